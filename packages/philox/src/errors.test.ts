@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidArgumentError, TilewiseError } from './errors.ts';
+
+describe('TilewiseError', () => {
+  it('carries a code, the argument and the cause beside the message', () => {
+    const cause = new Error('below');
+    const error = new TilewiseError('UNSUPPORTED', 'no', { argument: 'q', cause });
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({
+      name: 'TilewiseError',
+      code: 'UNSUPPORTED',
+      argument: 'q',
+      message: 'no',
+      cause,
+    });
+  });
+
+  it('is the base of InvalidArgumentError, which fixes the code', () => {
+    const error = new InvalidArgumentError('seed must be an integer; got 1.5', { argument: 'seed' });
+    expect(error).toBeInstanceOf(TilewiseError);
+    expect(error).toMatchObject({ name: 'InvalidArgumentError', code: 'INVALID_ARGUMENT', argument: 'seed' });
+    expect(String(error)).toBe('InvalidArgumentError: seed must be an integer; got 1.5');
+  });
+
+  it('has no cause property unless one was given', () => {
+    expect('cause' in new TilewiseError('INVALID_OP', 'x')).toBe(false);
+  });
+});

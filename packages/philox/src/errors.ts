@@ -1,0 +1,43 @@
+/** What kind of rule a failed call broke. The strings are stable: programs may branch on them. */
+export type ErrorCode =
+  | 'INVALID_ARGUMENT'
+  | 'INVALID_SHAPE'
+  | 'INVALID_DTYPE'
+  | 'INVALID_GRAPH'
+  | 'INVALID_OP'
+  | 'UNSUPPORTED'
+  | 'NO_ADAPTER'
+  | 'DEVICE_LOST'
+  | 'OUT_OF_MEMORY';
+
+/** More about an error than its message: the argument that it is about, and the error that caused it. */
+export interface TilewiseErrorOptions {
+  /** Name of the offending argument, as the caller wrote it: `seed`, `options.dropout.p`. */
+  readonly argument?: string;
+  readonly cause?: unknown;
+}
+
+/**
+ * Base of every error that a Tilewise package throws on purpose. The message names the argument, the value that
+ * it got and the rule that it breaks; `code` and `argument` say the same to a program.
+ */
+export class TilewiseError extends Error {
+  override readonly name: string = 'TilewiseError';
+  readonly code: ErrorCode;
+  readonly argument: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: TilewiseErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.argument = options.argument;
+  }
+}
+
+/** An argument is outside what its function accepts; `code` is `INVALID_ARGUMENT`. */
+export class InvalidArgumentError extends TilewiseError {
+  override readonly name: string = 'InvalidArgumentError';
+
+  constructor(message: string, options: TilewiseErrorOptions = {}) {
+    super('INVALID_ARGUMENT', message, options);
+  }
+}
