@@ -16,7 +16,7 @@ describe('TilewiseError', () => {
   });
 
   it('is the base of InvalidArgumentError, which fixes the code', () => {
-    const error = new InvalidArgumentError('seed must be an integer; got 1.5', { argument: 'seed' });
+    const error = new InvalidArgumentError('seed', 'must be an integer; got 1.5');
     expect(error).toBeInstanceOf(TilewiseError);
     expect(error).toMatchObject({ name: 'InvalidArgumentError', code: 'INVALID_ARGUMENT', argument: 'seed' });
     expect(String(error)).toBe('InvalidArgumentError: seed must be an integer; got 1.5');

@@ -33,11 +33,14 @@ export class TilewiseError extends Error {
   }
 }
 
-/** An argument is outside what its function accepts; `code` is `INVALID_ARGUMENT`. */
+/**
+ * An argument is outside what its function accepts; `code` is `INVALID_ARGUMENT`. The message is the argument's name
+ * followed by the rule: `new InvalidArgumentError('p', 'must be in [0, 1), got 1.5')`.
+ */
 export class InvalidArgumentError extends TilewiseError {
   override readonly name: string = 'InvalidArgumentError';
 
-  constructor(message: string, options: TilewiseErrorOptions = {}) {
-    super('INVALID_ARGUMENT', message, options);
+  constructor(argument: string, rule: string, options: { readonly cause?: unknown } = {}) {
+    super('INVALID_ARGUMENT', `${argument} ${rule}`, { ...options, argument });
   }
 }
