@@ -1,0 +1,106 @@
+import type { Mod } from '../expr/mod.ts';
+import type { DType } from '../tensor/dtype.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+
+/** Which corner of the Sq×Skv matrix the diagonal starts from; they differ when Sq ≠ Skv. */
+export type Alignment = 'top-left' | 'bottom-right';
+
+/**
+ * Keys a query may see around its diagonal key, counted **excluding** it (FlashAttention's counting; cuDNN's
+ * `left_bound` is `left + 1`). An omitted side is unbounded.
+ */
+export interface Window {
+  readonly left?: number;
+  readonly right?: number;
+  /** Where the diagonal lies. Defaults to that of `causal` if given, else top-left. */
+  readonly align?: Alignment;
+}
+
+/** How the 64 bits of a dropout decision are placed; see `@tilewise/philox`. */
+export type DropoutScheme = 'torch-efficient' | 'flash-attention-2' | 'onednn';
+
+/** Dropout drawn from Philox: `p` is the probability to drop, in [0, 1). The backward pass draws the same mask again. */
+export interface PhiloxDropout {
+  readonly p: number;
+  /** 64-bit. */
+  readonly seed: bigint | number;
+  /** 64-bit, default 0; its unit is the scheme's. */
+  readonly offset?: bigint | number;
+  /** Default `'torch-efficient'`. */
+  readonly scheme?: DropoutScheme;
+}
+
+/** Dropout by a given mask: bool, broadcastable to (B, Hq, Sq, Skv), 1 = keep. */
+export interface MaskDropout<T> {
+  readonly mask: T;
+  /** Factor of the kept probabilities. Default 1 / (1 − p). */
+  readonly scale?: number;
+  /** Used for the default scale only. Default 0. */
+  readonly p?: number;
+}
+
+/**
+ * Everything that may be asked of attention. `T` is the tensor type of the engine: `Tensor` on the host, `GpuTensor` on
+ * WebGPU, where host tensors are accepted too.
+ *
+ * Order of operations on a score: q·k → scale → scoreMod → softcap → bias → alibi → masks (mask, padding, causal, window,
+ * blockMask, maskMod) → softmax with optional sink → dropout → ·v.
+ */
+export interface SdpaOptions<T = Tensor> {
+  /** Factor of q·k; any finite number. Default 1/√Dqk. */
+  readonly scale?: number;
+  /** `true` is top-left (PyTorch): query i sees keys ≤ i. `'bottom-right'` aligns the last query with the last key. */
+  readonly causal?: boolean | Alignment;
+  readonly window?: Window;
+  /** Bool, broadcastable to (B, Hq, Sq, Skv); 1 = may be seen. */
+  readonly mask?: T;
+  /** Float, broadcastable to (B, Hq, Sq, Skv), added to the score; −Infinity masks. */
+  readonly bias?: T;
+  /** `true`: the standard slopes for any head count; else Hq slopes. Adds −slope[h]·|i + off − j|. */
+  readonly alibi?: boolean | readonly number[] | T;
+  /** c > 0: score ← c·tanh(score / c). */
+  readonly softcap?: number;
+  /** An expression of (score, b, h, q, kv) that replaces the score. */
+  readonly scoreMod?: Mod<T>;
+  /** A boolean expression of (b, h, q, kv); true = may be seen. */
+  readonly maskMod?: Mod<T>;
+  /** u8 (1|B, 1|Hq, ⌈Sq/128⌉, ⌈⌈Skv/128⌉/8⌉): bit j (least significant first) of byte c is key tile 8c + j; 1 = compute. */
+  readonly blockMask?: T;
+  /** f32 (Hq): a logit that joins each row's softmax without a value. */
+  readonly sink?: readonly number[] | T;
+  /** (B): only the first n queries of each sequence exist; the rows beyond give o = 0, lse = −inf. */
+  readonly seqLensQ?: readonly number[] | T;
+  /** (B): only the first n keys of each sequence may be seen. */
+  readonly seqLensKv?: readonly number[] | T;
+  /** (B + 1), first 0, non-decreasing: q, k and v are packed (T, H, D). Both or neither. */
+  readonly cuSeqLensQ?: readonly number[] | T;
+  readonly cuSeqLensKv?: readonly number[] | T;
+  /** Longest packed sequence. Taken from the lengths when they are known on the host. */
+  readonly maxSeqLenQ?: number;
+  /** Likewise for keys; with page tables, the capacity that is addressed (default: pages × page size). */
+  readonly maxSeqLenKv?: number;
+  /** i32 (B, pages): k is (blocks, Hk, pageSize, Dqk) and position s of sequence b lies in block table[b, ⌊s / pageSize⌋]. */
+  readonly pageTableK?: T;
+  readonly pageTableV?: T;
+  readonly dropout?: PhiloxDropout | MaskDropout<T>;
+  /** Further results besides o and lse. */
+  readonly outputs?: OutputSelection;
+  /** dtype of o. Default: that of q. */
+  readonly outDType?: DType;
+}
+
+/** Optional forward results: f32 (B, Hq, Sq) `max` and `sumExp`; u8 (B, Hq, Sq, Skv) `dropoutMask`, 1 = kept. */
+export interface OutputSelection {
+  readonly max?: boolean;
+  readonly sumExp?: boolean;
+  readonly dropoutMask?: boolean;
+}
+
+/** Results of backward. */
+export type GradientName = 'dq' | 'dk' | 'dv' | 'dbias' | 'dsink' | 'dAlibi';
+
+/** Options of the forward call, and which gradients to compute. */
+export interface SdpaBackwardOptions<T = Tensor> extends SdpaOptions<T> {
+  /** Default: dq, dk, dv, and those of bias, sink and alibi slopes that were given as tensors (or arrays). */
+  readonly gradients?: readonly GradientName[];
+}

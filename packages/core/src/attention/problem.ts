@@ -1,0 +1,137 @@
+import type { Expr } from '../expr/expr.ts';
+import type { DType } from '../tensor/dtype.ts';
+import type { TensorDesc } from '../tensor/tensor.ts';
+import type { Alignment, DropoutScheme, GradientName } from './options.ts';
+
+/** An unsigned 64-bit number as [low, high] 32-bit words. */
+export type U64Words = readonly [lo: number, hi: number];
+
+/**
+ * q, k, v, o or a gradient, always seen as (B, H, S, D). Strides are in elements; size-1 dimensions have stride 0, so that
+ * no index is ever multiplied by a caller's arbitrary stride.
+ *
+ * - dense: element (b, h, s, d) is at b·sb + h·sh + s·ss + d·sd.
+ * - packed (`problem.packed`): sequences follow each other; (b, h, s, d) is at (cuSeqLens[b] + s)·ss + h·sh + d·sd, sb = 0,
+ *   and `shape[2]` is the total number of tokens.
+ * - paged: `shape` is (blocks, H, pageSize, D), `page` says how a position is found.
+ */
+export interface OperandDesc {
+  readonly dtype: DType;
+  readonly shape: readonly [number, number, number, number];
+  readonly strides: readonly [number, number, number, number];
+  readonly page: PageDesc | null;
+}
+
+/** Position s of sequence b is row s mod size of block table[b, ⌊s / size⌋]. */
+export interface PageDesc {
+  readonly size: number;
+  readonly table: TensorDesc;
+}
+
+/** A tensor broadcast to (B, Hq, Sq, Skv): stride 0 along broadcast dimensions; `source` is its own shape. */
+export interface BroadcastDesc {
+  readonly dtype: DType;
+  readonly strides: readonly [number, number, number, number];
+  readonly source: readonly number[];
+}
+
+/** Keys that may be seen: i + off − left ≤ j ≤ i + off + right; off = 0 (top-left) or Skv_b − Sq_b (bottom-right); null = unbounded. */
+export interface Band {
+  readonly left: number | null;
+  readonly right: number | null;
+  readonly align: Alignment;
+}
+
+/** Dropout of the probabilities. Kept ones are multiplied by `scale`. */
+export type DropoutDesc =
+  | {
+      readonly kind: 'philox';
+      readonly p: number;
+      readonly scale: number;
+      readonly scheme: DropoutScheme;
+      readonly seed: U64Words;
+      readonly offset: U64Words;
+    }
+  | { readonly kind: 'mask'; readonly scale: number; readonly mask: BroadcastDesc };
+
+/** How long each sequence is: the whole extent, a length per batch entry, or by cumulative lengths. */
+export type LengthsKind = 'full' | 'lengths' | 'cumulative';
+
+/**
+ * The attention problem: all that is asked, nothing of the data. Plain and serialisable (JSON). Every engine takes it as it
+ * is; it is made by `normalise` and checked by `validate`.
+ */
+export interface AttentionProblem {
+  readonly B: number;
+  readonly Hq: number;
+  readonly Hk: number;
+  readonly Hv: number;
+  /** Queries per sequence; the longest when packed. */
+  readonly Sq: number;
+  /** Keys per sequence; the longest when packed, the addressed capacity when paged. */
+  readonly Skv: number;
+  readonly Dqk: number;
+  readonly Dv: number;
+  /** Sequences lie behind each other without a batch dimension (THD). */
+  readonly packed: boolean;
+  readonly q: OperandDesc;
+  readonly k: OperandDesc;
+  readonly v: OperandDesc;
+  readonly o: OperandDesc;
+  readonly lengthsQ: LengthsKind;
+  readonly lengthsKv: LengthsKind;
+  readonly scale: number;
+  readonly scoreMod: Expr | null;
+  readonly softcap: number | null;
+  readonly bias: BroadcastDesc | null;
+  readonly alibi: boolean;
+  readonly mask: BroadcastDesc | null;
+  readonly band: Band | null;
+  readonly blockMask: BroadcastDesc | null;
+  readonly maskMod: Expr | null;
+  /** Tensors that scoreMod and maskMod load from, by name. */
+  readonly captures: Readonly<Record<string, TensorDesc>>;
+  readonly sink: boolean;
+  readonly dropout: DropoutDesc | null;
+  readonly outputs: {
+    readonly max: boolean;
+    readonly sumExp: boolean;
+    readonly dropoutMask: boolean;
+  };
+}
+
+/** A backward problem: the forward one and which gradients are wanted. */
+export interface BackwardProblem {
+  readonly forward: AttentionProblem;
+  readonly dO: OperandDesc;
+  /** Whether a gradient of lse is given. */
+  readonly dLse: boolean;
+  readonly gradients: readonly GradientName[];
+}
+
+/**
+ * The tensors of a problem, by the names that options, bindings and errors use. `T` is the engine's tensor type; small
+ * lists given as numbers (lengths, slopes, sinks) are host tensors.
+ */
+export interface Operands<T> {
+  readonly q: T;
+  readonly k: T;
+  readonly v: T;
+  readonly bias?: T;
+  /** f32 (Hq). */
+  readonly alibi?: T;
+  readonly mask?: T;
+  readonly blockMask?: T;
+  /** f32 (Hq). */
+  readonly sink?: T;
+  /** i32 (B). */
+  readonly seqLensQ?: T;
+  readonly seqLensKv?: T;
+  /** i32 (B + 1). */
+  readonly cuSeqLensQ?: T;
+  readonly cuSeqLensKv?: T;
+  readonly pageTableK?: T;
+  readonly pageTableV?: T;
+  readonly dropoutMask?: T;
+  readonly captures?: Readonly<Record<string, T>>;
+}

@@ -1,0 +1,53 @@
+/** Type of an expression's value. Indices are i32, scores f32. */
+export type ExprType = 'f32' | 'i32' | 'bool';
+
+/** What a mod may look at: the score so far (f32) and its place: batch, query head, query and key index (i32). */
+export type VariableName = 'score' | 'b' | 'h' | 'q' | 'kv';
+
+export type UnaryOp = 'neg' | 'abs' | 'exp' | 'log' | 'sqrt' | 'tanh' | 'sin' | 'cos' | 'not' | 'toF32';
+
+/** `div` is of f32; `floorDiv` and `mod` are of i32 and round towards −∞. */
+export type BinaryOp =
+  | 'add'
+  | 'sub'
+  | 'mul'
+  | 'div'
+  | 'floorDiv'
+  | 'mod'
+  | 'pow'
+  | 'min'
+  | 'max'
+  | 'lt'
+  | 'le'
+  | 'gt'
+  | 'ge'
+  | 'eq'
+  | 'ne'
+  | 'and'
+  | 'or';
+
+/** A scalar expression as plain data: it can be evaluated, differentiated, serialised and written as WGSL. */
+export type Expr =
+  | { readonly kind: 'constant'; readonly type: ExprType; readonly value: number }
+  | { readonly kind: 'variable'; readonly type: ExprType; readonly name: VariableName }
+  | { readonly kind: 'unary'; readonly type: ExprType; readonly op: UnaryOp; readonly a: Expr }
+  | {
+      readonly kind: 'binary';
+      readonly type: ExprType;
+      readonly op: BinaryOp;
+      readonly a: Expr;
+      readonly b: Expr;
+    }
+  | {
+      readonly kind: 'select';
+      readonly type: ExprType;
+      readonly condition: Expr;
+      readonly whenTrue: Expr;
+      readonly whenFalse: Expr;
+    }
+  | {
+      readonly kind: 'load';
+      readonly type: ExprType;
+      readonly name: string;
+      readonly index: readonly Expr[];
+    };

@@ -1,0 +1,25 @@
+/** Extents per dimension, outermost first. */
+export type Shape = readonly number[];
+/** Elements to step per dimension. */
+export type Strides = readonly number[];
+
+/** Product of the extents. */
+export function elementCount(shape: Shape): number {
+  return shape.reduce((n, extent) => n * extent, 1);
+}
+
+/** Row-major strides without gaps. */
+export function contiguousStrides(shape: Shape): number[] {
+  const strides = new Array<number>(shape.length);
+  let step = 1;
+  for (let d = shape.length - 1; d >= 0; d--) {
+    strides[d] = step;
+    step *= shape[d];
+  }
+  return strides;
+}
+
+/** Offset of the last element from the first, for a shape without zero extents. */
+export function maxOffset(shape: Shape, strides: Strides): number {
+  return shape.reduce((at, extent, d) => at + (extent - 1) * strides[d], 0);
+}

@@ -1,0 +1,225 @@
+import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { type DType, dtypeInfo, isDType, type TypedArray } from './dtype.ts';
+import { contiguousStrides, elementCount, maxOffset, type Shape, type Strides } from './shape.ts';
+
+/** Shape, dtype and memory layout of a tensor, without its data. Strides and offset are in elements. */
+export interface TensorDesc {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  readonly strides: Strides;
+}
+
+/**
+ * An n-dimensional array on the host. `data[offset + Σ index[d]·strides[d]]` is the element at `index`; 16-bit and 8-bit
+ * floats are stored as bit patterns (see `dtypeInfo`). Views (`permute`, `slice`, `expand`) share `data`.
+ */
+export class Tensor implements TensorDesc {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  readonly strides: Strides;
+  readonly offset: number;
+  readonly data: TypedArray;
+
+  private constructor(data: TypedArray, desc: TensorDesc, offset: number) {
+    this.data = data;
+    this.dtype = desc.dtype;
+    this.shape = desc.shape;
+    this.strides = desc.strides;
+    this.offset = offset;
+  }
+
+  /**
+   * A new tensor from logical row-major values. With `strides`, the storage is laid out by them and gaps are 0.
+   * @throws InvalidShapeError when the number of values is not the product of `shape`.
+   */
+  static from(
+    values: ArrayLike<number>,
+    shape: Shape,
+    options: { readonly dtype?: DType; readonly strides?: Strides } = {},
+  ): Tensor {
+    const count = elementCount(shape);
+    if (values.length !== count) {
+      throw new InvalidShapeError(
+        'values',
+        `has ${values.length} elements, but shape [${shape}] has ${count}`,
+      );
+    }
+    const t = Tensor.zeros(shape, options);
+    const { encode } = dtypeInfo[t.dtype];
+    let n = 0;
+    for (const at of t.offsets()) t.data[at] = encode(values[n++] as number);
+    return t;
+  }
+
+  /** A new tensor of zeros (code 0 in every dtype). */
+  static zeros(shape: Shape, options: { readonly dtype?: DType; readonly strides?: Strides } = {}): Tensor {
+    const { dtype = 'f32', strides = contiguousStrides(shape) } = options;
+    checkDesc({ dtype, shape, strides });
+    const length = elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
+    return new Tensor(
+      dtypeInfo[dtype].allocate(length),
+      { dtype, shape: [...shape], strides: [...strides] },
+      0,
+    );
+  }
+
+  /**
+   * A tensor over existing storage, without a copy. f16, bf16 and f8 data are bit patterns.
+   * @throws InvalidShapeError when an element would lie outside `data`.
+   */
+  static wrap(
+    data: TypedArray,
+    desc: {
+      readonly dtype: DType;
+      readonly shape: Shape;
+      readonly strides?: Strides;
+      readonly offset?: number;
+    },
+  ): Tensor {
+    const { dtype, shape, strides = contiguousStrides(shape), offset = 0 } = desc;
+    checkDesc({ dtype, shape, strides });
+    const expected = dtypeInfo[dtype].allocate(0).constructor;
+    if (data.constructor !== expected) {
+      throw new InvalidDTypeError(
+        'data',
+        `is a ${data.constructor.name}, but ${dtype} is stored in a ${expected.name}`,
+      );
+    }
+    const last = elementCount(shape) === 0 ? offset - 1 : offset + maxOffset(shape, strides);
+    if (!Number.isInteger(offset) || offset < 0 || last >= data.length) {
+      throw new InvalidShapeError(
+        'data',
+        `has ${data.length} elements, but the last element of the view is at ${last}`,
+      );
+    }
+    return new Tensor(data, { dtype, shape: [...shape], strides: [...strides] }, offset);
+  }
+
+  /** Number of dimensions. */
+  get rank(): number {
+    return this.shape.length;
+  }
+
+  /** Number of logical elements. */
+  get size(): number {
+    return elementCount(this.shape);
+  }
+
+  /** Whether the elements lie row-major without gaps. */
+  get isContiguous(): boolean {
+    let expected = 1;
+    for (let d = this.rank - 1; d >= 0; d--) {
+      if (this.shape[d] !== 1 && this.strides[d] !== expected) return false;
+      expected *= this.shape[d];
+    }
+    return true;
+  }
+
+  /** The element at a logical index, as a number. */
+  get(...index: number[]): number {
+    return dtypeInfo[this.dtype].decode(this.data[this.#at(index)]);
+  }
+
+  /** Stores a number at a logical index, rounded to the dtype. */
+  set(value: number, ...index: number[]): void {
+    this.data[this.#at(index)] = dtypeInfo[this.dtype].encode(value);
+  }
+
+  /** All elements in logical row-major order, in f32. A copy. */
+  toFloat32(): Float32Array {
+    return this.#read(new Float32Array(this.size));
+  }
+
+  /** All elements in logical row-major order, in f64. A copy. */
+  toFloat64(): Float64Array {
+    return this.#read(new Float64Array(this.size));
+  }
+
+  /** The same values stored contiguously in another dtype. A copy. */
+  cast(dtype: DType): Tensor {
+    return Tensor.from(this.toFloat64(), this.shape, { dtype });
+  }
+
+  /** The dimensions in another order; a view. `permute(0, 2, 1, 3)` shows BSHD storage as BHSD. */
+  permute(...order: number[]): Tensor {
+    if ([...order].sort((a, b) => a - b).some((d, i) => d !== i) || order.length !== this.rank) {
+      throw new InvalidArgumentError('order', `must be a permutation of 0..${this.rank - 1}, got [${order}]`);
+    }
+    const desc = {
+      dtype: this.dtype,
+      shape: order.map(d => this.shape[d]),
+      strides: order.map(d => this.strides[d]),
+    };
+    return new Tensor(this.data, desc, this.offset);
+  }
+
+  /** Elements `start` to `end` (exclusive) of one dimension; a view. */
+  slice(dim: number, start: number, end: number): Tensor {
+    const extent = this.shape[dim];
+    if (extent === undefined)
+      throw new InvalidArgumentError('dim', `must be in 0..${this.rank - 1}, got ${dim}`);
+    if (!(Number.isInteger(start) && Number.isInteger(end) && 0 <= start && start <= end && end <= extent)) {
+      throw new InvalidArgumentError(
+        'start, end',
+        `must satisfy 0 <= start <= end <= ${extent}, got ${start}, ${end}`,
+      );
+    }
+    const shape = this.shape.map((n, d) => (d === dim ? end - start : n));
+    const offset = start === end ? this.offset : this.offset + start * this.strides[dim];
+    return new Tensor(this.data, { dtype: this.dtype, shape, strides: this.strides }, offset);
+  }
+
+  /** Broadcasts size-1 and missing leading dimensions to `shape` with stride 0; a view. */
+  expand(shape: Shape): Tensor {
+    const lead = shape.length - this.rank;
+    const strides = shape.map((n, d) => {
+      const own = this.shape[d - lead];
+      if (own === n) return this.strides[d - lead];
+      if (own === undefined || own === 1) return 0;
+      throw new InvalidShapeError('shape', `[${shape}] is not a broadcast of [${this.shape}]`);
+    });
+    if (lead < 0)
+      throw new InvalidShapeError('shape', `[${shape}] has fewer dimensions than [${this.shape}]`);
+    return new Tensor(this.data, { dtype: this.dtype, shape: [...shape], strides }, this.offset);
+  }
+
+  /** The offset in `data` of every element, in logical row-major order. */
+  *offsets(): Generator<number> {
+    const { shape, strides, rank } = this;
+    const index = new Array<number>(rank).fill(0);
+    let at = this.offset;
+    for (let n = this.size; n > 0; n--) {
+      yield at;
+      for (let d = rank - 1; d >= 0; d--) {
+        at += strides[d];
+        if (++index[d] < shape[d]) break;
+        at -= shape[d] * strides[d];
+        index[d] = 0;
+      }
+    }
+  }
+
+  #at(index: readonly number[]): number {
+    if (index.length !== this.rank || index.some((i, d) => !(i >= 0 && i < this.shape[d]))) {
+      throw new InvalidArgumentError('index', `[${index}] is outside shape [${this.shape}]`);
+    }
+    return index.reduce((at, i, d) => at + i * this.strides[d], this.offset);
+  }
+
+  #read<A extends Float32Array | Float64Array>(out: A): A {
+    const { decode } = dtypeInfo[this.dtype];
+    let n = 0;
+    for (const at of this.offsets()) out[n++] = decode(this.data[at]);
+    return out;
+  }
+}
+
+function checkDesc({ dtype, shape, strides }: TensorDesc): void {
+  if (!isDType(dtype)) throw new InvalidDTypeError('dtype', `'${String(dtype)}' is not a dtype`);
+  if (shape.some(n => !Number.isSafeInteger(n) || n < 0)) {
+    throw new InvalidShapeError('shape', `must hold non-negative integers, got [${shape}]`);
+  }
+  if (strides.length !== shape.length || strides.some(s => !Number.isSafeInteger(s) || s < 0)) {
+    throw new InvalidShapeError('strides', `must be ${shape.length} non-negative integers, got [${strides}]`);
+  }
+}
