@@ -1,1 +1,2 @@
-export {};
+export type { GpuHost, GpuHostKind, OpenGpuOptions } from './open-gpu.ts';
+export { openGpu } from './open-gpu.ts';

@@ -1,0 +1,187 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
+import { isSwiftShaderPackaged, packageName, packageVersion, swiftShaderDriver } from './swiftshader.ts';
+import { findLavapipe, hasVulkanDriver } from './vulkan-drivers.ts';
+import { loadVulkanLoader, useVulkanDriver } from './vulkan-loader.ts';
+
+/** What a kernel runs on: a GPU, a CPU that plays one, or Dawn's null backend, which checks but computes nothing. */
+export type GpuHostKind = 'hardware' | 'software' | 'null';
+
+export interface OpenGpuOptions {
+  /** `'null'` opens Dawn's null backend: every feature, full WGSL type-checking, no execution. */
+  readonly backend?: 'null';
+  /** Flags handed to Dawn's `create()` as they are, for example `enable-dawn-features=allow_unsafe_apis`. */
+  readonly dawnFlags?: readonly string[];
+}
+
+export interface GpuHost {
+  /** The same object for the whole process; ask it for as many adapters as needed. */
+  readonly gpu: GPU;
+  /** An adapter of this call alone: an adapter can make one device only, so each call gets a fresh one. */
+  readonly adapter: GPUAdapter;
+  /** The adapter in the driver's words, for example `SwiftShader driver 5.0.0`. */
+  readonly description: string;
+  readonly kind: GpuHostKind;
+  /** How the adapter came to be chosen, as a sentence for a log. */
+  readonly source: string;
+}
+
+type Opened = Omit<GpuHost, 'adapter'>;
+type Dawn = { create(flags: string[]): GPU; globals: object };
+
+const nullFlags = ['backend=null', 'enable-dawn-features=allow_unsafe_apis'];
+
+// Dawn's instance must stay reachable for as long as any of its devices lives, and a process that loads this module
+// twice (source and build, or two copies) must not choose two drivers: hence a registry on globalThis.
+const registryKey = Symbol.for('@tilewise/webgpu-host');
+const registryHost = globalThis as { [registryKey]?: Map<string, Promise<Opened>> };
+registryHost[registryKey] ??= new Map();
+const registry = registryHost[registryKey];
+
+/**
+ * Opens WebGPU in Node and installs its globals (`GPUBufferUsage`, `GPUShaderStage`, …) on `globalThis`.
+ *
+ * The adapter is, in this order: the one that the environment variable `TILEWISE_ADAPTER` names (`hardware`,
+ * `swiftshader`, `lavapipe`, `null`, or the path of a Vulkan ICD file); the machine's own GPU; SwiftShader from npm;
+ * whatever software adapter the machine has. Throws an `Error` that says what was tried when there is none.
+ */
+export async function openGpu(options: OpenGpuOptions = {}): Promise<GpuHost> {
+  const flags = [...(options.dawnFlags ?? [])];
+  const wanted = options.backend === 'null' ? 'null' : (process.env.TILEWISE_ADAPTER ?? '');
+  const key = JSON.stringify([wanted, flags]);
+  let opened = registry.get(key);
+  if (!opened) {
+    opened = choose(wanted, flags);
+    registry.set(key, opened);
+    opened.catch(() => registry.delete(key));
+  }
+  const host = await opened;
+  const adapter = await request(host.gpu);
+  if (!adapter) throw new Error(`${host.description} was found before, and is gone now (${host.source}).`);
+  return { ...host, adapter };
+}
+
+async function choose(wanted: string, flags: string[]): Promise<Opened> {
+  const dawn = await loadDawn();
+  Object.assign(globalThis, dawn.globals);
+  switch (wanted) {
+    case '':
+      return chooseForMachine(dawn, flags);
+    case 'null':
+      return openNull(dawn, flags);
+    case 'hardware':
+      return openHardware(dawn, flags);
+    case 'swiftshader':
+      return openDriver(dawn, flags, await swiftShaderDriver(), 'TILEWISE_ADAPTER=swiftshader');
+    case 'lavapipe':
+      return openDriver(dawn, flags, findLavapipe(), 'TILEWISE_ADAPTER=lavapipe');
+    default:
+      return openDriver(dawn, flags, icdFile(wanted), `TILEWISE_ADAPTER=${wanted}`);
+  }
+}
+
+async function chooseForMachine(dawn: Dawn, flags: string[]): Promise<Opened> {
+  const own = await openOwn(dawn, flags);
+  if (own?.kind === 'hardware') return own;
+  const tried = [`this machine's own GPU: ${own ? `only ${own.description}` : 'none'}`];
+  if (isSwiftShaderPackaged()) {
+    try {
+      const source = `SwiftShader from ${packageName} ${packageVersion()}, as this machine has no GPU`;
+      return await openDriver(dawn, flags, await swiftShaderDriver(), source);
+    } catch (error) {
+      tried.push(`SwiftShader from ${packageName}: ${error}`);
+    }
+  } else {
+    tried.push(`SwiftShader from ${packageName}: not for ${process.platform}-${process.arch}`);
+  }
+  if (own) return { ...own, source: "this machine's own software adapter, as it has no GPU" };
+  throw noAdapter(tried);
+}
+
+async function openOwn(dawn: Dawn, flags: string[]): Promise<Opened | undefined> {
+  // Without a driver the answer is known, and Vulkan would only fill the log with warnings.
+  if (process.platform === 'linux' && !hasVulkanDriver()) return undefined;
+  await loadVulkanLoader();
+  const gpu = dawn.create(flags);
+  const adapter = await request(gpu);
+  return adapter ? describe(gpu, adapter, "this machine's own GPU") : undefined;
+}
+
+async function openHardware(dawn: Dawn, flags: string[]): Promise<Opened> {
+  const own = await openOwn(dawn, flags);
+  if (own?.kind === 'hardware') return { ...own, source: 'TILEWISE_ADAPTER=hardware' };
+  throw noAdapter([`this machine's own GPU: ${own ? `only ${own.description}` : 'none'}`]);
+}
+
+async function openDriver(dawn: Dawn, flags: string[], icd: string, source: string): Promise<Opened> {
+  await loadVulkanLoader();
+  useVulkanDriver(icd);
+  const gpu = dawn.create(['backend=vulkan', ...flags]);
+  const adapter = await request(gpu);
+  if (!adapter) throw noAdapter([`the Vulkan driver ${icd}: no adapter (${source})`]);
+  return describe(gpu, adapter, source);
+}
+
+async function openNull(dawn: Dawn, flags: string[]): Promise<Opened> {
+  const gpu = dawn.create([...nullFlags, ...flags]);
+  const adapter = await request(gpu);
+  if (!adapter) throw noAdapter(["Dawn's null backend: no adapter"]);
+  return {
+    gpu,
+    kind: 'null',
+    description: "Dawn's null backend",
+    source: 'asked for: checks, computes nothing',
+  };
+}
+
+async function loadDawn(): Promise<Dawn> {
+  try {
+    return await import('webgpu');
+  } catch (cause) {
+    throw new Error(
+      `The npm package "webgpu" (Dawn) did not load on ${process.platform}-${process.arch}; ` +
+        'it needs macOS, Windows, or Linux with glibc.',
+      { cause },
+    );
+  }
+}
+
+function request(gpu: GPU): Promise<GPUAdapter | null> {
+  return gpu.requestAdapter({ powerPreference: 'high-performance' });
+}
+
+function describe(gpu: GPU, adapter: GPUAdapter, source: string): Opened {
+  return { gpu, kind: kindOf(adapter), description: nameOf(adapter), source };
+}
+
+function kindOf({ info }: GPUAdapter): GpuHostKind {
+  // Not every driver that runs on the CPU reports itself as a fallback adapter, so the known names count too.
+  const software =
+    info.isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|basic render/i.test(info.description);
+  return software ? 'software' : 'hardware';
+}
+
+function nameOf({ info }: GPUAdapter): string {
+  return (
+    info.description || [info.vendor, info.architecture, info.device].filter(Boolean).join(' ') || 'unnamed'
+  );
+}
+
+function icdFile(path: string): string {
+  const file = isAbsolute(path) ? path : resolve(path);
+  if (existsSync(file)) return file;
+  throw new Error(
+    `TILEWISE_ADAPTER is "${path}", which is neither hardware, swiftshader, lavapipe or null, nor an existing Vulkan ICD file.`,
+  );
+}
+
+function noAdapter(tried: readonly string[]): Error {
+  return new Error(
+    [
+      'No WebGPU adapter. Tried:',
+      ...tried.map(line => `  - ${line}`),
+      'Set TILEWISE_ADAPTER to hardware, swiftshader (Linux x64), lavapipe (the package mesa-vulkan-drivers), null ' +
+        '(checks shaders, computes nothing), or the path of a Vulkan ICD file.',
+    ].join('\n'),
+  );
+}

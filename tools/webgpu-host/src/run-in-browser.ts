@@ -1,0 +1,65 @@
+import { build } from 'esbuild';
+import type { Page } from 'playwright-core';
+import { openBrowser } from './open-browser.ts';
+
+export interface RunInBrowserOptions {
+  /** Milliseconds until the run is given up. 120 000 by default. */
+  readonly timeout?: number;
+}
+
+/**
+ * Bundles a TypeScript entry, from the sources of the workspace, runs it in a page with WebGPU and returns what the
+ * promise `globalThis.result`, set by the entry, resolves to: numbers, strings, arrays and plain objects of these.
+ * Rejects with whatever the page throws or writes to `console.error`, and when the time is up.
+ */
+export async function runInBrowser(
+  entryFile: string,
+  { timeout = 120_000 }: RunInBrowserOptions = {},
+): Promise<unknown> {
+  const host = await openBrowser({ '/entry.js': await bundle(entryFile) });
+  const failure = firstFailure(host.page, timeout);
+  try {
+    return await Promise.race([host.page.evaluate(runEntry), failure.promise]);
+  } finally {
+    failure.stop();
+    await host.close();
+  }
+}
+
+// What the page evaluates. Text, as whatever transforms this file (Vitest does) would rewrite an `import()` in code.
+const runEntry = `(async () => {
+  await import('/entry.js');
+  if (!('result' in globalThis)) throw new Error('The entry did not set globalThis.result.');
+  return await globalThis.result;
+})()`;
+
+async function bundle(entryFile: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [entryFile],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    conditions: ['@tilewise/source'],
+    sourcemap: 'inline',
+    logLevel: 'silent',
+  });
+  const [output] = outputFiles;
+  if (!output) throw new Error(`esbuild made nothing of ${entryFile}.`);
+  return output.text;
+}
+
+function firstFailure(page: Page, timeout: number): { promise: Promise<never>; stop(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const promise = new Promise<never>((_, reject) => {
+    page.on('pageerror', reject);
+    page.on('crash', () => reject(new Error('The page crashed.')));
+    page.on('console', message => {
+      if (message.type() === 'error') reject(new Error(`The page wrote an error: ${message.text()}`));
+    });
+    timer = setTimeout(() => reject(new Error(`The page did not finish in ${timeout} ms.`)), timeout);
+  });
+  promise.catch(() => {});
+  return { promise, stop: () => clearTimeout(timer) };
+}

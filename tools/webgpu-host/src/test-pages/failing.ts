@@ -1,0 +1,1 @@
+Object.assign(globalThis, { result: Promise.reject(new Error('this page fails on purpose')) });
