@@ -1,5 +1,10 @@
+export * from './attention/alibi.ts';
+export * from './attention/normalise.ts';
 export * from './attention/options.ts';
 export * from './attention/problem.ts';
+export * from './attention/row-shape.ts';
+export * from './attention/rules.ts';
+export type * from './engine.ts';
 export * from './errors.ts';
 export type * from './expr/expr.ts';
 export type * from './expr/mod.ts';

@@ -100,7 +100,8 @@ export interface OutputSelection {
 export type GradientName = 'dq' | 'dk' | 'dv' | 'dbias' | 'dsink' | 'dAlibi';
 
 /** Options of the forward call, and which gradients to compute. */
-export interface SdpaBackwardOptions<T = Tensor> extends SdpaOptions<T> {
+export interface SdpaBackwardOptions<T = Tensor, G extends GradientName = GradientName>
+  extends SdpaOptions<T> {
   /** Default: dq, dk, dv, and those of bias, sink and alibi slopes that were given as tensors (or arrays). */
-  readonly gradients?: readonly GradientName[];
+  readonly gradients?: readonly G[];
 }

@@ -1,0 +1,47 @@
+import { InvalidArgumentError } from '../errors.ts';
+import type { Alignment, SdpaOptions } from './options.ts';
+import type { Band } from './problem.ts';
+
+/**
+ * Causal and window options as one diagonal band: both together are the intersection, on one alignment.
+ * @throws InvalidArgumentError for bounds that are no counts, or two different alignments.
+ */
+export function bandOf({
+  causal = false,
+  window,
+}: Pick<SdpaOptions<unknown>, 'causal' | 'window'>): Band | null {
+  const causalAlign = alignmentOf('causal', causal);
+  const windowAlign = window?.align === undefined ? null : alignmentOf('window.align', window.align);
+  if (causalAlign && windowAlign && causalAlign !== windowAlign) {
+    throw new InvalidArgumentError(
+      'window.align',
+      `must be that of causal ('${causalAlign}'), got '${windowAlign}'`,
+    );
+  }
+  const left = bound('window.left', window?.left);
+  const windowRight = bound('window.right', window?.right);
+  const right = causalAlign ? 0 : windowRight;
+  if (left === null && right === null) return null;
+  return { left, right, align: causalAlign ?? windowAlign ?? 'top-left' };
+}
+
+function alignmentOf(argument: string, value: boolean | Alignment): Alignment | null {
+  if (value === false) return null;
+  if (value === true) return 'top-left';
+  if (value === 'top-left' || value === 'bottom-right') return value;
+  throw new InvalidArgumentError(
+    argument,
+    `must be true, false, 'top-left' or 'bottom-right', got ${String(value)}`,
+  );
+}
+
+function bound(argument: string, value: number | undefined): number | null {
+  if (value === undefined) return null;
+  if (!Number.isInteger(value) || value < 0) {
+    throw new InvalidArgumentError(
+      argument,
+      `must be a count of keys (an integer ≥ 0; omit it for no bound), got ${value}`,
+    );
+  }
+  return value;
+}

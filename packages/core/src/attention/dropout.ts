@@ -1,0 +1,54 @@
+import { InvalidArgumentError } from '../errors.ts';
+import type { TensorDesc } from '../tensor/tensor.ts';
+import { describeBroadcast } from './describe.ts';
+import type { DropoutScheme, SdpaOptions } from './options.ts';
+import type { DropoutDesc, U64Words } from './problem.ts';
+
+const schemes: readonly DropoutScheme[] = ['torch-efficient', 'flash-attention-2', 'onednn'];
+
+/**
+ * The dropout option with its defaults; null when nothing is dropped (p = 0).
+ * @throws InvalidArgumentError for p outside [0, 1), a seed or offset that is no unsigned 64-bit integer, or a mixture
+ * of mask and seed.
+ */
+export function dropoutDesc(
+  dropout: SdpaOptions<TensorDesc>['dropout'],
+  target: readonly [number, number, number, number],
+): DropoutDesc | null {
+  if (dropout === undefined) return null;
+  if ('mask' in dropout) {
+    if ('seed' in dropout) {
+      throw new InvalidArgumentError('dropout', 'must have either a mask or a seed, got both');
+    }
+    const { p = 0 } = dropout;
+    checkProbability(p);
+    const { scale = 1 / (1 - p) } = dropout;
+    if (!Number.isFinite(scale))
+      throw new InvalidArgumentError('dropout.scale', `must be finite, got ${scale}`);
+    const mask = describeBroadcast('dropout.mask', dropout.mask, target);
+    return mask && { kind: 'mask', scale, mask };
+  }
+  const { p, seed, offset = 0, scheme = 'torch-efficient' } = dropout;
+  checkProbability(p);
+  if (!schemes.includes(scheme)) {
+    throw new InvalidArgumentError(
+      'dropout.scheme',
+      `must be one of ${schemes.join(', ')}, got ${String(scheme)}`,
+    );
+  }
+  const words = { seed: u64('dropout.seed', seed), offset: u64('dropout.offset', offset) };
+  return p === 0 ? null : { kind: 'philox', p, scale: 1 / (1 - p), scheme, ...words };
+}
+
+function checkProbability(p: number): void {
+  if (!(p >= 0 && p < 1)) throw new InvalidArgumentError('dropout.p', `must be in [0, 1), got ${p}`);
+}
+
+function u64(argument: string, value: bigint | number): U64Words {
+  const valid =
+    typeof value === 'bigint' ? value >= 0n && value < 1n << 64n : Number.isSafeInteger(value) && value >= 0;
+  if (!valid)
+    throw new InvalidArgumentError(argument, `must be an integer in [0, 2^64), got ${String(value)}`);
+  const wide = BigInt(value);
+  return [Number(wide & 0xffffffffn), Number(wide >> 32n)];
+}

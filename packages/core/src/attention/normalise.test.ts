@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { Tensor } from '../tensor/tensor.ts';
+import { normalise, normaliseBackward } from './normalise.ts';
+
+const bhsd = (...shape: number[]): Tensor => Tensor.zeros(shape);
+const qkv = () => ({ q: bhsd(2, 4, 5, 8), k: bhsd(2, 2, 7, 8), v: bhsd(2, 1, 7, 6) });
+
+describe('normalise', () => {
+  it('fills every default', () => {
+    const { problem } = normalise(qkv());
+    expect(problem).toMatchObject({ B: 2, Hq: 4, Hk: 2, Hv: 1, Sq: 5, Skv: 7, Dqk: 8, Dv: 6, packed: false });
+    expect(problem).toMatchObject({
+      scale: 1 / Math.sqrt(8),
+      band: null,
+      mask: null,
+      dropout: null,
+      softcap: null,
+    });
+    expect(problem.o).toEqual({ dtype: 'f32', shape: [2, 4, 5, 6], strides: [120, 30, 6, 1], page: null });
+  });
+
+  it('makes a plain value that survives JSON', () => {
+    const { problem } = normalise(qkv(), {
+      causal: 'bottom-right',
+      window: { left: 3 },
+      dropout: { p: 0.1, seed: 2n ** 63n, offset: 5 },
+      bias: bhsd(4, 1, 7),
+    });
+    expect(JSON.parse(JSON.stringify(problem))).toEqual(problem);
+    expect(problem.band).toEqual({ left: 3, right: 0, align: 'bottom-right' });
+    expect(problem.dropout).toMatchObject({ seed: [0, 2 ** 31], offset: [5, 0], scheme: 'torch-efficient' });
+    expect(problem.bias).toEqual({ dtype: 'f32', strides: [0, 7, 0, 1], source: [4, 1, 7] });
+  });
+
+  it('never keeps the stride of a size-1 dimension', () => {
+    const q = Tensor.wrap(new Float32Array(40), {
+      dtype: 'f32',
+      shape: [1, 5, 1, 8],
+      strides: [99990001, 8, 3331333, 1],
+    });
+    expect(normalise({ q, k: q, v: q }).problem.q.strides).toEqual([0, 8, 0, 1]);
+  });
+
+  it('sees packed sequences as one batch of tokens', () => {
+    const { problem } = normalise(
+      { q: bhsd(9, 4, 8), k: bhsd(11, 2, 8), v: bhsd(11, 2, 8) },
+      { cuSeqLensQ: [0, 2, 2, 9], cuSeqLensKv: [0, 4, 5, 11] },
+    );
+    expect(problem).toMatchObject({
+      packed: true,
+      B: 3,
+      Sq: 7,
+      Skv: 6,
+      lengthsQ: 'cumulative',
+      lengthsKv: 'cumulative',
+    });
+    expect(problem.q).toMatchObject({ shape: [1, 4, 9, 8], strides: [0, 8, 32, 1] });
+  });
+
+  it('asks backward for the gradients of what was given as a tensor', () => {
+    const { q, k, v } = qkv();
+    const o = bhsd(2, 4, 5, 6);
+    const inputs = { q, k, v, o, lse: bhsd(2, 4, 5), dO: o };
+    expect(normaliseBackward(inputs, { bias: bhsd(5, 7), alibi: true }).problem.gradients).toEqual([
+      'dq',
+      'dk',
+      'dv',
+      'dbias',
+    ]);
+    expect(normaliseBackward(inputs, { gradients: ['dv'] }).problem.gradients).toEqual(['dv']);
+  });
+});

@@ -1,0 +1,251 @@
+import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
+import { contiguousStrides, type Shape } from '../tensor/shape.ts';
+import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
+import { standardSlopes } from './alibi.ts';
+import { bandOf } from './band.ts';
+import { describeBroadcast, describeDense, describePacked, describePaged } from './describe.ts';
+import { dropoutDesc } from './dropout.ts';
+import type { GradientName, SdpaBackwardOptions, SdpaOptions } from './options.ts';
+import type { AttentionProblem, BackwardProblem, LengthsKind, OperandDesc, Operands } from './problem.ts';
+import { validate, validateBackward, validateOperands } from './rules.ts';
+
+/** q, k and v of a forward call: (B, H, S, D) with any strides, or packed (T, H, D). */
+export interface ForwardInputs<T> {
+  readonly q: T;
+  readonly k: T;
+  readonly v: T;
+}
+
+/** What backward takes: the forward inputs and results, and the gradients of the loss by o and (optionally) lse. */
+export interface BackwardInputs<T> extends ForwardInputs<T> {
+  readonly o: T;
+  /** f32, natural logarithm: (B, Hq, Sq), packed (Hq, T). */
+  readonly lse: T;
+  readonly dO: T;
+  /** Gradient by lse, as lse. Default 0. */
+  readonly dLse?: T;
+}
+
+/** Tensors of a backward call by name. */
+export type BackwardOperands<T> = Operands<T> & {
+  readonly o: T;
+  readonly lse: T;
+  readonly dO: T;
+  readonly dLse?: T;
+};
+
+/**
+ * Turns a call into a problem: fills every default, sees every tensor as (B, H, S, D), and checks all rules.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
+ */
+export function normalise<T extends TensorDesc>(
+  { q, k, v }: ForwardInputs<T>,
+  options: SdpaOptions<T> = {},
+): { problem: AttentionProblem; operands: Operands<T | Tensor> } {
+  const packed = options.cuSeqLensQ !== undefined || options.cuSeqLensKv !== undefined;
+  if (packed && (options.cuSeqLensQ === undefined || options.cuSeqLensKv === undefined)) {
+    const missing = options.cuSeqLensQ === undefined ? 'cuSeqLensQ' : 'cuSeqLensKv';
+    throw new InvalidArgumentError(
+      missing,
+      'must be given: packed tensors need both cuSeqLensQ and cuSeqLensKv',
+    );
+  }
+  const describe = packed ? describePacked : describeDense;
+  const descQ = describe('q', q);
+  const descK = options.pageTableK ? describePaged('k', k, options.pageTableK) : describe('k', k);
+  const descV = options.pageTableV ? describePaged('v', v, options.pageTableV) : describe('v', v);
+  const Hq = descQ.shape[1];
+
+  const lists = {
+    seqLensQ: listOperand('seqLensQ', options.seqLensQ, 'i32'),
+    seqLensKv: listOperand('seqLensKv', options.seqLensKv, 'i32'),
+    cuSeqLensQ: listOperand('cuSeqLensQ', options.cuSeqLensQ, 'i32'),
+    cuSeqLensKv: listOperand('cuSeqLensKv', options.cuSeqLensKv, 'i32'),
+    alibi: listOperand(
+      'alibi',
+      options.alibi === true ? standardSlopes(Hq) : options.alibi || undefined,
+      'f32',
+    ),
+    sink: listOperand('sink', options.sink, 'f32'),
+  };
+  const B = lists.cuSeqLensQ ? lists.cuSeqLensQ.shape[0] - 1 : descQ.shape[0];
+  const Sq = packed ? longest('Q', lists.cuSeqLensQ, options.maxSeqLenQ) : descQ.shape[2];
+  const Skv = packed
+    ? longest('Kv', lists.cuSeqLensKv, options.maxSeqLenKv)
+    : keyCapacity(descK, descV, options);
+  checkList('seqLensQ', lists.seqLensQ, B);
+  checkList('seqLensKv', lists.seqLensKv, B);
+  checkList('cuSeqLensKv', lists.cuSeqLensKv, B + 1);
+  checkList('alibi', lists.alibi, Hq);
+  checkList('sink', lists.sink, Hq);
+
+  const Dv = descV.shape[3];
+  const captures = { ...options.scoreMod?.captures, ...options.maskMod?.captures };
+  const problem: AttentionProblem = {
+    B,
+    Hq,
+    Hk: descK.shape[1],
+    Hv: descV.shape[1],
+    Sq,
+    Skv,
+    Dqk: descQ.shape[3],
+    Dv,
+    packed,
+    q: descQ,
+    k: descK,
+    v: descV,
+    o: resultDesc(descQ, Dv, packed, options.outDType ?? q.dtype),
+    lengthsQ: lengthsKind(lists.seqLensQ, packed),
+    lengthsKv: lengthsKind(lists.seqLensKv, packed),
+    scale: options.scale ?? 1 / Math.sqrt(descQ.shape[3]),
+    scoreMod: options.scoreMod?.expr ?? null,
+    softcap: options.softcap ?? null,
+    bias: describeBroadcast('bias', options.bias, [B, Hq, Sq, Skv]),
+    alibi: lists.alibi !== undefined,
+    mask: describeBroadcast('mask', options.mask, [B, Hq, Sq, Skv]),
+    band: bandOf(options),
+    blockMask: describeBroadcast('blockMask', options.blockMask, [
+      B,
+      Hq,
+      Math.ceil(Sq / 128),
+      Math.ceil(Math.ceil(Skv / 128) / 8),
+    ]),
+    maskMod: options.maskMod?.expr ?? null,
+    captures: Object.fromEntries(Object.entries(captures).map(([name, t]) => [name, plainDesc(t)])),
+    sink: lists.sink !== undefined,
+    dropout: dropoutDesc(options.dropout, [B, Hq, Sq, Skv]),
+    outputs: {
+      max: options.outputs?.max ?? false,
+      sumExp: options.outputs?.sumExp ?? false,
+      dropoutMask: options.outputs?.dropoutMask ?? false,
+    },
+  };
+  const dropoutMask = options.dropout && 'mask' in options.dropout ? options.dropout.mask : undefined;
+  const operands: Operands<T | Tensor> = defined({
+    q,
+    k,
+    v,
+    ...lists,
+    bias: options.bias,
+    mask: options.mask,
+    blockMask: options.blockMask,
+    pageTableK: options.pageTableK,
+    pageTableV: options.pageTableV,
+    dropoutMask,
+    captures: Object.keys(captures).length > 0 ? captures : undefined,
+  });
+  validate(problem);
+  validateOperands(problem, operands);
+  return { problem, operands };
+}
+
+/**
+ * The backward problem of a call, checked like the forward one.
+ * @throws as `normalise`.
+ */
+export function normaliseBackward<T extends TensorDesc>(
+  inputs: BackwardInputs<T>,
+  options: SdpaBackwardOptions<T> = {},
+): { problem: BackwardProblem; operands: BackwardOperands<T | Tensor> } {
+  const { o, lse, dO, dLse } = inputs;
+  const { problem: plain, operands } = normalise(inputs, options);
+  const describe = plain.packed ? describePacked : describeDense;
+  const forward: AttentionProblem = { ...plain, o: describe('o', o) };
+  const problem: BackwardProblem = {
+    forward,
+    dO: describe('dO', dO),
+    dLse: dLse !== undefined,
+    gradients: options.gradients ?? defaultGradients(options),
+  };
+  validateBackward(problem, { lse, dLse });
+  return { problem, operands: defined({ ...operands, o, lse, dO, dLse }) };
+}
+
+/** Shape in which the caller sees an operand: (B, H, S, D), or (T, H, D) when packed. */
+export function callerShape(desc: OperandDesc, packed: boolean): number[] {
+  const [b, h, s, d] = desc.shape;
+  return packed ? [s, h, d] : [b, h, s, d];
+}
+
+function defaultGradients(options: SdpaOptions<unknown>): GradientName[] {
+  const gradients: GradientName[] = ['dq', 'dk', 'dv'];
+  if (options.bias !== undefined) gradients.push('dbias');
+  if (options.sink !== undefined) gradients.push('dsink');
+  if (options.alibi !== undefined && typeof options.alibi !== 'boolean') gradients.push('dAlibi');
+  return gradients;
+}
+
+function lengthsKind(lengths: unknown, packed: boolean): LengthsKind {
+  if (lengths !== undefined) return 'lengths';
+  return packed ? 'cumulative' : 'full';
+}
+
+function listOperand<T extends TensorDesc>(
+  argument: string,
+  value: readonly number[] | T | undefined,
+  dtype: 'i32' | 'f32',
+): T | Tensor | undefined {
+  if (value === undefined) return undefined;
+  if (isNumberList(value)) {
+    const bad = value.find(x => !Number.isFinite(x) || (dtype === 'i32' && !Number.isInteger(x)));
+    if (bad !== undefined) {
+      throw new InvalidArgumentError(
+        argument,
+        `must hold ${dtype === 'i32' ? 'integers' : 'finite numbers'}, got ${bad}`,
+      );
+    }
+    return Tensor.from(value, [value.length], { dtype });
+  }
+  return value;
+}
+
+function isNumberList(value: unknown): value is readonly number[] {
+  return Array.isArray(value) || ArrayBuffer.isView(value);
+}
+
+function checkList(argument: string, list: TensorDesc | undefined, length: number): void {
+  if (list && (list.shape.length !== 1 || list.shape[0] !== length)) {
+    throw new InvalidShapeError(argument, `must have shape [${length}], got [${list.shape}]`);
+  }
+}
+
+/** Longest sequence by cumulative lengths on the host; a device tensor cannot be read here, so the caller says it. */
+function longest(side: 'Q' | 'Kv', cumulative: TensorDesc | undefined, stated: number | undefined): number {
+  if (cumulative && (cumulative.shape.length !== 1 || cumulative.shape[0] < 1)) {
+    throw new InvalidShapeError(`cuSeqLens${side}`, `must have shape [B + 1], got [${cumulative.shape}]`);
+  }
+  if (stated !== undefined) return stated;
+  if (!(cumulative instanceof Tensor)) {
+    throw new InvalidArgumentError(
+      `maxSeqLen${side}`,
+      `must be given when cuSeqLens${side} is not on the host`,
+    );
+  }
+  let max = 0;
+  for (let b = 0; b + 1 < cumulative.shape[0]; b++)
+    max = Math.max(max, cumulative.get(b + 1) - cumulative.get(b));
+  return max;
+}
+
+function keyCapacity(k: OperandDesc, v: OperandDesc, options: SdpaOptions<TensorDesc>): number {
+  const dense = [k, v].find(desc => desc.page === null);
+  if (dense) return dense.shape[2];
+  return options.maxSeqLenKv ?? (k.page ? k.page.size * k.page.table.shape[1] : 0);
+}
+
+function resultDesc(q: OperandDesc, Dv: number, packed: boolean, dtype: OperandDesc['dtype']): OperandDesc {
+  const [b, h, s] = q.shape;
+  const shape: Shape = packed ? [s, h, Dv] : [b, h, s, Dv];
+  const t = { dtype, shape, strides: contiguousStrides(shape) };
+  return packed ? describePacked('o', t) : describeDense('o', t);
+}
+
+const plainDesc = ({ dtype, shape, strides }: TensorDesc): TensorDesc => ({
+  dtype,
+  shape: [...shape],
+  strides: [...strides],
+});
+
+function defined<O extends object>(o: O): O {
+  return Object.fromEntries(Object.entries(o).filter(([, value]) => value !== undefined)) as O;
+}

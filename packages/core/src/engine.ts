@@ -1,0 +1,47 @@
+import type { BackwardInputs } from './attention/normalise.ts';
+import type { GradientName, SdpaBackwardOptions, SdpaOptions } from './attention/options.ts';
+import type { AttentionProblem, BackwardProblem } from './attention/problem.ts';
+import type { Tensor, TensorDesc } from './tensor/tensor.ts';
+
+/** Whether an engine can run a problem, and if not, every reason why. */
+export interface Support {
+  readonly supported: boolean;
+  readonly reasons: readonly string[];
+}
+
+/** Results of forward. `lse`, `max`, `sumExp` are f32 (B, Hq, Sq), packed (Hq, T); `dropoutMask` u8 (B, Hq, Sq, Skv). */
+export interface SdpaResult<T = Tensor> {
+  /** (B, Hq, Sq, Dv), packed (T, Hq, Dv). */
+  readonly o: T;
+  readonly lse: T;
+  readonly max?: T;
+  readonly sumExp?: T;
+  readonly dropoutMask?: T;
+}
+
+/** Gradients by name, each with the shape of what it is the gradient of; those asked for are there. */
+export type SdpaGradients<T = Tensor, G extends GradientName = 'dq' | 'dk' | 'dv'> = Readonly<
+  Record<G, T> & Partial<Record<GradientName, T>>
+>;
+
+/**
+ * Something that runs attention problems: the reference, the CPU, a GPU. `T` is its tensor type. Graphs and applications
+ * are written against this and do not know which engine they have.
+ */
+export interface Engine<T extends TensorDesc = TensorDesc> {
+  /** Short stable name: `'reference'`, `'cpu'`, `'webgpu'`. */
+  readonly name: string;
+  /** What it runs on, for people. */
+  readonly description: string;
+  /** Why a problem could not be run; it never falls back in silence. */
+  checkSupport(problem: AttentionProblem | BackwardProblem): Support;
+  upload(tensor: Tensor): T;
+  download(tensor: T): Promise<Tensor>;
+  /** Frees a tensor's memory now instead of at the engine's end. */
+  release(tensor: T): void;
+  sdpa(q: T, k: T, v: T, options?: SdpaOptions<T>): Promise<SdpaResult<T>>;
+  sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
+    inputs: BackwardInputs<T>,
+    options?: SdpaBackwardOptions<T, G>,
+  ): Promise<SdpaGradients<T, G>>;
+}
