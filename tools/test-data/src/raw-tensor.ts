@@ -1,0 +1,40 @@
+/** A tensor as plain data, contiguous in row-major order. Booleans are `u8`, 1 = true. */
+export type RawTensor =
+  | { readonly dtype: 'f32'; readonly shape: readonly number[]; readonly data: Float32Array }
+  | { readonly dtype: 'i32'; readonly shape: readonly number[]; readonly data: Int32Array }
+  | { readonly dtype: 'u8'; readonly shape: readonly number[]; readonly data: Uint8Array };
+
+/** A tensor as it stands in a file: `data` is base64 of the little-endian elements. */
+export interface EncodedTensor {
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly data: string;
+}
+
+const bytesPerElement = { f32: 4, i32: 4, u8: 1 } as const;
+
+/** Decodes a tensor of a file. Throws on an unknown dtype and on data that is not as long as its shape says. */
+export function decodeTensor({ dtype, shape, data }: EncodedTensor): RawTensor {
+  if (dtype !== 'f32' && dtype !== 'i32' && dtype !== 'u8')
+    throw new Error(`Unknown dtype ${dtype} in a vector file.`);
+  // A copy of exactly these bytes: a small Buffer is a window on a pool, which need not be aligned for 32-bit views.
+  const bytes = Uint8Array.from(Buffer.from(data, 'base64'));
+  const elements = shape.reduce((product, size) => product * size, 1);
+  if (bytes.length !== elements * bytesPerElement[dtype]) {
+    throw new Error(`A ${dtype} tensor of shape [${shape.join(', ')}] has ${bytes.length} bytes of data.`);
+  }
+  if (dtype === 'u8') return { dtype, shape, data: bytes };
+  const view = new DataView(bytes.buffer);
+  if (dtype === 'i32') {
+    return {
+      dtype,
+      shape,
+      data: Int32Array.from({ length: elements }, (_, i) => view.getInt32(4 * i, true)),
+    };
+  }
+  return {
+    dtype,
+    shape,
+    data: Float32Array.from({ length: elements }, (_, i) => view.getFloat32(4 * i, true)),
+  };
+}
