@@ -26,9 +26,18 @@ export type BinaryOp =
   | 'and'
   | 'or';
 
-/** A scalar expression as plain data: it can be evaluated, differentiated, serialised and written as WGSL. */
+/**
+ * A scalar expression as plain data: it can be evaluated, differentiated, serialised and written as WGSL.
+ *
+ * i32 arithmetic wraps around. A bool constant is 0 or 1. Infinite constants are spelled as strings, because JSON has no
+ * number for them; `Number(value)` reads both spellings.
+ */
 export type Expr =
-  | { readonly kind: 'constant'; readonly type: ExprType; readonly value: number }
+  | {
+      readonly kind: 'constant';
+      readonly type: ExprType;
+      readonly value: number | 'Infinity' | '-Infinity';
+    }
   | { readonly kind: 'variable'; readonly type: ExprType; readonly name: VariableName }
   | { readonly kind: 'unary'; readonly type: ExprType; readonly op: UnaryOp; readonly a: Expr }
   | {
@@ -51,3 +60,12 @@ export type Expr =
       readonly name: string;
       readonly index: readonly Expr[];
     };
+
+/** An expression whose value is a number. */
+export type NumericExpr = Expr & { readonly type: 'f32' | 'i32' };
+
+/** An expression whose value is a truth value. */
+export type BoolExpr = Expr & { readonly type: 'bool' };
+
+/** A read of a captured tensor. */
+export type LoadExpr = Extract<Expr, { readonly kind: 'load' }>;

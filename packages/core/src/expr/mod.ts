@@ -1,7 +1,53 @@
-import type { Expr } from './expr.ts';
+import * as variables from './build.ts';
+import type { BoolExpr, Expr, NumericExpr } from './expr.ts';
+import { constant, unary } from './node.ts';
 
 /** A score or mask modification: an expression, and the tensors that it loads from by name. */
 export interface Mod<T> {
   readonly expr: Expr;
   readonly captures?: Readonly<Record<string, T>>;
+}
+
+/** Where in the score matrix: batch entry, query head, query and key; all i32. */
+export interface Place {
+  readonly b: NumericExpr;
+  readonly h: NumericExpr;
+  readonly q: NumericExpr;
+  readonly kv: NumericExpr;
+}
+
+/** A place, and the score found there: q·k times scale, f32. */
+export interface ScoredPlace extends Place {
+  readonly score: NumericExpr;
+}
+
+/**
+ * A score modification from a function of (score, b, h, q, kv), called once:
+ * `scoreMod(({ score, q, kv }) => sub(score, mul(0.1, abs(sub(q, kv)))))`. Heads are those of the queries. `captures` are the
+ * tensors that it loads from.
+ * @throws InvalidArgumentError when an operator in it gets operands that it does not take.
+ */
+export function scoreMod<T = never>(
+  build: (place: ScoredPlace) => NumericExpr | number,
+  captures?: Readonly<Record<string, T>>,
+): Mod<T> {
+  const { score, b, h, q, kv } = variables;
+  const value = build({ score, b, h, q, kv });
+  const expr = typeof value === 'number' ? constant(value) : unary('toF32', value);
+  return captures === undefined ? { expr } : { expr, captures };
+}
+
+/**
+ * A mask modification from a function of (b, h, q, kv), called once; where it holds, the query may see the key:
+ * `maskMod(({ q, kv }) => ge(q, kv))`. `captures` are the tensors that it loads from.
+ * @throws InvalidArgumentError when an operator in it gets operands that it does not take.
+ */
+export function maskMod<T = never>(
+  build: (place: Place) => BoolExpr | boolean,
+  captures?: Readonly<Record<string, T>>,
+): Mod<T> {
+  const { b, h, q, kv } = variables;
+  const value = build({ b, h, q, kv });
+  const expr = typeof value === 'boolean' ? constant(value) : value;
+  return captures === undefined ? { expr } : { expr, captures };
 }

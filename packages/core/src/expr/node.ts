@@ -1,0 +1,148 @@
+import { InvalidArgumentError } from '../errors.ts';
+import { compile } from './evaluate.ts';
+import type { BinaryOp, BoolExpr, Expr, ExprType, NumericExpr, UnaryOp } from './expr.ts';
+import { binaryDomain, binaryType, unaryDomain, unaryType } from './signature.ts';
+
+/** What operators accept: an expression, or a value that becomes a constant. */
+export type Operand = Expr | number | boolean;
+
+type ComparisonOp = 'lt' | 'le' | 'gt' | 'ge' | 'eq' | 'ne';
+type LogicOp = 'and' | 'or';
+
+const isI32 = (value: number): boolean => (value | 0) === value;
+
+/**
+ * A constant; numbers are f32 unless `type` says i32.
+ * @throws InvalidArgumentError for NaN, and for an i32 that is no 32-bit integer.
+ */
+export function constant(value: number, type?: 'f32' | 'i32'): NumericExpr;
+export function constant(value: boolean, type?: 'bool'): BoolExpr;
+export function constant(value: number | boolean, type?: ExprType): Expr;
+export function constant(value: number | boolean, type?: ExprType): Expr {
+  if (typeof value === 'boolean' || type === 'bool') {
+    return { kind: 'constant', type: 'bool', value: value ? 1 : 0 };
+  }
+  if (Number.isNaN(value)) throw new InvalidArgumentError('constant', 'must not be NaN');
+  if (type === 'i32') {
+    if (!isI32(value)) throw new InvalidArgumentError('constant', `must be a 32-bit integer, got ${value}`);
+    return { kind: 'constant', type: 'i32', value: value | 0 };
+  }
+  if (Number.isFinite(value)) return { kind: 'constant', type: 'f32', value };
+  return { kind: 'constant', type: 'f32', value: value > 0 ? 'Infinity' : '-Infinity' };
+}
+
+/** Type that operands meet in: f32 if any is a float, else i32 if any is one; numbers alone are f32. */
+function commonType(operands: readonly Operand[]): ExprType {
+  const types = operands.map(x => {
+    if (typeof x === 'boolean') return 'bool';
+    if (typeof x === 'number') return isI32(x) ? 'number' : 'f32';
+    return x.type;
+  });
+  if (types.every(t => t === 'bool')) return 'bool';
+  if (types.includes('f32')) return 'f32';
+  return types.includes('i32') ? 'i32' : 'f32';
+}
+
+/** An operand as an expression of `type` if a number or an i32 can become that; else as what it is. */
+function lift(x: Operand, type: ExprType): Expr {
+  if (typeof x === 'boolean') return constant(x);
+  if (typeof x === 'number') return constant(x, type === 'i32' && isI32(x) ? 'i32' : 'f32');
+  return type === 'f32' && x.type === 'i32' ? unary('toF32', x) : x;
+}
+
+function fold(node: Expr, operands: readonly Expr[]): Expr {
+  if (operands.some(x => x.kind !== 'constant')) return node;
+  const value = compile(node)(0, 0, 0, 0, 0);
+  return node.type === 'bool' ? constant(value !== 0) : constant(value, node.type);
+}
+
+/**
+ * A unary operator on an operand; operators of f32 convert an i32. Of a constant, a constant.
+ * @throws InvalidArgumentError when the operator does not take such an operand.
+ */
+export function unary(op: 'not', a: Operand): BoolExpr;
+export function unary(op: Exclude<UnaryOp, 'not'>, a: Operand): NumericExpr;
+export function unary(op: UnaryOp, a: Operand): Expr {
+  const domain = unaryDomain(op);
+  const x = lift(a, domain === 'f32' ? 'f32' : commonType([a]));
+  if (op === 'toF32' && x.type === 'f32') return x;
+  const type = unaryType(op, x.type);
+  if (type === undefined) throw new InvalidArgumentError(op, `takes ${domain}, got ${x.type}`);
+  return fold({ kind: 'unary', type, op, a: x }, [x]);
+}
+
+/**
+ * A binary operator on two operands. A number takes the type of the other operand (f32 if it is no 32-bit integer); an i32
+ * beside an f32, or under an operator of f32, is converted to f32. Of constants, a constant.
+ * @throws InvalidArgumentError when the operator does not take such operands.
+ */
+export function binary(op: ComparisonOp | LogicOp, a: Operand, b: Operand): BoolExpr;
+export function binary(op: Exclude<BinaryOp, ComparisonOp | LogicOp>, a: Operand, b: Operand): NumericExpr;
+export function binary(op: BinaryOp, a: Operand, b: Operand): Expr {
+  const domain = binaryDomain(op);
+  const common = domain === 'f32' || domain === 'i32' ? domain : commonType([a, b]);
+  const x = lift(a, common);
+  const y = lift(b, common);
+  const type = binaryType(op, x.type, y.type);
+  if (type === undefined) {
+    throw new InvalidArgumentError(op, `takes two of ${domain}, got ${x.type} and ${y.type}`);
+  }
+  return fold({ kind: 'binary', type, op, a: x, b: y }, [x, y]);
+}
+
+/**
+ * `whenTrue` where `condition` holds, else `whenFalse`; they meet in one type as the operands of an operator do.
+ * @throws InvalidArgumentError when the condition is no bool, or the values are of types that do not meet.
+ */
+export function select(
+  condition: Operand,
+  whenTrue: BoolExpr | boolean,
+  whenFalse: BoolExpr | boolean,
+): BoolExpr;
+export function select(
+  condition: Operand,
+  whenTrue: NumericExpr | number,
+  whenFalse: NumericExpr | number,
+): NumericExpr;
+export function select(condition: Operand, whenTrue: Operand, whenFalse: Operand): Expr;
+export function select(condition: Operand, whenTrue: Operand, whenFalse: Operand): Expr {
+  const c = lift(condition, 'bool');
+  if (c.type !== 'bool') throw new InvalidArgumentError('select', `takes a bool condition, got ${c.type}`);
+  const common = commonType([whenTrue, whenFalse]);
+  const x = lift(whenTrue, common);
+  const y = lift(whenFalse, common);
+  if (x.type !== y.type) {
+    throw new InvalidArgumentError('select', `takes two values of one type, got ${x.type} and ${y.type}`);
+  }
+  if (c.kind === 'constant') return c.value === 0 ? y : x;
+  return { kind: 'select', type: x.type, condition: c, whenTrue: x, whenFalse: y };
+}
+
+/** Whether a captured tensor may have this name: a letter, then letters, digits and underscores (it is used in WGSL). */
+export function isCaptureName(name: string): boolean {
+  return /^[A-Za-z]\w*$/.test(name);
+}
+
+/**
+ * The element of captured tensor `name` at `index` (one i32 per dimension). A tensor of floats is read as f32, of integers
+ * as i32, of bool as bool. An index outside the tensor is an error on the host; a device clamps it instead.
+ * @throws InvalidArgumentError when the name is no identifier or an index is no i32.
+ */
+export function load(name: string, index: readonly Operand[], type?: 'f32' | 'i32'): NumericExpr;
+export function load(name: string, index: readonly Operand[], type: 'bool'): BoolExpr;
+export function load(name: string, index: readonly Operand[], type: ExprType = 'f32'): Expr {
+  if (!isCaptureName(name)) {
+    throw new InvalidArgumentError(
+      'load',
+      `takes the name of a capture, an identifier of letters, digits and _, got '${name}'`,
+    );
+  }
+  const indices = index.map((x, d) => {
+    const i = lift(x, 'i32');
+    if (i.type !== 'i32') {
+      throw new InvalidArgumentError('load', `takes i32 indices, got ${i.type} for index ${d} of '${name}'`);
+    }
+    return i;
+  });
+  return { kind: 'load', type, name, index: indices };
+}
