@@ -1,0 +1,15 @@
+// Prints "PASSED FAILED" of a Vitest JSON report; a test file that did not load counts as one failure, a missing report as none.
+//   node .ci/count-tests.mjs FILE
+import { existsSync, readFileSync } from 'node:fs';
+
+const file = process.argv[2];
+const {
+  numPassedTests = 0,
+  numFailedTests = 0,
+  testResults = [],
+} = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+const unloaded = testResults.filter(
+  ({ status, assertionResults }) =>
+    status === 'failed' && !assertionResults.some(test => test.status === 'failed'),
+);
+console.log(`${numPassedTests} ${numFailedTests + unloaded.length}`);

@@ -1,0 +1,11 @@
+// What a bundle that takes one thing from a package may weigh: minified, gzip, in bytes. A budget is a promise to the
+// people who ship the code, so it is raised on purpose, with a reason in the commit, or not at all.
+const KiB = 1024;
+
+export const bundleBudgets = [
+  { package: '@tilewise/philox', entry: "export { philox4x32 } from '@tilewise/philox'", limit: 1 * KiB },
+  { package: '@tilewise/philox', entry: "export { dropoutMask } from '@tilewise/philox'", limit: 3 * KiB },
+  { package: '@tilewise/core', entry: "export { Tensor } from '@tilewise/core'", limit: 6 * KiB },
+  { package: '@tilewise/core', entry: "export { sdpa } from '@tilewise/core/cpu'", limit: 20 * KiB },
+  { package: '@tilewise/webgpu', entry: "export { sdpa } from '@tilewise/webgpu'", limit: 25 * KiB },
+];
