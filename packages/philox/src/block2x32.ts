@@ -1,0 +1,25 @@
+import type { U32x2 } from './block4x32.ts';
+import { mulhi } from './mulhi.ts';
+
+/**
+ * Philox2x32: a keyed bijection on 64 bits. The key is one 32-bit word, bare or as `[word]`.
+ *
+ * Words are taken modulo 2^32; the result is unsigned. `rounds` is a whole number, 10 by default. Source: Random123's
+ * `philox.h`.
+ */
+export function philox2x32(
+  counter: Readonly<U32x2>,
+  key: number | readonly [number],
+  rounds: number = 10,
+): U32x2 {
+  let x0 = counter[0] | 0;
+  let x1 = counter[1] | 0;
+  let k = (typeof key === 'number' ? key : key[0]) | 0;
+  for (let round = 0; round < rounds; round++) {
+    const y0 = mulhi(x0, 0xd256, 0xd193) ^ x1 ^ k;
+    x1 = Math.imul(x0, 0xd256d193);
+    x0 = y0;
+    k = (k + 0x9e3779b9) | 0;
+  }
+  return [x0 >>> 0, x1 >>> 0];
+}

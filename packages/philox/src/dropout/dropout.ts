@@ -1,0 +1,70 @@
+import { InvalidArgumentError } from '../errors.ts';
+import { elementCount } from './element-index.ts';
+import { checkRowStrides, checkShape, checkSource, type DropoutSource, schemeNamed } from './options.ts';
+import type { DropoutSchemeName, DropoutShape, KeepDecider } from './scheme.ts';
+
+export interface DropoutOptions extends DropoutSource {
+  readonly shape: DropoutShape;
+  /**
+   * For packed sequences: the number of keys of each batch element, while `shape` has the largest lengths. Only
+   * `torch-efficient` addresses its stream by it; the other schemes depend on b, h, i and j alone.
+   */
+  readonly rowStrides?: readonly number[];
+}
+
+/** A dropout mask that is never stored: every element is decided on demand. */
+export interface Dropout extends KeepDecider {
+  /** What a kept probability is multiplied by, an f32: 1/(1 − p), or 0 where everything is dropped. */
+  readonly scale: number;
+}
+
+/**
+ * The dropout mask of (scheme, p, seed, offset) over the attention matrix (B, H, Sq, Skv), H counting query heads.
+ *
+ * @throws InvalidArgumentError when an option is out of its range.
+ */
+export function createDropout(options: DropoutOptions): Dropout {
+  const { scheme, threshold, scale, seed, offset } = checkSource(options);
+  const shape = checkShape(options.shape);
+  const rowStrides = checkRowStrides(options.rowStrides, shape);
+  return { scale, ...scheme.decider({ shape, rowStrides, seed, offset, threshold }) };
+}
+
+export interface DropoutMaskOptions extends Omit<DropoutOptions, 'shape'> {
+  readonly shape: readonly [B: number, H: number, Sq: number, Skv: number];
+}
+
+/**
+ * The whole mask, row-major (B, H, Sq, Skv), 1 = keep. Rows are Skv apart also with `rowStrides`; what lies beyond a
+ * sequence's own keys is then 0.
+ *
+ * @throws InvalidArgumentError when an option is out of its range.
+ */
+export function dropoutMask(options: DropoutMaskOptions): Uint8Array {
+  const { shape } = options;
+  if (!Array.isArray(shape) || shape.length !== 4) {
+    throw new InvalidArgumentError('shape', `must be [B, H, Sq, Skv], got ${JSON.stringify(shape)}`);
+  }
+  const [B, H, Sq, Skv] = options.shape;
+  const { keepRow } = createDropout({ ...options, shape: { B, H, Sq, Skv } });
+  const mask = new Uint8Array(Number(elementCount(B, H, Sq, Skv)));
+  let at = 0;
+  for (let b = 0; b < B; b++) {
+    const keys = options.rowStrides?.[b] ?? Skv;
+    for (let h = 0; h < H; h++) {
+      for (let i = 0; i < Sq; i++, at += Skv) keepRow(b, h, i, 0, keys, mask, at);
+    }
+  }
+  return mask;
+}
+
+/**
+ * How far the generator's offset moves past one dropout of this shape, in the scheme's own unit, so that a training
+ * loop replays the offsets that PyTorch hands out: ⌈B·H·Sq·Skv⌉₄ for `torch-efficient`, B·H·32 for `flash-attention-2`
+ * (⌈·⌉₄ rounds up to a multiple of 4); 1 for `onednn`, where every offset is a fresh mask.
+ *
+ * @throws InvalidArgumentError when the scheme is unknown or an extent is not a whole number.
+ */
+export function dropoutOffsetIncrement(scheme: DropoutSchemeName, shape: DropoutShape): bigint {
+  return schemeNamed(scheme).offsetIncrement(checkShape(shape));
+}

@@ -1,0 +1,20 @@
+import type { DropoutDraw } from './scheme.ts';
+
+/**
+ * Linear index of element (b, h, i, 0): ((b·H + h)·Sq)·Skv + i·rowStride. Exact in a double, as shapes whose element
+ * count is not a safe integer are rejected before.
+ */
+export function rowIndex(draw: DropoutDraw, b: number, h: number, i: number): number {
+  const { H, Sq, Skv } = draw.shape;
+  return (b * H + h) * Sq * Skv + i * (draw.rowStrides[b] ?? Skv);
+}
+
+/** Number of elements of the attention matrix, exactly. */
+export function elementCount(B: number, H: number, Sq: number, Skv: number): bigint {
+  return BigInt(B) * BigInt(H) * BigInt(Sq) * BigInt(Skv);
+}
+
+/** The next multiple of 4 at or above `count`: generators hand out whole blocks. */
+export function roundUpTo4(count: bigint): bigint {
+  return ((count + 3n) / 4n) * 4n;
+}

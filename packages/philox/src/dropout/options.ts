@@ -1,0 +1,90 @@
+import { InvalidArgumentError } from '../errors.ts';
+import { checkProbability } from '../probability.ts';
+import { show, toU64, type U64, type Uint } from '../u64.ts';
+import { elementCount } from './element-index.ts';
+import type { DropoutScheme, DropoutSchemeName, DropoutShape } from './scheme.ts';
+import { dropoutSchemes } from './schemes.ts';
+
+/** Which mask, without the shape that it is cut to. */
+export interface DropoutSource {
+  /** The convention; `torch-efficient` by default. */
+  readonly scheme?: DropoutSchemeName;
+  /** Probability to **drop**, in [0, 1] (below 1 for `flash-attention-2`); narrowed to f32 before it is compared. */
+  readonly p: number;
+  /** Unsigned 64-bit. */
+  readonly seed: Uint;
+  /** Unsigned 64-bit, 0 by default, in the scheme's own unit (the README has the table). */
+  readonly offset?: Uint;
+}
+
+/**
+ * The source with every default filled in.
+ *
+ * @throws InvalidArgumentError when the scheme is unknown, p is no probability or one that the scheme has no mask for,
+ *   or seed or offset is not an unsigned 64-bit integer.
+ */
+export function checkSource(source: DropoutSource): {
+  scheme: DropoutScheme;
+  threshold: number;
+  scale: number;
+  seed: U64;
+  offset: U64;
+} {
+  const scheme = schemeNamed(source.scheme ?? 'torch-efficient');
+  return {
+    scheme,
+    ...scheme.rule(checkProbability(source.p, 'p')),
+    seed: toU64(source.seed, 'seed'),
+    offset: toU64(source.offset ?? 0, 'offset'),
+  };
+}
+
+/** The scheme of that name; throws InvalidArgumentError when there is none. */
+export function schemeNamed(name: DropoutSchemeName): DropoutScheme {
+  if (Object.hasOwn(dropoutSchemes, name)) return dropoutSchemes[name];
+  const known = Object.keys(dropoutSchemes).join(', ');
+  throw new InvalidArgumentError('scheme', `must be one of ${known}, got ${show(name)}`);
+}
+
+/**
+ * `shape` if every extent is a whole number and the element count is exact in a double.
+ *
+ * @throws InvalidArgumentError otherwise.
+ */
+export function checkShape(shape: DropoutShape): DropoutShape {
+  for (const name of ['B', 'H', 'Sq', 'Skv'] as const) {
+    checkCount(shape[name], `shape.${name}`);
+  }
+  const count = elementCount(shape.B, shape.H, shape.Sq, shape.Skv);
+  if (count <= Number.MAX_SAFE_INTEGER) return shape;
+  throw new InvalidArgumentError('shape', `must have fewer than 2^53 elements, got ${count}`);
+}
+
+/**
+ * The row strides of packed sequences, one per batch element, or none.
+ *
+ * @throws InvalidArgumentError when there are not B of them, or one is not a whole number of at most Skv.
+ */
+export function checkRowStrides(
+  rowStrides: readonly number[] | undefined,
+  { B, Skv }: DropoutShape,
+): readonly number[] {
+  if (rowStrides === undefined) return [];
+  if (rowStrides.length !== B) {
+    throw new InvalidArgumentError(
+      'rowStrides',
+      `must have one entry per batch element (${B}), got ${rowStrides.length}`,
+    );
+  }
+  rowStrides.forEach((stride, b) => {
+    checkCount(stride, `rowStrides[${b}]`);
+    if (stride > Skv)
+      throw new InvalidArgumentError(`rowStrides[${b}]`, `must be at most Skv (${Skv}), got ${stride}`);
+  });
+  return rowStrides;
+}
+
+function checkCount(value: number, name: string): void {
+  if (Number.isSafeInteger(value) && value >= 0) return;
+  throw new InvalidArgumentError(name, `must be a whole number, got ${show(value)}`);
+}

@@ -1,0 +1,51 @@
+import type { U64 } from '../u64.ts';
+
+/** The dropout conventions, by the system whose masks they reproduce. */
+export type DropoutSchemeName = 'torch-efficient' | 'flash-attention-2' | 'onednn';
+
+/** Extents of the attention matrix: batch, **query** heads, queries, keys. */
+export interface DropoutShape {
+  readonly B: number;
+  readonly H: number;
+  readonly Sq: number;
+  readonly Skv: number;
+}
+
+/** How a dropout probability becomes integers and a factor. */
+export interface DropoutRule {
+  /** A whole number in [0, 2^32]; each scheme's file says what it is compared with. */
+  readonly threshold: number;
+  /** What a kept probability is multiplied by, an f32; 0 where everything is dropped. */
+  readonly scale: number;
+}
+
+/** A dropout with everything fixed but the element: the input of {@link DropoutScheme.decider}, already checked. */
+export interface DropoutDraw {
+  readonly shape: DropoutShape;
+  /** Distance between the rows of each batch element in the random stream, in elements. */
+  readonly rowStrides: readonly number[];
+  readonly seed: U64;
+  readonly offset: U64;
+  readonly threshold: number;
+}
+
+/** Keep or drop, for element (b, h, i, j): batch, query head, query row, key column. Indices are not checked. */
+export interface KeepDecider {
+  keep(b: number, h: number, i: number, j: number): boolean;
+  /** Writes 1 (keep) or 0 for the columns j0 ≤ j < j1 of one row to `out[at]`, `out[at + 1]`, …; allocates nothing. */
+  keepRow(b: number, h: number, i: number, j0: number, j1: number, out: Uint8Array, at?: number): void;
+}
+
+/**
+ * One dropout convention. A scheme is a pure function of (seed, offset, b, h, i, j): tile sizes, order of work and
+ * launch geometry never enter, so forward, backward and every engine see the same mask.
+ */
+export interface DropoutScheme {
+  /**
+   * @throws InvalidArgumentError when the scheme has no mask for `p`, which is already known to lie in [0, 1].
+   */
+  rule(p: number): DropoutRule;
+  /** How far `offset` has to move for the next call of this shape to draw fresh numbers, in the scheme's own unit. */
+  offsetIncrement(shape: DropoutShape): bigint;
+  decider(draw: DropoutDraw): KeepDecider;
+}

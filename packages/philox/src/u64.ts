@@ -1,0 +1,43 @@
+import { InvalidArgumentError } from './errors.ts';
+
+/** An unsigned 64-bit integer as two unsigned 32-bit words. */
+export type U64 = readonly [lo: number, hi: number];
+
+/** What the API takes for an unsigned integer: a bigint, or a number that is a safe integer. */
+export type Uint = bigint | number;
+
+/** What an argument got, for a message: bigints keep their `n`, strings their quotes. */
+export function show(value: unknown): string {
+  if (typeof value === 'bigint') return `${value}n`;
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+}
+
+/**
+ * `value` as a bigint in [0, 2^bits).
+ *
+ * @throws InvalidArgumentError naming `name` when it is negative, fractional, too large, a number that is not a safe
+ *   integer, or not a number at all.
+ */
+export function toUint(value: Uint, name: string, bits: number): bigint {
+  const exact = typeof value === 'bigint' || Number.isSafeInteger(value) ? BigInt(value) : -1n;
+  if (exact < 0n || exact >> BigInt(bits) !== 0n) {
+    const rule = `must be a bigint or a safe integer in [0, 2^${bits}), got ${show(value)}`;
+    throw new InvalidArgumentError(name, rule);
+  }
+  return exact;
+}
+
+/** `value` as two 32-bit words. Throws like {@link toUint} with 64 bits. */
+export function toU64(value: Uint, name: string): U64 {
+  return splitU64(toUint(value, name, 64));
+}
+
+/** The low 64 bits of a bigint as two 32-bit words. */
+export function splitU64(value: bigint): U64 {
+  return [Number(BigInt.asUintN(32, value)), Number(BigInt.asUintN(32, value >> 32n))];
+}
+
+/** The bigint that two 32-bit words stand for. */
+export function joinU64([lo, hi]: U64): bigint {
+  return (BigInt(hi >>> 0) << 32n) | BigInt(lo >>> 0);
+}

@@ -1,0 +1,69 @@
+import { flashAttention2Wgsl } from '../dropout/flash-attention-2.ts';
+import { onednnWgsl } from '../dropout/onednn.ts';
+import { checkShape, checkSource, type DropoutSource, schemeNamed } from '../dropout/options.ts';
+import type { DropoutSchemeName, DropoutShape } from '../dropout/scheme.ts';
+import { torchEfficientWgsl } from '../dropout/torch-efficient.ts';
+import { splitU64, toUint, type U64 } from '../u64.ts';
+import { composeWgsl, type WgslPiece } from './piece.ts';
+
+/** The WGSL of every dropout convention; all declare the same functions (see `dropoutTypesWgsl`), so use one. */
+export const dropoutPieces: Readonly<Record<DropoutSchemeName, WgslPiece>> = {
+  'torch-efficient': torchEfficientWgsl,
+  'flash-attention-2': flashAttention2Wgsl,
+  onednn: onednnWgsl,
+};
+
+/**
+ * Self-contained WGSL with `dropout_keep` and its parts for one scheme (see `dropoutTypesWgsl`).
+ *
+ * @throws InvalidArgumentError when the scheme is unknown.
+ */
+export function dropoutWgsl(scheme: DropoutSchemeName): string {
+  schemeNamed(scheme);
+  return composeWgsl(dropoutPieces[scheme]);
+}
+
+/** The fields of the WGSL `DropoutParams`, in order; all are u32 words but `scale`, an f32. */
+export interface DropoutUniforms {
+  readonly seed: U64;
+  readonly offset: U64;
+  /** Sq·Skv: elements from one head to the next. */
+  readonly headStride: U64;
+  /** Skv, or the number of keys of a packed sequence: elements from one row to the next. */
+  readonly rowStride: number;
+  /** What the scheme compares with; 0xffffffff where `keepNone` decides. */
+  readonly threshold: number;
+  /** 1 when everything is dropped, which no 32-bit threshold can say; else 0. */
+  readonly keepNone: number;
+  readonly scale: number;
+}
+
+/**
+ * The parameters of a scheme's WGSL for one mask.
+ *
+ * @throws InvalidArgumentError when an option is out of its range or Skv does not fit 32 bits.
+ */
+export function dropoutUniforms(
+  options: DropoutSource & { readonly shape: Pick<DropoutShape, 'Sq' | 'Skv'> },
+): DropoutUniforms {
+  const { threshold, scale, seed, offset } = checkSource(options);
+  const { Sq, Skv } = checkShape({ B: 1, H: 1, ...options.shape });
+  const keepNone = threshold === 2 ** 32;
+  return {
+    seed,
+    offset,
+    headStride: splitU64(BigInt(Sq) * BigInt(Skv)),
+    rowStride: Number(toUint(Skv, 'shape.Skv', 32)),
+    threshold: keepNone ? 0xffffffff : threshold,
+    keepNone: keepNone ? 1 : 0,
+    scale,
+  };
+}
+
+/** The ten words of the WGSL `DropoutParams`, ready for a uniform buffer. */
+export function dropoutUniformWords(uniforms: DropoutUniforms): Uint32Array {
+  const { seed, offset, headStride, rowStride, threshold, keepNone, scale } = uniforms;
+  const words = new Uint32Array([...seed, ...offset, ...headStride, rowStride, threshold, keepNone, 0]);
+  new Float32Array(words.buffer)[9] = scale;
+  return words;
+}

@@ -1,0 +1,14 @@
+export type { DropoutSchemeName, DropoutShape } from '../dropout/scheme.ts';
+export { laneWgsl, philox2x32Wgsl, philox4x32Wgsl } from './block.ts';
+export type { BernoulliUniforms } from './distribution.ts';
+export { bernoulliUniforms, bernoulliWgsl, normalWgsl, uniformWgsl } from './distribution.ts';
+export type { DropoutUniforms } from './dropout.ts';
+export { dropoutPieces, dropoutUniforms, dropoutUniformWords, dropoutWgsl } from './dropout.ts';
+export { dropoutMaskKernel, dropoutMaskUniformWords } from './dropout-mask-kernel.ts';
+export { dropoutTypesWgsl } from './dropout-types.ts';
+export type { FillDistribution, FillKernelOptions } from './fill-kernel.ts';
+export { fillKernel, fillUniformWords } from './fill-kernel.ts';
+export type { PhiloxKernel } from './kernel.ts';
+export type { WgslPiece } from './piece.ts';
+export { composeWgsl } from './piece.ts';
+export { mulhiWgsl, u64Wgsl } from './u64.ts';

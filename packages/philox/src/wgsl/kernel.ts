@@ -1,0 +1,35 @@
+import { InvalidArgumentError } from '../errors.ts';
+import { show } from '../u64.ts';
+
+/** A compute kernel as data: each invocation writes four consecutive elements. */
+export interface PhiloxKernel {
+  /** A complete module with the entry point `main`. */
+  readonly code: string;
+  readonly workgroupSize: number;
+  /** Dispatch ⌈count / elementsPerWorkgroup⌉ workgroups or more, over x and y in any way (z = 1). */
+  readonly elementsPerWorkgroup: number;
+}
+
+/** `size` if a core WebGPU device can run workgroups of it (1 to 256); throws InvalidArgumentError otherwise. */
+export function checkWorkgroupSize(size: number): number {
+  if (Number.isInteger(size) && size >= 1 && size <= 256) return size;
+  throw new InvalidArgumentError(
+    'workgroupSize',
+    `must be a whole number between 1 and 256, got ${show(size)}`,
+  );
+}
+
+/** The head of a `main` that leaves `first`, the index of this invocation's first element, below `params.count`. */
+export function mainHead(workgroupSize: number): string {
+  return `@compute @workgroup_size(${workgroupSize})
+fn main(
+  @builtin(local_invocation_index) local: u32,
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+) {
+  let quad = (group.y * groups.x + group.x) * ${workgroupSize}u + local;
+  if (quad >= params.count / 4u + select(0u, 1u, params.count % 4u != 0u)) {
+    return;
+  }
+  let first = 4u * quad;`;
+}
