@@ -1,0 +1,128 @@
+import { nodes } from '../expr/nodes.ts';
+import { dtypeInfo } from '../tensor/dtype.ts';
+import { elementCount } from '../tensor/shape.ts';
+import { createLengths, type SequenceSide } from './lengths.ts';
+import type { AttentionProblem, BroadcastDesc, OperandDesc } from './problem.ts';
+import { createVisibility, type Visibility, type VisibilityOperands } from './visibility.ts';
+
+/** What a problem needs at least, whatever the algorithm. */
+export interface Cost {
+  /** Visible (query head, query, key) triples over the batch. */
+  readonly pairs: number;
+  readonly forward: Work;
+  /** Backward for dq, dk, dv and (in bytes) dbias, with the scores computed again. */
+  readonly backward: Work;
+}
+
+export interface Work {
+  /** Multiplications and additions of the matrix products on visible pairs. */
+  readonly flops: number;
+  /** Traffic when each operand is read and each result written once; positions beyond a sequence's length do not count. */
+  readonly bytes: number;
+}
+
+/**
+ * The work of a problem, counted as cuDNN's benchmark and PyTorch's `flop_counter` count it: a forward pass has 2 products
+ * (q·kᵀ, p·v), a backward pass 5 (q·kᵀ, dO·vᵀ, ds·k, dsᵀ·q, pᵀ·dO), of 2·Dqk or 2·Dv operations per pair:
+ *
+ *     forward = 2 · pairs · (Dqk + Dv)          backward = 2 · pairs · (3·Dqk + 2·Dv)
+ *
+ * @param operands what decides visibility: lengths, masks, captures. Without it, every sequence is as long as it can be and
+ * mask, block mask and mask mod hide nothing, so that the result is an upper bound.
+ * @throws InvalidArgumentError when `operands` is given but lacks one that the problem names.
+ */
+export function cost(problem: AttentionProblem, operands?: VisibilityOperands): Cost {
+  const asked = operands ? problem : unmasked(problem);
+  const visibility = createVisibility(asked, operands ?? {});
+  const pairs = visibility.rangesAreExact
+    ? pairsInRanges(asked, visibility)
+    : pairsOneByOne(asked, visibility);
+  const { Dqk, Dv } = problem;
+  const bytes = traffic(problem, createLengths(asked, operands ?? {}));
+  return {
+    pairs,
+    forward: { flops: 2 * pairs * (Dqk + Dv), bytes: bytes.forward },
+    backward: { flops: 2 * pairs * (3 * Dqk + 2 * Dv), bytes: bytes.backward },
+  };
+}
+
+function unmasked(problem: AttentionProblem): AttentionProblem {
+  return {
+    ...problem,
+    packed: false,
+    lengthsQ: 'full',
+    lengthsKv: 'full',
+    mask: null,
+    blockMask: null,
+    maskMod: null,
+  };
+}
+
+function pairsInRanges({ B, Hq }: AttentionProblem, { lengthQ, keyRange }: Visibility): number {
+  let pairs = 0;
+  for (let b = 0; b < B; b++) {
+    for (let i = 0; i < lengthQ(b); i++) {
+      const [lo, hi] = keyRange(b, i);
+      pairs += hi - lo;
+    }
+  }
+  return pairs * Hq;
+}
+
+function pairsOneByOne(problem: AttentionProblem, { lengthQ, keyRange, isVisible }: Visibility): number {
+  const { B, Hq } = problem;
+  // Counting is S² per head, so it is worth knowing when all heads see the same.
+  const heads = headsAgree(problem) ? 1 : Hq;
+  let pairs = 0;
+  for (let b = 0; b < B; b++) {
+    for (let h = 0; h < heads; h++) {
+      for (let i = 0; i < lengthQ(b); i++) {
+        const [lo, hi] = keyRange(b, i);
+        for (let j = lo; j < hi; j++) if (isVisible(b, h, i, j)) pairs++;
+      }
+    }
+  }
+  return (pairs * Hq) / heads;
+}
+
+function headsAgree({ mask, blockMask, maskMod }: AttentionProblem): boolean {
+  const usesHead = maskMod !== null && nodes(maskMod).some(e => e.kind === 'variable' && e.name === 'h');
+  return (mask?.strides[1] ?? 0) === 0 && (blockMask?.strides[1] ?? 0) === 0 && !usesHead;
+}
+
+const F32_BYTES = 4;
+
+function traffic(
+  problem: AttentionProblem,
+  { q: queries, kv: keys }: { readonly q: SequenceSide; readonly kv: SequenceSide },
+): { readonly forward: number; readonly backward: number } {
+  const { B, Hq, Sq, Skv, Dv, outputs, dropout, bias } = problem;
+  const tokensQ = total(B, queries);
+  const tokensKv = total(B, keys);
+  const operand = ({ dtype, shape }: OperandDesc, tokens: number) =>
+    shape[1] * tokens * shape[3] * dtypeInfo[dtype].bytes;
+  const rows = Hq * tokensQ * F32_BYTES;
+
+  const q = operand(problem.q, tokensQ);
+  const kv = operand(problem.k, tokensKv) + operand(problem.v, tokensKv);
+  const o = Hq * tokensQ * Dv * dtypeInfo[problem.o.dtype].bytes;
+  const masks = [bias, problem.mask, problem.blockMask, dropout?.kind === 'mask' ? dropout.mask : null];
+  const read = q + kv + masks.reduce((sum, desc) => sum + (desc ? broadcastBytes(desc) : 0), 0);
+  const rowResults = rows * (1 + Number(outputs.max) + Number(outputs.sumExp));
+  const keepMask = outputs.dropoutMask ? B * Hq * Sq * Skv : 0;
+  return {
+    forward: read + o + rowResults + keepMask,
+    // o, dO and lse come in; dq, dk, dv and dbias go out.
+    backward: read + 2 * o + rows + q + kv + (bias ? broadcastBytes(bias) : 0),
+  };
+}
+
+function total(B: number, side: SequenceSide): number {
+  let tokens = 0;
+  for (let b = 0; b < B; b++) tokens += side.length(b);
+  return tokens;
+}
+
+function broadcastBytes({ dtype, source }: BroadcastDesc): number {
+  return elementCount(source) * dtypeInfo[dtype].bytes;
+}

@@ -1,0 +1,101 @@
+import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { elementCount, type Shape } from '../tensor/shape.ts';
+import { Tensor } from '../tensor/tensor.ts';
+
+/** Attention over some of the keys: normalised by their own softmax, of which `lse` is the natural log of the sum. */
+export interface PartialAttention<T = Tensor> {
+  /** (B, Hq, Sq, Dv), or packed (T, Hq, Dv). */
+  readonly o: T;
+  /** f32 (B, Hq, Sq), or packed (Hq, T). */
+  readonly lse: T;
+}
+
+/**
+ * Attention over all keys from attention over disjoint parts of them:
+ *
+ *     lse = ln Σ_n e^lse_n          o = Σ_n e^(lse_n − lse) o_n
+ *
+ * It is associative and commutative up to rounding, and a part that saw no key (lse = −∞) changes nothing, whatever its o
+ * holds; a row that no part saw is dead. This merges splits along Skv, ring attention's steps and prefix caches. A sink
+ * belongs to one part only, else it counts more than once. Computed in f64; see the split-KV combination of FlashAttention
+ * ("Flash-Decoding", 2023).
+ *
+ * @param parts at least one, all of the same shapes.
+ * @returns o in the dtype of the first part's o, lse in f32; both contiguous.
+ * @throws InvalidArgumentError without parts; InvalidShapeError or InvalidDTypeError when they do not fit together.
+ */
+export function mergePartials(parts: readonly PartialAttention[]): PartialAttention {
+  const [first] = parts;
+  if (first === undefined) throw new InvalidArgumentError('parts', 'must hold at least one part, got none');
+  parts.forEach((part, n) => {
+    checkPart(part, first, n);
+  });
+  const { shape } = first.o;
+  const Dv = shape[shape.length - 1];
+  const rows = elementCount(first.lse.shape);
+  const o = new Float64Array(rows * Dv);
+  const lse = new Float64Array(rows);
+  const os = parts.map(part => part.o.toFloat64());
+  const lses = parts.map(part => part.lse.toFloat64());
+  const oRow = rowOfO(shape);
+
+  for (let r = 0; r < rows; r++) {
+    const at = oRow(r) * Dv;
+    lse[r] = logSumExp(lses.map(partial => partial[r]));
+    for (const [n, partial] of os.entries()) {
+      // A dead part has no o to speak of; 0 · NaN would not be 0.
+      if (lses[n][r] === -Infinity) continue;
+      const weight = Math.exp(lses[n][r] - lse[r]);
+      for (let d = at; d < at + Dv; d++) o[d] += weight * partial[d];
+    }
+  }
+  return {
+    o: Tensor.from(o, shape, { dtype: first.o.dtype }),
+    lse: Tensor.from(lse, first.lse.shape),
+  };
+}
+
+/** ln Σ e^x without overflow; −∞ of nothing but −∞. */
+function logSumExp(values: readonly number[]): number {
+  const max = Math.max(...values);
+  if (max === -Infinity) return max;
+  return max + Math.log(values.reduce((sum, x) => sum + Math.exp(x - max), 0));
+}
+
+/** From a row of lse to the row of o: the same one, or with token and head exchanged when packed. */
+function rowOfO(shape: Shape): (row: number) => number {
+  if (shape.length === 4) return row => row;
+  const [T, H] = shape;
+  return row => (row % T) * H + Math.floor(row / T);
+}
+
+function checkPart(part: PartialAttention, first: PartialAttention, n: number): void {
+  const { shape } = part.o;
+  if (shape.length !== 3 && shape.length !== 4) {
+    throw new InvalidShapeError(
+      `parts[${n}].o`,
+      `must be (B, Hq, Sq, Dv) or packed (T, Hq, Dv), got [${shape}]`,
+    );
+  }
+  const rows = shape.length === 4 ? shape.slice(0, 3) : [shape[1], shape[0]];
+  if (!same(part.lse.shape, rows)) {
+    throw new InvalidShapeError(`parts[${n}].lse`, `must have shape [${rows}], got [${part.lse.shape}]`);
+  }
+  if (part.lse.dtype !== 'f32') {
+    throw new InvalidDTypeError(`parts[${n}].lse`, `must be f32, got ${part.lse.dtype}`);
+  }
+  if (!same(shape, first.o.shape)) {
+    throw new InvalidShapeError(
+      `parts[${n}].o`,
+      `must have the shape of the first part ([${first.o.shape}]), got [${shape}]`,
+    );
+  }
+  if (part.o.dtype !== first.o.dtype) {
+    throw new InvalidDTypeError(
+      `parts[${n}].o`,
+      `must be ${first.o.dtype} as the first part, got ${part.o.dtype}`,
+    );
+  }
+}
+
+const same = (a: Shape, b: Shape): boolean => a.length === b.length && a.every((n, d) => n === b[d]);

@@ -1,0 +1,192 @@
+import { createLengths } from '../attention/lengths.ts';
+import { type BackwardInputs, type BackwardOperands, normaliseBackward } from '../attention/normalise.ts';
+import type { GradientName, SdpaBackwardOptions } from '../attention/options.ts';
+import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem.ts';
+import { createVisibility } from '../attention/visibility.ts';
+import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
+import { Tensor } from '../tensor/tensor.ts';
+import {
+  type Float64Tensor,
+  filled,
+  likeBroadcast,
+  likeOperand,
+  operandPlace,
+  type PlacedTensor,
+  rowPlace,
+} from './float64-tensor.ts';
+import { dot, heads } from './head.ts';
+import { type HeadReader, headReader } from './read.ts';
+
+/** Gradients before rounding, each in the shape of its operand; those that were asked for. */
+export type BackwardFloat64 = Readonly<Partial<Record<GradientName, Float64Tensor>>> & {
+  /** Of the tensors that the score mod loads floats from, by name; absent without them. */
+  readonly dCaptures?: Readonly<Record<string, Float64Tensor>>;
+};
+
+/** Backward inputs where the forward results may be those of `sdpaFloat64`, unrounded. */
+export type BackwardInputsFloat64 = Omit<BackwardInputs<Tensor>, 'o' | 'lse'> & {
+  readonly o: Tensor | Float64Tensor;
+  readonly lse: Tensor | Float64Tensor;
+};
+
+/** What backward takes from the forward pass. */
+interface ForwardResults {
+  readonly o: HeadReader;
+  /** Row-major (B, Hq, Sq), or (Hq, T) when packed. */
+  readonly lse: Float64Array;
+}
+
+/**
+ * Gradients of L with dO = ∂L/∂o and dLse = ∂L/∂lse (default 0), in float64 and unrounded. With x, s and z of `sdpaFloat64`
+ * and the **given** o and lse, for every visible pair:
+ *
+ *     δ_i   = Σ_d dO_id o_id − dLse_i            p_ij = e^(s_ij − lse_i)
+ *     dv_j += z_ij p_ij dO_i                     dp_ij = z_ij dO_i·v_j
+ *     ds_ij = p_ij (dp_ij − δ_i)                 dx_ij = ds_ij · ∂s_ij/∂x_ij
+ *     dq_i += scale dx_ij k_j                    dk_j += scale dx_ij q_i
+ *     dbias += ds_ij     dAlibi_h −= |i + off − j| ds_ij     dsink_h −= e^(sink_h − lse_i) δ_i
+ *
+ * (FlashAttention, Dao et al. 2022, appendix B.2; dLse as in FlexAttention.) Nothing is normalised again: with the o and lse
+ * of a softmax over more keys than these, the results are the part of its gradients that is due to these. dk and dv are
+ * summed over the query heads of a group, dbias over the dimensions in which the bias is broadcast. A row with lse = −∞ or
+ * beyond its sequence contributes nothing.
+ *
+ * @throws as `normaliseBackward`.
+ */
+export function sdpaBackwardFloat64(
+  inputs: BackwardInputsFloat64,
+  options: SdpaBackwardOptions<Tensor> = {},
+): BackwardFloat64 {
+  const { problem, operands } = normaliseBackward(
+    { ...inputs, o: asTensor(inputs.o), lse: asTensor(inputs.lse) },
+    options,
+  );
+  const { o, lse } = inputs;
+  return backward(problem, operands, {
+    o:
+      o instanceof Tensor
+        ? operandRows(problem.forward, operands, o)
+        : resultRows(problem.forward, operands, o),
+    lse: lse instanceof Tensor ? lse.toFloat64() : lse.values,
+  });
+}
+
+function asTensor(t: Tensor | Float64Tensor): Tensor {
+  return t instanceof Tensor ? t : Tensor.from(t.values, t.shape);
+}
+
+function operandRows(problem: AttentionProblem, operands: Operands<Tensor>, o: Tensor): HeadReader {
+  return headReader(problem.o, o, createLengths(problem, operands).q);
+}
+
+function resultRows(
+  problem: AttentionProblem,
+  operands: Operands<Tensor>,
+  { values }: Float64Tensor,
+): HeadReader {
+  const side = createLengths(problem, operands).q;
+  const place = operandPlace(problem, problem.o, side);
+  const { Dv } = problem;
+  return (b, h) => {
+    const rows = new Float64Array(side.length(b) * Dv);
+    for (let i = 0; i < side.length(b); i++) {
+      const at = place(b, h, i);
+      rows.set(values.subarray(at, at + Dv), i * Dv);
+    }
+    return rows;
+  };
+}
+
+/** The gradients of a problem over host operands, unrounded; see `sdpaBackwardFloat64`. */
+export function backward(
+  { forward: problem, dO: dODesc, gradients }: BackwardProblem,
+  operands: BackwardOperands<Tensor>,
+  given: ForwardResults,
+): BackwardFloat64 {
+  const { Dqk, Dv, scale } = problem;
+  const lengths = createLengths(problem, operands);
+  const chain = createScoreChain(problem, operands, createVisibility(problem, operands));
+  const dORows = headReader(dODesc, operands.dO, lengths.q);
+  const row = rowPlace(problem, lengths.q);
+  const dLse = operands.dLse?.toFloat64();
+  const sinks = operands.sink?.toFloat64();
+  const { dq, dk, dv, dbias, dAlibi, dsink, dCaptures } = zeroGradients(problem, lengths, chain);
+
+  for (const head of heads(problem, operands)) {
+    const { b, h, hk, hv, q, k, v } = head;
+    const o = given.o(b, h);
+    const dO = dORows(b, h);
+    for (let i = 0; i < head.lengthQ; i++) {
+      const lse = given.lse[row(b, h, i)];
+      if (lse === -Infinity) continue;
+      const delta = dot(dO, i, o, i, Dv) - (dLse ? dLse[row(b, h, i)] : 0);
+      if (sinks && dsink) dsink.values[h] -= Math.exp(sinks[h] - lse) * delta;
+
+      const [lo, hi] = head.keyRange(i);
+      for (let j = lo; j < hi; j++) {
+        if (!head.isVisible(i, j)) continue;
+        const x = head.scaled(i, j);
+        const s = head.score(x, i, j);
+        if (s === -Infinity) continue;
+        const p = Math.exp(s - lse);
+        const z = head.dropout(i, j);
+        const dp = z === 0 ? 0 : z * dot(dO, i, v, j, Dv);
+        const ds = p * (dp - delta);
+        const dx = ds * chain.derivative(x, b, h, i, j);
+
+        addRow(dv, dv.place(b, hv, j), z * p, dO, i, Dv);
+        addRow(dq, dq.place(b, h, i), scale * dx, k, j, Dqk);
+        addRow(dk, dk.place(b, hk, j), scale * dx, q, i, Dqk);
+        if (dbias) dbias.values[dbias.place(b, h, i, j)] += ds;
+        if (dAlibi) dAlibi.values[h] -= chain.distance(b, i, j) * ds;
+        for (const { name, index, value } of chain.captureDerivatives(x, b, h, i, j)) {
+          dCaptures[name].values[index] += ds * value;
+        }
+      }
+    }
+  }
+
+  const all = { dq, dk, dv, dbias, dsink, dAlibi };
+  const chosen = Object.fromEntries(gradients.map(name => [name, all[name]]));
+  return { ...chosen, ...(Object.keys(dCaptures).length > 0 && { dCaptures }) };
+}
+
+function zeroGradients(
+  problem: AttentionProblem,
+  lengths: ReturnType<typeof createLengths>,
+  chain: ScoreChain,
+): {
+  readonly dq: PlacedTensor;
+  readonly dk: PlacedTensor;
+  readonly dv: PlacedTensor;
+  readonly dbias?: PlacedTensor;
+  readonly dsink?: Float64Tensor;
+  readonly dAlibi?: Float64Tensor;
+  readonly dCaptures: Readonly<Record<string, Float64Tensor>>;
+} {
+  const { Hq, captures } = problem;
+  return {
+    dq: likeOperand(problem, problem.q, lengths.q),
+    dk: likeOperand(problem, problem.k, lengths.kv),
+    dv: likeOperand(problem, problem.v, lengths.kv),
+    ...(problem.bias && { dbias: likeBroadcast(problem.bias) }),
+    ...(problem.sink && { dsink: filled([Hq], 0) }),
+    ...(problem.alibi && { dAlibi: filled([Hq], 0) }),
+    dCaptures: Object.fromEntries(
+      chain.differentiableCaptures.map(name => [name, filled(captures[name].shape, 0)]),
+    ),
+  };
+}
+
+/** y[at + d] += factor · X[i, d]. A factor of 0 adds nothing, whatever X holds. */
+function addRow(
+  { values }: Float64Tensor,
+  at: number,
+  factor: number,
+  X: Float64Array,
+  i: number,
+  D: number,
+): void {
+  if (factor === 0) return;
+  for (let d = 0; d < D; d++) values[at + d] += factor * X[i * D + d];
+}

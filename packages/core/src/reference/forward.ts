@@ -1,0 +1,108 @@
+import { createLengths } from '../attention/lengths.ts';
+import { normalise } from '../attention/normalise.ts';
+import type { SdpaOptions } from '../attention/options.ts';
+import type { AttentionProblem, Operands } from '../attention/problem.ts';
+import { createDropout } from '../score/dropout.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { type Float64Tensor, filled, likeOperand, perRow } from './float64-tensor.ts';
+import { type Head, heads } from './head.ts';
+
+/** Forward results before rounding: o (B, Hq, Sq, Dv) or packed (T, Hq, Dv); the others (B, Hq, Sq) or (Hq, T). */
+export interface ForwardFloat64 {
+  readonly o: Float64Tensor;
+  readonly lse: Float64Tensor;
+  readonly max: Float64Tensor;
+  readonly sumExp: Float64Tensor;
+  /** (B, Hq, Sq, Skv), 1 = kept; when it was asked for. */
+  readonly dropoutMask?: Float64Tensor;
+}
+
+/**
+ * Attention by its definition, in float64 and unrounded. For query i of head h, over its visible keys j:
+ *
+ *     x_ij = scale · q_i·k_j                     s_ij = softcap(mod(x_ij)) + bias_ij − slope_h · |i + off − j|
+ *     m_i  = max(sink_h, max_j s_ij)             l_i  = e^(sink_h − m_i) + Σ_j e^(s_ij − m_i)
+ *     p_ij = e^(s_ij − m_i) / l_i                o_i  = Σ_j z_ij p_ij v_j              lse_i = m_i + ln l_i
+ *
+ * where the terms of the sink are absent without one, and z_ij is 0 or 1/(1−p) by dropout. A row that sees no key has
+ * o = 0, and without a sink m = lse = −∞ and l = 0; a row beyond its sequence is such a row even with a sink.
+ *
+ * @throws as `normalise`.
+ */
+export function sdpaFloat64(
+  q: Tensor,
+  k: Tensor,
+  v: Tensor,
+  options: SdpaOptions<Tensor> = {},
+): ForwardFloat64 {
+  const { problem, operands } = normalise({ q, k, v }, options);
+  return forward(problem, operands);
+}
+
+/** The forward results of a problem over host operands, unrounded; see `sdpaFloat64`. */
+export function forward(problem: AttentionProblem, operands: Operands<Tensor>): ForwardFloat64 {
+  const { Dv } = problem;
+  const side = createLengths(problem, operands).q;
+  const o = likeOperand(problem, problem.o, side);
+  const lse = perRow(problem, side, -Infinity);
+  const max = perRow(problem, side, -Infinity);
+  const sumExp = perRow(problem, side, 0);
+  const sinks = operands.sink?.toFloat64();
+
+  for (const head of heads(problem, operands)) {
+    const { b, h, v, lengthQ } = head;
+    const sink = sinks ? sinks[h] : -Infinity;
+    for (let i = 0; i < lengthQ; i++) {
+      const row = visibleScores(head, i);
+      const m = row.reduce((most, { s }) => Math.max(most, s), sink);
+      if (m === -Infinity) continue;
+      const l = row.reduce((sum, { s }) => sum + Math.exp(s - m), Math.exp(sink - m));
+
+      const at = lse.place(b, h, i);
+      max.values[at] = m;
+      sumExp.values[at] = l;
+      lse.values[at] = m + Math.log(l);
+
+      const oAt = o.place(b, h, i);
+      for (const { j, s } of row) {
+        const pz = (Math.exp(s - m) / l) * head.dropout(i, j);
+        if (pz === 0) continue;
+        for (let d = 0; d < Dv; d++) o.values[oAt + d] += pz * v[j * Dv + d];
+      }
+    }
+  }
+  const dropoutMask = problem.outputs.dropoutMask ? dropoutMaskOf(problem, operands) : undefined;
+  return { o, lse, max, sumExp, ...(dropoutMask && { dropoutMask }) };
+}
+
+/** The keys that query i sees and their scores. A score of −∞ (by bias or score mod) is not seen. */
+function visibleScores(head: Head, i: number): { readonly j: number; readonly s: number }[] {
+  const row: { readonly j: number; readonly s: number }[] = [];
+  const [lo, hi] = head.keyRange(i);
+  for (let j = lo; j < hi; j++) {
+    if (!head.isVisible(i, j)) continue;
+    const s = head.score(head.scaled(i, j), i, j);
+    if (s !== -Infinity) row.push({ j, s });
+  }
+  return row;
+}
+
+/** Every decision of dropout, also for pairs that a mask hides; 0 beyond the end of a packed sequence. */
+function dropoutMaskOf(problem: AttentionProblem, operands: Operands<Tensor>): Float64Tensor {
+  const { B, Hq, Sq, Skv, packed } = problem;
+  const lengths = createLengths(problem, operands);
+  const dropout = createDropout(problem, operands);
+  const mask = filled([B, Hq, Sq, Skv], 0);
+  for (let b = 0; b < B; b++) {
+    const rows = packed ? lengths.q.length(b) : Sq;
+    const columns = packed ? lengths.kv.length(b) : Skv;
+    for (let h = 0; h < Hq; h++) {
+      for (let i = 0; i < rows; i++) {
+        for (let j = 0; j < columns; j++) {
+          mask.values[((b * Hq + h) * Sq + i) * Skv + j] = dropout.keeps(b, h, i, j) ? 1 : 0;
+        }
+      }
+    }
+  }
+  return mask;
+}

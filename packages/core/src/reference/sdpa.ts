@@ -1,0 +1,76 @@
+import type { BackwardInputs } from '../attention/normalise.ts';
+import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options.ts';
+import type { SdpaGradients, SdpaResult } from '../engine.ts';
+import type { DType } from '../tensor/dtype.ts';
+import { Tensor } from '../tensor/tensor.ts';
+import { sdpaBackwardFloat64 } from './backward.ts';
+import type { Float64Tensor } from './float64-tensor.ts';
+import { sdpaFloat64 } from './forward.ts';
+
+/**
+ * Attention in float64 (the formulas are those of `sdpaFloat64`), each result rounded once.
+ *
+ * @param q (B, Hq, Sq, Dqk) of any float dtype and strides; packed (T, Hq, Dqk) with cuSeqLens.
+ * @param k (B, Hk, Skv, Dqk), packed (T, Hk, Dqk), or paged (blocks, Hk, pageSize, Dqk).
+ * @param v (B, Hv, Skv, Dv) likewise.
+ * @returns o (B, Hq, Sq, Dv), packed (T, Hq, Dv), in `outDType` (default: that of q); f32 lse and, where asked for, max and
+ * sumExp (B, Hq, Sq), packed (Hq, T); u8 dropoutMask (B, Hq, Sq, Skv). All contiguous. Rows that belong to no sequence are
+ * dead: o = 0, lse = max = −∞, sumExp = 0.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
+ */
+export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tensor> = {}): SdpaResult<Tensor> {
+  const { o, lse, max, sumExp, dropoutMask } = sdpaFloat64(q, k, v, options);
+  const { outputs = {}, outDType = q.dtype } = options;
+  return {
+    o: round(o, outDType),
+    lse: round(lse, 'f32'),
+    ...(outputs.max && { max: round(max, 'f32') }),
+    ...(outputs.sumExp && { sumExp: round(sumExp, 'f32') }),
+    ...(dropoutMask && { dropoutMask: round(dropoutMask, 'u8') }),
+  };
+}
+
+/**
+ * Gradients of attention in float64 (the formulas are those of `sdpaBackwardFloat64`), each result rounded once.
+ *
+ * @param inputs the forward inputs and results, dO (as o), and dLse (as lse, default 0).
+ * @param options those of the forward call, and which `gradients` are wanted.
+ * @returns dq, dk, dv in shape and dtype of q, k, v; dbias in those of the bias; f32 (Hq) dsink and dAlibi; those that were
+ * asked for. When the score mod loads floats, `dCaptures` has the gradient of each such tensor, in its shape and dtype.
+ * @throws as `sdpa`; paged k or v have no gradient.
+ */
+export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
+  inputs: BackwardInputs<Tensor>,
+  options: SdpaBackwardOptions<Tensor, G> = {},
+): SdpaGradients<Tensor, G> & { readonly dCaptures?: Readonly<Record<string, Tensor>> } {
+  const results = sdpaBackwardFloat64(inputs, options);
+  const { bias, scoreMod } = options;
+  const dtypes: Readonly<Record<GradientName, DType>> = {
+    dq: inputs.q.dtype,
+    dk: inputs.k.dtype,
+    dv: inputs.v.dtype,
+    dbias: bias?.dtype ?? 'f32',
+    dsink: 'f32',
+    dAlibi: 'f32',
+  };
+  const gradients: Partial<Record<GradientName, Tensor>> = {};
+  for (const name of gradientNames) {
+    const exact = results[name];
+    if (exact) gradients[name] = round(exact, dtypes[name]);
+  }
+  const dCaptures = Object.fromEntries(
+    Object.entries(results.dCaptures ?? {}).map(([name, exact]) => [
+      name,
+      round(exact, scoreMod?.captures?.[name]?.dtype ?? 'f32'),
+    ]),
+  );
+  // `backward` has every gradient of `options.gradients`, which is what G says.
+  const asked = gradients as SdpaGradients<Tensor, G>;
+  return results.dCaptures ? { ...asked, dCaptures } : asked;
+}
+
+const gradientNames: readonly GradientName[] = ['dq', 'dk', 'dv', 'dbias', 'dsink', 'dAlibi'];
+
+function round({ values, shape }: Float64Tensor, dtype: DType): Tensor {
+  return Tensor.from(values, shape, { dtype });
+}

@@ -1,0 +1,86 @@
+import type { AttentionProblem, BroadcastDesc, Operands } from '../attention/problem.ts';
+import type { Visibility } from '../attention/visibility.ts';
+import { InvalidArgumentError } from '../errors.ts';
+import { dtypeInfo } from '../tensor/dtype.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { createScoreMod } from './score-mod.ts';
+
+/**
+ * What happens to the scaled score x = scale · q·k of one pair (b, h, i, j), in f64 on the host. Shared by the reference
+ * and by the CPU engine's rarer options.
+ *
+ *     final(x) = softcap(mod(x)) + bias − slope · |i + off − j|          softcap(y) = c · tanh(y / c)
+ *
+ * Masks are not part of it: ask `Visibility`, and `bias` for −Infinity.
+ */
+export interface ScoreChain {
+  final(x: number, b: number, h: number, i: number, j: number): number;
+  /** ∂ final / ∂ x = softcap′(mod(x)) · mod′(x), with softcap′(y) = 1 − tanh(y / c)². */
+  derivative(x: number, b: number, h: number, i: number, j: number): number;
+  /** The bias of a pair, 0 without one; ∂ final / ∂ bias = 1. */
+  bias(b: number, h: number, i: number, j: number): number;
+  /** |i + off − j|; ∂ final / ∂ slope = −distance. */
+  distance(b: number, i: number, j: number): number;
+  /** The captured tensors that the score mod loads floats from. */
+  readonly differentiableCaptures: readonly string[];
+  /** ∂ final / ∂ each captured element that the score mod loads for this pair. */
+  captureDerivatives(x: number, b: number, h: number, i: number, j: number): readonly CaptureDerivative[];
+}
+
+/** ∂ final / ∂ element `index` (row-major) of the captured tensor `name`. */
+export interface CaptureDerivative {
+  readonly name: string;
+  readonly index: number;
+  readonly value: number;
+}
+
+/**
+ * The chain of a problem over host operands.
+ * @throws InvalidArgumentError when an operand that the problem names is missing.
+ */
+export function createScoreChain(
+  problem: AttentionProblem,
+  operands: Operands<Tensor>,
+  { diagonalOffset }: Pick<Visibility, 'diagonalOffset'>,
+): ScoreChain {
+  const mod = createScoreMod(problem, operands);
+  const bias = biasReader(problem.bias, operands.bias);
+  const slopes = problem.alibi ? present('alibi', operands.alibi).toFloat64() : null;
+  const { softcap } = problem;
+
+  const cap = (y: number): number => (softcap === null ? y : softcap * Math.tanh(y / softcap));
+  const capDerivative = (y: number): number => (softcap === null ? 1 : 1 - Math.tanh(y / softcap) ** 2);
+  const distance = (b: number, i: number, j: number): number => Math.abs(i + diagonalOffset(b) - j);
+
+  return {
+    final(x, b, h, i, j) {
+      const capped = cap(mod ? mod.value(x, b, h, i, j) : x);
+      const biased = capped + bias(b, h, i, j);
+      return slopes ? biased - slopes[h] * distance(b, i, j) : biased;
+    },
+    derivative(x, b, h, i, j) {
+      return mod ? capDerivative(mod.value(x, b, h, i, j)) * mod.derivative(x, b, h, i, j) : capDerivative(x);
+    },
+    bias,
+    distance,
+    differentiableCaptures: mod?.differentiableCaptures ?? [],
+    captureDerivatives(x, b, h, i, j) {
+      if (!mod) return [];
+      const outer = capDerivative(mod.value(x, b, h, i, j));
+      return mod.captureDerivatives(x, b, h, i, j).map(d => ({ ...d, value: outer * d.value }));
+    },
+  };
+}
+
+function biasReader(desc: BroadcastDesc | null, operand: Tensor | undefined): ScoreChain['bias'] {
+  if (!desc) return () => 0;
+  const { data, offset } = present('bias', operand);
+  const { decode } = dtypeInfo[desc.dtype];
+  const [sb, sh, si, sj] = desc.strides;
+  return (b, h, i, j) => decode(data[offset + b * sb + h * sh + i * si + j * sj]);
+}
+
+function present(argument: string, operand: Tensor | undefined): Tensor {
+  if (operand === undefined) throw new InvalidArgumentError(argument, 'must be given: the problem has one');
+  return operand;
+}

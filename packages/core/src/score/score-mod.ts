@@ -1,0 +1,54 @@
+import type { AttentionProblem, Operands } from '../attention/problem.ts';
+import { differentiate, loadGradients } from '../expr/differentiate.ts';
+import { compile, type Evaluate } from '../expr/evaluate.ts';
+import { hostLoaders } from '../expr/host-loaders.ts';
+import { loads } from '../expr/nodes.ts';
+import { contiguousStrides } from '../tensor/shape.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import type { CaptureDerivative } from './score-chain.ts';
+
+/** A score mod as functions of the scaled score and its place (b, h, i, j), in f64. */
+export interface ScoreMod {
+  readonly value: Evaluate;
+  /** ∂ value / ∂ score. */
+  readonly derivative: Evaluate;
+  /** The captured tensors that it loads floats from. */
+  readonly differentiableCaptures: readonly string[];
+  /** ∂ value / ∂ each captured element that it loads at a place, where that is not 0. */
+  captureDerivatives(x: number, b: number, h: number, i: number, j: number): readonly CaptureDerivative[];
+}
+
+/** The score mod of a problem over host captures; null without one. */
+export function createScoreMod(
+  { scoreMod, captures }: AttentionProblem,
+  operands: Partial<Operands<Tensor>>,
+): ScoreMod | null {
+  if (!scoreMod) return null;
+  const loaders = hostLoaders(operands.captures);
+  const names = new Set(loads(scoreMod).flatMap(e => (e.type === 'f32' ? [e.name] : [])));
+  const differentiableCaptures = [...names];
+  const sites = differentiableCaptures.flatMap(name =>
+    loadGradients(scoreMod, name).map(({ index, partial }) => ({
+      name,
+      partial: compile(partial, loaders),
+      index: index.map(e => compile(e, loaders)),
+      strides: contiguousStrides(captures[name].shape),
+    })),
+  );
+  return {
+    value: compile(scoreMod, loaders),
+    derivative: compile(differentiate(scoreMod), loaders),
+    differentiableCaptures,
+    captureDerivatives(x, b, h, i, j) {
+      const derivatives: CaptureDerivative[] = [];
+      for (const { name, partial, index, strides } of sites) {
+        const value = partial(x, b, h, i, j);
+        // Behind a condition that does not hold, the index may lie outside the tensor.
+        if (value === 0) continue;
+        const at = index.reduce((sum, e, d) => sum + e(x, b, h, i, j) * strides[d], 0);
+        derivatives.push({ name, index: at, value });
+      }
+      return derivatives;
+    },
+  };
+}
