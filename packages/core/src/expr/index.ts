@@ -1,5 +1,6 @@
 export * from './build.ts';
 export * from './check.ts';
+export * from './differentiate.ts';
 export * from './evaluate.ts';
 export type * from './expr.ts';
 export * from './host-loaders.ts';
@@ -7,3 +8,4 @@ export * from './mask-mods.ts';
 export * from './mod.ts';
 export * from './nodes.ts';
 export * from './score-mods.ts';
+export * from './wgsl.ts';

@@ -32,3 +32,25 @@ export function nodes(expr: Expr): Expr[] {
 export function loads(expr: Expr): LoadExpr[] {
   return nodes(expr).filter(e => e.kind === 'load');
 }
+
+/** For every node, the first one that is written alike: nodes with the same image have the same value at every place. */
+export function canonicalNodes(expr: Expr): Map<Expr, Expr> {
+  const numbers = new Map<Expr, number>();
+  const firsts = new Map<string, Expr>();
+  const canonical = new Map<Expr, Expr>();
+  for (const e of nodes(expr)) {
+    const key = JSON.stringify([
+      e.kind,
+      e.type,
+      e.kind === 'constant' ? e.value : '',
+      e.kind === 'unary' || e.kind === 'binary' ? e.op : '',
+      e.kind === 'variable' || e.kind === 'load' ? e.name : '',
+      ...operands(e).map(x => numbers.get(x)),
+    ]);
+    const first = firsts.get(key) ?? e;
+    firsts.set(key, first);
+    canonical.set(e, first);
+    numbers.set(e, numbers.get(first) ?? numbers.size);
+  }
+  return canonical;
+}

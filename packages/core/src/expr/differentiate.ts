@@ -1,0 +1,173 @@
+import type { BinaryOp, Expr, UnaryOp } from './expr.ts';
+import { binary, constant, select, unary } from './node.ts';
+import { canonicalNodes, loads, nodes, operands } from './nodes.ts';
+
+/** Where an expression reads a captured tensor, and its derivative with respect to the element read there. */
+export interface LoadGradient {
+  readonly index: readonly Expr[];
+  readonly partial: Expr;
+}
+
+/**
+ * ∂ expr / ∂ score, an f32 expression; 0 where the score only takes part in comparisons.
+ *
+ * Where the derivative does not exist: 0 for |x| at 0, and half to each operand of `min` and `max` where they are equal, as
+ * PyTorch's autograd has it.
+ */
+export function differentiate(expr: Expr): Expr {
+  return derivative(expr, e => e.kind === 'variable' && e.name === 'score');
+}
+
+/**
+ * ∂ expr / ∂ element for every place where the expression reads captured tensor `name` (of floats). The gradient of an element
+ * is the sum over all (b, h, q, kv), and over all entries whose index is that element, of `partial` times the gradient of
+ * the expression. Entries whose partial is 0 everywhere are left out.
+ */
+export function loadGradients(expr: Expr, name: string): LoadGradient[] {
+  const canonical = canonicalNodes(expr);
+  const sites = new Set<Expr>();
+  for (const load of loads(expr)) {
+    if (load.name === name && load.type === 'f32') sites.add(canonical.get(load) ?? load);
+  }
+  const gradients: LoadGradient[] = [];
+  for (const site of sites) {
+    if (site.kind !== 'load') continue;
+    const partial = derivative(expr, e => canonical.get(e) === site);
+    if (!isConstant(partial, 0)) gradients.push({ index: site.index, partial });
+  }
+  return gradients;
+}
+
+const zero = constant(0);
+const one = constant(1);
+
+/** Forward mode: the derivative of each node from those of its operands. */
+function derivative(expr: Expr, isVariable: (e: Expr) => boolean): Expr {
+  const derivatives = new Map<Expr, Expr>();
+  const d = (e: Expr): Expr => derivatives.get(e) ?? zero;
+  for (const e of nodes(expr)) {
+    if (isVariable(e)) derivatives.set(e, one);
+    // Integers and truth values are constant almost everywhere, so nothing flows through them.
+    else if (e.type === 'f32' && operands(e).some(x => !isConstant(d(x), 0))) derivatives.set(e, chain(e, d));
+  }
+  return d(expr);
+}
+
+function chain(e: Expr, d: (e: Expr) => Expr): Expr {
+  switch (e.kind) {
+    case 'unary':
+      return unaryDerivative(e.op, e, e.a, d(e.a));
+    case 'binary':
+      return binaryDerivative(e.op, e, e.a, e.b, d(e.a), d(e.b));
+    case 'select':
+      return choose(e.condition, d(e.whenTrue), d(e.whenFalse));
+    default:
+      return zero;
+  }
+}
+
+/** Derivative of y = op(a), given da. */
+function unaryDerivative(op: UnaryOp, y: Expr, a: Expr, da: Expr): Expr {
+  switch (op) {
+    case 'neg':
+      return negative(da);
+    case 'abs':
+      return choose(binary('gt', a, 0), da, choose(binary('lt', a, 0), negative(da), zero));
+    case 'exp':
+      return times(y, da);
+    case 'log':
+      return over(da, a);
+    case 'sqrt':
+      return over(da, times(constant(2), y));
+    case 'tanh':
+      return times(minus(one, times(y, y)), da);
+    case 'sin':
+      return times(unary('cos', a), da);
+    case 'cos':
+      return times(negative(unary('sin', a)), da);
+    default:
+      return zero;
+  }
+}
+
+/** Derivative of y = a op b, given da and db. */
+function binaryDerivative(op: BinaryOp, y: Expr, a: Expr, b: Expr, da: Expr, db: Expr): Expr {
+  switch (op) {
+    case 'add':
+      return plus(da, db);
+    case 'sub':
+      return minus(da, db);
+    case 'mul':
+      return plus(times(da, b), times(a, db));
+    case 'div':
+      return over(minus(da, times(y, db)), b);
+    case 'min':
+      return choose(binary('lt', a, b), da, choose(binary('gt', a, b), db, mean(da, db)));
+    case 'max':
+      return choose(binary('gt', a, b), da, choose(binary('lt', a, b), db, mean(da, db)));
+    case 'pow':
+      return plus(times(powByBase(a, b), da), times(powByExponent(y, a, b), db));
+    default:
+      return zero;
+  }
+}
+
+/** ∂ aᵇ / ∂ a = b·aᵇ⁻¹, which is 0 for b = 0 although a⁻¹ has no value at a = 0. */
+function powByBase(a: Expr, b: Expr): Expr {
+  if (b.kind === 'constant') return Number(b.value) === 0 ? zero : times(b, power(a, Number(b.value) - 1));
+  return choose(binary('eq', b, 0), zero, times(b, binary('pow', a, minus(b, one))));
+}
+
+/** ∂ aᵇ / ∂ b = aᵇ·ln a, which tends to 0 with a although ln 0 has no value. */
+function powByExponent(y: Expr, a: Expr, b: Expr): Expr {
+  const logarithmic = times(y, unary('log', a));
+  return choose(binary('and', binary('eq', a, 0), binary('ge', b, 0)), zero, logarithmic);
+}
+
+function power(a: Expr, exponent: number): Expr {
+  if (exponent === 0) return one;
+  return exponent === 1 ? a : binary('pow', a, exponent);
+}
+
+// Arithmetic of derivatives. It drops zeros and ones, so that the result holds no term that is always 0.
+
+function isConstant(e: Expr, value: number): boolean {
+  return e.kind === 'constant' && e.value === value;
+}
+
+function negative(x: Expr): Expr {
+  if (isConstant(x, 0)) return zero;
+  return x.kind === 'unary' && x.op === 'neg' ? x.a : unary('neg', x);
+}
+
+function plus(x: Expr, y: Expr): Expr {
+  if (isConstant(x, 0)) return y;
+  return isConstant(y, 0) ? x : binary('add', x, y);
+}
+
+function minus(x: Expr, y: Expr): Expr {
+  if (isConstant(x, 0)) return negative(y);
+  return isConstant(y, 0) ? x : binary('sub', x, y);
+}
+
+function times(x: Expr, y: Expr): Expr {
+  if (isConstant(x, 0) || isConstant(y, 0)) return zero;
+  if (isConstant(x, 1)) return y;
+  if (isConstant(y, 1)) return x;
+  if (isConstant(x, -1)) return negative(y);
+  return isConstant(y, -1) ? negative(x) : binary('mul', x, y);
+}
+
+function over(x: Expr, y: Expr): Expr {
+  if (isConstant(x, 0)) return zero;
+  return isConstant(y, 1) ? x : binary('div', x, y);
+}
+
+function mean(x: Expr, y: Expr): Expr {
+  return times(constant(0.5), plus(x, y));
+}
+
+function choose(condition: Expr, whenTrue: Expr, whenFalse: Expr): Expr {
+  const same = whenFalse.kind === 'constant' && isConstant(whenTrue, Number(whenFalse.value));
+  return whenTrue === whenFalse || same ? whenTrue : select(condition, whenTrue, whenFalse);
+}

@@ -1,0 +1,163 @@
+import { InvalidArgumentError } from '../errors.ts';
+import type { BinaryOp, Expr, ExprType, UnaryOp, VariableName } from './expr.ts';
+import { canonicalNodes, operands } from './nodes.ts';
+
+/** How an expression's surroundings are spelled in a shader. */
+export interface WgslNames {
+  /** Identifiers (or expressions without side effects) of the variables that the expression uses. */
+  readonly variables: Readonly<Partial<Record<VariableName, string>>>;
+  /**
+   * A WGSL expression of `type` (bool included) that reads a captured tensor at i32 indices. It must clamp them to the
+   * tensor: both sides of a `select` are evaluated, so a guarded load is reached with any index.
+   */
+  readonly load?: (name: string, index: readonly string[], type: ExprType) => string;
+  /** Start of the identifiers that this declares. Default `e`: e0, e1… */
+  readonly prefix?: string;
+}
+
+/** An expression in WGSL. */
+export interface WgslExpression {
+  /** `let` statements of the values that are used more than once, one per line; '' if there are none. */
+  readonly statements: string;
+  /** A WGSL expression of the same type, in parentheses wherever precedence could matter. */
+  readonly value: string;
+}
+
+/**
+ * The functions that `writeWgsl` calls, to be put at module scope once: quotient and remainder that round towards −∞ (WGSL's
+ * round towards 0), and a power that takes a negative base (WGSL's is exp2(y·log2 x)).
+ */
+export const exprFunctionsWgsl = `fn expr_floor_div(a: i32, b: i32) -> i32 {
+  let r = a % b;
+  return a / b - select(0i, 1i, r != 0i && ((r < 0i) != (b < 0i)));
+}
+fn expr_mod(a: i32, b: i32) -> i32 {
+  let r = a % b;
+  return r + select(0i, b, r != 0i && ((r < 0i) != (b < 0i)));
+}
+fn expr_pow(x: f32, y: f32) -> f32 {
+  if (y == 0f) { return 1f; }
+  let magnitude = pow(abs(x), y);
+  return select(magnitude, -magnitude, x < 0f && abs(y) % 2f == 1f);
+}
+`;
+
+const infix: Readonly<Partial<Record<BinaryOp, string>>> = {
+  add: '+',
+  sub: '-',
+  mul: '*',
+  div: '/',
+  lt: '<',
+  le: '<=',
+  gt: '>',
+  ge: '>=',
+  eq: '==',
+  ne: '!=',
+  and: '&&',
+  or: '||',
+};
+
+const functionNames: Readonly<Partial<Record<BinaryOp, string>>> = {
+  min: 'min',
+  max: 'max',
+  floorDiv: 'expr_floor_div',
+  mod: 'expr_mod',
+  pow: 'expr_pow',
+};
+
+/**
+ * An expression as WGSL. What occurs more than once, by identity or written alike, is computed once. Infinite constants
+ * become the largest finite ones, since WGSL has no infinities. `tanh` clamps its argument to ±15, where f32 has reached ±1:
+ * drivers compute it from exp and give NaN for large arguments.
+ * @throws InvalidArgumentError when `names` lacks a variable that the expression uses, or `load`.
+ */
+export function writeWgsl(expr: Expr, names: WgslNames): WgslExpression {
+  const canonical = canonicalNodes(expr);
+  const distinct = new Set(canonical.values());
+  const uses = new Map<Expr, number>();
+  for (const e of distinct) {
+    for (const x of operands(e)) {
+      const first = canonical.get(x) ?? x;
+      uses.set(first, (uses.get(first) ?? 0) + 1);
+    }
+  }
+
+  const { prefix = 'e' } = names;
+  const statements: string[] = [];
+  const codes = new Map<Expr, string>();
+  const codeOf = (e: Expr): string => codes.get(canonical.get(e) ?? e) ?? '';
+  for (const e of distinct) {
+    const code = writeNode(e, codeOf, names);
+    const shared = operands(e).length > 0 && (uses.get(e) ?? 0) > 1;
+    codes.set(e, shared ? `${prefix}${statements.length}` : code);
+    if (shared) statements.push(`let ${prefix}${statements.length} = ${code};`);
+  }
+  return { statements: statements.join('\n'), value: codeOf(expr) };
+}
+
+function writeNode(e: Expr, codeOf: (e: Expr) => string, names: WgslNames): string {
+  switch (e.kind) {
+    case 'constant':
+      return literal(Number(e.value), e.type);
+    case 'variable': {
+      const name = names.variables[e.name];
+      if (name === undefined) {
+        throw new InvalidArgumentError('names.variables', `must name '${e.name}', which the expression uses`);
+      }
+      return name;
+    }
+    case 'unary':
+      return writeUnary(e.op, codeOf(e.a));
+    case 'binary': {
+      const symbol = infix[e.op];
+      if (symbol !== undefined) return `(${codeOf(e.a)} ${symbol} ${codeOf(e.b)})`;
+      return `${functionNames[e.op]}(${codeOf(e.a)}, ${codeOf(e.b)})`;
+    }
+    case 'select':
+      return `select(${codeOf(e.whenFalse)}, ${codeOf(e.whenTrue)}, ${codeOf(e.condition)})`;
+    case 'load':
+      if (names.load === undefined) {
+        throw new InvalidArgumentError('names.load', `must be given: the expression loads from '${e.name}'`);
+      }
+      return names.load(e.name, e.index.map(codeOf), e.type);
+  }
+}
+
+function writeUnary(op: UnaryOp, a: string): string {
+  switch (op) {
+    case 'neg':
+      return `(-${a})`;
+    case 'not':
+      return `(!${a})`;
+    case 'toF32':
+      return `f32(${a})`;
+    case 'tanh':
+      return `tanh(clamp(${a}, -15f, 15f))`;
+    default:
+      return `${op}(${a})`;
+  }
+}
+
+const largestF32 = 3.4028234663852886e38;
+
+/** A typed literal; negative ones in parentheses, since `a--1` is no expression. */
+function literal(value: number, type: ExprType): string {
+  if (type === 'bool') return value === 0 ? 'false' : 'true';
+  if (type === 'i32') {
+    // 2147483648i is no literal, so its negation is none either.
+    if (value === -(2 ** 31)) return 'i32(-2147483648)';
+    return value < 0 ? `(${value}i)` : `${value}i`;
+  }
+  const text = `${shortestF32(Math.max(-largestF32, Math.min(Math.fround(value), largestF32)))}f`;
+  return text.startsWith('-') ? `(${text})` : text;
+}
+
+/** The shortest decimal that reads back as this f32. */
+function shortestF32(value: number): string {
+  if (Object.is(value, -0)) return '-0';
+  for (let digits = 1; digits < 10; digits++) {
+    const text = String(Number(value.toPrecision(digits)));
+    if (Math.fround(Number(text)) === value) return text;
+  }
+  return String(value);
+}
