@@ -1,0 +1,12 @@
+// Prints what the WebGPU tests run on, after a build. Prints why there is nothing where there is nothing.
+//   node .ci/show-adapter.mjs
+const { openGpu } = await import('../tools/webgpu-host/dist/index.js');
+try {
+  const { adapter, description, kind, source } = await openGpu();
+  const variants = ['shader-f16', 'subgroups', 'chromium-experimental-subgroup-matrix'];
+  const offered = variants.filter(feature => adapter.features.has(feature));
+  console.log(`Adapter: ${description} (${kind}): ${source}.`);
+  console.log(`Optional features for kernels: ${offered.join(', ') || 'none'}.`);
+} catch (error) {
+  console.log(error.message);
+}
