@@ -1,5 +1,7 @@
 export * from './attention/alibi.ts';
+export * from './attention/backward-rules.ts';
 export * from './attention/normalise.ts';
+export * from './attention/operand-rules.ts';
 export * from './attention/options.ts';
 export * from './attention/problem.ts';
 export * from './attention/row-shape.ts';

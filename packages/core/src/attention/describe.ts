@@ -1,4 +1,4 @@
-import { InvalidShapeError } from '../errors.ts';
+import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
 import type { Shape, Strides } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import type { BroadcastDesc, OperandDesc } from './problem.ts';
@@ -41,6 +41,7 @@ export function describeBroadcast(
   target: readonly [number, number, number, number],
 ): BroadcastDesc | null {
   if (t === undefined) return null;
+  checkTensor(argument, t);
   const lead = 4 - t.shape.length;
   const fits = lead >= 0 && t.shape.every((n, d) => n === 1 || n === target[d + lead]);
   if (!fits) {
@@ -60,7 +61,19 @@ function four([a, b, c, d]: readonly number[]): [number, number, number, number]
   return [a, b, c, d];
 }
 
+/** @throws InvalidArgumentError for what is no tensor at all, such as an array of numbers. */
+export function checkTensor(argument: string, t: TensorDesc): void {
+  if (!Array.isArray(t?.shape) || !Array.isArray(t.strides))
+    throw new InvalidArgumentError(argument, `must be a tensor, got ${describeValue(t)}`);
+}
+
+function describeValue(value: unknown): string {
+  if (value === null || typeof value !== 'object') return String(value);
+  return value.constructor?.name ?? 'an object';
+}
+
 function checkRank(argument: string, t: TensorDesc, rank: number, meaning: string): void {
+  checkTensor(argument, t);
   if (t.shape.length !== rank) {
     throw new InvalidShapeError(argument, `must have rank ${rank} ${meaning}, got shape [${t.shape}]`);
   }

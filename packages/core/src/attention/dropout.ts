@@ -8,17 +8,19 @@ const schemes: readonly DropoutScheme[] = ['torch-efficient', 'flash-attention-2
 
 /**
  * The dropout option with its defaults; null when nothing is dropped (p = 0).
- * @throws InvalidArgumentError for p outside [0, 1), a seed or offset that is no unsigned 64-bit integer, or a mixture
- * of mask and seed.
+ * @throws InvalidArgumentError for p outside [0, 1), a seed or offset that is no unsigned 64-bit integer, or not exactly
+ * one of mask and seed.
  */
 export function dropoutDesc(
   dropout: SdpaOptions<TensorDesc>['dropout'],
   target: readonly [number, number, number, number],
 ): DropoutDesc | null {
   if (dropout === undefined) return null;
-  if ('mask' in dropout) {
-    if ('seed' in dropout) {
-      throw new InvalidArgumentError('dropout', 'must have either a mask or a seed, got both');
+  if (typeof dropout !== 'object' || dropout === null)
+    throw new InvalidArgumentError('dropout', `must be { p, seed } or { mask }, got ${String(dropout)}`);
+  if ('mask' in dropout && dropout.mask !== undefined) {
+    if ('seed' in dropout && dropout.seed !== undefined) {
+      throw new InvalidArgumentError('dropout', 'must have a mask or a seed, got both');
     }
     const { p = 0 } = dropout;
     checkProbability(p);
@@ -28,6 +30,8 @@ export function dropoutDesc(
     const mask = describeBroadcast('dropout.mask', dropout.mask, target);
     return mask && { kind: 'mask', scale, mask };
   }
+  if (!('seed' in dropout))
+    throw new InvalidArgumentError('dropout', 'must have a mask or a seed, got neither');
   const { p, seed, offset = 0, scheme = 'torch-efficient' } = dropout;
   checkProbability(p);
   if (!schemes.includes(scheme)) {
@@ -41,14 +45,18 @@ export function dropoutDesc(
 }
 
 function checkProbability(p: number): void {
-  if (!(p >= 0 && p < 1)) throw new InvalidArgumentError('dropout.p', `must be in [0, 1), got ${p}`);
+  if (typeof p !== 'number' || !(p >= 0 && p < 1))
+    throw new InvalidArgumentError('dropout.p', `must be a number in [0, 1), got ${String(p)}`);
 }
 
 function u64(argument: string, value: bigint | number): U64Words {
   const valid =
     typeof value === 'bigint' ? value >= 0n && value < 1n << 64n : Number.isSafeInteger(value) && value >= 0;
   if (!valid)
-    throw new InvalidArgumentError(argument, `must be an integer in [0, 2^64), got ${String(value)}`);
+    throw new InvalidArgumentError(
+      argument,
+      `must be an integer in [0, 2^64), a bigint from 2^53 on, got ${String(value)}`,
+    );
   const wide = BigInt(value);
   return [Number(wide & 0xffffffffn), Number(wide >> 32n)];
 }

@@ -2,12 +2,17 @@ import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
 import { contiguousStrides, type Shape } from '../tensor/shape.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import { standardSlopes } from './alibi.ts';
+import { validateBackward } from './backward-rules.ts';
 import { bandOf } from './band.ts';
+import { describeBlockMask } from './block-mask.ts';
 import { describeBroadcast, describeDense, describePacked, describePaged } from './describe.ts';
 import { dropoutDesc } from './dropout.ts';
+import { checkList, listOperand } from './lists.ts';
+import { modCaptures } from './mod-captures.ts';
+import { validateListDTypes, validateOperands } from './operand-rules.ts';
 import type { GradientName, SdpaBackwardOptions, SdpaOptions } from './options.ts';
 import type { AttentionProblem, BackwardProblem, LengthsKind, OperandDesc, Operands } from './problem.ts';
-import { validate, validateBackward, validateOperands } from './rules.ts';
+import { validate } from './rules.ts';
 
 /** q, k and v of a forward call: (B, H, S, D) with any strides, or packed (T, H, D). */
 export interface ForwardInputs<T> {
@@ -68,8 +73,11 @@ export function normalise<T extends TensorDesc>(
     ),
     sink: listOperand('sink', options.sink, 'f32'),
   };
+  validateListDTypes(lists);
   const B = lists.cuSeqLensQ ? lists.cuSeqLensQ.shape[0] - 1 : descQ.shape[0];
-  const Sq = packed ? longest('Q', lists.cuSeqLensQ, options.maxSeqLenQ) : descQ.shape[2];
+  const Sq = packed
+    ? longest('Q', lists.cuSeqLensQ, options.maxSeqLenQ)
+    : known('maxSeqLenQ', descQ.shape[2], options.maxSeqLenQ);
   const Skv = packed
     ? longest('Kv', lists.cuSeqLensKv, options.maxSeqLenKv)
     : keyCapacity(descK, descV, options);
@@ -80,7 +88,7 @@ export function normalise<T extends TensorDesc>(
   checkList('sink', lists.sink, Hq);
 
   const Dv = descV.shape[3];
-  const captures = { ...options.scoreMod?.captures, ...options.maskMod?.captures };
+  const captures = modCaptures(options);
   const problem: AttentionProblem = {
     B,
     Hq,
@@ -104,12 +112,7 @@ export function normalise<T extends TensorDesc>(
     alibi: lists.alibi !== undefined,
     mask: describeBroadcast('mask', options.mask, [B, Hq, Sq, Skv]),
     band: bandOf(options),
-    blockMask: describeBroadcast('blockMask', options.blockMask, [
-      B,
-      Hq,
-      Math.ceil(Sq / 128),
-      Math.ceil(Math.ceil(Skv / 128) / 8),
-    ]),
+    blockMask: describeBlockMask(options.blockMask, B, Hq, Sq, Skv),
     maskMod: options.maskMod?.expr ?? null,
     captures: Object.fromEntries(Object.entries(captures).map(([name, t]) => [name, plainDesc(t)])),
     sink: lists.sink !== undefined,
@@ -180,35 +183,6 @@ function lengthsKind(lengths: unknown, packed: boolean): LengthsKind {
   return packed ? 'cumulative' : 'full';
 }
 
-function listOperand<T extends TensorDesc>(
-  argument: string,
-  value: readonly number[] | T | undefined,
-  dtype: 'i32' | 'f32',
-): T | Tensor | undefined {
-  if (value === undefined) return undefined;
-  if (isNumberList(value)) {
-    const bad = value.find(x => !Number.isFinite(x) || (dtype === 'i32' && !Number.isInteger(x)));
-    if (bad !== undefined) {
-      throw new InvalidArgumentError(
-        argument,
-        `must hold ${dtype === 'i32' ? 'integers' : 'finite numbers'}, got ${bad}`,
-      );
-    }
-    return Tensor.from(value, [value.length], { dtype });
-  }
-  return value;
-}
-
-function isNumberList(value: unknown): value is readonly number[] {
-  return Array.isArray(value) || ArrayBuffer.isView(value);
-}
-
-function checkList(argument: string, list: TensorDesc | undefined, length: number): void {
-  if (list && (list.shape.length !== 1 || list.shape[0] !== length)) {
-    throw new InvalidShapeError(argument, `must have shape [${length}], got [${list.shape}]`);
-  }
-}
-
 /** Longest sequence by cumulative lengths on the host; a device tensor cannot be read here, so the caller says it. */
 function longest(side: 'Q' | 'Kv', cumulative: TensorDesc | undefined, stated: number | undefined): number {
   if (cumulative && (cumulative.shape.length !== 1 || cumulative.shape[0] < 1)) {
@@ -227,9 +201,18 @@ function longest(side: 'Q' | 'Kv', cumulative: TensorDesc | undefined, stated: n
   return max;
 }
 
+/** A length that the tensors say themselves; stating another would be ignored. */
+function known(argument: string, extent: number, stated: number | undefined): number {
+  if (stated === undefined || stated === extent) return extent;
+  throw new InvalidArgumentError(
+    argument,
+    `is for packed and paged tensors; these have ${extent} positions, got ${stated}`,
+  );
+}
+
 function keyCapacity(k: OperandDesc, v: OperandDesc, options: SdpaOptions<TensorDesc>): number {
   const dense = [k, v].find(desc => desc.page === null);
-  if (dense) return dense.shape[2];
+  if (dense) return known('maxSeqLenKv', dense.shape[2], options.maxSeqLenKv);
   return options.maxSeqLenKv ?? (k.page ? k.page.size * k.page.table.shape[1] : 0);
 }
 

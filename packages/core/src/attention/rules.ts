@@ -1,8 +1,6 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
 import { type DType, dtypeInfo, isDType } from '../tensor/dtype.ts';
-import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
-import type { AttentionProblem, BackwardProblem, OperandDesc, Operands } from './problem.ts';
-import { rowShape } from './row-shape.ts';
+import type { AttentionProblem, OperandDesc } from './problem.ts';
 
 type Kind = 'argument' | 'shape' | 'dtype';
 
@@ -15,14 +13,16 @@ export interface Rule<P> {
 
 const errors = { argument: InvalidArgumentError, shape: InvalidShapeError, dtype: InvalidDTypeError };
 
-function check<P>(rules: readonly Rule<P>[], problem: P): void {
+/** Throws for the first rule that does not hold. */
+export function checkRules<P>(rules: readonly Rule<P>[], problem: P): void {
   for (const { argument, kind, broken } of rules) {
     const wrong = broken(problem);
     if (wrong !== null) throw new errors[kind](argument, wrong);
   }
 }
 
-const isFloat = (dtype: DType): boolean => isDType(dtype) && dtypeInfo[dtype].kind === 'float';
+/** Whether a dtype is one of the floats. */
+export const isFloat = (dtype: DType): boolean => isDType(dtype) && dtypeInfo[dtype].kind === 'float';
 const floatRule = (
   argument: string,
   dtypeOf: (p: AttentionProblem) => DType | undefined,
@@ -186,172 +186,10 @@ function pageRules(name: 'k' | 'v'): Rule<AttentionProblem>[] {
   ];
 }
 
-const sameShape = (a: readonly number[], b: readonly number[]): boolean =>
-  a.length === b.length && a.every((n, i) => n === b[i]);
-
-const shapeLikeO = (
-  name: 'o' | 'dO',
-  operand: (p: BackwardProblem) => OperandDesc,
-): Rule<BackwardProblem>[] => [
-  {
-    argument: name,
-    kind: 'shape',
-    broken: p => {
-      const { q } = p.forward;
-      const expected = [q.shape[0], q.shape[1], q.shape[2], p.forward.Dv];
-      const got = operand(p).shape;
-      return sameShape(got, expected)
-        ? null
-        : `must have the shape of the output ([${expected}] as B, H, S, D), got [${got}]`;
-    },
-  },
-  {
-    argument: name,
-    kind: 'dtype',
-    broken: p => (isFloat(operand(p).dtype) ? null : `must be a float dtype, got ${operand(p).dtype}`),
-  },
-];
-
-/** What backward adds to the forward rules. */
-export const backwardRules: readonly Rule<BackwardProblem>[] = [
-  ...shapeLikeO('o', p => p.forward.o),
-  ...shapeLikeO('dO', p => p.dO),
-  ...(['pageTableK', 'pageTableV'] as const).map(
-    (table): Rule<BackwardProblem> => ({
-      argument: table,
-      kind: 'argument',
-      broken: p =>
-        (table === 'pageTableK' ? p.forward.k : p.forward.v).page
-          ? 'cannot be given to backward: pages may be shared, so their gradient has no one place'
-          : null,
-    }),
-  ),
-  {
-    argument: 'gradients',
-    kind: 'argument',
-    broken: ({ gradients, forward }) => {
-      const present: Record<string, boolean> = {
-        dq: true,
-        dk: true,
-        dv: true,
-        dbias: forward.bias !== null,
-        dsink: forward.sink,
-        dAlibi: forward.alibi,
-      };
-      const bad = gradients.find(name => !present[name]);
-      if (bad === undefined) return null;
-      return bad in present
-        ? `cannot hold ${bad}: its input was not given`
-        : `must be among ${Object.keys(present).join(', ')}, got ${bad}`;
-    },
-  },
-];
-
 /**
  * Checks a forward problem.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
  */
 export function validate(problem: AttentionProblem): void {
-  check(forwardRules, problem);
-}
-
-/** Checks a backward problem (its forward part too) and the tensors that only backward has. */
-export function validateBackward(
-  problem: BackwardProblem,
-  { lse, dLse }: { readonly lse: TensorDesc; readonly dLse?: TensorDesc | undefined },
-): void {
-  validate(problem.forward);
-  check(backwardRules, problem);
-  checkRows('lse', lse, problem.forward);
-  if (dLse) checkRows('dLse', dLse, problem.forward);
-}
-
-function checkRows(argument: string, t: TensorDesc, forward: AttentionProblem): void {
-  const expected = rowShape(forward);
-  if (!sameShape(t.shape, expected))
-    throw new InvalidShapeError(argument, `must have shape [${expected}], got [${t.shape}]`);
-  if (t.dtype !== 'f32') throw new InvalidDTypeError(argument, `must be f32, got ${t.dtype}`);
-}
-
-const listDTypes: readonly (readonly [keyof Operands<unknown>, readonly DType[]])[] = [
-  ['seqLensQ', ['i32', 'u32']],
-  ['seqLensKv', ['i32', 'u32']],
-  ['cuSeqLensQ', ['i32', 'u32']],
-  ['cuSeqLensKv', ['i32', 'u32']],
-  ['alibi', ['f32']],
-  ['sink', ['f32']],
-];
-
-/**
- * Checks what only the data can tell: lengths within their extents, page numbers within the container. Tensors that are
- * not on the host cannot be read and are taken as they are.
- */
-export function validateOperands<T extends TensorDesc>(
-  problem: AttentionProblem,
-  operands: Operands<T | Tensor>,
-): void {
-  for (const [name, allowed] of listDTypes) {
-    const t = operands[name] as TensorDesc | undefined;
-    if (t && !allowed.includes(t.dtype))
-      throw new InvalidDTypeError(name, `must be ${allowed.join(' or ')}, got ${t.dtype}`);
-  }
-  checkLengths('seqLensQ', operands.seqLensQ, problem.Sq);
-  checkLengths('seqLensKv', operands.seqLensKv, problem.Skv);
-  checkCumulative('cuSeqLensQ', operands.cuSeqLensQ, problem.q.shape[2], problem.Sq);
-  checkCumulative('cuSeqLensKv', operands.cuSeqLensKv, problem.k.shape[2], problem.Skv);
-  checkPages('pageTableK', operands.pageTableK, problem.k, operands.seqLensKv);
-  checkPages('pageTableV', operands.pageTableV, problem.v, operands.seqLensKv);
-}
-
-function checkLengths(argument: string, lengths: TensorDesc | undefined, extent: number): void {
-  if (!(lengths instanceof Tensor)) return;
-  for (const n of lengths.toFloat64()) {
-    if (n < 0 || n > extent)
-      throw new InvalidArgumentError(argument, `must hold lengths in [0, ${extent}], got ${n}`);
-  }
-}
-
-function checkCumulative(
-  argument: string,
-  cumulative: TensorDesc | undefined,
-  tokens: number,
-  longest: number,
-): void {
-  if (!(cumulative instanceof Tensor)) return;
-  const values = cumulative.toFloat64();
-  if (values[0] !== 0) throw new InvalidArgumentError(argument, `must start with 0, got ${values[0]}`);
-  for (let b = 0; b + 1 < values.length; b++) {
-    const n = values[b + 1] - values[b];
-    if (n < 0)
-      throw new InvalidArgumentError(argument, `must not decrease, got ${values[b]} then ${values[b + 1]}`);
-    if (n > longest)
-      throw new InvalidArgumentError(
-        argument,
-        `holds a sequence of ${n}, longer than the stated maximum ${longest}`,
-      );
-  }
-  const last = values[values.length - 1];
-  if (last > tokens)
-    throw new InvalidArgumentError(argument, `must end within the ${tokens} packed tokens, got ${last}`);
-}
-
-function checkPages(
-  argument: string,
-  table: TensorDesc | undefined,
-  { page, shape }: OperandDesc,
-  lengths: TensorDesc | undefined,
-): void {
-  if (!page || !(table instanceof Tensor) || !(lengths instanceof Tensor)) return;
-  for (let b = 0; b < table.shape[0]; b++) {
-    const used = Math.ceil(lengths.get(b) / page.size);
-    for (let n = 0; n < used; n++) {
-      const block = table.get(b, n);
-      if (block < 0 || block >= shape[0]) {
-        throw new InvalidArgumentError(
-          argument,
-          `must hold blocks in [0, ${shape[0]}) where keys are used, got ${block} for sequence ${b}, page ${n}`,
-        );
-      }
-    }
-  }
+  checkRules(forwardRules, problem);
 }

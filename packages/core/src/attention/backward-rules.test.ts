@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { Tensor } from '../tensor/tensor.ts';
+import { type BackwardInputs, normaliseBackward } from './normalise.ts';
+import type { SdpaBackwardOptions } from './options.ts';
+
+// What backward adds to the rules of forward: the rule, a call that breaks it, and the error that this gives.
+
+const f32 = (...shape: number[]): Tensor => Tensor.zeros(shape);
+const i32 = (...shape: number[]): Tensor => Tensor.zeros(shape, { dtype: 'i32' });
+
+const valid = {
+  ...{ q: f32(2, 4, 5, 8), k: f32(2, 2, 7, 8), v: f32(2, 2, 7, 6) },
+  ...{ o: f32(2, 4, 5, 6), lse: f32(2, 4, 5), dO: f32(2, 4, 5, 6) },
+};
+
+const run = (call: object) => normaliseBackward(call as BackwardInputs<Tensor>, call as SdpaBackwardOptions);
+
+const rules: Readonly<Record<string, readonly [call: Readonly<Record<string, unknown>>, error: string]>> = {
+  'the rules of forward hold': [
+    { scale: Number.NaN },
+    'InvalidArgumentError: scale must be a finite number, got NaN',
+  ],
+  'o has the shape of the output': [
+    { o: f32(2, 4, 5, 8) },
+    'InvalidShapeError: o must have the shape of the output ([2,4,5,6] as B, H, S, D), got [2,4,5,8]',
+  ],
+  'dO has the shape of the output': [
+    { dO: f32(2, 2, 5, 6) },
+    'InvalidShapeError: dO must have the shape of the output ([2,4,5,6] as B, H, S, D), got [2,2,5,6]',
+  ],
+  'o holds floats': [{ o: i32(2, 4, 5, 6) }, 'InvalidDTypeError: o must be a float dtype, got i32'],
+  'dO holds floats': [{ dO: i32(2, 4, 5, 6) }, 'InvalidDTypeError: dO must be a float dtype, got i32'],
+  'lse is given': [{ lse: undefined }, 'InvalidArgumentError: lse must be a tensor, got undefined'],
+  'lse has a value per row': [
+    { lse: f32(2, 4, 5, 1) },
+    'InvalidShapeError: lse must have shape [2,4,5], got [2,4,5,1]',
+  ],
+  'lse is f32': [{ lse: f32(2, 4, 5).cast('f16') }, 'InvalidDTypeError: lse must be f32, got f16'],
+  'dLse is as lse': [{ dLse: f32(2, 4, 7) }, 'InvalidShapeError: dLse must have shape [2,4,5], got [2,4,7]'],
+  'dLse is f32': [{ dLse: i32(2, 4, 5) }, 'InvalidDTypeError: dLse must be f32, got i32'],
+  'k is not paged': [
+    { k: f32(6, 2, 4, 8), v: f32(2, 2, 8, 6), pageTableK: i32(2, 2), seqLensKv: [0, 0] },
+    'InvalidArgumentError: pageTableK cannot be given to backward: pages may be shared, so their gradient has no one place',
+  ],
+  'v is not paged': [
+    { v: f32(6, 2, 4, 6), k: f32(2, 2, 8, 8), pageTableV: i32(2, 2), seqLensKv: [0, 0] },
+    'InvalidArgumentError: pageTableV cannot be given to backward: pages may be shared, so their gradient has no one place',
+  ],
+  'there is a bias to have a gradient': [
+    { gradients: ['dq', 'dbias'] },
+    'InvalidArgumentError: gradients cannot hold dbias: its input was not given',
+  ],
+  'there is a sink to have a gradient': [
+    { gradients: ['dsink'] },
+    'InvalidArgumentError: gradients cannot hold dsink: its input was not given',
+  ],
+  'there is ALiBi to have a gradient': [
+    { gradients: ['dAlibi'] },
+    'InvalidArgumentError: gradients cannot hold dAlibi: its input was not given',
+  ],
+  'gradients have names of gradients': [
+    { gradients: ['dmask'] },
+    'InvalidArgumentError: gradients must be among dq, dk, dv, dbias, dsink, dAlibi, got dmask',
+  ],
+  'names that every object has are no gradients': [
+    { gradients: ['toString'] },
+    'InvalidArgumentError: gradients must be among dq, dk, dv, dbias, dsink, dAlibi, got toString',
+  ],
+};
+
+test.each(Object.entries(rules))('%s', (_, [broken, message]) => {
+  expect(() => run({ ...valid, ...broken })).toThrow(
+    expect.objectContaining({
+      name: message.split(': ')[0],
+      argument: message.split(' ')[1],
+      message: message.slice(message.indexOf(' ') + 1),
+    }),
+  );
+});
+
+test('a gradient may be asked for alone, also that of the standard slopes', () => {
+  expect(run({ ...valid, alibi: true, gradients: ['dAlibi'] }).problem.gradients).toEqual(['dAlibi']);
+});

@@ -1,0 +1,88 @@
+import { InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import type { TensorDesc } from '../tensor/tensor.ts';
+import { checkTensor } from './describe.ts';
+import type { AttentionProblem, BackwardProblem, OperandDesc } from './problem.ts';
+import { rowShape } from './row-shape.ts';
+import { checkRules, isFloat, type Rule, validate } from './rules.ts';
+
+const sameShape = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((n, i) => n === b[i]);
+
+const shapeLikeO = (
+  name: 'o' | 'dO',
+  operand: (p: BackwardProblem) => OperandDesc,
+): Rule<BackwardProblem>[] => [
+  {
+    argument: name,
+    kind: 'shape',
+    broken: p => {
+      const { q } = p.forward;
+      const expected = [q.shape[0], q.shape[1], q.shape[2], p.forward.Dv];
+      const got = operand(p).shape;
+      return sameShape(got, expected)
+        ? null
+        : `must have the shape of the output ([${expected}] as B, H, S, D), got [${got}]`;
+    },
+  },
+  {
+    argument: name,
+    kind: 'dtype',
+    broken: p => (isFloat(operand(p).dtype) ? null : `must be a float dtype, got ${operand(p).dtype}`),
+  },
+];
+
+/** What backward adds to the forward rules. */
+export const backwardRules: readonly Rule<BackwardProblem>[] = [
+  ...shapeLikeO('o', p => p.forward.o),
+  ...shapeLikeO('dO', p => p.dO),
+  ...(['pageTableK', 'pageTableV'] as const).map(
+    (table): Rule<BackwardProblem> => ({
+      argument: table,
+      kind: 'argument',
+      broken: p =>
+        (table === 'pageTableK' ? p.forward.k : p.forward.v).page
+          ? 'cannot be given to backward: pages may be shared, so their gradient has no one place'
+          : null,
+    }),
+  ),
+  {
+    argument: 'gradients',
+    kind: 'argument',
+    broken: ({ gradients, forward }) => {
+      const present: Record<string, boolean> = {
+        dq: true,
+        dk: true,
+        dv: true,
+        dbias: forward.bias !== null,
+        dsink: forward.sink,
+        dAlibi: forward.alibi,
+      };
+      const isName = (name: string): boolean => Object.hasOwn(present, name);
+      const bad = gradients.find(name => !isName(name) || !present[name]);
+      if (bad === undefined) return null;
+      return isName(bad)
+        ? `cannot hold ${bad}: its input was not given`
+        : `must be among ${Object.keys(present).join(', ')}, got ${bad}`;
+    },
+  },
+];
+
+/** Checks a backward problem (its forward part too) and the tensors that only backward has. */
+export function validateBackward(
+  problem: BackwardProblem,
+  { lse, dLse }: { readonly lse: TensorDesc; readonly dLse?: TensorDesc | undefined },
+): void {
+  // First, because to the forward rules the given o is the result, whose dtype they call outDType.
+  checkRules(backwardRules, problem);
+  validate(problem.forward);
+  checkRows('lse', lse, problem.forward);
+  if (dLse) checkRows('dLse', dLse, problem.forward);
+}
+
+function checkRows(argument: string, t: TensorDesc, forward: AttentionProblem): void {
+  checkTensor(argument, t);
+  const expected = rowShape(forward);
+  if (!sameShape(t.shape, expected))
+    throw new InvalidShapeError(argument, `must have shape [${expected}], got [${t.shape}]`);
+  if (t.dtype !== 'f32') throw new InvalidDTypeError(argument, `must be f32, got ${t.dtype}`);
+}

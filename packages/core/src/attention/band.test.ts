@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { bandOf } from './band.ts';
+
+test('neither causal nor window is no band', () => {
+  expect(bandOf({})).toBeNull();
+  expect(bandOf({ causal: false, window: {} })).toBeNull();
+  expect(bandOf({ window: { align: 'bottom-right' } })).toBeNull();
+});
+
+test('causal is a band that ends on the diagonal, top-left unless said', () => {
+  expect(bandOf({ causal: true })).toEqual({ left: null, right: 0, align: 'top-left' });
+  expect(bandOf({ causal: 'top-left' })).toEqual(bandOf({ causal: true }));
+  expect(bandOf({ causal: 'bottom-right' })).toEqual({ left: null, right: 0, align: 'bottom-right' });
+});
+
+test('a window counts neighbours and may be open on a side', () => {
+  expect(bandOf({ window: { left: 3 } })).toEqual({ left: 3, right: null, align: 'top-left' });
+  expect(bandOf({ window: { right: 0 } })).toEqual(bandOf({ causal: true }));
+});
+
+test('causal and a window intersect on the diagonal of either', () => {
+  const band = { left: 2, right: 0, align: 'bottom-right' };
+  expect(bandOf({ causal: 'bottom-right', window: { left: 2, right: 9 } })).toEqual(band);
+  expect(bandOf({ causal: 'bottom-right', window: { left: 2, align: 'bottom-right' } })).toEqual(band);
+});

@@ -1,0 +1,23 @@
+import { InvalidArgumentError } from '../errors.ts';
+import { checkMod } from '../expr/check.ts';
+import type { TensorDesc } from '../tensor/tensor.ts';
+import type { SdpaOptions } from './options.ts';
+
+/**
+ * Checks both mods and gives what they load from, by name: one namespace, as they run in one kernel.
+ * @throws as `checkMod`; InvalidArgumentError when they mean two tensors by one name.
+ */
+export function modCaptures<T extends TensorDesc>({
+  scoreMod,
+  maskMod,
+}: Pick<SdpaOptions<T>, 'scoreMod' | 'maskMod'>): Record<string, T> {
+  if (scoreMod) checkMod('scoreMod', scoreMod, 'f32');
+  if (maskMod) checkMod('maskMod', maskMod, 'bool');
+  const captures: Record<string, T> = { ...scoreMod?.captures };
+  for (const [name, t] of Object.entries(maskMod?.captures ?? {})) {
+    if (Object.hasOwn(captures, name) && captures[name] !== t)
+      throw new InvalidArgumentError('maskMod.captures', `holds another '${name}' than scoreMod.captures`);
+    captures[name] = t;
+  }
+  return captures;
+}

@@ -1,0 +1,105 @@
+import { InvalidArgumentError, InvalidDTypeError } from '../errors.ts';
+import type { DType } from '../tensor/dtype.ts';
+import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
+import type { AttentionProblem, OperandDesc, Operands } from './problem.ts';
+
+const listDTypes: readonly (readonly [keyof Operands<unknown>, readonly DType[]])[] = [
+  ['seqLensQ', ['i32', 'u32']],
+  ['seqLensKv', ['i32', 'u32']],
+  ['cuSeqLensQ', ['i32', 'u32']],
+  ['cuSeqLensKv', ['i32', 'u32']],
+  ['alibi', ['f32']],
+  ['sink', ['f32']],
+];
+
+/**
+ * Checks the dtypes of the operands that the problem does not describe.
+ * @throws InvalidDTypeError naming the option.
+ */
+export function validateListDTypes(lists: Partial<Operands<TensorDesc>>): void {
+  for (const [name, allowed] of listDTypes) {
+    const t = lists[name] as TensorDesc | undefined;
+    if (t && !allowed.includes(t.dtype))
+      throw new InvalidDTypeError(name, `must be ${allowed.join(' or ')}, got ${t.dtype}`);
+  }
+}
+
+/**
+ * Checks what only the data can tell: lengths within their extents, page numbers within the container. Tensors that are
+ * not on the host cannot be read and are taken as they are.
+ * @throws InvalidArgumentError naming the option.
+ */
+export function validateOperands<T extends TensorDesc>(
+  problem: AttentionProblem,
+  operands: Operands<T | Tensor>,
+): void {
+  checkCumulative('cuSeqLensQ', operands.cuSeqLensQ, problem.q.shape[2], problem.Sq);
+  checkCumulative('cuSeqLensKv', operands.cuSeqLensKv, problem.k.shape[2], problem.Skv);
+  checkLengths('seqLensQ', operands.seqLensQ, problem.Sq, operands.cuSeqLensQ);
+  checkLengths('seqLensKv', operands.seqLensKv, problem.Skv, operands.cuSeqLensKv);
+  checkPages('pageTableK', operands.pageTableK, problem.k, operands.seqLensKv);
+  checkPages('pageTableV', operands.pageTableV, problem.v, operands.seqLensKv);
+}
+
+/** Lengths within the extent; of packed sequences within their own span, as the next one starts there. */
+function checkLengths(
+  argument: string,
+  lengths: TensorDesc | undefined,
+  extent: number,
+  cumulative: TensorDesc | undefined,
+): void {
+  if (!(lengths instanceof Tensor)) return;
+  lengths.toFloat64().forEach((n, b) => {
+    const span = cumulative instanceof Tensor ? cumulative.get(b + 1) - cumulative.get(b) : extent;
+    if (n < 0 || n > span)
+      throw new InvalidArgumentError(
+        argument,
+        `must hold lengths in [0, ${span}], got ${n} for sequence ${b}`,
+      );
+  });
+}
+
+function checkCumulative(
+  argument: string,
+  cumulative: TensorDesc | undefined,
+  tokens: number,
+  longest: number,
+): void {
+  if (!(cumulative instanceof Tensor)) return;
+  const values = cumulative.toFloat64();
+  if (values[0] !== 0) throw new InvalidArgumentError(argument, `must start with 0, got ${values[0]}`);
+  for (let b = 0; b + 1 < values.length; b++) {
+    const n = values[b + 1] - values[b];
+    if (n < 0)
+      throw new InvalidArgumentError(argument, `must not decrease, got ${values[b]} then ${values[b + 1]}`);
+    if (n > longest)
+      throw new InvalidArgumentError(
+        argument,
+        `holds a sequence of ${n}, longer than the stated maximum ${longest}`,
+      );
+  }
+  const last = values[values.length - 1];
+  if (last > tokens)
+    throw new InvalidArgumentError(argument, `must end within the ${tokens} packed tokens, got ${last}`);
+}
+
+function checkPages(
+  argument: string,
+  table: TensorDesc | undefined,
+  { page, shape }: OperandDesc,
+  lengths: TensorDesc | undefined,
+): void {
+  if (!page || !(table instanceof Tensor) || !(lengths instanceof Tensor)) return;
+  for (let b = 0; b < table.shape[0]; b++) {
+    const used = Math.ceil(lengths.get(b) / page.size);
+    for (let n = 0; n < used; n++) {
+      const block = table.get(b, n);
+      if (block < 0 || block >= shape[0]) {
+        throw new InvalidArgumentError(
+          argument,
+          `must hold blocks in [0, ${shape[0]}) where keys are used, got ${block} for sequence ${b}, page ${n}`,
+        );
+      }
+    }
+  }
+}

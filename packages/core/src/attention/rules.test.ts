@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { Tensor } from '../tensor/tensor.ts';
+import { normalise } from './normalise.ts';
+import { validate } from './rules.ts';
+
+const q = Tensor.zeros([1, 2, 3, 4]);
+const { problem } = normalise({ q, k: q, v: q }, { causal: true, bias: Tensor.zeros([3, 3]) });
+
+test('a problem that was stored as JSON is still valid', () => {
+  expect(() => validate(JSON.parse(JSON.stringify(problem)))).not.toThrow();
+});
+
+test('a problem that was changed by hand is checked like a call', () => {
+  expect(() => validate({ ...problem, Hq: 3 })).toThrow(
+    "k must have a number of heads that divides q's 3, got 2",
+  );
+  expect(() => validate({ ...problem, scale: Infinity })).toThrow(
+    'scale must be a finite number, got Infinity',
+  );
+});
