@@ -1,1 +1,11 @@
-export {};
+export { atPhiloxEngine } from './at-philox-engine.ts';
+export { jaxPhiloxBits, jaxPhiloxFoldIn, jaxPhiloxKey, jaxPhiloxSplit } from './jax.ts';
+export type { NumpyPhiloxOptions } from './numpy.ts';
+export { NumpyPhilox } from './numpy.ts';
+export { seedSequenceState } from './numpy-seed-sequence.ts';
+export { onednnLegacyWord, onednnWord } from './onednn-words.ts';
+export type { NativeDropoutOptions } from './torch-native-dropout.ts';
+export { nativeDropoutIncrement, nativeDropoutMask, nativeDropoutScale } from './torch-native-dropout.ts';
+export { transformerEngineDropoutMask } from './transformer-engine.ts';
+export { tritonRand, tritonRandint4x } from './triton.ts';
+export { xlaRngBitGenerator } from './xla.ts';

@@ -1,0 +1,20 @@
+import { PhiloxStream } from '../stream.ts';
+import { toUint, type Uint } from '../u64.ts';
+
+/**
+ * PyTorch's C++ `at::philox_engine(seed, subsequence, offset)` as a stream: the same words in the same order.
+ *
+ * Its `offset` counts **128-bit blocks**, where the stream's positions count 32-bit words; `rounds` is what the engine
+ * is called with, 10 by default. Source: `aten/src/ATen/core/PhiloxRNGEngine.h`.
+ *
+ * @throws InvalidArgumentError when an argument is out of its range.
+ */
+export function atPhiloxEngine(
+  seed: Uint,
+  options: { readonly subsequence?: Uint; readonly offset?: Uint; readonly rounds?: number } = {},
+): PhiloxStream {
+  const { offset = 0, ...rest } = options;
+  const stream = new PhiloxStream(seed, rest);
+  stream.seek(4n * toUint(offset, 'offset', 64));
+  return stream;
+}

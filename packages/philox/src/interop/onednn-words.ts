@@ -1,0 +1,36 @@
+import { philox4x32 } from '../block4x32.ts';
+import { toU64, toUint, type Uint } from '../u64.ts';
+
+/**
+ * oneDNN's `philox4x32(idx, seed, offset)`, all unsigned 64-bit: the word that its `Dropout` compares with p for element
+ * `index` (the scheme `onednn` is built on it). Source: `src/common/math_utils.hpp` since 3.11.
+ *
+ * @throws InvalidArgumentError when an argument is not an unsigned 64-bit integer.
+ */
+export function onednnWord(index: Uint, seed: Uint, offset: Uint): number {
+  const [lo, hi] = toU64(index, 'index');
+  const [k0, k1] = toU64(seed, 'seed');
+  const [c0, c1] = toU64(offset, 'offset');
+  return pick(philox4x32([c0, c1, lo - (lo & 3), hi], [k0, k1]), lo & 3);
+}
+
+/**
+ * oneDNN's 32-bit word for element `index`, taken on the CPU when the offset is 0 and on the GPU when no offset is used.
+ * Not a dropout scheme: it changed between releases, and since 3.11 four elements in a row share one word.
+ *
+ * @param release `'3.10'` for 3.10 and before, `'3.11'` for 3.11 and after.
+ * @throws InvalidArgumentError when `index` or `seed` is not an unsigned 32-bit integer.
+ */
+export function onednnLegacyWord(index: Uint, seed: Uint, release: '3.10' | '3.11'): number {
+  const place = Number(toUint(index, 'index', 32));
+  const key = Number(toUint(seed, 'seed', 32));
+  const lane = place & 3;
+  const x = place - lane;
+  return release === '3.10'
+    ? pick(philox4x32([x, x + 1, x + 2, x + 3], [key, key]), lane)
+    : pick(philox4x32([x, x + 1, x, x + 3], [key, key]), 2);
+}
+
+function pick(block: readonly number[], lane: number): number {
+  return block[lane] ?? 0;
+}

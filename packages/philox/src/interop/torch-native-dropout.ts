@@ -1,0 +1,82 @@
+import { philox4x32Into } from '../block4x32.ts';
+import { InvalidArgumentError } from '../errors.ts';
+import { checkProbability } from '../probability.ts';
+import { show, splitU64, toU64, toUint, type Uint } from '../u64.ts';
+import { firstWordAtLeast } from '../uniform.ts';
+
+/** A call of `torch.native_dropout` (`F.dropout`) on CUDA, with the launch geometry that its mask depends on. */
+export interface NativeDropoutOptions {
+  /** Elements, in storage order. */
+  readonly numel: number;
+  /** Probability to drop, in [0, 1]. PyTorch itself takes a short cut at 0 and 1 and draws nothing. */
+  readonly p: number;
+  readonly seed: Uint;
+  /** In 32-bit words; a multiple of 4, as PyTorch hands it out. */
+  readonly offset: Uint;
+  /** Elements per vectorised load: 4 for f32, 8 for f16 and bf16 in current releases; halved until it divides `numel`. */
+  readonly vec: 1 | 2 | 4 | 8 | 16;
+  /** Thread blocks of 256: min(⌈numel/256⌉, multiprocessors · ⌊threads per multiprocessor/256⌋). */
+  readonly grid: number;
+}
+
+/**
+ * The keep mask (1 = keep) of PyTorch's CUDA dropout kernel.
+ *
+ * Thread t of G = 256·grid reads its own subsequence t. A vectorised kernel takes `vec` elements per thread and turn, an
+ * unvectorised one strides by G; with vec = 2 the upper half of every block goes unused. keep is uniform < f32(1 − p),
+ * with 1 − p in double. Source: `aten/src/ATen/native/cuda/Dropout.cu`.
+ *
+ * @throws InvalidArgumentError when an option is out of its range.
+ */
+export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array {
+  const { numel, vec } = options;
+  const [k0, k1] = toU64(options.seed, 'seed');
+  const offset = toUint(options.offset, 'offset', 64);
+  if (offset % 4n !== 0n) throw invalid('offset', 'a multiple of 4', options.offset);
+  const [b0, b1] = splitU64(offset / 4n);
+  const threads = 256 * checkGeometry(options);
+  const end = firstWordAtLeast(1 - checkProbability(options.p, 'p'));
+  const blocksPerTurn = Math.ceil(vec / 4);
+  const mask = new Uint8Array(numel);
+  const words = new Uint32Array(4);
+  for (let index = 0; index < numel; index++) {
+    const chunk = Math.floor(index / vec);
+    const thread = chunk % threads;
+    const turn = Math.floor(chunk / threads);
+    // One element per turn uses a block for four turns; more than one start a block every turn.
+    const block = vec === 1 ? turn >> 2 : turn * blocksPerTurn + ((index % vec) >> 2);
+    const lane = vec === 1 ? turn & 3 : index % Math.min(vec, 4);
+    const low = b0 + block;
+    philox4x32Into(words, 0, low, b1 + Math.floor(low / 2 ** 32), thread, 0, k0, k1, 10);
+    mask[index] = (words[lane] ?? 0) < end ? 1 : 0;
+  }
+  return mask;
+}
+
+/** What a kept element is multiplied by: 1/f32(1 − p) in f32; infinite at p = 1, where nothing is kept. */
+export function nativeDropoutScale(p: number): number {
+  return Math.fround(1 / Math.fround(1 - checkProbability(p, 'p')));
+}
+
+/**
+ * How far the call moves the generator's offset, in 32-bit words: each thread's draws, rounded up to whole blocks.
+ *
+ * @throws InvalidArgumentError when an option is out of its range.
+ */
+export function nativeDropoutIncrement(
+  options: Pick<NativeDropoutOptions, 'numel' | 'grid' | 'vec'>,
+): number {
+  const perTurn = 256 * checkGeometry(options) * 4;
+  return (Math.floor((options.numel - 1) / perTurn) + 1) * 4;
+}
+
+function checkGeometry({ numel, grid, vec }: Pick<NativeDropoutOptions, 'numel' | 'grid' | 'vec'>): number {
+  if (!Number.isSafeInteger(numel) || numel < 0) throw invalid('numel', 'a whole number', numel);
+  if (!Number.isSafeInteger(grid) || grid < 1) throw invalid('grid', 'a whole number of at least 1', grid);
+  if (![1, 2, 4, 8, 16].includes(vec)) throw invalid('vec', '1, 2, 4, 8 or 16', vec);
+  return grid;
+}
+
+function invalid(argument: string, wanted: string, got: unknown): InvalidArgumentError {
+  return new InvalidArgumentError(argument, `must be ${wanted}, got ${show(got)}`);
+}

@@ -1,0 +1,42 @@
+import { InvalidArgumentError } from '../errors.ts';
+import { fillU32 } from '../fill.ts';
+import { checkProbability } from '../probability.ts';
+import { show, type Uint } from '../u64.ts';
+
+/**
+ * The keep mask (1 = keep) of TransformerEngine's 8-bit dropout: 16 elements share one block of the cuRAND stream
+ * (seed, subsequence = their chunk), a byte each, in a shuffled order; keep is byte >= ⌊f32(p)·256⌋.
+ *
+ * `offset` counts 32-bit words. TransformerEngine packs the mask to bits, the lowest bit first. Source:
+ * `transformer_engine/common/dropout/dropout.cu`.
+ *
+ * @throws InvalidArgumentError when `numel` is not a multiple of 16 or another option is out of its range.
+ */
+export function transformerEngineDropoutMask(options: {
+  readonly numel: number;
+  readonly p: number;
+  readonly seed: Uint;
+  readonly offset?: Uint;
+}): Uint8Array {
+  const { numel, p, seed, offset } = options;
+  if (!Number.isSafeInteger(numel) || numel < 0 || numel % 16 !== 0) {
+    throw new InvalidArgumentError('numel', `must be a multiple of 16, got ${show(numel)}`);
+  }
+  const threshold = Math.floor(Math.fround(checkProbability(p, 'p')) * 256);
+  const mask = new Uint8Array(numel);
+  const words = new Uint32Array(4);
+  for (let chunk = 0; chunk < numel / 16; chunk++) {
+    fillU32(words, { seed, subsequence: chunk, offset });
+    for (let e = 0; e < 16; e++) {
+      const byte = ((words[(e & 7) >> 1] ?? 0) >>> byteShift(e)) & 255;
+      mask[16 * chunk + e] = byte >= threshold ? 1 : 0;
+    }
+  }
+  return mask;
+}
+
+/** The lower eight elements take bytes 2 and 0 of each word in turn, the upper eight 3 and 1. */
+function byteShift(e: number): number {
+  const byte = (e & 1) === 1 ? 0 : 2;
+  return 8 * (e < 8 ? byte : byte + 1);
+}

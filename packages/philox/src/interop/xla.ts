@@ -1,0 +1,29 @@
+import { InvalidArgumentError } from '../errors.ts';
+import { fillBlocks } from '../fill-blocks.ts';
+import { splitU64, toUint, type Uint } from '../u64.ts';
+
+/**
+ * XLA's `RngBitGenerator` with the Philox algorithm, as the CPU and GPU compilers expand it: `count` 32-bit words and the
+ * next state. `state` is two or three unsigned 64-bit integers, the first one the key; the counter is
+ * state[1] + state[2]·2^64, and where state[2] is missing the key stands in for it.
+ *
+ * A 64-bit element is two words, the low one first; narrower types take the low bits of a word each. Source:
+ * `xla/hlo/builder/lib/prng.cc`. Read from source, not compared with a run of XLA.
+ *
+ * @throws InvalidArgumentError when the state is not two or three unsigned 64-bit integers, or `count` no whole number.
+ */
+export function xlaRngBitGenerator(
+  state: readonly Uint[],
+  count: number,
+): { words: Uint32Array; state: bigint[] } {
+  if (state.length !== 2 && state.length !== 3) {
+    throw new InvalidArgumentError('state', `must have 2 or 3 elements, got ${state.length}`);
+  }
+  const [key = 0n, low = 0n, high = key] = state.map((word, n) => toUint(word, `state[${n}]`, 64));
+  const blocks = Math.ceil(Number(toUint(count, 'count', 32)) / 4);
+  const words = new Uint32Array(4 * blocks);
+  fillBlocks(words, 0, blocks, [...splitU64(low), ...splitU64(high)], splitU64(key), 10);
+  const next = (high << 64n) + low + BigInt(blocks);
+  const nextState = [key, BigInt.asUintN(64, next), BigInt.asUintN(64, next >> 64n)];
+  return { words: words.subarray(0, count), state: nextState.slice(0, state.length) };
+}
