@@ -8,6 +8,18 @@ export interface FloatFormat {
   readonly max: number;
   /** Smallest positive (subnormal) value. */
   readonly min: number;
+  /** Stored bits of the significand, without the implicit one. */
+  readonly mantissaBits: number;
+  /** What is added to an exponent when it is stored. */
+  readonly bias: number;
+  /** Code of `max`. */
+  readonly maxCode: number;
+  /** What a positive value beyond `max` becomes when overflow is `'ieee'`: infinity, or NaN where there is none. */
+  readonly overflowCode: number;
+  /** The code that every NaN is encoded as. */
+  readonly nan: number;
+  /** What `encode` does on overflow unless told otherwise. */
+  readonly overflow: Overflow;
   /** Bit pattern to value; exact, NaN for every NaN code. */
   readonly decode: (code: number) => number;
   /** Value (as f64, so that there is one rounding only) to bit pattern, to nearest, ties to even. */
@@ -74,7 +86,19 @@ function floatFormat({ bits, mantissaBits, bias, specials, overflow: defaultOver
     return sign | (code > maxCode ? beyond : code);
   }
 
-  return { bits, max: decode(maxCode), min: quantum, decode, encode };
+  return {
+    bits,
+    max: decode(maxCode),
+    min: quantum,
+    mantissaBits,
+    bias,
+    maxCode,
+    overflowCode,
+    nan,
+    overflow: defaultOverflow,
+    decode,
+    encode,
+  };
 }
 
 /** IEEE 754 binary16. */

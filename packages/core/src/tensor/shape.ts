@@ -23,3 +23,14 @@ export function contiguousStrides(shape: Shape): number[] {
 export function maxOffset(shape: Shape, strides: Strides): number {
   return shape.reduce((at, extent, d) => at + (extent - 1) * strides[d], 0);
 }
+
+/** Whether these strides are row-major without gaps. Those of size-1 dimensions do not matter, nor any of no elements. */
+export function isContiguous(shape: Shape, strides: Strides): boolean {
+  if (shape.includes(0)) return true;
+  let expected = 1;
+  for (let d = shape.length - 1; d >= 0; d--) {
+    if (shape[d] !== 1 && strides[d] !== expected) return false;
+    expected *= shape[d];
+  }
+  return true;
+}

@@ -1,6 +1,17 @@
-import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError, TilewiseError } from '../errors.ts';
+import { decodeArray, encodeArray } from './convert.ts';
+import { copyStrided } from './copy.ts';
 import { type DType, dtypeInfo, isDType, type TypedArray } from './dtype.ts';
-import { contiguousStrides, elementCount, maxOffset, type Shape, type Strides } from './shape.ts';
+import type { Overflow } from './float-format.ts';
+import { reshapedStrides } from './reshape.ts';
+import {
+  contiguousStrides,
+  elementCount,
+  isContiguous,
+  maxOffset,
+  type Shape,
+  type Strides,
+} from './shape.ts';
 
 /** Shape, dtype and memory layout of a tensor, without its data. Strides and offset are in elements. */
 export interface TensorDesc {
@@ -11,7 +22,7 @@ export interface TensorDesc {
 
 /**
  * An n-dimensional array on the host. `data[offset + Σ index[d]·strides[d]]` is the element at `index`; 16-bit and 8-bit
- * floats are stored as bit patterns (see `dtypeInfo`). Views (`permute`, `slice`, `expand`) share `data`.
+ * floats are stored as bit patterns (see `dtypeInfo`). Views (`permute`, `slice`, `expand`, `reshape`) share `data`.
  */
 export class Tensor implements TensorDesc {
   readonly dtype: DType;
@@ -29,38 +40,40 @@ export class Tensor implements TensorDesc {
   }
 
   /**
-   * A new tensor from logical row-major values. With `strides`, the storage is laid out by them and gaps are 0.
+   * A new tensor from logical row-major values, each rounded once to the dtype. With `strides`, the storage is laid out by
+   * them and gaps are 0. `overflow` is for values beyond the largest finite one of f16, bf16 or f8.
    * @throws InvalidShapeError when the number of values is not the product of `shape`.
    */
   static from(
     values: ArrayLike<number>,
     shape: Shape,
-    options: { readonly dtype?: DType; readonly strides?: Strides } = {},
+    options: { readonly dtype?: DType; readonly strides?: Strides; readonly overflow?: Overflow } = {},
   ): Tensor {
-    const count = elementCount(shape);
-    if (values.length !== count) {
+    const t = Tensor.zeros(shape, options);
+    if (values.length !== t.size) {
       throw new InvalidShapeError(
         'values',
-        `has ${values.length} elements, but shape [${shape}] has ${count}`,
+        `has ${values.length} elements, but shape [${shape}] has ${t.size}`,
       );
     }
-    const t = Tensor.zeros(shape, options);
-    const { encode } = dtypeInfo[t.dtype];
-    let n = 0;
-    for (const at of t.offsets()) t.data[at] = encode(values[n++] as number);
+    if (t.isContiguous) encodeArray(t.dtype, values, t.data, options.overflow);
+    else {
+      const data = encodeArray(t.dtype, values, allocate(t.dtype, t.size), options.overflow);
+      copyStrided(shape, { data, offset: 0, strides: contiguousStrides(shape) }, t);
+    }
     return t;
   }
 
-  /** A new tensor of zeros (code 0 in every dtype). */
+  /**
+   * A new tensor of zeros (code 0 in every dtype). Its storage ends with its last element, so the stride of a size-1
+   * dimension takes no room, whatever it is.
+   * @throws InvalidShapeError for a negative or fractional extent or stride; TilewiseError with code `OUT_OF_MEMORY`.
+   */
   static zeros(shape: Shape, options: { readonly dtype?: DType; readonly strides?: Strides } = {}): Tensor {
     const { dtype = 'f32', strides = contiguousStrides(shape) } = options;
     checkDesc({ dtype, shape, strides });
     const length = elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
-    return new Tensor(
-      dtypeInfo[dtype].allocate(length),
-      { dtype, shape: [...shape], strides: [...strides] },
-      0,
-    );
+    return new Tensor(allocate(dtype, length), { dtype, shape: [...shape], strides: [...strides] }, 0);
   }
 
   /**
@@ -78,18 +91,22 @@ export class Tensor implements TensorDesc {
   ): Tensor {
     const { dtype, shape, strides = contiguousStrides(shape), offset = 0 } = desc;
     checkDesc({ dtype, shape, strides });
-    const expected = dtypeInfo[dtype].allocate(0).constructor;
-    if (data.constructor !== expected) {
+    // By tag, so that arrays of other realms and subclasses such as Node's Buffer are accepted.
+    const expected = dtypeInfo[dtype].allocate(0)[Symbol.toStringTag];
+    if (data[Symbol.toStringTag] !== expected) {
       throw new InvalidDTypeError(
         'data',
-        `is a ${data.constructor.name}, but ${dtype} is stored in a ${expected.name}`,
+        `is a ${data[Symbol.toStringTag]}, but ${dtype} is stored in a ${expected}`,
       );
     }
+    if (!Number.isSafeInteger(offset) || offset < 0) {
+      throw new InvalidArgumentError('offset', `must be a non-negative integer, got ${offset}`);
+    }
     const last = elementCount(shape) === 0 ? offset - 1 : offset + maxOffset(shape, strides);
-    if (!Number.isInteger(offset) || offset < 0 || last >= data.length) {
+    if (last >= data.length) {
       throw new InvalidShapeError(
         'data',
-        `has ${data.length} elements, but the last element of the view is at ${last}`,
+        `has ${data.length} elements, but shape [${shape}] with strides [${strides}] and offset ${offset} ends at element ${last}`,
       );
     }
     return new Tensor(data, { dtype, shape: [...shape], strides: [...strides] }, offset);
@@ -107,12 +124,7 @@ export class Tensor implements TensorDesc {
 
   /** Whether the elements lie row-major without gaps. */
   get isContiguous(): boolean {
-    let expected = 1;
-    for (let d = this.rank - 1; d >= 0; d--) {
-      if (this.shape[d] !== 1 && this.strides[d] !== expected) return false;
-      expected *= this.shape[d];
-    }
-    return true;
+    return isContiguous(this.shape, this.strides);
   }
 
   /** The element at a logical index, as a number. */
@@ -127,17 +139,30 @@ export class Tensor implements TensorDesc {
 
   /** All elements in logical row-major order, in f32. A copy. */
   toFloat32(): Float32Array {
-    return this.#read(new Float32Array(this.size));
+    return decodeArray(this.dtype, this.#rowMajor(), new Float32Array(this.size));
   }
 
   /** All elements in logical row-major order, in f64. A copy. */
   toFloat64(): Float64Array {
-    return this.#read(new Float64Array(this.size));
+    return decodeArray(this.dtype, this.#rowMajor(), new Float64Array(this.size));
   }
 
-  /** The same values stored contiguously in another dtype. A copy. */
-  cast(dtype: DType): Tensor {
-    return Tensor.from(this.toFloat64(), this.shape, { dtype });
+  /**
+   * The same values stored contiguously in another dtype, rounded to nearest even. A copy. `overflow` is for values beyond
+   * the largest finite one of f16, bf16 or f8.
+   */
+  cast(dtype: DType, options: { readonly overflow?: Overflow } = {}): Tensor {
+    if (dtype === this.dtype) return this.contiguous();
+    const isFloat = dtypeInfo[this.dtype].kind === 'float';
+    const values = isFloat ? this.toFloat32() : this.toFloat64();
+    return Tensor.from(values, this.shape, { dtype, overflow: options.overflow });
+  }
+
+  /** The same elements, bit by bit, row-major and without gaps. Always a copy. */
+  contiguous(): Tensor {
+    const t = Tensor.zeros(this.shape, { dtype: this.dtype });
+    copyStrided(this.shape, this, t);
+    return t;
   }
 
   /** The dimensions in another order; a view. `permute(0, 2, 1, 3)` shows BSHD storage as BHSD. */
@@ -172,14 +197,28 @@ export class Tensor implements TensorDesc {
   /** Broadcasts size-1 and missing leading dimensions to `shape` with stride 0; a view. */
   expand(shape: Shape): Tensor {
     const lead = shape.length - this.rank;
-    const strides = shape.map((n, d) => {
-      const own = this.shape[d - lead];
-      if (own === n) return this.strides[d - lead];
-      if (own === undefined || own === 1) return 0;
-      throw new InvalidShapeError('shape', `[${shape}] is not a broadcast of [${this.shape}]`);
-    });
-    if (lead < 0)
+    if (lead < 0) {
       throw new InvalidShapeError('shape', `[${shape}] has fewer dimensions than [${this.shape}]`);
+    }
+    const strides = shape.map((n, d) => {
+      const own = d < lead ? 1 : this.shape[d - lead];
+      if (own !== n && own !== 1) {
+        throw new InvalidShapeError('shape', `[${shape}] is not a broadcast of [${this.shape}]`);
+      }
+      return own === n && d >= lead ? this.strides[d - lead] : 0;
+    });
+    checkDesc({ dtype: this.dtype, shape, strides });
+    return new Tensor(this.data, { dtype: this.dtype, shape: [...shape], strides }, this.offset);
+  }
+
+  /**
+   * The same elements in row-major order under another shape; a view.
+   * @throws InvalidShapeError when the counts differ, or when dimensions that would merge do not lie in line: then reshape a
+   * `contiguous()` copy.
+   */
+  reshape(shape: Shape): Tensor {
+    checkDesc({ dtype: this.dtype, shape, strides: contiguousStrides(shape) });
+    const strides = reshapedStrides(this.shape, this.strides, shape);
     return new Tensor(this.data, { dtype: this.dtype, shape: [...shape], strides }, this.offset);
   }
 
@@ -200,17 +239,25 @@ export class Tensor implements TensorDesc {
   }
 
   #at(index: readonly number[]): number {
-    if (index.length !== this.rank || index.some((i, d) => !(i >= 0 && i < this.shape[d]))) {
+    const inside = (i: number, d: number) => Number.isInteger(i) && i >= 0 && i < this.shape[d];
+    if (index.length !== this.rank || !index.every(inside)) {
       throw new InvalidArgumentError('index', `[${index}] is outside shape [${this.shape}]`);
     }
     return index.reduce((at, i, d) => at + i * this.strides[d], this.offset);
   }
 
-  #read<A extends Float32Array | Float64Array>(out: A): A {
-    const { decode } = dtypeInfo[this.dtype];
-    let n = 0;
-    for (const at of this.offsets()) out[n++] = decode(this.data[at]);
-    return out;
+  /** The stored elements in row-major order; a view of `data` where they lie so. */
+  #rowMajor(): TypedArray {
+    if (this.isContiguous) return this.data.subarray(this.offset, this.offset + this.size);
+    return this.contiguous().data;
+  }
+}
+
+function allocate(dtype: DType, length: number): TypedArray {
+  try {
+    return dtypeInfo[dtype].allocate(length);
+  } catch (cause) {
+    throw new TilewiseError('OUT_OF_MEMORY', `no memory for ${length} elements of ${dtype}`, { cause });
   }
 }
 

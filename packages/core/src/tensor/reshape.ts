@@ -1,0 +1,50 @@
+import { InvalidShapeError } from '../errors.ts';
+import { contiguousStrides, elementCount, type Shape, type Strides } from './shape.ts';
+
+/**
+ * Strides that show the elements of `shape` in `target`, both in row-major order, without moving them.
+ * @throws InvalidShapeError when the counts differ, or when dimensions that would merge do not lie in line.
+ */
+export function reshapedStrides(shape: Shape, strides: Strides, target: Shape): number[] {
+  const count = elementCount(shape);
+  if (elementCount(target) !== count) {
+    throw new InvalidShapeError(
+      'shape',
+      `[${target}] has ${elementCount(target)} elements, but the tensor of shape [${shape}] has ${count}`,
+    );
+  }
+  const result = contiguousStrides(target);
+  if (count === 0) return result;
+
+  // Both shapes are walked together, in the smallest groups of dimensions that hold as many elements as each other.
+  const old = shape.map((_, d) => d).filter(d => shape[d] !== 1);
+  let oldEnd = 0;
+  let newEnd = 0;
+  while (oldEnd < old.length) {
+    const newStart = newEnd;
+    let oldSize = shape[old[oldEnd++]];
+    let newSize = target[newEnd++];
+    while (oldSize !== newSize) {
+      if (newSize < oldSize) newSize *= target[newEnd++];
+      else {
+        checkInLine(shape, strides, old[oldEnd - 1], old[oldEnd], target);
+        oldSize *= shape[old[oldEnd++]];
+      }
+    }
+    let step = strides[old[oldEnd - 1]];
+    for (let d = newEnd - 1; d >= newStart; d--) {
+      result[d] = step;
+      step *= target[d];
+    }
+  }
+  return result;
+}
+
+function checkInLine(shape: Shape, strides: Strides, outer: number, inner: number, target: Shape): void {
+  if (strides[outer] === strides[inner] * shape[inner]) return;
+  throw new InvalidShapeError(
+    'shape',
+    `[${target}] merges dimensions ${outer} and ${inner} of [${shape}], which do not lie in line (strides [${strides}]); ` +
+      'reshape a contiguous() copy instead',
+  );
+}

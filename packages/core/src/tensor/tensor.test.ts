@@ -1,0 +1,261 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { copyTensor } from './copy.ts';
+import type { DType } from './dtype.ts';
+import { Tensor } from './tensor.ts';
+
+const iota = (count: number) => Array.from({ length: count }, (_, n) => n);
+const values = (t: Tensor) => Array.from(t.toFloat64());
+
+describe('Tensor.from', () => {
+  it('is row-major f32 unless told otherwise', () => {
+    const t = Tensor.from(iota(6), [2, 3]);
+    expect([t.dtype, t.strides, t.offset, t.rank, t.size]).toEqual(['f32', [3, 1], 0, 2, 6]);
+    expect(t.get(1, 0)).toBe(3);
+    expect(t.data).toEqual(Float32Array.from(iota(6)));
+  });
+
+  it('lays values out by strides and leaves 0 in the gaps', () => {
+    const t = Tensor.from([1, 2, 3, 4], [2, 2], { strides: [1, 3] });
+    expect(Array.from(t.data)).toEqual([1, 3, 0, 2, 4]);
+    expect(values(t)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('rounds to the dtype once, and lets f8 overflow as asked', () => {
+    expect(Tensor.from([1 + 2 ** -11 + 2 ** -40], [1], { dtype: 'f16' }).data[0]).toBe(0x3c01);
+    expect(values(Tensor.from([1000, -1000], [2], { dtype: 'f8e4m3' }))).toEqual([448, -448]);
+    expect(values(Tensor.from([1000], [1], { dtype: 'f8e5m2', overflow: 'ieee' }))).toEqual([1024]);
+    expect(values(Tensor.from([1e6], [1], { dtype: 'f8e5m2', overflow: 'ieee' }))).toEqual([Infinity]);
+    expect(values(Tensor.from([1e6], [1], { dtype: 'f16', overflow: 'saturate' }))).toEqual([65504]);
+  });
+
+  it('spends no memory on the strides of size-1 dimensions', () => {
+    const t = Tensor.from(iota(6), [1, 3, 1, 2], { strides: [99990001, 2, 3331333, 1] });
+    expect(t.data.length).toBe(6);
+    expect(t.isContiguous).toBe(true);
+    expect(values(t)).toEqual(iota(6));
+    expect(t.get(0, 2, 0, 1)).toBe(5);
+  });
+
+  it('holds scalars and nothing at all', () => {
+    const scalar = Tensor.from([7], []);
+    expect([scalar.rank, scalar.size, scalar.get()]).toEqual([0, 1, 7]);
+    const nothing = Tensor.from([], [2, 0, 3], { strides: [3331333, 1, 1] });
+    expect([nothing.size, nothing.data.length, nothing.isContiguous]).toEqual([0, 0, true]);
+    expect(values(nothing.permute(2, 0, 1).contiguous())).toEqual([]);
+  });
+
+  it.each<[string, () => unknown, string, RegExp]>([
+    [
+      'too few values',
+      () => Tensor.from([1], [2]),
+      'INVALID_SHAPE',
+      /^values has 1 elements, but shape \[2\] has 2/,
+    ],
+    ['a negative extent', () => Tensor.zeros([-1]), 'INVALID_SHAPE', /^shape must hold non-negative/],
+    ['a fractional extent', () => Tensor.zeros([1.5]), 'INVALID_SHAPE', /^shape must hold non-negative/],
+    [
+      'strides of another rank',
+      () => Tensor.zeros([2, 2], { strides: [1] }),
+      'INVALID_SHAPE',
+      /^strides must be 2 non-negative integers, got \[1\]/,
+    ],
+    [
+      'an unknown dtype',
+      () => Tensor.zeros([1], { dtype: 'f64' as DType }),
+      'INVALID_DTYPE',
+      /^dtype 'f64' is not a dtype/,
+    ],
+    [
+      'more than memory holds',
+      () => Tensor.zeros([2 ** 50]),
+      'OUT_OF_MEMORY',
+      /^no memory for 1125899906842624 elements of f32/,
+    ],
+  ])('rejects %s', (_, make, code, message) => {
+    expect(make).toThrow(message);
+    expect(make).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+describe('Tensor.wrap', () => {
+  it('shares storage, from an offset', () => {
+    const data = Float32Array.from(iota(10));
+    const t = Tensor.wrap(data, { dtype: 'f32', shape: [2, 2], strides: [4, 1], offset: 3 });
+    expect(values(t)).toEqual([3, 4, 7, 8]);
+    t.set(-1, 1, 0);
+    expect(data[7]).toBe(-1);
+  });
+
+  it('takes storage that ends with the last element, whatever the strides of size-1 dimensions', () => {
+    const data = new Float32Array(8);
+    expect(() =>
+      Tensor.wrap(data, { dtype: 'f32', shape: [1, 2, 2], strides: [3331333, 4, 1], offset: 2 }),
+    ).not.toThrow();
+  });
+
+  it('takes a Buffer as the bytes it is', () => {
+    const t = Tensor.wrap(Buffer.from([0, 2]), { dtype: 'u8', shape: [2] });
+    expect(values(t)).toEqual([0, 2]);
+  });
+
+  it.each<[string, () => unknown, RegExp]>([
+    [
+      'storage that is too short',
+      () => Tensor.wrap(new Float32Array(8), { dtype: 'f32', shape: [2, 2], strides: [4, 1], offset: 3 }),
+      /^data has 8 elements, but shape \[2,2\] with strides \[4,1\] and offset 3 ends at element 8/,
+    ],
+    [
+      'storage of another type',
+      () => Tensor.wrap(new Float32Array(2), { dtype: 'f16', shape: [2] }),
+      /^data is a Float32Array, but f16 is stored in a Uint16Array/,
+    ],
+    [
+      'a negative offset',
+      () => Tensor.wrap(new Float32Array(2), { dtype: 'f32', shape: [1], offset: -1 }),
+      /^offset must be a non-negative integer, got -1/,
+    ],
+  ])('rejects %s', (_, wrap, message) => {
+    expect(wrap).toThrow(message);
+  });
+});
+
+describe('elements', () => {
+  const t = Tensor.from(iota(6), [2, 3], { dtype: 'bf16' });
+
+  it.each([[[2, 0]], [[0, -1]], [[0, 0.5]], [[0]]])('get rejects index %j', index => {
+    expect(() => t.get(...index)).toThrow(`index [${index}] is outside shape [2,3]`);
+  });
+
+  it('set rounds to the dtype', () => {
+    const copy = t.contiguous();
+    copy.set(1.001, 1, 2);
+    expect(copy.get(1, 2)).toBe(1);
+  });
+});
+
+describe('views', () => {
+  const t = Tensor.from(iota(24), [2, 3, 4]);
+
+  it('permute, slice and expand share storage', () => {
+    const view = t.permute(2, 0, 1).slice(0, 1, 3);
+    expect(view.shape).toEqual([2, 2, 3]);
+    expect(values(view)).toEqual([1, 5, 9, 13, 17, 21, 2, 6, 10, 14, 18, 22]);
+    expect(view.data).toBe(t.data);
+    expect(values(Tensor.from([1, 2], [2, 1]).expand([2, 2, 3]))).toEqual([
+      1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2,
+    ]);
+  });
+
+  it('a slice of nothing stays inside the storage', () => {
+    const empty = t.slice(1, 3, 3);
+    expect([empty.shape, empty.offset, values(empty)]).toEqual([[2, 0, 4], 0, []]);
+  });
+
+  it('reads the same as the index says, for any strides', () => {
+    const dims = fc.array(fc.record({ extent: fc.integer({ min: 0, max: 3 }), gap: fc.nat(2) }), {
+      maxLength: 4,
+    });
+    fc.assert(
+      fc.property(dims, fc.boolean(), (loops, reverse) => {
+        const shape = loops.map(l => l.extent);
+        const strides = new Array<number>(loops.length);
+        let step = 1;
+        for (const d of reverse ? loops.keys() : [...loops.keys()].reverse()) {
+          strides[d] = shape[d] === 1 ? 3331333 : step + loops[d].gap;
+          step = Math.max(1, shape[d]) * (step + loops[d].gap);
+        }
+        const count = shape.reduce((n, extent) => n * extent, 1);
+        const view = Tensor.from(iota(count), shape, { dtype: 'i32', strides });
+        expect(values(view)).toEqual(iota(count));
+        expect([...view.offsets()].map(at => view.data[at])).toEqual(iota(count));
+        expect(view.contiguous().data).toEqual(Int32Array.from(iota(count)));
+      }),
+    );
+  });
+
+  it.each<[string, () => unknown, RegExp]>([
+    ['permute', () => t.permute(0, 0, 1), /^order must be a permutation of 0..2, got \[0,0,1\]/],
+    ['permute', () => t.permute(0, 1), /^order must be a permutation of 0..2, got \[0,1\]/],
+    ['slice', () => t.slice(3, 0, 1), /^dim must be in 0..2, got 3/],
+    ['slice', () => t.slice(1, 2, 4), /^start, end must satisfy 0 <= start <= end <= 3, got 2, 4/],
+    ['expand', () => t.expand([2, 3, 5]), /^shape \[2,3,5\] is not a broadcast of \[2,3,4\]/],
+    ['expand', () => t.expand([3, 4]), /^shape \[3,4\] has fewer dimensions than \[2,3,4\]/],
+    [
+      'reshape',
+      () => t.reshape([5, 5]),
+      /^shape \[5,5\] has 25 elements, but the tensor of shape \[2,3,4\] has 24/,
+    ],
+    [
+      'reshape',
+      () => t.permute(1, 0, 2).reshape([6, 4]),
+      /^shape \[6,4\] merges dimensions 0 and 1 of \[3,2,4\], which do not lie in line \(strides \[4,12,1\]\); reshape a contiguous/,
+    ],
+  ])('%s says what is wrong', (_, view, message) => {
+    expect(view).toThrow(message);
+  });
+});
+
+describe('reshape', () => {
+  it('splits and merges dimensions without copying where they lie in line', () => {
+    const t = Tensor.from(iota(24), [2, 3, 4]);
+    for (const shape of [[24], [6, 4], [2, 12], [1, 2, 1, 3, 2, 2, 1], [4, 6]]) {
+      const view = t.reshape(shape);
+      expect(view.data).toBe(t.data);
+      expect(values(view)).toEqual(iota(24));
+    }
+    expect(Tensor.zeros([0, 3]).reshape([5, 0]).shape).toEqual([5, 0]);
+    expect(Tensor.from([3], [1, 1]).reshape([]).get()).toBe(3);
+  });
+
+  it('splits a dimension of a strided view, and merges what lies in line in it', () => {
+    const rows = Tensor.from(iota(40), [4, 10]).slice(1, 0, 6);
+    expect(values(rows.reshape([2, 2, 3, 2]))).toEqual(values(rows));
+    const columns = Tensor.from(iota(24), [2, 3, 4]).permute(2, 0, 1);
+    expect(values(columns.reshape([4, 6]))).toEqual(values(columns));
+  });
+
+  it('ignores strides of size-1 dimensions', () => {
+    const t = Tensor.from(iota(6), [2, 1, 3], { strides: [3, 99990001, 1] });
+    expect(values(t.reshape([6]))).toEqual(iota(6));
+  });
+});
+
+describe('copies', () => {
+  it('cast reads any view and stores it contiguously', () => {
+    const t = Tensor.from([1.5, 2.5, -3, 70000], [2, 2]).permute(1, 0);
+    const half = t.cast('f16');
+    expect([half.dtype, half.strides, values(half)]).toEqual(['f16', [2, 1], [1.5, -3, 2.5, Infinity]]);
+    expect(values(t.cast('f16', { overflow: 'saturate' }))).toEqual([1.5, -3, 2.5, 65504]);
+    expect(values(t.cast('i32'))).toEqual([1, -3, 2, 70000]);
+    expect(values(t.cast('bool'))).toEqual([1, 1, 1, 1]);
+  });
+
+  it('cast between integers is exact', () => {
+    const t = Tensor.from([2 ** 32 - 1, 2 ** 24 + 1], [2], { dtype: 'u32' });
+    expect(values(t.cast('i32'))).toEqual([-1, 2 ** 24 + 1]);
+  });
+
+  it('contiguous keeps the bits of NaNs and is always a copy', () => {
+    const data = Uint16Array.of(0xfe01, 0x7c01);
+    const copy = Tensor.wrap(data, { dtype: 'f16', shape: [2] }).contiguous();
+    expect(Array.from(copy.data)).toEqual([0xfe01, 0x7c01]);
+    expect(copy.data).not.toBe(data);
+  });
+
+  it('copyTensor leaves gaps as they are', () => {
+    const data = new Float32Array(40).fill(NaN);
+    const to = Tensor.wrap(data, { dtype: 'f32', shape: [2, 17], strides: [20, 1], offset: 1 });
+    copyTensor(Tensor.from(iota(34), [17, 2]).permute(1, 0), to);
+    copyTensor(Tensor.from(iota(34), [2, 17]), to);
+    expect(values(to)).toEqual(iota(34));
+    const gaps = [0, 18, 19, 20, 38, 39];
+    expect([...data.keys()].filter(at => Number.isNaN(data[at]))).toEqual(gaps);
+  });
+
+  it('copyTensor wants the same shape and dtype', () => {
+    const t = Tensor.zeros([2]);
+    expect(() => copyTensor(t, Tensor.zeros([1, 2]))).toThrow(/^to has shape \[1,2\], but from has \[2\]/);
+    expect(() => copyTensor(t, Tensor.zeros([2], { dtype: 'u32' }))).toThrow(/^to is u32, but from is f32/);
+  });
+});
