@@ -12,6 +12,7 @@ import {
   likeOperand,
   operandPlace,
   type PlacedTensor,
+  plain,
   rowPlace,
 } from './float64-tensor.ts';
 import { dot, heads } from './head.ts';
@@ -147,7 +148,11 @@ export function backward(
   }
 
   const all = { dq, dk, dv, dbias, dsink, dAlibi };
-  const chosen = Object.fromEntries(gradients.map(name => [name, all[name]]));
+  const chosen: Partial<Record<GradientName, Float64Tensor>> = {};
+  for (const name of gradients) {
+    const gradient = all[name];
+    if (gradient) chosen[name] = plain(gradient);
+  }
   return { ...chosen, ...(Object.keys(dCaptures).length > 0 && { dCaptures }) };
 }
 

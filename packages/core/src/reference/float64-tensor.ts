@@ -18,6 +18,11 @@ export interface PlacedTensor extends Float64Tensor {
   readonly place: Place;
 }
 
+/** The tensor alone, as plain data. */
+export function plain({ shape, values }: Float64Tensor): Float64Tensor {
+  return { shape, values };
+}
+
 /** A tensor filled with one value. */
 export function filled(shape: Shape, value: number): Float64Tensor {
   return { shape, values: new Float64Array(elementCount(shape)).fill(value) };

@@ -4,7 +4,7 @@ import type { SdpaOptions } from '../attention/options.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import { createDropout } from '../score/dropout.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { type Float64Tensor, filled, likeOperand, perRow } from './float64-tensor.ts';
+import { type Float64Tensor, filled, likeOperand, perRow, plain } from './float64-tensor.ts';
 import { type Head, heads } from './head.ts';
 
 /** Forward results before rounding: o (B, Hq, Sq, Dv) or packed (T, Hq, Dv); the others (B, Hq, Sq) or (Hq, T). */
@@ -72,7 +72,13 @@ export function forward(problem: AttentionProblem, operands: Operands<Tensor>): 
     }
   }
   const dropoutMask = problem.outputs.dropoutMask ? dropoutMaskOf(problem, operands) : undefined;
-  return { o, lse, max, sumExp, ...(dropoutMask && { dropoutMask }) };
+  return {
+    o: plain(o),
+    lse: plain(lse),
+    max: plain(max),
+    sumExp: plain(sumExp),
+    ...(dropoutMask && { dropoutMask }),
+  };
 }
 
 /** The keys that query i sees and their scores. A score of −∞ (by bias or score mod) is not seen. */
