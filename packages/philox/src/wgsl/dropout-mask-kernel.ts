@@ -1,4 +1,4 @@
-import type { DropoutSource } from '../dropout/options.ts';
+import { type DropoutSource, schemeNamed } from '../dropout/options.ts';
 import type { DropoutSchemeName, DropoutShape } from '../dropout/scheme.ts';
 import { InvalidArgumentError } from '../errors.ts';
 import { dropoutPieces, dropoutUniforms, dropoutUniformWords } from './dropout.ts';
@@ -18,6 +18,7 @@ export function dropoutMaskKernel(options: {
   readonly scheme: DropoutSchemeName;
   readonly workgroupSize?: number;
 }): PhiloxKernel {
+  schemeNamed(options.scheme);
   const size = checkWorkgroupSize(options.workgroupSize ?? 64);
   const code = `struct MaskParams {
   @size(48) dropout: DropoutParams,

@@ -1,5 +1,6 @@
+import { InvalidArgumentError } from '../errors.ts';
 import { type StreamOptions, streamAddress } from '../stream-address.ts';
-import { toUint } from '../u64.ts';
+import { show, toUint } from '../u64.ts';
 import { laneWgsl, philox4x32Wgsl } from './block.ts';
 import { bernoulliUniforms, bernoulliWgsl, normalWgsl, uniformWgsl } from './distribution.ts';
 import { checkWorkgroupSize, mainHead, type PhiloxKernel } from './kernel.ts';
@@ -62,10 +63,14 @@ function storeFour(values: string): string {
  * It writes what `fillU32`, `fillUniform`, `fillNormal` and `fillBernoulli` write for the same options, bit for bit but
  * for the normals. Needs no optional feature.
  *
- * @throws InvalidArgumentError when `rounds` or `workgroupSize` is out of its range.
+ * @throws InvalidArgumentError when `distribution`, `rounds` or `workgroupSize` is out of its range.
  */
 export function fillKernel(options: FillKernelOptions): PhiloxKernel {
   const { distribution, workgroupSize = 64, rounds = 10 } = options;
+  if (!Object.hasOwn(stores, distribution)) {
+    const known = Object.keys(stores).join(', ');
+    throw new InvalidArgumentError('distribution', `must be one of ${known}, got ${show(distribution)}`);
+  }
   const { element, requires, store } = stores[distribution];
   const size = checkWorkgroupSize(workgroupSize);
   const main: WgslPiece = {
@@ -82,9 +87,7 @@ export function fillKernel(options: FillKernelOptions): PhiloxKernel {
 @group(0) @binding(1) var<uniform> params: FillParams;
 
 fn fill_block(quad: u32) -> vec4u {
-  let block = u64_add_u32(params.block, quad);
-  let carry = select(0u, 1u, block.y < params.block.y);
-  return philox4x32_${rounds}(vec4u(block, u64_add_u32(params.subsequence, carry)), params.seed);
+  return philox4x32_${rounds}(vec4u(u64_add_u32(params.block, quad), params.subsequence), params.seed);
 }
 
 ${mainHead(size)}
