@@ -1,1 +1,2 @@
-export {};
+export * from './engine.ts';
+export * from './sdpa.ts';

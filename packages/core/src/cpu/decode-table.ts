@@ -1,0 +1,14 @@
+import { type DType, dtypeInfo } from '../tensor/dtype.ts';
+
+const tables = new Map<DType, Float32Array>();
+
+/** The value of every bit pattern of a float dtype of 8 or 16 bits (at most 256 KiB), made when first asked for. */
+export function decodeTable(dtype: DType): Float32Array {
+  let table = tables.get(dtype);
+  if (table === undefined) {
+    const { bytes, decode } = dtypeInfo[dtype];
+    table = Float32Array.from({ length: 2 ** (8 * bytes) }, (_, code) => decode(code));
+    tables.set(dtype, table);
+  }
+  return table;
+}

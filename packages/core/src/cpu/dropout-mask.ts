@@ -1,0 +1,20 @@
+import { createLengths } from '../attention/lengths.ts';
+import type { AttentionProblem, Operands } from '../attention/problem.ts';
+import { createDropout } from '../score/dropout.ts';
+import { Tensor } from '../tensor/tensor.ts';
+
+/** Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also for hidden pairs; 0 beyond a packed sequence. */
+export function dropoutMaskOf(problem: AttentionProblem, operands: Operands<Tensor>): Tensor {
+  const { B, Hq, Sq, Skv, packed } = problem;
+  const lengths = createLengths(problem, operands);
+  const { keepRow } = createDropout(problem, operands);
+  const data = new Uint8Array(B * Hq * Sq * Skv);
+  for (let b = 0; b < B; b++) {
+    const rows = packed ? lengths.q.length(b) : Sq;
+    const columns = packed ? lengths.kv.length(b) : Skv;
+    for (let h = 0; h < Hq; h++) {
+      for (let i = 0; i < rows; i++) keepRow(b, h, i, 0, columns, data, ((b * Hq + h) * Sq + i) * Skv);
+    }
+  }
+  return Tensor.wrap(data, { dtype: 'u8', shape: [B, Hq, Sq, Skv] });
+}

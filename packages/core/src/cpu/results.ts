@@ -1,0 +1,57 @@
+import type { SequenceSide } from '../attention/lengths.ts';
+import { callerShape } from '../attention/normalise.ts';
+import type { AttentionProblem, OperandDesc } from '../attention/problem.ts';
+import { rowShape } from '../attention/row-shape.ts';
+import { operandPlace, rowPlace } from '../reference/float64-tensor.ts';
+import { dtypeInfo } from '../tensor/dtype.ts';
+import { Tensor } from '../tensor/tensor.ts';
+
+/** A result under construction, zero until rows are stored. */
+export interface RowResult {
+  readonly tensor: Tensor;
+  /** Rounds `count` rows of a panel (row r from `panel[at + r·ld]`) to positions from s0 on of head (b, h). */
+  store(b: number, h: number, s0: number, count: number, panel: Float32Array, at: number, ld: number): void;
+}
+
+/** A contiguous result in the caller's shape of an operand: (B, H, S, D), or (T, H, D) when packed. */
+export function createRowResult(problem: AttentionProblem, desc: OperandDesc, side: SequenceSide): RowResult {
+  const tensor = Tensor.zeros(callerShape(desc, problem.packed), { dtype: desc.dtype });
+  const place = operandPlace(problem, desc, side);
+  const D = desc.shape[3];
+  const { data } = tensor;
+  const { encode } = dtypeInfo[desc.dtype];
+  return {
+    tensor,
+    store(b, h, s0, count, panel, at, ld) {
+      for (let r = 0; r < count; r++) {
+        const target = place(b, h, s0 + r);
+        const source = at + r * ld;
+        for (let d = 0; d < D; d++) data[target + d] = encode(panel[source + d]);
+      }
+    },
+  };
+}
+
+/** One number per query row, f32: (B, Hq, Sq), or (Hq, T) when packed. */
+export interface StatisticResult {
+  readonly tensor: Tensor;
+  set(b: number, h: number, i: number, value: number): void;
+}
+
+/** A row statistic that is `value` for rows that belong to no sequence. */
+export function createStatistic(
+  problem: AttentionProblem,
+  side: SequenceSide,
+  value: number,
+): StatisticResult {
+  const tensor = Tensor.zeros(rowShape(problem));
+  const { data } = tensor;
+  data.fill(value);
+  const place = rowPlace(problem, side);
+  return {
+    tensor,
+    set: (b, h, i, x) => {
+      data[place(b, h, i)] = x;
+    },
+  };
+}

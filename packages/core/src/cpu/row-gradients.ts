@@ -1,0 +1,54 @@
+import { createAddressing } from '../attention/addressing.ts';
+import type { SequenceSide } from '../attention/lengths.ts';
+import type { BackwardOperands } from '../attention/normalise.ts';
+import type { BackwardProblem } from '../attention/problem.ts';
+import { rowPlace } from '../reference/float64-tensor.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import type { Kernels } from './kernels.ts';
+import { createRowPanel, type RowPanel } from './row-panel.ts';
+import { createUnpack } from './unpack.ts';
+
+/** What backward takes from the forward pass and from the loss, for one tile of query rows at a time. */
+export interface RowGradients {
+  readonly dO: RowPanel;
+  readonly lse: Float64Array;
+  /** δ_i = Σ_d dO_id o_id − dLse_i */
+  readonly delta: Float64Array;
+  load(b: number, h: number, i0: number, rows: number): void;
+}
+
+/** Row gradients for tiles of at most `maxRows` rows. */
+export function createRowGradients(
+  { forward: problem, dO: descDO }: BackwardProblem,
+  operands: BackwardOperands<Tensor>,
+  side: SequenceSide,
+  kernels: Kernels,
+  maxRows: number,
+): RowGradients {
+  const { Dv } = problem;
+  const panel = (desc: typeof descDO, tensor: Tensor): RowPanel =>
+    createRowPanel(kernels, createUnpack(createAddressing(desc, tensor, side), desc.dtype, Dv), maxRows, Dv);
+  const dO = panel(descDO, operands.dO);
+  const o = panel(problem.o, operands.o);
+  const place = rowPlace(problem, side);
+  const allLse = operands.lse.toFloat32();
+  const allDLse = operands.dLse?.toFloat32();
+  const lse = new Float64Array(maxRows);
+  const delta = new Float64Array(maxRows);
+  return {
+    dO,
+    lse,
+    delta,
+    load(b, h, i0, rows) {
+      dO.load(b, h, i0, rows);
+      o.load(b, h, i0, rows);
+      for (let i = 0; i < rows; i++) {
+        const row = place(b, h, i0 + i);
+        lse[i] = allLse[row];
+        let sum = 0;
+        for (let at = i * o.ld; at < i * o.ld + Dv; at++) sum += dO.data[at] * o.data[at];
+        delta[i] = sum - (allDLse ? allDLse[row] : 0);
+      }
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import type { GradientName } from '../attention/options.ts';
+import type { AttentionProblem } from '../attention/problem.ts';
+import { filled, likeBroadcast } from '../reference/float64-tensor.ts';
+import type { ScoreChain } from '../score/score-chain.ts';
+import { Tensor } from '../tensor/tensor.ts';
+
+/**
+ * Takes one tile of ds = ∂L/∂(final score): row i0 + i and key j0 + j at `ds[i·ld + j]`, 0 where nothing is seen. `products`
+ * holds q·k of the same pairs where the problem has a score mod or softcap.
+ */
+export type TakeTile = (
+  ds: Float32Array,
+  products: Float32Array,
+  ld: number,
+  b: number,
+  h: number,
+  i0: number,
+  rows: number,
+  j0: number,
+  columns: number,
+) => void;
+
+/** A gradient that is a sum of ds over tiles, in f64 and in the order of the tiles. */
+export interface ScoreGradient {
+  readonly take: TakeTile;
+  result(): Tensor;
+}
+
+/** Those of the wanted gradients that are sums of ds. */
+export function createScoreGradients(
+  problem: AttentionProblem,
+  chain: ScoreChain,
+  wanted: readonly GradientName[],
+): { readonly dbias?: ScoreGradient; readonly dAlibi?: ScoreGradient } {
+  return {
+    ...(wanted.includes('dbias') && problem.bias && { dbias: biasGradient(problem.bias) }),
+    ...(wanted.includes('dAlibi') && { dAlibi: alibiGradient(problem.Hq, chain) }),
+  };
+}
+
+/** ds summed over the dimensions in which the bias is broadcast. */
+function biasGradient(bias: NonNullable<AttentionProblem['bias']>): ScoreGradient {
+  const { values, shape, place } = likeBroadcast(bias);
+  const step = shape.length > 0 && shape[shape.length - 1] > 1 ? 1 : 0;
+  return {
+    take(ds, _products, ld, b, h, i0, rows, j0, columns) {
+      for (let i = 0; i < rows; i++) {
+        const at = place(b, h, i0 + i, j0);
+        for (let j = 0; j < columns; j++) values[at + j * step] += ds[i * ld + j];
+      }
+    },
+    result: () => Tensor.from(values, shape, { dtype: bias.dtype }),
+  };
+}
+
+/** −Σ |i + off − j| ds for each head. */
+function alibiGradient(Hq: number, { distance }: ScoreChain): ScoreGradient {
+  const { values, shape } = filled([Hq], 0);
+  return {
+    take(ds, _products, ld, b, h, i0, rows, j0, columns) {
+      for (let i = 0; i < rows; i++) {
+        for (let j = 0; j < columns; j++) values[h] -= distance(b, i0 + i, j0 + j) * ds[i * ld + j];
+      }
+    },
+    result: () => Tensor.from(values, shape),
+  };
+}
+
+/** The gradients of the tensors that the score mod loads floats from, by name. */
+export function createCaptureGradients(
+  { captures, scale }: AttentionProblem,
+  chain: ScoreChain,
+): { readonly take: TakeTile; results(): Readonly<Record<string, Tensor>> } | null {
+  const names = chain.differentiableCaptures;
+  if (names.length === 0) return null;
+  const sums = Object.fromEntries(names.map(name => [name, filled(captures[name].shape, 0)]));
+  return {
+    take(ds, products, ld, b, h, i0, rows, j0, columns) {
+      for (let i = 0; i < rows; i++) {
+        for (let j = 0; j < columns; j++) {
+          const at = i * ld + j;
+          if (ds[at] === 0) continue;
+          const x = scale * products[at];
+          for (const { name, index, value } of chain.captureDerivatives(x, b, h, i0 + i, j0 + j)) {
+            sums[name].values[index] += ds[at] * value;
+          }
+        }
+      }
+    },
+    results: () =>
+      Object.fromEntries(
+        names.map(name => [
+          name,
+          Tensor.from(sums[name].values, sums[name].shape, { dtype: captures[name].dtype }),
+        ]),
+      ),
+  };
+}
+
+/** ∂L/∂(q·k) of a tile, in place of its ds. */
+export function createProductGradient(
+  { scale, scoreMod, softcap }: AttentionProblem,
+  { derivative }: ScoreChain,
+): TakeTile {
+  if (scoreMod === null && softcap === null) {
+    return (ds, _products, ld, _b, _h, _i0, rows, _j0, columns) => {
+      for (let i = 0; i < rows; i++) {
+        for (let at = i * ld; at < i * ld + columns; at++) ds[at] *= scale;
+      }
+    };
+  }
+  return (ds, products, ld, b, h, i0, rows, j0, columns) => {
+    for (let i = 0; i < rows; i++) {
+      for (let j = 0; j < columns; j++) {
+        const at = i * ld + j;
+        if (ds[at] !== 0) ds[at] *= scale * derivative(scale * products[at], b, h, i0 + i, j0 + j);
+      }
+    }
+  };
+}

@@ -1,0 +1,130 @@
+import { createAddressing } from '../attention/addressing.ts';
+import { createLengths, type SequenceSide } from '../attention/lengths.ts';
+import type { AttentionProblem, Operands } from '../attention/problem.ts';
+import { createVisibility } from '../attention/visibility.ts';
+import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { createHeadPanels, type HeadPanels } from './head-panels.ts';
+import { createKeepTile, type KeepTile } from './keep-tile.ts';
+import { type Kernels, padded } from './kernels.ts';
+import { createRowPanel, type RowPanel } from './row-panel.ts';
+import { createRowRanges } from './row-ranges.ts';
+import { createFinishTile } from './score-tile.ts';
+import type { TileSize } from './tile-size.ts';
+import { createTileVisibility } from './tile-visibility.ts';
+import { createUnpack } from './unpack.ts';
+
+/** Which forms of k and v a pass multiplies with, besides the transposed k that gives the scores. */
+export interface PanelForms {
+  readonly kRows: boolean;
+  readonly vRows: boolean;
+  readonly vColumns: boolean;
+  /** Whether q·k is kept beside the final scores. */
+  readonly products: boolean;
+}
+
+/** The score matrix of a problem, one tile at a time: what forward and backward share. */
+export interface ScoreTiles {
+  readonly lengths: { readonly q: SequenceSide; readonly kv: SequenceSide };
+  readonly chain: ScoreChain;
+  readonly q: RowPanel;
+  readonly k: HeadPanels;
+  readonly v: HeadPanels;
+  readonly keep: KeepTile | null;
+  /** Final scores of the tile computed last, row i and key j at `scores[i·ld + j]`; −Infinity where nothing is seen. */
+  readonly scores: Float32Array;
+  /** q·k of the same tile where it was asked for, else empty. */
+  readonly products: Float32Array;
+  readonly ld: number;
+  /** Turns to `rows` query rows from i0 of head h of sequence b. */
+  select(b: number, h: number, i0: number, rows: number): void;
+  /** The tiles that the selected rows may see any key of: firstTile ≤ t < endTile. */
+  firstTile(): number;
+  endTile(): number;
+  /** Keys of tile t that exist: from t·T on, at most T. */
+  columns(tile: number): number;
+  /** Computes a tile. False, and nothing is computed, when none of it is seen. */
+  compute(tile: number): boolean;
+}
+
+/** Sets up the panels of a problem: O((rows + Skv)·D + rows·T) numbers. */
+export function createScoreTiles(
+  problem: AttentionProblem,
+  operands: Operands<Tensor>,
+  kernels: Kernels,
+  size: TileSize,
+  forms: PanelForms,
+): ScoreTiles {
+  const { Hq, Hk, Hv, Skv, Dqk, Dv } = problem;
+  const T = size.columns;
+  const lengths = createLengths(problem, operands);
+  const visibility = createVisibility(problem, operands);
+  const chain = createScoreChain(problem, operands, visibility);
+  const ranges = createRowRanges(visibility, size.rows);
+  const seen = createTileVisibility(problem, operands, visibility, ranges, size);
+  const finish = createFinishTile(problem, operands, chain, seen);
+  const keep = createKeepTile(problem, operands, size);
+
+  const addressQ = createAddressing(problem.q, operands.q, lengths.q);
+  const addressK = createAddressing(problem.k, operands.k, lengths.kv, operands.pageTableK);
+  const addressV = createAddressing(problem.v, operands.v, lengths.kv, operands.pageTableV);
+  const q = createRowPanel(kernels, createUnpack(addressQ, problem.q.dtype, Dqk), size.rows, Dqk);
+  const positions = { positions: Skv, T };
+  const k = createHeadPanels(kernels, createUnpack(addressK, problem.k.dtype, Dqk), {
+    ...positions,
+    D: Dqk,
+    rows: forms.kRows,
+    columns: true,
+  });
+  const v = createHeadPanels(kernels, createUnpack(addressV, problem.v.dtype, Dv), {
+    ...positions,
+    D: Dv,
+    rows: forms.vRows,
+    columns: forms.vColumns,
+  });
+
+  const scores = kernels.allocate(size.rows * T);
+  const products = new Float32Array(forms.products ? scores.length : 0);
+  let b = 0;
+  let h = 0;
+  let i0 = 0;
+  let rows = 0;
+  const columns = (tile: number): number => Math.min(T, lengths.kv.length(b) - tile * T);
+
+  return {
+    lengths,
+    chain,
+    q,
+    k,
+    v,
+    keep,
+    scores,
+    products,
+    ld: T,
+    select(nextB, nextH, nextI0, nextRows) {
+      b = nextB;
+      h = nextH;
+      i0 = nextI0;
+      rows = nextRows;
+      q.load(b, h, i0, rows);
+      k.select(b, Math.floor(h / (Hq / Hk)), lengths.kv.length(b));
+      v.select(b, Math.floor(h / (Hq / Hv)), lengths.kv.length(b));
+      ranges.select(b, i0, rows);
+    },
+    firstTile: () => Math.floor(ranges.first() / T),
+    endTile: () => Math.ceil(ranges.end() / T),
+    columns,
+    compute(tile) {
+      const j0 = tile * T;
+      const count = columns(tile);
+      const look = seen.look(b, h, i0, rows, j0, count);
+      if (look === 'none') return false;
+      k.load(tile);
+      const at = k.columnsAt(tile);
+      kernels.multiply(rows, padded(count), Dqk, q.data, 0, q.ld, 1, k.columns, at, T, scores, 0, T, false);
+      if (forms.products) products.set(scores);
+      finish(scores, T, b, h, i0, rows, j0, count, look === 'some');
+      return true;
+    },
+  };
+}

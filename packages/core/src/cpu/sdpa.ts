@@ -1,0 +1,43 @@
+import { type BackwardInputs, normalise, normaliseBackward } from '../attention/normalise.ts';
+import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options.ts';
+import type { SdpaGradients, SdpaResult } from '../engine.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { backward } from './backward.ts';
+import { forward } from './forward.ts';
+
+/**
+ * Attention on the CPU without ever holding the Sq×Skv matrix: besides the operands and results it takes O((Sq + Skv)·D)
+ * memory. Storage of any float dtype is read as f32; products are summed in f64 and kept as f32 between steps.
+ *
+ * @param q (B, Hq, Sq, Dqk) of any float dtype and strides; packed (T, Hq, Dqk) with cuSeqLens.
+ * @param k (B, Hk, Skv, Dqk), packed (T, Hk, Dqk), or paged (blocks, Hk, pageSize, Dqk).
+ * @param v (B, Hv, Skv, Dv) likewise.
+ * @returns what the reference returns: o (B, Hq, Sq, Dv), packed (T, Hq, Dv), in `outDType` (default: that of q); f32 lse and,
+ * where asked for, max and sumExp (B, Hq, Sq), packed (Hq, T); u8 dropoutMask (B, Hq, Sq, Skv). All contiguous.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
+ */
+export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tensor> = {}): SdpaResult<Tensor> {
+  const { problem, operands } = normalise({ q, k, v }, options);
+  return forward(problem, operands);
+}
+
+/**
+ * Gradients of attention on the CPU, in memory as `sdpa`. Only those that are asked for are computed. Two calls with the same
+ * arguments give the same bits.
+ *
+ * @param inputs the forward inputs and results, dO (as o), and dLse (as lse, default 0).
+ * @param options those of the forward call, and which `gradients` are wanted.
+ * @returns what the reference returns: dq, dk, dv in shape and dtype of q, k, v; dbias in those of the bias; f32 (Hq) dsink and
+ * dAlibi. When the score mod loads floats, `dCaptures` has the gradient of each such tensor.
+ * @throws as `sdpa`; paged k or v have no gradient.
+ */
+export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
+  inputs: BackwardInputs<Tensor>,
+  options: SdpaBackwardOptions<Tensor, G> = {},
+): SdpaGradients<Tensor, G> & { readonly dCaptures?: Readonly<Record<string, Tensor>> } {
+  const { problem, operands } = normaliseBackward(inputs, options);
+  const { gradients, dCaptures } = backward(problem, operands);
+  // `backward` has every gradient of `options.gradients`, which is what G says.
+  const asked = gradients as SdpaGradients<Tensor, G>;
+  return dCaptures ? { ...asked, dCaptures } : asked;
+}

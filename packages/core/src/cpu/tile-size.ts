@@ -1,0 +1,19 @@
+import type { AttentionProblem } from '../attention/problem.ts';
+import { padded } from './kernels.ts';
+
+/** Queries and keys that are worked on at once; `columns` is a multiple of 4. */
+export interface TileSize {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** Large enough for unpacking and softmax bookkeeping to be small beside the products, small enough for the cache. */
+const LARGEST = 64;
+
+/** The tile size for a problem. No result depends on it except by rounding. */
+export function tileSizeOf({ Sq, Skv }: Pick<AttentionProblem, 'Sq' | 'Skv'>): TileSize {
+  return {
+    rows: Math.max(1, Math.min(LARGEST, Sq)),
+    columns: Math.max(4, Math.min(LARGEST, padded(Skv))),
+  };
+}
