@@ -1,11 +1,14 @@
 export * from './attention/alibi.ts';
 export * from './attention/backward-rules.ts';
+export * from './attention/cost.ts';
+export * from './attention/merge.ts';
 export * from './attention/normalise.ts';
 export * from './attention/operand-rules.ts';
 export * from './attention/options.ts';
 export * from './attention/problem.ts';
 export * from './attention/row-shape.ts';
 export * from './attention/rules.ts';
+export * from './attention/visibility.ts';
 export type * from './engine.ts';
 export * from './errors.ts';
 export type * from './expr/expr.ts';
