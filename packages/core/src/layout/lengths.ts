@@ -1,0 +1,55 @@
+import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
+import { Tensor } from '../tensor/tensor.ts';
+
+/** Lengths, or cumulative lengths, of the sequences of a batch: numbers, or a tensor of rank 1. */
+export type Lengths = readonly number[] | Tensor;
+
+/**
+ * Where each sequence starts when all lie behind each other, and where the last one ends: [2, 0, 3] → [0, 2, 2, 5].
+ * @throws InvalidArgumentError for a length that is negative or no integer.
+ */
+export function cumulativeLengths(lengths: Lengths): number[] {
+  const cumulative = [0];
+  for (const length of checkLengths('lengths', lengths)) {
+    cumulative.push((cumulative.at(-1) ?? 0) + length);
+  }
+  return cumulative;
+}
+
+/**
+ * The lengths of sequences from where they start: [0, 2, 2, 5] → [2, 0, 3].
+ * @param argument what errors call it.
+ * @throws InvalidArgumentError unless the first is 0 and none is less than the one before it.
+ */
+export function lengthsFromCumulative(cumulative: Lengths, argument = 'cumulative'): number[] {
+  const starts = checkLengths(argument, cumulative);
+  if (starts[0] !== 0) throw new InvalidArgumentError(argument, `must start with 0, got [${starts}]`);
+  const lengths = starts.slice(1).map((end, b) => end - starts[b]);
+  const b = lengths.findIndex(length => length < 0);
+  if (b >= 0) {
+    throw new InvalidArgumentError(
+      argument,
+      `must not decrease, got ${starts[b + 1]} after ${starts[b]} at ${b + 1}`,
+    );
+  }
+  return lengths;
+}
+
+/**
+ * Lengths as numbers.
+ * @throws InvalidArgumentError for one that is negative, no integer, or more than `longest`; InvalidShapeError for a tensor
+ * of another rank than 1.
+ */
+export function checkLengths(argument: string, lengths: Lengths, longest?: number): number[] {
+  if (lengths instanceof Tensor && lengths.rank !== 1) {
+    throw new InvalidShapeError(argument, `must have rank 1, got shape [${lengths.shape}]`);
+  }
+  const numbers = lengths instanceof Tensor ? Array.from(lengths.toFloat64()) : [...lengths];
+  numbers.forEach((length, b) => {
+    if (!Number.isInteger(length) || length < 0 || (longest !== undefined && length > longest)) {
+      const range = longest === undefined ? 'non-negative integers' : `integers in 0..${longest}`;
+      throw new InvalidArgumentError(argument, `must be ${range}, got ${length} at ${b}`);
+    }
+  });
+  return numbers;
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { Tensor } from '../tensor/tensor.ts';
+import { fromPages, toPages } from './paged.ts';
+
+const dense = (B: number, H: number, S: number, D: number) =>
+  Tensor.from(
+    Array.from({ length: B * H * S * D }, (_, n) => n + 1),
+    [B, H, S, D],
+    { dtype: 'i32' },
+  );
+
+describe('paged keys and values', () => {
+  it('lie in blocks, the last of a sequence filled with zeros', () => {
+    const { container, table } = toPages(dense(2, 1, 3, 1), 2);
+    expect(container.shape).toEqual([4, 1, 2, 1]);
+    expect(Array.from(container.toFloat32())).toEqual([1, 2, 3, 0, 4, 5, 6, 0]);
+    expect([table.dtype, table.shape, Array.from(table.data)]).toEqual(['i32', [2, 2], [0, 1, 2, 3]]);
+  });
+
+  it('lie in the blocks that are asked for', () => {
+    const { container, table } = toPages(dense(2, 1, 3, 1), 2, (b, page) => page * 2 + b + 1);
+    expect(Array.from(table.data)).toEqual([1, 3, 2, 4]);
+    expect(Array.from(container.toFloat32())).toEqual([0, 0, 1, 2, 4, 5, 3, 0, 6, 0]);
+  });
+
+  it.each([1, 2, 4, 8, 16, 1024])('come back as they were with pages of %i', pageSize => {
+    const t = dense(2, 3, 11, 2);
+    const paged = toPages(t, pageSize, (b, page) => page * 2 + b);
+    expect(fromPages(paged, 11).toFloat32()).toEqual(t.toFloat32());
+    expect(fromPages(paged).shape[2]).toBe(Math.ceil(11 / pageSize) * pageSize);
+  });
+
+  it('come back from a container stored as (blocks, pageSize, H, D) and a table with shared blocks', () => {
+    const container = dense(2, 2, 3, 1).permute(0, 2, 1, 3);
+    const table = Tensor.from([1, 1, 0, 1], [2, 2], { dtype: 'i32' });
+    const block = (n: number) =>
+      Array.from(
+        container
+          .slice(0, n, n + 1)
+          .slice(1, 0, 1)
+          .toFloat32(),
+      );
+    const first = fromPages({ container, table }).slice(1, 0, 1);
+    expect(Array.from(first.toFloat32())).toEqual([1, 1, 0, 1].flatMap(block));
+  });
+
+  it('hold nothing of nothing', () => {
+    const { container, table } = toPages(dense(2, 1, 0, 1), 4);
+    expect([container.shape, table.shape]).toEqual([
+      [0, 1, 4, 1],
+      [2, 0],
+    ]);
+    expect(fromPages({ container, table }).shape).toEqual([2, 1, 0, 1]);
+  });
+
+  it.each<[string, () => unknown, RegExp]>([
+    ['a page size of 0', () => toPages(dense(1, 1, 2, 1), 0), /^pageSize must be a positive integer, got 0/],
+    [
+      'a block given twice',
+      () => toPages(dense(1, 1, 2, 1), 1, () => 0),
+      /^blockOf must give every page a block of its own, got 0 for page 1 of sequence 0/,
+    ],
+    [
+      'an S beyond the table',
+      () => fromPages(toPages(dense(1, 1, 3, 1), 2), 5),
+      /^S must be at most 4, which the table addresses, got 5/,
+    ],
+    [
+      'a block that is not there',
+      () =>
+        fromPages({
+          container: dense(1, 1, 2, 1),
+          table: Tensor.from([0, -1], [1, 2], { dtype: 'i32' }),
+        }),
+      /^table names block -1 at \[0,1\], but there are 1/,
+    ],
+    [
+      'another rank',
+      () => toPages(Tensor.zeros([2, 2]), 2),
+      /^dense must have shape \(B, H, S, D\), got \[2,2\]/,
+    ],
+  ])('reject %s', (_, run, message) => {
+    expect(run).toThrow(message);
+  });
+});

@@ -1,0 +1,96 @@
+import { InvalidArgumentError } from '../errors.ts';
+import { copyTensor } from '../tensor/copy.ts';
+import { Tensor } from '../tensor/tensor.ts';
+import { checkAxes } from './axes.ts';
+
+/** Keys or values in blocks, and where to find each position: in row s mod pageSize of block table[b, ⌊s / pageSize⌋]. */
+export interface Paged {
+  /** (blocks, H, pageSize, D). */
+  readonly container: Tensor;
+  /** i32 (B, pages). */
+  readonly table: Tensor;
+}
+
+/**
+ * A dense (B, H, S, D) tensor in blocks of `pageSize` positions; the last block of a sequence ends with zeros. A copy.
+ * @param blockOf which block holds a page of a sequence, a different one for each. Default: b·pages + page.
+ * @throws InvalidArgumentError when `pageSize` is no positive integer, or `blockOf` gives one block to two pages.
+ */
+export function toPages(
+  dense: Tensor,
+  pageSize: number,
+  blockOf?: (b: number, page: number) => number,
+): Paged {
+  checkAxes('dense', dense, ['B', 'H', 'S', 'D']);
+  if (!Number.isInteger(pageSize) || pageSize < 1) {
+    throw new InvalidArgumentError('pageSize', `must be a positive integer, got ${pageSize}`);
+  }
+  const [B, H, S, D] = dense.shape;
+  const pages = Math.ceil(S / pageSize);
+  const blocks = assignBlocks(B, pages, blockOf ?? ((b, page) => b * pages + page));
+  const count = blocks.reduce((most, block) => Math.max(most, block + 1), 0);
+  const container = Tensor.zeros([count, H, pageSize, D], { dtype: dense.dtype });
+  blocks.forEach((block, n) => {
+    const start = (n % pages) * pageSize;
+    const end = Math.min(start + pageSize, S);
+    const b = Math.floor(n / pages);
+    copyTensor(
+      dense.slice(0, b, b + 1).slice(2, start, end),
+      container.slice(0, block, block + 1).slice(2, 0, end - start),
+    );
+  });
+  return { container, table: Tensor.from(blocks, [B, pages], { dtype: 'i32' }) };
+}
+
+function assignBlocks(B: number, pages: number, blockOf: (b: number, page: number) => number): number[] {
+  const taken = new Set<number>();
+  return Array.from({ length: B * pages }, (_, n) => {
+    const [b, page] = [Math.floor(n / pages), n % pages];
+    const block = blockOf(b, page);
+    if (!Number.isInteger(block) || block < 0 || taken.has(block)) {
+      throw new InvalidArgumentError(
+        'blockOf',
+        `must give every page a block of its own, got ${block} for page ${page} of sequence ${b}`,
+      );
+    }
+    taken.add(block);
+    return block;
+  });
+}
+
+/**
+ * The dense (B, H, S, D) tensor that a paged one stands for. A copy. S is what the table addresses unless given.
+ * @throws InvalidArgumentError when S is more than that, or the table names a block that is not there.
+ */
+export function fromPages({ container, table }: Paged, S?: number): Tensor {
+  checkAxes('container', container, ['blocks', 'H', 'pageSize', 'D']);
+  checkAxes('table', table, ['B', 'pages']);
+  const [count, H, pageSize, D] = container.shape;
+  const [B, pages] = table.shape;
+  const length = S ?? pages * pageSize;
+  if (length > pages * pageSize) {
+    throw new InvalidArgumentError(
+      'S',
+      `must be at most ${pages * pageSize}, which the table addresses, got ${length}`,
+    );
+  }
+  const dense = Tensor.zeros([B, H, length, D], { dtype: container.dtype });
+  for (let b = 0; b < B; b++) {
+    for (let start = 0; start < length; start += pageSize) {
+      const page = start / pageSize;
+      const block = table.get(b, page);
+      if (block < 0 || block >= count) {
+        throw new InvalidArgumentError(
+          'table',
+          `names block ${block} at [${b},${page}], but there are ${count}`,
+        );
+      }
+      const end = Math.min(start + pageSize, length);
+      copyTensor(
+        container.slice(0, block, block + 1).slice(2, 0, end - start),
+        dense.slice(0, b, b + 1).slice(2, start, end),
+      );
+    }
+  }
+  return dense;
+}
