@@ -152,9 +152,10 @@ function literal(value: number, type: ExprType): string {
   return text.startsWith('-') ? `(${text})` : text;
 }
 
-/** The shortest decimal that reads back as this f32. */
+/** The shortest decimal that reads back as this f32, and is not beyond the largest, which WGSL rejects. */
 function shortestF32(value: number): string {
   if (Object.is(value, -0)) return '-0';
+  if (Math.abs(value) === largestF32) return String(value);
   for (let digits = 1; digits < 10; digits++) {
     const text = String(Number(value.toPrecision(digits)));
     if (Math.fround(Number(text)) === value) return text;
