@@ -14,6 +14,7 @@ export interface Cost {
   readonly backward: Work;
 }
 
+/** One pass over a problem. */
 export interface Work {
   /** Multiplications and additions of the matrix products on visible pairs. */
   readonly flops: number;

@@ -133,6 +133,11 @@ describe('refuses', () => {
       /^parts\[1\].o must be f32/,
     ],
     [
+      'an o of integers',
+      [{ ...part, o: Tensor.zeros([1, 1, 2, 3], { dtype: 'i32' }) }],
+      /float dtype, got i32/,
+    ],
+    [
       'an o of another rank',
       [{ o: Tensor.zeros([2, 3]), lse: Tensor.zeros([2]) }],
       /must be \(B, Hq, Sq, Dv\)/,

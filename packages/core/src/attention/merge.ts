@@ -1,4 +1,5 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { dtypeInfo } from '../tensor/dtype.ts';
 import { elementCount, type Shape } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
 
@@ -83,6 +84,9 @@ function checkPart(part: PartialAttention, first: PartialAttention, n: number): 
   }
   if (part.lse.dtype !== 'f32') {
     throw new InvalidDTypeError(`parts[${n}].lse`, `must be f32, got ${part.lse.dtype}`);
+  }
+  if (dtypeInfo[part.o.dtype].kind !== 'float') {
+    throw new InvalidDTypeError(`parts[${n}].o`, `must be a float dtype, got ${part.o.dtype}`);
   }
   if (!same(shape, first.o.shape)) {
     throw new InvalidShapeError(

@@ -183,7 +183,7 @@ function zeroGradients(
   };
 }
 
-/** y[at + d] += factor · X[i, d]. A factor of 0 adds nothing, whatever X holds. */
+/** y[at + d] += factor · X[i, d] */
 function addRow(
   { values }: Float64Tensor,
   at: number,
@@ -192,6 +192,5 @@ function addRow(
   i: number,
   D: number,
 ): void {
-  if (factor === 0) return;
   for (let d = 0; d < D; d++) values[at + d] += factor * X[i * D + d];
 }

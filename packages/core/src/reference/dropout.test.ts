@@ -67,6 +67,15 @@ test('kept probabilities are multiplied by 1/(1 − p), or by the scale that a m
   expect(oWith({ mask, p: 0.5, scale: 4 })).toBe(6);
 });
 
+test('a dropped value contributes nothing, whatever it is', () => {
+  const [query, keys] = [Tensor.from([1], [1, 1, 1, 1]), Tensor.from([1, 2], [1, 1, 2, 1])];
+  const values = Tensor.from([NaN, 3], [1, 1, 2, 1]);
+  const options = { dropout: { mask: Tensor.from([0, 1], [2], { dtype: 'bool' }) } };
+  const { o, lse } = sdpaFloat64(query, keys, values, options);
+  const { dq } = sdpaBackwardFloat64({ q: query, k: keys, v: values, o, lse, dO: query }, options);
+  expect([o.values[0], dq?.values[0]].every(Number.isFinite)).toBe(true);
+});
+
 test('packed sequences draw with the row stride of their own number of keys', () => {
   const cuSeqLensQ = [0, 2, 5];
   const cuSeqLensKv = [0, 3, 9];

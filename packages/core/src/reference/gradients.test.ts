@@ -22,7 +22,7 @@ import { Tensor } from '../tensor/tensor.ts';
 import { sdpaBackwardFloat64 } from './backward.ts';
 import { sdpaFloat64 } from './forward.ts';
 
-const [B, Hq, Hk, Hv, Sq, Skv, Dqk, Dv] = [2, 4, 2, 1, 4, 5, 3, 2];
+const [B, Hq, Hk, Hv, Sq, Skv, Dqk, Dv] = [2, 4, 1, 2, 4, 5, 3, 2];
 
 /** Normals rounded to multiples of 2^-10, so that the steps below are exact in f32. */
 function normal(shape: readonly number[], seed: number): Tensor {

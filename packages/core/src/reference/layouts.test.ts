@@ -87,6 +87,32 @@ describe('strides', () => {
   });
 });
 
+test('query head h reads head ⌊h / (Hq / Hk)⌋ of k and ⌊h / (Hq / Hv)⌋ of v', () => {
+  const [H, Hkeys, Hvalues] = [6, 2, 3];
+  const at = (shape: readonly number[], seed: number) => Tensor.from(normal(shape, seed), shape);
+  const [q, dO] = [at([1, H, Sq, Dqk], 1), at([1, H, Sq, Dv], 4)];
+  const [k, v] = [at([1, Hkeys, Skv, Dqk], 2), at([1, Hvalues, Skv, Dv], 3)];
+  /** Each head `times` times, as PyTorch's repeat_interleave. */
+  const repeated = (t: Tensor, times: number) => {
+    const [, heads, S, D] = t.shape;
+    const rows = Array.from({ length: heads * times }, (_, h) => {
+      const from = Math.floor(h / times);
+      return [...t.slice(1, from, from + 1).toFloat64()];
+    });
+    return Tensor.from(rows.flat(), [1, heads * times, S, D]);
+  };
+  const grouped = run({ q, k, v, dO });
+  const full = run({ q, k: repeated(k, H / Hkeys), v: repeated(v, H / Hvalues), dO });
+  expect(grouped.forward).toEqual(full.forward);
+  expect(grouped.gradients.dq).toEqual(full.gradients.dq);
+  const perHead = Skv * Dqk;
+  grouped.gradients.dk?.values.forEach((x, n) => {
+    const group = [0, 1, 2].map(g => (Math.floor(n / perHead) * 3 + g) * perHead + (n % perHead));
+    const sum = group.reduce((total, m) => total + (full.gradients.dk?.values[m] ?? NaN), 0);
+    expect(x).toBeCloseTo(sum, 12);
+  });
+});
+
 test('permuting the heads of a group permutes its results', () => {
   const { q, k, v, dO } = contiguous;
   const order = [1, 0, 3, 2];
