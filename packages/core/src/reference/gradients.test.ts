@@ -147,6 +147,14 @@ describe('gradients are those of finite differences', () => {
     expectGradients({ ...dense, options: { scoreMod: mod, softcap: 2 } }, { gain, table });
   });
 
+  test('a load that a condition keeps inside its tensor', () => {
+    const ids = Tensor.from([1, 0, 1], [3], { dtype: 'i32' });
+    const table = normal([2], 18);
+    const loaded = load('table', [load('ids', [kv], 'i32')]);
+    const mod = scoreMod(() => add(score, select(lt(kv, 3), loaded, 0)), { ids, table });
+    expectGradients({ ...dense, options: { scoreMod: mod } }, { table });
+  });
+
   test('a relative bias, shared by many pairs', () => {
     const table = normal([Hq, 5], 15);
     expectGradients(
