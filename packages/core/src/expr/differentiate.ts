@@ -21,7 +21,8 @@ export function differentiate(expr: Expr): Expr {
 /**
  * ∂ expr / ∂ element for every place where the expression reads captured tensor `name` (of floats). The gradient of an element
  * is the sum over all (b, h, q, kv), and over all entries whose index is that element, of `partial` times the gradient of
- * the expression. Entries whose partial is 0 everywhere are left out.
+ * the expression. Entries whose partial is 0 everywhere are left out. Where a partial is 0, as behind a condition that does not
+ * hold, its index may lie outside the tensor and must not be followed.
  */
 export function loadGradients(expr: Expr, name: string): LoadGradient[] {
   const canonical = canonicalNodes(expr);
