@@ -39,8 +39,8 @@ export function loadGradients(expr: Expr, name: string): LoadGradient[] {
   return gradients;
 }
 
-const zero = constant(0);
-const one = constant(1);
+const zero = /* @__PURE__ */ constant(0);
+const one = /* @__PURE__ */ constant(1);
 
 /** Forward mode: the derivative of each node from those of its operands. */
 function derivative(expr: Expr, isVariable: (e: Expr) => boolean): Expr {
