@@ -57,7 +57,10 @@ function byScaleAndBias(scale: number, desc: BroadcastDesc, { data, offset }: Te
     for (let i = 0; i < rows; i++) {
       const source = offset + b * sb + h * sh + (i0 + i) * si + j0 * sj;
       for (let j = 0; j < columns; j++) {
-        scores[i * ld + j] = scale * scores[i * ld + j] + decode(data[source + j * sj]);
+        const at = i * ld + j;
+        const added = decode(data[source + j * sj]);
+        // A bias of −∞ is a mask, also of a product that is NaN.
+        scores[at] = added === -Infinity ? -Infinity : scale * scores[at] + added;
       }
     }
   };
@@ -68,7 +71,9 @@ function byChain(scale: number, chain: ScoreChain): FinishScores {
     for (let i = 0; i < rows; i++) {
       for (let j = 0; j < columns; j++) {
         const at = i * ld + j;
-        if (scores[at] !== -Infinity) scores[at] = chain.final(scale * scores[at], b, h, i0 + i, j0 + j);
+        if (scores[at] === -Infinity) continue;
+        const hidden = chain.bias(b, h, i0 + i, j0 + j) === -Infinity;
+        scores[at] = hidden ? -Infinity : chain.final(scale * scores[at], b, h, i0 + i, j0 + j);
       }
     }
   };
