@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { parseCommand, UsageError, usage } from './command-line.ts';
+import { suites } from './suites/index.ts';
+
+const parse = (...args: string[]) => parseCommand(args, suites);
+
+describe('parseCommand', () => {
+  test('fills defaults', () => {
+    expect(parse('attention', '--vectors', 'dir')).toMatchObject({
+      ...{ suite: { name: 'attention' }, filter: '', json: false },
+      ...{ options: { vectors: 'dir', engine: 'reference', dtype: 'f32' } },
+    });
+  });
+
+  test('takes what is given', () => {
+    const args = ['--vectors=dir', '--engine', 'webgpu', '--filter', 'causal', '--json'];
+    expect(parse('philox', ...args)).toMatchObject({
+      ...{ filter: 'causal', json: true, options: { vectors: 'dir', engine: 'webgpu' } },
+    });
+  });
+
+  test.each([
+    ['no suite', [], 'Name a suite.'],
+    ['an unknown suite', ['atention'], "There is no suite 'atention'."],
+    ['a missing option', ['philox'], 'philox needs --vectors.'],
+    ['an unknown option', ['philox', '--vector', 'dir'], "Unknown option '--vector'"],
+    [
+      'an option of another suite',
+      ['philox', '--vectors', 'dir', '--dtype', 'f16'],
+      "Unknown option '--dtype'",
+    ],
+    ['a stray word', ['philox', 'dir'], "Unexpected argument 'dir'"],
+    [
+      'an unknown engine',
+      ['philox', '--vectors', 'dir', '--engine', 'gpu'],
+      "--engine is one of cpu, webgpu, not 'gpu'.",
+    ],
+  ])('refuses %s', (_, args, message) => {
+    expect(() => parse(...args)).toThrow(UsageError);
+    expect(() => parse(...args)).toThrow(message);
+  });
+});
+
+test('the usage names every suite with its options', () => {
+  const text = usage(suites);
+  for (const { name, options } of suites) {
+    expect(text).toContain(`  ${name}: `);
+    for (const option of Object.keys(options)) expect(text).toContain(`--${option} `);
+  }
+});

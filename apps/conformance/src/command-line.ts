@@ -1,0 +1,70 @@
+import { parseArgs } from 'node:util';
+import type { Suite } from './suite.ts';
+
+/** What a command line asks for. */
+export interface Command {
+  readonly suite: Suite;
+  /** The suite's own options, defaults filled in. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly filter: string;
+  readonly json: boolean;
+}
+
+/** The command line cannot be understood; the message says which word of it. */
+export class UsageError extends Error {
+  override readonly name: string = 'UsageError';
+}
+
+/**
+ * Reads the arguments after `conformance`.
+ * @throws UsageError for an unknown suite or option, a value that is not among the choices, or a missing option.
+ */
+export function parseCommand(args: readonly string[], suites: readonly Suite[]): Command {
+  const [name, ...rest] = args;
+  const suite = suites.find(candidate => candidate.name === name);
+  if (!suite) throw new UsageError(name === undefined ? 'Name a suite.' : `There is no suite '${name}'.`);
+  const { filter, json, ...given } = parse(rest, suite);
+  const options: Record<string, string> = {};
+  for (const [option, { choices, required }] of Object.entries(suite.options)) {
+    const value = given[option] ?? choices?.[0];
+    if (value === undefined) {
+      if (required) throw new UsageError(`${suite.name} needs --${option}.`);
+      continue;
+    }
+    if (typeof value !== 'string' || (choices && !choices.includes(value))) {
+      throw new UsageError(`--${option} is one of ${choices?.join(', ')}, not '${value}'.`);
+    }
+    options[option] = value;
+  }
+  return { suite, options, filter: typeof filter === 'string' ? filter : '', json: json === true };
+}
+
+function parse(args: readonly string[], suite: Suite): Record<string, string | boolean | undefined> {
+  const own = Object.keys(suite.options).map(option => [option, { type: 'string' }] as const);
+  const shared = { filter: { type: 'string' }, json: { type: 'boolean' } } as const;
+  try {
+    return parseArgs({ args: [...args], options: { ...Object.fromEntries(own), ...shared } }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** How to call the program, for all suites. */
+export function usage(suites: readonly Suite[]): string {
+  const lines = ['Usage: pnpm conformance <suite> [options]', ''];
+  for (const { name, summary, options } of suites) {
+    lines.push(`  ${name}: ${summary}`);
+    for (const [option, { value, meaning, choices, required }] of Object.entries(options)) {
+      const values = choices ? choices.join('|') : value;
+      lines.push(`    --${option} ${values}  ${meaning}${required ? '' : ` (optional)`}`);
+    }
+    lines.push('');
+  }
+  lines.push('  --filter TEXT  run only the cases whose name contains TEXT');
+  lines.push('  --json         one JSON object per case, and the counts in the last line');
+  lines.push(
+    '',
+    'Ends with 0, with 1 when a case failed, with 2 when it was called wrongly or found no data.',
+  );
+  return lines.join('\n');
+}

@@ -1,0 +1,252 @@
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fixturesDir } from '@tilewise/test-data';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { CaseResult, Counts } from './case.ts';
+import { conformance } from './conformance.ts';
+import { suites } from './suites/index.ts';
+
+// SwiftShader compiles each variant of a kernel for seconds, so the GPU gets the smallest cases only.
+const gpuTimeout = 180_000;
+const gpuCases = 4;
+
+const attention = join(fixturesDir(), 'attention');
+const philox = join(fixturesDir(), 'philox');
+const folders: string[] = [];
+
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tilewise-conformance-'));
+  folders.push(folder);
+  return folder;
+}
+
+async function run(...args: string[]) {
+  const lines: string[] = [];
+  const errors: string[] = [];
+  const code = await conformance(args, suites, {
+    out: line => lines.push(line),
+    error: line => errors.push(line),
+  });
+  return { code, lines, errors };
+}
+
+/** Runs with `--json` and reads what it says. */
+async function runJson(...args: string[]) {
+  const { code, lines } = await run(...args, '--json');
+  const parsed = lines.map(line => JSON.parse(line));
+  const { counts } = parsed.pop() as { counts: Counts };
+  return { code, counts, results: parsed as CaseResult[] };
+}
+
+function editJson(path: string, edit: (content: Record<string, never>) => void): void {
+  const content = JSON.parse(readFileSync(path, 'utf8'));
+  edit(content);
+  writeFileSync(path, JSON.stringify(content));
+}
+
+describe('attention', () => {
+  test.each([
+    ['reference', 'f32'],
+    ['cpu', 'f32'],
+    ['cpu', 'f16'],
+    ['cpu', 'bf16'],
+  ])('%s passes every committed case in %s', async (engine, dtype) => {
+    const { code, counts, results } = await runJson(
+      'attention',
+      '--vectors',
+      attention,
+      '--engine',
+      engine,
+      '--dtype',
+      dtype,
+    );
+    expect(results.filter(({ status }) => status !== 'pass')).toEqual([]);
+    expect({ code, counts }).toEqual({ code: 0, counts: { pass: 24, fail: 0, unsupported: 0, skipped: 0 } });
+    for (const { error } of results) expect(error).toBeLessThanOrEqual(1);
+  });
+
+  test(
+    'webgpu fails none of the smallest cases',
+    async () => {
+      const folder = newFolder();
+      const size = (file: string): number => statSync(join(attention, file)).size;
+      const smallest = readdirSync(attention)
+        .sort((a, b) => size(a) - size(b))
+        .slice(0, gpuCases);
+      for (const file of smallest) copyFileSync(join(attention, file), join(folder, file));
+      const { code, counts, results } = await runJson('attention', '--vectors', folder, '--engine', 'webgpu');
+      expect(results.filter(({ status }) => status === 'fail')).toEqual([]);
+      expect(code).toBe(0);
+      expect(counts.pass).toBeGreaterThan(0);
+    },
+    gpuTimeout,
+  );
+
+  test('a case that is wrong fails by name, and the run with it', async () => {
+    const folder = newFolder();
+    const file = '022_mqa_5_1_dv.json';
+    copyFileSync(join(attention, file), join(folder, file));
+    copyFileSync(join(attention, '002_single_key.json'), join(folder, '002_single_key.json'));
+    editJson(join(folder, file), ({ outputs }: Record<string, Record<string, { data: string }>>) => {
+      const bytes = Buffer.from(outputs.dk.data, 'base64');
+      bytes.writeFloatLE(bytes.readFloatLE(8) + 0.01, 8);
+      outputs.dk.data = bytes.toString('base64');
+    });
+    const { code, counts, results } = await runJson('attention', '--vectors', folder);
+    expect(code).toBe(1);
+    expect(counts).toEqual({ pass: 1, fail: 1, unsupported: 0, skipped: 0 });
+    const failed = results.find(({ status }) => status === 'fail');
+    expect(failed).toMatchObject({
+      case: 'mqa_5_1_dv',
+      reason: expect.stringMatching(/^dk is off by 1\.00e-2/),
+    });
+    expect(failed?.error).toBeGreaterThan(1);
+  });
+
+  test('a filter skips the others and says so', async () => {
+    const { code, counts, results } = await runJson(
+      'attention',
+      '--vectors',
+      attention,
+      '--filter',
+      'softcap',
+    );
+    expect({ code, counts }).toEqual({ code: 0, counts: { pass: 2, fail: 0, unsupported: 0, skipped: 22 } });
+    expect(results[0]).toEqual({
+      ...{ case: 'tiny_1x1x1x1', status: 'skipped', error: null, ms: 0 },
+      reason: "its name does not contain 'softcap'",
+    });
+  });
+
+  test('the cases of a manifest are run, and missing ones fail', async () => {
+    const folder = newFolder();
+    mkdirSync(join(folder, 'cases'));
+    copyFileSync(join(attention, '002_single_key.json'), join(folder, 'cases', 'a.json'));
+    const cases = [
+      { name: 'first', file: 'cases/a.json' },
+      { name: 'second', file: 'cases/b.json' },
+    ];
+    writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ cases }));
+    const { code, results } = await runJson('attention', '--vectors', folder);
+    expect(code).toBe(1);
+    expect(results.map(({ case: name, status }) => [name, status])).toEqual([
+      ['first', 'pass'],
+      ['second', 'fail'],
+    ]);
+    expect(results[1].reason).toContain('which is missing');
+  });
+
+  test('an input that nobody knows makes a case unsupported, not wrong', async () => {
+    const folder = newFolder();
+    copyFileSync(join(attention, '002_single_key.json'), join(folder, 'a.json'));
+    editJson(join(folder, 'a.json'), ({ inputs }: Record<string, Record<string, object>>) => {
+      inputs.blockSparse = inputs.q;
+    });
+    const { code, results } = await runJson('attention', '--vectors', folder);
+    expect(code).toBe(0);
+    expect(results[0]).toMatchObject({ status: 'unsupported', reason: 'the input blockSparse is not known' });
+  });
+
+  test('for people there is a line per case and one with the counts', async () => {
+    const { lines } = await run('attention', '--vectors', attention, '--filter', 'tiny');
+    expect(lines).toHaveLength(25);
+    expect(lines[0]).toMatch(/^pass {9}tiny_1x1x1x1 {2}\w+ is off by .* {2}\d+ ms$/);
+    expect(lines.at(-1)).toBe('\n1 passed, 0 failed, 0 unsupported, 23 skipped');
+  });
+});
+
+describe('philox', () => {
+  test('every committed vector is met on the host', async () => {
+    const { code, counts, results } = await runJson('philox', '--vectors', philox);
+    expect(results.filter(({ status }) => status !== 'pass')).toEqual([]);
+    expect(code).toBe(0);
+    expect(counts.pass).toBeGreaterThan(200);
+  });
+
+  test(
+    'webgpu meets all that is not for hosts only',
+    async () => {
+      const { code, counts, results } = await runJson('philox', '--vectors', philox, '--engine', 'webgpu');
+      const others = results.filter(({ status }) => status !== 'pass');
+      expect(others.filter(({ reason }) => !reason?.includes('has no WGSL'))).toEqual([]);
+      expect(code).toBe(0);
+      expect(counts.pass).toBeGreaterThan(150);
+    },
+    gpuTimeout,
+  );
+
+  test('one wrong bit is one wrong value', async () => {
+    const folder = newFolder();
+    const path = join(folder, 'renamed.json');
+    copyFileSync(join(philox, 'mem_eff_dropout_vectors.json'), path);
+    editJson(path, ({ cases, thresholds }: Record<string, Record<string, string>[]>) => {
+      cases[0].mask_hex = `${(Number.parseInt(cases[0].mask_hex[0], 16) ^ 8).toString(16)}${cases[0].mask_hex.slice(1)}`;
+      thresholds.length = 1;
+    });
+    const { code, results } = await runJson('philox', '--vectors', folder);
+    expect(code).toBe(1);
+    expect(results.filter(({ status }) => status === 'fail')).toEqual([
+      expect.objectContaining({
+        case: 'renamed/cases/0',
+        error: 1,
+        reason: expect.stringMatching(/^mask byte 0 is /),
+      }),
+    ]);
+  });
+
+  test('vectors that nobody knows are unsupported', async () => {
+    const folder = newFolder();
+    const known = { alg: 'threefry2x64', rounds: 20, key: ['0'], counter: ['0'], out: ['0'] };
+    const content = {
+      source: 'text',
+      mapping: { a: 1 },
+      threefry: [{ key: 1 }],
+      words: ['00'],
+      vectors: [known],
+    };
+    writeFileSync(join(folder, 'other.json'), JSON.stringify(content));
+    const { code, results } = await runJson('philox', '--vectors', folder);
+    expect(code).toBe(0);
+    expect(results.map(({ case: name, status, reason }) => [name, status, reason])).toEqual([
+      ['other/threefry/0', 'unsupported', 'no family of vectors has these fields'],
+      ['other/words', 'unsupported', 'no family of vectors has these fields'],
+      ['other/vectors/0', 'unsupported', 'there is no block function threefry2x64'],
+    ]);
+  });
+});
+
+describe('a wrong call', () => {
+  test('ends with 2 and the usage', async () => {
+    const { code, errors } = await run('attention', '--vectors', attention, '--engine', 'cuda');
+    expect(code).toBe(2);
+    expect(errors[0]).toContain("not 'cuda'");
+    expect(errors[0]).toContain('Usage: pnpm conformance <suite>');
+  });
+
+  test.each(suites.map(({ name }) => name))('%s names a folder that is not there', async name => {
+    const missing = join(newFolder(), 'missing');
+    const { code, lines, errors } = await run(name, '--vectors', missing, '--json');
+    expect({ code, lines }).toEqual({ code: 2, lines: [] });
+    expect(errors).toEqual([`--vectors: there is no folder ${missing}.`]);
+  });
+
+  test.each(suites.map(({ name }) => name))('%s names a folder without data', async name => {
+    const { code, errors } = await run(name, '--vectors', newFolder());
+    expect(code).toBe(2);
+    expect(errors[0]).toMatch(/^--vectors: there is no (case|JSON file) in /);
+  });
+});

@@ -1,0 +1,27 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { SetupError } from './suite.ts';
+
+/**
+ * Checks that a folder of test data exists.
+ * @throws SetupError naming the option and the folder.
+ */
+export function requireFolder(option: string, folder: string): void {
+  if (!existsSync(folder)) throw new SetupError(`--${option}: there is no folder ${folder}.`);
+  if (!statSync(folder).isDirectory()) throw new SetupError(`--${option}: ${folder} is no folder.`);
+}
+
+/** The names of the JSON files of a folder, in order of their names. */
+export function jsonFiles(folder: string): string[] {
+  return readdirSync(folder)
+    .filter(file => file.endsWith('.json'))
+    .sort();
+}
+
+/** @throws SetupError naming the file when it holds no JSON. */
+export function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new SetupError(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}

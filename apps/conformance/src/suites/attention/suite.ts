@@ -1,0 +1,40 @@
+import type { StorageDType } from '@tilewise/test-data';
+import type { ConformanceCase } from '../../case.ts';
+import type { Suite } from '../../suite.ts';
+import { type CaseFile, caseFiles, readCase } from './case-files.ts';
+import { engineNames, type OpenEngine, openEngine } from './engines.ts';
+import { runGolden } from './run-golden.ts';
+
+/** Golden cases of attention, forward and backward, against float64 results. */
+export const attention: Suite = {
+  name: 'attention',
+  summary:
+    'forward and backward of golden cases; the error is that of the worst tensor, 1 = all that its gate allows',
+  options: {
+    vectors: {
+      value: 'DIR',
+      meaning: 'manifest.json and cases/, or the case files themselves',
+      required: true,
+    },
+    engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
+    dtype: { value: 'DTYPE', meaning: 'how q, k, v, o and dO are stored', choices: ['f32', 'f16', 'bf16'] },
+  },
+  async open({ vectors = '', engine = '', dtype }) {
+    const files = caseFiles(vectors);
+    const opened = await openEngine(engine);
+    return {
+      cases: files.map(file => caseOf(file, opened, dtype as StorageDType)),
+      close: opened.close,
+    };
+  },
+};
+
+function caseOf(file: CaseFile, { run }: OpenEngine, storage: StorageDType): ConformanceCase {
+  return {
+    name: file.name,
+    run: async () => {
+      const golden = readCase(file);
+      return run(engine => runGolden(engine, golden, storage));
+    },
+  };
+}

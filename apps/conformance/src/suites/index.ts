@@ -1,0 +1,6 @@
+import type { Suite } from '../suite.ts';
+import { attention } from './attention/suite.ts';
+import { philox } from './philox/suite.ts';
+
+/** Every suite; a new one is a folder beside this file and a line here. */
+export const suites: readonly Suite[] = [attention, philox];

@@ -1,0 +1,48 @@
+import type { Generator } from './generator.ts';
+
+/** Values that were drawn, and those that the file has for them. They must be equal. */
+export interface Comparison {
+  readonly what: string;
+  readonly got: readonly (string | number)[];
+  readonly want: readonly (string | number)[];
+}
+
+/** What checking a record gives: comparisons, or why the generator cannot draw it. */
+export type Check = readonly Comparison[] | { readonly unsupported: string };
+
+/** A kind of vector: where it stands in a file, what its records have, and how one is checked. */
+export interface Family {
+  /** What it is a family of, for a reason. */
+  readonly title: string;
+  /** Whether a record of this section is one. */
+  matches(section: string, record: unknown): boolean;
+  check(section: string, record: unknown, generator: Generator): Promise<Check>;
+}
+
+/**
+ * A family whose records are objects that have all of `fields`, in sections of that name.
+ *
+ * @param onHost whether there is no WGSL for it, so that only the host can draw it.
+ */
+export function family<R>(definition: {
+  readonly title: string;
+  readonly section: RegExp;
+  readonly fields: readonly (keyof R & string)[];
+  readonly onHost?: boolean;
+  readonly check: (record: R, generator: Generator, section: string) => Check | Promise<Check>;
+}): Family {
+  const { title, section: sections, fields, onHost, check } = definition;
+  return {
+    title,
+    matches: (section, record) => sections.test(section) && hasFields(record, fields),
+    // The file says what a record is; what it must have to be read at all was just looked for.
+    check: async (section, record, generator) =>
+      onHost && !generator.isHost
+        ? { unsupported: `${title} has no WGSL: it is for hosts` }
+        : check(record as R, generator, section),
+  };
+}
+
+function hasFields(record: unknown, fields: readonly string[]): boolean {
+  return typeof record === 'object' && record !== null && fields.every(field => Object.hasOwn(record, field));
+}

@@ -1,0 +1,43 @@
+/** An integer as the files write it: hexadecimal digits, or a JSON number. */
+export function integer(numeral: string | number): bigint {
+  return typeof numeral === 'number' ? BigInt(numeral) : BigInt(`0x${numeral}`);
+}
+
+/** A 32-bit word as the files write it: eight hexadecimal digits. */
+export function hex8(word: number): string {
+  return (word >>> 0).toString(16).padStart(8, '0');
+}
+
+/** A 64-bit word as the files write it: sixteen hexadecimal digits. */
+export function hex16(word: bigint): string {
+  return word.toString(16).padStart(16, '0');
+}
+
+/** The bits of an f32, as the files write them. */
+export function f32Bits(value: number): string {
+  const view = new DataView(new ArrayBuffer(4));
+  view.setFloat32(0, value);
+  return hex8(view.getUint32(0));
+}
+
+/** A C99 hexadecimal float such as `0x1.ccf2d9115c140p-7`; exact. */
+export function hexFloat(text: string): number {
+  const parts = /^0x(\d)(?:\.([0-9a-f]*))?p([+-]\d+)$/.exec(text);
+  if (!parts) throw new Error(`'${text}' is no hexadecimal float`);
+  const [, whole, fraction = '', exponent] = parts;
+  return Number.parseInt(whole + fraction, 16) * 2 ** (Number(exponent) - 4 * fraction.length);
+}
+
+/** A mask as bytes in hexadecimal: element i is bit i mod 8, the lowest first, of byte ⌊i / 8⌋. */
+export function packBits(mask: Uint8Array): string[] {
+  const bytes = new Uint8Array(Math.ceil(mask.length / 8));
+  mask.forEach((keep, i) => {
+    bytes[i >> 3] |= keep << (i & 7);
+  });
+  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0'));
+}
+
+/** The bytes of a string of hexadecimal digits, two digits each. */
+export function hexBytes(digits: string): string[] {
+  return digits.match(/../g) ?? [];
+}
