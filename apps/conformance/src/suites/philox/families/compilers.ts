@@ -7,7 +7,7 @@ import {
   tritonRandint4x,
   xlaRngBitGenerator,
 } from '@tilewise/philox/interop';
-import { type Comparison, family } from '../family.ts';
+import { type Comparison, type Family, family } from '../family.ts';
 import { f32Bits, hex8, hex16, integer } from '../numerals.ts';
 
 interface XlaRecord {
@@ -18,7 +18,7 @@ interface XlaRecord {
 }
 
 /** XLA's `RngBitGenerator`. */
-export const xla = family<XlaRecord>({
+export const xla: Family = family<XlaRecord>({
   title: "XLA's RngBitGenerator",
   section: /./,
   fields: ['state_in', 'n_u32', 'out_u32', 'state_out'],
@@ -40,7 +40,7 @@ interface TritonRecord {
 }
 
 /** Triton's `tl.randint4x` and `tl.rand`. */
-export const triton = family<TritonRecord>({
+export const triton: Family = family<TritonRecord>({
   title: "Triton's rand",
   section: /./,
   fields: ['seed', 'offset', 'randint4x', 'rand_f32_bits'],
@@ -61,7 +61,7 @@ interface JaxRecord {
 }
 
 /** JAX's `philox4x32` implementation: the key, and the draws that the record has under names with their argument. */
-export const jax = family<JaxRecord>({
+export const jax: Family = family<JaxRecord>({
   title: "JAX's philox4x32",
   section: /jax/,
   fields: ['seed', 'key'],

@@ -1,6 +1,6 @@
 import { firstWordAtLeast } from '@tilewise/philox';
 import { nativeDropoutScale } from '@tilewise/philox/interop';
-import { type Comparison, family } from '../family.ts';
+import { type Comparison, type Family, family } from '../family.ts';
 import { f32Bits } from '../numerals.ts';
 
 interface TorchThreshold {
@@ -14,7 +14,7 @@ interface TorchThreshold {
 }
 
 /** The integer decisions of PyTorch's kernels: memory-efficient attention, and `native_dropout`. */
-export const torchThresholds = family<TorchThreshold>({
+export const torchThresholds: Family = family<TorchThreshold>({
   title: 'torch-efficient thresholds',
   section: /./,
   fields: ['p', 'keep_if_x_ge'],
@@ -46,7 +46,7 @@ interface FlashThreshold {
 }
 
 /** The largest byte that FlashAttention-2 keeps. */
-export const flashAttention2Thresholds = family<FlashThreshold>({
+export const flashAttention2Thresholds: Family = family<FlashThreshold>({
   title: 'flash-attention-2 thresholds',
   section: /./,
   fields: ['p', 'p_keep_u8'],

@@ -3,7 +3,7 @@ import {
   nativeDropoutMask,
   transformerEngineDropoutMask,
 } from '@tilewise/philox/interop';
-import { type Comparison, family } from '../family.ts';
+import { type Comparison, type Family, family } from '../family.ts';
 import { hexBytes, integer, packBits } from '../numerals.ts';
 
 interface NativeRecord {
@@ -19,7 +19,7 @@ interface NativeRecord {
 }
 
 /** Masks of `torch.native_dropout` for a launch geometry. */
-export const nativeDropout = family<NativeRecord>({
+export const nativeDropout: Family = family<NativeRecord>({
   title: 'torch.native_dropout',
   section: /./,
   fields: ['numel', 'vec', 'grid', 'p', 'seed', 'offset', 'mask_hex'],
@@ -48,7 +48,7 @@ interface TransformerEngineRecord {
 }
 
 /** Masks of TransformerEngine's 8-bit dropout. */
-export const transformerEngineDropout = family<TransformerEngineRecord>({
+export const transformerEngineDropout: Family = family<TransformerEngineRecord>({
   title: "TransformerEngine's dropout",
   section: /./,
   fields: ['numel', 'p', 'seed', 'offset', 'mask_hex', 'drop_threshold_u8'],

@@ -1,4 +1,4 @@
-import { family } from '../family.ts';
+import { type Family, family } from '../family.ts';
 import { hex8, integer } from '../numerals.ts';
 
 interface EngineStream {
@@ -12,7 +12,7 @@ interface EngineStream {
 }
 
 /** What `at::philox_engine` of PyTorch draws. */
-export const engineStreams = family<EngineStream>({
+export const engineStreams: Family = family<EngineStream>({
   title: 'at::philox_engine',
   section: /./,
   fields: ['seed', 'subsequence', 'offset', 'out'],

@@ -1,5 +1,5 @@
 import { philox2x64, philox4x64 } from '@tilewise/philox';
-import { family } from '../family.ts';
+import { type Family, family } from '../family.ts';
 import type { Generator } from '../generator.ts';
 import { hex8, hex16, integer } from '../numerals.ts';
 
@@ -12,7 +12,7 @@ interface KnownAnswer {
 }
 
 /** Known answers of the block functions, as of Random123's kat_vectors. */
-export const knownAnswers = family<KnownAnswer>({
+export const knownAnswers: Family = family<KnownAnswer>({
   title: 'block function',
   section: /./,
   fields: ['alg', 'rounds', 'key', 'counter', 'out'],

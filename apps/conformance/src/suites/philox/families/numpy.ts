@@ -14,7 +14,7 @@ interface KeyCounterRecord {
 }
 
 /** `Philox(key=…, counter=…)`. */
-export const numpyKeyCounter = family<KeyCounterRecord>({
+export const numpyKeyCounter: Family = family<KeyCounterRecord>({
   title,
   section: /./,
   fields: ['key_int_hex', 'counter_int_hex', 'random_raw'],
@@ -36,7 +36,7 @@ interface SeededRecord {
 }
 
 /** `Philox(seed)` through NumPy's SeedSequence, and what its generator makes of it. */
-export const numpySeeded = family<SeededRecord>({
+export const numpySeeded: Family = family<SeededRecord>({
   title,
   section: /./,
   fields: ['seed', 'derived_key', 'random_raw'],
@@ -94,7 +94,7 @@ interface JumpedRecord {
 }
 
 /** A record under a name such as `key42_jumped`: `Philox(key=42).jumped()`. */
-export const numpyJumped = family<JumpedRecord>({
+export const numpyJumped: Family = family<JumpedRecord>({
   title,
   section: /^key\d+_jumped$/,
   fields: ['counter', 'random_raw'],

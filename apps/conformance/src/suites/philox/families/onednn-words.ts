@@ -1,6 +1,6 @@
 import { splitU64 } from '@tilewise/philox';
 import { onednnLegacyWord, onednnWord } from '@tilewise/philox/interop';
-import { type Comparison, family } from '../family.ts';
+import { type Comparison, type Family, family } from '../family.ts';
 import { hex8, integer } from '../numerals.ts';
 
 interface OnednnWord {
@@ -11,7 +11,7 @@ interface OnednnWord {
 }
 
 /** The words behind oneDNN's Dropout: its 64-bit path. */
-export const onednnWords = family<OnednnWord>({
+export const onednnWords: Family = family<OnednnWord>({
   title: 'oneDNN words',
   section: /./,
   fields: ['idx', 'seed', 'offset', 'out'],
@@ -33,7 +33,7 @@ interface OnednnLegacyWord {
 }
 
 /** oneDNN's 32-bit paths, of releases up to 3.10 and since 3.11. */
-export const onednnLegacyWords = family<OnednnLegacyWord>({
+export const onednnLegacyWords: Family = family<OnednnLegacyWord>({
   title: 'oneDNN legacy words',
   section: /^legacy/,
   fields: ['idx', 'seed', 'out'],
