@@ -5,7 +5,7 @@ export interface Outcome {
   readonly status: 'pass' | 'fail' | 'unsupported';
   /** How wrong it was, in the unit of the suite; at most the suite's limit when it passed, null when nothing was compared. */
   readonly error: number | null;
-  /** One sentence for people; always there unless the case passed. */
+  /** For people: why it is not a pass, or where a pass was worst. */
   readonly reason: string | null;
 }
 
