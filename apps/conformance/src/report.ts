@@ -35,5 +35,11 @@ export function textReport({ out, status }: ReportSink): Report {
 
 function textLine({ case: name, status, reason, ms }: CaseResult): string {
   const time = status === 'skipped' ? '' : `  ${Math.round(ms)} ms`;
-  return `${status.padEnd(11)}  ${name}${reason === null ? '' : `  ${reason}`}${time}`;
+  return `${status.padEnd(11)}  ${name}${reason === null ? '' : `  ${oneLine(reason)}`}${time}`;
+}
+
+/** Messages of shader compilers run over pages; all of it is in the JSON report. */
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
 }
