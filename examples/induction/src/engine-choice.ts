@@ -1,0 +1,57 @@
+import { cpus } from 'node:os';
+import type { Engine } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { referenceEngine } from '@tilewise/core/reference';
+
+export const engineNames = ['reference', 'cpu', 'webgpu'] as const;
+export type EngineName = (typeof engineNames)[number];
+
+/** An engine to train on, and why it is this one. */
+export interface ChosenEngine {
+  readonly engine: Engine;
+  /** What it runs on. */
+  readonly adapter: string;
+  /** The end of a sentence that starts with the engine's name. */
+  readonly reason: string;
+  close(): void;
+}
+
+/**
+ * The engine that was asked for, or the best one of this machine: WebGPU if it has a GPU, else the CPU, because a software
+ * adapter is a CPU too, behind a driver. Dawn is loaded only to look for a GPU.
+ * @throws Error when WebGPU was asked for and there is none.
+ */
+export async function chooseEngine(wanted?: EngineName): Promise<ChosenEngine> {
+  if (wanted === 'webgpu') return openWebGpu('as asked');
+  if (wanted !== undefined) return hostEngine(wanted, 'as asked');
+  const found = await lookForGpu();
+  if (found === null) return openWebGpu('as there is a GPU');
+  return hostEngine('cpu', `as there is no GPU (${found})`);
+}
+
+function hostEngine(name: 'reference' | 'cpu', reason: string): ChosenEngine {
+  const engine: Engine = name === 'cpu' ? cpuEngine() : referenceEngine();
+  const adapter = cpus()[0]?.model.trim() || process.arch;
+  return { engine, adapter, reason, close: () => {} };
+}
+
+/** Null if there is a GPU, else what there is instead. */
+async function lookForGpu(): Promise<string | null> {
+  try {
+    const { openGpu } = await import('@tilewise/webgpu-host');
+    const { kind, description } = await openGpu();
+    return kind === 'hardware' ? null : `WebGPU would run on ${description}`;
+  } catch (error) {
+    const [first] = String(error instanceof Error ? error.message : error).split('\n');
+    return first.replace(/[.:]?( Tried:)?$/, '');
+  }
+}
+
+async function openWebGpu(reason: string): Promise<ChosenEngine> {
+  const { openGpu } = await import('@tilewise/webgpu-host');
+  const { adapter, description, kind } = await openGpu();
+  if (kind === 'null') throw new Error(`WebGPU cannot train here: ${description} computes nothing.`);
+  const { createContext, webgpuEngine } = await import('@tilewise/webgpu');
+  const ctx = await createContext({ adapter });
+  return { engine: webgpuEngine(ctx), adapter: description, reason, close: () => ctx.destroy() };
+}
