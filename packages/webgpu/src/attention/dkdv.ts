@@ -1,0 +1,109 @@
+import type { BackwardProblem, OperandDesc } from '@tilewise/core';
+import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
+import { gradientTile } from './gradient-tile.ts';
+import { writeOperand } from './operand.ts';
+import {
+  accumulate,
+  accumulators,
+  storeRows,
+  storeWeightsByQuery,
+  type TileOperand,
+  tileCols,
+  tileDeclarations,
+  tileLanes,
+  tileRows,
+} from './tile.ts';
+import type { KernelConfig } from './tile-table.ts';
+
+/** Which of the two gradients a kernel computes, and where they go. */
+export interface KeyGradients {
+  readonly dk?: OperandDesc;
+  readonly dv?: OperandDesc;
+}
+
+/**
+ * dK = dSᵀ · Q and dV = dropout(P)ᵀ · dO: a workgroup has one tile of keys of one key head and walks over the query heads
+ * of its group and the query tiles that may see its keys. The sum over the group happens here, in a fixed order.
+ *
+ * dK and dV can be computed together when they have the same heads; alone when only one is wanted, or when both do not
+ * fit (bindings, registers). The tile must be square, as keys take the place of rows in the result.
+ */
+export function dkdvKernel(
+  problem: BackwardProblem,
+  { dk, dv }: KeyGradients,
+  config: KernelConfig,
+): KernelSpec {
+  const { tile } = config;
+  const { B, Hk, Hv, Skv, Dqk, Dv } = problem.forward;
+  const rows = tileRows(tile);
+  const cols = tileCols(tile);
+  const tiles = Math.ceil(Skv / cols);
+  const heads = dk ? Hk : Hv;
+  const gradient = gradientTile(problem, config, { weight: dv !== undefined, ds: dk !== undefined });
+  const q: TileOperand = {
+    name: 'q',
+    head: 'h',
+    first: 'i0',
+    end: 'seq.length_q',
+    channels: 'P.Dqk',
+    D: Dqk,
+  };
+  const dO: TileOperand = {
+    name: 'dO',
+    head: 'h',
+    first: 'i0',
+    end: 'seq.length_q',
+    channels: 'P.Dv',
+    D: Dv,
+  };
+  const result = (name: string, channels: TileOperand['channels'], D: number): TileOperand => ({
+    name,
+    channels,
+    head: 'head',
+    first: 'j0',
+    end: 'seq.rows_kv',
+    D,
+  });
+  const overQueries = { over: 'queries', watch: gradient.watch } as const;
+  const body = `
+  let tile = group % P.tiles;
+  let head = (group / P.tiles) % P.heads;
+  let seq = sequence_at(group / (P.tiles * P.heads));
+  let j0 = tile * ${cols}u;
+  let tx = lane % ${tile.tx}u;
+  let ty = lane / ${tile.tx}u;
+  ${dk ? accumulators(tile, 'dk', Dqk) : ''}
+  ${dv ? accumulators(tile, 'dv', Dv) : ''}
+
+  let queries = query_range(seq, j0, j0 + ${cols}u);
+  let heads_per_group = P.Hq / P.heads;
+  for (var h = head * heads_per_group; h < (head + 1u) * heads_per_group; h++) {
+  for (var i0 = queries.x / ${rows}u * ${rows}u; i0 < queries.y; i0 += ${rows}u) {
+    ${gradient.loadRowValues}
+    ${gradient.compute}
+    ${dv ? `${storeWeightsByQuery(tile, r => `weight${r}`)}\n    ${accumulate(tile, 'dv', dO, overQueries)}` : ''}
+    ${dk && dv ? 'workgroupBarrier();' : ''}
+    ${dk ? `${storeWeightsByQuery(tile, r => `ds${r}`)}\n    ${accumulate(tile, 'dk', q, overQueries)}` : ''}
+  }
+  }
+  ${dk ? storeRows(tile, result('dk', 'P.Dqk', Dqk), (r, n) => `dk${r}_${n}`) : ''}
+  ${dv ? storeRows(tile, result('dv', 'P.Dv', Dv), (r, n) => `dv${r}_${n}`) : ''}`;
+  return kernelSpec({
+    name: dk && dv ? 'attention dk dv' : `attention ${dk ? 'dk' : 'dv'}`,
+    groups: tiles * heads * B,
+    workgroupSize: tileLanes(tile),
+    parts: [
+      {
+        uniforms: [
+          { name: 'tiles', type: 'u32', value: tiles },
+          { name: 'heads', type: 'u32', value: heads },
+        ],
+      },
+      ...gradient.parts,
+      ...(dk ? [writeOperand('dk', dk, 'kv', config)] : []),
+      ...(dv ? [writeOperand('dv', dv, 'kv', config)] : []),
+    ],
+    declarations: tileDeclarations(tile),
+    body,
+  });
+}

@@ -1,0 +1,71 @@
+import type { BackwardProblem, OperandDesc } from '@tilewise/core';
+import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
+import { gradientTile } from './gradient-tile.ts';
+import { writeOperand } from './operand.ts';
+import {
+  accumulate,
+  accumulators,
+  storeRows,
+  storeWeightsByKey,
+  type TileOperand,
+  tileCols,
+  tileDeclarations,
+  tileLanes,
+  tileRows,
+} from './tile.ts';
+import type { KernelConfig } from './tile-table.ts';
+
+/** dQ = dS · K: a workgroup has one tile of queries and walks over the key tiles that they may see. */
+export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: KernelConfig): KernelSpec {
+  const { tile } = config;
+  const { B, Hq, Sq, Dqk } = problem.forward;
+  const rows = tileRows(tile);
+  const cols = tileCols(tile);
+  const tiles = Math.ceil(Sq / rows);
+  const gradient = gradientTile(problem, config, { weight: false, ds: true });
+  const k: TileOperand = {
+    name: 'k',
+    head: 'h / P.group_k',
+    first: 'j0',
+    end: 'seq.length_kv',
+    channels: 'P.Dqk',
+    D: Dqk,
+  };
+  const result: TileOperand = {
+    name: 'dq',
+    head: 'h',
+    first: 'i0',
+    end: 'seq.rows_q',
+    channels: 'P.Dqk',
+    D: Dqk,
+  };
+  const body = `
+  let tile = P.tiles - 1u - group % P.tiles;
+  let h = (group / P.tiles) % P.Hq;
+  let seq = sequence_at(group / (P.tiles * P.Hq));
+  let i0 = tile * ${rows}u;
+  let tx = lane % ${tile.tx}u;
+  let ty = lane / ${tile.tx}u;
+  ${accumulators(tile, 'acc', Dqk)}
+  ${gradient.loadRowValues}
+
+  let keys = key_range(seq, i0, i0 + ${rows}u);
+  for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
+    ${gradient.compute}
+    ${storeWeightsByKey(tile, r => `ds${r}`)}
+    ${accumulate(tile, 'acc', k, { over: 'keys', watch: gradient.watch })}
+  }
+  ${storeRows(tile, result, (r, n) => `acc${r}_${n}`)}`;
+  return kernelSpec({
+    name: 'attention dq',
+    groups: tiles * Hq * B,
+    workgroupSize: tileLanes(tile),
+    parts: [
+      { uniforms: [{ name: 'tiles', type: 'u32', value: tiles }] },
+      ...gradient.parts,
+      writeOperand('dq', dq, 'q', config),
+    ],
+    declarations: tileDeclarations(tile),
+    body,
+  });
+}

@@ -1,0 +1,96 @@
+import { type DropoutDesc, dtypeInfo, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
+import type { GpuContext } from '../device/context.ts';
+import { withFaults } from '../device/faults.ts';
+import { GpuTensor } from '../device/gpu-tensor.ts';
+import type { BufferSlice, Plan } from './plan.ts';
+
+/** A result to be made. */
+export interface ResultDesc {
+  readonly desc: TensorDesc;
+  /** Some elements are not written: start from zeros. */
+  readonly clear: boolean;
+}
+
+/** One eager call: a plan, made or remembered, and the tensors that it runs on. */
+export interface EagerCall {
+  /** Says, as JSON, which plan this is. The dropout seed and offset in it do not matter. */
+  readonly key: unknown;
+  readonly operands: object;
+  readonly results: Readonly<Record<string, ResultDesc>>;
+  readonly dropout: DropoutDesc | null;
+  readonly plan: (unaligned: readonly string[]) => Plan;
+}
+
+const plans = new WeakMap<GpuContext, Map<string, Plan>>();
+
+/** More problems than a program normally has; beyond it, the oldest plan is forgotten (its pipelines are not). */
+const maxPlans = 256;
+
+/** Allocates the results, uploads host operands, records the plan and submits. */
+export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTensor> {
+  const { operands, results, dropout } = call;
+  const given = new Map<string, GpuTensor>();
+  const uploaded: GpuTensor[] = [];
+  const bind = (name: string, tensor: unknown): void => {
+    if (tensor === undefined) return;
+    if (tensor instanceof Tensor) {
+      const copy = ctx.upload(tensor);
+      uploaded.push(copy);
+      given.set(name, copy);
+    } else if (tensor instanceof GpuTensor) given.set(name, ctx.checkOwn(name, tensor));
+    else throw new InvalidArgumentError(name, 'must be a GpuTensor or a Tensor');
+  };
+  for (const [name, tensor] of Object.entries(operands)) bind(name, tensor);
+
+  const unaligned = [...given]
+    .filter(([, { dtype, byteOffset }]) => byteOffset % (4 * dtypeInfo[dtype].bytes) !== 0)
+    .map(([name]) => name);
+  const plan = remembered(ctx, call, unaligned);
+
+  const { result: made, fault } = withFaults(ctx.device, () => {
+    const outputs = Object.entries(results).map(([name, { desc, clear }]) => {
+      return { name, clear, tensor: ctx.allocate(desc.shape, desc.dtype) };
+    });
+    const workspace = plan.workspaceBytes > 0 ? ctx.takeScratch(plan.workspaceBytes) : null;
+    const buffers: Record<string, BufferSlice> = workspace ? { workspace: { buffer: workspace } } : {};
+    for (const [name, { buffer, byteOffset }] of given) buffers[name] = { buffer, offset: byteOffset };
+    for (const { name, tensor } of outputs) buffers[name] = { buffer: tensor.buffer };
+    const encoder = ctx.device.createCommandEncoder({ label: 'tilewise' });
+    for (const { clear, tensor } of outputs) if (clear) encoder.clearBuffer(tensor.buffer);
+    const words = dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : {};
+    plan.encode(encoder, buffers, words);
+    ctx.device.queue.submit([encoder.finish()]);
+    if (workspace) ctx.giveScratch(workspace);
+    return outputs;
+  });
+  const faults = Promise.all([fault, ...[...given.values()].map(tensor => tensor.fault)]).then(all =>
+    all.find(f => f !== undefined),
+  );
+  for (const tensor of uploaded) ctx.release(tensor);
+  return Object.fromEntries(
+    made.map(({ name, tensor }) => {
+      const { buffer, byteOffset, owned } = tensor;
+      return [name, new GpuTensor(ctx, { buffer, byteOffset, owned }, tensor, faults)];
+    }),
+  );
+}
+
+function remembered(ctx: GpuContext, { key, plan }: EagerCall, unaligned: readonly string[]): Plan {
+  let known = plans.get(ctx);
+  if (!known) {
+    known = new Map();
+    plans.set(ctx, known);
+  }
+  const name = JSON.stringify([key, unaligned], (field, value) =>
+    field === 'seed' || field === 'offset' ? 0 : value,
+  );
+  const old = known.get(name);
+  if (old) return old;
+  const made = plan(unaligned);
+  if (known.size >= maxPlans) {
+    const [oldest] = known.keys();
+    if (oldest !== undefined) known.delete(oldest);
+  }
+  known.set(name, made);
+  return made;
+}

@@ -1,0 +1,124 @@
+import type { BackwardProblem } from '@tilewise/core';
+import type { ShaderPart } from '../kernel/shader-part.ts';
+import { dropoutPart } from './dropout.ts';
+import { readOperand } from './operand.ts';
+import { rowAddressing, rowTensor } from './row-results.ts';
+import { scorePart } from './score/score.ts';
+import { sequencePart } from './sequence.ts';
+import { products, repeat, type TileOperand, tileCols, tileRequires, tileRows } from './tile.ts';
+import type { KernelConfig } from './tile-table.ts';
+
+/** What both backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the rows' (lse, δ). */
+export interface GradientTile {
+  readonly parts: readonly ShaderPart[];
+  /** Statements that declare the row values of this lane's four queries. */
+  readonly loadRowValues: string;
+  /**
+   * Statements that declare, for r = 0…3 (queries) as vec4f over keys: `weightr` = dropout(P), if asked for, and
+   * `dsr` = d loss / d(q·k).
+   */
+  readonly compute: string;
+  /** WGSL condition: some weights may be 0 because their pair is not seen. */
+  readonly watch: string;
+}
+
+export interface GradientTileOptions {
+  /** dropout(P), which dV needs. */
+  readonly weight: boolean;
+  /** dS, which dQ and dK need. */
+  readonly ds: boolean;
+}
+
+/**
+ * With P = exp(S − lse), dP = (dO·Vᵀ) ∘ dropout and dS = P ∘ (dP − δ) (Dao 2022, appendix B.2), then times the slope of the
+ * score stages, which turns it into the gradient of q·k.
+ */
+export function gradientTile(
+  problem: BackwardProblem,
+  config: KernelConfig,
+  options: GradientTileOptions,
+): GradientTile {
+  const { tile } = config;
+  const { forward, dO } = problem;
+  const { Hq, Hk, Hv, Dqk, Dv } = forward;
+  const score = scorePart(forward);
+  const dropout = dropoutPart(forward);
+  const rows = tileRows(tile);
+  const cols = tileCols(tile);
+  const q: TileOperand = {
+    name: 'q',
+    head: 'h',
+    first: 'i0',
+    end: 'seq.length_q',
+    channels: 'P.Dqk',
+    D: Dqk,
+  };
+  const k: TileOperand = {
+    name: 'k',
+    head: 'h / P.group_k',
+    first: 'j0',
+    end: 'seq.length_kv',
+    channels: 'P.Dqk',
+    D: Dqk,
+  };
+  const o: TileOperand = { name: 'dO', head: 'h', first: 'i0', end: 'seq.length_q', channels: 'P.Dv', D: Dv };
+  const v: TileOperand = {
+    name: 'v',
+    head: 'h / P.group_v',
+    first: 'j0',
+    end: 'seq.length_kv',
+    channels: 'P.Dv',
+    D: Dv,
+  };
+  const perRow = (text: (r: number) => string): string => repeat(4, text, '\n    ');
+
+  const compute = `${products(tile, 's', q, k)}
+    ${options.ds ? products(tile, 'dp', o, v) : ''}
+    let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
+    let i = i0 + ty * 4u;
+    let j = j0 + tx * 4u;
+    ${perRow(
+      r => `var inside${r} = vec4<bool>(true);
+    if (!whole) {
+      inside${r} = inside4(seq, i + ${r}u, j);
+    }
+    let score${r} = score4(seq, h, i + ${r}u, j, s${r}, inside${r});
+    let p${r} = select(vec4f(), exp(score${r}.value - row${r}.x), score${r}.seen);
+    ${dropout ? `let keep${r} = dropout4(seq, h, i + ${r}u, j);` : ''}
+    ${options.weight ? `let weight${r} = ${dropout ? `p${r} * keep${r}` : `p${r}`};` : ''}
+    ${
+      options.ds
+        ? `let ds${r} = select(vec4f(), p${r} * (dp${r}${dropout ? ` * keep${r}` : ''} - row${r}.y) * score${r}.slope, score${r}.seen);`
+        : ''
+    }`,
+    )}`;
+
+  return {
+    parts: [
+      {
+        uniforms: [
+          { name: 'group_k', type: 'u32', value: Hq / Hk },
+          { name: 'group_v', type: 'u32', value: Hq / Hv },
+        ],
+        requires: tileRequires,
+      },
+      ...sequencePart(forward),
+      readOperand('q', forward.q, 'q', config),
+      readOperand('k', forward.k, 'kv', config),
+      ...(options.ds ? [readOperand('v', forward.v, 'kv', config)] : []),
+      readOperand('dO', dO, 'q', config),
+      rowAddressing(forward),
+      rowTensor('rows', 'read', 'vec2f'),
+      ...score.parts,
+      ...(dropout ? [dropout] : []),
+    ],
+    loadRowValues: perRow(
+      r => `var row${r} = vec2f(3e38, 0.0);
+    if (i0 + ty * 4u + ${r}u < seq.length_q) {
+      row${r} = rows[P.rows_base + row_at(seq, h, i0 + ty * 4u + ${r}u)];
+    }`,
+    ),
+    compute,
+    watch: score.hides ? 'true' : '!whole',
+  };
+}

@@ -1,0 +1,43 @@
+import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
+import type { Capabilities } from '../device/capabilities.ts';
+import type { KernelSpec } from '../kernel/kernel-spec.ts';
+import { dkdvKernel } from './dkdv.ts';
+import { dqKernel } from './dq.ts';
+import { forwardKernel } from './forward.ts';
+import { rowsKernel } from './rows.ts';
+import type { GradientDescs } from './tensors.ts';
+import { defaultTile, type KernelConfig, maxChannelsForFusedKeyGradients } from './tile-table.ts';
+
+/** The kernels of a forward problem, in the order in which they run. */
+export function forwardKernels(problem: AttentionProblem, unaligned: ReadonlySet<string>): KernelSpec[] {
+  return [forwardKernel(problem, { tile: defaultTile, unaligned })];
+}
+
+/** The kernels of a backward problem: only those that the wanted gradients need. */
+export function backwardKernels(
+  problem: BackwardProblem,
+  gradients: GradientDescs,
+  capabilities: Capabilities,
+  unaligned: ReadonlySet<string>,
+): KernelSpec[] {
+  const config: KernelConfig = { tile: defaultTile, unaligned };
+  const wanted = new Set(problem.gradients);
+  const kernels = [rowsKernel(problem, config)];
+  const dk = wanted.has('dk') ? { dk: gradients.dk } : null;
+  const dv = wanted.has('dv') ? { dv: gradients.dv } : null;
+  if (dk && dv && fuses(problem)) {
+    const fused = dkdvKernel(problem, { ...dk, ...dv }, config);
+    const fits = fused.bindings.length <= capabilities.maxStorageBuffersPerShaderStage;
+    if (fits) kernels.push(fused);
+    else kernels.push(dkdvKernel(problem, dk, config), dkdvKernel(problem, dv, config));
+  } else {
+    for (const one of [dk, dv]) if (one) kernels.push(dkdvKernel(problem, one, config));
+  }
+  if (wanted.has('dq')) kernels.push(dqKernel(problem, gradients.dq, config));
+  return kernels;
+}
+
+/** Whether dK and dV may share a kernel: the same heads, and accumulators that fit into registers. */
+function fuses({ forward: { Hk, Hv, Dqk, Dv } }: BackwardProblem): boolean {
+  return Hk === Hv && Dqk + Dv <= maxChannelsForFusedKeyGradients;
+}

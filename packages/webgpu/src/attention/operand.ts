@@ -1,0 +1,139 @@
+import type { OperandDesc } from '@tilewise/core';
+import type { ShaderPart, UniformField } from '../kernel/shader-part.ts';
+import { storageFormat } from '../wgsl/storage-format.ts';
+import type { KernelConfig } from './tile-table.ts';
+
+/** Which lengths a tensor's rows follow: queries (q, o, dO, dq) or keys (k, v, dk, dv). */
+export type Side = 'q' | 'kv';
+
+/**
+ * Whether four channels can be moved as one vector: they lie side by side, and every row starts at a multiple of four
+ * elements. The start of the tensor itself must too: `unaligned` names those for which that does not hold.
+ */
+function isVectorised({ shape, strides }: OperandDesc): boolean {
+  const [sb, sh, ss, sd] = strides;
+  return shape[3] % 4 === 0 && sd === 1 && [sb, sh, ss].every(s => s % 4 === 0);
+}
+
+function addressing(
+  name: string,
+  { shape, strides }: OperandDesc,
+  side: Side,
+): { uniforms: UniformField[]; code: string } {
+  const field = (suffix: string, value: UniformField['value']): UniformField => ({
+    name: `${name}_${suffix}`,
+    type: 'u32',
+    value,
+  });
+  const [sb, sh, ss, sd] = strides;
+  return {
+    uniforms: [
+      field('base', { offsetOf: name }),
+      field('sb', sb),
+      field('sh', sh),
+      field('ss', ss),
+      field('sd', sd),
+      field('D', shape[3]),
+    ],
+    code: `fn ${name}_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.${name}_base + seq.b * P.${name}_sb + h * P.${name}_sh + (seq.start_${side} + s) * P.${name}_ss;
+}`,
+  };
+}
+
+/** A loop over the channels d + c of one vector that exist. */
+const eachChannel = (
+  name: string,
+  statement: string,
+): string => `  for (var c = 0u; c < min(4u, P.${name}_D - d); c++) {
+    ${statement}
+  }`;
+
+/**
+ * Reading: `NAME_row(seq, h, s) -> u32`, where a row's channels start, and `NAME_load4(row, d) -> vec4f`, channels d to
+ * d + 3 (d a multiple of 4; beyond the head size 0).
+ */
+export function readOperand(
+  name: string,
+  desc: OperandDesc,
+  side: Side,
+  { unaligned }: KernelConfig,
+): ShaderPart {
+  const format = storageFormat(desc.dtype);
+  const { uniforms, code } = addressing(name, desc, side);
+  const vectorised = isVectorised(desc) && !unaligned.has(name);
+  const load = vectorised
+    ? `  return ${format.load4(name, '(row + d) >> 2u')};`
+    : `  var x = vec4f();
+${eachChannel(name, `x[c] = ${format.load(name, `row + (d + c) * P.${name}_sd`)};`)}
+  return x;`;
+  return {
+    uniforms,
+    bindings: [
+      {
+        name,
+        element: vectorised ? format.vectorElement : format.scalarElement,
+        access: 'read',
+        elementBytes: format.bytes,
+        alignment: vectorised ? 4 * format.bytes : format.bytes,
+      },
+    ],
+    requires: format.requires,
+    code: `${code}
+
+fn ${name}_load4(row: u32, d: u32) -> vec4f {
+${load}
+}`,
+  };
+}
+
+/**
+ * Writing: `NAME_row` as above and `NAME_store4(row, d, x)`. Channels beyond the head size and gaps between rows are not
+ * touched: where a 16-bit value shares its word with something else, its half alone is replaced, atomically.
+ */
+export function writeOperand(
+  name: string,
+  desc: OperandDesc,
+  side: Side,
+  { unaligned }: KernelConfig,
+): ShaderPart {
+  const format = storageFormat(desc.dtype);
+  const { uniforms, code } = addressing(name, desc, side);
+  const vectorised = isVectorised(desc) && !unaligned.has(name);
+  const { pack } = format;
+  const at = `row + (d + c) * P.${name}_sd`;
+  const storeOne = pack ? `${name}_store_half(${at}, ${pack('x[c]')});` : `${name}[${at}] = x[c];`;
+  const half =
+    pack && !vectorised
+      ? `fn ${name}_store_half(at: u32, bits: u32) {
+  let shift = (at & 1u) * 16u;
+  // No other invocation writes this half, so the two steps need not be one.
+  atomicAnd(&${name}[at >> 1u], ~(0xffffu << shift));
+  atomicOr(&${name}[at >> 1u], bits << shift);
+}
+
+`
+      : '';
+  const element = pack ? 'atomic<u32>' : format.scalarElement;
+  const store = vectorised
+    ? `  ${name}[(row + d) >> 2u] = ${format.pack4('x')};`
+    : eachChannel(name, storeOne);
+  return {
+    uniforms,
+    bindings: [
+      {
+        name,
+        element: vectorised ? format.vectorElement : element,
+        access: 'read_write',
+        elementBytes: format.bytes,
+        alignment: vectorised ? 4 * format.bytes : format.bytes,
+      },
+    ],
+    requires: format.requires,
+    code: `${code}
+
+${half}fn ${name}_store4(row: u32, d: u32, x: vec4f) {
+${store}
+}`,
+  };
+}

@@ -1,0 +1,39 @@
+import { isNegativeInfinity } from '../../wgsl/float-bits.ts';
+import { storageFormat } from '../../wgsl/storage-format.ts';
+import { broadcastAddressing } from './broadcast.ts';
+import type { ScoreStageFactory } from './stage.ts';
+
+/** s ← s + bias; an entry of −Infinity hides its key. */
+export const biasStage: ScoreStageFactory = ({ bias }) => {
+  if (!bias) return null;
+  const format = storageFormat(bias.dtype);
+  const { uniforms, code } = broadcastAddressing('bias', bias);
+  return {
+    uniforms,
+    bindings: [
+      {
+        name: 'bias',
+        element: format.scalarElement,
+        access: 'read',
+        elementBytes: format.bytes,
+        alignment: format.bytes,
+      },
+    ],
+    requires: [isNegativeInfinity],
+    code: `${code}
+
+fn bias_value(at: u32) -> f32 {
+  return ${format.load('bias', 'at')};
+}`,
+    apply: `let bias_first = bias_at(seq, h, i, j);
+  for (var c = 0u; c < 4u; c++) {
+    let bias_here = bias_value(bias_first + c * P.bias_sj);
+    if (is_negative_infinity(bias_here)) {
+      seen[c] = false;
+    } else {
+      s[c] += bias_here;
+    }
+  }`,
+    hides: true,
+  };
+};

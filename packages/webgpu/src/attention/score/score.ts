@@ -1,0 +1,37 @@
+import type { AttentionProblem } from '@tilewise/core';
+import type { ShaderPart } from '../../kernel/shader-part.ts';
+import { alibiStage } from './alibi.ts';
+import { biasStage } from './bias.ts';
+import { maskStage } from './mask.ts';
+import { scaleStage } from './scale.ts';
+import { softcapStage } from './softcap.ts';
+import type { ScoreStage, ScoreStageFactory } from './stage.ts';
+
+/** Every stage, in the order in which a score passes them. A new one is a file and a line here. */
+const stages: readonly ScoreStageFactory[] = [scaleStage, softcapStage, biasStage, alibiStage, maskStage];
+
+/**
+ * `score4(seq, h, i, j, dots, inside) -> Score4`: the final scores of query i and keys j to j + 3 from their products q·k.
+ * `inside` says which of them lengths and band allow.
+ */
+export function scorePart(problem: AttentionProblem): {
+  readonly parts: readonly ShaderPart[];
+  /** Whether keys may be hidden within a tile that `tile_inside` calls whole. */
+  readonly hides: boolean;
+} {
+  const active = stages.map(stage => stage(problem)).filter((stage): stage is ScoreStage => stage !== null);
+  const code = `struct Score4 {
+  value: vec4f,
+  slope: vec4f,
+  seen: vec4<bool>,
+}
+
+fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>) -> Score4 {
+  var s = dots;
+  var slope = vec4f(1.0);
+  var seen = inside;
+  ${active.map(stage => stage.apply).join('\n  ')}
+  return Score4(s, slope, seen);
+}`;
+  return { parts: [...active, { code }], hides: active.some(stage => stage.hides) };
+}

@@ -1,0 +1,18 @@
+import { accurateTanh } from '../../wgsl/tanh.ts';
+import type { ScoreStageFactory } from './stage.ts';
+
+/** s ← c · tanh(s / c), with slope 1 − tanh². */
+export const softcapStage: ScoreStageFactory = ({ softcap }) =>
+  softcap === null
+    ? null
+    : {
+        requires: [accurateTanh],
+        uniforms: [
+          { name: 'softcap', type: 'f32', value: softcap },
+          { name: 'softcap_inverse', type: 'f32', value: 1 / softcap },
+        ],
+        apply: `let capped = accurate_tanh(s * P.softcap_inverse);
+  s = P.softcap * capped;
+  slope *= 1.0 - capped * capped;`,
+        hides: false,
+      };

@@ -1,0 +1,16 @@
+import type { AttentionProblem } from '@tilewise/core';
+import type { ShaderPart } from '../../kernel/shader-part.ts';
+
+/**
+ * One step between q·k and the softmax. `apply` works on four neighbouring scores of one query, with `s: vec4f` the
+ * scores so far, `slope: vec4f` = ds/d(q·k), `seen: vec4<bool>`, and `seq`, `h`, `i`, `j` (the first of the four keys)
+ * in scope. A stage that changes `s` non-linearly multiplies its derivative into `slope`: backward needs nothing else.
+ */
+export interface ScoreStage extends ShaderPart {
+  readonly apply: string;
+  /** The stage may hide keys within a tile that lengths and band show whole. */
+  readonly hides: boolean;
+}
+
+/** A stage for a problem, or null when the problem has no use for it. */
+export type ScoreStageFactory = (problem: AttentionProblem) => ScoreStage | null;

@@ -1,0 +1,82 @@
+import type { AttentionProblem, BackwardProblem, DType, GradientName, Support } from '@tilewise/core';
+import type { Capabilities } from '../device/capabilities.ts';
+import { storageFormats } from '../wgsl/storage-format.ts';
+
+/** Largest head size of the kernels. */
+export const maxHeadSize = 256;
+
+interface Reason<P> {
+  readonly applies: (problem: P) => boolean;
+  readonly reason: (problem: P) => string;
+}
+
+const unreadable = (dtype: DType | undefined): boolean => dtype !== undefined && !(dtype in storageFormats);
+const dtypes = (p: AttentionProblem): (readonly [string, DType | undefined])[] => [
+  ['q', p.q.dtype],
+  ['k', p.k.dtype],
+  ['v', p.v.dtype],
+  ['o', p.o.dtype],
+  ['bias', p.bias?.dtype],
+];
+
+/** What the kernels cannot do, in the order of the options. */
+const forwardReasons: readonly Reason<AttentionProblem>[] = [
+  {
+    applies: p => dtypes(p).some(([, dtype]) => unreadable(dtype)),
+    reason: p => {
+      const [name, dtype] = dtypes(p).find(([, d]) => unreadable(d)) ?? [];
+      return `${name} is stored as ${dtype}; the kernels read and write ${Object.keys(storageFormats).join(', ')}`;
+    },
+  },
+  {
+    applies: p => Math.max(p.Dqk, p.Dv) > maxHeadSize,
+    reason: p => `head size ${Math.max(p.Dqk, p.Dv)} is above ${maxHeadSize}`,
+  },
+  { applies: p => p.scoreMod !== null, reason: () => 'scoreMod is not supported' },
+  { applies: p => p.maskMod !== null, reason: () => 'maskMod is not supported' },
+  { applies: p => p.blockMask !== null, reason: () => 'blockMask is not supported' },
+  { applies: p => p.k.page !== null || p.v.page !== null, reason: () => 'paged k and v are not supported' },
+  { applies: p => p.outputs.dropoutMask, reason: () => 'the dropoutMask output is not supported' },
+];
+
+const computed: readonly GradientName[] = ['dq', 'dk', 'dv'];
+
+const backwardReasons: readonly Reason<BackwardProblem>[] = [
+  {
+    applies: p => p.gradients.some(name => !computed.includes(name)),
+    reason: p => {
+      const missing = p.gradients.filter(name => !computed.includes(name));
+      return `the gradient ${missing.join(', ')} is not supported; ask for others with \`gradients\``;
+    },
+  },
+  { applies: p => unreadable(p.dO.dtype), reason: p => `dO is stored as ${p.dO.dtype}` },
+];
+
+function reasonsOf<P>(reasons: readonly Reason<P>[], problem: P): string[] {
+  return reasons.filter(({ applies }) => applies(problem)).map(({ reason }) => reason(problem));
+}
+
+/** Whether the kernels can run a problem, before any kernel is made for it. */
+export function problemReasons(problem: AttentionProblem | BackwardProblem): string[] {
+  if ('forward' in problem)
+    return [...problemReasons(problem.forward), ...reasonsOf(backwardReasons, problem)];
+  return reasonsOf(forwardReasons, problem);
+}
+
+/** What a device lacks for kernels that are otherwise possible. */
+export function deviceReasons(
+  kernels: readonly { readonly name: string; readonly bindings: readonly unknown[] }[],
+  capabilities: Capabilities,
+): string[] {
+  const limit = capabilities.maxStorageBuffersPerShaderStage;
+  return kernels
+    .filter(({ bindings }) => bindings.length > limit)
+    .map(
+      ({ name, bindings }) =>
+        `the kernel '${name}' needs ${bindings.length} storage buffers, and this device allows ${limit}`,
+    );
+}
+
+export function support(reasons: readonly string[]): Support {
+  return { supported: reasons.length === 0, reasons };
+}

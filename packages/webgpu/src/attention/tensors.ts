@@ -1,0 +1,61 @@
+import type { AttentionProblem, BackwardProblem, BroadcastDesc, OperandDesc } from '@tilewise/core';
+import { elementCount, maxOffset, rowShape } from '@tilewise/core';
+
+const spanOf = (shape: readonly number[], strides: readonly number[]): number =>
+  elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
+
+const operandSpan = ({ shape, strides }: OperandDesc): number => spanOf(shape, strides);
+
+/**
+ * How many elements each tensor of a problem spans in memory, gaps included, by the name under which it is bound. Tensors
+ * that the problem does not have are absent.
+ */
+export function tensorSpans(problem: AttentionProblem): Readonly<Record<string, number>> {
+  const { B, Hq, Sq, Skv } = problem;
+  const broadcastSpan = (desc: BroadcastDesc): number => spanOf([B, Hq, Sq, Skv], desc.strides);
+  const rows = elementCount(rowShape(problem));
+  const { dropout } = problem;
+  return {
+    q: operandSpan(problem.q),
+    k: operandSpan(problem.k),
+    v: operandSpan(problem.v),
+    o: operandSpan(problem.o),
+    lse: rows,
+    max: rows,
+    sumExp: rows,
+    ...(problem.bias ? { bias: broadcastSpan(problem.bias) } : {}),
+    ...(problem.mask ? { mask: broadcastSpan(problem.mask) } : {}),
+    ...(dropout?.kind === 'mask' ? { dropoutMask: broadcastSpan(dropout.mask) } : {}),
+    alibi: Hq,
+    sink: Hq,
+    seqLensQ: B,
+    seqLensKv: B,
+    cuSeqLensQ: B + 1,
+    cuSeqLensKv: B + 1,
+  };
+}
+
+/** Layouts of the gradients by q, k and v. */
+export interface GradientDescs {
+  readonly dq: OperandDesc;
+  readonly dk: OperandDesc;
+  readonly dv: OperandDesc;
+}
+
+/** The same for backward; `rows` is the workspace of two floats per row. */
+export function backwardTensorSpans(
+  problem: BackwardProblem,
+  gradients: GradientDescs,
+): Readonly<Record<string, number>> {
+  const { forward } = problem;
+  const rows = elementCount(rowShape(forward));
+  return {
+    ...tensorSpans(forward),
+    dO: operandSpan(problem.dO),
+    dLse: rows,
+    rows,
+    dq: operandSpan(gradients.dq),
+    dk: operandSpan(gradients.dk),
+    dv: operandSpan(gradients.dv),
+  };
+}

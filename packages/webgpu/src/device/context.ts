@@ -1,0 +1,279 @@
+import {
+  contiguousStrides,
+  type DType,
+  dtypeInfo,
+  elementCount,
+  InvalidArgumentError,
+  InvalidShapeError,
+  maxOffset,
+  type Shape,
+  type Strides,
+  Tensor,
+  type TensorDesc,
+  TilewiseError,
+} from '@tilewise/core';
+import { type Capabilities, capabilitiesOf, deviceDescriptor } from './capabilities.ts';
+import { bufferUsage, mapModeRead } from './constants.ts';
+import { deviceLost, withFaults } from './faults.ts';
+import { GpuTensor } from './gpu-tensor.ts';
+import { BufferPool, type MemoryUse } from './memory.ts';
+
+/** Where a context gets its device: the caller's own, one of the caller's adapter, or the browser's default. */
+export interface ContextOptions {
+  /** Used as it is, with the limits and features it has; `ctx.destroy()` leaves it alive. */
+  readonly device?: GPUDevice;
+  readonly adapter?: GPUAdapter;
+  readonly powerPreference?: GPUPowerPreference;
+}
+
+/** A buffer as a tensor: row-major without gaps unless strides (in elements) are given; `offset` in bytes. */
+export interface WrapDesc {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  readonly strides?: Strides;
+  readonly offset?: number;
+}
+
+/**
+ * A context on the caller's device or on one of its own.
+ * @throws TilewiseError `NO_ADAPTER` when WebGPU is not there or has no adapter.
+ */
+export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
+  if (options.device) return new GpuContext(options.device, false);
+  const adapter = options.adapter ?? (await defaultAdapter(options.powerPreference));
+  return new GpuContext(await adapter.requestDevice(deviceDescriptor(adapter)), true);
+}
+
+async function defaultAdapter(powerPreference: GPUPowerPreference = 'high-performance'): Promise<GPUAdapter> {
+  const { gpu } = (globalThis as { navigator?: { gpu?: GPU } }).navigator ?? {};
+  if (!gpu) {
+    throw new TilewiseError(
+      'NO_ADAPTER',
+      'navigator.gpu is missing: use a browser with WebGPU on a secure page, or, in Node, pass a device or adapter from the npm package webgpu',
+    );
+  }
+  const adapter = await gpu.requestAdapter({ powerPreference });
+  if (!adapter) {
+    throw new TilewiseError(
+      'NO_ADAPTER',
+      'WebGPU found no adapter: no GPU that it supports, or no driver for it',
+    );
+  }
+  return adapter;
+}
+
+/** A GPU device with the buffers and compiled kernels of this library on it. Made by `createContext`. */
+export class GpuContext {
+  readonly device: GPUDevice;
+  readonly capabilities: Capabilities;
+  readonly #ownsDevice: boolean;
+  readonly #pool: BufferPool;
+  readonly #released = new WeakSet<GpuTensor>();
+  #ended: TilewiseError | undefined;
+
+  constructor(device: GPUDevice, ownsDevice: boolean) {
+    this.device = device;
+    this.capabilities = capabilitiesOf(device);
+    this.#ownsDevice = ownsDevice;
+    this.#pool = new BufferPool(device);
+    device.lost.then(info => {
+      this.#ended ??= deviceLost(info);
+    });
+  }
+
+  /** Bytes of GPU buffers that this context holds now and held at most. */
+  get memory(): MemoryUse {
+    return this.#pool.use;
+  }
+
+  /** Starts the measurement of `memory.peak` again. */
+  resetPeakMemory(): void {
+    this.#pool.resetPeak();
+  }
+
+  /** Throws if the context was destroyed or its device lost. */
+  checkAlive(): void {
+    if (this.#ended) throw this.#ended;
+  }
+
+  /** Copies a host tensor to the GPU, with its strides. */
+  upload(tensor: Tensor): GpuTensor {
+    this.checkAlive();
+    const { dtype, shape, strides, data, offset } = tensor;
+    const extent = storageExtent(shape, strides);
+    const { bytes } = dtypeInfo[dtype];
+    return this.#guarded({ dtype, shape, strides }, () => {
+      const buffer = this.#pool.take(extent * bytes);
+      if (extent > 0)
+        this.device.queue.writeBuffer(buffer, 0, wholeWords(data, offset * bytes, extent * bytes));
+      return buffer;
+    });
+  }
+
+  /** A new tensor with whatever content, contiguous. */
+  allocate(shape: Shape, dtype: DType): GpuTensor {
+    this.checkAlive();
+    const bytes = elementCount(shape) * dtypeInfo[dtype].bytes;
+    const desc = { dtype, shape: [...shape], strides: contiguousStrides(shape) };
+    return this.#guarded(desc, () => this.#pool.take(bytes));
+  }
+
+  /**
+   * The caller's buffer as a tensor, without a copy. It needs the usage STORAGE (and COPY_SRC to be downloaded).
+   * @throws InvalidShapeError when the tensor does not fit into the buffer.
+   */
+  wrap(
+    buffer: GPUBuffer,
+    { dtype, shape, strides = contiguousStrides(shape), offset = 0 }: WrapDesc,
+  ): GpuTensor {
+    this.checkAlive();
+    const { bytes } = dtypeInfo[dtype];
+    if (!Number.isInteger(offset) || offset < 0 || offset % bytes !== 0) {
+      throw new InvalidArgumentError(
+        'offset',
+        `must be a multiple of ${bytes} bytes for ${dtype}, got ${offset}`,
+      );
+    }
+    if (!(buffer.usage & bufferUsage.STORAGE)) {
+      throw new InvalidArgumentError('buffer', `must have the usage STORAGE, got usage ${buffer.usage}`);
+    }
+    checkStrides(shape, strides);
+    const needed = offset + storageExtent(shape, strides) * bytes;
+    if (needed > buffer.size) {
+      throw new InvalidShapeError(
+        'buffer',
+        `has ${buffer.size} bytes, but a ${dtype} tensor of shape [${shape}] needs ${needed}`,
+      );
+    }
+    return new GpuTensor(
+      this,
+      { buffer, byteOffset: offset, owned: false },
+      { dtype, shape: [...shape], strides: [...strides] },
+    );
+  }
+
+  /** Another shape or other strides on the same elements. */
+  view(
+    tensor: GpuTensor,
+    { shape, strides }: { readonly shape: Shape; readonly strides: Strides },
+  ): GpuTensor {
+    const { buffer, byteOffset, dtype, fault } = tensor;
+    checkStrides(shape, strides);
+    return new GpuTensor(this, { buffer, byteOffset, owned: false }, { dtype, shape, strides }, fault);
+  }
+
+  /**
+   * Reads a tensor back. Rejects with what went wrong on the GPU while it was computed.
+   */
+  async download(tensor: GpuTensor): Promise<Tensor> {
+    this.checkAlive();
+    this.checkOwn('tensor', tensor);
+    const { dtype, shape, strides, byteOffset, buffer } = tensor;
+    const { bytes, allocate } = dtypeInfo[dtype];
+    const extent = storageExtent(shape, strides);
+    const data = allocate(extent);
+    // Copies move whole words: start and end are rounded outwards.
+    const start = Math.floor(byteOffset / 4) * 4;
+    const size = Math.min(Math.ceil((byteOffset + extent * bytes) / 4) * 4, buffer.size) - start;
+    const { result: staging, fault } = withFaults(this.device, () => {
+      const target = this.#pool.takeStaging(size);
+      const encoder = this.device.createCommandEncoder({ label: 'tilewise download' });
+      if (size > 0) encoder.copyBufferToBuffer(buffer, start, target, 0, size);
+      this.device.queue.submit([encoder.finish()]);
+      return target;
+    });
+    try {
+      const [mapped, ...faults] = await Promise.all([
+        staging.mapAsync(mapModeRead).then(
+          () => true,
+          () => false,
+        ),
+        tensor.fault,
+        fault,
+      ]);
+      const wrong = faults.find(f => f !== undefined);
+      if (wrong) throw wrong;
+      this.checkAlive();
+      if (!mapped)
+        throw new TilewiseError('DEVICE_LOST', 'the tensor could not be read back: its device is gone');
+      const source = new Uint8Array(staging.getMappedRange(), byteOffset - start, extent * bytes);
+      new Uint8Array(data.buffer).set(source);
+    } finally {
+      this.#pool.discard(staging);
+    }
+    return Tensor.wrap(data, { dtype, shape, strides });
+  }
+
+  /** Gives a tensor's memory back for reuse. No effect on wrapped buffers and views. */
+  release(tensor: GpuTensor): void {
+    if (!tensor.owned || this.#released.has(tensor)) return;
+    this.#released.add(tensor);
+    this.#pool.give(tensor.buffer);
+  }
+
+  /** Destroys the buffers that are kept for reuse. */
+  trim(): void {
+    this.#pool.trim();
+  }
+
+  /** Destroys every buffer of this context, and its device if it made it. Later calls throw. */
+  destroy(): void {
+    if (this.#ended === undefined) {
+      this.#ended = new InvalidArgumentError('ctx', 'was destroyed and can no longer be used');
+    }
+    this.#pool.destroy();
+    if (this.#ownsDevice) this.device.destroy();
+  }
+
+  /** @throws InvalidArgumentError for a tensor of another context or one whose buffer was given back. */
+  checkOwn(argument: string, tensor: TensorDesc): GpuTensor {
+    if (!(tensor instanceof GpuTensor)) {
+      throw new InvalidArgumentError(argument, 'must be a GpuTensor: make one with ctx.upload or ctx.wrap');
+    }
+    if (tensor.context.device !== this.device) {
+      throw new InvalidArgumentError(argument, 'belongs to another device');
+    }
+    if (tensor.context.#released.has(tensor)) {
+      throw new InvalidArgumentError(argument, 'was destroyed');
+    }
+    return tensor;
+  }
+
+  /** A storage buffer for the duration of some work; give it back once that is submitted. */
+  takeScratch(bytes: number): GPUBuffer {
+    return this.#pool.take(bytes);
+  }
+
+  giveScratch(buffer: GPUBuffer): void {
+    this.#pool.give(buffer);
+  }
+
+  #guarded(desc: TensorDesc, make: () => GPUBuffer): GpuTensor {
+    const { result, fault } = withFaults(this.device, make);
+    return new GpuTensor(this, { buffer: result, byteOffset: 0, owned: true }, desc, fault);
+  }
+}
+
+/** Elements from the first to the last, gaps included. */
+function storageExtent(shape: Shape, strides: Strides): number {
+  return elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
+}
+
+function checkStrides(shape: Shape, strides: Strides): void {
+  const valid = (n: number): boolean => Number.isSafeInteger(n) && n >= 0;
+  if (!shape.every(valid))
+    throw new InvalidShapeError('shape', `must hold non-negative integers, got [${shape}]`);
+  if (strides.length !== shape.length || !strides.every(valid)) {
+    throw new InvalidShapeError('strides', `must be ${shape.length} non-negative integers, got [${strides}]`);
+  }
+}
+
+/** Bytes `start` to `start + length` of a typed array; writes to buffers come in whole words, so they end with zeros if need be. */
+function wholeWords(data: ArrayBufferView, start: number, length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(data.buffer, data.byteOffset + start, length);
+  // A shared buffer cannot be handed to the queue in every host.
+  if (length % 4 === 0 && bytes.buffer instanceof ArrayBuffer) return bytes as Uint8Array<ArrayBuffer>;
+  const padded = new Uint8Array(Math.ceil(length / 4) * 4);
+  padded.set(bytes);
+  return padded;
+}

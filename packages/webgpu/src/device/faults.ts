@@ -1,0 +1,40 @@
+import { TilewiseError } from '@tilewise/core';
+
+/** A GPU error as one of ours. */
+export function faultOf(error: GPUError): TilewiseError {
+  // By name: where the caller brings the device, the classes need not be globals.
+  const outOfMemory = error.constructor.name === 'GPUOutOfMemoryError';
+  return new TilewiseError(
+    outOfMemory ? 'OUT_OF_MEMORY' : 'INVALID_ARGUMENT',
+    outOfMemory
+      ? `the GPU is out of memory: ${error.message}`
+      : `the GPU rejected the work, for example for a buffer of another device or a destroyed one: ${error.message}`,
+    { cause: error },
+  );
+}
+
+/** An error to throw once the device is gone. */
+export function deviceLost(info: GPUDeviceLostInfo): TilewiseError {
+  return new TilewiseError('DEVICE_LOST', `the GPU device was lost (${info.reason}): ${info.message}`);
+}
+
+/** Runs synchronous GPU calls and gives what they returned with the first GPU error that they cause, once it is known. */
+export function withFaults<R>(
+  device: GPUDevice,
+  run: () => R,
+): { result: R; fault: Promise<TilewiseError | undefined> } {
+  device.pushErrorScope('out-of-memory');
+  device.pushErrorScope('validation');
+  let result: R;
+  let scopes: Promise<(GPUError | null)[]>;
+  try {
+    result = run();
+  } finally {
+    scopes = Promise.all([device.popErrorScope(), device.popErrorScope()]).catch(() => []);
+  }
+  const fault = scopes.then(errors => {
+    const error = errors.find(e => e !== null);
+    return error ? faultOf(error) : undefined;
+  });
+  return { result, fault };
+}

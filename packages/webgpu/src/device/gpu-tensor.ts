@@ -1,0 +1,45 @@
+import type { DType, Shape, Strides, TensorDesc, TilewiseError } from '@tilewise/core';
+import type { GpuContext } from './context.ts';
+
+/** A tensor in a GPU buffer: `byteOffset` bytes in, with strides in elements. Made by a context, never by hand. */
+export class GpuTensor implements TensorDesc {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  readonly strides: Strides;
+  readonly buffer: GPUBuffer;
+  readonly byteOffset: number;
+  readonly context: GpuContext;
+  /** Whether the context made the buffer for this tensor, so that `destroy` gives it back. */
+  readonly owned: boolean;
+  /** What went wrong on the GPU while this tensor was computed, once that is known; `download` rejects with it. */
+  readonly fault: Promise<TilewiseError | undefined>;
+
+  constructor(
+    context: GpuContext,
+    place: { readonly buffer: GPUBuffer; readonly byteOffset: number; readonly owned: boolean },
+    desc: TensorDesc,
+    fault: Promise<TilewiseError | undefined> = Promise.resolve(undefined),
+  ) {
+    this.context = context;
+    this.buffer = place.buffer;
+    this.byteOffset = place.byteOffset;
+    this.owned = place.owned;
+    this.dtype = desc.dtype;
+    this.shape = desc.shape;
+    this.strides = desc.strides;
+    this.fault = fault;
+  }
+
+  /** The dimensions in another order; a view on the same buffer. */
+  permute(...order: number[]): GpuTensor {
+    return this.context.view(this, {
+      shape: order.map(d => this.shape[d] ?? Number.NaN),
+      strides: order.map(d => this.strides[d] ?? Number.NaN),
+    });
+  }
+
+  /** Gives the buffer back to the context for reuse. A wrapped buffer or a view stays as it is. */
+  destroy(): void {
+    this.context.release(this);
+  }
+}

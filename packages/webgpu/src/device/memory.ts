@@ -1,0 +1,88 @@
+import { bufferUsage } from './constants.ts';
+
+/** Bytes of GPU buffers that a context has made: in use or kept for reuse. */
+export interface MemoryUse {
+  readonly current: number;
+  readonly peak: number;
+}
+
+/**
+ * The buffers of a context. A buffer that is given back serves the next request of its size: GPU work is in order, so the
+ * earlier use is over before the later one starts.
+ */
+export class BufferPool {
+  #device: GPUDevice;
+  #current = 0;
+  #peak = 0;
+  readonly #free = new Map<number, GPUBuffer[]>();
+  readonly #live = new Set<GPUBuffer>();
+
+  constructor(device: GPUDevice) {
+    this.#device = device;
+  }
+
+  get use(): MemoryUse {
+    return { current: this.#current, peak: this.#peak };
+  }
+
+  /** Forgets the peak: it starts again from what is held now. */
+  resetPeak(): void {
+    this.#peak = this.#current;
+  }
+
+  /** A storage buffer of at least `bytes`, with whatever content. */
+  take(bytes: number): GPUBuffer {
+    const size = sizeClass(bytes);
+    const reused = this.#free.get(size)?.pop();
+    if (reused) return reused;
+    const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
+    return this.#create({ size, usage, label: 'tilewise' });
+  }
+
+  /** A buffer to read from on the host. */
+  takeStaging(bytes: number): GPUBuffer {
+    const usage = bufferUsage.MAP_READ | bufferUsage.COPY_DST;
+    return this.#create({ size: sizeClass(bytes), usage, label: 'tilewise staging' });
+  }
+
+  /** Takes a buffer of `take` back; once per `take`. */
+  give(buffer: GPUBuffer): void {
+    if (!this.#live.has(buffer)) return;
+    const free = this.#free.get(buffer.size) ?? [];
+    free.push(buffer);
+    this.#free.set(buffer.size, free);
+  }
+
+  /** Destroys one buffer. */
+  discard(buffer: GPUBuffer): void {
+    if (!this.#live.delete(buffer)) return;
+    this.#current -= buffer.size;
+    buffer.destroy();
+  }
+
+  /** Destroys the buffers that nobody uses. */
+  trim(): void {
+    const idle = [...this.#free.values()].flat();
+    this.#free.clear();
+    for (const buffer of idle) this.discard(buffer);
+  }
+
+  /** Destroys every buffer. */
+  destroy(): void {
+    this.#free.clear();
+    for (const buffer of [...this.#live]) this.discard(buffer);
+  }
+
+  #create(descriptor: GPUBufferDescriptor): GPUBuffer {
+    const buffer = this.#device.createBuffer(descriptor);
+    this.#live.add(buffer);
+    this.#current += buffer.size;
+    this.#peak = Math.max(this.#peak, this.#current);
+    return buffer;
+  }
+}
+
+/** Buffers come in multiples of 16 bytes, and never empty: an empty tensor must be bindable too. */
+function sizeClass(bytes: number): number {
+  return Math.max(16, Math.ceil(bytes / 16) * 16);
+}

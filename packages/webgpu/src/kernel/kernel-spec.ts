@@ -1,0 +1,54 @@
+import { declareParts, type ShaderPart, type StorageBinding, type UniformField } from './shader-part.ts';
+
+/** A kernel as plain data: what to compile, what to bind, how many workgroups. Made without a GPU. */
+export interface KernelSpec {
+  readonly name: string;
+  /** The whole module; entry point `main`. Also the key of the compiled pipeline. */
+  readonly wgsl: string;
+  /** `@binding(0)` is the `Params` uniform, storage bindings follow from 1 in this order. */
+  readonly bindings: readonly StorageBinding[];
+  readonly uniforms: readonly UniformField[];
+  readonly workgroups: readonly [x: number, y: number, z: number];
+}
+
+/** WebGPU's guaranteed number of workgroups per dimension. */
+const maxWorkgroupsPerDimension = 65535;
+
+/**
+ * Assembles a kernel that runs `body` once per group of `workgroupSize` invocations. In `body`, `group` is the group's
+ * number in 0..groups−1 and `lane` the invocation's number in its group; both are known to be what WGSL calls uniform
+ * resp. not.
+ */
+export function kernelSpec(kernel: {
+  readonly name: string;
+  readonly groups: number;
+  readonly workgroupSize: number;
+  readonly parts: readonly ShaderPart[];
+  /** Workgroup variables and functions of this kernel alone. */
+  readonly declarations?: string;
+  readonly body: string;
+}): KernelSpec {
+  const { name, groups, workgroupSize, parts, declarations = '', body } = kernel;
+  const count: ShaderPart = { uniforms: [{ name: 'groups', type: 'u32', value: groups }] };
+  const { wgsl, bindings, uniforms } = declareParts([count, ...parts]);
+  const main = `@compute @workgroup_size(${workgroupSize})
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) lane: u32,
+) {
+  let group = workgroup.x + workgroup.y * workgroups.x;
+  if (group >= P.groups) {
+    return;
+  }
+${body.trimEnd()}
+}`;
+  const source = [wgsl, declarations.trim(), main].filter(Boolean).join('\n\n');
+  return { name, wgsl: `${source}\n`, bindings, uniforms, workgroups: dispatchGrid(groups) };
+}
+
+/** Spreads any number of workgroups over x and y, as one dimension holds 65,535; surplus groups return at once. */
+function dispatchGrid(groups: number): [number, number, number] {
+  const x = Math.min(groups, maxWorkgroupsPerDimension);
+  return x === 0 ? [0, 1, 1] : [x, Math.ceil(groups / x), 1];
+}
