@@ -75,7 +75,10 @@ export async function layerBackward<T extends TensorDesc>(
   options: SdpaOptions<T>,
 ): Promise<Float32Array> {
   const dO = engine.upload(headsOf(linearBackward(mixed, out, dy), shape, length));
-  const { dq, dk, dv } = await engine.sdpaBackward({ q, k, v, o, lse, dO }, options);
+  const { dq, dk, dv } = await engine.sdpaBackward(
+    { q, k, v, o, lse, dO },
+    { ...options, gradients: ['dq', 'dk', 'dv'] },
+  );
   const dQkv = new Float32Array(3 * x.length);
   const parts = splitHeads(dQkv, shape, length);
   fillFromHeads(parts.q, await engine.download(dq));

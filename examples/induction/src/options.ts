@@ -10,7 +10,7 @@ export interface DemoOptions {
   readonly help: boolean;
 }
 
-export const defaultSteps = 500;
+export const defaultSteps = 400;
 
 export const usage: string = `Trains a small attention model from scratch on associative recall, and shows the induction head that it grows.
 

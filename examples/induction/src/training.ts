@@ -38,9 +38,9 @@ export async function train<T extends TensorDesc>(
   {
     steps,
     seed,
-    batch: count = 32,
+    batch: count = 16,
     pairs = defaultPairs,
-    learningRate = 3e-3,
+    learningRate = 5e-3,
     dropout: p = 0.1,
   }: TrainingOptions,
   report: (step: StepReport) => void,
