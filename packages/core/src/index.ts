@@ -1,5 +1,6 @@
 export * from './attention/alibi.ts';
 export * from './attention/backward-rules.ts';
+export * from './attention/describe.ts';
 export * from './attention/cost.ts';
 export * from './attention/merge.ts';
 export * from './attention/normalise.ts';

@@ -87,7 +87,7 @@ export function forwardKernel(problem: AttentionProblem, config: KernelConfig): 
 
   let keys = key_range(seq, i0, i0 + ${rows}u);
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
-    ${products(tile, 's', q, k)}
+    ${products(tile, [{ into: 's', a: q, b: k }])}
 
     let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
     let i = i0 + ty * 4u;

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type SdpaOptions, Tensor } from '@tilewise/core';
+import { InvalidArgumentError, Tensor } from '@tilewise/core';
 import { errorOf, gate, goldenCall, goldenCases, loadGolden, type MakeTensor } from '@tilewise/test-data';
 import { openGpu } from '@tilewise/webgpu-host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -72,8 +72,8 @@ export function gradientTile(
   };
   const perRow = (text: (r: number) => string): string => repeat(4, text, '\n    ');
 
-  const compute = `${products(tile, 's', q, k)}
-    ${options.ds ? products(tile, 'dp', o, v) : ''}
+  const scores = { into: 's', a: q, b: k };
+  const compute = `${products(tile, options.ds ? [scores, { into: 'dp', a: o, b: v }] : [scores])}
     let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
     let i = i0 + ty * 4u;
     let j = j0 + tx * 4u;

@@ -100,11 +100,10 @@ export function writeOperand(
   const format = storageFormat(desc.dtype);
   const { uniforms, code } = addressing(name, desc, side);
   const vectorised = isVectorised(desc) && !unaligned.has(name);
-  const { pack } = format;
+  const { encode4 } = format;
   const at = `row + (d + c) * P.${name}_sd`;
-  const storeOne = pack ? `${name}_store_half(${at}, ${pack('x[c]')});` : `${name}[${at}] = x[c];`;
   const half =
-    pack && !vectorised
+    encode4 && !vectorised
       ? `fn ${name}_store_half(at: u32, bits: u32) {
   let shift = (at & 1u) * 16u;
   // No other invocation writes this half, so the two steps need not be one.
@@ -114,10 +113,12 @@ export function writeOperand(
 
 `
       : '';
-  const element = pack ? 'atomic<u32>' : format.scalarElement;
-  const store = vectorised
-    ? `  ${name}[(row + d) >> 2u] = ${format.pack4('x')};`
-    : eachChannel(name, storeOne);
+  const element = encode4 ? 'atomic<u32>' : format.scalarElement;
+  const whole = encode4 ? 'bits.xz | (bits.yw << vec2u(16u))' : 'x';
+  const one = encode4 ? `${name}_store_half(${at}, bits[c]);` : `${name}[${at}] = x[c];`;
+  const store = `${encode4 ? `  let bits = ${encode4('x')};\n` : ''}${
+    vectorised ? `  ${name}[(row + d) >> 2u] = ${whole};` : eachChannel(name, one)
+  }`;
   return {
     uniforms,
     bindings: [

@@ -205,7 +205,7 @@ class ParameterBuffers {
   get(content: ArrayBuffer): GPUBufferBinding {
     const bytes = new Uint8Array(content);
     const last = this.#last;
-    if (last && last.bytes.every((byte, n) => byte === bytes[n])) return last.binding;
+    if (last?.bytes.every((byte, n) => byte === bytes[n])) return last.binding;
     const buffer = this.#device.createBuffer({
       label: 'tilewise parameters',
       size: bytes.length,

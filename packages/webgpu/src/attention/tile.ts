@@ -67,46 +67,77 @@ export interface TileOperand {
   readonly D: number;
 }
 
-/** Declares x: vec4f, channels d to d + 3 of row s, or 0 beyond the rows and channels that exist: what lies there is never read. */
-function loadVector({ name, head, end, channels }: TileOperand): string {
-  return `var x = vec4f();
-      if (s < ${end} && d < ${channels}) {
-        x = ${name}_load4(${name}_row(seq, ${head}, s), d);
-      }`;
+/** One matrix of products: declared as `into0`…`into3`, the lane's rows of `a` by its rows of `b`. */
+export interface Product {
+  readonly into: string;
+  readonly a: TileOperand;
+  readonly b: TileOperand;
 }
 
 /** Statements that put `depth` vec4s from channel d0 on of `count` rows into the pool; row r goes to place `slot`. */
-function loadChunk(tile: Tile, operand: TileOperand, count: number, slot: string): string {
+function loadChunk(tile: Tile, operands: readonly TileOperand[], count: number, slot: string): string {
   const { depth } = tile;
+  const load = ({ name, head, first, end }: TileOperand): string => `let s = ${first} + r;
+      if (s < ${end} && d < channels) {
+        x = ${name}_load4(${name}_row(seq, ${head}, s), d);
+      }`;
+  const [one = '', other] = operands.map(load);
   return `for (var n = lane; n < ${count * depth}u; n += ${tileLanes(tile)}u) {
       let r = n / ${depth}u;
-      let s = ${operand.first} + r;
       let d = d0 + 4u * (n % ${depth}u);
-      ${loadVector(operand)}
+      var x = vec4f();
+      ${other === undefined ? one : `if (product == 0u) {\n      ${one}\n      } else {\n      ${other}\n      }`}
       pool[(${slot}) * ${pitch(depth)}u + n % ${depth}u] = x;
     }`;
 }
 
 /**
- * Declares `into0`…`into3`: vec4f, the products a·b of this lane's four rows of `a` with its four rows of `b`, summed over
- * the whole head size.
+ * One or two matrices of products over the whole head size. Two go through the same loop, one after the other: their text
+ * is most of a kernel, and compilers take much longer for twice as much.
  */
-export function products(tile: Tile, into: string, a: TileOperand, b: TileOperand): string {
+export function products(tile: Tile, all: readonly [Product] | readonly [Product, Product]): string {
   const { tx, depth } = tile;
   const p = pitch(depth);
   const rows = tileRows(tile);
-  return `${repeat(4, r => `var ${into}${r} = vec4f();`, '\n    ')}
-    for (var d0 = 0u; d0 < ${a.channels}; d0 += ${4 * depth}u) {
+  const [first, second] = all;
+  const channels = second
+    ? `select(${first.a.channels}, ${second.a.channels}, product == 1u)`
+    : first.a.channels;
+  return `${all.map(({ into }) => repeat(4, r => `var ${into}${r} = vec4f();`, '\n    ')).join('\n    ')}
+    for (var product = 0u; product < ${all.length}u; product++) {
+    let channels = ${channels};
+    ${repeat(4, r => `var sum${r} = vec4f();`, '\n    ')}
+    for (var d0 = 0u; d0 < channels; d0 += ${4 * depth}u) {
     workgroupBarrier();
-    ${loadChunk(tile, a, rows, 'r')}
+    ${loadChunk(
+      tile,
+      all.map(({ a }) => a),
+      rows,
+      'r',
+    )}
     // The four keys of a lane are neighbours, but ${tx} places apart here, so that lanes side by side read side by side.
-    ${loadChunk(tile, b, tileCols(tile), `${rows}u + (r & 3u) * ${tx}u + (r >> 2u)`)}
+    ${loadChunk(
+      tile,
+      all.map(({ b }) => b),
+      tileCols(tile),
+      `${rows}u + (r & 3u) * ${tx}u + (r >> 2u)`,
+    )}
     workgroupBarrier();
-    let used = min(${depth}u, (${a.channels} - d0 + 3u) / 4u);
+    let used = min(${depth}u, (channels - d0 + 3u) / 4u);
     for (var d = 0u; d < used; d++) {
       ${repeat(4, r => `let a${r} = pool[(ty * 4u + ${r}u) * ${p}u + d];`, '\n      ')}
       ${repeat(4, c => `let b${c} = pool[(${rows + c * tx}u + tx) * ${p}u + d];`, '\n      ')}
-      ${repeat(4, r => `${into}${r} += vec4f(${repeat(4, c => `dot(a${r}, b${c})`, ', ')});`, '\n      ')}
+      ${repeat(4, r => `sum${r} += vec4f(${repeat(4, c => `dot(a${r}, b${c})`, ', ')});`, '\n      ')}
+    }
+    }
+    ${
+      second
+        ? `if (product == 0u) {
+      ${repeat(4, r => `${first.into}${r} = sum${r};`, '\n      ')}
+    } else {
+      ${repeat(4, r => `${second.into}${r} = sum${r};`, '\n      ')}
+    }`
+        : repeat(4, r => `${first.into}${r} = sum${r};`, '\n    ')
     }
     }`;
 }
@@ -145,7 +176,7 @@ export function accumulate(
   operand: TileOperand,
   { over, watch }: { readonly over: 'keys' | 'queries'; readonly watch: string },
 ): string {
-  const { first, D } = operand;
+  const { head, first, end, channels, D } = operand;
   const perLane = vectorsPerLane(D, tile);
   const width = perLane * tile.tx;
   const length = over === 'keys' ? tileCols(tile) : tileRows(tile);
@@ -161,7 +192,11 @@ export function accumulate(
       for (var n = lane; n < ${chunk * width}u; n += ${tileLanes(tile)}u) {
         let s = ${first} + k0 + n / ${width}u;
         let d = 4u * (n % ${width}u);
-        ${loadVector(operand)}
+        // Rows and channels beyond those that exist count as 0: what lies there is never read.
+        var x = vec4f();
+        if (s < ${end} && d < ${channels}) {
+          x = ${operand.name}_load4(${operand.name}_row(seq, ${head}, s), d);
+        }
         if (${watch} && has_non_finite(x)) {
           atomicStore(&garbage, 1u);
         }

@@ -15,10 +15,8 @@ export interface StorageFormat {
   readonly load: (name: string, at: string) => string;
   /** WGSL expression (vec4f) of the vector element at `index`. */
   readonly load4: (name: string, index: string) => string;
-  /** WGSL expression of the vector element that stores a vec4f. */
-  readonly pack4: (value: string) => string;
-  /** WGSL expression of the 16 bits that store an f32; none for 32-bit formats. */
-  readonly pack: ((value: string) => string) | null;
+  /** WGSL expression of the 16-bit patterns (vec4u) that store a vec4f; none for 32-bit formats. */
+  readonly encode4: ((value: string) => string) | null;
   readonly requires: readonly WgslPiece[];
 }
 
@@ -36,9 +34,7 @@ const sixteenBit = (
   vectorElement: 'vec2u',
   load: (name, at) => one(halfWord(name, at)),
   load4: (name, index) => `vec4f(${two(`${name}[${index}].x`)}, ${two(`${name}[${index}].y`)})`,
-  pack4: value =>
-    `vec2u(${encode}(${value}.x) | (${encode}(${value}.y) << 16u), ${encode}(${value}.z) | (${encode}(${value}.w) << 16u))`,
-  pack: value => `${encode}(${value})`,
+  encode4: value => `${encode}(${value})`,
   requires: [piece],
 });
 
@@ -50,8 +46,7 @@ export const storageFormats: Readonly<Partial<Record<DType, StorageFormat>>> = {
     vectorElement: 'vec4f',
     load: (name, at) => `${name}[${at}]`,
     load4: (name, index) => `${name}[${index}]`,
-    pack4: value => value,
-    pack: null,
+    encode4: null,
     requires: [],
   },
   f16: /* @__PURE__ */ sixteenBit(
