@@ -1,12 +1,10 @@
 export { webgpuEngine } from './attention/engine.ts';
 export {
   type BackwardPlanOptions,
-  type BufferSlice,
   checkSupport,
   type EncodeOptions,
   type Plan,
   type PlanOptions,
-  type PlanTensor,
   planSdpa,
   planSdpaBackward,
 } from './attention/plan.ts';
@@ -16,5 +14,6 @@ export { type Capabilities, guaranteedCapabilities } from './device/capabilities
 export { type ContextOptions, createContext, type GpuContext, type WrapDesc } from './device/context.ts';
 export type { GpuTensor } from './device/gpu-tensor.ts';
 export type { MemoryUse } from './device/memory.ts';
+export type { BufferSlice, PlanTensor } from './kernel/kernel-plan.ts';
 export type { KernelSpec } from './kernel/kernel-spec.ts';
 export type { StorageBinding, UniformField } from './kernel/shader-part.ts';

@@ -46,10 +46,10 @@ fn dropout4(seq: Sequence, h: u32, i: u32, j: u32) -> vec4f {
   return {
     uniforms: [
       scale,
-      { name: 'seed_low', type: 'u32', value: { dropout: 'seed', word: 0 } },
-      { name: 'seed_high', type: 'u32', value: { dropout: 'seed', word: 1 } },
-      { name: 'offset_low', type: 'u32', value: { dropout: 'offset', word: 0 } },
-      { name: 'offset_high', type: 'u32', value: { dropout: 'offset', word: 1 } },
+      { name: 'seed_low', type: 'u32', value: { input: 'seedLow' } },
+      { name: 'seed_high', type: 'u32', value: { input: 'seedHigh' } },
+      { name: 'offset_low', type: 'u32', value: { input: 'offsetLow' } },
+      { name: 'offset_high', type: 'u32', value: { input: 'offsetHigh' } },
       word('dropout_head_low', headStride[0]),
       word('dropout_head_high', headStride[1]),
       word('dropout_threshold', threshold),

@@ -2,7 +2,8 @@ import { type DropoutDesc, dtypeInfo, InvalidArgumentError, Tensor, type TensorD
 import type { GpuContext } from '../device/context.ts';
 import { withFaults } from '../device/faults.ts';
 import { GpuTensor } from '../device/gpu-tensor.ts';
-import type { BufferSlice, Plan } from './plan.ts';
+import type { BufferSlice } from '../kernel/kernel-plan.ts';
+import type { Plan } from './plan.ts';
 
 /** A result to be made. */
 export interface ResultDesc {
@@ -60,6 +61,7 @@ export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTen
     const words = dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : {};
     plan.encode(encoder, buffers, words);
     ctx.device.queue.submit([encoder.finish()]);
+    plan.retire();
     if (workspace) ctx.giveScratch(workspace);
     return outputs;
   });

@@ -108,14 +108,14 @@ export function gradientTile(
       ...(options.ds ? [readOperand('v', forward.v, 'kv', config)] : []),
       readOperand('dO', dO, 'q', config),
       rowAddressing(forward),
-      rowTensor('rows', 'read', 'vec2f'),
+      rowTensor('workspace', 'read', 'vec2f'),
       ...score.parts,
       ...(dropout ? [dropout] : []),
     ],
     loadRowValues: perRow(
       r => `var row${r} = vec2f(3e38, 0.0);
     if (i0 + ty * 4u + ${r}u < seq.length_q) {
-      row${r} = rows[P.rows_base + row_at(seq, h, i0 + ty * 4u + ${r}u)];
+      row${r} = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + ${r}u)];
     }`,
     ),
     compute,

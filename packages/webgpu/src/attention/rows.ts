@@ -9,7 +9,7 @@ const lanesPerRow = 8;
 const rowsPerGroup = 8;
 
 /**
- * What backward needs of each row, computed once: `rows` = (lse, δ) with δ = rowsum(o ∘ dO) − dLse (Dao 2022, B.4; the
+ * What backward needs of each row, computed once: `workspace` = (lse, δ) with δ = rowsum(o ∘ dO) − dLse (Dao 2022, B.4; the
  * gradient of lse adds P to the score's gradient). The lse of a row without keys, −Infinity, becomes a large finite
  * number, so that exp(s − lse) is 0.
  */
@@ -40,7 +40,7 @@ export function rowsKernel(problem: BackwardProblem, config: KernelConfig): Kern
     }
     ${dLse ? 'delta -= dLse[P.dLse_base + at];' : ''}
     let bits = lse[P.lse_base + at];
-    rows[P.rows_base + at] = vec2f(select(bitcast<f32>(bits), 3e38, bits == 0xff800000u), delta);
+    workspace[P.workspace_base + at] = vec2f(select(bitcast<f32>(bits), 3e38, bits == 0xff800000u), delta);
   }`;
   return kernelSpec({
     name: 'attention rows',
@@ -54,7 +54,7 @@ export function rowsKernel(problem: BackwardProblem, config: KernelConfig): Kern
       rowAddressing(forward),
       rowTensor('lse', 'read', 'u32'),
       ...(dLse ? [rowTensor('dLse', 'read', 'f32')] : []),
-      rowTensor('rows', 'read_write', 'vec2f'),
+      rowTensor('workspace', 'read_write', 'vec2f'),
     ],
     declarations: `var<workgroup> partial: array<f32, ${lanesPerRow * rowsPerGroup}>;`,
     body,

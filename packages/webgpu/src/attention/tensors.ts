@@ -42,7 +42,7 @@ export interface GradientDescs {
   readonly dv: OperandDesc;
 }
 
-/** The same for backward; `rows` is the workspace of two floats per row. */
+/** The same for backward; the workspace has two floats per row. */
 export function backwardTensorSpans(
   problem: BackwardProblem,
   gradients: GradientDescs,
@@ -53,9 +53,22 @@ export function backwardTensorSpans(
     ...tensorSpans(forward),
     dO: operandSpan(problem.dO),
     dLse: rows,
-    rows,
+    workspace: rows,
     dq: operandSpan(gradients.dq),
     dk: operandSpan(gradients.dk),
     dv: operandSpan(gradients.dv),
   };
+}
+
+/** Whether two elements of a layout may lie in one place: some dimension steps by less than the dimensions inside it span. */
+export function overlapsItself({ shape, strides }: OperandDesc): boolean {
+  const dims = shape
+    .map((extent, d) => ({ extent, stride: strides[d] ?? 0 }))
+    .filter(({ extent }) => extent > 1);
+  let span = 1;
+  for (const { extent, stride } of dims.sort((a, b) => a.stride - b.stride)) {
+    if (stride < span) return true;
+    span += (extent - 1) * stride;
+  }
+  return false;
 }

@@ -14,7 +14,9 @@ export interface StorageBinding {
 /** A number that is only known when a plan is encoded. */
 export type EncodeTimeValue =
   /** Offset of the bound tensor from the start of its binding, in elements. */
-  { readonly offsetOf: string } | { readonly dropout: 'seed' | 'offset'; readonly word: 0 | 1 };
+  | { readonly offsetOf: string }
+  /** One that the caller gives, by name. */
+  | { readonly input: string };
 
 /** One 4-byte field of a kernel's `Params` uniform, with its value. */
 export interface UniformField {

@@ -1,0 +1,156 @@
+import { InvalidArgumentError, InvalidShapeError } from '@tilewise/core';
+import { bufferUsage } from '../device/constants.ts';
+import type { GpuContext } from '../device/context.ts';
+import { compile, compileAsync } from '../device/pipelines.ts';
+import type { KernelSpec } from './kernel-spec.ts';
+import { ParameterBuffers } from './parameter-buffers.ts';
+import { type EncodeTimeValue, packUniforms, type StorageBinding } from './shader-part.ts';
+
+/** Where a tensor starts. */
+export interface BufferSlice {
+  readonly buffer: GPUBuffer;
+  /** Bytes, default 0; a multiple of the `alignment` that the plan states for the tensor. */
+  readonly offset?: number;
+}
+
+/** A tensor that a plan binds. */
+export interface PlanTensor {
+  readonly name: string;
+  /** Bytes from its first to its last element. */
+  readonly bytes: number;
+  /** The offset of its slice must be a multiple of this: one element, or four where they are moved as vectors. */
+  readonly alignment: number;
+  readonly access: 'read' | 'read_write';
+}
+
+/**
+ * Kernels on one device, ready to be recorded any number of times. Nothing is submitted, mapped or allocated for tensors;
+ * the parameters of a call lie in a small uniform buffer, which is made anew only when they change.
+ */
+export interface KernelPlan {
+  readonly kernels: readonly KernelSpec[];
+  readonly tensors: readonly PlanTensor[];
+  encode(
+    target: GPUCommandEncoder | GPUComputePassEncoder,
+    buffers: Readonly<Record<string, BufferSlice>>,
+    inputs: Readonly<Record<string, number>>,
+  ): void;
+  warmUp(): Promise<void>;
+  /** Frees the parameters of calls before the last one; they must have been submitted. */
+  retire(): void;
+  /** Frees all parameters, likewise. */
+  destroy(): void;
+}
+
+/** `spans` says how many elements each tensor takes in memory, by name. */
+export function makeKernelPlan(
+  ctx: GpuContext,
+  kernels: readonly KernelSpec[],
+  spans: Readonly<Record<string, number>>,
+): KernelPlan {
+  const { device, capabilities } = ctx;
+  const bytesOf = ({ name, elementBytes }: StorageBinding): number => (spans[name] ?? 0) * elementBytes;
+  const tensors = planTensors(kernels, bytesOf);
+  const steps = kernels.map(kernel => ({ kernel, parameters: new ParameterBuffers(device) }));
+
+  return {
+    kernels,
+    tensors,
+    encode(target, buffers, inputs) {
+      ctx.checkAlive();
+      for (const tensor of tensors) checkSlice(tensor, buffers[tensor.name]);
+      const pass = 'dispatchWorkgroups' in target ? target : target.beginComputePass({ label: 'tilewise' });
+      for (const { kernel, parameters } of steps) {
+        if (kernel.workgroups[0] === 0) continue;
+        const { pipeline, layout } = compile(device, kernel);
+        const ranges = kernel.bindings.map(binding => {
+          const { buffer, offset = 0 } = buffers[binding.name] as BufferSlice;
+          return bindingRange(buffer, offset, bytesOf(binding), capabilities.minStorageBufferOffsetAlignment);
+        });
+        const resolve = (value: EncodeTimeValue): number => {
+          if ('input' in value) return inputs[value.input] ?? 0;
+          const n = kernel.bindings.findIndex(({ name }) => name === value.offsetOf);
+          return (ranges[n]?.skipped ?? 0) / (kernel.bindings[n]?.elementBytes ?? 1);
+        };
+        const resources = [
+          parameters.get(packUniforms(kernel.uniforms, resolve)),
+          ...ranges.map(({ resource }) => resource),
+        ];
+        pass.setPipeline(pipeline);
+        pass.setBindGroup(
+          0,
+          device.createBindGroup({
+            label: kernel.name,
+            layout,
+            entries: resources.map((resource, binding) => ({ binding, resource })),
+          }),
+        );
+        pass.dispatchWorkgroups(...kernel.workgroups);
+      }
+      if (pass !== target) pass.end();
+    },
+    async warmUp() {
+      ctx.checkAlive();
+      await Promise.all(kernels.map(kernel => compileAsync(device, kernel)));
+    },
+    retire() {
+      for (const { parameters } of steps) parameters.retire();
+    },
+    destroy() {
+      for (const { parameters } of steps) parameters.destroy();
+    },
+  };
+}
+
+/** Every tensor that some kernel binds, with the strictest of their demands. */
+function planTensors(
+  kernels: readonly KernelSpec[],
+  bytesOf: (binding: StorageBinding) => number,
+): PlanTensor[] {
+  const tensors = new Map<string, PlanTensor>();
+  for (const binding of kernels.flatMap(kernel => kernel.bindings)) {
+    const { name, access, alignment } = binding;
+    const seen = tensors.get(name);
+    tensors.set(name, {
+      name,
+      bytes: bytesOf(binding),
+      alignment: Math.max(alignment, seen?.alignment ?? 1),
+      access: seen?.access === 'read_write' ? 'read_write' : access,
+    });
+  }
+  return [...tensors.values()];
+}
+
+function checkSlice({ name, bytes, alignment }: PlanTensor, slice: BufferSlice | undefined): void {
+  const argument = `buffers.${name}`;
+  if (!slice) throw new InvalidArgumentError(argument, 'is missing');
+  const { buffer, offset = 0 } = slice;
+  if (!Number.isInteger(offset) || offset < 0 || offset % alignment !== 0) {
+    throw new InvalidArgumentError(
+      `${argument}.offset`,
+      `must be a multiple of ${alignment} bytes, got ${offset}`,
+    );
+  }
+  // Shaders see whole words, so the last one must be there.
+  if (Math.ceil((offset + bytes) / 4) * 4 > buffer.size) {
+    throw new InvalidShapeError(
+      argument,
+      `needs ${bytes} bytes from offset ${offset}, but its buffer has ${buffer.size}`,
+    );
+  }
+  if (!(buffer.usage & bufferUsage.STORAGE)) {
+    throw new InvalidArgumentError(argument, `must have the usage STORAGE, got usage ${buffer.usage}`);
+  }
+}
+
+/** Bindings start at coarse offsets: the tensor starts `skipped` bytes into its binding. */
+function bindingRange(
+  buffer: GPUBuffer,
+  start: number,
+  bytes: number,
+  coarse: number,
+): { skipped: number; resource: GPUBufferBinding } {
+  const offset = Math.floor(start / coarse) * coarse;
+  const end = Math.min(Math.ceil((start + Math.max(bytes, 1)) / 16) * 16, Math.floor(buffer.size / 4) * 4);
+  return { skipped: start - offset, resource: { buffer, offset, size: end - offset } };
+}
