@@ -32,6 +32,15 @@ describe('a bundle', () => {
     expect(code).not.toContain('vec4u');
   });
 
+  it('of the dropout shaders has no host code that draws masks', async () => {
+    const code = await bundle(
+      "import { dropoutPieces, dropoutUniforms } from './wgsl/index.ts'; console.log(dropoutPieces, dropoutUniforms);",
+    );
+    expect(code).toContain('dropout_keep4_at');
+    expect(code).not.toContain('keepRow');
+    expect(code).not.toContain('Uint32Array');
+  });
+
   it('of imports that use nothing is empty', async () => {
     expect(await bundle("import './index.ts'; import './wgsl/index.ts'; import './interop/index.ts';")).toBe(
       '',

@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from '../errors.ts';
 import { elementCount } from './element-index.ts';
-import { checkRowStrides, checkShape, checkSource, type DropoutSource, schemeNamed } from './options.ts';
+import { checkRowStrides, checkScheme, checkShape, checkSource, type DropoutSource } from './options.ts';
 import type { DropoutSchemeName, DropoutShape, KeepDecider } from './scheme.ts';
+import { dropoutSchemes } from './schemes.ts';
 
 export interface DropoutOptions extends DropoutSource {
   readonly shape: DropoutShape;
@@ -27,7 +28,7 @@ export function createDropout(options: DropoutOptions): Dropout {
   const { scheme, threshold, scale, seed, offset } = checkSource(options);
   const shape = checkShape(options.shape);
   const rowStrides = checkRowStrides(options.rowStrides, shape);
-  return { scale, ...scheme.decider({ shape, rowStrides, seed, offset, threshold }) };
+  return { scale, ...dropoutSchemes[scheme].decider({ shape, rowStrides, seed, offset, threshold }) };
 }
 
 export interface DropoutMaskOptions extends Omit<DropoutOptions, 'shape'> {
@@ -66,5 +67,5 @@ export function dropoutMask(options: DropoutMaskOptions): Uint8Array {
  * @throws InvalidArgumentError when the scheme is unknown or an extent is not a whole number.
  */
 export function dropoutOffsetIncrement(scheme: DropoutSchemeName, shape: DropoutShape): bigint {
-  return schemeNamed(scheme).offsetIncrement(checkShape(shape));
+  return dropoutSchemes[checkScheme(scheme)].offsetIncrement(checkShape(shape));
 }

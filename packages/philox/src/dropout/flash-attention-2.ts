@@ -5,7 +5,7 @@ import { dropoutTypesWgsl } from '../wgsl/dropout-types.ts';
 import type { WgslPiece } from '../wgsl/piece.ts';
 import { u64Wgsl } from '../wgsl/u64.ts';
 import { roundUpTo4 } from './element-index.ts';
-import type { DropoutDraw, DropoutScheme, KeepDecider } from './scheme.ts';
+import type { DropoutDraw, DropoutRule, DropoutScheme, KeepDecider } from './scheme.ts';
 
 const ROUNDS = 7;
 
@@ -23,16 +23,19 @@ const ROUNDS = 7;
  * sequences change nothing. p must round to an f32 below 1, as there. Source: FlashAttention's `dropout.h`, `philox.cuh`.
  */
 export const flashAttention2: DropoutScheme = {
-  rule(p) {
-    const kept = Math.fround(1 - Math.fround(p));
-    if (kept === 0) {
-      throw new InvalidArgumentError('p', `must round to an f32 below 1 for flash-attention-2, got ${p}`);
-    }
-    return { threshold: Math.floor(kept * 255) + 1, scale: Math.fround(1 / kept) };
-  },
+  rule: flashAttention2Rule,
   offsetIncrement: ({ B, H }) => roundUpTo4(BigInt(B) * BigInt(H) * 32n),
   decider: flashAttention2Decider,
 };
+
+/** p as the keep threshold of a byte. */
+export function flashAttention2Rule(p: number): DropoutRule {
+  const kept = Math.fround(1 - Math.fround(p));
+  if (kept === 0) {
+    throw new InvalidArgumentError('p', `must round to an f32 below 1 for flash-attention-2, got ${p}`);
+  }
+  return { threshold: Math.floor(kept * 255) + 1, scale: Math.fround(1 / kept) };
+}
 
 function flashAttention2Decider(draw: DropoutDraw): KeepDecider {
   const { seed, offset, threshold } = draw;

@@ -4,7 +4,7 @@ import { dropoutTypesWgsl } from '../wgsl/dropout-types.ts';
 import type { WgslPiece } from '../wgsl/piece.ts';
 import { u64Wgsl } from '../wgsl/u64.ts';
 import { rowIndex } from './element-index.ts';
-import type { DropoutDraw, DropoutScheme, KeepDecider } from './scheme.ts';
+import type { DropoutDraw, DropoutRule, DropoutScheme, KeepDecider } from './scheme.ts';
 
 const ROUNDS = 10;
 
@@ -21,17 +21,20 @@ const ROUNDS = 10;
  * them. Source: oneDNN's `src/common/math_utils.hpp` and `ref_dropout`.
  */
 export const onednn: DropoutScheme = {
-  rule(p) {
-    const dropped = Math.fround(p);
-    const kept = Math.fround(1 - dropped);
-    return {
-      threshold: Math.floor(4294967295 * dropped) + 1,
-      scale: kept === 0 ? 0 : Math.fround(1 / kept),
-    };
-  },
+  rule: onednnRule,
   offsetIncrement: () => 1n,
   decider: onednnDecider,
 };
+
+/** p as the least word that is kept. */
+export function onednnRule(p: number): DropoutRule {
+  const dropped = Math.fround(p);
+  const kept = Math.fround(1 - dropped);
+  return {
+    threshold: Math.floor(4294967295 * dropped) + 1,
+    scale: kept === 0 ? 0 : Math.fround(1 / kept),
+  };
+}
 
 function onednnDecider(draw: DropoutDraw): KeepDecider {
   const { seed, offset, threshold } = draw;

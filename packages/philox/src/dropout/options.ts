@@ -2,8 +2,8 @@ import { InvalidArgumentError } from '../errors.ts';
 import { checkProbability } from '../probability.ts';
 import { show, toU64, type U64, type Uint } from '../u64.ts';
 import { elementCount } from './element-index.ts';
-import type { DropoutScheme, DropoutSchemeName, DropoutShape } from './scheme.ts';
-import { dropoutSchemes } from './schemes.ts';
+import { dropoutRules } from './rules.ts';
+import type { DropoutRule, DropoutSchemeName, DropoutShape } from './scheme.ts';
 
 /** Which mask, without the shape that it is cut to. */
 export interface DropoutSource {
@@ -23,26 +23,22 @@ export interface DropoutSource {
  * @throws InvalidArgumentError when the scheme is unknown, p is no probability or one that the scheme has no mask for,
  *   or seed or offset is not an unsigned 64-bit integer.
  */
-export function checkSource(source: DropoutSource): {
-  scheme: DropoutScheme;
-  threshold: number;
-  scale: number;
-  seed: U64;
-  offset: U64;
-} {
-  const scheme = schemeNamed(source.scheme ?? 'torch-efficient');
+export function checkSource(
+  source: DropoutSource,
+): DropoutRule & { readonly scheme: DropoutSchemeName; readonly seed: U64; readonly offset: U64 } {
+  const scheme = checkScheme(source.scheme ?? 'torch-efficient');
   return {
     scheme,
-    ...scheme.rule(checkProbability(source.p, 'p')),
+    ...dropoutRules[scheme](checkProbability(source.p, 'p')),
     seed: toU64(source.seed, 'seed'),
     offset: toU64(source.offset ?? 0, 'offset'),
   };
 }
 
-/** The scheme of that name; throws InvalidArgumentError when there is none. */
-export function schemeNamed(name: DropoutSchemeName): DropoutScheme {
-  if (Object.hasOwn(dropoutSchemes, name)) return dropoutSchemes[name];
-  const known = Object.keys(dropoutSchemes).join(', ');
+/** `name` if there is such a scheme; throws InvalidArgumentError when there is none. */
+export function checkScheme(name: DropoutSchemeName): DropoutSchemeName {
+  if (Object.hasOwn(dropoutRules, name)) return name;
+  const known = Object.keys(dropoutRules).join(', ');
   throw new InvalidArgumentError('scheme', `must be one of ${known}, got ${show(name)}`);
 }
 

@@ -5,7 +5,7 @@ import { dropoutTypesWgsl } from '../wgsl/dropout-types.ts';
 import type { WgslPiece } from '../wgsl/piece.ts';
 import { u64Wgsl } from '../wgsl/u64.ts';
 import { elementCount, roundUpTo4, rowIndex } from './element-index.ts';
-import type { DropoutDraw, DropoutScheme, KeepDecider } from './scheme.ts';
+import type { DropoutDraw, DropoutRule, DropoutScheme, KeepDecider } from './scheme.ts';
 
 const CHUNK = 1024;
 const ROUNDS = 10;
@@ -21,13 +21,16 @@ const ROUNDS = 10;
  * by Sq·Skv, the largest lengths. At p = 1 everything is dropped. Source: PyTorch's `mem_eff_attention/kernel_forward.h`.
  */
 export const torchEfficient: DropoutScheme = {
-  rule(p) {
-    const kept = 1 - Math.fround(p);
-    return { threshold: firstWordAbove(p), scale: kept === 0 ? 0 : Math.fround(1 / kept) };
-  },
+  rule: torchEfficientRule,
   offsetIncrement: ({ B, H, Sq, Skv }) => roundUpTo4(elementCount(B, H, Sq, Skv)),
   decider: torchEfficientDecider,
 };
+
+/** p as the least word that is kept. */
+export function torchEfficientRule(p: number): DropoutRule {
+  const kept = 1 - Math.fround(p);
+  return { threshold: firstWordAbove(p), scale: kept === 0 ? 0 : Math.fround(1 / kept) };
+}
 
 function torchEfficientDecider(draw: DropoutDraw): KeepDecider {
   const { seed, offset, threshold } = draw;

@@ -1,4 +1,4 @@
-import { type DropoutSource, schemeNamed } from '../dropout/options.ts';
+import { checkScheme, type DropoutSource } from '../dropout/options.ts';
 import type { DropoutSchemeName, DropoutShape } from '../dropout/scheme.ts';
 import { InvalidArgumentError } from '../errors.ts';
 import { dropoutPieces, dropoutUniforms, dropoutUniformWords } from './dropout.ts';
@@ -18,7 +18,7 @@ export function dropoutMaskKernel(options: {
   readonly scheme: DropoutSchemeName;
   readonly workgroupSize?: number;
 }): PhiloxKernel {
-  schemeNamed(options.scheme);
+  checkScheme(options.scheme);
   const size = checkWorkgroupSize(options.workgroupSize ?? 64);
   const code = `struct MaskParams {
   @size(48) dropout: DropoutParams,

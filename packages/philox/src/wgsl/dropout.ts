@@ -1,6 +1,6 @@
 import { flashAttention2Wgsl } from '../dropout/flash-attention-2.ts';
 import { onednnWgsl } from '../dropout/onednn.ts';
-import { checkShape, checkSource, type DropoutSource, schemeNamed } from '../dropout/options.ts';
+import { checkScheme, checkShape, checkSource, type DropoutSource } from '../dropout/options.ts';
 import type { DropoutSchemeName, DropoutShape } from '../dropout/scheme.ts';
 import { torchEfficientWgsl } from '../dropout/torch-efficient.ts';
 import { splitU64, toUint, type U64 } from '../u64.ts';
@@ -19,8 +19,7 @@ export const dropoutPieces: Readonly<Record<DropoutSchemeName, WgslPiece>> = {
  * @throws InvalidArgumentError when the scheme is unknown.
  */
 export function dropoutWgsl(scheme: DropoutSchemeName): string {
-  schemeNamed(scheme);
-  return composeWgsl(dropoutPieces[scheme]);
+  return composeWgsl(dropoutPieces[checkScheme(scheme)]);
 }
 
 /** The fields of the WGSL `DropoutParams`, in order; all are u32 words but `scale`, an f32. */
