@@ -3,6 +3,7 @@ import { laneWgsl, philox4x32Wgsl } from '../wgsl/block.ts';
 import { dropoutTypesWgsl } from '../wgsl/dropout-types.ts';
 import type { WgslPiece } from '../wgsl/piece.ts';
 import { u64Wgsl } from '../wgsl/u64.ts';
+import { wordDecisionsWgsl } from '../wgsl/word-decisions.ts';
 import { rowIndex } from './element-index.ts';
 import type { DropoutDraw, DropoutRule, DropoutScheme, KeepDecider } from './scheme.ts';
 
@@ -76,22 +77,6 @@ export const onednnWgsl: WgslPiece = {
 fn dropout_block(p: DropoutParams, index: vec2u) -> vec4u {
   return philox4x32_10(vec4u(p.offset, index.x & 0xfffffffcu, index.y), p.seed);
 }
-
-fn dropout_keep_at(p: DropoutParams, row: DropoutRow, j: u32) -> bool {
-  let index = u64_add_u32(row.base, j);
-  let word = philox_word(dropout_block(p, index), index.x & 3u);
-  return word >= p.threshold && p.keep_none == 0u;
-}
-
-fn dropout_keep4_at(p: DropoutParams, row: DropoutRow, j: u32) -> vec4<bool> {
-  let index = u64_add_u32(row.base, j);
-  let lane = index.x & 3u;
-  var words = dropout_block(p, index);
-  if (lane != 0u) {
-    words = philox_stitch(words, dropout_block(p, u64_add_u32(index, 4u)), lane);
-  }
-  return (words >= vec4u(p.threshold)) & vec4<bool>(p.keep_none == 0u);
-}
 `,
-  requires: [dropoutTypesWgsl, u64Wgsl, /*#__PURE__*/ philox4x32Wgsl(10), laneWgsl],
+  requires: [dropoutTypesWgsl, u64Wgsl, /*#__PURE__*/ philox4x32Wgsl(10), laneWgsl, wordDecisionsWgsl],
 };

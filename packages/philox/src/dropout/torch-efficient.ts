@@ -4,6 +4,7 @@ import { laneWgsl, philox4x32Wgsl } from '../wgsl/block.ts';
 import { dropoutTypesWgsl } from '../wgsl/dropout-types.ts';
 import type { WgslPiece } from '../wgsl/piece.ts';
 import { u64Wgsl } from '../wgsl/u64.ts';
+import { wordDecisionsWgsl } from '../wgsl/word-decisions.ts';
 import { elementCount, roundUpTo4, rowIndex } from './element-index.ts';
 import type { DropoutDraw, DropoutRule, DropoutScheme, KeepDecider } from './scheme.ts';
 
@@ -76,22 +77,6 @@ export const torchEfficientWgsl: WgslPiece = {
 fn dropout_block(p: DropoutParams, position: vec2u) -> vec4u {
   return philox4x32_10(vec4u(u64_quarter(position), 0u, 0u), p.seed);
 }
-
-fn dropout_keep_at(p: DropoutParams, row: DropoutRow, j: u32) -> bool {
-  let position = u64_add_u32(row.base, j);
-  let word = philox_word(dropout_block(p, position), position.x & 3u);
-  return word >= p.threshold && p.keep_none == 0u;
-}
-
-fn dropout_keep4_at(p: DropoutParams, row: DropoutRow, j: u32) -> vec4<bool> {
-  let position = u64_add_u32(row.base, j);
-  let lane = position.x & 3u;
-  var words = dropout_block(p, position);
-  if (lane != 0u) {
-    words = philox_stitch(words, dropout_block(p, u64_add_u32(position, 4u)), lane);
-  }
-  return (words >= vec4u(p.threshold)) & vec4<bool>(p.keep_none == 0u);
-}
 `,
-  requires: [dropoutTypesWgsl, u64Wgsl, /*#__PURE__*/ philox4x32Wgsl(10), laneWgsl],
+  requires: [dropoutTypesWgsl, u64Wgsl, /*#__PURE__*/ philox4x32Wgsl(10), laneWgsl, wordDecisionsWgsl],
 };
