@@ -4,7 +4,12 @@ import { bandOf } from './band.ts';
 test('neither causal nor window is no band', () => {
   expect(bandOf({})).toBeNull();
   expect(bandOf({ causal: false, window: {} })).toBeNull();
-  expect(bandOf({ window: { align: 'bottom-right' } })).toBeNull();
+});
+
+test('an alignment without bounds hides nothing, but says where the diagonal lies', () => {
+  const band = { left: null, right: null, align: 'bottom-right' };
+  expect(bandOf({ window: { align: 'bottom-right' } })).toEqual(band);
+  expect(bandOf({ window: { align: 'top-left' } })).toEqual({ ...band, align: 'top-left' });
 });
 
 test('causal is a band that ends on the diagonal, top-left unless said', () => {

@@ -3,7 +3,8 @@ import type { Alignment, SdpaOptions } from './options.ts';
 import type { Band } from './problem.ts';
 
 /**
- * Causal and window options as one diagonal band: both together are the intersection, on one alignment.
+ * Causal and window options as one diagonal band: both together are the intersection, on one alignment. An alignment that is
+ * stated without bounds gives a band that hides nothing: ALiBi counts its distances from that diagonal.
  * @throws InvalidArgumentError for bounds that are no counts, or two different alignments.
  */
 export function bandOf({
@@ -21,8 +22,9 @@ export function bandOf({
   const left = bound('window.left', window?.left);
   const windowRight = bound('window.right', window?.right);
   const right = causalAlign ? 0 : windowRight;
-  if (left === null && right === null) return null;
-  return { left, right, align: causalAlign ?? windowAlign ?? 'top-left' };
+  const align = causalAlign ?? windowAlign;
+  if (left === null && right === null && align === null) return null;
+  return { left, right, align: align ?? 'top-left' };
 }
 
 function alignmentOf(argument: string, value: boolean | Alignment): Alignment | null {

@@ -12,7 +12,7 @@ export type Alignment = 'top-left' | 'bottom-right';
 export interface Window {
   readonly left?: number;
   readonly right?: number;
-  /** Where the diagonal lies. Defaults to that of `causal` if given, else top-left. */
+  /** Where the diagonal lies, for `alibi` too. Defaults to that of `causal` if given, else top-left. */
   readonly align?: Alignment;
 }
 

@@ -35,7 +35,10 @@ export interface BroadcastDesc {
   readonly source: readonly number[];
 }
 
-/** Keys that may be seen: i + off − left ≤ j ≤ i + off + right; off = 0 (top-left) or Skv_b − Sq_b (bottom-right); null = unbounded. */
+/**
+ * Keys that may be seen: i + off − left ≤ j ≤ i + off + right; off = 0 (top-left) or Skv_b − Sq_b (bottom-right); null =
+ * unbounded. ALiBi measures its distances with the same off; without a band it is 0.
+ */
 export interface Band {
   readonly left: number | null;
   readonly right: number | null;

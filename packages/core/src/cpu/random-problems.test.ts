@@ -149,7 +149,7 @@ function buildCall(
   const options: SdpaOptions = {
     scale: want.scale,
     causal: want.causal && (want.align ?? true),
-    window: want.window && { ...want.window, align: want.align },
+    window: (want.window || want.align) && { ...want.window, align: want.align },
     mask: want.mask && source.bools(cut(want.mask)),
     bias: want.bias && source.floats(cut(want.bias)),
     alibi: want.alibi && source.slopes(Hq),

@@ -158,6 +158,28 @@ describe('ALiBi', () => {
     expect(bottomRight.lse.values[0]).toBeCloseTo(Math.log(exps([1, 0])), 12);
     expect(bottomRight.lse.values[1]).toBeCloseTo(Math.log(exps([2, 1, 0])), 12);
   });
+
+  test('takes the diagonal of a stated alignment, also where nothing is masked', () => {
+    const flat = {
+      q: Tensor.zeros([2, 1, 2, 1]),
+      k: Tensor.zeros([2, 1, 4, 1]),
+      v: Tensor.zeros([2, 1, 4, 1]),
+    };
+    const { lse } = sdpaFloat64(flat.q, flat.k, flat.v, {
+      alibi: [0.5],
+      window: { align: 'bottom-right' },
+      seqLensKv: [4, 3],
+    });
+    const expected = [
+      [2, 1, 0, 1],
+      [3, 2, 1, 0],
+      [1, 0, 1],
+      [2, 1, 0],
+    ].map(distances => Math.log(distances.reduce((sum, d) => sum + Math.exp(-0.5 * d), 0)));
+    expected.forEach((value, row) => {
+      expect(lse.values[row]).toBeCloseTo(value, 12);
+    });
+  });
 });
 
 describe('garbage never leaks', () => {
