@@ -15,7 +15,7 @@ export interface GradientTile {
   readonly loadRowValues: string;
   /**
    * Statements that declare, for r = 0…3 (queries) as vec4f over keys: `weightr` = dropout(P), if asked for, and
-   * `dsr` = d loss / d(q·k).
+   * `dfr` = d loss / d(final score) and `dsr` = d loss / d(q·k).
    */
   readonly compute: string;
   /** WGSL condition: some weights may be 0 because their pair is not seen. */
@@ -88,7 +88,8 @@ export function gradientTile(
     ${options.weight ? `let weight${r} = ${dropout ? `p${r} * keep${r}` : `p${r}`};` : ''}
     ${
       options.ds
-        ? `let ds${r} = select(vec4f(), p${r} * (dp${r}${dropout ? ` * keep${r}` : ''} - row${r}.y) * score${r}.slope, score${r}.seen);`
+        ? `let df${r} = select(vec4f(), p${r} * (dp${r}${dropout ? ` * keep${r}` : ''} - row${r}.y), score${r}.seen);
+    let ds${r} = select(vec4f(), df${r} * score${r}.slope, score${r}.seen);`
         : ''
     }`,
     )}`;

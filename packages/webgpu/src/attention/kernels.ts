@@ -3,8 +3,10 @@ import type { Capabilities } from '../device/capabilities.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
 import { dkdvKernel } from './dkdv.ts';
 import { dqKernel } from './dq.ts';
+import { dsinkKernel } from './dsink.ts';
 import { forwardKernel } from './forward.ts';
 import { rowsKernel } from './rows.ts';
+import { dAlibiKernel, dbiasKernel } from './score-gradient.ts';
 import type { GradientDescs } from './tensors.ts';
 import { defaultTile, type KernelConfig, maxChannelsForFusedKeyGradients } from './tile-table.ts';
 
@@ -34,6 +36,10 @@ export function backwardKernels(
     for (const one of [dk, dv]) if (one) kernels.push(dkdvKernel(problem, one, config));
   }
   if (wanted.has('dq')) kernels.push(dqKernel(problem, gradients.dq, config));
+  const dbias = wanted.has('dbias') ? dbiasKernel(problem, config) : null;
+  if (dbias) kernels.push(dbias);
+  if (wanted.has('dAlibi')) kernels.push(dAlibiKernel(problem, config));
+  if (wanted.has('dsink')) kernels.push(dsinkKernel(problem));
   return kernels;
 }
 

@@ -1,6 +1,7 @@
 import type { OperandDesc } from '@tilewise/core';
 import type { ShaderPart, UniformField } from '../kernel/shader-part.ts';
 import { storageFormat } from '../wgsl/storage-format.ts';
+import { storeHalf } from './element-store.ts';
 import type { KernelConfig } from './tile-table.ts';
 
 /** Which lengths a tensor's rows follow: queries (q, o, dO, dq) or keys (k, v, dk, dv). */
@@ -102,17 +103,7 @@ export function writeOperand(
   const vectorised = isVectorised(desc) && !unaligned.has(name);
   const { encode4 } = format;
   const at = `row + (d + c) * P.${name}_sd`;
-  const half =
-    encode4 && !vectorised
-      ? `fn ${name}_store_half(at: u32, bits: u32) {
-  let shift = (at & 1u) * 16u;
-  // No other invocation writes this half, so the two steps need not be one.
-  atomicAnd(&${name}[at >> 1u], ~(0xffffu << shift));
-  atomicOr(&${name}[at >> 1u], bits << shift);
-}
-
-`
-      : '';
+  const half = encode4 && !vectorised ? `${storeHalf(name)}\n\n` : '';
   const element = encode4 ? 'atomic<u32>' : format.scalarElement;
   const whole = encode4 ? 'bits.xz | (bits.yw << vec2u(16u))' : 'x';
   const one = encode4 ? `${name}_store_half(${at}, bits[c]);` : `${name}[${at}] = x[c];`;

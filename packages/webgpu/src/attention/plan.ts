@@ -95,8 +95,9 @@ export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: Pl
 }
 
 /**
- * A plan for dq, dk, dv (those in `problem.gradients`) from q, k, v, o, lse, dO and dLse. The gradients are laid out like q,
- * k and v unless `layouts` says otherwise. They are the same bits in every run.
+ * A plan for the gradients in `problem.gradients` from q, k, v, o, lse, dO, dLse and the tensors of the options. dq, dk and dv
+ * are laid out like q, k and v unless `layouts` says otherwise; dbias is contiguous in the bias's own shape, dAlibi and dsink
+ * are f32 (Hq). They are the same bits in every run.
  * @throws UnsupportedError when `checkSupport` has reasons; InvalidArgumentError when a gradient's layout has two elements in
  * one place, as that of an expanded q, k or v has; else as `validateBackward`.
  */

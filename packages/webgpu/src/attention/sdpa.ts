@@ -57,7 +57,8 @@ export function sdpa(
 }
 
 /**
- * Attention backward, enqueued at once: the gradients of q, k and v, contiguous, in their dtypes. `o` and `lse` are those
+ * Attention backward, enqueued at once: the gradients asked for, contiguous, each in the shape and dtype of what it is the
+ * gradient of (dAlibi and dsink: f32). `o` and `lse` are those
  * of `sdpa` with the same options; the dropout mask is drawn again. Two runs give the same bits.
  * @throws as `sdpa`.
  */
@@ -76,16 +77,27 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     return { result, layout: packed ? describePacked(name, result.desc) : describeDense(name, result.desc) };
   };
   const made = { dq: like('dq', forward.q), dk: like('dk', forward.k), dv: like('dv', forward.v) };
-  const layouts = { dq: made.dq.layout, dk: made.dk.layout, dv: made.dv.layout };
-  const wanted = (['dq', 'dk', 'dv'] as const).filter(name =>
-    (gradients as readonly GradientName[]).includes(name),
-  );
+  const { bias } = forward;
+  const perHead = contiguous('f32', [forward.Hq], false);
+  const results: Readonly<Partial<Record<GradientName, ResultDesc>>> = {
+    dq: made.dq.result,
+    dk: made.dk.result,
+    dv: made.dv.result,
+    ...(bias ? { dbias: contiguous(bias.dtype, bias.source, false) } : {}),
+    dAlibi: perHead,
+    dsink: perHead,
+  };
+  const wanted = Object.entries(results).filter(([name]) => gradients.includes(name as GradientName));
   const enqueued = enqueue(ctx, {
     key: ['backward', problem],
     operands,
-    results: Object.fromEntries(wanted.map(name => [name, made[name].result])),
+    results: Object.fromEntries(wanted),
     dropout: forward.dropout,
-    plan: unaligned => planSdpaBackward(ctx, problem, { layouts, unaligned }),
+    plan: unaligned =>
+      planSdpaBackward(ctx, problem, {
+        layouts: { dq: made.dq.layout, dk: made.dk.layout, dv: made.dv.layout },
+        unaligned,
+      }),
   });
   return enqueued as SdpaGradients<GpuTensor, G>;
 }

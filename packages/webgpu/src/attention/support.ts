@@ -1,4 +1,4 @@
-import type { AttentionProblem, BackwardProblem, DType, GradientName, Support } from '@tilewise/core';
+import type { AttentionProblem, BackwardProblem, DType, Support } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
 import { storageFormats } from '../wgsl/storage-format.ts';
 
@@ -39,16 +39,7 @@ const forwardReasons: readonly Reason<AttentionProblem>[] = [
   { applies: p => p.outputs.dropoutMask, reason: () => 'the dropoutMask output is not supported' },
 ];
 
-const computed: readonly GradientName[] = ['dq', 'dk', 'dv'];
-
 const backwardReasons: readonly Reason<BackwardProblem>[] = [
-  {
-    applies: p => p.gradients.some(name => !computed.includes(name)),
-    reason: p => {
-      const missing = p.gradients.filter(name => !computed.includes(name));
-      return `the gradient ${missing.join(', ')} is not supported; ask for others with \`gradients\``;
-    },
-  },
   { applies: p => unreadable(p.dO.dtype), reason: p => `dO is stored as ${p.dO.dtype}` },
 ];
 

@@ -57,6 +57,9 @@ export function backwardTensorSpans(
     dq: operandSpan(gradients.dq),
     dk: operandSpan(gradients.dk),
     dv: operandSpan(gradients.dv),
+    ...(forward.bias ? { dbias: elementCount(forward.bias.source) } : {}),
+    dAlibi: forward.Hq,
+    dsink: forward.Hq,
   };
 }
 
