@@ -1,13 +1,7 @@
 export { webgpuEngine } from './attention/engine.ts';
-export {
-  type BackwardPlanOptions,
-  checkSupport,
-  type EncodeOptions,
-  type Plan,
-  type PlanOptions,
-  planSdpa,
-  planSdpaBackward,
-} from './attention/plan.ts';
+export type { EncodeOptions, Plan, PlanOptions } from './attention/plan.ts';
+export { type BackwardPlanOptions, checkSupport, planSdpaBackward } from './attention/plan-backward.ts';
+export { planSdpa } from './attention/plan-forward.ts';
 export { sdpa, sdpaBackward } from './attention/sdpa.ts';
 export type { GradientDescs } from './attention/tensors.ts';
 export { type Capabilities, guaranteedCapabilities } from './device/capabilities.ts';

@@ -1,7 +1,7 @@
 import type { Engine, Tensor } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
-import { checkSupport } from './plan.ts';
+import { checkSupport } from './plan-backward.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
 
 /** A context as an engine. The promises of `sdpa` resolve as soon as the work is enqueued. */

@@ -1,22 +1,16 @@
 import {
   type AttentionProblem,
-  type BackwardProblem,
-  backwardRules,
-  checkRules,
   InvalidArgumentError,
   InvalidShapeError,
   type OperandDesc,
   type Support,
   type U64Words,
   UnsupportedError,
-  validate,
 } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
 import { type BufferSlice, makeKernelPlan, type PlanTensor } from '../kernel/kernel-plan.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
-import { backwardKernels, forwardKernels } from './kernels.ts';
-import { deviceReasons, problemReasons, support } from './support.ts';
-import { backwardTensorSpans, type GradientDescs, overlapsItself, tensorSpans } from './tensors.ts';
+import { overlapsItself } from './tensors.ts';
 
 /** Numbers that may change from one encode to the next without a new plan. */
 export interface EncodeOptions {
@@ -62,71 +56,13 @@ export interface PlanOptions {
   readonly unaligned?: Iterable<string>;
 }
 
-export interface BackwardPlanOptions extends PlanOptions {
-  /** Layouts of the gradients. Default: those of q, k and v. */
-  readonly layouts?: GradientDescs;
-}
-
-const noNames: ReadonlySet<string> = new Set();
-
-/** Whether this context can run a problem, and why not. */
-export function checkSupport(ctx: GpuContext, problem: AttentionProblem | BackwardProblem): Support {
-  const reasons = problemReasons(problem);
-  if (reasons.length > 0) return support(reasons);
-  const kernels =
-    'forward' in problem
-      ? backwardKernels(problem, layoutsOf(problem), ctx.capabilities, noNames)
-      : forwardKernels(problem, noNames);
-  return support(deviceReasons(kernels, ctx.capabilities));
-}
-
-/**
- * A plan for o, lse (and max, sumExp, if asked for) from q, k, v and the tensors of the options, by the names of
- * `SdpaOptions`. Layouts are those of the problem; lse-like tensors are contiguous f32.
- * @throws UnsupportedError when `checkSupport` has reasons; else as `validate`.
- */
-export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: PlanOptions = {}): Plan {
-  ctx.checkAlive();
-  validate(problem);
-  checkResultLayout('o', problem.o, problem.o.shape);
-  demand(checkSupport(ctx, problem));
-  const kernels = forwardKernels(problem, new Set(options.unaligned));
-  return makePlan(ctx, kernels, tensorSpans(problem), problem);
-}
-
-/**
- * A plan for the gradients in `problem.gradients` from q, k, v, o, lse, dO, dLse and the tensors of the options. dq, dk and dv
- * are laid out like q, k and v unless `layouts` says otherwise; dbias is contiguous in the bias's own shape, dAlibi and dsink
- * are f32 (Hq). They are the same bits in every run.
- * @throws UnsupportedError when `checkSupport` has reasons; InvalidArgumentError when a gradient's layout has two elements in
- * one place, as that of an expanded q, k or v has; else as `validateBackward`.
- */
-export function planSdpaBackward(
-  ctx: GpuContext,
-  problem: BackwardProblem,
-  { layouts = layoutsOf(problem), unaligned }: BackwardPlanOptions = {},
-): Plan {
-  ctx.checkAlive();
-  const { forward, gradients } = problem;
-  checkRules(backwardRules, problem);
-  validate(forward);
-  demand(checkSupport(ctx, problem));
-  if (gradients.includes('dq')) checkResultLayout('layouts.dq', layouts.dq, forward.q.shape);
-  if (gradients.includes('dk')) checkResultLayout('layouts.dk', layouts.dk, forward.k.shape);
-  if (gradients.includes('dv')) checkResultLayout('layouts.dv', layouts.dv, forward.v.shape);
-  const kernels = backwardKernels(problem, layouts, ctx.capabilities, new Set(unaligned));
-  return makePlan(ctx, kernels, backwardTensorSpans(problem, layouts), forward);
-}
-
-function layoutsOf({ forward: { q, k, v } }: BackwardProblem): GradientDescs {
-  return { dq: q, dk: k, dv: v };
-}
-
-function demand({ supported, reasons }: Support): void {
+/** @throws UnsupportedError with the reasons. */
+export function demandSupport({ supported, reasons }: Support): void {
   if (!supported) throw new UnsupportedError('webgpu', reasons);
 }
 
-function checkResultLayout(argument: string, desc: OperandDesc, shape: OperandDesc['shape']): void {
+/** A result has the shape of what it is, and a place for each element. */
+export function checkResultLayout(argument: string, desc: OperandDesc, shape: OperandDesc['shape']): void {
   if (desc.shape.some((n, d) => n !== shape[d])) {
     throw new InvalidShapeError(argument, `must have shape [${shape}], got [${desc.shape}]`);
   }
@@ -138,7 +74,8 @@ function checkResultLayout(argument: string, desc: OperandDesc, shape: OperandDe
   }
 }
 
-function makePlan(
+/** The plan of some kernels of a problem; `spans` as for `makeKernelPlan`. */
+export function makePlan(
   ctx: GpuContext,
   kernels: readonly KernelSpec[],
   spans: Readonly<Record<string, number>>,

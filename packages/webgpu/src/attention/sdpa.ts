@@ -20,7 +20,8 @@ import {
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
 import { enqueue, type ResultDesc } from './enqueue.ts';
-import { planSdpa, planSdpaBackward } from './plan.ts';
+import { planSdpaBackward } from './plan-backward.ts';
+import { planSdpa } from './plan-forward.ts';
 
 /**
  * Attention forward, enqueued at once: o (B, Hq, Sq, Dv) in `outDType` and lse f32 (B, Hq, Sq), contiguous; packed

@@ -20,7 +20,7 @@ const dtypes = (p: AttentionProblem): (readonly [string, DType | undefined])[] =
 ];
 
 /** What the kernels cannot do, in the order of the options. */
-const forwardReasons: readonly Reason<AttentionProblem>[] = [
+const forwardLimits: readonly Reason<AttentionProblem>[] = [
   {
     applies: p => dtypes(p).some(([, dtype]) => unreadable(dtype)),
     reason: p => {
@@ -39,7 +39,7 @@ const forwardReasons: readonly Reason<AttentionProblem>[] = [
   { applies: p => p.outputs.dropoutMask, reason: () => 'the dropoutMask output is not supported' },
 ];
 
-const backwardReasons: readonly Reason<BackwardProblem>[] = [
+const backwardLimits: readonly Reason<BackwardProblem>[] = [
   { applies: p => unreadable(p.dO.dtype), reason: p => `dO is stored as ${p.dO.dtype}` },
 ];
 
@@ -47,11 +47,14 @@ function reasonsOf<P>(reasons: readonly Reason<P>[], problem: P): string[] {
   return reasons.filter(({ applies }) => applies(problem)).map(({ reason }) => reason(problem));
 }
 
-/** Whether the kernels can run a problem, before any kernel is made for it. */
-export function problemReasons(problem: AttentionProblem | BackwardProblem): string[] {
-  if ('forward' in problem)
-    return [...problemReasons(problem.forward), ...reasonsOf(backwardReasons, problem)];
-  return reasonsOf(forwardReasons, problem);
+/** What stands against a forward problem, before any kernel is made for it. */
+export function forwardReasons(problem: AttentionProblem): string[] {
+  return reasonsOf(forwardLimits, problem);
+}
+
+/** The same for backward. */
+export function backwardReasons(problem: BackwardProblem): string[] {
+  return [...forwardReasons(problem.forward), ...reasonsOf(backwardLimits, problem)];
 }
 
 /** What a device lacks for kernels that are otherwise possible. */

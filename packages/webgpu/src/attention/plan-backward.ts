@@ -1,0 +1,56 @@
+import {
+  type AttentionProblem,
+  type BackwardProblem,
+  backwardRules,
+  checkRules,
+  type Support,
+  validate,
+} from '@tilewise/core';
+import type { GpuContext } from '../device/context.ts';
+import { backwardKernels } from './kernels.ts';
+import { checkResultLayout, demandSupport, makePlan, type Plan, type PlanOptions } from './plan.ts';
+import { checkForwardSupport } from './plan-forward.ts';
+import { backwardReasons, deviceReasons, support } from './support.ts';
+import { backwardTensorSpans, type GradientDescs } from './tensors.ts';
+
+export interface BackwardPlanOptions extends PlanOptions {
+  /** Layouts of the gradients. Default: those of q, k and v. */
+  readonly layouts?: GradientDescs;
+}
+
+/** Whether this context can run a problem, and why not. */
+export function checkSupport(ctx: GpuContext, problem: AttentionProblem | BackwardProblem): Support {
+  if (!('forward' in problem)) return checkForwardSupport(ctx, problem);
+  const reasons = backwardReasons(problem);
+  if (reasons.length > 0) return support(reasons);
+  const kernels = backwardKernels(problem, layoutsOf(problem), ctx.capabilities, new Set());
+  return support(deviceReasons(kernels, ctx.capabilities));
+}
+
+/**
+ * A plan for the gradients in `problem.gradients` from q, k, v, o, lse, dO, dLse and the tensors of the options. dq, dk and dv
+ * are laid out like q, k and v unless `layouts` says otherwise; dbias is contiguous in the bias's own shape, dAlibi and dsink
+ * are f32 (Hq). They are the same bits in every run.
+ * @throws UnsupportedError when `checkSupport` has reasons; InvalidArgumentError when a gradient's layout has two elements in
+ * one place, as that of an expanded q, k or v has; else as `validateBackward`.
+ */
+export function planSdpaBackward(
+  ctx: GpuContext,
+  problem: BackwardProblem,
+  { layouts = layoutsOf(problem), unaligned }: BackwardPlanOptions = {},
+): Plan {
+  ctx.checkAlive();
+  const { forward, gradients } = problem;
+  checkRules(backwardRules, problem);
+  validate(forward);
+  demandSupport(checkSupport(ctx, problem));
+  if (gradients.includes('dq')) checkResultLayout('layouts.dq', layouts.dq, forward.q.shape);
+  if (gradients.includes('dk')) checkResultLayout('layouts.dk', layouts.dk, forward.k.shape);
+  if (gradients.includes('dv')) checkResultLayout('layouts.dv', layouts.dv, forward.v.shape);
+  const kernels = backwardKernels(problem, layouts, ctx.capabilities, new Set(unaligned));
+  return makePlan(ctx, kernels, backwardTensorSpans(problem, layouts), forward);
+}
+
+function layoutsOf({ forward: { q, k, v } }: BackwardProblem): GradientDescs {
+  return { dq: q, dk: k, dv: v };
+}

@@ -1,0 +1,28 @@
+import { type AttentionProblem, type Support, validate } from '@tilewise/core';
+import type { GpuContext } from '../device/context.ts';
+import { forwardKernels } from './kernels.ts';
+import { checkResultLayout, demandSupport, makePlan, type Plan, type PlanOptions } from './plan.ts';
+import { deviceReasons, forwardReasons, support } from './support.ts';
+import { tensorSpans } from './tensors.ts';
+
+/** Whether this context can run a forward problem, and why not. */
+export function checkForwardSupport({ capabilities }: GpuContext, problem: AttentionProblem): Support {
+  const reasons = forwardReasons(problem);
+  return support(
+    reasons.length > 0 ? reasons : deviceReasons(forwardKernels(problem, new Set()), capabilities),
+  );
+}
+
+/**
+ * A plan for o, lse (and max, sumExp, if asked for) from q, k, v and the tensors of the options, by the names of
+ * `SdpaOptions`. Layouts are those of the problem; lse-like tensors are contiguous f32.
+ * @throws UnsupportedError when `checkSupport` has reasons; else as `validate`.
+ */
+export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: PlanOptions = {}): Plan {
+  ctx.checkAlive();
+  validate(problem);
+  checkResultLayout('o', problem.o, problem.o.shape);
+  demandSupport(checkForwardSupport(ctx, problem));
+  const kernels = forwardKernels(problem, new Set(options.unaligned));
+  return makePlan(ctx, kernels, tensorSpans(problem), problem);
+}
