@@ -1,7 +1,7 @@
-import { InvalidArgumentError } from '../errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { SequenceSide } from './lengths.ts';
 import type { OperandDesc } from './problem.ts';
+import { required } from './required.ts';
 
 /** Where the rows of an operand lie in its host storage: element (b, h, s, d) is `data[rowOffset(b, h, s) + d · stride]`. */
 export interface Addressing {
@@ -27,10 +27,8 @@ export function createAddressing(
   if (page === null) {
     return { data, stride, rowOffset: (b, h, s) => offset + b * sb + h * sh + (side.start(b) + s) * ss };
   }
-  if (pageTable === undefined)
-    throw new InvalidArgumentError('pageTable', 'must be given for a paged operand');
   const [sequenceStride, pageStride] = page.table.strides;
-  const { data: blocks, offset: blocksOffset } = pageTable;
+  const { data: blocks, offset: blocksOffset } = required('pageTable', pageTable);
   const rowOffset = (b: number, h: number, s: number): number => {
     const block = blocks[blocksOffset + b * sequenceStride + Math.floor(s / page.size) * pageStride];
     return offset + block * sb + h * sh + (s % page.size) * ss;

@@ -1,12 +1,11 @@
 import { InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { sameShape } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import { checkTensor } from './describe.ts';
+import { validate } from './forward-rules.ts';
 import type { AttentionProblem, BackwardProblem, OperandDesc } from './problem.ts';
-import { rowShape } from './row-shape.ts';
-import { checkRules, isFloat, type Rule, validate } from './rules.ts';
-
-const sameShape = (a: readonly number[], b: readonly number[]): boolean =>
-  a.length === b.length && a.every((n, i) => n === b[i]);
+import { rowShape } from './result-layout.ts';
+import { checkRules, floatRule, type Rule } from './rule.ts';
 
 const shapeLikeO = (
   name: 'o' | 'dO',
@@ -24,11 +23,7 @@ const shapeLikeO = (
         : `must have the shape of the output ([${expected}] as B, H, S, D), got [${got}]`;
     },
   },
-  {
-    argument: name,
-    kind: 'dtype',
-    broken: p => (isFloat(operand(p).dtype) ? null : `must be a float dtype, got ${operand(p).dtype}`),
-  },
+  floatRule(name, p => operand(p).dtype),
 ];
 
 /** What backward adds to the forward rules. */
@@ -67,19 +62,21 @@ export const backwardRules: readonly Rule<BackwardProblem>[] = [
   },
 ];
 
-/** Checks a backward problem (its forward part too) and the tensors that only backward has. */
-export function validateBackward(
-  problem: BackwardProblem,
-  { lse, dLse }: { readonly lse: TensorDesc; readonly dLse?: TensorDesc | undefined },
-): void {
+/**
+ * Checks a backward problem, its forward part too.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
+ */
+export function validateBackward(problem: BackwardProblem): void {
   // First, because to the forward rules the given o is the result, whose dtype they call outDType.
   checkRules(backwardRules, problem);
   validate(problem.forward);
-  checkRows('lse', lse, problem.forward);
-  if (dLse) checkRows('dLse', dLse, problem.forward);
 }
 
-function checkRows(argument: string, t: TensorDesc, forward: AttentionProblem): void {
+/**
+ * Checks a tensor with one number per query row (lse, dLse), which no problem describes.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the argument.
+ */
+export function checkRows(argument: string, t: TensorDesc, forward: AttentionProblem): void {
   checkTensor(argument, t);
   const expected = rowShape(forward);
   if (!sameShape(t.shape, expected))

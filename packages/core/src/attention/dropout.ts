@@ -1,14 +1,13 @@
+import { type DropoutSchemeName, dropoutRules, toU64 } from '@tilewise/philox';
 import { InvalidArgumentError } from '../errors.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import { describeBroadcast } from './describe.ts';
-import type { DropoutScheme, SdpaOptions } from './options.ts';
-import type { DropoutDesc, U64Words } from './problem.ts';
-
-const schemes: readonly DropoutScheme[] = ['torch-efficient', 'flash-attention-2', 'onednn'];
+import type { SdpaOptions } from './options.ts';
+import type { DropoutDesc } from './problem.ts';
 
 /**
  * The dropout option with its defaults; null when nothing is dropped (p = 0).
- * @throws InvalidArgumentError for p outside [0, 1), a seed or offset that is no unsigned 64-bit integer, or not exactly
+ * @throws InvalidArgumentError for p outside [0, 1) or one that the scheme has no mask for, a seed or offset that is no unsigned 64-bit integer, or not exactly
  * one of mask and seed.
  */
 export function dropoutDesc(
@@ -34,13 +33,8 @@ export function dropoutDesc(
     throw new InvalidArgumentError('dropout', 'must have a mask or a seed, got neither');
   const { p, seed, offset = 0, scheme = 'torch-efficient' } = dropout;
   checkProbability(p);
-  if (!schemes.includes(scheme)) {
-    throw new InvalidArgumentError(
-      'dropout.scheme',
-      `must be one of ${schemes.join(', ')}, got ${String(scheme)}`,
-    );
-  }
-  const words = { seed: u64('dropout.seed', seed), offset: u64('dropout.offset', offset) };
+  checkScheme(scheme, p);
+  const words = { seed: toU64(seed, 'dropout.seed'), offset: toU64(offset, 'dropout.offset') };
   return p === 0 ? null : { kind: 'philox', p, scale: 1 / (1 - p), scheme, ...words };
 }
 
@@ -49,14 +43,12 @@ function checkProbability(p: number): void {
     throw new InvalidArgumentError('dropout.p', `must be a number in [0, 1), got ${String(p)}`);
 }
 
-function u64(argument: string, value: bigint | number): U64Words {
-  const valid =
-    typeof value === 'bigint' ? value >= 0n && value < 1n << 64n : Number.isSafeInteger(value) && value >= 0;
-  if (!valid)
+function checkScheme(scheme: DropoutSchemeName, p: number): void {
+  if (!Object.hasOwn(dropoutRules, scheme)) {
     throw new InvalidArgumentError(
-      argument,
-      `must be an integer in [0, 2^64), a bigint from 2^53 on, got ${String(value)}`,
+      'dropout.scheme',
+      `must be one of ${Object.keys(dropoutRules).join(', ')}, got ${String(scheme)}`,
     );
-  const wide = BigInt(value);
-  return [Number(wide & 0xffffffffn), Number(wide >> 32n)];
+  }
+  dropoutRules[scheme](p, 'dropout.p');
 }

@@ -1,6 +1,6 @@
-import { InvalidArgumentError } from '../errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { AttentionProblem, LengthsKind, Operands } from './problem.ts';
+import { required } from './required.ts';
 
 /** One side (queries or keys) of the batch: how long its sequences are and, when packed, where they start. */
 export interface SequenceSide {
@@ -35,17 +35,14 @@ function side(
   cuSeqLens: Tensor | undefined,
 ): SequenceSide {
   const needsCumulative = packed || kind === 'cumulative';
-  const cumulative = needsCumulative ? listed(`cuSeqLens${name}`, cuSeqLens) : new Float64Array(B + 1);
+  const cumulative = needsCumulative
+    ? required(`cuSeqLens${name}`, cuSeqLens).toFloat64()
+    : new Float64Array(B + 1);
   const lengths =
     kind === 'full'
       ? new Float64Array(B).fill(extent)
       : kind === 'lengths'
-        ? listed(`seqLens${name}`, seqLens)
+        ? required(`seqLens${name}`, seqLens).toFloat64()
         : Float64Array.from({ length: B }, (_, b) => cumulative[b + 1] - cumulative[b]);
   return { length: b => lengths[b], start: b => (packed ? cumulative[b] : 0) };
-}
-
-function listed(argument: string, list: Tensor | undefined): Float64Array {
-  if (list === undefined) throw new InvalidArgumentError(argument, 'must be given: the problem has lengths');
-  return list.toFloat64();
 }

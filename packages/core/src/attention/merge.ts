@@ -1,6 +1,6 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
-import { elementCount, type Shape } from '../tensor/shape.ts';
+import { elementCount, type Shape, sameShape } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
 
 /** Attention over some of the keys: normalised by their own softmax, of which `lse` is the natural log of the sum. */
@@ -79,7 +79,7 @@ function checkPart(part: PartialAttention, first: PartialAttention, n: number): 
     );
   }
   const rows = shape.length === 4 ? shape.slice(0, 3) : [shape[1], shape[0]];
-  if (!same(part.lse.shape, rows)) {
+  if (!sameShape(part.lse.shape, rows)) {
     throw new InvalidShapeError(`parts[${n}].lse`, `must have shape [${rows}], got [${part.lse.shape}]`);
   }
   if (part.lse.dtype !== 'f32') {
@@ -88,7 +88,7 @@ function checkPart(part: PartialAttention, first: PartialAttention, n: number): 
   if (dtypeInfo[part.o.dtype].kind !== 'float') {
     throw new InvalidDTypeError(`parts[${n}].o`, `must be a float dtype, got ${part.o.dtype}`);
   }
-  if (!same(shape, first.o.shape)) {
+  if (!sameShape(shape, first.o.shape)) {
     throw new InvalidShapeError(
       `parts[${n}].o`,
       `must have the shape of the first part ([${first.o.shape}]), got [${shape}]`,
@@ -101,5 +101,3 @@ function checkPart(part: PartialAttention, first: PartialAttention, n: number): 
     );
   }
 }
-
-const same = (a: Shape, b: Shape): boolean => a.length === b.length && a.every((n, d) => n === b[d]);

@@ -1,18 +1,19 @@
 import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
+import { lengthsFromCumulative } from '../layout/cumulative-lengths.ts';
 import { contiguousStrides, type Shape } from '../tensor/shape.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import { standardSlopes } from './alibi.ts';
-import { validateBackward } from './backward-rules.ts';
+import { checkRows, validateBackward } from './backward-rules.ts';
 import { bandOf } from './band.ts';
 import { describeBlockMask } from './block-mask.ts';
 import { describeBroadcast, describeDense, describePacked, describePaged } from './describe.ts';
 import { dropoutDesc } from './dropout.ts';
+import { validate } from './forward-rules.ts';
 import { checkList, listOperand } from './lists.ts';
 import { modCaptures } from './mod-captures.ts';
 import { validateListDTypes, validateOperands } from './operand-rules.ts';
 import type { GradientName, SdpaBackwardOptions, SdpaOptions } from './options.ts';
 import type { AttentionProblem, BackwardProblem, LengthsKind, OperandDesc, Operands } from './problem.ts';
-import { validate } from './rules.ts';
 
 /** q, k and v of a forward call: (B, H, S, D) with any strides, or packed (T, H, D). */
 export interface ForwardInputs<T> {
@@ -160,14 +161,10 @@ export function normaliseBackward<T extends TensorDesc>(
     dLse: dLse !== undefined,
     gradients: options.gradients ?? defaultGradients(options),
   };
-  validateBackward(problem, { lse, dLse });
+  validateBackward(problem);
+  checkRows('lse', lse, forward);
+  if (dLse) checkRows('dLse', dLse, forward);
   return { problem, operands: defined({ ...operands, o, lse, dO, dLse }) };
-}
-
-/** Shape in which the caller sees an operand: (B, H, S, D), or (T, H, D) when packed. */
-export function callerShape(desc: OperandDesc, packed: boolean): number[] {
-  const [b, h, s, d] = desc.shape;
-  return packed ? [s, h, d] : [b, h, s, d];
 }
 
 function defaultGradients(options: SdpaOptions<unknown>): GradientName[] {
@@ -195,10 +192,7 @@ function longest(side: 'Q' | 'Kv', cumulative: TensorDesc | undefined, stated: n
       `must be given when cuSeqLens${side} is not on the host`,
     );
   }
-  let max = 0;
-  for (let b = 0; b + 1 < cumulative.shape[0]; b++)
-    max = Math.max(max, cumulative.get(b + 1) - cumulative.get(b));
-  return max;
+  return lengthsFromCumulative(cumulative, `cuSeqLens${side}`).reduce((most, n) => Math.max(most, n), 0);
 }
 
 /** A length that the tensors say themselves; stating another would be ignored. */

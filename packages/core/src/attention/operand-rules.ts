@@ -1,4 +1,5 @@
 import { InvalidArgumentError, InvalidDTypeError } from '../errors.ts';
+import { lengthsFromCumulative } from '../layout/cumulative-lengths.ts';
 import type { DType } from '../tensor/dtype.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import type { AttentionProblem, OperandDesc, Operands } from './problem.ts';
@@ -66,19 +67,14 @@ function checkCumulative(
   longest: number,
 ): void {
   if (!(cumulative instanceof Tensor)) return;
-  const values = cumulative.toFloat64();
-  if (values[0] !== 0) throw new InvalidArgumentError(argument, `must start with 0, got ${values[0]}`);
-  for (let b = 0; b + 1 < values.length; b++) {
-    const n = values[b + 1] - values[b];
-    if (n < 0)
-      throw new InvalidArgumentError(argument, `must not decrease, got ${values[b]} then ${values[b + 1]}`);
-    if (n > longest)
-      throw new InvalidArgumentError(
-        argument,
-        `holds a sequence of ${n}, longer than the stated maximum ${longest}`,
-      );
-  }
-  const last = values[values.length - 1];
+  const lengths = lengthsFromCumulative(cumulative, argument);
+  const tooLong = lengths.find(n => n > longest);
+  if (tooLong !== undefined)
+    throw new InvalidArgumentError(
+      argument,
+      `holds a sequence of ${tooLong}, longer than the stated maximum ${longest}`,
+    );
+  const last = cumulative.get(lengths.length);
   if (last > tokens)
     throw new InvalidArgumentError(argument, `must end within the ${tokens} packed tokens, got ${last}`);
 }

@@ -1,3 +1,4 @@
+import type { DropoutSchemeName } from '@tilewise/philox';
 import type { Mod } from '../expr/mod.ts';
 import type { DType } from '../tensor/dtype.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -16,9 +17,6 @@ export interface Window {
   readonly align?: Alignment;
 }
 
-/** How the 64 bits of a dropout decision are placed; see `@tilewise/philox`. */
-export type DropoutScheme = 'torch-efficient' | 'flash-attention-2' | 'onednn';
-
 /** Dropout drawn from Philox: `p` is the probability to drop, in [0, 1). The backward pass draws the same mask again. */
 export interface PhiloxDropout {
   readonly p: number;
@@ -26,8 +24,8 @@ export interface PhiloxDropout {
   readonly seed: bigint | number;
   /** 64-bit, default 0; its unit is the scheme's. */
   readonly offset?: bigint | number;
-  /** Default `'torch-efficient'`. */
-  readonly scheme?: DropoutScheme;
+  /** Whose masks to draw, see `@tilewise/philox`. Default `'torch-efficient'`. */
+  readonly scheme?: DropoutSchemeName;
 }
 
 /** Dropout by a given mask: bool, broadcastable to (B, Hq, Sq, Skv), 1 = keep. */

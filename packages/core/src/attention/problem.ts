@@ -1,10 +1,8 @@
+import type { DropoutSchemeName, U64 } from '@tilewise/philox';
 import type { Expr } from '../expr/expr.ts';
 import type { DType } from '../tensor/dtype.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
-import type { Alignment, DropoutScheme, GradientName } from './options.ts';
-
-/** An unsigned 64-bit number as [low, high] 32-bit words. */
-export type U64Words = readonly [lo: number, hi: number];
+import type { Alignment, GradientName } from './options.ts';
 
 /**
  * q, k, v, o or a gradient, always seen as (B, H, S, D). Strides are in elements; size-1 dimensions have stride 0, so that
@@ -51,9 +49,9 @@ export type DropoutDesc =
       readonly kind: 'philox';
       readonly p: number;
       readonly scale: number;
-      readonly scheme: DropoutScheme;
-      readonly seed: U64Words;
-      readonly offset: U64Words;
+      readonly scheme: DropoutSchemeName;
+      readonly seed: U64;
+      readonly offset: U64;
     }
   | { readonly kind: 'mask'; readonly scale: number; readonly mask: BroadcastDesc };
 

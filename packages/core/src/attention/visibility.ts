@@ -1,9 +1,9 @@
-import { InvalidArgumentError } from '../errors.ts';
 import { compile } from '../expr/evaluate.ts';
 import { hostLoaders } from '../expr/host-loaders.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { createLengths } from './lengths.ts';
 import type { AttentionProblem, BroadcastDesc, Operands } from './problem.ts';
+import { required } from './required.ts';
 
 /** Queries and keys per tile of a block mask. */
 export const BLOCK_MASK_TILE = 128;
@@ -91,7 +91,7 @@ function clip(lo: number, hi: number, length: number): PositionRange {
 
 function maskPredicate(desc: BroadcastDesc | null, mask: Tensor | undefined): PairPredicate | null {
   if (!desc) return null;
-  const { data, offset } = present('mask', mask);
+  const { data, offset } = required('mask', mask);
   const [sb, sh, si, sj] = desc.strides;
   return (b, h, i, j) => data[offset + b * sb + h * sh + i * si + j * sj] !== 0;
 }
@@ -99,7 +99,7 @@ function maskPredicate(desc: BroadcastDesc | null, mask: Tensor | undefined): Pa
 /** Bit t mod 8 (least significant first) of byte ⌊t / 8⌋ stands for key tile t. */
 function blockMaskPredicate(desc: BroadcastDesc | null, blockMask: Tensor | undefined): PairPredicate | null {
   if (!desc) return null;
-  const { data, offset } = present('blockMask', blockMask);
+  const { data, offset } = required('blockMask', blockMask);
   const [sb, sh, si, sj] = desc.strides;
   return (b, h, i, j) => {
     const tileQ = Math.floor(i / BLOCK_MASK_TILE);
@@ -116,9 +116,4 @@ function maskModPredicate(
   if (!maskMod) return null;
   const admits = compile(maskMod, hostLoaders(captures));
   return (b, h, i, j) => admits(NaN, b, h, i, j) !== 0;
-}
-
-function present(argument: string, operand: Tensor | undefined): Tensor {
-  if (operand === undefined) throw new InvalidArgumentError(argument, 'must be given: the problem has one');
-  return operand;
 }

@@ -1,7 +1,7 @@
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import type { SdpaResult } from '../engine.ts';
+import { dropoutMaskOf } from '../score/dropout-mask.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { dropoutMaskOf } from './dropout-mask.ts';
 import { padded } from './kernels.ts';
 import type { Machine } from './machine.ts';
 import { typescriptKernels } from './matmul.ts';

@@ -1,8 +1,6 @@
 import type { SequenceSide } from '../attention/lengths.ts';
-import { callerShape } from '../attention/normalise.ts';
 import type { AttentionProblem, OperandDesc } from '../attention/problem.ts';
-import { rowShape } from '../attention/row-shape.ts';
-import { operandPlace, rowPlace } from '../reference/float64-tensor.ts';
+import { callerShape, operandPlace, rowPlace, rowShape } from '../attention/result-layout.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
 

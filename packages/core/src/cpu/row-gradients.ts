@@ -2,7 +2,7 @@ import { createAddressing } from '../attention/addressing.ts';
 import type { SequenceSide } from '../attention/lengths.ts';
 import type { BackwardOperands } from '../attention/normalise.ts';
 import type { BackwardProblem } from '../attention/problem.ts';
-import { rowPlace } from '../reference/float64-tensor.ts';
+import { rowPlace } from '../attention/result-layout.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { Kernels } from './kernels.ts';
 import { createRowPanel, type RowPanel } from './row-panel.ts';

@@ -1,7 +1,8 @@
 import type { GradientName } from '../attention/options.ts';
 import type { AttentionProblem } from '../attention/problem.ts';
-import { filled, likeBroadcast } from '../reference/float64-tensor.ts';
+import { broadcastPlace } from '../attention/result-layout.ts';
 import type { ScoreChain } from '../score/score-chain.ts';
+import { elementCount } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
 
 /**
@@ -40,8 +41,10 @@ export function createScoreGradients(
 
 /** ds summed over the dimensions in which the bias is broadcast. */
 function biasGradient(bias: NonNullable<AttentionProblem['bias']>): ScoreGradient {
-  const { values, shape, place } = likeBroadcast(bias);
-  const step = shape.length > 0 && shape[shape.length - 1] > 1 ? 1 : 0;
+  const { source } = bias;
+  const place = broadcastPlace(bias);
+  const step = (source.at(-1) ?? 1) > 1 ? 1 : 0;
+  const values = new Float64Array(elementCount(source));
   return {
     take(ds, _products, ld, b, h, i0, rows, j0, columns) {
       for (let i = 0; i < rows; i++) {
@@ -49,20 +52,20 @@ function biasGradient(bias: NonNullable<AttentionProblem['bias']>): ScoreGradien
         for (let j = 0; j < columns; j++) values[at + j * step] += ds[i * ld + j];
       }
     },
-    result: () => Tensor.from(values, shape, { dtype: bias.dtype }),
+    result: () => Tensor.from(values, source, { dtype: bias.dtype }),
   };
 }
 
 /** −Σ |i + off − j| ds for each head. */
 function alibiGradient(Hq: number, { distance }: ScoreChain): ScoreGradient {
-  const { values, shape } = filled([Hq], 0);
+  const values = new Float64Array(Hq);
   return {
     take(ds, _products, ld, b, h, i0, rows, j0, columns) {
       for (let i = 0; i < rows; i++) {
         for (let j = 0; j < columns; j++) values[h] -= distance(b, i0 + i, j0 + j) * ds[i * ld + j];
       }
     },
-    result: () => Tensor.from(values, shape),
+    result: () => Tensor.from(values, [Hq]),
   };
 }
 
@@ -73,7 +76,9 @@ export function createCaptureGradients(
 ): { readonly take: TakeTile; results(): Readonly<Record<string, Tensor>> } | null {
   const names = chain.differentiableCaptures;
   if (names.length === 0) return null;
-  const sums = Object.fromEntries(names.map(name => [name, filled(captures[name].shape, 0)]));
+  const sums = Object.fromEntries(
+    names.map(name => [name, new Float64Array(elementCount(captures[name].shape))]),
+  );
   return {
     take(ds, products, ld, b, h, i0, rows, j0, columns) {
       for (let i = 0; i < rows; i++) {
@@ -82,7 +87,7 @@ export function createCaptureGradients(
           if (ds[at] === 0) continue;
           const x = scale * products[at];
           for (const { name, index, value } of chain.captureDerivatives(x, b, h, i0 + i, j0 + j)) {
-            sums[name].values[index] += ds[at] * value;
+            sums[name][index] += ds[at] * value;
           }
         }
       }
@@ -91,7 +96,7 @@ export function createCaptureGradients(
       Object.fromEntries(
         names.map(name => [
           name,
-          Tensor.from(sums[name].values, sums[name].shape, { dtype: captures[name].dtype }),
+          Tensor.from(sums[name], captures[name].shape, { dtype: captures[name].dtype }),
         ]),
       ),
   };

@@ -1,6 +1,6 @@
 import type { Addressing } from '../attention/addressing.ts';
+import { decodeTable } from '../tensor/decode-table.ts';
 import type { DType } from '../tensor/dtype.ts';
-import { decodeTable } from './decode-table.ts';
 
 /**
  * Copies positions `from` to `to` (exclusive) of head (b, h) to a panel: element (s, d) goes to

@@ -2,7 +2,12 @@ import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
 import { copyTensor } from '../tensor/copy.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { checkAxes } from './axes.ts';
-import { checkLengths, cumulativeLengths, type Lengths, lengthsFromCumulative } from './lengths.ts';
+import {
+  checkLengths,
+  cumulativeLengths,
+  type Lengths,
+  lengthsFromCumulative,
+} from './cumulative-lengths.ts';
 
 /**
  * Sequence b of a packed (T, H, D) tensor, whose sequences start at `cuSeqLens` (B + 1), as (1, H, S_b, D). A view.

@@ -2,6 +2,7 @@ import { createLengths } from '../attention/lengths.ts';
 import { type BackwardInputs, type BackwardOperands, normaliseBackward } from '../attention/normalise.ts';
 import type { GradientName, SdpaBackwardOptions } from '../attention/options.ts';
 import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem.ts';
+import { operandPlace, rowPlace } from '../attention/result-layout.ts';
 import { createVisibility } from '../attention/visibility.ts';
 import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -10,10 +11,8 @@ import {
   filled,
   likeBroadcast,
   likeOperand,
-  operandPlace,
   type PlacedTensor,
   plain,
-  rowPlace,
 } from './float64-tensor.ts';
 import { dot, heads } from './head.ts';
 import { type HeadReader, headReader } from './read.ts';

@@ -2,9 +2,9 @@ import { createLengths } from '../attention/lengths.ts';
 import { normalise } from '../attention/normalise.ts';
 import type { SdpaOptions } from '../attention/options.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
-import { createDropout } from '../score/dropout.ts';
+import { dropoutMaskOf } from '../score/dropout-mask.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { type Float64Tensor, filled, likeOperand, perRow, plain } from './float64-tensor.ts';
+import { type Float64Tensor, likeOperand, perRow, plain } from './float64-tensor.ts';
 import { type Head, heads } from './head.ts';
 
 /** Forward results before rounding: o (B, Hq, Sq, Dv) or packed (T, Hq, Dv); the others (B, Hq, Sq) or (Hq, T). */
@@ -13,8 +13,8 @@ export interface ForwardFloat64 {
   readonly lse: Float64Tensor;
   readonly max: Float64Tensor;
   readonly sumExp: Float64Tensor;
-  /** (B, Hq, Sq, Skv), 1 = kept; when it was asked for. */
-  readonly dropoutMask?: Float64Tensor;
+  /** u8 (B, Hq, Sq, Skv), 1 = kept; when it was asked for. */
+  readonly dropoutMask?: Tensor;
 }
 
 /**
@@ -71,13 +71,12 @@ export function forward(problem: AttentionProblem, operands: Operands<Tensor>): 
       }
     }
   }
-  const dropoutMask = problem.outputs.dropoutMask ? dropoutMaskOf(problem, operands) : undefined;
   return {
     o: plain(o),
     lse: plain(lse),
     max: plain(max),
     sumExp: plain(sumExp),
-    ...(dropoutMask && { dropoutMask }),
+    ...(problem.outputs.dropoutMask && { dropoutMask: dropoutMaskOf(problem, operands) }),
   };
 }
 
@@ -91,24 +90,4 @@ function visibleScores(head: Head, i: number): { readonly j: number; readonly s:
     if (s !== -Infinity) row.push({ j, s });
   }
   return row;
-}
-
-/** Every decision of dropout, also for pairs that a mask hides; 0 beyond the end of a packed sequence. */
-function dropoutMaskOf(problem: AttentionProblem, operands: Operands<Tensor>): Float64Tensor {
-  const { B, Hq, Sq, Skv, packed } = problem;
-  const lengths = createLengths(problem, operands);
-  const dropout = createDropout(problem, operands);
-  const mask = filled([B, Hq, Sq, Skv], 0);
-  for (let b = 0; b < B; b++) {
-    const rows = packed ? lengths.q.length(b) : Sq;
-    const columns = packed ? lengths.kv.length(b) : Skv;
-    for (let h = 0; h < Hq; h++) {
-      for (let i = 0; i < rows; i++) {
-        for (let j = 0; j < columns; j++) {
-          mask.values[((b * Hq + h) * Sq + i) * Skv + j] = dropout.keeps(b, h, i, j) ? 1 : 0;
-        }
-      }
-    }
-  }
-  return mask;
 }

@@ -26,7 +26,7 @@ export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tenso
     lse: round(lse, 'f32'),
     ...(outputs.max && { max: round(max, 'f32') }),
     ...(outputs.sumExp && { sumExp: round(sumExp, 'f32') }),
-    ...(dropoutMask && { dropoutMask: round(dropoutMask, 'u8') }),
+    ...(dropoutMask && { dropoutMask }),
   };
 }
 

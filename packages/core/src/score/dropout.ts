@@ -1,7 +1,7 @@
 import { createDropout as createPhilox, joinU64 } from '@tilewise/philox';
 import { createLengths } from '../attention/lengths.ts';
 import type { AttentionProblem, DropoutDesc, Operands } from '../attention/problem.ts';
-import { InvalidArgumentError } from '../errors.ts';
+import { required } from '../attention/required.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** Dropout of the probabilities of a problem, element by element. */
@@ -35,8 +35,7 @@ export function createDropout(problem: AttentionProblem, operands: Partial<Opera
 }
 
 function maskKeeps({ mask: desc }: Extract<DropoutDesc, { kind: 'mask' }>, mask: Tensor | undefined): Keeps {
-  if (!mask) throw new InvalidArgumentError('dropout.mask', 'must be given: the problem has one');
-  const { data, offset } = mask;
+  const { data, offset } = required('dropout.mask', mask);
   const [sb, sh, si, sj] = desc.strides;
   return {
     keeps: (b, h, i, j) => data[offset + b * sb + h * sh + i * si + j * sj] !== 0,

@@ -1,9 +1,9 @@
 import type { AttentionProblem, BroadcastDesc, Operands } from '../attention/problem.ts';
+import { required } from '../attention/required.ts';
 import type { Visibility } from '../attention/visibility.ts';
-import { InvalidArgumentError } from '../errors.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { createScoreMod } from './score-mod.ts';
+import { type CaptureDerivative, createScoreMod } from './score-mod.ts';
 
 /**
  * What happens to the scaled score x = scale · q·k of one pair (b, h, i, j), in f64 on the host. Shared by the reference
@@ -27,13 +27,6 @@ export interface ScoreChain {
   captureDerivatives(x: number, b: number, h: number, i: number, j: number): readonly CaptureDerivative[];
 }
 
-/** ∂ final / ∂ element `index` (row-major) of the captured tensor `name`. */
-export interface CaptureDerivative {
-  readonly name: string;
-  readonly index: number;
-  readonly value: number;
-}
-
 /**
  * The chain of a problem over host operands.
  * @throws InvalidArgumentError when an operand that the problem names is missing.
@@ -45,7 +38,7 @@ export function createScoreChain(
 ): ScoreChain {
   const mod = createScoreMod(problem, operands);
   const bias = biasReader(problem.bias, operands.bias);
-  const slopes = problem.alibi ? present('alibi', operands.alibi).toFloat64() : null;
+  const slopes = problem.alibi ? required('alibi', operands.alibi).toFloat64() : null;
   const { softcap } = problem;
 
   const cap = (y: number): number => (softcap === null ? y : softcap * Math.tanh(y / softcap));
@@ -74,13 +67,8 @@ export function createScoreChain(
 
 function biasReader(desc: BroadcastDesc | null, operand: Tensor | undefined): ScoreChain['bias'] {
   if (!desc) return () => 0;
-  const { data, offset } = present('bias', operand);
+  const { data, offset } = required('bias', operand);
   const { decode } = dtypeInfo[desc.dtype];
   const [sb, sh, si, sj] = desc.strides;
   return (b, h, i, j) => decode(data[offset + b * sb + h * sh + i * si + j * sj]);
-}
-
-function present(argument: string, operand: Tensor | undefined): Tensor {
-  if (operand === undefined) throw new InvalidArgumentError(argument, 'must be given: the problem has one');
-  return operand;
 }

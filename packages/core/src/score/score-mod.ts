@@ -5,7 +5,13 @@ import { hostLoaders } from '../expr/host-loaders.ts';
 import { loads } from '../expr/nodes.ts';
 import { contiguousStrides } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import type { CaptureDerivative } from './score-chain.ts';
+
+/** The derivative by element `index` (row-major) of the captured tensor `name`. */
+export interface CaptureDerivative {
+  readonly name: string;
+  readonly index: number;
+  readonly value: number;
+}
 
 /** A score mod as functions of the scaled score and its place (b, h, i, j), in f64. */
 export interface ScoreMod {

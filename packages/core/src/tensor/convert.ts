@@ -1,4 +1,5 @@
 import { InvalidShapeError } from '../errors.ts';
+import { decodeTable } from './decode-table.ts';
 import { type DType, dtypeInfo, type TypedArray } from './dtype.ts';
 import {
   bfloat16,
@@ -20,19 +21,6 @@ const formats: Readonly<Record<SmallFloat, FloatFormat>> = {
 
 function isSmallFloat(dtype: DType): dtype is SmallFloat {
   return Object.hasOwn(formats, dtype);
-}
-
-/** Value of every code, built when a format is first read: 256 KiB for 16 bits, 1 KiB for 8. */
-const decodeTables = new Map<SmallFloat, Float32Array>();
-
-function decodeTable(dtype: SmallFloat): Float32Array {
-  let table = decodeTables.get(dtype);
-  if (table === undefined) {
-    const { bits, decode } = formats[dtype];
-    table = Float32Array.from({ length: 1 << bits }, (_, code) => decode(code));
-    decodeTables.set(dtype, table);
-  }
-  return table;
 }
 
 /**

@@ -8,6 +8,11 @@ export function elementCount(shape: Shape): number {
   return shape.reduce((n, extent) => n * extent, 1);
 }
 
+/** Whether two shapes have the same extents. */
+export function sameShape(a: Shape, b: Shape): boolean {
+  return a.length === b.length && a.every((n, d) => n === b[d]);
+}
+
 /** Row-major strides without gaps. */
 export function contiguousStrides(shape: Shape): number[] {
   const strides = new Array<number>(shape.length);

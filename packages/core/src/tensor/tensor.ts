@@ -1,6 +1,6 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError, TilewiseError } from '../errors.ts';
 import { decodeArray, encodeArray } from './convert.ts';
-import { copyStrided } from './copy.ts';
+import { copyStrided } from './copy-strided.ts';
 import { type DType, dtypeInfo, isDType, type TypedArray } from './dtype.ts';
 import type { Overflow } from './float-format.ts';
 import { reshapedStrides } from './reshape.ts';

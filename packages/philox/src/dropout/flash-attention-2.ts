@@ -29,10 +29,10 @@ export const flashAttention2: DropoutScheme = {
 };
 
 /** p as the keep threshold of a byte. */
-export function flashAttention2Rule(p: number): DropoutRule {
+export function flashAttention2Rule(p: number, name = 'p'): DropoutRule {
   const kept = Math.fround(1 - Math.fround(p));
   if (kept === 0) {
-    throw new InvalidArgumentError('p', `must round to an f32 below 1 for flash-attention-2, got ${p}`);
+    throw new InvalidArgumentError(name, `must round to an f32 below 1 for flash-attention-2, got ${p}`);
   }
   return { threshold: Math.floor(kept * 255) + 1, scale: Math.fround(1 / kept) };
 }

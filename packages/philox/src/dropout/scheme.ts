@@ -42,9 +42,10 @@ export interface KeepDecider {
  */
 export interface DropoutScheme {
   /**
-   * @throws InvalidArgumentError when the scheme has no mask for `p`, which is already known to lie in [0, 1].
+   * @throws InvalidArgumentError naming `name` (default `p`) when the scheme has no mask for `p`, which is already known to
+   *   lie in [0, 1].
    */
-  rule(p: number): DropoutRule;
+  rule(p: number, name?: string): DropoutRule;
   /** How far `offset` has to move for the next call of this shape to draw fresh numbers, in the scheme's own unit. */
   offsetIncrement(shape: DropoutShape): bigint;
   decider(draw: DropoutDraw): KeepDecider;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Tensor } from '../tensor/tensor.ts';
+import { validate } from './forward-rules.ts';
 import { normalise } from './normalise.ts';
-import { validate } from './rules.ts';
 
 const q = Tensor.zeros([1, 2, 3, 4]);
 const { problem } = normalise({ q, k: q, v: q }, { causal: true, bias: Tensor.zeros([3, 3]) });

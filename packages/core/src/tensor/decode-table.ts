@@ -1,4 +1,4 @@
-import { type DType, dtypeInfo } from '../tensor/dtype.ts';
+import { type DType, dtypeInfo } from './dtype.ts';
 
 const tables = new Map<DType, Float32Array>();
 

@@ -23,14 +23,11 @@ export function cumulativeLengths(lengths: Lengths): number[] {
  */
 export function lengthsFromCumulative(cumulative: Lengths, argument = 'cumulative'): number[] {
   const starts = checkLengths(argument, cumulative);
-  if (starts[0] !== 0) throw new InvalidArgumentError(argument, `must start with 0, got [${starts}]`);
+  if (starts[0] !== 0) throw new InvalidArgumentError(argument, `must start with 0, got ${starts[0]}`);
   const lengths = starts.slice(1).map((end, b) => end - starts[b]);
   const b = lengths.findIndex(length => length < 0);
   if (b >= 0) {
-    throw new InvalidArgumentError(
-      argument,
-      `must not decrease, got ${starts[b + 1]} after ${starts[b]} at ${b + 1}`,
-    );
+    throw new InvalidArgumentError(argument, `must not decrease, got ${starts[b]} then ${starts[b + 1]}`);
   }
   return lengths;
 }

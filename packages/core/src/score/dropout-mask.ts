@@ -1,7 +1,7 @@
 import { createLengths } from '../attention/lengths.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
-import { createDropout } from '../score/dropout.ts';
 import { Tensor } from '../tensor/tensor.ts';
+import { createDropout } from './dropout.ts';
 
 /** Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also for hidden pairs; 0 beyond a packed sequence. */
 export function dropoutMaskOf(problem: AttentionProblem, operands: Operands<Tensor>): Tensor {

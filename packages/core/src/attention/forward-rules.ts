@@ -1,51 +1,6 @@
-import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
-import { type DType, dtypeInfo, isDType } from '../tensor/dtype.ts';
 import type { AttentionProblem, OperandDesc } from './problem.ts';
+import { checkRules, floatRule, maskRule, type Rule, type RuleKind } from './rule.ts';
 
-type Kind = 'argument' | 'shape' | 'dtype';
-
-/** A rule of the attention problem. `broken` says what is wrong, or gives null when the rule holds. */
-export interface Rule<P> {
-  readonly argument: string;
-  readonly kind: Kind;
-  readonly broken: (problem: P) => string | null;
-}
-
-const errors = { argument: InvalidArgumentError, shape: InvalidShapeError, dtype: InvalidDTypeError };
-
-/** Throws for the first rule that does not hold. */
-export function checkRules<P>(rules: readonly Rule<P>[], problem: P): void {
-  for (const { argument, kind, broken } of rules) {
-    const wrong = broken(problem);
-    if (wrong !== null) throw new errors[kind](argument, wrong);
-  }
-}
-
-/** Whether a dtype is one of the floats. */
-export const isFloat = (dtype: DType): boolean => isDType(dtype) && dtypeInfo[dtype].kind === 'float';
-const floatRule = (
-  argument: string,
-  dtypeOf: (p: AttentionProblem) => DType | undefined,
-): Rule<AttentionProblem> => ({
-  argument,
-  kind: 'dtype',
-  broken: p => {
-    const dtype = dtypeOf(p);
-    return dtype === undefined || isFloat(dtype) ? null : `must be a float dtype, got ${dtype}`;
-  },
-});
-const isMask = (dtype: DType): boolean => dtype === 'bool' || dtype === 'u8';
-const maskRule = (
-  argument: string,
-  dtypeOf: (p: AttentionProblem) => DType | undefined,
-): Rule<AttentionProblem> => ({
-  argument,
-  kind: 'dtype',
-  broken: p => {
-    const dtype = dtypeOf(p);
-    return dtype === undefined || isMask(dtype) ? null : `must be bool (or u8), got ${dtype}`;
-  },
-});
 const positive = (n: number): boolean => Number.isInteger(n) && n >= 1;
 
 /**
@@ -71,22 +26,21 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
     broken: p =>
       p.k.shape[3] === p.Dqk ? null : `must have the head size of q (${p.Dqk}), got ${p.k.shape[3]}`,
   },
-  {
-    argument: 'k',
-    kind: 'shape',
-    broken: p =>
-      p.Hk >= 1 && p.Hq % p.Hk === 0
-        ? null
-        : `must have a number of heads that divides q's ${p.Hq}, got ${p.Hk}`,
-  },
-  {
-    argument: 'v',
-    kind: 'shape',
-    broken: p =>
-      p.Hv >= 1 && p.Hq % p.Hv === 0
-        ? null
-        : `must have a number of heads that divides q's ${p.Hq}, got ${p.Hv}`,
-  },
+  ...(
+    [
+      ['k', 'Hk'],
+      ['v', 'Hv'],
+    ] as const
+  ).map(
+    ([argument, H]): Rule<AttentionProblem> => ({
+      argument,
+      kind: 'shape',
+      broken: p =>
+        p[H] >= 1 && p.Hq % p[H] === 0
+          ? null
+          : `must have a number of heads that divides q's ${p.Hq}, got ${p[H]}`,
+    }),
+  ),
   {
     argument: 'v',
     kind: 'shape',
@@ -133,23 +87,25 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
     broken: p =>
       p.blockMask === null || p.blockMask.dtype === 'u8' ? null : `must be u8, got ${p.blockMask.dtype}`,
   },
-  {
-    argument: 'maxSeqLenQ',
-    kind: 'argument',
-    broken: p => (Number.isInteger(p.Sq) && p.Sq >= 0 ? null : `must be an integer ≥ 0, got ${p.Sq}`),
-  },
-  {
-    argument: 'maxSeqLenKv',
-    kind: 'argument',
-    broken: p => (Number.isInteger(p.Skv) && p.Skv >= 0 ? null : `must be an integer ≥ 0, got ${p.Skv}`),
-  },
+  ...(
+    [
+      ['maxSeqLenQ', 'Sq'],
+      ['maxSeqLenKv', 'Skv'],
+    ] as const
+  ).map(
+    ([argument, S]): Rule<AttentionProblem> => ({
+      argument,
+      kind: 'argument',
+      broken: p => (Number.isInteger(p[S]) && p[S] >= 0 ? null : `must be an integer ≥ 0, got ${p[S]}`),
+    }),
+  ),
   ...(['k', 'v'] as const).flatMap((name): Rule<AttentionProblem>[] => pageRules(name)),
 ];
 
 function pageRules(name: 'k' | 'v'): Rule<AttentionProblem>[] {
   const table = name === 'k' ? 'pageTableK' : 'pageTableV';
   const rule = (
-    kind: Kind,
+    kind: RuleKind,
     argument: string,
     broken: (p: AttentionProblem, page: NonNullable<OperandDesc['page']>) => string | null,
   ): Rule<AttentionProblem> => ({

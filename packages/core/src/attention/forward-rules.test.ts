@@ -260,19 +260,23 @@ describe('dropout', () => {
     ],
     'seed has 64 bits': [
       { dropout: { p: 0.1, seed: 2n ** 64n } },
-      'InvalidArgumentError: dropout.seed must be an integer in [0, 2^64), a bigint from 2^53 on, got 18446744073709551616',
+      'InvalidArgumentError: dropout.seed must be a bigint or a safe integer in [0, 2^64), got 18446744073709551616n',
     ],
     'seed is exact': [
       { dropout: { p: 0.1, seed: 2 ** 53 } },
-      'InvalidArgumentError: dropout.seed must be an integer in [0, 2^64), a bigint from 2^53 on, got 9007199254740992',
+      'InvalidArgumentError: dropout.seed must be a bigint or a safe integer in [0, 2^64), got 9007199254740992',
     ],
     'offset is not negative': [
       { dropout: { p: 0.1, seed: 1, offset: -4 } },
-      'InvalidArgumentError: dropout.offset must be an integer in [0, 2^64), a bigint from 2^53 on, got -4',
+      'InvalidArgumentError: dropout.offset must be a bigint or a safe integer in [0, 2^64), got -4',
     ],
     'scheme is a known one': [
       { dropout: { p: 0.1, seed: 1, scheme: 'cudnn' } },
       'InvalidArgumentError: dropout.scheme must be one of torch-efficient, flash-attention-2, onednn, got cudnn',
+    ],
+    'scheme has a mask for p': [
+      { dropout: { p: 1 - 2 ** -30, seed: 1, scheme: 'flash-attention-2' } },
+      `InvalidArgumentError: dropout.p must round to an f32 below 1 for flash-attention-2, got ${1 - 2 ** -30}`,
     ],
     'its mask is boolean': [
       { dropout: { p: 0.1, mask: f32(5, 7) } },

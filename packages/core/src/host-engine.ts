@@ -1,0 +1,31 @@
+import type { BackwardInputs } from './attention/normalise.ts';
+import type { GradientName, SdpaBackwardOptions, SdpaOptions } from './attention/options.ts';
+import type { Engine, SdpaGradients, SdpaResult } from './engine.ts';
+import type { Tensor } from './tensor/tensor.ts';
+
+/** Attention on host tensors, at once. */
+export interface HostAttention {
+  sdpa(q: Tensor, k: Tensor, v: Tensor, options?: SdpaOptions<Tensor>): SdpaResult<Tensor>;
+  sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
+    inputs: BackwardInputs<Tensor>,
+    options?: SdpaBackwardOptions<Tensor, G>,
+  ): SdpaGradients<Tensor, G>;
+}
+
+/** An engine of functions that run every valid problem. Its tensors are the caller's own: nothing is copied or freed. */
+export function hostEngine(
+  name: string,
+  description: string,
+  { sdpa, sdpaBackward }: HostAttention,
+): Engine<Tensor> {
+  return {
+    name,
+    description,
+    checkSupport: () => ({ supported: true, reasons: [] }),
+    upload: tensor => tensor,
+    download: async tensor => tensor,
+    release: () => {},
+    sdpa: async (q, k, v, options) => sdpa(q, k, v, options),
+    sdpaBackward: async (inputs, options) => sdpaBackward(inputs, options),
+  };
+}
