@@ -16,7 +16,7 @@ export type { Rule, RuleKind } from './attention/rule.ts';
 export { checkRules } from './attention/rule.ts';
 export type { VisibilityOperands } from './attention/visibility.ts';
 export { BLOCK_MASK_TILE } from './attention/visibility.ts';
-export type * from './engine.ts';
+export type * from './engine/engine.ts';
 export * from './errors.ts';
 export type * from './expr/expr.ts';
 export type { Mod, Place, ScoredPlace } from './expr/mod.ts';

@@ -1,5 +1,5 @@
-import type { Engine } from '../engine.ts';
-import { hostEngine } from '../host-engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import { hostEngine } from '../engine/host-engine.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { typescriptKernels } from './matmul.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';

@@ -1,5 +1,5 @@
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
-import type { SdpaResult } from '../engine.ts';
+import type { SdpaResult } from '../engine/engine.ts';
 import { dropoutMaskOf } from '../score/dropout-mask.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { padded } from './kernels.ts';

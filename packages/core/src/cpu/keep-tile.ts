@@ -1,5 +1,5 @@
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
-import { createDropout } from '../score/dropout.ts';
+import { createProblemDropout } from '../score/dropout.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { TileSize } from './tile-size.ts';
 
@@ -22,7 +22,7 @@ export function createKeepTile(
   { rows: maxRows, columns: ld }: TileSize,
 ): KeepTile | null {
   if (!problem.dropout) return null;
-  const { keepRow } = createDropout(problem, operands);
+  const { keepRow } = createProblemDropout(problem, operands);
   const { scale } = problem.dropout;
   const data = new Uint8Array(maxRows * ld);
   return {

@@ -1,6 +1,6 @@
 import { type BackwardInputs, normalise, normaliseBackward } from '../attention/normalise.ts';
 import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options.ts';
-import type { SdpaGradients, SdpaResult } from '../engine.ts';
+import type { SdpaGradients, SdpaResult } from '../engine/engine.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { backward } from './backward.ts';
 import { forward } from './forward.ts';

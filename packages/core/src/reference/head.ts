@@ -1,7 +1,7 @@
 import { createLengths } from '../attention/lengths.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import { createVisibility, type PositionRange } from '../attention/visibility.ts';
-import { createDropout } from '../score/dropout.ts';
+import { createProblemDropout } from '../score/dropout.ts';
 import { createScoreChain } from '../score/score-chain.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { headReader } from './read.ts';
@@ -38,7 +38,7 @@ export function* heads(problem: AttentionProblem, operands: Operands<Tensor>): G
   const lengths = createLengths(problem, operands);
   const visibility = createVisibility(problem, operands);
   const chain = createScoreChain(problem, operands, visibility);
-  const dropout = createDropout(problem, operands);
+  const dropout = createProblemDropout(problem, operands);
   const readQ = headReader(problem.q, operands.q, lengths.q);
   const readK = headReader(problem.k, operands.k, lengths.kv, operands.pageTableK);
   const readV = headReader(problem.v, operands.v, lengths.kv, operands.pageTableV);

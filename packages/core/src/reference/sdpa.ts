@@ -1,6 +1,6 @@
 import type { BackwardInputs } from '../attention/normalise.ts';
 import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options.ts';
-import type { SdpaGradients, SdpaResult } from '../engine.ts';
+import type { SdpaGradients, SdpaResult } from '../engine/engine.ts';
 import type { DType } from '../tensor/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { sdpaBackwardFloat64 } from './backward.ts';

@@ -1,13 +1,13 @@
 import { createLengths } from '../attention/lengths.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { createDropout } from './dropout.ts';
+import { createProblemDropout } from './dropout.ts';
 
 /** Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also for hidden pairs; 0 beyond a packed sequence. */
 export function dropoutMaskOf(problem: AttentionProblem, operands: Operands<Tensor>): Tensor {
   const { B, Hq, Sq, Skv, packed } = problem;
   const lengths = createLengths(problem, operands);
-  const { keepRow } = createDropout(problem, operands);
+  const { keepRow } = createProblemDropout(problem, operands);
   const data = new Uint8Array(B * Hq * Sq * Skv);
   for (let b = 0; b < B; b++) {
     const rows = packed ? lengths.q.length(b) : Sq;

@@ -1,11 +1,11 @@
-import { createDropout as createPhilox, joinU64 } from '@tilewise/philox';
+import { createDropout, joinU64 } from '@tilewise/philox';
 import { createLengths } from '../attention/lengths.ts';
 import type { AttentionProblem, DropoutDesc, Operands } from '../attention/problem.ts';
 import { required } from '../attention/required.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** Dropout of the probabilities of a problem, element by element. */
-export interface Dropout {
+export interface ProblemDropout {
   /** Whether the probability of pair (b, h, i, j) is kept; h counts query heads, i and j within the sequence. */
   keeps(b: number, h: number, i: number, j: number): boolean;
   /** What it is multiplied by: 0, or the problem's scale where it is kept; 1 without dropout. */
@@ -14,17 +14,20 @@ export interface Dropout {
   keepRow(b: number, h: number, i: number, j0: number, j1: number, out: Uint8Array, at: number): void;
 }
 
-type Keeps = Pick<Dropout, 'keeps' | 'keepRow'>;
+type Keeps = Pick<ProblemDropout, 'keeps' | 'keepRow'>;
 
 /**
  * The dropout of a problem: from Philox (the same decisions as `dropoutMask` of `@tilewise/philox`; in packed sequences with
  * the row stride of the sequence's own number of keys), from a given mask, or none.
  * @throws InvalidArgumentError when the mask that the problem names is missing.
  */
-export function createDropout(problem: AttentionProblem, operands: Partial<Operands<Tensor>>): Dropout {
+export function createProblemDropout(
+  problem: AttentionProblem,
+  operands: Partial<Operands<Tensor>>,
+): ProblemDropout {
   const { dropout } = problem;
   if (!dropout) {
-    const keepRow: Dropout['keepRow'] = (_b, _h, _i, j0, j1, out, at) => out.fill(1, at, at + j1 - j0);
+    const keepRow: ProblemDropout['keepRow'] = (_b, _h, _i, j0, j1, out, at) => out.fill(1, at, at + j1 - j0);
     return { keeps: () => true, factor: () => 1, keepRow };
   }
   const { keeps, keepRow } =
@@ -54,7 +57,7 @@ function philoxKeeps(
   const { B, Hq: H, Sq, Skv, packed } = problem;
   const { kv } = createLengths(problem, operands);
   const rowStrides = packed ? Array.from({ length: B }, (_, b) => kv.length(b)) : undefined;
-  const { keep, keepRow } = createPhilox({
+  const { keep, keepRow } = createDropout({
     scheme,
     p,
     seed: joinU64(seed),

@@ -1,7 +1,7 @@
-import type { BackwardInputs } from './attention/normalise.ts';
-import type { GradientName, SdpaBackwardOptions, SdpaOptions } from './attention/options.ts';
-import type { AttentionProblem, BackwardProblem } from './attention/problem.ts';
-import type { Tensor, TensorDesc } from './tensor/tensor.ts';
+import type { BackwardInputs } from '../attention/normalise.ts';
+import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options.ts';
+import type { AttentionProblem, BackwardProblem } from '../attention/problem.ts';
+import type { Tensor, TensorDesc } from '../tensor/tensor.ts';
 
 /** Whether an engine can run a problem, and if not, every reason why. */
 export interface Support {

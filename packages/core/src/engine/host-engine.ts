@@ -1,7 +1,7 @@
-import type { BackwardInputs } from './attention/normalise.ts';
-import type { GradientName, SdpaBackwardOptions, SdpaOptions } from './attention/options.ts';
+import type { BackwardInputs } from '../attention/normalise.ts';
+import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options.ts';
+import type { Tensor } from '../tensor/tensor.ts';
 import type { Engine, SdpaGradients, SdpaResult } from './engine.ts';
-import type { Tensor } from './tensor/tensor.ts';
 
 /** Attention on host tensors, at once. */
 export interface HostAttention {

@@ -1,0 +1,14 @@
+export type { Addressing } from '../attention/addressing.ts';
+export { createAddressing } from '../attention/addressing.ts';
+export type { SequenceSide } from '../attention/lengths.ts';
+export { createLengths } from '../attention/lengths.ts';
+export type { PositionRange, Visibility, VisibilityOperands } from '../attention/visibility.ts';
+export { createVisibility } from '../attention/visibility.ts';
+export type { ProblemDropout } from '../score/dropout.ts';
+export { createProblemDropout } from '../score/dropout.ts';
+export type { ScoreChain } from '../score/score-chain.ts';
+export { createScoreChain } from '../score/score-chain.ts';
+export type { CaptureDerivative } from '../score/score-mod.ts';
+export type * from './engine.ts';
+export type { HostAttention } from './host-engine.ts';
+export { hostEngine } from './host-engine.ts';
