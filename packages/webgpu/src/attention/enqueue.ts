@@ -1,4 +1,11 @@
-import { type DropoutDesc, dtypeInfo, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
+import {
+  type DropoutDesc,
+  dtypeInfo,
+  InvalidArgumentError,
+  Tensor,
+  type TensorDesc,
+  type TilewiseError,
+} from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
 import { withFaults } from '../device/faults.ts';
 import { GpuTensor } from '../device/gpu-tensor.ts';
@@ -48,29 +55,36 @@ export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTen
     .map(([name]) => name);
   const plan = remembered(ctx, call, unaligned);
 
-  const { result: made, fault } = withFaults(ctx.device, () => {
-    const outputs = Object.entries(results).map(([name, { desc, clear }]) => {
-      return { name, clear, tensor: ctx.allocate(desc.shape, desc.dtype) };
-    });
-    const workspace = plan.workspaceBytes > 0 ? ctx.takeScratch(plan.workspaceBytes) : null;
-    const buffers: Record<string, BufferSlice> = workspace ? { workspace: { buffer: workspace } } : {};
-    for (const [name, { buffer, byteOffset }] of given) buffers[name] = { buffer, offset: byteOffset };
-    for (const { name, tensor } of outputs) buffers[name] = { buffer: tensor.buffer };
-    const encoder = ctx.device.createCommandEncoder({ label: 'tilewise' });
-    for (const { clear, tensor } of outputs) if (clear) encoder.clearBuffer(tensor.buffer);
-    const words = dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : {};
-    plan.encode(encoder, buffers, words);
-    ctx.device.queue.submit([encoder.finish()]);
-    plan.retire();
+  const outputs: { readonly name: string; readonly clear: boolean; readonly tensor: GpuTensor }[] = [];
+  const workspace = plan.workspaceBytes > 0 ? ctx.takeScratch(plan.workspaceBytes) : null;
+  let fault: Promise<TilewiseError | undefined>;
+  try {
+    ({ fault } = withFaults(ctx.device, () => {
+      for (const [name, { desc, clear }] of Object.entries(results)) {
+        outputs.push({ name, clear, tensor: ctx.allocate(desc.shape, desc.dtype) });
+      }
+      const buffers: Record<string, BufferSlice> = workspace ? { workspace: { buffer: workspace } } : {};
+      for (const [name, { buffer, byteOffset }] of given) buffers[name] = { buffer, offset: byteOffset };
+      for (const { name, tensor } of outputs) buffers[name] = { buffer: tensor.buffer };
+      const encoder = ctx.device.createCommandEncoder({ label: 'tilewise' });
+      for (const { clear, tensor } of outputs) if (clear) encoder.clearBuffer(tensor.buffer);
+      const words = dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : {};
+      plan.encode(encoder, buffers, words);
+      ctx.device.queue.submit([encoder.finish()]);
+      plan.retire();
+    }));
+  } catch (error) {
+    for (const { tensor } of outputs) ctx.release(tensor);
+    throw error;
+  } finally {
     if (workspace) ctx.giveScratch(workspace);
-    return outputs;
-  });
+    for (const tensor of uploaded) ctx.release(tensor);
+  }
   const faults = Promise.all([fault, ...[...given.values()].map(tensor => tensor.fault)]).then(all =>
     all.find(f => f !== undefined),
   );
-  for (const tensor of uploaded) ctx.release(tensor);
   return Object.fromEntries(
-    made.map(({ name, tensor }) => {
+    outputs.map(({ name, tensor }) => {
       const { buffer, byteOffset, owned } = tensor;
       return [name, new GpuTensor(ctx, { buffer, byteOffset, owned }, tensor, faults)];
     }),

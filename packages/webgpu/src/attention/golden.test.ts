@@ -1,30 +1,40 @@
+import { join } from 'node:path';
 import { InvalidArgumentError, Tensor } from '@tilewise/core';
-import { errorOf, gate, goldenCall, goldenCases, loadGolden, type MakeTensor } from '@tilewise/test-data';
-import { openGpu } from '@tilewise/webgpu-host';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createContext, type GpuContext, type GpuTensor, sdpa, sdpaBackward } from '../index.ts';
+import {
+  errorOf,
+  fixturesDir,
+  gate,
+  goldenCall,
+  goldenCases,
+  loadGolden,
+  type MakeTensor,
+  type StorageDType,
+} from '@tilewise/test-data';
+import { describe, expect, test } from 'vitest';
+import { sharedContext } from '../../testing/shared-context.ts';
+import { type GpuTensor, sdpa, sdpaBackward } from '../index.ts';
 
-let ctx: GpuContext;
-beforeAll(async () => {
-  const { adapter } = await openGpu();
-  ctx = await createContext({ adapter });
-});
-afterAll(() => ctx.destroy());
+const committed = join(fixturesDir(), 'attention');
+
+// What happens to a score does not depend on how it is stored, so each option is met in one of the two half dtypes.
+// Head size 15 goes element by element, and its rows share words; the others go in vectors.
+const cases: Readonly<Record<StorageDType, readonly string[]>> = {
+  f32: goldenCases(committed),
+  f16: ['causal_fa_23x56_d15_br', 'dlse_causal_dead_rows_gqa', 'bias_neg_inf_entries'],
+  bf16: ['causal_fa_23x56_d15_br', 'mask_dead_head', 'dropout_05_causal_gqa', 'varlen_empty_seq_br'],
+};
 
 describe.each(['f32', 'f16', 'bf16'] as const)('golden cases stored as %s', storage => {
-  const makeTensor: MakeTensor<GpuTensor> = ({ data, shape }, as) =>
-    ctx.upload(Tensor.from(data, shape, { dtype: as?.dtype ?? storage }));
-
-  test.each(goldenCases())('%s', async name => {
-    const golden = loadGolden(name);
+  test.each(cases[storage])('%s', async name => {
+    const ctx = await sharedContext();
+    const makeTensor: MakeTensor<GpuTensor> = ({ data, shape }, as) =>
+      ctx.upload(Tensor.from(data, shape, { dtype: as?.dtype ?? storage }));
+    const golden = loadGolden(name, committed);
     const { q, k, v, dO, dLse, options, expected } = goldenCall(golden, makeTensor);
     const { o, lse } = sdpa(ctx, q, k, v, options);
-    const gradients = sdpaBackward(
-      ctx,
-      { q, k, v, o, lse, dO, ...(dLse ? { dLse } : {}) },
-      { ...options, gradients: ['dq', 'dk', 'dv'] },
-    );
+    const gradients = sdpaBackward(ctx, { q, k, v, o, lse, dO, ...(dLse ? { dLse } : {}) }, options);
     const results: Record<string, GpuTensor> = { o, lse, ...gradients };
+    expect(Object.keys(results).sort()).toEqual(Object.keys(expected).sort());
     for (const [tensor, result] of Object.entries(results)) {
       const want = expected[tensor];
       if (!want) throw new InvalidArgumentError(tensor, 'is not in the golden case');

@@ -23,8 +23,9 @@ export function checkSupport(ctx: GpuContext, problem: AttentionProblem | Backwa
   if (!('forward' in problem)) return checkForwardSupport(ctx, problem);
   const reasons = backwardReasons(problem);
   if (reasons.length > 0) return support(reasons);
-  const kernels = backwardKernels(problem, layoutsOf(problem), ctx.capabilities, new Set());
-  return support(deviceReasons(kernels, ctx.capabilities));
+  const layouts = layoutsOf(problem);
+  const kernels = backwardKernels(problem, layouts, ctx.capabilities, new Set());
+  return support(deviceReasons(kernels, backwardTensorSpans(problem, layouts), ctx.capabilities));
 }
 
 /**

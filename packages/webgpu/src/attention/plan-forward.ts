@@ -8,9 +8,8 @@ import { tensorSpans } from './tensors.ts';
 /** Whether this context can run a forward problem, and why not. */
 export function checkForwardSupport({ capabilities }: GpuContext, problem: AttentionProblem): Support {
   const reasons = forwardReasons(problem);
-  return support(
-    reasons.length > 0 ? reasons : deviceReasons(forwardKernels(problem, new Set()), capabilities),
-  );
+  if (reasons.length > 0) return support(reasons);
+  return support(deviceReasons(forwardKernels(problem, new Set()), tensorSpans(problem), capabilities));
 }
 
 /**

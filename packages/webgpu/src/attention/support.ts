@@ -1,5 +1,6 @@
 import type { AttentionProblem, BackwardProblem, DType, Support } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
+import type { KernelSpec } from '../kernel/kernel-spec.ts';
 import { storageFormats } from '../wgsl/storage-format.ts';
 
 /** Largest head size of the kernels. */
@@ -57,18 +58,30 @@ export function backwardReasons(problem: BackwardProblem): string[] {
   return [...forwardReasons(problem.forward), ...reasonsOf(backwardLimits, problem)];
 }
 
-/** What a device lacks for kernels that are otherwise possible. */
+/** What a device lacks for kernels that are otherwise possible; `spans` are the elements that each tensor takes. */
 export function deviceReasons(
-  kernels: readonly { readonly name: string; readonly bindings: readonly unknown[] }[],
+  kernels: readonly KernelSpec[],
+  spans: Readonly<Record<string, number>>,
   capabilities: Capabilities,
 ): string[] {
-  const limit = capabilities.maxStorageBuffersPerShaderStage;
-  return kernels
-    .filter(({ bindings }) => bindings.length > limit)
+  const { maxStorageBuffersPerShaderStage: maxBuffers, maxStorageBufferBindingSize: maxBytes } = capabilities;
+  const crowded = kernels
+    .filter(({ bindings }) => bindings.length > maxBuffers)
     .map(
       ({ name, bindings }) =>
-        `the kernel '${name}' needs ${bindings.length} storage buffers, and this device allows ${limit}`,
+        `the kernel '${name}' needs ${bindings.length} storage buffers, and this device allows ${maxBuffers}`,
     );
+  const bytes = new Map(
+    kernels.flatMap(({ bindings }) =>
+      bindings.map(({ name, elementBytes }) => [name, (spans[name] ?? 0) * elementBytes] as const),
+    ),
+  );
+  const large = [...bytes]
+    .filter(([, size]) => size > maxBytes)
+    .map(
+      ([name, size]) => `${name} takes ${size} bytes, and this device binds at most ${maxBytes} of a buffer`,
+    );
+  return [...crowded, ...large];
 }
 
 export function support(reasons: readonly string[]): Support {

@@ -96,48 +96,39 @@ function loadChunk(tile: Tile, operands: readonly TileOperand[], count: number, 
  * is most of a kernel, and compilers take much longer for twice as much.
  */
 export function products(tile: Tile, all: readonly [Product] | readonly [Product, Product]): string {
+  const [first, second] = all;
+  if (!second) return sumOfProducts(tile, all, first.into, first.a.channels);
+  const copy = ({ into }: Product): string => repeat(4, r => `${into}${r} = sum${r};`, '\n      ');
+  return `${all.map(({ into }) => repeat(4, r => `var ${into}${r} = vec4f();`, '\n    ')).join('\n    ')}
+    for (var product = 0u; product < 2u; product++) {
+    ${sumOfProducts(tile, all, 'sum', `select(${first.a.channels}, ${second.a.channels}, product == 1u)`)}
+    if (product == 0u) {
+      ${copy(first)}
+    } else {
+      ${copy(second)}
+    }
+    }`;
+}
+
+/** Declares `sum0`…`sum3` and adds the products of one matrix up. */
+function sumOfProducts(tile: Tile, all: readonly Product[], sum: string, channels: string): string {
   const { tx, depth } = tile;
   const p = pitch(depth);
   const rows = tileRows(tile);
-  const [first, second] = all;
-  const channels = second
-    ? `select(${first.a.channels}, ${second.a.channels}, product == 1u)`
-    : first.a.channels;
-  return `${all.map(({ into }) => repeat(4, r => `var ${into}${r} = vec4f();`, '\n    ')).join('\n    ')}
-    for (var product = 0u; product < ${all.length}u; product++) {
-    let channels = ${channels};
-    ${repeat(4, r => `var sum${r} = vec4f();`, '\n    ')}
+  const rowsOf = (side: 'a' | 'b'): TileOperand[] => all.map(product => product[side]);
+  return `let channels = ${channels};
+    ${repeat(4, r => `var ${sum}${r} = vec4f();`, '\n    ')}
     for (var d0 = 0u; d0 < channels; d0 += ${4 * depth}u) {
     workgroupBarrier();
-    ${loadChunk(
-      tile,
-      all.map(({ a }) => a),
-      rows,
-      'r',
-    )}
+    ${loadChunk(tile, rowsOf('a'), rows, 'r')}
     // The four keys of a lane are neighbours, but ${tx} places apart here, so that lanes side by side read side by side.
-    ${loadChunk(
-      tile,
-      all.map(({ b }) => b),
-      tileCols(tile),
-      `${rows}u + (r & 3u) * ${tx}u + (r >> 2u)`,
-    )}
+    ${loadChunk(tile, rowsOf('b'), tileCols(tile), `${rows}u + (r & 3u) * ${tx}u + (r >> 2u)`)}
     workgroupBarrier();
     let used = min(${depth}u, (channels - d0 + 3u) / 4u);
     for (var d = 0u; d < used; d++) {
       ${repeat(4, r => `let a${r} = pool[(ty * 4u + ${r}u) * ${p}u + d];`, '\n      ')}
       ${repeat(4, c => `let b${c} = pool[(${rows + c * tx}u + tx) * ${p}u + d];`, '\n      ')}
-      ${repeat(4, r => `sum${r} += vec4f(${repeat(4, c => `dot(a${r}, b${c})`, ', ')});`, '\n      ')}
-    }
-    }
-    ${
-      second
-        ? `if (product == 0u) {
-      ${repeat(4, r => `${first.into}${r} = sum${r};`, '\n      ')}
-    } else {
-      ${repeat(4, r => `${second.into}${r} = sum${r};`, '\n      ')}
-    }`
-        : repeat(4, r => `${first.into}${r} = sum${r};`, '\n    ')
+      ${repeat(4, r => `${sum}${r} += vec4f(${repeat(4, c => `dot(a${r}, b${c})`, ', ')});`, '\n      ')}
     }
     }`;
 }

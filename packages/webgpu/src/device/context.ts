@@ -248,6 +248,15 @@ export class GpuContext {
     this.#pool.give(buffer);
   }
 
+  /** A uniform buffer with its content, until it is discarded or the context destroyed. */
+  takeUniform(content: Uint8Array): GPUBuffer {
+    return this.#pool.takeUniform(content);
+  }
+
+  discard(buffer: GPUBuffer): void {
+    this.#pool.discard(buffer);
+  }
+
   #guarded(desc: TensorDesc, make: () => GPUBuffer): GpuTensor {
     const { result, fault } = withFaults(this.device, make);
     return new GpuTensor(this, { buffer: result, byteOffset: 0, owned: true }, desc, fault);

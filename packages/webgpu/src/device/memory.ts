@@ -45,6 +45,16 @@ export class BufferPool {
     return this.#create({ size: sizeClass(bytes), usage, label: 'tilewise staging' });
   }
 
+  /** A uniform buffer with its content. */
+  takeUniform(content: Uint8Array): GPUBuffer {
+    const size = sizeClass(content.length);
+    const usage = bufferUsage.UNIFORM;
+    const buffer = this.#create({ size, usage, mappedAtCreation: true, label: 'tilewise parameters' });
+    new Uint8Array(buffer.getMappedRange()).set(content);
+    buffer.unmap();
+    return buffer;
+  }
+
   /** Takes a buffer of `take` back; once per `take`. */
   give(buffer: GPUBuffer): void {
     if (!this.#live.has(buffer)) return;

@@ -51,7 +51,7 @@ export function makeKernelPlan(
   const { device, capabilities } = ctx;
   const bytesOf = ({ name, elementBytes }: StorageBinding): number => (spans[name] ?? 0) * elementBytes;
   const tensors = planTensors(kernels, bytesOf);
-  const steps = kernels.map(kernel => ({ kernel, parameters: new ParameterBuffers(device) }));
+  const steps = kernels.map(kernel => ({ kernel, parameters: new ParameterBuffers(ctx) }));
 
   return {
     kernels,

@@ -48,7 +48,7 @@ export function declareParts(parts: readonly ShaderPart[]): {
       ({ name, element, access }, n) =>
         `@group(0) @binding(${n + 1}) var<storage, ${access}> ${name}: array<${element}>;`,
     ),
-    composeWgsl(...parts.flatMap(part => part.requires ?? [])),
+    composeWgsl(...parts.flatMap(part => part.requires ?? [])).trim(),
     ...parts.flatMap(part => (part.code ? [part.code.trim()] : [])),
   ];
   return { wgsl: wgsl.filter(Boolean).join('\n\n'), bindings, uniforms };
