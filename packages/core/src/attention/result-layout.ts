@@ -14,26 +14,26 @@ export function rowShape({ B, Hq, Sq, packed, q }: AttentionProblem): number[] {
 }
 
 /** The index of an element by its place in the problem. */
-export type Place = (...place: number[]) => number;
+export type ElementIndex = (...place: number[]) => number;
 
 /** Index of element d = 0 of (b, h, s) in the caller's shape of an operand: (B, H, S, D), or (T, H, D) when packed. */
-export function operandPlace(
+export function operandIndex(
   { packed }: AttentionProblem,
   { shape }: OperandDesc,
   side: SequenceSide,
-): Place {
+): ElementIndex {
   const [, H, S, D] = shape;
   return packed ? (b, h, s) => ((side.start(b) + s) * H + h) * D : (b, h, s) => ((b * H + h) * S + s) * D;
 }
 
 /** Index of row (b, h, i) in a tensor of shape (B, Hq, Sq), or (Hq, T) when packed. */
-export function rowPlace({ Hq, Sq, packed, q }: AttentionProblem, side: SequenceSide): Place {
+export function rowIndex({ Hq, Sq, packed, q }: AttentionProblem, side: SequenceSide): ElementIndex {
   const tokens = q.shape[2];
   return packed ? (b, h, i) => h * tokens + side.start(b) + i : (b, h, i) => (b * Hq + h) * Sq + i;
 }
 
 /** Index of the element that (b, h, i, j) shares with others in a contiguous tensor of the own shape of a broadcast one. */
-export function broadcastPlace({ source }: BroadcastDesc): Place {
+export function broadcastIndex({ source }: BroadcastDesc): ElementIndex {
   const own = contiguousStrides(source);
   const [sb, sh, si, sj] = [0, 1, 2, 3].map(d => {
     const at = d - 4 + source.length;

@@ -1,6 +1,6 @@
 import type { SequenceSide } from '../attention/lengths.ts';
 import type { AttentionProblem, OperandDesc } from '../attention/problem.ts';
-import { callerShape, operandPlace, rowPlace, rowShape } from '../attention/result-layout.ts';
+import { callerShape, operandIndex, rowIndex, rowShape } from '../attention/result-layout.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
 
@@ -14,7 +14,7 @@ export interface RowResult {
 /** A contiguous result in the caller's shape of an operand: (B, H, S, D), or (T, H, D) when packed. */
 export function createRowResult(problem: AttentionProblem, desc: OperandDesc, side: SequenceSide): RowResult {
   const tensor = Tensor.zeros(callerShape(desc, problem.packed), { dtype: desc.dtype });
-  const place = operandPlace(problem, desc, side);
+  const place = operandIndex(problem, desc, side);
   const D = desc.shape[3];
   const { data } = tensor;
   const { encode } = dtypeInfo[desc.dtype];
@@ -45,7 +45,7 @@ export function createStatistic(
   const tensor = Tensor.zeros(rowShape(problem));
   const { data } = tensor;
   data.fill(value);
-  const place = rowPlace(problem, side);
+  const place = rowIndex(problem, side);
   return {
     tensor,
     set: (b, h, i, x) => {

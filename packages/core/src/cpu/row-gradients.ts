@@ -2,7 +2,7 @@ import { createAddressing } from '../attention/addressing.ts';
 import type { SequenceSide } from '../attention/lengths.ts';
 import type { BackwardOperands } from '../attention/normalise.ts';
 import type { BackwardProblem } from '../attention/problem.ts';
-import { rowPlace } from '../attention/result-layout.ts';
+import { rowIndex } from '../attention/result-layout.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { Kernels } from './kernels.ts';
 import { createRowPanel, type RowPanel } from './row-panel.ts';
@@ -30,7 +30,7 @@ export function createRowGradients(
     createRowPanel(kernels, createUnpack(createAddressing(desc, tensor, side), desc.dtype, Dv), maxRows, Dv);
   const dO = panel(descDO, operands.dO);
   const o = panel(problem.o, operands.o);
-  const place = rowPlace(problem, side);
+  const place = rowIndex(problem, side);
   const allLse = operands.lse.toFloat32();
   const allDLse = operands.dLse?.toFloat32();
   const lse = new Float64Array(maxRows);

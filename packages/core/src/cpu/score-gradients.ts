@@ -1,6 +1,6 @@
 import type { GradientName } from '../attention/options.ts';
 import type { AttentionProblem } from '../attention/problem.ts';
-import { broadcastPlace } from '../attention/result-layout.ts';
+import { broadcastIndex } from '../attention/result-layout.ts';
 import type { ScoreChain } from '../score/score-chain.ts';
 import { elementCount } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -42,7 +42,7 @@ export function createScoreGradients(
 /** ds summed over the dimensions in which the bias is broadcast. */
 function biasGradient(bias: NonNullable<AttentionProblem['bias']>): ScoreGradient {
   const { source } = bias;
-  const place = broadcastPlace(bias);
+  const place = broadcastIndex(bias);
   const step = (source.at(-1) ?? 1) > 1 ? 1 : 0;
   const values = new Float64Array(elementCount(source));
   return {

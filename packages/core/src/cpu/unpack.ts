@@ -17,7 +17,10 @@ export type Unpack = (
   columnStep: number,
 ) => boolean;
 
-/** How an operand with head size D is unpacked to f32, whatever its dtype and layout. */
+/**
+ * How an operand with head size D is unpacked to f32, whatever its dtype and layout. The loop stands here twice, so that
+ * neither of them asks for each element whether there is a table.
+ */
 export function createUnpack(addressing: Addressing, dtype: DType, D: number): Unpack {
   const { data, stride } = addressing;
   if (data instanceof Float32Array) {

@@ -2,7 +2,7 @@ import { createLengths } from '../attention/lengths.ts';
 import { type BackwardInputs, type BackwardOperands, normaliseBackward } from '../attention/normalise.ts';
 import type { GradientName, SdpaBackwardOptions } from '../attention/options.ts';
 import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem.ts';
-import { operandPlace, rowPlace } from '../attention/result-layout.ts';
+import { operandIndex, rowIndex } from '../attention/result-layout.ts';
 import { createVisibility } from '../attention/visibility.ts';
 import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -85,7 +85,7 @@ function resultRows(
   { values }: Float64Tensor,
 ): HeadReader {
   const side = createLengths(problem, operands).q;
-  const place = operandPlace(problem, problem.o, side);
+  const place = operandIndex(problem, problem.o, side);
   const { Dv } = problem;
   return (b, h) => {
     const rows = new Float64Array(side.length(b) * Dv);
@@ -107,7 +107,7 @@ export function backward(
   const lengths = createLengths(problem, operands);
   const chain = createScoreChain(problem, operands, createVisibility(problem, operands));
   const dORows = headReader(dODesc, operands.dO, lengths.q);
-  const row = rowPlace(problem, lengths.q);
+  const row = rowIndex(problem, lengths.q);
   const dLse = operands.dLse?.toFloat64();
   const sinks = operands.sink?.toFloat64();
   const { dq, dk, dv, dbias, dAlibi, dsink, dCaptures } = zeroGradients(problem, lengths, chain);

@@ -1,11 +1,11 @@
 import type { SequenceSide } from '../attention/lengths.ts';
 import type { AttentionProblem, BroadcastDesc, OperandDesc } from '../attention/problem.ts';
 import {
-  broadcastPlace,
+  broadcastIndex,
   callerShape,
-  operandPlace,
-  type Place,
-  rowPlace,
+  type ElementIndex,
+  operandIndex,
+  rowIndex,
   rowShape,
 } from '../attention/result-layout.ts';
 import { elementCount, type Shape } from '../tensor/shape.ts';
@@ -18,7 +18,7 @@ export interface Float64Tensor {
 
 /** A tensor that knows where the element of a place lies. */
 export interface PlacedTensor extends Float64Tensor {
-  readonly place: Place;
+  readonly place: ElementIndex;
 }
 
 /** The tensor alone, as plain data. */
@@ -31,17 +31,17 @@ export function filled(shape: Shape, value: number): Float64Tensor {
   return { shape, values: new Float64Array(elementCount(shape)).fill(value) };
 }
 
-/** Zeros in the caller's shape of an operand; `place` as `operandPlace`. */
+/** Zeros in the caller's shape of an operand; `place` as `operandIndex`. */
 export function likeOperand(problem: AttentionProblem, desc: OperandDesc, side: SequenceSide): PlacedTensor {
-  return { ...filled(callerShape(desc, problem.packed), 0), place: operandPlace(problem, desc, side) };
+  return { ...filled(callerShape(desc, problem.packed), 0), place: operandIndex(problem, desc, side) };
 }
 
-/** One number per query row; `place` as `rowPlace`. */
+/** One number per query row; `place` as `rowIndex`. */
 export function perRow(problem: AttentionProblem, side: SequenceSide, value: number): PlacedTensor {
-  return { ...filled(rowShape(problem), value), place: rowPlace(problem, side) };
+  return { ...filled(rowShape(problem), value), place: rowIndex(problem, side) };
 }
 
 /** Zeros in the own shape of a broadcast tensor; `place` is the element that (b, h, i, j) shares with others. */
 export function likeBroadcast(desc: BroadcastDesc): PlacedTensor {
-  return { ...filled(desc.source, 0), place: broadcastPlace(desc) };
+  return { ...filled(desc.source, 0), place: broadcastIndex(desc) };
 }
