@@ -13,7 +13,7 @@ export function listOperand<T extends TensorDesc>(
 ): T | Tensor | undefined {
   if (value === undefined) return undefined;
   if (isNumberList(value)) {
-    const isValid = dtype === 'i32' ? (x: number) => (x | 0) === x : Number.isFinite;
+    const isValid = dtype === 'i32' ? isI32 : Number.isFinite;
     const at = value.findIndex(x => !isValid(x));
     if (at >= 0) {
       throw new InvalidArgumentError(
@@ -27,8 +27,13 @@ export function listOperand<T extends TensorDesc>(
   return value;
 }
 
+/** False of a bigint too, as a BigInt64Array holds them. */
+function isI32(x: number): boolean {
+  return Number.isInteger(x) && (x | 0) === x;
+}
+
 function isNumberList(value: unknown): value is readonly number[] {
-  return Array.isArray(value) || ArrayBuffer.isView(value);
+  return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 }
 
 /** @throws InvalidShapeError when the list is not a vector of `length`. */

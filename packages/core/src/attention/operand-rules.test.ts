@@ -62,6 +62,14 @@ describe('sequence lengths', () => {
       { seqLensKv: [2 ** 32 + 1, 0] },
       'InvalidArgumentError: seqLensKv must hold 32-bit integers, got 4294967297 at 0',
     ],
+    'are numbers, not bigints': [
+      { seqLensKv: new BigInt64Array([3n, 4n]) },
+      'InvalidArgumentError: seqLensKv must hold 32-bit integers, got 3 at 0',
+    ],
+    'are numbers or a tensor': [
+      { seqLensKv: new DataView(new ArrayBuffer(8)) },
+      'InvalidArgumentError: seqLensKv must be a tensor, got DataView',
+    ],
     'are of an integer dtype': [
       { seqLensKv: f32(2) },
       'InvalidDTypeError: seqLensKv must be i32 or u32, got f32',

@@ -1,2 +1,2 @@
-export * from './engine.ts';
-export * from './sdpa.ts';
+export { cpuEngine } from './engine.ts';
+export { sdpa, sdpaBackward } from './sdpa.ts';

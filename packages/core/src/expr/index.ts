@@ -6,6 +6,6 @@ export type * from './expr.ts';
 export * from './host-loaders.ts';
 export * from './mask-mods.ts';
 export * from './mod.ts';
-export * from './nodes.ts';
+export { loads, nodes } from './nodes.ts';
 export * from './score-mods.ts';
 export * from './wgsl.ts';

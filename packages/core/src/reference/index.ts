@@ -1,5 +1,7 @@
-export * from './backward.ts';
-export * from './engine.ts';
+export type { BackwardFloat64, BackwardInputsFloat64 } from './backward.ts';
+export { sdpaBackwardFloat64 } from './backward.ts';
+export { referenceEngine } from './engine.ts';
 export type { Float64Tensor } from './float64-tensor.ts';
-export * from './forward.ts';
-export * from './sdpa.ts';
+export type { ForwardFloat64 } from './forward.ts';
+export { sdpaFloat64 } from './forward.ts';
+export { sdpa, sdpaBackward } from './sdpa.ts';
