@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { packaged, packageName, unpackChromium, unpackTar } from './packaged-chromium.ts';
+import { workgroupInitToggle } from './workgroup-init.ts';
 
 export interface BrowserHost {
   readonly browser: Browser;
@@ -33,6 +34,8 @@ const chromiumArgs = [
   '--disable-sync',
 ];
 
+const softwareArgs = ['--use-webgpu-adapter=swiftshader', `--disable-dawn-features=${workgroupInitToggle}`];
+
 /**
  * Starts a headless Chromium with WebGPU and opens an empty page. The browser is the one that the environment variable
  * `TILEWISE_CHROMIUM` names, else the one from npm (Linux x64). WebGPU runs on the browser's SwiftShader, or on the
@@ -45,7 +48,7 @@ export async function openBrowser(files: ServedFiles = {}): Promise<BrowserHost>
     executablePath: executable.path,
     headless: true,
     env: { ...process.env, ...executable.env },
-    args: software ? [...chromiumArgs, '--use-webgpu-adapter=swiftshader'] : chromiumArgs,
+    args: software ? [...chromiumArgs, ...softwareArgs] : chromiumArgs,
   });
   const server = await serve(files);
   const close = async () => {

@@ -3,6 +3,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { isSwiftShaderPackaged, packageName, packageVersion, swiftShaderDriver } from './swiftshader.ts';
 import { findLavapipe, hasVulkanDriver } from './vulkan-drivers.ts';
 import { loadVulkanLoader, useVulkanDriver } from './vulkan-loader.ts';
+import { workgroupInitToggle } from './workgroup-init.ts';
 
 /** What a kernel runs on: a GPU, a CPU that plays one, or Dawn's null backend, which checks but computes nothing. */
 export type GpuHostKind = 'hardware' | 'software' | 'null';
@@ -116,7 +117,7 @@ async function openHardware(dawn: Dawn, flags: string[]): Promise<Opened> {
 async function openDriver(dawn: Dawn, flags: string[], icd: string, source: string): Promise<Opened> {
   await loadVulkanLoader();
   useVulkanDriver(icd);
-  const gpu = dawn.create(['backend=vulkan', ...flags]);
+  const gpu = dawn.create(['backend=vulkan', `disable-dawn-features=${workgroupInitToggle}`, ...flags]);
   const adapter = await request(gpu);
   if (!adapter) throw noAdapter([`the Vulkan driver ${icd}: no adapter (${source})`]);
   return describe(gpu, adapter, source);
