@@ -5,7 +5,7 @@ import type { Band } from './problem.ts';
 /**
  * Causal and window options as one diagonal band: both together are the intersection, on one alignment. An alignment that is
  * stated without bounds gives a band that hides nothing: ALiBi counts its distances from that diagonal.
- * @throws InvalidArgumentError for bounds that are no counts, or two different alignments.
+ * @throws InvalidArgumentError for what is no alignment, or two different ones.
  */
 export function bandOf({
   causal = false,
@@ -19,9 +19,8 @@ export function bandOf({
       `must be that of causal ('${causalAlign}'), got '${windowAlign}'`,
     );
   }
-  const left = bound('window.left', window?.left);
-  const windowRight = bound('window.right', window?.right);
-  const right = causalAlign ? 0 : windowRight;
+  const left = window?.left ?? null;
+  const right = causalAlign ? Math.min(0, window?.right ?? 0) : (window?.right ?? null);
   const align = causalAlign ?? windowAlign;
   if (left === null && right === null && align === null) return null;
   return { left, right, align: align ?? 'top-left' };
@@ -35,15 +34,4 @@ function alignmentOf(argument: string, value: boolean | Alignment): Alignment | 
     argument,
     `must be true, false, 'top-left' or 'bottom-right', got ${String(value)}`,
   );
-}
-
-function bound(argument: string, value: number | undefined): number | null {
-  if (value === undefined) return null;
-  if (!Number.isInteger(value) || value < 0) {
-    throw new InvalidArgumentError(
-      argument,
-      `must be a count of keys (an integer ≥ 0; omit it for no bound), got ${value}`,
-    );
-  }
-  return value;
 }

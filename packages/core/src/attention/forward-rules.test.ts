@@ -212,6 +212,10 @@ describe('masks', () => {
       { window: { left: -1 } },
       'InvalidArgumentError: window.left must be a count of keys (an integer ≥ 0; omit it for no bound), got -1',
     ],
+    'a window is a count of keys, also where causal is the tighter bound': [
+      { causal: true, window: { right: -2 } },
+      'InvalidArgumentError: window.right must be a count of keys (an integer ≥ 0; omit it for no bound), got -2',
+    ],
     'a window is whole': [
       { window: { right: 1.5 } },
       'InvalidArgumentError: window.right must be a count of keys (an integer ≥ 0; omit it for no bound), got 1.5',

@@ -78,6 +78,18 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
         ? null
         : `must be a finite number > 0, got ${p.softcap}`,
   },
+  ...(['left', 'right'] as const).map(
+    (side): Rule<AttentionProblem> => ({
+      argument: `window.${side}`,
+      kind: 'argument',
+      broken: p => {
+        const bound = p.band?.[side] ?? null;
+        return bound === null || (Number.isInteger(bound) && bound >= 0)
+          ? null
+          : `must be a count of keys (an integer ≥ 0; omit it for no bound), got ${bound}`;
+      },
+    }),
+  ),
   floatRule('bias', p => p.bias?.dtype),
   maskRule('mask', p => p.mask?.dtype),
   maskRule('dropout.mask', p => (p.dropout?.kind === 'mask' ? p.dropout.mask.dtype : undefined)),

@@ -17,4 +17,7 @@ test('a problem that was changed by hand is checked like a call', () => {
   expect(() => validate({ ...problem, scale: Infinity })).toThrow(
     'scale must be a finite number, got Infinity',
   );
+  expect(() => validate({ ...problem, band: { left: -1, right: 0, align: 'top-left' } })).toThrow(
+    'window.left must be a count of keys',
+  );
 });
