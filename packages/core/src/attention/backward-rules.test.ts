@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Tensor } from '../tensor/tensor.ts';
+import { validateBackward } from './backward-rules.ts';
 import { type BackwardInputs, normaliseBackward } from './normalise.ts';
 import type { SdpaBackwardOptions } from './options.ts';
 
@@ -80,4 +81,13 @@ test.each(Object.entries(rules))('%s', (_, [broken, message]) => {
 
 test('a gradient may be asked for alone, also that of the standard slopes', () => {
   expect(run({ ...valid, alibi: true, gradients: ['dAlibi'] }).problem.gradients).toEqual(['dAlibi']);
+});
+
+test('a problem that was changed by hand is checked like a call, its forward part too', () => {
+  const { problem } = run(valid);
+  expect(() => validateBackward(JSON.parse(JSON.stringify(problem)))).not.toThrow();
+  expect(() => validateBackward({ ...problem, gradients: ['dsink'] })).toThrow('gradients cannot hold dsink');
+  expect(() => validateBackward({ ...problem, forward: { ...problem.forward, scale: Number.NaN } })).toThrow(
+    'scale must be a finite number',
+  );
 });

@@ -1,3 +1,4 @@
+import { checkProblemMods } from './mods.ts';
 import type { AttentionProblem, OperandDesc } from './problem.ts';
 import { checkRules, floatRule, maskRule, type Rule, type RuleKind } from './rule.ts';
 
@@ -155,9 +156,10 @@ function pageRules(name: 'k' | 'v'): Rule<AttentionProblem>[] {
 }
 
 /**
- * Checks a forward problem.
+ * Checks a forward problem that was stored, or made by hand; `normalise` has checked those that it makes.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
  */
 export function validate(problem: AttentionProblem): void {
   checkRules(forwardRules, problem);
+  checkProblemMods(problem);
 }

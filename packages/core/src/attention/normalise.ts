@@ -3,17 +3,18 @@ import { lengthsFromCumulative } from '../layout/cumulative-lengths.ts';
 import { contiguousStrides, type Shape } from '../tensor/shape.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import { standardSlopes } from './alibi.ts';
-import { checkRows, validateBackward } from './backward-rules.ts';
+import { backwardRules, checkRows } from './backward-rules.ts';
 import { bandOf } from './band.ts';
 import { describeBlockMask } from './block-mask.ts';
 import { describeBroadcast, describeDense, describePacked, describePaged } from './describe.ts';
 import { dropoutDesc } from './dropout.ts';
-import { validate } from './forward-rules.ts';
+import { forwardRules } from './forward-rules.ts';
 import { checkList, listOperand } from './lists.ts';
-import { modCaptures } from './mod-captures.ts';
+import { modCaptures } from './mods.ts';
 import { validateListDTypes, validateOperands } from './operand-rules.ts';
 import type { GradientName, SdpaBackwardOptions, SdpaOptions } from './options.ts';
 import type { AttentionProblem, BackwardProblem, LengthsKind, OperandDesc, Operands } from './problem.ts';
+import { checkRules } from './rule.ts';
 
 /** q, k and v of a forward call: (B, H, S, D) with any strides, or packed (T, H, D). */
 export interface ForwardInputs<T> {
@@ -138,7 +139,7 @@ export function normalise<T extends TensorDesc>(
     dropoutMask,
     captures: Object.keys(captures).length > 0 ? captures : undefined,
   });
-  validate(problem);
+  checkRules(forwardRules, problem);
   validateOperands(problem, operands);
   return { problem, operands };
 }
@@ -161,7 +162,7 @@ export function normaliseBackward<T extends TensorDesc>(
     dLse: dLse !== undefined,
     gradients: options.gradients ?? defaultGradients(options),
   };
-  validateBackward(problem);
+  checkRules(backwardRules, problem);
   checkRows('lse', lse, forward);
   if (dLse) checkRows('dLse', dLse, forward);
   return { problem, operands: defined({ ...operands, o, lse, dO, dLse }) };

@@ -4,7 +4,7 @@ import type { TensorDesc } from '../tensor/tensor.ts';
 import type { Expr, ExprType } from './expr.ts';
 import type { Mod } from './mod.ts';
 import { isCaptureName } from './node.ts';
-import { loads, nodes } from './nodes.ts';
+import { loads, nodes, operands } from './nodes.ts';
 import { binaryDomain, binaryType, unaryDomain, unaryType, variableType } from './signature.ts';
 
 const loadTypes: Readonly<Record<'float' | 'integer' | 'boolean', ExprType>> = {
@@ -21,19 +21,36 @@ const loadTypes: Readonly<Record<'float' | 'integer' | 'boolean', ExprType>> = {
  * @throws InvalidArgumentError, or InvalidDTypeError for the dtype of a capture.
  */
 export function checkMod(name: string, mod: Mod<TensorDesc>, expected: 'f32' | 'bool'): void {
-  for (const e of nodes(mod.expr)) checkNode(name, e);
-  if (mod.expr.type !== expected) {
-    throw new InvalidArgumentError(name, `must give ${expected}, but its expression gives ${mod.expr.type}`);
-  }
-  if (expected === 'bool' && nodes(mod.expr).some(e => e.kind === 'variable' && e.name === 'score')) {
-    throw new InvalidArgumentError(name, 'must not depend on the score');
-  }
-  checkCaptures(name, mod);
+  checkExpr(name, mod.expr, expected);
+  checkCaptures(name, mod.expr, mod.captures ?? {});
 }
 
-function checkNode(name: string, e: Expr): void {
-  const problem = nodeProblem(e);
-  if (problem !== undefined) throw new InvalidArgumentError(name, `is not a valid expression: ${problem}`);
+/** The part of `checkMod` that is about the expression alone. */
+export function checkExpr(name: string, expr: Expr, expected: 'f32' | 'bool'): void {
+  const checked = new Set<unknown>();
+  const check = (e: unknown): void => {
+    if (checked.has(e)) return;
+    if (!isNode(e)) throw new InvalidArgumentError(name, notValid(`${JSON.stringify(e)} is no node`));
+    for (const operand of operands(e)) check(operand);
+    const problem = nodeProblem(e);
+    if (problem !== undefined) throw new InvalidArgumentError(name, notValid(problem));
+    checked.add(e);
+  };
+  check(expr);
+  if (expr.type !== expected) {
+    throw new InvalidArgumentError(name, `must give ${expected}, but its expression gives ${expr.type}`);
+  }
+  if (expected === 'bool' && nodes(expr).some(e => e.kind === 'variable' && e.name === 'score')) {
+    throw new InvalidArgumentError(name, 'must not depend on the score');
+  }
+}
+
+const notValid = (why: string): string => `is not a valid expression: ${why}`;
+
+/** Whether a value can be asked for its operands, which need not be nodes themselves. */
+function isNode(e: unknown): e is Expr {
+  if (typeof e !== 'object' || e === null || !('kind' in e)) return false;
+  return e.kind !== 'load' || ('index' in e && Array.isArray(e.index));
 }
 
 function nodeProblem(e: Expr): string | undefined {
@@ -78,10 +95,14 @@ function isConstant({ type, value }: Extract<Expr, { kind: 'constant' }>): boole
   return type === 'i32' && typeof value === 'number' && (value | 0) === value;
 }
 
-function checkCaptures(name: string, mod: Mod<TensorDesc>): void {
-  const captures = mod.captures ?? {};
+/** The part of `checkMod` that is about the tensors that a valid expression loads. */
+export function checkCaptures(
+  name: string,
+  expr: Expr,
+  captures: Readonly<Record<string, TensorDesc>>,
+): void {
   const unused = new Set(Object.keys(captures));
-  for (const e of loads(mod.expr)) {
+  for (const e of loads(expr)) {
     const capture = Object.hasOwn(captures, e.name) ? captures[e.name] : undefined;
     if (capture === undefined) {
       throw new InvalidArgumentError(`${name}.captures`, `must hold '${e.name}', which the expression loads`);

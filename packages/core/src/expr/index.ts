@@ -1,5 +1,5 @@
 export * from './build.ts';
-export * from './check.ts';
+export { checkMod } from './check.ts';
 export * from './differentiate.ts';
 export * from './evaluate.ts';
 export type * from './expr.ts';

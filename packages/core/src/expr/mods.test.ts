@@ -169,6 +169,24 @@ describe('checkMod', () => {
       /there is no unary operator 'toString'/,
     ],
     [
+      'an operator without its operand',
+      { expr: { kind: 'unary', type: 'f32', op: 'exp' } as never },
+      'f32',
+      /undefined is no node/,
+    ],
+    [
+      'a node of an unknown kind',
+      { expr: { kind: 'unary', type: 'f32', op: 'exp', a: { kind: 'call', type: 'f32' } } as never },
+      'f32',
+      /\{"kind":"call","type":"f32"\} is no node/,
+    ],
+    [
+      'a load without indices',
+      { expr: { kind: 'load', type: 'f32', name: 'x' } as never, captures: { x } },
+      'f32',
+      /is no node/,
+    ],
+    [
       'operands that the operator does not take',
       { expr: { kind: 'unary', type: 'f32', op: 'exp', a: ge(1, 2) } },
       'f32',
