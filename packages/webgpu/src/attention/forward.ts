@@ -3,7 +3,7 @@ import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
 import type { ShaderPart } from '../kernel/shader-part.ts';
 import { dropoutPart } from './dropout.ts';
 import { readOperand, writeOperand } from './operand.ts';
-import { rowAddressing, rowTensor } from './row-results.ts';
+import { rowAddressing, rowOutput, rowTensor } from './row-results.ts';
 import { scorePart } from './score/score.ts';
 import { sequencePart } from './sequence.ts';
 import {
@@ -143,7 +143,7 @@ export function forwardKernel(problem: AttentionProblem, config: KernelConfig): 
       r => `if (i0 + ty * 4u + ${r}u < seq.rows_q) {
       let at = row_at(seq, h, i0 + ty * 4u + ${r}u);
       let dead = l${r} == 0.0;
-      ${rowOutputs.map(name => `${name}[P.${name}_base + at] = ${rowValue(name, r)};`).join('\n      ')}
+      ${rowOutputs.map(name => `${name}_write(at, ${rowValue(name, r)});`).join('\n      ')}
     }`,
       '\n    ',
     )}
@@ -168,7 +168,7 @@ export function forwardKernel(problem: AttentionProblem, config: KernelConfig): 
       readOperand('v', problem.v, 'kv', config),
       writeOperand('o', problem.o, 'q', config),
       rowAddressing(problem),
-      ...rowOutputs.map(name => rowTensor(name, 'read_write', 'u32')),
+      ...rowOutputs.map(rowOutput),
       ...score.parts,
       ...(dropout ? [dropout] : []),
       sink,

@@ -14,7 +14,7 @@ export function rowAddressing({ packed, q, Hq }: AttentionProblem): ShaderPart {
   };
 }
 
-/** A contiguous f32 tensor with one number per row, bound as `element` ('u32' where −Infinity must be written as bits). */
+/** A contiguous f32 tensor with one number per row, bound as `element`. */
 export function rowTensor(
   name: string,
   access: 'read' | 'read_write',
@@ -24,5 +24,17 @@ export function rowTensor(
   return {
     bindings: [{ name, element, access, elementBytes: bytes, alignment: bytes }],
     uniforms: [{ name: `${name}_base`, type: 'u32', value: { offsetOf: name } }],
+  };
+}
+
+/** `NAME_write(at, bits)`: one row's result, given as bits because −Infinity is among them. */
+export function rowOutput(name: string): ShaderPart {
+  const variable = `${name}_rows`;
+  return {
+    bindings: [{ name, variable, element: 'u32', access: 'read_write', elementBytes: 4, alignment: 4 }],
+    uniforms: [{ name: `${name}_base`, type: 'u32', value: { offsetOf: name } }],
+    code: `fn ${name}_write(at: u32, bits: u32) {
+  ${variable}[P.${name}_base + at] = bits;
+}`,
   };
 }

@@ -3,6 +3,8 @@ import { composeWgsl, type WgslPiece } from '@tilewise/philox/wgsl';
 /** A storage buffer of a kernel. `name` is that of the tensor that the caller binds. */
 export interface StorageBinding {
   readonly name: string;
+  /** Its name in WGSL. Default: the tensor's, which must then be no function of WGSL, as `max` is. */
+  readonly variable?: string;
   /** WGSL type of one array element, e.g. `vec4f`. */
   readonly element: string;
   readonly access: 'read' | 'read_write';
@@ -45,8 +47,8 @@ export function declareParts(parts: readonly ShaderPart[]): {
     `struct Params {\n${uniforms.map(({ name, type }) => `  ${name}: ${type},`).join('\n')}\n}`,
     '@group(0) @binding(0) var<uniform> P: Params;',
     ...bindings.map(
-      ({ name, element, access }, n) =>
-        `@group(0) @binding(${n + 1}) var<storage, ${access}> ${name}: array<${element}>;`,
+      ({ name, variable = name, element, access }, n) =>
+        `@group(0) @binding(${n + 1}) var<storage, ${access}> ${variable}: array<${element}>;`,
     ),
     composeWgsl(...parts.flatMap(part => part.requires ?? [])).trim(),
     ...parts.flatMap(part => (part.code ? [part.code.trim()] : [])),

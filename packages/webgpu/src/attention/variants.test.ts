@@ -1,0 +1,67 @@
+import { openGpu } from '@tilewise/webgpu-host';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { factors, kernelsOf, type Variant, variants } from '../../testing/variants.ts';
+import { compileAsync } from '../device/pipelines.ts';
+import { createContext, type GpuContext, type KernelSpec } from '../index.ts';
+
+// Dawn's null backend checks WGSL as any other does, offers what WebGPU guarantees and no more, and runs nothing.
+let ctx: GpuContext;
+beforeAll(async () => {
+  const { adapter } = await openGpu({ backend: 'null' });
+  ctx = await createContext({ adapter });
+});
+afterAll(() => ctx.destroy());
+
+/** What the compiler says against a kernel, or nothing. */
+async function complaints({ device, capabilities }: GpuContext, kernel: KernelSpec): Promise<string[]> {
+  // A kernel with too many bindings for this device has no pipeline, but its text can be checked.
+  if (kernel.bindings.length > capabilities.maxStorageBuffersPerShaderStage) {
+    device.pushErrorScope('validation');
+    const { messages } = await device.createShaderModule({ code: kernel.wgsl }).getCompilationInfo();
+    await device.popErrorScope();
+    return messages.filter(({ type }) => type === 'error').map(({ message }) => message);
+  }
+  device.pushErrorScope('validation');
+  const pipeline = compileAsync(device, kernel).catch((error: Error) => error);
+  const invalid = await device.popErrorScope();
+  const rejected = await pipeline;
+  return [invalid?.message, rejected?.message].filter(message => message !== undefined);
+}
+
+const nameOf = (variant: Variant): string => JSON.stringify(variant);
+
+test('every kernel variant compiles within the limits that WebGPU guarantees', async () => {
+  const seen = new Set<string>();
+  for (const variant of variants) {
+    for (const kernel of kernelsOf(variant, ctx.capabilities)) {
+      if (seen.has(kernel.wgsl)) continue;
+      seen.add(kernel.wgsl);
+      expect(await complaints(ctx, kernel), `${kernel.name} of ${nameOf(variant)}`).toEqual([]);
+    }
+  }
+  expect(seen.size).toBeGreaterThan(variants.length);
+});
+
+test('a kernel that does not compile is noticed', async () => {
+  const [kernel] = kernelsOf(variants[0]);
+  const broken = { ...kernel, wgsl: kernel.wgsl.replace('let group =', 'let group: f32 =') };
+  expect((await complaints(ctx, broken)).join()).toMatch(/f32/);
+  const crowded = { ...broken, bindings: new Array(9).fill(kernel.bindings[0]) };
+  expect((await complaints(ctx, crowded)).join()).toMatch(/f32/);
+});
+
+test('every two values of what a kernel depends on meet in some variant', () => {
+  for (const [a, valuesA] of Object.entries(factors)) {
+    for (const [b, valuesB] of Object.entries(factors)) {
+      if (a === b) continue;
+      const met = new Set(variants.map(v => JSON.stringify([v[a as keyof Variant], v[b as keyof Variant]])));
+      const all = (valuesA as readonly unknown[]).flatMap(x =>
+        (valuesB as readonly unknown[]).map(y => JSON.stringify([x, y])),
+      );
+      expect(
+        all.filter(pair => !met.has(pair)),
+        `${a} × ${b}`,
+      ).toEqual([]);
+    }
+  }
+});
