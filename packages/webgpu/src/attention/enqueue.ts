@@ -15,8 +15,8 @@ import type { Plan } from './plan.ts';
 /** A result to be made. */
 export interface ResultDesc {
   readonly desc: TensorDesc;
-  /** Some elements are not written: start from zeros. */
-  readonly clear: boolean;
+  /** What the elements hold that kernels may leave out, if there are such. */
+  readonly fill: number | null;
 }
 
 /** One eager call: a plan, made or remembered, and the tensors that it runs on. */
@@ -55,19 +55,20 @@ export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTen
     .map(([name]) => name);
   const plan = remembered(ctx, call, unaligned);
 
-  const outputs: { readonly name: string; readonly clear: boolean; readonly tensor: GpuTensor }[] = [];
+  const outputs: { readonly name: string; readonly tensor: GpuTensor }[] = [];
   const workspace = plan.workspaceBytes > 0 ? ctx.takeScratch(plan.workspaceBytes) : null;
   let fault: Promise<TilewiseError | undefined>;
   try {
     ({ fault } = withFaults(ctx.device, () => {
-      for (const [name, { desc, clear }] of Object.entries(results)) {
-        outputs.push({ name, clear, tensor: ctx.allocate(desc.shape, desc.dtype) });
+      for (const [name, { desc, fill }] of Object.entries(results)) {
+        const tensor = ctx.allocate(desc.shape, desc.dtype);
+        outputs.push({ name, tensor });
+        if (fill !== null) ctx.fill(tensor, fill);
       }
       const buffers: Record<string, BufferSlice> = workspace ? { workspace: { buffer: workspace } } : {};
       for (const [name, { buffer, byteOffset }] of given) buffers[name] = { buffer, offset: byteOffset };
       for (const { name, tensor } of outputs) buffers[name] = { buffer: tensor.buffer };
       const encoder = ctx.device.createCommandEncoder({ label: 'tilewise' });
-      for (const { clear, tensor } of outputs) if (clear) encoder.clearBuffer(tensor.buffer);
       const words = dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : {};
       plan.encode(encoder, buffers, words);
       ctx.device.queue.submit([encoder.finish()]);

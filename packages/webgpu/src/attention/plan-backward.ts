@@ -1,11 +1,4 @@
-import {
-  type AttentionProblem,
-  type BackwardProblem,
-  backwardRules,
-  checkRules,
-  type Support,
-  validate,
-} from '@tilewise/core';
+import { type AttentionProblem, type BackwardProblem, type Support, validateBackward } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
 import { backwardKernels } from './kernels.ts';
 import { checkResultLayout, demandSupport, makePlan, type Plan, type PlanOptions } from './plan.ts';
@@ -42,8 +35,7 @@ export function planSdpaBackward(
 ): Plan {
   ctx.checkAlive();
   const { forward, gradients } = problem;
-  checkRules(backwardRules, problem);
-  validate(forward);
+  validateBackward(problem);
   demandSupport(checkSupport(ctx, problem));
   if (gradients.includes('dq')) checkResultLayout('layouts.dq', layouts.dq, forward.q.shape);
   if (gradients.includes('dk')) checkResultLayout('layouts.dk', layouts.dk, forward.k.shape);

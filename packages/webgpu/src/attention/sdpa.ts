@@ -1,4 +1,5 @@
 import {
+  type AttentionProblem,
   type BackwardInputs,
   callerShape,
   contiguousStrides,
@@ -9,13 +10,14 @@ import {
   normalise,
   normaliseBackward,
   type OperandDesc,
+  type Operands,
   rowShape,
   type SdpaBackwardOptions,
   type SdpaGradients,
   type SdpaOptions,
   type SdpaResult,
   type Shape,
-  type Tensor,
+  Tensor,
 } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
@@ -40,13 +42,14 @@ export function sdpa(
   for (const [name, tensor] of Object.entries({ q, k, v })) ctx.checkOwn(name, tensor);
   const { problem, operands } = normalise<GpuTensor | Tensor>({ q, k, v }, options);
   const { packed, outputs, o } = problem;
-  const rows = contiguous('f32', rowShape(problem), packed);
+  const empty = (value: number): number | null => (hasUnusedTokens(problem, operands) ? value : null);
+  const rows = (value: number): ResultDesc => contiguous('f32', rowShape(problem), empty(value));
   const results: Record<string, ResultDesc> = {
-    o: contiguous(o.dtype, callerShape(o, packed), packed),
-    lse: rows,
+    o: contiguous(o.dtype, callerShape(o, packed), empty(0)),
+    lse: rows(-Infinity),
   };
-  if (outputs.max) results.max = rows;
-  if (outputs.sumExp) results.sumExp = rows;
+  if (outputs.max) results.max = rows(-Infinity);
+  if (outputs.sumExp) results.sumExp = rows(0);
   const enqueued = enqueue(ctx, {
     key: ['forward', problem],
     operands,
@@ -59,8 +62,8 @@ export function sdpa(
 
 /**
  * Attention backward, enqueued at once: the gradients asked for, contiguous, each in the shape and dtype of what it is the
- * gradient of (dAlibi and dsink: f32). `o` and `lse` are those
- * of `sdpa` with the same options; the dropout mask is drawn again. Two runs give the same bits.
+ * gradient of (dAlibi and dsink: f32). `o` and `lse` are those of `sdpa` with the same options; the dropout mask is drawn again.
+ * Two runs give the same bits.
  * @throws as `sdpa`.
  */
 export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
@@ -74,17 +77,17 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   const { forward, gradients } = problem;
   const { packed } = forward;
   const like = (name: string, desc: OperandDesc): { result: ResultDesc; layout: OperandDesc } => {
-    const result = contiguous(desc.dtype, callerShape(desc, packed), packed);
+    const result = contiguous(desc.dtype, callerShape(desc, packed), packed ? 0 : null);
     return { result, layout: packed ? describePacked(name, result.desc) : describeDense(name, result.desc) };
   };
   const made = { dq: like('dq', forward.q), dk: like('dk', forward.k), dv: like('dv', forward.v) };
   const { bias } = forward;
-  const perHead = contiguous('f32', [forward.Hq], false);
+  const perHead = contiguous('f32', [forward.Hq], null);
   const results: Readonly<Partial<Record<GradientName, ResultDesc>>> = {
     dq: made.dq.result,
     dk: made.dk.result,
     dv: made.dv.result,
-    ...(bias ? { dbias: contiguous(bias.dtype, bias.source, false) } : {}),
+    ...(bias ? { dbias: contiguous(bias.dtype, bias.source, null) } : {}),
     dAlibi: perHead,
     dsink: perHead,
   };
@@ -103,7 +106,21 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   return enqueued as SdpaGradients<GpuTensor, G>;
 }
 
-/** A result without gaps. Packed tensors may hold more tokens than there are, which no kernel writes. */
-function contiguous(dtype: DType, shape: Shape, packed: boolean): ResultDesc {
-  return { desc: { dtype, shape, strides: contiguousStrides(shape) }, clear: packed };
+/** A result without gaps between its elements. */
+function contiguous(dtype: DType, shape: Shape, fill: number | null): ResultDesc {
+  return { desc: { dtype, shape, strides: contiguousStrides(shape) }, fill };
+}
+
+/**
+ * Whether some query tokens may belong to no sequence: behind the last one, or behind a sequence's used length. Kernels do not
+ * write their rows, which in a new tensor are those of a query without keys.
+ */
+function hasUnusedTokens(
+  { packed, lengthsQ, B, q }: AttentionProblem,
+  { cuSeqLensQ }: Operands<GpuTensor | Tensor>,
+): boolean {
+  if (!packed) return false;
+  const allUsed =
+    lengthsQ === 'cumulative' && cuSeqLensQ instanceof Tensor && cuSeqLensQ.get(B) === q.shape[2];
+  return !allUsed;
 }

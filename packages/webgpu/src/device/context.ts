@@ -118,6 +118,14 @@ export class GpuContext {
     return this.#guarded(desc, () => this.#pool.take(bytes));
   }
 
+  /** Sets every element of a contiguous tensor. */
+  fill(tensor: GpuTensor, value: number): void {
+    const { dtype, shape, buffer, byteOffset } = tensor;
+    const { allocate, encode, bytes } = dtypeInfo[dtype];
+    const values = allocate(elementCount(shape)).fill(encode(value));
+    this.device.queue.writeBuffer(buffer, byteOffset, wholeWords(values, 0, values.length * bytes));
+  }
+
   /**
    * The caller's buffer as a tensor, without a copy. It needs the usage STORAGE (and COPY_SRC to be downloaded).
    * @throws InvalidShapeError when the tensor does not fit into the buffer.
