@@ -53,7 +53,8 @@ export function backwardTensorSpans(
     ...tensorSpans(forward),
     dO: operandSpan(problem.dO),
     dLse: rows,
-    workspace: rows,
+    // Never empty: kernels bind it also where there are no queries.
+    workspace: Math.max(rows, 1),
     dq: operandSpan(gradients.dq),
     dk: operandSpan(gradients.dk),
     dv: operandSpan(gradients.dv),
@@ -65,6 +66,7 @@ export function backwardTensorSpans(
 
 /** Whether two elements of a layout may lie in one place: some dimension steps by less than the dimensions inside it span. */
 export function overlapsItself({ shape, strides }: OperandDesc): boolean {
+  if (shape.includes(0)) return false;
   const dims = shape
     .map((extent, d) => ({ extent, stride: strides[d] ?? 0 }))
     .filter(({ extent }) => extent > 1);
