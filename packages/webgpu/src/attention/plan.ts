@@ -8,7 +8,7 @@ import {
   UnsupportedError,
 } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
-import { type BufferSlice, makeKernelPlan, type PlanTensor } from '../kernel/kernel-plan.ts';
+import { makeKernelPlan, type PlanBuffer, type PlanTensor } from '../kernel/kernel-plan.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
 import { overlapsItself } from './tensors.ts';
 
@@ -36,7 +36,7 @@ export interface Plan {
    */
   encode(
     target: GPUCommandEncoder | GPUComputePassEncoder,
-    buffers: Readonly<Record<string, BufferSlice>>,
+    buffers: Readonly<Record<string, PlanBuffer>>,
     options?: EncodeOptions,
   ): void;
   /** Compiles all kernels in the background. Without it the first `encode` compiles. */

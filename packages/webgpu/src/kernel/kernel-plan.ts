@@ -1,6 +1,7 @@
 import { InvalidArgumentError, InvalidShapeError } from '@tilewise/core';
 import { bufferUsage } from '../device/constants.ts';
 import type { GpuContext } from '../device/context.ts';
+import { GpuTensor } from '../device/gpu-tensor.ts';
 import { compile, compileAsync } from '../device/pipelines.ts';
 import type { KernelSpec } from './kernel-spec.ts';
 import { ParameterBuffers } from './parameter-buffers.ts';
@@ -12,6 +13,9 @@ export interface BufferSlice {
   /** Bytes, default 0; a multiple of the `alignment` that the plan states for the tensor. */
   readonly offset?: number;
 }
+
+/** What may be passed for a tensor: a slice of a buffer, a whole buffer, or a tensor of this library on the same device. */
+export type PlanBuffer = GPUBuffer | BufferSlice | GpuTensor;
 
 /** A tensor that a plan binds. */
 export interface PlanTensor {
@@ -32,7 +36,7 @@ export interface KernelPlan {
   readonly tensors: readonly PlanTensor[];
   encode(
     target: GPUCommandEncoder | GPUComputePassEncoder,
-    buffers: Readonly<Record<string, BufferSlice>>,
+    buffers: Readonly<Record<string, PlanBuffer>>,
     inputs: Readonly<Record<string, number>>,
   ): void;
   warmUp(): Promise<void>;
@@ -58,13 +62,15 @@ export function makeKernelPlan(
     tensors,
     encode(target, buffers, inputs) {
       ctx.checkAlive();
-      for (const tensor of tensors) checkSlice(tensor, buffers[tensor.name]);
+      const slices = new Map(
+        tensors.map(tensor => [tensor.name, checkedSlice(ctx, tensor, buffers[tensor.name])]),
+      );
       const pass = 'dispatchWorkgroups' in target ? target : target.beginComputePass({ label: 'tilewise' });
       for (const { kernel, parameters } of steps) {
         if (kernel.workgroups[0] === 0) continue;
         const { pipeline, layout } = compile(device, kernel);
         const ranges = kernel.bindings.map(binding => {
-          const { buffer, offset = 0 } = buffers[binding.name] as BufferSlice;
+          const { buffer, offset = 0 } = slices.get(binding.name) as BufferSlice;
           return bindingRange(buffer, offset, bytesOf(binding), capabilities.minStorageBufferOffsetAlignment);
         });
         const resolve = (value: EncodeTimeValue): number => {
@@ -121,9 +127,14 @@ function planTensors(
   return [...tensors.values()];
 }
 
-function checkSlice({ name, bytes, alignment }: PlanTensor, slice: BufferSlice | undefined): void {
+function checkedSlice(
+  ctx: GpuContext,
+  { name, bytes, alignment }: PlanTensor,
+  given: PlanBuffer | undefined,
+): BufferSlice {
   const argument = `buffers.${name}`;
-  if (!slice) throw new InvalidArgumentError(argument, 'is missing');
+  if (!given) throw new InvalidArgumentError(argument, 'is missing');
+  const slice = sliceOf(ctx, argument, given);
   const { buffer, offset = 0 } = slice;
   if (!Number.isInteger(offset) || offset < 0 || offset % alignment !== 0) {
     throw new InvalidArgumentError(
@@ -141,6 +152,15 @@ function checkSlice({ name, bytes, alignment }: PlanTensor, slice: BufferSlice |
   if (!(buffer.usage & bufferUsage.STORAGE)) {
     throw new InvalidArgumentError(argument, `must have the usage STORAGE, got usage ${buffer.usage}`);
   }
+  return slice;
+}
+
+function sliceOf(ctx: GpuContext, argument: string, given: PlanBuffer): BufferSlice {
+  if (given instanceof GpuTensor) {
+    const { buffer, byteOffset } = ctx.checkOwn(argument, given);
+    return { buffer, offset: byteOffset };
+  }
+  return 'buffer' in given ? given : { buffer: given };
 }
 
 /** Bindings start at coarse offsets: the tensor starts `skipped` bytes into its binding. */
