@@ -2,9 +2,11 @@ import {
   type DropoutDesc,
   dtypeInfo,
   InvalidArgumentError,
+  isContiguous,
   Tensor,
   type TensorDesc,
   type TilewiseError,
+  UnsupportedError,
 } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
 import { withFaults } from '../device/faults.ts';
@@ -34,31 +36,39 @@ const plans = new WeakMap<GpuContext, Map<string, Plan>>();
 /** More problems than a program normally has; beyond it, the oldest plan is forgotten (its pipelines are not). */
 const maxPlans = 256;
 
+/** Operands that kernels take to lie in line. Others may have any strides, which are part of the problem. */
+const inLine: ReadonlySet<string> = new Set([
+  ...['lse', 'dLse', 'alibi', 'sink'],
+  ...['seqLensQ', 'seqLensKv', 'cuSeqLensQ', 'cuSeqLensKv'],
+]);
+
 /** Allocates the results, uploads host operands, records the plan and submits. */
 export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTensor> {
-  const { operands, results, dropout } = call;
+  const { results, dropout } = call;
+  const operands: [string, unknown][] = Object.entries(call.operands);
   const given = new Map<string, GpuTensor>();
-  const uploaded: GpuTensor[] = [];
-  const bind = (name: string, tensor: unknown): void => {
-    if (tensor === undefined) return;
-    if (tensor instanceof Tensor) {
-      const copy = ctx.upload(tensor);
-      uploaded.push(copy);
-      given.set(name, copy);
-    } else if (tensor instanceof GpuTensor) given.set(name, ctx.checkOwn(name, tensor));
-    else throw new InvalidArgumentError(name, 'must be a GpuTensor or a Tensor');
-  };
-  for (const [name, tensor] of Object.entries(operands)) bind(name, tensor);
-
+  for (const [name, tensor] of operands) {
+    if (tensor instanceof GpuTensor) given.set(name, checkPlaced(ctx, name, tensor));
+  }
+  // What is uploaded below starts at the start of a buffer.
   const unaligned = [...given]
     .filter(([, { dtype, byteOffset }]) => byteOffset % (4 * dtypeInfo[dtype].bytes) !== 0)
     .map(([name]) => name);
   const plan = remembered(ctx, call, unaligned);
 
+  const uploaded: GpuTensor[] = [];
   const outputs: { readonly name: string; readonly tensor: GpuTensor }[] = [];
   const workspace = plan.workspaceBytes > 0 ? ctx.takeScratch(plan.workspaceBytes) : null;
   let fault: Promise<TilewiseError | undefined>;
   try {
+    for (const [name, tensor] of operands) {
+      if (given.has(name)) continue;
+      if (!(tensor instanceof Tensor))
+        throw new InvalidArgumentError(name, 'must be a GpuTensor or a Tensor');
+      const copy = ctx.upload(inLine.has(name) ? tensor.contiguous() : tensor);
+      uploaded.push(copy);
+      given.set(name, copy);
+    }
     ({ fault } = withFaults(ctx.device, () => {
       for (const [name, { desc, fill }] of Object.entries(results)) {
         const tensor = ctx.allocate(desc.shape, desc.dtype);
@@ -92,6 +102,16 @@ export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTen
   );
 }
 
+function checkPlaced(ctx: GpuContext, name: string, tensor: GpuTensor): GpuTensor {
+  const { shape, strides } = ctx.checkOwn(name, tensor);
+  if (inLine.has(name) && !isContiguous(shape, strides)) {
+    throw new UnsupportedError('webgpu', [
+      `${name} must be contiguous on the GPU, got strides [${strides}] for shape [${shape}]`,
+    ]);
+  }
+  return tensor;
+}
+
 function remembered(ctx: GpuContext, { key, plan }: EagerCall, unaligned: readonly string[]): Plan {
   let known = plans.get(ctx);
   if (!known) {
@@ -106,7 +126,10 @@ function remembered(ctx: GpuContext, { key, plan }: EagerCall, unaligned: readon
   const made = plan(unaligned);
   if (known.size >= maxPlans) {
     const [oldest] = known.keys();
-    if (oldest !== undefined) known.delete(oldest);
+    if (oldest !== undefined) {
+      known.get(oldest)?.destroy();
+      known.delete(oldest);
+    }
   }
   known.set(name, made);
   return made;
