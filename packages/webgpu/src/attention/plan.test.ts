@@ -1,0 +1,278 @@
+import { dtypeInfo, normalise, normaliseBackward, type SdpaBackwardOptions, Tensor } from '@tilewise/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exactResults, normal, type Results } from '../../testing/attention-call.ts';
+import { callersDevice, readBuffer, storageBuffer, validationError } from '../../testing/device-buffers.ts';
+import { expectAgreement, expectSameBits } from '../../testing/expect-agreement.ts';
+import {
+  type BufferSlice,
+  createContext,
+  type EncodeOptions,
+  type GpuContext,
+  type Plan,
+  planSdpa,
+  planSdpaBackward,
+} from '../index.ts';
+
+let device: GPUDevice;
+let ctx: GpuContext;
+beforeAll(async () => {
+  device = await callersDevice();
+  ctx = await createContext({ device });
+});
+afterAll(() => {
+  ctx.destroy();
+  device.destroy();
+});
+
+const shape = [2, 2, 40, 8];
+const call = {
+  q: normal(shape, 1),
+  k: normal(shape, 2),
+  v: normal(shape, 3),
+  dO: normal(shape, 4),
+};
+
+/** Both problems of a call, without running anything. */
+function problemsOf(options: SdpaBackwardOptions<Tensor> = {}, { q, k, v, dO } = call) {
+  const [B, H, S] = q.shape;
+  const lse = Tensor.zeros([B, H, S]);
+  return {
+    forward: normalise({ q, k, v }, options).problem,
+    backward: normaliseBackward({ q, k, v, o: dO, lse, dO }, options).problem,
+  };
+}
+
+/** A buffer with a tensor somewhere in it. */
+function slice(t: Tensor, offset = 0): BufferSlice {
+  const bytes = new Uint8Array(t.data.buffer, t.data.byteOffset, t.data.byteLength);
+  const content = new Uint8Array(Math.ceil((offset + bytes.length + 12) / 4) * 4);
+  content.set(bytes, offset);
+  return { buffer: storageBuffer(device, content), offset };
+}
+
+async function read(like: Tensor, { buffer, offset = 0 }: BufferSlice): Promise<Tensor> {
+  const { dtype, shape, strides } = like;
+  const data = dtypeInfo[dtype].allocate(like.data.length);
+  const bytes = await readBuffer(device, buffer);
+  new Uint8Array(data.buffer).set(bytes.slice(offset, offset + data.byteLength));
+  return Tensor.wrap(data, { dtype, shape, strides });
+}
+
+type RecordPlan = (plan: Plan, buffers: Record<string, BufferSlice>, options?: EncodeOptions) => void;
+
+const intoEncoder: RecordPlan = (plan, buffers, options) => {
+  const encoder = device.createCommandEncoder();
+  plan.encode(encoder, buffers, options);
+  device.queue.submit([encoder.finish()]);
+};
+
+const intoPass: RecordPlan = (plan, buffers, options) => {
+  const encoder = device.createCommandEncoder();
+  const pass = encoder.beginComputePass();
+  plan.encode(pass, buffers, options);
+  pass.end();
+  device.queue.submit([encoder.finish()]);
+};
+
+/** Runs forward and backward by plans on buffers of the caller's own, all tensors `offset` bytes in. */
+async function runPlans(
+  record: RecordPlan,
+  {
+    offset = 0,
+    unaligned = [],
+    inputs = call,
+    options = {},
+  }: {
+    offset?: number;
+    unaligned?: string[];
+    inputs?: typeof call;
+    options?: SdpaBackwardOptions<Tensor>;
+  } = {},
+): Promise<Results> {
+  const { forward, backward } = problemsOf(options, inputs);
+  const { q, k, v, dO } = inputs;
+  const [B, H, S] = q.shape;
+  const lse = Tensor.zeros([B, H, S]);
+  const like = { o: dO, lse, dq: q, dk: k, dv: v };
+  const buffers: Record<string, BufferSlice> = {};
+  for (const [name, t] of Object.entries({ q, k, v, dO })) buffers[name] = slice(t, offset);
+  for (const [name, t] of Object.entries(like))
+    buffers[name] = slice(Tensor.zeros(t.shape, { dtype: t.dtype }), offset);
+
+  const first = planSdpa(ctx, forward, { unaligned });
+  const second = planSdpaBackward(ctx, backward, { unaligned });
+  expect(first.workspaceBytes).toBe(0);
+  const workspace = { buffer: storageBuffer(device, second.workspaceBytes) };
+  const error = await validationError(device, () => {
+    record(first, buffers);
+    record(second, { ...buffers, workspace });
+  });
+  expect(error).toBeNull();
+  const results: Record<string, Tensor> = {};
+  for (const [name, t] of Object.entries(like)) results[name] = await read(t, buffers[name]);
+  first.destroy();
+  second.destroy();
+  return results;
+}
+
+describe('a plan on the device and buffers of the caller', () => {
+  let expected: Results;
+  beforeAll(async () => {
+    expected = await runPlans(intoEncoder);
+  });
+
+  test('is recorded into a command encoder', () => {
+    expectAgreement(expected, exactResults(call));
+  });
+
+  test('or into a compute pass', async () => {
+    expectSameBits(await runPlans(intoPass), expected);
+  });
+
+  test.each([16, 256, 272])('works on tensors %i bytes into their buffers', async offset => {
+    expectSameBits(await runPlans(intoPass, { offset }), expected);
+  });
+
+  test.each([4, 260])('and %i bytes, for tensors said to be unaligned', async offset => {
+    const unaligned = ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'];
+    expectAgreement(await runPlans(intoPass, { offset, unaligned }), exactResults(call));
+  });
+
+  test('f16 tensors may start at any element', async () => {
+    const half = [1, 2, 3, 4].map(seed => normal([1, 2, 33, 6], seed, 'f16'));
+    const [q, k, v, dO] = half;
+    const inputs = { q, k, v, dO };
+    const { forward, backward } = problemsOf({}, inputs);
+    const f16 = ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'];
+    const tensors = [...planSdpa(ctx, forward).tensors, ...planSdpaBackward(ctx, backward).tensors];
+    for (const { name, alignment } of tensors) if (f16.includes(name)) expect(alignment, name).toBe(2);
+    const exact = exactResults(inputs);
+    // Rows of lse are f32 and stay where they may be.
+    const at2 = (t: Tensor): BufferSlice => slice(t, 2);
+    const o = at2(Tensor.zeros(dO.shape, { dtype: 'f16' }));
+    const lse = slice(exact.lse);
+    const plan = planSdpa(ctx, forward);
+    intoEncoder(plan, { q: at2(q), k: at2(k), v: at2(v), o, lse });
+    const back = planSdpaBackward(ctx, backward);
+    const gradients = { dq: at2(q), dk: at2(k), dv: at2(v) };
+    const workspace = { buffer: storageBuffer(device, back.workspaceBytes) };
+    const given = { o: at2(exact.o), lse: slice(exact.lse), dO: at2(dO) };
+    intoEncoder(back, { q: at2(q), k: at2(k), v: at2(v), ...given, ...gradients, workspace });
+    expectAgreement(
+      {
+        o: await read(dO, o),
+        lse: await read(exact.lse, lse),
+        dq: await read(q, gradients.dq),
+        dk: await read(k, gradients.dk),
+        dv: await read(v, gradients.dv),
+      },
+      exact,
+    );
+  });
+
+  test('says what each tensor needs', () => {
+    const { forward, backward } = problemsOf({ gradients: ['dk'] });
+    const bytes = 4 * 2 * 2 * 40 * 8;
+    expect(planSdpa(ctx, forward).tensors).toEqual([
+      { name: 'q', bytes, alignment: 16, access: 'read' },
+      { name: 'k', bytes, alignment: 16, access: 'read' },
+      { name: 'v', bytes, alignment: 16, access: 'read' },
+      { name: 'o', bytes, alignment: 16, access: 'read_write' },
+      { name: 'lse', bytes: 4 * 2 * 2 * 40, alignment: 4, access: 'read_write' },
+    ]);
+    const names = planSdpaBackward(ctx, backward).tensors.map(({ name }) => name);
+    expect(names.sort()).toEqual(['dO', 'dk', 'k', 'lse', 'o', 'q', 'v']);
+    expect(planSdpa(ctx, forward, { unaligned: ['q'] }).tensors[0].alignment).toBe(4);
+  });
+});
+
+describe('dropout in plans', () => {
+  const dropped = (offset: number): SdpaBackwardOptions<Tensor> => ({ dropout: { p: 0.5, seed: 3, offset } });
+  const inputs = { q: slice, k: slice, v: slice };
+
+  test('offsets of two calls in one submission are their own', async () => {
+    const plan = planSdpa(ctx, problemsOf(dropped(0)).forward);
+    const operands = Object.fromEntries(
+      Object.entries(inputs).map(([name, make]) => [name, make(call[name as 'q'])]),
+    );
+    const results = [0, 1].map(() => ({
+      o: slice(Tensor.zeros(shape)),
+      lse: slice(Tensor.zeros(shape.slice(0, 3))),
+    }));
+    const encoder = device.createCommandEncoder();
+    plan.encode(encoder, { ...operands, ...results[0] });
+    plan.encode(encoder, { ...operands, ...results[1] }, { offset: [64, 0] });
+    device.queue.submit([encoder.finish()]);
+    for (const [n, offset] of [0, 64].entries()) {
+      const { o, lse } = exactResults({ ...call, options: dropped(offset) });
+      expectAgreement({ o: await read(o, results[n].o), lse: await read(lse, results[n].lse) }, { o, lse });
+    }
+    plan.destroy();
+  });
+});
+
+describe('memory', () => {
+  test('the workspace holds two floats per query', () => {
+    for (const [S, D] of [
+      [64, 8],
+      [128, 8],
+      [128, 64],
+    ]) {
+      const q = Tensor.zeros([2, 3, S, D]);
+      const { forward, backward } = problemsOf({}, { q, k: q, v: q, dO: q });
+      expect(planSdpa(ctx, forward).workspaceBytes).toBe(0);
+      expect(planSdpaBackward(ctx, backward).workspaceBytes).toBe(2 * 4 * 2 * 3 * S);
+    }
+  });
+
+  test('no tensor of a plan has a byte per query and key', () => {
+    const S = 4096;
+    const q = Tensor.zeros([1, 1, S, 8]);
+    const { forward, backward } = problemsOf({ causal: true }, { q, k: q, v: q, dO: q });
+    const tensors = [...planSdpa(ctx, forward).tensors, ...planSdpaBackward(ctx, backward).tensors];
+    for (const { name, bytes } of tensors) expect(bytes, name).toBeLessThanOrEqual(4 * S * 8);
+  });
+
+  test('parameters of recorded calls are freed by the plan', () => {
+    const plan = planSdpa(ctx, problemsOf({ dropout: { p: 0.5, seed: 1 } }).forward);
+    const operands = { q: slice(call.q), k: slice(call.k), v: slice(call.v) };
+    const buffers = { ...operands, o: slice(call.q), lse: slice(Tensor.zeros(shape.slice(0, 3))) };
+    const before = ctx.memory.current;
+    for (let n = 0; n < 3; n++) intoEncoder(plan, buffers, { offset: [n, 0] });
+    const recorded = ctx.memory.current - before;
+    expect(recorded).toBeGreaterThan(0);
+    intoEncoder(plan, buffers, { offset: [2, 0] });
+    expect(ctx.memory.current - before, 'the same numbers again').toBe(recorded);
+    plan.retire();
+    expect(ctx.memory.current - before).toBe(recorded / 3);
+    plan.destroy();
+    expect(ctx.memory.current).toBe(before);
+  });
+});
+
+describe('compiling', () => {
+  test('warmUp compiles what encode then uses', async () => {
+    const warm = await createContext({ device: await callersDevice() });
+    const plan = planSdpa(warm, problemsOf({ causal: true }).forward);
+    await plan.warmUp();
+    let compiled = 0;
+    const { createComputePipeline } = warm.device;
+    warm.device.createComputePipeline = function (...args) {
+      compiled++;
+      return createComputePipeline.apply(this, args);
+    };
+    const made = (t: Tensor) => ({ buffer: storageBuffer(warm.device, t.data) });
+    const rows = Tensor.zeros(shape.slice(0, 3));
+    const encoder = warm.device.createCommandEncoder();
+    plan.encode(encoder, {
+      q: made(call.q),
+      k: made(call.k),
+      v: made(call.v),
+      o: made(call.q),
+      lse: made(rows),
+    });
+    warm.device.queue.submit([encoder.finish()]);
+    expect(compiled).toBe(0);
+    warm.device.destroy();
+  });
+});
