@@ -7,12 +7,12 @@ import {
   accumulators,
   storeRows,
   storeWeightsByQuery,
-  type TileOperand,
   tileCols,
   tileDeclarations,
   tileLanes,
   tileRows,
 } from './tile.ts';
+import { tileOperands, tileResults } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
 
 /** Which of the two gradients a kernel computes, and where they go. */
@@ -34,36 +34,15 @@ export function dkdvKernel(
   config: KernelConfig,
 ): KernelSpec {
   const { tile } = config;
-  const { B, Hk, Hv, Skv, Dqk, Dv } = problem.forward;
+  const { forward } = problem;
+  const { B, Hk, Hv, Skv, Dqk, Dv } = forward;
+  const { q, dO } = tileOperands(forward);
+  const results = tileResults(forward);
   const rows = tileRows(tile);
   const cols = tileCols(tile);
   const tiles = Math.ceil(Skv / cols);
   const heads = dk ? Hk : Hv;
   const gradient = gradientTile(problem, config, { weight: dv !== undefined, ds: dk !== undefined });
-  const q: TileOperand = {
-    name: 'q',
-    head: 'h',
-    first: 'i0',
-    end: 'seq.length_q',
-    channels: 'P.Dqk',
-    D: Dqk,
-  };
-  const dO: TileOperand = {
-    name: 'dO',
-    head: 'h',
-    first: 'i0',
-    end: 'seq.length_q',
-    channels: 'P.Dv',
-    D: Dv,
-  };
-  const result = (name: string, channels: TileOperand['channels'], D: number): TileOperand => ({
-    name,
-    channels,
-    head: 'head',
-    first: 'j0',
-    end: 'seq.rows_kv',
-    D,
-  });
   const overQueries = { over: 'queries', watch: gradient.watch } as const;
   const body = `
   let tile = group % P.tiles;
@@ -86,8 +65,8 @@ export function dkdvKernel(
     ${dk ? `${storeWeightsByQuery(tile, r => `ds${r}`)}\n    ${accumulate(tile, 'dk', q, overQueries)}` : ''}
   }
   }
-  ${dk ? storeRows(tile, result('dk', 'P.Dqk', Dqk), (r, n) => `dk${r}_${n}`) : ''}
-  ${dv ? storeRows(tile, result('dv', 'P.Dv', Dv), (r, n) => `dv${r}_${n}`) : ''}`;
+  ${dk ? storeRows(tile, results.dk, (r, n) => `dk${r}_${n}`) : ''}
+  ${dv ? storeRows(tile, results.dv, (r, n) => `dv${r}_${n}`) : ''}`;
   return kernelSpec({
     name: dk && dv ? 'attention dk dv' : `attention ${dk ? 'dk' : 'dv'}`,
     groups: tiles * heads * B,

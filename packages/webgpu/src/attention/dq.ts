@@ -7,38 +7,25 @@ import {
   accumulators,
   storeRows,
   storeWeightsByKey,
-  type TileOperand,
   tileCols,
   tileDeclarations,
   tileLanes,
   tileRows,
 } from './tile.ts';
+import { tileOperands, tileResults } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
 
 /** dQ = dS · K: a workgroup has one tile of queries and walks over the key tiles that they may see. */
 export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: KernelConfig): KernelSpec {
   const { tile } = config;
-  const { B, Hq, Sq, Dqk } = problem.forward;
+  const { forward } = problem;
+  const { B, Hq, Sq, Dqk } = forward;
+  const { k } = tileOperands(forward);
+  const result = tileResults(forward).dq;
   const rows = tileRows(tile);
   const cols = tileCols(tile);
   const tiles = Math.ceil(Sq / rows);
   const gradient = gradientTile(problem, config, { weight: false, ds: true });
-  const k: TileOperand = {
-    name: 'k',
-    head: 'h / P.group_k',
-    first: 'j0',
-    end: 'seq.length_kv',
-    channels: 'P.Dqk',
-    D: Dqk,
-  };
-  const result: TileOperand = {
-    name: 'dq',
-    head: 'h',
-    first: 'i0',
-    end: 'seq.rows_q',
-    channels: 'P.Dqk',
-    D: Dqk,
-  };
   const body = `
   let tile = P.tiles - 1u - group % P.tiles;
   let h = (group / P.tiles) % P.Hq;

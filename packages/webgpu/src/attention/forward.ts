@@ -13,7 +13,6 @@ import {
   repeat,
   storeRows,
   storeWeightsByKey,
-  type TileOperand,
   tileCols,
   tileDeclarations,
   tileLanes,
@@ -21,6 +20,7 @@ import {
   tileRows,
   vectorsPerLane,
 } from './tile.ts';
+import { headGroups, tileOperands, tileResults } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
 
 /** Least finite f32: the maximum of no scores. Not −Infinity, as WGSL arithmetic may assume that there are none. */
@@ -36,37 +36,14 @@ const lowest = '-0x1.fffffep+127f';
  */
 export function forwardKernel(problem: AttentionProblem, config: KernelConfig): KernelSpec {
   const { tile } = config;
-  const { B, Hq, Hk, Hv, Sq, Dqk, Dv } = problem;
+  const { B, Hq, Sq, Dv } = problem;
   const rows = tileRows(tile);
   const cols = tileCols(tile);
   const tiles = Math.ceil(Sq / rows);
   const score = scorePart(problem);
   const dropout = dropoutPart(problem);
-  const q: TileOperand = {
-    name: 'q',
-    head: 'h',
-    first: 'i0',
-    end: 'seq.length_q',
-    channels: 'P.Dqk',
-    D: Dqk,
-  };
-  const k: TileOperand = {
-    name: 'k',
-    head: 'h / P.group_k',
-    first: 'j0',
-    end: 'keys.y',
-    channels: 'P.Dqk',
-    D: Dqk,
-  };
-  const v: TileOperand = {
-    name: 'v',
-    head: 'h / P.group_v',
-    first: 'j0',
-    end: 'keys.y',
-    channels: 'P.Dv',
-    D: Dv,
-  };
-  const o: TileOperand = { name: 'o', head: 'h', first: 'i0', end: 'seq.rows_q', channels: 'P.Dv', D: Dv };
+  const { q, k, v } = tileOperands(problem);
+  const { o } = tileResults(problem);
   const rowOutputs = [
     'lse',
     ...(problem.outputs.max ? ['max'] : []),
@@ -155,11 +132,7 @@ export function forwardKernel(problem: AttentionProblem, config: KernelConfig): 
     workgroupSize: tileLanes(tile),
     parts: [
       {
-        uniforms: [
-          { name: 'tiles', type: 'u32', value: tiles },
-          { name: 'group_k', type: 'u32', value: Hq / Hk },
-          { name: 'group_v', type: 'u32', value: Hq / Hv },
-        ],
+        uniforms: [{ name: 'tiles', type: 'u32', value: tiles }, ...headGroups(problem)],
         requires: tileRequires,
       },
       ...sequencePart(problem),

@@ -5,7 +5,8 @@ import { readOperand } from './operand.ts';
 import { rowAddressing, rowTensor } from './row-results.ts';
 import { scorePart } from './score/score.ts';
 import { sequencePart } from './sequence.ts';
-import { products, repeat, type TileOperand, tileCols, tileRequires, tileRows } from './tile.ts';
+import { products, repeat, tileCols, tileRequires, tileRows } from './tile.ts';
+import { headGroups, tileOperands } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
 
 /** What both backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the rows' (lse, δ). */
@@ -40,40 +41,15 @@ export function gradientTile(
 ): GradientTile {
   const { tile } = config;
   const { forward, dO } = problem;
-  const { Hq, Hk, Hv, Dqk, Dv } = forward;
+  const operands = tileOperands(forward);
   const score = scorePart(forward);
   const dropout = dropoutPart(forward);
   const rows = tileRows(tile);
   const cols = tileCols(tile);
-  const q: TileOperand = {
-    name: 'q',
-    head: 'h',
-    first: 'i0',
-    end: 'seq.length_q',
-    channels: 'P.Dqk',
-    D: Dqk,
-  };
-  const k: TileOperand = {
-    name: 'k',
-    head: 'h / P.group_k',
-    first: 'j0',
-    end: 'seq.length_kv',
-    channels: 'P.Dqk',
-    D: Dqk,
-  };
-  const o: TileOperand = { name: 'dO', head: 'h', first: 'i0', end: 'seq.length_q', channels: 'P.Dv', D: Dv };
-  const v: TileOperand = {
-    name: 'v',
-    head: 'h / P.group_v',
-    first: 'j0',
-    end: 'seq.length_kv',
-    channels: 'P.Dv',
-    D: Dv,
-  };
   const perRow = (text: (r: number) => string): string => repeat(4, text, '\n    ');
 
-  const scores = { into: 's', a: q, b: k };
-  const compute = `${products(tile, options.ds ? [scores, { into: 'dp', a: o, b: v }] : [scores])}
+  const scores = { into: 's', a: operands.q, b: operands.k };
+  const compute = `${products(tile, options.ds ? [scores, { into: 'dp', a: operands.dO, b: operands.v }] : [scores])}
     let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
     let i = i0 + ty * 4u;
     let j = j0 + tx * 4u;
@@ -97,10 +73,7 @@ export function gradientTile(
   return {
     parts: [
       {
-        uniforms: [
-          { name: 'group_k', type: 'u32', value: Hq / Hk },
-          { name: 'group_v', type: 'u32', value: Hq / Hv },
-        ],
+        uniforms: headGroups(forward),
         requires: tileRequires,
       },
       ...sequencePart(forward),
