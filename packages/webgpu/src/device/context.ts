@@ -36,12 +36,16 @@ export interface WrapDesc {
 
 /**
  * A context on the caller's device or on one of its own.
- * @throws TilewiseError `NO_ADAPTER` when WebGPU is not there or has no adapter.
+ * @throws TilewiseError `NO_ADAPTER` when WebGPU is not there, has no adapter, or the adapter gives no device.
  */
 export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
   if (options.device) return new GpuContext(options.device, false);
   const adapter = options.adapter ?? (await defaultAdapter(options.powerPreference));
-  return new GpuContext(await adapter.requestDevice(deviceDescriptor(adapter)), true);
+  const device = await adapter.requestDevice(deviceDescriptor(adapter)).catch((cause: unknown) => {
+    // An adapter makes one device only.
+    throw new TilewiseError('NO_ADAPTER', `the adapter gave no device: ${String(cause)}`, { cause });
+  });
+  return new GpuContext(device, true);
 }
 
 async function defaultAdapter(powerPreference: GPUPowerPreference = 'high-performance'): Promise<GPUAdapter> {
@@ -69,6 +73,8 @@ export class GpuContext {
   readonly #ownsDevice: boolean;
   readonly #pool: BufferPool;
   readonly #released = new WeakSet<GpuTensor>();
+  /** The tensor that a view looks at. */
+  readonly #viewed = new WeakMap<GpuTensor, GpuTensor>();
   #ended: TilewiseError | undefined;
 
   constructor(device: GPUDevice, ownsDevice: boolean) {
@@ -167,7 +173,9 @@ export class GpuContext {
   ): GpuTensor {
     const { buffer, byteOffset, dtype, fault } = tensor;
     checkStrides(shape, strides);
-    return new GpuTensor(this, { buffer, byteOffset, owned: false }, { dtype, shape, strides }, fault);
+    const view = new GpuTensor(this, { buffer, byteOffset, owned: false }, { dtype, shape, strides }, fault);
+    this.#viewed.set(view, tensor.context.#viewed.get(tensor) ?? tensor);
+    return view;
   }
 
   /**
@@ -241,7 +249,8 @@ export class GpuContext {
     if (tensor.context.device !== this.device) {
       throw new InvalidArgumentError(argument, 'belongs to another device');
     }
-    if (tensor.context.#released.has(tensor)) {
+    const owner = tensor.context.#viewed.get(tensor) ?? tensor;
+    if (owner.context.#released.has(owner)) {
       throw new InvalidArgumentError(argument, 'was destroyed');
     }
     return tensor;

@@ -1,4 +1,11 @@
-import type { DType, Shape, Strides, TensorDesc, TilewiseError } from '@tilewise/core';
+import {
+  type DType,
+  InvalidArgumentError,
+  type Shape,
+  type Strides,
+  type TensorDesc,
+  type TilewiseError,
+} from '@tilewise/core';
 import type { GpuContext } from './context.ts';
 
 /** A tensor in a GPU buffer: `byteOffset` bytes in, with strides in elements. Made by a context, never by hand. */
@@ -30,11 +37,18 @@ export class GpuTensor implements TensorDesc {
     this.fault = fault;
   }
 
-  /** The dimensions in another order; a view on the same buffer. */
+  /**
+   * The dimensions in another order; a view on the same buffer.
+   * @throws InvalidArgumentError when `order` does not name each dimension once.
+   */
   permute(...order: number[]): GpuTensor {
+    const rank = this.shape.length;
+    if (order.length !== rank || [...order].sort((a, b) => a - b).some((d, n) => d !== n)) {
+      throw new InvalidArgumentError('order', `must be a permutation of 0..${rank - 1}, got [${order}]`);
+    }
     return this.context.view(this, {
-      shape: order.map(d => this.shape[d] ?? Number.NaN),
-      strides: order.map(d => this.strides[d] ?? Number.NaN),
+      shape: order.map(d => this.shape[d]),
+      strides: order.map(d => this.strides[d]),
     });
   }
 
