@@ -1,0 +1,34 @@
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { expect, test } from 'vitest';
+
+async function bundleOf(...names: string[]): Promise<string> {
+  const contents = `import { ${names.join(', ')} } from './index.ts'; console.log(${names.join(', ')});`;
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    conditions: ['@tilewise/source'],
+  });
+  return outputFiles[0].text;
+}
+
+test('a page that only runs forward carries no backward kernels', async () => {
+  for (const name of ['planSdpa', 'sdpa']) {
+    const code = await bundleOf('createContext', name);
+    expect(code).toContain('attention forward');
+    expect(code).not.toMatch(/attention (dq|dk|dbias|dsink|rows)/);
+  }
+});
+
+test('a context alone carries no kernels', async () => {
+  expect(await bundleOf('createContext')).not.toContain('@compute');
+});
+
+test('everything eager stays below 40 KB gzipped', async () => {
+  const code = await bundleOf('createContext', 'sdpa', 'sdpaBackward');
+  expect(gzipSync(code).length).toBeLessThan(40_000);
+});
