@@ -9,12 +9,14 @@ import {
 } from '@tilewise/core';
 import { backwardKernels, forwardKernels } from '../src/attention/kernels.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../src/index.ts';
+import type { AttentionCall } from './attention-call.ts';
 import { type Choice, pairwise } from './pairwise.ts';
 
 /** Everything that the text of a kernel depends on. */
 export const factors = {
   dtype: ['f32', 'f16', 'bf16'],
-  layout: ['vectors', 'gaps', 'every other channel', 'unaligned'],
+  /** Rows without gaps, with gaps of four elements or one, or channels that do not lie side by side. */
+  layout: ['whole', 'gaps of 4', 'gaps of 1', 'every other channel'],
   /** Dqk, Dv. */
   D: [
     [8, 8],
@@ -50,52 +52,77 @@ export type Variant = Choice<typeof factors>;
 /** A selection in which every two values meet. */
 export const variants: readonly Variant[] = pairwise(factors);
 
-/** The problem of a variant, on tensors that hold nothing of interest. */
-export function problemOf(variant: Variant): BackwardProblem {
-  const { dtype, layout, lengths, dropout, bias, biasShape } = variant;
+/** Makes a tensor of floats. */
+export type MakeFloats = (shape: readonly number[], dtype: DType, strides?: readonly number[]) => Tensor;
+
+/** A call whose kernels are those of a variant. */
+export function callOf(variant: Variant, floats: MakeFloats): AttentionCall {
+  const { dtype, layout, lengths, dropout, bias, biasShape, outDType = dtype } = variant;
   const [B, S] = [2, 40];
   const [Hq, Hk, Hv] = variant.heads;
   const [Dqk, Dv] = variant.D;
   const packed = lengths.startsWith('packed');
-  const tensor = (H: number, D: number, as: DType): Tensor => {
+  const tensor = (H: number, D: number, as: DType = dtype): Tensor => {
     const step = layout === 'every other channel' ? 2 : 1;
-    const row = D * step + (layout === 'gaps' ? 4 : 0);
+    const row = D * step + (layout === 'gaps of 4' ? 4 : layout === 'gaps of 1' ? 1 : 0);
     return packed
-      ? Tensor.zeros([S, H, D], { dtype: as, strides: [H * row, row, step] })
-      : Tensor.zeros([B, H, S, D], { dtype: as, strides: [H * S * row, S * row, row, step] });
+      ? floats([S, H, D], as, [H * row, row, step])
+      : floats([B, H, S, D], as, [H * S * row, S * row, row, step]);
   };
   const extent = packed ? 24 : S;
+  const bools = (...shape: number[]): Tensor => {
+    const values = floats(shape, 'f32').toFloat32();
+    return Tensor.from(
+      values.map(x => Number(x > -0.7)),
+      shape,
+      { dtype: 'bool' },
+    );
+  };
   const shapes = { whole: [B, Hq, extent, extent], 'per head': [Hq, 1, 1], 'per key': [extent], one: [1] };
-  const given = lengths === 'both' || lengths === 'packed with lengths';
+  const both = lengths === 'both' || lengths === 'packed with lengths';
+  const cuSeqLens = packed ? [0, 24, 40] : undefined;
   const options: SdpaOptions = {
     causal: variant.causal,
     softcap: variant.softcap ? 5 : undefined,
-    alibi: variant.alibi ? Array.from({ length: Hq }, () => 0.5) : undefined,
-    sink: variant.sink ? Array.from({ length: Hq }, () => 1) : undefined,
-    mask: variant.mask ? Tensor.zeros([extent, extent], { dtype: 'bool' }) : undefined,
-    bias: bias ? Tensor.zeros(shapes[biasShape], { dtype: bias }) : undefined,
-    seqLensQ: given || lengths === 'q' ? [3, 7] : undefined,
-    seqLensKv: given || lengths === 'kv' ? [5, 9] : undefined,
-    cuSeqLensQ: packed ? [0, 24, 40] : undefined,
-    cuSeqLensKv: packed ? [0, 24, 40] : undefined,
+    alibi: variant.alibi ? Array.from({ length: Hq }, (_, h) => 2 ** -h / 4) : undefined,
+    sink: variant.sink ? floats([Hq], 'f32') : undefined,
+    mask: variant.mask ? bools(extent, extent) : undefined,
+    bias: bias ? floats(shapes[biasShape], bias) : undefined,
+    seqLensQ: both || lengths === 'q' ? [23, 16] : undefined,
+    seqLensKv: both || lengths === 'kv' ? [19, 9] : undefined,
+    cuSeqLensQ: cuSeqLens,
+    cuSeqLensKv: cuSeqLens,
     dropout:
       dropout === 'mask'
-        ? { mask: Tensor.zeros([B, Hq, extent, extent], { dtype: 'bool' }), p: 0.1 }
+        ? { mask: bools(B, Hq, extent, extent), p: 0.1 }
         : dropout
-          ? { p: 0.1, seed: 1, scheme: dropout }
+          ? { p: 0.1, seed: 1n << 40n, offset: 2n ** 32n - 100n, scheme: dropout }
           : undefined,
     outputs: { max: variant.rowOutputs, sumExp: variant.rowOutputs },
-    outDType: variant.outDType,
+    outDType,
   };
-  const [q, k, v] = [tensor(Hq, Dqk, dtype), tensor(Hk, Dqk, dtype), tensor(Hv, Dv, dtype)];
-  const o = tensor(Hq, Dv, variant.outDType ?? dtype);
-  const rows = Tensor.zeros(packed ? [Hq, S] : [B, Hq, S]);
   const gradients =
     variant.gradients === 'default' ? undefined : (variant.gradients.split(' ') as GradientName[]);
-  const inputs = { q, k, v, o, dO: o, lse: rows, ...(variant.dLse ? { dLse: rows } : {}) };
-  const { problem } = normaliseBackward(inputs, { ...options, gradients });
-  // Backward's o is the one it is given; forward's is the one it makes.
-  return { ...problem, forward: { ...normalise({ q, k, v }, options).problem, o: problem.forward.o } };
+  return {
+    q: tensor(Hq, Dqk),
+    k: tensor(Hk, Dqk),
+    v: tensor(Hv, Dv),
+    dO: tensor(Hq, Dv, outDType),
+    ...(variant.dLse ? { dLse: floats(packed ? [Hq, S] : [B, Hq, S], 'f32') } : {}),
+    options: { ...options, gradients },
+  };
+}
+
+const zeros: MakeFloats = (shape, dtype, strides) => Tensor.zeros(shape, { dtype, strides });
+
+function problemOf(variant: Variant): BackwardProblem {
+  const call = callOf(variant, zeros);
+  const { q, dO, options } = call;
+  const lse = zeros(options?.cuSeqLensQ ? [q.shape[1], q.shape[0]] : q.shape.slice(0, 3), 'f32');
+  const { problem } = normaliseBackward({ ...call, o: dO, lse }, options);
+  const forward = normalise(call, options).problem;
+  // Backward's o is the one that it is given: laid out as dO here.
+  return { ...problem, forward: { ...forward, o: problem.forward.o } };
 }
 
 /** The kernels of a variant, forward and backward, as they are made for a device. */
@@ -105,10 +132,29 @@ export function kernelsOf(
 ): KernelSpec[] {
   const problem = problemOf(variant);
   const { q, k, v } = problem.forward;
-  const names = ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'];
-  const unaligned = new Set(variant.layout === 'unaligned' ? names : []);
   return [
-    ...forwardKernels(problem.forward, unaligned),
-    ...backwardKernels(problem, { dq: q, dk: k, dv: v }, capabilities, unaligned),
+    ...forwardKernels(problem.forward, new Set()),
+    ...backwardKernels(problem, { dq: q, dk: k, dv: v }, capabilities, new Set()),
   ];
+}
+
+/**
+ * Variants in which each value of each factor occurs, with at most ten storage buffers per kernel. (Core WebGPU has eight, the
+ * adapters that tests run on twelve or more.)
+ */
+export function representatives(): Variant[] {
+  const runnable = variants.filter(variant =>
+    kernelsOf(variant).every(({ bindings }) => bindings.length <= 10),
+  );
+  const values = (variant: Variant): string[] =>
+    Object.entries(variant).map(([name, value]) => JSON.stringify([name, value]));
+  const missing = new Set(runnable.flatMap(values));
+  const chosen: Variant[] = [];
+  while (missing.size > 0) {
+    const gain = (variant: Variant): number => values(variant).filter(value => missing.has(value)).length;
+    const best = runnable.reduce((a, b) => (gain(b) > gain(a) ? b : a));
+    for (const value of values(best)) missing.delete(value);
+    chosen.push(best);
+  }
+  return chosen;
 }
