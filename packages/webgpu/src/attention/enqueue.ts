@@ -1,11 +1,11 @@
 import {
   type DropoutDesc,
   dtypeInfo,
+  elementCount,
   InvalidArgumentError,
   isContiguous,
   Tensor,
   type TensorDesc,
-  type TilewiseError,
   UnsupportedError,
 } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
@@ -17,7 +17,7 @@ import type { Plan } from './plan.ts';
 /** A result to be made. */
 export interface ResultDesc {
   readonly desc: TensorDesc;
-  /** What the elements hold that kernels may leave out, if there are such. */
+  /** What the elements hold that kernels may leave out, if there are such; other than 0 for f32 only. */
   readonly fill: number | null;
 }
 
@@ -57,9 +57,12 @@ export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTen
   const plan = remembered(ctx, call, unaligned);
 
   const uploaded: GpuTensor[] = [];
-  const outputs: { readonly name: string; readonly tensor: GpuTensor }[] = [];
-  const workspace = plan.workspaceBytes > 0 ? ctx.takeScratch(plan.workspaceBytes) : null;
-  let fault: Promise<TilewiseError | undefined>;
+  const taken: GPUBuffer[] = [];
+  const take = (bytes: number): GPUBuffer => {
+    const buffer = ctx.takeBuffer(bytes);
+    taken.push(buffer);
+    return buffer;
+  };
   try {
     for (const [name, tensor] of operands) {
       if (given.has(name)) continue;
@@ -69,37 +72,55 @@ export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTen
       uploaded.push(copy);
       given.set(name, copy);
     }
-    ({ fault } = withFaults(ctx.device, () => {
-      for (const [name, { desc, fill }] of Object.entries(results)) {
-        const tensor = ctx.allocate(desc.shape, desc.dtype);
-        outputs.push({ name, tensor });
-        if (fill !== null) ctx.fill(tensor, fill);
-      }
-      const buffers: Record<string, BufferSlice> = workspace ? { workspace: { buffer: workspace } } : {};
+    const { result: outputs, fault } = withFaults(ctx.device, () => {
+      const buffers: Record<string, BufferSlice> = {};
       for (const [name, { buffer, byteOffset }] of given) buffers[name] = { buffer, offset: byteOffset };
-      for (const { name, tensor } of outputs) buffers[name] = { buffer: tensor.buffer };
-      const encoder = ctx.device.createCommandEncoder({ label: 'tilewise' });
-      const words = dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : {};
-      plan.encode(encoder, buffers, words);
-      ctx.device.queue.submit([encoder.finish()]);
-      plan.retire();
-    }));
+      const made = Object.entries(results).map(([name, result]) => ({
+        name,
+        result,
+        buffer: take(elementCount(result.desc.shape) * dtypeInfo[result.desc.dtype].bytes),
+      }));
+      for (const { name, buffer } of made) buffers[name] = { buffer };
+      const workspace = plan.workspaceBytes > 0 ? ctx.takeBuffer(plan.workspaceBytes) : null;
+      if (workspace) buffers.workspace = { buffer: workspace };
+      try {
+        const encoder = ctx.device.createCommandEncoder({ label: 'tilewise' });
+        for (const { buffer, result } of made) fill(ctx, encoder, buffer, result);
+        const words = dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : {};
+        plan.encode(encoder, buffers, words);
+        ctx.device.queue.submit([encoder.finish()]);
+        plan.retire();
+      } finally {
+        if (workspace) ctx.giveBuffer(workspace);
+      }
+      return made;
+    });
+    const faults = Promise.all([fault, ...[...given.values()].map(tensor => tensor.fault)]).then(all =>
+      all.find(f => f !== undefined),
+    );
+    return Object.fromEntries(
+      outputs.map(({ name, result, buffer }) => {
+        return [name, new GpuTensor(ctx, { buffer, byteOffset: 0, owned: true }, result.desc, faults)];
+      }),
+    );
   } catch (error) {
-    for (const { tensor } of outputs) ctx.release(tensor);
+    for (const buffer of taken) ctx.giveBuffer(buffer);
     throw error;
   } finally {
-    if (workspace) ctx.giveScratch(workspace);
     for (const tensor of uploaded) ctx.release(tensor);
   }
-  const faults = Promise.all([fault, ...[...given.values()].map(tensor => tensor.fault)]).then(all =>
-    all.find(f => f !== undefined),
-  );
-  return Object.fromEntries(
-    outputs.map(({ name, tensor }) => {
-      const { buffer, byteOffset, owned } = tensor;
-      return [name, new GpuTensor(ctx, { buffer, byteOffset, owned }, tensor, faults)];
-    }),
-  );
+}
+
+/** What kernels may leave out of a result: zeros in passing, other values (of the small row results) from the host. */
+function fill(
+  ctx: GpuContext,
+  encoder: GPUCommandEncoder,
+  buffer: GPUBuffer,
+  { desc, fill }: ResultDesc,
+): void {
+  if (fill === null) return;
+  if (fill === 0) encoder.clearBuffer(buffer);
+  else ctx.device.queue.writeBuffer(buffer, 0, new Float32Array(elementCount(desc.shape)).fill(fill));
 }
 
 function checkPlaced(ctx: GpuContext, name: string, tensor: GpuTensor): GpuTensor {
@@ -122,7 +143,12 @@ function remembered(ctx: GpuContext, { key, plan }: EagerCall, unaligned: readon
     field === 'seed' || field === 'offset' ? 0 : value,
   );
   const old = known.get(name);
-  if (old) return old;
+  if (old) {
+    // The least recently used goes first.
+    known.delete(name);
+    known.set(name, old);
+    return old;
+  }
   const made = plan(unaligned);
   if (known.size >= maxPlans) {
     const [oldest] = known.keys();

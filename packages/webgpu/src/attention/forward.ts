@@ -44,10 +44,10 @@ export function forwardKernel(problem: AttentionProblem, config: KernelConfig): 
   const dropout = dropoutPart(problem);
   const { q, k, v } = tileOperands(problem);
   const { o } = tileResults(problem);
-  const rowOutputs = [
+  const rowOutputs: readonly RowOutput[] = [
     'lse',
-    ...(problem.outputs.max ? ['max'] : []),
-    ...(problem.outputs.sumExp ? ['sumExp'] : []),
+    ...(problem.outputs.max ? (['max'] as const) : []),
+    ...(problem.outputs.sumExp ? (['sumExp'] as const) : []),
   ];
   const sink: ShaderPart = problem.sink ? rowTensor('sink', 'read', 'f32') : {};
   const perLane = vectorsPerLane(Dv, tile);
@@ -163,12 +163,14 @@ function addSink(r: number, perLane: number): string {
   }`;
 }
 
+type RowOutput = 'lse' | 'max' | 'sumExp';
+
 /** Bits of a row's result; a row without keys has lse = max = −Infinity and sumExp = 0. */
-function rowValue(name: string, r: number): string {
-  const bits: Readonly<Record<string, string>> = {
+function rowValue(name: RowOutput, r: number): string {
+  const bits: Readonly<Record<RowOutput, string>> = {
     lse: `select(bitcast<u32>(m${r} + log(l${r})), 0xff800000u, dead)`,
     max: `select(bitcast<u32>(m${r}), 0xff800000u, dead)`,
     sumExp: `bitcast<u32>(l${r})`,
   };
-  return bits[name] ?? '0u';
+  return bits[name];
 }

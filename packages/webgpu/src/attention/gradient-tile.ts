@@ -9,7 +9,7 @@ import { products, repeat, tileCols, tileRequires, tileRows } from './tile.ts';
 import { headGroups, tileOperands } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
 
-/** What both backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the rows' (lse, δ). */
+/** What the backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the rows' (lse, δ). */
 export interface GradientTile {
   readonly parts: readonly ShaderPart[];
   /** Statements that declare the row values of this lane's four queries. */

@@ -14,11 +14,18 @@ export interface BackwardPlanOptions extends PlanOptions {
 /** Whether this context can run a problem, and why not. */
 export function checkSupport(ctx: GpuContext, problem: AttentionProblem | BackwardProblem): Support {
   if (!('forward' in problem)) return checkForwardSupport(ctx, problem);
+  return backwardSupport(ctx, problem, layoutsOf(problem));
+}
+
+function backwardSupport(
+  { capabilities }: GpuContext,
+  problem: BackwardProblem,
+  layouts: GradientDescs,
+): Support {
   const reasons = backwardReasons(problem);
   if (reasons.length > 0) return support(reasons);
-  const layouts = layoutsOf(problem);
-  const kernels = backwardKernels(problem, layouts, ctx.capabilities, new Set());
-  return support(deviceReasons(kernels, backwardTensorSpans(problem, layouts), ctx.capabilities));
+  const kernels = backwardKernels(problem, layouts, capabilities, new Set());
+  return support(deviceReasons(kernels, backwardTensorSpans(problem, layouts), capabilities));
 }
 
 /**
@@ -36,10 +43,10 @@ export function planSdpaBackward(
   ctx.checkAlive();
   const { forward, gradients } = problem;
   validateBackward(problem);
-  demandSupport(checkSupport(ctx, problem));
   if (gradients.includes('dq')) checkResultLayout('layouts.dq', layouts.dq, forward.q.shape);
   if (gradients.includes('dk')) checkResultLayout('layouts.dk', layouts.dk, forward.k.shape);
   if (gradients.includes('dv')) checkResultLayout('layouts.dv', layouts.dv, forward.v.shape);
+  demandSupport(backwardSupport(ctx, problem, layouts));
   const kernels = backwardKernels(problem, layouts, ctx.capabilities, new Set(unaligned));
   return makePlan(ctx, kernels, backwardTensorSpans(problem, layouts), forward);
 }

@@ -1,6 +1,8 @@
 import {
   type AttentionProblem,
+  dtypeInfo,
   InvalidArgumentError,
+  InvalidDTypeError,
   InvalidShapeError,
   type OperandDesc,
   type Support,
@@ -63,6 +65,9 @@ export function demandSupport({ supported, reasons }: Support): void {
 
 /** A result has the shape of what it is, and a place for each element. */
 export function checkResultLayout(argument: string, desc: OperandDesc, shape: OperandDesc['shape']): void {
+  if (dtypeInfo[desc.dtype]?.kind !== 'float') {
+    throw new InvalidDTypeError(argument, `must be a float dtype, got ${desc.dtype}`);
+  }
   if (desc.shape.some((n, d) => n !== shape[d])) {
     throw new InvalidShapeError(argument, `must have shape [${shape}], got [${desc.shape}]`);
   }

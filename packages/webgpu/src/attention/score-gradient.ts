@@ -133,7 +133,7 @@ function scoreInputKernel(
 
   return kernelSpec({
     name: `attention ${name}`,
-    groups: partsB * partsH * partsI * partsJ,
+    groups: shape.includes(0) ? 0 : partsB * partsH * partsI * partsJ,
     workgroupSize: tileLanes(tile),
     parts: [
       {

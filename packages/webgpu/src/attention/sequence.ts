@@ -18,31 +18,44 @@ const offsetField = (name: string): UniformField => ({
 /** A bound that no index reaches, far enough from the limits of i32 to be added to any. */
 const unbounded = 2 ** 30;
 
-/** Code for the length and first token of a sequence, on one side (`q` or `kv`). */
+interface SideNames {
+  readonly suffix: string;
+  readonly extent: 'Sq' | 'Skv';
+  readonly lengths: string;
+  readonly cumulative: string;
+}
+
+/**
+ * Code for the length and first token of a sequence, on one side (`q` or `kv`). Lists on the GPU cannot be checked before they
+ * are used, so what they say is held within the tensor: a wrong list gives wrong results, but no endless loop and no write
+ * outside a sequence's rows.
+ */
 function side(
   { packed }: AttentionProblem,
   kind: AttentionProblem['lengthsQ'],
-  names: {
-    readonly suffix: string;
-    readonly extent: string;
-    readonly lengths: string;
-    readonly cumulative: string;
-  },
+  tokens: number,
+  { suffix, extent, lengths, cumulative }: SideNames,
 ): ShaderPart {
-  const { suffix, extent, lengths, cumulative } = names;
   const used = [...(packed ? [cumulative] : []), ...(kind === 'lengths' ? [lengths] : [])];
-  const start = packed ? `u32(${cumulative}[P.${cumulative}_base + b])` : '0u';
-  const whole = packed ? `u32(${cumulative}[P.${cumulative}_base + b + 1u]) - ${start}` : `P.${extent}`;
+  const cut = (n: string): string =>
+    `u32(clamp(${cumulative}[P.${cumulative}_base + ${n}], 0, i32(P.tokens_${suffix})))`;
+  const start = packed ? cut('b') : '0u';
+  const whole = packed
+    ? `min(max(${cut('b + 1u')}, start_${suffix}(b)) - start_${suffix}(b), P.${extent})`
+    : `P.${extent}`;
   const length = kind === 'lengths' ? `min(u32(max(${lengths}[P.${lengths}_base + b], 0)), ${whole})` : whole;
   return {
     bindings: used.map(lengthsBinding),
-    uniforms: used.map(offsetField),
-    code: `fn length_${suffix}(b: u32) -> u32 {
-  return ${length};
+    uniforms: [
+      ...used.map(offsetField),
+      ...(packed ? [{ name: `tokens_${suffix}`, type: 'u32', value: tokens } as const] : []),
+    ],
+    code: `fn start_${suffix}(b: u32) -> u32 {
+  return ${start};
 }
 
-fn start_${suffix}(b: u32) -> u32 {
-  return ${start};
+fn length_${suffix}(b: u32) -> u32 {
+  return ${length};
 }`,
   };
 }
@@ -53,13 +66,13 @@ fn start_${suffix}(b: u32) -> u32 {
  */
 export function sequencePart(problem: AttentionProblem): readonly ShaderPart[] {
   const { band, Sq, Skv, Dqk, Dv, lengthsQ, lengthsKv, packed } = problem;
-  const sideQ = side(problem, lengthsQ, {
+  const sideQ = side(problem, lengthsQ, problem.q.shape[2], {
     suffix: 'q',
     extent: 'Sq',
     lengths: 'seqLensQ',
     cumulative: 'cuSeqLensQ',
   });
-  const sideKv = side(problem, lengthsKv, {
+  const sideKv = side(problem, lengthsKv, problem.k.shape[2], {
     suffix: 'kv',
     extent: 'Skv',
     lengths: 'seqLensKv',

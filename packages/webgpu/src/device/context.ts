@@ -124,14 +124,6 @@ export class GpuContext {
     return this.#guarded(desc, () => this.#pool.take(bytes));
   }
 
-  /** Sets every element of a contiguous tensor. */
-  fill(tensor: GpuTensor, value: number): void {
-    const { dtype, shape, buffer, byteOffset } = tensor;
-    const { allocate, encode, bytes } = dtypeInfo[dtype];
-    const values = allocate(elementCount(shape)).fill(encode(value));
-    this.device.queue.writeBuffer(buffer, byteOffset, wholeWords(values, 0, values.length * bytes));
-  }
-
   /**
    * The caller's buffer as a tensor, without a copy. It needs the usage STORAGE (and COPY_SRC to be downloaded).
    * @throws InvalidShapeError when the tensor does not fit into the buffer.
@@ -146,6 +138,12 @@ export class GpuContext {
       throw new InvalidArgumentError(
         'offset',
         `must be a multiple of ${bytes} bytes for ${dtype}, got ${offset}`,
+      );
+    }
+    if (buffer.size % 4 !== 0) {
+      throw new InvalidArgumentError(
+        'buffer',
+        `must have a size that is a multiple of 4 bytes, got ${buffer.size}`,
       );
     }
     if (!(buffer.usage & bufferUsage.STORAGE)) {
@@ -222,9 +220,11 @@ export class GpuContext {
 
   /** Gives a tensor's memory back for reuse. No effect on wrapped buffers and views. */
   release(tensor: GpuTensor): void {
-    if (!tensor.owned || this.#released.has(tensor)) return;
-    this.#released.add(tensor);
-    this.#pool.give(tensor.buffer);
+    // The context that made it has its memory.
+    const { context } = tensor;
+    if (!tensor.owned || context.#released.has(tensor)) return;
+    context.#released.add(tensor);
+    context.#pool.give(tensor.buffer);
   }
 
   /** Destroys the buffers that are kept for reuse. */
@@ -256,12 +256,12 @@ export class GpuContext {
     return tensor;
   }
 
-  /** A storage buffer for the duration of some work; give it back once that is submitted. */
-  takeScratch(bytes: number): GPUBuffer {
+  /** A storage buffer with whatever content; give it back once the work that uses it is submitted. */
+  takeBuffer(bytes: number): GPUBuffer {
     return this.#pool.take(bytes);
   }
 
-  giveScratch(buffer: GPUBuffer): void {
+  giveBuffer(buffer: GPUBuffer): void {
     this.#pool.give(buffer);
   }
 

@@ -1,9 +1,11 @@
 import { TilewiseError } from '@tilewise/core';
 
+/** By name: where the caller brings the device, the classes need not be globals. */
+const isOutOfMemory = (error: GPUError): boolean => error.constructor.name === 'GPUOutOfMemoryError';
+
 /** A GPU error as one of ours. */
 export function faultOf(error: GPUError): TilewiseError {
-  // By name: where the caller brings the device, the classes need not be globals.
-  const outOfMemory = error.constructor.name === 'GPUOutOfMemoryError';
+  const outOfMemory = isOutOfMemory(error);
   return new TilewiseError(
     outOfMemory ? 'OUT_OF_MEMORY' : 'INVALID_ARGUMENT',
     outOfMemory
@@ -33,7 +35,8 @@ export function withFaults<R>(
     scopes = Promise.all([device.popErrorScope(), device.popErrorScope()]).catch(() => []);
   }
   const fault = scopes.then(errors => {
-    const error = errors.find(e => e !== null);
+    // A buffer that could not be made is invalid wherever it is used: the cause comes first.
+    const error = errors.find(e => e && isOutOfMemory(e)) ?? errors.find(e => e !== null);
     return error ? faultOf(error) : undefined;
   });
   return { result, fault };

@@ -92,7 +92,11 @@ export class BufferPool {
   }
 }
 
-/** Buffers come in multiples of 16 bytes, and never empty: an empty tensor must be bindable too. */
+/**
+ * Buffers come in multiples of 16 bytes, and never empty: an empty tensor must be bindable too. Above 4 KiB in steps of an
+ * eighth of their size, so that sequences of all lengths find a buffer that was given back.
+ */
 function sizeClass(bytes: number): number {
-  return Math.max(16, Math.ceil(bytes / 16) * 16);
+  const step = bytes <= 4096 ? 16 : 2 ** (Math.floor(Math.log2(bytes)) - 3);
+  return Math.max(16, Math.ceil(bytes / step) * step);
 }

@@ -3,6 +3,7 @@ import { bufferUsage } from '../device/constants.ts';
 import type { GpuContext } from '../device/context.ts';
 import { GpuTensor } from '../device/gpu-tensor.ts';
 import { compile, compileAsync } from '../device/pipelines.ts';
+import { bindTensor, checkAliasing } from './bind.ts';
 import type { KernelSpec } from './kernel-spec.ts';
 import { ParameterBuffers } from './parameter-buffers.ts';
 import { type EncodeTimeValue, packUniforms, type StorageBinding } from './shader-part.ts';
@@ -56,6 +57,12 @@ export function makeKernelPlan(
   const bytesOf = ({ name, elementBytes }: StorageBinding): number => (spans[name] ?? 0) * elementBytes;
   const tensors = planTensors(kernels, bytesOf);
   const steps = kernels.map(kernel => ({ kernel, parameters: new ParameterBuffers(ctx) }));
+  const placeholders = new Map<string, GPUBuffer>();
+  const placeholder = (name: string): BufferSlice => {
+    const buffer = placeholders.get(name) ?? ctx.takeBuffer(16);
+    placeholders.set(name, buffer);
+    return { buffer };
+  };
 
   return {
     kernels,
@@ -65,22 +72,30 @@ export function makeKernelPlan(
       const slices = new Map(
         tensors.map(tensor => [tensor.name, checkedSlice(ctx, tensor, buffers[tensor.name])]),
       );
-      const pass = 'dispatchWorkgroups' in target ? target : target.beginComputePass({ label: 'tilewise' });
-      for (const { kernel, parameters } of steps) {
-        if (kernel.workgroups[0] === 0) continue;
-        const { pipeline, layout } = compile(device, kernel);
-        const ranges = kernel.bindings.map(binding => {
-          const { buffer, offset = 0 } = slices.get(binding.name) as BufferSlice;
-          return bindingRange(buffer, offset, bytesOf(binding), capabilities.minStorageBufferOffsetAlignment);
+      const calls = steps
+        .filter(({ kernel }) => kernel.workgroups[0] > 0)
+        .map(({ kernel, parameters }) => {
+          const bound = kernel.bindings.map(binding => {
+            const bytes = bytesOf(binding);
+            // An empty tensor may lie at the very end of its buffer, where nothing can be bound.
+            const { buffer, offset = 0 } =
+              bytes > 0 ? (slices.get(binding.name) as BufferSlice) : placeholder(binding.name);
+            return bindTensor(binding, buffer, offset, bytes, capabilities.minStorageBufferOffsetAlignment);
+          });
+          checkAliasing(kernel, bound);
+          return { kernel, parameters, bound };
         });
+      const pass = 'dispatchWorkgroups' in target ? target : target.beginComputePass({ label: 'tilewise' });
+      for (const { kernel, parameters, bound } of calls) {
+        const { pipeline, layout } = compile(device, kernel);
         const resolve = (value: EncodeTimeValue): number => {
           if ('input' in value) return inputs[value.input] ?? 0;
-          const n = kernel.bindings.findIndex(({ name }) => name === value.offsetOf);
-          return (ranges[n]?.skipped ?? 0) / (kernel.bindings[n]?.elementBytes ?? 1);
+          const tensor = bound.find(({ binding }) => binding.name === value.offsetOf);
+          return tensor ? tensor.skipped / tensor.binding.elementBytes : 0;
         };
         const resources = [
           parameters.get(packUniforms(kernel.uniforms, resolve)),
-          ...ranges.map(({ resource }) => resource),
+          ...bound.map(({ resource }) => resource),
         ];
         pass.setPipeline(pipeline);
         pass.setBindGroup(
@@ -104,6 +119,8 @@ export function makeKernelPlan(
     },
     destroy() {
       for (const { parameters } of steps) parameters.destroy();
+      for (const buffer of placeholders.values()) ctx.discard(buffer);
+      placeholders.clear();
     },
   };
 }
@@ -143,7 +160,7 @@ function checkedSlice(
     );
   }
   // Shaders see whole words, so the last one must be there.
-  if (Math.ceil((offset + bytes) / 4) * 4 > buffer.size) {
+  if (bytes > 0 && Math.ceil((offset + bytes) / 4) * 4 > buffer.size) {
     throw new InvalidShapeError(
       argument,
       `needs ${bytes} bytes from offset ${offset}, but its buffer has ${buffer.size}`,
@@ -161,16 +178,4 @@ function sliceOf(ctx: GpuContext, argument: string, given: PlanBuffer): BufferSl
     return { buffer, offset: byteOffset };
   }
   return 'buffer' in given ? given : { buffer: given };
-}
-
-/** Bindings start at coarse offsets: the tensor starts `skipped` bytes into its binding. */
-function bindingRange(
-  buffer: GPUBuffer,
-  start: number,
-  bytes: number,
-  coarse: number,
-): { skipped: number; resource: GPUBufferBinding } {
-  const offset = Math.floor(start / coarse) * coarse;
-  const end = Math.min(Math.ceil((start + Math.max(bytes, 1)) / 16) * 16, Math.floor(buffer.size / 4) * 4);
-  return { skipped: start - offset, resource: { buffer, offset, size: end - offset } };
 }

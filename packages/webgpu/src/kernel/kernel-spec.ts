@@ -16,8 +16,7 @@ const maxWorkgroupsPerDimension = 65535;
 
 /**
  * Assembles a kernel that runs `body` once per group of `workgroupSize` invocations. In `body`, `group` is the group's
- * number in 0..groups−1 and `lane` the invocation's number in its group; both are known to be what WGSL calls uniform
- * resp. not.
+ * number in 0..groups−1 (uniform: barriers may depend on it) and `lane` the invocation's number in its group (not uniform).
  */
 export function kernelSpec(kernel: {
   readonly name: string;
