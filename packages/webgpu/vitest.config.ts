@@ -10,7 +10,7 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     // The first test that needs a kernel compiles it: seconds each on a software adapter.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 });

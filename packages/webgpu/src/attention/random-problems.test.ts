@@ -11,6 +11,8 @@ interface Structure {
   readonly dtype: 'f32' | 'f16' | 'bf16';
   /** Head sizes and strides in multiples of four, or any. */
   readonly vectors: boolean;
+  /** Keys and values may differ in their number of heads. */
+  readonly unequalHeads?: boolean;
   readonly packed?: boolean;
   readonly lengths?: boolean;
   readonly mask?: boolean;
@@ -23,7 +25,7 @@ interface Structure {
 }
 
 const structures: readonly Structure[] = [
-  { dtype: 'f32', vectors: true },
+  { dtype: 'f32', vectors: true, unequalHeads: true },
   { dtype: 'f32', vectors: false, lengths: true, dLse: true, softcap: true },
   { dtype: 'f16', vectors: true, mask: true, bias: 'f16', lengths: true, dropout: 'onednn' },
   { dtype: 'bf16', vectors: false, packed: true, alibi: true, sink: true, dropout: 'flash-attention-2' },
@@ -34,7 +36,6 @@ const numbers = fc.record({
   B: fc.integer({ min: 1, max: 3 }),
   Hk: fc.constantFrom(1, 2),
   Hv: fc.constantFrom(1, 2),
-  group: fc.constantFrom(1, 2),
   Sq: fc.integer({ min: 1, max: 70 }),
   Skv: fc.integer({ min: 1, max: 70 }),
   Dqk: fc.integer({ min: 1, max: 31 }),
@@ -76,8 +77,9 @@ function poisoned(t: Tensor, lengths: readonly number[]): Tensor {
 
 function callOf(structure: Structure, drawn: Numbers): AttentionCall {
   const { dtype, packed, lengths, bias, dropout } = structure;
-  const { B, Hk, Hv, group, Sq, Skv, layout, scale, causal, left, right, seed } = drawn;
-  const Hq = group * Math.max(Hk, Hv);
+  const { B, Hk, Sq, Skv, layout, scale, causal, left, right, seed } = drawn;
+  const Hv = structure.unequalHeads ? drawn.Hv : Hk;
+  const Hq = 2 * Math.max(Hk, Hv);
   const unit = structure.vectors ? 4 : 1;
   const [Dqk, Dv] = [drawn.Dqk, drawn.Dv].map(D => Math.ceil(D / unit) * unit);
   const lengthsQ = packed || lengths ? drawLengths(B, Sq, seed + 1) : new Array<number>(B).fill(Sq);
@@ -99,7 +101,7 @@ function callOf(structure: Structure, drawn: Numbers): AttentionCall {
           { dtype: 'bool' },
         )
       : undefined,
-    bias: bias ? normal([Hq, Sq, 1], seed + 4, bias) : undefined,
+    bias: bias ? normal([Sq, 1], seed + 4, bias) : undefined,
     softcap: structure.softcap ? 3 : undefined,
     alibi: structure.alibi ? [...normal([Hq], seed + 5).toFloat64()].map(x => Math.abs(x) / 8) : undefined,
     sink: structure.sink ? normal([Hq], seed + 6) : undefined,
