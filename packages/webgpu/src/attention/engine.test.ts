@@ -1,0 +1,47 @@
+import { type Engine, normalise, Tensor } from '@tilewise/core';
+import { expect, test } from 'vitest';
+import { exactResults, normal } from '../../testing/attention-call.ts';
+import { expectAgreement } from '../../testing/expect-agreement.ts';
+import { sharedContext } from '../../testing/shared-context.ts';
+import { createContext, type GpuTensor, webgpuEngine } from '../index.ts';
+
+test('a context is an engine: upload, attention forward and backward, download, release', async () => {
+  const ctx = await createContext({ device: (await sharedContext()).device });
+  const engine: Engine<GpuTensor> = webgpuEngine(ctx);
+  expect(engine.name).toBe('webgpu');
+  expect(engine.description).not.toBe('');
+  const call = {
+    q: normal([1, 2, 40, 8], 1),
+    k: normal([1, 2, 40, 8], 2),
+    v: normal([1, 2, 40, 8], 3),
+    dO: normal([1, 2, 40, 8], 4),
+    options: { causal: true },
+  };
+  const [q, k, v, dO] = [call.q, call.k, call.v, call.dO].map(t => engine.upload(t));
+  const { o, lse } = await engine.sdpa(q, k, v, call.options);
+  const { dq, dk, dv } = await engine.sdpaBackward({ q, k, v, o, lse, dO }, call.options);
+  const got: Record<string, Tensor> = {};
+  for (const [name, tensor] of Object.entries({ o, lse, dq, dk, dv }))
+    got[name] = await engine.download(tensor);
+  expectAgreement(got, exactResults(call));
+
+  const held = ctx.memory.current;
+  engine.release(dq);
+  engine.release(engine.upload(call.q));
+  expect(ctx.memory.current, 'released memory is used again').toBe(held);
+  await expect(engine.download(dq)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  ctx.destroy();
+});
+
+test('it says what it cannot run, and rejects it', async () => {
+  const engine = webgpuEngine(await sharedContext());
+  const f8 = Tensor.zeros([1, 1, 4, 8], { dtype: 'f8e5m2' });
+  const { problem } = normalise({ q: f8, k: f8, v: f8 });
+  expect(engine.checkSupport(problem)).toMatchObject({
+    supported: false,
+    reasons: [expect.stringMatching(/f8e5m2/)],
+  });
+  const tensor = engine.upload(f8);
+  await expect(engine.sdpa(tensor, tensor, tensor)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+  engine.release(tensor);
+});
