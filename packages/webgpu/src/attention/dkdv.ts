@@ -58,6 +58,7 @@ export function dkdvKernel(
   let heads_per_group = P.Hq / P.heads;
   for (var h = head * heads_per_group; h < (head + 1u) * heads_per_group; h++) {
   for (var i0 = queries.x / ${rows}u * ${rows}u; i0 < queries.y; i0 += ${rows}u) {
+    ${gradient.skip}
     ${gradient.loadRowValues}
     ${gradient.compute}
     ${dv ? `${storeWeightsByQuery(tile, r => `weight${r}`)}\n    ${accumulate(tile, 'dv', dO, overQueries)}` : ''}

@@ -38,6 +38,7 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Kern
 
   let keys = key_range(seq, i0, i0 + ${rows}u);
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
+    ${gradient.skip}
     ${gradient.compute}
     ${storeWeightsByKey(tile, r => `ds${r}`)}
     ${accumulate(tile, 'acc', k, { over: 'keys', watch: gradient.watch })}

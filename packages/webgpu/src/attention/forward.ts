@@ -40,7 +40,7 @@ export function forwardKernel(problem: AttentionProblem, config: KernelConfig): 
   const rows = tileRows(tile);
   const cols = tileCols(tile);
   const tiles = Math.ceil(Sq / rows);
-  const score = scorePart(problem);
+  const score = scorePart(problem, { tile });
   const dropout = dropoutPart(problem);
   const { q, k, v } = tileOperands(problem);
   const { o } = tileResults(problem);
@@ -64,6 +64,7 @@ export function forwardKernel(problem: AttentionProblem, config: KernelConfig): 
 
   let keys = key_range(seq, i0, i0 + ${rows}u);
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
+    ${score.skip}
     ${products(tile, [{ into: 's', a: q, b: k }])}
 
     let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);

@@ -12,6 +12,8 @@ import type { KernelConfig } from './tile-table.ts';
 /** What the backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the rows' (lse, δ). */
 export interface GradientTile {
   readonly parts: readonly ShaderPart[];
+  /** A statement for the start of the innermost loop over tiles: goes on to the next one where none of this is seen. */
+  readonly skip: string;
   /** Statements that declare the row values of this lane's four queries. */
   readonly loadRowValues: string;
   /**
@@ -42,7 +44,7 @@ export function gradientTile(
   const { tile } = config;
   const { forward, dO } = problem;
   const operands = tileOperands(forward);
-  const score = scorePart(forward);
+  const score = scorePart(forward, { tile });
   const dropout = dropoutPart(forward);
   const rows = tileRows(tile);
   const cols = tileCols(tile);
@@ -86,6 +88,7 @@ export function gradientTile(
       ...score.parts,
       ...(dropout ? [dropout] : []),
     ],
+    skip: score.skip,
     loadRowValues: perRow(
       r => `var row${r} = vec2f(3e38, 0.0);
     if (i0 + ty * 4u + ${r}u < seq.length_q) {

@@ -98,6 +98,7 @@ function scoreInputKernel(
     let last = min(keys.y, visible.y);
     ${gradient.loadRowValues}
     for (var j0 = first; j0 < last; j0 += ${cols}u) {
+    ${gradient.skip}
     ${gradient.compute}
     ${repeat(
       4,

@@ -1,5 +1,5 @@
 import type { AttentionProblem, BackwardProblem, BroadcastDesc, OperandDesc } from '@tilewise/core';
-import { elementCount, maxOffset, rowShape } from '@tilewise/core';
+import { BLOCK_MASK_TILE, elementCount, maxOffset, rowShape } from '@tilewise/core';
 
 const spanOf = (shape: readonly number[], strides: readonly number[]): number =>
   elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
@@ -25,6 +25,7 @@ export function tensorSpans(problem: AttentionProblem): Readonly<Record<string, 
     sumExp: rows,
     ...(problem.bias ? { bias: broadcastSpan(problem.bias) } : {}),
     ...(problem.mask ? { mask: broadcastSpan(problem.mask) } : {}),
+    ...(problem.blockMask ? { blockMask: blockMaskSpan(problem, problem.blockMask) } : {}),
     ...(dropout?.kind === 'mask' ? { dropoutMask: broadcastSpan(dropout.mask) } : {}),
     alibi: Hq,
     sink: Hq,
@@ -33,6 +34,12 @@ export function tensorSpans(problem: AttentionProblem): Readonly<Record<string, 
     cuSeqLensQ: B + 1,
     cuSeqLensKv: B + 1,
   };
+}
+
+/** One byte for eight blocks of keys. */
+function blockMaskSpan({ B, Hq, Sq, Skv }: AttentionProblem, { strides }: BroadcastDesc): number {
+  const blocks = (S: number): number => Math.ceil(S / BLOCK_MASK_TILE);
+  return spanOf([B, Hq, blocks(Sq), Math.ceil(blocks(Skv) / 8)], strides);
 }
 
 /** Layouts of the gradients by q, k and v. */

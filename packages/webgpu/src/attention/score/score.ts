@@ -2,24 +2,41 @@ import type { AttentionProblem } from '@tilewise/core';
 import type { ShaderPart } from '../../kernel/shader-part.ts';
 import { alibiStage } from './alibi.ts';
 import { biasStage } from './bias.ts';
+import { blockMaskStage } from './block-mask.ts';
 import { maskStage } from './mask.ts';
 import { scaleStage } from './scale.ts';
 import { softcapStage } from './softcap.ts';
-import type { ScoreStage, ScoreStageFactory } from './stage.ts';
+import type { ScoreStage, ScoreStageFactory, ScoreUse } from './stage.ts';
 
 /** Every stage, in the order in which a score passes them. A new one is a file and a line here. */
-const stages: readonly ScoreStageFactory[] = [scaleStage, softcapStage, biasStage, alibiStage, maskStage];
+const stages: readonly ScoreStageFactory[] = [
+  scaleStage,
+  softcapStage,
+  biasStage,
+  alibiStage,
+  maskStage,
+  blockMaskStage,
+];
 
 /**
  * `score4(seq, h, i, j, dots, inside) -> Score4`: the final scores of query i and keys j to j + 3 from their products q·k.
  * `inside` says which of them lengths and band allow.
  */
-export function scorePart(problem: AttentionProblem): {
+export function scorePart(
+  problem: AttentionProblem,
+  use: ScoreUse,
+): {
   readonly parts: readonly ShaderPart[];
   /** Whether keys may be hidden within a tile that `tile_inside` calls whole. */
   readonly hides: boolean;
+  /** A statement for the start of the loop over tiles: goes on to the next one where none of this is seen. */
+  readonly skip: string;
 } {
-  const active = stages.map(stage => stage(problem)).filter((stage): stage is ScoreStage => stage !== null);
+  const active = stages
+    .map(stage => stage(problem, use))
+    .filter((stage): stage is ScoreStage => stage !== null);
+  const conditions = active.flatMap(({ showsTile }) => (showsTile ? [showsTile] : []));
+  const skip = conditions.length > 0 ? `if (!(${conditions.join(' && ')})) {\n      continue;\n    }` : '';
   const code = `struct Score4 {
   value: vec4f,
   slope: vec4f,
@@ -30,8 +47,11 @@ fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>
   var s = dots;
   var slope = vec4f(1.0);
   var seen = inside;
-  ${active.map(stage => stage.apply).join('\n  ')}
+  ${active
+    .map(stage => stage.apply)
+    .filter(Boolean)
+    .join('\n  ')}
   return Score4(s, slope, seen);
 }`;
-  return { parts: [...active, { code }], hides: active.some(stage => stage.hides) };
+  return { parts: [...active, { code }], hides: active.some(stage => stage.hides), skip };
 }

@@ -1,5 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { ShaderPart } from '../../kernel/shader-part.ts';
+import type { Tile } from '../tile.ts';
 
 /**
  * One step between q·k and the softmax. `apply` works on four neighbouring scores of one query, with `s: vec4f` the
@@ -10,7 +11,18 @@ export interface ScoreStage extends ShaderPart {
   readonly apply: string;
   /** The stage may hide keys within a tile that lengths and band show whole. */
   readonly hides: boolean;
+  /**
+   * WGSL condition, the same for all lanes: whether the stage shows any of the tile of queries from `i0` and keys from `j0` of
+   * head `h`. Kernels leave the other tiles out, so `apply` need not hide them.
+   */
+  readonly showsTile?: string;
+}
+
+/** What a kernel wants of its scores. */
+export interface ScoreUse {
+  /** The kernel's tiles, if all rows of one are queries of one head; else null, and no tile is left out as a whole. */
+  readonly tile: Tile | null;
 }
 
 /** A stage for a problem, or null when the problem has no use for it. */
-export type ScoreStageFactory = (problem: AttentionProblem) => ScoreStage | null;
+export type ScoreStageFactory = (problem: AttentionProblem, use: ScoreUse) => ScoreStage | null;

@@ -1,0 +1,33 @@
+import { BLOCK_MASK_TILE } from '@tilewise/core';
+import { type Tile, tileCols, tileRows } from '../tile.ts';
+import { broadcastAddressing } from './broadcast.ts';
+import type { ScoreStageFactory } from './stage.ts';
+
+/** A tile never lies across the edge of a block: the mask shows all of it or nothing. */
+const liesInBlocks = (tile: Tile): boolean =>
+  BLOCK_MASK_TILE % tileRows(tile) === 0 && BLOCK_MASK_TILE % tileCols(tile) === 0;
+
+/**
+ * Hides the blocks of 128 queries and keys whose bit is 0: bit n, least significant first, of byte c stands for key block
+ * 8c + n. A kernel that works on one head in tiles which lie in blocks leaves the hidden ones out.
+ */
+export const blockMaskStage: ScoreStageFactory = ({ blockMask }, { tile }) => {
+  if (!blockMask) return null;
+  const skips = tile !== null && liesInBlocks(tile);
+  const { uniforms, code } = broadcastAddressing('blockMask', blockMask);
+  return {
+    uniforms,
+    bindings: [{ name: 'blockMask', element: 'u32', access: 'read', elementBytes: 1, alignment: 1 }],
+    code: `${code}
+
+fn block_shown(seq: Sequence, h: u32, i: u32, j: u32) -> bool {
+  let block = j / ${BLOCK_MASK_TILE}u;
+  let at = blockMask_at(seq, h, i / ${BLOCK_MASK_TILE}u, block / 8u);
+  return ((blockMask[at >> 2u] >> ((at & 3u) * 8u + (block & 7u))) & 1u) == 1u;
+}`,
+    // Four neighbouring keys lie in one block.
+    apply: skips ? '' : 'seen = seen & vec4<bool>(block_shown(seq, h, i, j));',
+    hides: !skips,
+    ...(skips ? { showsTile: 'block_shown(seq, h, i0, j0)' } : {}),
+  };
+};
