@@ -5,6 +5,8 @@ export type { Cost, Work } from './attention/cost.ts';
 export { cost } from './attention/cost.ts';
 export { describeDense, describePacked } from './attention/describe.ts';
 export { forwardRules, validate } from './attention/forward-rules.ts';
+export type { Fp8ScalarName, Fp8Scalars } from './attention/fp8.ts';
+export { fp8ScalarNames } from './attention/fp8.ts';
 export type { PartialAttention } from './attention/merge.ts';
 export { mergePartials } from './attention/merge.ts';
 export type { BackwardInputs, BackwardOperands, ForwardInputs } from './attention/normalise.ts';

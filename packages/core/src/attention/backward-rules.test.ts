@@ -47,6 +47,18 @@ const rules: Readonly<Record<string, readonly [call: Readonly<Record<string, unk
     { v: f32(6, 2, 4, 6), k: f32(2, 2, 8, 8), pageTableV: i32(2, 2), seqLensKv: [0, 0] },
     'InvalidArgumentError: pageTableV cannot be given to backward: pages may be shared, so their gradient has no one place',
   ],
+  'gradDType is a float': [
+    { gradDType: 'i32' },
+    'InvalidDTypeError: gradDType must be a float dtype, got i32',
+  ],
+  'largest gradients are of FP8': [
+    { outputs: { amaxDQ: true } },
+    'InvalidArgumentError: outputs.amaxDQ is a result of the FP8 contract: give fp8 too',
+  ],
+  'the largest gradient is one of those wanted': [
+    { q: f32(2, 4, 5, 8).cast('f8e4m3'), fp8: {}, outputs: { amaxDP: true }, gradients: ['dv'] },
+    'InvalidArgumentError: outputs.amaxDP needs dq or dk among the gradients, got dv',
+  ],
   'there is a bias to have a gradient': [
     { gradients: ['dq', 'dbias'] },
     'InvalidArgumentError: gradients cannot hold dbias: its input was not given',

@@ -3,6 +3,7 @@ import { sameShape } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import { checkTensor } from './describe.ts';
 import { validate } from './forward-rules.ts';
+import { fp8BackwardRules } from './fp8-rules.ts';
 import type { AttentionProblem, BackwardProblem, OperandDesc } from './problem.ts';
 import { rowShape } from './result-layout.ts';
 import { checkRules, floatRule, type Rule } from './rule.ts';
@@ -60,6 +61,8 @@ export const backwardRules: readonly Rule<BackwardProblem>[] = [
         : `must be among ${Object.keys(present).join(', ')}, got ${bad}`;
     },
   },
+  floatRule('gradDType', p => p.gradDType ?? undefined),
+  ...fp8BackwardRules,
 ];
 
 /**

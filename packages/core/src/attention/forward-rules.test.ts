@@ -296,3 +296,38 @@ describe('dropout', () => {
     ],
   });
 });
+
+describe('fp8', () => {
+  const q = f32(2, 4, 5, 8).cast('f8e4m3');
+  check({
+    'rounds to the format of q': [
+      { fp8: {} },
+      'InvalidDTypeError: fp8 needs q in f8e4m3 or f8e5m2, the format that P is rounded to, got f32',
+    ],
+    'is an object': [{ q, fp8: 2 }, 'InvalidArgumentError: fp8 must be an object of scales, got 2'],
+    'has scales by name': [
+      { q, fp8: { scaleQ: 1 } },
+      'InvalidArgumentError: fp8.scaleQ is none of descaleQ, descaleK, descaleV, descaleS, scaleS, scaleO, descaleO, descaleDO, descaleDP, scaleDP, scaleDQ, scaleDK, scaleDV',
+    ],
+    'has positive scales': [
+      { q, fp8: { scaleS: 0 } },
+      'InvalidArgumentError: fp8.scaleS must be a finite number > 0, got 0',
+    ],
+    'has scales that an f32 holds': [
+      { q, fp8: { scaleS: 1e60 } },
+      'InvalidArgumentError: fp8.scaleS must be a finite number > 0, got 1e+60',
+    ],
+    'has scales that are tensors of one element': [
+      { q, fp8: { descaleV: f32(2) } },
+      'InvalidShapeError: fp8.descaleV must have one element, got shape [2]',
+    ],
+    'has scales in f32': [
+      { q, fp8: { descaleV: f32(1).cast('f16') } },
+      'InvalidDTypeError: fp8.descaleV must be f32, got f16',
+    ],
+    'is what amaxes are measured for': [
+      { outputs: { amaxS: true } },
+      'InvalidArgumentError: outputs.amaxS is a result of the FP8 contract: give fp8 too',
+    ],
+  });
+});

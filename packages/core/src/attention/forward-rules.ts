@@ -1,3 +1,4 @@
+import { fp8ForwardRules } from './fp8-rules.ts';
 import { checkProblemMods } from './mods.ts';
 import type { AttentionProblem, OperandDesc } from './problem.ts';
 import { checkRules, floatRule, maskRule, type Rule, type RuleKind } from './rule.ts';
@@ -113,6 +114,7 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
     }),
   ),
   ...(['k', 'v'] as const).flatMap((name): Rule<AttentionProblem>[] => pageRules(name)),
+  ...fp8ForwardRules,
 ];
 
 function pageRules(name: 'k' | 'v'): Rule<AttentionProblem>[] {

@@ -9,6 +9,7 @@ import { describeBlockMask } from './block-mask.ts';
 import { describeBroadcast, describeDense, describePacked, describePaged } from './describe.ts';
 import { dropoutDesc } from './dropout.ts';
 import { forwardRules } from './forward-rules.ts';
+import { fp8Scalars } from './fp8.ts';
 import { checkList, listOperand } from './lists.ts';
 import { modCaptures } from './mods.ts';
 import { validateListDTypes, validateOperands } from './operand-rules.ts';
@@ -119,10 +120,13 @@ export function normalise<T extends TensorDesc>(
     captures: Object.fromEntries(Object.entries(captures).map(([name, t]) => [name, plainDesc(t)])),
     sink: lists.sink !== undefined,
     dropout: dropoutDesc(options.dropout, [B, Hq, Sq, Skv]),
+    fp8: options.fp8 ? { kind: 'scaled' } : null,
     outputs: {
       max: options.outputs?.max ?? false,
       sumExp: options.outputs?.sumExp ?? false,
       dropoutMask: options.outputs?.dropoutMask ?? false,
+      amaxS: options.outputs?.amaxS ?? false,
+      amaxO: options.outputs?.amaxO ?? false,
     },
   };
   const dropoutMask = options.dropout && 'mask' in options.dropout ? options.dropout.mask : undefined;
@@ -138,6 +142,7 @@ export function normalise<T extends TensorDesc>(
     pageTableV: options.pageTableV,
     dropoutMask,
     captures: Object.keys(captures).length > 0 ? captures : undefined,
+    fp8: options.fp8 && fp8Scalars(options.fp8),
   });
   checkRules(forwardRules, problem);
   validateOperands(problem, operands);
@@ -161,6 +166,13 @@ export function normaliseBackward<T extends TensorDesc>(
     dO: describe('dO', dO),
     dLse: dLse !== undefined,
     gradients: options.gradients ?? defaultGradients(options),
+    gradDType: options.gradDType ?? null,
+    outputs: {
+      amaxDQ: options.outputs?.amaxDQ ?? false,
+      amaxDK: options.outputs?.amaxDK ?? false,
+      amaxDV: options.outputs?.amaxDV ?? false,
+      amaxDP: options.outputs?.amaxDP ?? false,
+    },
   };
   checkRules(backwardRules, problem);
   checkRows('lse', lse, forward);

@@ -2,6 +2,7 @@ import type { DropoutSchemeName } from '@tilewise/philox';
 import type { Mod } from '../expr/mod.ts';
 import type { DType } from '../tensor/dtype.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import type { Fp8ScalarName } from './fp8.ts';
 
 /** Which corner of the Sq×Skv matrix the diagonal starts from; they differ when Sq ≠ Skv. */
 export type Alignment = 'top-left' | 'bottom-right';
@@ -36,6 +37,24 @@ export interface MaskDropout<T> {
   /** Used for the default scale only. Default 0. */
   readonly p?: number;
 }
+
+/**
+ * cuDNN's FP8 contract: each of q, k, v, o, dO, P and dS is held in 8 bits as its value times a scale. Each scalar is a
+ * number or an f32 tensor of one element, on the device if need be; default 1. With this option (`{}` too) the products with
+ * v, dO, k and q take P and dS rounded to q's dtype, to nearest even and saturating:
+ *
+ *     S    = scale · descaleQ · descaleK · q·kᵀ            P8  = cast(dropout(P) · scaleS)
+ *     O32  = descaleS · descaleV · P8·v                    o   = cast(O32 · scaleO)
+ *     δ    = descaleDO · descaleO · rowsum(dO∘o)           dP  = descaleDO · descaleV · dO·vᵀ
+ *     dS   = scale · P∘(dP − δ)                            dS8 = cast(dS · scaleDP)
+ *     dV32 = descaleS · descaleDO · P8ᵀ·dO                 dv  = cast(dV32 · scaleDV)
+ *     dQ32 = descaleDP · descaleK · dS8·k                  dq  = cast(dQ32 · scaleDQ)
+ *     dK32 = descaleDP · descaleQ · dS8ᵀ·q                 dk  = cast(dK32 · scaleDK)
+ *
+ * P is the normalised probability (a flat row of n keys has P = 1/n, which scaleS must lift into the range of the format). The
+ * gradients of bias, sink, slopes and captured tensors are not scaled and not rounded on the way.
+ */
+export type Fp8Options<T = Tensor> = Readonly<Partial<Record<Fp8ScalarName, number | T>>>;
 
 /**
  * Everything that may be asked of attention. `T` is the tensor type of the engine: `Tensor` on the host, `GpuTensor` on
@@ -85,14 +104,28 @@ export interface SdpaOptions<T = Tensor> {
   readonly outputs?: OutputSelection;
   /** dtype of o. Default: that of q. */
   readonly outDType?: DType;
+  /** Scales of 8-bit tensors, with products in 8 bits. q is f8e4m3 or f8e5m2 then. */
+  readonly fp8?: Fp8Options<T>;
 }
 
-/** Optional forward results: f32 (B, Hq, Sq) `max` and `sumExp`; u8 (B, Hq, Sq, Skv) `dropoutMask`, 1 = kept. */
+/** Optional results: f32 (B, Hq, Sq) `max` and `sumExp`; u8 (B, Hq, Sq, Skv) `dropoutMask`, 1 = kept; largest values. */
 export interface OutputSelection {
   readonly max?: boolean;
   readonly sumExp?: boolean;
   readonly dropoutMask?: boolean;
+  /** With `fp8`: f32 (1), the largest dropout(P) and |O32|: before scaleS and scaleO. */
+  readonly amaxS?: boolean;
+  readonly amaxO?: boolean;
+  /** Likewise of backward: the largest |dQ32|, |dK32|, |dV32| and |dS| before their scales. */
+  readonly amaxDQ?: boolean;
+  readonly amaxDK?: boolean;
+  readonly amaxDV?: boolean;
+  readonly amaxDP?: boolean;
 }
+
+/** Largest magnitudes that forward and backward measure for the next choice of scales. */
+export type ForwardAmaxName = 'amaxS' | 'amaxO';
+export type BackwardAmaxName = 'amaxDQ' | 'amaxDK' | 'amaxDV' | 'amaxDP';
 
 /** Results of backward. */
 export type GradientName = 'dq' | 'dk' | 'dv' | 'dbias' | 'dsink' | 'dAlibi';
@@ -102,4 +135,6 @@ export interface SdpaBackwardOptions<T = Tensor, G extends GradientName = Gradie
   extends SdpaOptions<T> {
   /** Default: dq, dk, dv, and those of bias, sink and alibi slopes that were given as tensors (or arrays). */
   readonly gradients?: readonly G[];
+  /** dtype of dq, dk and dv. Default: each that of q, k and v. */
+  readonly gradDType?: DType;
 }

@@ -2,7 +2,8 @@ import type { DropoutSchemeName, U64 } from '@tilewise/philox';
 import type { Expr } from '../expr/expr.ts';
 import type { DType } from '../tensor/dtype.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
-import type { Alignment, GradientName } from './options.ts';
+import type { Fp8Scalars } from './fp8.ts';
+import type { Alignment, BackwardAmaxName, ForwardAmaxName, GradientName } from './options.ts';
 
 /**
  * q, k, v, o or a gradient, always seen as (B, H, S, D). Strides are in elements; size-1 dimensions have stride 0, so that
@@ -94,11 +95,18 @@ export interface AttentionProblem {
   readonly captures: Readonly<Record<string, TensorDesc>>;
   readonly sink: boolean;
   readonly dropout: DropoutDesc | null;
+  /** Whether products are made in 8 bits (see `Fp8Options`); the scalars are operands. */
+  readonly fp8: Fp8Desc | null;
   readonly outputs: {
     readonly max: boolean;
     readonly sumExp: boolean;
     readonly dropoutMask: boolean;
-  };
+  } & Readonly<Record<ForwardAmaxName, boolean>>;
+}
+
+/** FP8 arithmetic with one scale per tensor. */
+export interface Fp8Desc {
+  readonly kind: 'scaled';
 }
 
 /** A backward problem: the forward one and which gradients are wanted. */
@@ -108,6 +116,9 @@ export interface BackwardProblem {
   /** Whether a gradient of lse is given. */
   readonly dLse: boolean;
   readonly gradients: readonly GradientName[];
+  /** dtype of dq, dk and dv; null: that of q, k and v. */
+  readonly gradDType: DType | null;
+  readonly outputs: Readonly<Record<BackwardAmaxName, boolean>>;
 }
 
 /**
@@ -135,4 +146,6 @@ export interface Operands<T> {
   readonly pageTableV?: T;
   readonly dropoutMask?: T;
   readonly captures?: Readonly<Record<string, T>>;
+  /** f32 of one element each. */
+  readonly fp8?: Fp8Scalars<T>;
 }

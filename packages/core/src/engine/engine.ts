@@ -1,5 +1,10 @@
 import type { BackwardInputs } from '../attention/normalise.ts';
-import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options.ts';
+import type {
+  BackwardAmaxName,
+  GradientName,
+  SdpaBackwardOptions,
+  SdpaOptions,
+} from '../attention/options.ts';
 import type { AttentionProblem, BackwardProblem } from '../attention/problem.ts';
 import type { Tensor, TensorDesc } from '../tensor/tensor.ts';
 
@@ -17,11 +22,14 @@ export interface SdpaResult<T = Tensor> {
   readonly max?: T;
   readonly sumExp?: T;
   readonly dropoutMask?: T;
+  /** f32 (1). */
+  readonly amaxS?: T;
+  readonly amaxO?: T;
 }
 
-/** Gradients by name, each with the shape of what it is the gradient of; those asked for are there. */
+/** Gradients by name, each with the shape of what it is the gradient of; those asked for are there. Largest values are f32 (1). */
 export type SdpaGradients<T = Tensor, G extends GradientName = 'dq' | 'dk' | 'dv'> = Readonly<
-  Record<G, T> & Partial<Record<GradientName, T>>
+  Record<G, T> & Partial<Record<GradientName | BackwardAmaxName, T>>
 >;
 
 /**

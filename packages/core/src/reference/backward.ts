@@ -1,9 +1,10 @@
 import { createLengths } from '../attention/lengths.ts';
 import { type BackwardInputs, type BackwardOperands, normaliseBackward } from '../attention/normalise.ts';
-import type { GradientName, SdpaBackwardOptions } from '../attention/options.ts';
+import type { BackwardAmaxName, GradientName, SdpaBackwardOptions } from '../attention/options.ts';
 import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem.ts';
 import { operandIndex, rowIndex } from '../attention/result-layout.ts';
 import { createVisibility } from '../attention/visibility.ts';
+import { createFp8 } from '../score/fp8.ts';
 import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import {
@@ -13,12 +14,13 @@ import {
   likeOperand,
   type PlacedTensor,
   plain,
+  raise,
 } from './float64-tensor.ts';
 import { dot, heads } from './head.ts';
 import { type HeadReader, headReader } from './read.ts';
 
-/** Gradients before rounding, each in the shape of its operand; those that were asked for. */
-export type BackwardFloat64 = Readonly<Partial<Record<GradientName, Float64Tensor>>> & {
+/** Gradients before rounding, each in the shape of its operand, and largest values (1); those that were asked for. */
+export type BackwardFloat64 = Readonly<Partial<Record<GradientName | BackwardAmaxName, Float64Tensor>>> & {
   /** Of the tensors that the score mod loads floats from, by name; absent without them. */
   readonly dCaptures?: Readonly<Record<string, Float64Tensor>>;
 };
@@ -45,6 +47,10 @@ interface ForwardResults {
  *     ds_ij = p_ij (dp_ij − δ_i)                 dx_ij = ds_ij · ∂s_ij/∂x_ij
  *     dq_i += scale dx_ij k_j                    dk_j += scale dx_ij q_i
  *     dbias += ds_ij     dAlibi_h −= |i + off − j| ds_ij     dsink_h −= e^(sink_h − lse_i) δ_i
+ *
+ * With the FP8 contract each operand stands for its stored value times its descale, z_ij p_ij in dv for
+ * descaleS · cast(scaleS · z_ij p_ij), scale dx_ij for descaleDP · cast(scaleDP · scale dx_ij), and dq, dk and dv are multiplied
+ * by their scales (see `Fp8Options`).
  *
  * (FlashAttention, Dao et al. 2022, appendix B.2; dLse as in FlexAttention.) Nothing is normalised again: with the o and lse
  * of a softmax over more keys than these, the results are the part of its gradients that is due to these. dk and dv are
@@ -99,7 +105,7 @@ function resultRows(
 
 /** The gradients of a problem over host operands, unrounded; see `sdpaBackwardFloat64`. */
 export function backward(
-  { forward: problem, dO: dODesc, gradients }: BackwardProblem,
+  { forward: problem, dO: dODesc, gradients, outputs }: BackwardProblem,
   operands: BackwardOperands<Tensor>,
   given: ForwardResults,
 ): BackwardFloat64 {
@@ -110,6 +116,8 @@ export function backward(
   const row = rowIndex(problem, lengths.q);
   const dLse = operands.dLse?.toFloat64();
   const sinks = operands.sink?.toFloat64();
+  const fp8 = createFp8(problem, operands);
+  const amaxDP = filled([1], 0);
   const { dq, dk, dv, dbias, dAlibi, dsink, dCaptures } = zeroGradients(problem, lengths, chain);
 
   for (const head of heads(problem, operands)) {
@@ -119,7 +127,8 @@ export function backward(
     for (let i = 0; i < head.lengthQ; i++) {
       const lse = given.lse[row(b, h, i)];
       if (lse === -Infinity) continue;
-      const delta = dot(dO, i, o, i, Dv) - (dLse ? dLse[row(b, h, i)] : 0);
+      const rowSum = fp8.descaleDO * fp8.descaleO * dot(dO, i, o, i, Dv);
+      const delta = rowSum - (dLse ? dLse[row(b, h, i)] : 0);
       if (sinks && dsink) dsink.values[h] -= Math.exp(sinks[h] - lse) * delta;
 
       const [lo, hi] = head.keyRange(i);
@@ -130,13 +139,16 @@ export function backward(
         if (s === -Infinity) continue;
         const p = Math.exp(s - lse);
         const z = head.dropout(i, j);
-        const dp = z === 0 ? 0 : z * dot(dO, i, v, j, Dv);
+        const dp = z === 0 ? 0 : z * fp8.descaleDO * fp8.descaleV * dot(dO, i, v, j, Dv);
         const ds = p * (dp - delta);
-        const dx = ds * chain.derivative(x, b, h, i, j);
+        const dx = scale * ds * chain.derivative(x, b, h, i, j);
+        raise(amaxDP, dx);
+        const p8 = fp8.round(z * p * fp8.scaleS);
+        const dx8 = fp8.round(dx * fp8.scaleDP);
 
-        addRow(dv, dv.place(b, hv, j), z * p, dO, i, Dv);
-        addRow(dq, dq.place(b, h, i), scale * dx, k, j, Dqk);
-        addRow(dk, dk.place(b, hk, j), scale * dx, q, i, Dqk);
+        addRow(dv, dv.place(b, hv, j), p8, dO, i, Dv);
+        addRow(dq, dq.place(b, h, i), dx8, k, j, Dqk);
+        addRow(dk, dk.place(b, hk, j), dx8, q, i, Dqk);
         if (dbias) dbias.values[dbias.place(b, h, i, j)] += ds;
         if (dAlibi) dAlibi.values[h] -= chain.distance(b, i, j) * ds;
         for (const { name, index, value } of chain.captureDerivatives(x, b, h, i, j)) {
@@ -146,12 +158,18 @@ export function backward(
     }
   }
 
+  const amaxDQ = rescale(dq, fp8.descaleDP * fp8.descaleK, fp8.scaleDQ);
+  const amaxDK = rescale(dk, fp8.descaleDP * fp8.descaleQ, fp8.scaleDK);
+  const amaxDV = rescale(dv, fp8.descaleS * fp8.descaleDO, fp8.scaleDV);
+  const amaxes: Readonly<Record<BackwardAmaxName, Float64Tensor>> = { amaxDQ, amaxDK, amaxDV, amaxDP };
+
   const all = { dq, dk, dv, dbias, dsink, dAlibi };
-  const chosen: Partial<Record<GradientName, Float64Tensor>> = {};
+  const chosen: Partial<Record<GradientName | BackwardAmaxName, Float64Tensor>> = {};
   for (const name of gradients) {
     const gradient = all[name];
     if (gradient) chosen[name] = plain(gradient);
   }
+  for (const name of backwardAmaxNames) if (outputs[name]) chosen[name] = amaxes[name];
   return { ...chosen, ...(Object.keys(dCaptures).length > 0 && { dCaptures }) };
 }
 
@@ -180,6 +198,19 @@ function zeroGradients(
       chain.differentiableCaptures.map(name => [name, filled(captures[name].shape, 0)]),
     ),
   };
+}
+
+const backwardAmaxNames: readonly BackwardAmaxName[] = ['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'];
+
+/** Multiplies a gradient by its descale and then by its scale. Gives its largest magnitude in between. */
+function rescale({ values }: Float64Tensor, descale: number, scale: number): Float64Tensor {
+  const amax = filled([1], 0);
+  for (let at = 0; at < values.length; at++) {
+    values[at] *= descale;
+    raise(amax, values[at]);
+    values[at] *= scale;
+  }
+  return amax;
 }
 
 /** y[at + d] += factor · X[i, d] */

@@ -31,6 +31,11 @@ export function filled(shape: Shape, value: number): Float64Tensor {
   return { shape, values: new Float64Array(elementCount(shape)).fill(value) };
 }
 
+/** Raises a largest magnitude to that of x. */
+export function raise({ values }: Float64Tensor, x: number): void {
+  values[0] = Math.max(values[0], Math.abs(x));
+}
+
 /** Zeros in the caller's shape of an operand; `place` as `operandIndex`. */
 export function likeOperand(problem: AttentionProblem, desc: OperandDesc, side: SequenceSide): PlacedTensor {
   return { ...filled(callerShape(desc, problem.packed), 0), place: operandIndex(problem, desc, side) };

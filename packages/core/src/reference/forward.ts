@@ -3,8 +3,9 @@ import { normalise } from '../attention/normalise.ts';
 import type { SdpaOptions } from '../attention/options.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import { dropoutMaskOf } from '../score/dropout-mask.ts';
+import { createFp8 } from '../score/fp8.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { type Float64Tensor, likeOperand, perRow, plain } from './float64-tensor.ts';
+import { type Float64Tensor, filled, likeOperand, perRow, plain, raise } from './float64-tensor.ts';
 import { type Head, heads } from './head.ts';
 
 /** Forward results before rounding: o (B, Hq, Sq, Dv) or packed (T, Hq, Dv); the others (B, Hq, Sq) or (Hq, T). */
@@ -15,6 +16,9 @@ export interface ForwardFloat64 {
   readonly sumExp: Float64Tensor;
   /** u8 (B, Hq, Sq, Skv), 1 = kept; when it was asked for. */
   readonly dropoutMask?: Tensor;
+  /** (1), when asked for. */
+  readonly amaxS?: Float64Tensor;
+  readonly amaxO?: Float64Tensor;
 }
 
 /**
@@ -26,6 +30,9 @@ export interface ForwardFloat64 {
  *
  * where the terms of the sink are absent without one, and z_ij is 0 or 1/(1−p) by dropout. A row that sees no key has
  * o = 0, and without a sink m = lse = −∞ and l = 0; a row beyond its sequence is such a row even with a sink.
+ *
+ * With the FP8 contract, q, k and v stand for the stored values times their descale, z_ij p_ij for
+ * descaleS · cast(scaleS · z_ij p_ij), and o is multiplied by scaleO (see `Fp8Options`).
  *
  * @throws as `normalise`.
  */
@@ -48,6 +55,8 @@ export function forward(problem: AttentionProblem, operands: Operands<Tensor>): 
   const max = perRow(problem, side, -Infinity);
   const sumExp = perRow(problem, side, 0);
   const sinks = operands.sink?.toFloat64();
+  const fp8 = createFp8(problem, operands);
+  const [amaxS, amaxO] = [filled([1], 0), filled([1], 0)];
 
   for (const head of heads(problem, operands)) {
     const { b, h, v, lengthQ } = head;
@@ -66,8 +75,15 @@ export function forward(problem: AttentionProblem, operands: Operands<Tensor>): 
       const oAt = o.place(b, h, i);
       for (const { j, s } of row) {
         const pz = (Math.exp(s - m) / l) * head.dropout(i, j);
-        if (pz === 0) continue;
-        for (let d = 0; d < Dv; d++) o.values[oAt + d] += pz * v[j * Dv + d];
+        raise(amaxS, pz);
+        const weight = fp8.round(pz * fp8.scaleS);
+        if (weight === 0) continue;
+        for (let d = 0; d < Dv; d++) o.values[oAt + d] += weight * v[j * Dv + d];
+      }
+      for (let at = oAt; at < oAt + Dv; at++) {
+        o.values[at] *= fp8.descaleS * fp8.descaleV;
+        raise(amaxO, o.values[at]);
+        o.values[at] *= fp8.scaleO;
       }
     }
   }
@@ -77,6 +93,8 @@ export function forward(problem: AttentionProblem, operands: Operands<Tensor>): 
     max: plain(max),
     sumExp: plain(sumExp),
     ...(problem.outputs.dropoutMask && { dropoutMask: dropoutMaskOf(problem, operands) }),
+    ...(problem.outputs.amaxS && { amaxS }),
+    ...(problem.outputs.amaxO && { amaxO }),
   };
 }
 

@@ -2,6 +2,7 @@ import { createLengths } from '../attention/lengths.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import { createVisibility, type PositionRange } from '../attention/visibility.ts';
 import { createProblemDropout } from '../score/dropout.ts';
+import { createFp8 } from '../score/fp8.ts';
 import { createScoreChain } from '../score/score-chain.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { headReader } from './read.ts';
@@ -24,7 +25,7 @@ export interface Head {
   keyRange(i: number): PositionRange;
   /** Whether query i sees key j: all masks, and no bias of −Infinity. */
   isVisible(i: number, j: number): boolean;
-  /** x_ij = scale · q_i·k_j. Asked of visible pairs only, so that garbage behind a mask is never touched. */
+  /** x_ij = scale · q_i·k_j, of what q and k mean (see `Fp8Options`). Asked of visible pairs only, so that garbage behind a mask is never touched. */
   scaled(i: number, j: number): number;
   /** s_ij: the score after mod, softcap, bias and ALiBi, of x_ij. */
   score(x: number, i: number, j: number): number;
@@ -34,7 +35,9 @@ export interface Head {
 
 /** A problem on the host, head by head. */
 export function* heads(problem: AttentionProblem, operands: Operands<Tensor>): Generator<Head> {
-  const { B, Hq, Hk, Hv, Dqk, scale } = problem;
+  const { B, Hq, Hk, Hv, Dqk } = problem;
+  const { descaleQ, descaleK } = createFp8(problem, operands);
+  const scale = problem.scale * descaleQ * descaleK;
   const lengths = createLengths(problem, operands);
   const visibility = createVisibility(problem, operands);
   const chain = createScoreChain(problem, operands, visibility);

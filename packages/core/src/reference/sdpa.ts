@@ -1,5 +1,10 @@
 import type { BackwardInputs } from '../attention/normalise.ts';
-import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options.ts';
+import type {
+  BackwardAmaxName,
+  GradientName,
+  SdpaBackwardOptions,
+  SdpaOptions,
+} from '../attention/options.ts';
 import type { SdpaGradients, SdpaResult } from '../engine/engine.ts';
 import type { DType } from '../tensor/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -19,7 +24,7 @@ import { sdpaFloat64 } from './forward.ts';
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
  */
 export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tensor> = {}): SdpaResult<Tensor> {
-  const { o, lse, max, sumExp, dropoutMask } = sdpaFloat64(q, k, v, options);
+  const { o, lse, max, sumExp, dropoutMask, amaxS, amaxO } = sdpaFloat64(q, k, v, options);
   const { outputs = {}, outDType = q.dtype } = options;
   return {
     o: round(o, outDType),
@@ -27,6 +32,8 @@ export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tenso
     ...(outputs.max && { max: round(max, 'f32') }),
     ...(outputs.sumExp && { sumExp: round(sumExp, 'f32') }),
     ...(dropoutMask && { dropoutMask }),
+    ...(amaxS && { amaxS: round(amaxS, 'f32') }),
+    ...(amaxO && { amaxO: round(amaxO, 'f32') }),
   };
 }
 
@@ -35,7 +42,7 @@ export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tenso
  *
  * @param inputs the forward inputs and results, dO (as o), and dLse (as lse, default 0).
  * @param options those of the forward call, and which `gradients` are wanted.
- * @returns dq, dk, dv in shape and dtype of q, k, v; dbias in those of the bias; f32 (Hq) dsink and dAlibi; those that were
+ * @returns dq, dk, dv in shape and dtype (or `gradDType`) of q, k, v; dbias in those of the bias; f32 (Hq) dsink and dAlibi; those that were
  * asked for. When the score mod loads floats, `dCaptures` has the gradient of each such tensor, in its shape and dtype.
  * @throws as `sdpa`; paged k or v have no gradient.
  */
@@ -44,17 +51,21 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   options: SdpaBackwardOptions<Tensor, G> = {},
 ): SdpaGradients<Tensor, G> & { readonly dCaptures?: Readonly<Record<string, Tensor>> } {
   const results = sdpaBackwardFloat64(inputs, options);
-  const { bias, scoreMod } = options;
-  const dtypes: Readonly<Record<GradientName, DType>> = {
-    dq: inputs.q.dtype,
-    dk: inputs.k.dtype,
-    dv: inputs.v.dtype,
+  const { bias, scoreMod, gradDType } = options;
+  const dtypes: Readonly<Record<GradientName | BackwardAmaxName, DType>> = {
+    dq: gradDType ?? inputs.q.dtype,
+    dk: gradDType ?? inputs.k.dtype,
+    dv: gradDType ?? inputs.v.dtype,
     dbias: bias?.dtype ?? 'f32',
     dsink: 'f32',
     dAlibi: 'f32',
+    amaxDQ: 'f32',
+    amaxDK: 'f32',
+    amaxDV: 'f32',
+    amaxDP: 'f32',
   };
-  const gradients: Partial<Record<GradientName, Tensor>> = {};
-  for (const name of gradientNames) {
+  const gradients: Partial<Record<GradientName | BackwardAmaxName, Tensor>> = {};
+  for (const name of Object.keys(dtypes) as (keyof typeof dtypes)[]) {
     const exact = results[name];
     if (exact) gradients[name] = round(exact, dtypes[name]);
   }
@@ -68,8 +79,6 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   const asked = gradients as SdpaGradients<Tensor, G>;
   return results.dCaptures ? { ...asked, dCaptures } : asked;
 }
-
-const gradientNames: readonly GradientName[] = ['dq', 'dk', 'dv', 'dbias', 'dsink', 'dAlibi'];
 
 function round({ values, shape }: Float64Tensor, dtype: DType): Tensor {
   return Tensor.from(values, shape, { dtype });

@@ -1,4 +1,10 @@
-import { type AttentionProblem, type BackwardProblem, type Support, validateBackward } from '@tilewise/core';
+import {
+  type AttentionProblem,
+  type BackwardProblem,
+  type OperandDesc,
+  type Support,
+  validateBackward,
+} from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
 import { backwardKernels } from './kernels.ts';
 import { checkResultLayout, demandSupport, makePlan, type Plan, type PlanOptions } from './plan.ts';
@@ -51,6 +57,8 @@ export function planSdpaBackward(
   return makePlan(ctx, kernels, backwardTensorSpans(problem, layouts), forward);
 }
 
-function layoutsOf({ forward: { q, k, v } }: BackwardProblem): GradientDescs {
-  return { dq: q, dk: k, dv: v };
+/** Where gradients go unless the caller says otherwise: laid out as what they are the gradients of. */
+export function layoutsOf({ forward: { q, k, v }, gradDType }: BackwardProblem): GradientDescs {
+  const like = (desc: OperandDesc): OperandDesc => ({ ...desc, dtype: gradDType ?? desc.dtype });
+  return { dq: like(q), dk: like(k), dv: like(v) };
 }

@@ -22,7 +22,7 @@ import {
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
 import { enqueue, type ResultDesc } from './enqueue.ts';
-import { planSdpaBackward } from './plan-backward.ts';
+import { layoutsOf, planSdpaBackward } from './plan-backward.ts';
 import { planSdpa } from './plan-forward.ts';
 
 /**
@@ -80,7 +80,8 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     const result = contiguous(desc.dtype, callerShape(desc, packed), packed ? 0 : null);
     return { result, layout: packed ? describePacked(name, result.desc) : describeDense(name, result.desc) };
   };
-  const made = { dq: like('dq', forward.q), dk: like('dk', forward.k), dv: like('dv', forward.v) };
+  const { dq, dk, dv } = layoutsOf(problem);
+  const made = { dq: like('dq', dq), dk: like('dk', dk), dv: like('dv', dv) };
   const { bias } = forward;
   const perHead = contiguous('f32', [forward.Hq], null);
   const results: Readonly<Partial<Record<GradientName, ResultDesc>>> = {

@@ -1,0 +1,59 @@
+import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { elementCount } from '../tensor/shape.ts';
+import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
+import { checkTensor } from './describe.ts';
+import type { Fp8Options } from './options.ts';
+
+/**
+ * The scalars of the FP8 contract, in the order in which they lie in the f32 list that GPU kernels bind as `fp8`. A
+ * `descale` turns what is stored into what is meant, a `scale` the other way round.
+ */
+export const fp8ScalarNames = [
+  'descaleQ',
+  'descaleK',
+  'descaleV',
+  'descaleS',
+  'scaleS',
+  'scaleO',
+  'descaleO',
+  'descaleDO',
+  'descaleDP',
+  'scaleDP',
+  'scaleDQ',
+  'scaleDK',
+  'scaleDV',
+] as const;
+
+/** One of `fp8ScalarNames`. */
+export type Fp8ScalarName = (typeof fp8ScalarNames)[number];
+
+/** Every scalar of the contract, the defaults too. */
+export type Fp8Scalars<T> = Readonly<Record<Fp8ScalarName, T>>;
+
+/**
+ * The scalars as tensors of one f32: those that are numbers or absent (1) become host tensors.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the scalar.
+ */
+export function fp8Scalars<T extends TensorDesc>(given: Fp8Options<T>): Fp8Scalars<T | Tensor> {
+  if (typeof given !== 'object' || given === null)
+    throw new InvalidArgumentError('fp8', `must be an object of scales, got ${String(given)}`);
+  const unknown = Object.keys(given).find(name => !(fp8ScalarNames as readonly string[]).includes(name));
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`fp8.${unknown}`, `is none of ${fp8ScalarNames.join(', ')}`);
+  const scalars = fp8ScalarNames.map(name => [name, scalar(`fp8.${name}`, given[name] ?? 1)] as const);
+  return Object.fromEntries(scalars) as Fp8Scalars<T | Tensor>;
+}
+
+function scalar<T extends TensorDesc>(argument: string, value: number | T): T | Tensor {
+  if (typeof value === 'number') {
+    // Also of numbers that no f32 holds.
+    if (!(Math.fround(value) > 0 && Math.fround(value) < Infinity))
+      throw new InvalidArgumentError(argument, `must be a finite number > 0, got ${value}`);
+    return Tensor.from([value], [1]);
+  }
+  checkTensor(argument, value);
+  if (elementCount(value.shape) !== 1)
+    throw new InvalidShapeError(argument, `must have one element, got shape [${value.shape}]`);
+  if (value.dtype !== 'f32') throw new InvalidDTypeError(argument, `must be f32, got ${value.dtype}`);
+  return value;
+}

@@ -1,0 +1,31 @@
+import type { Fp8ScalarName } from '../attention/fp8.ts';
+import { fp8ScalarNames } from '../attention/fp8.ts';
+import type { AttentionProblem, Operands } from '../attention/problem.ts';
+import { required } from '../attention/required.ts';
+import { dtypeInfo } from '../tensor/dtype.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+
+/** The scalars of FP8 arithmetic as numbers, and the rounding of P and dS. */
+export interface Fp8Arithmetic extends Readonly<Record<Fp8ScalarName, number>> {
+  /** To the nearest value of q's format, ties to even, saturating. */
+  round(x: number): number;
+}
+
+/**
+ * The FP8 arithmetic of a problem on the host. Without the contract all scales are 1 and nothing is rounded, so that one
+ * formula serves both.
+ * @throws InvalidArgumentError when the problem has scalars but the operands lack them.
+ */
+export function createFp8(
+  { fp8, q }: AttentionProblem,
+  operands: Pick<Operands<Tensor>, 'fp8'>,
+): Fp8Arithmetic {
+  if (fp8 === null) return { ...scalars(() => 1), round: x => x };
+  const given = required('fp8', operands.fp8);
+  const { encode, decode } = dtypeInfo[q.dtype];
+  return { ...scalars(name => given[name].toFloat64()[0]), round: x => decode(encode(x)) };
+}
+
+function scalars(value: (name: Fp8ScalarName) => number): Record<Fp8ScalarName, number> {
+  return Object.fromEntries(fp8ScalarNames.map(name => [name, value(name)])) as Record<Fp8ScalarName, number>;
+}
