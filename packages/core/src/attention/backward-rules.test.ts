@@ -39,13 +39,13 @@ const rules: Readonly<Record<string, readonly [call: Readonly<Record<string, unk
   'lse is f32': [{ lse: f32(2, 4, 5).cast('f16') }, 'InvalidDTypeError: lse must be f32, got f16'],
   'dLse is as lse': [{ dLse: f32(2, 4, 7) }, 'InvalidShapeError: dLse must have shape [2,4,5], got [2,4,7]'],
   'dLse is f32': [{ dLse: i32(2, 4, 5) }, 'InvalidDTypeError: dLse must be f32, got i32'],
-  'k is not paged': [
+  'dk is not that of a paged k': [
     { k: f32(6, 2, 4, 8), v: f32(2, 2, 8, 6), pageTableK: i32(2, 2), seqLensKv: [0, 0] },
-    'InvalidArgumentError: pageTableK cannot be given to backward: pages may be shared, so their gradient has no one place',
+    'InvalidArgumentError: gradients cannot hold dk of a paged k: sequences may share pages, so it has no one place; ask for the others by name',
   ],
-  'v is not paged': [
+  'dv is not that of a paged v': [
     { v: f32(6, 2, 4, 6), k: f32(2, 2, 8, 8), pageTableV: i32(2, 2), seqLensKv: [0, 0] },
-    'InvalidArgumentError: pageTableV cannot be given to backward: pages may be shared, so their gradient has no one place',
+    'InvalidArgumentError: gradients cannot hold dv of a paged v: sequences may share pages, so it has no one place; ask for the others by name',
   ],
   'gradDType is a float': [
     { gradDType: 'i32' },

@@ -31,13 +31,18 @@ const shapeLikeO = (
 export const backwardRules: readonly Rule<BackwardProblem>[] = [
   ...shapeLikeO('o', p => p.forward.o),
   ...shapeLikeO('dO', p => p.dO),
-  ...(['pageTableK', 'pageTableV'] as const).map(
-    (table): Rule<BackwardProblem> => ({
-      argument: table,
+  ...(
+    [
+      ['k', 'dk'],
+      ['v', 'dv'],
+    ] as const
+  ).map(
+    ([name, gradient]): Rule<BackwardProblem> => ({
+      argument: 'gradients',
       kind: 'argument',
-      broken: p =>
-        (table === 'pageTableK' ? p.forward.k : p.forward.v).page
-          ? 'cannot be given to backward: pages may be shared, so their gradient has no one place'
+      broken: ({ forward, gradients }) =>
+        forward[name].page && gradients.includes(gradient)
+          ? `cannot hold ${gradient} of a paged ${name}: sequences may share pages, so it has no one place; ask for the others by name`
           : null,
     }),
   ),

@@ -18,11 +18,12 @@ export function describePacked(argument: string, t: TensorDesc): OperandDesc {
   return { dtype: t.dtype, shape: [1, h, tokens, d], strides: [0, sh, st, sd], page: null };
 }
 
-/** A paged (blocks, H, pageSize, D) container with its (B, pages) table as an operand. */
+/** A paged (blocks, H, pageSize, D) container with its table, (B, pages) or packed (pages), as an operand. */
 export function describePaged(argument: string, t: TensorDesc, table: TensorDesc): OperandDesc {
   checkRank(argument, t, 4, '(blocks, H, pageSize, D), as a page table is given');
   const tableName = argument === 'k' ? 'pageTableK' : 'pageTableV';
-  checkRank(tableName, table, 2, '(B, pages)');
+  checkTensor(tableName, table);
+  if (table.shape.length !== 1) checkRank(tableName, table, 2, '(B, pages), or rank 1 when packed');
   const dense = describeDense(argument, t);
   const { dtype, shape } = table;
   return {

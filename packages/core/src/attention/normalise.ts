@@ -69,6 +69,8 @@ export function normalise<T extends TensorDesc>(
     seqLensKv: listOperand('seqLensKv', options.seqLensKv, 'i32'),
     cuSeqLensQ: listOperand('cuSeqLensQ', options.cuSeqLensQ, 'i32'),
     cuSeqLensKv: listOperand('cuSeqLensKv', options.cuSeqLensKv, 'i32'),
+    cuPagesK: listOperand('cuPagesK', options.cuPagesK, 'i32'),
+    cuPagesV: listOperand('cuPagesV', options.cuPagesV, 'i32'),
     alibi: listOperand(
       'alibi',
       options.alibi === true ? standardSlopes(Hq) : options.alibi || undefined,
@@ -79,14 +81,16 @@ export function normalise<T extends TensorDesc>(
   validateListDTypes(lists);
   const B = lists.cuSeqLensQ ? lists.cuSeqLensQ.shape[0] - 1 : descQ.shape[0];
   const Sq = packed
-    ? longest('Q', lists.cuSeqLensQ, options.maxSeqLenQ)
+    ? longest('cuSeqLensQ', 'maxSeqLenQ', lists.cuSeqLensQ, options.maxSeqLenQ)
     : known('maxSeqLenQ', descQ.shape[2], options.maxSeqLenQ);
   const Skv = packed
-    ? longest('Kv', lists.cuSeqLensKv, options.maxSeqLenKv)
-    : keyCapacity(descK, descV, options);
+    ? longest('cuSeqLensKv', 'maxSeqLenKv', lists.cuSeqLensKv, options.maxSeqLenKv)
+    : keyCapacity(descK, descV, lists, options.maxSeqLenKv);
   checkList('seqLensQ', lists.seqLensQ, B);
   checkList('seqLensKv', lists.seqLensKv, B);
   checkList('cuSeqLensKv', lists.cuSeqLensKv, B + 1);
+  checkPageCounts('K', descK, lists.cuPagesK, B);
+  checkPageCounts('V', descV, lists.cuPagesV, B);
   checkList('alibi', lists.alibi, Hq);
   checkList('sink', lists.sink, Hq);
 
@@ -194,18 +198,20 @@ function lengthsKind(lengths: unknown, packed: boolean): LengthsKind {
 }
 
 /** Longest sequence by cumulative lengths on the host; a device tensor cannot be read here, so the caller says it. */
-function longest(side: 'Q' | 'Kv', cumulative: TensorDesc | undefined, stated: number | undefined): number {
+function longest(
+  argument: string,
+  maximum: 'maxSeqLenQ' | 'maxSeqLenKv',
+  cumulative: TensorDesc | undefined,
+  stated?: number,
+): number {
   if (cumulative && (cumulative.shape.length !== 1 || cumulative.shape[0] < 1)) {
-    throw new InvalidShapeError(`cuSeqLens${side}`, `must have shape [B + 1], got [${cumulative.shape}]`);
+    throw new InvalidShapeError(argument, `must have shape [B + 1], got [${cumulative.shape}]`);
   }
   if (stated !== undefined) return stated;
   if (!(cumulative instanceof Tensor)) {
-    throw new InvalidArgumentError(
-      `maxSeqLen${side}`,
-      `must be given when cuSeqLens${side} is not on the host`,
-    );
+    throw new InvalidArgumentError(maximum, `must be given when ${argument} is not on the host`);
   }
-  return lengthsFromCumulative(cumulative, `cuSeqLens${side}`).reduce((most, n) => Math.max(most, n), 0);
+  return lengthsFromCumulative(cumulative, argument).reduce((most, n) => Math.max(most, n), 0);
 }
 
 /** A length that the tensors say themselves; stating another would be ignored. */
@@ -217,10 +223,36 @@ function known(argument: string, extent: number, stated: number | undefined): nu
   );
 }
 
-function keyCapacity(k: OperandDesc, v: OperandDesc, options: SdpaOptions<TensorDesc>): number {
+function keyCapacity(
+  k: OperandDesc,
+  v: OperandDesc,
+  { cuPagesK }: Partial<Operands<TensorDesc>>,
+  stated: number | undefined,
+): number {
   const dense = [k, v].find(desc => desc.page === null);
-  if (dense) return known('maxSeqLenKv', dense.shape[2], options.maxSeqLenKv);
-  return options.maxSeqLenKv ?? (k.page ? k.page.size * k.page.table.shape[1] : 0);
+  if (dense) return known('maxSeqLenKv', dense.shape[2], stated);
+  if (stated !== undefined || !k.page) return stated ?? 0;
+  const { size, table } = k.page;
+  return size * (table.shape.length === 1 ? longest('cuPagesK', 'maxSeqLenKv', cuPagesK) : table.shape[1]);
+}
+
+/** A packed page table and the counts of its pages come together. */
+function checkPageCounts(
+  name: 'K' | 'V',
+  { page }: OperandDesc,
+  cuPages: TensorDesc | undefined,
+  B: number,
+): void {
+  const isPacked = page?.table.shape.length === 1;
+  if (isPacked !== (cuPages !== undefined)) {
+    throw new InvalidArgumentError(
+      `cuPages${name}`,
+      isPacked
+        ? `must be given: pageTable${name} has rank 1`
+        : `is for a pageTable${name} of rank 1 (packed)${page ? `, got shape [${page.table.shape}]` : ''}`,
+    );
+  }
+  checkList(`cuPages${name}`, cuPages, B + 1);
 }
 
 function resultDesc(q: OperandDesc, Dv: number, packed: boolean, dtype: OperandDesc['dtype']): OperandDesc {

@@ -21,6 +21,10 @@ const paged = {
   ...{ q: dense.q, k: f32(6, 2, 4, 8), v: f32(6, 2, 4, 6) },
   ...{ pageTableK: tableOf(0, 1, 2, 3), pageTableV: tableOf(5, 4, 3, 2), seqLensKv: [8, 3] },
 };
+const packedPages = {
+  ...{ q: dense.q, k: paged.k, v: paged.v, seqLensKv: [8, 3] },
+  ...{ pageTableK: i32(0, 1, 3), cuPagesK: [0, 2, 3], pageTableV: i32(5, 4, 3, 9), cuPagesV: [0, 2, 4] },
+};
 const onDevice: TensorDesc = { dtype: 'i32', shape: [3], strides: [1] };
 
 const run = (call: object) => normalise(call as ForwardInputs<TensorDesc>, call as SdpaOptions<TensorDesc>);
@@ -165,9 +169,17 @@ describe('paged tensors', () => {
       { k: f32(6, 4, 8) },
       'InvalidShapeError: k must have rank 4 (blocks, H, pageSize, D), as a page table is given, got shape [6,4,8]',
     ],
-    'have a table of two': [
-      { pageTableV: i32(0, 1) },
-      'InvalidShapeError: pageTableV must have rank 2 (B, pages), got shape [2]',
+    'have a table of one or two dimensions': [
+      { pageTableV: f32(2, 2, 1) },
+      'InvalidShapeError: pageTableV must have rank 2 (B, pages), or rank 1 when packed, got shape [2,2,1]',
+    ],
+    'have counts with a packed table': [
+      { pageTableV: i32(5, 4, 3) },
+      'InvalidArgumentError: cuPagesV must be given: pageTableV has rank 1',
+    ],
+    'have counts with a packed table only': [
+      { cuPagesK: [0, 2, 3] },
+      'InvalidArgumentError: cuPagesK is for a pageTableK of rank 1 (packed), got shape [2,2]',
     ],
     'have a table of integers': [
       { pageTableK: f32(2, 2) },
@@ -197,6 +209,41 @@ describe('paged tensors', () => {
       { pageTableV: tableOf(0, 1, -1, 3) },
       'InvalidArgumentError: pageTableV must hold blocks in [0, 6) where keys are used, got -1 for sequence 1, page 0',
     ],
+  });
+
+  check(packedPages, {
+    'have a count per sequence': [
+      { cuPagesK: [0, 2] },
+      'InvalidShapeError: cuPagesK must have shape [3], got [2]',
+    ],
+    'have counts of integers': [
+      { cuPagesK: f32(3) },
+      'InvalidDTypeError: cuPagesK must be i32 or u32, got f32',
+    ],
+    'have counts that do not decrease': [
+      { cuPagesV: [0, 4, 3] },
+      'InvalidArgumentError: cuPagesV must not decrease, got 4 then 3',
+    ],
+    'have counts within the table': [
+      { cuPagesV: [0, 2, 5] },
+      'InvalidArgumentError: cuPagesV must end within the 4 pages of the table, got 5',
+    ],
+    'have pages for the keys of each sequence': [
+      { cuPagesK: [0, 1, 3] },
+      'InvalidArgumentError: cuPagesK must give sequence 0 at least 2 pages for its 8 keys, got 1',
+    ],
+    'name blocks that exist in a packed table': [
+      { pageTableK: i32(0, 1, 6) },
+      'InvalidArgumentError: pageTableK must hold blocks in [0, 6) where keys are used, got 6 for sequence 1, page 0',
+    ],
+    'say how many keys there may be when the counts are on the device': [
+      { cuPagesK: onDevice },
+      'InvalidArgumentError: maxSeqLenKv must be given when cuPagesK is not on the host',
+    ],
+  });
+
+  test('hold as many keys as the longest list of pages addresses', () => {
+    expect(run({ ...packedPages, cuPagesK: [0, 2, 3] }).problem).toMatchObject({ B: 2, Skv: 8 });
   });
 
   test('may hold anything where no key is used', () => {

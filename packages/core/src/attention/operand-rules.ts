@@ -9,6 +9,8 @@ const listDTypes: readonly (readonly [keyof Operands<unknown>, readonly DType[]]
   ['seqLensKv', ['i32', 'u32']],
   ['cuSeqLensQ', ['i32', 'u32']],
   ['cuSeqLensKv', ['i32', 'u32']],
+  ['cuPagesK', ['i32', 'u32']],
+  ['cuPagesV', ['i32', 'u32']],
   ['alibi', ['f32']],
   ['sink', ['f32']],
 ];
@@ -38,8 +40,9 @@ export function validateOperands<T extends TensorDesc>(
   checkCumulative('cuSeqLensKv', operands.cuSeqLensKv, problem.k.shape[2], problem.Skv);
   checkLengths('seqLensQ', operands.seqLensQ, problem.Sq, operands.cuSeqLensQ);
   checkLengths('seqLensKv', operands.seqLensKv, problem.Skv, operands.cuSeqLensKv);
-  checkPages('pageTableK', operands.pageTableK, problem.k, operands.seqLensKv);
-  checkPages('pageTableV', operands.pageTableV, problem.v, operands.seqLensKv);
+  const { pageTableK, pageTableV, cuPagesK, cuPagesV, seqLensKv } = operands;
+  checkPages('K', pageTableK, problem.k, cuPagesK, seqLensKv);
+  checkPages('V', pageTableV, problem.v, cuPagesV, seqLensKv);
 }
 
 /** Lengths within the extent; of packed sequences within their own span, as the next one starts there. */
@@ -80,22 +83,46 @@ function checkCumulative(
 }
 
 function checkPages(
-  argument: string,
+  name: 'K' | 'V',
   table: TensorDesc | undefined,
   { page, shape }: OperandDesc,
+  cuPages: TensorDesc | undefined,
   lengths: TensorDesc | undefined,
 ): void {
-  if (!page || !(table instanceof Tensor) || !(lengths instanceof Tensor)) return;
-  for (let b = 0; b < table.shape[0]; b++) {
+  if (!page) return;
+  const isPacked = page.table.shape.length === 1;
+  if (isPacked && !(cuPages instanceof Tensor)) return;
+  const counts =
+    cuPages instanceof Tensor ? checkPageCounts(`cuPages${name}`, cuPages, page.table.shape[0]) : null;
+  if (!(lengths instanceof Tensor)) return;
+  let first = 0;
+  for (let b = 0; b < lengths.shape[0]; b++) {
     const used = Math.ceil(lengths.get(b) / page.size);
-    for (let n = 0; n < used; n++) {
-      const block = table.get(b, n);
+    if (counts && counts[b] < used) {
+      throw new InvalidArgumentError(
+        `cuPages${name}`,
+        `must give sequence ${b} at least ${used} pages for its ${lengths.get(b)} keys, got ${counts[b]}`,
+      );
+    }
+    for (let n = 0; n < used && table instanceof Tensor; n++) {
+      const block = isPacked ? table.get(first + n) : table.get(b, n);
       if (block < 0 || block >= shape[0]) {
         throw new InvalidArgumentError(
-          argument,
+          `pageTable${name}`,
           `must hold blocks in [0, ${shape[0]}) where keys are used, got ${block} for sequence ${b}, page ${n}`,
         );
       }
     }
+    first += counts?.[b] ?? 0;
   }
+}
+
+/** How many pages of a packed table each sequence has. */
+function checkPageCounts(argument: string, cuPages: Tensor, pages: number): number[] {
+  const counts = lengthsFromCumulative(cuPages, argument);
+  const last = cuPages.get(counts.length);
+  if (last > pages) {
+    throw new InvalidArgumentError(argument, `must end within the ${pages} pages of the table, got ${last}`);
+  }
+  return counts;
 }

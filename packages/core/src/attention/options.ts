@@ -99,6 +99,12 @@ export interface SdpaOptions<T = Tensor> {
   /** i32 (B, pages): k is (blocks, Hk, pageSize, Dqk) and position s of sequence b lies in block table[b, ⌊s / pageSize⌋]. */
   readonly pageTableK?: T;
   readonly pageTableV?: T;
+  /**
+   * (B + 1), first 0, non-decreasing: the page table is packed, of rank 1, and the pages of sequence b are its entries from
+   * cuPages[b] to cuPages[b + 1] (cuDNN's ragged offset of a page table).
+   */
+  readonly cuPagesK?: readonly number[] | T;
+  readonly cuPagesV?: readonly number[] | T;
   readonly dropout?: PhiloxDropout | MaskDropout<T>;
   /** Further results besides o and lse. */
   readonly outputs?: OutputSelection;

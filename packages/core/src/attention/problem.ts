@@ -21,7 +21,10 @@ export interface OperandDesc {
   readonly page: PageDesc | null;
 }
 
-/** Position s of sequence b is row s mod size of block table[b, ⌊s / size⌋]. */
+/**
+ * Position s of sequence b is row s mod size of block table[b, ⌊s / size⌋]; where the table is packed, of rank 1, of block
+ * table[cuPages[b] + ⌊s / size⌋].
+ */
 export interface PageDesc {
   readonly size: number;
   readonly table: TensorDesc;
@@ -144,6 +147,9 @@ export interface Operands<T> {
   readonly cuSeqLensKv?: T;
   readonly pageTableK?: T;
   readonly pageTableV?: T;
+  /** i32 (B + 1), with a packed page table. */
+  readonly cuPagesK?: T;
+  readonly cuPagesV?: T;
   readonly dropoutMask?: T;
   readonly captures?: Readonly<Record<string, T>>;
   /** f32 of one element each. */

@@ -38,6 +38,25 @@ describe('pages', () => {
     expect(numbers(lse)).toEqual(numbers(expected.lse));
   });
 
+  test('may be listed behind each other', () => {
+    const pageTable = Tensor.from([4, 0, 2, 1, 3], [5], { dtype: 'i32' });
+    const lists = { pageTableK: pageTable, pageTableV: pageTable, cuPagesK: [0, 3, 5], cuPagesV: [0, 3, 5] };
+    const { o } = sdpa(q, containerK, containerV, { ...lists, seqLensKv });
+    expect(numbers(o)).toEqual(numbers(sdpa(q, dense(containerK), dense(containerV), { seqLensKv }).o));
+  });
+
+  test('give the gradient of q', () => {
+    const given = { q, dO: normal([B, H, 7, D], 4) };
+    const options = { seqLensKv, gradients: ['dq'] } as const;
+    const [k, v] = [dense(containerK), dense(containerV)];
+    const { o, lse } = sdpa(q, k, v, { seqLensKv });
+    const { dq } = sdpaBackward(
+      { ...given, o, lse, k: containerK, v: containerV },
+      { ...options, pageTableK: table, pageTableV: table },
+    );
+    expect(numbers(dq)).toEqual(numbers(sdpaBackward({ ...given, o, lse, k, v }, options).dq));
+  });
+
   test('may be those of v alone', () => {
     const options = { pageTableV: table, seqLensKv };
     const { o } = sdpa(q, dense(containerK), containerV, options);

@@ -1,4 +1,4 @@
-import { createAddressing } from '../attention/addressing.ts';
+import { createAddressing, pageLists } from '../attention/addressing.ts';
 import { createLengths, type SequenceSide } from '../attention/lengths.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import { createVisibility } from '../attention/visibility.ts';
@@ -65,9 +65,10 @@ export function createScoreTiles(
   const finish = createFinishTile(problem, operands, chain, seen);
   const keep = createKeepTile(problem, operands, size);
 
+  const pages = pageLists(operands);
   const addressQ = createAddressing(problem.q, operands.q, lengths.q);
-  const addressK = createAddressing(problem.k, operands.k, lengths.kv, operands.pageTableK);
-  const addressV = createAddressing(problem.v, operands.v, lengths.kv, operands.pageTableV);
+  const addressK = createAddressing(problem.k, operands.k, lengths.kv, pages.k);
+  const addressV = createAddressing(problem.v, operands.v, lengths.kv, pages.v);
   const q = createRowPanel(kernels, createUnpack(addressQ, problem.q.dtype, Dqk), size.rows, Dqk);
   const positions = { positions: Skv, T };
   const k = createHeadPanels(kernels, createUnpack(addressK, problem.k.dtype, Dqk), {

@@ -146,9 +146,9 @@ export function backward(
         const p8 = fp8.round(z * p * fp8.scaleS);
         const dx8 = fp8.round(dx * fp8.scaleDP);
 
-        addRow(dv, dv.place(b, hv, j), p8, dO, i, Dv);
+        if (dv) addRow(dv, dv.place(b, hv, j), p8, dO, i, Dv);
         addRow(dq, dq.place(b, h, i), dx8, k, j, Dqk);
-        addRow(dk, dk.place(b, hk, j), dx8, q, i, Dqk);
+        if (dk) addRow(dk, dk.place(b, hk, j), dx8, q, i, Dqk);
         if (dbias) dbias.values[dbias.place(b, h, i, j)] += ds;
         if (dAlibi) dAlibi.values[h] -= chain.distance(b, i, j) * ds;
         for (const { name, index, value } of chain.captureDerivatives(x, b, h, i, j)) {
@@ -179,8 +179,9 @@ function zeroGradients(
   chain: ScoreChain,
 ): {
   readonly dq: PlacedTensor;
-  readonly dk: PlacedTensor;
-  readonly dv: PlacedTensor;
+  /** Absent where k or v is paged: several sequences may share a page. */
+  readonly dk?: PlacedTensor;
+  readonly dv?: PlacedTensor;
   readonly dbias?: PlacedTensor;
   readonly dsink?: Float64Tensor;
   readonly dAlibi?: Float64Tensor;
@@ -189,8 +190,8 @@ function zeroGradients(
   const { Hq, captures } = problem;
   return {
     dq: likeOperand(problem, problem.q, lengths.q),
-    dk: likeOperand(problem, problem.k, lengths.kv),
-    dv: likeOperand(problem, problem.v, lengths.kv),
+    ...(!problem.k.page && { dk: likeOperand(problem, problem.k, lengths.kv) }),
+    ...(!problem.v.page && { dv: likeOperand(problem, problem.v, lengths.kv) }),
     ...(problem.bias && { dbias: likeBroadcast(problem.bias) }),
     ...(problem.sink && { dsink: filled([Hq], 0) }),
     ...(problem.alibi && { dAlibi: filled([Hq], 0) }),

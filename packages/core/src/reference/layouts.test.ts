@@ -236,9 +236,29 @@ describe('paged keys and values', () => {
     expect(sdpaFloat64(q, k, paged(v), { ...lengths, pageTableV: pageTable })).toEqual(dense);
   });
 
-  test('have no gradient', () => {
+  // The same pages, but each sequence with those that it uses only, and one that nobody uses.
+  const packedTable = Tensor.from([0, 2, 4, 6, 1, 3], [6], { dtype: 'i32' });
+
+  test('may have a packed table each', () => {
+    const options = {
+      ...lengths,
+      ...{ pageTableK: packedTable, cuPagesK: [0, 4, 6] },
+      ...{ pageTableV: packedTable.slice(0, 0, 6), cuPagesV: [0, 4, 6], maxSeqLenKv: 6 },
+    };
+    const { o, lse } = sdpaFloat64(q, paged(k), paged(v), options);
+    expect([o, lse]).toEqual([dense.o, dense.lse]);
+  });
+
+  test('give the gradients of what is not paged', () => {
     const { o, lse } = dense;
-    const inputs = { q, k: paged(k), v, o, lse, dO: contiguous.dO };
-    expect(() => sdpaBackwardFloat64(inputs, { ...lengths, pageTableK: pageTable })).toThrow(/pageTableK/);
+    const given = { q, o, lse, dO: contiguous.dO };
+    const expected = sdpaBackwardFloat64({ ...given, k, v }, lengths);
+    const pagedV = { ...lengths, pageTableV: pageTable, gradients: ['dq', 'dk'] as const };
+    const { dq, dk } = sdpaBackwardFloat64({ ...given, k, v: paged(v) }, pagedV);
+    expect([dq, dk]).toEqual([expected.dq, expected.dk]);
+    const pagedBoth = { ...pagedV, pageTableK: pageTable, gradients: ['dq'] as const };
+    expect(sdpaBackwardFloat64({ ...given, k: paged(k), v: paged(v) }, pagedBoth)).toEqual({
+      dq: expected.dq,
+    });
   });
 });

@@ -44,7 +44,7 @@ export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tenso
  * @param options those of the forward call, and which `gradients` are wanted.
  * @returns dq, dk, dv in shape and dtype (or `gradDType`) of q, k, v; dbias in those of the bias; f32 (Hq) dsink and dAlibi; those that were
  * asked for. When the score mod loads floats, `dCaptures` has the gradient of each such tensor, in its shape and dtype.
- * @throws as `sdpa`; paged k or v have no gradient.
+ * @throws as `sdpa`; a paged k or v has no gradient, so that the others must be asked for by name.
  */
 export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   inputs: BackwardInputs<Tensor>,

@@ -39,7 +39,7 @@ const maxPlans = 256;
 /** Operands that kernels take to lie in line. Others may have any strides, which are part of the problem. */
 const inLine: ReadonlySet<string> = new Set([
   ...['lse', 'dLse', 'alibi', 'sink'],
-  ...['seqLensQ', 'seqLensKv', 'cuSeqLensQ', 'cuSeqLensKv'],
+  ...['seqLensQ', 'seqLensKv', 'cuSeqLensQ', 'cuSeqLensKv', 'cuPagesK', 'cuPagesV'],
 ]);
 
 /** Allocates the results, uploads host operands, records the plan and submits. */

@@ -1,7 +1,8 @@
 import type { OperandDesc } from '@tilewise/core';
-import type { ShaderPart, UniformField } from '../kernel/shader-part.ts';
+import type { ShaderPart, StorageBinding, UniformField } from '../kernel/shader-part.ts';
 import { storageFormat } from '../wgsl/storage-format.ts';
 import { storeHalf } from './element-store.ts';
+import { pagePart } from './pages.ts';
 import type { KernelConfig } from './tile-table.ts';
 
 /** Which lengths a tensor's rows follow: queries (q, o, dO, dq) or keys (k, v, dk, dv). */
@@ -16,18 +17,25 @@ function isVectorised({ shape, strides }: OperandDesc): boolean {
   return shape[3] % 4 === 0 && sd === 1 && [sb, sh, ss].every(s => s % 4 === 0);
 }
 
-function addressing(
-  name: string,
-  { shape, strides }: OperandDesc,
-  side: Side,
-): { uniforms: UniformField[]; code: string } {
+interface OperandAddressing {
+  readonly bindings: readonly StorageBinding[];
+  readonly uniforms: readonly UniformField[];
+  readonly code: string;
+}
+
+/** `NAME_row(seq, h, s)`: the only place that knows how an operand lies in memory. */
+function addressing(name: string, { shape, strides, page }: OperandDesc, side: Side): OperandAddressing {
   const field = (suffix: string, value: UniformField['value']): UniformField => ({
     name: `${name}_${suffix}`,
     type: 'u32',
     value,
   });
   const [sb, sh, ss, sd] = strides;
+  const pages = page && isPageable(name) ? pagePart(name, page, shape[0]) : null;
+  const block = pages ? `${name}_block(seq.b, s)` : 'seq.b';
+  const row = pages ? `(s & P.${name}_page_mask)` : `(seq.start_${side} + s)`;
   return {
+    bindings: pages?.bindings ?? [],
     uniforms: [
       field('base', { offsetOf: name }),
       field('sb', sb),
@@ -35,12 +43,15 @@ function addressing(
       field('ss', ss),
       field('sd', sd),
       field('D', shape[3]),
+      ...(pages?.uniforms ?? []),
     ],
-    code: `fn ${name}_row(seq: Sequence, h: u32, s: u32) -> u32 {
-  return P.${name}_base + seq.b * P.${name}_sb + h * P.${name}_sh + (seq.start_${side} + s) * P.${name}_ss;
+    code: `${pages ? `${pages.code}\n\n` : ''}fn ${name}_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.${name}_base + ${block} * P.${name}_sb + h * P.${name}_sh + ${row} * P.${name}_ss;
 }`,
   };
 }
+
+const isPageable = (name: string): name is 'k' | 'v' => name === 'k' || name === 'v';
 
 /** A loop over the channels d + c of one vector that exist. */
 const eachChannel = (
@@ -61,7 +72,7 @@ export function readOperand(
   { unaligned }: KernelConfig,
 ): ShaderPart {
   const format = storageFormat(desc.dtype);
-  const { uniforms, code } = addressing(name, desc, side);
+  const { bindings, uniforms, code } = addressing(name, desc, side);
   const vectorised = isVectorised(desc) && !unaligned.has(name);
   const load = vectorised
     ? `  return ${format.load4(name, '(row + d) >> 2u')};`
@@ -78,6 +89,7 @@ ${eachChannel(name, `x[c] = ${format.load(name, `row + (d + c) * P.${name}_sd`)}
         elementBytes: format.bytes,
         alignment: vectorised ? 4 * format.bytes : format.bytes,
       },
+      ...bindings,
     ],
     requires: format.requires,
     code: `${code}

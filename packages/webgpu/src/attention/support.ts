@@ -35,7 +35,6 @@ const forwardLimits: readonly Reason<AttentionProblem>[] = [
   },
   { applies: p => p.scoreMod !== null, reason: () => 'scoreMod is not supported' },
   { applies: p => p.maskMod !== null, reason: () => 'maskMod is not supported' },
-  { applies: p => p.k.page !== null || p.v.page !== null, reason: () => 'paged k and v are not supported' },
   { applies: p => p.fp8 !== null, reason: () => 'fp8 is not supported' },
   { applies: p => p.outputs.dropoutMask, reason: () => 'the dropoutMask output is not supported' },
 ];

@@ -1,8 +1,10 @@
-import type { AttentionProblem, BackwardProblem, BroadcastDesc, OperandDesc } from '@tilewise/core';
+import type { AttentionProblem, BackwardProblem, BroadcastDesc, OperandDesc, PageDesc } from '@tilewise/core';
 import { BLOCK_MASK_TILE, elementCount, maxOffset, rowShape } from '@tilewise/core';
 
 const spanOf = (shape: readonly number[], strides: readonly number[]): number =>
   elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
+
+const tableSpan = ({ table: { shape, strides } }: PageDesc): number => spanOf(shape, strides);
 
 const operandSpan = ({ shape, strides }: OperandDesc): number => spanOf(shape, strides);
 
@@ -33,6 +35,10 @@ export function tensorSpans(problem: AttentionProblem): Readonly<Record<string, 
     seqLensKv: B,
     cuSeqLensQ: B + 1,
     cuSeqLensKv: B + 1,
+    ...(problem.k.page ? { pageTableK: tableSpan(problem.k.page) } : {}),
+    ...(problem.v.page ? { pageTableV: tableSpan(problem.v.page) } : {}),
+    cuPagesK: B + 1,
+    cuPagesV: B + 1,
   };
 }
 
