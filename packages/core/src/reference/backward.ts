@@ -204,8 +204,9 @@ function zeroGradients(
 const backwardAmaxNames: readonly BackwardAmaxName[] = ['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'];
 
 /** Multiplies a gradient by its descale and then by its scale. Gives its largest magnitude in between. */
-function rescale({ values }: Float64Tensor, descale: number, scale: number): Float64Tensor {
+function rescale(gradient: Float64Tensor | undefined, descale: number, scale: number): Float64Tensor {
   const amax = filled([1], 0);
+  const values = gradient?.values ?? [];
   for (let at = 0; at < values.length; at++) {
     values[at] *= descale;
     raise(amax, values[at]);
