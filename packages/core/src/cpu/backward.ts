@@ -1,7 +1,9 @@
+import type { SequenceSide } from '../attention/lengths.ts';
 import type { BackwardOperands } from '../attention/normalise.ts';
-import type { GradientName } from '../attention/options.ts';
-import type { BackwardProblem } from '../attention/problem.ts';
+import type { BackwardAmaxName, GradientName } from '../attention/options.ts';
+import type { BackwardProblem, OperandDesc } from '../attention/problem.ts';
 import { Tensor } from '../tensor/tensor.ts';
+import { roundTile } from './fp8-tile.ts';
 import { createHeadGradient } from './head-gradient.ts';
 import { padded } from './kernels.ts';
 import type { Machine } from './machine.ts';
@@ -9,14 +11,15 @@ import { typescriptKernels } from './matmul.ts';
 import { toProbabilities, toScoreGradients } from './probabilities.ts';
 import { createRowResult } from './results.ts';
 import { createRowGradients } from './row-gradients.ts';
+import { createScaledResult, type ScaledResult } from './scaled-result.ts';
 import { createCaptureGradients, createProductGradient, createScoreGradients } from './score-gradients.ts';
 import { createScoreTiles } from './score-tiles.ts';
 import { tileSizeOf } from './tile-size.ts';
 import { addWeightedRows } from './weighted-sum.ts';
 
-/** Gradients by name, those that were asked for; and those of the tensors that the score mod loads floats from. */
+/** Gradients and largest values by name, those that were asked for; and the gradients of the tensors that the score mod loads floats from. */
 export interface BackwardResults {
-  readonly gradients: Readonly<Partial<Record<GradientName, Tensor>>>;
+  readonly gradients: Readonly<Partial<Record<GradientName | BackwardAmaxName, Tensor>>>;
   readonly dCaptures: Readonly<Record<string, Tensor>> | null;
 }
 
@@ -30,7 +33,7 @@ export function backward(
   operands: BackwardOperands<Tensor>,
   { kernels = typescriptKernels, tiles: size = tileSizeOf(problem.forward) }: Machine = {},
 ): BackwardResults {
-  const { forward, gradients: wanted } = problem;
+  const { forward, gradients: wanted, gradDType, outputs } = problem;
   const { B, Hq, Hk, Hv, Skv, Dqk, Dv } = forward;
   const wants = (name: GradientName): boolean => wanted.includes(name);
   const hasProducts = forward.scoreMod !== null || forward.softcap !== null;
@@ -40,15 +43,21 @@ export function backward(
     vColumns: true,
     products: hasProducts,
   });
-  const { lengths, chain, scores: p, products, ld, q, k, v, keep } = tiles;
-  const given = createRowGradients(problem, operands, lengths.q, kernels, size.rows);
+  const { lengths, chain, scores: p, products, ld, q, k, v, keep, fp8 } = tiles;
+  const given = createRowGradients(problem, operands, lengths.q, kernels, size.rows, fp8);
   const { dO, lse, delta } = given;
 
   const ldQ = padded(Dqk);
   const ldV = padded(Dv);
-  const dq = wants('dq') ? createRowResult(forward, forward.q, lengths.q) : null;
-  const dk = wants('dk') ? createRowResult(forward, forward.k, lengths.kv) : null;
-  const dv = wants('dv') ? createRowResult(forward, forward.v, lengths.kv) : null;
+  function result(desc: OperandDesc, side: SequenceSide, descale: number, scale: number): ScaledResult {
+    const stored = { ...desc, dtype: gradDType ?? desc.dtype };
+    return createScaledResult(createRowResult(forward, stored, side), desc.shape[3], descale, scale);
+  }
+  const { descaleDP, descaleS, descaleDO } = fp8;
+  const dq = wants('dq') ? result(forward.q, lengths.q, descaleDP * fp8.descaleK, fp8.scaleDQ) : null;
+  const dk = wants('dk') ? result(forward.k, lengths.kv, descaleDP * fp8.descaleQ, fp8.scaleDK) : null;
+  const dv = wants('dv') ? result(forward.v, lengths.kv, descaleS * descaleDO, fp8.scaleDV) : null;
+  let amaxDP = 0;
   const dqSums = kernels.allocate(dq ? size.rows * ldQ : 0);
   const dkHead = dk && createHeadGradient(kernels, dk, Skv, ldQ);
   const dvHead = dv && createHeadGradient(kernels, dv, Skv, ldV);
@@ -62,16 +71,16 @@ export function backward(
   const needsScores = dq !== null || dk !== null || takers.length > 0;
   const needsTiles = needsScores || dv !== null;
   const dp = kernels.allocate(needsScores ? size.rows * ld : 0);
-  const kept = keep && dv ? kernels.allocate(size.rows * ld) : p;
+  const ownWeights = dv !== null && (keep !== null || forward.fp8 !== null);
+  const weights = ownWeights ? kernels.allocate(size.rows * ld) : p;
 
   function addValueGradient(rows: number, j0: number, columns: number): void {
     if (!dvHead) return;
-    if (keep) {
-      kept.set(p);
-      keep.drop(kept, ld, rows, columns);
-    }
+    if (ownWeights) weights.set(p);
+    keep?.drop(weights, ld, rows, columns);
+    if (forward.fp8) roundTile(weights, ld, rows, columns, fp8, fp8.scaleS);
     const add = dO.isFinite() ? kernels.multiply : addWeightedRows;
-    add(columns, ldV, rows, kept, 0, 1, ld, dO.data, 0, ldV, dvHead.sums, j0 * ldV, ldV, true);
+    add(columns, ldV, rows, weights, 0, 1, ld, dO.data, 0, ldV, dvHead.sums, j0 * ldV, ldV, true);
   }
 
   function addScoreGradients(b: number, h: number, i0: number, rows: number, tile: number): void {
@@ -80,11 +89,13 @@ export function backward(
     const at = v.columnsAt(tile);
     v.load(tile);
     kernels.multiply(rows, padded(columns), Dv, dO.data, 0, ldV, 1, v.columns, at, ld, dp, 0, ld, false);
+    if (forward.fp8) for (let n = 0; n < rows * ld; n++) dp[n] *= descaleDO * fp8.descaleV;
     keep?.drop(dp, ld, rows, columns);
     toScoreGradients(dp, p, ld, rows, columns, delta);
     for (const { take } of takers) take(dp, products, ld, b, h, i0, rows, j0, columns);
 
     toProductGradient(dp, products, ld, b, h, i0, rows, j0, columns);
+    if (forward.fp8) amaxDP = Math.max(amaxDP, roundTile(dp, ld, rows, columns, fp8, fp8.scaleDP));
     if (dq) {
       const add = k.load(tile) ? kernels.multiply : addWeightedRows;
       add(rows, ldQ, columns, dp, 0, ld, 1, k.rows, j0 * ldQ, ldQ, dqSums, 0, ldQ, true);
@@ -131,13 +142,19 @@ export function backward(
   dkHead?.finish();
   dvHead?.finish();
 
-  const results: Readonly<Partial<Record<GradientName, Tensor | null>>> = {
+  const amax = (name: BackwardAmaxName, value: number | undefined): Tensor | null =>
+    outputs[name] && value !== undefined ? Tensor.from([value], [1]) : null;
+  const results: Readonly<Partial<Record<GradientName | BackwardAmaxName, Tensor | null>>> = {
     dq: dq?.tensor,
     dk: dk?.tensor,
     dv: dv?.tensor,
     dbias: scoreGradients.dbias?.result(),
     dsink: dsink && Tensor.from(dsink, [Hq]),
     dAlibi: scoreGradients.dAlibi?.result(),
+    amaxDQ: amax('amaxDQ', dq?.amax()),
+    amaxDK: amax('amaxDK', dk?.amax()),
+    amaxDV: amax('amaxDV', dv?.amax()),
+    amaxDP: amax('amaxDP', amaxDP),
   };
   return {
     gradients: Object.fromEntries(Object.entries(results).filter(([, t]) => t)),

@@ -1,11 +1,14 @@
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import type { SdpaResult } from '../engine/engine.ts';
 import { dropoutMaskOf } from '../score/dropout-mask.ts';
-import type { Tensor } from '../tensor/tensor.ts';
+import { Tensor } from '../tensor/tensor.ts';
+import { roundTile } from './fp8-tile.ts';
 import { padded } from './kernels.ts';
 import type { Machine } from './machine.ts';
 import { typescriptKernels } from './matmul.ts';
+import { toProbabilities } from './probabilities.ts';
 import { createRowResult, createStatistic } from './results.ts';
+import { createScaledResult } from './scaled-result.ts';
 import { createScoreTiles } from './score-tiles.ts';
 import { createOnlineSoftmax } from './softmax.ts';
 import { tileSizeOf } from './tile-size.ts';
@@ -15,6 +18,8 @@ import { addWeightedRows } from './weighted-sum.ts';
  * The forward results of a problem, tile by tile (FlashAttention, Dao et al. 2022, algorithm 1, with the rescaling of
  * FlashAttention-2): for each tile of queries, an online softmax over the tiles of keys that they see, while o accumulates
  * weighed by e^(s − m) and is divided by l at the end.
+ *
+ * In FP8 P is rounded after it is normalised, so o is summed in a second pass over the tiles, when lse is known.
  */
 export function forward(
   problem: AttentionProblem,
@@ -25,36 +30,57 @@ export function forward(
   const T = size.columns;
   const forms = { kRows: false, vRows: true, vColumns: false, products: false };
   const tiles = createScoreTiles(problem, operands, kernels, size, forms);
-  const { lengths, scores, ld, v, keep } = tiles;
+  const { lengths, scores, ld, v, keep, fp8 } = tiles;
   const softmax = createOnlineSoftmax(size.rows);
   const ldO = padded(Dv);
   const sums = kernels.allocate(size.rows * ldO);
   const sinks = operands.sink?.toFloat64();
 
-  const o = createRowResult(problem, problem.o, lengths.q);
+  const plainO = createRowResult(problem, problem.o, lengths.q);
+  const o = createScaledResult(plainO, Dv, fp8.descaleS * fp8.descaleV, fp8.scaleO);
   const lse = createStatistic(problem, lengths.q, -Infinity);
   const max = problem.outputs.max ? createStatistic(problem, lengths.q, -Infinity) : null;
   const sumExp = problem.outputs.sumExp ? createStatistic(problem, lengths.q, 0) : null;
 
-  function addTile(b: number, h: number, i0: number, rows: number, tile: number): void {
+  const rowLse = new Float64Array(size.rows);
+  let amaxS = 0;
+
+  function addScores(b: number, h: number, i0: number, rows: number, tile: number): void {
     if (!tiles.compute(tile)) return;
+    softmax.update(scores, ld, rows, tiles.columns(tile), sums, ldO, ldO);
+    if (!problem.fp8) addValues(b, h, i0, rows, tile);
+  }
+
+  /** The second pass of FP8. */
+  function addRounded(b: number, h: number, i0: number, rows: number, tile: number): void {
+    if (!tiles.compute(tile)) return;
+    toProbabilities(scores, ld, rows, tiles.columns(tile), rowLse);
+    addValues(b, h, i0, rows, tile);
+  }
+
+  function addValues(b: number, h: number, i0: number, rows: number, tile: number): void {
     const j0 = tile * T;
     const columns = tiles.columns(tile);
-    softmax.update(scores, ld, rows, columns, sums, ldO, ldO);
     if (keep) {
       keep.load(b, h, i0, rows, j0, columns);
       keep.drop(scores, ld, rows, columns);
     }
+    if (problem.fp8) amaxS = Math.max(amaxS, roundTile(scores, ld, rows, columns, fp8, fp8.scaleS));
     const add = v.load(tile) ? kernels.multiply : addWeightedRows;
     add(rows, ldO, columns, scores, 0, ld, 1, v.rows, j0 * ldO, ldO, sums, 0, ldO, true);
+  }
+
+  function finishStatistics(rows: number): void {
+    const { m, l } = softmax;
+    for (let i = 0; i < rows; i++) rowLse[i] = l[i] === 0 ? -Infinity : m[i] + Math.log(l[i]);
   }
 
   function storeRows(b: number, h: number, i0: number, rows: number): void {
     const { m, l } = softmax;
     for (let i = 0; i < rows; i++) {
       if (l[i] === 0) continue;
-      for (let d = 0; d < Dv; d++) sums[i * ldO + d] /= l[i];
-      lse.set(b, h, i0 + i, m[i] + Math.log(l[i]));
+      if (!problem.fp8) for (let d = 0; d < Dv; d++) sums[i * ldO + d] /= l[i];
+      lse.set(b, h, i0 + i, rowLse[i]);
       max?.set(b, h, i0 + i, m[i]);
       sumExp?.set(b, h, i0 + i, l[i]);
     }
@@ -69,7 +95,10 @@ export function forward(
         tiles.select(b, h, i0, rows);
         softmax.start(rows, sinks ? sinks[h] : -Infinity);
         sums.fill(0);
-        for (let t = tiles.firstTile(); t < tiles.endTile(); t++) addTile(b, h, i0, rows, t);
+        const [first, end] = [tiles.firstTile(), tiles.endTile()];
+        for (let t = first; t < end; t++) addScores(b, h, i0, rows, t);
+        finishStatistics(rows);
+        if (problem.fp8) for (let t = first; t < end; t++) addRounded(b, h, i0, rows, t);
         storeRows(b, h, i0, rows);
       }
     }
@@ -81,5 +110,7 @@ export function forward(
     ...(max && { max: max.tensor }),
     ...(sumExp && { sumExp: sumExp.tensor }),
     ...(problem.outputs.dropoutMask && { dropoutMask: dropoutMaskOf(problem, operands) }),
+    ...(problem.outputs.amaxS && { amaxS: Tensor.from([amaxS], [1]) }),
+    ...(problem.outputs.amaxO && { amaxO: Tensor.from([o.amax()], [1]) }),
   };
 }

@@ -3,6 +3,7 @@ import type { SequenceSide } from '../attention/lengths.ts';
 import type { BackwardOperands } from '../attention/normalise.ts';
 import type { BackwardProblem } from '../attention/problem.ts';
 import { rowIndex } from '../attention/result-layout.ts';
+import type { Fp8Arithmetic } from '../score/fp8.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { Kernels } from './kernels.ts';
 import { createRowPanel, type RowPanel } from './row-panel.ts';
@@ -12,7 +13,7 @@ import { createUnpack } from './unpack.ts';
 export interface RowGradients {
   readonly dO: RowPanel;
   readonly lse: Float64Array;
-  /** δ_i = Σ_d dO_id o_id − dLse_i */
+  /** δ_i = Σ_d dO_id o_id − dLse_i, of what dO and o mean */
   readonly delta: Float64Array;
   load(b: number, h: number, i0: number, rows: number): void;
 }
@@ -24,6 +25,7 @@ export function createRowGradients(
   side: SequenceSide,
   kernels: Kernels,
   maxRows: number,
+  { descaleDO, descaleO }: Pick<Fp8Arithmetic, 'descaleDO' | 'descaleO'>,
 ): RowGradients {
   const { Dv } = problem;
   const panel = (desc: typeof descDO, tensor: Tensor): RowPanel =>
@@ -47,7 +49,7 @@ export function createRowGradients(
         lse[i] = allLse[row];
         let sum = 0;
         for (let at = i * o.ld; at < i * o.ld + Dv; at++) sum += dO.data[at] * o.data[at];
-        delta[i] = sum - (allDLse ? allDLse[row] : 0);
+        delta[i] = descaleDO * descaleO * sum - (allDLse ? allDLse[row] : 0);
       }
     },
   };

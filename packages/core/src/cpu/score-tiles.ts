@@ -2,6 +2,7 @@ import { createAddressing, pageLists } from '../attention/addressing.ts';
 import { createLengths, type SequenceSide } from '../attention/lengths.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import { createVisibility } from '../attention/visibility.ts';
+import { createFp8, type Fp8Arithmetic } from '../score/fp8.ts';
 import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { createHeadPanels, type HeadPanels } from './head-panels.ts';
@@ -27,6 +28,7 @@ export interface PanelForms {
 export interface ScoreTiles {
   readonly lengths: { readonly q: SequenceSide; readonly kv: SequenceSide };
   readonly chain: ScoreChain;
+  readonly fp8: Fp8Arithmetic;
   readonly q: RowPanel;
   readonly k: HeadPanels;
   readonly v: HeadPanels;
@@ -64,6 +66,8 @@ export function createScoreTiles(
   const seen = createTileVisibility(problem, operands, visibility, ranges, size);
   const finish = createFinishTile(problem, operands, chain, seen);
   const keep = createKeepTile(problem, operands, size);
+  const fp8 = createFp8(problem, operands);
+  const descale = fp8.descaleQ * fp8.descaleK;
 
   const pages = pageLists(operands);
   const addressQ = createAddressing(problem.q, operands.q, lengths.q);
@@ -95,6 +99,7 @@ export function createScoreTiles(
   return {
     lengths,
     chain,
+    fp8,
     q,
     k,
     v,
@@ -123,6 +128,7 @@ export function createScoreTiles(
       k.load(tile);
       const at = k.columnsAt(tile);
       kernels.multiply(rows, padded(count), Dqk, q.data, 0, q.ld, 1, k.columns, at, T, scores, 0, T, false);
+      if (problem.fp8) for (let n = 0; n < rows * T; n++) scores[n] *= descale;
       if (forms.products) products.set(scores);
       finish(scores, T, b, h, i0, rows, j0, count, look === 'some');
       return true;
