@@ -1,0 +1,52 @@
+import type { Random } from './random.ts';
+import type { DataType } from './storage.ts';
+import type { StridedData } from './strided-data.ts';
+
+/** What was chosen for each option, by its name. */
+export type Choice = Readonly<Record<string, unknown>>;
+
+export type OperandName = 'q' | 'k' | 'v' | 'dO';
+
+/** A problem in the making. Options set its sizes first; then q, k, v and dO are made, and options add what is theirs. */
+export interface Draft {
+  readonly choice: Choice;
+  readonly random: Random;
+  B: number;
+  Hq: number;
+  Hk: number;
+  Hv: number;
+  Sq: number;
+  Skv: number;
+  Dqk: number;
+  Dv: number;
+  readonly dtype: Record<OperandName, DataType>;
+  /** Positions of each sequence that exist. */
+  lengthsQ: number[];
+  lengthsKv: number[];
+  /** Positions from one sequence to the next in packed tensors; null where they are not packed. */
+  spansQ: number[] | null;
+  spansKv: number[] | null;
+  /** All positions of packed tensors, those behind the last sequence too. */
+  tokensQ: number;
+  tokensKv: number;
+  /** Positions per page of k and v; null where they are not paged. */
+  readonly pageSize: Record<'k' | 'v', number | null>;
+  /** What lies in gaps, behind the lengths and behind packed tokens. */
+  garbage: number;
+  /** Whether there is a backward call. */
+  backward: boolean;
+  /** Further inputs of backward. */
+  readonly backwardInputs: Record<string, StridedData>;
+  /** Of `sdpa`, with tensors as plain data. */
+  readonly options: Record<string, unknown>;
+}
+
+/** Extents that masks, biases and the like are broadcast to. */
+export function scoreShape({ B, Hq, Sq, Skv }: Draft): [number, number, number, number] {
+  return [B, Hq, Sq, Skv];
+}
+
+/** Shape of lse and dLse. */
+export function rowShape({ B, Hq, Sq, spansQ, tokensQ }: Draft): number[] {
+  return spansQ ? [Hq, tokensQ] : [B, Hq, Sq];
+}

@@ -1,0 +1,73 @@
+import type { Draft, OperandName } from './draft.ts';
+import type { LayoutName } from './options/layout.ts';
+import { pagedOperand } from './paged-operand.ts';
+import { type StridedData, strided } from './strided-data.ts';
+
+/** Strides that no index ever multiplies, because the dimension has one element. */
+const wildStride = 2 ** 20 + 3;
+
+/** q, k, v and dO of a draft whose sizes are set. */
+export function makeOperands(draft: Draft): Record<OperandName, StridedData> {
+  const { Hq, Hk, Hv, Dqk, Dv, pageSize } = draft;
+  return {
+    q: operand(draft, 'q', Hq, Dqk, 'q'),
+    k: pageSize.k ? pagedOperand(draft, 'k', pageSize.k) : operand(draft, 'k', Hk, Dqk, 'kv'),
+    v: pageSize.v ? pagedOperand(draft, 'v', pageSize.v) : operand(draft, 'v', Hv, Dv, 'kv'),
+    dO: operand(draft, 'dO', Hq, Dv, 'q'),
+  };
+}
+
+function operand(draft: Draft, name: OperandName, H: number, D: number, side: 'q' | 'kv'): StridedData {
+  const { random, B, garbage, dtype } = draft;
+  const { S, lengths, spans, tokens } = sideOf(draft, side);
+  const layout = layoutOf(draft, name);
+  const offset = random.chance(0.3) ? 4 * random.integer(1, 5) : 0;
+  const options = { dtype: dtype[name], offset, gaps: garbage };
+  if (spans) {
+    const alive = spans.flatMap((span, b) => Array.from({ length: span }, (_, s) => s < lengths[b]));
+    const strides = packedStrides(layout, tokens, H, D);
+    return strided([tokens, H, D], { ...options, strides }, ([t]) => (alive[t] ? random.normal() : garbage));
+  }
+  const shape = [B, H, S, D];
+  const own = denseStrides(layout, H, S, D);
+  const strides = own.map((stride, d) => (shape[d] === 1 && random.chance(0.5) ? wildStride : stride));
+  return strided(shape, { ...options, strides }, ([b, , s]) => (s < lengths[b] ? random.normal() : garbage));
+}
+
+function sideOf(
+  draft: Draft,
+  side: 'q' | 'kv',
+): { S: number; lengths: number[]; spans: number[] | null; tokens: number } {
+  return side === 'q'
+    ? { S: draft.Sq, lengths: draft.lengthsQ, spans: draft.spansQ, tokens: draft.tokensQ }
+    : { S: draft.Skv, lengths: draft.lengthsKv, spans: draft.spansKv, tokens: draft.tokensKv };
+}
+
+/** Heads can be shared by stride where they are read only, which dO is not always: its rows are all different. */
+function layoutOf({ choice, random }: Draft, name: OperandName): LayoutName {
+  const chosen = choice.layout as LayoutName;
+  if (chosen === 'mixed')
+    return random.pick(['whole', 'tokens first', 'gaps of 4', 'gaps of 1', 'every other channel']);
+  return chosen === 'shared heads' && (name === 'q' || name === 'dO') ? 'whole' : chosen;
+}
+
+function rowOf(layout: LayoutName, D: number): { readonly row: number; readonly step: number } {
+  const step = layout === 'every other channel' ? 2 : 1;
+  const gap = layout === 'gaps of 4' ? 4 : layout === 'gaps of 1' ? 1 : 0;
+  return { row: D * step + gap, step };
+}
+
+function denseStrides(layout: LayoutName, H: number, S: number, D: number): number[] {
+  const { row, step } = rowOf(layout, D);
+  if (layout === 'tokens first') return [S * H * D, D, H * D, 1];
+  if (layout === 'shared heads') return [S * D, 0, D, 1];
+  return [H * S * row + 4, S * row, row, step];
+}
+
+function packedStrides(layout: LayoutName, tokens: number, H: number, D: number): number[] {
+  const { row, step } = rowOf(layout, D);
+  // Heads first: each head's tokens lie together.
+  if (layout === 'tokens first') return [D, tokens * D, 1];
+  if (layout === 'shared heads') return [D, 0, 1];
+  return [H * row, row, step];
+}

@@ -1,0 +1,26 @@
+import type { Draft } from './draft.ts';
+import { type StridedData, strided } from './strided-data.ts';
+
+/** k or v in pages of `size` positions, in any order and some of them shared; adds the table to the options. */
+export function pagedOperand(draft: Draft, name: 'k' | 'v', size: number): StridedData {
+  const { random, B, Skv, lengthsKv, garbage, options, dtype } = draft;
+  const [H, D] = name === 'k' ? [draft.Hk, draft.Dqk] : [draft.Hv, draft.Dv];
+  const pages = Math.ceil(Skv / size) + random.integer(0, 2);
+  const blocks = Math.max(1, B * pages);
+  // How many positions of each block some sequence sees.
+  const used = new Array<number>(blocks).fill(0);
+  const table = strided([B, pages], { dtype: 'i32' }, ([b, n]) => {
+    const needed = Math.min(size, lengthsKv[b] - n * size);
+    // Entries that no key needs may hold anything.
+    if (needed <= 0) return random.pick([-1, 0, 2 ** 30]);
+    const block = random.integer(0, blocks - 1);
+    used[block] = Math.max(used[block], needed);
+    return block;
+  });
+  options[name === 'k' ? 'pageTableK' : 'pageTableV'] = table;
+  // A dense k or v says itself how many positions there are.
+  if (draft.pageSize.k && draft.pageSize.v) options.maxSeqLenKv = Skv;
+  return strided([blocks, H, size, D], { dtype: dtype[name], gaps: garbage }, ([block, , s]) =>
+    s < used[block] ? random.normal() : garbage,
+  );
+}

@@ -1,0 +1,55 @@
+import { randomOptions } from './options/index.ts';
+
+/** A choice as numbers: for each option of `randomOptions`, which of its values; −1 where none is chosen. */
+export type Values = readonly number[];
+
+/** Value x of option a together with value y of option b, a < b. */
+export type Pair = readonly [a: number, x: number, b: number, y: number];
+
+/** The pairs of values that have not met yet. */
+export class MissingPairs {
+  readonly #pairs = new Map<number, Pair>();
+
+  /** All pairs of some options (by their place in `randomOptions`), or only those that have one of `others` in them. */
+  constructor(options: readonly number[], others: readonly number[] = options) {
+    for (const a of options)
+      for (const b of options)
+        if (a < b && (others.includes(a) || others.includes(b)))
+          for (let x = 0; x < randomOptions[a].values.length; x++)
+            for (let y = 0; y < randomOptions[b].values.length; y++)
+              this.#pairs.set(keyOf(a, x, b, y), [a, x, b, y]);
+  }
+
+  /** One of them, if any is left. */
+  first(): Pair | undefined {
+    const [pair] = this.#pairs.values();
+    return pair;
+  }
+
+  /** How many would meet if option `a` had value `x` beside the values chosen so far. */
+  gain(values: Values, a: number, x: number): number {
+    return values.filter(
+      (y, b) => y >= 0 && b !== a && this.#pairs.has(a < b ? keyOf(a, x, b, y) : keyOf(b, y, a, x)),
+    ).length;
+  }
+
+  /** How many meet in a choice. */
+  count(values: Values): number {
+    return values.reduce((sum, x, a) => sum + (x < 0 ? 0 : this.gain(values.slice(0, a), a, x)), 0);
+  }
+
+  /** Strikes those that meet in a choice. */
+  meet(values: Values): void {
+    values.forEach((x, a) => {
+      for (let b = a + 1; b < values.length; b++) this.#pairs.delete(keyOf(a, x, b, values[b]));
+    });
+  }
+
+  strike([a, x, b, y]: Pair): void {
+    this.#pairs.delete(keyOf(a, x, b, y));
+  }
+}
+
+function keyOf(a: number, x: number, b: number, y: number): number {
+  return ((a * 64 + x) * 64 + b) * 64 + y;
+}

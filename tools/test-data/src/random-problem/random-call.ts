@@ -1,0 +1,32 @@
+import type { RandomProblem } from './random-problem.ts';
+import { isStridedData, type StridedData } from './strided-data.ts';
+
+/** A random problem as a call, over the caller's tensor type. */
+export interface RandomCall<T> {
+  readonly q: T;
+  readonly k: T;
+  readonly v: T;
+  readonly dO: T;
+  readonly dLse?: T;
+  /** Those of `sdpaBackward`; what tensor type they hold, the caller says. */
+  readonly options: object;
+}
+
+/** The call of `sdpa` and `sdpaBackward` that computes a random problem. */
+export function randomCall<T>(problem: RandomProblem, makeTensor: (data: StridedData) => T): RandomCall<T> {
+  const { tensors, backwardInputs, options } = problem;
+  const made = (value: unknown): unknown => {
+    if (isStridedData(value)) return makeTensor(value);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, made(one)]));
+  };
+  const { q, k, v, dO } = tensors;
+  return {
+    q: makeTensor(q),
+    k: makeTensor(k),
+    v: makeTensor(v),
+    dO: makeTensor(dO),
+    ...Object.fromEntries(Object.entries(backwardInputs).map(([name, data]) => [name, makeTensor(data)])),
+    options: made(options) as object,
+  };
+}

@@ -1,0 +1,63 @@
+import type { Choice, Draft, OperandName } from './draft.ts';
+import { makeOperands } from './operands.ts';
+import { randomOptions } from './options/index.ts';
+import { createRandom } from './random.ts';
+import type { StridedData } from './strided-data.ts';
+
+/** One attention problem with its data: everything follows from the seed and the number. */
+export interface RandomProblem {
+  readonly seed: number;
+  /** Its place among those of the seed. */
+  readonly number: number;
+  readonly choice: Choice;
+  readonly tensors: Readonly<Record<OperandName, StridedData>>;
+  /** What backward takes besides: dLse. */
+  readonly backwardInputs: Readonly<Record<string, StridedData>>;
+  /** Whether there is a backward call. */
+  readonly backward: boolean;
+  /** Of `sdpa` and `sdpaBackward`, with tensors as plain data. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** The problem of a choice; the same seed and number, the same data. */
+export function makeProblem(choice: Choice, seed: number, number: number): RandomProblem {
+  const random = createRandom(seed, number);
+  const draft: Draft = {
+    choice,
+    random,
+    B: 1,
+    Hq: 1,
+    Hk: 1,
+    Hv: 1,
+    Sq: 1,
+    Skv: 1,
+    Dqk: 1,
+    Dv: 1,
+    dtype: { q: 'f32', k: 'f32', v: 'f32', dO: 'f32' },
+    lengthsQ: [],
+    lengthsKv: [],
+    spansQ: null,
+    spansKv: null,
+    tokensQ: 0,
+    tokensKv: 0,
+    pageSize: { k: null, v: null },
+    garbage: 0,
+    backward: true,
+    backwardInputs: {},
+    options: {},
+  };
+  for (const option of randomOptions) option.size(draft);
+  const tensors = makeOperands(draft);
+  for (const option of randomOptions) option.add(draft);
+  const { backward, backwardInputs, options } = draft;
+  return { seed, number, choice, tensors, backward, backwardInputs, options };
+}
+
+/** The problem in a line, without what is plain about it. */
+export function describeProblem({ seed, number, choice, tensors }: RandomProblem): string {
+  const chosen = randomOptions
+    .filter(({ name, values }) => choice[name] !== values[0])
+    .map(({ name }) => `${name} ${JSON.stringify(choice[name])}`);
+  const shapes = Object.entries(tensors).map(([name, { shape }]) => `${name} [${shape}]`);
+  return `problem ${number} of seed ${seed}: ${[...shapes, ...chosen].join(', ')}`;
+}

@@ -1,0 +1,65 @@
+/** How a dtype stores a number. */
+interface Storage {
+  readonly allocate: (length: number) => StoredArray;
+  readonly encode: (x: number) => number;
+  /** The nearest number that the dtype holds exactly; of normal size, or 0. */
+  readonly round: (x: number) => number;
+}
+
+export type StoredArray = Float32Array | Uint32Array | Int32Array | Uint16Array | Uint8Array;
+
+export type DataType = 'f32' | 'f16' | 'bf16' | 'f8e4m3' | 'f8e5m2' | 'i32' | 'u32' | 'u8' | 'bool';
+
+const integer = (allocate: (length: number) => StoredArray): Storage => ({
+  allocate,
+  encode: x => x,
+  round: Math.round,
+});
+
+/** Written anew, so that the conversions of the packages are not tested with themselves. */
+function float(
+  allocate: (length: number) => StoredArray,
+  exponentBits: number,
+  significandBits: number,
+  infinity: number | null,
+): Storage {
+  const bias = 2 ** (exponentBits - 1) - 1;
+  const sign = 1 << (exponentBits + significandBits);
+  return {
+    allocate,
+    round(x) {
+      const step = 2 ** (exponentOf(x) - significandBits);
+      const rounded = x === 0 ? 0 : Math.round(x / step) * step;
+      return Math.abs(rounded) < 2 ** (1 - bias) ? 0 : rounded;
+    },
+    encode(x) {
+      if (Number.isNaN(x)) return sign - 1;
+      if (x === 0) return 0;
+      const negative = x < 0 ? sign : 0;
+      if (!Number.isFinite(x)) return infinity === null ? sign - 1 : negative | infinity;
+      const exponent = exponentOf(x);
+      const fraction = Math.abs(x) / 2 ** exponent - 1;
+      return negative | ((exponent + bias) << significandBits) | Math.round(fraction * 2 ** significandBits);
+    },
+  };
+}
+
+/** The power of two at or below |x|. */
+function exponentOf(x: number): number {
+  const exponent = Math.floor(Math.log2(Math.abs(x)));
+  // The logarithm of a number just below a power of two may be rounded up to it.
+  return 2 ** exponent > Math.abs(x) ? exponent - 1 : exponent;
+}
+
+/** Storage of each dtype, by name. A new dtype is one line. */
+export const storages: Readonly<Record<DataType, Storage>> = {
+  f32: { allocate: n => new Float32Array(n), encode: x => x, round: Math.fround },
+  f16: float(n => new Uint16Array(n), 5, 10, 0x7c00),
+  bf16: float(n => new Uint16Array(n), 8, 7, 0x7f80),
+  f8e4m3: float(n => new Uint8Array(n), 4, 3, null),
+  f8e5m2: float(n => new Uint8Array(n), 5, 2, 0x7c),
+  i32: integer(n => new Int32Array(n)),
+  u32: integer(n => new Uint32Array(n)),
+  u8: integer(n => new Uint8Array(n)),
+  bool: integer(n => new Uint8Array(n)),
+};
