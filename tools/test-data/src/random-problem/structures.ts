@@ -58,7 +58,7 @@ export function drawStructures(
   return { structures, impossible };
 }
 
-const attempts = 40;
+const attempts = 24;
 
 /** The best of some admitted structures with the given values: that in which most missing pairs meet. */
 function search(
