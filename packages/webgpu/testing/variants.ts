@@ -7,6 +7,7 @@ import {
   type SdpaOptions,
   Tensor,
 } from '@tilewise/core';
+import { add, exprTools, ge, load, maskMod, mod, mul, scoreMod, tanh } from '@tilewise/core/expr';
 import { backwardKernels, forwardKernels } from '../src/attention/kernels.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../src/index.ts';
 import type { AttentionCall } from './attention-call.ts';
@@ -35,6 +36,7 @@ export const factors = {
   lengths: ['full', 'q', 'kv', 'both', 'packed', 'packed with lengths'],
   mask: [false, true],
   blockMask: [false, true],
+  mods: [null, 'score', 'mask', 'both'],
   bias: [null, 'f32', 'f16', 'bf16'],
   biasShape: ['whole', 'per head', 'per key', 'one'],
   softcap: [false, true],
@@ -89,6 +91,7 @@ export function callOf(variant: Variant, floats: MakeFloats): AttentionCall {
     sink: variant.sink ? floats([Hq], 'f32') : undefined,
     mask: variant.mask ? bools(extent, extent) : undefined,
     blockMask: variant.blockMask ? Tensor.from([1], [1, 1, 1, 1], { dtype: 'u8' }) : undefined,
+    ...modsOf(variant.mods),
     bias: bias ? floats(shapes[biasShape], bias) : undefined,
     seqLensQ: both || lengths === 'q' ? [23, 16] : undefined,
     seqLensKv: both || lengths === 'kv' ? [19, 9] : undefined,
@@ -115,6 +118,20 @@ export function callOf(variant: Variant, floats: MakeFloats): AttentionCall {
   };
 }
 
+/** Mods that both read one captured tensor. */
+function modsOf(mods: Variant['mods']): Pick<SdpaOptions, 'scoreMod' | 'maskMod'> {
+  const captures = { steps: Tensor.from([0, 1, 2, 1], [4], { dtype: 'i32' }) };
+  const hidden = maskMod(({ h, q, kv }) => ge(add(q, load('steps', [h], 'i32')), kv), captures);
+  const moved = scoreMod(
+    ({ score, kv }) => add(mul(2, tanh(mul(0.4, score))), mul(0.1, load('steps', [mod(kv, 4)], 'i32'))),
+    captures,
+  );
+  return {
+    scoreMod: mods === 'score' || mods === 'both' ? moved : undefined,
+    maskMod: mods === 'mask' || mods === 'both' ? hidden : undefined,
+  };
+}
+
 const zeros: MakeFloats = (shape, dtype, strides) => Tensor.zeros(shape, { dtype, strides });
 
 function problemOf(variant: Variant): BackwardProblem {
@@ -135,8 +152,8 @@ export function kernelsOf(
   const problem = problemOf(variant);
   const { q, k, v } = problem.forward;
   return [
-    ...forwardKernels(problem.forward, new Set()),
-    ...backwardKernels(problem, { dq: q, dk: k, dv: v }, capabilities, new Set()),
+    ...forwardKernels(problem.forward, new Set(), exprTools),
+    ...backwardKernels(problem, { dq: q, dk: k, dv: v }, capabilities, new Set(), exprTools),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError, TilewiseError } from '../errors.ts';
 import { ge, kv, load, q as queryIndex, score } from '../expr/build.ts';
+import { modOf } from '../expr/mod.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { type ForwardInputs, normalise } from './normalise.ts';
 import type { SdpaOptions } from './options.ts';
@@ -159,21 +160,25 @@ describe('scale, softcap, bias, ALiBi and sink', () => {
 describe('mods', () => {
   check({
     'a score mod gives a score': [
-      { scoreMod: { expr: ge(queryIndex, kv) } },
+      { scoreMod: modOf(ge(queryIndex, kv)) },
       'InvalidArgumentError: scoreMod must give f32, but its expression gives bool',
     ],
+    'a mod is made by the functions that check it': [
+      { scoreMod: { expr: score } },
+      'InvalidArgumentError: scoreMod must be made by scoreMod, maskMod or modOf',
+    ],
     'a mask mod gives a bool': [
-      { maskMod: { expr: score } },
+      { maskMod: modOf(score) },
       'InvalidArgumentError: maskMod must give bool, but its expression gives f32',
     ],
     'a mask mod does not see the score': [
-      { maskMod: { expr: ge(score, 0) } },
+      { maskMod: modOf(ge(score, 0)) },
       'InvalidArgumentError: maskMod must not depend on the score',
     ],
     'one name means one tensor': [
       {
-        scoreMod: { expr: load('table', [kv]), captures: { table: f32(7) } },
-        maskMod: { expr: ge(load('table', [kv]), 0), captures: { table: f32(7) } },
+        scoreMod: modOf(load('table', [kv]), { table: f32(7) }),
+        maskMod: modOf(ge(load('table', [kv]), 0), { table: f32(7) }),
       },
       "InvalidArgumentError: maskMod.captures holds another 'table' than scoreMod.captures",
     ],

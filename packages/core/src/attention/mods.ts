@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts';
-import { checkCaptures, checkExpr, checkMod } from '../expr/check.ts';
+import { checkCaptures, checkExpr } from '../expr/check.ts';
 import type { Expr } from '../expr/expr.ts';
+import type { Mod } from '../expr/mod.ts';
 import { loads } from '../expr/nodes.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import type { SdpaOptions } from './options.ts';
@@ -23,6 +24,12 @@ export function modCaptures<T extends TensorDesc>({
     captures[name] = t;
   }
   return captures;
+}
+
+/** The check comes with the mod: see `ExprTools`. */
+function checkMod(name: string, mod: Mod<TensorDesc>, expected: 'f32' | 'bool'): void {
+  if (!mod.tools) throw new InvalidArgumentError(name, 'must be made by scoreMod, maskMod or modOf');
+  mod.tools.checkMod(name, mod, expected);
 }
 
 /**

@@ -20,7 +20,7 @@ const loadTypes: Readonly<Record<'float' | 'integer' | 'boolean', ExprType>> = {
  * @param name the option that errors name.
  * @throws InvalidArgumentError, or InvalidDTypeError for the dtype of a capture.
  */
-export function checkMod(name: string, mod: Mod<TensorDesc>, expected: 'f32' | 'bool'): void {
+export function checkMod(name: string, mod: Omit<Mod<TensorDesc>, 'tools'>, expected: 'f32' | 'bool'): void {
   checkExpr(name, mod.expr, expected);
   checkCaptures(name, mod.expr, mod.captures ?? {});
 }

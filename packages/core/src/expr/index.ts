@@ -8,4 +8,5 @@ export * from './mask-mods.ts';
 export * from './mod.ts';
 export { loads, nodes } from './nodes.ts';
 export * from './score-mods.ts';
+export { type ExprTools, exprTools } from './tools.ts';
 export * from './wgsl.ts';

@@ -1,11 +1,19 @@
 import * as variables from './build.ts';
 import type { BoolExpr, Expr, NumericExpr } from './expr.ts';
 import { constant, unary } from './node.ts';
+import { type ExprTools, exprTools } from './tools.ts';
 
-/** A score or mask modification: an expression, and the tensors that it loads from by name. */
+/** A score or mask modification, as `scoreMod`, `maskMod` and `modOf` make it. */
 export interface Mod<T> {
   readonly expr: Expr;
+  /** The tensors that the expression loads from, by name. */
   readonly captures?: Readonly<Record<string, T>>;
+  readonly tools: ExprTools;
+}
+
+/** A modification by an expression that is there already, as one that was stored. */
+export function modOf<T = never>(expr: Expr, captures?: Readonly<Record<string, T>>): Mod<T> {
+  return { expr, tools: exprTools, ...(captures !== undefined && { captures }) };
 }
 
 /** Where in the score matrix: batch entry, query head, query and key; all i32. */
@@ -34,7 +42,7 @@ export function scoreMod<T = never>(
   const { score, b, h, q, kv } = variables;
   const value = build({ score, b, h, q, kv });
   const expr = typeof value === 'number' ? constant(value) : unary('toF32', value);
-  return captures === undefined ? { expr } : { expr, captures };
+  return modOf(expr, captures);
 }
 
 /**
@@ -49,5 +57,5 @@ export function maskMod<T = never>(
   const { b, h, q, kv } = variables;
   const value = build({ b, h, q, kv });
   const expr = typeof value === 'boolean' ? constant(value) : value;
-  return captures === undefined ? { expr } : { expr, captures };
+  return modOf(expr, captures);
 }

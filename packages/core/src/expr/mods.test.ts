@@ -124,7 +124,7 @@ describe('checkMod', () => {
     ).not.toThrow();
   });
 
-  it.each<[string, Mod<Tensor>, 'f32' | 'bool', RegExp]>([
+  it.each<[string, Omit<Mod<Tensor>, 'tools'>, 'f32' | 'bool', RegExp]>([
     [
       'a mask where a score is wanted',
       causalMask(),

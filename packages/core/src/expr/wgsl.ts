@@ -25,7 +25,10 @@ export interface WgslExpression {
 
 /**
  * The functions that `writeWgsl` calls, to be put at module scope once: quotient and remainder that round towards −∞ (WGSL's
- * round towards 0), and a power that takes a negative base (WGSL's is exp2(y·log2 x)).
+ * round towards 0), a power that takes a negative base (WGSL's is exp2(y·log2 x)), and a tanh that is right within a few units in
+ * the last place (WGSL's may be sinh/cosh, which overflows for large arguments and loses its digits near 0, where the series is
+ * within 1e-9 relative), and sine and cosine (WGSL's are good to 2^-11, and on [−π, π] only): Taylor series around the nearest
+ * multiple of π/2, which is taken off in three parts, so that up to some thousand turns little is lost.
  */
 export const exprFunctionsWgsl = `fn expr_floor_div(a: i32, b: i32) -> i32 {
   let r = a % b;
@@ -39,6 +42,28 @@ fn expr_pow(x: f32, y: f32) -> f32 {
   if (y == 0f) { return 1f; }
   let magnitude = pow(abs(x), y);
   return select(magnitude, -magnitude, x < 0f && abs(y) % 2f == 1f);
+}
+fn expr_tanh(x: f32) -> f32 {
+  let a = min(abs(x), 15f);
+  let y = a * a;
+  let near = a * (1f + y * (-1f / 3f + y * (2f / 15f + y * (-17f / 315f + y * (62f / 2835f)))));
+  return sign(x) * select(1f - 2f / (exp(2f * a) + 1f), near, a < 0.25f);
+}
+fn expr_sin_of_quadrant(x: f32, quadrants: i32) -> f32 {
+  let n = round(x * 0.63661977f);
+  let r = ((x - n * 1.5703125f) - n * 4.837513e-4f) - n * 7.54979e-8f;
+  let y = r * r;
+  let s = r * (1f - y * (1f / 6f - y * (1f / 120f - y * (1f / 5040f - y * (1f / 362880f)))));
+  let c = 1f - y * (0.5f - y * (1f / 24f - y * (1f / 720f - y * (1f / 40320f - y * (1f / 3628800f)))));
+  let quadrant = (i32(n) + quadrants) & 3i;
+  let value = select(s, c, (quadrant & 1i) == 1i);
+  return select(value, -value, quadrant >= 2i);
+}
+fn expr_sin(x: f32) -> f32 {
+  return expr_sin_of_quadrant(x, 0i);
+}
+fn expr_cos(x: f32) -> f32 {
+  return expr_sin_of_quadrant(x, 1i);
 }
 `;
 
@@ -67,8 +92,7 @@ const functionNames: Readonly<Partial<Record<BinaryOp, string>>> = {
 
 /**
  * An expression as WGSL. What occurs more than once, by identity or written alike, is computed once. Infinite constants
- * become the largest finite ones, since WGSL has no infinities. `tanh` clamps its argument to ±15, where f32 has reached ±1:
- * drivers compute it from exp and give NaN for large arguments.
+ * become the largest finite ones, since WGSL has no infinities.
  * @throws InvalidArgumentError when `names` lacks a variable that the expression uses, or `load`.
  */
 export function writeWgsl(expr: Expr, names: WgslNames): WgslExpression {
@@ -132,7 +156,9 @@ function writeUnary(op: UnaryOp, a: string): string {
     case 'toF32':
       return `f32(${a})`;
     case 'tanh':
-      return `tanh(clamp(${a}, -15f, 15f))`;
+    case 'sin':
+    case 'cos':
+      return `expr_${op}(${a})`;
     default:
       return `${op}(${a})`;
   }

@@ -13,6 +13,7 @@ import { withFaults } from '../device/faults.ts';
 import { GpuTensor } from '../device/gpu-tensor.ts';
 import type { BufferSlice } from '../kernel/kernel-plan.ts';
 import type { Plan } from './plan.ts';
+import { captureTensor } from './score/captures.ts';
 
 /** A result to be made. */
 export interface ResultDesc {
@@ -45,7 +46,11 @@ const inLine: ReadonlySet<string> = new Set([
 /** Allocates the results, uploads host operands, records the plan and submits. */
 export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTensor> {
   const { results, dropout } = call;
-  const operands: [string, unknown][] = Object.entries(call.operands);
+  const operands: [string, unknown][] = Object.entries(call.operands).flatMap(([name, value]) =>
+    name === 'captures'
+      ? Object.entries(value).map(([capture, t]): [string, unknown] => [captureTensor(capture), t])
+      : [[name, value]],
+  );
   const given = new Map<string, GpuTensor>();
   for (const [name, tensor] of operands) {
     if (tensor instanceof GpuTensor) given.set(name, checkPlaced(ctx, name, tensor));

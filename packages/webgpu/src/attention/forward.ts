@@ -35,12 +35,12 @@ const lowest = '-0x1.fffffep+127f';
  * and at the end o = O / l, lse = m + ln l.
  */
 export function forwardKernel(problem: AttentionProblem, config: KernelConfig): KernelSpec {
-  const { tile } = config;
+  const { tile, tools } = config;
   const { B, Hq, Sq, Dv } = problem;
   const rows = tileRows(tile);
   const cols = tileCols(tile);
   const tiles = Math.ceil(Sq / rows);
-  const score = scorePart(problem, { tile });
+  const score = scorePart(problem, { tile, slope: 'none', tools });
   const dropout = dropoutPart(problem);
   const { q, k, v } = tileOperands(problem);
   const { o } = tileResults(problem);

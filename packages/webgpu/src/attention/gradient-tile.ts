@@ -41,10 +41,10 @@ export function gradientTile(
   config: KernelConfig,
   options: GradientTileOptions,
 ): GradientTile {
-  const { tile } = config;
+  const { tile, tools } = config;
   const { forward, dO } = problem;
   const operands = tileOperands(forward);
-  const score = scorePart(forward, { tile });
+  const score = scorePart(forward, { tile, slope: 'by q·k', tools });
   const dropout = dropoutPart(forward);
   const rows = tileRows(tile);
   const cols = tileCols(tile);

@@ -1,4 +1,5 @@
 import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
+import type { ExprTools } from '@tilewise/core/expr';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
 import { dkdvKernel } from './dkdv.ts';
@@ -11,8 +12,12 @@ import type { GradientDescs } from './tensors.ts';
 import { defaultTile, type KernelConfig, maxChannelsForFusedKeyGradients } from './tile-table.ts';
 
 /** The kernels of a forward problem, in the order in which they run. */
-export function forwardKernels(problem: AttentionProblem, unaligned: ReadonlySet<string>): KernelSpec[] {
-  return [forwardKernel(problem, { tile: defaultTile, unaligned })];
+export function forwardKernels(
+  problem: AttentionProblem,
+  unaligned: ReadonlySet<string>,
+  tools: ExprTools | null = null,
+): KernelSpec[] {
+  return [forwardKernel(problem, { tile: defaultTile, unaligned, tools })];
 }
 
 /** The kernels of a backward problem: only those that the wanted gradients need. */
@@ -21,8 +26,9 @@ export function backwardKernels(
   gradients: GradientDescs,
   capabilities: Capabilities,
   unaligned: ReadonlySet<string>,
+  tools: ExprTools | null = null,
 ): KernelSpec[] {
-  const config: KernelConfig = { tile: defaultTile, unaligned };
+  const config: KernelConfig = { tile: defaultTile, unaligned, tools };
   const wanted = new Set(problem.gradients);
   const kernels = [rowsKernel(problem, config)];
   const dk = wanted.has('dk') ? { dk: gradients.dk } : null;

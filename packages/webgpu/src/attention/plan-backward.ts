@@ -5,6 +5,7 @@ import {
   type Support,
   validateBackward,
 } from '@tilewise/core';
+import { type ExprTools, exprTools } from '@tilewise/core/expr';
 import type { GpuContext } from '../device/context.ts';
 import { backwardKernels } from './kernels.ts';
 import { checkResultLayout, demandSupport, makePlan, type Plan, type PlanOptions } from './plan.ts';
@@ -19,18 +20,19 @@ export interface BackwardPlanOptions extends PlanOptions {
 
 /** Whether this context can run a problem, and why not. */
 export function checkSupport(ctx: GpuContext, problem: AttentionProblem | BackwardProblem): Support {
-  if (!('forward' in problem)) return checkForwardSupport(ctx, problem);
-  return backwardSupport(ctx, problem, layoutsOf(problem));
+  if (!('forward' in problem)) return checkForwardSupport(ctx, problem, exprTools);
+  return backwardSupport(ctx, problem, layoutsOf(problem), exprTools);
 }
 
 function backwardSupport(
   { capabilities }: GpuContext,
   problem: BackwardProblem,
   layouts: GradientDescs,
+  tools: ExprTools | null,
 ): Support {
   const reasons = backwardReasons(problem);
   if (reasons.length > 0) return support(reasons);
-  const kernels = backwardKernels(problem, layouts, capabilities, new Set());
+  const kernels = backwardKernels(problem, layouts, capabilities, new Set(), tools);
   return support(deviceReasons(kernels, backwardTensorSpans(problem, layouts), capabilities));
 }
 
@@ -44,16 +46,26 @@ function backwardSupport(
 export function planSdpaBackward(
   ctx: GpuContext,
   problem: BackwardProblem,
-  { layouts = layoutsOf(problem), unaligned }: BackwardPlanOptions = {},
+  options: BackwardPlanOptions = {},
 ): Plan {
   ctx.checkAlive();
-  const { forward, gradients } = problem;
   validateBackward(problem);
+  return planBackward(ctx, problem, options, exprTools);
+}
+
+/** The same for a problem that is known to be valid, with the tools that its mods need. */
+export function planBackward(
+  ctx: GpuContext,
+  problem: BackwardProblem,
+  { layouts = layoutsOf(problem), unaligned }: BackwardPlanOptions,
+  tools: ExprTools | null,
+): Plan {
+  const { forward, gradients } = problem;
   if (gradients.includes('dq')) checkResultLayout('layouts.dq', layouts.dq, forward.q.shape);
   if (gradients.includes('dk')) checkResultLayout('layouts.dk', layouts.dk, forward.k.shape);
   if (gradients.includes('dv')) checkResultLayout('layouts.dv', layouts.dv, forward.v.shape);
-  demandSupport(backwardSupport(ctx, problem, layouts));
-  const kernels = backwardKernels(problem, layouts, ctx.capabilities, new Set(unaligned));
+  demandSupport(backwardSupport(ctx, problem, layouts, tools));
+  const kernels = backwardKernels(problem, layouts, ctx.capabilities, new Set(unaligned), tools);
   return makePlan(ctx, kernels, backwardTensorSpans(problem, layouts), forward);
 }
 

@@ -1,4 +1,5 @@
 import { type AttentionProblem, type Support, validate } from '@tilewise/core';
+import { type ExprTools, exprTools } from '@tilewise/core/expr';
 import type { GpuContext } from '../device/context.ts';
 import { forwardKernels } from './kernels.ts';
 import { checkResultLayout, demandSupport, makePlan, type Plan, type PlanOptions } from './plan.ts';
@@ -6,22 +7,39 @@ import { deviceReasons, forwardReasons, support } from './support.ts';
 import { tensorSpans } from './tensors.ts';
 
 /** Whether this context can run a forward problem, and why not. */
-export function checkForwardSupport({ capabilities }: GpuContext, problem: AttentionProblem): Support {
+export function checkForwardSupport(
+  { capabilities }: GpuContext,
+  problem: AttentionProblem,
+  tools: ExprTools | null,
+): Support {
   const reasons = forwardReasons(problem);
   if (reasons.length > 0) return support(reasons);
-  return support(deviceReasons(forwardKernels(problem, new Set()), tensorSpans(problem), capabilities));
+  return support(
+    deviceReasons(forwardKernels(problem, new Set(), tools), tensorSpans(problem), capabilities),
+  );
 }
 
 /**
  * A plan for o, lse (and max, sumExp, if asked for) from q, k, v and the tensors of the options, by the names of
- * `SdpaOptions`. Layouts are those of the problem; lse-like tensors are contiguous f32.
+ * `SdpaOptions`; those that mods capture are `captures.NAME`. Layouts are those of the problem; lse-like tensors are contiguous
+ * f32.
  * @throws UnsupportedError when `checkSupport` has reasons; else as `validate`.
  */
 export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: PlanOptions = {}): Plan {
   ctx.checkAlive();
   validate(problem);
+  return planForward(ctx, problem, options, exprTools);
+}
+
+/** The same for a problem that is known to be valid, with the tools that its mods need. */
+export function planForward(
+  ctx: GpuContext,
+  problem: AttentionProblem,
+  { unaligned }: PlanOptions,
+  tools: ExprTools | null,
+): Plan {
   checkResultLayout('o', problem.o, problem.o.shape);
-  demandSupport(checkForwardSupport(ctx, problem));
-  const kernels = forwardKernels(problem, new Set(options.unaligned));
+  demandSupport(checkForwardSupport(ctx, problem, tools));
+  const kernels = forwardKernels(problem, new Set(unaligned), tools);
   return makePlan(ctx, kernels, tensorSpans(problem), problem);
 }

@@ -19,11 +19,12 @@ import {
   type Shape,
   Tensor,
 } from '@tilewise/core';
+import type { ExprTools } from '@tilewise/core/expr';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
 import { enqueue, type ResultDesc } from './enqueue.ts';
-import { layoutsOf, planSdpaBackward } from './plan-backward.ts';
-import { planSdpa } from './plan-forward.ts';
+import { layoutsOf, planBackward } from './plan-backward.ts';
+import { planForward } from './plan-forward.ts';
 
 /**
  * Attention forward, enqueued at once: o (B, Hq, Sq, Dv) in `outDType` and lse f32 (B, Hq, Sq), contiguous; packed
@@ -55,7 +56,7 @@ export function sdpa(
     operands,
     results,
     dropout: problem.dropout,
-    plan: unaligned => planSdpa(ctx, problem, { unaligned }),
+    plan: unaligned => planForward(ctx, problem, { unaligned }, toolsOf(options)),
   });
   return enqueued as unknown as SdpaResult<GpuTensor>;
 }
@@ -99,12 +100,19 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     results: Object.fromEntries(wanted),
     dropout: forward.dropout,
     plan: unaligned =>
-      planSdpaBackward(ctx, problem, {
-        layouts: { dq: made.dq.layout, dk: made.dk.layout, dv: made.dv.layout },
-        unaligned,
-      }),
+      planBackward(
+        ctx,
+        problem,
+        { layouts: { dq: made.dq.layout, dk: made.dk.layout, dv: made.dv.layout }, unaligned },
+        toolsOf(options),
+      ),
   });
   return enqueued as SdpaGradients<GpuTensor, G>;
+}
+
+/** Mods bring the code that writes them, so that a program without any does not hold it. */
+function toolsOf({ scoreMod, maskMod }: SdpaOptions<unknown>): ExprTools | null {
+  return (scoreMod ?? maskMod)?.tools ?? null;
 }
 
 /** A result without gaps between its elements. */

@@ -1,7 +1,14 @@
-import type { AttentionProblem, BackwardProblem, DType, Support } from '@tilewise/core';
+import {
+  type AttentionProblem,
+  type BackwardProblem,
+  type DType,
+  dtypeInfo,
+  type Support,
+} from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
 import { storageFormats } from '../wgsl/storage-format.ts';
+import { captureTensor } from './score/captures.ts';
 
 /** Largest head size of the kernels. */
 export const maxHeadSize = 256;
@@ -18,6 +25,9 @@ const dtypes = (p: AttentionProblem): (readonly [string, DType | undefined])[] =
   ['v', p.v.dtype],
   ['o', p.o.dtype],
   ['bias', p.bias?.dtype],
+  ...Object.entries(p.captures)
+    .filter(([, { dtype }]) => dtypeInfo[dtype].kind === 'float')
+    .map(([name, { dtype }]) => [captureTensor(name), dtype] as const),
 ];
 
 /** What the kernels cannot do, in the order of the options. */
@@ -33,13 +43,16 @@ const forwardLimits: readonly Reason<AttentionProblem>[] = [
     applies: p => Math.max(p.Dqk, p.Dv) > maxHeadSize,
     reason: p => `head size ${Math.max(p.Dqk, p.Dv)} is above ${maxHeadSize}`,
   },
-  { applies: p => p.scoreMod !== null, reason: () => 'scoreMod is not supported' },
-  { applies: p => p.maskMod !== null, reason: () => 'maskMod is not supported' },
   { applies: p => p.fp8 !== null, reason: () => 'fp8 is not supported' },
   { applies: p => p.outputs.dropoutMask, reason: () => 'the dropoutMask output is not supported' },
 ];
 
 const backwardLimits: readonly Reason<BackwardProblem>[] = [
+  {
+    applies: ({ forward: p }) =>
+      p.scoreMod !== null && Object.values(p.captures).some(({ dtype }) => dtypeInfo[dtype].kind === 'float'),
+    reason: () => 'gradients of the tensors that scoreMod captures are not supported',
+  },
   { applies: p => unreadable(p.dO.dtype), reason: p => `dO is stored as ${p.dO.dtype}` },
 ];
 

@@ -1,5 +1,6 @@
 import type { AttentionProblem, BackwardProblem, BroadcastDesc, OperandDesc, PageDesc } from '@tilewise/core';
 import { BLOCK_MASK_TILE, elementCount, maxOffset, rowShape } from '@tilewise/core';
+import { captureTensor } from './score/captures.ts';
 
 const spanOf = (shape: readonly number[], strides: readonly number[]): number =>
   elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
@@ -29,6 +30,12 @@ export function tensorSpans(problem: AttentionProblem): Readonly<Record<string, 
     ...(problem.mask ? { mask: broadcastSpan(problem.mask) } : {}),
     ...(problem.blockMask ? { blockMask: blockMaskSpan(problem, problem.blockMask) } : {}),
     ...(dropout?.kind === 'mask' ? { dropoutMask: broadcastSpan(dropout.mask) } : {}),
+    ...Object.fromEntries(
+      Object.entries(problem.captures).map(([name, { shape, strides }]) => [
+        captureTensor(name),
+        spanOf(shape, strides),
+      ]),
+    ),
     alibi: Hq,
     sink: Hq,
     seqLensQ: B,

@@ -3,7 +3,9 @@ import type { ShaderPart } from '../../kernel/shader-part.ts';
 import { alibiStage } from './alibi.ts';
 import { biasStage } from './bias.ts';
 import { blockMaskStage } from './block-mask.ts';
+import { capturePart } from './captures.ts';
 import { maskStage } from './mask.ts';
+import { maskModStage, scoreModStage } from './mods.ts';
 import { scaleStage } from './scale.ts';
 import { softcapStage } from './softcap.ts';
 import type { ScoreStage, ScoreStageFactory, ScoreUse } from './stage.ts';
@@ -11,11 +13,13 @@ import type { ScoreStage, ScoreStageFactory, ScoreUse } from './stage.ts';
 /** Every stage, in the order in which a score passes them. A new one is a file and a line here. */
 const stages: readonly ScoreStageFactory[] = [
   scaleStage,
+  scoreModStage,
   softcapStage,
   biasStage,
   alibiStage,
   maskStage,
   blockMaskStage,
+  maskModStage,
 ];
 
 /**
@@ -35,6 +39,7 @@ export function scorePart(
   const active = stages
     .map(stage => stage(problem, use))
     .filter((stage): stage is ScoreStage => stage !== null);
+  const captures = Object.entries(problem.captures).map(([name, desc]) => capturePart(name, desc));
   const conditions = active.flatMap(({ showsTile }) => (showsTile ? [showsTile] : []));
   const skip = conditions.length > 0 ? `if (!(${conditions.join(' && ')})) {\n      continue;\n    }` : '';
   const code = `struct Score4 {
@@ -53,5 +58,5 @@ fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>
     .join('\n  ')}
   return Score4(s, slope, seen);
 }`;
-  return { parts: [...active, { code }], hides: active.some(stage => stage.hides), skip };
+  return { parts: [...captures, ...active, { code }], hides: active.some(stage => stage.hides), skip };
 }

@@ -1,4 +1,5 @@
 import type { AttentionProblem } from '@tilewise/core';
+import type { ExprTools } from '@tilewise/core/expr';
 import type { ShaderPart } from '../../kernel/shader-part.ts';
 import type { Tile } from '../tile.ts';
 
@@ -22,6 +23,10 @@ export interface ScoreStage extends ShaderPart {
 export interface ScoreUse {
   /** The kernel's tiles, if all rows of one are queries of one head; else null, and no tile is left out as a whole. */
   readonly tile: Tile | null;
+  /** What `slope` is wanted for: nothing, ds/d(q·k), or ds by the score that the score mod gives. */
+  readonly slope: 'none' | 'by q·k' | 'by the modified score';
+  /** What writes the mods of the problem as WGSL; null where it has none. */
+  readonly tools: ExprTools | null;
 }
 
 /** A stage for a problem, or null when the problem has no use for it. */

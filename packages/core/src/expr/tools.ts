@@ -1,0 +1,28 @@
+import { checkMod } from './check.ts';
+import { differentiate, type LoadGradient, loadGradients } from './differentiate.ts';
+import type { Expr } from './expr.ts';
+import { loads } from './nodes.ts';
+import { exprFunctionsWgsl, type WgslExpression, type WgslNames, writeWgsl } from './wgsl.ts';
+
+/**
+ * What engines do with an expression. Mods bring it along, so that a program which uses none does not carry it: engines take it
+ * from the mods of a call, and only what reads stored problems imports it.
+ */
+export interface ExprTools {
+  readonly checkMod: typeof checkMod;
+  readonly differentiate: (expr: Expr) => Expr;
+  readonly loadGradients: (expr: Expr, name: string) => LoadGradient[];
+  /** The captured tensors that an expression loads floats from. */
+  readonly floatCaptures: (expr: Expr) => string[];
+  readonly writeWgsl: (expr: Expr, names: WgslNames) => WgslExpression;
+  readonly functionsWgsl: string;
+}
+
+export const exprTools: ExprTools = {
+  checkMod,
+  differentiate,
+  loadGradients,
+  floatCaptures: expr => [...new Set(loads(expr).flatMap(e => (e.type === 'f32' ? [e.name] : [])))],
+  writeWgsl,
+  functionsWgsl: exprFunctionsWgsl,
+};

@@ -1,0 +1,66 @@
+import { type DType, dtypeInfo, type TensorDesc } from '@tilewise/core';
+import type { ShaderPart } from '../../kernel/shader-part.ts';
+import { isNegativeInfinity } from '../../wgsl/float-bits.ts';
+import { storageFormat } from '../../wgsl/storage-format.ts';
+
+const byte = 'captured_word >> ((at & 3u) * 8u)';
+
+/** How the integers and truth values of a captured tensor are read: the array's element, and the value at element `at`. */
+const wholeFormats: Readonly<Partial<Record<DType, readonly [element: string, load: string]>>> = {
+  i32: ['i32', 'captured_word'],
+  u32: ['u32', 'i32(captured_word)'],
+  i8: ['u32', `extractBits(bitcast<i32>(${byte}), 0u, 8u)`],
+  u8: ['u32', `i32((${byte}) & 0xffu)`],
+  bool: ['u32', `((${byte}) & 0xffu) != 0u`],
+};
+
+const resultTypes = { float: 'f32', integer: 'i32', boolean: 'bool' } as const;
+
+/** The name of a captured tensor among a plan's tensors. */
+export const captureTensor = (name: string): string => `captures.${name}`;
+
+/** The function that reads it, see `capturePart`. */
+export const captureLoad = (name: string): string => `capture_${name}`;
+
+/**
+ * `capture_NAME(i0, i1, …) -> f32, i32 or bool`: an element of a captured tensor. Indices are clamped to the tensor: both sides of
+ * a `select` are evaluated, so a load behind a condition is reached with any index. −Infinity is read as the least finite
+ * number, as WGSL lets arithmetic assume that there are no infinities.
+ */
+export function capturePart(name: string, { dtype, shape, strides }: TensorDesc): ShaderPart {
+  const { kind, bytes } = dtypeInfo[dtype];
+  const variable = `captured_${name}`;
+  const whole = wholeFormats[dtype];
+  const format = whole ? null : storageFormat(dtype);
+  const dims = shape.map((_, d) => d);
+  const place = dims.map(d => ` + u32(clamp(i${d}, 0i, P.${variable}_last${d})) * P.${variable}_stride${d}`);
+  const value = whole
+    ? `let captured_word = ${variable}[${bytes === 4 ? 'at' : 'at >> 2u'}];
+  return ${whole[1]};`
+    : `let x = ${format?.load(variable, 'at')};
+  return select(x, -0x1.fffffep+127f, is_negative_infinity(x));`;
+  return {
+    bindings: [
+      {
+        name: captureTensor(name),
+        variable,
+        element: whole ? whole[0] : (format?.scalarElement ?? 'u32'),
+        access: 'read',
+        elementBytes: bytes,
+        alignment: bytes,
+      },
+    ],
+    uniforms: [
+      { name: `${variable}_base`, type: 'u32', value: { offsetOf: captureTensor(name) } },
+      ...dims.flatMap(d => [
+        { name: `${variable}_last${d}`, type: 'i32', value: Math.max((shape[d] ?? 0) - 1, 0) } as const,
+        { name: `${variable}_stride${d}`, type: 'u32', value: strides[d] ?? 0 } as const,
+      ]),
+    ],
+    requires: format ? [isNegativeInfinity, ...format.requires] : [],
+    code: `fn ${captureLoad(name)}(${dims.map(d => `i${d}: i32`).join(', ')}) -> ${resultTypes[kind]} {
+  let at = P.${variable}_base${place.join('')};
+  ${value}
+}`,
+  };
+}
