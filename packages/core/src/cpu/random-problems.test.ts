@@ -12,6 +12,7 @@ import {
 import { expect, test } from 'vitest';
 import { normalise, normaliseBackward } from '../attention/normalise.ts';
 import type { SdpaBackwardOptions } from '../attention/options.ts';
+import { modOf } from '../expr/mod.ts';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../reference/sdpa.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { backward } from './backward.ts';
@@ -44,7 +45,11 @@ function expectAgreement(got: object, exact: object, problem: RandomProblem): vo
 /** Forward and backward in tiles of a size that the problem's number decides. */
 function check(problem: RandomProblem): void {
   const tiles = { rows: 1 + (problem.number % 9), columns: 4 * (1 + (problem.number % 3)) };
-  const { q, k, v, dO, dLse, ...rest } = randomCall(problem, data => Tensor.wrap(data.data, data));
+  const { q, k, v, dO, dLse, ...rest } = randomCall(
+    problem,
+    data => Tensor.wrap(data.data, data),
+    modOf<Tensor>,
+  );
   const options = rest.options as SdpaBackwardOptions<Tensor>;
   const call = normalise({ q, k, v }, options);
   const exact = exactSdpa(q, k, v, options);

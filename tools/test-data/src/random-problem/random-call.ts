@@ -12,12 +12,23 @@ export interface RandomCall<T> {
   readonly options: object;
 }
 
+/** Makes a mod of a stored expression and its captured tensors: `modOf` of `@tilewise/core/expr`. */
+export type MakeMod<T> = (expr: never, captures?: Readonly<Record<string, T>>) => object;
+
 /** The call of `sdpa` and `sdpaBackward` that computes a random problem. */
-export function randomCall<T>(problem: RandomProblem, makeTensor: (data: StridedData) => T): RandomCall<T> {
+export function randomCall<T>(
+  problem: RandomProblem,
+  makeTensor: (data: StridedData) => T,
+  makeMod: MakeMod<T>,
+): RandomCall<T> {
   const { tensors, backwardInputs, options } = problem;
   const made = (value: unknown): unknown => {
     if (isStridedData(value)) return makeTensor(value);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    if ('expr' in value) {
+      const captures = 'captures' in value ? (made(value.captures) as Record<string, T>) : undefined;
+      return makeMod(value.expr as never, captures);
+    }
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, made(one)]));
   };
   const { q, k, v, dO } = tensors;

@@ -70,10 +70,15 @@ describe('random problems', () => {
 test('a random problem as a call has the tensors of the caller', () => {
   const problem = problems.find(({ options }) => options.bias && options.scoreMod);
   if (!problem) expect.fail('no problem has a bias and a score mod');
-  const call = randomCall(problem, ({ dtype, shape }) => `${dtype}[${shape}]`);
+  const call = randomCall(
+    problem,
+    ({ dtype, shape }) => `${dtype}[${shape}]`,
+    expr => ({ expr, made: true }),
+  );
   expect(call.q).toBe(`${problem.tensors.q.dtype}[${problem.tensors.q.shape}]`);
   expect(call.options).toHaveProperty('bias', expect.stringMatching(/^(f32|f16|bf16)\[/));
   expect(call.options).toHaveProperty('scoreMod.expr.kind', 'binary');
+  expect(call.options).toHaveProperty('scoreMod.made', true);
 });
 
 test('the allowed error grows with the values, and with the terms of a sum', () => {
