@@ -4,7 +4,12 @@ import { expect } from 'vitest';
 import type { Results } from './attention-call.ts';
 
 /** Spacing of the stored values in [1, 2). */
-const ulp: Readonly<Partial<Record<DType, number>>> = { f16: 2 ** -10, bf16: 2 ** -7 };
+const ulp: Readonly<Partial<Record<DType, number>>> = {
+  f16: 2 ** -10,
+  bf16: 2 ** -7,
+  f8e4m3: 2 ** -3,
+  f8e5m2: 2 ** -2,
+};
 
 const forward: readonly string[] = ['o', 'lse', 'max', 'sumExp'];
 

@@ -15,7 +15,7 @@ import { type Choice, pairwise } from './pairwise.ts';
 
 /** Everything that the text of a kernel depends on. */
 export const factors = {
-  dtype: ['f32', 'f16', 'bf16'],
+  dtype: ['f32', 'f16', 'bf16', 'f8e4m3', 'f8e5m2'],
   /** Rows without gaps, with gaps of four elements or one, or channels that do not lie side by side. */
   layout: ['whole', 'gaps of 4', 'gaps of 1', 'every other channel'],
   /** Dqk, Dv. */
@@ -37,14 +37,14 @@ export const factors = {
   mask: [false, true],
   blockMask: [false, true],
   mods: [null, 'score', 'mask', 'both'],
-  bias: [null, 'f32', 'f16', 'bf16'],
+  bias: [null, 'f32', 'f16', 'bf16', 'f8e5m2'],
   biasShape: ['whole', 'per head', 'per key', 'one'],
   softcap: [false, true],
   alibi: [false, true],
   sink: [false, true],
   causal: [false, true],
   dropout: [null, 'torch-efficient', 'flash-attention-2', 'onednn', 'mask'],
-  outDType: [undefined, 'f32', 'f16', 'bf16'],
+  outDType: [undefined, 'f32', 'f16', 'bf16', 'f8e4m3'],
   rowOutputs: [false, true],
   dLse: [false, true],
   gradients: ['default', 'dq', 'dk', 'dv', 'dk dv'],
@@ -158,12 +158,12 @@ export function kernelsOf(
 }
 
 /**
- * Variants in which each value of each factor occurs, with at most ten storage buffers per kernel. (Core WebGPU has eight, the
+ * Variants in which each value of each factor occurs, with at most eleven storage buffers per kernel. (Core WebGPU has eight, the
  * adapters that tests run on twelve or more.)
  */
 export function representatives(): Variant[] {
   const runnable = variants.filter(variant =>
-    kernelsOf(variant).every(({ bindings }) => bindings.length <= 10),
+    kernelsOf(variant).every(({ bindings }) => bindings.length <= 11),
   );
   const values = (variant: Variant): string[] =>
     Object.entries(variant).map(([name, value]) => JSON.stringify([name, value]));

@@ -2,20 +2,22 @@ import type { DType } from '@tilewise/core';
 import type { ShaderPart } from '../kernel/shader-part.ts';
 import { storageFormat } from '../wgsl/storage-format.ts';
 
-/** Replaces one 16-bit half of a word in `name`; the other half is somebody else's. */
-export function storeHalf(name: string): string {
-  return `fn ${name}_store_half(at: u32, bits: u32) {
-  let shift = (at & 1u) * 16u;
-  // No other invocation writes this half, so the two steps need not be one.
-  atomicAnd(&${name}[at >> 1u], ~(0xffffu << shift));
-  atomicOr(&${name}[at >> 1u], bits << shift);
+/** `NAME_store_part(at, bits)`: replaces the two bytes, or the one, of element `at`; the rest of its word is somebody else's. */
+export function storePart(name: string, bytes: 1 | 2): string {
+  const perWord = 4 / bytes;
+  return `fn ${name}_store_part(at: u32, bits: u32) {
+  let word = at / ${perWord}u;
+  let shift = (at % ${perWord}u) * ${8 * bytes}u;
+  // No other invocation writes this part, so the two steps need not be one.
+  atomicAnd(&${name}[word], ~(${2 ** (8 * bytes) - 1}u << shift));
+  atomicOr(&${name}[word], bits << shift);
 }`;
 }
 
 /** `NAME_store(at, x)`: one element of a contiguous float tensor. */
 export function elementStore(name: string, dtype: DType): ShaderPart {
   const format = storageFormat(dtype);
-  const { encode4 } = format;
+  const { encode4, bytes } = format;
   const place = `P.${name}_base + at`;
   return {
     bindings: [
@@ -29,8 +31,8 @@ export function elementStore(name: string, dtype: DType): ShaderPart {
     ],
     uniforms: [{ name: `${name}_base`, type: 'u32', value: { offsetOf: name } }],
     requires: format.requires,
-    code: `${encode4 ? `${storeHalf(name)}\n\n` : ''}fn ${name}_store(at: u32, x: f32) {
-  ${encode4 ? `${name}_store_half(${place}, ${encode4('vec4f(x)')}.x);` : `${name}[${place}] = x;`}
+    code: `${bytes === 4 ? '' : `${storePart(name, bytes)}\n\n`}fn ${name}_store(at: u32, x: f32) {
+  ${encode4 ? `${name}_store_part(${place}, ${encode4('vec4f(x)')}.x);` : `${name}[${place}] = x;`}
 }`,
   };
 }

@@ -39,7 +39,8 @@ function amidPattern(layout: Layout, device: GPUDevice) {
   const pattern = new Uint8Array(Math.ceil((length * bytes) / 4) * 4).fill(0xa5);
   const slice: BufferSlice = { buffer: storageBuffer(device, pattern), offset: front * bytes };
   const view = (content: Uint8Array<ArrayBuffer>): Tensor => {
-    const data = dtype === 'f32' ? new Float32Array(content.buffer) : new Uint16Array(content.buffer);
+    const arrays = { 1: Uint8Array, 2: Uint16Array, 4: Float32Array };
+    const data = new arrays[bytes](content.buffer);
     return Tensor.wrap(data, { dtype, shape, strides, offset: front });
   };
   /** How many bytes outside the tensor have changed. */
@@ -62,6 +63,11 @@ test.each<[string, Layout]>([
     "f16 of which every other channel is somebody else's",
     { dtype: 'f16', D: 7, row: 16, between: 1, channel: 2, front: 0 },
   ],
+  [
+    'f8e4m3 whose rows share words with the gaps',
+    { dtype: 'f8e4m3', D: 7, row: 9, between: 2, channel: 1, front: 3 },
+  ],
+  ['f8e5m2 moved in vectors', { dtype: 'f8e5m2', D: 8, row: 12, between: 4, channel: 1, front: 4 }],
   ['bf16 moved in vectors', { dtype: 'bf16', D: 8, row: 12, between: 4, channel: 1, front: 4 }],
 ])('results are written without touching what lies around them: %s', async (_, layout) => {
   const ctx = await sharedContext();

@@ -1,7 +1,7 @@
 import type { OperandDesc } from '@tilewise/core';
 import type { ShaderPart, StorageBinding, UniformField } from '../kernel/shader-part.ts';
 import { storageFormat } from '../wgsl/storage-format.ts';
-import { storeHalf } from './element-store.ts';
+import { storePart } from './element-store.ts';
 import { pagePart } from './pages.ts';
 import type { KernelConfig } from './tile-table.ts';
 
@@ -102,7 +102,7 @@ ${load}
 
 /**
  * Writing: `NAME_row` as above and `NAME_store4(row, d, x)`. Channels beyond the head size and gaps between rows are not
- * touched: where a 16-bit value shares its word with something else, its half alone is replaced, atomically.
+ * touched: where a 16-bit or 8-bit value shares its word with something else, its part alone is replaced, atomically.
  */
 export function writeOperand(
   name: string,
@@ -113,12 +113,12 @@ export function writeOperand(
   const format = storageFormat(desc.dtype);
   const { uniforms, code } = addressing(name, desc, side);
   const vectorised = isVectorised(desc) && !unaligned.has(name);
-  const { encode4 } = format;
+  const { encode4, bytes } = format;
   const at = `row + (d + c) * P.${name}_sd`;
-  const half = encode4 && !vectorised ? `${storeHalf(name)}\n\n` : '';
+  const part = bytes === 4 || vectorised ? '' : `${storePart(name, bytes)}\n\n`;
   const element = encode4 ? 'atomic<u32>' : format.scalarElement;
-  const whole = encode4 ? 'bits.xz | (bits.yw << vec2u(16u))' : 'x';
-  const one = encode4 ? `${name}_store_half(${at}, bits[c]);` : `${name}[${at}] = x[c];`;
+  const whole = format.pack4(encode4 ? 'bits' : 'x');
+  const one = encode4 ? `${name}_store_part(${at}, bits[c]);` : `${name}[${at}] = x[c];`;
   const store = `${encode4 ? `  let bits = ${encode4('x')};\n` : ''}${
     vectorised ? `  ${name}[(row + d) >> 2u] = ${whole};` : eachChannel(name, one)
   }`;
@@ -136,7 +136,7 @@ export function writeOperand(
     requires: format.requires,
     code: `${code}
 
-${half}fn ${name}_store4(row: u32, d: u32, x: vec4f) {
+${part}fn ${name}_store4(row: u32, d: u32, x: vec4f) {
 ${store}
 }`,
   };

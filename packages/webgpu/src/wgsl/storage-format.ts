@@ -1,22 +1,25 @@
-import type { DType } from '@tilewise/core';
+import { type DType, type FloatFormat, float8e4m3, float8e5m2, float16 } from '@tilewise/core';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
-import { encodeBf16, encodeF16 } from './float-bits.ts';
+import { encodeBf16 } from './float-bits.ts';
+import { decodeSmallFloat, encodeSmallFloat, splitBytes } from './small-float.ts';
 
 /**
- * How a float dtype lies in storage buffers and becomes f32. Core WebGPU has no 16-bit types, so f16 and bf16 are read
+ * How a float dtype lies in storage buffers and becomes f32. Core WebGPU has no smaller types, so f16, bf16 and f8 are read
  * out of u32 words; `shader-f16` is not needed.
  */
 export interface StorageFormat {
-  readonly bytes: 2 | 4;
-  /** Array element that holds one value (or two) and that holds four. */
+  readonly bytes: 1 | 2 | 4;
+  /** Array element that holds one value (or a word of them) and that holds four. */
   readonly scalarElement: string;
   readonly vectorElement: string;
   /** WGSL expression of the value at element index `at` in array `name`. */
   readonly load: (name: string, at: string) => string;
   /** WGSL expression (vec4f) of the vector element at `index`. */
   readonly load4: (name: string, index: string) => string;
-  /** WGSL expression of the 16-bit patterns (vec4u) that store a vec4f; none for 32-bit formats. */
+  /** WGSL expression of the codes (vec4u) that store a vec4f; none for 32-bit formats. */
   readonly encode4: ((value: string) => string) | null;
+  /** WGSL expression of the vector element that holds four codes, or four f32. */
+  readonly pack4: (codes: string) => string;
   readonly requires: readonly WgslPiece[];
 }
 
@@ -35,7 +38,19 @@ const sixteenBit = (
   load: (name, at) => one(halfWord(name, at)),
   load4: (name, index) => `vec4f(${two(`${name}[${index}].x`)}, ${two(`${name}[${index}].y`)})`,
   encode4: value => `${encode}(${value})`,
+  pack4: codes => `${codes}.xz | (${codes}.yw << vec2u(16u))`,
   requires: [piece],
+});
+
+const eightBit = (name: string, format: FloatFormat): StorageFormat => ({
+  bytes: 1,
+  scalarElement: 'u32',
+  vectorElement: 'u32',
+  load: (array, at) => `${name}_values(vec4u((${array}[(${at}) >> 2u] >> (((${at}) & 3u) * 8u)) & 0xffu)).x`,
+  load4: (array, index) => `${name}_values(split_bytes(${array}[${index}]))`,
+  encode4: value => `${name}_bits(${value})`,
+  pack4: codes => `${codes}.x | (${codes}.y << 8u) | (${codes}.z << 16u) | (${codes}.w << 24u)`,
+  requires: [splitBytes, encodeSmallFloat(name, format), decodeSmallFloat(name, format)],
 });
 
 /** One row per float dtype that kernels can read and write. */
@@ -47,11 +62,12 @@ export const storageFormats: Readonly<Partial<Record<DType, StorageFormat>>> = {
     load: (name, at) => `${name}[${at}]`,
     load4: (name, index) => `${name}[${index}]`,
     encode4: null,
+    pack4: values => values,
     requires: [],
   },
   f16: /* @__PURE__ */ sixteenBit(
     'f16_bits',
-    encodeF16,
+    encodeSmallFloat('f16', float16),
     word => `unpack2x16float(${word})`,
     bits => `unpack2x16float(${bits}).x`,
   ),
@@ -61,6 +77,8 @@ export const storageFormats: Readonly<Partial<Record<DType, StorageFormat>>> = {
     word => `bitcast<vec2f>(vec2u(${word} << 16u, ${word} & 0xffff0000u))`,
     bits => `bitcast<f32>(${bits} << 16u)`,
   ),
+  f8e4m3: /* @__PURE__ */ eightBit('f8e4m3', float8e4m3),
+  f8e5m2: /* @__PURE__ */ eightBit('f8e5m2', float8e5m2),
 };
 
 /** The format of a dtype; callers have asked `checkSupport` before. */

@@ -19,7 +19,7 @@ export const biasStage: ScoreStageFactory = ({ bias }) => {
         alignment: format.bytes,
       },
     ],
-    requires: [isNegativeInfinity],
+    requires: [isNegativeInfinity, ...format.requires],
     code: `${code}
 
 fn bias_value(at: u32) -> f32 {
