@@ -3,7 +3,7 @@ export { standardSlopes } from './attention/alibi.ts';
 export { backwardRules, validateBackward } from './attention/backward-rules.ts';
 export type { Cost, Work } from './attention/cost.ts';
 export { cost } from './attention/cost.ts';
-export { describeDense, describePacked } from './attention/describe.ts';
+export { describeDense, describePacked, describeRagged } from './attention/describe.ts';
 export { forwardRules, validate } from './attention/forward-rules.ts';
 export type { Fp8ScalarName, Fp8Scalars } from './attention/fp8.ts';
 export { fp8ScalarNames } from './attention/fp8.ts';
@@ -13,7 +13,7 @@ export type { BackwardInputs, BackwardOperands, ForwardInputs } from './attentio
 export { normalise, normaliseBackward } from './attention/normalise.ts';
 export type * from './attention/options.ts';
 export type * from './attention/problem.ts';
-export { callerShape, rowShape } from './attention/result-layout.ts';
+export { callerShape, contiguousDesc, rowShape } from './attention/result-layout.ts';
 export type { Rule, RuleKind } from './attention/rule.ts';
 export { checkRules } from './attention/rule.ts';
 export type { VisibilityOperands } from './attention/visibility.ts';

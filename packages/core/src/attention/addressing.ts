@@ -1,7 +1,8 @@
 import type { Tensor } from '../tensor/tensor.ts';
 import type { SequenceSide } from './lengths.ts';
-import type { OperandDesc, Operands } from './problem.ts';
+import type { OperandDesc, Operands, RaggedName } from './problem.ts';
 import { required } from './required.ts';
+import { sequenceStart } from './sequence-starts.ts';
 
 /** Where the rows of an operand lie in its host storage: element (b, h, s, d) is `data[rowOffset(b, h, s) + d · stride]`. */
 export interface Addressing {
@@ -10,46 +11,48 @@ export interface Addressing {
   readonly stride: number;
 }
 
-/** What says where the pages of a paged operand are; without it the operand is not paged. */
-export interface PageLists {
-  /** Block numbers, (B, pages) or packed (pages). */
-  readonly table?: Tensor;
+/** The lists that say where the sequences of one operand lie; those that its layout needs. */
+export interface PlacementLists {
+  /** Block numbers of a paged operand, (B, pages) or packed (pages). */
+  readonly pageTable?: Tensor;
   /** (B + 1): where the pages of each sequence start in a packed table. */
   readonly cuPages?: Tensor;
+  /** (B + 1) offsets of a ragged operand, in elements. */
+  readonly raggedOffsets?: Tensor;
 }
 
-/** The page lists of k and of v. */
-export function pageLists(operands: Partial<Operands<Tensor>>): {
-  readonly k: PageLists;
-  readonly v: PageLists;
-} {
+/** The lists of an operand by its name, among those of the problem. */
+export function placementLists(name: RaggedName, operands: Partial<Operands<Tensor>>): PlacementLists {
   const { pageTableK, pageTableV, cuPagesK, cuPagesV } = operands;
-  return { k: { table: pageTableK, cuPages: cuPagesK }, v: { table: pageTableV, cuPages: cuPagesV } };
+  const raggedOffsets = operands[`raggedOffsets.${name}`];
+  if (name === 'k') return { pageTable: pageTableK, cuPages: cuPagesK, raggedOffsets };
+  if (name === 'v') return { pageTable: pageTableV, cuPages: cuPagesV, raggedOffsets };
+  return { raggedOffsets };
 }
 
 /**
- * Addresses of an operand in any layout: dense, packed (sequence b starts at `side.start(b)`) or paged.
- * @param pages needed when `desc.page` is set.
- * @throws InvalidArgumentError when a paged operand has no table, or a packed table no `cuPages`.
+ * Addresses of an operand in any layout: dense, packed, ragged or paged.
+ * @throws InvalidArgumentError when a list is missing that the layout needs.
  */
 export function createAddressing(
   desc: OperandDesc,
   operand: Tensor,
   side: SequenceSide,
-  pages: PageLists = {},
+  { pageTable, cuPages, raggedOffsets }: PlacementLists = {},
 ): Addressing {
   const { data, offset } = operand;
   const [sb, sh, ss, stride] = desc.strides;
   const { page } = desc;
   if (page === null) {
-    return { data, stride, rowOffset: (b, h, s) => offset + b * sb + h * sh + (side.start(b) + s) * ss };
+    const start = sequenceStart(desc, side, raggedOffsets);
+    return { data, stride, rowOffset: (b, h, s) => offset + start(b) + h * sh + s * ss };
   }
-  const { data: blocks, offset: blocksOffset } = required('pageTable', pages.table);
+  const { data: blocks, offset: blocksOffset } = required('pageTable', pageTable);
   const [outer, inner] = page.table.strides;
   const isPacked = page.table.shape.length === 1;
   const pageStride = isPacked ? outer : inner;
   const starts = isPacked
-    ? required('cuPages', pages.cuPages)
+    ? required('cuPages', cuPages)
         .toFloat64()
         .map(first => first * pageStride)
     : null;

@@ -16,16 +16,30 @@ const shapeLikeO = (
     argument: name,
     kind: 'shape',
     broken: p => {
-      const { q } = p.forward;
-      const expected = [q.shape[0], q.shape[1], q.shape[2], p.forward.Dv];
-      const got = operand(p).shape;
-      return sameShape(got, expected)
+      const { B, Hq, Sq, Dv } = p.forward;
+      const { shape, starts } = operand(p);
+      const expected = starts === 'strided' ? [B, Hq, Sq, Dv] : [1, Hq, shape[2], Dv];
+      return sameShape(shape, expected)
         ? null
-        : `must have the shape of the output ([${expected}] as B, H, S, D), got [${got}]`;
+        : `must have the shape of the output ([${expected}] as B, H, S, D), got [${shape}]`;
     },
   },
   floatRule(name, p => operand(p).dtype),
 ];
+
+const shapeLikeOperand = (gradient: 'dq' | 'dk' | 'dv'): Rule<BackwardProblem> => ({
+  argument: gradient,
+  kind: 'shape',
+  broken: ({ forward, [gradient]: { shape, starts, page } }) => {
+    if (page) return null;
+    const { B, Sq, Skv } = forward;
+    const [, H, , D] = forward[({ dq: 'q', dk: 'k', dv: 'v' } as const)[gradient]].shape;
+    const expected = starts === 'strided' ? [B, H, gradient === 'dq' ? Sq : Skv, D] : [1, H, shape[2], D];
+    return sameShape(shape, expected)
+      ? null
+      : `must have the shape of what it is the gradient of ([${expected}] as B, H, S, D), got [${shape}]`;
+  },
+});
 
 /** What backward adds to the forward rules. */
 export const backwardRules: readonly Rule<BackwardProblem>[] = [
@@ -66,7 +80,10 @@ export const backwardRules: readonly Rule<BackwardProblem>[] = [
         : `must be among ${Object.keys(present).join(', ')}, got ${bad}`;
     },
   },
-  floatRule('gradDType', p => p.gradDType ?? undefined),
+  ...(['dq', 'dk', 'dv'] as const).flatMap(name => [
+    floatRule<BackwardProblem>('gradDType', p => p[name].dtype),
+    shapeLikeOperand(name),
+  ]),
   ...fp8BackwardRules,
 ];
 

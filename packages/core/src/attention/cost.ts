@@ -50,7 +50,6 @@ export function cost(problem: AttentionProblem, operands?: VisibilityOperands): 
 function unmasked(problem: AttentionProblem): AttentionProblem {
   return {
     ...problem,
-    packed: false,
     lengthsQ: 'full',
     lengthsKv: 'full',
     mask: null,

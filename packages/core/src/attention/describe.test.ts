@@ -1,19 +1,26 @@
 import { expect, test } from 'vitest';
 import { Tensor } from '../tensor/tensor.ts';
-import { describeBroadcast, describeDense, describePacked, describePaged } from './describe.ts';
+import {
+  describeBroadcast,
+  describeDense,
+  describePacked,
+  describePaged,
+  describeRagged,
+} from './describe.ts';
 
 test('dense strides are taken as they are', () => {
   const bshd = Tensor.zeros([2, 5, 4, 8]).permute(0, 2, 1, 3);
   expect(describeDense('q', bshd)).toEqual({
-    ...{ dtype: 'f32', shape: [2, 4, 5, 8], strides: [160, 8, 32, 1], page: null },
+    ...{ dtype: 'f32', shape: [2, 4, 5, 8], strides: [160, 8, 32, 1], starts: 'strided', page: null },
   });
 });
 
 test('packed tokens are the positions of one batch entry', () => {
   const thd = Tensor.zeros([9, 4, 8], { dtype: 'f16' });
   expect(describePacked('q', thd)).toEqual({
-    ...{ dtype: 'f16', shape: [1, 4, 9, 8], strides: [0, 8, 32, 1], page: null },
+    ...{ dtype: 'f16', shape: [1, 4, 9, 8], strides: [0, 8, 32, 1], starts: 'cumulative', page: null },
   });
+  expect(describeRagged('q', thd)).toEqual({ ...describePacked('q', thd), starts: 'ragged' });
 });
 
 test('a paged operand knows its page size and its table', () => {

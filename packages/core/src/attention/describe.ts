@@ -7,15 +7,31 @@ import type { BroadcastDesc, OperandDesc } from './problem.ts';
 export function describeDense(argument: string, t: TensorDesc): OperandDesc {
   checkRank(argument, t, 4, '(B, H, S, D)');
   const [b, h, s, d] = t.shape;
-  return { dtype: t.dtype, shape: [b, h, s, d], strides: four(canonicalStrides(t)), page: null };
+  return {
+    dtype: t.dtype,
+    shape: [b, h, s, d],
+    strides: four(canonicalStrides(t)),
+    starts: 'strided',
+    page: null,
+  };
 }
 
-/** A packed (T, H, D) tensor as an operand. */
+/** A (T, H, D) tensor, packed by the cumulative lengths of its side, as an operand. */
 export function describePacked(argument: string, t: TensorDesc): OperandDesc {
-  checkRank(argument, t, 3, '(T, H, D), as cuSeqLensQ and cuSeqLensKv are given');
+  return describeTokens(argument, t, 'cumulative');
+}
+
+/** A (T, H, D) tensor with ragged offsets of its own as an operand. */
+export function describeRagged(argument: string, t: TensorDesc): OperandDesc {
+  return describeTokens(argument, t, 'ragged');
+}
+
+function describeTokens(argument: string, t: TensorDesc, starts: 'cumulative' | 'ragged'): OperandDesc {
+  const lists = starts === 'ragged' ? 'its ragged offsets' : 'the cumulative lengths of its side';
+  checkRank(argument, t, 3, `(T, H, D), as ${lists} are given`);
   const [tokens, h, d] = t.shape;
   const [st, sh, sd] = canonicalStrides(t);
-  return { dtype: t.dtype, shape: [1, h, tokens, d], strides: [0, sh, st, sd], page: null };
+  return { dtype: t.dtype, shape: [1, h, tokens, d], strides: [0, sh, st, sd], starts, page: null };
 }
 
 /** A paged (blocks, H, pageSize, D) container with its table, (B, pages) or packed (pages), as an operand. */

@@ -59,11 +59,15 @@ describe('q, k and v', () => {
     'are tensors': [{ q: [1, 2, 3] }, 'InvalidArgumentError: q must be a tensor, got Array'],
     'have four dimensions': [
       { q: f32(4, 5, 8) },
-      'InvalidShapeError: q must have rank 4 (B, H, S, D), got shape [4,5,8]',
+      'InvalidShapeError: q must have rank 4 (B, H, S, D), or 3 (T, H, D) with cuSeqLensQ or raggedOffsets.q, got shape [4,5,8]',
     ],
-    'have three dimensions when packed': [
-      { ...packed, k: dense.k },
-      'InvalidShapeError: k must have rank 3 (T, H, D), as cuSeqLensQ and cuSeqLensKv are given, got shape [2,2,7,8]',
+    'have at most four dimensions': [
+      { ...packed, k: f32(1, 2, 2, 7, 8) },
+      'InvalidShapeError: k must have rank 4 (B, H, S, D), got shape [1,2,2,7,8]',
+    ],
+    'have three dimensions when ragged': [
+      { raggedOffsets: { k: [0, 40, 80] }, seqLensKv: [2, 2] },
+      'InvalidShapeError: k must have rank 3 (T, H, D), as its ragged offsets are given, got shape [2,2,7,8]',
     ],
     'hold floats': [{ k: u8(2, 2, 7, 8) }, 'InvalidDTypeError: k must be a float dtype, got u8'],
     'have a head and a channel': [

@@ -1,4 +1,5 @@
 import { fp8ForwardRules } from './fp8-rules.ts';
+import { lengthsMissing } from './layouts.ts';
 import { checkProblemMods } from './mods.ts';
 import type { AttentionProblem, OperandDesc } from './problem.ts';
 import { checkRules, floatRule, maskRule, type Rule, type RuleKind } from './rule.ts';
@@ -53,7 +54,7 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
       argument: name,
       kind: 'shape',
       broken: p =>
-        p.packed || p[name].page || p[name].shape[0] === p.B
+        p[name].starts !== 'strided' || p[name].page || p[name].shape[0] === p.B
           ? null
           : `must have the batch size of q (${p.B}), got ${p[name].shape[0]}`,
     }),
@@ -62,11 +63,26 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
     argument: 'v',
     kind: 'shape',
     broken: p => {
-      if (p.k.page || p.v.page) return null;
+      if ([p.k, p.v].some(({ starts, page }) => starts !== 'strided' || page)) return null;
       const [keys, values] = [p.k.shape[2], p.v.shape[2]];
       return keys === values ? null : `must have as many positions as k (${keys}), got ${values}`;
     },
   },
+  ...(
+    [
+      ['Q', ['q', 'o']],
+      ['Kv', ['k', 'v']],
+    ] as const
+  ).map(
+    ([side, names]): Rule<AttentionProblem> => ({
+      argument: `seqLens${side}`,
+      kind: 'argument',
+      broken: p => {
+        const dense = names.every(name => p[name].starts === 'strided');
+        return dense || p[`lengths${side}`] !== 'full' ? null : lengthsMissing(side);
+      },
+    }),
+  ),
   {
     argument: 'scale',
     kind: 'argument',
@@ -132,11 +148,10 @@ function pageRules(name: 'k' | 'v'): Rule<AttentionProblem>[] {
     },
   });
   return [
-    rule('argument', table, p => (p.packed ? 'cannot be combined with packed (cuSeqLens) tensors' : null)),
     rule('argument', 'seqLensKv', p =>
-      p.lengthsKv === 'lengths'
-        ? null
-        : `must be given with ${table}: a page table does not say how long a sequence is`,
+      p.lengthsKv === 'full'
+        ? `must be given with ${table}: a page table does not say how long a sequence is`
+        : null,
     ),
     rule('shape', name, (_, page) =>
       positive(page.size) && Number.isInteger(Math.log2(page.size))

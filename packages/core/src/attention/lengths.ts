@@ -1,12 +1,16 @@
-import type { Tensor } from '../tensor/tensor.ts';
+import { lengthsFromCumulative } from '../layout/cumulative-lengths.ts';
+import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import type { AttentionProblem, LengthsKind, Operands } from './problem.ts';
 import { required } from './required.ts';
 
-/** One side (queries or keys) of the batch: how long its sequences are and, when packed, where they start. */
+/** One side (queries or keys) of the batch: how long its sequences are, and where they start in its packed tensors. */
 export interface SequenceSide {
   /** Positions of sequence b that exist. */
   length(b: number): number;
-  /** First token of sequence b in a packed tensor; 0 for the other layouts. */
+  /**
+   * First token of sequence b by the cumulative lengths.
+   * @throws InvalidArgumentError when there are none.
+   */
   start(b: number): number;
 }
 
@@ -18,10 +22,10 @@ export function createLengths(
   problem: AttentionProblem,
   operands: Partial<Operands<Tensor>>,
 ): { readonly q: SequenceSide; readonly kv: SequenceSide } {
-  const { B, packed } = problem;
+  const { B } = problem;
   return {
-    q: side('Q', problem.lengthsQ, B, problem.Sq, packed, operands.seqLensQ, operands.cuSeqLensQ),
-    kv: side('Kv', problem.lengthsKv, B, problem.Skv, packed, operands.seqLensKv, operands.cuSeqLensKv),
+    q: side('Q', problem.lengthsQ, B, problem.Sq, operands.seqLensQ, operands.cuSeqLensQ),
+    kv: side('Kv', problem.lengthsKv, B, problem.Skv, operands.seqLensKv, operands.cuSeqLensKv),
   };
 }
 
@@ -30,19 +34,29 @@ function side(
   kind: LengthsKind,
   B: number,
   extent: number,
-  packed: boolean,
   seqLens: Tensor | undefined,
   cuSeqLens: Tensor | undefined,
 ): SequenceSide {
-  const needsCumulative = packed || kind === 'cumulative';
-  const cumulative = needsCumulative
-    ? required(`cuSeqLens${name}`, cuSeqLens).toFloat64()
-    : new Float64Array(B + 1);
-  const lengths =
-    kind === 'full'
-      ? new Float64Array(B).fill(extent)
-      : kind === 'lengths'
-        ? required(`seqLens${name}`, seqLens).toFloat64()
-        : Float64Array.from({ length: B }, (_, b) => cumulative[b + 1] - cumulative[b]);
-  return { length: b => lengths[b], start: b => (packed ? cumulative[b] : 0) };
+  const cumulative = cuSeqLens?.toFloat64();
+  const starts = (): Float64Array => required(`cuSeqLens${name}`, cumulative);
+  const lengthsOf: Readonly<Record<LengthsKind, () => Float64Array>> = {
+    full: () => new Float64Array(B).fill(extent),
+    lengths: () => required(`seqLens${name}`, seqLens).toFloat64(),
+    cumulative: () => Float64Array.from({ length: B }, (_, b) => starts()[b + 1] - starts()[b]),
+  };
+  const lengths = lengthsOf[kind]();
+  return { length: b => lengths[b], start: b => starts()[b] };
+}
+
+/** The lengths of all sequences of a side; null when the list that holds them cannot be read here. */
+export function lengthsOnHost<T extends TensorDesc>(
+  side: 'Q' | 'Kv',
+  problem: AttentionProblem,
+  operands: Operands<T | Tensor>,
+): readonly number[] | null {
+  const kind = problem[`lengths${side}`];
+  if (kind === 'full') return new Array(problem.B).fill(side === 'Q' ? problem.Sq : problem.Skv);
+  const list = kind === 'lengths' ? operands[`seqLens${side}`] : operands[`cuSeqLens${side}`];
+  if (!(list instanceof Tensor)) return null;
+  return kind === 'lengths' ? Array.from(list.toFloat64()) : lengthsFromCumulative(list);
 }

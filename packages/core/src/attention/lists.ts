@@ -1,6 +1,10 @@
-import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
+import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import type { DType } from '../tensor/dtype.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import { checkTensor } from './describe.ts';
+import type { SequenceLists } from './layouts.ts';
+import type { SdpaBackwardOptions, SdpaOptions } from './options.ts';
+import type { AttentionProblem, OperandDesc, Operands, RaggedName } from './problem.ts';
 
 /**
  * A small list (lengths, slopes, sinks) given as numbers or as a tensor: numbers become a host tensor.
@@ -36,9 +40,92 @@ function isNumberList(value: unknown): value is readonly number[] {
   return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 }
 
-/** @throws InvalidShapeError when the list is not a vector of `length`. */
-export function checkList(argument: string, list: TensorDesc | undefined, length: number): void {
-  if (list && (list.shape.length !== 1 || list.shape[0] !== length)) {
-    throw new InvalidShapeError(argument, `must have shape [${length}], got [${list.shape}]`);
+/** Names of the operands that may have ragged offsets. */
+const raggedNames: readonly RaggedName[] = ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'];
+
+/**
+ * Lengths, cumulative lengths and ragged offsets of a call; those that are given.
+ * @throws as `listOperand`; InvalidArgumentError for ragged offsets of what has none.
+ */
+export function sequenceLists<T extends TensorDesc>(
+  options: SdpaOptions<T> & Pick<SdpaBackwardOptions<T>, 'raggedOffsets'>,
+): SequenceLists<T | Tensor> {
+  const { raggedOffsets = {} } = options;
+  const unknown = Object.keys(raggedOffsets).find(name => !raggedNames.some(known => known === name));
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(
+      'raggedOffsets',
+      `must be those of ${raggedNames.join(', ')}, got ${unknown}`,
+    );
+  const plain = (['seqLensQ', 'seqLensKv', 'cuSeqLensQ', 'cuSeqLensKv'] as const).map(
+    name => [name, listOperand(name, options[name], 'i32')] as const,
+  );
+  const ragged = raggedNames.map(name => {
+    const argument = `raggedOffsets.${name}` as const;
+    return [argument, listOperand(argument, raggedOffsets[name], 'i32')] as const;
+  });
+  return Object.fromEntries([...plain, ...ragged].filter(([, list]) => list !== undefined));
+}
+
+type Extents = Pick<AttentionProblem, 'B' | 'Hq'>;
+
+interface ListRule {
+  readonly name: keyof Operands<unknown>;
+  readonly dtypes: readonly DType[];
+  readonly length: (n: Extents) => number;
+}
+
+const lengths: Omit<ListRule, 'name'> = { dtypes: ['i32', 'u32'], length: n => n.B };
+const offsets: Omit<ListRule, 'name'> = { dtypes: ['i32', 'u32'], length: n => n.B + 1 };
+const perHead: Omit<ListRule, 'name'> = { dtypes: ['f32'], length: n => n.Hq };
+
+/** The operands that are vectors, which the problem does not describe. */
+const listRules: readonly ListRule[] = [
+  { name: 'seqLensQ', ...lengths },
+  { name: 'seqLensKv', ...lengths },
+  { name: 'cuSeqLensQ', ...offsets },
+  { name: 'cuSeqLensKv', ...offsets },
+  ...raggedNames.map(name => ({ name: `raggedOffsets.${name}`, ...offsets }) as const),
+  { name: 'cuPagesK', ...offsets },
+  { name: 'cuPagesV', ...offsets },
+  { name: 'alibi', ...perHead },
+  { name: 'sink', ...perHead },
+];
+
+/** @throws InvalidDTypeError naming the list. */
+export function checkListDTypes(lists: Partial<Operands<TensorDesc>>): void {
+  for (const { name, dtypes } of listRules) {
+    const list = lists[name] as TensorDesc | undefined;
+    if (list && !dtypes.includes(list.dtype))
+      throw new InvalidDTypeError(name, `must be ${dtypes.join(' or ')}, got ${list.dtype}`);
   }
+}
+
+/** @throws InvalidShapeError for a list that is no vector of the length that it must have. */
+export function checkListShapes(lists: Partial<Operands<TensorDesc>>, extents: Extents): void {
+  for (const rule of listRules) {
+    const list = lists[rule.name] as TensorDesc | undefined;
+    const length = rule.length(extents);
+    if (list && (list.shape.length !== 1 || list.shape[0] !== length))
+      throw new InvalidShapeError(rule.name, `must have shape [${length}], got [${list.shape}]`);
+  }
+}
+
+/**
+ * A packed page table and the counts of its pages come together.
+ * @throws InvalidArgumentError when one is without the other.
+ */
+export function checkPageCounts(
+  name: 'K' | 'V',
+  { page }: OperandDesc,
+  cuPages: TensorDesc | undefined,
+): void {
+  const isPacked = page?.table.shape.length === 1;
+  if (isPacked === (cuPages !== undefined)) return;
+  throw new InvalidArgumentError(
+    `cuPages${name}`,
+    isPacked
+      ? `must be given: pageTable${name} has rank 1`
+      : `is for a pageTable${name} of rank 1 (packed)${page ? `, got shape [${page.table.shape}]` : ''}`,
+  );
 }

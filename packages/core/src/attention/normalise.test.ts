@@ -8,7 +8,7 @@ const qkv = () => ({ q: bhsd(2, 4, 5, 8), k: bhsd(2, 2, 7, 8), v: bhsd(2, 1, 7, 
 describe('normalise', () => {
   it('fills every default', () => {
     const { problem } = normalise(qkv());
-    expect(problem).toMatchObject({ B: 2, Hq: 4, Hk: 2, Hv: 1, Sq: 5, Skv: 7, Dqk: 8, Dv: 6, packed: false });
+    expect(problem).toMatchObject({ B: 2, Hq: 4, Hk: 2, Hv: 1, Sq: 5, Skv: 7, Dqk: 8, Dv: 6 });
     expect(problem).toMatchObject({
       scale: 1 / Math.sqrt(8),
       band: null,
@@ -16,7 +16,13 @@ describe('normalise', () => {
       dropout: null,
       softcap: null,
     });
-    expect(problem.o).toEqual({ dtype: 'f32', shape: [2, 4, 5, 6], strides: [120, 30, 6, 1], page: null });
+    expect(problem.o).toEqual({
+      dtype: 'f32',
+      shape: [2, 4, 5, 6],
+      strides: [120, 30, 6, 1],
+      starts: 'strided',
+      page: null,
+    });
   });
 
   it('makes a plain value that survives JSON', () => {
@@ -47,14 +53,43 @@ describe('normalise', () => {
       { cuSeqLensQ: [0, 2, 2, 9], cuSeqLensKv: [0, 4, 5, 11] },
     );
     expect(problem).toMatchObject({
-      packed: true,
       B: 3,
       Sq: 7,
       Skv: 6,
       lengthsQ: 'cumulative',
       lengthsKv: 'cumulative',
     });
-    expect(problem.q).toMatchObject({ shape: [1, 4, 9, 8], strides: [0, 8, 32, 1] });
+    expect(problem.q).toMatchObject({ shape: [1, 4, 9, 8], strides: [0, 8, 32, 1], starts: 'cumulative' });
+    expect(problem.o).toMatchObject({ shape: [1, 4, 9, 8], starts: 'cumulative' });
+  });
+
+  it('sees each tensor in a layout of its own', () => {
+    const { problem } = normalise(
+      { q: bhsd(9, 4, 8), k: bhsd(2, 2, 7, 8), v: bhsd(20, 2, 6) },
+      { raggedOffsets: { q: [0, 96, 288], v: [12, 120, 240] }, seqLensQ: [3, 6], cuSeqLensKv: [0, 7, 12] },
+    );
+    expect(problem).toMatchObject({ B: 2, Sq: 6, Skv: 7, lengthsQ: 'lengths', lengthsKv: 'cumulative' });
+    expect([problem.q, problem.k, problem.v].map(({ starts }) => starts)).toEqual([
+      'ragged',
+      'strided',
+      'ragged',
+    ]);
+    // Nothing says where o's sequences could start, so it is dense.
+    expect(problem.o).toMatchObject({ shape: [2, 4, 6, 6], starts: 'strided' });
+  });
+
+  it('lays results out as their operand, or by their own offsets', () => {
+    const starts = (call: object) => {
+      const options = { cuSeqLensQ: [0, 2, 9], cuSeqLensKv: [0, 4, 11], ...call };
+      const inputs = { q: bhsd(9, 4, 8), k: bhsd(11, 2, 8), v: bhsd(2, 2, 7, 6) };
+      const lse = 'raggedOffsets' in call ? bhsd(2, 4, 7) : bhsd(4, 9);
+      const backward = { ...inputs, o: bhsd(9, 4, 6), dO: bhsd(2, 4, 7, 6), lse };
+      const { dO, dq, dk, dv, forward } = normaliseBackward(backward, options).problem;
+      return [forward.o, dO, dq, dk, dv].map(desc => desc.starts);
+    };
+    expect(starts({})).toEqual(['cumulative', 'strided', 'cumulative', 'cumulative', 'strided']);
+    const raggedOffsets = { q: [0, 64, 288], o: [0, 48, 216], dk: [0, 64, 176], dv: [0, 48, 132] };
+    expect(starts({ raggedOffsets })).toEqual(['ragged', 'strided', 'cumulative', 'ragged', 'ragged']);
   });
 
   it('asks backward for the gradients of what was given as a tensor', () => {

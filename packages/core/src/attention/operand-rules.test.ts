@@ -44,7 +44,10 @@ function check(valid: object, rules: Rules): void {
 test('valid lengths, packed and paged calls are accepted', () => {
   expect(run({ ...dense, seqLensQ: [0, 5], seqLensKv: i32(7, 0) }).problem.lengthsKv).toBe('lengths');
   expect(run({ ...packed, maxSeqLenQ: 8 }).problem).toMatchObject({ B: 2, Sq: 8, Skv: 6 });
-  expect(run({ ...packed, seqLensQ: [4, 3] }).problem).toMatchObject({ packed: true, lengthsQ: 'lengths' });
+  expect(run({ ...packed, seqLensQ: [4, 3] }).problem).toMatchObject({
+    lengthsQ: 'lengths',
+    q: { starts: 'cumulative' },
+  });
   expect(run(paged).problem).toMatchObject({ B: 2, Skv: 8, Hk: 2 });
 });
 
@@ -92,11 +95,11 @@ describe('sequence lengths', () => {
     ],
     'leave the extents of dense queries to the tensor': [
       { maxSeqLenQ: 4 },
-      'InvalidArgumentError: maxSeqLenQ is for packed and paged tensors; these have 5 positions, got 4',
+      'InvalidArgumentError: maxSeqLenQ is for packed, ragged and paged tensors; these have 5 positions, got 4',
     ],
     'leave the extents of dense keys to the tensor': [
       { maxSeqLenKv: 8 },
-      'InvalidArgumentError: maxSeqLenKv is for packed and paged tensors; these have 7 positions, got 8',
+      'InvalidArgumentError: maxSeqLenKv is for packed, ragged and paged tensors; these have 7 positions, got 8',
     ],
   });
 });
@@ -105,11 +108,11 @@ describe('packed tensors', () => {
   check(packed, {
     'have offsets of the queries': [
       { cuSeqLensQ: undefined },
-      'InvalidArgumentError: cuSeqLensQ must be given: packed tensors need both cuSeqLensQ and cuSeqLensKv',
+      'InvalidShapeError: q must have rank 4 (B, H, S, D), or 3 (T, H, D) with cuSeqLensQ or raggedOffsets.q, got shape [9,4,8]',
     ],
     'have offsets of the keys': [
       { cuSeqLensKv: undefined },
-      'InvalidArgumentError: cuSeqLensKv must be given: packed tensors need both cuSeqLensQ and cuSeqLensKv',
+      'InvalidShapeError: k must have rank 4 (B, H, S, D), or 3 (T, H, D) with cuSeqLensKv or raggedOffsets.k, got shape [11,2,8]',
     ],
     'have offsets in a vector': [
       { cuSeqLensQ: tableOf(0, 9) },
@@ -134,11 +137,11 @@ describe('packed tensors', () => {
     ],
     'end within the tokens': [
       { cuSeqLensKv: [0, 5, 12] },
-      'InvalidArgumentError: cuSeqLensKv must end within the 11 packed tokens, got 12',
+      'InvalidArgumentError: cuSeqLensKv must end within the 11 packed tokens of k, got 12',
     ],
     'are no longer than stated': [
       { maxSeqLenKv: 5 },
-      'InvalidArgumentError: cuSeqLensKv holds a sequence of 6, longer than the stated maximum 5',
+      'InvalidArgumentError: cuSeqLensKv holds a sequence of 6, longer than the maximum 5',
     ],
     'state a count': [
       { maxSeqLenQ: 4.5 },
@@ -148,17 +151,13 @@ describe('packed tensors', () => {
       { cuSeqLensKv: onDevice },
       'InvalidArgumentError: maxSeqLenKv must be given when cuSeqLensKv is not on the host',
     ],
-    'hold as many values as keys': [
-      { v: f32(12, 2, 6) },
-      'InvalidShapeError: v must have as many positions as k (11), got 12',
+    'hold all sequences in each tensor': [
+      { v: f32(10, 2, 6) },
+      'InvalidArgumentError: cuSeqLensKv must end within the 10 packed tokens of v, got 11',
     ],
     'do not reach into the next sequence': [
       { seqLensQ: [5, 4] },
       'InvalidArgumentError: seqLensQ must hold lengths in [0, 4], got 5 for sequence 0',
-    ],
-    'are not paged': [
-      { ...packed, k: paged.k, pageTableK: paged.pageTableK, seqLensKv: [5, 6] },
-      'InvalidArgumentError: pageTableK cannot be combined with packed (cuSeqLens) tensors',
     ],
   });
 });

@@ -1,48 +1,60 @@
-import { InvalidArgumentError, InvalidDTypeError } from '../errors.ts';
+import { InvalidArgumentError } from '../errors.ts';
 import { lengthsFromCumulative } from '../layout/cumulative-lengths.ts';
-import type { DType } from '../tensor/dtype.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
-import type { AttentionProblem, OperandDesc, Operands } from './problem.ts';
-
-const listDTypes: readonly (readonly [keyof Operands<unknown>, readonly DType[]])[] = [
-  ['seqLensQ', ['i32', 'u32']],
-  ['seqLensKv', ['i32', 'u32']],
-  ['cuSeqLensQ', ['i32', 'u32']],
-  ['cuSeqLensKv', ['i32', 'u32']],
-  ['cuPagesK', ['i32', 'u32']],
-  ['cuPagesV', ['i32', 'u32']],
-  ['alibi', ['f32']],
-  ['sink', ['f32']],
-];
+import { lengthsOnHost } from './lengths.ts';
+import type { AttentionProblem, BackwardProblem, OperandDesc, Operands, RaggedName } from './problem.ts';
+import { checkRagged } from './ragged-rules.ts';
 
 /**
- * Checks the dtypes of the operands that the problem does not describe.
- * @throws InvalidDTypeError naming the option.
- */
-export function validateListDTypes(lists: Partial<Operands<TensorDesc>>): void {
-  for (const [name, allowed] of listDTypes) {
-    const t = lists[name] as TensorDesc | undefined;
-    if (t && !allowed.includes(t.dtype))
-      throw new InvalidDTypeError(name, `must be ${allowed.join(' or ')}, got ${t.dtype}`);
-  }
-}
-
-/**
- * Checks what only the data can tell: lengths within their extents, page numbers within the container. Tensors that are
- * not on the host cannot be read and are taken as they are.
+ * Checks what only the data can tell: lengths within their extents, sequences within their tensors, page numbers within the
+ * container. Tensors that are not on the host cannot be read and are taken as they are.
  * @throws InvalidArgumentError naming the option.
  */
 export function validateOperands<T extends TensorDesc>(
   problem: AttentionProblem,
   operands: Operands<T | Tensor>,
 ): void {
-  checkCumulative('cuSeqLensQ', operands.cuSeqLensQ, problem.q.shape[2], problem.Sq);
-  checkCumulative('cuSeqLensKv', operands.cuSeqLensKv, problem.k.shape[2], problem.Skv);
-  checkLengths('seqLensQ', operands.seqLensQ, problem.Sq, operands.cuSeqLensQ);
-  checkLengths('seqLensKv', operands.seqLensKv, problem.Skv, operands.cuSeqLensKv);
-  const { pageTableK, pageTableV, cuPagesK, cuPagesV, seqLensKv } = operands;
-  checkPages('K', pageTableK, problem.k, cuPagesK, seqLensKv);
-  checkPages('V', pageTableV, problem.v, cuPagesV, seqLensKv);
+  const { q, k, v, o } = problem;
+  validateSequences(problem, operands, { q, o }, { k, v });
+  const { pageTableK, pageTableV, cuPagesK, cuPagesV } = operands;
+  const lengths = lengthsOnHost('Kv', problem, operands);
+  checkPages('K', pageTableK, k, cuPagesK, lengths);
+  checkPages('V', pageTableV, v, cuPagesV, lengths);
+  for (const [name, desc] of entries({ q, k, v })) checkRagged(name, desc, problem, operands);
+  checkRagged('o', o, problem, operands, { written: true });
+}
+
+/**
+ * The same for a backward problem, where o is read.
+ * @throws InvalidArgumentError naming the option.
+ */
+export function validateBackwardOperands<T extends TensorDesc>(
+  { forward, dO, dq, dk, dv }: BackwardProblem,
+  operands: Operands<T | Tensor>,
+): void {
+  const { q, k, v, o } = forward;
+  validateSequences(forward, operands, { q, o, dO, dq }, { k, v, dk, dv });
+  for (const [name, desc] of entries({ q, k, v, o, dO })) checkRagged(name, desc, forward, operands);
+  for (const [name, desc] of entries({ dq, dk, dv }))
+    checkRagged(name, desc, forward, operands, { written: true });
+}
+
+type Descs = Readonly<Partial<Record<RaggedName, OperandDesc>>>;
+
+function entries(descs: Descs): [RaggedName, OperandDesc][] {
+  return Object.entries(descs) as [RaggedName, OperandDesc][];
+}
+
+function validateSequences<T extends TensorDesc>(
+  { Sq, Skv }: AttentionProblem,
+  { seqLensQ, seqLensKv, cuSeqLensQ, cuSeqLensKv }: Operands<T | Tensor>,
+  queries: Descs,
+  keys: Descs,
+): void {
+  checkCumulative('cuSeqLensQ', cuSeqLensQ, queries, Sq);
+  checkCumulative('cuSeqLensKv', cuSeqLensKv, keys, Skv);
+  checkLengths('seqLensQ', seqLensQ, Sq, cuSeqLensQ);
+  checkLengths('seqLensKv', seqLensKv, Skv, cuSeqLensKv);
 }
 
 /** Lengths within the extent; of packed sequences within their own span, as the next one starts there. */
@@ -66,7 +78,7 @@ function checkLengths(
 function checkCumulative(
   argument: string,
   cumulative: TensorDesc | undefined,
-  tokens: number,
+  operands: Descs,
   longest: number,
 ): void {
   if (!(cumulative instanceof Tensor)) return;
@@ -75,11 +87,16 @@ function checkCumulative(
   if (tooLong !== undefined)
     throw new InvalidArgumentError(
       argument,
-      `holds a sequence of ${tooLong}, longer than the stated maximum ${longest}`,
+      `holds a sequence of ${tooLong}, longer than the maximum ${longest}`,
     );
   const last = cumulative.get(lengths.length);
-  if (last > tokens)
-    throw new InvalidArgumentError(argument, `must end within the ${tokens} packed tokens, got ${last}`);
+  for (const [name, { starts, shape }] of entries(operands)) {
+    if (starts === 'cumulative' && last > shape[2])
+      throw new InvalidArgumentError(
+        argument,
+        `must end within the ${shape[2]} packed tokens of ${name}, got ${last}`,
+      );
+  }
 }
 
 function checkPages(
@@ -87,21 +104,21 @@ function checkPages(
   table: TensorDesc | undefined,
   { page, shape }: OperandDesc,
   cuPages: TensorDesc | undefined,
-  lengths: TensorDesc | undefined,
+  lengths: readonly number[] | null,
 ): void {
   if (!page) return;
   const isPacked = page.table.shape.length === 1;
   if (isPacked && !(cuPages instanceof Tensor)) return;
   const counts =
     cuPages instanceof Tensor ? checkPageCounts(`cuPages${name}`, cuPages, page.table.shape[0]) : null;
-  if (!(lengths instanceof Tensor)) return;
+  if (!lengths) return;
   let first = 0;
-  for (let b = 0; b < lengths.shape[0]; b++) {
-    const used = Math.ceil(lengths.get(b) / page.size);
+  for (let b = 0; b < lengths.length; b++) {
+    const used = Math.ceil(lengths[b] / page.size);
     if (counts && counts[b] < used) {
       throw new InvalidArgumentError(
         `cuPages${name}`,
-        `must give sequence ${b} at least ${used} pages for its ${lengths.get(b)} keys, got ${counts[b]}`,
+        `must give sequence ${b} at least ${used} pages for its ${lengths[b]} keys, got ${counts[b]}`,
       );
     }
     for (let n = 0; n < used && table instanceof Tensor; n++) {

@@ -3,6 +3,7 @@ import type { Mod } from '../expr/mod.ts';
 import type { DType } from '../tensor/dtype.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { Fp8ScalarName } from './fp8.ts';
+import type { RaggedName } from './problem.ts';
 
 /** Which corner of the Sq×Skv matrix the diagonal starts from; they differ when Sq ≠ Skv. */
 export type Alignment = 'top-left' | 'bottom-right';
@@ -89,10 +90,18 @@ export interface SdpaOptions<T = Tensor> {
   readonly seqLensQ?: readonly number[] | T;
   /** (B): only the first n keys of each sequence may be seen. */
   readonly seqLensKv?: readonly number[] | T;
-  /** (B + 1), first 0, non-decreasing: q, k and v are packed (T, H, D). Both or neither. */
+  /**
+   * (B + 1), first 0, non-decreasing: where sequences start in the packed tensors (T, H, D) of that side, and how long they
+   * are; `seqLens*` may say that only the first n tokens of each are used. Dense tensors take the lengths alone.
+   */
   readonly cuSeqLensQ?: readonly number[] | T;
   readonly cuSeqLensKv?: readonly number[] | T;
-  /** Longest packed sequence. Taken from the lengths when they are known on the host. */
+  /**
+   * Where sequences start in a tensor (T, H, D) that is not packed by the cumulative lengths of its side, for each tensor on
+   * its own. Lengths come from `seqLens*` or `cuSeqLens*`.
+   */
+  readonly raggedOffsets?: RaggedOffsets<T>;
+  /** Longest packed or ragged sequence. Taken from the lengths when they are known on the host. */
   readonly maxSeqLenQ?: number;
   /** Likewise for keys; with page tables, the capacity that is addressed (default: pages × page size). */
   readonly maxSeqLenKv?: number;
@@ -113,6 +122,14 @@ export interface SdpaOptions<T = Tensor> {
   /** Scales of 8-bit tensors, with products in 8 bits. q is f8e4m3 or f8e5m2 then. */
   readonly fp8?: Fp8Options<T>;
 }
+
+/**
+ * (B + 1) offsets in elements from the tensor's start, non-decreasing: element (b, h, s, d) is at
+ * offsets[b] + h·sh + s·ss + d·sd (cuDNN's ragged offset). There may be anything between two sequences.
+ */
+export type RaggedOffsets<T = Tensor, N extends RaggedName = 'q' | 'k' | 'v' | 'o'> = Readonly<
+  Partial<Record<N, readonly number[] | T>>
+>;
 
 /** Optional results: f32 (B, Hq, Sq) `max` and `sumExp`; u8 (B, Hq, Sq, Skv) `dropoutMask`, 1 = kept; largest values. */
 export interface OutputSelection {
@@ -139,6 +156,8 @@ export type GradientName = 'dq' | 'dk' | 'dv' | 'dbias' | 'dsink' | 'dAlibi';
 /** Options of the forward call, and which gradients to compute. */
 export interface SdpaBackwardOptions<T = Tensor, G extends GradientName = GradientName>
   extends SdpaOptions<T> {
+  /** Of the forward call, and those of dO and the gradients. */
+  readonly raggedOffsets?: RaggedOffsets<T, RaggedName>;
   /** Default: dq, dk, dv, and those of bias, sink and alibi slopes that were given as tensors (or arrays). */
   readonly gradients?: readonly G[];
   /** dtype of dq, dk and dv. Default: each that of q, k and v. */

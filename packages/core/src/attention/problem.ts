@@ -5,19 +5,26 @@ import type { TensorDesc } from '../tensor/tensor.ts';
 import type { Fp8Scalars } from './fp8.ts';
 import type { Alignment, BackwardAmaxName, ForwardAmaxName, GradientName } from './options.ts';
 
+/** How the place where a sequence starts is found: by the batch stride, the cumulative lengths, or ragged offsets. */
+export type SequenceStarts = 'strided' | 'cumulative' | 'ragged';
+
 /**
- * q, k, v, o or a gradient, always seen as (B, H, S, D). Strides are in elements; size-1 dimensions have stride 0, so that
- * no index is ever multiplied by a caller's arbitrary stride.
+ * q, k, v, o or a gradient, always seen as (B, H, S, D), each with a layout of its own. Strides are in elements; size-1
+ * dimensions have stride 0, so that no index is ever multiplied by a caller's arbitrary stride. Element (b, h, s, d) is at
+ * start(b) + h·sh + s·ss + d·sd, where start(b) is by `starts`
  *
- * - dense: element (b, h, s, d) is at b·sb + h·sh + s·ss + d·sd.
- * - packed (`problem.packed`): sequences follow each other; (b, h, s, d) is at (cuSeqLens[b] + s)·ss + h·sh + d·sd, sb = 0,
- *   and `shape[2]` is the total number of tokens.
- * - paged: `shape` is (blocks, H, pageSize, D), `page` says how a position is found.
+ * - strided (dense): b·sb.
+ * - cumulative (packed): cuSeqLens[b]·ss, of the operand's side.
+ * - ragged: the operand's own raggedOffsets[b].
+ *
+ * Of the last two, `shape` is (1, H, T, D) for T tokens, and sb = 0. A paged operand is strided: its `shape` is (blocks, H,
+ * pageSize, D), and `page` says how a position is found.
  */
 export interface OperandDesc {
   readonly dtype: DType;
   readonly shape: readonly [number, number, number, number];
   readonly strides: readonly [number, number, number, number];
+  readonly starts: SequenceStarts;
   readonly page: PageDesc | null;
 }
 
@@ -71,14 +78,12 @@ export interface AttentionProblem {
   readonly Hq: number;
   readonly Hk: number;
   readonly Hv: number;
-  /** Queries per sequence; the longest when packed. */
+  /** Queries per sequence; the longest when packed or ragged. */
   readonly Sq: number;
-  /** Keys per sequence; the longest when packed, the addressed capacity when paged. */
+  /** Keys per sequence; the longest when packed or ragged, the addressed capacity when paged. */
   readonly Skv: number;
   readonly Dqk: number;
   readonly Dv: number;
-  /** Sequences lie behind each other without a batch dimension (THD). */
-  readonly packed: boolean;
   readonly q: OperandDesc;
   readonly k: OperandDesc;
   readonly v: OperandDesc;
@@ -112,23 +117,30 @@ export interface Fp8Desc {
   readonly kind: 'scaled';
 }
 
-/** A backward problem: the forward one and which gradients are wanted. */
+/** A backward problem: the forward one, where the gradients lie, and which are wanted. */
 export interface BackwardProblem {
   readonly forward: AttentionProblem;
   readonly dO: OperandDesc;
+  readonly dq: OperandDesc;
+  readonly dk: OperandDesc;
+  readonly dv: OperandDesc;
   /** Whether a gradient of lse is given. */
   readonly dLse: boolean;
   readonly gradients: readonly GradientName[];
-  /** dtype of dq, dk and dv; null: that of q, k and v. */
-  readonly gradDType: DType | null;
   readonly outputs: Readonly<Record<BackwardAmaxName, boolean>>;
 }
+
+/** The operands that may have ragged offsets. */
+export type RaggedName = 'q' | 'k' | 'v' | 'o' | 'dO' | 'dq' | 'dk' | 'dv';
+
+/** i32 (B + 1) offsets in elements, by the option that they come from. */
+export type RaggedOperands<T> = { readonly [N in RaggedName as `raggedOffsets.${N}`]?: T };
 
 /**
  * The tensors of a problem, by the names that options, bindings and errors use. `T` is the engine's tensor type; small
  * lists given as numbers (lengths, slopes, sinks) are host tensors.
  */
-export interface Operands<T> {
+export interface Operands<T> extends RaggedOperands<T> {
   readonly q: T;
   readonly k: T;
   readonly v: T;

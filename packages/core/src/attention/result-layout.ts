@@ -1,35 +1,45 @@
 import { contiguousStrides } from '../tensor/shape.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { describeDense, describePacked, describeRagged } from './describe.ts';
 import type { SequenceSide } from './lengths.ts';
 import type { AttentionProblem, BroadcastDesc, OperandDesc } from './problem.ts';
+import { sequenceStart } from './sequence-starts.ts';
 
-/** Shape in which the caller sees an operand: (B, H, S, D), or (T, H, D) when packed. */
-export function callerShape(desc: OperandDesc, packed: boolean): number[] {
-  const [b, h, s, d] = desc.shape;
-  return packed ? [s, h, d] : [b, h, s, d];
+/** Shape in which the caller sees an operand: (B, H, S, D), or (T, H, D) when packed or ragged. */
+export function callerShape({ shape: [b, h, s, d], starts }: OperandDesc): number[] {
+  return starts === 'strided' ? [b, h, s, d] : [s, h, d];
 }
 
-/** Shape of lse, max and sumExp: (B, Hq, Sq), packed (Hq, T). */
-export function rowShape({ B, Hq, Sq, packed, q }: AttentionProblem): number[] {
-  return packed ? [Hq, q.shape[2]] : [B, Hq, Sq];
+/** The same layout without gaps between its elements. */
+export function contiguousDesc(desc: OperandDesc): OperandDesc {
+  const shape = callerShape(desc);
+  const t = { dtype: desc.dtype, shape, strides: contiguousStrides(shape) };
+  if (desc.starts === 'strided') return describeDense('operand', t);
+  return desc.starts === 'ragged' ? describeRagged('operand', t) : describePacked('operand', t);
+}
+
+/** Shape of lse, max and sumExp: (Hq, T) when q is packed by its cumulative lengths, else (B, Hq, Sq). */
+export function rowShape({ B, Hq, Sq, q }: AttentionProblem): number[] {
+  return q.starts === 'cumulative' ? [Hq, q.shape[2]] : [B, Hq, Sq];
 }
 
 /** The index of an element by its place in the problem. */
 export type ElementIndex = (...place: number[]) => number;
 
-/** Index of element d = 0 of (b, h, s) in the caller's shape of an operand: (B, H, S, D), or (T, H, D) when packed. */
-export function operandIndex(
-  { packed }: AttentionProblem,
-  { shape }: OperandDesc,
-  side: SequenceSide,
-): ElementIndex {
-  const [, H, S, D] = shape;
-  return packed ? (b, h, s) => ((side.start(b) + s) * H + h) * D : (b, h, s) => ((b * H + h) * S + s) * D;
+/** Index of element d = 0 of (b, h, s) in a contiguous tensor of the caller's shape of an operand. */
+export function operandIndex(desc: OperandDesc, side: SequenceSide, raggedOffsets?: Tensor): ElementIndex {
+  const contiguous = contiguousDesc(desc);
+  const start = sequenceStart(contiguous, side, raggedOffsets);
+  const [, sh, ss] = contiguous.strides;
+  return (b, h, s) => start(b) + h * sh + s * ss;
 }
 
-/** Index of row (b, h, i) in a tensor of shape (B, Hq, Sq), or (Hq, T) when packed. */
-export function rowIndex({ Hq, Sq, packed, q }: AttentionProblem, side: SequenceSide): ElementIndex {
+/** Index of row (b, h, i) in a tensor of `rowShape`. */
+export function rowIndex({ Hq, Sq, q }: AttentionProblem, side: SequenceSide): ElementIndex {
   const tokens = q.shape[2];
-  return packed ? (b, h, i) => h * tokens + side.start(b) + i : (b, h, i) => (b * Hq + h) * Sq + i;
+  return q.starts === 'cumulative'
+    ? (b, h, i) => h * tokens + side.start(b) + i
+    : (b, h, i) => (b * Hq + h) * Sq + i;
 }
 
 /** Index of the element that (b, h, i, j) shares with others in a contiguous tensor of the own shape of a broadcast one. */

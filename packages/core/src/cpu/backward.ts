@@ -1,7 +1,7 @@
 import type { SequenceSide } from '../attention/lengths.ts';
 import type { BackwardOperands } from '../attention/normalise.ts';
 import type { BackwardAmaxName, GradientName } from '../attention/options.ts';
-import type { BackwardProblem, OperandDesc } from '../attention/problem.ts';
+import type { BackwardProblem } from '../attention/problem.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { roundTile } from './fp8-tile.ts';
 import { createHeadGradient } from './head-gradient.ts';
@@ -33,7 +33,7 @@ export function backward(
   operands: BackwardOperands<Tensor>,
   { kernels = typescriptKernels, tiles: size = tileSizeOf(problem.forward) }: Machine = {},
 ): BackwardResults {
-  const { forward, gradients: wanted, gradDType, outputs } = problem;
+  const { forward, gradients: wanted, outputs } = problem;
   const { B, Hq, Hk, Hv, Skv, Dqk, Dv } = forward;
   const wants = (name: GradientName): boolean => wanted.includes(name);
   const hasProducts = forward.scoreMod !== null || forward.softcap !== null;
@@ -49,14 +49,19 @@ export function backward(
 
   const ldQ = padded(Dqk);
   const ldV = padded(Dv);
-  function result(desc: OperandDesc, side: SequenceSide, descale: number, scale: number): ScaledResult {
-    const stored = { ...desc, dtype: gradDType ?? desc.dtype };
-    return createScaledResult(createRowResult(forward, stored, side), desc.shape[3], descale, scale);
+  function result(
+    name: 'dq' | 'dk' | 'dv',
+    side: SequenceSide,
+    descale: number,
+    scale: number,
+  ): ScaledResult {
+    const plain = createRowResult(problem[name], side, operands[`raggedOffsets.${name}`]);
+    return createScaledResult(plain, problem[name].shape[3], descale, scale);
   }
   const { descaleDP, descaleS, descaleDO } = fp8;
-  const dq = wants('dq') ? result(forward.q, lengths.q, descaleDP * fp8.descaleK, fp8.scaleDQ) : null;
-  const dk = wants('dk') ? result(forward.k, lengths.kv, descaleDP * fp8.descaleQ, fp8.scaleDK) : null;
-  const dv = wants('dv') ? result(forward.v, lengths.kv, descaleS * descaleDO, fp8.scaleDV) : null;
+  const dq = wants('dq') ? result('dq', lengths.q, descaleDP * fp8.descaleK, fp8.scaleDQ) : null;
+  const dk = wants('dk') ? result('dk', lengths.kv, descaleDP * fp8.descaleQ, fp8.scaleDK) : null;
+  const dv = wants('dv') ? result('dv', lengths.kv, descaleS * descaleDO, fp8.scaleDV) : null;
   let amaxDP = 0;
   const dqSums = kernels.allocate(dq ? size.rows * ldQ : 0);
   const dkHead = dk && createHeadGradient(kernels, dk, Skv, ldQ);

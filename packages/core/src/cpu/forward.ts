@@ -36,7 +36,7 @@ export function forward(
   const sums = kernels.allocate(size.rows * ldO);
   const sinks = operands.sink?.toFloat64();
 
-  const plainO = createRowResult(problem, problem.o, lengths.q);
+  const plainO = createRowResult(problem.o, lengths.q, operands['raggedOffsets.o']);
   const o = createScaledResult(plainO, Dv, fp8.descaleS * fp8.descaleV, fp8.scaleO);
   const lse = createStatistic(problem, lengths.q, -Infinity);
   const max = problem.outputs.max ? createStatistic(problem, lengths.q, -Infinity) : null;

@@ -11,10 +11,10 @@ export interface RowResult {
   store(b: number, h: number, s0: number, count: number, panel: Float32Array, at: number, ld: number): void;
 }
 
-/** A contiguous result in the caller's shape of an operand: (B, H, S, D), or (T, H, D) when packed. */
-export function createRowResult(problem: AttentionProblem, desc: OperandDesc, side: SequenceSide): RowResult {
-  const tensor = Tensor.zeros(callerShape(desc, problem.packed), { dtype: desc.dtype });
-  const place = operandIndex(problem, desc, side);
+/** A contiguous result in the caller's shape of an operand: (B, H, S, D), or (T, H, D) when packed or ragged. */
+export function createRowResult(desc: OperandDesc, side: SequenceSide, raggedOffsets?: Tensor): RowResult {
+  const tensor = Tensor.zeros(callerShape(desc), { dtype: desc.dtype });
+  const place = operandIndex(desc, side, raggedOffsets);
   const D = desc.shape[3];
   const { data } = tensor;
   const { encode } = dtypeInfo[desc.dtype];
@@ -30,7 +30,7 @@ export function createRowResult(problem: AttentionProblem, desc: OperandDesc, si
   };
 }
 
-/** One number per query row, f32: (B, Hq, Sq), or (Hq, T) when packed. */
+/** One number per query row, f32: (B, Hq, Sq), or (Hq, T) when q is packed. */
 export interface StatisticResult {
   readonly tensor: Tensor;
   set(b: number, h: number, i: number, value: number): void;

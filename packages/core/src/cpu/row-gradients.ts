@@ -1,4 +1,4 @@
-import { createAddressing } from '../attention/addressing.ts';
+import { createAddressing, placementLists } from '../attention/addressing.ts';
 import type { SequenceSide } from '../attention/lengths.ts';
 import type { BackwardOperands } from '../attention/normalise.ts';
 import type { BackwardProblem } from '../attention/problem.ts';
@@ -28,10 +28,12 @@ export function createRowGradients(
   { descaleDO, descaleO }: Pick<Fp8Arithmetic, 'descaleDO' | 'descaleO'>,
 ): RowGradients {
   const { Dv } = problem;
-  const panel = (desc: typeof descDO, tensor: Tensor): RowPanel =>
-    createRowPanel(kernels, createUnpack(createAddressing(desc, tensor, side), desc.dtype, Dv), maxRows, Dv);
-  const dO = panel(descDO, operands.dO);
-  const o = panel(problem.o, operands.o);
+  const panel = (name: 'o' | 'dO', desc: typeof descDO): RowPanel => {
+    const addressing = createAddressing(desc, operands[name], side, placementLists(name, operands));
+    return createRowPanel(kernels, createUnpack(addressing, desc.dtype, Dv), maxRows, Dv);
+  };
+  const dO = panel('dO', descDO);
+  const o = panel('o', problem.o);
   const place = rowIndex(problem, side);
   const allLse = operands.lse.toFloat32();
   const allDLse = operands.dLse?.toFloat32();

@@ -1,4 +1,4 @@
-import { createAddressing, pageLists } from '../attention/addressing.ts';
+import { createAddressing, placementLists } from '../attention/addressing.ts';
 import { createLengths, type SequenceSide } from '../attention/lengths.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import { createVisibility } from '../attention/visibility.ts';
@@ -69,10 +69,9 @@ export function createScoreTiles(
   const fp8 = createFp8(problem, operands);
   const descale = fp8.descaleQ * fp8.descaleK;
 
-  const pages = pageLists(operands);
-  const addressQ = createAddressing(problem.q, operands.q, lengths.q);
-  const addressK = createAddressing(problem.k, operands.k, lengths.kv, pages.k);
-  const addressV = createAddressing(problem.v, operands.v, lengths.kv, pages.v);
+  const addressQ = createAddressing(problem.q, operands.q, lengths.q, placementLists('q', operands));
+  const addressK = createAddressing(problem.k, operands.k, lengths.kv, placementLists('k', operands));
+  const addressV = createAddressing(problem.v, operands.v, lengths.kv, placementLists('v', operands));
   const q = createRowPanel(kernels, createUnpack(addressQ, problem.q.dtype, Dqk), size.rows, Dqk);
   const positions = { positions: Skv, T };
   const k = createHeadPanels(kernels, createUnpack(addressK, problem.k.dtype, Dqk), {

@@ -1,5 +1,5 @@
-export type { Addressing } from '../attention/addressing.ts';
-export { createAddressing } from '../attention/addressing.ts';
+export type { Addressing, PlacementLists } from '../attention/addressing.ts';
+export { createAddressing, placementLists } from '../attention/addressing.ts';
 export type { SequenceSide } from '../attention/lengths.ts';
 export { createLengths } from '../attention/lengths.ts';
 export type { PositionRange, Visibility, VisibilityOperands } from '../attention/visibility.ts';

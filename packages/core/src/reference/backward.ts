@@ -1,3 +1,4 @@
+import { placementLists } from '../attention/addressing.ts';
 import { createLengths } from '../attention/lengths.ts';
 import { type BackwardInputs, type BackwardOperands, normaliseBackward } from '../attention/normalise.ts';
 import type { BackwardAmaxName, GradientName, SdpaBackwardOptions } from '../attention/options.ts';
@@ -71,7 +72,12 @@ export function sdpaBackwardFloat64(
   return backward(problem, operands, {
     o:
       o instanceof Tensor
-        ? operandRows(problem.forward, operands, o)
+        ? headReader(
+            problem.forward.o,
+            o,
+            createLengths(problem.forward, operands).q,
+            placementLists('o', operands),
+          )
         : resultRows(problem.forward, operands, o),
     lse: lse instanceof Tensor ? lse.toFloat64() : lse.values,
   });
@@ -81,17 +87,13 @@ function asTensor(t: Tensor | Float64Tensor): Tensor {
   return t instanceof Tensor ? t : Tensor.from(t.values, t.shape);
 }
 
-function operandRows(problem: AttentionProblem, operands: Operands<Tensor>, o: Tensor): HeadReader {
-  return headReader(problem.o, o, createLengths(problem, operands).q);
-}
-
 function resultRows(
   problem: AttentionProblem,
   operands: Operands<Tensor>,
   { values }: Float64Tensor,
 ): HeadReader {
   const side = createLengths(problem, operands).q;
-  const place = operandIndex(problem, problem.o, side);
+  const place = operandIndex(problem.o, side, operands['raggedOffsets.o']);
   const { Dv } = problem;
   return (b, h) => {
     const rows = new Float64Array(side.length(b) * Dv);
@@ -105,20 +107,21 @@ function resultRows(
 
 /** The gradients of a problem over host operands, unrounded; see `sdpaBackwardFloat64`. */
 export function backward(
-  { forward: problem, dO: dODesc, gradients, outputs }: BackwardProblem,
+  backwardProblem: BackwardProblem,
   operands: BackwardOperands<Tensor>,
   given: ForwardResults,
 ): BackwardFloat64 {
+  const { forward: problem, dO: dODesc, gradients, outputs } = backwardProblem;
   const { Dqk, Dv, scale } = problem;
   const lengths = createLengths(problem, operands);
   const chain = createScoreChain(problem, operands, createVisibility(problem, operands));
-  const dORows = headReader(dODesc, operands.dO, lengths.q);
+  const dORows = headReader(dODesc, operands.dO, lengths.q, placementLists('dO', operands));
   const row = rowIndex(problem, lengths.q);
   const dLse = operands.dLse?.toFloat64();
   const sinks = operands.sink?.toFloat64();
   const fp8 = createFp8(problem, operands);
   const amaxDP = filled([1], 0);
-  const { dq, dk, dv, dbias, dAlibi, dsink, dCaptures } = zeroGradients(problem, lengths, chain);
+  const { dq, dk, dv, dbias, dAlibi, dsink, dCaptures } = zeroGradients(backwardProblem, operands, chain);
 
   for (const head of heads(problem, operands)) {
     const { b, h, hk, hv, q, k, v } = head;
@@ -174,8 +177,8 @@ export function backward(
 }
 
 function zeroGradients(
-  problem: AttentionProblem,
-  lengths: ReturnType<typeof createLengths>,
+  { forward: problem, dq, dk, dv }: BackwardProblem,
+  operands: Operands<Tensor>,
   chain: ScoreChain,
 ): {
   readonly dq: PlacedTensor;
@@ -188,10 +191,11 @@ function zeroGradients(
   readonly dCaptures: Readonly<Record<string, Float64Tensor>>;
 } {
   const { Hq, captures } = problem;
+  const lengths = createLengths(problem, operands);
   return {
-    dq: likeOperand(problem, problem.q, lengths.q),
-    ...(!problem.k.page && { dk: likeOperand(problem, problem.k, lengths.kv) }),
-    ...(!problem.v.page && { dv: likeOperand(problem, problem.v, lengths.kv) }),
+    dq: likeOperand(dq, lengths.q, operands['raggedOffsets.dq']),
+    ...(!problem.k.page && { dk: likeOperand(dk, lengths.kv, operands['raggedOffsets.dk']) }),
+    ...(!problem.v.page && { dv: likeOperand(dv, lengths.kv, operands['raggedOffsets.dv']) }),
     ...(problem.bias && { dbias: likeBroadcast(problem.bias) }),
     ...(problem.sink && { dsink: filled([Hq], 0) }),
     ...(problem.alibi && { dAlibi: filled([Hq], 0) }),

@@ -9,6 +9,7 @@ import {
   rowShape,
 } from '../attention/result-layout.ts';
 import { elementCount, type Shape } from '../tensor/shape.ts';
+import type { Tensor } from '../tensor/tensor.ts';
 
 /** An unrounded result: row-major values of `shape` without gaps. */
 export interface Float64Tensor {
@@ -37,8 +38,8 @@ export function raise({ values }: Float64Tensor, x: number): void {
 }
 
 /** Zeros in the caller's shape of an operand; `place` as `operandIndex`. */
-export function likeOperand(problem: AttentionProblem, desc: OperandDesc, side: SequenceSide): PlacedTensor {
-  return { ...filled(callerShape(desc, problem.packed), 0), place: operandIndex(problem, desc, side) };
+export function likeOperand(desc: OperandDesc, side: SequenceSide, raggedOffsets?: Tensor): PlacedTensor {
+  return { ...filled(callerShape(desc), 0), place: operandIndex(desc, side, raggedOffsets) };
 }
 
 /** One number per query row; `place` as `rowIndex`. */

@@ -50,7 +50,7 @@ export function sdpaFloat64(
 export function forward(problem: AttentionProblem, operands: Operands<Tensor>): ForwardFloat64 {
   const { Dv } = problem;
   const side = createLengths(problem, operands).q;
-  const o = likeOperand(problem, problem.o, side);
+  const o = likeOperand(problem.o, side, operands['raggedOffsets.o']);
   const lse = perRow(problem, side, -Infinity);
   const max = perRow(problem, side, -Infinity);
   const sumExp = perRow(problem, side, 0);

@@ -1,4 +1,4 @@
-import { pageLists } from '../attention/addressing.ts';
+import { placementLists } from '../attention/addressing.ts';
 import { createLengths } from '../attention/lengths.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import { createVisibility, type PositionRange } from '../attention/visibility.ts';
@@ -43,10 +43,9 @@ export function* heads(problem: AttentionProblem, operands: Operands<Tensor>): G
   const visibility = createVisibility(problem, operands);
   const chain = createScoreChain(problem, operands, visibility);
   const dropout = createProblemDropout(problem, operands);
-  const pages = pageLists(operands);
-  const readQ = headReader(problem.q, operands.q, lengths.q);
-  const readK = headReader(problem.k, operands.k, lengths.kv, pages.k);
-  const readV = headReader(problem.v, operands.v, lengths.kv, pages.v);
+  const readQ = headReader(problem.q, operands.q, lengths.q, placementLists('q', operands));
+  const readK = headReader(problem.k, operands.k, lengths.kv, placementLists('k', operands));
+  const readV = headReader(problem.v, operands.v, lengths.kv, placementLists('v', operands));
   for (let b = 0; b < B; b++) {
     for (let h = 0; h < Hq; h++) {
       const hk = Math.floor(h / (Hq / Hk));

@@ -1,4 +1,4 @@
-import { type Addressing, createAddressing, type PageLists } from '../attention/addressing.ts';
+import { type Addressing, createAddressing, type PlacementLists } from '../attention/addressing.ts';
 import type { SequenceSide } from '../attention/lengths.ts';
 import type { OperandDesc } from '../attention/problem.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
@@ -15,9 +15,9 @@ export function headReader(
   desc: OperandDesc,
   operand: Tensor,
   side: SequenceSide,
-  pages?: PageLists,
+  lists: PlacementLists = {},
 ): HeadReader {
-  const addressing = createAddressing(desc, operand, side, pages);
+  const addressing = createAddressing(desc, operand, side, lists);
   return (b, h) => readRows(addressing, operand, side.length(b), desc.shape[3], b, h);
 }
 

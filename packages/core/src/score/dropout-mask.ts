@@ -3,15 +3,15 @@ import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { createProblemDropout } from './dropout.ts';
 
-/** Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also for hidden pairs; 0 beyond a packed sequence. */
+/** Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also for hidden pairs; 0 beyond packed and ragged sequences. */
 export function dropoutMaskOf(problem: AttentionProblem, operands: Operands<Tensor>): Tensor {
-  const { B, Hq, Sq, Skv, packed } = problem;
+  const { B, Hq, Sq, Skv, q, k } = problem;
   const lengths = createLengths(problem, operands);
   const { keepRow } = createProblemDropout(problem, operands);
   const data = new Uint8Array(B * Hq * Sq * Skv);
   for (let b = 0; b < B; b++) {
-    const rows = packed ? lengths.q.length(b) : Sq;
-    const columns = packed ? lengths.kv.length(b) : Skv;
+    const rows = q.starts === 'strided' ? Sq : lengths.q.length(b);
+    const columns = k.starts === 'strided' ? Skv : lengths.kv.length(b);
     for (let h = 0; h < Hq; h++) {
       for (let i = 0; i < rows; i++) keepRow(b, h, i, 0, columns, data, ((b * Hq + h) * Sq + i) * Skv);
     }

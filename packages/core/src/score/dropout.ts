@@ -17,8 +17,8 @@ export interface ProblemDropout {
 type Keeps = Pick<ProblemDropout, 'keeps' | 'keepRow'>;
 
 /**
- * The dropout of a problem: from Philox (the same decisions as `dropoutMask` of `@tilewise/philox`; in packed sequences with
- * the row stride of the sequence's own number of keys), from a given mask, or none.
+ * The dropout of a problem: from Philox (the same decisions as `dropoutMask` of `@tilewise/philox`; with a packed
+ * or ragged k by the row stride of the sequence's own number of keys), from a given mask, or none.
  * @throws InvalidArgumentError when the mask that the problem names is missing.
  */
 export function createProblemDropout(
@@ -54,9 +54,9 @@ function philoxKeeps(
   problem: AttentionProblem,
   operands: Partial<Operands<Tensor>>,
 ): Keeps {
-  const { B, Hq: H, Sq, Skv, packed } = problem;
+  const { B, Hq: H, Sq, Skv, k } = problem;
   const { kv } = createLengths(problem, operands);
-  const rowStrides = packed ? Array.from({ length: B }, (_, b) => kv.length(b)) : undefined;
+  const rowStrides = k.starts === 'strided' ? undefined : Array.from({ length: B }, (_, b) => kv.length(b));
   const { keep, keepRow } = createDropout({
     scheme,
     p,

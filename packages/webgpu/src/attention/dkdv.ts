@@ -12,7 +12,7 @@ import {
   tileLanes,
   tileRows,
 } from './tile.ts';
-import { tileOperands, tileResults } from './tile-operands.ts';
+import { tileOperands, tileResult } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
 
 /** Which of the two gradients a kernel computes, and where they go. */
@@ -37,12 +37,15 @@ export function dkdvKernel(
   const { forward } = problem;
   const { B, Hk, Hv, Skv, Dqk, Dv } = forward;
   const { q, dO } = tileOperands(forward);
-  const results = tileResults(forward);
   const rows = tileRows(tile);
   const cols = tileCols(tile);
   const tiles = Math.ceil(Skv / cols);
   const heads = dk ? Hk : Hv;
-  const gradient = gradientTile(problem, config, { weight: dv !== undefined, ds: dk !== undefined });
+  const gradient = gradientTile(problem, config, {
+    weight: dv !== undefined,
+    ds: dk !== undefined,
+    results: { ...(dk && { dk }), ...(dv && { dv }) },
+  });
   const overQueries = { over: 'queries', watch: gradient.watch } as const;
   const body = `
   let tile = group % P.tiles;
@@ -66,8 +69,8 @@ export function dkdvKernel(
     ${dk ? `${storeWeightsByQuery(tile, r => `ds${r}`)}\n    ${accumulate(tile, 'dk', q, overQueries)}` : ''}
   }
   }
-  ${dk ? storeRows(tile, results.dk, (r, n) => `dk${r}_${n}`) : ''}
-  ${dv ? storeRows(tile, results.dv, (r, n) => `dv${r}_${n}`) : ''}`;
+  ${dk ? storeRows(tile, tileResult('dk', forward, dk), (r, n) => `dk${r}_${n}`) : ''}
+  ${dv ? storeRows(tile, tileResult('dv', forward, dv), (r, n) => `dv${r}_${n}`) : ''}`;
   return kernelSpec({
     name: dk && dv ? 'attention dk dv' : `attention ${dk ? 'dk' : 'dv'}`,
     groups: tiles * heads * B,
@@ -80,8 +83,8 @@ export function dkdvKernel(
         ],
       },
       ...gradient.parts,
-      ...(dk ? [writeOperand('dk', dk, 'kv', config)] : []),
-      ...(dv ? [writeOperand('dv', dv, 'kv', config)] : []),
+      ...(dk ? [writeOperand('dk', dk, config)] : []),
+      ...(dv ? [writeOperand('dv', dv, config)] : []),
     ],
     declarations: tileDeclarations(tile),
     body,

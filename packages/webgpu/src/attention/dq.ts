@@ -12,7 +12,7 @@ import {
   tileLanes,
   tileRows,
 } from './tile.ts';
-import { tileOperands, tileResults } from './tile-operands.ts';
+import { tileOperands, tileResult } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
 
 /** dQ = dS · K: a workgroup has one tile of queries and walks over the key tiles that they may see. */
@@ -21,11 +21,11 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Kern
   const { forward } = problem;
   const { B, Hq, Sq, Dqk } = forward;
   const { k } = tileOperands(forward);
-  const result = tileResults(forward).dq;
+  const result = tileResult('dq', forward, dq);
   const rows = tileRows(tile);
   const cols = tileCols(tile);
   const tiles = Math.ceil(Sq / rows);
-  const gradient = gradientTile(problem, config, { weight: false, ds: true });
+  const gradient = gradientTile(problem, config, { weight: false, ds: true, results: { dq } });
   const body = `
   let tile = P.tiles - 1u - group % P.tiles;
   let h = (group / P.tiles) % P.Hq;
@@ -51,7 +51,7 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Kern
     parts: [
       { uniforms: [{ name: 'tiles', type: 'u32', value: tiles }] },
       ...gradient.parts,
-      writeOperand('dq', dq, 'q', config),
+      writeOperand('dq', dq, config),
     ],
     declarations: tileDeclarations(tile),
     body,

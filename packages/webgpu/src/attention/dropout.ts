@@ -8,7 +8,7 @@ import { broadcastAddressing } from './score/broadcast.ts';
  * Forward and backward draw the same ones. Null when the problem has no dropout.
  */
 export function dropoutPart(problem: AttentionProblem): ShaderPart | null {
-  const { dropout, Sq, Skv, packed } = problem;
+  const { dropout, Sq, Skv, k } = problem;
   if (!dropout) return null;
   const scale = { name: 'dropout_scale', type: 'f32', value: dropout.scale } as const;
   if (dropout.kind === 'mask') {
@@ -61,7 +61,7 @@ fn dropout4(seq: Sequence, h: u32, i: u32, j: u32) -> vec4f {
     vec2u(P.seed_low, P.seed_high),
     vec2u(P.offset_low, P.offset_high),
     vec2u(P.dropout_head_low, P.dropout_head_high),
-    ${packed && scheme === 'torch-efficient' ? 'seq.length_kv' : 'P.Skv'},
+    ${k.starts !== 'strided' && scheme === 'torch-efficient' ? 'seq.length_kv' : 'P.Skv'},
     P.dropout_threshold,
     P.dropout_none,
     P.dropout_scale,

@@ -35,7 +35,7 @@ export function dsinkKernel(problem: BackwardProblem): KernelSpec {
     workgroupSize: lanes,
     parts: [
       { uniforms: [{ name: 'B', type: 'u32', value: forward.B }] },
-      ...sequencePart(forward),
+      ...sequencePart(forward, {}),
       rowAddressing(forward),
       rowTensor('workspace', 'read', 'vec2f'),
       rowTensor('sink', 'read', 'f32'),

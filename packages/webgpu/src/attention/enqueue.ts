@@ -41,6 +41,7 @@ const maxPlans = 256;
 const inLine: ReadonlySet<string> = new Set([
   ...['lse', 'dLse', 'alibi', 'sink'],
   ...['seqLensQ', 'seqLensKv', 'cuSeqLensQ', 'cuSeqLensKv', 'cuPagesK', 'cuPagesV'],
+  ...['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'].map(name => `raggedOffsets.${name}`),
 ]);
 
 /** Allocates the results, uploads host operands, records the plan and submits. */

@@ -20,7 +20,7 @@ import {
   tileRows,
   vectorsPerLane,
 } from './tile.ts';
-import { headGroups, tileOperands, tileResults } from './tile-operands.ts';
+import { headGroups, tileOperands, tileResult } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
 
 /** Least finite f32: the maximum of no scores. Not −Infinity, as WGSL arithmetic may assume that there are none. */
@@ -43,7 +43,7 @@ export function forwardKernel(problem: AttentionProblem, config: KernelConfig): 
   const score = scorePart(problem, { tile, slope: 'none', tools });
   const dropout = dropoutPart(problem);
   const { q, k, v } = tileOperands(problem);
-  const { o } = tileResults(problem);
+  const o = tileResult('o', problem, problem.o);
   const rowOutputs: readonly RowOutput[] = [
     'lse',
     ...(problem.outputs.max ? (['max'] as const) : []),
@@ -118,7 +118,7 @@ export function forwardKernel(problem: AttentionProblem, config: KernelConfig): 
   if (tx == 0u) {
     ${repeat(
       4,
-      r => `if (i0 + ty * 4u + ${r}u < seq.rows_q) {
+      r => `if (i0 + ty * 4u + ${r}u < row_count(seq)) {
       let at = row_at(seq, h, i0 + ty * 4u + ${r}u);
       let dead = l${r} == 0.0;
       ${rowOutputs.map(name => `${name}_write(at, ${rowValue(name, r)});`).join('\n      ')}
@@ -136,11 +136,11 @@ export function forwardKernel(problem: AttentionProblem, config: KernelConfig): 
         uniforms: [{ name: 'tiles', type: 'u32', value: tiles }, ...headGroups(problem)],
         requires: tileRequires,
       },
-      ...sequencePart(problem),
-      readOperand('q', problem.q, 'q', config),
-      readOperand('k', problem.k, 'kv', config),
-      readOperand('v', problem.v, 'kv', config),
-      writeOperand('o', problem.o, 'q', config),
+      ...sequencePart(problem, { q: problem.q, k: problem.k, v: problem.v, o: problem.o }),
+      readOperand('q', problem.q, config),
+      readOperand('k', problem.k, config),
+      readOperand('v', problem.v, config),
+      writeOperand('o', problem.o, config),
       rowAddressing(problem),
       ...rowOutputs.map(rowOutput),
       ...score.parts,

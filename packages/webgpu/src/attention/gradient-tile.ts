@@ -4,7 +4,7 @@ import { dropoutPart } from './dropout.ts';
 import { readOperand } from './operand.ts';
 import { rowAddressing, rowTensor } from './row-results.ts';
 import { scorePart } from './score/score.ts';
-import { sequencePart } from './sequence.ts';
+import { type KernelOperands, sequencePart } from './sequence.ts';
 import { products, repeat, tileCols, tileRequires, tileRows } from './tile.ts';
 import { headGroups, tileOperands } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
@@ -30,6 +30,8 @@ export interface GradientTileOptions {
   readonly weight: boolean;
   /** dS, which dQ and dK need. */
   readonly ds: boolean;
+  /** Where the kernel's results lie, those that lie like operands. */
+  readonly results?: KernelOperands;
 }
 
 /**
@@ -78,11 +80,11 @@ export function gradientTile(
         uniforms: headGroups(forward),
         requires: tileRequires,
       },
-      ...sequencePart(forward),
-      readOperand('q', forward.q, 'q', config),
-      readOperand('k', forward.k, 'kv', config),
-      ...(options.ds ? [readOperand('v', forward.v, 'kv', config)] : []),
-      readOperand('dO', dO, 'q', config),
+      ...sequencePart(forward, { q: forward.q, k: forward.k, v: forward.v, dO, ...options.results }),
+      readOperand('q', forward.q, config),
+      readOperand('k', forward.k, config),
+      ...(options.ds ? [readOperand('v', forward.v, config)] : []),
+      readOperand('dO', dO, config),
       rowAddressing(forward),
       rowTensor('workspace', 'read', 'vec2f'),
       ...score.parts,

@@ -1,20 +1,26 @@
-import type { OperandDesc } from '@tilewise/core';
+import type { OperandDesc, RaggedName, SequenceStarts } from '@tilewise/core';
 import type { ShaderPart, StorageBinding, UniformField } from '../kernel/shader-part.ts';
 import { storageFormat } from '../wgsl/storage-format.ts';
 import { storePart } from './element-store.ts';
 import { pagePart } from './pages.ts';
 import type { KernelConfig } from './tile-table.ts';
 
-/** Which lengths a tensor's rows follow: queries (q, o, dO, dq) or keys (k, v, dk, dv). */
+/** Which lengths a tensor's rows follow: queries or keys. */
 export type Side = 'q' | 'kv';
+
+export const sideOf: Readonly<Record<RaggedName, Side>> = {
+  ...{ q: 'q', o: 'q', dO: 'q', dq: 'q' },
+  ...{ k: 'kv', v: 'kv', dk: 'kv', dv: 'kv' },
+};
 
 /**
  * Whether four channels can be moved as one vector: they lie side by side, and every row starts at a multiple of four
  * elements. The start of the tensor itself must too: `unaligned` names those for which that does not hold.
  */
-function isVectorised({ shape, strides }: OperandDesc): boolean {
+function isVectorised({ shape, strides, starts }: OperandDesc): boolean {
   const [sb, sh, ss, sd] = strides;
-  return shape[3] % 4 === 0 && sd === 1 && [sb, sh, ss].every(s => s % 4 === 0);
+  // Ragged offsets are not known here, and may be any.
+  return starts !== 'ragged' && shape[3] % 4 === 0 && sd === 1 && [sb, sh, ss].every(s => s % 4 === 0);
 }
 
 interface OperandAddressing {
@@ -24,7 +30,8 @@ interface OperandAddressing {
 }
 
 /** `NAME_row(seq, h, s)`: the only place that knows how an operand lies in memory. */
-function addressing(name: string, { shape, strides, page }: OperandDesc, side: Side): OperandAddressing {
+function addressing(name: RaggedName, desc: OperandDesc): OperandAddressing {
+  const { shape, strides, page, starts } = desc;
   const field = (suffix: string, value: UniformField['value']): UniformField => ({
     name: `${name}_${suffix}`,
     type: 'u32',
@@ -33,7 +40,12 @@ function addressing(name: string, { shape, strides, page }: OperandDesc, side: S
   const [sb, sh, ss, sd] = strides;
   const pages = page && isPageable(name) ? pagePart(name, page, shape[0]) : null;
   const block = pages ? `${name}_block(seq.b, s)` : 'seq.b';
-  const row = pages ? `(s & P.${name}_page_mask)` : `(seq.start_${side} + s)`;
+  const row = pages ? `(s & P.${name}_page_mask)` : 's';
+  const token: Readonly<Record<SequenceStarts, string>> = {
+    strided: `${block} * P.${name}_sb + ${row} * P.${name}_ss`,
+    cumulative: `(seq.start_${sideOf[name]} + s) * P.${name}_ss`,
+    ragged: `min(seq.start_${name} + s * P.${name}_ss, P.${name}_last)`,
+  };
   return {
     bindings: pages?.bindings ?? [],
     uniforms: [
@@ -46,12 +58,12 @@ function addressing(name: string, { shape, strides, page }: OperandDesc, side: S
       ...(pages?.uniforms ?? []),
     ],
     code: `${pages ? `${pages.code}\n\n` : ''}fn ${name}_row(seq: Sequence, h: u32, s: u32) -> u32 {
-  return P.${name}_base + ${block} * P.${name}_sb + h * P.${name}_sh + ${row} * P.${name}_ss;
+  return P.${name}_base + h * P.${name}_sh + ${token[starts]};
 }`,
   };
 }
 
-const isPageable = (name: string): name is 'k' | 'v' => name === 'k' || name === 'v';
+const isPageable = (name: RaggedName): name is 'k' | 'v' => name === 'k' || name === 'v';
 
 /** A loop over the channels d + c of one vector that exist. */
 const eachChannel = (
@@ -65,14 +77,9 @@ const eachChannel = (
  * Reading: `NAME_row(seq, h, s) -> u32`, where a row's channels start, and `NAME_load4(row, d) -> vec4f`, channels d to
  * d + 3 (d a multiple of 4; beyond the head size 0).
  */
-export function readOperand(
-  name: string,
-  desc: OperandDesc,
-  side: Side,
-  { unaligned }: KernelConfig,
-): ShaderPart {
+export function readOperand(name: RaggedName, desc: OperandDesc, { unaligned }: KernelConfig): ShaderPart {
   const format = storageFormat(desc.dtype);
-  const { bindings, uniforms, code } = addressing(name, desc, side);
+  const { bindings, uniforms, code } = addressing(name, desc);
   const vectorised = isVectorised(desc) && !unaligned.has(name);
   const load = vectorised
     ? `  return ${format.load4(name, '(row + d) >> 2u')};`
@@ -104,14 +111,9 @@ ${load}
  * Writing: `NAME_row` as above and `NAME_store4(row, d, x)`. Channels beyond the head size and gaps between rows are not
  * touched: where a 16-bit or 8-bit value shares its word with something else, its part alone is replaced, atomically.
  */
-export function writeOperand(
-  name: string,
-  desc: OperandDesc,
-  side: Side,
-  { unaligned }: KernelConfig,
-): ShaderPart {
+export function writeOperand(name: RaggedName, desc: OperandDesc, { unaligned }: KernelConfig): ShaderPart {
   const format = storageFormat(desc.dtype);
-  const { uniforms, code } = addressing(name, desc, side);
+  const { uniforms, code } = addressing(name, desc);
   const vectorised = isVectorised(desc) && !unaligned.has(name);
   const { encode4, bytes } = format;
   const at = `row + (d + c) * P.${name}_sd`;

@@ -1,10 +1,4 @@
-import {
-  type AttentionProblem,
-  type BackwardProblem,
-  type OperandDesc,
-  type Support,
-  validateBackward,
-} from '@tilewise/core';
+import { type AttentionProblem, type BackwardProblem, type Support, validateBackward } from '@tilewise/core';
 import { type ExprTools, exprTools } from '@tilewise/core/expr';
 import type { GpuContext } from '../device/context.ts';
 import { backwardKernels } from './kernels.ts';
@@ -14,14 +8,14 @@ import { backwardReasons, deviceReasons, support } from './support.ts';
 import { backwardTensorSpans, type GradientDescs } from './tensors.ts';
 
 export interface BackwardPlanOptions extends PlanOptions {
-  /** Layouts of the gradients. Default: those of q, k and v. */
+  /** Layouts of the gradients. Default: those of the problem, which are those of q, k and v where they are not ragged. */
   readonly layouts?: GradientDescs;
 }
 
 /** Whether this context can run a problem, and why not. */
 export function checkSupport(ctx: GpuContext, problem: AttentionProblem | BackwardProblem): Support {
   if (!('forward' in problem)) return checkForwardSupport(ctx, problem, exprTools);
-  return backwardSupport(ctx, problem, layoutsOf(problem), exprTools);
+  return backwardSupport(ctx, problem, problem, exprTools);
 }
 
 function backwardSupport(
@@ -38,7 +32,7 @@ function backwardSupport(
 
 /**
  * A plan for the gradients in `problem.gradients` from q, k, v, o, lse, dO, dLse and the tensors of the options. dq, dk and dv
- * are laid out like q, k and v unless `layouts` says otherwise; dbias is contiguous in the bias's own shape, dAlibi and dsink
+ * are laid out as the problem says (like q, k and v) unless `layouts` says otherwise; dbias is contiguous in the bias's own shape, dAlibi and dsink
  * are f32 (Hq). They are the same bits in every run.
  * @throws UnsupportedError when `checkSupport` has reasons; InvalidArgumentError when a gradient's layout has two elements in
  * one place, as that of an expanded q, k or v has; else as `validateBackward`.
@@ -57,20 +51,16 @@ export function planSdpaBackward(
 export function planBackward(
   ctx: GpuContext,
   problem: BackwardProblem,
-  { layouts = layoutsOf(problem), unaligned }: BackwardPlanOptions,
+  { layouts = problem, unaligned }: BackwardPlanOptions,
   tools: ExprTools | null,
 ): Plan {
   const { forward, gradients } = problem;
-  if (gradients.includes('dq')) checkResultLayout('layouts.dq', layouts.dq, forward.q.shape);
-  if (gradients.includes('dk')) checkResultLayout('layouts.dk', layouts.dk, forward.k.shape);
-  if (gradients.includes('dv')) checkResultLayout('layouts.dv', layouts.dv, forward.v.shape);
+  const { B, Hq, Hk, Hv, Sq, Skv, Dqk, Dv } = forward;
+  const shapes = { dq: [B, Hq, Sq, Dqk], dk: [B, Hk, Skv, Dqk], dv: [B, Hv, Skv, Dv] } as const;
+  for (const name of ['dq', 'dk', 'dv'] as const) {
+    if (gradients.includes(name)) checkResultLayout(`layouts.${name}`, layouts[name], shapes[name]);
+  }
   demandSupport(backwardSupport(ctx, problem, layouts, tools));
   const kernels = backwardKernels(problem, layouts, ctx.capabilities, new Set(unaligned), tools);
   return makePlan(ctx, kernels, backwardTensorSpans(problem, layouts), forward);
-}
-
-/** Where gradients go unless the caller says otherwise: laid out as what they are the gradients of. */
-export function layoutsOf({ forward: { q, k, v }, gradDType }: BackwardProblem): GradientDescs {
-  const like = (desc: OperandDesc): OperandDesc => ({ ...desc, dtype: gradDType ?? desc.dtype });
-  return { dq: like(q), dk: like(k), dv: like(v) };
 }

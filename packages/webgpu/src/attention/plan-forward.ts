@@ -38,7 +38,8 @@ export function planForward(
   { unaligned }: PlanOptions,
   tools: ExprTools | null,
 ): Plan {
-  checkResultLayout('o', problem.o, problem.o.shape);
+  const { B, Hq, Sq, Dv } = problem;
+  checkResultLayout('o', problem.o, [B, Hq, Sq, Dv]);
   demandSupport(checkForwardSupport(ctx, problem, tools));
   const kernels = forwardKernels(problem, new Set(unaligned), tools);
   return makePlan(ctx, kernels, tensorSpans(problem), problem);

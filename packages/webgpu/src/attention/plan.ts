@@ -63,8 +63,10 @@ export function demandSupport({ supported, reasons }: Support): void {
   if (!supported) throw new UnsupportedError('webgpu', reasons);
 }
 
-/** A result has the shape of what it is, and a place for each element. */
-export function checkResultLayout(argument: string, desc: OperandDesc, shape: OperandDesc['shape']): void {
+/** A result has the shape of what it is (packed and ragged ones any number of tokens), and a place for each element. */
+export function checkResultLayout(argument: string, desc: OperandDesc, dense: OperandDesc['shape']): void {
+  const [, H, , D] = dense;
+  const shape = desc.starts === 'strided' ? dense : ([1, H, desc.shape[2], D] as const);
   if (dtypeInfo[desc.dtype]?.kind !== 'float') {
     throw new InvalidDTypeError(argument, `must be a float dtype, got ${desc.dtype}`);
   }

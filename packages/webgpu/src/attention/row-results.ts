@@ -1,15 +1,23 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { ShaderPart } from '../kernel/shader-part.ts';
 
-/** `row_at(seq, h, i) -> u32`: element of an lse-like tensor, (B, Hq, Sq) contiguous, packed (Hq, T). */
-export function rowAddressing({ packed, q, Hq }: AttentionProblem): ShaderPart {
+/**
+ * `row_at(seq, h, i) -> u32`: element of an lse-like tensor, contiguous (Hq, T) where q is packed, else (B, Hq, Sq); and
+ * `row_count(seq)`: how many rows the sequence has there, padding included.
+ */
+export function rowAddressing({ q, Hq, Sq }: AttentionProblem): ShaderPart {
+  const packed = q.starts === 'cumulative';
   return {
     uniforms: [
       { name: 'Hq', type: 'u32', value: Hq },
-      { name: 'row_stride_h', type: 'u32', value: q.shape[2] },
+      { name: 'row_stride_h', type: 'u32', value: packed ? q.shape[2] : Sq },
     ],
     code: `fn row_at(seq: Sequence, h: u32, i: u32) -> u32 {
   return ${packed ? 'h * P.row_stride_h + seq.start_q + i' : '(seq.b * P.Hq + h) * P.row_stride_h + i'};
+}
+
+fn row_count(seq: Sequence) -> u32 {
+  return ${packed ? 'seq.length_q' : 'P.Sq'};
 }`,
   };
 }

@@ -48,9 +48,9 @@ export function rowsKernel(problem: BackwardProblem, config: KernelConfig): Kern
     workgroupSize: lanesPerRow * rowsPerGroup,
     parts: [
       { uniforms: [{ name: 'tiles', type: 'u32', value: tiles }] },
-      ...sequencePart(forward),
-      readOperand('o', forward.o, 'q', config),
-      readOperand('dO', dO, 'q', config),
+      ...sequencePart(forward, { o: forward.o, dO }),
+      readOperand('o', forward.o, config),
+      readOperand('dO', dO, config),
       rowAddressing(forward),
       rowTensor('lse', 'read', 'u32'),
       ...(dLse ? [rowTensor('dLse', 'read', 'f32')] : []),

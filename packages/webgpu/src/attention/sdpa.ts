@@ -2,10 +2,9 @@ import {
   type AttentionProblem,
   type BackwardInputs,
   callerShape,
+  contiguousDesc,
   contiguousStrides,
   type DType,
-  describeDense,
-  describePacked,
   type GradientName,
   normalise,
   normaliseBackward,
@@ -23,7 +22,7 @@ import type { ExprTools } from '@tilewise/core/expr';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
 import { enqueue, type ResultDesc } from './enqueue.ts';
-import { layoutsOf, planBackward } from './plan-backward.ts';
+import { planBackward } from './plan-backward.ts';
 import { planForward } from './plan-forward.ts';
 
 /**
@@ -42,11 +41,11 @@ export function sdpa(
   ctx.checkAlive();
   for (const [name, tensor] of Object.entries({ q, k, v })) ctx.checkOwn(name, tensor);
   const { problem, operands } = normalise<GpuTensor | Tensor>({ q, k, v }, options);
-  const { packed, outputs, o } = problem;
-  const empty = (value: number): number | null => (hasUnusedTokens(problem, operands) ? value : null);
-  const rows = (value: number): ResultDesc => contiguous('f32', rowShape(problem), empty(value));
+  const { outputs, o, q: descQ } = problem;
+  const rows = (value: number): ResultDesc =>
+    contiguous('f32', rowShape(problem), hasUnusedTokens(descQ, problem, operands) ? value : null);
   const results: Record<string, ResultDesc> = {
-    o: contiguous(o.dtype, callerShape(o, packed), empty(0)),
+    o: contiguous(o.dtype, callerShape(o), hasUnusedTokens(o, problem, operands) ? 0 : null),
     lse: rows(-Infinity),
   };
   if (outputs.max) results.max = rows(-Infinity);
@@ -76,19 +75,19 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   for (const [name, tensor] of Object.entries(inputs)) if (tensor) ctx.checkOwn(name, tensor);
   const { problem, operands } = normaliseBackward<GpuTensor | Tensor>(inputs, options);
   const { forward, gradients } = problem;
-  const { packed } = forward;
-  const like = (name: string, desc: OperandDesc): { result: ResultDesc; layout: OperandDesc } => {
-    const result = contiguous(desc.dtype, callerShape(desc, packed), packed ? 0 : null);
-    return { result, layout: packed ? describePacked(name, result.desc) : describeDense(name, result.desc) };
+  const layouts = {
+    dq: contiguousDesc(problem.dq),
+    dk: contiguousDesc(problem.dk),
+    dv: contiguousDesc(problem.dv),
   };
-  const { dq, dk, dv } = layoutsOf(problem);
-  const made = { dq: like('dq', dq), dk: like('dk', dk), dv: like('dv', dv) };
+  const like = (desc: OperandDesc): ResultDesc =>
+    contiguous(desc.dtype, callerShape(desc), desc.starts === 'strided' ? null : 0);
   const { bias } = forward;
   const perHead = contiguous('f32', [forward.Hq], null);
   const results: Readonly<Partial<Record<GradientName, ResultDesc>>> = {
-    dq: made.dq.result,
-    dk: made.dk.result,
-    dv: made.dv.result,
+    dq: like(layouts.dq),
+    dk: like(layouts.dk),
+    dv: like(layouts.dv),
     ...(bias ? { dbias: contiguous(bias.dtype, bias.source, null) } : {}),
     dAlibi: perHead,
     dsink: perHead,
@@ -99,13 +98,7 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     operands,
     results: Object.fromEntries(wanted),
     dropout: forward.dropout,
-    plan: unaligned =>
-      planBackward(
-        ctx,
-        problem,
-        { layouts: { dq: made.dq.layout, dk: made.dk.layout, dv: made.dv.layout }, unaligned },
-        toolsOf(options),
-      ),
+    plan: unaligned => planBackward(ctx, problem, { layouts, unaligned }, toolsOf(options)),
   });
   return enqueued as SdpaGradients<GpuTensor, G>;
 }
@@ -121,15 +114,15 @@ function contiguous(dtype: DType, shape: Shape, fill: number | null): ResultDesc
 }
 
 /**
- * Whether some query tokens may belong to no sequence: behind the last one, or behind a sequence's used length. Kernels do not
- * write their rows, which in a new tensor are those of a query without keys.
+ * Whether some tokens of a packed or ragged result may belong to no sequence: between two, behind the last one, or behind a
+ * sequence's used length. Kernels do not write their rows, which in a new tensor are those of a query without keys.
  */
 function hasUnusedTokens(
-  { packed, lengthsQ, B, q }: AttentionProblem,
+  { starts, shape }: OperandDesc,
+  { lengthsQ, B }: AttentionProblem,
   { cuSeqLensQ }: Operands<GpuTensor | Tensor>,
 ): boolean {
-  if (!packed) return false;
-  const allUsed =
-    lengthsQ === 'cumulative' && cuSeqLensQ instanceof Tensor && cuSeqLensQ.get(B) === q.shape[2];
+  if (starts !== 'cumulative') return starts === 'ragged';
+  const allUsed = lengthsQ === 'cumulative' && cuSeqLensQ instanceof Tensor && cuSeqLensQ.get(B) === shape[2];
   return !allUsed;
 }

@@ -1,16 +1,18 @@
-import type { AttentionProblem } from '@tilewise/core';
+import type { AttentionProblem, OperandDesc, RaggedName } from '@tilewise/core';
 import type { ShaderPart, StorageBinding, UniformField } from '../kernel/shader-part.ts';
+import { type Side, sideOf } from './operand.ts';
 
-const lengthsBinding = (name: string): StorageBinding => ({
+const lengthsBinding = (name: string, variable = name): StorageBinding => ({
   name,
+  variable,
   element: 'i32',
   access: 'read',
   elementBytes: 4,
   alignment: 4,
 });
 
-const offsetField = (name: string): UniformField => ({
-  name: `${name}_base`,
+const offsetField = (name: string, variable = name): UniformField => ({
+  name: `${variable}_base`,
   type: 'u32',
   value: { offsetOf: name },
 });
@@ -18,45 +20,82 @@ const offsetField = (name: string): UniformField => ({
 /** A bound that no index reaches, far enough from the limits of i32 to be added to any. */
 const unbounded = 2 ** 30;
 
+/** The operands of a kernel, by name: those whose rows are found through its `Sequence`. */
+export type KernelOperands = Readonly<Partial<Record<RaggedName, OperandDesc>>>;
+
 interface SideNames {
-  readonly suffix: string;
+  readonly suffix: Side;
   readonly extent: 'Sq' | 'Skv';
-  readonly lengths: string;
-  readonly cumulative: string;
+  readonly lengths: 'seqLensQ' | 'seqLensKv';
+  readonly cumulative: 'cuSeqLensQ' | 'cuSeqLensKv';
+}
+
+const sides: Readonly<Record<Side, SideNames>> = {
+  q: { suffix: 'q', extent: 'Sq', lengths: 'seqLensQ', cumulative: 'cuSeqLensQ' },
+  kv: { suffix: 'kv', extent: 'Skv', lengths: 'seqLensKv', cumulative: 'cuSeqLensKv' },
+};
+
+/** A field of `Sequence`: its declaration, what it starts with, and the part that this takes. */
+interface SequenceField {
+  readonly name: string;
+  readonly value: string;
+  readonly part: ShaderPart;
 }
 
 /**
- * Code for the length and first token of a sequence, on one side (`q` or `kv`). Lists on the GPU cannot be checked before they
- * are used, so what they say is held within the tensor: a wrong list gives wrong results, but no endless loop and no write
- * outside a sequence's rows.
+ * Length and, for packed operands, first token of a sequence on one side. Lists on the GPU cannot be checked before they are
+ * used, so what they say is held within the tensors: a wrong list gives wrong results, but no endless loop and no access
+ * outside a tensor.
  */
-function side(
-  { packed }: AttentionProblem,
+function sideFields(
   kind: AttentionProblem['lengthsQ'],
-  tokens: number,
+  operands: readonly OperandDesc[],
   { suffix, extent, lengths, cumulative }: SideNames,
-): ShaderPart {
-  const used = [...(packed ? [cumulative] : []), ...(kind === 'lengths' ? [lengths] : [])];
+): readonly SequenceField[] {
+  const packed = operands.filter(({ starts }) => starts === 'cumulative');
+  const isCumulative = packed.length > 0 || kind === 'cumulative';
+  const tokens = packed.reduce((least, { shape }) => Math.min(least, shape[2]), unbounded);
+  const used = [...(isCumulative ? [cumulative] : []), ...(kind === 'lengths' ? [lengths] : [])];
   const cut = (n: string): string =>
     `u32(clamp(${cumulative}[P.${cumulative}_base + ${n}], 0, i32(P.tokens_${suffix})))`;
-  const start = packed ? cut('b') : '0u';
-  const whole = packed
+  const span = isCumulative
     ? `min(max(${cut('b + 1u')}, start_${suffix}(b)) - start_${suffix}(b), P.${extent})`
     : `P.${extent}`;
-  const length = kind === 'lengths' ? `min(u32(max(${lengths}[P.${lengths}_base + b], 0)), ${whole})` : whole;
-  return {
-    bindings: used.map(lengthsBinding),
-    uniforms: [
-      ...used.map(offsetField),
-      ...(packed ? [{ name: `tokens_${suffix}`, type: 'u32', value: tokens } as const] : []),
-    ],
-    code: `fn start_${suffix}(b: u32) -> u32 {
-  return ${start};
+  const length = kind === 'lengths' ? `min(u32(max(${lengths}[P.${lengths}_base + b], 0)), ${span})` : span;
+  const start = `fn start_${suffix}(b: u32) -> u32 {
+  return ${isCumulative ? cut('b') : '0u'};
 }
 
-fn length_${suffix}(b: u32) -> u32 {
+`;
+  const part: ShaderPart = {
+    bindings: used.map(name => lengthsBinding(name)),
+    uniforms: [
+      ...used.map(name => offsetField(name)),
+      ...(isCumulative ? [{ name: `tokens_${suffix}`, type: 'u32', value: tokens } as const] : []),
+    ],
+    code: `${isCumulative ? start : ''}fn length_${suffix}(b: u32) -> u32 {
   return ${length};
 }`,
+  };
+  return [
+    { name: `length_${suffix}`, value: `length_${suffix}(b)`, part },
+    ...(packed.length > 0 ? [{ name: `start_${suffix}`, value: `start_${suffix}(b)`, part: {} }] : []),
+  ];
+}
+
+/** Where a sequence starts in a ragged operand, in elements, held before its last token. */
+function raggedField(name: RaggedName, { shape, strides }: OperandDesc): SequenceField {
+  const list = `ragged_${name}`;
+  return {
+    name: `start_${name}`,
+    value: `min(u32(max(${list}[P.${list}_base + b], 0)), P.${name}_last)`,
+    part: {
+      bindings: [lengthsBinding(`raggedOffsets.${name}`, list)],
+      uniforms: [
+        offsetField(`raggedOffsets.${name}`, list),
+        { name: `${name}_last`, type: 'u32', value: Math.max(shape[2] - 1, 0) * strides[2] },
+      ],
+    },
   };
 }
 
@@ -64,20 +103,17 @@ fn length_${suffix}(b: u32) -> u32 {
  * `struct Sequence` with all that depends on the batch entry alone, and the ranges of tiles that its lengths and the
  * diagonal band leave: work outside them is skipped, and tiles wholly inside need no test per score.
  */
-export function sequencePart(problem: AttentionProblem): readonly ShaderPart[] {
-  const { band, Sq, Skv, Dqk, Dv, lengthsQ, lengthsKv, packed } = problem;
-  const sideQ = side(problem, lengthsQ, problem.q.shape[2], {
-    suffix: 'q',
-    extent: 'Sq',
-    lengths: 'seqLensQ',
-    cumulative: 'cuSeqLensQ',
-  });
-  const sideKv = side(problem, lengthsKv, problem.k.shape[2], {
-    suffix: 'kv',
-    extent: 'Skv',
-    lengths: 'seqLensKv',
-    cumulative: 'cuSeqLensKv',
-  });
+export function sequencePart(problem: AttentionProblem, operands: KernelOperands): readonly ShaderPart[] {
+  const { band, Sq, Skv, Dqk, Dv, lengthsQ, lengthsKv, q } = problem;
+  const named = Object.entries(operands) as [RaggedName, OperandDesc][];
+  const on = (side: Side): OperandDesc[] =>
+    named.filter(([name]) => sideOf[name] === side).map(([, desc]) => desc);
+  const fields = [
+    // Rows of lse and its like lie as those of q do.
+    ...sideFields(lengthsQ, [q, ...on('q')], sides.q),
+    ...sideFields(lengthsKv, on('kv'), sides.kv),
+    ...named.filter(([, { starts }]) => starts === 'ragged').map(([name, desc]) => raggedField(name, desc)),
+  ];
   return [
     {
       uniforms: [
@@ -90,29 +126,20 @@ export function sequencePart(problem: AttentionProblem): readonly ShaderPart[] {
         { name: 'bottom_right', type: 'i32', value: band?.align === 'bottom-right' ? 1 : 0 },
       ],
     },
-    sideQ,
-    sideKv,
+    ...fields.map(({ part }) => part),
     {
       code: `struct Sequence {
   b: u32,
-  length_q: u32,
-  length_kv: u32,
-  start_q: u32,
-  start_kv: u32,
-  // Rows of the tensor that belong to this sequence, padding included.
-  rows_q: u32,
-  rows_kv: u32,
   // Query i stands on key i + diagonal.
   diagonal: i32,
+${fields.map(({ name }) => `  ${name}: u32,`).join('\n')}
 }
 
 fn sequence_at(b: u32) -> Sequence {
-  let length_q = length_q(b);
-  let length_kv = length_kv(b);
   return Sequence(
-    b, length_q, length_kv, start_q(b), start_kv(b),
-    ${packed ? 'length_q, length_kv' : 'P.Sq, P.Skv'},
-    P.bottom_right * (i32(length_kv) - i32(length_q)),
+    b,
+    P.bottom_right * (i32(length_kv(b)) - i32(length_q(b))),
+${fields.map(({ value }) => `    ${value},`).join('\n')}
   );
 }
 

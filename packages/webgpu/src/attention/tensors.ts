@@ -1,4 +1,11 @@
-import type { AttentionProblem, BackwardProblem, BroadcastDesc, OperandDesc, PageDesc } from '@tilewise/core';
+import type {
+  AttentionProblem,
+  BackwardProblem,
+  BroadcastDesc,
+  OperandDesc,
+  PageDesc,
+  RaggedName,
+} from '@tilewise/core';
 import { BLOCK_MASK_TILE, elementCount, maxOffset, rowShape } from '@tilewise/core';
 import { captureTensor } from './score/captures.ts';
 
@@ -46,8 +53,11 @@ export function tensorSpans(problem: AttentionProblem): Readonly<Record<string, 
     ...(problem.v.page ? { pageTableV: tableSpan(problem.v.page) } : {}),
     cuPagesK: B + 1,
     cuPagesV: B + 1,
+    ...Object.fromEntries(raggedNames.map(name => [`raggedOffsets.${name}`, B + 1])),
   };
 }
+
+const raggedNames: readonly RaggedName[] = ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'];
 
 /** One byte for eight blocks of keys. */
 function blockMaskSpan({ B, Hq, Sq, Skv }: AttentionProblem, { strides }: BroadcastDesc): number {

@@ -1,5 +1,6 @@
-import type { AttentionProblem } from '@tilewise/core';
+import type { AttentionProblem, OperandDesc } from '@tilewise/core';
 import type { UniformField } from '../kernel/shader-part.ts';
+import { sideOf } from './operand.ts';
 import type { TileOperand } from './tile.ts';
 
 type Head = Pick<TileOperand, 'channels' | 'D'>;
@@ -27,18 +28,24 @@ export function tileOperands(
   };
 }
 
-/** The rows that results are stored to, padding included: it becomes 0. Those of dk and dv are of key head `head`. */
-export function tileResults(
+/**
+ * The rows that a result is stored to: of a dense one padding included, which becomes 0; of others those that belong to the
+ * sequence. Those of dk and dv are of key head `head`.
+ */
+export function tileResult(
+  name: 'o' | 'dq' | 'dk' | 'dv',
   problem: AttentionProblem,
-): Readonly<Record<'o' | 'dq' | 'dk' | 'dv', TileOperand>> {
+  { starts }: OperandDesc,
+): TileOperand {
   const { qk, v } = heads(problem);
-  const queries = { head: 'h', first: 'i0', end: 'seq.rows_q' };
-  const keys = { head: 'head', first: 'j0', end: 'seq.rows_kv' };
+  const side = sideOf[name];
+  const dense = { q: 'P.Sq', kv: 'P.Skv' } as const;
   return {
-    o: { name: 'o', ...queries, ...v },
-    dq: { name: 'dq', ...queries, ...qk },
-    dk: { name: 'dk', ...keys, ...qk },
-    dv: { name: 'dv', ...keys, ...v },
+    name,
+    head: side === 'q' ? 'h' : 'head',
+    first: side === 'q' ? 'i0' : 'j0',
+    end: starts === 'strided' ? dense[side] : `seq.length_${side}`,
+    ...(name === 'o' || name === 'dv' ? v : qk),
   };
 }
 
