@@ -13,7 +13,7 @@ import {
   tileRows,
 } from './tile.ts';
 import { tileOperands, tileResult } from './tile-operands.ts';
-import type { KernelConfig } from './tile-table.ts';
+import type { TileConfig } from './tile-table.ts';
 
 /** Which of the two gradients a kernel computes, and where they go. */
 export interface KeyGradients {
@@ -31,7 +31,7 @@ export interface KeyGradients {
 export function dkdvKernel(
   problem: BackwardProblem,
   { dk, dv }: KeyGradients,
-  config: KernelConfig,
+  config: TileConfig,
 ): KernelSpec {
   const { tile } = config;
   const { forward } = problem;

@@ -13,10 +13,10 @@ import {
   tileRows,
 } from './tile.ts';
 import { tileOperands, tileResult } from './tile-operands.ts';
-import type { KernelConfig } from './tile-table.ts';
+import type { TileConfig } from './tile-table.ts';
 
 /** dQ = dS · K: a workgroup has one tile of queries and walks over the key tiles that they may see. */
-export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: KernelConfig): KernelSpec {
+export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: TileConfig): KernelSpec {
   const { tile } = config;
   const { forward } = problem;
   const { B, Hq, Sq, Dqk } = forward;

@@ -2,10 +2,14 @@ import type { AttentionProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
 import type { ShaderPart } from '../kernel/shader-part.ts';
 import { dropoutPart } from './dropout.ts';
+import type { ForwardShape } from './forward-shape.ts';
 import { readOperand, writeOperand } from './operand.ts';
-import { rowAddressing, rowOutput, rowTensor } from './row-results.ts';
+import { partialsPart } from './partials.ts';
+import { type QueryRows, queryRows } from './query-rows.ts';
+import { lowest, rowAddressing, rowOutput, rowOutputsOf, writeRow } from './row-results.ts';
 import { scorePart } from './score/score.ts';
-import { sequencePart } from './sequence.ts';
+import { type KernelOperands, sequencePart } from './sequence.ts';
+import { sinkPart } from './sink.ts';
 import {
   accumulate,
   accumulators,
@@ -13,6 +17,7 @@ import {
   repeat,
   storeRows,
   storeWeightsByKey,
+  type Tile,
   tileCols,
   tileDeclarations,
   tileLanes,
@@ -23,60 +28,58 @@ import {
 import { headGroups, tileOperands, tileResult } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
 
-/** Least finite f32: the maximum of no scores. Not −Infinity, as WGSL arithmetic may assume that there are none. */
-const lowest = '-0x1.fffffep+127f';
-
 /**
  * Flash attention forward (Dao 2023, algorithm 1 with the loop order of FlashAttention-2): a workgroup has one tile of
  * queries and walks over the key tiles that they may see, with a running row maximum m, sum l and unnormalised output.
  *
  *     m' = max(m, rowmax(S))      P = exp(S − m')      l' = e^{m−m'}·l + rowsum(P)      O' = e^{m−m'}·O + dropout(P)·V
  *
- * and at the end o = O / l, lse = m + ln l.
+ * and at the end o = O / l, lse = m + ln l. With more than one part, a workgroup walks over its part of these key tiles only,
+ * and leaves m, l and O in the workspace to be merged.
  */
-export function forwardKernel(problem: AttentionProblem, config: KernelConfig): KernelSpec {
-  const { tile, tools } = config;
+export function forwardKernel(
+  problem: AttentionProblem,
+  { tile, heads, parts }: ForwardShape,
+  config: KernelConfig,
+): KernelSpec {
   const { B, Hq, Sq, Dv } = problem;
-  const rows = tileRows(tile);
+  const rows = queryRows(heads, tile);
   const cols = tileCols(tile);
-  const tiles = Math.ceil(Sq / rows);
-  const score = scorePart(problem, { tile, slope: 'none', tools });
+  const tiles = Math.ceil((Sq * heads) / tileRows(tile));
+  const score = scorePart(problem, { tile: heads === 1 ? tile : null, slope: 'none', tools: config.tools });
   const dropout = dropoutPart(problem);
   const { q, k, v } = tileOperands(problem);
-  const o = tileResult('o', problem, problem.o);
-  const rowOutputs: readonly RowOutput[] = [
-    'lse',
-    ...(problem.outputs.max ? (['max'] as const) : []),
-    ...(problem.outputs.sumExp ? (['sumExp'] as const) : []),
-  ];
-  const sink: ShaderPart = problem.sink ? rowTensor('sink', 'read', 'f32') : {};
   const perLane = vectorsPerLane(Dv, tile);
+  const finish = parts === 1 ? wholeResult(problem, tile, rows, config) : partialResult(problem, tile, parts);
 
   const body = `
-  let tile = P.tiles - 1u - group % P.tiles;
-  let h = (group / P.tiles) % P.Hq;
-  let seq = sequence_at(group / (P.tiles * P.Hq));
-  let i0 = tile * ${rows}u;
+  let part = ${parts === 1 ? '0u' : 'group % P.parts'};
+  let place = ${parts === 1 ? 'group' : 'group / P.parts'};
+  let tile = P.tiles - 1u - place % P.tiles;
+  let h = (place / P.tiles) % P.head_groups * ${heads === 1 ? '1u' : 'P.row_heads'};
+  let seq = sequence_at(place / (P.tiles * P.head_groups));
+  let row0 = tile * ${tileRows(tile)}u;
   let tx = lane % ${tile.tx}u;
   let ty = lane / ${tile.tx}u;
+  ${rows.span}
+  ${rows.places}
   ${repeat(4, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`, '\n  ')}
   ${accumulators(tile, 'acc', Dv)}
 
-  let keys = key_range(seq, i0, i0 + ${rows}u);
+  let keys = ${parts === 1 ? 'key_range(seq, i0, i1)' : `part_of(key_range(seq, i0, i1), part)`};
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${score.skip}
-    ${products(tile, [{ into: 's', a: q, b: k }])}
+    ${products(tile, [{ into: 's', a: rows.operand(q), b: k }])}
 
-    let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
-    let i = i0 + ty * 4u;
+    let whole = tile_inside(seq, i0, i1, j0, j0 + ${cols}u);
     let j = j0 + tx * 4u;
     ${repeat(
       4,
       r => `var inside${r} = vec4<bool>(true);
     if (!whole) {
-      inside${r} = inside4(seq, i + ${r}u, j);
+      inside${r} = inside4(seq, query${r}, j);
     }
-    let score${r} = score4(seq, h, i + ${r}u, j, s${r}, inside${r});
+    let score${r} = score4(seq, head${r}, query${r}, j, s${r}, inside${r});
     let x${r} = select(vec4f(${lowest}), score${r}.value, score${r}.seen);
     row_partial[(ty * 4u + ${r}u) * ${tile.tx}u + tx] = max(max(x${r}.x, x${r}.y), max(x${r}.z, x${r}.w));`,
       '\n    ',
@@ -95,7 +98,7 @@ export function forwardKernel(problem: AttentionProblem, config: KernelConfig): 
     ${repeat(perLane, n => `acc${r}_${n} *= rescale${r};`, '\n    ')}`,
       '\n    ',
     )}
-    ${dropout ? repeat(4, r => `let weight${r} = p${r} * dropout4(seq, h, i + ${r}u, j);`, '\n    ') : ''}
+    ${dropout ? repeat(4, r => `let weight${r} = p${r} * dropout4(seq, head${r}, query${r}, j);`, '\n    ') : ''}
     ${storeWeightsByKey(tile, r => (dropout ? `weight${r}` : `p${r}`))}
     ${accumulate(tile, 'acc', v, { over: 'keys', watch: score.hides ? 'true' : '!whole' })}
   }
@@ -109,69 +112,111 @@ export function forwardKernel(problem: AttentionProblem, config: KernelConfig): 
     r => `l${r} = 0.0;
   for (var x = 0u; x < ${tile.tx}u; x++) {
     l${r} += row_partial[(ty * 4u + ${r}u) * ${tile.tx}u + x];
-  }
-  ${problem.sink ? addSink(r, perLane) : ''}
-  let inverse${r} = select(0.0, 1.0 / l${r}, l${r} != 0.0);`,
+  }`,
     '\n  ',
   )}
-  ${storeRows(tile, o, (r, n) => `acc${r}_${n} * inverse${r}`)}
-  if (tx == 0u) {
-    ${repeat(
-      4,
-      r => `if (i0 + ty * 4u + ${r}u < row_count(seq)) {
-      let at = row_at(seq, h, i0 + ty * 4u + ${r}u);
-      let dead = l${r} == 0.0;
-      ${rowOutputs.map(name => `${name}_write(at, ${rowValue(name, r)});`).join('\n      ')}
-    }`,
-      '\n    ',
-    )}
-  }`;
+  ${finish.code}`;
 
   return kernelSpec({
-    name: 'attention forward',
-    groups: tiles * Hq * B,
+    name: parts === 1 ? 'attention forward' : 'attention forward part',
+    groups: parts * tiles * (Hq / heads) * B,
     workgroupSize: tileLanes(tile),
     parts: [
       {
-        uniforms: [{ name: 'tiles', type: 'u32', value: tiles }, ...headGroups(problem)],
+        uniforms: [
+          { name: 'tiles', type: 'u32', value: tiles },
+          { name: 'head_groups', type: 'u32', value: Hq / heads },
+          ...headGroups(problem),
+          ...rows.uniforms,
+        ],
         requires: tileRequires,
       },
-      ...sequencePart(problem, { q: problem.q, k: problem.k, v: problem.v, o: problem.o }),
+      ...sequencePart(problem, { q: problem.q, k: problem.k, v: problem.v, ...finish.operands }),
       readOperand('q', problem.q, config),
       readOperand('k', problem.k, config),
       readOperand('v', problem.v, config),
-      writeOperand('o', problem.o, config),
       rowAddressing(problem),
-      ...rowOutputs.map(rowOutput),
       ...score.parts,
       ...(dropout ? [dropout] : []),
-      sink,
+      ...finish.parts,
     ],
-    declarations: tileDeclarations(tile),
+    declarations: `${tileDeclarations(tile)}${parts === 1 ? '' : `\n\n${partOf(cols)}`}`,
     body,
   });
 }
 
-/** The sink joins the softmax as a key without a value, in rows that exist. */
-function addSink(r: number, perLane: number): string {
-  return `if (i0 + ty * 4u + ${r}u < seq.length_q) {
-    let sink_logit = sink[P.sink_base + h];
-    let m_new = max(m${r}, sink_logit);
-    let rescale = exp(m${r} - m_new);
-    l${r} = l${r} * rescale + exp(sink_logit - m_new);
-    m${r} = m_new;
-    ${repeat(perLane, n => `acc${r}_${n} *= rescale;`, '\n    ')}
-  }`;
+/** The end of the kernel: what is stored of m, l and the accumulators, and the parts that this takes. */
+interface Finish {
+  readonly code: string;
+  readonly operands: KernelOperands;
+  readonly parts: readonly ShaderPart[];
 }
 
-type RowOutput = 'lse' | 'max' | 'sumExp';
-
-/** Bits of a row's result; a row without keys has lse = max = −Infinity and sumExp = 0. */
-function rowValue(name: RowOutput, r: number): string {
-  const bits: Readonly<Record<RowOutput, string>> = {
-    lse: `select(bitcast<u32>(m${r} + log(l${r})), 0xff800000u, dead)`,
-    max: `select(bitcast<u32>(m${r}), 0xff800000u, dead)`,
-    sumExp: `bitcast<u32>(l${r})`,
+/** o, lse and what else was asked for. */
+function wholeResult(problem: AttentionProblem, tile: Tile, rows: QueryRows, config: KernelConfig): Finish {
+  const outputs = rowOutputsOf(problem);
+  const joinSink = (r: number): string => `if (query${r} < seq.length_q) {
+    let joined = join_sink(head${r}, m${r}, l${r});
+    m${r} = joined.x;
+    l${r} = joined.y;
+    scale${r} = joined.z;
+  }`;
+  return {
+    code: `${repeat(
+      4,
+      r => `var scale${r} = 1.0;
+  ${problem.sink ? joinSink(r) : ''}
+  scale${r} = select(0.0, scale${r} / l${r}, l${r} != 0.0);`,
+      '\n  ',
+    )}
+  ${storeRows(tile, rows.operand(tileResult('o', problem, problem.o)), (r, n) => `acc${r}_${n} * scale${r}`)}
+  if (tx == 0u) {
+    ${repeat(
+      4,
+      r => `if (query${r} < row_count(seq)) {
+      let at = row_at(seq, head${r}, query${r});
+      ${writeRow(outputs, `m${r}`, `l${r}`)}
+    }`,
+      '\n    ',
+    )}
+  }`,
+    operands: { o: problem.o },
+    parts: [writeOperand('o', problem.o, config), ...outputs.map(rowOutput), problem.sink ? sinkPart() : {}],
   };
-  return bits[name];
+}
+
+/** The results of one part of the keys. */
+function partialResult({ Dv }: AttentionProblem, tile: Tile, parts: number): Finish {
+  return {
+    code: repeat(
+      4,
+      r => `if (query${r} < seq.length_q) {
+    let first = partial_at(row_at(seq, head${r}, query${r}), part);
+    if (tx == 0u) {
+      workspace[first] = vec4f(m${r}, l${r}, 0.0, 0.0);
+    }
+    ${repeat(
+      vectorsPerLane(Dv, tile),
+      n => `if (${n * tile.tx}u + tx < P.partial_vectors - 1u) {
+      workspace[first + ${n * tile.tx + 1}u + tx] = acc${r}_${n};
+    }`,
+      '\n    ',
+    )}
+  }`,
+      '\n  ',
+    ),
+    operands: {},
+    parts: [partialsPart(Dv, parts, 'read_write')],
+  };
+}
+
+/** `part_of(keys, part)`: the range of one part, of as many whole tiles as any other but the last. */
+function partOf(cols: number): string {
+  return `fn part_of(keys: vec2u, part: u32) -> vec2u {
+  let first = keys.x / ${cols}u;
+  let end = max(first, (keys.y + ${cols - 1}u) / ${cols}u);
+  let each = (end - first + P.parts - 1u) / P.parts;
+  let begin = first + part * each;
+  return vec2u(begin * ${cols}u, min(keys.y, (begin + each) * ${cols}u));
+}`;
 }

@@ -7,7 +7,7 @@ import { scorePart } from './score/score.ts';
 import { type KernelOperands, sequencePart } from './sequence.ts';
 import { products, repeat, tileCols, tileRequires, tileRows } from './tile.ts';
 import { headGroups, tileOperands } from './tile-operands.ts';
-import type { KernelConfig } from './tile-table.ts';
+import type { TileConfig } from './tile-table.ts';
 
 /** What the backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the rows' (lse, δ). */
 export interface GradientTile {
@@ -40,7 +40,7 @@ export interface GradientTileOptions {
  */
 export function gradientTile(
   problem: BackwardProblem,
-  config: KernelConfig,
+  config: TileConfig,
   options: GradientTileOptions,
 ): GradientTile {
   const { tile, tools } = config;

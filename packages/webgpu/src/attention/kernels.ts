@@ -6,18 +6,29 @@ import { dkdvKernel } from './dkdv.ts';
 import { dqKernel } from './dq.ts';
 import { dsinkKernel } from './dsink.ts';
 import { forwardKernel } from './forward.ts';
+import { type ForwardShape, forwardShape } from './forward-shape.ts';
+import { mergeKernel } from './merge.ts';
 import { rowsKernel } from './rows.ts';
 import { dAlibiKernel, dbiasKernel } from './score-gradient.ts';
 import type { GradientDescs } from './tensors.ts';
-import { defaultTile, type KernelConfig, maxChannelsForFusedKeyGradients } from './tile-table.ts';
+import type { Tile } from './tile.ts';
+import {
+  defaultTile,
+  type KernelConfig,
+  maxChannelsForFusedKeyGradients,
+  type TileConfig,
+} from './tile-table.ts';
 
 /** The kernels of a forward problem, in the order in which they run. */
 export function forwardKernels(
   problem: AttentionProblem,
   unaligned: ReadonlySet<string>,
   tools: ExprTools | null = null,
+  shape: ForwardShape = forwardShape(problem),
 ): KernelSpec[] {
-  return [forwardKernel(problem, { tile: defaultTile, unaligned, tools })];
+  const config: KernelConfig = { unaligned, tools };
+  const kernel = forwardKernel(problem, shape, config);
+  return shape.parts === 1 ? [kernel] : [kernel, mergeKernel(problem, shape.parts, config)];
 }
 
 /** The kernels of a backward problem: only those that the wanted gradients need. */
@@ -27,8 +38,9 @@ export function backwardKernels(
   capabilities: Capabilities,
   unaligned: ReadonlySet<string>,
   tools: ExprTools | null = null,
+  tile: Tile = defaultTile,
 ): KernelSpec[] {
-  const config: KernelConfig = { tile: defaultTile, unaligned, tools };
+  const config: TileConfig = { tile, unaligned, tools };
   const wanted = new Set(problem.gradients);
   const kernels = [rowsKernel(problem, config)];
   const dk = wanted.has('dk') ? { dk: gradients.dk } : null;

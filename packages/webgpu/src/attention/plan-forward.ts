@@ -4,7 +4,7 @@ import type { GpuContext } from '../device/context.ts';
 import { forwardKernels } from './kernels.ts';
 import { checkResultLayout, demandSupport, makePlan, type Plan, type PlanOptions } from './plan.ts';
 import { deviceReasons, forwardReasons, support } from './support.ts';
-import { tensorSpans } from './tensors.ts';
+import { forwardTensorSpans } from './tensors.ts';
 
 /** Whether this context can run a forward problem, and why not. */
 export function checkForwardSupport(
@@ -15,7 +15,7 @@ export function checkForwardSupport(
   const reasons = forwardReasons(problem);
   if (reasons.length > 0) return support(reasons);
   return support(
-    deviceReasons(forwardKernels(problem, new Set(), tools), tensorSpans(problem), capabilities),
+    deviceReasons(forwardKernels(problem, new Set(), tools), forwardTensorSpans(problem), capabilities),
   );
 }
 
@@ -42,5 +42,5 @@ export function planForward(
   checkResultLayout('o', problem.o, [B, Hq, Sq, Dv]);
   demandSupport(checkForwardSupport(ctx, problem, tools));
   const kernels = forwardKernels(problem, new Set(unaligned), tools);
-  return makePlan(ctx, kernels, tensorSpans(problem), problem);
+  return makePlan(ctx, kernels, forwardTensorSpans(problem), problem);
 }

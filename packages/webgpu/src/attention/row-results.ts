@@ -35,8 +35,32 @@ export function rowTensor(
   };
 }
 
+/** Least finite f32: the maximum of no scores. Not −Infinity, as WGSL arithmetic may assume that there are none. */
+export const lowest = '-0x1.fffffep+127f';
+
+/** Results that forward gives with one number per row. */
+export type RowOutput = 'lse' | 'max' | 'sumExp';
+
+/** Those of a problem. */
+export function rowOutputsOf({ outputs: { max, sumExp } }: AttentionProblem): readonly RowOutput[] {
+  return ['lse', ...(max ? (['max'] as const) : []), ...(sumExp ? (['sumExp'] as const) : [])];
+}
+
+/**
+ * Statements that write the results of row `at` with maximum `m` and sum `l`; a row without keys, whose l is 0, has
+ * lse = max = −Infinity and sumExp = 0.
+ */
+export function writeRow(outputs: readonly RowOutput[], m: string, l: string): string {
+  const bits: Readonly<Record<RowOutput, string>> = {
+    lse: `select(bitcast<u32>(${m} + log(${l})), 0xff800000u, ${l} == 0.0)`,
+    max: `select(bitcast<u32>(${m}), 0xff800000u, ${l} == 0.0)`,
+    sumExp: `bitcast<u32>(${l})`,
+  };
+  return outputs.map(name => `${name}_write(at, ${bits[name]});`).join('\n      ');
+}
+
 /** `NAME_write(at, bits)`: one row's result, given as bits because −Infinity is among them. */
-export function rowOutput(name: string): ShaderPart {
+export function rowOutput(name: RowOutput): ShaderPart {
   const variable = `${name}_rows`;
   return {
     bindings: [{ name, variable, element: 'u32', access: 'read_write', elementBytes: 4, alignment: 4 }],

@@ -3,7 +3,7 @@ import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
 import { elementStore } from './element-store.ts';
 import { gradientTile } from './gradient-tile.ts';
 import { repeat, tileCols, tileDeclarations, tileLanes, tileRows } from './tile.ts';
-import type { KernelConfig } from './tile-table.ts';
+import type { TileConfig } from './tile-table.ts';
 
 /**
  * A tensor that every score has a share in: its shape broadcasts to (B, Hq, Sq, Skv), and a score's gradient dS reaches it
@@ -17,7 +17,7 @@ interface ScoreInput {
 }
 
 /** dBias: dS summed over the dimensions along which the bias is broadcast. */
-export function dbiasKernel(problem: BackwardProblem, config: KernelConfig): KernelSpec | null {
+export function dbiasKernel(problem: BackwardProblem, config: TileConfig): KernelSpec | null {
   const { bias } = problem.forward;
   if (!bias) return null;
   return scoreInputKernel(problem, config, {
@@ -29,7 +29,7 @@ export function dbiasKernel(problem: BackwardProblem, config: KernelConfig): Ker
 }
 
 /** dAlibi[h]: Σ −|i + diagonal − j| · dS. */
-export function dAlibiKernel(problem: BackwardProblem, config: KernelConfig): KernelSpec {
+export function dAlibiKernel(problem: BackwardProblem, config: TileConfig): KernelSpec {
   return scoreInputKernel(problem, config, {
     name: 'dAlibi',
     dtype: 'f32',
@@ -44,7 +44,7 @@ export function dAlibiKernel(problem: BackwardProblem, config: KernelConfig): Ke
  */
 function scoreInputKernel(
   problem: BackwardProblem,
-  config: KernelConfig,
+  config: TileConfig,
   { name, dtype, shape, share }: ScoreInput,
 ): KernelSpec {
   const { B, Hq, Sq, Skv } = problem.forward;

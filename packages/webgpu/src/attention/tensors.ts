@@ -7,6 +7,7 @@ import type {
   RaggedName,
 } from '@tilewise/core';
 import { BLOCK_MASK_TILE, elementCount, maxOffset, rowShape } from '@tilewise/core';
+import { type ForwardShape, forwardShape, workspaceVectors } from './forward-shape.ts';
 import { captureTensor } from './score/captures.ts';
 
 const spanOf = (shape: readonly number[], strides: readonly number[]): number =>
@@ -63,6 +64,14 @@ const raggedNames: readonly RaggedName[] = ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk'
 function blockMaskSpan({ B, Hq, Sq, Skv }: AttentionProblem, { strides }: BroadcastDesc): number {
   const blocks = (S: number): number => Math.ceil(S / BLOCK_MASK_TILE);
   return spanOf([B, Hq, blocks(Sq), Math.ceil(blocks(Skv) / 8)], strides);
+}
+
+/** The same for forward; the workspace has what parts of the keys give, in vec4s. */
+export function forwardTensorSpans(
+  problem: AttentionProblem,
+  shape: ForwardShape = forwardShape(problem),
+): Readonly<Record<string, number>> {
+  return { ...tensorSpans(problem), workspace: workspaceVectors(problem, shape) };
 }
 
 /** Layouts of the gradients by q, k and v. */

@@ -10,6 +10,11 @@ const heads = ({ Dqk, Dv }: AttentionProblem): { readonly qk: Head; readonly v: 
   v: { channels: 'P.Dv', D: Dv },
 });
 
+const rowsOf = (name: string, head: string): Pick<TileOperand, 'name' | 'row'> => ({
+  name,
+  row: s => `${name}_row(seq, ${head}, ${s})`,
+});
+
 /**
  * The rows that tiles are computed from: queries from i0 and keys from j0, of query head h, up to the lengths of the sequence.
  * What lies beyond is padding and never read.
@@ -18,13 +23,13 @@ export function tileOperands(
   problem: AttentionProblem,
 ): Readonly<Record<'q' | 'k' | 'v' | 'dO', TileOperand>> {
   const { qk, v } = heads(problem);
-  const queries = { head: 'h', first: 'i0', end: 'seq.length_q' };
+  const queries = { first: 'i0', end: 'seq.length_q' };
   const keys = { first: 'j0', end: 'seq.length_kv' };
   return {
-    q: { name: 'q', ...queries, ...qk },
-    k: { name: 'k', head: 'h / P.group_k', ...keys, ...qk },
-    v: { name: 'v', head: 'h / P.group_v', ...keys, ...v },
-    dO: { name: 'dO', ...queries, ...v },
+    q: { ...rowsOf('q', 'h'), ...queries, ...qk },
+    k: { ...rowsOf('k', 'h / P.group_k'), ...keys, ...qk },
+    v: { ...rowsOf('v', 'h / P.group_v'), ...keys, ...v },
+    dO: { ...rowsOf('dO', 'h'), ...queries, ...v },
   };
 }
 
@@ -41,8 +46,7 @@ export function tileResult(
   const side = sideOf[name];
   const dense = { q: 'P.Sq', kv: 'P.Skv' } as const;
   return {
-    name,
-    head: side === 'q' ? 'h' : 'head',
+    ...rowsOf(name, side === 'q' ? 'h' : 'head'),
     first: side === 'q' ? 'i0' : 'j0',
     end: starts === 'strided' ? dense[side] : `seq.length_${side}`,
     ...(name === 'o' || name === 'dv' ? v : qk),

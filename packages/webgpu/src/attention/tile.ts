@@ -23,8 +23,8 @@ export const tileLanes = ({ tx, ty }: Tile): number => tx * ty;
 /** vec4s of a result row that each lane holds; lane x has vectors x, x + tx, x + 2·tx, … */
 export const vectorsPerLane = (D: number, { tx }: Tile): number => Math.ceil(D / 4 / tx);
 
-/** vec4s from one row in workgroup memory to the next; one more than are used, so that rows start in different banks. */
-const pitch = (used: number): number => used + 1;
+/** vec4s from one row in workgroup memory to the next: an odd number, so that rows start in different banks. */
+const pitch = (used: number): number => used + 1 - (used % 2);
 
 const poolVectors = (tile: Tile): number => (tileRows(tile) + tileCols(tile)) * pitch(tile.depth);
 const weightVectors = (tile: Tile): number =>
@@ -56,10 +56,11 @@ fn weighted(weight: f32, x: vec4f) -> vec4f {
 
 export const tileRequires: readonly WgslPiece[] = [hasNonFinite];
 
-/** Rows of a tensor from `first` on: `NAME_row(seq, head, s)` for s below `end`. All but D are WGSL expressions. */
+/** Rows of a tensor from `first` on, up to `end`. All but D are WGSL expressions. */
 export interface TileOperand {
   readonly name: string;
-  readonly head: string;
+  /** Where row s starts, as `NAME_row` gives it. */
+  readonly row: (s: string) => string;
   readonly first: string;
   readonly end: string;
   /** The head size: the uniform that holds it, and its value. */
@@ -77,9 +78,9 @@ export interface Product {
 /** Statements that put `depth` vec4s from channel d0 on of `count` rows into the pool; row r goes to place `slot`. */
 function loadChunk(tile: Tile, operands: readonly TileOperand[], count: number, slot: string): string {
   const { depth } = tile;
-  const load = ({ name, head, first, end }: TileOperand): string => `let s = ${first} + r;
+  const load = ({ name, row, first, end }: TileOperand): string => `let s = ${first} + r;
       if (s < ${end} && d < channels) {
-        x = ${name}_load4(${name}_row(seq, ${head}, s), d);
+        x = ${name}_load4(${row('s')}, d);
       }`;
   const [one = '', other] = operands.map(load);
   return `for (var n = lane; n < ${count * depth}u; n += ${tileLanes(tile)}u) {
@@ -167,7 +168,7 @@ export function accumulate(
   operand: TileOperand,
   { over, watch }: { readonly over: 'keys' | 'queries'; readonly watch: string },
 ): string {
-  const { head, first, end, channels, D } = operand;
+  const { row, first, end, channels, D } = operand;
   const perLane = vectorsPerLane(D, tile);
   const width = perLane * tile.tx;
   const length = over === 'keys' ? tileCols(tile) : tileRows(tile);
@@ -186,7 +187,7 @@ export function accumulate(
         // Rows and channels beyond those that exist count as 0: what lies there is never read.
         var x = vec4f();
         if (s < ${end} && d < ${channels}) {
-          x = ${operand.name}_load4(${operand.name}_row(seq, ${head}, s), d);
+          x = ${operand.name}_load4(${row('s')}, d);
         }
         if (${watch} && has_non_finite(x)) {
           atomicStore(&garbage, 1u);
@@ -205,14 +206,14 @@ export function accumulate(
 /** Stores `value(r, n)` of every accumulator to a tensor's rows `first` + 4·ty + r below `end`. */
 export function storeRows(
   tile: Tile,
-  { name, head, first, end, channels, D }: TileOperand,
+  { name, row, first, end, channels, D }: TileOperand,
   value: (r: number, n: number) => string,
 ): string {
   const perLane = vectorsPerLane(D, tile);
   return repeat(
     4,
     r => `if (${first} + ty * 4u + ${r}u < ${end}) {
-    let row = ${name}_row(seq, ${head}, ${first} + ty * 4u + ${r}u);
+    let row = ${row(`(${first} + ty * 4u + ${r}u)`)};
     ${repeat(
       perLane,
       n => `if (4u * (${n * tile.tx}u + tx) < ${channels}) {

@@ -1,0 +1,50 @@
+import { type AttentionProblem, elementCount, rowShape } from '@tilewise/core';
+import { partialVectors } from './partials.ts';
+import { sharingHeads } from './query-rows.ts';
+import { type Tile, tileCols, tileRows } from './tile.ts';
+import { defaultTile, forwardTiles } from './tile-table.ts';
+
+/** How the forward pass of a problem is cut into workgroups. */
+export interface ForwardShape {
+  readonly tile: Tile;
+  /** Query heads whose rows lie in one tile: 1, or all that share a key and a value head. */
+  readonly heads: number;
+  /** Parts of the keys that workgroups of their own work on; more than one need a merge. */
+  readonly parts: number;
+}
+
+/** Queries per head up to which the heads of a group share a tile, and keys are split. */
+const fewQueries = 16;
+
+/** Workgroups that keep a large GPU busy, and keys that one of them should have at least. */
+const manyGroups = 512;
+const keysPerPart = 256;
+/** Parts that the merge still reads quickly. */
+const maxParts = 64;
+
+/**
+ * Few queries leave most of a GPU idle: then the heads of a group share tiles, tiles have only as many rows as there are, and
+ * keys are split over workgroups until there are enough of them.
+ */
+export function forwardShape(problem: AttentionProblem): ForwardShape {
+  const { B, Hq, Sq, Dv } = problem;
+  const heads = Sq <= fewQueries ? sharingHeads(problem) : 1;
+  const rows = Sq * heads;
+  const tile = forwardTiles.find(({ upTo }) => rows <= upTo.rows && Dv <= upTo.Dv)?.tile ?? defaultTile;
+  const groups = Math.ceil(rows / tileRows(tile)) * (Hq / heads) * B;
+  // More queries than few take workgroups enough, and memory for the parts that would be missed.
+  if (groups === 0 || Sq > fewQueries) return { tile, heads, parts: 1 };
+  const wanted = Math.min(manyGroups / groups, keysPerQueryTile(problem, tile) / keysPerPart);
+  return { tile, heads, parts: Math.max(1, Math.min(maxParts, Math.floor(wanted))) };
+}
+
+/** Keys that a tile of queries sees at most, by the number of keys and the diagonal band. */
+function keysPerQueryTile({ Sq, Skv, band }: AttentionProblem, tile: Tile): number {
+  if (band === null || band.left === null || band.right === null) return Skv;
+  return Math.min(Skv, band.left + band.right + Math.min(Sq, tileRows(tile)) + tileCols(tile));
+}
+
+/** vec4s that the parts of a problem take in the workspace. */
+export function workspaceVectors(problem: AttentionProblem, { parts }: ForwardShape): number {
+  return parts === 1 ? 0 : elementCount(rowShape(problem)) * parts * partialVectors(problem.Dv);
+}

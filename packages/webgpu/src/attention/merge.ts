@@ -1,0 +1,76 @@
+import type { AttentionProblem } from '@tilewise/core';
+import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
+import { writeOperand } from './operand.ts';
+import { partialsPart } from './partials.ts';
+import { lowest, rowAddressing, rowOutput, rowOutputsOf, writeRow } from './row-results.ts';
+import { sequencePart } from './sequence.ts';
+import { sinkPart } from './sink.ts';
+import { tileResult } from './tile-operands.ts';
+import type { KernelConfig } from './tile-table.ts';
+
+const lanes = 64;
+
+/**
+ * The softmax over all keys from `parts` softmaxes over disjoint parts of them (the split-KV combination of
+ * "Flash-Decoding", 2023), which joins the sink too, as it belongs to no part:
+ *
+ *     m = max_n m_n          l = Σ_n e^(m_n − m) l_n          o = Σ_n e^(m_n − m) O_n / l
+ *
+ * An invocation gives one vector of one row's output; the first of a row gives lse, max and sumExp as well.
+ */
+export function mergeKernel(problem: AttentionProblem, parts: number, config: KernelConfig): KernelSpec {
+  const { B, Hq, Sq, Dv } = problem;
+  const vectors = Math.ceil(Dv / 4);
+  const { row, end } = tileResult('o', problem, problem.o);
+  const rowOutputs = rowOutputsOf(problem);
+  const body = `
+  let vectors = P.partial_vectors - 1u;
+  let n = group * ${lanes}u + lane;
+  let row = n / vectors;
+  let vector = n % vectors;
+  let i = row % P.Sq;
+  let h = (row / P.Sq) % P.Hq;
+  let b = row / (P.Sq * P.Hq);
+  if (b >= P.B) {
+    return;
+  }
+  let seq = sequence_at(b);
+  let at = row_at(seq, h, i);
+  var m = ${lowest};
+  var l = 0.0;
+  var acc = vec4f();
+  var scale = 1.0;
+  if (i < seq.length_q) {
+    for (var part = 0u; part < P.parts; part++) {
+      m = max(m, workspace[partial_at(at, part)].x);
+    }
+    for (var part = 0u; part < P.parts; part++) {
+      let first = partial_at(at, part);
+      let weight = exp(workspace[first].x - m);
+      l += weight * workspace[first].y;
+      acc += weight * workspace[first + 1u + vector];
+    }
+    ${problem.sink ? 'let joined = join_sink(h, m, l);\n    m = joined.x;\n    l = joined.y;\n    scale = joined.z;' : ''}
+  }
+  if (i < ${end}) {
+    o_store4(${row('i')}, 4u * vector, acc * select(0.0, scale / l, l != 0.0));
+  }
+  if (vector == 0u && i < row_count(seq)) {
+    ${writeRow(rowOutputs, 'm', 'l')}
+  }`;
+  return kernelSpec({
+    name: 'attention merge',
+    groups: Math.ceil((B * Hq * Sq * vectors) / lanes),
+    workgroupSize: lanes,
+    parts: [
+      { uniforms: [{ name: 'B', type: 'u32', value: B }] },
+      ...sequencePart(problem, { o: problem.o }),
+      partialsPart(Dv, parts, 'read'),
+      writeOperand('o', problem.o, config),
+      rowAddressing(problem),
+      ...rowOutputs.map(rowOutput),
+      problem.sink ? sinkPart() : {},
+    ],
+    body,
+  });
+}

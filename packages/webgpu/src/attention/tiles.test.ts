@@ -1,0 +1,82 @@
+import { normaliseBackward, type SdpaOptions, Tensor } from '@tilewise/core';
+import { expect, test } from 'vitest';
+import { exactResults, normal, type Results } from '../../testing/attention-call.ts';
+import { expectAgreement } from '../../testing/expect-agreement.ts';
+import { sharedContext } from '../../testing/shared-context.ts';
+import type { KernelSpec } from '../index.ts';
+import type { ForwardShape } from './forward-shape.ts';
+import { backwardKernels, forwardKernels } from './kernels.ts';
+import { makePlan } from './plan.ts';
+import { backwardTensorSpans, forwardTensorSpans } from './tensors.ts';
+import { type Tile, tileMemory } from './tile.ts';
+import { defaultTile } from './tile-table.ts';
+
+const [B, Hq, Hk, Sq, Skv, Dqk, Dv] = [2, 4, 2, 37, 83, 20, 12];
+const [q, k, v, dO] = [
+  normal([B, Hq, Sq, Dqk], 1),
+  normal([B, Hk, Skv, Dqk], 2),
+  normal([B, Hk, Skv, Dv], 3),
+  normal([B, Hq, Sq, Dv], 4),
+];
+const options: SdpaOptions<Tensor> = {
+  ...{ window: { left: 40, right: 3 }, causal: 'bottom-right', softcap: 5, sink: [1, -2, 0, 3] },
+  ...{ seqLensKv: [83, 51], dropout: { p: 0.3, seed: 5n }, alibi: [0.1, 0.2, 0.05, 0] },
+};
+const exact = exactResults({ q, k, v, dO, options });
+const { o, lse } = exact;
+const { problem, operands } = normaliseBackward({ q, k, v, o, lse, dO }, options);
+const { forward } = problem;
+
+/** Runs kernels on the operands of the problem and gives some of the tensors that they write. */
+async function run(
+  kernels: readonly KernelSpec[],
+  spans: Readonly<Record<string, number>>,
+  names: readonly string[],
+): Promise<Results> {
+  const ctx = await sharedContext();
+  const plan = makePlan(ctx, kernels, spans, forward);
+  const given = Object.entries(operands).filter(([, t]) => t instanceof Tensor);
+  const tensors = Object.fromEntries(given.map(([name, t]) => [name, ctx.upload(t)]));
+  for (const name of names) tensors[name] = ctx.allocate(exact[name].shape, exact[name].dtype);
+  if (plan.workspaceBytes > 0) tensors.workspace = ctx.allocate([plan.workspaceBytes / 4], 'f32');
+  const encoder = ctx.device.createCommandEncoder();
+  plan.encode(encoder, tensors);
+  ctx.device.queue.submit([encoder.finish()]);
+  const results: Record<string, Tensor> = {};
+  for (const name of names) results[name] = await ctx.download(tensors[name]);
+  for (const tensor of Object.values(tensors)) tensor.destroy();
+  plan.destroy();
+  return results;
+}
+
+const only = (names: readonly string[]): Results => Object.fromEntries(names.map(n => [n, exact[n]]));
+
+test.each<ForwardShape>([
+  { tile: defaultTile, heads: 1, parts: 1 },
+  { tile: defaultTile, heads: 2, parts: 5 },
+  { tile: { tx: 4, ty: 4, depth: 8 }, heads: 2, parts: 1 },
+  { tile: { tx: 32, ty: 1, depth: 4 }, heads: 1, parts: 2 },
+  { tile: { tx: 16, ty: 4, depth: 6 }, heads: 2, parts: 3 },
+  { tile: { tx: 2, ty: 8, depth: 1 }, heads: 1, parts: 64 },
+  { tile: { tx: 3, ty: 5, depth: 7 }, heads: 2, parts: 2 },
+])('forward is the same on any tiles: %o', async shape => {
+  expect(tileMemory(shape.tile)).toBeLessThanOrEqual(16384);
+  const kernels = forwardKernels(forward, new Set(), null, shape);
+  const names = ['o', 'lse'];
+  expectAgreement(await run(kernels, forwardTensorSpans(forward, shape), names), only(names));
+});
+
+test.each<Tile>([
+  { tx: 8, ty: 8, depth: 3 },
+  { tx: 4, ty: 4, depth: 8 },
+  { tx: 2, ty: 2, depth: 16 },
+  { tx: 10, ty: 10, depth: 4 },
+])('backward is the same on any square tiles: %o', async tile => {
+  const ctx = await sharedContext();
+  const layouts = { dq: forward.q, dk: forward.k, dv: forward.v };
+  const kernels = backwardKernels(problem, layouts, ctx.capabilities, new Set(), null, tile);
+  const names = problem.gradients;
+  expectAgreement(await run(kernels, backwardTensorSpans(problem, layouts), names), only(names), {
+    distance: 90,
+  });
+});
