@@ -12,6 +12,8 @@ export interface Outcome {
 /** One test case: a name that `--filter` looks at, and how to run it. */
 export interface ConformanceCase {
   readonly name: string;
+  /** Why it is not to be run, by an option of its suite. */
+  readonly skip?: string;
   run(): Promise<Outcome>;
 }
 

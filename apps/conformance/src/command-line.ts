@@ -25,7 +25,7 @@ export function parseCommand(args: readonly string[], suites: readonly Suite[]):
   if (!suite) throw new UsageError(name === undefined ? 'Name a suite.' : `There is no suite '${name}'.`);
   const { filter, json, ...given } = parse(rest, suite);
   const options: Record<string, string> = {};
-  for (const [option, { choices, required }] of Object.entries(suite.options)) {
+  for (const [option, { choices, required, number }] of Object.entries(suite.options)) {
     const value = given[option] ?? choices?.[0];
     if (value === undefined) {
       if (required) throw new UsageError(`${suite.name} needs --${option}.`);
@@ -33,6 +33,9 @@ export function parseCommand(args: readonly string[], suites: readonly Suite[]):
     }
     if (typeof value !== 'string' || (choices && !choices.includes(value))) {
       throw new UsageError(`--${option} is one of ${choices?.join(', ')}, not '${value}'.`);
+    }
+    if (number && !(value.trim() !== '' && Number.isFinite(Number(value)))) {
+      throw new UsageError(`--${option} is a number, not '${value}'.`);
     }
     options[option] = value;
   }

@@ -7,7 +7,7 @@ export interface RunListener {
 }
 
 /**
- * Runs the cases whose name contains `filter`, one after the other, and counts. A case that throws has failed, with the
+ * Runs the cases whose name contains `filter` and that no option skips, one after the other, and counts. A case that throws has failed, with the
  * error's message as its reason.
  */
 export async function runCases(
@@ -18,9 +18,8 @@ export async function runCases(
   const counts = { ...noCases };
   for (const [index, testCase] of cases.entries()) {
     listener.started?.(testCase.name, index, cases.length);
-    const result = testCase.name.includes(filter)
-      ? await runCase(testCase)
-      : skipped(testCase.name, `its name does not contain '${filter}'`);
+    const left = testCase.name.includes(filter) ? testCase.skip : `its name does not contain '${filter}'`;
+    const result = left === undefined ? await runCase(testCase) : skipped(testCase.name, left);
     counts[result.status]++;
     listener.finished(result);
   }

@@ -1,6 +1,7 @@
 import type { Suite } from '../suite.ts';
 import { attention } from './attention/suite.ts';
+import { cudnn } from './cudnn/suite.ts';
 import { philox } from './philox/suite.ts';
 
 /** Every suite; a new one is a folder beside this file and a line here. */
-export const suites: readonly Suite[] = [attention, philox];
+export const suites: readonly Suite[] = [attention, cudnn, philox];

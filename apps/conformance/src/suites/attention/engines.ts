@@ -31,11 +31,10 @@ export async function openEngine(name: string): Promise<OpenEngine> {
 }
 
 async function openWebGpu(): Promise<OpenEngine> {
-  const [{ openGpu }, { createContext, webgpuEngine }] = await Promise.all([
-    import('@tilewise/webgpu-host'),
+  const [{ openContext }, { webgpuEngine }] = await Promise.all([
+    import('../../gpu-context.ts'),
     import('@tilewise/webgpu'),
   ]);
-  const { adapter } = await openGpu();
-  const context = await createContext({ adapter });
+  const context = await openContext();
   return opened(webgpuEngine(context), () => context.destroy());
 }

@@ -1,0 +1,11 @@
+import { createContext, type GpuContext } from '@tilewise/webgpu';
+import { openGpu } from '@tilewise/webgpu-host';
+
+/**
+ * A context on this machine's adapter, or the software one.
+ * @throws Error when there is none.
+ */
+export async function openContext(): Promise<GpuContext> {
+  const { adapter } = await openGpu();
+  return createContext({ adapter });
+}

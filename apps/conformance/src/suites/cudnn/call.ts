@@ -1,0 +1,103 @@
+import { type GradientName, type SdpaOptions, Tensor } from '@tilewise/core';
+import type { StrideName } from './case-format.ts';
+import type { Concrete } from './concrete.ts';
+import { drawValues, rounded } from './data.ts';
+import { extent } from './layouts.ts';
+import { commonOptions, wantedGradients } from './options.ts';
+import { toPages } from './pages.ts';
+import { cumulative, place, write } from './storage.ts';
+
+/** q, k and v with the options of a call of attention, and with dO those of its backward pass. */
+export interface Inputs {
+  readonly q: Tensor;
+  readonly k: Tensor;
+  readonly v: Tensor;
+  readonly dO: Tensor;
+  readonly options: SdpaOptions<Tensor>;
+}
+
+/** One call, twice: for the reference contiguous in (B, H, S, D), and for the engine as the case lays it out. */
+export interface Call {
+  readonly concrete: Concrete;
+  readonly exact: Inputs;
+  readonly laidOut: Inputs;
+  readonly gradients: readonly GradientName[];
+}
+
+/** Draws the data of a call and lays them out. */
+export function makeCall(c: Concrete): Call {
+  const common = commonOptions(c);
+  const values = {
+    q: valuesOf(c, 'q'),
+    k: valuesOf(c, 'k'),
+    v: valuesOf(c, 'v'),
+    dO: valuesOf(c, 'dO'),
+  };
+  const { q: lengthsQ, kv: lengthsKv } = c.lengths;
+  const dense = (name: StrideName, from: Float64Array): Tensor => {
+    const [H, S, D] = extent(name, c.dims);
+    return Tensor.from(from, [c.dims.B, H, S, D], { dtype: c.dtype });
+  };
+  return {
+    concrete: c,
+    exact: {
+      q: dense('q', values.q),
+      k: dense('k', values.k),
+      v: dense('v', values.v),
+      dO: dense('o', values.dO),
+      options: {
+        ...common,
+        ...(lengthsQ && { seqLensQ: lengthsQ }),
+        ...(lengthsKv && { seqLensKv: lengthsKv }),
+      },
+    },
+    laidOut: layOut(c, values, common),
+    gradients: wantedGradients(c),
+  };
+}
+
+function layOut(
+  c: Concrete,
+  values: Readonly<Record<'q' | 'k' | 'v' | 'dO', Float64Array>>,
+  common: SdpaOptions<Tensor>,
+): Inputs {
+  const put = (name: StrideName, from: Float64Array): Tensor => write(place(c, name, c.dtype), from);
+  const q = put('q', values.q);
+  const dO = put('o', values.dO);
+  const { pageSize } = c.layouts;
+  if (pageSize === null) {
+    const [k, v] = [put('k', values.k), put('v', values.v)];
+    return { q, k, v, dO, options: { ...common, ...lengthOptions(c) } };
+  }
+  const k = toPages(c, 'k', pageSize, values.k);
+  const v = toPages(c, 'v', pageSize, values.v);
+  const tables = { pageTableK: k.table, pageTableV: v.table };
+  const options = {
+    ...common,
+    ...lengthOptions(c),
+    ...tables,
+    maxSeqLenKv: c.flags.max_seq_len_kv ?? c.dims.Skv,
+  };
+  return { q, k: k.container, v: v.container, dO, options };
+}
+
+/** Lengths, by where the sequences of each side lie. */
+function lengthOptions({ dims, lengths, layouts, flags }: Concrete): SdpaOptions<Tensor> {
+  const { B, Sq, Skv } = dims;
+  const full = (S: number): number[] => new Array<number>(B).fill(S);
+  const keysPacked = layouts.k.packed && layouts.pageSize === null;
+  return {
+    ...(flags.max_seq_len_kv !== undefined && { maxSeqLenKv: flags.max_seq_len_kv }),
+    ...(layouts.q.packed
+      ? { cuSeqLensQ: cumulative(lengths.q ?? full(Sq)), maxSeqLenQ: Sq }
+      : lengths.q && { seqLensQ: lengths.q }),
+    ...(keysPacked
+      ? { cuSeqLensKv: cumulative(lengths.kv ?? full(Skv)), maxSeqLenKv: Skv }
+      : lengths.kv && { seqLensKv: lengths.kv }),
+  };
+}
+
+function valuesOf(c: Concrete, name: 'q' | 'k' | 'v' | 'dO'): Float64Array {
+  const [H, S, D] = extent(name === 'dO' ? 'o' : name, c.dims);
+  return rounded(drawValues(c, name, c.dims.B * H * S * D), c.dtype);
+}

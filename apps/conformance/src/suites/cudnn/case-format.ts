@@ -1,0 +1,155 @@
+import type { DType } from '@tilewise/core';
+import { type Flags, parseFlags } from './flags.ts';
+
+/** Strides in elements, in the order (b, h, s, d). */
+export type FourStrides = readonly [number, number, number, number];
+
+/** [absolute, relative]: |a − e| ≤ absolute + relative·|e|. */
+export type Tolerance = readonly [absolute: number, relative: number];
+
+/** Arithmetic of a case: storage dtypes with f32 between, or one of the two contracts for 8-bit floats. */
+export type Precision = 'float' | 'fp8' | 'mxfp8';
+
+/** A case as its file states it, with every key known and of the type that it should have. */
+export interface CudnnCase {
+  readonly id: string;
+  readonly backward: boolean;
+  readonly precision: Precision;
+  /** Absent in cases about one rule, which do not say on what. */
+  readonly dims: Readonly<Partial<Record<DimName, number>>>;
+  /** Of q, k and v; more than one when the case is one for each. */
+  readonly dtypes: readonly DType[];
+  /** Of the results; null = that of q. */
+  readonly outDTypes: readonly (DType | null)[];
+  readonly layout: string;
+  readonly strides: Readonly<Record<StrideName, FourStrides>> | null;
+  /** null where the case says nothing, which is 1 to cuDNN. */
+  readonly scale: number | null;
+  readonly flags: Flags;
+  /** null where the case has none: then it is made from the id. */
+  readonly dataSeed: number | null;
+  /** In words; null = sparse integers. */
+  readonly data: string | null;
+  readonly tol: Readonly<Record<string, Tolerance>>;
+  /** Why cuDNN does not run it: `CODE: message`; null when it does. */
+  readonly vendorRule: string | null;
+}
+
+export type DimName = 'b' | 'h_q' | 'h_k' | 'h_v' | 's_q' | 's_kv' | 'd_qk' | 'd_v';
+export type StrideName = 'q' | 'k' | 'v' | 'o';
+
+const dimNames: readonly DimName[] = ['b', 'h_q', 'h_k', 'h_v', 's_q', 's_kv', 'd_qk', 'd_v'];
+
+const dtypeNames: Readonly<Record<string, DType>> = {
+  fp16: 'f16',
+  bf16: 'bf16',
+  fp32: 'f32',
+  e4m3: 'f8e4m3',
+  e5m2: 'f8e5m2',
+  mxfp8_e4m3: 'f8e4m3',
+  mxfp8_e5m2: 'f8e5m2',
+};
+
+const operations = /^(sdpa|sdpa_fp8|sdpa_mxfp8|bench)_(fwd|bwd|fwd\+bwd)$/;
+
+const knownKeys: ReadonlySet<string> = new Set([
+  ...['id', 'op', ...dimNames, 'dtype', 'out_dtype', 'layout', 'strides', 'attn_scale', 'flags'],
+  ...['data_seed', 'data', 'tol', 'expect', 'cudnn_expect', 'expect_error', 'source'],
+]);
+
+/**
+ * Reads one case. Nothing is passed over: what is not known is an error.
+ * @throws Error saying what of the case is not understood.
+ */
+export function parseCase(raw: Readonly<Record<string, unknown>>): CudnnCase {
+  const strange = Object.keys(raw).filter(key => !knownKeys.has(key));
+  if (strange.length > 0) throw new Error(`the field ${strange.join(', ')} is not known to the runner`);
+  const [, family, passes] = operations.exec(String(raw.op)) ?? [];
+  if (!family || !passes) throw new Error(`there is no operation ${raw.op}`);
+  const flags = parseFlags(raw.flags);
+  return {
+    id: String(raw.id),
+    backward: passes.includes('bwd'),
+    precision: family === 'sdpa_fp8' ? 'fp8' : family === 'sdpa_mxfp8' ? 'mxfp8' : 'float',
+    dims: parseDims(raw, flags),
+    dtypes: parseDTypes('dtype', raw.dtype ?? (family === 'sdpa' || family === 'bench' ? 'fp16' : 'e4m3')),
+    outDTypes: raw.out_dtype === undefined ? [null] : parseDTypes('out_dtype', raw.out_dtype),
+    layout: String(raw.layout ?? 'bhsd'),
+    strides: parseStrides(raw.strides),
+    scale: raw.attn_scale === undefined ? null : parseScale(raw.attn_scale),
+    flags,
+    dataSeed: raw.data_seed === undefined ? null : integer('data_seed', raw.data_seed),
+    data: raw.data === undefined ? null : String(raw.data),
+    tol: parseTolerances(raw.tol),
+    vendorRule: parseVendorRule(raw),
+  };
+}
+
+function parseDims(raw: Readonly<Record<string, unknown>>, flags: Flags): CudnnCase['dims'] {
+  const dims: Partial<Record<DimName, number>> = {};
+  for (const name of dimNames) {
+    const value = raw[name];
+    if (value === undefined) continue;
+    const most = /^<=(\d+) \(rand\)$/.exec(String(value));
+    if (name === 'b' && most && flags.dynamic_batch) dims.b = Number(most[1]);
+    else dims[name] = integer(name, value);
+  }
+  return dims;
+}
+
+/** `fp16`, or `fp16/bf16` for a case that is one for each. */
+function parseDTypes(field: string, value: unknown): DType[] {
+  return String(value)
+    .split('/')
+    .map(name => {
+      const dtype = dtypeNames[name];
+      if (!dtype) throw new Error(`${field} ${name} is not known`);
+      return dtype;
+    });
+}
+
+function parseStrides(value: unknown): CudnnCase['strides'] {
+  if (value === undefined) return null;
+  const given = Object(value) as Readonly<Record<string, unknown>>;
+  const strange = Object.keys(given).filter(name => !['q', 'k', 'v', 'o', 'stats'].includes(name));
+  if (strange.length > 0) throw new Error(`strides of ${strange.join(', ')} are not known to the runner`);
+  const four = (name: string): FourStrides => {
+    const strides = given[name];
+    if (!Array.isArray(strides) || strides.length !== 4 || !strides.every(Number.isInteger)) {
+      throw new Error(`strides.${name} must be four integers, got ${JSON.stringify(strides)}`);
+    }
+    return strides as unknown as FourStrides;
+  };
+  return { q: four('q'), k: four('k'), v: four('v'), o: four('o') };
+}
+
+/** A number, or `1/sqrt(n)`. */
+function parseScale(value: unknown): number {
+  if (typeof value === 'number') return value;
+  const [, n] = /^1\/sqrt\((\d+)\)$/.exec(String(value)) ?? [];
+  if (!n) throw new Error(`attn_scale ${value} is not understood`);
+  return 1 / Math.sqrt(Number(n));
+}
+
+function parseTolerances(value: unknown): CudnnCase['tol'] {
+  if (value === undefined) return {};
+  for (const [name, pair] of Object.entries(Object(value))) {
+    if (!Array.isArray(pair) || pair.length !== 2 || !pair.every(Number.isFinite)) {
+      throw new Error(`tol.${name} must be [absolute, relative], got ${JSON.stringify(pair)}`);
+    }
+  }
+  return value as CudnnCase['tol'];
+}
+
+function parseVendorRule({ cudnn_expect, expect_error }: Readonly<Record<string, unknown>>): string | null {
+  if (expect_error !== undefined) {
+    const { code, message } = Object(expect_error);
+    return `${code}: ${message}`;
+  }
+  return cudnn_expect === undefined || cudnn_expect === 'ok' ? null : String(cudnn_expect);
+}
+
+function integer(name: string, value: unknown): number {
+  if (!Number.isInteger(value)) throw new Error(`${name} must be an integer, got ${JSON.stringify(value)}`);
+  return Number(value);
+}

@@ -1,0 +1,135 @@
+import type { DType } from '@tilewise/core';
+import type { CudnnCase, DimName, Precision, Tolerance } from './case-format.ts';
+import { drawInteger, seedOf, streamFor } from './draw.ts';
+import type { Flags } from './flags.ts';
+import { type Layouts, layoutsOf } from './layouts.ts';
+import { drawLengths, type Lengths } from './lengths.ts';
+
+/** One call of attention: all that a case says or leaves to chance is decided. */
+export interface Concrete {
+  /** What sets it apart from the other calls of its case; empty when there is one. */
+  readonly label: string;
+  readonly dims: Dims;
+  readonly dtype: DType;
+  readonly outDType: DType;
+  readonly precision: Precision;
+  readonly scale: number;
+  readonly backward: boolean;
+  readonly lengths: Lengths;
+  readonly band: Band | null;
+  readonly layouts: Layouts;
+  readonly flags: Flags;
+  readonly data: string | null;
+  readonly seed: number;
+  readonly tol: Readonly<Record<string, Tolerance>>;
+}
+
+export interface Dims {
+  readonly B: number;
+  readonly Hq: number;
+  readonly Hk: number;
+  readonly Hv: number;
+  readonly Sq: number;
+  readonly Skv: number;
+  readonly Dqk: number;
+  readonly Dv: number;
+}
+
+/** Neighbours around the diagonal key, without it, as `SdpaOptions.window` counts them; undefined = unbounded. */
+export interface Band {
+  readonly left?: number;
+  readonly right?: number;
+  readonly align: 'top-left' | 'bottom-right';
+}
+
+/** What a case about one rule leaves open. */
+const usual: Readonly<Record<DimName, number>> = {
+  ...{ b: 1, h_q: 2, h_k: 2, h_v: 2, s_q: 64, s_kv: 64, d_qk: 64, d_v: 64 },
+};
+
+/**
+ * The calls that a case stands for: one, or one for each dtype or chunk that it names.
+ * @throws Error saying what of the case does not fit together.
+ */
+export function concreteCalls(c: CudnnCase): Concrete[] {
+  const seed = c.dataSeed ?? seedOf(c.id);
+  const chunks = c.flags.chunks ?? 1;
+  const calls: Concrete[] = [];
+  for (const dtype of c.dtypes) {
+    for (const outDType of c.outDTypes) {
+      for (let chunk = 0; chunk < chunks; chunk++) {
+        const parts = [
+          c.dtypes.length > 1 ? dtype : '',
+          c.outDTypes.length > 1 ? `o ${outDType}` : '',
+          chunks > 1 ? `chunk ${chunk}` : '',
+        ];
+        calls.push({ ...concrete(c, seed, chunk, dtype, outDType), label: parts.filter(Boolean).join(' ') });
+      }
+    }
+  }
+  return calls;
+}
+
+function concrete(
+  c: CudnnCase,
+  seed: number,
+  chunk: number,
+  dtype: DType,
+  outDType: DType | null,
+): Omit<Concrete, 'label'> {
+  const { flags } = c;
+  const dims = dimsOf(c, seed);
+  const scale = flags.attn_scale_prefolded ? 1 : (c.scale ?? 1);
+  return {
+    dims,
+    dtype,
+    // MXFP8 has no scale for an 8-bit result.
+    outDType: outDType ?? (c.precision === 'mxfp8' ? 'bf16' : dtype),
+    precision: c.precision,
+    scale,
+    backward: c.backward,
+    lengths: drawLengths(c, dims, seed, chunk),
+    band: bandOf(flags, chunk),
+    layouts: layoutsOf(c, dims),
+    flags,
+    data: c.data,
+    seed,
+    tol: c.tol,
+  };
+}
+
+function dimsOf({ dims, flags }: CudnnCase, seed: number): Dims {
+  const of = (name: DimName, otherwise: number = usual[name]): number => dims[name] ?? otherwise;
+  const listed = flags.seq_len_q ?? flags.seq_len_kv;
+  const B = of('b', Array.isArray(listed) ? listed.length : usual.b);
+  const Hq = of('h_q');
+  return {
+    B: flags.dynamic_batch ? drawInteger(streamFor(seed, 100), 1, B) : B,
+    Hq,
+    Hk: of('h_k', Hq),
+    Hv: of('h_v', Hq),
+    Sq: of('s_q'),
+    Skv: of('s_kv'),
+    Dqk: of('d_qk'),
+    Dv: of('d_v'),
+  };
+}
+
+/** cuDNN's left bound counts the diagonal key too; the alignment alone hides nothing. */
+function bandOf(flags: Flags, chunk: number): Band | null {
+  if (flags.window) {
+    const [left, right] = flags.window;
+    const bound = (n: number): number | undefined => (n < 0 ? undefined : n);
+    const both = { left: bound(left), right: flags.is_causal ? 0 : bound(right) };
+    if (both.left === undefined && both.right === undefined) return null;
+    return { ...both, align: 'bottom-right' };
+  }
+  const { left_bound, right_bound } = flags;
+  if (left_bound === undefined && right_bound === undefined) return null;
+  const right = typeof right_bound === 'string' ? chunk * (flags.chunk ?? 0) : right_bound;
+  return {
+    ...(left_bound !== undefined && { left: left_bound - 1 }),
+    ...(right !== undefined && { right }),
+    align: flags.diagonal_alignment === 'BOTTOM_RIGHT' ? 'bottom-right' : 'top-left',
+  };
+}

@@ -1,0 +1,90 @@
+import { type DType, dtypeInfo } from '@tilewise/core';
+import type { PhiloxStream } from '@tilewise/philox';
+import type { Concrete } from './concrete.ts';
+import { streamFor } from './draw.ts';
+
+/** The tensors that a call may need. Each has a stream of its own, so that one does not depend on whether another is there. */
+const purposes = ['q', 'k', 'v', 'dO', 'bias', 'sink', 'dropoutMask', 'blockMask', 'documents'] as const;
+type Purpose = (typeof purposes)[number];
+
+/** One value. */
+type Draw = (stream: PhiloxStream) => number;
+
+const uniform =
+  (lo: number, hi: number): Draw =>
+  stream =>
+    lo + (stream.nextU32() / 2 ** 32) * (hi - lo);
+const normal: Draw = stream => stream.nextNormal();
+const one: Draw = () => 1;
+const scaled =
+  (factor: number, draw: Draw, shift = 0): Draw =>
+  stream =>
+    factor * (draw(stream) + shift);
+
+/** An integer in [−2, 2] in one of five, else 0: exact in every dtype, and so are the products and most sums. */
+export const sparseInteger: Draw = stream => {
+  const u = (stream.nextU32() / 2 ** 32) * 5;
+  return u < 4 ? 0 : Math.floor((u - 4) * 5) - 2;
+};
+
+interface Distribution {
+  readonly matches: RegExp;
+  readonly draw: Readonly<Partial<Record<Purpose, Draw>>>;
+  readonly otherwise: Draw;
+}
+
+/** How the words of a case say its values are drawn. */
+const distributions: readonly Distribution[] = [
+  { matches: /^randn; (loss=o\.sum\(\) \(dO=1\)|dO=1)$/, draw: { dO: one }, otherwise: normal },
+  {
+    matches: /^q,k,v=randn-0\.5; dO=0\.1\*randn; bias=randn$/,
+    draw: { dO: scaled(0.1, normal), bias: normal, sink: normal },
+    otherwise: scaled(1, normal, -0.5),
+  },
+  {
+    matches: /^Q~U\[0\.125,0\.25\], K~U\[-0\.03125,-0\.015625\]; every row max in \(-0\.1,0\)$/,
+    draw: { q: uniform(0.125, 0.25), k: uniform(-0.03125, -0.015625) },
+    otherwise: sparseInteger,
+  },
+  // What outputs hold before the call is NaN in every case.
+  { matches: /^randn inputs; OUTPUT buffers \(.*\) pre-poisoned with .*$/, draw: {}, otherwise: normal },
+  { matches: /^randn$/, draw: {}, otherwise: normal },
+  { matches: /^sparse integers$/, draw: {}, otherwise: sparseInteger },
+];
+
+/**
+ * Values of a tensor of a call, before they are rounded to a dtype.
+ * @throws Error when the case describes its data in words that are not known.
+ */
+export function drawValues({ seed, data }: Concrete, purpose: Purpose, count: number): Float64Array {
+  const words = data ?? 'sparse integers';
+  const distribution = distributions.find(({ matches }) => matches.test(words));
+  if (!distribution) throw new Error(`data drawn as '${words}' are not known to the runner`);
+  const draw = distribution.draw[purpose] ?? distribution.otherwise;
+  const stream = streamOf(seed, purpose);
+  const values = new Float64Array(count);
+  for (let i = 0; i < count; i++) values[i] = draw(stream);
+  return values;
+}
+
+/** Values rounded to a dtype. */
+export function rounded(values: Float64Array, dtype: DType): Float64Array {
+  const { encode, decode } = dtypeInfo[dtype];
+  return values.map(x => decode(encode(x)));
+}
+
+/** Random bytes. */
+export function drawBytes({ seed }: Concrete, purpose: Purpose, count: number): number[] {
+  const stream = streamOf(seed, purpose);
+  return Array.from({ length: count }, () => stream.nextU32() >>> 24);
+}
+
+/** 1 with probability `p`, else 0. */
+export function drawBits({ seed }: Concrete, purpose: Purpose, p: number, count: number): number[] {
+  const stream = streamOf(seed, purpose);
+  return Array.from({ length: count }, () => Number(stream.nextU32() / 2 ** 32 < p));
+}
+
+function streamOf(seed: number, purpose: Purpose): PhiloxStream {
+  return streamFor(seed, purposes.indexOf(purpose));
+}

@@ -1,0 +1,41 @@
+import { type Engine, Tensor } from '@tilewise/core';
+import type { Call, Inputs } from './call.ts';
+import type { PassResults, Runner } from './runner.ts';
+
+/** Runs calls on an engine of host tensors, which makes its results itself: it can only damage what it is given. */
+export function hostRunner(engine: Engine<Tensor>): Runner {
+  return {
+    async forward({ laidOut }: Call): Promise<PassResults> {
+      const { q, k, v, options } = laidOut;
+      return untouched(laidOut, async () => ({ ...(await engine.sdpa(q, k, v, options)) }));
+    },
+    async backward({ laidOut, gradients }: Call, { tensors }: PassResults): Promise<PassResults> {
+      const { q, k, v, dO, options } = laidOut;
+      const inputs = { q, k, v, dO, o: tensors.o, lse: tensors.lse };
+      return untouched(laidOut, async () => ({
+        ...(await engine.sdpaBackward(inputs, { ...options, gradients })),
+      }));
+    },
+  };
+}
+
+async function untouched(
+  inputs: Inputs,
+  run: () => Promise<Readonly<Record<string, unknown>>>,
+): Promise<PassResults> {
+  const given = Object.entries(inputs).filter(
+    (entry): entry is [string, Tensor] => entry[1] instanceof Tensor,
+  );
+  const before = given.map(([, { data }]) => bytes(data).slice());
+  const tensors = Object.fromEntries(
+    Object.entries(await run()).filter((entry): entry is [string, Tensor] => entry[1] instanceof Tensor),
+  );
+  const damage = given
+    .filter(([, { data }], i) => Buffer.compare(bytes(data), before[i]) !== 0)
+    .map(([name]) => `${name}, an input, was changed`);
+  return { tensors, damage };
+}
+
+function bytes(data: ArrayBufferView): Uint8Array {
+  return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+}

@@ -1,0 +1,139 @@
+import {
+  describeDense,
+  describePacked,
+  normalise,
+  normaliseBackward,
+  type OperandDesc,
+  rowShape,
+  Tensor,
+} from '@tilewise/core';
+import { type BufferSlice, type GpuContext, type Plan, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
+import type { Call } from './call.ts';
+import { damage, MARGIN, poisoned } from './canary.ts';
+import type { StrideName } from './case-format.ts';
+import type { Concrete } from './concrete.ts';
+import { GpuMemory } from './gpu-memory.ts';
+import type { PassResults, Runner } from './runner.ts';
+import { cumulative, ownedOffsets, place } from './storage.ts';
+
+/** A result in memory that held NaN before, and which of its elements the engine may write. */
+interface Result {
+  readonly tensor: Tensor;
+  owned(): Iterable<number>;
+}
+
+/**
+ * Runs calls by plans on buffers of its own: operands and results lie as the case says, among NaN that must still be there when
+ * the results come back.
+ */
+export function webgpuRunner(ctx: GpuContext): Runner {
+  return {
+    async forward({ concrete: c, laidOut }: Call): Promise<PassResults> {
+      const { q, k, v, options } = laidOut;
+      const { problem, operands } = normalise({ q, k, v }, options);
+      const o = operandResult(c, 'o', c.outDType);
+      const rows = rowShape(problem);
+      const results: Record<string, Result> = { o, lse: rowResult(c, rows) };
+      if (problem.outputs.max) results.max = rowResult(c, rows);
+      if (problem.outputs.sumExp) results.sumExp = rowResult(c, rows);
+      if (problem.outputs.dropoutMask) results.dropoutMask = maskResult(c);
+      const plan = planSdpa(ctx, { ...problem, o: describe(c, 'o', o.tensor) });
+      return runPlan(ctx, plan, operands, results);
+    },
+    async backward(
+      { concrete: c, laidOut, gradients }: Call,
+      { tensors }: PassResults,
+    ): Promise<PassResults> {
+      const { q, k, v, dO, options } = laidOut;
+      const inputs = { q, k, v, dO, o: tensors.o, lse: tensors.lse };
+      const { problem, operands } = normaliseBackward(inputs, { ...options, gradients });
+      const [dq, dk, dv] = (['q', 'k', 'v'] as const).map(name => operandResult(c, name, c.dtype));
+      const { bias } = options;
+      const results: Record<string, Result> = {
+        ...{ dq, dk, dv },
+        ...(gradients.includes('dbias') && bias && { dbias: plainResult(bias.dtype, bias.shape) }),
+        ...(gradients.includes('dsink') && { dsink: plainResult('f32', [c.dims.Hq]) }),
+      };
+      const layouts = {
+        dq: describe(c, 'q', dq.tensor),
+        dk: describe(c, 'k', dk.tensor),
+        dv: describe(c, 'v', dv.tensor),
+      };
+      return runPlan(ctx, planSdpaBackward(ctx, problem, { layouts }), operands, results);
+    },
+  };
+}
+
+function describe({ layouts }: Concrete, name: StrideName, tensor: Tensor): OperandDesc {
+  return layouts[name].packed ? describePacked(name, tensor) : describeDense(name, tensor);
+}
+
+function operandResult(c: Concrete, name: StrideName, dtype: Tensor['dtype']): Result {
+  const placed = place(c, name, dtype);
+  return { tensor: placed.tensor, owned: () => ownedOffsets(placed, c.dims.B, c.layouts[name].packed) };
+}
+
+/** lse, max or sumExp: contiguous (B, Hq, Sq), or (Hq, T), of which the tokens of no sequence are not written. */
+function rowResult({ dims, lengths, layouts }: Concrete, shape: readonly number[]): Result {
+  const { tensor, owned } = plainResult('f32', shape);
+  if (!layouts.q.packed) return { tensor, owned };
+  const [heads, tokens] = shape;
+  const used = cumulative(lengths.q ?? new Array<number>(dims.B).fill(dims.Sq))[dims.B];
+  return {
+    tensor,
+    *owned() {
+      for (let h = 0; h < heads; h++) for (let t = 0; t < used; t++) yield tensor.offset + h * tokens + t;
+    },
+  };
+}
+
+/** The dropout mask: a byte for each probability. */
+function maskResult({ dims: { B, Hq, Sq, Skv } }: Concrete): Result {
+  return plainResult('u8', [B, Hq, Sq, Skv]);
+}
+
+/** A contiguous result, all of which is written. */
+function plainResult(dtype: Tensor['dtype'], shape: readonly number[]): Result {
+  const count = shape.reduce((product, n) => product * n, 1);
+  const data = poisoned(dtype, MARGIN + count + MARGIN);
+  const tensor = Tensor.wrap(data, { dtype, shape, offset: MARGIN });
+  return { tensor, owned: () => tensor.offsets() };
+}
+
+/** Encodes a plan on buffers with the operands and results, submits it, and reads the results. */
+async function runPlan(
+  ctx: GpuContext,
+  plan: Plan,
+  operands: object,
+  results: Readonly<Record<string, Result>>,
+): Promise<PassResults> {
+  const { device } = ctx;
+  const memory = new GpuMemory(device);
+  const given: Readonly<Record<string, unknown>> = { ...operands };
+  try {
+    const buffers: Record<string, BufferSlice> = {};
+    for (const { name } of plan.tensors) {
+      const tensor = results[name]?.tensor ?? given[name];
+      if (tensor instanceof Tensor) buffers[name] = memory.upload(tensor);
+    }
+    if (plan.workspaceBytes > 0) buffers.workspace = memory.scratch(plan.workspaceBytes);
+    device.pushErrorScope('validation');
+    const encoder = device.createCommandEncoder();
+    plan.encode(encoder, buffers);
+    device.queue.submit([encoder.finish()]);
+    const fault = await device.popErrorScope();
+    if (fault) throw new Error(`the device says: ${fault.message}`);
+    const tensors: Record<string, Tensor> = {};
+    const found: string[] = [];
+    for (const [name, result] of Object.entries(results)) {
+      const back = await memory.download(buffers[name], result.tensor);
+      tensors[name] = back;
+      const changed = damage(back, result.owned());
+      if (changed > 0) found.push(`${changed} elements that are not of ${name} were written`);
+    }
+    return { tensors, damage: found };
+  } finally {
+    memory.free();
+    plan.destroy();
+  }
+}
