@@ -136,6 +136,9 @@ export const rules: readonly Rule[] = [
     'cumulative lengths have one entry more than there are sequences',
     withOptions(inputs => ({ cuSeqLensQ: [0, 1], seqLensQ: lengthsOf(inputs, 1).concat(1, 1) })),
   ),
+  illFormed(/^MXFP8 SDPA requires .* to have FP8_E8M0/, 'block scales are powers of two'),
+  illFormed(/^MXFP8 SDPA: .* must match/, 'block scales belong to other heads than the data'),
+  illFormed(/^MXFP8 SDPA: .* dimension too small/, 'some blocks have no scale'),
 
   // What one chip, version, kernel or API wants.
   vendorOnly(/only if padding mask is enabled/, 'here lengths are the padding mask'),
@@ -159,6 +162,14 @@ export const rules: readonly Rule[] = [
   vendorOnly(
     /^max_total_seq_len_(q|kv) is only supported with packed layout/,
     'the extent of a tensor is in its shape',
+  ),
+  vendorOnly(
+    /F8_128x4 reordering|contiguous [ds]_scale dimension/,
+    'the order of scales in memory is a matter of the chip',
+  ),
+  vendorOnly(
+    /^Paged caches are not supported in combination with ragged/,
+    'queries may be packed while keys are paged',
   ),
   vendorOnly(/stride for the last dimension/, 'channels may lie apart'),
   vendorOnly(/^Intermediate tensor data type|compute_data_type/, 'sums are f32 here, always'),
