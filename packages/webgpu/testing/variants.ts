@@ -103,7 +103,7 @@ export function callOf(variant: Variant, floats: MakeFloats): AttentionCall {
         : dropout
           ? { p: 0.1, seed: 1n << 40n, offset: 2n ** 32n - 100n, scheme: dropout }
           : undefined,
-    outputs: { max: variant.rowOutputs, sumExp: variant.rowOutputs },
+    outputs: { max: variant.rowOutputs, sumExp: variant.rowOutputs, dropoutMask: variant.rowOutputs },
     outDType,
   };
   const gradients =

@@ -1,9 +1,12 @@
-import { Tensor } from '@tilewise/core';
+import { normalise, type SdpaOptions, Tensor } from '@tilewise/core';
+import { sdpa as exactSdpa } from '@tilewise/core/reference';
 import { type DropoutSchemeName, dropoutMask } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
 import { exactResults, gpuResults, normal } from '../../testing/attention-call.ts';
+import { readBuffer, storageBuffer } from '../../testing/device-buffers.ts';
 import { expectAgreement } from '../../testing/expect-agreement.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
+import { planSdpa, sdpa } from '../index.ts';
 
 const schemes: readonly DropoutSchemeName[] = ['torch-efficient', 'flash-attention-2', 'onednn'];
 
@@ -86,3 +89,69 @@ test('calls that differ in seed alone differ in their mask alone', async () => {
 function kept(t: Tensor): Uint8Array {
   return Uint8Array.from(t.toFloat32(), x => Number(x !== 0));
 }
+
+describe('the mask as a result', () => {
+  const shape = [2, 2, 9, 7];
+  const call = { q: normal([2, 2, 9, 8], 1), k: normal([2, 1, 7, 8], 2), v: normal([2, 1, 7, 8], 3) };
+  const outputs = { dropoutMask: true };
+  const given = Tensor.from(
+    Array.from({ length: 2 * 9 * 7 }, (_, n) => Number(n % 3 !== 1)),
+    [2, 1, 9, 7],
+    { dtype: 'bool' },
+  );
+  const packed = { cuSeqLensQ: [0, 4, 18], cuSeqLensKv: [0, 7, 14], maxSeqLenQ: 16, maxSeqLenKv: 8 };
+
+  test.each<[string, SdpaOptions]>([
+    ...schemes.map((scheme): [string, SdpaOptions] => [
+      scheme,
+      { dropout: { p: 0.4, seed: 5n, offset: 2n ** 32n - 50n, scheme } },
+    ]),
+    ['a given mask, whatever its scale', { dropout: { mask: given, scale: 0 } }],
+    ['no dropout, where all is kept, hidden or not', { causal: true }],
+    ['lengths', { seqLensQ: [3, 9], seqLensKv: [7, 2], dropout: { p: 0.4, seed: 5n } }],
+  ])('%s', async (_, options) => {
+    await expectMask(call, { ...options, outputs }, shape);
+  });
+
+  test.each(['torch-efficient', 'onednn'] as const)('packed sequences, %s: 0 beyond them', async scheme => {
+    const tokens = {
+      q: normal([18, 2, 8], 1),
+      k: normal([14, 1, 8], 2),
+      v: normal([14, 1, 8], 3),
+    };
+    const options = { ...packed, dropout: { p: 0.4, seed: 5n, scheme }, outputs };
+    await expectMask(tokens, options, [2, 2, 16, 8]);
+  });
+
+  async function expectMask(
+    { q, k, v }: { q: Tensor; k: Tensor; v: Tensor },
+    options: SdpaOptions,
+    wanted: readonly number[],
+  ): Promise<void> {
+    const ctx = await sharedContext();
+    const { dropoutMask, o } = sdpa(ctx, ctx.upload(q), ctx.upload(k), ctx.upload(v), options);
+    const exact = exactSdpa(q, k, v, options);
+    if (!dropoutMask || !exact.dropoutMask) expect.fail('there is no mask');
+    expect([dropoutMask.dtype, dropoutMask.shape]).toEqual(['u8', wanted]);
+    expect((await ctx.download(dropoutMask)).data).toEqual(exact.dropoutMask.data);
+    expect(o.shape).toEqual(exact.o.shape);
+  }
+
+  test('what lies behind its last byte is not touched', async () => {
+    const ctx = await sharedContext();
+    const { device } = ctx;
+    const [q, k] = [Tensor.zeros([1, 1, 3, 8]), Tensor.zeros([1, 1, 5, 8])];
+    const plan = planSdpa(ctx, normalise({ q, k, v: k }, { outputs }).problem);
+    const buffers = Object.fromEntries(
+      plan.tensors.map(({ name, bytes }) => [name, storageBuffer(device, bytes)]),
+    );
+    buffers['outputs.dropoutMask'] = storageBuffer(device, new Uint8Array(20).fill(0xaa));
+    const encoder = device.createCommandEncoder();
+    plan.encode(encoder, buffers);
+    device.queue.submit([encoder.finish()]);
+    const written = await readBuffer(device, buffers['outputs.dropoutMask']);
+    expect([...written]).toEqual([...new Array(15).fill(1), ...new Array(5).fill(0xaa)]);
+    plan.destroy();
+    for (const buffer of Object.values(buffers)) buffer.destroy();
+  });
+});

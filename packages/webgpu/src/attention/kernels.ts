@@ -4,6 +4,7 @@ import type { Capabilities } from '../device/capabilities.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
 import { dkdvKernel } from './dkdv.ts';
 import { dqKernel } from './dq.ts';
+import { dropoutMaskKernel } from './dropout-mask.ts';
 import { dsinkKernel } from './dsink.ts';
 import { forwardKernel } from './forward.ts';
 import { type ForwardShape, forwardShape } from './forward-shape.ts';
@@ -27,8 +28,11 @@ export function forwardKernels(
   shape: ForwardShape = forwardShape(problem),
 ): KernelSpec[] {
   const config: KernelConfig = { unaligned, tools };
-  const kernel = forwardKernel(problem, shape, config);
-  return shape.parts === 1 ? [kernel] : [kernel, mergeKernel(problem, shape.parts, config)];
+  return [
+    forwardKernel(problem, shape, config),
+    ...(shape.parts > 1 ? [mergeKernel(problem, shape.parts, config)] : []),
+    ...(problem.outputs.dropoutMask ? [dropoutMaskKernel(problem)] : []),
+  ];
 }
 
 /** The kernels of a backward problem: only those that the wanted gradients need. */

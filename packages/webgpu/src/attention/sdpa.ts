@@ -21,6 +21,7 @@ import {
 import type { ExprTools } from '@tilewise/core/expr';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
+import { dropoutMaskOutput } from './dropout-mask.ts';
 import { enqueue, type ResultDesc } from './enqueue.ts';
 import { planBackward } from './plan-backward.ts';
 import { planForward } from './plan-forward.ts';
@@ -50,14 +51,16 @@ export function sdpa(
   };
   if (outputs.max) results.max = rows(-Infinity);
   if (outputs.sumExp) results.sumExp = rows(0);
-  const enqueued = enqueue(ctx, {
+  const { B, Hq, Sq, Skv } = problem;
+  if (outputs.dropoutMask) results[dropoutMaskOutput] = contiguous('u8', [B, Hq, Sq, Skv], null);
+  const { [dropoutMaskOutput]: dropoutMask, ...enqueued } = enqueue(ctx, {
     key: ['forward', problem],
     operands,
     results,
     dropout: problem.dropout,
     plan: unaligned => planForward(ctx, problem, { unaligned }, toolsOf(options)),
   });
-  return enqueued as unknown as SdpaResult<GpuTensor>;
+  return { ...enqueued, ...(dropoutMask && { dropoutMask }) } as unknown as SdpaResult<GpuTensor>;
 }
 
 /**

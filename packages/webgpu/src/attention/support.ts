@@ -44,7 +44,6 @@ const forwardLimits: readonly Reason<AttentionProblem>[] = [
     reason: p => `head size ${Math.max(p.Dqk, p.Dv)} is above ${maxHeadSize}`,
   },
   { applies: p => p.fp8 !== null, reason: () => 'fp8 is not supported' },
-  { applies: p => p.outputs.dropoutMask, reason: () => 'the dropoutMask output is not supported' },
 ];
 
 const backwardLimits: readonly Reason<BackwardProblem>[] = [

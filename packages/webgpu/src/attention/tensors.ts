@@ -7,6 +7,7 @@ import type {
   RaggedName,
 } from '@tilewise/core';
 import { BLOCK_MASK_TILE, elementCount, maxOffset, rowShape } from '@tilewise/core';
+import { dropoutMaskOutput } from './dropout-mask.ts';
 import { type ForwardShape, forwardShape, workspaceVectors } from './forward-shape.ts';
 import { captureTensor } from './score/captures.ts';
 
@@ -38,6 +39,7 @@ export function tensorSpans(problem: AttentionProblem): Readonly<Record<string, 
     ...(problem.mask ? { mask: broadcastSpan(problem.mask) } : {}),
     ...(problem.blockMask ? { blockMask: blockMaskSpan(problem, problem.blockMask) } : {}),
     ...(dropout?.kind === 'mask' ? { dropoutMask: broadcastSpan(dropout.mask) } : {}),
+    [dropoutMaskOutput]: B * Hq * Sq * Skv,
     ...Object.fromEntries(
       Object.entries(problem.captures).map(([name, { shape, strides }]) => [
         captureTensor(name),
