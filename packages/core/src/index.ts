@@ -8,7 +8,7 @@ export { forwardRules, validate } from './attention/forward-rules.ts';
 export type { Fp8ScalarName, Fp8Scalars } from './attention/fp8.ts';
 export { fp8ScalarNames } from './attention/fp8.ts';
 export type { PartialAttention } from './attention/merge.ts';
-export { mergePartials } from './attention/merge.ts';
+export { checkPartials, mergePartials } from './attention/merge.ts';
 export type { BackwardInputs, BackwardOperands, ForwardInputs } from './attention/normalise.ts';
 export { normalise, normaliseBackward } from './attention/normalise.ts';
 export type * from './attention/options.ts';

@@ -1,4 +1,5 @@
 export { webgpuEngine } from './attention/engine.ts';
+export { mergePartials } from './attention/merge-partials.ts';
 export type { EncodeOptions, Plan, PlanOptions } from './attention/plan.ts';
 export { type BackwardPlanOptions, checkSupport, planSdpaBackward } from './attention/plan-backward.ts';
 export { planSdpa } from './attention/plan-forward.ts';

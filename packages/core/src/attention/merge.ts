@@ -1,7 +1,7 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
 import { elementCount, type Shape, sameShape } from '../tensor/shape.ts';
-import { Tensor } from '../tensor/tensor.ts';
+import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 
 /** Attention over some of the keys: normalised by their own softmax, of which `lse` is the natural log of the sum. */
 export interface PartialAttention<T = Tensor> {
@@ -26,11 +26,7 @@ export interface PartialAttention<T = Tensor> {
  * @throws InvalidArgumentError without parts; InvalidShapeError or InvalidDTypeError when they do not fit together.
  */
 export function mergePartials(parts: readonly PartialAttention[]): PartialAttention {
-  const [first] = parts;
-  if (first === undefined) throw new InvalidArgumentError('parts', 'must hold at least one part, got none');
-  parts.forEach((part, n) => {
-    checkPart(part, first, n);
-  });
+  const first = checkPartials(parts);
   const { shape } = first.o;
   const Dv = shape[shape.length - 1];
   const rows = elementCount(first.lse.shape);
@@ -70,7 +66,23 @@ function rowOfO(shape: Shape): (row: number) => number {
   return row => (row % T) * H + Math.floor(row / T);
 }
 
-function checkPart(part: PartialAttention, first: PartialAttention, n: number): void {
+/**
+ * Checks that parts fit together, wherever their data is.
+ * @returns the first part.
+ * @throws as `mergePartials`.
+ */
+export function checkPartials<T extends TensorDesc>(
+  parts: readonly PartialAttention<T>[],
+): PartialAttention<T> {
+  const [first] = parts;
+  if (first === undefined) throw new InvalidArgumentError('parts', 'must hold at least one part, got none');
+  parts.forEach((part, n) => {
+    checkPart(part, first, n);
+  });
+  return first;
+}
+
+function checkPart(part: PartialAttention<TensorDesc>, first: PartialAttention<TensorDesc>, n: number): void {
   const { shape } = part.o;
   if (shape.length !== 3 && shape.length !== 4) {
     throw new InvalidShapeError(

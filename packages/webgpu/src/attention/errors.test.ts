@@ -321,11 +321,11 @@ describe('what the GPU rejects makes the download reject', () => {
 });
 
 describe('what is not supported is said with its reasons, by checkSupport and by the calls', () => {
-  const wide = Tensor.zeros([1, 2, 4, 257]);
+  const wide = Tensor.zeros([1, 2, 4, 513]);
 
   test.each<[string, { q: Tensor; k: Tensor; v: Tensor }, SdpaOptions, RegExp]>([
-    ['head sizes above 256', { q: wide, k: wide, v: wide }, {}, /head size 257 is above 256/],
-    ['wide values', { q: wide.slice(3, 0, 8), k: wide.slice(3, 0, 8), v: wide }, {}, /head size 257/],
+    ['head sizes above 512', { q: wide, k: wide, v: wide }, {}, /head size 513 is above 512/],
+    ['wide values', { q: wide.slice(3, 0, 8), k: wide.slice(3, 0, 8), v: wide }, {}, /head size 513/],
   ])('%s', (_, inputs, options, reason) => {
     const { problem } = normalise(inputs, options);
     const { supported, reasons } = checkSupport(ctx, problem);

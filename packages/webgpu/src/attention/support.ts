@@ -11,7 +11,7 @@ import { storageFormats } from '../wgsl/storage-format.ts';
 import { captureTensor } from './score/captures.ts';
 
 /** Largest head size of the kernels. */
-export const maxHeadSize = 256;
+export const maxHeadSize = 512;
 
 interface Reason<P> {
   readonly applies: (problem: P) => boolean;

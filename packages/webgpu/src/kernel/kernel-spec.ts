@@ -51,3 +51,21 @@ function dispatchGrid(groups: number): [number, number, number] {
   const x = Math.min(groups, maxWorkgroupsPerDimension);
   return x === 0 ? [0, 1, 1] : [x, Math.ceil(groups / x), 1];
 }
+
+/** The same kernel on tensors of other names; those that are not in `names` keep theirs. */
+export function renameTensors(kernel: KernelSpec, names: Readonly<Record<string, string>>): KernelSpec {
+  const renamed = (name: string): string => names[name] ?? name;
+  return {
+    ...kernel,
+    bindings: kernel.bindings.map(binding => ({
+      ...binding,
+      variable: binding.variable ?? binding.name,
+      name: renamed(binding.name),
+    })),
+    uniforms: kernel.uniforms.map(field =>
+      typeof field.value === 'object' && 'offsetOf' in field.value
+        ? { ...field, value: { offsetOf: renamed(field.value.offsetOf) } }
+        : field,
+    ),
+  };
+}
