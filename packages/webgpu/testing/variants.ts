@@ -4,6 +4,7 @@ import {
   type GradientName,
   normalise,
   normaliseBackward,
+  type SdpaBackwardOptions,
   type SdpaOptions,
   Tensor,
 } from '@tilewise/core';
@@ -134,22 +135,27 @@ function modsOf(mods: Variant['mods']): Pick<SdpaOptions, 'scoreMod' | 'maskMod'
 
 const zeros: MakeFloats = (shape, dtype, strides) => Tensor.zeros(shape, { dtype, strides });
 
-function problemOf(variant: Variant): BackwardProblem {
+function problemOf(variant: Variant, more: SdpaBackwardOptions): BackwardProblem {
   const call = callOf(variant, zeros);
-  const { q, dO, options } = call;
+  const { q, dO } = call;
+  const options = { ...call.options, ...more };
   const lse = zeros(options?.cuSeqLensQ ? [q.shape[1], q.shape[0]] : q.shape.slice(0, 3), 'f32');
   const { problem } = normaliseBackward({ ...call, o: dO, lse }, options);
-  const forward = normalise(call, options).problem;
+  const forward = normalise(call, {
+    ...options,
+    outputs: { ...call.options?.outputs, ...more.outputs },
+  }).problem;
   // Backward's o is the one that it is given: laid out as dO here.
   return { ...problem, forward: { ...forward, o: problem.forward.o } };
 }
 
-/** The kernels of a variant, forward and backward, as they are made for a device. */
+/** The kernels of a variant, forward and backward, as they are made for a device; `more` are further options. */
 export function kernelsOf(
   variant: Variant,
   capabilities: Capabilities = guaranteedCapabilities,
+  more: SdpaBackwardOptions = {},
 ): KernelSpec[] {
-  const problem = problemOf(variant);
+  const problem = problemOf(variant, more);
   const { q, k, v } = problem.forward;
   return [
     ...forwardKernels(problem.forward, new Set(), exprTools),

@@ -69,8 +69,9 @@ export function dkdvKernel(
     ${dk ? `${storeWeightsByQuery(tile, r => `ds${r}`)}\n    ${accumulate(tile, 'dk', q, overQueries)}` : ''}
   }
   }
-  ${dk ? storeRows(tile, tileResult('dk', forward, dk), (r, n) => `dk${r}_${n}`) : ''}
-  ${dv ? storeRows(tile, tileResult('dv', forward, dv), (r, n) => `dv${r}_${n}`) : ''}`;
+  ${dk ? storeRows(tile, tileResult('dk', forward, dk), (r, n) => gradient.stored('dk', `dk${r}_${n}`)) : ''}
+  ${dv ? storeRows(tile, tileResult('dv', forward, dv), (r, n) => gradient.stored('dv', `dv${r}_${n}`)) : ''}
+  ${gradient.finish}`;
   return kernelSpec({
     name: dk && dv ? 'attention dk dv' : `attention ${dk ? 'dk' : 'dv'}`,
     groups: tiles * heads * B,

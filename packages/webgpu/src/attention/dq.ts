@@ -43,7 +43,8 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
     ${storeWeightsByKey(tile, r => `ds${r}`)}
     ${accumulate(tile, 'acc', k, { over: 'keys', watch: gradient.watch })}
   }
-  ${storeRows(tile, result, (r, n) => `acc${r}_${n}`)}`;
+  ${storeRows(tile, result, (r, n) => gradient.stored('dq', `acc${r}_${n}`))}
+  ${gradient.finish}`;
   return kernelSpec({
     name: 'attention dq',
     groups: tiles * Hq * B,

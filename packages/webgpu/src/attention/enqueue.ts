@@ -2,6 +2,7 @@ import {
   type DropoutDesc,
   dtypeInfo,
   elementCount,
+  type Fp8Scalars,
   InvalidArgumentError,
   isContiguous,
   Tensor,
@@ -12,6 +13,7 @@ import type { GpuContext } from '../device/context.ts';
 import { withFaults } from '../device/faults.ts';
 import { GpuTensor } from '../device/gpu-tensor.ts';
 import type { BufferSlice } from '../kernel/kernel-plan.ts';
+import { fillFp8List, fp8GpuScalars, fp8ListBytes, readFp8List } from './fp8-list.ts';
 import type { Plan } from './plan.ts';
 import { captureTensor } from './score/captures.ts';
 
@@ -26,7 +28,7 @@ export interface ResultDesc {
 export interface EagerCall {
   /** Says, as JSON, which plan this is. The dropout seed and offset in it do not matter. */
   readonly key: unknown;
-  readonly operands: object;
+  readonly operands: object & { readonly fp8?: Fp8Scalars<GpuTensor | Tensor> };
   readonly results: Readonly<Record<string, ResultDesc>>;
   readonly dropout: DropoutDesc | null;
   readonly plan: (unaligned: readonly string[]) => Plan;
@@ -47,7 +49,8 @@ const inLine: ReadonlySet<string> = new Set([
 /** Allocates the results, uploads host operands, records the plan and submits. */
 export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTensor> {
   const { results, dropout } = call;
-  const operands: [string, unknown][] = Object.entries(call.operands).flatMap(([name, value]) =>
+  const { fp8, ...others } = call.operands;
+  const operands: [string, unknown][] = Object.entries(others as object).flatMap(([name, value]) =>
     name === 'captures'
       ? Object.entries(value).map(([capture, t]): [string, unknown] => [captureTensor(capture), t])
       : [[name, value]],
@@ -56,6 +59,7 @@ export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTen
   for (const [name, tensor] of operands) {
     if (tensor instanceof GpuTensor) given.set(name, checkPlaced(ctx, name, tensor));
   }
+  if (fp8) for (const [name, scalar] of fp8GpuScalars(ctx, fp8)) given.set(name, scalar);
   // What is uploaded below starts at the start of a buffer.
   const unaligned = [...given]
     .filter(([, { dtype, byteOffset }]) => byteOffset % (4 * dtypeInfo[dtype].bytes) !== 0)
@@ -89,15 +93,19 @@ export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTen
       for (const { name, buffer } of made) buffers[name] = { buffer };
       const workspace = plan.workspaceBytes > 0 ? ctx.takeBuffer(plan.workspaceBytes) : null;
       if (workspace) buffers.workspace = { buffer: workspace };
+      const fp8List = fp8 ? ctx.takeBuffer(fp8ListBytes) : null;
+      if (fp8List) buffers.fp8 = { buffer: fp8List };
       try {
         const encoder = ctx.device.createCommandEncoder({ label: 'tilewise' });
         for (const { buffer, result } of made) fill(ctx, encoder, buffer, result);
+        if (fp8 && fp8List) fillFp8List(ctx, encoder, fp8List, fp8);
         const words = dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : {};
         plan.encode(encoder, buffers, words);
+        if (fp8List) readFp8List(encoder, fp8List, made);
         ctx.device.queue.submit([encoder.finish()]);
         plan.retire();
       } finally {
-        if (workspace) ctx.giveBuffer(workspace);
+        for (const buffer of [workspace, fp8List]) if (buffer) ctx.giveBuffer(buffer);
       }
       return made;
     });

@@ -24,18 +24,24 @@ const maxParts = 64;
 
 /**
  * Few queries leave most of a GPU idle: then the heads of a group share tiles, tiles have only as many rows as there are, and
- * keys are split over workgroups until there are enough of them.
+ * keys are split over workgroups until there are enough of them. Not in FP8, whose P is rounded when the whole row is known.
  */
 export function forwardShape(problem: AttentionProblem): ForwardShape {
   const { B, Hq, Sq, Dv } = problem;
+  if (problem.fp8) return { tile: roomyTile(Infinity, Dv), heads: 1, parts: 1 };
   const heads = Sq <= fewQueries ? sharingHeads(problem) : 1;
   const rows = Sq * heads;
-  const tile = forwardTiles.find(({ upTo }) => rows <= upTo.rows && Dv <= upTo.Dv)?.tile ?? defaultTile;
+  const tile = roomyTile(rows, Dv);
   const groups = Math.ceil(rows / tileRows(tile)) * (Hq / heads) * B;
   // More queries than few take workgroups enough, and memory for the parts that would be missed.
   if (groups === 0 || Sq > fewQueries) return { tile, heads, parts: 1 };
   const wanted = Math.min(manyGroups / groups, keysPerQueryTile(problem, tile) / keysPerPart);
   return { tile, heads, parts: Math.max(1, Math.min(maxParts, Math.floor(wanted))) };
+}
+
+/** The first tile of the table that has room for all rows and channels. */
+function roomyTile(rows: number, Dv: number): Tile {
+  return forwardTiles.find(({ upTo }) => rows <= upTo.rows && Dv <= upTo.Dv)?.tile ?? defaultTile;
 }
 
 /** Keys that a tile of queries sees at most, by the number of keys and the diagonal band. */

@@ -3,6 +3,7 @@ import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
 import type { ShaderPart } from '../kernel/shader-part.ts';
 import { dropoutPart } from './dropout.ts';
 import type { ForwardShape } from './forward-shape.ts';
+import { fp8Kernel } from './fp8.ts';
 import { readOperand, writeOperand } from './operand.ts';
 import { partialsPart } from './partials.ts';
 import { type QueryRows, queryRows } from './query-rows.ts';
@@ -35,7 +36,7 @@ import type { KernelConfig } from './tile-table.ts';
  *     m' = max(m, rowmax(S))      P = exp(S − m')      l' = e^{m−m'}·l + rowsum(P)      O' = e^{m−m'}·O + dropout(P)·V
  *
  * and at the end o = O / l, lse = m + ln l. With more than one part, a workgroup walks over its part of these key tiles only,
- * and leaves m, l and O in the workspace to be merged.
+ * and leaves m, l and O in the workspace to be merged. In FP8 only the statistics of the rows are computed here, see `roundedValuesKernel`.
  */
 export function forwardKernel(
   problem: AttentionProblem,
@@ -47,9 +48,11 @@ export function forwardKernel(
   const cols = tileCols(tile);
   const tiles = Math.ceil((Sq * heads) / tileRows(tile));
   const score = scorePart(problem, { tile: heads === 1 ? tile : null, slope: 'none', tools: config.tools });
-  const dropout = dropoutPart(problem);
+  const hasValues = problem.fp8 === null;
+  const dropout = hasValues ? dropoutPart(problem) : null;
   const { q, k, v } = tileOperands(problem);
-  const perLane = vectorsPerLane(Dv, tile);
+  const perLane = hasValues ? vectorsPerLane(Dv, tile) : 0;
+  const fp8 = fp8Kernel(problem, ['product']);
   const finish = parts === 1 ? wholeResult(problem, tile, rows, config) : partialResult(problem, tile, parts);
 
   const body = `
@@ -64,7 +67,7 @@ export function forwardKernel(
   ${rows.span}
   ${rows.places}
   ${repeat(4, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`, '\n  ')}
-  ${accumulators(tile, 'acc', Dv)}
+  ${hasValues ? accumulators(tile, 'acc', Dv) : ''}
 
   let keys = ${parts === 1 ? 'key_range(seq, i0, i1)' : `part_of(key_range(seq, i0, i1), part)`};
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
@@ -99,8 +102,12 @@ export function forwardKernel(
       '\n    ',
     )}
     ${dropout ? repeat(4, r => `let weight${r} = p${r} * dropout4(seq, head${r}, query${r}, j);`, '\n    ') : ''}
-    ${storeWeightsByKey(tile, r => (dropout ? `weight${r}` : `p${r}`))}
-    ${accumulate(tile, 'acc', v, { over: 'keys', watch: score.hides ? 'true' : '!whole' })}
+    ${
+      hasValues
+        ? `${storeWeightsByKey(tile, r => (dropout ? `weight${r}` : `p${r}`))}
+    ${accumulate(tile, 'acc', v, { over: 'keys', watch: score.hides ? 'true' : '!whole' })}`
+        : ''
+    }
   }
 
   // Each lane has summed its own keys; the row's sum is over all its lanes.
@@ -131,10 +138,16 @@ export function forwardKernel(
         ],
         requires: tileRequires,
       },
-      ...sequencePart(problem, { q: problem.q, k: problem.k, v: problem.v, ...finish.operands }),
+      ...fp8.parts,
+      ...sequencePart(problem, {
+        q: problem.q,
+        k: problem.k,
+        ...(hasValues && { v: problem.v }),
+        ...finish.operands,
+      }),
       readOperand('q', problem.q, config),
       readOperand('k', problem.k, config),
-      readOperand('v', problem.v, config),
+      ...(hasValues ? [readOperand('v', problem.v, config)] : []),
       rowAddressing(problem),
       ...score.parts,
       ...(dropout ? [dropout] : []),
@@ -152,9 +165,11 @@ interface Finish {
   readonly parts: readonly ShaderPart[];
 }
 
-/** o, lse and what else was asked for. */
+/** o, but in FP8, lse and what else was asked for. */
 function wholeResult(problem: AttentionProblem, tile: Tile, rows: QueryRows, config: KernelConfig): Finish {
   const outputs = rowOutputsOf(problem);
+  const hasValues = problem.fp8 === null;
+  const o = rows.operand(tileResult('o', problem, problem.o));
   const joinSink = (r: number): string => `if (query${r} < seq.length_q) {
     let joined = join_sink(head${r}, m${r}, l${r});
     m${r} = joined.x;
@@ -169,7 +184,7 @@ function wholeResult(problem: AttentionProblem, tile: Tile, rows: QueryRows, con
   scale${r} = select(0.0, scale${r} / l${r}, l${r} != 0.0);`,
       '\n  ',
     )}
-  ${storeRows(tile, rows.operand(tileResult('o', problem, problem.o)), (r, n) => `acc${r}_${n} * scale${r}`)}
+  ${hasValues ? storeRows(tile, o, (r, n) => `acc${r}_${n} * scale${r}`) : ''}
   if (tx == 0u) {
     ${repeat(
       4,
@@ -180,8 +195,12 @@ function wholeResult(problem: AttentionProblem, tile: Tile, rows: QueryRows, con
       '\n    ',
     )}
   }`,
-    operands: { o: problem.o },
-    parts: [writeOperand('o', problem.o, config), ...outputs.map(rowOutput), problem.sink ? sinkPart() : {}],
+    operands: hasValues ? { o: problem.o } : {},
+    parts: [
+      ...(hasValues ? [writeOperand('o', problem.o, config)] : []),
+      ...outputs.map(rowOutput),
+      problem.sink ? sinkPart() : {},
+    ],
   };
 }
 

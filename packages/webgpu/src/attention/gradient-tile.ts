@@ -1,6 +1,7 @@
 import type { BackwardProblem } from '@tilewise/core';
 import type { ShaderPart } from '../kernel/shader-part.ts';
 import { dropoutPart } from './dropout.ts';
+import { type Fp8Kernel, fp8Kernel } from './fp8.ts';
 import { readOperand } from './operand.ts';
 import { rowAddressing, rowTensor } from './row-results.ts';
 import { scorePart } from './score/score.ts';
@@ -18,11 +19,15 @@ export interface GradientTile {
   readonly loadRowValues: string;
   /**
    * Statements that declare, for r = 0…3 (queries) as vec4f over keys: `weightr` = dropout(P), if asked for, and
-   * `dfr` = d loss / d(final score) and `dsr` = d loss / d(q·k).
+   * `dfr` = d loss / d(final score) and `dsr` = d loss / d(q·k). In FP8 `weightr` and `dsr` are rounded.
    */
   readonly compute: string;
   /** WGSL condition: some weights may be 0 because their pair is not seen. */
   readonly watch: string;
+  /** WGSL expression of what is stored for the sum `x` (vec4f) of a result. */
+  readonly stored: (name: 'dq' | 'dk' | 'dv', x: string) => string;
+  /** Statements for the end of the kernel. */
+  readonly finish: string;
 }
 
 export interface GradientTileOptions {
@@ -48,6 +53,7 @@ export function gradientTile(
   const operands = tileOperands(forward);
   const score = scorePart(forward, { tile, slope: 'by q·k', tools });
   const dropout = dropoutPart(forward);
+  const fp8 = fp8Gradient(problem, options);
   const rows = tileRows(tile);
   const cols = tileCols(tile);
   const perRow = (text: (r: number) => string): string => repeat(4, text, '\n    ');
@@ -65,11 +71,11 @@ export function gradientTile(
     let score${r} = score4(seq, h, i + ${r}u, j, s${r}, inside${r});
     let p${r} = select(vec4f(), exp(score${r}.value - row${r}.x), score${r}.seen);
     ${dropout ? `let keep${r} = dropout4(seq, h, i + ${r}u, j);` : ''}
-    ${options.weight ? `let weight${r} = ${dropout ? `p${r} * keep${r}` : `p${r}`};` : ''}
+    ${options.weight ? `let weight${r} = ${fp8.apply('weight', dropout ? `p${r} * keep${r}` : `p${r}`)};` : ''}
     ${
       options.ds
-        ? `let df${r} = select(vec4f(), p${r} * (dp${r}${dropout ? ` * keep${r}` : ''} - row${r}.y), score${r}.seen);
-    let ds${r} = select(vec4f(), df${r} * score${r}.slope, score${r}.seen);`
+        ? `let df${r} = select(vec4f(), p${r} * (${fp8.apply('dp', `dp${r}`)}${dropout ? ` * keep${r}` : ''} - row${r}.y), score${r}.seen);
+    let ds${r} = ${fp8.apply('ds', `select(vec4f(), df${r} * score${r}.slope, score${r}.seen)`)};`
         : ''
     }`,
     )}`;
@@ -80,6 +86,7 @@ export function gradientTile(
         uniforms: headGroups(forward),
         requires: tileRequires,
       },
+      ...fp8.parts,
       ...sequencePart(forward, { q: forward.q, k: forward.k, v: forward.v, dO, ...options.results }),
       readOperand('q', forward.q, config),
       readOperand('k', forward.k, config),
@@ -99,5 +106,25 @@ export function gradientTile(
     ),
     compute,
     watch: score.hides ? 'true' : '!whole',
+    stored: fp8.apply,
+    finish: fp8.finish,
   };
+}
+
+/** The FP8 arithmetic of a kernel with these results. The largest dS is measured once: with dq, or with dk where that is alone. */
+function fp8Gradient(
+  { forward, gradients, outputs }: BackwardProblem,
+  { weight, ds, results = {} }: GradientTileOptions,
+): Fp8Kernel {
+  const stored = (['dq', 'dk', 'dv'] as const).filter(name => results[name]);
+  const amax = { dq: 'amaxDQ', dk: 'amaxDK', dv: 'amaxDV' } as const;
+  const measuresScores = results[gradients.includes('dq') ? 'dq' : 'dk'] !== undefined;
+  return fp8Kernel(
+    forward,
+    ['product', ...(weight ? (['weight'] as const) : []), ...(ds ? (['dp', 'ds'] as const) : []), ...stored],
+    [
+      ...stored.map(name => amax[name]).filter(name => outputs[name]),
+      ...(measuresScores && outputs.amaxDP ? (['amaxDP'] as const) : []),
+    ],
+  );
 }

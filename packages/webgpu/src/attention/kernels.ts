@@ -8,7 +8,9 @@ import { dropoutMaskKernel } from './dropout-mask.ts';
 import { dsinkKernel } from './dsink.ts';
 import { forwardKernel } from './forward.ts';
 import { type ForwardShape, forwardShape } from './forward-shape.ts';
+import { backwardAmaxes, clearAmaxKernels, forwardAmaxes } from './fp8.ts';
 import { mergeKernel } from './merge.ts';
+import { roundedValuesKernel } from './rounded-values.ts';
 import { rowsKernel } from './rows.ts';
 import { dAlibiKernel, dbiasKernel } from './score-gradient.ts';
 import type { GradientDescs } from './tensors.ts';
@@ -29,7 +31,9 @@ export function forwardKernels(
 ): KernelSpec[] {
   const config: KernelConfig = { unaligned, tools };
   return [
+    ...clearAmaxKernels(forwardAmaxes(problem)),
     forwardKernel(problem, shape, config),
+    ...(problem.fp8 ? [roundedValuesKernel(problem, { ...config, tile: shape.tile })] : []),
     ...(shape.parts > 1 ? [mergeKernel(problem, shape.parts, config)] : []),
     ...(problem.outputs.dropoutMask ? [dropoutMaskKernel(problem)] : []),
   ];
@@ -46,7 +50,7 @@ export function backwardKernels(
 ): KernelSpec[] {
   const config: TileConfig = { tile, unaligned, tools };
   const wanted = new Set(problem.gradients);
-  const kernels = [rowsKernel(problem, config)];
+  const kernels = [...clearAmaxKernels(backwardAmaxes(problem)), rowsKernel(problem, config)];
   const dk = wanted.has('dk') ? { dk: gradients.dk } : null;
   const dv = wanted.has('dv') ? { dv: gradients.dv } : null;
   if (dk && dv && fuses(problem)) {

@@ -1,5 +1,6 @@
 import type { BackwardProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
+import { fp8Kernel } from './fp8.ts';
 import { readOperand } from './operand.ts';
 import { rowAddressing, rowTensor } from './row-results.ts';
 import { sequencePart } from './sequence.ts';
@@ -17,6 +18,7 @@ export function rowsKernel(problem: BackwardProblem, config: KernelConfig): Kern
   const { forward, dO, dLse } = problem;
   const { B, Hq, Sq } = forward;
   const tiles = Math.ceil(Sq / rowsPerGroup);
+  const fp8 = fp8Kernel(forward, ['delta']);
   const body = `
   let h = (group / P.tiles) % P.Hq;
   let seq = sequence_at(group / (P.tiles * P.Hq));
@@ -38,6 +40,7 @@ export function rowsKernel(problem: BackwardProblem, config: KernelConfig): Kern
     for (var n = 0u; n < ${lanesPerRow}u; n++) {
       delta += partial[lane + n];
     }
+    delta = ${fp8.apply('delta', 'vec4f(delta)')}.x;
     ${dLse ? 'delta -= dLse[P.dLse_base + at];' : ''}
     let bits = lse[P.lse_base + at];
     workspace[P.workspace_base + at] = vec2f(select(bitcast<f32>(bits), 3e38, bits == 0xff800000u), delta);
@@ -48,6 +51,7 @@ export function rowsKernel(problem: BackwardProblem, config: KernelConfig): Kern
     workgroupSize: lanesPerRow * rowsPerGroup,
     parts: [
       { uniforms: [{ name: 'tiles', type: 'u32', value: tiles }] },
+      ...fp8.parts,
       ...sequencePart(forward, { o: forward.o, dO }),
       readOperand('o', forward.o, config),
       readOperand('dO', dO, config),

@@ -23,6 +23,7 @@ import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
 import { dropoutMaskOutput } from './dropout-mask.ts';
 import { enqueue, type ResultDesc } from './enqueue.ts';
+import { backwardAmaxes, forwardAmaxes } from './fp8.ts';
 import { planBackward } from './plan-backward.ts';
 import { planForward } from './plan-forward.ts';
 
@@ -50,6 +51,7 @@ export function sdpa(
     lse: rows(-Infinity),
   };
   if (outputs.max) results.max = rows(-Infinity);
+  for (const name of forwardAmaxes(problem)) results[name] = contiguous('f32', [1], null);
   if (outputs.sumExp) results.sumExp = rows(0);
   const { B, Hq, Sq, Skv } = problem;
   if (outputs.dropoutMask) results[dropoutMaskOutput] = contiguous('u8', [B, Hq, Sq, Skv], null);
@@ -96,10 +98,13 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     dsink: perHead,
   };
   const wanted = Object.entries(results).filter(([name]) => gradients.includes(name as GradientName));
+  const amaxes = Object.fromEntries(
+    backwardAmaxes(problem).map(name => [name, contiguous('f32', [1], null)]),
+  );
   const enqueued = enqueue(ctx, {
     key: ['backward', problem],
     operands,
-    results: Object.fromEntries(wanted),
+    results: { ...Object.fromEntries(wanted), ...amaxes },
     dropout: forward.dropout,
     plan: unaligned => planBackward(ctx, problem, { layouts, unaligned }, toolsOf(options)),
   });

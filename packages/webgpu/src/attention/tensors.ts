@@ -9,6 +9,7 @@ import type {
 import { BLOCK_MASK_TILE, elementCount, maxOffset, rowShape } from '@tilewise/core';
 import { dropoutMaskOutput } from './dropout-mask.ts';
 import { type ForwardShape, forwardShape, workspaceVectors } from './forward-shape.ts';
+import { fp8ListLength } from './fp8.ts';
 import { captureTensor } from './score/captures.ts';
 
 const spanOf = (shape: readonly number[], strides: readonly number[]): number =>
@@ -46,6 +47,7 @@ export function tensorSpans(problem: AttentionProblem): Readonly<Record<string, 
         spanOf(shape, strides),
       ]),
     ),
+    fp8: fp8ListLength,
     alibi: Hq,
     sink: Hq,
     seqLensQ: B,

@@ -42,6 +42,24 @@ test('every kernel variant compiles within the limits that WebGPU guarantees', a
   expect(seen.size).toBeGreaterThan(variants.length);
 });
 
+test('so does every variant in 8 bits with products in 8 bits', async () => {
+  const seen = new Set<string>();
+  for (const variant of variants.filter(({ dtype }) => dtype.startsWith('f8'))) {
+    const { gradients } = variant;
+    const has = (name: string): boolean => gradients === 'default' || gradients.split(' ').includes(name);
+    const outputs = {
+      ...{ amaxS: true, amaxO: has('dq'), amaxDQ: has('dq'), amaxDK: has('dk'), amaxDV: has('dv') },
+      amaxDP: gradients === 'dq' || gradients === 'dk',
+    };
+    for (const kernel of kernelsOf(variant, ctx.capabilities, { fp8: {}, outputs })) {
+      if (seen.has(kernel.wgsl)) continue;
+      seen.add(kernel.wgsl);
+      expect(await complaints(ctx, kernel), `${kernel.name} of ${nameOf(variant)}`).toEqual([]);
+    }
+  }
+  expect(seen.size).toBeGreaterThan(10);
+});
+
 test('a kernel that does not compile is noticed', async () => {
   const [kernel] = kernelsOf(variants[0]);
   const broken = { ...kernel, wgsl: kernel.wgsl.replace('let group =', 'let group: f32 =') };

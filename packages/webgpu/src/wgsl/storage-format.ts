@@ -20,6 +20,8 @@ export interface StorageFormat {
   readonly encode4: ((value: string) => string) | null;
   /** WGSL expression of the vector element that holds four codes, or four f32. */
   readonly pack4: (codes: string) => string;
+  /** WGSL expression of a vec4f rounded to the format; of 8-bit formats only. */
+  readonly round4: ((value: string) => string) | null;
   readonly requires: readonly WgslPiece[];
 }
 
@@ -39,6 +41,7 @@ const sixteenBit = (
   load4: (name, index) => `vec4f(${two(`${name}[${index}].x`)}, ${two(`${name}[${index}].y`)})`,
   encode4: value => `${encode}(${value})`,
   pack4: codes => `${codes}.xz | (${codes}.yw << vec2u(16u))`,
+  round4: null,
   requires: [piece],
 });
 
@@ -50,6 +53,7 @@ const eightBit = (name: string, format: FloatFormat): StorageFormat => ({
   load4: (array, index) => `${name}_values(split_bytes(${array}[${index}]))`,
   encode4: value => `${name}_bits(${value})`,
   pack4: codes => `${codes}.x | (${codes}.y << 8u) | (${codes}.z << 16u) | (${codes}.w << 24u)`,
+  round4: value => `${name}_values(${name}_bits(${value}))`,
   requires: [splitBytes, encodeSmallFloat(name, format), decodeSmallFloat(name, format)],
 });
 
@@ -63,6 +67,7 @@ export const storageFormats: Readonly<Partial<Record<DType, StorageFormat>>> = {
     load4: (name, index) => `${name}[${index}]`,
     encode4: null,
     pack4: values => values,
+    round4: null,
     requires: [],
   },
   f16: /* @__PURE__ */ sixteenBit(

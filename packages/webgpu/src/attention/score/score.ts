@@ -4,6 +4,7 @@ import { alibiStage } from './alibi.ts';
 import { biasStage } from './bias.ts';
 import { blockMaskStage } from './block-mask.ts';
 import { capturePart } from './captures.ts';
+import { descaleStage } from './descale.ts';
 import { maskStage } from './mask.ts';
 import { maskModStage, scoreModStage } from './mods.ts';
 import { scaleStage } from './scale.ts';
@@ -12,6 +13,7 @@ import type { ScoreStage, ScoreStageFactory, ScoreUse } from './stage.ts';
 
 /** Every stage, in the order in which a score passes them. A new one is a file and a line here. */
 const stages: readonly ScoreStageFactory[] = [
+  descaleStage,
   scaleStage,
   scoreModStage,
   softcapStage,

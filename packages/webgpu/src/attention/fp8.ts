@@ -1,0 +1,136 @@
+import {
+  type AttentionProblem,
+  type BackwardAmaxName,
+  type BackwardProblem,
+  type ForwardAmaxName,
+  type Fp8ScalarName,
+  fp8ScalarNames,
+} from '@tilewise/core';
+import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
+import type { ShaderPart } from '../kernel/shader-part.ts';
+import { storageFormat } from '../wgsl/storage-format.ts';
+
+export type AmaxName = ForwardAmaxName | BackwardAmaxName;
+
+/** Largest values, in the order in which they follow the scalars in the list `fp8`. */
+export const amaxNames: readonly AmaxName[] = ['amaxS', 'amaxO', 'amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'];
+
+/** Where a largest value lies in the list `fp8`, in elements. */
+export const amaxPlace = (name: AmaxName): number => fp8ScalarNames.length + amaxNames.indexOf(name);
+
+/** Elements of the list `fp8`: the scalars, then the largest values. */
+export const fp8ListLength: number = fp8ScalarNames.length + amaxNames.length;
+
+/** A step of the FP8 contract: x is multiplied by the descales, measured, and multiplied by the scale. */
+interface Step {
+  readonly descales?: readonly Fp8ScalarName[];
+  readonly amax?: AmaxName;
+  readonly scale?: Fp8ScalarName;
+  /** Whether it is then rounded to q's format. */
+  readonly rounds?: boolean;
+}
+
+type StepName = 'product' | 'weight' | 'o' | 'delta' | 'dp' | 'ds' | 'dq' | 'dk' | 'dv';
+
+/** Every step, by the name of its WGSL function without `fp8_`. Those of results are named as these. */
+const steps: Readonly<Record<StepName, Step>> = {
+  product: { descales: ['descaleQ', 'descaleK'] },
+  weight: { amax: 'amaxS', scale: 'scaleS', rounds: true },
+  o: { descales: ['descaleS', 'descaleV'], amax: 'amaxO', scale: 'scaleO' },
+  delta: { descales: ['descaleDO', 'descaleO'] },
+  dp: { descales: ['descaleDO', 'descaleV'] },
+  ds: { amax: 'amaxDP', scale: 'scaleDP', rounds: true },
+  dq: { descales: ['descaleDP', 'descaleK'], amax: 'amaxDQ', scale: 'scaleDQ' },
+  dk: { descales: ['descaleDP', 'descaleQ'], amax: 'amaxDK', scale: 'scaleDK' },
+  dv: { descales: ['descaleS', 'descaleDO'], amax: 'amaxDV', scale: 'scaleDV' },
+};
+
+/** FP8 arithmetic in one kernel. Without the contract its steps are nothing, so that kernels need not ask. */
+export interface Fp8Kernel {
+  readonly parts: readonly ShaderPart[];
+  /** `x`, a WGSL expression of a vec4f, after a step. */
+  apply(step: StepName, x: string): string;
+  /** Statements for the end of the kernel: largest values go to the list. */
+  readonly finish: string;
+}
+
+/**
+ * The FP8 arithmetic of a kernel that takes `used` steps and measures `measured`. It binds the list `fp8` (f32: the scalars as in
+ * `fp8ScalarNames`, then the largest values), for writing only where something is measured. A maximum does not depend on the
+ * order of its operands, so atomics leave it the same in every run; bits of floats ≥ 0 are in the order of the floats.
+ */
+export function fp8Kernel(
+  { fp8, q }: AttentionProblem,
+  used: readonly StepName[],
+  measured: readonly AmaxName[] = [],
+): Fp8Kernel {
+  if (fp8 === null) return { parts: [], apply: (_, x) => x, finish: '' };
+  const format = storageFormat(q.dtype);
+  const measures = measured.length > 0;
+  const scalar = (name: Fp8ScalarName): string => {
+    const word = `fp8[P.fp8_base + ${fp8ScalarNames.indexOf(name)}u]`;
+    return measures ? `bitcast<f32>(atomicLoad(&${word}))` : word;
+  };
+  const code = (name: StepName): string => {
+    const { descales = [], amax, scale, rounds } = steps[name];
+    const watched = amax !== undefined && measured.includes(amax);
+    return `fn fp8_${name}(x: vec4f) -> vec4f {
+  let y = ${['x', ...descales.map(scalar)].join(' * ')};
+  ${watched ? `${amax} = max(max(max(${amax}, abs(y.x)), abs(y.y)), max(abs(y.z), abs(y.w)));` : ''}
+  let z = ${scale ? `y * ${scalar(scale)}` : 'y'};
+  return ${rounds && format.round4 ? format.round4('z') : 'z'};
+}`;
+  };
+  return {
+    parts: [
+      {
+        bindings: [
+          {
+            name: 'fp8',
+            element: measures ? 'atomic<u32>' : 'f32',
+            access: measures ? 'read_write' : 'read',
+            elementBytes: 4,
+            alignment: 4,
+          },
+        ],
+        uniforms: [{ name: 'fp8_base', type: 'u32', value: { offsetOf: 'fp8' } }],
+        requires: format.requires,
+        code: [...measured.map(name => `var<private> ${name}: f32 = 0.0;`), ...used.map(code)].join('\n\n'),
+      },
+    ],
+    apply: (step, x) => `fp8_${step}(${x})`,
+    finish: measured
+      .map(name => `atomicMax(&fp8[P.fp8_base + ${amaxPlace(name)}u], bitcast<u32>(${name}));`)
+      .join('\n  '),
+  };
+}
+
+/** What sets the largest values to 0 before others are measured; nothing where none are. */
+export function clearAmaxKernels(measured: readonly AmaxName[]): KernelSpec[] {
+  if (measured.length === 0) return [];
+  const clear = kernelSpec({
+    name: 'attention amax clear',
+    groups: 1,
+    workgroupSize: amaxNames.length,
+    parts: [
+      {
+        bindings: [
+          { name: 'fp8', element: 'atomic<u32>', access: 'read_write', elementBytes: 4, alignment: 4 },
+        ],
+        uniforms: [{ name: 'fp8_base', type: 'u32', value: { offsetOf: 'fp8' } }],
+      },
+    ],
+    body: `  atomicStore(&fp8[P.fp8_base + ${fp8ScalarNames.length}u + lane], 0u);`,
+  });
+  return [clear];
+}
+
+/** The largest values that a forward problem asks for. */
+export function forwardAmaxes({ outputs }: AttentionProblem): ForwardAmaxName[] {
+  return (['amaxS', 'amaxO'] as const).filter(name => outputs[name]);
+}
+
+/** The largest values that a backward problem asks for. */
+export function backwardAmaxes({ outputs }: BackwardProblem): BackwardAmaxName[] {
+  return (['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const).filter(name => outputs[name]);
+}

@@ -1,0 +1,106 @@
+import type { AttentionProblem } from '@tilewise/core';
+import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
+import { dropoutPart } from './dropout.ts';
+import { forwardAmaxes, fp8Kernel } from './fp8.ts';
+import { readOperand, writeOperand } from './operand.ts';
+import { rowAddressing, rowTensor } from './row-results.ts';
+import { scorePart } from './score/score.ts';
+import { sequencePart } from './sequence.ts';
+import {
+  accumulate,
+  accumulators,
+  products,
+  repeat,
+  storeRows,
+  storeWeightsByKey,
+  tileCols,
+  tileDeclarations,
+  tileLanes,
+  tileRequires,
+  tileRows,
+} from './tile.ts';
+import { headGroups, tileOperands, tileResult } from './tile-operands.ts';
+import type { TileConfig } from './tile-table.ts';
+
+/**
+ * o of an FP8 problem, whose P is rounded after it is normalised: the forward kernel has found lse, so that P = exp(S − lse) as
+ * in backward, with the same bits. A workgroup has one tile of queries and walks over the key tiles that they may see.
+ */
+export function roundedValuesKernel(problem: AttentionProblem, config: TileConfig): KernelSpec {
+  const { tile, tools } = config;
+  const { B, Hq, Sq, Dv } = problem;
+  const rows = tileRows(tile);
+  const cols = tileCols(tile);
+  const tiles = Math.ceil(Sq / rows);
+  const score = scorePart(problem, { tile, slope: 'none', tools });
+  const dropout = dropoutPart(problem);
+  const fp8 = fp8Kernel(problem, ['product', 'weight', 'o'], forwardAmaxes(problem));
+  const { q, k, v } = tileOperands(problem);
+  const o = tileResult('o', problem, problem.o);
+
+  const body = `
+  let tile = P.tiles - 1u - group % P.tiles;
+  let h = (group / P.tiles) % P.Hq;
+  let seq = sequence_at(group / (P.tiles * P.Hq));
+  let i0 = tile * ${rows}u;
+  let tx = lane % ${tile.tx}u;
+  let ty = lane / ${tile.tx}u;
+  let i = i0 + ty * 4u;
+  ${repeat(
+    4,
+    r => `var lse${r} = 3e38;
+  if (i + ${r}u < seq.length_q) {
+    let bits = lse[P.lse_base + row_at(seq, h, i + ${r}u)];
+    lse${r} = select(bitcast<f32>(bits), 3e38, bits == 0xff800000u);
+  }`,
+    '\n  ',
+  )}
+  ${accumulators(tile, 'acc', Dv)}
+
+  let keys = key_range(seq, i0, i0 + ${rows}u);
+  for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
+    ${score.skip}
+    ${products(tile, [{ into: 's', a: q, b: k }])}
+    let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
+    let j = j0 + tx * 4u;
+    ${repeat(
+      4,
+      r => `var inside${r} = vec4<bool>(true);
+    if (!whole) {
+      inside${r} = inside4(seq, i + ${r}u, j);
+    }
+    let score${r} = score4(seq, h, i + ${r}u, j, s${r}, inside${r});
+    let p${r} = select(vec4f(), exp(score${r}.value - lse${r}), score${r}.seen);
+    let weight${r} = ${fp8.apply('weight', dropout ? `p${r} * dropout4(seq, h, i + ${r}u, j)` : `p${r}`)};`,
+      '\n    ',
+    )}
+    ${storeWeightsByKey(tile, r => `weight${r}`)}
+    ${accumulate(tile, 'acc', v, { over: 'keys', watch: score.hides ? 'true' : '!whole' })}
+  }
+  ${storeRows(tile, o, (r, n) => fp8.apply('o', `acc${r}_${n}`))}
+  ${fp8.finish}`;
+
+  return kernelSpec({
+    name: 'attention rounded values',
+    groups: tiles * Hq * B,
+    workgroupSize: tileLanes(tile),
+    parts: [
+      {
+        uniforms: [{ name: 'tiles', type: 'u32', value: tiles }, ...headGroups(problem)],
+        requires: tileRequires,
+      },
+      ...fp8.parts,
+      ...sequencePart(problem, { q: problem.q, k: problem.k, v: problem.v, o: problem.o }),
+      readOperand('q', problem.q, config),
+      readOperand('k', problem.k, config),
+      readOperand('v', problem.v, config),
+      writeOperand('o', problem.o, config),
+      rowAddressing(problem),
+      rowTensor('lse', 'read', 'u32'),
+      ...score.parts,
+      ...(dropout ? [dropout] : []),
+    ],
+    declarations: tileDeclarations(tile),
+    body,
+  });
+}
