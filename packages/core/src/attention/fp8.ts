@@ -1,6 +1,7 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { type HostArray, hostList } from '../tensor/host-array.ts';
 import { elementCount } from '../tensor/shape.ts';
-import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
+import type { TensorDesc } from '../tensor/tensor.ts';
 import { checkTensor } from './describe.ts';
 import type { Fp8Options } from './options.ts';
 
@@ -31,25 +32,25 @@ export type Fp8ScalarName = (typeof fp8ScalarNames)[number];
 export type Fp8Scalars<T> = Readonly<Record<Fp8ScalarName, T>>;
 
 /**
- * The scalars as tensors of one f32: those that are numbers or absent (1) become host tensors.
+ * The scalars as tensors of one f32: those that are numbers or absent (1) become host arrays.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the scalar.
  */
-export function fp8Scalars<T extends TensorDesc>(given: Fp8Options<T>): Fp8Scalars<T | Tensor> {
+export function fp8Scalars<T extends TensorDesc>(given: Fp8Options<T>): Fp8Scalars<T | HostArray> {
   if (typeof given !== 'object' || given === null)
     throw new InvalidArgumentError('fp8', `must be an object of scales, got ${String(given)}`);
   const unknown = Object.keys(given).find(name => !(fp8ScalarNames as readonly string[]).includes(name));
   if (unknown !== undefined)
     throw new InvalidArgumentError(`fp8.${unknown}`, `is none of ${fp8ScalarNames.join(', ')}`);
   const scalars = fp8ScalarNames.map(name => [name, scalar(`fp8.${name}`, given[name] ?? 1)] as const);
-  return Object.fromEntries(scalars) as Fp8Scalars<T | Tensor>;
+  return Object.fromEntries(scalars) as Fp8Scalars<T | HostArray>;
 }
 
-function scalar<T extends TensorDesc>(argument: string, value: number | T): T | Tensor {
+function scalar<T extends TensorDesc>(argument: string, value: number | T): T | HostArray {
   if (typeof value === 'number') {
     // Also of numbers that no f32 holds.
     if (!(Math.fround(value) > 0 && Math.fround(value) < Infinity))
       throw new InvalidArgumentError(argument, `must be a finite number > 0, got ${value}`);
-    return Tensor.from([value], [1]);
+    return hostList([value], 'f32');
   }
   checkTensor(argument, value);
   if (elementCount(value.shape) !== 1)

@@ -1,8 +1,9 @@
 import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
 import { lengthsFromCumulative } from '../layout/cumulative-lengths.ts';
 import type { DType } from '../tensor/dtype.ts';
+import { isHostArray, numbersOf } from '../tensor/host-array.ts';
 import { contiguousStrides } from '../tensor/shape.ts';
-import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
+import type { TensorDesc } from '../tensor/tensor.ts';
 import { describeDense, describePacked, describePaged, describeRagged } from './describe.ts';
 import type { LengthsKind, OperandDesc, Operands, PageDesc, RaggedName } from './problem.ts';
 
@@ -120,7 +121,7 @@ export function extentOf(
 /** Keys that a page table holds for each sequence; a packed one for the longest. */
 function capacity({ size, table }: PageDesc, cuPages: TensorDesc | undefined): number {
   if (table.shape.length !== 1) return size * table.shape[1];
-  if (cuPages instanceof Tensor) return size * largest(lengthsFromCumulative(cuPages, 'cuPagesK'));
+  if (isHostArray(cuPages)) return size * largest(lengthsFromCumulative(cuPages, 'cuPagesK'));
   throw new InvalidArgumentError('maxSeqLenKv', 'must be given when cuPagesK is not on the host');
 }
 
@@ -129,13 +130,13 @@ export function lengthsMissing(side: 'Q' | 'Kv'): string {
   return `must be given, or cuSeqLens${side}: ragged offsets do not say how long a sequence is`;
 }
 
-const largest = (all: ArrayLike<number>): number => Array.from(all).reduce((a, b) => Math.max(a, b), 0);
+const largest = (all: readonly number[]): number => all.reduce((a, b) => Math.max(a, b), 0);
 
 /** Longest sequence by the lists on the host; a device tensor cannot be read here, so the caller says it. */
 function longest(side: 'Q' | 'Kv', lists: SequenceLists<TensorDesc>): number {
   const [cumulative, lengths] = [lists[`cuSeqLens${side}`], lists[`seqLens${side}`]];
-  if (cumulative instanceof Tensor) return largest(lengthsFromCumulative(cumulative, `cuSeqLens${side}`));
-  if (lengths instanceof Tensor) return largest(lengths.toFloat64());
+  if (isHostArray(cumulative)) return largest(lengthsFromCumulative(cumulative, `cuSeqLens${side}`));
+  if (isHostArray(lengths)) return largest(numbersOf(lengths));
   if (!cumulative && !lengths) throw new InvalidArgumentError(`seqLens${side}`, lengthsMissing(side));
   const given = cumulative ? `cuSeqLens${side}` : `seqLens${side}`;
   throw new InvalidArgumentError(`maxSeqLen${side}`, `must be given when ${given} is not on the host`);

@@ -1,5 +1,6 @@
 import { lengthsFromCumulative } from '../layout/cumulative-lengths.ts';
-import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
+import { type HostArray, isHostArray, numbersOf } from '../tensor/host-array.ts';
+import type { Tensor, TensorDesc } from '../tensor/tensor.ts';
 import type { AttentionProblem, LengthsKind, Operands } from './problem.ts';
 import { required } from './required.ts';
 
@@ -52,11 +53,11 @@ function side(
 export function lengthsOnHost<T extends TensorDesc>(
   side: 'Q' | 'Kv',
   problem: AttentionProblem,
-  operands: Operands<T | Tensor>,
+  operands: Operands<T | HostArray>,
 ): readonly number[] | null {
   const kind = problem[`lengths${side}`];
   if (kind === 'full') return new Array(problem.B).fill(side === 'Q' ? problem.Sq : problem.Skv);
   const list = kind === 'lengths' ? operands[`seqLens${side}`] : operands[`cuSeqLens${side}`];
-  if (!(list instanceof Tensor)) return null;
-  return kind === 'lengths' ? Array.from(list.toFloat64()) : lengthsFromCumulative(list);
+  if (!isHostArray(list)) return null;
+  return kind === 'lengths' ? numbersOf(list) : lengthsFromCumulative(list);
 }

@@ -1,20 +1,21 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
 import type { DType } from '../tensor/dtype.ts';
-import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
+import { type HostArray, hostList } from '../tensor/host-array.ts';
+import type { TensorDesc } from '../tensor/tensor.ts';
 import { checkTensor } from './describe.ts';
 import type { SequenceLists } from './layouts.ts';
 import type { SdpaBackwardOptions, SdpaOptions } from './options.ts';
 import type { AttentionProblem, OperandDesc, Operands, RaggedName } from './problem.ts';
 
 /**
- * A small list (lengths, slopes, sinks) given as numbers or as a tensor: numbers become a host tensor.
+ * A small list (lengths, slopes, sinks) given as numbers or as a tensor: numbers become a host array.
  * @throws InvalidArgumentError for numbers that the dtype does not hold.
  */
 export function listOperand<T extends TensorDesc>(
   argument: string,
   value: readonly number[] | T | undefined,
   dtype: 'i32' | 'f32',
-): T | Tensor | undefined {
+): T | HostArray | undefined {
   if (value === undefined) return undefined;
   if (isNumberList(value)) {
     const isValid = dtype === 'i32' ? isI32 : Number.isFinite;
@@ -25,7 +26,7 @@ export function listOperand<T extends TensorDesc>(
         `must hold ${dtype === 'i32' ? '32-bit integers' : 'finite numbers'}, got ${value[at]} at ${at}`,
       );
     }
-    return Tensor.from(value, [value.length], { dtype });
+    return hostList(value, dtype);
   }
   checkTensor(argument, value);
   return value;
@@ -49,7 +50,7 @@ const raggedNames: readonly RaggedName[] = ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk'
  */
 export function sequenceLists<T extends TensorDesc>(
   options: SdpaOptions<T> & Pick<SdpaBackwardOptions<T>, 'raggedOffsets'>,
-): SequenceLists<T | Tensor> {
+): SequenceLists<T | HostArray> {
   const { raggedOffsets = {} } = options;
   const unknown = Object.keys(raggedOffsets).find(name => !raggedNames.some(known => known === name));
   if (unknown !== undefined)

@@ -1,4 +1,5 @@
-import type { Tensor, TensorDesc } from '../tensor/tensor.ts';
+import { type HostArray, isHostArray } from '../tensor/host-array.ts';
+import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import { standardSlopes } from './alibi.ts';
 import { backwardRules, checkRows } from './backward-rules.ts';
 import { bandOf } from './band.ts';
@@ -55,6 +56,18 @@ export function normalise<T extends TensorDesc>(
   inputs: ForwardInputs<T>,
   options: SdpaOptions<T> = {},
 ): { problem: AttentionProblem; operands: Operands<T | Tensor> } {
+  const { problem, operands } = normaliseCall(inputs, options);
+  return { problem, operands: withTensors<T, Operands<T | Tensor>>(operands) };
+}
+
+/**
+ * The same, with lists that were given as numbers left as host arrays, for an engine that only passes them on.
+ * @throws as `normalise`.
+ */
+export function normaliseCall<T extends TensorDesc>(
+  inputs: ForwardInputs<T>,
+  options: SdpaOptions<T> = {},
+): { problem: AttentionProblem; operands: Operands<T | HostArray> } {
   const call = describeCall(inputs, options);
   checkRules(forwardRules, call.problem);
   validateOperands(call.problem, call.operands);
@@ -65,7 +78,7 @@ export function normalise<T extends TensorDesc>(
 function describeCall<T extends TensorDesc>(
   { q, k, v }: ForwardInputs<T>,
   options: SdpaOptions<T>,
-): { problem: AttentionProblem; operands: Operands<T | Tensor> } {
+): { problem: AttentionProblem; operands: Operands<T | HostArray> } {
   const sequences = sequenceLists(options);
   const descQ = describeOperand('q', q, sequences);
   const descK = describeOperand('k', k, sequences, options.pageTableK);
@@ -129,7 +142,7 @@ function describeCall<T extends TensorDesc>(
     },
   };
   const dropoutMask = options.dropout && 'mask' in options.dropout ? options.dropout.mask : undefined;
-  const operands: Operands<T | Tensor> = defined({
+  const operands: Operands<T | HostArray> = defined({
     q,
     k,
     v,
@@ -154,6 +167,18 @@ export function normaliseBackward<T extends TensorDesc>(
   inputs: BackwardInputs<T>,
   options: SdpaBackwardOptions<T> = {},
 ): { problem: BackwardProblem; operands: BackwardOperands<T | Tensor> } {
+  const { problem, operands } = normaliseBackwardCall(inputs, options);
+  return { problem, operands: withTensors<T, BackwardOperands<T | Tensor>>(operands) };
+}
+
+/**
+ * The same, with lists as `normaliseCall` leaves them.
+ * @throws as `normalise`.
+ */
+export function normaliseBackwardCall<T extends TensorDesc>(
+  inputs: BackwardInputs<T>,
+  options: SdpaBackwardOptions<T> = {},
+): { problem: BackwardProblem; operands: BackwardOperands<T | HostArray> } {
   const { o, lse, dO, dLse } = inputs;
   const { problem: plain, operands } = describeCall(inputs, options);
   checkRules(forwardRules, plain);
@@ -179,6 +204,18 @@ export function normaliseBackward<T extends TensorDesc>(
   if (dLse) checkRows('dLse', dLse, forward);
   validateBackwardOperands(problem, operands);
   return { problem, operands: defined({ ...operands, o, lse, dO, dLse }) };
+}
+
+/** Operands whose host arrays are tensors, the scalars of `fp8` too. */
+function withTensors<T, O>(operands: Operands<T | HostArray>): O {
+  const made = (value: unknown): unknown => {
+    if (value instanceof Tensor) return value;
+    return isHostArray(value) ? Tensor.wrap(value.data, value) : value;
+  };
+  const { fp8 } = operands;
+  const scalars = fp8 && Object.fromEntries(Object.entries(fp8).map(([name, value]) => [name, made(value)]));
+  const all = Object.entries(operands).map(([name, value]) => [name, made(value)]);
+  return { ...Object.fromEntries(all), ...(scalars && { fp8: scalars }) } as O;
 }
 
 function defaultGradients(options: SdpaOptions<unknown>): GradientName[] {

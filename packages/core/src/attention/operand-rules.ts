@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts';
 import { lengthsFromCumulative } from '../layout/cumulative-lengths.ts';
-import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
+import { type HostArray, isHostArray, numberAt, numbersOf } from '../tensor/host-array.ts';
+import type { TensorDesc } from '../tensor/tensor.ts';
 import { lengthsOnHost } from './lengths.ts';
 import type { AttentionProblem, BackwardProblem, OperandDesc, Operands, RaggedName } from './problem.ts';
 import { checkRagged } from './ragged-rules.ts';
@@ -12,7 +13,7 @@ import { checkRagged } from './ragged-rules.ts';
  */
 export function validateOperands<T extends TensorDesc>(
   problem: AttentionProblem,
-  operands: Operands<T | Tensor>,
+  operands: Operands<T | HostArray>,
 ): void {
   const { q, k, v, o } = problem;
   validateSequences(problem, operands, { q, o }, { k, v });
@@ -30,7 +31,7 @@ export function validateOperands<T extends TensorDesc>(
  */
 export function validateBackwardOperands<T extends TensorDesc>(
   { forward, dO, dq, dk, dv }: BackwardProblem,
-  operands: Operands<T | Tensor>,
+  operands: Operands<T | HostArray>,
 ): void {
   const { q, k, v, o } = forward;
   validateSequences(forward, operands, { q, o, dO, dq }, { k, v, dk, dv });
@@ -47,7 +48,7 @@ function entries(descs: Descs): [RaggedName, OperandDesc][] {
 
 function validateSequences<T extends TensorDesc>(
   { Sq, Skv }: AttentionProblem,
-  { seqLensQ, seqLensKv, cuSeqLensQ, cuSeqLensKv }: Operands<T | Tensor>,
+  { seqLensQ, seqLensKv, cuSeqLensQ, cuSeqLensKv }: Operands<T | HostArray>,
   queries: Descs,
   keys: Descs,
 ): void {
@@ -64,9 +65,9 @@ function checkLengths(
   extent: number,
   cumulative: TensorDesc | undefined,
 ): void {
-  if (!(lengths instanceof Tensor)) return;
-  lengths.toFloat64().forEach((n, b) => {
-    const span = cumulative instanceof Tensor ? cumulative.get(b + 1) - cumulative.get(b) : extent;
+  if (!isHostArray(lengths)) return;
+  numbersOf(lengths).forEach((n, b) => {
+    const span = isHostArray(cumulative) ? numberAt(cumulative, b + 1) - numberAt(cumulative, b) : extent;
     if (n < 0 || n > span)
       throw new InvalidArgumentError(
         argument,
@@ -81,7 +82,7 @@ function checkCumulative(
   operands: Descs,
   longest: number,
 ): void {
-  if (!(cumulative instanceof Tensor)) return;
+  if (!isHostArray(cumulative)) return;
   const lengths = lengthsFromCumulative(cumulative, argument);
   const tooLong = lengths.find(n => n > longest);
   if (tooLong !== undefined)
@@ -89,7 +90,7 @@ function checkCumulative(
       argument,
       `holds a sequence of ${tooLong}, longer than the maximum ${longest}`,
     );
-  const last = cumulative.get(lengths.length);
+  const last = numberAt(cumulative, lengths.length);
   for (const [name, { starts, shape }] of entries(operands)) {
     if (starts === 'cumulative' && last > shape[2])
       throw new InvalidArgumentError(
@@ -108,9 +109,10 @@ function checkPages(
 ): void {
   if (!page) return;
   const isPacked = page.table.shape.length === 1;
-  if (isPacked && !(cuPages instanceof Tensor)) return;
-  const counts =
-    cuPages instanceof Tensor ? checkPageCounts(`cuPages${name}`, cuPages, page.table.shape[0]) : null;
+  if (isPacked && !isHostArray(cuPages)) return;
+  const counts = isHostArray(cuPages)
+    ? checkPageCounts(`cuPages${name}`, cuPages, page.table.shape[0])
+    : null;
   if (!lengths) return;
   let first = 0;
   for (let b = 0; b < lengths.length; b++) {
@@ -121,8 +123,8 @@ function checkPages(
         `must give sequence ${b} at least ${used} pages for its ${lengths[b]} keys, got ${counts[b]}`,
       );
     }
-    for (let n = 0; n < used && table instanceof Tensor; n++) {
-      const block = isPacked ? table.get(first + n) : table.get(b, n);
+    for (let n = 0; n < used && isHostArray(table); n++) {
+      const block = isPacked ? numberAt(table, first + n) : numberAt(table, b, n);
       if (block < 0 || block >= shape[0]) {
         throw new InvalidArgumentError(
           `pageTable${name}`,
@@ -135,9 +137,9 @@ function checkPages(
 }
 
 /** How many pages of a packed table each sequence has. */
-function checkPageCounts(argument: string, cuPages: Tensor, pages: number): number[] {
+function checkPageCounts(argument: string, cuPages: HostArray, pages: number): number[] {
   const counts = lengthsFromCumulative(cuPages, argument);
-  const last = cuPages.get(counts.length);
+  const last = numberAt(cuPages, counts.length);
   if (last > pages) {
     throw new InvalidArgumentError(argument, `must end within the ${pages} pages of the table, got ${last}`);
   }

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts';
+import { type HostArray, isHostArray, numbersOf } from '../tensor/host-array.ts';
 import { maxOffset } from '../tensor/shape.ts';
-import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
+import type { TensorDesc } from '../tensor/tensor.ts';
 import { sideOf } from './layouts.ts';
 import { lengthsOnHost } from './lengths.ts';
 import type { AttentionProblem, OperandDesc, Operands, RaggedName } from './problem.ts';
@@ -14,13 +15,13 @@ export function checkRagged<T extends TensorDesc>(
   name: RaggedName,
   desc: OperandDesc,
   problem: AttentionProblem,
-  operands: Operands<T | Tensor>,
+  operands: Operands<T | HostArray>,
   { written = false }: { readonly written?: boolean } = {},
 ): void {
   const argument = `raggedOffsets.${name}` as const;
   const list = operands[argument];
-  if (desc.starts !== 'ragged' || !(list instanceof Tensor)) return;
-  const offsets = list.toFloat64();
+  if (desc.starts !== 'ragged' || !isHostArray(list)) return;
+  const offsets = numbersOf(list);
   if (offsets[0] < 0) throw new InvalidArgumentError(argument, `must not be negative, got ${offsets[0]}`);
   const fall = offsets.findIndex((offset, b) => b > 0 && offset < offsets[b - 1]);
   if (fall > 0) {

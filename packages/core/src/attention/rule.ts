@@ -1,5 +1,5 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
-import { type DType, dtypeInfo, isDType } from '../tensor/dtype.ts';
+import { type DType, dtypeTraits, isDType } from '../tensor/dtype-traits.ts';
 
 /** Which error a broken rule becomes. */
 export type RuleKind = 'argument' | 'shape' | 'dtype';
@@ -21,7 +21,7 @@ export function checkRules<P>(rules: readonly Rule<P>[], problem: P): void {
   }
 }
 
-const isFloat = (dtype: DType): boolean => isDType(dtype) && dtypeInfo[dtype].kind === 'float';
+const isFloat = (dtype: DType): boolean => isDType(dtype) && dtypeTraits[dtype].kind === 'float';
 const isMask = (dtype: DType): boolean => dtype === 'bool' || dtype === 'u8';
 
 /** The rule that an operand, where there is one, holds floats. */

@@ -1,8 +1,9 @@
-import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
-import { Tensor } from '../tensor/tensor.ts';
+import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { dtypeTraits } from '../tensor/dtype-traits.ts';
+import { type HostArray, isHostArray, numbersOf } from '../tensor/host-array.ts';
 
-/** Lengths, or cumulative lengths, of the sequences of a batch: numbers, or a tensor of rank 1. */
-export type Lengths = readonly number[] | Tensor;
+/** Lengths, or cumulative lengths, of the sequences of a batch: numbers, or a host tensor of rank 1. */
+export type Lengths = readonly number[] | HostArray;
 
 /**
  * Where each sequence starts when all lie behind each other, and where the last one ends: [2, 0, 3] → [0, 2, 2, 5].
@@ -35,13 +36,10 @@ export function lengthsFromCumulative(cumulative: Lengths, argument = 'cumulativ
 /**
  * Lengths as numbers.
  * @throws InvalidArgumentError for one that is negative, no integer, or more than `longest`; InvalidShapeError for a tensor
- * of another rank than 1.
+ * of another rank than 1; InvalidDTypeError for one that does not hold integers.
  */
 export function checkLengths(argument: string, lengths: Lengths, longest?: number): number[] {
-  if (lengths instanceof Tensor && lengths.rank !== 1) {
-    throw new InvalidShapeError(argument, `must have rank 1, got shape [${lengths.shape}]`);
-  }
-  const numbers = lengths instanceof Tensor ? Array.from(lengths.toFloat64()) : [...lengths];
+  const numbers = isHostArray(lengths) ? vector(argument, lengths) : [...lengths];
   numbers.forEach((length, b) => {
     if (!Number.isInteger(length) || length < 0 || (longest !== undefined && length > longest)) {
       const range = longest === undefined ? 'non-negative integers' : `integers in 0..${longest}`;
@@ -49,4 +47,12 @@ export function checkLengths(argument: string, lengths: Lengths, longest?: numbe
     }
   });
   return numbers;
+}
+
+function vector(argument: string, list: HostArray): number[] {
+  if (list.shape.length !== 1)
+    throw new InvalidShapeError(argument, `must have rank 1, got shape [${list.shape}]`);
+  if (dtypeTraits[list.dtype].kind !== 'integer')
+    throw new InvalidDTypeError(argument, `must hold integers, got ${list.dtype}`);
+  return numbersOf(list);
 }

@@ -1,14 +1,8 @@
 import { InvalidShapeError } from '../errors.ts';
 import { decodeTable } from './decode-table.ts';
 import { type DType, dtypeInfo, type TypedArray } from './dtype.ts';
-import {
-  bfloat16,
-  type FloatFormat,
-  float8e4m3,
-  float8e5m2,
-  float16,
-  type Overflow,
-} from './float-format.ts';
+import { bfloat16, type FloatFormat, float8e4m3, float8e5m2, float16 } from './float-format.ts';
+import type { Overflow } from './float-layout.ts';
 
 type SmallFloat = 'f16' | 'bf16' | 'f8e4m3' | 'f8e5m2';
 

@@ -1,38 +1,20 @@
-/** What a conversion does with a value beyond the largest finite one. */
-export type Overflow = 'ieee' | 'saturate';
+import {
+  bfloat16Layout,
+  type FloatLayout,
+  float8e4m3Layout,
+  float8e5m2Layout,
+  float16Layout,
+  type Overflow,
+} from './float-layout.ts';
 
-/** A binary floating-point storage format of 16 or 8 bits. */
-export interface FloatFormat {
-  readonly bits: 8 | 16;
+/** A binary floating-point storage format of 16 or 8 bits, with its conversions. */
+export interface FloatFormat extends FloatLayout {
   /** Largest finite value. */
   readonly max: number;
-  /** Smallest positive (subnormal) value. */
-  readonly min: number;
-  /** Stored bits of the significand, without the implicit one. */
-  readonly mantissaBits: number;
-  /** What is added to an exponent when it is stored. */
-  readonly bias: number;
-  /** Code of `max`. */
-  readonly maxCode: number;
-  /** What a positive value beyond `max` becomes when overflow is `'ieee'`: infinity, or NaN where there is none. */
-  readonly overflowCode: number;
-  /** The code that every NaN is encoded as. */
-  readonly nan: number;
-  /** What `encode` does on overflow unless told otherwise. */
-  readonly overflow: Overflow;
   /** Bit pattern to value; exact, NaN for every NaN code. */
   readonly decode: (code: number) => number;
   /** Value (as f64, so that there is one rounding only) to bit pattern, to nearest, ties to even. */
   readonly encode: (value: number, overflow?: Overflow) => number;
-}
-
-interface Shape {
-  readonly bits: 8 | 16;
-  readonly mantissaBits: number;
-  readonly bias: number;
-  /** `finite`: the top exponent holds numbers, only the all-ones code is NaN (OCP E4M3). */
-  readonly specials: 'ieee' | 'finite';
-  readonly overflow: Overflow;
 }
 
 const exponentBits = new DataView(new ArrayBuffer(8));
@@ -49,30 +31,24 @@ function roundHalfEven(x: number): number {
   return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor;
 }
 
-function floatFormat({ bits, mantissaBits, bias, specials, overflow: defaultOverflow }: Shape): FloatFormat {
+function floatFormat(layout: FloatLayout): FloatFormat {
+  const { bits, mantissaBits, bias, min, maxCode, overflowCode, nan } = layout;
   const signBit = 1 << (bits - 1);
   const magnitudeMask = signBit - 1;
-  const exponentMax = magnitudeMask >> mantissaBits;
   const mantissaMask = (1 << mantissaBits) - 1;
   const minExponent = 1 - bias;
-  const quantum = 2 ** (minExponent - mantissaBits);
-  const infinity = exponentMax << mantissaBits;
-  const maxCode = specials === 'ieee' ? infinity - 1 : magnitudeMask - 1;
-  const nan = specials === 'ieee' ? infinity | (1 << (mantissaBits - 1)) : magnitudeMask;
-  // E4M3 has no infinity: what would become one becomes NaN.
-  const overflowCode = specials === 'ieee' ? infinity : nan;
 
   function decode(code: number): number {
     const sign = code & signBit ? -1 : 1;
     const magnitude = code & magnitudeMask;
-    if (magnitude > maxCode) return specials === 'ieee' && magnitude === infinity ? sign * Infinity : NaN;
+    if (magnitude > maxCode) return magnitude !== nan && magnitude === overflowCode ? sign * Infinity : NaN;
     const exponent = magnitude >> mantissaBits;
     const mantissa = magnitude & mantissaMask;
-    if (exponent === 0) return sign * mantissa * quantum;
-    return sign * (mantissa + (1 << mantissaBits)) * quantum * 2 ** (exponent - 1);
+    if (exponent === 0) return sign * mantissa * min;
+    return sign * (mantissa + (1 << mantissaBits)) * min * 2 ** (exponent - 1);
   }
 
-  function encode(value: number, overflow: Overflow = defaultOverflow): number {
+  function encode(value: number, overflow: Overflow = layout.overflow): number {
     if (Number.isNaN(value)) return nan;
     const sign = value < 0 || Object.is(value, -0) ? signBit : 0;
     const a = Math.abs(value);
@@ -86,53 +62,17 @@ function floatFormat({ bits, mantissaBits, bias, specials, overflow: defaultOver
     return sign | (code > maxCode ? beyond : code);
   }
 
-  return {
-    bits,
-    max: decode(maxCode),
-    min: quantum,
-    mantissaBits,
-    bias,
-    maxCode,
-    overflowCode,
-    nan,
-    overflow: defaultOverflow,
-    decode,
-    encode,
-  };
+  return { ...layout, max: decode(maxCode), decode, encode };
 }
 
 /** IEEE 754 binary16. */
-export const float16: FloatFormat = /* @__PURE__ */ floatFormat({
-  bits: 16,
-  mantissaBits: 10,
-  bias: 15,
-  specials: 'ieee',
-  overflow: 'ieee',
-});
+export const float16: FloatFormat = /* @__PURE__ */ floatFormat(float16Layout);
 
 /** bfloat16: the upper half of an f32. */
-export const bfloat16: FloatFormat = /* @__PURE__ */ floatFormat({
-  bits: 16,
-  mantissaBits: 7,
-  bias: 127,
-  specials: 'ieee',
-  overflow: 'ieee',
-});
+export const bfloat16: FloatFormat = /* @__PURE__ */ floatFormat(bfloat16Layout);
 
 /** OCP FP8 E4M3: no infinity, largest finite value 448; saturates unless asked for `'ieee'`, which gives NaN. */
-export const float8e4m3: FloatFormat = /* @__PURE__ */ floatFormat({
-  bits: 8,
-  mantissaBits: 3,
-  bias: 7,
-  specials: 'finite',
-  overflow: 'saturate',
-});
+export const float8e4m3: FloatFormat = /* @__PURE__ */ floatFormat(float8e4m3Layout);
 
 /** OCP FP8 E5M2: largest finite value 57344; saturates unless asked for `'ieee'`, which gives infinity. */
-export const float8e5m2: FloatFormat = /* @__PURE__ */ floatFormat({
-  bits: 8,
-  mantissaBits: 2,
-  bias: 15,
-  specials: 'ieee',
-  overflow: 'saturate',
-});
+export const float8e5m2: FloatFormat = /* @__PURE__ */ floatFormat(float8e5m2Layout);

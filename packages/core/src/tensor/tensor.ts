@@ -2,7 +2,7 @@ import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError, TilewiseErr
 import { decodeArray, encodeArray } from './convert.ts';
 import { copyStrided } from './copy-strided.ts';
 import { type DType, dtypeInfo, isDType, type TypedArray } from './dtype.ts';
-import type { Overflow } from './float-format.ts';
+import type { Overflow } from './float-layout.ts';
 import { reshapedStrides } from './reshape.ts';
 import {
   contiguousStrides,

@@ -1,11 +1,13 @@
 import {
   type DropoutDesc,
-  dtypeInfo,
+  dtypeTraits,
   elementCount,
   type Fp8Scalars,
+  type HostArray,
   InvalidArgumentError,
   isContiguous,
-  Tensor,
+  isHostArray,
+  type Tensor,
   type TensorDesc,
   UnsupportedError,
 } from '@tilewise/core';
@@ -28,7 +30,7 @@ export interface ResultDesc {
 export interface EagerCall {
   /** Says, as JSON, which plan this is. The dropout seed and offset in it do not matter. */
   readonly key: unknown;
-  readonly operands: object & { readonly fp8?: Fp8Scalars<GpuTensor | Tensor> };
+  readonly operands: object & { readonly fp8?: Fp8Scalars<GpuTensor | HostArray> };
   readonly results: Readonly<Record<string, ResultDesc>>;
   readonly dropout: DropoutDesc | null;
   readonly plan: (unaligned: readonly string[]) => Plan;
@@ -62,7 +64,7 @@ export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTen
   if (fp8) for (const [name, scalar] of fp8GpuScalars(ctx, fp8)) given.set(name, scalar);
   // What is uploaded below starts at the start of a buffer.
   const unaligned = [...given]
-    .filter(([, { dtype, byteOffset }]) => byteOffset % (4 * dtypeInfo[dtype].bytes) !== 0)
+    .filter(([, { dtype, byteOffset }]) => byteOffset % (4 * dtypeTraits[dtype].bytes) !== 0)
     .map(([name]) => name);
   const plan = remembered(ctx, call, unaligned);
 
@@ -76,9 +78,8 @@ export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTen
   try {
     for (const [name, tensor] of operands) {
       if (given.has(name)) continue;
-      if (!(tensor instanceof Tensor))
-        throw new InvalidArgumentError(name, 'must be a GpuTensor or a Tensor');
-      const copy = ctx.upload(inLine.has(name) ? tensor.contiguous() : tensor);
+      if (!isHostArray(tensor)) throw new InvalidArgumentError(name, 'must be a GpuTensor or a Tensor');
+      const copy = ctx.upload(inLine.has(name) ? inOneLine(tensor) : tensor);
       uploaded.push(copy);
       given.set(name, copy);
     }
@@ -88,7 +89,7 @@ export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTen
       const made = Object.entries(results).map(([name, result]) => ({
         name,
         result,
-        buffer: take(elementCount(result.desc.shape) * dtypeInfo[result.desc.dtype].bytes),
+        buffer: take(elementCount(result.desc.shape) * dtypeTraits[result.desc.dtype].bytes),
       }));
       for (const { name, buffer } of made) buffers[name] = { buffer };
       const workspace = plan.workspaceBytes > 0 ? ctx.takeBuffer(plan.workspaceBytes) : null;
@@ -135,6 +136,13 @@ function fill(
   if (fill === null) return;
   if (fill === 0) encoder.clearBuffer(buffer);
   else ctx.device.queue.writeBuffer(buffer, 0, new Float32Array(elementCount(desc.shape)).fill(fill));
+}
+
+/** Only a tensor can have gaps; lists of numbers have none. */
+function inOneLine(tensor: HostArray | Tensor): HostArray {
+  return isContiguous(tensor.shape, tensor.strides) || !('contiguous' in tensor)
+    ? tensor
+    : tensor.contiguous();
 }
 
 function checkPlaced(ctx: GpuContext, name: string, tensor: GpuTensor): GpuTensor {

@@ -1,4 +1,11 @@
-import { type Fp8Scalars, fp8ScalarNames, InvalidArgumentError, Tensor } from '@tilewise/core';
+import {
+  type Fp8Scalars,
+  fp8ScalarNames,
+  type HostArray,
+  InvalidArgumentError,
+  isHostArray,
+  numberAt,
+} from '@tilewise/core';
 import { bufferUsage } from '../device/constants.ts';
 import type { GpuContext } from '../device/context.ts';
 import { GpuTensor } from '../device/gpu-tensor.ts';
@@ -13,7 +20,7 @@ export const fp8ListBytes: number = 4 * fp8ListLength;
  */
 export function fp8GpuScalars(
   ctx: GpuContext,
-  scalars: Fp8Scalars<GpuTensor | Tensor>,
+  scalars: Fp8Scalars<GpuTensor | HostArray>,
 ): [string, GpuTensor][] {
   return fp8ScalarNames.flatMap(name => {
     const scalar = scalars[name];
@@ -30,12 +37,12 @@ export function fillFp8List(
   { device }: GpuContext,
   encoder: GPUCommandEncoder,
   list: GPUBuffer,
-  scalars: Fp8Scalars<GpuTensor | Tensor>,
+  scalars: Fp8Scalars<GpuTensor | HostArray>,
 ): void {
   const values = new Float32Array(fp8ListLength);
   for (const [n, name] of fp8ScalarNames.entries()) {
     const scalar = scalars[name];
-    if (scalar instanceof Tensor) values[n] = scalar.toFloat32()[0];
+    if (isHostArray(scalar)) values[n] = numberAt(scalar);
     else encoder.copyBufferToBuffer(scalar.buffer, scalar.byteOffset, list, 4 * n, 4);
   }
   device.queue.writeBuffer(list, 0, values);

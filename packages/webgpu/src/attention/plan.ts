@@ -1,6 +1,6 @@
 import {
   type AttentionProblem,
-  dtypeInfo,
+  dtypeTraits,
   InvalidArgumentError,
   InvalidDTypeError,
   InvalidShapeError,
@@ -67,7 +67,7 @@ export function demandSupport({ supported, reasons }: Support): void {
 export function checkResultLayout(argument: string, desc: OperandDesc, dense: OperandDesc['shape']): void {
   const [, H, , D] = dense;
   const shape = desc.starts === 'strided' ? dense : ([1, H, desc.shape[2], D] as const);
-  if (dtypeInfo[desc.dtype]?.kind !== 'float') {
+  if (dtypeTraits[desc.dtype]?.kind !== 'float') {
     throw new InvalidDTypeError(argument, `must be a float dtype, got ${desc.dtype}`);
   }
   if (desc.shape.some((n, d) => n !== shape[d])) {

@@ -6,8 +6,11 @@ import {
   contiguousStrides,
   type DType,
   type GradientName,
-  normalise,
-  normaliseBackward,
+  type HostArray,
+  isHostArray,
+  normaliseBackwardCall,
+  normaliseCall,
+  numberAt,
   type OperandDesc,
   type Operands,
   rowShape,
@@ -16,7 +19,7 @@ import {
   type SdpaOptions,
   type SdpaResult,
   type Shape,
-  Tensor,
+  type Tensor,
 } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import type { GpuContext } from '../device/context.ts';
@@ -42,7 +45,7 @@ export function sdpa(
 ): SdpaResult<GpuTensor> {
   ctx.checkAlive();
   for (const [name, tensor] of Object.entries({ q, k, v })) ctx.checkOwn(name, tensor);
-  const { problem, operands } = normalise<GpuTensor | Tensor>({ q, k, v }, options);
+  const { problem, operands } = normaliseCall<GpuTensor | Tensor>({ q, k, v }, options);
   const { outputs, o, q: descQ } = problem;
   const rows = (value: number): ResultDesc =>
     contiguous('f32', rowShape(problem), hasUnusedTokens(descQ, problem, operands) ? value : null);
@@ -78,7 +81,7 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
 ): SdpaGradients<GpuTensor, G> {
   ctx.checkAlive();
   for (const [name, tensor] of Object.entries(inputs)) if (tensor) ctx.checkOwn(name, tensor);
-  const { problem, operands } = normaliseBackward<GpuTensor | Tensor>(inputs, options);
+  const { problem, operands } = normaliseBackwardCall<GpuTensor | Tensor>(inputs, options);
   const { forward, gradients } = problem;
   const layouts = {
     dq: contiguousDesc(problem.dq),
@@ -128,9 +131,10 @@ function contiguous(dtype: DType, shape: Shape, fill: number | null): ResultDesc
 function hasUnusedTokens(
   { starts, shape }: OperandDesc,
   { lengthsQ, B }: AttentionProblem,
-  { cuSeqLensQ }: Operands<GpuTensor | Tensor>,
+  { cuSeqLensQ }: Operands<GpuTensor | HostArray>,
 ): boolean {
   if (starts !== 'cumulative') return starts === 'ragged';
-  const allUsed = lengthsQ === 'cumulative' && cuSeqLensQ instanceof Tensor && cuSeqLensQ.get(B) === shape[2];
+  const allUsed =
+    lengthsQ === 'cumulative' && isHostArray(cuSeqLensQ) && numberAt(cuSeqLensQ, B) === shape[2];
   return !allUsed;
 }

@@ -2,7 +2,7 @@ import {
   type AttentionProblem,
   type BackwardProblem,
   type DType,
-  dtypeInfo,
+  dtypeTraits,
   type Support,
 } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
@@ -26,7 +26,7 @@ const dtypes = (p: AttentionProblem): (readonly [string, DType | undefined])[] =
   ['o', p.o.dtype],
   ['bias', p.bias?.dtype],
   ...Object.entries(p.captures)
-    .filter(([, { dtype }]) => dtypeInfo[dtype].kind === 'float')
+    .filter(([, { dtype }]) => dtypeTraits[dtype].kind === 'float')
     .map(([name, { dtype }]) => [captureTensor(name), dtype] as const),
 ];
 
@@ -48,7 +48,8 @@ const forwardLimits: readonly Reason<AttentionProblem>[] = [
 const backwardLimits: readonly Reason<BackwardProblem>[] = [
   {
     applies: ({ forward: p }) =>
-      p.scoreMod !== null && Object.values(p.captures).some(({ dtype }) => dtypeInfo[dtype].kind === 'float'),
+      p.scoreMod !== null &&
+      Object.values(p.captures).some(({ dtype }) => dtypeTraits[dtype].kind === 'float'),
     reason: () => 'gradients of the tensors that scoreMod captures are not supported',
   },
   { applies: p => unreadable(p.dO.dtype), reason: p => `dO is stored as ${p.dO.dtype}` },

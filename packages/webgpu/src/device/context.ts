@@ -3,6 +3,7 @@ import {
   type DType,
   dtypeInfo,
   elementCount,
+  type HostArray,
   InvalidArgumentError,
   InvalidShapeError,
   maxOffset,
@@ -103,7 +104,7 @@ export class GpuContext {
   }
 
   /** Copies a host tensor to the GPU, with its strides. */
-  upload(tensor: Tensor): GpuTensor {
+  upload(tensor: HostArray): GpuTensor {
     this.checkAlive();
     const { dtype, shape, strides, data, offset } = tensor;
     const extent = storageExtent(shape, strides);

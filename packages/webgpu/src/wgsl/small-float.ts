@@ -1,11 +1,11 @@
-import type { FloatFormat } from '@tilewise/core';
+import type { FloatLayout } from '@tilewise/core';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 
 /**
  * `NAME_bits(x: vec4f) -> vec4u`: f32 to the codes of a smaller float, to nearest, ties to even, with core's overflow. With
  * integers, as WGSL lets floats round either way, and without branches, which are dear on four values at once.
  */
-export function encodeSmallFloat(name: string, format: FloatFormat): WgslPiece {
+export function encodeSmallFloat(name: string, format: FloatLayout): WgslPiece {
   const { bits, mantissaBits, bias, maxCode, nan, overflow, overflowCode } = format;
   const shift = 23 - mantissaBits;
   const beyond = overflow === 'saturate' ? maxCode : overflowCode;
@@ -34,7 +34,7 @@ export function encodeSmallFloat(name: string, format: FloatFormat): WgslPiece {
 }
 
 /** `NAME_values(codes: vec4u) -> vec4f`: the values of codes of an 8-bit float, exact, NaN and infinity included. */
-export function decodeSmallFloat(name: string, format: FloatFormat): WgslPiece {
+export function decodeSmallFloat(name: string, format: FloatLayout): WgslPiece {
   const { mantissaBits, bias, min, maxCode, overflowCode, nan } = format;
   const shift = 23 - mantissaBits;
   // The code behind the largest finite one is infinity, where the format has it; all others are NaN.

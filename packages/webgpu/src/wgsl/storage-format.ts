@@ -1,4 +1,10 @@
-import { type DType, type FloatFormat, float8e4m3, float8e5m2, float16 } from '@tilewise/core';
+import {
+  type DType,
+  type FloatLayout,
+  float8e4m3Layout,
+  float8e5m2Layout,
+  float16Layout,
+} from '@tilewise/core';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 import { encodeBf16 } from './float-bits.ts';
 import { decodeSmallFloat, encodeSmallFloat, splitBytes } from './small-float.ts';
@@ -45,7 +51,7 @@ const sixteenBit = (
   requires: [piece],
 });
 
-const eightBit = (name: string, format: FloatFormat): StorageFormat => ({
+const eightBit = (name: string, format: FloatLayout): StorageFormat => ({
   bytes: 1,
   scalarElement: 'u32',
   vectorElement: 'u32',
@@ -72,7 +78,7 @@ export const storageFormats: Readonly<Partial<Record<DType, StorageFormat>>> = {
   },
   f16: /* @__PURE__ */ sixteenBit(
     'f16_bits',
-    encodeSmallFloat('f16', float16),
+    encodeSmallFloat('f16', float16Layout),
     word => `unpack2x16float(${word})`,
     bits => `unpack2x16float(${bits}).x`,
   ),
@@ -82,8 +88,8 @@ export const storageFormats: Readonly<Partial<Record<DType, StorageFormat>>> = {
     word => `bitcast<vec2f>(vec2u(${word} << 16u, ${word} & 0xffff0000u))`,
     bits => `bitcast<f32>(${bits} << 16u)`,
   ),
-  f8e4m3: /* @__PURE__ */ eightBit('f8e4m3', float8e4m3),
-  f8e5m2: /* @__PURE__ */ eightBit('f8e5m2', float8e5m2),
+  f8e4m3: /* @__PURE__ */ eightBit('f8e4m3', float8e4m3Layout),
+  f8e5m2: /* @__PURE__ */ eightBit('f8e5m2', float8e5m2Layout),
 };
 
 /** The format of a dtype; callers have asked `checkSupport` before. */

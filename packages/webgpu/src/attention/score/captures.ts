@@ -1,4 +1,4 @@
-import { type DType, dtypeInfo, type TensorDesc } from '@tilewise/core';
+import { type DType, dtypeTraits, type TensorDesc } from '@tilewise/core';
 import type { ShaderPart } from '../../kernel/shader-part.ts';
 import { isNegativeInfinity } from '../../wgsl/float-bits.ts';
 import { storageFormat } from '../../wgsl/storage-format.ts';
@@ -28,7 +28,7 @@ export const captureLoad = (name: string): string => `capture_${name}`;
  * number, as WGSL lets arithmetic assume that there are no infinities.
  */
 export function capturePart(name: string, { dtype, shape, strides }: TensorDesc): ShaderPart {
-  const { kind, bytes } = dtypeInfo[dtype];
+  const { kind, bytes } = dtypeTraits[dtype];
   const variable = `captured_${name}`;
   const whole = wholeFormats[dtype];
   const format = whole ? null : storageFormat(dtype);

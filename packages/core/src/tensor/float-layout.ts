@@ -1,0 +1,83 @@
+/** What a conversion does with a value beyond the largest finite one. */
+export type Overflow = 'ieee' | 'saturate';
+
+/** The numbers that describe a binary floating-point storage format of 16 or 8 bits. */
+export interface FloatLayout {
+  readonly bits: 8 | 16;
+  /** Smallest positive (subnormal) value. */
+  readonly min: number;
+  /** Stored bits of the significand, without the implicit one. */
+  readonly mantissaBits: number;
+  /** What is added to an exponent when it is stored. */
+  readonly bias: number;
+  /** Code of the largest finite value. */
+  readonly maxCode: number;
+  /** What a positive value beyond it becomes when overflow is `'ieee'`: infinity, or NaN where there is none. */
+  readonly overflowCode: number;
+  /** The code that every NaN is encoded as. */
+  readonly nan: number;
+  /** What a conversion does on overflow unless told otherwise. */
+  readonly overflow: Overflow;
+}
+
+interface Shape {
+  readonly bits: 8 | 16;
+  readonly mantissaBits: number;
+  readonly bias: number;
+  /** `finite`: the top exponent holds numbers, only the all-ones code is NaN (OCP E4M3). */
+  readonly specials: 'ieee' | 'finite';
+  readonly overflow: Overflow;
+}
+
+function floatLayout({ bits, mantissaBits, bias, specials, overflow }: Shape): FloatLayout {
+  const magnitudeMask = (1 << (bits - 1)) - 1;
+  const infinity = (magnitudeMask >> mantissaBits) << mantissaBits;
+  const nan = specials === 'ieee' ? infinity | (1 << (mantissaBits - 1)) : magnitudeMask;
+  return {
+    bits,
+    min: 2 ** (1 - bias - mantissaBits),
+    mantissaBits,
+    bias,
+    maxCode: specials === 'ieee' ? infinity - 1 : magnitudeMask - 1,
+    // E4M3 has no infinity: what would become one becomes NaN.
+    overflowCode: specials === 'ieee' ? infinity : nan,
+    nan,
+    overflow,
+  };
+}
+
+/** IEEE 754 binary16. */
+export const float16Layout: FloatLayout = /* @__PURE__ */ floatLayout({
+  bits: 16,
+  mantissaBits: 10,
+  bias: 15,
+  specials: 'ieee',
+  overflow: 'ieee',
+});
+
+/** bfloat16: the upper half of an f32. */
+export const bfloat16Layout: FloatLayout = /* @__PURE__ */ floatLayout({
+  bits: 16,
+  mantissaBits: 7,
+  bias: 127,
+  specials: 'ieee',
+  overflow: 'ieee',
+});
+
+/** OCP FP8 E4M3: no infinity, largest finite value 448; saturates unless asked for `'ieee'`, which gives NaN. */
+export const float8e4m3Layout: FloatLayout = /* @__PURE__ */ floatLayout({
+  bits: 8,
+  mantissaBits: 3,
+  bias: 7,
+  specials: 'finite',
+  overflow: 'saturate',
+});
+
+/** OCP FP8 E5M2: largest finite value 57344; saturates unless asked for `'ieee'`, which gives infinity. */
+export const float8e5m2Layout: FloatLayout = /* @__PURE__ */ floatLayout({
+  bits: 8,
+  mantissaBits: 2,
+  bias: 15,
+  specials: 'ieee',
+  overflow: 'saturate',
+});

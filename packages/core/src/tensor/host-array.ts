@@ -1,0 +1,33 @@
+import type { TypedArray } from './dtype.ts';
+import type { TensorDesc } from './tensor.ts';
+
+/**
+ * What a `Tensor` holds, without what it can do: code that only passes tensors on, or reads lists of numbers, asks for this, so
+ * that it works on tensors of any copy of this package and needs none of their code.
+ */
+export interface HostArray extends TensorDesc {
+  readonly data: TypedArray;
+  /** Of the first element, in elements. */
+  readonly offset: number;
+}
+
+/** Whether a tensor's elements are here. */
+export function isHostArray(t: unknown): t is HostArray {
+  return typeof t === 'object' && t !== null && 'data' in t && ArrayBuffer.isView(t.data);
+}
+
+/** A vector of numbers. */
+export function hostList(values: readonly number[], dtype: 'i32' | 'f32'): HostArray {
+  const data = dtype === 'i32' ? Int32Array.from(values) : Float32Array.from(values);
+  return { dtype, shape: [data.length], strides: [1], data, offset: 0 };
+}
+
+/** Element `index` of a tensor whose elements are stored as the numbers that they are: f32, integers. */
+export function numberAt({ data, offset, strides }: HostArray, ...index: readonly number[]): number {
+  return data[index.reduce((at, i, d) => at + i * strides[d], offset)];
+}
+
+/** The numbers of a vector that `numberAt` reads. */
+export function numbersOf(list: HostArray): number[] {
+  return Array.from({ length: list.shape[0] }, (_, n) => numberAt(list, n));
+}
