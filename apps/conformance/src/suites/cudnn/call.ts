@@ -1,7 +1,8 @@
-import { type GradientName, type SdpaOptions, Tensor } from '@tilewise/core';
+import { type GradientName, type SdpaOptions, Tensor, UnsupportedError } from '@tilewise/core';
 import type { StrideName } from './case-format.ts';
 import type { Concrete } from './concrete.ts';
 import { drawValues, rounded } from './data.ts';
+import { type Fp8Numbers, fp8Scale, largest, probabilityScales } from './fp8.ts';
 import { extent } from './layouts.ts';
 import { commonOptions, wantedGradients } from './options.ts';
 import { toPages } from './pages.ts';
@@ -22,17 +23,21 @@ export interface Call {
   readonly exact: Inputs;
   readonly laidOut: Inputs;
   readonly gradients: readonly GradientName[];
+  /** Of a call by the FP8 contract: by which scales its inputs are stored, and P is. */
+  readonly fp8: Fp8Numbers | null;
 }
 
 /** Draws the data of a call and lays them out. */
 export function makeCall(c: Concrete): Call {
-  const common = commonOptions(c);
-  const values = {
+  if (c.precision === 'mxfp8') throw new UnsupportedError('conformance', ['block scales are not an option']);
+  const meant = {
     q: valuesOf(c, 'q'),
     k: valuesOf(c, 'k'),
     v: valuesOf(c, 'v'),
     dO: valuesOf(c, 'dO'),
   };
+  const { values, fp8 } = c.precision === 'fp8' ? scaled(c, meant) : { values: meant, fp8: null };
+  const common = { ...commonOptions(c), ...(fp8 && { fp8 }) };
   const { q: lengthsQ, kv: lengthsKv } = c.lengths;
   const dense = (name: StrideName, from: Float64Array): Tensor => {
     const [H, S, D] = extent(name, c.dims);
@@ -53,14 +58,45 @@ export function makeCall(c: Concrete): Call {
     },
     laidOut: layOut(c, values, common),
     gradients: wantedGradients(c),
+    fp8,
   };
 }
 
-function layOut(
-  c: Concrete,
-  values: Readonly<Record<'q' | 'k' | 'v' | 'dO', Float64Array>>,
-  common: SdpaOptions<Tensor>,
-): Inputs {
+/** The call with all scalars of the FP8 contract, those of its results too. */
+export function withScales(call: Call, fp8: Fp8Numbers): Call {
+  const { laidOut } = call;
+  return { ...call, laidOut: { ...laidOut, options: { ...laidOut.options, fp8 } } };
+}
+
+/** Row-major (B, H, S, D) values, rounded to the dtype that they are stored in. */
+type Values = Readonly<Record<'q' | 'k' | 'v' | 'dO', Float64Array>>;
+
+/** What is stored for values by the FP8 contract, and the scalars that say so. */
+function scaled(c: Concrete, meant: Values): { readonly values: Values; readonly fp8: Fp8Numbers } {
+  const scales = {
+    q: fp8Scale(c.dtype, largest(meant.q)),
+    k: fp8Scale(c.dtype, largest(meant.k)),
+    v: fp8Scale(c.dtype, largest(meant.v)),
+    dO: fp8Scale(c.dtype, largest(meant.dO)),
+  };
+  const stored = (name: keyof Values): Float64Array =>
+    rounded(
+      meant[name].map(x => x * scales[name]),
+      c.dtype,
+    );
+  return {
+    values: { q: stored('q'), k: stored('k'), v: stored('v'), dO: stored('dO') },
+    fp8: {
+      ...probabilityScales(c),
+      descaleQ: 1 / scales.q,
+      descaleK: 1 / scales.k,
+      descaleV: 1 / scales.v,
+      descaleDO: 1 / scales.dO,
+    },
+  };
+}
+
+function layOut(c: Concrete, values: Values, common: SdpaOptions<Tensor>): Inputs {
   const put = (name: StrideName, from: Float64Array): Tensor => write(place(c, name, c.dtype), from);
   const q = put('q', values.q);
   const dO = put('o', values.dO);
@@ -97,7 +133,7 @@ function lengthOptions({ dims, lengths, layouts, flags }: Concrete): SdpaOptions
   };
 }
 
-function valuesOf(c: Concrete, name: 'q' | 'k' | 'v' | 'dO'): Float64Array {
+function valuesOf(c: Concrete, name: keyof Values): Float64Array {
   const [H, S, D] = extent(name === 'dO' ? 'o' : name, c.dims);
   return rounded(drawValues(c, name, c.dims.B * H * S * D), c.dtype);
 }

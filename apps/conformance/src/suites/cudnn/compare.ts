@@ -3,6 +3,7 @@ import type { TensorError } from '../attention/worst-error.ts';
 import type { Tolerance } from './case-format.ts';
 import type { Concrete } from './concrete.ts';
 import type { Expected } from './expected.ts';
+import { storedScale } from './fp8.ts';
 import { extent } from './layouts.ts';
 import { cumulative } from './storage.ts';
 
@@ -12,7 +13,7 @@ const shapedLike: Readonly<Record<string, 'q' | 'k' | 'v' | 'o'>> = { o: 'o', dq
 /**
  * Compares a result, wherever its rows lie, with what is expected: |a − e| ≤ absolute + relative·|e|, an infinity only where one
  * is expected, and exactly 0 where nothing contributes: in rows that see no key, and for keys that nobody sees. The rows of a
- * packed result that belong to no sequence are not looked at.
+ * packed result that belong to no sequence are not looked at. A result that is stored by a scale is compared without it.
  */
 export function compareResult(
   c: Concrete,
@@ -22,17 +23,18 @@ export function compareResult(
   allowed: Tolerance,
 ): TensorError {
   const values = expected.forward[name] ?? expected.backward[name];
+  const unit = storedScale(name, expected.fp8);
   const { lse } = expected.forward;
   const like = shapedLike[name];
   if (!like) {
     const rows = name === 'lse' || name === 'max' || name === 'sumExp';
     const places = rows && c.layouts.q.packed ? packedRows(c, actual) : plainPlaces(actual);
-    return worst(name, places, actual, values, allowed, () => false);
+    return worst(name, places, actual, values, unit, allowed, () => false);
   }
   const [H, S] = extent(like, c.dims);
   const isZero = (b: number, h: number, s: number): boolean =>
     like === 'q' || like === 'o' ? lse[(b * H + h) * S + s] === -Infinity : expected.isUnseen(b, s);
-  return worst(name, operandPlaces(c, like, actual), actual, values, allowed, isZero);
+  return worst(name, operandPlaces(c, like, actual), actual, values, unit, allowed, isZero);
 }
 
 /** An element of a result: its offset in the storage, its index among the expected values, and its row. */
@@ -43,6 +45,7 @@ function worst(
   places: Iterable<Place>,
   { data, dtype }: Tensor,
   expected: Float64Array,
+  unit: number,
   [absolute, relative]: Tolerance,
   isZero: (b: number, h: number, s: number) => boolean,
 ): TensorError {
@@ -50,7 +53,7 @@ function worst(
   let error: TensorError = { tensor, ratio: 0, text: 'is exact' };
   for (const [at, index, b, h, s] of places) {
     const want = expected[index];
-    const got = decode(data[at]);
+    const got = decode(data[at]) / unit;
     if (got === want) continue;
     const where = `at [${[b, h, s]}] (element ${index})`;
     if (isZero(b, h, s)) {

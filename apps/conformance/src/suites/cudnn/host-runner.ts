@@ -1,5 +1,6 @@
 import { type Engine, Tensor } from '@tilewise/core';
 import type { Call, Inputs } from './call.ts';
+import { backwardOptions } from './options.ts';
 import type { PassResults, Runner } from './runner.ts';
 
 /** Runs calls on an engine of host tensors, which makes its results itself: it can only damage what it is given. */
@@ -9,11 +10,11 @@ export function hostRunner(engine: Engine<Tensor>): Runner {
       const { q, k, v, options } = laidOut;
       return untouched(laidOut, async () => ({ ...(await engine.sdpa(q, k, v, options)) }));
     },
-    async backward({ laidOut, gradients }: Call, { tensors }: PassResults): Promise<PassResults> {
+    async backward({ concrete, laidOut }: Call, { tensors }: PassResults): Promise<PassResults> {
       const { q, k, v, dO, options } = laidOut;
       const inputs = { q, k, v, dO, o: tensors.o, lse: tensors.lse };
       return untouched(laidOut, async () => ({
-        ...(await engine.sdpaBackward(inputs, { ...options, gradients })),
+        ...(await engine.sdpaBackward(inputs, { ...options, ...backwardOptions(concrete) })),
       }));
     },
   };

@@ -2,6 +2,7 @@ import {
   type GradientName,
   type MaskDropout,
   type PhiloxDropout,
+  type SdpaBackwardOptions,
   type SdpaOptions,
   Tensor,
 } from '@tilewise/core';
@@ -18,7 +19,7 @@ const kept = 0.9;
 
 /** The options of a call that do not depend on where its tensors lie. */
 export function commonOptions(c: Concrete): SdpaOptions<Tensor> {
-  const { flags, band, scale, outDType } = c;
+  const { flags, band, scale, outDType, precision } = c;
   const { Hq } = c.dims;
   const mod = scoreProgram(c);
   const bias = biasOf(c);
@@ -38,7 +39,21 @@ export function commonOptions(c: Concrete): SdpaOptions<Tensor> {
       max: flags.score_max ?? false,
       sumExp: flags.score_sum_exp ?? false,
       dropoutMask: flags.rng_dump ?? false,
+      // cuDNN's FP8 nodes always measure these.
+      ...(precision === 'fp8' && { amaxS: true, amaxO: true }),
     },
+  };
+}
+
+/** What backward is asked for beside the options of forward. */
+export function backwardOptions(c: Concrete): SdpaBackwardOptions<Tensor> {
+  const { precision, outDType } = c;
+  return {
+    gradients: wantedGradients(c),
+    ...(precision === 'fp8' && {
+      gradDType: outDType,
+      outputs: { amaxDQ: true, amaxDK: true, amaxDV: true, amaxDP: true },
+    }),
   };
 }
 
@@ -58,7 +73,14 @@ function biasOf(c: Concrete): Tensor | null {
   const listed = typeof bias === 'string' ? (bias.match(/\d+/g) ?? []).map(Number) : bias;
   const shape = Array.isArray(listed) ? listed : [1, Hq, Sq, Skv];
   const count = shape.reduce((product, n) => product * n, 1);
-  const dtype = bias_dtype === 'bool' ? 'bool' : bias_dtype === 'fp32' ? 'f32' : c.dtype;
+  const dtype =
+    bias_dtype === 'bool'
+      ? 'bool'
+      : bias_dtype === 'fp32'
+        ? 'f32'
+        : c.precision === 'float'
+          ? c.dtype
+          : 'f16';
   return Tensor.from(drawValues(c, 'bias', count), shape, { dtype });
 }
 

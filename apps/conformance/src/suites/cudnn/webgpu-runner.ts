@@ -13,6 +13,7 @@ import { damage, MARGIN, poisoned } from './canary.ts';
 import type { StrideName } from './case-format.ts';
 import type { Concrete } from './concrete.ts';
 import { GpuMemory } from './gpu-memory.ts';
+import { backwardOptions } from './options.ts';
 import type { PassResults, Runner } from './runner.ts';
 import { cumulative, ownedOffsets, place } from './storage.ts';
 
@@ -37,6 +38,9 @@ export function webgpuRunner(ctx: GpuContext): Runner {
       if (problem.outputs.max) results.max = rowResult(c, rows);
       if (problem.outputs.sumExp) results.sumExp = rowResult(c, rows);
       if (problem.outputs.dropoutMask) results.dropoutMask = maskResult(c);
+      for (const name of ['amaxS', 'amaxO'] as const) {
+        if (problem.outputs[name]) results[name] = plainResult('f32', [1]);
+      }
       const plan = planSdpa(ctx, { ...problem, o: describe(c, 'o', o.tensor) });
       return runPlan(ctx, plan, operands, results);
     },
@@ -46,14 +50,19 @@ export function webgpuRunner(ctx: GpuContext): Runner {
     ): Promise<PassResults> {
       const { q, k, v, dO, options } = laidOut;
       const inputs = { q, k, v, dO, o: tensors.o, lse: tensors.lse };
-      const { problem, operands } = normaliseBackward(inputs, { ...options, gradients });
-      const [dq, dk, dv] = (['q', 'k', 'v'] as const).map(name => operandResult(c, name, c.dtype));
+      const { problem, operands } = normaliseBackward(inputs, { ...options, ...backwardOptions(c) });
+      const [dq, dk, dv] = (['q', 'k', 'v'] as const).map(name =>
+        operandResult(c, name, problem[`d${name}`].dtype),
+      );
       const { bias } = options;
       const results: Record<string, Result> = {
         ...{ dq, dk, dv },
         ...(gradients.includes('dbias') && bias && { dbias: plainResult(bias.dtype, bias.shape) }),
         ...(gradients.includes('dsink') && { dsink: plainResult('f32', [c.dims.Hq]) }),
       };
+      for (const name of ['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const) {
+        if (problem.outputs[name]) results[name] = plainResult('f32', [1]);
+      }
       const layouts = {
         dq: describe(c, 'q', dq.tensor),
         dk: describe(c, 'k', dk.tensor),
