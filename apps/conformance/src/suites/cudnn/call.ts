@@ -6,6 +6,7 @@ import { type Fp8Numbers, fp8Scale, largest, probabilityScales } from './fp8.ts'
 import { extent } from './layouts.ts';
 import { commonOptions, wantedGradients } from './options.ts';
 import { toPages } from './pages.ts';
+import { isRagged, raggedOffsets } from './ragged.ts';
 import { cumulative, place, write } from './storage.ts';
 
 /** q, k and v with the options of a call of attention, and with dO those of its backward pass. */
@@ -107,7 +108,11 @@ function layOut(c: Concrete, values: Values, common: SdpaOptions<Tensor>): Input
   }
   const k = toPages(c, 'k', pageSize, values.k);
   const v = toPages(c, 'v', pageSize, values.v);
-  const tables = { pageTableK: k.table, pageTableV: v.table };
+  const tables = {
+    ...{ pageTableK: k.table, pageTableV: v.table },
+    ...(k.cuPages && { cuPagesK: k.cuPages }),
+    ...(v.cuPages && { cuPagesV: v.cuPages }),
+  };
   const options = {
     ...common,
     ...lengthOptions(c),
@@ -117,19 +122,30 @@ function layOut(c: Concrete, values: Values, common: SdpaOptions<Tensor>): Input
   return { q, k: k.container, v: v.container, dO, options };
 }
 
-/** Lengths, by where the sequences of each side lie. */
-function lengthOptions({ dims, lengths, layouts, flags }: Concrete): SdpaOptions<Tensor> {
-  const { B, Sq, Skv } = dims;
-  const full = (S: number): number[] => new Array<number>(B).fill(S);
-  const keysPacked = layouts.k.packed && layouts.pageSize === null;
+/** Lengths, and where packed sequences start. */
+function lengthOptions(c: Concrete): SdpaOptions<Tensor> {
+  const { dims, lengths, layouts, flags } = c;
+  const side = (name: 'q' | 'k', given: readonly number[] | null, S: number) => {
+    const packed = layouts[name].packed && (name === 'q' || layouts.pageSize === null);
+    const all = given ?? new Array<number>(dims.B).fill(S);
+    const cumulatively = packed && !isRagged(c);
+    return {
+      lengths: cumulatively ? undefined : packed ? all : (given ?? undefined),
+      cumulative: cumulatively ? cumulative(all) : undefined,
+      longest: packed ? S : undefined,
+    };
+  };
+  const q = side('q', lengths.q, dims.Sq);
+  const kv = side('k', lengths.kv, dims.Skv);
+  const longestKv = flags.max_seq_len_kv ?? kv.longest;
   return {
-    ...(flags.max_seq_len_kv !== undefined && { maxSeqLenKv: flags.max_seq_len_kv }),
-    ...(layouts.q.packed
-      ? { cuSeqLensQ: cumulative(lengths.q ?? full(Sq)), maxSeqLenQ: Sq }
-      : lengths.q && { seqLensQ: lengths.q }),
-    ...(keysPacked
-      ? { cuSeqLensKv: cumulative(lengths.kv ?? full(Skv)), maxSeqLenKv: Skv }
-      : lengths.kv && { seqLensKv: lengths.kv }),
+    ...(q.lengths && { seqLensQ: q.lengths }),
+    ...(q.cumulative && { cuSeqLensQ: q.cumulative }),
+    ...(q.longest !== undefined && { maxSeqLenQ: q.longest }),
+    ...(kv.lengths && { seqLensKv: kv.lengths }),
+    ...(kv.cumulative && { cuSeqLensKv: kv.cumulative }),
+    ...(longestKv !== undefined && { maxSeqLenKv: longestKv }),
+    ...(isRagged(c) && { raggedOffsets: raggedOffsets(c, ['q', 'k', 'v']) }),
   };
 }
 

@@ -1,23 +1,48 @@
-import { type Engine, Tensor } from '@tilewise/core';
+import {
+  type Engine,
+  type RaggedName,
+  type SdpaBackwardOptions,
+  type SdpaOptions,
+  Tensor,
+} from '@tilewise/core';
 import type { Call, Inputs } from './call.ts';
+import type { Concrete } from './concrete.ts';
 import { backwardOptions } from './options.ts';
+import { raggedOffsets } from './ragged.ts';
 import type { PassResults, Runner } from './runner.ts';
 
 /** Runs calls on an engine of host tensors, which makes its results itself: it can only damage what it is given. */
 export function hostRunner(engine: Engine<Tensor>): Runner {
   return {
-    async forward({ laidOut }: Call): Promise<PassResults> {
+    async forward({ concrete, laidOut }: Call): Promise<PassResults> {
       const { q, k, v, options } = laidOut;
-      return untouched(laidOut, async () => ({ ...(await engine.sdpa(q, k, v, options)) }));
+      return untouched(laidOut, async () => ({
+        ...(await engine.sdpa(q, k, v, { ...options, ...ragged(concrete, options, ['o']) })),
+      }));
     },
     async backward({ concrete, laidOut }: Call, { tensors }: PassResults): Promise<PassResults> {
       const { q, k, v, dO, options } = laidOut;
       const inputs = { q, k, v, dO, o: tensors.o, lse: tensors.lse };
       return untouched(laidOut, async () => ({
-        ...(await engine.sdpaBackward(inputs, { ...options, ...backwardOptions(concrete) })),
+        ...(await engine.sdpaBackward(inputs, {
+          ...options,
+          ...backwardOptions(concrete),
+          ...ragged(concrete, options, ['o', 'dq', 'dk', 'dv']),
+        })),
       }));
     },
   };
+}
+
+/** The ragged offsets of what the engine makes, without gaps, beside those of what it is given. */
+function ragged(
+  c: Concrete,
+  { raggedOffsets: given }: SdpaOptions<Tensor>,
+  made: readonly RaggedName[],
+): Pick<SdpaBackwardOptions<Tensor>, 'raggedOffsets'> {
+  if (!given) return {};
+  const dO = raggedOffsets(c, made.length > 1 ? ['dO'] : []);
+  return { raggedOffsets: { ...given, ...dO, ...raggedOffsets(c, made, { contiguous: true }) } };
 }
 
 async function untouched(

@@ -2,13 +2,19 @@ import { dtypeInfo, maxOffset, Tensor } from '@tilewise/core';
 import { MARGIN, poisoned } from './canary.ts';
 import type { Concrete } from './concrete.ts';
 import { extent } from './layouts.ts';
+import { cumulative } from './storage.ts';
 
 /** Keys or values in pages of a container, NaN wherever no key is; and the table that finds them. */
 export interface PagedOperand {
   /** (blocks, H, pageSize, D); its storage is in the order of the case's strides. */
   readonly container: Tensor;
-  /** i32 (B, pages): page j of sequence b is block j·B + b, so that no sequence lies in one piece. */
+  /**
+   * i32 (B, pages): page j of sequence b is block j·B + b, so that no sequence lies in one piece. Packed, it holds only the pages
+   * that have keys, one sequence's behind another's.
+   */
   readonly table: Tensor;
+  /** Of a packed table: where the pages of each sequence start. */
+  readonly cuPages: readonly number[] | null;
 }
 
 /** Puts row-major (B, H, S, D) values into pages. */
@@ -23,11 +29,13 @@ export function toPages(c: Concrete, name: 'k' | 'v', pageSize: number, values: 
   const data = poisoned(c.dtype, MARGIN + maxOffset(shape, strides) + 1 + MARGIN);
   const { encode } = dtypeInfo[c.dtype];
   const blocks: number[] = [];
+  const used: number[] = [];
   for (let b = 0; b < B; b++) {
     const length = c.lengths.kv?.[b] ?? S;
+    used.push(Math.ceil(length / pageSize));
     for (let page = 0; page < pages; page++) {
       const block = page * B + b;
-      blocks.push(block);
+      if (!c.layouts.packedTable || page * pageSize < length) blocks.push(block);
       for (let h = 0; h < H; h++) {
         for (let s = page * pageSize; s < Math.min(length, (page + 1) * pageSize); s++) {
           const from = ((b * H + h) * S + s) * D;
@@ -39,6 +47,7 @@ export function toPages(c: Concrete, name: 'k' | 'v', pageSize: number, values: 
   }
   return {
     container: Tensor.wrap(data, { dtype: c.dtype, shape, strides, offset: MARGIN }),
-    table: Tensor.from(blocks, [B, pages], { dtype: 'i32' }),
+    table: Tensor.from(blocks, c.layouts.packedTable ? [blocks.length] : [B, pages], { dtype: 'i32' }),
+    cuPages: c.layouts.packedTable ? cumulative(used) : null,
   };
 }

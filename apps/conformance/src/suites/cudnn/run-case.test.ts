@@ -63,6 +63,16 @@ describe('a right result passes', () => {
       },
     ],
     ['a bias and a sink', { flags: { bias: true, sink_token: true, score_max: true, score_sum_exp: true } }],
+    [
+      'paged by a packed table',
+      {
+        op: 'sdpa_fwd',
+        flags: {
+          ...{ padding: true, paged: true, block_size: 4, packed_page_table: true },
+          ...{ seq_len_q: [9, 4], seq_len_kv: [12, 6] },
+        },
+      },
+    ],
     ['dropout', { flags: { dropout: 0.1, rng_dump: true } }],
     [
       'a block mask',

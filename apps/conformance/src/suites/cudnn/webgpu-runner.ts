@@ -1,10 +1,13 @@
 import {
   describeDense,
   describePacked,
+  describeRagged,
   normalise,
   normaliseBackward,
   type OperandDesc,
+  type RaggedName,
   rowShape,
+  type SdpaBackwardOptions,
   Tensor,
 } from '@tilewise/core';
 import { type BufferSlice, type GpuContext, type Plan, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
@@ -14,6 +17,7 @@ import type { StrideName } from './case-format.ts';
 import type { Concrete } from './concrete.ts';
 import { GpuMemory } from './gpu-memory.ts';
 import { backwardOptions } from './options.ts';
+import { isRagged, raggedOffsets } from './ragged.ts';
 import type { PassResults, Runner } from './runner.ts';
 import { cumulative, ownedOffsets, place } from './storage.ts';
 
@@ -31,7 +35,10 @@ export function webgpuRunner(ctx: GpuContext): Runner {
   return {
     async forward({ concrete: c, laidOut }: Call): Promise<PassResults> {
       const { q, k, v, options } = laidOut;
-      const { problem, operands } = normalise({ q, k, v }, options);
+      const { problem, operands } = normalise(
+        { q, k, v },
+        { ...options, ...ragged(c, ['q', 'k', 'v', 'o']) },
+      );
       const o = operandResult(c, 'o', c.outDType);
       const rows = rowShape(problem);
       const results: Record<string, Result> = { o, lse: rowResult(c, rows) };
@@ -50,7 +57,11 @@ export function webgpuRunner(ctx: GpuContext): Runner {
     ): Promise<PassResults> {
       const { q, k, v, dO, options } = laidOut;
       const inputs = { q, k, v, dO, o: tensors.o, lse: tensors.lse };
-      const { problem, operands } = normaliseBackward(inputs, { ...options, ...backwardOptions(c) });
+      const { problem, operands } = normaliseBackward(inputs, {
+        ...options,
+        ...backwardOptions(c),
+        ...ragged(c, ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv']),
+      });
       const [dq, dk, dv] = (['q', 'k', 'v'] as const).map(name =>
         operandResult(c, name, problem[`d${name}`].dtype),
       );
@@ -73,8 +84,17 @@ export function webgpuRunner(ctx: GpuContext): Runner {
   };
 }
 
-function describe({ layouts }: Concrete, name: StrideName, tensor: Tensor): OperandDesc {
-  return layouts[name].packed ? describePacked(name, tensor) : describeDense(name, tensor);
+/** The ragged offsets of tensors that all lie as the case says. */
+function ragged(
+  c: Concrete,
+  names: readonly RaggedName[],
+): Pick<SdpaBackwardOptions<Tensor>, 'raggedOffsets'> {
+  return isRagged(c) ? { raggedOffsets: raggedOffsets(c, names) } : {};
+}
+
+function describe(c: Concrete, name: StrideName, tensor: Tensor): OperandDesc {
+  if (!c.layouts[name].packed) return describeDense(name, tensor);
+  return isRagged(c) ? describeRagged(name, tensor) : describePacked(name, tensor);
 }
 
 function operandResult(c: Concrete, name: StrideName, dtype: Tensor['dtype']): Result {
@@ -83,9 +103,9 @@ function operandResult(c: Concrete, name: StrideName, dtype: Tensor['dtype']): R
 }
 
 /** lse, max or sumExp: contiguous (B, Hq, Sq), or (Hq, T), of which the tokens of no sequence are not written. */
-function rowResult({ dims, lengths, layouts }: Concrete, shape: readonly number[]): Result {
+function rowResult({ dims, lengths }: Concrete, shape: readonly number[]): Result {
   const { tensor, owned } = plainResult('f32', shape);
-  if (!layouts.q.packed) return { tensor, owned };
+  if (shape.length !== 2) return { tensor, owned };
   const [heads, tokens] = shape;
   const used = cumulative(lengths.q ?? new Array<number>(dims.B).fill(dims.Sq))[dims.B];
   return {
