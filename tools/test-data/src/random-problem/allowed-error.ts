@@ -1,3 +1,4 @@
+import { errorOf } from '../gate.ts';
 import type { RandomProblem } from './random-problem.ts';
 
 const forward: readonly string[] = ['o', 'lse', 'max', 'sumExp'];
@@ -42,4 +43,9 @@ export function allowedError(
   const terms = Math.max(M, Math.sqrt(rows));
   const longest = Math.max(1, ...q.shape, ...k.shape);
   return 2e-5 * terms * (name === 'dAlibi' ? longest : 1) + store;
+}
+
+/** The largest difference; infinite where one of the two is no number or infinite and the other is not the same. */
+export function largestError(got: ArrayLike<number>, want: ArrayLike<number>): number {
+  return errorOf(got, want).max;
 }

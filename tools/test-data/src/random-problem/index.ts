@@ -1,4 +1,4 @@
-export { allowedError } from './allowed-error.ts';
+export { allowedError, largestError } from './allowed-error.ts';
 export type { Choice } from './draft.ts';
 export { randomOptions } from './options/index.ts';
 export { type RandomCall, randomCall } from './random-call.ts';

@@ -27,15 +27,19 @@ export class MissingPairs {
   }
 
   /** How many would meet if option `a` had value `x` beside the values chosen so far. */
-  gain(values: Values, a: number, x: number): number {
-    return values.filter(
-      (y, b) => y >= 0 && b !== a && this.#pairs.has(a < b ? keyOf(a, x, b, y) : keyOf(b, y, a, x)),
-    ).length;
+  gain(values: Values, a: number, x: number, upTo: number = values.length): number {
+    let gain = 0;
+    for (let b = 0; b < upTo; b++) {
+      const y = values[b];
+      if (y < 0 || b === a) continue;
+      if (this.#pairs.has(a < b ? keyOf(a, x, b, y) : keyOf(b, y, a, x))) gain++;
+    }
+    return gain;
   }
 
   /** How many meet in a choice. */
   count(values: Values): number {
-    return values.reduce((sum, x, a) => sum + (x < 0 ? 0 : this.gain(values.slice(0, a), a, x)), 0);
+    return values.reduce((sum, x, a) => sum + (x < 0 ? 0 : this.gain(values, a, x, a)), 0);
   }
 
   /** Strikes those that meet in a choice. */

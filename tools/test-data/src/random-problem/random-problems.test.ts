@@ -11,7 +11,7 @@ import {
 const all = randomProblems(1, { atLeast: 500 });
 const problems = Array.from({ length: all.count }, (_, n) => all.problem(n));
 
-describe('random problems', () => {
+describe('random problems', { timeout: 60_000 }, () => {
   test('are as many as asked for, a few of each structure', () => {
     expect(all.count).toBeGreaterThanOrEqual(500);
     expect(all.count % all.structures.length).toBe(0);
@@ -32,8 +32,8 @@ describe('random problems', () => {
     );
     const excluded = new Set(all.impossible);
     expect(unmet.filter(pair => !met.has(pair) && !excluded.has(pair))).toEqual([]);
-    // Pages exclude all lengths but those of keys, and all gradients.
-    expect(all.impossible.filter(pair => !pair.includes('pages'))).toEqual([]);
+    // Pages go with lengths of keys and without gradients alone, gradients with what they are the gradient of.
+    expect(all.impossible.filter(pair => !/pages|gradients "d(bias|sink|Alibi)"/.test(pair))).toEqual([]);
   });
 
   test('follow from seed and number alone', () => {
@@ -47,7 +47,7 @@ describe('random problems', () => {
     const admits = ({ choice }: RandomProblem): boolean => choice.bias === null && choice.dtype !== 'f16';
     const some = randomProblems(1, { atLeast: 1, admits });
     expect(some.structures.every(({ bias, dtype }) => bias === null && dtype !== 'f16')).toBe(true);
-    expect(some.impossible.some(pair => pair.includes('dtype "f16"'))).toBe(true);
+    expect(some.unknown).toContain('dtype "f16"');
   });
 
   test('have sequences of no and of full length, garbage behind them, and gaps', () => {

@@ -1,6 +1,6 @@
 import type { Choice } from './draft.ts';
 import { randomOptions } from './options/index.ts';
-import { MissingPairs, type Pair, type Values } from './pairs.ts';
+import { MissingPairs, type Values } from './pairs.ts';
 import { createRandom, type Random } from './random.ts';
 
 const optionsOf = (kind: 'structure' | 'number'): number[] =>
@@ -8,10 +8,12 @@ const optionsOf = (kind: 'structure' | 'number'): number[] =>
 const structural = optionsOf('structure');
 const numeric = optionsOf('number');
 
-/** Choices of structure, and the pairs of values that found no place in any of them. */
+/** Choices of structure, and what found no place in any of them. */
 export interface StructurePool {
   readonly structures: readonly Choice[];
-  /** As `option value × option value`. */
+  /** Values that the engine does not have at all, as `option value`. */
+  readonly unknown: readonly string[];
+  /** Pairs of the others that do not go together, as `option value × option value`. */
   readonly impossible: readonly string[];
 }
 
@@ -25,37 +27,34 @@ export function drawStructures(
 ): StructurePool {
   const random = createRandom(seed, 'structures');
   const missing = new MissingPairs(structural);
-  const nothing = new MissingPairs([]);
   const structures: Choice[] = [];
   const impossible: string[] = [];
-  const alone = new Map<string, boolean>();
-  const isAdmitted = (structure: Choice): boolean =>
-    structural.every(n => randomOptions[n].fits(structure)) && admits(structure);
-  // A value that the engine has in no structure at all would cost a search for each of its pairs.
-  const isKnown = (a: number, x: number): boolean => {
-    const key = `${a}:${x}`;
-    const known = alone.get(key) ?? search(random, [[a, x]], nothing, isAdmitted) !== null;
-    alone.set(key, known);
-    return known;
-  };
+  // Values that the engine has in no structure at all are left alone from the start.
+  const all = randomOptions.map(({ values }) => values.map((_, x) => x));
+  const nothing = new MissingPairs([]);
+  const known = all.map((values, a) =>
+    structural.includes(a) ? values.filter(x => search(random, [[a, x]], nothing, all, admits)) : values,
+  );
   for (let pair = missing.first(); pair; pair = missing.first()) {
     const [a, x, b, y] = pair;
-    const both = [
+    const fixed = [
       [a, x],
       [b, y],
     ] as const;
-    const found = both.every(([n, value]) => isKnown(n, value))
-      ? search(random, both, missing, isAdmitted)
-      : null;
+    const isKnown = fixed.every(([n, value]) => known[n].includes(value));
+    const found = isKnown ? search(random, fixed, missing, known, admits) : null;
     if (found) {
       missing.meet(found);
       structures.push(choiceOf(found, structural));
     } else {
       missing.strike(pair);
-      impossible.push(labelOf(pair));
+      if (isKnown) impossible.push(`${labelOf(a, x)} × ${labelOf(b, y)}`);
     }
   }
-  return { structures, impossible };
+  const unknown = all.flatMap((values, n) =>
+    values.filter(x => !known[n].includes(x)).map(x => labelOf(n, x)),
+  );
+  return { structures, unknown, impossible };
 }
 
 const attempts = 24;
@@ -65,32 +64,60 @@ function search(
   random: Random,
   fixed: readonly (readonly [option: number, value: number])[],
   missing: MissingPairs,
-  isAdmitted: (structure: Choice) => boolean,
+  allowed: readonly (readonly number[])[],
+  admits: (structure: Choice) => boolean,
 ): Values | null {
   let best: { readonly values: Values; readonly gain: number } | null = null;
   for (let attempt = 0; attempt < attempts; attempt++) {
     if (best && attempt > attempts / 2) break;
     const values = randomOptions.map(() => -1);
     for (const [option, value] of fixed) values[option] = value;
+    if (!fixed.every(([option, value]) => goesWith(values, option, value))) return null;
     // Later attempts ask for less and less, as a device has only so many bindings.
     const asked = 1 - attempt / attempts;
     for (const n of shuffled(structural, random)) {
-      if (values[n] < 0) values[n] = random.chance(asked) ? bestValue(values, n, missing, random) : 0;
+      if (values[n] >= 0) continue;
+      const possible = allowed[n].filter(x => goesWith(values, n, x));
+      const plain = possible[0] ?? 0;
+      values[n] = random.chance(asked) ? bestValue(values, n, possible, missing, random) : plain;
     }
     const gain = missing.count(values);
     if (best && gain <= best.gain) continue;
-    if (isAdmitted(choiceOf(values, structural))) best = { values, gain };
+    if (admits(choiceOf(values, structural))) best = { values, gain };
   }
   return best?.values ?? null;
 }
 
+/** For each value of each option, which values of some others it goes with. */
+const needs = randomOptions.map(option =>
+  option.values.map(value =>
+    Object.entries(option.needs(value)).map(([name, wanted]) => {
+      const of = randomOptions.findIndex(other => other.name === name);
+      return { of, wanted: wanted.map(one => randomOptions[of].values.indexOf(one)) };
+    }),
+  ),
+);
+
+/** Whether value x of option n goes with the values chosen so far: it has what it needs, and is among what they need. */
+function goesWith(values: Values, n: number, x: number): boolean {
+  return (
+    needs[n][x].every(({ of, wanted }) => values[of] < 0 || wanted.includes(values[of])) &&
+    values.every((y, m) => y < 0 || needs[m][y].every(({ of, wanted }) => of !== n || wanted.includes(x)))
+  );
+}
+
 /** The value of option n in which most missing pairs meet; one of them, where there are several. */
-function bestValue(values: Values, n: number, missing: MissingPairs, random: Random): number {
-  let best = { value: 0, gain: -1 };
-  const { length } = randomOptions[n].values;
-  const first = random.integer(0, length - 1);
-  for (let turn = 0; turn < length; turn++) {
-    const value = (first + turn) % length;
+function bestValue(
+  values: Values,
+  n: number,
+  possible: readonly number[],
+  missing: MissingPairs,
+  random: Random,
+): number {
+  let best = { value: possible[0] ?? 0, gain: -1 };
+  const first = random.integer(0, possible.length - 1);
+  for (let turn = 0; turn < possible.length; turn++) {
+    const value = possible[(first + turn) % possible.length];
     const gain = missing.gain(values, n, value);
     if (gain > best.gain) best = { value, gain };
   }
@@ -106,7 +133,10 @@ export function completeChoices(structures: readonly Choice[], each: number, see
       const values = randomOptions.map((option, n) =>
         structural.includes(n) ? option.values.indexOf(structure[option.name]) : -1,
       );
-      for (const n of shuffled(numeric, random)) values[n] = bestValue(values, n, missing, random);
+      for (const n of shuffled(numeric, random)) {
+        const possible = randomOptions[n].values.map((_, x) => x);
+        values[n] = bestValue(values, n, possible, missing, random);
+      }
       missing.meet(values);
       return choiceOf(values, [...structural, ...numeric]);
     }),
@@ -134,8 +164,6 @@ function shuffled(list: readonly number[], random: Random): number[] {
     .map(([, n]) => n);
 }
 
-function labelOf([a, x, b, y]: Pair): string {
-  const label = (n: number, value: number): string =>
-    `${randomOptions[n].name} ${JSON.stringify(randomOptions[n].values[value])}`;
-  return `${label(a, x)} × ${label(b, y)}`;
+function labelOf(n: number, x: number): string {
+  return `${randomOptions[n].name} ${JSON.stringify(randomOptions[n].values[x])}`;
 }

@@ -1,16 +1,17 @@
-import { option, type RandomOption } from '../option.ts';
+import { type Needs, option, type RandomOption } from '../option.ts';
+import { bias } from './bias.ts';
 
-/** Which gradients are asked for; `other` are those of bias, sinks and slopes. */
+/** Which gradients are asked for. */
 export const gradients: RandomOption = option({
   name: 'gradients',
   kind: 'structure',
-  values: ['all', 'dq', 'dk', 'dv', 'dk dv', 'other'],
-  fits: (value, { bias, sink, alibi }) =>
-    value !== 'other' || bias !== null || sink === true || alibi === 'slopes',
-  add({ options, choice }, value) {
-    const { bias, sink, alibi } = choice;
-    const others = [bias !== null && 'dbias', sink && 'dsink', alibi === 'slopes' && 'dAlibi'];
-    if (value === 'other') options.gradients = others.filter(Boolean);
-    else if (value !== 'all') options.gradients = value.split(' ');
+  values: ['all', 'dq', 'dk', 'dv', 'dk dv', 'dbias', 'dsink', 'dAlibi'],
+  needs: (value): Needs => {
+    if (value === 'dbias') return { bias: bias.values.filter(one => one !== null) };
+    if (value === 'dsink') return { sink: [true] };
+    return value === 'dAlibi' ? { alibi: ['slopes'] } : {};
+  },
+  add({ options }, value) {
+    if (value !== 'all') options.gradients = value.split(' ');
   },
 });

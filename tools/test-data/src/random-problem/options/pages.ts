@@ -1,12 +1,12 @@
-import { option, type RandomOption } from '../option.ts';
+import { type Needs, option, type RandomOption } from '../option.ts';
 
 /** k and v in pages, behind a table; both, or one of them. Pages may be shared, so there is no backward. */
 export const pages: RandomOption = option({
   name: 'pages',
   kind: 'structure',
   values: [null, 'k and v', 'k', 'v'],
-  fits: (value, { lengths, gradients, dLse }) =>
-    value === null || ((lengths === 'kv' || lengths === 'both') && gradients === 'all' && dLse === false),
+  needs: (value): Needs =>
+    value === null ? {} : { lengths: ['kv', 'both'], gradients: ['all'], dLse: [false] },
   size(draft, value) {
     const { random, pageSize } = draft;
     if (value === null) return;
