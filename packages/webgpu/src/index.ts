@@ -5,6 +5,7 @@ export { type BackwardPlanOptions, checkSupport, planSdpaBackward } from './atte
 export { planSdpa } from './attention/plan-forward.ts';
 export { sdpa, sdpaBackward } from './attention/sdpa.ts';
 export type { GradientDescs } from './attention/tensors.ts';
+export { type SdpaVjp, sdpaVjp } from './attention/vjp.ts';
 export { type Capabilities, guaranteedCapabilities } from './device/capabilities.ts';
 export { type ContextOptions, createContext, type GpuContext, type WrapDesc } from './device/context.ts';
 export type { GpuTensor } from './device/gpu-tensor.ts';

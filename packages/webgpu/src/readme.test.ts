@@ -40,7 +40,7 @@ async function run(code: string): Promise<unknown[]> {
 }
 
 test('the README has the examples that are run here', () => {
-  expect(examples).toHaveLength(2);
+  expect(examples).toHaveLength(3);
 });
 
 test('the eager example gives a gradient', async () => {
@@ -49,6 +49,11 @@ test('the eager example gives a gradient', async () => {
   const values = [...(dk as Float32Array)];
   expect(values.every(Number.isFinite)).toBe(true);
   expect(values.some(x => x !== 0)).toBe(true);
+});
+
+test('the example of forward with its backward to come runs', async () => {
+  expect(examples[1]).toContain('sdpaVjp');
+  await run(examples[1]);
 });
 
 test('the example of plans records work that the device accepts', async () => {
@@ -65,7 +70,7 @@ test('the example of plans records work that the device accepts', async () => {
     return { requestDevice };
   };
   vi.stubGlobal('navigator', { gpu: { requestAdapter } });
-  await run(examples[1]);
+  await run(examples[2]);
   if (!device) throw new Error('the example asked for no device');
   expect(await device.popErrorScope()).toBeNull();
   await device.queue.onSubmittedWorkDone();

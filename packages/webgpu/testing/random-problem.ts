@@ -1,4 +1,5 @@
 import { normalise, normaliseBackward, rowShape, type SdpaBackwardOptions, Tensor } from '@tilewise/core';
+import { modOf } from '@tilewise/core/expr';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '@tilewise/core/reference';
 import {
   allowedError,
@@ -12,7 +13,7 @@ import { checkSupport, type GpuContext, type GpuTensor, sdpa, sdpaBackward } fro
 type Options<T> = SdpaBackwardOptions<T>;
 
 const hostCall = (problem: RandomProblem): RandomCall<Tensor> =>
-  randomCall(problem, data => Tensor.wrap(data.data, data));
+  randomCall(problem, data => Tensor.wrap(data.data, data), modOf<Tensor>);
 
 /** Whether a device can run a problem, forward and (where there is one) backward. */
 export function isSupported(ctx: GpuContext, problem: RandomProblem): boolean {

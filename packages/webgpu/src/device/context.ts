@@ -25,7 +25,11 @@ export interface ContextOptions {
   readonly device?: GPUDevice;
   readonly adapter?: GPUAdapter;
   readonly powerPreference?: GPUPowerPreference;
+  /** Bytes of buffers given back that are kept for reuse, at most. Default 256 MiB. */
+  readonly maxIdleBytes?: number;
 }
+
+const defaultMaxIdleBytes = 256 * 1024 * 1024;
 
 /** A buffer as a tensor: row-major without gaps unless strides (in elements) are given; `offset` in bytes. */
 export interface WrapDesc {
@@ -40,13 +44,17 @@ export interface WrapDesc {
  * @throws TilewiseError `NO_ADAPTER` when WebGPU is not there, has no adapter, or the adapter gives no device.
  */
 export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
-  if (options.device) return new GpuContext(options.device, false);
+  const { maxIdleBytes = defaultMaxIdleBytes } = options;
+  if (!(maxIdleBytes >= 0)) {
+    throw new InvalidArgumentError('maxIdleBytes', `must be a number of bytes ≥ 0, got ${maxIdleBytes}`);
+  }
+  if (options.device) return new GpuContext(options.device, false, maxIdleBytes);
   const adapter = options.adapter ?? (await defaultAdapter(options.powerPreference));
   const device = await adapter.requestDevice(deviceDescriptor(adapter)).catch((cause: unknown) => {
     // An adapter makes one device only.
     throw new TilewiseError('NO_ADAPTER', `the adapter gave no device: ${String(cause)}`, { cause });
   });
-  return new GpuContext(device, true);
+  return new GpuContext(device, true, maxIdleBytes);
 }
 
 async function defaultAdapter(powerPreference: GPUPowerPreference = 'high-performance'): Promise<GPUAdapter> {
@@ -78,11 +86,11 @@ export class GpuContext {
   readonly #viewed = new WeakMap<GpuTensor, GpuTensor>();
   #ended: TilewiseError | undefined;
 
-  constructor(device: GPUDevice, ownsDevice: boolean) {
+  constructor(device: GPUDevice, ownsDevice: boolean, maxIdleBytes: number) {
     this.device = device;
     this.capabilities = capabilitiesOf(device);
     this.#ownsDevice = ownsDevice;
-    this.#pool = new BufferPool(device);
+    this.#pool = new BufferPool(device, maxIdleBytes);
     device.lost.then(info => {
       this.#ended ??= deviceLost(info);
     });
@@ -150,14 +158,7 @@ export class GpuContext {
     if (!(buffer.usage & bufferUsage.STORAGE)) {
       throw new InvalidArgumentError('buffer', `must have the usage STORAGE, got usage ${buffer.usage}`);
     }
-    checkStrides(shape, strides);
-    const needed = offset + storageExtent(shape, strides) * bytes;
-    if (needed > buffer.size) {
-      throw new InvalidShapeError(
-        'buffer',
-        `has ${buffer.size} bytes, but a ${dtype} tensor of shape [${shape}] needs ${needed}`,
-      );
-    }
+    checkFits('buffer', buffer, offset, { dtype, shape, strides });
     return new GpuTensor(
       this,
       { buffer, byteOffset: offset, owned: false },
@@ -165,13 +166,16 @@ export class GpuContext {
     );
   }
 
-  /** Another shape or other strides on the same elements. */
+  /**
+   * Another shape or other strides on the same elements.
+   * @throws InvalidShapeError when an element would lie outside the tensor's buffer.
+   */
   view(
     tensor: GpuTensor,
     { shape, strides }: { readonly shape: Shape; readonly strides: Strides },
   ): GpuTensor {
     const { buffer, byteOffset, dtype, fault } = tensor;
-    checkStrides(shape, strides);
+    checkFits('shape', buffer, byteOffset, { dtype, shape, strides });
     const view = new GpuTensor(this, { buffer, byteOffset, owned: false }, { dtype, shape, strides }, fault);
     this.#viewed.set(view, tensor.context.#viewed.get(tensor) ?? tensor);
     return view;
@@ -284,6 +288,23 @@ export class GpuContext {
 /** Elements from the first to the last, gaps included. */
 function storageExtent(shape: Shape, strides: Strides): number {
   return elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
+}
+
+/** Strides that are some, and no element outside the buffer. */
+function checkFits(
+  argument: string,
+  buffer: GPUBuffer,
+  offset: number,
+  { dtype, shape, strides }: TensorDesc,
+): void {
+  checkStrides(shape, strides);
+  const needed = offset + storageExtent(shape, strides) * dtypeInfo[dtype].bytes;
+  if (needed > buffer.size) {
+    throw new InvalidShapeError(
+      argument,
+      `needs ${needed} bytes (${dtype} [${shape}] with strides [${strides}] from byte ${offset}), the buffer has ${buffer.size}`,
+    );
+  }
 }
 
 function checkStrides(shape: Shape, strides: Strides): void {

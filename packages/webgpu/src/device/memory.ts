@@ -11,14 +11,19 @@ export interface MemoryUse {
  * earlier use is over before the later one starts.
  */
 export class BufferPool {
-  #device: GPUDevice;
+  readonly #device: GPUDevice;
+  readonly #maxIdle: number;
   #current = 0;
   #peak = 0;
+  #idle = 0;
+  /** By size. Sizes and buffers are in the order in which they were given back. */
   readonly #free = new Map<number, GPUBuffer[]>();
   readonly #live = new Set<GPUBuffer>();
 
-  constructor(device: GPUDevice) {
+  /** Keeps `maxIdle` bytes for reuse at most. */
+  constructor(device: GPUDevice, maxIdle: number) {
     this.#device = device;
+    this.#maxIdle = maxIdle;
   }
 
   get use(): MemoryUse {
@@ -34,7 +39,10 @@ export class BufferPool {
   take(bytes: number): GPUBuffer {
     const size = sizeClass(bytes);
     const reused = this.#free.get(size)?.pop();
-    if (reused) return reused;
+    if (reused) {
+      this.#idle -= size;
+      return reused;
+    }
     const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
     return this.#create({ size, usage, label: 'tilewise' });
   }
@@ -58,9 +66,22 @@ export class BufferPool {
   /** Takes a buffer of `take` back; once per `take`. */
   give(buffer: GPUBuffer): void {
     if (!this.#live.has(buffer)) return;
-    const free = this.#free.get(buffer.size) ?? [];
+    const { size } = buffer;
+    const free = this.#free.get(size) ?? [];
     free.push(buffer);
-    this.#free.set(buffer.size, free);
+    // The size that was given back last comes last.
+    this.#free.delete(size);
+    this.#free.set(size, free);
+    this.#idle += size;
+    for (const [other, buffers] of this.#free) {
+      while (this.#idle > this.#maxIdle) {
+        const oldest = buffers.shift();
+        if (!oldest) break;
+        this.#idle -= other;
+        this.discard(oldest);
+      }
+      if (buffers.length === 0) this.#free.delete(other);
+    }
   }
 
   /** Destroys one buffer. */
@@ -74,12 +95,13 @@ export class BufferPool {
   trim(): void {
     const idle = [...this.#free.values()].flat();
     this.#free.clear();
+    this.#idle = 0;
     for (const buffer of idle) this.discard(buffer);
   }
 
   /** Destroys every buffer. */
   destroy(): void {
-    this.#free.clear();
+    this.trim();
     for (const buffer of [...this.#live]) this.discard(buffer);
   }
 

@@ -1,0 +1,30 @@
+import { callersDevice } from './device-buffers.ts';
+
+/** A device that remembers which of its buffers live. */
+export interface TrackedDevice {
+  readonly device: GPUDevice;
+  /** The labels of the buffers that were made and not destroyed. */
+  live(): string[];
+}
+
+/** A device of the caller, all of whose buffers are counted. */
+export async function trackedDevice(): Promise<TrackedDevice> {
+  const device = await callersDevice();
+  const buffers = new Set<GPUBuffer>();
+  const create = device.createBuffer.bind(device);
+  Object.defineProperty(device, 'createBuffer', {
+    value: (descriptor: GPUBufferDescriptor): GPUBuffer => {
+      const buffer = create(descriptor);
+      const destroy = buffer.destroy.bind(buffer);
+      Object.defineProperty(buffer, 'destroy', {
+        value: () => {
+          buffers.delete(buffer);
+          destroy();
+        },
+      });
+      buffers.add(buffer);
+      return buffer;
+    },
+  });
+  return { device, live: () => [...buffers].map(({ label }) => label) };
+}
