@@ -158,7 +158,7 @@ export function kernelsOf(
   const problem = problemOf(variant, more);
   const { q, k, v } = problem.forward;
   return [
-    ...forwardKernels(problem.forward, new Set(), exprTools),
+    ...forwardKernels(problem.forward, capabilities, new Set(), exprTools),
     ...backwardKernels(problem, { dq: q, dk: k, dv: v }, capabilities, new Set(), exprTools),
   ];
 }

@@ -113,9 +113,9 @@ test('tiles of hidden blocks are not computed, in any kernel', async () => {
   const none = new Set<string>();
   const spans = backwardTensorSpans(problem, layouts);
   const kernels = [
-    ...forwardKernels(forward, none),
+    ...forwardKernels(forward, ctx.capabilities, none),
     ...backwardKernels(problem, layouts, { ...ctx.capabilities, maxStorageBuffersPerShaderStage: 9 }, none),
-  ].filter(({ bindings }) => bindings.some(({ name }) => name === 'blockMask'));
+  ].filter(({ bindings, gathered }) => [...bindings, ...gathered].some(({ name }) => name === 'blockMask'));
   expect(kernels.length).toBeGreaterThanOrEqual(5);
   for (const kernel of kernels) {
     expect(await visitedTiles(ctx, kernel, spans, blockMask), kernel.name).toBe(4 * 16);

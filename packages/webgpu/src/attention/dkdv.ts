@@ -89,5 +89,6 @@ export function dkdvKernel(
     ],
     declarations: tileDeclarations(tile),
     body,
+    room: config.room,
   });
 }

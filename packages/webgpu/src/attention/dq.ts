@@ -56,5 +56,6 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
     ],
     declarations: tileDeclarations(tile),
     body,
+    room: config.room,
   });
 }

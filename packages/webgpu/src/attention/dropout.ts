@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { dropoutRules } from '@tilewise/philox';
 import { dropoutPieces } from '@tilewise/philox/wgsl';
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import { readElement, type ShaderPart } from '../kernel/shader-part.ts';
 import { broadcastAddressing } from './score/broadcast.ts';
 
 /**
@@ -20,7 +20,16 @@ export function dropoutPart(problem: AttentionProblem): ShaderPart | null {
     const { uniforms, code } = broadcastAddressing('dropoutMask', dropout.mask);
     return {
       uniforms: [scale, ...uniforms],
-      bindings: [{ name: 'dropoutMask', element: 'u32', access: 'read', elementBytes: 1, alignment: 1 }],
+      bindings: [
+        {
+          name: 'dropoutMask',
+          element: 'u32',
+          access: 'read',
+          elementBytes: 1,
+          alignment: 1,
+          gatherable: true,
+        },
+      ],
       code: `${code}
 
 fn dropout_kept4(seq: Sequence, h: u32, i: u32, j: u32) -> vec4<bool> {
@@ -28,7 +37,7 @@ fn dropout_kept4(seq: Sequence, h: u32, i: u32, j: u32) -> vec4<bool> {
   var kept = vec4<bool>(false);
   for (var c = 0u; c < 4u; c++) {
     let at = first + c * P.dropoutMask_sj;
-    kept[c] = ((dropoutMask[at >> 2u] >> ((at & 3u) * 8u)) & 0xffu) != 0u;
+    kept[c] = ((${readElement('dropoutMask', 'at >> 2u')} >> ((at & 3u) * 8u)) & 0xffu) != 0u;
   }
   return kept;
 }

@@ -1,17 +1,19 @@
 import type { BackwardProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
 import { elementStore } from './element-store.ts';
+import { listElement, listPart } from './list.ts';
 import { rowAddressing, rowTensor } from './row-results.ts';
 import { sequencePart } from './sequence.ts';
+import type { KernelConfig } from './tile-table.ts';
 
 const lanes = 64;
 
 /** dSink[h] = Σ −e^{sink − lse} · δ over the rows of head h (the sink is a key with P = e^{sink − lse} and dP = 0). */
-export function dsinkKernel(problem: BackwardProblem): KernelSpec {
+export function dsinkKernel(problem: BackwardProblem, { room }: KernelConfig): KernelSpec {
   const { forward } = problem;
   const body = `
   let h = group;
-  let logit = sink[P.sink_base + h];
+  let logit = ${listElement('sink', 'h')};
   var sum = 0.0;
   for (var b = 0u; b < P.B; b++) {
     let seq = sequence_at(b);
@@ -38,10 +40,11 @@ export function dsinkKernel(problem: BackwardProblem): KernelSpec {
       ...sequencePart(forward, {}),
       rowAddressing(forward),
       rowTensor('workspace', 'read', 'vec2f'),
-      rowTensor('sink', 'read', 'f32'),
+      listPart('sink', 'f32'),
       elementStore('dsink', 'f32'),
     ],
     declarations: `var<workgroup> partial: array<f32, ${lanes}>;`,
     body,
+    room,
   });
 }

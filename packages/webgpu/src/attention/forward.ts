@@ -155,6 +155,7 @@ export function forwardKernel(
     ],
     declarations: `${tileDeclarations(tile)}${parts === 1 ? '' : `\n\n${partOf(cols)}`}`,
     body,
+    room: config.room,
   });
 }
 

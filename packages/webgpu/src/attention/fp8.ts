@@ -7,7 +7,7 @@ import {
   fp8ScalarNames,
 } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import { readElement, type ShaderPart } from '../kernel/shader-part.ts';
 import { storageFormat } from '../wgsl/storage-format.ts';
 
 export type AmaxName = ForwardAmaxName | BackwardAmaxName;
@@ -68,8 +68,8 @@ export function fp8Kernel(
   const format = storageFormat(q.dtype);
   const measures = measured.length > 0;
   const scalar = (name: Fp8ScalarName): string => {
-    const word = `fp8[P.fp8_base + ${fp8ScalarNames.indexOf(name)}u]`;
-    return measures ? `bitcast<f32>(atomicLoad(&${word}))` : word;
+    const at = `P.fp8_base + ${fp8ScalarNames.indexOf(name)}u`;
+    return measures ? `bitcast<f32>(atomicLoad(&fp8[${at}]))` : readElement('fp8', at);
   };
   const code = (name: StepName): string => {
     const { descales = [], amax, scale, rounds } = steps[name];
@@ -91,6 +91,7 @@ export function fp8Kernel(
             access: measures ? 'read_write' : 'read',
             elementBytes: 4,
             alignment: 4,
+            gatherable: !measures,
           },
         ],
         uniforms: [{ name: 'fp8_base', type: 'u32', value: { offsetOf: 'fp8' } }],

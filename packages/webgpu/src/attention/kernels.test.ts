@@ -4,7 +4,7 @@ import { kernelsOf, variants } from '../../testing/variants.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../index.ts';
 import { backwardKernels, forwardKernels } from './kernels.ts';
 import { deviceReasons } from './support.ts';
-import { backwardTensorSpans } from './tensors.ts';
+import { tensorSpans } from './tensors.ts';
 import { tileMemory } from './tile.ts';
 import { defaultTile } from './tile-table.ts';
 
@@ -36,7 +36,7 @@ function kernels(sizes?: Sizes, options?: SdpaBackwardOptions, limits: Partial<C
   const capabilities = { ...guaranteedCapabilities, ...limits };
   const none: ReadonlySet<string> = new Set();
   return [
-    ...forwardKernels(forward, none),
+    ...forwardKernels(forward, capabilities, none),
     ...backwardKernels(backward, { dq: q, dk: k, dv: v }, capabilities, none),
   ];
 }
@@ -96,34 +96,60 @@ describe('limits that WebGPU guarantees', () => {
     for (const { name, bindings } of plain) expect(bindings.length, name).toBeLessThanOrEqual(8);
   });
 
-  test('dK and dV take a kernel each where one would need too many buffers', () => {
-    const options = {
-      mask: Tensor.zeros([40, 40], { dtype: 'bool' }),
-      bias: Tensor.zeros([40, 40]),
-      gradients: ['dq', 'dk', 'dv'],
-    } as const;
-    const eight = kernels({}, options, { maxStorageBuffersPerShaderStage: 8 });
+  const crowded = (S: number) => ({
+    mask: Tensor.zeros([S, S], { dtype: 'bool' }),
+    bias: Tensor.zeros([S, S]),
+    ...{ seqLensQ: [7], seqLensKv: [7], alibi: [1, 1], sink: [0, 0] },
+    outputs: { max: true, sumExp: true },
+  });
+  const bound = ({ bindings }: KernelSpec): number => bindings.length;
+
+  test('crowded kernels read their small tensors from one binding', () => {
+    const made = kernels({}, crowded(40));
+    expect(names(made)).toEqual(['forward', 'rows', 'dk dv', 'dq', 'dbias', 'dAlibi', 'dsink']);
+    expect(made.map(bound)).toEqual([8, 6, 8, 8, 8, 8, 5]);
+    const [forward] = made;
+    expect(forward.gathered.map(({ name }) => name)).toEqual([
+      'seqLensQ',
+      'seqLensKv',
+      'bias',
+      'alibi',
+      'mask',
+      'sink',
+    ]);
+    expect(forward.bindings.at(-1)).toMatchObject({ name: 'workspace.gathered', element: 'u32' });
+  });
+
+  test('where there is room, each has its own', () => {
+    const made = kernels({}, crowded(40), { maxStorageBuffersPerShaderStage: 13 });
+    expect(made.flatMap(({ gathered }) => gathered)).toEqual([]);
+    expect(Math.max(...made.map(bound))).toBe(13);
+  });
+
+  test('dK and dV take a kernel each where one would need to copy large tensors', () => {
+    const options = { ...crowded(300), gradients: ['dq', 'dk', 'dv'] } as const;
+    const eight = kernels({ Sq: 300, Skv: 300 }, options, { maxStorageBuffersPerShaderStage: 8 });
     expect(names(eight)).toEqual(['forward', 'rows', 'dk', 'dv', 'dq']);
-    for (const { name, bindings } of eight) expect(bindings.length, name).toBeLessThanOrEqual(8);
-    const nine = kernels({}, options, { maxStorageBuffersPerShaderStage: 9 });
+    expect(Math.max(...eight.map(bound))).toBe(8);
+    const nine = kernels({ Sq: 300, Skv: 300 }, options, { maxStorageBuffersPerShaderStage: 10 });
     expect(names(nine)).toEqual(['forward', 'rows', 'dk dv', 'dq']);
   });
 
-  test('a problem that needs more buffers in any case is said with the kernels that need them', () => {
-    const { backward } = problems(
-      {},
-      {
-        mask: Tensor.zeros([40, 40], { dtype: 'bool' }),
-        bias: Tensor.zeros([40, 40]),
-        seqLensKv: [7],
-        gradients: ['dq'],
-      },
-    );
-    const { q, k, v } = backward.forward;
-    const layouts = { dq: q, dk: k, dv: v };
-    const made = backwardKernels(backward, layouts, guaranteedCapabilities, new Set());
-    expect(deviceReasons(made, backwardTensorSpans(backward, layouts), guaranteedCapabilities)).toEqual([
-      "the kernel 'attention dq' needs 9 storage buffers, and this device allows 8",
+  test('a region of the workspace is bound as one that is written beside it', () => {
+    const made = kernels({}, crowded(40), { maxStorageBuffersPerShaderStage: 5 });
+    const rows = made.find(({ name }) => name === 'attention rows');
+    expect(rows?.bindings.slice(-2)).toMatchObject([
+      { name: 'workspace', access: 'read_write' },
+      { name: 'workspace.gathered', access: 'read_write' },
+    ]);
+  });
+
+  test('what a device cannot bind in any case is said with the kernels that need it', () => {
+    const { forward } = problems({}, crowded(40));
+    const capabilities = { ...guaranteedCapabilities, maxStorageBuffersPerShaderStage: 7 };
+    const made = forwardKernels(forward, capabilities, new Set());
+    expect(deviceReasons(made, tensorSpans(forward), capabilities)).toEqual([
+      "the kernel 'attention forward' needs 8 storage buffers, and this device allows 7",
     ]);
   });
 

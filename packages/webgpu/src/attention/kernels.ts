@@ -1,6 +1,7 @@
 import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import type { Capabilities } from '../device/capabilities.ts';
+import type { BindingRoom } from '../kernel/crowding.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
 import { dkdvKernel } from './dkdv.ts';
 import { dqKernel } from './dq.ts';
@@ -13,7 +14,7 @@ import { mergeKernel } from './merge.ts';
 import { roundedValuesKernel } from './rounded-values.ts';
 import { rowsKernel } from './rows.ts';
 import { dAlibiKernel, dbiasKernel } from './score-gradient.ts';
-import type { GradientDescs } from './tensors.ts';
+import { backwardTensorSpans, forwardTensorSpans, type GradientDescs } from './tensors.ts';
 import type { Tile } from './tile.ts';
 import {
   defaultTile,
@@ -25,11 +26,13 @@ import {
 /** The kernels of a forward problem, in the order in which they run. */
 export function forwardKernels(
   problem: AttentionProblem,
+  capabilities: Capabilities,
   unaligned: ReadonlySet<string>,
   tools: ExprTools | null = null,
   shape: ForwardShape = forwardShape(problem),
 ): KernelSpec[] {
-  const config: KernelConfig = { unaligned, tools };
+  const room = roomOn(capabilities, forwardTensorSpans(problem, shape));
+  const config: KernelConfig = { unaligned, tools, room };
   return [
     ...clearAmaxKernels(forwardAmaxes(problem)),
     forwardKernel(problem, shape, config),
@@ -48,14 +51,16 @@ export function backwardKernels(
   tools: ExprTools | null = null,
   tile: Tile = defaultTile,
 ): KernelSpec[] {
-  const config: TileConfig = { tile, unaligned, tools };
+  const room = roomOn(capabilities, backwardTensorSpans(problem, gradients));
+  const config: TileConfig = { tile, unaligned, tools, room };
   const wanted = new Set(problem.gradients);
   const kernels = [...clearAmaxKernels(backwardAmaxes(problem)), rowsKernel(problem, config)];
   const dk = wanted.has('dk') ? { dk: gradients.dk } : null;
   const dv = wanted.has('dv') ? { dv: gradients.dv } : null;
   if (dk && dv && fuses(problem)) {
-    const fused = dkdvKernel(problem, { ...dk, ...dv }, config);
-    const fits = fused.bindings.length <= capabilities.maxStorageBuffersPerShaderStage;
+    // To copy a large tensor for its sake takes more than two kernels do.
+    const fused = dkdvKernel(problem, { ...dk, ...dv }, { ...config, room: { ...room, upTo: smallTensor } });
+    const fits = fused.bindings.length <= room.buffers;
     if (fits) kernels.push(fused);
     else kernels.push(dkdvKernel(problem, dk, config), dkdvKernel(problem, dv, config));
   } else {
@@ -65,8 +70,18 @@ export function backwardKernels(
   const dbias = wanted.has('dbias') ? dbiasKernel(problem, config) : null;
   if (dbias) kernels.push(dbias);
   if (wanted.has('dAlibi')) kernels.push(dAlibiKernel(problem, config));
-  if (wanted.has('dsink')) kernels.push(dsinkKernel(problem));
+  if (wanted.has('dsink')) kernels.push(dsinkKernel(problem, config));
   return kernels;
+}
+
+/** Bytes of a tensor that is copied in no time. */
+const smallTensor = 65536;
+
+function roomOn(
+  { maxStorageBuffersPerShaderStage }: Capabilities,
+  spans: Readonly<Record<string, number>>,
+): BindingRoom {
+  return { buffers: maxStorageBuffersPerShaderStage, spans };
 }
 
 /** Whether dK and dV may share a kernel: the same heads, and accumulators that fit into registers. */

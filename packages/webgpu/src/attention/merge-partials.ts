@@ -11,6 +11,7 @@ import {
 } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
+import { unlimitedRoom } from '../kernel/crowding.ts';
 import { type KernelSpec, kernelSpec, renameTensors } from '../kernel/kernel-spec.ts';
 import { enqueue } from './enqueue.ts';
 import { mergeKernel } from './merge.ts';
@@ -101,10 +102,16 @@ function planMerge(
     const part = { ...problem, o: layout };
     spans[names.o] = tensorSpans(part).o;
     spans[names.lse] = rows;
-    const config = { unaligned: new Set(unaligned.has(names.o) ? ['o'] : []), tools: null };
+    const config = {
+      unaligned: new Set(unaligned.has(names.o) ? ['o'] : []),
+      tools: null,
+      room: unlimitedRoom,
+    };
     return renameTensors(partKernel(part, n, layouts.length, config), names);
   });
-  kernels.push(mergeKernel(problem, layouts.length, { unaligned: new Set(), tools: null }));
+  kernels.push(
+    mergeKernel(problem, layouts.length, { unaligned: new Set(), tools: null, room: unlimitedRoom }),
+  );
   const reasons = forwardReasons(problem);
   demandSupport(support(reasons.length > 0 ? reasons : deviceReasons(kernels, spans, ctx.capabilities)));
   return makePlan(ctx, kernels, spans, problem);

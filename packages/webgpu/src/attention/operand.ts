@@ -1,6 +1,6 @@
 import type { OperandDesc, RaggedName, SequenceStarts } from '@tilewise/core';
 import type { ShaderPart, StorageBinding, UniformField } from '../kernel/shader-part.ts';
-import { storageFormat } from '../wgsl/storage-format.ts';
+import { arrayElement, storageFormat } from '../wgsl/storage-format.ts';
 import { storePart } from './element-store.ts';
 import { pagePart } from './pages.ts';
 import type { KernelConfig } from './tile-table.ts';
@@ -84,7 +84,7 @@ export function readOperand(name: RaggedName, desc: OperandDesc, { unaligned }: 
   const load = vectorised
     ? `  return ${format.load4(name, '(row + d) >> 2u')};`
     : `  var x = vec4f();
-${eachChannel(name, `x[c] = ${format.load(name, `row + (d + c) * P.${name}_sd`)};`)}
+${eachChannel(name, `x[c] = ${format.load(arrayElement(name), `row + (d + c) * P.${name}_sd`)};`)}
   return x;`;
   return {
     uniforms,

@@ -1,14 +1,6 @@
 import type { PageDesc } from '@tilewise/core';
-import type { ShaderPart, StorageBinding, UniformField } from '../kernel/shader-part.ts';
-
-/** A list of block numbers or counts: negative numbers read as large ones, which are then cut to what exists. */
-const listBinding = (name: string): StorageBinding => ({
-  name,
-  element: 'u32',
-  access: 'read',
-  elementBytes: 4,
-  alignment: 4,
-});
+import type { ShaderPart, UniformField } from '../kernel/shader-part.ts';
+import { listElement, listPart, together } from './list.ts';
 
 /**
  * `NAME_block(b, s) -> u32`: the block of a paged operand that holds position s of sequence b, and the uniforms
@@ -26,28 +18,25 @@ export function pagePart(name: 'k' | 'v', { size, table }: PageDesc, blocks: num
   });
   const [outer, inner = 0] = table.strides;
   const counts = `cuPages${suffix}`;
+  // Negative numbers read as large ones, which are then cut to what exists.
+  const lists = together([tableName, ...(isPacked ? [counts] : [])].map(list => listPart(list, 'u32')));
   const entry = isPacked
-    ? `min(${counts}[P.${counts}_base + b] + page, P.${name}_last_page) * P.${name}_table_stride`
+    ? `min(${listElement(counts, 'b')} + page, P.${name}_last_page) * P.${name}_table_stride`
     : `b * P.${name}_table_sb + page * P.${name}_table_stride`;
   return {
-    bindings: [listBinding(tableName), ...(isPacked ? [listBinding(counts)] : [])],
+    bindings: lists.bindings,
     uniforms: [
+      ...lists.uniforms,
       field('page_shift', Math.log2(size)),
       field('page_mask', size - 1),
       field('last_block', Math.max(blocks - 1, 0)),
-      field('table_base', { offsetOf: tableName }),
       field('table_stride', isPacked ? outer : inner),
-      ...(isPacked
-        ? [
-            field('last_page', Math.max(table.shape[0] - 1, 0)),
-            { name: `${counts}_base`, type: 'u32', value: { offsetOf: counts } } as const,
-          ]
-        : [field('table_sb', outer)]),
+      ...(isPacked ? [field('last_page', Math.max(table.shape[0] - 1, 0))] : [field('table_sb', outer)]),
     ],
     code: `fn ${name}_block(b: u32, s: u32) -> u32 {
   let page = s >> P.${name}_page_shift;
   let entry = ${entry};
-  return min(${tableName}[P.${name}_table_base + entry], P.${name}_last_block);
+  return min(${listElement(tableName, 'entry')}, P.${name}_last_block);
 }`,
   };
 }

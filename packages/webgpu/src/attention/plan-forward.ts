@@ -15,7 +15,11 @@ export function checkForwardSupport(
   const reasons = forwardReasons(problem);
   if (reasons.length > 0) return support(reasons);
   return support(
-    deviceReasons(forwardKernels(problem, new Set(), tools), forwardTensorSpans(problem), capabilities),
+    deviceReasons(
+      forwardKernels(problem, capabilities, new Set(), tools),
+      forwardTensorSpans(problem),
+      capabilities,
+    ),
   );
 }
 
@@ -41,6 +45,6 @@ export function planForward(
   const { B, Hq, Sq, Dv } = problem;
   checkResultLayout('o', problem.o, [B, Hq, Sq, Dv]);
   demandSupport(checkForwardSupport(ctx, problem, tools));
-  const kernels = forwardKernels(problem, new Set(unaligned), tools);
+  const kernels = forwardKernels(problem, ctx.capabilities, new Set(unaligned), tools);
   return makePlan(ctx, kernels, forwardTensorSpans(problem), problem);
 }

@@ -30,7 +30,7 @@ export interface Plan {
   readonly tensors: readonly PlanTensor[];
   /** Bytes of the buffer to pass as `workspace`; 0 when none is needed. Its content need not be kept. */
   readonly workspaceBytes: number;
-  /** The kernels in order, with their source. */
+  /** The kernels in order, with their source; those first that gather small tensors for crowded ones. */
   readonly kernels: readonly KernelSpec[];
   /**
    * Records the work.
@@ -91,7 +91,7 @@ export function makePlan(
   const plan = makeKernelPlan(ctx, kernels, spans);
   const drawn = dropout?.kind === 'philox' ? dropout : { seed: [0, 0] as const, offset: [0, 0] as const };
   return {
-    kernels,
+    kernels: plan.kernels,
     tensors: plan.tensors.filter(({ name }) => name !== 'workspace'),
     workspaceBytes: plan.tensors.find(({ name }) => name === 'workspace')?.bytes ?? 0,
     encode(target, buffers, { seed = drawn.seed, offset = drawn.offset } = {}) {

@@ -102,5 +102,6 @@ export function roundedValuesKernel(problem: AttentionProblem, config: TileConfi
     ],
     declarations: tileDeclarations(tile),
     body,
+    room: config.room,
   });
 }

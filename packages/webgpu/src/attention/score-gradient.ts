@@ -151,5 +151,6 @@ function scoreInputKernel(
     ],
     declarations: `${tileDeclarations(tile)}\nvar<workgroup> sums: array<f32, ${rows * cols}>;`,
     body,
+    room: config.room,
   });
 }

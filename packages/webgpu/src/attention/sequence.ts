@@ -1,21 +1,7 @@
 import type { AttentionProblem, OperandDesc, RaggedName } from '@tilewise/core';
-import type { ShaderPart, StorageBinding, UniformField } from '../kernel/shader-part.ts';
+import type { ShaderPart } from '../kernel/shader-part.ts';
+import { listElement, listPart, together } from './list.ts';
 import { type Side, sideOf } from './operand.ts';
-
-const lengthsBinding = (name: string, variable = name): StorageBinding => ({
-  name,
-  variable,
-  element: 'i32',
-  access: 'read',
-  elementBytes: 4,
-  alignment: 4,
-});
-
-const offsetField = (name: string, variable = name): UniformField => ({
-  name: `${variable}_base`,
-  type: 'u32',
-  value: { offsetOf: name },
-});
 
 /** A bound that no index reaches, far enough from the limits of i32 to be added to any. */
 const unbounded = 2 ** 30;
@@ -56,21 +42,21 @@ function sideFields(
   const isCumulative = packed.length > 0 || kind === 'cumulative';
   const tokens = packed.reduce((least, { shape }) => Math.min(least, shape[2]), unbounded);
   const used = [...(isCumulative ? [cumulative] : []), ...(kind === 'lengths' ? [lengths] : [])];
-  const cut = (n: string): string =>
-    `u32(clamp(${cumulative}[P.${cumulative}_base + ${n}], 0, i32(P.tokens_${suffix})))`;
+  const lists = together(used.map(name => listPart(name, 'i32')));
+  const cut = (n: string): string => `u32(clamp(${listElement(cumulative, n)}, 0, i32(P.tokens_${suffix})))`;
   const span = isCumulative
     ? `min(max(${cut('b + 1u')}, start_${suffix}(b)) - start_${suffix}(b), P.${extent})`
     : `P.${extent}`;
-  const length = kind === 'lengths' ? `min(u32(max(${lengths}[P.${lengths}_base + b], 0)), ${span})` : span;
+  const length = kind === 'lengths' ? `min(u32(max(${listElement(lengths, 'b')}, 0)), ${span})` : span;
   const start = `fn start_${suffix}(b: u32) -> u32 {
   return ${isCumulative ? cut('b') : '0u'};
 }
 
 `;
   const part: ShaderPart = {
-    bindings: used.map(name => lengthsBinding(name)),
+    bindings: lists.bindings,
     uniforms: [
-      ...used.map(name => offsetField(name)),
+      ...lists.uniforms,
       ...(isCumulative ? [{ name: `tokens_${suffix}`, type: 'u32', value: tokens } as const] : []),
     ],
     code: `${isCumulative ? start : ''}fn length_${suffix}(b: u32) -> u32 {
@@ -86,13 +72,14 @@ function sideFields(
 /** Where a sequence starts in a ragged operand, in elements, held before its last token. */
 function raggedField(name: RaggedName, { shape, strides }: OperandDesc): SequenceField {
   const list = `ragged_${name}`;
+  const { bindings, uniforms } = together([listPart(`raggedOffsets.${name}`, 'i32', list)]);
   return {
     name: `start_${name}`,
-    value: `min(u32(max(${list}[P.${list}_base + b], 0)), P.${name}_last)`,
+    value: `min(u32(max(${listElement(list, 'b')}, 0)), P.${name}_last)`,
     part: {
-      bindings: [lengthsBinding(`raggedOffsets.${name}`, list)],
+      bindings,
       uniforms: [
-        offsetField(`raggedOffsets.${name}`, list),
+        ...uniforms,
         { name: `${name}_last`, type: 'u32', value: Math.max(shape[2] - 1, 0) * strides[2] },
       ],
     },

@@ -6,6 +6,7 @@ import {
   type Support,
 } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
+import { withGathering } from '../kernel/gather.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
 import { storageFormats } from '../wgsl/storage-format.ts';
 import { captureTensor } from './score/captures.ts';
@@ -71,10 +72,11 @@ export function backwardReasons(problem: BackwardProblem): string[] {
 
 /** What a device lacks for kernels that are otherwise possible; `spans` are the elements that each tensor takes. */
 export function deviceReasons(
-  kernels: readonly KernelSpec[],
-  spans: Readonly<Record<string, number>>,
+  made: readonly KernelSpec[],
+  elements: Readonly<Record<string, number>>,
   capabilities: Capabilities,
 ): string[] {
+  const { kernels, spans } = withGathering(made, elements);
   const { maxStorageBuffersPerShaderStage: maxBuffers, maxStorageBufferBindingSize: maxBytes } = capabilities;
   const crowded = kernels
     .filter(({ bindings }) => bindings.length > maxBuffers)

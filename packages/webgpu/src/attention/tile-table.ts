@@ -1,4 +1,5 @@
 import type { ExprTools } from '@tilewise/core/expr';
+import type { BindingRoom } from '../kernel/crowding.ts';
 import type { Tile } from './tile.ts';
 
 /** 32 × 32 scores on 64 lanes: fits the 16 KiB of workgroup memory that WebGPU guarantees, at every head size. */
@@ -25,6 +26,8 @@ export interface KernelConfig {
   readonly unaligned: ReadonlySet<string>;
   /** What writes score and mask mods as WGSL; null where a problem has none. */
   readonly tools: ExprTools | null;
+  /** What decides which small tensors crowded kernels do not bind. */
+  readonly room: BindingRoom;
 }
 
 /** The same for kernels that work on tiles of their own. */

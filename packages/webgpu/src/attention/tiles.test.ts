@@ -61,7 +61,8 @@ test.each<ForwardShape>([
   { tile: { tx: 3, ty: 5, depth: 7 }, heads: 2, parts: 2 },
 ])('forward is the same on any tiles: %o', async shape => {
   expect(tileMemory(shape.tile)).toBeLessThanOrEqual(16384);
-  const kernels = forwardKernels(forward, new Set(), null, shape);
+  const { capabilities } = await sharedContext();
+  const kernels = forwardKernels(forward, capabilities, new Set(), null, shape);
   const names = ['o', 'lse'];
   expectAgreement(await run(kernels, forwardTensorSpans(forward, shape), names), only(names));
 });

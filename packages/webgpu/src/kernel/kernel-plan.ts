@@ -4,9 +4,16 @@ import type { GpuContext } from '../device/context.ts';
 import { GpuTensor } from '../device/gpu-tensor.ts';
 import { compile, compileAsync } from '../device/pipelines.ts';
 import { bindTensor, checkAliasing } from './bind.ts';
+import { withGathering } from './gather.ts';
 import type { KernelSpec } from './kernel-spec.ts';
 import { ParameterBuffers } from './parameter-buffers.ts';
-import { type EncodeTimeValue, packUniforms, type StorageBinding } from './shader-part.ts';
+import {
+  type EncodeTimeValue,
+  gatheredTensor,
+  isInWorkspace,
+  packUniforms,
+  type StorageBinding,
+} from './shader-part.ts';
 
 /** Where a tensor starts. */
 export interface BufferSlice {
@@ -50,12 +57,14 @@ export interface KernelPlan {
 /** `spans` says how many elements each tensor takes in memory, by name. */
 export function makeKernelPlan(
   ctx: GpuContext,
-  kernels: readonly KernelSpec[],
-  spans: Readonly<Record<string, number>>,
+  made: readonly KernelSpec[],
+  elements: Readonly<Record<string, number>>,
 ): KernelPlan {
   const { device, capabilities } = ctx;
+  const { kernels, spans, words } = withGathering(made, elements);
   const bytesOf = ({ name, elementBytes }: StorageBinding): number => (spans[name] ?? 0) * elementBytes;
-  const tensors = planTensors(kernels, bytesOf);
+  const workspace = layWorkspace(kernels, bytesOf, capabilities.minStorageBufferOffsetAlignment);
+  const tensors = planTensors(kernels, bytesOf, workspace.bytes);
   const steps = kernels.map(kernel => ({ kernel, parameters: new ParameterBuffers(ctx) }));
   const placeholders = new Map<string, GPUBuffer>();
   const placeholder = (name: string): BufferSlice => {
@@ -79,8 +88,9 @@ export function makeKernelPlan(
             const bytes = bytesOf(binding);
             // An empty tensor may lie at the very end of its buffer, where nothing can be bound.
             const { buffer, offset = 0 } =
-              bytes > 0 ? (slices.get(binding.name) as BufferSlice) : placeholder(binding.name);
-            return bindTensor(binding, buffer, offset, bytes, capabilities.minStorageBufferOffsetAlignment);
+              bytes > 0 ? sliceFor(slices, binding.name) : placeholder(binding.name);
+            const start = offset + (workspace.starts.get(binding.name) ?? 0);
+            return bindTensor(binding, buffer, start, bytes, capabilities.minStorageBufferOffsetAlignment);
           });
           checkAliasing(kernel, bound);
           return { kernel, parameters, bound };
@@ -88,10 +98,20 @@ export function makeKernelPlan(
       const pass = 'dispatchWorkgroups' in target ? target : target.beginComputePass({ label: 'tilewise' });
       for (const { kernel, parameters, bound } of calls) {
         const { pipeline, layout } = compile(device, kernel);
+        const skipped = (name: string): number =>
+          bound.find(({ binding }) => binding.name === name)?.skipped ?? 0;
         const resolve = (value: EncodeTimeValue): number => {
           if ('input' in value) return inputs[value.input] ?? 0;
-          const tensor = bound.find(({ binding }) => binding.name === value.offsetOf);
-          return tensor ? tensor.skipped / tensor.binding.elementBytes : 0;
+          if ('wordOf' in value) return Math.floor(skipped(value.wordOf) / 4);
+          const name = value.offsetOf;
+          const tensor = kernel.gathered.find(gathered => gathered.name === name);
+          if (!tensor) {
+            const own = bound.find(({ binding }) => binding.name === name);
+            return own ? own.skipped / own.binding.elementBytes : 0;
+          }
+          // Its words were copied as they are, so it starts as far into the first one as it did.
+          const first = skipped(gatheredTensor) + 4 * (words.get(name) ?? 0);
+          return (first + ((slices.get(name)?.offset ?? 0) % 4)) / tensor.elementBytes;
         };
         const resources = [
           parameters.get(packUniforms(kernel.uniforms, resolve)),
@@ -125,18 +145,51 @@ export function makeKernelPlan(
   };
 }
 
+/** Where the regions of the workspace start, in bytes, and what they take together. */
+interface WorkspaceLayout {
+  readonly starts: ReadonlyMap<string, number>;
+  readonly bytes: number;
+}
+
+/** Regions behind each other; kernels write to one and read another, so their bindings must not meet when they are rounded. */
+function layWorkspace(
+  kernels: readonly KernelSpec[],
+  bytesOf: (binding: StorageBinding) => number,
+  coarse: number,
+): WorkspaceLayout {
+  const regions = kernels.flatMap(({ bindings }) => bindings.filter(({ name }) => isInWorkspace(name)));
+  const sizes = new Map(regions.map(region => [region.name, bytesOf(region)]));
+  const starts = new Map<string, number>();
+  let bytes = 0;
+  for (const name of [...sizes.keys()].sort()) {
+    const start = bytes === 0 ? 0 : Math.ceil(bytes / coarse) * coarse + coarse;
+    starts.set(name, start);
+    bytes = start + (sizes.get(name) ?? 0);
+  }
+  return { starts, bytes };
+}
+
+/** The slice that was given for a tensor; regions of the workspace are in that of the whole. */
+function sliceFor(slices: ReadonlyMap<string, BufferSlice>, name: string): BufferSlice {
+  const slice = slices.get(isInWorkspace(name) ? 'workspace' : name);
+  if (!slice) throw new TypeError(`no slice for ${name}`);
+  return slice;
+}
+
 /** Every tensor that some kernel binds, with the strictest of their demands. */
 function planTensors(
   kernels: readonly KernelSpec[],
   bytesOf: (binding: StorageBinding) => number,
+  workspaceBytes: number,
 ): PlanTensor[] {
   const tensors = new Map<string, PlanTensor>();
   for (const binding of kernels.flatMap(kernel => kernel.bindings)) {
-    const { name, access, alignment } = binding;
+    const { access, alignment } = binding;
+    const name = isInWorkspace(binding.name) ? 'workspace' : binding.name;
     const seen = tensors.get(name);
     tensors.set(name, {
       name,
-      bytes: bytesOf(binding),
+      bytes: name === 'workspace' ? workspaceBytes : bytesOf(binding),
       alignment: Math.max(alignment, seen?.alignment ?? 1),
       access: seen?.access === 'read_write' ? 'read_write' : access,
     });

@@ -1,3 +1,4 @@
+import { type BindingRoom, crowdedOut, unlimitedRoom } from './crowding.ts';
 import { declareParts, type ShaderPart, type StorageBinding, type UniformField } from './shader-part.ts';
 
 /** A kernel as plain data: what to compile, what to bind, how many workgroups. Made without a GPU. */
@@ -7,6 +8,8 @@ export interface KernelSpec {
   readonly wgsl: string;
   /** `@binding(0)` is the `Params` uniform, storage bindings follow from 1 in this order. */
   readonly bindings: readonly StorageBinding[];
+  /** Tensors that it reads from the binding `workspace.gathered`, where a kernel before it has copied them. */
+  readonly gathered: readonly StorageBinding[];
   readonly uniforms: readonly UniformField[];
   readonly workgroups: readonly [x: number, y: number, z: number];
 }
@@ -26,10 +29,14 @@ export function kernelSpec(kernel: {
   /** Workgroup variables and functions of this kernel alone. */
   readonly declarations?: string;
   readonly body: string;
+  /** Default: as much as it takes. */
+  readonly room?: BindingRoom;
 }): KernelSpec {
-  const { name, groups, workgroupSize, parts, declarations = '', body } = kernel;
+  const { name, groups, workgroupSize, parts, declarations = '', body, room = unlimitedRoom } = kernel;
   const count: ShaderPart = { uniforms: [{ name: 'groups', type: 'u32', value: groups }] };
-  const { wgsl, bindings, uniforms } = declareParts([count, ...parts]);
+  const { wgsl, bindings, gathered, uniforms } = declareParts([count, ...parts], all =>
+    crowdedOut(all, room),
+  );
   const main = `@compute @workgroup_size(${workgroupSize})
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,
@@ -43,7 +50,7 @@ fn main(
 ${body.trimEnd()}
 }`;
   const source = [wgsl, declarations.trim(), main].filter(Boolean).join('\n\n');
-  return { name, wgsl: `${source}\n`, bindings, uniforms, workgroups: dispatchGrid(groups) };
+  return { name, wgsl: `${source}\n`, bindings, gathered, uniforms, workgroups: dispatchGrid(groups) };
 }
 
 /** Spreads any number of workgroups over x and y, as one dimension holds 65,535; surplus groups return at once. */

@@ -11,12 +11,34 @@ export interface StorageBinding {
   /** Bytes of one tensor element; the bound tensor must start at a multiple of `alignment` bytes. */
   readonly elementBytes: number;
   readonly alignment: number;
+  /**
+   * Read as `readElement` says, so that a kernel with more tensors than a device binds can find it in the workspace instead. It
+   * is read only, and its WGSL elements are words.
+   */
+  readonly gatherable?: boolean;
 }
+
+/** WGSL expression of array element `index` of a gatherable tensor; `variable` is its name in WGSL. */
+export const readElement = (variable: string, index: string): string => `read_${variable}(${index})`;
+
+/** The region of the workspace that gathered tensors are read from, one behind the other. */
+export const gatheredTensor = 'workspace.gathered';
+
+const gatheredBinding: StorageBinding = {
+  name: gatheredTensor,
+  variable: 'gathered',
+  element: 'u32',
+  access: 'read',
+  elementBytes: 4,
+  alignment: 4,
+};
 
 /** A number that is only known when a plan is encoded. */
 export type EncodeTimeValue =
-  /** Offset of the bound tensor from the start of its binding, in elements. */
+  /** Offset of the tensor from the start of what it is read from, in elements. */
   | { readonly offsetOf: string }
+  /** The same in whole words of 4 bytes. */
+  | { readonly wordOf: string }
   /** One that the caller gives, by name. */
   | { readonly input: string };
 
@@ -35,14 +57,28 @@ export interface ShaderPart {
   readonly requires?: readonly WgslPiece[];
 }
 
-/** The declarations of all parts: `Params`, bindings in order, required pieces once, and each part's code. */
-export function declareParts(parts: readonly ShaderPart[]): {
+/**
+ * The declarations of all parts: `Params`, bindings in order, required pieces once, and each part's code. Parts may share a
+ * binding or a uniform by its name. `crowdedOut` says, of all bindings, which of the gatherable ones are not bound but read from
+ * `workspace.gathered`.
+ */
+export function declareParts(
+  parts: readonly ShaderPart[],
+  crowdedOut: (bindings: readonly StorageBinding[]) => ReadonlySet<string>,
+): {
   wgsl: string;
   bindings: readonly StorageBinding[];
+  gathered: readonly StorageBinding[];
   uniforms: readonly UniformField[];
 } {
-  const bindings = parts.flatMap(part => part.bindings ?? []);
-  const uniforms = parts.flatMap(part => part.uniforms ?? []);
+  const all = [...new Map(parts.flatMap(part => part.bindings ?? []).map(b => [b.name, b])).values()];
+  const out = crowdedOut(all);
+  const gathered = all.filter(({ name }) => out.has(name));
+  const bindings = withOneAccess([
+    ...all.filter(({ name }) => !out.has(name)),
+    ...(gathered.length > 0 ? [gatheredBinding] : []),
+  ]);
+  const uniforms = [...new Map(parts.flatMap(part => part.uniforms ?? []).map(u => [u.name, u])).values()];
   const wgsl = [
     `struct Params {\n${uniforms.map(({ name, type }) => `  ${name}: ${type},`).join('\n')}\n}`,
     '@group(0) @binding(0) var<uniform> P: Params;',
@@ -50,11 +86,28 @@ export function declareParts(parts: readonly ShaderPart[]): {
       ({ name, variable = name, element, access }, n) =>
         `@group(0) @binding(${n + 1}) var<storage, ${access}> ${variable}: array<${element}>;`,
     ),
+    ...all.filter(({ gatherable }) => gatherable).map(binding => reader(binding, out.has(binding.name))),
     composeWgsl(...parts.flatMap(part => part.requires ?? [])).trim(),
     ...parts.flatMap(part => (part.code ? [part.code.trim()] : [])),
   ];
-  return { wgsl: wgsl.filter(Boolean).join('\n\n'), bindings, uniforms };
+  return { wgsl: wgsl.filter(Boolean).join('\n\n'), bindings, gathered, uniforms };
 }
+
+function reader({ name, variable = name, element }: StorageBinding, isGathered: boolean): string {
+  const word = element === 'u32' ? 'gathered[at]' : `bitcast<${element}>(gathered[at])`;
+  return `fn ${readElement(variable, 'at: u32')} -> ${element} {
+  return ${isGathered ? word : `${variable}[at]`};
+}`;
+}
+
+/** Regions of the workspace are in one buffer, which a kernel that writes one of them may bind for writing only. */
+function withOneAccess(bindings: readonly StorageBinding[]): readonly StorageBinding[] {
+  const writes = bindings.some(({ name, access }) => isInWorkspace(name) && access === 'read_write');
+  return bindings.map(b => (writes && isInWorkspace(b.name) ? { ...b, access: 'read_write' } : b));
+}
+
+/** Whether a binding is a region of the workspace: `workspace` itself, or a further one behind it. */
+export const isInWorkspace = (name: string): boolean => name === 'workspace' || name.startsWith('workspace.');
 
 /** Bytes of the `Params` buffer: uniform buffers come in 16-byte steps. */
 export function uniformBytes(uniforms: readonly UniformField[]): number {

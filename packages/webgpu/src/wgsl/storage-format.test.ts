@@ -6,7 +6,7 @@ import { elementStore } from '../attention/element-store.ts';
 import { makeKernelPlan } from '../kernel/kernel-plan.ts';
 import { kernelSpec } from '../kernel/kernel-spec.ts';
 import type { ShaderPart } from '../kernel/shader-part.ts';
-import { storageFormat } from './storage-format.ts';
+import { arrayElement, storageFormat } from './storage-format.ts';
 
 const lanes = 64;
 
@@ -19,7 +19,7 @@ function reading(dtype: DType): ShaderPart {
     uniforms: [{ name: 'given_base', type: 'u32', value: { offsetOf: 'given' } }],
     requires,
     code: `fn given_value(at: u32) -> f32 {
-  return ${load('given', '(P.given_base + at)')};
+  return ${load(arrayElement('given'), '(P.given_base + at)')};
 }`,
   };
 }

@@ -18,8 +18,8 @@ export interface StorageFormat {
   /** Array element that holds one value (or a word of them) and that holds four. */
   readonly scalarElement: string;
   readonly vectorElement: string;
-  /** WGSL expression of the value at element index `at` in array `name`. */
-  readonly load: (name: string, at: string) => string;
+  /** WGSL expression of the value at element index `at`; `word` gives that of an array element, see `arrayElement`. */
+  readonly load: (word: (index: string) => string, at: string) => string;
   /** WGSL expression (vec4f) of the vector element at `index`. */
   readonly load4: (name: string, index: string) => string;
   /** WGSL expression of the codes (vec4u) that store a vec4f; none for 32-bit formats. */
@@ -31,8 +31,14 @@ export interface StorageFormat {
   readonly requires: readonly WgslPiece[];
 }
 
-const halfWord = (name: string, at: string): string =>
-  `((${name}[(${at}) >> 1u] >> (((${at}) & 1u) * 16u)) & 0xffffu)`;
+/** The elements of an array of this name in WGSL. */
+export const arrayElement =
+  (name: string) =>
+  (index: string): string =>
+    `${name}[${index}]`;
+
+const halfWord = (word: (index: string) => string, at: string): string =>
+  `((${word(`(${at}) >> 1u`)} >> (((${at}) & 1u) * 16u)) & 0xffffu)`;
 
 const sixteenBit = (
   encode: string,
@@ -43,7 +49,7 @@ const sixteenBit = (
   bytes: 2,
   scalarElement: 'u32',
   vectorElement: 'vec2u',
-  load: (name, at) => one(halfWord(name, at)),
+  load: (word, at) => one(halfWord(word, at)),
   load4: (name, index) => `vec4f(${two(`${name}[${index}].x`)}, ${two(`${name}[${index}].y`)})`,
   encode4: value => `${encode}(${value})`,
   pack4: codes => `${codes}.xz | (${codes}.yw << vec2u(16u))`,
@@ -55,7 +61,7 @@ const eightBit = (name: string, format: FloatLayout): StorageFormat => ({
   bytes: 1,
   scalarElement: 'u32',
   vectorElement: 'u32',
-  load: (array, at) => `${name}_values(vec4u((${array}[(${at}) >> 2u] >> (((${at}) & 3u) * 8u)) & 0xffu)).x`,
+  load: (word, at) => `${name}_values(vec4u((${word(`(${at}) >> 2u`)} >> (((${at}) & 3u) * 8u)) & 0xffu)).x`,
   load4: (array, index) => `${name}_values(split_bytes(${array}[${index}]))`,
   encode4: value => `${name}_bits(${value})`,
   pack4: codes => `${codes}.x | (${codes}.y << 8u) | (${codes}.z << 16u) | (${codes}.w << 24u)`,
@@ -69,7 +75,7 @@ export const storageFormats: Readonly<Partial<Record<DType, StorageFormat>>> = {
     bytes: 4,
     scalarElement: 'f32',
     vectorElement: 'vec4f',
-    load: (name, at) => `${name}[${at}]`,
+    load: (word, at) => word(at),
     load4: (name, index) => `${name}[${index}]`,
     encode4: null,
     pack4: values => values,

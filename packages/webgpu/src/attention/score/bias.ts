@@ -1,3 +1,4 @@
+import { readElement } from '../../kernel/shader-part.ts';
 import { isNegativeInfinity } from '../../wgsl/float-bits.ts';
 import { storageFormat } from '../../wgsl/storage-format.ts';
 import { broadcastAddressing } from './broadcast.ts';
@@ -17,13 +18,14 @@ export const biasStage: ScoreStageFactory = ({ bias }) => {
         access: 'read',
         elementBytes: format.bytes,
         alignment: format.bytes,
+        gatherable: true,
       },
     ],
     requires: [isNegativeInfinity, ...format.requires],
     code: `${code}
 
 fn bias_value(at: u32) -> f32 {
-  return ${format.load('bias', 'at')};
+  return ${format.load(index => readElement('bias', index), 'at')};
 }`,
     apply: `let bias_first = bias_at(seq, h, i, j);
   for (var c = 0u; c < 4u; c++) {

@@ -1,4 +1,5 @@
 import { BLOCK_MASK_TILE } from '@tilewise/core';
+import { readElement } from '../../kernel/shader-part.ts';
 import { type Tile, tileCols, tileRows } from '../tile.ts';
 import { broadcastAddressing } from './broadcast.ts';
 import type { ScoreStageFactory } from './stage.ts';
@@ -17,13 +18,15 @@ export const blockMaskStage: ScoreStageFactory = ({ blockMask }, { tile }) => {
   const { uniforms, code } = broadcastAddressing('blockMask', blockMask);
   return {
     uniforms,
-    bindings: [{ name: 'blockMask', element: 'u32', access: 'read', elementBytes: 1, alignment: 1 }],
+    bindings: [
+      { name: 'blockMask', element: 'u32', access: 'read', elementBytes: 1, alignment: 1, gatherable: true },
+    ],
     code: `${code}
 
 fn block_shown(seq: Sequence, h: u32, i: u32, j: u32) -> bool {
   let block = j / ${BLOCK_MASK_TILE}u;
   let at = blockMask_at(seq, h, i / ${BLOCK_MASK_TILE}u, block / 8u);
-  return ((blockMask[at >> 2u] >> ((at & 3u) * 8u + (block & 7u))) & 1u) == 1u;
+  return ((${readElement('blockMask', 'at >> 2u')} >> ((at & 3u) * 8u + (block & 7u))) & 1u) == 1u;
 }`,
     // Four neighbouring keys lie in one block.
     apply: skips ? '' : 'seen = seen & vec4<bool>(block_shown(seq, h, i, j));',

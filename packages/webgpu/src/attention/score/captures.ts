@@ -1,5 +1,5 @@
 import { type DType, dtypeTraits, type TensorDesc } from '@tilewise/core';
-import type { ShaderPart } from '../../kernel/shader-part.ts';
+import { readElement, type ShaderPart } from '../../kernel/shader-part.ts';
 import { isNegativeInfinity } from '../../wgsl/float-bits.ts';
 import { storageFormat } from '../../wgsl/storage-format.ts';
 
@@ -35,9 +35,9 @@ export function capturePart(name: string, { dtype, shape, strides }: TensorDesc)
   const dims = shape.map((_, d) => d);
   const place = dims.map(d => ` + u32(clamp(i${d}, 0i, P.${variable}_last${d})) * P.${variable}_stride${d}`);
   const value = whole
-    ? `let captured_word = ${variable}[${bytes === 4 ? 'at' : 'at >> 2u'}];
+    ? `let captured_word = ${readElement(variable, bytes === 4 ? 'at' : 'at >> 2u')};
   return ${whole[1]};`
-    : `let x = ${format?.load(variable, 'at')};
+    : `let x = ${format?.load(index => readElement(variable, index), 'at')};
   return select(x, -0x1.fffffep+127f, is_negative_infinity(x));`;
   return {
     bindings: [
@@ -48,6 +48,7 @@ export function capturePart(name: string, { dtype, shape, strides }: TensorDesc)
         access: 'read',
         elementBytes: bytes,
         alignment: bytes,
+        gatherable: true,
       },
     ],
     uniforms: [

@@ -1,3 +1,4 @@
+import { readElement } from '../../kernel/shader-part.ts';
 import { broadcastAddressing } from './broadcast.ts';
 import type { ScoreStageFactory } from './stage.ts';
 
@@ -7,11 +8,13 @@ export const maskStage: ScoreStageFactory = ({ mask }) => {
   const { uniforms, code } = broadcastAddressing('mask', mask);
   return {
     uniforms,
-    bindings: [{ name: 'mask', element: 'u32', access: 'read', elementBytes: 1, alignment: 1 }],
+    bindings: [
+      { name: 'mask', element: 'u32', access: 'read', elementBytes: 1, alignment: 1, gatherable: true },
+    ],
     code: `${code}
 
 fn mask_value(at: u32) -> bool {
-  return ((mask[at >> 2u] >> ((at & 3u) * 8u)) & 0xffu) != 0u;
+  return ((${readElement('mask', 'at >> 2u')} >> ((at & 3u) * 8u)) & 0xffu) != 0u;
 }`,
     apply: `let mask_first = mask_at(seq, h, i, j);
   for (var c = 0u; c < 4u; c++) {

@@ -1,0 +1,71 @@
+import { type KernelSpec, kernelSpec } from './kernel-spec.ts';
+import { gatheredTensor, type StorageBinding } from './shader-part.ts';
+
+const lanes = 64;
+
+/** Kernels with what must run before them so that they find the tensors that they do not bind. */
+export interface GatheredKernels {
+  readonly kernels: readonly KernelSpec[];
+  /** Elements of each tensor, `workspace.gathered` among them. */
+  readonly spans: Readonly<Record<string, number>>;
+  /** Where each gathered tensor starts in `workspace.gathered`, in words of 4 bytes. */
+  readonly words: ReadonlyMap<string, number>;
+}
+
+/** Puts a copying kernel in front for each tensor that some kernel reads from `workspace.gathered`. */
+export function withGathering(
+  kernels: readonly KernelSpec[],
+  spans: Readonly<Record<string, number>>,
+): GatheredKernels {
+  const tensors = new Map(
+    kernels.flatMap(({ gathered }) => gathered.map(binding => [binding.name, binding])),
+  );
+  const words = new Map<string, number>();
+  const copies: KernelSpec[] = [];
+  let end = 0;
+  for (const [name, binding] of tensors) {
+    const count = wordsOf(binding, spans[name] ?? 0);
+    words.set(name, end);
+    copies.push(gatherKernel(binding, count, end));
+    end += count;
+  }
+  if (copies.length === 0) return { kernels, spans, words };
+  return { kernels: [...copies, ...kernels], spans: { ...spans, [gatheredTensor]: end }, words };
+}
+
+/** Words that a tensor lies in, wherever in a word it starts. */
+function wordsOf({ elementBytes }: StorageBinding, elements: number): number {
+  return Math.ceil((elements * elementBytes) / 4) + (elementBytes < 4 && elements > 0 ? 1 : 0);
+}
+
+/** Copies a tensor's words, as they are, to word `to` of `workspace.gathered`. */
+function gatherKernel({ name, elementBytes }: StorageBinding, count: number, to: number): KernelSpec {
+  return kernelSpec({
+    name: 'gather',
+    groups: Math.ceil(count / lanes),
+    workgroupSize: lanes,
+    parts: [
+      {
+        bindings: [
+          { name, variable: 'source', element: 'u32', access: 'read', elementBytes, alignment: elementBytes },
+          {
+            ...{ name: gatheredTensor, variable: 'target_words', element: 'u32', access: 'read_write' },
+            ...{ elementBytes: 4, alignment: 4 },
+          },
+        ],
+        uniforms: [
+          { name: 'count', type: 'u32', value: count },
+          { name: 'source_base', type: 'u32', value: { wordOf: name } },
+          { name: 'target_base', type: 'u32', value: { wordOf: gatheredTensor } },
+          { name: 'to', type: 'u32', value: to },
+        ],
+      },
+    ],
+    body: `
+  let n = group * ${lanes}u + lane;
+  // The word behind the last may lie behind the buffer.
+  if (n < min(P.count, arrayLength(&source) - P.source_base)) {
+    target_words[P.target_base + P.to + n] = source[P.source_base + n];
+  }`,
+  });
+}
