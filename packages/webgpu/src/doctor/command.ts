@@ -1,0 +1,52 @@
+import { type DiagnoseOptions, diagnose } from './diagnose.ts';
+import type { Diagnosis } from './diagnosis.ts';
+import { formatDiagnosis } from './format.ts';
+import { missingWebGpu } from './verdict.ts';
+
+/** What the command has of its surroundings. */
+export interface CommandHost {
+  /** Loads the npm package webgpu (Dawn); undefined where it is not installed, an error where it does not load. */
+  readonly loadGpu: () => Promise<GPU | undefined>;
+  readonly print: (text: string) => void;
+}
+
+const usage = `Usage: npx @tilewise/webgpu doctor [--json]
+
+Says which adapter, features and limits WebGPU has here, runs attention forward and backward against the float64 reference,
+and ends with a verdict. Exits with 0 when attention is right, else with 1. In a browser: diagnose() of @tilewise/webgpu/doctor.`;
+
+/** Runs the command; gives its exit code. */
+export async function doctorCommand(
+  args: readonly string[],
+  { loadGpu, print }: CommandHost,
+): Promise<number> {
+  const [command, ...flags] = args;
+  const unknown = flags.find(flag => flag !== '--json');
+  if (command !== 'doctor' || unknown !== undefined) {
+    print(unknown === undefined ? usage : `Unknown option ${unknown}.\n\n${usage}`);
+    return command === '--help' ? 0 : 2;
+  }
+  const diagnosis = await inNode(loadGpu);
+  print(flags.includes('--json') ? JSON.stringify(diagnosis, nonFinite, 2) : formatDiagnosis(diagnosis));
+  return diagnosis.status === 'ok' || diagnosis.status === 'slow' ? 0 : 1;
+}
+
+/** JSON has no infinite numbers: an infinite error is a string. */
+function nonFinite(_: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+}
+
+async function inNode(loadGpu: CommandHost['loadGpu']): Promise<Diagnosis> {
+  const source = 'the npm package webgpu';
+  const none = { source, adapter: null, features: [], limits: [], variants: [], checks: [] };
+  let options: DiagnoseOptions;
+  try {
+    const gpu = await loadGpu();
+    if (!gpu) return { ...missingWebGpu('Node by itself', 'npm install webgpu adds it (Dawn)'), ...none };
+    options = { gpu, source };
+  } catch (error) {
+    const advice = `the npm package webgpu does not load on this machine (${String(error)}); it needs macOS, Windows, or Linux with glibc`;
+    return { ...missingWebGpu('Node', advice), ...none };
+  }
+  return diagnose(options);
+}

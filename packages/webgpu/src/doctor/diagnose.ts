@@ -1,0 +1,70 @@
+import { type Capabilities, guaranteedCapabilities } from '../device/capabilities.ts';
+import { createContext, type GpuContext } from '../device/context.ts';
+import { runChecks } from './checks.ts';
+import type { AdapterReport, Diagnosis, LimitReport } from './diagnosis.ts';
+import { checkVariants } from './variants.ts';
+import { missingAdapter, missingDevice, missingWebGpu, verdictOf } from './verdict.ts';
+
+/** What to look at. Default: `navigator.gpu`. */
+export interface DiagnoseOptions {
+  /** `navigator.gpu`, or what `create()` of the npm package webgpu returned. */
+  readonly gpu?: GPU;
+  readonly powerPreference?: GPUPowerPreference;
+  /** Where `gpu` comes from, for the report. */
+  readonly source?: string;
+}
+
+const nothing: Omit<Diagnosis, 'status' | 'verdict' | 'source'> = {
+  adapter: null,
+  features: [],
+  limits: [],
+  variants: [],
+  checks: [],
+};
+
+/**
+ * Looks for WebGPU, an adapter and a device, says what they have, and runs attention forward and backward against the float64
+ * reference. What is wrong is in the result; it rejects with nothing but bugs of its own.
+ */
+export async function diagnose(options: DiagnoseOptions = {}): Promise<Diagnosis> {
+  const { powerPreference = 'high-performance', source = options.gpu ? 'given' : 'navigator.gpu' } = options;
+  const gpu = options.gpu ?? (globalThis as { navigator?: { gpu?: GPU } }).navigator?.gpu;
+  if (!gpu) {
+    const verdict = missingWebGpu(
+      'this browser',
+      'use a browser that has it, on a page served by https or from localhost',
+    );
+    return { ...nothing, ...verdict, source };
+  }
+  const adapter = await gpu.requestAdapter({ powerPreference });
+  if (!adapter) return { ...nothing, ...missingAdapter, source };
+  const found = { adapter: describe(adapter), features: [...adapter.features].sort() };
+  let ctx: GpuContext;
+  try {
+    ctx = await createContext({ adapter });
+  } catch (error) {
+    return { ...nothing, ...missingDevice(String((error as Error).message)), ...found, source };
+  }
+  try {
+    const limits = limitsOf(ctx.capabilities);
+    const variants = checkVariants(ctx);
+    const checks = await runChecks(ctx);
+    return { ...verdictOf(found.adapter, variants, checks), source, ...found, limits, variants, checks };
+  } finally {
+    ctx.destroy();
+  }
+}
+
+function describe({ info }: GPUAdapter): AdapterReport {
+  const { vendor, architecture, device, description, isFallbackAdapter } = info;
+  // Not every driver that runs on the CPU says so.
+  const software =
+    isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|basic render/i.test(`${description} ${architecture}`);
+  return { vendor, architecture, device, description, software };
+}
+
+function limitsOf(capabilities: Capabilities): LimitReport[] {
+  return Object.entries(guaranteedCapabilities)
+    .filter((entry): entry is [keyof Capabilities, number] => typeof entry[1] === 'number')
+    .map(([name, guaranteed]) => ({ name, value: Number(capabilities[name]), guaranteed }));
+}

@@ -1,0 +1,163 @@
+import { openGpu } from '@tilewise/webgpu-host';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { doctorCommand } from './command.ts';
+import type { Diagnosis } from './diagnosis.ts';
+import { diagnose, formatDiagnosis } from './index.ts';
+import { verdictOf } from './verdict.ts';
+
+let gpu: GPU;
+let kind: string;
+let found: Diagnosis;
+beforeAll(async () => {
+  ({ gpu, kind } = await openGpu());
+  found = await diagnose({ gpu });
+});
+
+/** The same GPU with another adapter. */
+function withAdapter(change: (adapter: GPUAdapter) => object): GPU {
+  const requestAdapter = async (options: GPURequestAdapterOptions): Promise<unknown> => {
+    const adapter = await gpu.requestAdapter(options);
+    if (!adapter) throw new Error('the adapter of the tests is gone');
+    const { info, features, limits } = adapter;
+    return { info, features, limits, requestDevice: adapter.requestDevice.bind(adapter), ...change(adapter) };
+  };
+  return { requestAdapter } as unknown as GPU;
+}
+
+async function run(args: readonly string[], loadGpu = async (): Promise<GPU | undefined> => gpu) {
+  const lines: string[] = [];
+  const code = await doctorCommand(args, { loadGpu, print: text => lines.push(text) });
+  return { code, text: lines.join('\n') };
+}
+
+describe('a diagnosis of a working device', () => {
+  test('has the adapter, its features, and its limits beside the guaranteed ones', () => {
+    expect(found.adapter?.software).toBe(kind === 'software');
+    expect(found.limits).toContainEqual(
+      expect.objectContaining({ name: 'maxStorageBuffersPerShaderStage', guaranteed: 8 }),
+    );
+    expect(found.limits.every(({ value, guaranteed }) => value >= guaranteed || guaranteed === 256)).toBe(
+      true,
+    );
+    expect(found.features).toContain('core-features-and-limits');
+  });
+
+  test('has forward and backward checked against the reference, with their errors', () => {
+    expect(found.checks.map(({ name }) => name)).toEqual([
+      'forward, f32',
+      'backward, f32',
+      'forward, f16',
+      'backward, f16',
+    ]);
+    for (const { error, allowed } of found.checks) {
+      expect(error).toBeGreaterThan(0);
+      expect(error).toBeLessThanOrEqual(allowed);
+    }
+  });
+
+  test('ends with a verdict', () => {
+    expect(found.status).toBe(kind === 'software' ? 'slow' : 'ok');
+    expect(formatDiagnosis(found).split('\n').at(-1)?.trim()).toBe(found.verdict);
+  });
+
+  test('says which variants its limits enable', () => {
+    expect(found.variants[0]).toEqual({ name: 'forward and backward', enabled: true, reasons: [] });
+    const text = formatDiagnosis({
+      ...found,
+      variants: [{ name: 'mask and bias', enabled: false, reasons: ['needs 9 storage buffers'] }],
+    });
+    expect(text).toContain('no   mask and bias: needs 9 storage buffers');
+  });
+});
+
+describe('what is missing', () => {
+  test('WebGPU in the browser', async () => {
+    vi.stubGlobal('navigator', {});
+    expect(await diagnose()).toMatchObject({
+      status: 'missing',
+      verdict: expect.stringMatching(/no WebGPU.*https/),
+    });
+    vi.unstubAllGlobals();
+  });
+
+  test('an adapter', async () => {
+    const without = { requestAdapter: async () => null } as unknown as GPU;
+    expect(await diagnose({ gpu: without })).toMatchObject({
+      status: 'missing',
+      verdict: expect.stringMatching(/no adapter here: install or update the GPU driver/),
+      adapter: null,
+    });
+  });
+
+  test('a device', async () => {
+    const refusing = withAdapter(() => ({ requestDevice: () => Promise.reject(new Error('no room')) }));
+    const diagnosis = await diagnose({ gpu: refusing });
+    expect(diagnosis.verdict).toMatch(/gave no device.*no room/);
+    expect(diagnosis.adapter).toEqual(found.adapter);
+  });
+});
+
+test('a device that computes wrongly is found out', async () => {
+  const wrong = withAdapter(adapter => ({
+    requestDevice: async (descriptor: GPUDeviceDescriptor) => {
+      const device = await adapter.requestDevice(descriptor);
+      const create = device.createShaderModule.bind(device);
+      Object.defineProperty(device, 'createShaderModule', {
+        value: ({ code, ...rest }: GPUShaderModuleDescriptor) =>
+          create({ ...rest, code: code.replaceAll('exp(', 'exp2(') }),
+      });
+      return device;
+    },
+  }));
+  const diagnosis = await diagnose({ gpu: wrong });
+  expect(diagnosis.status).toBe('wrong');
+  expect(diagnosis.verdict).toMatch(/not right on this device \(forward, f32: it is off by .*report this/);
+  expect(formatDiagnosis(diagnosis)).toContain('WRONG  forward, f32');
+});
+
+test('a device that fails is found out', () => {
+  const [check] = found.checks;
+  const failed = {
+    ...check,
+    error: Number.POSITIVE_INFINITY,
+    failure: 'TilewiseError: the GPU is out of memory',
+  };
+  const adapter = { vendor: '', architecture: '', device: '', description: 'GPU', software: false };
+  expect(verdictOf(adapter, [], [check, failed])).toMatchObject({
+    status: 'wrong',
+    verdict: expect.stringContaining('the GPU is out of memory'),
+  });
+  expect(verdictOf(adapter, [], [check]).status).toBe('ok');
+});
+
+describe('the command', () => {
+  test('prints the report and exits with 0 when attention is right', async () => {
+    const { code, text } = await run(['doctor']);
+    expect(code).toBe(0);
+    expect(text).toMatch(/^Adapter\n.*\n {2}from the npm package webgpu/);
+    expect(text).toContain('Against the float64 reference');
+  });
+
+  test('prints the diagnosis as JSON', async () => {
+    const { text } = await run(['doctor', '--json']);
+    expect(JSON.parse(text)).toMatchObject({ status: found.status, adapter: found.adapter });
+  });
+
+  test('says what to install where Dawn is not', async () => {
+    const { code, text } = await run(['doctor'], async () => undefined);
+    expect(code).toBe(1);
+    expect(text).toContain('npm install webgpu');
+  });
+
+  test('says so where Dawn does not load', async () => {
+    const { code, text } = await run(['doctor'], () => Promise.reject(new Error('no glibc')));
+    expect(code).toBe(1);
+    expect(text).toMatch(/does not load on this machine \(Error: no glibc\)/);
+  });
+
+  test('has a usage', async () => {
+    expect((await run([])).code).toBe(2);
+    expect((await run(['--help'])).code).toBe(0);
+    expect((await run(['doctor', '--loud'])).text).toMatch(/^Unknown option --loud/);
+  });
+});

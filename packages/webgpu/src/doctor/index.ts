@@ -1,0 +1,10 @@
+export { type DiagnoseOptions, diagnose } from './diagnose.ts';
+export type {
+  AdapterReport,
+  CheckReport,
+  Diagnosis,
+  LimitReport,
+  Status,
+  VariantReport,
+} from './diagnosis.ts';
+export { formatDiagnosis } from './format.ts';
