@@ -13,7 +13,7 @@ export interface AttentionCall {
   readonly options?: SdpaBackwardOptions<Tensor>;
 }
 
-/** Results by name: o, lse, max, sumExp, dq, dk, dv, dbias, dsink, dAlibi; those that were asked for. */
+/** Results by name: o, lse, max, sumExp, dq, dk, dv, dbias, dsink, dAlibi, dCaptures.NAME; those that were asked for. */
 export type Results = Readonly<Record<string, Tensor>>;
 
 /** Normal numbers; another `seed`, others. */
@@ -41,7 +41,8 @@ export async function gpuResults(ctx: GpuContext, call: AttentionCall, given?: R
   const lse = given ? ctx.upload(given.lse) : forward.lse;
   const dLse = call.dLse && ctx.upload(call.dLse);
   const gradients = sdpaBackward(ctx, { q, k, v, o, lse, dO, ...(dLse ? { dLse } : {}) }, options);
-  const results: Record<string, GpuTensor | undefined> = { ...forward, ...gradients };
+  const { dCaptures, ...plain } = gradients;
+  const results: Record<string, GpuTensor | undefined> = { ...forward, ...plain, ...prefixed(dCaptures) };
   const downloaded: Record<string, Tensor> = {};
   for (const [name, tensor] of Object.entries(results)) {
     if (tensor) downloaded[name] = await ctx.download(tensor);
@@ -50,6 +51,13 @@ export async function gpuResults(ctx: GpuContext, call: AttentionCall, given?: R
   return downloaded;
 }
 
-function named(results: object): Results {
-  return Object.fromEntries(Object.entries(results).filter(([, tensor]) => tensor instanceof Tensor));
+function named({ dCaptures, ...results }: { readonly dCaptures?: Results }): Results {
+  const all: [string, unknown][] = Object.entries(results);
+  const plain = all.filter((entry): entry is [string, Tensor] => entry[1] instanceof Tensor);
+  return { ...Object.fromEntries(plain), ...prefixed(dCaptures) };
+}
+
+/** Gradients of captured tensors among the other results. */
+function prefixed<T>(dCaptures: Readonly<Record<string, T>> = {}): Record<string, T> {
+  return Object.fromEntries(Object.entries(dCaptures).map(([name, t]) => [`dCaptures.${name}`, t]));
 }

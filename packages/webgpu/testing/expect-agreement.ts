@@ -16,14 +16,14 @@ const forward: readonly string[] = ['o', 'lse', 'max', 'sumExp'];
 /**
  * The error that a result may have against the reference on the same inputs: the f32 gates of the golden cases (1e-5 of the
  * largest value forward, 2e-5 backward), which hold as long as scores stay below 80: rounding those to f32 moves each
- * probability by at most 80·2^-24 = 5e-6, relative. dAlibi weighs each score's gradient by a distance, of less than
- * `distance`, before it sums. A result in fewer bits may round to the neighbour: one unit in the last place more.
+ * probability by at most 80·2^-24 = 5e-6, relative. dAlibi, and a captured slope, weigh each score's gradient by a
+ * distance, of less than `distance`, before they sum. A result in fewer bits may round to the neighbour: one unit in the last place more.
  */
 export function allowedError(name: string, exact: Tensor, { distance = 1 } = {}): number {
   const M = exact
     .toFloat64()
     .reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 1);
-  const gate = forward.includes(name) ? 1e-5 : 2e-5 * (name === 'dAlibi' ? distance : 1);
+  const gate = forward.includes(name) ? 1e-5 : 2e-5 * (/^(dAlibi|dCaptures\..*)$/.test(name) ? distance : 1);
   return M * (gate + (ulp[exact.dtype] ?? 0));
 }
 

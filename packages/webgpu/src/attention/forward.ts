@@ -8,7 +8,7 @@ import { readOperand, writeOperand } from './operand.ts';
 import { partialsPart } from './partials.ts';
 import { type QueryRows, queryRows } from './query-rows.ts';
 import { lowest, rowAddressing, rowOutput, rowOutputsOf, writeRow } from './row-results.ts';
-import { scorePart } from './score/score.ts';
+import { scorePart, skipUnless } from './score/score.ts';
 import { type KernelOperands, sequencePart } from './sequence.ts';
 import { sinkPart } from './sink.ts';
 import {
@@ -71,7 +71,7 @@ export function forwardKernel(
 
   let keys = ${parts === 1 ? 'key_range(seq, i0, i1)' : `part_of(key_range(seq, i0, i1), part)`};
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
-    ${score.skip}
+    ${skipUnless(score.showsTile)}
     ${products(tile, [{ into: 's', a: rows.operand(q), b: k }])}
 
     let whole = tile_inside(seq, i0, i1, j0, j0 + ${cols}u);

@@ -33,7 +33,9 @@ describe.each(['f32', 'f16', 'bf16'] as const)('golden cases stored as %s', stor
     const { q, k, v, dO, dLse, options, expected } = goldenCall(golden, makeTensor);
     const { o, lse } = sdpa(ctx, q, k, v, options);
     const gradients = sdpaBackward(ctx, { q, k, v, o, lse, dO, ...(dLse ? { dLse } : {}) }, options);
-    const results: Record<string, GpuTensor> = { o, lse, ...gradients };
+    const { dCaptures, ...plain } = gradients;
+    expect(dCaptures).toBeUndefined();
+    const results: Record<string, GpuTensor> = { o, lse, ...plain };
     expect(Object.keys(results).sort()).toEqual(Object.keys(expected).sort());
     for (const [tensor, result] of Object.entries(results)) {
       const want = expected[tensor];

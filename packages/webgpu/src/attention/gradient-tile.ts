@@ -4,7 +4,8 @@ import { dropoutPart } from './dropout.ts';
 import { type Fp8Kernel, fp8Kernel } from './fp8.ts';
 import { readOperand } from './operand.ts';
 import { rowAddressing, rowTensor } from './row-results.ts';
-import { scorePart } from './score/score.ts';
+import { scorePart, skipUnless } from './score/score.ts';
+import type { ScoreUse } from './score/stage.ts';
 import { type KernelOperands, sequencePart } from './sequence.ts';
 import { products, repeat, tileCols, tileRequires, tileRows } from './tile.ts';
 import { headGroups, tileOperands } from './tile-operands.ts';
@@ -15,6 +16,8 @@ export interface GradientTile {
   readonly parts: readonly ShaderPart[];
   /** A statement for the start of the innermost loop over tiles: goes on to the next one where none of this is seen. */
   readonly skip: string;
+  /** A statement that declares `seq`, the sequence of batch entry `b`. */
+  readonly sequence: (b: string) => string;
   /** Statements that declare the row values of this lane's four queries. */
   readonly loadRowValues: string;
   /**
@@ -37,6 +40,13 @@ export interface GradientTileOptions {
   readonly ds: boolean;
   /** Where the kernel's results lie, those that lie like operands. */
   readonly results?: KernelOperands;
+  /** What score slopes are by, and so `dsr`. Default: by q·k. */
+  readonly slope?: ScoreUse['slope'];
+  /**
+   * The kernel writes to the workspace, of which crowded kernels read lists and masks. To WGSL, what is read from a buffer that
+   * is written may differ from lane to lane, so one lane reads it for all.
+   */
+  readonly writesWorkspace?: boolean;
 }
 
 /**
@@ -51,8 +61,9 @@ export function gradientTile(
   const { tile, tools } = config;
   const { forward, dO } = problem;
   const operands = tileOperands(forward);
-  const score = scorePart(forward, { tile, slope: 'by q·k', tools });
+  const score = scorePart(forward, { tile, slope: options.slope ?? 'by q·k', tools });
   const dropout = dropoutPart(forward);
+  const shared = options.writesWorkspace ?? false;
   const fp8 = fp8Gradient(problem, options);
   const rows = tileRows(tile);
   const cols = tileCols(tile);
@@ -95,9 +106,11 @@ export function gradientTile(
       rowAddressing(forward),
       rowTensor('workspace', 'read', 'vec2f'),
       ...score.parts,
+      shared ? { code: 'var<workgroup> shared_sequence: Sequence;\nvar<workgroup> shared_shown: bool;' } : {},
       ...(dropout ? [dropout] : []),
     ],
-    skip: score.skip,
+    skip: shared ? sharedSkip(score.showsTile) : skipUnless(score.showsTile),
+    sequence: shared ? sharedSequence : b => `let seq = sequence_at(${b});`,
     loadRowValues: perRow(
       r => `var row${r} = vec2f(3e38, 0.0);
     if (i0 + ty * 4u + ${r}u < seq.length_q) {
@@ -110,6 +123,18 @@ export function gradientTile(
     finish: fp8.finish,
   };
 }
+
+const sharedSequence = (b: string): string => `if (lane == 0u) {
+    shared_sequence = sequence_at(${b});
+  }
+  let seq = workgroupUniformLoad(&shared_sequence);`;
+
+const sharedSkip = (condition: string): string =>
+  condition &&
+  `if (lane == 0u) {
+      shared_shown = ${condition};
+    }
+    ${skipUnless('workgroupUniformLoad(&shared_shown)')}`;
 
 /** The FP8 arithmetic of a kernel with these results. The largest dS is measured once: with dq, or with dk where that is alone. */
 function fp8Gradient(

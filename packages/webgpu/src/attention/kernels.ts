@@ -3,6 +3,7 @@ import type { ExprTools } from '@tilewise/core/expr';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { BindingRoom } from '../kernel/crowding.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
+import { captureGradientKernels } from './capture-gradients.ts';
 import { dkdvKernel } from './dkdv.ts';
 import { dqKernel } from './dq.ts';
 import { dropoutMaskKernel } from './dropout-mask.ts';
@@ -71,6 +72,7 @@ export function backwardKernels(
   if (dbias) kernels.push(dbias);
   if (wanted.has('dAlibi')) kernels.push(dAlibiKernel(problem, config));
   if (wanted.has('dsink')) kernels.push(dsinkKernel(problem, config));
+  kernels.push(...captureGradientKernels(problem, config));
   return kernels;
 }
 

@@ -43,7 +43,7 @@ test('what is given back is used again', () => {
 });
 
 test('a call that fails keeps nothing', () => {
-  const q = ctx.upload(normal([1, 2, 40, 257], 1));
+  const q = ctx.upload(normal([1, 2, 40, 513], 1));
   const mask = Tensor.zeros([40, 40], { dtype: 'bool' });
   const { current } = ctx.memory;
   for (let n = 0; n < 3; n++) {

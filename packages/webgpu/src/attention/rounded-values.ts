@@ -4,7 +4,7 @@ import { dropoutPart } from './dropout.ts';
 import { forwardAmaxes, fp8Kernel } from './fp8.ts';
 import { readOperand, writeOperand } from './operand.ts';
 import { rowAddressing, rowTensor } from './row-results.ts';
-import { scorePart } from './score/score.ts';
+import { scorePart, skipUnless } from './score/score.ts';
 import { sequencePart } from './sequence.ts';
 import {
   accumulate,
@@ -59,7 +59,7 @@ export function roundedValuesKernel(problem: AttentionProblem, config: TileConfi
 
   let keys = key_range(seq, i0, i0 + ${rows}u);
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
-    ${score.skip}
+    ${skipUnless(score.showsTile)}
     ${products(tile, [{ into: 's', a: q, b: k }])}
     let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
     let j = j0 + tx * 4u;

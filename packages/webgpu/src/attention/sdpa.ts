@@ -24,6 +24,7 @@ import {
 import type { ExprTools } from '@tilewise/core/expr';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
+import { captureGradient } from './capture-gradients.ts';
 import { dropoutMaskOutput } from './dropout-mask.ts';
 import { enqueue, type ResultDesc } from './enqueue.ts';
 import { backwardAmaxes, forwardAmaxes } from './fp8.ts';
@@ -70,7 +71,7 @@ export function sdpa(
 
 /**
  * Attention backward, enqueued at once: the gradients asked for, contiguous, each in the shape and dtype of what it is the
- * gradient of (dAlibi and dsink: f32). `o` and `lse` are those of `sdpa` with the same options; the dropout mask is drawn again.
+ * gradient of (dAlibi and dsink: f32). When the score mod loads floats, `dCaptures` has the gradient of each such tensor. `o` and `lse` are those of `sdpa` with the same options; the dropout mask is drawn again.
  * Two runs give the same bits.
  * @throws as `sdpa`.
  */
@@ -78,7 +79,7 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   ctx: GpuContext,
   inputs: BackwardInputs<GpuTensor>,
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
-): SdpaGradients<GpuTensor, G> {
+): SdpaGradients<GpuTensor, G> & { readonly dCaptures?: Readonly<Record<string, GpuTensor>> } {
   ctx.checkAlive();
   for (const [name, tensor] of Object.entries(inputs)) if (tensor) ctx.checkOwn(name, tensor);
   const { problem, operands } = normaliseBackwardCall<GpuTensor | Tensor>(inputs, options);
@@ -104,14 +105,26 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   const amaxes = Object.fromEntries(
     backwardAmaxes(problem).map(name => [name, contiguous('f32', [1], null)]),
   );
+  const tools = toolsOf(options);
+  const captures = forward.scoreMod && tools ? tools.floatCaptures(forward.scoreMod) : [];
+  const captureResults = Object.fromEntries(
+    captures.map(name => {
+      const { dtype, shape } = forward.captures[name];
+      return [captureGradient(name), contiguous(dtype, shape, null)];
+    }),
+  );
   const enqueued = enqueue(ctx, {
     key: ['backward', problem],
     operands,
-    results: { ...Object.fromEntries(wanted), ...amaxes },
+    results: { ...Object.fromEntries(wanted), ...captureResults, ...amaxes },
     dropout: forward.dropout,
-    plan: unaligned => planBackward(ctx, problem, { layouts, unaligned }, toolsOf(options)),
+    plan: unaligned => planBackward(ctx, problem, { layouts, unaligned }, tools),
   });
-  return enqueued as SdpaGradients<GpuTensor, G>;
+  if (captures.length === 0) return enqueued as SdpaGradients<GpuTensor, G>;
+  const dCaptures = Object.fromEntries(captures.map(name => [name, enqueued[captureGradient(name)]]));
+  const gradientNames = Object.keys(enqueued).filter(name => !(name in captureResults));
+  const plain = Object.fromEntries(gradientNames.map(name => [name, enqueued[name]]));
+  return { ...(plain as SdpaGradients<GpuTensor, G>), dCaptures };
 }
 
 /** Mods bring the code that writes them, so that a program without any does not hold it. */

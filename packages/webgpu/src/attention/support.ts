@@ -47,12 +47,6 @@ const forwardLimits: readonly Reason<AttentionProblem>[] = [
 ];
 
 const backwardLimits: readonly Reason<BackwardProblem>[] = [
-  {
-    applies: ({ forward: p }) =>
-      p.scoreMod !== null &&
-      Object.values(p.captures).some(({ dtype }) => dtypeTraits[dtype].kind === 'float'),
-    reason: () => 'gradients of the tensors that scoreMod captures are not supported',
-  },
   { applies: p => unreadable(p.dO.dtype), reason: p => `dO is stored as ${p.dO.dtype}` },
 ];
 

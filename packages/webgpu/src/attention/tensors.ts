@@ -7,10 +7,14 @@ import type {
   RaggedName,
 } from '@tilewise/core';
 import { BLOCK_MASK_TILE, elementCount, maxOffset, rowShape } from '@tilewise/core';
+import { captureGradient, captureTableVectors } from './capture-gradients.ts';
 import { dropoutMaskOutput } from './dropout-mask.ts';
 import { type ForwardShape, forwardShape, workspaceVectors } from './forward-shape.ts';
 import { fp8ListLength } from './fp8.ts';
+import { partialSums } from './partial-sums.ts';
 import { captureTensor } from './score/captures.ts';
+import { type Tile, tileRows } from './tile.ts';
+import { defaultTile } from './tile-table.ts';
 
 const spanOf = (shape: readonly number[], strides: readonly number[]): number =>
   elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
@@ -85,10 +89,11 @@ export interface GradientDescs {
   readonly dv: OperandDesc;
 }
 
-/** The same for backward; the workspace has two floats per row. */
+/** The same for backward; the workspace has two floats per row, then what kernels sum up in parts. */
 export function backwardTensorSpans(
   problem: BackwardProblem,
   gradients: GradientDescs,
+  tile: Tile = defaultTile,
 ): Readonly<Record<string, number>> {
   const { forward } = problem;
   const rows = elementCount(rowShape(forward));
@@ -98,12 +103,19 @@ export function backwardTensorSpans(
     dLse: rows,
     // Never empty: kernels bind it also where there are no queries.
     workspace: Math.max(rows, 1),
+    [partialSums]: captureTableVectors(problem, tileRows(tile)),
     dq: operandSpan(gradients.dq),
     dk: operandSpan(gradients.dk),
     dv: operandSpan(gradients.dv),
     ...(forward.bias ? { dbias: elementCount(forward.bias.source) } : {}),
     dAlibi: forward.Hq,
     dsink: forward.Hq,
+    ...Object.fromEntries(
+      Object.entries(forward.captures).map(([name, { shape }]) => [
+        captureGradient(name),
+        elementCount(shape),
+      ]),
+    ),
   };
 }
 

@@ -4,7 +4,8 @@ import type { WgslPiece } from '@tilewise/philox/wgsl';
 import { captureLoad } from './captures.ts';
 import type { ScoreStageFactory } from './stage.ts';
 
-const parameters = 'score: f32, b: i32, h: i32, q: i32, kv: i32';
+/** The parameters of functions of a score and its place. */
+export const placeParameters = 'score: f32, b: i32, h: i32, q: i32, kv: i32';
 
 /** The arguments for key j + c of query i, after the score. */
 export const placeArguments = 'i32(seq.b), i32(h), i32(i), i32(j + c)';
@@ -15,7 +16,7 @@ export function exprFunction(tools: ExprTools, name: string, type: string, expr:
     variables: { score: 'score', b: 'b', h: 'h', q: 'q', kv: 'kv' },
     load: (capture, index) => `${captureLoad(capture)}(${index.join(', ')})`,
   });
-  return `fn ${name}(${parameters}) -> ${type} {
+  return `fn ${name}(${placeParameters}) -> ${type} {
   ${[...statements.split('\n').filter(Boolean), `return ${value};`].join('\n  ')}
 }`;
 }

@@ -26,7 +26,7 @@ const stages: readonly ScoreStageFactory[] = [
 
 /**
  * `score4(seq, h, i, j, dots, inside) -> Score4`: the final scores of query i and keys j to j + 3 from their products q·k.
- * `inside` says which of them lengths and band allow.
+ * `inside` says which of them lengths and band allow. Where slopes are by the modified score, `unmodified` is what the mod got.
  */
 export function scorePart(
   problem: AttentionProblem,
@@ -35,19 +35,20 @@ export function scorePart(
   readonly parts: readonly ShaderPart[];
   /** Whether keys may be hidden within a tile that `tile_inside` calls whole. */
   readonly hides: boolean;
-  /** A statement for the start of the loop over tiles: goes on to the next one where none of this is seen. */
-  readonly skip: string;
+  /** WGSL condition, the same for all lanes: whether any of the tile at `i0` and `j0` may be seen; '' where it always may. */
+  readonly showsTile: string;
 } {
   const active = stages
     .map(stage => stage(problem, use))
     .filter((stage): stage is ScoreStage => stage !== null);
   const captures = Object.entries(problem.captures).map(([name, desc]) => capturePart(name, desc));
-  const conditions = active.flatMap(({ showsTile }) => (showsTile ? [showsTile] : []));
-  const skip = conditions.length > 0 ? `if (!(${conditions.join(' && ')})) {\n      continue;\n    }` : '';
+  const showsTile = active.flatMap(stage => stage.showsTile ?? []).join(' && ');
+  const keepsUnmodified = use.slope === 'by the modified score';
   const code = `struct Score4 {
   value: vec4f,
   slope: vec4f,
   seen: vec4<bool>,
+  ${keepsUnmodified ? 'unmodified: vec4f,' : ''}
 }
 
 fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>) -> Score4 {
@@ -58,7 +59,11 @@ fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>
     .map(stage => stage.apply)
     .filter(Boolean)
     .join('\n  ')}
-  return Score4(s, slope, seen);
+  return Score4(s, slope, seen${keepsUnmodified ? ', unmodified' : ''});
 }`;
-  return { parts: [...captures, ...active, { code }], hides: active.some(stage => stage.hides), skip };
+  return { parts: [...captures, ...active, { code }], hides: active.some(stage => stage.hides), showsTile };
 }
+
+/** A statement for the start of a loop over tiles: goes on to the next one unless `condition` holds. */
+export const skipUnless = (condition: string): string =>
+  condition ? `if (!(${condition})) {\n      continue;\n    }` : '';
