@@ -5,5 +5,7 @@ export type { GoldenCall, GoldenOptions, MakeTensor } from './golden-call.ts';
 export { goldenCall } from './golden-call.ts';
 export type { GoldenCase, GoldenParams, RefErr } from './golden-case.ts';
 export { goldenCases, loadGolden } from './golden-case.ts';
+export type { Mxfp8Call, Mxfp8Shape, Mxfp8Tools } from './mxfp8-call.ts';
+export { mxfp8Call } from './mxfp8-call.ts';
 export { loadPhilox } from './philox-vectors.ts';
 export type { RawTensor } from './raw-tensor.ts';

@@ -7,6 +7,7 @@ import type { SdpaBackwardOptions } from './options.ts';
 // What backward adds to the rules of forward: the rule, a call that breaks it, and the error that this gives.
 
 const f32 = (...shape: number[]): Tensor => Tensor.zeros(shape);
+const u8 = (...shape: number[]): Tensor => Tensor.zeros(shape, { dtype: 'u8' });
 const i32 = (...shape: number[]): Tensor => Tensor.zeros(shape, { dtype: 'i32' });
 
 const valid = {
@@ -58,6 +59,16 @@ const rules: Readonly<Record<string, readonly [call: Readonly<Record<string, unk
   'the largest gradient is one of those wanted': [
     { q: f32(2, 4, 5, 8).cast('f8e4m3'), fp8: {}, outputs: { amaxDP: true }, gradients: ['dv'] },
     'InvalidArgumentError: outputs.amaxDP needs dq or dk among the gradients, got dv',
+  ],
+  'operands of MXFP8 are given in both roundings': [
+    {
+      ...{ q: valid.q.cast('f8e4m3'), k: valid.k.cast('f8e4m3'), v: valid.v.cast('f8e4m3') },
+      mxfp8: {
+        ...{ descaleQ: u8(2, 4, 5, 1), descaleK: u8(2, 2, 7, 1), descaleV: u8(2, 2, 1, 6) },
+        descaleQT: u8(2, 4, 1, 8),
+      },
+    },
+    'InvalidArgumentError: mxfp8.qT must be given',
   ],
   'there is a bias to have a gradient': [
     { gradients: ['dq', 'dbias'] },

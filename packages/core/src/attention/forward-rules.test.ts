@@ -340,3 +340,54 @@ describe('fp8', () => {
     ],
   });
 });
+
+describe('mxfp8', () => {
+  const f8 = { q: dense.q.cast('f8e4m3'), k: dense.k.cast('f8e4m3'), v: dense.v.cast('f8e4m3') };
+  const scales = { descaleQ: u8(2, 4, 5, 1), descaleK: u8(2, 2, 7, 1), descaleV: u8(2, 2, 1, 6) };
+  check({
+    'has q, k and v in one 8-bit format': [
+      { ...f8, k: dense.k.cast('f8e5m2'), mxfp8: scales },
+      'InvalidDTypeError: k must be f8e4m3 or f8e5m2 as q with mxfp8, got f8e5m2',
+    ],
+    'is an object': [{ ...f8, mxfp8: 1 }, 'InvalidArgumentError: mxfp8 must be an object of scales, got 1'],
+    'has the scales of all three': [
+      { ...f8, mxfp8: { ...scales, descaleV: undefined } },
+      'InvalidArgumentError: mxfp8.descaleV must be given',
+    ],
+    'has a scale for each block': [
+      { ...f8, mxfp8: { ...scales, descaleV: u8(2, 2, 7, 1) } },
+      'InvalidShapeError: mxfp8.descaleV must have shape [2,2,1,6], got [2,2,7,1]',
+    ],
+    'has padded scales in the layout of cuDNN': [
+      { ...f8, mxfp8: { ...scales, layout: 'F8_128x4' } },
+      'InvalidShapeError: mxfp8.descaleQ must have shape [2,4,128,4], got [2,4,5,1]',
+    ],
+    'has a layout that there is': [
+      { ...f8, mxfp8: { ...scales, layout: 'columns' } },
+      "InvalidArgumentError: mxfp8.layout must be 'rows' or 'F8_128x4', got columns",
+    ],
+    'has scales in bytes': [
+      { ...f8, mxfp8: { ...scales, descaleQ: f32(2, 4, 5, 1) } },
+      'InvalidDTypeError: mxfp8.descaleQ must be u8, got f32',
+    ],
+    'is not of fp8': [
+      { ...f8, mxfp8: scales, fp8: {} },
+      'InvalidArgumentError: mxfp8 cannot be combined with fp8',
+    ],
+    'has dense operands': [
+      {
+        ...{
+          q: f32(9, 4, 8).cast('f8e4m3'),
+          k: f32(11, 2, 8).cast('f8e4m3'),
+          v: f32(11, 2, 6).cast('f8e4m3'),
+        },
+        ...{ cuSeqLensQ: [0, 4, 9], cuSeqLensKv: [0, 5, 11], mxfp8: {} },
+      },
+      'InvalidArgumentError: mxfp8 cannot be combined with a packed, ragged or paged q: blocks would not start where sequences do',
+    ],
+    'measures no P': [
+      { ...f8, mxfp8: scales, outputs: { amaxS: true } },
+      'InvalidArgumentError: outputs.amaxS is no result with mxfp8: P has a fixed scale',
+    ],
+  });
+});

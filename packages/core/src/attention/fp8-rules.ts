@@ -7,7 +7,7 @@ export const fp8ForwardRules: readonly Rule<AttentionProblem>[] = [
     argument: 'fp8',
     kind: 'dtype',
     broken: ({ fp8, q }) =>
-      fp8 === null || isFp8(q.dtype)
+      fp8?.kind !== 'scaled' || isFp8(q.dtype)
         ? null
         : `needs q in f8e4m3 or f8e5m2, the format that P is rounded to, got ${q.dtype}`,
   },
@@ -19,6 +19,30 @@ export const fp8ForwardRules: readonly Rule<AttentionProblem>[] = [
         outputs[name] && fp8 === null ? 'is a result of the FP8 contract: give fp8 too' : null,
     }),
   ),
+  ...(['q', 'k', 'v'] as const).flatMap((name): Rule<AttentionProblem>[] => [
+    {
+      argument: name,
+      kind: 'dtype',
+      broken: ({ fp8, q, [name]: { dtype } }) =>
+        fp8?.kind !== 'blocks' || (isFp8(dtype) && dtype === q.dtype)
+          ? null
+          : `must be f8e4m3 or f8e5m2 as q with mxfp8, got ${dtype}`,
+    },
+    {
+      argument: 'mxfp8',
+      kind: 'argument',
+      broken: ({ fp8, [name]: { starts, page } }) =>
+        fp8?.kind !== 'blocks' || (starts === 'strided' && page === null)
+          ? null
+          : `cannot be combined with a packed, ragged or paged ${name}: blocks would not start where sequences do`,
+    },
+  ]),
+  {
+    argument: 'outputs.amaxS',
+    kind: 'argument',
+    broken: ({ fp8, outputs }) =>
+      outputs.amaxS && fp8?.kind === 'blocks' ? 'is no result with mxfp8: P has a fixed scale' : null,
+  },
 ];
 
 /** The gradient without which a largest value is not known. */

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '../errors.ts';
 import { type HostArray, isHostArray } from '../tensor/host-array.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import { standardSlopes } from './alibi.ts';
@@ -18,6 +19,7 @@ import {
 } from './layouts.ts';
 import { checkListDTypes, checkListShapes, checkPageCounts, listOperand, sequenceLists } from './lists.ts';
 import { modCaptures } from './mods.ts';
+import { mxfp8Tensors } from './mxfp8.ts';
 import { validateBackwardOperands, validateOperands } from './operand-rules.ts';
 import type { GradientName, SdpaBackwardOptions, SdpaOptions } from './options.ts';
 import type { AttentionProblem, BackwardProblem, Operands } from './problem.ts';
@@ -78,6 +80,7 @@ export function normaliseCall<T extends TensorDesc>(
 function describeCall<T extends TensorDesc>(
   { q, k, v }: ForwardInputs<T>,
   options: SdpaOptions<T>,
+  backward: { readonly dO?: T } = {},
 ): { problem: AttentionProblem; operands: Operands<T | HostArray> } {
   const sequences = sequenceLists(options);
   const descQ = describeOperand('q', q, sequences);
@@ -117,7 +120,13 @@ function describeCall<T extends TensorDesc>(
     q: descQ,
     k: descK,
     v: descV,
-    o: describeResult('o', descQ, { B, S: Sq, D: Dv }, options.outDType ?? q.dtype, lists),
+    o: describeResult(
+      'o',
+      descQ,
+      { B, S: Sq, D: Dv },
+      options.outDType ?? (options.mxfp8 ? 'bf16' : q.dtype),
+      lists,
+    ),
     lengthsQ: lengthsKind('Q', lists),
     lengthsKv: lengthsKind('Kv', lists),
     scale: options.scale ?? 1 / Math.sqrt(descQ.shape[3]),
@@ -132,7 +141,7 @@ function describeCall<T extends TensorDesc>(
     captures: Object.fromEntries(Object.entries(captures).map(([name, t]) => [name, plainDesc(t)])),
     sink: lists.sink !== undefined,
     dropout: dropoutDesc(options.dropout, [B, Hq, Sq, Skv]),
-    fp8: options.fp8 ? { kind: 'scaled' } : null,
+    fp8: fp8Desc(options),
     outputs: {
       max: options.outputs?.max ?? false,
       sumExp: options.outputs?.sumExp ?? false,
@@ -155,6 +164,7 @@ function describeCall<T extends TensorDesc>(
     dropoutMask,
     captures: Object.keys(captures).length > 0 ? captures : undefined,
     fp8: options.fp8 && fp8Scalars(options.fp8),
+    mxfp8: options.mxfp8 && mxfp8Tensors(options.mxfp8, { q, k, v, ...backward }),
   });
   return { problem, operands };
 }
@@ -180,16 +190,17 @@ export function normaliseBackwardCall<T extends TensorDesc>(
   options: SdpaBackwardOptions<T> = {},
 ): { problem: BackwardProblem; operands: BackwardOperands<T | HostArray> } {
   const { o, lse, dO, dLse } = inputs;
-  const { problem: plain, operands } = describeCall(inputs, options);
+  const { problem: plain, operands } = describeCall(inputs, options, { dO });
   checkRules(forwardRules, plain);
   const { B, Sq, Skv, q, k, v } = plain;
+  const gradDType = options.gradDType ?? (options.mxfp8 ? dO.dtype : undefined);
   const forward: AttentionProblem = { ...plain, o: describeOperand('o', o, operands) };
   const problem: BackwardProblem = {
     forward,
     dO: describeOperand('dO', dO, operands),
-    dq: describeGradient('dq', q, { B, S: Sq }, operands, options.gradDType),
-    dk: describeGradient('dk', k, { B, S: Skv }, operands, options.gradDType),
-    dv: describeGradient('dv', v, { B, S: Skv }, operands, options.gradDType),
+    dq: describeGradient('dq', q, { B, S: Sq }, operands, gradDType),
+    dk: describeGradient('dk', k, { B, S: Skv }, operands, gradDType),
+    dv: describeGradient('dv', v, { B, S: Skv }, operands, gradDType),
     dLse: dLse !== undefined,
     gradients: options.gradients ?? defaultGradients(options),
     outputs: {
@@ -216,6 +227,12 @@ function withTensors<T, O>(operands: Operands<T | HostArray>): O {
   const scalars = fp8 && Object.fromEntries(Object.entries(fp8).map(([name, value]) => [name, made(value)]));
   const all = Object.entries(operands).map(([name, value]) => [name, made(value)]);
   return { ...Object.fromEntries(all), ...(scalars && { fp8: scalars }) } as O;
+}
+
+function fp8Desc({ fp8, mxfp8 }: SdpaOptions<unknown>): AttentionProblem['fp8'] {
+  if (mxfp8 && fp8) throw new InvalidArgumentError('mxfp8', 'cannot be combined with fp8');
+  if (mxfp8) return { kind: 'blocks', layout: mxfp8.layout ?? 'rows' };
+  return fp8 ? { kind: 'scaled' } : null;
 }
 
 function defaultGradients(options: SdpaOptions<unknown>): GradientName[] {

@@ -1,5 +1,6 @@
 import type { DropoutSchemeName } from '@tilewise/philox';
 import type { Mod } from '../expr/mod.ts';
+import type { BlockScaleLayout } from '../mxfp8/block-scales.ts';
 import type { DType } from '../tensor/dtype.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { Fp8ScalarName } from './fp8.ts';
@@ -56,6 +57,34 @@ export interface MaskDropout<T> {
  * gradients of bias, sink, slopes and captured tensors are not scaled and not rounded on the way.
  */
 export type Fp8Options<T = Tensor> = Readonly<Partial<Record<Fp8ScalarName, number | T>>>;
+
+/**
+ * cuDNN's MXFP8: operands in 8 bits with a power of two for each 32 neighbours along the axis that their product sums over
+ * (`quantiseMxfp8` makes them). q and k are quantised along channels, v along positions. With m the largest score of a row:
+ *
+ *     P8 = cast(16 · dropout(e^(S − m))) / 16       o = P8·v / Σ e^(S − m)                         forward
+ *     P8 = cast(256 · dropout(e^(S − lse))) / 256   dv = P8ᵀ·dOT     dP = dO8·vᵀ                   backward
+ *     dS = scale · P∘(dP − rowsum(dO∘o))            dq = blocks(dS)·kT     dk = blocks(dSᵀ)·qT
+ *
+ * where blocks(dS) is quantised along keys and blocks(dSᵀ) along queries. Backward takes q, k and dO quantised along positions
+ * too (`qT`, `kT`, `dOT`, in the shapes of q, k and dO, contiguous) and dO along channels (`dO8`); its own `o` and `dO` are not
+ * quantised. Scales are u8 (E8M0), contiguous.
+ */
+export interface Mxfp8Options<T = Tensor> {
+  readonly descaleQ: T;
+  readonly descaleK: T;
+  readonly descaleV: T;
+  readonly qT?: T;
+  readonly descaleQT?: T;
+  readonly kT?: T;
+  readonly descaleKT?: T;
+  readonly dO8?: T;
+  readonly descaleDO?: T;
+  readonly dOT?: T;
+  readonly descaleDOT?: T;
+  /** How all scales lie. Default `'rows'`. */
+  readonly layout?: BlockScaleLayout;
+}
 
 /**
  * Everything that may be asked of attention. `T` is the tensor type of the engine: `Tensor` on the host, `GpuTensor` on
@@ -121,6 +150,8 @@ export interface SdpaOptions<T = Tensor> {
   readonly outDType?: DType;
   /** Scales of 8-bit tensors, with products in 8 bits. q is f8e4m3 or f8e5m2 then. */
   readonly fp8?: Fp8Options<T>;
+  /** Scales of 32 neighbours each. q, k and v are f8e4m3 or f8e5m2 (B, H, S, D) then; outDType is bf16 by default. */
+  readonly mxfp8?: Mxfp8Options<T>;
 }
 
 /**
@@ -136,7 +167,7 @@ export interface OutputSelection {
   readonly max?: boolean;
   readonly sumExp?: boolean;
   readonly dropoutMask?: boolean;
-  /** With `fp8`: f32 (1), the largest dropout(P) and |O32|: before scaleS and scaleO. */
+  /** With `fp8` (amaxO with `mxfp8` too): f32 (1), the largest dropout(P) and |O32|: before scaleS and scaleO. */
   readonly amaxS?: boolean;
   readonly amaxO?: boolean;
   /** Likewise of backward: the largest |dQ32|, |dK32|, |dV32| and |dS| before their scales. */

@@ -1,8 +1,11 @@
 import type { DropoutSchemeName, U64 } from '@tilewise/philox';
 import type { Expr } from '../expr/expr.ts';
+import type { BlockScaleLayout } from '../mxfp8/block-scales.ts';
+import type { Mxfp8DType } from '../mxfp8/quantise.ts';
 import type { DType } from '../tensor/dtype.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import type { Fp8Scalars } from './fp8.ts';
+import type { Mxfp8Tensors } from './mxfp8.ts';
 import type { Alignment, BackwardAmaxName, ForwardAmaxName, GradientName } from './options.ts';
 
 /** How the place where a sequence starts is found: by the batch stride, the cumulative lengths, or ragged offsets. */
@@ -112,10 +115,14 @@ export interface AttentionProblem {
   } & Readonly<Record<ForwardAmaxName, boolean>>;
 }
 
-/** FP8 arithmetic with one scale per tensor. */
-export interface Fp8Desc {
-  readonly kind: 'scaled';
-}
+/**
+ * FP8 arithmetic: with one scale per tensor (`Fp8Options`) or per block (`Mxfp8Options`), where P and dS are rounded to q's
+ * dtype; or what engines make of the second, once its operands are dequantised.
+ */
+export type Fp8Desc =
+  | { readonly kind: 'scaled' }
+  | { readonly kind: 'blocks'; readonly layout: BlockScaleLayout }
+  | { readonly kind: 'dequantised'; readonly dtype: Mxfp8DType };
 
 /** A backward problem: the forward one, where the gradients lie, and which are wanted. */
 export interface BackwardProblem {
@@ -166,4 +173,6 @@ export interface Operands<T> extends RaggedOperands<T> {
   readonly captures?: Readonly<Record<string, T>>;
   /** f32 of one element each. */
   readonly fp8?: Fp8Scalars<T>;
+  /** Scales and further roundings of operands. */
+  readonly mxfp8?: Mxfp8Tensors<T>;
 }

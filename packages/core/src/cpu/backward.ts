@@ -2,7 +2,10 @@ import type { SequenceSide } from '../attention/lengths.ts';
 import type { BackwardOperands } from '../attention/normalise.ts';
 import type { BackwardAmaxName, GradientName } from '../attention/options.ts';
 import type { BackwardProblem } from '../attention/problem.ts';
+import { dequantised } from '../mxfp8/dequantise.ts';
+import { createFp8 } from '../score/fp8.ts';
 import { Tensor } from '../tensor/tensor.ts';
+import { type BlockPanels, createBlockPanels } from './block-panels.ts';
 import { roundTile } from './fp8-tile.ts';
 import { createHeadGradient } from './head-gradient.ts';
 import { padded } from './kernels.ts';
@@ -14,7 +17,7 @@ import { createRowGradients } from './row-gradients.ts';
 import { createScaledResult, type ScaledResult } from './scaled-result.ts';
 import { createCaptureGradients, createProductGradient, createScoreGradients } from './score-gradients.ts';
 import { createScoreTiles } from './score-tiles.ts';
-import { tileSizeOf } from './tile-size.ts';
+import { tileSizeOf, wholeBlocks } from './tile-size.ts';
 import { addWeightedRows } from './weighted-sum.ts';
 
 /** Gradients and largest values by name, those that were asked for; and the gradients of the tensors that the score mod loads floats from. */
@@ -30,22 +33,27 @@ export interface BackwardResults {
  */
 export function backward(
   problem: BackwardProblem,
-  operands: BackwardOperands<Tensor>,
-  { kernels = typescriptKernels, tiles: size = tileSizeOf(problem.forward) }: Machine = {},
+  givenOperands: BackwardOperands<Tensor>,
+  { kernels = typescriptKernels, tiles: askedSize = tileSizeOf(problem.forward) }: Machine = {},
 ): BackwardResults {
-  const { forward, gradients: wanted, outputs } = problem;
+  const { gradients: wanted, outputs } = problem;
+  const { problem: forward, operands } = dequantised(problem.forward, givenOperands);
+  const size = forward.fp8?.kind === 'dequantised' ? wholeBlocks(askedSize) : askedSize;
   const { B, Hq, Hk, Hv, Skv, Dqk, Dv } = forward;
   const wants = (name: GradientName): boolean => wanted.includes(name);
   const hasProducts = forward.scoreMod !== null || forward.softcap !== null;
   const tiles = createScoreTiles(forward, operands, kernels, size, {
-    kRows: wants('dq'),
+    kRows: wants('dq') && forward.fp8?.kind !== 'dequantised',
     vRows: false,
     vColumns: true,
     products: hasProducts,
   });
-  const { lengths, chain, scores: p, products, ld, q, k, v, keep, fp8 } = tiles;
+  const { lengths, chain, scores: p, products, ld, v, keep } = tiles;
+  const fp8 = createFp8(forward, operands, 'backward');
   const given = createRowGradients(problem, operands, lengths.q, kernels, size.rows, fp8);
-  const { dO, lse, delta } = given;
+  const { lse, delta } = given;
+  const blocks = createBlockPanels(forward, operands, lengths, kernels, size);
+  const { q, k, dO8, dOT } = blocks ?? { q: tiles.q, k: tiles.k, dO8: given.dO, dOT: given.dO };
 
   const ldQ = padded(Dqk);
   const ldV = padded(Dv);
@@ -84,8 +92,8 @@ export function backward(
     if (ownWeights) weights.set(p);
     keep?.drop(weights, ld, rows, columns);
     if (forward.fp8) roundTile(weights, ld, rows, columns, fp8, fp8.scaleS);
-    const add = dO.isFinite() ? kernels.multiply : addWeightedRows;
-    add(columns, ldV, rows, weights, 0, 1, ld, dO.data, 0, ldV, dvHead.sums, j0 * ldV, ldV, true);
+    const add = dOT.isFinite() ? kernels.multiply : addWeightedRows;
+    add(columns, ldV, rows, weights, 0, 1, ld, dOT.data, 0, ldV, dvHead.sums, j0 * ldV, ldV, true);
   }
 
   function addScoreGradients(b: number, h: number, i0: number, rows: number, tile: number): void {
@@ -93,22 +101,31 @@ export function backward(
     const columns = tiles.columns(tile);
     const at = v.columnsAt(tile);
     v.load(tile);
-    kernels.multiply(rows, padded(columns), Dv, dO.data, 0, ldV, 1, v.columns, at, ld, dp, 0, ld, false);
+    kernels.multiply(rows, padded(columns), Dv, dO8.data, 0, ldV, 1, v.columns, at, ld, dp, 0, ld, false);
     if (forward.fp8) for (let n = 0; n < rows * ld; n++) dp[n] *= descaleDO * fp8.descaleV;
     keep?.drop(dp, ld, rows, columns);
     toScoreGradients(dp, p, ld, rows, columns, delta);
     for (const { take } of takers) take(dp, products, ld, b, h, i0, rows, j0, columns);
 
     toProductGradient(dp, products, ld, b, h, i0, rows, j0, columns);
-    if (forward.fp8) amaxDP = Math.max(amaxDP, roundTile(dp, ld, rows, columns, fp8, fp8.scaleDP));
+    const dSForK = blocks ? roundBlocks(blocks, rows, columns) : dp;
+    if (forward.fp8 && !blocks) amaxDP = Math.max(amaxDP, roundTile(dp, ld, rows, columns, fp8, fp8.scaleDP));
     if (dq) {
       const add = k.load(tile) ? kernels.multiply : addWeightedRows;
       add(rows, ldQ, columns, dp, 0, ld, 1, k.rows, j0 * ldQ, ldQ, dqSums, 0, ldQ, true);
     }
     if (dkHead) {
       const add = q.isFinite() ? kernels.multiply : addWeightedRows;
-      add(columns, ldQ, rows, dp, 0, 1, ld, q.data, 0, ldQ, dkHead.sums, j0 * ldQ, ldQ, true);
+      add(columns, ldQ, rows, dSForK, 0, 1, ld, q.data, 0, ldQ, dkHead.sums, j0 * ldQ, ldQ, true);
     }
+  }
+
+  /** Rounds dS for dq in place and gives it as dk takes it. */
+  function roundBlocks(panels: BlockPanels, rows: number, columns: number): Float32Array {
+    for (let i = 0; i < rows; i++) {
+      for (let at = i * ld; at < i * ld + columns; at++) amaxDP = Math.max(amaxDP, Math.abs(dp[at]));
+    }
+    return panels.round(dp, ld, rows, columns);
   }
 
   function addTile(b: number, h: number, i0: number, rows: number, tile: number): void {
@@ -138,6 +155,7 @@ export function backward(
         addSinkGradient(h, rows);
         if (!needsTiles) continue;
         tiles.select(b, h, i0, rows);
+        blocks?.load(b, h, i0, rows);
         dqSums.fill(0);
         for (let t = tiles.firstTile(); t < tiles.endTile(); t++) addTile(b, h, i0, rows, t);
         dq?.store(b, h, i0, rows, dqSums, 0, ldQ);

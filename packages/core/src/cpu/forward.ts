@@ -1,5 +1,6 @@
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import type { SdpaResult } from '../engine/engine.ts';
+import { dequantised } from '../mxfp8/dequantise.ts';
 import { dropoutMaskOf } from '../score/dropout-mask.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { roundTile } from './fp8-tile.ts';
@@ -19,13 +20,17 @@ import { addWeightedRows } from './weighted-sum.ts';
  * FlashAttention-2): for each tile of queries, an online softmax over the tiles of keys that they see, while o accumulates
  * weighed by e^(s − m) and is divided by l at the end.
  *
- * In FP8 P is rounded after it is normalised, so o is summed in a second pass over the tiles, when lse is known.
+ * In FP8 P is rounded after it is normalised, so o is summed in a second pass over the tiles, when lse is known. In MXFP8
+ * e^(s − m) is, with the m of the tiles so far.
  */
 export function forward(
-  problem: AttentionProblem,
-  operands: Operands<Tensor>,
-  { kernels = typescriptKernels, tiles: size = tileSizeOf(problem) }: Machine = {},
+  asked: AttentionProblem,
+  given: Operands<Tensor>,
+  { kernels = typescriptKernels, tiles: size = tileSizeOf(asked) }: Machine = {},
 ): SdpaResult<Tensor> {
+  const { problem, operands } = dequantised(asked, given);
+  // P is normalised before it is rounded, unless operands have block scales.
+  const twoPasses = problem.fp8?.kind === 'scaled';
   const { B, Hq, Dv } = problem;
   const T = size.columns;
   const forms = { kRows: false, vRows: true, vColumns: false, products: false };
@@ -48,7 +53,7 @@ export function forward(
   function addScores(b: number, h: number, i0: number, rows: number, tile: number): void {
     if (!tiles.compute(tile)) return;
     softmax.update(scores, ld, rows, tiles.columns(tile), sums, ldO, ldO);
-    if (!problem.fp8) addValues(b, h, i0, rows, tile);
+    if (!twoPasses) addValues(b, h, i0, rows, tile);
   }
 
   /** The second pass of FP8. */
@@ -79,7 +84,7 @@ export function forward(
     const { m, l } = softmax;
     for (let i = 0; i < rows; i++) {
       if (l[i] === 0) continue;
-      if (!problem.fp8) for (let d = 0; d < Dv; d++) sums[i * ldO + d] /= l[i];
+      if (!twoPasses) for (let d = 0; d < Dv; d++) sums[i * ldO + d] /= l[i];
       lse.set(b, h, i0 + i, rowLse[i]);
       max?.set(b, h, i0 + i, m[i]);
       sumExp?.set(b, h, i0 + i, l[i]);
@@ -98,7 +103,7 @@ export function forward(
         const [first, end] = [tiles.firstTile(), tiles.endTile()];
         for (let t = first; t < end; t++) addScores(b, h, i0, rows, t);
         finishStatistics(rows);
-        if (problem.fp8) for (let t = first; t < end; t++) addRounded(b, h, i0, rows, t);
+        if (twoPasses) for (let t = first; t < end; t++) addRounded(b, h, i0, rows, t);
         storeRows(b, h, i0, rows);
       }
     }

@@ -5,9 +5,11 @@ import type { BackwardAmaxName, GradientName, SdpaBackwardOptions } from '../att
 import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem.ts';
 import { operandIndex, rowIndex } from '../attention/result-layout.ts';
 import { createVisibility } from '../attention/visibility.ts';
+import { dequantised } from '../mxfp8/dequantise.ts';
 import { createFp8 } from '../score/fp8.ts';
 import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
 import { Tensor } from '../tensor/tensor.ts';
+import { blockProducts } from './block-products.ts';
 import {
   type Float64Tensor,
   filled,
@@ -108,10 +110,11 @@ function resultRows(
 /** The gradients of a problem over host operands, unrounded; see `sdpaBackwardFloat64`. */
 export function backward(
   backwardProblem: BackwardProblem,
-  operands: BackwardOperands<Tensor>,
+  givenOperands: BackwardOperands<Tensor>,
   given: ForwardResults,
 ): BackwardFloat64 {
-  const { forward: problem, dO: dODesc, gradients, outputs } = backwardProblem;
+  const { dO: dODesc, gradients, outputs } = backwardProblem;
+  const { problem, operands } = dequantised(backwardProblem.forward, givenOperands);
   const { Dqk, Dv, scale } = problem;
   const lengths = createLengths(problem, operands);
   const chain = createScoreChain(problem, operands, createVisibility(problem, operands));
@@ -119,14 +122,17 @@ export function backward(
   const row = rowIndex(problem, lengths.q);
   const dLse = operands.dLse?.toFloat64();
   const sinks = operands.sink?.toFloat64();
-  const fp8 = createFp8(problem, operands);
+  const fp8 = createFp8(problem, operands, 'backward');
+  const blocks = blockProducts(problem, operands, lengths);
   const amaxDP = filled([1], 0);
   const { dq, dk, dv, dbias, dAlibi, dsink, dCaptures } = zeroGradients(backwardProblem, operands, chain);
 
   for (const head of heads(problem, operands)) {
-    const { b, h, hk, hv, q, k, v } = head;
+    const { b, h, hk, hv, v } = head;
     const o = given.o(b, h);
     const dO = dORows(b, h);
+    const { q, k, dO8, dOT } = blocks?.rows(head) ?? { q: head.q, k: head.k, dO8: dO, dOT: dO };
+    const dS = blocks && new Float64Array(head.lengthQ * head.lengthKv);
     for (let i = 0; i < head.lengthQ; i++) {
       const lse = given.lse[row(b, h, i)];
       if (lse === -Infinity) continue;
@@ -142,22 +148,37 @@ export function backward(
         if (s === -Infinity) continue;
         const p = Math.exp(s - lse);
         const z = head.dropout(i, j);
-        const dp = z === 0 ? 0 : z * fp8.descaleDO * fp8.descaleV * dot(dO, i, v, j, Dv);
+        const dp = z === 0 ? 0 : z * fp8.descaleDO * fp8.descaleV * dot(dO8, i, v, j, Dv);
         const ds = p * (dp - delta);
         const dx = scale * ds * chain.derivative(x, b, h, i, j);
         raise(amaxDP, dx);
         const p8 = fp8.round(z * p * fp8.scaleS);
-        const dx8 = fp8.round(dx * fp8.scaleDP);
 
-        if (dv) addRow(dv, dv.place(b, hv, j), p8, dO, i, Dv);
-        addRow(dq, dq.place(b, h, i), dx8, k, j, Dqk);
-        if (dk) addRow(dk, dk.place(b, hk, j), dx8, q, i, Dqk);
+        if (dv) addRow(dv, dv.place(b, hv, j), p8, dOT, i, Dv);
+        const dx8 = fp8.round(dx * fp8.scaleDP);
+        if (dS) dS[i * head.lengthKv + j] = dx;
+        else addProducts(i, j, dx8, dx8);
         if (dbias) dbias.values[dbias.place(b, h, i, j)] += ds;
         if (dAlibi) dAlibi.values[h] -= chain.distance(b, i, j) * ds;
         for (const { name, index, value } of chain.captureDerivatives(x, b, h, i, j)) {
           dCaptures[name].values[index] += ds * value;
         }
       }
+    }
+    if (blocks && dS) {
+      const { alongKeys, alongQueries } = blocks.round(dS, head);
+      for (let i = 0; i < head.lengthQ; i++) {
+        for (let j = 0; j < head.lengthKv; j++) {
+          const at = i * head.lengthKv + j;
+          addProducts(i, j, alongKeys[at], alongQueries[at]);
+        }
+      }
+    }
+
+    /** dS_ij · k_j to dq_i, and dS_ij · q_i to dk_j. */
+    function addProducts(i: number, j: number, dSForQ: number, dSForK: number): void {
+      addRow(dq, dq.place(b, h, i), dSForQ, k, j, Dqk);
+      if (dk) addRow(dk, dk.place(b, hk, j), dSForK, q, i, Dqk);
     }
   }
 

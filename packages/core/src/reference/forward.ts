@@ -2,6 +2,7 @@ import { createLengths } from '../attention/lengths.ts';
 import { normalise } from '../attention/normalise.ts';
 import type { SdpaOptions } from '../attention/options.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
+import { dequantised } from '../mxfp8/dequantise.ts';
 import { dropoutMaskOf } from '../score/dropout-mask.ts';
 import { createFp8 } from '../score/fp8.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -32,7 +33,8 @@ export interface ForwardFloat64 {
  * o = 0, and without a sink m = lse = −∞ and l = 0; a row beyond its sequence is such a row even with a sink.
  *
  * With the FP8 contract, q, k and v stand for the stored values times their descale, z_ij p_ij for
- * descaleS · cast(scaleS · z_ij p_ij), and o is multiplied by scaleO (see `Fp8Options`).
+ * descaleS · cast(scaleS · z_ij p_ij), and o is multiplied by scaleO (see `Fp8Options`). With block scales z_ij e^(s_ij − m_i) is
+ * rounded and divided by l_i after the sum (see `Mxfp8Options`).
  *
  * @throws as `normalise`.
  */
@@ -47,7 +49,8 @@ export function sdpaFloat64(
 }
 
 /** The forward results of a problem over host operands, unrounded; see `sdpaFloat64`. */
-export function forward(problem: AttentionProblem, operands: Operands<Tensor>): ForwardFloat64 {
+export function forward(asked: AttentionProblem, given: Operands<Tensor>): ForwardFloat64 {
+  const { problem, operands } = dequantised(asked, given);
   const { Dv } = problem;
   const side = createLengths(problem, operands).q;
   const o = likeOperand(problem.o, side, operands['raggedOffsets.o']);
@@ -72,16 +75,18 @@ export function forward(problem: AttentionProblem, operands: Operands<Tensor>): 
       sumExp.values[at] = l;
       lse.values[at] = m + Math.log(l);
 
+      // What P is divided by before it is rounded; with block scales it is e^(s − m) that is.
+      const before = problem.fp8?.kind === 'dequantised' ? 1 : l;
       const oAt = o.place(b, h, i);
       for (const { j, s } of row) {
-        const pz = (Math.exp(s - m) / l) * head.dropout(i, j);
-        raise(amaxS, pz);
-        const weight = fp8.round(pz * fp8.scaleS);
+        const pz = Math.exp(s - m) * head.dropout(i, j);
+        raise(amaxS, pz / l);
+        const weight = fp8.round((pz / before) * fp8.scaleS);
         if (weight === 0) continue;
         for (let d = 0; d < Dv; d++) o.values[oAt + d] += weight * v[j * Dv + d];
       }
       for (let at = oAt; at < oAt + Dv; at++) {
-        o.values[at] *= fp8.descaleS * fp8.descaleV;
+        o.values[at] *= (fp8.descaleS * fp8.descaleV) / (l / before);
         raise(amaxO, o.values[at]);
         o.values[at] *= fp8.scaleO;
       }

@@ -25,7 +25,7 @@ import { sdpaFloat64 } from './forward.ts';
  */
 export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tensor> = {}): SdpaResult<Tensor> {
   const { o, lse, max, sumExp, dropoutMask, amaxS, amaxO } = sdpaFloat64(q, k, v, options);
-  const { outputs = {}, outDType = q.dtype } = options;
+  const { outputs = {}, outDType = options.mxfp8 ? 'bf16' : q.dtype } = options;
   return {
     o: round(o, outDType),
     lse: round(lse, 'f32'),
@@ -51,7 +51,7 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   options: SdpaBackwardOptions<Tensor, G> = {},
 ): SdpaGradients<Tensor, G> & { readonly dCaptures?: Readonly<Record<string, Tensor>> } {
   const results = sdpaBackwardFloat64(inputs, options);
-  const { bias, scoreMod, gradDType } = options;
+  const { bias, scoreMod, mxfp8, gradDType = mxfp8 && inputs.dO.dtype } = options;
   const dtypes: Readonly<Record<GradientName | BackwardAmaxName, DType>> = {
     dq: gradDType ?? inputs.q.dtype,
     dk: gradDType ?? inputs.k.dtype,

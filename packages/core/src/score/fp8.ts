@@ -5,6 +5,12 @@ import { required } from '../attention/required.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
+/** A pass of attention: P is rounded with another scale in each. */
+export type Pass = 'forward' | 'backward';
+
+/** The scale of P where operands have block scales. */
+const blockScaleS: Readonly<Record<Pass, number>> = { forward: 16, backward: 256 };
+
 /** The scalars of FP8 arithmetic as numbers, and the rounding of P and dS. */
 export interface Fp8Arithmetic extends Readonly<Record<Fp8ScalarName, number>> {
   /** To the nearest value of q's format, ties to even, saturating. */
@@ -19,8 +25,14 @@ export interface Fp8Arithmetic extends Readonly<Record<Fp8ScalarName, number>> {
 export function createFp8(
   { fp8, q }: AttentionProblem,
   operands: Pick<Operands<Tensor>, 'fp8'>,
+  pass: Pass = 'forward',
 ): Fp8Arithmetic {
   if (fp8 === null) return { ...scalars(() => 1), round: x => x };
+  if (fp8.kind !== 'scaled') {
+    const { encode, decode } = dtypeInfo[fp8.kind === 'blocks' ? q.dtype : fp8.dtype];
+    const scaleS = blockScaleS[pass];
+    return { ...scalars(() => 1), scaleS, descaleS: 1 / scaleS, round: x => decode(encode(x)) };
+  }
   const given = required('fp8', operands.fp8);
   const { encode, decode } = dtypeInfo[q.dtype];
   return { ...scalars(name => given[name].toFloat64()[0]), round: x => decode(encode(x)) };

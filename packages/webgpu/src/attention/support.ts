@@ -44,6 +44,7 @@ const forwardLimits: readonly Reason<AttentionProblem>[] = [
     applies: p => Math.max(p.Dqk, p.Dv) > maxHeadSize,
     reason: p => `head size ${Math.max(p.Dqk, p.Dv)} is above ${maxHeadSize}`,
   },
+  { applies: p => p.fp8?.kind === 'blocks', reason: () => 'mxfp8 is not supported' },
 ];
 
 const backwardLimits: readonly Reason<BackwardProblem>[] = [

@@ -1,0 +1,71 @@
+import { createAddressing } from '../attention/addressing.ts';
+import { describeDense } from '../attention/describe.ts';
+import type { SequenceSide } from '../attention/lengths.ts';
+import type { Mxfp8RoundedName } from '../attention/mxfp8.ts';
+import type { AttentionProblem, Operands } from '../attention/problem.ts';
+import { required } from '../attention/required.ts';
+import { roundToBlocks } from '../mxfp8/quantise.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { createHeadPanels, type HeadPanels } from './head-panels.ts';
+import type { Kernels } from './kernels.ts';
+import { createRowPanel, type RowPanel } from './row-panel.ts';
+import type { TileSize } from './tile-size.ts';
+import { createUnpack, type Unpack } from './unpack.ts';
+
+/** What the products of backward take besides q, k and v where operands have block scales. */
+export interface BlockPanels {
+  readonly q: RowPanel;
+  readonly dO8: RowPanel;
+  readonly dOT: RowPanel;
+  readonly k: HeadPanels;
+  /** Turns to `rows` query rows from i0 of head h of sequence b. */
+  load(b: number, h: number, i0: number, rows: number): void;
+  /**
+   * Rounds a tile of dS (rows `ld` apart) in blocks along keys, in place, and gives a copy rounded along queries. Tiles start
+   * where blocks do.
+   */
+  round(dS: Float32Array, ld: number, rows: number, columns: number): Float32Array;
+}
+
+/** These of a dequantised problem; null for one that never had block scales. */
+export function createBlockPanels(
+  { fp8, Hq, Hk, Skv }: AttentionProblem,
+  { mxfp8 }: Operands<Tensor>,
+  lengths: { readonly q: SequenceSide; readonly kv: SequenceSide },
+  kernels: Kernels,
+  size: TileSize,
+): BlockPanels | null {
+  if (fp8?.kind !== 'dequantised') return null;
+  const { dtype } = fp8;
+  const unpack = (name: Mxfp8RoundedName, side: SequenceSide): { unpack: Unpack; D: number } => {
+    const t = required(`mxfp8.${name}`, mxfp8?.[name]);
+    const D = t.shape[3];
+    return { D, unpack: createUnpack(createAddressing(describeDense(name, t), t, side), t.dtype, D) };
+  };
+  const rowPanel = (name: Mxfp8RoundedName): RowPanel => {
+    const { unpack: read, D } = unpack(name, lengths.q);
+    return createRowPanel(kernels, read, size.rows, D);
+  };
+  const [q, dO8, dOT] = (['qT', 'dO8', 'dOT'] as const).map(rowPanel);
+  const keys = unpack('kT', lengths.kv);
+  const k = createHeadPanels(kernels, keys.unpack, {
+    ...{ positions: Skv, D: keys.D, T: size.columns, rows: true, columns: false },
+  });
+  const alongQueries = kernels.allocate(size.rows * size.columns);
+  return {
+    q,
+    dO8,
+    dOT,
+    k,
+    load(b, h, i0, rows) {
+      for (const panel of [q, dO8, dOT]) panel.load(b, h, i0, rows);
+      k.select(b, Math.floor(h / (Hq / Hk)), lengths.kv.length(b));
+    },
+    round(dS, ld, rows, columns) {
+      alongQueries.set(dS);
+      roundToBlocks(alongQueries, { outer: columns, inner: rows, outerStep: 1, innerStep: ld }, dtype);
+      roundToBlocks(dS, { outer: rows, inner: columns, outerStep: ld, innerStep: 1 }, dtype);
+      return alongQueries;
+    },
+  };
+}

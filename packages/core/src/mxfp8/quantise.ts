@@ -1,0 +1,122 @@
+import { InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { dtypeInfo } from '../tensor/dtype.ts';
+import { type FloatFormat, float8e4m3, float8e5m2 } from '../tensor/float-format.ts';
+import { Tensor } from '../tensor/tensor.ts';
+import {
+  type BlockAxis,
+  type BlockScaleLayout,
+  blockScaleCode,
+  blockScaleIndex,
+  blockScaleShape,
+  e8m0Value,
+  MXFP8_BLOCK,
+} from './block-scales.ts';
+
+/** The 8-bit formats that block scales go with. */
+export type Mxfp8DType = 'f8e4m3' | 'f8e5m2';
+
+/** A tensor in MXFP8. */
+export interface Mxfp8Tensor {
+  /** (B, H, S, D), contiguous. */
+  readonly values: Tensor;
+  /** u8, E8M0 codes, in the shape of the layout; the scales of padding are 0. */
+  readonly scales: Tensor;
+}
+
+/**
+ * A (B, H, S, D) tensor of any float dtype in MXFP8 (OCP Microscaling 1.0): 32 neighbours share a power of two, of which the
+ * exponent is ⌈log2(amax / largest value of the format)⌉ as Transformer Engine has it, so that nothing saturates.
+ *
+ * @param options.along the axis that a product sums over: channels (default) or positions.
+ * @throws InvalidShapeError for another rank, InvalidDTypeError for integers.
+ */
+export function quantiseMxfp8(
+  t: Tensor,
+  {
+    along = 'channels',
+    dtype = 'f8e4m3',
+    layout = 'rows',
+  }: { readonly along?: BlockAxis; readonly dtype?: Mxfp8DType; readonly layout?: BlockScaleLayout } = {},
+): Mxfp8Tensor {
+  if (t.rank !== 4) throw new InvalidShapeError('t', `must be (B, H, S, D), got shape [${t.shape}]`);
+  if (dtypeInfo[t.dtype].kind !== 'float')
+    throw new InvalidDTypeError('t', `must be a float dtype, got ${t.dtype}`);
+  const [B, H, S, D] = t.shape;
+  const format = formatOf(dtype);
+  const values = t.toFloat64();
+  const scales = Tensor.zeros(blockScaleShape(t.shape, along, layout), { dtype: 'u8' });
+  const place = blockScaleIndex(t.shape, along, layout);
+  const perHead = scales.shape[2] * scales.shape[3];
+  const [outer, inner, outerStep, innerStep] = along === 'channels' ? [S, D, D, 1] : [D, S, 1, D];
+  for (let head = 0; head < B * H; head++) {
+    for (let a = 0; a < outer; a++) {
+      for (let first = 0; first < inner; first += MXFP8_BLOCK) {
+        const count = Math.min(MXFP8_BLOCK, inner - first);
+        const at = head * S * D + a * outerStep + first * innerStep;
+        const code = blockScaleCode(largest(values, at, innerStep, count), format);
+        const [s, d] = along === 'channels' ? [a, first] : [first, a];
+        scales.data[head * perHead + place(s, d)] = code;
+        for (let n = 0; n < count; n++) values[at + n * innerStep] /= e8m0Value(code);
+      }
+    }
+  }
+  return { values: Tensor.from(values, t.shape, { dtype }), scales };
+}
+
+/** The values of a tensor in MXFP8, as an f32 tensor; exact, unless beyond the range of f32. */
+export function dequantiseMxfp8(
+  { values, scales }: Mxfp8Tensor,
+  {
+    along = 'channels',
+    layout = 'rows',
+  }: { readonly along?: BlockAxis; readonly layout?: BlockScaleLayout } = {},
+): Tensor {
+  const [B, H, S, D] = values.shape;
+  const place = blockScaleIndex(values.shape, along, layout);
+  const codes = scales.contiguous().data;
+  const perHead = scales.shape[2] * scales.shape[3];
+  const out = values.toFloat32();
+  for (let head = 0; head < B * H; head++) {
+    for (let s = 0; s < S; s++) {
+      for (let d = 0; d < D; d++) {
+        out[(head * S + s) * D + d] *= e8m0Value(codes[head * perHead + place(s, d)]);
+      }
+    }
+  }
+  return Tensor.wrap(out, { dtype: 'f32', shape: values.shape });
+}
+
+/**
+ * Rounds `values` to MXFP8 and back, in place, where the n-th block element of vector a is `values[a·outerStep + n·innerStep]`.
+ */
+export function roundToBlocks(
+  values: Float64Array | Float32Array,
+  {
+    outer,
+    inner,
+    outerStep,
+    innerStep,
+  }: Readonly<Record<'outer' | 'inner' | 'outerStep' | 'innerStep', number>>,
+  dtype: Mxfp8DType,
+): void {
+  const format = formatOf(dtype);
+  for (let a = 0; a < outer; a++) {
+    for (let first = 0; first < inner; first += MXFP8_BLOCK) {
+      const count = Math.min(MXFP8_BLOCK, inner - first);
+      const at = a * outerStep + first * innerStep;
+      const scale = e8m0Value(blockScaleCode(largest(values, at, innerStep, count), format));
+      for (let n = at; n < at + count * innerStep; n += innerStep)
+        values[n] = format.decode(format.encode(values[n] / scale)) * scale;
+    }
+  }
+}
+
+function largest(values: Float64Array | Float32Array, at: number, step: number, count: number): number {
+  let amax = 0;
+  for (let n = 0; n < count; n++) amax = Math.max(amax, Math.abs(values[at + n * step]));
+  return amax;
+}
+
+function formatOf(dtype: Mxfp8DType): FloatFormat {
+  return dtype === 'f8e4m3' ? float8e4m3 : float8e5m2;
+}

@@ -1,0 +1,67 @@
+/** Sizes of an MXFP8 call with one head size. */
+export interface Mxfp8Shape {
+  readonly B: number;
+  readonly Hq: number;
+  readonly Hk: number;
+  readonly Sq: number;
+  readonly Skv: number;
+  readonly D: number;
+}
+
+/** How tensors of the caller's type are made. */
+export interface Mxfp8Tools<T> {
+  /** Normal numbers of a shape; another `seed`, others. */
+  readonly normal: (shape: readonly number[], seed: number) => T;
+  readonly quantise: (t: T, along: 'channels' | 'positions') => { readonly values: T; readonly scales: T };
+}
+
+/** A call in MXFP8: q, k and v quantised, dO not, and the scales and roundings by the names of the option. */
+export interface Mxfp8Call<T> {
+  readonly q: T;
+  readonly k: T;
+  readonly v: T;
+  readonly dO: T;
+  readonly mxfp8: Readonly<
+    Record<
+      | 'descaleQ'
+      | 'descaleK'
+      | 'descaleV'
+      | 'qT'
+      | 'descaleQT'
+      | 'kT'
+      | 'descaleKT'
+      | 'dO8'
+      | 'descaleDO'
+      | 'dOT'
+      | 'descaleDOT',
+      T
+    >
+  >;
+}
+
+/** Normal numbers in all the roundings that forward and backward take. */
+export function mxfp8Call<T>(
+  { B, Hq, Hk, Sq, Skv, D }: Mxfp8Shape,
+  { normal, quantise }: Mxfp8Tools<T>,
+): Mxfp8Call<T> {
+  const [q, k, v] = [
+    normal([B, Hq, Sq, D], 1),
+    normal([B, Hk, Skv, D], 2),
+    normal([B, Hk, Skv, D], 3),
+  ] as const;
+  const dO = normal([B, Hq, Sq, D], 4);
+  const [q8, k8, v8] = [quantise(q, 'channels'), quantise(k, 'channels'), quantise(v, 'positions')] as const;
+  const [qT, kT] = [quantise(q, 'positions'), quantise(k, 'positions')] as const;
+  const [dO8, dOT] = [quantise(dO, 'channels'), quantise(dO, 'positions')] as const;
+  return {
+    q: q8.values,
+    k: k8.values,
+    v: v8.values,
+    dO,
+    mxfp8: {
+      ...{ descaleQ: q8.scales, descaleK: k8.scales, descaleV: v8.scales },
+      ...{ qT: qT.values, descaleQT: qT.scales, kT: kT.values, descaleKT: kT.scales },
+      ...{ dO8: dO8.values, descaleDO: dO8.scales, dOT: dOT.values, descaleDOT: dOT.scales },
+    },
+  };
+}
