@@ -36,6 +36,17 @@ const packed = {
 const cuSeqLens = { cuSeqLensQ: [0, 2, 5], cuSeqLensKv: [0, 2, 5] };
 const pages = { pageTableK: typed('i32', 2, 2), pageTableV: typed('i32', 2, 2), seqLensKv: [1, 1] };
 const paged = { k: f32(4, H, 2, D), v: f32(4, H, 2, D) };
+/** q, k and v in MXFP8, and their scales. */
+const eightBit = {
+  q: typed('f8e4m3', B, H, S, D),
+  k: typed('f8e4m3', B, H, S, D),
+  v: typed('f8e4m3', B, H, S, D),
+};
+const blockScales = {
+  descaleQ: typed('u8', B, H, S, 1),
+  descaleK: typed('u8', B, H, S, 1),
+  descaleV: typed('u8', B, H, 1, D),
+};
 /** A tensor that is not on the host: all that is known is its description. */
 const elsewhere = (dtype: Tensor['dtype'], ...shape: number[]): Tensor => {
   const { strides } = f32(...shape);
@@ -295,6 +306,58 @@ export const brokenCalls: readonly BrokenCall[] = [
       options: { fp8: {}, gradients: [other], outputs: { [name]: true } },
     }),
   ]),
+  value('mxfp8', /object of scales, got 3/, { options: { mxfp8: 3 } }),
+  value('mxfp8', /cannot be combined with fp8/, {
+    inputs: eightBit,
+    options: { mxfp8: blockScales, fp8: {} },
+  }),
+  value('mxfp8.layout', /'rows' or 'F8_128x4', got columns/, {
+    inputs: eightBit,
+    options: { mxfp8: { ...blockScales, layout: 'columns' } },
+  }),
+  value('mxfp8', /cannot be combined with a packed, ragged or paged q/, {
+    inputs: { q: packed.q.cast('f8e4m3'), k: packed.k.cast('f8e4m3'), v: packed.v.cast('f8e4m3') },
+    options: { ...cuSeqLens, mxfp8: blockScales },
+  }),
+  value('mxfp8.descaleV', /must be given/, {
+    inputs: eightBit,
+    options: { mxfp8: { ...blockScales, descaleV: undefined } },
+  }),
+  value('mxfp8.qT', /must be given/, {
+    backward: true,
+    inputs: eightBit,
+    options: { mxfp8: { ...blockScales, descaleQT: blockScales.descaleV } },
+  }),
+  shape('mxfp8.descaleQ', /must have shape \[2,2,3,1\], got \[2,2,1,4\]/, {
+    inputs: eightBit,
+    options: { mxfp8: { ...blockScales, descaleQ: blockScales.descaleV } },
+  }),
+  shape('mxfp8.descaleQ', /must be contiguous \(strides \[6,3,1,1\]\), got strides/, {
+    inputs: eightBit,
+    options: {
+      mxfp8: {
+        ...blockScales,
+        descaleQ: Tensor.zeros([B, H, S, 1], { dtype: 'u8', strides: [12, 6, 2, 1] }),
+      },
+    },
+  }),
+  dtype('mxfp8.descaleQ', /must be u8, got i8/, {
+    inputs: eightBit,
+    options: { mxfp8: { ...blockScales, descaleQ: typed('i8', B, H, S, 1) } },
+  }),
+  dtype('q', /f8e4m3 or f8e5m2 as q with mxfp8, got f32/, { options: { mxfp8: blockScales } }),
+  dtype('k', /f8e4m3 or f8e5m2 as q with mxfp8, got f8e5m2/, {
+    inputs: { ...eightBit, k: typed('f8e5m2', B, H, S, D) },
+    options: { mxfp8: blockScales },
+  }),
+  dtype('v', /f8e4m3 or f8e5m2 as q with mxfp8, got f32/, {
+    inputs: { ...eightBit, v: f32(B, H, S, D) },
+    options: { mxfp8: blockScales },
+  }),
+  value('outputs.amaxS', /no result with mxfp8/, {
+    inputs: eightBit,
+    options: { mxfp8: blockScales, outputs: { amaxS: true } },
+  }),
   shape('o', /shape of the output.*got \[2,2,3,5\]/, { backward: true, inputs: { o: f32(B, H, S, 5) } }),
   dtype('o', /float dtype, got u8/, { backward: true, inputs: { o: typed('u8', B, H, S, D) } }),
   shape('dO', /shape of the output.*got \[2,1,3,4\]/, { backward: true, inputs: { dO: f32(B, 1, S, D) } }),

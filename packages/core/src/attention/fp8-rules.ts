@@ -19,24 +19,26 @@ export const fp8ForwardRules: readonly Rule<AttentionProblem>[] = [
         outputs[name] && fp8 === null ? 'is a result of the FP8 contract: give fp8 too' : null,
     }),
   ),
-  ...(['q', 'k', 'v'] as const).flatMap((name): Rule<AttentionProblem>[] => [
-    {
+  ...(['q', 'k', 'v'] as const).map(
+    (name): Rule<AttentionProblem> => ({
       argument: name,
       kind: 'dtype',
       broken: ({ fp8, q, [name]: { dtype } }) =>
         fp8?.kind !== 'blocks' || (isFp8(dtype) && dtype === q.dtype)
           ? null
           : `must be f8e4m3 or f8e5m2 as q with mxfp8, got ${dtype}`,
+    }),
+  ),
+  {
+    argument: 'mxfp8',
+    kind: 'argument',
+    broken: p => {
+      const other = (['q', 'k', 'v'] as const).find(name => p[name].starts !== 'strided' || p[name].page);
+      return p.fp8?.kind !== 'blocks' || other === undefined
+        ? null
+        : `cannot be combined with a packed, ragged or paged ${other}: blocks would not start where sequences do`;
     },
-    {
-      argument: 'mxfp8',
-      kind: 'argument',
-      broken: ({ fp8, [name]: { starts, page } }) =>
-        fp8?.kind !== 'blocks' || (starts === 'strided' && page === null)
-          ? null
-          : `cannot be combined with a packed, ragged or paged ${name}: blocks would not start where sequences do`,
-    },
-  ]),
+  },
   {
     argument: 'outputs.amaxS',
     kind: 'argument',
