@@ -84,15 +84,17 @@ async function visitedTiles(
   blockMask: Tensor,
 ): Promise<number> {
   const { device } = ctx;
-  const plan = makeKernelPlan(ctx, [counting(kernel)], { ...spans, visited: 1 });
+  const plan = makeKernelPlan(ctx, { kernels: [counting(kernel)], spans: { ...spans, visited: 1 } });
   const buffers = Object.fromEntries(
-    plan.tensors.map(({ name, bytes }) => [
-      name,
-      storageBuffer(device, name === 'blockMask' ? new Uint8Array(blockMask.data) : bytes),
-    ]),
+    [...plan.tensors, { name: 'workspace', bytes: Math.max(plan.workspaceBytes, 16) }].map(
+      ({ name, bytes }) => [
+        name,
+        storageBuffer(device, name === 'blockMask' ? new Uint8Array(blockMask.data) : bytes),
+      ],
+    ),
   );
   const encoder = device.createCommandEncoder();
-  plan.encode(encoder, buffers, {});
+  plan.encode(encoder, buffers);
   device.queue.submit([encoder.finish()]);
   const [visited] = new Uint32Array((await readBuffer(device, buffers.visited)).buffer);
   plan.destroy();

@@ -74,7 +74,7 @@ export function dkdvKernel(
   ${gradient.finish}`;
   return kernelSpec({
     name: dk && dv ? 'attention dk dv' : `attention ${dk ? 'dk' : 'dv'}`,
-    groups: tiles * heads * B,
+    groups: { batches: B, heads, tiles, each: 1, side: 'kv', rows: cols, reversed: false },
     workgroupSize: tileLanes(tile),
     parts: [
       {

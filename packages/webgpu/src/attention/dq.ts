@@ -47,7 +47,7 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   ${gradient.finish}`;
   return kernelSpec({
     name: 'attention dq',
-    groups: tiles * Hq * B,
+    groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows, reversed: true },
     workgroupSize: tileLanes(tile),
     parts: [
       { uniforms: [{ name: 'tiles', type: 'u32', value: tiles }] },

@@ -17,6 +17,7 @@ import { sharedContext } from '../../testing/shared-context.ts';
 import {
   checkSupport,
   createContext,
+  type EncodeOptions,
   type GpuContext,
   type GpuTensor,
   planSdpa,
@@ -244,6 +245,17 @@ describe('a buffer that does not fit', () => {
       'buffer',
       /STORAGE/,
     );
+  });
+
+  test('nor are seeds and offsets that are no 32-bit words', () => {
+    const plan = planSdpa(ctx, normalise({ q, k, v }, { dropout: { p: 0.5, seed: 1 } }).problem);
+    const encode = (options: EncodeOptions): unknown =>
+      caught(() =>
+        plan.encode(ctx.device.createCommandEncoder(), { ...gpu, o: gpu.o, lse: gpu.lse }, options),
+      );
+    expectError(encode({ seed: [2 ** 32, 0] }), InvalidArgumentError, 'options.seed', /got \[4294967296,0\]/);
+    expectError(encode({ seed: [-1, 0] }), InvalidArgumentError, 'options.seed', /got \[-1,0\]/);
+    expectError(encode({ offset: [0, 0.5] }), InvalidArgumentError, 'options.offset', /got \[0,0\.5\]/);
   });
 
   test('is not recorded', () => {

@@ -126,7 +126,10 @@ export function forwardKernel(
 
   return kernelSpec({
     name: parts === 1 ? 'attention forward' : 'attention forward part',
-    groups: parts * tiles * (Hq / heads) * B,
+    groups: {
+      ...{ batches: B, heads: Hq / heads, tiles, each: parts },
+      ...{ side: 'q', rows: tileRows(tile) / heads, reversed: true },
+    },
     workgroupSize: tileLanes(tile),
     parts: [
       {

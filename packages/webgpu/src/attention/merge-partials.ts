@@ -16,8 +16,9 @@ import { type KernelSpec, kernelSpec, renameTensors } from '../kernel/kernel-spe
 import { enqueue } from './enqueue.ts';
 import { mergeKernel } from './merge.ts';
 import { readOperand } from './operand.ts';
-import { partialsPart, partialVectors } from './partials.ts';
+import { partialsPart, partialVectors, rowVectorGrid } from './partials.ts';
 import { demandSupport, makePlan, type Plan } from './plan.ts';
+import { forwardReaches } from './reach.ts';
 import { lowest, rowAddressing, rowTensor } from './row-results.ts';
 import { sequencePart } from './sequence.ts';
 import { deviceReasons, forwardReasons, support } from './support.ts';
@@ -97,11 +98,14 @@ function planMerge(
     ...tensorSpans(problem),
     workspace: rows * layouts.length * partialVectors(problem.Dv),
   };
+  const reaches = { ...forwardReaches(problem, { parts: layouts.length }) };
   const kernels = layouts.map((layout, n) => {
     const names = { o: `parts[${n}].o`, lse: `parts[${n}].lse` };
     const part = { ...problem, o: layout };
     spans[names.o] = tensorSpans(part).o;
     spans[names.lse] = rows;
+    const { o, lse } = forwardReaches(part, { parts: layouts.length });
+    Object.assign(reaches, { [names.o]: o, [names.lse]: lse });
     const config = {
       unaligned: new Set(unaligned.has(names.o) ? ['o'] : []),
       tools: null,
@@ -112,9 +116,10 @@ function planMerge(
   kernels.push(
     mergeKernel(problem, layouts.length, { unaligned: new Set(), tools: null, room: unlimitedRoom }),
   );
+  const planParts = { kernels, spans, reaches };
   const reasons = forwardReasons(problem);
-  demandSupport(support(reasons.length > 0 ? reasons : deviceReasons(kernels, spans, ctx.capabilities)));
-  return makePlan(ctx, kernels, spans, problem);
+  demandSupport(support(reasons.length > 0 ? reasons : deviceReasons(planParts, ctx.capabilities)));
+  return makePlan(ctx, planParts, problem);
 }
 
 const lanes = 64;
@@ -126,19 +131,16 @@ function partKernel(
   parts: number,
   config: KernelConfig,
 ): KernelSpec {
-  const { B, Hq, Sq, Dv } = problem;
+  const { Dv } = problem;
   const body = `
-  let vectors = P.partial_vectors - 1u;
-  let n = group * ${lanes}u + lane;
-  let row = n / vectors;
-  let vector = n % vectors;
-  let i = row % P.Sq;
-  let h = (row / P.Sq) % P.Hq;
-  let b = row / (P.Sq * P.Hq);
-  if (b >= P.B) {
+  let n = (group % P.tiles) * ${lanes}u + lane;
+  let i = n / (P.partial_vectors - 1u);
+  let vector = n % (P.partial_vectors - 1u);
+  if (i >= P.Sq) {
     return;
   }
-  let seq = sequence_at(b);
+  let h = (group / P.tiles) % P.Hq;
+  let seq = sequence_at(group / (P.tiles * P.Hq));
   let at = row_at(seq, h, i);
   let first = partial_at(at, P.part);
   let bits = lse[P.lse_base + at];
@@ -150,12 +152,12 @@ function partKernel(
   workspace[first + 1u + vector] = select(o_load4(o_row(seq, h, i), 4u * vector), vec4f(), dead);`;
   return kernelSpec({
     name: 'attention part',
-    groups: Math.ceil((B * Hq * Sq * Math.ceil(Dv / 4)) / lanes),
+    groups: rowVectorGrid(problem, lanes),
     workgroupSize: lanes,
     parts: [
       {
         uniforms: [
-          { name: 'B', type: 'u32', value: B },
+          { name: 'tiles', type: 'u32', value: rowVectorGrid(problem, lanes).tiles },
           { name: 'part', type: 'u32', value: part },
         ],
       },

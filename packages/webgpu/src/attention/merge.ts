@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
 import { writeOperand } from './operand.ts';
-import { partialsPart } from './partials.ts';
+import { partialsPart, rowVectorGrid } from './partials.ts';
 import { lowest, rowAddressing, rowOutput, rowOutputsOf, writeRow } from './row-results.ts';
 import { sequencePart } from './sequence.ts';
 import { sinkPart } from './sink.ts';
@@ -19,22 +19,18 @@ const lanes = 64;
  * An invocation gives one vector of one row's output; the first of a row gives lse, max and sumExp as well.
  */
 export function mergeKernel(problem: AttentionProblem, parts: number, config: KernelConfig): KernelSpec {
-  const { B, Hq, Sq, Dv } = problem;
-  const vectors = Math.ceil(Dv / 4);
+  const { Dv } = problem;
   const { row, end } = tileResult('o', problem, problem.o);
   const rowOutputs = rowOutputsOf(problem);
   const body = `
-  let vectors = P.partial_vectors - 1u;
-  let n = group * ${lanes}u + lane;
-  let row = n / vectors;
-  let vector = n % vectors;
-  let i = row % P.Sq;
-  let h = (row / P.Sq) % P.Hq;
-  let b = row / (P.Sq * P.Hq);
-  if (b >= P.B) {
+  let n = (group % P.tiles) * ${lanes}u + lane;
+  let i = n / (P.partial_vectors - 1u);
+  let vector = n % (P.partial_vectors - 1u);
+  if (i >= P.Sq) {
     return;
   }
-  let seq = sequence_at(b);
+  let h = (group / P.tiles) % P.Hq;
+  let seq = sequence_at(group / (P.tiles * P.Hq));
   let at = row_at(seq, h, i);
   var m = ${lowest};
   var l = 0.0;
@@ -60,10 +56,10 @@ export function mergeKernel(problem: AttentionProblem, parts: number, config: Ke
   }`;
   return kernelSpec({
     name: 'attention merge',
-    groups: Math.ceil((B * Hq * Sq * vectors) / lanes),
+    groups: rowVectorGrid(problem, lanes),
     workgroupSize: lanes,
     parts: [
-      { uniforms: [{ name: 'B', type: 'u32', value: B }] },
+      { uniforms: [{ name: 'tiles', type: 'u32', value: rowVectorGrid(problem, lanes).tiles }] },
       ...sequencePart(problem, { o: problem.o }),
       partialsPart(Dv, parts, 'read'),
       writeOperand('o', problem.o, config),

@@ -1,3 +1,5 @@
+import type { AttentionProblem } from '@tilewise/core';
+import type { KernelGrid } from '../kernel/pieces.ts';
 import type { ShaderPart } from '../kernel/shader-part.ts';
 
 /** vec4s that hold what one part of the keys gives for one row: (m, l, 0, 0), then its output before the division by l. */
@@ -18,5 +20,14 @@ export function partialsPart(Dv: number, parts: number, access: 'read' | 'read_w
     code: `fn partial_at(row: u32, part: u32) -> u32 {
   return P.workspace_base + (row * P.parts + part) * P.partial_vectors;
 }`,
+  };
+}
+
+/** Workgroups of which each invocation has one vec4 of a row of o: `lanes` neighbours of one head. */
+export function rowVectorGrid({ B, Hq, Sq, Dv }: AttentionProblem, lanes: number): KernelGrid {
+  const vectors = Math.ceil(Dv / 4);
+  return {
+    ...{ batches: B, heads: Hq, tiles: Math.ceil((Sq * vectors) / lanes), each: 1 },
+    ...{ side: 'q', rows: lanes / vectors, reversed: false },
   };
 }

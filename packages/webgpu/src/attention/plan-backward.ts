@@ -1,9 +1,19 @@
 import { type AttentionProblem, type BackwardProblem, type Support, validateBackward } from '@tilewise/core';
 import { type ExprTools, exprTools } from '@tilewise/core/expr';
+import type { Capabilities } from '../device/capabilities.ts';
 import type { GpuContext } from '../device/context.ts';
+import type { PlanParts } from '../kernel/kernel-plan.ts';
 import { backwardKernels } from './kernels.ts';
-import { checkResultLayout, demandSupport, makePlan, type Plan, type PlanOptions } from './plan.ts';
+import {
+  checkResultLayout,
+  demandSupport,
+  type EncodeOptions,
+  makePlan,
+  type Plan,
+  type PlanOptions,
+} from './plan.ts';
 import { checkForwardSupport } from './plan-forward.ts';
+import { backwardReaches } from './reach.ts';
 import { backwardReasons, deviceReasons, support } from './support.ts';
 import { backwardTensorSpans, type GradientDescs } from './tensors.ts';
 
@@ -26,8 +36,23 @@ function backwardSupport(
 ): Support {
   const reasons = backwardReasons(problem);
   if (reasons.length > 0) return support(reasons);
-  const kernels = backwardKernels(problem, layouts, capabilities, new Set(), tools);
-  return support(deviceReasons(kernels, backwardTensorSpans(problem, layouts), capabilities));
+  return support(
+    deviceReasons(backwardParts(capabilities, problem, layouts, new Set(), tools), capabilities),
+  );
+}
+
+function backwardParts(
+  capabilities: Capabilities,
+  problem: BackwardProblem,
+  layouts: GradientDescs,
+  unaligned: ReadonlySet<string>,
+  tools: ExprTools | null,
+): PlanParts<EncodeOptions> {
+  return {
+    kernels: backwardKernels(problem, layouts, capabilities, unaligned, tools),
+    spans: backwardTensorSpans(problem, layouts),
+    reaches: backwardReaches(problem, layouts),
+  };
 }
 
 /**
@@ -60,7 +85,8 @@ export function planBackward(
   for (const name of ['dq', 'dk', 'dv'] as const) {
     if (gradients.includes(name)) checkResultLayout(`layouts.${name}`, layouts[name], shapes[name]);
   }
-  demandSupport(backwardSupport(ctx, problem, layouts, tools));
-  const kernels = backwardKernels(problem, layouts, ctx.capabilities, new Set(unaligned), tools);
-  return makePlan(ctx, kernels, backwardTensorSpans(problem, layouts), forward);
+  demandSupport(support(backwardReasons(problem)));
+  const parts = backwardParts(ctx.capabilities, problem, layouts, new Set(unaligned), tools);
+  demandSupport(support(deviceReasons(parts, ctx.capabilities)));
+  return makePlan(ctx, parts, forward);
 }

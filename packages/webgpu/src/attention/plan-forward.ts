@@ -1,8 +1,19 @@
 import { type AttentionProblem, type Support, validate } from '@tilewise/core';
 import { type ExprTools, exprTools } from '@tilewise/core/expr';
+import type { Capabilities } from '../device/capabilities.ts';
 import type { GpuContext } from '../device/context.ts';
+import type { PlanParts } from '../kernel/kernel-plan.ts';
+import { forwardShape } from './forward-shape.ts';
 import { forwardKernels } from './kernels.ts';
-import { checkResultLayout, demandSupport, makePlan, type Plan, type PlanOptions } from './plan.ts';
+import {
+  checkResultLayout,
+  demandSupport,
+  type EncodeOptions,
+  makePlan,
+  type Plan,
+  type PlanOptions,
+} from './plan.ts';
+import { forwardReaches } from './reach.ts';
 import { deviceReasons, forwardReasons, support } from './support.ts';
 import { forwardTensorSpans } from './tensors.ts';
 
@@ -14,13 +25,21 @@ export function checkForwardSupport(
 ): Support {
   const reasons = forwardReasons(problem);
   if (reasons.length > 0) return support(reasons);
-  return support(
-    deviceReasons(
-      forwardKernels(problem, capabilities, new Set(), tools),
-      forwardTensorSpans(problem),
-      capabilities,
-    ),
-  );
+  return support(deviceReasons(forwardParts(capabilities, problem, new Set(), tools), capabilities));
+}
+
+function forwardParts(
+  capabilities: Capabilities,
+  problem: AttentionProblem,
+  unaligned: ReadonlySet<string>,
+  tools: ExprTools | null,
+): PlanParts<EncodeOptions> {
+  const shape = forwardShape(problem);
+  return {
+    kernels: forwardKernels(problem, capabilities, unaligned, tools, shape),
+    spans: forwardTensorSpans(problem, shape),
+    reaches: forwardReaches(problem, shape),
+  };
 }
 
 /**
@@ -44,7 +63,8 @@ export function planForward(
 ): Plan {
   const { B, Hq, Sq, Dv } = problem;
   checkResultLayout('o', problem.o, [B, Hq, Sq, Dv]);
-  demandSupport(checkForwardSupport(ctx, problem, tools));
-  const kernels = forwardKernels(problem, ctx.capabilities, new Set(unaligned), tools);
-  return makePlan(ctx, kernels, forwardTensorSpans(problem), problem);
+  demandSupport(support(forwardReasons(problem)));
+  const parts = forwardParts(ctx.capabilities, problem, new Set(unaligned), tools);
+  demandSupport(support(deviceReasons(parts, ctx.capabilities)));
+  return makePlan(ctx, parts, problem);
 }

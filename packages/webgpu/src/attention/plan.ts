@@ -10,8 +10,7 @@ import {
   UnsupportedError,
 } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
-import { makeKernelPlan, type PlanBuffer, type PlanTensor } from '../kernel/kernel-plan.ts';
-import type { KernelSpec } from '../kernel/kernel-spec.ts';
+import { type KernelPlan, makeKernelPlan, type PlanParts } from '../kernel/kernel-plan.ts';
 import { overlapsItself } from './tensors.ts';
 
 /** Numbers that may change from one encode to the next without a new plan. */
@@ -21,33 +20,8 @@ export interface EncodeOptions {
   readonly offset?: U64Words;
 }
 
-/**
- * Attention on one device, ready to be recorded any number of times. Nothing is submitted, mapped or allocated for tensors;
- * the parameters of a call lie in a small uniform buffer per kernel, made anew only when they change.
- */
-export interface Plan {
-  /** What `encode` needs, by name, besides the workspace. */
-  readonly tensors: readonly PlanTensor[];
-  /** Bytes of the buffer to pass as `workspace`; 0 when none is needed. Its content need not be kept. */
-  readonly workspaceBytes: number;
-  /** The kernels in order, with their source; those first that gather small tensors for crowded ones. */
-  readonly kernels: readonly KernelSpec[];
-  /**
-   * Records the work.
-   * @throws InvalidArgumentError or InvalidShapeError naming a buffer that is missing, too small or misaligned.
-   */
-  encode(
-    target: GPUCommandEncoder | GPUComputePassEncoder,
-    buffers: Readonly<Record<string, PlanBuffer>>,
-    options?: EncodeOptions,
-  ): void;
-  /** Compiles all kernels in the background. Without it the first `encode` compiles. */
-  warmUp(): Promise<void>;
-  /** Frees the parameters of all recorded calls but the last; they must have been submitted. */
-  retire(): void;
-  /** Frees the parameters of all recorded calls; they must have been submitted. */
-  destroy(): void;
-}
+/** Attention on one device, ready to be recorded any number of times. */
+export type Plan = KernelPlan<EncodeOptions>;
 
 /** Choices of a plan that the problem does not hold. */
 export interface PlanOptions {
@@ -81,29 +55,24 @@ export function checkResultLayout(argument: string, desc: OperandDesc, dense: Op
   }
 }
 
-/** The plan of some kernels of a problem; `spans` as for `makeKernelPlan`. */
+/** The plan of some kernels of a problem, with its dropout. */
 export function makePlan(
   ctx: GpuContext,
-  kernels: readonly KernelSpec[],
-  spans: Readonly<Record<string, number>>,
+  parts: Omit<PlanParts<EncodeOptions>, 'inputs'>,
   { dropout }: AttentionProblem,
 ): Plan {
-  const plan = makeKernelPlan(ctx, kernels, spans);
   const drawn = dropout?.kind === 'philox' ? dropout : { seed: [0, 0] as const, offset: [0, 0] as const };
-  return {
-    kernels: plan.kernels,
-    tensors: plan.tensors.filter(({ name }) => name !== 'workspace'),
-    workspaceBytes: plan.tensors.find(({ name }) => name === 'workspace')?.bytes ?? 0,
-    encode(target, buffers, { seed = drawn.seed, offset = drawn.offset } = {}) {
-      plan.encode(target, buffers, {
-        seedLow: seed[0],
-        seedHigh: seed[1],
-        offsetLow: offset[0],
-        offsetHigh: offset[1],
-      });
+  return makeKernelPlan<EncodeOptions>(ctx, {
+    ...parts,
+    inputs({ seed = drawn.seed, offset = drawn.offset } = {}) {
+      checkWords('options.seed', seed);
+      checkWords('options.offset', offset);
+      return { seedLow: seed[0], seedHigh: seed[1], offsetLow: offset[0], offsetHigh: offset[1] };
     },
-    warmUp: plan.warmUp,
-    retire: plan.retire,
-    destroy: plan.destroy,
-  };
+  });
+}
+
+function checkWords(argument: string, words: U64Words): void {
+  if (words.length === 2 && words.every(n => Number.isInteger(n) && n >= 0 && n < 2 ** 32)) return;
+  throw new InvalidArgumentError(argument, `must be two integers in [0, 2^32), low and high, got [${words}]`);
 }

@@ -82,7 +82,7 @@ export function roundedValuesKernel(problem: AttentionProblem, config: TileConfi
 
   return kernelSpec({
     name: 'attention rounded values',
-    groups: tiles * Hq * B,
+    groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows: tileRows(tile), reversed: true },
     workgroupSize: tileLanes(tile),
     parts: [
       {

@@ -47,7 +47,7 @@ export function rowsKernel(problem: BackwardProblem, config: KernelConfig): Kern
   }`;
   return kernelSpec({
     name: 'attention rows',
-    groups: tiles * Hq * B,
+    groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows: rowsPerGroup, reversed: false },
     workgroupSize: lanesPerRow * rowsPerGroup,
     parts: [
       { uniforms: [{ name: 'tiles', type: 'u32', value: tiles }] },

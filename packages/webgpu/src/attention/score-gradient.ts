@@ -134,7 +134,10 @@ function scoreInputKernel(
 
   return kernelSpec({
     name: `attention ${name}`,
-    groups: shape.includes(0) ? 0 : partsB * partsH * partsI * partsJ,
+    groups: {
+      ...{ batches: shape.includes(0) ? 0 : partsB, heads: partsH, tiles: partsI, each: partsJ },
+      ...{ side: keepI ? 'q' : null, rows, reversed: false },
+    },
     workgroupSize: tileLanes(tile),
     parts: [
       {

@@ -7,7 +7,8 @@ import {
 } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
 import { withGathering } from '../kernel/gather.ts';
-import type { KernelSpec } from '../kernel/kernel-spec.ts';
+import type { PlanParts } from '../kernel/kernel-plan.ts';
+import { piecesOf, tooLargeReason } from '../kernel/pieces.ts';
 import { storageFormats } from '../wgsl/storage-format.ts';
 import { captureTensor } from './score/captures.ts';
 
@@ -65,10 +66,9 @@ export function backwardReasons(problem: BackwardProblem): string[] {
   return [...forwardReasons(problem.forward), ...reasonsOf(backwardLimits, problem)];
 }
 
-/** What a device lacks for kernels that are otherwise possible; `spans` are the elements that each tensor takes. */
+/** What a device lacks for kernels that are otherwise possible. */
 export function deviceReasons(
-  made: readonly KernelSpec[],
-  elements: Readonly<Record<string, number>>,
+  { kernels: made, spans: elements, reaches = {} }: Omit<PlanParts<unknown>, 'inputs'>,
   capabilities: Capabilities,
 ): string[] {
   const { kernels, spans } = withGathering(made, elements);
@@ -79,16 +79,10 @@ export function deviceReasons(
       ({ name, bindings }) =>
         `the kernel '${name}' needs ${bindings.length} storage buffers, and this device allows ${maxBuffers}`,
     );
-  const bytes = new Map(
-    kernels.flatMap(({ bindings }) =>
-      bindings.map(({ name, elementBytes }) => [name, (spans[name] ?? 0) * elementBytes] as const),
-    ),
-  );
-  const large = [...bytes]
-    .filter(([, size]) => size > maxBytes)
-    .map(
-      ([name, size]) => `${name} takes ${size} bytes, and this device binds at most ${maxBytes} of a buffer`,
-    );
+  const large = kernels.flatMap(kernel => {
+    const pieces = piecesOf(kernel, spans, reaches, maxBytes);
+    return typeof pieces === 'string' ? [tooLargeReason(kernel, pieces, maxBytes)] : [];
+  });
   return [...crowded, ...large];
 }
 

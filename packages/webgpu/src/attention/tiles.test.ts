@@ -34,7 +34,7 @@ async function run(
   names: readonly string[],
 ): Promise<Results> {
   const ctx = await sharedContext();
-  const plan = makePlan(ctx, kernels, spans, forward);
+  const plan = makePlan(ctx, { kernels, spans }, forward);
   const given = Object.entries(operands).filter(([, t]) => t instanceof Tensor);
   const tensors = Object.fromEntries(given.map(([name, t]) => [name, ctx.upload(t)]));
   for (const name of names) tensors[name] = ctx.allocate(exact[name].shape, exact[name].dtype);

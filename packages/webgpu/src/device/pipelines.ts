@@ -1,3 +1,4 @@
+import { TilewiseError } from '@tilewise/core';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
 import { shaderStageCompute } from './constants.ts';
 
@@ -30,13 +31,36 @@ export function compile(device: GPUDevice, spec: KernelSpec): CompiledKernel {
   return kernel;
 }
 
-/** Compiles in the background; rejects with the device's error. */
-export async function compileAsync(device: GPUDevice, spec: KernelSpec): Promise<void> {
+/** Kernels that are being compiled in the background, by source: who asks for one again waits for the same. */
+const compiling = new WeakMap<GPUDevice, Map<string, Promise<void>>>();
+
+/** Compiles in the background. Rejects with a TilewiseError when the device does not compile it. */
+export function compileAsync(device: GPUDevice, spec: KernelSpec): Promise<void> {
   const compiled = compiledOn(device);
-  if (compiled.has(spec.wgsl)) return;
-  const { layout, descriptor } = describe(device, spec);
-  const pipeline = await device.createComputePipelineAsync(descriptor);
-  compiled.set(spec.wgsl, { layout, pipeline });
+  if (compiled.has(spec.wgsl)) return Promise.resolve();
+  const pending = compiling.get(device) ?? new Map<string, Promise<void>>();
+  compiling.set(device, pending);
+  let promise = pending.get(spec.wgsl);
+  if (!promise) {
+    const { layout, descriptor } = describe(device, spec);
+    promise = device
+      .createComputePipelineAsync(descriptor)
+      .then(
+        pipeline => {
+          compiled.set(spec.wgsl, { layout, pipeline });
+        },
+        (cause: unknown) => {
+          throw new TilewiseError(
+            'UNSUPPORTED',
+            `the device did not compile '${spec.name}': ${String(cause)}`,
+            { cause },
+          );
+        },
+      )
+      .finally(() => pending.delete(spec.wgsl));
+    pending.set(spec.wgsl, promise);
+  }
+  return promise;
 }
 
 function describe(

@@ -1,12 +1,13 @@
-import { InvalidArgumentError, InvalidShapeError } from '@tilewise/core';
+import { InvalidArgumentError, InvalidShapeError, UnsupportedError } from '@tilewise/core';
 import { bufferUsage } from '../device/constants.ts';
 import type { GpuContext } from '../device/context.ts';
 import { GpuTensor } from '../device/gpu-tensor.ts';
 import { compile, compileAsync } from '../device/pipelines.ts';
-import { bindTensor, checkAliasing } from './bind.ts';
+import { type BoundTensor, bindTensor, checkAliasing } from './bind.ts';
 import { withGathering } from './gather.ts';
-import type { KernelSpec } from './kernel-spec.ts';
+import { dispatchSize, type KernelSpec } from './kernel-spec.ts';
 import { ParameterBuffers } from './parameter-buffers.ts';
+import { type Piece, piecesOf, type TensorReach, tooLargeReason } from './pieces.ts';
 import {
   type EncodeTimeValue,
   gatheredTensor,
@@ -36,36 +37,78 @@ export interface PlanTensor {
 }
 
 /**
- * Kernels on one device, ready to be recorded any number of times. Nothing is submitted, mapped or allocated for tensors;
- * the parameters of a call lie in a small uniform buffer, which is made anew only when they change.
+ * Kernels on one device, ready to be recorded any number of times. Nothing is submitted, mapped or allocated for tensors; the
+ * parameters of a call lie in a small uniform buffer per dispatch, made anew only when they change. `Options` are numbers that
+ * may change from one encode to the next.
  */
-export interface KernelPlan {
-  readonly kernels: readonly KernelSpec[];
+export interface KernelPlan<Options> {
+  /** What `encode` needs, by name, besides the workspace. */
   readonly tensors: readonly PlanTensor[];
+  /** Bytes of the buffer to pass as `workspace`; 0 when none is needed. Its content need not be kept. */
+  readonly workspaceBytes: number;
+  /** The kernels in order, with their source; those first that gather small tensors for crowded ones. */
+  readonly kernels: readonly KernelSpec[];
+  /**
+   * Records the work.
+   * @throws InvalidArgumentError or InvalidShapeError naming a buffer that is missing, too small or misaligned, or an option
+   * that is no number of its range.
+   */
   encode(
     target: GPUCommandEncoder | GPUComputePassEncoder,
     buffers: Readonly<Record<string, PlanBuffer>>,
-    inputs: Readonly<Record<string, number>>,
+    options?: Options,
   ): void;
+  /**
+   * Compiles all kernels in the background. Without it the first `encode` compiles.
+   * Rejects with a TilewiseError when the device does not compile one.
+   */
   warmUp(): Promise<void>;
-  /** Frees the parameters of calls before the last one; they must have been submitted. */
+  /** Frees the parameters of all recorded calls but the last; they must have been submitted. */
   retire(): void;
-  /** Frees all parameters, likewise. */
+  /** Frees the parameters of all recorded calls; they must have been submitted. */
   destroy(): void;
 }
 
-/** `spans` says how many elements each tensor takes in memory, by name. */
-export function makeKernelPlan(
+/** What a plan is made of. */
+export interface PlanParts<Options> {
+  readonly kernels: readonly KernelSpec[];
+  /** How many elements each tensor takes in memory, by name. */
+  readonly spans: Readonly<Record<string, number>>;
+  /** What workgroups touch of a tensor, for those that may be bound in pieces. */
+  readonly reaches?: Readonly<Record<string, TensorReach>>;
+  /** The values of the uniforms that an encode sets. */
+  readonly inputs?: (options: Options | undefined) => Readonly<Record<string, number>>;
+}
+
+/**
+ * The plan of some kernels. A tensor of which a device binds only a part is bound in pieces: the kernel is dispatched for some of
+ * its workgroups at a time.
+ * @throws UnsupportedError when even one workgroup touches more of a tensor than the device binds.
+ */
+export function makeKernelPlan<Options>(
   ctx: GpuContext,
-  made: readonly KernelSpec[],
-  elements: Readonly<Record<string, number>>,
-): KernelPlan {
+  { kernels: made, spans: elements, reaches = {}, inputs: inputsOf = () => ({}) }: PlanParts<Options>,
+): KernelPlan<Options> {
   const { device, capabilities } = ctx;
+  const { maxStorageBufferBindingSize: limit, minStorageBufferOffsetAlignment: coarse } = capabilities;
   const { kernels, spans, words } = withGathering(made, elements);
   const bytesOf = ({ name, elementBytes }: StorageBinding): number => (spans[name] ?? 0) * elementBytes;
-  const workspace = layWorkspace(kernels, bytesOf, capabilities.minStorageBufferOffsetAlignment);
+  const workspace = layWorkspace(kernels, bytesOf, coarse);
   const tensors = planTensors(kernels, bytesOf, workspace.bytes);
-  const steps = kernels.map(kernel => ({ kernel, parameters: new ParameterBuffers(ctx) }));
+  const stepsOf = (atMost: number): Step[] =>
+    kernels
+      .filter(({ groups }) => groups > 0)
+      .flatMap(kernel =>
+        demandPieces(kernel, spans, reaches, atMost).map(piece => {
+          return { kernel, piece, parameters: new ParameterBuffers(ctx) };
+        }),
+      );
+  const steps = stepsOf(limit);
+  const fitsWhole = steps.every(({ kernel, piece }) => piece.end - piece.first === kernel.groups);
+  // Bindings start and end at rounded places: pieces that start anywhere, and tensors that do, take that much more.
+  const slack = coarse + 16;
+  let narrow: Step[] | undefined = fitsWhole ? undefined : stepsOf(limit - slack);
+  const allSteps = (): Step[] => [...steps, ...(narrow ?? [])];
   const placeholders = new Map<string, GPUBuffer>();
   const placeholder = (name: string): BufferSlice => {
     const buffer = placeholders.get(name) ?? ctx.takeBuffer(16);
@@ -75,33 +118,41 @@ export function makeKernelPlan(
 
   return {
     kernels,
-    tensors,
-    encode(target, buffers, inputs) {
+    tensors: tensors.filter(({ name }) => name !== 'workspace'),
+    workspaceBytes: workspace.bytes,
+    encode(target, buffers, options) {
       ctx.checkAlive();
+      const inputs = inputsOf(options);
       const slices = new Map(
         tensors.map(tensor => [tensor.name, checkedSlice(ctx, tensor, buffers[tensor.name])]),
       );
-      const calls = steps
-        .filter(({ kernel }) => kernel.workgroups[0] > 0)
-        .map(({ kernel, parameters }) => {
-          const bound = kernel.bindings.map(binding => {
-            const bytes = bytesOf(binding);
+      const bind = (all: readonly Step[]): Call[] =>
+        all.map(step => {
+          const bound = step.kernel.bindings.map(binding => {
+            const { name, elementBytes } = binding;
+            const [from, to] = step.piece.windows.get(name) ?? [0, 0];
             // An empty tensor may lie at the very end of its buffer, where nothing can be bound.
-            const { buffer, offset = 0 } =
-              bytes > 0 ? sliceFor(slices, binding.name) : placeholder(binding.name);
-            const start = offset + (workspace.starts.get(binding.name) ?? 0);
-            return bindTensor(binding, buffer, start, bytes, capabilities.minStorageBufferOffsetAlignment);
+            const { buffer, offset = 0 } = bytesOf(binding) > 0 ? sliceFor(slices, name) : placeholder(name);
+            const start = offset + (workspace.starts.get(name) ?? 0) + from * elementBytes;
+            const own = bindTensor(binding, buffer, start, (to - from) * elementBytes, coarse);
+            return { ...own, skipped: own.skipped - from * elementBytes };
           });
-          checkAliasing(kernel, bound);
-          return { kernel, parameters, bound };
+          checkAliasing(step.kernel, bound);
+          return { ...step, bound };
         });
+      let calls = bind(narrow ?? steps);
+      if (calls.some(({ bound }) => bound.some(({ resource }) => resource.size > limit))) {
+        narrow ??= stepsOf(limit - slack);
+        calls = bind(narrow);
+      }
       const pass = 'dispatchWorkgroups' in target ? target : target.beginComputePass({ label: 'tilewise' });
-      for (const { kernel, parameters, bound } of calls) {
+      for (const { kernel, piece, parameters, bound } of calls) {
         const { pipeline, layout } = compile(device, kernel);
         const skipped = (name: string): number =>
           bound.find(({ binding }) => binding.name === name)?.skipped ?? 0;
         const resolve = (value: EncodeTimeValue): number => {
           if ('input' in value) return inputs[value.input] ?? 0;
+          if ('dispatch' in value) return piece[value.dispatch];
           if ('wordOf' in value) return Math.floor(skipped(value.wordOf) / 4);
           const name = value.offsetOf;
           const tensor = kernel.gathered.find(gathered => gathered.name === name);
@@ -126,7 +177,7 @@ export function makeKernelPlan(
             entries: resources.map((resource, binding) => ({ binding, resource })),
           }),
         );
-        pass.dispatchWorkgroups(...kernel.workgroups);
+        pass.dispatchWorkgroups(...dispatchSize(piece.end - piece.first));
       }
       if (pass !== target) pass.end();
     },
@@ -135,14 +186,38 @@ export function makeKernelPlan(
       await Promise.all(kernels.map(kernel => compileAsync(device, kernel)));
     },
     retire() {
-      for (const { parameters } of steps) parameters.retire();
+      for (const { parameters } of allSteps()) parameters.retire();
     },
     destroy() {
-      for (const { parameters } of steps) parameters.destroy();
+      for (const { parameters } of allSteps()) parameters.destroy();
       for (const buffer of placeholders.values()) ctx.discard(buffer);
       placeholders.clear();
     },
   };
+}
+
+/** One dispatch. */
+interface Step {
+  readonly kernel: KernelSpec;
+  readonly piece: Piece;
+  readonly parameters: ParameterBuffers;
+}
+
+/** The same on the buffers of one encode. */
+interface Call extends Step {
+  /** `skipped` counts from the start of the tensor, so it is negative where a window starts further on. */
+  readonly bound: readonly BoundTensor[];
+}
+
+function demandPieces(
+  kernel: KernelSpec,
+  spans: Readonly<Record<string, number>>,
+  reaches: Readonly<Record<string, TensorReach>>,
+  limit: number,
+): readonly Piece[] {
+  const pieces = piecesOf(kernel, spans, reaches, limit);
+  if (typeof pieces !== 'string') return pieces;
+  throw new UnsupportedError('webgpu', [tooLargeReason(kernel, pieces, limit)]);
 }
 
 /** Where the regions of the workspace start, in bytes, and what they take together. */

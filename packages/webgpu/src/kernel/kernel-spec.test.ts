@@ -21,7 +21,7 @@ test('more workgroups than one dimension of a dispatch holds each run once', asy
   const visits = ctx.allocate([groups], 'u32');
   const encoder = ctx.device.createCommandEncoder();
   encoder.clearBuffer(visits.buffer);
-  makeKernelPlan(ctx, [kernel], { visits: groups }).encode(encoder, { visits }, {});
+  makeKernelPlan(ctx, { kernels: [kernel], spans: { visits: groups } }).encode(encoder, { visits });
   ctx.device.queue.submit([encoder.finish()]);
   const { data } = await ctx.download(visits);
   expect(data.findIndex((n, group) => n !== group + 1)).toBe(-1);

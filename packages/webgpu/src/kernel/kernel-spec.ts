@@ -1,4 +1,5 @@
 import { type BindingRoom, crowdedOut, unlimitedRoom } from './crowding.ts';
+import type { KernelGrid } from './pieces.ts';
 import { declareParts, type ShaderPart, type StorageBinding, type UniformField } from './shader-part.ts';
 
 /** A kernel as plain data: what to compile, what to bind, how many workgroups. Made without a GPU. */
@@ -11,7 +12,10 @@ export interface KernelSpec {
   /** Tensors that it reads from the binding `workspace.gathered`, where a kernel before it has copied them. */
   readonly gathered: readonly StorageBinding[];
   readonly uniforms: readonly UniformField[];
-  readonly workgroups: readonly [x: number, y: number, z: number];
+  /** Workgroups, however they are dispatched. */
+  readonly groups: number;
+  /** How they follow each other, where some of them may be dispatched by themselves. */
+  readonly grid: KernelGrid | null;
 }
 
 /** WebGPU's guaranteed number of workgroups per dimension. */
@@ -23,7 +27,7 @@ const maxWorkgroupsPerDimension = 65535;
  */
 export function kernelSpec(kernel: {
   readonly name: string;
-  readonly groups: number;
+  readonly groups: number | KernelGrid;
   readonly workgroupSize: number;
   readonly parts: readonly ShaderPart[];
   /** Workgroup variables and functions of this kernel alone. */
@@ -32,8 +36,18 @@ export function kernelSpec(kernel: {
   /** Default: as much as it takes. */
   readonly room?: BindingRoom;
 }): KernelSpec {
-  const { name, groups, workgroupSize, parts, declarations = '', body, room = unlimitedRoom } = kernel;
-  const count: ShaderPart = { uniforms: [{ name: 'groups', type: 'u32', value: groups }] };
+  const { name, workgroupSize, parts, declarations = '', body, room = unlimitedRoom } = kernel;
+  const grid = typeof kernel.groups === 'number' ? null : kernel.groups;
+  const groups =
+    typeof kernel.groups === 'number'
+      ? kernel.groups
+      : kernel.groups.batches * kernel.groups.heads * kernel.groups.tiles * kernel.groups.each;
+  const count: ShaderPart = {
+    uniforms: [
+      { name: 'first_group', type: 'u32', value: { dispatch: 'first' } },
+      { name: 'end_group', type: 'u32', value: { dispatch: 'end' } },
+    ],
+  };
   const { wgsl, bindings, gathered, uniforms } = declareParts([count, ...parts], all =>
     crowdedOut(all, room),
   );
@@ -43,20 +57,20 @@ fn main(
   @builtin(num_workgroups) workgroups: vec3u,
   @builtin(local_invocation_index) lane: u32,
 ) {
-  let group = workgroup.x + workgroup.y * workgroups.x;
-  if (group >= P.groups) {
+  let group = P.first_group + workgroup.x + workgroup.y * workgroups.x;
+  if (group >= P.end_group) {
     return;
   }
 ${body.trimEnd()}
 }`;
   const source = [wgsl, declarations.trim(), main].filter(Boolean).join('\n\n');
-  return { name, wgsl: `${source}\n`, bindings, gathered, uniforms, workgroups: dispatchGrid(groups) };
+  return { name, wgsl: `${source}\n`, bindings, gathered, uniforms, groups, grid };
 }
 
 /** Spreads any number of workgroups over x and y, as one dimension holds 65,535; surplus groups return at once. */
-function dispatchGrid(groups: number): [number, number, number] {
+export function dispatchSize(groups: number): [x: number, y: number] {
   const x = Math.min(groups, maxWorkgroupsPerDimension);
-  return x === 0 ? [0, 1, 1] : [x, Math.ceil(groups / x), 1];
+  return x === 0 ? [0, 1] : [x, Math.ceil(groups / x)];
 }
 
 /** The same kernel on tensors of other names; those that are not in `names` keep theirs. */

@@ -40,7 +40,9 @@ export type EncodeTimeValue =
   /** The same in whole words of 4 bytes. */
   | { readonly wordOf: string }
   /** One that the caller gives, by name. */
-  | { readonly input: string };
+  | { readonly input: string }
+  /** The first workgroup of this dispatch, or the one behind its last. */
+  | { readonly dispatch: 'first' | 'end' };
 
 /** One 4-byte field of a kernel's `Params` uniform, with its value. */
 export interface UniformField {

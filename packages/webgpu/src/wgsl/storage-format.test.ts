@@ -41,11 +41,11 @@ async function castOnGpu(t: Tensor, dtype: DType): Promise<Tensor> {
     stored_store(at, given_value(at));
   }`,
   });
-  const plan = makeKernelPlan(ctx, [kernel], { given: t.size, stored: t.size });
+  const plan = makeKernelPlan(ctx, { kernels: [kernel], spans: { given: t.size, stored: t.size } });
   const [given, stored] = [ctx.upload(t), ctx.upload(Tensor.zeros(t.shape, { dtype }))];
   const invalid = await validationError(ctx.device, () => {
     const encoder = ctx.device.createCommandEncoder();
-    plan.encode(encoder, { given, stored }, {});
+    plan.encode(encoder, { given, stored });
     ctx.device.queue.submit([encoder.finish()]);
   });
   expect(invalid).toBeNull();
