@@ -5,20 +5,18 @@ import type { BackwardProblem } from '../attention/problem.ts';
 import { dequantised } from '../mxfp8/dequantise.ts';
 import { createFp8 } from '../score/fp8.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { type BlockPanels, createBlockPanels } from './block-panels.ts';
+import { createBlockPanels } from './block-panels.ts';
 import { roundTile } from './fp8-tile.ts';
 import { createHeadGradient } from './head-gradient.ts';
-import { padded } from './kernels.ts';
+import { padded, STRIP } from './kernels/kernels.ts';
+import type { Panel } from './kernels/memory.ts';
 import type { Machine } from './machine.ts';
-import { typescriptKernels } from './matmul.ts';
-import { toProbabilities, toScoreGradients } from './probabilities.ts';
 import { createRowResult } from './results.ts';
 import { createRowGradients } from './row-gradients.ts';
 import { createScaledResult, type ScaledResult } from './scaled-result.ts';
 import { createCaptureGradients, createProductGradient, createScoreGradients } from './score-gradients.ts';
 import { createScoreTiles } from './score-tiles.ts';
 import { tileSizeOf, wholeBlocks } from './tile-size.ts';
-import { addWeightedRows } from './weighted-sum.ts';
 
 /** Gradients and largest values by name, those that were asked for; and the gradients of the tensors that the score mod loads floats from. */
 export interface BackwardResults {
@@ -34,46 +32,54 @@ export interface BackwardResults {
 export function backward(
   problem: BackwardProblem,
   givenOperands: BackwardOperands<Tensor>,
-  { kernels = typescriptKernels, tiles: askedSize = tileSizeOf(problem.forward) }: Machine = {},
+  { kernels, tiles: askedSize = tileSizeOf(problem.forward) }: Machine,
 ): BackwardResults {
   const { gradients: wanted, outputs } = problem;
   const { problem: forward, operands } = dequantised(problem.forward, givenOperands);
   const size = forward.fp8?.kind === 'dequantised' ? wholeBlocks(askedSize) : askedSize;
-  const { B, Hq, Hk, Hv, Skv, Dqk, Dv } = forward;
+  const { B, Hq, Hk, Hv, Skv, Dqk, Dv, scale } = forward;
+  const T = size.columns;
+  const { memory } = kernels;
+  memory.reset();
   const wants = (name: GradientName): boolean => wanted.includes(name);
-  const hasProducts = forward.scoreMod !== null || forward.softcap !== null;
   const tiles = createScoreTiles(forward, operands, kernels, size, {
     kRows: wants('dq') && forward.fp8?.kind !== 'dequantised',
     vRows: false,
     vColumns: true,
-    products: hasProducts,
+    qPanels: wants('dk'),
+    products: forward.scoreMod !== null || forward.softcap !== null,
   });
   const { lengths, chain, scores: p, products, ld, v, keep } = tiles;
   const fp8 = createFp8(forward, operands, 'backward');
   const given = createRowGradients(problem, operands, lengths.q, kernels, size.rows, fp8);
-  const { lse, delta } = given;
   const blocks = createBlockPanels(forward, operands, lengths, kernels, size);
   const { q, k, dO8, dOT } = blocks ?? { q: tiles.q, k: tiles.k, dO8: given.dO, dOT: given.dO };
 
-  const ldQ = padded(Dqk);
-  const ldV = padded(Dv);
   function result(
     name: 'dq' | 'dk' | 'dv',
     side: SequenceSide,
     descale: number,
     scale: number,
   ): ScaledResult {
-    const plain = createRowResult(problem[name], side, operands[`raggedOffsets.${name}`]);
-    return createScaledResult(plain, problem[name].shape[3], descale, scale);
+    const desc = problem[name];
+    const plain = createRowResult(memory, desc, side, operands[`raggedOffsets.${name}`]);
+    return createScaledResult(kernels, plain, desc.shape[3], descale, scale, forward.fp8 !== null);
   }
   const { descaleDP, descaleS, descaleDO } = fp8;
-  const dq = wants('dq') ? result('dq', lengths.q, descaleDP * fp8.descaleK, fp8.scaleDQ) : null;
-  const dk = wants('dk') ? result('dk', lengths.kv, descaleDP * fp8.descaleQ, fp8.scaleDK) : null;
+  // dS becomes ∂L/∂(q·k) by the scale of the scores: once per result, except where it is rounded before.
+  const resultScale = forward.fp8 ? 1 : scale;
+  const descaleDQ = resultScale * descaleDP * fp8.descaleK;
+  const descaleDK = resultScale * descaleDP * fp8.descaleQ;
+  const dq = wants('dq') ? result('dq', lengths.q, descaleDQ, fp8.scaleDQ) : null;
+  const dk = wants('dk') ? result('dk', lengths.kv, descaleDK, fp8.scaleDK) : null;
   const dv = wants('dv') ? result('dv', lengths.kv, descaleS * descaleDO, fp8.scaleDV) : null;
   let amaxDP = 0;
-  const dqSums = kernels.allocate(dq ? size.rows * ldQ : 0);
-  const dkHead = dk && createHeadGradient(kernels, dk, Skv, ldQ);
-  const dvHead = dv && createHeadGradient(kernels, dv, Skv, ldV);
+  const tileLength = Math.ceil(size.rows / STRIP) * STRIP;
+  const widthQ = padded(Dqk);
+  const widthV = padded(Dv);
+  const dqSums = memory.floats(dq ? tileLength * widthQ : 0);
+  const dkHead = dk && createHeadGradient(kernels, dk, Skv, Dqk);
+  const dvHead = dv && createHeadGradient(kernels, dv, Skv, Dv);
   const scoreGradients = createScoreGradients(forward, chain, wanted);
   const captureGradients = createCaptureGradients(forward, chain);
   const takers = [...Object.values(scoreGradients), ...(captureGradients ? [captureGradients] : [])];
@@ -83,64 +89,82 @@ export function backward(
 
   const needsScores = dq !== null || dk !== null || takers.length > 0;
   const needsTiles = needsScores || dv !== null;
-  const dp = kernels.allocate(needsScores ? size.rows * ld : 0);
+  const dp = memory.floats(needsScores ? tileLength * T : 0);
   const ownWeights = dv !== null && (keep !== null || forward.fp8 !== null);
-  const weights = ownWeights ? kernels.allocate(size.rows * ld) : p;
+  const weights = ownWeights ? memory.floats(tileLength * T) : p;
 
   function addValueGradient(rows: number, j0: number, columns: number): void {
     if (!dvHead) return;
-    if (ownWeights) weights.set(p);
-    keep?.drop(weights, ld, rows, columns);
-    if (forward.fp8) roundTile(weights, ld, rows, columns, fp8, fp8.scaleS);
-    const add = dOT.isFinite() ? kernels.multiply : addWeightedRows;
-    add(columns, ldV, rows, weights, 0, 1, ld, dOT.data, 0, ldV, dvHead.sums, j0 * ldV, ldV, true);
+    if (keep) keep.drop(p.at, weights.at, ld, rows, columns);
+    else if (ownWeights) weights.values.set(p.values);
+    if (forward.fp8) roundTile(weights.values, T, rows, columns, fp8, fp8.scaleS);
+    const to = dvHead.at + j0 * dvHead.ld;
+    kernels.addTransposedProduct(
+      ...([columns, widthV, rows, weights.at, ld, dOT.panels, dOT.panelBytes, to, dvHead.ld] as const),
+      ...([tiles.ranges(), j0, !dOT.isFinite()] as const),
+    );
   }
 
   function addScoreGradients(b: number, h: number, i0: number, rows: number, tile: number): void {
-    const j0 = tile * size.columns;
+    const j0 = tile * T;
     const columns = tiles.columns(tile);
-    const at = v.columnsAt(tile);
+    const ranges = tiles.ranges();
+    const factor = descaleDO * fp8.descaleV;
     v.load(tile);
-    kernels.multiply(rows, padded(columns), Dv, dO8.data, 0, ldV, 1, v.columns, at, ld, dp, 0, ld, false);
-    if (forward.fp8) for (let n = 0; n < rows * ld; n++) dp[n] *= descaleDO * fp8.descaleV;
-    keep?.drop(dp, ld, rows, columns);
-    toScoreGradients(dp, p, ld, rows, columns, delta);
-    for (const { take } of takers) take(dp, products, ld, b, h, i0, rows, j0, columns);
+    const at = v.columnsAt(tile);
+    kernels.multiplyScores(rows, columns, Dv, dO8.at, dO8.ld, at, dp.at, ld, factor, ranges, j0);
+    keep?.drop(dp.at, dp.at, ld, rows, columns);
+    kernels.toScoreGradients(rows, columns, dp.at, p.at, ld, given.deltaAt);
+    for (const { take } of takers) take(dp.values, products, T, b, h, i0, rows, j0, columns);
 
-    toProductGradient(dp, products, ld, b, h, i0, rows, j0, columns);
-    const dSForK = blocks ? roundBlocks(blocks, rows, columns) : dp;
-    if (forward.fp8 && !blocks) amaxDP = Math.max(amaxDP, roundTile(dp, ld, rows, columns, fp8, fp8.scaleDP));
+    toProductGradient?.(dp.values, products, T, b, h, i0, rows, j0, columns);
+    const forK = forward.fp8 ? roundScoreGradients(rows, columns) : dp;
     if (dq) {
-      const add = k.load(tile) ? kernels.multiply : addWeightedRows;
-      add(rows, ldQ, columns, dp, 0, ld, 1, k.rows, j0 * ldQ, ldQ, dqSums, 0, ldQ, true);
+      const guarded = !k.load(tile);
+      const panels = k.rowsAt(tile);
+      const bytes = k.rowPanelBytes;
+      const to = dqSums.at;
+      const ldQ = 4 * widthQ;
+      kernels.addProduct(rows, widthQ, columns, dp.at, ld, panels, bytes, to, ldQ, ranges, j0, guarded);
     }
     if (dkHead) {
-      const add = q.isFinite() ? kernels.multiply : addWeightedRows;
-      add(columns, ldQ, rows, dSForK, 0, 1, ld, q.data, 0, ldQ, dkHead.sums, j0 * ldQ, ldQ, true);
+      const to = dkHead.at + j0 * dkHead.ld;
+      kernels.addTransposedProduct(
+        ...([columns, widthQ, rows, forK.at, ld, q.panels, q.panelBytes, to, dkHead.ld] as const),
+        ...([ranges, j0, !q.isFinite()] as const),
+      );
     }
   }
 
-  /** Rounds dS for dq in place and gives it as dk takes it. */
-  function roundBlocks(panels: BlockPanels, rows: number, columns: number): Float32Array {
-    for (let i = 0; i < rows; i++) {
-      for (let at = i * ld; at < i * ld + columns; at++) amaxDP = Math.max(amaxDP, Math.abs(dp[at]));
+  /** Rounds ∂L/∂(q·k) for dq in place and gives it as dk takes it. */
+  function roundScoreGradients(rows: number, columns: number): Panel {
+    const { values } = dp;
+    for (let n = 0; n < rows * T; n++) values[n] *= scale;
+    if (!blocks) {
+      amaxDP = Math.max(amaxDP, roundTile(values, T, rows, columns, fp8, fp8.scaleDP));
+      return dp;
     }
-    return panels.round(dp, ld, rows, columns);
+    for (let i = 0; i < rows; i++) {
+      for (let at = i * T; at < i * T + columns; at++) amaxDP = Math.max(amaxDP, Math.abs(values[at]));
+    }
+    return blocks.round(values, T, rows, columns);
   }
 
   function addTile(b: number, h: number, i0: number, rows: number, tile: number): void {
     if (!tiles.compute(tile)) return;
+    const j0 = tile * T;
     const columns = tiles.columns(tile);
-    toProbabilities(p, ld, rows, columns, lse);
-    keep?.load(b, h, i0, rows, tile * size.columns, columns);
-    addValueGradient(rows, tile * size.columns, columns);
+    kernels.toProbabilities(rows, columns, p.at, ld, given.lseAt, tiles.ranges(), j0);
+    keep?.load(b, h, i0, rows, j0, columns);
+    addValueGradient(rows, j0, columns);
     if (needsScores) addScoreGradients(b, h, i0, rows, tile);
   }
 
   function addSinkGradient(h: number, rows: number): void {
     if (!dsink || !sinks) return;
     for (let i = 0; i < rows; i++) {
-      if (lse[i] !== -Infinity) dsink[h] -= Math.exp(sinks[h] - lse[i]) * delta[i];
+      const lse = given.lse(i);
+      if (lse !== -Infinity) dsink[h] -= Math.exp(sinks[h] - lse) * given.delta(i);
     }
   }
 
@@ -156,9 +180,9 @@ export function backward(
         if (!needsTiles) continue;
         tiles.select(b, h, i0, rows);
         blocks?.load(b, h, i0, rows);
-        dqSums.fill(0);
+        dqSums.values.fill(0);
         for (let t = tiles.firstTile(); t < tiles.endTile(); t++) addTile(b, h, i0, rows, t);
-        dq?.store(b, h, i0, rows, dqSums, 0, ldQ);
+        dq?.store(b, h, i0, rows, dqSums.at, 4 * widthQ);
       }
     }
   }

@@ -7,7 +7,8 @@ import { required } from '../attention/required.ts';
 import { roundToBlocks } from '../mxfp8/quantise.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { createHeadPanels, type HeadPanels } from './head-panels.ts';
-import type { Kernels } from './kernels.ts';
+import type { Kernels } from './kernels/kernels.ts';
+import type { Panel } from './kernels/memory.ts';
 import { createRowPanel, type RowPanel } from './row-panel.ts';
 import type { TileSize } from './tile-size.ts';
 import { createUnpack, type Unpack } from './unpack.ts';
@@ -21,10 +22,10 @@ export interface BlockPanels {
   /** Turns to `rows` query rows from i0 of head h of sequence b. */
   load(b: number, h: number, i0: number, rows: number): void;
   /**
-   * Rounds a tile of dS (rows `ld` apart) in blocks along keys, in place, and gives a copy rounded along queries. Tiles start
-   * where blocks do.
+   * Rounds a tile of dS (rows `ld` numbers apart) in blocks along keys, in place, and gives a copy rounded along queries. Tiles
+   * start where blocks do.
    */
-  round(dS: Float32Array, ld: number, rows: number, columns: number): Float32Array;
+  round(dS: Float32Array, ld: number, rows: number, columns: number): Panel;
 }
 
 /** These of a dequantised problem; null for one that never had block scales. */
@@ -37,21 +38,26 @@ export function createBlockPanels(
 ): BlockPanels | null {
   if (fp8?.kind !== 'dequantised') return null;
   const { dtype } = fp8;
-  const unpack = (name: Mxfp8RoundedName, side: SequenceSide): { unpack: Unpack; D: number } => {
+  const unpack = (
+    name: Mxfp8RoundedName,
+    side: SequenceSide,
+    maxRows: number,
+  ): { unpack: Unpack; D: number } => {
     const t = required(`mxfp8.${name}`, mxfp8?.[name]);
     const D = t.shape[3];
-    return { D, unpack: createUnpack(createAddressing(describeDense(name, t), t, side), t.dtype, D) };
+    const addressing = createAddressing(describeDense(name, t), t, side);
+    return { D, unpack: createUnpack(kernels, addressing, t.dtype, D, maxRows) };
   };
   const rowPanel = (name: Mxfp8RoundedName): RowPanel => {
-    const { unpack: read, D } = unpack(name, lengths.q);
-    return createRowPanel(kernels, read, size.rows, D);
+    const { unpack: read, D } = unpack(name, lengths.q, size.rows);
+    return createRowPanel(kernels, read, size.rows, D, true);
   };
   const [q, dO8, dOT] = (['qT', 'dO8', 'dOT'] as const).map(rowPanel);
-  const keys = unpack('kT', lengths.kv);
+  const keys = unpack('kT', lengths.kv, size.columns);
   const k = createHeadPanels(kernels, keys.unpack, {
     ...{ positions: Skv, D: keys.D, T: size.columns, rows: true, columns: false },
   });
-  const alongQueries = kernels.allocate(size.rows * size.columns);
+  const alongQueries = kernels.memory.floats(size.rows * size.columns);
   return {
     q,
     dO8,
@@ -62,8 +68,9 @@ export function createBlockPanels(
       k.select(b, Math.floor(h / (Hq / Hk)), lengths.kv.length(b));
     },
     round(dS, ld, rows, columns) {
-      alongQueries.set(dS);
-      roundToBlocks(alongQueries, { outer: columns, inner: rows, outerStep: 1, innerStep: ld }, dtype);
+      const { values } = alongQueries;
+      values.set(dS);
+      roundToBlocks(values, { outer: columns, inner: rows, outerStep: 1, innerStep: ld }, dtype);
       roundToBlocks(dS, { outer: rows, inner: columns, outerStep: ld, innerStep: 1 }, dtype);
       return alongQueries;
     },

@@ -4,16 +4,13 @@ import { dequantised } from '../mxfp8/dequantise.ts';
 import { dropoutMaskOf } from '../score/dropout-mask.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { roundTile } from './fp8-tile.ts';
-import { padded } from './kernels.ts';
+import { padded, STRIP } from './kernels/kernels.ts';
 import type { Machine } from './machine.ts';
-import { typescriptKernels } from './matmul.ts';
-import { toProbabilities } from './probabilities.ts';
 import { createRowResult, createStatistic } from './results.ts';
 import { createScaledResult } from './scaled-result.ts';
 import { createScoreTiles } from './score-tiles.ts';
-import { createOnlineSoftmax } from './softmax.ts';
+import { createRunningSoftmax } from './softmax.ts';
 import { tileSizeOf } from './tile-size.ts';
-import { addWeightedRows } from './weighted-sum.ts';
 
 /**
  * The forward results of a problem, tile by tile (FlashAttention, Dao et al. 2022, algorithm 1, with the rescaling of
@@ -26,40 +23,48 @@ import { addWeightedRows } from './weighted-sum.ts';
 export function forward(
   asked: AttentionProblem,
   given: Operands<Tensor>,
-  { kernels = typescriptKernels, tiles: size = tileSizeOf(asked) }: Machine = {},
+  { kernels, tiles: size = tileSizeOf(asked) }: Machine,
 ): SdpaResult<Tensor> {
   const { problem, operands } = dequantised(asked, given);
   // P is normalised before it is rounded, unless operands have block scales.
   const twoPasses = problem.fp8?.kind === 'scaled';
   const { B, Hq, Dv } = problem;
   const T = size.columns;
-  const forms = { kRows: false, vRows: true, vColumns: false, products: false };
+  const { memory } = kernels;
+  memory.reset();
+  const forms = { kRows: false, vRows: true, vColumns: false, qPanels: false, products: false };
   const tiles = createScoreTiles(problem, operands, kernels, size, forms);
   const { lengths, scores, ld, v, keep, fp8 } = tiles;
-  const softmax = createOnlineSoftmax(size.rows);
-  const ldO = padded(Dv);
-  const sums = kernels.allocate(size.rows * ldO);
+  const softmax = createRunningSoftmax(memory, size.rows);
+  const width = padded(Dv);
+  const ldO = 4 * width;
+  const sums = memory.floats(Math.ceil(size.rows / STRIP) * STRIP * width);
   const sinks = operands.sink?.toFloat64();
 
-  const plainO = createRowResult(problem.o, lengths.q, operands['raggedOffsets.o']);
-  const o = createScaledResult(plainO, Dv, fp8.descaleS * fp8.descaleV, fp8.scaleO);
+  const plainO = createRowResult(memory, problem.o, lengths.q, operands['raggedOffsets.o']);
+  const descaleO = fp8.descaleS * fp8.descaleV;
+  const o = createScaledResult(kernels, plainO, Dv, descaleO, fp8.scaleO, problem.fp8 !== null);
   const lse = createStatistic(problem, lengths.q, -Infinity);
   const max = problem.outputs.max ? createStatistic(problem, lengths.q, -Infinity) : null;
   const sumExp = problem.outputs.sumExp ? createStatistic(problem, lengths.q, 0) : null;
 
-  const rowLse = new Float64Array(size.rows);
+  const rowLse = memory.floats(size.rows);
   let amaxS = 0;
 
   function addScores(b: number, h: number, i0: number, rows: number, tile: number): void {
     if (!tiles.compute(tile)) return;
-    softmax.update(scores, ld, rows, tiles.columns(tile), sums, ldO, ldO);
+    const { largest, sum } = softmax;
+    const n = tiles.columns(tile);
+    const ranges = tiles.ranges();
+    kernels.updateSoftmax(rows, n, scores.at, ld, largest, sum, sums.at, ldO, width, ranges, tile * T);
     if (!twoPasses) addValues(b, h, i0, rows, tile);
   }
 
   /** The second pass of FP8. */
   function addRounded(b: number, h: number, i0: number, rows: number, tile: number): void {
     if (!tiles.compute(tile)) return;
-    toProbabilities(scores, ld, rows, tiles.columns(tile), rowLse);
+    const n = tiles.columns(tile);
+    kernels.toProbabilities(rows, n, scores.at, ld, rowLse.at, tiles.ranges(), tile * T);
     addValues(b, h, i0, rows, tile);
   }
 
@@ -68,28 +73,32 @@ export function forward(
     const columns = tiles.columns(tile);
     if (keep) {
       keep.load(b, h, i0, rows, j0, columns);
-      keep.drop(scores, ld, rows, columns);
+      keep.drop(scores.at, scores.at, ld, rows, columns);
     }
-    if (problem.fp8) amaxS = Math.max(amaxS, roundTile(scores, ld, rows, columns, fp8, fp8.scaleS));
-    const add = v.load(tile) ? kernels.multiply : addWeightedRows;
-    add(rows, ldO, columns, scores, 0, ld, 1, v.rows, j0 * ldO, ldO, sums, 0, ldO, true);
+    if (problem.fp8) amaxS = Math.max(amaxS, roundTile(scores.values, T, rows, columns, fp8, fp8.scaleS));
+    const guarded = !v.load(tile);
+    const ranges = tiles.ranges();
+    const at = v.rowsAt(tile);
+    const bytes = v.rowPanelBytes;
+    kernels.addProduct(rows, width, columns, scores.at, ld, at, bytes, sums.at, ldO, ranges, j0, guarded);
   }
 
   function finishStatistics(rows: number): void {
     const { m, l } = softmax;
-    for (let i = 0; i < rows; i++) rowLse[i] = l[i] === 0 ? -Infinity : m[i] + Math.log(l[i]);
+    const { values } = rowLse;
+    for (let i = 0; i < rows; i++) values[i] = l(i) === 0 ? -Infinity : m(i) + Math.log(l(i));
   }
 
   function storeRows(b: number, h: number, i0: number, rows: number): void {
     const { m, l } = softmax;
     for (let i = 0; i < rows; i++) {
-      if (l[i] === 0) continue;
-      if (!twoPasses) for (let d = 0; d < Dv; d++) sums[i * ldO + d] /= l[i];
-      lse.set(b, h, i0 + i, rowLse[i]);
-      max?.set(b, h, i0 + i, m[i]);
-      sumExp?.set(b, h, i0 + i, l[i]);
+      if (l(i) === 0) continue;
+      lse.set(b, h, i0 + i, rowLse.values[i]);
+      max?.set(b, h, i0 + i, m(i));
+      sumExp?.set(b, h, i0 + i, l(i));
     }
-    o.store(b, h, i0, rows, sums, 0, ldO);
+    if (!twoPasses) kernels.divideRows(rows, width, sums.at, ldO, softmax.sum);
+    o.store(b, h, i0, rows, sums.at, ldO);
   }
 
   for (let b = 0; b < B; b++) {
@@ -99,8 +108,9 @@ export function forward(
         const rows = Math.min(size.rows, length - i0);
         tiles.select(b, h, i0, rows);
         softmax.start(rows, sinks ? sinks[h] : -Infinity);
-        sums.fill(0);
-        const [first, end] = [tiles.firstTile(), tiles.endTile()];
+        sums.values.fill(0);
+        const first = tiles.firstTile();
+        const end = tiles.endTile();
         for (let t = first; t < end; t++) addScores(b, h, i0, rows, t);
         finishStatistics(rows);
         if (twoPasses) for (let t = first; t < end; t++) addRounded(b, h, i0, rows, t);

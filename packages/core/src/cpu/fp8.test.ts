@@ -9,6 +9,9 @@ import type { DType } from '../tensor/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { backward } from './backward.ts';
 import { forward } from './forward.ts';
+import { bestVariant, createKernels } from './kernels/host-kernels.ts';
+
+const kernels = createKernels(bestVariant());
 
 function normal(shape: readonly number[], seed: number, dtype: DType): Tensor {
   const count = shape.reduce((n, extent) => n * extent, 1);
@@ -82,7 +85,7 @@ describe.each(['f8e4m3', 'f8e5m2'] as const)('FP8 in %s agrees with the referenc
     for (const outDType of ['f32', dtype] as const) {
       const exact = exactSdpa(q, k, v, { ...all, outDType });
       const { problem, operands } = normalise({ q, k, v }, { ...all, outDType });
-      const got = forward(problem, operands, { tiles: { rows: 5, columns: 8 } });
+      const got = forward(problem, operands, { kernels, tiles: { rows: 5, columns: 8 } });
       const step = unit * largest(v) * fp8.descaleV * fp8.scaleO;
       expectAgreement(got.o, exact.o, 'o', step, outDType === 'f32' ? 0 : unit);
       for (const name of ['lse', 'amaxS', 'amaxO'] as const)
@@ -94,7 +97,7 @@ describe.each(['f8e4m3', 'f8e5m2'] as const)('FP8 in %s agrees with the referenc
       const inputs = { q, k, v, o, lse, dO };
       const { dCaptures: _none, ...exact } = exactSdpaBackward(inputs, { ...all, gradDType });
       const { problem, operands } = normaliseBackward(inputs, { ...all, gradDType });
-      const { gradients } = backward(problem, operands, { tiles: { rows: 5, columns: 8 } });
+      const { gradients } = backward(problem, operands, { kernels, tiles: { rows: 5, columns: 8 } });
       expect(Object.keys(gradients).sort()).toEqual(Object.keys(exact).sort());
       const dS = largest(exact.amaxDP ?? o);
       const P = options.dropout ? 4 / 3 : 1;
@@ -125,6 +128,6 @@ test('paged keys and values compose with FP8', () => {
     { q, k: pagedK.container, v: pagedV.container },
     { ...options, ...tables },
   );
-  const got = forward(problem, operands).o;
+  const got = forward(problem, operands, { kernels }).o;
   expectAgreement(got, exactSdpa(q, k, v, options).o, 'o', largest(v) / 8, 0);
 });

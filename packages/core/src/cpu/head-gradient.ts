@@ -1,4 +1,4 @@
-import type { Kernels } from './kernels.ts';
+import { type Kernels, padded, STRIP } from './kernels/kernels.ts';
 import type { RowResult } from './results.ts';
 
 /**
@@ -6,38 +6,43 @@ import type { RowResult } from './results.ts';
  * fixed order.
  */
 export interface HeadGradient {
-  /** Row-major: position j at `sums[j·ld]`. */
-  readonly sums: Float32Array;
+  /** Address of the row-major sums; rows are `ld` bytes apart. */
+  readonly at: number;
+  readonly ld: number;
   /** Turns to head h of sequence b, and stores the one before. */
   select(b: number, h: number, length: number): void;
   /** Stores the last head. */
   finish(): void;
 }
 
-/** Sums for heads of up to `positions` positions, rows `ld` apart. */
+/** Sums for heads of up to `positions` positions of head size D. */
 export function createHeadGradient(
-  kernels: Kernels,
+  { memory }: Kernels,
   result: RowResult,
   positions: number,
-  ld: number,
+  D: number,
 ): HeadGradient {
-  const sums = kernels.allocate(positions * ld);
+  const width = padded(D);
+  const ld = 4 * width;
+  // The last strip of a product may write a few rows beyond the head.
+  const sums = memory.scratch((positions + STRIP) * width);
   let b = 0;
   let h = 0;
   let length = 0;
   function finish(): void {
-    result.store(b, h, 0, length, sums, 0, ld);
+    result.store(b, h, 0, length, sums.at, ld);
     length = 0;
   }
   return {
-    sums,
+    at: sums.at,
+    ld,
     select(nextB, nextH, nextLength) {
       if (nextB === b && nextH === h && length > 0) return;
       finish();
       b = nextB;
       h = nextH;
       length = nextLength;
-      sums.fill(0, 0, length * ld);
+      sums.values.fill(0, 0, (length + STRIP) * width);
     },
     finish,
   };

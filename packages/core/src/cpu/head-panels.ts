@@ -1,16 +1,16 @@
-import { type Kernels, padded } from './kernels.ts';
+import { type Kernels, PANEL_BYTES, padded } from './kernels/kernels.ts';
 import type { Unpack } from './unpack.ts';
 
 /**
- * One head of k or v as f32 panels. It serves all query rows of all query heads that share it, tile by tile: what no
+ * One head of k or v as f32 panels of B. It serves all query rows of all query heads that share it, tile by tile: what no
  * query looks at is never read.
  */
 export interface HeadPanels {
-  /** Row-major, element (j, d) is `rows[j·ldRows + d]`; empty if it was not asked for. */
-  readonly rows: Float32Array;
-  readonly ldRows: number;
-  /** Transposed tile by tile, element (d, j) of tile t is `columns[columnsAt(t) + d·T + j − t·T]`; empty if not asked for. */
-  readonly columns: Float32Array;
+  /** Address of the panels of a tile whose depth is the positions; only if they were asked for. */
+  rowsAt(tile: number): number;
+  /** Distance between these panels. */
+  readonly rowPanelBytes: number;
+  /** Address of the panels of a tile whose depth is the head size; only if they were asked for. */
   columnsAt(tile: number): number;
   /** Turns to head h of sequence b, `length` positions long. */
   select(b: number, h: number, length: number): void;
@@ -22,9 +22,9 @@ const UNLOADED = 0;
 const FINITE = 1;
 const NOT_FINITE = 2;
 
-/** Panels for up to `positions` positions of head size D in tiles of T positions. */
+/** Panels for up to `positions` positions of head size D in tiles of T positions, a multiple of `PANEL`. */
 export function createHeadPanels(
-  kernels: Kernels,
+  { memory, packRows, packColumns, areFinite }: Kernels,
   unpack: Unpack,
   {
     positions,
@@ -41,19 +41,22 @@ export function createHeadPanels(
   },
 ): HeadPanels {
   const tiles = Math.ceil(positions / T);
-  const ldRows = padded(D);
-  const rowPanel = kernels.allocate(rows ? tiles * T * ldRows : 0);
-  const columnPanel = kernels.allocate(columns ? tiles * T * D : 0);
+  const width = padded(D);
+  const rowPanelBytes = T * PANEL_BYTES;
+  const rowPanels = memory.scratch(rows ? tiles * T * width : 0).at;
+  const columnPanels = memory.scratch(columns ? tiles * T * D : 0).at;
+  const staging = memory.floats(T * width).at;
   const state = new Uint8Array(tiles);
   let b = -1;
   let h = -1;
   let length = 0;
+  const rowsAt = (tile: number): number => rowPanels + tile * T * width * 4;
+  const columnsAt = (tile: number): number => columnPanels + tile * T * D * 4;
 
   return {
-    rows: rowPanel,
-    ldRows,
-    columns: columnPanel,
-    columnsAt: tile => tile * T * D,
+    rowsAt,
+    rowPanelBytes,
+    columnsAt,
     select(nextB, nextH, nextLength) {
       if (nextB === b && nextH === h) return;
       b = nextB;
@@ -64,11 +67,12 @@ export function createHeadPanels(
     load(tile) {
       if (state[tile] === UNLOADED) {
         const from = tile * T;
-        const to = Math.min(from + T, length);
-        let finite = true;
-        if (rows) finite = unpack(b, h, from, to, rowPanel, from * ldRows, ldRows, 1);
-        if (columns) finite = unpack(b, h, from, to, columnPanel, tile * T * D, 1, T);
-        state[tile] = finite ? FINITE : NOT_FINITE;
+        const count = Math.min(T, length - from);
+        unpack(b, h, from, from + count, staging);
+        if (rows) packRows(count, width, staging, 4 * width, rowsAt(tile), rowPanelBytes);
+        // Positions that fill up the last panel hold what was there before; nobody looks at their scores.
+        if (columns) packColumns(padded(count), D, staging, 4 * width, columnsAt(tile));
+        state[tile] = areFinite(count * width, staging) ? FINITE : NOT_FINITE;
       }
       return state[tile] === FINITE;
     },

@@ -1,44 +1,63 @@
+import { createLengths } from '../attention/lengths.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import { createProblemDropout } from '../score/dropout.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import { createDrawMasks, type WriteMasks } from './draw-masks.ts';
+import { type Kernels, MASK_MARGIN } from './kernels/kernels.ts';
 import type { TileSize } from './tile-size.ts';
 
 /** Dropout of one tile of probabilities at a time. */
 export interface KeepTile {
-  /** Factor of the kept ones. */
-  readonly scale: number;
-  /** 1 = kept; row i and key j of the loaded tile at `data[i·ld + j]`. */
-  readonly data: Uint8Array;
-  readonly ld: number;
   load(b: number, h: number, i0: number, rows: number, j0: number, columns: number): void;
-  /** Multiplies weights (rows `ldWeights` apart) by the scale where they are kept, and sets the others to 0. */
-  drop(weights: Float32Array, ldWeights: number, rows: number, columns: number): void;
+  /**
+   * Multiplies the weights at `source` (rows `ld` bytes apart) by the scale of the kept ones where they are kept, and by 0
+   * elsewhere, whatever they are; to `target`, which may be the same.
+   */
+  drop(source: number, target: number, ld: number, rows: number, columns: number): void;
 }
 
 /** The dropout of a problem tile by tile, null when it has none. */
 export function createKeepTile(
   problem: AttentionProblem,
   operands: Operands<Tensor>,
-  { rows: maxRows, columns: ld }: TileSize,
+  kernels: Kernels,
+  { rows: maxRows, columns: maxColumns }: TileSize,
 ): KeepTile | null {
-  if (!problem.dropout) return null;
-  const { keepRow } = createProblemDropout(problem, operands);
-  const { scale } = problem.dropout;
-  const data = new Uint8Array(maxRows * ld);
+  const { dropout } = problem;
+  if (!dropout) return null;
+  const width = maxColumns + 2 * MASK_MARGIN;
+  const ld = 4 * width;
+  const masks = kernels.memory.allocate(Int32Array, maxRows * width);
+  const at = masks.at + 4 * MASK_MARGIN;
+  const drawn =
+    dropout.kind === 'philox' && kernels.draws
+      ? createDrawMasks(problem, dropout, createLengths(problem, operands).kv, kernels.draws)
+      : null;
+  const write: WriteMasks = drawn ?? readMasks(problem, operands, maxColumns, masks, width);
   return {
-    scale,
-    data,
-    ld,
-    load(b, h, i0, rows, j0, columns) {
-      for (let i = 0; i < rows; i++) keepRow(b, h, i0 + i, j0, j0 + columns, data, i * ld);
+    load: (b, h, i0, rows, j0, columns) => write(b, h, i0, rows, j0, columns, at, ld),
+    drop(source, target, ldWeights, rows, columns) {
+      kernels.dropWeights(rows, columns, source, target, ldWeights, at, ld, dropout.scale);
     },
-    drop(weights, ldWeights, rows, columns) {
-      for (let i = 0; i < rows; i++) {
-        for (let j = 0; j < columns; j++) {
-          const at = i * ldWeights + j;
-          weights[at] = data[i * ld + j] === 0 ? 0 : scale * weights[at];
-        }
-      }
-    },
+  };
+}
+
+/** Masks from the decisions that the host makes, row by row. */
+function readMasks(
+  problem: AttentionProblem,
+  operands: Operands<Tensor>,
+  maxColumns: number,
+  masks: { readonly values: Int32Array },
+  width: number,
+): WriteMasks {
+  const { keepRow } = createProblemDropout(problem, operands);
+  const kept = new Uint8Array(maxColumns);
+  return (b, h, i0, rows, j0, columns) => {
+    const { values } = masks;
+    for (let i = 0; i < rows; i++) {
+      keepRow(b, h, i0 + i, j0, j0 + columns, kept, 0);
+      const row = MASK_MARGIN + i * width;
+      for (let j = 0; j < columns; j++) values[row + j] = -kept[j];
+    }
   };
 }

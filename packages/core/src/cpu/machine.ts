@@ -1,8 +1,8 @@
-import type { Kernels } from './kernels.ts';
+import type { Kernels } from './kernels/kernels.ts';
 import type { TileSize } from './tile-size.ts';
 
-/** What a pass runs on, where the defaults are not wanted: who multiplies, and how the score matrix is cut up. */
+/** What a pass runs on: who computes, and how the score matrix is cut up where the default is not wanted. */
 export interface Machine {
-  readonly kernels?: Kernels;
+  readonly kernels: Kernels;
   readonly tiles?: TileSize;
 }

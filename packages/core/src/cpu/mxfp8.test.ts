@@ -8,6 +8,9 @@ import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../referen
 import { Tensor } from '../tensor/tensor.ts';
 import { backward } from './backward.ts';
 import { forward } from './forward.ts';
+import { bestVariant, createKernels } from './kernels/host-kernels.ts';
+
+const kernels = createKernels(bestVariant());
 
 const shape = { B: 2, Hq: 4, Hk: 2, Sq: 70, Skv: 77, D: 12 };
 const calls: Readonly<Record<string, SdpaBackwardOptions<Tensor>>> = {
@@ -44,7 +47,7 @@ test.each(Object.entries(calls))('MXFP8 agrees with the reference: %s', (_, opti
   const tiles = { rows: 32, columns: 32 };
   const exact = exactSdpa(q, k, v, { ...all, outputs });
   const call = normalise({ q, k, v }, { ...all, outputs });
-  const got = forward(call.problem, call.operands, { tiles });
+  const got = forward(call.problem, call.operands, { kernels, tiles });
   expect(Math.max(...errors(got.lse, exact.lse))).toBeLessThan(2e-5);
   /*
    * P is rounded relative to the largest score so far instead of the row's: two roundings of 2^-4 relative and 2^-14 absolute
@@ -62,7 +65,7 @@ test.each(Object.entries(calls))('MXFP8 agrees with the reference: %s', (_, opti
   const inputs = { q, k, v, o, lse, dO };
   const { dCaptures: _none, ...want } = exactSdpaBackward(inputs, { ...all, outputs });
   const back = normaliseBackward(inputs, { ...all, outputs });
-  const { gradients } = backward(back.problem, back.operands, { tiles });
+  const { gradients } = backward(back.problem, back.operands, { kernels, tiles });
   expect(Object.keys(gradients).sort()).toEqual(Object.keys(want).sort());
   // P is taken from lse and dS from blocks that start where those of the reference do: only a few round the other way.
   const dS = largest(want.amaxDP as Tensor);
@@ -81,7 +84,7 @@ test('tiles of any size start where blocks do', () => {
   const { o, lse } = exactSdpa(q, k, v, all);
   const { problem, operands } = normaliseBackward({ q, k, v, o, lse, dO }, all);
   const run = (rows: number, columns: number) =>
-    backward(problem, operands, { tiles: { rows, columns } }).gradients;
+    backward(problem, operands, { kernels, tiles: { rows, columns } }).gradients;
   const [small, large] = [run(5, 8), run(96, 96)];
   for (const name of ['dq', 'dk', 'dv'] as const) {
     const [a, b] = [small[name], large[name]] as [Tensor, Tensor];

@@ -17,6 +17,7 @@ import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../referen
 import { Tensor } from '../tensor/tensor.ts';
 import { backward } from './backward.ts';
 import { forward } from './forward.ts';
+import { createKernels, supportedVariants } from './kernels/host-kernels.ts';
 
 /** Every tensor of a result, those of captures too. */
 function tensorsOf(results: object): Map<string, Tensor> {
@@ -42,9 +43,12 @@ function expectAgreement(got: object, exact: object, problem: RandomProblem): vo
   }
 }
 
-/** Forward and backward in tiles of a size that the problem's number decides. */
+const allKernels = supportedVariants().map(createKernels);
+
+/** Forward and backward, on kernels and in tiles of a size that the problem's number decides. */
 function check(problem: RandomProblem): void {
-  const tiles = { rows: 1 + (problem.number % 9), columns: 4 * (1 + (problem.number % 3)) };
+  const kernels = allKernels[problem.number % allKernels.length];
+  const tiles = { rows: 1 + (problem.number % 9), columns: 8 * (1 + (problem.number % 4)) };
   const { q, k, v, dO, dLse, ...rest } = randomCall(
     problem,
     data => Tensor.wrap(data.data, data),
@@ -53,12 +57,12 @@ function check(problem: RandomProblem): void {
   const options = rest.options as SdpaBackwardOptions<Tensor>;
   const call = normalise({ q, k, v }, options);
   const exact = exactSdpa(q, k, v, options);
-  expectAgreement(forward(call.problem, call.operands, { tiles }), exact, problem);
+  expectAgreement(forward(call.problem, call.operands, { kernels, tiles }), exact, problem);
   if (!problem.backward) return;
   const { o, lse } = exact;
   const inputs = { q, k, v, o, lse, dO, dLse };
   const back = normaliseBackward(inputs, options);
-  const { gradients, dCaptures } = backward(back.problem, back.operands, { tiles });
+  const { gradients, dCaptures } = backward(back.problem, back.operands, { kernels, tiles });
   const got = { ...gradients, ...(dCaptures && { dCaptures }) };
   expectAgreement(got, exactSdpaBackward(inputs, options), problem);
 }

@@ -1,12 +1,15 @@
 import type { Visibility } from '../attention/visibility.ts';
+import type { Memory } from './kernels/memory.ts';
 
 /** How much of a tile of the score matrix is seen. */
 export type Seen = 'none' | 'some' | 'all';
 
-/** The keys that each row of a query tile may see by lengths and diagonal band: row i sees lo[i] ≤ j < hi[i]. */
+/** The keys that each row of a query tile may see by lengths and diagonal band: row i sees lo(i) ≤ j < hi(i). */
 export interface RowRanges {
-  readonly lo: Int32Array;
-  readonly hi: Int32Array;
+  /** Address of the ranges, two i32 per row, as kernels take them. */
+  readonly at: number;
+  lo(i: number): number;
+  hi(i: number): number;
   /** Turns to `count` rows from row i0 of sequence b. */
   select(b: number, i0: number, count: number): void;
   /** All keys that any row may see lie in first ≤ j < end. */
@@ -17,25 +20,30 @@ export interface RowRanges {
 }
 
 /** Ranges for query tiles of at most `rows` rows. */
-export function createRowRanges({ keyRange }: Pick<Visibility, 'keyRange'>, rows: number): RowRanges {
-  const lo = new Int32Array(rows);
-  const hi = new Int32Array(rows);
+export function createRowRanges(
+  { keyRange }: Pick<Visibility, 'keyRange'>,
+  memory: Memory,
+  rows: number,
+): RowRanges {
+  const ranges = memory.allocate(Int32Array, 2 * rows);
   let first = 0;
   let end = 0;
   let sharedFirst = 0;
   let sharedEnd = 0;
   return {
-    lo,
-    hi,
+    at: ranges.at,
+    lo: i => ranges.values[2 * i],
+    hi: i => ranges.values[2 * i + 1],
     select(b, i0, count) {
+      const { values } = ranges;
       first = Infinity;
       end = 0;
       sharedFirst = 0;
       sharedEnd = Infinity;
       for (let i = 0; i < count; i++) {
         const [from, to] = keyRange(b, i0 + i);
-        lo[i] = from;
-        hi[i] = to;
+        values[2 * i] = from;
+        values[2 * i + 1] = to;
         if (from < to) first = Math.min(first, from);
         end = Math.max(end, to);
         sharedFirst = Math.max(sharedFirst, from);

@@ -1,3 +1,4 @@
+import { type Kernels, padded } from './kernels/kernels.ts';
 import type { RowResult } from './results.ts';
 
 /** A result whose sums are stored times a scale. */
@@ -6,26 +7,31 @@ export interface ScaledResult extends RowResult {
   amax(): number;
 }
 
-/** Multiplies panels by `descale` and then `scale`, in place, on their way to a result. */
+/** Multiplies rows of head size D by `descale` and then `scale`, in place, on their way to a result. */
 export function createScaledResult(
+  { memory, scaleRows }: Kernels,
   { tensor, store }: RowResult,
   D: number,
   descale: number,
   scale: number,
+  hasAmax: boolean,
 ): ScaledResult {
   let amax = 0;
+  function measure(from: number): void {
+    const { f32 } = memory;
+    for (let n = from; n < from + D; n++) {
+      f32[n] *= descale;
+      amax = Math.max(amax, Math.abs(f32[n]));
+      f32[n] *= scale;
+    }
+  }
   return {
     tensor,
     amax: () => amax,
-    store(b, h, s0, count, panel, at, ld) {
-      for (let r = 0; r < count; r++) {
-        for (let n = at + r * ld; n < at + r * ld + D; n++) {
-          panel[n] *= descale;
-          amax = Math.max(amax, Math.abs(panel[n]));
-          panel[n] *= scale;
-        }
-      }
-      store(b, h, s0, count, panel, at, ld);
+    store(b, h, s0, count, at, ld) {
+      if (hasAmax) for (let r = 0; r < count; r++) measure((at + r * ld) >> 2);
+      else if (descale * scale !== 1) scaleRows(count, padded(D), at, ld, descale * scale);
+      store(b, h, s0, count, at, ld);
     },
   };
 }

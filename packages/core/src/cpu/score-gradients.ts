@@ -7,7 +7,7 @@ import { Tensor } from '../tensor/tensor.ts';
 
 /**
  * Takes one tile of ds = ∂L/∂(final score): row i0 + i and key j0 + j at `ds[i·ld + j]`, 0 where nothing is seen. `products`
- * holds q·k of the same pairs where the problem has a score mod or softcap.
+ * holds the scaled q·k of the same pairs where the problem has a score mod or softcap.
  */
 export type TakeTile = (
   ds: Float32Array,
@@ -71,7 +71,7 @@ function alibiGradient(Hq: number, { distance }: ScoreChain): ScoreGradient {
 
 /** The gradients of the tensors that the score mod loads floats from, by name. */
 export function createCaptureGradients(
-  { captures, scale }: AttentionProblem,
+  { captures }: AttentionProblem,
   chain: ScoreChain,
 ): { readonly take: TakeTile; results(): Readonly<Record<string, Tensor>> } | null {
   const names = chain.differentiableCaptures;
@@ -85,8 +85,7 @@ export function createCaptureGradients(
         for (let j = 0; j < columns; j++) {
           const at = i * ld + j;
           if (ds[at] === 0) continue;
-          const x = scale * products[at];
-          for (const { name, index, value } of chain.captureDerivatives(x, b, h, i0 + i, j0 + j)) {
+          for (const { name, index, value } of chain.captureDerivatives(products[at], b, h, i0 + i, j0 + j)) {
             sums[name][index] += ds[at] * value;
           }
         }
@@ -102,23 +101,17 @@ export function createCaptureGradients(
   };
 }
 
-/** ∂L/∂(q·k) of a tile, in place of its ds. */
+/** ∂L/∂(scale·q·k) of a tile, in place of its ds; null where that is ds itself. */
 export function createProductGradient(
-  { scale, scoreMod, softcap }: AttentionProblem,
+  { scoreMod, softcap }: AttentionProblem,
   { derivative }: ScoreChain,
-): TakeTile {
-  if (scoreMod === null && softcap === null) {
-    return (ds, _products, ld, _b, _h, _i0, rows, _j0, columns) => {
-      for (let i = 0; i < rows; i++) {
-        for (let at = i * ld; at < i * ld + columns; at++) ds[at] *= scale;
-      }
-    };
-  }
+): TakeTile | null {
+  if (scoreMod === null && softcap === null) return null;
   return (ds, products, ld, b, h, i0, rows, j0, columns) => {
     for (let i = 0; i < rows; i++) {
       for (let j = 0; j < columns; j++) {
         const at = i * ld + j;
-        if (ds[at] !== 0) ds[at] *= scale * derivative(scale * products[at], b, h, i0 + i, j0 + j);
+        if (ds[at] !== 0) ds[at] *= derivative(products[at], b, h, i0 + i, j0 + j);
       }
     }
   };

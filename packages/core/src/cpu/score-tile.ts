@@ -1,10 +1,11 @@
 import type { AttentionProblem, BroadcastDesc, Operands } from '../attention/problem.ts';
+import type { Visibility } from '../attention/visibility.ts';
 import type { ScoreChain } from '../score/score-chain.ts';
-import { dtypeInfo } from '../tensor/dtype.ts';
+import { decodeTable } from '../tensor/decode-table.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { TileVisibility } from './tile-visibility.ts';
 
-/** Turns a tile of q·k into final scores, in place: row i0 + i and key j0 + j at `scores[i·ld + j]`. */
+/** Turns a tile of scaled q·k into final scores, in place: row i0 + i and key j0 + j at `scores[i·ld + j]`. */
 type FinishScores = (
   scores: Float32Array,
   ld: number,
@@ -16,65 +17,72 @@ type FinishScores = (
   columns: number,
 ) => void;
 
-/** Turns the tile of q·k that the visibility last looked at into final scores; what is not seen becomes −Infinity. */
+/**
+ * Turns the tile of scaled q·k that the visibility last looked at into final scores. Within the ranges of the rows, what is not
+ * seen becomes −Infinity; outside, anything may stand.
+ */
 export type FinishTile = (...tile: [...Parameters<FinishScores>, someHidden: boolean]) => void;
 
-/** How the scores of a problem are finished: scale and bias in tight loops, everything else pair by pair by the chain. */
+/** How the scores of a problem are finished: a bias in a tight loop, everything else pair by pair by the chain. */
 export function createFinishTile(
   problem: AttentionProblem,
   operands: Operands<Tensor>,
   chain: ScoreChain,
+  { rangesAreExact }: Pick<Visibility, 'rangesAreExact'>,
   { hide }: Pick<TileVisibility, 'hide'>,
 ): FinishTile {
-  const { scale, scoreMod, softcap, alibi, bias } = problem;
+  const { scoreMod, softcap, alibi, bias } = problem;
   if (scoreMod !== null || softcap !== null || alibi) {
-    const finish = byChain(scale, chain);
     // A score mod may be undefined where nothing is seen: a table, say, that ends at the diagonal.
     return (scores, ld, b, h, i0, rows, j0, columns, someHidden) => {
       if (someHidden) hide(scores, ld);
-      finish(scores, ld, b, h, i0, rows, j0, columns);
+      byChain(chain, scores, ld, b, h, i0, rows, j0, columns);
     };
   }
-  const finish = bias && operands.bias ? byScaleAndBias(scale, bias, operands.bias) : byScale(scale);
+  const finish = bias && operands.bias ? byBias(bias, operands.bias) : null;
   return (scores, ld, b, h, i0, rows, j0, columns, someHidden) => {
-    finish(scores, ld, b, h, i0, rows, j0, columns);
-    if (someHidden) hide(scores, ld);
+    finish?.(scores, ld, b, h, i0, rows, j0, columns);
+    if (someHidden && !rangesAreExact) hide(scores, ld);
   };
 }
 
-function byScale(scale: number): FinishScores {
-  return (scores, ld, _b, _h, _i0, rows, _j0, columns) => {
-    for (let i = 0; i < rows; i++) {
-      for (let at = i * ld; at < i * ld + columns; at++) scores[at] *= scale;
-    }
-  };
-}
-
-function byScaleAndBias(scale: number, desc: BroadcastDesc, { data, offset }: Tensor): FinishScores {
-  const { decode } = dtypeInfo[desc.dtype];
-  const [sb, sh, si, sj] = desc.strides;
+/** The loop stands here twice, so that neither of them asks for each element whether there is a table. */
+function byBias({ dtype, strides }: BroadcastDesc, { data, offset }: Tensor): FinishScores {
+  const [sb, sh, si, sj] = strides;
+  if (data instanceof Float32Array) {
+    return (scores, ld, b, h, i0, rows, j0, columns) => {
+      for (let i = 0; i < rows; i++) {
+        const source = offset + b * sb + h * sh + (i0 + i) * si + j0 * sj;
+        for (let j = 0; j < columns; j++) {
+          const added = data[source + j * sj];
+          // A bias of −∞ is a mask, also of a product that is NaN.
+          scores[i * ld + j] = added === -Infinity ? -Infinity : scores[i * ld + j] + added;
+        }
+      }
+    };
+  }
+  const table = decodeTable(dtype);
   return (scores, ld, b, h, i0, rows, j0, columns) => {
     for (let i = 0; i < rows; i++) {
       const source = offset + b * sb + h * sh + (i0 + i) * si + j0 * sj;
       for (let j = 0; j < columns; j++) {
-        const at = i * ld + j;
-        const added = decode(data[source + j * sj]);
-        // A bias of −∞ is a mask, also of a product that is NaN.
-        scores[at] = added === -Infinity ? -Infinity : scale * scores[at] + added;
+        const added = table[data[source + j * sj]];
+        scores[i * ld + j] = added === -Infinity ? -Infinity : scores[i * ld + j] + added;
       }
     }
   };
 }
 
-function byChain(scale: number, chain: ScoreChain): FinishScores {
-  return (scores, ld, b, h, i0, rows, j0, columns) => {
-    for (let i = 0; i < rows; i++) {
-      for (let j = 0; j < columns; j++) {
-        const at = i * ld + j;
-        if (scores[at] === -Infinity) continue;
-        const hidden = chain.bias(b, h, i0 + i, j0 + j) === -Infinity;
-        scores[at] = hidden ? -Infinity : chain.final(scale * scores[at], b, h, i0 + i, j0 + j);
-      }
+function byChain(
+  chain: ScoreChain,
+  ...[scores, ld, b, h, i0, rows, j0, columns]: Parameters<FinishScores>
+): void {
+  for (let i = 0; i < rows; i++) {
+    for (let j = 0; j < columns; j++) {
+      const at = i * ld + j;
+      if (scores[at] === -Infinity) continue;
+      const hidden = chain.bias(b, h, i0 + i, j0 + j) === -Infinity;
+      scores[at] = hidden ? -Infinity : chain.final(scores[at], b, h, i0 + i, j0 + j);
     }
-  };
+  }
 }

@@ -7,7 +7,8 @@ import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { createHeadPanels, type HeadPanels } from './head-panels.ts';
 import { createKeepTile, type KeepTile } from './keep-tile.ts';
-import { type Kernels, padded } from './kernels.ts';
+import { type Kernels, STRIP } from './kernels/kernels.ts';
+import type { Panel } from './kernels/memory.ts';
 import { createRowPanel, type RowPanel } from './row-panel.ts';
 import { createRowRanges } from './row-ranges.ts';
 import { createFinishTile } from './score-tile.ts';
@@ -20,7 +21,9 @@ export interface PanelForms {
   readonly kRows: boolean;
   readonly vRows: boolean;
   readonly vColumns: boolean;
-  /** Whether q·k is kept beside the final scores. */
+  /** Whether q is multiplied with as well, so that it is needed as panels. */
+  readonly qPanels: boolean;
+  /** Whether the scaled q·k is kept beside the final scores. */
   readonly products: boolean;
 }
 
@@ -33,10 +36,14 @@ export interface ScoreTiles {
   readonly k: HeadPanels;
   readonly v: HeadPanels;
   readonly keep: KeepTile | null;
-  /** Final scores of the tile computed last, row i and key j at `scores[i·ld + j]`; −Infinity where nothing is seen. */
-  readonly scores: Float32Array;
-  /** q·k of the same tile where it was asked for, else empty. */
+  /**
+   * Final scores of the tile computed last, row i and key j at element i·T + j. Within the ranges of the rows, −Infinity is
+   * what is not seen; outside, anything may stand.
+   */
+  readonly scores: Panel;
+  /** Scaled q·k of the same tile where it was asked for, else empty. */
   readonly products: Float32Array;
+  /** Bytes between rows of a tile. */
   readonly ld: number;
   /** Turns to `rows` query rows from i0 of head h of sequence b. */
   select(b: number, h: number, i0: number, rows: number): void;
@@ -45,6 +52,8 @@ export interface ScoreTiles {
   endTile(): number;
   /** Keys of tile t that exist: from t·T on, at most T. */
   columns(tile: number): number;
+  /** Address of the ranges of the selected rows, 0 where all of the tile computed last is seen. */
+  ranges(): number;
   /** Computes a tile. False, and nothing is computed, when none of it is seen. */
   compute(tile: number): boolean;
 }
@@ -62,37 +71,40 @@ export function createScoreTiles(
   const lengths = createLengths(problem, operands);
   const visibility = createVisibility(problem, operands);
   const chain = createScoreChain(problem, operands, visibility);
-  const ranges = createRowRanges(visibility, size.rows);
+  const ranges = createRowRanges(visibility, kernels.memory, size.rows);
   const seen = createTileVisibility(problem, operands, visibility, ranges, size);
-  const finish = createFinishTile(problem, operands, chain, seen);
-  const keep = createKeepTile(problem, operands, size);
+  const finish = createFinishTile(problem, operands, chain, visibility, seen);
+  const keep = createKeepTile(problem, operands, kernels, size);
   const fp8 = createFp8(problem, operands);
-  const descale = fp8.descaleQ * fp8.descaleK;
+  const factor = problem.scale * fp8.descaleQ * fp8.descaleK;
 
   const addressQ = createAddressing(problem.q, operands.q, lengths.q, placementLists('q', operands));
   const addressK = createAddressing(problem.k, operands.k, lengths.kv, placementLists('k', operands));
   const addressV = createAddressing(problem.v, operands.v, lengths.kv, placementLists('v', operands));
-  const q = createRowPanel(kernels, createUnpack(addressQ, problem.q.dtype, Dqk), size.rows, Dqk);
+  const unpackQ = createUnpack(kernels, addressQ, problem.q.dtype, Dqk, size.rows);
+  const q = createRowPanel(kernels, unpackQ, size.rows, Dqk, forms.qPanels);
   const positions = { positions: Skv, T };
-  const k = createHeadPanels(kernels, createUnpack(addressK, problem.k.dtype, Dqk), {
+  const k = createHeadPanels(kernels, createUnpack(kernels, addressK, problem.k.dtype, Dqk, T), {
     ...positions,
     D: Dqk,
     rows: forms.kRows,
     columns: true,
   });
-  const v = createHeadPanels(kernels, createUnpack(addressV, problem.v.dtype, Dv), {
+  const v = createHeadPanels(kernels, createUnpack(kernels, addressV, problem.v.dtype, Dv, T), {
     ...positions,
     D: Dv,
     rows: forms.vRows,
     columns: forms.vColumns,
   });
 
-  const scores = kernels.allocate(size.rows * T);
-  const products = new Float32Array(forms.products ? scores.length : 0);
+  const scores = kernels.memory.floats(Math.ceil(size.rows / STRIP) * STRIP * T);
+  const products = new Float32Array(forms.products ? Math.ceil(size.rows / STRIP) * STRIP * T : 0);
+  const ld = 4 * T;
   let b = 0;
   let h = 0;
   let i0 = 0;
   let rows = 0;
+  let inRange = 0;
   const columns = (tile: number): number => Math.min(T, lengths.kv.length(b) - tile * T);
 
   return {
@@ -105,7 +117,7 @@ export function createScoreTiles(
     keep,
     scores,
     products,
-    ld: T,
+    ld,
     select(nextB, nextH, nextI0, nextRows) {
       b = nextB;
       h = nextH;
@@ -119,17 +131,19 @@ export function createScoreTiles(
     firstTile: () => Math.floor(ranges.first() / T),
     endTile: () => Math.ceil(ranges.end() / T),
     columns,
+    ranges: () => inRange,
     compute(tile) {
       const j0 = tile * T;
       const count = columns(tile);
       const look = seen.look(b, h, i0, rows, j0, count);
       if (look === 'none') return false;
       k.load(tile);
+      inRange = look === 'all' ? 0 : ranges.at;
       const at = k.columnsAt(tile);
-      kernels.multiply(rows, padded(count), Dqk, q.data, 0, q.ld, 1, k.columns, at, T, scores, 0, T, false);
-      if (problem.fp8) for (let n = 0; n < rows * T; n++) scores[n] *= descale;
-      if (forms.products) products.set(scores);
-      finish(scores, T, b, h, i0, rows, j0, count, look === 'some');
+      kernels.multiplyScores(rows, count, Dqk, q.at, q.ld, at, scores.at, ld, factor, inRange, j0);
+      const { values } = scores;
+      if (forms.products) products.set(values);
+      finish(values, T, b, h, i0, rows, j0, count, look === 'some');
       return true;
     },
   };

@@ -4,10 +4,11 @@ import type { SdpaGradients, SdpaResult } from '../engine/engine.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { backward } from './backward.ts';
 import { forward } from './forward.ts';
+import { bestVariant, withKernels } from './kernels/host-kernels.ts';
 
 /**
  * Attention on the CPU without ever holding the Sq×Skv matrix: besides the operands and results it takes O((Sq + Skv)·D)
- * memory. Storage of any float dtype is read as f32; products are summed in f64 and kept as f32 between steps.
+ * memory. Storage of any float dtype is read as f32, and everything is computed in f32.
  *
  * @param q (B, Hq, Sq, Dqk) of any float dtype and strides; packed (T, Hq, Dqk) with cuSeqLens.
  * @param k (B, Hk, Skv, Dqk), packed (T, Hk, Dqk), or paged (blocks, Hk, pageSize, Dqk).
@@ -18,7 +19,7 @@ import { forward } from './forward.ts';
  */
 export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tensor> = {}): SdpaResult<Tensor> {
   const { problem, operands } = normalise({ q, k, v }, options);
-  return forward(problem, operands);
+  return withKernels(bestVariant(), kernels => forward(problem, operands, { kernels }));
 }
 
 /**
@@ -36,7 +37,9 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   options: SdpaBackwardOptions<Tensor, G> = {},
 ): SdpaGradients<Tensor, G> & { readonly dCaptures?: Readonly<Record<string, Tensor>> } {
   const { problem, operands } = normaliseBackward(inputs, options);
-  const { gradients, dCaptures } = backward(problem, operands);
+  const { gradients, dCaptures } = withKernels(bestVariant(), kernels =>
+    backward(problem, operands, { kernels }),
+  );
   // `backward` has every gradient of `options.gradients`, which is what G says.
   const asked = gradients as SdpaGradients<Tensor, G>;
   return dCaptures ? { ...asked, dCaptures } : asked;

@@ -1,74 +1,28 @@
-import { exp } from './exp.ts';
+import type { Memory } from './kernels/memory.ts';
 
-/**
- * The running softmax of a query tile (Milakov and Gimelshein 2018): of the scores so far, each row's largest m and
- * l = Σ e^(s − m).
- */
-export interface OnlineSoftmax {
-  readonly m: Float64Array;
-  readonly l: Float64Array;
+/** The running softmax of a query tile: of the scores so far, each row's largest m and l = Σ e^(s − m). */
+export interface RunningSoftmax {
+  /** Addresses of m (f32) and l (f64), as kernels take them. */
+  readonly largest: number;
+  readonly sum: number;
+  m(i: number): number;
+  l(i: number): number;
   /** Forgets all scores of `rows` rows. A sink is a score that was there before the first; −Infinity is none. */
   start(rows: number, sink: number): void;
-  /**
-   * Takes in a tile of scores (row-major, `ld` apart) and replaces each by e^(s − m). Where a row's m grows, its row of
-   * `sums` (n wide, `ldSums` apart), which weighs earlier tiles by the old m, is brought to the new one.
-   */
-  update(
-    scores: Float32Array,
-    ld: number,
-    rows: number,
-    columns: number,
-    sums: Float32Array,
-    ldSums: number,
-    n: number,
-  ): void;
 }
 
 /** A running softmax for query tiles of at most `rows` rows. */
-export function createOnlineSoftmax(rows: number): OnlineSoftmax {
-  const m = new Float64Array(rows);
-  const l = new Float64Array(rows);
+export function createRunningSoftmax(memory: Memory, rows: number): RunningSoftmax {
+  const largest = memory.floats(rows);
+  const sum = memory.allocate(Float64Array, rows);
   return {
-    m,
-    l,
+    largest: largest.at,
+    sum: sum.at,
+    m: i => largest.values[i],
+    l: i => sum.values[i],
     start(count, sink) {
-      m.fill(sink, 0, count);
-      l.fill(sink === -Infinity ? 0 : 1, 0, count);
-    },
-    update(scores, ld, count, columns, sums, ldSums, n) {
-      for (let i = 0; i < count; i++) {
-        const from = i * ld;
-        const to = from + columns;
-        let most = m[i];
-        for (let at = from; at < to; at++) if (scores[at] > most) most = scores[at];
-        if (most === -Infinity) {
-          l[i] += weighUnseen(scores, from, to);
-          continue;
-        }
-        if (most > m[i]) {
-          const shrink = exp(m[i] - most);
-          l[i] *= shrink;
-          for (let at = i * ldSums; at < i * ldSums + n; at++) sums[at] *= shrink;
-          m[i] = most;
-        }
-        let sum = 0;
-        for (let at = from; at < to; at++) {
-          const weight = exp(scores[at] - most);
-          scores[at] = weight;
-          sum += weight;
-        }
-        l[i] += sum;
-      }
+      largest.values.fill(sink, 0, count);
+      sum.values.fill(sink === -Infinity ? 0 : 1, 0, count);
     },
   };
-}
-
-/** Weights of a row without a score above −Infinity: it has seen nothing, or NaN, which stays. Gives their sum. */
-function weighUnseen(scores: Float32Array, from: number, to: number): number {
-  let sum = 0;
-  for (let at = from; at < to; at++) {
-    if (scores[at] === -Infinity) scores[at] = 0;
-    sum += scores[at];
-  }
-  return sum;
 }

@@ -40,8 +40,8 @@ function bandVisibility(ranges: RowRanges): TileVisibility {
     },
     hide(scores, ld) {
       for (let i = 0; i < rows; i++) {
-        const from = Math.min(Math.max(ranges.lo[i] - j0, 0), columns);
-        const to = Math.min(Math.max(ranges.hi[i] - j0, from), columns);
+        const from = Math.min(Math.max(ranges.lo(i) - j0, 0), columns);
+        const to = Math.min(Math.max(ranges.hi(i) - j0, from), columns);
         scores.fill(-Infinity, i * ld, i * ld + from);
         scores.fill(-Infinity, i * ld + to, i * ld + columns);
       }
@@ -64,8 +64,8 @@ function pairVisibility(ranges: RowRanges, tiles: TileSize, readRow: ReadRow): T
       if (ranges.seen(j0, j0 + columns) === 'none') return 'none';
       seen.fill(0, 0, rows * columns);
       for (let i = 0; i < rows; i++) {
-        const from = Math.max(ranges.lo[i], j0);
-        const to = Math.min(ranges.hi[i], j0 + columns);
+        const from = Math.max(ranges.lo(i), j0);
+        const to = Math.min(ranges.hi(i), j0 + columns);
         if (from < to) readRow(b, h, i0 + i, from, to, seen, i * columns + from - j0);
       }
       let count = 0;

@@ -1,56 +1,81 @@
 import type { Addressing } from '../attention/addressing.ts';
 import { decodeTable } from '../tensor/decode-table.ts';
 import type { DType } from '../tensor/dtype.ts';
+import { type Kernels, padded } from './kernels/kernels.ts';
+
+/** Copies positions `from` to `to` (exclusive) of head (b, h) to row-major f32 at an address, rows `padded(D)` numbers apart. */
+export type Unpack = (b: number, h: number, from: number, to: number, target: number) => void;
 
 /**
- * Copies positions `from` to `to` (exclusive) of head (b, h) to a panel: element (s, d) goes to
- * `out[at + (s − from)·rowStep + d·columnStep]`. Gives whether all of them are finite.
+ * How an operand with head size D is unpacked to f32, whatever its dtype and layout, for at most `maxRows` positions at once.
+ * The columns that pad a row are left as they are.
  */
-export type Unpack = (
+export function createUnpack(
+  { memory, decodeF16, decodeBf16, ...kernels }: Kernels,
+  addressing: Addressing,
+  dtype: DType,
+  D: number,
+  maxRows: number,
+): Unpack {
+  const { data } = addressing;
+  const ld = padded(D);
+  if (data instanceof Float32Array) {
+    return (b, h, from, to, target) => copyRows(addressing, data, D, b, h, from, to, memory.f32, target >> 2);
+  }
+  if (data instanceof Uint16Array && kernels.variant !== 'typescript') {
+    const decode = dtype === 'f16' ? decodeF16 : decodeBf16;
+    const codes = memory.allocate(Uint16Array, maxRows * ld);
+    return (b, h, from, to, target) => {
+      copyRows(addressing, data, D, b, h, from, to, codes.values, 0);
+      decode((to - from) * ld, codes.at, target);
+    };
+  }
+  const table = decodeTable(dtype);
+  return (b, h, from, to, target) => {
+    const { f32 } = memory;
+    const { stride } = addressing;
+    for (let s = from; s < to; s++) {
+      const source = addressing.rowOffset(b, h, s);
+      const row = (target >> 2) + (s - from) * ld;
+      for (let d = 0; d < D; d++) f32[row + d] = table[data[source + d * stride]];
+    }
+  };
+}
+
+function copyRows<A extends Float32Array | Uint16Array>(
+  addressing: Addressing,
+  data: A,
+  D: number,
   b: number,
   h: number,
   from: number,
   to: number,
-  out: Float32Array,
+  out: A,
   at: number,
-  rowStep: number,
-  columnStep: number,
-) => boolean;
-
-/**
- * How an operand with head size D is unpacked to f32, whatever its dtype and layout. The loop stands here twice, so that
- * neither of them asks for each element whether there is a table.
- */
-export function createUnpack(addressing: Addressing, dtype: DType, D: number): Unpack {
-  const { data, stride } = addressing;
-  if (data instanceof Float32Array) {
-    return (b, h, from, to, out, at, rowStep, columnStep) => {
-      // 0·x is 0 for a finite x and NaN for every other.
-      let zero = 0;
-      for (let s = from; s < to; s++) {
-        const source = addressing.rowOffset(b, h, s);
-        const target = at + (s - from) * rowStep;
-        for (let d = 0; d < D; d++) {
-          const x = data[source + d * stride];
-          zero += 0 * x;
-          out[target + d * columnStep] = x;
-        }
-      }
-      return zero === 0;
-    };
+): void {
+  const { stride } = addressing;
+  const ld = padded(D);
+  if (stride === 1 && ld === D && lieInLine(addressing, D, b, h, from, to)) {
+    const first = addressing.rowOffset(b, h, from);
+    out.set(data.subarray(first, first + (to - from) * D), at);
+    return;
   }
-  const table = decodeTable(dtype);
-  return (b, h, from, to, out, at, rowStep, columnStep) => {
-    let zero = 0;
-    for (let s = from; s < to; s++) {
-      const source = addressing.rowOffset(b, h, s);
-      const target = at + (s - from) * rowStep;
-      for (let d = 0; d < D; d++) {
-        const x = table[data[source + d * stride]];
-        zero += 0 * x;
-        out[target + d * columnStep] = x;
-      }
-    }
-    return zero === 0;
-  };
+  for (let s = from; s < to; s++) {
+    const source = addressing.rowOffset(b, h, s);
+    const row = at + (s - from) * ld;
+    for (let d = 0; d < D; d++) out[row + d] = data[source + d * stride];
+  }
+}
+
+/** Whether rows follow each other without gaps; pages may, row by row. */
+function lieInLine(
+  { rowOffset }: Addressing,
+  D: number,
+  b: number,
+  h: number,
+  from: number,
+  to: number,
+): boolean {
+  for (let s = from + 1; s < to; s++) if (rowOffset(b, h, s) !== rowOffset(b, h, s - 1) + D) return false;
+  return true;
 }

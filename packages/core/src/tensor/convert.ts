@@ -67,7 +67,7 @@ function encodeFloats(
   out: TypedArray,
   overflow: Overflow = format.overflow,
 ): void {
-  const encode = bitEncoder(format, overflow);
+  const encode = encoderOf(format, overflow);
   if (values instanceof Float32Array) {
     const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
     for (let n = 0; n < bits.length; n++) out[n] = encode(bits[n]);
@@ -88,8 +88,14 @@ function encodeFloats(
   }
 }
 
-/** From the bits of an f32 to those of a smaller format, to nearest even: integer operations only. */
-function bitEncoder(format: FloatFormat, overflow: Overflow): (bits: number) => number {
+/** From the bits of an f32 to those of f16, bf16 or f8, to nearest even. @throws TypeError for other dtypes. */
+export function bitEncoder(dtype: DType): (bits: number) => number {
+  if (!isSmallFloat(dtype)) throw new TypeError(`${dtype} is no float of 8 or 16 bits`);
+  return encoderOf(formats[dtype], formats[dtype].overflow);
+}
+
+/** Integer operations only. */
+function encoderOf(format: FloatFormat, overflow: Overflow): (bits: number) => number {
   const { mantissaBits, bias, maxCode, nan } = format;
   const shift = 23 - mantissaBits;
   const half = (1 << (shift - 1)) - 1;

@@ -1,0 +1,2 @@
+/** The text of the generated source file. */
+export function compileKernels(): Promise<string>;

@@ -1,0 +1,5 @@
+export * from './dropout';
+export * from './multiply';
+export * from './pack';
+export * from './rows';
+export * from './softmax';

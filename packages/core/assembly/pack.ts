@@ -1,0 +1,96 @@
+import { PANEL, PANEL_BYTES, sumOfLanes } from './vector';
+
+/**
+ * Row-major rows (`ld` bytes apart) as panels whose depth is the rows: element (s, d) goes to panel ⌊d / 8⌋, row s. `width` is a
+ * multiple of 8, and the panels are `panelBytes` apart.
+ */
+export function packRows(
+  count: i32,
+  width: i32,
+  source: usize,
+  ld: usize,
+  target: usize,
+  panelBytes: usize,
+): void {
+  for (let s = 0; s < count; s++) {
+    let from = source + <usize>s * ld;
+    let to = target + <usize>s * PANEL_BYTES;
+    for (let d = 0; d < width; d += PANEL) {
+      v128.store(to, v128.load(from));
+      v128.store(to, v128.load(from, 16), 16);
+      from += PANEL_BYTES;
+      to += panelBytes;
+    }
+  }
+}
+
+/** The same rows as panels whose depth is the head size: element (s, d) goes to panel ⌊s / 8⌋, row d. `count` is a multiple of 8. */
+export function packColumns(count: i32, depth: i32, source: usize, ld: usize, target: usize): void {
+  for (let s = 0; s < count; s += 4) {
+    const rows = source + <usize>s * ld;
+    const to = target + <usize>(s / PANEL) * <usize>depth * PANEL_BYTES + <usize>(s % PANEL) * 4;
+    let d = 0;
+    for (; d + 4 <= depth; d += 4) {
+      const from = rows + <usize>d * 4;
+      transpose(from, ld, to + <usize>d * PANEL_BYTES);
+    }
+    for (; d < depth; d++) {
+      for (let r = 0; r < 4; r++) {
+        const x = load<f32>(rows + <usize>r * ld + <usize>d * 4);
+        store<f32>(to + <usize>d * PANEL_BYTES + <usize>r * 4, x);
+      }
+    }
+  }
+}
+
+/** A block of 4 × 4 from rows `ld` bytes apart to rows of a panel. */
+@inline function transpose(from: usize, ld: usize, to: usize): void {
+  const a = v128.load(from);
+  const b = v128.load(from + ld);
+  const c = v128.load(from + 2 * ld);
+  const d = v128.load(from + 3 * ld);
+  const ab01 = v128.shuffle<f32>(a, b, 0, 4, 1, 5);
+  const ab23 = v128.shuffle<f32>(a, b, 2, 6, 3, 7);
+  const cd01 = v128.shuffle<f32>(c, d, 0, 4, 1, 5);
+  const cd23 = v128.shuffle<f32>(c, d, 2, 6, 3, 7);
+  v128.store(to, v128.shuffle<f64>(ab01, cd01, 0, 2));
+  v128.store(to + PANEL_BYTES, v128.shuffle<f64>(ab01, cd01, 1, 3));
+  v128.store(to + 2 * PANEL_BYTES, v128.shuffle<f64>(ab23, cd23, 0, 2));
+  v128.store(to + 3 * PANEL_BYTES, v128.shuffle<f64>(ab23, cd23, 1, 3));
+}
+
+/** Whether `count` numbers (a multiple of 4) are all finite: 0·x is 0 for a finite x and NaN for every other. */
+export function areFinite(count: i32, source: usize): bool {
+  let zero = f32x4.splat(0);
+  for (let at = source; at < source + <usize>count * 4; at += 16) {
+    zero = f32x4.add(zero, f32x4.mul(f32x4.splat(0), v128.load(at)));
+  }
+  return sumOfLanes(zero) == 0;
+}
+
+/** Widens `count` bf16 (a multiple of 8) to f32. */
+export function decodeBf16(count: i32, source: usize, target: usize): void {
+  for (let n: usize = 0; n < <usize>count; n += 8) {
+    const codes = v128.load(source + n * 2);
+    v128.store(target + n * 4, i32x4.shl(i32x4.extend_low_i16x8_u(codes), 16));
+    v128.store(target + n * 4, i32x4.shl(i32x4.extend_high_i16x8_u(codes), 16), 16);
+  }
+}
+
+/** Widens `count` f16 (a multiple of 8) to f32. */
+export function decodeF16(count: i32, source: usize, target: usize): void {
+  for (let n: usize = 0; n < <usize>count; n += 8) {
+    const codes = v128.load(source + n * 2);
+    v128.store(target + n * 4, floatOfHalf(i32x4.extend_low_i16x8_u(codes)));
+    v128.store(target + n * 4, floatOfHalf(i32x4.extend_high_i16x8_u(codes)), 16);
+  }
+}
+
+/** Exponent and mantissa move up by 13 bits, and 2^112 makes up for the different bias, in subnormals too. */
+@inline function floatOfHalf(code: v128): v128 {
+  const magnitude = v128.and(code, i32x4.splat(0x7fff));
+  const sign = i32x4.shl(v128.and(code, i32x4.splat(0x8000)), 16);
+  const value = f32x4.mul(i32x4.shl(magnitude, 13), f32x4.splat(5192296858534827628530496329220096.0));
+  const special = v128.and(i32x4.gt_s(magnitude, i32x4.splat(0x7bff)), i32x4.splat(0x7f800000));
+  return v128.or(v128.or(value, special), sign);
+}

@@ -1,0 +1,145 @@
+import { exponential } from './exponential';
+import { rangeEnd, rangeStart } from './ranges';
+import { largestLane, sumOfLanes } from './vector';
+
+const HIDDEN: f32 = -Infinity;
+
+/**
+ * Takes a tile of scores (m × n, row-major) into a running softmax, and replaces each score s by its weight e^(s − m).
+ *
+ * For each row, `largest` (f32) has the largest score so far, −∞ at first, and `sum` (f64) l = Σ e^(s − m). Where m grows, the
+ * row of `o` (`width` f32), which weighs earlier tiles by the old m, is brought to the new one. What lies outside a row's
+ * range, or is −∞, has weight 0; rows are written up to `ld`.
+ */
+export function updateSoftmax(
+  m: i32,
+  n: i32,
+  scores: usize,
+  ld: usize,
+  largest: usize,
+  sum: usize,
+  o: usize,
+  ldo: usize,
+  width: i32,
+  ranges: usize,
+  j0: i32,
+): void {
+  for (let i = 0; i < m; i++) {
+    const row = scores + <usize>i * ld;
+    const from = ranges ? rangeStart(ranges, i, j0, n) : 0;
+    const to = ranges ? rangeEnd(ranges, i, j0, n) : n;
+    const first = row + <usize>(from & ~7) * 4;
+    const end = row + <usize>((max(from, to) + 7) & ~7) * 4;
+    hideEnds(row, from, max(from, to));
+
+    const before = load<f32>(largest + <usize>i * 4);
+    // Two of each where one would make a chain of dependent steps.
+    let most = f32x4.splat(before);
+    let other = most;
+    for (let at = first; at < end; at += 32) {
+      most = f32x4.pmax(most, v128.load(at));
+      other = f32x4.pmax(other, v128.load(at, 16));
+    }
+    const after = largestLane(f32x4.pmax(most, other));
+    let total: f64;
+    if (after == HIDDEN) {
+      total = weighUnseen(first, end);
+    } else {
+      if (after > before) {
+        store<f32>(largest + <usize>i * 4, after);
+        const shrink = exponential(f32x4.splat(before - after));
+        const l = load<f64>(sum + <usize>i * 8);
+        store<f64>(sum + <usize>i * 8, l * <f64>f32x4.extract_lane(shrink, 0));
+        const oi = o + <usize>i * ldo;
+        for (let at = oi; at < oi + <usize>width * 4; at += 16) {
+          v128.store(at, f32x4.mul(v128.load(at), shrink));
+        }
+      }
+      const subtrahend = f32x4.splat(after);
+      let weights = f32x4.splat(0);
+      let others = weights;
+      for (let at = first; at < end; at += 32) {
+        const x = exponential(f32x4.sub(v128.load(at), subtrahend));
+        const y = exponential(f32x4.sub(v128.load(at, 16), subtrahend));
+        v128.store(at, x);
+        v128.store(at, y, 16);
+        weights = f32x4.add(weights, x);
+        others = f32x4.add(others, y);
+      }
+      total = sumOfLanes(f32x4.add(weights, others));
+    }
+    store<f64>(sum + <usize>i * 8, load<f64>(sum + <usize>i * 8) + total);
+    clear(row, first);
+    clear(end, row + ld);
+  }
+}
+
+/** Weights of a row without a score above −∞: it has seen nothing, or NaN, which stays. Gives their sum. */
+function weighUnseen(first: usize, end: usize): f64 {
+  const hidden = f32x4.splat(HIDDEN);
+  let weights = f32x4.splat(0);
+  for (let at = first; at < end; at += 16) {
+    const score = v128.load(at);
+    const weight = v128.andnot(score, f32x4.eq(score, hidden));
+    v128.store(at, weight);
+    weights = f32x4.add(weights, weight);
+  }
+  return sumOfLanes(weights);
+}
+
+/** Sets the columns beside a range, up to the next multiple of 8, to −∞. */
+@inline function hideEnds(row: usize, from: i32, to: i32): void {
+  for (let j = from & ~7; j < from; j++) store<f32>(row + <usize>j * 4, HIDDEN);
+  for (let j = to; j & 7; j++) store<f32>(row + <usize>j * 4, HIDDEN);
+}
+
+@inline function clear(from: usize, to: usize): void {
+  for (let at = from; at < to; at += 16) v128.store(at, f32x4.splat(0));
+}
+
+/** Replaces a tile of scores by p = e^(s − lse), with `lse` f32 for each row; 0 where it is −∞, outside the range and at −∞. */
+export function toProbabilities(
+  m: i32,
+  n: i32,
+  scores: usize,
+  ld: usize,
+  lse: usize,
+  ranges: usize,
+  j0: i32,
+): void {
+  for (let i = 0; i < m; i++) {
+    const row = scores + <usize>i * ld;
+    const given = load<f32>(lse + <usize>i * 4);
+    const dead = given == HIDDEN;
+    const from = dead ? 0 : ranges ? rangeStart(ranges, i, j0, n) : 0;
+    const to = dead ? 0 : ranges ? rangeEnd(ranges, i, j0, n) : n;
+    const first = row + <usize>(from & ~7) * 4;
+    const end = row + <usize>((max(from, to) + 7) & ~7) * 4;
+    hideEnds(row, from, max(from, to));
+    const subtrahend = f32x4.splat(given);
+    // 88 keeps a score far above its lse from overflowing the exponent.
+    const limit = f32x4.splat(88.0);
+    for (let at = first; at < end; at += 32) {
+      const x = exponential(f32x4.pmin(f32x4.sub(v128.load(at), subtrahend), limit));
+      const y = exponential(f32x4.pmin(f32x4.sub(v128.load(at, 16), subtrahend), limit));
+      v128.store(at, x);
+      v128.store(at, y, 16);
+    }
+    clear(row, first);
+    clear(end, row + ld);
+  }
+}
+
+/** Replaces a tile of dp by ds = p·(dp − delta), with `delta` f32 for each row; 0 where p is, whatever dp holds there. */
+export function toScoreGradients(m: i32, n: i32, dp: usize, p: usize, ld: usize, delta: usize): void {
+  const zero = f32x4.splat(0);
+  for (let i = 0; i < m; i++) {
+    const row = <usize>i * ld;
+    const subtrahend = f32x4.splat(load<f32>(delta + <usize>i * 4));
+    for (let at = row; at < row + <usize>n * 4; at += 16) {
+      const weight = v128.load(p + at);
+      const ds = f32x4.mul(weight, f32x4.sub(v128.load(dp + at), subtrahend));
+      v128.store(dp + at, v128.and(ds, f32x4.ne(weight, zero)));
+    }
+  }
+}

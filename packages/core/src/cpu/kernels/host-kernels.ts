@@ -1,0 +1,69 @@
+import { type Kernels, type Variant, variants } from './kernels.ts';
+import { typescriptKernels } from './typescript.ts';
+import { isSupported, type WasmVariant, wasmBytes, wasmKernels } from './wasm.ts';
+
+/** Kernels that hold more memory than this are not kept for the next call: WebAssembly cannot give memory back. */
+const MEMORY_KEPT = 128 * 2 ** 20;
+
+let best: Variant | null = null;
+const modules = new Map<WasmVariant, WebAssembly.Module>();
+const idle = new Map<Variant, Kernels>();
+
+/** The variants that this host has the instructions for, the fastest first. */
+export function supportedVariants(): Variant[] {
+  return variants.filter(variant => variant === 'typescript' || isSupported(variant));
+}
+
+/** The fastest variant that this host has the instructions for; found out once. */
+export function bestVariant(): Variant {
+  best ??= supportedVariants()[0];
+  return best;
+}
+
+/** Compiles the kernels of a variant without blocking, for hosts that compile no module at once on their main thread. */
+export async function compileKernels(variant: Variant): Promise<void> {
+  if (variant !== 'typescript' && !modules.has(variant)) {
+    modules.set(variant, await WebAssembly.compile(wasmBytes(variant)));
+  }
+}
+
+/** Makes kernels from a module that was compiled elsewhere. */
+export function adoptModule(variant: WasmVariant, module: WebAssembly.Module): void {
+  modules.set(variant, module);
+}
+
+/** The compiled module of a variant, if it is there. */
+export function moduleOf(variant: Variant): WebAssembly.Module | undefined {
+  return variant === 'typescript' ? undefined : modules.get(variant);
+}
+
+/**
+ * Lends kernels to `work`, their memory empty. Where the host refuses to compile at once (old browsers on their main
+ * thread, above 4 KiB) and nobody has compiled them yet, these are the TypeScript ones.
+ */
+export function withKernels<R>(variant: Variant, work: (kernels: Kernels) => R): R {
+  const kernels = idle.get(variant) ?? createKernels(variant);
+  // Taken out, so that a call that throws leaves nothing half done behind.
+  idle.delete(variant);
+  const result = work(kernels);
+  if (kernels.memory.bytes <= MEMORY_KEPT) idle.set(variant, kernels);
+  return result;
+}
+
+/** Kernels with a memory of their own. */
+export function createKernels(variant: Variant): Kernels {
+  if (variant === 'typescript') return typescriptKernels();
+  const module = modules.get(variant) ?? compileAtOnce(variant);
+  return module ? wasmKernels(variant, module) : typescriptKernels();
+}
+
+function compileAtOnce(variant: WasmVariant): WebAssembly.Module | null {
+  try {
+    const module = new WebAssembly.Module(wasmBytes(variant));
+    modules.set(variant, module);
+    return module;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,183 @@
+import type { Memory } from './memory.ts';
+
+/** Columns that lie side by side in a panel of B; head sizes and tiles are padded to it. */
+export const PANEL: number = 8;
+/** Bytes of one row of such a panel. */
+export const PANEL_BYTES: number = 4 * PANEL;
+/** Rows that are multiplied at once; tiles of rows have room for a multiple of it. */
+export const STRIP: number = 4;
+
+/** The next multiple of `PANEL`. */
+export function padded(n: number): number {
+  return Math.ceil(n / PANEL) * PANEL;
+}
+
+/** What kernels can be made of, from the fastest on. */
+export const variants = ['wasm-relaxed-simd', 'wasm-simd', 'typescript'] as const;
+export type Variant = (typeof variants)[number];
+
+/**
+ * The arithmetic that takes the time, on tiles, without knowing about attention problems. All places are addresses in bytes
+ * in the kernels' own memory, and distances between rows (`ld…`) are bytes too. Panels of B hold `PANEL` columns side by side
+ * for every row of the depth, so that they are read in line. `ranges`, where it is not 0, has two i32 for each row of a tile:
+ * the keys lo ≤ j < hi that it may see, of which column c is key j0 + c; what lies outside has weight 0.
+ */
+export interface Kernels extends RowKernels, PackKernels {
+  readonly variant: Variant;
+  /** What they are written in, for people. */
+  readonly description: string;
+  readonly memory: Memory;
+  /** Dropout masks drawn by the kernels themselves; without it they are drawn by `@tilewise/philox`. */
+  readonly draws?: DropoutKernels;
+
+  /**
+   * C = factor · A·B, for A (m × depth) row-major, B the panels of n columns, C row-major. Columns that no range of four rows
+   * holds may be left as they are; rows are written up to a multiple of `STRIP`.
+   */
+  multiplyScores(
+    m: number,
+    n: number,
+    depth: number,
+    a: number,
+    lda: number,
+    b: number,
+    c: number,
+    ldc: number,
+    factor: number,
+    ranges: number,
+    j0: number,
+  ): void;
+  /**
+   * C += A·B for weights A (m × depth) row-major; the panels of B, each for 8 of the n columns of C, are `panelBytes` apart.
+   * With `guarded` a weight of 0 adds nothing, whatever its row of B holds: that is what keeps NaN and infinities behind a
+   * mask from leaking. Rounding is the same either way.
+   */
+  addProduct(
+    m: number,
+    n: number,
+    depth: number,
+    a: number,
+    lda: number,
+    b: number,
+    panelBytes: number,
+    c: number,
+    ldc: number,
+    ranges: number,
+    j0: number,
+    guarded: boolean,
+  ): void;
+  /** C += Aᵀ·B for weights A (depth × m) row-major; all else as in `addProduct`, the ranges those of the rows of A. */
+  addTransposedProduct: Kernels['addProduct'];
+
+  /**
+   * Takes a tile of scores (m × n) into a running softmax and replaces each by e^(s − m). For each row, `largest` (f32) has the
+   * largest score so far, −∞ at first, and `sum` (f64) l = Σ e^(s − m). Where m grows, the row of `o` (`width` f32), which
+   * weighs earlier tiles by the old m, is brought to the new one. Weights are written up to `ld`, 0 outside the ranges.
+   */
+  updateSoftmax(
+    m: number,
+    n: number,
+    scores: number,
+    ld: number,
+    largest: number,
+    sum: number,
+    o: number,
+    ldo: number,
+    width: number,
+    ranges: number,
+    j0: number,
+  ): void;
+  /** Replaces a tile of scores by p = e^(s − lse), `lse` f32 per row; 0 where it is −∞, outside the ranges and at −∞. */
+  toProbabilities(
+    m: number,
+    n: number,
+    scores: number,
+    ld: number,
+    lse: number,
+    ranges: number,
+    j0: number,
+  ): void;
+  /** Replaces a tile of dp by ds = p·(dp − delta), `delta` f32 per row; 0 where p is, whatever dp holds there. */
+  toScoreGradients(m: number, n: number, dp: number, p: number, ld: number, delta: number): void;
+  /** Multiplies the weights that are kept (mask of all ones) by a factor, from `source` to `target`; the others become 0. */
+  dropWeights(
+    m: number,
+    n: number,
+    source: number,
+    target: number,
+    ld: number,
+    masks: number,
+    ldMasks: number,
+    factor: number,
+  ): void;
+}
+
+/** What is done to rows of a panel. */
+export interface RowKernels {
+  /** Divides each of m rows (`width` f32) by its f64 divisor; rows with 0 stay. */
+  divideRows(m: number, width: number, rows: number, ld: number, divisors: number): void;
+  /** Multiplies each of m rows by a factor. */
+  scaleRows(m: number, width: number, rows: number, ld: number, factor: number): void;
+  /** The scalar product of each row of a with that of b, as f64. */
+  dotRows(m: number, width: number, a: number, b: number, ld: number, out: number): void;
+}
+
+/** How operands come into panels. */
+export interface PackKernels {
+  /** Row-major rows as panels whose depth is the rows, `panelBytes` apart; `width` is a multiple of `PANEL`. */
+  packRows(
+    count: number,
+    width: number,
+    source: number,
+    ld: number,
+    target: number,
+    panelBytes: number,
+  ): void;
+  /** Row-major rows as panels whose depth is the head size; `count` is a multiple of `PANEL`. */
+  packColumns(count: number, depth: number, source: number, ld: number, target: number): void;
+  /** Whether `count` f32 (a multiple of 4) are all finite. */
+  areFinite(count: number, source: number): boolean;
+  /** Widens `count` bit patterns (a multiple of 8) to f32. */
+  decodeF16(count: number, source: number, target: number): void;
+  decodeBf16(count: number, source: number, target: number): void;
+}
+
+/** Elements that a row of masks may be written before its first and behind its last column. */
+export const MASK_MARGIN: number = 32;
+
+/** The schemes of `@tilewise/philox` tile by tile: masks of 32 bits, all ones where a weight is kept. */
+export interface DropoutKernels {
+  /**
+   * A word per weight, kept where it is at least `threshold` (below 2^32): row i starts at word `position` + i·`rowStride`, a
+   * block has four words, and its counter is (number, other), or (other, first word) with `counted`.
+   */
+  keepWords(
+    m: number,
+    n: number,
+    masks: number,
+    ld: number,
+    positionLow: number,
+    positionHigh: number,
+    rowStride: number,
+    otherLow: number,
+    otherHigh: number,
+    counted: boolean,
+    key0: number,
+    key1: number,
+    threshold: number,
+  ): void;
+  /** A byte per weight, kept where it is below `threshold`, in FlashAttention-2's order; `counter` is that of the head. */
+  keepBytes(
+    m: number,
+    n: number,
+    masks: number,
+    ld: number,
+    counterLow: number,
+    counterHigh: number,
+    i0: number,
+    j0: number,
+    key0: number,
+    key1: number,
+    threshold: number,
+  ): void;
+}

@@ -1,0 +1,97 @@
+import { decodeTable } from '../../tensor/decode-table.ts';
+import { type Kernels, PANEL, PANEL_BYTES, type PackKernels, type RowKernels } from './kernels.ts';
+import { createMemory, type Memory } from './memory.ts';
+import { typescriptProducts } from './typescript-products.ts';
+import { typescriptSoftmax } from './typescript-softmax.ts';
+
+/** Kernels for hosts without SIMD, with a memory of their own. Sums are made in f64. */
+export function typescriptKernels(): Kernels {
+  let buffer = new ArrayBuffer(0);
+  const memory = createMemory(
+    {
+      buffer,
+      grow(bytes) {
+        const needed = Math.max(buffer.byteLength + bytes, 2 * buffer.byteLength, 2 ** 16);
+        const larger = new ArrayBuffer(Math.ceil(needed / PANEL_BYTES) * PANEL_BYTES);
+        new Uint8Array(larger).set(new Uint8Array(buffer));
+        buffer = larger;
+        return buffer;
+      },
+    },
+    PANEL_BYTES,
+  );
+  return {
+    variant: 'typescript',
+    description: 'TypeScript',
+    memory,
+    ...typescriptProducts(memory),
+    ...typescriptSoftmax(memory),
+    ...rowKernels(memory),
+    ...packKernels(memory),
+  };
+}
+
+function rowKernels(memory: Memory): RowKernels {
+  return {
+    divideRows(m, width, rows, ld, divisors) {
+      const { f32, f64 } = memory;
+      for (let i = 0; i < m; i++) {
+        const divisor = f64[(divisors >> 3) + i];
+        if (divisor === 0) continue;
+        const row = (rows + i * ld) >> 2;
+        for (let at = row; at < row + width; at++) f32[at] /= divisor;
+      }
+    },
+    scaleRows(m, width, rows, ld, factor) {
+      const { f32 } = memory;
+      for (let i = 0; i < m; i++) {
+        const row = (rows + i * ld) >> 2;
+        for (let at = row; at < row + width; at++) f32[at] *= factor;
+      }
+    },
+    dotRows(m, width, a, b, ld, out) {
+      const { f32, f64 } = memory;
+      for (let i = 0; i < m; i++) {
+        const offset = (b - a) >> 2;
+        const row = (a + i * ld) >> 2;
+        let sum = 0;
+        for (let at = row; at < row + width; at++) sum += f32[at] * f32[at + offset];
+        f64[(out >> 3) + i] = sum;
+      }
+    },
+  };
+}
+
+function packKernels(memory: Memory): PackKernels {
+  function decode(dtype: 'f16' | 'bf16', count: number, source: number, target: number): void {
+    const { f32, u16 } = memory;
+    const table = decodeTable(dtype);
+    for (let n = 0; n < count; n++) f32[(target >> 2) + n] = table[u16[(source >> 1) + n]];
+  }
+  return {
+    packRows(count, width, source, ld, target, panelBytes) {
+      const { f32 } = memory;
+      for (let s = 0; s < count; s++) {
+        for (let d = 0; d < width; d++) {
+          const to = (target >> 2) + Math.floor(d / PANEL) * (panelBytes >> 2) + s * PANEL + (d % PANEL);
+          f32[to] = f32[((source + s * ld) >> 2) + d];
+        }
+      }
+    },
+    packColumns(count, depth, source, ld, target) {
+      const { f32 } = memory;
+      for (let s = 0; s < count; s++) {
+        const to = (target >> 2) + (s - (s % PANEL)) * depth + (s % PANEL);
+        for (let d = 0; d < depth; d++) f32[to + d * PANEL] = f32[((source + s * ld) >> 2) + d];
+      }
+    },
+    areFinite(count, source) {
+      const { f32 } = memory;
+      let zero = 0;
+      for (let at = source >> 2; at < (source >> 2) + count; at++) zero += 0 * f32[at];
+      return zero === 0;
+    },
+    decodeF16: (count, source, target) => decode('f16', count, source, target),
+    decodeBf16: (count, source, target) => decode('bf16', count, source, target),
+  };
+}
