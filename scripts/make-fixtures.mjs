@@ -44,6 +44,20 @@ copy(
   attention.length,
 );
 copy(join(shared, 'vectors', 'philox'), 'philox', file => file.endsWith('.json'));
+copyBlockMasks();
+
+// Every seventh case: as seven divides neither the number of masks nor that of shapes, all of both are among them.
+function copyBlockMasks() {
+  const { cases, ...rest } = JSON.parse(
+    readFileSync(join(shared, 'conformance', 'pytorch', 'block-masks.json'), 'utf8'),
+  );
+  const some = cases.filter((_, n) => n % 7 === 0).map(one => JSON.stringify(one));
+  const to = join(root, 'fixtures', 'pytorch');
+  mkdirSync(to, { recursive: true });
+  const head = JSON.stringify(rest).slice(0, -1);
+  writeFileSync(join(to, 'block-masks.json'), `${head},"cases":[\n${some.join(',\n')}\n]}\n`);
+  console.log(`fixtures/pytorch: ${some.length} of ${cases.length} block masks`);
+}
 
 function copy(from, name, wanted, count) {
   const to = join(root, 'fixtures', name);

@@ -1,3 +1,4 @@
+export { type BlockMaskCase, blockMaskCases } from './block-mask-case.ts';
 export { fixturesDir, sharedDir } from './data-folders.ts';
 export type { ErrorSize, StorageDType } from './gate.ts';
 export { errorOf, gate, referenceGate } from './gate.ts';

@@ -18,7 +18,7 @@ const variables: Readonly<Record<VariableName, Evaluate>> = {
   kv: (_score, _b, _h, _q, kv) => kv,
 };
 
-const unaryFunctions: Readonly<Record<UnaryOp, (a: number) => number>> = {
+export const unaryFunctions: Readonly<Record<UnaryOp, (a: number) => number>> = {
   neg: a => -a,
   abs: Math.abs,
   exp: Math.exp,
@@ -32,7 +32,7 @@ const unaryFunctions: Readonly<Record<UnaryOp, (a: number) => number>> = {
 };
 
 // `and`, `or` are here for constants; `compile` evaluates their second operand only where it decides.
-const binaryFunctions: Readonly<Record<BinaryOp, (a: number, b: number) => number>> = {
+export const binaryFunctions: Readonly<Record<BinaryOp, (a: number, b: number) => number>> = {
   add: (a, b) => a + b,
   sub: (a, b) => a - b,
   mul: (a, b) => a * b,

@@ -1,7 +1,8 @@
 export * from './build.ts';
 export { checkMod } from './check.ts';
+export * from './create-block-mask.ts';
 export * from './differentiate.ts';
-export * from './evaluate.ts';
+export { compile, type Evaluate, type Loaders } from './evaluate.ts';
 export type * from './expr.ts';
 export * from './host-loaders.ts';
 export * from './mask-mods.ts';

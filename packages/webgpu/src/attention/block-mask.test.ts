@@ -1,4 +1,5 @@
 import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
+import { blockMaskBits, createBlockMask, slidingWindowMask } from '@tilewise/core/expr';
 import { expect, test } from 'vitest';
 import { exactResults, gpuResults, normal } from '../../testing/attention-call.ts';
 import { readBuffer, storageBuffer } from '../../testing/device-buffers.ts';
@@ -57,6 +58,14 @@ test('NaN in keys and values that only hidden blocks hold changes no bit', async
   };
   const clean = await gpuResults(ctx, { q, k, v, dO, options });
   expectSameBits(await gpuResults(ctx, { q, k: poisoned(k), v: poisoned(v), dO, options }), clean);
+});
+
+test('blocks that a mask mod hides may be left out beside it, to the bit', async () => {
+  const ctx = await sharedContext();
+  const maskMod = slidingWindowMask({ left: 30, right: 100 });
+  const blockMask = blockMaskBits(createBlockMask(maskMod, { Sq, Skv }));
+  const alone = await gpuResults(ctx, { q, k, v, dO, options: { maskMod } });
+  expectSameBits(await gpuResults(ctx, { q, k, v, dO, options: { maskMod, blockMask } }), alone);
 });
 
 /** The kernel, with a count of the tiles that it works on in `visited`. */

@@ -1,0 +1,122 @@
+import { blockMaskCases } from '@tilewise/test-data';
+import { describe, expect, it } from 'vitest';
+import { sdpa } from '../reference/sdpa.ts';
+import { Tensor } from '../tensor/tensor.ts';
+import { add, and, eq, ge, gt, le, load, lt, not, or, sub } from './build.ts';
+import { blockMaskBits, createBlockMask } from './create-block-mask.ts';
+import { andMasks, causalMask, documentMask, orMasks, prefixLmMask, slidingWindowMask } from './mask-mods.ts';
+import { type Mod, maskMod } from './mod.ts';
+
+const i32 = (values: readonly number[]): Tensor => Tensor.from(values, [values.length], { dtype: 'i32' });
+
+const documents = documentMask(
+  i32([100, 156, 7, 200, 49].flatMap((length, id) => new Array<number>(length).fill(id))),
+);
+
+/** The masks of the cases by their names. */
+const masks: Readonly<Record<string, () => Mod<Tensor>>> = {
+  noop: () => maskMod(() => true),
+  causal: () => causalMask(),
+  inverse_causal: () => maskMod(({ q, kv }) => le(q, kv)),
+  sliding_causal_100: () => maskMod(({ q, kv }) => and(ge(q, kv), le(sub(q, kv), 100))),
+  sliding_256: () => slidingWindowMask({ left: 256, right: 256 }),
+  prefix_lm_150: () => prefixLmMask(150),
+  'document(100,156,7,200,49)': () => documents,
+  document_causal: () => andMasks<Tensor>(documents, causalMask()),
+  dead_rows_q_lt_half: () => maskMod(({ q }) => lt(q, 256)),
+  per_head_causal_or_full: () => maskMod(({ h, q, kv }) => or(eq(h, 1), ge(q, kv))),
+  per_batch_len: () =>
+    maskMod(({ b, kv }) => lt(kv, load('lengths', [b], 'i32')), { lengths: i32([200, 400]) }),
+};
+
+describe('createBlockMask', () => {
+  const cases = blockMaskCases();
+
+  it.each(Object.keys(masks))('gives what PyTorch gives for %s', name => {
+    const own = cases.filter(({ mask }) => mask === name);
+    expect(own.length).toBeGreaterThan(0);
+    for (const c of own) {
+      const { B, H, qLen: Sq, kvLen: Skv, blockSize } = c;
+      const got = createBlockMask(masks[name](), { B, Hq: H, Sq, Skv, blockSize });
+      const where = `B ${B}, H ${H}, ${Sq} × ${Skv}, blocks of ${blockSize}`;
+      for (const side of ['kv', 'fullKv', 'q', 'fullQ'] as const) {
+        const counts = got[`${side}NumBlocks`];
+        const indices = got[`${side}Indices`];
+        expect(counts.shape, where).toEqual(indices.shape.slice(0, 3));
+        expect([...counts.data], where).toEqual(c[`${side}NumBlocks`].flat(3));
+        expect(listed(counts, indices), where).toEqual(c[`${side}Indices`].flat(2));
+      }
+      expect(got.sparsity, where).toBeCloseTo(c.sparsityPct, 4);
+    }
+  });
+
+  it('knows every mask of the cases', () => {
+    expect(new Set(cases.map(({ mask }) => mask))).toEqual(new Set(Object.keys(masks)));
+  });
+
+  it('lists the blocks that do not count behind those that do', () => {
+    const { kvNumBlocks, kvIndices } = createBlockMask(causalMask(), { Sq: 4, Skv: 6, blockSize: 2 });
+    expect([...kvNumBlocks.data]).toEqual([1, 1]);
+    expect([...kvIndices.data]).toEqual([0, 1, 2, 1, 0, 2]);
+  });
+
+  it('asks a load only where its value is needed', () => {
+    const t = { t: i32([1, 0, 1, 1]) };
+    const guarded = maskMod(
+      ({ q, kv }) => and(lt(sub(q, kv), 4), ge(q, kv), eq(load('t', [sub(q, kv)], 'i32'), 1)),
+      t,
+    );
+    const { fullKvNumBlocks, sparsity } = createBlockMask(guarded, { Sq: 8, Skv: 8, blockSize: 1 });
+    expect([...fullKvNumBlocks.data]).toEqual([1, 1, 2, 3, 3, 3, 3, 3]);
+    expect(sparsity).toBe((100 * (64 - 19)) / 64);
+    const free = maskMod(({ q, kv }) => eq(load('t', [add(q, kv)], 'i32'), 1), t);
+    expect(() => createBlockMask(free, { Sq: 8, Skv: 8 })).toThrow(/captures.t was loaded at \[4\], outside/);
+  });
+
+  it('rejects sizes that are none, and what is no mask', () => {
+    const shape = { Sq: 8, Skv: 8 };
+    expect(() => createBlockMask(causalMask(), { ...shape, blockSize: 0 })).toThrow(
+      /blockSize\[0\] must be a positive/,
+    );
+    expect(() => createBlockMask(causalMask(), { ...shape, Hq: 1.5 })).toThrow(
+      /Hq must be a positive integer, got 1.5/,
+    );
+    const lost = maskMod(({ kv }) => gt(load('x', [kv]), 0));
+    expect(() => createBlockMask(lost, shape)).toThrow(/maskMod.captures must hold 'x'/);
+  });
+});
+
+/** The indices that count, list by list. */
+function listed(counts: Tensor, indices: Tensor): number[][] {
+  const [, , , most] = indices.shape;
+  return Array.from(counts.data, (count, row) => [...indices.data.slice(row * most, row * most + count)]);
+}
+
+describe('blockMaskBits', () => {
+  const mask = orMasks<Tensor>(slidingWindowMask({ left: 40, right: 0 }), prefixLmMask(3));
+
+  it.each([128, 64, 256, [32, 300]] as const)('covers what the mask shows, from blocks of %s', blockSize => {
+    const [Sq, Skv] = [300, 1200];
+    const only = andMasks<Tensor>(
+      mask,
+      maskMod(({ h, kv }) => not(and(eq(h, 1), gt(kv, 1000)))),
+    );
+    const options = { B: 1, Hq: 2, Sq, Skv, blockSize } as const;
+    const blockMask = blockMaskBits(createBlockMask(only, options));
+    expect([blockMask.dtype, blockMask.shape]).toEqual(['u8', [1, 2, 3, 2]]);
+    const ramp = (length: number): Tensor =>
+      Tensor.from(
+        Array.from({ length }, (_, n) => Math.sin(n)),
+        [1, 1, length, 1],
+      );
+    const q = ramp(Sq).expand([1, 2, Sq, 1]);
+    const without = sdpa(q, ramp(Skv), ramp(Skv), { maskMod: only });
+    const withBits = sdpa(q, ramp(Skv), ramp(Skv), { maskMod: only, blockMask });
+    expect([...withBits.o.toFloat32()]).toEqual([...without.o.toFloat32()]);
+  });
+
+  it('has a bit for each block of 128 with something to see, and no other', () => {
+    const causal = createBlockMask(causalMask(), { Sq: 257, Skv: 257 });
+    expect([...blockMaskBits(causal).data]).toEqual([0b1, 0b11, 0b111]);
+  });
+});

@@ -1,0 +1,182 @@
+import { InvalidArgumentError } from '../errors.ts';
+import { Tensor } from '../tensor/tensor.ts';
+import { checkMod } from './check.ts';
+import { compileRows } from './evaluate-rows.ts';
+import type { Expr } from './expr.ts';
+import type { Mod } from './mod.ts';
+import { nodes } from './nodes.ts';
+
+/** What a block mask covers. */
+export interface BlockMaskOptions {
+  /** null (default): the mask is the same for all sequences, and the result has B = 1. */
+  readonly B?: number | null;
+  /** Query heads; null (default): the same for all, and the result has one. */
+  readonly Hq?: number | null;
+  readonly Sq: number;
+  readonly Skv: number;
+  /** Queries and keys of a block; one number is both. Default 128. */
+  readonly blockSize?: number | readonly [q: number, kv: number];
+}
+
+/**
+ * Which blocks of the score matrix a mask mod shows, in the form of PyTorch's `BlockMask` (`torch.nn.attention.flex_attention`).
+ * All tensors are i32. With nQ and nKv blocks of queries and keys, (B, Hq, nQ) counts and (B, Hq, nQ, nKv) indices: the first
+ * `count` are the blocks of keys that a block of queries sees, ascending; the others follow, ascending. `full` blocks are those of
+ * which everything is seen, so that the mask mod need not be asked; the others are seen in part. `q…` is the same for each block of
+ * keys, (B, Hq, nKv) and (B, Hq, nKv, nQ).
+ */
+export interface BlockMask {
+  readonly Sq: number;
+  readonly Skv: number;
+  readonly blockSize: readonly [q: number, kv: number];
+  readonly kvNumBlocks: Tensor;
+  readonly kvIndices: Tensor;
+  readonly fullKvNumBlocks: Tensor;
+  readonly fullKvIndices: Tensor;
+  readonly qNumBlocks: Tensor;
+  readonly qIndices: Tensor;
+  readonly fullQNumBlocks: Tensor;
+  readonly fullQIndices: Tensor;
+  /** How much of the score matrix is in no block that is seen, in percent; blocks at the edge count whole, as PyTorch counts. */
+  readonly sparsity: number;
+}
+
+/**
+ * The blocks of the score matrix that a mask mod shows. A block at the edge that is not whole is never full. Evaluated row by row:
+ * it takes memory for one row of scores, and time for all of them, once for each sequence and head that differ.
+ * @throws InvalidArgumentError for sizes that are no positive integers, or as `checkMod`.
+ */
+export function createBlockMask(maskMod: Mod<Tensor>, options: BlockMaskOptions): BlockMask {
+  const { Sq, Skv, blockSize = 128 } = options;
+  const sizes: readonly [number, number] =
+    typeof blockSize === 'number' ? [blockSize, blockSize] : [blockSize[0], blockSize[1]];
+  const B = options.B ?? 1;
+  const H = options.Hq ?? 1;
+  const counts = { B, Hq: H, Sq, Skv, 'blockSize[0]': sizes[0], 'blockSize[1]': sizes[1] };
+  for (const [name, value] of Object.entries(counts)) {
+    if (!Number.isInteger(value) || value < 1)
+      throw new InvalidArgumentError(name, `must be a positive integer, got ${value}`);
+  }
+  checkMod('maskMod', maskMod, 'bool');
+  const [nQ, nKv] = [Math.ceil(Sq / sizes[0]), Math.ceil(Skv / sizes[1])];
+  const seen = countSeen(maskMod, { B, H, Sq, Skv }, sizes);
+  const whole = sizes[0] * sizes[1];
+  const is = {
+    partial: (n: number): boolean => n > 0 && n < whole,
+    full: (n: number): boolean => n === whole,
+  };
+  const rows = { outer: nQ, inner: nKv, at: (o: number, i: number) => o * nKv + i };
+  const columns = { outer: nKv, inner: nQ, at: (o: number, i: number) => i * nKv + o };
+  const heads = { B, H, blocks: nQ * nKv };
+  const [kvNumBlocks, kvIndices] = ordered(seen, heads, rows, is.partial);
+  const [fullKvNumBlocks, fullKvIndices] = ordered(seen, heads, rows, is.full);
+  const [qNumBlocks, qIndices] = ordered(seen, heads, columns, is.partial);
+  const [fullQNumBlocks, fullQIndices] = ordered(seen, heads, columns, is.full);
+  const shown = seen.reduce((count, n) => count + Number(n > 0), 0);
+  const sparsity = 100 * (1 - (shown * whole) / (B * H * Sq * Skv));
+  return {
+    ...{ Sq, Skv, blockSize: sizes, kvNumBlocks, kvIndices, fullKvNumBlocks, fullKvIndices },
+    ...{ qNumBlocks, qIndices, fullQNumBlocks, fullQIndices, sparsity },
+  };
+}
+
+/**
+ * A block mask as the option `blockMask` of `sdpa` takes it: u8 (B, Hq, ⌈Sq / 128⌉, ⌈⌈Skv / 128⌉ / 8⌉), with a bit for each tile of
+ * 128 × 128 that some block with something to see lies in. Give the mask mod beside it, for the blocks that are seen in part.
+ */
+export function blockMaskBits({
+  Sq,
+  Skv,
+  blockSize,
+  kvNumBlocks,
+  kvIndices,
+  fullKvNumBlocks,
+  fullKvIndices,
+}: BlockMask): Tensor {
+  const [B, H, nQ, nKv] = kvIndices.shape;
+  const [tilesQ, tilesKv] = [Math.ceil(Sq / 128), Math.ceil(Skv / 128)];
+  const bytes = Math.ceil(tilesKv / 8);
+  const data = new Uint8Array(B * H * tilesQ * bytes);
+  const tiles = (block: number, size: number, length: number): [number, number] => [
+    Math.floor((block * size) / 128),
+    Math.floor((Math.min((block + 1) * size, length) - 1) / 128),
+  ];
+  const lists = [
+    [kvNumBlocks.data, kvIndices.data],
+    [fullKvNumBlocks.data, fullKvIndices.data],
+  ] as const;
+  for (let row = 0; row < B * H * nQ; row++) {
+    const [firstQ, lastQ] = tiles(row % nQ, blockSize[0], Sq);
+    for (const [counts, indices] of lists) {
+      for (let n = 0; n < counts[row]; n++) {
+        const [firstKv, lastKv] = tiles(indices[row * nKv + n], blockSize[1], Skv);
+        for (let i = firstQ; i <= lastQ; i++) {
+          const at = (Math.floor(row / nQ) * tilesQ + i) * bytes;
+          for (let j = firstKv; j <= lastKv; j++) data[at + (j >> 3)] |= 1 << (j & 7);
+        }
+      }
+    }
+  }
+  return Tensor.wrap(data, { dtype: 'u8', shape: [B, H, tilesQ, bytes] });
+}
+
+/** How many places of each block (B, H, nQ, nKv) are seen. */
+function countSeen(
+  { expr, captures = {} }: Mod<Tensor>,
+  { B, H, Sq, Skv }: { readonly B: number; readonly H: number; readonly Sq: number; readonly Skv: number },
+  [sizeQ, sizeKv]: readonly [number, number],
+): Int32Array {
+  const [nQ, nKv] = [Math.ceil(Sq / sizeQ), Math.ceil(Skv / sizeKv)];
+  const seen = new Int32Array(B * H * nQ * nKv);
+  const row = compileRows(expr, captures, Skv);
+  const [differsByB, differsByH] = [uses(expr, 'b'), uses(expr, 'h')];
+  for (let b = 0; b < B; b++) {
+    for (let h = 0; h < H; h++) {
+      const head = (b * H + h) * nQ * nKv;
+      const same = ((differsByB ? b : 0) * H + (differsByH ? h : 0)) * nQ * nKv;
+      if (same !== head) {
+        seen.copyWithin(head, same, same + nQ * nKv);
+        continue;
+      }
+      for (let q = 0; q < Sq; q++) {
+        const values = row(b, h, q);
+        const at = head + Math.floor(q / sizeQ) * nKv;
+        for (let n = 0; n < nKv; n++) {
+          const end = Math.min((n + 1) * sizeKv, Skv);
+          let count = 0;
+          for (let kv = n * sizeKv; kv < end; kv++) count += values[kv];
+          seen[at + n] += count;
+        }
+      }
+    }
+  }
+  return seen;
+}
+
+function uses(expr: Expr, name: 'b' | 'h'): boolean {
+  return nodes(expr).some(e => e.kind === 'variable' && e.name === name);
+}
+
+/** For each outer block how many inner ones are wanted, and all inner ones, the wanted first. */
+function ordered(
+  seen: Int32Array,
+  { B, H, blocks }: { readonly B: number; readonly H: number; readonly blocks: number },
+  side: { readonly outer: number; readonly inner: number; readonly at: (o: number, i: number) => number },
+  wanted: (count: number) => boolean,
+): [counts: Tensor, indices: Tensor] {
+  const { outer, inner, at } = side;
+  const counts = new Int32Array(B * H * outer);
+  const indices = new Int32Array(B * H * outer * inner);
+  for (let row = 0; row < B * H * outer; row++) {
+    const head = Math.floor(row / outer) * blocks;
+    const all = Array.from({ length: inner }, (_, i) => i);
+    const isWanted = (i: number): boolean => wanted(seen[head + at(row % outer, i)]);
+    const first = all.filter(isWanted);
+    counts[row] = first.length;
+    indices.set([...first, ...all.filter(i => !isWanted(i))], row * inner);
+  }
+  return [
+    Tensor.wrap(counts, { dtype: 'i32', shape: [B, H, outer] }),
+    Tensor.wrap(indices, { dtype: 'i32', shape: [B, H, outer, inner] }),
+  ];
+}
