@@ -10,6 +10,6 @@ export { type Capabilities, guaranteedCapabilities } from './device/capabilities
 export { type ContextOptions, createContext, type GpuContext, type WrapDesc } from './device/context.ts';
 export type { GpuTensor } from './device/gpu-tensor.ts';
 export type { MemoryUse } from './device/memory.ts';
-export type { BufferSlice, PlanBuffer, PlanTensor } from './kernel/kernel-plan.ts';
 export type { KernelSpec } from './kernel/kernel-spec.ts';
+export type { BufferSlice, PlanBuffer, PlanTensor } from './kernel/plan-tensors.ts';
 export type { StorageBinding, UniformField } from './kernel/shader-part.ts';

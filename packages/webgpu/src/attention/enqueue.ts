@@ -14,7 +14,7 @@ import {
 import type { GpuContext } from '../device/context.ts';
 import { withFaults } from '../device/faults.ts';
 import { GpuTensor } from '../device/gpu-tensor.ts';
-import type { BufferSlice } from '../kernel/kernel-plan.ts';
+import type { BufferSlice } from '../kernel/plan-tensors.ts';
 import { fillFp8List, fp8GpuScalars, fp8ListBytes, readFp8List } from './fp8-list.ts';
 import type { Plan } from './plan.ts';
 import { captureTensor } from './score/captures.ts';

@@ -1,4 +1,10 @@
-import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
+import {
+  type AttentionProblem,
+  type BackwardProblem,
+  elementCount,
+  maxOffset,
+  type OperandDesc,
+} from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { BindingRoom } from '../kernel/crowding.ts';
@@ -61,9 +67,9 @@ export function backwardKernels(
   if (dk && dv && fuses(problem)) {
     // To copy a large tensor for its sake takes more than two kernels do.
     const fused = dkdvKernel(problem, { ...dk, ...dv }, { ...config, room: { ...room, upTo: smallTensor } });
-    const fits = fused.bindings.length <= room.buffers;
-    if (fits) kernels.push(fused);
-    else kernels.push(dkdvKernel(problem, dk, config), dkdvKernel(problem, dv, config));
+    const each = [dkdvKernel(problem, dk, config), dkdvKernel(problem, dv, config)];
+    if (fused.bindings.length > room.buffers) kernels.push(...each);
+    else kernels.push({ ...fused, apart: { kernels: each, interleaved: hasGaps(dk.dk) || hasGaps(dv.dv) } });
   } else {
     for (const one of [dk, dv]) if (one) kernels.push(dkdvKernel(problem, one, config));
   }
@@ -84,6 +90,11 @@ function roomOn(
   spans: Readonly<Record<string, number>>,
 ): BindingRoom {
   return { buffers: maxStorageBuffersPerShaderStage, spans };
+}
+
+/** Whether something else may lie between the elements of a tensor. */
+function hasGaps({ shape, strides }: OperandDesc): boolean {
+  return elementCount(shape) > 0 && maxOffset(shape, strides) + 1 > elementCount(shape);
 }
 
 /** Whether dK and dV may share a kernel: the same heads, and accumulators that fit into registers. */

@@ -3,6 +3,7 @@ import { type ExprTools, exprTools } from '@tilewise/core/expr';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { PlanParts } from '../kernel/kernel-plan.ts';
+import { expectedBackwardTensors } from './expected-tensors.ts';
 import { backwardKernels } from './kernels.ts';
 import {
   checkResultLayout,
@@ -52,6 +53,7 @@ function backwardParts(
     kernels: backwardKernels(problem, layouts, capabilities, unaligned, tools),
     spans: backwardTensorSpans(problem, layouts),
     reaches: backwardReaches(problem, layouts),
+    expected: expectedBackwardTensors(problem, layouts),
   };
 }
 

@@ -3,6 +3,7 @@ import { type ExprTools, exprTools } from '@tilewise/core/expr';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { PlanParts } from '../kernel/kernel-plan.ts';
+import { expectedTensors } from './expected-tensors.ts';
 import { forwardShape } from './forward-shape.ts';
 import { forwardKernels } from './kernels.ts';
 import {
@@ -39,6 +40,7 @@ function forwardParts(
     kernels: forwardKernels(problem, capabilities, unaligned, tools, shape),
     spans: forwardTensorSpans(problem, shape),
     reaches: forwardReaches(problem, shape),
+    expected: expectedTensors(problem),
   };
 }
 

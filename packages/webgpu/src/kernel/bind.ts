@@ -1,11 +1,12 @@
 import { InvalidArgumentError } from '@tilewise/core';
-import type { KernelSpec } from './kernel-spec.ts';
+import type { ApartKernels, KernelSpec } from './kernel-spec.ts';
 import type { StorageBinding } from './shader-part.ts';
 
 /** A tensor as a kernel binds it: it starts `skipped` bytes into the bound range. */
 export interface BoundTensor {
   readonly binding: StorageBinding;
   readonly skipped: number;
+  readonly bytes: number;
   readonly resource: { readonly buffer: GPUBuffer; readonly offset: number; readonly size: number };
 }
 
@@ -19,7 +20,25 @@ export function bindTensor(
 ): BoundTensor {
   const offset = Math.floor(start / coarse) * coarse;
   const end = Math.min(Math.ceil((start + Math.max(bytes, 1)) / 16) * 16, Math.floor(buffer.size / 4) * 4);
-  return { binding, skipped: start - offset, resource: { buffer, offset, size: end - offset } };
+  return { binding, skipped: start - offset, bytes, resource: { buffer, offset, size: end - offset } };
+}
+
+/**
+ * Whether results of a kernel lie so close in one buffer that it cannot bind them all.
+ * @throws InvalidArgumentError when their bytes overlap although neither has gaps for the other.
+ */
+export function shareResults(results: readonly BoundTensor[], { interleaved }: ApartKernels): boolean {
+  const pairs = results.flatMap((a, n) => results.slice(n + 1).map(b => [a, b] as const));
+  const meeting = pairs.filter(([a, b]) => overlap(a.resource, b.resource));
+  const clash = meeting.find(([a, b]) => !interleaved && overlap(ownRange(a), ownRange(b)));
+  if (clash) {
+    const [a, b] = clash;
+    throw new InvalidArgumentError(
+      `buffers.${a.binding.name}`,
+      `must not share bytes with buffers.${b.binding.name}`,
+    );
+  }
+  return meeting.length > 0;
 }
 
 /**
@@ -37,7 +56,7 @@ export function checkAliasing({ name: kernel }: KernelSpec, tensors: readonly Bo
           `must be in another buffer than buffers.${names[1]}, which the kernel '${kernel}' reads`,
         );
       }
-      if (overlap(written, other)) {
+      if (overlap(written.resource, other.resource)) {
         throw new InvalidArgumentError(
           `buffers.${names[0]}`,
           `must not share bytes with buffers.${names[1]}, which the kernel '${kernel}' writes too; ` +
@@ -48,6 +67,20 @@ export function checkAliasing({ name: kernel }: KernelSpec, tensors: readonly Bo
   }
 }
 
-function overlap({ resource: a }: BoundTensor, { resource: b }: BoundTensor): boolean {
-  return a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+/** Bytes of a buffer. */
+interface ByteRange {
+  readonly buffer: GPUBuffer;
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** The bytes from the first to the last element. */
+const ownRange = ({ resource: { buffer, offset }, skipped, bytes }: BoundTensor): ByteRange => ({
+  buffer,
+  offset: offset + skipped,
+  size: bytes,
+});
+
+function overlap(a: ByteRange, b: ByteRange): boolean {
+  return a.buffer === b.buffer && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
 }

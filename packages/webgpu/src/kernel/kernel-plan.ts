@@ -1,40 +1,22 @@
-import { InvalidArgumentError, InvalidShapeError, UnsupportedError } from '@tilewise/core';
-import { bufferUsage } from '../device/constants.ts';
+import { UnsupportedError } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
-import { GpuTensor } from '../device/gpu-tensor.ts';
 import { compile, compileAsync } from '../device/pipelines.ts';
-import { type BoundTensor, bindTensor, checkAliasing } from './bind.ts';
+import { type BoundTensor, bindTensor, checkAliasing, shareResults } from './bind.ts';
 import { withGathering } from './gather.ts';
-import { dispatchSize, type KernelSpec } from './kernel-spec.ts';
+import { dispatchSize, type KernelSpec, withApart } from './kernel-spec.ts';
 import { ParameterBuffers } from './parameter-buffers.ts';
 import { type Piece, piecesOf, type TensorReach, tooLargeReason } from './pieces.ts';
 import {
-  type EncodeTimeValue,
-  gatheredTensor,
-  isInWorkspace,
-  packUniforms,
-  type StorageBinding,
-} from './shader-part.ts';
-
-/** Where a tensor starts. */
-export interface BufferSlice {
-  readonly buffer: GPUBuffer;
-  /** Bytes, default 0; a multiple of the `alignment` that the plan states for the tensor. */
-  readonly offset?: number;
-}
-
-/** What may be passed for a tensor: a slice of a buffer, a whole buffer, or a tensor of this library on the same device. */
-export type PlanBuffer = GPUBuffer | BufferSlice | GpuTensor;
-
-/** A tensor that a plan binds. */
-export interface PlanTensor {
-  readonly name: string;
-  /** Bytes from its first to its last element. */
-  readonly bytes: number;
-  /** The offset of its slice must be a multiple of this: one element, or four where they are moved as vectors. */
-  readonly alignment: number;
-  readonly access: 'read' | 'read_write';
-}
+  type BufferSlice,
+  checkedSlice,
+  type ExpectedTensor,
+  layWorkspace,
+  type PlanBuffer,
+  type PlanTensor,
+  planTensors,
+  sliceFor,
+} from './plan-tensors.ts';
+import { type EncodeTimeValue, gatheredTensor, packUniforms, type StorageBinding } from './shader-part.ts';
 
 /**
  * Kernels on one device, ready to be recorded any number of times. Nothing is submitted, mapped or allocated for tensors; the
@@ -51,7 +33,7 @@ export interface KernelPlan<Options> {
   /**
    * Records the work.
    * @throws InvalidArgumentError or InvalidShapeError naming a buffer that is missing, too small or misaligned, or an option
-   * that is no number of its range.
+   * that is no number of its range; for a GpuTensor also, or InvalidDTypeError, when it is not what the problem says.
    */
   encode(
     target: GPUCommandEncoder | GPUComputePassEncoder,
@@ -76,6 +58,8 @@ export interface PlanParts<Options> {
   readonly spans: Readonly<Record<string, number>>;
   /** What workgroups touch of a tensor, for those that may be bound in pieces. */
   readonly reaches?: Readonly<Record<string, TensorReach>>;
+  /** What a GpuTensor that is passed for a tensor must be, by name. */
+  readonly expected?: Readonly<Record<string, ExpectedTensor>>;
   /** The values of the uniforms that an encode sets. */
   readonly inputs?: (options: Options | undefined) => Readonly<Record<string, number>>;
 }
@@ -87,16 +71,23 @@ export interface PlanParts<Options> {
  */
 export function makeKernelPlan<Options>(
   ctx: GpuContext,
-  { kernels: made, spans: elements, reaches = {}, inputs: inputsOf = () => ({}) }: PlanParts<Options>,
+  {
+    kernels: made,
+    spans: elements,
+    reaches = {},
+    expected = {},
+    inputs: inputsOf = () => ({}),
+  }: PlanParts<Options>,
 ): KernelPlan<Options> {
   const { device, capabilities } = ctx;
   const { maxStorageBufferBindingSize: limit, minStorageBufferOffsetAlignment: coarse } = capabilities;
   const { kernels, spans, words } = withGathering(made, elements);
   const bytesOf = ({ name, elementBytes }: StorageBinding): number => (spans[name] ?? 0) * elementBytes;
-  const workspace = layWorkspace(kernels, bytesOf, coarse);
-  const tensors = planTensors(kernels, bytesOf, workspace.bytes);
+  const all = withApart(kernels);
+  const workspace = layWorkspace(all, bytesOf, coarse);
+  const tensors = planTensors(all, bytesOf, workspace.bytes);
   const stepsOf = (atMost: number): Step[] =>
-    kernels
+    all
       .filter(({ groups }) => groups > 0)
       .flatMap(kernel =>
         demandPieces(kernel, spans, reaches, atMost).map(piece => {
@@ -116,6 +107,45 @@ export function makeKernelPlan<Options>(
     return { buffer };
   };
 
+  /** Binds elements [from, to) of a tensor. */
+  function bind(
+    slices: ReadonlyMap<string, BufferSlice>,
+    binding: StorageBinding,
+    [from, to]: readonly [number, number],
+  ): BoundTensor {
+    const { name, elementBytes } = binding;
+    // An empty tensor may lie at the very end of its buffer, where nothing can be bound.
+    const { buffer, offset = 0 } = bytesOf(binding) > 0 ? sliceFor(slices, name) : placeholder(name);
+    const start = offset + (workspace.starts.get(name) ?? 0) + from * elementBytes;
+    const own = bindTensor(binding, buffer, start, (to - from) * elementBytes, coarse);
+    return { ...own, skipped: own.skipped - from * elementBytes };
+  }
+
+  /** The kernels that run on these buffers. */
+  function running(slices: ReadonlyMap<string, BufferSlice>): ReadonlySet<KernelSpec> {
+    const chosen = kernels.flatMap(kernel => {
+      if (!kernel.apart) return [kernel];
+      const written = kernel.bindings.filter(({ access }) => access === 'read_write');
+      const results = written.map(binding => bind(slices, binding, [0, spans[binding.name] ?? 0]));
+      return shareResults(results, kernel.apart) ? kernel.apart.kernels : [kernel];
+    });
+    return new Set(chosen);
+  }
+
+  function callsOf(slices: ReadonlyMap<string, BufferSlice>, steps: readonly Step[]): Call[] {
+    const chosen = running(slices);
+    return steps
+      .filter(({ kernel }) => chosen.has(kernel))
+      .map(step => {
+        const { kernel, piece } = step;
+        const bound = kernel.bindings.map(binding =>
+          bind(slices, binding, piece.windows.get(binding.name) ?? [0, 0]),
+        );
+        checkAliasing(kernel, bound);
+        return { ...step, bound };
+      });
+  }
+
   return {
     kernels,
     tensors: tensors.filter(({ name }) => name !== 'workspace'),
@@ -124,26 +154,15 @@ export function makeKernelPlan<Options>(
       ctx.checkAlive();
       const inputs = inputsOf(options);
       const slices = new Map(
-        tensors.map(tensor => [tensor.name, checkedSlice(ctx, tensor, buffers[tensor.name])]),
+        tensors.map(tensor => {
+          const { name } = tensor;
+          return [name, checkedSlice(ctx, tensor, buffers[name], expected[name])];
+        }),
       );
-      const bind = (all: readonly Step[]): Call[] =>
-        all.map(step => {
-          const bound = step.kernel.bindings.map(binding => {
-            const { name, elementBytes } = binding;
-            const [from, to] = step.piece.windows.get(name) ?? [0, 0];
-            // An empty tensor may lie at the very end of its buffer, where nothing can be bound.
-            const { buffer, offset = 0 } = bytesOf(binding) > 0 ? sliceFor(slices, name) : placeholder(name);
-            const start = offset + (workspace.starts.get(name) ?? 0) + from * elementBytes;
-            const own = bindTensor(binding, buffer, start, (to - from) * elementBytes, coarse);
-            return { ...own, skipped: own.skipped - from * elementBytes };
-          });
-          checkAliasing(step.kernel, bound);
-          return { ...step, bound };
-        });
-      let calls = bind(narrow ?? steps);
+      let calls = callsOf(slices, narrow ?? steps);
       if (calls.some(({ bound }) => bound.some(({ resource }) => resource.size > limit))) {
         narrow ??= stepsOf(limit - slack);
-        calls = bind(narrow);
+        calls = callsOf(slices, narrow);
       }
       const pass = 'dispatchWorkgroups' in target ? target : target.beginComputePass({ label: 'tilewise' });
       for (const { kernel, piece, parameters, bound } of calls) {
@@ -183,7 +202,8 @@ export function makeKernelPlan<Options>(
     },
     async warmUp() {
       ctx.checkAlive();
-      await Promise.all(kernels.map(kernel => compileAsync(device, kernel)));
+      const likely = kernels.flatMap(kernel => (kernel.apart?.interleaved ? withApart([kernel]) : [kernel]));
+      await Promise.all(likely.map(kernel => compileAsync(device, kernel)));
     },
     retire() {
       for (const { parameters } of allSteps()) parameters.retire();
@@ -218,92 +238,4 @@ function demandPieces(
   const pieces = piecesOf(kernel, spans, reaches, limit);
   if (typeof pieces !== 'string') return pieces;
   throw new UnsupportedError('webgpu', [tooLargeReason(kernel, pieces, limit)]);
-}
-
-/** Where the regions of the workspace start, in bytes, and what they take together. */
-interface WorkspaceLayout {
-  readonly starts: ReadonlyMap<string, number>;
-  readonly bytes: number;
-}
-
-/** Regions behind each other; kernels write to one and read another, so their bindings must not meet when they are rounded. */
-function layWorkspace(
-  kernels: readonly KernelSpec[],
-  bytesOf: (binding: StorageBinding) => number,
-  coarse: number,
-): WorkspaceLayout {
-  const regions = kernels.flatMap(({ bindings }) => bindings.filter(({ name }) => isInWorkspace(name)));
-  const sizes = new Map(regions.map(region => [region.name, bytesOf(region)]));
-  const starts = new Map<string, number>();
-  let bytes = 0;
-  for (const name of [...sizes.keys()].sort()) {
-    const start = bytes === 0 ? 0 : Math.ceil(bytes / coarse) * coarse + coarse;
-    starts.set(name, start);
-    bytes = start + (sizes.get(name) ?? 0);
-  }
-  return { starts, bytes };
-}
-
-/** The slice that was given for a tensor; regions of the workspace are in that of the whole. */
-function sliceFor(slices: ReadonlyMap<string, BufferSlice>, name: string): BufferSlice {
-  const slice = slices.get(isInWorkspace(name) ? 'workspace' : name);
-  if (!slice) throw new TypeError(`no slice for ${name}`);
-  return slice;
-}
-
-/** Every tensor that some kernel binds, with the strictest of their demands. */
-function planTensors(
-  kernels: readonly KernelSpec[],
-  bytesOf: (binding: StorageBinding) => number,
-  workspaceBytes: number,
-): PlanTensor[] {
-  const tensors = new Map<string, PlanTensor>();
-  for (const binding of kernels.flatMap(kernel => kernel.bindings)) {
-    const { access, alignment } = binding;
-    const name = isInWorkspace(binding.name) ? 'workspace' : binding.name;
-    const seen = tensors.get(name);
-    tensors.set(name, {
-      name,
-      bytes: name === 'workspace' ? workspaceBytes : bytesOf(binding),
-      alignment: Math.max(alignment, seen?.alignment ?? 1),
-      access: seen?.access === 'read_write' ? 'read_write' : access,
-    });
-  }
-  return [...tensors.values()];
-}
-
-function checkedSlice(
-  ctx: GpuContext,
-  { name, bytes, alignment }: PlanTensor,
-  given: PlanBuffer | undefined,
-): BufferSlice {
-  const argument = `buffers.${name}`;
-  if (!given) throw new InvalidArgumentError(argument, 'is missing');
-  const slice = sliceOf(ctx, argument, given);
-  const { buffer, offset = 0 } = slice;
-  if (!Number.isInteger(offset) || offset < 0 || offset % alignment !== 0) {
-    throw new InvalidArgumentError(
-      `${argument}.offset`,
-      `must be a multiple of ${alignment} bytes, got ${offset}`,
-    );
-  }
-  // Shaders see whole words, so the last one must be there.
-  if (bytes > 0 && Math.ceil((offset + bytes) / 4) * 4 > buffer.size) {
-    throw new InvalidShapeError(
-      argument,
-      `needs ${bytes} bytes from offset ${offset}, but its buffer has ${buffer.size}`,
-    );
-  }
-  if (!(buffer.usage & bufferUsage.STORAGE)) {
-    throw new InvalidArgumentError(argument, `must have the usage STORAGE, got usage ${buffer.usage}`);
-  }
-  return slice;
-}
-
-function sliceOf(ctx: GpuContext, argument: string, given: PlanBuffer): BufferSlice {
-  if (given instanceof GpuTensor) {
-    const { buffer, byteOffset } = ctx.checkOwn(argument, given);
-    return { buffer, offset: byteOffset };
-  }
-  return 'buffer' in given ? given : { buffer: given };
 }

@@ -16,7 +16,19 @@ export interface KernelSpec {
   readonly groups: number;
   /** How they follow each other, where some of them may be dispatched by themselves. */
   readonly grid: KernelGrid | null;
+  /** Kernels that do the same one result at a time: they run instead where its results share bytes of a buffer. */
+  readonly apart?: ApartKernels;
 }
+
+export interface ApartKernels {
+  readonly kernels: readonly KernelSpec[];
+  /** Whether the results have gaps that the elements of another may lie in. */
+  readonly interleaved: boolean;
+}
+
+/** Kernels with those that may run instead of them. */
+export const withApart = (kernels: readonly KernelSpec[]): readonly KernelSpec[] =>
+  kernels.flatMap(kernel => [kernel, ...(kernel.apart?.kernels ?? [])]);
 
 /** WebGPU's guaranteed number of workgroups per dimension. */
 const maxWorkgroupsPerDimension = 65535;
