@@ -35,7 +35,7 @@ export interface ForwardInputs<T> {
 /** What backward takes: the forward inputs and results, and the gradients of the loss by o and (optionally) lse. */
 export interface BackwardInputs<T> extends ForwardInputs<T> {
   readonly o: T;
-  /** f32, natural logarithm: (B, Hq, Sq), packed (Hq, T). */
+  /** f32, natural logarithm: (Hq, T) when q is packed by its cumulative lengths, else (B, Hq, Sq). */
   readonly lse: T;
   readonly dO: T;
   /** Gradient by lse, as lse. Default 0. */

@@ -10,11 +10,11 @@ import { bestVariant, withKernels } from './kernels/host-kernels.ts';
  * Attention on the CPU without ever holding the Sq×Skv matrix: besides the operands and results it takes O((Sq + Skv)·D)
  * memory. Storage of any float dtype is read as f32, and everything is computed in f32.
  *
- * @param q (B, Hq, Sq, Dqk) of any float dtype and strides; packed (T, Hq, Dqk) with cuSeqLens.
- * @param k (B, Hk, Skv, Dqk), packed (T, Hk, Dqk), or paged (blocks, Hk, pageSize, Dqk).
+ * @param q (B, Hq, Sq, Dqk) of any float dtype and strides; packed or ragged (T, Hq, Dqk).
+ * @param k (B, Hk, Skv, Dqk), packed or ragged (T, Hk, Dqk), or paged (blocks, Hk, pageSize, Dqk).
  * @param v (B, Hv, Skv, Dv) likewise.
- * @returns what the reference returns: o (B, Hq, Sq, Dv), packed (T, Hq, Dv), in `outDType` (default: that of q); f32 lse and,
- * where asked for, max and sumExp (B, Hq, Sq), packed (Hq, T); u8 dropoutMask (B, Hq, Sq, Skv). All contiguous.
+ * @returns what the reference returns: o (B, Hq, Sq, Dv), packed or ragged (T, Hq, Dv), in `outDType` (default: that of q); f32 lse and,
+ * where asked for, max and sumExp (Hq, T) when q is packed by cuSeqLensQ, else (B, Hq, Sq); u8 dropoutMask (B, Hq, Sq, Skv). All contiguous.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
  */
 export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tensor> = {}): SdpaResult<Tensor> {

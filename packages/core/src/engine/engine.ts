@@ -14,9 +14,12 @@ export interface Support {
   readonly reasons: readonly string[];
 }
 
-/** Results of forward. `lse`, `max`, `sumExp` are f32 (B, Hq, Sq), packed (Hq, T); `dropoutMask` u8 (B, Hq, Sq, Skv). */
+/**
+ * Results of forward. `lse`, `max`, `sumExp` are f32 (Hq, T) when q is packed by its cumulative lengths, else (B, Hq, Sq);
+ * `dropoutMask` is u8 (B, Hq, Sq, Skv).
+ */
 export interface SdpaResult<T = Tensor> {
-  /** (B, Hq, Sq, Dv), packed (T, Hq, Dv). */
+  /** (B, Hq, Sq, Dv), packed or ragged (T, Hq, Dv). */
   readonly o: T;
   readonly lse: T;
   readonly max?: T;

@@ -9,7 +9,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 import { type Float64Tensor, filled, likeOperand, perRow, plain, raise } from './float64-tensor.ts';
 import { type Head, heads } from './head.ts';
 
-/** Forward results before rounding: o (B, Hq, Sq, Dv) or packed (T, Hq, Dv); the others (B, Hq, Sq) or (Hq, T). */
+/** Forward results before rounding: o (B, Hq, Sq, Dv), packed or ragged (T, Hq, Dv); the others (Hq, T) with packed q, else (B, Hq, Sq). */
 export interface ForwardFloat64 {
   readonly o: Float64Tensor;
   readonly lse: Float64Tensor;

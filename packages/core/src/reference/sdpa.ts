@@ -15,11 +15,11 @@ import { sdpaFloat64 } from './forward.ts';
 /**
  * Attention in float64 (the formulas are those of `sdpaFloat64`), each result rounded once.
  *
- * @param q (B, Hq, Sq, Dqk) of any float dtype and strides; packed (T, Hq, Dqk) with cuSeqLens.
- * @param k (B, Hk, Skv, Dqk), packed (T, Hk, Dqk), or paged (blocks, Hk, pageSize, Dqk).
+ * @param q (B, Hq, Sq, Dqk) of any float dtype and strides; packed or ragged (T, Hq, Dqk).
+ * @param k (B, Hk, Skv, Dqk), packed or ragged (T, Hk, Dqk), or paged (blocks, Hk, pageSize, Dqk).
  * @param v (B, Hv, Skv, Dv) likewise.
- * @returns o (B, Hq, Sq, Dv), packed (T, Hq, Dv), in `outDType` (default: that of q); f32 lse and, where asked for, max and
- * sumExp (B, Hq, Sq), packed (Hq, T); u8 dropoutMask (B, Hq, Sq, Skv). All contiguous. Rows that belong to no sequence are
+ * @returns o (B, Hq, Sq, Dv), packed or ragged (T, Hq, Dv), in `outDType` (default: that of q); f32 lse and, where asked for, max and
+ * sumExp (Hq, T) when q is packed by cuSeqLensQ, else (B, Hq, Sq); u8 dropoutMask (B, Hq, Sq, Skv). All contiguous. Rows that belong to no sequence are
  * dead: o = 0, lse = max = −∞, sumExp = 0.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
  */
