@@ -5,8 +5,8 @@ import type { TensorDesc } from '../tensor/tensor.ts';
 import { checkTensor } from './describe.ts';
 import type { Mxfp8Options } from './options.ts';
 
-/** An operand in MXFP8: its scales, the axis that they run along, and the operand that it is another rounding of. */
-interface Mxfp8Operand {
+/** An operand in MXFP8: the name of its scales, the axis that they run along, and the operand that it is another rounding of. */
+export interface Mxfp8Operand {
   readonly scales: Mxfp8ScalesName;
   readonly axis: BlockAxis;
   readonly like: 'q' | 'k' | 'v' | 'dO';

@@ -12,7 +12,7 @@ import {
   tileLanes,
   tileRows,
 } from './tile.ts';
-import { tileOperands, tileResult } from './tile-operands.ts';
+import { tileResult } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
 
 /** Which of the two gradients a kernel computes, and where they go. */
@@ -36,7 +36,6 @@ export function dkdvKernel(
   const { tile } = config;
   const { forward } = problem;
   const { B, Hk, Hv, Skv, Dqk, Dv } = forward;
-  const { q, dO } = tileOperands(forward);
   const rows = tileRows(tile);
   const cols = tileCols(tile);
   const tiles = Math.ceil(Skv / cols);
@@ -46,6 +45,7 @@ export function dkdvKernel(
     ds: dk !== undefined,
     results: { ...(dk && { dk }), ...(dv && { dv }) },
   });
+  const { q, dO } = gradient.factors;
   const overQueries = { over: 'queries', watch: gradient.watch } as const;
   const body = `
   let tile = group % P.tiles;

@@ -12,7 +12,7 @@ import {
   tileLanes,
   tileRows,
 } from './tile.ts';
-import { tileOperands, tileResult } from './tile-operands.ts';
+import { tileResult } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
 
 /** dQ = dS · K: a workgroup has one tile of queries and walks over the key tiles that they may see. */
@@ -20,7 +20,6 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   const { tile } = config;
   const { forward } = problem;
   const { B, Hq, Sq, Dqk } = forward;
-  const { k } = tileOperands(forward);
   const result = tileResult('dq', forward, dq);
   const rows = tileRows(tile);
   const cols = tileCols(tile);
@@ -41,7 +40,7 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
     ${gradient.skip}
     ${gradient.compute}
     ${storeWeightsByKey(tile, r => `ds${r}`)}
-    ${accumulate(tile, 'acc', k, { over: 'keys', watch: gradient.watch })}
+    ${accumulate(tile, 'acc', gradient.factors.k, { over: 'keys', watch: gradient.watch })}
   }
   ${storeRows(tile, result, (r, n) => gradient.stored('dq', `acc${r}_${n}`))}
   ${gradient.finish}`;

@@ -55,7 +55,9 @@ export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTen
   const operands: [string, unknown][] = Object.entries(others as object).flatMap(([name, value]) =>
     name === 'captures'
       ? Object.entries(value).map(([capture, t]): [string, unknown] => [captureTensor(capture), t])
-      : [[name, value]],
+      : name === 'mxfp8'
+        ? Object.entries(value).map(([tensor, t]): [string, unknown] => [`mxfp8.${tensor}`, t])
+        : [[name, value]],
   );
   const given = new Map<string, GpuTensor>();
   for (const [name, tensor] of operands) {
@@ -94,12 +96,13 @@ export function enqueue(ctx: GpuContext, call: EagerCall): Record<string, GpuTen
       for (const { name, buffer } of made) buffers[name] = { buffer };
       const workspace = plan.workspaceBytes > 0 ? ctx.takeBuffer(plan.workspaceBytes) : null;
       if (workspace) buffers.workspace = { buffer: workspace };
-      const fp8List = fp8 ? ctx.takeBuffer(fp8ListBytes) : null;
+      const hasList = plan.tensors.some(({ name }) => name === 'fp8');
+      const fp8List = hasList ? ctx.takeBuffer(fp8ListBytes) : null;
       if (fp8List) buffers.fp8 = { buffer: fp8List };
       try {
         const encoder = ctx.device.createCommandEncoder({ label: 'tilewise' });
         for (const { buffer, result } of made) fill(ctx, encoder, buffer, result);
-        if (fp8 && fp8List) fillFp8List(ctx, encoder, fp8List, fp8);
+        if (fp8List) fillFp8List(ctx, encoder, fp8List, fp8);
         const words = dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : {};
         plan.encode(encoder, buffers, words);
         if (fp8List) readFp8List(encoder, fp8List, made);

@@ -3,7 +3,7 @@ import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
 import type { ShaderPart } from '../kernel/shader-part.ts';
 import { dropoutPart } from './dropout.ts';
 import type { ForwardShape } from './forward-shape.ts';
-import { fp8Kernel } from './fp8.ts';
+import { type Fp8Kernel, forwardAmaxes, fp8Kernel } from './fp8.ts';
 import { readOperand, writeOperand } from './operand.ts';
 import { partialsPart } from './partials.ts';
 import { type QueryRows, queryRows } from './query-rows.ts';
@@ -48,12 +48,15 @@ export function forwardKernel(
   const cols = tileCols(tile);
   const tiles = Math.ceil((Sq * heads) / tileRows(tile));
   const score = scorePart(problem, { tile: heads === 1 ? tile : null, slope: 'none', tools: config.tools });
-  const hasValues = problem.fp8 === null;
+  const hasValues = problem.fp8?.kind !== 'scaled';
   const dropout = hasValues ? dropoutPart(problem) : null;
   const { q, k, v } = tileOperands(problem);
   const perLane = hasValues ? vectorsPerLane(Dv, tile) : 0;
-  const fp8 = fp8Kernel(problem, ['product']);
-  const finish = parts === 1 ? wholeResult(problem, tile, rows, config) : partialResult(problem, tile, parts);
+  const fp8 = hasValues
+    ? fp8Kernel(problem, ['weight', 'o'], forwardAmaxes(problem))
+    : fp8Kernel(problem, ['product']);
+  const finish =
+    parts === 1 ? wholeResult(problem, tile, rows, config, fp8) : partialResult(problem, tile, parts);
 
   const body = `
   let part = ${parts === 1 ? '0u' : 'group % P.parts'};
@@ -104,7 +107,7 @@ export function forwardKernel(
     ${dropout ? repeat(4, r => `let weight${r} = p${r} * dropout4(seq, head${r}, query${r}, j);`, '\n    ') : ''}
     ${
       hasValues
-        ? `${storeWeightsByKey(tile, r => (dropout ? `weight${r}` : `p${r}`))}
+        ? `${storeWeightsByKey(tile, r => fp8.apply('weight', dropout ? `weight${r}` : `p${r}`))}
     ${accumulate(tile, 'acc', v, { over: 'keys', watch: score.hides ? 'true' : '!whole' })}`
         : ''
     }
@@ -122,7 +125,8 @@ export function forwardKernel(
   }`,
     '\n  ',
   )}
-  ${finish.code}`;
+  ${finish.code}
+  ${fp8.finish}`;
 
   return kernelSpec({
     name: parts === 1 ? 'attention forward' : 'attention forward part',
@@ -170,9 +174,15 @@ interface Finish {
 }
 
 /** o, but in FP8, lse and what else was asked for. */
-function wholeResult(problem: AttentionProblem, tile: Tile, rows: QueryRows, config: KernelConfig): Finish {
+function wholeResult(
+  problem: AttentionProblem,
+  tile: Tile,
+  rows: QueryRows,
+  config: KernelConfig,
+  fp8: Fp8Kernel,
+): Finish {
   const outputs = rowOutputsOf(problem);
-  const hasValues = problem.fp8 === null;
+  const hasValues = problem.fp8?.kind !== 'scaled';
   const o = rows.operand(tileResult('o', problem, problem.o));
   const joinSink = (r: number): string => `if (query${r} < seq.length_q) {
     let joined = join_sink(head${r}, m${r}, l${r});
@@ -188,7 +198,7 @@ function wholeResult(problem: AttentionProblem, tile: Tile, rows: QueryRows, con
   scale${r} = select(0.0, scale${r} / l${r}, l${r} != 0.0);`,
       '\n  ',
     )}
-  ${hasValues ? storeRows(tile, o, (r, n) => `acc${r}_${n} * scale${r}`) : ''}
+  ${hasValues ? storeRows(tile, o, (r, n) => fp8.apply('o', `acc${r}_${n} * scale${r}`)) : ''}
   if (tx == 0u) {
     ${repeat(
       4,

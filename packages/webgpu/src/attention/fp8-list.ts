@@ -37,14 +37,15 @@ export function fillFp8List(
   { device }: GpuContext,
   encoder: GPUCommandEncoder,
   list: GPUBuffer,
-  scalars: Fp8Scalars<GpuTensor | HostArray>,
+  scalars: Fp8Scalars<GpuTensor | HostArray> | undefined,
 ): void {
   const values = new Float32Array(fp8ListLength);
-  for (const [n, name] of fp8ScalarNames.entries()) {
-    const scalar = scalars[name];
-    if (isHostArray(scalar)) values[n] = numberAt(scalar);
-    else encoder.copyBufferToBuffer(scalar.buffer, scalar.byteOffset, list, 4 * n, 4);
-  }
+  if (scalars)
+    for (const [n, name] of fp8ScalarNames.entries()) {
+      const scalar = scalars[name];
+      if (isHostArray(scalar)) values[n] = numberAt(scalar);
+      else encoder.copyBufferToBuffer(scalar.buffer, scalar.byteOffset, list, 4 * n, 4);
+    }
   device.queue.writeBuffer(list, 0, values);
 }
 

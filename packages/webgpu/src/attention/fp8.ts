@@ -45,6 +45,9 @@ const steps: Readonly<Record<StepName, Step>> = {
   dv: { descales: ['descaleS', 'descaleDO'], amax: 'amaxDV', scale: 'scaleDV' },
 };
 
+/** The scale of P where operands had block scales; their dS is rounded in blocks. */
+const blockScaleS = { forward: 16, backward: 256 } as const;
+
 /** FP8 arithmetic in one kernel. Without the contract its steps are nothing, so that kernels need not ask. */
 export interface Fp8Kernel {
   readonly parts: readonly ShaderPart[];
@@ -63,11 +66,14 @@ export function fp8Kernel(
   { fp8, q }: AttentionProblem,
   used: readonly StepName[],
   measured: readonly AmaxName[] = [],
+  pass: 'forward' | 'backward' = 'forward',
 ): Fp8Kernel {
-  if (fp8 === null) return { parts: [], apply: (_, x) => x, finish: '' };
-  const format = storageFormat(q.dtype);
+  if (fp8 === null || fp8.kind === 'blocks') return { parts: [], apply: (_, x) => x, finish: '' };
+  const fixed = fp8.kind === 'dequantised' ? blockScaleS[pass] : null;
+  const format = storageFormat(fp8.kind === 'dequantised' ? fp8.dtype : q.dtype);
   const measures = measured.length > 0;
   const scalar = (name: Fp8ScalarName): string => {
+    if (fixed) return name === 'scaleS' ? `${fixed}.0` : name === 'descaleS' ? `${1 / fixed}` : '1.0';
     const at = `P.fp8_base + ${fp8ScalarNames.indexOf(name)}u`;
     return measures ? `bitcast<f32>(atomicLoad(&fp8[${at}]))` : readElement('fp8', at);
   };
@@ -78,22 +84,25 @@ export function fp8Kernel(
   let y = ${['x', ...descales.map(scalar)].join(' * ')};
   ${watched ? `${amax} = max(max(max(${amax}, abs(y.x)), abs(y.y)), max(abs(y.z), abs(y.w)));` : ''}
   let z = ${scale ? `y * ${scalar(scale)}` : 'y'};
-  return ${rounds && format.round4 ? format.round4('z') : 'z'};
+  return ${(fixed ? name === 'weight' : rounds) && format.round4 ? format.round4('z') : 'z'};
 }`;
   };
   return {
     parts: [
       {
-        bindings: [
-          {
-            name: 'fp8',
-            element: measures ? 'atomic<u32>' : 'f32',
-            access: measures ? 'read_write' : 'read',
-            elementBytes: 4,
-            alignment: 4,
-            gatherable: !measures,
-          },
-        ],
+        bindings:
+          fixed && !measures
+            ? []
+            : [
+                {
+                  name: 'fp8',
+                  element: measures ? 'atomic<u32>' : 'f32',
+                  access: measures ? 'read_write' : 'read',
+                  elementBytes: 4,
+                  alignment: 4,
+                  gatherable: !measures,
+                },
+              ],
         uniforms: [{ name: 'fp8_base', type: 'u32', value: { offsetOf: 'fp8' } }],
         requires: format.requires,
         code: [...measured.map(name => `var<private> ${name}: f32 = 0.0;`), ...used.map(code)].join('\n\n'),

@@ -1,13 +1,15 @@
 import type { BackwardProblem } from '@tilewise/core';
 import type { ShaderPart } from '../kernel/shader-part.ts';
+import { blockRoundingPart, roundBlocks } from './block-rounding.ts';
 import { dropoutPart } from './dropout.ts';
 import { type Fp8Kernel, fp8Kernel } from './fp8.ts';
+import { roundedAlongPositions } from './mxfp8.ts';
 import { readOperand } from './operand.ts';
 import { rowAddressing, rowTensor } from './row-results.ts';
 import { scorePart, skipUnless } from './score/score.ts';
 import type { ScoreUse } from './score/stage.ts';
 import { type KernelOperands, sequencePart } from './sequence.ts';
-import { products, repeat, tileCols, tileRequires, tileRows } from './tile.ts';
+import { products, repeat, type TileOperand, tileCols, tileRequires, tileRows } from './tile.ts';
 import { headGroups, tileOperands } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
 
@@ -27,6 +29,8 @@ export interface GradientTile {
   readonly compute: string;
   /** WGSL condition: some weights may be 0 because their pair is not seen. */
   readonly watch: string;
+  /** What the weights multiply: dS and k give dq, dS and q dk, P and dO dv. */
+  readonly factors: Readonly<Record<'q' | 'k' | 'dO', TileOperand>>;
   /** WGSL expression of what is stored for the sum `x` (vec4f) of a result. */
   readonly stored: (name: 'dq' | 'dk' | 'dv', x: string) => string;
   /** Statements for the end of the kernel. */
@@ -65,6 +69,17 @@ export function gradientTile(
   const dropout = dropoutPart(forward);
   const shared = options.writesWorkspace ?? false;
   const fp8 = fp8Gradient(problem, options);
+  const dtype = forward.fp8?.kind === 'dequantised' ? forward.fp8.dtype : null;
+  const { dq, dk, dv } = options.results ?? {};
+  const blocks = dtype !== null && (dq ?? dk) !== undefined;
+  const rounded = dtype && roundedAlongPositions(forward);
+  const factors = rounded
+    ? {
+        q: { ...operands.q, name: 'qT' },
+        k: { ...operands.k, name: 'kT' },
+        dO: { ...operands.dO, name: 'dOT' },
+      }
+    : operands;
   const rows = tileRows(tile);
   const cols = tileCols(tile);
   const perRow = (text: (r: number) => string): string => repeat(4, text, '\n    ');
@@ -86,10 +101,11 @@ export function gradientTile(
     ${
       options.ds
         ? `let df${r} = select(vec4f(), p${r} * (${fp8.apply('dp', `dp${r}`)}${dropout ? ` * keep${r}` : ''} - row${r}.y), score${r}.seen);
-    let ds${r} = ${fp8.apply('ds', `select(vec4f(), df${r} * score${r}.slope, score${r}.seen)`)};`
+    let ${blocks ? 'raw' : 'ds'}${r} = ${fp8.apply('ds', `select(vec4f(), df${r} * score${r}.slope, score${r}.seen)`)};`
         : ''
     }`,
-    )}`;
+    )}
+    ${blocks ? roundBlocks(tile, options.results?.dq ? 'keys' : 'queries') : ''}`;
 
   return {
     parts: [
@@ -102,7 +118,11 @@ export function gradientTile(
       readOperand('q', forward.q, config),
       readOperand('k', forward.k, config),
       ...(options.ds ? [readOperand('v', forward.v, config)] : []),
-      readOperand('dO', dO, config),
+      ...(options.ds || !rounded ? [readOperand('dO', dO, config)] : []),
+      ...(rounded && dq ? [readOperand('kT', rounded.kT, config)] : []),
+      ...(rounded && dk ? [readOperand('qT', rounded.qT, config)] : []),
+      ...(rounded && dv ? [readOperand('dOT', rounded.dOT, config)] : []),
+      blocks && dtype ? blockRoundingPart(dtype) : {},
       rowAddressing(forward),
       rowTensor('workspace', 'read', 'vec2f'),
       ...score.parts,
@@ -119,6 +139,7 @@ export function gradientTile(
     ),
     compute,
     watch: score.hides ? 'true' : '!whole',
+    factors,
     stored: fp8.apply,
     finish: fp8.finish,
   };
@@ -151,5 +172,6 @@ function fp8Gradient(
       ...stored.map(name => amax[name]).filter(name => outputs[name]),
       ...(measuresScores && outputs.amaxDP ? (['amaxDP'] as const) : []),
     ],
+    'backward',
   );
 }

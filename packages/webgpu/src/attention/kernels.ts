@@ -9,6 +9,7 @@ import type { ExprTools } from '@tilewise/core/expr';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { BindingRoom } from '../kernel/crowding.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
+import { isBlockTile } from './block-rounding.ts';
 import { captureGradientKernels } from './capture-gradients.ts';
 import { dkdvKernel } from './dkdv.ts';
 import { dqKernel } from './dq.ts';
@@ -18,6 +19,7 @@ import { forwardKernel } from './forward.ts';
 import { type ForwardShape, forwardShape } from './forward-shape.ts';
 import { backwardAmaxes, clearAmaxKernels, forwardAmaxes } from './fp8.ts';
 import { mergeKernel } from './merge.ts';
+import { dequantisedBackward, dequantisedProblem, dequantiseKernels, onWorkspace } from './mxfp8.ts';
 import { roundedValuesKernel } from './rounded-values.ts';
 import { rowsKernel } from './rows.ts';
 import { dAlibiKernel, dbiasKernel } from './score-gradient.ts';
@@ -40,10 +42,19 @@ export function forwardKernels(
 ): KernelSpec[] {
   const room = roomOn(capabilities, forwardTensorSpans(problem, shape));
   const config: KernelConfig = { unaligned, tools, room };
+  const dequantised = dequantisedProblem(problem);
+  if (dequantised) {
+    return [
+      ...dequantiseKernels(problem, 'forward', config),
+      ...forwardKernels(dequantised, capabilities, new Set(), tools, shape).map(onWorkspace),
+    ];
+  }
   return [
     ...clearAmaxKernels(forwardAmaxes(problem)),
     forwardKernel(problem, shape, config),
-    ...(problem.fp8 ? [roundedValuesKernel(problem, { ...config, tile: shape.tile })] : []),
+    ...(problem.fp8?.kind === 'scaled'
+      ? [roundedValuesKernel(problem, { ...config, tile: shape.tile })]
+      : []),
     ...(shape.parts > 1 ? [mergeKernel(problem, shape.parts, config)] : []),
     ...(problem.outputs.dropoutMask ? [dropoutMaskKernel(problem)] : []),
   ];
@@ -60,8 +71,30 @@ export function backwardKernels(
 ): KernelSpec[] {
   const room = roomOn(capabilities, backwardTensorSpans(problem, gradients));
   const config: TileConfig = { tile, unaligned, tools, room };
+  const first = [...clearAmaxKernels(backwardAmaxes(problem)), rowsKernel(problem, config)];
+  const dequantised = dequantisedBackward(problem);
+  if (!dequantised) return [...first, ...gradientKernels(problem, gradients, config)];
+  const inBlocks: TileConfig = {
+    ...config,
+    tile: isBlockTile(tile) ? tile : defaultTile,
+    unaligned: new Set(),
+  };
+  return [
+    ...first,
+    ...dequantiseKernels(problem.forward, 'backward', config),
+    ...gradientKernels(dequantised, gradients, inBlocks).map(onWorkspace),
+  ];
+}
+
+/** The kernels that go over the scores once more. */
+function gradientKernels(
+  problem: BackwardProblem,
+  gradients: GradientDescs,
+  config: TileConfig,
+): KernelSpec[] {
+  const { room } = config;
   const wanted = new Set(problem.gradients);
-  const kernels = [...clearAmaxKernels(backwardAmaxes(problem)), rowsKernel(problem, config)];
+  const kernels: KernelSpec[] = [];
   const dk = wanted.has('dk') ? { dk: gradients.dk } : null;
   const dv = wanted.has('dv') ? { dv: gradients.dv } : null;
   if (dk && dv && fuses(problem)) {

@@ -8,9 +8,13 @@ import type { KernelConfig } from './tile-table.ts';
 /** Which lengths a tensor's rows follow: queries or keys. */
 export type Side = 'q' | 'kv';
 
-export const sideOf: Readonly<Record<RaggedName, Side>> = {
+/** Operands that lie in any layout, and those that backward takes of MXFP8 besides. */
+export type OperandName = RaggedName | 'qT' | 'kT' | 'dOT';
+
+export const sideOf: Readonly<Record<OperandName, Side>> = {
   ...{ q: 'q', o: 'q', dO: 'q', dq: 'q' },
   ...{ k: 'kv', v: 'kv', dk: 'kv', dv: 'kv' },
+  ...{ qT: 'q', kT: 'kv', dOT: 'q' },
 };
 
 /**
@@ -30,7 +34,7 @@ interface OperandAddressing {
 }
 
 /** `NAME_row(seq, h, s)`: the only place that knows how an operand lies in memory. */
-function addressing(name: RaggedName, desc: OperandDesc): OperandAddressing {
+function addressing(name: OperandName, desc: OperandDesc): OperandAddressing {
   const { shape, strides, page, starts } = desc;
   const field = (suffix: string, value: UniformField['value']): UniformField => ({
     name: `${name}_${suffix}`,
@@ -63,7 +67,7 @@ function addressing(name: RaggedName, desc: OperandDesc): OperandAddressing {
   };
 }
 
-const isPageable = (name: RaggedName): name is 'k' | 'v' => name === 'k' || name === 'v';
+const isPageable = (name: OperandName): name is 'k' | 'v' => name === 'k' || name === 'v';
 
 /** A loop over the channels d + c of one vector that exist. */
 const eachChannel = (
@@ -77,7 +81,7 @@ const eachChannel = (
  * Reading: `NAME_row(seq, h, s) -> u32`, where a row's channels start, and `NAME_load4(row, d) -> vec4f`, channels d to
  * d + 3 (d a multiple of 4; beyond the head size 0).
  */
-export function readOperand(name: RaggedName, desc: OperandDesc, { unaligned }: KernelConfig): ShaderPart {
+export function readOperand(name: OperandName, desc: OperandDesc, { unaligned }: KernelConfig): ShaderPart {
   const format = storageFormat(desc.dtype);
   const { bindings, uniforms, code } = addressing(name, desc);
   const vectorised = isVectorised(desc) && !unaligned.has(name);

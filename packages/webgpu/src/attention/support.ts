@@ -45,10 +45,17 @@ const forwardLimits: readonly Reason<AttentionProblem>[] = [
     applies: p => Math.max(p.Dqk, p.Dv) > maxHeadSize,
     reason: p => `head size ${Math.max(p.Dqk, p.Dv)} is above ${maxHeadSize}`,
   },
-  { applies: p => p.fp8?.kind === 'blocks', reason: () => 'mxfp8 is not supported' },
 ];
 
 const backwardLimits: readonly Reason<BackwardProblem>[] = [
+  {
+    // The kernel of these writes to the workspace, where dequantised operands lie.
+    applies: ({ forward: { fp8, scoreMod, captures } }) =>
+      fp8?.kind === 'blocks' &&
+      scoreMod !== null &&
+      Object.values(captures).some(({ dtype }) => dtypeTraits[dtype].kind === 'float'),
+    reason: () => 'gradients of captured tensors are not supported with mxfp8',
+  },
   { applies: p => unreadable(p.dO.dtype), reason: p => `dO is stored as ${p.dO.dtype}` },
 ];
 

@@ -11,6 +11,7 @@ import { captureGradient, captureTableVectors } from './capture-gradients.ts';
 import { dropoutMaskOutput } from './dropout-mask.ts';
 import { type ForwardShape, forwardShape, workspaceVectors } from './forward-shape.ts';
 import { fp8ListLength } from './fp8.ts';
+import { mxfp8Spans } from './mxfp8.ts';
 import { partialSums } from './partial-sums.ts';
 import { captureTensor } from './score/captures.ts';
 import { type Tile, tileRows } from './tile.ts';
@@ -52,6 +53,7 @@ export function tensorSpans(problem: AttentionProblem): Readonly<Record<string, 
       ]),
     ),
     fp8: fp8ListLength,
+    ...mxfp8Spans(problem),
     alibi: Hq,
     sink: Hq,
     seqLensQ: B,
