@@ -100,5 +100,8 @@ export function renameTensors(kernel: KernelSpec, names: Readonly<Record<string,
         ? { ...field, value: { offsetOf: renamed(field.value.offsetOf) } }
         : field,
     ),
+    ...(kernel.apart && {
+      apart: { ...kernel.apart, kernels: kernel.apart.kernels.map(one => renameTensors(one, names)) },
+    }),
   };
 }
