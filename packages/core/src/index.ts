@@ -7,10 +7,10 @@ export { describeDense, describePacked, describeRagged } from './attention/descr
 export { forwardRules, validate } from './attention/forward-rules.ts';
 export type { Fp8ScalarName, Fp8Scalars } from './attention/fp8.ts';
 export { fp8ScalarNames } from './attention/fp8.ts';
-export type { Mxfp8Operand, Mxfp8OperandName } from './attention/mxfp8.ts';
-export { mxfp8Operands } from './attention/mxfp8.ts';
 export type { PartialAttention } from './attention/merge.ts';
 export { checkPartials, mergePartials } from './attention/merge.ts';
+export type { Mxfp8Operand, Mxfp8OperandName } from './attention/mxfp8.ts';
+export { mxfp8Operands } from './attention/mxfp8.ts';
 export type { BackwardInputs, BackwardOperands, ForwardInputs } from './attention/normalise.ts';
 export { normalise, normaliseBackward, normaliseBackwardCall, normaliseCall } from './attention/normalise.ts';
 export type * from './attention/options.ts';
