@@ -207,6 +207,32 @@ describe('problems of one structure share their kernels', () => {
   });
 });
 
+describe('sums over many scores', () => {
+  const groups = (sizes: Sizes, options: SdpaBackwardOptions) =>
+    kernels(sizes, options)
+      .filter(({ name }) => /dbias|dAlibi/.test(name))
+      .map(({ name, groups: n }) => [name.replace('attention ', ''), n]);
+  const long = { Hq: 2, Sq: 4096, Skv: 64 };
+
+  test('are shared by many workgroups, and added up by a second kernel', () => {
+    expect(groups(long, { alibi: [1, 1], gradients: ['dAlibi'] })).toEqual([
+      ['dAlibi', 2 * 32],
+      ['dAlibi sum', 1],
+    ]);
+    expect(groups(long, { bias: Tensor.zeros([64]), gradients: ['dbias'] })).toEqual([
+      ['dbias', 2 * 64],
+      ['dbias sum', 1],
+    ]);
+  });
+
+  test('take one kernel where the result has as many tiles, or the problem few', () => {
+    expect(groups(long, { bias: Tensor.zeros([2, 4096, 64]), gradients: ['dbias'] })).toEqual([
+      ['dbias', 2 * 128 * 2],
+    ]);
+    expect(groups({}, { alibi: [1, 1], gradients: ['dAlibi'] })).toEqual([['dAlibi', 2]]);
+  });
+});
+
 describe('only the kernels that the wanted gradients need', () => {
   test.each([
     [['dq'], ['rows', 'dq']],

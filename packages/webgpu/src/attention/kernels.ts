@@ -22,7 +22,7 @@ import { mergeKernel } from './merge.ts';
 import { dequantisedBackward, dequantisedProblem, dequantiseKernels, onWorkspace } from './mxfp8.ts';
 import { roundedValuesKernel } from './rounded-values.ts';
 import { rowsKernel } from './rows.ts';
-import { dAlibiKernel, dbiasKernel } from './score-gradient.ts';
+import { dAlibiKernels, dbiasKernels } from './score-gradient.ts';
 import { backwardTensorSpans, forwardTensorSpans, type GradientDescs } from './tensors.ts';
 import type { Tile } from './tile.ts';
 import {
@@ -107,9 +107,8 @@ function gradientKernels(
     for (const one of [dk, dv]) if (one) kernels.push(dkdvKernel(problem, one, config));
   }
   if (wanted.has('dq')) kernels.push(dqKernel(problem, gradients.dq, config));
-  const dbias = wanted.has('dbias') ? dbiasKernel(problem, config) : null;
-  if (dbias) kernels.push(dbias);
-  if (wanted.has('dAlibi')) kernels.push(dAlibiKernel(problem, config));
+  if (wanted.has('dbias')) kernels.push(...dbiasKernels(problem, config));
+  if (wanted.has('dAlibi')) kernels.push(...dAlibiKernels(problem, config));
   if (wanted.has('dsink')) kernels.push(dsinkKernel(problem, config));
   kernels.push(...captureGradientKernels(problem, config));
   return kernels;

@@ -1,8 +1,10 @@
 import { type BackwardProblem, contiguousStrides, type DType } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
+import type { ShaderPart } from '../kernel/shader-part.ts';
 import { elementStore } from './element-store.ts';
 import { gradientTile } from './gradient-tile.ts';
-import { repeat, tileCols, tileDeclarations, tileLanes, tileRows } from './tile.ts';
+import { partialSumsPart } from './partial-sums.ts';
+import { repeat, type Tile, tileCols, tileDeclarations, tileLanes, tileRows } from './tile.ts';
 import type { TileConfig } from './tile-table.ts';
 
 /**
@@ -17,82 +19,145 @@ interface ScoreInput {
 }
 
 /** dBias: dS summed over the dimensions along which the bias is broadcast. */
-export function dbiasKernel(problem: BackwardProblem, config: TileConfig): KernelSpec | null {
-  const { bias } = problem.forward;
-  if (!bias) return null;
-  return scoreInputKernel(problem, config, {
-    name: 'dbias',
-    dtype: bias.dtype,
-    shape: bias.source,
-    share: () => null,
-  });
+export function dbiasKernels(problem: BackwardProblem, config: TileConfig): KernelSpec[] {
+  return inputsOf(problem)
+    .filter(({ name }) => name === 'dbias')
+    .flatMap(input => scoreInputKernels(problem, config, input));
 }
 
 /** dAlibi[h]: Σ −|i + diagonal − j| · dS. */
-export function dAlibiKernel(problem: BackwardProblem, config: TileConfig): KernelSpec {
-  return scoreInputKernel(problem, config, {
-    name: 'dAlibi',
-    dtype: 'f32',
-    shape: [problem.forward.Hq, 1, 1],
-    share: i => `-vec4f(abs(vec4i(i32(${i}) + seq.diagonal - i32(j)) - vec4i(0, 1, 2, 3)))`,
+export function dAlibiKernels(problem: BackwardProblem, config: TileConfig): KernelSpec[] {
+  return inputsOf(problem)
+    .filter(({ name }) => name === 'dAlibi')
+    .flatMap(input => scoreInputKernels(problem, config, input));
+}
+
+function inputsOf({ forward: { bias, alibi, Hq } }: BackwardProblem): ScoreInput[] {
+  return [
+    ...(bias ? [{ name: 'dbias', dtype: bias.dtype, shape: bias.source, share: () => null } as const] : []),
+    ...(alibi
+      ? [
+          {
+            name: 'dAlibi',
+            dtype: 'f32',
+            shape: [Hq, 1, 1],
+            share: (i: string) => `-vec4f(abs(vec4i(i32(${i}) + seq.diagonal - i32(j)) - vec4i(0, 1, 2, 3)))`,
+          } as const,
+        ]
+      : []),
+  ];
+}
+
+/** How the sum of one result is cut into workgroups. */
+interface Cut {
+  /** Whether the result keeps each of (B, Hq, Sq, Skv) apart; a dimension of which it has one element is summed over. */
+  readonly kept: readonly boolean[];
+  /** Tiles of the result along each of them. */
+  readonly parts: readonly [B: number, H: number, I: number, J: number];
+  /** Sequences, heads and tiles of queries that are summed into a tile of the result. */
+  readonly steps: readonly [B: number, H: number, I: number];
+  /** Elements of a tile of the result. */
+  readonly rows: number;
+  readonly cols: number;
+  /** Workgroups that share the steps of a tile; if more than one, a second kernel adds up what they leave. */
+  readonly chunks: number;
+}
+
+/** Workgroups that keep a large GPU busy, and steps that one of them should have at least. */
+const manyGroups = 256;
+const stepsPerGroup = 4;
+/** Memory for what they leave, in vectors of 8 bytes. */
+const maxVectors = 2 ** 22;
+
+function cutOf({ forward: { B, Hq, Sq, Skv } }: BackwardProblem, tile: Tile, { shape }: ScoreInput): Cut {
+  const lead = 4 - shape.length;
+  const kept = [0, 1, 2, 3].map(d => (shape[d - lead] ?? 1) > 1);
+  const [keepB, keepH, keepI, keepJ] = kept;
+  const [tilesI, tilesJ] = [Math.ceil(Sq / tileRows(tile)), Math.ceil(Skv / tileCols(tile))];
+  const parts = [keepB ? B : 1, keepH ? Hq : 1, keepI ? tilesI : 1, keepJ ? tilesJ : 1] as const;
+  const steps = [keepB ? 1 : B, keepH ? 1 : Hq, keepI ? 1 : tilesI] as const;
+  const rows = keepI ? tileRows(tile) : 1;
+  const cols = keepJ ? tileCols(tile) : 1;
+  const groups = product(parts);
+  const room = maxVectors / (groups * rows * cols);
+  const chunks = Math.floor(Math.min(product(steps) / stepsPerGroup, manyGroups / groups, room)) || 1;
+  return { kept, parts, steps, rows, cols, chunks };
+}
+
+const product = (numbers: readonly number[]): number => numbers.reduce((a, b) => a * b, 1);
+
+/** Vectors that the sums of a problem take in `workspace.sums` at most at a time. */
+export function scoreInputVectors(problem: BackwardProblem, tile: Tile): number {
+  const vectors = inputsOf(problem).map(input => {
+    const { parts, rows, cols, chunks } = cutOf(problem, tile, input);
+    return chunks > 1 ? product(parts) * chunks * rows * cols : 0;
   });
+  return Math.max(0, ...vectors);
+}
+
+/** Where a tile of the result lies, by the number of the tile `part`. */
+function placePart(name: string, { kept, parts }: Cut, shape: readonly number[]): ShaderPart {
+  const own = contiguousStrides(shape);
+  const lead = 4 - shape.length;
+  const fields = ['sb', 'sh', 'si', 'sj'].map(
+    (suffix, d) => [suffix, kept[d] ? (own[d - lead] ?? 0) : 0] as const,
+  );
+  const counts = ['parts_h', 'parts_i', 'parts_j'].map((suffix, d) => [suffix, parts[d + 1] ?? 1] as const);
+  return {
+    uniforms: [...counts, ...fields].map(([suffix, value]) => ({
+      name: `${name}_${suffix}`,
+      type: 'u32',
+      value,
+    })),
+    code: `// Batch entry, head, and tile of queries and of keys; those that are summed over count as one.
+fn part_at(part: u32) -> vec4u {
+  let b = part / (P.${name}_parts_j * P.${name}_parts_i * P.${name}_parts_h);
+  let h = (part / (P.${name}_parts_j * P.${name}_parts_i)) % P.${name}_parts_h;
+  return vec4u(b, h, (part / P.${name}_parts_j) % P.${name}_parts_i, part % P.${name}_parts_j);
+}`,
+  };
+}
+
+/** Statements that store the element in row `row` and column `col` of the tile at `place`, if it is there. */
+function storeElement(name: string, { kept, rows, cols }: Cut, sum: string): string {
+  const [, , keepI, keepJ] = kept;
+  return `let i = place.z * ${rows}u + row;
+    let j = place.w * ${cols}u + col;
+    if (${keepI ? 'i < P.Sq' : 'true'} && ${keepJ ? 'j < P.Skv' : 'true'}) {
+      ${name}_store(place.x * P.${name}_sb + place.y * P.${name}_sh + i * P.${name}_si + j * P.${name}_sj, ${sum});
+    }`;
 }
 
 /**
- * One workgroup per tile of the result walks over everything that is summed into it, in a fixed order, and recomputes dS as
- * it goes: nothing of size Sq × Skv is stored, unless the result itself is.
+ * A workgroup walks over a share of what is summed into one tile of the result, in a fixed order, and recomputes dS as it goes:
+ * nothing of size Sq × Skv is stored, unless the result itself is. Where there are few tiles, several workgroups share one, and
+ * a second kernel adds up their sums.
  */
-function scoreInputKernel(
-  problem: BackwardProblem,
-  config: TileConfig,
-  { name, dtype, shape, share }: ScoreInput,
-): KernelSpec {
-  const { B, Hq, Sq, Skv } = problem.forward;
+function scoreInputKernels(problem: BackwardProblem, config: TileConfig, input: ScoreInput): KernelSpec[] {
+  const { name, dtype, shape, share } = input;
   const { tile } = config;
-  const rows = tileRows(tile);
-  const cols = tileCols(tile);
-  const gradient = gradientTile(problem, config, { weight: false, ds: true });
-  const whole = [B, Hq, Sq, Skv];
-  const lead = whole.length - shape.length;
-  // A dimension of which the result has one element is summed over, if it is one in the problem too or not.
-  const kept = whole.map((_, d) => (shape[d - lead] ?? 1) > 1);
-  const own = contiguousStrides(shape);
-  const strides = whole.map((_, d) => (kept[d] ? (own[d - lead] ?? 0) : 0));
-  const [keepB, keepH, keepI, keepJ] = kept;
-  const parts = [
-    keepB ? B : 1,
-    keepH ? Hq : 1,
-    keepI ? Math.ceil(Sq / rows) : 1,
-    keepJ ? Math.ceil(Skv / cols) : 1,
-  ];
-  const [partsB = 1, partsH = 1, partsI = 1, partsJ = 1] = parts;
-  const field = (suffix: string, value: number): { name: string; type: 'u32'; value: number } => ({
-    name: `${name}_${suffix}`,
-    type: 'u32',
-    value,
-  });
-  const range = (keep: boolean | undefined, part: string, size: string, step = 1): string =>
-    keep ? `vec2u(${part} * ${step}u, min(${size}, (${part} + 1u) * ${step}u))` : `vec2u(0u, ${size})`;
-  const rowsOut = keepI ? rows : 1;
-  const colsOut = keepJ ? cols : 1;
+  const cut = cutOf(problem, tile, input);
+  const { parts, steps, chunks } = cut;
+  const [, , keepI, keepJ] = cut.kept;
+  const [rows, cols] = [tileRows(tile), tileCols(tile)];
+  const isShared = chunks > 1;
+  const gradient = gradientTile(problem, config, { weight: false, ds: true, writesWorkspace: isShared });
+  const place = placePart(name, cut, shape);
+  const stored = isShared
+    ? `partial_sums[P.sums_base + group * ${cut.rows * cut.cols}u + n] = vec2f(sum, 0.0);`
+    : storeElement(name, cut, 'sum');
 
   const body = `
-  let part_j = group % P.${name}_parts_j;
-  let part_i = (group / P.${name}_parts_j) % P.${name}_parts_i;
-  let part_h = (group / (P.${name}_parts_j * P.${name}_parts_i)) % P.${name}_parts_h;
-  let part_b = group / (P.${name}_parts_j * P.${name}_parts_i * P.${name}_parts_h);
-  let batches = ${range(keepB, 'part_b', 'P.B')};
-  let heads = ${range(keepH, 'part_h', 'P.Hq')};
-  let queries = ${range(keepI, 'part_i', 'P.Sq', rows)};
-  let keys = ${range(keepJ, 'part_j', 'P.Skv', cols)};
+  let place = part_at(group / P.chunks);
+  let keys = ${keepJ ? `vec2u(place.w * ${cols}u, min(P.Skv, (place.w + 1u) * ${cols}u))` : 'vec2u(0u, P.Skv)'};
   let tx = lane % ${tile.tx}u;
   let ty = lane / ${tile.tx}u;
   ${repeat(4, r => `var acc${r} = vec4f();`, '\n  ')}
 
-  for (var b = batches.x; b < batches.y; b++) {
-  let seq = sequence_at(b);
-  for (var h = heads.x; h < heads.y; h++) {
-  for (var i0 = queries.x; i0 < queries.y; i0 += ${rows}u) {
+  for (var step = group % P.chunks; step < P.steps; step += P.chunks) {
+    let i0 = (place.z + step % P.steps_i) * ${rows}u;
+    let h = place.y + (step / P.steps_i) % P.steps_h;
+    ${gradient.sequence('place.x + step / (P.steps_i * P.steps_h)')}
     let visible = key_range(seq, i0, i0 + ${rows}u);
     let first = max(keys.x, visible.x / ${cols}u * ${cols}u);
     let last = min(keys.y, visible.y);
@@ -110,50 +175,91 @@ function scoreInputKernel(
     )}
     }
   }
-  }
-  }
 
   ${repeat(4, r => repeat(4, c => `sums[(ty * 4u + ${r}u) * ${cols}u + tx * 4u + ${c}u] = acc${r}[${c}];`, '\n  '), '\n  ')}
   workgroupBarrier();
-  for (var n = lane; n < ${rowsOut * colsOut}u; n += ${tileLanes(tile)}u) {
-    let row = n / ${colsOut}u;
-    let col = n % ${colsOut}u;
+  for (var n = lane; n < ${cut.rows * cut.cols}u; n += ${tileLanes(tile)}u) {
+    let row = n / ${cut.cols}u;
+    let col = n % ${cut.cols}u;
     var sum = 0.0;
-    for (var r = 0u; r < ${rows / rowsOut}u; r++) {
-      for (var c = 0u; c < ${cols / colsOut}u; c++) {
+    for (var r = 0u; r < ${rows / cut.rows}u; r++) {
+      for (var c = 0u; c < ${cols / cut.cols}u; c++) {
         sum += sums[(row + r) * ${cols}u + col + c];
       }
     }
-    if (${keepI ? 'queries.x + row < P.Sq' : 'true'} && ${keepJ ? 'keys.x + col < P.Skv' : 'true'}) {
-      ${name}_store(
-        part_b * P.${name}_sb + part_h * P.${name}_sh + (queries.x + row) * P.${name}_si + (keys.x + col) * P.${name}_sj,
-        sum,
-      );
-    }
+    ${stored}
   }`;
 
-  return kernelSpec({
+  const [partsB, partsH, partsI, partsJ] = parts;
+  const isEmpty = shape.includes(0) || product(parts) === 0;
+  const sumKernel = kernelSpec({
     name: `attention ${name}`,
     groups: {
-      ...{ batches: shape.includes(0) ? 0 : partsB, heads: partsH, tiles: partsI, each: partsJ },
+      ...{ batches: isEmpty ? 0 : partsB, heads: partsH, tiles: partsI, each: partsJ * chunks },
       ...{ side: keepI ? 'q' : null, rows, reversed: false },
     },
     workgroupSize: tileLanes(tile),
+    room: config.room,
     parts: [
       {
         uniforms: [
-          { name: 'B', type: 'u32', value: B },
-          field('parts_h', partsH),
-          field('parts_i', partsI),
-          field('parts_j', partsJ),
-          ...['sb', 'sh', 'si', 'sj'].map((suffix, d) => field(suffix, strides[d] ?? 0)),
+          { name: 'chunks', type: 'u32', value: chunks },
+          { name: 'steps', type: 'u32', value: product(steps) },
+          { name: 'steps_h', type: 'u32', value: steps[1] },
+          { name: 'steps_i', type: 'u32', value: steps[2] },
         ],
       },
       ...gradient.parts,
-      elementStore(name, dtype),
+      place,
+      isShared ? partialSumsPart('read_write') : elementStore(name, dtype),
     ],
     declarations: `${tileDeclarations(tile)}\nvar<workgroup> sums: array<f32, ${rows * cols}>;`,
     body,
-    room: config.room,
+  });
+  return isShared && !isEmpty ? [sumKernel, chunksKernel(problem, input, cut, place)] : [sumKernel];
+}
+
+const lanes = 64;
+
+/** Adds up what the chunks of each tile have left, in their order. */
+function chunksKernel(
+  { forward: { Sq, Skv } }: BackwardProblem,
+  { name, dtype }: ScoreInput,
+  cut: Cut,
+  place: ShaderPart,
+): KernelSpec {
+  const size = cut.rows * cut.cols;
+  const elements = product(cut.parts) * size;
+  const body = `
+  let at = group * ${lanes}u + lane;
+  if (at < P.elements) {
+    let part = at / ${size}u;
+    let row = (at % ${size}u) / ${cut.cols}u;
+    let col = at % ${cut.cols}u;
+    let place = part_at(part);
+    var sum = 0.0;
+    for (var chunk = 0u; chunk < P.chunks; chunk++) {
+      sum += partial_sums[P.sums_base + (part * P.chunks + chunk) * ${size}u + at % ${size}u].x;
+    }
+    ${storeElement(name, cut, 'sum')}
+  }`;
+  return kernelSpec({
+    name: `attention ${name} sum`,
+    groups: Math.ceil(elements / lanes),
+    workgroupSize: lanes,
+    parts: [
+      {
+        uniforms: [
+          { name: 'elements', type: 'u32', value: elements },
+          { name: 'chunks', type: 'u32', value: cut.chunks },
+          { name: 'Sq', type: 'u32', value: Sq },
+          { name: 'Skv', type: 'u32', value: Skv },
+        ],
+      },
+      place,
+      partialSumsPart('read'),
+      elementStore(name, dtype),
+    ],
+    body,
   });
 }

@@ -14,6 +14,7 @@ import { fp8ListLength } from './fp8.ts';
 import { mxfp8Spans } from './mxfp8.ts';
 import { partialSums } from './partial-sums.ts';
 import { captureTensor } from './score/captures.ts';
+import { scoreInputVectors } from './score-gradient.ts';
 import { type Tile, tileRows } from './tile.ts';
 import { defaultTile } from './tile-table.ts';
 
@@ -105,7 +106,7 @@ export function backwardTensorSpans(
     dLse: rows,
     // Never empty: kernels bind it also where there are no queries.
     workspace: Math.max(rows, 1),
-    [partialSums]: captureTableVectors(problem, tileRows(tile)),
+    [partialSums]: Math.max(captureTableVectors(problem, tileRows(tile)), scoreInputVectors(problem, tile)),
     dq: operandSpan(gradients.dq),
     dk: operandSpan(gradients.dk),
     dv: operandSpan(gradients.dv),
