@@ -1,27 +1,53 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Tensor } from '@tilewise/core';
+import { fixturesDir, goldenCases, goldenText } from '@tilewise/test-data';
+import { runSeed } from '@tilewise/test-data/random-problem';
 import { runInBrowser } from '@tilewise/webgpu-host/browser';
-import { describe, expect, test } from 'vitest';
-import { call } from '../test-pages/call.ts';
-import { exactResults } from '../testing/attention-call.ts';
-import { expectAgreement } from '../testing/expect-agreement.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { KernelSuite, KernelSuiteResults } from '../test-pages/kernel-suite.ts';
 
-const page = fileURLToPath(new URL('../test-pages/attention.ts', import.meta.url));
+const page = fileURLToPath(new URL('../test-pages/kernel-suite.ts', import.meta.url));
 // The browser from npm is built for Linux x64; on other machines TILEWISE_CHROMIUM names one.
 const hasBrowser =
   (process.platform === 'linux' && process.arch === 'x64') || Boolean(process.env.TILEWISE_CHROMIUM);
 
-describe.runIf(hasBrowser)('in headless Chromium', () => {
-  test('forward and backward agree with the reference', async () => {
-    const exact = exactResults(call);
-    const values = (await runInBrowser(page)) as Record<string, number[]>;
-    expect(Object.keys(values).sort()).toEqual(Object.keys(exact).sort());
-    const got = Object.fromEntries(
-      Object.entries(exact).map(([name, { shape, dtype }]) => [
-        name,
-        Tensor.from(values[name], shape, { dtype }),
-      ]),
-    );
-    expectAgreement(got, exact);
+const committed = join(fixturesDir(), 'attention');
+const names = goldenCases(committed);
+const seed = runSeed();
+const [structures, each] = [20, 3];
+
+// One page runs all of it, as kernels that are compiled stay with its device; the tests read what it found.
+describe.runIf(hasBrowser)(`in headless Chromium, TILEWISE_SEED=${seed}`, () => {
+  let results: KernelSuiteResults;
+  beforeAll(async () => {
+    const suite: KernelSuite = {
+      golden: [
+        ...names.map(name => ({ name, storage: 'f32', text: goldenText(name, committed) }) as const),
+        ...(['f16', 'bf16'] as const).map(storage => {
+          const name = 'causal_fa_23x56_d15_br';
+          return { name, storage, text: goldenText(name, committed) };
+        }),
+      ],
+      ...{ seed, structures, each },
+    };
+    const files = { '/suite.json': JSON.stringify(suite) };
+    results = (await runInBrowser(page, { timeout: 900_000, files })) as KernelSuiteResults;
+    console.log(`Chromium ran ${Object.keys(results.random).length} random problems on ${results.adapter}.`);
+  }, 900_000);
+
+  test.each([
+    ...names.map(name => `${name} stored as f32`),
+    ...['f16', 'bf16'].map(storage => `causal_fa_23x56_d15_br stored as ${storage}`),
+  ])('golden case %s', name => {
+    expect(results.golden[name]).toEqual([]);
+  });
+
+  test('random problems agree with the reference', () => {
+    expect(Object.keys(results.random)).toHaveLength(structures * each);
+    expect(Object.entries(results.random).filter(([, found]) => found.length > 0)).toEqual([]);
+  });
+
+  test('the doctor finds attention right', () => {
+    expect(results.verdict).toMatch(/^Attention (runs on this GPU|is right)/);
   });
 });

@@ -32,6 +32,14 @@ export function isSupported(ctx: GpuContext, problem: RandomProblem): boolean {
  * o and lse. Tensors of the options are on the host or, in every other problem, on the GPU.
  */
 export async function disagreements(ctx: GpuContext, problem: RandomProblem): Promise<string[]> {
+  try {
+    return await compare(ctx, problem);
+  } catch (error) {
+    return [`it threw ${error instanceof Error ? (error.stack ?? error) : String(error)}`];
+  }
+}
+
+async function compare(ctx: GpuContext, problem: RandomProblem): Promise<string[]> {
   const { q, k, v, dO, dLse, options } = hostCall(problem);
   const onHost = options as Options<Tensor>;
   const uploaded: GpuTensor[] = [];

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fixturesDir } from './data-folders.ts';
 import { errorOf, gate, referenceGate } from './gate.ts';
-import { type GoldenCase, goldenCases, loadGolden } from './golden-case.ts';
+import { goldenCases, loadGolden } from './golden-case.ts';
+import type { GoldenCase } from './parse-golden.ts';
 
 const committed = join(fixturesDir(), 'attention');
 const caseWith = (maxAbs: number, max: number, rms: number): GoldenCase => {

@@ -1,4 +1,4 @@
-import type { GoldenCase } from './golden-case.ts';
+import type { GoldenCase } from './parse-golden.ts';
 
 export type StorageDType = 'f32' | 'f16' | 'bf16';
 

@@ -1,4 +1,4 @@
-import type { GoldenCase } from './golden-case.ts';
+import type { GoldenCase } from './parse-golden.ts';
 import type { RawTensor } from './raw-tensor.ts';
 
 /**

@@ -17,8 +17,7 @@ const bytesPerElement = { f32: 4, i32: 4, u8: 1 } as const;
 export function decodeTensor({ dtype, shape, data }: EncodedTensor): RawTensor {
   if (dtype !== 'f32' && dtype !== 'i32' && dtype !== 'u8')
     throw new Error(`Unknown dtype ${dtype} in a vector file.`);
-  // A copy of exactly these bytes: a small Buffer is a window on a pool, which need not be aligned for 32-bit views.
-  const bytes = Uint8Array.from(Buffer.from(data, 'base64'));
+  const bytes = Uint8Array.from(atob(data), character => character.charCodeAt(0));
   const elements = shape.reduce((product, size) => product * size, 1);
   if (bytes.length !== elements * bytesPerElement[dtype]) {
     throw new Error(`A ${dtype} tensor of shape [${shape.join(', ')}] has ${bytes.length} bytes of data.`);

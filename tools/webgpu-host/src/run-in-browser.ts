@@ -1,10 +1,12 @@
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
-import { openBrowser } from './open-browser.ts';
+import { openBrowser, type ServedFiles } from './open-browser.ts';
 
 export interface RunInBrowserOptions {
   /** Milliseconds until the run is given up. 120 000 by default. */
   readonly timeout?: number;
+  /** What the page may fetch, by path (`/input.json`). */
+  readonly files?: ServedFiles;
 }
 
 /**
@@ -14,9 +16,9 @@ export interface RunInBrowserOptions {
  */
 export async function runInBrowser(
   entryFile: string,
-  { timeout = 120_000 }: RunInBrowserOptions = {},
+  { timeout = 120_000, files = {} }: RunInBrowserOptions = {},
 ): Promise<unknown> {
-  const host = await openBrowser({ '/entry.js': await bundle(entryFile) });
+  const host = await openBrowser({ ...files, '/entry.js': await bundle(entryFile) });
   const failure = firstFailure(host.page, timeout);
   try {
     return await Promise.race([host.page.evaluate(runEntry), failure.promise]);

@@ -1,0 +1,61 @@
+import { parseGolden, type StorageDType } from '@tilewise/test-data/golden';
+import { describeProblem, randomProblems } from '@tilewise/test-data/random-problem';
+import { diagnose } from '../src/doctor/index.ts';
+import { createContext, type GpuContext } from '../src/index.ts';
+import { goldenDisagreements } from '../testing/golden.ts';
+import { disagreements, isSupported } from '../testing/random-problem.ts';
+
+/** What the page is asked to run: it fetches this as `/suite.json`. */
+export interface KernelSuite {
+  /** Golden cases as their files, each in a storage dtype. */
+  readonly golden: readonly {
+    readonly name: string;
+    readonly storage: StorageDType;
+    readonly text: string;
+  }[];
+  readonly seed: number;
+  /** How many structures of random problems, and how many problems of each. */
+  readonly structures: number;
+  readonly each: number;
+}
+
+/** What it found: for each case by name, what differs from the reference. */
+export interface KernelSuiteResults {
+  readonly adapter: string;
+  readonly golden: Readonly<Record<string, readonly string[]>>;
+  readonly random: Readonly<Record<string, readonly string[]>>;
+  readonly verdict: string;
+}
+
+async function run(): Promise<KernelSuiteResults> {
+  const suite: KernelSuite = await (await fetch('/suite.json')).json();
+  const adapter = await navigator.gpu.requestAdapter();
+  const ctx = await createContext(adapter ? { adapter } : {});
+  const golden: Record<string, readonly string[]> = {};
+  for (const { name, storage, text } of suite.golden)
+    golden[`${name} stored as ${storage}`] = await goldenDisagreements(ctx, parseGolden(text), storage);
+  const random = await runRandom(ctx, suite);
+  ctx.destroy();
+  const { verdict } = await diagnose();
+  return { adapter: adapter?.info.description ?? '', golden, random, verdict };
+}
+
+/** A few problems of some structures, spread over all of them. */
+async function runRandom(
+  ctx: GpuContext,
+  { seed, structures, each }: KernelSuite,
+): Promise<Record<string, readonly string[]>> {
+  const problems = randomProblems(seed, { atLeast: 500, admits: problem => isSupported(ctx, problem) });
+  const perStructure = problems.count / problems.structures.length;
+  const results: Record<string, readonly string[]> = {};
+  for (let n = 0; n < structures; n++) {
+    const first = Math.floor((n * problems.structures.length) / structures) * perStructure;
+    for (let number = first; number < first + Math.min(each, perStructure); number++) {
+      const problem = problems.problem(number);
+      results[describeProblem(problem)] = await disagreements(ctx, problem);
+    }
+  }
+  return results;
+}
+
+Object.assign(globalThis, { result: run() });
