@@ -110,7 +110,10 @@ export function captureGradientKernels(problem: BackwardProblem, config: TileCon
   });
   const tiles = Math.ceil(Sq / tileRows(tile));
   const tables: ShaderPart = {
-    uniforms: [{ name: 'table_vectors', type: 'u32', value: table.vectors }],
+    uniforms: [
+      { name: 'table_vectors', type: 'u32', value: table.vectors },
+      { name: 'tables', type: 'u32', value: table.copies },
+    ],
   };
   const body = `
   let tx = lane % ${tile.tx}u;
@@ -119,7 +122,7 @@ export function captureGradientKernels(problem: BackwardProblem, config: TileCon
   for (var n = lane; n < P.table_vectors; n += ${tileLanes(tile)}u) {
     partial_sums[table + n] = vec2f();
   }
-  for (var strip = group; strip < P.strips; strip += P.groups) {
+  for (var strip = group; strip < P.strips; strip += P.tables) {
   let i0 = (strip % P.tiles) * ${tileRows(tile)}u;
   let h = (strip / P.tiles) % P.Hq;
   ${gradient.sequence('strip / (P.tiles * P.Hq)')}

@@ -111,3 +111,20 @@ test('tensors and workspace may start anywhere in their buffers', async () => {
     });
   }
 });
+
+test('without queries there is nothing to gather, and nothing to compute', async () => {
+  const S = 20;
+  const options: SdpaBackwardOptions<Tensor> = {
+    ...{ seqLensQ: [0, 0], seqLensKv: [9, S], alibi: [0.5, 0.25, 0.1, 1], sink: [0, 0.5, -1, 2] },
+    bias: normal([Hq, 1, S], 6, 'f16'),
+    mask: bools([B, 1, 1, S], 7),
+    outputs: { max: true, sumExp: true },
+  };
+  const none = normal([B, Hq, 0, D], 1);
+  const call = {
+    ...{ q: none, k: normal([B, Hk, S, D], 2), v: normal([B, Hk, S, D], 3), dO: none },
+    ...{ dLse: normal([B, Hq, 0], 5), options },
+  };
+  const exact = exactResults(call);
+  expectAgreement(await gpuResults(ctx, call, exact), exact);
+});

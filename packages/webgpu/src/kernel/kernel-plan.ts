@@ -85,7 +85,10 @@ export function makeKernelPlan<Options>(
   const bytesOf = ({ name, elementBytes }: StorageBinding): number => (spans[name] ?? 0) * elementBytes;
   const all = withApart(kernels);
   const workspace = layWorkspace(all, bytesOf, coarse);
-  const tensors = planTensors(all, bytesOf, workspace.bytes);
+  const tensors = planTensors(all, bytesOf, workspace.bytes).filter(
+    // A workspace of empty regions is none.
+    ({ name, bytes }) => name !== 'workspace' || bytes > 0,
+  );
   const stepsOf = (atMost: number): Step[] =>
     all
       .filter(({ groups }) => groups > 0)
@@ -115,8 +118,10 @@ export function makeKernelPlan<Options>(
   ): BoundTensor {
     const { name, elementBytes } = binding;
     // An empty tensor may lie at the very end of its buffer, where nothing can be bound.
-    const { buffer, offset = 0 } = bytesOf(binding) > 0 ? sliceFor(slices, name) : placeholder(name);
-    const start = offset + (workspace.starts.get(name) ?? 0) + from * elementBytes;
+    const isEmpty = bytesOf(binding) === 0;
+    const { buffer, offset = 0 } = isEmpty ? placeholder(name) : sliceFor(slices, name);
+    const region = isEmpty ? 0 : (workspace.starts.get(name) ?? 0);
+    const start = offset + region + from * elementBytes;
     const own = bindTensor(binding, buffer, start, (to - from) * elementBytes, coarse);
     return { ...own, skipped: own.skipped - from * elementBytes };
   }
