@@ -6,6 +6,7 @@ export const bundleBudgets = [
   { package: '@tilewise/philox', entry: "export { philox4x32 } from '@tilewise/philox'", limit: 1 * KiB },
   { package: '@tilewise/philox', entry: "export { dropoutMask } from '@tilewise/philox'", limit: 4 * KiB },
   { package: '@tilewise/core', entry: "export { Tensor } from '@tilewise/core'", limit: 6 * KiB },
-  { package: '@tilewise/core', entry: "export { sdpa } from '@tilewise/core/cpu'", limit: 20 * KiB },
+  // The kernels, twice as WebAssembly and once as TypeScript, are 9 KiB of this.
+  { package: '@tilewise/core', entry: "export { sdpa } from '@tilewise/core/cpu'", limit: 36 * KiB },
   { package: '@tilewise/webgpu', entry: "export { sdpa } from '@tilewise/webgpu'", limit: 25 * KiB },
 ];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { normalise } from '../attention/normalise.ts';
-import { InvalidShapeError } from '../errors.ts';
+import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { cpuEngine } from './engine.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
@@ -27,4 +27,18 @@ test('supports every valid problem', () => {
 test('rejects an invalid call as an error of the argument', async () => {
   const wide = Tensor.zeros([1, 1, 2, 3]);
   await expect(engine.sdpa(q, wide, q)).rejects.toThrow(InvalidShapeError);
+});
+
+test('says what it computes with, and takes other kernels', async () => {
+  expect(cpuEngine({ threads: 1 }).description).toBe(
+    'tiled flash attention in WebAssembly with relaxed SIMD, one thread',
+  );
+  const plain = cpuEngine({ variant: 'typescript' });
+  expect(plain.description).toContain('in TypeScript');
+  const { o } = await plain.sdpa(q, q, q);
+  expect(o.get(0, 0, 1, 1)).toBeCloseTo(sdpa(q, q, q).o.get(0, 0, 1, 1), 5);
+});
+
+test.each([{ threads: 0 }, { threads: 1.5 }, { variant: 'avx' as 'typescript' }])('refuses %o', options => {
+  expect(() => cpuEngine(options)).toThrow(InvalidArgumentError);
 });

@@ -1,11 +1,126 @@
+import { normalise, normaliseBackward } from '../attention/normalise.ts';
 import type { Engine } from '../engine/engine.ts';
 import { hostEngine } from '../engine/host-engine.ts';
+import { InvalidArgumentError, UnsupportedError } from '../errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { bestVariant } from './kernels/host-kernels.ts';
-import { sdpa, sdpaBackward } from './sdpa.ts';
+import { backward } from './backward.ts';
+import { forward } from './forward.ts';
+import {
+  bestVariant,
+  compileKernels,
+  moduleOf,
+  supportedVariants,
+  withKernels,
+} from './kernels/host-kernels.ts';
+import { type Variant, variantDescriptions, variants } from './kernels/kernels.ts';
+import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
+import { canShareMemory, hostThreads } from './threads/host-threads.ts';
+import { createPool, type Pool } from './threads/pool.ts';
+import { backwardOnThreads, forwardOnThreads } from './threads/threaded.ts';
+import { sharedBackward, sharedForward } from './work.ts';
 
-/** The CPU as an engine: it runs every valid problem. Its tensors are host tensors; nothing is copied. */
-export function cpuEngine(): Engine<Tensor> {
-  const description = `tiled flash attention in ${bestVariant()}, one thread`;
-  return hostEngine('cpu', description, { sdpa, sdpaBackward });
+/** How the CPU engine computes. Results do not depend on `threads`, and on `variant` only by rounding. */
+export interface CpuEngineOptions {
+  /** Workers that share a large problem; default: one per core, at most 16. With 1, and where threads cannot share memory, all runs on
+   * the calling thread. */
+  readonly threads?: number;
+  /** What the kernels are made of; default: the fastest that this host has the instructions for. */
+  readonly variant?: Variant;
+}
+
+/** Multiplications and additions below which waking threads takes longer than they save. */
+const WORTH_THREADS = 3e7;
+
+/**
+ * The CPU as an engine: it runs every valid problem. Its tensors are host tensors; nothing is copied for them. Large
+ * problems are shared out to worker threads where the host has them (Node, and pages that are cross-origin isolated); they
+ * start with the first such problem and do not keep a process alive.
+ *
+ * @throws InvalidArgumentError when `threads` is no whole number of at least 1 or `variant` is unknown; UnsupportedError when
+ * this host lacks the instructions of `variant`.
+ */
+export function cpuEngine(options: CpuEngineOptions = {}): Engine<Tensor> {
+  const variant = checkVariant(options.variant);
+  const threads = checkThreads(options.threads);
+  const count = threads === 1 ? 'one thread' : `up to ${threads} threads`;
+  let pool: Promise<Pool | null> | null = null;
+
+  /** The pool for a problem that is worth it; null where one thread is to run it. */
+  function poolFor(multiplications: number): Promise<Pool | null> | null {
+    if (threads === 1 || multiplications < WORTH_THREADS) return null;
+    pool ??= startPool(threads, variant);
+    return pool;
+  }
+
+  /** Runs on threads if they work, else here: a page may forbid workers, or a worker may run out of memory. */
+  async function run<R>(
+    multiplications: number,
+    onThreads: (pool: Pool) => Promise<R>,
+    here: () => R,
+  ): Promise<R> {
+    await compileKernels(variant);
+    const started = await poolFor(multiplications);
+    if (started) {
+      try {
+        return await onThreads(started);
+      } catch {
+        started.terminate();
+        pool = Promise.resolve(null);
+      }
+    }
+    return here();
+  }
+
+  return {
+    ...hostEngine('cpu', `tiled flash attention in ${variantDescriptions[variant]}, ${count}`, {
+      sdpa,
+      sdpaBackward,
+    }),
+    async sdpa(q, k, v, callOptions) {
+      const { problem, operands } = normalise({ q, k, v }, callOptions);
+      return run(
+        sharedForward(problem),
+        workers => forwardOnThreads(problem, operands, workers),
+        () => withKernels(variant, kernels => forward(problem, operands, { kernels })),
+      );
+    },
+    async sdpaBackward(inputs, callOptions) {
+      const { problem, operands } = normaliseBackward(inputs, callOptions);
+      const results = await run(
+        sharedBackward(problem),
+        workers => backwardOnThreads(problem, operands, workers, variant),
+        () => withKernels(variant, kernels => backward(problem, operands, { kernels })),
+      );
+      return gradientsOf(results);
+    },
+  };
+}
+
+/** Null where the package has no script for workers, or they cannot be started. */
+async function startPool(threads: number, variant: Variant): Promise<Pool | null> {
+  // Loaded on demand: it is as large as the engine.
+  const { workerSource } = await import('./threads/worker-source.ts');
+  if (workerSource === null) return null;
+  try {
+    return createPool(threads, workerSource, { kind: 'set-up', variant, module: moduleOf(variant) });
+  } catch {
+    return null;
+  }
+}
+
+function checkVariant(variant: Variant = bestVariant()): Variant {
+  if (!variants.includes(variant)) {
+    throw new InvalidArgumentError('variant', `must be one of ${variants.join(', ')}, got '${variant}'`);
+  }
+  if (!supportedVariants().includes(variant)) {
+    throw new UnsupportedError('cpu', [`this host lacks the instructions of ${variant}`]);
+  }
+  return variant;
+}
+
+function checkThreads(threads: number = hostThreads()): number {
+  if (!Number.isSafeInteger(threads) || threads < 1) {
+    throw new InvalidArgumentError('threads', `must be a whole number of at least 1, got ${threads}`);
+  }
+  return canShareMemory() ? threads : 1;
 }

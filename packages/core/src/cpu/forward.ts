@@ -6,29 +6,93 @@ import { Tensor } from '../tensor/tensor.ts';
 import { roundTile } from './fp8-tile.ts';
 import { padded, STRIP } from './kernels/kernels.ts';
 import type { Machine } from './machine.ts';
-import { createRowResult, createStatistic } from './results.ts';
+import {
+  type AllocateTensor,
+  allocateRows,
+  allocateStatistic,
+  allocateTensor,
+  createRowResult,
+  createStatistic,
+} from './results.ts';
 import { createScaledResult } from './scaled-result.ts';
 import { createScoreTiles } from './score-tiles.ts';
 import { createRunningSoftmax } from './softmax.ts';
 import { tileSizeOf } from './tile-size.ts';
+import { type Claim, forwardWork, inOrder } from './work.ts';
+
+/** The tensors that forward writes. */
+export interface ForwardResults {
+  readonly o: Tensor;
+  readonly lse: Tensor;
+  readonly max: Tensor | null;
+  readonly sumExp: Tensor | null;
+}
+
+/** These as they are before any row has been computed: dead rows. */
+export function allocateForward(problem: AttentionProblem, allocate: AllocateTensor): ForwardResults {
+  const { max, sumExp } = problem.outputs;
+  return {
+    o: allocateRows(problem.o, allocate),
+    lse: allocateStatistic(problem, -Infinity, allocate),
+    max: max ? allocateStatistic(problem, -Infinity, allocate) : null,
+    sumExp: sumExp ? allocateStatistic(problem, 0, allocate) : null,
+  };
+}
+
+/** The forward results of a problem. */
+export function forward(
+  problem: AttentionProblem,
+  operands: Operands<Tensor>,
+  machine: Machine,
+): SdpaResult<Tensor> {
+  const results = allocateForward(problem, allocateTensor);
+  const amax = runForward(problem, operands, machine, results, inOrder());
+  return forwardResult(problem, operands, results, amax);
+}
+
+/** All that a caller asked for. */
+export function forwardResult(
+  problem: AttentionProblem,
+  operands: Operands<Tensor>,
+  { o, lse, max, sumExp }: ForwardResults,
+  amax: ForwardAmax,
+): SdpaResult<Tensor> {
+  const { outputs } = problem;
+  return {
+    ...{ o, lse },
+    ...(max && { max }),
+    ...(sumExp && { sumExp }),
+    ...(outputs.dropoutMask && { dropoutMask: dropoutMaskOf(problem, operands) }),
+    ...(outputs.amaxS && { amaxS: Tensor.from([amax.S], [1]) }),
+    ...(outputs.amaxO && { amaxO: Tensor.from([amax.O], [1]) }),
+  };
+}
+
+/** Largest magnitudes, of FP8 problems. */
+export interface ForwardAmax {
+  readonly S: number;
+  readonly O: number;
+}
 
 /**
- * The forward results of a problem, tile by tile (FlashAttention, Dao et al. 2022, algorithm 1, with the rescaling of
+ * Computes the tasks that are claimed of a problem's forward pass, tile by tile (FlashAttention, Dao et al. 2022, algorithm 1, with the rescaling of
  * FlashAttention-2): for each tile of queries, an online softmax over the tiles of keys that they see, while o accumulates
  * weighed by e^(s − m) and is divided by l at the end.
  *
  * In FP8 P is rounded after it is normalised, so o is summed in a second pass over the tiles, when lse is known. In MXFP8
  * e^(s − m) is, with the m of the tiles so far.
  */
-export function forward(
+export function runForward(
   asked: AttentionProblem,
   given: Operands<Tensor>,
   { kernels, tiles: size = tileSizeOf(asked) }: Machine,
-): SdpaResult<Tensor> {
+  results: ForwardResults,
+  claim: Claim,
+): ForwardAmax {
   const { problem, operands } = dequantised(asked, given);
   // P is normalised before it is rounded, unless operands have block scales.
   const twoPasses = problem.fp8?.kind === 'scaled';
-  const { B, Hq, Dv } = problem;
+  const { Dv } = problem;
   const T = size.columns;
   const { memory } = kernels;
   memory.reset();
@@ -41,12 +105,12 @@ export function forward(
   const sums = memory.floats(Math.ceil(size.rows / STRIP) * STRIP * width);
   const sinks = operands.sink?.toFloat64();
 
-  const plainO = createRowResult(memory, problem.o, lengths.q, operands['raggedOffsets.o']);
+  const plainO = createRowResult(memory, results.o, problem.o, lengths.q, operands['raggedOffsets.o']);
   const descaleO = fp8.descaleS * fp8.descaleV;
   const o = createScaledResult(kernels, plainO, Dv, descaleO, fp8.scaleO, problem.fp8 !== null);
-  const lse = createStatistic(problem, lengths.q, -Infinity);
-  const max = problem.outputs.max ? createStatistic(problem, lengths.q, -Infinity) : null;
-  const sumExp = problem.outputs.sumExp ? createStatistic(problem, lengths.q, 0) : null;
+  const setLse = createStatistic(results.lse, problem, lengths.q);
+  const setMax = results.max && createStatistic(results.max, problem, lengths.q);
+  const setSumExp = results.sumExp && createStatistic(results.sumExp, problem, lengths.q);
 
   const rowLse = memory.floats(size.rows);
   let amaxS = 0;
@@ -93,39 +157,31 @@ export function forward(
     const { m, l } = softmax;
     for (let i = 0; i < rows; i++) {
       if (l(i) === 0) continue;
-      lse.set(b, h, i0 + i, rowLse.values[i]);
-      max?.set(b, h, i0 + i, m(i));
-      sumExp?.set(b, h, i0 + i, l(i));
+      setLse(b, h, i0 + i, rowLse.values[i]);
+      setMax?.(b, h, i0 + i, m(i));
+      setSumExp?.(b, h, i0 + i, l(i));
     }
     if (!twoPasses) kernels.divideRows(rows, width, sums.at, ldO, softmax.sum);
     o.store(b, h, i0, rows, sums.at, ldO);
   }
 
-  for (let b = 0; b < B; b++) {
-    const length = lengths.q.length(b);
-    for (let h = 0; h < Hq; h++) {
-      for (let i0 = 0; i0 < length; i0 += size.rows) {
-        const rows = Math.min(size.rows, length - i0);
-        tiles.select(b, h, i0, rows);
-        softmax.start(rows, sinks ? sinks[h] : -Infinity);
-        sums.values.fill(0);
-        const first = tiles.firstTile();
-        const end = tiles.endTile();
-        for (let t = first; t < end; t++) addScores(b, h, i0, rows, t);
-        finishStatistics(rows);
-        if (twoPasses) for (let t = first; t < end; t++) addRounded(b, h, i0, rows, t);
-        storeRows(b, h, i0, rows);
-      }
-    }
+  function addRows(b: number, h: number, i0: number, rows: number): void {
+    tiles.select(b, h, i0, rows);
+    softmax.start(rows, sinks ? sinks[h] : -Infinity);
+    sums.values.fill(0);
+    const first = tiles.firstTile();
+    const end = tiles.endTile();
+    for (let t = first; t < end; t++) addScores(b, h, i0, rows, t);
+    finishStatistics(rows);
+    if (twoPasses) for (let t = first; t < end; t++) addRounded(b, h, i0, rows, t);
+    storeRows(b, h, i0, rows);
   }
 
-  return {
-    o: o.tensor,
-    lse: lse.tensor,
-    ...(max && { max: max.tensor }),
-    ...(sumExp && { sumExp: sumExp.tensor }),
-    ...(problem.outputs.dropoutMask && { dropoutMask: dropoutMaskOf(problem, operands) }),
-    ...(problem.outputs.amaxS && { amaxS: Tensor.from([amaxS], [1]) }),
-    ...(problem.outputs.amaxO && { amaxO: Tensor.from([o.amax()], [1]) }),
-  };
+  const work = forwardWork(problem, size);
+  for (let n = claim(); n < work.count; n = claim()) {
+    const { b, h, from, to } = work.task(n);
+    const end = Math.min(to, lengths.q.length(b));
+    for (let i0 = from; i0 < end; i0 += size.rows) addRows(b, h, i0, Math.min(size.rows, end - i0));
+  }
+  return { S: amaxS, O: o.amax() };
 }

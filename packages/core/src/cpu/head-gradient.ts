@@ -2,20 +2,20 @@ import { type Kernels, padded, STRIP } from './kernels/kernels.ts';
 import type { RowResult } from './results.ts';
 
 /**
- * The gradient of one head of k or v while the query heads that share it are worked through. It is summed in f32, in a
+ * The gradient of some positions of a head of k or v while the query heads that share it are worked through. It is summed in f32, in a
  * fixed order.
  */
 export interface HeadGradient {
-  /** Address of the row-major sums; rows are `ld` bytes apart. */
-  readonly at: number;
+  /** Address of the sums of position j; rows are `ld` bytes apart. */
+  at(j: number): number;
   readonly ld: number;
-  /** Turns to head h of sequence b, and stores the one before. */
-  select(b: number, h: number, length: number): void;
-  /** Stores the last head. */
+  /** Turns to positions `from` ≤ j < `to` of head h of sequence b, and stores those before. */
+  select(b: number, h: number, from: number, to: number): void;
+  /** Stores the last ones. */
   finish(): void;
 }
 
-/** Sums for heads of up to `positions` positions of head size D. */
+/** Sums for up to `positions` positions of head size D. */
 export function createHeadGradient(
   { memory }: Kernels,
   result: RowResult,
@@ -28,21 +28,23 @@ export function createHeadGradient(
   const sums = memory.scratch((positions + STRIP) * width);
   let b = 0;
   let h = 0;
-  let length = 0;
+  let from = 0;
+  let to = 0;
   function finish(): void {
-    result.store(b, h, 0, length, sums.at, ld);
-    length = 0;
+    if (to > from) result.store(b, h, from, to - from, sums.at, ld);
+    to = from;
   }
   return {
-    at: sums.at,
+    at: j => sums.at + (j - from) * ld,
     ld,
-    select(nextB, nextH, nextLength) {
-      if (nextB === b && nextH === h && length > 0) return;
+    select(nextB, nextH, nextFrom, nextTo) {
+      if (nextB === b && nextH === h && nextFrom === from && nextTo === to) return;
       finish();
       b = nextB;
       h = nextH;
-      length = nextLength;
-      sums.values.fill(0, 0, (length + STRIP) * width);
+      from = nextFrom;
+      to = Math.max(nextFrom, nextTo);
+      sums.values.fill(0, 0, (to - from + STRIP) * width);
     },
     finish,
   };

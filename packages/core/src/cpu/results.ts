@@ -2,24 +2,35 @@ import type { SequenceSide } from '../attention/lengths.ts';
 import type { AttentionProblem, OperandDesc } from '../attention/problem.ts';
 import { callerShape, operandIndex, rowIndex, rowShape } from '../attention/result-layout.ts';
 import { bitEncoder } from '../tensor/convert.ts';
+import type { DType } from '../tensor/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import type { Memory } from './kernels/memory.ts';
 
-/** A result under construction, zero until rows are stored. */
+/** A result under construction. */
 export interface RowResult {
   readonly tensor: Tensor;
   /** Rounds `count` rows of f32 (row r at address `at` + r·`ld`) to positions from s0 on of head (b, h). */
   store(b: number, h: number, s0: number, count: number, at: number, ld: number): void;
 }
 
-/** A contiguous result in the caller's shape of an operand: (B, H, S, D), or (T, H, D) when packed or ragged. */
+/** Makes the tensor of a result, contiguous and zero. */
+export type AllocateTensor = (shape: readonly number[], dtype: DType) => Tensor;
+
+export const allocateTensor: AllocateTensor = (shape, dtype) => Tensor.zeros(shape, { dtype });
+
+/** The tensor of a result like an operand: (B, H, S, D), or (T, H, D) when packed or ragged. */
+export function allocateRows(desc: OperandDesc, allocate: AllocateTensor): Tensor {
+  return allocate(callerShape(desc), desc.dtype);
+}
+
+/** A way to store rows in a tensor of `allocateRows`. */
 export function createRowResult(
   memory: Memory,
+  tensor: Tensor,
   desc: OperandDesc,
   side: SequenceSide,
   raggedOffsets?: Tensor,
 ): RowResult {
-  const tensor = Tensor.zeros(callerShape(desc), { dtype: desc.dtype });
   const place = operandIndex(desc, side, raggedOffsets);
   const D = desc.shape[3];
   const { data } = tensor;
@@ -43,26 +54,28 @@ export function createRowResult(
   };
 }
 
-/** One number per query row, f32: (B, Hq, Sq), or (Hq, T) when q is packed. */
-export interface StatisticResult {
-  readonly tensor: Tensor;
-  set(b: number, h: number, i: number, value: number): void;
+/** The tensor of a row statistic, f32 (B, Hq, Sq), or (Hq, T) when q is packed; `value` for rows that belong to no sequence. */
+export function allocateStatistic(
+  problem: AttentionProblem,
+  value: number,
+  allocate: AllocateTensor,
+): Tensor {
+  const tensor = allocate(rowShape(problem), 'f32');
+  tensor.data.fill(value);
+  return tensor;
 }
 
-/** A row statistic that is `value` for rows that belong to no sequence. */
+/** Stores one number per query row. */
+export type SetStatistic = (b: number, h: number, i: number, value: number) => void;
+
+/** A way to store numbers in a tensor of `allocateStatistic`. */
 export function createStatistic(
+  { data }: Tensor,
   problem: AttentionProblem,
   side: SequenceSide,
-  value: number,
-): StatisticResult {
-  const tensor = Tensor.zeros(rowShape(problem));
-  const { data } = tensor;
-  data.fill(value);
+): SetStatistic {
   const place = rowIndex(problem, side);
-  return {
-    tensor,
-    set: (b, h, i, x) => {
-      data[place(b, h, i)] = x;
-    },
+  return (b, h, i, x) => {
+    data[place(b, h, i)] = x;
   };
 }

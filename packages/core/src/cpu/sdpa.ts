@@ -2,7 +2,7 @@ import { type BackwardInputs, normalise, normaliseBackward } from '../attention/
 import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options.ts';
 import type { SdpaGradients, SdpaResult } from '../engine/engine.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { backward } from './backward.ts';
+import { type BackwardResults, backward } from './backward.ts';
 import { forward } from './forward.ts';
 import { bestVariant, withKernels } from './kernels/host-kernels.ts';
 
@@ -37,10 +37,14 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   options: SdpaBackwardOptions<Tensor, G> = {},
 ): SdpaGradients<Tensor, G> & { readonly dCaptures?: Readonly<Record<string, Tensor>> } {
   const { problem, operands } = normaliseBackward(inputs, options);
-  const { gradients, dCaptures } = withKernels(bestVariant(), kernels =>
-    backward(problem, operands, { kernels }),
-  );
-  // `backward` has every gradient of `options.gradients`, which is what G says.
+  return gradientsOf(withKernels(bestVariant(), kernels => backward(problem, operands, { kernels })));
+}
+
+/** What a caller gets of the results of backward; they have every gradient that was asked for, which is what G says. */
+export function gradientsOf<G extends GradientName>({
+  gradients,
+  dCaptures,
+}: BackwardResults): SdpaGradients<Tensor, G> & { readonly dCaptures?: Readonly<Record<string, Tensor>> } {
   const asked = gradients as SdpaGradients<Tensor, G>;
   return dCaptures ? { ...asked, dCaptures } : asked;
 }

@@ -1,6 +1,7 @@
 import { type Kernels, type Variant, variants } from './kernels.ts';
 import { typescriptKernels } from './typescript.ts';
-import { isSupported, type WasmVariant, wasmBytes, wasmKernels } from './wasm.ts';
+import { type WasmVariant, wasmKernels } from './wasm.ts';
+import { isSupported, wasmBytes } from './wasm-sources.ts';
 
 /** Kernels that hold more memory than this are not kept for the next call: WebAssembly cannot give memory back. */
 const MEMORY_KEPT = 128 * 2 ** 20;
@@ -25,11 +26,6 @@ export async function compileKernels(variant: Variant): Promise<void> {
   if (variant !== 'typescript' && !modules.has(variant)) {
     modules.set(variant, await WebAssembly.compile(wasmBytes(variant)));
   }
-}
-
-/** Makes kernels from a module that was compiled elsewhere. */
-export function adoptModule(variant: WasmVariant, module: WebAssembly.Module): void {
-  modules.set(variant, module);
 }
 
 /** The compiled module of a variant, if it is there. */

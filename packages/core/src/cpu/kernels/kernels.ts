@@ -16,6 +16,13 @@ export function padded(n: number): number {
 export const variants = ['wasm-relaxed-simd', 'wasm-simd', 'typescript'] as const;
 export type Variant = (typeof variants)[number];
 
+/** For people. */
+export const variantDescriptions: Readonly<Record<Variant, string>> = {
+  'wasm-relaxed-simd': 'WebAssembly with relaxed SIMD',
+  'wasm-simd': 'WebAssembly with SIMD',
+  typescript: 'TypeScript',
+};
+
 /**
  * The arithmetic that takes the time, on tiles, without knowing about attention problems. All places are addresses in bytes
  * in the kernels' own memory, and distances between rows (`ld…`) are bytes too. Panels of B hold `PANEL` columns side by side
@@ -24,8 +31,6 @@ export type Variant = (typeof variants)[number];
  */
 export interface Kernels extends RowKernels, PackKernels {
   readonly variant: Variant;
-  /** What they are written in, for people. */
-  readonly description: string;
   readonly memory: Memory;
   /** Dropout masks drawn by the kernels themselves; without it they are drawn by `@tilewise/philox`. */
   readonly draws?: DropoutKernels;

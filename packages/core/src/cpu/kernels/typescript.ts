@@ -22,7 +22,6 @@ export function typescriptKernels(): Kernels {
   );
   return {
     variant: 'typescript',
-    description: 'TypeScript',
     memory,
     ...typescriptProducts(memory),
     ...typescriptSoftmax(memory),

@@ -1,0 +1,230 @@
+import type { SequenceSide } from '../attention/lengths.ts';
+import type { BackwardOperands } from '../attention/normalise.ts';
+import type { BackwardAmaxName, GradientName } from '../attention/options.ts';
+import type { BackwardProblem } from '../attention/problem.ts';
+import { dequantised } from '../mxfp8/dequantise.ts';
+import { createFp8 } from '../score/fp8.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { createBlockPanels } from './block-panels.ts';
+import { roundTile } from './fp8-tile.ts';
+import { createHeadGradient } from './head-gradient.ts';
+import { padded, STRIP } from './kernels/kernels.ts';
+import type { Panel } from './kernels/memory.ts';
+import type { Machine } from './machine.ts';
+import { createRowResult } from './results.ts';
+import { createRowGradients } from './row-gradients.ts';
+import { createScaledResult, type ScaledResult } from './scaled-result.ts';
+import { createCaptureGradients, createProductGradient, createScoreGradients } from './score-gradients.ts';
+import { createScoreTiles } from './score-tiles.ts';
+import { tileSizeOf, wholeBlocks } from './tile-size.ts';
+import { backwardWork, type Claim, type KeysTask } from './work.ts';
+
+/** Where the tasks of backward write. */
+export interface BackwardSums {
+  readonly dq: Tensor | null;
+  readonly dk: Tensor | null;
+  readonly dv: Tensor | null;
+  /** ∂L/∂(scaled q) for each part of the keys, where they are cut: (parts, B, Hq, Sq, Dqk padded). */
+  readonly dqParts: Float32Array | null;
+  /** Per sequence (B, Hq). */
+  readonly dsink: Float64Array | null;
+}
+
+/** What backward sums over all tasks: such a pass has one thread. Largest magnitudes are those of FP8 problems. */
+export interface BackwardExtras extends Readonly<Partial<Record<BackwardAmaxName, number>>> {
+  readonly dbias: Tensor | null;
+  readonly dAlibi: Tensor | null;
+  readonly dCaptures: Readonly<Record<string, Tensor>> | null;
+}
+
+/**
+ * Computes the tasks that are claimed of a problem's backward pass, tile by tile (FlashAttention-2, Dao 2023, algorithm 2, with queries outside): p is computed
+ * again from lse, and one pass of five products gives dq of a tile of queries and adds to dk and dv of the head. All sums
+ * are made in one fixed order, so that two runs agree bit by bit.
+ */
+export function runBackward(
+  problem: BackwardProblem,
+  givenOperands: BackwardOperands<Tensor>,
+  { kernels, tiles: askedSize = tileSizeOf(problem.forward) }: Machine,
+  results: BackwardSums,
+  claim: Claim,
+): BackwardExtras {
+  const { gradients: wanted } = problem;
+  const { problem: forward, operands } = dequantised(problem.forward, givenOperands);
+  const size = forward.fp8?.kind === 'dequantised' ? wholeBlocks(askedSize) : askedSize;
+  const { B, Hq, Hk, Hv, Sq, Dqk, Dv, scale } = forward;
+  const T = size.columns;
+  const { memory } = kernels;
+  memory.reset();
+  const wants = (name: GradientName): boolean => wanted.includes(name);
+  const tiles = createScoreTiles(forward, operands, kernels, size, {
+    kRows: wants('dq') && forward.fp8?.kind !== 'dequantised',
+    vRows: false,
+    vColumns: true,
+    qPanels: wants('dk'),
+    products: forward.scoreMod !== null || forward.softcap !== null,
+  });
+  const { lengths, chain, scores: p, products, ld, v, keep } = tiles;
+  const fp8 = createFp8(forward, operands, 'backward');
+  const given = createRowGradients(problem, operands, lengths.q, kernels, size.rows, fp8);
+  const blocks = createBlockPanels(forward, operands, lengths, kernels, size);
+  const { q, k, dO8, dOT } = blocks ?? { q: tiles.q, k: tiles.k, dO8: given.dO, dOT: given.dO };
+
+  function result(
+    name: 'dq' | 'dk' | 'dv',
+    side: SequenceSide,
+    descale: number,
+    scale: number,
+  ): ScaledResult | null {
+    const tensor = results[name];
+    if (!tensor) return null;
+    const desc = problem[name];
+    const offsets = operands[`raggedOffsets.${name}`];
+    const plain = createRowResult(memory, tensor, desc, side, offsets);
+    return createScaledResult(kernels, plain, desc.shape[3], descale, scale, forward.fp8 !== null);
+  }
+  const { descaleDP, descaleS, descaleDO } = fp8;
+  // dS becomes ∂L/∂(q·k) by the scale of the scores: once per result, except where it is rounded before.
+  const resultScale = forward.fp8 ? 1 : scale;
+  const descaleDQ = resultScale * descaleDP * fp8.descaleK;
+  const descaleDK = resultScale * descaleDP * fp8.descaleQ;
+  const dq = result('dq', lengths.q, descaleDQ, fp8.scaleDQ);
+  const dk = result('dk', lengths.kv, descaleDK, fp8.scaleDK);
+  const dv = result('dv', lengths.kv, descaleS * descaleDO, fp8.scaleDV);
+  let amaxDP = 0;
+  const tileLength = Math.ceil(size.rows / STRIP) * STRIP;
+  const widthQ = padded(Dqk);
+  const widthV = padded(Dv);
+  const dqSums = memory.floats(dq ? tileLength * widthQ : 0);
+  const work = backwardWork(problem, size);
+  const dkHead = dk && createHeadGradient(kernels, dk, work.keys, Dqk);
+  const dvHead = dv && createHeadGradient(kernels, dv, work.keys, Dv);
+  const scoreGradients = createScoreGradients(forward, chain, wanted);
+  const captureGradients = createCaptureGradients(forward, chain);
+  const takers = [...Object.values(scoreGradients), ...(captureGradients ? [captureGradients] : [])];
+  const toProductGradient = createProductGradient(forward, chain);
+  const sinks = operands.sink?.toFloat64();
+
+  const needsScores = dq !== null || dk !== null || takers.length > 0;
+  const needsTiles = needsScores || dv !== null;
+  const dp = memory.floats(needsScores ? tileLength * T : 0);
+  const ownWeights = dv !== null && (keep !== null || forward.fp8 !== null);
+  const weights = ownWeights ? memory.floats(tileLength * T) : p;
+
+  function addValueGradient(rows: number, j0: number, columns: number): void {
+    if (!dvHead) return;
+    if (keep) keep.drop(p.at, weights.at, ld, rows, columns);
+    else if (ownWeights) weights.values.set(p.values);
+    if (forward.fp8) roundTile(weights.values, T, rows, columns, fp8, fp8.scaleS);
+    const to = dvHead.at(j0);
+    kernels.addTransposedProduct(
+      ...([columns, widthV, rows, weights.at, ld, dOT.panels, dOT.panelBytes, to, dvHead.ld] as const),
+      ...([tiles.ranges(), j0, !dOT.isFinite()] as const),
+    );
+  }
+
+  function addScoreGradients(b: number, h: number, i0: number, rows: number, tile: number): void {
+    const j0 = tile * T;
+    const columns = tiles.columns(tile);
+    const ranges = tiles.ranges();
+    const factor = descaleDO * fp8.descaleV;
+    v.load(tile);
+    const at = v.columnsAt(tile);
+    kernels.multiplyScores(rows, columns, Dv, dO8.at, dO8.ld, at, dp.at, ld, factor, ranges, j0);
+    keep?.drop(dp.at, dp.at, ld, rows, columns);
+    kernels.toScoreGradients(rows, columns, dp.at, p.at, ld, given.deltaAt);
+    for (const { take } of takers) take(dp.values, products, T, b, h, i0, rows, j0, columns);
+
+    toProductGradient?.(dp.values, products, T, b, h, i0, rows, j0, columns);
+    const forK = forward.fp8 ? roundScoreGradients(rows, columns) : dp;
+    if (dq) {
+      const guarded = !k.load(tile);
+      const panels = k.rowsAt(tile);
+      const bytes = k.rowPanelBytes;
+      const to = dqSums.at;
+      const ldQ = 4 * widthQ;
+      kernels.addProduct(rows, widthQ, columns, dp.at, ld, panels, bytes, to, ldQ, ranges, j0, guarded);
+    }
+    if (dkHead) {
+      const to = dkHead.at(j0);
+      kernels.addTransposedProduct(
+        ...([columns, widthQ, rows, forK.at, ld, q.panels, q.panelBytes, to, dkHead.ld] as const),
+        ...([ranges, j0, !q.isFinite()] as const),
+      );
+    }
+  }
+
+  /** Rounds ∂L/∂(q·k) for dq in place and gives it as dk takes it. */
+  function roundScoreGradients(rows: number, columns: number): Panel {
+    const { values } = dp;
+    for (let n = 0; n < rows * T; n++) values[n] *= scale;
+    if (!blocks) {
+      amaxDP = Math.max(amaxDP, roundTile(values, T, rows, columns, fp8, fp8.scaleDP));
+      return dp;
+    }
+    for (let i = 0; i < rows; i++) {
+      for (let at = i * T; at < i * T + columns; at++) amaxDP = Math.max(amaxDP, Math.abs(values[at]));
+    }
+    return blocks.round(values, T, rows, columns);
+  }
+
+  function addTile(b: number, h: number, i0: number, rows: number, tile: number): void {
+    if (!tiles.compute(tile)) return;
+    const j0 = tile * T;
+    const columns = tiles.columns(tile);
+    kernels.toProbabilities(rows, columns, p.at, ld, given.lseAt, tiles.ranges(), j0);
+    keep?.load(b, h, i0, rows, j0, columns);
+    addValueGradient(rows, j0, columns);
+    if (needsScores) addScoreGradients(b, h, i0, rows, tile);
+  }
+
+  function addSinkGradient(b: number, h: number, rows: number): void {
+    if (!results.dsink || !sinks) return;
+    for (let i = 0; i < rows; i++) {
+      const lse = given.lse(i);
+      if (lse !== -Infinity) results.dsink[b * Hq + h] -= Math.exp(sinks[h] - lse) * given.delta(i);
+    }
+  }
+
+  function addRows(b: number, h: number, i0: number, rows: number, task: KeysTask): void {
+    given.load(b, h, i0, rows);
+    if (task.part === 0) addSinkGradient(b, h, rows);
+    if (!needsTiles) return;
+    tiles.select(b, h, i0, rows);
+    blocks?.load(b, h, i0, rows);
+    dqSums.values.fill(0);
+    const end = Math.min(tiles.endTile(), task.endTile);
+    for (let t = Math.max(tiles.firstTile(), task.firstTile); t < end; t++) addTile(b, h, i0, rows, t);
+    if (!dq) return;
+    if (results.dqParts) {
+      const row = ((task.part * B + b) * Hq + h) * Sq + i0;
+      results.dqParts.set(dqSums.values.subarray(0, rows * widthQ), row * widthQ);
+    } else dq.store(b, h, i0, rows, dqSums.at, 4 * widthQ);
+  }
+
+  for (let n = claim(); n < work.count; n = claim()) {
+    const task = work.task(n);
+    const { b } = task;
+    const length = lengths.q.length(b);
+    const from = task.firstTile * T;
+    const to = Math.min(task.endTile * T, lengths.kv.length(b));
+    for (let h = task.first; h < task.end; h++) {
+      dkHead?.select(b, Math.floor(h / (Hq / Hk)), from, to);
+      dvHead?.select(b, Math.floor(h / (Hq / Hv)), from, to);
+      for (let i0 = 0; i0 < length; i0 += size.rows)
+        addRows(b, h, i0, Math.min(size.rows, length - i0), task);
+    }
+  }
+  dkHead?.finish();
+  dvHead?.finish();
+
+  return {
+    dbias: scoreGradients.dbias?.result() ?? null,
+    dAlibi: scoreGradients.dAlibi?.result() ?? null,
+    dCaptures: captureGradients?.results() ?? null,
+    amaxDQ: dq?.amax(),
+    amaxDK: dk?.amax(),
+    amaxDV: dv?.amax(),
+    amaxDP,
+  };
+}

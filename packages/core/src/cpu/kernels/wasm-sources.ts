@@ -1,0 +1,41 @@
+import type { WasmVariant } from './wasm.ts';
+import { relaxedSimdBinary, simdBinary } from './wasm-binaries.ts';
+
+interface WasmSource {
+  readonly binary: string;
+  /** A module that is valid where the kernels are: one function with one instruction of the feature. */
+  readonly probe: readonly number[];
+}
+
+const HEADER = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 5, 1, 0x60, 0, 1, 0x7b, 3, 2, 1, 0];
+
+const sources: Readonly<Record<WasmVariant, WasmSource>> = {
+  'wasm-relaxed-simd': {
+    binary: relaxedSimdBinary,
+    // i32.const 0, i8x16.splat, three times; f32x4.relaxed_madd
+    probe: [
+      ...[...HEADER, 10, 19, 1, 17, 0, 0x41, 0, 0xfd, 15, 0x41, 0, 0xfd, 15, 0x41, 0, 0xfd, 15],
+      ...[0xfd, 0x85, 2, 11],
+    ],
+  },
+  'wasm-simd': {
+    binary: simdBinary,
+    // i32.const 0, i8x16.splat
+    probe: [...HEADER, 10, 8, 1, 6, 0, 0x41, 0, 0xfd, 15, 11],
+  },
+};
+
+/** Whether this host has the instructions of a variant. */
+export function isSupported(variant: WasmVariant): boolean {
+  if (typeof WebAssembly !== 'object') return false;
+  try {
+    return WebAssembly.validate(Uint8Array.from(sources[variant].probe));
+  } catch {
+    return false;
+  }
+}
+
+/** The module of a variant as bytes. */
+export function wasmBytes(variant: WasmVariant): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(sources[variant].binary), c => c.charCodeAt(0));
+}

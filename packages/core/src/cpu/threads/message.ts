@@ -1,0 +1,43 @@
+import type { BackwardOperands } from '../../attention/normalise.ts';
+import type { AttentionProblem, BackwardProblem, Operands } from '../../attention/problem.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import type { BackwardSums } from '../backward-pass.ts';
+import type { ForwardResults } from '../forward.ts';
+import type { Variant } from '../kernels/kernels.ts';
+import type { TileSize } from '../tile-size.ts';
+import type { Sent } from './shared-tensors.ts';
+
+/** What a worker is told: who it is, at first, and then one pass after another. */
+export type Message = SetUp | ForwardPass | BackwardPass;
+
+export interface SetUp {
+  readonly kind: 'set-up';
+  readonly variant: Variant;
+  /** The kernels of the variant, unless they are TypeScript. */
+  readonly module: WebAssembly.Module | undefined;
+}
+
+interface Pass {
+  readonly tiles: TileSize | undefined;
+  /** One number in shared memory: tasks that any thread has claimed. */
+  readonly claimed: Int32Array;
+}
+
+export interface ForwardPass extends Pass {
+  readonly kind: 'forward';
+  readonly problem: AttentionProblem;
+  readonly operands: Sent<Operands<Tensor>>;
+  readonly results: Sent<ForwardResults>;
+}
+
+export interface BackwardPass extends Pass {
+  readonly kind: 'backward';
+  readonly problem: BackwardProblem;
+  readonly operands: Sent<BackwardOperands<Tensor>>;
+  readonly results: Sent<BackwardSums>;
+}
+
+/** What a worker answers to a pass: that it is done, or what went wrong. */
+export interface Reply {
+  readonly error?: string;
+}

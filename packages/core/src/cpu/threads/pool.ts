@@ -1,0 +1,66 @@
+import { type HostWorker, startWorker } from './host-threads.ts';
+import type { Message, Reply, SetUp } from './message.ts';
+
+/** Workers that run passes, all of them on one pass at a time. */
+export interface Pool {
+  /** Resolves when every worker has run out of tasks; rejects when one has failed, and then the pool is of no more use. */
+  run(pass: Exclude<Message, SetUp>): Promise<void>;
+  terminate(): void;
+}
+
+interface Member {
+  readonly worker: HostWorker;
+  answer: ((reply: Reply) => void) | null;
+}
+
+/** Starts `threads` workers. They keep a process alive only while a pass runs. */
+export function createPool(threads: number, source: string, setUp: SetUp): Pool {
+  let failure: string | null = null;
+  let turn: Promise<unknown> = Promise.resolve();
+  const members = Array.from({ length: threads }, () => startMember());
+
+  function startMember(): Member {
+    const member: { worker: HostWorker; answer: Member['answer'] } = {
+      worker: startWorker(source, {
+        onReply: reply => member.answer?.(reply),
+        onFailure(reason) {
+          failure = reason;
+          for (const { answer } of members ?? []) answer?.({ error: reason });
+        },
+      }),
+      answer: null,
+    };
+    member.worker.post(setUp);
+    return member;
+  }
+
+  async function runOn(member: Member, pass: Message): Promise<void> {
+    if (failure !== null) throw new Error(failure);
+    member.worker.keepAlive(true);
+    try {
+      const { error } = await new Promise<Reply>(resolve => {
+        member.answer = resolve;
+        member.worker.post(pass);
+      });
+      if (error !== undefined) throw new Error(error);
+    } finally {
+      member.answer = null;
+      member.worker.keepAlive(false);
+    }
+  }
+
+  return {
+    run(pass) {
+      const result = turn.then(async () => {
+        const outcomes = await Promise.allSettled(members.map(member => runOn(member, pass)));
+        const failed = outcomes.find(outcome => outcome.status === 'rejected');
+        if (failed) throw failed.reason;
+      });
+      turn = result.catch(() => {});
+      return result;
+    },
+    terminate() {
+      for (const { worker } of members) worker.terminate();
+    },
+  };
+}

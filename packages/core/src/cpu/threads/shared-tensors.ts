@@ -1,0 +1,85 @@
+import type { TypedArray } from '../../tensor/dtype.ts';
+import { dtypeInfo } from '../../tensor/dtype.ts';
+import { Tensor, type TensorDesc } from '../../tensor/tensor.ts';
+import type { AllocateTensor } from '../results.ts';
+
+/** An `R` as it goes to a worker: its tensors, at any depth, are plain objects with storage that both sides see. */
+export interface Sent<R> {
+  readonly sent: unknown;
+  /** Never there: it keeps what is sent and what is received of one type. */
+  readonly type?: R;
+}
+
+/** No operand or capture is called so: names are identifiers. */
+const TENSOR = '@tensor';
+
+interface SentTensor extends TensorDesc {
+  readonly data: TypedArray;
+  readonly offset: number;
+}
+
+/** Puts storage where workers see it; once for tensors that share it. */
+export function send<R>(value: R): Sent<R> {
+  const copies = new Map<ArrayBufferLike, SharedArrayBuffer>();
+  const shared = (data: TypedArray): TypedArray => {
+    const { buffer, byteOffset, byteLength } = data;
+    if (buffer instanceof SharedArrayBuffer) return data;
+    let copy = copies.get(buffer);
+    if (!copy) {
+      copy = new SharedArrayBuffer(buffer.byteLength);
+      new Uint8Array(copy).set(new Uint8Array(buffer));
+      copies.set(buffer, copy);
+    }
+    return viewOf(data, copy, byteOffset, byteLength);
+  };
+  const convert = (part: unknown): unknown => {
+    if (part instanceof Tensor) {
+      const { dtype, shape, strides, offset, data } = part;
+      const sent: SentTensor = { dtype, shape, strides, offset, data: shared(data) };
+      return { [TENSOR]: sent };
+    }
+    return isRecord(part) ? mapValues(part, convert) : part;
+  };
+  return { sent: convert(value) };
+}
+
+/** What was sent, on the other side. */
+export function receive<R>({ sent }: Sent<R>): R {
+  const convert = (part: unknown): unknown => {
+    if (!isRecord(part)) return part;
+    const tensor = part[TENSOR] as SentTensor | undefined;
+    return tensor ? Tensor.wrap(tensor.data, tensor) : mapValues(part, convert);
+  };
+  return convert(sent) as R;
+}
+
+/** Makes results that workers can write to. */
+export const allocateShared: AllocateTensor = (shape, dtype) => {
+  const elements = shape.reduce((n, extent) => n * extent, 1);
+  const buffer = new SharedArrayBuffer(elements * dtypeInfo[dtype].bytes);
+  return Tensor.wrap(viewOf(dtypeInfo[dtype].allocate(0), buffer, 0, buffer.byteLength), { dtype, shape });
+};
+
+/** The same tensor in storage of its own, as callers expect it. */
+export function unshared(t: Tensor): Tensor;
+export function unshared(t: Tensor | null): Tensor | null;
+export function unshared(t: Tensor | null): Tensor | null {
+  return t && Tensor.wrap(t.data.slice(), t);
+}
+
+/** An array like `data` over another buffer. */
+function viewOf(data: TypedArray, buffer: ArrayBufferLike, at: number, bytes: number): TypedArray {
+  const type = data.constructor as new (buffer: ArrayBufferLike, at: number, length: number) => TypedArray;
+  return new type(buffer, at, bytes / data.BYTES_PER_ELEMENT);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+function mapValues(
+  record: Readonly<Record<string, unknown>>,
+  convert: (value: unknown) => unknown,
+): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, convert(value)]));
+}

@@ -1,0 +1,141 @@
+import { fillNormal } from '@tilewise/philox';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { workerText } from '../../../scripts/worker-text.mjs';
+import { normalise, normaliseBackward } from '../../attention/normalise.ts';
+import type { SdpaBackwardOptions } from '../../attention/options.ts';
+import type { SdpaResult } from '../../engine/engine.ts';
+import type { DType } from '../../tensor/dtype.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import { backward } from '../backward.ts';
+import { cpuEngine } from '../engine.ts';
+import { forward } from '../forward.ts';
+import { compileKernels, createKernels, moduleOf, supportedVariants } from '../kernels/host-kernels.ts';
+import { createPool, type Pool } from './pool.ts';
+import { backwardOnThreads, forwardOnThreads } from './threaded.ts';
+
+const workerSource = await workerText(new URL('./worker.ts', import.meta.url).pathname);
+vi.mock('./worker-source.ts', () => ({
+  get workerSource() {
+    return workerSource;
+  },
+}));
+
+function normal(shape: readonly number[], seed: number, dtype: DType = 'f32'): Tensor {
+  const count = shape.reduce((n, extent) => n * extent, 1);
+  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape, { dtype });
+}
+
+type Tensors = Readonly<Record<string, Tensor | undefined>>;
+
+const bits = (results: object): Record<string, number[]> =>
+  Object.fromEntries(
+    Object.entries(results as Tensors).flatMap(([name, t]) =>
+      t ? [[name, [...new Uint8Array(t.data.buffer)]]] : [],
+    ),
+  );
+
+const options: Readonly<Record<string, SdpaBackwardOptions<Tensor>>> = {
+  plain: {},
+  'causal with a sink and dropout': {
+    causal: true,
+    sink: [0, 1, 2, 3],
+    dropout: { p: 0.2, seed: 5 },
+    outputs: { max: true, sumExp: true, dropoutMask: true },
+  },
+  'mask, bias, ALiBi and softcap': {
+    mask: Tensor.from(
+      normal([90, 130], 9)
+        .toFloat32()
+        .map(x => Number(x > -1)),
+      [90, 130],
+      { dtype: 'bool' },
+    ),
+    bias: normal([4, 1, 130], 8),
+    alibi: true,
+    softcap: 4,
+    gradients: ['dq', 'dk', 'dv'],
+  },
+  lengths: { seqLensQ: [90, 31], seqLensKv: [0, 129], window: { left: 40 } },
+};
+
+describe.each(supportedVariants())('%s', variant => {
+  const kernels = createKernels(variant);
+  const pools: Pool[] = [];
+  beforeAll(async () => {
+    await compileKernels(variant);
+    const setUp = { kind: 'set-up', variant, module: moduleOf(variant) } as const;
+    for (const threads of [1, 2, 3]) pools.push(createPool(threads, workerSource, setUp));
+  });
+  afterAll(() => {
+    for (const pool of pools) pool.terminate();
+  });
+
+  async function expectSameBits(
+    [q, k, v, dO]: readonly Tensor[],
+    given: SdpaBackwardOptions<Tensor>,
+    tiles?: { rows: number; columns: number },
+  ): Promise<void> {
+    const call = normalise({ q, k, v }, given);
+    const one: SdpaResult = forward(call.problem, call.operands, { kernels, tiles });
+    const { o, lse } = one;
+    const back = normaliseBackward({ q, k, v, o, lse, dO }, given);
+    const { gradients } = backward(back.problem, back.operands, { kernels, tiles });
+    for (const pool of pools) {
+      const many = await forwardOnThreads(call.problem, call.operands, pool, tiles);
+      expect(bits(many)).toEqual(bits(one));
+      const results = await backwardOnThreads(back.problem, back.operands, pool, variant, tiles);
+      expect(bits(results.gradients)).toEqual(bits(gradients));
+    }
+  }
+
+  test.each(Object.entries(options))(
+    '%s has the same bits with any number of threads',
+    async (name, given) => {
+      const dtype = name === 'plain' ? 'bf16' : 'f32';
+      const tensors = [
+        normal([2, 4, 90, 16], 1, dtype),
+        normal([2, 2, 130, 16], 2, dtype),
+        normal([2, 1, 130, 12], 3, dtype),
+        normal([2, 4, 90, 12], 4, dtype),
+      ];
+      await expectSameBits(tensors, given, { rows: 16, columns: 32 });
+    },
+  );
+
+  test('many keys of few heads are cut into parts, which add up to the same bits', async () => {
+    const tensors = [1, 2, 3, 4].map(seed => normal([1, 1, seed % 3 === 1 ? 70 : 2100, 8], seed));
+    await expectSameBits(tensors, { causal: 'bottom-right' });
+  });
+});
+
+test('an engine shares out large problems, from any storage, and gives tensors of its own', async () => {
+  const [q, k, v] = [1, 2, 3].map(seed => normal([1, 2, 520, 64], seed));
+  const one = await cpuEngine({ threads: 1 }).sdpa(q, k, v);
+  const engine = cpuEngine({ threads: 2 });
+  expect(engine.description).toMatch(/up to 2 threads$/);
+  const results = await Promise.all([engine.sdpa(q, k, v), engine.sdpa(q, k, v)]);
+  for (const two of results) {
+    expect(bits(two)).toEqual(bits(one));
+    expect(two.o.data.buffer).toBeInstanceOf(ArrayBuffer);
+  }
+  const strided = Tensor.from(q.toFloat32(), q.shape, { strides: [2e5, 1e5, 100, 1] });
+  expect(bits(await engine.sdpa(strided, k, v))).toEqual(bits(one));
+});
+
+test('a pool whose workers fail says so and an engine does without', async () => {
+  const setUp = { kind: 'set-up', variant: 'typescript', module: undefined } as const;
+  const pool = createPool(2, 'throw new Error("no workers here")', setUp);
+  const [q] = [normal([1, 1, 4, 4], 1)];
+  const { problem, operands } = normalise({ q, k: q, v: q });
+  await expect(forwardOnThreads(problem, operands, pool)).rejects.toThrow('no workers here');
+  await expect(forwardOnThreads(problem, operands, pool)).rejects.toThrow('no workers here');
+
+  vi.resetModules();
+  vi.doMock('./worker-source.ts', () => ({ workerSource: 'throw new Error("no workers here")' }));
+  const { cpuEngine: fresh } = await import('../engine.ts');
+  const [a, b, c] = [1, 2, 3].map(seed => normal([1, 2, 520, 64], seed));
+  const engine = fresh({ threads: 2 });
+  const expected = bits(await fresh({ threads: 1 }).sdpa(a, b, c));
+  // The tensors of modules that were loaded afresh are of another class, so only their storage is compared.
+  for (let n = 0; n < 2; n++) expect(bits(await engine.sdpa(a, b, c))).toEqual(expected);
+});

@@ -1,0 +1,53 @@
+import { runBackward } from '../backward-pass.ts';
+import { runForward } from '../forward.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+import { typescriptKernels } from '../kernels/typescript.ts';
+import { wasmKernels } from '../kernels/wasm.ts';
+import type { Message, Reply } from './message.ts';
+import { receive } from './shared-tensors.ts';
+
+/** The other end of a worker: `parentPort` of Node's, or the global of a web worker. */
+interface Port {
+  postMessage(reply: Reply): void;
+  on?(event: 'message', listener: (message: Message) => void): void;
+  onmessage?: (event: { readonly data: Message }) => void;
+}
+
+interface WorkerGlobal extends Port {
+  readonly process?: {
+    readonly getBuiltinModule?: (name: string) => { readonly parentPort: Port };
+  };
+}
+
+const global = globalThis as unknown as WorkerGlobal;
+const port = global.process?.getBuiltinModule?.('node:worker_threads').parentPort ?? global;
+let kernels: Kernels | null = null;
+
+function handle(message: Message): void {
+  if (message.kind === 'set-up') {
+    const { variant, module } = message;
+    kernels = variant !== 'typescript' && module ? wasmKernels(variant, module) : typescriptKernels();
+    return;
+  }
+  try {
+    run(message);
+    port.postMessage({});
+  } catch (error) {
+    port.postMessage({ error: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+function run(pass: Exclude<Message, { readonly kind: 'set-up' }>): void {
+  if (!kernels) throw new Error('a worker was not set up');
+  const { claimed } = pass;
+  const claim = (): number => Atomics.add(claimed, 0, 1);
+  const machine = { kernels, tiles: pass.tiles };
+  if (pass.kind === 'forward') {
+    runForward(pass.problem, receive(pass.operands), machine, receive(pass.results), claim);
+  } else {
+    runBackward(pass.problem, receive(pass.operands), machine, receive(pass.results), claim);
+  }
+}
+
+if (port.on) port.on('message', handle);
+else port.onmessage = ({ data }) => handle(data);
