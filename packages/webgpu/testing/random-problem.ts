@@ -1,4 +1,11 @@
-import { normalise, normaliseBackward, rowShape, type SdpaBackwardOptions, Tensor } from '@tilewise/core';
+import {
+  callerShape,
+  normalise,
+  normaliseBackward,
+  rowShape,
+  type SdpaBackwardOptions,
+  Tensor,
+} from '@tilewise/core';
 import { modOf } from '@tilewise/core/expr';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '@tilewise/core/reference';
 import {
@@ -23,7 +30,7 @@ export function isSupported(ctx: GpuContext, problem: RandomProblem): boolean {
   if (!checkSupport(ctx, forward).supported) return false;
   if (!problem.backward) return true;
   const lse = Tensor.zeros(rowShape(forward));
-  const o = Tensor.zeros(dO.shape, { dtype: forward.o.dtype });
+  const o = Tensor.zeros(callerShape(forward.o), { dtype: forward.o.dtype });
   return checkSupport(ctx, normaliseBackward({ q, k, v, o, lse, dO, dLse }, options).problem).supported;
 }
 

@@ -51,11 +51,11 @@ test('ragged q, packed k and dense v give what the reference gives, each gradien
   const offsetsQ = [3, 1500, 1600, 2000];
   const offsetsO = [0, 1184, 1200, 1600];
   const options: SdpaBackwardOptions<Tensor> = {
-    ...{ seqLensQ: lengthsQ, cuSeqLensKv: [0, 20, 53, 93], causal: 'bottom-right', sink: [0, 1, -1, 0.5] },
-    raggedOffsets: { q: offsetsQ, o: offsetsO, dk: [0, 330, 900, 1600], dq: [0, 1300, 1300, 1600] },
+    ...{ cuSeqLensQ: [0, 37, 37, 46], cuSeqLensKv: [0, 20, 53, 93], causal: 'bottom-right' },
+    ...{ sink: [0, 1, -1, 0.5], raggedOffsets: { q: offsetsQ, o: offsetsO, dk: [0, 330, 900, 1600] } },
   };
   const call = {
-    q: tokens(dense(Hq, Sq, D, 1), lengthsQ, offsetsQ, 60, 35),
+    q: tokens(dense(Hq, Sq, D, 1), lengthsQ, offsetsQ, 60, 36),
     k: tokens(dense(Hk, Skv, D, 2), lengthsKv, [0, 320, 848], 100, 16),
     ...{ v: dense(Hk, Skv, D, 3), dO: dense(Hq, 37, D, 4), dLse: normal([B, Hq, 37], 5), options },
   };
@@ -69,18 +69,19 @@ test('ragged q, packed k and dense v give what the reference gives, each gradien
   expectAgreement(await gpuResults(await sharedContext(), call, exact), exact);
 });
 
-test('so do packed q, ragged k and v in bf16 whose rows share words', async () => {
-  const D = 7;
-  const offsets = [1, 300, 900, 1600];
+test('so do packed q, ragged k and v in bf16, some of whose rows share words', async () => {
+  const D = 8;
+  const offsetsK = [1, 350, 930, 2000];
+  const offsetsV = [1, 328, 900, 1600];
   const options: SdpaBackwardOptions<Tensor> = {
     ...{ cuSeqLensQ: [0, 37, 37, 46], seqLensKv: lengthsKv, alibi: true, window: { left: 9 } },
-    raggedOffsets: { k: offsets, v: offsets, dO: [5, 1100, 1100, 1600], dv: [0, 321, 900, 1600] },
+    raggedOffsets: { k: offsetsK, v: offsetsV, dO: [5, 1226, 1226, 1600], dv: [0, 321, 900, 1600] },
   };
   const call = {
-    q: tokens(dense(Hq, Sq, D, 1, 'bf16'), lengthsQ, [0, 1036, 1036], 50, 28),
-    k: tokens(dense(Hk, Skv, D, 2, 'bf16'), lengthsKv, offsets, 110, 15),
-    v: tokens(dense(Hk, Skv, D, 3, 'bf16'), lengthsKv, offsets, 110, 15),
-    dO: tokens(dense(Hq, Sq, D, 4, 'bf16'), lengthsQ, [5, 1100, 1100], 50, 29),
+    q: tokens(dense(Hq, Sq, D, 1, 'bf16'), lengthsQ, [0, 1184, 1184], 50, 32),
+    k: tokens(dense(Hk, Skv, D, 2, 'bf16'), lengthsKv, offsetsK, 120, 17),
+    v: tokens(dense(Hk, Skv, D, 3, 'bf16'), lengthsKv, offsetsV, 110, 16),
+    dO: tokens(dense(Hq, Sq, D, 4, 'bf16'), lengthsQ, [5, 1226, 1226], 50, 33),
     options,
   };
   const exact = exactResults(call);

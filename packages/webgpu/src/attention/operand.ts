@@ -18,13 +18,13 @@ export const sideOf: Readonly<Record<OperandName, Side>> = {
 };
 
 /**
- * Whether four channels can be moved as one vector: they lie side by side, and every row starts at a multiple of four
- * elements. The start of the tensor itself must too: `unaligned` names those for which that does not hold.
+ * Whether four channels can be moved as one vector: they lie side by side, and every row of a sequence starts at a multiple of
+ * four elements from its start. The start of the tensor itself must too: `unaligned` names those for which that does not hold.
+ * The offsets of ragged operands are not known here, and may be any.
  */
-function isVectorised({ shape, strides, starts }: OperandDesc): boolean {
+function isVectorised({ shape, strides }: OperandDesc): boolean {
   const [sb, sh, ss, sd] = strides;
-  // Ragged offsets are not known here, and may be any.
-  return starts !== 'ragged' && shape[3] % 4 === 0 && sd === 1 && [sb, sh, ss].every(s => s % 4 === 0);
+  return shape[3] % 4 === 0 && sd === 1 && [sb, sh, ss].every(s => s % 4 === 0);
 }
 
 interface OperandAddressing {
@@ -48,7 +48,7 @@ function addressing(name: OperandName, desc: OperandDesc): OperandAddressing {
   const token: Readonly<Record<SequenceStarts, string>> = {
     strided: `${block} * P.${name}_sb + ${row} * P.${name}_ss`,
     cumulative: `(seq.start_${sideOf[name]} + s) * P.${name}_ss`,
-    ragged: `min(seq.start_${name} + s * P.${name}_ss, P.${name}_last)`,
+    ragged: `min(seq.origin_${name} + s * P.${name}_ss, P.${name}_last)`,
   };
   return {
     bindings: pages?.bindings ?? [],
@@ -77,6 +77,12 @@ const eachChannel = (
     ${statement}
   }`;
 
+/** The words of an array whose elements hold four values of so many bytes. */
+const vectorWord =
+  (name: string, bytes: number) =>
+  (index: string): string =>
+    bytes === 1 ? `${name}[${index}]` : `${name}[(${index}) / ${bytes}u][(${index}) % ${bytes}u]`;
+
 /**
  * Reading: `NAME_row(seq, h, s) -> u32`, where a row's channels start, and `NAME_load4(row, d) -> vec4f`, channels d to
  * d + 3 (d a multiple of 4; beyond the head size 0).
@@ -85,11 +91,16 @@ export function readOperand(name: OperandName, desc: OperandDesc, { unaligned }:
   const format = storageFormat(desc.dtype);
   const { bindings, uniforms, code } = addressing(name, desc);
   const vectorised = isVectorised(desc) && !unaligned.has(name);
-  const load = vectorised
-    ? `  return ${format.load4(name, '(row + d) >> 2u')};`
-    : `  var x = vec4f();
-${eachChannel(name, `x[c] = ${format.load(arrayElement(name), `row + (d + c) * P.${name}_sd`)};`)}
+  const word = vectorised ? vectorWord(name, format.bytes) : arrayElement(name);
+  const four = `return ${format.load4(name, '(row + d) >> 2u')};`;
+  const each = `  var x = vec4f();
+${eachChannel(name, `x[c] = ${format.load(word, `row + (d + c) * P.${name}_sd`)};`)}
   return x;`;
+  const either = `  if ((row & 3u) == 0u) {
+    ${four}
+  }
+${each}`;
+  const load = vectorised ? (desc.starts === 'ragged' ? either : `  ${four}`) : each;
   return {
     uniforms,
     bindings: [
@@ -118,7 +129,7 @@ ${load}
 export function writeOperand(name: RaggedName, desc: OperandDesc, { unaligned }: KernelConfig): ShaderPart {
   const format = storageFormat(desc.dtype);
   const { uniforms, code } = addressing(name, desc);
-  const vectorised = isVectorised(desc) && !unaligned.has(name);
+  const vectorised = isVectorised(desc) && desc.starts !== 'ragged' && !unaligned.has(name);
   const { encode4, bytes } = format;
   const at = `row + (d + c) * P.${name}_sd`;
   const part = bytes === 4 || vectorised ? '' : `${storePart(name, bytes)}\n\n`;

@@ -74,7 +74,7 @@ function raggedField(name: RaggedName, { shape, strides }: OperandDesc): Sequenc
   const list = `ragged_${name}`;
   const { bindings, uniforms } = together([listPart(`raggedOffsets.${name}`, 'i32', list)]);
   return {
-    name: `start_${name}`,
+    name: `origin_${name}`,
     value: `min(u32(max(${listElement(list, 'b')}, 0)), P.${name}_last)`,
     part: {
       bindings,

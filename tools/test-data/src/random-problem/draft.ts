@@ -7,6 +7,9 @@ export type Choice = Readonly<Record<string, unknown>>;
 
 export type OperandName = 'q' | 'k' | 'v' | 'dO';
 
+/** How the sequences of a tensor are found: by a batch stride, by the cumulative lengths, or by ragged offsets of its own. */
+export type Starts = 'dense' | 'packed' | 'ragged';
+
 /** A problem in the making. Options set its sizes first; then q, k, v and dO are made, and options add what is theirs. */
 export interface Draft {
   readonly choice: Choice;
@@ -26,6 +29,7 @@ export interface Draft {
   /** Positions from one sequence to the next in packed tensors; null where they are not packed. */
   spansQ: number[] | null;
   spansKv: number[] | null;
+  readonly starts: Record<OperandName, Starts>;
   /** All positions of packed tensors, those behind the last sequence too. */
   tokensQ: number;
   tokensKv: number;
@@ -47,6 +51,13 @@ export function scoreShape({ B, Hq, Sq, Skv }: Draft): [number, number, number, 
 }
 
 /** Shape of lse and dLse. */
-export function rowShape({ B, Hq, Sq, spansQ, tokensQ }: Draft): number[] {
-  return spansQ ? [Hq, tokensQ] : [B, Hq, Sq];
+export function rowShape({ B, Hq, Sq, starts, tokensQ }: Draft): number[] {
+  return starts.q === 'packed' ? [Hq, tokensQ] : [B, Hq, Sq];
+}
+
+/** [2, 0, 3] → [0, 2, 2, 5] */
+export function cumulative(spans: readonly number[]): number[] {
+  const starts = [0];
+  for (const n of spans) starts.push(starts[starts.length - 1] + n);
+  return starts;
 }

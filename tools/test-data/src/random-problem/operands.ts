@@ -1,6 +1,7 @@
-import type { Draft, OperandName } from './draft.ts';
+import { cumulative, type Draft, type OperandName } from './draft.ts';
 import type { LayoutName } from './options/layout.ts';
 import { pagedOperand } from './paged-operand.ts';
+import { storages } from './storage.ts';
 import { type StridedData, strided } from './strided-data.ts';
 
 /** Strides that no index ever multiplies, because the dimension has one element. */
@@ -23,7 +24,14 @@ function operand(draft: Draft, name: OperandName, H: number, D: number, side: 'q
   const layout = layoutOf(draft, name);
   const offset = random.chance(0.3) ? 4 * random.integer(1, 5) : 0;
   const options = { dtype: dtype[name], offset, gaps: garbage };
-  if (spans) {
+  const starts = draft.starts[name];
+  if (spans && starts === 'ragged') {
+    // A token more than there are, for what lies between the sequences.
+    const strides = packedStrides(layout, tokens + 1, H, D);
+    const empty = strided([tokens + 1, H, D], { ...options, strides }, () => garbage);
+    return ragged(draft, name, empty, lengths, spans);
+  }
+  if (spans && starts === 'packed') {
     const alive = spans.flatMap((span, b) => Array.from({ length: span }, (_, s) => s < lengths[b]));
     const strides = packedStrides(layout, tokens, H, D);
     return strided([tokens, H, D], { ...options, strides }, ([t]) => (alive[t] ? random.normal() : garbage));
@@ -32,6 +40,33 @@ function operand(draft: Draft, name: OperandName, H: number, D: number, side: 'q
   const own = denseStrides(layout, H, S, D);
   const strides = own.map((stride, d) => (shape[d] === 1 && random.chance(0.5) ? wildStride : stride));
   return strided(shape, { ...options, strides }, ([b, , s]) => (s < lengths[b] ? random.normal() : garbage));
+}
+
+/** Puts the sequences of an operand, each some elements further on than their tokens say, into its storage. */
+function ragged(
+  { random, options }: Draft,
+  name: OperandName,
+  empty: StridedData,
+  lengths: readonly number[],
+  spans: readonly number[],
+): StridedData {
+  const { data, offset, strides } = empty;
+  const [, H, D] = empty.shape;
+  const [token, head, channel] = strides;
+  const { encode, round } = storages[empty.dtype];
+  let shift = 0;
+  const offsets = cumulative(spans).map(first => {
+    shift = random.chance(0.5) ? random.integer(shift, token) : shift;
+    return first * token + shift;
+  });
+  lengths.forEach((length, b) => {
+    for (let s = 0; s < length; s++)
+      for (let h = 0; h < H; h++)
+        for (let d = 0; d < D; d++)
+          data[offset + offsets[b] + s * token + h * head + d * channel] = encode(round(random.normal()));
+  });
+  options.raggedOffsets = { ...(options.raggedOffsets ?? {}), [name]: offsets };
+  return empty;
 }
 
 function sideOf(

@@ -38,6 +38,7 @@ export function makeProblem(choice: Choice, seed: number, number: number): Rando
     lengthsKv: [],
     spansQ: null,
     spansKv: null,
+    starts: { q: 'dense', k: 'dense', v: 'dense', dO: 'dense' },
     tokensQ: 0,
     tokensKv: 0,
     pageSize: { k: null, v: null },

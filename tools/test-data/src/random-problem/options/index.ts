@@ -21,6 +21,7 @@ import { scale } from './scale.ts';
 import { scoreMod } from './score-mod.ts';
 import { sink } from './sink.ts';
 import { softcap } from './softcap.ts';
+import { starts } from './starts.ts';
 import { storageDType } from './storage-dtype.ts';
 
 /** Every option that random problems are composed of, in the order in which they set sizes. A new one is a file and a line. */
@@ -32,6 +33,7 @@ export const randomOptions: readonly RandomOption[] = [
   headSizes,
   blockMask,
   lengths,
+  starts,
   pages,
   layout,
   garbage,

@@ -1,4 +1,4 @@
-import type { Draft } from '../draft.ts';
+import { cumulative, type Draft } from '../draft.ts';
 import { option, type RandomOption } from '../option.ts';
 import { strided } from '../strided-data.ts';
 
@@ -17,6 +17,7 @@ export const lengths: RandomOption = option({
     if (!packed) return;
     const span = (n: number): number =>
       value === 'packed with lengths' ? n + Math.max(0, draft.random.integer(-3, 5)) : n;
+    Object.assign(draft.starts, { q: 'packed', k: 'packed', v: 'packed', dO: 'packed' });
     draft.spansQ = draft.lengthsQ.map(span);
     draft.spansKv = draft.lengthsKv.map(span);
     const total = (spans: readonly number[]): number =>
@@ -48,12 +49,6 @@ function drawLengths({ B, random }: Draft, extent: number): number[] {
   return Array.from({ length: B }, () =>
     random.chance(0.15) ? 0 : random.chance(0.2) ? extent : random.integer(0, extent),
   );
-}
-
-function cumulative(spans: readonly number[]): number[] {
-  const starts = [0];
-  for (const n of spans) starts.push(starts[starts.length - 1] + n);
-  return starts;
 }
 
 /** Numbers, or a tensor of them. */
