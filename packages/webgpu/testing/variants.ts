@@ -4,6 +4,7 @@ import {
   type GradientName,
   normalise,
   normaliseBackward,
+  rowShape,
   type SdpaBackwardOptions,
   type SdpaOptions,
   Tensor,
@@ -34,7 +35,7 @@ export const factors = {
     [4, 2, 2],
     [4, 2, 1],
   ],
-  lengths: ['full', 'q', 'kv', 'both', 'packed', 'packed with lengths'],
+  lengths: ['full', 'q', 'kv', 'both', 'packed', 'packed with lengths', 'ragged'],
   mask: [false, true],
   blockMask: [false, true],
   mods: [null, 'score', 'mask', 'both'],
@@ -66,14 +67,20 @@ export function callOf(variant: Variant, floats: MakeFloats): AttentionCall {
   const [Hq, Hk, Hv] = variant.heads;
   const [Dqk, Dv] = variant.D;
   const packed = lengths.startsWith('packed');
-  const tensor = (H: number, D: number, as: DType = dtype): Tensor => {
+  const ragged = lengths === 'ragged';
+  const rowOf = (D: number): [row: number, step: number] => {
     const step = layout === 'every other channel' ? 2 : 1;
-    const row = D * step + (layout === 'gaps of 4' ? 4 : layout === 'gaps of 1' ? 1 : 0);
-    return packed
+    return [D * step + (layout === 'gaps of 4' ? 4 : layout === 'gaps of 1' ? 1 : 0), step];
+  };
+  /** Of tokens of so many elements; the second sequence starts where it pleases. */
+  const offsets = (token: number): number[] => [0, 23 * token + (token > 1 ? 1 : 0), 40 * token];
+  const tensor = (H: number, D: number, as: DType = dtype): Tensor => {
+    const [row, step] = rowOf(D);
+    return packed || ragged
       ? floats([S, H, D], as, [H * row, row, step])
       : floats([B, H, S, D], as, [H * S * row, S * row, row, step]);
   };
-  const extent = packed ? 24 : S;
+  const extent = packed ? 24 : ragged ? 23 : S;
   const bools = (...shape: number[]): Tensor => {
     const values = floats(shape, 'f32').toFloat32();
     return Tensor.from(
@@ -83,7 +90,7 @@ export function callOf(variant: Variant, floats: MakeFloats): AttentionCall {
     );
   };
   const shapes = { whole: [B, Hq, extent, extent], 'per head': [Hq, 1, 1], 'per key': [extent], one: [1] };
-  const both = lengths === 'both' || lengths === 'packed with lengths';
+  const both = lengths === 'both' || lengths === 'packed with lengths' || ragged;
   const cuSeqLens = packed ? [0, 24, 40] : undefined;
   const options: SdpaOptions = {
     causal: variant.causal,
@@ -95,7 +102,14 @@ export function callOf(variant: Variant, floats: MakeFloats): AttentionCall {
     ...modsOf(variant.mods),
     bias: bias ? floats(shapes[biasShape], bias) : undefined,
     seqLensQ: both || lengths === 'q' ? [23, 16] : undefined,
-    seqLensKv: both || lengths === 'kv' ? [19, 9] : undefined,
+    seqLensKv: both || lengths === 'kv' ? [ragged ? 23 : 19, 9] : undefined,
+    ...(ragged && {
+      raggedOffsets: {
+        ...{ q: offsets(Hq * rowOf(Dqk)[0]), k: offsets(Hk * rowOf(Dqk)[0]), v: offsets(Hv * rowOf(Dv)[0]) },
+        ...{ o: offsets(Hq * Dv), dO: offsets(Hq * rowOf(Dv)[0]) },
+        ...{ dk: offsets(Hk * Dqk), dv: offsets(Hv * Dv) },
+      },
+    }),
     cuSeqLensQ: cuSeqLens,
     cuSeqLensKv: cuSeqLens,
     dropout:
@@ -114,7 +128,7 @@ export function callOf(variant: Variant, floats: MakeFloats): AttentionCall {
     k: tensor(Hk, Dqk),
     v: tensor(Hv, Dv),
     dO: tensor(Hq, Dv, outDType),
-    ...(variant.dLse ? { dLse: floats(packed ? [Hq, S] : [B, Hq, S], 'f32') } : {}),
+    ...(variant.dLse ? { dLse: floats(packed ? [Hq, S] : [B, Hq, ragged ? extent : S], 'f32') } : {}),
     options: { ...options, gradients },
   };
 }
@@ -137,9 +151,9 @@ const zeros: MakeFloats = (shape, dtype, strides) => Tensor.zeros(shape, { dtype
 
 function problemOf(variant: Variant, more: SdpaBackwardOptions): BackwardProblem {
   const call = callOf(variant, zeros);
-  const { q, dO } = call;
+  const { dO } = call;
   const options = { ...call.options, ...more };
-  const lse = zeros(options?.cuSeqLensQ ? [q.shape[1], q.shape[0]] : q.shape.slice(0, 3), 'f32');
+  const lse = zeros(rowShape(normalise(call, options).problem), 'f32');
   const { problem } = normaliseBackward({ ...call, o: dO, lse }, options);
   const forward = normalise(call, {
     ...options,
