@@ -10,9 +10,12 @@ const laidOutLike: Readonly<Record<RaggedName, StrideName>> = {
   ...{ dq: 'q', dk: 'k', dv: 'v', dO: 'o' },
 };
 
-/** Whether packed tensors say by ragged offsets where their sequences start; else cumulative lengths do. */
+/**
+ * Whether packed tensors say by ragged offsets where their sequences start. Where all tensors are packed, cumulative lengths say
+ * the same of all at once, in fewer lists; where only q and o are, each has offsets of its own as in cuDNN.
+ */
 export function isRagged({ flags }: Concrete): boolean {
-  return Boolean(flags.ragged) && !flags.cu_seq_len && !flags.cu_seq_len_q;
+  return flags.ragged === 'q,o' && !flags.cu_seq_len && !flags.cu_seq_len_q;
 }
 
 /**

@@ -33,9 +33,16 @@ test('packed sequences lie behind each other, with NaN behind the last', () => {
   expect(laidOut.q.shape).toEqual([18, 2, 8]);
   expect(laidOut.q.get(9 + 3, 1, 5)).toBe(exact.q.get(1, 1, 3, 5));
   expect(laidOut.q.get(13, 0, 0)).toBeNaN();
+  expect(laidOut.options).toMatchObject({ cuSeqLensQ: [0, 9, 13], cuSeqLensKv: [0, 12, 19], maxSeqLenQ: 9 });
+});
+
+test('queries that are packed beside dense keys have ragged offsets, in elements', () => {
+  const flags = { padding: true, ragged: 'q,o', seq_len_q: [9, 4], seq_len_kv: [12, 7] };
+  const { laidOut } = makeCall(concrete({ layout: 'q,o thd; k,v bshd', strides: undefined, flags }));
+  expect(laidOut.k.shape).toEqual([2, 1, 12, 8]);
   expect(laidOut.options).toMatchObject({
     ...{ seqLensQ: [9, 4], seqLensKv: [12, 7], maxSeqLenQ: 9 },
-    raggedOffsets: { q: [0, 9 * 16, 13 * 16], k: [0, 12 * 8, 19 * 8], v: [0, 12 * 16, 19 * 16] },
+    raggedOffsets: { q: [0, 9 * 16, 13 * 16] },
   });
 });
 

@@ -1,0 +1,15 @@
+import type { GridPoint } from '../grid.ts';
+import type { Point } from '../point.ts';
+import type { Sizes } from '../sizes.ts';
+
+/** Makes a problem of a point of a group's grid; null for a combination that the group leaves out. */
+export type MakePoint = (values: GridPoint, sizes: Sizes) => Point | null;
+
+/** How a group is run here, or why it is not. */
+export type GroupRunner =
+  | {
+      readonly make: MakePoint;
+      /** Axes that the file describes in words. */
+      readonly axes?: Readonly<Record<string, readonly unknown[]>>;
+    }
+  | { readonly unsupported: string };

@@ -1,0 +1,231 @@
+import {
+  type Engine,
+  type GradientName,
+  type SdpaOptions,
+  Tensor,
+  type TensorDesc,
+  UnsupportedError,
+} from '@tilewise/core';
+import { sdpaBackwardFloat64, sdpaFloat64 } from '@tilewise/core/reference';
+import { PhiloxStream } from '@tilewise/philox';
+import type { Outcome } from '../../case.ts';
+import { type TensorError, worstOf } from '../attention/worst-error.ts';
+import type { Tolerances } from './case-file.ts';
+import { eager } from './eager.ts';
+import type { Point } from './point.ts';
+import { type Comparison, judge, roundsAtEveryStep } from './tolerance.ts';
+
+/** Runs a point forward, and backward if it has a backward pass, and judges every result by the rule of its group. */
+export async function runPoint<T extends TensorDesc>(
+  engine: Engine<T>,
+  point: Point,
+  tol: Tolerances,
+  seed: number,
+): Promise<Outcome> {
+  const drawn = draw(point, seed);
+  const golden = goldenOf(point, drawn, roundsAtEveryStep(tol));
+  try {
+    const actual = await run(engine, point, drawn, golden.dO);
+    const errors = [...golden.comparisons(actual.first)].map(comparison =>
+      judge(comparison, tol, point.dtype, point.leniency ?? 1),
+    );
+    errors.push(...deadRows(golden.lse, actual.first));
+    if (actual.second) errors.push(...differences(actual.first, actual.second));
+    if (point.alone) errors.push(...(await firstAlone(engine, point, drawn, actual.first)));
+    const worst = worstOf(errors);
+    const error = Number.isFinite(worst.ratio) ? worst.ratio : null;
+    const status = worst.ratio <= 1 ? 'pass' : 'fail';
+    return { status, error, reason: `${worst.tensor} ${worst.text}` };
+  } catch (error) {
+    if (!(error instanceof UnsupportedError)) throw error;
+    return { status: 'unsupported', error: null, reason: error.reasons.join('; ') };
+  }
+}
+
+interface Drawn {
+  readonly q: Tensor;
+  readonly k: Tensor;
+  readonly v: Tensor;
+  readonly dO: Tensor;
+  readonly options: SdpaOptions<Tensor>;
+}
+
+type Results = Readonly<Record<string, Tensor>>;
+
+function draw({ dims, dtype, inputs, layout, options, upstream }: Point, seed: number): Drawn {
+  const { B, Hq, Hk, Sq, Skv, D, Dv } = dims;
+  const stream = new PhiloxStream(BigInt(seed));
+  const next = inputs === 'uniform' ? () => stream.nextU32() / 2 ** 32 : () => stream.nextNormal();
+  const tensor = (...shape: number[]): Tensor => {
+    const count = shape.reduce((product, n) => product * n, 1);
+    return Tensor.from(Float64Array.from({ length: count }, next), shape, { dtype });
+  };
+  const ones = (): Tensor =>
+    Tensor.from(new Float64Array(B * Hq * Sq * Dv).fill(1), [B, Hq, Sq, Dv], { dtype });
+  const operands = views(layout, tensor, { B, S: Sq, Skv, H: Hq, D });
+  return {
+    q: operands.q ?? tensor(B, Hq, Sq, D),
+    k: operands.k ?? tensor(B, Hk, Skv, D),
+    v: operands.v ?? tensor(B, Hk, Skv, Dv),
+    dO: upstream === 'drawn' ? tensor(B, Hq, Sq, Dv) : ones(),
+    options: options(stream),
+  };
+}
+
+type Qkv = Readonly<Record<'q' | 'k' | 'v', Tensor>>;
+
+/** q, k and v that share memory, as a layout says. */
+function views(
+  layout: Point['layout'],
+  tensor: (...shape: number[]) => Tensor,
+  { B, S, Skv, H, D }: Readonly<Record<'B' | 'S' | 'Skv' | 'H' | 'D', number>>,
+): Partial<Qkv> {
+  const view = (t: Tensor, S: number, strides: number[], from: number): Tensor =>
+    Tensor.wrap(t.data, { dtype: t.dtype, shape: [B, H, S, D], strides, offset: from });
+  switch (layout) {
+    case 'packed qkv': {
+      const qkv = tensor(B, S, 3, H, D);
+      const part = (n: number): Tensor => view(qkv, S, [3 * S * H * D, D, 3 * H * D, 1], n * H * D);
+      return { q: part(0), k: part(1), v: part(2) };
+    }
+    case 'one tensor': {
+      const x = tensor(B, H, S, D);
+      return { q: x, k: x, v: x };
+    }
+    case 'shared heads': {
+      const kv = tensor(B, Skv, 2, D);
+      const part = (n: number): Tensor => view(kv, Skv, [2 * Skv * D, 0, 2 * D, 1], n * D);
+      return { k: part(0), v: part(1) };
+    }
+    default:
+      return {};
+  }
+}
+
+interface Golden {
+  readonly dO: Tensor;
+  readonly lse: Float64Array;
+  comparisons(actual: Results): Generator<Comparison>;
+}
+
+function goldenOf(point: Point, { q, k, v, dO: given, options }: Drawn, everyStep: boolean): Golden {
+  const { dtype } = point;
+  const { o, lse } = sdpaFloat64(q, k, v, options);
+  const dO = point.upstream === 'o' ? Tensor.from(o.values, o.shape, { dtype }) : given;
+  const exact: Record<string, Float64Array> = { o: o.values, lse: lse.values };
+  if (point.backward) {
+    const gradients = gradientsOf(point);
+    const { dCaptures: _, ...all } = sdpaBackwardFloat64({ q, k, v, o, lse, dO }, { ...options, gradients });
+    for (const [name, gradient] of Object.entries(all)) exact[name] = gradient.values;
+  }
+  const yardstick = eager(
+    { q, k, v, dO, o: Tensor.from(o.values, o.shape), lse: Tensor.from(lse.values, lse.shape) },
+    options,
+    point.backward,
+    { products: everyStep ? dtype : 'f32', results: dtype },
+  );
+  return {
+    dO,
+    lse: lse.values,
+    *comparisons(actual) {
+      for (const [result, golden] of Object.entries(exact)) {
+        const tensor = actual[result];
+        if (!tensor) throw new Error(`${result} was not returned`);
+        yield { result, actual: tensor.toFloat64(), golden, eager: yardstick[result] };
+      }
+    },
+  };
+}
+
+function gradientsOf({ withBiasGradient }: Point): GradientName[] {
+  return withBiasGradient ? ['dq', 'dk', 'dv', 'dbias'] : ['dq', 'dk', 'dv'];
+}
+
+async function run<T extends TensorDesc>(
+  engine: Engine<T>,
+  point: Point,
+  { q, k, v, options }: Drawn,
+  dO: Tensor,
+): Promise<{ readonly first: Results; readonly second: Results | null }> {
+  const held = new Set<T>();
+  const hold = (tensor: T): T => {
+    held.add(tensor);
+    return tensor;
+  };
+  const up = (tensor: Tensor): T => hold(engine.upload(tensor));
+  // Engines take host tensors in options.
+  const given = options as SdpaOptions<T>;
+  const once = async (): Promise<Results> => {
+    const operands = { q: up(q), k: up(poisoned(k, point)), v: up(poisoned(v, point)) };
+    const { o, lse } = await engine.sdpa(operands.q, operands.k, operands.v, given);
+    hold(o);
+    hold(lse);
+    const results: Record<string, Tensor> = { o: await engine.download(o), lse: await engine.download(lse) };
+    if (!point.backward) return results;
+    const gradients = await engine.sdpaBackward(
+      { ...operands, o, lse, dO: up(dO) },
+      { ...given, gradients: gradientsOf(point) },
+    );
+    for (const name of gradientsOf(point)) {
+      const gradient = gradients[name];
+      if (gradient) results[name] = await engine.download(hold(gradient));
+    }
+    return results;
+  };
+  try {
+    return { first: await once(), second: point.repeat ? await once() : null };
+  } finally {
+    for (const tensor of held) engine.release(tensor);
+  }
+}
+
+/** Keys or values with NaN in the positions that are not used. */
+function poisoned(t: Tensor, { unusedKeys }: Point): Tensor {
+  if (!unusedKeys) return t;
+  const [, H, S, D] = t.shape;
+  const copy = t.contiguous();
+  unusedKeys.forEach((from, b) => {
+    for (let h = 0; h < H; h++) {
+      for (let s = from; s < S; s++) for (let d = 0; d < D; d++) copy.set(NaN, b, h, s, d);
+    }
+  });
+  return copy;
+}
+
+/** Rows that see no key are exactly 0, in o and in dq. */
+function* deadRows(lse: Float64Array, actual: Results): Generator<TensorError> {
+  for (const name of ['o', 'dq']) {
+    const values = actual[name]?.toFloat64();
+    if (!values || lse.length === 0) continue;
+    const D = values.length / lse.length;
+    const wrong = values.findIndex((x, i) => lse[Math.floor(i / D)] === -Infinity && x !== 0);
+    if (wrong >= 0) {
+      yield { tensor: name, ratio: Infinity, text: `holds ${values[wrong]} in a row that sees no key` };
+    }
+  }
+}
+
+/** The first sequence gives the same bits alone as in a batch. */
+async function firstAlone<T extends TensorDesc>(
+  engine: Engine<T>,
+  point: Point,
+  { q, k, v, dO, options }: Drawn,
+  inBatch: Results,
+): Promise<TensorError[]> {
+  const first = (t: Tensor): Tensor => t.slice(0, 0, 1).contiguous();
+  const length = (lengths: SdpaOptions<Tensor>['seqLensQ']): number[] =>
+    Array.isArray(lengths) ? lengths.slice(0, 1) : [];
+  const own = { ...options, seqLensQ: length(options.seqLensQ), seqLensKv: length(options.seqLensKv) };
+  const sequence = { q: first(q), k: first(k), v: first(v), dO: first(dO), options: own };
+  const alone = await run(engine, { ...point, repeat: false }, sequence, sequence.dO);
+  return [...differences({ o: first(inBatch.o) }, alone.first)];
+}
+
+function* differences(first: Results, second: Results): Generator<TensorError> {
+  for (const [name, { data }] of Object.entries(first)) {
+    const bytes = (d: ArrayBufferView) => new Uint8Array(d.buffer, d.byteOffset, d.byteLength);
+    if (Buffer.compare(bytes(data), bytes(second[name].data)) !== 0) {
+      yield { tensor: name, ratio: Infinity, text: 'differs between two runs' };
+    }
+  }
+}

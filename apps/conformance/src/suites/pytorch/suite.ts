@@ -1,0 +1,110 @@
+import type { ConformanceCase } from '../../case.ts';
+import type { Suite } from '../../suite.ts';
+import { engineNames, type OpenEngine, openEngine } from '../attention/engines.ts';
+import { type Group, readPytorchFile } from './case-file.ts';
+import { gridOf, shuffled } from './grid.ts';
+import type { GroupRunner } from './groups/group.ts';
+import { groupRunners } from './groups/index.ts';
+import type { Point } from './point.ts';
+import { runPoint } from './run-point.ts';
+import type { Sizes } from './sizes.ts';
+
+/** Points are drawn from a grid, and their data, by this seed. */
+const seed = 2026;
+
+interface Limits {
+  readonly sizes: Sizes;
+  readonly points: number;
+  readonly gflop: number;
+}
+
+/** The grids of PyTorch's, FlexAttention's and FlashAttention's tests, by the rules of their tolerances. */
+export const pytorch: Suite = {
+  name: 'pytorch',
+  summary: `points of PyTorch's test grids (seed ${seed}), each result by the rule of its group; 1 = all that it allows`,
+  options: {
+    cases: { value: 'FILE', meaning: 'groups of cases, or block masks', required: true },
+    engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
+    sizes: {
+      value: 'SIZES',
+      meaning: 'as the grids say, or cut to what is quick',
+      choices: ['small', 'full'],
+    },
+    points: { value: 'N', meaning: 'how many points of a grid are drawn, 8 unless given', number: true },
+    'max-gflop': { value: 'N', meaning: 'skip points of more, counted from their shapes', number: true },
+  },
+  async open({ cases: file = '', engine = '', sizes, points, 'max-gflop': most }) {
+    const content = readPytorchFile(file);
+    const opened = await openEngine(engine);
+    const limits: Limits = {
+      sizes: sizes === 'full' ? 'full' : 'small',
+      points: points === undefined ? 8 : Number(points),
+      gflop: most === undefined ? Infinity : Number(most),
+    };
+    const found =
+      content.kind === 'groups' ? content.groups.flatMap(group => casesOf(group, opened, limits)) : [];
+    return { cases: found, close: opened.close };
+  },
+};
+
+/** The points drawn from the grid of a group, and a line for those that are not. */
+function casesOf(group: Group, engine: OpenEngine, limits: Limits): ConformanceCase[] {
+  const runner: GroupRunner | undefined = groupRunners[group.id];
+  if (!runner) {
+    const reason = 'no group of this name is known to the runner';
+    return [{ name: group.id, run: async () => ({ status: 'fail', error: null, reason }) }];
+  }
+  if ('unsupported' in runner) {
+    const reason = runner.unsupported;
+    return [{ name: group.id, run: async () => ({ status: 'unsupported', error: null, reason }) }];
+  }
+  const grid = gridOf({ ...group.grid, ...runner.axes });
+  const cases: ConformanceCase[] = [];
+  let leftOut = 0;
+  for (const index of shuffled(grid.size, seed)) {
+    if (cases.length >= limits.points) break;
+    const values = grid.at(index);
+    const name = `${group.id}/${index}`;
+    try {
+      const point = runner.make(values, limits.sizes);
+      if (!point) {
+        leftOut++;
+        continue;
+      }
+      cases.push(pointCase(name, JSON.stringify(values), point, group, engine, limits));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      cases.push({ name, run: async () => ({ status: 'fail', error: null, reason }) });
+    }
+  }
+  const others = grid.size - cases.length - leftOut;
+  if (others > 0) {
+    const skip = `${others} of ${grid.size} points are not drawn (--points ${limits.points})`;
+    cases.push({
+      name: `${group.id}/others`,
+      skip,
+      run: async () => ({ status: 'pass', error: null, reason: null }),
+    });
+  }
+  return cases;
+}
+
+function pointCase(
+  name: string,
+  values: string,
+  point: Point,
+  { id, tol }: Group,
+  { run }: OpenEngine,
+  { gflop }: Limits,
+): ConformanceCase {
+  const { B, Hq, Sq, Skv, D, Dv } = point.dims;
+  const work = (2 * B * Hq * Sq * Skv * (D + Dv + (point.backward ? 3 * D + 2 * Dv : 0))) / 1e9;
+  return {
+    name,
+    ...(work > gflop && { skip: `it takes ${work.toPrecision(3)} GFLOP, more than --max-gflop ${gflop}` }),
+    run: async () => {
+      const outcome = await run(engine => runPoint(engine, point, tol, seed));
+      return { ...outcome, reason: `${outcome.reason} (${id} at ${values})` };
+    },
+  };
+}
