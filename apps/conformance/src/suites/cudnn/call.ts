@@ -1,9 +1,10 @@
-import { type GradientName, type SdpaOptions, Tensor, UnsupportedError } from '@tilewise/core';
+import { type DType, type GradientName, type SdpaOptions, Tensor } from '@tilewise/core';
 import type { StrideName } from './case-format.ts';
 import type { Concrete } from './concrete.ts';
 import { drawValues, rounded } from './data.ts';
 import { type Fp8Numbers, fp8Scale, largest, probabilityScales } from './fp8.ts';
 import { extent } from './layouts.ts';
+import { quantised } from './mxfp8.ts';
 import { commonOptions, wantedGradients } from './options.ts';
 import { toPages } from './pages.ts';
 import { isRagged, raggedOffsets } from './ragged.ts';
@@ -30,19 +31,21 @@ export interface Call {
 
 /** Draws the data of a call and lays them out. */
 export function makeCall(c: Concrete): Call {
-  if (c.precision === 'mxfp8') throw new UnsupportedError('conformance', ['block scales are not an option']);
   const meant = {
     q: valuesOf(c, 'q'),
     k: valuesOf(c, 'k'),
     v: valuesOf(c, 'v'),
     dO: valuesOf(c, 'dO'),
   };
-  const { values, fp8 } = c.precision === 'fp8' ? scaled(c, meant) : { values: meant, fp8: null };
-  const common = { ...commonOptions(c), ...(fp8 && { fp8 }) };
+  const blocks = c.precision === 'mxfp8' ? quantised(c, meant) : null;
+  const scales = c.precision === 'fp8' ? scaled(c, meant) : null;
+  const values = (blocks ?? scales)?.values ?? meant;
+  const fp8 = scales?.fp8 ?? null;
+  const common = { ...commonOptions(c), ...(fp8 && { fp8 }), ...(blocks && { mxfp8: blocks.option }) };
   const { q: lengthsQ, kv: lengthsKv } = c.lengths;
   const dense = (name: StrideName, from: Float64Array): Tensor => {
     const [H, S, D] = extent(name, c.dims);
-    return Tensor.from(from, [c.dims.B, H, S, D], { dtype: c.dtype });
+    return Tensor.from(from, [c.dims.B, H, S, D], { dtype: inputDType(c, name) });
   };
   return {
     concrete: c,
@@ -61,6 +64,11 @@ export function makeCall(c: Concrete): Call {
     gradients: wantedGradients(c),
     fp8,
   };
+}
+
+/** MXFP8 takes dO unquantised too, stored as o is. */
+function inputDType({ precision, dtype, outDType }: Concrete, name: StrideName): DType {
+  return precision === 'mxfp8' && name === 'o' ? outDType : dtype;
 }
 
 /** The call with all scalars of the FP8 contract, those of its results too. */
@@ -98,7 +106,8 @@ function scaled(c: Concrete, meant: Values): { readonly values: Values; readonly
 }
 
 function layOut(c: Concrete, values: Values, common: SdpaOptions<Tensor>): Inputs {
-  const put = (name: StrideName, from: Float64Array): Tensor => write(place(c, name, c.dtype), from);
+  const put = (name: StrideName, from: Float64Array): Tensor =>
+    write(place(c, name, inputDType(c, name)), from);
   const q = put('q', values.q);
   const dO = put('o', values.dO);
   const { pageSize } = c.layouts;
@@ -151,5 +160,6 @@ function lengthOptions(c: Concrete): SdpaOptions<Tensor> {
 
 function valuesOf(c: Concrete, name: keyof Values): Float64Array {
   const [H, S, D] = extent(name === 'dO' ? 'o' : name, c.dims);
-  return rounded(drawValues(c, name, c.dims.B * H * S * D), c.dtype);
+  const values = drawValues(c, name, c.dims.B * H * S * D);
+  return rounded(values, c.precision === 'mxfp8' ? c.outDType : c.dtype);
 }

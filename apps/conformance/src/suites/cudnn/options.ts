@@ -40,7 +40,8 @@ export function commonOptions(c: Concrete): SdpaOptions<Tensor> {
       sumExp: flags.score_sum_exp ?? false,
       dropoutMask: flags.rng_dump ?? false,
       // cuDNN's FP8 nodes always measure these.
-      ...(precision === 'fp8' && { amaxS: true, amaxO: true }),
+      amaxS: precision === 'fp8',
+      amaxO: precision !== 'float',
     },
   };
 }
@@ -50,9 +51,9 @@ export function backwardOptions(c: Concrete): SdpaBackwardOptions<Tensor> {
   const { precision, outDType } = c;
   return {
     gradients: wantedGradients(c),
-    ...(precision === 'fp8' && {
+    ...(precision !== 'float' && {
       gradDType: outDType,
-      outputs: { amaxDQ: true, amaxDK: true, amaxDV: true, amaxDP: true },
+      outputs: { amaxDQ: true, amaxDK: true, amaxDV: true, amaxDP: precision === 'fp8' },
     }),
   };
 }

@@ -6,10 +6,18 @@ import type { Rule } from './rules.ts';
 import type { Runner } from './runner.ts';
 
 /** Runs a call that is ill-formed: it passes when the engine refuses it with a typed error for a wrong argument. */
-export async function runRefusal(runner: Runner, concrete: Concrete, rule: Rule): Promise<Outcome> {
+export async function runRefusal(
+  runner: Runner,
+  concrete: Concrete,
+  rule: Rule,
+  message: string,
+): Promise<Outcome> {
   const call = makeCall(concrete);
   try {
-    const broken: Call = { ...call, laidOut: (rule.breaks?.(call.laidOut) ?? call.laidOut) as Inputs };
+    const broken: Call = {
+      ...call,
+      laidOut: (rule.breaks?.(call.laidOut, message) ?? call.laidOut) as Inputs,
+    };
     const forward = await runner.forward(broken);
     if (concrete.backward) await runner.backward(broken, forward);
   } catch (error) {

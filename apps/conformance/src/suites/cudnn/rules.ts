@@ -15,7 +15,7 @@ export interface Rule {
   /** Why it is of that kind, continuing "cuDNN refuses it, but" or "cuDNN refuses it because". */
   readonly reason: string;
   /** Breaks the rule in a call that keeps it. Without it, the case itself breaks the rule. */
-  readonly breaks?: (inputs: Inputs) => BrokenInputs;
+  readonly breaks?: (inputs: Inputs, message: string) => BrokenInputs;
 }
 
 const vendorOnly = (says: RegExp, reason: string): Rule => ({ says, kind: 'vendor-only', reason });
@@ -28,8 +28,17 @@ const illFormed = (says: RegExp, reason: string, breaks?: Rule['breaks']): Rule 
 
 /** A change of the options alone. */
 const withOptions =
-  (change: (inputs: Inputs) => Readonly<Record<string, unknown>>): Rule['breaks'] =>
-  inputs => ({ ...inputs, options: { ...inputs.options, ...change(inputs) } });
+  (change: (inputs: Inputs, message: string) => Readonly<Record<string, unknown>>): Rule['breaks'] =>
+  (inputs, message) => ({ ...inputs, options: { ...inputs.options, ...change(inputs, message) } });
+
+/** A change of the block scales that a message names. */
+const withScales = (change: (scales: Tensor) => Tensor): Rule['breaks'] =>
+  withOptions(({ options }, message) => {
+    const [, port = ''] = /Descale_(\w+)/.exec(message) ?? [];
+    const name = `descale${port.replace('_', '').replace('dO', 'DO')}` as 'descaleQ';
+    const scales = options.mxfp8?.[name];
+    return { mxfp8: { ...options.mxfp8, [name]: scales && change(scales) } };
+  });
 
 const lengthsOf = ({ q }: Inputs, length: number): number[] => new Array<number>(q.shape[0]).fill(length);
 
@@ -136,9 +145,30 @@ export const rules: readonly Rule[] = [
     'cumulative lengths have one entry more than there are sequences',
     withOptions(inputs => ({ cuSeqLensQ: [0, 1], seqLensQ: lengthsOf(inputs, 1).concat(1, 1) })),
   ),
-  illFormed(/^MXFP8 SDPA requires .* to have FP8_E8M0/, 'block scales are powers of two'),
-  illFormed(/^MXFP8 SDPA: .* must match/, 'block scales belong to other heads than the data'),
-  illFormed(/^MXFP8 SDPA: .* dimension too small/, 'some blocks have no scale'),
+  illFormed(
+    /^MXFP8 SDPA requires .* to have FP8_E8M0/,
+    'block scales are powers of two',
+    withScales(scales => scales.cast('f32')),
+  ),
+  illFormed(
+    /^MXFP8 SDPA: .* must match/,
+    'block scales belong to other heads than the data',
+    withScales(scales =>
+      Tensor.zeros([...scales.shape.slice(0, 1), scales.shape[1] + 1, ...scales.shape.slice(2)], {
+        dtype: 'u8',
+      }),
+    ),
+  ),
+  illFormed(
+    /^MXFP8 SDPA: .* d_scale dimension too small/,
+    'some blocks have no scale',
+    withScales(scales => scales.slice(3, 0, scales.shape[3] - 1).contiguous()),
+  ),
+  illFormed(
+    /^MXFP8 SDPA: .* s_scale dimension too small/,
+    'some blocks have no scale',
+    withScales(scales => scales.slice(2, 0, scales.shape[2] - 1).contiguous()),
+  ),
 
   // What one chip, version, kernel or API wants.
   vendorOnly(/only if padding mask is enabled/, 'here lengths are the padding mask'),

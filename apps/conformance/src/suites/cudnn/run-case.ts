@@ -15,7 +15,7 @@ import { toleranceOf } from './tolerance.ts';
 export async function runCase(runner: Runner, c: CudnnCase): Promise<Outcome> {
   const rule = c.vendorRule === null ? null : ruleOf(c.vendorRule);
   const calls = concreteCalls(c);
-  if (rule?.kind === 'ill-formed') return runRefusal(runner, calls[0], rule);
+  if (rule?.kind === 'ill-formed') return runRefusal(runner, calls[0], rule, c.vendorRule ?? '');
   const outcomes: Outcome[] = [];
   for (const concrete of calls) outcomes.push(await runCall(runner, concrete));
   const outcome = joined(outcomes);

@@ -2,6 +2,8 @@ import {
   describeDense,
   describePacked,
   describeRagged,
+  type Fp8Scalars,
+  fp8ScalarNames,
   normalise,
   normaliseBackward,
   type OperandDesc,
@@ -45,9 +47,6 @@ export function webgpuRunner(ctx: GpuContext): Runner {
       if (problem.outputs.max) results.max = rowResult(c, rows);
       if (problem.outputs.sumExp) results.sumExp = rowResult(c, rows);
       if (problem.outputs.dropoutMask) results.dropoutMask = maskResult(c);
-      for (const name of ['amaxS', 'amaxO'] as const) {
-        if (problem.outputs[name]) results[name] = plainResult('f32', [1]);
-      }
       const plan = planSdpa(ctx, { ...problem, o: describe(c, 'o', o.tensor) });
       return runPlan(ctx, plan, operands, results);
     },
@@ -71,9 +70,6 @@ export function webgpuRunner(ctx: GpuContext): Runner {
         ...(gradients.includes('dbias') && bias && { dbias: plainResult(bias.dtype, bias.shape) }),
         ...(gradients.includes('dsink') && { dsink: plainResult('f32', [c.dims.Hq]) }),
       };
-      for (const name of ['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const) {
-        if (problem.outputs[name]) results[name] = plainResult('f32', [1]);
-      }
       const layouts = {
         dq: describe(c, 'q', dq.tensor),
         dk: describe(c, 'k', dk.tensor),
@@ -133,16 +129,17 @@ function plainResult(dtype: Tensor['dtype'], shape: readonly number[]): Result {
 async function runPlan(
   ctx: GpuContext,
   plan: Plan,
-  operands: object,
+  operands: { readonly fp8?: Fp8Scalars<Tensor> },
   results: Readonly<Record<string, Result>>,
 ): Promise<PassResults> {
   const { device } = ctx;
   const memory = new GpuMemory(device);
   const given: Readonly<Record<string, unknown>> = { ...operands };
+  const list = fp8List(operands);
   try {
     const buffers: Record<string, BufferSlice> = {};
     for (const { name } of plan.tensors) {
-      const tensor = results[name]?.tensor ?? given[name];
+      const tensor = name === 'fp8' ? list : (results[name]?.tensor ?? given[name]);
       if (tensor instanceof Tensor) buffers[name] = memory.upload(tensor);
     }
     if (plan.workspaceBytes > 0) buffers.workspace = memory.scratch(plan.workspaceBytes);
@@ -160,9 +157,25 @@ async function runPlan(
       const changed = damage(back, result.owned());
       if (changed > 0) found.push(`${changed} elements that are not of ${name} were written`);
     }
+    if (buffers.fp8) Object.assign(tensors, largestValues(await memory.download(buffers.fp8, list)));
     return { tensors, damage: found };
   } finally {
     memory.free();
     plan.destroy();
   }
+}
+
+const amaxNames = ['amaxS', 'amaxO', 'amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const;
+
+/** The list that plans bind as `fp8`: all scalars, then the largest values. */
+function fp8List({ fp8 }: { readonly fp8?: Fp8Scalars<Tensor> }): Tensor {
+  const values = fp8 ? fp8ScalarNames.map(name => fp8[name].toFloat32()[0]) : [];
+  const all = [...values, ...amaxNames.map(() => 0)];
+  return Tensor.from(all, [all.length]);
+}
+
+function largestValues(list: Tensor): Record<string, Tensor> {
+  return Object.fromEntries(
+    amaxNames.map((name, n) => [name, Tensor.from([list.get(fp8ScalarNames.length + n)], [1])]),
+  );
 }
