@@ -134,13 +134,13 @@ async function runPlan(
 ): Promise<PassResults> {
   const { device } = ctx;
   const memory = new GpuMemory(device);
-  const given: Readonly<Record<string, unknown>> = { ...operands };
+  const given = new Map(namedTensors(operands));
   const list = fp8List(operands);
   try {
     const buffers: Record<string, BufferSlice> = {};
     for (const { name } of plan.tensors) {
-      const tensor = name === 'fp8' ? list : (results[name]?.tensor ?? given[name]);
-      if (tensor instanceof Tensor) buffers[name] = memory.upload(tensor);
+      const tensor = name === 'fp8' ? list : (results[name]?.tensor ?? given.get(name));
+      if (tensor) buffers[name] = memory.upload(tensor);
     }
     if (plan.workspaceBytes > 0) buffers.workspace = memory.scratch(plan.workspaceBytes);
     device.pushErrorScope('validation');
@@ -162,6 +162,14 @@ async function runPlan(
   } finally {
     memory.free();
     plan.destroy();
+  }
+}
+
+/** The tensors of operands by the names that plans bind them by: those of a group, as captures, after the group's own. */
+function* namedTensors(operands: object, group = ''): Generator<[string, Tensor]> {
+  for (const [name, value] of Object.entries(operands)) {
+    if (value instanceof Tensor) yield [`${group}${name}`, value];
+    else if (typeof value === 'object' && value !== null) yield* namedTensors(value, `${name}.`);
   }
 }
 
