@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { BlockMaskCase } from '@tilewise/test-data';
 import { readJson } from '../../data-folder.ts';
 import { SetupError } from '../../suite.ts';
 
@@ -20,7 +21,7 @@ export interface Tolerances {
 /** The content of a file of groups, or of one of block masks. */
 export type PytorchFile =
   | { readonly kind: 'groups'; readonly groups: readonly Group[] }
-  | { readonly kind: 'block masks'; readonly cases: readonly Readonly<Record<string, unknown>>[] };
+  | { readonly kind: 'block masks'; readonly cases: readonly BlockMaskCase[] };
 
 /** @throws SetupError when there is no such file, or it is neither of the two kinds. */
 export function readPytorchFile(file: string): PytorchFile {

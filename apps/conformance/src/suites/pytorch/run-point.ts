@@ -1,4 +1,6 @@
 import {
+  type DType,
+  dtypeInfo,
   type Engine,
   type GradientName,
   type SdpaOptions,
@@ -112,12 +114,17 @@ function goldenOf(point: Point, { q, k, v, dO: given, options }: Drawn, everySte
   const { dtype } = point;
   const { o, lse } = sdpaFloat64(q, k, v, options);
   const dO = point.upstream === 'o' ? Tensor.from(o.values, o.shape, { dtype }) : given;
-  const exact: Record<string, Float64Array> = { o: o.values, lse: lse.values };
-  if (point.backward) {
+  const backward = (from: Tensor | typeof o): Record<string, Float64Array> => {
+    if (!point.backward) return {};
     const gradients = gradientsOf(point);
-    const { dCaptures: _, ...all } = sdpaBackwardFloat64({ q, k, v, o, lse, dO }, { ...options, gradients });
-    for (const [name, gradient] of Object.entries(all)) exact[name] = gradient.values;
-  }
+    const { dCaptures: _, ...all } = sdpaBackwardFloat64(
+      { q, k, v, o: from, lse, dO },
+      { ...options, gradients },
+    );
+    return Object.fromEntries(Object.entries(all).map(([name, { values }]) => [name, values]));
+  };
+  const exact: Record<string, Float64Array> = { o: o.values, lse: lse.values, ...backward(o) };
+  const fromStoredO = dtype === 'f32' ? {} : backward(Tensor.from(o.values, o.shape, { dtype }));
   const yardstick = eager(
     { q, k, v, dO, o: Tensor.from(o.values, o.shape), lse: Tensor.from(lse.values, lse.shape) },
     options,
@@ -131,10 +138,21 @@ function goldenOf(point: Point, { q, k, v, dO: given, options }: Drawn, everySte
       for (const [result, golden] of Object.entries(exact)) {
         const tensor = actual[result];
         if (!tensor) throw new Error(`${result} was not returned`);
-        yield { result, actual: tensor.toFloat64(), golden, eager: yardstick[result] };
+        yield {
+          result,
+          actual: tensor.toFloat64(),
+          golden,
+          eager: yardstick[result],
+          ...stored(fromStoredO[result], dtype),
+        };
       }
     },
   };
+}
+
+function stored(values: Float64Array | undefined, dtype: DType): Pick<Comparison, 'fromStoredO'> {
+  const { encode, decode } = dtypeInfo[dtype];
+  return values ? { fromStoredO: values.map(x => decode(encode(x))) } : {};
 }
 
 function gradientsOf({ withBiasGradient }: Point): GradientName[] {

@@ -1,6 +1,8 @@
+import type { BlockMaskCase } from '@tilewise/test-data';
 import type { ConformanceCase } from '../../case.ts';
 import type { Suite } from '../../suite.ts';
 import { engineNames, type OpenEngine, openEngine } from '../attention/engines.ts';
+import { runBlockMask } from './block-masks.ts';
 import { type Group, readPytorchFile } from './case-file.ts';
 import { gridOf, shuffled } from './grid.ts';
 import type { GroupRunner } from './groups/group.ts';
@@ -42,10 +44,21 @@ export const pytorch: Suite = {
       gflop: most === undefined ? Infinity : Number(most),
     };
     const found =
-      content.kind === 'groups' ? content.groups.flatMap(group => casesOf(group, opened, limits)) : [];
+      content.kind === 'groups'
+        ? content.groups.flatMap(group => casesOf(group, opened, limits))
+        : content.cases.map(raw => blockMaskCase(raw, opened));
     return { cases: found, close: opened.close };
   },
 };
+
+function blockMaskCase(raw: BlockMaskCase, { run }: OpenEngine): ConformanceCase {
+  const { mask, B, H, qLen, kvLen, blockSize } = raw;
+  const batch = B === null ? '' : `${B}x${H ?? 1}x`;
+  return {
+    name: `${mask}/${batch}${qLen}x${kvLen}/${blockSize.join('x')}`,
+    run: () => run(engine => runBlockMask(engine, raw)),
+  };
+}
 
 /** The points drawn from the grid of a group, and a line for those that are not. */
 function casesOf(group: Group, engine: OpenEngine, limits: Limits): ConformanceCase[] {
