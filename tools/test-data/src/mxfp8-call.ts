@@ -39,7 +39,10 @@ export interface Mxfp8Call<T> {
   >;
 }
 
-/** Normal numbers in all the roundings that forward and backward take. */
+/**
+ * Normal numbers for all that forward and backward take. The roundings of one operand are of different numbers: powers of two
+ * leave significands alone, so that those of the same would hardly differ, and an engine that takes one for another be right.
+ */
 export function mxfp8Call<T>(
   { B, Hq, Hk, Sq, Skv, D }: Mxfp8Shape,
   { normal, quantise }: Mxfp8Tools<T>,
@@ -51,8 +54,10 @@ export function mxfp8Call<T>(
   ] as const;
   const dO = normal([B, Hq, Sq, D], 4);
   const [q8, k8, v8] = [quantise(q, 'channels'), quantise(k, 'channels'), quantise(v, 'positions')] as const;
-  const [qT, kT] = [quantise(q, 'positions'), quantise(k, 'positions')] as const;
-  const [dO8, dOT] = [quantise(dO, 'channels'), quantise(dO, 'positions')] as const;
+  const qT = quantise(normal([B, Hq, Sq, D], 5), 'positions');
+  const kT = quantise(normal([B, Hk, Skv, D], 6), 'positions');
+  const dO8 = quantise(normal([B, Hq, Sq, D], 7), 'channels');
+  const dOT = quantise(normal([B, Hq, Sq, D], 8), 'positions');
   return {
     q: q8.values,
     k: k8.values,
