@@ -126,3 +126,58 @@ test('operands and scales on the host or in the middle of a buffer give the same
   const other = await ctx.download(sdpa(ctx, inMiddle(q), inMiddle(k), inMiddle(v), { mxfp8: moved }).o);
   expect([one.dtype, other]).toEqual(['bf16', one]);
 });
+
+/** A tensor of one head, row by row. */
+const rowsOf = (S: number, D: number, value: (s: number, d: number) => number): Tensor =>
+  Tensor.from(
+    Array.from({ length: S * D }, (_, n) => value(Math.floor(n / D), n % D)),
+    [1, 1, S, D],
+  );
+
+test('P is rounded times 16', async () => {
+  const ctx = await sharedContext();
+  // Three keys of scores 2, 1 and −6: 16·e^-8 lies next to 3 · 2^-9.
+  const scores = [2, 1, -6];
+  const [q, k] = [rowsOf(1, 1, () => 1), rowsOf(3, 1, s => scores[s])].map(t => quantiseMxfp8(t));
+  const v = quantiseMxfp8(
+    rowsOf(3, 1, s => 2 ** s),
+    { along: 'positions' },
+  );
+  const mxfp8 = { descaleQ: q.scales, descaleK: k.scales, descaleV: v.scales };
+  const [gq, gk, gv] = [q, k, v].map(({ values }) => ctx.upload(values));
+  const { o } = sdpa(ctx, gq, gk, gv, { mxfp8, outDType: 'f32' });
+  const exact = exactSdpa(q.values, k.values, v.values, { mxfp8, outDType: 'f32' });
+  expect(errors(await ctx.download(o), exact.o)[0]).toBeLessThan(1e-6);
+  const unscaled = (1 + 2 * 0.375) / (1 + Math.exp(-1) + Math.exp(-8));
+  expect(Math.abs(exact.o.get(0, 0, 0, 0) - unscaled)).toBeGreaterThan(1e-4);
+});
+
+test('dS is rounded in blocks of keys for dq, and in blocks of queries for dk', async () => {
+  const ctx = await sharedContext();
+  const [S, D] = [32, 4];
+  const both = (t: Tensor) => [quantiseMxfp8(t), quantiseMxfp8(t, { along: 'positions' })] as const;
+  const [q8, qT] = both(rowsOf(S, D, (_, d) => Number(d === 0)));
+  // All queries give the first key e^20 times the weight of the others, whose dS is then below all that shares its scale.
+  const [k8] = both(rowsOf(S, D, (s, d) => 20 * Number(s === 0 && d === 0)));
+  // What the first key gives dq is left out, so that what the others give shows.
+  const [, kT] = both(rowsOf(S, D, s => Number(s > 0)));
+  const [, v8] = both(rowsOf(S, D, (s, d) => 1 + ((s + d) % 3)));
+  const [dO8, dOT] = both(rowsOf(S, D, () => 1));
+  const mxfp8 = {
+    ...{ descaleQ: q8.scales, descaleK: k8.scales, descaleV: v8.scales },
+    ...{ qT: qT.values, descaleQT: qT.scales, kT: kT.values, descaleKT: kT.scales },
+    ...{ dO8: dO8.values, descaleDO: dO8.scales, dOT: dOT.values, descaleDOT: dOT.scales },
+  };
+  const options = { mxfp8, scale: 1, gradDType: 'f32' } as const;
+  const [q, k, v] = [q8.values, k8.values, v8.values];
+  const { o, lse } = exactSdpa(q, k, v, options);
+  const inputs = { q, k, v, o, lse, dO: Tensor.zeros([1, 1, S, D]) };
+  const exact = exactSdpaBackward(inputs, options);
+  const [gq, gk, gv, go, glse, gdO] = [q, k, v, o, lse, inputs.dO].map(t => ctx.upload(t));
+  const got = sdpaBackward(ctx, { q: gq, k: gk, v: gv, o: go, lse: glse, dO: gdO }, options);
+  expect(largest(exact.dq)).toBe(0);
+  expect(largest(await ctx.download(got.dq))).toBe(0);
+  const [dk, wanted] = [await ctx.download(got.dk), exact.dk].map(t => t.slice(2, 1, S));
+  expect(largest(wanted)).toBeGreaterThan(0);
+  expect(Math.max(...errors(dk, wanted))).toBeLessThan(1e-3 * largest(wanted));
+});
