@@ -20,9 +20,11 @@ import { type ForwardShape, forwardShape } from './forward-shape.ts';
 import { backwardAmaxes, clearAmaxKernels, forwardAmaxes } from './fp8.ts';
 import { mergeKernel } from './merge.ts';
 import { dequantisedBackward, dequantisedProblem, dequantiseKernels, onWorkspace } from './mxfp8.ts';
+import { backwardReaches, forwardReaches } from './reach.ts';
 import { roundedValuesKernel } from './rounded-values.ts';
 import { rowsKernel } from './rows.ts';
 import { dAlibiKernels, dbiasKernels } from './score-gradient.ts';
+import { withSegments } from './segments.ts';
 import { backwardTensorSpans, forwardTensorSpans, type GradientDescs } from './tensors.ts';
 import type { Tile } from './tile.ts';
 import {
@@ -40,8 +42,8 @@ export function forwardKernels(
   tools: ExprTools | null = null,
   shape: ForwardShape = forwardShape(problem),
 ): KernelSpec[] {
-  const room = roomOn(capabilities, forwardTensorSpans(problem, shape));
-  const config: KernelConfig = { unaligned, tools, room };
+  const spans = forwardTensorSpans(problem, shape);
+  const config: KernelConfig = { unaligned, tools, room: roomOn(capabilities, spans) };
   const dequantised = dequantisedProblem(problem);
   if (dequantised) {
     return [
@@ -49,11 +51,14 @@ export function forwardKernels(
       ...forwardKernels(dequantised, capabilities, new Set(), tools, shape).map(onWorkspace),
     ];
   }
+  const needs = { spans, reaches: forwardReaches(problem, shape), capabilities };
+  const made = (make: (config: KernelConfig) => KernelSpec): KernelSpec =>
+    withSegments(segments => make({ ...config, segments }), needs);
   return [
     ...clearAmaxKernels(forwardAmaxes(problem)),
-    forwardKernel(problem, shape, config),
+    made(own => forwardKernel(problem, shape, own)),
     ...(problem.fp8?.kind === 'scaled'
-      ? [roundedValuesKernel(problem, { ...config, tile: shape.tile })]
+      ? [made(own => roundedValuesKernel(problem, { ...own, tile: shape.tile }))]
       : []),
     ...(shape.parts > 1 ? [mergeKernel(problem, shape.parts, config)] : []),
     ...(problem.outputs.dropoutMask ? [dropoutMaskKernel(problem)] : []),
@@ -69,11 +74,16 @@ export function backwardKernels(
   tools: ExprTools | null = null,
   tile: Tile = defaultTile,
 ): KernelSpec[] {
-  const room = roomOn(capabilities, backwardTensorSpans(problem, gradients));
+  const spans = backwardTensorSpans(problem, gradients);
+  const room = roomOn(capabilities, spans);
   const config: TileConfig = { tile, unaligned, tools, room };
-  const first = [...clearAmaxKernels(backwardAmaxes(problem)), rowsKernel(problem, config)];
+  const needs = { spans, reaches: backwardReaches(problem, gradients), capabilities };
+  const first = [
+    ...clearAmaxKernels(backwardAmaxes(problem)),
+    withSegments(segments => rowsKernel(problem, { ...config, segments }), needs),
+  ];
   const dequantised = dequantisedBackward(problem);
-  if (!dequantised) return [...first, ...gradientKernels(problem, gradients, config)];
+  if (!dequantised) return [...first, ...gradientKernels(problem, gradients, capabilities, config)];
   const inBlocks: TileConfig = {
     ...config,
     tile: isBlockTile(tile) ? tile : defaultTile,
@@ -82,7 +92,7 @@ export function backwardKernels(
   return [
     ...first,
     ...dequantiseKernels(problem.forward, 'backward', config),
-    ...gradientKernels(dequantised, gradients, inBlocks).map(onWorkspace),
+    ...gradientKernels(dequantised, gradients, capabilities, inBlocks).map(onWorkspace),
   ];
 }
 
@@ -90,23 +100,31 @@ export function backwardKernels(
 function gradientKernels(
   problem: BackwardProblem,
   gradients: GradientDescs,
+  capabilities: Capabilities,
   config: TileConfig,
 ): KernelSpec[] {
   const { room } = config;
+  const spans = backwardTensorSpans(problem, gradients);
+  const needs = { spans, reaches: backwardReaches(problem, gradients), capabilities };
+  const made = (make: (config: TileConfig) => KernelSpec, base: TileConfig = config): KernelSpec =>
+    withSegments(segments => make({ ...base, segments }), needs);
   const wanted = new Set(problem.gradients);
   const kernels: KernelSpec[] = [];
   const dk = wanted.has('dk') ? { dk: gradients.dk } : null;
   const dv = wanted.has('dv') ? { dv: gradients.dv } : null;
   if (dk && dv && fuses(problem)) {
     // To copy a large tensor for its sake takes more than two kernels do.
-    const fused = dkdvKernel(problem, { ...dk, ...dv }, { ...config, room: { ...room, upTo: smallTensor } });
-    const each = [dkdvKernel(problem, dk, config), dkdvKernel(problem, dv, config)];
+    const fused = made(own => dkdvKernel(problem, { ...dk, ...dv }, own), {
+      ...config,
+      room: { ...room, upTo: smallTensor },
+    });
+    const each = [dk, dv].map(one => made(own => dkdvKernel(problem, one, own)));
     if (fused.bindings.length > room.buffers) kernels.push(...each);
     else kernels.push({ ...fused, apart: { kernels: each, interleaved: hasGaps(dk.dk) || hasGaps(dv.dv) } });
   } else {
-    for (const one of [dk, dv]) if (one) kernels.push(dkdvKernel(problem, one, config));
+    for (const one of [dk, dv]) if (one) kernels.push(made(own => dkdvKernel(problem, one, own)));
   }
-  if (wanted.has('dq')) kernels.push(dqKernel(problem, gradients.dq, config));
+  if (wanted.has('dq')) kernels.push(made(own => dqKernel(problem, gradients.dq, own)));
   if (wanted.has('dbias')) kernels.push(...dbiasKernels(problem, config));
   if (wanted.has('dAlibi')) kernels.push(...dAlibiKernels(problem, config));
   if (wanted.has('dsink')) kernels.push(dsinkKernel(problem, config));

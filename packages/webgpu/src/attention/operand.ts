@@ -3,6 +3,7 @@ import type { ShaderPart, StorageBinding, UniformField } from '../kernel/shader-
 import { arrayElement, storageFormat } from '../wgsl/storage-format.ts';
 import { storePart } from './element-store.ts';
 import { pagePart } from './pages.ts';
+import { readSegment, segmentBindings } from './segments.ts';
 import type { KernelConfig } from './tile-table.ts';
 
 /** Which lengths a tensor's rows follow: queries or keys. */
@@ -87,14 +88,42 @@ const vectorWord =
  * Reading: `NAME_row(seq, h, s) -> u32`, where a row's channels start, and `NAME_load4(row, d) -> vec4f`, channels d to
  * d + 3 (d a multiple of 4; beyond the head size 0).
  */
-export function readOperand(name: OperandName, desc: OperandDesc, { unaligned }: KernelConfig): ShaderPart {
+export function readOperand(
+  name: OperandName,
+  desc: OperandDesc,
+  { unaligned, segments }: KernelConfig,
+): ShaderPart {
   const format = storageFormat(desc.dtype);
   const { bindings, uniforms, code } = addressing(name, desc);
   const vectorised = isVectorised(desc) && !unaligned.has(name);
-  const word = vectorised ? vectorWord(name, format.bytes) : arrayElement(name);
-  const four = `return ${format.load4(name, '(row + d) >> 2u')};`;
+  const reads = {
+    four: (array: string, at: string): string => format.load4(array, `(${at}) >> 2u`),
+    one: (array: string, at: string): string =>
+      format.load(vectorised ? vectorWord(array, format.bytes) : arrayElement(array), at),
+  } as const;
+  const binding: StorageBinding = {
+    name,
+    element: vectorised ? format.vectorElement : format.scalarElement,
+    access: 'read',
+    elementBytes: format.bytes,
+    alignment: vectorised ? 4 * format.bytes : format.bytes,
+  };
+  const count = segments?.counts.get(name) ?? 1;
+  const inSegments = segments && count > 1 ? segmentBindings(binding, count, segments.bytes) : null;
+  const read = (kind: 'four' | 'one', at: string): string =>
+    inSegments ? `${name}_read_${kind}(${at})` : reads[kind](name, at);
+  const segmentReader = (kind: 'four' | 'one'): string => `
+fn ${name}_read_${kind}(at: u32) -> ${kind === 'four' ? 'vec4f' : 'f32'} {
+${readSegment(name, count, reads[kind])}
+}
+`;
+  const kinds = [
+    ...(vectorised ? (['four'] as const) : []),
+    ...(vectorised && desc.starts !== 'ragged' ? [] : (['one'] as const)),
+  ];
+  const four = `return ${read('four', 'row + d')};`;
   const each = `  var x = vec4f();
-${eachChannel(name, `x[c] = ${format.load(word, `row + (d + c) * P.${name}_sd`)};`)}
+${eachChannel(name, `x[c] = ${read('one', `row + (d + c) * P.${name}_sd`)};`)}
   return x;`;
   const either = `  if ((row & 3u) == 0u) {
     ${four}
@@ -102,20 +131,11 @@ ${eachChannel(name, `x[c] = ${format.load(word, `row + (d + c) * P.${name}_sd`)}
 ${each}`;
   const load = vectorised ? (desc.starts === 'ragged' ? either : `  ${four}`) : each;
   return {
-    uniforms,
-    bindings: [
-      {
-        name,
-        element: vectorised ? format.vectorElement : format.scalarElement,
-        access: 'read',
-        elementBytes: format.bytes,
-        alignment: vectorised ? 4 * format.bytes : format.bytes,
-      },
-      ...bindings,
-    ],
+    uniforms: [...uniforms, ...(inSegments?.uniforms ?? [])],
+    bindings: [...(inSegments?.bindings ?? [binding]), ...bindings],
     requires: format.requires,
     code: `${code}
-
+${inSegments ? kinds.map(segmentReader).join('') : ''}
 fn ${name}_load4(row: u32, d: u32) -> vec4f {
 ${load}
 }`,

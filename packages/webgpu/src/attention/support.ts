@@ -8,7 +8,7 @@ import {
 import type { Capabilities } from '../device/capabilities.ts';
 import { withGathering } from '../kernel/gather.ts';
 import type { PlanParts } from '../kernel/kernel-plan.ts';
-import { piecesOf, tooLargeReason } from '../kernel/pieces.ts';
+import { bindingLimit, piecesOf, tooLargeReason } from '../kernel/pieces.ts';
 import { storageFormats } from '../wgsl/storage-format.ts';
 import { captureTensor } from './score/captures.ts';
 
@@ -79,7 +79,8 @@ export function deviceReasons(
   capabilities: Capabilities,
 ): string[] {
   const { kernels, spans } = withGathering(made, elements);
-  const { maxStorageBuffersPerShaderStage: maxBuffers, maxStorageBufferBindingSize: maxBytes } = capabilities;
+  const { maxStorageBuffersPerShaderStage: maxBuffers } = capabilities;
+  const limit = bindingLimit(capabilities);
   const crowded = kernels
     .filter(({ bindings }) => bindings.length > maxBuffers)
     .map(
@@ -87,8 +88,8 @@ export function deviceReasons(
         `the kernel '${name}' needs ${bindings.length} storage buffers, and this device allows ${maxBuffers}`,
     );
   const large = kernels.flatMap(kernel => {
-    const pieces = piecesOf(kernel, spans, reaches, maxBytes);
-    return typeof pieces === 'string' ? [tooLargeReason(kernel, pieces, maxBytes)] : [];
+    const pieces = piecesOf(kernel, spans, reaches, limit);
+    return typeof pieces === 'string' ? [tooLargeReason(kernel, pieces, limit)] : [];
   });
   return [...crowded, ...large];
 }

@@ -1,5 +1,6 @@
 import type { ExprTools } from '@tilewise/core/expr';
 import type { BindingRoom } from '../kernel/crowding.ts';
+import type { Segments } from './segments.ts';
 import type { Tile } from './tile.ts';
 
 /** 32 × 32 scores on 64 lanes: fits the 16 KiB of workgroup memory that WebGPU guarantees, at every head size. */
@@ -28,6 +29,8 @@ export interface KernelConfig {
   readonly tools: ExprTools | null;
   /** What decides which small tensors crowded kernels do not bind. */
   readonly room: BindingRoom;
+  /** Operands to read in segments. Default: none. */
+  readonly segments?: Segments;
 }
 
 /** The same for kernels that work on tiles of their own. */

@@ -10,6 +10,9 @@ export interface BoundTensor {
   readonly resource: { readonly buffer: GPUBuffer; readonly offset: number; readonly size: number };
 }
 
+/** Bindings end at multiples of so many bytes where the buffer goes on. */
+export const bindingStep = 16;
+
 /** The range to bind for a tensor of `bytes` bytes from `start` on: bindings start at multiples of `coarse`. */
 export function bindTensor(
   binding: StorageBinding,
@@ -19,7 +22,8 @@ export function bindTensor(
   coarse: number,
 ): BoundTensor {
   const offset = Math.floor(start / coarse) * coarse;
-  const end = Math.min(Math.ceil((start + Math.max(bytes, 1)) / 16) * 16, Math.floor(buffer.size / 4) * 4);
+  const rounded = Math.ceil((start + Math.max(bytes, 1)) / bindingStep) * bindingStep;
+  const end = Math.min(rounded, Math.floor(buffer.size / 4) * 4);
   return { binding, skipped: start - offset, bytes, resource: { buffer, offset, size: end - offset } };
 }
 

@@ -5,7 +5,14 @@ import { type BoundTensor, bindTensor, checkAliasing, shareResults } from './bin
 import { withGathering } from './gather.ts';
 import { dispatchSize, type KernelSpec, withApart } from './kernel-spec.ts';
 import { ParameterBuffers } from './parameter-buffers.ts';
-import { type Piece, piecesOf, type TensorReach, tooLargeReason } from './pieces.ts';
+import {
+  type BindingLimit,
+  bindingLimit,
+  type Piece,
+  piecesOf,
+  type TensorReach,
+  tooLargeReason,
+} from './pieces.ts';
 import {
   type BufferSlice,
   checkedSlice,
@@ -16,7 +23,13 @@ import {
   planTensors,
   sliceFor,
 } from './plan-tensors.ts';
-import { type EncodeTimeValue, gatheredTensor, packUniforms, type StorageBinding } from './shader-part.ts';
+import {
+  type EncodeTimeValue,
+  gatheredTensor,
+  packUniforms,
+  type StorageBinding,
+  tensorOf,
+} from './shader-part.ts';
 
 /**
  * Kernels on one device, ready to be recorded any number of times. Nothing is submitted, mapped or allocated for tensors; the
@@ -80,16 +93,17 @@ export function makeKernelPlan<Options>(
   }: PlanParts<Options>,
 ): KernelPlan<Options> {
   const { device, capabilities } = ctx;
-  const { maxStorageBufferBindingSize: limit, minStorageBufferOffsetAlignment: coarse } = capabilities;
+  const limit = bindingLimit(capabilities);
+  const coarse = capabilities.minStorageBufferOffsetAlignment;
   const { kernels, spans, words } = withGathering(made, elements);
-  const bytesOf = ({ name, elementBytes }: StorageBinding): number => (spans[name] ?? 0) * elementBytes;
+  const bytesOf = (binding: StorageBinding): number => (spans[tensorOf(binding)] ?? 0) * binding.elementBytes;
   const all = withApart(kernels);
   const workspace = layWorkspace(all, bytesOf, coarse);
   const tensors = planTensors(all, bytesOf, workspace.bytes).filter(
     // A workspace of empty regions is none.
     ({ name, bytes }) => name !== 'workspace' || bytes > 0,
   );
-  const stepsOf = (atMost: number): Step[] =>
+  const stepsOf = (atMost: BindingLimit): Step[] =>
     all
       .filter(({ groups }) => groups > 0)
       .flatMap(kernel =>
@@ -98,10 +112,8 @@ export function makeKernelPlan<Options>(
         }),
       );
   const steps = stepsOf(limit);
-  const fitsWhole = steps.every(({ kernel, piece }) => piece.end - piece.first === kernel.groups);
-  // Bindings start and end at rounded places: pieces that start anywhere, and tensors that do, take that much more.
-  const slack = coarse + 16;
-  let narrow: Step[] | undefined = fitsWhole ? undefined : stepsOf(limit - slack);
+  // Tensors that fit, but not where their slices start, make their kernels run in pieces as well.
+  let narrow: Step[] | undefined;
   const allSteps = (): Step[] => [...steps, ...(narrow ?? [])];
   const placeholders = new Map<string, GPUBuffer>();
   const placeholder = (name: string): BufferSlice => {
@@ -116,12 +128,16 @@ export function makeKernelPlan<Options>(
     binding: StorageBinding,
     [from, to]: readonly [number, number],
   ): BoundTensor {
-    const { name, elementBytes } = binding;
-    // An empty tensor may lie at the very end of its buffer, where nothing can be bound.
+    const { elementBytes } = binding;
+    const name = tensorOf(binding);
     const isEmpty = bytesOf(binding) === 0;
-    const { buffer, offset = 0 } = isEmpty ? placeholder(name) : sliceFor(slices, name);
-    const region = isEmpty ? 0 : (workspace.starts.get(name) ?? 0);
-    const start = offset + region + from * elementBytes;
+    const given = isEmpty ? placeholder(name) : sliceFor(slices, name);
+    const region = (given.offset ?? 0) + (workspace.starts.get(name) ?? 0);
+    const begin = isEmpty ? 0 : region + from * elementBytes;
+    // An empty segment may lie at the very end of its buffer, as an empty tensor may, where nothing can be bound.
+    const isThere = begin < given.buffer.size || begin % coarse > 0;
+    const { buffer } = isThere ? given : placeholder(name);
+    const start = isThere ? begin : 0;
     const own = bindTensor(binding, buffer, start, (to - from) * elementBytes, coarse);
     return { ...own, skipped: own.skipped - from * elementBytes };
   }
@@ -164,9 +180,9 @@ export function makeKernelPlan<Options>(
           return [name, checkedSlice(ctx, tensor, buffers[name], expected[name])];
         }),
       );
-      let calls = callsOf(slices, narrow ?? steps);
-      if (calls.some(({ bound }) => bound.some(({ resource }) => resource.size > limit))) {
-        narrow ??= stepsOf(limit - slack);
+      let calls = callsOf(slices, steps);
+      if (calls.some(({ bound }) => bound.some(({ resource }) => resource.size > limit.bytes))) {
+        narrow ??= stepsOf({ bytes: limit.bytes - limit.slack, slack: 0 });
         calls = callsOf(slices, narrow);
       }
       const pass = 'dispatchWorkgroups' in target ? target : target.beginComputePass({ label: 'tilewise' });
@@ -238,7 +254,7 @@ function demandPieces(
   kernel: KernelSpec,
   spans: Readonly<Record<string, number>>,
   reaches: Readonly<Record<string, TensorReach>>,
-  limit: number,
+  limit: BindingLimit,
 ): readonly Piece[] {
   const pieces = piecesOf(kernel, spans, reaches, limit);
   if (typeof pieces !== 'string') return pieces;

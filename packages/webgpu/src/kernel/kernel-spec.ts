@@ -1,6 +1,12 @@
 import { type BindingRoom, crowdedOut, unlimitedRoom } from './crowding.ts';
 import type { KernelGrid } from './pieces.ts';
-import { declareParts, type ShaderPart, type StorageBinding, type UniformField } from './shader-part.ts';
+import {
+  declareParts,
+  type ShaderPart,
+  type StorageBinding,
+  segmentName,
+  type UniformField,
+} from './shader-part.ts';
 
 /** A kernel as plain data: what to compile, what to bind, how many workgroups. Made without a GPU. */
 export interface KernelSpec {
@@ -90,11 +96,13 @@ export function renameTensors(kernel: KernelSpec, names: Readonly<Record<string,
   const renamed = (name: string): string => names[name] ?? name;
   return {
     ...kernel,
-    bindings: kernel.bindings.map(binding => ({
-      ...binding,
-      variable: binding.variable ?? binding.name,
-      name: renamed(binding.name),
-    })),
+    bindings: kernel.bindings.map(binding => {
+      const { name, variable = name, segment } = binding;
+      const own = { ...binding, variable };
+      if (!segment) return { ...own, name: renamed(name) };
+      const of = renamed(segment.of);
+      return { ...own, name: segmentName(of, segment.index), segment: { ...segment, of } };
+    }),
     uniforms: kernel.uniforms.map(field =>
       typeof field.value === 'object' && 'offsetOf' in field.value
         ? { ...field, value: { offsetOf: renamed(field.value.offsetOf) } }

@@ -1,4 +1,7 @@
+import type { Capabilities } from '../device/capabilities.ts';
+import { bindingStep } from './bind.ts';
 import type { KernelSpec } from './kernel-spec.ts';
+import { type StorageBinding, tensorOf } from './shader-part.ts';
 
 /**
  * How the workgroups of a kernel follow each other: for each batch entry its heads, for each head its tiles, for each tile
@@ -74,25 +77,41 @@ function rowsOf([t0, t1]: Range, { tiles, rows, reversed }: KernelGrid, count: n
   return [Math.min(Math.floor(from * rows), last), Math.min(Math.ceil((to + 1) * rows) - 1, last)];
 }
 
+/** How much of a buffer a kernel may bind. */
+export interface BindingLimit {
+  /** Bytes. */
+  readonly bytes: number;
+  /** Bytes by which a binding may grow when its start and end are rounded, as those within a tensor are. */
+  readonly slack: number;
+}
+
+export function bindingLimit(capabilities: Capabilities): BindingLimit {
+  const { maxStorageBufferBindingSize: bytes, minStorageBufferOffsetAlignment: coarse } = capabilities;
+  return { bytes, slack: coarse + bindingStep };
+}
+
 /**
- * The fewest pieces of one size in which a kernel touches at most `limit` bytes of each tensor: whole, or some batch entries, or
- * some heads of one, or some tiles of one head. Else the name of a tensor of which even one tile touches more.
+ * The fewest pieces of one size in which a kernel binds no more of each tensor than it may: whole, or some batch entries, or some
+ * heads of one, or some tiles of one head. Else the name of a binding of which even one tile needs more.
  */
 export function piecesOf(
   kernel: KernelSpec,
   spans: Readonly<Record<string, number>>,
   reaches: Readonly<Record<string, TensorReach>>,
-  limit: number,
+  limit: BindingLimit,
 ): readonly Piece[] | string {
   const { bindings, grid, groups } = kernel;
-  const whole = new Map<string, Range>(bindings.map(({ name }) => [name, [0, spans[name] ?? 0]]));
-  const tooLarge = ({ windows }: Piece): string | undefined =>
+  const whole = new Map<string, Range>(
+    bindings.map(binding => [binding.name, segmentOf(binding, [0, spans[tensorOf(binding)] ?? 0])]),
+  );
+  const tooLarge = ({ windows }: Piece, bytes: number): string | undefined =>
     bindings.find(({ name, elementBytes }) => {
       const [from, to] = windows.get(name) ?? [0, 0];
-      return (to - from) * elementBytes > limit;
+      return (to - from) * elementBytes > bytes;
     })?.name;
+  const inside = limit.bytes - limit.slack;
   const one: Piece = { first: 0, end: groups, windows: whole };
-  let found = tooLarge(one);
+  let found = tooLarge(one, bindings.some(({ segment }) => segment) ? inside : limit.bytes);
   if (found === undefined) return [one];
   if (!grid) return found;
   const { batches, heads, tiles, each } = grid;
@@ -104,17 +123,27 @@ export function piecesOf(
     for (let n = count; n >= 1; n = n === 1 ? 0 : Math.ceil(n / 2)) {
       const pieces = cut(batches * heads * tiles, count * size, n * size).map(([first, end]): Piece => {
         const windows = new Map(whole);
-        for (const { name } of bindings) {
-          const reach = reaches[name];
-          if (reach && (spans[name] ?? 0) > 0) windows.set(name, windowOf(reach, grid, first, end));
+        for (const binding of bindings) {
+          const tensor = tensorOf(binding);
+          const reach = reaches[tensor];
+          if (!reach || (spans[tensor] ?? 0) === 0) continue;
+          windows.set(binding.name, segmentOf(binding, windowOf(reach, grid, first, end)));
         }
         return { first: first * each, end: end * each, windows };
       });
-      found = pieces.map(tooLarge).find(name => name !== undefined);
+      found = pieces.map(piece => tooLarge(piece, inside)).find(name => name !== undefined);
       if (found === undefined) return pieces;
     }
   }
   return found ?? kernel.name;
+}
+
+/** The part of a window that a binding has: all of it, or one segment; the last has what is left. */
+function segmentOf({ segment }: StorageBinding, [from, to]: Range): Range {
+  if (!segment) return [from, to];
+  const { index, count, elements } = segment;
+  const start = Math.min(to, from + index * elements);
+  return [start, index === count - 1 ? to : Math.min(to, start + elements)];
 }
 
 /** Cuts `total` places into runs of `size`, none across a multiple of `within`. */
@@ -128,7 +157,11 @@ function cut(total: number, within: number, size: number): Range[] {
 }
 
 /** Why a kernel cannot run although it may be cut into pieces. */
-export function tooLargeReason({ name: kernel, grid }: KernelSpec, tensor: string, limit: number): string {
+export function tooLargeReason(
+  { name: kernel, grid }: KernelSpec,
+  tensor: string,
+  { bytes }: BindingLimit,
+): string {
   const least = grid ? 'a workgroup' : 'the kernel';
-  return `${least} of '${kernel}' needs more of ${tensor} at once than the ${limit} bytes that this device binds of a buffer`;
+  return `${least} of '${kernel}' needs more of ${tensor} at once than the ${bytes} bytes that this device binds of a buffer`;
 }

@@ -11,7 +11,7 @@ import { bufferUsage } from '../device/constants.ts';
 import type { GpuContext } from '../device/context.ts';
 import { GpuTensor } from '../device/gpu-tensor.ts';
 import type { KernelSpec } from './kernel-spec.ts';
-import { isInWorkspace, type StorageBinding } from './shader-part.ts';
+import { isInWorkspace, type StorageBinding, tensorOf } from './shader-part.ts';
 
 /** Where a tensor starts. */
 export interface BufferSlice {
@@ -81,7 +81,7 @@ export function planTensors(
   const tensors = new Map<string, PlanTensor>();
   for (const binding of kernels.flatMap(kernel => kernel.bindings)) {
     const { access, alignment } = binding;
-    const name = isInWorkspace(binding.name) ? 'workspace' : binding.name;
+    const name = isInWorkspace(binding.name) ? 'workspace' : tensorOf(binding);
     const seen = tensors.get(name);
     tensors.set(name, {
       name,

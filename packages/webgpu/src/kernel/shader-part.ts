@@ -16,7 +16,21 @@ export interface StorageBinding {
    * is read only, and its WGSL elements are words.
    */
   readonly gatherable?: boolean;
+  /** Binds only some of the tensor: its `elements` from index · elements on, of what a dispatch needs of it. */
+  readonly segment?: {
+    readonly of: string;
+    readonly index: number;
+    readonly count: number;
+    readonly elements: number;
+  };
 }
+
+/** The name of the binding of one segment of a tensor; the first has the tensor's own. */
+export const segmentName = (tensor: string, index: number): string =>
+  index === 0 ? tensor : `${tensor} (segment ${index})`;
+
+/** The tensor that a binding is of. */
+export const tensorOf = ({ name, segment }: StorageBinding): string => segment?.of ?? name;
 
 /** WGSL expression of array element `index` of a gatherable tensor; `variable` is its name in WGSL. */
 export const readElement = (variable: string, index: string): string => `read_${variable}(${index})`;
