@@ -2,6 +2,7 @@ import type { BackwardProblem, OperandDesc } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
 import { gradientTile } from './gradient-tile.ts';
 import { writeOperand } from './operand.ts';
+import { queryRangePart } from './sequence.ts';
 import {
   accumulate,
   accumulators,
@@ -84,6 +85,7 @@ export function dkdvKernel(
         ],
       },
       ...gradient.parts,
+      queryRangePart,
       ...(dk ? [writeOperand('dk', dk, config)] : []),
       ...(dv ? [writeOperand('dv', dv, config)] : []),
     ],

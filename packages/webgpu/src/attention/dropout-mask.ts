@@ -10,7 +10,7 @@ const lanes = 64;
 
 /**
  * Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also of pairs that are not seen; 0 beyond packed and ragged
- * sequences. A lane writes a word of four decisions.
+ * sequences. A lane writes a word of four decisions, and of the last one what is the mask's.
  */
 export function dropoutMaskKernel(problem: AttentionProblem): KernelSpec {
   const { B, Hq, Sq, Skv, q, k } = problem;
@@ -33,7 +33,6 @@ export function dropoutMaskKernel(problem: AttentionProblem): KernelSpec {
     if (P.count - first >= 4u) {
       decisions[at] = bytes;
     } else {
-      // What lies behind the mask in its last word is somebody else's.
       let own = (1u << (8u * (P.count - first))) - 1u;
       decisions[at] = (decisions[at] & ~own) | (bytes & own);
     }

@@ -58,6 +58,7 @@ export function forwardKernel(
   const finish =
     parts === 1 ? wholeResult(problem, tile, rows, config, fp8) : partialResult(problem, tile, parts);
 
+  // At the end each lane has summed its own keys: the row's sum is over all its lanes.
   const body = `
   let part = ${parts === 1 ? '0u' : 'group % P.parts'};
   let place = ${parts === 1 ? 'group' : 'group / P.parts'};
@@ -113,7 +114,6 @@ export function forwardKernel(
     }
   }
 
-  // Each lane has summed its own keys; the row's sum is over all its lanes.
   workgroupBarrier();
   ${repeat(4, r => `row_partial[(ty * 4u + ${r}u) * ${tile.tx}u + tx] = l${r};`, '\n  ')}
   workgroupBarrier();

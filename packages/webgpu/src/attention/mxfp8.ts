@@ -181,6 +181,7 @@ function scalesPart(
       : channels
         ? 's * P.scale_columns + d / 32u'
         : '(s / 32u) * P.scale_columns + d';
+  // Of the codes, 0 stands for 2^-127, which is subnormal, and 255 for NaN.
   return {
     bindings: [{ name: 'scales', element: 'u32', access: 'read', elementBytes: 1, alignment: 1 }],
     uniforms: [
@@ -195,7 +196,6 @@ function scalesPart(
     code: `fn scale_at(head: u32, s: u32, d: u32) -> f32 {
   let at = P.scales_base + head * P.scales_per_head + ${place};
   let code = (scales[at >> 2u] >> ((at & 3u) * 8u)) & 0xffu;
-  // 2^-127 is subnormal, and 255 is NaN.
   return bitcast<f32>(select(select(code << 23u, 0x00400000u, code == 0u), 0x7fc00000u, code == 255u));
 }
 

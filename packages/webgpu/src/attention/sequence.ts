@@ -89,6 +89,11 @@ function raggedField(name: RaggedName, { shape, strides }: OperandDesc): Sequenc
 /**
  * `struct Sequence` with all that depends on the batch entry alone, and the ranges of tiles that its lengths and the
  * diagonal band leave: work outside them is skipped, and tiles wholly inside need no test per score.
+ *
+ * - `sequence_at(b)`; query i stands on key i + `diagonal`.
+ * - `key_range(seq, i0, i1) -> vec2u`: the keys [x, y) that some query in [i0, i1) may see.
+ * - `tile_inside(seq, i0, i1, j0, j1) -> bool`: whether lengths and band let every query in [i0, i1) see every key in [j0, j1).
+ * - `inside4(seq, i, j) -> vec4<bool>`: the same for query i and the keys j to j + 3.
  */
 export function sequencePart(problem: AttentionProblem, operands: KernelOperands): readonly ShaderPart[] {
   const { band, Sq, Skv, Dqk, Dv, lengthsQ, lengthsKv, q } = problem;
@@ -117,7 +122,6 @@ export function sequencePart(problem: AttentionProblem, operands: KernelOperands
     {
       code: `struct Sequence {
   b: u32,
-  // Query i stands on key i + diagonal.
   diagonal: i32,
 ${fields.map(({ name }) => `  ${name}: u32,`).join('\n')}
 }
@@ -130,7 +134,6 @@ ${fields.map(({ value }) => `    ${value},`).join('\n')}
   );
 }
 
-// Keys [x, y) that some query in [i0, i1) may see.
 fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   let last = min(i1, seq.length_q);
   if (i0 >= last) {
@@ -141,25 +144,12 @@ fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
 }
 
-// Queries [x, y) that may see some key in [j0, j1).
-fn query_range(seq: Sequence, j0: u32, j1: u32) -> vec2u {
-  let last = min(j1, seq.length_kv);
-  if (j0 >= last) {
-    return vec2u(0u);
-  }
-  let low = i32(j0) - seq.diagonal - P.band_right;
-  let high = i32(last) - seq.diagonal + P.band_left;
-  return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_q))));
-}
-
-// Whether lengths and band let every query in [i0, i1) see every key in [j0, j1).
 fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
   return i1 <= seq.length_q && j1 <= seq.length_kv
     && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// The same for query i and the keys j to j + 3.
 fn inside4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let keys = vec4i(i32(j)) + vec4i(0, 1, 2, 3);
   let centre = i32(i) + seq.diagonal;
@@ -171,3 +161,16 @@ fn inside4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
     },
   ];
 }
+
+/** `query_range(seq, j0, j1) -> vec2u`: the queries [x, y) that may see some key in [j0, j1). */
+export const queryRangePart: ShaderPart = {
+  code: `fn query_range(seq: Sequence, j0: u32, j1: u32) -> vec2u {
+  let last = min(j1, seq.length_kv);
+  if (j0 >= last) {
+    return vec2u(0u);
+  }
+  let low = i32(j0) - seq.diagonal - P.band_right;
+  let high = i32(last) - seq.diagonal + P.band_left;
+  return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_q))));
+}`,
+};

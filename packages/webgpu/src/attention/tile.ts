@@ -40,7 +40,8 @@ export const repeat = (n: number, text: (k: number) => string, separator = '\n')
 
 /**
  * Workgroup memory: `pool` holds operand chunks, `weights` the tile that multiplies an operand (probabilities or their
- * gradients), `row_partial` one partial result per row and lane, `garbage` whether an operand held a NaN or infinity.
+ * gradients), `row_partial` one partial result per row and lane, `garbage` whether an operand held a NaN or infinity. A key that a
+ * query does not see has weight 0, and `weighted` keeps it from reaching the query as 0 · NaN.
  */
 export function tileDeclarations(tile: Tile): string {
   return `var<workgroup> pool: array<vec4f, ${poolVectors(tile)}>;
@@ -48,7 +49,6 @@ var<workgroup> weights: array<vec4f, ${weightVectors(tile)}>;
 var<workgroup> row_partial: array<f32, ${tileRows(tile) * tile.tx}>;
 var<workgroup> garbage: atomic<u32>;
 
-// A key that a query does not see has weight 0, and must not reach it as 0 · NaN.
 fn weighted(weight: f32, x: vec4f) -> vec4f {
   return select(weight * x, vec4f(), weight == 0.0);
 }`;
@@ -111,7 +111,10 @@ export function products(tile: Tile, all: readonly [Product] | readonly [Product
     }`;
 }
 
-/** Declares `sum0`…`sum3` and adds the products of one matrix up. */
+/**
+ * Declares `sum0`…`sum3` and adds the products of one matrix up. The four keys of a lane are neighbours, but tx places apart in the
+ * pool, so that lanes side by side read side by side.
+ */
 function sumOfProducts(tile: Tile, all: readonly Product[], sum: string, channels: string): string {
   const { tx, depth } = tile;
   const p = pitch(depth);
@@ -122,7 +125,6 @@ function sumOfProducts(tile: Tile, all: readonly Product[], sum: string, channel
     for (var d0 = 0u; d0 < channels; d0 += ${4 * depth}u) {
     workgroupBarrier();
     ${loadChunk(tile, rowsOf('a'), rows, 'r')}
-    // The four keys of a lane are neighbours, but ${tx} places apart here, so that lanes side by side read side by side.
     ${loadChunk(tile, rowsOf('b'), tileCols(tile), `${rows}u + (r & 3u) * ${tx}u + (r >> 2u)`)}
     workgroupBarrier();
     let used = min(${depth}u, (channels - d0 + 3u) / 4u);
@@ -160,7 +162,8 @@ export function accumulators(tile: Tile, name: string, D: number): string {
 
 /**
  * Adds weights · operand to the accumulators `NAMEr_n`. The sum runs over the tile's keys or queries; `watch` is a WGSL
- * condition: whether some weights may be 0 because their pair is not seen, so that garbage must be looked for.
+ * condition: whether some weights may be 0 because their pair is not seen, so that garbage must be looked for. Rows and channels
+ * beyond those that exist count as 0: what lies there is never read.
  */
 export function accumulate(
   tile: Tile,
@@ -184,7 +187,6 @@ export function accumulate(
       for (var n = lane; n < ${chunk * width}u; n += ${tileLanes(tile)}u) {
         let s = ${first} + k0 + n / ${width}u;
         let d = 4u * (n % ${width}u);
-        // Rows and channels beyond those that exist count as 0: what lies there is never read.
         var x = vec4f();
         if (s < ${end} && d < ${channels}) {
           x = ${operand.name}_load4(${row('s')}, d);

@@ -38,7 +38,7 @@ function wordsOf({ elementBytes }: StorageBinding, elements: number): number {
   return Math.ceil((elements * elementBytes) / 4) + (elementBytes < 4 && elements > 0 ? 1 : 0);
 }
 
-/** Copies a tensor's words, as they are, to word `to` of `workspace.gathered`. */
+/** Copies a tensor's words, as they are, to word `to` of `workspace.gathered`; the last may lie behind the buffer. */
 function gatherKernel({ name, elementBytes }: StorageBinding, count: number, to: number): KernelSpec {
   return kernelSpec({
     name: 'gather',
@@ -63,7 +63,6 @@ function gatherKernel({ name, elementBytes }: StorageBinding, count: number, to:
     ],
     body: `
   let n = group * ${lanes}u + lane;
-  // The word behind the last may lie behind the buffer.
   if (n < min(P.count, arrayLength(&source) - P.source_base)) {
     target_words[P.target_base + P.to + n] = source[P.source_base + n];
   }`,

@@ -3,7 +3,9 @@ import type { WgslPiece } from '@tilewise/philox/wgsl';
 
 /**
  * `NAME_bits(x: vec4f) -> vec4u`: f32 to the codes of a smaller float, to nearest, ties to even, with core's overflow. With
- * integers, as WGSL lets floats round either way, and without branches, which are dear on four values at once.
+ * integers, as WGSL lets floats round either way, and without branches, which are dear on four values at once. A carry out of the
+ * mantissa moves on into the exponent, as it should. Below the normal numbers the unit is fixed, and from half of it down the
+ * shift takes everything away.
  */
 export function encodeSmallFloat(name: string, format: FloatLayout): WgslPiece {
   const { bits, mantissaBits, bias, maxCode, nan, overflow, overflowCode } = format;
@@ -15,9 +17,7 @@ export function encodeSmallFloat(name: string, format: FloatLayout): WgslPiece {
     code: `fn ${name}_bits(x: vec4f) -> vec4u {
   let bits = bitcast<vec4u>(x);
   let a = bits & vec4u(0x7fffffffu);
-  // A carry out of the mantissa moves on into the exponent, which is what it should do.
   let normal = (a + ((a >> vec4u(${shift}u)) & vec4u(1u)) - vec4u(${rebase}u)) >> vec4u(${shift}u);
-  // Below the normal numbers the unit is fixed; from half of it down the shift takes everything away.
   let drop = min(vec4u(${151 - bias - mantissaBits}u) - min(a >> vec4u(23u), vec4u(${127 - bias}u)), vec4u(31u));
   let mantissa = (a & vec4u(0x7fffffu)) | vec4u(0x800000u);
   let kept = mantissa >> drop;
