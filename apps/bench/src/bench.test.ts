@@ -93,6 +93,26 @@ describe('suites', () => {
     ]);
   }, 30_000);
 
+  test('cpu measures the engine next to a matmul, without onnxruntime-web where there is none', async () => {
+    const { code, out } = await run(['cpu', '--quick', '--rounds', '1', '--json'], ...suites);
+    expect(code).toBe(0);
+    const row = JSON.parse(out[0]);
+    expect(row).toMatchObject({ suite: 'cpu', 'B×H×S×D': '1×2×512×64', mask: 'causal', onnxruntime: '' });
+    for (const name of ['fwd GFLOP/s', 'bwd GFLOP/s', 'matmul', 'fwd ×2 threads']) {
+      expect(row[name]).toBeGreaterThan(0);
+    }
+  }, 60_000);
+
+  test.each([
+    ['--rounds', '0', "--rounds takes a whole number of at least 1, not '0'."],
+    ['--variant', 'avx', "--variant is one of wasm-relaxed-simd, wasm-simd, typescript, not 'avx'."],
+    ['--onnxruntime', '/nowhere', '--onnxruntime: onnxruntime-web is not installed in /nowhere'],
+  ])('cpu refuses %s %s', async (option, value, message) => {
+    const { code, errors } = await run(['cpu', '--quick', option, value], ...suites);
+    expect(code).toBe(2);
+    expect(errors[0]).toContain(message);
+  });
+
   test.each([
     ['--engine', 'cuda', "--engine is one of cpu, webgpu, not 'cuda'."],
     ['--shapes', '1x2x3', "--shapes takes shapes such as 1x4x512x64, not '1x2x3'."],

@@ -1,0 +1,177 @@
+import { cost, type Engine, normalise, type Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { type MatmulRoof, matmulRoof } from '../matmul-roof.ts';
+import { normalInputs } from '../normal-inputs.ts';
+import { loadOnnxRuntime, type OnnxAttention } from '../onnxruntime.ts';
+import { checkBackward, checkForward, sampleRows } from '../sampled-reference.ts';
+import { type Suite, type SuiteOptions, UsageError, WrongResult } from '../suite.ts';
+import type { Row } from '../table.ts';
+
+type DType = 'f32' | 'f16' | 'bf16';
+
+/** What one row is about. */
+interface Case {
+  readonly H: number;
+  readonly S: number;
+  readonly D: number;
+  readonly causal: boolean;
+  readonly dtype: DType;
+}
+
+const variants = ['wasm-relaxed-simd', 'wasm-simd', 'typescript'] as const;
+
+/** The CPU engine next to what WebAssembly can do at most, and next to onnxruntime-web. */
+export const cpu: Suite = {
+  name: 'cpu',
+  summary:
+    'GFLOP/s of the CPU engine on one thread, next to a plain matmul of the same inner size (targets: forward 0.85, backward 0.75), ' +
+    'to onnxruntime-web (target: 1.3) and to two threads (target: 1.8); bf16 and f16 next to f32 (target: 1.15)',
+  options: {
+    quick: { meaning: 'only the smallest shape' },
+    rounds: { value: 'N', meaning: 'measure each N times in turn and take the best, instead of 5' },
+    variant: { value: variants.join('|'), meaning: 'kernels other than the best of this host' },
+    onnxruntime: {
+      value: 'DIR',
+      meaning: 'where onnxruntime-web is installed; without it, its columns are empty',
+    },
+  },
+  async run(options, progress) {
+    const settings = await settle(options);
+    const rows: Row[] = [];
+    for (const given of casesOf(options.quick === true)) {
+      progress(`${given.dtype} 1×${given.H}×${given.S}×${given.D} ${given.causal ? 'causal' : 'full'}`);
+      const times = await measure(given, settings);
+      rows.push(rowOf(given, times, rows, settings.one.description));
+    }
+    return rows;
+  },
+};
+
+interface Settings {
+  readonly one: Engine<Tensor>;
+  readonly two: Engine<Tensor>;
+  readonly rounds: number;
+  readonly relaxed: boolean;
+  readonly onnx: OnnxAttention | null;
+}
+
+async function settle({ rounds = '5', variant, onnxruntime }: SuiteOptions): Promise<Settings> {
+  const count = Number(rounds);
+  if (!Number.isSafeInteger(count) || count < 1) {
+    throw new UsageError(`--rounds takes a whole number of at least 1, not '${rounds}'.`);
+  }
+  const chosen = variants.find(name => name === variant);
+  if (variant !== undefined && !chosen) {
+    throw new UsageError(`--variant is one of ${variants.join(', ')}, not '${variant}'.`);
+  }
+  const one = cpuEngine({ threads: 1, variant: chosen });
+  return {
+    one,
+    two: cpuEngine({ threads: 2, variant: chosen }),
+    rounds: count,
+    relaxed: one.description.includes('relaxed'),
+    onnx: typeof onnxruntime === 'string' ? await loadOnnxRuntime(onnxruntime) : null,
+  };
+}
+
+function casesOf(quick: boolean): Case[] {
+  if (quick) return [{ H: 2, S: 512, D: 64, causal: true, dtype: 'f32' }];
+  const shapes = [64, 128].flatMap(D => [512, 1024, 4096].map(S => ({ H: S === 4096 ? 2 : 8, S, D })));
+  const masks = [false, true];
+  return [
+    ...shapes.flatMap(shape => masks.map(causal => ({ ...shape, causal, dtype: 'f32' as const }))),
+    ...(['f32', 'f16', 'bf16'] as const).map(dtype => ({ H: 8, S: 1024, D: 64, causal: false, dtype })),
+  ];
+}
+
+/** Best times in milliseconds. */
+interface Times {
+  readonly forward: number;
+  readonly backward: number;
+  readonly forwardOnTwo: number;
+  readonly backwardOnTwo: number;
+  readonly onnx: number | null;
+  /** Per floating-point operation. */
+  readonly matmul: number;
+}
+
+/** Everything in turn, round after round, so that a busy machine slows all of them down alike. */
+async function measure({ H, S, D, causal, dtype }: Case, settings: Settings): Promise<Times> {
+  const { one, two, rounds, relaxed, onnx } = settings;
+  const exact = normalInputs(['q', 'k', 'v', 'dO'], [1, H, S, D]);
+  const [q, k, v, dO] = [exact.q, exact.k, exact.v, exact.dO].map(t => t.cast(dtype));
+  const options = { causal };
+  const { o, lse } = await one.sdpa(q, k, v, options);
+  const inputs = { q, k, v, o, lse, dO };
+  const gradients = await one.sdpaBackward(inputs, options);
+  if (dtype === 'f32') {
+    const call = { q, k, v, causal };
+    const places = sampleRows(call, 4);
+    checkForward(call, { o, lse }, places);
+    checkBackward(call, { o, lse, dO, ...gradients }, places);
+  }
+  const session = onnx && dtype === 'f32' ? await onnx.open(q, k, v, causal) : null;
+  if (session) checkSame(await session.run(), o);
+  const roof = await matmulRoof(D, relaxed);
+
+  const best = { forward: Infinity, backward: Infinity, forwardOnTwo: Infinity, backwardOnTwo: Infinity };
+  let bestOnnx = session ? Infinity : null;
+  let matmul = Infinity;
+  for (let round = 0; round < rounds; round++) {
+    matmul = Math.min(matmul, timeMatmul(roof));
+    best.forward = Math.min(best.forward, await timed(() => one.sdpa(q, k, v, options)));
+    best.forwardOnTwo = Math.min(best.forwardOnTwo, await timed(() => two.sdpa(q, k, v, options)));
+    if (session) bestOnnx = Math.min(bestOnnx ?? Infinity, await timed(() => session.run()));
+    best.backward = Math.min(best.backward, await timed(() => one.sdpaBackward(inputs, options)));
+    best.backwardOnTwo = Math.min(best.backwardOnTwo, await timed(() => two.sdpaBackward(inputs, options)));
+  }
+  await session?.close();
+  return { ...best, onnx: bestOnnx, matmul };
+}
+
+const ROOF_MS = 30;
+
+function timeMatmul({ flops, run }: MatmulRoof): number {
+  const start = performance.now();
+  let runs = 0;
+  let took = 0;
+  while (took < ROOF_MS) {
+    for (let n = 0; n < 20; n++) run();
+    runs += 20;
+    took = performance.now() - start;
+  }
+  return took / runs / flops;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+function checkSame(got: Tensor, want: Tensor): void {
+  const expected = want.toFloat32();
+  const wrong = got.toFloat32().findIndex((x, n) => !(Math.abs(x - expected[n]) < 1e-4));
+  if (wrong >= 0) throw new WrongResult(`onnxruntime-web disagrees at element ${wrong} of o`);
+}
+
+function rowOf({ H, S, D, causal, dtype }: Case, times: Times, before: readonly Row[], on: string): Row {
+  const shape: [number, number, number, number] = [1, H, S, D];
+  const { q } = normalInputs(['q'], shape);
+  const { forward, backward } = cost(normalise({ q, k: q, v: q }, { causal }).problem);
+  const roof = 1 / times.matmul / 1e6;
+  const fwd = forward.flops / times.forward / 1e6;
+  const bwd = backward.flops / times.backward / 1e6;
+  const onnx = times.onnx && forward.flops / times.onnx / 1e6;
+  const total = times.forward + times.backward;
+  const f32 = dtype === 'f32' ? '' : before.filter(row => row.dtype === 'f32').at(-1)?.ms;
+  return {
+    ...{ 'B×H×S×D': shape.join('×'), mask: causal ? 'causal' : 'full', dtype, ms: total },
+    ...{ 'fwd GFLOP/s': fwd, 'bwd GFLOP/s': bwd, matmul: roof },
+    ...{ 'fwd/matmul': fwd / roof, 'bwd/matmul': bwd / roof },
+    ...{ onnxruntime: onnx ?? '', 'fwd/onnx': onnx ? fwd / onnx : '' },
+    ...{ 'fwd ×2 threads': times.forward / times.forwardOnTwo },
+    ...{ 'bwd ×2 threads': times.backward / times.backwardOnTwo },
+    ...{ 'time/f32': typeof f32 === 'number' ? total / f32 : '', on },
+  };
+}
