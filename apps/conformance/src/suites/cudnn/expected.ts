@@ -29,13 +29,14 @@ export function expectedResults(call: Call): Expected {
   }
   if (dropoutMask) forward.dropoutMask = dropoutMask.toFloat64();
 
-  const backward = concrete.backward ? gradients(call, options, results) : { results: {}, fp8: {} };
+  const scales = call.fp8 ? outputScales(call, forward) : {};
+  const backward = concrete.backward ? gradients(call, options, results, scales) : { results: {}, fp8: {} };
   const { problem, operands } = normalise({ q, k, v }, options);
   const { queryRange } = createVisibility(problem, operands);
   return {
     forward,
     backward: backward.results,
-    fp8: call.fp8 && { ...call.fp8, ...outputScales(call, forward), ...backward.fp8 },
+    fp8: call.fp8 && { ...call.fp8, ...scales, ...backward.fp8 },
     isUnseen: (b, j) => {
       const [from, to] = queryRange(b, j);
       return from === to;
@@ -48,21 +49,31 @@ interface Gradients {
   readonly fp8: Fp8Numbers;
 }
 
-/** By the FP8 contract, dS is rounded with a scale for its own largest value, so that is measured first. */
-function gradients(call: Call, options: SdpaOptions<Tensor>, { o, lse }: ForwardFloat64): Gradients {
+/**
+ * The gradients from o as it is stored: an input of backward like the others. By the FP8 contract, dS is rounded with a scale for
+ * its own largest value, so that is measured first.
+ */
+function gradients(
+  call: Call,
+  options: SdpaOptions<Tensor>,
+  { o, lse }: ForwardFloat64,
+  { scaleO = 1, descaleO = 1 }: Fp8Numbers,
+): Gradients {
   const { concrete, exact } = call;
   const { q, k, v, dO } = exact;
-  const asked = { ...options, ...backwardOptions(concrete) };
-  const inputs = { q, k, v, o, lse, dO };
+  const fp8 = call.fp8 && { ...call.fp8, descaleO };
+  const asked = { ...options, ...(fp8 && { fp8 }), ...backwardOptions(concrete) };
+  const stored = o.values.map(x => x * scaleO);
+  const inputs = { q, k, v, o: Tensor.from(stored, o.shape, { dtype: concrete.outDType }), lse, dO };
   const run = (more: SdpaOptions<Tensor> = {}): Record<string, Float64Array> => {
     const { dCaptures: _, ...results } = sdpaBackwardFloat64(inputs, { ...asked, ...more });
     return Object.fromEntries(Object.entries(results).map(([name, { values }]) => [name, values]));
   };
-  if (!call.fp8) return { results: run(), fp8: {} };
+  if (!fp8) return { results: run(), fp8: {} };
   const [amaxDP] = run().amaxDP;
   const scaleDP = fp8Scale(concrete.dtype, amaxDP);
   const rounded = { scaleDP, descaleDP: 1 / scaleDP };
-  const results = run({ fp8: { ...call.fp8, ...rounded } });
+  const results = run({ fp8: { ...fp8, ...rounded } });
   const { outDType } = concrete;
   return {
     results,
