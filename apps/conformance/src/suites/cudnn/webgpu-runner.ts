@@ -177,7 +177,8 @@ const amaxNames = ['amaxS', 'amaxO', 'amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as 
 
 /** The list that plans bind as `fp8`: all scalars, then the largest values. */
 function fp8List({ fp8 }: { readonly fp8?: Fp8Scalars<Tensor> }): Tensor {
-  const values = fp8 ? fp8ScalarNames.map(name => fp8[name].toFloat32()[0]) : [];
+  // Without scalars, in MXFP8, it has their places all the same.
+  const values = fp8ScalarNames.map(name => fp8?.[name].toFloat32()[0] ?? 1);
   const all = [...values, ...amaxNames.map(() => 0)];
   return Tensor.from(all, [all.length]);
 }
