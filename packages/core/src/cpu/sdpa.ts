@@ -35,7 +35,7 @@ export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tenso
 export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   inputs: BackwardInputs<Tensor>,
   options: SdpaBackwardOptions<Tensor, G> = {},
-): SdpaGradients<Tensor, G> & { readonly dCaptures?: Readonly<Record<string, Tensor>> } {
+): SdpaGradients<Tensor, G> {
   const { problem, operands } = normaliseBackward(inputs, options);
   return gradientsOf(withKernels(bestVariant(), kernels => backward(problem, operands, { kernels })));
 }
@@ -44,7 +44,7 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
 export function gradientsOf<G extends GradientName>({
   gradients,
   dCaptures,
-}: BackwardResults): SdpaGradients<Tensor, G> & { readonly dCaptures?: Readonly<Record<string, Tensor>> } {
+}: BackwardResults): SdpaGradients<Tensor, G> {
   const asked = gradients as SdpaGradients<Tensor, G>;
   return dCaptures ? { ...asked, dCaptures } : asked;
 }

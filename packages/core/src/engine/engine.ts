@@ -32,7 +32,11 @@ export interface SdpaResult<T = Tensor> {
 
 /** Gradients by name, each with the shape of what it is the gradient of; those asked for are there. Largest values are f32 (1). */
 export type SdpaGradients<T = Tensor, G extends GradientName = 'dq' | 'dk' | 'dv'> = Readonly<
-  Record<G, T> & Partial<Record<GradientName | BackwardAmaxName, T>>
+  Record<G, T> &
+    Partial<Record<GradientName | BackwardAmaxName, T>> & {
+      /** Of the tensors that the score mod loads floats from, by name, each in its shape and dtype; absent without them. */
+      dCaptures?: Readonly<Record<string, T>>;
+    }
 >;
 
 /**

@@ -49,7 +49,7 @@ export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tenso
 export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   inputs: BackwardInputs<Tensor>,
   options: SdpaBackwardOptions<Tensor, G> = {},
-): SdpaGradients<Tensor, G> & { readonly dCaptures?: Readonly<Record<string, Tensor>> } {
+): SdpaGradients<Tensor, G> {
   const results = sdpaBackwardFloat64(inputs, options);
   const { bias, scoreMod, mxfp8, gradDType = mxfp8 && inputs.dO.dtype } = options;
   const dtypes: Readonly<Record<GradientName | BackwardAmaxName, DType>> = {

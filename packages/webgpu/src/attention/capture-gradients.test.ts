@@ -5,7 +5,7 @@ import { type AttentionCall, exactResults, gpuResults, normal } from '../../test
 import { callersDevice } from '../../testing/device-buffers.ts';
 import { expectAgreement, expectSameBits } from '../../testing/expect-agreement.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
-import { checkSupport, createContext } from '../index.ts';
+import { checkSupport, createContext, sdpaVjp } from '../index.ts';
 import { backwardTensorSpans } from './tensors.ts';
 
 const { add, load, mul, sub } = e;
@@ -96,6 +96,15 @@ test('two runs give the same bits', async () => {
   const scoreMod = e.relativeBiasMod(normal([H, 7], 5));
   const call = { ...tensors, options: { scoreMod } };
   expectSameBits(await gpuResults(ctx, call), await gpuResults(ctx, call));
+});
+
+test('sdpaVjp gives them too', async () => {
+  const ctx = await sharedContext();
+  const [q, k, v, dO] = [tensors.q, tensors.k, tensors.v, tensors.dO].map(t => ctx.upload(t));
+  const scoreMod = e.relativeBiasMod(normal([H, 7], 5));
+  const { dCaptures } = sdpaVjp(ctx, q, k, v, { scoreMod }).backward(dO);
+  expect(Object.keys(dCaptures ?? {})).toEqual(['relativeBias']);
+  expect(dCaptures?.relativeBias?.shape).toEqual([H, 7]);
 });
 
 test('on a device that binds eight buffers, lists and masks are read from the workspace that is written', async () => {

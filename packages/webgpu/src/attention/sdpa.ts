@@ -71,7 +71,8 @@ export function sdpa(
 
 /**
  * Attention backward, enqueued at once: the gradients asked for, contiguous, each in the shape and dtype of what it is the
- * gradient of (dAlibi and dsink: f32). When the score mod loads floats, `dCaptures` has the gradient of each such tensor. `o` and `lse` are those of `sdpa` with the same options; the dropout mask is drawn again.
+ * gradient of (dAlibi and dsink: f32). When the score mod loads floats, `dCaptures` has the gradient of each such tensor. `o` and
+ * `lse` are those of `sdpa` with the same options; the dropout mask is drawn again.
  * Two runs give the same bits.
  * @throws as `sdpa`.
  */
@@ -79,7 +80,7 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   ctx: GpuContext,
   inputs: BackwardInputs<GpuTensor>,
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
-): SdpaGradients<GpuTensor, G> & { readonly dCaptures?: Readonly<Record<string, GpuTensor>> } {
+): SdpaGradients<GpuTensor, G> {
   ctx.checkAlive();
   for (const [name, tensor] of Object.entries(inputs)) if (tensor) ctx.checkOwn(name, tensor);
   const { problem, operands } = normaliseBackwardCall<GpuTensor | Tensor>(inputs, options);
