@@ -35,6 +35,8 @@ export interface Draft {
   tokensKv: number;
   /** Positions per page of k and v; null where they are not paged. */
   readonly pageSize: Record<'k' | 'v', number | null>;
+  /** Whether page tables are packed. */
+  packedPages: boolean;
   /** What lies in gaps, behind the lengths and behind packed tokens. */
   garbage: number;
   /** Whether there is a backward call. */

@@ -9,15 +9,25 @@ export function pagedOperand(draft: Draft, name: 'k' | 'v', size: number): Strid
   const blocks = Math.max(1, B * pages);
   // How many positions of each block some sequence sees.
   const used = new Array<number>(blocks).fill(0);
-  const table = strided([B, pages], { dtype: 'i32' }, ([b, n]) => {
+  const entry = (b: number, n: number): number => {
     const needed = Math.min(size, lengthsKv[b] - n * size);
     // Entries that no key needs may hold anything.
     if (needed <= 0) return random.pick([-1, 0, 2 ** 30]);
     const block = random.integer(0, blocks - 1);
     used[block] = Math.max(used[block], needed);
     return block;
-  });
-  options[name === 'k' ? 'pageTableK' : 'pageTableV'] = table;
+  };
+  const side = name === 'k' ? 'K' : 'V';
+  if (draft.packedPages) {
+    const counts = lengthsKv.map(length => Math.ceil(length / size) + random.integer(0, 1));
+    const entries = counts.flatMap((count, b) => Array.from({ length: count }, (_, n) => entry(b, n)));
+    const starts = counts.map((_, b) => counts.slice(0, b).reduce((sum, n) => sum + n, 0));
+    options[`cuPages${side}`] = [...starts, entries.length];
+    // With an entry behind the last, so that the table is never empty.
+    options[`pageTable${side}`] = strided([entries.length + 1], { dtype: 'i32' }, ([n]) => entries[n] ?? -1);
+  } else {
+    options[`pageTable${side}`] = strided([B, pages], { dtype: 'i32' }, ([b, n]) => entry(b, n));
+  }
   // A dense k or v says itself how many positions there are.
   if (draft.pageSize.k && draft.pageSize.v) options.maxSeqLenKv = Skv;
   return strided([blocks, H, size, D], { dtype: dtype[name], gaps: garbage }, ([block, , s]) =>

@@ -42,6 +42,7 @@ export function makeProblem(choice: Choice, seed: number, number: number): Rando
     tokensQ: 0,
     tokensKv: 0,
     pageSize: { k: null, v: null },
+    packedPages: false,
     garbage: 0,
     backward: true,
     backwardInputs: {},

@@ -7,6 +7,7 @@ import { dLse } from './d-lse.ts';
 import { dropout } from './dropout.ts';
 import { extents } from './extents.ts';
 import { garbage } from './garbage.ts';
+import { gradDType } from './grad-dtype.ts';
 import { gradients } from './gradients.ts';
 import { headSizes } from './head-sizes.ts';
 import { heads } from './heads.ts';
@@ -50,4 +51,5 @@ export const randomOptions: readonly RandomOption[] = [
   outputs,
   dLse,
   gradients,
+  gradDType,
 ];

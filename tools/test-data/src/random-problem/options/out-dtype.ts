@@ -5,7 +5,7 @@ import type { DataType } from '../storage.ts';
 export const outDType: RandomOption = option<DataType | null>({
   name: 'outDType',
   kind: 'structure',
-  values: [null, 'f32', 'f16', 'bf16'],
+  values: [null, 'f32', 'f16', 'f8e4m3'],
   size(draft, dtype) {
     if (dtype) draft.dtype.dO = dtype;
   },

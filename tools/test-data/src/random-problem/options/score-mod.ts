@@ -23,7 +23,7 @@ import {
 export const scoreMod: RandomOption = option({
   name: 'scoreMod',
   kind: 'structure',
-  values: [null, 'parity', 'tanh by head', 'square', 'table', 'table of halves'],
+  values: [null, 'parity', 'tanh by head', 'table', 'table of halves'],
   add({ options, random, Hq }, value) {
     if (value === 'parity')
       options.scoreMod = {
@@ -33,7 +33,6 @@ export const scoreMod: RandomOption = option({
       options.scoreMod = {
         expr: plus(mul(constant(3), tanh(mul(score, constant(0.25)))), mul(f32(plus(h, b)), constant(0.2))),
       };
-    if (value === 'square') options.scoreMod = { expr: mul(constant(-0.02), mul(score, score)) };
     if (value?.startsWith('table')) {
       const reach = random.integer(0, 6);
       const dtype = value === 'table' ? 'f32' : 'f16';

@@ -6,7 +6,7 @@ import type { DataType } from '../storage.ts';
 export const storageDType: RandomOption = option<DataType>({
   name: 'dtype',
   kind: 'structure',
-  values: ['f32', 'f16', 'bf16'],
+  values: ['f32', 'f16', 'bf16', 'f8e4m3', 'f8e5m2'],
   size(draft, dtype) {
     for (const name of ['q', 'k', 'v', 'dO'] satisfies OperandName[]) draft.dtype[name] = dtype;
   },
