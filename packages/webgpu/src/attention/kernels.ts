@@ -74,7 +74,7 @@ export function backwardKernels(
   tools: ExprTools | null = null,
   tile: Tile = defaultTile,
 ): KernelSpec[] {
-  const spans = backwardTensorSpans(problem, gradients);
+  const spans = backwardTensorSpans(problem, gradients, tile);
   const room = roomOn(capabilities, spans);
   const config: TileConfig = { tile, unaligned, tools, room };
   const needs = { spans, reaches: backwardReaches(problem, gradients), capabilities };
@@ -104,7 +104,7 @@ function gradientKernels(
   config: TileConfig,
 ): KernelSpec[] {
   const { room } = config;
-  const spans = backwardTensorSpans(problem, gradients);
+  const spans = backwardTensorSpans(problem, gradients, config.tile);
   const needs = { spans, reaches: backwardReaches(problem, gradients), capabilities };
   const made = (make: (config: TileConfig) => KernelSpec, base: TileConfig = config): KernelSpec =>
     withSegments(segments => make({ ...base, segments }), needs);

@@ -77,7 +77,7 @@ test.each<Tile>([
   const layouts = { dq: forward.q, dk: forward.k, dv: forward.v };
   const kernels = backwardKernels(problem, layouts, ctx.capabilities, new Set(), null, tile);
   const names = problem.gradients;
-  expectAgreement(await run(kernels, backwardTensorSpans(problem, layouts), names), only(names), {
+  expectAgreement(await run(kernels, backwardTensorSpans(problem, layouts, tile), names), only(names), {
     distance: 90,
   });
 });
