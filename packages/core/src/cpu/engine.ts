@@ -1,7 +1,7 @@
 import { normalise, normaliseBackward } from '../attention/normalise.ts';
-import type { Engine } from '../engine/engine.ts';
 import { hostEngine } from '../engine/host-engine.ts';
 import { InvalidArgumentError, UnsupportedError } from '../errors.ts';
+import type { TensorEngine } from '../primitive/primitive-engine.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { backward } from './backward.ts';
 import { forward } from './forward.ts';
@@ -39,7 +39,7 @@ const WORTH_THREADS = 3e7;
  * @throws InvalidArgumentError when `threads` is no whole number of at least 1 or `variant` is unknown; UnsupportedError when
  * this host lacks the instructions of `variant`.
  */
-export function cpuEngine(options: CpuEngineOptions = {}): Engine<Tensor> {
+export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> {
   const variant = checkVariant(options.variant);
   const threads = checkThreads(options.threads);
   const count = threads === 1 ? 'one thread' : `up to ${threads} threads`;

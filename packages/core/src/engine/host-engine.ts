@@ -1,7 +1,9 @@
 import type { BackwardInputs } from '../attention/normalise.ts';
 import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options.ts';
+import { hostPrimitives } from '../primitive/host/host-primitives.ts';
+import type { TensorEngine } from '../primitive/primitive-engine.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import type { Engine, SdpaGradients, SdpaResult } from './engine.ts';
+import type { SdpaGradients, SdpaResult } from './engine.ts';
 
 /** Attention on host tensors, at once. */
 export interface HostAttention {
@@ -17,7 +19,7 @@ export function hostEngine(
   name: string,
   description: string,
   { sdpa, sdpaBackward }: HostAttention,
-): Engine<Tensor> {
+): TensorEngine<Tensor> {
   return {
     name,
     description,
@@ -25,6 +27,7 @@ export function hostEngine(
     upload: tensor => tensor,
     download: async tensor => tensor,
     release: () => {},
+    primitives: hostPrimitives,
     sdpa: async (q, k, v, options) => sdpa(q, k, v, options),
     sdpaBackward: async (inputs, options) => sdpaBackward(inputs, options),
   };

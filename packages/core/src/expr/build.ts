@@ -94,6 +94,16 @@ export function tanh(x: NumericOperand): NumericExpr {
   return unary('tanh', x);
 }
 
+/** The error function 2/√π ∫₀ˣ e^(−t²) dt in f32. */
+export function erf(x: NumericOperand): NumericExpr {
+  return unary('erf', x);
+}
+
+/** The nearest integer, the even one of two that are as near, in f32. */
+export function round(x: NumericOperand): NumericExpr {
+  return unary('round', x);
+}
+
 /** Sine in f32, of radians. */
 export function sin(x: NumericOperand): NumericExpr {
   return unary('sin', x);

@@ -82,6 +82,8 @@ function unaryDerivative(op: UnaryOp, y: Expr, a: Expr, da: Expr): Expr {
       return over(da, times(constant(2), y));
     case 'tanh':
       return times(minus(one, times(y, y)), da);
+    case 'erf':
+      return times(times(constant(2 / Math.sqrt(Math.PI)), unary('exp', negative(times(a, a)))), da);
     case 'sin':
       return times(unary('cos', a), da);
     case 'cos':

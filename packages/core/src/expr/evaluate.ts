@@ -1,5 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts';
+import { erf } from './erf.ts';
 import type { BinaryOp, Expr, UnaryOp, VariableName } from './expr.ts';
+import { roundHalfEven } from './round.ts';
 
 /** Value of an expression at one place of the score matrix; a bool is 0 or 1. */
 export type Evaluate = (score: number, b: number, h: number, q: number, kv: number) => number;
@@ -25,6 +27,8 @@ export const unaryFunctions: Readonly<Record<UnaryOp, (a: number) => number>> = 
   log: Math.log,
   sqrt: Math.sqrt,
   tanh: Math.tanh,
+  erf,
+  round: roundHalfEven,
   sin: Math.sin,
   cos: Math.cos,
   not: a => 1 - a,

@@ -4,7 +4,19 @@ export type ExprType = 'f32' | 'i32' | 'bool';
 /** What a mod may look at: the score so far (f32) and its place: batch, query head, query and key index (i32). */
 export type VariableName = 'score' | 'b' | 'h' | 'q' | 'kv';
 
-export type UnaryOp = 'neg' | 'abs' | 'exp' | 'log' | 'sqrt' | 'tanh' | 'sin' | 'cos' | 'not' | 'toF32';
+export type UnaryOp =
+  | 'neg'
+  | 'abs'
+  | 'exp'
+  | 'log'
+  | 'sqrt'
+  | 'tanh'
+  | 'erf'
+  | 'round'
+  | 'sin'
+  | 'cos'
+  | 'not'
+  | 'toF32';
 
 /** `div` is of f32; `floorDiv` and `mod` are of i32 and round towards −∞. */
 export type BinaryOp =

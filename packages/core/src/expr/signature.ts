@@ -24,6 +24,8 @@ const unarySignatures: Readonly<Record<UnaryOp, Signature>> = {
   log: { takes: 'f32', gives: 'f32' },
   sqrt: { takes: 'f32', gives: 'f32' },
   tanh: { takes: 'f32', gives: 'f32' },
+  erf: { takes: 'f32', gives: 'f32' },
+  round: { takes: 'f32', gives: 'f32' },
   sin: { takes: 'f32', gives: 'f32' },
   cos: { takes: 'f32', gives: 'f32' },
   not: { takes: 'bool', gives: 'bool' },

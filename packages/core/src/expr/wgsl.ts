@@ -28,7 +28,8 @@ export interface WgslExpression {
  * round towards 0), a power that takes a negative base (WGSL's is exp2(y·log2 x)), and a tanh that is right within a few units in
  * the last place (WGSL's may be sinh/cosh, which overflows for large arguments and loses its digits near 0, where the series is
  * within 1e-9 relative), and sine and cosine (WGSL's are good to 2^-11, and on [−π, π] only): Taylor series around the nearest
- * multiple of π/2, which is taken off in three parts, so that up to some thousand turns little is lost.
+ * multiple of π/2, which is taken off in three parts, so that up to some thousand turns little is lost, and the error function, to
+ * 1.5e-7 (Abramowitz and Stegun 7.1.26).
  */
 export const exprFunctionsWgsl = `fn expr_floor_div(a: i32, b: i32) -> i32 {
   let r = a % b;
@@ -64,6 +65,13 @@ fn expr_sin(x: f32) -> f32 {
 }
 fn expr_cos(x: f32) -> f32 {
   return expr_sin_of_quadrant(x, 1i);
+}
+fn expr_erf(x: f32) -> f32 {
+  let a = abs(x);
+  let t = 1f / (1f + 0.3275911f * a);
+  let p = ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t + 0.254829592f) * t;
+  let y = 1f - p * exp(-a * a);
+  return select(y, -y, x < 0f);
 }
 `;
 
@@ -156,6 +164,7 @@ function writeUnary(op: UnaryOp, a: string): string {
     case 'toF32':
       return `f32(${a})`;
     case 'tanh':
+    case 'erf':
     case 'sin':
     case 'cos':
       return `expr_${op}(${a})`;

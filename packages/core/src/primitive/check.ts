@@ -1,0 +1,93 @@
+import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { dtypeInfo } from '../tensor/dtype.ts';
+import { type Shape, sameShape } from '../tensor/shape.ts';
+import type { TensorDesc } from '../tensor/tensor.ts';
+import type { Primitive } from './primitive.ts';
+
+const arity: Readonly<
+  Record<Primitive['kind'], readonly [inputs: number | null, outputs: readonly number[]]>
+> = {
+  map: [null, [1]],
+  reduce: [null, [1]],
+  matmul: [2, [1]],
+  softmax: [1, [1, 2]],
+  random: [null, [1]],
+  'scatter-add': [2, [1]],
+};
+
+/**
+ * Checks that tensors fit a primitive.
+ * @throws InvalidArgumentError for their number, InvalidShapeError or InvalidDTypeError naming the tensor.
+ */
+export function checkPrimitive(
+  primitive: Primitive,
+  inputs: readonly TensorDesc[],
+  outputs: readonly TensorDesc[],
+): void {
+  const [takes, gives] = arity[primitive.kind];
+  if (takes !== null && inputs.length !== takes) {
+    throw new InvalidArgumentError('inputs', `must be ${takes} for ${primitive.kind}, got ${inputs.length}`);
+  }
+  if (!gives.includes(outputs.length)) {
+    throw new InvalidArgumentError(
+      'outputs',
+      `must be ${gives.join(' or ')} for ${primitive.kind}, got ${outputs.length}`,
+    );
+  }
+  const [output] = outputs;
+  switch (primitive.kind) {
+    case 'map':
+      return;
+    case 'reduce': {
+      const kept = primitive.domain.map((n, d) => (primitive.axes.includes(d) ? 1 : n));
+      requireShape('outputs[0]', output.shape, kept);
+      return;
+    }
+    case 'matmul':
+      checkMatMul(inputs, output);
+      return;
+    case 'softmax': {
+      const [source] = inputs;
+      requireShape('outputs[0]', output.shape, source.shape);
+      const stats = source.shape.map((n, d) => (d === primitive.axis ? 1 : n));
+      if (outputs[1]) requireShape('outputs[1]', outputs[1].shape, stats);
+      return;
+    }
+    case 'random': {
+      const [seed, offset, p] = inputs;
+      requireShape('seed', seed.shape, [2]);
+      requireShape('offset', offset.shape, [2]);
+      if (primitive.distribution === 'bernoulli') requireShape('p', p.shape, []);
+      return;
+    }
+    case 'scatter-add': {
+      const [indices, updates] = inputs;
+      requireShape('updates', updates.shape, [indices.shape[0], output.shape[1]]);
+      if (dtypeInfo[indices.dtype].kind !== 'integer') {
+        throw new InvalidDTypeError('indices', `must be integers, got ${indices.dtype}`);
+      }
+    }
+  }
+}
+
+function checkMatMul([a, b]: readonly TensorDesc[], c: TensorDesc): void {
+  for (const [name, t] of [
+    ['A', a],
+    ['B', b],
+    ['C', c],
+  ] as const) {
+    if (t.shape.length < 2) throw new InvalidShapeError(name, `must have rank 2 or more, got [${t.shape}]`);
+  }
+  const [m, k] = a.shape.slice(-2);
+  const [depth, n] = b.shape.slice(-2);
+  if (k !== depth) {
+    throw new InvalidShapeError('B', `must have ${k} rows, as A has columns, got shape [${b.shape}]`);
+  }
+  requireShape('C', c.shape.slice(-2), [m, n]);
+}
+
+function requireShape(name: string, shape: Shape, expected: Shape): void {
+  if (!sameShape(shape, expected)) {
+    throw new InvalidShapeError(name, `must have shape [${expected}], got [${shape}]`);
+  }
+}

@@ -1,0 +1,30 @@
+import type { BoolExpr, Expr, ExprType, NumericExpr } from '../expr/expr.ts';
+import { load, type Operand } from '../expr/node.ts';
+
+/** How a primitive's expression names its input n. */
+export function inputName(n: number): string {
+  return `x${n}`;
+}
+
+/** The element of input n at the place that is being computed, the input being broadcast; of floats unless `type` says else. */
+export function input(n: number, type?: 'f32' | 'i32'): NumericExpr;
+export function input(n: number, type: 'bool'): BoolExpr;
+export function input(n: number, type?: ExprType): Expr;
+export function input(n: number, type: ExprType = 'f32'): Expr {
+  return inputAt(n, [], type);
+}
+
+/** The element of input n at a given index, one i32 per dimension of the input itself. */
+export function inputAt(n: number, index: readonly Operand[], type?: 'f32' | 'i32'): NumericExpr;
+export function inputAt(n: number, index: readonly Operand[], type: ExprType): Expr;
+export function inputAt(n: number, index: readonly Operand[], type: ExprType = 'f32'): Expr {
+  return type === 'bool' ? load(inputName(n), index, type) : load(inputName(n), index, type);
+}
+
+/** The index along dimension d of the place that is being computed, i32. */
+export function coordinate(d: number): NumericExpr {
+  return load('coordinate', [d], 'i32');
+}
+
+/** What a reduction has come to, in the expression of its result. */
+export const reduced: NumericExpr = /* @__PURE__ */ load('reduced', []);

@@ -1,0 +1,50 @@
+import { contiguousStrides } from '../../tensor/shape.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import { checkPrimitive } from '../check.ts';
+import type { Primitive } from '../primitive.ts';
+import type { Primitives } from '../primitive-engine.ts';
+import { runMap } from './map.ts';
+import { runMatMul } from './matmul.ts';
+import { runRandom } from './random.ts';
+import { runReduce } from './reduce.ts';
+import { runScatterAdd } from './scatter-add.ts';
+import { runSoftmax } from './softmax.ts';
+
+/** The plain operations on host tensors: everything in f64, each result rounded once to its dtype. */
+export const hostPrimitives: Primitives<Tensor> = {
+  checkSupport: () => ({ supported: true, reasons: [] }),
+  prepare(primitive, inputs, outputs) {
+    checkPrimitive(primitive, inputs, outputs);
+    return (from, to) => run(primitive, from, to);
+  },
+  allocate: ({ dtype, shape, strides }) => Tensor.zeros(shape, { dtype, strides }),
+  view: (tensor, { shape, strides, offset = 0 }) =>
+    Tensor.wrap(tensor.data, {
+      dtype: tensor.dtype,
+      shape,
+      strides: strides ?? contiguousStrides(shape),
+      offset: tensor.offset + offset,
+    }),
+};
+
+function run(primitive: Primitive, inputs: readonly Tensor[], outputs: readonly Tensor[]): void {
+  switch (primitive.kind) {
+    case 'map':
+      runMap(primitive, inputs, outputs[0]);
+      break;
+    case 'reduce':
+      runReduce(primitive, inputs, outputs[0]);
+      break;
+    case 'matmul':
+      runMatMul(inputs, outputs[0]);
+      break;
+    case 'softmax':
+      runSoftmax(primitive, inputs, outputs);
+      break;
+    case 'random':
+      runRandom(primitive, inputs, outputs[0]);
+      break;
+    case 'scatter-add':
+      runScatterAdd(inputs, outputs[0]);
+  }
+}

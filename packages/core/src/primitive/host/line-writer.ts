@@ -1,0 +1,41 @@
+import { roundHalfEven } from '../../expr/round.ts';
+import { encodeArray } from '../../tensor/convert.ts';
+import { type DType, dtypeInfo } from '../../tensor/dtype.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+
+/** Stores `count` values from `values[0]` on, each rounded once, at `at`, `at + step`, … of a tensor's data. */
+export type LineWriter = (values: Float64Array, count: number, at: number, step: number) => void;
+
+const integerRange: Readonly<Partial<Record<DType, readonly [number, number]>>> = {
+  i8: [-128, 127],
+  u8: [0, 255],
+  i32: [-(2 ** 31), 2 ** 31 - 1],
+  u32: [0, 2 ** 32 - 1],
+};
+
+/** How lines of numbers are stored in a tensor; to integers they are rounded to nearest even and saturated. */
+export function lineWriter({ data, dtype }: Tensor): LineWriter {
+  const range = integerRange[dtype];
+  if (range) {
+    const [low, high] = range;
+    return (values, count, at, step) => {
+      for (let n = 0; n < count; n++) {
+        data[at + n * step] = Math.min(Math.max(roundHalfEven(values[n]), low), high);
+      }
+    };
+  }
+  const { bytes, encode } = dtypeInfo[dtype];
+  if (bytes === 1 || bytes === 4) {
+    return (values, count, at, step) => {
+      for (let n = 0; n < count; n++) data[at + n * step] = encode(values[n]);
+    };
+  }
+  return (values, count, at, step) => {
+    if (step === 1) {
+      encodeArray(dtype, values.subarray(0, count), data.subarray(at, at + count));
+      return;
+    }
+    const line = encodeArray(dtype, values.subarray(0, count), new Uint16Array(count));
+    for (let n = 0; n < count; n++) data[at + n * step] = line[n];
+  };
+}

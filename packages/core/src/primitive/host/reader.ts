@@ -1,0 +1,43 @@
+import { decodeTable } from '../../tensor/decode-table.ts';
+import { dtypeInfo } from '../../tensor/dtype.ts';
+import type { Shape } from '../../tensor/shape.ts';
+import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
+
+/** Gives the stored element at a position of a tensor's data as a number. */
+export type Reader = (at: number) => number;
+
+/** How elements of a tensor are read. */
+export function reader({ data, dtype }: Tensor): Reader {
+  const { bytes, kind } = dtypeInfo[dtype];
+  if (kind === 'float' && bytes < 4) {
+    const table = decodeTable(dtype);
+    return at => table[data[at]];
+  }
+  if (kind === 'boolean') return at => (data[at] === 0 ? 0 : 1);
+  return at => data[at];
+}
+
+/** Strides that show a tensor broadcast to `shape`, right-aligned: 0 where it has one element or no dimension. */
+export function broadcastStrides(t: TensorDesc, shape: Shape): number[] {
+  const lead = shape.length - t.shape.length;
+  return shape.map((_, d) => (d < lead || t.shape[d - lead] === 1 ? 0 : t.strides[d - lead]));
+}
+
+/** Calls `visit` for every index of `shape` in row-major order. The array is reused between calls. */
+export function forEachIndex(shape: Shape, visit: (index: readonly number[]) => void): void {
+  if (shape.includes(0)) return;
+  const index = new Array<number>(shape.length).fill(0);
+  for (;;) {
+    visit(index);
+    let d = shape.length - 1;
+    while (d >= 0 && ++index[d] === shape[d]) index[d--] = 0;
+    if (d < 0) return;
+  }
+}
+
+/** Σ index[d]·strides[d]. */
+export function offsetOf(index: readonly number[], strides: readonly number[]): number {
+  let at = 0;
+  for (let d = 0; d < index.length; d++) at += index[d] * strides[d];
+  return at;
+}

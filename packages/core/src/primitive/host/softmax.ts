@@ -1,0 +1,40 @@
+import type { Tensor } from '../../tensor/tensor.ts';
+import type { SoftmaxPrimitive } from '../primitive.ts';
+import { lineWriter } from './line-writer.ts';
+import { forEachIndex, offsetOf, reader } from './reader.ts';
+
+/** Runs a softmax on host tensors, in f64, each result rounded once. */
+export function runSoftmax(
+  { axis, log, mode }: SoftmaxPrimitive,
+  [source]: readonly Tensor[],
+  [output, stats]: readonly Tensor[],
+): void {
+  const read = reader(source);
+  const write = lineWriter(output);
+  const width = source.shape[axis];
+  const line = new Float64Array(width);
+  const step = source.strides[axis];
+  const writeStats = stats && lineWriter(stats);
+  const rows = source.shape.map((n, d) => (d === axis ? Math.min(n, 1) : n));
+
+  forEachIndex(rows, index => {
+    const at = source.offset + offsetOf(index, source.strides);
+    let max = -Infinity;
+    for (let n = 0; n < width; n++) {
+      line[n] = read(at + n * step);
+      if (line[n] > max || Number.isNaN(line[n])) max = line[n];
+    }
+    const dead = max === -Infinity && mode === 'inf-as-zero';
+    let sum = 0;
+    for (let n = 0; n < width; n++) sum += Math.exp(line[n] - max);
+    for (let n = 0; n < width; n++) {
+      line[n] = log ? line[n] - max - Math.log(sum) : Math.exp(line[n] - max) / sum;
+    }
+    if (dead) line.fill(0);
+    write(line, width, output.offset + offsetOf(index, output.strides), output.strides[axis]);
+    if (writeStats) {
+      line[0] = dead ? 0 : max + Math.log(sum);
+      writeStats(line, 1, stats.offset + offsetOf(index, stats.strides), 1);
+    }
+  });
+}

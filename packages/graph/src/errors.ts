@@ -1,0 +1,17 @@
+import { TilewiseError } from '@tilewise/core';
+
+/** An operation that its schema does not allow: its inputs, outputs, dtypes or attributes. */
+export class InvalidOperationError extends TilewiseError {
+  override readonly name: string = 'InvalidOperationError';
+  constructor(operation: string, rule: string) {
+    super('INVALID_OP', `operation ${operation}: ${rule}`, { argument: operation });
+  }
+}
+
+/** A graph that is no graph: a cycle, two producers of a tensor, descriptions of a tensor that contradict each other. */
+export class InvalidGraphError extends TilewiseError {
+  override readonly name: string = 'InvalidGraphError';
+  constructor(rule: string, argument?: string) {
+    super('INVALID_GRAPH', rule, { argument });
+  }
+}

@@ -1,0 +1,184 @@
+import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '@tilewise/core';
+import { InvalidGraphError, InvalidOperationError } from '../errors.ts';
+import { graphToJson } from '../json/write.ts';
+import type { OneDnnGraph } from '../json/format.ts';
+import { graphFromJson } from '../json/read.ts';
+import { operationOf } from '../operations/index.ts';
+import type { Attributes } from '../schema/operation.ts';
+import { checkOperation } from '../schema/check.ts';
+import { type GraphDType, isGraphDType } from '../tensor/dtype.ts';
+import type { LogicalShape, LogicalTensor, TensorProperty } from '../tensor/logical-tensor.ts';
+import { type Annotation, describeNode, type GraphNode } from './node.ts';
+import { connect, type Topology } from './topology.ts';
+
+/** A tensor to be; `shape` may hold `UNKNOWN`, or be null when not even its rank is known. */
+export interface TensorOptions {
+  readonly id?: number;
+  readonly name?: string;
+  readonly dtype: GraphDType;
+  readonly shape?: LogicalShape;
+  readonly strides?: readonly number[];
+  readonly property?: TensorProperty;
+}
+
+/** An operation to be. */
+export interface OperationOptions {
+  readonly attrs?: Attributes;
+  readonly inputs: readonly LogicalTensor[];
+  readonly outputs: readonly LogicalTensor[];
+  readonly id?: number;
+  readonly name?: string;
+}
+
+/** Ids of the tensors that enter (once per input of an operation) and leave a graph. */
+export interface Ports {
+  readonly inputs: readonly number[];
+  readonly outputs: readonly number[];
+}
+
+/** What a graph of oneDNN's says about itself besides its operations. */
+export interface GraphHeader {
+  readonly version: string;
+  readonly engineKind: string;
+  readonly fpmathMode: string;
+  readonly fpmathModeApplyToInt?: boolean;
+  /** The ports that its JSON lists: as they follow from the operations, none, or those that a file had. */
+  readonly ports: 'derived' | 'none' | Ports;
+}
+
+const standardHeader: GraphHeader = {
+  version: '3.12.0',
+  engineKind: 'any',
+  fpmathMode: 'strict',
+  ports: 'derived',
+};
+
+/** A graph of tensor operations: built, then finalized, then partitioned and run. */
+export class Graph {
+  readonly header: GraphHeader;
+  readonly #nodes: GraphNode[] = [];
+  readonly #ids = new Set<number>();
+  #nextTensor = 0;
+  #nextNode = 0;
+  #topology: Topology | undefined;
+
+  constructor(header: Partial<GraphHeader> = {}) {
+    this.header = { ...standardHeader, ...header };
+  }
+
+  /** Reads oneDNN's JSON, as text or parsed. The graph is not finalized yet. */
+  static fromJSON(json: OneDnnGraph | string): Graph {
+    return graphFromJson(json);
+  }
+
+  /** The operations, in the order in which they were added. */
+  get nodes(): readonly GraphNode[] {
+    return this.#nodes;
+  }
+
+  get isFinalized(): boolean {
+    return this.#topology !== undefined;
+  }
+
+  /**
+   * How the operations hang together.
+   * @throws InvalidGraphError before `finalize`.
+   */
+  get topology(): Topology {
+    if (this.#topology) return this.#topology;
+    throw new InvalidGraphError('the graph must be finalized first');
+  }
+
+  /** Read by an operation and produced by none. */
+  get inputs(): readonly LogicalTensor[] {
+    return this.topology.inputs;
+  }
+
+  /** Produced, and read by no operation or by an `End`. */
+  get outputs(): readonly LogicalTensor[] {
+    return this.topology.outputs;
+  }
+
+  /**
+   * A logical tensor. The same id twice is the same tensor, and must be described alike.
+   * @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError for what no tensor can be.
+   */
+  tensor({ id, name, dtype, shape = null, strides, property = 'undef' }: TensorOptions): LogicalTensor {
+    if (!isGraphDType(dtype)) throw new InvalidDTypeError('dtype', `'${String(dtype)}' is not a dtype`);
+    if (shape?.some(n => !Number.isSafeInteger(n) || n < -1)) {
+      throw new InvalidShapeError('shape', `must hold integers ≥ 0, or −1 where unknown, got [${shape}]`);
+    }
+    if (strides && (strides.length !== shape?.length || strides.some(s => !Number.isSafeInteger(s) || s < 0))) {
+      throw new InvalidShapeError('strides', `must be one integer ≥ 0 per extent, got [${strides}]`);
+    }
+    if (id !== undefined && (!Number.isSafeInteger(id) || id < 0)) {
+      throw new InvalidArgumentError('id', `must be an integer ≥ 0, got ${id}`);
+    }
+    const scalar = ['i32', 'f32', 'i64'].includes(dtype) && shape?.length === 0;
+    if (property === 'host_scalar' && !scalar) {
+      throw new InvalidArgumentError('property', `host_scalar is for i32, f32 or i64 of shape [], got ${dtype} [${shape}]`);
+    }
+    const own = id ?? this.#nextTensor;
+    this.#nextTensor = Math.max(this.#nextTensor, own + 1);
+    return {
+      id: own,
+      ...(name !== undefined && { name }),
+      dtype,
+      shape: shape && [...shape],
+      strides: strides ? [...strides] : null,
+      layout: 'strided',
+      property,
+    };
+  }
+
+  /**
+   * Adds an operation.
+   * @throws InvalidOperationError when its schema does not allow it; InvalidGraphError once the graph is finalized, or for an
+   * id that another operation has.
+   */
+  op(kind: string, { attrs = {}, inputs, outputs, id, name = '' }: OperationOptions): GraphNode {
+    return this.add({ kind, given: attrs, inputs, outputs, id: id ?? this.#nextNode, name });
+  }
+
+  /** Adds an operation that says everything itself; as `op`. */
+  add(node: {
+    readonly kind: string;
+    readonly given: Attributes;
+    readonly inputs: readonly LogicalTensor[];
+    readonly outputs: readonly LogicalTensor[];
+    readonly id: number;
+    readonly name: string;
+    readonly annotations?: Readonly<Record<string, Annotation>>;
+  }): GraphNode {
+    const label = describeNode(node);
+    if (this.#topology) throw new InvalidGraphError(`${label} cannot be added: the graph is finalized`);
+    if (!Number.isSafeInteger(node.id) || node.id < 0) {
+      throw new InvalidOperationError(label, `its id must be an integer ≥ 0`);
+    }
+    if (this.#ids.has(node.id)) throw new InvalidGraphError(`${label}: the graph has an operation ${node.id} already`);
+    const operation = operationOf(node.kind);
+    if (!operation) throw new InvalidOperationError(label, 'there is no operation of this kind');
+    const attributes = checkOperation(label, operation, node.given, node.inputs, node.outputs);
+    const added: GraphNode = { annotations: {}, ...node, operation, attributes };
+    this.#nodes.push(added);
+    this.#ids.add(node.id);
+    this.#nextNode = Math.max(this.#nextNode, node.id + 1);
+    for (const t of [...node.inputs, ...node.outputs]) this.#nextTensor = Math.max(this.#nextTensor, t.id + 1);
+    return added;
+  }
+
+  /**
+   * Connects the operations. Afterwards nothing can be added.
+   * @throws InvalidGraphError for descriptions of a tensor that differ, two producers of one, or a cycle; the graph can then still
+   * be changed.
+   */
+  finalize(): this {
+    this.#topology ??= connect(this.#nodes);
+    return this;
+  }
+
+  /** The graph in oneDNN's format; `formatJson` writes it as text. */
+  toJSON(): OneDnnGraph {
+    return graphToJson(this);
+  }
+}

@@ -1,0 +1,28 @@
+import { mergeShapes } from '../shape/broadcast.ts';
+import type { LogicalShape, LogicalTensor } from '../tensor/logical-tensor.ts';
+import { describeNode, type GraphNode } from './node.ts';
+
+/**
+ * The shapes of all tensors of operations, from those of the inputs.
+ * @param order operations, each after those that it needs.
+ * @param known shapes by tensor id that are known beforehand; those that tensors state themselves need not be in it.
+ * @throws InvalidShapeError where shapes do not fit an operation, or each other.
+ */
+export function inferShapes(
+  order: readonly GraphNode[],
+  known: ReadonlyMap<number, LogicalShape>,
+): Map<number, LogicalShape> {
+  const shapes = new Map(known);
+  const shapeOf = ({ id, shape }: LogicalTensor): LogicalShape => shapes.get(id) ?? shape;
+  for (const node of order) {
+    const inputs = node.inputs.map(t => ({ ...t, shape: shapeOf(t) }));
+    const { attributes, outputs } = node;
+    const inferred = node.operation.infer({ attributes, inputs, outputs });
+    for (const t of inputs) shapes.set(t.id, t.shape);
+    outputs.forEach((t, n) => {
+      const name = `tensor ${t.id} of ${describeNode(node)}`;
+      shapes.set(t.id, mergeShapes(name, shapeOf(t), inferred[n] ?? null));
+    });
+  }
+  return shapes;
+}

@@ -1,0 +1,11 @@
+export * from './errors.ts';
+export type { GraphHeader, OperationOptions, TensorOptions } from './graph/graph.ts';
+export { Graph } from './graph/graph.ts';
+export type { Annotation, GraphNode } from './graph/node.ts';
+export type { Topology, Use } from './graph/topology.ts';
+export type * from './json/format.ts';
+export { formatJson } from './json/write.ts';
+export { operationOf, operations } from './operations/index.ts';
+export type * from './schema/operation.ts';
+export type { GraphDType } from './tensor/dtype.ts';
+export * from './tensor/logical-tensor.ts';

@@ -1,0 +1,41 @@
+import type { AttributeType } from '../schema/operation.ts';
+
+/** oneDNN's serialized graph (the format of its graph dumps and of benchdnn). */
+export interface OneDnnGraph {
+  readonly version: string;
+  readonly engine_kind: string;
+  readonly fpmath_mode: string;
+  readonly fpmath_mode_apply_to_int?: 'true' | 'false';
+  readonly input_ports?: readonly number[];
+  readonly output_ports?: readonly number[];
+  readonly graph: readonly OneDnnOp[];
+}
+
+/** An operation of it. */
+export interface OneDnnOp {
+  readonly id: number;
+  readonly name: string;
+  readonly kind: string;
+  readonly attrs?: Readonly<Record<string, OneDnnAttribute>>;
+  readonly inputs: readonly OneDnnTensor[];
+  readonly outputs: readonly OneDnnTensor[];
+}
+
+/** A bool is written as 0 or 1. */
+export interface OneDnnAttribute {
+  readonly type: AttributeType;
+  readonly value: number | string | readonly number[];
+}
+
+/** A logical tensor of it. An unknown extent or stride is −2⁶³; a list of nothing but that is a list of unknown length. */
+export interface OneDnnTensor {
+  readonly id: number;
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly stride: readonly number[];
+  readonly layout_type: string;
+  readonly property_type: string;
+}
+
+/** What stands for an extent or stride that is not known: the least 64-bit integer. */
+export const UNKNOWN_DIMENSION: number = -(2 ** 63);

@@ -1,0 +1,79 @@
+import { contiguousStrides } from '@tilewise/core';
+import type { Graph, Ports } from '../graph/graph.ts';
+import type { GraphNode } from '../graph/node.ts';
+import type { AttributeType, AttributeValue } from '../schema/operation.ts';
+import { oneDnnDType } from '../tensor/dtype.ts';
+import { isKnown, type LogicalTensor, UNKNOWN } from '../tensor/logical-tensor.ts';
+import {
+  type OneDnnAttribute,
+  type OneDnnGraph,
+  type OneDnnOp,
+  type OneDnnTensor,
+  UNKNOWN_DIMENSION,
+} from './format.ts';
+
+/** A graph in oneDNN's format. */
+export function graphToJson({ header, nodes }: Graph): OneDnnGraph {
+  const { version, engineKind, fpmathMode, fpmathModeApplyToInt, ports } = header;
+  return {
+    version,
+    engine_kind: engineKind,
+    fpmath_mode: fpmathMode,
+    ...(fpmathModeApplyToInt !== undefined && {
+      fpmath_mode_apply_to_int: fpmathModeApplyToInt ? 'true' : 'false',
+    }),
+    ...(ports !== 'none' && writePorts(ports === 'derived' ? portsOf(nodes) : ports)),
+    graph: nodes.map(writeOperation),
+  };
+}
+
+function writePorts({ inputs, outputs }: Ports): Pick<OneDnnGraph, 'input_ports' | 'output_ports'> {
+  return { input_ports: inputs, output_ports: outputs };
+}
+
+function portsOf(nodes: readonly GraphNode[]): Ports {
+  const produced = new Set(nodes.flatMap(node => node.outputs.map(t => t.id)));
+  const read = new Set(nodes.flatMap(node => node.inputs.map(t => t.id)));
+  return {
+    inputs: nodes.flatMap(node => node.inputs.map(t => t.id).filter(id => !produced.has(id))),
+    outputs: nodes.flatMap(node => {
+      if (node.kind === 'End') return node.inputs.map(t => t.id);
+      return node.outputs.map(t => t.id).filter(id => !read.has(id));
+    }),
+  };
+}
+
+function writeOperation({ id, name, kind, given, operation, annotations, inputs, outputs }: GraphNode): OneDnnOp {
+  const attrs: Record<string, OneDnnAttribute> = {};
+  for (const [key, value] of Object.entries(given)) {
+    attrs[key] = writeAttribute(operation.attributes[key].type, value);
+  }
+  for (const [key, { type, value }] of Object.entries(annotations)) attrs[key] = writeAttribute(type, value);
+  return { id, name, kind, attrs, inputs: inputs.map(writeTensor), outputs: outputs.map(writeTensor) };
+}
+
+function writeAttribute(type: AttributeType, value: AttributeValue): OneDnnAttribute {
+  return { type, value: typeof value === 'boolean' ? Number(value) : value };
+}
+
+function writeTensor({ id, dtype, shape, strides, layout, property }: LogicalTensor): OneDnnTensor {
+  const own = strides ?? (layout === 'strided' && isKnown(shape) ? contiguousStrides(shape) : null);
+  return {
+    id,
+    dtype: oneDnnDType(dtype),
+    shape: writeExtents(shape),
+    stride: writeExtents(own),
+    layout_type: layout,
+    property_type: property,
+  };
+}
+
+function writeExtents(list: readonly number[] | null): number[] {
+  return list === null ? [UNKNOWN_DIMENSION] : list.map(n => (n === UNKNOWN ? UNKNOWN_DIMENSION : n));
+}
+
+/** oneDNN's JSON as text, with −2⁶³ written out, which a number of JavaScript is printed rounded as. */
+export function formatJson(graph: Graph): string {
+  const text = JSON.stringify(graph.toJSON(), null, 2);
+  return text.replaceAll(/-9223372036854776000\b/g, '-9223372036854775808');
+}

@@ -1,0 +1,9 @@
+import { type DType, dtypeInfo } from '@tilewise/core';
+import type { ExprType } from '@tilewise/core/expr';
+
+/** As what an expression reads elements of a dtype. */
+export function exprType(dtype: DType): ExprType {
+  const { kind } = dtypeInfo[dtype];
+  if (kind === 'float') return 'f32';
+  return kind === 'integer' ? 'i32' : 'bool';
+}

@@ -1,0 +1,56 @@
+import { InvalidShapeError, isContiguous, type Shape, Tensor, type TensorDesc } from '@tilewise/core';
+import { input } from '@tilewise/core/primitive';
+import { exprType } from './expr-type.ts';
+import type { Lowering, Value } from './lowering.ts';
+
+type Views = Pick<Lowering, 'view' | 'temporary' | 'map'>;
+
+/** The dimensions of a value in another order; its memory is shared. */
+export function permuted(lowering: Pick<Lowering, 'view'>, value: Value, order: readonly number[]): Value {
+  const { shape, strides } = value.desc;
+  return lowering.view(
+    value,
+    order.map(d => shape[d]),
+    order.map(d => strides[d]),
+  );
+}
+
+/** The last two dimensions swapped. */
+export function transposed(lowering: Pick<Lowering, 'view'>, value: Value): Value {
+  const order = value.desc.shape.map((_, d) => d);
+  const last = order.length - 1;
+  [order[last - 1], order[last]] = [last, last - 1];
+  return permuted(lowering, value, order);
+}
+
+/** Strides that show the elements of a tensor in another shape without moving them; null when there are none. */
+export function viewStrides(desc: TensorDesc, shape: Shape): readonly number[] | null {
+  try {
+    // A tensor without data has the same rules; zero strides stand for storage of one element.
+    return reshapeStrides(desc, shape);
+  } catch (error) {
+    if (error instanceof InvalidShapeError) return null;
+    throw error;
+  }
+}
+
+function reshapeStrides(desc: TensorDesc, shape: Shape): readonly number[] {
+  return Tensor.zeros(desc.shape, { dtype: 'u8', strides: desc.strides }).reshape(shape).strides;
+}
+
+/** The elements of a value in row-major order under another shape: a view where they lie so, else a copy. */
+export function reshaped(lowering: Views, value: Value, shape: Shape): Value {
+  const strides = viewStrides(value.desc, shape);
+  if (strides) return lowering.view(value, shape, strides);
+  const dense = contiguous(lowering, value);
+  return reshaped(lowering, dense, shape);
+}
+
+/** The value itself when it lies dense in row-major order, else a copy that does. */
+export function contiguous(lowering: Views, value: Value): Value {
+  const { shape, strides, dtype } = value.desc;
+  if (isContiguous(shape, strides)) return value;
+  const copy = lowering.temporary(shape, dtype);
+  lowering.map(input(0, exprType(dtype)), [value], copy);
+  return copy;
+}

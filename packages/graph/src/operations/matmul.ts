@@ -1,0 +1,88 @@
+import { InvalidShapeError } from '@tilewise/core';
+import { add } from '@tilewise/core/expr';
+import { input } from '@tilewise/core/primitive';
+import type { Lowering, Value } from '../lowering/lowering.ts';
+import { transposed } from '../lowering/views.ts';
+import { flagOf } from '../schema/attribute.ts';
+import type { Attributes, Operation } from '../schema/operation.ts';
+import { broadcastShapes } from '../shape/broadcast.ts';
+import { type LogicalShape, UNKNOWN } from '../tensor/logical-tensor.ts';
+import { optionalPort, port } from './ports.ts';
+
+export const matmul: Operation = {
+  kind: 'MatMul',
+  summary:
+    'Matrix product over the last two dimensions, the others broadcast; a tensor of rank 1 is a row on the left, a column on the right.',
+  inputs: [port('src', 'T'), port('weights', 'T'), optionalPort('bias', 'T')],
+  outputs: [port('dst', 'T1')],
+  attributes: {
+    transpose_a: { type: 'bool', default: false },
+    transpose_b: { type: 'bool', default: false },
+    accumulation_mode: {
+      type: 'string',
+      default: 'strict',
+      among: ['strict', 'relaxed', 'any', 'f32', 's32', 'f16'],
+    },
+  },
+  constraint: ({ inputs: [src], outputs: [dst] }) =>
+    dst.dtype === src.dtype || dst.dtype === 'f32'
+      ? null
+      : `output 'dst' must be ${src.dtype} or f32, got ${dst.dtype}`,
+  infer: ({ attributes, inputs: [a, b] }) => [inferMatMul(attributes, a.shape, b.shape)],
+  lower: lowering => {
+    const { call, inputs, outputs } = lowering;
+    const a = asMatrix(lowering, inputs[0], 'row', flagOf(call.attributes, 'transpose_a'));
+    const b = asMatrix(lowering, inputs[1], 'column', flagOf(call.attributes, 'transpose_b'));
+    const bias = inputs[2];
+    const dst = matrixOf(lowering, outputs[0], inputs[0].desc.shape.length === 1, inputs[1].desc.shape.length === 1);
+    if (bias === undefined) {
+      lowering.matmul(a, b, dst);
+      return;
+    }
+    const product = lowering.temporary(dst.desc.shape);
+    lowering.matmul(a, b, product);
+    lowering.map(add(input(0), input(1)), [product, bias], dst);
+  },
+};
+
+function inferMatMul(attributes: Attributes, a: LogicalShape, b: LogicalShape): LogicalShape {
+  if (a === null || b === null) return null;
+  if (a.length === 0 || b.length === 0) throw new InvalidShapeError('MatMul', 'takes no scalars');
+  const left = a.length === 1 ? [1, a[0]] : swapped(a, flagOf(attributes, 'transpose_a'));
+  const right = b.length === 1 ? [b[0], 1] : swapped(b, flagOf(attributes, 'transpose_b'));
+  const [m, k] = left.slice(-2);
+  const [depth, n] = right.slice(-2);
+  if (k !== depth && k !== UNKNOWN && depth !== UNKNOWN) {
+    throw new InvalidShapeError('MatMul', `cannot multiply [${a}] by [${b}]: ${k} columns, ${depth} rows`);
+  }
+  const batch = broadcastShapes('MatMul', left.slice(0, -2), right.slice(0, -2)) ?? [];
+  return [...batch, ...(a.length === 1 ? [] : [m]), ...(b.length === 1 ? [] : [n])];
+}
+
+function swapped(shape: readonly number[], swap: boolean): readonly number[] {
+  const [m, n] = shape.slice(-2);
+  return swap ? [...shape.slice(0, -2), n, m] : shape;
+}
+
+function asMatrix(lowering: Lowering, value: Value, vector: 'row' | 'column', swap: boolean): Value {
+  const { shape, strides } = value.desc;
+  if (shape.length === 1) {
+    return vector === 'row'
+      ? lowering.view(value, [1, shape[0]], [0, strides[0]])
+      : lowering.view(value, [shape[0], 1], [strides[0], 0]);
+  }
+  return swap ? transposed(lowering, value) : value;
+}
+
+/** The output with the row or column that a vector operand has lost. */
+function matrixOf(lowering: Lowering, dst: Value, noRow: boolean, noColumn: boolean): Value {
+  const { shape, strides } = dst.desc;
+  if (!noRow && !noColumn) return dst;
+  const batch = shape.length - (noRow ? 0 : 1) - (noColumn ? 0 : 1);
+  const insert = (list: readonly number[], filler: number): number[] => [
+    ...list.slice(0, batch),
+    ...(noRow ? [filler] : [list[batch]]),
+    ...(noColumn ? [filler] : [list[list.length - 1]]),
+  ];
+  return lowering.view(dst, insert(shape, 1), insert(strides, 0));
+}

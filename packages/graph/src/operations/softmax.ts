@@ -1,0 +1,123 @@
+import { InvalidShapeError } from '@tilewise/core';
+import { exp, mul, type NumericExpr, sub } from '@tilewise/core/expr';
+import { input, reduced } from '@tilewise/core/primitive';
+import { numberOf } from '../schema/attribute.ts';
+import type { Attributes, Operation } from '../schema/operation.ts';
+import { axisOf, broadcastShapes } from '../shape/broadcast.ts';
+import type { LogicalShape } from '../tensor/logical-tensor.ts';
+import { optionalPort, port } from './ports.ts';
+
+const sameOrF32 = (a: string, b: string): boolean => a === b || a === 'f32' || b === 'f32';
+
+function softmaxAxis(kind: string, attributes: Attributes, shape: readonly number[]): number {
+  const axis = numberOf(attributes, 'axis');
+  const own = axisOf(axis, shape.length);
+  if (own === undefined) throw new InvalidShapeError(kind, `has no axis ${axis} in [${shape}]`);
+  return own;
+}
+
+function withAxisOne(kind: string, attributes: Attributes, shape: LogicalShape): LogicalShape {
+  if (shape === null) return null;
+  const axis = softmaxAxis(kind, attributes, shape);
+  return shape.map((n, d) => (d === axis ? 1 : n));
+}
+
+export const softmax: Operation = {
+  kind: 'SoftMax',
+  summary:
+    'e^(x − max) / Σ e^(x − max) along an axis; stats is max + ln Σ e^(x − max). A row of nothing but −∞ is NaN, or 0 (stats too) with inf_as_zero.',
+  inputs: [port('src', 'T1')],
+  outputs: [port('dst', 'T2'), optionalPort('stats', 'T3', ['f32'])],
+  attributes: {
+    axis: { type: 's64', default: 1 },
+    mode: { type: 'string', default: 'none', among: ['none', 'inf_as_zero'] },
+  },
+  constraint: ({ inputs: [src], outputs: [dst] }) =>
+    sameOrF32(src.dtype, dst.dtype) ? null : `output 'dst' must be ${src.dtype} or f32, got ${dst.dtype}`,
+  infer: ({ attributes, inputs: [{ shape }], outputs }) => {
+    const stats = withAxisOne('SoftMax', attributes, shape);
+    return outputs.length > 1 ? [shape, stats] : [shape];
+  },
+  lower: ({ call, softmax, inputs: [src], outputs }) => {
+    const axis = softmaxAxis('SoftMax', call.attributes, src.desc.shape);
+    const mode = call.attributes.mode === 'inf_as_zero' ? 'inf-as-zero' : 'none';
+    softmax({ axis, log: false, mode }, src, outputs);
+  },
+};
+
+export const logSoftmax: Operation = {
+  kind: 'LogSoftmax',
+  summary: 'The logarithm of the softmax along an axis.',
+  inputs: [port('src', 'T')],
+  outputs: [port('dst', 'T')],
+  attributes: { axis: { type: 's64', default: -1 } },
+  infer: ({ attributes, inputs: [{ shape }] }) => {
+    withAxisOne('LogSoftmax', attributes, shape);
+    return [shape];
+  },
+  lower: ({ call, softmax, inputs: [src], outputs }) => {
+    const axis = softmaxAxis('LogSoftmax', call.attributes, src.desc.shape);
+    softmax({ axis, log: true, mode: 'none' }, src, outputs);
+  },
+};
+
+interface BackwardDefinition {
+  readonly kind: string;
+  readonly summary: string;
+  readonly axis: number;
+  /** What is summed along the axis, of the gradient and the forward result. */
+  readonly element: (dy: NumericExpr, y: NumericExpr) => NumericExpr;
+  readonly result: (dy: NumericExpr, y: NumericExpr, sum: NumericExpr) => NumericExpr;
+  readonly mixed: boolean;
+}
+
+function softmaxBackward({ kind, summary, axis, element, result, mixed }: BackwardDefinition): Operation {
+  return {
+    kind,
+    summary,
+    inputs: [port('diff_dst', 'T1'), port('dst', mixed ? 'T2' : 'T1')],
+    outputs: [port('diff_src', mixed ? 'T3' : 'T1')],
+    attributes: { axis: { type: 's64', default: axis } },
+    constraint: ({ inputs: [diff], outputs: [out] }) =>
+      out.dtype === diff.dtype || out.dtype === 'f32'
+        ? null
+        : `output 'diff_src' must be ${diff.dtype} or f32, got ${out.dtype}`,
+    infer: ({ attributes, inputs: [diff, dst] }) => {
+      const shape = broadcastShapes(kind, diff.shape, dst.shape);
+      withAxisOne(kind, attributes, shape);
+      return [shape];
+    },
+    lower: lowering => {
+      const [diff, dst] = lowering.inputs;
+      const domain = diff.desc.shape;
+      const over = softmaxAxis(kind, lowering.call.attributes, domain);
+      const sum = lowering.temporary(domain.map((n, d) => (d === over ? 1 : n)));
+      lowering.reduce(
+        { op: 'sum', axes: [over], domain, element: element(input(0), input(1)), result: reduced },
+        [diff, dst],
+        sum,
+      );
+      lowering.map(result(input(0), input(1), input(2)), [diff, dst, sum], lowering.outputs[0]);
+    },
+  };
+}
+
+/** The gradients of softmax and of its logarithm, from the results of forward. */
+export const softmaxBackwardOperations: readonly Operation[] = [
+  softmaxBackward({
+    kind: 'SoftMaxBackward',
+    summary: 'dst·(diff_dst − Σ dst·diff_dst) along an axis: the gradient of SoftMax from its result.',
+    axis: 1,
+    element: (dy, y) => mul(dy, y),
+    result: (dy, y, sum) => mul(y, sub(dy, sum)),
+    mixed: true,
+  }),
+  softmaxBackward({
+    kind: 'LogSoftmaxBackward',
+    summary: 'diff_dst − e^dst·Σ diff_dst along an axis: the gradient of LogSoftmax from its result.',
+    axis: -1,
+    element: dy => dy,
+    result: (dy, y, sum) => sub(dy, mul(exp(y), sum)),
+    mixed: false,
+  }),
+];

@@ -1,0 +1,24 @@
+import type { Operation } from '../schema/operation.ts';
+import type { GraphDType } from '../tensor/dtype.ts';
+
+const anything: readonly GraphDType[] = [
+  'f32', 'f16', 'bf16', 'f8e4m3', 'f8e5m2', 'i32', 'u32', 'i8', 'u8', 'i4', 'u4', 'i64', 'bool', 'undef',
+];
+
+export const end: Operation = {
+  kind: 'End',
+  summary: 'Marks a tensor as a result although other operations read it; computes nothing.',
+  inputs: [{ name: 'src', type: 'T', among: anything }],
+  outputs: [],
+  attributes: {},
+  infer: () => [],
+};
+
+export const wildcard: Operation = {
+  kind: 'Wildcard',
+  summary: 'Stands for an operation of a framework that this library does not know; it cannot run.',
+  inputs: [{ name: 'src', type: 'T', among: anything, variadic: true }],
+  outputs: [{ name: 'dst', type: 'U', among: anything, variadic: true }],
+  attributes: {},
+  infer: ({ outputs }) => outputs.map(t => t.shape),
+};

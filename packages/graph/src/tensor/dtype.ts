@@ -1,0 +1,58 @@
+import type { DType } from '@tilewise/core';
+
+/**
+ * Element types of logical tensors: those of `@tilewise/core`, 4-bit integers, and the 64-bit integers of seeds and offsets.
+ * `undef` is the dtype of a tensor that an operation only passes on.
+ */
+export type GraphDType = DType | 'i4' | 'u4' | 'i64' | 'undef';
+
+interface GraphDTypeInfo {
+  /** oneDNN's name, as in its JSON. */
+  readonly oneDnn: string;
+  /**
+   * How an engine holds it: 4-bit integers one to a byte; an i64 as two u32, the low word first, in a last dimension of its
+   * own.
+   */
+  readonly storage: DType;
+}
+
+const graphDTypes: Readonly<Record<GraphDType, GraphDTypeInfo>> = {
+  f32: { oneDnn: 'f32', storage: 'f32' },
+  f16: { oneDnn: 'f16', storage: 'f16' },
+  bf16: { oneDnn: 'bf16', storage: 'bf16' },
+  f8e4m3: { oneDnn: 'f8_e4m3', storage: 'f8e4m3' },
+  f8e5m2: { oneDnn: 'f8_e5m2', storage: 'f8e5m2' },
+  i32: { oneDnn: 's32', storage: 'i32' },
+  u32: { oneDnn: 'u32', storage: 'u32' },
+  i8: { oneDnn: 's8', storage: 'i8' },
+  u8: { oneDnn: 'u8', storage: 'u8' },
+  i4: { oneDnn: 's4', storage: 'i8' },
+  u4: { oneDnn: 'u4', storage: 'u8' },
+  i64: { oneDnn: 's64', storage: 'u32' },
+  bool: { oneDnn: 'boolean', storage: 'bool' },
+  undef: { oneDnn: 'undef', storage: 'f32' },
+};
+
+/** Whether a name is a dtype of logical tensors. */
+export function isGraphDType(name: unknown): name is GraphDType {
+  return typeof name === 'string' && Object.hasOwn(graphDTypes, name);
+}
+
+/** The dtype that an engine's tensor has for a logical one. */
+export function storageDType(dtype: GraphDType): DType {
+  return graphDTypes[dtype].storage;
+}
+
+/** oneDNN's name of a dtype. */
+export function oneDnnDType(dtype: GraphDType): string {
+  return graphDTypes[dtype].oneDnn;
+}
+
+const byOneDnnName = new Map(
+  Object.entries(graphDTypes).map(([dtype, { oneDnn }]) => [oneDnn, dtype as GraphDType]),
+);
+
+/** The dtype of a name of oneDNN's; undefined for one that is none. */
+export function dtypeOfOneDnn(name: string): GraphDType | undefined {
+  return byOneDnnName.get(name);
+}
