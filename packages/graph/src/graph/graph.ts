@@ -1,9 +1,15 @@
-import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '@tilewise/core';
+import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError, type TensorDesc } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError, InvalidOperationError } from '../errors.ts';
+import { runGraph } from '../execution/run-graph.ts';
+import type { Bindable } from '../execution/storage.ts';
 import { graphToJson } from '../json/write.ts';
 import type { OneDnnGraph } from '../json/format.ts';
 import { graphFromJson } from '../json/read.ts';
 import { operationOf } from '../operations/index.ts';
+import type { Bindings } from '../partition/compiled-partition.ts';
+import type { Partition } from '../partition/partition.ts';
+import { type PartitionPolicy, partitionGraph } from '../partition/partitions.ts';
 import type { Attributes } from '../schema/operation.ts';
 import { checkOperation } from '../schema/check.ts';
 import { type GraphDType, isGraphDType } from '../tensor/dtype.ts';
@@ -175,6 +181,29 @@ export class Graph {
   finalize(): this {
     this.#topology ??= connect(this.#nodes);
     return this;
+  }
+
+  /**
+   * The graph in parts that each run as one, in an order in which they can run.
+   * @throws InvalidGraphError before `finalize`.
+   */
+  partitions({ policy = 'fusion' }: { readonly policy?: PartitionPolicy } = {}): Partition[] {
+    return partitionGraph(this.topology, policy);
+  }
+
+  /**
+   * Partitions, compiles and runs the graph; finalizes it if need be.
+   * @param inputs by tensor id: the engine's tensors, host tensors, or numbers for scalars.
+   * @returns the graph's outputs by id, as the engine's tensors.
+   * @throws what `finalize`, `compile` and `execute` throw.
+   */
+  async run<T extends TensorDesc>(
+    engine: TensorEngine<T>,
+    inputs: Bindings<Bindable<T>>,
+    options: { readonly policy?: PartitionPolicy } = {},
+  ): Promise<Record<number, T>> {
+    this.finalize();
+    return runGraph(this.topology, this.partitions(options), engine, inputs);
   }
 
   /** The graph in oneDNN's format; `formatJson` writes it as text. */

@@ -1,0 +1,65 @@
+import {
+  contiguousStrides,
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+  sameShape,
+  Tensor,
+  type TensorDesc,
+} from '@tilewise/core';
+import { toU64 } from '@tilewise/philox';
+import { storageDType } from '../tensor/dtype.ts';
+import { describeTensor, isKnown, type LogicalTensor } from '../tensor/logical-tensor.ts';
+
+/** What may be bound to a tensor of a graph: a tensor of the engine, one of the host, or for a scalar a number. */
+export type Bindable<T> = T | Tensor | number | bigint;
+
+/**
+ * How an engine's tensor for a logical one looks: an i64 has a last dimension of its own for its two words, and lies dense.
+ * @throws InvalidShapeError when its shape is not known.
+ */
+export function storageDesc(tensor: LogicalTensor): TensorDesc {
+  const { shape, strides, dtype } = tensor;
+  if (!isKnown(shape)) throw new InvalidShapeError(`tensor ${describeTensor(tensor)}`, 'must have a known shape');
+  if (dtype === 'i64') {
+    const words = [...shape, 2];
+    return { dtype: 'u32', shape: words, strides: contiguousStrides(words) };
+  }
+  const isGiven = strides !== null && strides.length === shape.length && !strides.includes(-1);
+  return { dtype: storageDType(dtype), shape, strides: isGiven ? strides : contiguousStrides(shape) };
+}
+
+/** A number as the tensor of a logical scalar. */
+export function scalarTensor(tensor: LogicalTensor, value: number | bigint): Tensor {
+  const { shape, dtype } = storageDesc(tensor);
+  if (tensor.dtype === 'i64') {
+    const word = value < 0 ? BigInt.asUintN(64, BigInt(value)) : value;
+    return Tensor.from(toU64(word, `tensor ${tensor.id}`), shape, { dtype });
+  }
+  if (shape.reduce((n, extent) => n * extent, 1) !== 1) {
+    throw new InvalidShapeError(`tensor ${describeTensor(tensor)}`, `cannot be bound to the number ${value}`);
+  }
+  return Tensor.from([Number(value)], shape, { dtype });
+}
+
+/**
+ * Checks a tensor that is bound to a logical one.
+ * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError naming the tensor.
+ */
+export function checkBound(tensor: LogicalTensor, bound: TensorDesc | undefined, expected: TensorDesc): void {
+  const name = `tensor ${describeTensor(tensor)}`;
+  if (bound === undefined) throw new InvalidArgumentError(name, 'is not bound');
+  if (bound.dtype !== expected.dtype) {
+    throw new InvalidDTypeError(name, `must be bound to ${expected.dtype}, got ${bound.dtype}`);
+  }
+  if (!sameShape(bound.shape, expected.shape)) {
+    throw new InvalidShapeError(name, `must be bound to shape [${expected.shape}], got [${bound.shape}]`);
+  }
+  const differs = expected.shape.some((n, d) => n > 1 && bound.strides[d] !== expected.strides[d]);
+  if (differs) {
+    throw new InvalidShapeError(
+      name,
+      `was compiled for strides [${expected.strides}], got [${bound.strides}]`,
+    );
+  }
+}

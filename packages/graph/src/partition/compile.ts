@@ -1,0 +1,142 @@
+import { normalise, normaliseBackward, type TensorDesc } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { InvalidGraphError } from '../errors.ts';
+import { storageDesc } from '../execution/storage.ts';
+import { inferShapes } from '../graph/infer.ts';
+import { describeNode, type GraphNode } from '../graph/node.ts';
+import type { AttentionStep } from '../lowering/attention-step.ts';
+import type { Program } from '../lowering/program.ts';
+import { ProgramBuilder } from '../lowering/program-builder.ts';
+import type { LogicalTensor } from '../tensor/logical-tensor.ts';
+import type { Match } from './match.ts';
+
+/** Operations to compile: in order, and what enters and leaves. */
+export interface Group {
+  readonly nodes: readonly GraphNode[];
+  readonly inputs: readonly LogicalTensor[];
+  readonly outputs: readonly LogicalTensor[];
+  readonly match: Match | null;
+}
+
+/** A program and what it runs on. */
+export interface CompiledProgram {
+  readonly program: Program;
+  /** How the operations run: as one attention call, or one after the other. */
+  readonly kernel: 'attention' | 'operations';
+  /** Why not as attention, though they are. */
+  readonly reasons: readonly string[];
+  /** All tensors of the group with their shapes. */
+  readonly tensors: ReadonlyMap<number, LogicalTensor>;
+}
+
+/**
+ * Writes a group as a program for an engine.
+ * @throws InvalidShapeError when shapes are unknown or do not fit.
+ */
+export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): CompiledProgram {
+  const tensors = resolve(group);
+  const reasons: string[] = [];
+  if (group.match) {
+    const builder = new ProgramBuilder();
+    const written = writeMatch(group, group.match, builder, tensors);
+    if (!written) reasons.push(`these shapes cannot be seen as (B, H, S, D)`);
+    else {
+      const program = builder.build();
+      reasons.push(...unsupported(program, engine));
+      if (reasons.length === 0) return { program, kernel: 'attention', reasons, tensors };
+    }
+  }
+  return { program: writeOperations(group, tensors), kernel: 'operations', reasons, tensors };
+}
+
+function resolve({ nodes, inputs, outputs }: Group): Map<number, LogicalTensor> {
+  const stated = new Map([...inputs, ...outputs].map(t => [t.id, t.shape] as const));
+  const shapes = inferShapes(nodes, stated);
+  const tensors = new Map<number, LogicalTensor>();
+  for (const t of nodes.flatMap(node => [...node.inputs, ...node.outputs])) {
+    tensors.set(t.id, { ...t, shape: shapes.get(t.id) ?? t.shape });
+  }
+  for (const t of [...inputs, ...outputs]) tensors.set(t.id, { ...t, shape: shapes.get(t.id) ?? t.shape });
+  return tensors;
+}
+
+function bindEnds({ inputs, outputs }: Group, builder: ProgramBuilder, tensors: ReadonlyMap<number, LogicalTensor>): void {
+  for (const [kind, list] of [['input', inputs], ['output', outputs]] as const) {
+    for (const { id } of list) {
+      if (!builder.valueOf(id)) builder.bind(kind, id, storageDesc(tensorOf(tensors, id)));
+    }
+  }
+}
+
+function tensorOf(tensors: ReadonlyMap<number, LogicalTensor>, id: number): LogicalTensor {
+  const tensor = tensors.get(id);
+  if (!tensor) throw new InvalidGraphError(`tensor ${id} is not of this partition`);
+  return tensor;
+}
+
+function writeMatch(
+  group: Group,
+  match: Match,
+  builder: ProgramBuilder,
+  tensors: ReadonlyMap<number, LogicalTensor>,
+): boolean {
+  bindEnds(group, builder, tensors);
+  return match.lower({
+    builder,
+    value: id => {
+      const value = builder.valueOf(id);
+      if (!value) throw new InvalidGraphError(`tensor ${id} does not enter or leave this partition`);
+      return value;
+    },
+    desc: id => storageDesc(tensorOf(tensors, id)),
+  });
+}
+
+function writeOperations(group: Group, tensors: ReadonlyMap<number, LogicalTensor>): Program {
+  const builder = new ProgramBuilder();
+  bindEnds(group, builder, tensors);
+  const valueOf = ({ id }: LogicalTensor) =>
+    builder.valueOf(id) ?? builder.intermediate(id, storageDesc({ ...tensorOf(tensors, id), strides: null }));
+  for (const node of group.nodes) {
+    if (node.kind === 'End') continue;
+    if (!node.operation.lower) throw new InvalidGraphError(`${describeNode(node)} cannot run`);
+    const call = {
+      attributes: node.attributes,
+      inputs: node.inputs.map(t => tensorOf(tensors, t.id)),
+      outputs: node.outputs.map(t => tensorOf(tensors, t.id)),
+    };
+    node.operation.lower(builder.lowering(call, node.inputs.map(valueOf), node.outputs.map(valueOf)));
+  }
+  return builder.build();
+}
+
+/** Why an engine cannot run the attention calls of a program. */
+function unsupported({ steps, values }: Program, engine: TensorEngine<TensorDesc>): readonly string[] {
+  return steps.flatMap(step => (step.kind === 'primitive' ? [] : engine.checkSupport(problemOf(step, n => values[n].desc)).reasons));
+}
+
+/** The problem of a step, its numbers being stood in for: no engine depends on them. */
+function problemOf(step: AttentionStep, desc: (value: number) => TensorDesc) {
+  const { bias, mask, causal, scoreMod, dropout, softcap } = step.options;
+  const options = {
+    scale: 1,
+    ...(causal && { causal }),
+    ...(softcap && { softcap: 1 }),
+    ...(bias !== undefined && { bias: desc(bias) }),
+    ...(mask !== undefined && { mask: desc(mask) }),
+    ...(dropout && { dropout: { p: 0.5, seed: 0, scheme: 'onednn' as const } }),
+    ...(scoreMod && {
+      scoreMod: {
+        expr: scoreMod.expr,
+        captures: Object.fromEntries(Object.entries(scoreMod.captures).map(([name, n]) => [name, desc(n)])),
+      },
+    }),
+  };
+  const inputs = { q: desc(step.q), k: desc(step.k), v: desc(step.v) };
+  if (step.kind === 'sdpa') return normalise(inputs, { ...options, outDType: step.outDType }).problem;
+  const gradients = (['dq', 'dk', 'dv', 'dbias'] as const).filter(name => step.results[name] !== undefined);
+  return normaliseBackward(
+    { ...inputs, o: desc(step.o), lse: desc(step.lse), dO: desc(step.dO) },
+    { ...options, gradients },
+  ).problem;
+}

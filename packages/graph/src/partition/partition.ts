@@ -1,0 +1,117 @@
+import { InvalidArgumentError, type Shape, type Strides, type TensorDesc, UnsupportedError } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { describeNode, type GraphNode } from '../graph/node.ts';
+import type { Topology } from '../graph/topology.ts';
+import type { LogicalTensor } from '../tensor/logical-tensor.ts';
+import { compileGroup } from './compile.ts';
+import { type CompiledPartition, compiledPartition } from './compiled-partition.ts';
+import { compiledPartitions } from './compiled-partition-cache.ts';
+import type { Match } from './match.ts';
+
+/** What is known of a tensor at compile: its shape, and where it matters its strides. */
+export interface KnownTensor {
+  readonly shape: Shape;
+  readonly strides?: Strides;
+}
+
+/** Tensors of a partition by their ids. */
+export interface CompileOptions {
+  readonly inputs?: Readonly<Record<number, KnownTensor>>;
+  readonly outputs?: Readonly<Record<number, KnownTensor>>;
+}
+
+/** Operations that run as one. */
+export interface Partition {
+  readonly id: number;
+  /** `operation` for a single one; else the name of the pattern that they are. */
+  readonly kind: string;
+  /** Ids of the operations, each after those that it needs. */
+  readonly ops: readonly number[];
+  /** Tensors that come from outside, each once. */
+  readonly inputs: readonly LogicalTensor[];
+  /** Tensors that are read outside, by nothing, or by an `End`. */
+  readonly outputs: readonly LogicalTensor[];
+  /** Whether it can run. */
+  readonly supported: boolean;
+  /**
+   * Readies the partition for an engine; the same partition with the same shapes on the same engine is compiled once.
+   * @throws InvalidArgumentError for a tensor that is not of the partition; InvalidShapeError when shapes are unknown or do not fit;
+   * UnsupportedError when the partition cannot run.
+   */
+  compile<T extends TensorDesc>(engine: TensorEngine<T>, options?: CompileOptions): CompiledPartition<T>;
+}
+
+/** A partition of operations that are in order. */
+export function createPartition(
+  id: number,
+  kind: string,
+  nodes: readonly GraphNode[],
+  topology: Topology,
+  match: Match | null,
+): Partition {
+  const members = new Set(nodes);
+  const { inputs, outputs } = boundary(nodes, members, topology);
+  const idle = nodes.find(node => node.kind !== 'End' && !node.operation.lower);
+  return {
+    id,
+    kind,
+    ops: nodes.map(node => node.id),
+    inputs,
+    outputs,
+    supported: idle === undefined,
+    compile<T extends TensorDesc>(
+      engine: TensorEngine<T>,
+      { inputs: knownInputs = {}, outputs: knownOutputs = {} }: CompileOptions = {},
+    ): CompiledPartition<T> {
+      if (idle) throw new UnsupportedError(engine.name, [`${describeNode(idle)} computes nothing`]);
+      const group = {
+        nodes,
+        match,
+        inputs: withKnown('inputs', inputs, knownInputs),
+        outputs: withKnown('outputs', outputs, knownOutputs),
+      };
+      const key = JSON.stringify([nodes.map(({ kind, attributes, inputs, outputs }) => [kind, attributes, inputs, outputs]), kind, group.inputs, group.outputs]);
+      return compiledPartitions(engine).get(key, () => {
+        const compiled = compileGroup(group, engine as unknown as TensorEngine<TensorDesc>);
+        return compiledPartition(engine, compiled, group.inputs, group.outputs);
+      });
+    },
+  };
+}
+
+function boundary(
+  nodes: readonly GraphNode[],
+  members: ReadonlySet<GraphNode>,
+  topology: Topology,
+): Pick<Partition, 'inputs' | 'outputs'> {
+  const inputs = new Map<number, LogicalTensor>();
+  const outputs = new Map<number, LogicalTensor>();
+  const isOwn = (id: number): boolean => {
+    const producer = topology.producers.get(id);
+    return producer !== undefined && members.has(producer);
+  };
+  for (const node of nodes) {
+    for (const t of node.inputs) if (!isOwn(t.id)) inputs.set(t.id, t);
+    for (const t of node.outputs) {
+      const uses = topology.uses(t.id);
+      const leaves = uses.length === 0 || uses.some(use => use.node.kind === 'End' || !members.has(use.node));
+      if (leaves) outputs.set(t.id, t);
+    }
+  }
+  return { inputs: [...inputs.values()], outputs: [...outputs.values()] };
+}
+
+function withKnown(
+  argument: string,
+  tensors: readonly LogicalTensor[],
+  known: Readonly<Record<number, KnownTensor>>,
+): LogicalTensor[] {
+  const stranger = Object.keys(known).find(id => !tensors.some(t => t.id === Number(id)));
+  if (stranger !== undefined) {
+    throw new InvalidArgumentError(argument, `has tensor ${stranger}, which the partition does not`);
+  }
+  return tensors.map(t => {
+    const given = known[t.id];
+    return given ? { ...t, shape: given.shape, strides: given.strides ?? null } : t;
+  });
+}

@@ -1,0 +1,90 @@
+import type { GraphNode } from '../graph/node.ts';
+import type { Topology } from '../graph/topology.ts';
+import { patterns } from '../patterns/index.ts';
+import type { Match } from './match.ts';
+import { createPartition, type Partition } from './partition.ts';
+
+/** `fusion`: what a pattern recognises runs as one. `debug`: each operation by itself. */
+export type PartitionPolicy = 'fusion' | 'debug';
+
+/** Divides a graph into partitions, each after those whose results it needs. */
+export function partitionGraph(topology: Topology, policy: PartitionPolicy): Partition[] {
+  const groups = new Groups(topology);
+  if (policy === 'fusion') {
+    for (const pattern of patterns) {
+      for (const node of topology.order) {
+        if (groups.matchOf(node)) continue;
+        const match = pattern(node, topology);
+        if (match && groups.canClaim(match)) groups.claim(match);
+      }
+    }
+  }
+  return groups
+    .inOrder()
+    .map(({ nodes, match }, id) => createPartition(id, match?.kind ?? 'operation', nodes, topology, match));
+}
+
+interface Group {
+  readonly nodes: readonly GraphNode[];
+  readonly match: Match | null;
+}
+
+/** Which operations run together so far. */
+class Groups {
+  readonly #topology: Topology;
+  readonly #claimed = new Map<GraphNode, Match>();
+
+  constructor(topology: Topology) {
+    this.#topology = topology;
+  }
+
+  matchOf(node: GraphNode): Match | undefined {
+    return this.#claimed.get(node);
+  }
+
+  claim(match: Match): void {
+    for (const node of match.nodes) this.#claimed.set(node, match);
+  }
+
+  /** Whether none of its operations is taken, and none outside needs one of them and is needed by another. */
+  canClaim({ nodes }: Match): boolean {
+    for (const node of nodes) if (this.#claimed.has(node)) return false;
+    const seen = new Set<GraphNode>();
+    const stack = [...nodes].flatMap(node => this.#readers(node)).filter(node => !nodes.has(node));
+    for (let node = stack.pop(); node; node = stack.pop()) {
+      if (nodes.has(node)) return false;
+      if (seen.has(node)) continue;
+      // What runs together is reached together.
+      const together = this.#claimed.get(node)?.nodes ?? [node];
+      for (const member of together) {
+        seen.add(member);
+        stack.push(...this.#readers(member).filter(reader => !seen.has(reader)));
+      }
+    }
+    return true;
+  }
+
+  inOrder(): Group[] {
+    const order: Group[] = [];
+    const done = new Set<GraphNode>();
+    const place = (node: GraphNode): void => {
+      if (done.has(node)) return;
+      const match = this.#claimed.get(node) ?? null;
+      const nodes = match ? this.#topology.order.filter(member => match.nodes.has(member)) : [node];
+      for (const member of nodes) done.add(member);
+      for (const member of nodes) {
+        for (const { id } of member.inputs) {
+          const producer = this.#topology.producers.get(id);
+          if (producer) place(producer);
+        }
+      }
+      order.push({ nodes, match });
+    };
+    for (const node of this.#topology.order) place(node);
+    return order;
+  }
+
+  #readers(node: GraphNode): GraphNode[] {
+    return node.outputs.flatMap(({ id }) => this.#topology.uses(id).map(use => use.node));
+  }
+}

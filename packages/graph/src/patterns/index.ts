@@ -1,0 +1,4 @@
+import type { Pattern } from './pattern.ts';
+
+/** Every pattern, the one that is tried first coming first. */
+export const patterns: readonly Pattern[] = [];
