@@ -38,6 +38,7 @@ export type { FloatFormat } from './tensor/float-format.ts';
 export { bfloat16, float8e4m3, float8e5m2, float16 } from './tensor/float-format.ts';
 export * from './tensor/float-layout.ts';
 export { type HostArray, isHostArray, numberAt } from './tensor/host-array.ts';
+export { reshapedStrides } from './tensor/reshape.ts';
 export type { Shape, Strides } from './tensor/shape.ts';
 export { contiguousStrides, elementCount, isContiguous, maxOffset, sameShape } from './tensor/shape.ts';
 export type { TensorDesc } from './tensor/tensor.ts';

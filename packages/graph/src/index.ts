@@ -1,4 +1,5 @@
 export * from './errors.ts';
+export type { Bindable } from './execution/storage.ts';
 export type { GraphHeader, OperationOptions, TensorOptions } from './graph/graph.ts';
 export { Graph } from './graph/graph.ts';
 export type { Annotation, GraphNode } from './graph/node.ts';
@@ -6,7 +7,6 @@ export type { Topology, Use } from './graph/topology.ts';
 export type * from './json/format.ts';
 export { formatJson } from './json/write.ts';
 export { operationOf, operations } from './operations/index.ts';
-export type { Bindable } from './execution/storage.ts';
 export type { Bindings, CompiledPartition } from './partition/compiled-partition.ts';
 export type { CompileOptions, KnownTensor, Partition } from './partition/partition.ts';
 export type { PartitionPolicy } from './partition/partitions.ts';

@@ -1,6 +1,15 @@
+import { type Alignment, type SdpaOptions, Tensor, type TensorDesc } from '@tilewise/core';
+import { add, and, type Expr, ge, kv, maskMod, q } from '@tilewise/core/expr';
 import { joinU64 } from '@tilewise/philox';
-import { type SdpaOptions, Tensor, type TensorDesc } from '@tilewise/core';
-import type { ScalarProduct, StepDropout, StepOptions } from '../lowering/attention-step.ts';
+import type {
+  ScalarProduct,
+  ScoreOptions,
+  StepDiagonal,
+  StepDropout,
+  StepMod,
+  StepOptions,
+} from '../lowering/attention-step.ts';
+import { truth } from '../operations/numeric.ts';
 
 /** How a step's options become those of a call. */
 export interface OptionSource<T> {
@@ -9,27 +18,88 @@ export interface OptionSource<T> {
   numbers(value: number): Promise<Float64Array> | Float64Array;
 }
 
+/** How many queries and keys there are. */
+export interface Extents {
+  readonly Sq: number;
+  readonly Skv: number;
+}
+
 /** The options of an attention call, with the numbers that they need read now. */
 export async function attentionOptions<T extends TensorDesc>(
-  { scale, causal, bias, mask, softcap, scoreMod, dropout }: StepOptions,
+  { options, scoreMod, extraBias, dropout }: StepOptions,
+  extents: Extents,
   source: OptionSource<T>,
 ): Promise<SdpaOptions<T | Tensor>> {
+  const score = (options && (await scoreOptions(options, extents, source))) ?? {
+    scale: 1,
+    scoreMod: modOf(scoreMod, source),
+  };
   return {
-    scale: scale ? await product(scale, source) : 1,
-    ...(causal && { causal }),
-    ...(bias !== undefined && { bias: source.tensor(bias) }),
-    ...(mask !== undefined && { mask: source.tensor(mask) }),
-    ...(softcap && { softcap: await product(softcap, source) }),
-    ...(scoreMod && {
-      scoreMod: {
-        expr: scoreMod.expr,
-        captures: Object.fromEntries(
-          Object.entries(scoreMod.captures).map(([name, value]) => [name, source.tensor(value)]),
-        ),
-      },
-    }),
+    ...score,
+    ...(extraBias !== undefined && { bias: source.tensor(extraBias) }),
     ...(dropout && { dropout: await dropoutOption(dropout, source) }),
   };
+}
+
+/** The options that say what the graph says; null where its scalars mean something else. */
+async function scoreOptions<T extends TensorDesc>(
+  { scale, softcap, bias, mask, diagonal, maskMod: mod, fills, scaledAfterMask }: ScoreOptions,
+  extents: Extents,
+  source: OptionSource<T>,
+): Promise<SdpaOptions<T | Tensor> | null> {
+  for (const fill of fills) {
+    if ((await source.numbers(fill))[0] !== -Infinity) return null;
+  }
+  const factor = await product(scale, source);
+  const cap = softcap && (await product(softcap, source));
+  const isSafe =
+    Number.isFinite(factor) && (!scaledAfterMask || factor > 0) && (cap === undefined || cap > 0);
+  if (!isSafe) return null;
+  return {
+    scale: factor,
+    ...(cap !== undefined && { softcap: cap }),
+    ...(bias !== undefined && { bias: source.tensor(bias) }),
+    ...(mask !== undefined && { mask: source.tensor(mask) }),
+    ...(await implicitMask(diagonal, mod, extents, source)),
+  };
+}
+
+/** A diagonal as `causal` where it is one of its two, which lets kernels skip what it hides; else as an expression. */
+async function implicitMask<T extends TensorDesc>(
+  diagonal: StepDiagonal | undefined,
+  mod: StepMod | undefined,
+  { Sq, Skv }: Extents,
+  source: OptionSource<T>,
+): Promise<SdpaOptions<T | Tensor>> {
+  let offset = 0;
+  for (const { value, negative } of diagonal?.offset ?? []) {
+    const [x] = await source.numbers(value);
+    offset += negative ? -x : x;
+  }
+  const causal: Alignment | null = offset === 0 ? 'top-left' : offset === Skv - Sq ? 'bottom-right' : null;
+  if (diagonal && causal === null) {
+    const hides = maskMod(() => ge(add(q, offset | 0), kv)).expr;
+    return { maskMod: mod ? joined(modOf(mod, source), hides) : { expr: hides } };
+  }
+  return {
+    ...(diagonal && causal && { causal }),
+    ...(mod && { maskMod: modOf(mod, source) }),
+  };
+}
+
+function joined<T>(
+  mod: NonNullable<SdpaOptions<T>['maskMod']>,
+  other: Expr,
+): NonNullable<SdpaOptions<T>['maskMod']> {
+  return { ...mod, expr: and(truth(mod.expr), truth(other)) };
+}
+
+function modOf<T>(
+  { expr, captures }: StepMod,
+  source: OptionSource<T>,
+): NonNullable<SdpaOptions<T>['scoreMod']> {
+  const tensors = Object.entries(captures).map(([name, value]) => [name, source.tensor(value)] as const);
+  return tensors.length === 0 ? { expr } : { expr, captures: Object.fromEntries(tensors) };
 }
 
 async function product<T>({ factors }: ScalarProduct, source: OptionSource<T>): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Tensor, TensorDesc } from '@tilewise/core';
 import { input, type RunPrimitive, type TensorEngine } from '@tilewise/core/primitive';
-import { exprType } from '../lowering/expr-type.ts';
 import type { AttentionStep } from '../lowering/attention-step.ts';
+import { exprType } from '../lowering/expr-type.ts';
 import type { Program, ProgramValue, Step } from '../lowering/program.ts';
 import { attentionOptions, type OptionSource } from './attention-options.ts';
 import { type MemoryPlan, planMemory } from './memory-plan.ts';
@@ -22,10 +22,15 @@ export interface Executable<T extends TensorDesc> {
 }
 
 /** Readies a program for an engine. */
-export function prepareProgram<T extends TensorDesc>(engine: TensorEngine<T>, program: Program): Executable<T> {
+export function prepareProgram<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  program: Program,
+): Executable<T> {
   const { primitives } = engine;
   const plan = planMemory(program);
-  const slots = plan.slots.map(({ dtype, length }) => primitives.allocate({ dtype, shape: [Math.max(length, 1)] }));
+  const slots = plan.slots.map(({ dtype, length }) =>
+    primitives.allocate({ dtype, shape: [Math.max(length, 1)] }),
+  );
   const constants = new Map<number, T>();
   program.values.forEach((value, n) => {
     if (value.kind === 'constant') constants.set(n, engine.upload(value.data));
@@ -44,7 +49,10 @@ export function prepareProgram<T extends TensorDesc>(engine: TensorEngine<T>, pr
         tensors.set(n, made);
         return made;
       };
-      const source: OptionSource<T> = { tensor, numbers: n => readNumbers(engine, program, n, scalars, tensor) };
+      const source: OptionSource<T> = {
+        tensor,
+        numbers: n => readNumbers(engine, program, n, scalars, tensor),
+      };
       for (const step of prepared) await step(tensor, source);
     },
     release() {
@@ -55,7 +63,11 @@ export function prepareProgram<T extends TensorDesc>(engine: TensorEngine<T>, pr
 
 type RunStep<T> = (tensor: (value: number) => T, source: OptionSource<T>) => Promise<void> | void;
 
-function prepareStep<T extends TensorDesc>(engine: TensorEngine<T>, program: Program, step: Step): RunStep<T> {
+function prepareStep<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  program: Program,
+  step: Step,
+): RunStep<T> {
   const descOf = (n: number): TensorDesc => program.values[n].desc;
   if (step.kind === 'primitive') {
     const { primitive, inputs, outputs } = step;
@@ -71,9 +83,12 @@ async function runAttention<T extends TensorDesc>(
   tensor: (value: number) => T,
   source: OptionSource<T>,
 ): Promise<void> {
-  // An engine takes host tensors as masks and captures; its own type says so for options only.
-  const options = (await attentionOptions(step.options, source)) as Parameters<TensorEngine<T>['sdpa']>[3];
   const [q, k, v] = [step.q, step.k, step.v].map(tensor);
+  const extents = { Sq: q.shape[2], Skv: k.shape[2] };
+  // An engine takes host tensors as masks and captures; its own type says so for options only.
+  const options = (await attentionOptions(step.options, extents, source)) as Parameters<
+    TensorEngine<T>['sdpa']
+  >[3];
   const results: Partial<Record<string, T>> =
     step.kind === 'sdpa'
       ? { ...(await engine.sdpa(q, k, v, { ...options, outDType: step.outDType })) }

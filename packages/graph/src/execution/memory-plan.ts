@@ -24,7 +24,9 @@ export function planMemory(program: Program): MemoryPlan {
   for (const [value, { first, last }] of starts) {
     const { desc } = program.values[value];
     const length = storageLength(desc);
-    const free = slots.findIndex(slot => slot.dtype === desc.dtype && slot.freeFrom <= first && slot.length >= length);
+    const free = slots.findIndex(
+      slot => slot.dtype === desc.dtype && slot.freeFrom <= first && slot.length >= length,
+    );
     const at = free >= 0 ? free : slots.push({ dtype: desc.dtype, length, freeFrom: 0 }) - 1;
     slots[at].freeFrom = last + 1;
     slotOf.set(value, at);
@@ -62,14 +64,26 @@ function lifetimes({ values, steps }: Program): Map<number, { first: number; las
 /** The values that a step reads or writes. */
 export function touched(step: Step): number[] {
   if (step.kind === 'primitive') return [...step.inputs, ...step.outputs];
-  const { bias, mask, scale, softcap, scoreMod, dropout } = step.options;
+  const { options: score, scoreMod, extraBias, dropout } = step.options;
+  const factors = [
+    ...(score?.scale.factors ?? []),
+    ...(score?.softcap?.factors ?? []),
+    ...(score?.diagonal?.offset ?? []),
+  ];
   const options = [
-    bias,
-    mask,
-    ...[...(scale?.factors ?? []), ...(softcap?.factors ?? [])].map(factor => factor.value),
-    ...Object.values(scoreMod?.captures ?? {}),
-    ...(dropout ? [dropout.seed, dropout.offset, typeof dropout.p === 'number' ? undefined : dropout.p.value] : []),
+    score?.bias,
+    score?.mask,
+    extraBias,
+    ...factors.map(factor => factor.value),
+    ...(score?.fills ?? []),
+    ...Object.values(scoreMod.captures),
+    ...Object.values(score?.maskMod?.captures ?? {}),
+    ...(dropout
+      ? [dropout.seed, dropout.offset, typeof dropout.p === 'number' ? undefined : dropout.p.value]
+      : []),
   ];
   const own = step.kind === 'sdpa' ? [] : [step.o, step.lse, step.dO];
-  return [step.q, step.k, step.v, ...own, ...options, ...Object.values(step.results)].filter(v => v !== undefined);
+  return [step.q, step.k, step.v, ...own, ...options, ...Object.values(step.results)].filter(
+    v => v !== undefined,
+  );
 }

@@ -19,7 +19,8 @@ export async function runGraph<T extends TensorDesc>(
   const tensors = new Map<number, Bindable<T>>();
   for (const t of topology.inputs) {
     const bound = bindings[t.id];
-    if (bound === undefined) throw new InvalidArgumentError(`tensor ${t.id}`, 'is an input of the graph and is not bound');
+    if (bound === undefined)
+      throw new InvalidArgumentError(`tensor ${t.id}`, 'is an input of the graph and is not bound');
     tensors.set(t.id, bound);
   }
   const results = new Set(topology.outputs.map(t => t.id));
@@ -33,7 +34,8 @@ export async function runGraph<T extends TensorDesc>(
       inputs: Object.fromEntries(partition.inputs.map(t => [t.id, knownTensor(t, tensors.get(t.id))])),
     });
     const inputs = Object.fromEntries(partition.inputs.map(t => [t.id, tensors.get(t.id) as Bindable<T>]));
-    for (const [id, tensor] of Object.entries(await compiled.execute(inputs))) tensors.set(Number(id), tensor);
+    for (const [id, tensor] of Object.entries(await compiled.execute(inputs)))
+      tensors.set(Number(id), tensor);
     for (const t of partition.inputs) {
       const done = lastUse.get(t.id) === n && topology.producers.has(t.id) && !results.has(t.id);
       const tensor = tensors.get(t.id);

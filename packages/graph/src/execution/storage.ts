@@ -20,7 +20,8 @@ export type Bindable<T> = T | Tensor | number | bigint;
  */
 export function storageDesc(tensor: LogicalTensor): TensorDesc {
   const { shape, strides, dtype } = tensor;
-  if (!isKnown(shape)) throw new InvalidShapeError(`tensor ${describeTensor(tensor)}`, 'must have a known shape');
+  if (!isKnown(shape))
+    throw new InvalidShapeError(`tensor ${describeTensor(tensor)}`, 'must have a known shape');
   if (dtype === 'i64') {
     const words = [...shape, 2];
     return { dtype: 'u32', shape: words, strides: contiguousStrides(words) };

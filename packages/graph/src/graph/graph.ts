@@ -3,15 +3,15 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError, InvalidOperationError } from '../errors.ts';
 import { runGraph } from '../execution/run-graph.ts';
 import type { Bindable } from '../execution/storage.ts';
-import { graphToJson } from '../json/write.ts';
 import type { OneDnnGraph } from '../json/format.ts';
 import { graphFromJson } from '../json/read.ts';
+import { graphToJson } from '../json/write.ts';
 import { operationOf } from '../operations/index.ts';
 import type { Bindings } from '../partition/compiled-partition.ts';
 import type { Partition } from '../partition/partition.ts';
 import { type PartitionPolicy, partitionGraph } from '../partition/partitions.ts';
-import type { Attributes } from '../schema/operation.ts';
 import { checkOperation } from '../schema/check.ts';
+import type { Attributes } from '../schema/operation.ts';
 import { type GraphDType, isGraphDType } from '../tensor/dtype.ts';
 import type { LogicalShape, LogicalTensor, TensorProperty } from '../tensor/logical-tensor.ts';
 import { type Annotation, describeNode, type GraphNode } from './node.ts';
@@ -114,7 +114,10 @@ export class Graph {
     if (shape?.some(n => !Number.isSafeInteger(n) || n < -1)) {
       throw new InvalidShapeError('shape', `must hold integers ≥ 0, or −1 where unknown, got [${shape}]`);
     }
-    if (strides && (strides.length !== shape?.length || strides.some(s => !Number.isSafeInteger(s) || s < 0))) {
+    if (
+      strides &&
+      (strides.length !== shape?.length || strides.some(s => !Number.isSafeInteger(s) || s < 0))
+    ) {
       throw new InvalidShapeError('strides', `must be one integer ≥ 0 per extent, got [${strides}]`);
     }
     if (id !== undefined && (!Number.isSafeInteger(id) || id < 0)) {
@@ -122,7 +125,10 @@ export class Graph {
     }
     const scalar = ['i32', 'f32', 'i64'].includes(dtype) && shape?.length === 0;
     if (property === 'host_scalar' && !scalar) {
-      throw new InvalidArgumentError('property', `host_scalar is for i32, f32 or i64 of shape [], got ${dtype} [${shape}]`);
+      throw new InvalidArgumentError(
+        'property',
+        `host_scalar is for i32, f32 or i64 of shape [], got ${dtype} [${shape}]`,
+      );
     }
     const own = id ?? this.#nextTensor;
     this.#nextTensor = Math.max(this.#nextTensor, own + 1);
@@ -161,7 +167,8 @@ export class Graph {
     if (!Number.isSafeInteger(node.id) || node.id < 0) {
       throw new InvalidOperationError(label, `its id must be an integer ≥ 0`);
     }
-    if (this.#ids.has(node.id)) throw new InvalidGraphError(`${label}: the graph has an operation ${node.id} already`);
+    if (this.#ids.has(node.id))
+      throw new InvalidGraphError(`${label}: the graph has an operation ${node.id} already`);
     const operation = operationOf(node.kind);
     if (!operation) throw new InvalidOperationError(label, 'there is no operation of this kind');
     const attributes = checkOperation(label, operation, node.given, node.inputs, node.outputs);
@@ -169,7 +176,8 @@ export class Graph {
     this.#nodes.push(added);
     this.#ids.add(node.id);
     this.#nextNode = Math.max(this.#nextNode, node.id + 1);
-    for (const t of [...node.inputs, ...node.outputs]) this.#nextTensor = Math.max(this.#nextTensor, t.id + 1);
+    for (const t of [...node.inputs, ...node.outputs])
+      this.#nextTensor = Math.max(this.#nextTensor, t.id + 1);
     return added;
   }
 

@@ -18,7 +18,9 @@ test('a graph runs operation by operation', async () => {
   });
   // a·b = [[4, 5], [10, 11]]
   const sigmoid = 1 / (1 + Math.E);
-  expect([...results[p.id].toFloat64()]).toEqual([sigmoid, 1 - sigmoid, sigmoid, 1 - sigmoid].map(Math.fround));
+  expect([...results[p.id].toFloat64()]).toEqual(
+    [sigmoid, 1 - sigmoid, sigmoid, 1 - sigmoid].map(Math.fround),
+  );
   expect(results[stats.id].shape).toEqual([2, 1]);
   expect(results[stats.id].get(1, 0)).toBeCloseTo(10 + Math.log(1 + Math.E), 5);
 });

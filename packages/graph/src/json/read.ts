@@ -4,7 +4,12 @@ import { type Annotation, describeNode } from '../graph/node.ts';
 import { operationOf } from '../operations/index.ts';
 import type { AttributeValue } from '../schema/operation.ts';
 import { dtypeOfOneDnn } from '../tensor/dtype.ts';
-import { type LayoutType, type LogicalTensor, type TensorProperty, UNKNOWN } from '../tensor/logical-tensor.ts';
+import {
+  type LayoutType,
+  type LogicalTensor,
+  type TensorProperty,
+  UNKNOWN,
+} from '../tensor/logical-tensor.ts';
 import { type OneDnnGraph, type OneDnnOp, type OneDnnTensor, UNKNOWN_DIMENSION } from './format.ts';
 
 /**
@@ -42,7 +47,8 @@ function asGraph(json: unknown): OneDnnGraph {
     if (typeof json[key] !== 'string') throw new InvalidGraphError(`the JSON has no '${key}'`);
   }
   for (const key of ['input_ports', 'output_ports']) {
-    if (json[key] !== undefined && !isNumbers(json[key])) throw new InvalidGraphError(`'${key}' of the JSON lists no ids`);
+    if (json[key] !== undefined && !isNumbers(json[key]))
+      throw new InvalidGraphError(`'${key}' of the JSON lists no ids`);
   }
   for (const [n, op] of json.graph.entries()) {
     const isOperation =
@@ -83,7 +89,10 @@ function addOperation(graph: Graph, op: OneDnnOp): void {
     // What a graph dump adds is kept beside the attributes; any other unknown name is left to the schema's check.
     if (!Object.hasOwn(schema, key) && dumpAnnotations.includes(key)) annotations[key] = { type, value: own };
     else if (Object.hasOwn(schema, key) && schema[key].type !== type) {
-      throw new InvalidOperationError(label, `attribute '${key}' must be ${schema[key].type}, got ${String(type)}`);
+      throw new InvalidOperationError(
+        label,
+        `attribute '${key}' must be ${schema[key].type}, got ${String(type)}`,
+      );
     } else given[key] = own;
   }
   graph.add({
@@ -101,7 +110,8 @@ const dumpAnnotations: readonly string[] = ['partition_id', 'backend'];
 
 function readTensor(label: string, t: OneDnnTensor): LogicalTensor {
   const dtype = dtypeOfOneDnn(t.dtype);
-  if (dtype === undefined) throw new InvalidOperationError(label, `tensor ${t.id} has no known dtype: '${t.dtype}'`);
+  if (dtype === undefined)
+    throw new InvalidOperationError(label, `tensor ${t.id} has no known dtype: '${t.dtype}'`);
   return {
     id: t.id,
     dtype,
@@ -116,4 +126,3 @@ function readExtents(list: readonly number[]): readonly number[] | null {
   if (list.length === 1 && list[0] === UNKNOWN_DIMENSION) return null;
   return list.map(n => (n === UNKNOWN_DIMENSION ? UNKNOWN : n));
 }
-

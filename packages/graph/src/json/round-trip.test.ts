@@ -6,7 +6,9 @@ import { Graph } from '../graph/graph.ts';
 import { formatJson } from './write.ts';
 
 const shared = sharedDir();
-const folders = shared ? ['graphs', 'graphs-legacy'].map(name => join(shared, 'conformance/onednn', name)) : [];
+const folders = shared
+  ? ['graphs', 'graphs-legacy'].map(name => join(shared, 'conformance/onednn', name))
+  : [];
 const files = folders.flatMap(folder =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter(file => file.endsWith('.json'))

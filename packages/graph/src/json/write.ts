@@ -43,7 +43,16 @@ function portsOf(nodes: readonly GraphNode[]): Ports {
   };
 }
 
-function writeOperation({ id, name, kind, given, operation, annotations, inputs, outputs }: GraphNode): OneDnnOp {
+function writeOperation({
+  id,
+  name,
+  kind,
+  given,
+  operation,
+  annotations,
+  inputs,
+  outputs,
+}: GraphNode): OneDnnOp {
   const attrs: Record<string, OneDnnAttribute> = {};
   for (const [key, value] of Object.entries(given)) {
     attrs[key] = writeAttribute(operation.attributes[key].type, value);

@@ -1,4 +1,4 @@
-import type { Alignment, DType, Expr } from '@tilewise/core';
+import type { DType, Expr } from '@tilewise/core';
 
 /** A number that is known when the step runs: the product of scalar values, of some of them the inverse. */
 export interface ScalarProduct {
@@ -12,15 +12,40 @@ export interface StepDropout {
   readonly p: number | { readonly value: number };
 }
 
-/** The options of an attention call with values in place of tensors. */
-export interface StepOptions {
-  /** Absent: 1, as nothing in a graph scales by itself. */
-  readonly scale?: ScalarProduct;
-  readonly causal?: Alignment;
+/** An expression of (score, b, h, q, kv) and the values that it loads from, by name. */
+export interface StepMod {
+  readonly expr: Expr;
+  readonly captures: Readonly<Record<string, number>>;
+}
+
+/** Query i sees the keys j ≤ i + the sum of scalar values, some of them subtracted. */
+export interface StepDiagonal {
+  readonly offset: readonly { readonly value: number; readonly negative: boolean }[];
+}
+
+/** What happens to a score, in the options of an attention call. */
+export interface ScoreOptions {
+  readonly scale: ScalarProduct;
+  readonly softcap?: ScalarProduct;
   readonly bias?: number;
   readonly mask?: number;
-  readonly softcap?: ScalarProduct;
-  readonly scoreMod?: { readonly expr: Expr; readonly captures: Readonly<Record<string, number>> };
+  readonly diagonal?: StepDiagonal;
+  readonly maskMod?: StepMod;
+  /** Scalars that masked scores are set to: these options say the same only where they are −∞. */
+  readonly fills: readonly number[];
+  /** Whether a score is scaled after it was masked, which keeps −∞ only where the scale is positive. */
+  readonly scaledAfterMask: boolean;
+}
+
+/**
+ * The options of an attention call with values in place of tensors. `options` are those that kernels are fast with; where there
+ * are none, or the scalars do not mean what they say, `scoreMod` is what happens to a score.
+ */
+export interface StepOptions {
+  readonly options: ScoreOptions | null;
+  readonly scoreMod: StepMod;
+  /** Added to every score besides; its gradient is asked for. */
+  readonly extraBias?: number;
   readonly dropout?: StepDropout;
 }
 

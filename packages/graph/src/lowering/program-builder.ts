@@ -1,4 +1,12 @@
-import { contiguousStrides, type DType, type Expr, type Shape, type Strides, type Tensor, type TensorDesc } from '@tilewise/core';
+import {
+  contiguousStrides,
+  type DType,
+  type Expr,
+  type Shape,
+  type Strides,
+  type Tensor,
+  type TensorDesc,
+} from '@tilewise/core';
 import type { Primitive } from '@tilewise/core/primitive';
 import type { OperationCall } from '../schema/operation.ts';
 import type { AttentionStep } from './attention-step.ts';
@@ -23,6 +31,11 @@ export class ProgramBuilder {
     const value = this.#add({ kind: 'temporary', desc });
     this.#bound.set(tensor, value);
     return value;
+  }
+
+  /** Says that a logical tensor is a value that is there already. */
+  alias(tensor: number, value: Value): void {
+    this.#bound.set(tensor, value);
   }
 
   /** The value of a logical tensor that is known already. */

@@ -1,9 +1,16 @@
-import { InvalidShapeError, isContiguous, type Shape, Tensor, type TensorDesc } from '@tilewise/core';
+import {
+  InvalidShapeError,
+  isContiguous,
+  reshapedStrides,
+  type Shape,
+  type TensorDesc,
+} from '@tilewise/core';
 import { input } from '@tilewise/core/primitive';
 import { exprType } from './expr-type.ts';
 import type { Lowering, Value } from './lowering.ts';
 
-type Views = Pick<Lowering, 'view' | 'temporary' | 'map'>;
+/** The part of a lowering that views and copies need. */
+export type Views = Pick<Lowering, 'view' | 'temporary' | 'map'>;
 
 /** The dimensions of a value in another order; its memory is shared. */
 export function permuted(lowering: Pick<Lowering, 'view'>, value: Value, order: readonly number[]): Value {
@@ -24,18 +31,13 @@ export function transposed(lowering: Pick<Lowering, 'view'>, value: Value): Valu
 }
 
 /** Strides that show the elements of a tensor in another shape without moving them; null when there are none. */
-export function viewStrides(desc: TensorDesc, shape: Shape): readonly number[] | null {
+export function viewStrides({ shape, strides }: TensorDesc, target: Shape): readonly number[] | null {
   try {
-    // A tensor without data has the same rules; zero strides stand for storage of one element.
-    return reshapeStrides(desc, shape);
+    return reshapedStrides(shape, strides, target);
   } catch (error) {
     if (error instanceof InvalidShapeError) return null;
     throw error;
   }
-}
-
-function reshapeStrides(desc: TensorDesc, shape: Shape): readonly number[] {
-  return Tensor.zeros(desc.shape, { dtype: 'u8', strides: desc.strides }).reshape(shape).strides;
 }
 
 /** The elements of a value in row-major order under another shape: a view where they lie so, else a copy. */

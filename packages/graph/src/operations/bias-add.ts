@@ -5,7 +5,8 @@ import type { Attributes, Operation } from '../schema/operation.ts';
 import { UNKNOWN } from '../tensor/logical-tensor.ts';
 import { port } from './ports.ts';
 
-const channelAxis = ({ data_format }: Attributes, rank: number): number => (data_format === 'NCX' ? 1 : rank - 1);
+const channelAxis = ({ data_format }: Attributes, rank: number): number =>
+  data_format === 'NCX' ? 1 : rank - 1;
 
 export const biasAdd: Operation = {
   kind: 'BiasAdd',
@@ -18,7 +19,10 @@ export const biasAdd: Operation = {
       const channels = src.shape[channelAxis(attributes, src.shape.length)];
       const [given] = bias.shape;
       if (bias.shape.length !== 1 || (given !== channels && given !== UNKNOWN && channels !== UNKNOWN)) {
-        throw new InvalidShapeError('BiasAdd', `needs a bias of [${channels}] for its channels, got [${bias.shape}]`);
+        throw new InvalidShapeError(
+          'BiasAdd',
+          `needs a bias of [${channels}] for its channels, got [${bias.shape}]`,
+        );
       }
     }
     return [src.shape];

@@ -21,8 +21,11 @@ export const typeCast: Operation = {
   outputs: [port('dst', 'T2')],
   attributes: {},
   constraint: ({ inputs: [src], outputs: [dst] }) => {
-    if (src.dtype === dst.dtype) return `output 'dst' must have another dtype than 'src', both are ${src.dtype}`;
-    return src.dtype === 'f32' || dst.dtype === 'f32' ? null : `cannot cast ${src.dtype} to ${dst.dtype}; go by f32`;
+    if (src.dtype === dst.dtype)
+      return `output 'dst' must have another dtype than 'src', both are ${src.dtype}`;
+    return src.dtype === 'f32' || dst.dtype === 'f32'
+      ? null
+      : `cannot cast ${src.dtype} to ${dst.dtype}; go by f32`;
   },
   infer: ({ inputs: [src] }) => [src.shape],
   lower: lowering => copyTo(lowering, lowering.inputs[0], lowering.outputs[0]),
@@ -40,7 +43,8 @@ export const reorder: Operation = {
 
 export const staticTranspose: Operation = {
   kind: 'StaticTranspose',
-  summary: 'The dimensions in another order: dimension d of the output is dimension order[d] of src; all reversed when order is empty.',
+  summary:
+    'The dimensions in another order: dimension d of the output is dimension order[d] of src; all reversed when order is empty.',
   inputs: [port('src', 'T')],
   outputs: [port('dst', 'T')],
   attributes: { order: { type: 's64[]', required: true } },
@@ -63,7 +67,10 @@ export function transposeOrder(order: readonly number[], rank: number): number[]
   if (order.length === 0) return Array.from({ length: rank }, (_, d) => rank - 1 - d);
   const axes = order.map(axis => axisOf(axis, rank) ?? -1);
   if (axes.length !== rank || axes.includes(-1) || new Set(axes).size !== rank) {
-    throw new InvalidShapeError('StaticTranspose', `order [${order}] is no permutation of ${rank} dimensions`);
+    throw new InvalidShapeError(
+      'StaticTranspose',
+      `order [${order}] is no permutation of ${rank} dimensions`,
+    );
   }
   return axes;
 }

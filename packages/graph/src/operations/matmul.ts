@@ -34,7 +34,12 @@ export const matmul: Operation = {
     const a = asMatrix(lowering, inputs[0], 'row', flagOf(call.attributes, 'transpose_a'));
     const b = asMatrix(lowering, inputs[1], 'column', flagOf(call.attributes, 'transpose_b'));
     const bias = inputs[2];
-    const dst = matrixOf(lowering, outputs[0], inputs[0].desc.shape.length === 1, inputs[1].desc.shape.length === 1);
+    const dst = matrixOf(
+      lowering,
+      outputs[0],
+      inputs[0].desc.shape.length === 1,
+      inputs[1].desc.shape.length === 1,
+    );
     if (bias === undefined) {
       lowering.matmul(a, b, dst);
       return;

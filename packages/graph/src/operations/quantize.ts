@@ -13,8 +13,10 @@ const static8: readonly GraphDType[] = ['u8', 'i8', 'f8e5m2', 'f8e4m3'];
 const dynamicStorage: readonly GraphDType[] = ['u8', 'i8', 'i4', 'u4'];
 const zeroPoints: readonly GraphDType[] = ['u8', 'i8', 'i4', 'u4', 'i32'];
 
-const quantized = (x: NumericExpr, s: NumericExpr, zp: NumericExpr | number): NumericExpr => add(div(x, s), zp);
-const dequantized = (q: NumericExpr, s: NumericExpr, zp: NumericExpr | number): NumericExpr => mul(sub(q, zp), s);
+const quantized = (x: NumericExpr, s: NumericExpr, zp: NumericExpr | number): NumericExpr =>
+  add(div(x, s), zp);
+const dequantized = (q: NumericExpr, s: NumericExpr, zp: NumericExpr | number): NumericExpr =>
+  mul(sub(q, zp), s);
 
 type Formula = typeof quantized;
 
@@ -39,7 +41,12 @@ function staticConstraint({ attributes, inputs: [src], outputs: [dst] }: Operati
 }
 
 /** A list of numbers, one for all or one per channel of `axis`, as a constant that broadcasts. */
-function perChannel(lowering: Lowering, values: readonly number[], attributes: Attributes, rank: number): Value {
+function perChannel(
+  lowering: Lowering,
+  values: readonly number[],
+  attributes: Attributes,
+  rank: number,
+): Value {
   const axis = axisOf(numberOf(attributes, 'axis'), rank);
   const shape = Array.from({ length: rank }, (_, d) => (values.length > 1 && d === axis ? values.length : 1));
   return lowering.constant(Tensor.from(values, shape));
@@ -58,12 +65,18 @@ function lowerStatic(lowering: Lowering, formula: Formula): void {
   }
 }
 
-function inferStatic(kind: string, { attributes, inputs: [{ shape }] }: OperationCall): ReturnType<Operation['infer']> {
+function inferStatic(
+  kind: string,
+  { attributes, inputs: [{ shape }] }: OperationCall,
+): ReturnType<Operation['infer']> {
   const scales = numbersOf(attributes, 'scales');
   if (shape && attributes.qtype === 'per_channel') {
     const axis = axisOf(numberOf(attributes, 'axis'), shape.length);
     if (axis === undefined || (shape[axis] >= 0 && shape[axis] !== scales.length)) {
-      throw new InvalidShapeError(kind, `needs a scale per channel of axis ${attributes.axis} of [${shape}], got ${scales.length}`);
+      throw new InvalidShapeError(
+        kind,
+        `needs a scale per channel of axis ${attributes.axis} of [${shape}], got ${scales.length}`,
+      );
     }
   }
   return [shape];
@@ -77,7 +90,8 @@ const dynamicAttributes: Operation['attributes'] = {
 
 function dynamicConstraint({ attributes, inputs: [src, scales, zps] }: OperationCall): string | null {
   const group = numbersOf(attributes, 'group_shape');
-  if (attributes.qtype === 'per_group' && group.length === 0) return "needs the attribute 'group_shape' per_group";
+  if (attributes.qtype === 'per_group' && group.length === 0)
+    return "needs the attribute 'group_shape' per_group";
   if (!scales.shape) return null;
   if (attributes.qtype === 'per_group') {
     if (src.shape && (src.shape.length < 2 || scales.shape.length !== src.shape.length)) {
@@ -93,12 +107,18 @@ function dynamicConstraint({ attributes, inputs: [src, scales, zps] }: Operation
     : null;
 }
 
-function inferDynamic(kind: string, { attributes, inputs: [{ shape }, scales] }: OperationCall): ReturnType<Operation['infer']> {
+function inferDynamic(
+  kind: string,
+  { attributes, inputs: [{ shape }, scales] }: OperationCall,
+): ReturnType<Operation['infer']> {
   const group = numbersOf(attributes, 'group_shape');
   if (attributes.qtype === 'per_group' && shape && scales.shape) {
     const fits = shape.every((n, d) => n < 0 || (scales.shape?.[d] ?? 0) * group[d] === n);
     if (!fits) {
-      throw new InvalidShapeError(kind, `scales [${scales.shape}] in groups of [${group}] do not cover [${shape}]`);
+      throw new InvalidShapeError(
+        kind,
+        `scales [${scales.shape}] in groups of [${group}] do not cover [${shape}]`,
+      );
     }
   }
   return [shape];
@@ -120,7 +140,11 @@ function lowerDynamic(lowering: Lowering, formula: Formula): void {
   const along = (value: Value): Value => {
     const count = value.desc.shape.reduce((n, extent) => n * extent, 1);
     const shape = Array.from({ length: rank }, (_, d) => (count > 1 && d === axis ? count : 1));
-    return lowering.view(value, shape, shape.map(n => (n > 1 ? (value.desc.strides.at(-1) ?? 1) : 0)));
+    return lowering.view(
+      value,
+      shape,
+      shape.map(n => (n > 1 ? (value.desc.strides.at(-1) ?? 1) : 0)),
+    );
   };
   const parameters = [scales, ...(zps ? [zps] : [])].map(along);
   const zp = zps ? toF32(input(2, 'i32')) : 0;
@@ -165,7 +189,8 @@ export const quantizeOperations: readonly Operation[] = [
   },
   {
     kind: 'DynamicDequantize',
-    summary: '(x − zero point)·scale with scales and zero points from tensors: one, one per channel, or one per group.',
+    summary:
+      '(x − zero point)·scale with scales and zero points from tensors: one, one per channel, or one per group.',
     inputs: [
       port('src', 'T1', dynamicStorage),
       port('scales', 'T2', floats),

@@ -68,7 +68,12 @@ export function reduceAxes(kind: string, axes: readonly number[], shape: readonl
 }
 
 /** The output seen with 1 along the reduced axes, also where it has lost them. */
-function withReducedAxes(lowering: Lowering, dst: Value, domain: readonly number[], axes: readonly number[]): Value {
+function withReducedAxes(
+  lowering: Lowering,
+  dst: Value,
+  domain: readonly number[],
+  axes: readonly number[],
+): Value {
   const { shape, strides } = dst.desc;
   if (shape.length === domain.length) return dst;
   let next = 0;

@@ -95,7 +95,11 @@ const definitions: readonly UnaryDefinition[] = [
   { kind: 'ReLU', summary: 'max(x, 0).', of: x => max(x, 0) },
   { kind: 'Reciprocal', summary: '1 / x.', of: x => div(1, x) },
   { kind: 'Round', summary: 'The nearest integer, the even one of two that are as near.', of: round },
-  { kind: 'SiLU', summary: 'x / (1 + e^(−x)), also called swish. Not an operation of oneDNN.', of: x => mul(x, sigmoid(x)) },
+  {
+    kind: 'SiLU',
+    summary: 'x / (1 + e^(−x)), also called swish. Not an operation of oneDNN.',
+    of: x => mul(x, sigmoid(x)),
+  },
   { kind: 'Sigmoid', summary: '1 / (1 + e^(−x)).', of: sigmoid },
   {
     kind: 'SoftPlus',
@@ -109,13 +113,14 @@ const definitions: readonly UnaryDefinition[] = [
 ];
 
 /** Functions of one tensor. */
-export const unaryOperations: readonly Operation[] = definitions.map(({ kind, summary, of, attributes = {} }) =>
-  elementwise({
-    kind,
-    summary,
-    inputs: [port('src', 'T')],
-    outputs: [port('dst', 'T')],
-    attributes,
-    element: ([x], a) => of(numeric(x), a),
-  }),
+export const unaryOperations: readonly Operation[] = definitions.map(
+  ({ kind, summary, of, attributes = {} }) =>
+    elementwise({
+      kind,
+      summary,
+      inputs: [port('src', 'T')],
+      outputs: [port('dst', 'T')],
+      attributes,
+      element: ([x], a) => of(numeric(x), a),
+    }),
 );

@@ -4,7 +4,7 @@ import { InvalidGraphError } from '../errors.ts';
 import { storageDesc } from '../execution/storage.ts';
 import { inferShapes } from '../graph/infer.ts';
 import { describeNode, type GraphNode } from '../graph/node.ts';
-import type { AttentionStep } from '../lowering/attention-step.ts';
+import type { AttentionStep, StepMod } from '../lowering/attention-step.ts';
 import type { Program } from '../lowering/program.ts';
 import { ProgramBuilder } from '../lowering/program-builder.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
@@ -60,8 +60,15 @@ function resolve({ nodes, inputs, outputs }: Group): Map<number, LogicalTensor> 
   return tensors;
 }
 
-function bindEnds({ inputs, outputs }: Group, builder: ProgramBuilder, tensors: ReadonlyMap<number, LogicalTensor>): void {
-  for (const [kind, list] of [['input', inputs], ['output', outputs]] as const) {
+function bindEnds(
+  { inputs, outputs }: Group,
+  builder: ProgramBuilder,
+  tensors: ReadonlyMap<number, LogicalTensor>,
+): void {
+  for (const [kind, list] of [
+    ['input', inputs],
+    ['output', outputs],
+  ] as const) {
     for (const { id } of list) {
       if (!builder.valueOf(id)) builder.bind(kind, id, storageDesc(tensorOf(tensors, id)));
     }
@@ -88,15 +95,22 @@ function writeMatch(
       if (!value) throw new InvalidGraphError(`tensor ${id} does not enter or leave this partition`);
       return value;
     },
-    desc: id => storageDesc(tensorOf(tensors, id)),
+    result: id => builder.valueOf(id) ?? builder.intermediate(id, denseDesc(tensorOf(tensors, id))),
+    tensor: id => tensorOf(tensors, id),
+    desc: id => denseDesc(tensorOf(tensors, id)),
   });
+}
+
+/** How a tensor lies that is only there inside. */
+function denseDesc(tensor: LogicalTensor): TensorDesc {
+  return storageDesc({ ...tensor, strides: null });
 }
 
 function writeOperations(group: Group, tensors: ReadonlyMap<number, LogicalTensor>): Program {
   const builder = new ProgramBuilder();
   bindEnds(group, builder, tensors);
-  const valueOf = ({ id }: LogicalTensor) =>
-    builder.valueOf(id) ?? builder.intermediate(id, storageDesc({ ...tensorOf(tensors, id), strides: null }));
+  const valueFor = ({ id }: LogicalTensor) =>
+    builder.valueOf(id) ?? builder.intermediate(id, denseDesc(tensorOf(tensors, id)));
   for (const node of group.nodes) {
     if (node.kind === 'End') continue;
     if (!node.operation.lower) throw new InvalidGraphError(`${describeNode(node)} cannot run`);
@@ -105,32 +119,35 @@ function writeOperations(group: Group, tensors: ReadonlyMap<number, LogicalTenso
       inputs: node.inputs.map(t => tensorOf(tensors, t.id)),
       outputs: node.outputs.map(t => tensorOf(tensors, t.id)),
     };
-    node.operation.lower(builder.lowering(call, node.inputs.map(valueOf), node.outputs.map(valueOf)));
+    node.operation.lower(builder.lowering(call, node.inputs.map(valueFor), node.outputs.map(valueFor)));
   }
   return builder.build();
 }
 
 /** Why an engine cannot run the attention calls of a program. */
 function unsupported({ steps, values }: Program, engine: TensorEngine<TensorDesc>): readonly string[] {
-  return steps.flatMap(step => (step.kind === 'primitive' ? [] : engine.checkSupport(problemOf(step, n => values[n].desc)).reasons));
+  return steps.flatMap(step =>
+    step.kind === 'primitive' ? [] : engine.checkSupport(problemOf(step, n => values[n].desc)).reasons,
+  );
 }
 
 /** The problem of a step, its numbers being stood in for: no engine depends on them. */
 function problemOf(step: AttentionStep, desc: (value: number) => TensorDesc) {
-  const { bias, mask, causal, scoreMod, dropout, softcap } = step.options;
+  const { options: score, scoreMod, extraBias, dropout } = step.options;
+  const mod = ({ expr, captures }: StepMod) => ({
+    expr,
+    captures: Object.fromEntries(Object.entries(captures).map(([name, n]) => [name, desc(n)])),
+  });
+  const bias = extraBias ?? score?.bias;
   const options = {
     scale: 1,
-    ...(causal && { causal }),
-    ...(softcap && { softcap: 1 }),
     ...(bias !== undefined && { bias: desc(bias) }),
-    ...(mask !== undefined && { mask: desc(mask) }),
+    ...(score === null && { scoreMod: mod(scoreMod) }),
+    ...(score?.softcap && { softcap: 1 }),
+    ...(score?.diagonal && { causal: true }),
+    ...(score?.mask !== undefined && { mask: desc(score.mask) }),
+    ...(score?.maskMod && { maskMod: mod(score.maskMod) }),
     ...(dropout && { dropout: { p: 0.5, seed: 0, scheme: 'onednn' as const } }),
-    ...(scoreMod && {
-      scoreMod: {
-        expr: scoreMod.expr,
-        captures: Object.fromEntries(Object.entries(scoreMod.captures).map(([name, n]) => [name, desc(n)])),
-      },
-    }),
   };
   const inputs = { q: desc(step.q), k: desc(step.k), v: desc(step.v) };
   if (step.kind === 'sdpa') return normalise(inputs, { ...options, outDType: step.outDType }).problem;

@@ -31,7 +31,10 @@ export function compiledPartitions<T extends TensorDesc>(engine: TensorEngine<T>
 }
 
 /** A partition that leaves the cache when it is released. */
-function leaving<T extends TensorDesc>(compiled: CompiledPartition<T>, leave: () => void): CompiledPartition<T> {
+function leaving<T extends TensorDesc>(
+  compiled: CompiledPartition<T>,
+  leave: () => void,
+): CompiledPartition<T> {
   return {
     ...compiled,
     release() {

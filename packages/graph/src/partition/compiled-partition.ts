@@ -51,7 +51,8 @@ export function compiledPartition<T extends TensorDesc>(
     try {
       for (const t of own.inputs) {
         const bound = bindings[t.id];
-        const onHost = typeof bound === 'number' || typeof bound === 'bigint' ? scalarTensor(t, bound) : bound;
+        const onHost =
+          typeof bound === 'number' || typeof bound === 'bigint' ? scalarTensor(t, bound) : bound;
         checkBound(t, onHost, storageDesc(t));
         if (onHost instanceof Tensor) {
           scalars.set(t.id, onHost);

@@ -2,12 +2,17 @@ import type { TensorDesc } from '@tilewise/core';
 import type { GraphNode } from '../graph/node.ts';
 import type { Value } from '../lowering/lowering.ts';
 import type { ProgramBuilder } from '../lowering/program-builder.ts';
+import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 
 /** What a match writes its program with. */
 export interface MatchLowering {
   readonly builder: ProgramBuilder;
-  /** The value of a tensor that enters or leaves the match. */
+  /** The value of a tensor that enters the match, or was written. */
   value(tensor: number): Value;
+  /** The value that a tensor of the match is written to: what leaves it, or a temporary. */
+  result(tensor: number): Value;
+  /** A tensor of the match with its shape. */
+  tensor(tensor: number): LogicalTensor;
   /** How a tensor of the match looks, also one that is never there. */
   desc(tensor: number): TensorDesc;
 }

@@ -1,4 +1,10 @@
-import { InvalidArgumentError, type Shape, type Strides, type TensorDesc, UnsupportedError } from '@tilewise/core';
+import {
+  InvalidArgumentError,
+  type Shape,
+  type Strides,
+  type TensorDesc,
+  UnsupportedError,
+} from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { describeNode, type GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
@@ -70,7 +76,12 @@ export function createPartition(
         inputs: withKnown('inputs', inputs, knownInputs),
         outputs: withKnown('outputs', outputs, knownOutputs),
       };
-      const key = JSON.stringify([nodes.map(({ kind, attributes, inputs, outputs }) => [kind, attributes, inputs, outputs]), kind, group.inputs, group.outputs]);
+      const key = JSON.stringify([
+        nodes.map(({ kind, attributes, inputs, outputs }) => [kind, attributes, inputs, outputs]),
+        kind,
+        group.inputs,
+        group.outputs,
+      ]);
       return compiledPartitions(engine).get(key, () => {
         const compiled = compileGroup(group, engine as unknown as TensorEngine<TensorDesc>);
         return compiledPartition(engine, compiled, group.inputs, group.outputs);

@@ -1,4 +1,5 @@
+import { attentionForward } from './attention-forward.ts';
 import type { Pattern } from './pattern.ts';
 
 /** Every pattern, the one that is tried first coming first. */
-export const patterns: readonly Pattern[] = [];
+export const patterns: readonly Pattern[] = [attentionForward];

@@ -3,9 +3,9 @@ import type { GraphDType } from '../tensor/dtype.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import type {
   AttributeSchema,
+  Attributes,
   AttributeType,
   AttributeValue,
-  Attributes,
   Operation,
   PortSchema,
 } from './operation.ts';
@@ -61,7 +61,10 @@ function checkDTypes(
     }
     const first = bound.get(port.type) ?? dtype;
     if (!port.variadic && dtype !== first) {
-      throw new InvalidOperationError(label, `${place} must be ${first}, as another tensor of it is, got ${dtype}`);
+      throw new InvalidOperationError(
+        label,
+        `${place} must be ${first}, as another tensor of it is, got ${dtype}`,
+      );
     }
     bound.set(port.type, first);
   });
@@ -80,7 +83,10 @@ function checkAttributes(
       continue;
     }
     if (!hasType[type](value)) {
-      throw new InvalidOperationError(label, `attribute '${name}' must be ${type}, got ${JSON.stringify(value)}`);
+      throw new InvalidOperationError(
+        label,
+        `attribute '${name}' must be ${type}, got ${JSON.stringify(value)}`,
+      );
     }
     if (among && !among.includes(value)) {
       throw new InvalidOperationError(

@@ -33,7 +33,8 @@ export function mergeShapes(tensor: string, given: LogicalShape, inferred: Logic
   const fits =
     given.length === inferred.length &&
     given.every((n, d) => n === inferred[d] || n === UNKNOWN || inferred[d] === UNKNOWN);
-  if (!fits) throw new InvalidShapeError(tensor, `has shape [${given}], but its operation gives [${inferred}]`);
+  if (!fits)
+    throw new InvalidShapeError(tensor, `has shape [${given}], but its operation gives [${inferred}]`);
   return given.map((n, d) => (n === UNKNOWN ? inferred[d] : n));
 }
 

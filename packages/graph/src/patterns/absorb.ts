@@ -1,0 +1,56 @@
+import type { GraphNode } from '../graph/node.ts';
+import type { Topology } from '../graph/topology.ts';
+
+/** Operations that only say how numbers lie or are stored. */
+const storage = new Set([
+  'StaticReshape',
+  'StaticTranspose',
+  'Reorder',
+  'TypeCast',
+  'Dequantize',
+  'DynamicDequantize',
+]);
+
+/**
+ * The operations that make operands of what they are stored as (layout, casts, dequantization), back from `tensors`, each after
+ * those that it needs. They are taken when nothing outside reads what they give, so that one partition starts from what is
+ * stored.
+ */
+export function absorbBefore(
+  tensors: readonly number[],
+  nodes: ReadonlySet<GraphNode>,
+  topology: Topology,
+): GraphNode[] {
+  const taken: GraphNode[] = [];
+  const all = new Set(nodes);
+  const visit = (tensor: number): void => {
+    const node = topology.producers.get(tensor);
+    if (!node || all.has(node) || !storage.has(node.kind)) return;
+    const isPrivate = node.outputs.every(({ id }) => topology.uses(id).every(use => all.has(use.node)));
+    if (!isPrivate) return;
+    all.add(node);
+    for (const { id } of node.inputs) visit(id);
+    taken.push(node);
+  };
+  for (const tensor of tensors) visit(tensor);
+  return taken;
+}
+
+/** The operations that only store a result otherwise, on from `tensor`, and the tensor that they end in. */
+export function absorbAfter(
+  tensor: number,
+  topology: Topology,
+  kinds: ReadonlySet<string> = storageAfter,
+): { readonly nodes: GraphNode[]; readonly result: number } {
+  const nodes: GraphNode[] = [];
+  let result = tensor;
+  for (;;) {
+    const uses = topology.uses(result);
+    if (uses.length !== 1 || !kinds.has(uses[0].node.kind)) return { nodes, result };
+    const { node } = uses[0];
+    nodes.push(node);
+    result = node.outputs[0].id;
+  }
+}
+
+const storageAfter = new Set(['StaticReshape', 'StaticTranspose', 'Reorder', 'TypeCast', 'Quantize']);

@@ -1,0 +1,192 @@
+import { lt, mul, select } from '@tilewise/core/expr';
+import { input } from '@tilewise/core/primitive';
+import type { GraphNode } from '../graph/node.ts';
+import type { Topology } from '../graph/topology.ts';
+import type { StepDropout } from '../lowering/attention-step.ts';
+import type { Value } from '../lowering/lowering.ts';
+import { transposed } from '../lowering/views.ts';
+import type { Match, MatchLowering } from '../partition/match.ts';
+import { flagOf } from '../schema/attribute.ts';
+import { axisOf } from '../shape/broadcast.ts';
+import { absorbAfter, absorbBefore } from './absorb.ts';
+import { isClosed } from './closed.ts';
+import { type DropoutMatch, dropoutOf } from './dropout-of.ts';
+import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
+import { lowerAround } from './lower-around.ts';
+import { type ScoreChain, scoreChain } from './score-chain.ts';
+import { scoreProgram } from './score-program.ts';
+import { type SoftmaxMatch, softmaxOf } from './softmax-of.ts';
+
+/** What happens between the softmax and the product with the values. */
+interface Probabilities {
+  readonly nodes: readonly GraphNode[];
+  readonly dropout: DropoutMatch | null;
+  /** Whether they are rounded to few bits on the way, which no kernel does. */
+  readonly quantized: boolean;
+  readonly matmul: GraphNode;
+  /** Whether the product is written the other way round: Vᵀ·Pᵀ. */
+  readonly transposed: boolean;
+}
+
+/**
+ * Attention, inference or the forward pass of training:
+ *
+ *     MatMul · score chain · softmax · [TypeCast] [dropout] [TypeCast] · MatMul · [layout, TypeCast, Quantize]*
+ *     MatMul · score chain · softmax · StaticTranspose [Reorder] · MatMul (as its second operand) · …
+ *
+ * with what is stored in another layout or quantized before its operands. `stats` of the softmax may be a result.
+ */
+export function attentionForward(anchor: GraphNode, topology: Topology): Match | null {
+  const softmax = softmaxOf(anchor, topology);
+  const chain = softmax && scoreChain(softmax.scores, topology);
+  const after = softmax && chain && probabilitiesOf(softmax.probabilities, topology);
+  if (!after) return null;
+  const product = after.matmul.outputs[0].id;
+  const core = new Set([...chain.nodes, ...softmax.nodes, ...after.nodes, after.matmul]);
+  const tail = absorbAfter(product, topology);
+  const [q, k] = chain.matmul.inputs;
+  const v = after.matmul.inputs[after.transposed ? 0 : 1];
+  const operands = [q, k, v, ...chain.links.flatMap(({ node }) => node.inputs)].map(t => t.id);
+  const before = absorbBefore(operands, core, topology);
+  const nodes = new Set([...before, ...core, ...tail.nodes]);
+  const results = new Set([tail.result, ...(softmax.stats === undefined ? [] : [softmax.stats])]);
+  if (!isClosed(nodes, results, topology)) return null;
+  const hasStats = softmax.stats !== undefined;
+  return {
+    kind: after.quantized ? 'quantized-sdpa' : hasStats ? 'sdpa-training' : 'sdpa',
+    nodes,
+    lower: lowering => {
+      if (after.quantized) return false;
+      lowerAround(before, lowering);
+      if (!lowerForward(chain, softmax, after, lowering, topology)) return false;
+      lowerAround(tail.nodes, lowering);
+      return true;
+    },
+  };
+}
+
+function probabilitiesOf(tensor: number, topology: Topology): Probabilities | null {
+  const nodes: GraphNode[] = [];
+  let at = tensor;
+  let dropout: DropoutMatch | null = null;
+  let quantized = false;
+  let transposed = false;
+  for (;;) {
+    const drop: DropoutMatch | null = dropout ? null : dropoutOf(at, topology);
+    if (drop) {
+      dropout = drop;
+      nodes.push(...drop.nodes);
+      at = drop.result;
+      continue;
+    }
+    const [use, ...more] = topology.uses(at);
+    if (!use || more.length > 0) return null;
+    const { node } = use;
+    if (node.kind === 'MatMul' && node.inputs.length === 2) {
+      if (
+        use.input !== (transposed ? 1 : 0) ||
+        flagOf(node.attributes, transposed ? 'transpose_b' : 'transpose_a')
+      ) {
+        return null;
+      }
+      return { nodes, dropout, quantized, matmul: node, transposed };
+    }
+    if (node.kind === 'Quantize' || node.kind === 'Dequantize') quantized = true;
+    else if (node.kind === 'StaticTranspose' && !transposed && swapsLastTwo(node)) transposed = true;
+    else if (node.kind !== 'TypeCast' && node.kind !== 'Reorder') return null;
+    nodes.push(node);
+    at = node.outputs[0].id;
+  }
+}
+
+function swapsLastTwo({ attributes }: GraphNode): boolean {
+  const order = attributes.order as readonly number[];
+  const last = order.length - 1;
+  return order.every(
+    (d, n) => axisOf(d, order.length) === (n === last ? last - 1 : n === last - 1 ? last : n),
+  );
+}
+
+function lowerForward(
+  chain: ScoreChain,
+  softmax: SoftmaxMatch,
+  after: Probabilities,
+  lowering: MatchLowering,
+  topology: Topology,
+): boolean {
+  const { builder } = lowering;
+  const scores = lowering.desc(chain.matmul.outputs[0].id).shape;
+  if (axisOf(softmax.axis, scores.length) !== scores.length - 1 || scores.length < 2) return false;
+  const layout = headLayout(scores);
+  const operands = queriesAndKeys(chain, layout, lowering);
+  const product = lowering.result(after.matmul.outputs[0].id);
+  if (!operands || product.desc.shape.length !== scores.length) return false;
+  const program = scoreProgram(chain, layout, scores, lowering, topology);
+  if (!program) return false;
+
+  const values = lowering.value(after.matmul.inputs[after.transposed ? 0 : 1].id);
+  const isColumns = flagOf(after.matmul.attributes, after.transposed ? 'transpose_a' : 'transpose_b');
+  const v = asHeads(
+    builder,
+    isColumns !== after.transposed ? transposed(builder, values) : values,
+    layout,
+    'grouped',
+  );
+  const o = after.transposed ? transposed(builder, product) : product;
+  const [Sq, Dv] = o.desc.shape.slice(-2);
+  const target = resultView(builder, o, [layout.B, layout.H, Sq, Dv]);
+  const factor = after.dropout?.scale === undefined ? null : after.dropout;
+  const to = factor ? builder.temporary(target.to.desc.shape) : target.to;
+  const lse = softmax.stats === undefined ? null : builder.temporary([layout.B, layout.H, Sq]);
+  builder.attention({
+    kind: 'sdpa',
+    q: operands.q.index,
+    k: operands.k.index,
+    v: v.index,
+    options: {
+      ...program,
+      ...(after.dropout && { dropout: stepDropout(after.dropout, lowering) }),
+    },
+    outDType: to.desc.dtype,
+    results: { o: to.index, ...(lse && { lse: lse.index }) },
+  });
+  if (factor?.scale !== undefined) {
+    // The kernel has multiplied by 1 / (1 − p), the graph says by what.
+    const scale = builder.view(lowering.value(factor.scale), [], []);
+    builder.map(mul(input(0), mul(input(1), 1 - (factor.p as number))), [to, scale], target.to);
+  }
+  target.finish();
+  if (lse && softmax.stats !== undefined) storeStats(lse, lowering.result(softmax.stats), layout, builder);
+  return true;
+}
+
+/** q and k of the first product as (B, H, S, D). */
+export function queriesAndKeys(
+  { matmul }: ScoreChain,
+  layout: HeadLayout,
+  lowering: MatchLowering,
+): { readonly q: Value; readonly k: Value } | null {
+  const { builder } = lowering;
+  const [a, b] = matmul.inputs.map(t => lowering.value(t.id));
+  if (a.desc.shape.length < 2 || b.desc.shape.length < 2) return null;
+  const q = flagOf(matmul.attributes, 'transpose_a') ? transposed(builder, a) : a;
+  const k = flagOf(matmul.attributes, 'transpose_b') ? b : transposed(builder, b);
+  return { q: asHeads(builder, q, layout, 'exact'), k: asHeads(builder, k, layout, 'grouped') };
+}
+
+/** A dropout match as an option. */
+export function stepDropout({ seed, offset, p }: DropoutMatch, lowering: MatchLowering): StepDropout {
+  return {
+    seed: lowering.value(seed).index,
+    offset: lowering.value(offset).index,
+    p: typeof p === 'number' ? p : { value: lowering.value(p.tensor).index },
+  };
+}
+
+/** lse as the graph's stats: 0 for a row that sees nothing, where lse is −∞. */
+function storeStats(lse: Value, stats: Value, { B, H }: HeadLayout, builder: MatchLowering['builder']): void {
+  const Sq = lse.desc.shape[2];
+  const target = resultView(builder, stats, [B, H, Sq]);
+  builder.map(select(lt(input(0), -3e38), 0, input(0)), [lse], target.to);
+  target.finish();
+}

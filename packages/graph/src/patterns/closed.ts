@@ -1,0 +1,22 @@
+import type { GraphNode } from '../graph/node.ts';
+import type { Topology } from '../graph/topology.ts';
+
+/**
+ * Whether operations can run as one that gives `results` alone: nothing else of what they compute is read outside or by
+ * nothing. (An `End` among them makes its tensor a result.)
+ */
+export function isClosed(
+  nodes: ReadonlySet<GraphNode>,
+  results: ReadonlySet<number>,
+  topology: Topology,
+): boolean {
+  for (const node of nodes) {
+    for (const { id } of node.outputs) {
+      if (results.has(id)) continue;
+      const uses = topology.uses(id);
+      if (uses.length === 0 || uses.some(use => use.node.kind === 'End' || !nodes.has(use.node)))
+        return false;
+    }
+  }
+  return true;
+}

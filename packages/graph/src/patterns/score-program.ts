@@ -1,0 +1,282 @@
+import { sameShape } from '@tilewise/core';
+import { and, type Expr, load, not, score, toF32 } from '@tilewise/core/expr';
+import { input } from '@tilewise/core/primitive';
+import type { GraphNode } from '../graph/node.ts';
+import type { Topology } from '../graph/topology.ts';
+import type { ScoreOptions, StepDiagonal, StepMod } from '../lowering/attention-step.ts';
+import { exprType } from '../lowering/expr-type.ts';
+import type { Value } from '../lowering/lowering.ts';
+import { truth } from '../operations/numeric.ts';
+import type { MatchLowering } from '../partition/match.ts';
+import { numberOf } from '../schema/attribute.ts';
+import { broadcastShapes } from '../shape/broadcast.ts';
+import { asHeads, type HeadLayout } from './heads.ts';
+import { axisIndex, placeIn } from './place-expr.ts';
+import { indexOperations, type Link, type ScoreChain } from './score-chain.ts';
+
+/** What happens to a score: as one expression, and where possible as the options that kernels are fast with. */
+export interface ScoreProgram {
+  readonly scoreMod: StepMod;
+  readonly options: ScoreOptions | null;
+}
+
+/** Reads operands of a chain as expressions; what they load from is collected. */
+class OperandReader {
+  readonly captures: Record<string, number> = {};
+  readonly #names = new Map<number, string>();
+  readonly #lowering: MatchLowering;
+  readonly #layout: HeadLayout;
+  readonly #topology: Topology;
+
+  constructor(lowering: MatchLowering, layout: HeadLayout, topology: Topology) {
+    this.#lowering = lowering;
+    this.#layout = layout;
+    this.#topology = topology;
+  }
+
+  /** The value of a tensor at a place of the scores; null for one that a score cannot read. */
+  read(tensor: number): Expr | null {
+    if (indexOperations(tensor, this.#topology).length > 0) return this.#index(tensor);
+    const value = this.#lowering.value(tensor);
+    const type = exprType(value.desc.dtype);
+    if (isScalar(value.desc.shape)) {
+      return load(
+        this.#capture(tensor, () => this.#lowering.builder.view(value, [1], [0])),
+        [0],
+        type as 'f32',
+      );
+    }
+    let shape: readonly number[] = [];
+    const name = this.#capture(
+      tensor,
+      () =>
+        asHeads(this.#lowering.builder, rankTwo(this.#lowering.builder, value), this.#layout, 'broadcast'),
+      own => {
+        shape = own;
+      },
+    );
+    return load(name, placeIn(shape), type as 'f32');
+  }
+
+  #index(tensor: number): Expr | null {
+    const node = this.#topology.producers.get(tensor);
+    if (!node) return null;
+    if (node.kind === 'GenIndex') return axisIndex(numberOf(node.attributes, 'axis'), this.#layout);
+    const operands = node.inputs.map(t => this.read(t.id));
+    if (operands.includes(null)) return null;
+    return node.operation.element?.(operands as Expr[], node.attributes) ?? null;
+  }
+
+  readonly #shapes = new Map<string, readonly number[]>();
+
+  #capture(tensor: number, make: () => Value, seen: (shape: readonly number[]) => void = () => {}): string {
+    let name = this.#names.get(tensor);
+    if (name === undefined) {
+      name = `t${this.#names.size}`;
+      const value = make();
+      this.#names.set(tensor, name);
+      this.captures[name] = value.index;
+      this.#shapes.set(name, value.desc.shape);
+    }
+    seen(this.#shapes.get(name) ?? []);
+    return name;
+  }
+}
+
+/**
+ * A chain as a score program.
+ * @returns null when an operation changes the shape of the scores, or reads what a score cannot.
+ */
+export function scoreProgram(
+  { links }: ScoreChain,
+  layout: HeadLayout,
+  scores: readonly number[],
+  lowering: MatchLowering,
+  topology: Topology,
+): ScoreProgram | null {
+  const reader = new OperandReader(lowering, layout, topology);
+  let expr: Expr = score;
+  for (const { node, score: at } of links) {
+    if (!sameShape(lowering.desc(node.outputs[0].id).shape, scores)) return null;
+    if (node.kind === 'TypeCast') continue;
+    const operands: Expr[] = [];
+    for (const [n, t] of node.inputs.entries()) {
+      const operand = n === at ? expr : reader.read(t.id);
+      if (operand === null) return null;
+      operands.push(operand);
+    }
+    const next = node.operation.element?.(operands, node.attributes);
+    if (!next) return null;
+    expr = next;
+  }
+  return {
+    scoreMod: { expr: toF32(expr), captures: reader.captures },
+    options: scoreOptions(links, layout, lowering, topology),
+  };
+}
+
+function isScalar(shape: readonly number[]): boolean {
+  return shape.every(n => n === 1);
+}
+
+interface Factor {
+  readonly value: number;
+  readonly inverse: boolean;
+}
+
+/** The chain as options, when it does what they do in their order; null when not. */
+function scoreOptions(
+  links: readonly Link[],
+  layout: HeadLayout,
+  lowering: MatchLowering,
+  topology: Topology,
+): ScoreOptions | null {
+  const { builder } = lowering;
+  const scalarOf = (tensor: number): Value | null => {
+    if (topology.producers.has(tensor) && indexOperations(tensor, topology).length > 0) return null;
+    const value = lowering.value(tensor);
+    return isScalar(value.desc.shape) ? value : null;
+  };
+  let scale: Factor[] = [];
+  let softcap: Factor[] | null = null;
+  let bias: Value | null = null;
+  let mask: Value | null = null;
+  let diagonal: StepDiagonal | undefined;
+  let maskMod: StepMod | undefined;
+  let scaledAfterMask = false;
+  const fills: number[] = [];
+  const isMasked = (): boolean => mask !== null || diagonal !== undefined || maskMod !== undefined;
+
+  for (const { node, score: at } of links) {
+    const other = node.inputs[1 - at]?.id;
+    switch (node.kind) {
+      case 'TypeCast':
+        break;
+      case 'Multiply':
+      case 'Divide': {
+        const factor = scalarOf(other);
+        if (!factor || bias || (node.kind === 'Divide' && at !== 0)) return null;
+        const term = { value: factor.index, inverse: node.kind === 'Divide' };
+        if (softcap === null) {
+          scale = [...scale, term];
+          scaledAfterMask ||= isMasked();
+        } else {
+          // c·tanh(s·x): the cap is c, and what it divides by is made up for in the scale.
+          if (softcap.length > 0) return null;
+          softcap = [term];
+          scale = [...scale, term];
+        }
+        break;
+      }
+      case 'Tanh':
+        if (softcap || bias || isMasked()) return null;
+        softcap = [];
+        break;
+      case 'Add': {
+        if (bias) return null;
+        if (indexOperations(other, topology).length > 0) return null;
+        const value = lowering.value(other);
+        bias = asHeads(builder, rankTwo(builder, value), layout, 'broadcast');
+        break;
+      }
+      case 'Select': {
+        if (at === 0) return null;
+        const fill = scalarOf(node.inputs[at === 1 ? 2 : 1].id);
+        if (!fill) return null;
+        fills.push(fill.index);
+        const keeps = at === 1;
+        const condition = node.inputs[0].id;
+        const operations = indexOperations(condition, topology);
+        if (operations.length === 0) {
+          const visible = visibleMask(lowering, lowering.value(condition), layout, keeps);
+          mask = mask === null ? visible : bothMasks(lowering, mask, visible);
+          break;
+        }
+        const found = keeps && !diagonal ? diagonalOf(condition, layout, lowering, topology) : null;
+        if (found) {
+          diagonal = found;
+          break;
+        }
+        const reader = new OperandReader(lowering, layout, topology);
+        const holds = reader.read(condition);
+        if (holds === null || maskMod) return null;
+        maskMod = { expr: keeps ? truth(holds) : not(truth(holds)), captures: reader.captures };
+        break;
+      }
+      default:
+        return null;
+    }
+  }
+  return {
+    scale: { factors: scale },
+    ...(softcap && { softcap: { factors: softcap } }),
+    ...(bias && { bias: bias.index }),
+    ...(mask && { mask: (mask as Value).index }),
+    ...(diagonal && { diagonal }),
+    ...(maskMod && { maskMod }),
+    fills,
+    scaledAfterMask,
+  };
+}
+
+/** A tensor with at least the two dimensions of queries and keys. */
+function rankTwo(builder: MatchLowering['builder'], value: Value): Value {
+  const { shape, strides } = value.desc;
+  const lead = Math.max(2 - shape.length, 0);
+  if (lead === 0) return value;
+  return builder.view(
+    value,
+    [...new Array<number>(lead).fill(1), ...shape],
+    [...new Array<number>(lead).fill(0), ...strides],
+  );
+}
+
+function visibleMask(lowering: MatchLowering, condition: Value, layout: HeadLayout, keeps: boolean): Value {
+  const { builder } = lowering;
+  const mask = asHeads(builder, rankTwo(builder, condition), layout, 'broadcast');
+  if (keeps) return mask;
+  const visible = builder.temporary(mask.desc.shape, 'bool');
+  builder.map(not(input(0, 'bool')), [mask], visible);
+  return visible;
+}
+
+function bothMasks({ builder }: MatchLowering, a: Value, b: Value): Value {
+  const shape = broadcastShapes('mask', a.desc.shape, b.desc.shape) ?? [];
+  const both = builder.temporary(shape, 'bool');
+  builder.map(and(input(0, 'bool'), input(1, 'bool')), [a, b], both);
+  return both;
+}
+
+/** GreaterEqual(query index [+ scalar]* [− scalar]*, key index): the causal mask with its diagonal moved. */
+function diagonalOf(
+  condition: number,
+  layout: HeadLayout,
+  lowering: MatchLowering,
+  { producers }: Topology,
+): StepDiagonal | null {
+  const compare = producers.get(condition);
+  if (compare?.kind !== 'GreaterEqual') return null;
+  const rank = layout.batch.length + 2;
+  const axisAt = (tensor: number): number | null => {
+    const node = producers.get(tensor);
+    if (node?.kind !== 'GenIndex') return null;
+    const axis = numberOf(node.attributes, 'axis');
+    return axis < 0 ? axis + rank : axis;
+  };
+  if (axisAt(compare.inputs[1].id) !== rank - 1) return null;
+  const offset: { readonly value: number; readonly negative: boolean }[] = [];
+  let row = compare.inputs[0].id;
+  for (;;) {
+    const node: GraphNode | undefined = producers.get(row);
+    if (node?.kind === 'GenIndex') return axisAt(row) === rank - 2 ? { offset } : null;
+    if (node?.kind !== 'Add' && node?.kind !== 'Subtract') return null;
+    const at = producers.has(node.inputs[0].id) ? 0 : 1;
+    if (node.kind === 'Subtract' && at === 1) return null;
+    const other = node.inputs[1 - at].id;
+    if (producers.has(other)) return null;
+    const value = lowering.value(other);
+    if (!isScalar(value.desc.shape)) return null;
+    offset.push({ value: value.index, negative: node.kind === 'Subtract' });
+    row = node.inputs[at].id;
+  }
+}
