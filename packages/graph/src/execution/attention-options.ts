@@ -26,17 +26,17 @@ export interface Extents {
 
 /** The options of an attention call, with the numbers that they need read now. */
 export async function attentionOptions<T extends TensorDesc>(
-  { options, scoreMod, extraBias, dropout }: StepOptions,
+  { options, scoreMod, zeroBias, dropout }: StepOptions,
   extents: Extents,
   source: OptionSource<T>,
 ): Promise<SdpaOptions<T | Tensor>> {
   const score = (options && (await scoreOptions(options, extents, source))) ?? {
     scale: 1,
     scoreMod: modOf(scoreMod, source),
+    ...(zeroBias !== undefined && { bias: source.tensor(zeroBias) }),
   };
   return {
     ...score,
-    ...(extraBias !== undefined && { bias: source.tensor(extraBias) }),
     ...(dropout && { dropout: await dropoutOption(dropout, source) }),
   };
 }

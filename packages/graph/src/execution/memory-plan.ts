@@ -64,7 +64,7 @@ function lifetimes({ values, steps }: Program): Map<number, { first: number; las
 /** The values that a step reads or writes. */
 export function touched(step: Step): number[] {
   if (step.kind === 'primitive') return [...step.inputs, ...step.outputs];
-  const { options: score, scoreMod, extraBias, dropout } = step.options;
+  const { options: score, scoreMod, zeroBias, dropout } = step.options;
   const factors = [
     ...(score?.scale.factors ?? []),
     ...(score?.softcap?.factors ?? []),
@@ -73,7 +73,7 @@ export function touched(step: Step): number[] {
   const options = [
     score?.bias,
     score?.mask,
-    extraBias,
+    zeroBias,
     ...factors.map(factor => factor.value),
     ...(score?.fills ?? []),
     ...Object.values(scoreMod.captures),

@@ -44,8 +44,8 @@ export interface ScoreOptions {
 export interface StepOptions {
   readonly options: ScoreOptions | null;
   readonly scoreMod: StepMod;
-  /** Added to every score besides; its gradient is asked for. */
-  readonly extraBias?: number;
+  /** A bias of zeros beside `scoreMod`, for its gradient: that of the scores. */
+  readonly zeroBias?: number;
   readonly dropout?: StepDropout;
 }
 

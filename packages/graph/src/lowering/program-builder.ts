@@ -43,6 +43,11 @@ export class ProgramBuilder {
     return this.#bound.get(tensor);
   }
 
+  /** A value by its index. */
+  valueAt(index: number): Value {
+    return { index, desc: this.#values[index].desc };
+  }
+
   temporary(shape: Shape, dtype: DType = 'f32'): Value {
     return this.#add({ kind: 'temporary', desc: { dtype, shape, strides: contiguousStrides(shape) } });
   }

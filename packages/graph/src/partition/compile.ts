@@ -133,12 +133,12 @@ function unsupported({ steps, values }: Program, engine: TensorEngine<TensorDesc
 
 /** The problem of a step, its numbers being stood in for: no engine depends on them. */
 function problemOf(step: AttentionStep, desc: (value: number) => TensorDesc) {
-  const { options: score, scoreMod, extraBias, dropout } = step.options;
+  const { options: score, scoreMod, zeroBias, dropout } = step.options;
   const mod = ({ expr, captures }: StepMod) => ({
     expr,
     captures: Object.fromEntries(Object.entries(captures).map(([name, n]) => [name, desc(n)])),
   });
-  const bias = extraBias ?? score?.bias;
+  const bias = score ? score.bias : zeroBias;
   const options = {
     scale: 1,
     ...(bias !== undefined && { bias: desc(bias) }),

@@ -1,5 +1,6 @@
+import { attentionBackward } from './attention-backward.ts';
 import { attentionForward } from './attention-forward.ts';
 import type { Pattern } from './pattern.ts';
 
 /** Every pattern, the one that is tried first coming first. */
-export const patterns: readonly Pattern[] = [attentionForward];
+export const patterns: readonly Pattern[] = [attentionBackward, attentionForward];

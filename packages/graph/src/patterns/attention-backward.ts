@@ -1,0 +1,196 @@
+import { Tensor } from '@tilewise/core';
+import { exp, lt, mul, select, sub } from '@tilewise/core/expr';
+import { input } from '@tilewise/core/primitive';
+import type { GraphNode } from '../graph/node.ts';
+import type { Topology } from '../graph/topology.ts';
+import type { StepOptions } from '../lowering/attention-step.ts';
+import type { Value } from '../lowering/lowering.ts';
+import { contiguous } from '../lowering/views.ts';
+import type { Match, MatchLowering } from '../partition/match.ts';
+import { absorbAfter, absorbBefore } from './absorb.ts';
+import { queriesAndKeys, stepDropout } from './attention-forward.ts';
+import { type BackwardParts, backwardParts, type GradientMatMul } from './backward-parts.ts';
+import { isClosed } from './closed.ts';
+import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
+import { lowerAround } from './lower-around.ts';
+import { scoreProgram } from './score-program.ts';
+
+const layoutKinds = new Set(['StaticReshape', 'StaticTranspose', 'Reorder']);
+
+/** The backward pass of attention; see `backwardParts` for what it looks like. */
+export function attentionBackward(anchor: GraphNode, topology: Topology): Match | null {
+  const parts = backwardParts(anchor, topology);
+  if (!parts) return null;
+  const { chain } = parts;
+  const gradients = [parts.dv, parts.dq, parts.dk].filter(part => part !== null);
+  const tails = gradients.map(({ result }) => absorbAfter(result, topology, layoutKinds));
+  const operands = [
+    ...chain.matmul.inputs.map(t => t.id),
+    ...chain.links.flatMap(({ node }) => node.inputs.map(t => t.id)),
+    ...[parts.v, parts.dO, parts.stats],
+    ...(parts.o === null ? [] : [parts.o]),
+  ];
+  const before = absorbBefore(operands, parts.nodes, topology);
+  const nodes = new Set([...before, ...parts.nodes, ...tails.flatMap(tail => tail.nodes)]);
+  const results = new Set([
+    ...tails.map(tail => tail.result),
+    ...(parts.dMask === null ? [] : [parts.dMask]),
+  ]);
+  if (!isClosed(nodes, results, topology)) return null;
+  return {
+    kind: 'sdpa-backward',
+    nodes,
+    lower: lowering => {
+      lowerAround(before, lowering);
+      if (!lowerBackward(parts, lowering, topology)) return false;
+      for (const tail of tails) lowerAround(tail.nodes, lowering);
+      return true;
+    },
+  };
+}
+
+function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: Topology): boolean {
+  const { builder } = lowering;
+  const scores = lowering.desc(parts.chain.matmul.outputs[0].id).shape;
+  const layout = headLayout(scores);
+  const found = queriesAndKeys(parts.chain, layout, lowering);
+  const program = found && scoreProgram(parts.chain, layout, scores, lowering, topology);
+  if (!program || parts.dropout?.scale !== undefined) return false;
+  const { q } = found;
+  const [Sq, Skv] = scores.slice(-2);
+  // A gradient that is not summed over the heads of a group is one per query head.
+  const k =
+    parts.dk && !parts.dk.reduce
+      ? perHead(found.k, parts.chain.matmul.inputs[1].id, layout, lowering)
+      : found.k;
+  const v = asHeads(
+    builder,
+    lowering.value(parts.v),
+    layout,
+    parts.dv && !parts.dv.reduce ? 'exact' : 'grouped',
+  );
+  const dO = asHeads(builder, lowering.value(parts.dO), layout, 'exact');
+  const stats = asHeads(builder, lowering.value(parts.stats), layout, 'exact');
+  const lse = contiguous(
+    builder,
+    builder.view(stats, stats.desc.shape.slice(0, 3), stats.desc.strides.slice(0, 3)),
+  );
+  if (`${lse.desc.shape}` !== `${[layout.B, layout.H, Sq]}`) return false;
+  const options: StepOptions = {
+    ...program,
+    ...(parts.dropout && { dropout: stepDropout(parts.dropout, lowering) }),
+  };
+  const o =
+    parts.o === null
+      ? outputOf({ q, k, v, lse }, options, builder)
+      : asHeads(builder, lowering.value(parts.o), layout, 'exact');
+
+  const maskResult =
+    parts.dMask === null
+      ? null
+      : resultView(builder, lowering.result(parts.dMask), [layout.B, layout.H, Sq, Skv]);
+  const targets = {
+    dq: targetOf(parts.dq, q, lowering),
+    dk: targetOf(parts.dk, k, lowering),
+    dv: targetOf(parts.dv, v, lowering),
+  };
+  if (Object.values(targets).includes(null)) return false;
+  builder.attention({
+    kind: 'sdpa-backward',
+    q: q.index,
+    k: k.index,
+    v: v.index,
+    o: o.index,
+    lse: lse.index,
+    dO: dO.index,
+    options: maskResult ? withFullBias(options, [layout.B, layout.H, Sq, Skv], builder) : options,
+    results: {
+      ...(targets.dq?.to && { dq: targets.dq.to.index }),
+      ...(targets.dk?.to && { dk: targets.dk.to.index }),
+      ...(targets.dv?.to && { dv: targets.dv.to.index }),
+      ...(maskResult && { dbias: maskResult.to.index }),
+    },
+  });
+  for (const target of Object.values(targets)) target?.finish();
+  maskResult?.finish();
+  return true;
+}
+
+/** Keys with one head per query head. */
+function perHead(k: Value, tensor: number, layout: HeadLayout, lowering: MatchLowering): Value {
+  return k.desc.shape[1] === layout.H
+    ? k
+    : asHeads(lowering.builder, lowering.value(tensor), layout, 'exact');
+}
+
+/** Where a gradient goes: nowhere when it is not asked for; null when the graph's has another size. */
+function targetOf(
+  gradient: GradientMatMul | null,
+  operand: Value,
+  lowering: MatchLowering,
+): { readonly to: Value | null; finish(): void } | null {
+  if (gradient === null) return { to: null, finish: () => {} };
+  const result = lowering.result(gradient.result);
+  const count = (shape: readonly number[]): number => shape.reduce((n, extent) => n * extent, 1);
+  if (count(result.desc.shape) !== count(operand.desc.shape)) return null;
+  return resultView(lowering.builder, result, operand.desc.shape);
+}
+
+/**
+ * The output that belongs to given stats, where a graph computes the gradient of softmax from the probabilities:
+ * Σ_j P∘dP = dO·o with o = P·V. Stats that are not those of these scores scale P, and so o.
+ */
+function outputOf(
+  { q, k, v, lse: stats }: { readonly q: Value; readonly k: Value; readonly v: Value; readonly lse: Value },
+  options: StepOptions,
+  builder: MatchLowering['builder'],
+): Value {
+  const [B, H, Sq] = q.desc.shape;
+  const Dv = v.desc.shape[3];
+  const o = builder.temporary([B, H, Sq, Dv]);
+  const lse = builder.temporary([B, H, Sq]);
+  builder.attention({
+    kind: 'sdpa',
+    q: q.index,
+    k: k.index,
+    v: v.index,
+    options,
+    outDType: 'f32',
+    results: { o: o.index, lse: lse.index },
+  });
+  const column = (value: Value): Value => builder.view(value, [B, H, Sq, 1], [...value.desc.strides, 0]);
+  const scaled = builder.temporary([B, H, Sq, Dv]);
+  const factor = exp(sub(input(1), input(2)));
+  builder.map(select(lt(input(1), -3e38), 0, mul(input(0), factor)), [o, column(lse), column(stats)], scaled);
+  return scaled;
+}
+
+/**
+ * Options with an f32 bias that has the shape of the scores, so that its gradient is that of the scores. Only its shape is that
+ * large: what is broadcast, or zero, is a view of stride 0.
+ */
+function withFullBias(
+  options: StepOptions,
+  shape: readonly number[],
+  builder: MatchLowering['builder'],
+): StepOptions {
+  const expanded = (value: Value): Value =>
+    builder.view(
+      value,
+      shape,
+      shape.map((_, d) => (value.desc.shape[d] === 1 ? 0 : value.desc.strides[d])),
+    );
+  const zero = expanded(builder.constant(Tensor.zeros([1, 1, 1, 1])));
+  const { options: score } = options;
+  if (score === null) return { ...options, zeroBias: zero.index };
+  const given = score.bias === undefined ? undefined : builder.valueAt(score.bias);
+  const bias = given ? expanded(inF32(given, builder)) : zero;
+  return { ...options, options: { ...score, bias: bias.index }, zeroBias: zero.index };
+}
+
+function inF32(value: Value, builder: MatchLowering['builder']): Value {
+  if (value.desc.dtype === 'f32') return value;
+  const copy = builder.temporary(value.desc.shape);
+  builder.map(input(0), [value], copy);
+  return copy;
+}
