@@ -1,7 +1,9 @@
 export * from './errors.ts';
 export type { Bindable } from './execution/storage.ts';
+export { storageDesc } from './execution/storage.ts';
 export type { GraphHeader, OperationOptions, TensorOptions } from './graph/graph.ts';
 export { Graph } from './graph/graph.ts';
+export { inferShapes } from './graph/infer.ts';
 export type { Annotation, GraphNode } from './graph/node.ts';
 export type { Topology, Use } from './graph/topology.ts';
 export type * from './json/format.ts';

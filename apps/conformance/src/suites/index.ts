@@ -1,6 +1,7 @@
 import type { Suite } from '../suite.ts';
 import { attention } from './attention/suite.ts';
 import { cudnn } from './cudnn/suite.ts';
+import { onednn } from './onednn/suite.ts';
 import { philox } from './philox/suite.ts';
 
 import { pytorch } from './pytorch/suite.ts';

@@ -1,0 +1,127 @@
+import type { Tensor } from '@tilewise/core';
+import type { GraphNode } from '@tilewise/graph';
+
+const epsilons: Readonly<Record<string, number>> = {
+  f32: 2 ** -23,
+  f16: 2 ** -10,
+  bf16: 2 ** -7,
+  f8e4m3: 2 ** -3,
+  f8e5m2: 2 ** -2,
+};
+
+/** Operations whose results benchdnn allows the error of an elementwise function. */
+const eltwise = new Set([
+  'Exp',
+  'Dropout',
+  'Tanh',
+  'Log',
+  'Sigmoid',
+  'GELU',
+  'Mish',
+  'HardSwish',
+  'Elu',
+  'Sqrt',
+  'SoftPlus',
+  'Reciprocal',
+]);
+
+/** What a tensor may be off by, point by point. */
+export interface Gate {
+  /** Relative error, absolute for numbers below 1e-5. */
+  readonly threshold: number;
+  readonly eltwise: boolean;
+  /** Integers and 8-bit floats may be the next ones. */
+  readonly offByOne: boolean;
+  readonly epsilon: number;
+  /** Absolute error that is also allowed. */
+  readonly absolute: number;
+}
+
+/** The gate of a tensor by benchdnn's rules: those of the operation that it comes from, and of its dtype. */
+export function gateOf(
+  producer: GraphNode | undefined,
+  output: number,
+  dtype: string,
+  nodes: readonly GraphNode[],
+): Gate {
+  const epsilon = epsilons[dtype] ?? 0;
+  const isF32 = dtype === 'f32';
+  const thresholds: Readonly<Record<string, number>> = {
+    MatMul: 0,
+    SoftMax: output === 1 ? 4e-5 : isF32 ? 10 * epsilon : 0,
+    LogSoftmax: 4e-5,
+    Exp: isF32 ? 4e-6 : epsilon,
+    SoftMaxBackward: isF32 ? 40 * epsilon : 0,
+    LogSoftmaxBackward: isF32 ? 40 * epsilon : 0,
+  };
+  const kind = producer?.kind ?? '';
+  return {
+    threshold: thresholds[kind] ?? epsilon,
+    eltwise: nodes.some(node => eltwise.has(node.kind)),
+    offByOne: ['i8', 'u8', 'i32', 'f8e4m3', 'f8e5m2'].includes(dtype),
+    epsilon,
+    absolute:
+      kind.startsWith('SoftMax') || kind === 'LogSoftmax' ? epsilons.f32 : kind === 'Divide' ? epsilon : 0,
+  };
+}
+
+/** How two tensors differ. */
+export interface Difference {
+  readonly failing: number;
+  readonly total: number;
+  /** ‖actual − expected‖ / ‖expected‖ over what is finite. */
+  readonly norm: number;
+  /** The first point that fails. */
+  readonly worst: string;
+}
+
+/** Compares point by point. */
+export function compare(actual: Tensor, expected: Tensor, gate: Gate): Difference {
+  const got = actual.toFloat64();
+  const want = expected.toFloat64();
+  let failing = 0;
+  let worst = '';
+  let worstError = -1;
+  let difference = 0;
+  let size = 0;
+  for (let n = 0; n < want.length; n++) {
+    const error = Math.abs(got[n] - want[n]);
+    if (Number.isFinite(want[n]) && Number.isFinite(got[n])) {
+      difference += error ** 2;
+      size += want[n] ** 2;
+    }
+    if (passes(got[n], want[n], gate)) continue;
+    failing++;
+    if (!(error <= worstError)) {
+      worstError = error;
+      worst = `element ${n} is ${got[n]}, expected ${want[n]}`;
+    }
+  }
+  return {
+    failing,
+    total: want.length,
+    norm: size === 0 ? Math.sqrt(difference) : Math.sqrt(difference / size),
+    worst,
+  };
+}
+
+function passes(
+  got: number,
+  want: number,
+  { threshold, eltwise, offByOne, epsilon, absolute }: Gate,
+): boolean {
+  if (got === want || (Number.isNaN(got) && Number.isNaN(want))) return true;
+  const difference = Math.abs(got - want);
+  if (Number.isNaN(difference) || difference === Infinity) return false;
+  const isSmall = Math.abs(want) <= 1e-5;
+  if (isSmall && difference < epsilons.f32) return true;
+  const relative = isSmall ? difference : difference / Math.abs(want);
+  if (relative <= threshold || difference < absolute) return true;
+  if (eltwise && (difference <= Math.max(epsilon, 2e-5) || relative <= Math.max(epsilon, 8e-6))) return true;
+  return offByOne && difference <= Math.max(1, epsilon * Math.abs(want));
+}
+
+/** benchdnn's verdict: all points, or nearly all and a small norm of the error. */
+export function isClose({ failing, total, norm }: Difference): boolean {
+  return failing === 0 || (failing <= total / 1024 && norm <= 3e-3);
+}

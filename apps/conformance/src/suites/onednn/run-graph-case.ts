@@ -1,0 +1,122 @@
+import { Tensor } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { referenceEngine } from '@tilewise/core/reference';
+import { Graph, type GraphNode, inferShapes, type LogicalTensor, storageDesc } from '@tilewise/graph';
+import type { Outcome } from '../../case.ts';
+import { type GraphCase, readGraph } from './case-file.ts';
+import { compare, gateOf, isClose } from './compare.ts';
+import { fill } from './fill.ts';
+import { rewrite } from './rewrite.ts';
+import { roleOf } from './roles.ts';
+
+/**
+ * Runs a case: its graph must come back as the expected number of supported partitions, and these must compute what its operations
+ * compute one by one on the reference, by benchdnn's rules.
+ */
+export async function runGraphCase(
+  graphCase: GraphCase,
+  graphs: string,
+  engine: TensorEngine<Tensor>,
+): Promise<Outcome> {
+  const graph = Graph.fromJSON(rewrite(readGraph(graphs, graphCase), graphCase)).finalize();
+  const partitions = graph.partitions();
+  const expectedCount = Number(graphCase['expected-n-partitions'] ?? 1);
+  if (expectedCount > 0 && partitions.length !== expectedCount) {
+    return failed(
+      `${partitions.length} partitions (${partitions.map(p => p.kind).join(', ')}), expected ${expectedCount}`,
+    );
+  }
+  const idle = partitions.find(partition => !partition.supported);
+  if (idle) return failed(`partition ${idle.id} of operations ${idle.ops.join(', ')} is not supported`);
+
+  const inputs = await fillInputs(graph);
+  const expected = await graph.run(referenceEngine(), inputs, { policy: 'debug' });
+  const known: Record<number, Tensor> = { ...inputs };
+  const kernels: string[] = [];
+  for (const partition of partitions) {
+    const compiled = partition.compile(engine, {
+      inputs: Object.fromEntries(partition.inputs.map(t => [t.id, shapeOf(t, known[t.id])])),
+    });
+    kernels.push([partition.kind, compiled.kernel, ...compiled.reasons].join(' '));
+    Object.assign(known, await compiled.execute(known));
+    compiled.release();
+  }
+
+  let worst = 0;
+  for (const t of graph.outputs) {
+    const producer = graph.topology.producers.get(t.id);
+    const output = producer?.outputs.findIndex(o => o.id === t.id) ?? 0;
+    const gate = gateOf(producer, output, t.dtype, graph.nodes);
+    const difference = compare(known[t.id], expected[t.id], gate);
+    worst = Math.max(worst, difference.norm);
+    if (!isClose(difference)) {
+      const { failing, total, norm, worst: point } = difference;
+      const text = `tensor ${t.id} of ${producer?.kind}: ${failing} of ${total} elements, norm ${norm.toPrecision(3)}; ${point}`;
+      return { status: 'fail', error: norm, reason: `${text} (${kernels.join('; ')})` };
+    }
+  }
+  return { status: 'pass', error: worst, reason: kernels.join('; ') };
+}
+
+function failed(reason: string): Outcome {
+  return { status: 'fail', error: null, reason };
+}
+
+function shapeOf({ dtype }: LogicalTensor, { shape, strides }: Tensor) {
+  return dtype === 'i64' ? { shape: shape.slice(0, -1) } : { shape, strides };
+}
+
+async function fillInputs(graph: Graph): Promise<Record<number, Tensor>> {
+  const shapes = inferShapes(graph.topology.order, new Map());
+  const inputs: Record<number, Tensor> = {};
+  const later: { readonly t: LogicalTensor; readonly subtract: GraphNode }[] = [];
+  for (const t of graph.inputs) {
+    const role = roleOf(t, graph);
+    const desc = storageDesc({ ...t, shape: shapes.get(t.id) ?? t.shape });
+    if (role.kind === 'stats') later.push({ t, subtract: role.subtract });
+    else if (role.kind === 'extent') {
+      const like = shapes.get(role.like.id) ?? [];
+      inputs[t.id] = Tensor.from([like.at(role.of === 'queries' ? -2 : -1) ?? 0], desc.shape, {
+        dtype: desc.dtype,
+      });
+    } else {
+      const depth = role.kind === 'matmul' ? depthOf(role.matmul, shapes) : 1;
+      inputs[t.id] = fill(t, desc, role, depth);
+    }
+  }
+  for (const { t, subtract } of later)
+    inputs[t.id] = await statsOf(graph, subtract, inputs, storageDesc(t).strides);
+  return inputs;
+}
+
+function depthOf(
+  { inputs: [a], attributes }: GraphNode,
+  shapes: ReadonlyMap<number, readonly number[] | null>,
+): number {
+  return (shapes.get(a.id) ?? []).at(attributes.transpose_a ? -2 : -1) ?? 1;
+}
+
+/** max + ln Σ e^(x − max) of the scores that an operation subtracts stats from. */
+async function statsOf(
+  graph: Graph,
+  subtract: GraphNode,
+  inputs: Readonly<Record<number, Tensor>>,
+  strides: readonly number[],
+): Promise<Tensor> {
+  const scores = subtract.inputs[0];
+  const part = new Graph();
+  for (const node of graph.topology.order) {
+    if (isNeeded(node, scores.id, graph)) part.add(node);
+  }
+  const p = part.tensor({ dtype: 'f32' });
+  const stats = part.tensor({ dtype: 'f32' });
+  part.op('SoftMax', { attrs: { axis: -1, mode: 'inf_as_zero' }, inputs: [scores], outputs: [p, stats] });
+  const dense = (await part.run(referenceEngine(), inputs, { policy: 'debug' }))[stats.id];
+  return Tensor.from(dense.toFloat64(), dense.shape, { strides });
+}
+
+function isNeeded(node: GraphNode, tensor: number, graph: Graph): boolean {
+  const producer = graph.topology.producers.get(tensor);
+  if (producer === undefined) return false;
+  return producer === node || producer.inputs.some(t => isNeeded(node, t.id, graph));
+}
