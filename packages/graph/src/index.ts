@@ -1,4 +1,5 @@
 export * from './errors.ts';
+export { runUnrounded } from './execution/run-unrounded.ts';
 export type { Bindable } from './execution/storage.ts';
 export { storageDesc } from './execution/storage.ts';
 export type { GraphHeader, OperationOptions, TensorOptions } from './graph/graph.ts';

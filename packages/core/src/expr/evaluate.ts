@@ -57,6 +57,17 @@ export const binaryFunctions: Readonly<Record<BinaryOp, (a: number, b: number) =
   or: (a, b) => a | b,
 };
 
+/** What a unary operator does to numbers; of i32 the caller wraps the result around. */
+export function unaryFunction(op: UnaryOp): (a: number) => number {
+  return unaryFunctions[op];
+}
+
+/** What a binary operator does to numbers; of i32 the caller wraps the result around. */
+export function binaryFunction(op: BinaryOp, integer: boolean): (a: number, b: number) => number {
+  // A product of two i32 does not fit in an f64's 53 bits.
+  return integer && op === 'mul' ? Math.imul : binaryFunctions[op];
+}
+
 const noLoaders: Loaders = name => {
   throw new InvalidArgumentError('loaders', `must be given: the expression loads from '${name}'`);
 };
@@ -115,8 +126,7 @@ function compileNode(e: Expr, visit: (e: Expr) => Evaluate, loaders: Loaders): E
 function compileBinary(op: BinaryOp, integer: boolean, x: Evaluate, y: Evaluate): Evaluate {
   if (op === 'and') return (s, b, h, q, kv) => (x(s, b, h, q, kv) ? y(s, b, h, q, kv) : 0);
   if (op === 'or') return (s, b, h, q, kv) => (x(s, b, h, q, kv) ? 1 : y(s, b, h, q, kv));
-  // A product of two i32 does not fit in an f64's 53 bits.
-  const f = integer && op === 'mul' ? Math.imul : binaryFunctions[op];
+  const f = binaryFunction(op, integer);
   if (integer) return (s, b, h, q, kv) => f(x(s, b, h, q, kv), y(s, b, h, q, kv)) | 0;
   return (s, b, h, q, kv) => f(x(s, b, h, q, kv), y(s, b, h, q, kv));
 }

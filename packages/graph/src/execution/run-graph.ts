@@ -2,7 +2,7 @@ import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Topology } from '../graph/topology.ts';
 import type { Bindings } from '../partition/compiled-partition.ts';
-import type { Partition } from '../partition/partition.ts';
+import type { KnownTensor, Partition } from '../partition/partition.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import { type Bindable, scalarTensor } from './storage.ts';
 
@@ -45,7 +45,11 @@ export async function runGraph<T extends TensorDesc>(
   return Object.fromEntries([...results].map(id => [id, tensors.get(id) as T]));
 }
 
-function knownTensor<T extends TensorDesc>(tensor: LogicalTensor, bound: Bindable<T> | undefined) {
+/** What is known of a tensor by what is bound to it. */
+export function knownTensor<T extends TensorDesc>(
+  tensor: LogicalTensor,
+  bound: Bindable<T> | undefined,
+): KnownTensor {
   const host = typeof bound === 'number' || typeof bound === 'bigint' ? scalarTensor(tensor, bound) : bound;
   if (!isTensor(host)) return { shape: tensor.shape ?? [] };
   const { shape, strides } = host;

@@ -11,10 +11,14 @@ import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import type { Match } from './match.ts';
 
 /** Operations to compile: in order, and what enters and leaves. */
-export interface Group {
+export interface Operations {
   readonly nodes: readonly GraphNode[];
   readonly inputs: readonly LogicalTensor[];
   readonly outputs: readonly LogicalTensor[];
+}
+
+/** Operations, and as what they are recognised. */
+export interface Group extends Operations {
   readonly match: Match | null;
 }
 
@@ -34,7 +38,7 @@ export interface CompiledProgram {
  * @throws InvalidShapeError when shapes are unknown or do not fit.
  */
 export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): CompiledProgram {
-  const tensors = resolve(group);
+  const tensors = resolveShapes(group);
   const reasons: string[] = [];
   if (group.match) {
     const builder = new ProgramBuilder();
@@ -49,7 +53,8 @@ export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): Co
   return { program: writeOperations(group, tensors), kernel: 'operations', reasons, tensors };
 }
 
-function resolve({ nodes, inputs, outputs }: Group): Map<number, LogicalTensor> {
+/** All tensors of a group with their shapes. */
+export function resolveShapes({ nodes, inputs, outputs }: Operations): Map<number, LogicalTensor> {
   const stated = new Map([...inputs, ...outputs].map(t => [t.id, t.shape] as const));
   const shapes = inferShapes(nodes, stated);
   const tensors = new Map<number, LogicalTensor>();
@@ -61,7 +66,7 @@ function resolve({ nodes, inputs, outputs }: Group): Map<number, LogicalTensor> 
 }
 
 function bindEnds(
-  { inputs, outputs }: Group,
+  { inputs, outputs }: Operations,
   builder: ProgramBuilder,
   tensors: ReadonlyMap<number, LogicalTensor>,
 ): void {
@@ -101,16 +106,24 @@ function writeMatch(
   });
 }
 
-/** How a tensor lies that is only there inside. */
-function denseDesc(tensor: LogicalTensor): TensorDesc {
+/** As it is declared, and dense. */
+export function denseDesc(tensor: LogicalTensor): TensorDesc {
   return storageDesc({ ...tensor, strides: null });
 }
 
-function writeOperations(group: Group, tensors: ReadonlyMap<number, LogicalTensor>): Program {
+/**
+ * Writes operations one after the other.
+ * @param desc how a tensor looks that is only there inside.
+ */
+export function writeOperations(
+  group: Operations,
+  tensors: ReadonlyMap<number, LogicalTensor>,
+  desc: (tensor: LogicalTensor) => TensorDesc = denseDesc,
+): Program {
   const builder = new ProgramBuilder();
   bindEnds(group, builder, tensors);
   const valueFor = ({ id }: LogicalTensor) =>
-    builder.valueOf(id) ?? builder.intermediate(id, denseDesc(tensorOf(tensors, id)));
+    builder.valueOf(id) ?? builder.intermediate(id, desc(tensorOf(tensors, id)));
   for (const node of group.nodes) {
     if (node.kind === 'End') continue;
     if (!node.operation.lower) throw new InvalidGraphError(`${describeNode(node)} cannot run`);

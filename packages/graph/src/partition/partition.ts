@@ -112,7 +112,8 @@ function boundary(
   return { inputs: [...inputs.values()], outputs: [...outputs.values()] };
 }
 
-function withKnown(
+/** Tensors with what is known of them now. */
+export function withKnown(
   argument: string,
   tensors: readonly LogicalTensor[],
   known: Readonly<Record<number, KnownTensor>>,

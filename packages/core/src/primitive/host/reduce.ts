@@ -1,7 +1,7 @@
 import { compile } from '../../expr/evaluate.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { ReducePrimitive } from '../primitive.ts';
-import { elementEvaluator } from './element-evaluator.ts';
+import { lineEvaluator } from './line-evaluator.ts';
 import { lineWriter } from './line-writer.ts';
 import { forEachIndex, offsetOf } from './reader.ts';
 
@@ -21,32 +21,32 @@ export function runReduce(
   output: Tensor,
 ): void {
   const { start, join } = operators[op];
-  const at = elementEvaluator(element, inputs, domain);
+  const last = domain.length - 1;
+  const width = domain[last];
+  const line = lineEvaluator(element, inputs, domain, last, width);
+  const isReduced = domain.map((_, d) => axes.includes(d));
+  const kept = domain.map((n, d) => (isReduced[d] || d === last ? 1 : n));
+  const inner = domain.map((n, d) => (isReduced[d] && d !== last ? n : 1));
+  const index = domain.map(() => 0);
+  // Along the last dimension either everything is joined, or each element on its own.
+  const along = isReduced[last] ? 1 : width;
+  const values = new Float64Array(along);
   let value = start;
   const finish = compile(result, () => () => value);
   const write = lineWriter(output);
-  const line = new Float64Array(1);
-  const isReduced = domain.map((_, d) => axes.includes(d));
-  const kept = domain.map((n, d) => (isReduced[d] ? 1 : n));
-  const inner = domain.map((n, d) => (isReduced[d] ? n : 1));
-  const index = domain.map(() => 0);
-  const last = domain.length - 1;
-  // Lines along the last reduced dimension, so that most steps are cheap.
-  const lineAxis = isReduced[last] ? last : Math.max(...axes);
-  const width = domain[lineAxis] ?? 1;
-  const starts = inner.map((n, d) => (d === lineAxis ? Math.min(n, 1) : n));
 
   forEachIndex(kept, place => {
-    value = start;
-    forEachIndex(starts, offset => {
+    values.fill(start);
+    forEachIndex(width === 0 ? [0] : inner, offset => {
       for (let d = 0; d < index.length; d++) index[d] = place[d] + offset[d];
-      at.moveTo(index);
-      for (let n = 0; n < width; n++) {
-        value = join(value, at.value());
-        at.step(lineAxis);
-      }
+      const elements = line(index);
+      if (along === 1) for (let n = 0; n < width; n++) values[0] = join(values[0], elements[n]);
+      else for (let n = 0; n < width; n++) values[n] = join(values[n], elements[n]);
     });
-    line[0] = finish(0, 0, 0, 0, 0);
-    write(line, 1, output.offset + offsetOf(place, output.strides), 1);
+    for (let n = 0; n < along; n++) {
+      value = values[n];
+      values[n] = finish(0, 0, 0, 0, 0);
+    }
+    write(values, along, output.offset + offsetOf(place, output.strides), output.strides[last]);
   });
 }
