@@ -1,5 +1,5 @@
 import { type Alignment, type SdpaOptions, Tensor, type TensorDesc } from '@tilewise/core';
-import { add, and, type Expr, ge, kv, maskMod, q } from '@tilewise/core/expr';
+import { add, and, type Expr, ge, kv, type Mod, maskMod, modOf, q } from '@tilewise/core/expr';
 import { joinU64 } from '@tilewise/philox';
 import type {
   ScalarProduct,
@@ -32,7 +32,7 @@ export async function attentionOptions<T extends TensorDesc>(
 ): Promise<SdpaOptions<T | Tensor>> {
   const score = (options && (await scoreOptions(options, extents, source))) ?? {
     scale: 1,
-    scoreMod: modOf(scoreMod, source),
+    scoreMod: stepMod(scoreMod, source),
     ...(zeroBias !== undefined && { bias: source.tensor(zeroBias) }),
   };
   return {
@@ -79,27 +79,21 @@ async function implicitMask<T extends TensorDesc>(
   const causal: Alignment | null = offset === 0 ? 'top-left' : offset === Skv - Sq ? 'bottom-right' : null;
   if (diagonal && causal === null) {
     const hides = maskMod(() => ge(add(q, offset | 0), kv)).expr;
-    return { maskMod: mod ? joined(modOf(mod, source), hides) : { expr: hides } };
+    return { maskMod: mod ? joined(stepMod(mod, source), hides) : modOf(hides) };
   }
   return {
     ...(diagonal && causal && { causal }),
-    ...(mod && { maskMod: modOf(mod, source) }),
+    ...(mod && { maskMod: stepMod(mod, source) }),
   };
 }
 
-function joined<T>(
-  mod: NonNullable<SdpaOptions<T>['maskMod']>,
-  other: Expr,
-): NonNullable<SdpaOptions<T>['maskMod']> {
+function joined<T>(mod: Mod<T>, other: Expr): Mod<T> {
   return { ...mod, expr: and(truth(mod.expr), truth(other)) };
 }
 
-function modOf<T>(
-  { expr, captures }: StepMod,
-  source: OptionSource<T>,
-): NonNullable<SdpaOptions<T>['scoreMod']> {
+function stepMod<T>({ expr, captures }: StepMod, source: OptionSource<T>): Mod<T> {
   const tensors = Object.entries(captures).map(([name, value]) => [name, source.tensor(value)] as const);
-  return tensors.length === 0 ? { expr } : { expr, captures: Object.fromEntries(tensors) };
+  return tensors.length === 0 ? modOf(expr) : modOf(expr, Object.fromEntries(tensors));
 }
 
 async function product<T>({ factors }: ScalarProduct, source: OptionSource<T>): Promise<number> {

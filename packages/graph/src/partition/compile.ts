@@ -1,4 +1,5 @@
 import { normalise, normaliseBackward, type TensorDesc } from '@tilewise/core';
+import { modOf } from '@tilewise/core/expr';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../errors.ts';
 import { storageDesc } from '../execution/storage.ts';
@@ -147,10 +148,8 @@ function unsupported({ steps, values }: Program, engine: TensorEngine<TensorDesc
 /** The problem of a step, its numbers being stood in for: no engine depends on them. */
 function problemOf(step: AttentionStep, desc: (value: number) => TensorDesc) {
   const { options: score, scoreMod, zeroBias, dropout } = step.options;
-  const mod = ({ expr, captures }: StepMod) => ({
-    expr,
-    captures: Object.fromEntries(Object.entries(captures).map(([name, n]) => [name, desc(n)])),
-  });
+  const mod = ({ expr, captures }: StepMod) =>
+    modOf<TensorDesc>(expr, Object.fromEntries(Object.entries(captures).map(([name, n]) => [name, desc(n)])));
   const bias = score ? score.bias : zeroBias;
   const options = {
     scale: 1,

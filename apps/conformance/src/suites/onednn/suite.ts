@@ -23,11 +23,11 @@ export const onednn: Suite = {
     'max-gflop': {
       value: 'N',
       meaning: 'leave out cases that take more (of products, or ten per element of what has none)',
+      number: true,
     },
   },
   async open({ graphs = '', cases: file = '', engine: name = '', 'max-gflop': limit }) {
     const most = limit === undefined ? Infinity : Number(limit);
-    if (Number.isNaN(most)) throw new SetupError(`--max-gflop: '${limit}' is no number.`);
     const { cases, missing } = readCases(graphs, file);
     if (cases.length === 0)
       throw new SetupError(`--cases: no graph of ${file} is in ${graphs} (${missing.length} are missing).`);
@@ -54,7 +54,7 @@ function conformanceCase(
   const gflop = entry.matmul_gflop ?? operationGflop(entry, graphs);
   return {
     name: caseName(entry),
-    ...(gflop > most && { skipped: `it takes ${gflop} GFLOP` }),
+    ...(gflop > most && { skip: `it takes ${gflop.toPrecision(3)} GFLOP, more than --max-gflop ${most}` }),
     run: () => runGraphCase(entry, graphs, engine),
   };
 }
