@@ -41,10 +41,10 @@ export interface CompiledProgram {
 export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): CompiledProgram {
   const tensors = resolveShapes(group);
   const reasons: string[] = [];
-  if (group.match) {
+  if (group.match?.lower) {
     const builder = new ProgramBuilder();
-    const written = writeMatch(group, group.match, builder, tensors);
-    if (!written) reasons.push(`these shapes cannot be seen as (B, H, S, D)`);
+    const written = writeMatch(group, group.match.lower, builder, tensors);
+    if (written !== 'written') reasons.push(written.reason);
     else {
       const program = builder.build();
       reasons.push(...unsupported(program, engine));
@@ -89,12 +89,12 @@ function tensorOf(tensors: ReadonlyMap<number, LogicalTensor>, id: number): Logi
 
 function writeMatch(
   group: Group,
-  match: Match,
+  lower: NonNullable<Match['lower']>,
   builder: ProgramBuilder,
   tensors: ReadonlyMap<number, LogicalTensor>,
-): boolean {
+): 'written' | { readonly reason: string } {
   bindEnds(group, builder, tensors);
-  return match.lower({
+  return lower({
     builder,
     value: id => {
       const value = builder.valueOf(id);

@@ -23,8 +23,8 @@ export interface Match {
   readonly kind: string;
   readonly nodes: ReadonlySet<GraphNode>;
   /**
-   * Writes them as steps, now that shapes are known; false when they cannot run as one for these shapes, in which case nothing was
-   * written.
+   * Writes them as an attention call, now that shapes are known. Null for what runs as its operations one after the other; else
+   * why it must, or that it was written.
    */
-  readonly lower: (lowering: MatchLowering) => boolean;
+  readonly lower: ((lowering: MatchLowering) => 'written' | { readonly reason: string }) | null;
 }

@@ -8,7 +8,7 @@ import type { Value } from '../lowering/lowering.ts';
 import { contiguous } from '../lowering/views.ts';
 import type { Match, MatchLowering } from '../partition/match.ts';
 import { absorbAfter, absorbBefore } from './absorb.ts';
-import { queriesAndKeys, stepDropout } from './attention-forward.ts';
+import { queriesAndKeys, shapesDoNotFit, stepDropout } from './attention-forward.ts';
 import { type BackwardParts, backwardParts, type GradientMatMul } from './backward-parts.ts';
 import { isClosed } from './closed.ts';
 import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
@@ -42,9 +42,9 @@ export function attentionBackward(anchor: GraphNode, topology: Topology): Match 
     nodes,
     lower: lowering => {
       lowerAround(before, lowering);
-      if (!lowerBackward(parts, lowering, topology)) return false;
+      if (!lowerBackward(parts, lowering, topology)) return shapesDoNotFit;
       for (const tail of tails) lowerAround(tail.nodes, lowering);
-      return true;
+      return 'written';
     },
   };
 }

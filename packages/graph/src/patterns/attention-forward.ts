@@ -56,14 +56,19 @@ export function attentionForward(anchor: GraphNode, topology: Topology): Match |
     kind: after.quantized ? 'quantized-sdpa' : hasStats ? 'sdpa-training' : 'sdpa',
     nodes,
     lower: lowering => {
-      if (after.quantized) return false;
+      if (after.quantized) return { reason: 'the probabilities are quantized' };
       lowerAround(before, lowering);
-      if (!lowerForward(chain, softmax, after, lowering, topology)) return false;
+      if (!lowerForward(chain, softmax, after, lowering, topology)) return shapesDoNotFit;
       lowerAround(tail.nodes, lowering);
-      return true;
+      return 'written';
     },
   };
 }
+
+/** Why operations that look like attention are not one attention problem. */
+export const shapesDoNotFit: { readonly reason: string } = {
+  reason: 'the shapes are not those of one attention problem over (B, H, S, D)',
+};
 
 function probabilitiesOf(tensor: number, topology: Topology): Probabilities | null {
   const nodes: GraphNode[] = [];

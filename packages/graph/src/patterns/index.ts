@@ -1,6 +1,12 @@
 import { attentionBackward } from './attention-backward.ts';
 import { attentionForward } from './attention-forward.ts';
 import type { Pattern } from './pattern.ts';
+import { computedPostOperations, postOperations } from './post-operations.ts';
 
 /** Every pattern, the one that is tried first coming first. */
-export const patterns: readonly Pattern[] = [attentionBackward, attentionForward];
+export const patterns: readonly Pattern[] = [
+  attentionBackward,
+  attentionForward,
+  computedPostOperations,
+  postOperations,
+];

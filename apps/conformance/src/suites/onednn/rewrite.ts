@@ -38,10 +38,23 @@ export function rewrite(graph: OneDnnGraph, graphCase: GraphCase): OneDnnGraph {
     if (!produced.has(t.id)) return { ...t, dtype, property_type };
     return { ...t, dtype, property_type, shape: unknown, stride: unknown };
   };
-  return {
-    ...graph,
-    graph: ops.map(op => ({ ...op, inputs: op.inputs.map(change), outputs: op.outputs.map(change) })),
-  };
+  const changed = ops.map(op => ({ ...op, inputs: op.inputs.map(change), outputs: op.outputs.map(change) }));
+  return { ...graph, graph: changed.map(op => ({ ...op, attrs: scalePerChannel(op) })) };
+}
+
+/** Scales and zero points repeated, or cut off, to the number of channels that the tensor has now. */
+function scalePerChannel({ attrs = {}, inputs: [source] }: OneDnnOp): Record<string, OneDnnAttribute> {
+  if (attrs.qtype?.value !== 'per_channel' || !attrs.scales || typeof attrs.axis?.value !== 'number')
+    return { ...attrs };
+  const channels = source.shape[attrs.axis.value] ?? 0;
+  const fitted = Object.entries(attrs).map(([name, { type, value }]) => {
+    const isList = (name === 'scales' || name === 'zps') && Array.isArray(value) && channels > 0;
+    return [
+      name,
+      { type, value: isList ? Array.from({ length: channels }, (_, n) => value[n % value.length]) : value },
+    ];
+  });
+  return Object.fromEntries(fitted);
 }
 
 /** `A:x+B:y:z` as [[A, x], [B, y, z]]. */
