@@ -1,5 +1,7 @@
+import { InvalidShapeError } from '@tilewise/core';
 import { InvalidGraphError } from '../errors.ts';
-import { describeTensor, type LogicalTensor } from '../tensor/logical-tensor.ts';
+import { describeTensor, type LogicalShape, type LogicalTensor } from '../tensor/logical-tensor.ts';
+import { inferShapes } from './infer.ts';
 import { describeNode, type GraphNode } from './node.ts';
 
 /** An operation that reads a tensor, and as which input. */
@@ -21,6 +23,8 @@ export interface Topology {
   readonly inputs: readonly LogicalTensor[];
   /** Produced, and read by no operation or by an `End`. */
   readonly outputs: readonly LogicalTensor[];
+  /** What is known of a tensor's shape from the whole graph. Where shapes contradict each other, what the tensor itself says. */
+  shapeOf(tensor: number): LogicalShape;
 }
 
 /**
@@ -63,9 +67,11 @@ export function connect(nodes: readonly GraphNode[]): Topology {
       producers.set(id, node);
     }
   }
+  const order = sort(nodes, producers);
+  let shapes: ReadonlyMap<number, LogicalShape> | undefined;
   const usesOf = (tensor: number): readonly Use[] => uses.get(tensor) ?? [];
   return {
-    order: sort(nodes, producers),
+    order,
     tensors,
     producers,
     uses: usesOf,
@@ -74,7 +80,24 @@ export function connect(nodes: readonly GraphNode[]): Topology {
       ({ id }) =>
         producers.has(id) && (usesOf(id).length === 0 || usesOf(id).some(use => use.node.kind === 'End')),
     ),
+    shapeOf(tensor) {
+      shapes ??= knownShapes(order, tensors);
+      return shapes.get(tensor) ?? null;
+    },
   };
+}
+
+function knownShapes(
+  order: readonly GraphNode[],
+  tensors: ReadonlyMap<number, LogicalTensor>,
+): ReadonlyMap<number, LogicalShape> {
+  try {
+    return inferShapes(order, new Map());
+  } catch (error) {
+    // It is compile that says so: a graph may be taken apart before its shapes are settled.
+    if (error instanceof InvalidShapeError) return new Map([...tensors].map(([id, t]) => [id, t.shape]));
+    throw error;
+  }
 }
 
 function sameTensor(a: LogicalTensor, b: LogicalTensor): boolean {

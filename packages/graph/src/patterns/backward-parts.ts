@@ -97,7 +97,7 @@ interface SoftmaxGradient {
   readonly result: number;
 }
 
-function softmaxGradient(P: number, { uses, producers }: Topology): SoftmaxGradient | null {
+function softmaxGradient(P: number, { uses, producers, shapeOf }: Topology): SoftmaxGradient | null {
   for (const { node, input } of uses(P)) {
     const result = node.outputs[0]?.id;
     if (node.kind === 'SoftMaxBackward' && input === 1) {
@@ -109,7 +109,7 @@ function softmaxGradient(P: number, { uses, producers }: Topology): SoftmaxGradi
     const product = sum?.kind === 'ReduceSum' ? producers.get(sum.inputs[0].id) : undefined;
     if (!difference || !sum || product?.kind !== 'Multiply' || sum.attributes.keep_dims !== true) continue;
     const axes = numbersOf(sum.attributes, 'axes');
-    const rank = sum.inputs[0].shape?.length;
+    const rank = shapeOf(sum.inputs[0].id)?.length;
     if (axes.length !== 1 || (axes[0] !== -1 && axes[0] + 1 !== rank)) continue;
     const factors = product.inputs.map(t => t.id);
     return {
