@@ -1,0 +1,50 @@
+import type { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { referenceEngine } from '@tilewise/core/reference';
+import { expect } from 'vitest';
+import type { Graph } from '../src/graph/graph.ts';
+import type { Partition } from '../src/partition/partition.ts';
+
+/**
+ * Runs a graph operation by operation on the reference, and fused on the reference and the CPU, and expects the same of all, to within
+ * `tolerance` of the largest number of each output. Gives the fused partitions.
+ */
+export async function expectSame(
+  graph: Graph,
+  bindings: Readonly<Record<number, Tensor | number | bigint>>,
+  tolerance = 2e-6,
+): Promise<Partition[]> {
+  const expected = await graph.run(referenceEngine(), bindings, { policy: 'debug' });
+  for (const engine of [referenceEngine(), cpuEngine()]) {
+    const actual = await graph.run(engine, bindings);
+    for (const [id, tensor] of Object.entries(expected)) {
+      const want = tensor.toFloat64();
+      const got = actual[Number(id)].toFloat64();
+      const largest = want.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+      const worst = want.reduce((most, x, n) => Math.max(most, Math.abs(got[n] - x)), 0);
+      expect(actual[Number(id)].shape).toEqual(tensor.shape);
+      expect(worst / Math.max(largest, 1e-30), `tensor ${id} on ${engine.name}`).toBeLessThanOrEqual(
+        tolerance,
+      );
+    }
+  }
+  return graph.partitions();
+}
+
+/** How each partition runs on the CPU: `sdpa attention`. */
+export function kernelsOf(
+  graph: Graph,
+  bindings: Readonly<Record<number, Tensor | number | bigint>>,
+): string[] {
+  return graph.partitions().map(partition => {
+    const inputs = Object.fromEntries(
+      partition.inputs.flatMap(({ id }) => {
+        const bound = bindings[id];
+        return typeof bound === 'object'
+          ? [[id, { shape: bound.shape, strides: bound.strides }] as const]
+          : [];
+      }),
+    );
+    return `${partition.kind} ${partition.compile(cpuEngine(), { inputs }).kernel}`;
+  });
+}
