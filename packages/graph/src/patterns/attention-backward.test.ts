@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { GraphBuilder } from '../../testing/attention-graph.ts';
+import { expectSame, kernelsOf } from '../../testing/expect-same.ts';
+import type { LogicalTensor } from '../tensor/logical-tensor.ts';
+
+const [B, Hk, G, Sq, Skv, D, Dv] = [2, 2, 3, 5, 7, 4, 6];
+
+interface Backward {
+  /** Multiply, Divide, or no scale at all. */
+  readonly scale?: 'Multiply' | 'Divide';
+  /** The shape of a mask that is added. */
+  readonly mask?: readonly number[];
+  readonly causal?: boolean;
+  /** With Dropout of P and dP. */
+  readonly dropout?: boolean;
+  /** dS' is a result. */
+  readonly dMask?: boolean;
+  /** The gradient of softmax from the probabilities, without O. */
+  readonly fromProbabilities?: boolean;
+  /** Groups of heads, with sums over them. */
+  readonly grouped?: boolean;
+}
+
+/** The backward graph of attention, in oneDNN's form. */
+function backward({
+  scale,
+  mask,
+  causal,
+  dropout,
+  dMask,
+  fromProbabilities,
+  grouped,
+}: Backward): GraphBuilder {
+  const g = new GraphBuilder();
+  const heads = grouped ? [B, Hk, G] : [B, Hk];
+  const shared = grouped ? [B, Hk, 1] : [B, Hk];
+  const q = g.input([...heads, Sq, D]);
+  const k = g.input([...shared, Skv, D]);
+  const v = g.input([...shared, Skv, Dv]);
+  const o = fromProbabilities ? null : g.input([...heads, Sq, Dv]);
+  const dO = g.input([...heads, Sq, Dv]);
+  const factor = g.scalar(scale === 'Divide' ? 2 : 0.6);
+  const stream = [g.scalar(7n, 'i64'), g.scalar(2n, 'i64'), g.scalar(0.3)];
+  const drop = (x: LogicalTensor) => (dropout ? g.op('Dropout', [x, ...stream]) : x);
+  const sumOfGroup = (x: LogicalTensor) =>
+    grouped ? g.op('ReduceSum', [x], { axes: [2], keep_dims: true }) : x;
+
+  let s = g.op('MatMul', [q, k], { transpose_b: true });
+  if (scale) s = g.op(scale, [s, factor]);
+  if (causal) {
+    const visible = g.op(
+      'GreaterEqual',
+      [g.op('GenIndex', [s], { axis: -2 }, 'i32'), g.op('GenIndex', [s], { axis: -1 }, 'i32')],
+      {},
+      'bool',
+    );
+    s = g.op('Select', [visible, s, g.scalar(-Infinity)]);
+  }
+  if (mask) s = g.op('Add', [s, g.input(mask)]);
+  // Stats near those of the scores, so that probabilities are of a sensible size.
+  const stats = g.input([...heads, Sq, 1], { values: new Array(B * Hk * (grouped ? G : 1) * Sq).fill(2) });
+  const p = g.op('Exp', [g.op('Subtract', [s, stats])]);
+  sumOfGroup(g.op('MatMul', [drop(p), dO], { transpose_a: true }));
+  const dP = drop(g.op('MatMul', [dO, v], { transpose_b: true }));
+  let dS: LogicalTensor;
+  if (o) {
+    const delta = g.op('ReduceSum', [g.op('Multiply', [o, dO])], { axes: [-1], keep_dims: true });
+    dS = g.op('Multiply', [p, g.op('Subtract', [dP, delta])]);
+  } else dS = g.op('SoftMaxBackward', [dP, p], { axis: -1 });
+  if (dMask) g.graph.op('End', { inputs: [dS], outputs: [] });
+  if (scale) dS = g.op(scale, [dS, factor]);
+  g.op('MatMul', [dS, k]);
+  sumOfGroup(g.op('MatMul', [dS, q], { transpose_a: true }));
+  return g;
+}
+
+describe('a backward graph is one partition that runs as one call', () => {
+  const cases: Record<string, Backward> = {
+    plain: { scale: 'Multiply' },
+    'without a scale': {},
+    'with a divisor': { scale: 'Divide', mask: [B, 1, 1, Skv] },
+    'with a mask': { scale: 'Multiply', mask: [B, Hk, Sq, Skv] },
+    causal: { scale: 'Multiply', causal: true },
+    'with dropout': { scale: 'Multiply', dropout: true },
+    'with the gradient of its mask': { scale: 'Multiply', mask: [B, Hk, Sq, Skv], dMask: true },
+    'with the gradient of a mask that is broadcast': { scale: 'Multiply', mask: [B, 1, 1, Skv], dMask: true },
+    'with the gradient of a mask that it has not': { dMask: true },
+    'with the gradient of its mask and dropout': {
+      scale: 'Multiply',
+      mask: [1, 1, Sq, Skv],
+      dMask: true,
+      dropout: true,
+    },
+    'from the probabilities': { scale: 'Multiply', fromProbabilities: true },
+    'from the probabilities, with all there is': {
+      scale: 'Divide',
+      mask: [1, Hk, Sq, Skv],
+      causal: true,
+      dropout: true,
+      dMask: true,
+      fromProbabilities: true,
+    },
+    grouped: { scale: 'Multiply', grouped: true, mask: [B, Hk, G, Sq, Skv] },
+    'grouped, from the probabilities, causal, with dropout': {
+      scale: 'Multiply',
+      grouped: true,
+      causal: true,
+      dropout: true,
+      fromProbabilities: true,
+    },
+  };
+  test.each(Object.entries(cases))('%s', async (_, options) => {
+    const { graph, bindings } = backward(options);
+    await expectSame(graph, bindings, 4e-6);
+    expect(kernelsOf(graph, bindings)).toEqual(['sdpa-backward attention']);
+  });
+});
+
+test('gradients of single heads that share keys are not summed unless the graph says so', async () => {
+  const g = new GraphBuilder();
+  const q = g.input([B, 4, Sq, D]);
+  const k = g.input([B, 1, Skv, D]);
+  const v = g.input([B, 1, Skv, Dv]);
+  const o = g.input([B, 4, Sq, Dv]);
+  const dO = g.input([B, 4, Sq, Dv]);
+  const s = g.op('MatMul', [q, k], { transpose_b: true });
+  const p = g.op('Exp', [g.op('Subtract', [s, g.input([B, 4, Sq, 1])])]);
+  g.op('MatMul', [p, dO], { transpose_a: true });
+  const delta = g.op('ReduceSum', [g.op('Multiply', [o, dO])], { axes: [-1], keep_dims: true });
+  const dS = g.op('Multiply', [p, g.op('Subtract', [g.op('MatMul', [dO, v], { transpose_b: true }), delta])]);
+  g.op('MatMul', [dS, k]);
+  g.op('MatMul', [dS, q], { transpose_a: true });
+  await expectSame(g.graph, g.bindings, 4e-6);
+  expect(kernelsOf(g.graph, g.bindings)).toEqual(['sdpa-backward attention']);
+});
