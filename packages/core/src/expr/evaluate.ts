@@ -57,11 +57,6 @@ export const binaryFunctions: Readonly<Record<BinaryOp, (a: number, b: number) =
   or: (a, b) => a | b,
 };
 
-/** What a unary operator does to numbers; of i32 the caller wraps the result around. */
-export function unaryFunction(op: UnaryOp): (a: number) => number {
-  return unaryFunctions[op];
-}
-
 /** What a binary operator does to numbers; of i32 the caller wraps the result around. */
 export function binaryFunction(op: BinaryOp, integer: boolean): (a: number, b: number) => number {
   // A product of two i32 does not fit in an f64's 53 bits.

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '../../errors.ts';
-import { binaryFunction, unaryFunction } from '../../expr/evaluate.ts';
+import { binaryFunction, unaryFunctions } from '../../expr/evaluate.ts';
 import type { Expr } from '../../expr/expr.ts';
 import { canonicalNodes } from '../../expr/nodes.ts';
 import type { Shape } from '../../tensor/shape.ts';
@@ -98,7 +98,7 @@ function nodeLine(e: Expr, out: Float64Array, lineOf: (e: Expr) => Float64Array)
       return null;
     case 'unary': {
       const a = lineOf(e.a);
-      const f = unaryFunction(e.op);
+      const f = unaryFunctions[e.op];
       return () => {
         for (let n = 0; n < out.length; n++) out[n] = integer ? f(a[n]) | 0 : f(a[n]);
       };

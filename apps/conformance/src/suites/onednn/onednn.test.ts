@@ -1,0 +1,138 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import type { OneDnnGraph } from '@tilewise/graph';
+import { sharedDir } from '@tilewise/test-data';
+import { describe, expect, test } from 'vitest';
+import { caseName, type GraphCase, readCases } from './case-file.ts';
+import { compare, gateOf, isClose } from './compare.ts';
+import { rewrite } from './rewrite.ts';
+import { runGraphCase } from './run-graph-case.ts';
+import { readStrides } from './shape-option.ts';
+
+const tensor = (id: number, shape: readonly number[]) => ({
+  id,
+  dtype: 'f32',
+  shape,
+  stride: readStrides('', shape),
+  layout_type: 'strided',
+  property_type: 'undef',
+});
+const chain: OneDnnGraph = {
+  version: '3.12.0',
+  engine_kind: 'cpu',
+  fpmath_mode: 'strict',
+  graph: [
+    { id: 1, name: '', kind: 'Exp', attrs: {}, inputs: [tensor(0, [2, 3])], outputs: [tensor(1, [2, 3])] },
+    {
+      id: 2,
+      name: '',
+      kind: 'Add',
+      attrs: {},
+      inputs: [tensor(1, [2, 3]), tensor(5, [3])],
+      outputs: [tensor(2, [2, 3])],
+    },
+    { id: 3, name: '', kind: 'ReduceSum', attrs: {}, inputs: [tensor(2, [2, 3])], outputs: [tensor(3, [2])] },
+  ],
+};
+const changed = (options: Partial<GraphCase>) => rewrite(chain, { case: 'chain.json', ...options }).graph;
+
+describe('the options of a case', () => {
+  test('shapes and strides of inputs; what follows from them is left open', () => {
+    const [exp, , sum] = changed({ 'in-shapes': '0:4x3*1x4+3:4' });
+    expect(exp.inputs[0]).toMatchObject({ shape: [4, 3], stride: [1, 4] });
+    expect(exp.outputs[0].shape).toEqual([-(2 ** 63)]);
+    expect(sum.outputs[0].shape).toEqual([4]);
+  });
+
+  test('strides by the order of dimensions in memory', () => {
+    expect(readStrides('acbd', [2, 3, 5, 7])).toEqual([105, 7, 21, 1]);
+    expect(readStrides('cab', [2, 3, 5])).toEqual([3, 1, 6]);
+  });
+
+  test('attributes, kinds, dtypes and properties', () => {
+    const [exp, add, sum] = changed({
+      'op-kind': '1:Log',
+      'op-attrs': '3:axes:0x1*keep_dims:1',
+      dt: 'bf16',
+      'tensor-property': '5:constant',
+    });
+    expect(exp.kind).toBe('Log');
+    expect(sum.attrs).toEqual({
+      axes: { type: 's64[]', value: [0, 1] },
+      keep_dims: { type: 'bool', value: 1 },
+    });
+    expect(add.inputs.map(t => [t.dtype, t.property_type])).toEqual([
+      ['bf16', 'undef'],
+      ['bf16', 'constant'],
+    ]);
+  });
+
+  test('an operation that is taken out passes on what was computed', () => {
+    const ops = changed({ 'op-kind': '2:undef' });
+    expect(ops.map(op => op.kind)).toEqual(['Exp', 'ReduceSum']);
+    expect(ops[1].inputs[0].id).toBe(1);
+  });
+
+  test('make its name', () => {
+    const name = caseName({ case: 'complex_fusion/mha/a.json', dt: 'f16', 'in-shapes': '0:2x3' });
+    expect(name).toBe('a --in-shapes=0:2x3 --dt=f16');
+  });
+});
+
+describe('the gate', () => {
+  const difference = (got: readonly number[], want: readonly number[]) =>
+    compare(
+      Tensor.from(got, [got.length]),
+      Tensor.from(want, [want.length]),
+      gateOf(undefined, 0, 'f32', []),
+    );
+
+  test('takes an ε, and not four', () => {
+    expect(isClose(difference([1, 1 + 2 ** -23], [1, 1]))).toBe(true);
+    expect(isClose(difference([1, 1 + 2 ** -21], [1, 1]))).toBe(false);
+  });
+
+  test('takes NaN and infinities for themselves alone', () => {
+    expect(isClose(difference([NaN, -Infinity], [NaN, -Infinity]))).toBe(true);
+    expect(isClose(difference([NaN], [0]))).toBe(false);
+    expect(isClose(difference([Infinity], [-Infinity]))).toBe(false);
+  });
+
+  test('takes one point in a thousand when the norm of the error is small', () => {
+    const want = new Array<number>(2048).fill(1);
+    const got = (wrong: number) => want.map((x, n) => (n < wrong ? x + 1e-3 : x));
+    expect(isClose(difference(got(2), want))).toBe(true);
+    expect(isClose(difference(got(3), want))).toBe(false);
+  });
+});
+
+const folder = join(sharedDir() ?? '', 'conformance/onednn');
+
+describe.skipIf(!existsSync(folder))('graphs of oneDNN', { timeout: 60_000 }, () => {
+  const graphs = join(folder, 'graphs');
+  const { cases } = existsSync(folder)
+    ? readCases(graphs, join(folder, 'derived/sdpa-cases.json'))
+    : { cases: [] };
+
+  test('small cases of attention are one partition each, and right', async () => {
+    const small = cases.filter(entry => (entry.matmul_gflop ?? 0) < 0.003);
+    expect(small.length).toBeGreaterThan(3);
+    for (const entry of small) {
+      const outcome = await runGraphCase(entry, graphs, cpuEngine());
+      expect(outcome, caseName(entry)).toMatchObject({
+        status: 'pass',
+        reason: expect.stringContaining(' attention'),
+      });
+    }
+  });
+
+  test('the smallest backward case is, too', async () => {
+    const [backward] = cases
+      .filter(entry => entry.case.includes('backward'))
+      .sort((a, b) => (a.matmul_gflop ?? 0) - (b.matmul_gflop ?? 0));
+    const outcome = await runGraphCase(backward, graphs, cpuEngine());
+    expect(outcome).toMatchObject({ status: 'pass', reason: 'sdpa-backward attention' });
+  });
+});
