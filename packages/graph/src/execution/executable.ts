@@ -89,20 +89,24 @@ async function runAttention<T extends TensorDesc>(
   const options = (await attentionOptions(step.options, extents, source)) as Parameters<
     TensorEngine<T>['sdpa']
   >[3];
-  const results: Partial<Record<string, T>> =
+  const results =
     step.kind === 'sdpa'
-      ? { ...(await engine.sdpa(q, k, v, { ...options, outDType: step.outDType })) }
+      ? { ...(await engine.sdpa(q, k, v, { ...options, outDType: step.outDType })), dCaptures: {} }
       : await engine.sdpaBackward(
           { q, k, v, o: tensor(step.o), lse: tensor(step.lse), dO: tensor(step.dO) },
           { ...options, gradients: gradientNames.filter(name => step.results[name] !== undefined) },
         );
+  const { dCaptures = {}, ...named } = results;
+  const made: Readonly<Partial<Record<string, T>>> = named;
   for (const [name, value] of Object.entries(step.results)) {
-    const result = results[name];
+    const result = made[name];
     if (result === undefined || value === undefined) continue;
     const to = tensor(value);
     copy(engine, result, to)([result], [to]);
   }
-  for (const result of Object.values(results)) if (result !== undefined) engine.release(result);
+  for (const result of [...Object.values(made), ...Object.values(dCaptures)]) {
+    if (result !== undefined) engine.release(result);
+  }
 }
 
 const gradientNames = ['dq', 'dk', 'dv', 'dbias'] as const;
