@@ -96,7 +96,8 @@ async function runAttention<T extends TensorDesc>(
           { q, k, v, o: tensor(step.o), lse: tensor(step.lse), dO: tensor(step.dO) },
           { ...options, gradients: gradientNames.filter(name => step.results[name] !== undefined) },
         );
-  const { dCaptures = {}, ...named } = results;
+  const { dCaptures, ...named } = results;
+  const others: Readonly<Record<string, T>> = dCaptures ?? {};
   const made: Readonly<Partial<Record<string, T>>> = named;
   for (const [name, value] of Object.entries(step.results)) {
     const result = made[name];
@@ -104,7 +105,7 @@ async function runAttention<T extends TensorDesc>(
     const to = tensor(value);
     copy(engine, result, to)([result], [to]);
   }
-  for (const result of [...Object.values(made), ...Object.values(dCaptures)]) {
+  for (const result of [...Object.values(made), ...Object.values(others)]) {
     if (result !== undefined) engine.release(result);
   }
 }
