@@ -115,6 +115,17 @@ test('scalars may be on the GPU, and largest values are those of this call alone
   expect(largest(await ctx.download(large.amaxO as GpuTensor))).toBeGreaterThan(50 * largest(numbers.amaxO));
 });
 
+test('a scalar in a buffer that cannot be copied from is refused by its name', async () => {
+  const ctx = await sharedContext();
+  const q = ctx.upload(normal([1, 1, 4, 8], 1, 'f8e4m3'));
+  const buffer = ctx.device.createBuffer({ size: 16, usage: 0x80 }); // STORAGE
+  const descaleV = ctx.wrap(buffer, { dtype: 'f32', shape: [1] });
+  expect(() => sdpa(ctx, q, q, q, { fp8: { descaleV } })).toThrow(
+    'fp8.descaleV must be in a buffer with the usage COPY_SRC',
+  );
+  buffer.destroy();
+});
+
 test('two runs of backward give the same bits', async () => {
   const ctx = await sharedContext();
   const { q, k, v, dO, options } = calls['f8e4m3, two tiles, heads shared'];
