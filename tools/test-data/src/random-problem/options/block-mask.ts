@@ -10,11 +10,11 @@ export const blockMask: RandomOption = option({
   values: [false, true],
   size(draft, value) {
     if (!value) return;
-    const { random, choice } = draft;
+    const { random } = draft;
     const long = random.chance(0.5) ? 140 : 0;
-    // Which empty extents stay so is the choice of `extents`.
-    if (choice.extents !== 'no queries' && choice.extents !== 'one query') draft.Sq += long;
-    if (choice.extents !== 'no keys') draft.Skv += long;
+    // What is empty or short stays so.
+    if (draft.Sq > 16) draft.Sq += long;
+    if (draft.Skv > 0) draft.Skv += long;
     if (long > 0) draft.B = Math.min(draft.B, 2);
   },
   add(draft, value) {
