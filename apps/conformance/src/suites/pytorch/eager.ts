@@ -32,7 +32,8 @@ export interface EagerPrecision {
 /**
  * Attention as a framework computes it without fused kernels: one matrix after the other, each product, sum and exponential
  * rounded to f32, and scores, probabilities and their gradients to `products` around each matrix product. Its error against
- * float64 is the yardstick of PyTorch's rules. o, lse and, from a softmax of its own, the gradients of q, k, v and the bias.
+ * float64 is the yardstick of PyTorch's rules. o, lse and, from a softmax of its own, the gradients of q, k, v, the
+ * bias and captured tensors.
  */
 export function eager(
   inputs: EagerInputs,
@@ -73,6 +74,12 @@ function matrices(
     dk: new Float64Array(k.length),
     dv: new Float64Array(v.length),
   };
+  const captured = Object.fromEntries(
+    chain.differentiableCaptures.map(name => {
+      const count = p.captures[name].shape.reduce((product, n) => product * n, 1);
+      return [`dCaptures.${name}`, new Float64Array(count)];
+    }),
+  );
   const bias = p.bias && { desc: p.bias, sums: new Float64Array(B * Hq * Sq * Skv) };
 
   for (let b = 0; b < B; b++) {
@@ -112,6 +119,10 @@ function matrices(
           if (P[j] === 0) continue;
           const dS = f(P[j] * f(dP[j] - delta));
           if (bias) bias.sums[row * Skv + j] = dS;
+          for (const { name, index, value } of chain.captureDerivatives(x[j], b, h, i, j)) {
+            const sums = captured[`dCaptures.${name}`];
+            sums[index] = f(sums[index] + f(dS * f(value)));
+          }
           const dX = r(f(dS * f(chain.derivative(x[j], b, h, i, j))) * f(scale));
           addScaled(results.dq, row * Dqk, dX, k, (rowsK + j) * Dqk, Dqk);
           addScaled(results.dk, (rowsK + j) * Dqk, dX, q, row * Dqk, Dqk);
@@ -121,7 +132,11 @@ function matrices(
     }
   }
   if (!backward) return { o: results.o, lse: results.lse };
-  return { ...results, ...(bias && { dbias: reduceTo(bias.desc.source, [B, Hq, Sq, Skv], bias.sums) }) };
+  return {
+    ...results,
+    ...captured,
+    ...(bias && { dbias: reduceTo(bias.desc.source, [B, Hq, Sq, Skv], bias.sums) }),
+  };
 }
 
 function dot(a: Float32Array, at: number, b: Float32Array, bt: number, D: number): number {

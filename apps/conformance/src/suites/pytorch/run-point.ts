@@ -117,11 +117,13 @@ function goldenOf(point: Point, { q, k, v, dO: given, options }: Drawn, everySte
   const backward = (from: Tensor | typeof o): Record<string, Float64Array> => {
     if (!point.backward) return {};
     const gradients = gradientsOf(point);
-    const { dCaptures: _, ...all } = sdpaBackwardFloat64(
+    const { dCaptures = {}, ...named } = sdpaBackwardFloat64(
       { q, k, v, o: from, lse, dO },
       { ...options, gradients },
     );
-    return Object.fromEntries(Object.entries(all).map(([name, { values }]) => [name, values]));
+    const captured = Object.entries(dCaptures).map(([name, t]) => [captureName(name), t] as const);
+    const all = [...Object.entries(named), ...captured];
+    return Object.fromEntries(all.map(([name, { values }]) => [name, values]));
   };
   const exact: Record<string, Float64Array> = { o: o.values, lse: lse.values, ...backward(o) };
   const fromStoredO = dtype === 'f32' ? {} : backward(Tensor.from(o.values, o.shape, { dtype }));
@@ -155,6 +157,9 @@ function stored(values: Float64Array | undefined, dtype: DType): Pick<Comparison
   return values ? { fromStoredO: values.map(x => decode(encode(x))) } : {};
 }
 
+/** What the gradient of a captured tensor is called among the results. */
+const captureName = (name: string): string => `dCaptures.${name}`;
+
 function gradientsOf({ withBiasGradient }: Point): GradientName[] {
   return withBiasGradient ? ['dq', 'dk', 'dv', 'dbias'] : ['dq', 'dk', 'dv'];
 }
@@ -187,6 +192,9 @@ async function run<T extends TensorDesc>(
     for (const name of gradientsOf(point)) {
       const gradient = gradients[name];
       if (gradient) results[name] = await engine.download(hold(gradient));
+    }
+    for (const [name, gradient] of Object.entries(gradients.dCaptures ?? {})) {
+      results[captureName(name)] = await engine.download(hold(gradient));
     }
     return results;
   };

@@ -238,7 +238,7 @@ const notDivisible: MakePoint = (values, sizes) =>
       : { maskMod: sameDocument(Skv) },
   );
 
-/** The learnable biases, by their words. Their own gradients are not of the results that engines name. */
+/** The learnable biases, by their words. */
 const biases: Readonly<Record<string, MakeOptions>> = {
   'rel_1d bias[|q-kv|]': added(
     ({ Skv }) => [Skv],
