@@ -11,6 +11,11 @@ import type {
 } from '../lowering/attention-step.ts';
 import { truth } from '../operations/numeric.ts';
 
+/** The numbers that were bound make something else of what was recognised as attention; what was run so far is run over. */
+export class NotAttention extends Error {
+  override readonly name: string = 'NotAttention';
+}
+
 /** How a step's options become those of a call. */
 export interface OptionSource<T> {
   tensor(value: number): T;
@@ -26,11 +31,16 @@ export interface Extents {
 
 /** The options of an attention call, with the numbers that they need read now. */
 export async function attentionOptions<T extends TensorDesc>(
-  { options, scoreMod, zeroBias, dropout }: StepOptions,
+  { options, scoreMod, optionsOnly, equal = [], zeroBias, dropout }: StepOptions,
   extents: Extents,
   source: OptionSource<T>,
 ): Promise<SdpaOptions<T | Tensor>> {
-  const score = (options && (await scoreOptions(options, extents, source))) ?? {
+  for (const [a, b] of equal) {
+    if (`${await source.numbers(a)}` !== `${await source.numbers(b)}`) throw new NotAttention();
+  }
+  const fast = options && (await scoreOptions(options, extents, source));
+  if (!fast && optionsOnly) throw new NotAttention();
+  const score = fast ?? {
     scale: 1,
     scoreMod: stepMod(scoreMod, source),
     ...(zeroBias !== undefined && { bias: source.tensor(zeroBias) }),

@@ -1,4 +1,4 @@
-import type { Tensor, TensorDesc } from '@tilewise/core';
+import type { OutputSelection, Tensor, TensorDesc } from '@tilewise/core';
 import { input, type RunPrimitive, type TensorEngine } from '@tilewise/core/primitive';
 import type { AttentionStep } from '../lowering/attention-step.ts';
 import { exprType } from '../lowering/expr-type.ts';
@@ -91,7 +91,14 @@ async function runAttention<T extends TensorDesc>(
   >[3];
   const results =
     step.kind === 'sdpa'
-      ? { ...(await engine.sdpa(q, k, v, { ...options, outDType: step.outDType })), dCaptures: {} }
+      ? {
+          ...(await engine.sdpa(q, k, v, {
+            ...options,
+            outDType: step.outDType,
+            outputs: rowOutputs(step.results),
+          })),
+          dCaptures: {},
+        }
       : await engine.sdpaBackward(
           { q, k, v, o: tensor(step.o), lse: tensor(step.lse), dO: tensor(step.dO) },
           { ...options, gradients: gradientNames.filter(name => step.results[name] !== undefined) },
@@ -108,6 +115,10 @@ async function runAttention<T extends TensorDesc>(
   for (const result of [...Object.values(made), ...Object.values(others)]) {
     if (result !== undefined) engine.release(result);
   }
+}
+
+function rowOutputs({ max, sumExp }: { readonly max?: number; readonly sumExp?: number }): OutputSelection {
+  return { max: max !== undefined, sumExp: sumExp !== undefined };
 }
 
 const gradientNames = ['dq', 'dk', 'dv', 'dbias'] as const;

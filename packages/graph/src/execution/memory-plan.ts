@@ -76,6 +76,7 @@ export function touched(step: Step): number[] {
     zeroBias,
     ...factors.map(factor => factor.value),
     ...(score?.fills ?? []),
+    ...(step.options.equal ?? []).flat(),
     ...Object.values(scoreMod.captures),
     ...Object.values(score?.maskMod?.captures ?? {}),
     ...(dropout

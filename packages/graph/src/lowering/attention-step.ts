@@ -44,6 +44,13 @@ export interface ScoreOptions {
 export interface StepOptions {
   readonly options: ScoreOptions | null;
   readonly scoreMod: StepMod;
+  /**
+   * Whether the graph's operations are those of attention only where `options` say what its numbers mean, as those of a backward
+   * pass that takes a masked score for one that is −∞. Where they do not, the operations run one by one.
+   */
+  readonly optionsOnly?: boolean;
+  /** Pairs of scalars that must be the same for the operations to be those of attention. */
+  readonly equal?: readonly (readonly [number, number])[];
   /** A bias of zeros beside `scoreMod`, for its gradient: that of the scores. */
   readonly zeroBias?: number;
   readonly dropout?: StepDropout;
@@ -58,8 +65,13 @@ export type AttentionStep =
       readonly v: number;
       readonly options: StepOptions;
       readonly outDType: DType;
-      /** Values that the results are copied to; lse is (B, H, S). */
-      readonly results: { readonly o?: number; readonly lse?: number };
+      /** Values that the results are copied to; those but o are (B, H, S). */
+      readonly results: {
+        readonly o?: number;
+        readonly lse?: number;
+        readonly max?: number;
+        readonly sumExp?: number;
+      };
     }
   | {
       readonly kind: 'sdpa-backward';

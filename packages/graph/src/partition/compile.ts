@@ -32,6 +32,8 @@ export interface CompiledProgram {
   readonly reasons: readonly string[];
   /** All tensors of the group with their shapes. */
   readonly tensors: ReadonlyMap<number, LogicalTensor>;
+  /** Of what runs as attention: its operations one after the other, for when the numbers that are bound make something else of it. */
+  readonly asOperations?: () => Program;
 }
 
 /**
@@ -48,7 +50,10 @@ export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): Co
     else {
       const program = builder.build();
       reasons.push(...unsupported(program, engine));
-      if (reasons.length === 0) return { program, kernel: 'attention', reasons, tensors };
+      if (reasons.length === 0) {
+        const asOperations = () => writeOperations(group, tensors);
+        return { program, kernel: 'attention', reasons, tensors, asOperations };
+      }
     }
   }
   return { program: writeOperations(group, tensors), kernel: 'operations', reasons, tensors };

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { prepareProgram } from '../execution/executable.ts';
+import { NotAttention } from '../execution/attention-options.ts';
+import { type Executable, prepareProgram } from '../execution/executable.ts';
 import { type Bindable, checkBound, scalarTensor, storageDesc } from '../execution/storage.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import type { CompiledProgram } from './compile.ts';
@@ -39,6 +40,7 @@ export function compiledPartition<T extends TensorDesc>(
   outputs: readonly LogicalTensor[],
 ): CompiledPartition<T> {
   const executable = prepareProgram(engine, compiled.program);
+  let operations: Executable<T> | undefined;
   const resolved = (t: LogicalTensor): LogicalTensor => compiled.tensors.get(t.id) ?? t;
   const own = { inputs: inputs.map(resolved), outputs: outputs.map(resolved) };
   // One execution at a time: they share the memory of the intermediate results.
@@ -74,7 +76,13 @@ export function compiledPartition<T extends TensorDesc>(
         results[t.id] = tensor;
         to.set(t.id, tensor);
       }
-      await executable.run(from, to, scalars);
+      try {
+        await executable.run(from, to, scalars);
+      } catch (error) {
+        if (!(error instanceof NotAttention) || !compiled.asOperations) throw error;
+        operations ??= prepareProgram(engine, compiled.asOperations());
+        await operations.run(from, to, scalars);
+      }
       return results;
     } finally {
       for (const tensor of uploaded) engine.release(tensor);
@@ -91,6 +99,9 @@ export function compiledPartition<T extends TensorDesc>(
       last = result.catch(() => undefined);
       return result;
     },
-    release: () => executable.release(),
+    release: () => {
+      executable.release();
+      operations?.release();
+    },
   };
 }

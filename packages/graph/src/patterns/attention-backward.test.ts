@@ -133,3 +133,35 @@ test('gradients of single heads that share keys are not summed unless the graph 
   await expectSame(g.graph, g.bindings, 4e-6);
   expect(kernelsOf(g.graph, g.bindings)).toEqual(['sdpa-backward attention']);
 });
+
+describe('numbers decide whether it is attention', () => {
+  /** A backward graph with a Select, its fill bound to a number. */
+  const selecting = (fill: number): GraphBuilder => {
+    const g = new GraphBuilder();
+    const q = g.input([B, Hk, Sq, D]);
+    const k = g.input([B, Hk, Skv, D]);
+    const v = g.input([B, Hk, Skv, Dv]);
+    const dO = g.input([B, Hk, Sq, Dv]);
+    const drop = (x: LogicalTensor, seed: bigint) =>
+      g.op('Dropout', [x, g.scalar(seed, 'i64'), g.scalar(2n, 'i64'), g.scalar(0.3)]);
+    const visible = g.input([Sq, Skv], {
+      dtype: 'bool',
+      values: Array.from({ length: Sq * Skv }, (_, n) => (n % 3 === 1 ? 0 : 1)),
+    });
+    const s = g.op('Select', [visible, g.op('MatMul', [q, k], { transpose_b: true }), g.scalar(fill)]);
+    const stats = g.input([B, Hk, Sq, 1], { values: new Array(B * Hk * Sq).fill(2) });
+    const p = g.op('Exp', [g.op('Subtract', [s, stats])]);
+    g.op('MatMul', [drop(p, 7n), dO], { transpose_a: true });
+    const dP = drop(g.op('MatMul', [dO, v], { transpose_b: true }), fill === -Infinity ? 7n : 8n);
+    const dS = g.op('SoftMaxBackward', [dP, p], { axis: -1 });
+    g.op('MatMul', [dS, k]);
+    g.op('MatMul', [dS, q], { transpose_a: true });
+    return g;
+  };
+
+  test.each([-Infinity, -1])('a fill of %d, and seeds that are two tensors', async fill => {
+    const { graph, bindings } = selecting(fill);
+    const partitions = await expectSame(graph, bindings, 4e-6);
+    expect(partitions.map(partition => partition.kind)).toEqual(['sdpa-backward']);
+  });
+});

@@ -79,6 +79,9 @@ function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: 
   const options: StepOptions = {
     ...program,
     ...(parts.dropout && { dropout: stepDropout(parts.dropout, lowering) }),
+    // The gradient goes through a Select as if there were none, which is right where what it hides has no probability.
+    optionsOnly: parts.chain.links.some(link => link.node.kind === 'Select'),
+    equal: parts.equal.map(([a, b]) => [lowering.value(a).index, lowering.value(b).index] as const),
   };
   const o =
     parts.o === null
@@ -148,7 +151,8 @@ function outputOf(
   const [B, H, Sq] = q.desc.shape;
   const Dv = v.desc.shape[3];
   const o = builder.temporary([B, H, Sq, Dv]);
-  const lse = builder.temporary([B, H, Sq]);
+  const max = builder.temporary([B, H, Sq]);
+  const sumExp = builder.temporary([B, H, Sq]);
   builder.attention({
     kind: 'sdpa',
     q: q.index,
@@ -156,12 +160,17 @@ function outputOf(
     v: v.index,
     options,
     outDType: 'f32',
-    results: { o: o.index, lse: lse.index },
+    results: { o: o.index, max: max.index, sumExp: sumExp.index },
   });
   const column = (value: Value): Value => builder.view(value, [B, H, Sq, 1], [...value.desc.strides, 0]);
   const scaled = builder.temporary([B, H, Sq, Dv]);
-  const factor = exp(sub(input(1), input(2)));
-  builder.map(select(lt(input(1), -3e38), 0, mul(input(0), factor)), [o, column(lse), column(stats)], scaled);
+  // Not by lse: rounded, it has lost what large scores differ by from their stats.
+  const factor = mul(input(2), exp(sub(input(1), input(3))));
+  builder.map(
+    select(lt(input(1), -3e38), 0, mul(input(0), factor)),
+    [o, column(max), column(sumExp), column(stats)],
+    scaled,
+  );
   return scaled;
 }
 

@@ -24,6 +24,8 @@ export interface BackwardParts {
   /** The result of forward; null where the gradient of softmax is computed from the probabilities. */
   readonly o: number | null;
   readonly dropout: DropoutMatch | null;
+  /** Scalars of the two dropouts that are different tensors and must hold the same. */
+  readonly equal: readonly (readonly [number, number])[];
   /** The gradient of the masked scores, when an `End` makes it a result. */
   readonly dMask: number | null;
   readonly dv: GradientMatMul | null;
@@ -54,7 +56,8 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
     return null;
   const [dO, v] = inner.node.inputs.map(t => t.id);
   const value = valueGradient(P, dO, topology);
-  if (value === null || !sameDropout(inner.dropout, value.dropout)) return null;
+  const equal = value && equalScalars(inner.dropout, value.dropout);
+  if (!value || !equal) return null;
 
   const scaled = scoreGradient(softmax.result, chain, topology);
   const products = scaled && inputGradients(scaled.result, chain, topology);
@@ -83,6 +86,7 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
     dP: inner.node,
     o: softmax.o === null ? null : softmax.o(dO),
     dropout: inner.dropout,
+    equal,
     dMask: ends.length > 0 ? softmax.result : null,
     dv: value.dv,
     ...products,
@@ -191,11 +195,22 @@ function gradientMatMul(
   return { matmul, reduce, result: reduce ? reduce.outputs[0].id : result };
 }
 
-function sameDropout(a: DropoutMatch | null, b: DropoutMatch | null): boolean {
-  if (a === null || b === null) return a === b;
-  return (
-    JSON.stringify([a.seed, a.offset, a.p, a.scale]) === JSON.stringify([b.seed, b.offset, b.p, b.scale])
-  );
+/** What must be equal for two dropouts to be the same; null when they are not. */
+function equalScalars(
+  a: DropoutMatch | null,
+  b: DropoutMatch | null,
+): readonly (readonly [number, number])[] | null {
+  if (a === null || b === null) return a === b ? [] : null;
+  const [p, other] = [a.p, b.p];
+  if (a.scale !== b.scale || typeof p !== typeof other) return null;
+  if (typeof p === 'number' || typeof other === 'number') {
+    return p === other ? differing([a.seed, b.seed], [a.offset, b.offset]) : null;
+  }
+  return differing([a.seed, b.seed], [a.offset, b.offset], [p.tensor, other.tensor]);
+}
+
+function differing(...pairs: readonly (readonly [number, number])[]): readonly (readonly [number, number])[] {
+  return pairs.filter(([a, b]) => a !== b);
 }
 
 /** dS' through the scales of the chain in reverse, and a cast. */

@@ -28,6 +28,9 @@ const eltwise = new Set([
 /** Operations that give probabilities. */
 const probabilities = new Set(['SoftMax', 'Exp']);
 
+/** Operations whose results are products in attention: ReduceSum sums those of a group of heads. */
+const products = new Set(['MatMul', 'ReduceSum']);
+
 /** What a tensor may be off by, point by point. */
 export interface Gate {
   /** Relative error, absolute for numbers below 1e-5. */
@@ -72,7 +75,7 @@ export function gateOf(
     eltwise: nodes.some(node => eltwise.has(node.kind)),
     offByOne: ['i8', 'u8', 'i32', 'f8e4m3', 'f8e5m2'].includes(dtype),
     epsilon,
-    ofLargest: kind === 'MatMul' && nodes.some(node => probabilities.has(node.kind)) ? PROBABILITY_ERROR : 0,
+    ofLargest: products.has(kind) && nodes.some(node => probabilities.has(node.kind)) ? PROBABILITY_ERROR : 0,
     absolute:
       kind.startsWith('SoftMax') || kind === 'LogSoftmax' ? epsilons.f32 : kind === 'Divide' ? epsilon : 0,
   };
