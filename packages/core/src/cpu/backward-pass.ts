@@ -80,7 +80,7 @@ export function runBackward(
     if (!tensor) return null;
     const desc = problem[name];
     const offsets = operands[`raggedOffsets.${name}`];
-    const plain = createRowResult(memory, tensor, desc, side, offsets);
+    const plain = createRowResult(kernels, tensor, desc, side, offsets);
     return createScaledResult(kernels, plain, desc.shape[3], descale, scale, forward.fp8 !== null);
   }
   const { descaleDP, descaleS, descaleDO } = fp8;
@@ -199,7 +199,7 @@ export function runBackward(
     if (results.dqParts) {
       const row = ((task.part * B + b) * Hq + h) * Sq + i0;
       results.dqParts.set(dqSums.values.subarray(0, rows * widthQ), row * widthQ);
-    } else dq.store(b, h, i0, rows, dqSums.at, 4 * widthQ);
+    } else dq.store(b, h, i0, rows, dqSums.at);
   }
 
   for (let n = claim(); n < work.count; n = claim()) {

@@ -84,14 +84,15 @@ export function finishBackward(
 function addParts(
   problem: BackwardProblem,
   operands: BackwardOperands<Tensor>,
-  { memory, scaleRows }: Kernels,
+  kernels: Kernels,
   dq: Tensor,
   parts: Float32Array,
 ): void {
   const { B, Hq, Sq, Dqk, scale } = problem.forward;
   const lengths = createLengths(problem.forward, operands);
+  const { memory, scaleRows } = kernels;
   memory.reset();
-  const result = createRowResult(memory, dq, problem.dq, lengths.q, operands['raggedOffsets.dq']);
+  const result = createRowResult(kernels, dq, problem.dq, lengths.q, operands['raggedOffsets.dq']);
   const width = padded(Dqk);
   const sums = memory.scratch(Sq * width);
   const all = B * Hq * Sq * width;
@@ -104,7 +105,7 @@ function addParts(
         for (let n = 0; n < values.length; n++) values[n] += parts[part + n];
       }
       scaleRows(Sq, width, sums.at, 4 * width, scale);
-      result.store(b, h, 0, lengths.q.length(b), sums.at, 4 * width);
+      result.store(b, h, 0, lengths.q.length(b), sums.at);
     }
   }
 }

@@ -105,7 +105,7 @@ export function runForward(
   const sums = memory.floats(Math.ceil(size.rows / STRIP) * STRIP * width);
   const sinks = operands.sink?.toFloat64();
 
-  const plainO = createRowResult(memory, results.o, problem.o, lengths.q, operands['raggedOffsets.o']);
+  const plainO = createRowResult(kernels, results.o, problem.o, lengths.q, operands['raggedOffsets.o']);
   const descaleO = fp8.descaleS * fp8.descaleV;
   const o = createScaledResult(kernels, plainO, Dv, descaleO, fp8.scaleO, problem.fp8 !== null);
   const setLse = createStatistic(results.lse, problem, lengths.q);
@@ -162,7 +162,7 @@ export function runForward(
       setSumExp?.(b, h, i0 + i, l(i));
     }
     if (!twoPasses) kernels.divideRows(rows, width, sums.at, ldO, softmax.sum);
-    o.store(b, h, i0, rows, sums.at, ldO);
+    o.store(b, h, i0, rows, sums.at);
   }
 
   function addRows(b: number, h: number, i0: number, rows: number): void {

@@ -31,7 +31,7 @@ export function createHeadGradient(
   let from = 0;
   let to = 0;
   function finish(): void {
-    if (to > from) result.store(b, h, from, to - from, sums.at, ld);
+    if (to > from) result.store(b, h, from, to - from, sums.at);
     to = from;
   }
   return {

@@ -1,16 +1,16 @@
 import type { SequenceSide } from '../attention/lengths.ts';
 import type { AttentionProblem, OperandDesc } from '../attention/problem.ts';
 import { callerShape, operandIndex, rowIndex, rowShape } from '../attention/result-layout.ts';
-import { bitEncoder } from '../tensor/convert.ts';
 import type { DType } from '../tensor/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import type { Memory } from './kernels/memory.ts';
+import { type Kernels, padded } from './kernels/kernels.ts';
+import { createStoredRows } from './stored-rows.ts';
 
 /** A result under construction. */
 export interface RowResult {
   readonly tensor: Tensor;
-  /** Rounds `count` rows of f32 (row r at address `at` + r·`ld`) to positions from s0 on of head (b, h). */
-  store(b: number, h: number, s0: number, count: number, at: number, ld: number): void;
+  /** Rounds `count` rows of f32 from address `at` on, `padded(D)` numbers apart, to positions from s0 on of head (b, h). */
+  store(b: number, h: number, s0: number, count: number, at: number): void;
 }
 
 /** Makes the tensor of a result, contiguous and zero. */
@@ -25,7 +25,7 @@ export function allocateRows(desc: OperandDesc, allocate: AllocateTensor): Tenso
 
 /** A way to store rows in a tensor of `allocateRows`. */
 export function createRowResult(
-  memory: Memory,
+  kernels: Kernels,
   tensor: Tensor,
   desc: OperandDesc,
   side: SequenceSide,
@@ -33,22 +33,30 @@ export function createRowResult(
 ): RowResult {
   const place = operandIndex(desc, side, raggedOffsets);
   const D = desc.shape[3];
+  const width = padded(D);
   const { data } = tensor;
-  const encode = desc.dtype === 'f32' ? null : bitEncoder(desc.dtype);
+  const stored = createStoredRows(kernels, desc.dtype, width);
+
+  function storeSome(b: number, h: number, s0: number, count: number, at: number): void {
+    const first = stored.convert(at, count);
+    const values = stored.values();
+    const target = place(b, h, s0);
+    // Rows of a result are equally far apart.
+    if (width === D && place(b, h, s0 + count - 1) - target === (count - 1) * D) {
+      data.set(values.subarray(first, first + count * D), target);
+      return;
+    }
+    for (let r = 0; r < count; r++) {
+      const to = place(b, h, s0 + r);
+      for (let d = 0; d < D; d++) data[to + d] = values[first + r * width + d];
+    }
+  }
+
   return {
     tensor,
-    store(b, h, s0, count, at, ld) {
-      const { f32, i32 } = memory;
-      // Rows of a result are equally far apart.
-      if (!encode && ld === 4 * D && place(b, h, s0 + count - 1) - place(b, h, s0) === (count - 1) * D) {
-        data.set(f32.subarray(at >> 2, (at >> 2) + count * D), place(b, h, s0));
-        return;
-      }
-      for (let r = 0; r < count; r++) {
-        const target = place(b, h, s0 + r);
-        const source = (at + r * ld) >> 2;
-        if (encode) for (let d = 0; d < D; d++) data[target + d] = encode(i32[source + d]);
-        else for (let d = 0; d < D; d++) data[target + d] = f32[source + d];
+    store(b, h, s0, count, at) {
+      for (let s = 0; s < count; s += stored.atOnce) {
+        storeSome(b, h, s0 + s, Math.min(stored.atOnce, count - s), at + 4 * width * s);
       }
     },
   };

@@ -16,6 +16,7 @@ export function createScaledResult(
   scale: number,
   hasAmax: boolean,
 ): ScaledResult {
+  const width = padded(D);
   let amax = 0;
   function measure(from: number): void {
     const { f32 } = memory;
@@ -28,10 +29,10 @@ export function createScaledResult(
   return {
     tensor,
     amax: () => amax,
-    store(b, h, s0, count, at, ld) {
-      if (hasAmax) for (let r = 0; r < count; r++) measure((at + r * ld) >> 2);
-      else if (descale * scale !== 1) scaleRows(count, padded(D), at, ld, descale * scale);
-      store(b, h, s0, count, at, ld);
+    store(b, h, s0, count, at) {
+      if (hasAmax) for (let r = 0; r < count; r++) measure((at >> 2) + r * width);
+      else if (descale * scale !== 1) scaleRows(count, width, at, 4 * width, descale * scale);
+      store(b, h, s0, count, at);
     },
   };
 }

@@ -127,7 +127,7 @@ export interface RowKernels {
   dotRows(m: number, width: number, a: number, b: number, ld: number, out: number): void;
 }
 
-/** How operands come into panels. */
+/** How operands come into panels, and results out of them. */
 export interface PackKernels {
   /** Row-major rows as panels whose depth is the rows, `panelBytes` apart; `width` is a multiple of `PANEL`. */
   packRows(
@@ -145,6 +145,9 @@ export interface PackKernels {
   /** Widens `count` bit patterns (a multiple of 8) to f32. */
   decodeF16(count: number, source: number, target: number): void;
   decodeBf16(count: number, source: number, target: number): void;
+  /** Rounds `count` f32 (a multiple of 8) to bit patterns, to nearest even. */
+  encodeF16(count: number, source: number, target: number): void;
+  encodeBf16(count: number, source: number, target: number): void;
 }
 
 /** Elements that a row of masks may be written before its first and behind its last column. */

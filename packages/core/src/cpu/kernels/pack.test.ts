@@ -1,4 +1,6 @@
+import { fillU32 } from '@tilewise/philox';
 import { expect, test } from 'vitest';
+import { bitEncoder } from '../../tensor/convert.ts';
 import { decodeTable } from '../../tensor/decode-table.ts';
 import { createKernels, supportedVariants } from './host-kernels.ts';
 
@@ -30,3 +32,26 @@ test.each(all)('$variant tells finite numbers from others', ({ memory, areFinite
     expect(areFinite(4, panel.at)).toBe(true);
   }
 });
+
+test.each(all)(
+  '$variant rounds any f32 to f16 and bf16 as tensors do',
+  ({ memory, encodeF16, encodeBf16 }) => {
+    const edges = [0, 1, 0x38800000, 0x387fffff, 0x33000000, 0x33000001, 0x32ffffff, 0x477fefff, 0x477ff000];
+    const special = [0x7f7fffff, 0x7f7f8000, 0x7f7f7fff, 0x7f800000, 0x7f800001, 0x7fc00000, 0x7fffffff];
+    const bits = fillU32(new Uint32Array(2 ** 16), { seed: 1 });
+    // Numbers around 1 and below, besides those of any exponent.
+    for (let n = 0; n < 2 ** 15; n++) bits[n] = (bits[n] & 0x87ffffff) | 0x30000000;
+    const both = [...edges, ...special].flatMap(code => [code, (code | 0x80000000) >>> 0]);
+    bits.set(both);
+    for (const [dtype, encode] of [['f16', encodeF16] as const, ['bf16', encodeBf16] as const]) {
+      memory.reset();
+      const source = memory.allocate(Uint32Array, bits.length);
+      source.values.set(bits);
+      const target = memory.allocate(Uint16Array, bits.length);
+      encode(bits.length, source.at, target.at);
+      const encodeBits = bitEncoder(dtype);
+      const wrong = target.values.findIndex((code, n) => code !== encodeBits(bits[n]));
+      expect(wrong < 0 ? '' : bits[wrong].toString(16), dtype).toBe('');
+    }
+  },
+);

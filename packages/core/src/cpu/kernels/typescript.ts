@@ -1,3 +1,4 @@
+import { bitEncoder } from '../../tensor/convert.ts';
 import { decodeTable } from '../../tensor/decode-table.ts';
 import { type Kernels, PANEL, PANEL_BYTES, type PackKernels, type RowKernels } from './kernels.ts';
 import { createMemory, type Memory } from './memory.ts';
@@ -67,6 +68,11 @@ function packKernels(memory: Memory): PackKernels {
     const table = decodeTable(dtype);
     for (let n = 0; n < count; n++) f32[(target >> 2) + n] = table[u16[(source >> 1) + n]];
   }
+  function encode(dtype: 'f16' | 'bf16', count: number, source: number, target: number): void {
+    const { i32, u16 } = memory;
+    const encodeBits = bitEncoder(dtype);
+    for (let n = 0; n < count; n++) u16[(target >> 1) + n] = encodeBits(i32[(source >> 2) + n]);
+  }
   return {
     packRows(count, width, source, ld, target, panelBytes) {
       const { f32 } = memory;
@@ -92,5 +98,7 @@ function packKernels(memory: Memory): PackKernels {
     },
     decodeF16: (count, source, target) => decode('f16', count, source, target),
     decodeBf16: (count, source, target) => decode('bf16', count, source, target),
+    encodeF16: (count, source, target) => encode('f16', count, source, target),
+    encodeBf16: (count, source, target) => encode('bf16', count, source, target),
   };
 }
