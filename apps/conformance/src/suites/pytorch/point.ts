@@ -21,9 +21,9 @@ export interface Point {
   readonly upstream: 'drawn' | 'ones' | 'o';
   /**
    * How q, k and v lie: (B, H, S, D) each; as views of (B, S, 3, H, D); as one tensor, three times; k and v as views of
-   * (B, S, 2, D) that all heads share by stride 0.
+   * (B, S, 2, D) that all heads share by stride 0; as views of (B, S, H, D + 8).
    */
-  readonly layout?: 'contiguous' | 'packed qkv' | 'one tensor' | 'shared heads';
+  readonly layout?: 'contiguous' | 'packed qkv' | 'one tensor' | 'shared heads' | 'strided';
   /** Options that need random values draw them from the stream. */
   readonly options: (stream: PhiloxStream) => SdpaOptions<Tensor>;
   readonly backward: boolean;

@@ -99,6 +99,13 @@ function views(
       const part = (n: number): Tensor => view(kv, Skv, [2 * Skv * D, 0, 2 * D, 1], n * D);
       return { k: part(0), v: part(1) };
     }
+    case 'strided': {
+      const padded = (S: number): Tensor =>
+        tensor(B, S, H, D + 8)
+          .slice(3, 0, D)
+          .permute(0, 2, 1, 3);
+      return { q: padded(S), k: padded(Skv), v: padded(Skv) };
+    }
     default:
       return {};
   }

@@ -3,8 +3,10 @@ import {
   abs,
   add,
   and,
+  blockMaskBits,
   constant,
   cos,
+  createBlockMask,
   div,
   eq,
   exp,
@@ -98,6 +100,23 @@ function flexPoint(
 
 const scoreMods: MakePoint = (values, sizes) =>
   flexPoint(values, sizes, {}, () => ({ scoreMod: scoreMod(named(values)) }));
+
+const strided: MakePoint = (values, sizes) => {
+  const point = scoreMods(values, sizes);
+  return point && { ...point, layout: 'strided' };
+};
+
+/** The blocks of a mask that shows everything, found in blocks of the size of the point. */
+const blockSizes: MakePoint = (values, sizes) =>
+  flexPoint(values, sizes, {}, (_, { Sq, Skv }) => {
+    const { blockSize } = values;
+    const size = Array.isArray(blockSize) ? numbersAt(values, 'blockSize') : [0, 0].fill(Number(blockSize));
+    const blocks = createBlockMask(
+      maskMod(() => true),
+      { Sq, Skv, blockSize: [size[0], size[1]] },
+    );
+    return { scoreMod: scoreMod(named(values)), blockMask: blockMaskBits(blocks) };
+  });
 
 function named(values: GridPoint): Score {
   const name = values.scoreMod === undefined ? 'identity' : textAt(values, 'scoreMod');
@@ -318,7 +337,7 @@ const learnableBias: MakePoint = (values, sizes) => {
 export const flexGroups: Readonly<Record<string, GroupRunner>> = {
   'flex.builtin_score_mods': { make: scoreMods },
   'flex.different_seqlen': { make: scoreMods },
-  'flex.block_sizes': { make: scoreMods },
+  'flex.block_sizes': { make: blockSizes },
   'flex.kv_batch_broadcast': {
     unsupported:
       'k and v have the batch size of q; a caller expands them, and sums their gradients over the batch',
@@ -326,7 +345,7 @@ export const flexGroups: Readonly<Record<string, GroupRunner>> = {
   'flex.gqa': { make: scoreMods },
   'flex.non_equal_head_dims': { make: otherHeadSizes },
   'flex.non_pow2_headdim': { make: scoreMods },
-  'flex.strided': { make: scoreMods },
+  'flex.strided': { make: strided },
   'flex.mods_masks': { make: miscellaneous },
   'flex.fully_masked_rows': { make: deadHalf },
   'flex.lse': { make: scoreMods },
