@@ -2,6 +2,8 @@ export * from './errors.ts';
 export { runUnrounded } from './execution/run-unrounded.ts';
 export type { Bindable } from './execution/storage.ts';
 export { storageDesc } from './execution/storage.ts';
+export type { GradientOptions } from './gradient/gradients.ts';
+export { GradientGraph, gradients } from './gradient/gradients.ts';
 export type { GraphHeader, OperationOptions, TensorOptions } from './graph/graph.ts';
 export { Graph } from './graph/graph.ts';
 export { inferShapes } from './graph/infer.ts';

@@ -7,7 +7,7 @@ import { matmul } from './matmul.ts';
 import { quantizeOperations } from './quantize.ts';
 import { dropout, rng } from './random.ts';
 import { reduceOperations } from './reduce.ts';
-import { selectOperation } from './select.ts';
+import { mask, selectOperation } from './select.ts';
 import { logSoftmax, softmax, softmaxBackwardOperations } from './softmax.ts';
 import { end, wildcard } from './structure.ts';
 import { unaryOperations } from './unary.ts';
@@ -18,6 +18,7 @@ export const operations: readonly Operation[] = [
   biasAdd,
   ...binaryOperations,
   selectOperation,
+  mask,
   genIndex,
   ...unaryOperations,
   softmax,

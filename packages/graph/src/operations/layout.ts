@@ -27,6 +27,7 @@ export const typeCast: Operation = {
       ? null
       : `cannot cast ${src.dtype} to ${dst.dtype}; go by f32`;
   },
+  gradient: ({ outputGradients: [dy] }) => (dy ? [() => dy] : []),
   infer: ({ inputs: [src] }) => [src.shape],
   lower: lowering => copyTo(lowering, lowering.inputs[0], lowering.outputs[0]),
 };
@@ -37,6 +38,7 @@ export const reorder: Operation = {
   inputs: [port('src', 'T')],
   outputs: [port('dst', 'T')],
   attributes: {},
+  gradient: ({ outputGradients: [dy] }) => (dy ? [() => dy] : []),
   infer: ({ inputs: [src] }) => [src.shape],
   lower: lowering => copyTo(lowering, lowering.inputs[0], lowering.outputs[0]),
 };
@@ -48,6 +50,12 @@ export const staticTranspose: Operation = {
   inputs: [port('src', 'T')],
   outputs: [port('dst', 'T')],
   attributes: { order: { type: 's64[]', required: true } },
+  gradient: ({ builder, attributes, inputs: [src], outputGradients: [dy] }) => {
+    const order = transposeOrder(numbersOf(attributes, 'order'), builder.shapeOf(src).length);
+    return dy
+      ? [() => builder.op('StaticTranspose', [dy], { order: order.map((_, d) => order.indexOf(d)) })]
+      : [];
+  },
   infer: ({ attributes, inputs: [{ shape }] }) => {
     if (shape === null) return [null];
     return [transposeOrder(numbersOf(attributes, 'order'), shape.length).map(d => shape[d])];
@@ -82,6 +90,8 @@ export const staticReshape: Operation = {
   inputs: [port('src', 'T')],
   outputs: [port('dst', 'T')],
   attributes: { shape: { type: 's64[]', required: true }, special_zero: { type: 'bool', required: true } },
+  gradient: ({ builder, inputs: [src], outputGradients: [dy] }) =>
+    dy ? [() => builder.op('StaticReshape', [dy], { shape: builder.shapeOf(src), special_zero: false })] : [],
   infer: ({ attributes, inputs: [src] }) => [
     reshapeTarget(numbersOf(attributes, 'shape'), flagOf(attributes, 'special_zero'), src.shape),
   ],

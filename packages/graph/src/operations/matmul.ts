@@ -4,9 +4,9 @@ import { input } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../lowering/lowering.ts';
 import { transposed } from '../lowering/views.ts';
 import { flagOf } from '../schema/attribute.ts';
-import type { Attributes, Operation } from '../schema/operation.ts';
+import type { Attributes, GradientCall, InputGradient, Operation } from '../schema/operation.ts';
 import { broadcastShapes } from '../shape/broadcast.ts';
-import { type LogicalShape, UNKNOWN } from '../tensor/logical-tensor.ts';
+import { type LogicalShape, type LogicalTensor, UNKNOWN } from '../tensor/logical-tensor.ts';
 import { optionalPort, port } from './ports.ts';
 
 export const matmul: Operation = {
@@ -28,6 +28,7 @@ export const matmul: Operation = {
     dst.dtype === src.dtype || dst.dtype === 'f32'
       ? null
       : `output 'dst' must be ${src.dtype} or f32, got ${dst.dtype}`,
+  gradient: call => matmulGradient(call),
   infer: ({ attributes, inputs: [a, b] }) => [inferMatMul(attributes, a.shape, b.shape)],
   lower: lowering => {
     const { call, inputs, outputs } = lowering;
@@ -49,6 +50,36 @@ export const matmul: Operation = {
     lowering.map(add(input(0), input(1)), [product, bias], dst);
   },
 };
+
+/** dA = dC·Bᵀ and dB = Aᵀ·dC, written so that each operand is transposed by its attribute. */
+function matmulGradient(call: GradientCall): readonly (InputGradient | null)[] {
+  const { builder, attributes, inputs, outputs, outputGradients } = call;
+  const [given] = outputGradients;
+  if (!given) return [];
+  const [shapeA, shapeB] = inputs.map(t => builder.shapeOf(t));
+  if (shapeA.length < 2 || shapeB.length < 2) {
+    throw new InvalidShapeError('MatMul', 'has a gradient for tensors of rank 2 and more only');
+  }
+  const dC = builder.cast(given, inputs[0].dtype);
+  const batch = builder.shapeOf(outputs[0]).slice(0, -2);
+  const ta = flagOf(attributes, 'transpose_a');
+  const tb = flagOf(attributes, 'transpose_b');
+  // What is needed again may be there in f32, where forward stored it in fewer bits.
+  const operand = (n: number): LogicalTensor => builder.cast(builder.forward(inputs[n]), inputs[n].dtype);
+  const product = (n: 0 | 1, x: LogicalTensor, y: LogicalTensor, a: boolean, b: boolean): LogicalTensor => {
+    const shape = n === 0 ? shapeA : shapeB;
+    const dtype = builder.isGiven(inputs[n]) ? inputs[n].dtype : 'f32';
+    const full = builder.op('MatMul', [x, y], { transpose_a: a, transpose_b: b }, { dtype });
+    return builder.reduceTo(full, [...batch, ...shape.slice(-2)], shape);
+  };
+  return [
+    () => (ta ? product(0, operand(1), dC, tb, true) : product(0, dC, operand(1), false, !tb)),
+    () => (tb ? product(1, dC, operand(0), true, ta) : product(1, operand(0), dC, !ta, false)),
+    inputs.length > 2
+      ? () => builder.reduceTo(given, builder.shapeOf(outputs[0]), builder.shapeOf(inputs[2]))
+      : null,
+  ];
+}
 
 function inferMatMul(attributes: Attributes, a: LogicalShape, b: LogicalShape): LogicalShape {
   if (a === null || b === null) return null;

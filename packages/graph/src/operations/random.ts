@@ -49,6 +49,8 @@ export const dropout: Operation = {
     }
     return wrongProbability(attributes.p) ?? notScalar(inputs.slice(1));
   },
+  gradient: ({ builder, attributes, inputs: [, ...numbers], outputGradients: [dy] }) =>
+    dy ? [() => builder.op('Dropout', [dy, ...numbers.map(t => builder.forward(t))], attributes)] : [],
   infer: ({ inputs: [{ shape }], outputs }) => outputs.map(() => shape),
   lower: lowering => {
     const [src, seed, offset] = lowering.inputs;

@@ -1,7 +1,8 @@
 import { InvalidShapeError } from '@tilewise/core';
-import { select } from '@tilewise/core/expr';
+import { not, select } from '@tilewise/core/expr';
 import type { Operation } from '../schema/operation.ts';
 import { broadcastShapes } from '../shape/broadcast.ts';
+import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import { autoBroadcast, elementwise } from './elementwise.ts';
 import { numeric, truth } from './numeric.ts';
 import { port } from './ports.ts';
@@ -16,6 +17,13 @@ export const selectOperation: Operation = {
     commutative: [1, 2],
     element: ([cond, a, b]) => select(truth(cond), numeric(a), numeric(b)),
   }),
+  gradient: ({ builder, inputs, outputs, outputGradients: [dy] }) => {
+    const by = (n: 1 | 2) => (): LogicalTensor => {
+      const kept = builder.op('Mask', [dy as LogicalTensor, builder.forward(inputs[0])], { invert: n === 2 });
+      return builder.reduceTo(kept, builder.shapeOf(outputs[0]), builder.shapeOf(inputs[n]));
+    };
+    return dy ? [null, by(1), by(2)] : [];
+  },
   infer: ({ inputs: [cond, a, b] }) => {
     const shape = broadcastShapes('Select', a.shape, b.shape);
     const all = broadcastShapes('Select', cond.shape, shape);
@@ -24,4 +32,18 @@ export const selectOperation: Operation = {
     }
     return [shape];
   },
+};
+
+export const mask: Operation = {
+  ...elementwise({
+    kind: 'Mask',
+    summary: 'src where cond holds (or with invert where it does not), else 0. Not an operation of oneDNN.',
+    inputs: [port('src', 'T1'), port('cond', 'T2', ['bool'])],
+    outputs: [port('dst', 'T1')],
+    attributes: { invert: { type: 'bool', default: false } },
+    element: ([src, cond], { invert }) => {
+      const holds = truth(cond);
+      return select(invert === true ? not(holds) : holds, numeric(src), 0);
+    },
+  }),
 };

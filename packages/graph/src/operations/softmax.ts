@@ -1,6 +1,7 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { exp, mul, type NumericExpr, sub } from '@tilewise/core/expr';
 import { input, reduced } from '@tilewise/core/primitive';
+import { InvalidGraphError } from '../errors.ts';
 import { numberOf } from '../schema/attribute.ts';
 import type { Attributes, Operation } from '../schema/operation.ts';
 import { axisOf, broadcastShapes } from '../shape/broadcast.ts';
@@ -34,6 +35,26 @@ export const softmax: Operation = {
   },
   constraint: ({ inputs: [src], outputs: [dst] }) =>
     sameOrF32(src.dtype, dst.dtype) ? null : `output 'dst' must be ${src.dtype} or f32, got ${dst.dtype}`,
+  gradient: ({ builder, attributes, inputs: [src], outputs: [dst], outputGradients: [dy, dStats] }) => {
+    if (dStats) throw new InvalidGraphError("SoftMax has no gradient by its 'stats'");
+    const { axis } = attributes;
+    if (!dy) return [];
+    return [
+      () =>
+        builder.op(
+          'SoftMaxBackward',
+          [dy, builder.forward(dst)],
+          { axis },
+          { dtype: dy.dtype === src.dtype ? dy.dtype : 'f32' },
+        ),
+    ];
+  },
+  // P = e^(S − stats): nothing is summed again, and a backward pass is recognised by it.
+  again: ({ inputs: [src], outputs: [, stats] }, builder) => {
+    if (!stats || !builder.isGiven(stats)) return null;
+    const scores = builder.cast(builder.forward(src), 'f32');
+    return builder.op('Exp', [builder.op('Subtract', [scores, builder.forward(stats)])]);
+  },
   infer: ({ attributes, inputs: [{ shape }], outputs }) => {
     const stats = withAxisOne('SoftMax', attributes, shape);
     return outputs.length > 1 ? [shape, stats] : [shape];
@@ -51,6 +72,15 @@ export const logSoftmax: Operation = {
   inputs: [port('src', 'T')],
   outputs: [port('dst', 'T')],
   attributes: { axis: { type: 's64', default: -1 } },
+  gradient: ({ builder, attributes, outputs: [dst], outputGradients: [dy] }) =>
+    dy
+      ? [
+          () =>
+            builder.op('LogSoftmaxBackward', [dy, builder.cast(builder.forward(dst), dy.dtype)], {
+              axis: attributes.axis,
+            }),
+        ]
+      : [],
   infer: ({ attributes, inputs: [{ shape }] }) => {
     withAxisOne('LogSoftmax', attributes, shape);
     return [shape];

@@ -1,6 +1,7 @@
 import {
   abs,
   add,
+  differentiate,
   div,
   erf,
   exp,
@@ -14,11 +15,13 @@ import {
   neg,
   pow,
   round,
+  score,
   select,
   sqrt,
   sub,
   tanh,
 } from '@tilewise/core/expr';
+import { substitute } from '../lowering/substitute.ts';
 import { numberOf } from '../schema/attribute.ts';
 import type { Attributes, Operation } from '../schema/operation.ts';
 import { elementwise } from './elementwise.ts';
@@ -92,6 +95,7 @@ const definitions: readonly UnaryDefinition[] = [
     attributes: { beta: { ...f32, required: true } },
     of: (x, a) => pow(x, numberOf(a, 'beta')),
   },
+  { kind: 'Neg', summary: '−x. Not an operation of oneDNN.', of: neg },
   { kind: 'ReLU', summary: 'max(x, 0).', of: x => max(x, 0) },
   { kind: 'Reciprocal', summary: '1 / x.', of: x => div(1, x) },
   { kind: 'Round', summary: 'The nearest integer, the even one of two that are as near.', of: round },
@@ -112,9 +116,9 @@ const definitions: readonly UnaryDefinition[] = [
   { kind: 'Tanh', summary: 'Hyperbolic tangent.', of: tanh },
 ];
 
-/** Functions of one tensor. */
-export const unaryOperations: readonly Operation[] = definitions.map(
-  ({ kind, summary, of, attributes = {} }) =>
+/** Functions of one tensor, and the gradients by it. */
+export const unaryOperations: readonly Operation[] = definitions.flatMap(
+  ({ kind, summary, of, attributes = {} }) => [
     elementwise({
       kind,
       summary,
@@ -122,5 +126,19 @@ export const unaryOperations: readonly Operation[] = definitions.map(
       outputs: [port('dst', 'T')],
       attributes,
       element: ([x], a) => of(numeric(x), a),
+      gradient: ({ builder, attributes: a, inputs: [src], outputGradients: [dy] }) => [
+        dy
+          ? () => builder.op(`${kind}Backward`, [builder.cast(builder.forward(src), dy.dtype), dy], a)
+          : null,
+      ],
     }),
+    elementwise({
+      kind: `${kind}Backward`,
+      summary: `The gradient by src of ${kind}, from src and the gradient by its result.`,
+      inputs: [port('src', 'T'), port('diff_dst', 'T')],
+      outputs: [port('diff_src', 'T')],
+      attributes,
+      element: ([x, dy], a) => mul(numeric(dy), numeric(substitute(differentiate(of(score, a)), x))),
+    }),
+  ],
 );

@@ -79,8 +79,8 @@ function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: 
   const options: StepOptions = {
     ...program,
     ...(parts.dropout && { dropout: stepDropout(parts.dropout, lowering) }),
-    // The gradient goes through a Select as if there were none, which is right where what it hides has no probability.
-    optionsOnly: parts.chain.links.some(link => link.node.kind === 'Select'),
+    // Which is right where what they hide has no probability.
+    optionsOnly: parts.ignoresMasks,
     equal: parts.equal.map(([a, b]) => [lowering.value(a).index, lowering.value(b).index] as const),
   };
   const o =

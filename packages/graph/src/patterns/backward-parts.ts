@@ -1,5 +1,5 @@
 import type { GraphNode } from '../graph/node.ts';
-import type { Topology } from '../graph/topology.ts';
+import type { Topology, Use } from '../graph/topology.ts';
 import { flagOf, numbersOf } from '../schema/attribute.ts';
 import { type DropoutMatch, dropoutOf } from './dropout-of.ts';
 import { type ScoreChain, scoreChain } from './score-chain.ts';
@@ -26,6 +26,8 @@ export interface BackwardParts {
   readonly dropout: DropoutMatch | null;
   /** Scalars of the two dropouts that are different tensors and must hold the same. */
   readonly equal: readonly (readonly [number, number])[];
+  /** Whether the gradient goes through every Select of the chain as if there were none. */
+  readonly ignoresMasks: boolean;
   /** The gradient of the masked scores, when an `End` makes it a result. */
   readonly dMask: number | null;
   readonly dv: GradientMatMul | null;
@@ -87,6 +89,7 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
     o: softmax.o === null ? null : softmax.o(dO),
     dropout: inner.dropout,
     equal,
+    ignoresMasks: scaled.masks < chain.links.filter(link => link.node.kind === 'Select').length,
     dMask: ends.length > 0 ? softmax.result : null,
     dv: value.dv,
     ...products,
@@ -213,34 +216,52 @@ function differing(...pairs: readonly (readonly [number, number])[]): readonly (
   return pairs.filter(([a, b]) => a !== b);
 }
 
-/** dS' through the scales of the chain in reverse, and a cast. */
+/** dS' through what the chain does, in reverse, and a cast: its scales, and where the graph has them, its masks. */
 function scoreGradient(
   gradient: number,
   { links }: ScoreChain,
   topology: Topology,
-): { readonly nodes: readonly GraphNode[]; readonly result: number } | null {
+): { readonly nodes: readonly GraphNode[]; readonly result: number; readonly masks: number } | null {
   const nodes: GraphNode[] = [];
   let at = gradient;
+  let masks = 0;
+  const follow = (find: (use: Use) => boolean): boolean => {
+    const back = topology.uses(at).find(find)?.node;
+    if (!back) return false;
+    nodes.push(back);
+    at = back.outputs[0].id;
+    return true;
+  };
   for (const { node, score } of [...links].reverse()) {
-    if (node.kind !== 'Multiply' && node.kind !== 'Divide') {
-      if (!['Add', 'Select', 'TypeCast'].includes(node.kind)) return null;
-      continue;
+    switch (node.kind) {
+      case 'Multiply':
+      case 'Divide': {
+        const scale = node.inputs[1 - score].id;
+        const isBack = ({ node: back, input }: Use): boolean =>
+          back.kind === node.kind &&
+          back.inputs[1 - input].id === scale &&
+          (node.kind === 'Multiply' || input === 0);
+        if (!follow(isBack)) return null;
+        break;
+      }
+      case 'Select': {
+        const isBack = ({ node: back, input }: Use): boolean =>
+          back.kind === 'Mask' &&
+          input === 0 &&
+          back.inputs[1].id === node.inputs[0].id &&
+          flagOf(back.attributes, 'invert') === (score === 2);
+        if (follow(isBack)) masks++;
+        break;
+      }
+      case 'Add':
+      case 'TypeCast':
+        break;
+      default:
+        return null;
     }
-    const scale = node.inputs[1 - score].id;
-    const back = topology
-      .uses(at)
-      .find(
-        use =>
-          use.node.kind === node.kind &&
-          use.node.inputs[1 - use.input].id === scale &&
-          (node.kind === 'Multiply' || use.input === 0),
-      );
-    if (!back) return null;
-    nodes.push(back.node);
-    at = back.node.outputs[0].id;
   }
-  const cast = topology.uses(at).find(use => use.node.kind === 'TypeCast');
-  return cast ? { nodes: [...nodes, cast.node], result: cast.node.outputs[0].id } : { nodes, result: at };
+  follow(use => use.node.kind === 'TypeCast');
+  return { nodes, result: at, masks };
 }
 
 function inputGradients(

@@ -1,4 +1,5 @@
 import type { Expr } from '@tilewise/core';
+import type { GradientBuilder } from '../gradient/gradient-builder.ts';
 import type { Lowering } from '../lowering/lowering.ts';
 import type { GraphDType } from '../tensor/dtype.ts';
 import type { LogicalShape, LogicalTensor } from '../tensor/logical-tensor.ts';
@@ -40,14 +41,15 @@ export interface OperationCall {
   readonly outputs: readonly LogicalTensor[];
 }
 
-/** An operation where its gradient is asked for. */
-export interface GradientCall<V> {
-  readonly attributes: Attributes;
-  readonly inputs: readonly V[];
-  readonly outputs: readonly V[];
-  /** The gradients by the outputs; undefined where there is none. */
-  readonly outputGradients: readonly (V | undefined)[];
+/** An operation whose gradient is asked for. */
+export interface GradientCall extends OperationCall {
+  readonly builder: GradientBuilder;
+  /** The gradients by the outputs, as tensors of the backward graph; undefined where there is none. */
+  readonly outputGradients: readonly (LogicalTensor | undefined)[];
 }
+
+/** Writes the gradient by an input, when it is asked for. */
+export type InputGradient = () => LogicalTensor;
 
 /**
  * Everything about an operation, in one place: its schema, how shapes follow, how it runs, and what it does in a sentence.
@@ -71,6 +73,13 @@ export interface Operation {
   readonly infer: (call: OperationCall) => readonly LogicalShape[];
   /** Writes the operation as primitives; absent when it computes nothing. */
   readonly lower?: (lowering: Lowering) => void;
+  /** The gradients by the inputs; null by one that has none, such as indices. Absent: the operation has no gradient. */
+  readonly gradient?: (call: GradientCall) => readonly (InputGradient | null)[];
+  /**
+   * Its first output in a backward graph from what forward has given, where that is cheaper than the operation itself; null where it
+   * was not given.
+   */
+  readonly again?: (call: OperationCall, builder: GradientBuilder) => LogicalTensor | null;
   /** Of an elementwise operation: an element of the output from those of the inputs. */
   readonly element?: (inputs: readonly Expr[], attributes: Attributes) => Expr;
 }

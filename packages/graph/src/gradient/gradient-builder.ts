@@ -1,0 +1,111 @@
+import { sameShape } from '@tilewise/core';
+import { InvalidGraphError } from '../errors.ts';
+import type { Graph } from '../graph/graph.ts';
+import { describeNode, type GraphNode } from '../graph/node.ts';
+import type { Attributes } from '../schema/operation.ts';
+import type { GraphDType } from '../tensor/dtype.ts';
+import { isKnown, type LogicalTensor } from '../tensor/logical-tensor.ts';
+
+/** What a gradient is written with: tensors of the backward graph. */
+export interface GradientBuilder {
+  /** A new operation with one output; its dtype is that of its first input unless said otherwise. */
+  op(
+    kind: string,
+    inputs: readonly LogicalTensor[],
+    attributes?: Attributes,
+    options?: { readonly dtype?: GraphDType },
+  ): LogicalTensor;
+  /** A tensor of the forward graph as the backward graph has it: given, or computed again. */
+  forward(tensor: LogicalTensor): LogicalTensor;
+  /** Whether the backward graph gets a forward tensor as an input. */
+  isGiven(tensor: LogicalTensor): boolean;
+  /** The extents of a forward tensor. */
+  shapeOf(tensor: LogicalTensor): readonly number[];
+  /** A gradient summed over what its tensor was broadcast to; both shapes are known. */
+  reduceTo(gradient: LogicalTensor, from: readonly number[], to: readonly number[]): LogicalTensor;
+  /** A tensor in another dtype. */
+  cast(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor;
+}
+
+/** Writes into a graph of gradients, each operation of the forward graph at most once. */
+export class BackwardGraph implements GradientBuilder {
+  readonly #target: Graph;
+  readonly #source: Graph;
+  readonly #given: ReadonlySet<number>;
+  readonly #again = new Map<number, LogicalTensor>();
+  readonly #written = new Map<string, LogicalTensor>();
+
+  /** @param given ids of forward tensors that the backward graph gets as inputs. */
+  constructor(source: Graph, target: Graph, given: ReadonlySet<number>) {
+    this.#source = source;
+    this.#target = target;
+    this.#given = given;
+  }
+
+  op(
+    kind: string,
+    inputs: readonly LogicalTensor[],
+    attributes: Attributes = {},
+    { dtype = inputs[0].dtype }: { readonly dtype?: GraphDType } = {},
+  ): LogicalTensor {
+    // The same operation on the same tensors is built once.
+    const key = JSON.stringify([kind, inputs.map(t => t.id), attributes, dtype]);
+    const known = this.#written.get(key);
+    if (known) return known;
+    const output = this.#target.tensor({ dtype });
+    this.#target.op(kind, { attrs: attributes, inputs, outputs: [output] });
+    this.#written.set(key, output);
+    return output;
+  }
+
+  forward(tensor: LogicalTensor): LogicalTensor {
+    const known = this.#again.get(tensor.id);
+    if (known) return known;
+    const producer = this.#source.topology.producers.get(tensor.id);
+    if (!producer || this.#given.has(tensor.id)) {
+      const given = { ...tensor, shape: this.#source.topology.shapeOf(tensor.id) };
+      this.#again.set(tensor.id, given);
+      return given;
+    }
+    if (producer.outputs[0].id !== tensor.id) {
+      throw new InvalidGraphError(
+        `tensor ${tensor.id} of ${describeNode(producer)} is needed again: it must be a result`,
+      );
+    }
+    const computed = this.#compute(producer);
+    this.#again.set(tensor.id, computed);
+    return computed;
+  }
+
+  isGiven(tensor: LogicalTensor): boolean {
+    return this.#given.has(tensor.id) || !this.#source.topology.producers.has(tensor.id);
+  }
+
+  #compute(node: GraphNode): LogicalTensor {
+    const again = node.operation.again?.(node, this) ?? null;
+    if (again) return again;
+    const inputs = node.inputs.map(t => this.forward(t));
+    return this.op(node.kind, inputs, node.given, { dtype: node.outputs[0].dtype });
+  }
+
+  shapeOf({ id }: LogicalTensor): readonly number[] {
+    const shape = this.#source.topology.shapeOf(id);
+    if (!isKnown(shape))
+      throw new InvalidGraphError(`the shape of tensor ${id} must be known for its gradient`);
+    return shape;
+  }
+
+  reduceTo(gradient: LogicalTensor, from: readonly number[], to: readonly number[]): LogicalTensor {
+    if (sameShape(from, to)) return gradient;
+    const lead = from.length - to.length;
+    const axes = from.flatMap((n, d) => (d < lead || (to[d - lead] === 1 && n !== 1) ? [d] : []));
+    const summed = axes.length === 0 ? gradient : this.op('ReduceSum', [gradient], { axes, keep_dims: true });
+    return lead === 0 ? summed : this.op('StaticReshape', [summed], { shape: to, special_zero: false });
+  }
+
+  cast(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor {
+    if (tensor.dtype === dtype) return tensor;
+    const isDirect = tensor.dtype === 'f32' || dtype === 'f32';
+    return this.op('TypeCast', [isDirect ? tensor : this.cast(tensor, 'f32')], {}, { dtype });
+  }
+}
