@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exactResults, gpuResults, normal } from '../../testing/attention-call.ts';
 import { callersDevice, readBuffer, storageBuffer } from '../../testing/device-buffers.ts';
 import { expectAgreement } from '../../testing/expect-agreement.ts';
-import { createContext, type GpuContext, guaranteedCapabilities, planSdpa } from '../index.ts';
+import { createContext, type GpuContext, guaranteedCapabilities, planSdpa, sdpa } from '../index.ts';
 
 // On a device that binds eight buffers and no more, kernels with more tensors find the small ones in the workspace.
 
@@ -127,4 +127,22 @@ test('without queries there is nothing to gather, and nothing to compute', async
   };
   const exact = exactResults(call);
   expectAgreement(await gpuResults(ctx, call, exact), exact);
+});
+
+test('kernels that leave parts of split keys in the workspace read their lists and masks there', async () => {
+  const [q, k, v] = [normal([1, Hq, 2, D], 1), normal([1, Hk, 600, D], 2), normal([1, Hk, 600, D], 3)];
+  const options: SdpaBackwardOptions<Tensor> = {
+    ...{ seqLensQ: [2], seqLensKv: [577], alibi: [0.5, 0.25, 0.1, 1], sink: [0, 0.5, -1, 2] },
+    bias: normal([Hq, 1, 600], 6, 'f16'),
+    mask: bools([1, 1, 2, 600], 7),
+    blockMask: Tensor.from([0b10101], [1, 1, 1, 1], { dtype: 'u8' }),
+    outputs: { max: true, sumExp: true },
+  };
+  const forward = sdpa(ctx, ctx.upload(q), ctx.upload(k), ctx.upload(v), options);
+  const exact = exactSdpa(q, k, v, options);
+  for (const name of ['o', 'lse', 'max', 'sumExp'] as const) {
+    const [got, want] = [forward[name], exact[name]];
+    if (!got || !want) expect.fail(`${name} is missing`);
+    expectAgreement({ [name]: await ctx.download(got) }, { [name]: want });
+  }
 });

@@ -8,7 +8,7 @@ import { readOperand, writeOperand } from './operand.ts';
 import { partialsPart } from './partials.ts';
 import { type QueryRows, queryRows } from './query-rows.ts';
 import { lowest, rowAddressing, rowOutput, rowOutputsOf, writeRow } from './row-results.ts';
-import { scorePart, skipUnless } from './score/score.ts';
+import { scorePart } from './score/score.ts';
 import { type KernelOperands, sequencePart } from './sequence.ts';
 import { sinkPart } from './sink.ts';
 import {
@@ -28,6 +28,7 @@ import {
 } from './tile.ts';
 import { headGroups, tileOperands, tileResult } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
+import { workgroupReads } from './workgroup-reads.ts';
 
 /**
  * Flash attention forward (Dao 2023, algorithm 1 with the loop order of FlashAttention-2): a workgroup has one tile of
@@ -58,13 +59,15 @@ export function forwardKernel(
   const finish =
     parts === 1 ? wholeResult(problem, tile, rows, config, fp8) : partialResult(problem, tile, parts);
 
+  const reads = workgroupReads(parts > 1);
+
   // At the end each lane has summed its own keys: the row's sum is over all its lanes.
   const body = `
   let part = ${parts === 1 ? '0u' : 'group % P.parts'};
   let place = ${parts === 1 ? 'group' : 'group / P.parts'};
   let tile = P.tiles - 1u - place % P.tiles;
   let h = (place / P.tiles) % P.head_groups * ${heads === 1 ? '1u' : 'P.row_heads'};
-  let seq = sequence_at(place / (P.tiles * P.head_groups));
+  ${reads.sequence('place / (P.tiles * P.head_groups)')}
   let row0 = tile * ${tileRows(tile)}u;
   let tx = lane % ${tile.tx}u;
   let ty = lane / ${tile.tx}u;
@@ -75,7 +78,7 @@ export function forwardKernel(
 
   let keys = ${parts === 1 ? 'key_range(seq, i0, i1)' : `part_of(key_range(seq, i0, i1), part)`};
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
-    ${skipUnless(score.showsTile)}
+    ${reads.skip(score.showsTile)}
     ${products(tile, [{ into: 's', a: rows.operand(q), b: k }])}
 
     let whole = tile_inside(seq, i0, i1, j0, j0 + ${cols}u);
@@ -156,6 +159,7 @@ export function forwardKernel(
       readOperand('k', problem.k, config),
       ...(hasValues ? [readOperand('v', problem.v, config)] : []),
       rowAddressing(problem),
+      reads.part,
       ...score.parts,
       ...(dropout ? [dropout] : []),
       ...finish.parts,

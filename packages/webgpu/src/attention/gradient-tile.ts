@@ -6,12 +6,13 @@ import { type Fp8Kernel, fp8Kernel } from './fp8.ts';
 import { roundedAlongPositions } from './mxfp8.ts';
 import { readOperand } from './operand.ts';
 import { rowAddressing, rowTensor } from './row-results.ts';
-import { scorePart, skipUnless } from './score/score.ts';
+import { scorePart } from './score/score.ts';
 import type { ScoreUse } from './score/stage.ts';
 import { type KernelOperands, sequencePart } from './sequence.ts';
 import { products, repeat, type TileOperand, tileCols, tileRequires, tileRows } from './tile.ts';
 import { headGroups, tileOperands } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
+import { workgroupReads } from './workgroup-reads.ts';
 
 /** What the backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the rows' (lse, δ). */
 export interface GradientTile {
@@ -46,10 +47,7 @@ export interface GradientTileOptions {
   readonly results?: KernelOperands;
   /** What score slopes are by, and so `dsr`. Default: by q·k. */
   readonly slope?: ScoreUse['slope'];
-  /**
-   * The kernel writes to the workspace, of which crowded kernels read lists and masks. To WGSL, what is read from a buffer that
-   * is written may differ from lane to lane, so one lane reads it for all.
-   */
+  /** The kernel writes to the workspace: see `workgroupReads`. Default false. */
   readonly writesWorkspace?: boolean;
 }
 
@@ -67,7 +65,7 @@ export function gradientTile(
   const operands = tileOperands(forward);
   const score = scorePart(forward, { tile, slope: options.slope ?? 'by q·k', tools });
   const dropout = dropoutPart(forward);
-  const shared = options.writesWorkspace ?? false;
+  const reads = workgroupReads(options.writesWorkspace ?? false);
   const fp8 = fp8Gradient(problem, options);
   const dtype = forward.fp8?.kind === 'dequantised' ? forward.fp8.dtype : null;
   const { dq, dk, dv } = options.results ?? {};
@@ -126,11 +124,11 @@ export function gradientTile(
       rowAddressing(forward),
       rowTensor('workspace', 'read', 'vec2f'),
       ...score.parts,
-      shared ? { code: 'var<workgroup> shared_sequence: Sequence;\nvar<workgroup> shared_shown: bool;' } : {},
+      reads.part,
       ...(dropout ? [dropout] : []),
     ],
-    skip: shared ? sharedSkip(score.showsTile) : skipUnless(score.showsTile),
-    sequence: shared ? sharedSequence : b => `let seq = sequence_at(${b});`,
+    skip: reads.skip(score.showsTile),
+    sequence: reads.sequence,
     loadRowValues: perRow(
       r => `var row${r} = vec2f(3e38, 0.0);
     if (i0 + ty * 4u + ${r}u < seq.length_q) {
@@ -144,18 +142,6 @@ export function gradientTile(
     finish: fp8.finish,
   };
 }
-
-const sharedSequence = (b: string): string => `if (lane == 0u) {
-    shared_sequence = sequence_at(${b});
-  }
-  let seq = workgroupUniformLoad(&shared_sequence);`;
-
-const sharedSkip = (condition: string): string =>
-  condition &&
-  `if (lane == 0u) {
-      shared_shown = ${condition};
-    }
-    ${skipUnless('workgroupUniformLoad(&shared_shown)')}`;
 
 /** The FP8 arithmetic of a kernel with these results. The largest dS is measured once: with dq, or with dk where that is alone. */
 function fp8Gradient(
