@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { kernelsOf, variants } from '../../testing/variants.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../index.ts';
 import { dispatchSize } from '../kernel/kernel-spec.ts';
+import { planReasons } from '../kernel/plan-reasons.ts';
 import { backwardKernels, forwardKernels } from './kernels.ts';
-import { deviceReasons } from './support.ts';
 import { tensorSpans } from './tensors.ts';
 import { tileMemory } from './tile.ts';
 import { defaultTile } from './tile-table.ts';
@@ -149,7 +149,7 @@ describe('limits that WebGPU guarantees', () => {
     const { forward } = problems({}, crowded(40));
     const capabilities = { ...guaranteedCapabilities, maxStorageBuffersPerShaderStage: 7 };
     const made = forwardKernels(forward, capabilities, new Set());
-    expect(deviceReasons({ kernels: made, spans: tensorSpans(forward) }, capabilities)).toEqual([
+    expect(planReasons({ kernels: made, spans: tensorSpans(forward) }, capabilities)).toEqual([
       "the kernel 'attention forward' needs 8 storage buffers, and this device allows 7",
     ]);
   });

@@ -21,7 +21,7 @@ import { demandSupport, makePlan, type Plan } from './plan.ts';
 import { forwardReaches } from './reach.ts';
 import { lowest, rowAddressing, rowTensor } from './row-results.ts';
 import { sequencePart } from './sequence.ts';
-import { deviceReasons, forwardReasons, support } from './support.ts';
+import { forwardReasons, support } from './support.ts';
 import { tensorSpans } from './tensors.ts';
 import type { KernelConfig } from './tile-table.ts';
 
@@ -118,7 +118,7 @@ function planMerge(
   );
   const planParts = { kernels, spans, reaches };
   const reasons = forwardReasons(problem);
-  demandSupport(support(reasons.length > 0 ? reasons : deviceReasons(planParts, ctx.capabilities)));
+  demandSupport(support(reasons.length > 0 ? reasons : ctx.planReasons(planParts)));
   return makePlan(ctx, planParts, problem);
 }
 

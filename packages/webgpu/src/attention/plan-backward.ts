@@ -15,7 +15,7 @@ import {
 } from './plan.ts';
 import { checkForwardSupport } from './plan-forward.ts';
 import { backwardReaches } from './reach.ts';
-import { backwardReasons, deviceReasons, support } from './support.ts';
+import { backwardReasons, support } from './support.ts';
 import { backwardTensorSpans, type GradientDescs } from './tensors.ts';
 
 export interface BackwardPlanOptions extends PlanOptions {
@@ -30,16 +30,14 @@ export function checkSupport(ctx: GpuContext, problem: AttentionProblem | Backwa
 }
 
 function backwardSupport(
-  { capabilities }: GpuContext,
+  ctx: GpuContext,
   problem: BackwardProblem,
   layouts: GradientDescs,
   tools: ExprTools | null,
 ): Support {
   const reasons = backwardReasons(problem);
   if (reasons.length > 0) return support(reasons);
-  return support(
-    deviceReasons(backwardParts(capabilities, problem, layouts, new Set(), tools), capabilities),
-  );
+  return support(ctx.planReasons(backwardParts(ctx.capabilities, problem, layouts, new Set(), tools)));
 }
 
 function backwardParts(
@@ -89,6 +87,6 @@ export function planBackward(
   }
   demandSupport(support(backwardReasons(problem)));
   const parts = backwardParts(ctx.capabilities, problem, layouts, new Set(unaligned), tools);
-  demandSupport(support(deviceReasons(parts, ctx.capabilities)));
+  demandSupport(support(ctx.planReasons(parts)));
   return makePlan(ctx, parts, forward);
 }

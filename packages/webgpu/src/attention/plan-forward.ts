@@ -15,18 +15,18 @@ import {
   type PlanOptions,
 } from './plan.ts';
 import { forwardReaches } from './reach.ts';
-import { deviceReasons, forwardReasons, support } from './support.ts';
+import { forwardReasons, support } from './support.ts';
 import { forwardTensorSpans } from './tensors.ts';
 
 /** Whether this context can run a forward problem, and why not. */
 export function checkForwardSupport(
-  { capabilities }: GpuContext,
+  ctx: GpuContext,
   problem: AttentionProblem,
   tools: ExprTools | null,
 ): Support {
   const reasons = forwardReasons(problem);
   if (reasons.length > 0) return support(reasons);
-  return support(deviceReasons(forwardParts(capabilities, problem, new Set(), tools), capabilities));
+  return support(ctx.planReasons(forwardParts(ctx.capabilities, problem, new Set(), tools)));
 }
 
 function forwardParts(
@@ -68,6 +68,6 @@ export function planForward(
   checkResultLayout('o', problem.o, [B, Hq, Sq, Dv]);
   demandSupport(support(forwardReasons(problem)));
   const parts = forwardParts(ctx.capabilities, problem, new Set(unaligned), tools);
-  demandSupport(support(deviceReasons(parts, ctx.capabilities)));
+  demandSupport(support(ctx.planReasons(parts)));
   return makePlan(ctx, parts, problem);
 }

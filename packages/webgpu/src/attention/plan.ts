@@ -10,7 +10,7 @@ import {
   UnsupportedError,
 } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
-import { type KernelPlan, makeKernelPlan, type PlanParts } from '../kernel/kernel-plan.ts';
+import type { KernelPlan, PlanParts } from '../kernel/kernel-plan.ts';
 import { overlapsItself } from './tensors.ts';
 
 /** Numbers that may change from one encode to the next without a new plan. */
@@ -62,7 +62,7 @@ export function makePlan(
   { dropout }: AttentionProblem,
 ): Plan {
   const drawn = dropout?.kind === 'philox' ? dropout : { seed: [0, 0] as const, offset: [0, 0] as const };
-  return makeKernelPlan<EncodeOptions>(ctx, {
+  return ctx.plan<EncodeOptions>({
     ...parts,
     inputs({ seed = drawn.seed, offset = drawn.offset } = {}) {
       checkWords('options.seed', seed);

@@ -24,9 +24,10 @@ import {
 import type { ExprTools } from '@tilewise/core/expr';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
+import type { ResultDesc } from '../kernel/eager-call.ts';
 import { captureGradient } from './capture-gradients.ts';
 import { dropoutMaskOutput } from './dropout-mask.ts';
-import { enqueue, type ResultDesc } from './enqueue.ts';
+import { enqueue } from './enqueue.ts';
 import { backwardAmaxes, forwardAmaxes } from './fp8.ts';
 import { planBackward } from './plan-backward.ts';
 import { planForward } from './plan-forward.ts';

@@ -5,10 +5,6 @@ import {
   dtypeTraits,
   type Support,
 } from '@tilewise/core';
-import type { Capabilities } from '../device/capabilities.ts';
-import { withGathering } from '../kernel/gather.ts';
-import type { PlanParts } from '../kernel/kernel-plan.ts';
-import { bindingLimit, piecesOf, tooLargeReason } from '../kernel/pieces.ts';
 import { storageFormats } from '../wgsl/storage-format.ts';
 import { captureTensor } from './score/captures.ts';
 
@@ -71,27 +67,6 @@ export function forwardReasons(problem: AttentionProblem): string[] {
 /** The same for backward. */
 export function backwardReasons(problem: BackwardProblem): string[] {
   return [...forwardReasons(problem.forward), ...reasonsOf(backwardLimits, problem)];
-}
-
-/** What a device lacks for kernels that are otherwise possible. */
-export function deviceReasons(
-  { kernels: made, spans: elements, reaches = {} }: Omit<PlanParts<unknown>, 'inputs'>,
-  capabilities: Capabilities,
-): string[] {
-  const { kernels, spans } = withGathering(made, elements);
-  const { maxStorageBuffersPerShaderStage: maxBuffers } = capabilities;
-  const limit = bindingLimit(capabilities);
-  const crowded = kernels
-    .filter(({ bindings }) => bindings.length > maxBuffers)
-    .map(
-      ({ name, bindings }) =>
-        `the kernel '${name}' needs ${bindings.length} storage buffers, and this device allows ${maxBuffers}`,
-    );
-  const large = kernels.flatMap(kernel => {
-    const pieces = piecesOf(kernel, spans, reaches, limit);
-    return typeof pieces === 'string' ? [tooLargeReason(kernel, pieces, limit)] : [];
-  });
-  return [...crowded, ...large];
 }
 
 export function support(reasons: readonly string[]): Support {

@@ -13,6 +13,9 @@ import {
   type TensorDesc,
   TilewiseError,
 } from '@tilewise/core';
+import { type EagerCall, runCall } from '../kernel/eager-call.ts';
+import { type KernelParts, type KernelPlan, makeKernelPlan, type PlanParts } from '../kernel/kernel-plan.ts';
+import { planReasons } from '../kernel/plan-reasons.ts';
 import { type Capabilities, capabilitiesOf, deviceDescriptor } from './capabilities.ts';
 import { bufferUsage, mapModeRead } from './constants.ts';
 import { deviceLost, withFaults } from './faults.ts';
@@ -109,6 +112,27 @@ export class GpuContext {
   /** Throws if the context was destroyed or its device lost. */
   checkAlive(): void {
     if (this.#ended) throw this.#ended;
+  }
+
+  /**
+   * Kernels as a plan on this device. What makes plans is the context's, so that the functions that describe kernels do not hold it.
+   * @throws UnsupportedError when even one workgroup touches more of a tensor than the device binds.
+   */
+  plan<Options>(parts: PlanParts<Options>): KernelPlan<Options> {
+    return makeKernelPlan(this, parts);
+  }
+
+  /** What this device lacks for such a plan; nothing when it can run. */
+  planReasons(parts: KernelParts): string[] {
+    return planReasons(parts, this.capabilities);
+  }
+
+  /**
+   * Runs a plan at once: allocates the results, uploads operands on the host, records and submits.
+   * @throws InvalidArgumentError or UnsupportedError for an operand that is no tensor of this context in the layout that it needs.
+   */
+  run<Options>(call: EagerCall<Options>): Record<string, GpuTensor> {
+    return runCall(this, call);
   }
 
   /** Copies a host tensor to the GPU, with its strides. */

@@ -64,13 +64,17 @@ export interface KernelPlan<Options> {
   destroy(): void;
 }
 
-/** What a plan is made of. */
-export interface PlanParts<Options> {
+/** What decides whether a plan can run. */
+export interface KernelParts {
   readonly kernels: readonly KernelSpec[];
   /** How many elements each tensor takes in memory, by name. */
   readonly spans: Readonly<Record<string, number>>;
   /** What workgroups touch of a tensor, for those that may be bound in pieces. */
   readonly reaches?: Readonly<Record<string, TensorReach>>;
+}
+
+/** What a plan is made of. */
+export interface PlanParts<Options> extends KernelParts {
   /** What a GpuTensor that is passed for a tensor must be, by name. */
   readonly expected?: Readonly<Record<string, ExpectedTensor>>;
   /** The values of the uniforms that an encode sets. */
