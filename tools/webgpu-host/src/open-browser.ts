@@ -7,7 +7,7 @@ import { workgroupInitToggle } from './workgroup-init.ts';
 
 export interface BrowserHost {
   readonly browser: Browser;
-  /** An empty page on `http://127.0.0.1`, a secure context, so `navigator.gpu` is there. */
+  /** An empty page on `http://127.0.0.1`, a secure context, so `navigator.gpu` is there, and cross-origin isolated. */
   readonly page: Page;
   /** The origin that the page was served from, without a trailing slash. */
   readonly origin: string;
@@ -84,6 +84,9 @@ async function findChromium(): Promise<{ path: string; env: Record<string, strin
 
 async function serve(files: ServedFiles): Promise<{ origin: string; close(): void }> {
   const server = createServer((request, response) => {
+    // Isolates the page, so that its threads may share memory.
+    response.setHeader('cross-origin-opener-policy', 'same-origin');
+    response.setHeader('cross-origin-embedder-policy', 'require-corp');
     const path = new URL(request.url ?? '/', 'http://127.0.0.1').pathname;
     const file = files[path];
     if (path === '/') response.setHeader('content-type', 'text/html').end(emptyPage);
