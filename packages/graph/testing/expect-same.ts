@@ -20,8 +20,12 @@ export async function expectSame(
     for (const [id, tensor] of Object.entries(expected)) {
       const want = tensor.toFloat64();
       const got = actual[Number(id)].toFloat64();
-      const largest = want.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
-      const worst = want.reduce((most, x, n) => Math.max(most, Math.abs(got[n] - x)), 0);
+      const largest = want.reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0);
+      // What a graph makes NaN of (∞ − ∞, ∞ / ∞) is not defined.
+      const worst = want.reduce(
+        (most, x, n) => (Number.isNaN(x) || got[n] === x ? most : Math.max(most, Math.abs(got[n] - x))),
+        0,
+      );
       expect(actual[Number(id)].shape).toEqual(tensor.shape);
       expect(worst / Math.max(largest, 1e-30), `tensor ${id} on ${engine.name}`).toBeLessThanOrEqual(
         tolerance,

@@ -1,0 +1,183 @@
+import type { LogicalTensor } from '../src/tensor/logical-tensor.ts';
+import { GraphBuilder } from './attention-graph.ts';
+
+/** A generator of a fixed sequence: xorshift of 32 bits. */
+export class Choices {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = (seed * 2654435761) >>> 0 || 1;
+  }
+
+  below(n: number): number {
+    this.#state ^= this.#state << 13;
+    this.#state ^= this.#state >>> 17;
+    this.#state ^= this.#state << 5;
+    this.#state >>>= 0;
+    return this.#state % n;
+  }
+
+  of<A>(list: readonly A[]): A {
+    return list[this.below(list.length)];
+  }
+}
+
+interface Known {
+  readonly tensor: LogicalTensor;
+  readonly shape: readonly number[];
+}
+
+/** A valid graph of up to some ten operations: attention with anything on its scores, and operations before, behind and beside it. */
+export function randomGraph(seed: number): GraphBuilder {
+  const choose = new Choices(seed);
+  const g = new GraphBuilder();
+  const pool: Known[] = [];
+  const input = (shape: readonly number[]): Known => ({ tensor: g.input(shape), shape });
+  const add = (tensor: LogicalTensor, shape: readonly number[]): Known => {
+    const known = { tensor, shape };
+    pool.push(known);
+    return known;
+  };
+
+  for (let n = 1 + choose.below(2); n > 0; n--) {
+    if (choose.below(3) > 0) add(...attention(g, choose, pool));
+    else add(...chain(g, choose, input([2, 3, 4])));
+  }
+  for (let n = choose.below(4); n > 0; n--) add(...step(g, choose, choose.of(pool)));
+  return g;
+}
+
+const unary = ['Tanh', 'Sigmoid', 'Abs', 'GELU', 'Exp', 'ReLU', 'Round', 'HardSwish'];
+
+/** One elementwise operation, or one that changes the shape. */
+function step(
+  g: GraphBuilder,
+  choose: Choices,
+  { tensor, shape }: Known,
+): [LogicalTensor, readonly number[]] {
+  switch (choose.below(6)) {
+    case 0:
+      return [g.op(choose.of(unary), [g.op('Tanh', [tensor])]), shape];
+    case 1:
+      return [binary(g, choose, tensor, shape), shape];
+    case 2: {
+      const order = shape.map((_, d) => d).sort(() => choose.below(3) - 1);
+      return [g.op('StaticTranspose', [tensor], { order }), order.map(d => shape[d])];
+    }
+    case 3: {
+      const axis = choose.below(shape.length);
+      const kind = choose.of(['ReduceSum', 'ReduceMax', 'ReduceMean', 'ReduceL2']);
+      const kept = shape.map((n, d) => (d === axis ? 1 : n));
+      return [g.op(kind, [tensor], { axes: [axis - shape.length], keep_dims: true }), kept];
+    }
+    case 4:
+      return [g.op('SoftMax', [tensor], { axis: choose.below(shape.length), mode: 'inf_as_zero' }), shape];
+    default: {
+      const [rows, columns] = shape.slice(-2);
+      const weights = g.input([columns, rows + 1]);
+      return [g.op('MatMul', [tensor, weights]), [...shape.slice(0, -1), rows + 1]];
+    }
+  }
+}
+
+function chain(g: GraphBuilder, choose: Choices, start: Known): [LogicalTensor, readonly number[]] {
+  let at: [LogicalTensor, readonly number[]] = [start.tensor, start.shape];
+  for (let n = 1 + choose.below(4); n > 0; n--) at = step(g, choose, { tensor: at[0], shape: at[1] });
+  return at;
+}
+
+/** An operation with another tensor that is broadcast to this one, on either side. */
+function binary(
+  g: GraphBuilder,
+  choose: Choices,
+  tensor: LogicalTensor,
+  shape: readonly number[],
+): LogicalTensor {
+  const other = g.input(shape.slice(choose.below(shape.length + 1)).map(n => (choose.below(2) ? n : 1)));
+  const kind = choose.of(['Add', 'Subtract', 'Multiply', 'Maximum', 'Minimum']);
+  return g.op(kind, choose.below(2) ? [tensor, other] : [other, tensor]);
+}
+
+/** Attention with a random score chain, random heads, and perhaps dropout. */
+function attention(
+  g: GraphBuilder,
+  choose: Choices,
+  pool: readonly Known[],
+): [LogicalTensor, readonly number[]] {
+  const [Sq, Skv, D, Dv] = [2, 3, 5, 4].map(n => n + choose.below(3));
+  const groups = choose.of([[2], [2, 3], [2, 2, 3], [1, 2], []]);
+  const shared = groups.map((n, d) => (d > 0 && choose.below(3) === 0 && d === groups.length - 1 ? 1 : n));
+  const before = pool.find(({ shape }) => `${shape}` === `${[...groups, Sq, D]}`);
+  const q = before ? before.tensor : g.input([...groups, Sq, D]);
+  const isRows = choose.below(2) === 0;
+  const k = g.input([...shared, ...(isRows ? [Skv, D] : [D, Skv])]);
+  let s = g.op('MatMul', [q, k], { transpose_b: isRows });
+  const shape = [...groups, Sq, Skv];
+  // Once a score is −∞, nothing may make +∞ or NaN of it.
+  const hidden = { any: false };
+  for (let n = choose.below(4); n > 0; n--) s = scoreStep(g, choose, s, shape, hidden);
+  const [softmax, stats] = g.softmax(s);
+  let p = softmax;
+  if (choose.below(3) === 0) {
+    p = g.op('Dropout', [
+      p,
+      g.scalar(BigInt(choose.below(1000)), 'i64'),
+      g.scalar(1n, 'i64'),
+      g.scalar(choose.of([0, 0.3, 1])),
+    ]);
+  }
+  if (choose.below(8) === 0) g.graph.op('End', { inputs: [choose.of([s, p, stats])], outputs: [] });
+  return [g.op('MatMul', [p, g.input([...shared, Skv, Dv])]), [...groups, Sq, Dv]];
+}
+
+function scoreStep(
+  g: GraphBuilder,
+  choose: Choices,
+  s: LogicalTensor,
+  shape: readonly number[],
+  hidden: { any: boolean },
+): LogicalTensor {
+  const fillOf = (list: readonly number[]): LogicalTensor => {
+    const fill = choose.of(list);
+    hidden.any ||= fill === -Infinity;
+    return g.scalar(fill);
+  };
+  const bits = (extents: readonly number[]) =>
+    g.input(extents, {
+      dtype: 'bool',
+      values: Array.from({ length: extents.reduce((n, x) => n * x, 1) }, () => (choose.below(4) ? 1 : 0)),
+    });
+  switch (choose.below(6)) {
+    case 0:
+      return g.op(
+        'Multiply',
+        choose.below(2)
+          ? [s, g.scalar(choose.of(hidden.any ? [0.5, 2] : [0.5, 2, -0.3]))]
+          : [g.scalar(0.7), s],
+      );
+    case 1:
+      return g.op('Divide', [s, g.scalar(choose.of([2, 8]))]);
+    case 2:
+      return g.op('Multiply', [g.op('Tanh', [s]), g.scalar(choose.of([1.5, 3]))]);
+    case 3: {
+      const fill = fillOf([-Infinity, -1e4, -1]);
+      const cond = bits(shape.slice(choose.below(shape.length - 1)).map(n => (choose.below(3) ? n : 1)));
+      return g.op('Select', choose.below(2) ? [cond, s, fill] : [cond, fill, s]);
+    }
+    case 4: {
+      const [a, b] = choose.of([
+        [-2, -1],
+        [-1, -2],
+        [shape.length - 2, shape.length - 1],
+        [0, -1],
+      ]);
+      let row = g.op('GenIndex', [s], { axis: a }, 'i32');
+      if (choose.below(2))
+        row = g.op(choose.of(['Add', 'Subtract']), [row, g.scalar(choose.below(4), 'i32')], {}, 'i32');
+      const visible = g.op('GreaterEqual', [row, g.op('GenIndex', [s], { axis: b }, 'i32')], {}, 'bool');
+      return g.op('Select', [visible, s, fillOf([-Infinity, -2])]);
+    }
+    default:
+      return hidden.any ? g.op('Add', [s, g.input([shape[shape.length - 1]])]) : binary(g, choose, s, shape);
+  }
+}
