@@ -138,6 +138,39 @@ describe('gradients of other operations', () => {
   });
 });
 
+describe('gradients of what is around attention', () => {
+  test.each([true, false])('reductions, keeping their dimensions: %s', async keep_dims => {
+    const g = new GraphBuilder();
+    const x = g.input([3, 4, 2]);
+    const sum = g.op('ReduceSum', [g.op('Square', [x])], { axes: [1], keep_dims });
+    const mean = g.op('ReduceMean', [g.op('Tanh', [x])], { axes: [-2], keep_dims });
+    await checkGradients(g, g.op('Multiply', [sum, mean]), [x]);
+  });
+
+  test('LayerNorm and RMSNorm', async () => {
+    for (const kind of ['LayerNorm', 'RMSNorm']) {
+      const g = new GraphBuilder();
+      const [x, gamma, beta] = [g.input([3, 5]), g.input([5]), g.input([5])];
+      const affine = kind === 'LayerNorm' ? [gamma, beta] : [gamma];
+      await checkGradients(g, g.op(kind, [x, ...affine], { epsilon: 0.1 }), [x, ...affine]);
+    }
+  });
+
+  test('an embedding, its rows taken twice', async () => {
+    const g = new GraphBuilder();
+    const table = g.input([4, 3]);
+    const ids = g.input([2, 3], { dtype: 'i32', values: [3, 0, 3, 1, 3, 0] });
+    await checkGradients(g, g.op('Square', [g.op('Gather', [table, ids])]), [table]);
+  });
+
+  test('cross-entropy', async () => {
+    const g = new GraphBuilder();
+    const logits = g.input([2, 3, 4]);
+    const labels = g.input([2, 3], { dtype: 'i32', values: [0, 1, 2, 3, 0, 1] });
+    await checkGradients(g, g.op('CrossEntropy', [logits, labels]), [logits]);
+  });
+});
+
 test('what is needed twice is computed once', () => {
   const g = new GraphBuilder();
   const x = g.input([3]);

@@ -1,12 +1,15 @@
 import type { Operation } from '../schema/operation.ts';
 import { biasAdd } from './bias-add.ts';
 import { binaryOperations } from './binary.ts';
+import { crossEntropyOperations } from './cross-entropy.ts';
+import { gatherOperations } from './gather.ts';
 import { genIndex } from './gen-index.ts';
 import { reorder, staticReshape, staticTranspose, typeCast } from './layout.ts';
 import { matmul } from './matmul.ts';
+import { normOperations } from './norm.ts';
 import { quantizeOperations } from './quantize.ts';
 import { dropout, rng } from './random.ts';
-import { reduceOperations } from './reduce.ts';
+import { broadcastLike, reduceOperations } from './reduce.ts';
 import { mask, selectOperation } from './select.ts';
 import { logSoftmax, softmax, softmaxBackwardOperations } from './softmax.ts';
 import { end, wildcard } from './structure.ts';
@@ -25,6 +28,7 @@ export const operations: readonly Operation[] = [
   logSoftmax,
   ...softmaxBackwardOperations,
   ...reduceOperations,
+  broadcastLike,
   typeCast,
   reorder,
   staticTranspose,
@@ -32,6 +36,9 @@ export const operations: readonly Operation[] = [
   dropout,
   rng,
   ...quantizeOperations,
+  ...normOperations,
+  ...gatherOperations,
+  ...crossEntropyOperations,
   end,
   wildcard,
 ];
