@@ -93,6 +93,15 @@ describe('attention has one backward partition', () => {
     expect(await checkGradients(g, g.op('MatMul', [dropped, v]), [q, k, v])).toEqual(['sdpa-backward']);
   });
 
+  test('with keys that are stored transposed, by groups or not', async () => {
+    for (const shared of [H, 1]) {
+      const g = new GraphBuilder();
+      const [q, k, v] = [g.input([B, H, Sq, D]), g.input([B, shared, D, Skv]), g.input([B, shared, Skv, D])];
+      const p = g.softmax(g.op('MatMul', [q, k]))[0];
+      expect(await checkGradients(g, g.op('MatMul', [p, v]), [q, k, v])).toEqual(['sdpa-backward']);
+    }
+  });
+
   test('with groups of heads', async () => {
     const g = new GraphBuilder();
     const [q, k, v] = [g.input([B, H, 3, Sq, D]), g.input([B, H, 1, Skv, D]), g.input([B, H, 1, Skv, D])];

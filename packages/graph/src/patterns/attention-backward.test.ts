@@ -165,3 +165,22 @@ describe('numbers decide whether it is attention', () => {
     expect(partitions.map(partition => partition.kind)).toEqual(['sdpa-backward']);
   });
 });
+
+test('a sum over other heads than those of a group is not taken for it', async () => {
+  const g = new GraphBuilder();
+  // As many groups as heads in each, so that sizes alone do not tell.
+  const q = g.input([B, 2, 2, Sq, D]);
+  const k = g.input([B, 2, 1, Skv, D]);
+  const v = g.input([B, 2, 1, Skv, Dv]);
+  const dO = g.input([B, 2, 2, Sq, Dv]);
+  const p = g.op('Exp', [
+    g.op('Subtract', [g.op('MatMul', [q, k], { transpose_b: true }), g.input([B, 2, 2, Sq, 1])]),
+  ]);
+  const sum = (x: LogicalTensor) => g.op('ReduceSum', [x], { axes: [1], keep_dims: true });
+  sum(g.op('MatMul', [p, dO], { transpose_a: true }));
+  const dS = g.op('SoftMaxBackward', [g.op('MatMul', [dO, v], { transpose_b: true }), p], { axis: -1 });
+  g.op('MatMul', [dS, k]);
+  sum(g.op('MatMul', [dS, q], { transpose_a: true }));
+  await expectSame(g.graph, g.bindings, 4e-6);
+  expect(kernelsOf(g.graph, g.bindings)).toEqual(['sdpa-backward operations']);
+});

@@ -5,8 +5,10 @@ import type { GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
 import type { StepOptions } from '../lowering/attention-step.ts';
 import type { Value } from '../lowering/lowering.ts';
-import { contiguous } from '../lowering/views.ts';
+import { contiguous, reshaped, transposed } from '../lowering/views.ts';
+import { reduceAxes } from '../operations/reduce.ts';
 import type { Match, MatchLowering } from '../partition/match.ts';
+import { numbersOf } from '../schema/attribute.ts';
 import { absorbAfter, absorbBefore } from './absorb.ts';
 import { queriesAndKeys, shapesDoNotFit, stepDropout } from './attention-forward.ts';
 import { type BackwardParts, backwardParts, type GradientMatMul } from './backward-parts.ts';
@@ -59,10 +61,7 @@ function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: 
   const { q } = found;
   const [Sq, Skv] = scores.slice(-2);
   // A gradient that is not summed over the heads of a group is one per query head.
-  const k =
-    parts.dk && !parts.dk.reduce
-      ? perHead(found.k, parts.chain.matmul.inputs[1].id, layout, lowering)
-      : found.k;
+  const k = parts.dk && !parts.dk.reduce ? perHead(found.k, layout, lowering) : found.k;
   const v = asHeads(
     builder,
     lowering.value(parts.v),
@@ -94,8 +93,10 @@ function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: 
       : resultView(builder, lowering.result(parts.dMask), [layout.B, layout.H, Sq, Skv]);
   const targets = {
     dq: targetOf(parts.dq, q, lowering),
-    dk: targetOf(parts.dk, k, lowering),
-    dv: targetOf(parts.dv, v, lowering),
+    dk: sumsGroups(parts.dk, parts.chain.matmul.inputs[1].id, lowering)
+      ? targetOf(parts.dk, k, lowering)
+      : null,
+    dv: sumsGroups(parts.dv, parts.v, lowering) ? targetOf(parts.dv, v, lowering) : null,
   };
   if (Object.values(targets).includes(null)) return false;
   builder.attention({
@@ -119,11 +120,26 @@ function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: 
   return true;
 }
 
-/** Keys with one head per query head. */
-function perHead(k: Value, tensor: number, layout: HeadLayout, lowering: MatchLowering): Value {
-  return k.desc.shape[1] === layout.H
-    ? k
-    : asHeads(lowering.builder, lowering.value(tensor), layout, 'exact');
+/** Keys (B, Hk, Skv, D) with one head per query head. */
+function perHead(k: Value, { B, H }: HeadLayout, { builder }: MatchLowering): Value {
+  const [, Hk, Skv, D] = k.desc.shape;
+  if (Hk === H) return k;
+  const [sb, sh, ss, sd] = k.desc.strides;
+  const groups = builder.view(k, [B, Hk, H / Hk, Skv, D], [sb, sh, 0, ss, sd]);
+  return reshaped(builder, groups, [B, H, Skv, D]);
+}
+
+/** Whether what is summed behind a product is what its operand has one of for several: the heads of a group. */
+function sumsGroups(gradient: GradientMatMul | null, operand: number, lowering: MatchLowering): boolean {
+  if (!gradient?.reduce) return true;
+  const { shape } = lowering.value(operand).desc;
+  const product = lowering.desc(gradient.matmul.outputs[0].id).shape;
+  const axes = reduceAxes('ReduceSum', numbersOf(gradient.reduce.attributes, 'axes'), product);
+  const lead = product.length - shape.length;
+  return product.every((n, d) => {
+    const own = d < lead ? 1 : shape[d - lead];
+    return axes.includes(d) ? own === 1 : own === n;
+  });
 }
 
 /** Where a gradient goes: nowhere when it is not asked for; null when the graph's has another size. */
@@ -133,7 +149,8 @@ function targetOf(
   lowering: MatchLowering,
 ): { readonly to: Value | null; finish(): void } | null {
   if (gradient === null) return { to: null, finish: () => {} };
-  const result = lowering.result(gradient.result);
+  const stored = lowering.result(gradient.result);
+  const result = gradient.transposed ? transposed(lowering.builder, stored) : stored;
   const count = (shape: readonly number[]): number => shape.reduce((n, extent) => n * extent, 1);
   if (count(result.desc.shape) !== count(operand.desc.shape)) return null;
   return resultView(lowering.builder, result, operand.desc.shape);

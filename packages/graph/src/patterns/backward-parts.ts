@@ -9,6 +9,8 @@ export interface GradientMatMul {
   readonly matmul: GraphNode;
   /** Sums the heads that share one of k or v. */
   readonly reduce: GraphNode | null;
+  /** Whether the result is the gradient with its last two dimensions swapped. */
+  readonly transposed: boolean;
   readonly result: number;
 }
 
@@ -169,27 +171,33 @@ function valueGradient(
   for (const use of topology.uses(dropped)) {
     const cast = use.node.kind === 'TypeCast' ? use.node : null;
     const probabilities = cast ? cast.outputs[0].id : dropped;
-    const dv = gradientMatMul(probabilities, dO, true, topology);
+    const product = gradientMatMul(
+      { tensor: probabilities, transposed: true },
+      { tensor: dO, transposed: false },
+      topology,
+    );
+    const dv = product && { ...product, transposed: false };
     if (dv) return { dv, nodes: cast ? [...nodes, cast] : nodes, dropout };
   }
   return dropout ? null : { dv: null, nodes: [], dropout: null };
 }
 
-/** MatMul(a, b), a transposed or not, and a ReduceSum behind it. */
-function gradientMatMul(
-  a: number,
-  b: number,
-  transposeA: boolean,
-  { uses }: Topology,
-): GradientMatMul | null {
-  const matmul = uses(a).find(
+/** A factor of a product. */
+interface Factor {
+  readonly tensor: number;
+  readonly transposed: boolean;
+}
+
+/** The product of two tensors, each transposed or not, and a ReduceSum behind it. */
+function gradientMatMul(a: Factor, b: Factor, { uses }: Topology): Omit<GradientMatMul, 'transposed'> | null {
+  const matmul = uses(a.tensor).find(
     ({ node, input }) =>
       node.kind === 'MatMul' &&
       input === 0 &&
       node.inputs.length === 2 &&
-      node.inputs[1].id === b &&
-      flagOf(node.attributes, 'transpose_a') === transposeA &&
-      !flagOf(node.attributes, 'transpose_b'),
+      node.inputs[1].id === b.tensor &&
+      flagOf(node.attributes, 'transpose_a') === a.transposed &&
+      flagOf(node.attributes, 'transpose_b') === b.transposed,
   )?.node;
   if (!matmul) return null;
   const result = matmul.outputs[0].id;
@@ -264,12 +272,23 @@ function scoreGradient(
   return { nodes, result: at, masks };
 }
 
+/** dQ = dS·K and dK = dSᵀ·Q; where the graph has Kᵀ, dS·(Kᵀ)ᵀ and the transposed dKᵀ = Qᵀ·dS. */
 function inputGradients(
   dS: number,
   { matmul }: ScoreChain,
   topology: Topology,
 ): Pick<BackwardParts, 'dq' | 'dk'> | null {
-  if (flagOf(matmul.attributes, 'transpose_a') || !flagOf(matmul.attributes, 'transpose_b')) return null;
+  if (flagOf(matmul.attributes, 'transpose_a')) return null;
   const [q, k] = matmul.inputs.map(t => t.id);
-  return { dq: gradientMatMul(dS, k, false, topology), dk: gradientMatMul(dS, q, true, topology) };
+  const isRows = flagOf(matmul.attributes, 'transpose_b');
+  const plain = (tensor: number): Factor => ({ tensor, transposed: false });
+  const turned = (tensor: number): Factor => ({ tensor, transposed: true });
+  const dq = gradientMatMul(plain(dS), isRows ? plain(k) : turned(k), topology);
+  const dk = isRows
+    ? gradientMatMul(turned(dS), plain(q), topology)
+    : gradientMatMul(turned(q), plain(dS), topology);
+  return {
+    dq: dq && { ...dq, transposed: false },
+    dk: dk && { ...dk, transposed: !isRows },
+  };
 }
