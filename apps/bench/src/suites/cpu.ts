@@ -3,7 +3,7 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import { type MatmulRoof, matmulRoof } from '../matmul-roof.ts';
 import { normalInputs } from '../normal-inputs.ts';
 import { loadOnnxRuntime, type OnnxAttention } from '../onnxruntime.ts';
-import { checkBackward, checkForward, sampleRows } from '../sampled-reference.ts';
+import { checkBackward, checkForward, type SampledCall, sampleRows } from '../sampled-reference.ts';
 import { type Suite, type SuiteOptions, UsageError, WrongResult } from '../suite.ts';
 import type { Row } from '../table.ts';
 
@@ -76,7 +76,7 @@ async function settle({ rounds = '5', variant, onnxruntime }: SuiteOptions): Pro
 
 function casesOf(quick: boolean): Case[] {
   if (quick) return [{ H: 2, S: 512, D: 64, causal: true, dtype: 'f32' }];
-  const shapes = [64, 128].flatMap(D => [512, 1024, 4096].map(S => ({ H: S === 4096 ? 2 : 8, S, D })));
+  const shapes = [64, 128].flatMap(D => [512, 1024, 4096].map(S => ({ H: S === 4096 ? 1 : 8, S, D })));
   const masks = [false, true];
   return [
     ...shapes.flatMap(shape => masks.map(causal => ({ ...shape, causal, dtype: 'f32' as const }))),
@@ -110,8 +110,7 @@ async function measure({ H, S, D, causal, dtype }: Case, settings: Settings): Pr
     checkForward(call, { o, lse }, places);
     checkBackward(call, { o, lse, dO, ...gradients }, places);
   }
-  const session = onnx && dtype === 'f32' ? await onnx.open(q, k, v, causal) : null;
-  if (session) checkSame(await session.run(), o);
+  const session = onnx && dtype === 'f32' ? await openSession(onnx, { q, k, v, causal }, o) : null;
   const roof = await matmulRoof(D, relaxed);
 
   const best = { forward: Infinity, backward: Infinity, forwardOnTwo: Infinity, backwardOnTwo: Infinity };
@@ -127,6 +126,19 @@ async function measure({ H, S, D, causal, dtype }: Case, settings: Settings): Pr
   }
   await session?.close();
   return { ...best, onnx: bestOnnx, matmul };
+}
+
+/** A session that gives the same o; null where onnxruntime-web cannot run the shape (it holds all scores of a head, and more). */
+async function openSession(
+  onnx: OnnxAttention,
+  { q, k, v, causal }: SampledCall,
+  o: Tensor,
+): Promise<Awaited<ReturnType<OnnxAttention['open']>> | null> {
+  const session = await onnx.open(q, k, v, causal);
+  const got = await session.run().catch(() => null);
+  if (got === null) await session.close();
+  else checkSame(got, o);
+  return got && session;
 }
 
 const ROOF_MS = 30;

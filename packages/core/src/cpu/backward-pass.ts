@@ -118,8 +118,18 @@ export function runBackward(
     if (forward.fp8) roundTile(weights.values, T, rows, columns, fp8, fp8.scaleS);
     const to = dvHead.at(j0);
     kernels.addTransposedProduct(
-      ...([columns, widthV, rows, weights.at, ld, dOT.panels, dOT.panelBytes, to, dvHead.ld] as const),
-      ...([tiles.ranges(), j0, !dOT.isFinite()] as const),
+      columns,
+      widthV,
+      rows,
+      weights.at,
+      ld,
+      dOT.panels,
+      dOT.panelBytes,
+      to,
+      dvHead.ld,
+      tiles.ranges(),
+      j0,
+      !dOT.isFinite(),
     );
   }
 
@@ -148,8 +158,18 @@ export function runBackward(
     if (dkHead) {
       const to = dkHead.at(j0);
       kernels.addTransposedProduct(
-        ...([columns, widthQ, rows, forK.at, ld, q.panels, q.panelBytes, to, dkHead.ld] as const),
-        ...([ranges, j0, !q.isFinite()] as const),
+        columns,
+        widthQ,
+        rows,
+        forK.at,
+        ld,
+        q.panels,
+        q.panelBytes,
+        to,
+        dkHead.ld,
+        ranges,
+        j0,
+        !q.isFinite(),
       );
     }
   }

@@ -37,8 +37,19 @@ export function createDrawMasks(
     const rowStride = counted || k.starts === 'strided' ? Skv : keys.length(b);
     const [low, high] = plus(from, (b * Hq + h) * Sq * Skv + i0 * rowStride + j0);
     draws.keepWords(
-      ...([rows, columns, at, ld, low, high, rowStride, other[0], other[1], counted] as const),
-      ...([key0, key1, threshold] as const),
+      rows,
+      columns,
+      at,
+      ld,
+      low,
+      high,
+      rowStride,
+      other[0],
+      other[1],
+      counted,
+      key0,
+      key1,
+      threshold,
     );
   };
 }

@@ -1,10 +1,7 @@
-import { type Kernels, type Variant, variants } from './kernels.ts';
+import { type Kernels, MEMORY_KEPT, type Variant, variants } from './kernels.ts';
 import { typescriptKernels } from './typescript.ts';
 import { type WasmVariant, wasmKernels } from './wasm.ts';
 import { isSupported, wasmBytes } from './wasm-sources.ts';
-
-/** Kernels that hold more memory than this are not kept for the next call: WebAssembly cannot give memory back. */
-const MEMORY_KEPT = 128 * 2 ** 20;
 
 let best: Variant | null = null;
 const modules = new Map<WasmVariant, WebAssembly.Module>();

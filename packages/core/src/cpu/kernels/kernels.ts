@@ -117,6 +117,9 @@ export interface Kernels extends RowKernels, PackKernels {
   ): void;
 }
 
+/** Kernels that hold more bytes than this are not kept for the next pass: WebAssembly cannot give memory back. */
+export const MEMORY_KEPT: number = 128 * 2 ** 20;
+
 /** What is done to rows of a panel. */
 export interface RowKernels {
   /** Divides each of m rows (`width` f32) by its f64 divisor; rows with 0 stay. */

@@ -2,6 +2,7 @@ import type { TypedArray } from '../../tensor/dtype.ts';
 import { dtypeInfo } from '../../tensor/dtype.ts';
 import { Tensor, type TensorDesc } from '../../tensor/tensor.ts';
 import type { AllocateTensor } from '../results.ts';
+import type { SharedBuffers } from './shared-buffers.ts';
 
 /** An `R` as it goes to a worker: its tensors, at any depth, are plain objects with storage that both sides see. */
 export interface Sent<R> {
@@ -19,14 +20,14 @@ interface SentTensor extends TensorDesc {
 }
 
 /** Puts storage where workers see it; once for tensors that share it. */
-export function send<R>(value: R): Sent<R> {
+export function send<R>(value: R, { take }: Pick<SharedBuffers, 'take'>): Sent<R> {
   const copies = new Map<ArrayBufferLike, SharedArrayBuffer>();
   const shared = (data: TypedArray): TypedArray => {
     const { buffer, byteOffset, byteLength } = data;
     if (buffer instanceof SharedArrayBuffer) return data;
     let copy = copies.get(buffer);
     if (!copy) {
-      copy = new SharedArrayBuffer(buffer.byteLength);
+      copy = take(buffer.byteLength);
       new Uint8Array(copy).set(new Uint8Array(buffer));
       copies.set(buffer, copy);
     }
@@ -54,11 +55,19 @@ export function receive<R>({ sent }: Sent<R>): R {
 }
 
 /** Makes results that workers can write to. */
-export const allocateShared: AllocateTensor = (shape, dtype) => {
-  const elements = shape.reduce((n, extent) => n * extent, 1);
-  const buffer = new SharedArrayBuffer(elements * dtypeInfo[dtype].bytes);
-  return Tensor.wrap(viewOf(dtypeInfo[dtype].allocate(0), buffer, 0, buffer.byteLength), { dtype, shape });
-};
+export function allocateShared({ take }: Pick<SharedBuffers, 'take'>): AllocateTensor {
+  return (shape, dtype) => {
+    const elements = shape.reduce((n, extent) => n * extent, 1);
+    const buffer = zeros(take(elements * dtypeInfo[dtype].bytes));
+    return Tensor.wrap(viewOf(dtypeInfo[dtype].allocate(0), buffer, 0, buffer.byteLength), { dtype, shape });
+  };
+}
+
+/** The buffer, filled with zeros. */
+export function zeros(buffer: SharedArrayBuffer): SharedArrayBuffer {
+  new Uint8Array(buffer).fill(0);
+  return buffer;
+}
 
 /** The same tensor in storage of its own, as callers expect it. */
 export function unshared(t: Tensor): Tensor;

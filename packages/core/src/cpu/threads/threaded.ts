@@ -8,7 +8,8 @@ import { withKernels } from '../kernels/host-kernels.ts';
 import type { Variant } from '../kernels/kernels.ts';
 import type { TileSize } from '../tile-size.ts';
 import type { Pool } from './pool.ts';
-import { allocateShared, send, unshared } from './shared-tensors.ts';
+import { sharedBuffers } from './shared-buffers.ts';
+import { allocateShared, send, unshared, zeros } from './shared-tensors.ts';
 
 const claims = (): Int32Array => new Int32Array(new SharedArrayBuffer(4));
 
@@ -19,12 +20,13 @@ export async function forwardOnThreads(
   pool: Pool,
   tiles?: TileSize,
 ): Promise<SdpaResult<Tensor>> {
-  const results = allocateForward(problem, allocateShared);
+  const buffers = sharedBuffers();
+  const results = allocateForward(problem, allocateShared(buffers));
   await pool.run({
     kind: 'forward',
     problem,
-    operands: send(operands),
-    results: send(results),
+    operands: send(operands, buffers),
+    results: send(results, buffers),
     tiles,
     claimed: claims(),
   });
@@ -34,6 +36,7 @@ export async function forwardOnThreads(
     max: unshared(results.max),
     sumExp: unshared(results.sumExp),
   };
+  buffers.release();
   return forwardResult(problem, operands, own, { S: 0, O: 0 });
 }
 
@@ -45,16 +48,22 @@ export async function backwardOnThreads(
   variant: Variant,
   tiles?: TileSize,
 ): Promise<BackwardResults> {
-  const sums = allocateBackward(problem, { tiles }, allocateShared, bytes => new SharedArrayBuffer(bytes));
+  const buffers = sharedBuffers();
+  const allocateBytes = (bytes: number) => zeros(buffers.take(bytes));
+  const sums = allocateBackward(problem, { tiles }, allocateShared(buffers), allocateBytes);
   await pool.run({
     kind: 'backward',
     problem,
-    operands: send(operands),
-    results: send(sums),
+    operands: send(operands, buffers),
+    results: send(sums, buffers),
     tiles,
     claimed: claims(),
   });
   const own = { ...sums, dq: unshared(sums.dq), dk: unshared(sums.dk), dv: unshared(sums.dv) };
   const extras = { dbias: null, dAlibi: null, dCaptures: null };
-  return withKernels(variant, kernels => finishBackward(problem, operands, { kernels, tiles }, own, extras));
+  const finished = withKernels(variant, kernels =>
+    finishBackward(problem, operands, { kernels, tiles }, own, extras),
+  );
+  buffers.release();
+  return finished;
 }

@@ -1,9 +1,9 @@
 import { runBackward } from '../backward-pass.ts';
 import { runForward } from '../forward.ts';
-import type { Kernels } from '../kernels/kernels.ts';
+import { type Kernels, MEMORY_KEPT } from '../kernels/kernels.ts';
 import { typescriptKernels } from '../kernels/typescript.ts';
 import { wasmKernels } from '../kernels/wasm.ts';
-import type { Message, Reply } from './message.ts';
+import type { Message, Reply, SetUp } from './message.ts';
 import { receive } from './shared-tensors.ts';
 
 /** The other end of a worker: `parentPort` of Node's, or the global of a web worker. */
@@ -21,12 +21,12 @@ interface WorkerGlobal extends Port {
 
 const global = globalThis as unknown as WorkerGlobal;
 const port = global.process?.getBuiltinModule?.('node:worker_threads').parentPort ?? global;
+let setUp: SetUp | null = null;
 let kernels: Kernels | null = null;
 
 function handle(message: Message): void {
   if (message.kind === 'set-up') {
-    const { variant, module } = message;
-    kernels = variant !== 'typescript' && module ? wasmKernels(variant, module) : typescriptKernels();
+    setUp = message;
     return;
   }
   try {
@@ -38,7 +38,7 @@ function handle(message: Message): void {
 }
 
 function run(pass: Exclude<Message, { readonly kind: 'set-up' }>): void {
-  if (!kernels) throw new Error('a worker was not set up');
+  kernels ??= createKernels();
   const { claimed } = pass;
   const claim = (): number => Atomics.add(claimed, 0, 1);
   const machine = { kernels, tiles: pass.tiles };
@@ -47,6 +47,13 @@ function run(pass: Exclude<Message, { readonly kind: 'set-up' }>): void {
   } else {
     runBackward(pass.problem, receive(pass.operands), machine, receive(pass.results), claim);
   }
+  if (kernels.memory.bytes > MEMORY_KEPT) kernels = null;
+}
+
+function createKernels(): Kernels {
+  if (!setUp) throw new Error('a worker was not set up');
+  const { variant, module } = setUp;
+  return variant !== 'typescript' && module ? wasmKernels(variant, module) : typescriptKernels();
 }
 
 if (port.on) port.on('message', handle);

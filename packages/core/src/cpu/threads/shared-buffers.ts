@@ -1,0 +1,30 @@
+/** Shared memory for one pass. */
+export interface SharedBuffers {
+  /** A buffer of exactly so many bytes, which holds whatever was there before. */
+  take(bytes: number): SharedArrayBuffer;
+  /** Gives all buffers back for other passes; not before every worker is done with them. */
+  release(): void;
+}
+
+/** Fresh memory costs more than copying into it, so buffers are used again, up to this many bytes of them. */
+const KEPT = 256 * 2 ** 20;
+
+const free: SharedArrayBuffer[] = [];
+
+/** Shared memory that is kept for later passes of the same sizes. */
+export function sharedBuffers(): SharedBuffers {
+  const taken: SharedArrayBuffer[] = [];
+  return {
+    take(bytes) {
+      const at = free.findIndex(buffer => buffer.byteLength === bytes);
+      const buffer = at < 0 ? new SharedArrayBuffer(bytes) : free.splice(at, 1)[0];
+      taken.push(buffer);
+      return buffer;
+    },
+    release() {
+      free.push(...taken.splice(0));
+      let total = free.reduce((sum, { byteLength }) => sum + byteLength, 0);
+      while (total > KEPT) total -= free.shift()?.byteLength ?? 0;
+    },
+  };
+}
