@@ -1,0 +1,53 @@
+import { cellName, type Machine } from './machine.ts';
+import { indices } from './run.ts';
+
+/** One thing that may stand where the cursor is. */
+export interface Completion {
+  readonly label: string;
+  /** What it is, for people. */
+  readonly detail: string;
+}
+
+/** What may follow `before`, the text of a line up to the cursor, and how much of it the completion replaces. */
+export function completionsFor<V>(
+  before: string,
+  machine: Machine<V>,
+): { readonly replace: number; readonly options: readonly Completion[] } {
+  const typed = /[\w[\]]*$/.exec(before)?.[0] ?? '';
+  const lead = before.slice(0, before.length - typed.length);
+  const options = lead.trim() === '' ? instructionNames(machine) : operandNames(lead, machine);
+  const matching = options.filter(({ label }) => label.toLowerCase().startsWith(typed.toLowerCase()));
+  return { replace: typed.length, options: matching };
+}
+
+function instructionNames<V>({ instructions, n }: Machine<V>): Completion[] {
+  const names = instructions.map(({ name, signature, meaning }) => ({
+    label: name,
+    detail: `${signature.join(', ')}: ${meaning}`,
+  }));
+  if (n === undefined) return names;
+  return [
+    ...names,
+    { label: 'FOR', detail: 'i = 1 TO n-1: repeats the lines up to END' },
+    { label: 'END', detail: 'ends a FOR' },
+  ];
+}
+
+function operandNames<V>(lead: string, machine: Machine<V>): Completion[] {
+  const name = lead.trim().split(/\s+/)[0]?.toUpperCase();
+  const def = machine.instructions.find(instruction => instruction.name === name);
+  const kind = def?.operands[lead.split(',').length - 1];
+  switch (kind?.kind) {
+    case undefined:
+      return [];
+    case 'fixed':
+      return [{ label: kind.register, detail: 'wired to the multiplier' }];
+    case 'load':
+    case 'store':
+      return machine.memory.flatMap(({ name: region, shape }) =>
+        indices(shape).map(index => ({ label: cellName(region, index), detail: 'DRAM' })),
+      );
+    default:
+      return machine.registers.map(label => ({ label, detail: 'register' }));
+  }
+}

@@ -1,0 +1,44 @@
+/** What an instruction's operand may be. `fixed` operands are the registers that the compute unit is wired to. */
+export type OperandKind =
+  | { readonly kind: 'source' }
+  | { readonly kind: 'target' }
+  | { readonly kind: 'fixed'; readonly register: string }
+  | { readonly kind: 'load' }
+  | { readonly kind: 'store' };
+
+/** An instruction of a machine. Each takes one cycle. */
+export interface InstructionDef<V> {
+  readonly name: string;
+  /** What the operands are called in the machine's table, in order. */
+  readonly signature: readonly string[];
+  readonly operands: readonly OperandKind[];
+  /** What it does, for people: `Rd = R0 × R1 + Ra`. */
+  readonly meaning: string;
+  /** The result, from the values of the operands that are read, in order. */
+  readonly apply: (values: readonly V[]) => V;
+}
+
+/** An array in DRAM. */
+export interface Region<V> {
+  readonly name: string;
+  readonly shape: readonly number[];
+  /** The value of a cell before the program runs; undefined for cells that only a program fills. */
+  readonly initial: (index: readonly number[]) => V | undefined;
+}
+
+/** A toy machine: DRAM, a register file, and a compute unit that works on registers alone. */
+export interface Machine<V> {
+  readonly name: string;
+  readonly registers: readonly string[];
+  readonly memory: readonly Region<V>[];
+  readonly instructions: readonly InstructionDef<V>[];
+  /** A value as text. */
+  readonly format: (value: V) => string;
+  /** What `n` stands for in a program, on machines whose arrays have a length. */
+  readonly n?: number;
+}
+
+/** A cell of DRAM, as programs write it. */
+export function cellName(region: string, index: readonly number[]): string {
+  return `${region}${index.map(i => `[${i}]`).join('')}`;
+}

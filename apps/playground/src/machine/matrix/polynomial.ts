@@ -1,0 +1,44 @@
+/**
+ * A sum of products of cells, as the matrix machine's registers hold it: how often each product occurs, by its factors in
+ * order. Symbols instead of numbers, so that a program is right for every matrix or for none.
+ */
+export type Polynomial = ReadonlyMap<string, number>;
+
+const factorsOf = (term: string): string[] => (term === '' ? [] : term.split('·'));
+
+export function symbol(name: string): Polynomial {
+  return new Map([[name, 1]]);
+}
+
+export function add(a: Polynomial, b: Polynomial): Polynomial {
+  const sum = new Map(a);
+  for (const [term, count] of b) sum.set(term, (sum.get(term) ?? 0) + count);
+  return sum;
+}
+
+export function multiply(a: Polynomial, b: Polynomial): Polynomial {
+  let product: Polynomial = new Map();
+  for (const [s, m] of a) {
+    for (const [t, n] of b) {
+      const term = [...factorsOf(s), ...factorsOf(t)].sort().join('·');
+      product = add(product, new Map([[term, m * n]]));
+    }
+  }
+  return product;
+}
+
+export function equal(a: Polynomial, b: Polynomial): boolean {
+  return a.size === b.size && [...a].every(([term, count]) => b.get(term) === count);
+}
+
+const subscripts = '₀₁₂₃₄₅₆₇₈₉';
+
+/** As people write it: `a₀₀b₀₀ + a₀₁b₁₀`. */
+export function formatPolynomial(p: Polynomial): string {
+  const pretty = (factor: string): string =>
+    factor.replace(/\d/g, digit => subscripts[Number(digit)] ?? digit);
+  return [...p]
+    .sort(([s], [t]) => (s < t ? -1 : 1))
+    .map(([term, count]) => `${count === 1 ? '' : count}${factorsOf(term).map(pretty).join('')}`)
+    .join(' + ');
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { completionsFor } from './completion.ts';
+import { matrixMachine } from './matrix/matrix-machine.ts';
+import { parseProgram } from './parse.ts';
+import { runProgram } from './run.ts';
+
+const machine = matrixMachine(3);
+const errorsOf = (source: string) => parseProgram(source, machine).errors;
+
+describe('a program that is wrong', () => {
+  it.each([
+    ['LAOD a[0][0], R0', 1, "there is no instruction 'LAOD'; did you mean LOAD?"],
+    ['LOAD a[0][0]', 6, 'LOAD src, Rd takes 2 operands, got 1'],
+    ['LOAD a[0][2], R0', 6, 'index 2 is outside 0 to 1'],
+    ['LOAD d[0][0], R0', 6, "there is no 'd' in DRAM, which holds a, b, c"],
+    ['LOAD a[0], R0', 6, "'a' has 2 indices, got 1"],
+    ['LOAD a[0][0], R3', 15, "there is no register 'R3'; this machine has R0, R1, R2"],
+    ['MAC_Z R1, R0, R2', 7, 'the multiplier reads R0 here, got R1: MAC_Z R0, R1, Rd'],
+    ['STORE a[0][0], c[0][0]', 7, "STORE works on registers; LOAD 'a[0][0]' into one first"],
+    ['END', 1, 'END without a FOR before it'],
+    ['FOR i = 0 TO 1', 1, 'FOR without an END after it'],
+    ['LOAD a[i][0], R0', 6, "'i' is no loop variable here"],
+  ])('%s: says what and where', (source, column, message) => {
+    expect(errorsOf(source)).toMatchObject([{ line: 1, column, message }]);
+  });
+
+  it('gives one error for each wrong line, with its number', () => {
+    expect(errorsOf('LOAD a00, R0\nNOPE\n\n; a comment\nLOAD').map(({ line }) => line)).toEqual([2, 5]);
+  });
+
+  it('stops where an empty register is read', () => {
+    const run = runProgram(parseProgram('LOAD a00, R0\nMAC_Z R0, R1, R2', machine), machine);
+    expect(run.steps).toHaveLength(1);
+    expect(run.error).toMatchObject({ line: 2, message: 'R1 is read before anything was put there' });
+  });
+});
+
+describe('a loop', () => {
+  it('repeats its lines and ends where it says', () => {
+    const run = runProgram(
+      parseProgram('for i = 0 to 1\n for j = 0 to 1\n  load a[i][j], r0\n end\nend', machine),
+      machine,
+    );
+    expect(run.steps.map(({ text }) => text)).toEqual([
+      'LOAD a[0][0], R0',
+      'LOAD a[0][1], R0',
+      'LOAD a[1][0], R0',
+      'LOAD a[1][1], R0',
+    ]);
+  });
+
+  it('that leaves the array stops the program', () => {
+    const run = runProgram(parseProgram('FOR i = 0 TO 5\nLOAD a[i][0], R0\nEND', machine), machine);
+    expect(run.error?.message).toBe('a[2][0] is outside the array');
+  });
+
+  it('without end is stopped', () => {
+    const run = runProgram(parseProgram('FOR i = 0 TO 99999\nLOAD a00, R0\nEND', machine), machine);
+    expect(run.error?.message).toBe('stopped after 10000 instructions');
+  });
+});
+
+describe('completion', () => {
+  it('offers instructions at the start of a line', () => {
+    const { options, replace } = completionsFor('  MA', machine);
+    expect(options.map(({ label }) => label)).toEqual(['MAC_Z', 'MAC']);
+    expect(replace).toBe(2);
+  });
+
+  it('offers what the operand may be', () => {
+    expect(completionsFor('LOAD b', machine).options).toHaveLength(4);
+    expect(completionsFor('LOAD a00, ', machine).options.map(({ label }) => label)).toEqual([
+      'R0',
+      'R1',
+      'R2',
+    ]);
+    expect(completionsFor('MAC R0, ', machine).options.map(({ label }) => label)).toEqual(['R1']);
+  });
+});

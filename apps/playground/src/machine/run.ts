@@ -1,0 +1,152 @@
+import { cellName, type InstructionDef, type Machine } from './machine.ts';
+import type { IndexExpr, LineError, Operand, Program, Statement } from './program.ts';
+
+/** Values of the registers and of DRAM, by name; what holds nothing yet is absent. */
+export interface MachineState<V> {
+  readonly registers: ReadonlyMap<string, V>;
+  readonly memory: ReadonlyMap<string, V>;
+}
+
+/** How many instructions of each kind have run. Every instruction is one cycle. */
+export interface Counts {
+  readonly loads: number;
+  readonly stores: number;
+  /** Everything that is neither: the compute unit's work. */
+  readonly computes: number;
+  readonly cycles: number;
+}
+
+/** One executed instruction, and the machine after it. */
+export interface Step<V> {
+  readonly line: number;
+  readonly text: string;
+  readonly reads: readonly string[];
+  readonly writes: string;
+  readonly state: MachineState<V>;
+  readonly counts: Counts;
+}
+
+/** A whole run. With an error, the steps are those before it. */
+export interface Run<V> {
+  readonly start: MachineState<V>;
+  readonly steps: readonly Step<V>[];
+  readonly error: LineError | null;
+}
+
+/** More steps than any exercise has; a program that needs more is stopped. */
+const maxSteps = 10_000;
+
+const none: Counts = { loads: 0, stores: 0, computes: 0, cycles: 0 };
+
+/** Runs a program without errors from the machine's initial state. It never throws: what goes wrong is the run's `error`. */
+export function runProgram<V>({ statements }: Program, machine: Machine<V>): Run<V> {
+  const start: MachineState<V> = { registers: new Map(), memory: initialMemory(machine) };
+  const steps: Step<V>[] = [];
+  const variables = new Map<string, number>(machine.n === undefined ? [] : [['n', machine.n]]);
+  const indexOf = ({ variable, add }: IndexExpr): number =>
+    add + (variable === null ? 0 : (variables.get(variable) ?? 0));
+  const fail = (line: number, message: string): LineError => ({ line, column: 1, length: 1, message });
+
+  const execute = (statement: Statement): LineError | null => {
+    if (statement.kind === 'loop') {
+      const last = indexOf(statement.to);
+      for (let i = indexOf(statement.from); i <= last; i++) {
+        variables.set(statement.variable, i);
+        const error = executeAll(statement.body);
+        if (error) return error;
+      }
+      return null;
+    }
+    const { line } = statement;
+    if (steps.length >= maxSteps) return fail(line, `stopped after ${maxSteps} instructions`);
+    const def = machine.instructions.find(({ name }) => name === statement.name);
+    if (!def) return fail(line, `there is no instruction '${statement.name}'`);
+    const places = statement.operands.map(operand => placeOf(operand, indexOf));
+    const outside = places.find((place, n) => isCell(statement.operands[n]) && !isInside(machine, place));
+    if (outside !== undefined) return fail(line, `${outside} is outside the array`);
+    const before = steps.at(-1) ?? { state: start, counts: none };
+    const outcome = step(def, places, before.state);
+    if ('empty' in outcome) return fail(line, `${outcome.empty} is read before anything was put there`);
+    const text = `${def.name} ${places.join(', ')}`;
+    steps.push({ line, text, ...outcome, counts: counted(before.counts, def) });
+    return null;
+  };
+  const executeAll = (all: readonly Statement[]): LineError | null => {
+    for (const statement of all) {
+      const error = execute(statement);
+      if (error) return error;
+    }
+    return null;
+  };
+
+  const error = executeAll(statements);
+  return { start, steps, error };
+}
+
+function initialMemory<V>({ memory }: Machine<V>): Map<string, V> {
+  const cells = new Map<string, V>();
+  for (const { name, shape, initial } of memory) {
+    for (const index of indices(shape)) {
+      const value = initial(index);
+      if (value !== undefined) cells.set(cellName(name, index), value);
+    }
+  }
+  return cells;
+}
+
+/** Every index of an array, in row-major order. */
+export function indices(shape: readonly number[]): number[][] {
+  return shape.reduce<number[][]>(
+    (all, extent) => all.flatMap(lead => Array.from({ length: extent }, (_, i) => [...lead, i])),
+    [[]],
+  );
+}
+
+const isCell = (operand: Operand | undefined): boolean => operand?.kind === 'cell';
+
+function placeOf(operand: Operand, indexOf: (index: IndexExpr) => number): string {
+  return operand.kind === 'register' ? operand.name : cellName(operand.region, operand.index.map(indexOf));
+}
+
+function isInside<V>({ memory }: Machine<V>, place: string): boolean {
+  return memory.some(({ name, shape }) => indices(shape).some(index => cellName(name, index) === place));
+}
+
+/** Executes one instruction; says which place was empty if one was. */
+function step<V>(
+  def: InstructionDef<V>,
+  places: readonly string[],
+  { registers, memory }: MachineState<V>,
+): { reads: string[]; writes: string; state: MachineState<V> } | { empty: string } {
+  const reads: string[] = [];
+  const values: V[] = [];
+  let writes = '';
+  let toMemory = false;
+  for (const [n, { kind }] of def.operands.entries()) {
+    const place = places[n] ?? '';
+    if (kind === 'target' || kind === 'store') {
+      writes = place;
+      toMemory = kind === 'store';
+      continue;
+    }
+    const value = (kind === 'load' ? memory : registers).get(place);
+    if (value === undefined) return { empty: place };
+    reads.push(place);
+    values.push(value);
+  }
+  const result = def.apply(values);
+  const put = (cells: ReadonlyMap<string, V>): Map<string, V> => new Map(cells).set(writes, result);
+  const state = toMemory ? { registers, memory: put(memory) } : { registers: put(registers), memory };
+  return { reads, writes, state };
+}
+
+function counted<V>(before: Counts, { operands }: InstructionDef<V>): Counts {
+  const loads = operands.some(({ kind }) => kind === 'load') ? 1 : 0;
+  const stores = operands.some(({ kind }) => kind === 'store') ? 1 : 0;
+  return {
+    loads: before.loads + loads,
+    stores: before.stores + stores,
+    computes: before.computes + 1 - loads - stores,
+    cycles: before.cycles + 1,
+  };
+}

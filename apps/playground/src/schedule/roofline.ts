@@ -1,0 +1,32 @@
+import type { Traffic } from './loop-order.ts';
+
+/** A device, in numbers that its data sheet gives. */
+export interface Device {
+  readonly name: string;
+  /** TFLOP/s of matrix arithmetic. */
+  readonly peak: number;
+  /** GB/s of main memory. */
+  readonly bandwidth: number;
+}
+
+/** Floating-point operations of n × n visits of tiles of `tile` rows with head size d: two matrix products each. */
+export function flops(n: number, tile: number, d: number): number {
+  return n * n * 4 * tile * tile * d;
+}
+
+/** Bytes of a schedule: tiles of q and o are tile × d elements, one of k and v together twice that. */
+export function bytesMoved(traffic: Traffic, tile: number, d: number, bytesPerElement: number): number {
+  const { loadsQ, loadsKv, loadsO, storesO } = traffic;
+  return (loadsQ + 2 * loadsKv + loadsO + storesO) * tile * d * bytesPerElement;
+}
+
+/** Arithmetic intensity (FLOP per byte) and what a device reaches at it: TFLOP/s, limited by memory or by arithmetic. */
+export function roofline(
+  intensity: number,
+  { peak, bandwidth }: Device,
+): { readonly reached: number; readonly limit: 'memory' | 'arithmetic' } {
+  const fromMemory = (intensity * bandwidth) / 1000;
+  return fromMemory < peak
+    ? { reached: fromMemory, limit: 'memory' }
+    : { reached: peak, limit: 'arithmetic' };
+}

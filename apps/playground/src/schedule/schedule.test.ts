@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { totalTraffic, visits } from './loop-order.ts';
+import { bytesMoved, flops, roofline } from './roofline.ts';
+
+describe('loop orders', () => {
+  it.each([1, 2, 5, 8])('have the known traffic for n = %i', n => {
+    expect(totalTraffic('inner-product', n)).toEqual({ loadsQ: n, loadsKv: n * n, loadsO: n, storesO: n });
+    expect(totalTraffic('outer-product', n)).toEqual({
+      loadsQ: n * n,
+      loadsKv: n,
+      loadsO: n * n,
+      storesO: n * n,
+    });
+  });
+
+  it('save n − 1 stores for each output that stays in fast memory', () => {
+    const n = 6;
+    for (let slots = 0; slots < n; slots++) {
+      const saved =
+        totalTraffic('outer-product', n, slots).storesO - totalTraffic('outer-product', n, slots + 1).storesO;
+      expect(saved).toBe(n - 1);
+    }
+    expect(totalTraffic('outer-product', n, n).storesO).toBe(totalTraffic('inner-product', n).storesO);
+  });
+
+  it('visit every pair of tiles once', () => {
+    for (const order of ['inner-product', 'outer-product'] as const) {
+      expect(new Set(visits(order, 4).map(({ i, j }) => `${i},${j}`)).size).toBe(16);
+    }
+  });
+});
+
+describe('the roofline', () => {
+  const device = { name: 'example', peak: 100, bandwidth: 1000 };
+
+  it('is limited by memory below the ridge and by arithmetic above', () => {
+    expect(roofline(50, device)).toEqual({ reached: 50, limit: 'memory' });
+    expect(roofline(200, device)).toEqual({ reached: 100, limit: 'arithmetic' });
+  });
+
+  it('moves right when tiles grow: fewer bytes for the same work', () => {
+    const intensity = (tile: number): number => {
+      const n = 1024 / tile;
+      return flops(n, tile, 64) / bytesMoved(totalTraffic('inner-product', n), tile, 64, 2);
+    };
+    expect(intensity(64)).toBeGreaterThan(1.9 * intensity(32));
+  });
+});
