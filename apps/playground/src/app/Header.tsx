@@ -1,0 +1,43 @@
+import { chapters } from './chapters.ts';
+import { ThemeToggle } from './ThemeToggle.tsx';
+
+/** Name, chapters and theme, always in reach. */
+export function Header({ current }: { readonly current: string | null }) {
+  return (
+    <header className="site-head">
+      <a className="brand" href="#/">
+        <svg viewBox="0 0 20 20" aria-hidden="true">
+          {[0, 1, 2].flatMap(row =>
+            [0, 1, 2]
+              .filter(col => col <= row)
+              .map(col => (
+                <rect
+                  key={`${row}${col}`}
+                  x={col * 7}
+                  y={row * 7}
+                  width="5.5"
+                  height="5.5"
+                  rx="1.2"
+                  opacity={1 - 0.25 * (row - col)}
+                />
+              )),
+          )}
+        </svg>
+        Tilewise
+      </a>
+      <nav className="chapters" aria-label="Chapters">
+        <ol>
+          {chapters.map(({ id, title }, n) => (
+            <li key={id}>
+              <a href={`#/${id}`} aria-current={id === current ? 'page' : undefined}>
+                <span className="number">{n + 1}</span>
+                {title}
+              </a>
+            </li>
+          ))}
+        </ol>
+      </nav>
+      <ThemeToggle />
+    </header>
+  );
+}

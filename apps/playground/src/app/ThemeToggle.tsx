@@ -1,0 +1,32 @@
+import { useState } from 'react';
+
+type Theme = 'light' | 'dark';
+
+function currentTheme(): Theme {
+  const chosen = document.documentElement.dataset.theme;
+  if (chosen === 'light' || chosen === 'dark') return chosen;
+  return window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+}
+
+/** Switches between light and dark; without a choice, the system's is used. */
+export function ThemeToggle() {
+  const [theme, setTheme] = useState(currentTheme);
+  const other: Theme = theme === 'dark' ? 'light' : 'dark';
+  const change = (): void => {
+    document.documentElement.dataset.theme = other;
+    try {
+      localStorage.setItem('theme', other);
+    } catch {
+      // Without storage the choice lasts as long as the page.
+    }
+    setTheme(other);
+  };
+  return (
+    <button type="button" className="theme" onClick={change} aria-label={`Use the ${other} theme`}>
+      <svg viewBox="0 0 20 20" aria-hidden="true">
+        <circle cx="10" cy="10" r="7.5" fill="none" stroke="currentColor" strokeWidth="1.6" />
+        <path d="M10 2.5a7.5 7.5 0 0 1 0 15z" fill="currentColor" />
+      </svg>
+    </button>
+  );
+}

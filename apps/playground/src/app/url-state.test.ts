@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest';
+import { parsePlace, placeHash } from './url-state.ts';
+
+describe('places in the URL', () => {
+  it('are read back as they were written', () => {
+    const place = { chapter: 'machine', state: { program: 'LOAD a[0][0], R0\n; ü & #?', registers: '3' } };
+    expect(parsePlace(placeHash(place))).toEqual(place);
+  });
+
+  it('are the start without a hash', () => {
+    expect(parsePlace('')).toEqual({ chapter: '', state: {} });
+  });
+});

@@ -1,0 +1,104 @@
+import { cellName, type Machine } from '../../machine/machine.ts';
+import { indices, type MachineState, type Step } from '../../machine/run.ts';
+import './machine.css';
+
+interface MachineViewProps<V> {
+  readonly machine: Machine<V>;
+  readonly state: MachineState<V>;
+  /** What was just executed: the cells and registers that it read and wrote are lit. */
+  readonly step: Step<V> | null;
+}
+
+/** The machine as it stands: DRAM on the left, registers in the middle, the compute unit on the right. */
+export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
+  const light = (place: string): 'write' | 'read' | undefined => {
+    if (step?.writes === place) return 'write';
+    return step?.reads.includes(place) ? 'read' : undefined;
+  };
+  const show = (value: V | undefined): string => (value === undefined ? '' : machine.format(value));
+  const opcode = step?.text.split(' ')[0];
+  const computes = opcode !== undefined && opcode !== 'LOAD' && opcode !== 'STORE';
+  return (
+    <section className="machine" aria-label={machine.name}>
+      <section className="dram" aria-label="DRAM">
+        <h3>DRAM</h3>
+        <div className="regions">
+          {machine.memory.map(({ name, shape }) => (
+            <table key={name} className="region" style={{ '--columns': shape.at(-1) } as React.CSSProperties}>
+              <caption>{name.length === 1 ? name.toUpperCase() : name}</caption>
+              <tbody>
+                {rows(shape).map(row => (
+                  <tr key={row.map(String).join(' ')}>
+                    {row.map(index => {
+                      const place = cellName(name, index);
+                      const value = show(state.memory.get(place));
+                      return (
+                        <td key={place} data-lit={light(place)} title={`${place}${value && `: ${value}`}`}>
+                          <span className="value">{value || <span className="empty">{place}</span>}</span>
+                        </td>
+                      );
+                    })}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          ))}
+        </div>
+      </section>
+      <Bus
+        label="LOAD · STORE"
+        active={opcode === 'LOAD' || opcode === 'STORE'}
+        towards={opcode === 'STORE' ? 'left' : 'right'}
+      />
+      <section className="registers" aria-label="Registers">
+        <h3>Registers</h3>
+        <dl>
+          {machine.registers.map(register => (
+            <div key={register} data-lit={light(register)}>
+              <dt>{register}</dt>
+              <dd>{show(state.registers.get(register)) || <span className="empty">empty</span>}</dd>
+            </div>
+          ))}
+        </dl>
+      </section>
+      <Bus label="" active={computes} towards="both" />
+      <section className="unit" data-active={computes} aria-label="Compute unit">
+        <h3>Compute</h3>
+        <p className="mono">{computes ? opcode : 'idle'}</p>
+        <p className="meaning">
+          {machine.instructions.find(({ name }) => computes && name === opcode)?.meaning ?? ' '}
+        </p>
+      </section>
+      <p className="visually-hidden" role="status">
+        {step
+          ? `${step.text}. ${step.writes} is now ${show(state.registers.get(step.writes) ?? state.memory.get(step.writes))}`
+          : 'Nothing has been executed.'}
+      </p>
+    </section>
+  );
+}
+
+/** The indices of an array as rows: a vector is one row. */
+function rows(shape: readonly number[]): number[][][] {
+  const columns = shape.at(-1) ?? 1;
+  const all = indices(shape);
+  return Array.from({ length: all.length / columns }, (_, r) => all.slice(r * columns, (r + 1) * columns));
+}
+
+function Bus(props: {
+  readonly label: string;
+  readonly active: boolean;
+  readonly towards: 'left' | 'right' | 'both';
+}) {
+  const { label, active, towards } = props;
+  return (
+    <div className="bus" data-active={active} data-towards={towards} aria-hidden="true">
+      <span>{label}</span>
+      <svg viewBox="0 0 48 12">
+        <path d="M6 6h36" />
+        {towards !== 'right' && <path d="M10 2 6 6l4 4" />}
+        {towards !== 'left' && <path d="m38 2 4 4-4 4" />}
+      </svg>
+    </div>
+  );
+}

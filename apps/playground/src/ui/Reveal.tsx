@@ -1,0 +1,11 @@
+import type { ReactNode } from 'react';
+
+/** What is shown only to those who ask for it. */
+export function Reveal({ summary, children }: { readonly summary: string; readonly children: ReactNode }) {
+  return (
+    <details className="reveal">
+      <summary>{summary}</summary>
+      <div>{children}</div>
+    </details>
+  );
+}

@@ -1,0 +1,17 @@
+/** Counters, each with its name. */
+export function Stats({
+  items,
+}: {
+  readonly items: readonly (readonly [label: string, value: string | number])[];
+}) {
+  return (
+    <dl className="stats">
+      {items.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
