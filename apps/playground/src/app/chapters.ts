@@ -34,4 +34,16 @@ export const chapters: readonly Chapter[] = [
     blurb: 'Which loop is outside decides what travels: FlashAttention-1 against -2.',
     load: () => import('../chapters/loops/LoopsChapter.tsx'),
   },
+  {
+    id: 'backward',
+    title: 'Backward',
+    blurb: 'Gradients without the big matrices: one number per row brings everything back.',
+    load: () => import('../chapters/backward/BackwardChapter.tsx'),
+  },
+  {
+    id: 'dropout',
+    title: 'Dropout',
+    blurb: 'Random bits that are computed twice instead of stored once.',
+    load: () => import('../chapters/dropout/DropoutChapter.tsx'),
+  },
 ];

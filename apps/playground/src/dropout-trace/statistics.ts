@@ -1,0 +1,30 @@
+/** What a mask looks like in numbers. */
+export interface MaskStatistics {
+  readonly kept: number;
+  readonly total: number;
+  /** How far the kept share is from what p says, in standard deviations of that many independent draws. */
+  readonly deviation: number;
+  /** Correlation of neighbours in a row, about 0 for independent draws. */
+  readonly correlation: number;
+}
+
+/** Statistics of a mask (rows × columns, 1 = kept) drawn with probability `p` to drop. */
+export function maskStatistics(mask: Uint8Array, columns: number, p: number): MaskStatistics {
+  const total = mask.length;
+  const kept = mask.reduce((sum, bit) => sum + bit, 0);
+  const mean = kept / total;
+  let products = 0;
+  let pairs = 0;
+  for (let at = 0; at + 1 < total; at++) {
+    if ((at + 1) % columns === 0) continue;
+    products += ((mask[at] ?? 0) - mean) * ((mask[at + 1] ?? 0) - mean);
+    pairs++;
+  }
+  const variance = mean * (1 - mean);
+  return {
+    kept,
+    total,
+    deviation: p === 0 ? 0 : (kept - total * (1 - p)) / Math.sqrt(total * p * (1 - p)),
+    correlation: variance === 0 || pairs === 0 ? 0 : products / pairs / variance,
+  };
+}
