@@ -46,4 +46,10 @@ export const chapters: readonly Chapter[] = [
     blurb: 'Random bits that are computed twice instead of stored once.',
     load: () => import('../chapters/dropout/DropoutChapter.tsx'),
   },
+  {
+    id: 'lab',
+    title: 'Attention lab',
+    blurb: 'What masks do to scores, probabilities and gradients.',
+    load: () => import('../chapters/lab/LabChapter.tsx'),
+  },
 ];
