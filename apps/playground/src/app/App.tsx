@@ -24,9 +24,9 @@ export function App() {
 
   return (
     <>
-      <a className="skip" href="#main" onClick={event => skipTo(event, 'main')}>
+      <button type="button" className="skip" onClick={() => document.getElementById('main')?.focus()}>
         Skip to the content
-      </a>
+      </button>
       <Header current={chapter?.id ?? null} />
       <main id="main" tabIndex={-1}>
         {Page && chapter ? (
@@ -59,10 +59,4 @@ export function App() {
       </main>
     </>
   );
-}
-
-/** Moves the focus without changing the hash, which holds the visitor's place. */
-function skipTo(event: { preventDefault(): void }, id: string): void {
-  event.preventDefault();
-  document.getElementById(id)?.focus();
 }

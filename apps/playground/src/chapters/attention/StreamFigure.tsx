@@ -7,6 +7,7 @@ import { example } from './example.ts';
 import './attention.css';
 
 const { x, v } = example;
+const keys = x.map((score, j) => ({ score, j }));
 const width = 640;
 const height = 190;
 const slot = width / x.length;
@@ -52,7 +53,7 @@ export function StreamFigure({
           />
         )}
         <line className="axis" x1="0" x2={width} y1={yOf(0)} y2={yOf(0)} />
-        {x.map((score, j) => {
+        {keys.map(({ score, j }) => {
           const seen = j < (step?.end ?? 0);
           return (
             <rect

@@ -33,16 +33,17 @@ export default function DropoutChapter() {
   const p = percent / 100;
   const numbers = { seed: unsigned(seed), offset: unsigned(offset) };
   const valid = numbers.seed !== null && numbers.offset !== null;
-  const source = { p, seed: numbers.seed ?? 0n, offset: numbers.offset ?? 0n };
-  const key = `${source.seed} ${source.offset} ${p}`;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says all that the masks depend on
+  const words = { seed: numbers.seed ?? 0n, offset: numbers.offset ?? 0n };
   const masks = useMemo(
-    () => schemes.map(({ name }) => dropoutMask({ shape: [1, 1, size, size], scheme: name, ...source })),
-    [key],
+    () =>
+      schemes.map(({ name }) =>
+        dropoutMask({ shape: [1, 1, size, size], scheme: name, p, seed: words.seed, offset: words.offset }),
+      ),
+    [p, words.seed, words.offset],
   );
   const chosen = schemes.find(({ name }) => name === scheme) ?? schemes[0];
   if (!chosen) return null;
-  const trace = traceElement({ scheme: chosen.name, ...source, ...shape, b: 0, h: 0, i, j });
+  const trace = traceElement({ scheme: chosen.name, p, ...words, ...shape, b: 0, h: 0, i, j });
   return (
     <div className="stack">
       <div className="prose">

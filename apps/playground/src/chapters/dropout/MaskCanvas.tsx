@@ -51,7 +51,7 @@ export function MaskCanvas(props: {
         onChoose(Math.max(0, Math.min(rows - 1, i)), Math.max(0, Math.min(columns - 1, j)));
       }}
     >
-      <canvas ref={canvas} width={columns} height={rows} aria-hidden="true" />
+      <canvas ref={canvas} width={columns} height={rows} />
       <span
         className="mask-cursor"
         style={{

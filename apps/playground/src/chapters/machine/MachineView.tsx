@@ -94,7 +94,7 @@ function Bus(props: {
   return (
     <div className="bus" data-active={active} data-towards={towards} aria-hidden="true">
       <span>{label}</span>
-      <svg viewBox="0 0 48 12">
+      <svg viewBox="0 0 48 12" aria-hidden="true">
         <path d="M6 6h36" />
         {towards !== 'right' && <path d="M10 2 6 6l4 4" />}
         {towards !== 'left' && <path d="m38 2 4 4-4 4" />}

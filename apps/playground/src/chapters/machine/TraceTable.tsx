@@ -10,6 +10,7 @@ export function TraceTable<V>(props: {
   readonly onSeek: (at: number) => void;
 }) {
   const { machine, run, at, onSeek } = props;
+  const rows = run.steps.slice(0, at).map((step, n) => ({ ...step, n }));
   return (
     <ScrollRegion className="trace" label="Trace">
       <table>
@@ -25,7 +26,7 @@ export function TraceTable<V>(props: {
           </tr>
         </thead>
         <tbody>
-          {run.steps.slice(0, at).map(({ text, writes, state }, n) => (
+          {rows.map(({ n, text, writes, state }) => (
             <tr key={n} data-current={n === at - 1}>
               <td>
                 <button type="button" className="step-link" onClick={() => onSeek(n + 1)}>
