@@ -237,14 +237,26 @@ describe('a wrong call', () => {
     expect(errors[0]).toContain('Usage: pnpm conformance <suite>');
   });
 
-  test.each(suites.map(({ name }) => name))('%s names a folder that is not there', async name => {
+  const ofVectors = suites.filter(({ options }) => 'vectors' in options).map(({ name }) => name);
+
+  test.each(ofVectors)('%s names a folder that is not there', async name => {
     const missing = join(newFolder(), 'missing');
     const { code, lines, errors } = await run(name, '--vectors', missing, '--json');
     expect({ code, lines }).toEqual({ code: 2, lines: [] });
     expect(errors).toEqual([`--vectors: there is no folder ${missing}.`]);
   });
 
-  test.each(suites.map(({ name }) => name))('%s names a folder without data', async name => {
+  test('a suite of cases names its file that is not there', async () => {
+    const missing = join(newFolder(), 'missing.json');
+    for (const name of ['cudnn', 'onednn', 'pytorch']) {
+      const more = name === 'onednn' ? ['--graphs', newFolder()] : [];
+      const { code, errors } = await run(name, '--cases', missing, ...more);
+      expect(code, name).toBe(2);
+      expect(errors[0], name).toContain(missing);
+    }
+  });
+
+  test.each(ofVectors)('%s names a folder without data', async name => {
     const { code, errors } = await run(name, '--vectors', newFolder());
     expect(code).toBe(2);
     expect(errors[0]).toMatch(/^--vectors: there is no (case|JSON file) in /);
