@@ -24,8 +24,22 @@ test('a page that only runs forward carries no backward kernels', async () => {
   }
 });
 
-test('a context alone carries no kernels', async () => {
-  expect(await bundleOf('createContext')).not.toContain('@compute');
+test('a context alone carries no kernels but the one that gathers tensors', async () => {
+  const code = await bundleOf('createContext');
+  expect(code).toContain('source_base');
+  expect(code).not.toMatch(/score4|attention (forward|rows|dq)/);
+});
+
+test('kernels alone carry nothing that makes plans', async () => {
+  const made = /beginComputePass|createComputePipeline|pushErrorScope/;
+  expect(await bundleOf('sdpa', 'sdpaBackward', 'planSdpa')).not.toMatch(made);
+  expect(await bundleOf('createContext')).toMatch(made);
+});
+
+test('calls without 8-bit arithmetic carry none of it', async () => {
+  const fp8 = /attention (dequantise|rounded values|amax clear)|block_rounded|fp8_base/;
+  expect(await bundleOf('createContext', 'sdpa', 'sdpaBackward', 'sdpaVjp')).not.toMatch(fp8);
+  expect(await bundleOf('planSdpa')).toMatch(fp8);
 });
 
 test('everything eager stays below 48 KB gzipped', async () => {

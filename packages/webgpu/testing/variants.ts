@@ -9,7 +9,8 @@ import {
   type SdpaOptions,
   Tensor,
 } from '@tilewise/core';
-import { add, exprTools, ge, load, maskMod, mod, mul, scoreMod, tanh } from '@tilewise/core/expr';
+import { add, ge, load, maskMod, mod, mul, scoreMod, tanh } from '@tilewise/core/expr';
+import { allTools } from '../src/attention/all-tools.ts';
 import { backwardKernels, forwardKernels } from '../src/attention/kernels.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../src/index.ts';
 import type { AttentionCall } from './attention-call.ts';
@@ -172,8 +173,8 @@ export function kernelsOf(
   const problem = problemOf(variant, more);
   const { q, k, v } = problem.forward;
   return [
-    ...forwardKernels(problem.forward, capabilities, new Set(), exprTools),
-    ...backwardKernels(problem, { dq: q, dk: k, dv: v }, capabilities, new Set(), exprTools),
+    ...forwardKernels(problem.forward, capabilities, new Set(), allTools),
+    ...backwardKernels(problem, { dq: q, dk: k, dv: v }, capabilities, new Set(), allTools),
   ];
 }
 

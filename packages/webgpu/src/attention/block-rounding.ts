@@ -1,4 +1,4 @@
-import type { Mxfp8DType } from '@tilewise/core';
+import type { AttentionProblem, Mxfp8DType } from '@tilewise/core';
 import type { ShaderPart } from '../kernel/shader-part.ts';
 import { storageFormat } from '../wgsl/storage-format.ts';
 import { repeat, type Tile, tileCols, tileRows } from './tile.ts';
@@ -7,10 +7,12 @@ import { repeat, type Tile, tileCols, tileRows } from './tile.ts';
 const topExponent: Readonly<Record<Mxfp8DType, number>> = { f8e4m3: 8, f8e5m2: 15 };
 
 /**
- * `block_rounded(x, amax)`: x rounded to MXFP8 and back, where each component is of a block with its largest magnitude. The
+ * `block_rounded(x, amax)`: x rounded to the MXFP8 of a dequantised problem and back, where each component is of a block with its largest magnitude. The
  * scale is core's `blockScaleCode`: a significand above 1.75 carries into the exponent.
  */
-export function blockRoundingPart(dtype: Mxfp8DType): ShaderPart {
+export function blockRoundingPart({ fp8 }: AttentionProblem): ShaderPart {
+  if (fp8?.kind !== 'dequantised') return {};
+  const { dtype } = fp8;
   const { round4, requires } = storageFormat(dtype);
   if (!round4) throw new TypeError(`no block scales with ${dtype}`);
   const top = topExponent[dtype];

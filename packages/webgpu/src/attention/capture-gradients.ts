@@ -94,7 +94,8 @@ const names = 'score, b, h, q, kv';
  * are its own. The tables are summed in a second kernel, one for each tensor.
  */
 export function captureGradientKernels(problem: BackwardProblem, config: TileConfig): KernelSpec[] {
-  const { tile, tools } = config;
+  const { tile } = config;
+  const tools = config.tools.expr;
   const { forward } = problem;
   const { scoreMod, B, Hq, Sq } = forward;
   if (!scoreMod || !tools) return [];

@@ -1,8 +1,9 @@
 import type { Engine, Tensor } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
+import { allTools } from './all-tools.ts';
 import { checkSupport } from './plan-backward.ts';
-import { sdpa, sdpaBackward } from './sdpa.ts';
+import { backwardWith, forwardWith } from './sdpa.ts';
 
 /** A context as an engine. The promises of `sdpa` resolve as soon as the work is enqueued. */
 export function webgpuEngine(ctx: GpuContext): Engine<GpuTensor> {
@@ -14,7 +15,7 @@ export function webgpuEngine(ctx: GpuContext): Engine<GpuTensor> {
     upload: (tensor: Tensor) => ctx.upload(tensor),
     download: tensor => ctx.download(tensor),
     release: tensor => ctx.release(tensor),
-    sdpa: async (q, k, v, options) => sdpa(ctx, q, k, v, options),
-    sdpaBackward: async (inputs, options) => sdpaBackward(ctx, inputs, options),
+    sdpa: async (q, k, v, options) => forwardWith(() => allTools, ctx, { q, k, v }, options),
+    sdpaBackward: async (inputs, options) => backwardWith(() => allTools, ctx, inputs, options),
   };
 }

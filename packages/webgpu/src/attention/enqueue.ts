@@ -2,9 +2,9 @@ import type { DropoutDesc, Fp8Scalars, HostArray } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
 import type { ResultDesc } from '../kernel/eager-call.ts';
-import { fp8List } from './fp8-list.ts';
 import type { Plan } from './plan.ts';
 import { captureTensor } from './score/captures.ts';
+import type { KernelTools } from './tools.ts';
 
 /** One eager call of attention: the plan of a problem, and the tensors that it runs on. */
 export interface AttentionCall {
@@ -13,6 +13,7 @@ export interface AttentionCall {
   readonly operands: object & { readonly fp8?: Fp8Scalars<GpuTensor | HostArray> };
   readonly results: Readonly<Record<string, ResultDesc>>;
   readonly dropout: DropoutDesc | null;
+  readonly tools: KernelTools;
   readonly plan: (unaligned: readonly string[]) => Plan;
 }
 
@@ -26,7 +27,7 @@ const inLine: ReadonlySet<string> = new Set([
 /** Runs a call with its operands by the names that plans bind. */
 export function enqueue(
   ctx: GpuContext,
-  { key, operands: { fp8, ...others }, results, dropout, plan }: AttentionCall,
+  { key, operands: { fp8, ...others }, results, dropout, tools, plan }: AttentionCall,
 ): Record<string, GpuTensor> {
   const operands = Object.entries(others as object).flatMap(([name, value]) =>
     name === 'captures'
@@ -40,7 +41,7 @@ export function enqueue(
     operands,
     inLine,
     results,
-    list: fp8List(ctx, fp8),
+    list: tools.fp8?.list(ctx, fp8) ?? null,
     options: dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : {},
     plan,
   });

@@ -3,7 +3,8 @@ import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
 import type { ShaderPart } from '../kernel/shader-part.ts';
 import { dropoutPart } from './dropout.ts';
 import type { ForwardShape } from './forward-shape.ts';
-import { type Fp8Kernel, forwardAmaxes, fp8Kernel } from './fp8.ts';
+import { forwardAmaxes } from './fp8-amaxes.ts';
+import { type Fp8Kernel, fp8Kernel } from './fp8-kernel.ts';
 import { readOperand, writeOperand } from './operand.ts';
 import { partialsPart } from './partials.ts';
 import { type QueryRows, queryRows } from './query-rows.ts';
@@ -48,14 +49,18 @@ export function forwardKernel(
   const rows = queryRows(heads, tile);
   const cols = tileCols(tile);
   const tiles = Math.ceil((Sq * heads) / tileRows(tile));
-  const score = scorePart(problem, { tile: heads === 1 ? tile : null, slope: 'none', tools: config.tools });
+  const score = scorePart(problem, {
+    tile: heads === 1 ? tile : null,
+    slope: 'none',
+    tools: config.tools.expr,
+  });
   const hasValues = problem.fp8?.kind !== 'scaled';
   const dropout = hasValues ? dropoutPart(problem) : null;
   const { q, k, v } = tileOperands(problem);
   const perLane = hasValues ? vectorsPerLane(Dv, tile) : 0;
   const fp8 = hasValues
-    ? fp8Kernel(problem, ['weight', 'o'], forwardAmaxes(problem))
-    : fp8Kernel(problem, ['product']);
+    ? fp8Kernel(config.tools.fp8, problem, ['weight', 'o'], forwardAmaxes(problem))
+    : fp8Kernel(config.tools.fp8, problem, ['product']);
   const finish =
     parts === 1 ? wholeResult(problem, tile, rows, config, fp8) : partialResult(problem, tile, parts);
 

@@ -10,7 +10,7 @@ import { bufferUsage } from '../device/constants.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
 import type { CallList } from '../kernel/eager-call.ts';
-import { type AmaxName, amaxNames, amaxPlace, fp8ListLength } from './fp8.ts';
+import { type AmaxName, amaxNames, amaxPlace, fp8ListLength } from './fp8-amaxes.ts';
 
 /**
  * The list `fp8` of a call, filled with its scalars, from which largest values go to the results of their names. Without

@@ -4,13 +4,14 @@ import { errorOf } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
 import { type AttentionCall, normal } from '../../testing/attention-call.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
-import { type GpuTensor, sdpa, sdpaBackward } from '../index.ts';
+import { fp8 as withKernels } from '../fp8/index.ts';
+import { type GpuTensor, sdpa, sdpaBackward, sdpaVjp, webgpuEngine } from '../index.ts';
 
-const fp8 = {
+const fp8 = withKernels({
   ...{ descaleQ: 0.5, descaleK: 1.5, descaleV: 0.75, descaleO: 1 / 3, descaleDO: 1.25 },
   ...{ scaleS: 200, descaleS: 1 / 200, scaleDP: 20, descaleDP: 1 / 20 },
   ...{ scaleO: 3, scaleDQ: 0.5, scaleDK: 2, scaleDV: 5 },
-};
+});
 const outputs = { amaxS: true, amaxO: true, amaxDQ: true, amaxDK: true, amaxDV: true, amaxDP: true };
 
 /** What runs on each: kernels depend on the first two, so they are few. */
@@ -120,7 +121,7 @@ test('a scalar in a buffer that cannot be copied from is refused by its name', a
   const q = ctx.upload(normal([1, 1, 4, 8], 1, 'f8e4m3'));
   const buffer = ctx.device.createBuffer({ size: 16, usage: 0x80 }); // STORAGE
   const descaleV = ctx.wrap(buffer, { dtype: 'f32', shape: [1] });
-  expect(() => sdpa(ctx, q, q, q, { fp8: { descaleV } })).toThrow(
+  expect(() => sdpa(ctx, q, q, q, { fp8: withKernels({ descaleV }) })).toThrow(
     'fp8.descaleV must be in a buffer with the usage COPY_SRC',
   );
   buffer.destroy();
@@ -147,4 +148,17 @@ test('paged keys and values compose with FP8', async () => {
   const [gq, gk, gv] = [q, pagedK.container, pagedV.container].map(t => ctx.upload(t));
   const { o } = sdpa(ctx, gq, gk, gv, { ...options, ...tables });
   expectAgreement(await ctx.download(o), exactSdpa(q, k, v, options).o, 'o', largest(v) / 8);
+});
+
+test('a plain option, which brings no kernels, is refused by eager calls and taken by an engine', async () => {
+  const ctx = await sharedContext();
+  const { q, k, v } = calls['f8e4m3, two tiles, heads shared'];
+  const [gq, gk, gv] = [q, k, v].map(t => ctx.upload(t));
+  const plain = { fp8: { descaleQ: 0.5 } };
+  const rule = "fp8 must be made by fp8() of '@tilewise/webgpu/fp8'";
+  expect(() => sdpa(ctx, gq, gk, gv, plain)).toThrow(rule);
+  expect(() => sdpaVjp(ctx, gq, gk, gv, plain)).toThrow(rule);
+  const { o } = await webgpuEngine(ctx).sdpa(gq, gk, gv, plain);
+  const brought = sdpa(ctx, gq, gk, gv, { fp8: withKernels(plain.fp8) });
+  expect((await ctx.download(o)).data).toEqual((await ctx.download(brought.o)).data);
 });

@@ -1,25 +1,9 @@
-import {
-  type AttentionProblem,
-  type BackwardAmaxName,
-  type BackwardProblem,
-  type ForwardAmaxName,
-  type Fp8ScalarName,
-  fp8ScalarNames,
-} from '@tilewise/core';
+import { type AttentionProblem, type Fp8ScalarName, fp8ScalarNames } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
-import { readElement, type ShaderPart } from '../kernel/shader-part.ts';
+import { readElement } from '../kernel/shader-part.ts';
 import { storageFormat } from '../wgsl/storage-format.ts';
-
-export type AmaxName = ForwardAmaxName | BackwardAmaxName;
-
-/** Largest values, in the order in which they follow the scalars in the list `fp8`. */
-export const amaxNames: readonly AmaxName[] = ['amaxS', 'amaxO', 'amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'];
-
-/** Where a largest value lies in the list `fp8`, in elements. */
-export const amaxPlace = (name: AmaxName): number => fp8ScalarNames.length + amaxNames.indexOf(name);
-
-/** Elements of the list `fp8`: the scalars, then the largest values. */
-export const fp8ListLength: number = fp8ScalarNames.length + amaxNames.length;
+import { type AmaxName, amaxNames, amaxPlace } from './fp8-amaxes.ts';
+import type { Fp8Kernel, StepName } from './fp8-kernel.ts';
 
 /** A step of the FP8 contract: x is multiplied by the descales, measured, and multiplied by the scale. */
 interface Step {
@@ -29,8 +13,6 @@ interface Step {
   /** Whether it is then rounded to q's format. */
   readonly rounds?: boolean;
 }
-
-type StepName = 'product' | 'weight' | 'o' | 'delta' | 'dp' | 'ds' | 'dq' | 'dk' | 'dv';
 
 /** Every step, by the name of its WGSL function without `fp8_`. Those of results are named as these. */
 const steps: Readonly<Record<StepName, Step>> = {
@@ -48,29 +30,20 @@ const steps: Readonly<Record<StepName, Step>> = {
 /** The scale of P where operands had block scales; their dS is rounded in blocks. */
 const blockScaleS = { forward: 16, backward: 256 } as const;
 
-/** FP8 arithmetic in one kernel. Without the contract its steps are nothing, so that kernels need not ask. */
-export interface Fp8Kernel {
-  readonly parts: readonly ShaderPart[];
-  /** `x`, a WGSL expression of a vec4f, after a step. */
-  apply(step: StepName, x: string): string;
-  /** Statements for the end of the kernel: largest values go to the list. */
-  readonly finish: string;
-}
-
 /**
  * The FP8 arithmetic of a kernel that takes `used` steps and measures `measured`. It binds the list `fp8` (f32: the scalars as in
  * `fp8ScalarNames`, then the largest values), for writing only where something is measured. A maximum does not depend on the
  * order of its operands, so atomics leave it the same in every run; bits of floats ≥ 0 are in the order of the floats.
  */
-export function fp8Kernel(
+export function fp8Arithmetic(
   { fp8, q }: AttentionProblem,
   used: readonly StepName[],
-  measured: readonly AmaxName[] = [],
-  pass: 'forward' | 'backward' = 'forward',
+  measured: readonly AmaxName[],
+  pass: 'forward' | 'backward',
 ): Fp8Kernel {
-  if (fp8 === null || fp8.kind === 'blocks') return { parts: [], apply: (_, x) => x, finish: '' };
-  const fixed = fp8.kind === 'dequantised' ? blockScaleS[pass] : null;
-  const format = storageFormat(fp8.kind === 'dequantised' ? fp8.dtype : q.dtype);
+  const dequantised = fp8?.kind === 'dequantised' ? fp8.dtype : null;
+  const fixed = dequantised ? blockScaleS[pass] : null;
+  const format = storageFormat(dequantised ?? q.dtype);
   const measures = measured.length > 0;
   const scalar = (name: Fp8ScalarName): string => {
     if (fixed) return name === 'scaleS' ? `${fixed}.0` : name === 'descaleS' ? `${1 / fixed}` : '1.0';
@@ -133,14 +106,4 @@ export function clearAmaxKernels(measured: readonly AmaxName[]): KernelSpec[] {
     body: `  atomicStore(&fp8[P.fp8_base + ${fp8ScalarNames.length}u + lane], 0u);`,
   });
   return [clear];
-}
-
-/** The largest values that a forward problem asks for. */
-export function forwardAmaxes({ outputs }: AttentionProblem): ForwardAmaxName[] {
-  return (['amaxS', 'amaxO'] as const).filter(name => outputs[name]);
-}
-
-/** The largest values that a backward problem asks for. */
-export function backwardAmaxes({ outputs }: BackwardProblem): BackwardAmaxName[] {
-  return (['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const).filter(name => outputs[name]);
 }

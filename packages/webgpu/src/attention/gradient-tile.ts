@@ -1,9 +1,7 @@
 import type { BackwardProblem } from '@tilewise/core';
 import type { ShaderPart } from '../kernel/shader-part.ts';
-import { blockRoundingPart, roundBlocks } from './block-rounding.ts';
 import { dropoutPart } from './dropout.ts';
-import { type Fp8Kernel, fp8Kernel } from './fp8.ts';
-import { roundedAlongPositions } from './mxfp8.ts';
+import { type Fp8Kernel, fp8Kernel } from './fp8-kernel.ts';
 import { readOperand } from './operand.ts';
 import { rowAddressing, rowTensor } from './row-results.ts';
 import { scorePart } from './score/score.ts';
@@ -12,6 +10,7 @@ import { type KernelOperands, sequencePart } from './sequence.ts';
 import { products, repeat, type TileOperand, tileCols, tileRequires, tileRows } from './tile.ts';
 import { headGroups, tileOperands } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
+import type { KernelTools } from './tools.ts';
 import { workgroupReads } from './workgroup-reads.ts';
 
 /** What the backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the rows' (lse, δ). */
@@ -63,14 +62,14 @@ export function gradientTile(
   const { tile, tools } = config;
   const { forward, dO } = problem;
   const operands = tileOperands(forward);
-  const score = scorePart(forward, { tile, slope: options.slope ?? 'by q·k', tools });
+  const score = scorePart(forward, { tile, slope: options.slope ?? 'by q·k', tools: tools.expr });
   const dropout = dropoutPart(forward);
   const reads = workgroupReads(options.writesWorkspace ?? false);
-  const fp8 = fp8Gradient(problem, options);
-  const dtype = forward.fp8?.kind === 'dequantised' ? forward.fp8.dtype : null;
+  const fp8 = fp8Gradient(problem, options, tools);
+  const blockTools = forward.fp8?.kind === 'dequantised' ? tools.mxfp8 : null;
   const { dq, dk, dv } = options.results ?? {};
-  const blocks = dtype !== null && (dq ?? dk) !== undefined;
-  const rounded = dtype && roundedAlongPositions(forward);
+  const blocks = dq || dk ? blockTools : null;
+  const rounded = blockTools?.roundedAlongPositions(forward);
   const factors = rounded
     ? {
         q: { ...operands.q, name: 'qT' },
@@ -103,7 +102,7 @@ export function gradientTile(
         : ''
     }`,
     )}
-    ${blocks ? roundBlocks(tile, options.results?.dq ? 'keys' : 'queries') : ''}`;
+    ${blocks ? blocks.roundBlocks(tile, options.results?.dq ? 'keys' : 'queries') : ''}`;
 
   return {
     parts: [
@@ -120,7 +119,7 @@ export function gradientTile(
       ...(rounded && dq ? [readOperand('kT', rounded.kT, config)] : []),
       ...(rounded && dk ? [readOperand('qT', rounded.qT, config)] : []),
       ...(rounded && dv ? [readOperand('dOT', rounded.dOT, config)] : []),
-      blocks && dtype ? blockRoundingPart(dtype) : {},
+      blocks ? blocks.blockRoundingPart(forward) : {},
       rowAddressing(forward),
       rowTensor('workspace', 'read', 'vec2f'),
       ...score.parts,
@@ -147,11 +146,13 @@ export function gradientTile(
 function fp8Gradient(
   { forward, gradients, outputs }: BackwardProblem,
   { weight, ds, results = {} }: GradientTileOptions,
+  tools: KernelTools,
 ): Fp8Kernel {
   const stored = (['dq', 'dk', 'dv'] as const).filter(name => results[name]);
   const amax = { dq: 'amaxDQ', dk: 'amaxDK', dv: 'amaxDV' } as const;
   const measuresScores = results[gradients.includes('dq') ? 'dq' : 'dk'] !== undefined;
   return fp8Kernel(
+    tools.fp8,
     forward,
     ['product', ...(weight ? (['weight'] as const) : []), ...(ds ? (['dp', 'ds'] as const) : []), ...stored],
     [

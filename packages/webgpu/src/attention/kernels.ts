@@ -5,11 +5,9 @@ import {
   maxOffset,
   type OperandDesc,
 } from '@tilewise/core';
-import type { ExprTools } from '@tilewise/core/expr';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { BindingRoom } from '../kernel/crowding.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
-import { isBlockTile } from './block-rounding.ts';
 import { captureGradientKernels } from './capture-gradients.ts';
 import { dkdvKernel } from './dkdv.ts';
 import { dqKernel } from './dq.ts';
@@ -17,11 +15,9 @@ import { dropoutMaskKernel } from './dropout-mask.ts';
 import { dsinkKernel } from './dsink.ts';
 import { forwardKernel } from './forward.ts';
 import { type ForwardShape, forwardShape } from './forward-shape.ts';
-import { backwardAmaxes, clearAmaxKernels, forwardAmaxes } from './fp8.ts';
+import { backwardAmaxes, forwardAmaxes } from './fp8-amaxes.ts';
 import { mergeKernel } from './merge.ts';
-import { dequantisedBackward, dequantisedProblem, dequantiseKernels, onWorkspace } from './mxfp8.ts';
 import { backwardReaches, forwardReaches } from './reach.ts';
-import { roundedValuesKernel } from './rounded-values.ts';
 import { rowsKernel } from './rows.ts';
 import { dAlibiKernels, dbiasKernels } from './score-gradient.ts';
 import { withSegments } from './segments.ts';
@@ -33,32 +29,34 @@ import {
   maxChannelsForFusedKeyGradients,
   type TileConfig,
 } from './tile-table.ts';
+import { type KernelTools, noTools } from './tools.ts';
 
 /** The kernels of a forward problem, in the order in which they run. */
 export function forwardKernels(
   problem: AttentionProblem,
   capabilities: Capabilities,
   unaligned: ReadonlySet<string>,
-  tools: ExprTools | null = null,
+  tools: KernelTools = noTools,
   shape: ForwardShape = forwardShape(problem),
 ): KernelSpec[] {
-  const spans = forwardTensorSpans(problem, shape);
+  const spans = forwardTensorSpans(problem, shape, tools);
   const config: KernelConfig = { unaligned, tools, room: roomOn(capabilities, spans) };
-  const dequantised = dequantisedProblem(problem);
-  if (dequantised) {
+  const { fp8, mxfp8 } = tools;
+  const dequantised = mxfp8?.dequantisedProblem(problem);
+  if (mxfp8 && dequantised) {
     return [
-      ...dequantiseKernels(problem, 'forward', config),
-      ...forwardKernels(dequantised, capabilities, new Set(), tools, shape).map(onWorkspace),
+      ...mxfp8.dequantiseKernels(problem, 'forward', config),
+      ...forwardKernels(dequantised, capabilities, new Set(), tools, shape).map(mxfp8.onWorkspace),
     ];
   }
   const needs = { spans, reaches: forwardReaches(problem, shape), capabilities };
   const made = (make: (config: KernelConfig) => KernelSpec): KernelSpec =>
     withSegments(segments => make({ ...config, segments }), needs);
   return [
-    ...clearAmaxKernels(forwardAmaxes(problem)),
+    ...(fp8 ? fp8.clearAmaxKernels(forwardAmaxes(problem)) : []),
     made(own => forwardKernel(problem, shape, own)),
-    ...(problem.fp8?.kind === 'scaled'
-      ? [made(own => roundedValuesKernel(problem, { ...own, tile: shape.tile }))]
+    ...(fp8 && problem.fp8?.kind === 'scaled'
+      ? [made(own => fp8.roundedValuesKernel(problem, { ...own, tile: shape.tile }))]
       : []),
     ...(shape.parts > 1 ? [mergeKernel(problem, shape.parts, config)] : []),
     ...(problem.outputs.dropoutMask ? [dropoutMaskKernel(problem)] : []),
@@ -71,28 +69,29 @@ export function backwardKernels(
   gradients: GradientDescs,
   capabilities: Capabilities,
   unaligned: ReadonlySet<string>,
-  tools: ExprTools | null = null,
+  tools: KernelTools = noTools,
   tile: Tile = defaultTile,
 ): KernelSpec[] {
-  const spans = backwardTensorSpans(problem, gradients, tile);
+  const spans = backwardTensorSpans(problem, gradients, tile, tools);
   const room = roomOn(capabilities, spans);
   const config: TileConfig = { tile, unaligned, tools, room };
   const needs = { spans, reaches: backwardReaches(problem, gradients), capabilities };
   const first = [
-    ...clearAmaxKernels(backwardAmaxes(problem)),
+    ...(tools.fp8 ? tools.fp8.clearAmaxKernels(backwardAmaxes(problem)) : []),
     withSegments(segments => rowsKernel(problem, { ...config, segments }), needs),
   ];
-  const dequantised = dequantisedBackward(problem);
-  if (!dequantised) return [...first, ...gradientKernels(problem, gradients, capabilities, config)];
+  const { mxfp8 } = tools;
+  const dequantised = mxfp8?.dequantisedBackward(problem);
+  if (!mxfp8 || !dequantised) return [...first, ...gradientKernels(problem, gradients, capabilities, config)];
   const inBlocks: TileConfig = {
     ...config,
-    tile: isBlockTile(tile) ? tile : defaultTile,
+    tile: mxfp8.isBlockTile(tile) ? tile : defaultTile,
     unaligned: new Set(),
   };
   return [
     ...first,
-    ...dequantiseKernels(problem.forward, 'backward', config),
-    ...gradientKernels(dequantised, gradients, capabilities, inBlocks).map(onWorkspace),
+    ...mxfp8.dequantiseKernels(problem.forward, 'backward', config),
+    ...gradientKernels(dequantised, gradients, capabilities, inBlocks).map(mxfp8.onWorkspace),
   ];
 }
 
@@ -104,7 +103,7 @@ function gradientKernels(
   config: TileConfig,
 ): KernelSpec[] {
   const { room } = config;
-  const spans = backwardTensorSpans(problem, gradients, config.tile);
+  const spans = backwardTensorSpans(problem, gradients, config.tile, config.tools);
   const needs = { spans, reaches: backwardReaches(problem, gradients), capabilities };
   const made = (make: (config: TileConfig) => KernelSpec, base: TileConfig = config): KernelSpec =>
     withSegments(segments => make({ ...base, segments }), needs);

@@ -24,6 +24,7 @@ import { sequencePart } from './sequence.ts';
 import { forwardReasons, support } from './support.ts';
 import { tensorSpans } from './tensors.ts';
 import type { KernelConfig } from './tile-table.ts';
+import { noTools } from './tools.ts';
 
 /**
  * Attention over all keys from attention over disjoint parts of them, enqueued at once: o (B, Hq, Sq, Dv) in the dtype of the
@@ -66,6 +67,7 @@ export function mergePartials(
     operands,
     results,
     dropout: null,
+    tools: noTools,
     plan: unaligned => planMerge(ctx, problem, layouts, new Set(unaligned)),
   });
   return { o, lse };
@@ -108,13 +110,13 @@ function planMerge(
     Object.assign(reaches, { [names.o]: o, [names.lse]: lse });
     const config = {
       unaligned: new Set(unaligned.has(names.o) ? ['o'] : []),
-      tools: null,
+      tools: noTools,
       room: unlimitedRoom,
     };
     return renameTensors(partKernel(part, n, layouts.length, config), names);
   });
   kernels.push(
-    mergeKernel(problem, layouts.length, { unaligned: new Set(), tools: null, room: unlimitedRoom }),
+    mergeKernel(problem, layouts.length, { unaligned: new Set(), tools: noTools, room: unlimitedRoom }),
   );
   const planParts = { kernels, spans, reaches };
   const reasons = forwardReasons(problem);

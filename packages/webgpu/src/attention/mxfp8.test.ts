@@ -10,6 +10,7 @@ import { mxfp8Call } from '@tilewise/test-data';
 import { expect, test } from 'vitest';
 import { normal } from '../../testing/attention-call.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
+import { mxfp8 as withKernels } from '../fp8/index.ts';
 import { type GpuTensor, sdpa, sdpaBackward } from '../index.ts';
 
 interface Case {
@@ -49,7 +50,7 @@ test.each(Object.entries(cases))('MXFP8 agrees with the reference: %s', async (_
     quantise: (t, along) => quantiseMxfp8(t, { along, layout, dtype }),
   });
   const { q, k, v, dO } = call;
-  const mxfp8 = { ...call.mxfp8, layout };
+  const mxfp8 = withKernels({ ...call.mxfp8, layout });
   const outputs = { amaxO: true, amaxDQ: true, amaxDK: true, amaxDV: true, amaxDP: true };
   const all = { ...one.options, mxfp8, outputs, outDType: 'f32', gradDType: 'f32' } as const;
   const [gq, gk, gv, gdO] = [q, k, v, dO].map(t => ctx.upload(t));
@@ -108,7 +109,11 @@ test('operands and scales on the host or in the middle of a buffer give the same
       quantise: (t, along) => quantiseMxfp8(t, { along }),
     },
   );
-  const scales = { descaleQ: mxfp8.descaleQ, descaleK: mxfp8.descaleK, descaleV: mxfp8.descaleV };
+  const scales = withKernels({
+    descaleQ: mxfp8.descaleQ,
+    descaleK: mxfp8.descaleK,
+    descaleV: mxfp8.descaleV,
+  });
   const inMiddle = (t: Tensor): GpuTensor => {
     const bytes = new Uint8Array(t.size + 3);
     bytes.set(t.contiguous().data, 3);
@@ -118,11 +123,11 @@ test('operands and scales on the host or in the middle of a buffer give the same
   };
   const [gq, gk, gv] = [q, k, v].map(t => ctx.upload(t));
   const one = await ctx.download(sdpa(ctx, gq, gk, gv, { mxfp8: scales }).o);
-  const moved = {
+  const moved = withKernels({
     descaleQ: inMiddle(scales.descaleQ),
     descaleK: inMiddle(scales.descaleK),
     descaleV: inMiddle(scales.descaleV),
-  };
+  });
   const other = await ctx.download(sdpa(ctx, inMiddle(q), inMiddle(k), inMiddle(v), { mxfp8: moved }).o);
   expect([one.dtype, other]).toEqual(['bf16', one]);
 });
@@ -143,7 +148,7 @@ test('P is rounded times 16', async () => {
     rowsOf(3, 1, s => 2 ** s),
     { along: 'positions' },
   );
-  const mxfp8 = { descaleQ: q.scales, descaleK: k.scales, descaleV: v.scales };
+  const mxfp8 = withKernels({ descaleQ: q.scales, descaleK: k.scales, descaleV: v.scales });
   const [gq, gk, gv] = [q, k, v].map(({ values }) => ctx.upload(values));
   const { o } = sdpa(ctx, gq, gk, gv, { mxfp8, outDType: 'f32' });
   const exact = exactSdpa(q.values, k.values, v.values, { mxfp8, outDType: 'f32' });
@@ -163,11 +168,11 @@ test('dS is rounded in blocks of keys for dq, and in blocks of queries for dk', 
   const [, kT] = both(rowsOf(S, D, s => Number(s > 0)));
   const [, v8] = both(rowsOf(S, D, (s, d) => 1 + ((s + d) % 3)));
   const [dO8, dOT] = both(rowsOf(S, D, () => 1));
-  const mxfp8 = {
+  const mxfp8 = withKernels({
     ...{ descaleQ: q8.scales, descaleK: k8.scales, descaleV: v8.scales },
     ...{ qT: qT.values, descaleQT: qT.scales, kT: kT.values, descaleKT: kT.scales },
     ...{ dO8: dO8.values, descaleDO: dO8.scales, dOT: dOT.values, descaleDOT: dOT.scales },
-  };
+  });
   const options = { mxfp8, scale: 1, gradDType: 'f32' } as const;
   const [q, k, v] = [q8.values, k8.values, v8.values];
   const { o, lse } = exactSdpa(q, k, v, options);

@@ -1,8 +1,8 @@
 import { type AttentionProblem, type BackwardProblem, type Support, validateBackward } from '@tilewise/core';
-import { type ExprTools, exprTools } from '@tilewise/core/expr';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { PlanParts } from '../kernel/kernel-plan.ts';
+import { allTools } from './all-tools.ts';
 import { expectedBackwardTensors } from './expected-tensors.ts';
 import { backwardKernels } from './kernels.ts';
 import {
@@ -17,6 +17,7 @@ import { checkForwardSupport } from './plan-forward.ts';
 import { backwardReaches } from './reach.ts';
 import { backwardReasons, support } from './support.ts';
 import { backwardTensorSpans, type GradientDescs } from './tensors.ts';
+import type { KernelTools } from './tools.ts';
 
 export interface BackwardPlanOptions extends PlanOptions {
   /** Layouts of the gradients. Default: those of the problem, which are those of q, k and v where they are not ragged. */
@@ -25,15 +26,16 @@ export interface BackwardPlanOptions extends PlanOptions {
 
 /** Whether this context can run a problem, and why not. */
 export function checkSupport(ctx: GpuContext, problem: AttentionProblem | BackwardProblem): Support {
-  if (!('forward' in problem)) return checkForwardSupport(ctx, problem, exprTools);
-  return backwardSupport(ctx, problem, problem, exprTools);
+  if (!('forward' in problem)) return checkForwardSupport(ctx, problem, allTools);
+  return backwardSupport(ctx, problem, problem, allTools);
 }
 
-function backwardSupport(
+/** The same of a backward problem whose gradients have these layouts, with the tools that its options need. */
+export function backwardSupport(
   ctx: GpuContext,
   problem: BackwardProblem,
   layouts: GradientDescs,
-  tools: ExprTools | null,
+  tools: KernelTools,
 ): Support {
   const reasons = backwardReasons(problem);
   if (reasons.length > 0) return support(reasons);
@@ -45,11 +47,11 @@ function backwardParts(
   problem: BackwardProblem,
   layouts: GradientDescs,
   unaligned: ReadonlySet<string>,
-  tools: ExprTools | null,
+  tools: KernelTools,
 ): PlanParts<EncodeOptions> {
   return {
     kernels: backwardKernels(problem, layouts, capabilities, unaligned, tools),
-    spans: backwardTensorSpans(problem, layouts),
+    spans: backwardTensorSpans(problem, layouts, undefined, tools),
     reaches: backwardReaches(problem, layouts),
     expected: expectedBackwardTensors(problem, layouts),
   };
@@ -69,15 +71,15 @@ export function planSdpaBackward(
 ): Plan {
   ctx.checkAlive();
   validateBackward(problem);
-  return planBackward(ctx, problem, options, exprTools);
+  return planBackward(ctx, problem, options, allTools);
 }
 
-/** The same for a problem that is known to be valid, with the tools that its mods need. */
+/** The same for a problem that is known to be valid, with the tools that its options need. */
 export function planBackward(
   ctx: GpuContext,
   problem: BackwardProblem,
   { layouts = problem, unaligned }: BackwardPlanOptions,
-  tools: ExprTools | null,
+  tools: KernelTools,
 ): Plan {
   const { forward, gradients } = problem;
   const { B, Hq, Hk, Hv, Sq, Skv, Dqk, Dv } = forward;

@@ -1,8 +1,8 @@
 import { type AttentionProblem, type Support, validate } from '@tilewise/core';
-import { type ExprTools, exprTools } from '@tilewise/core/expr';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { PlanParts } from '../kernel/kernel-plan.ts';
+import { allTools } from './all-tools.ts';
 import { expectedTensors } from './expected-tensors.ts';
 import { forwardShape } from './forward-shape.ts';
 import { forwardKernels } from './kernels.ts';
@@ -17,13 +17,10 @@ import {
 import { forwardReaches } from './reach.ts';
 import { forwardReasons, support } from './support.ts';
 import { forwardTensorSpans } from './tensors.ts';
+import type { KernelTools } from './tools.ts';
 
 /** Whether this context can run a forward problem, and why not. */
-export function checkForwardSupport(
-  ctx: GpuContext,
-  problem: AttentionProblem,
-  tools: ExprTools | null,
-): Support {
+export function checkForwardSupport(ctx: GpuContext, problem: AttentionProblem, tools: KernelTools): Support {
   const reasons = forwardReasons(problem);
   if (reasons.length > 0) return support(reasons);
   return support(ctx.planReasons(forwardParts(ctx.capabilities, problem, new Set(), tools)));
@@ -33,12 +30,12 @@ function forwardParts(
   capabilities: Capabilities,
   problem: AttentionProblem,
   unaligned: ReadonlySet<string>,
-  tools: ExprTools | null,
+  tools: KernelTools,
 ): PlanParts<EncodeOptions> {
   const shape = forwardShape(problem);
   return {
     kernels: forwardKernels(problem, capabilities, unaligned, tools, shape),
-    spans: forwardTensorSpans(problem, shape),
+    spans: forwardTensorSpans(problem, shape, tools),
     reaches: forwardReaches(problem, shape),
     expected: expectedTensors(problem),
   };
@@ -54,15 +51,15 @@ function forwardParts(
 export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: PlanOptions = {}): Plan {
   ctx.checkAlive();
   validate(problem);
-  return planForward(ctx, problem, options, exprTools);
+  return planForward(ctx, problem, options, allTools);
 }
 
-/** The same for a problem that is known to be valid, with the tools that its mods need. */
+/** The same for a problem that is known to be valid, with the tools that its options need. */
 export function planForward(
   ctx: GpuContext,
   problem: AttentionProblem,
   { unaligned }: PlanOptions,
-  tools: ExprTools | null,
+  tools: KernelTools,
 ): Plan {
   const { B, Hq, Sq, Dv } = problem;
   checkResultLayout('o', problem.o, [B, Hq, Sq, Dv]);

@@ -1,7 +1,8 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
 import { dropoutPart } from './dropout.ts';
-import { forwardAmaxes, fp8Kernel } from './fp8.ts';
+import { forwardAmaxes } from './fp8-amaxes.ts';
+import { fp8Kernel } from './fp8-kernel.ts';
 import { readOperand, writeOperand } from './operand.ts';
 import { rowAddressing, rowTensor } from './row-results.ts';
 import { scorePart, skipUnless } from './score/score.ts';
@@ -32,9 +33,9 @@ export function roundedValuesKernel(problem: AttentionProblem, config: TileConfi
   const rows = tileRows(tile);
   const cols = tileCols(tile);
   const tiles = Math.ceil(Sq / rows);
-  const score = scorePart(problem, { tile, slope: 'none', tools });
+  const score = scorePart(problem, { tile, slope: 'none', tools: tools.expr });
   const dropout = dropoutPart(problem);
-  const fp8 = fp8Kernel(problem, ['product', 'weight', 'o'], forwardAmaxes(problem));
+  const fp8 = fp8Kernel(tools.fp8, problem, ['product', 'weight', 'o'], forwardAmaxes(problem));
   const { q, k, v } = tileOperands(problem);
   const o = tileResult('o', problem, problem.o);
 

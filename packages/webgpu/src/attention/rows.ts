@@ -1,6 +1,6 @@
 import type { BackwardProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
-import { fp8Kernel } from './fp8.ts';
+import { fp8Kernel } from './fp8-kernel.ts';
 import { readOperand } from './operand.ts';
 import { rowAddressing, rowTensor } from './row-results.ts';
 import { sequencePart } from './sequence.ts';
@@ -18,7 +18,7 @@ export function rowsKernel(problem: BackwardProblem, config: KernelConfig): Kern
   const { forward, dO, dLse } = problem;
   const { B, Hq, Sq } = forward;
   const tiles = Math.ceil(Sq / rowsPerGroup);
-  const fp8 = fp8Kernel(forward, ['delta']);
+  const fp8 = fp8Kernel(config.tools.fp8, forward, ['delta']);
   const body = `
   let h = (group / P.tiles) % P.Hq;
   let seq = sequence_at(group / (P.tiles * P.Hq));

@@ -5,6 +5,7 @@ import {
   contiguousDesc,
   contiguousStrides,
   type DType,
+  type ForwardInputs,
   type GradientName,
   type HostArray,
   isHostArray,
@@ -21,20 +22,21 @@ import {
   type Shape,
   type Tensor,
 } from '@tilewise/core';
-import type { ExprTools } from '@tilewise/core/expr';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
 import type { ResultDesc } from '../kernel/eager-call.ts';
 import { captureGradient } from './capture-gradients.ts';
 import { dropoutMaskOutput } from './dropout-mask.ts';
 import { enqueue } from './enqueue.ts';
-import { backwardAmaxes, forwardAmaxes } from './fp8.ts';
+import { backwardAmaxes, forwardAmaxes } from './fp8-amaxes.ts';
 import { planBackward } from './plan-backward.ts';
 import { planForward } from './plan-forward.ts';
+import { type KernelTools, toolsOf } from './tools.ts';
 
 /**
  * Attention forward, enqueued at once: o (B, Hq, Sq, Dv) in `outDType` and lse f32 (B, Hq, Sq), contiguous; packed
- * (T, Hq, Dv) and (Hq, T). Tensors in the options may be on the host (they are uploaded for the call).
+ * (T, Hq, Dv) and (Hq, T). Tensors in the options may be on the host (they are uploaded for the call). `fp8` and `mxfp8` are made
+ * by the functions of these names of `@tilewise/webgpu/fp8`, which bring their kernels.
  * @throws InvalidArgumentError, InvalidShapeError, InvalidDTypeError or UnsupportedError before any work. What goes wrong
  * on the GPU rejects the `download` of the results.
  */
@@ -45,9 +47,20 @@ export function sdpa(
   v: GpuTensor,
   options: SdpaOptions<GpuTensor | Tensor> = {},
 ): SdpaResult<GpuTensor> {
+  return forwardWith(toolsOf, ctx, { q, k, v }, options);
+}
+
+/** The same, with the tools for its kernels. */
+export function forwardWith(
+  toolsFor: (options: SdpaOptions<unknown>) => KernelTools,
+  ctx: GpuContext,
+  { q, k, v }: ForwardInputs<GpuTensor>,
+  options: SdpaOptions<GpuTensor | Tensor> = {},
+): SdpaResult<GpuTensor> {
   ctx.checkAlive();
   for (const [name, tensor] of Object.entries({ q, k, v })) ctx.checkOwn(name, tensor);
   const { problem, operands } = normaliseCall<GpuTensor | Tensor>({ q, k, v }, options);
+  const tools = toolsFor(options);
   const { outputs, o, q: descQ } = problem;
   const rows = (value: number): ResultDesc =>
     contiguous('f32', rowShape(problem), hasUnusedTokens(descQ, problem, operands) ? value : null);
@@ -65,7 +78,8 @@ export function sdpa(
     operands,
     results,
     dropout: problem.dropout,
-    plan: unaligned => planForward(ctx, problem, { unaligned }, toolsOf(options)),
+    tools,
+    plan: unaligned => planForward(ctx, problem, { unaligned }, tools),
   });
   return { ...enqueued, ...(dropoutMask && { dropoutMask }) } as unknown as SdpaResult<GpuTensor>;
 }
@@ -82,9 +96,20 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   inputs: BackwardInputs<GpuTensor>,
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
 ): SdpaGradients<GpuTensor, G> {
+  return backwardWith(toolsOf, ctx, inputs, options);
+}
+
+/** The same, with the tools for its kernels. */
+export function backwardWith<G extends GradientName = 'dq' | 'dk' | 'dv'>(
+  toolsFor: (options: SdpaOptions<unknown>) => KernelTools,
+  ctx: GpuContext,
+  inputs: BackwardInputs<GpuTensor>,
+  options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
+): SdpaGradients<GpuTensor, G> {
   ctx.checkAlive();
   for (const [name, tensor] of Object.entries(inputs)) if (tensor) ctx.checkOwn(name, tensor);
   const { problem, operands } = normaliseBackwardCall<GpuTensor | Tensor>(inputs, options);
+  const tools = toolsFor(options);
   const { forward, gradients } = problem;
   const layouts = {
     dq: contiguousDesc(problem.dq),
@@ -107,8 +132,7 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   const amaxes = Object.fromEntries(
     backwardAmaxes(problem).map(name => [name, contiguous('f32', [1], null)]),
   );
-  const tools = toolsOf(options);
-  const captures = forward.scoreMod && tools ? tools.floatCaptures(forward.scoreMod) : [];
+  const captures = forward.scoreMod && tools.expr ? tools.expr.floatCaptures(forward.scoreMod) : [];
   const captureResults = Object.fromEntries(
     captures.map(name => {
       const { dtype, shape } = forward.captures[name];
@@ -120,6 +144,7 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     operands,
     results: { ...Object.fromEntries(wanted), ...captureResults, ...amaxes },
     dropout: forward.dropout,
+    tools,
     plan: unaligned => planBackward(ctx, problem, { layouts, unaligned }, tools),
   });
   if (captures.length === 0) return enqueued as SdpaGradients<GpuTensor, G>;
@@ -127,11 +152,6 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   const gradientNames = Object.keys(enqueued).filter(name => !(name in captureResults));
   const plain = Object.fromEntries(gradientNames.map(name => [name, enqueued[name]]));
   return { ...(plain as SdpaGradients<GpuTensor, G>), dCaptures };
-}
-
-/** Mods bring the code that writes them, so that a program without any does not hold it. */
-function toolsOf({ scoreMod, maskMod }: SdpaOptions<unknown>): ExprTools | null {
-  return (scoreMod ?? maskMod)?.tools ?? null;
 }
 
 /** A result without gaps between its elements. */

@@ -10,13 +10,13 @@ import { BLOCK_MASK_TILE, elementCount, maxOffset, rowShape } from '@tilewise/co
 import { captureGradient, captureTableVectors } from './capture-gradients.ts';
 import { dropoutMaskOutput } from './dropout-mask.ts';
 import { type ForwardShape, forwardShape, workspaceVectors } from './forward-shape.ts';
-import { fp8ListLength } from './fp8.ts';
-import { mxfp8Spans } from './mxfp8.ts';
+import { fp8ListLength } from './fp8-amaxes.ts';
 import { partialSums } from './partial-sums.ts';
 import { captureTensor } from './score/captures.ts';
 import { scoreInputVectors } from './score-gradient.ts';
 import { type Tile, tileRows } from './tile.ts';
 import { defaultTile } from './tile-table.ts';
+import { type KernelTools, noTools } from './tools.ts';
 
 const spanOf = (shape: readonly number[], strides: readonly number[]): number =>
   elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
@@ -54,7 +54,6 @@ export function tensorSpans(problem: AttentionProblem): Readonly<Record<string, 
       ]),
     ),
     fp8: fp8ListLength,
-    ...mxfp8Spans(problem),
     alibi: Hq,
     sink: Hq,
     seqLensQ: B,
@@ -81,8 +80,9 @@ function blockMaskSpan({ B, Hq, Sq, Skv }: AttentionProblem, { strides }: Broadc
 export function forwardTensorSpans(
   problem: AttentionProblem,
   shape: ForwardShape = forwardShape(problem),
+  { mxfp8 }: KernelTools = noTools,
 ): Readonly<Record<string, number>> {
-  return { ...tensorSpans(problem), workspace: workspaceVectors(problem, shape) };
+  return { ...tensorSpans(problem), ...mxfp8?.spans(problem), workspace: workspaceVectors(problem, shape) };
 }
 
 /** Layouts of the gradients by q, k and v. */
@@ -97,11 +97,13 @@ export function backwardTensorSpans(
   problem: BackwardProblem,
   gradients: GradientDescs,
   tile: Tile = defaultTile,
+  { mxfp8 }: KernelTools = noTools,
 ): Readonly<Record<string, number>> {
   const { forward } = problem;
   const rows = elementCount(rowShape(forward));
   return {
     ...tensorSpans(forward),
+    ...mxfp8?.spans(forward),
     dO: operandSpan(problem.dO),
     dLse: rows,
     // Never empty: kernels bind it also where there are no queries.

@@ -1,7 +1,7 @@
-import type { ExprTools } from '@tilewise/core/expr';
 import type { BindingRoom } from '../kernel/crowding.ts';
 import type { Segments } from './segments.ts';
 import type { Tile } from './tile.ts';
+import type { KernelTools } from './tools.ts';
 
 /** 32 × 32 scores on 64 lanes: fits the 16 KiB of workgroup memory that WebGPU guarantees, at every head size. */
 export const defaultTile: Tile = { tx: 8, ty: 8, depth: 8 };
@@ -25,8 +25,7 @@ export const forwardTiles: readonly {
 export interface KernelConfig {
   /** Tensors that do not start at a multiple of four elements: they are moved element by element. */
   readonly unaligned: ReadonlySet<string>;
-  /** What writes score and mask mods as WGSL; null where a problem has none. */
-  readonly tools: ExprTools | null;
+  readonly tools: KernelTools;
   /** What decides which small tensors crowded kernels do not bind. */
   readonly room: BindingRoom;
   /** Operands to read in segments. Default: none. */

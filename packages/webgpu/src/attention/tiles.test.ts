@@ -10,6 +10,7 @@ import { makePlan } from './plan.ts';
 import { backwardTensorSpans, forwardTensorSpans } from './tensors.ts';
 import { type Tile, tileMemory } from './tile.ts';
 import { defaultTile } from './tile-table.ts';
+import { noTools } from './tools.ts';
 
 const [B, Hq, Hk, Sq, Skv, Dqk, Dv] = [2, 4, 2, 37, 83, 20, 12];
 const [q, k, v, dO] = [
@@ -62,7 +63,7 @@ test.each<ForwardShape>([
 ])('forward is the same on any tiles: %o', async shape => {
   expect(tileMemory(shape.tile)).toBeLessThanOrEqual(16384);
   const { capabilities } = await sharedContext();
-  const kernels = forwardKernels(forward, capabilities, new Set(), null, shape);
+  const kernels = forwardKernels(forward, capabilities, new Set(), noTools, shape);
   const names = ['o', 'lse'];
   expectAgreement(await run(kernels, forwardTensorSpans(forward, shape), names), only(names));
 });
@@ -75,7 +76,7 @@ test.each<Tile>([
 ])('backward is the same on any square tiles: %o', async tile => {
   const ctx = await sharedContext();
   const layouts = { dq: forward.q, dk: forward.k, dv: forward.v };
-  const kernels = backwardKernels(problem, layouts, ctx.capabilities, new Set(), null, tile);
+  const kernels = backwardKernels(problem, layouts, ctx.capabilities, new Set(), noTools, tile);
   const names = problem.gradients;
   expectAgreement(await run(kernels, backwardTensorSpans(problem, layouts, tile), names), only(names), {
     distance: 90,

@@ -15,8 +15,9 @@ import {
 } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
-import { checkSupport } from './plan-backward.ts';
+import { backwardSupport } from './plan-backward.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
+import { toolsOf } from './tools.ts';
 
 /**
  * Results of forward, and its gradients by any gradient of o: a vector-Jacobian product, as automatic differentiation wants it.
@@ -83,6 +84,6 @@ function checkBackward(
   const o = whole(problem.o.dtype, callerShape(problem.o));
   const lse = whole('f32', rowShape(problem));
   const backward = normaliseBackward<TensorDesc>({ q, k, v, o, lse, dO: o }, options).problem;
-  const { supported, reasons } = checkSupport(ctx, backward);
+  const { supported, reasons } = backwardSupport(ctx, backward, backward, toolsOf(options));
   if (!supported) throw new UnsupportedError('webgpu', reasons);
 }

@@ -1,0 +1,18 @@
+import { clearAmaxKernels, fp8Arithmetic } from './fp8.ts';
+import { fp8List } from './fp8-list.ts';
+import { roundedValuesKernel } from './rounded-values.ts';
+
+/** What makes the kernels of FP8 and runs them. */
+export interface Fp8Tools {
+  readonly arithmetic: typeof fp8Arithmetic;
+  readonly clearAmaxKernels: typeof clearAmaxKernels;
+  readonly roundedValuesKernel: typeof roundedValuesKernel;
+  readonly list: typeof fp8List;
+}
+
+export const fp8Tools: Fp8Tools = {
+  arithmetic: fp8Arithmetic,
+  clearAmaxKernels,
+  roundedValuesKernel,
+  list: fp8List,
+};
