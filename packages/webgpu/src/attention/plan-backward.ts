@@ -1,7 +1,7 @@
 import { type AttentionProblem, type BackwardProblem, type Support, validateBackward } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { GpuContext } from '../device/context.ts';
-import type { PlanParts } from '../kernel/kernel-plan.ts';
+import type { KernelParts, PlanParts } from '../kernel/kernel-plan.ts';
 import { allTools } from './all-tools.ts';
 import { expectedBackwardTensors } from './expected-tensors.ts';
 import { backwardKernels } from './kernels.ts';
@@ -48,12 +48,11 @@ function backwardParts(
   layouts: GradientDescs,
   unaligned: ReadonlySet<string>,
   tools: KernelTools,
-): PlanParts<EncodeOptions> {
+): KernelParts {
   return {
     kernels: backwardKernels(problem, layouts, capabilities, unaligned, tools),
     spans: backwardTensorSpans(problem, layouts, undefined, tools),
     reaches: backwardReaches(problem, layouts),
-    expected: expectedBackwardTensors(problem, layouts),
   };
 }
 
@@ -71,24 +70,26 @@ export function planSdpaBackward(
 ): Plan {
   ctx.checkAlive();
   validateBackward(problem);
-  return planBackward(ctx, problem, options, allTools);
-}
-
-/** The same for a problem that is known to be valid, with the tools that its options need. */
-export function planBackward(
-  ctx: GpuContext,
-  problem: BackwardProblem,
-  { layouts = problem, unaligned }: BackwardPlanOptions,
-  tools: KernelTools,
-): Plan {
+  const { layouts = problem } = options;
   const { forward, gradients } = problem;
   const { B, Hq, Hk, Hv, Sq, Skv, Dqk, Dv } = forward;
   const shapes = { dq: [B, Hq, Sq, Dqk], dk: [B, Hk, Skv, Dqk], dv: [B, Hv, Skv, Dv] } as const;
   for (const name of ['dq', 'dk', 'dv'] as const) {
     if (gradients.includes(name)) checkResultLayout(`layouts.${name}`, layouts[name], shapes[name]);
   }
+  return planBackward(ctx, problem, options, allTools, expectedBackwardTensors(problem, layouts));
+}
+
+/** The same for a problem and layouts that are known to be valid, with the tools that its options need. */
+export function planBackward(
+  ctx: GpuContext,
+  problem: BackwardProblem,
+  { layouts = problem, unaligned }: BackwardPlanOptions,
+  tools: KernelTools,
+  expected: PlanParts<EncodeOptions>['expected'] = {},
+): Plan {
   demandSupport(support(backwardReasons(problem)));
   const parts = backwardParts(ctx.capabilities, problem, layouts, new Set(unaligned), tools);
   demandSupport(support(ctx.planReasons(parts)));
-  return makePlan(ctx, parts, forward);
+  return makePlan(ctx, { ...parts, expected }, problem.forward);
 }

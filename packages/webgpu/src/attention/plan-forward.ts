@@ -1,7 +1,7 @@
 import { type AttentionProblem, type Support, validate } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { GpuContext } from '../device/context.ts';
-import type { PlanParts } from '../kernel/kernel-plan.ts';
+import type { KernelParts, PlanParts } from '../kernel/kernel-plan.ts';
 import { allTools } from './all-tools.ts';
 import { expectedTensors } from './expected-tensors.ts';
 import { forwardShape } from './forward-shape.ts';
@@ -31,13 +31,12 @@ function forwardParts(
   problem: AttentionProblem,
   unaligned: ReadonlySet<string>,
   tools: KernelTools,
-): PlanParts<EncodeOptions> {
+): KernelParts {
   const shape = forwardShape(problem);
   return {
     kernels: forwardKernels(problem, capabilities, unaligned, tools, shape),
     spans: forwardTensorSpans(problem, shape, tools),
     reaches: forwardReaches(problem, shape),
-    expected: expectedTensors(problem),
   };
 }
 
@@ -51,20 +50,21 @@ function forwardParts(
 export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: PlanOptions = {}): Plan {
   ctx.checkAlive();
   validate(problem);
-  return planForward(ctx, problem, options, allTools);
+  const { B, Hq, Sq, Dv } = problem;
+  checkResultLayout('o', problem.o, [B, Hq, Sq, Dv]);
+  return planForward(ctx, problem, options, allTools, expectedTensors(problem));
 }
 
-/** The same for a problem that is known to be valid, with the tools that its options need. */
+/** The same for a problem and a layout of o that are known to be valid, with the tools that its options need. */
 export function planForward(
   ctx: GpuContext,
   problem: AttentionProblem,
   { unaligned }: PlanOptions,
   tools: KernelTools,
+  expected: PlanParts<EncodeOptions>['expected'] = {},
 ): Plan {
-  const { B, Hq, Sq, Dv } = problem;
-  checkResultLayout('o', problem.o, [B, Hq, Sq, Dv]);
   demandSupport(support(forwardReasons(problem)));
   const parts = forwardParts(ctx.capabilities, problem, new Set(unaligned), tools);
   demandSupport(support(ctx.planReasons(parts)));
-  return makePlan(ctx, parts, problem);
+  return makePlan(ctx, { ...parts, expected }, problem);
 }
