@@ -7,6 +7,8 @@ export { describeDense, describePacked, describeRagged } from './attention/descr
 export { forwardRules, validate } from './attention/forward-rules.ts';
 export type { Fp8ScalarName, Fp8Scalars } from './attention/fp8.ts';
 export { fp8ScalarNames } from './attention/fp8.ts';
+export { type Fp8Reading, fp8Reading } from './attention/fp8-reading.ts';
+export { fp8ForwardRules } from './attention/fp8-rules.ts';
 export type { PartialAttention } from './attention/merge.ts';
 export { checkPartials, mergePartials } from './attention/merge.ts';
 export type { Mxfp8Operand, Mxfp8OperandName } from './attention/mxfp8.ts';

@@ -1,9 +1,9 @@
 import { InvalidDTypeError, InvalidShapeError } from '../errors.ts';
 import { sameShape } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
+import { amaxRules } from './amax-rules.ts';
 import { checkTensor } from './describe.ts';
 import { validate } from './forward-rules.ts';
-import { fp8BackwardRules } from './fp8-rules.ts';
 import type { AttentionProblem, BackwardProblem, OperandDesc } from './problem.ts';
 import { rowShape } from './result-layout.ts';
 import { checkRules, floatRule, type Rule } from './rule.ts';
@@ -84,7 +84,7 @@ export const backwardRules: readonly Rule<BackwardProblem>[] = [
     floatRule<BackwardProblem>('gradDType', p => p[name].dtype),
     shapeLikeOperand(name),
   ]),
-  ...fp8BackwardRules,
+  ...amaxRules,
 ];
 
 /**

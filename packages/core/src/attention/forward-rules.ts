@@ -8,7 +8,7 @@ const positive = (n: number): boolean => Number.isInteger(n) && n >= 1;
 
 /**
  * Every rule of a forward problem, in the order of the options. They follow from the mathematics or from how data lies in
- * memory; limits of one machine are the engine's and are said by its `checkSupport`.
+ * memory; limits of one machine are the engine's and are said by its `checkSupport`. Those of FP8 are `fp8ForwardRules`.
  */
 export const forwardRules: readonly Rule<AttentionProblem>[] = [
   floatRule('q', p => p.q.dtype),
@@ -130,7 +130,14 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
     }),
   ),
   ...(['k', 'v'] as const).flatMap((name): Rule<AttentionProblem>[] => pageRules(name)),
-  ...fp8ForwardRules,
+  ...(['amaxS', 'amaxO'] as const).map(
+    (name): Rule<AttentionProblem> => ({
+      argument: `outputs.${name}`,
+      kind: 'argument',
+      broken: ({ fp8, outputs }) =>
+        outputs[name] && fp8 === null ? 'is a result of the FP8 contract: give fp8 too' : null,
+    }),
+  ),
 ];
 
 function pageRules(name: 'k' | 'v'): Rule<AttentionProblem>[] {
@@ -180,5 +187,6 @@ function pageRules(name: 'k' | 'v'): Rule<AttentionProblem>[] {
  */
 export function validate(problem: AttentionProblem): void {
   checkRules(forwardRules, problem);
+  checkRules(fp8ForwardRules, problem);
   checkProblemMods(problem);
 }

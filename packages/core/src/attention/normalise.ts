@@ -8,7 +8,7 @@ import { describeBlockMask } from './block-mask.ts';
 import { describeBroadcast } from './describe.ts';
 import { dropoutDesc } from './dropout.ts';
 import { forwardRules } from './forward-rules.ts';
-import { fp8Scalars } from './fp8.ts';
+import { type Fp8Reading, fp8Reading } from './fp8-reading.ts';
 import {
   batchSize,
   describeGradient,
@@ -19,7 +19,6 @@ import {
 } from './layouts.ts';
 import { checkListDTypes, checkListShapes, checkPageCounts, listOperand, sequenceLists } from './lists.ts';
 import { modCaptures } from './mods.ts';
-import { mxfp8Tensors } from './mxfp8.ts';
 import { validateBackwardOperands, validateOperands } from './operand-rules.ts';
 import type { GradientName, SdpaBackwardOptions, SdpaOptions } from './options.ts';
 import type { AttentionProblem, BackwardProblem, Operands } from './problem.ts';
@@ -58,28 +57,30 @@ export function normalise<T extends TensorDesc>(
   inputs: ForwardInputs<T>,
   options: SdpaOptions<T> = {},
 ): { problem: AttentionProblem; operands: Operands<T | Tensor> } {
-  const { problem, operands } = normaliseCall(inputs, options);
+  const { problem, operands } = normaliseCall(inputs, options, fp8Reading);
   return { problem, operands: withTensors<T, Operands<T | Tensor>>(operands) };
 }
 
 /**
- * The same, with lists that were given as numbers left as host arrays, for an engine that only passes them on.
+ * The same, with lists that were given as numbers left as host arrays, for an engine that only passes them on. `reading` may be null
+ * where neither `fp8` nor `mxfp8` is given.
  * @throws as `normalise`.
  */
 export function normaliseCall<T extends TensorDesc>(
   inputs: ForwardInputs<T>,
-  options: SdpaOptions<T> = {},
+  options: SdpaOptions<T>,
+  reading: Fp8Reading | null,
 ): { problem: AttentionProblem; operands: Operands<T | HostArray> } {
-  const call = describeCall(inputs, options);
-  checkRules(forwardRules, call.problem);
+  const call = describeCall(inputs, options, reading);
   validateOperands(call.problem, call.operands);
   return call;
 }
 
-/** A forward call as a problem, with its defaults; tensors and lists fit each other, but no rule is checked. */
+/** A forward call as a problem that keeps the forward rules, with its defaults; tensors and lists fit each other. */
 function describeCall<T extends TensorDesc>(
   { q, k, v }: ForwardInputs<T>,
   options: SdpaOptions<T>,
+  reading: Fp8Reading | null,
   backward: { readonly dO?: T } = {},
 ): { problem: AttentionProblem; operands: Operands<T | HostArray> } {
   const sequences = sequenceLists(options);
@@ -141,7 +142,7 @@ function describeCall<T extends TensorDesc>(
     captures: Object.fromEntries(Object.entries(captures).map(([name, t]) => [name, plainDesc(t)])),
     sink: lists.sink !== undefined,
     dropout: dropoutDesc(options.dropout, [B, Hq, Sq, Skv]),
-    fp8: fp8Desc(options),
+    fp8: fp8Desc(options, reading),
     outputs: {
       max: options.outputs?.max ?? false,
       sumExp: options.outputs?.sumExp ?? false,
@@ -163,9 +164,11 @@ function describeCall<T extends TensorDesc>(
     pageTableV: options.pageTableV,
     dropoutMask,
     captures: Object.keys(captures).length > 0 ? captures : undefined,
-    fp8: options.fp8 && fp8Scalars(options.fp8),
-    mxfp8: options.mxfp8 && mxfp8Tensors(options.mxfp8, { q, k, v, ...backward }),
+    fp8: options.fp8 && reading?.scalars(options.fp8),
+    mxfp8: options.mxfp8 && reading?.tensors(options.mxfp8, { q, k, v, ...backward }),
   });
+  checkRules(forwardRules, problem);
+  if (reading) checkRules(reading.rules, problem);
   return { problem, operands };
 }
 
@@ -177,7 +180,7 @@ export function normaliseBackward<T extends TensorDesc>(
   inputs: BackwardInputs<T>,
   options: SdpaBackwardOptions<T> = {},
 ): { problem: BackwardProblem; operands: BackwardOperands<T | Tensor> } {
-  const { problem, operands } = normaliseBackwardCall(inputs, options);
+  const { problem, operands } = normaliseBackwardCall(inputs, options, fp8Reading);
   return { problem, operands: withTensors<T, BackwardOperands<T | Tensor>>(operands) };
 }
 
@@ -187,11 +190,11 @@ export function normaliseBackward<T extends TensorDesc>(
  */
 export function normaliseBackwardCall<T extends TensorDesc>(
   inputs: BackwardInputs<T>,
-  options: SdpaBackwardOptions<T> = {},
+  options: SdpaBackwardOptions<T>,
+  reading: Fp8Reading | null,
 ): { problem: BackwardProblem; operands: BackwardOperands<T | HostArray> } {
   const { o, lse, dO, dLse } = inputs;
-  const { problem: plain, operands } = describeCall(inputs, options, { dO });
-  checkRules(forwardRules, plain);
+  const { problem: plain, operands } = describeCall(inputs, options, reading, { dO });
   const { B, Sq, Skv, q, k, v } = plain;
   const gradDType = options.gradDType ?? (options.mxfp8 ? dO.dtype : undefined);
   const forward: AttentionProblem = { ...plain, o: describeOperand('o', o, operands) };
@@ -229,8 +232,10 @@ function withTensors<T, O>(operands: Operands<T | HostArray>): O {
   return { ...Object.fromEntries(all), ...(scalars && { fp8: scalars }) } as O;
 }
 
-function fp8Desc({ fp8, mxfp8 }: SdpaOptions<unknown>): AttentionProblem['fp8'] {
+function fp8Desc({ fp8, mxfp8 }: SdpaOptions<unknown>, reading: Fp8Reading | null): AttentionProblem['fp8'] {
   if (mxfp8 && fp8) throw new InvalidArgumentError('mxfp8', 'cannot be combined with fp8');
+  if ((mxfp8 || fp8) && !reading)
+    throw new InvalidArgumentError(mxfp8 ? 'mxfp8' : 'fp8', 'was given to a call that does not read it');
   if (mxfp8) return { kind: 'blocks', layout: mxfp8.layout ?? 'rows' };
   return fp8 ? { kind: 'scaled' } : null;
 }

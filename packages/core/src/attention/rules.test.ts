@@ -6,7 +6,8 @@ import { TilewiseError } from '../errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { backwardRules } from './backward-rules.ts';
 import { forwardRules } from './forward-rules.ts';
-import { normalise, normaliseBackward } from './normalise.ts';
+import { fp8ForwardRules } from './fp8-rules.ts';
+import { normalise, normaliseBackward, normaliseCall } from './normalise.ts';
 import type { SdpaBackwardOptions } from './options.ts';
 
 const run = ({ inputs, options, backward }: BrokenCall): unknown => {
@@ -24,10 +25,14 @@ const run = ({ inputs, options, backward }: BrokenCall): unknown => {
 /** `file:line` of each place that threw for some case, and the rules that some case broke. */
 const thrown = new Set<string>();
 const brokenRules = new Set<unknown>();
+const noteThrown = ({ stack = '' }: Error): void => {
+  for (const [, file, line] of stack.matchAll(/attention\/([\w-]+\.ts):(\d+)/g))
+    thrown.add(`${file}:${line}`);
+};
 const folder = fileURLToPath(new URL('.', import.meta.url));
 
 beforeAll(() => {
-  for (const rule of [...forwardRules, ...backwardRules]) {
+  for (const rule of [...forwardRules, ...fp8ForwardRules, ...backwardRules]) {
     const { broken } = rule as { broken: (problem: unknown) => string | null };
     vi.spyOn(rule as { broken: typeof broken }, 'broken').mockImplementation(problem => {
       const wrong = broken(problem);
@@ -52,16 +57,26 @@ describe('a broken rule is an error that names the argument, what it got and the
     expect([error.code, error.argument]).toEqual([one.code, one.argument]);
     expect(error.message.startsWith(one.argument), error.message).toBe(true);
     expect(error.message).toMatch(one.says);
-    for (const [, file, line] of (error.stack ?? '').matchAll(/attention\/([\w-]+\.ts):(\d+)/g))
-      thrown.add(`${file}:${line}`);
+    noteThrown(error);
   });
+});
+
+test.each(['fp8', 'mxfp8'])('%s is refused by a call that has nothing to read it', name => {
+  const options = { [name]: {} };
+  try {
+    normaliseCall(goodCall, options, null);
+    expect.fail('it was not');
+  } catch (error) {
+    expect(String(error)).toBe(`InvalidArgumentError: ${name} was given to a call that does not read it`);
+    noteThrown(error as Error);
+  }
 });
 
 describe('no rule is without a case', () => {
   test('of the rules of problems', () => {
     const named = (rules: readonly { readonly argument: string; readonly kind: string }[]) =>
       rules.filter(rule => !brokenRules.has(rule)).map(({ argument, kind }) => `${argument} (${kind})`);
-    expect(named(forwardRules)).toEqual([]);
+    expect(named([...forwardRules, ...fp8ForwardRules])).toEqual([]);
     // A call gives a gradient the shape of its operand, and one option gives all three their dtype, of which dq's is checked
     // first; a problem made by hand may break the rest.
     expect(named(backwardRules)).toEqual([

@@ -1,9 +1,11 @@
+import { type Fp8Reading, fp8Reading } from '@tilewise/core';
 import { clearAmaxKernels, fp8Arithmetic } from './fp8.ts';
 import { fp8List } from './fp8-list.ts';
 import { roundedValuesKernel } from './rounded-values.ts';
 
-/** What makes the kernels of FP8 and runs them. */
+/** What reads the options of 8 bits, makes the kernels of FP8 and runs them. */
 export interface Fp8Tools {
+  readonly reading: Fp8Reading;
   readonly arithmetic: typeof fp8Arithmetic;
   readonly clearAmaxKernels: typeof clearAmaxKernels;
   readonly roundedValuesKernel: typeof roundedValuesKernel;
@@ -11,6 +13,7 @@ export interface Fp8Tools {
 }
 
 export const fp8Tools: Fp8Tools = {
+  reading: fp8Reading,
   arithmetic: fp8Arithmetic,
   clearAmaxKernels,
   roundedValuesKernel,

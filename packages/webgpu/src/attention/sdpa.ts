@@ -59,8 +59,12 @@ export function forwardWith(
 ): SdpaResult<GpuTensor> {
   ctx.checkAlive();
   for (const [name, tensor] of Object.entries({ q, k, v })) ctx.checkOwn(name, tensor);
-  const { problem, operands } = normaliseCall<GpuTensor | Tensor>({ q, k, v }, options);
   const tools = toolsFor(options);
+  const { problem, operands } = normaliseCall<GpuTensor | Tensor>(
+    { q, k, v },
+    options,
+    tools.fp8?.reading ?? null,
+  );
   const { outputs, o, q: descQ } = problem;
   const rows = (value: number): ResultDesc =>
     contiguous('f32', rowShape(problem), hasUnusedTokens(descQ, problem, operands) ? value : null);
@@ -108,8 +112,12 @@ export function backwardWith<G extends GradientName = 'dq' | 'dk' | 'dv'>(
 ): SdpaGradients<GpuTensor, G> {
   ctx.checkAlive();
   for (const [name, tensor] of Object.entries(inputs)) if (tensor) ctx.checkOwn(name, tensor);
-  const { problem, operands } = normaliseBackwardCall<GpuTensor | Tensor>(inputs, options);
   const tools = toolsFor(options);
+  const { problem, operands } = normaliseBackwardCall<GpuTensor | Tensor>(
+    inputs,
+    options,
+    tools.fp8?.reading ?? null,
+  );
   const { forward, gradients } = problem;
   const layouts = {
     dq: contiguousDesc(problem.dq),

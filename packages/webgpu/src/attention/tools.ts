@@ -33,10 +33,10 @@ export function toolsOf({ scoreMod, maskMod, fp8, mxfp8 }: SdpaOptions<unknown>)
 }
 
 function brought(name: string, value: object | undefined): Partial<KernelTools> {
-  if (value === undefined) return {};
-  if (broughtTools in value) return (value as WithTools<object>)[broughtTools];
+  if (!value) return {};
+  if (typeof value === 'object' && broughtTools in value) return (value as WithTools<object>)[broughtTools];
   throw new InvalidArgumentError(
     name,
-    `must be made by ${name}() of '@tilewise/webgpu/fp8' here, as ${name}: ${name}({ … }), which brings its kernels; plans and webgpuEngine take it as it is`,
+    `must be made by ${name}() of '@tilewise/webgpu/fp8', which brings its kernels`,
   );
 }

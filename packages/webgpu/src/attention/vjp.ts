@@ -3,8 +3,8 @@ import {
   contiguousStrides,
   type GradientName,
   InvalidArgumentError,
-  normalise,
-  normaliseBackward,
+  normaliseBackwardCall,
+  normaliseCall,
   rowShape,
   type SdpaBackwardOptions,
   type SdpaGradients,
@@ -77,13 +77,16 @@ function checkBackward(
   v: GpuTensor,
   options: SdpaBackwardOptions<GpuTensor | Tensor>,
 ): void {
-  const { problem } = normalise<GpuTensor | Tensor>({ q, k, v }, options);
+  const tools = toolsOf(options);
+  const reading = tools.fp8?.reading ?? null;
+  const { problem } = normaliseCall<GpuTensor | Tensor>({ q, k, v }, options, reading);
   const whole = (dtype: TensorDesc['dtype'], shape: readonly number[]): TensorDesc => {
     return { dtype, shape, strides: contiguousStrides(shape) };
   };
   const o = whole(problem.o.dtype, callerShape(problem.o));
   const lse = whole('f32', rowShape(problem));
-  const backward = normaliseBackward<TensorDesc>({ q, k, v, o, lse, dO: o }, options).problem;
-  const { supported, reasons } = backwardSupport(ctx, backward, backward, toolsOf(options));
+  const inputs = { q, k, v, o, lse, dO: o };
+  const { problem: backward } = normaliseBackwardCall<TensorDesc>(inputs, options, reading);
+  const { supported, reasons } = backwardSupport(ctx, backward, backward, tools);
   if (!supported) throw new UnsupportedError('webgpu', reasons);
 }
