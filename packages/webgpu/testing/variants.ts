@@ -13,6 +13,7 @@ import { add, ge, load, maskMod, mod, mul, scoreMod, tanh } from '@tilewise/core
 import { allTools } from '../src/attention/all-tools.ts';
 import { backwardKernels, forwardKernels } from '../src/attention/kernels.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../src/index.ts';
+import { kernelTarget } from '../src/kernel/kernel-target.ts';
 import type { AttentionCall } from './attention-call.ts';
 import { type Choice, pairwise } from './pairwise.ts';
 
@@ -172,9 +173,10 @@ export function kernelsOf(
 ): KernelSpec[] {
   const problem = problemOf(variant, more);
   const { q, k, v } = problem.forward;
+  const target = kernelTarget(capabilities);
   return [
-    ...forwardKernels(problem.forward, capabilities, new Set(), allTools),
-    ...backwardKernels(problem, { dq: q, dk: k, dv: v }, capabilities, new Set(), allTools),
+    ...forwardKernels(problem.forward, target, new Set(), allTools),
+    ...backwardKernels(problem, { dq: q, dk: k, dv: v }, target, new Set(), allTools),
   ];
 }
 

@@ -7,6 +7,7 @@ import { expectAgreement, expectSameBits } from '../../testing/expect-agreement.
 import { sharedContext } from '../../testing/shared-context.ts';
 import type { GpuContext, KernelSpec } from '../index.ts';
 import { makeKernelPlan } from '../kernel/kernel-plan.ts';
+import { kernelTarget } from '../kernel/kernel-target.ts';
 import { backwardKernels, forwardKernels } from './kernels.ts';
 import { backwardTensorSpans } from './tensors.ts';
 
@@ -124,8 +125,13 @@ test('tiles of hidden blocks are not computed, in any kernel', async () => {
   const none = new Set<string>();
   const spans = backwardTensorSpans(problem, layouts);
   const kernels = [
-    ...forwardKernels(forward, ctx.capabilities, none),
-    ...backwardKernels(problem, layouts, { ...ctx.capabilities, maxStorageBuffersPerShaderStage: 9 }, none),
+    ...forwardKernels(forward, ctx, none),
+    ...backwardKernels(
+      problem,
+      layouts,
+      kernelTarget({ ...ctx.capabilities, maxStorageBuffersPerShaderStage: 9 }),
+      none,
+    ),
   ].filter(({ bindings, gathered }) => [...bindings, ...gathered].some(({ name }) => name === 'blockMask'));
   expect(kernels.length).toBeGreaterThanOrEqual(5);
   for (const kernel of kernels) {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { kernelsOf, variants } from '../../testing/variants.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../index.ts';
 import { dispatchSize } from '../kernel/kernel-spec.ts';
+import { kernelTarget } from '../kernel/kernel-target.ts';
 import { planReasons } from '../kernel/plan-reasons.ts';
 import { backwardKernels, forwardKernels } from './kernels.ts';
 import { tensorSpans } from './tensors.ts';
@@ -34,11 +35,11 @@ function problems(
 function kernels(sizes?: Sizes, options?: SdpaBackwardOptions, limits: Partial<Capabilities> = {}) {
   const { forward, backward } = problems(sizes, options);
   const { q, k, v } = forward;
-  const capabilities = { ...guaranteedCapabilities, ...limits };
+  const target = kernelTarget({ ...guaranteedCapabilities, ...limits });
   const none: ReadonlySet<string> = new Set();
   return [
-    ...forwardKernels(forward, capabilities, none),
-    ...backwardKernels(backward, { dq: q, dk: k, dv: v }, capabilities, none),
+    ...forwardKernels(forward, target, none),
+    ...backwardKernels(backward, { dq: q, dk: k, dv: v }, target, none),
   ];
 }
 
@@ -148,7 +149,7 @@ describe('limits that WebGPU guarantees', () => {
   test('what a device cannot bind in any case is said with the kernels that need it', () => {
     const { forward } = problems({}, crowded(40));
     const capabilities = { ...guaranteedCapabilities, maxStorageBuffersPerShaderStage: 7 };
-    const made = forwardKernels(forward, capabilities, new Set());
+    const made = forwardKernels(forward, kernelTarget(capabilities), new Set());
     expect(planReasons({ kernels: made, spans: tensorSpans(forward) }, capabilities)).toEqual([
       "the kernel 'attention forward' needs 8 storage buffers, and this device allows 7",
     ]);

@@ -8,6 +8,7 @@ import {
 import type { Capabilities } from '../device/capabilities.ts';
 import type { BindingRoom } from '../kernel/crowding.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
+import type { KernelTarget } from '../kernel/kernel-target.ts';
 import { captureGradientKernels } from './capture-gradients.ts';
 import { dkdvKernel } from './dkdv.ts';
 import { dqKernel } from './dq.ts';
@@ -34,22 +35,22 @@ import { type KernelTools, noTools } from './tools.ts';
 /** The kernels of a forward problem, in the order in which they run. */
 export function forwardKernels(
   problem: AttentionProblem,
-  capabilities: Capabilities,
+  target: KernelTarget,
   unaligned: ReadonlySet<string>,
   tools: KernelTools = noTools,
   shape: ForwardShape = forwardShape(problem),
 ): KernelSpec[] {
   const spans = forwardTensorSpans(problem, shape, tools);
-  const config: KernelConfig = { unaligned, tools, room: roomOn(capabilities, spans) };
+  const config: KernelConfig = { unaligned, tools, room: roomOn(target.capabilities, spans) };
   const { fp8, mxfp8 } = tools;
   const dequantised = mxfp8?.dequantisedProblem(problem);
   if (mxfp8 && dequantised) {
     return [
       ...mxfp8.dequantiseKernels(problem, 'forward', config),
-      ...forwardKernels(dequantised, capabilities, new Set(), tools, shape).map(mxfp8.onWorkspace),
+      ...forwardKernels(dequantised, target, new Set(), tools, shape).map(mxfp8.onWorkspace),
     ];
   }
-  const needs = { spans, reaches: forwardReaches(problem, shape), capabilities };
+  const needs = { spans, reaches: forwardReaches(problem, shape), target };
   const made = (make: (config: KernelConfig) => KernelSpec): KernelSpec =>
     withSegments(segments => make({ ...config, segments }), needs);
   return [
@@ -67,22 +68,22 @@ export function forwardKernels(
 export function backwardKernels(
   problem: BackwardProblem,
   gradients: GradientDescs,
-  capabilities: Capabilities,
+  target: KernelTarget,
   unaligned: ReadonlySet<string>,
   tools: KernelTools = noTools,
   tile: Tile = defaultTile,
 ): KernelSpec[] {
   const spans = backwardTensorSpans(problem, gradients, tile, tools);
-  const room = roomOn(capabilities, spans);
+  const room = roomOn(target.capabilities, spans);
   const config: TileConfig = { tile, unaligned, tools, room };
-  const needs = { spans, reaches: backwardReaches(problem, gradients), capabilities };
+  const needs = { spans, reaches: backwardReaches(problem, gradients), target };
   const first = [
     ...(tools.fp8 ? tools.fp8.clearAmaxKernels(backwardAmaxes(problem)) : []),
     withSegments(segments => rowsKernel(problem, { ...config, segments }), needs),
   ];
   const { mxfp8 } = tools;
   const dequantised = mxfp8?.dequantisedBackward(problem);
-  if (!mxfp8 || !dequantised) return [...first, ...gradientKernels(problem, gradients, capabilities, config)];
+  if (!mxfp8 || !dequantised) return [...first, ...gradientKernels(problem, gradients, target, config)];
   const inBlocks: TileConfig = {
     ...config,
     tile: mxfp8.isBlockTile(tile) ? tile : defaultTile,
@@ -91,7 +92,7 @@ export function backwardKernels(
   return [
     ...first,
     ...mxfp8.dequantiseKernels(problem.forward, 'backward', config),
-    ...gradientKernels(dequantised, gradients, capabilities, inBlocks).map(mxfp8.onWorkspace),
+    ...gradientKernels(dequantised, gradients, target, inBlocks).map(mxfp8.onWorkspace),
   ];
 }
 
@@ -99,12 +100,12 @@ export function backwardKernels(
 function gradientKernels(
   problem: BackwardProblem,
   gradients: GradientDescs,
-  capabilities: Capabilities,
+  target: KernelTarget,
   config: TileConfig,
 ): KernelSpec[] {
   const { room } = config;
   const spans = backwardTensorSpans(problem, gradients, config.tile, config.tools);
-  const needs = { spans, reaches: backwardReaches(problem, gradients), capabilities };
+  const needs = { spans, reaches: backwardReaches(problem, gradients), target };
   const made = (make: (config: TileConfig) => KernelSpec, base: TileConfig = config): KernelSpec =>
     withSegments(segments => make({ ...base, segments }), needs);
   const wanted = new Set(problem.gradients);

@@ -1,7 +1,7 @@
 import { type AttentionProblem, type BackwardProblem, type Support, validateBackward } from '@tilewise/core';
-import type { Capabilities } from '../device/capabilities.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { KernelParts, PlanParts } from '../kernel/kernel-plan.ts';
+import type { KernelTarget } from '../kernel/kernel-target.ts';
 import { allTools } from './all-tools.ts';
 import { expectedBackwardTensors } from './expected-tensors.ts';
 import { backwardKernels } from './kernels.ts';
@@ -39,18 +39,18 @@ export function backwardSupport(
 ): Support {
   const reasons = backwardReasons(problem);
   if (reasons.length > 0) return support(reasons);
-  return support(ctx.planReasons(backwardParts(ctx.capabilities, problem, layouts, new Set(), tools)));
+  return support(ctx.planReasons(backwardParts(ctx, problem, layouts, new Set(), tools)));
 }
 
 function backwardParts(
-  capabilities: Capabilities,
+  target: KernelTarget,
   problem: BackwardProblem,
   layouts: GradientDescs,
   unaligned: ReadonlySet<string>,
   tools: KernelTools,
 ): KernelParts {
   return {
-    kernels: backwardKernels(problem, layouts, capabilities, unaligned, tools),
+    kernels: backwardKernels(problem, layouts, target, unaligned, tools),
     spans: backwardTensorSpans(problem, layouts, undefined, tools),
     reaches: backwardReaches(problem, layouts),
   };
@@ -89,7 +89,7 @@ export function planBackward(
   expected: PlanParts<EncodeOptions>['expected'] = {},
 ): Plan {
   demandSupport(support(backwardReasons(problem)));
-  const parts = backwardParts(ctx.capabilities, problem, layouts, new Set(unaligned), tools);
+  const parts = backwardParts(ctx, problem, layouts, new Set(unaligned), tools);
   demandSupport(support(ctx.planReasons(parts)));
   return makePlan(ctx, { ...parts, expected }, problem.forward);
 }

@@ -1,7 +1,7 @@
 import { type AttentionProblem, type Support, validate } from '@tilewise/core';
-import type { Capabilities } from '../device/capabilities.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { KernelParts, PlanParts } from '../kernel/kernel-plan.ts';
+import type { KernelTarget } from '../kernel/kernel-target.ts';
 import { allTools } from './all-tools.ts';
 import { expectedTensors } from './expected-tensors.ts';
 import { forwardShape } from './forward-shape.ts';
@@ -23,18 +23,18 @@ import type { KernelTools } from './tools.ts';
 export function checkForwardSupport(ctx: GpuContext, problem: AttentionProblem, tools: KernelTools): Support {
   const reasons = forwardReasons(problem);
   if (reasons.length > 0) return support(reasons);
-  return support(ctx.planReasons(forwardParts(ctx.capabilities, problem, new Set(), tools)));
+  return support(ctx.planReasons(forwardParts(ctx, problem, new Set(), tools)));
 }
 
 function forwardParts(
-  capabilities: Capabilities,
+  target: KernelTarget,
   problem: AttentionProblem,
   unaligned: ReadonlySet<string>,
   tools: KernelTools,
 ): KernelParts {
   const shape = forwardShape(problem);
   return {
-    kernels: forwardKernels(problem, capabilities, unaligned, tools, shape),
+    kernels: forwardKernels(problem, target, unaligned, tools, shape),
     spans: forwardTensorSpans(problem, shape, tools),
     reaches: forwardReaches(problem, shape),
   };
@@ -64,7 +64,7 @@ export function planForward(
   expected: PlanParts<EncodeOptions>['expected'] = {},
 ): Plan {
   demandSupport(support(forwardReasons(problem)));
-  const parts = forwardParts(ctx.capabilities, problem, new Set(unaligned), tools);
+  const parts = forwardParts(ctx, problem, new Set(unaligned), tools);
   demandSupport(support(ctx.planReasons(parts)));
   return makePlan(ctx, { ...parts, expected }, problem);
 }

@@ -1,6 +1,6 @@
-import type { Capabilities } from '../device/capabilities.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
-import { bindingLimit, piecesOf, type TensorReach } from '../kernel/pieces.ts';
+import type { KernelTarget, TensorSizes } from '../kernel/kernel-target.ts';
+import { bindingLimit } from '../kernel/pieces.ts';
 import { type StorageBinding, segmentName, type UniformField } from '../kernel/shader-part.ts';
 
 /** Tensors that kernels bind several times, each time another part of them, and the bytes of such a part. */
@@ -10,10 +10,8 @@ export interface Segments {
 }
 
 /** What decides whether a kernel needs segments. */
-export interface SegmentNeeds {
-  readonly spans: Readonly<Record<string, number>>;
-  readonly reaches: Readonly<Record<string, TensorReach>>;
-  readonly capabilities: Capabilities;
+export interface SegmentNeeds extends TensorSizes {
+  readonly target: KernelTarget;
 }
 
 /** More would leave no binding for anything else. */
@@ -21,12 +19,11 @@ const maxSegments = 4;
 
 /**
  * A kernel of which a single workgroup needs more of some tensor than can be bound at once reads it in segments, as few as will
- * do; `make` gives the kernel with them. One that needs too many stays as it is, and `piecesOf` says so.
+ * do; `make` gives the kernel with them. One that needs too many stays as it is, and its plan says so.
  */
-export function withSegments(
-  make: (segments: Segments) => KernelSpec,
-  { spans, reaches, capabilities }: SegmentNeeds,
-): KernelSpec {
+export function withSegments(make: (segments: Segments) => KernelSpec, needs: SegmentNeeds): KernelSpec {
+  const { target } = needs;
+  const { capabilities } = target;
   const limit = bindingLimit(capabilities);
   const coarse = capabilities.minStorageBufferOffsetAlignment;
   const bytes = Math.max(Math.floor((limit.bytes - limit.slack) / coarse), 1) * coarse;
@@ -34,8 +31,8 @@ export function withSegments(
   const first = make({ counts, bytes });
   let kernel = first;
   for (;;) {
-    const tooLarge = piecesOf(kernel, spans, reaches, limit);
-    if (typeof tooLarge !== 'string') return kernel;
+    const tooLarge = target.tooLargeFor(kernel, needs);
+    if (tooLarge === undefined) return kernel;
     const binding = kernel.bindings.find(({ name }) => name === tooLarge);
     const name = binding?.segment?.of ?? tooLarge;
     const count = (counts.get(name) ?? 1) + 1;

@@ -62,8 +62,7 @@ test.each<ForwardShape>([
   { tile: { tx: 3, ty: 5, depth: 7 }, heads: 2, parts: 2 },
 ])('forward is the same on any tiles: %o', async shape => {
   expect(tileMemory(shape.tile)).toBeLessThanOrEqual(16384);
-  const { capabilities } = await sharedContext();
-  const kernels = forwardKernels(forward, capabilities, new Set(), noTools, shape);
+  const kernels = forwardKernels(forward, await sharedContext(), new Set(), noTools, shape);
   const names = ['o', 'lse'];
   expectAgreement(await run(kernels, forwardTensorSpans(forward, shape), names), only(names));
 });
@@ -76,7 +75,7 @@ test.each<Tile>([
 ])('backward is the same on any square tiles: %o', async tile => {
   const ctx = await sharedContext();
   const layouts = { dq: forward.q, dk: forward.k, dv: forward.v };
-  const kernels = backwardKernels(problem, layouts, ctx.capabilities, new Set(), noTools, tile);
+  const kernels = backwardKernels(problem, layouts, ctx, new Set(), noTools, tile);
   const names = problem.gradients;
   expectAgreement(await run(kernels, backwardTensorSpans(problem, layouts, tile), names), only(names), {
     distance: 90,

@@ -15,6 +15,8 @@ import {
 } from '@tilewise/core';
 import { type EagerCall, runCall } from '../kernel/eager-call.ts';
 import { type KernelParts, type KernelPlan, makeKernelPlan, type PlanParts } from '../kernel/kernel-plan.ts';
+import type { KernelSpec } from '../kernel/kernel-spec.ts';
+import { type KernelTarget, kernelTarget, type TensorSizes } from '../kernel/kernel-target.ts';
 import { planReasons } from '../kernel/plan-reasons.ts';
 import { type Capabilities, capabilitiesOf, deviceDescriptor } from './capabilities.ts';
 import { bufferUsage, mapModeRead } from './constants.ts';
@@ -79,7 +81,7 @@ async function defaultAdapter(powerPreference: GPUPowerPreference = 'high-perfor
 }
 
 /** A GPU device with the buffers and compiled kernels of this library on it. Made by `createContext`. */
-export class GpuContext {
+export class GpuContext implements KernelTarget {
   readonly device: GPUDevice;
   readonly capabilities: Capabilities;
   readonly #ownsDevice: boolean;
@@ -125,6 +127,11 @@ export class GpuContext {
   /** What this device lacks for such a plan; nothing when it can run. */
   planReasons(parts: KernelParts): string[] {
     return planReasons(parts, this.capabilities);
+  }
+
+  /** A binding of which even one workgroup of the kernel needs more than this device binds, if there is one. */
+  tooLargeFor(kernel: KernelSpec, tensors: TensorSizes): string | undefined {
+    return kernelTarget(this.capabilities).tooLargeFor(kernel, tensors);
   }
 
   /**
