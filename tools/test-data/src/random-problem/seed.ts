@@ -15,7 +15,7 @@ function integerOf(name: string): number | undefined {
   throw new Error(`${name} must be an integer ≥ 0, got ${text}`);
 }
 
-/** The seed of this run: that of `TILEWISE_SEED`, or a new one. */
+/** The seed of this run: that of `TILEWISE_SEED` (CI takes it from the commit), or a new one. */
 export function runSeed(): number {
   return integerOf(variables.seed) ?? Math.floor(Math.random() * 2 ** 32);
 }
