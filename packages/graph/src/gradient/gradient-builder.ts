@@ -1,7 +1,7 @@
 import { sameShape } from '@tilewise/core';
 import { InvalidGraphError } from '../errors.ts';
 import type { Graph } from '../graph/graph.ts';
-import { describeNode, type GraphNode } from '../graph/node.ts';
+import type { GraphNode } from '../graph/node.ts';
 import type { Attributes } from '../schema/operation.ts';
 import type { GraphDType } from '../tensor/dtype.ts';
 import { isKnown, type LogicalTensor } from '../tensor/logical-tensor.ts';
@@ -67,14 +67,9 @@ export class BackwardGraph implements GradientBuilder {
       this.#again.set(tensor.id, given);
       return given;
     }
-    if (producer.outputs[0].id !== tensor.id) {
-      throw new InvalidGraphError(
-        `tensor ${tensor.id} of ${describeNode(producer)} is needed again: it must be a result`,
-      );
-    }
-    const computed = this.#compute(producer);
-    this.#again.set(tensor.id, computed);
-    return computed;
+    if (producer.outputs[0].id !== tensor.id) this.#computeAll(producer);
+    else this.#again.set(tensor.id, this.#compute(producer));
+    return this.forward(tensor);
   }
 
   isGiven(tensor: LogicalTensor): boolean {
@@ -86,6 +81,16 @@ export class BackwardGraph implements GradientBuilder {
     if (again) return again;
     const inputs = node.inputs.map(t => this.forward(t));
     return this.op(node.kind, inputs, node.given, { dtype: node.outputs[0].dtype });
+  }
+
+  /** An operation with all that it gives. */
+  #computeAll(node: GraphNode): void {
+    const outputs = node.outputs.map(({ dtype }) => this.#target.tensor({ dtype }));
+    const inputs = node.inputs.map(t => this.forward(t));
+    this.#target.op(node.kind, { attrs: node.given, inputs, outputs });
+    node.outputs.forEach(({ id }, n) => {
+      if (!this.#again.has(id)) this.#again.set(id, outputs[n]);
+    });
   }
 
   shapeOf({ id }: LogicalTensor): readonly number[] {

@@ -3,8 +3,31 @@ import { referenceEngine } from '@tilewise/core/reference';
 import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../testing/attention-graph.ts';
 import { expectSame } from '../../testing/expect-same.ts';
+import { operations } from '../operations/index.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import { gradients } from './gradients.ts';
+
+/** The backward graph, and what it is bound to: the results of forward, and a gradient of `of`. */
+async function backwardOf(
+  { graph, bindings }: GraphBuilder,
+  of: LogicalTensor,
+  wanted: readonly LogicalTensor[],
+  gradient: (n: number) => number,
+) {
+  const backward = gradients(graph.finalize(), { of, withRespectTo: wanted }).finalize();
+  const results = await graph.run(referenceEngine(), bindings, { policy: 'debug' });
+  const seed = backward.seeds.get(of.id);
+  if (!seed) throw new Error('no seed');
+  const { size, shape } = results[of.id];
+  const dy = Tensor.from(
+    Array.from({ length: size }, (_, n) => gradient(n)),
+    shape,
+  );
+  const needed = new Set(backward.inputs.map(t => t.id));
+  const all: Record<number, Tensor | number | bigint> = { ...bindings, ...results, [seed.id]: dy };
+  const own = Object.fromEntries(Object.entries(all).filter(([id]) => needed.has(Number(id))));
+  return { backward, dy, own };
+}
 
 /** Checks gradients by difference quotients of Σ seed·of, and gives the partitions of the backward graph. */
 async function checkGradients(
@@ -13,18 +36,7 @@ async function checkGradients(
   wanted: readonly LogicalTensor[],
 ): Promise<string[]> {
   const { graph, bindings } = g;
-  graph.finalize();
-  const backward = gradients(graph, { of, withRespectTo: wanted }).finalize();
-  const results = await graph.run(referenceEngine(), bindings, { policy: 'debug' });
-  const seed = backward.seeds.get(of.id);
-  if (!seed) throw new Error('no seed');
-  const dy = Tensor.from(
-    Array.from({ length: results[of.id].size }, (_, n) => Math.cos(n * n + 1)),
-    results[of.id].shape,
-  );
-  const needed = new Set(backward.inputs.map(t => t.id));
-  const all: Record<number, Tensor | number | bigint> = { ...bindings, ...results, [seed.id]: dy };
-  const own = Object.fromEntries(Object.entries(all).filter(([id]) => needed.has(Number(id))));
+  const { backward, dy, own } = await backwardOf(g, of, wanted, n => Math.cos(n * n + 1));
   const partitions = await expectSame(backward, own, 4e-6);
 
   const got = await backward.run(referenceEngine(), own);
@@ -139,6 +151,53 @@ describe('gradients of other operations', () => {
     await checkGradients(g, g.op(kind, [x]), [x]);
   });
 
+  test.each(['Maximum', 'Minimum', 'SquaredDifference'])(
+    '%s, by both operands, one broadcast',
+    async kind => {
+      const g = new GraphBuilder();
+      const [a, b] = [g.input([2, 3, 4]), g.input([3, 1])];
+      await checkGradients(g, g.op(kind, [g.op('Tanh', [a]), b]), [a, b]);
+    },
+  );
+
+  test.each(['NXC', 'NCX'])('BiasAdd over channels of %s', async data_format => {
+    const g = new GraphBuilder();
+    const [x, bias] = [g.input([2, 3, 3]), g.input([3])];
+    const y = g.op('Square', [g.op('BiasAdd', [x, bias], { data_format })]);
+    await checkGradients(g, y, [x, bias]);
+  });
+
+  test('products of vectors with vectors and matrices', async () => {
+    for (const [a, b, transposed] of [
+      [[4], [4], false],
+      [[4], [2, 4, 3], false],
+      [[4], [3, 4], true],
+      [[2, 3, 4], [4], false],
+    ] as const) {
+      const g = new GraphBuilder();
+      const [x, y] = [g.input(a), g.input(b)];
+      await checkGradients(g, g.op('MatMul', [x, y], { transpose_b: transposed }), [x, y]);
+    }
+  });
+
+  test('Mask and BroadcastLike', async () => {
+    const g = new GraphBuilder();
+    const [x, like] = [g.input([3, 1]), g.input([2, 3, 4])];
+    const cond = g.input([3, 1], { dtype: 'bool', values: [1, 0, 1] });
+    const y = g.op('BroadcastLike', [g.op('Mask', [x, cond], { invert: true }), like], { divisor: 3 });
+    await checkGradients(g, g.op('Multiply', [y, like]), [x]);
+  });
+
+  test('the stats of a softmax, alone and beside its probabilities', async () => {
+    for (const both of [false, true]) {
+      const g = new GraphBuilder();
+      const x = g.input([3, 4]);
+      const [p, stats] = g.softmax(x);
+      const y = g.op('Square', [stats]);
+      await checkGradients(g, both ? g.op('Multiply', [p, y]) : y, [x]);
+    }
+  });
+
   test('softmax, and its logarithm, without stats', async () => {
     const g = new GraphBuilder();
     const x = g.input([3, 4]);
@@ -154,6 +213,31 @@ describe('gradients of what is around attention', () => {
     const sum = g.op('ReduceSum', [g.op('Square', [x])], { axes: [1], keep_dims });
     const mean = g.op('ReduceMean', [g.op('Tanh', [x])], { axes: [-2], keep_dims });
     await checkGradients(g, g.op('Multiply', [sum, mean]), [x]);
+  });
+
+  const reductions = ['ReduceMax', 'ReduceMin', 'ReduceProd', 'ReduceL1', 'ReduceL2'];
+  test.each(reductions)('%s over two axes', async kind => {
+    for (const keep_dims of [true, false]) {
+      const g = new GraphBuilder();
+      const x = g.input([2, 3, 2]);
+      await checkGradients(g, g.op('Square', [g.op(kind, [x], { axes: [0, 2], keep_dims })]), [x]);
+    }
+  });
+
+  test('LayerNorm over several axes, its mean and variance results too', async () => {
+    const g = new GraphBuilder();
+    const [x, gamma, beta] = [g.input([2, 3, 4]), g.input([3, 4]), g.input([4])];
+    const [y, mean, variance] = [0, 1, 2].map(() => g.graph.tensor({ dtype: 'f32' }));
+    g.graph.op('LayerNorm', {
+      attrs: { begin_norm_axis: 1, epsilon: 0.1, keep_stats: true },
+      inputs: [x, gamma, beta],
+      outputs: [y, mean, variance],
+    });
+    const row = g.op('StaticReshape', [g.op('Multiply', [mean, variance])], {
+      shape: [2, 1, 1],
+      special_zero: false,
+    });
+    await checkGradients(g, g.op('Multiply', [y, row]), [x, gamma, beta]);
   });
 
   test('LayerNorm and RMSNorm', async () => {
@@ -189,13 +273,50 @@ test('what is needed twice is computed once', () => {
   expect(backward.nodes.filter(node => node.kind === 'Tanh').length).toBe(1);
 });
 
+test('of operands that are equal each has half, of elements that are equally large each a part', async () => {
+  const gradientOf = async (
+    values: readonly number[],
+    make: (g: GraphBuilder, x: LogicalTensor) => LogicalTensor,
+  ) => {
+    const g = new GraphBuilder();
+    const x = g.input([values.length], { values });
+    const { backward, own } = await backwardOf(g, make(g, x), [x], () => 1);
+    const results = await backward.run(referenceEngine(), own);
+    return [...results[backward.gradients.get(x.id)?.id ?? -1].toFloat64()];
+  };
+  const zero = (g: GraphBuilder) => g.input([1], { values: [0] });
+  const axes = { axes: [0] };
+  expect(await gradientOf([-1, 0, 2], (g, x) => g.op('Maximum', [x, zero(g)]))).toEqual([0, 0.5, 1]);
+  expect(await gradientOf([-1, 0, 2], (g, x) => g.op('Minimum', [zero(g), x]))).toEqual([1, 0.5, 0]);
+  expect(await gradientOf([3, 1, 3], (g, x) => g.op('ReduceMax', [x], axes))).toEqual([0.5, 0, 0.5]);
+  expect(await gradientOf([3, 1, 3], (g, x) => g.op('ReduceMin', [x], axes))).toEqual([0, 1, 0]);
+  expect(await gradientOf([2, 3, 4], (g, x) => g.op('ReduceProd', [x], axes))).toEqual([12, 8, 6]);
+  expect(await gradientOf([2, 0, 4], (g, x) => g.op('ReduceProd', [x], axes))).toEqual([0, 8, 0]);
+  expect(await gradientOf([0, 0, 4], (g, x) => g.op('ReduceProd', [x], axes))).toEqual([0, 0, 0]);
+  expect(await gradientOf([0, 0], (g, x) => g.op('ReduceL2', [x], axes))).toEqual([0, 0]);
+});
+
+test('every operation has a gradient or says why it has none', () => {
+  const without = operations
+    .filter(({ gradient, noGradient }) => !gradient && noGradient === undefined)
+    .map(({ kind }) => kind);
+  // Second derivatives are not built; the last two compute nothing.
+  expect(without.filter(kind => !kind.endsWith('Backward'))).toEqual(['End', 'Wildcard']);
+});
+
 test('what has no gradient, or does not depend, is said', () => {
   const g = new GraphBuilder();
   const [x, other] = [g.input([3]), g.input([3])];
-  const y = g.op('ReduceMax', [g.op('Add', [x, x])], { axes: [0] });
+  const quantized = g.op('Quantize', [g.op('Add', [x, x])], { scales: [0.5] }, 'i8');
+  const y = g.op('Dequantize', [quantized], { scales: [0.5] });
+  const z = g.op('TanhBackward', [x, x]);
   g.op('Exp', [other]);
   g.graph.finalize();
-  expect(() => gradients(g.graph, { of: y, withRespectTo: [x] })).toThrow(/ReduceMax 1 has no gradient/);
+  expect(() => gradients(g.graph, { of: quantized, withRespectTo: [x] })).toThrow(
+    'Quantize 1 has no gradient: what it gives is constant but where it jumps',
+  );
+  expect(() => gradients(g.graph, { of: y, withRespectTo: [x] })).toThrow(/Dequantize 2 has no gradient: /);
+  expect(() => gradients(g.graph, { of: z, withRespectTo: [x] })).toThrow(/TanhBackward 3 has no gradient$/);
   expect(() => gradients(g.graph, { of: y, withRespectTo: [other] })).toThrow(
     /which nothing of 'of' depends on/,
   );

@@ -58,8 +58,11 @@ export function gradients(forward: Graph, { of, withRespectTo }: GradientOptions
   for (const node of [...topology.order].reverse()) {
     const outputGradients = node.outputs.map(t => total(collected.get(t.id), builder));
     if (!depends.has(node) || outputGradients.every(dy => dy === undefined)) continue;
-    const { gradient } = node.operation;
-    if (!gradient) throw new InvalidGraphError(`${describeNode(node)} has no gradient`);
+    const { gradient, noGradient } = node.operation;
+    if (!gradient) {
+      const why = noGradient === undefined ? '' : `: ${noGradient}`;
+      throw new InvalidGraphError(`${describeNode(node)} has no gradient${why}`);
+    }
     const rules = gradient({ ...node, builder, outputGradients });
     node.inputs.forEach((t, n) => {
       const isNeeded = withRespectTo.some(wanted => wanted.id === t.id) || producedBy(forward, t, depends);

@@ -27,6 +27,13 @@ export const biasAdd: Operation = {
     }
     return [src.shape];
   },
+  gradient: ({ builder, attributes, inputs: [src], outputGradients: [dy] }) => {
+    if (!dy) return [];
+    const rank = builder.shapeOf(src).length;
+    const channels = channelAxis(attributes, rank);
+    const axes = Array.from({ length: rank }, (_, d) => d).filter(d => d !== channels);
+    return [() => dy, () => (axes.length === 0 ? dy : builder.op('ReduceSum', [dy], { axes }))];
+  },
   lower: lowering => {
     const [src, bias] = lowering.inputs;
     const rank = src.desc.shape.length;

@@ -1,4 +1,16 @@
-import { add, div, ge, max, min, mul, type NumericExpr, sub } from '@tilewise/core/expr';
+import {
+  add,
+  differentiate,
+  div,
+  ge,
+  max,
+  min,
+  mul,
+  type NumericExpr,
+  score,
+  sub,
+} from '@tilewise/core/expr';
+import { substitute } from '../lowering/substitute.ts';
 import type { GradientCall, Operation } from '../schema/operation.ts';
 import type { GraphDType } from '../tensor/dtype.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
@@ -15,13 +27,11 @@ function byInput({ builder, inputs, outputs }: GradientCall, n: number, dy: Logi
 
 const isFloat = ({ dtype }: LogicalTensor): boolean => floats.includes(dtype);
 
+/** Writes the gradient by an operand, in the shape of the result. */
+type Rule = (dy: LogicalTensor, call: GradientCall) => LogicalTensor;
+
 /** The gradients by two factors, terms, …, each from dy; of integers there is none. */
-function gradients(
-  by: readonly [
-    (dy: LogicalTensor, call: GradientCall) => LogicalTensor,
-    (dy: LogicalTensor, call: GradientCall) => LogicalTensor,
-  ],
-): Operation['gradient'] {
+function gradients(by: readonly [Rule, Rule]): Operation['gradient'] {
   return call => {
     const [dy] = call.outputGradients;
     return by.map((rule, n) =>
@@ -30,11 +40,30 @@ function gradients(
   };
 }
 
-const same = (dy: LogicalTensor): LogicalTensor => dy;
+const same: Rule = dy => dy;
 const times =
-  (n: 0 | 1) =>
-  (dy: LogicalTensor, { builder, inputs }: GradientCall): LogicalTensor =>
+  (n: 0 | 1): Rule =>
+  (dy, { builder, inputs }) =>
     builder.op('Multiply', [dy, builder.forward(inputs[n])]);
+
+/** An operand again, in the dtype of a gradient. */
+const operand = ({ builder, inputs }: GradientCall, n: number, { dtype }: LogicalTensor): LogicalTensor =>
+  builder.cast(builder.forward(inputs[n]), dtype);
+
+/** dy by operand n of what has an operation for it: from that operand, the other, and dy. */
+const byBackward =
+  (kind: string, n: 0 | 1): Rule =>
+  (dy, call) =>
+    call.builder.op(`${kind}Backward`, [operand(call, n, dy), operand(call, 1 - n, dy), dy]);
+
+/** ∂ (a − b)² / ∂ a = 2·(a − b), where a is operand n and b the other. */
+const byDifference =
+  (n: 0 | 1): Rule =>
+  (dy, call) => {
+    const { builder } = call;
+    const difference = builder.op('Subtract', [operand(call, n, dy), operand(call, 1 - n, dy)]);
+    return builder.op('Multiply', [dy, builder.op('Add', [difference, difference])]);
+  };
 
 interface BinaryDefinition {
   readonly kind: string;
@@ -83,14 +112,39 @@ const definitions: readonly BinaryDefinition[] = [
       },
     ]),
   },
-  { kind: 'Maximum', summary: 'The larger of two.', of: max, commutes: true },
-  { kind: 'Minimum', summary: 'The smaller of two.', of: min, commutes: true },
+  {
+    kind: 'Maximum',
+    summary: 'The larger of two.',
+    of: max,
+    commutes: true,
+    gradient: gradients([byBackward('Maximum', 0), byBackward('Maximum', 1)]),
+  },
+  {
+    kind: 'Minimum',
+    summary: 'The smaller of two.',
+    of: min,
+    commutes: true,
+    gradient: gradients([byBackward('Minimum', 0), byBackward('Minimum', 1)]),
+  },
   {
     kind: 'SquaredDifference',
     summary: '(src_0 − src_1)².',
     of: (a, b) => mul(sub(a, b), sub(a, b)),
+    gradient: gradients([byDifference(0), byDifference(1)]),
   },
 ];
+
+/** The gradient by one of two operands, of which the result is one; each has half of it where they are equal. */
+function choiceBackward(kind: string, of: (a: NumericExpr, b: NumericExpr) => NumericExpr): Operation {
+  return elementwise({
+    kind: `${kind}Backward`,
+    summary: `The gradient by src of ${kind}(src, other), half of it where they are equal, in the shape of its result. Not an operation of oneDNN.`,
+    inputs: [port('src', 'T'), port('other', 'T'), port('diff_dst', 'T')],
+    outputs: [port('diff_src', 'T')],
+    attributes: {},
+    element: ([a, b, dy]) => mul(numeric(dy), numeric(substitute(differentiate(of(score, numeric(b))), a))),
+  });
+}
 
 function binaryOperation({ kind, summary, of, commutes, mixed, gradient }: BinaryDefinition): Operation {
   const [T0, T1, T2] = mixed ? ['T1', 'T2', 'T3'] : ['T', 'T', 'T'];
@@ -115,6 +169,9 @@ export const binaryOperations: readonly Operation[] = [
     inputs: [port('src_0', 'T1', numbers), port('src_1', 'T1', numbers)],
     outputs: [port('dst', 'T2', ['bool'])],
     attributes: autoBroadcast,
+    gradient: () => [null, null],
     element: ([a, b]) => ge(numeric(a), numeric(b)),
   }),
+  choiceBackward('Maximum', max),
+  choiceBackward('Minimum', min),
 ];

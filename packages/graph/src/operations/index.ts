@@ -10,6 +10,7 @@ import { normOperations } from './norm.ts';
 import { quantizeOperations } from './quantize.ts';
 import { dropout, rng } from './random.ts';
 import { broadcastLike, reduceOperations } from './reduce.ts';
+import { reduceBackwardOperations } from './reduce-backward.ts';
 import { mask, selectOperation } from './select.ts';
 import { logSoftmax, softmax, softmaxBackwardOperations } from './softmax.ts';
 import { end, wildcard } from './structure.ts';
@@ -28,6 +29,7 @@ export const operations: readonly Operation[] = [
   logSoftmax,
   ...softmaxBackwardOperations,
   ...reduceOperations,
+  ...reduceBackwardOperations,
   broadcastLike,
   typeCast,
   reorder,

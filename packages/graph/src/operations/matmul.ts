@@ -1,4 +1,4 @@
-import { InvalidShapeError } from '@tilewise/core';
+import { InvalidShapeError, sameShape } from '@tilewise/core';
 import { add } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../lowering/lowering.ts';
@@ -51,33 +51,44 @@ export const matmul: Operation = {
   },
 };
 
-/** dA = dC·Bᵀ and dB = Aᵀ·dC, written so that each operand is transposed by its attribute. */
+/** dA = dC·Bᵀ and dB = Aᵀ·dC, written so that each operand is transposed by its attribute; a vector is a matrix of one row or column. */
 function matmulGradient(call: GradientCall): readonly (InputGradient | null)[] {
   const { builder, attributes, inputs, outputs, outputGradients } = call;
   const [given] = outputGradients;
   if (!given) return [];
   const [shapeA, shapeB] = inputs.map(t => builder.shapeOf(t));
-  if (shapeA.length < 2 || shapeB.length < 2) {
-    throw new InvalidShapeError('MatMul', 'has a gradient for tensors of rank 2 and more only');
-  }
-  const dC = builder.cast(given, inputs[0].dtype);
-  const batch = builder.shapeOf(outputs[0]).slice(0, -2);
-  const ta = flagOf(attributes, 'transpose_a');
-  const tb = flagOf(attributes, 'transpose_b');
+  const [isRow, isColumn] = [shapeA.length === 1, shapeB.length === 1];
+  const matrixA = isRow ? [1, ...shapeA] : shapeA;
+  const matrixB = isColumn ? [...shapeB, 1] : shapeB;
+  const ta = !isRow && flagOf(attributes, 'transpose_a');
+  const tb = !isColumn && flagOf(attributes, 'transpose_b');
+  const reshape = (t: LogicalTensor, from: readonly number[], to: readonly number[]): LogicalTensor =>
+    sameShape(from, to) ? t : builder.op('StaticReshape', [t], { shape: to, special_zero: false });
+
+  const shapeC = builder.shapeOf(outputs[0]);
+  const batch = shapeC.slice(0, shapeC.length - (isRow ? 0 : 1) - (isColumn ? 0 : 1));
+  const matrixC = [...batch, matrixA.at(ta ? -1 : -2) ?? 1, matrixB.at(tb ? -2 : -1) ?? 1];
+  const dC = reshape(builder.cast(given, inputs[0].dtype), shapeC, matrixC);
   // What is needed again may be there in f32, where forward stored it in fewer bits.
-  const operand = (n: number): LogicalTensor => builder.cast(builder.forward(inputs[n]), inputs[n].dtype);
-  const product = (n: 0 | 1, x: LogicalTensor, y: LogicalTensor, a: boolean, b: boolean): LogicalTensor => {
-    const shape = n === 0 ? shapeA : shapeB;
+  const again = (n: number): LogicalTensor => builder.cast(builder.forward(inputs[n]), inputs[n].dtype);
+  const a = (): LogicalTensor => reshape(again(0), shapeA, matrixA);
+  const b = (): LogicalTensor => reshape(again(1), shapeB, matrixB);
+  const product = (
+    n: 0 | 1,
+    x: LogicalTensor,
+    y: LogicalTensor,
+    transpose_a: boolean,
+    transpose_b: boolean,
+  ): LogicalTensor => {
+    const [shape, matrix] = n === 0 ? [shapeA, matrixA] : [shapeB, matrixB];
     const dtype = builder.isGiven(inputs[n]) ? inputs[n].dtype : 'f32';
-    const full = builder.op('MatMul', [x, y], { transpose_a: a, transpose_b: b }, { dtype });
-    return builder.reduceTo(full, [...batch, ...shape.slice(-2)], shape);
+    const full = builder.op('MatMul', [x, y], { transpose_a, transpose_b }, { dtype });
+    return reshape(builder.reduceTo(full, [...batch, ...matrix.slice(-2)], matrix), matrix, shape);
   };
   return [
-    () => (ta ? product(0, operand(1), dC, tb, true) : product(0, dC, operand(1), false, !tb)),
-    () => (tb ? product(1, dC, operand(0), true, ta) : product(1, operand(0), dC, !ta, false)),
-    inputs.length > 2
-      ? () => builder.reduceTo(given, builder.shapeOf(outputs[0]), builder.shapeOf(inputs[2]))
-      : null,
+    () => (ta ? product(0, b(), dC, tb, true) : product(0, dC, b(), false, !tb)),
+    () => (tb ? product(1, dC, a(), true, ta) : product(1, a(), dC, !ta, false)),
+    inputs.length > 2 ? () => builder.reduceTo(given, shapeC, builder.shapeOf(inputs[2])) : null,
   ];
 }
 

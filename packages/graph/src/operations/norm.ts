@@ -1,15 +1,32 @@
-import { Tensor } from '@tilewise/core';
+import { InvalidShapeError, Tensor } from '@tilewise/core';
 import { add, div, mul, type NumericExpr, pow, sub } from '@tilewise/core/expr';
 import { input, reduced } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../lowering/lowering.ts';
+import { reshaped } from '../lowering/views.ts';
 import { numberOf } from '../schema/attribute.ts';
-import type { GradientCall, InputGradient, Operation, OperationCall } from '../schema/operation.ts';
+import type { Attributes, GradientCall, InputGradient, Operation } from '../schema/operation.ts';
+import { axisOf } from '../shape/broadcast.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
-import { optionalPort, port } from './ports.ts';
+import { copyTo } from './layout.ts';
+import { floats, optionalPort, port } from './ports.ts';
+import { keptShape } from './reduce.ts';
 
-const epsilon = { epsilon: { type: 'f32', default: 1e-5 } } as const;
+const attributes = {
+  epsilon: { type: 'f32', default: 1e-5 },
+  begin_norm_axis: { type: 's64', default: -1 },
+} as const;
 
-/** A mean over the last dimension of what `element` makes of the inputs; `result` makes of it what is stored. */
+/** The axes that are normalised: from one on to the last. */
+function normAxes(attributes: Attributes, rank: number): number[] {
+  const begin = numberOf(attributes, 'begin_norm_axis');
+  const first = axisOf(begin, rank);
+  if (first === undefined) {
+    throw new InvalidShapeError('begin_norm_axis', `must be an axis of ${rank} dimensions, got ${begin}`);
+  }
+  return Array.from({ length: rank - first }, (_, n) => first + n);
+}
+
+/** A mean over the normalised axes of what `element` makes of the inputs; `result` makes of it what is stored. */
 function meanOf(
   lowering: Lowering,
   inputs: readonly Value[],
@@ -17,10 +34,11 @@ function meanOf(
   result: (mean: NumericExpr) => NumericExpr = mean => mean,
 ): Value {
   const domain = inputs[0].desc.shape;
-  const last = domain.length - 1;
-  const mean = lowering.temporary(domain.map((n, d) => (d === last ? 1 : n)));
-  const value = result(div(reduced, domain[last]));
-  lowering.reduce({ op: 'sum', axes: [last], domain, element, result: value }, inputs, mean);
+  const axes = normAxes(lowering.call.attributes, domain.length);
+  const count = axes.reduce((n, d) => n * domain[d], 1);
+  const mean = lowering.temporary(keptShape(domain, axes));
+  const value = result(div(reduced, count));
+  lowering.reduce({ op: 'sum', axes, domain, element, result: value }, inputs, mean);
   return mean;
 }
 
@@ -29,16 +47,28 @@ function zeroOf(lowering: Lowering, { desc }: Value): Value {
   return lowering.constant(Tensor.zeros(desc.shape.map(() => 1)));
 }
 
-/** Mean (zero for RMSNorm) and 1/√(variance + ε) of each row. */
-function statistics(lowering: Lowering, centred: boolean): { readonly mean: Value; readonly rate: Value } {
+interface Statistics {
+  /** Of each row; zero for RMSNorm. */
+  readonly mean: Value;
+  /** Mean squared distance from it. */
+  readonly variance: Value | null;
+  /** 1/√(variance + ε). */
+  readonly rate: Value;
+}
+
+/** What a row is normalised by; the variance too where it is a result. */
+function statistics(lowering: Lowering, centred: boolean, keepsVariance: boolean): Statistics {
   const [src] = lowering.inputs;
   const e = numberOf(lowering.call.attributes, 'epsilon');
+  const rateOf = (variance: NumericExpr): NumericExpr => pow(add(variance, e), -0.5);
   const mean = centred ? meanOf(lowering, [src], input(0)) : zeroOf(lowering, src);
   const distance = sub(input(0), input(1));
-  const rate = meanOf(lowering, [src, mean], mul(distance, distance), variance =>
-    pow(add(variance, e), -0.5),
-  );
-  return { mean, rate };
+  const square = mul(distance, distance);
+  if (!keepsVariance) return { mean, variance: null, rate: meanOf(lowering, [src, mean], square, rateOf) };
+  const variance = meanOf(lowering, [src, mean], square);
+  const rate = lowering.temporary(variance.desc.shape);
+  lowering.map(rateOf(input(0)), [variance], rate);
+  return { mean, variance, rate };
 }
 
 interface NormDefinition {
@@ -47,38 +77,59 @@ interface NormDefinition {
   readonly centred: boolean;
   /** Inputs after src: what the result is multiplied by, and what is added. */
   readonly affine: Operation['inputs'];
-  readonly attributes: Operation['attributes'];
+  /** Results after dst: what the rows were normalised by. */
+  readonly statistics: Operation['outputs'];
 }
 
-function norm({ kind, summary, centred, affine, attributes }: NormDefinition): readonly Operation[] {
+function norm({ kind, summary, centred, affine, statistics: kept }: NormDefinition): readonly Operation[] {
   return [
     {
       kind,
       summary,
       inputs: [port('src', 'T'), ...affine],
-      outputs: [port('dst', 'T')],
-      attributes,
-      infer: ({ inputs: [{ shape }] }) => [shape],
+      outputs: [port('dst', 'T'), ...kept],
+      attributes: {
+        ...attributes,
+        ...(kept.length > 0 && { keep_stats: { type: 'bool', default: false } as const }),
+      },
+      constraint: ({ attributes, outputs }) => {
+        const expected = attributes.keep_stats === true ? 3 : 1;
+        return outputs.length === expected
+          ? null
+          : `has ${expected} outputs when keep_stats is ${attributes.keep_stats === true}, got ${outputs.length}`;
+      },
+      infer: ({ attributes, inputs: [{ shape }], outputs }) => {
+        const rows = shape?.slice(0, normAxes(attributes, shape.length)[0]) ?? null;
+        return outputs.map((_, n) => (n === 0 ? shape : rows));
+      },
       gradient: call => normGradient(kind, call),
       lower: lowering => {
         const [src, gamma, beta] = lowering.inputs;
-        const { mean, rate } = statistics(lowering, centred);
+        const [dst, ...rows] = lowering.outputs;
+        const { mean, variance, rate } = statistics(lowering, centred, rows.length > 0);
         const normal = mul(sub(input(0), input(1)), input(2));
         const scaled = gamma ? mul(normal, input(3)) : normal;
         lowering.map(
           beta ? add(scaled, input(4)) : scaled,
           [src, mean, rate, ...(gamma ? [gamma] : []), ...(beta ? [beta] : [])],
-          lowering.outputs[0],
+          dst,
         );
+        if (variance === null) return;
+        for (const [n, row] of [mean, variance].entries()) {
+          copyTo(lowering, reshaped(lowering, row, rows[n].desc.shape), rows[n]);
+        }
       },
     },
     {
       kind: `${kind}Backward`,
       summary: `The gradient by src of ${kind}, from src, the gradient by its result, and gamma. (Those by gamma and beta are sums.)`,
-      inputs: [port('src', 'T'), port('diff_dst', 'T'), optionalPort('gamma', 'U', ['f32', 'bf16', 'f16'])],
+      inputs: [port('src', 'T'), port('diff_dst', 'T'), optionalPort('gamma', 'U', floats)],
       outputs: [port('diff_src', 'T')],
-      attributes: epsilon,
-      infer: ({ inputs: [{ shape }] }) => [shape],
+      attributes,
+      infer: ({ attributes, inputs: [{ shape }] }) => {
+        if (shape) normAxes(attributes, shape.length);
+        return [shape];
+      },
       lower: lowering => lowerBackward(lowering, centred),
     },
   ];
@@ -87,7 +138,7 @@ function norm({ kind, summary, centred, affine, attributes }: NormDefinition): r
 /** dx = r·(dŷ − mean(dŷ) − x̂·mean(dŷ∘x̂)) with dŷ = dy∘γ; without the mean of dŷ where x is not centred. */
 function lowerBackward(lowering: Lowering, centred: boolean): void {
   const [src, dy, gamma] = lowering.inputs;
-  const { mean, rate } = statistics(lowering, centred);
+  const { mean, rate } = statistics(lowering, centred, false);
   const inputs = [src, dy, mean, rate, ...(gamma ? [gamma] : [])];
   const slope = gamma ? mul(input(1), input(4)) : input(1);
   const normal = mul(sub(input(0), input(2)), input(3));
@@ -100,49 +151,56 @@ function lowerBackward(lowering: Lowering, centred: boolean): void {
 
 function normGradient(
   kind: string,
-  { builder, attributes, inputs, outputGradients: [dy] }: GradientCall,
+  { builder, attributes, inputs, outputGradients: [dy, dMean, dVariance] }: GradientCall,
 ): readonly (InputGradient | null)[] {
-  if (!dy) return [];
   const [src, gamma, beta] = inputs;
-  const x = (): LogicalTensor => builder.cast(builder.forward(src), dy.dtype);
-  const options = { epsilon: attributes.epsilon };
+  const shape = builder.shapeOf(src);
+  const options = { epsilon: attributes.epsilon, begin_norm_axis: attributes.begin_norm_axis };
+  const x = ({ dtype }: LogicalTensor): LogicalTensor => builder.cast(builder.forward(src), dtype);
+  const axes = normAxes(attributes, shape.length);
+  const count = axes.reduce((n, d) => n * shape[d], 1);
+  /** A number of each row for each of its elements, divided by something. */
+  const spread = (row: LogicalTensor, divisor: number): LogicalTensor => {
+    const column = builder.op('StaticReshape', [row], { shape: keptShape(shape, axes), special_zero: false });
+    return builder.op('BroadcastLike', [column, x(row)], { divisor });
+  };
+  const byDst = (dst: LogicalTensor): LogicalTensor =>
+    builder.op(`${kind}Backward`, [x(dst), dst, ...(gamma ? [builder.forward(gamma)] : [])], options);
+  // ∂ variance / ∂ x = 2·(x − mean) / count: what the distance from the mean depends on the mean for sums up to 0.
+  const byVariance = (row: LogicalTensor): LogicalTensor => {
+    const mean = spread(builder.op('ReduceMean', [x(row)], { axes }), 1);
+    return builder.op('Multiply', [spread(row, count / 2), builder.op('Subtract', [x(row), mean])]);
+  };
   const bySrc = (): LogicalTensor =>
-    builder.op(`${kind}Backward`, [x(), dy, ...(gamma ? [builder.forward(gamma)] : [])], options);
+    [dy && byDst(dy), dMean && spread(dMean, count), dVariance && byVariance(dVariance)]
+      .filter(term => term !== undefined)
+      .reduce((sum, term) => builder.op('Add', [builder.cast(sum, term.dtype), term]));
   const sum = (of: LogicalTensor, like: LogicalTensor): LogicalTensor =>
     builder.reduceTo(of, builder.shapeOf(src), builder.shapeOf(like));
+  const normalised = (dst: LogicalTensor): LogicalTensor => builder.op(kind, [x(dst)], options);
   return [
     bySrc,
-    gamma ? () => sum(builder.op('Multiply', [dy, builder.op(kind, [x()], attributes)]), gamma) : null,
-    beta ? () => sum(dy, beta) : null,
+    gamma && dy ? () => sum(builder.op('Multiply', [dy, normalised(dy)]), gamma) : null,
+    beta && dy ? () => sum(dy, beta) : null,
   ];
 }
 
-const floats = ['f32', 'bf16', 'f16'] as const;
-const lastAxis = ({ attributes, inputs: [{ shape }] }: OperationCall): string | null => {
-  const axis = attributes.begin_norm_axis;
-  return axis === -1 || (shape && axis === shape.length - 1)
-    ? null
-    : `normalises the last dimension alone, got begin_norm_axis ${axis}`;
-};
-
-/** Rows of the last dimension brought to one size. */
+/** Rows brought to one size. */
 export const normOperations: readonly Operation[] = [
   ...norm({
     kind: 'LayerNorm',
-    summary: '(x − mean) / √(variance + epsilon) over the last dimension, times gamma, plus beta.',
+    summary:
+      '(x − mean) / √(variance + epsilon), times gamma, plus beta; mean and variance, which are results with keep_stats, are those over the dimensions from begin_norm_axis on.',
     centred: true,
     affine: [optionalPort('gamma', 'U', floats), optionalPort('beta', 'U', floats)],
-    attributes: {
-      ...epsilon,
-      begin_norm_axis: { type: 's64', default: -1 },
-      keep_stats: { type: 'bool', default: false, among: [false] },
-    },
-  }).map((operation, n) => (n === 0 ? { ...operation, constraint: lastAxis } : operation)),
+    statistics: [optionalPort('mean', 'S', floats), optionalPort('variance', 'S', floats)],
+  }),
   ...norm({
     kind: 'RMSNorm',
-    summary: 'x / √(mean of x² + epsilon) over the last dimension, times gamma. Not an operation of oneDNN.',
+    summary:
+      'x / √(mean of x² + epsilon) over the dimensions from begin_norm_axis on, times gamma. Not an operation of oneDNN.',
     centred: false,
     affine: [optionalPort('gamma', 'U', floats)],
-    attributes: epsilon,
+    statistics: [],
   }),
 ];

@@ -151,6 +151,10 @@ function lowerDynamic(lowering: Lowering, formula: Formula): void {
   lowering.map(formula(x, input(1), zp), [src, ...parameters], outputs[0]);
 }
 
+// As in PyTorch, where only `fake_quantize` has a gradient, and that by choice: straight through. oneDNN has none either.
+const rounds = 'what it gives is constant but where it jumps';
+const integers = 'what it reads are not numbers that a gradient could change';
+
 /** To integers or f8 and back, by scales and zero points that are attributes (static) or tensors (dynamic). */
 export const quantizeOperations: readonly Operation[] = [
   {
@@ -160,6 +164,7 @@ export const quantizeOperations: readonly Operation[] = [
     outputs: [port('dst', 'T2', static8)],
     attributes: staticAttributes,
     constraint: staticConstraint,
+    noGradient: rounds,
     infer: call => inferStatic('Quantize', call),
     lower: lowering => lowerStatic(lowering, quantized),
   },
@@ -170,6 +175,7 @@ export const quantizeOperations: readonly Operation[] = [
     outputs: [port('dst', 'T2', ['f32'])],
     attributes: staticAttributes,
     constraint: staticConstraint,
+    noGradient: integers,
     infer: call => inferStatic('Dequantize', call),
     lower: lowering => lowerStatic(lowering, dequantized),
   },
@@ -184,6 +190,7 @@ export const quantizeOperations: readonly Operation[] = [
     outputs: [port('dst', 'T4', ['u8', 'i8'])],
     attributes: dynamicAttributes,
     constraint: dynamicConstraint,
+    noGradient: rounds,
     infer: call => inferDynamic('DynamicQuantize', call),
     lower: lowering => lowerDynamic(lowering, quantized),
   },
@@ -199,6 +206,7 @@ export const quantizeOperations: readonly Operation[] = [
     outputs: [port('dst', 'T2', floats)],
     attributes: dynamicAttributes,
     constraint: dynamicConstraint,
+    noGradient: integers,
     infer: call => inferDynamic('DynamicDequantize', call),
     lower: lowering => lowerDynamic(lowering, dequantized),
   },

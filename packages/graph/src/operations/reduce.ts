@@ -1,10 +1,12 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { abs, div, mul, type NumericExpr, sqrt } from '@tilewise/core/expr';
 import { input, type ReducePrimitive, reduced } from '@tilewise/core/primitive';
+import type { GradientBuilder } from '../gradient/gradient-builder.ts';
 import type { Lowering, Value } from '../lowering/lowering.ts';
 import { flagOf, numbersOf } from '../schema/attribute.ts';
 import type { GradientCall, InputGradient, Operation } from '../schema/operation.ts';
 import { axisOf } from '../shape/broadcast.ts';
+import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import { elementwise } from './elementwise.ts';
 import { numeric } from './numeric.ts';
 import { optionalPort, port } from './ports.ts';
@@ -15,29 +17,65 @@ interface ReduceDefinition {
   readonly op: ReducePrimitive['op'];
   readonly element?: (x: NumericExpr) => NumericExpr;
   readonly result?: (value: NumericExpr, count: number) => NumericExpr;
-  /** Of what has a gradient: whether each element has that of the result, or its part of it. */
-  readonly spread?: 'whole' | 'part';
+  /** The gradient by src, from that by the result with 1 along the reduced axes. */
+  readonly gradient: (dy: LogicalTensor, reduction: Reduced) => LogicalTensor;
 }
 
+/** A reduction whose gradient is asked for. */
+interface Reduced {
+  readonly builder: GradientBuilder;
+  /** What was reduced, in the dtype of the gradient. */
+  src(): LogicalTensor;
+  /** The result, in that dtype, with 1 along the reduced axes. */
+  dst(): LogicalTensor;
+  readonly axes: readonly number[];
+  /** How many numbers each result is of. */
+  readonly count: number;
+}
+
+/** The gradient of every element, that of the result divided by something. */
+const spread = (dy: LogicalTensor, { builder, src }: Reduced, divisor = 1): LogicalTensor =>
+  builder.op('BroadcastLike', [dy, src()], { divisor });
+
+/** An operation of its own, from src, the result and the gradient by it. */
+const ownBackward =
+  (kind: string): ReduceDefinition['gradient'] =>
+  (dy, { builder, src, dst, axes }) =>
+    builder.op(`${kind}Backward`, [src(), dst(), dy], { axes });
+
 const definitions: readonly ReduceDefinition[] = [
-  { kind: 'ReduceSum', summary: 'Sum over axes.', op: 'sum', spread: 'whole' },
-  { kind: 'ReduceMax', summary: 'Largest over axes.', op: 'max' },
-  { kind: 'ReduceMin', summary: 'Smallest over axes.', op: 'min' },
-  { kind: 'ReduceProd', summary: 'Product over axes.', op: 'prod' },
+  { kind: 'ReduceSum', summary: 'Sum over axes.', op: 'sum', gradient: spread },
+  { kind: 'ReduceMax', summary: 'Largest over axes.', op: 'max', gradient: ownBackward('ReduceMax') },
+  { kind: 'ReduceMin', summary: 'Smallest over axes.', op: 'min', gradient: ownBackward('ReduceMin') },
+  { kind: 'ReduceProd', summary: 'Product over axes.', op: 'prod', gradient: ownBackward('ReduceProd') },
   {
     kind: 'ReduceMean',
     summary: 'Mean over axes.',
     op: 'sum',
     result: (sum, count) => div(sum, count),
-    spread: 'part',
+    gradient: (dy, reduction) => spread(dy, reduction, reduction.count),
   },
-  { kind: 'ReduceL1', summary: 'Sum of |x| over axes.', op: 'sum', element: abs },
-  { kind: 'ReduceL2', summary: '√Σx² over axes.', op: 'sum', element: x => mul(x, x), result: sqrt },
+  {
+    kind: 'ReduceL1',
+    summary: 'Sum of |x| over axes.',
+    op: 'sum',
+    element: abs,
+    gradient: (dy, reduction) =>
+      reduction.builder.op('AbsBackward', [reduction.src(), spread(dy, reduction)]),
+  },
+  {
+    kind: 'ReduceL2',
+    summary: '√Σx² over axes.',
+    op: 'sum',
+    element: x => mul(x, x),
+    result: sqrt,
+    gradient: ownBackward('ReduceL2'),
+  },
 ];
 
 /** Reductions over the axes of an attribute. */
 export const reduceOperations: readonly Operation[] = definitions.map(
-  ({ kind, summary, op, element = x => x, result = x => x, spread }) => ({
+  ({ kind, summary, op, element = x => x, result = x => x, gradient }) => ({
     kind,
     summary,
     inputs: [port('src', 'T1'), optionalPort('axes', 'T2', ['i32'])],
@@ -45,7 +83,7 @@ export const reduceOperations: readonly Operation[] = definitions.map(
     attributes: { axes: { type: 's64[]', default: [] }, keep_dims: { type: 'bool', default: false } },
     constraint: ({ inputs }) =>
       inputs.length === 1 ? null : "takes its axes as the attribute 'axes', not as a second tensor",
-    ...(spread && { gradient: (call: GradientCall) => reduceGradient(kind, spread, call) }),
+    gradient: call => reduceGradient(kind, gradient, call),
     infer: ({ attributes, inputs: [{ shape }] }) => {
       if (shape === null) return [null];
       const axes = reduceAxes(kind, numbersOf(attributes, 'axes'), shape);
@@ -78,6 +116,11 @@ export function reduceAxes(kind: string, axes: readonly number[], shape: readonl
   return own;
 }
 
+/** A shape with 1 along axes. */
+export function keptShape(shape: readonly number[], axes: readonly number[]): number[] {
+  return shape.map((n, d) => (axes.includes(d) ? 1 : n));
+}
+
 /** The output seen with 1 along the reduced axes, also where it has lost them. */
 function withReducedAxes(
   lowering: Lowering,
@@ -98,20 +141,26 @@ function withReducedAxes(
 
 function reduceGradient(
   kind: string,
-  spread: 'whole' | 'part',
-  { builder, attributes, inputs: [src], outputGradients: [dy] }: GradientCall,
+  rule: ReduceDefinition['gradient'],
+  { builder, attributes, inputs: [src], outputs: [dst], outputGradients: [given] }: GradientCall,
 ): readonly (InputGradient | null)[] {
-  if (!dy) return [];
+  if (!given) return [];
   return [
     () => {
       const shape = builder.shapeOf(src);
       const axes = reduceAxes(kind, numbersOf(attributes, 'axes'), shape);
-      const kept = shape.map((n, d) => (axes.includes(d) ? 1 : n));
-      const count = axes.reduce((n, d) => n * shape[d], 1);
-      const isKept = flagOf(attributes, 'keep_dims');
-      const column = isKept ? dy : builder.op('StaticReshape', [dy], { shape: kept, special_zero: false });
-      return builder.op('BroadcastLike', [column, builder.forward(src)], {
-        divisor: spread === 'part' ? count : 1,
+      const kept = keptShape(shape, axes);
+      const column = (t: LogicalTensor): LogicalTensor =>
+        flagOf(attributes, 'keep_dims')
+          ? t
+          : builder.op('StaticReshape', [t], { shape: kept, special_zero: false });
+      const again = (t: LogicalTensor): LogicalTensor => builder.cast(builder.forward(t), given.dtype);
+      return rule(column(given), {
+        builder,
+        src: () => again(src),
+        dst: () => column(again(dst)),
+        axes,
+        count: axes.reduce((n, d) => n * shape[d], 1),
       });
     },
   ];
@@ -123,5 +172,13 @@ export const broadcastLike: Operation = elementwise({
   inputs: [port('src', 'T'), port('like', 'U')],
   outputs: [port('dst', 'T')],
   attributes: { divisor: { type: 'f32', default: 1 } },
+  gradient: ({ builder, attributes, inputs: [src], outputs: [dst], outputGradients: [dy] }) => {
+    if (!dy) return [];
+    const bySrc = (): LogicalTensor => {
+      const part = builder.op('BroadcastLike', [dy, dy], attributes);
+      return builder.reduceTo(part, builder.shapeOf(dst), builder.shapeOf(src));
+    };
+    return [bySrc, null];
+  },
   element: ([x], { divisor }) => div(numeric(x), Number(divisor)),
 });

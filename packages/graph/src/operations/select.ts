@@ -41,6 +41,18 @@ export const mask: Operation = {
     inputs: [port('src', 'T1'), port('cond', 'T2', ['bool'])],
     outputs: [port('dst', 'T1')],
     attributes: { invert: { type: 'bool', default: false } },
+    gradient: ({ builder, attributes, inputs: [src, cond], outputs, outputGradients: [dy] }) =>
+      dy
+        ? [
+            () =>
+              builder.reduceTo(
+                builder.op('Mask', [dy, builder.forward(cond)], attributes),
+                builder.shapeOf(outputs[0]),
+                builder.shapeOf(src),
+              ),
+            null,
+          ]
+        : [],
     element: ([src, cond], { invert }) => {
       const holds = truth(cond);
       return select(invert === true ? not(holds) : holds, numeric(src), 0);

@@ -1,11 +1,10 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { exp, mul, type NumericExpr, sub } from '@tilewise/core/expr';
 import { input, reduced } from '@tilewise/core/primitive';
-import { InvalidGraphError } from '../errors.ts';
 import { numberOf } from '../schema/attribute.ts';
 import type { Attributes, Operation } from '../schema/operation.ts';
 import { axisOf, broadcastShapes } from '../shape/broadcast.ts';
-import type { LogicalShape } from '../tensor/logical-tensor.ts';
+import type { LogicalShape, LogicalTensor } from '../tensor/logical-tensor.ts';
 import { optionalPort, port } from './ports.ts';
 
 const sameOrF32 = (a: string, b: string): boolean => a === b || a === 'f32' || b === 'f32';
@@ -36,17 +35,25 @@ export const softmax: Operation = {
   constraint: ({ inputs: [src], outputs: [dst] }) =>
     sameOrF32(src.dtype, dst.dtype) ? null : `output 'dst' must be ${src.dtype} or f32, got ${dst.dtype}`,
   gradient: ({ builder, attributes, inputs: [src], outputs: [dst], outputGradients: [dy, dStats] }) => {
-    if (dStats) throw new InvalidGraphError("SoftMax has no gradient by its 'stats'");
     const { axis } = attributes;
-    if (!dy) return [];
+    const byDst = (given: LogicalTensor): LogicalTensor =>
+      builder.op(
+        'SoftMaxBackward',
+        [given, builder.forward(dst)],
+        { axis },
+        { dtype: given.dtype === src.dtype ? given.dtype : 'f32' },
+      );
+    // ∂ ln Σ eˣ / ∂ x is the softmax itself.
+    const byStats = (given: LogicalTensor): LogicalTensor =>
+      builder.op('Multiply', [given, builder.forward(dst)]);
+    if (!dy && !dStats) return [];
     return [
       () =>
-        builder.op(
-          'SoftMaxBackward',
-          [dy, builder.forward(dst)],
-          { axis },
-          { dtype: dy.dtype === src.dtype ? dy.dtype : 'f32' },
-        ),
+        dy && dStats
+          ? builder.op('Add', [byDst(dy), byStats(dStats)], {}, { dtype: 'f32' })
+          : dy
+            ? byDst(dy)
+            : byStats(dStats as LogicalTensor),
     ];
   },
   // P = e^(S − stats): nothing is summed again, and a backward pass is recognised by it.

@@ -75,6 +75,8 @@ export interface Operation {
   readonly lower?: (lowering: Lowering) => void;
   /** The gradients by the inputs; null by one that has none, such as indices. Absent: the operation has no gradient. */
   readonly gradient?: (call: GradientCall) => readonly (InputGradient | null)[];
+  /** Why there is none, where that is not plain. */
+  readonly noGradient?: string;
   /**
    * Its first output in a backward graph from what forward has given, where that is cheaper than the operation itself; null where it
    * was not given.
