@@ -18,7 +18,8 @@ export function runMatMul([a, b]: readonly Tensor[], c: Tensor): void {
   const write = lineWriter(c);
   const rows = m + (-m & 3);
   const columns = n + (-n & 3);
-  // A row-major and B with its columns side by side, padded with zeros so that blocks of 4×4 cover C.
+  // Bands of four rows of A and of four columns of B, each depth after depth, and padded with zeros: blocks of 4×4 cover C and read
+  // both in the order in which they lie.
   const panelA = new Float64Array(rows * k);
   const panelB = new Float64Array(k * columns);
   const panelC = new Float64Array(rows * columns);
@@ -27,12 +28,12 @@ export function runMatMul([a, b]: readonly Tensor[], c: Tensor): void {
   forEachIndex(batch, index => {
     const fromA = a.offset + offsetOf(index, batchA);
     for (let i = 0; i < m; i++) {
-      for (let d = 0; d < k; d++) panelA[i * k + d] = readA(fromA + i * aRow + d * aColumn);
+      for (let d = 0; d < k; d++) panelA[inBand(i, d, k)] = readA(fromA + i * aRow + d * aColumn);
     }
     const fromB = b.offset + offsetOf(index, batchB);
     if (fromB !== packedB) {
       for (let d = 0; d < k; d++) {
-        for (let j = 0; j < n; j++) panelB[d * columns + j] = readB(fromB + d * bRow + j * bColumn);
+        for (let j = 0; j < n; j++) panelB[inBand(j, d, k)] = readB(fromB + d * bRow + j * bColumn);
       }
       packedB = fromB;
     }
@@ -48,10 +49,14 @@ function desc({ dtype, strides }: Tensor): Pick<Tensor, 'dtype' | 'strides'> {
   return { dtype, strides };
 }
 
-/** C = A·B for dimensions that are multiples of 4, in blocks of 4×4 that the compiler keeps in registers. */
+/** Where the element at `depth` of a row (of A) or column (of B) lies in bands of four of depth k. */
+function inBand(line: number, depth: number, k: number): number {
+  return (line & ~3) * k + depth * 4 + (line & 3);
+}
+
+/** C = A·B, in bands, for dimensions that are multiples of 4, in blocks of 4×4 that the compiler keeps in registers. */
 function multiply(m: number, n: number, k: number, a: Float64Array, b: Float64Array, c: Float64Array): void {
   for (let i = 0; i < m; i += 4) {
-    const [r0, r1, r2, r3] = [i * k, (i + 1) * k, (i + 2) * k, (i + 3) * k];
     for (let j = 0; j < n; j += 4) {
       let c00 = 0;
       let c01 = 0;
@@ -69,15 +74,15 @@ function multiply(m: number, n: number, k: number, a: Float64Array, b: Float64Ar
       let c31 = 0;
       let c32 = 0;
       let c33 = 0;
-      for (let d = 0, at = j; d < k; d++, at += n) {
-        const b0 = b[at];
-        const b1 = b[at + 1];
-        const b2 = b[at + 2];
-        const b3 = b[at + 3];
-        const a0 = a[r0 + d];
-        const a1 = a[r1 + d];
-        const a2 = a[r2 + d];
-        const a3 = a[r3 + d];
+      for (let end = (i + 4) * k, s = i * k, t = j * k; s < end; s += 4, t += 4) {
+        const b0 = b[t];
+        const b1 = b[t + 1];
+        const b2 = b[t + 2];
+        const b3 = b[t + 3];
+        const a0 = a[s];
+        const a1 = a[s + 1];
+        const a2 = a[s + 2];
+        const a3 = a[s + 3];
         c00 += a0 * b0;
         c01 += a0 * b1;
         c02 += a0 * b2;
@@ -95,11 +100,11 @@ function multiply(m: number, n: number, k: number, a: Float64Array, b: Float64Ar
         c32 += a3 * b2;
         c33 += a3 * b3;
       }
-      const t = i * n + j;
-      c.set([c00, c01, c02, c03], t);
-      c.set([c10, c11, c12, c13], t + n);
-      c.set([c20, c21, c22, c23], t + 2 * n);
-      c.set([c30, c31, c32, c33], t + 3 * n);
+      const to = i * n + j;
+      c.set([c00, c01, c02, c03], to);
+      c.set([c10, c11, c12, c13], to + n);
+      c.set([c20, c21, c22, c23], to + 2 * n);
+      c.set([c30, c31, c32, c33], to + 3 * n);
     }
   }
 }
