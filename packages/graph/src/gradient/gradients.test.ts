@@ -87,6 +87,20 @@ describe('attention has one backward partition', () => {
     ],
     causal: [causal(-Infinity)],
     'selected with a finite fill': [causal(-1)],
+    softcapped: [
+      (g, s) => g.op('Multiply', [s, g.scalar(0.6)]),
+      (g, s) => g.op('Multiply', [g.op('Tanh', [g.op('Divide', [s, g.scalar(2)])]), g.scalar(2)]),
+    ],
+    'softcapped, biased and causal': [
+      (g, s) => g.op('Multiply', [g.op('Tanh', [s]), g.scalar(1.5)]),
+      (g, s) => g.op('Add', [s, g.input([B, 1, 1, Skv])]),
+      causal(-Infinity),
+    ],
+    'with other functions of the score': [
+      (g, s) => g.op('Maximum', [g.op('Sigmoid', [s]), g.scalar(0.3)]),
+      (g, s) => g.op('Subtract', [g.scalar(1), s]),
+      (g, s) => g.op('Elu', [s], { alpha: 0.5 }),
+    ],
   };
   test.each(Object.entries(cases))('%s', async (_, steps) => {
     const g = new GraphBuilder();

@@ -122,6 +122,13 @@ describe('a graph of attention is one partition that runs as one call', () => {
     softcapped: [scaled, softcapped],
     'softcapped and selected (Gemma 2)': [scaled, softcapped, selected(-Infinity, 1, 1, Sq, Skv)],
     'biased before it is scaled': [biased(B, 1, 1, Skv), scaled],
+    'a score times itself, and its sigmoid times itself': [
+      (g, s) => g.op('Multiply', [s, s]),
+      (g, s) => {
+        const t = g.op('Sigmoid', [s]);
+        return g.op('Maximum', [t, s]);
+      },
+    ],
     'with other functions of the score': [(g, s) => g.op('Maximum', [g.op('Sigmoid', [s]), g.scalar(0.3)])],
   };
   test.each(Object.entries(cases))('%s', async (_, steps) => {

@@ -1,8 +1,9 @@
 import type { GraphNode } from '../graph/node.ts';
-import type { Topology, Use } from '../graph/topology.ts';
+import type { Topology } from '../graph/topology.ts';
 import { flagOf, numbersOf } from '../schema/attribute.ts';
 import { type DropoutMatch, dropoutOf } from './dropout-of.ts';
 import { type ScoreChain, scoreChain } from './score-chain.ts';
+import { scoreGradient } from './score-gradient.ts';
 
 /** A product that gives a gradient, and what its result goes through. */
 export interface GradientMatMul {
@@ -42,7 +43,7 @@ export interface BackwardParts {
  *
  *     dV  = MatMul([TypeCast] [dropout] P, dO)ᵀ [ReduceSum]        dP = MatMul(dO, V)ᵀ [dropout]
  *     dS' = Multiply(P, Subtract(dP, ReduceSum(Multiply(O, dO))))  or SoftMaxBackward(dP, P)    [End]
- *     dS  = [Multiply | Divide by what the chain scales with]* dS' [TypeCast]
+ *     dS  = [the gradients of what the chain does: Multiply, Divide, Mask, TanhBackward…]* dS' [TypeCast]
  *     dQ  = MatMul(dS, K)                                          dK = MatMul(dS, Q)ᵀ [ReduceSum]
  */
 export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts | null {
@@ -222,54 +223,6 @@ function equalScalars(
 
 function differing(...pairs: readonly (readonly [number, number])[]): readonly (readonly [number, number])[] {
   return pairs.filter(([a, b]) => a !== b);
-}
-
-/** dS' through what the chain does, in reverse, and a cast: its scales, and where the graph has them, its masks. */
-function scoreGradient(
-  gradient: number,
-  { links }: ScoreChain,
-  topology: Topology,
-): { readonly nodes: readonly GraphNode[]; readonly result: number; readonly masks: number } | null {
-  const nodes: GraphNode[] = [];
-  let at = gradient;
-  let masks = 0;
-  const follow = (find: (use: Use) => boolean): boolean => {
-    const back = topology.uses(at).find(find)?.node;
-    if (!back) return false;
-    nodes.push(back);
-    at = back.outputs[0].id;
-    return true;
-  };
-  for (const { node, score } of [...links].reverse()) {
-    switch (node.kind) {
-      case 'Multiply':
-      case 'Divide': {
-        const scale = node.inputs[1 - score].id;
-        const isBack = ({ node: back, input }: Use): boolean =>
-          back.kind === node.kind &&
-          back.inputs[1 - input].id === scale &&
-          (node.kind === 'Multiply' || input === 0);
-        if (!follow(isBack)) return null;
-        break;
-      }
-      case 'Select': {
-        const isBack = ({ node: back, input }: Use): boolean =>
-          back.kind === 'Mask' &&
-          input === 0 &&
-          back.inputs[1].id === node.inputs[0].id &&
-          flagOf(back.attributes, 'invert') === (score === 2);
-        if (follow(isBack)) masks++;
-        break;
-      }
-      case 'Add':
-      case 'TypeCast':
-        break;
-      default:
-        return null;
-    }
-  }
-  follow(use => use.node.kind === 'TypeCast');
-  return { nodes, result: at, masks };
 }
 
 /** dQ = dS·K and dK = dSᵀ·Q; where the graph has Kᵀ, dS·(Kᵀ)ᵀ and the transposed dKᵀ = Qᵀ·dS. */

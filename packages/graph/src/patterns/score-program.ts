@@ -88,7 +88,7 @@ class OperandReader {
  * @returns null when an operation changes the shape of the scores, or reads what a score cannot.
  */
 export function scoreProgram(
-  { links }: ScoreChain,
+  { matmul, links }: ScoreChain,
   layout: HeadLayout,
   scores: readonly number[],
   lowering: MatchLowering,
@@ -96,23 +96,31 @@ export function scoreProgram(
 ): ScoreProgram | null {
   const reader = new OperandReader(lowering, layout, topology);
   let expr: Expr = score;
-  for (const { node, score: at } of links) {
+  // A link may read the scores once more, as they were before it or another link.
+  const before = new Map<number, Expr>([[matmul.outputs[0].id, score]]);
+  for (const { node } of links) {
     if (!sameShape(lowering.desc(node.outputs[0].id).shape, scores)) return null;
-    if (node.kind === 'TypeCast') continue;
-    const operands: Expr[] = [];
-    for (const [n, t] of node.inputs.entries()) {
-      const operand = n === at ? expr : reader.read(t.id);
-      if (operand === null) return null;
-      operands.push(operand);
+    if (node.kind !== 'TypeCast') {
+      const operands: Expr[] = [];
+      for (const t of node.inputs) {
+        const operand = before.get(t.id) ?? reader.read(t.id);
+        if (operand === null) return null;
+        operands.push(operand);
+      }
+      const next = node.operation.element?.(operands, node.attributes);
+      if (!next) return null;
+      expr = next;
     }
-    const next = node.operation.element?.(operands, node.attributes);
-    if (!next) return null;
-    expr = next;
+    before.set(node.outputs[0].id, expr);
   }
   return {
     scoreMod: { expr: toF32(expr), captures: reader.captures },
-    options: scoreOptions(links, layout, lowering, topology),
+    options: readsScoresOnce(links, before) ? scoreOptions(links, layout, lowering, topology) : null,
   };
+}
+
+function readsScoresOnce(links: readonly Link[], scores: ReadonlyMap<number, Expr>): boolean {
+  return links.every(({ node, score: at }) => node.inputs.every((t, n) => n === at || !scores.has(t.id)));
 }
 
 function isScalar(shape: readonly number[]): boolean {
