@@ -28,6 +28,7 @@ export function hostEngine(
     download: async tensor => tensor,
     release: () => {},
     primitives: hostPrimitives,
+    batch: work => work(),
     sdpa: async (q, k, v, options) => sdpa(q, k, v, options),
     sdpaBackward: async (inputs, options) => sdpaBackward(inputs, options),
   };

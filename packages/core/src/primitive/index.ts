@@ -1,3 +1,4 @@
+export { checkPrimitive } from './check.ts';
 export { coordinate, input, inputAt, inputName, reduced } from './element.ts';
 export { hostPrimitives } from './host/host-primitives.ts';
 export type * from './primitive.ts';

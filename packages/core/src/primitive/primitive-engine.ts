@@ -4,22 +4,34 @@ import type { Shape, Strides } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import type { Primitive } from './primitive.ts';
 
-/** Runs what was prepared: reads the inputs and writes every element of the outputs, in place. Nothing is allocated. */
-export type RunPrimitive<T> = (inputs: readonly T[], outputs: readonly T[]) => void;
+/** A primitive that is ready to run on tensors of certain dtypes, shapes and strides, any number of times. */
+export interface PreparedPrimitive<T> {
+  /** Bytes of memory that a run needs beside its tensors; what is in it need not be kept. */
+  readonly workspaceBytes: number;
+  /**
+   * Reads the inputs and writes every element of the outputs, in place. Nothing is allocated. On a device an output must not be in
+   * the memory of an input.
+   * @param workspace a tensor of `workspaceBytes` or more, where that is not 0.
+   */
+  run(inputs: readonly T[], outputs: readonly T[], workspace?: T): void;
+  /** Frees what a device keeps for it. */
+  release(): void;
+}
 
 /** The plain operations of an engine, on tensors that the caller provides. */
 export interface Primitives<T extends TensorDesc = TensorDesc> {
   /** Why a primitive on such tensors could not be run. */
   checkSupport(primitive: Primitive, inputs: readonly TensorDesc[], outputs: readonly TensorDesc[]): Support;
   /**
-   * Readies a primitive for tensors of these dtypes, shapes and strides; a device compiles its pipeline here.
-   * @throws InvalidShapeError or InvalidDTypeError when the tensors do not fit the primitive.
+   * Readies a primitive for tensors of these dtypes, shapes and strides.
+   * @throws InvalidShapeError or InvalidDTypeError when the tensors do not fit the primitive; UnsupportedError when `checkSupport`
+   * has reasons.
    */
   prepare(
     primitive: Primitive,
     inputs: readonly TensorDesc[],
     outputs: readonly TensorDesc[],
-  ): RunPrimitive<T>;
+  ): PreparedPrimitive<T>;
   /** A tensor of undefined contents; dense unless strides are given. `release` of the engine frees it. */
   allocate(desc: { readonly dtype: DType; readonly shape: Shape; readonly strides?: Strides }): T;
   /** The same memory under another shape and strides; `offset` elements after the first of `tensor`. */
@@ -29,4 +41,6 @@ export interface Primitives<T extends TensorDesc = TensorDesc> {
 /** An engine that runs plain operations as well as attention: all that a graph needs. */
 export interface TensorEngine<T extends TensorDesc = TensorDesc> extends Engine<T> {
   readonly primitives: Primitives<T>;
+  /** Runs as one what `work` runs before it returns: a device submits all of it at once. */
+  batch(work: () => void): void;
 }

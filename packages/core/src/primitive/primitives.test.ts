@@ -5,7 +5,7 @@ import { Tensor } from '../tensor/tensor.ts';
 import { coordinate, hostPrimitives, input, inputAt, type Primitive, reduced } from './index.ts';
 
 function run(primitive: Primitive, inputs: readonly Tensor[], ...outputs: readonly Tensor[]): number[][] {
-  hostPrimitives.prepare(primitive, inputs, outputs)(inputs, outputs);
+  hostPrimitives.prepare(primitive, inputs, outputs).run(inputs, outputs);
   return outputs.map(t => [...t.toFloat64()]);
 }
 

@@ -1,5 +1,5 @@
 import type { OutputSelection, Tensor, TensorDesc } from '@tilewise/core';
-import { input, type RunPrimitive, type TensorEngine } from '@tilewise/core/primitive';
+import { input, type TensorEngine } from '@tilewise/core/primitive';
 import type { AttentionStep } from '../lowering/attention-step.ts';
 import { exprType } from '../lowering/expr-type.ts';
 import type { Program, ProgramValue, Step } from '../lowering/program.ts';
@@ -36,10 +36,15 @@ export function prepareProgram<T extends TensorDesc>(
     if (value.kind === 'constant') constants.set(n, engine.upload(value.data));
   });
   const prepared = program.steps.map(step => prepareStep(engine, program, step));
+  const scratchBytes = prepared.reduce((most, { workspaceBytes }) => Math.max(most, workspaceBytes), 0);
+  const scratch =
+    scratchBytes > 0
+      ? primitives.allocate({ dtype: 'u32', shape: [Math.ceil(scratchBytes / 4)] })
+      : undefined;
   const fixed = fixedTensors(engine, program, plan, slots, constants);
 
   return {
-    workspaceBytes: plan.bytes,
+    workspaceBytes: plan.bytes + scratchBytes,
     async run(inputs, outputs, scalars) {
       const tensors = new Map(fixed);
       const tensor = (n: number): T => {
@@ -53,28 +58,41 @@ export function prepareProgram<T extends TensorDesc>(
         tensor,
         numbers: n => readNumbers(engine, program, n, scalars, tensor),
       };
-      for (const step of prepared) await step(tensor, source);
+      for (const step of prepared) await step.run(tensor, source, scratch);
     },
     release() {
-      for (const t of [...slots, ...constants.values()]) engine.release(t);
+      for (const step of prepared) step.release();
+      for (const t of [...slots, ...constants.values(), ...(scratch ? [scratch] : [])]) engine.release(t);
     },
   };
 }
 
-type RunStep<T> = (tensor: (value: number) => T, source: OptionSource<T>) => Promise<void> | void;
+interface PreparedStep<T> {
+  readonly workspaceBytes: number;
+  run(tensor: (value: number) => T, source: OptionSource<T>, scratch: T | undefined): Promise<void> | void;
+  release(): void;
+}
 
 function prepareStep<T extends TensorDesc>(
   engine: TensorEngine<T>,
   program: Program,
   step: Step,
-): RunStep<T> {
+): PreparedStep<T> {
   const descOf = (n: number): TensorDesc => program.values[n].desc;
   if (step.kind === 'primitive') {
     const { primitive, inputs, outputs } = step;
-    const run = engine.primitives.prepare(primitive, inputs.map(descOf), outputs.map(descOf));
-    return tensor => run(inputs.map(tensor), outputs.map(tensor));
+    const prepared = engine.primitives.prepare(primitive, inputs.map(descOf), outputs.map(descOf));
+    return {
+      workspaceBytes: prepared.workspaceBytes,
+      run: (tensor, _, scratch) => prepared.run(inputs.map(tensor), outputs.map(tensor), scratch),
+      release: () => prepared.release(),
+    };
   }
-  return async (tensor, source) => runAttention(engine, step, tensor, source);
+  return {
+    workspaceBytes: 0,
+    run: (tensor, source) => runAttention(engine, step, tensor, source),
+    release: () => {},
+  };
 }
 
 async function runAttention<T extends TensorDesc>(
@@ -110,7 +128,7 @@ async function runAttention<T extends TensorDesc>(
     const result = made[name];
     if (result === undefined || value === undefined) continue;
     const to = tensor(value);
-    copy(engine, result, to)([result], [to]);
+    copy(engine, result, to);
   }
   for (const result of [...Object.values(made), ...Object.values(others)]) {
     if (result !== undefined) engine.release(result);
@@ -123,8 +141,9 @@ function rowOutputs({ max, sumExp }: { readonly max?: number; readonly sumExp?: 
 
 const gradientNames = ['dq', 'dk', 'dv', 'dbias'] as const;
 
-function copy<T extends TensorDesc>(engine: TensorEngine<T>, from: T, to: T): RunPrimitive<T> {
-  return engine.primitives.prepare({ kind: 'map', value: input(0, exprType(from.dtype)) }, [from], [to]);
+function copy<T extends TensorDesc>(engine: TensorEngine<T>, from: T, to: T): void {
+  const value = input(0, exprType(from.dtype));
+  engine.primitives.prepare({ kind: 'map', value }, [from], [to]).run([from], [to]);
 }
 
 /** Temporaries, constants and views of those: the same in every run. */

@@ -1,20 +1,31 @@
-import type { Engine, Tensor } from '@tilewise/core';
+import type { Tensor } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
+import { gpuPrimitives } from '../primitive/gpu-primitives.ts';
+import { Recorder } from '../primitive/recorder.ts';
 import { allTools } from './all-tools.ts';
 import { checkSupport } from './plan-backward.ts';
 import { backwardWith, forwardWith } from './sdpa.ts';
 
-/** A context as an engine. The promises of `sdpa` resolve as soon as the work is enqueued. */
-export function webgpuEngine(ctx: GpuContext): Engine<GpuTensor> {
+/**
+ * A context as an engine of attention and of plain operations. The promises of `sdpa` resolve as soon as the work is enqueued.
+ */
+export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
   const { vendor, architecture, description } = ctx.device.adapterInfo ?? {};
+  const recorder = new Recorder(ctx);
   return {
     name: 'webgpu',
     description: description || [vendor, architecture].filter(Boolean).join(' ') || 'WebGPU',
     checkSupport: problem => checkSupport(ctx, problem),
     upload: (tensor: Tensor) => ctx.upload(tensor),
-    download: tensor => ctx.download(tensor),
+    download: async tensor => {
+      await recorder.settle();
+      return ctx.download(tensor);
+    },
     release: tensor => ctx.release(tensor),
+    primitives: gpuPrimitives(ctx, recorder),
+    batch: work => recorder.batch(work),
     sdpa: async (q, k, v, options) => forwardWith(() => allTools, ctx, { q, k, v }, options),
     sdpaBackward: async (inputs, options) => backwardWith(() => allTools, ctx, inputs, options),
   };

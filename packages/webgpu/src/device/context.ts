@@ -156,11 +156,12 @@ export class GpuContext implements KernelTarget {
     });
   }
 
-  /** A new tensor with whatever content, contiguous. */
-  allocate(shape: Shape, dtype: DType): GpuTensor {
+  /** A new tensor with whatever content, contiguous unless strides are given. */
+  allocate(shape: Shape, dtype: DType, strides: Strides = contiguousStrides(shape)): GpuTensor {
     this.checkAlive();
-    const bytes = elementCount(shape) * dtypeInfo[dtype].bytes;
-    const desc = { dtype, shape: [...shape], strides: contiguousStrides(shape) };
+    checkStrides(shape, strides);
+    const bytes = storageExtent(shape, strides) * dtypeInfo[dtype].bytes;
+    const desc = { dtype, shape: [...shape], strides: [...strides] };
     return this.#guarded(desc, () => this.#pool.take(bytes));
   }
 
@@ -198,14 +199,22 @@ export class GpuContext implements KernelTarget {
   }
 
   /**
-   * Another shape or other strides on the same elements.
+   * Another shape or other strides on the same elements, `offset` elements further on.
    * @throws InvalidShapeError when an element would lie outside the tensor's buffer.
    */
   view(
     tensor: GpuTensor,
-    { shape, strides }: { readonly shape: Shape; readonly strides: Strides },
+    {
+      shape,
+      strides,
+      offset = 0,
+    }: { readonly shape: Shape; readonly strides: Strides; readonly offset?: number },
   ): GpuTensor {
-    const { buffer, byteOffset, dtype, fault } = tensor;
+    const { buffer, dtype, fault } = tensor;
+    const byteOffset = tensor.byteOffset + offset * dtypeInfo[dtype].bytes;
+    if (!Number.isSafeInteger(offset) || byteOffset < 0) {
+      throw new InvalidArgumentError('offset', `must be a whole number within the buffer, got ${offset}`);
+    }
     checkFits('shape', buffer, byteOffset, { dtype, shape, strides });
     const view = new GpuTensor(this, { buffer, byteOffset, owned: false }, { dtype, shape, strides }, fault);
     this.#viewed.set(view, tensor.context.#viewed.get(tensor) ?? tensor);

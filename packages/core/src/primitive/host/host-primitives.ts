@@ -15,7 +15,7 @@ export const hostPrimitives: Primitives<Tensor> = {
   checkSupport: () => ({ supported: true, reasons: [] }),
   prepare(primitive, inputs, outputs) {
     checkPrimitive(primitive, inputs, outputs);
-    return (from, to) => run(primitive, from, to);
+    return { workspaceBytes: 0, run: (from, to) => run(primitive, from, to), release: () => {} };
   },
   allocate: ({ dtype, shape, strides }) => Tensor.zeros(shape, { dtype, strides }),
   view: (tensor, { shape, strides, offset = 0 }) =>

@@ -1,0 +1,112 @@
+import {
+  dtypeInfo,
+  InvalidArgumentError,
+  type Support,
+  type TensorDesc,
+  UnsupportedError,
+} from '@tilewise/core';
+import {
+  checkPrimitive,
+  inputName,
+  type PreparedPrimitive,
+  type Primitive,
+  type Primitives,
+} from '@tilewise/core/primitive';
+import type { GpuContext } from '../device/context.ts';
+import type { GpuTensor } from '../device/gpu-tensor.ts';
+import type { KernelParts, KernelPlan } from '../kernel/kernel-plan.ts';
+import type { PlanBuffer } from '../kernel/plan-tensors.ts';
+import { kernelsOf } from './kernels-of.ts';
+import { outputName } from './primitive-kernels.ts';
+import type { Recorder } from './recorder.ts';
+import { spanOf } from './tensor-access.ts';
+
+/** The plain operations on a context's device. */
+export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<GpuTensor> {
+  return {
+    checkSupport: (primitive, inputs, outputs) => checkSupport(ctx, primitive, inputs, outputs),
+    prepare: (primitive, inputs, outputs) => prepare(ctx, recorder, primitive, inputs, outputs),
+    allocate: ({ dtype, shape, strides }) => ctx.allocate(shape, dtype, strides),
+    view: (tensor, desc) => ctx.view(tensor, desc),
+  };
+}
+
+function checkSupport(
+  ctx: GpuContext,
+  primitive: Primitive,
+  inputs: readonly TensorDesc[],
+  outputs: readonly TensorDesc[],
+): Support {
+  const parts = planParts(ctx, primitive, inputs, outputs, new Set());
+  const reasons = parts ? ctx.planReasons(parts) : [`there is no kernel for ${primitive.kind}`];
+  return { supported: reasons.length === 0, reasons };
+}
+
+/** Kernels and what they run on, all tensors by name. */
+function planParts(
+  { capabilities }: GpuContext,
+  primitive: Primitive,
+  inputs: readonly TensorDesc[],
+  outputs: readonly TensorDesc[],
+  unaligned: ReadonlySet<string>,
+): KernelParts | null {
+  const made = kernelsOf(primitive, { inputs, outputs, unaligned, capabilities });
+  if (!made) return null;
+  const spans = Object.fromEntries([
+    ...inputs.map((desc, n) => [inputName(n), spanOf(desc)] as const),
+    ...outputs.map((desc, n) => [outputName(n), spanOf(desc)] as const),
+  ]);
+  return { kernels: made.kernels, spans: { ...spans, ...made.workspace } };
+}
+
+function prepare(
+  ctx: GpuContext,
+  recorder: Recorder,
+  primitive: Primitive,
+  inputs: readonly TensorDesc[],
+  outputs: readonly TensorDesc[],
+): PreparedPrimitive<GpuTensor> {
+  checkPrimitive(primitive, inputs, outputs);
+  const { supported, reasons } = checkSupport(ctx, primitive, inputs, outputs);
+  if (!supported) throw new UnsupportedError('webgpu', reasons);
+  // Kernels may move elements in vectors where tensors start at one, which is known when they are there.
+  const plans = new Map<string, KernelPlan<unknown>>();
+  const planFor = (unaligned: readonly string[]): KernelPlan<unknown> => {
+    const key = unaligned.join();
+    const known = plans.get(key);
+    if (known) return known;
+    const parts = planParts(ctx, primitive, inputs, outputs, new Set(unaligned));
+    if (!parts) throw new UnsupportedError('webgpu', reasons);
+    const plan = ctx.plan(parts);
+    plans.set(key, plan);
+    return plan;
+  };
+  const { workspaceBytes } = planFor([]);
+  return {
+    workspaceBytes,
+    run(from, to, workspace) {
+      const tensors = [
+        ...from.map((tensor, n) => [inputName(n), ctx.checkOwn(`inputs[${n}]`, tensor)] as const),
+        ...to.map((tensor, n) => [outputName(n), ctx.checkOwn(`outputs[${n}]`, tensor)] as const),
+      ];
+      const plan = planFor(tensors.filter(([, tensor]) => isUnaligned(tensor)).map(([name]) => name));
+      if (plan.workspaceBytes > 0 && !workspace) {
+        throw new InvalidArgumentError('workspace', `must be a tensor of ${plan.workspaceBytes} bytes`);
+      }
+      const buffers: Record<string, PlanBuffer> = Object.fromEntries(
+        tensors.map(([name, { buffer, byteOffset }]) => [name, { buffer, offset: byteOffset }]),
+      );
+      if (workspace) buffers.workspace = { buffer: workspace.buffer, offset: workspace.byteOffset };
+      recorder.record(pass => plan.encode(pass, buffers));
+    },
+    release() {
+      for (const plan of plans.values()) plan.destroy();
+      plans.clear();
+    },
+  };
+}
+
+/** Whether a tensor does not start where four of its elements could be one vector. */
+function isUnaligned({ dtype, byteOffset }: GpuTensor): boolean {
+  return byteOffset % (4 * dtypeInfo[dtype].bytes) !== 0;
+}

@@ -1,0 +1,62 @@
+import type { MapPrimitive } from '@tilewise/core/primitive';
+import { kernelSpec } from '../kernel/kernel-spec.ts';
+import { wgslTypes } from '../wgsl/element-format.ts';
+import { broadcastStrides, extentUniforms, indexSpace, placesIn, splitPlace } from './index-space.ts';
+import { expressionReads, inputsByName, placedExpression } from './placed-expression.ts';
+import { outputName, type PrimitiveKernels, type PrimitiveTensors } from './primitive-kernels.ts';
+import { writePlaces, writingOf } from './tensor-access.ts';
+
+const lanes = 64;
+
+/**
+ * A map in one kernel. An invocation computes four elements in a row, so that it owns every word that it writes; where rows are a
+ * multiple of four long and start at one, it moves them as vectors.
+ */
+export function mapKernels(
+  { value }: MapPrimitive,
+  { inputs, outputs, unaligned }: PrimitiveTensors,
+): PrimitiveKernels {
+  const [output] = outputs;
+  const result = outputName(0);
+  const named = inputsByName(inputs);
+  const { here, coordinates } = expressionReads(value);
+  const steps = Object.fromEntries(
+    here.flatMap(name => (named[name] ? [[name, broadcastStrides(named[name], output.shape)]] : [])),
+  );
+  const space = indexSpace(output.shape, { [result]: output.strides, ...steps }, result, coordinates);
+  const { extents } = space;
+  const rank = extents.length;
+  const writing = writingOf(output, { extents, steps: space.steps[result] }, unaligned.has(result));
+  const four = writing === 'vector';
+  const at = Array.from({ length: rank }, (_, d) => `i${d}`).join(', ');
+  const { four: vector } = wgslTypes[value.type];
+  const count = placesIn(space);
+  const quad = four
+    ? `${splitPlace('first', rank, 'i', 'extent')}
+  ${result}_store4(vec4u(${result}_element(${at})), 4u, value_at4(${at}));`
+    : `let count = min(4u, P.count - first);
+  var places = vec4u();
+  var values = ${vector}();
+  for (var c = 0u; c < count; c++) {
+    ${splitPlace('(first + c)', rank, 'i', 'extent').replaceAll('\n', '\n    ')}
+    places[c] = ${result}_element(${at});
+    values[c] = value_at(${at});
+  }
+  ${result}_store4(places, count, values);`;
+  const kernel = kernelSpec({
+    name: 'map',
+    groups: Math.ceil(count / (4 * lanes)),
+    workgroupSize: lanes,
+    parts: [
+      { uniforms: [{ name: 'count', type: 'u32', value: count }, ...extentUniforms('extent', extents)] },
+      ...placedExpression({ expr: value, inputs: named, space, four, unaligned }),
+      writePlaces(result, output, space.steps[result], writing, value.type),
+    ],
+    body: `  let first = (group * ${lanes}u + lane) * 4u;
+  if (first >= P.count) {
+    return;
+  }
+  ${quad}`,
+  });
+  return { kernels: [kernel] };
+}
