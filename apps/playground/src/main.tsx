@@ -6,11 +6,14 @@ import './ui/controls.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/App.tsx';
+import { firstWords, TextProvider } from './text/TextProvider.tsx';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no #root.');
 createRoot(root).render(
   <StrictMode>
-    <App />
+    <TextProvider first={await firstWords()}>
+      <App />
+    </TextProvider>
   </StrictMode>,
 );

@@ -1,5 +1,7 @@
 import { type ComponentType, lazy, Suspense, useEffect } from 'react';
+import { useText } from '../text/TextProvider.tsx';
 import './app.css';
+import { ChapterBoundary } from './ChapterBoundary.tsx';
 import { Contents } from './Contents.tsx';
 import { chapters } from './chapters.ts';
 import { Header } from './Header.tsx';
@@ -11,48 +13,54 @@ const pages: Readonly<Record<string, ComponentType>> = Object.fromEntries(
 
 /** The page: header, the chapter that the URL names (or the contents), and the way on. */
 export function App() {
+  const text = useText();
   const { chapter: id } = usePlace();
   const at = chapters.findIndex(chapter => chapter.id === id);
   const chapter = chapters[at];
+  const words = chapter && text.chapters[chapter.id];
   const Page = chapter && pages[chapter.id];
   const next = chapters[at + 1];
+  const title = words?.title;
 
   useEffect(() => {
-    document.title = chapter ? `${chapter.title} · Tilewise` : 'Tilewise: flash attention, taken apart';
-    window.scrollTo(0, 0);
-  }, [chapter]);
+    document.title = title ? `${title} · Tilewise` : text.site.title;
+  }, [title, text]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another chapter begins at its top.
+  useEffect(() => window.scrollTo(0, 0), [id]);
 
   return (
     <>
       <button type="button" className="skip" onClick={() => document.getElementById('main')?.focus()}>
-        Skip to the content
+        {text.site.skip}
       </button>
       <Header current={chapter?.id ?? null} />
       <main id="main" tabIndex={-1}>
-        {Page && chapter ? (
-          <Suspense
-            fallback={
-              <p className="loading" role="status">
-                Loading {chapter.title}…
-              </p>
-            }
-          >
-            <header className="chapter-head">
-              <p className="chapter-number">Chapter {at + 1}</p>
-              <h1>{chapter.title}</h1>
-              <p className="chapter-blurb">{chapter.blurb}</p>
-            </header>
-            <Page />
-            {next && (
-              <nav className="next" aria-label="Next chapter">
-                <a href={`#/${next.id}`}>
-                  <span>Next</span>
-                  <strong>{next.title}</strong>
-                  <span>{next.blurb}</span>
-                </a>
-              </nav>
-            )}
-          </Suspense>
+        {Page && words ? (
+          <ChapterBoundary key={id} failed={text.site.failed} again={text.site.again}>
+            <Suspense
+              fallback={
+                <p className="loading" role="status">
+                  {text.site.loading(words.title)}
+                </p>
+              }
+            >
+              <header className="chapter-head">
+                <p className="chapter-number">{text.site.chapter(at + 1)}</p>
+                <h1>{words.title}</h1>
+                <p className="chapter-blurb">{words.blurb}</p>
+              </header>
+              <Page />
+              {next && (
+                <nav className="next" aria-label={text.site.nextChapter}>
+                  <a href={`#/${next.id}`}>
+                    <span>{text.site.next}</span>
+                    <strong>{text.chapters[next.id].title}</strong>
+                    <span>{text.chapters[next.id].blurb}</span>
+                  </a>
+                </nav>
+              )}
+            </Suspense>
+          </ChapterBoundary>
         ) : (
           <Contents />
         )}

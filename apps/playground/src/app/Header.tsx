@@ -1,8 +1,11 @@
+import { useText } from '../text/TextProvider.tsx';
 import { chapters } from './chapters.ts';
+import { LanguageSwitch } from './LanguageSwitch.tsx';
 import { ThemeToggle } from './ThemeToggle.tsx';
 
-/** Name, chapters and theme, always in reach. */
+/** Name, chapters, language and theme, always in reach. */
 export function Header({ current }: { readonly current: string | null }) {
+  const text = useText();
   return (
     <header className="site-head">
       <a className="brand" href="#/">
@@ -25,18 +28,19 @@ export function Header({ current }: { readonly current: string | null }) {
         </svg>
         Tilewise
       </a>
-      <nav className="chapters" aria-label="Chapters">
+      <nav className="chapters" aria-label={text.site.chapters}>
         <ol>
-          {chapters.map(({ id, title }, n) => (
+          {chapters.map(({ id }, n) => (
             <li key={id}>
               <a href={`#/${id}`} aria-current={id === current ? 'page' : undefined}>
                 <span className="number">{n + 1}</span>
-                {title}
+                {text.chapters[id].title}
               </a>
             </li>
           ))}
         </ol>
       </nav>
+      <LanguageSwitch />
       <ThemeToggle />
     </header>
   );

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useText } from '../text/TextProvider.tsx';
 
 type Theme = 'light' | 'dark';
 
@@ -10,6 +11,7 @@ function currentTheme(): Theme {
 
 /** Switches between light and dark; without a choice, the system's is used. */
 export function ThemeToggle() {
+  const text = useText();
   const [theme, setTheme] = useState(currentTheme);
   const other: Theme = theme === 'dark' ? 'light' : 'dark';
   const change = (): void => {
@@ -22,7 +24,7 @@ export function ThemeToggle() {
     setTheme(other);
   };
   return (
-    <button type="button" className="theme" onClick={change} aria-label={`Use the ${other} theme`}>
+    <button type="button" className="theme" onClick={change} aria-label={text.site.theme[other]}>
       <svg viewBox="0 0 20 20" aria-hidden="true">
         <circle cx="10" cy="10" r="7.5" fill="none" stroke="currentColor" strokeWidth="1.6" />
         <path d="M10 2.5a7.5 7.5 0 0 1 0 15z" fill="currentColor" />

@@ -17,21 +17,49 @@ export function placeHash({ chapter, state }: Place): string {
   return `#/${chapter}${query && `?${query}`}`;
 }
 
+/** What the page shows; the address follows it. Null until something has been changed here. */
+let shown: string | null = null;
+let writing: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
+/** Browsers refuse an address that changes more than a few times a second. */
+const writeAfter = 250;
+
+const currentHash = (): string => shown ?? window.location.hash;
+
+function tell(): void {
+  for (const listener of listeners) listener();
+}
+
+function show(hash: string): void {
+  shown = hash;
+  clearTimeout(writing);
+  writing = setTimeout(() => {
+    const { pathname, search } = window.location;
+    window.history.replaceState(null, '', `${pathname}${search}${hash}`);
+  }, writeAfter);
+  tell();
+}
+
+/** The visitor followed a link, or went back: what was about to be written belongs to the page that was left. */
+function followAddress(): void {
+  clearTimeout(writing);
+  shown = null;
+  tell();
+}
+
 function subscribe(listener: () => void): () => void {
+  if (listeners.size === 0) window.addEventListener('hashchange', followAddress);
   listeners.add(listener);
-  window.addEventListener('hashchange', listener);
   return () => {
     listeners.delete(listener);
-    window.removeEventListener('hashchange', listener);
+    if (listeners.size === 0) window.removeEventListener('hashchange', followAddress);
   };
 }
 
 /** Where the visitor is now. */
 export function usePlace(): Place {
-  const hash = useSyncExternalStore(subscribe, () => window.location.hash);
-  return parsePlace(hash);
+  return parsePlace(useSyncExternalStore(subscribe, currentHash));
 }
 
 /**
@@ -42,15 +70,23 @@ export function useUrlState(name: string, initial: string): [string, (value: str
   const { state } = usePlace();
   const set = useCallback(
     (value: string) => {
-      const place = parsePlace(window.location.hash);
+      const place = parsePlace(currentHash());
       const { [name]: _, ...others } = place.state;
-      const next = value === initial ? others : { ...others, [name]: value };
-      window.history.replaceState(null, '', placeHash({ ...place, state: next }));
-      for (const listener of listeners) listener();
+      show(placeHash({ ...place, state: value === initial ? others : { ...others, [name]: value } }));
     },
     [name, initial],
   );
   return [state[name] ?? initial, set];
+}
+
+/** The same for one of a few values; what is none of them in the URL counts as the default. */
+export function useUrlChoice<T extends string>(
+  name: string,
+  initial: T,
+  choices: readonly T[],
+): [T, (value: T) => void] {
+  const [written, set] = useUrlState(name, initial);
+  return [choices.find(choice => choice === written) ?? initial, set];
 }
 
 /** The same for an integer within bounds; what is no such number in the URL counts as the default. */

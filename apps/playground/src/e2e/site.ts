@@ -7,8 +7,8 @@ export interface Site {
   readonly page: BrowserHost['page'];
   /** What the page wrote to the console as errors, or threw. */
   readonly errors: string[];
-  /** Opens a place of the page (`#/machine?problem=…`) as a visitor who has never been here. */
-  visit(hash: string): Promise<void>;
+  /** Opens a place of the page (`?lang=de#/machine?problem=…`) as a visitor who has never been here. */
+  visit(place: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -36,9 +36,9 @@ export async function openSite(): Promise<Site> {
   return {
     page,
     errors,
-    async visit(hash) {
+    async visit(place) {
       await page.goto('about:blank');
-      await page.goto(`${origin}${hash}`);
+      await page.goto(`${origin}${place}`);
     },
     async close() {
       await host.close();

@@ -1,19 +1,30 @@
 import type { Run } from './run.ts';
 
-/** One thing that a solution must be, and whether it is. */
+/** Something that a solution must do. */
+export type Demand =
+  | { readonly kind: 'stored'; readonly cell: string; readonly value: string }
+  | { readonly kind: 'cycles'; readonly most: number }
+  | { readonly kind: 'softmax' }
+  | { readonly kind: 'reads'; readonly most: number }
+  | { readonly kind: 'writes'; readonly most: number };
+
+/** What was found instead. */
+export type Finding =
+  | { readonly kind: 'nothing'; readonly cell: string }
+  | { readonly kind: 'holds'; readonly cell: string; readonly value: string; readonly wanted: string }
+  | { readonly kind: 'count'; readonly count: number };
+
+/** A demand, and whether a run meets it. */
 export interface Criterion {
-  readonly label: string;
+  readonly demand: Demand;
   readonly met: boolean;
-  /** What was found, when not met. */
-  readonly found?: string;
+  readonly found?: Finding;
 }
 
-/** An exercise on a machine. `V` is the machine's type of values. */
-export interface Problem<V> {
-  readonly id: string;
-  readonly title: string;
-  readonly task: string;
-  readonly hints: readonly string[];
+/** An exercise on a machine, whose words are in the catalogue under its id. `V` is the machine's type of values. */
+export interface Problem<V, Id extends string = string> {
+  readonly id: Id;
+  readonly registers: number;
   /** A program that solves it, shown when asked for. */
   readonly solution: string;
   readonly criteria: (run: Run<V>) => readonly Criterion[];

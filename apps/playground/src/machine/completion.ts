@@ -1,11 +1,12 @@
 import { cellName, type Machine } from './machine.ts';
 import { indices } from './run.ts';
 
-/** One thing that may stand where the cursor is. */
+/** One thing that may stand where the cursor is, and what it is. */
 export interface Completion {
   readonly label: string;
-  /** What it is, for people. */
-  readonly detail: string;
+  readonly what:
+    | { readonly kind: 'instruction'; readonly signature: string; readonly meaning: string }
+    | { readonly kind: 'for' | 'end' | 'wired' | 'cell' | 'register' };
 }
 
 /** What may follow `before`, the text of a line up to the cursor, and how much of it the completion replaces. */
@@ -23,14 +24,10 @@ export function completionsFor<V>(
 function instructionNames<V>({ instructions, n }: Machine<V>): Completion[] {
   const names = instructions.map(({ name, signature, meaning }) => ({
     label: name,
-    detail: `${signature.join(', ')}: ${meaning}`,
+    what: { kind: 'instruction' as const, signature: signature.join(', '), meaning },
   }));
   if (n === undefined) return names;
-  return [
-    ...names,
-    { label: 'FOR', detail: 'i = 1 TO n-1: repeats the lines up to END' },
-    { label: 'END', detail: 'ends a FOR' },
-  ];
+  return [...names, { label: 'FOR', what: { kind: 'for' } }, { label: 'END', what: { kind: 'end' } }];
 }
 
 function operandNames<V>(lead: string, machine: Machine<V>): Completion[] {
@@ -41,13 +38,13 @@ function operandNames<V>(lead: string, machine: Machine<V>): Completion[] {
     case undefined:
       return [];
     case 'fixed':
-      return [{ label: kind.register, detail: 'wired to the multiplier' }];
+      return [{ label: kind.register, what: { kind: 'wired' } }];
     case 'load':
     case 'store':
       return machine.memory.flatMap(({ name: region, shape }) =>
-        indices(shape).map(index => ({ label: cellName(region, index), detail: 'DRAM' })),
+        indices(shape).map(index => ({ label: cellName(region, index), what: { kind: 'cell' as const } })),
       );
     default:
-      return machine.registers.map(label => ({ label, detail: 'register' }));
+      return machine.registers.map(label => ({ label, what: { kind: 'register' as const } }));
   }
 }

@@ -28,7 +28,7 @@ export interface Region<V> {
 
 /** A toy machine: DRAM, a register file, and a compute unit that works on registers alone. */
 export interface Machine<V> {
-  readonly name: string;
+  readonly id: 'matrix' | 'softmax';
   readonly registers: readonly string[];
   readonly memory: readonly Region<V>[];
   readonly instructions: readonly InstructionDef<V>[];

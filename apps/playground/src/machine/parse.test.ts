@@ -1,27 +1,33 @@
 import { describe, expect, it } from 'vitest';
+import { en } from '../text/en.ts';
+import { say } from '../text/say.ts';
 import { completionsFor } from './completion.ts';
 import { matrixMachine } from './matrix/matrix-machine.ts';
 import { parseProgram } from './parse.ts';
+import type { LineError } from './program.ts';
 import { runProgram } from './run.ts';
 
 const machine = matrixMachine(3);
 const errorsOf = (source: string) => parseProgram(source, machine).errors;
+const inEnglish = ({ fault }: LineError): string => say(fault, en.bench.faults);
 
 describe('a program that is wrong', () => {
   it.each([
-    ['LAOD a[0][0], R0', 1, "there is no instruction 'LAOD'; did you mean LOAD?"],
+    ['LAOD a[0][0], R0', 1, 'there is no instruction ‘LAOD’; did you mean LOAD?'],
     ['LOAD a[0][0]', 6, 'LOAD src, Rd takes 2 operands, got 1'],
     ['LOAD a[0][2], R0', 6, 'index 2 is outside 0 to 1'],
-    ['LOAD d[0][0], R0', 6, "there is no 'd' in DRAM, which holds a, b, c"],
-    ['LOAD a[0], R0', 6, "'a' has 2 indices, got 1"],
-    ['LOAD a[0][0], R3', 15, "there is no register 'R3'; this machine has R0, R1, R2"],
+    ['LOAD d[0][0], R0', 6, 'there is no ‘d’ in DRAM, which holds a, b, c'],
+    ['LOAD a[0], R0', 6, '‘a’ has 2 indices, got 1'],
+    ['LOAD a[0][0], R3', 15, 'there is no register ‘R3’; this machine has R0, R1, R2'],
     ['MAC_Z R1, R0, R2', 7, 'the multiplier reads R0 here, got R1: MAC_Z R0, R1, Rd'],
-    ['STORE a[0][0], c[0][0]', 7, "STORE works on registers; LOAD 'a[0][0]' into one first"],
+    ['STORE a[0][0], c[0][0]', 7, 'STORE works on registers; LOAD ‘a[0][0]’ into one first'],
     ['END', 1, 'END without a FOR before it'],
     ['FOR i = 0 TO 1', 1, 'FOR without an END after it'],
-    ['LOAD a[i][0], R0', 6, "'i' is no loop variable here"],
+    ['LOAD a[i][0], R0', 6, '‘i’ is no loop variable here'],
   ])('%s: says what and where', (source, column, message) => {
-    expect(errorsOf(source)).toMatchObject([{ line: 1, column, message }]);
+    const errors = errorsOf(source);
+    expect(errors).toMatchObject([{ line: 1, column }]);
+    expect(errors.map(inEnglish)).toEqual([message]);
   });
 
   it('gives one error for each wrong line, with its number', () => {
@@ -31,7 +37,7 @@ describe('a program that is wrong', () => {
   it('stops where an empty register is read', () => {
     const run = runProgram(parseProgram('LOAD a00, R0\nMAC_Z R0, R1, R2', machine), machine);
     expect(run.steps).toHaveLength(1);
-    expect(run.error).toMatchObject({ line: 2, message: 'R1 is read before anything was put there' });
+    expect(run.error).toMatchObject({ line: 2, fault: { kind: 'empty', place: 'R1' } });
   });
 });
 
@@ -51,12 +57,12 @@ describe('a loop', () => {
 
   it('that leaves the array stops the program', () => {
     const run = runProgram(parseProgram('FOR i = 0 TO 5\nLOAD a[i][0], R0\nEND', machine), machine);
-    expect(run.error?.message).toBe('a[2][0] is outside the array');
+    expect(run.error?.fault).toEqual({ kind: 'cell-outside', cell: 'a[2][0]' });
   });
 
   it('without end is stopped', () => {
     const run = runProgram(parseProgram('FOR i = 0 TO 99999\nLOAD a00, R0\nEND', machine), machine);
-    expect(run.error?.message).toBe('stopped after 10000 instructions');
+    expect(run.error?.fault).toEqual({ kind: 'too-long', most: 10_000 });
   });
 });
 

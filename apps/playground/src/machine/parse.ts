@@ -1,3 +1,4 @@
+import type { Fault } from './fault.ts';
 import type { InstructionDef, Machine } from './machine.ts';
 import { nearest } from './nearest.ts';
 import type { IndexExpr, LineError, Operand, Program, Statement } from './program.ts';
@@ -11,9 +12,11 @@ interface Word {
 /** Thrown within this file only; `parseProgram` turns it into a `LineError`. */
 class LineFault extends Error {
   readonly word: Word;
-  constructor(word: Word, message: string) {
-    super(message);
+  readonly fault: Fault;
+  constructor(word: Word, fault: Fault) {
+    super(fault.kind);
     this.word = word;
+    this.fault = fault;
   }
 }
 
@@ -43,20 +46,20 @@ export function parseProgram<V>(text: string, machine: Machine<V>): Program {
         open.push({ loop: { line, ...parseLoop(code, machine, open) }, body: [], at: head });
       } else if (keyword === 'END') {
         const closed = open.pop();
-        if (!closed) throw new LineFault(head, 'END without a FOR before it');
+        if (!closed) throw new LineFault(head, { kind: 'end-without-for' });
         const outer = open.at(-1)?.body ?? top;
         outer.push({ kind: 'loop', ...closed.loop, body: closed.body });
       } else {
         into.push({ kind: 'instruction', line, ...parseInstruction(code, head, machine, open) });
       }
-    } catch (fault) {
-      if (!(fault instanceof LineFault)) throw fault;
-      const { column, text: at } = fault.word;
-      errors.push({ line, column, length: Math.max(1, at.length), message: fault.message });
+    } catch (error) {
+      if (!(error instanceof LineFault)) throw error;
+      const { column, text: at } = error.word;
+      errors.push({ line, column, length: Math.max(1, at.length), fault: error.fault });
     }
   });
   for (const { loop, at } of open) {
-    errors.push({ line: loop.line, column: at.column, length: 3, message: 'FOR without an END after it' });
+    errors.push({ line: loop.line, column: at.column, length: 3, fault: { kind: 'for-without-end' } });
   }
   return { statements: top, errors };
 }
@@ -72,12 +75,12 @@ function parseLoop<V>(
   open: readonly OpenLoop[],
 ): { variable: string; from: IndexExpr; to: IndexExpr } {
   const parts = /^\s*for\s+([a-z]\w*)\s*=\s*(.+?)\s+to\s+(.+?)\s*$/i.exec(code);
-  if (!parts) throw new LineFault(wordAt(code, /\S+/), 'a loop reads: FOR i = 1 TO n-1');
+  if (!parts) throw new LineFault(wordAt(code, /\S+/), { kind: 'no-loop' });
   const [, variable = '', from = '', to = ''] = parts;
   const name = variable.toLowerCase();
   const word = { text: variable, column: code.indexOf(variable, code.search(/for/i) + 3) + 1 };
   if (name === 'n' || variables(open).includes(name))
-    throw new LineFault(word, `'${variable}' is already taken`);
+    throw new LineFault(word, { kind: 'variable-taken', written: variable });
   const bound = (text: string): IndexExpr =>
     parseIndex({ text, column: code.lastIndexOf(text) + 1 }, machine, open);
   return { variable: name, from: bound(from), to: bound(to) };
@@ -96,13 +99,13 @@ function parseInstruction<V>(
   if (!def) {
     const names = instructions.map(({ name }) => name);
     const near = nearest(head.text, names);
-    const hint = near ? `; did you mean ${near}?` : `; this machine has ${names.join(', ')}`;
-    throw new LineFault(head, `there is no instruction '${head.text}'${hint}`);
+    throw new LineFault(head, { kind: 'unknown-instruction', written: head.text, near, names });
   }
   const words = splitOperands(code, head.column - 1 + head.text.length);
   if (words.length !== def.operands.length) {
     const where = words.at(-1) ?? head;
-    throw new LineFault(where, `${usage(def)} takes ${def.operands.length} operands, got ${words.length}`);
+    const counts = { wanted: def.operands.length, got: words.length };
+    throw new LineFault(where, { kind: 'operand-count', usage: usage(def), ...counts });
   }
   const operands = words.map((word, n) => {
     const kind = def.operands[n];
@@ -133,37 +136,38 @@ function parseRegister<V>(word: Word, def: InstructionDef<V>, n: number, { regis
     throw new LineFault(
       word,
       isCell
-        ? `${def.name} works on registers; LOAD '${word.text}' into one first`
-        : `there is no register '${word.text}'; this machine has ${registers.join(', ')}`,
+        ? { kind: 'cell-as-register', instruction: def.name, written: word.text }
+        : { kind: 'unknown-register', written: word.text, names: registers },
     );
   }
   if (kind?.kind === 'fixed' && kind.register !== name) {
-    throw new LineFault(word, `the multiplier reads ${kind.register} here, got ${name}: ${usage(def)}`);
+    const registers = { wanted: kind.register, got: name };
+    throw new LineFault(word, { kind: 'wired-register', ...registers, usage: usage(def) });
   }
   return { kind: 'register', name };
 }
 
 function parseCell<V>(word: Word, machine: Machine<V>, open: readonly OpenLoop[]): Operand {
   const { memory } = machine;
-  const names = memory.map(({ name }) => name).join(', ');
+  const names = memory.map(({ name }) => name);
   const parts = /^([a-z]+)((?:\[[^\]]*\])+|\d+)$/i.exec(word.text);
-  if (!parts)
-    throw new LineFault(word, `must be a cell of DRAM such as ${example(machine)}, got '${word.text}'`);
+  if (!parts) throw new LineFault(word, { kind: 'no-cell', written: word.text, example: example(machine) });
   const [, written = '', indices = ''] = parts;
   const region = memory.find(({ name }) => name.toLowerCase() === written.toLowerCase());
-  if (!region) throw new LineFault(word, `there is no '${written}' in DRAM, which holds ${names}`);
+  if (!region) throw new LineFault(word, { kind: 'unknown-region', written, names });
   // c01 is short for c[0][1].
   const texts = indices.startsWith('[')
     ? [...indices.matchAll(/\[([^\]]*)\]/g)].map(([, index = '']) => index)
     : [...indices];
   if (texts.length !== region.shape.length) {
-    throw new LineFault(word, `'${region.name}' has ${region.shape.length} indices, got ${texts.length}`);
+    const counts = { wanted: region.shape.length, got: texts.length };
+    throw new LineFault(word, { kind: 'index-count', region: region.name, ...counts });
   }
   const index = texts.map(text => parseIndex({ text, column: word.column }, machine, open));
   index.forEach(({ variable, add }, d) => {
     const extent = region.shape[d] ?? 0;
     if (variable === null && (add < 0 || add >= extent)) {
-      throw new LineFault(word, `index ${add} is outside 0 to ${extent - 1}`);
+      throw new LineFault(word, { kind: 'index-outside', index: add, last: extent - 1 });
     }
   });
   return { kind: 'cell', region: region.name, index };
@@ -176,11 +180,11 @@ function example<V>({ memory }: Machine<V>): string {
 
 function parseIndex<V>(word: Word, machine: Machine<V>, open: readonly OpenLoop[]): IndexExpr {
   const parts = /^\s*(?:(\d+)|([a-z]\w*)\s*(?:([+-])\s*(\d+))?)\s*$/i.exec(word.text);
-  if (!parts) throw new LineFault(word, `must be an index such as 0, i or n-1, got '${word.text}'`);
+  if (!parts) throw new LineFault(word, { kind: 'no-index', written: word.text });
   const [, number, variable, sign, offset] = parts;
   if (number !== undefined) return { variable: null, add: Number(number) };
   const name = variable?.toLowerCase() ?? '';
   const known = [...variables(open), ...(machine.n === undefined ? [] : ['n'])];
-  if (!known.includes(name)) throw new LineFault(word, `'${variable}' is no loop variable here`);
+  if (!known.includes(name)) throw new LineFault(word, { kind: 'no-variable', written: name });
   return { variable: name, add: (sign === '-' ? -1 : 1) * Number(offset ?? 0) };
 }

@@ -1,3 +1,5 @@
+import type { Fault } from './fault.ts';
+
 /** An index in an address: a number, or a loop variable (or n) plus a number. */
 export interface IndexExpr {
   readonly variable: string | null;
@@ -31,7 +33,7 @@ export interface LineError {
   readonly line: number;
   readonly column: number;
   readonly length: number;
-  readonly message: string;
+  readonly fault: Fault;
 }
 
 /** A program as parsed. With errors, `statements` are those lines that are right. */

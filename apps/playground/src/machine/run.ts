@@ -1,3 +1,4 @@
+import type { Fault } from './fault.ts';
 import { cellName, type InstructionDef, type Machine } from './machine.ts';
 import type { IndexExpr, LineError, Operand, Program, Statement } from './program.ts';
 
@@ -16,18 +17,20 @@ export interface Counts {
   readonly cycles: number;
 }
 
-/** One executed instruction, and the machine after it. */
+/** One executed instruction, and the machine before and after it. */
 export interface Step<V> {
   readonly line: number;
   readonly text: string;
   readonly reads: readonly string[];
   readonly writes: string;
+  readonly before: MachineState<V>;
   readonly state: MachineState<V>;
   readonly counts: Counts;
 }
 
 /** A whole run. With an error, the steps are those before it. */
 export interface Run<V> {
+  readonly machine: Machine<V>;
   readonly start: MachineState<V>;
   readonly steps: readonly Step<V>[];
   readonly error: LineError | null;
@@ -38,14 +41,14 @@ const maxSteps = 10_000;
 
 const none: Counts = { loads: 0, stores: 0, computes: 0, cycles: 0 };
 
-/** Runs a program without errors from the machine's initial state. It never throws: what goes wrong is the run's `error`. */
+/** Runs a program without errors from the machine's initial state. What goes wrong in it is the run's `error`. */
 export function runProgram<V>({ statements }: Program, machine: Machine<V>): Run<V> {
   const start: MachineState<V> = { registers: new Map(), memory: initialMemory(machine) };
   const steps: Step<V>[] = [];
   const variables = new Map<string, number>(machine.n === undefined ? [] : [['n', machine.n]]);
   const indexOf = ({ variable, add }: IndexExpr): number =>
     add + (variable === null ? 0 : (variables.get(variable) ?? 0));
-  const fail = (line: number, message: string): LineError => ({ line, column: 1, length: 1, message });
+  const fail = (line: number, fault: Fault): LineError => ({ line, column: 1, length: 1, fault });
 
   const execute = (statement: Statement): LineError | null => {
     if (statement.kind === 'loop') {
@@ -58,17 +61,18 @@ export function runProgram<V>({ statements }: Program, machine: Machine<V>): Run
       return null;
     }
     const { line } = statement;
-    if (steps.length >= maxSteps) return fail(line, `stopped after ${maxSteps} instructions`);
+    if (steps.length >= maxSteps) return fail(line, { kind: 'too-long', most: maxSteps });
     const def = machine.instructions.find(({ name }) => name === statement.name);
-    if (!def) return fail(line, `there is no instruction '${statement.name}'`);
+    if (!def)
+      throw new Error(`The parser let an instruction through that this machine has not: ${statement.name}.`);
     const places = statement.operands.map(operand => placeOf(operand, indexOf));
     const outside = places.find((place, n) => isCell(statement.operands[n]) && !isInside(machine, place));
-    if (outside !== undefined) return fail(line, `${outside} is outside the array`);
+    if (outside !== undefined) return fail(line, { kind: 'cell-outside', cell: outside });
     const before = steps.at(-1) ?? { state: start, counts: none };
     const outcome = step(def, places, before.state);
-    if ('empty' in outcome) return fail(line, `${outcome.empty} is read before anything was put there`);
+    if ('empty' in outcome) return fail(line, { kind: 'empty', place: outcome.empty });
     const text = `${def.name} ${places.join(', ')}`;
-    steps.push({ line, text, ...outcome, counts: counted(before.counts, def) });
+    steps.push({ line, text, before: before.state, ...outcome, counts: counted(before.counts, def) });
     return null;
   };
   const executeAll = (all: readonly Statement[]): LineError | null => {
@@ -80,7 +84,7 @@ export function runProgram<V>({ statements }: Program, machine: Machine<V>): Run
   };
 
   const error = executeAll(statements);
-  return { start, steps, error };
+  return { machine, start, steps, error };
 }
 
 function initialMemory<V>({ memory }: Machine<V>): Map<string, V> {

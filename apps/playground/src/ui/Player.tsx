@@ -1,3 +1,5 @@
+import type { Text } from '../text/languages.ts';
+import { useText } from '../text/TextProvider.tsx';
 import type { Playback } from './usePlayback.ts';
 
 const icons = {
@@ -18,7 +20,13 @@ function Icon({ name }: { readonly name: keyof typeof icons }) {
 }
 
 /** Play, pause, step and rewind. */
-export function Player({ playback, unit = 'step' }: { readonly playback: Playback; readonly unit?: string }) {
+export function Player(props: {
+  readonly playback: Playback;
+  /** What one step is. */
+  readonly unit?: keyof Text['player']['next'];
+}) {
+  const { playback, unit = 'step' } = props;
+  const { player } = useText();
   const { at, last, playing, seek, setPlaying } = playback;
   const go = (to: number) => () => {
     setPlaying(false);
@@ -26,14 +34,20 @@ export function Player({ playback, unit = 'step' }: { readonly playback: Playbac
   };
   return (
     <fieldset className="toolbar player">
-      <legend className="visually-hidden">Playback</legend>
-      <button type="button" className="button icon" aria-label="Rewind" disabled={at === 0} onClick={go(0)}>
+      <legend className="visually-hidden">{player.playback}</legend>
+      <button
+        type="button"
+        className="button icon"
+        aria-label={player.rewind}
+        disabled={at === 0}
+        onClick={go(0)}
+      >
         <Icon name="rewind" />
       </button>
       <button
         type="button"
         className="button icon"
-        aria-label={`Back one ${unit}`}
+        aria-label={player.back[unit]}
         disabled={at === 0}
         onClick={go(at - 1)}
       >
@@ -42,7 +56,7 @@ export function Player({ playback, unit = 'step' }: { readonly playback: Playbac
       <button
         type="button"
         className="button icon primary"
-        aria-label={playing ? 'Pause' : 'Play'}
+        aria-label={playing ? player.pause : player.play}
         disabled={last === 0}
         onClick={() => setPlaying(!playing)}
       >
@@ -51,7 +65,7 @@ export function Player({ playback, unit = 'step' }: { readonly playback: Playbac
       <button
         type="button"
         className="button icon"
-        aria-label={`Next ${unit}`}
+        aria-label={player.next[unit]}
         disabled={at === last}
         onClick={go(at + 1)}
       >
@@ -60,7 +74,7 @@ export function Player({ playback, unit = 'step' }: { readonly playback: Playbac
       <button
         type="button"
         className="button icon"
-        aria-label="To the end"
+        aria-label={player.end}
         disabled={at === last}
         onClick={go(last)}
       >

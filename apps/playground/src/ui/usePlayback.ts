@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { useUrlNumber } from '../app/url-state.ts';
 
 /** A position in a sequence of steps, and whether it is moving by itself. 0 is before the first step. */
 export interface Playback {
@@ -9,11 +10,12 @@ export interface Playback {
   readonly setPlaying: (playing: boolean) => void;
 }
 
-/** Plays `last` steps, one every `interval` milliseconds, and stops at the end. */
-export function usePlayback(last: number, interval: number): Playback {
-  const [at, setAt] = useState(0);
+/** Plays `last` steps, one every `interval` milliseconds, and stops at the end. The position is in the URL under `name`. */
+export function usePlayback(name: string, last: number, interval: number): Playback {
+  const [at, setAt] = useUrlNumber(name, 0, { min: 0, max: Number.MAX_SAFE_INTEGER });
   const [playing, setPlaying] = useState(false);
   const here = Math.min(at, last);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: setAt is a new function each time, and does the same.
   useEffect(() => {
     if (!playing) return;
     if (here >= last) {

@@ -25,7 +25,7 @@ export function StreamFigure({
   readonly onTile: (tile: number) => void;
 }) {
   const steps = useMemo(() => streamRow(x, v, tile), [tile]);
-  const playback = usePlayback(steps.length, 700);
+  const playback = usePlayback('at', steps.length, 700);
   const step = steps[playback.at - 1];
   const state = step?.merge.state;
   const result = state ? output(state) : null;

@@ -10,7 +10,7 @@ const rows = Array.from({ length: n }, (_, r) => r);
 
 /** dS walked by rows or by columns, and how far that brings each gradient. */
 export function WalkFigure({ walk, onWalk }: { readonly walk: Walk; readonly onWalk: (walk: Walk) => void }) {
-  const playback = usePlayback(n, 650);
+  const playback = usePlayback('at', n, 650);
   const { at } = playback;
   const isNow = (i: number, j: number): boolean => (walk === 'rows' ? i : j) === at - 1;
   const isDone = (i: number, j: number): boolean => (walk === 'rows' ? i : j) < at;

@@ -23,7 +23,7 @@ export default function LoopsChapter() {
   const [slots, setSlots] = useUrlNumber('slots', 0, { min: 0, max: n });
   const chosen: LoopOrder = order === 'outer-product' ? 'outer-product' : 'inner-product';
   const all = useMemo(() => visits(chosen, n, slots), [chosen, slots]);
-  const playback = usePlayback(all.length, 130);
+  const playback = usePlayback('at', all.length, 130);
   const visit = all[playback.at - 1];
   return (
     <div className="stack">

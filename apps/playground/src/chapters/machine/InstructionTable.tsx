@@ -1,15 +1,17 @@
 import type { Machine } from '../../machine/machine.ts';
+import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 
 /** The machine's instructions, each one cycle. */
 export function InstructionTable<V>({ machine }: { readonly machine: Machine<V> }) {
+  const { bench } = useText();
   return (
-    <ScrollRegion label="Instructions">
+    <ScrollRegion label={bench.instructions}>
       <table>
         <thead>
           <tr>
-            <th scope="col">Instruction</th>
-            <th scope="col">Operation</th>
+            <th scope="col">{bench.instruction}</th>
+            <th scope="col">{bench.operation}</th>
           </tr>
         </thead>
         <tbody>

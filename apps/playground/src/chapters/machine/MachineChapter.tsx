@@ -1,91 +1,107 @@
 import { useMemo } from 'react';
-import { useUrlNumber, useUrlState } from '../../app/url-state.ts';
-import { matrixMachine, matrixRegisterCounts } from '../../machine/matrix/matrix-machine.ts';
-import { fewestCycles, matrixProblems } from '../../machine/matrix/matrix-problems.ts';
+import { useUrlChoice, useUrlNumber, useUrlState } from '../../app/url-state.ts';
+import { matrixMachine, matrixRegisterCounts, type Wiring } from '../../machine/matrix/matrix-machine.ts';
+import { fewestFor, matrixProblems } from '../../machine/matrix/matrix-problems.ts';
+import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
+import { Paragraphs, Rich } from '../../ui/Rich.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
+import { FewestCycles } from './FewestCycles.tsx';
 import { InstructionTable } from './InstructionTable.tsx';
+import { ProductStyles } from './ProductStyles.tsx';
 import { Workbench } from './Workbench.tsx';
 
-const [firstProblem] = matrixProblems;
+const ids = matrixProblems.map(({ id }) => id);
+const wirings: readonly Wiring[] = ['fixed', 'any'];
 
 /** Chapter 1: a machine that multiplies 2 × 2 matrices, to be programmed. */
 export default function MachineChapter() {
-  const [id, setId] = useUrlState('problem', firstProblem?.id ?? '');
-  const problem = matrixProblems.find(p => p.id === id) ?? firstProblem;
+  const { machine: text, bench } = useText();
+  const [id, setId] = useUrlChoice('problem', 'one-element', ids);
+  const problem = matrixProblems.find(p => p.id === id);
   const [registers, setRegisters] = useUrlNumber('registers', problem?.registers ?? 3, { min: 3, max: 6 });
-  const [text, setText] = useUrlState('program', '');
-  const machine = useMemo(() => matrixMachine(registers), [registers]);
+  const [wiring, setWiring] = useUrlChoice<Wiring>('wiring', 'fixed', wirings);
+  const [program, setProgram] = useUrlState('program', '');
+  const [, setAt] = useUrlNumber('at', 0, { min: 0, max: 0 });
+  const machine = useMemo(() => matrixMachine(registers, wiring), [registers, wiring]);
   if (!problem) return null;
-  const choose = (next: string): void => {
-    setText('');
-    setRegisters(matrixProblems.find(p => p.id === next)?.registers ?? 3);
-    setId(next);
-  };
-  const fewest = fewestCycles[registers];
+  const fewest = fewestFor(machine);
   return (
     <div className="stack">
       <div className="prose">
         <p>
-          Memory is large and far away; registers are few and near. This machine has both, and a multiplier
-          that reads its two operands from <code>R0</code> and <code>R1</code> only. Every instruction takes
-          one cycle. What is fast here is what is fast on a GPU: reuse a number while it is near.
+          <Rich text={text.intro} />
         </p>
         <Formula block tex="C = A \times B, \qquad c_{ij} = \sum_k a_{ik}\, b_{kj}" />
-        <Reveal summary="The instruction set">
+        <Reveal summary={bench.instructionSet}>
           <InstructionTable machine={machine} />
         </Reveal>
       </div>
       <section className="panel" aria-labelledby="exercise-title">
         <div className="exercise-head">
           <Segmented
-            label="Exercise"
+            label={bench.exercise}
             value={problem.id}
-            options={matrixProblems.map((p, n) => ({ value: p.id, label: `Problem ${n + 1}` }))}
-            onChange={choose}
+            options={ids.map((value, n) => ({ value, label: bench.problem(n + 1) }))}
+            onChange={next => {
+              setProgram('');
+              setAt(0);
+              setRegisters(matrixProblems.find(p => p.id === next)?.registers ?? 3);
+              setId(next);
+            }}
           />
-          <Segmented
-            label="Registers"
-            value={String(registers)}
-            options={matrixRegisterCounts.map(count => ({
-              value: String(count),
-              label: `${count} registers`,
-            }))}
-            onChange={count => setRegisters(Number(count))}
-          />
+          <div className="choice">
+            <span aria-hidden="true">{text.registers}</span>
+            <Segmented
+              label={text.registers}
+              value={String(registers)}
+              options={matrixRegisterCounts.map(count => ({ value: String(count), label: String(count) }))}
+              onChange={count => setRegisters(Number(count))}
+            />
+          </div>
+          <div className="choice">
+            <span aria-hidden="true">{text.wiring}</span>
+            <Segmented
+              label={text.wiring}
+              value={wiring}
+              options={wirings.map(value => ({ value, label: text.wirings[value] }))}
+              onChange={setWiring}
+            />
+          </div>
         </div>
-        <h2 id="exercise-title">{problem.title}</h2>
-        <p>{problem.task}</p>
+        <h2 id="exercise-title">{bench.problems[problem.id].title}</h2>
+        <p>
+          <Rich text={bench.problems[problem.id].task} />
+        </p>
         <Workbench
-          key={`${problem.id} ${registers}`}
+          key={`${problem.id} ${registers} ${wiring}`}
           machine={machine}
           problem={problem}
-          program={text}
-          onChange={setText}
+          program={program}
+          onChange={setProgram}
           verdict={run => {
+            if (problem.id === 'one-element') return text.noProgramForOne;
             const cycles = run.steps.at(-1)?.counts.cycles ?? 0;
-            if (problem.id === 'one-element')
-              return 'Four operands, two products, one store: no program takes fewer.';
-            if (fewest === undefined) return '';
-            if (cycles <= fewest)
-              return `No program for ${registers} registers takes fewer: every one was tried.`;
-            return `With ${registers} registers it can be done in ${fewest}.`;
+            return cycles <= fewest ? text.optimum(registers) : text.fewer(registers, fewest);
           }}
         />
       </section>
-      <Reveal summary="Can it be done in fewer cycles?">
+      <Reveal summary={text.canItBeFewer}>
+        <Paragraphs text={text.fewest} />
+        <FewestCycles />
+      </Reveal>
+      <Reveal summary={text.styles}>
+        <ProductStyles />
         <p>
-          An exhaustive search over all programs gives the answer: with three registers 25 cycles, with four
-          or five 23, with six 22. More registers keep more partial sums near, so that each loaded number
-          meets more of its partners before it is replaced.
+          <Rich text={text.stylesWhy} />
         </p>
       </Reveal>
-      <Reveal summary="Why three registers at least?">
-        <p>
-          Two feed the multiplier, and loading the next pair overwrites them. The sum so far needs a third. On
-          newer GPUs the matrix unit keeps that accumulator inside itself, which frees registers for operands.
-        </p>
+      <Reveal summary={text.quiz}>
+        <Paragraphs text={text.quizAnswer} />
+      </Reveal>
+      <Reveal summary={text.whyThree}>
+        <p>{text.whyThreeAnswer}</p>
       </Reveal>
     </div>
   );

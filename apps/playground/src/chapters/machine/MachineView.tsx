@@ -1,6 +1,9 @@
+import { useMemo, useRef } from 'react';
 import { cellName, type Machine } from '../../machine/machine.ts';
 import { indices, type MachineState, type Step } from '../../machine/run.ts';
+import { useText } from '../../text/TextProvider.tsx';
 import './machine.css';
+import { useFlight } from './useFlight.ts';
 
 interface MachineViewProps<V> {
   readonly machine: Machine<V>;
@@ -11,6 +14,17 @@ interface MachineViewProps<V> {
 
 /** The machine as it stands: DRAM on the left, registers in the middle, the compute unit on the right. */
 export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
+  const text = useText().bench;
+  const stage = useRef<HTMLElement>(null);
+  const flight = useMemo(() => {
+    if (!step) return null;
+    const formatted = (place: string): string => {
+      const value = step.before.registers.get(place) ?? step.before.memory.get(place);
+      return value === undefined ? '' : machine.format(value);
+    };
+    return { from: step.reads.map(place => ({ place, value: formatted(place) })), to: step.writes };
+  }, [step, machine]);
+  useFlight(stage, flight);
   const light = (place: string): 'write' | 'read' | undefined => {
     if (step?.writes === place) return 'write';
     return step?.reads.includes(place) ? 'read' : undefined;
@@ -19,9 +33,9 @@ export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
   const opcode = step?.text.split(' ')[0];
   const computes = opcode !== undefined && opcode !== 'LOAD' && opcode !== 'STORE';
   return (
-    <section className="machine" aria-label={machine.name}>
-      <section className="dram" aria-label="DRAM">
-        <h3>DRAM</h3>
+    <section className="machine" ref={stage} aria-label={text.machines[machine.id]}>
+      <section className="dram" aria-label={text.dram}>
+        <h3>{text.dram}</h3>
         <div className="regions">
           {machine.memory.map(({ name, shape }) => (
             <table key={name} className="region" style={{ '--columns': shape.at(-1) } as React.CSSProperties}>
@@ -33,7 +47,12 @@ export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
                       const place = cellName(name, index);
                       const value = show(state.memory.get(place));
                       return (
-                        <td key={place} data-lit={light(place)} title={`${place}${value && `: ${value}`}`}>
+                        <td
+                          key={place}
+                          data-place={place}
+                          data-lit={light(place)}
+                          title={`${place}${value && `: ${value}`}`}
+                        >
                           <span className="value">{value || <span className="empty">{place}</span>}</span>
                         </td>
                       );
@@ -50,29 +69,33 @@ export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
         active={opcode === 'LOAD' || opcode === 'STORE'}
         towards={opcode === 'STORE' ? 'left' : 'right'}
       />
-      <section className="registers" aria-label="Registers">
-        <h3>Registers</h3>
+      <section className="registers" aria-label={text.registers}>
+        <h3>{text.registers}</h3>
         <dl>
           {machine.registers.map(register => (
-            <div key={register} data-lit={light(register)}>
+            <div key={register} data-place={register} data-lit={light(register)}>
               <dt>{register}</dt>
-              <dd>{show(state.registers.get(register)) || <span className="empty">empty</span>}</dd>
+              <dd>{show(state.registers.get(register)) || <span className="empty">{text.empty}</span>}</dd>
             </div>
           ))}
         </dl>
       </section>
       <Bus label="" active={computes} towards="both" />
-      <section className="unit" data-active={computes} aria-label="Compute unit">
-        <h3>Compute</h3>
-        <p className="mono">{computes ? opcode : 'idle'}</p>
+      <section className="unit" data-active={computes} aria-label={text.compute}>
+        <h3>{text.compute}</h3>
+        <p className="mono">{computes ? opcode : text.idle}</p>
         <p className="meaning">
           {machine.instructions.find(({ name }) => computes && name === opcode)?.meaning ?? ' '}
         </p>
       </section>
       <p className="visually-hidden" role="status">
         {step
-          ? `${step.text}. ${step.writes} is now ${show(state.registers.get(step.writes) ?? state.memory.get(step.writes))}`
-          : 'Nothing has been executed.'}
+          ? text.executed(
+              step.text,
+              step.writes,
+              show(state.registers.get(step.writes) ?? state.memory.get(step.writes)),
+            )
+          : text.nothingYet}
       </p>
     </section>
   );

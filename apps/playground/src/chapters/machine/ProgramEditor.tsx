@@ -2,9 +2,15 @@ import { autocompletion, type CompletionContext, completionKeymap } from '@codem
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { EditorState, StateEffect, StateField } from '@codemirror/state';
-import { Decoration, type DecorationSet, EditorView, keymap, lineNumbers } from '@codemirror/view';
+import {
+  Decoration,
+  type DecorationSet,
+  EditorView,
+  keymap,
+  lineNumbers,
+  placeholder as whenEmpty,
+} from '@codemirror/view';
 import { useEffect, useRef } from 'react';
-import type { Completion } from '../../machine/completion.ts';
 import type { LineError } from '../../machine/program.ts';
 import './editor.css';
 
@@ -27,20 +33,22 @@ const executedLine = StateField.define<DecorationSet>({
 
 interface ProgramEditorProps {
   readonly label: string;
+  /** What is shown while nothing is written. */
+  readonly placeholder: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  readonly errors: readonly LineError[];
+  readonly errors: readonly (Omit<LineError, 'fault'> & { readonly message: string })[];
   /** Line that was executed last, from 1. */
   readonly line: number | null;
   readonly complete: (before: string) => {
     readonly replace: number;
-    readonly options: readonly Completion[];
+    readonly options: readonly { readonly label: string; readonly detail: string }[];
   };
 }
 
 /** Where a program is written: completion, errors at their place, the executed line marked. */
 export function ProgramEditor(props: ProgramEditorProps) {
-  const { label, value, errors, line } = props;
+  const { label, placeholder, value, errors, line } = props;
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const latest = useRef(props);
@@ -65,10 +73,11 @@ export function ProgramEditor(props: ProgramEditorProps) {
           lineNumbers(),
           history(),
           lintGutter(),
+          whenEmpty(placeholder),
           executedLine,
           autocompletion({ override: [offer], icons: false }),
           keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
-          EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
+          EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
           EditorView.updateListener.of(update => {
             if (update.docChanged) latest.current.onChange(update.state.doc.toString());
           }),
@@ -77,7 +86,7 @@ export function ProgramEditor(props: ProgramEditorProps) {
     });
     view.current = editor;
     return () => editor.destroy();
-  }, [label]);
+  }, [label, placeholder]);
 
   useEffect(() => {
     const editor = view.current;

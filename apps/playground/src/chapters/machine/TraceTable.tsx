@@ -1,23 +1,26 @@
 import type { Machine } from '../../machine/machine.ts';
 import type { Run } from '../../machine/run.ts';
+import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 
-/** Everything that has run so far, with the registers after each instruction. */
+/** The first `at` executed instructions, with the registers after each. A press on a step's number goes there. */
 export function TraceTable<V>(props: {
+  readonly label: string;
   readonly machine: Machine<V>;
   readonly run: Run<V>;
   readonly at: number;
-  readonly onSeek: (at: number) => void;
+  readonly onSeek?: (at: number) => void;
 }) {
-  const { machine, run, at, onSeek } = props;
+  const { label, machine, run, at, onSeek } = props;
+  const { bench } = useText();
   const rows = run.steps.slice(0, at).map((step, n) => ({ ...step, n }));
   return (
-    <ScrollRegion className="trace" label="Trace">
+    <ScrollRegion className="trace" label={label}>
       <table>
         <thead>
           <tr>
-            <th scope="col">Step</th>
-            <th scope="col">Instruction</th>
+            <th scope="col">{bench.step}</th>
+            <th scope="col">{bench.instruction}</th>
             {machine.registers.map(register => (
               <th key={register} scope="col">
                 {register}
@@ -27,11 +30,15 @@ export function TraceTable<V>(props: {
         </thead>
         <tbody>
           {rows.map(({ n, text, writes, state }) => (
-            <tr key={n} data-current={n === at - 1}>
+            <tr key={n} data-current={onSeek !== undefined && n === at - 1}>
               <td>
-                <button type="button" className="step-link" onClick={() => onSeek(n + 1)}>
-                  {n + 1}
-                </button>
+                {onSeek ? (
+                  <button type="button" className="step-link" onClick={() => onSeek(n + 1)}>
+                    {n + 1}
+                  </button>
+                ) : (
+                  n + 1
+                )}
               </td>
               <td>
                 <code>{text}</code>

@@ -2,35 +2,43 @@ import { useMemo } from 'react';
 import { isSolved, type Problem } from '../../machine/check.ts';
 import { completionsFor } from '../../machine/completion.ts';
 import type { Machine } from '../../machine/machine.ts';
+import type { MatrixProblemId } from '../../machine/matrix/matrix-problems.ts';
 import { parseProgram } from '../../machine/parse.ts';
 import { type Run, runProgram } from '../../machine/run.ts';
+import type { SoftmaxProblemId } from '../../machine/softmax/softmax-problems.ts';
+import { say } from '../../text/say.ts';
+import { useText } from '../../text/TextProvider.tsx';
 import { Player } from '../../ui/Player.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
+import { Rich } from '../../ui/Rich.tsx';
 import { Stats } from '../../ui/Stats.tsx';
 import { usePlayback } from '../../ui/usePlayback.ts';
 import { MachineView } from './MachineView.tsx';
 import { ProgramEditor } from './ProgramEditor.tsx';
+import { Solution } from './Solution.tsx';
 import { TraceTable } from './TraceTable.tsx';
 import './workbench.css';
 
 interface WorkbenchProps<V> {
   readonly machine: Machine<V>;
-  readonly problem: Problem<V>;
+  readonly problem: Problem<V, MatrixProblemId | SoftmaxProblemId>;
   readonly program: string;
   readonly onChange: (program: string) => void;
   /** What is worth saying about a solution, e.g. how near it is to the optimum. */
-  readonly verdict?: (run: Run<V>) => string;
+  readonly verdict: (run: Run<V>) => string;
 }
 
 /** An exercise: the task, a program to write, the machine that runs it step by step, and what is still missing. */
-export function Workbench<V>({ machine, problem, program: text, onChange, verdict }: WorkbenchProps<V>) {
-  const program = useMemo(() => parseProgram(text, machine), [text, machine]);
+export function Workbench<V>({ machine, problem, program: source, onChange, verdict }: WorkbenchProps<V>) {
+  const { bench } = useText();
+  const words = bench.problems[problem.id];
+  const program = useMemo(() => parseProgram(source, machine), [source, machine]);
   const run = useMemo(() => runProgram(program, machine), [program, machine]);
-  const errors = useMemo(
-    () => (program.errors.length > 0 ? program.errors : run.error ? [run.error] : []),
-    [program, run],
-  );
-  const playback = usePlayback(run.steps.length, 550);
+  const errors = useMemo(() => {
+    const found = program.errors.length > 0 ? program.errors : run.error ? [run.error] : [];
+    return found.map(({ fault, ...where }) => ({ ...where, message: say(fault, bench.faults) }));
+  }, [program, run, bench]);
+  const playback = usePlayback('at', run.steps.length, 650);
   const step = run.steps[playback.at - 1] ?? null;
   const final = run.steps.at(-1)?.counts;
   const counts = step?.counts ?? { loads: 0, stores: 0, computes: 0, cycles: 0 };
@@ -40,49 +48,50 @@ export function Workbench<V>({ machine, problem, program: text, onChange, verdic
     <div className="workbench">
       <div className="workbench-side">
         <ProgramEditor
-          label={`Program: ${problem.title}`}
-          value={text}
+          label={bench.program(words.title)}
+          placeholder={bench.placeholder}
+          value={source}
           onChange={onChange}
           errors={errors}
           line={step?.line ?? null}
-          complete={before => completionsFor(before, machine)}
+          complete={before => {
+            const { replace, options } = completionsFor(before, machine);
+            return {
+              replace,
+              options: options.map(({ label, what }) => ({
+                label,
+                detail:
+                  what.kind === 'instruction'
+                    ? `${what.signature}: ${what.meaning}`
+                    : bench.completion[what.kind],
+              })),
+            };
+          }}
         />
         <ul className="errors" role="alert">
           {errors.map(({ line, message }) => (
-            <li key={line}>
-              Line {line}: {message}
-            </li>
+            <li key={line}>{bench.line(line, message)}</li>
           ))}
         </ul>
-        <ul className="criteria" aria-label="What a solution must do">
-          {criteria.map(({ label, met, found }) => (
-            <li key={label} data-met={met}>
-              <span>
-                {label}
-                <span className="visually-hidden">{met ? ' (met)' : ' (not met yet)'}</span>
-                {!met && found && text.trim() !== '' && <em> · {found}</em>}
-              </span>
-            </li>
-          ))}
+        <ul className="criteria" aria-label={bench.mustDo}>
+          {criteria.map(({ demand, met, found }) => {
+            const label = say(demand, bench.demands);
+            return (
+              <li key={label} data-met={met}>
+                <span>
+                  {label}
+                  <span className="visually-hidden"> ({met ? bench.met : bench.notMet})</span>
+                  {found && source.trim() !== '' && <em> · {say(found, bench.findings)}</em>}
+                </span>
+              </li>
+            );
+          })}
         </ul>
         {solved && (
           <p className="solved" role="status">
-            Solved in {final?.cycles} cycles. {verdict?.(run)}
+            {bench.solved(final?.cycles ?? 0)} {verdict(run)}
           </p>
         )}
-        {problem.hints.map((hint, n) => (
-          <Reveal key={hint} summary={`Hint ${n + 1}`}>
-            <p>{hint}</p>
-          </Reveal>
-        ))}
-        <Reveal summary="Show a solution">
-          <p>This replaces your program.</p>
-          <div className="toolbar">
-            <button type="button" className="button" onClick={() => onChange(problem.solution)}>
-              Put it into the editor
-            </button>
-          </div>
-        </Reveal>
       </div>
       <div className="workbench-main">
         <MachineView machine={machine} state={step?.state ?? run.start} step={step} />
@@ -91,13 +100,25 @@ export function Workbench<V>({ machine, problem, program: text, onChange, verdic
         </div>
         <Stats
           items={[
-            ['Loads', counts.loads],
-            ['Compute', counts.computes],
-            ['Stores', counts.stores],
-            ['Cycles', counts.cycles],
+            [bench.loads, counts.loads],
+            [bench.computes, counts.computes],
+            [bench.stores, counts.stores],
+            [bench.cycles, counts.cycles],
           ]}
         />
-        <TraceTable machine={machine} run={run} at={playback.at} onSeek={playback.seek} />
+        <TraceTable label={bench.trace} machine={machine} run={run} at={playback.at} onSeek={playback.seek} />
+      </div>
+      <div className="workbench-help">
+        {words.hints.map((hint, n) => (
+          <Reveal key={hint} summary={bench.hint(n + 1)}>
+            <p>
+              <Rich text={hint} />
+            </p>
+          </Reveal>
+        ))}
+        <Reveal summary={bench.fullTrace}>
+          <Solution machine={machine} problem={problem} onTake={onChange} />
+        </Reveal>
       </div>
     </div>
   );

@@ -2,10 +2,12 @@ import { parseProgram } from '../../machine/parse.ts';
 import { runProgram } from '../../machine/run.ts';
 import { softmaxMachine } from '../../machine/softmax/softmax-machine.ts';
 import { softmaxProblems } from '../../machine/softmax/softmax-problems.ts';
+import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 
 /** Reads, writes and instructions of the two programs, counted by running them. */
 export function PassCounts({ n }: { readonly n: number }) {
+  const { bench } = useText();
   const sizes = [...new Set([n, 16, 64, 256])].sort((a, b) => a - b);
   return (
     <ScrollRegion label="Counts">
@@ -13,9 +15,9 @@ export function PassCounts({ n }: { readonly n: number }) {
         <thead>
           <tr>
             <th scope="col">n</th>
-            {softmaxProblems.map(({ id, title, registers }) => (
+            {softmaxProblems.map(({ id, registers }) => (
               <th key={id} scope="col">
-                {title}, {registers} registers
+                {bench.problems[id].title}, {bench.registerCount(registers)}
               </th>
             ))}
           </tr>

@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import { useUrlNumber, useUrlState } from '../../app/url-state.ts';
 import { softmaxMachine } from '../../machine/softmax/softmax-machine.ts';
 import { overflowingSolution, softmaxProblems } from '../../machine/softmax/softmax-problems.ts';
+import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
@@ -19,6 +20,7 @@ function inputs(n: number, shift: number): number[] {
 
 /** Chapter 2: the softmax machine, in three passes and in two. */
 export default function SoftmaxChapter() {
+  const { bench } = useText();
   const [id, setId] = useUrlState('problem', firstProblem?.id ?? '');
   const [text, setText] = useUrlState('program', '');
   const [n, setN] = useUrlNumber('n', 4, { min: 1, max: 8 });
@@ -68,8 +70,8 @@ export default function SoftmaxChapter() {
             onChange={setShift}
           />
         </div>
-        <h2 id="exercise-title">{problem.title}</h2>
-        <p>{problem.task}</p>
+        <h2 id="exercise-title">{bench.problems[problem.id].title}</h2>
+        <p>{bench.problems[problem.id].task}</p>
         <Workbench
           key={`${problem.id} ${n} ${shift}`}
           machine={machine}

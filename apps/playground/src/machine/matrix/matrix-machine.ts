@@ -4,26 +4,48 @@ import { add, formatPolynomial, multiply, type Polynomial, symbol } from './poly
 const size = 2;
 const source: OperandKind = { kind: 'source' };
 const target: OperandKind = { kind: 'target' };
-const first: OperandKind = { kind: 'fixed', register: 'R0' };
-const second: OperandKind = { kind: 'fixed', register: 'R1' };
 const orZero = (value: Polynomial | undefined): Polynomial => value ?? new Map();
 const copy = ([value]: readonly Polynomial[]): Polynomial => orZero(value);
 
 /** Register counts of the exercises. */
 export const matrixRegisterCounts = [3, 4, 5, 6] as const;
 
+/** Which registers the multiplier reads: R0 and R1 only, or any two. */
+export type Wiring = 'fixed' | 'any';
+
+interface Multiplier {
+  readonly operands: readonly [OperandKind, OperandKind];
+  readonly names: readonly [string, string];
+  /** What the addend is called beside them. */
+  readonly addend: string;
+}
+
+const multipliers: Readonly<Record<Wiring, Multiplier>> = {
+  fixed: {
+    operands: [
+      { kind: 'fixed', register: 'R0' },
+      { kind: 'fixed', register: 'R1' },
+    ],
+    names: ['R0', 'R1'],
+    addend: 'Ra',
+  },
+  any: { operands: [source, source], names: ['Ra', 'Rb'], addend: 'Rc' },
+};
+
 /**
  * The smallest machine that multiplies matrices: A, B and C (2 × 2) in DRAM, a few registers, and a multiplier that reads R0
- * and R1 only; the other registers can hold partial sums.
+ * and R1 only; the other registers can hold partial sums. With the wiring `any` it reads any two.
  */
-export function matrixMachine(registers: number): Machine<Polynomial> {
+export function matrixMachine(registers: number, wiring: Wiring = 'fixed'): Machine<Polynomial> {
+  const { operands, names, addend } = multipliers[wiring];
+  const product = names.join(' × ');
   const region = (name: string, filled: boolean): Machine<Polynomial>['memory'][number] => ({
     name,
     shape: [size, size],
     initial: ([i, j]) => (filled ? symbol(`${name}${i}${j}`) : undefined),
   });
   return {
-    name: 'matrix machine',
+    id: 'matrix',
     registers: Array.from({ length: registers }, (_, n) => `R${n}`),
     memory: [region('a', true), region('b', true), region('c', false)],
     format: formatPolynomial,
@@ -44,20 +66,26 @@ export function matrixMachine(registers: number): Machine<Polynomial> {
       },
       {
         name: 'MAC_Z',
-        signature: ['R0', 'R1', 'Rd'],
-        operands: [first, second, target],
-        meaning: 'Rd = R0 × R1',
+        signature: [...names, 'Rd'],
+        operands: [...operands, target],
+        meaning: `Rd = ${product}`,
         apply: ([x, y]) => multiply(orZero(x), orZero(y)),
       },
       {
         name: 'MAC',
-        signature: ['R0', 'R1', 'Ra', 'Rd'],
-        operands: [first, second, source, target],
-        meaning: 'Rd = R0 × R1 + Ra',
+        signature: [...names, addend, 'Rd'],
+        operands: [...operands, source, target],
+        meaning: `Rd = ${product} + ${addend}`,
         apply: ([x, y, z]) => add(multiply(orZero(x), orZero(y)), orZero(z)),
       },
     ],
   };
+}
+
+/** Which registers the multiplier of a matrix machine reads. */
+export function wiringOf({ instructions }: Machine<Polynomial>): Wiring {
+  const [read] = instructions.find(({ name }) => name === 'MAC_Z')?.operands ?? [];
+  return read?.kind === 'fixed' ? 'fixed' : 'any';
 }
 
 /** c_ij = Σ_k a_ik · b_kj. */

@@ -30,7 +30,7 @@ const copy = ([value = Number.NaN]: readonly number[]): number => value;
 export function softmaxMachine(registers: number, x: readonly number[]): Machine<number> {
   const shape = [x.length];
   return {
-    name: 'softmax machine',
+    id: 'softmax',
     n: x.length,
     registers: Array.from({ length: registers }, (_, i) => `${i === 0 ? 'R' : 'r'}${i}`),
     memory: [
@@ -67,7 +67,7 @@ export function softmaxMachine(registers: number, x: readonly number[]): Machine
 }
 
 /** Four significant digits; what f32 cannot hold is ∞. */
-function formatNumber(value: number): string {
+export function formatNumber(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
   return String(Number(value.toPrecision(4))).replace('-', '−');

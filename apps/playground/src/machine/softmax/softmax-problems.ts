@@ -1,9 +1,11 @@
 import type { Criterion, Problem } from '../check.ts';
 import type { Run } from '../run.ts';
+import { formatNumber } from './softmax-machine.ts';
 
-/** The exercises on the softmax machine, each with the number of registers that its machine has. */
-export type SoftmaxProblem = Problem<number> & {
-  readonly registers: number;
+export type SoftmaxProblemId = 'safe-softmax' | 'online-softmax';
+
+/** An exercise on the softmax machine. */
+export type SoftmaxProblem = Problem<number, SoftmaxProblemId> & {
   /** DRAM reads and writes of a solution, for n numbers. */
   readonly reads: (n: number) => number;
   readonly writes: (n: number) => number;
@@ -23,38 +25,44 @@ function inputs(run: Run<number>): number[] {
 
 /** Each output within a few roundings of f32 of the true one. */
 function right(run: Run<number>): Criterion {
-  const wanted = softmax(inputs(run));
   const { memory } = run.steps.at(-1)?.state ?? run.start;
-  const label = 'out = softmax(x)';
-  for (const [i, expected] of wanted.entries()) {
-    const value = memory.get(`out[${i}]`);
-    if (value === undefined) return { label, met: false, found: `nothing is stored in out[${i}]` };
-    // Not written with <: NaN must not pass.
-    if (!(Math.abs(value - expected) <= 1e-5)) {
-      return { label, met: false, found: `out[${i}] holds ${value}, not ${expected.toPrecision(4)}` };
+  const demand = { kind: 'softmax' } as const;
+  for (const [i, wanted] of softmax(inputs(run)).entries()) {
+    const cell = `out[${i}]`;
+    const value = memory.get(cell);
+    if (value === undefined) return { demand, met: false, found: { kind: 'nothing', cell } };
+    // Not written with >: NaN must not pass.
+    if (!(Math.abs(value - wanted) <= 1e-5)) {
+      const found = {
+        kind: 'holds',
+        cell,
+        value: formatNumber(value),
+        wanted: formatNumber(wanted),
+      } as const;
+      return { demand, met: false, found };
     }
   }
-  return { label, met: true };
+  return { demand, met: true };
 }
 
 function traffic(run: Run<number>, reads: (n: number) => number, writes: (n: number) => number): Criterion[] {
   const n = inputs(run).length;
   const { loads = 0, stores = 0 } = run.steps.at(-1)?.counts ?? {};
-  const atMost = (what: string, most: number, count: number): Criterion => ({
-    label: `at most ${most} ${what}`,
+  const atMost = (kind: 'reads' | 'writes', most: number, count: number): Criterion => ({
+    demand: { kind, most },
     met: count <= most,
-    ...(count <= most ? {} : { found: `there are ${count}` }),
+    ...(count <= most ? {} : { found: { kind: 'count', count } }),
   });
-  return [atMost('reads of DRAM', reads(n), loads), atMost('writes to DRAM', writes(n), stores)];
+  return [atMost('reads', reads(n), loads), atMost('writes', writes(n), stores)];
 }
 
-const safe = `; pass 1: the maximum
+const safe = `; m = max x
 LOAD x[0], r1
 FOR i = 1 TO n-1
   LOAD x[i], R0
   MAX R0, r1, r1
 END
-; pass 2: the sum of exponents
+; S = Σ exp(x − m)
 LOAD x[0], R0
 SUB R0, r1, R0
 EXP R0, R0
@@ -65,7 +73,7 @@ FOR i = 1 TO n-1
   EXP R0, R0
   ADD r2, R0, r2
 END
-; pass 3: normalise
+; exp(x − m) / S
 FOR i = 0 TO n-1
   LOAD x[i], R0
   SUB R0, r1, R0
@@ -74,13 +82,13 @@ FOR i = 0 TO n-1
   STORE R0, out[i]
 END`;
 
-const online = `; the first number
+const online = `; m = x₀, s = 1
 LOAD x[0], R0
 MOV R0, r1
 SUB R0, r1, R0
 EXP R0, R0
 MOV R0, r2
-; pass 1: maximum and sum together
+; m and s
 FOR i = 1 TO n-1
   LOAD x[i], R0
   MOV r1, r3
@@ -92,7 +100,7 @@ FOR i = 1 TO n-1
   MUL r2, r3, r2
   ADD r2, R0, r2
 END
-; pass 2: normalise
+; exp(x − m) / s
 FOR i = 0 TO n-1
   LOAD x[i], R0
   SUB R0, r1, R0
@@ -108,14 +116,7 @@ const thrice = (n: number): number => 3 * n;
 export const softmaxProblems: readonly SoftmaxProblem[] = [
   {
     id: 'safe-softmax',
-    title: 'Safe softmax',
     registers: 3,
-    task: 'Compute softmax with the maximum subtracted first. Three registers, three passes over x: 3n reads, n writes.',
-    hints: [
-      'Pass 1 keeps the maximum so far in r1 and needs one more register for the number it looks at.',
-      'Pass 2 adds exp(x − m) up in r2. The exponent is used at once and never written to DRAM.',
-      'Pass 3 computes each exponent again: to store them would cost n writes and n reads more.',
-    ],
     solution: safe,
     reads: thrice,
     writes: once,
@@ -123,14 +124,7 @@ export const softmaxProblems: readonly SoftmaxProblem[] = [
   },
   {
     id: 'online-softmax',
-    title: 'Online softmax',
     registers: 4,
-    task: 'One more register: find the maximum and the sum in the same pass. Two passes, 2n reads, n writes.',
-    hints: [
-      "When a larger number comes, the sum so far was measured against the old maximum: multiply it by exp(m − m').",
-      'Both the old and the new maximum are needed for that: save the old one in r3 before MAX.',
-      'Subtract before EXP: exp(m) alone overflows, exp(m − m′) is at most 1.',
-    ],
     solution: online,
     reads: twice,
     writes: once,

@@ -1,0 +1,24 @@
+import { type Language, languages } from '../text/languages.ts';
+import { useLanguage, useText } from '../text/TextProvider.tsx';
+
+const codes = Object.keys(languages) as Language[];
+
+/** Chooses the language of the page. Each is offered by its own name. */
+export function LanguageSwitch() {
+  const text = useText();
+  const [language, choose] = useLanguage();
+  return (
+    <select
+      className="language"
+      aria-label={text.site.language}
+      value={language}
+      onChange={event => choose(event.currentTarget.value as Language)}
+    >
+      {codes.map(code => (
+        <option key={code} value={code} lang={code}>
+          {languages[code].name}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,32 @@
+import { useMemo } from 'react';
+import type { Problem } from '../../machine/check.ts';
+import type { Machine } from '../../machine/machine.ts';
+import { parseProgram } from '../../machine/parse.ts';
+import { runProgram } from '../../machine/run.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { TraceTable } from './TraceTable.tsx';
+
+/** The program that solves an exercise, with its full trace; it can be put into the editor. */
+export function Solution<V>(props: {
+  readonly machine: Machine<V>;
+  readonly problem: Problem<V>;
+  readonly onTake: (program: string) => void;
+}) {
+  const { machine, problem, onTake } = props;
+  const { solution, registers } = problem;
+  const { bench } = useText();
+  const program = useMemo(() => parseProgram(solution, machine), [solution, machine]);
+  const run = useMemo(() => runProgram(program, machine), [program, machine]);
+  if (program.errors.length > 0) return <p>{bench.needsRegisters(registers)}</p>;
+  return (
+    <>
+      <TraceTable label={bench.solutionTrace} machine={machine} run={run} at={run.steps.length} />
+      <div className="toolbar">
+        <button type="button" className="button" onClick={() => onTake(solution)}>
+          {bench.tryIt}
+        </button>
+        <span className="note">{bench.replaces}</span>
+      </div>
+    </>
+  );
+}

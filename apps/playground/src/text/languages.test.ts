@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { initialLanguage, languages } from './languages.ts';
+
+describe('the language to begin with', () => {
+  const nothing = { search: '', stored: null, preferred: [] };
+
+  it('is the one in the address before any other', () => {
+    expect(initialLanguage({ search: '?lang=de', stored: 'en', preferred: ['en-US'] })).toBe('de');
+  });
+
+  it('is the one chosen before, then the first that the browser prefers and the page has', () => {
+    expect(initialLanguage({ ...nothing, stored: 'de', preferred: ['en'] })).toBe('de');
+    expect(initialLanguage({ ...nothing, preferred: ['fr', 'de-AT', 'en'] })).toBe('de');
+  });
+
+  it('is English when nothing fits', () => {
+    expect(initialLanguage(nothing)).toBe('en');
+    expect(initialLanguage({ search: '?lang=toString', stored: 'x', preferred: ['fr'] })).toBe('en');
+  });
+});
+
+/** Every place of a catalogue with its value. */
+function entries(node: unknown, path: string): [string, unknown][] {
+  if (typeof node !== 'object' || node === null) return [[path, node]];
+  return Object.entries(node).flatMap(([key, child]) => entries(child, `${path}.${key}`));
+}
+
+describe('the German catalogue', () => {
+  it('leaves nothing empty, and uses the formulas and code of the English one', async () => {
+    const german = new Map(entries(await languages.de.load(), 'text'));
+    const marked = (text: string): string[] => [...text.matchAll(/\$[^$]+\$|`[^`]+`/g)].map(String).sort();
+    for (const [path, value] of entries(await languages.en.load(), 'text')) {
+      if (typeof value !== 'string') continue;
+      const translated = german.get(path);
+      expect(translated, path).toSatisfy((text: unknown) => typeof text === 'string' && text.trim() !== '');
+      // Words inside \text{…} are translated; the rest of a formula is not.
+      const bare = (text: string): string => text.replace(/\\text\{[^}]*\}/g, '');
+      expect(marked(bare(String(translated))), path).toEqual(marked(bare(value)));
+    }
+  });
+});

@@ -1,0 +1,32 @@
+import { en } from './en.ts';
+
+/** Everything that the page says, in one language. English is complete by definition; a translation is one more file. */
+export type Text = typeof en;
+
+/** The languages of the page. English comes with it; the others are loaded when they are chosen. */
+export const languages = {
+  en: { name: 'English', load: async (): Promise<Text> => en },
+  de: { name: 'Deutsch', load: async (): Promise<Text> => (await import('./de.ts')).de },
+} as const;
+
+export type Language = keyof typeof languages;
+
+const isLanguage = (code: string): code is Language => Object.hasOwn(languages, code);
+
+/**
+ * The language to begin with: what the address says (`?lang=de`), what was chosen before, what the browser prefers, and
+ * English if nothing of that is there.
+ */
+export function initialLanguage(from: {
+  readonly search: string;
+  readonly stored: string | null;
+  readonly preferred: readonly string[];
+}): Language {
+  const { search, stored, preferred } = from;
+  const wishes = [new URLSearchParams(search).get('lang'), stored, ...preferred];
+  for (const wish of wishes) {
+    const code = wish?.toLowerCase().split('-')[0] ?? '';
+    if (isLanguage(code)) return code;
+  }
+  return 'en';
+}

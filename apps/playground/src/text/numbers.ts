@@ -1,0 +1,36 @@
+import type { Language } from './languages.ts';
+import { useLanguage } from './TextProvider.tsx';
+
+/** Numbers as the visitor writes them. */
+export interface Numbers {
+  /** With so many digits after the point: `−0.125`. */
+  readonly fixed: (value: number, digits: number) => string;
+  /** With so many digits in all, and none for show: `0.0125`, `1,200`. */
+  readonly significant: (value: number, digits: number) => string;
+  /** A share as a percentage: `12.5 %`. */
+  readonly percent: (share: number, digits?: number) => string;
+}
+
+/** Numbers in a language: its decimal mark and groups, a true minus sign, and −∞ for what has no keys. */
+export function numbersIn(language: Language): Numbers {
+  const write = (value: number, options: Intl.NumberFormatOptions): string =>
+    Number.isNaN(value)
+      ? 'NaN'
+      : new Intl.NumberFormat(language, options)
+          .format(value)
+          .replace('-', '−')
+          .replace(/^−(0([.,]0*)?)$/, '$1');
+  const fixed = (value: number, digits: number): string =>
+    write(value, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return {
+    fixed,
+    significant: (value, digits) => write(value, { maximumSignificantDigits: digits }),
+    percent: (share, digits = 0) => `${fixed(100 * share, digits)} %`,
+  };
+}
+
+/** Numbers in the visitor's language. */
+export function useNumbers(): Numbers {
+  const [language] = useLanguage();
+  return numbersIn(language);
+}
