@@ -1,4 +1,5 @@
 export * from './errors.ts';
+export type { CompiledGraph } from './execution/compiled-graph.ts';
 export { runUnrounded } from './execution/run-unrounded.ts';
 export type { Bindable } from './execution/storage.ts';
 export { storageDesc } from './execution/storage.ts';

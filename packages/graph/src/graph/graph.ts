@@ -1,6 +1,7 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError, InvalidOperationError } from '../errors.ts';
+import { type CompiledGraph, compileGraph } from '../execution/compiled-graph.ts';
 import { runGraph } from '../execution/run-graph.ts';
 import type { Bindable } from '../execution/storage.ts';
 import type { OneDnnGraph } from '../json/format.ts';
@@ -8,7 +9,7 @@ import { graphFromJson } from '../json/read.ts';
 import { graphToJson } from '../json/write.ts';
 import { operationOf } from '../operations/index.ts';
 import type { Bindings } from '../partition/compiled-partition.ts';
-import type { Partition } from '../partition/partition.ts';
+import type { KnownTensor, Partition } from '../partition/partition.ts';
 import { type PartitionPolicy, partitionGraph } from '../partition/partitions.ts';
 import { checkOperation } from '../schema/check.ts';
 import type { Attributes } from '../schema/operation.ts';
@@ -197,6 +198,27 @@ export class Graph {
    */
   partitions({ policy = 'fusion' }: { readonly policy?: PartitionPolicy } = {}): Partition[] {
     return partitionGraph(this.topology, policy);
+  }
+
+  /**
+   * Partitions and compiles the graph, to run it again and again; finalizes it if need be. What is compiled belongs to the caller
+   * alone: it is not in the engine's cache.
+   * @param options.inputs shapes (and strides) of inputs by id, where the graph does not say them.
+   * @throws what `finalize` throws; InvalidShapeError when shapes are unknown or do not fit; UnsupportedError when an operation
+   * cannot run.
+   */
+  compile<T extends TensorDesc>(
+    engine: TensorEngine<T>,
+    {
+      inputs = {},
+      policy,
+    }: {
+      readonly inputs?: Readonly<Record<number, KnownTensor>>;
+      readonly policy?: PartitionPolicy;
+    } = {},
+  ): CompiledGraph<T> {
+    this.finalize();
+    return compileGraph(this.topology, this.partitions({ policy }), engine, inputs);
   }
 
   /**

@@ -24,6 +24,8 @@ export interface KnownTensor {
 export interface CompileOptions {
   readonly inputs?: Readonly<Record<number, KnownTensor>>;
   readonly outputs?: Readonly<Record<number, KnownTensor>>;
+  /** Whether the engine keeps what was compiled for whoever asks for the same (default); if not, it is the caller's alone. */
+  readonly cached?: boolean;
 }
 
 /** Operations that run as one. */
@@ -40,7 +42,8 @@ export interface Partition {
   /** Whether it can run. */
   readonly supported: boolean;
   /**
-   * Readies the partition for an engine; the same partition with the same shapes on the same engine is compiled once.
+   * Readies the partition for an engine; the same partition with the same shapes on the same engine is compiled once, unless it is
+   * not to be cached.
    * @throws InvalidArgumentError for a tensor that is not of the partition; InvalidShapeError when shapes are unknown or do not fit;
    * UnsupportedError when the partition cannot run.
    */
@@ -67,7 +70,7 @@ export function createPartition(
     supported: idle === undefined,
     compile<T extends TensorDesc>(
       engine: TensorEngine<T>,
-      { inputs: knownInputs = {}, outputs: knownOutputs = {} }: CompileOptions = {},
+      { inputs: knownInputs = {}, outputs: knownOutputs = {}, cached = true }: CompileOptions = {},
     ): CompiledPartition<T> {
       if (idle) throw new UnsupportedError(engine.name, [`${describeNode(idle)} computes nothing`]);
       const group = {
@@ -76,16 +79,18 @@ export function createPartition(
         inputs: withKnown('inputs', inputs, knownInputs),
         outputs: withKnown('outputs', outputs, knownOutputs),
       };
+      const make = (): CompiledPartition<T> => {
+        const compiled = compileGroup(group, engine as unknown as TensorEngine<TensorDesc>);
+        return compiledPartition(engine, compiled, group.inputs, group.outputs);
+      };
+      if (!cached) return make();
       const key = JSON.stringify([
         nodes.map(({ kind, attributes, inputs, outputs }) => [kind, attributes, inputs, outputs]),
         kind,
         group.inputs,
         group.outputs,
       ]);
-      return compiledPartitions(engine).get(key, () => {
-        const compiled = compileGroup(group, engine as unknown as TensorEngine<TensorDesc>);
-        return compiledPartition(engine, compiled, group.inputs, group.outputs);
-      });
+      return compiledPartitions(engine).get(key, make);
     },
   };
 }

@@ -1,0 +1,67 @@
+import { Tensor } from '@tilewise/core';
+import { fillNormal } from '@tilewise/philox';
+import { streamOf } from '../random-streams.ts';
+import type { ModelShape } from './model-shape.ts';
+
+/** A trained tensor: how large it is and what it starts from. */
+export interface ParameterSpec {
+  readonly name: string;
+  readonly shape: readonly number[];
+  /** Drawn from a normal distribution with this deviation, or ones. */
+  readonly start: { readonly deviation: number } | 'ones';
+}
+
+/** Names of the parameters of layer n, as in files of weights. */
+export function layerName(n: number, parameter: string): string {
+  return `layers.${n}.${parameter}`;
+}
+
+/** The parameters of a model, always in this order. A matrix is (in, out): rows are multiplied from the left. */
+export function parameterSpecs({ vocabulary, context, layers, dim }: ModelShape): ParameterSpec[] {
+  const matrix = (name: string, rows: number, columns: number, scale = 1): ParameterSpec => ({
+    name,
+    shape: [rows, columns],
+    start: { deviation: scale / Math.sqrt(rows) },
+  });
+  const gain = (name: string): ParameterSpec => ({ name, shape: [dim], start: 'ones' });
+  // What each layer adds to the residual stream starts smaller, the more of them there are (GPT-2 §2.3).
+  const part = 1 / Math.sqrt(2 * layers);
+  const layer = (n: number): ParameterSpec[] => [
+    gain(layerName(n, 'attention.norm')),
+    matrix(layerName(n, 'attention.q'), dim, dim),
+    matrix(layerName(n, 'attention.k'), dim, dim),
+    matrix(layerName(n, 'attention.v'), dim, dim),
+    matrix(layerName(n, 'attention.o'), dim, dim, part),
+    gain(layerName(n, 'mlp.norm')),
+    matrix(layerName(n, 'mlp.up'), dim, 4 * dim),
+    matrix(layerName(n, 'mlp.down'), 4 * dim, dim, part),
+  ];
+  return [
+    { name: 'tokens', shape: [vocabulary, dim], start: { deviation: 1 } },
+    { name: 'positions', shape: [context, dim], start: { deviation: 1 } },
+    ...Array.from({ length: layers }, (_, n) => layer(n)).flat(),
+    gain('norm'),
+    matrix('logits', dim, vocabulary),
+  ];
+}
+
+/** What a parameter starts from; its name chooses the random stream, so that order does not matter. */
+export function initialParameter({ name, shape, start }: ParameterSpec, seed: number | bigint): Tensor {
+  const count = shape.reduce((n, extent) => n * extent, 1);
+  if (start === 'ones') return Tensor.from(new Float32Array(count).fill(1), shape);
+  const values = fillNormal(new Float32Array(count), {
+    seed,
+    subsequence: streamOf('parameter', hash(name)),
+  });
+  return Tensor.from(
+    values.map(x => x * start.deviation),
+    shape,
+  );
+}
+
+/** The letters of the name as one number (FNV-1a). */
+function hash(name: string): number {
+  let sum = 0x811c9dc5;
+  for (const letter of name) sum = Math.imul(sum ^ letter.charCodeAt(0), 0x01000193);
+  return sum >>> 0;
+}

@@ -1,0 +1,134 @@
+import { dtypeInfo, type TensorDesc } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import type { Topology } from '../graph/topology.ts';
+import type { Bindings, CompiledPartition } from '../partition/compiled-partition.ts';
+import type { KnownTensor, Partition } from '../partition/partition.ts';
+import type { LogicalTensor } from '../tensor/logical-tensor.ts';
+import { storageLength } from './memory-plan.ts';
+import { type Bindable, storageDesc } from './storage.ts';
+
+/** A graph that is ready to run on an engine again and again, all its shapes being known. */
+export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
+  readonly inputs: readonly LogicalTensor[];
+  /** With the shapes that were inferred. */
+  readonly outputs: readonly LogicalTensor[];
+  /** Its partitions, in the order in which they run. */
+  readonly partitions: readonly CompiledPartition<T>[];
+  /** Memory that it holds for intermediate results, until `release`. */
+  readonly workspaceBytes: number;
+  /**
+   * Runs it.
+   * @param bindings by tensor id: the engine's tensors, host tensors or numbers for the inputs. Outputs may be bound too; those
+   * that are not are allocated. Nothing else is.
+   * @returns the outputs by id.
+   * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError for a tensor that is missing or not as compiled.
+   */
+  execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
+  /** Frees its memory. */
+  release(): void;
+}
+
+/** Compiles the partitions of a graph for an engine, each for this graph alone. */
+export function compileGraph<T extends TensorDesc>(
+  topology: Topology,
+  parts: readonly Partition[],
+  engine: TensorEngine<T>,
+  inputs: Readonly<Record<number, KnownTensor>>,
+): CompiledGraph<T> {
+  const known = new Map(Object.entries(inputs).map(([id, tensor]) => [Number(id), tensor]));
+  const partitions: CompiledPartition<T>[] = [];
+  for (const partition of parts) {
+    if (partition.outputs.length === 0) continue;
+    const compiled = partition.compile(engine, { inputs: picked(known, partition.inputs), cached: false });
+    for (const t of compiled.outputs) known.set(t.id, knownOf(t));
+    partitions.push(compiled);
+  }
+  const results = new Set(topology.outputs.map(t => t.id));
+  const outputs = partitions.flatMap(({ outputs: all }) => all.filter(t => results.has(t.id)));
+  const between = allocateBetween(engine, partitions, id => topology.producers.has(id) && !results.has(id));
+
+  return {
+    inputs: topology.inputs,
+    outputs,
+    partitions,
+    workspaceBytes: partitions.reduce((sum, { workspaceBytes }) => sum + workspaceBytes, between.bytes),
+    async execute(bindings) {
+      const tensors = new Map<number, Bindable<T>>(between.tensors);
+      for (const { id } of [...topology.inputs, ...outputs]) {
+        const bound = bindings[id];
+        if (bound !== undefined) tensors.set(id, bound);
+      }
+      for (const partition of partitions) {
+        const own = picked(tensors, [...partition.inputs, ...partition.outputs]);
+        const made = await partition.execute(own);
+        for (const [id, tensor] of Object.entries(made)) tensors.set(Number(id), tensor);
+      }
+      return Object.fromEntries(outputs.map(({ id }) => [id, tensors.get(id) as T]));
+    },
+    release() {
+      for (const partition of partitions) partition.release();
+      between.release();
+    },
+  };
+}
+
+function picked<V>(all: ReadonlyMap<number, V>, tensors: readonly LogicalTensor[]): Record<number, V> {
+  const found: Record<number, V> = {};
+  for (const { id } of tensors) {
+    const value = all.get(id);
+    if (value !== undefined) found[id] = value;
+  }
+  return found;
+}
+
+function knownOf(tensor: LogicalTensor): KnownTensor {
+  const { shape, strides } = storageDesc(tensor);
+  return tensor.dtype === 'i64' ? { shape: shape.slice(0, -1) } : { shape, strides };
+}
+
+/** Memory for the tensors that partitions hand on to each other, taken in turns by those that are never needed at the same time. */
+function allocateBetween<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  partitions: readonly CompiledPartition<T>[],
+  isBetween: (id: number) => boolean,
+): { readonly tensors: ReadonlyMap<number, T>; readonly bytes: number; release(): void } {
+  const lastUse = new Map<number, number>();
+  partitions.forEach((partition, n) => {
+    for (const { id } of partition.inputs) if (isBetween(id)) lastUse.set(id, n);
+  });
+  const blocks: T[] = [];
+  const tensors = new Map<number, T>();
+  let bytes = 0;
+  // By dtype and length: the layers of a model repeat both.
+  const free = new Map<string, T[]>();
+  const blockOf = new Map<number, { readonly block: T; readonly key: string }>();
+  partitions.forEach((partition, n) => {
+    for (const t of partition.outputs) {
+      if (!isBetween(t.id)) continue;
+      const { dtype, shape, strides } = storageDesc(t);
+      const length = Math.max(storageLength({ dtype, shape, strides }), 1);
+      const key = `${dtype} ${length}`;
+      const reused = free.get(key)?.pop();
+      const block = reused ?? engine.primitives.allocate({ dtype, shape: [length] });
+      if (!reused) {
+        blocks.push(block);
+        bytes += length * dtypeInfo[dtype].bytes;
+      }
+      tensors.set(t.id, engine.primitives.view(block, { shape, strides }));
+      blockOf.set(t.id, { block, key });
+    }
+    for (const { id } of partition.inputs) {
+      const own = blockOf.get(id);
+      if (!own || lastUse.get(id) !== n) continue;
+      blockOf.delete(id);
+      free.set(own.key, [...(free.get(own.key) ?? []), own.block]);
+    }
+  });
+  return {
+    tensors,
+    bytes,
+    release() {
+      for (const block of blocks) engine.release(block);
+    },
+  };
+}
