@@ -19,16 +19,16 @@ export function broadcastStrides({ shape: own, strides }: TensorDesc, shape: Sha
 /**
  * The space of a shape that some tensors step through, with as few dimensions as say the same: those of one place are left
  * out, and those that lie in line for all tensors become one. Dimensions are in the order of the steps of `first`, largest first,
- * so that threads in a row meet elements in a row.
+ * so that threads in a row meet elements in a row; with no such tensor as they are.
  * @param keepsDimensions for kernels that look at the places themselves: nothing is left out or joined.
  */
 export function indexSpace(
   shape: Shape,
   steps: Readonly<Record<string, Strides>>,
-  first: string,
+  first: string | null,
   keepsDimensions: boolean,
 ): IndexSpace {
-  const own = steps[first];
+  const own = first === null ? shape.map(() => 0) : steps[first];
   const order = shape.map((_, d) => d).sort((a, b) => own[b] - own[a] || a - b);
   const names = Object.keys(steps);
   const loops: { extent: number; steps: number[] }[] = [];
@@ -54,24 +54,27 @@ export function placesIn({ extents }: Pick<IndexSpace, 'extents'>): number {
   return extents.reduce((product, n) => product * n, 1);
 }
 
-/** The uniforms `PREFIX0`, `PREFIX1`…: the extents. */
-export function extentUniforms(prefix: string, extents: readonly number[]): UniformField[] {
-  return extents.map((value, d) => ({ name: `${prefix}${d}`, type: 'u32', value }));
+/** The uniforms `extent0`, `extent1`…, which `splitPlace` takes. */
+export function extentUniforms(extents: readonly number[]): UniformField[] {
+  return extents.map((value, d) => ({ name: `extent${d}`, type: 'u32', value }));
 }
 
-/** WGSL names of the index along each dimension. */
-export const indexNames = (prefix: string, rank: number): string[] =>
-  Array.from({ length: rank }, (_, d) => `${prefix}${d}`);
-
-/** Statements that declare the indices `NAME0`, `NAME1`… of place number `place`, the last dimension running fastest. */
-export function splitPlace(place: string, rank: number, name: string, extent: string): string {
+/**
+ * Statements that declare the index along each of `rank` dimensions, `i0`, `i1`… from `from` on, of place number `place`; the last
+ * dimension runs fastest. The extents are the uniforms `extent0`… of the same numbers.
+ */
+export function splitPlace(place: string, rank: number, from = 0): string {
   const lines: string[] = [];
   let rest = place;
-  for (let d = rank - 1; d > 0; d--) {
-    lines.push(`let ${name}${d} = ${rest} % P.${extent}${d};`);
-    lines.push(`let ${name}_rest${d} = ${rest} / P.${extent}${d};`);
-    rest = `${name}_rest${d}`;
+  for (let d = from + rank - 1; d > from; d--) {
+    lines.push(`let i${d} = ${rest} % P.extent${d};`, `let rest${d} = ${rest} / P.extent${d};`);
+    rest = `rest${d}`;
   }
-  lines.push(`let ${name}0 = ${rest};`);
-  return lines.join('\n');
+  return [...lines, `let i${from} = ${rest};`].join('\n');
 }
+
+/** The names of those indices. */
+export const indexNames = (rank: number): string[] => Array.from({ length: rank }, (_, d) => `i${d}`);
+
+/** Lines of WGSL, further in. */
+export const indented = (code: string, by: number): string => code.replaceAll('\n', `\n${' '.repeat(by)}`);

@@ -1,12 +1,24 @@
 import type { Primitive } from '@tilewise/core/primitive';
 import { mapKernels } from './map.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
+import { randomKernels } from './random.ts';
+import { reduceKernels } from './reduce.ts';
+import { scatterAddKernels } from './scatter-add.ts';
+import { softmaxKernels } from './softmax.ts';
 
 /** The kernels of a primitive on tensors that fit it. */
 export function kernelsOf(primitive: Primitive, tensors: PrimitiveTensors): PrimitiveKernels | null {
   switch (primitive.kind) {
     case 'map':
       return mapKernels(primitive, tensors);
+    case 'reduce':
+      return reduceKernels(primitive, tensors);
+    case 'softmax':
+      return softmaxKernels(primitive, tensors);
+    case 'random':
+      return randomKernels(primitive, tensors);
+    case 'scatter-add':
+      return scatterAddKernels(tensors);
     default:
       return null;
   }

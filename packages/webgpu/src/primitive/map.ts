@@ -1,7 +1,15 @@
 import type { MapPrimitive } from '@tilewise/core/primitive';
 import { kernelSpec } from '../kernel/kernel-spec.ts';
 import { wgslTypes } from '../wgsl/element-format.ts';
-import { broadcastStrides, extentUniforms, indexSpace, placesIn, splitPlace } from './index-space.ts';
+import {
+  broadcastStrides,
+  extentUniforms,
+  indented,
+  indexNames,
+  indexSpace,
+  placesIn,
+  splitPlace,
+} from './index-space.ts';
 import { expressionReads, inputsByName, placedExpression } from './placed-expression.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from './primitive-kernels.ts';
 import { writePlaces, writingOf } from './tensor-access.ts';
@@ -28,17 +36,17 @@ export function mapKernels(
   const rank = extents.length;
   const writing = writingOf(output, { extents, steps: space.steps[result] }, unaligned.has(result));
   const four = writing === 'vector';
-  const at = Array.from({ length: rank }, (_, d) => `i${d}`).join(', ');
+  const at = indexNames(rank).join(', ');
   const { four: vector } = wgslTypes[value.type];
   const count = placesIn(space);
   const quad = four
-    ? `${splitPlace('first', rank, 'i', 'extent')}
+    ? `${indented(splitPlace('first', rank), 2)}
   ${result}_store4(vec4u(${result}_element(${at})), 4u, value_at4(${at}));`
     : `let count = min(4u, P.count - first);
   var places = vec4u();
   var values = ${vector}();
   for (var c = 0u; c < count; c++) {
-    ${splitPlace('(first + c)', rank, 'i', 'extent').replaceAll('\n', '\n    ')}
+    ${indented(splitPlace('(first + c)', rank), 4)}
     places[c] = ${result}_element(${at});
     values[c] = value_at(${at});
   }
@@ -48,7 +56,7 @@ export function mapKernels(
     groups: Math.ceil(count / (4 * lanes)),
     workgroupSize: lanes,
     parts: [
-      { uniforms: [{ name: 'count', type: 'u32', value: count }, ...extentUniforms('extent', extents)] },
+      { uniforms: [{ name: 'count', type: 'u32', value: count }, ...extentUniforms(extents)] },
       ...placedExpression({ expr: value, inputs: named, space, four, unaligned }),
       writePlaces(result, output, space.steps[result], writing, value.type),
     ],

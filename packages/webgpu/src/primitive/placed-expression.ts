@@ -3,7 +3,7 @@ import { type Expr, exprTools, loads } from '@tilewise/core/expr';
 import { inputName } from '@tilewise/core/primitive';
 import type { ShaderPart } from '../kernel/shader-part.ts';
 import { convert, elementFormat, wgslTypes } from '../wgsl/element-format.ts';
-import type { IndexSpace } from './index-space.ts';
+import { type IndexSpace, indexNames } from './index-space.ts';
 import { isVectorised, type Reading, readAnywhere, readPlaces } from './tensor-access.ts';
 
 /** What an expression reads. */
@@ -55,7 +55,7 @@ export function placedExpression(placed: PlacedExpression): ShaderPart[] {
   const { expr, inputs, space, four } = placed;
   const { here, elsewhere } = expressionReads(expr);
   const rank = space.extents.length;
-  const indices = Array.from({ length: rank }, (_, d) => `i${d}`);
+  const indices = indexNames(rank);
   const declared = indices.map(index => `${index}: u32`);
   const given = here.map(name => `${name}: ${wgslTypes[typeOf(inputs, name)].one}`);
   const { statements, value } = exprTools.writeWgsl(expr, {

@@ -1,0 +1,101 @@
+import type { RandomPrimitive } from '@tilewise/core/primitive';
+import { philox4x32Wgsl, uniformWgsl } from '@tilewise/philox/wgsl';
+import { kernelSpec } from '../kernel/kernel-spec.ts';
+import type { ShaderPart } from '../kernel/shader-part.ts';
+import { extentUniforms, indented, indexNames, indexSpace, placesIn, splitPlace } from './index-space.ts';
+import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
+import { readAnywhere, writePlaces, writingOf } from './tensor-access.ts';
+
+const lanes = 64;
+
+/**
+ * Random numbers by the index of the element: an invocation draws one block, whose four words are four elements in a row.
+ */
+export function randomKernels(
+  { distribution }: RandomPrimitive,
+  { inputs, outputs, unaligned }: PrimitiveTensors,
+): PrimitiveKernels {
+  const [output] = outputs;
+  const space = indexSpace(output.shape, { y0: output.strides }, null, false);
+  const { extents } = space;
+  const count = placesIn(space);
+  const writing = writingOf(output, { extents, steps: space.steps.y0 }, unaligned.has('y0'));
+  const names = indexNames(extents.length).join(', ');
+  const isBernoulli = distribution === 'bernoulli';
+  const kernel = kernelSpec({
+    name: 'random',
+    groups: Math.ceil(count / (4 * lanes)),
+    workgroupSize: lanes,
+    parts: [
+      { uniforms: [{ name: 'count', type: 'u32', value: count }, ...extentUniforms(extents)] },
+      { requires: [philox4x32Wgsl(10)] },
+      words('x0'),
+      words('x1'),
+      ...(isBernoulli
+        ? [readAnywhere('x2', { ...inputs[2], shape: [], strides: [] }), bernoulli]
+        : [uniform]),
+      writePlaces('y0', output, space.steps.y0, writing, isBernoulli ? 'bool' : 'f32'),
+    ],
+    body: `  let first = (group * ${lanes}u + lane) * 4u;
+  if (first >= P.count) {
+    return;
+  }
+  let count = min(4u, P.count - first);
+  let values = drawn(philox4x32_10(vec4u(x1_words(), first, 0u), x0_words()));
+  var places = vec4u();
+  for (var c = 0u; c < count; c++) {
+    ${indented(splitPlace('(first + c)', extents.length), 4)}
+    places[c] = y0_element(${names});
+  }
+  y0_store4(places, count, values);`,
+  });
+  return { kernels: [kernel] };
+}
+
+/** `NAME_words()`: the two words of a seed or an offset. */
+function words(name: string): ShaderPart {
+  return {
+    bindings: [{ name, element: 'u32', access: 'read', elementBytes: 4, alignment: 4 }],
+    uniforms: [{ name: `${name}_base`, type: 'u32', value: { offsetOf: name } }],
+    code: `fn ${name}_words() -> vec2u {
+  return vec2u(${name}[P.${name}_base], ${name}[P.${name}_base + 1u]);
+}`,
+  };
+}
+
+const uniform: ShaderPart = {
+  requires: [uniformWgsl],
+  code: `fn drawn(words: vec4u) -> vec4f {
+  return vec4f(
+    philox_uniform(words.x), philox_uniform(words.y), philox_uniform(words.z), philox_uniform(words.w),
+  );
+}`,
+};
+
+/**
+ * A word is kept when it is above ⌊(2^32 − 1)·p⌋, which is what philox's `onednnRule` says. With p = m·2^(e − 150), m an integer of 24
+ * bits, this is m·2^32 − m shifted down, in integers as a product in f32 would be rounded.
+ */
+const bernoulli: ShaderPart = {
+  code: `fn last_dropped(p: f32) -> u32 {
+  let bits = bitcast<u32>(p);
+  let exponent = (bits >> 23u) & 0xffu;
+  if (bits >= 0x3f800000u) {
+    return select(0xffffffffu, 0u, bits > 0x7f800000u);
+  }
+  let m = (bits & 0x7fffffu) | 0x800000u;
+  let shift = 150u - exponent;
+  let high = m - 1u;
+  if (shift >= 56u) {
+    return 0u;
+  }
+  if (shift >= 32u) {
+    return high >> (shift - 32u);
+  }
+  return (high << (32u - shift)) | ((0u - m) >> shift);
+}
+
+fn drawn(words: vec4u) -> vec4<bool> {
+  return words > vec4u(last_dropped(x2_pick()));
+}`,
+};

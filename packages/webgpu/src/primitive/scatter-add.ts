@@ -1,0 +1,82 @@
+import { kernelSpec } from '../kernel/kernel-spec.ts';
+import { elementFormat } from '../wgsl/element-format.ts';
+import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
+import { readPlaces, writePlaces } from './tensor-access.ts';
+
+const lanes = 64;
+/** Rows of the output that a workgroup sums up: as many as fit into half of the memory that every device has. */
+const tileRows = 32;
+
+/**
+ * The sums of a tile of rows and 64 columns in one workgroup, which goes through all indices in their order: an invocation has one
+ * column, so nothing is added by two at once and every run gives the same bits.
+ */
+export function scatterAddKernels({ inputs, outputs }: PrimitiveTensors): PrimitiveKernels {
+  const [indices, updates] = inputs;
+  const [output] = outputs;
+  const [rows, width] = output.shape;
+  const tiles = Math.ceil(width / lanes);
+  // Indices of u32 above 2^31 are read as negative numbers: outside either way.
+  const isInside = 'tile_rows[n] < rows_here';
+  const kernel = kernelSpec({
+    name: 'scatter add',
+    groups: Math.ceil(rows / tileRows) * tiles,
+    workgroupSize: lanes,
+    parts: [
+      {
+        uniforms: [
+          { name: 'rows', type: 'u32', value: rows },
+          { name: 'width', type: 'u32', value: width },
+          { name: 'count', type: 'u32', value: indices.shape[0] },
+          { name: 'tiles', type: 'u32', value: tiles },
+        ],
+      },
+      readPlaces('x0', indices, indices.strides, null),
+      readPlaces('x1', updates, updates.strides, null),
+      writePlaces('y0', output, output.strides, 'each', 'f32'),
+    ],
+    declarations: `var<workgroup> sums: array<f32, ${tileRows * lanes}>;
+/** Of the indices at hand, the rows of the tile that they name; those outside are too large. */
+var<workgroup> tile_rows: array<u32, ${lanes}>;
+var<workgroup> hits: atomic<u32>;`,
+    body: `  let first_row = group / P.tiles * ${tileRows}u;
+  let rows_here = min(${tileRows}u, P.rows - first_row);
+  let column = group % P.tiles * ${lanes}u + lane;
+  for (var row = 0u; row < ${tileRows}u; row++) {
+    sums[row * ${lanes}u + lane] = 0.0;
+  }
+  for (var first = 0u; first < P.count; first += ${lanes}u) {
+    var own = 0xffffffffu;
+    if (first + lane < P.count) {
+      own = bitcast<u32>(x0_at(first + lane)) - first_row;
+    }
+    tile_rows[lane] = own;
+    if (own < rows_here) {
+      atomicAdd(&hits, 1u);
+    }
+    workgroupBarrier();
+    let hit = atomicLoad(&hits) > 0u;
+    if (hit && column < P.width) {
+      for (var n = 0u; n < ${lanes}u; n++) {
+        if (${isInside}) {
+          sums[tile_rows[n] * ${lanes}u + lane] += ${float(updates.dtype, 'x1_at(first + n, column)')};
+        }
+      }
+    }
+    workgroupBarrier();
+    if (lane == 0u) {
+      atomicStore(&hits, 0u);
+    }
+    workgroupBarrier();
+  }
+  if (column < P.width) {
+    for (var row = 0u; row < rows_here; row++) {
+      y0_store4(vec4u(y0_element(first_row + row, column)), 1u, vec4f(sums[row * ${lanes}u + lane]));
+    }
+  }`,
+  });
+  return { kernels: [kernel] };
+}
+
+const float = (dtype: Parameters<typeof elementFormat>[0], value: string): string =>
+  elementFormat(dtype).type === 'i32' ? `f32(${value})` : value;

@@ -1,0 +1,136 @@
+import type { SoftmaxPrimitive } from '@tilewise/core/primitive';
+import { kernelSpec } from '../kernel/kernel-spec.ts';
+import { isNegativeInfinity } from '../wgsl/float-bits.ts';
+import { extentUniforms, indented, indexNames, indexSpace, placesIn, splitPlace } from './index-space.ts';
+import { outputName, type PrimitiveKernels, type PrimitiveTensors } from './primitive-kernels.ts';
+import { strandsOf } from './strands.ts';
+import { isVectorised, readPlaces, type Writing, writePlaces } from './tensor-access.ts';
+
+/** Bits of values that WGSL has no literals for. */
+const minusInfinity = '0xff800000u';
+const notANumber = '0x7fc00000u';
+
+/** Least finite f32, in place of −Infinity, as WGSL lets arithmetic assume that there are none. */
+const lowest = '-0x1.fffffep+127f';
+
+/**
+ * Softmax of the rows along an axis: strands of invocations go through a row side by side and keep its largest number and the sum of
+ * the powers so far, a tree joins these, and a second time through the row gives the results. Several short rows share a
+ * workgroup.
+ */
+export function softmaxKernels(
+  { axis, log, mode }: SoftmaxPrimitive,
+  { inputs, outputs, unaligned }: PrimitiveTensors,
+): PrimitiveKernels {
+  const [source] = inputs;
+  const [output, stats] = outputs;
+  const dims = source.shape.map((_, d) => d).filter(d => d !== axis);
+  const along = (strides: readonly number[]): number[] => dims.map(d => strides[d]);
+  const kept = indexSpace(
+    along(source.shape),
+    {
+      x0: along(source.strides),
+      y0: along(output.strides),
+      ...(stats && { y1: along(stats.strides) }),
+    },
+    'x0',
+    false,
+  );
+  const width = source.shape[axis];
+  const rows = placesIn(kept);
+  const steps = (name: string, strides: readonly number[]): number[] => [...kept.steps[name], strides[axis]];
+  const sourceSteps = steps('x0', source.strides);
+  const outputSteps = steps('y0', output.strides);
+  const four =
+    width % 4 === 0 &&
+    isVectorised(sourceSteps, unaligned.has('x0')) &&
+    isVectorised(outputSteps, unaligned.has('y0'));
+  const writing: Writing = four ? 'vector' : 'each';
+  const strands = strandsOf({
+    ...{ places: rows, depth: width },
+    ...{ keptStep: kept.steps.x0.at(-1) ?? 0, joinedStep: source.strides[axis] },
+  });
+  const { columns, length } = strands;
+  const rank = kept.extents.length;
+  const row = indexNames(rank);
+  const at = (index: string): string => [...row, index].join(', ');
+  const stride = four ? length * 4 : length;
+  const loop = (
+    body: string,
+  ): string => `for (var i = strand * ${stride / length}u; i < P.width; i += ${stride}u) {
+      ${indented(body, 6)}
+    }`;
+  const result = log
+    ? `bitcast<vec4f>(select(bitcast<vec4u>(x - vec4f(max_ + log(sum))), vec4u(${minusInfinity}), x == vec4f(${lowest})))`
+    : `select(exp(x - vec4f(max_)) / vec4f(sum), vec4f(), x == vec4f(${lowest}))`;
+  const dead = mode === 'inf-as-zero' ? '0u' : notANumber;
+  const kernel = kernelSpec({
+    name: 'softmax',
+    groups: Math.ceil(rows / columns),
+    workgroupSize: columns * length,
+    parts: [
+      {
+        uniforms: [
+          { name: 'rows', type: 'u32', value: rows },
+          { name: 'width', type: 'u32', value: width },
+          ...extentUniforms(kept.extents),
+        ],
+      },
+      readPlaces('x0', source, sourceSteps, four ? 'vector' : null),
+      writePlaces('y0', output, outputSteps, writing, 'f32'),
+      ...(stats ? [writePlaces(outputName(1), stats, kept.steps.y1, 'each', 'f32')] : []),
+      { requires: [isNegativeInfinity], code: sourceValues(four, rank) },
+    ],
+    declarations: `var<workgroup> strands: array<vec2f, ${columns * length}>;
+
+/** Largest number and sum of powers of two parts of a row. */
+fn joined(a: vec2f, b: vec2f) -> vec2f {
+  let m = max(a.x, b.x);
+  return vec2f(m, a.y * exp(a.x - m) + b.y * exp(b.x - m));
+}`,
+    body: `${strands.declare}
+  let place = group * ${columns}u + column;
+  var found = vec2f(${lowest}, 0.0);
+  if (place < P.rows) {
+    ${indented(splitPlace('place', rank), 4)}
+    ${loop(`let x = values_at(${at('i')});
+let m = max(found.x, max(max(x.x, x.y), max(x.z, x.w)));
+let powers = select(exp(x - vec4f(m)), vec4f(), x == vec4f(${lowest}));
+found = vec2f(m, found.y * exp(found.x - m) + dot(powers, vec4f(1.0)));`)}
+  }
+  ${indented(
+    strands.tree('strands', 'found', (a, b) => `joined(${a}, ${b})`),
+    2,
+  )}
+  ${length > 1 ? `found = strands[column * ${length}u];` : ''}
+  if (place < P.rows) {
+    ${indented(splitPlace('place', rank), 4)}
+    let max_ = found.x;
+    let sum = found.y;
+    let is_dead = sum == 0.0;
+    ${loop(`let x = values_at(${at('i')});
+let y = select(bitcast<vec4u>(${result}), vec4u(${dead}), is_dead);
+y0_store4(vec4u(y0_element(${at('i')})), ${four ? 4 : 1}u, bitcast<vec4f>(y));`)}
+    ${
+      stats
+        ? `if (strand == 0u) {
+      let y = select(bitcast<u32>(max_ + log(sum)), ${dead}, is_dead);
+      y1_store4(vec4u(y1_element(${row.join(', ')})), 1u, vec4f(bitcast<f32>(y)));
+    }`
+        : ''
+    }
+  }`,
+  });
+  return { kernels: [kernel] };
+}
+
+/** `values_at(row…, i)`: four numbers of a row, or one and three that count for nothing; −Infinity as the least finite number. */
+function sourceValues(four: boolean, rank: number): string {
+  const indices = [...indexNames(rank), 'i'];
+  const call = indices.join(', ');
+  const value = four ? `x0_at4(${call})` : `vec4f(x0_at(${call}), vec3f(${lowest}))`;
+  return `fn values_at(${indices.map(index => `${index}: u32`).join(', ')}) -> vec4f {
+  let x = ${value};
+  return select(x, vec4f(${lowest}), bitcast<vec4u>(x) == vec4u(${minusInfinity}));
+}`;
+}

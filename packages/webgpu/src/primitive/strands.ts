@@ -1,0 +1,71 @@
+/** A workgroup that has several results, its columns, and for each of them so many strands of invocations. */
+export interface Strands {
+  /** Powers of two. */
+  readonly columns: number;
+  readonly length: number;
+  /** Whether invocations in a row are strands of one column, or columns of one strand. */
+  readonly along: 'joined' | 'kept';
+  /** Statements that declare `column` and `strand`. */
+  readonly declare: string;
+  /** Statements that join a variable over the strands of each column; the first strand then has the result in it. */
+  readonly tree: (array: string, variable: string, join: (a: string, b: string) => string) => string;
+}
+
+/** What is to be shared out: so many results of so many elements each, which step so far from one to the next. */
+export interface Workload {
+  readonly places: number;
+  readonly depth: number;
+  readonly keptStep: number;
+  readonly joinedStep: number;
+}
+
+const maxLanes = 256;
+
+/** So many columns side by side make whole transfers of memory. */
+const wideColumns = 64;
+
+/**
+ * Invocations in a row should find elements in a row: along the elements of a result where these lie closest, else along the results.
+ * A strand that would have fewer than four elements is left out.
+ */
+export function strandsOf({ places, depth, keptStep, joinedStep }: Workload): Strands {
+  const along =
+    places === 1 || (joinedStep !== 0 && (joinedStep <= keptStep || keptStep === 0)) ? 'joined' : 'kept';
+  const useful = powerOfTwo(Math.ceil(depth / 4));
+  if (along === 'joined') {
+    const length = Math.min(useful, maxLanes);
+    return strands(Math.min(maxLanes / length, Math.max(powerOfTwo(places), 1)), length, along);
+  }
+  const columns = Math.min(powerOfTwo(places), wideColumns);
+  return strands(columns, Math.min(useful, maxLanes / columns), along);
+}
+
+function powerOfTwo(n: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(n, 1)));
+}
+
+function strands(columns: number, length: number, along: Strands['along']): Strands {
+  const [column, strand] =
+    along === 'joined'
+      ? [`lane / ${length}u`, `lane % ${length}u`]
+      : [`lane % ${columns}u`, `lane / ${columns}u`];
+  return {
+    columns,
+    length,
+    along,
+    declare: `  let column = ${column};
+  let strand = ${strand};`,
+    tree: (array, variable, join) =>
+      length === 1
+        ? ''
+        : `${array}[column * ${length}u + strand] = ${variable};
+workgroupBarrier();
+for (var half = ${length / 2}u; half > 0u; half /= 2u) {
+  if (strand < half) {
+    ${variable} = ${join(variable, `${array}[column * ${length}u + strand + half]`)};
+    ${array}[column * ${length}u + strand] = ${variable};
+  }
+  workgroupBarrier();
+}`,
+  };
+}
