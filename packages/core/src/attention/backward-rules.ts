@@ -84,6 +84,12 @@ export const backwardRules: readonly Rule<BackwardProblem>[] = [
     floatRule<BackwardProblem>('gradDType', p => p[name].dtype),
     shapeLikeOperand(name),
   ]),
+  {
+    argument: 'fp8.formatP',
+    kind: 'argument',
+    broken: ({ forward: { fp8 } }) =>
+      fp8?.kind === 'scaled' && fp8.formatP ? 'is a format of forward only: backward has none for dS' : null,
+  },
   ...amaxRules,
 ];
 

@@ -7,7 +7,7 @@ export const fp8ForwardRules: readonly Rule<AttentionProblem>[] = [
     argument: 'fp8',
     kind: 'dtype',
     broken: ({ fp8, q }) =>
-      fp8?.kind !== 'scaled' || isFp8(q.dtype)
+      fp8?.kind !== 'scaled' || fp8.formatP || isFp8(q.dtype)
         ? null
         : `needs q in f8e4m3 or f8e5m2, the format that P is rounded to, got ${q.dtype}`,
   },

@@ -3,7 +3,7 @@ import { type HostArray, hostList } from '../tensor/host-array.ts';
 import { elementCount } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import { checkTensor } from './describe.ts';
-import type { Fp8Options } from './options.ts';
+import type { FormatP, Fp8Options } from './options.ts';
 
 /**
  * The scalars of the FP8 contract, in the order in which they lie in the f32 list that GPU kernels bind as `fp8`. A
@@ -38,11 +38,42 @@ export type Fp8Scalars<T> = Readonly<Record<Fp8ScalarName, T>>;
 export function fp8Scalars<T extends TensorDesc>(given: Fp8Options<T>): Fp8Scalars<T | HostArray> {
   if (typeof given !== 'object' || given === null)
     throw new InvalidArgumentError('fp8', `must be an object of scales, got ${String(given)}`);
-  const unknown = Object.keys(given).find(name => !(fp8ScalarNames as readonly string[]).includes(name));
+  const unknown = Object.keys(given).find(
+    name => name !== 'formatP' && !(fp8ScalarNames as readonly string[]).includes(name),
+  );
   if (unknown !== undefined)
     throw new InvalidArgumentError(`fp8.${unknown}`, `is none of ${fp8ScalarNames.join(', ')}`);
   const scalars = fp8ScalarNames.map(name => [name, scalar(`fp8.${name}`, given[name] ?? 1)] as const);
   return Object.fromEntries(scalars) as Fp8Scalars<T | HostArray>;
+}
+
+/** The least and the largest integer of each format of P; null of a float. */
+export const formatPRange: Readonly<Record<FormatP['dtype'], readonly [number, number] | null>> = {
+  f8e4m3: null,
+  f8e5m2: null,
+  u8: [0, 255],
+  i8: [-128, 127],
+};
+
+/**
+ * The format of P that a call asks for.
+ * @throws InvalidDTypeError or InvalidArgumentError for one that there is not.
+ */
+export function fp8Format<T>({ formatP }: Fp8Options<T>): FormatP | undefined {
+  if (formatP === undefined) return undefined;
+  const { dtype, zeroPoint = 0 } = formatP;
+  if (!Object.hasOwn(formatPRange, dtype)) {
+    const dtypes = Object.keys(formatPRange).join(', ');
+    throw new InvalidDTypeError('fp8.formatP', `must have a dtype of ${dtypes}, got ${dtype}`);
+  }
+  const [least, largest] = formatPRange[dtype] ?? [0, 0];
+  if (!Number.isInteger(zeroPoint) || zeroPoint < least || zeroPoint > largest) {
+    throw new InvalidArgumentError(
+      'fp8.formatP.zeroPoint',
+      `must be an integer in [${least}, ${largest}] for ${dtype}, got ${zeroPoint}`,
+    );
+  }
+  return { dtype, zeroPoint };
 }
 
 function scalar<T extends TensorDesc>(argument: string, value: number | T): T | HostArray {

@@ -237,7 +237,9 @@ function fp8Desc({ fp8, mxfp8 }: SdpaOptions<unknown>, reading: Fp8Reading | nul
   if ((mxfp8 || fp8) && !reading)
     throw new InvalidArgumentError(mxfp8 ? 'mxfp8' : 'fp8', 'was given to a call that does not read it');
   if (mxfp8) return { kind: 'blocks', layout: mxfp8.layout ?? 'rows' };
-  return fp8 ? { kind: 'scaled' } : null;
+  if (!fp8) return null;
+  const formatP = reading?.format(fp8);
+  return { kind: 'scaled', ...(formatP && { formatP }) };
 }
 
 function defaultGradients(options: SdpaOptions<unknown>): GradientName[] {

@@ -56,7 +56,19 @@ export interface MaskDropout<T> {
  * P is the normalised probability (a flat row of n keys has P = 1/n, which scaleS must lift into the range of the format). The
  * gradients of bias, sink, slopes and captured tensors are not scaled and not rounded on the way.
  */
-export type Fp8Options<T = Tensor> = Readonly<Partial<Record<Fp8ScalarName, number | T>>>;
+export type Fp8Options<T = Tensor> = Readonly<Partial<Record<Fp8ScalarName, number | T>>> & {
+  /** What P is rounded to instead of q's dtype, which may then be any float. Of forward only. */
+  readonly formatP?: FormatP;
+};
+
+/**
+ * An 8-bit format of P: a float, or integers, of which the zero point z (default 0) stands for P = 0:
+ * P8 = clamp(round(dropout(P) · scaleS + z)) − z.
+ */
+export interface FormatP {
+  readonly dtype: 'f8e4m3' | 'f8e5m2' | 'u8' | 'i8';
+  readonly zeroPoint?: number;
+}
 
 /**
  * cuDNN's MXFP8: operands in 8 bits with a power of two for each 32 neighbours along the axis that their product sums over
@@ -148,7 +160,7 @@ export interface SdpaOptions<T = Tensor> {
   readonly outputs?: OutputSelection;
   /** dtype of o. Default: that of q. */
   readonly outDType?: DType;
-  /** Scales of 8-bit tensors, with products in 8 bits. q is f8e4m3 or f8e5m2 then. */
+  /** Scales of 8-bit tensors, with products in 8 bits. q is f8e4m3 or f8e5m2 then, unless `formatP` says what P is rounded to. */
   readonly fp8?: Fp8Options<T>;
   /** Scales of 32 neighbours each. q, k and v are f8e4m3 or f8e5m2 (B, H, S, D) then; outDType is bf16 by default. */
   readonly mxfp8?: Mxfp8Options<T>;

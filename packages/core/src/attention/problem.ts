@@ -6,7 +6,7 @@ import type { DType } from '../tensor/dtype.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import type { Fp8Scalars } from './fp8.ts';
 import type { Mxfp8Tensors } from './mxfp8.ts';
-import type { Alignment, BackwardAmaxName, ForwardAmaxName, GradientName } from './options.ts';
+import type { Alignment, BackwardAmaxName, FormatP, ForwardAmaxName, GradientName } from './options.ts';
 
 /** How the place where a sequence starts is found: by the batch stride, the cumulative lengths, or ragged offsets. */
 export type SequenceStarts = 'strided' | 'cumulative' | 'ragged';
@@ -117,10 +117,10 @@ export interface AttentionProblem {
 
 /**
  * FP8 arithmetic: with one scale per tensor (`Fp8Options`) or per block (`Mxfp8Options`), where P and dS are rounded to q's
- * dtype; or what engines make of the second, once its operands are dequantised.
+ * dtype, or P to `formatP`; or what engines make of the second, once its operands are dequantised.
  */
 export type Fp8Desc =
-  | { readonly kind: 'scaled' }
+  | { readonly kind: 'scaled'; readonly formatP?: FormatP }
   | { readonly kind: 'blocks'; readonly layout: BlockScaleLayout }
   | { readonly kind: 'dequantised'; readonly dtype: Mxfp8DType };
 

@@ -131,3 +131,20 @@ test('paged keys and values compose with FP8', () => {
   const got = forward(problem, operands, { kernels }).o;
   expectAgreement(got, exactSdpa(q, k, v, options).o, 'o', largest(v) / 8, 0);
 });
+
+test.each(['u8', 'i8', 'f8e4m3'] as const)('P in %s of f32 operands agrees with the reference', dtype => {
+  const [q, k, v] = [
+    [2, 4, 13, 9],
+    [2, 2, 21, 9],
+    [2, 4, 21, 6],
+  ].map((shape, n) => normal(shape, n + 1, 'f32'));
+  const zeroPoint = { u8: 3, i8: -128, f8e4m3: 0 }[dtype];
+  const scaleS = { u8: 250, i8: 250, f8e4m3: 200 }[dtype];
+  const fp8 = { scaleS, descaleS: 1 / scaleS, formatP: { dtype, zeroPoint } };
+  const options = { causal: true, fp8, outputs: { amaxS: true } };
+  const { problem, operands } = normalise({ q, k, v }, options);
+  const got = forward(problem, operands, { kernels });
+  const want = exactSdpa(q, k, v, options);
+  expectAgreement(got.o, want.o, 'o', largest(v) * (dtype === 'f8e4m3' ? 2 ** -3 : 1 / scaleS), 1e-6);
+  expect(got.amaxS?.toFloat64()[0]).toBeCloseTo(want.amaxS?.toFloat64()[0] ?? NaN, 5);
+});

@@ -1,6 +1,6 @@
 import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
-import type { SdpaBackwardOptions, SdpaOptions } from '../attention/options.ts';
+import type { FormatP, SdpaBackwardOptions, SdpaOptions } from '../attention/options.ts';
 import type { DType } from '../tensor/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
@@ -44,6 +44,27 @@ describe('forward in FP8', () => {
     const q = even.q.cast('f8e5m2');
     // 1/3 lies between 0.3125 and 0.375.
     expect(value(sdpa(q, even.k, even.v, { fp8: {}, outDType: 'f32' }).o)).toEqual([0.3125 * 13]);
+  });
+
+  test('P may be rounded to another format than q has: to integers around a zero point', () => {
+    const q = even.q.cast('f32');
+    const at = (formatP: FormatP, scaleS: number): number[] =>
+      value(sdpa(q, even.k, even.v, { fp8: { formatP, scaleS, descaleS: 1 / scaleS }, outDType: 'f32' }).o);
+    expect(at({ dtype: 'u8' }, 255)).toEqual([Math.fround(13 / 3)]);
+    // 10 / 3 is 3; with 1.5 in front of it, ties go to the even sum with the zero point.
+    expect(at({ dtype: 'i8' }, 10)).toEqual([expect.closeTo(3.9, 6)]);
+    expect(at({ dtype: 'i8', zeroPoint: 0 }, 1.5)).toEqual([0]);
+    expect(at({ dtype: 'i8', zeroPoint: -127 }, 1.5)).toEqual([expect.closeTo(13 / 1.5, 5)]);
+    expect(at({ dtype: 'i8', zeroPoint: 100 }, 300)).toEqual([expect.closeTo((27 * 13) / 300, 6)]);
+    expect(at({ dtype: 'f8e5m2' }, 1)).toEqual([0.3125 * 13]);
+    expect(() => at({ dtype: 'u8', zeroPoint: 256 }, 1)).toThrow(
+      'fp8.formatP.zeroPoint must be an integer in [0, 255] for u8, got 256',
+    );
+    expect(() => at({ dtype: 'f32' as 'u8' }, 1)).toThrow(/fp8.formatP must have a dtype of f8e4m3, /);
+    const { o, lse } = sdpa(q, even.k, even.v, {});
+    expect(() =>
+      sdpaBackward({ q, k: even.k, v: even.v, o, lse, dO: o }, { fp8: { formatP: { dtype: 'u8' } } }),
+    ).toThrow('fp8.formatP is a format of forward only');
   });
 
   test('o is stored times scaleO, and saturates', () => {

@@ -1,7 +1,8 @@
 import type { Fp8ScalarName } from '../attention/fp8.ts';
-import { fp8ScalarNames } from '../attention/fp8.ts';
+import { formatPRange, fp8ScalarNames } from '../attention/fp8.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import { required } from '../attention/required.ts';
+import { roundHalfEven } from '../expr/round.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -13,7 +14,7 @@ const blockScaleS: Readonly<Record<Pass, number>> = { forward: 16, backward: 256
 
 /** The scalars of FP8 arithmetic as numbers, and the rounding of P and dS. */
 export interface Fp8Arithmetic extends Readonly<Record<Fp8ScalarName, number>> {
-  /** To the nearest value of q's format, ties to even, saturating. */
+  /** To the nearest value of q's format (or that of `formatP`), ties to even, saturating. */
   round(x: number): number;
 }
 
@@ -34,8 +35,18 @@ export function createFp8(
     return { ...scalars(() => 1), scaleS, descaleS: 1 / scaleS, round: x => decode(encode(x)) };
   }
   const given = required('fp8', operands.fp8);
-  const { encode, decode } = dtypeInfo[q.dtype];
-  return { ...scalars(name => given[name].toFloat64()[0]), round: x => decode(encode(x)) };
+  const values = scalars(name => given[name].toFloat64()[0]);
+  const { dtype, zeroPoint = 0 } = fp8.formatP ?? { dtype: q.dtype };
+  const range = fp8.formatP ? formatPRange[fp8.formatP.dtype] : null;
+  if (range) {
+    const [least, largest] = range;
+    return {
+      ...values,
+      round: x => Math.min(Math.max(roundHalfEven(x + zeroPoint), least), largest) - zeroPoint,
+    };
+  }
+  const { encode, decode } = dtypeInfo[dtype];
+  return { ...values, round: x => decode(encode(x)) };
 }
 
 function scalars(value: (name: Fp8ScalarName) => number): Record<Fp8ScalarName, number> {

@@ -1,4 +1,4 @@
-import { type Alignment, type SdpaOptions, Tensor, type TensorDesc } from '@tilewise/core';
+import { type Alignment, type Fp8Options, type SdpaOptions, Tensor, type TensorDesc } from '@tilewise/core';
 import { add, and, type Expr, ge, kv, type Mod, maskMod, modOf, q } from '@tilewise/core/expr';
 import { joinU64 } from '@tilewise/philox';
 import type {
@@ -8,6 +8,7 @@ import type {
   StepDropout,
   StepMod,
   StepOptions,
+  StepRounding,
 } from '../lowering/attention-step.ts';
 import { truth } from '../operations/numeric.ts';
 
@@ -31,7 +32,7 @@ export interface Extents {
 
 /** The options of an attention call, with the numbers that they need read now. */
 export async function attentionOptions<T extends TensorDesc>(
-  { options, scoreMod, optionsOnly, equal = [], zeroBias, dropout }: StepOptions,
+  { options, scoreMod, optionsOnly, equal = [], zeroBias, dropout, rounding }: StepOptions,
   extents: Extents,
   source: OptionSource<T>,
 ): Promise<SdpaOptions<T | Tensor>> {
@@ -48,7 +49,13 @@ export async function attentionOptions<T extends TensorDesc>(
   return {
     ...score,
     ...(dropout && { dropout: await dropoutOption(dropout, source) }),
+    ...(rounding && { fp8: roundingOption(rounding) }),
   };
+}
+
+/** As what an attention call rounds P. */
+export function roundingOption({ dtype, zeroPoint, scale, descale }: StepRounding): Fp8Options<never> {
+  return { scaleS: 1 / scale, descaleS: descale, formatP: { dtype, zeroPoint } };
 }
 
 /** The options that say what the graph says; null where its scalars mean something else. */

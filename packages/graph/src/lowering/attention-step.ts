@@ -1,4 +1,4 @@
-import type { DType, Expr } from '@tilewise/core';
+import type { DType, Expr, FormatP } from '@tilewise/core';
 
 /** A number that is known when the step runs: the product of scalar values, of some of them the inverse. */
 export interface ScalarProduct {
@@ -10,6 +10,12 @@ export interface StepDropout {
   readonly seed: number;
   readonly offset: number;
   readonly p: number | { readonly value: number };
+}
+
+/** P / `scale` rounded to 8 bits around `zeroPoint`, and times `descale` again. */
+export interface StepRounding extends Required<FormatP> {
+  readonly scale: number;
+  readonly descale: number;
 }
 
 /** An expression of (score, b, h, q, kv) and the values that it loads from, by name. */
@@ -54,6 +60,8 @@ export interface StepOptions {
   /** A bias of zeros beside `scoreMod`, for its gradient: that of the scores. */
   readonly zeroBias?: number;
   readonly dropout?: StepDropout;
+  /** Of forward alone. */
+  readonly rounding?: StepRounding;
 }
 
 /** Attention forward or backward on the kernels of the engine; q, k, v and the rest are values of shape (B, H, S, D). */

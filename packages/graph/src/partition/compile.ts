@@ -2,6 +2,7 @@ import { normalise, normaliseBackward, type TensorDesc } from '@tilewise/core';
 import { modOf } from '@tilewise/core/expr';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../errors.ts';
+import { roundingOption } from '../execution/attention-options.ts';
 import { storageDesc } from '../execution/storage.ts';
 import { inferShapes } from '../graph/infer.ts';
 import { describeNode, type GraphNode } from '../graph/node.ts';
@@ -152,7 +153,7 @@ function unsupported({ steps, values }: Program, engine: TensorEngine<TensorDesc
 
 /** The problem of a step, its numbers being stood in for: no engine depends on them. */
 function problemOf(step: AttentionStep, desc: (value: number) => TensorDesc) {
-  const { options: score, scoreMod, zeroBias, dropout } = step.options;
+  const { options: score, scoreMod, zeroBias, dropout, rounding } = step.options;
   const mod = ({ expr, captures }: StepMod) =>
     modOf<TensorDesc>(expr, Object.fromEntries(Object.entries(captures).map(([name, n]) => [name, desc(n)])));
   const bias = score ? score.bias : zeroBias;
@@ -165,6 +166,7 @@ function problemOf(step: AttentionStep, desc: (value: number) => TensorDesc) {
     ...(score?.mask !== undefined && { mask: desc(score.mask) }),
     ...(score?.maskMod && { maskMod: mod(score.maskMod) }),
     ...(dropout && { dropout: { p: 0.5, seed: 0, scheme: 'onednn' as const } }),
+    ...(rounding && { fp8: roundingOption(rounding) }),
   };
   const inputs = { q: desc(step.q), k: desc(step.k), v: desc(step.v) };
   if (step.kind === 'sdpa') return normalise(inputs, { ...options, outDType: step.outDType }).problem;

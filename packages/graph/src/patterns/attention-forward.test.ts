@@ -289,6 +289,61 @@ test('keys and values may be stored in 8 or 4 bits, by groups', async () => {
   expect(kernelsOf(g.graph, g.bindings)).toEqual(['sdpa-training attention']);
 });
 
+describe('probabilities in 8 bits', () => {
+  const rounded = (
+    dtype: 'u8' | 'i8' | 'f8e4m3' | 'f8e5m2',
+    to: Record<string, number | string | readonly number[]>,
+    back = to,
+    drop = false,
+  ): GraphBuilder => {
+    const g = new GraphBuilder();
+    const s = g.op('MatMul', [g.input([B, H, Sq, D]), g.input([B, H, Skv, D])], { transpose_b: true });
+    let p = g.softmax(scaled(g, s))[0];
+    if (drop) p = g.op('Dropout', [p, g.scalar(5n, 'i64'), g.scalar(1n, 'i64')], { p: 0.25 });
+    p = g.op('Dequantize', [g.op('Quantize', [p], to, dtype)], back);
+    g.op('Quantize', [g.op('MatMul', [p, g.input([B, H, Skv, Dv])])], { scales: [0.02] }, 'i8');
+    return g;
+  };
+
+  test.each([
+    ['u8', { scales: [1 / 255] }],
+    ['u8', { scales: [1 / 128], zps: [7] }],
+    ['i8', { scales: [1 / 256], zps: [-128] }],
+    ['f8e4m3', { scales: [1 / 448] }],
+    ['f8e5m2', { scales: [1] }],
+  ] as const)('%s, %j', async (dtype, attrs) => {
+    const { graph, bindings } = rounded(dtype, attrs);
+    await expectSame(graph, bindings);
+    expect(kernelsOf(graph, bindings)).toEqual(['quantized-sdpa attention']);
+  });
+
+  test('are rounded behind dropout, and may have another scale on the way back', async () => {
+    const { graph, bindings } = rounded('u8', { scales: [1 / 64] }, { scales: [1 / 63] }, true);
+    await expectSame(graph, bindings);
+    expect(kernelsOf(graph, bindings)).toEqual(['quantized-sdpa attention']);
+  });
+
+  test.each([
+    [
+      { scales: [0.1], zps: [3] },
+      { scales: [0.1], zps: [4] },
+    ],
+    [
+      { scales: [0.1], zps: [300] },
+      { scales: [0.1], zps: [300] },
+    ],
+    [{ scales: [-0.1] }, { scales: [-0.1] }],
+    [
+      { scales: [0.1, 0.2, 0.3], qtype: 'per_channel', axis: 1 },
+      { scales: [0.1, 0.2, 0.3], qtype: 'per_channel', axis: 1 },
+    ],
+  ])('that no call rounds so: %j, back %j', async (to, back) => {
+    const { graph, bindings } = rounded('u8', to, back);
+    await expectSame(graph, bindings);
+    expect(kernelsOf(graph, bindings)).toEqual(['quantized-sdpa operations']);
+  });
+});
+
 describe('what is no attention runs as its operations', () => {
   test('a softmax along the queries', async () => {
     const g = new GraphBuilder();

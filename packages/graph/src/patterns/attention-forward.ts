@@ -13,6 +13,7 @@ import { isClosed } from './closed.ts';
 import { type DropoutMatch, dropoutOf } from './dropout-of.ts';
 import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
 import { lowerAround } from './lower-around.ts';
+import { type RoundingMatch, roundingOf } from './rounding-of.ts';
 import { type ScoreChain, scoreChain } from './score-chain.ts';
 import { scoreProgram } from './score-program.ts';
 import { type SoftmaxMatch, softmaxOf } from './softmax-of.ts';
@@ -21,8 +22,8 @@ import { type SoftmaxMatch, softmaxOf } from './softmax-of.ts';
 interface Probabilities {
   readonly nodes: readonly GraphNode[];
   readonly dropout: DropoutMatch | null;
-  /** Whether they are rounded to few bits on the way, which no kernel does. */
-  readonly quantized: boolean;
+  /** Where they go through 8 bits on the way, after dropout. */
+  readonly rounding: RoundingMatch | null;
   readonly matmul: GraphNode;
   /** Whether the product is written the other way round: Vᵀ·Pᵀ. */
   readonly transposed: boolean;
@@ -31,7 +32,7 @@ interface Probabilities {
 /**
  * Attention, inference or the forward pass of training:
  *
- *     MatMul · score chain · softmax · [TypeCast] [dropout] [TypeCast] · MatMul · [layout, TypeCast, Quantize]*
+ *     MatMul · score chain · softmax · [TypeCast] [dropout] [Quantize · Dequantize] [TypeCast] · MatMul · [layout, TypeCast, Quantize]*
  *     MatMul · score chain · softmax · StaticTranspose [Reorder] · MatMul (as its second operand) · …
  *
  * with what is stored in another layout or quantized before its operands. `stats` of the softmax may be a result.
@@ -53,10 +54,11 @@ export function attentionForward(anchor: GraphNode, topology: Topology): Match |
   if (!isClosed(nodes, results, topology)) return null;
   const hasStats = softmax.stats !== undefined;
   return {
-    kind: after.quantized ? 'quantized-sdpa' : hasStats ? 'sdpa-training' : 'sdpa',
+    kind: after.rounding ? 'quantized-sdpa' : hasStats ? 'sdpa-training' : 'sdpa',
     nodes,
     lower: lowering => {
-      if (after.quantized) return { reason: 'the probabilities are quantized' };
+      if (after.rounding?.rounding === null) return { reason: notRounded };
+      if (after.rounding && after.dropout?.scale !== undefined) return { reason: droppedBefore };
       lowerAround(before, lowering);
       if (!lowerForward(chain, softmax, after, lowering, topology)) return shapesDoNotFit;
       lowerAround(tail.nodes, lowering);
@@ -64,6 +66,11 @@ export function attentionForward(anchor: GraphNode, topology: Topology): Match |
     },
   };
 }
+
+const notRounded =
+  'the probabilities are quantized otherwise than by one scale > 0 for all and the same zero point on both ways';
+const droppedBefore =
+  'dropout has a factor of its own, by which probabilities are multiplied before they are quantized';
 
 /** Why operations that look like attention are not one attention problem. */
 export const shapesDoNotFit: { readonly reason: string } = {
@@ -74,14 +81,21 @@ function probabilitiesOf(tensor: number, topology: Topology): Probabilities | nu
   const nodes: GraphNode[] = [];
   let at = tensor;
   let dropout: DropoutMatch | null = null;
-  let quantized = false;
+  let rounding: RoundingMatch | null = null;
   let transposed = false;
   for (;;) {
-    const drop: DropoutMatch | null = dropout ? null : dropoutOf(at, topology);
+    const drop: DropoutMatch | null = dropout || rounding ? null : dropoutOf(at, topology);
     if (drop) {
       dropout = drop;
       nodes.push(...drop.nodes);
       at = drop.result;
+      continue;
+    }
+    const rounded: RoundingMatch | null = rounding ? null : roundingOf(at, topology);
+    if (rounded) {
+      rounding = rounded;
+      nodes.push(...rounded.nodes);
+      at = rounded.result;
       continue;
     }
     const [use, ...more] = topology.uses(at);
@@ -94,10 +108,9 @@ function probabilitiesOf(tensor: number, topology: Topology): Probabilities | nu
       ) {
         return null;
       }
-      return { nodes, dropout, quantized, matmul: node, transposed };
+      return { nodes, dropout, rounding, matmul: node, transposed };
     }
-    if (node.kind === 'Quantize' || node.kind === 'Dequantize') quantized = true;
-    else if (node.kind === 'StaticTranspose' && !transposed && swapsLastTwo(node)) transposed = true;
+    if (node.kind === 'StaticTranspose' && !transposed && swapsLastTwo(node)) transposed = true;
     else if (node.kind !== 'TypeCast' && node.kind !== 'Reorder') return null;
     nodes.push(node);
     at = node.outputs[0].id;
@@ -151,6 +164,7 @@ function lowerForward(
     options: {
       ...program,
       ...(after.dropout && { dropout: stepDropout(after.dropout, lowering) }),
+      ...(after.rounding?.rounding && { rounding: after.rounding.rounding }),
     },
     outDType: to.desc.dtype,
     results: { o: to.index, ...(lse && { lse: lse.index }) },

@@ -162,3 +162,17 @@ test('a plain option, which brings no kernels, is refused by eager calls and tak
   const brought = sdpa(ctx, gq, gk, gv, { fp8: withKernels(plain.fp8) });
   expect((await ctx.download(o)).data).toEqual((await ctx.download(brought.o)).data);
 });
+
+test.each(['u8', 'f8e5m2'] as const)('P in %s of f32 operands agrees with the reference', async dtype => {
+  const ctx = await sharedContext();
+  const [q, k, v] = [
+    normal([1, 2, 19, 8], 1, 'f32'),
+    normal([1, 1, 23, 8], 2, 'f32'),
+    normal([1, 2, 23, 8], 3, 'f32'),
+  ];
+  const formatP = { dtype, zeroPoint: dtype === 'u8' ? 7 : 0 };
+  const options = { causal: true, fp8: withKernels({ scaleS: 200, descaleS: 1 / 200, formatP }) };
+  const { o } = await downloaded(ctx, sdpa(ctx, ctx.upload(q), ctx.upload(k), ctx.upload(v), options));
+  const flip = largest(v) * (dtype === 'u8' ? 1 / 200 : 2 ** -2);
+  expectAgreement(o, exactSdpa(q, k, v, options).o, 'o', flip);
+});

@@ -1,4 +1,5 @@
-import { type AttentionProblem, type Fp8ScalarName, fp8ScalarNames } from '@tilewise/core';
+import { type AttentionProblem, type Fp8ScalarName, formatPRange, fp8ScalarNames } from '@tilewise/core';
+import type { WgslPiece } from '@tilewise/philox/wgsl';
 import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
 import { readElement } from '../kernel/shader-part.ts';
 import { storageFormat } from '../wgsl/storage-format.ts';
@@ -43,7 +44,7 @@ export function fp8Arithmetic(
 ): Fp8Kernel {
   const dequantised = fp8?.kind === 'dequantised' ? fp8.dtype : null;
   const fixed = dequantised ? blockScaleS[pass] : null;
-  const format = storageFormat(dequantised ?? q.dtype);
+  const rounding = roundingOf({ fp8, q });
   const measures = measured.length > 0;
   const scalar = (name: Fp8ScalarName): string => {
     if (fixed) return name === 'scaleS' ? `${fixed}.0` : name === 'descaleS' ? `${1 / fixed}` : '1.0';
@@ -57,7 +58,7 @@ export function fp8Arithmetic(
   let y = ${['x', ...descales.map(scalar)].join(' * ')};
   ${watched ? `${amax} = max(max(max(${amax}, abs(y.x)), abs(y.y)), max(abs(y.z), abs(y.w)));` : ''}
   let z = ${scale ? `y * ${scalar(scale)}` : 'y'};
-  return ${(fixed ? name === 'weight' : rounds) && format.round4 ? format.round4('z') : 'z'};
+  return ${(fixed ? name === 'weight' : rounds) ? rounding.round4('z') : 'z'};
 }`;
   };
   return {
@@ -77,7 +78,7 @@ export function fp8Arithmetic(
                 },
               ],
         uniforms: [{ name: 'fp8_base', type: 'u32', value: { offsetOf: 'fp8' } }],
-        requires: format.requires,
+        requires: rounding.requires,
         code: [...measured.map(name => `var<private> ${name}: f32 = 0.0;`), ...used.map(code)].join('\n\n'),
       },
     ],
@@ -86,6 +87,23 @@ export function fp8Arithmetic(
       .map(name => `atomicMax(&fp8[P.fp8_base + ${amaxPlace(name)}u], bitcast<u32>(${name}));`)
       .join('\n  '),
   };
+}
+
+/** How P, and in backward dS, is rounded: WGSL of a vec4f from one. */
+function roundingOf({ fp8, q }: Pick<AttentionProblem, 'fp8' | 'q'>): {
+  readonly round4: (value: string) => string;
+  readonly requires: readonly WgslPiece[];
+} {
+  const formatP = fp8?.kind === 'scaled' ? fp8.formatP : undefined;
+  const range = formatP && formatPRange[formatP.dtype];
+  if (range) {
+    const [least, largest] = range.map(n => `vec4f(${n}.0)`);
+    const zero = `vec4f(${formatP.zeroPoint ?? 0}.0)`;
+    return { round4: x => `clamp(round(${x} + ${zero}), ${least}, ${largest}) - ${zero}`, requires: [] };
+  }
+  const { dtype } = (fp8?.kind === 'dequantised' ? fp8 : formatP) ?? q;
+  const { round4, requires } = storageFormat(dtype);
+  return { round4: round4 ?? (x => x), requires };
 }
 
 /** What sets the largest values to 0 before others are measured; nothing where none are. */

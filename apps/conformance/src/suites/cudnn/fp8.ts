@@ -1,8 +1,8 @@
-import type { DType, Fp8Options, Tensor } from '@tilewise/core';
+import type { DType, Fp8ScalarName } from '@tilewise/core';
 import type { Concrete } from './concrete.ts';
 
 /** Scalars of cuDNN's FP8 contract as numbers. */
-export type Fp8Numbers = { -readonly [N in keyof Fp8Options<Tensor>]?: number };
+export type Fp8Numbers = { [N in Fp8ScalarName]?: number };
 
 /** Where cuDNN's tests put the largest value of a tensor: a quarter of a power of two that the format holds. */
 const targets: Readonly<Partial<Record<DType, number>>> = { f8e4m3: 0.25 * 128, f8e5m2: 0.25 * 32768 };

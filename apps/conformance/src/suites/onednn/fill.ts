@@ -13,7 +13,8 @@ export class MinStd {
 
   /** In [1, 2³¹ − 2]. */
   next(): number {
-    this.#state = Number((BigInt(this.#state) * 48271n) % 2147483647n);
+    // A product below 2⁵³, which a number holds.
+    this.#state = (this.#state * 48271) % 2147483647;
     return this.#state;
   }
 
