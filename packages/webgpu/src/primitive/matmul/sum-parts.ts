@@ -1,0 +1,61 @@
+import { type KernelSpec, kernelSpec } from '../../kernel/kernel-spec.ts';
+import { matrixStart } from './matrix-start.ts';
+import type { MatMulProblem, Matrix } from './problem.ts';
+import { resultRows } from './result-rows.ts';
+
+const lanes = 64;
+
+/** Partial results of a problem, f32: for each place in the batch one matrix per part, its rows padded to whole vectors. */
+export function partialResults({ M, N, batch }: MatMulProblem, parts: number): Matrix {
+  const row = Math.ceil(N / 4) * 4;
+  const step = (d: number): number => batch.slice(d + 1).reduce((n, extent) => n * extent, parts * M * row);
+  return {
+    ...{ name: 'workspace', dtype: 'f32', rowStride: row, columnStride: 1 },
+    batchStrides: [...batch.map((_, d) => step(d)), M * row],
+  };
+}
+
+/** C from the results of all parts, added up in their order; an invocation has one vector of one row. */
+export function sumPartsKernel(
+  problem: MatMulProblem,
+  parts: number,
+  unaligned: ReadonlySet<string>,
+): KernelSpec {
+  const { M, N, batch, C } = problem;
+  const vectors = Math.ceil(N / 4);
+  const count = batch.reduce((n, extent) => n * extent, M * vectors);
+  const body = `
+  let n = group * ${lanes}u + lane;
+  if (n >= P.count) {
+    return;
+  }
+  let index = n / P.each;
+  let place = n % P.each;
+  let first = P.workspace_base / 4u + index * P.parts * P.each + place;
+  var sum = vec4f();
+  for (var part = 0u; part < P.parts; part++) {
+    sum += workspace[first + part * P.each];
+  }
+  ${C.name}_store4(${C.name}_start(index), place / P.vectors, place % P.vectors * 4u, sum);`;
+  return kernelSpec({
+    name: 'matmul sum of parts',
+    groups: Math.ceil(count / lanes),
+    workgroupSize: lanes,
+    parts: [
+      {
+        bindings: [{ name: 'workspace', element: 'vec4f', access: 'read', elementBytes: 4, alignment: 16 }],
+        uniforms: [
+          { name: 'workspace_base', type: 'u32', value: { offsetOf: 'workspace' } },
+          { name: 'N', type: 'u32', value: N },
+          { name: 'parts', type: 'u32', value: parts },
+          { name: 'vectors', type: 'u32', value: vectors },
+          { name: 'each', type: 'u32', value: M * vectors },
+          { name: 'count', type: 'u32', value: count },
+        ],
+      },
+      matrixStart(C, batch),
+      resultRows(C, N, unaligned),
+    ],
+    body,
+  });
+}

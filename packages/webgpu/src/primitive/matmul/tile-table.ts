@@ -1,0 +1,47 @@
+import type { SumParts } from './product.ts';
+import type { MatMulTile } from './tile.ts';
+import { tileM, tileN } from './tile.ts';
+
+/**
+ * Tiles, the first that C has room for: few rows or few columns get a tile as flat as they are. Where C is too small to give
+ * every core one of the large tiles, it is cut into smaller ones.
+ */
+const flatTiles: readonly {
+  readonly upTo: { readonly M: number; readonly N: number };
+  readonly tile: MatMulTile;
+}[] = [
+  { upTo: { M: 4, N: Infinity }, tile: { tx: 64, ty: 1, rows: 1, columns: 1, depth: 8 } },
+  { upTo: { M: Infinity, N: 4 }, tile: { tx: 1, ty: 64, rows: 1, columns: 1, depth: 8 } },
+  { upTo: { M: 16, N: Infinity }, tile: { tx: 16, ty: 4, rows: 1, columns: 2, depth: 16 } },
+  { upTo: { M: Infinity, N: 16 }, tile: { tx: 4, ty: 16, rows: 2, columns: 1, depth: 16 } },
+];
+const largeTile: MatMulTile = { tx: 8, ty: 8, rows: 2, columns: 2, depth: 16 };
+const smallTile: MatMulTile = { tx: 8, ty: 8, rows: 1, columns: 1, depth: 32 };
+
+/** Workgroups that keep a large GPU busy. */
+const enoughGroups = 128;
+
+/** Steps of the sum that are worth a workgroup of their own. */
+const leastDepth = 256;
+
+export interface MatMulShape {
+  readonly M: number;
+  readonly N: number;
+  readonly K: number;
+  /** Matrices. */
+  readonly count: number;
+}
+
+const groupsOf = ({ M, N, count }: MatMulShape, tile: MatMulTile): number =>
+  count * Math.ceil(M / tileM(tile)) * Math.ceil(N / tileN(tile));
+
+/** The tile for a shape, and into how many parts its sum is cut: more than one only where C alone gives too few workgroups. */
+export function chooseTile(shape: MatMulShape): { readonly tile: MatMulTile; readonly parts: SumParts } {
+  const { M, N, K } = shape;
+  const flat = flatTiles.find(({ upTo }) => M <= upTo.M && N <= upTo.N)?.tile;
+  const tile = flat ?? (groupsOf(shape, largeTile) >= enoughGroups ? largeTile : smallTile);
+  const groups = Math.max(1, groupsOf(shape, tile));
+  const wanted = Math.max(1, Math.min(Math.floor(enoughGroups / groups), Math.floor(K / leastDepth)));
+  const depth = Math.max(1, Math.ceil(K / wanted / tile.depth)) * tile.depth;
+  return { tile, parts: { count: Math.max(1, Math.ceil(K / depth)), depth } };
+}
