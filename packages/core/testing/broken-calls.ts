@@ -288,6 +288,16 @@ export const brokenCalls: readonly BrokenCall[] = [
   value('fp8.scaleS', /finite number > 0, got 0/, { options: { fp8: { scaleS: 0 } } }),
   shape('fp8.scaleS', /one element, got shape \[2\]/, { options: { fp8: { scaleS: f32(2) } } }),
   dtype('fp8.scaleS', /must be f32, got i32/, { options: { fp8: { scaleS: i32(1) } } }),
+  dtype('fp8.formatP', /must have a dtype of f8e4m3, f8e5m2, u8, i8, got f16/, {
+    options: { fp8: { formatP: { dtype: 'f16' } } },
+  }),
+  value('fp8.formatP.zeroPoint', /must be an integer in \[-128, 127\] for i8, got 128/, {
+    options: { fp8: { formatP: { dtype: 'i8', zeroPoint: 128 } } },
+  }),
+  value('fp8.formatP', /is a format of forward only/, {
+    options: { fp8: { formatP: { dtype: 'u8' } } },
+    backward: true,
+  }),
   ...(['amaxS', 'amaxO'] as const).map(name =>
     value(`outputs.${name}`, /give fp8 too/, { options: { outputs: { [name]: true } } }),
   ),
