@@ -1,0 +1,36 @@
+import { cpuEngine } from '@tilewise/core/cpu';
+import { formatJson } from '@tilewise/graph';
+import { expect, it } from 'vitest';
+import type { AttentionGraphOptions } from './attention-graph.ts';
+import { type GraphSource, openGraph, runReport } from './report.ts';
+
+const options: AttentionGraphOptions = {
+  pass: 'backward',
+  dtype: 'f32',
+  mask: 'causal',
+  softmax: 'operation',
+  dropout: true,
+  grouped: false,
+  softcap: false,
+};
+const built: GraphSource = { kind: 'built', options };
+
+it('runs a gradient graph on what its forward graph gives', async () => {
+  const { partitions, single, outputs } = await runReport(built, cpuEngine());
+  expect(partitions.map(({ kernel }) => kernel)).toEqual(['attention']);
+  expect(single?.difference).toBeLessThan(1e-5);
+  expect(outputs.map(({ shape }) => shape)).toEqual([1, 2, 3].map(() => [1, 4, 64, 32]));
+});
+
+it('runs a file, whose inputs it makes up', async () => {
+  const text = formatJson(openGraph({ kind: 'built', options: { ...options, pass: 'training' } }));
+  const { partitions, single } = await runReport({ kind: 'file', name: 'x.json', text }, cpuEngine());
+  expect(partitions.map(({ kind, kernel }) => `${kind} ${kernel}`)).toEqual(['sdpa-training attention']);
+  expect(single?.difference).toBeLessThan(1e-5);
+});
+
+it('refuses what is no graph with the reason', () => {
+  const open = (text: string) => () => openGraph({ kind: 'file', name: 'x.json', text });
+  expect(open('{')).toThrow(/no JSON/);
+  expect(open('{"graph": 1}')).toThrow(/no list 'graph'/);
+});

@@ -1,0 +1,106 @@
+import type { TensorDesc } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { Graph } from '@tilewise/graph';
+import {
+  type AttentionGraph,
+  type AttentionGraphOptions,
+  attentionGraph,
+  type GraphInputs,
+} from './attention-graph.ts';
+import { graphInputs } from './graph-inputs.ts';
+import { difference, type GraphRun, inner, type PartitionRun, productFlops, runGraph } from './run-graph.ts';
+
+/** Where a graph comes from: built here, or a file in oneDNN's format. */
+export type GraphSource =
+  | { readonly kind: 'built'; readonly options: AttentionGraphOptions }
+  | { readonly kind: 'file'; readonly name: string; readonly text: string };
+
+/** What running a graph showed. */
+export interface RunReport {
+  readonly partitions: readonly PartitionRun[];
+  readonly ms: number;
+  /** The same graph as single operations; null where that would take too long. */
+  readonly single: { readonly ms: number; readonly difference: number } | null;
+  /** Tensors within attention kernels: never stored. */
+  readonly saved: { readonly count: number; readonly bytes: number };
+  readonly outputs: readonly OutputSummary[];
+}
+
+/** A result in numbers small enough to be read. */
+export interface OutputSummary {
+  readonly name: string;
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly least: number;
+  readonly most: number;
+  readonly first: readonly number[];
+}
+
+/** Beyond so many FLOP of products, single operations are not run beside the partitions. */
+const mostSingle = 1e9;
+
+/** The graph of a source, finalized. Throws what reading and finalizing throw. */
+export function openGraph(source: GraphSource): Graph {
+  return source.kind === 'built'
+    ? attentionGraph(source.options).graph
+    : Graph.fromJSON(source.text).finalize();
+}
+
+/** Runs a graph by its partitions, and by single operations, on numbers that make sense for it. */
+export async function runReport<T extends TensorDesc>(
+  source: GraphSource,
+  engine: TensorEngine<T>,
+): Promise<RunReport> {
+  const { graph, inputs } =
+    source.kind === 'built'
+      ? await builtGraph(attentionGraph(source.options), engine)
+      : fileGraph(openGraph(source));
+  const partitions = graph.partitions();
+  const fused = await runGraph(graph, partitions, engine, inputs);
+  const single =
+    productFlops(graph) > mostSingle
+      ? null
+      : await runGraph(graph, graph.partitions({ policy: 'debug' }), engine, inputs);
+  const attention = partitions.filter((_, n) => fused.partitions[n]?.kernel === 'attention');
+  const within = attention.map(partition => inner(graph, partition));
+  return {
+    partitions: fused.partitions,
+    ms: fused.ms,
+    single: single && { ms: single.ms, difference: difference(single, fused) },
+    saved: {
+      count: within.reduce((sum, { count }) => sum + count, 0),
+      bytes: within.reduce((sum, { bytes }) => sum + bytes, 0),
+    },
+    outputs: fused.outputs.map(summary),
+  };
+}
+
+interface Runnable {
+  readonly graph: Graph;
+  readonly inputs: GraphInputs;
+}
+
+/** A gradient graph reads what forward gave. */
+async function builtGraph<T extends TensorDesc>(
+  { graph, forward, inputs }: AttentionGraph,
+  engine: TensorEngine<T>,
+): Promise<Runnable> {
+  if (!forward) return { graph, inputs };
+  const { outputs } = await runGraph(forward, forward.partitions(), engine, inputs);
+  const results = Object.fromEntries(outputs.map(({ tensor, values }) => [tensor.id, values]));
+  return { graph, inputs: { ...inputs, ...results } };
+}
+
+const fileGraph = (graph: Graph): Runnable => ({ graph, inputs: graphInputs(graph) });
+
+function summary({ tensor, values }: GraphRun['outputs'][number]): OutputSummary {
+  const numbers = values.toFloat32();
+  return {
+    name: tensor.name || `t${tensor.id}`,
+    dtype: values.dtype,
+    shape: values.shape,
+    least: numbers.reduce((least, x) => Math.min(least, x), Number.POSITIVE_INFINITY),
+    most: numbers.reduce((most, x) => Math.max(most, x), Number.NEGATIVE_INFINITY),
+    first: [...numbers.subarray(0, 4)],
+  };
+}

@@ -1,0 +1,32 @@
+import { type EngineChoice, openTensorEngine } from '../engine/tensor-engine.ts';
+import { type GraphSource, type RunReport, runReport } from './report.ts';
+
+/** What the page asks of the worker. */
+export interface RunRequest {
+  readonly source: GraphSource;
+  readonly engine: EngineChoice;
+}
+
+/** What the worker answers. */
+export type RunAnswer =
+  | {
+      readonly kind: 'done';
+      readonly report: RunReport;
+      readonly engine: 'webgpu' | 'cpu';
+      readonly description: string;
+      readonly instead?: string;
+    }
+  | { readonly kind: 'failed'; readonly message: string };
+
+addEventListener('message', async ({ data }: MessageEvent<RunRequest>) => {
+  postMessage(await answer(data));
+});
+
+async function answer({ source, engine: choice }: RunRequest): Promise<RunAnswer> {
+  try {
+    const { engine, kind, description, instead } = await openTensorEngine(choice);
+    return { kind: 'done', report: await runReport(source, engine), engine: kind, description, instead };
+  } catch (error) {
+    return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
+  }
+}
