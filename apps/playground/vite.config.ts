@@ -6,5 +6,7 @@ export default defineConfig({
   base: './',
   plugins: [react()],
   resolve: { conditions: ['@tilewise/source', 'browser', 'module', 'import', 'default'] },
+  // Workers load parts on demand, as the page does.
+  worker: { format: 'es' },
   build: { target: 'es2022', chunkSizeWarningLimit: 900 },
 });

@@ -18,5 +18,6 @@ export const chapters: readonly Chapter[] = [
   { id: 'loops', load: () => import('../chapters/loops/LoopsChapter.tsx') },
   { id: 'backward', load: () => import('../chapters/backward/BackwardChapter.tsx') },
   { id: 'dropout', load: () => import('../chapters/dropout/DropoutChapter.tsx') },
+  { id: 'graph', load: () => import('../chapters/graph/GraphChapter.tsx') },
   { id: 'lab', load: () => import('../chapters/lab/LabChapter.tsx') },
 ];

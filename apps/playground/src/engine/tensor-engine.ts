@@ -25,11 +25,11 @@ export async function openTensorEngine(choice: EngineChoice): Promise<OpenedEngi
 
 /** The GPU, or why there is none. */
 async function openGpu(): Promise<OpenedEngine | string> {
-  if (!('gpu' in navigator)) return 'WebGPU: navigator.gpu';
+  if (!('gpu' in navigator)) return 'this browser has no WebGPU';
   try {
     const { createContext, webgpuEngine } = await import('@tilewise/webgpu');
     const engine: Engine<never> = webgpuEngine(await createContext()) as unknown as Engine<never>;
-    if (!runsGraphs(engine)) return `${engine.name}: primitives`;
+    if (!runsGraphs(engine)) return 'this version of the WebGPU engine runs attention alone';
     return { kind: 'webgpu', engine, description: engine.description };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

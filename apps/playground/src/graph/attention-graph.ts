@@ -27,6 +27,16 @@ export interface AttentionGraph {
   /** Of a gradient graph: what must run first, since its results are inputs. */
   readonly forward: Graph | null;
   readonly inputs: GraphInputs;
+  /** Of tensors that have no name of their own: what a gradient is the gradient of. */
+  readonly names: TensorNames;
+}
+
+/** Names for people, by tensor id. */
+export type TensorNames = ReadonlyMap<number, string>;
+
+/** The name of a tensor, or its number. */
+export function tensorName({ id, name }: LogicalTensor, names: TensorNames): string {
+  return names.get(id) ?? (name || `t${id}`);
 }
 
 export const [B, H, S, D] = [1, 4, 64, 32] as const;
@@ -36,13 +46,19 @@ export function attentionGraph(options: AttentionGraphOptions): AttentionGraph {
   const builder = new AttentionBuilder(options);
   const { q, k, v, o } = builder.attention();
   const forward = builder.graph.finalize();
-  if (options.pass !== 'backward') return { graph: forward, forward: null, inputs: builder.inputs };
+  const { inputs } = builder;
+  if (options.pass !== 'backward') return { graph: forward, forward: null, inputs, names: new Map() };
   const graph = gradients(forward, { of: o, withRespectTo: [q, k, v] }).finalize();
-  const seed = graph.seeds.get(o.id);
-  const inputs = seed
-    ? { ...builder.inputs, [seed.id]: normal(o.dtype, builder.shapes.q, seed.id) }
-    : builder.inputs;
-  return { graph, forward, inputs };
+  const names = new Map<number, string>();
+  for (const seed of graph.seeds.values()) {
+    inputs[seed.id] = normal(seed.dtype, builder.shapes.q, seed.id);
+    names.set(seed.id, 'dO');
+  }
+  for (const { id, name } of [q, k, v]) {
+    const gradient = graph.gradients.get(id);
+    if (gradient) names.set(gradient.id, `d${name}`);
+  }
+  return { graph, forward, inputs, names };
 }
 
 /** Standard normals, from a stream of their own for each tensor. */

@@ -1,5 +1,6 @@
 import { Graph as Dagre, layout } from '@dagrejs/dagre';
 import type { Graph, GraphNode, LogicalTensor, Partition } from '@tilewise/graph';
+import { type TensorNames, tensorName } from './attention-graph.ts';
 
 /** A rectangle by its middle. */
 export interface Box {
@@ -15,7 +16,11 @@ export interface GraphLayout {
   readonly height: number;
   readonly operations: readonly (Box & { readonly node: GraphNode; readonly partition: Partition })[];
   /** What enters and leaves the graph. */
-  readonly ports: readonly (Box & { readonly tensor: LogicalTensor; readonly leaves: boolean })[];
+  readonly ports: readonly (Box & {
+    readonly tensor: LogicalTensor;
+    readonly leaves: boolean;
+    readonly label: string;
+  })[];
   /** Around the partitions of more than one operation. */
   readonly partitions: readonly (Box & { readonly partition: Partition })[];
   readonly edges: readonly {
@@ -30,13 +35,16 @@ export interface GraphLayout {
 const letter = 7.6;
 const height = 32;
 
-/** What a port is labelled with. */
-export function portLabel({ name, id, dtype }: LogicalTensor): string {
-  return `${name || `t${id}`} ${dtype}`;
+function portLabel(tensor: LogicalTensor, names: TensorNames): string {
+  return `${tensorName(tensor, names)} ${tensor.dtype}`;
 }
 
 /** Lays a graph out in layers from its inputs downwards, each partition in one piece. */
-export function layoutGraph(graph: Graph, partitions: readonly Partition[]): GraphLayout {
+export function layoutGraph(
+  graph: Graph,
+  partitions: readonly Partition[],
+  names: TensorNames = new Map(),
+): GraphLayout {
   const dagre = new Dagre({ compound: true, multigraph: true });
   dagre.setGraph({ rankdir: 'TB', nodesep: 18, ranksep: 30, edgesep: 12, marginx: 12, marginy: 12 });
   dagre.setDefaultEdgeLabel(() => ({}));
@@ -53,11 +61,11 @@ export function layoutGraph(graph: Graph, partitions: readonly Partition[]): Gra
     if (partition && boxed.includes(partition)) dagre.setParent(`o${id}`, `p${partition.id}`);
   }
   const ports = [
-    ...topology.inputs.map(tensor => ({ tensor, leaves: false })),
-    ...topology.outputs.map(tensor => ({ tensor, leaves: true })),
+    ...topology.inputs.map(tensor => ({ tensor, leaves: false, label: portLabel(tensor, names) })),
+    ...topology.outputs.map(tensor => ({ tensor, leaves: true, label: portLabel(tensor, names) })),
   ];
-  for (const { tensor } of ports) {
-    dagre.setNode(`t${tensor.id}`, { width: portLabel(tensor).length * 6.6 + 20, height: 24 });
+  for (const { tensor, label } of ports) {
+    dagre.setNode(`t${tensor.id}`, { width: label.length * 6.6 + 20, height: 24 });
   }
   const ends: { key: string; tensor: number; from: number | null; to: number | null }[] = [];
   const connect = (v: string, w: string, end: Omit<(typeof ends)[number], 'key'>): void => {

@@ -5,7 +5,8 @@ import {
   type AttentionGraph,
   type AttentionGraphOptions,
   attentionGraph,
-  type GraphInputs,
+  type TensorNames,
+  tensorName,
 } from './attention-graph.ts';
 import { graphInputs } from './graph-inputs.ts';
 import { difference, type GraphRun, inner, type PartitionRun, productFlops, runGraph } from './run-graph.ts';
@@ -39,11 +40,10 @@ export interface OutputSummary {
 /** Beyond so many FLOP of products, single operations are not run beside the partitions. */
 const mostSingle = 1e9;
 
-/** The graph of a source, finalized. Throws what reading and finalizing throw. */
-export function openGraph(source: GraphSource): Graph {
-  return source.kind === 'built'
-    ? attentionGraph(source.options).graph
-    : Graph.fromJSON(source.text).finalize();
+/** The graph of a source, finalized, and names for its tensors. Throws what reading and finalizing throw. */
+export function openGraph(source: GraphSource): Pick<AttentionGraph, 'graph' | 'names'> {
+  if (source.kind === 'built') return attentionGraph(source.options);
+  return { graph: Graph.fromJSON(source.text).finalize(), names: new Map() };
 }
 
 /** Runs a graph by its partitions, and by single operations, on numbers that make sense for it. */
@@ -51,10 +51,8 @@ export async function runReport<T extends TensorDesc>(
   source: GraphSource,
   engine: TensorEngine<T>,
 ): Promise<RunReport> {
-  const { graph, inputs } =
-    source.kind === 'built'
-      ? await builtGraph(attentionGraph(source.options), engine)
-      : fileGraph(openGraph(source));
+  const { graph, inputs, names } =
+    source.kind === 'built' ? await readied(attentionGraph(source.options), engine) : made(openGraph(source));
   const partitions = graph.partitions();
   const fused = await runGraph(graph, partitions, engine, inputs);
   const single =
@@ -71,32 +69,32 @@ export async function runReport<T extends TensorDesc>(
       count: within.reduce((sum, { count }) => sum + count, 0),
       bytes: within.reduce((sum, { bytes }) => sum + bytes, 0),
     },
-    outputs: fused.outputs.map(summary),
+    outputs: fused.outputs.map(output => summary(output, names)),
   };
 }
 
-interface Runnable {
-  readonly graph: Graph;
-  readonly inputs: GraphInputs;
-}
+type Runnable = Omit<AttentionGraph, 'forward'>;
 
 /** A gradient graph reads what forward gave. */
-async function builtGraph<T extends TensorDesc>(
-  { graph, forward, inputs }: AttentionGraph,
+async function readied<T extends TensorDesc>(
+  { forward, inputs, ...built }: AttentionGraph,
   engine: TensorEngine<T>,
 ): Promise<Runnable> {
-  if (!forward) return { graph, inputs };
+  if (!forward) return { ...built, inputs };
   const { outputs } = await runGraph(forward, forward.partitions(), engine, inputs);
   const results = Object.fromEntries(outputs.map(({ tensor, values }) => [tensor.id, values]));
-  return { graph, inputs: { ...inputs, ...results } };
+  return { ...built, inputs: { ...inputs, ...results } };
 }
 
-const fileGraph = (graph: Graph): Runnable => ({ graph, inputs: graphInputs(graph) });
+/** The inputs of a file are made up. */
+function made(opened: Omit<Runnable, 'inputs'>): Runnable {
+  return { ...opened, inputs: graphInputs(opened.graph) };
+}
 
-function summary({ tensor, values }: GraphRun['outputs'][number]): OutputSummary {
+function summary({ tensor, values }: GraphRun['outputs'][number], names: TensorNames): OutputSummary {
   const numbers = values.toFloat32();
   return {
-    name: tensor.name || `t${tensor.id}`,
+    name: tensorName(tensor, names),
     dtype: values.dtype,
     shape: values.shape,
     least: numbers.reduce((least, x) => Math.min(least, x), Number.POSITIVE_INFINITY),

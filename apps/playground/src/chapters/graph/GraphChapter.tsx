@@ -1,0 +1,123 @@
+import type { Partition } from '@tilewise/graph';
+import { useId, useMemo, useState } from 'react';
+import { useUrlChoice } from '../../app/url-choice.ts';
+import { useUrlNumber } from '../../app/url-state.ts';
+import { type GraphSource, openGraph } from '../../graph/report.ts';
+import { bytesOf, inner } from '../../graph/run-graph.ts';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { Choice } from '../../ui/Choice.tsx';
+import { Paragraphs } from '../../ui/Rich.tsx';
+import { Stats } from '../../ui/Stats.tsx';
+import { FileDrop } from './FileDrop.tsx';
+import { GraphControls, useAttentionOptions } from './GraphControls.tsx';
+import { GraphFigure } from './GraphFigure.tsx';
+import './graph.css';
+import { OperationDetails } from './OperationDetails.tsx';
+import { RunPanel } from './RunPanel.tsx';
+import { toneOf } from './tone.ts';
+
+type OpenedGraph = ReturnType<typeof openGraph>;
+
+/** Chapter 7: attention as a graph, as the partitioner sees it. */
+export default function GraphChapter() {
+  const text = useText().graph;
+  const options = useAttentionOptions();
+  const [file, setFile] = useState<GraphSource | null>(null);
+  const [policy, setPolicy] = useUrlChoice('policy', ['fusion', 'debug'], 'fusion');
+  const built = JSON.stringify(options.value);
+  const source = useMemo<GraphSource>(
+    () => file ?? { kind: 'built', options: JSON.parse(built) },
+    [file, built],
+  );
+  const opened = useMemo<OpenedGraph | { readonly error: string }>(() => {
+    try {
+      return openGraph(source);
+    } catch (error) {
+      return { error: error instanceof Error ? error.message : String(error) };
+    }
+  }, [source]);
+  const graph = 'graph' in opened ? opened.graph : null;
+  return (
+    <div className="stack">
+      <div className="prose">
+        <Paragraphs text={text.intro} />
+      </div>
+      <section className="panel" aria-labelledby="graph-title">
+        <h2 id="graph-title">{file?.kind === 'file' ? file.name : text.passTitles[options.value.pass]}</h2>
+        {file === null && <GraphControls options={options} />}
+        <Choice label={text.policy} value={policy} options={text.policies} onChange={setPolicy} />
+        {'error' in opened ? (
+          <div className="graph-error" role="alert">
+            <strong>{text.unreadable}</strong>
+            <p lang="en">{opened.error}</p>
+            <p>{text.unreadableHint}</p>
+          </div>
+        ) : (
+          <GraphInPartitions {...opened} policy={policy} />
+        )}
+        <FileDrop source={source} graph={graph} onFile={setFile} />
+      </section>
+      {graph && <RunPanel source={source} />}
+    </div>
+  );
+}
+
+function GraphInPartitions(props: OpenedGraph & { readonly policy: 'fusion' | 'debug' }) {
+  const { graph, names, policy } = props;
+  const text = useText().graph;
+  const numbers = useNumbers();
+  const details = useId();
+  const partitions = useMemo(() => graph.partitions({ policy }), [graph, policy]);
+  const [chosen, setChosen] = useUrlNumber('op', 0, { min: 0, max: 1e9 });
+  const [looked, setLooked] = useState<number | null>(null);
+  const node = graph.nodes.find(({ id }) => id === (looked ?? chosen)) ?? graph.nodes[0];
+  const partitionOf = (id: number): Partition | undefined => partitions.find(({ ops }) => ops.includes(id));
+  const attention = partitions.filter(partition => toneOf(partition) === 'attention');
+  const stored = graph.nodes.flatMap(({ outputs }) => outputs).reduce((sum, t) => sum + bytesOf(graph, t), 0);
+  const saved = attention.reduce((sum, partition) => sum + inner(graph, partition).bytes, 0);
+  const kib = (bytes: number): string => `${numbers.significant(bytes / 1024, 3)} KiB`;
+  return (
+    <>
+      <div className="graph-board">
+        <GraphFigure
+          graph={graph}
+          names={names}
+          partitions={partitions}
+          chosen={chosen}
+          looked={node?.id ?? -1}
+          onLook={setLooked}
+          onChoose={setChosen}
+          details={details}
+        />
+        {node && (
+          <OperationDetails
+            id={details}
+            graph={graph}
+            names={names}
+            node={node}
+            partition={partitionOf(node.id)}
+          />
+        )}
+      </div>
+      <div className="graph-summary">
+        <Stats
+          items={[
+            [text.operations, graph.nodes.length],
+            [text.partitions, partitions.length],
+            [text.computed, kib(stored)],
+            [text.stored, kib(stored - saved)],
+          ]}
+        />
+        <ul className="graph-legend">
+          {(['attention', 'fused', 'single'] as const).map(tone => (
+            <li key={tone} className="graph-badge" data-tone={tone}>
+              {text.tones[tone]}
+            </li>
+          ))}
+        </ul>
+      </div>
+      <p className="note">{text.keys}</p>
+    </>
+  );
+}

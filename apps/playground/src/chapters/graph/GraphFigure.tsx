@@ -1,0 +1,171 @@
+import type { Graph, Partition } from '@tilewise/graph';
+import { type CSSProperties, type KeyboardEvent, useMemo, useRef } from 'react';
+import type { TensorNames } from '../../graph/attention-graph.ts';
+import { type Box, layoutGraph } from '../../graph/graph-layout.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { neighbour } from './neighbour.ts';
+import { toneOf } from './tone.ts';
+import { usePanZoom } from './usePanZoom.ts';
+
+/** The graph, its partitions boxed and coloured. Hovering or focusing an operation looks at it, choosing it keeps it. */
+export function GraphFigure(props: {
+  readonly graph: Graph;
+  readonly names: TensorNames;
+  readonly partitions: readonly Partition[];
+  readonly chosen: number;
+  readonly onLook: (operation: number | null) => void;
+  readonly onChoose: (operation: number) => void;
+  readonly looked: number;
+  readonly details: string;
+}) {
+  const { graph, names, partitions, chosen, looked, onLook, onChoose, details } = props;
+  const text = useText().graph;
+  const layout = useMemo(() => layoutGraph(graph, partitions, names), [graph, partitions, names]);
+  const view = useRef<HTMLDivElement>(null);
+  const { transform, fit, zoomBy, reveal } = usePanZoom(view, layout);
+  const sheet = useRef<HTMLDivElement>(null);
+
+  const onKeyDown = (event: KeyboardEvent, from: Box): void => {
+    const zooms: Readonly<Record<string, () => void>> = {
+      '+': () => zoomBy(1.25),
+      '-': () => zoomBy(0.8),
+      '0': fit,
+    };
+    const zoomKey = zooms[event.key];
+    const next = neighbour(layout.operations, from, event.key);
+    if (!zoomKey && !next) return;
+    event.preventDefault();
+    zoomKey?.();
+    if (next) {
+      sheet.current
+        ?.querySelector<HTMLElement>(`[data-operation="${next.node.id}"]`)
+        ?.focus({ preventScroll: true });
+      reveal(next.x, next.y);
+      onChoose(next.node.id);
+    }
+  };
+  const current = layout.operations.some(({ node }) => node.id === chosen)
+    ? chosen
+    : layout.operations[0]?.node.id;
+
+  return (
+    <div className="graph-figure">
+      <div className="graph-view" ref={view}>
+        <div
+          className="graph-sheet"
+          ref={sheet}
+          style={{
+            width: layout.width,
+            height: layout.height,
+            transform: `translate(${transform.x}px, ${transform.y}px) scale(${transform.k})`,
+          }}
+        >
+          {layout.partitions.map(box => (
+            <div
+              key={box.partition.id}
+              className="graph-partition"
+              data-tone={toneOf(box.partition)}
+              style={placed(box)}
+            />
+          ))}
+          <svg width={layout.width} height={layout.height} aria-hidden="true">
+            <defs>
+              <marker
+                id="arrow"
+                viewBox="0 0 8 8"
+                refX="7"
+                refY="4"
+                markerWidth="7"
+                markerHeight="7"
+                orient="auto"
+              >
+                <path d="M0 0.5 8 4 0 7.5z" />
+              </marker>
+            </defs>
+            {layout.edges.map(({ key, from, to, points }) => (
+              <path
+                key={key}
+                className="graph-edge"
+                data-looked={from === looked || to === looked}
+                d={curve(points)}
+                markerEnd="url(#arrow)"
+              />
+            ))}
+          </svg>
+          {layout.partitions.map(({ partition, x, y, width, height }) => (
+            <code
+              key={partition.id}
+              className="graph-partition-kind"
+              data-tone={toneOf(partition)}
+              style={{ left: x - width / 2, bottom: layout.height - y + height / 2 }}
+            >
+              {partition.kind}
+            </code>
+          ))}
+          {layout.ports.map(box => (
+            <span
+              key={`${box.leaves}${box.tensor.id}`}
+              className="graph-port"
+              data-leaves={box.leaves}
+              style={placed(box)}
+            >
+              {box.label}
+            </span>
+          ))}
+          {layout.operations.map(box => (
+            <button
+              type="button"
+              key={box.node.id}
+              className="graph-operation"
+              data-operation={box.node.id}
+              data-tone={toneOf(box.partition)}
+              aria-pressed={box.node.id === chosen}
+              aria-describedby={details}
+              tabIndex={box.node.id === current ? 0 : -1}
+              style={placed(box)}
+              onClick={() => onChoose(box.node.id)}
+              onFocus={() => onLook(box.node.id)}
+              onBlur={() => onLook(null)}
+              onPointerEnter={() => onLook(box.node.id)}
+              onPointerLeave={() => onLook(null)}
+              onKeyDown={event => onKeyDown(event, box)}
+            >
+              {box.node.kind}
+            </button>
+          ))}
+        </div>
+      </div>
+      <fieldset className="graph-zoom">
+        <legend className="visually-hidden">{text.zoom}</legend>
+        <button type="button" className="button icon" aria-label={text.zoomIn} onClick={() => zoomBy(1.25)}>
+          +
+        </button>
+        <button type="button" className="button icon" aria-label={text.zoomOut} onClick={() => zoomBy(0.8)}>
+          −
+        </button>
+        <button type="button" className="button" onClick={fit}>
+          {text.zoomFit}
+        </button>
+      </fieldset>
+    </div>
+  );
+}
+
+const placed = ({ x, y, width, height }: Box): CSSProperties => ({
+  left: x - width / 2,
+  top: y - height / 2,
+  width,
+  height,
+});
+
+/** A line through points, its corners rounded. */
+function curve(points: readonly { readonly x: number; readonly y: number }[]): string {
+  const [first, ...rest] = points;
+  if (!first) return '';
+  const parts = [`M${first.x} ${first.y}`];
+  rest.forEach(({ x, y }, n) => {
+    const next = rest[n + 1];
+    parts.push(next ? `Q${x} ${y} ${(x + next.x) / 2} ${(y + next.y) / 2}` : `L${x} ${y}`);
+  });
+  return parts.join('');
+}

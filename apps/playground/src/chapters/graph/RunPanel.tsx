@@ -1,0 +1,136 @@
+import { useUrlChoice } from '../../app/url-choice.ts';
+import type { GraphSource, RunReport } from '../../graph/report.ts';
+import type { RunAnswer } from '../../graph/run-worker.ts';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { Choice } from '../../ui/Choice.tsx';
+import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+import { Stats } from '../../ui/Stats.tsx';
+import { shapeText } from './OperationDetails.tsx';
+import { useGraphRun } from './useGraphRun.ts';
+
+/** Runs the graph, by its partitions and by single operations, and shows what came out. */
+export function RunPanel({ source }: { readonly source: GraphSource }) {
+  const text = useText().graph.run;
+  const [engine, setEngine] = useUrlChoice('engine', ['auto', 'webgpu', 'cpu'], 'auto');
+  const { state, start, stop } = useGraphRun(source);
+  const running = state.kind === 'running';
+  return (
+    <section className="panel" aria-labelledby="run-title">
+      <h2 id="run-title">{text.title}</h2>
+      <p>{text.about}</p>
+      <div className="toolbar">
+        <Choice label={text.engine} value={engine} options={text.engines} onChange={setEngine} />
+        <button type="button" className="button primary" onClick={() => (running ? stop() : start(engine))}>
+          {running ? text.stop : text.start}
+        </button>
+      </div>
+      <div role="status">
+        {running && <p className="note">{text.running}</p>}
+        {state.kind === 'failed' && (
+          <p className="graph-error">
+            <strong>{text.failed}</strong> <span lang="en">{state.message}</span>
+          </p>
+        )}
+        {state.kind === 'done' && <Outcome answer={state} />}
+      </div>
+    </section>
+  );
+}
+
+function Outcome({ answer }: { readonly answer: RunAnswer & { readonly kind: 'done' } }) {
+  const text = useText().graph.run;
+  const numbers = useNumbers();
+  const { report, engine, description, instead } = answer;
+  const ms = (time: number): string => `${numbers.significant(time, 3)} ms`;
+  const kib = (bytes: number): string => `${numbers.significant(bytes / 1024, 3)} KiB`;
+  const { single, saved } = report;
+  return (
+    <div className="stack">
+      <p className="note">
+        {text.ranOn[engine](description)} {instead !== undefined && text.instead(instead)}
+      </p>
+      <Stats
+        items={[
+          [text.partitionsTook(report.partitions.length), ms(report.ms)],
+          ...(single ? [[text.singleTook, ms(single.ms)] as const] : []),
+          [text.neverStored(saved.count), kib(saved.bytes)],
+        ]}
+      />
+      <p className="note">
+        {single ? text.same(single.difference.toExponential(1).replace('-', '−')) : text.singleSkipped}
+      </p>
+      <PartitionTable report={report} ms={ms} kib={kib} />
+      <ScrollRegion label={text.results}>
+        <table className="numbers">
+          <caption>{text.results}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{text.tensor}</th>
+              <th scope="col">{text.shape}</th>
+              <th scope="col">{text.range}</th>
+              <th scope="col">{text.first}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {report.outputs.map(({ name, dtype, shape, least, most, first }) => (
+              <tr key={name}>
+                <th scope="row">
+                  {name} <small>{dtype}</small>
+                </th>
+                <td>{shapeText(shape)}</td>
+                <td>
+                  {numbers.significant(least, 3)} … {numbers.significant(most, 3)}
+                </td>
+                <td>{first.map(x => numbers.significant(x, 3)).join('  ')}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+    </div>
+  );
+}
+
+function PartitionTable(props: {
+  readonly report: RunReport;
+  readonly ms: (time: number) => string;
+  readonly kib: (bytes: number) => string;
+}) {
+  const { report, ms, kib } = props;
+  const text = useText().graph.run;
+  return (
+    <ScrollRegion label={text.partitions}>
+      <table className="numbers">
+        <caption>{text.partitions}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{text.kind}</th>
+            <th scope="col">{text.operations}</th>
+            <th scope="col">{text.kernel}</th>
+            <th scope="col">{text.workspace}</th>
+            <th scope="col">{text.time}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {report.partitions
+            .map((partition, n) => ({ ...partition, key: `${n}` }))
+            .map(({ key, kind, operations, kernel, reasons, ms: took, workspaceBytes }) => (
+              <tr key={key}>
+                <th scope="row">
+                  <code>{kind}</code>
+                </th>
+                <td>{operations}</td>
+                <td>
+                  {text.kernels[kernel]}
+                  {reasons.length > 0 && <small lang="en"> ({reasons.join('; ')})</small>}
+                </td>
+                <td>{kib(workspaceBytes)}</td>
+                <td>{ms(took)}</td>
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </ScrollRegion>
+  );
+}
