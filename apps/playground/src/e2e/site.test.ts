@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { formatJson } from '@tilewise/graph';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chapters } from '../app/chapters.ts';
 import { placeHash } from '../app/url-state.ts';
+import { attentionGraph } from '../graph/attention-graph.ts';
 import { matrixProblems } from '../machine/matrix/matrix-problems.ts';
 import { en } from '../text/en.ts';
 import { openSite, type Site } from './site.ts';
@@ -56,6 +58,16 @@ describe.each(chapters)('the chapter $id', ({ id }) => {
     expect(await overflow()).toBeLessThanOrEqual(0);
   }, 60_000);
 });
+
+const graphOptions = {
+  pass: 'training',
+  dtype: 'f32',
+  mask: 'causal',
+  softmax: 'operation',
+  dropout: false,
+  grouped: false,
+  softcap: false,
+} as const;
 
 describe('a visitor', () => {
   beforeAll(() => site.page.setViewportSize({ width: 1280, height: 900 }));
@@ -116,5 +128,45 @@ describe('a visitor', () => {
     await site.page.getByRole('button', { name: /^Probabilities P: query 3, key 9: hidden/ }).waitFor();
     await site.page.getByText('No mask', { exact: true }).first().click();
     await site.page.getByRole('button', { name: /^Probabilities P: query 3, key 9: 0\.\d+/ }).waitFor();
+  }, 60_000);
+
+  it('adds dropout to the graph, which stays one partition, and takes it apart', async () => {
+    await site.visit('#/graph');
+    const operation = (kind: string) => site.page.locator('.graph-operation', { hasText: kind });
+    await operation('SoftMax').waitFor();
+    expect(await operation('Dropout').count()).toBe(0);
+    await site.page.getByLabel('Dropout').check();
+    await operation('Dropout').waitFor();
+    const partitions = site.page.locator('.graph-partition-kind');
+    expect(await partitions.allTextContents()).toEqual(['sdpa-training']);
+    await site.page.getByText('One per operation').click();
+    await partitions.waitFor({ state: 'detached' });
+    await site.page.waitForURL(/dropout=on.*policy=debug/);
+  }, 60_000);
+
+  it('walks through the graph with the arrow keys', async () => {
+    await site.visit('#/graph');
+    await site.page.locator('.graph-operation[tabindex="0"]').focus();
+    await site.page.keyboard.press('ArrowDown');
+    await site.page.getByRole('heading', { level: 3, name: 'Multiply' }).waitFor();
+  }, 60_000);
+
+  it('drops a graph file, sees its partition and runs it; a broken one is refused with the reason', async () => {
+    const drop = (name: string, content: string): Promise<unknown> =>
+      site.page.evaluate(
+        `{ const dataTransfer = new DataTransfer();
+           dataTransfer.items.add(new File([${JSON.stringify(content)}], '${name}'));
+           document.querySelector('.graph-drop').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true })); }`,
+      );
+    const { graph } = attentionGraph({ ...graphOptions, pass: 'backward', dropout: true });
+    await site.visit('#/graph?engine=cpu');
+    await site.page.locator('.graph-drop').waitFor();
+    await drop('mine.json', formatJson(graph));
+    await site.page.getByRole('heading', { name: 'mine.json' }).waitFor();
+    expect(await site.page.locator('.graph-partition-kind').allTextContents()).toEqual(['sdpa-backward']);
+    await site.page.getByRole('button', { name: 'Run the graph' }).click();
+    await site.page.getByText('Both give the same').waitFor();
+    await drop('broken.json', '{"graph": []}');
+    await site.page.getByText("the JSON has no 'version'").waitFor();
   }, 60_000);
 });
