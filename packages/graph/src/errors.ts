@@ -15,3 +15,15 @@ export class InvalidGraphError extends TilewiseError {
     super('INVALID_GRAPH', rule, { argument });
   }
 }
+
+/** A node whose arguments the implementation that was asked for cannot say. */
+export class UnsupportedNodeError extends TilewiseError {
+  override readonly name: string = 'UnsupportedNodeError';
+  readonly reasons: readonly string[];
+  constructor(implementation: string, reasons: readonly string[]) {
+    super('UNSUPPORTED', `the ${implementation} implementation cannot say this node: ${reasons.join('; ')}`, {
+      argument: 'implementation',
+    });
+    this.reasons = reasons;
+  }
+}

@@ -1,10 +1,11 @@
 import type { OutputSelection, Tensor, TensorDesc } from '@tilewise/core';
-import { input, type TensorEngine } from '@tilewise/core/primitive';
+import type { TensorEngine } from '@tilewise/core/primitive';
 import type { AttentionStep } from '../lowering/attention-step.ts';
-import { exprType } from '../lowering/expr-type.ts';
 import type { Program, ProgramValue, Step } from '../lowering/program.ts';
 import { attentionOptions, type OptionSource } from './attention-options.ts';
+import { copyInto } from './copy-into.ts';
 import { type MemoryPlan, planMemory } from './memory-plan.ts';
+import { runAttentionCall } from './run-attention-call.ts';
 
 /** Tensors by the id of the logical tensor. */
 export type ById<V> = ReadonlyMap<number, V>;
@@ -90,7 +91,10 @@ function prepareStep<T extends TensorDesc>(
   }
   return {
     workspaceBytes: 0,
-    run: (tensor, source) => runAttention(engine, step, tensor, source),
+    run: (tensor, source) =>
+      step.kind === 'attention-call'
+        ? runAttentionCall(engine, step, source)
+        : runAttention(engine, step, tensor, source),
     release: () => {},
   };
 }
@@ -128,7 +132,7 @@ async function runAttention<T extends TensorDesc>(
     const result = made[name];
     if (result === undefined || value === undefined) continue;
     const to = tensor(value);
-    copy(engine, result, to);
+    copyInto(engine, result, to);
   }
   for (const result of [...Object.values(made), ...Object.values(others)]) {
     if (result !== undefined) engine.release(result);
@@ -140,11 +144,6 @@ function rowOutputs({ max, sumExp }: { readonly max?: number; readonly sumExp?: 
 }
 
 const gradientNames = ['dq', 'dk', 'dv', 'dbias'] as const;
-
-function copy<T extends TensorDesc>(engine: TensorEngine<T>, from: T, to: T): void {
-  const value = input(0, exprType(from.dtype));
-  engine.primitives.prepare({ kind: 'map', value }, [from], [to]).run([from], [to]);
-}
 
 /** Temporaries, constants and views of those: the same in every run. */
 function fixedTensors<T extends TensorDesc>(

@@ -64,6 +64,8 @@ function lifetimes({ values, steps }: Program): Map<number, { first: number; las
 /** The values that a step reads or writes. */
 export function touched(step: Step): number[] {
   if (step.kind === 'primitive') return [...step.inputs, ...step.outputs];
+  if (step.kind === 'attention-call')
+    return [...Object.values(step.operands), ...Object.values(step.results)];
   const { options: score, scoreMod, zeroBias, dropout } = step.options;
   const factors = [
     ...(score?.scale.factors ?? []),

@@ -21,11 +21,14 @@ export interface OneDnnOp {
   readonly outputs: readonly OneDnnTensor[];
 }
 
-/** A bool is written as 0 or 1. */
+/** A bool is written as 0 or 1, and a number that JSON has not as `inf`, `-inf` or `nan`. */
 export interface OneDnnAttribute {
   readonly type: AttributeType;
-  readonly value: number | string | readonly number[];
+  readonly value: number | string | readonly (number | string)[];
 }
+
+/** The numbers that JSON has not, by their names. */
+export const nonFinite: Readonly<Record<string, number>> = { inf: Infinity, '-inf': -Infinity, nan: NaN };
 
 /** A logical tensor of it. An unknown extent or stride is −2⁶³; a list of nothing but that is a list of unknown length. */
 export interface OneDnnTensor {

@@ -2,7 +2,7 @@ import { InvalidGraphError, InvalidOperationError } from '../errors.ts';
 import { Graph } from '../graph/graph.ts';
 import { type Annotation, describeNode } from '../graph/node.ts';
 import { operationOf } from '../operations/index.ts';
-import type { AttributeValue } from '../schema/operation.ts';
+import type { AttributeType, AttributeValue } from '../schema/operation.ts';
 import { dtypeOfOneDnn } from '../tensor/dtype.ts';
 import {
   type LayoutType,
@@ -10,7 +10,14 @@ import {
   type TensorProperty,
   UNKNOWN,
 } from '../tensor/logical-tensor.ts';
-import { type OneDnnGraph, type OneDnnOp, type OneDnnTensor, UNKNOWN_DIMENSION } from './format.ts';
+import {
+  nonFinite,
+  type OneDnnAttribute,
+  type OneDnnGraph,
+  type OneDnnOp,
+  type OneDnnTensor,
+  UNKNOWN_DIMENSION,
+} from './format.ts';
 
 /**
  * A graph from oneDNN's JSON.
@@ -85,7 +92,7 @@ function addOperation(graph: Graph, op: OneDnnOp): void {
   const given: Record<string, AttributeValue> = {};
   const annotations: Record<string, Annotation> = {};
   for (const [key, { type, value }] of Object.entries(op.attrs ?? {})) {
-    const own = type === 'bool' ? value === 1 : value;
+    const own = readValue(type, value);
     // What a graph dump adds is kept beside the attributes; any other unknown name is left to the schema's check.
     if (!Object.hasOwn(schema, key) && dumpAnnotations.includes(key)) annotations[key] = { type, value: own };
     else if (Object.hasOwn(schema, key) && schema[key].type !== type) {
@@ -104,6 +111,15 @@ function addOperation(graph: Graph, op: OneDnnOp): void {
     inputs: op.inputs.map(t => readTensor(label, t)),
     outputs: op.outputs.map(t => readTensor(label, t)),
   });
+}
+
+function readValue(type: AttributeType, value: OneDnnAttribute['value']): AttributeValue {
+  if (type === 'bool') return value === 1;
+  // What is no number is left for the schema's check to name.
+  const number = (x: number | string): number =>
+    typeof x === 'string' && Object.hasOwn(nonFinite, x) ? nonFinite[x] : (x as number);
+  if (type === 'f32' && !Array.isArray(value)) return number(value as number | string);
+  return type === 'f32[]' && Array.isArray(value) ? value.map(number) : (value as AttributeValue);
 }
 
 const dumpAnnotations: readonly string[] = ['partition_id', 'backend'];

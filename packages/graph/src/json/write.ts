@@ -62,7 +62,13 @@ function writeOperation({
 }
 
 function writeAttribute(type: AttributeType, value: AttributeValue): OneDnnAttribute {
-  return { type, value: typeof value === 'boolean' ? Number(value) : value };
+  if (typeof value === 'boolean') return { type, value: Number(value) };
+  if (typeof value === 'number') return { type, value: writeNumber(value) };
+  return { type, value: typeof value === 'string' ? value : value.map(writeNumber) };
+}
+
+function writeNumber(x: number): number | string {
+  return Number.isFinite(x) ? x : Number.isNaN(x) ? 'nan' : x < 0 ? '-inf' : 'inf';
 }
 
 function writeTensor({ id, dtype, shape, strides, layout, property }: LogicalTensor): OneDnnTensor {

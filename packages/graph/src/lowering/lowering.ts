@@ -1,6 +1,7 @@
 import type { DType, Expr, Shape, Strides, Tensor, TensorDesc } from '@tilewise/core';
 import type { RandomPrimitive, ReducePrimitive, SoftmaxPrimitive } from '@tilewise/core/primitive';
 import type { OperationCall } from '../schema/operation.ts';
+import type { AttentionCallStep } from './attention-call.ts';
 
 /** A tensor of a program under construction. */
 export interface Value {
@@ -22,6 +23,7 @@ export interface Lowering {
   softmax(softmax: Omit<SoftmaxPrimitive, 'kind'>, input: Value, outputs: readonly Value[]): void;
   random(distribution: RandomPrimitive['distribution'], inputs: readonly Value[], output: Value): void;
   scatterAdd(indices: Value, updates: Value, output: Value): void;
+  attentionCall(call: AttentionCallStep): void;
   temporary(shape: Shape, dtype?: DType): Value;
   constant(data: Tensor): Value;
   view(of: Value, shape: Shape, strides: Strides): Value;

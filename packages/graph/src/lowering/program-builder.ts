@@ -9,6 +9,7 @@ import {
 } from '@tilewise/core';
 import type { Primitive } from '@tilewise/core/primitive';
 import type { OperationCall } from '../schema/operation.ts';
+import type { AttentionCallStep } from './attention-call.ts';
 import type { AttentionStep } from './attention-step.ts';
 import type { Lowering, Value } from './lowering.ts';
 import type { Program, ProgramValue, Step } from './program.ts';
@@ -74,7 +75,7 @@ export class ProgramBuilder {
     this.primitive({ kind: 'map', value }, inputs, [output]);
   }
 
-  attention(step: AttentionStep): void {
+  attention(step: AttentionStep | AttentionCallStep): void {
     this.#steps.push(step);
   }
 
@@ -90,6 +91,7 @@ export class ProgramBuilder {
       softmax: (softmax, from, to) => this.primitive({ kind: 'softmax', ...softmax }, [from], to),
       random: (distribution, from, to) => this.primitive({ kind: 'random', distribution }, from, [to]),
       scatterAdd: (indices, updates, to) => this.primitive({ kind: 'scatter-add' }, [indices, updates], [to]),
+      attentionCall: call => this.attention(call),
       temporary: (shape, dtype) => this.temporary(shape, dtype),
       constant: data => this.constant(data),
       view: (of, shape, strides) => this.view(of, shape, strides),

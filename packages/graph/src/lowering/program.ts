@@ -1,5 +1,6 @@
 import type { Tensor, TensorDesc } from '@tilewise/core';
 import type { Primitive } from '@tilewise/core/primitive';
+import type { AttentionCallStep } from './attention-call.ts';
 import type { AttentionStep } from './attention-step.ts';
 
 /** Where the tensor of a value comes from. */
@@ -21,7 +22,7 @@ export interface PrimitiveStep {
 }
 
 /** What is run, in order. */
-export type Step = PrimitiveStep | AttentionStep;
+export type Step = PrimitiveStep | AttentionStep | AttentionCallStep;
 
 /** What a partition computes, as data: the values it knows and the steps that fill them. */
 export interface Program {

@@ -1,6 +1,7 @@
 import type { Operation } from '../schema/operation.ts';
 import { biasAdd } from './bias-add.ts';
 import { binaryOperations } from './binary.ts';
+import { constant } from './constant.ts';
 import { crossEntropyOperations } from './cross-entropy.ts';
 import { gatherOperations } from './gather.ts';
 import { genIndex } from './gen-index.ts';
@@ -11,6 +12,7 @@ import { quantizeOperations } from './quantize.ts';
 import { dropout, rng } from './random.ts';
 import { broadcastLike, reduceOperations } from './reduce.ts';
 import { reduceBackwardOperations } from './reduce-backward.ts';
+import { attentionOperations } from './sdpa.ts';
 import { mask, selectOperation } from './select.ts';
 import { logSoftmax, softmax, softmaxBackwardOperations } from './softmax.ts';
 import { end, wildcard } from './structure.ts';
@@ -24,6 +26,7 @@ export const operations: readonly Operation[] = [
   selectOperation,
   mask,
   genIndex,
+  constant,
   ...unaryOperations,
   softmax,
   logSoftmax,
@@ -41,6 +44,7 @@ export const operations: readonly Operation[] = [
   ...normOperations,
   ...gatherOperations,
   ...crossEntropyOperations,
+  ...attentionOperations,
   end,
   wildcard,
 ];

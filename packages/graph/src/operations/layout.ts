@@ -7,7 +7,7 @@ import { flagOf, numbersOf } from '../schema/attribute.ts';
 import type { Operation } from '../schema/operation.ts';
 import { axisOf } from '../shape/broadcast.ts';
 import { isKnown, type LogicalShape, UNKNOWN } from '../tensor/logical-tensor.ts';
-import { port } from './ports.ts';
+import { floats, port } from './ports.ts';
 
 /** Writes a value as it is to the output, in its dtype. */
 export function copyTo(lowering: Lowering, from: Value, to: Value): void {
@@ -83,12 +83,15 @@ export function transposeOrder(order: readonly number[], rank: number): number[]
   return axes;
 }
 
+/** Masks and lengths too, so that they can be given the dimensions of grouped heads. */
+const reshapeable = [...floats, 'i32', 'bool'] as const;
+
 export const staticReshape: Operation = {
   kind: 'StaticReshape',
   summary:
     'The same elements in row-major order under another shape; one extent may be −1, and with special_zero 0 keeps an extent of src.',
-  inputs: [port('src', 'T')],
-  outputs: [port('dst', 'T')],
+  inputs: [port('src', 'T', reshapeable)],
+  outputs: [port('dst', 'T', reshapeable)],
   attributes: { shape: { type: 's64[]', required: true }, special_zero: { type: 'bool', required: true } },
   gradient: ({ builder, inputs: [src], outputGradients: [dy] }) =>
     dy ? [() => builder.op('StaticReshape', [dy], { shape: builder.shapeOf(src), special_zero: false })] : [],

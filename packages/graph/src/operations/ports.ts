@@ -4,6 +4,24 @@ import type { GraphDType } from '../tensor/dtype.ts';
 /** The dtypes that arithmetic is done on. */
 export const floats: readonly GraphDType[] = ['f32', 'bf16', 'f16'];
 
+/** Every dtype that a tensor may have. */
+export const anything: readonly GraphDType[] = [
+  'f32',
+  'f16',
+  'bf16',
+  'f8e4m3',
+  'f8e5m2',
+  'i32',
+  'u32',
+  'i8',
+  'u8',
+  'i4',
+  'u4',
+  'i64',
+  'bool',
+  'undef',
+];
+
 /** A port; those of the same letter have the same dtype. */
 export function port(name: string, type: string, among: readonly GraphDType[] = floats): PortSchema {
   return { name, type, among };

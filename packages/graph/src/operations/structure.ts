@@ -1,22 +1,5 @@
 import type { Operation } from '../schema/operation.ts';
-import type { GraphDType } from '../tensor/dtype.ts';
-
-const anything: readonly GraphDType[] = [
-  'f32',
-  'f16',
-  'bf16',
-  'f8e4m3',
-  'f8e5m2',
-  'i32',
-  'u32',
-  'i8',
-  'u8',
-  'i4',
-  'u4',
-  'i64',
-  'bool',
-  'undef',
-];
+import { anything } from './ports.ts';
 
 export const end: Operation = {
   kind: 'End',

@@ -1,4 +1,4 @@
-import { normalise, normaliseBackward, type TensorDesc } from '@tilewise/core';
+import { normalise, normaliseBackward, type TensorDesc, UnsupportedError } from '@tilewise/core';
 import { modOf } from '@tilewise/core/expr';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../errors.ts';
@@ -6,6 +6,7 @@ import { roundingOption } from '../execution/attention-options.ts';
 import { storageDesc } from '../execution/storage.ts';
 import { inferShapes } from '../graph/infer.ts';
 import { describeNode, type GraphNode } from '../graph/node.ts';
+import { callProblem } from '../lowering/attention-call.ts';
 import type { AttentionStep, StepMod } from '../lowering/attention-step.ts';
 import type { Program } from '../lowering/program.ts';
 import { ProgramBuilder } from '../lowering/program-builder.ts';
@@ -39,7 +40,7 @@ export interface CompiledProgram {
 
 /**
  * Writes a group as a program for an engine.
- * @throws InvalidShapeError when shapes are unknown or do not fit.
+ * @throws InvalidShapeError when shapes are unknown or do not fit; UnsupportedError when the engine cannot run an attention operation.
  */
 export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): CompiledProgram {
   const tensors = resolveShapes(group);
@@ -57,7 +58,11 @@ export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): Co
       }
     }
   }
-  return { program: writeOperations(group, tensors), kernel: 'operations', reasons, tensors };
+  const program = writeOperations(group, tensors);
+  const refused = unsupported(program, engine);
+  // What attention is written as one operation has no other form.
+  if (refused.length > 0) throw new UnsupportedError(engine.name, refused);
+  return { program, kernel: 'operations', reasons, tensors };
 }
 
 /** All tensors of a group with their shapes. */
@@ -146,9 +151,12 @@ export function writeOperations(
 
 /** Why an engine cannot run the attention calls of a program. */
 function unsupported({ steps, values }: Program, engine: TensorEngine<TensorDesc>): readonly string[] {
-  return steps.flatMap(step =>
-    step.kind === 'primitive' ? [] : engine.checkSupport(problemOf(step, n => values[n].desc)).reasons,
-  );
+  const desc = (n: number): TensorDesc => values[n].desc;
+  return steps.flatMap(step => {
+    if (step.kind === 'primitive') return [];
+    const problem = step.kind === 'attention-call' ? callProblem(step, desc) : problemOf(step, desc);
+    return engine.checkSupport(problem).reasons;
+  });
 }
 
 /** The problem of a step, its numbers being stood in for: no engine depends on them. */

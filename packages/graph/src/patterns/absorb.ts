@@ -1,8 +1,9 @@
 import type { GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
 
-/** Operations that only say how numbers lie or are stored. */
+/** Operations that only say how numbers lie or are stored, or which they are. */
 const storage = new Set([
+  'Constant',
   'StaticReshape',
   'StaticTranspose',
   'Reorder',
@@ -53,4 +54,7 @@ export function absorbAfter(
   }
 }
 
-const storageAfter = new Set(['StaticReshape', 'StaticTranspose', 'Reorder', 'TypeCast', 'Quantize']);
+/** Operations that only say how numbers lie. */
+export const layoutKinds: ReadonlySet<string> = new Set(['StaticReshape', 'StaticTranspose', 'Reorder']);
+
+const storageAfter = new Set([...layoutKinds, 'TypeCast', 'Quantize']);

@@ -9,15 +9,13 @@ import { contiguous, reshaped, transposed } from '../lowering/views.ts';
 import { reduceAxes } from '../operations/reduce.ts';
 import type { Match, MatchLowering } from '../partition/match.ts';
 import { numbersOf } from '../schema/attribute.ts';
-import { absorbAfter, absorbBefore } from './absorb.ts';
+import { absorbAfter, absorbBefore, layoutKinds } from './absorb.ts';
 import { queriesAndKeys, shapesDoNotFit, stepDropout } from './attention-forward.ts';
 import { type BackwardParts, backwardParts, type GradientMatMul } from './backward-parts.ts';
 import { isClosed } from './closed.ts';
 import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
 import { lowerAround } from './lower-around.ts';
 import { scoreProgram } from './score-program.ts';
-
-const layoutKinds = new Set(['StaticReshape', 'StaticTranspose', 'Reorder']);
 
 /** The backward pass of attention; see `backwardParts` for what it looks like. */
 export function attentionBackward(anchor: GraphNode, topology: Topology): Match | null {
@@ -28,7 +26,7 @@ export function attentionBackward(anchor: GraphNode, topology: Topology): Match 
   const tails = gradients.map(({ result }) => absorbAfter(result, topology, layoutKinds));
   const operands = [
     ...chain.matmul.inputs.map(t => t.id),
-    ...chain.links.flatMap(({ node }) => node.inputs.map(t => t.id)),
+    ...[...chain.nodes].flatMap(node => node.inputs.map(t => t.id)),
     ...[parts.v, parts.dO, parts.stats],
     ...(parts.o === null ? [] : [parts.o]),
   ];

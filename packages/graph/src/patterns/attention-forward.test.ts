@@ -2,6 +2,8 @@ import { Tensor } from '@tilewise/core';
 import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../testing/attention-graph.ts';
 import { expectSame, kernelsOf } from '../../testing/expect-same.ts';
+import { Graph } from '../graph/graph.ts';
+import { formatJson } from '../json/write.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 
 const [B, H, Sq, Skv, D, Dv] = [2, 3, 5, 7, 4, 6];
@@ -373,4 +375,20 @@ describe('what is no attention runs as its operations', () => {
     await expectSame(g.graph, g.bindings);
     expect(kernelsOf(g.graph, g.bindings)).toEqual(['sdpa-training operations']);
   });
+});
+
+test('numbers that are constants of the graph belong to the partition, and say which options they are', async () => {
+  const b = new GraphBuilder();
+  const [q, k, v] = [0, 1, 2].map(() => b.input([1, 2, 6, 4]));
+  const number = (value: number, dtype: 'f32' | 'i32' = 'f32') =>
+    b.op('Constant', [], { value: [value] }, dtype);
+  const scores = b.op('Multiply', [b.op('MatMul', [q, k], { transpose_b: true }), number(0.5)]);
+  const [row, column] = [2, 3].map(axis => b.op('GenIndex', [scores], { axis }, 'i32'));
+  const below = b.op('GreaterEqual', [b.op('Add', [row, number(1, 'i32')], {}, 'i32'), column], {}, 'bool');
+  const masked = b.op('Select', [below, scores, number(-Infinity)]);
+  b.op('MatMul', [b.softmax(masked)[0], v]);
+  expect((await expectSame(b.graph, b.bindings)).map(partition => partition.kind)).toEqual(['sdpa-training']);
+  expect(kernelsOf(b.graph, b.bindings)).toEqual(['sdpa-training attention']);
+  const again = Graph.fromJSON(formatJson(b.graph));
+  expect(again.nodes.map(node => node.attributes)).toEqual(b.graph.nodes.map(node => node.attributes));
 });

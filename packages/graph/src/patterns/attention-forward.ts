@@ -8,7 +8,7 @@ import { transposed } from '../lowering/views.ts';
 import type { Match, MatchLowering } from '../partition/match.ts';
 import { flagOf } from '../schema/attribute.ts';
 import { axisOf } from '../shape/broadcast.ts';
-import { absorbAfter, absorbBefore } from './absorb.ts';
+import { absorbAfter, absorbBefore, layoutKinds } from './absorb.ts';
 import { isClosed } from './closed.ts';
 import { type DropoutMatch, dropoutOf } from './dropout-of.ts';
 import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
@@ -45,12 +45,13 @@ export function attentionForward(anchor: GraphNode, topology: Topology): Match |
   const product = after.matmul.outputs[0].id;
   const core = new Set([...chain.nodes, ...softmax.nodes, ...after.nodes, after.matmul]);
   const tail = absorbAfter(product, topology);
+  const statsTail = softmax.stats === undefined ? null : absorbAfter(softmax.stats, topology, layoutKinds);
   const [q, k] = chain.matmul.inputs;
   const v = after.matmul.inputs[after.transposed ? 0 : 1];
-  const operands = [q, k, v, ...chain.links.flatMap(({ node }) => node.inputs)].map(t => t.id);
+  const operands = [q, k, v, ...[...chain.nodes].flatMap(node => node.inputs)].map(t => t.id);
   const before = absorbBefore(operands, core, topology);
-  const nodes = new Set([...before, ...core, ...tail.nodes]);
-  const results = new Set([tail.result, ...(softmax.stats === undefined ? [] : [softmax.stats])]);
+  const nodes = new Set([...before, ...core, ...tail.nodes, ...(statsTail?.nodes ?? [])]);
+  const results = new Set([tail.result, ...(statsTail ? [statsTail.result] : [])]);
   if (!isClosed(nodes, results, topology)) return null;
   const hasStats = softmax.stats !== undefined;
   return {
@@ -61,7 +62,7 @@ export function attentionForward(anchor: GraphNode, topology: Topology): Match |
       if (after.rounding && after.dropout?.scale !== undefined) return { reason: droppedBefore };
       lowerAround(before, lowering);
       if (!lowerForward(chain, softmax, after, lowering, topology)) return shapesDoNotFit;
-      lowerAround(tail.nodes, lowering);
+      lowerAround([...tail.nodes, ...(statsTail?.nodes ?? [])], lowering);
       return 'written';
     },
   };

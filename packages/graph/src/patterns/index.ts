@@ -1,5 +1,6 @@
 import { attentionBackward } from './attention-backward.ts';
 import { attentionForward } from './attention-forward.ts';
+import { attentionOperation } from './attention-operation.ts';
 import type { Pattern } from './pattern.ts';
 import { computedPostOperations, postOperations } from './post-operations.ts';
 
@@ -7,6 +8,7 @@ import { computedPostOperations, postOperations } from './post-operations.ts';
 export const patterns: readonly Pattern[] = [
   attentionBackward,
   attentionForward,
+  attentionOperation,
   computedPostOperations,
   postOperations,
 ];

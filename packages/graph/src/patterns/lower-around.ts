@@ -1,5 +1,6 @@
 import type { GraphNode } from '../graph/node.ts';
 import { permuted, viewStrides } from '../lowering/views.ts';
+import { constantTensor } from '../operations/constant.ts';
 import { transposeOrder } from '../operations/layout.ts';
 import type { MatchLowering } from '../partition/match.ts';
 import { numbersOf } from '../schema/attribute.ts';
@@ -20,12 +21,19 @@ export function lowerAround(nodes: readonly GraphNode[], lowering: MatchLowering
   }
 }
 
-/** Gives the output of a layout operation as a view of its input, when nobody outside gets it. */
+/** Gives the output of a layout operation as a view of its input, and constants as they are, when nobody outside gets them. */
 function isView(node: GraphNode, lowering: MatchLowering): boolean {
   const { builder } = lowering;
   const [input] = node.inputs;
   const [output] = node.outputs;
   if (builder.valueOf(output.id)) return false;
+  if (node.kind === 'Constant') {
+    builder.alias(
+      output.id,
+      builder.constant(constantTensor(node.attributes, lowering.desc(output.id).dtype)),
+    );
+    return true;
+  }
   const from = lowering.value(input.id);
   switch (node.kind) {
     case 'StaticReshape': {

@@ -15,9 +15,9 @@ export function axisIndex(axis: number, { batch }: HeadLayout): NumericExpr | nu
   return d === 1 ? above : mod(above, batch[d]);
 }
 
-/** Where a tensor that was made (B|1, H|1, Sq|1, Skv|1) is read. */
-export function placeIn(shape: readonly number[]): Expr[] {
+/** Where a tensor (B|1, H|1, Sq|1, Skv|1) is read, or one that has only the dimensions from `first` on. */
+export function placeIn(shape: readonly number[], first = 0): Expr[] {
   const place: readonly NumericExpr[] = [b, h, q, kv];
   const zero: Expr = { kind: 'constant', type: 'i32', value: 0 };
-  return shape.map((n, d) => (n === 1 ? zero : place[d]));
+  return shape.map((n, d) => (n === 1 ? zero : place[first + d]));
 }

@@ -281,7 +281,8 @@ function diagonalOf(
     const at = producers.has(node.inputs[0].id) ? 0 : 1;
     if (node.kind === 'Subtract' && at === 1) return null;
     const other = node.inputs[1 - at].id;
-    if (producers.has(other)) return null;
+    const source = producers.get(other);
+    if (source && source.kind !== 'Constant') return null;
     const value = lowering.value(other);
     if (!isScalar(value.desc.shape)) return null;
     offset.push({ value: value.index, negative: node.kind === 'Subtract' });

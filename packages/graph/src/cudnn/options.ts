@@ -1,0 +1,63 @@
+import type { SdpaBackwardOptions, SdpaOptions } from '@tilewise/core';
+import type { AnyArguments } from './arguments.ts';
+
+/**
+ * The options of attention that arguments of cuDNN's mean; a score program is not among them. Numbers that may be in tensors are
+ * given as they are, of type `N`.
+ */
+export type CudnnOptions<T, N> = Omit<SdpaOptions<T>, 'scale' | 'dropout' | 'scoreMod'> &
+  Pick<SdpaBackwardOptions<T>, 'raggedOffsets'> & {
+    readonly scale: number | N;
+    readonly dropout?:
+      | { readonly p: number; readonly seed: N; readonly offset: N }
+      | { readonly mask: T; readonly scale: N };
+  };
+
+/**
+ * The one place that knows what cuDNN's arguments mean: its scale is 1 unless given, its left bound counts the diagonal key, and an
+ * alignment without a bound hides nothing.
+ */
+export function cudnnOptions<T, N>(args: AnyArguments<T, N>): CudnnOptions<T, N> {
+  const { attnScale = 1, dropout, raggedOffsets } = args;
+  const lists = {
+    bias: args.bias,
+    blockMask: args.blockMask,
+    sink: args.sinkToken,
+    seqLensQ: args.seqLenQ,
+    seqLensKv: args.seqLenKv,
+    cuSeqLensQ: args.cuSeqLenQ,
+    cuSeqLensKv: args.cuSeqLenKv,
+    pageTableK: args.pagedAttentionKTable,
+    pageTableV: args.pagedAttentionVTable,
+    maxSeqLenQ: args.maxSeqLenQ,
+    maxSeqLenKv: args.pagedAttentionMaxSeqLenKv ?? args.maxSeqLenKv,
+    raggedOffsets,
+    window: windowOf(args),
+    alibi: args.useAlibiMask || undefined,
+  };
+  const given = Object.entries(lists).filter(([, value]) => value !== undefined);
+  return {
+    ...(Object.fromEntries(given) as Partial<typeof lists>),
+    scale: attnScale,
+    ...(dropout && {
+      dropout:
+        dropout.length === 3
+          ? { p: dropout[0], seed: dropout[1], offset: dropout[2] }
+          : { mask: dropout[0], scale: dropout[1] },
+    }),
+  };
+}
+
+/** The band as neighbours beside the diagonal key; undefined without a bound. */
+function windowOf({
+  diagonalAlignment = 'top-left',
+  diagonalBandLeftBound: left,
+  diagonalBandRightBound: right,
+}: AnyArguments<unknown>): SdpaOptions['window'] {
+  if (left === undefined && right === undefined) return undefined;
+  return {
+    ...(left !== undefined && { left: left - 1 }),
+    ...(right !== undefined && { right }),
+    align: diagonalAlignment,
+  };
+}

@@ -1,0 +1,88 @@
+import { UnsupportedNodeError } from '../errors.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { LogicalTensor } from '../tensor/logical-tensor.ts';
+import type { Implementation, SdpaFp8Arguments, SdpaFp8BackwardArguments } from './arguments.ts';
+import { cudnnOptions } from './options.ts';
+import { checkArguments } from './rules.ts';
+import { addUnified } from './unified.ts';
+
+/** Results of `sdpaFp8`; amaxS and amaxO are f32 (1, 1, 1, 1): the largest probability and |o| before their scales. */
+export interface SdpaFp8Node {
+  readonly o: LogicalTensor;
+  readonly stats?: LogicalTensor;
+  readonly amaxS: LogicalTensor;
+  readonly amaxO: LogicalTensor;
+}
+
+/** Results of `sdpaFp8Backward`; the largest magnitudes are before their scales, that of dS after `attnScale`. */
+export interface SdpaFp8BackwardNode {
+  readonly dq: LogicalTensor;
+  readonly dk: LogicalTensor;
+  readonly dv: LogicalTensor;
+  readonly dSinkToken?: LogicalTensor;
+  readonly amaxDQ: LogicalTensor;
+  readonly amaxDK: LogicalTensor;
+  readonly amaxDV: LogicalTensor;
+  readonly amaxDP: LogicalTensor;
+}
+
+/**
+ * Adds cuDNN's FP8 attention node to a graph; the arithmetic is that of `Fp8Options` of `@tilewise/core`.
+ * @throws as `sdpa`.
+ */
+export function sdpaFp8(graph: Graph, args: SdpaFp8Arguments): SdpaFp8Node {
+  checkArguments(args);
+  refuseComposite(args.implementation);
+  const { q, k, v, name, oDType = q.dtype } = args;
+  const { descaleQ, descaleK, descaleV, descaleS, scaleS, scaleO } = args;
+  const made = addUnified(graph, {
+    kind: 'Sdpa',
+    ...(name && { name }),
+    inputs: { q, k, v },
+    options: { ...cudnnOptions(args), fp8: { descaleQ, descaleK, descaleV, descaleS, scaleS, scaleO } },
+    results: { o: oDType, ...(args.generateStats && { lse: 'f32' as const }), amaxS: 'f32', amaxO: 'f32' },
+  });
+  return {
+    o: made.o,
+    ...(made.lse && { stats: made.lse }),
+    amaxS: made.amaxS,
+    amaxO: made.amaxO,
+  };
+}
+
+/**
+ * Adds cuDNN's node of the gradients of FP8 attention to a graph.
+ * @throws as `sdpa`.
+ */
+export function sdpaFp8Backward(graph: Graph, args: SdpaFp8BackwardArguments): SdpaFp8BackwardNode {
+  checkArguments(args);
+  refuseComposite(args.implementation);
+  const { q, k, v, o, dO, stats, name, gradDType = q.dtype } = args;
+  const { descaleQ, descaleK, descaleV, descaleO, descaleDO, descaleS, descaleDP } = args;
+  const { scaleS, scaleDQ, scaleDK, scaleDV, scaleDP } = args;
+  const { dq, dk, dv, dsink, amaxDQ, amaxDK, amaxDV, amaxDP } = addUnified(graph, {
+    kind: 'SdpaBackward',
+    ...(name && { name }),
+    inputs: { q, k, v, o, lse: stats, dO },
+    options: {
+      ...cudnnOptions(args),
+      fp8: {
+        ...{ descaleQ, descaleK, descaleV, descaleO, descaleDO, descaleS, descaleDP },
+        ...{ scaleS, scaleDQ, scaleDK, scaleDV, scaleDP },
+      },
+    },
+    results: {
+      ...{ dq: gradDType, dk: gradDType, dv: gradDType },
+      ...(args.dSinkToken && { dsink: 'f32' as const }),
+      ...{ amaxDQ: 'f32', amaxDK: 'f32', amaxDV: 'f32', amaxDP: 'f32' },
+    },
+  });
+  return { dq, dk, dv, ...(dsink && { dSinkToken: dsink }), amaxDQ, amaxDK, amaxDV, amaxDP };
+}
+
+function refuseComposite(implementation: Implementation | undefined): void {
+  if (implementation !== 'composite') return;
+  throw new UnsupportedNodeError('composite', [
+    'products of 8-bit floats by scales in tensors, and largest magnitudes, are no operations that are recognised',
+  ]);
+}

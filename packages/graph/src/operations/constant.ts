@@ -1,0 +1,45 @@
+import { type DType, InvalidShapeError, Tensor } from '@tilewise/core';
+import { numbersOf } from '../schema/attribute.ts';
+import type { Attributes, Operation } from '../schema/operation.ts';
+import { storageDType } from '../tensor/dtype.ts';
+import { copyTo } from './layout.ts';
+import { floats, port } from './ports.ts';
+
+export const constant: Operation = {
+  kind: 'Constant',
+  summary:
+    'The numbers of an attribute, in row-major order, under a shape; one number fills it. Not an operation of oneDNN.',
+  inputs: [],
+  outputs: [port('dst', 'T', [...floats, 'i32', 'bool'])],
+  attributes: {
+    value: { type: 'f32[]', required: true },
+    shape: { type: 's64[]', default: [] },
+  },
+  constraint: ({ attributes }) => {
+    const count = numbersOf(attributes, 'shape').reduce((n, extent) => n * extent, 1);
+    const given = numbersOf(attributes, 'value').length;
+    return given === 1 || given === count
+      ? null
+      : `attribute 'value' must have 1 number or ${count}, got ${given}`;
+  },
+  infer: ({ attributes }) => {
+    const shape = numbersOf(attributes, 'shape');
+    if (shape.some(n => n < 0))
+      throw new InvalidShapeError('Constant', `must have extents ≥ 0, got [${shape}]`);
+    return [shape];
+  },
+  lower: lowering => {
+    const { call, outputs } = lowering;
+    const [dst] = call.outputs;
+    copyTo(lowering, lowering.constant(constantTensor(call.attributes, storageDType(dst.dtype))), outputs[0]);
+  },
+};
+
+/** The numbers of a Constant as a tensor. */
+export function constantTensor(attributes: Attributes, dtype: DType): Tensor {
+  const value = numbersOf(attributes, 'value');
+  const shape = numbersOf(attributes, 'shape');
+  const count = shape.reduce((n, extent) => n * extent, 1);
+  const all = value.length === count ? value : new Array<number>(count).fill(value[0]);
+  return Tensor.from(all, shape, { dtype });
+}
