@@ -15,6 +15,13 @@ export interface GradientBuilder {
     attributes?: Attributes,
     options?: { readonly dtype?: GraphDType },
   ): LogicalTensor;
+  /** A new operation with an output of each of some dtypes. */
+  ops(
+    kind: string,
+    inputs: readonly LogicalTensor[],
+    attributes: Attributes,
+    dtypes: readonly GraphDType[],
+  ): readonly LogicalTensor[];
   /** A tensor of the forward graph as the backward graph has it: given, or computed again. */
   forward(tensor: LogicalTensor): LogicalTensor;
   /** Whether the backward graph gets a forward tensor as an input. */
@@ -56,6 +63,17 @@ export class BackwardGraph implements GradientBuilder {
     this.#target.op(kind, { attrs: attributes, inputs, outputs: [output] });
     this.#written.set(key, output);
     return output;
+  }
+
+  ops(
+    kind: string,
+    inputs: readonly LogicalTensor[],
+    attributes: Attributes,
+    dtypes: readonly GraphDType[],
+  ): readonly LogicalTensor[] {
+    const outputs = dtypes.map(dtype => this.#target.tensor({ dtype }));
+    this.#target.op(kind, { attrs: attributes, inputs, outputs });
+    return outputs;
   }
 
   forward(tensor: LogicalTensor): LogicalTensor {

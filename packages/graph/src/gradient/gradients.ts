@@ -63,11 +63,13 @@ export function gradients(forward: Graph, { of, withRespectTo }: GradientOptions
       const why = noGradient === undefined ? '' : `: ${noGradient}`;
       throw new InvalidGraphError(`${describeNode(node)} has no gradient${why}`);
     }
-    const rules = gradient({ ...node, builder, outputGradients });
+    const needed = node.inputs.map(
+      t => withRespectTo.some(wanted => wanted.id === t.id) || producedBy(forward, t, depends),
+    );
+    const rules = gradient({ ...node, builder, outputGradients, needed });
     node.inputs.forEach((t, n) => {
-      const isNeeded = withRespectTo.some(wanted => wanted.id === t.id) || producedBy(forward, t, depends);
       const rule = rules[n];
-      if (!isNeeded || !rule) return;
+      if (!needed[n] || !rule) return;
       collected.set(t.id, [...(collected.get(t.id) ?? []), rule()]);
     });
   }

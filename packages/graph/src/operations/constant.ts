@@ -28,6 +28,7 @@ export const constant: Operation = {
       throw new InvalidShapeError('Constant', `must have extents ≥ 0, got [${shape}]`);
     return [shape];
   },
+  gradient: () => [],
   lower: lowering => {
     const { call, outputs } = lowering;
     const [dst] = call.outputs;

@@ -9,7 +9,9 @@ import type { Lowering, Value } from '../lowering/lowering.ts';
 import { contiguous, reshaped } from '../lowering/views.ts';
 import type { Attributes, Operation, OperationCall } from '../schema/operation.ts';
 import { type LogicalShape, type LogicalTensor, UNKNOWN } from '../tensor/logical-tensor.ts';
+import { attentionNames } from './attention-names.ts';
 import { anything } from './ports.ts';
+import { sdpaGradient } from './sdpa-gradient.ts';
 
 type Pass = 'forward' | 'backward';
 
@@ -48,16 +50,6 @@ const requiredOperands: Readonly<Record<Pass, readonly OperandName[]>> = {
 interface Named {
   readonly attributes: Attributes;
   shape(name: OperandName): LogicalShape;
-}
-
-const namesIn = (list: unknown): string[] => (typeof list === 'string' ? list.split(' ') : []);
-
-/** Names of the inputs and of the outputs of an attention operation, in their order. */
-export function attentionNames({ operands, results }: Attributes): {
-  readonly operands: readonly OperandName[];
-  readonly results: readonly string[];
-} {
-  return { operands: namesIn(operands) as OperandName[], results: namesIn(results) };
 }
 
 function wrongNames(pass: Pass, { attributes, inputs, outputs }: OperationCall): string | null {
@@ -122,6 +114,7 @@ function attentionOperation(kind: string, pass: Pass, summary: string): Operatio
       max_seq_len_kv: { type: 's64' },
     },
     constraint: call => wrongNames(pass, call),
+    ...(pass === 'forward' && { gradient: sdpaGradient }),
     infer: call => {
       const { operands, results } = attentionNames(call.attributes);
       const shape = (name: OperandName): LogicalShape => call.inputs[operands.indexOf(name)]?.shape ?? null;

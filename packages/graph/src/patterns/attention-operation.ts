@@ -1,5 +1,5 @@
 import type { GraphNode } from '../graph/node.ts';
-import { attentionNames } from '../operations/sdpa.ts';
+import { attentionNames } from '../operations/attention-names.ts';
 import type { Match } from '../partition/match.ts';
 
 /** Attention that is written as one operation, `Sdpa` or `SdpaBackward`: a partition of the kind that its operations would be. */

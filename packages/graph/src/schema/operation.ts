@@ -46,6 +46,8 @@ export interface GradientCall extends OperationCall {
   readonly builder: GradientBuilder;
   /** The gradients by the outputs, as tensors of the backward graph; undefined where there is none. */
   readonly outputGradients: readonly (LogicalTensor | undefined)[];
+  /** Of each input, whether its gradient is asked for. */
+  readonly needed: readonly boolean[];
 }
 
 /** Writes the gradient by an input, when it is asked for. */
