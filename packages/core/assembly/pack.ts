@@ -2,7 +2,8 @@ import { PANEL, PANEL_BYTES, sumOfLanes } from './vector';
 
 /**
  * Row-major rows (`ld` bytes apart) as panels whose depth is the rows: element (s, d) goes to panel ⌊d / 8⌋, row s. `width` is a
- * multiple of 8, and the panels are `panelBytes` apart.
+ * multiple of 8, and the panels are `panelBytes` apart. Gives whether all of them are finite: 0·x is 0 for a finite x and NaN for
+ * every other.
  */
 export function packRows(
   count: i32,
@@ -11,17 +12,23 @@ export function packRows(
   ld: usize,
   target: usize,
   panelBytes: usize,
-): void {
+): bool {
+  const none = f32x4.splat(0);
+  let zero = none;
   for (let s = 0; s < count; s++) {
     let from = source + <usize>s * ld;
     let to = target + <usize>s * PANEL_BYTES;
     for (let d = 0; d < width; d += PANEL) {
-      v128.store(to, v128.load(from));
-      v128.store(to, v128.load(from, 16), 16);
+      const x = v128.load(from);
+      const y = v128.load(from, 16);
+      v128.store(to, x);
+      v128.store(to, y, 16);
+      zero = f32x4.add(zero, f32x4.add(f32x4.mul(x, none), f32x4.mul(y, none)));
       from += PANEL_BYTES;
       to += panelBytes;
     }
   }
+  return sumOfLanes(zero) == 0;
 }
 
 /** The same rows as panels whose depth is the head size: element (s, d) goes to panel ⌊s / 8⌋, row d. `count` is a multiple of 8. */
@@ -57,15 +64,6 @@ export function packColumns(count: i32, depth: i32, source: usize, ld: usize, ta
   v128.store(to + PANEL_BYTES, v128.shuffle<f64>(ab01, cd01, 1, 3));
   v128.store(to + 2 * PANEL_BYTES, v128.shuffle<f64>(ab23, cd23, 0, 2));
   v128.store(to + 3 * PANEL_BYTES, v128.shuffle<f64>(ab23, cd23, 1, 3));
-}
-
-/** Whether `count` numbers (a multiple of 4) are all finite: 0·x is 0 for a finite x and NaN for every other. */
-export function areFinite(count: i32, source: usize): bool {
-  let zero = f32x4.splat(0);
-  for (let at = source; at < source + <usize>count * 4; at += 16) {
-    zero = f32x4.add(zero, f32x4.mul(f32x4.splat(0), v128.load(at)));
-  }
-  return sumOfLanes(zero) == 0;
 }
 
 /** Widens `count` bf16 (a multiple of 8) to f32. */

@@ -33,14 +33,7 @@ export function updateSoftmax(
     hideEnds(row, from, max(from, to));
 
     const before = load<f32>(largest + <usize>i * 4);
-    // Two of each where one would make a chain of dependent steps.
-    let most = f32x4.splat(before);
-    let other = most;
-    for (let at = first; at < end; at += 32) {
-      most = f32x4.pmax(most, v128.load(at));
-      other = f32x4.pmax(other, v128.load(at, 16));
-    }
-    const after = largestLane(f32x4.pmax(most, other));
+    const after = largestScore(first, end, before);
     let total: f64;
     if (after == HIDDEN) {
       total = weighUnseen(first, end);
@@ -56,6 +49,7 @@ export function updateSoftmax(
         }
       }
       const subtrahend = f32x4.splat(after);
+      // Two sums where one would make a chain of dependent steps.
       let weights = f32x4.splat(0);
       let others = weights;
       for (let at = first; at < end; at += 32) {
@@ -87,10 +81,42 @@ function weighUnseen(first: usize, end: usize): f64 {
   return sumOfLanes(weights);
 }
 
+/** The largest of `before` and a stretch of scores, a multiple of 8 of them. */
+@inline function largestScore(first: usize, end: usize, before: f32): f32 {
+  // Four where one would make a chain of dependent steps.
+  let a = f32x4.splat(before);
+  let b = a;
+  let c = a;
+  let d = a;
+  let at = first;
+  for (; at + 32 < end; at += 64) {
+    a = f32x4.pmax(a, v128.load(at));
+    b = f32x4.pmax(b, v128.load(at, 16));
+    c = f32x4.pmax(c, v128.load(at, 32));
+    d = f32x4.pmax(d, v128.load(at, 48));
+  }
+  if (at < end) {
+    a = f32x4.pmax(a, v128.load(at));
+    b = f32x4.pmax(b, v128.load(at, 16));
+  }
+  return largestLane(f32x4.pmax(f32x4.pmax(a, b), f32x4.pmax(c, d)));
+}
+
 /** Sets the columns beside a range, up to the next multiple of 8, to −∞. */
 @inline function hideEnds(row: usize, from: i32, to: i32): void {
-  for (let j = from & ~7; j < from; j++) store<f32>(row + <usize>j * 4, HIDDEN);
-  for (let j = to; j & 7; j++) store<f32>(row + <usize>j * 4, HIDDEN);
+  const hidden = f32x4.splat(HIDDEN);
+  if (from & 7) {
+    const at = row + <usize>(from & ~7) * 4;
+    const start = i32x4.splat(from & 7);
+    v128.store(at, v128.bitselect(hidden, v128.load(at), i32x4.lt_s(i32x4(0, 1, 2, 3), start)));
+    v128.store(at, v128.bitselect(hidden, v128.load(at, 16), i32x4.lt_s(i32x4(4, 5, 6, 7), start)), 16);
+  }
+  if (to & 7) {
+    const at = row + <usize>(to & ~7) * 4;
+    const end = i32x4.splat(to & 7);
+    v128.store(at, v128.bitselect(hidden, v128.load(at), i32x4.ge_s(i32x4(0, 1, 2, 3), end)));
+    v128.store(at, v128.bitselect(hidden, v128.load(at, 16), i32x4.ge_s(i32x4(4, 5, 6, 7), end)), 16);
+  }
 }
 
 @inline function clear(from: usize, to: usize): void {

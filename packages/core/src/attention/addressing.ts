@@ -9,6 +9,8 @@ export interface Addressing {
   readonly data: Tensor['data'];
   rowOffset(b: number, h: number, s: number): number;
   readonly stride: number;
+  /** Elements from a row to the next one; null where that depends on the page. */
+  readonly rowStride: number | null;
 }
 
 /** The lists that say where the sequences of one operand lie; those that its layout needs. */
@@ -45,7 +47,7 @@ export function createAddressing(
   const { page } = desc;
   if (page === null) {
     const start = sequenceStart(desc, side, raggedOffsets);
-    return { data, stride, rowOffset: (b, h, s) => offset + start(b) + h * sh + s * ss };
+    return { data, stride, rowStride: ss, rowOffset: (b, h, s) => offset + start(b) + h * sh + s * ss };
   }
   const { data: blocks, offset: blocksOffset } = required('pageTable', pageTable);
   const [outer, inner] = page.table.strides;
@@ -61,5 +63,5 @@ export function createAddressing(
     const block = blocks[blocksOffset + first + Math.floor(s / page.size) * pageStride];
     return offset + block * sb + h * sh + (s % page.size) * ss;
   };
-  return { data, stride, rowOffset };
+  return { data, stride, rowStride: null, rowOffset };
 }

@@ -24,6 +24,8 @@ export interface Visibility {
   diagonalOffset(b: number): number;
   /** Keys that query i may see by lengths and diagonal band: a superset of the visible ones. */
   keyRange(b: number, i: number): PositionRange;
+  /** The `keyRange` of `count` queries from i0 on, lo and hi of each one after the other. */
+  keyRanges(b: number, i0: number, count: number, out: Int32Array): void;
   /** Queries that may see key j by lengths and diagonal band. */
   queryRange(b: number, j: number): PositionRange;
   /** Whether the pair is visible: lengths, band, boolean mask, block mask and mask mod. A bias of −Infinity is not asked. */
@@ -54,10 +56,24 @@ export function createVisibility(problem: AttentionProblem, operands: Visibility
     return band?.align === 'bottom-right' ? lengthKv(b) - lengthQ(b) : 0;
   }
 
+  function keyRanges(b: number, i0: number, count: number, out: Int32Array): void {
+    const queries = lengthQ(b);
+    const keys = lengthKv(b);
+    const offset = diagonalOffset(b);
+    for (let n = 0; n < count; n++) {
+      const diagonal = i0 + n + offset;
+      const lo = Math.max(diagonal - left, 0);
+      const hi = Math.min(diagonal + right + 1, keys);
+      const sees = i0 + n >= 0 && i0 + n < queries && lo < hi;
+      out[2 * n] = sees ? lo : 0;
+      out[2 * n + 1] = sees ? hi : 0;
+    }
+  }
+
+  const range = new Int32Array(2);
   function keyRange(b: number, i: number): PositionRange {
-    if (i < 0 || i >= lengthQ(b)) return empty;
-    const diagonal = i + diagonalOffset(b);
-    return clip(diagonal - left, diagonal + right + 1, lengthKv(b));
+    keyRanges(b, i, 1, range);
+    return [range[0], range[1]];
   }
 
   function queryRange(b: number, j: number): PositionRange {
@@ -78,7 +94,7 @@ export function createVisibility(problem: AttentionProblem, operands: Visibility
   }
 
   const rangesAreExact = masks.length === 0;
-  return { lengthQ, lengthKv, diagonalOffset, keyRange, queryRange, isVisible, rangesAreExact };
+  return { lengthQ, lengthKv, diagonalOffset, keyRange, keyRanges, queryRange, isVisible, rangesAreExact };
 }
 
 const empty: PositionRange = [0, 0];

@@ -120,7 +120,7 @@ export function runForward(
     const { largest, sum } = softmax;
     const n = tiles.columns(tile);
     const ranges = tiles.ranges();
-    kernels.updateSoftmax(rows, n, scores.at, ld, largest, sum, sums.at, ldO, width, ranges, tile * T);
+    kernels.updateSoftmax(rows, n, scores.at, ld, largest.at, sum.at, sums.at, ldO, width, ranges, tile * T);
     if (!twoPasses) addValues(b, h, i0, rows, tile);
   }
 
@@ -148,20 +148,18 @@ export function runForward(
   }
 
   function finishStatistics(rows: number): void {
-    const { m, l } = softmax;
     const { values } = rowLse;
-    for (let i = 0; i < rows; i++) values[i] = l(i) === 0 ? -Infinity : m(i) + Math.log(l(i));
+    const { values: m } = softmax.largest;
+    const { values: l } = softmax.sum;
+    for (let i = 0; i < rows; i++) values[i] = l[i] === 0 ? -Infinity : m[i] + Math.log(l[i]);
   }
 
   function storeRows(b: number, h: number, i0: number, rows: number): void {
-    const { m, l } = softmax;
-    for (let i = 0; i < rows; i++) {
-      if (l(i) === 0) continue;
-      setLse(b, h, i0 + i, rowLse.values[i]);
-      setMax?.(b, h, i0 + i, m(i));
-      setSumExp?.(b, h, i0 + i, l(i));
-    }
-    if (!twoPasses) kernels.divideRows(rows, width, sums.at, ldO, softmax.sum);
+    const { largest, sum } = softmax;
+    setLse(b, h, i0, rowLse.values.subarray(0, rows));
+    setMax?.(b, h, i0, largest.values.subarray(0, rows));
+    setSumExp?.(b, h, i0, sum.values.subarray(0, rows));
+    if (!twoPasses) kernels.divideRows(rows, width, sums.at, ldO, sum.at);
     o.store(b, h, i0, rows, sums.at);
   }
 

@@ -14,7 +14,7 @@ export interface HeadPanels {
   columnsAt(tile: number): number;
   /** Turns to head h of sequence b, `length` positions long. */
   select(b: number, h: number, length: number): void;
-  /** Makes a tile available. Gives whether all of its elements are finite. */
+  /** Makes a tile available. Gives whether all elements of its panels whose depth is the positions are finite. */
   load(tile: number): boolean;
 }
 
@@ -24,7 +24,7 @@ const NOT_FINITE = 2;
 
 /** Panels for up to `positions` positions of head size D in tiles of T positions, a multiple of `PANEL`. */
 export function createHeadPanels(
-  { memory, packRows, packColumns, areFinite }: Kernels,
+  { memory, packRows, packColumns }: Kernels,
   unpack: Unpack,
   {
     positions,
@@ -69,10 +69,10 @@ export function createHeadPanels(
         const from = tile * T;
         const count = Math.min(T, length - from);
         unpack(b, h, from, from + count, staging);
-        if (rows) packRows(count, width, staging, 4 * width, rowsAt(tile), rowPanelBytes);
+        const finite = !rows || packRows(count, width, staging, 4 * width, rowsAt(tile), rowPanelBytes);
         // Positions that fill up the last panel hold what was there before; nobody looks at their scores.
         if (columns) packColumns(padded(count), D, staging, 4 * width, columnsAt(tile));
-        state[tile] = areFinite(count * width, staging) ? FINITE : NOT_FINITE;
+        state[tile] = finite ? FINITE : NOT_FINITE;
       }
       return state[tile] === FINITE;
     },

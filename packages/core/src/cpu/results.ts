@@ -73,8 +73,8 @@ export function allocateStatistic(
   return tensor;
 }
 
-/** Stores one number per query row. */
-export type SetStatistic = (b: number, h: number, i: number, value: number) => void;
+/** Stores one number for each query row from i0 on. */
+export type SetStatistic = (b: number, h: number, i0: number, values: Float32Array | Float64Array) => void;
 
 /** A way to store numbers in a tensor of `allocateStatistic`. */
 export function createStatistic(
@@ -83,7 +83,5 @@ export function createStatistic(
   side: SequenceSide,
 ): SetStatistic {
   const place = rowIndex(problem, side);
-  return (b, h, i, x) => {
-    data[place(b, h, i)] = x;
-  };
+  return (b, h, i0, values) => data.set(values, place(b, h, i0));
 }

@@ -11,13 +11,13 @@ export interface RowPanel {
   readonly panelBytes: number;
   /** Loads `count` rows from row i0 of head (b, h). */
   load(b: number, h: number, i0: number, count: number): void;
-  /** Whether all elements of the loaded tile are finite. */
+  /** Whether all elements of the loaded tile are finite; asked of panels. */
   isFinite(): boolean;
 }
 
 /** A panel for tiles of at most `rows` rows of head size D. */
 export function createRowPanel(
-  { memory, packRows, areFinite }: Kernels,
+  { memory, packRows }: Kernels,
   unpack: Unpack,
   rows: number,
   D: number,
@@ -36,9 +36,7 @@ export function createRowPanel(
     panelBytes,
     load(b, h, i0, count) {
       unpack(b, h, i0, i0 + count, at);
-      if (!asPanels) return;
-      finite = areFinite(count * width, at);
-      packRows(count, width, at, ld, panels, panelBytes);
+      if (asPanels) finite = packRows(count, width, at, ld, panels, panelBytes);
     },
     isFinite: () => finite,
   };

@@ -21,7 +21,7 @@ export interface RowRanges {
 
 /** Ranges for query tiles of at most `rows` rows. */
 export function createRowRanges(
-  { keyRange }: Pick<Visibility, 'keyRange'>,
+  { keyRanges }: Pick<Visibility, 'keyRanges'>,
   memory: Memory,
   rows: number,
 ): RowRanges {
@@ -36,14 +36,14 @@ export function createRowRanges(
     hi: i => ranges.values[2 * i + 1],
     select(b, i0, count) {
       const { values } = ranges;
+      keyRanges(b, i0, count, values);
       first = Infinity;
       end = 0;
       sharedFirst = 0;
       sharedEnd = Infinity;
       for (let i = 0; i < count; i++) {
-        const [from, to] = keyRange(b, i0 + i);
-        values[2 * i] = from;
-        values[2 * i + 1] = to;
+        const from = values[2 * i];
+        const to = values[2 * i + 1];
         if (from < to) first = Math.min(first, from);
         end = Math.max(end, to);
         sharedFirst = Math.max(sharedFirst, from);

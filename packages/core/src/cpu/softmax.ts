@@ -1,12 +1,9 @@
-import type { Memory } from './kernels/memory.ts';
+import type { Memory, Panel } from './kernels/memory.ts';
 
 /** The running softmax of a query tile: of the scores so far, each row's largest m and l = Σ e^(s − m). */
 export interface RunningSoftmax {
-  /** Addresses of m (f32) and l (f64), as kernels take them. */
-  readonly largest: number;
-  readonly sum: number;
-  m(i: number): number;
-  l(i: number): number;
+  readonly largest: Panel;
+  readonly sum: Panel<Float64Array>;
   /** Forgets all scores of `rows` rows. A sink is a score that was there before the first; −Infinity is none. */
   start(rows: number, sink: number): void;
 }
@@ -16,10 +13,8 @@ export function createRunningSoftmax(memory: Memory, rows: number): RunningSoftm
   const largest = memory.floats(rows);
   const sum = memory.allocate(Float64Array, rows);
   return {
-    largest: largest.at,
-    sum: sum.at,
-    m: i => largest.values[i],
-    l: i => sum.values[i],
+    largest,
+    sum,
     start(count, sink) {
       largest.values.fill(sink, 0, count);
       sum.values.fill(sink === -Infinity ? 0 : 1, 0, count);

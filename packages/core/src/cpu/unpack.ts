@@ -55,7 +55,7 @@ function copyRows<A extends Float32Array | Uint16Array>(
 ): void {
   const { stride } = addressing;
   const ld = padded(D);
-  if (stride === 1 && ld === D && lieInLine(addressing, D, b, h, from, to)) {
+  if (stride === 1 && ld === D && addressing.rowStride === D) {
     const first = addressing.rowOffset(b, h, from);
     out.set(data.subarray(first, first + (to - from) * D), at);
     return;
@@ -65,17 +65,4 @@ function copyRows<A extends Float32Array | Uint16Array>(
     const row = at + (s - from) * ld;
     for (let d = 0; d < D; d++) out[row + d] = data[source + d * stride];
   }
-}
-
-/** Whether rows follow each other without gaps; pages may, row by row. */
-function lieInLine(
-  { rowOffset }: Addressing,
-  D: number,
-  b: number,
-  h: number,
-  from: number,
-  to: number,
-): boolean {
-  for (let s = from + 1; s < to; s++) if (rowOffset(b, h, s) !== rowOffset(b, h, s - 1) + D) return false;
-  return true;
 }

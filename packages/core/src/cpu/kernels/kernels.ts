@@ -132,7 +132,10 @@ export interface RowKernels {
 
 /** How operands come into panels, and results out of them. */
 export interface PackKernels {
-  /** Row-major rows as panels whose depth is the rows, `panelBytes` apart; `width` is a multiple of `PANEL`. */
+  /**
+   * Row-major rows as panels whose depth is the rows, `panelBytes` apart; `width` is a multiple of `PANEL`. Gives whether all of
+   * them are finite.
+   */
   packRows(
     count: number,
     width: number,
@@ -140,11 +143,9 @@ export interface PackKernels {
     ld: number,
     target: number,
     panelBytes: number,
-  ): void;
+  ): boolean;
   /** Row-major rows as panels whose depth is the head size; `count` is a multiple of `PANEL`. */
   packColumns(count: number, depth: number, source: number, ld: number, target: number): void;
-  /** Whether `count` f32 (a multiple of 4) are all finite. */
-  areFinite(count: number, source: number): boolean;
   /** Widens `count` bit patterns (a multiple of 8) to f32. */
   decodeF16(count: number, source: number, target: number): void;
   decodeBf16(count: number, source: number, target: number): void;

@@ -21,15 +21,15 @@ test.each(all)('$variant widens every f16 and bf16', ({ memory, decodeF16, decod
   }
 });
 
-test.each(all)('$variant tells finite numbers from others', ({ memory, areFinite }) => {
+test.each(all)('$variant tells rows of finite numbers from others', ({ memory, packRows }) => {
   memory.reset();
-  const panel = memory.floats(8);
-  panel.values.set([1, -2, 3e38, 0, 1e-45, 6, 7, 8]);
-  expect(areFinite(8, panel.at)).toBe(true);
+  const [rows, panels] = [memory.floats(16), memory.floats(16).at];
+  rows.values.set([1, -2, 3e38, 0, 1e-45, 6, 7, 8]);
+  expect(packRows(2, 8, rows.at, 32, panels, 64)).toBe(true);
   for (const x of [NaN, Infinity, -Infinity]) {
-    panel.values[6] = x;
-    expect(areFinite(8, panel.at)).toBe(false);
-    expect(areFinite(4, panel.at)).toBe(true);
+    rows.values[14] = x;
+    expect(packRows(2, 8, rows.at, 32, panels, 64)).toBe(false);
+    expect(packRows(1, 8, rows.at, 32, panels, 64)).toBe(true);
   }
 });
 

@@ -76,12 +76,17 @@ function packKernels(memory: Memory): PackKernels {
   return {
     packRows(count, width, source, ld, target, panelBytes) {
       const { f32 } = memory;
+      let zero = 0;
       for (let s = 0; s < count; s++) {
         for (let d = 0; d < width; d++) {
           const to = (target >> 2) + Math.floor(d / PANEL) * (panelBytes >> 2) + s * PANEL + (d % PANEL);
-          f32[to] = f32[((source + s * ld) >> 2) + d];
+          const x = f32[((source + s * ld) >> 2) + d];
+          f32[to] = x;
+          // 0·x is 0 for a finite x and NaN for every other.
+          zero += 0 * x;
         }
       }
+      return zero === 0;
     },
     packColumns(count, depth, source, ld, target) {
       const { f32 } = memory;
@@ -89,12 +94,6 @@ function packKernels(memory: Memory): PackKernels {
         const to = (target >> 2) + (s - (s % PANEL)) * depth + (s % PANEL);
         for (let d = 0; d < depth; d++) f32[to + d * PANEL] = f32[((source + s * ld) >> 2) + d];
       }
-    },
-    areFinite(count, source) {
-      const { f32 } = memory;
-      let zero = 0;
-      for (let at = source >> 2; at < (source >> 2) + count; at++) zero += 0 * f32[at];
-      return zero === 0;
     },
     decodeF16: (count, source, target) => decode('f16', count, source, target),
     decodeBf16: (count, source, target) => decode('bf16', count, source, target),

@@ -20,7 +20,7 @@ export function wasmKernels(variant: WasmVariant, module: WebAssembly.Module): K
   const functions = exports as unknown as WasmExports;
   return {
     ...functions,
-    areFinite: (count, source) => Boolean(functions.areFinite(count, source)),
+    packRows: (...rows) => Boolean(functions.packRows(...rows)),
     variant,
     draws: functions,
     memory: createMemory(
