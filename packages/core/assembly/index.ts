@@ -2,4 +2,5 @@ export * from './dropout';
 export * from './multiply';
 export * from './pack';
 export * from './rows';
+export * from './scores';
 export * from './softmax';

@@ -30,6 +30,8 @@ export interface Visibility {
   queryRange(b: number, j: number): PositionRange;
   /** Whether the pair is visible: lengths, band, boolean mask, block mask and mask mod. A bias of −Infinity is not asked. */
   isVisible(b: number, h: number, i: number, j: number): boolean;
+  /** Whether the block mask, if there is one, shows the block of 128×128 that the pair lies in. */
+  showsBlock(b: number, h: number, i: number, j: number): boolean;
   /** Whether nothing but lengths and band decides, so that all of `keyRange` is visible. */
   readonly rangesAreExact: boolean;
 }
@@ -82,9 +84,10 @@ export function createVisibility(problem: AttentionProblem, operands: Visibility
     return clip(diagonal - right, diagonal + left + 1, lengthQ(b));
   }
 
+  const showsBlock = blockMaskPredicate(problem.blockMask, operands.blockMask);
   const masks = [
     maskPredicate(problem.mask, operands.mask),
-    blockMaskPredicate(problem.blockMask, operands.blockMask),
+    showsBlock,
     maskModPredicate(problem, operands),
   ].filter(predicate => predicate !== null);
 
@@ -94,7 +97,10 @@ export function createVisibility(problem: AttentionProblem, operands: Visibility
   }
 
   const rangesAreExact = masks.length === 0;
-  return { lengthQ, lengthKv, diagonalOffset, keyRange, keyRanges, queryRange, isVisible, rangesAreExact };
+  return {
+    ...{ lengthQ, lengthKv, diagonalOffset, keyRange, keyRanges, queryRange },
+    ...{ isVisible, showsBlock: showsBlock ?? (() => true), rangesAreExact },
+  };
 }
 
 const empty: PositionRange = [0, 0];

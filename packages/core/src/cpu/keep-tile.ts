@@ -1,7 +1,9 @@
 import { createLengths } from '../attention/lengths.ts';
-import type { AttentionProblem, Operands } from '../attention/problem.ts';
+import type { AttentionProblem, BroadcastDesc, Operands } from '../attention/problem.ts';
+import { required } from '../attention/required.ts';
 import { createProblemDropout } from '../score/dropout.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import { createMaskRows } from './broadcast-rows.ts';
 import { createDrawMasks, type WriteMasks } from './draw-masks.ts';
 import { type Kernels, MASK_MARGIN } from './kernels/kernels.ts';
 import type { TileSize } from './tile-size.ts';
@@ -33,12 +35,30 @@ export function createKeepTile(
     dropout.kind === 'philox' && kernels.draws
       ? createDrawMasks(problem, dropout, createLengths(problem, operands).kv, kernels.draws)
       : null;
-  const write: WriteMasks = drawn ?? readMasks(problem, operands, maxColumns, masks, width);
+  const write: WriteMasks =
+    dropout.kind === 'mask'
+      ? givenMasks(dropout.mask, required('dropout.mask', operands.dropoutMask), kernels, problem, maxRows)
+      : (drawn ?? readMasks(problem, operands, maxColumns, masks, width));
   return {
     load: (b, h, i0, rows, j0, columns) => write(b, h, i0, rows, j0, columns, at, ld),
     drop(source, target, ldWeights, rows, columns) {
       kernels.dropWeights(rows, columns, source, target, ldWeights, at, ld, dropout.scale);
     },
+  };
+}
+
+/** Masks of a given keep-mask. */
+function givenMasks(
+  desc: BroadcastDesc,
+  mask: Tensor,
+  kernels: Kernels,
+  { Skv }: AttentionProblem,
+  maxRows: number,
+): WriteMasks {
+  const kept = createMaskRows(kernels, desc, mask, { rows: maxRows, Skv });
+  return (b, h, i0, rows, j0, columns, at, ld) => {
+    kept.select(b, h, i0, rows, j0, j0 + columns);
+    kernels.widenMasks(rows, columns, kept.at(j0), kept.ld, at, ld);
   };
 }
 

@@ -5,13 +5,13 @@ import { createVisibility } from '../attention/visibility.ts';
 import { createFp8, type Fp8Arithmetic } from '../score/fp8.ts';
 import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import { createFinishScores } from './finish-scores.ts';
 import { createHeadPanels, type HeadPanels } from './head-panels.ts';
 import { createKeepTile, type KeepTile } from './keep-tile.ts';
 import { type Kernels, STRIP } from './kernels/kernels.ts';
 import type { Panel } from './kernels/memory.ts';
 import { createRowPanel, type RowPanel } from './row-panel.ts';
 import { createRowRanges } from './row-ranges.ts';
-import { createFinishTile } from './score-tile.ts';
 import type { TileSize } from './tile-size.ts';
 import { createTileVisibility } from './tile-visibility.ts';
 import { createUnpack } from './unpack.ts';
@@ -72,8 +72,8 @@ export function createScoreTiles(
   const visibility = createVisibility(problem, operands);
   const chain = createScoreChain(problem, operands, visibility);
   const ranges = createRowRanges(visibility, kernels.memory, size.rows);
-  const seen = createTileVisibility(problem, operands, visibility, ranges, size);
-  const finish = createFinishTile(problem, operands, chain, visibility, seen);
+  const seen = createTileVisibility(problem, operands, visibility, ranges, kernels, size);
+  const final = createFinishScores(problem, operands, chain, visibility, seen, ranges, kernels, size);
   const keep = createKeepTile(problem, operands, kernels, size);
   const fp8 = createFp8(problem, operands);
   const factor = problem.scale * fp8.descaleQ * fp8.descaleK;
@@ -101,8 +101,6 @@ export function createScoreTiles(
   const products = new Float32Array(forms.products ? Math.ceil(size.rows / STRIP) * STRIP * T : 0);
   const ld = 4 * T;
   let b = 0;
-  let h = 0;
-  let i0 = 0;
   let rows = 0;
   let inRange = 0;
   const columns = (tile: number): number => Math.min(T, lengths.kv.length(b) - tile * T);
@@ -118,15 +116,15 @@ export function createScoreTiles(
     scores,
     products,
     ld,
-    select(nextB, nextH, nextI0, nextRows) {
+    select(nextB, h, i0, nextRows) {
       b = nextB;
-      h = nextH;
-      i0 = nextI0;
       rows = nextRows;
       q.load(b, h, i0, rows);
       k.select(b, Math.floor(h / (Hq / Hk)), lengths.kv.length(b));
       v.select(b, Math.floor(h / (Hq / Hv)), lengths.kv.length(b));
       ranges.select(b, i0, rows);
+      seen.select(b, h, i0, rows);
+      final.select(b, h, i0, rows);
     },
     firstTile: () => Math.floor(ranges.first() / T),
     endTile: () => Math.ceil(ranges.end() / T),
@@ -135,15 +133,14 @@ export function createScoreTiles(
     compute(tile) {
       const j0 = tile * T;
       const count = columns(tile);
-      const look = seen.look(b, h, i0, rows, j0, count);
+      const look = seen.look(j0, count);
       if (look === 'none') return false;
       k.load(tile);
       inRange = look === 'all' ? 0 : ranges.at;
       const at = k.columnsAt(tile);
       kernels.multiplyScores(rows, count, Dqk, q.at, q.ld, at, scores.at, ld, factor, inRange, j0);
-      const { values } = scores;
-      if (forms.products) products.set(values);
-      finish(values, T, b, h, i0, rows, j0, count, look === 'some');
+      if (forms.products) products.set(scores.values);
+      final.finish(scores, ld, j0, count, look === 'some');
       return true;
     },
   };

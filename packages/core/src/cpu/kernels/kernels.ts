@@ -29,7 +29,7 @@ export const variantDescriptions: Readonly<Record<Variant, string>> = {
  * for every row of the depth, so that they are read in line. `ranges`, where it is not 0, has two i32 for each row of a tile:
  * the keys lo ≤ j < hi that it may see, of which column c is key j0 + c; what lies outside has weight 0.
  */
-export interface Kernels extends RowKernels, PackKernels {
+export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
   readonly variant: Variant;
   readonly memory: Memory;
   /** Dropout masks drawn by the kernels themselves; without it they are drawn by `@tilewise/philox`. */
@@ -119,6 +119,23 @@ export interface Kernels extends RowKernels, PackKernels {
 
 /** Kernels that hold more bytes than this are not kept for the next pass: WebAssembly cannot give memory back. */
 export const MEMORY_KEPT: number = 128 * 2 ** 20;
+
+/**
+ * What happens to a tile of scores (m × n) between the product and the softmax. Rows of scores are `ld` bytes apart, those of what is
+ * added or looked at `ldBias`, `ldSeen` or `ldBytes`, 0 where one serves all; all are read and written up to a multiple of 4.
+ */
+export interface ScoreKernels {
+  /** Adds an f32 bias. One of −∞ is a mask, also of a product that is NaN. */
+  addBias(m: number, n: number, scores: number, ld: number, bias: number, ldBias: number): void;
+  /** Subtracts slope · |distance|: `distance` is that of the first pair, one more in the next row, one less in the next column. */
+  addAlibi(m: number, n: number, scores: number, ld: number, slope: number, distance: number): void;
+  /** Sets the scores of pairs whose byte in `seen` is 0 to −∞. */
+  hideUnseen(m: number, n: number, scores: number, ld: number, seen: number, ldSeen: number): void;
+  /** How many pairs within the ranges have a byte that is not 0. */
+  countSeen(m: number, n: number, seen: number, ldSeen: number, ranges: number, j0: number): number;
+  /** Dropout masks (see `dropWeights`) of bytes that are 0 where a weight is dropped. */
+  widenMasks(m: number, n: number, bytes: number, ldBytes: number, masks: number, ld: number): void;
+}
 
 /** What is done to rows of a panel. */
 export interface RowKernels {

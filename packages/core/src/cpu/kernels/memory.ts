@@ -8,7 +8,7 @@ export interface Panel<A extends PanelArray = Float32Array> {
   readonly values: A;
 }
 
-type PanelArray = Float32Array | Float64Array | Int32Array | Uint32Array | Uint16Array;
+type PanelArray = Float32Array | Float64Array | Int32Array | Uint32Array | Uint16Array | Uint8Array;
 
 interface PanelArrayType<A extends PanelArray> {
   readonly BYTES_PER_ELEMENT: number;
@@ -30,6 +30,7 @@ export interface Memory {
   readonly f64: Float64Array;
   readonly i32: Int32Array;
   readonly u16: Uint16Array;
+  readonly u8: Uint8Array;
   /** Bytes that it holds, used or not. */
   readonly bytes: number;
 }
@@ -106,6 +107,9 @@ export function createMemory({ buffer: initial, grow }: GrowingBuffer, base: num
     get u16() {
       return views.u16;
     },
+    get u8() {
+      return views.u8;
+    },
     get bytes() {
       return buffer.byteLength;
     },
@@ -118,5 +122,6 @@ function viewsOf(buffer: ArrayBufferLike) {
     f64: new Float64Array(buffer),
     i32: new Int32Array(buffer),
     u16: new Uint16Array(buffer),
+    u8: new Uint8Array(buffer),
   };
 }

@@ -3,6 +3,7 @@ import { decodeTable } from '../../tensor/decode-table.ts';
 import { type Kernels, PANEL, PANEL_BYTES, type PackKernels, type RowKernels } from './kernels.ts';
 import { createMemory, type Memory } from './memory.ts';
 import { typescriptProducts } from './typescript-products.ts';
+import { typescriptScores } from './typescript-scores.ts';
 import { typescriptSoftmax } from './typescript-softmax.ts';
 
 /** Kernels for hosts without SIMD, with a memory of their own. Sums are made in f64. */
@@ -25,6 +26,7 @@ export function typescriptKernels(): Kernels {
     variant: 'typescript',
     memory,
     ...typescriptProducts(memory),
+    ...typescriptScores(memory),
     ...typescriptSoftmax(memory),
     ...rowKernels(memory),
     ...packKernels(memory),
