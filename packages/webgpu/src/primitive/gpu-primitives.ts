@@ -56,7 +56,7 @@ function planParts(
     ...inputs.map((desc, n) => [inputName(n), spanOf(desc)] as const),
     ...outputs.map((desc, n) => [outputName(n), spanOf(desc)] as const),
   ]);
-  return { kernels: made.kernels, spans: { ...spans, ...made.workspace } };
+  return { kernels: made.kernels, spans: { ...spans, ...made.workspace }, reaches: made.reaches };
 }
 
 function prepare(

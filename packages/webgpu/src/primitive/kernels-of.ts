@@ -1,5 +1,6 @@
 import type { Primitive } from '@tilewise/core/primitive';
 import { mapKernels } from './map.ts';
+import { matmulKernels } from './matmul/matmul.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 import { randomKernels } from './random.ts';
 import { reduceKernels } from './reduce.ts';
@@ -13,6 +14,8 @@ export function kernelsOf(primitive: Primitive, tensors: PrimitiveTensors): Prim
       return mapKernels(primitive, tensors);
     case 'reduce':
       return reduceKernels(primitive, tensors);
+    case 'matmul':
+      return matmulKernels(tensors);
     case 'softmax':
       return softmaxKernels(primitive, tensors);
     case 'random':

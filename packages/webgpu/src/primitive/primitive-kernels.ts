@@ -1,6 +1,7 @@
 import type { TensorDesc } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
+import type { TensorReach } from '../kernel/pieces.ts';
 
 /** What kernels of a primitive are made for. Its tensors are called x0, x1… and y0, y1… where a plan binds them. */
 export interface PrimitiveTensors {
@@ -15,6 +16,8 @@ export interface PrimitiveTensors {
 export interface PrimitiveKernels {
   readonly kernels: readonly KernelSpec[];
   readonly workspace?: Readonly<Record<string, number>>;
+  /** What workgroups touch of a tensor, for those that may be bound in pieces. */
+  readonly reaches?: Readonly<Record<string, TensorReach>>;
 }
 
 /** The name of output n where a plan binds it. */

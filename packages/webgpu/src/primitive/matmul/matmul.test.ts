@@ -1,17 +1,11 @@
 import { type DType, Tensor } from '@tilewise/core';
-import { hostPrimitives } from '@tilewise/core/primitive';
+import { hostPrimitives, type Primitive } from '@tilewise/core/primitive';
 import { fillNormal } from '@tilewise/philox';
 import { errorOf } from '@tilewise/test-data';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { readBuffer, storageBuffer } from '../../../testing/device-buffers.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
-import { type GpuContext, guaranteedCapabilities } from '../../index.ts';
+import { describe, expect, test } from 'vitest';
+import { runOnGpu } from '../../../testing/primitive-run.ts';
+import { guaranteedCapabilities } from '../../index.ts';
 import { matmulKernels } from './matmul.ts';
-
-let ctx: GpuContext;
-beforeAll(async () => {
-  ctx = await sharedContext();
-});
 
 let streams = 0;
 function normal(shape: readonly number[], dtype: DType = 'f32'): Tensor {
@@ -36,19 +30,12 @@ function laidOut(tensor: Tensor, strides: readonly number[], fill = NaN): Tensor
   return spread;
 }
 
-/** Runs a product on the GPU; `c` says the dtype, shape and strides of the result, and what lies in its gaps. */
+const matmul: Primitive = { kind: 'matmul' };
+
+/** The product on the GPU, laid out as `c`. */
 async function onGpu(a: Tensor, b: Tensor, c: Tensor): Promise<Tensor> {
-  const plan = ctx.plan(matmulKernels({ a, b, c }));
-  const [ga, gb, gc] = [a, b, c].map(tensor => ctx.upload(tensor));
-  const workspace = ctx.device.createBuffer({ size: Math.max(16, plan.workspaceBytes), usage: 0x80 });
-  const encoder = ctx.device.createCommandEncoder();
-  plan.encode(encoder, { a: ga, b: gb, c: gc, workspace });
-  ctx.device.queue.submit([encoder.finish()]);
-  const result = await ctx.download(gc);
-  for (const tensor of [ga, gb, gc]) ctx.release(tensor);
-  plan.destroy();
-  workspace.destroy();
-  return result;
+  const [{ data }] = await runOnGpu(matmul, [a, b], [c]);
+  return Tensor.wrap(data, c);
 }
 
 const roundoff: Readonly<Partial<Record<DType, number>>> = {
@@ -57,7 +44,7 @@ const roundoff: Readonly<Partial<Record<DType, number>>> = {
 
 const product = (a: Tensor, b: Tensor, shape: readonly number[]): Tensor => {
   const c = Tensor.zeros(shape);
-  hostPrimitives.prepare({ kind: 'matmul' }, [a, b], [c]).run([a, b], [c]);
+  hostPrimitives.prepare(matmul, [a, b], [c]).run([a, b], [c]);
   return c;
 };
 
@@ -172,16 +159,20 @@ describe('storage', () => {
   });
 });
 
-test('elements that share a word with a gap leave it alone', async () => {
+test('gaps of the result stay as they are', async () => {
   const c = laidOut(Tensor.zeros([4, 3], { dtype: 'f16' }), [5, 1], 7);
-  const plan = ctx.plan(matmulKernels({ a: dense(4, 4), b: dense(4, 3), c }));
-  const buffer = storageBuffer(ctx.device, c.data);
-  const [a, b] = [ctx.upload(dense(4, 4)), ctx.upload(dense(4, 3))];
-  const encoder = ctx.device.createCommandEncoder();
-  plan.encode(encoder, { a, b, c: buffer });
-  ctx.device.queue.submit([encoder.finish()]);
-  const bytes = await readBuffer(ctx.device, buffer);
-  expect(new Uint16Array(bytes.buffer).slice(0, c.data.length)).toEqual(c.data);
+  const before = Tensor.wrap(c.data.slice(), c);
+  expect((await onGpu(dense(4, 4), dense(4, 3), c)).data).toEqual(before.data);
+});
+
+test('tensors may start at any element', async () => {
+  const shifted = (t: Tensor): Tensor => {
+    const data = new Float32Array(t.data.length + 3).fill(NaN);
+    data.set(t.toFloat32(), 1);
+    return Tensor.wrap(data, { ...t, dtype: 'f32', shape: t.shape, strides: t.strides, offset: 1 });
+  };
+  const [a, b] = [normal([8, 12]), normal([12, 16])];
+  expect(await onGpu(shifted(a), shifted(b), dense(8, 16))).toEqual(await onGpu(a, b, dense(8, 16)));
 });
 
 test('a sum in parts has the same bits every time', async () => {
@@ -193,7 +184,10 @@ test('a sum in parts has the same bits every time', async () => {
 
 describe('the text', () => {
   const kernels = (...[M, N, K]: number[]) =>
-    matmulKernels({ a: dense(M, K), b: dense(K, N), c: dense(M, N) }).kernels;
+    matmulKernels({
+      ...{ inputs: [dense(M, K), dense(K, N)], outputs: [dense(M, N)] },
+      ...{ unaligned: new Set<string>(), capabilities: guaranteedCapabilities },
+    }).kernels;
 
   test('holds no size: problems alike in their layouts share kernels', () => {
     const [[one], [other]] = [kernels(1024, 2048, 512), kernels(2048, 1024, 768)];

@@ -1,30 +1,20 @@
-import { elementCount, maxOffset, type TensorDesc } from '@tilewise/core';
-import type { KernelParts } from '../../kernel/kernel-plan.ts';
+import { elementCount } from '@tilewise/core';
 import type { TensorReach } from '../../kernel/pieces.ts';
+import type { PrimitiveKernels, PrimitiveTensors } from '../primitive-kernels.ts';
 import { type MatMulProblem, type Matrix, matmulProblem } from './problem.ts';
 import { productKernel } from './product.ts';
 import { partialResults, sumPartsKernel } from './sum-parts.ts';
 import { chooseTile } from './tile-table.ts';
 
-/** What a matmul runs on: tensors that fit each other as `MatMulPrimitive` says, of float dtypes. */
-export interface MatMulTensors {
-  readonly a: TensorDesc;
-  readonly b: TensorDesc;
-  readonly c: TensorDesc;
-  /** Those of `a`, `b`, `c` that do not start at a multiple of four elements. */
-  readonly unaligned?: ReadonlySet<string>;
-}
-
 /**
- * The kernels of C = A·B over the last two dimensions, the leading ones broadcast, with any strides; they bind `a`, `b`, `c` and,
- * where the sum is cut into parts, `workspace`. Products are summed in f32, in an order that only the shapes decide.
+ * The kernels of C = A·B over the last two dimensions, the leading ones broadcast, with any strides and of any float dtypes. Products
+ * are summed in f32, in an order that only the shapes decide.
  */
-export function matmulKernels({ a, b, c, unaligned = new Set() }: MatMulTensors): KernelParts {
-  const problem = matmulProblem(a, b, c);
+export function matmulKernels({ inputs, outputs, unaligned }: PrimitiveTensors): PrimitiveKernels {
+  const problem = matmulProblem(inputs, outputs[0]);
   const { tile, parts } = chooseTile({ ...problem, count: elementCount(problem.batch) });
-  const spans = { a: spanOf(a), b: spanOf(b), c: spanOf(c) };
   if (parts.count === 1) {
-    return { kernels: [productKernel(problem, tile, parts, unaligned)], spans, reaches: reachesOf(problem) };
+    return { kernels: [productKernel(problem, tile, parts, unaligned)], reaches: reachesOf(problem) };
   }
   const partial = partialResults(problem, parts.count);
   return {
@@ -32,12 +22,9 @@ export function matmulKernels({ a, b, c, unaligned = new Set() }: MatMulTensors)
       productKernel({ ...problem, C: partial }, tile, parts, unaligned),
       sumPartsKernel(problem, parts.count, unaligned),
     ],
-    spans: { ...spans, workspace: elementCount(problem.batch) * parts.count * problem.M * partial.rowStride },
+    workspace: { workspace: elementCount(problem.batch) * parts.count * problem.M * partial.rowStride },
   };
 }
-
-const spanOf = ({ shape, strides }: TensorDesc): number =>
-  shape.includes(0) ? 0 : maxOffset(shape, strides) + 1;
 
 /** What workgroups touch of each tensor, so that large ones may be bound in pieces: rows of A and C, all of B. */
 function reachesOf({ M, N, K, batch, A, B, C }: MatMulProblem): Record<string, TensorReach> {

@@ -1,9 +1,11 @@
 import type { DType, TensorDesc } from '@tilewise/core';
+import { inputName } from '@tilewise/core/primitive';
+import { outputName } from '../primitive-kernels.ts';
 
 /** One of the three matrices of a product, or of each of many: so many rows and columns, so many elements apart. */
 export interface Matrix {
   /** Of the tensor that holds it. */
-  readonly name: 'a' | 'b' | 'c' | 'workspace';
+  readonly name: string;
   readonly dtype: DType;
   readonly rowStride: number;
   readonly columnStride: number;
@@ -26,23 +28,23 @@ export interface MatMulProblem {
  * The problem of three tensors that fit: dimensions that can be walked as one are one, and a C whose columns lie together is
  * computed as Cᵀ = Bᵀ·Aᵀ, so that rows of results lie together wherever they can.
  */
-export function matmulProblem(a: TensorDesc, b: TensorDesc, c: TensorDesc): MatMulProblem {
+export function matmulProblem([a, b]: readonly TensorDesc[], c: TensorDesc): MatMulProblem {
   const batch = c.shape.slice(0, -2);
   const [M, N] = c.shape.slice(-2);
   const K = a.shape[a.shape.length - 1];
   const problem: MatMulProblem = {
     ...{ M, N, K, batch },
-    ...{ A: matrix('a', a, batch), B: matrix('b', b, batch), C: matrix('c', c, batch) },
+    ...{
+      A: matrix(inputName(0), a, batch),
+      B: matrix(inputName(1), b, batch),
+      C: matrix(outputName(0), c, batch),
+    },
   };
   const rowsLieTogether = c.strides[c.strides.length - 1] === 1 || c.strides[c.strides.length - 2] !== 1;
   return foldBatchIntoRows(joinBatch(rowsLieTogether ? problem : transposed(problem)));
 }
 
-function matrix(
-  name: 'a' | 'b' | 'c',
-  { dtype, shape, strides }: TensorDesc,
-  batch: readonly number[],
-): Matrix {
+function matrix(name: string, { dtype, shape, strides }: TensorDesc, batch: readonly number[]): Matrix {
   const rank = shape.length;
   const missing = batch.length - (rank - 2);
   const batchStrides = batch.map((_, d) =>
