@@ -48,6 +48,10 @@ export const en = {
       blurb: 'Attention as a dozen operations, and as the one kernel that a compiler can make of them.',
     },
     lab: { title: 'Attention lab', blurb: 'What masks do to scores, probabilities and gradients.' },
+    bench: {
+      title: 'Bench',
+      blurb: 'The kernels on your own machine, beside attention that stores its scores.',
+    },
   },
 
   player: {
@@ -320,5 +324,60 @@ export const en = {
       range: 'From … to',
       first: 'First numbers',
     },
+  },
+
+  measure: {
+    intro: [
+      'Nobody should believe a speed that was measured elsewhere. Here the kernels of this library run on *your* GPU, beside attention the way a textbook writes it: one kernel for the scores, one for the softmax, one for the product with V, and in between S × S numbers that travel to memory and back.',
+    ],
+    title: 'Measure',
+    engine: 'On',
+    engines: { auto: 'GPU if there is one', cpu: 'CPU' },
+    size: 'Lengths',
+    sizes: { auto: 'As this machine can', small: 'Short', medium: 'Medium', large: 'Long' },
+    headSize: 'Head size',
+    dtype: 'Type',
+    causal: 'Causal',
+    start: 'Measure',
+    stop: 'Stop',
+    before:
+      'It takes a few seconds on a GPU, up to a minute where a CPU plays one. Nothing leaves this page.',
+    progress: 'Measured so far',
+    running: 'Measuring…',
+    finished: (n: number): string => `${n} measurements.`,
+    failed: 'It could not be measured:',
+    machine: 'Machine',
+    clock: 'Clock',
+    clocks: { timestamps: 'of the GPU', 'wall clock': 'of the page' },
+    features: 'Features',
+    instead: (why: string): string =>
+      `No GPU could be used: ${why} There is nothing with stored scores to compare with on the CPU.`,
+    software:
+      'This adapter is a CPU that plays a GPU. The numbers say that the kernels are right, and nothing about a GPU.',
+    speedOf: { forward: 'Forward: speed', backward: 'Backward: speed' },
+    memoryOf: 'Backward: memory',
+    inTable: 'The numbers are in the table below.',
+    table: 'Measurements',
+    length: 'Length S',
+    pass: 'Pass',
+    passes: { forward: 'forward', backward: 'backward' },
+    implementation: 'Way',
+    implementations: { flash: 'flash', naive: 'stored' },
+    time: 'Time',
+    memory: 'Memory',
+    error: 'Error',
+    faster: 'Faster',
+    failures: { 'too large': 'does not fit', wrong: 'wrong result' },
+    copy: 'Copy as JSON',
+    copied: { yes: 'Copied.', no: 'The browser did not allow it; the text is below.' },
+    json: 'As JSON',
+    counted:
+      'FLOP are counted alike for both: $2 \\cdot \\text{pairs} \\cdot (D_{qk} + D_v)$ forward, $2 \\cdot \\text{pairs} \\cdot (3 D_{qk} + 2 D_v)$ backward, over pairs that see each other. What an implementation computes besides counts as time only.',
+    howSummary: 'How is it measured?',
+    how: [
+      'Each pass is compiled and run once before the clock starts, then in rounds of about 20 ms; the median of five rounds counts. Where the GPU has timestamps they are used, else the time until its queue is empty. A worker does it, so that the page is not in the way.',
+      'No time is shown of a wrong result: the last head of every result is compared with the CPU engine first (of which one head is compared with the float64 reference). The error is relative to the largest number.',
+      'Attention with stored scores is written as a careful textbook would: products with tiles of 16 × 16 in workgroup memory, a workgroup for each row of the softmax. It is always in f32. Memory counts all buffers of a pass, inputs and results too.',
+    ],
   },
 };

@@ -1,0 +1,201 @@
+import { normaliseBackward, Tensor } from '@tilewise/core';
+import { sdpa, sdpaBackward } from '@tilewise/core/cpu';
+import { naiveAttention } from '@tilewise/naive-attention';
+import { type GpuContext, type GpuTensor, type Plan, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
+import {
+  type BenchConfig,
+  type BenchMachine,
+  type BenchRow,
+  benchInputs,
+  errorOf,
+  flopsOf,
+  forwardProblem,
+  headOf,
+  isRight,
+} from './bench.ts';
+import { type GpuClock, gpuClock } from './gpu-clock.ts';
+
+/** What a device is, in words of its adapter. */
+export function gpuMachine({ device }: GpuContext, info: GPUAdapterInfo): BenchMachine {
+  const { vendor, architecture, description } = info;
+  return {
+    engine: 'webgpu',
+    description: description || [vendor, architecture].filter(Boolean).join(' '),
+    vendor,
+    architecture,
+    features: [...device.features].filter(name => wanted.has(name)).sort(),
+    // Not every driver that runs on the CPU says so, so the known names count too.
+    software:
+      info.isFallbackAdapter ||
+      /swiftshader|llvmpipe|lavapipe|basic render/i.test(`${architecture} ${description}`),
+    clock: device.features.has('timestamp-query') ? 'timestamps' : 'wall clock',
+  };
+}
+
+const wanted: ReadonlySet<string> = new Set([
+  'shader-f16',
+  'subgroups',
+  'timestamp-query',
+  'subgroup-matrix',
+]);
+
+/** Measures one sequence length: the flash kernels, then attention with stored scores, forward and backward. */
+export async function* benchOnGpu(
+  ctx: GpuContext,
+  config: BenchConfig,
+  heads: number,
+  S: number,
+): AsyncGenerator<BenchRow> {
+  const inputs = benchInputs(heads, S, config);
+  const clock = gpuClock(ctx.device);
+  const own = new Tensors(ctx);
+  try {
+    yield* flashRows(own, clock, inputs, config, heads, S);
+    own.release();
+    yield* naiveRows(own, clock, inputs, config, heads, S);
+  } finally {
+    own.release();
+    clock.destroy();
+    ctx.trim();
+  }
+}
+
+type Inputs = ReturnType<typeof benchInputs>;
+
+async function* flashRows(
+  own: Tensors,
+  clock: GpuClock,
+  inputs: Inputs,
+  { causal, dtype, D }: BenchConfig,
+  heads: number,
+  S: number,
+): AsyncGenerator<BenchRow> {
+  const { ctx } = own;
+  const shape = [1, heads, S, D];
+  const forward = forwardProblem(inputs, causal);
+  // The problem says shapes and dtypes; these tensors only stand for results.
+  const results = { o: inputs.q, lse: Tensor.zeros([1, heads, S]) };
+  const { problem: backward } = normaliseBackward({ ...inputs, ...results }, { causal });
+  const plans = { forward: planSdpa(ctx, forward), backward: planSdpaBackward(ctx, backward) };
+  for (const [name, tensor] of Object.entries(inputs)) own.upload(name, tensor);
+  for (const name of ['o', 'dq', 'dk', 'dv']) own.allocate(name, shape, dtype);
+  own.allocate('lse', [1, heads, S], 'f32');
+  for (const pass of ['forward', 'backward'] as const) {
+    const plan = plans[pass];
+    await plan.warmUp();
+    own.allocate('workspace', [Math.max(1, Math.ceil(plan.workspaceBytes / 4))], 'f32');
+    const encode = (target: GPUComputePassEncoder): void => plan.encode(target, own.buffers);
+    const row = { implementation: 'flash', pass, heads, S, bytes: bytesOf(plan) } as const;
+    yield await checkedRow(row, own, clock, encode, inputs, causal, flopsOf(forward, pass));
+  }
+}
+
+async function* naiveRows(
+  own: Tensors,
+  clock: GpuClock,
+  given: Inputs,
+  { causal, D }: BenchConfig,
+  heads: number,
+  S: number,
+): AsyncGenerator<BenchRow> {
+  const inputs = Object.fromEntries(
+    Object.entries(given).map(([name, tensor]) => [name, tensor.cast('f32')]),
+  ) as Inputs;
+  const passes = await naiveAttention(own.ctx.device, { heads, S, D, causal }).catch((error: unknown) => {
+    if (error instanceof RangeError) return null;
+    throw error;
+  });
+  for (const pass of ['forward', 'backward'] as const) {
+    const row = { implementation: 'naive', pass, heads, S } as const;
+    if (!passes) {
+      const scores = (pass === 'forward' ? 1 : 2) * 4 * heads * S * S;
+      yield { ...row, bytes: scores, failure: 'too large' };
+      continue;
+    }
+    const { tensors, encode } = passes[pass];
+    for (const { name, bytes } of tensors) {
+      const input = Object.entries(inputs).find(([of]) => of === name);
+      if (input) own.upload(name, input[1]);
+      else own.allocate(name, [1, heads, S, bytes / (4 * heads * S)], 'f32');
+    }
+    const bytes = tensors.reduce((sum, t) => sum + t.bytes, 0);
+    const problem = forwardProblem(inputs, causal);
+    const run = (target: GPUComputePassEncoder): void => encode(target, own.buffers);
+    yield await checkedRow({ ...row, bytes }, own, clock, run, inputs, causal, flopsOf(problem, pass));
+  }
+}
+
+/** Runs a pass, compares the last head with the CPU engine, and measures it if it is right. */
+async function checkedRow(
+  row: BenchRow,
+  own: Tensors,
+  clock: GpuClock,
+  encode: (pass: GPUComputePassEncoder) => void,
+  inputs: Inputs,
+  causal: boolean,
+  flops: number,
+): Promise<BenchRow> {
+  const ms = await clock.time(encode);
+  const exact = exactHead(inputs, row.heads - 1, causal);
+  const names = row.pass === 'forward' ? (['o'] as const) : (['dq', 'dk', 'dv'] as const);
+  let error = 0;
+  for (const name of names) {
+    const got = await own.download(name);
+    error = Math.max(error, errorOf(headOf(got, row.heads - 1), exact[name]));
+  }
+  const { dtype } = inputs.q;
+  if (!isRight(error, dtype)) return { ...row, error, failure: 'wrong' };
+  return { ...row, error, ms, tflops: flops / ms / 1e9 };
+}
+
+function exactHead(inputs: Inputs, head: number, causal: boolean): Record<'o' | 'dq' | 'dk' | 'dv', Tensor> {
+  const [q, k, v, dO] = [inputs.q, inputs.k, inputs.v, inputs.dO].map(t => headOf(t, head)) as [
+    Tensor,
+    Tensor,
+    Tensor,
+    Tensor,
+  ];
+  const { o, lse } = sdpa(q, k, v, { causal });
+  const { dq, dk, dv } = sdpaBackward({ q, k, v, o, lse, dO }, { causal });
+  return { o, dq, dk, dv };
+}
+
+const bytesOf = ({ tensors, workspaceBytes }: Plan): number =>
+  tensors.reduce((sum, { bytes }) => sum + bytes, workspaceBytes);
+
+/** Tensors of one measurement by name. */
+class Tensors {
+  readonly ctx: GpuContext;
+  readonly #tensors = new Map<string, GpuTensor>();
+
+  constructor(ctx: GpuContext) {
+    this.ctx = ctx;
+  }
+
+  get buffers(): Readonly<Record<string, GPUBuffer>> {
+    return Object.fromEntries([...this.#tensors].map(([name, { buffer }]) => [name, buffer]));
+  }
+
+  /** A tensor that is there already stays. */
+  upload(name: string, tensor: Tensor): void {
+    if (!this.#tensors.has(name)) this.#tensors.set(name, this.ctx.upload(tensor));
+  }
+
+  allocate(name: string, shape: readonly number[], dtype: 'f32' | 'f16' | 'bf16'): void {
+    const there = this.#tensors.get(name);
+    if (there && `${there.shape}` === `${shape}`) return;
+    there?.destroy();
+    this.#tensors.set(name, this.ctx.allocate(shape, dtype));
+  }
+
+  download(name: string): Promise<Tensor> {
+    const tensor = this.#tensors.get(name);
+    if (!tensor) throw new Error(`there is no tensor ${name}`);
+    return this.ctx.download(tensor);
+  }
+
+  release(): void {
+    for (const tensor of this.#tensors.values()) tensor.destroy();
+    this.#tensors.clear();
+  }
+}

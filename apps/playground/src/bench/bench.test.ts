@@ -1,0 +1,69 @@
+import { Tensor } from '@tilewise/core';
+import { createContext, type GpuContext } from '@tilewise/webgpu';
+import { openGpu } from '@tilewise/webgpu-host';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BenchConfig, type BenchRow, benchShapes, errorOf, isRight, median } from './bench.ts';
+import { benchOnCpu } from './bench-cpu.ts';
+import { benchOnGpu, gpuMachine } from './bench-gpu.ts';
+
+const config: BenchConfig = { engine: 'auto', size: 'small', D: 32, causal: true, dtype: 'f32' };
+const named = ({ implementation, pass, failure }: BenchRow): string =>
+  `${implementation} ${pass} ${failure ?? 'ok'}`;
+
+describe('a result', () => {
+  const tensor = (...values: number[]) => Tensor.from(values, [values.length]);
+
+  it('is off by its largest difference, relative to the largest number', () => {
+    expect(errorOf(tensor(1, 2.5, -4), tensor(1, 2, -4))).toBe(0.125);
+  });
+
+  it('that is no number is never right', () => {
+    expect(isRight(errorOf(tensor(Number.NaN, 1), tensor(1, 1)), 'f32')).toBe(false);
+    expect(isRight(errorOf(tensor(1, Number.NaN), tensor(1, 1)), 'bf16')).toBe(false);
+  });
+});
+
+it('the middle of an even count lies between two', () => {
+  expect(median([4, 1, 2, 3])).toBe(2.5);
+  expect(median([9, 1, 2])).toBe(2);
+});
+
+it('sequences are short where a CPU plays the GPU', () => {
+  const longest = (software: boolean) =>
+    benchShapes('auto', { engine: 'webgpu', software }).lengths.at(-1) ?? 0;
+  expect(longest(true)).toBeLessThan(longest(false));
+});
+
+describe('on the GPU', () => {
+  let ctx: GpuContext;
+  let info: GPUAdapterInfo;
+  beforeAll(async () => {
+    const { adapter } = await openGpu();
+    info = adapter.info;
+    ctx = await createContext({ adapter });
+  });
+  afterAll(() => ctx?.destroy());
+
+  it('both ways are right and timed, and flash needs less memory', async () => {
+    const rows: BenchRow[] = [];
+    for await (const row of benchOnGpu(ctx, config, 1, 64)) rows.push(row);
+    expect(rows.map(named)).toEqual([
+      'flash forward ok',
+      'flash backward ok',
+      'naive forward ok',
+      'naive backward ok',
+    ]);
+    for (const { ms, tflops } of rows) {
+      expect(ms).toBeGreaterThan(0);
+      expect(tflops).toBeGreaterThan(0);
+    }
+    const [flash, , naive] = rows;
+    expect(flash?.bytes).toBeLessThan(naive?.bytes ?? 0);
+    expect(gpuMachine(ctx, info).description).not.toBe('');
+  }, 60_000);
+});
+
+it('on the CPU results are right and timed', () => {
+  const rows = [...benchOnCpu({ ...config, dtype: 'bf16' }, 2, 48)];
+  expect(rows.map(named)).toEqual(['flash forward ok', 'flash backward ok']);
+});

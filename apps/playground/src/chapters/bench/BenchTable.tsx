@@ -1,0 +1,51 @@
+import type { BenchRow } from '../../bench/bench.ts';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+
+/** Every measurement, and how many times faster flash is than the scores in memory. */
+export function BenchTable({ rows }: { readonly rows: readonly BenchRow[] }) {
+  const text = useText().measure;
+  const numbers = useNumbers();
+  const naive = (row: BenchRow): BenchRow | undefined =>
+    rows.find(other => other.implementation === 'naive' && other.pass === row.pass && other.S === row.S);
+  const faster = (row: BenchRow): string => {
+    const other = row.implementation === 'flash' ? naive(row) : undefined;
+    return row.ms && other?.ms ? `${numbers.significant(other.ms / row.ms, 2)} ×` : '';
+  };
+  return (
+    <ScrollRegion label={text.table}>
+      <table className="numbers">
+        <caption>{text.table}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{text.length}</th>
+            <th scope="col">{text.pass}</th>
+            <th scope="col">{text.implementation}</th>
+            <th scope="col">{text.time}</th>
+            <th scope="col">GFLOP/s</th>
+            <th scope="col">{text.memory}</th>
+            <th scope="col">{text.error}</th>
+            <th scope="col">{text.faster}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(row => (
+            <tr key={`${row.S} ${row.pass} ${row.implementation}`}>
+              <th scope="row">{row.S}</th>
+              <td>{text.passes[row.pass]}</td>
+              <td>{text.implementations[row.implementation]}</td>
+              <td>
+                {row.failure ? text.failures[row.failure] : `${numbers.significant(row.ms ?? 0, 3)} ms`}
+              </td>
+              <td>{row.tflops === undefined ? '' : numbers.significant(1000 * row.tflops, 3)}</td>
+              <td>{numbers.significant(row.bytes / 2 ** 20, 3)} MiB</td>
+              <td>{row.error === undefined ? '' : row.error.toExponential(0).replace('-', '−')}</td>
+              <td>{faster(row)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollRegion>
+  );
+}
