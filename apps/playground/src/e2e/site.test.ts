@@ -169,4 +169,27 @@ describe('a visitor', () => {
     await drop('broken.json', '{"graph": []}');
     await site.page.getByText("the JSON has no 'version'").waitFor();
   }, 60_000);
+
+  it('measures on the CPU, and copies the numbers as JSON', async () => {
+    await site.visit('#/bench?engine=cpu&size=small&d=32');
+    await site.page.getByRole('button', { name: 'Measure' }).click();
+    await site.page.getByText('6 measurements.').waitFor({ state: 'attached' });
+    await site.page.getByText('As JSON', { exact: true }).click();
+    const { rows } = JSON.parse((await site.page.locator('.bench-json').textContent()) ?? '');
+    expect(rows).toHaveLength(6);
+    for (const { tflops, failure } of rows) {
+      expect(failure).toBeUndefined();
+      expect(tflops).toBeGreaterThan(0);
+    }
+    expect(await broken()).toEqual([]);
+  }, 60_000);
+
+  it('measures on the GPU beside stored scores, and stops when it has seen enough', async () => {
+    await site.visit('#/bench?size=small&d=32');
+    await site.page.getByRole('button', { name: 'Measure' }).click();
+    await site.page.getByRole('cell', { name: 'stored' }).first().waitFor();
+    await site.page.getByRole('button', { name: 'Stop' }).click();
+    await site.page.getByRole('button', { name: 'Measure' }).waitFor();
+    expect(await site.page.getByText(/^\d+ measurements\.$/).count()).toBe(1);
+  }, 60_000);
 });

@@ -30,7 +30,7 @@ export function BenchTable({ rows }: { readonly rows: readonly BenchRow[] }) {
           </tr>
         </thead>
         <tbody>
-          {rows.map(row => (
+          {[...rows].sort(byLength).map(row => (
             <tr key={`${row.S} ${row.pass} ${row.implementation}`}>
               <th scope="row">{row.S}</th>
               <td>{text.passes[row.pass]}</td>
@@ -48,4 +48,9 @@ export function BenchTable({ rows }: { readonly rows: readonly BenchRow[] }) {
       </table>
     </ScrollRegion>
   );
+}
+
+/** By length, then forward before backward, then flash before stored. */
+function byLength(a: BenchRow, b: BenchRow): number {
+  return a.S - b.S || b.pass.localeCompare(a.pass) || a.implementation.localeCompare(b.implementation);
 }
