@@ -27,13 +27,15 @@ interface Probabilities {
   readonly matmul: GraphNode;
   /** Whether the product is written the other way round: Vᵀ·Pᵀ. */
   readonly transposed: boolean;
+  /** Whether their dimensions are put together or in another order than that. */
+  readonly rearranged: boolean;
 }
 
 /**
  * Attention, inference or the forward pass of training:
  *
  *     MatMul · score chain · softmax · [TypeCast] [dropout] [Quantize · Dequantize] [TypeCast] · MatMul · [layout, TypeCast, Quantize]*
- *     MatMul · score chain · softmax · StaticTranspose [Reorder] · MatMul (as its second operand) · …
+ *     MatMul · score chain · softmax · StaticTranspose [StaticReshape] [Reorder] · MatMul (as its second operand) · …
  *
  * with what is stored in another layout or quantized before its operands. `stats` of the softmax may be a result.
  */
@@ -58,6 +60,7 @@ export function attentionForward(anchor: GraphNode, topology: Topology): Match |
     kind: after.rounding ? 'quantized-sdpa' : hasStats ? 'sdpa-training' : 'sdpa',
     nodes,
     lower: lowering => {
+      if (after.rearranged) return { reason: dimensionsMoved };
       if (after.rounding?.rounding === null) return { reason: notRounded };
       if (after.rounding && after.dropout?.scale !== undefined) return { reason: droppedBefore };
       lowerAround(before, lowering);
@@ -68,6 +71,8 @@ export function attentionForward(anchor: GraphNode, topology: Topology): Match |
   };
 }
 
+const dimensionsMoved =
+  'the probabilities go into the product with the values in another order of their dimensions';
 const notRounded =
   'the probabilities are quantized otherwise than by one scale > 0 for all and the same zero point on both ways';
 const droppedBefore =
@@ -84,6 +89,7 @@ function probabilitiesOf(tensor: number, topology: Topology): Probabilities | nu
   let dropout: DropoutMatch | null = null;
   let rounding: RoundingMatch | null = null;
   let transposed = false;
+  let rearranged = false;
   for (;;) {
     const drop: DropoutMatch | null = dropout || rounding ? null : dropoutOf(at, topology);
     if (drop) {
@@ -103,15 +109,14 @@ function probabilitiesOf(tensor: number, topology: Topology): Probabilities | nu
     if (!use || more.length > 0) return null;
     const { node } = use;
     if (node.kind === 'MatMul' && node.inputs.length === 2) {
-      if (
-        use.input !== (transposed ? 1 : 0) ||
-        flagOf(node.attributes, transposed ? 'transpose_b' : 'transpose_a')
-      ) {
+      const side = rearranged ? use.input : transposed ? 1 : 0;
+      if (use.input !== side || flagOf(node.attributes, side === 1 ? 'transpose_b' : 'transpose_a')) {
         return null;
       }
-      return { nodes, dropout, rounding, matmul: node, transposed };
+      return { nodes, dropout, rounding, matmul: node, transposed: side === 1, rearranged };
     }
     if (node.kind === 'StaticTranspose' && !transposed && swapsLastTwo(node)) transposed = true;
+    else if (node.kind === 'StaticTranspose' || node.kind === 'StaticReshape') rearranged = true;
     else if (node.kind !== 'TypeCast' && node.kind !== 'Reorder') return null;
     nodes.push(node);
     at = node.outputs[0].id;

@@ -19,7 +19,7 @@ export interface ScoreChain {
 /**
  * Goes back from scores to the MatMul that they come from, through elementwise operations alone:
  *
- *     MatMul · (Multiply | Divide | Add | Select | Tanh | … )*
+ *     MatMul · [StaticReshape] [StaticTranspose] · (Multiply | Divide | Add | Select | Tanh | … )*
  *
  * in any number and order. Operands made of `GenIndex` belong to the chain.
  */
@@ -40,6 +40,11 @@ function goBack(scores: number, topology: Topology, links: Link[]): GraphNode | 
   const node = topology.producers.get(scores);
   if (!node) return null;
   if (node.kind === 'MatMul') return node.inputs.length === 2 ? node : null;
+  if (layouts.has(node.kind)) {
+    const matmul = productBefore(node.inputs[0].id, topology, links);
+    if (matmul) links.push({ node, score: 0 });
+    return matmul;
+  }
   if (!isLink(node)) return null;
   for (const [n, t] of node.inputs.entries()) {
     if (node.kind === 'Select' && n === 0) continue;
@@ -50,6 +55,17 @@ function goBack(scores: number, topology: Topology, links: Link[]): GraphNode | 
     }
   }
   return null;
+}
+
+/** What JAX has between the product of queries with the keys of one head for all and the scores of each head. */
+const layouts = new Set(['StaticReshape', 'StaticTranspose']);
+
+/** The product that scores come from by their layout alone. */
+function productBefore(tensor: number, topology: Topology, links: Link[]): GraphNode | null {
+  const kind = topology.producers.get(tensor)?.kind;
+  return kind === 'MatMul' || (kind !== undefined && layouts.has(kind))
+    ? goBack(tensor, topology, links)
+    : null;
 }
 
 /** Whether an operation may stand between scores and softmax. */

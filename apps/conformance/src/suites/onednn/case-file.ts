@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OneDnnGraph } from '@tilewise/graph';
 import { readJson, requireFolder } from '../../data-folder.ts';
@@ -60,6 +60,18 @@ export function readCases(
     cases: cases.filter(isThere),
     missing: cases.filter(entry => !isThere(entry)).map(entry => entry.case),
   };
+}
+
+/**
+ * Every graph of a folder as it is stored. Nobody says how many partitions each is, so they are not counted.
+ * @throws SetupError when the folder is not there.
+ */
+export function storedCases(graphs: string): { readonly cases: GraphCase[]; readonly missing: string[] } {
+  requireFolder('graphs', graphs);
+  const files = readdirSync(graphs, { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.json'))
+    .sort();
+  return { cases: files.map(file => ({ case: file, 'expected-n-partitions': '0' })), missing: [] };
 }
 
 /** The graph of a case, as it is stored. */

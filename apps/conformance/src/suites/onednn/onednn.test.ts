@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
-import type { OneDnnGraph } from '@tilewise/graph';
+import { Graph, type OneDnnGraph } from '@tilewise/graph';
 import { sharedDir } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
-import { caseName, type GraphCase, readCases } from './case-file.ts';
+import { caseName, type GraphCase, readCases, readGraph, storedCases } from './case-file.ts';
 import { compare, gateOf, isClose } from './compare.ts';
 import { rewrite } from './rewrite.ts';
 import { runGraphCase } from './run-graph-case.ts';
@@ -125,6 +125,22 @@ describe.skipIf(!existsSync(folder))('graphs of oneDNN', { timeout: 60_000 }, ()
         status: 'pass',
         reason: expect.stringContaining(' attention'),
       });
+    }
+  });
+
+  test('graphs of older releases are one partition each', () => {
+    const older = join(folder, 'graphs-legacy');
+    // Two from before there were stats have the probabilities as a result, or take them.
+    const stored = storedCases(older).cases.filter(entry => !entry.case.includes('Bert_large-train'));
+    expect(stored.length).toBeGreaterThan(20);
+    for (const entry of stored) {
+      const partitions = Graph.fromJSON(rewrite(readGraph(older, entry), entry))
+        .finalize()
+        .partitions();
+      expect(
+        partitions.map(({ supported }) => supported),
+        entry.case,
+      ).toEqual([true]);
     }
   });
 

@@ -2,7 +2,7 @@ import { elementCount, type Tensor } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { ConformanceCase } from '../../case.ts';
 import { SetupError, type Suite } from '../../suite.ts';
-import { caseName, type GraphCase, readCases, readGraph } from './case-file.ts';
+import { caseName, type GraphCase, readCases, readGraph, storedCases } from './case-file.ts';
 import { rewrite } from './rewrite.ts';
 import { runGraphCase } from './run-graph-case.ts';
 
@@ -18,7 +18,7 @@ export const onednn: Suite = {
     'graphs of oneDNN, as few partitions as it makes of them; the error is the relative norm of the worst output',
   options: {
     graphs: { value: 'DIR', meaning: 'where the graphs of the cases are', required: true },
-    cases: { value: 'FILE', meaning: 'a list of cases', required: true },
+    cases: { value: 'FILE', meaning: 'a list of cases; without one, every graph as it is stored' },
     engine: { value: 'NAME', meaning: 'what computes', choices: Object.keys(engines) },
     'max-gflop': {
       value: 'N',
@@ -26,11 +26,13 @@ export const onednn: Suite = {
       number: true,
     },
   },
-  async open({ graphs = '', cases: file = '', engine: name = '', 'max-gflop': limit }) {
+  async open({ graphs = '', cases: file, engine: name = '', 'max-gflop': limit }) {
     const most = limit === undefined ? Infinity : Number(limit);
-    const { cases, missing } = readCases(graphs, file);
-    if (cases.length === 0)
-      throw new SetupError(`--cases: no graph of ${file} is in ${graphs} (${missing.length} are missing).`);
+    const { cases, missing } = file === undefined ? storedCases(graphs) : readCases(graphs, file);
+    if (cases.length === 0) {
+      const wanted = file === undefined ? 'there is no graph' : `no graph of ${file} is`;
+      throw new SetupError(`--graphs: ${wanted} in ${graphs} (${missing.length} are missing).`);
+    }
     const engine = await engines[name]();
     return { cases: cases.map(entry => conformanceCase(entry, graphs, engine, most)), close: () => {} };
   },
