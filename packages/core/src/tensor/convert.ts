@@ -67,16 +67,27 @@ function encodeFloats(
   out: TypedArray,
   overflow: Overflow = format.overflow,
 ): void {
-  const encode = encoderOf(format, overflow);
   if (values instanceof Float32Array) {
+    const encode = encoderOf(format, overflow);
     const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
     for (let n = 0; n < bits.length; n++) out[n] = encode(bits[n]);
     return;
   }
+  const encode = valueEncoderOf(format, overflow);
+  for (let n = 0; n < values.length; n++) out[n] = encode(values[n]);
+}
+
+/** From a number to the bits of f16, bf16 or f8, to nearest even. @throws TypeError for other dtypes. */
+export function valueEncoder(dtype: DType): (value: number) => number {
+  const format = smallFormat(dtype);
+  return valueEncoderOf(format, format.overflow);
+}
+
+function valueEncoderOf(format: FloatFormat, overflow: Overflow): (value: number) => number {
+  const encode = encoderOf(format, overflow);
   const float = new Float32Array(1);
   const bits = new Uint32Array(float.buffer);
-  for (let n = 0; n < values.length; n++) {
-    const value = values[n];
+  return value => {
     float[0] = value;
     if (float[0] !== value) {
       // Round to odd: towards zero, then the last bit set to say that something was cut off. An f32 has at least two bits
@@ -84,14 +95,19 @@ function encodeFloats(
       if (Math.abs(float[0]) > Math.abs(value)) bits[0]--;
       bits[0] |= 1;
     }
-    out[n] = encode(bits[0]);
-  }
+    return encode(bits[0]);
+  };
 }
 
 /** From the bits of an f32 to those of f16, bf16 or f8, to nearest even. @throws TypeError for other dtypes. */
 export function bitEncoder(dtype: DType): (bits: number) => number {
+  const format = smallFormat(dtype);
+  return encoderOf(format, format.overflow);
+}
+
+function smallFormat(dtype: DType): FloatFormat {
   if (!isSmallFloat(dtype)) throw new TypeError(`${dtype} is no float of 8 or 16 bits`);
-  return encoderOf(formats[dtype], formats[dtype].overflow);
+  return formats[dtype];
 }
 
 /** Integer operations only. */

@@ -13,8 +13,11 @@ export class MinStd {
 
   /** In [1, 2³¹ − 2]. */
   next(): number {
-    // A product below 2⁵³, which a number holds.
-    this.#state = (this.#state * 48271) % 2147483647;
+    // The remainder by 2³¹ − 1 of a product below 2⁵³: 2³¹ leaves 1, so its two parts are added.
+    const product = this.#state * 48271;
+    const high = Math.floor(product / 2147483648);
+    const sum = product - high * 2147483648 + high;
+    this.#state = sum >= 2147483647 ? sum - 2147483647 : sum;
     return this.#state;
   }
 

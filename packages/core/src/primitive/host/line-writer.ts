@@ -1,5 +1,5 @@
 import { roundHalfEven } from '../../expr/round.ts';
-import { encodeArray } from '../../tensor/convert.ts';
+import { valueEncoder } from '../../tensor/convert.ts';
 import { type DType, dtypeInfo } from '../../tensor/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 
@@ -24,18 +24,9 @@ export function lineWriter({ data, dtype }: Tensor): LineWriter {
       }
     };
   }
-  const { bytes, encode } = dtypeInfo[dtype];
-  if (bytes === 1 || bytes === 4) {
-    return (values, count, at, step) => {
-      for (let n = 0; n < count; n++) data[at + n * step] = encode(values[n]);
-    };
-  }
+  const { bytes, encode: encodeExact } = dtypeInfo[dtype];
+  const encode = bytes === 2 ? valueEncoder(dtype) : encodeExact;
   return (values, count, at, step) => {
-    if (step === 1) {
-      encodeArray(dtype, values.subarray(0, count), data.subarray(at, at + count));
-      return;
-    }
-    const line = encodeArray(dtype, values.subarray(0, count), new Uint16Array(count));
-    for (let n = 0; n < count; n++) data[at + n * step] = line[n];
+    for (let n = 0; n < count; n++) data[at + n * step] = encode(values[n]);
   };
 }

@@ -26,14 +26,18 @@ export function runSoftmax(
     }
     const dead = max === -Infinity && mode === 'inf-as-zero';
     let sum = 0;
-    for (let n = 0; n < width; n++) sum += Math.exp(line[n] - max);
     for (let n = 0; n < width; n++) {
-      line[n] = log ? line[n] - max - Math.log(sum) : Math.exp(line[n] - max) / sum;
+      line[n] -= max;
+      const e = Math.exp(line[n]);
+      sum += e;
+      if (!log) line[n] = e;
     }
+    const logSum = Math.log(sum);
+    for (let n = 0; n < width; n++) line[n] = log ? line[n] - logSum : line[n] / sum;
     if (dead) line.fill(0);
     write(line, width, output.offset + offsetOf(index, output.strides), output.strides[axis]);
     if (writeStats) {
-      line[0] = dead ? 0 : max + Math.log(sum);
+      line[0] = dead ? 0 : max + logSum;
       writeStats(line, 1, stats.offset + offsetOf(index, stats.strides), 1);
     }
   });
