@@ -1,4 +1,3 @@
-export { webgpuEngine } from './attention/engine.ts';
 export { mergePartials } from './attention/merge-partials.ts';
 export type { EncodeOptions, Plan, PlanOptions } from './attention/plan.ts';
 export { type BackwardPlanOptions, checkSupport, planSdpaBackward } from './attention/plan-backward.ts';
@@ -10,6 +9,7 @@ export { type Capabilities, guaranteedCapabilities } from './device/capabilities
 export { type ContextOptions, createContext, type GpuContext, type WrapDesc } from './device/context.ts';
 export type { GpuTensor } from './device/gpu-tensor.ts';
 export type { MemoryUse } from './device/memory.ts';
+export { webgpuEngine } from './engine/webgpu-engine.ts';
 export type { KernelSpec } from './kernel/kernel-spec.ts';
 export type { BufferSlice, PlanBuffer, PlanTensor } from './kernel/plan-tensors.ts';
 export type { StorageBinding, UniformField } from './kernel/shader-part.ts';

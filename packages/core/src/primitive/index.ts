@@ -3,3 +3,4 @@ export { coordinate, input, inputAt, inputName, reduced } from './element.ts';
 export { hostPrimitives } from './host/host-primitives.ts';
 export type * from './primitive.ts';
 export type * from './primitive-engine.ts';
+export type * from './recording.ts';

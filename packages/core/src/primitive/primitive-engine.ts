@@ -3,6 +3,7 @@ import type { DType } from '../tensor/dtype.ts';
 import type { Shape, Strides } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import type { Primitive } from './primitive.ts';
+import type { Recording } from './recording.ts';
 
 /** A primitive that is ready to run on tensors of certain dtypes, shapes and strides, any number of times. */
 export interface PreparedPrimitive<T> {
@@ -43,4 +44,6 @@ export interface TensorEngine<T extends TensorDesc = TensorDesc> extends Engine<
   readonly primitives: Primitives<T>;
   /** Runs as one what `work` runs before it returns: a device submits all of it at once. */
   batch(work: () => void): void;
+  /** Of an engine on a device; an engine on the host has nothing to record in. */
+  readonly recording?: Recording<T>;
 }

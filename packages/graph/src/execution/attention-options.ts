@@ -20,8 +20,8 @@ export class NotAttention extends Error {
 /** How a step's options become those of a call. */
 export interface OptionSource<T> {
   tensor(value: number): T;
-  /** All numbers of a small value, read on the host. */
-  numbers(value: number): Promise<Float64Array> | Float64Array;
+  /** All numbers of a small value, as `optionNumbers` lists them. */
+  numbers(value: number): Float64Array;
 }
 
 /** How many queries and keys there are. */
@@ -30,16 +30,29 @@ export interface Extents {
   readonly Skv: number;
 }
 
-/** The options of an attention call, with the numbers that they need read now. */
-export async function attentionOptions<T extends TensorDesc>(
+/** The values whose numbers `attentionOptions` reads; what else a step has are tensors. */
+export function optionNumbers({ options, equal = [], dropout }: StepOptions): number[] {
+  const factors = [...(options?.scale.factors ?? []), ...(options?.softcap?.factors ?? [])];
+  const terms = options?.diagonal?.offset ?? [];
+  return [
+    ...[...factors, ...terms].map(({ value }) => value),
+    ...(options?.fills ?? []),
+    ...equal.flat(),
+    ...(dropout ? [dropout.seed, dropout.offset] : []),
+    ...(dropout && typeof dropout.p === 'object' ? [dropout.p.value] : []),
+  ];
+}
+
+/** The options of an attention call that a step's numbers make. */
+export function attentionOptions<T extends TensorDesc>(
   { options, scoreMod, optionsOnly, equal = [], zeroBias, dropout, rounding }: StepOptions,
   extents: Extents,
   source: OptionSource<T>,
-): Promise<SdpaOptions<T | Tensor>> {
+): SdpaOptions<T | Tensor> {
   for (const [a, b] of equal) {
-    if (`${await source.numbers(a)}` !== `${await source.numbers(b)}`) throw new NotAttention();
+    if (`${source.numbers(a)}` !== `${source.numbers(b)}`) throw new NotAttention();
   }
-  const fast = options && (await scoreOptions(options, extents, source));
+  const fast = options && scoreOptions(options, extents, source);
   if (!fast && optionsOnly) throw new NotAttention();
   const score = fast ?? {
     scale: 1,
@@ -48,7 +61,7 @@ export async function attentionOptions<T extends TensorDesc>(
   };
   return {
     ...score,
-    ...(dropout && { dropout: await dropoutOption(dropout, source) }),
+    ...(dropout && { dropout: dropoutOption(dropout, source) }),
     ...(rounding && { fp8: roundingOption(rounding) }),
   };
 }
@@ -59,16 +72,16 @@ export function roundingOption({ dtype, zeroPoint, scale, descale }: StepRoundin
 }
 
 /** The options that say what the graph says; null where its scalars mean something else. */
-async function scoreOptions<T extends TensorDesc>(
+function scoreOptions<T extends TensorDesc>(
   { scale, softcap, bias, mask, diagonal, maskMod: mod, fills, scaledAfterMask }: ScoreOptions,
   extents: Extents,
   source: OptionSource<T>,
-): Promise<SdpaOptions<T | Tensor> | null> {
+): SdpaOptions<T | Tensor> | null {
   for (const fill of fills) {
-    if ((await source.numbers(fill))[0] !== -Infinity) return null;
+    if (source.numbers(fill)[0] !== -Infinity) return null;
   }
-  const factor = await product(scale, source);
-  const cap = softcap && (await product(softcap, source));
+  const factor = product(scale, source);
+  const cap = softcap && product(softcap, source);
   const isSafe =
     Number.isFinite(factor) && (!scaledAfterMask || factor > 0) && (cap === undefined || cap > 0);
   if (!isSafe) return null;
@@ -77,20 +90,20 @@ async function scoreOptions<T extends TensorDesc>(
     ...(cap !== undefined && { softcap: cap }),
     ...(bias !== undefined && { bias: source.tensor(bias) }),
     ...(mask !== undefined && { mask: source.tensor(mask) }),
-    ...(await implicitMask(diagonal, mod, extents, source)),
+    ...implicitMask(diagonal, mod, extents, source),
   };
 }
 
 /** A diagonal as `causal` where it is one of its two, which lets kernels skip what it hides; else as an expression. */
-async function implicitMask<T extends TensorDesc>(
+function implicitMask<T extends TensorDesc>(
   diagonal: StepDiagonal | undefined,
   mod: StepMod | undefined,
   { Sq, Skv }: Extents,
   source: OptionSource<T>,
-): Promise<SdpaOptions<T | Tensor>> {
+): SdpaOptions<T | Tensor> {
   let offset = 0;
   for (const { value, negative } of diagonal?.offset ?? []) {
-    const [x] = await source.numbers(value);
+    const [x] = source.numbers(value);
     offset += negative ? -x : x;
   }
   const causal: Alignment | null = offset === 0 ? 'top-left' : offset === Skv - Sq ? 'bottom-right' : null;
@@ -113,31 +126,31 @@ function stepMod<T>({ expr, captures }: StepMod, source: OptionSource<T>): Mod<T
   return tensors.length === 0 ? modOf(expr) : modOf(expr, Object.fromEntries(tensors));
 }
 
-async function product<T>({ factors }: ScalarProduct, source: OptionSource<T>): Promise<number> {
+function product<T>({ factors }: ScalarProduct, source: OptionSource<T>): number {
   let result = 1;
   for (const { value, inverse } of factors) {
-    const [x] = await source.numbers(value);
+    const [x] = source.numbers(value);
     result = inverse ? result / x : result * x;
   }
   return result;
 }
 
-async function dropoutOption<T>(
+function dropoutOption<T>(
   { seed, offset, p }: StepDropout,
   source: OptionSource<T>,
-): Promise<SdpaOptions<T | Tensor>['dropout']> {
-  const probability = typeof p === 'number' ? Math.fround(p) : (await source.numbers(p.value))[0];
+): SdpaOptions<T | Tensor>['dropout'] {
+  const probability = typeof p === 'number' ? Math.fround(p) : source.numbers(p.value)[0];
   // An attention problem has no p = 1; a mask that keeps nothing says the same.
   if (probability >= 1) return { mask: Tensor.zeros([1, 1, 1, 1], { dtype: 'bool' }), scale: 0 };
   return {
     p: probability,
-    seed: await word64(seed, source),
-    offset: await word64(offset, source),
+    seed: word64(seed, source),
+    offset: word64(offset, source),
     scheme: 'onednn',
   };
 }
 
-async function word64<T>(value: number, source: OptionSource<T>): Promise<bigint> {
-  const [low, high] = await source.numbers(value);
+function word64<T>(value: number, source: OptionSource<T>): bigint {
+  const [low, high] = source.numbers(value);
   return joinU64([low, high]);
 }

@@ -24,7 +24,9 @@ export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
    * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError for a tensor that is missing or not as compiled.
    */
   execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
-  /** Frees its memory. */
+  /** Records it in an encoder of the caller, as `encode` of a compiled partition does. */
+  encode(target: object, bindings: Bindings<Bindable<T>>): void;
+  /** Frees its memory. What was encoded must have been submitted. */
   release(): void;
 }
 
@@ -47,17 +49,30 @@ export function compileGraph<T extends TensorDesc>(
   const outputs = partitions.flatMap(({ outputs: all }) => all.filter(t => results.has(t.id)));
   const between = allocateBetween(engine, partitions, id => topology.producers.has(id) && !results.has(id));
 
+  function bind(bindings: Bindings<Bindable<T>>): Map<number, Bindable<T>> {
+    const tensors = new Map<number, Bindable<T>>(between.tensors);
+    for (const { id } of [...topology.inputs, ...outputs]) {
+      const bound = bindings[id];
+      if (bound !== undefined) tensors.set(id, bound);
+    }
+    return tensors;
+  }
+
   return {
     inputs: topology.inputs,
     outputs,
     partitions,
-    workspaceBytes: partitions.reduce((sum, { workspaceBytes }) => sum + workspaceBytes, between.bytes),
-    async execute(bindings) {
-      const tensors = new Map<number, Bindable<T>>(between.tensors);
-      for (const { id } of [...topology.inputs, ...outputs]) {
-        const bound = bindings[id];
-        if (bound !== undefined) tensors.set(id, bound);
+    get workspaceBytes() {
+      return partitions.reduce((sum, { workspaceBytes }) => sum + workspaceBytes, between.bytes);
+    },
+    encode(target, bindings) {
+      const tensors = bind(bindings);
+      for (const partition of partitions) {
+        partition.encode(target, picked(tensors, [...partition.inputs, ...partition.outputs]));
       }
+    },
+    async execute(bindings) {
+      const tensors = bind(bindings);
       for (const partition of partitions) {
         const own = picked(tensors, [...partition.inputs, ...partition.outputs]);
         const made = await partition.execute(own);

@@ -1,33 +1,50 @@
-import type { OutputSelection, Tensor, TensorDesc } from '@tilewise/core';
+import {
+  dtypeInfo,
+  elementCount,
+  InvalidArgumentError,
+  type Tensor,
+  type TensorDesc,
+  UnsupportedError,
+} from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import type { AttentionStep } from '../lowering/attention-step.ts';
 import type { Program, ProgramValue, Step } from '../lowering/program.ts';
-import { attentionOptions, type OptionSource } from './attention-options.ts';
-import { copyInto } from './copy-into.ts';
+import { prepareAttentionCall } from './called-attention.ts';
 import { type MemoryPlan, planMemory } from './memory-plan.ts';
-import { runAttentionCall } from './run-attention-call.ts';
+import type { PreparedStep, StepContext } from './prepared-step.ts';
+import { preparePrimitive } from './primitive-step.ts';
+import { isRecordable, prepareRecordedAttention } from './recorded-attention.ts';
+import { stageAttention } from './stage-attention.ts';
+import { problemBeforehand } from './step-call.ts';
 
-/** Tensors by the id of the logical tensor. */
-export type ById<V> = ReadonlyMap<number, V>;
+/** What a program runs on, by the id of the logical tensor. */
+export interface BoundTensors<T> {
+  tensor(id: number): T;
+  /** What is bound, where the host knows its numbers. */
+  host(id: number): Tensor | undefined;
+}
 
 /** A program that is ready to run on an engine: pipelines prepared, memory for temporaries allocated. */
 export interface Executable<T extends TensorDesc> {
-  /** Bytes of the temporaries, and of the program's own constants. */
+  /** Bytes of the temporaries, and of what single steps need. */
   readonly workspaceBytes: number;
+  /** Runs the program. Numbers that an attention call needs (scale, seed…) and the host does not know are read back from the engine. */
+  run(bound: BoundTensors<T>): Promise<void>;
   /**
-   * Runs the program. `scalars` are the inputs whose numbers the host knows; the numbers of other inputs that an attention call
-   * needs (scale, seed…) are read back from the engine.
+   * Records the program in an encoder of the caller.
+   * @throws InvalidArgumentError when the host does not know a number that an attention call needs; UnsupportedError for what cannot
+   * be recorded.
    */
-  run(inputs: ById<T>, outputs: ById<T>, scalars: ById<Tensor>): Promise<void>;
+  encode(target: object, bound: BoundTensors<T>): void;
   release(): void;
 }
 
 /** Readies a program for an engine. */
 export function prepareProgram<T extends TensorDesc>(
   engine: TensorEngine<T>,
-  program: Program,
+  written: Program,
 ): Executable<T> {
-  const { primitives } = engine;
+  const { primitives, recording } = engine;
+  const program = recording ? stageAttention(written) : written;
   const plan = planMemory(program);
   const slots = plan.slots.map(({ dtype, length }) =>
     primitives.allocate({ dtype, shape: [Math.max(length, 1)] }),
@@ -36,42 +53,84 @@ export function prepareProgram<T extends TensorDesc>(
   program.values.forEach((value, n) => {
     if (value.kind === 'constant') constants.set(n, engine.upload(value.data));
   });
-  const prepared = program.steps.map(step => prepareStep(engine, program, step));
-  const scratchBytes = prepared.reduce((most, { workspaceBytes }) => Math.max(most, workspaceBytes), 0);
-  const scratch =
-    scratchBytes > 0
-      ? primitives.allocate({ dtype: 'u32', shape: [Math.ceil(scratchBytes / 4)] })
-      : undefined;
+  const steps = program.steps.map(step => prepareStep(engine, program, step));
+  const scratch = new Scratch(engine);
+  scratch.atLeast(steps.reduce((most, { workspaceBytes }) => Math.max(most, workspaceBytes), 0));
   const fixed = fixedTensors(engine, program, plan, slots, constants);
 
-  return {
-    workspaceBytes: plan.bytes + scratchBytes,
-    async run(inputs, outputs, scalars) {
-      const tensors = new Map(fixed);
-      const tensor = (n: number): T => {
-        const known = tensors.get(n);
+  /** What steps run on; `read` are the numbers that were read back. */
+  function contextOf(
+    bound: BoundTensors<T>,
+    read: ReadonlyMap<number, Float64Array> = new Map(),
+  ): StepContext<T> {
+    const tensors = new Map(fixed);
+    const tensor = (n: number): T => {
+      const known = tensors.get(n);
+      if (known) return known;
+      const made = bind(engine, program.values[n], bound, tensor);
+      tensors.set(n, made);
+      return made;
+    };
+    return {
+      tensor,
+      numbers(n) {
+        const known = read.get(n) ?? hostNumbers(program, n, bound);
         if (known) return known;
-        const made = bind(engine, program.values[n], inputs, outputs, tensor);
-        tensors.set(n, made);
-        return made;
-      };
-      const source: OptionSource<T> = {
-        tensor,
-        numbers: n => readNumbers(engine, program, n, scalars, tensor),
-      };
-      for (const step of prepared) await step.run(tensor, source, scratch);
+        const { kind } = program.values[n];
+        throw new InvalidArgumentError(
+          kind === 'input' ? `tensor ${program.values[n].tensor}` : 'bindings',
+          'has a number that attention needs when it is recorded: bind a number or a host tensor',
+        );
+      },
+      scratch: bytes => scratch.atLeast(bytes),
+    };
+  }
+
+  return {
+    get workspaceBytes() {
+      return plan.bytes + scratch.bytes;
+    },
+    async run(bound) {
+      const needed = steps.flatMap(step => step.numbers);
+      const context = contextOf(bound);
+      const isOne = steps.every(step => step.isRecorded);
+      if (isOne && needed.every(n => hostNumbers(program, n, bound))) {
+        engine.batch(() => {
+          for (const step of steps) step.run(context);
+        });
+        return;
+      }
+      const read = new Map<number, Float64Array>();
+      const { tensor } = context;
+      const stepContext = { ...contextOf(bound, read), tensor };
+      for (const step of steps) {
+        for (const n of step.numbers) {
+          if (!read.has(n) && !hostNumbers(program, n, bound)) {
+            read.set(n, (await engine.download(tensor(n))).toFloat64());
+          }
+        }
+        await step.run(stepContext);
+      }
+    },
+    encode(target, bound) {
+      if (!recording || steps.some(step => !step.isRecorded)) {
+        throw new UnsupportedError(engine.name, [
+          'attention of packed sequences and in 8 bits is not encoded, only executed',
+        ]);
+      }
+      const context = contextOf(bound);
+      // Nothing is recorded where a number is missing.
+      for (const n of steps.flatMap(step => step.numbers)) context.numbers(n);
+      recording.encode(target, () => {
+        for (const step of steps) step.run(context);
+      });
     },
     release() {
-      for (const step of prepared) step.release();
-      for (const t of [...slots, ...constants.values(), ...(scratch ? [scratch] : [])]) engine.release(t);
+      for (const step of steps) step.release();
+      for (const t of [...slots, ...constants.values()]) engine.release(t);
+      scratch.release();
     },
   };
-}
-
-interface PreparedStep<T> {
-  readonly workspaceBytes: number;
-  run(tensor: (value: number) => T, source: OptionSource<T>, scratch: T | undefined): Promise<void> | void;
-  release(): void;
 }
 
 function prepareStep<T extends TensorDesc>(
@@ -79,71 +138,45 @@ function prepareStep<T extends TensorDesc>(
   program: Program,
   step: Step,
 ): PreparedStep<T> {
-  const descOf = (n: number): TensorDesc => program.values[n].desc;
-  if (step.kind === 'primitive') {
-    const { primitive, inputs, outputs } = step;
-    const prepared = engine.primitives.prepare(primitive, inputs.map(descOf), outputs.map(descOf));
-    return {
-      workspaceBytes: prepared.workspaceBytes,
-      run: (tensor, _, scratch) => prepared.run(inputs.map(tensor), outputs.map(tensor), scratch),
-      release: () => prepared.release(),
-    };
-  }
-  return {
-    workspaceBytes: 0,
-    run: (tensor, source) =>
-      step.kind === 'attention-call'
-        ? runAttentionCall(engine, step, source)
-        : runAttention(engine, step, tensor, source),
-    release: () => {},
-  };
+  if (step.kind === 'primitive') return preparePrimitive(engine, program, step);
+  const { recording } = engine;
+  const canRecord =
+    recording &&
+    isRecordable(
+      problemBeforehand(step, n => program.values[n].desc),
+      step,
+    );
+  return canRecord
+    ? prepareRecordedAttention(engine, recording, program, step)
+    : prepareAttentionCall(engine, step);
 }
 
-async function runAttention<T extends TensorDesc>(
-  engine: TensorEngine<T>,
-  step: AttentionStep,
-  tensor: (value: number) => T,
-  source: OptionSource<T>,
-): Promise<void> {
-  const [q, k, v] = [step.q, step.k, step.v].map(tensor);
-  const extents = { Sq: q.shape[2], Skv: k.shape[2] };
-  // An engine takes host tensors as masks and captures; its own type says so for options only.
-  const options = (await attentionOptions(step.options, extents, source)) as Parameters<
-    TensorEngine<T>['sdpa']
-  >[3];
-  const results =
-    step.kind === 'sdpa'
-      ? {
-          ...(await engine.sdpa(q, k, v, {
-            ...options,
-            outDType: step.outDType,
-            outputs: rowOutputs(step.results),
-          })),
-          dCaptures: {},
-        }
-      : await engine.sdpaBackward(
-          { q, k, v, o: tensor(step.o), lse: tensor(step.lse), dO: tensor(step.dO) },
-          { ...options, gradients: gradientNames.filter(name => step.results[name] !== undefined) },
-        );
-  const { dCaptures, ...named } = results;
-  const others: Readonly<Record<string, T>> = dCaptures ?? {};
-  const made: Readonly<Partial<Record<string, T>>> = named;
-  for (const [name, value] of Object.entries(step.results)) {
-    const result = made[name];
-    if (result === undefined || value === undefined) continue;
-    const to = tensor(value);
-    copyInto(engine, result, to);
+/** Memory that the steps of a program use one after the other. */
+class Scratch<T extends TensorDesc> {
+  readonly #engine: TensorEngine<T>;
+  /** The last is the one in use; what was recorded with one before it may not have been submitted yet. */
+  readonly #made: T[] = [];
+  bytes = 0;
+
+  constructor(engine: TensorEngine<T>) {
+    this.#engine = engine;
   }
-  for (const result of [...Object.values(made), ...Object.values(others)]) {
-    if (result !== undefined) engine.release(result);
+
+  /** The memory, grown if need be; undefined for no bytes. */
+  atLeast(bytes: number): T | undefined {
+    if (bytes > this.bytes) {
+      const length = Math.ceil(bytes / dtypeInfo.u32.bytes);
+      this.#made.push(this.#engine.primitives.allocate({ dtype: 'u32', shape: [length] }));
+      this.bytes = length * dtypeInfo.u32.bytes;
+    }
+    return bytes > 0 ? this.#made.at(-1) : undefined;
+  }
+
+  release(): void {
+    for (const t of this.#made.splice(0)) this.#engine.release(t);
+    this.bytes = 0;
   }
 }
-
-function rowOutputs({ max, sumExp }: { readonly max?: number; readonly sumExp?: number }): OutputSelection {
-  return { max: max !== undefined, sumExp: sumExp !== undefined };
-}
-
-const gradientNames = ['dq', 'dk', 'dv', 'dbias'] as const;
 
 /** Temporaries, constants and views of those: the same in every run. */
 function fixedTensors<T extends TensorDesc>(
@@ -168,33 +201,28 @@ function fixedTensors<T extends TensorDesc>(
 function bind<T extends TensorDesc>(
   engine: TensorEngine<T>,
   value: ProgramValue,
-  inputs: ById<T>,
-  outputs: ById<T>,
+  bound: BoundTensors<T>,
   tensor: (n: number) => T,
 ): T {
-  const { shape, strides } = value.desc;
-  const base =
-    value.kind === 'view'
-      ? tensor(value.of)
-      : value.kind === 'input'
-        ? inputs.get(value.tensor)
-        : value.kind === 'output'
-          ? outputs.get(value.tensor)
-          : undefined;
-  if (base === undefined) throw new Error(`no tensor for a ${value.kind} of the program`);
-  return value.kind === 'view' ? engine.primitives.view(base, { shape, strides }) : base;
+  if (value.kind === 'view') {
+    const { shape, strides } = value.desc;
+    return engine.primitives.view(tensor(value.of), { shape, strides });
+  }
+  if (value.kind === 'input' || value.kind === 'output') return bound.tensor(value.tensor);
+  throw new Error(`no tensor for a ${value.kind} of the program`);
 }
 
-function readNumbers<T extends TensorDesc>(
-  engine: TensorEngine<T>,
+/** The numbers of a value that the host knows. */
+function hostNumbers<T>(
   { values }: Program,
   n: number,
-  scalars: ById<Tensor>,
-  tensor: (n: number) => T,
-): Promise<Float64Array> | Float64Array {
+  bound: Pick<BoundTensors<T>, 'host'>,
+): Float64Array | undefined {
   const value = values[n];
   if (value.kind === 'constant') return value.data.toFloat64();
-  const onHost = value.kind === 'input' ? scalars.get(value.tensor) : undefined;
-  if (onHost) return onHost.toFloat64();
-  return engine.download(tensor(n)).then(t => t.toFloat64());
+  if (value.kind === 'input') return bound.host(value.tensor)?.toFloat64();
+  if (value.kind !== 'view') return undefined;
+  // A view of the same elements.
+  const isWhole = elementCount(values[value.of].desc.shape) === elementCount(value.desc.shape);
+  return isWhole ? hostNumbers({ values, steps: [] }, value.of, bound) : undefined;
 }

@@ -1,5 +1,6 @@
 import { type DType, dtypeInfo, isContiguous, maxOffset, type TensorDesc } from '@tilewise/core';
 import type { Program, Step } from '../lowering/program.ts';
+import { optionNumbers } from './attention-options.ts';
 
 /** Memory that temporaries take turns in. */
 export interface Slot {
@@ -66,24 +67,14 @@ export function touched(step: Step): number[] {
   if (step.kind === 'primitive') return [...step.inputs, ...step.outputs];
   if (step.kind === 'attention-call')
     return [...Object.values(step.operands), ...Object.values(step.results)];
-  const { options: score, scoreMod, zeroBias, dropout } = step.options;
-  const factors = [
-    ...(score?.scale.factors ?? []),
-    ...(score?.softcap?.factors ?? []),
-    ...(score?.diagonal?.offset ?? []),
-  ];
+  const { options: score, scoreMod, zeroBias } = step.options;
   const options = [
     score?.bias,
     score?.mask,
     zeroBias,
-    ...factors.map(factor => factor.value),
-    ...(score?.fills ?? []),
-    ...(step.options.equal ?? []).flat(),
     ...Object.values(scoreMod.captures),
     ...Object.values(score?.maskMod?.captures ?? {}),
-    ...(dropout
-      ? [dropout.seed, dropout.offset, typeof dropout.p === 'number' ? undefined : dropout.p.value]
-      : []),
+    ...optionNumbers(step.options),
   ];
   const own = step.kind === 'sdpa' ? [] : [step.o, step.lse, step.dO];
   return [step.q, step.k, step.v, ...own, ...options, ...Object.values(step.results)].filter(

@@ -1,13 +1,11 @@
-import { normalise, normaliseBackward, type TensorDesc, UnsupportedError } from '@tilewise/core';
-import { modOf } from '@tilewise/core/expr';
+import { type TensorDesc, UnsupportedError } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../errors.ts';
-import { roundingOption } from '../execution/attention-options.ts';
+import { standInProblem } from '../execution/stand-in-problem.ts';
 import { storageDesc } from '../execution/storage.ts';
 import { inferShapes } from '../graph/infer.ts';
 import { describeNode, type GraphNode } from '../graph/node.ts';
 import { callProblem } from '../lowering/attention-call.ts';
-import type { AttentionStep, StepMod } from '../lowering/attention-step.ts';
 import type { Program } from '../lowering/program.ts';
 import { ProgramBuilder } from '../lowering/program-builder.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
@@ -154,33 +152,7 @@ function unsupported({ steps, values }: Program, engine: TensorEngine<TensorDesc
   const desc = (n: number): TensorDesc => values[n].desc;
   return steps.flatMap(step => {
     if (step.kind === 'primitive') return [];
-    const problem = step.kind === 'attention-call' ? callProblem(step, desc) : problemOf(step, desc);
+    const problem = step.kind === 'attention-call' ? callProblem(step, desc) : standInProblem(step, desc);
     return engine.checkSupport(problem).reasons;
   });
-}
-
-/** The problem of a step, its numbers being stood in for: no engine depends on them. */
-function problemOf(step: AttentionStep, desc: (value: number) => TensorDesc) {
-  const { options: score, scoreMod, zeroBias, dropout, rounding } = step.options;
-  const mod = ({ expr, captures }: StepMod) =>
-    modOf<TensorDesc>(expr, Object.fromEntries(Object.entries(captures).map(([name, n]) => [name, desc(n)])));
-  const bias = score ? score.bias : zeroBias;
-  const options = {
-    scale: 1,
-    ...(bias !== undefined && { bias: desc(bias) }),
-    ...(score === null && { scoreMod: mod(scoreMod) }),
-    ...(score?.softcap && { softcap: 1 }),
-    ...(score?.diagonal && { causal: true }),
-    ...(score?.mask !== undefined && { mask: desc(score.mask) }),
-    ...(score?.maskMod && { maskMod: mod(score.maskMod) }),
-    ...(dropout && { dropout: { p: 0.5, seed: 0, scheme: 'onednn' as const } }),
-    ...(rounding && { fp8: roundingOption(rounding) }),
-  };
-  const inputs = { q: desc(step.q), k: desc(step.k), v: desc(step.v) };
-  if (step.kind === 'sdpa') return normalise(inputs, { ...options, outDType: step.outDType }).problem;
-  const gradients = (['dq', 'dk', 'dv', 'dbias'] as const).filter(name => step.results[name] !== undefined);
-  return normaliseBackward(
-    { ...inputs, o: desc(step.o), lse: desc(step.lse), dO: desc(step.dO) },
-    { ...options, gradients },
-  ).problem;
 }

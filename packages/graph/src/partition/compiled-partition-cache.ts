@@ -37,6 +37,9 @@ function leaving<T extends TensorDesc>(
 ): CompiledPartition<T> {
   return {
     ...compiled,
+    get workspaceBytes() {
+      return compiled.workspaceBytes;
+    },
     release() {
       leave();
       compiled.release();

@@ -1,7 +1,14 @@
-import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
+import {
+  elementCount,
+  InvalidArgumentError,
+  Tensor,
+  type TensorDesc,
+  UnsupportedError,
+} from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { NotAttention } from '../execution/attention-options.ts';
-import { type Executable, prepareProgram } from '../execution/executable.ts';
+import { type BoundTensors, type Executable, prepareProgram } from '../execution/executable.ts';
+import { KeptUploads } from '../execution/kept-uploads.ts';
 import { type Bindable, checkBound, scalarTensor, storageDesc } from '../execution/storage.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import type { CompiledProgram } from './compile.ts';
@@ -28,7 +35,15 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
    * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError for a tensor that is missing or not as compiled.
    */
   execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
-  /** Frees its memory. */
+  /**
+   * Records it in an encoder of the caller, on an engine that has such. Nothing is submitted, read back or allocated for tensors; a
+   * number that has not been bound before takes a few bytes until `release`.
+   * @param target on WebGPU a GPUCommandEncoder or GPUComputePassEncoder.
+   * @param bindings as those of `execute`, the outputs among them; only scalars may be numbers or host tensors.
+   * @throws what `execute` throws; UnsupportedError on an engine of the host, and for attention of packed sequences or in 8 bits.
+   */
+  encode(target: object, bindings: Bindings<Bindable<T>>): void;
+  /** Frees its memory. What was encoded must have been submitted. */
   release(): void;
 }
 
@@ -43,45 +58,31 @@ export function compiledPartition<T extends TensorDesc>(
   let operations: Executable<T> | undefined;
   const resolved = (t: LogicalTensor): LogicalTensor => compiled.tensors.get(t.id) ?? t;
   const own = { inputs: inputs.map(resolved), outputs: outputs.map(resolved) };
+  const kept = new KeptUploads(engine);
   // One execution at a time: they share the memory of the intermediate results.
   let last: Promise<unknown> = Promise.resolve();
 
+  /** The operations one by one, for numbers that make something else of what was recognised. */
+  function fallback(error: unknown): Executable<T> {
+    if (!(error instanceof NotAttention) || !compiled.asOperations) throw error;
+    operations ??= prepareProgram(engine, compiled.asOperations());
+    return operations;
+  }
+
   async function run(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>> {
-    const from = new Map<number, T>();
-    const scalars = new Map<number, Tensor>();
     const uploaded: T[] = [];
+    const upload = (t: Tensor): T => {
+      const there = engine.upload(t);
+      if ((there as TensorDesc) !== t) uploaded.push(there);
+      return there;
+    };
     try {
-      for (const t of own.inputs) {
-        const bound = bindings[t.id];
-        const onHost =
-          typeof bound === 'number' || typeof bound === 'bigint' ? scalarTensor(t, bound) : bound;
-        checkBound(t, onHost, storageDesc(t));
-        if (onHost instanceof Tensor) {
-          scalars.set(t.id, onHost);
-          const there = engine.upload(onHost);
-          if ((there as TensorDesc) !== onHost) uploaded.push(there);
-          from.set(t.id, there);
-        } else from.set(t.id, onHost);
-      }
-      const results: Record<number, T> = {};
-      const to = new Map<number, T>();
-      for (const t of own.outputs) {
-        const given = bindings[t.id];
-        if (from.has(t.id)) continue;
-        if (typeof given === 'number' || typeof given === 'bigint') {
-          throw new InvalidArgumentError(`tensor ${t.id}`, `is an output and cannot be the number ${given}`);
-        }
-        if (given !== undefined) checkBound(t, given, storageDesc(t));
-        const tensor = (given as T | undefined) ?? engine.primitives.allocate(storageDesc(t));
-        results[t.id] = tensor;
-        to.set(t.id, tensor);
-      }
+      const allocate = (t: LogicalTensor): T => engine.primitives.allocate(storageDesc(t));
+      const { bound, results } = bindAll(own, bindings, upload, allocate);
       try {
-        await executable.run(from, to, scalars);
+        await executable.run(bound);
       } catch (error) {
-        if (!(error instanceof NotAttention) || !compiled.asOperations) throw error;
-        operations ??= prepareProgram(engine, compiled.asOperations());
-        await operations.run(from, to, scalars);
+        await fallback(error).run(bound);
       }
       return results;
     } finally {
@@ -93,15 +94,88 @@ export function compiledPartition<T extends TensorDesc>(
     ...own,
     kernel: compiled.kernel,
     reasons: compiled.reasons,
-    workspaceBytes: executable.workspaceBytes,
+    get workspaceBytes() {
+      return executable.workspaceBytes + (operations?.workspaceBytes ?? 0);
+    },
     execute(bindings) {
       const result = last.then(() => run(bindings));
       last = result.catch(() => undefined);
       return result;
     },
-    release: () => {
+    encode(target, bindings) {
+      if (!engine.recording) {
+        throw new UnsupportedError(engine.name, ['an engine of the host has nothing to encode in']);
+      }
+      const { bound } = bindAll(own, bindings, t => kept.of(t), mustBeBound, demandScalar);
+      try {
+        executable.encode(target, bound);
+      } catch (error) {
+        fallback(error).encode(target, bound);
+      }
+    },
+    release() {
       executable.release();
       operations?.release();
+      kept.release();
     },
   };
+}
+
+/**
+ * The tensors of a call, checked; what is on the host is uploaded when it is asked for, as its numbers may be all that is
+ * needed.
+ */
+function bindAll<T extends TensorDesc>(
+  { inputs, outputs }: Pick<CompiledPartition, 'inputs' | 'outputs'>,
+  bindings: Bindings<Bindable<T>>,
+  upload: (tensor: Tensor) => T,
+  unbound: (output: LogicalTensor) => T,
+  checkHost: (input: LogicalTensor, bound: Tensor) => void = () => {},
+): { readonly bound: BoundTensors<T>; readonly results: Record<number, T> } {
+  const tensors = new Map<number, T>();
+  const onHost = new Map<number, Tensor>();
+  for (const t of inputs) {
+    const given = bindings[t.id];
+    const tensor = typeof given === 'number' || typeof given === 'bigint' ? scalarTensor(t, given) : given;
+    checkBound(t, tensor, storageDesc(t));
+    if (tensor instanceof Tensor) {
+      checkHost(t, tensor);
+      onHost.set(t.id, tensor);
+    } else tensors.set(t.id, tensor);
+  }
+  const results: Record<number, T> = {};
+  for (const t of outputs) {
+    if (tensors.has(t.id) || onHost.has(t.id)) continue;
+    const given = bindings[t.id];
+    if (typeof given === 'number' || typeof given === 'bigint') {
+      throw new InvalidArgumentError(`tensor ${t.id}`, `is an output and cannot be the number ${given}`);
+    }
+    if (given !== undefined) checkBound(t, given, storageDesc(t));
+    const tensor = (given as T | undefined) ?? unbound(t);
+    results[t.id] = tensor;
+    tensors.set(t.id, tensor);
+  }
+  const bound: BoundTensors<T> = {
+    host: id => onHost.get(id),
+    tensor(id) {
+      const host = onHost.get(id);
+      const known = tensors.get(id) ?? (host && upload(host));
+      if (known === undefined) throw new InvalidArgumentError(`tensor ${id}`, 'is not bound');
+      tensors.set(id, known);
+      return known;
+    },
+  };
+  return { bound, results };
+}
+
+function mustBeBound({ id }: LogicalTensor): never {
+  throw new InvalidArgumentError(`tensor ${id}`, 'is an output and must be bound to be encoded');
+}
+
+function demandScalar({ id }: LogicalTensor, bound: Tensor): void {
+  if (elementCount(bound.shape) <= 2) return;
+  throw new InvalidArgumentError(
+    `tensor ${id}`,
+    'must be a tensor of the engine to be encoded, got one of the host',
+  );
 }

@@ -14,11 +14,11 @@ import {
 } from '@tilewise/core/primitive';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
+import type { Recorder } from '../engine/recorder.ts';
 import type { KernelParts, KernelPlan } from '../kernel/kernel-plan.ts';
 import type { PlanBuffer } from '../kernel/plan-tensors.ts';
 import { kernelsOf } from './kernels-of.ts';
 import { outputName } from './primitive-kernels.ts';
-import type { Recorder } from './recorder.ts';
 import { spanOf } from './tensor-access.ts';
 
 /** The plain operations on a context's device. */
@@ -38,7 +38,7 @@ function checkSupport(
   outputs: readonly TensorDesc[],
 ): Support {
   const parts = planParts(ctx, primitive, inputs, outputs, new Set());
-  const reasons = parts ? ctx.planReasons(parts) : [`there is no kernel for ${primitive.kind}`];
+  const reasons = ctx.planReasons(parts);
   return { supported: reasons.length === 0, reasons };
 }
 
@@ -49,9 +49,8 @@ function planParts(
   inputs: readonly TensorDesc[],
   outputs: readonly TensorDesc[],
   unaligned: ReadonlySet<string>,
-): KernelParts | null {
+): KernelParts {
   const made = kernelsOf(primitive, { inputs, outputs, unaligned, capabilities });
-  if (!made) return null;
   const spans = Object.fromEntries([
     ...inputs.map((desc, n) => [inputName(n), spanOf(desc)] as const),
     ...outputs.map((desc, n) => [outputName(n), spanOf(desc)] as const),
@@ -75,9 +74,7 @@ function prepare(
     const key = unaligned.join();
     const known = plans.get(key);
     if (known) return known;
-    const parts = planParts(ctx, primitive, inputs, outputs, new Set(unaligned));
-    if (!parts) throw new UnsupportedError('webgpu', reasons);
-    const plan = ctx.plan(parts);
+    const plan = ctx.plan<unknown>(planParts(ctx, primitive, inputs, outputs, new Set(unaligned)));
     plans.set(key, plan);
     return plan;
   };
@@ -97,7 +94,7 @@ function prepare(
         tensors.map(([name, { buffer, byteOffset }]) => [name, { buffer, offset: byteOffset }]),
       );
       if (workspace) buffers.workspace = { buffer: workspace.buffer, offset: workspace.byteOffset };
-      recorder.record(pass => plan.encode(pass, buffers));
+      recorder.record(({ pass }) => plan.encode(pass, buffers));
     },
     release() {
       for (const plan of plans.values()) plan.destroy();

@@ -8,7 +8,7 @@ import { scatterAddKernels } from './scatter-add.ts';
 import { softmaxKernels } from './softmax.ts';
 
 /** The kernels of a primitive on tensors that fit it. */
-export function kernelsOf(primitive: Primitive, tensors: PrimitiveTensors): PrimitiveKernels | null {
+export function kernelsOf(primitive: Primitive, tensors: PrimitiveTensors): PrimitiveKernels {
   switch (primitive.kind) {
     case 'map':
       return mapKernels(primitive, tensors);
@@ -22,7 +22,5 @@ export function kernelsOf(primitive: Primitive, tensors: PrimitiveTensors): Prim
       return randomKernels(primitive, tensors);
     case 'scatter-add':
       return scatterAddKernels(tensors);
-    default:
-      return null;
   }
 }

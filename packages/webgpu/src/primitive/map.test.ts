@@ -91,7 +91,7 @@ test('what is copied keeps its bits, infinities and NaN too', async () => {
 });
 
 test('an output in the memory of an input is refused by name', async () => {
-  const { webgpuEngine } = await import('../attention/engine.ts');
+  const { webgpuEngine } = await import('../engine/webgpu-engine.ts');
   const { sharedContext } = await import('../../testing/shared-context.ts');
   const engine = webgpuEngine(await sharedContext());
   const x = engine.upload(numbers([8], 1));

@@ -12,11 +12,12 @@ export interface PrimitiveTensors {
   readonly capabilities: Capabilities;
 }
 
-/** Kernels in the order in which they run, and how many elements the regions of the workspace have that they use, by name. */
+/** Kernels in the order in which they run. */
 export interface PrimitiveKernels {
   readonly kernels: readonly KernelSpec[];
+  /** How many elements the regions of the workspace have that they use, by name. */
   readonly workspace?: Readonly<Record<string, number>>;
-  /** What workgroups touch of a tensor, for those that may be bound in pieces. */
+  /** What workgroups touch of each tensor, where large ones may be bound in pieces. */
   readonly reaches?: Readonly<Record<string, TensorReach>>;
 }
 

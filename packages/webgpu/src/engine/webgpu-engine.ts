@@ -1,12 +1,13 @@
 import type { Tensor } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
+import { allTools } from '../attention/all-tools.ts';
+import { checkSupport } from '../attention/plan-backward.ts';
+import { backwardWith, forwardWith } from '../attention/sdpa.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
 import { gpuPrimitives } from '../primitive/gpu-primitives.ts';
-import { Recorder } from '../primitive/recorder.ts';
-import { allTools } from './all-tools.ts';
-import { checkSupport } from './plan-backward.ts';
-import { backwardWith, forwardWith } from './sdpa.ts';
+import { prepareAttention } from './prepared-attention.ts';
+import { Recorder } from './recorder.ts';
 
 /**
  * A context as an engine of attention and of plain operations. The promises of `sdpa` resolve as soon as the work is enqueued.
@@ -26,6 +27,10 @@ export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
     release: tensor => ctx.release(tensor),
     primitives: gpuPrimitives(ctx, recorder),
     batch: work => recorder.batch(work),
+    recording: {
+      encode: (target, work) => recorder.encode(target, work),
+      prepareAttention: problem => prepareAttention(ctx, recorder, problem),
+    },
     sdpa: async (q, k, v, options) => forwardWith(() => allTools, ctx, { q, k, v }, options),
     sdpaBackward: async (inputs, options) => backwardWith(() => allTools, ctx, inputs, options),
   };

@@ -1,0 +1,169 @@
+import { Tensor } from '@tilewise/core';
+import { referenceEngine } from '@tilewise/core/reference';
+import { createContext, type GpuContext, type GpuTensor, webgpuEngine } from '@tilewise/webgpu';
+import { openGpu } from '@tilewise/webgpu-host';
+import { describe, expect, test } from 'vitest';
+import { GraphBuilder } from '../../testing/attention-graph.ts';
+import type { LogicalTensor } from '../tensor/logical-tensor.ts';
+
+/** Counts what is asked of a device. */
+interface Counts {
+  buffers: number;
+  submissions: number;
+  maps: number;
+}
+
+async function countingDevice(): Promise<{ device: GPUDevice; counts: Counts }> {
+  const { adapter } = await openGpu();
+  const device = await adapter.requestDevice();
+  const counts: Counts = { buffers: 0, submissions: 0, maps: 0 };
+  const create = device.createBuffer.bind(device);
+  const submit = device.queue.submit.bind(device.queue);
+  Object.defineProperty(device, 'createBuffer', {
+    value: (descriptor: GPUBufferDescriptor): GPUBuffer => {
+      counts.buffers++;
+      const buffer = create(descriptor);
+      const map = buffer.mapAsync.bind(buffer);
+      Object.defineProperty(buffer, 'mapAsync', {
+        value: (...args: Parameters<GPUBuffer['mapAsync']>) => {
+          counts.maps++;
+          return map(...args);
+        },
+      });
+      return buffer;
+    },
+  });
+  Object.defineProperty(device.queue, 'submit', {
+    value: (commands: Iterable<GPUCommandBuffer>) => {
+      counts.submissions++;
+      submit(commands);
+    },
+  });
+  return { device, counts };
+}
+
+/** Attention with dropout and what is around it: tanh(dropout(softmax(scale·q·kᵀ))·v + bias), and the sum of that. */
+function attentionGraph() {
+  const g = new GraphBuilder();
+  const [q, k, v] = [g.input([1, 2, 12, 8]), g.input([1, 2, 16, 8]), g.input([1, 2, 16, 8])];
+  const bias = g.input([8]);
+  const [scale, seed, offset, p] = [g.scalar(0.5), g.scalar(7n, 'i64'), g.scalar(1n, 'i64'), g.scalar(0.25)];
+  const scores = g.op('Multiply', [g.op('MatMul', [q, k], { transpose_b: true }), scale]);
+  const [probabilities] = g.softmax(scores);
+  const o = g.op('MatMul', [g.op('Dropout', [probabilities, seed, offset, p]), v]);
+  const y = g.op('Tanh', [g.op('Add', [o, bias])]);
+  const sum = g.op('ReduceSum', [y], { axes: [0, 1, 2, 3], keep_dims: false });
+  g.graph.op('End', { inputs: [y], outputs: [] });
+  g.graph.finalize();
+  return { g, tensors: { q, k, v, bias }, numbers: { scale, seed, offset, p }, y, sum };
+}
+
+/** The graph on a device of the caller, its tensors uploaded and its results allocated. */
+async function prepared() {
+  const { device, counts } = await countingDevice();
+  const ctx = await createContext({ device });
+  const engine = webgpuEngine(ctx);
+  const { g, tensors, numbers, y, sum } = attentionGraph();
+  const compiled = g.graph.compile(engine);
+  const bindings: Record<number, GpuTensor | Tensor | number | bigint> = { ...g.bindings };
+  for (const t of Object.values(tensors)) bindings[t.id] = ctx.upload(g.bindings[t.id] as Tensor);
+  for (const t of compiled.outputs) bindings[t.id] = ctx.allocate(t.shape ?? [], 'f32');
+  const expected = (changes: Readonly<Record<number, number | bigint>> = {}) =>
+    g.graph.run(referenceEngine(), { ...g.bindings, ...changes }, { policy: 'debug' });
+  return { ctx, device, counts, engine, g, tensors, numbers, y, sum, compiled, bindings, expected };
+}
+
+async function read(ctx: GpuContext, tensor: unknown): Promise<Float64Array> {
+  return (await ctx.download(tensor as GpuTensor)).toFloat64();
+}
+
+function expectClose(actual: Float64Array, expected: Tensor, tolerance = 1e-5): void {
+  const want = expected.toFloat64();
+  const largest = want.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  const worst = want.reduce((most, x, n) => Math.max(most, Math.abs(x - actual[n])), 0);
+  expect(worst).toBeLessThanOrEqual(tolerance * largest);
+}
+
+describe('a compiled graph on WebGPU', () => {
+  test('is recorded in the caller’s encoder; the second time nothing is made, submitted or read', async () => {
+    const { ctx, device, counts, compiled, bindings, expected, y, sum } = await prepared();
+    const encoder = device.createCommandEncoder();
+    compiled.encode(encoder, bindings);
+    const before = { ...counts };
+    const second = device.createCommandEncoder();
+    compiled.encode(second, bindings);
+    const pass = second.beginComputePass();
+    compiled.encode(pass, bindings);
+    pass.end();
+    expect(counts).toEqual(before);
+    expect(counts.submissions).toBe(0);
+    device.queue.submit([encoder.finish(), second.finish()]);
+    const results = await expected();
+    expectClose(await read(ctx, bindings[y.id]), results[y.id]);
+    expectClose(await read(ctx, bindings[sum.id]), results[sum.id]);
+    compiled.release();
+    ctx.destroy();
+  });
+
+  test('takes scale, seed, offset and p as numbers, others each time', async () => {
+    const { ctx, device, compiled, bindings, expected, numbers, y } = await prepared();
+    const { scale, seed, offset, p } = numbers;
+    for (const changes of [
+      { [scale.id]: 0.125 },
+      { [seed.id]: 2n ** 40n + 5n, [offset.id]: 3n },
+      { [p.id]: 0.7 },
+      { [p.id]: 1 },
+    ]) {
+      const encoder = device.createCommandEncoder();
+      compiled.encode(encoder, { ...bindings, ...changes });
+      device.queue.submit([encoder.finish()]);
+      expectClose(await read(ctx, bindings[y.id]), (await expected(changes))[y.id]);
+    }
+    ctx.destroy();
+  });
+
+  test('executed, it is submitted once for each partition, and takes no memory but for results', async () => {
+    const { ctx, counts, compiled, bindings, expected, y } = await prepared();
+    await compiled.execute(bindings);
+    const before = { ...counts };
+    await compiled.execute(bindings);
+    expect(counts).toEqual({ ...before, submissions: before.submissions + compiled.partitions.length });
+    expectClose(await read(ctx, bindings[y.id]), (await expected())[y.id]);
+    ctx.destroy();
+  });
+
+  test('says how much memory it holds', async () => {
+    const { ctx, g, engine } = await prepared();
+    const held = ctx.memory.current;
+    const compiled = g.graph.compile(engine);
+    expect(compiled.workspaceBytes).toBeGreaterThan(0);
+    expect(ctx.memory.current - held).toBeGreaterThanOrEqual(compiled.workspaceBytes);
+    ctx.destroy();
+  });
+});
+
+describe('encoding refuses', () => {
+  const nameOf = (t: LogicalTensor): RegExp => new RegExp(`tensor ${t.id}\\b`);
+
+  test('what is missing, not on the device, or no encoder', async () => {
+    const { ctx, device, compiled, bindings, numbers, tensors, y, g } = await prepared();
+    const encoder = device.createCommandEncoder();
+    const without = ({ id }: LogicalTensor) =>
+      Object.fromEntries(Object.entries(bindings).filter(([name]) => name !== String(id)));
+    expect(() => compiled.encode(encoder, without(y))).toThrow(nameOf(y));
+    expect(() => compiled.encode(encoder, without(tensors.q))).toThrow(nameOf(tensors.q));
+    const onHost = { ...bindings, [tensors.q.id]: g.bindings[tensors.q.id] };
+    expect(() => compiled.encode(encoder, onHost)).toThrow(/must be a tensor of the engine/);
+    const scale = ctx.upload(Tensor.from([0.5], []));
+    expect(() => compiled.encode(encoder, { ...bindings, [numbers.scale.id]: scale })).toThrow(
+      /has a number that attention needs/,
+    );
+    expect(() => compiled.encode({}, bindings)).toThrow(/must be a GPUCommandEncoder or/);
+    ctx.destroy();
+  });
+
+  test('engines of the host', () => {
+    const compiled = attentionGraph().g.graph.compile(referenceEngine());
+    expect(() => compiled.encode({}, {})).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
+  });
+});

@@ -1,0 +1,160 @@
+import {
+  type AttentionProblem,
+  type BackwardProblem,
+  describeDense,
+  dtypeInfo,
+  fp8ScalarNames,
+  Tensor,
+  type TensorDesc,
+} from '@tilewise/core';
+import type { PreparedAttention, Recording, TensorEngine } from '@tilewise/core/primitive';
+import type { Program } from '../lowering/program.ts';
+import type { PreparedStep } from './prepared-step.ts';
+import {
+  type AnyAttentionStep,
+  problemBeforehand,
+  resultsOf,
+  stepCall,
+  stepNumbers,
+  wordsOf,
+} from './step-call.ts';
+
+/** Calls that differ by their numbers and are kept ready: more than a program has that alternates between a few. */
+const MAX_CALLS = 16;
+
+/** A value of the program in the place of its tensor. */
+interface Operand extends TensorDesc {
+  readonly value: number;
+}
+
+/** An attention problem that is ready to run. */
+interface Call<T> {
+  readonly prepared: PreparedAttention<T>;
+  /** The values of its tensors, by the names that engines have for them. */
+  readonly values: ReadonlyMap<string, number>;
+  /** Tensors of the call itself. */
+  readonly own: Readonly<Record<string, T>>;
+}
+
+/**
+ * Whether the results of a problem are all that its kernels write: those of packed sequences have rows of no sequence, which
+ * somebody must fill, and the scalars of 8-bit arithmetic and the largest values go through a list.
+ */
+export function isRecordable(problem: AttentionProblem | BackwardProblem, step: AnyAttentionStep): boolean {
+  const forward = 'forward' in problem ? problem.forward : problem;
+  const isStrided = [forward.q, forward.k, forward.v, forward.o].every(({ starts }) => starts === 'strided');
+  return isStrided && (step.kind !== 'attention-call' || forward.fp8 === null);
+}
+
+/** Readies attention that is recorded: it writes to where its results belong, which `stageAttention` has seen to. */
+export function prepareRecordedAttention<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  recording: Recording<T>,
+  { values }: Program,
+  step: AnyAttentionStep,
+): PreparedStep<T> {
+  const descOf = (value: number): Operand => ({ ...values[value].desc, value });
+  const { structural, stream } = stepNumbers(step);
+  const numbers = [...structural, ...(stream ? [stream.seed, stream.offset] : [])];
+  const calls = new Map<string, Call<T>>();
+  const standIn = recording.prepareAttention(problemBeforehand(step, descOf));
+  const { workspaceBytes } = standIn;
+  standIn.release();
+
+  function drop(call: Call<T>): void {
+    call.prepared.release();
+    for (const tensor of Object.values(call.own)) engine.release(tensor);
+  }
+
+  /** The same numbers make the same call. */
+  function callFor(read: (value: number) => Float64Array): Call<T> {
+    const key = structural.map(value => read(value).join(' ')).join();
+    const call = calls.get(key) ?? makeCall(engine, recording, step, descOf, read);
+    calls.delete(key);
+    calls.set(key, call);
+    const [oldest] = calls;
+    if (calls.size > MAX_CALLS) {
+      calls.delete(oldest[0]);
+      drop(oldest[1]);
+    }
+    return call;
+  }
+
+  return {
+    isRecorded: true,
+    workspaceBytes,
+    numbers,
+    run({ tensor, numbers: read, scratch }) {
+      const { prepared, values: named, own } = callFor(read);
+      const tensors: Record<string, T> = { ...own };
+      for (const [name, value] of named) tensors[name] = tensor(value);
+      prepared.run(tensors, {
+        ...(stream && { seed: wordsOf(read(stream.seed)), offset: wordsOf(read(stream.offset)) }),
+        workspace: scratch(prepared.workspaceBytes),
+      });
+    },
+    release() {
+      for (const call of calls.values()) drop(call);
+      calls.clear();
+    },
+  };
+}
+
+function makeCall<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  recording: Recording<T>,
+  step: AnyAttentionStep,
+  descOf: (value: number) => Operand,
+  numbers: (value: number) => Float64Array,
+): Call<T> {
+  const { problem, operands } = stepCall(step, descOf, numbers);
+  const results = resultsOf(step);
+  const prepared = recording.prepareAttention(inPlace(problem, results, descOf));
+  const values = new Map(
+    // An operand is called so already.
+    results.map(([name, value]) => [name === 'dropoutMask' ? 'outputs.dropoutMask' : name, value]),
+  );
+  const own: Record<string, T> = {};
+  for (const [name, operand] of named(operands)) {
+    if (operand instanceof Tensor) own[name] = engine.upload(operand);
+    else values.set(name, operand.value);
+  }
+  // Engines compute the gradients of what a mod captures along with the others; no program takes them.
+  if ('forward' in problem && problem.forward.scoreMod) {
+    for (const [name, { dtype, shape }] of Object.entries(problem.forward.captures)) {
+      if (dtypeInfo[dtype].kind === 'float') {
+        own[`dCaptures.${name}`] = engine.primitives.allocate({ dtype, shape });
+      }
+    }
+  }
+  return { prepared, values, own };
+}
+
+/** Operands by the names that engines have for them. */
+function named(operands: object): (readonly [string, Operand | Tensor])[] {
+  return Object.entries(operands).flatMap(([name, operand]) => {
+    if (name === 'fp8') return [[name, scalarList(operand as Record<string, Tensor>)] as const];
+    if (name !== 'captures') return [[name, operand as Operand | Tensor] as const];
+    const captures = Object.entries(operand as Record<string, Operand | Tensor>);
+    return captures.map(([capture, t]) => [`captures.${capture}`, t] as const);
+  });
+}
+
+/** A problem whose results lie as the values that they are written to. */
+function inPlace(
+  problem: AttentionProblem | BackwardProblem,
+  results: readonly (readonly [string, number])[],
+  descOf: (value: number) => TensorDesc,
+): AttentionProblem | BackwardProblem {
+  const layouts = results
+    .filter(([name]) => ['o', 'dq', 'dk', 'dv'].includes(name))
+    .map(([name, value]) => [name, describeDense(name, descOf(value))] as const);
+  return { ...problem, ...Object.fromEntries(layouts) };
+}
+
+/** The scalars of 8-bit arithmetic in the order in which engines take them, and room for the largest values that they give. */
+function scalarList(scalars: Readonly<Record<string, Tensor>>): Tensor {
+  const list = fp8ScalarNames.map(name => scalars[name]?.toFloat64()[0] ?? 1);
+  const largest = new Array<number>(6).fill(0);
+  return Tensor.from([...list, ...largest], [list.length + largest.length]);
+}

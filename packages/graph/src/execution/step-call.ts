@@ -1,0 +1,166 @@
+import {
+  type AttentionProblem,
+  type BackwardProblem,
+  type DType,
+  normalise,
+  normaliseBackward,
+  type OutputSelection,
+  type SdpaBackwardOptions,
+  type SdpaOptions,
+  type TensorDesc,
+} from '@tilewise/core';
+import { joinU64 } from '@tilewise/philox';
+import {
+  type AttentionCallStep,
+  callOptions,
+  callProblem,
+  gradientNames,
+  type OperandName,
+  operandForm,
+} from '../lowering/attention-call.ts';
+import type { AttentionStep } from '../lowering/attention-step.ts';
+import { attentionOptions, optionNumbers } from './attention-options.ts';
+import { standInProblem } from './stand-in-problem.ts';
+
+/** A step that is attention. */
+export type AnyAttentionStep = AttentionStep | AttentionCallStep;
+
+/** A step as an attention problem, and what stands for its tensors by the names that engines have for them. */
+export interface StepCall {
+  readonly problem: AttentionProblem | BackwardProblem;
+  readonly operands: object;
+}
+
+/** Reads the numbers of a value. */
+type Numbers = (value: number) => Float64Array;
+
+/** The results that a step takes, by name. */
+export function resultsOf({ results }: AnyAttentionStep): [name: string, value: number][] {
+  return Object.entries(results).filter((entry): entry is [string, number] => entry[1] !== undefined);
+}
+
+/** The values whose numbers a step needs on the host: those that decide its problem, and the words of its random stream. */
+export function stepNumbers(step: AnyAttentionStep): {
+  readonly structural: readonly number[];
+  readonly stream: { readonly seed: number; readonly offset: number } | null;
+} {
+  if (step.kind !== 'attention-call') {
+    const { dropout } = step.options;
+    const stream = dropout ? { seed: dropout.seed, offset: dropout.offset } : null;
+    const isStream = (value: number): boolean => value === stream?.seed || value === stream?.offset;
+    return { structural: optionNumbers(step.options).filter(value => !isStream(value)), stream };
+  }
+  const { 'dropout.seed': seed, 'dropout.offset': offset, ...others } = step.operands;
+  const structural = Object.entries(others).flatMap(([name, value]) =>
+    operandForm(name) === 'number' ? [value] : [],
+  );
+  return { structural, stream: seed === undefined ? null : { seed, offset } };
+}
+
+/** The two words of a 64-bit number that is stored as these, or as one number. */
+export function wordsOf(read: Float64Array): readonly [low: number, high: number] {
+  return read.length === 2 ? [read[0], read[1]] : [read[0] >>> 0, Math.floor(read[0] / 2 ** 32) >>> 0];
+}
+
+/** The problem of a step before its numbers are known: whether an engine can run it does not depend on them. */
+export function problemBeforehand(
+  step: AnyAttentionStep,
+  descOf: (value: number) => TensorDesc,
+): AttentionProblem | BackwardProblem {
+  return step.kind === 'attention-call' ? callProblem(step, descOf) : standInProblem(step, descOf);
+}
+
+/** The dtype of the gradients of q, k and v that a step takes, if they have one: each is then rounded once. */
+export function gradientDType(
+  step: AnyAttentionStep,
+  descOf: (value: number) => TensorDesc,
+): DType | undefined {
+  const dtypes = resultsOf(step).flatMap(([name, value]) =>
+    name === 'dq' || name === 'dk' || name === 'dv' ? [descOf(value).dtype] : [],
+  );
+  return dtypes.every(dtype => dtype === dtypes[0]) ? dtypes[0] : undefined;
+}
+
+/**
+ * The call that a step is with these numbers.
+ * @throws NotAttention when they make something else of it.
+ */
+export function stepCall<O extends TensorDesc>(
+  step: AnyAttentionStep,
+  descOf: (value: number) => O,
+  numbers: Numbers,
+): StepCall {
+  const { isForward, inputs, options } =
+    step.kind === 'attention-call' ? ofCall(step, descOf, numbers) : ofStep(step, descOf, numbers);
+  const names = resultsOf(step).map(([name]) => name);
+  if (isForward) {
+    const outputs: OutputSelection = Object.fromEntries(
+      ['max', 'sumExp', 'dropoutMask'].map(name => [name, names.includes(name)]),
+    );
+    return normalise(inputs, { ...options, outputs });
+  }
+  const gradDType = gradientDType(step, descOf);
+  const asked: SdpaBackwardOptions<O> = {
+    ...options,
+    gradients: gradientNames.filter(name => names.includes(name)),
+    ...(gradDType && { gradDType }),
+  };
+  return normaliseBackward(inputs, asked);
+}
+
+interface Described<O> {
+  readonly isForward: boolean;
+  readonly inputs: { readonly [name in 'q' | 'k' | 'v' | 'o' | 'lse' | 'dO']: O } & { readonly dLse?: O };
+  readonly options: SdpaOptions<O>;
+}
+
+function ofStep<O extends TensorDesc>(
+  step: AttentionStep,
+  descOf: (value: number) => O,
+  numbers: Numbers,
+): Described<O> {
+  const [q, k, v] = [step.q, step.k, step.v].map(descOf);
+  const source = { tensor: descOf, numbers };
+  // Some options are host tensors, which engines take as well; their own type says so for their tensors only.
+  const options = attentionOptions(
+    step.options,
+    { Sq: q.shape[2], Skv: k.shape[2] },
+    source,
+  ) as SdpaOptions<O>;
+  if (step.kind === 'sdpa') {
+    return {
+      isForward: true,
+      inputs: { q, k, v, o: q, lse: q, dO: q },
+      options: { ...options, outDType: step.outDType },
+    };
+  }
+  const inputs = { q, k, v, o: descOf(step.o), lse: descOf(step.lse), dO: descOf(step.dO) };
+  return { isForward: false, inputs, options };
+}
+
+function ofCall<O extends TensorDesc>(
+  step: AttentionCallStep,
+  descOf: (value: number) => O,
+  numbers: Numbers,
+): Described<O> {
+  const { operands, settings, pass, results } = step;
+  const names = Object.keys(operands) as OperandName[];
+  const tensor = (name: OperandName): O => descOf(operands[name]);
+  const options = callOptions(names, settings, {
+    tensor,
+    number: name => {
+      const read = numbers(operands[name]);
+      return name === 'dropout.seed' || name === 'dropout.offset' ? joinU64([...wordsOf(read)]) : read[0];
+    },
+  });
+  const [q, k, v] = [tensor('q'), tensor('k'), tensor('v')];
+  if (pass === 'forward') {
+    const outDType = results.o === undefined ? q.dtype : descOf(results.o).dtype;
+    return { isForward: true, inputs: { q, k, v, o: q, lse: q, dO: q }, options: { ...options, outDType } };
+  }
+  const inputs = {
+    ...{ q, k, v, o: tensor('o'), lse: tensor('lse'), dO: tensor('dO') },
+    ...(operands.dLse !== undefined && { dLse: tensor('dLse') }),
+  };
+  return { isForward: false, inputs, options };
+}

@@ -1,0 +1,90 @@
+import { InvalidArgumentError, type TilewiseError } from '@tilewise/core';
+import type { GpuContext } from '../device/context.ts';
+import { withFaults } from '../device/faults.ts';
+
+/** Where an engine records at the moment. */
+interface Recording {
+  readonly pass: GPUComputePassEncoder;
+  /** What is to be done once this is submitted; null where the caller submits it. */
+  readonly afterwards: (() => void)[] | null;
+}
+
+/** Records what an engine runs: in a pass of its own, which is submitted when the outermost `batch` ends, or in one of the caller. */
+export class Recorder {
+  readonly #ctx: GpuContext;
+  #current: Recording | null = null;
+  /** What went wrong in submissions, once it is known. */
+  readonly #faults: Promise<TilewiseError | undefined>[] = [];
+
+  constructor(ctx: GpuContext) {
+    this.#ctx = ctx;
+  }
+
+  /** Lets `work` record, in the pass that is being recorded or in one of its own. */
+  record(work: (recording: Recording) => void): void {
+    this.batch(() => {
+      if (this.#current) work(this.#current);
+    });
+  }
+
+  /** Submits at once what is recorded in `work`. */
+  batch(work: () => void): void {
+    if (this.#current) {
+      work();
+      return;
+    }
+    this.#ctx.checkAlive();
+    const { device } = this.#ctx;
+    const afterwards: (() => void)[] = [];
+    const { fault } = withFaults(device, () => {
+      const encoder = device.createCommandEncoder({ label: 'tilewise' });
+      this.#recordIn(encoder, afterwards, work);
+      device.queue.submit([encoder.finish()]);
+    });
+    this.#faults.push(fault);
+    for (const task of afterwards) task();
+  }
+
+  /**
+   * Lets `work` record in the caller's encoder or pass.
+   * @throws InvalidArgumentError for anything else.
+   */
+  encode(target: object, work: () => void): void {
+    this.#ctx.checkAlive();
+    if (!isEncoder(target) && !isPass(target)) {
+      throw new InvalidArgumentError('target', 'must be a GPUCommandEncoder or a GPUComputePassEncoder');
+    }
+    this.#recordIn(target, null, work);
+  }
+
+  /** Rejects with the first thing that went wrong in the submissions so far. */
+  async settle(): Promise<void> {
+    const faults = await Promise.all(this.#faults.splice(0));
+    const first = faults.find(fault => fault !== undefined);
+    if (first) throw first;
+  }
+
+  #recordIn(
+    target: GPUCommandEncoder | GPUComputePassEncoder,
+    afterwards: Recording['afterwards'],
+    work: () => void,
+  ): void {
+    const outer = this.#current;
+    const pass = isPass(target) ? target : target.beginComputePass({ label: 'tilewise' });
+    this.#current = { pass, afterwards };
+    try {
+      work();
+    } finally {
+      this.#current = outer;
+      if (pass !== target) pass.end();
+    }
+  }
+}
+
+function isPass(target: object): target is GPUComputePassEncoder {
+  return 'dispatchWorkgroups' in target;
+}
+
+function isEncoder(target: object): target is GPUCommandEncoder {
+  return 'beginComputePass' in target;
+}
