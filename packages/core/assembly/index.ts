@@ -1,4 +1,5 @@
 export * from './dropout';
+export * from './lines';
 export * from './multiply';
 export * from './pack';
 export * from './rows';

@@ -1,7 +1,7 @@
 import type { BroadcastDesc } from '../attention/problem.ts';
-import { decodeTable } from '../tensor/decode-table.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { type Kernels, padded } from './kernels/kernels.ts';
+import { copyLine, createLoadLine, type LoadLine } from './load-line.ts';
 
 /** The rows of a bias or mask, broadcast to (B, Hq, Sq, Skv), that belong to the queries of a tile: in the kernels' memory. */
 export interface BroadcastRows {
@@ -24,81 +24,47 @@ export function createMaskRows(
   { memory }: Kernels,
   desc: BroadcastDesc,
   { data, offset }: Tensor,
-  { rows, Skv }: RowsSize,
+  size: RowsSize,
 ): BroadcastRows {
-  const width = padded(Skv);
-  const bytes = memory.allocate(Uint8Array, rowsHeld(desc, rows) * width);
-  return createRows(desc, offset, { at: bytes.at, bytes: 1, width }, (source, step, count, to) =>
-    copyLine(data, source, step, count, bytes.values, to),
+  const bytes = memory.allocate(Uint8Array, elementsHeld(desc, size));
+  return createRows(desc, offset, size, bytes.at, 1, (source, step, count, target) =>
+    copyLine(data, source, step, count, memory.u8, target),
   );
 }
 
 /** Rows of a bias in f32, whatever its dtype. */
 export function createBiasRows(
-  { memory, decodeF16, decodeBf16, ...kernels }: Kernels,
+  kernels: Kernels,
   desc: BroadcastDesc,
-  { data, offset }: Tensor,
-  { rows, Skv }: RowsSize,
+  bias: Tensor,
+  size: RowsSize,
 ): BroadcastRows {
-  const width = padded(Skv);
-  const held = rowsHeld(desc, rows) * width;
-  const floats = memory.floats(held);
-  const place = { at: floats.at, bytes: 4, width };
-  if (data instanceof Float32Array) {
-    return createRows(desc, offset, place, (source, step, count, to) =>
-      copyLine(data, source, step, count, floats.values, to),
-    );
-  }
-  if (data instanceof Uint16Array && kernels.variant !== 'typescript') {
-    const decode = desc.dtype === 'f16' ? decodeF16 : decodeBf16;
-    const codes = memory.allocate(Uint16Array, held);
-    return createRows(desc, offset, place, (source, step, count, to) => {
-      copyLine(data, source, step, count, codes.values, to);
-      const from = to - (to % 8);
-      decode(padded(to + count - from), codes.at + 2 * from, floats.at + 4 * from);
-    });
-  }
-  const table = decodeTable(desc.dtype);
-  return createRows(desc, offset, place, (source, step, count, to) => {
-    const { values } = floats;
-    for (let n = 0; n < count; n++) values[to + n] = table[data[source + n * step]];
-  });
+  const { at } = kernels.memory.floats(elementsHeld(desc, size));
+  return createRows(desc, bias.offset, size, at, 4, createLoadLine(kernels, bias, size.Skv));
 }
-
-/** Copies `count` elements that are `step` apart to where a row is held. */
-type CopyLine = (source: number, step: number, count: number, to: number) => void;
 
 function createRows(
   { strides: [sb, sh, si, sj] }: BroadcastDesc,
   offset: number,
-  { at, bytes, width }: { readonly at: number; readonly bytes: number; readonly width: number },
-  copy: CopyLine,
+  { Skv }: RowsSize,
+  at: number,
+  bytes: number,
+  load: LoadLine,
 ): BroadcastRows {
+  const ld = si === 0 ? 0 : padded(Skv) * bytes;
   return {
     at: j => at + j * bytes,
-    ld: si === 0 ? 0 : width * bytes,
+    ld,
     select(b, h, i0, rows, first, end) {
+      if (first >= end) return;
       const count = si === 0 ? 1 : rows;
-      for (let r = 0; r < count && first < end; r++) {
-        const source = offset + b * sb + h * sh + (i0 + r) * si + first * sj;
-        copy(source, sj, end - first, r * width + first);
-      }
+      const source = offset + b * sb + h * sh + i0 * si + first * sj;
+      for (let r = 0; r < count; r++) load(source + r * si, sj, end - first, at + r * ld + first * bytes);
     },
   };
 }
 
-function rowsHeld({ strides: [, , si] }: BroadcastDesc, rows: number): number {
-  return si === 0 ? 1 : rows;
-}
-
-function copyLine<A extends Float32Array | Uint16Array | Uint8Array>(
-  data: Tensor['data'],
-  source: number,
-  step: number,
-  count: number,
-  out: A,
-  to: number,
-): void {
-  if (step === 1) out.set(data.subarray(source, source + count), to);
-  else for (let n = 0; n < count; n++) out[to + n] = data[source + n * step];
+/** With room for what loading a line may write behind it. */
+function elementsHeld({ strides: [, , si] }: BroadcastDesc, { rows, Skv }: RowsSize): number {
+  return (si === 0 ? 1 : rows) * padded(Skv) + 8;
 }

@@ -13,6 +13,7 @@ import {
   withKernels,
 } from './kernels/host-kernels.ts';
 import { type Variant, variantDescriptions, variants } from './kernels/kernels.ts';
+import { cpuPrimitives } from './primitives/cpu-primitives.ts';
 import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
 import { canShareMemory, hostThreads } from './threads/host-threads.ts';
 import { createPool, type Pool } from './threads/pool.ts';
@@ -76,6 +77,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
       sdpa,
       sdpaBackward,
     }),
+    primitives: cpuPrimitives(variant),
     async sdpa(q, k, v, callOptions) {
       const { problem, operands } = normalise({ q, k, v }, callOptions);
       return run(

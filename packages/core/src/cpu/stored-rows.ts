@@ -12,19 +12,17 @@ export interface StoredRows {
   values(): TypedArray;
 }
 
-const AT_ONCE = 64;
-
-/** A conversion of rows that are `width` numbers apart, a multiple of 8. */
-export function createStoredRows(kernels: Kernels, dtype: DType, width: number): StoredRows {
+/** A conversion of rows that are `width` numbers apart, a multiple of 8, and of so many at once where they are not f32. */
+export function createStoredRows(kernels: Kernels, dtype: DType, width: number, rows = 64): StoredRows {
   const { memory } = kernels;
   if (dtype === 'f32') {
     return { atOnce: Number.POSITIVE_INFINITY, convert: at => at >> 2, values: () => memory.f32 };
   }
   if (dtype === 'f16' || dtype === 'bf16') {
-    const codes = memory.allocate(Uint16Array, AT_ONCE * width);
+    const codes = memory.allocate(Uint16Array, rows * width);
     const encode = dtype === 'f16' ? kernels.encodeF16 : kernels.encodeBf16;
     return {
-      atOnce: AT_ONCE,
+      atOnce: rows,
       convert(at, count) {
         encode(count * width, at, codes.at);
         return 0;
@@ -32,10 +30,10 @@ export function createStoredRows(kernels: Kernels, dtype: DType, width: number):
       values: () => codes.values,
     };
   }
-  const codes = new Uint8Array(AT_ONCE * width);
+  const codes = new Uint8Array(rows * width);
   const encode = bitEncoder(dtype);
   return {
-    atOnce: AT_ONCE,
+    atOnce: rows,
     convert(at, count) {
       const { i32 } = memory;
       for (let n = 0; n < count * width; n++) codes[n] = encode(i32[(at >> 2) + n]);

@@ -34,6 +34,8 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
   readonly memory: Memory;
   /** Dropout masks drawn by the kernels themselves; without it they are drawn by `@tilewise/philox`. */
   readonly draws?: DropoutKernels;
+  /** Operators on lines; without them what is made of lines is computed in TypeScript. */
+  readonly lines?: LineKernels;
 
   /**
    * C = factor · A·B, for A (m × depth) row-major, B the panels of n columns, C row-major. Columns that no range of four rows
@@ -169,6 +171,39 @@ export interface PackKernels {
   /** Rounds `count` f32 (a multiple of 8) to bit patterns, to nearest even. */
   encodeF16(count: number, source: number, target: number): void;
   encodeBf16(count: number, source: number, target: number): void;
+}
+
+/** One operator from lines `a` and `b` to `out`, which may be one of them. */
+export type PairKernel = (count: number, a: number, b: number, out: number) => void;
+/** One operator from line `a` to `out`, which may be the same. */
+export type LineKernel = (count: number, a: number, out: number) => void;
+
+/**
+ * Operators on lines of f32, for element-wise expressions and reductions. They read and write up to the next multiple of 4. Truth
+ * values are 1 and 0.
+ */
+export interface LineKernels {
+  readonly addLines: PairKernel;
+  readonly subLines: PairKernel;
+  readonly mulLines: PairKernel;
+  readonly divLines: PairKernel;
+  readonly minLines: PairKernel;
+  readonly maxLines: PairKernel;
+  readonly lessLines: PairKernel;
+  readonly lessEqualLines: PairKernel;
+  readonly equalLines: PairKernel;
+  /** `a` where the condition is not 0, else `b`. */
+  selectLines(count: number, condition: number, a: number, b: number, out: number): void;
+  readonly negLine: LineKernel;
+  readonly absLine: LineKernel;
+  readonly sqrtLine: LineKernel;
+  readonly expLine: LineKernel;
+  readonly tanhLine: LineKernel;
+  readonly erfLine: LineKernel;
+  /** The sum of exactly `count` numbers, in f64. */
+  sumLine(count: number, a: number): number;
+  /** Adds each number to its own f64 in `sums`. */
+  addToSums(count: number, a: number, sums: number): void;
 }
 
 /** Elements that a row of masks may be written before its first and behind its last column. */

@@ -1,10 +1,10 @@
-import type { DropoutKernels, Kernels, Variant } from './kernels.ts';
+import type { DropoutKernels, Kernels, LineKernels, Variant } from './kernels.ts';
 import { createMemory } from './memory.ts';
 
 /** The variants that are WebAssembly. */
 export type WasmVariant = Exclude<Variant, 'typescript'>;
 
-type WasmExports = Omit<Kernels, 'variant' | 'memory' | 'draws'> & DropoutKernels;
+type WasmExports = Omit<Kernels, 'variant' | 'memory' | 'draws' | 'lines'> & DropoutKernels & LineKernels;
 
 /** The modules keep their constants below; address 0 stands for no ranges. */
 const MEMORY_BASE = 1024;
@@ -23,6 +23,7 @@ export function wasmKernels(variant: WasmVariant, module: WebAssembly.Module): K
     packRows: (...rows) => Boolean(functions.packRows(...rows)),
     variant,
     draws: functions,
+    lines: functions,
     memory: createMemory(
       {
         buffer: memory.buffer,
