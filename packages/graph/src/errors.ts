@@ -27,3 +27,11 @@ export class UnsupportedNodeError extends TilewiseError {
     this.reasons = reasons;
   }
 }
+
+/** An operation that the format or task at hand has no form for. */
+export class UnsupportedOperationError extends TilewiseError {
+  override readonly name: string = 'UnsupportedOperationError';
+  constructor(operation: string, reason: string) {
+    super('UNSUPPORTED', `operation ${operation}: ${reason}`, { argument: operation });
+  }
+}

@@ -1,0 +1,1 @@
+export { toOnnx } from './to-onnx.ts';

@@ -1,0 +1,106 @@
+import {
+  bytesField,
+  type Fields,
+  floatField,
+  integerField,
+  joined,
+  messageField,
+  stringField,
+} from './protobuf.ts';
+
+/** An attribute of a node. */
+export type OnnxAttribute =
+  | { readonly int: number }
+  | { readonly float: number }
+  | { readonly string: string }
+  | { readonly ints: readonly number[] };
+
+/** A node: an operation of ONNX on tensors by their names; '' for an optional one that is left out. */
+export interface OnnxNode {
+  readonly op: string;
+  readonly name: string;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly attributes: Readonly<Record<string, OnnxAttribute>>;
+}
+
+/** A tensor that the model holds: its data little-endian, row-major. */
+export interface OnnxInitializer {
+  readonly name: string;
+  readonly type: number;
+  readonly shape: readonly number[];
+  readonly data: Uint8Array;
+}
+
+/** An input or output; extents that are not known are −1, a shape of unknown rank null. */
+export interface OnnxValue {
+  readonly name: string;
+  readonly type: number;
+  readonly shape: readonly number[] | null;
+}
+
+/** A model of one graph. */
+export interface OnnxModel {
+  readonly name: string;
+  readonly nodes: readonly OnnxNode[];
+  readonly initializers: readonly OnnxInitializer[];
+  readonly inputs: readonly OnnxValue[];
+  readonly outputs: readonly OnnxValue[];
+}
+
+/** The first version of ONNX's operations with `Attention`, and that of the file format that came with it. */
+const opset = 23;
+const irVersion = 11;
+
+/** A model as a file of ONNX: field numbers are those of onnx.proto. */
+export function encodeModel({ name, nodes, initializers, inputs, outputs }: OnnxModel): Uint8Array {
+  const graph = [
+    ...nodes.map(node => messageField(1, encodeNode(node))),
+    stringField(2, name),
+    ...initializers.map(tensor => messageField(5, encodeTensor(tensor))),
+    ...inputs.map(value => messageField(11, encodeValue(value))),
+    ...outputs.map(value => messageField(12, encodeValue(value))),
+  ];
+  return joined([
+    integerField(1, irVersion),
+    stringField(2, 'tilewise'),
+    messageField(7, graph),
+    messageField(8, [stringField(1, ''), integerField(2, opset)]),
+  ]);
+}
+
+function encodeNode({ op, name, inputs, outputs, attributes }: OnnxNode): Fields {
+  return [
+    ...inputs.map(input => stringField(1, input)),
+    ...outputs.map(output => stringField(2, output)),
+    stringField(3, name),
+    stringField(4, op),
+    ...Object.entries(attributes).map(([key, value]) =>
+      messageField(5, [stringField(1, key), ...encodeAttribute(value)]),
+    ),
+  ];
+}
+
+function encodeAttribute(value: OnnxAttribute): Fields {
+  if ('float' in value) return [floatField(2, value.float), integerField(20, 1)];
+  if ('int' in value) return [integerField(3, value.int), integerField(20, 2)];
+  if ('string' in value) return [stringField(4, value.string), integerField(20, 3)];
+  return [...value.ints.map(n => integerField(8, n)), integerField(20, 7)];
+}
+
+function encodeTensor({ name, type, shape, data }: OnnxInitializer): Fields {
+  return [
+    ...shape.map(n => integerField(1, n)),
+    integerField(2, type),
+    stringField(8, name),
+    bytesField(9, data),
+  ];
+}
+
+function encodeValue({ name, type, shape }: OnnxValue): Fields {
+  const dimensions = shape?.map((n, d) =>
+    messageField(1, [n < 0 ? stringField(2, `${name}_${d}`) : integerField(1, n)]),
+  );
+  const tensor = [integerField(1, type), ...(dimensions ? [messageField(2, dimensions)] : [])];
+  return [stringField(1, name), messageField(2, [messageField(1, tensor)])];
+}

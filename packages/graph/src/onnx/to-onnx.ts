@@ -1,0 +1,101 @@
+import { UnsupportedOperationError } from '../errors.ts';
+import type { Graph } from '../graph/graph.ts';
+import { describeNode, type GraphNode } from '../graph/node.ts';
+import type { Topology } from '../graph/topology.ts';
+import { partitionGraph } from '../partition/partitions.ts';
+import { describeTensor, type LogicalTensor } from '../tensor/logical-tensor.ts';
+import { attentionForm } from './attention.ts';
+import { elementwise } from './elementwise.ts';
+import { layout } from './layout.ts';
+import { encodeModel, type OnnxModel, type OnnxValue } from './model.ts';
+import { elementType, OnnxWriter } from './onnx-writer.ts';
+import { quantization } from './quantization.ts';
+import { reductions } from './reductions.ts';
+import { attentionOperation } from './sdpa.ts';
+import type { Translations } from './translation.ts';
+
+/** Every operation that ONNX has a form of. */
+export const translations: Translations = {
+  ...elementwise,
+  ...layout,
+  ...reductions,
+  ...quantization,
+  Sdpa: attentionOperation,
+  End: () => {},
+};
+
+/**
+ * An inference graph as an ONNX model of operator set 23. Attention is the operation `Attention` where that means the same; all else is
+ * plain operations. The tensor of id n is called `tn`, of inputs and outputs too; strides are left out, and extents that are not
+ * known have names. Rounding to 16 bits is that of the operations of ONNX.
+ * @param graph which is finalized, if it is not yet.
+ * @returns the file: protobuf, the numbers of constants within.
+ * @throws UnsupportedOperationError naming an operation that has no form in ONNX (random numbers, gradients, what only an attention
+ * operation can say); InvalidGraphError as `finalize`.
+ */
+export function toOnnx(graph: Graph, { name = 'tilewise' }: { readonly name?: string } = {}): Uint8Array {
+  const { topology } = graph.finalize();
+  const write = new OnnxWriter(topology);
+  for (const nodes of groups(topology)) writeGroup(nodes, topology, write);
+  const value = (tensor: LogicalTensor): OnnxValue => ({
+    name: write.name(tensor),
+    type: typeOf(tensor),
+    shape: topology.shapeOf(tensor.id),
+  });
+  return encodeModel({
+    name,
+    ...reached(write, new Set(topology.outputs.map(t => write.name(t)))),
+    inputs: topology.inputs.map(value),
+    outputs: topology.outputs.map(value),
+  });
+}
+
+/** What outputs need: numbers that became attributes are not nodes any more. */
+function reached(write: OnnxWriter, needed: Set<string>): Pick<OnnxModel, 'nodes' | 'initializers'> {
+  const nodes = [...write.nodes].reverse().filter(node => {
+    const isNeeded = node.outputs.some(output => needed.has(output));
+    if (isNeeded) for (const input of node.inputs) needed.add(input);
+    return isNeeded;
+  });
+  return {
+    nodes: nodes.reverse(),
+    initializers: write.initializers.filter(({ name }) => needed.has(name)),
+  };
+}
+
+function typeOf(tensor: LogicalTensor): number {
+  const type = elementType(tensor.dtype);
+  if (type === undefined) {
+    throw new UnsupportedOperationError(
+      `that reads or gives tensor ${describeTensor(tensor)}`,
+      'has a tensor without a dtype',
+    );
+  }
+  return type;
+}
+
+/** The operations in an order in which they can run, those of a partition together. */
+function groups(topology: Topology): GraphNode[][] {
+  const byId = new Map(topology.order.map(node => [node.id, node]));
+  return partitionGraph(topology, 'fusion').map(({ ops }) =>
+    ops.flatMap(id => {
+      const node = byId.get(id);
+      return node ? [node] : [];
+    }),
+  );
+}
+
+/** Writes the operations of a partition: attention as one where it can be. */
+function writeGroup(nodes: readonly GraphNode[], topology: Topology, write: OnnxWriter): void {
+  const members = new Set(nodes);
+  const forms = nodes.map(node => attentionForm(node, topology));
+  const attention = forms.find(form => form && [...form.nodes].every(node => members.has(node)));
+  const last = attention && nodes.filter(node => attention.nodes.has(node)).at(-1);
+  for (const node of nodes) {
+    if (node === last) attention?.write(write);
+    if (attention?.nodes.has(node)) continue;
+    const translate = Object.hasOwn(translations, node.kind) ? translations[node.kind] : undefined;
+    if (!translate) throw new UnsupportedOperationError(describeNode(node), 'has no form in ONNX');
+    translate(node, write);
+  }
+}
