@@ -5,6 +5,7 @@ import type { GraphNode } from '../graph/node.ts';
 import type { Attributes } from '../schema/operation.ts';
 import type { GraphDType } from '../tensor/dtype.ts';
 import { isKnown, type LogicalTensor } from '../tensor/logical-tensor.ts';
+import type { Composite } from './written-softmax.ts';
 
 /** What a gradient is written with: tensors of the backward graph. */
 export interface GradientBuilder {
@@ -39,14 +40,24 @@ export class BackwardGraph implements GradientBuilder {
   readonly #target: Graph;
   readonly #source: Graph;
   readonly #given: ReadonlySet<number>;
+  readonly #composites: ReadonlyMap<GraphNode, Composite>;
   readonly #again = new Map<number, LogicalTensor>();
   readonly #written = new Map<string, LogicalTensor>();
 
-  /** @param given ids of forward tensors that the backward graph gets as inputs. */
-  constructor(source: Graph, target: Graph, given: ReadonlySet<number>) {
+  /**
+   * @param given ids of forward tensors that the backward graph gets as inputs.
+   * @param composites what several operations of the forward graph are together.
+   */
+  constructor(
+    source: Graph,
+    target: Graph,
+    given: ReadonlySet<number>,
+    composites: ReadonlyMap<GraphNode, Composite>,
+  ) {
     this.#source = source;
     this.#target = target;
     this.#given = given;
+    this.#composites = composites;
   }
 
   op(
@@ -95,7 +106,9 @@ export class BackwardGraph implements GradientBuilder {
   }
 
   #compute(node: GraphNode): LogicalTensor {
-    const again = node.operation.again?.(node, this) ?? null;
+    const { operation, call } = this.#composites.get(node) ?? { operation: node.operation, call: node };
+    const isFirst = call.outputs[0].id === node.outputs[0].id;
+    const again = (isFirst && operation.again?.(call, this)) || null;
     if (again) return again;
     const inputs = node.inputs.map(t => this.forward(t));
     return this.op(node.kind, inputs, node.given, { dtype: node.outputs[0].dtype });

@@ -4,6 +4,7 @@ import { Graph } from '../graph/graph.ts';
 import { describeNode, type GraphNode } from '../graph/node.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import { BackwardGraph } from './gradient-builder.ts';
+import { writtenSoftmaxes } from './written-softmax.ts';
 
 /** What is differentiated, and by what: tensors of the forward graph. */
 export interface GradientOptions {
@@ -46,7 +47,8 @@ export function gradients(forward: Graph, { of, withRespectTo }: GradientOptions
   // Ids of new tensors begin behind those of the forward graph.
   target.tensor({ id: Math.max(...topology.tensors.keys()), dtype: 'f32' });
   const given = new Set([...topology.inputs, ...topology.outputs].map(t => t.id));
-  const builder = new BackwardGraph(forward, target, given);
+  const composites = writtenSoftmaxes(topology);
+  const builder = new BackwardGraph(forward, target, given, composites);
   const collected = new Map<number, LogicalTensor[]>();
   for (const t of targets) {
     const seed = target.tensor({ dtype: t.dtype, shape: topology.shapeOf(t.id) });
@@ -56,18 +58,21 @@ export function gradients(forward: Graph, { of, withRespectTo }: GradientOptions
 
   const depends = dependants(forward, withRespectTo);
   for (const node of [...topology.order].reverse()) {
-    const outputGradients = node.outputs.map(t => total(collected.get(t.id), builder));
+    const composite = composites.get(node);
+    if (composite && composite.first !== node) continue;
+    const { operation, call } = composite ?? { operation: node.operation, call: node };
+    const outputGradients = call.outputs.map(t => total(collected.get(t.id), builder));
     if (!depends.has(node) || outputGradients.every(dy => dy === undefined)) continue;
-    const { gradient, noGradient } = node.operation;
-    if (!gradient) {
+    const { gradient, noGradient } = operation;
+    if (!gradient || gradient === 'zero') {
       const why = noGradient === undefined ? '' : `: ${noGradient}`;
       throw new InvalidGraphError(`${describeNode(node)} has no gradient${why}`);
     }
-    const needed = node.inputs.map(
+    const needed = call.inputs.map(
       t => withRespectTo.some(wanted => wanted.id === t.id) || producedBy(forward, t, depends),
     );
-    const rules = gradient({ ...node, builder, outputGradients, needed });
-    node.inputs.forEach((t, n) => {
+    const rules = gradient({ ...call, builder, outputGradients, needed });
+    call.inputs.forEach((t, n) => {
       const rule = rules[n];
       if (!needed[n] || !rule) return;
       collected.set(t.id, [...(collected.get(t.id) ?? []), rule()]);
@@ -100,13 +105,13 @@ function producedBy({ topology }: Graph, { id }: LogicalTensor, nodes: ReadonlyS
   return producer !== undefined && nodes.has(producer);
 }
 
-/** The operations that depend on tensors. */
+/** The operations whose results change with tensors. */
 function dependants(graph: Graph, tensors: readonly LogicalTensor[]): ReadonlySet<GraphNode> {
   const ids = new Set(tensors.map(t => t.id));
   const found = new Set<GraphNode>();
   for (const node of graph.topology.order) {
-    if (!node.inputs.some(t => ids.has(t.id) || producedBy(graph, t, found))) continue;
-    found.add(node);
+    const changes = node.operation.gradient !== 'zero';
+    if (changes && node.inputs.some(t => ids.has(t.id) || producedBy(graph, t, found))) found.add(node);
   }
   return found;
 }

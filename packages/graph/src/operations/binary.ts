@@ -169,7 +169,7 @@ export const binaryOperations: readonly Operation[] = [
     inputs: [port('src_0', 'T1', numbers), port('src_1', 'T1', numbers)],
     outputs: [port('dst', 'T2', ['bool'])],
     attributes: autoBroadcast,
-    gradient: () => [null, null],
+    gradient: 'zero',
     element: ([a, b]) => ge(numeric(a), numeric(b)),
   }),
   choiceBackward('Maximum', max),

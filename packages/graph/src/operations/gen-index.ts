@@ -11,7 +11,7 @@ export const genIndex: Operation = {
   inputs: [port('src', 'T1')],
   outputs: [port('dst', 'T2', ['i32'])],
   attributes: { axis: { type: 's64', required: true } },
-  gradient: () => [null],
+  gradient: 'zero',
   infer: ({ attributes, inputs: [{ shape }] }) => {
     const axis = numberOf(attributes, 'axis');
     if (shape && axisOf(axis, shape.length) === undefined) {

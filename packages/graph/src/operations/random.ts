@@ -75,7 +75,7 @@ export const rng: Operation = {
     p: { ...probability, default: 0.5 },
   },
   constraint: ({ attributes, inputs }) => wrongProbability(attributes.p) ?? notScalar(inputs.slice(1)),
-  gradient: () => [null, null, null],
+  gradient: 'zero',
   infer: ({ inputs: [{ shape }] }) => [shape],
   lower: lowering => {
     const { call, inputs, outputs } = lowering;

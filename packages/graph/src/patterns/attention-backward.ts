@@ -1,5 +1,5 @@
 import { Tensor } from '@tilewise/core';
-import { exp, lt, mul, select, sub } from '@tilewise/core/expr';
+import { div, eq, exp, lt, mul, type NumericExpr, select, sub } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import type { GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
@@ -13,8 +13,10 @@ import { absorbAfter, absorbBefore, layoutKinds } from './absorb.ts';
 import { queriesAndKeys, shapesDoNotFit, stepDropout } from './attention-forward.ts';
 import { type BackwardParts, backwardParts, type GradientMatMul } from './backward-parts.ts';
 import { isClosed } from './closed.ts';
+import type { DropoutMatch } from './dropout-of.ts';
 import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
 import { lowerAround } from './lower-around.ts';
+import type { Factor } from './product-of.ts';
 import { scoreProgram } from './score-program.ts';
 
 /** The backward pass of attention; see `backwardParts` for what it looks like. */
@@ -27,7 +29,7 @@ export function attentionBackward(anchor: GraphNode, topology: Topology): Match 
   const operands = [
     ...chain.matmul.inputs.map(t => t.id),
     ...[...chain.nodes].flatMap(node => node.inputs.map(t => t.id)),
-    ...[parts.v, parts.dO, parts.stats],
+    ...[parts.v.tensor, parts.dO.tensor, parts.stats],
     ...(parts.o === null ? [] : [parts.o]),
   ];
   const before = absorbBefore(operands, parts.nodes, topology);
@@ -55,18 +57,17 @@ function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: 
   const layout = headLayout(scores);
   const found = queriesAndKeys(parts.chain, layout, lowering);
   const program = found && scoreProgram(parts.chain, layout, scores, lowering, topology);
-  if (!program || parts.dropout?.scale !== undefined) return false;
+  if (!program) return false;
   const { q } = found;
   const [Sq, Skv] = scores.slice(-2);
   // A gradient that is not summed over the heads of a group is one per query head.
   const k = parts.dk && !parts.dk.reduce ? perHead(found.k, layout, lowering) : found.k;
-  const v = asHeads(
-    builder,
-    lowering.value(parts.v),
-    layout,
-    parts.dv && !parts.dv.reduce ? 'exact' : 'grouped',
-  );
-  const dO = asHeads(builder, lowering.value(parts.dO), layout, 'exact');
+  const matrix = ({ tensor, transposed: swap }: Factor): Value =>
+    swap ? transposed(builder, lowering.value(tensor)) : lowering.value(tensor);
+  const v = asHeads(builder, matrix(parts.v), layout, parts.dv && !parts.dv.reduce ? 'exact' : 'grouped');
+  const factor = dropoutFactor(parts.dropout, lowering);
+  const givenDO = asHeads(builder, matrix(parts.dO), layout, 'exact');
+  const dO = factor ? mapped(givenDO, factor.value, x => mul(x, factor.expr), builder) : givenDO;
   const stats = asHeads(builder, lowering.value(parts.stats), layout, 'exact');
   const lse = contiguous(
     builder,
@@ -80,10 +81,15 @@ function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: 
     optionsOnly: parts.ignoresMasks,
     equal: parts.equal.map(([a, b]) => [lowering.value(a).index, lowering.value(b).index] as const),
   };
+  const givenO = parts.o === null ? null : asHeads(builder, lowering.value(parts.o), layout, 'exact');
+  // With dO times the factor, o without it has the same o∘dO.
+  const withoutFactor = (x: NumericExpr, f: NumericExpr) => select(eq(f, 0), 0, div(x, f));
   const o =
-    parts.o === null
+    givenO === null
       ? outputOf({ q, k, v, lse }, options, builder)
-      : asHeads(builder, lowering.value(parts.o), layout, 'exact');
+      : factor
+        ? mapped(givenO, factor.value, x => withoutFactor(x, factor.expr), builder)
+        : givenO;
 
   const maskResult =
     parts.dMask === null
@@ -94,7 +100,7 @@ function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: 
     dk: sumsGroups(parts.dk, parts.chain.matmul.inputs[1].id, lowering)
       ? targetOf(parts.dk, k, lowering)
       : null,
-    dv: sumsGroups(parts.dv, parts.v, lowering) ? targetOf(parts.dv, v, lowering) : null,
+    dv: sumsGroups(parts.dv, parts.v.tensor, lowering) ? targetOf(parts.dv, v, lowering) : null,
   };
   if (Object.values(targets).includes(null)) return false;
   builder.attention({
@@ -118,6 +124,28 @@ function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: 
   return true;
 }
 
+/** By what dropout multiplies besides 1 / (1 − p), which the kernel does: an expression of input 1, the scalar that the graph has. */
+function dropoutFactor(
+  dropout: DropoutMatch | null,
+  { builder, value }: MatchLowering,
+): { readonly value: Value; readonly expr: NumericExpr } | null {
+  if (dropout?.scale === undefined) return null;
+  const scale = builder.view(value(dropout.scale), [], []);
+  return { value: scale, expr: mul(input(1), 1 - (dropout.p as number)) };
+}
+
+/** A tensor whose elements are made from those of another and a scalar. */
+function mapped(
+  of: Value,
+  scalar: Value,
+  element: (x: NumericExpr) => NumericExpr,
+  builder: MatchLowering['builder'],
+): Value {
+  const to = builder.temporary(of.desc.shape);
+  builder.map(element(input(0)), [of, scalar], to);
+  return to;
+}
+
 /** Keys (B, Hk, Skv, D) with one head per query head. */
 function perHead(k: Value, { B, H }: HeadLayout, { builder }: MatchLowering): Value {
   const [, Hk, Skv, D] = k.desc.shape;
@@ -135,6 +163,8 @@ function sumsGroups(gradient: GradientMatMul | null, operand: number, lowering: 
   const axes = reduceAxes('ReduceSum', numbersOf(gradient.reduce.attributes, 'axes'), product);
   const lead = product.length - shape.length;
   return product.every((n, d) => {
+    // Of the last two dimensions, which may be swapped, none is summed.
+    if (d >= product.length - 2) return !axes.includes(d);
     const own = d < lead ? 1 : shape[d - lead];
     return axes.includes(d) ? own === 1 : own === n;
   });

@@ -13,6 +13,7 @@ import { isClosed } from './closed.ts';
 import { type DropoutMatch, dropoutOf } from './dropout-of.ts';
 import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
 import { lowerAround } from './lower-around.ts';
+import { swapsLastTwo } from './product-of.ts';
 import { type RoundingMatch, roundingOf } from './rounding-of.ts';
 import { type ScoreChain, scoreChain } from './score-chain.ts';
 import { scoreProgram } from './score-program.ts';
@@ -121,14 +122,6 @@ function probabilitiesOf(tensor: number, topology: Topology): Probabilities | nu
     nodes.push(node);
     at = node.outputs[0].id;
   }
-}
-
-function swapsLastTwo({ attributes }: GraphNode): boolean {
-  const order = attributes.order as readonly number[];
-  const last = order.length - 1;
-  return order.every(
-    (d, n) => axisOf(d, order.length) === (n === last ? last - 1 : n === last - 1 ? last : n),
-  );
 }
 
 function lowerForward(

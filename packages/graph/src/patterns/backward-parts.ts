@@ -1,17 +1,15 @@
 import type { GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
-import { flagOf, numbersOf } from '../schema/attribute.ts';
+import { numbersOf } from '../schema/attribute.ts';
 import { type DropoutMatch, dropoutOf } from './dropout-of.ts';
+import { type Factor, factorsOf, type Product, productOf, swapsLastTwo, turned } from './product-of.ts';
 import { type ScoreChain, scoreChain } from './score-chain.ts';
 import { scoreGradient } from './score-gradient.ts';
 
 /** A product that gives a gradient, and what its result goes through. */
-export interface GradientMatMul {
-  readonly matmul: GraphNode;
+export interface GradientMatMul extends Product {
   /** Sums the heads that share one of k or v. */
   readonly reduce: GraphNode | null;
-  /** Whether the result is the gradient with its last two dimensions swapped. */
-  readonly transposed: boolean;
   readonly result: number;
 }
 
@@ -20,10 +18,8 @@ export interface BackwardParts {
   readonly chain: ScoreChain;
   readonly nodes: ReadonlySet<GraphNode>;
   readonly stats: number;
-  readonly dO: number;
-  readonly v: number;
-  /** The product dP = dO·Vᵀ. */
-  readonly dP: GraphNode;
+  readonly dO: Factor;
+  readonly v: Factor;
   /** The result of forward; null where the gradient of softmax is computed from the probabilities. */
   readonly o: number | null;
   readonly dropout: DropoutMatch | null;
@@ -45,6 +41,8 @@ export interface BackwardParts {
  *     dS' = Multiply(P, Subtract(dP, ReduceSum(Multiply(O, dO))))  or SoftMaxBackward(dP, P)    [End]
  *     dS  = [the gradients of what the chain does: Multiply, Divide, Mask, TanhBackward…]* dS' [TypeCast]
  *     dQ  = MatMul(dS, K)                                          dK = MatMul(dS, Q)ᵀ [ReduceSum]
+ *
+ * Any factor may be stored transposed, and any product be that of the transposed factors.
  */
 export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts | null {
   const { producers } = topology;
@@ -56,10 +54,11 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
   const softmax = softmaxGradient(P, topology);
   if (!softmax) return null;
 
-  const inner = backTo(softmax.dP, 'MatMul', topology);
-  if (!inner || !flagOf(inner.node.attributes, 'transpose_b') || flagOf(inner.node.attributes, 'transpose_a'))
-    return null;
-  const [dO, v] = inner.node.inputs.map(t => t.id);
+  const inner = productBefore(softmax.dP, topology);
+  if (!inner) return null;
+  const { dO, v } = inner;
+  // Rows of O∘dO are those of both.
+  if (softmax.o && dO.transposed) return null;
   const value = valueGradient(P, dO, topology);
   const equal = value && equalScalars(inner.dropout, value.dropout);
   if (!value || !equal) return null;
@@ -75,7 +74,6 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
     subtract,
     exp,
     ...softmax.nodes,
-    inner.node,
     ...inner.nodes,
     ...value.nodes,
     ...scaled.nodes,
@@ -88,8 +86,7 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
     stats: subtract.inputs[1].id,
     dO,
     v,
-    dP: inner.node,
-    o: softmax.o === null ? null : softmax.o(dO),
+    o: softmax.o === null ? null : softmax.o(dO.tensor),
     dropout: inner.dropout,
     equal,
     ignoresMasks: scaled.masks < chain.links.filter(link => link.node.kind === 'Select').length,
@@ -132,34 +129,51 @@ function softmaxGradient(P: number, { uses, producers, shapeOf }: Topology): Sof
   return null;
 }
 
-/** The operation of a kind that a tensor comes from, perhaps through dropout. */
-function backTo(
+/** The product dP = dO·Vᵀ that a tensor comes from, perhaps transposed and through dropout. */
+function productBefore(
   tensor: number,
-  kind: string,
   topology: Topology,
 ): {
-  readonly node: GraphNode;
+  readonly dO: Factor;
+  readonly v: Factor;
   readonly nodes: readonly GraphNode[];
   readonly dropout: DropoutMatch | null;
 } | null {
-  const direct = topology.producers.get(tensor);
-  if (direct?.kind === kind) return { node: direct, nodes: [], dropout: null };
-  if (direct?.kind !== 'Dropout' && direct?.kind !== 'Multiply') return null;
-  for (const start of [
-    direct.inputs[0].id,
-    ...direct.inputs.flatMap(t => topology.producers.get(t.id)?.inputs ?? []).map(t => t.id),
-  ]) {
-    const node = topology.producers.get(start);
-    const dropout = node?.kind === kind ? dropoutOf(start, topology) : null;
-    if (node && dropout?.result === tensor) return { node, nodes: dropout.nodes, dropout };
+  const dropout = dropoutBefore(tensor, topology);
+  const before = dropout ? dropout.from : tensor;
+  const producer = topology.producers.get(before);
+  const swap = producer?.kind === 'StaticTranspose' && swapsLastTwo(producer) ? producer : null;
+  const matmul = swap ? topology.producers.get(swap.inputs[0].id) : producer;
+  if (matmul?.kind !== 'MatMul' || matmul.inputs.length !== 2) return null;
+  const [x, y] = factorsOf(matmul);
+  return {
+    dO: swap ? turned(y) : x,
+    v: turned(swap ? turned(x) : y),
+    nodes: [matmul, ...(swap ? [swap] : []), ...(dropout?.match.nodes ?? [])],
+    dropout: dropout?.match ?? null,
+  };
+}
+
+/** The dropout that a tensor is the result of, and what goes into it. */
+function dropoutBefore(
+  tensor: number,
+  topology: Topology,
+): { readonly match: DropoutMatch; readonly from: number } | null {
+  const last = topology.producers.get(tensor);
+  if (last?.kind !== 'Dropout' && last?.kind !== 'Multiply') return null;
+  // Dropout is one operation or two products.
+  const first = last.inputs.flatMap(t => topology.producers.get(t.id) ?? []);
+  for (const { id: from } of [...last.inputs, ...first.flatMap(node => node.inputs)]) {
+    const match = dropoutOf(from, topology);
+    if (match?.result === tensor) return { match, from };
   }
   return null;
 }
 
-/** The use of P that leads to dV; without one, dV is not asked for. Null when P is used otherwise. */
+/** The use of P that leads to dV = Pᵀ·dO; without one, dV is not asked for. Null when P is used otherwise. */
 function valueGradient(
   P: number,
-  dO: number,
+  dO: Factor,
   topology: Topology,
 ): {
   readonly dv: GradientMatMul | null;
@@ -167,44 +181,39 @@ function valueGradient(
   readonly dropout: DropoutMatch | null;
 } | null {
   const dropout = dropoutOf(P, topology);
-  const nodes: GraphNode[] = [...(dropout?.nodes ?? [])];
-  const dropped = dropout?.result ?? P;
-  for (const use of topology.uses(dropped)) {
-    const cast = use.node.kind === 'TypeCast' ? use.node : null;
-    const probabilities = cast ? cast.outputs[0].id : dropped;
-    const product = gradientMatMul(
-      { tensor: probabilities, transposed: true },
-      { tensor: dO, transposed: false },
-      topology,
-    );
-    const dv = product && { ...product, transposed: false };
-    if (dv) return { dv, nodes: cast ? [...nodes, cast] : nodes, dropout };
+  const before = dropout?.nodes ?? [];
+  for (const { nodes, factor } of storedForms(dropout?.result ?? P, topology)) {
+    const dv = gradientMatMul(turned(factor), dO, topology);
+    if (dv) return { dv, nodes: [...before, ...nodes], dropout };
   }
   return dropout ? null : { dv: null, nodes: [], dropout: null };
 }
 
-/** A factor of a product. */
-interface Factor {
-  readonly tensor: number;
-  readonly transposed: boolean;
+/** A matrix as it is, and what it is stored as: in another dtype, with its last two dimensions swapped. */
+function storedForms(
+  tensor: number,
+  { uses }: Topology,
+): { readonly nodes: readonly GraphNode[]; readonly factor: Factor }[] {
+  const forms = [{ nodes: [] as readonly GraphNode[], factor: { tensor, transposed: false } }];
+  for (const { nodes, factor } of forms) {
+    for (const { node } of uses(factor.tensor)) {
+      const swaps = node.kind === 'StaticTranspose' && swapsLastTwo(node);
+      if (!swaps && node.kind !== 'TypeCast' && node.kind !== 'Reorder') continue;
+      const next = { tensor: node.outputs[0].id, transposed: factor.transposed !== swaps };
+      forms.push({ nodes: [...nodes, node], factor: next });
+    }
+  }
+  return forms;
 }
 
-/** The product of two tensors, each transposed or not, and a ReduceSum behind it. */
-function gradientMatMul(a: Factor, b: Factor, { uses }: Topology): Omit<GradientMatMul, 'transposed'> | null {
-  const matmul = uses(a.tensor).find(
-    ({ node, input }) =>
-      node.kind === 'MatMul' &&
-      input === 0 &&
-      node.inputs.length === 2 &&
-      node.inputs[1].id === b.tensor &&
-      flagOf(node.attributes, 'transpose_a') === a.transposed &&
-      flagOf(node.attributes, 'transpose_b') === b.transposed,
-  )?.node;
-  if (!matmul) return null;
-  const result = matmul.outputs[0].id;
-  const [next, ...more] = uses(result);
+/** The product of two factors, and a ReduceSum behind it. */
+function gradientMatMul(x: Factor, y: Factor, topology: Topology): GradientMatMul | null {
+  const product = productOf(x, y, topology);
+  if (!product) return null;
+  const result = product.matmul.outputs[0].id;
+  const [next, ...more] = topology.uses(result);
   const reduce = more.length === 0 && next?.node.kind === 'ReduceSum' ? next.node : null;
-  return { matmul, reduce, result: reduce ? reduce.outputs[0].id : result };
+  return { ...product, reduce, result: reduce ? reduce.outputs[0].id : result };
 }
 
 /** What must be equal for two dropouts to be the same; null when they are not. */
@@ -225,23 +234,16 @@ function differing(...pairs: readonly (readonly [number, number])[]): readonly (
   return pairs.filter(([a, b]) => a !== b);
 }
 
-/** dQ = dS·K and dK = dSᵀ·Q; where the graph has Kᵀ, dS·(Kᵀ)ᵀ and the transposed dKᵀ = Qᵀ·dS. */
+/** dQ = dS·K and dK = dSᵀ·Q. */
 function inputGradients(
   dS: number,
   { matmul }: ScoreChain,
   topology: Topology,
-): Pick<BackwardParts, 'dq' | 'dk'> | null {
-  if (flagOf(matmul.attributes, 'transpose_a')) return null;
-  const [q, k] = matmul.inputs.map(t => t.id);
-  const isRows = flagOf(matmul.attributes, 'transpose_b');
-  const plain = (tensor: number): Factor => ({ tensor, transposed: false });
-  const turned = (tensor: number): Factor => ({ tensor, transposed: true });
-  const dq = gradientMatMul(plain(dS), isRows ? plain(k) : turned(k), topology);
-  const dk = isRows
-    ? gradientMatMul(turned(dS), plain(q), topology)
-    : gradientMatMul(turned(q), plain(dS), topology);
+): Pick<BackwardParts, 'dq' | 'dk'> {
+  const [q, kT] = factorsOf(matmul);
+  const gradient: Factor = { tensor: dS, transposed: false };
   return {
-    dq: dq && { ...dq, transposed: false },
-    dk: dk && { ...dk, transposed: !isRows },
+    dq: gradientMatMul(gradient, turned(kT), topology),
+    dk: gradientMatMul(turned(gradient), q, topology),
   };
 }

@@ -75,8 +75,11 @@ export interface Operation {
   readonly infer: (call: OperationCall) => readonly LogicalShape[];
   /** Writes the operation as primitives; absent when it computes nothing. */
   readonly lower?: (lowering: Lowering) => void;
-  /** The gradients by the inputs; null by one that has none, such as indices. Absent: the operation has no gradient. */
-  readonly gradient?: (call: GradientCall) => readonly (InputGradient | null)[];
+  /**
+   * The gradients by the inputs; null by one that has none, such as indices. `zero`: the result does not change with the inputs, but
+   * where it jumps. Absent: the operation has no gradient.
+   */
+  readonly gradient?: 'zero' | ((call: GradientCall) => readonly (InputGradient | null)[]);
   /** Why there is none, where that is not plain. */
   readonly noGradient?: string;
   /**
