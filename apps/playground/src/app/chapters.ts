@@ -20,5 +20,6 @@ export const chapters: readonly Chapter[] = [
   { id: 'dropout', load: () => import('../chapters/dropout/DropoutChapter.tsx') },
   { id: 'graph', load: () => import('../chapters/graph/GraphChapter.tsx') },
   { id: 'lab', load: () => import('../chapters/lab/LabChapter.tsx') },
+  { id: 'train', load: () => import('../chapters/train/TrainChapter.tsx') },
   { id: 'bench', load: () => import('../chapters/bench/BenchChapter.tsx') },
 ];

@@ -2,6 +2,7 @@ import { normaliseBackward, Tensor } from '@tilewise/core';
 import { sdpa, sdpaBackward } from '@tilewise/core/cpu';
 import { naiveAttention } from '@tilewise/naive-attention';
 import { type GpuContext, type GpuTensor, type Plan, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
+import { isSoftware } from '../engine/software-adapter.ts';
 import {
   type BenchConfig,
   type BenchMachine,
@@ -24,10 +25,7 @@ export function gpuMachine({ device }: GpuContext, info: GPUAdapterInfo): BenchM
     vendor,
     architecture,
     features: [...device.features].filter(name => wanted.has(name)).sort(),
-    // Not every driver that runs on the CPU says so, so the known names count too.
-    software:
-      info.isFallbackAdapter ||
-      /swiftshader|llvmpipe|lavapipe|basic render/i.test(`${architecture} ${description}`),
+    software: isSoftware(info),
     clock: device.features.has('timestamp-query') ? 'timestamps' : 'wall clock',
   };
 }

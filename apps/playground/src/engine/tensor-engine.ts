@@ -1,7 +1,7 @@
-import type { Engine, TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
+import { isSoftware } from './software-adapter.ts';
 
-/** Which engine is wanted: a GPU where there is one (`auto`), or one of the two. */
+/** Which engine is wanted: a GPU where there is one (`auto`), WebGPU on whatever there is, or the CPU. */
 export type EngineChoice = 'auto' | 'webgpu' | 'cpu';
 
 /** An engine for whole graphs, with tensors that stay on it. */
@@ -16,26 +16,27 @@ export interface OpenedEngine {
 
 /** Opens an engine, in a page or in a worker. Where the GPU cannot be had it is the CPU, and `instead` says why. */
 export async function openTensorEngine(choice: EngineChoice): Promise<OpenedEngine> {
-  const gpu = choice === 'cpu' ? undefined : await openGpu();
+  const gpu = choice === 'cpu' ? undefined : await openGpu(choice);
   if (typeof gpu === 'object') return gpu;
   const { cpuEngine } = await import('@tilewise/core/cpu');
+  // An engine takes back the tensors that it gave, whatever their type.
   const engine = cpuEngine() as unknown as TensorEngine;
   return { kind: 'cpu', engine, description: engine.description, instead: gpu };
 }
 
 /** The GPU, or why there is none. */
-async function openGpu(): Promise<OpenedEngine | string> {
-  if (!('gpu' in navigator)) return 'this browser has no WebGPU';
+async function openGpu(choice: 'auto' | 'webgpu'): Promise<OpenedEngine | string> {
   try {
     const { createContext, webgpuEngine } = await import('@tilewise/webgpu');
-    const engine: Engine<never> = webgpuEngine(await createContext()) as unknown as Engine<never>;
-    if (!runsGraphs(engine)) return 'this version of the WebGPU engine runs attention alone';
+    const ctx = await createContext();
+    const { adapterInfo } = ctx.device;
+    if (choice === 'auto' && isSoftware(adapterInfo)) {
+      ctx.destroy();
+      return `${adapterInfo.description || adapterInfo.architecture} (CPU)`;
+    }
+    const engine = webgpuEngine(ctx) as unknown as TensorEngine;
     return { kind: 'webgpu', engine, description: engine.description };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
-}
-
-function runsGraphs(engine: Engine<never>): engine is Engine<never> & TensorEngine<TensorDesc> {
-  return 'primitives' in engine;
 }

@@ -1,0 +1,78 @@
+import type { FormEvent } from 'react';
+import { useUrlNumber, useUrlState } from '../../app/url-state.ts';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { Slider } from '../../ui/Slider.tsx';
+import type { TrainingState } from './training-state.ts';
+import type { useTraining } from './useTraining.ts';
+
+/** Lets the model go on with a text. */
+export function AskPanel(props: {
+  readonly state: TrainingState;
+  readonly recall: boolean;
+  readonly sample: ReturnType<typeof useTraining>['sample'];
+}) {
+  const { state, recall, sample } = props;
+  const text = useText().train;
+  const numbers = useNumbers();
+  const probe = state.ready?.probe ?? [];
+  // Of recall the pairs, and the first letter that comes again.
+  const usual = probe.slice(0, probe.length / 2 + 1).join('');
+  const [written, setPrompt] = useUrlState('prompt', '');
+  const [tenths, setTenths] = useUrlNumber('temperature', recall ? 0 : 8, { min: 0, max: 15 });
+  const prompt = written || usual;
+  const ask = (event: FormEvent): void => {
+    event.preventDefault();
+    sample({ prompt, count: recall ? 1 : 160, temperature: tenths / 10 });
+  };
+  const right = recall ? answerOf(prompt) : undefined;
+  return (
+    <section className="panel" aria-labelledby="ask-title">
+      <h2 id="ask-title">{text.ask}</h2>
+      <p>{recall ? text.askRecall : text.askText}</p>
+      <form className="train-ask" onSubmit={ask}>
+        <label>
+          {text.prompt}
+          <input
+            type="text"
+            value={prompt}
+            spellCheck={false}
+            autoComplete="off"
+            onChange={event => setPrompt(event.currentTarget.value)}
+          />
+        </label>
+        <Slider
+          label={text.temperature}
+          value={tenths}
+          min={0}
+          max={15}
+          format={value => numbers.fixed(value / 10, 1)}
+          onChange={setTenths}
+        />
+        <button type="submit" className="button primary" disabled={!state.ready || prompt === ''}>
+          {text.goOn}
+        </button>
+      </form>
+      <p className="train-sample" role="status">
+        {state.sample && (
+          <>
+            <span>{prompt}</span>
+            <strong>{state.sample.text}</strong>
+            {state.sample.done && right !== undefined && (
+              <em data-right={state.sample.text === right}>
+                {state.sample.text === right ? text.right : text.wrong(right)}
+              </em>
+            )}
+          </>
+        )}
+        {state.refused && <span lang="en">{state.refused}</span>}
+      </p>
+    </section>
+  );
+}
+
+/** In recall: what followed the last character when it was there before. */
+function answerOf(prompt: string): string | undefined {
+  const at = prompt.indexOf(prompt.at(-1) ?? '');
+  return at < prompt.length - 1 ? prompt[at + 1] : undefined;
+}

@@ -1,0 +1,128 @@
+import { useMemo } from 'react';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { setupKey, type TrainSetup } from '../../train/training.ts';
+import { Paragraphs } from '../../ui/Rich.tsx';
+import { Stats } from '../../ui/Stats.tsx';
+import { AskPanel } from './AskPanel.tsx';
+import { AttentionPanel } from './AttentionPanel.tsx';
+import { CurveChart } from './CurveChart.tsx';
+import { useTrainOptions } from './TrainControls.tsx';
+import './train.css';
+import { stepsAlike, type TrainingState } from './training-state.ts';
+import { type PastRun, useTraining } from './useTraining.ts';
+
+/** Chapter 9: a small transformer, trained in the page. */
+export default function TrainChapter() {
+  const text = useText().train;
+  const { setup: chosen, controls } = useTrainOptions();
+  const key = setupKey(chosen);
+  const setup = useMemo<TrainSetup>(() => JSON.parse(key), [key]);
+  const { state, past, run, pause, startOver, sample } = useTraining(setup);
+  const running = state.status === 'running';
+  const begun = state.status !== 'idle';
+  return (
+    <div className="stack">
+      <div className="prose">
+        <Paragraphs text={text.intro} />
+      </div>
+      <section className="panel" aria-labelledby="train-title">
+        <h2 id="train-title">{text.title}</h2>
+        {controls}
+        <div className="toolbar">
+          <button
+            type="button"
+            className="button primary"
+            disabled={state.status === 'failed' || setup.text === ''}
+            onClick={() => (running ? pause() : run(Number.POSITIVE_INFINITY))}
+          >
+            {running ? text.pause : begun ? text.resume : text.start}
+          </button>
+          <button
+            type="button"
+            className="button"
+            disabled={running || state.status === 'failed' || setup.text === ''}
+            onClick={() => run(10)}
+          >
+            {text.tenSteps}
+          </button>
+          <button type="button" className="button" disabled={!begun} onClick={startOver}>
+            {text.startOver}
+          </button>
+        </div>
+        {state.failed && (
+          <p className="train-failed" role="alert">
+            <strong>{text.failed}</strong> <span lang="en">{state.failed}</span>
+          </p>
+        )}
+        {begun && !state.failed && <Progress state={state} past={past} setup={setup} />}
+      </section>
+      {state.ready && (
+        <>
+          <AttentionPanel moments={state.moments} probe={state.ready.probe} />
+          <AskPanel state={state} recall={setup.text === null} sample={sample} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Progress(props: {
+  readonly state: TrainingState;
+  readonly past: readonly PastRun[];
+  readonly setup: TrainSetup;
+}) {
+  const { state, past, setup } = props;
+  const text = useText().train;
+  const numbers = useNumbers();
+  const { losses, accuracies, heldOut, ready } = state;
+  const before = useMemo(() => past.map(run => run.losses), [past]);
+  const heldOutLoss = useMemo(() => heldOut.map(({ step, loss }) => [step, loss] as const), [heldOut]);
+  const heldOutAccuracy = useMemo(
+    () => heldOut.map(({ step, accuracy }) => [step, accuracy] as const),
+    [heldOut],
+  );
+  const same = [...past].reverse().find(({ key }) => key === setupKey(setup));
+  if (!ready) return <p className="note">{text.starting}</p>;
+  const recent = (values: readonly number[]): number => {
+    const last = values.slice(-10);
+    return last.reduce((sum, x) => sum + x, 0) / last.length;
+  };
+  return (
+    <>
+      <Stats
+        items={[
+          [text.step, losses.length],
+          [text.loss, losses.length > 0 ? numbers.fixed(recent(losses), 3) : '–'],
+          [text.accuracy, accuracies.length > 0 ? numbers.percent(recent(accuracies)) : '–'],
+          [text.perStep, `${numbers.significant(state.ms, 3)} ms`],
+          [text.parameters, numbers.significant(ready.parameters, 6)],
+        ]}
+      />
+      <div className="train-curves">
+        <CurveChart
+          title={text.lossCurve}
+          steps={text.step}
+          values={losses}
+          past={before}
+          heldOut={heldOutLoss}
+        />
+        <CurveChart
+          title={text.accuracyCurve}
+          steps={text.step}
+          values={accuracies}
+          past={[]}
+          heldOut={heldOutAccuracy}
+          top={1}
+        />
+      </div>
+      <p className="note" role="status">
+        {same && text.sameCurve(stepsAlike(losses, same.losses), Math.min(losses.length, same.losses.length))}
+      </p>
+      <p className="note">
+        {text.ranOn[ready.engine](ready.description)}{' '}
+        {ready.instead !== undefined && text.instead(ready.instead)}
+      </p>
+    </>
+  );
+}

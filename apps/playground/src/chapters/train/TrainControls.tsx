@@ -1,0 +1,102 @@
+import { type ReactNode, useMemo, useState } from 'react';
+import { useUrlChoice } from '../../app/url-choice.ts';
+import { useUrlNumber } from '../../app/url-state.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { pageText } from '../../train/page-text.ts';
+import type { TrainSetup } from '../../train/training.ts';
+import { Choice } from '../../ui/Choice.tsx';
+import { Slider } from '../../ui/Slider.tsx';
+
+/** What is learnt, by which model. */
+export interface TrainOptions {
+  readonly setup: TrainSetup;
+  readonly controls: ReactNode;
+}
+
+/** The options of a run with their controls; all but a text of one's own are in the URL. */
+export function useTrainOptions(): TrainOptions {
+  const catalogue = useText();
+  const text = catalogue.train;
+  const [task, setTask] = useUrlChoice('task', ['recall', 'page', 'own'], 'recall');
+  const [engine, setEngine] = useUrlChoice('engine', ['auto', 'webgpu', 'cpu'], 'auto');
+  const [seed, setSeed] = useUrlNumber('seed', 1, { min: 0, max: 99 });
+  const [layers, setLayers] = useUrlNumber('layers', 2, { min: 1, max: 4 });
+  const [heads, setHeads] = useUrlChoice('heads', ['1', '2', '4'], '2');
+  const [dim, setDim] = useUrlChoice('dim', ['16', '32', '64'], '32');
+  const [dropout, setDropout] = useUrlNumber('dropout', 10, { min: 0, max: 50 });
+  const [own, setOwn] = useState('');
+  const page = useMemo(() => pageText(catalogue), [catalogue]);
+  const learnt = { recall: null, page, own }[task];
+  return {
+    setup: {
+      engine,
+      text: learnt,
+      seed,
+      layers,
+      heads: Number(heads),
+      dim: Number(dim),
+      dropout: dropout / 100,
+    },
+    controls: (
+      <>
+        <div className="train-controls">
+          <Choice label={text.task} value={task} options={text.tasks} onChange={setTask} />
+          <Choice label={text.engine} value={engine} options={text.engines} onChange={setEngine} />
+          <Choice
+            label={text.headCount}
+            value={heads}
+            options={{ '1': '1', '2': '2', '4': '4' }}
+            onChange={setHeads}
+          />
+          <Choice
+            label={text.width}
+            value={dim}
+            options={{ '16': '16', '32': '32', '64': '64' }}
+            onChange={setDim}
+          />
+          <Slider label={text.layers} value={layers} min={1} max={4} onChange={setLayers} />
+          <Slider
+            label={text.dropout}
+            value={dropout}
+            min={0}
+            max={50}
+            step={5}
+            format={value => `${value} %`}
+            onChange={setDropout}
+          />
+          <Slider label={text.seed} value={seed} min={0} max={99} onChange={setSeed} />
+        </div>
+        <p className="note">{text.taskWhy[task]}</p>
+        {task === 'own' && <OwnText value={own} onChange={setOwn} />}
+      </>
+    ),
+  };
+}
+
+function OwnText({ value, onChange }: { readonly value: string; readonly onChange: (text: string) => void }) {
+  const text = useText().train;
+  return (
+    <div className="train-own">
+      <label>
+        {text.ownText}
+        <textarea
+          rows={5}
+          value={value}
+          placeholder={text.ownPlaceholder}
+          onChange={event => onChange(event.currentTarget.value)}
+        />
+      </label>
+      <label className="train-file">
+        {text.ownFile}
+        <input
+          type="file"
+          accept="text/*,.txt,.md"
+          onChange={async event => {
+            const [file] = event.currentTarget.files ?? [];
+            if (file) onChange(await file.text());
+          }}
+        />
+      </label>
+    </div>
+  );
+}

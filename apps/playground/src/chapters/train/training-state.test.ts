@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { heard, stepsAlike, untrained } from './training-state.ts';
+
+const step = (loss: number) => ({ kind: 'step', loss, accuracy: 0.5, ms: 3 }) as const;
+
+it('keeps the losses in order, and the latest of everything else', () => {
+  const state = heard({ ...untrained, status: 'running', losses: [5] }, [
+    step(4),
+    { kind: 'held out', step: 2, loss: 4.5, accuracy: 0.1 },
+    step(3),
+    { kind: 'paused' },
+  ]);
+  expect(state.losses).toEqual([5, 4, 3]);
+  expect(state.heldOut).toHaveLength(1);
+  expect(state.status).toBe('paused');
+});
+
+it('a question that is refused does not end the run', () => {
+  const state = heard({ ...untrained, status: 'running' }, [{ kind: 'refused', message: 'unknown' }]);
+  expect(state.status).toBe('running');
+  expect(state.refused).toBe('unknown');
+});
+
+it('counts the steps that two runs have alike', () => {
+  expect(stepsAlike([3, 2, 1], [3, 2])).toBe(2);
+  expect(stepsAlike([3, 2, 1], [3, 2.0000001, 1])).toBe(1);
+});

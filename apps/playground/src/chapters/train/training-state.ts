@@ -1,0 +1,71 @@
+import type { AttentionMoment, TrainEvent } from '../../train/training.ts';
+
+/** A run, as far as the page has heard of it. */
+export interface TrainingState {
+  readonly status: 'idle' | 'running' | 'paused' | 'failed';
+  readonly ready: Extract<TrainEvent, { kind: 'ready' }> | null;
+  readonly losses: readonly number[];
+  readonly accuracies: readonly number[];
+  /** On sequences that are not trained on. */
+  readonly heldOut: readonly { readonly step: number; readonly loss: number; readonly accuracy: number }[];
+  readonly moments: readonly AttentionMoment[];
+  /** Of the latest step. */
+  readonly ms: number;
+  readonly sample: { readonly text: string; readonly done: boolean } | null;
+  /** Why the last question was not answered. */
+  readonly refused: string | null;
+  readonly failed: string | null;
+}
+
+export const untrained: TrainingState = {
+  status: 'idle',
+  ready: null,
+  losses: [],
+  accuracies: [],
+  heldOut: [],
+  moments: [],
+  ms: 0,
+  sample: null,
+  refused: null,
+  failed: null,
+};
+
+/** The state after some events. */
+export function heard(state: TrainingState, events: readonly TrainEvent[]): TrainingState {
+  const steps = events.filter(event => event.kind === 'step');
+  const next = {
+    ...state,
+    losses: [...state.losses, ...steps.map(({ loss }) => loss)],
+    accuracies: [...state.accuracies, ...steps.map(({ accuracy }) => accuracy)],
+    ms: steps.at(-1)?.ms ?? state.ms,
+  };
+  return events.reduce(withEvent, next);
+}
+
+function withEvent(state: TrainingState, event: TrainEvent): TrainingState {
+  switch (event.kind) {
+    case 'step':
+      return state;
+    case 'ready':
+      return { ...state, ready: event };
+    case 'maps':
+      return { ...state, moments: [...state.moments, event.moment] };
+    case 'held out':
+      return { ...state, heldOut: [...state.heldOut, event] };
+    case 'paused':
+      return { ...state, status: 'paused' };
+    case 'sampled':
+      return { ...state, sample: { text: event.text, done: event.done }, refused: null };
+    case 'refused':
+      return { ...state, sample: null, refused: event.message };
+    case 'failed':
+      return { ...state, status: 'failed', failed: event.message };
+  }
+}
+
+/** How many steps two runs have alike, bit for bit, from the beginning. */
+export function stepsAlike(a: readonly number[], b: readonly number[]): number {
+  const shared = Math.min(a.length, b.length);
+  for (let n = 0; n < shared; n++) if (!Object.is(a[n], b[n])) return n;
+  return shared;
+}

@@ -1,0 +1,22 @@
+import { pieces } from '../text/markup.ts';
+
+/** Sentences are longer than this; labels and names are not. */
+const sentence = 70;
+
+/** All that the page says in sentences, without formulas: a text to learn that everybody has. */
+export function pageText(catalogue: unknown): string {
+  return sentences(catalogue)
+    .map(text =>
+      pieces(text)
+        .filter(({ kind }) => kind !== 'formula')
+        .map(piece => piece.text)
+        .join(''),
+    )
+    .join('\n');
+}
+
+function sentences(node: unknown): string[] {
+  if (typeof node === 'string') return node.length > sentence ? [node] : [];
+  if (typeof node !== 'object' || node === null) return [];
+  return Object.values(node).flatMap(sentences);
+}

@@ -1,0 +1,137 @@
+import type { TensorEngine } from '@tilewise/core/primitive';
+import {
+  createTrainer,
+  type Dataset,
+  randomStream,
+  recallDataset,
+  type Trainer,
+  textDataset,
+} from '@tilewise/example-train';
+import {
+  type AttentionMoment,
+  lookEvery,
+  type TrainEvent,
+  type TrainRequest,
+  type TrainSetup,
+} from './training.ts';
+
+const context = 24;
+const batch = 16;
+
+/** A run that is asked for things, one after the other. */
+export interface Session {
+  /** What to tell first. */
+  readonly parameters: number;
+  readonly probe: readonly string[];
+  /** Takes a request; what comes of it is told. */
+  take(request: Exclude<TrainRequest, { kind: 'begin' }>): void;
+  /** Resolves when nothing is left to do. */
+  idle(): Promise<void>;
+}
+
+/**
+ * Begins a run. Steps depend on the setup alone: neither pauses nor questions in between change them.
+ * @param tell hears what happens.
+ * @throws what the trainer throws: a text that is too short, a width that the heads do not divide.
+ */
+export function beginSession(
+  setup: TrainSetup,
+  engine: TensorEngine,
+  tell: (event: TrainEvent) => void,
+): Session {
+  const { seed, layers, heads, dim, dropout } = setup;
+  const data = setup.text === null ? recallDataset() : textDataset(setup.text);
+  const config = { layers, heads, dim, dropout, context, batch, ...(setup.text !== null && textConfig) };
+  const trainer = createTrainer({ engine, data, config, seed });
+  const tokens = probeTokens(data, seed);
+  const probe = [...data.vocabulary.decode(tokens)];
+  let left = 0;
+  const questions: Extract<TrainRequest, { kind: 'sample' }>[] = [];
+  let working: Promise<void> | null = null;
+
+  async function work(): Promise<void> {
+    if (trainer.steps === 0) tell(await moment(trainer, tokens));
+    for (;;) {
+      const question = questions.shift();
+      if (question) await answer(trainer, question, tell);
+      else if (left > 0) {
+        left--;
+        await step(trainer, tokens, tell);
+        if (left === 0) tell({ kind: 'paused' });
+      } else return;
+      // Requests that came meanwhile are taken now.
+      await new Promise(resolve => setTimeout(resolve));
+    }
+  }
+
+  return {
+    parameters: trainer.parameterCount,
+    probe,
+    take(request) {
+      if (request.kind === 'run') left = request.steps;
+      else if (request.kind === 'sample') questions.push(request);
+      else if (left > 0) {
+        left = 0;
+        tell({ kind: 'paused' });
+      }
+      working ??= work()
+        .catch((error: unknown) => {
+          left = 0;
+          tell({ kind: 'failed', message: messageOf(error) });
+        })
+        .finally(() => {
+          working = null;
+        });
+    },
+    idle: async () => {
+      await working;
+    },
+  };
+}
+
+/** A text is learnt more slowly than recall. */
+const textConfig = { learningRate: 3e-3, warmup: 20 };
+
+/** The sequence whose attention is looked at: one that is not trained on. */
+function probeTokens(data: Dataset, seed: number): Int32Array {
+  return data.draw(randomStream(seed, 'picture'), 1, context, 'held out').tokens;
+}
+
+async function step(trainer: Trainer, tokens: Int32Array, tell: (event: TrainEvent) => void): Promise<void> {
+  const start = performance.now();
+  const { loss, accuracy } = await trainer.step();
+  tell({ kind: 'step', loss, accuracy, ms: performance.now() - start });
+  if (trainer.steps % lookEvery !== 0) return;
+  tell(await moment(trainer, tokens));
+  tell({ kind: 'held out', step: trainer.steps, ...(await trainer.evaluate(1)) });
+}
+
+async function moment(trainer: Trainer, tokens: Int32Array): Promise<TrainEvent> {
+  const maps = await trainer.attentionMaps(tokens);
+  const layers = maps.map(map => {
+    const [heads = 1, S = 1] = map.shape;
+    return { heads, S, values: map.toFloat32() };
+  });
+  const at: AttentionMoment = { step: trainer.steps, layers };
+  return { kind: 'maps', moment: at };
+}
+
+async function answer(
+  trainer: Trainer,
+  { prompt, count, temperature }: Extract<TrainRequest, { kind: 'sample' }>,
+  tell: (event: TrainEvent) => void,
+): Promise<void> {
+  try {
+    let text = '';
+    for await (const character of trainer.generate(prompt, { count, temperature })) {
+      text += character;
+      tell({ kind: 'sampled', text, done: false });
+    }
+    tell({ kind: 'sampled', text, done: true });
+  } catch (error) {
+    // A prompt with unknown characters: the run goes on.
+    tell({ kind: 'refused', message: messageOf(error) });
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,64 @@
+import type { EngineChoice } from '../engine/tensor-engine.ts';
+
+/** What is trained, on what: everything that a run depends on. */
+export interface TrainSetup {
+  readonly engine: EngineChoice;
+  /** A text whose next character is learnt, or associative recall. */
+  readonly text: string | null;
+  readonly seed: number;
+  readonly layers: number;
+  readonly heads: number;
+  readonly dim: number;
+  readonly dropout: number;
+}
+
+/** Setups of one key give the same losses. */
+export const setupKey = (setup: TrainSetup): string => JSON.stringify(setup);
+
+/** What the page asks of the worker. Nothing is answered while a step is done. */
+export type TrainRequest =
+  | { readonly kind: 'begin'; readonly setup: TrainSetup }
+  /** Goes on for so many steps, or until told to pause. */
+  | { readonly kind: 'run'; readonly steps: number }
+  | { readonly kind: 'pause' }
+  | {
+      readonly kind: 'sample';
+      readonly prompt: string;
+      readonly count: number;
+      readonly temperature: number;
+    };
+
+/** The attention of a layer: (heads, S, S), rows being distributions. */
+export interface LayerMaps {
+  readonly heads: number;
+  readonly S: number;
+  readonly values: Float32Array;
+}
+
+/** Attention at some step, on a sequence that stays the same. */
+export interface AttentionMoment {
+  readonly step: number;
+  readonly layers: readonly LayerMaps[];
+}
+
+/** What the worker tells. */
+export type TrainEvent =
+  | {
+      readonly kind: 'ready';
+      readonly engine: 'webgpu' | 'cpu';
+      readonly description: string;
+      readonly instead?: string;
+      readonly parameters: number;
+      /** The characters whose attention is shown. */
+      readonly probe: readonly string[];
+    }
+  | { readonly kind: 'step'; readonly loss: number; readonly accuracy: number; readonly ms: number }
+  | { readonly kind: 'maps'; readonly moment: AttentionMoment }
+  | { readonly kind: 'held out'; readonly step: number; readonly loss: number; readonly accuracy: number }
+  | { readonly kind: 'paused' }
+  | { readonly kind: 'sampled'; readonly text: string; readonly done: boolean }
+  | { readonly kind: 'refused'; readonly message: string }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** Attention is looked at after so many steps, and what was held out after as many. */
+export const lookEvery = 20;
