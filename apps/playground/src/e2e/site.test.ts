@@ -192,4 +192,25 @@ describe('a visitor', () => {
     await site.page.getByRole('button', { name: 'Measure' }).waitFor();
     expect(await site.page.getByText(/^\d+ measurements\.$/).count()).toBe(1);
   }, 60_000);
+
+  it('trains, sees the loss fall, asks the model, and gets the same curve from the same seed', async () => {
+    await site.visit('#/train?task=page&layers=1&heads=1&dim=16&engine=cpu');
+    const stat = async (name: string): Promise<string> =>
+      (await site.page.locator('.stats div', { hasText: name }).locator('dd').textContent()) ?? '';
+    const tenSteps = async (until: number): Promise<number> => {
+      await site.page.getByRole('button', { name: 'Ten steps' }).click();
+      await site.page.locator('.stats dd', { hasText: new RegExp(`^${until}$`) }).waitFor();
+      await site.page.getByRole('button', { name: 'Go on' }).waitFor();
+      return Number(await stat('Loss'));
+    };
+    const first = await tenSteps(10);
+    expect(await tenSteps(20)).toBeLessThan(first - 0.2);
+    await site.page.getByText('after 20 steps').waitFor();
+    await site.page.getByRole('button', { name: 'Continue' }).click();
+    await site.page.locator('.train-sample strong', { hasText: /./ }).waitFor();
+    await site.page.getByRole('button', { name: 'Start over' }).click();
+    await tenSteps(10);
+    await site.page.getByText('Same seed, same curve: all 10 steps').waitFor();
+    expect(await broken()).toEqual([]);
+  }, 120_000);
 });

@@ -4,6 +4,11 @@ import { isSoftware } from './software-adapter.ts';
 /** Which engine is wanted: a GPU where there is one (`auto`), WebGPU on whatever there is, or the CPU. */
 export type EngineChoice = 'auto' | 'webgpu' | 'cpu';
 
+/** Why a GPU was not used. */
+export type Instead =
+  | { readonly kind: 'software'; readonly adapter: string }
+  | { readonly kind: 'error'; readonly message: string };
+
 /** An engine for whole graphs, with tensors that stay on it. */
 export interface OpenedEngine {
   readonly kind: 'webgpu' | 'cpu';
@@ -11,13 +16,13 @@ export interface OpenedEngine {
   /** What it runs on, in the engine's words. */
   readonly description: string;
   /** Why it is not a GPU, although one was asked for. */
-  readonly instead?: string;
+  readonly instead?: Instead;
 }
 
 /** Opens an engine, in a page or in a worker. Where the GPU cannot be had it is the CPU, and `instead` says why. */
 export async function openTensorEngine(choice: EngineChoice): Promise<OpenedEngine> {
   const gpu = choice === 'cpu' ? undefined : await openGpu(choice);
-  if (typeof gpu === 'object') return gpu;
+  if (gpu && 'engine' in gpu) return gpu;
   const { cpuEngine } = await import('@tilewise/core/cpu');
   // An engine takes back the tensors that it gave, whatever their type.
   const engine = cpuEngine() as unknown as TensorEngine;
@@ -25,18 +30,18 @@ export async function openTensorEngine(choice: EngineChoice): Promise<OpenedEngi
 }
 
 /** The GPU, or why there is none. */
-async function openGpu(choice: 'auto' | 'webgpu'): Promise<OpenedEngine | string> {
+async function openGpu(choice: 'auto' | 'webgpu'): Promise<OpenedEngine | Instead> {
   try {
     const { createContext, webgpuEngine } = await import('@tilewise/webgpu');
     const ctx = await createContext();
     const { adapterInfo } = ctx.device;
     if (choice === 'auto' && isSoftware(adapterInfo)) {
       ctx.destroy();
-      return `${adapterInfo.description || adapterInfo.architecture} (CPU)`;
+      return { kind: 'software', adapter: adapterInfo.description || adapterInfo.architecture };
     }
     const engine = webgpuEngine(ctx) as unknown as TensorEngine;
     return { kind: 'webgpu', engine, description: engine.description };
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return { kind: 'error', message: error instanceof Error ? error.message : String(error) };
   }
 }

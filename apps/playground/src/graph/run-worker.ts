@@ -1,4 +1,4 @@
-import { type EngineChoice, openTensorEngine } from '../engine/tensor-engine.ts';
+import { type EngineChoice, type OpenedEngine, openTensorEngine } from '../engine/tensor-engine.ts';
 import { type GraphSource, type RunReport, runReport } from './report.ts';
 
 /** What the page asks of the worker. */
@@ -9,13 +9,7 @@ export interface RunRequest {
 
 /** What the worker answers. */
 export type RunAnswer =
-  | {
-      readonly kind: 'done';
-      readonly report: RunReport;
-      readonly engine: 'webgpu' | 'cpu';
-      readonly description: string;
-      readonly instead?: string;
-    }
+  | { readonly kind: 'done'; readonly report: RunReport; readonly opened: Omit<OpenedEngine, 'engine'> }
   | { readonly kind: 'failed'; readonly message: string };
 
 addEventListener('message', async ({ data }: MessageEvent<RunRequest>) => {
@@ -24,8 +18,8 @@ addEventListener('message', async ({ data }: MessageEvent<RunRequest>) => {
 
 async function answer({ source, engine: choice }: RunRequest): Promise<RunAnswer> {
   try {
-    const { engine, kind, description, instead } = await openTensorEngine(choice);
-    return { kind: 'done', report: await runReport(source, engine), engine: kind, description, instead };
+    const { engine, ...opened } = await openTensorEngine(choice);
+    return { kind: 'done', report: await runReport(source, engine), opened };
   } catch (error) {
     return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
   }

@@ -245,6 +245,20 @@ export const de: Text = {
       'Zwei speisen den Multiplizierer, und das nächste Paar überschreibt sie. Die Summe bisher braucht ein drittes. Auf neueren GPUs (NVIDIA Blackwell) hält die Matrixeinheit diesen Akkumulator in einem eigenen Speicher; das macht Register für Operanden frei.',
   },
 
+  engine: {
+    label: 'Rechenwerk',
+    choices: { auto: 'GPU, wenn es eine gibt', webgpu: 'WebGPU', cpu: 'CPU' },
+    ranOn: {
+      webgpu: engine => `Auf der GPU gerechnet (${engine}).`,
+      cpu: engine => `Auf der CPU gerechnet (${engine}).`,
+    },
+    instead: {
+      software: ({ adapter }) =>
+        `Es gibt WebGPU, aber der Adapter (${adapter}) ist eine CPU, die eine GPU spielt; das CPU-Rechenwerk ist schneller.`,
+      error: ({ message }) => `Keine GPU war zu gebrauchen: ${message}`,
+    },
+  },
+
   graph: {
     intro: [
       'Ein Framework sagt nicht „Attention“. Es sagt Produkt, Skalierung, Maske, Softmax, Produkt und hofft, dass es jemand merkt. `@tilewise/graph` merkt es: Es findet Attention in einem Graphen von Operationen, wie auch immer sie geschrieben ist, und führt das Gefundene als *einen* Flash-Kernel aus. Was es nicht erkennt, läuft Operation für Operation.',
@@ -299,17 +313,10 @@ export const de: Text = {
       title: 'Ausführen',
       about:
         'Übersetzt jede Partition und führt sie mit Zufallszahlen aus, danach dasselbe mit jeder Operation für sich. Beides muss dasselbe ergeben.',
-      engine: 'Rechenwerk',
-      engines: { auto: 'GPU, wenn es eine gibt', webgpu: 'WebGPU', cpu: 'CPU' },
       start: 'Graphen ausführen',
       stop: 'Anhalten',
       running: 'Läuft…',
       failed: 'Es lief nicht:',
-      ranOn: {
-        webgpu: engine => `Auf der GPU gerechnet (${engine}).`,
-        cpu: engine => `Auf der CPU gerechnet (${engine}).`,
-      },
-      instead: why => `Die GPU war nicht zu gebrauchen: ${why}`,
       partitionsTook: n => (n === 1 ? '1 Partition' : `${n} Partitionen`),
       singleTook: 'Operation für Operation',
       neverStored: n => `${n} Tensoren nie gespeichert`,
@@ -399,8 +406,6 @@ export const de: Text = {
       page: 'Das nächste Zeichen, überall, in dem, was diese Seite sagt.',
       own: 'Das nächste Zeichen, überall. Der Text bleibt in dieser Seite und steht nicht in ihrer Adresse.',
     },
-    engine: 'Rechenwerk',
-    engines: { auto: 'GPU, wenn es eine gibt', webgpu: 'WebGPU', cpu: 'CPU' },
     headCount: 'Köpfe',
     width: 'Breite',
     layers: 'Schichten',
@@ -427,11 +432,6 @@ export const de: Text = {
       alike === of
         ? `Gleicher Startwert, gleiche Kurve: Alle ${of} Schritte bisher haben genau den Verlust des Laufs davor, bis aufs letzte Bit.`
         : `Der Lauf davor hatte ab Schritt ${alike + 1} einen anderen Verlust: Rechenwerke runden verschieden.`,
-    ranOn: {
-      webgpu: engine => `Auf der GPU gerechnet (${engine}).`,
-      cpu: engine => `Auf der CPU gerechnet (${engine}).`,
-    },
-    instead: why => `Die GPU war nicht zu gebrauchen: ${why}`,
     looksAt: 'Wohin es sieht',
     looksAtWhy:
       'Jedes Bild ist ein Kopf: eine Zeile für jedes Token, dunkel, wohin es sieht. Am Anfang sieht jedes Token überallhin; beim Merken von Paaren suche den Kopf, in dem ein wiederholter Buchstabe die Ziffer hinter seinem ersten Platz findet.',

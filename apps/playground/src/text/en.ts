@@ -1,3 +1,4 @@
+import type { Instead } from '../engine/tensor-engine.ts';
 import type { Demand, Finding } from '../machine/check.ts';
 import type { Fault } from '../machine/fault.ts';
 import type { Sentences } from './say.ts';
@@ -243,6 +244,21 @@ export const en = {
       'Two feed the multiplier, and loading the next pair overwrites them. The sum so far needs a third. On newer GPUs (NVIDIA Blackwell) the matrix unit keeps that accumulator in a memory of its own, which frees registers for operands.',
   },
 
+  /** What things are computed on. */
+  engine: {
+    label: 'Engine',
+    choices: { auto: 'GPU if there is one', webgpu: 'WebGPU', cpu: 'CPU' },
+    ranOn: {
+      webgpu: (engine: string): string => `Computed on the GPU (${engine}).`,
+      cpu: (engine: string): string => `Computed on the CPU (${engine}).`,
+    },
+    instead: {
+      software: ({ adapter }) =>
+        `There is WebGPU, but its adapter (${adapter}) is a CPU that plays a GPU; the CPU engine is faster.`,
+      error: ({ message }) => `No GPU could be used: ${message}`,
+    } satisfies Sentences<Instead> as Sentences<Instead>,
+  },
+
   graph: {
     intro: [
       'A framework does not say “attention”. It says product, scale, mask, softmax, product, and hopes that somebody notices. `@tilewise/graph` does: it finds attention in a graph of operations, however it is written, and runs what it found as *one* flash kernel. What it does not recognise runs operation by operation.',
@@ -297,17 +313,10 @@ export const en = {
       title: 'Run it',
       about:
         'Compiles each partition and runs it on random numbers, then does the same with every operation by itself. Both must give the same.',
-      engine: 'Engine',
-      engines: { auto: 'GPU if there is one', webgpu: 'WebGPU', cpu: 'CPU' },
       start: 'Run the graph',
       stop: 'Stop',
       running: 'Running…',
       failed: 'It did not run:',
-      ranOn: {
-        webgpu: (engine: string): string => `Computed on the GPU (${engine}).`,
-        cpu: (engine: string): string => `Computed on the CPU (${engine}).`,
-      },
-      instead: (why: string): string => `The GPU could not be used: ${why}`,
       partitionsTook: (n: number): string => (n === 1 ? '1 partition' : `${n} partitions`),
       singleTook: 'Operation by operation',
       neverStored: (n: number): string => `${n} tensors never stored`,
@@ -398,8 +407,6 @@ export const en = {
       page: 'The next character, everywhere, in what this page says.',
       own: 'The next character, everywhere. The text stays in this page, and is not in its address.',
     },
-    engine: 'Engine',
-    engines: { auto: 'GPU if there is one', webgpu: 'WebGPU', cpu: 'CPU' },
     headCount: 'Heads',
     width: 'Width',
     layers: 'Layers',
@@ -426,11 +433,6 @@ export const en = {
       alike === of
         ? `Same seed, same curve: all ${of} steps so far have the very loss that they had in the run before, to the last bit.`
         : `The run before had another loss from step ${alike + 1} on: engines differ in their roundings.`,
-    ranOn: {
-      webgpu: (engine: string): string => `Computed on the GPU (${engine}).`,
-      cpu: (engine: string): string => `Computed on the CPU (${engine}).`,
-    },
-    instead: (why: string): string => `The GPU could not be used: ${why}`,
     looksAt: 'What it looks at',
     looksAtWhy:
       'Each picture is a head: a row for each token, dark where it looks. At first every token looks everywhere; in recall, look for the head in which a repeated letter finds the digit behind its first place.',

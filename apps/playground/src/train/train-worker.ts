@@ -13,10 +13,10 @@ addEventListener('message', async ({ data }: MessageEvent<TrainRequest>) => {
 
 async function begin({ setup }: Extract<TrainRequest, { kind: 'begin' }>): Promise<Session | null> {
   try {
-    const { engine, kind, description, instead } = await openTensorEngine(setup.engine);
+    const { engine, ...opened } = await openTensorEngine(setup.engine);
     const own = beginSession(setup, engine, tell);
     const { parameters, probe } = own;
-    tell({ kind: 'ready', engine: kind, description, instead, parameters, probe });
+    tell({ kind: 'ready', opened, parameters, probe });
     return own;
   } catch (error) {
     tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });

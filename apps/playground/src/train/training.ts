@@ -1,4 +1,4 @@
-import type { EngineChoice } from '../engine/tensor-engine.ts';
+import type { EngineChoice, OpenedEngine } from '../engine/tensor-engine.ts';
 
 /** What is trained, on what: everything that a run depends on. */
 export interface TrainSetup {
@@ -45,9 +45,7 @@ export interface AttentionMoment {
 export type TrainEvent =
   | {
       readonly kind: 'ready';
-      readonly engine: 'webgpu' | 'cpu';
-      readonly description: string;
-      readonly instead?: string;
+      readonly opened: Omit<OpenedEngine, 'engine'>;
       readonly parameters: number;
       /** The characters whose attention is shown. */
       readonly probe: readonly string[];

@@ -1,4 +1,5 @@
 import { useUrlChoice } from '../../app/url-choice.ts';
+import { EngineNote } from '../../engine/EngineNote.tsx';
 import type { GraphSource, RunReport } from '../../graph/report.ts';
 import type { RunAnswer } from '../../graph/run-worker.ts';
 import { useNumbers } from '../../text/numbers.ts';
@@ -11,7 +12,8 @@ import { useGraphRun } from './useGraphRun.ts';
 
 /** Runs the graph, by its partitions and by single operations, and shows what came out. */
 export function RunPanel({ source }: { readonly source: GraphSource }) {
-  const text = useText().graph.run;
+  const { engine: engines, graph } = useText();
+  const text = graph.run;
   const [engine, setEngine] = useUrlChoice('engine', ['auto', 'webgpu', 'cpu'], 'auto');
   const { state, start, stop } = useGraphRun(source);
   const running = state.kind === 'running';
@@ -20,7 +22,7 @@ export function RunPanel({ source }: { readonly source: GraphSource }) {
       <h2 id="run-title">{text.title}</h2>
       <p>{text.about}</p>
       <div className="toolbar">
-        <Choice label={text.engine} value={engine} options={text.engines} onChange={setEngine} />
+        <Choice label={engines.label} value={engine} options={engines.choices} onChange={setEngine} />
         <button type="button" className="button primary" onClick={() => (running ? stop() : start(engine))}>
           {running ? text.stop : text.start}
         </button>
@@ -41,15 +43,13 @@ export function RunPanel({ source }: { readonly source: GraphSource }) {
 function Outcome({ answer }: { readonly answer: RunAnswer & { readonly kind: 'done' } }) {
   const text = useText().graph.run;
   const numbers = useNumbers();
-  const { report, engine, description, instead } = answer;
+  const { report, opened } = answer;
   const ms = (time: number): string => `${numbers.significant(time, 3)} ms`;
   const kib = (bytes: number): string => `${numbers.significant(bytes / 1024, 3)} KiB`;
   const { single, saved } = report;
   return (
     <div className="stack">
-      <p className="note">
-        {text.ranOn[engine](description)} {instead !== undefined && text.instead(instead)}
-      </p>
+      <EngineNote opened={opened} />
       <Stats
         items={[
           [text.partitionsTook(report.partitions.length), ms(report.ms)],

@@ -17,7 +17,8 @@ export function AttentionPanel(props: {
   // Null follows the run.
   const [held, setHeld] = useState<number | null>(null);
   const [chosen, setChosen] = useUrlNumber('head', 0, { min: 0, max: 63 });
-  const [query, setQuery] = useUrlNumber('query', probe.length - 1, { min: 0, max: probe.length - 1 });
+  // Of recall the first letter that comes again.
+  const [query, setQuery] = useUrlNumber('query', probe.length >> 1, { min: 0, max: probe.length - 1 });
   const last = moments.length - 1;
   const at = Math.min(held ?? last, last);
   const moment = moments[at];
@@ -74,7 +75,7 @@ export function AttentionPanel(props: {
               key={n}
               data-query={n === query}
               data-later={n > query}
-              style={{ background: `color-mix(in oklch, var(--read) ${mixed(weights[n])}%, var(--surface))` }}
+              style={{ background: `color-mix(in oklab, var(--read) ${mixed(weights[n])}%, var(--surface))` }}
               onPointerDown={() => setQuery(n)}
             >
               {shown(character)}

@@ -1,4 +1,5 @@
 import { useMemo } from 'react';
+import { EngineNote } from '../../engine/EngineNote.tsx';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { setupKey, type TrainSetup } from '../../train/training.ts';
@@ -119,10 +120,7 @@ function Progress(props: {
       <p className="note" role="status">
         {same && text.sameCurve(stepsAlike(losses, same.losses), Math.min(losses.length, same.losses.length))}
       </p>
-      <p className="note">
-        {text.ranOn[ready.engine](ready.description)}{' '}
-        {ready.instead !== undefined && text.instead(ready.instead)}
-      </p>
+      <EngineNote opened={ready.opened} />
     </>
   );
 }

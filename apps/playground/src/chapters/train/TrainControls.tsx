@@ -41,7 +41,12 @@ export function useTrainOptions(): TrainOptions {
       <>
         <div className="train-controls">
           <Choice label={text.task} value={task} options={text.tasks} onChange={setTask} />
-          <Choice label={text.engine} value={engine} options={text.engines} onChange={setEngine} />
+          <Choice
+            label={catalogue.engine.label}
+            value={engine}
+            options={catalogue.engine.choices}
+            onChange={setEngine}
+          />
           <Choice
             label={text.headCount}
             value={heads}
