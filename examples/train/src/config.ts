@@ -10,7 +10,7 @@ export interface TrainConfig {
   readonly context: number;
   /** Sequences per step. */
   readonly batch: number;
-  /** Share of the attention probabilities, and of what each sublayer adds, that is dropped in training. */
+  /** Share of the attention probabilities that is dropped in training. */
   readonly dropout: number;
   /** The largest learning rate; see `learningRateAt`. */
   readonly learningRate: number;
@@ -27,10 +27,10 @@ export interface TrainConfig {
 /** Learns associative recall in a few hundred steps with every seed that was tried. */
 export const defaultConfig: TrainConfig = {
   layers: 2,
-  heads: 2,
+  heads: 4,
   dim: 32,
   context: 24,
-  batch: 16,
+  batch: 32,
   dropout: 0.1,
   learningRate: 5e-3,
   warmup: 50,

@@ -1,11 +1,14 @@
+export { decodeCheckpoint, encodeCheckpoint } from './checkpoint/checkpoint.ts';
 export type { TrainConfig } from './config.ts';
 export { defaultConfig, trainConfig } from './config.ts';
-export type { Batch, Dataset } from './data/dataset.ts';
+export type { Batch, Dataset, Task } from './data/dataset.ts';
 export { drawRecall, type RecallBatch, recallDataset } from './data/recall.ts';
-export { textDataset } from './data/text.ts';
+export { textDataset, vocabularyDataset } from './data/text.ts';
 export type { Vocabulary } from './data/vocabulary.ts';
 export { charactersOf, vocabularyOf } from './data/vocabulary.ts';
 export type { SamplingOptions } from './prediction/choose-token.ts';
+export type { HeadMass, Look } from './prediction/head-mass.ts';
+export { strongestHead } from './prediction/head-mass.ts';
 export type { GenerateOptions, Predictor } from './prediction/predictor.ts';
 export { randomStream } from './random-streams.ts';
 export type { NamedTensors } from './training/parameter-set.ts';

@@ -10,13 +10,19 @@ export interface Batch {
   readonly weights: Float32Array;
 }
 
+/** The kinds of things to learn. */
+export type Task = 'recall' | 'text';
+
 /** Something to learn. */
 export interface Dataset {
+  readonly task: Task;
   /** What it is, as a sentence. */
   readonly description: string;
   readonly vocabulary: Vocabulary;
+  /** False of what a model can only read, not learn. */
+  readonly hasSequences: boolean;
   /**
-   * Random sequences; equal streams give equal ones. Those that are held out are never among those for training.
+   * Random sequences; equal streams give equal ones. Of a text, those that are held out are never among those for training.
    * @throws InvalidArgumentError when it has no sequences of this length.
    */
   draw(random: PhiloxStream, count: number, context: number, part: 'training' | 'held out'): Batch;

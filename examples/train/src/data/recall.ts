@@ -32,8 +32,10 @@ export interface RecallBatch extends Batch {
  */
 export function recallDataset(): Dataset {
   return {
+    task: 'recall',
     description: 'pairs of a letter and a digit, then each letter again: which digit followed it?',
     vocabulary: recallVocabulary,
+    hasSequences: true,
     draw: (random, count, context) => drawRecall(random, count, context),
   };
 }

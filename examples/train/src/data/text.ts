@@ -21,8 +21,10 @@ export function textDataset(
   const parts = { training: tokens.subarray(0, split), 'held out': tokens.subarray(split) };
   const size = `${tokens.length.toLocaleString('en')} characters, ${vocabulary.characters.length} different ones`;
   return {
+    task: 'text',
     description: `the next character of a text of ${size}`,
     vocabulary,
+    hasSequences: true,
     draw(random, count, context, name) {
       const part = parts[name];
       const starts = part.length - context;
@@ -43,6 +45,19 @@ export function textDataset(
         batch.labels.set(part.subarray(start + 1, start + 1 + context), n * context);
       }
       return batch;
+    },
+  };
+}
+
+/** No text, but what texts are written in: for a model that is to continue some. */
+export function vocabularyDataset(vocabulary: Vocabulary): Dataset {
+  return {
+    task: 'text',
+    description: 'the next character of a text',
+    vocabulary,
+    hasSequences: false,
+    draw() {
+      throw new InvalidArgumentError('text', 'is needed for sequences of it');
     },
   };
 }

@@ -18,27 +18,25 @@ export function layerName(n: number, parameter: string): string {
 
 /** The parameters of a model, always in this order. A matrix is (in, out): rows are multiplied from the left. */
 export function parameterSpecs({ vocabulary, context, layers, dim }: ModelShape): ParameterSpec[] {
-  const matrix = (name: string, rows: number, columns: number, scale = 1): ParameterSpec => ({
+  const matrix = (name: string, rows: number, columns: number): ParameterSpec => ({
     name,
     shape: [rows, columns],
-    start: { deviation: scale / Math.sqrt(rows) },
+    start: { deviation: 1 / Math.sqrt(rows) },
   });
   const gain = (name: string): ParameterSpec => ({ name, shape: [dim], start: 'ones' });
-  // What each layer adds to the residual stream starts smaller, the more of them there are (GPT-2 §2.3).
-  const part = 1 / Math.sqrt(2 * layers);
   const layer = (n: number): ParameterSpec[] => [
     gain(layerName(n, 'attention.norm')),
     matrix(layerName(n, 'attention.q'), dim, dim),
     matrix(layerName(n, 'attention.k'), dim, dim),
     matrix(layerName(n, 'attention.v'), dim, dim),
-    matrix(layerName(n, 'attention.o'), dim, dim, part),
+    matrix(layerName(n, 'attention.o'), dim, dim),
     gain(layerName(n, 'mlp.norm')),
     matrix(layerName(n, 'mlp.up'), dim, 4 * dim),
-    matrix(layerName(n, 'mlp.down'), 4 * dim, dim, part),
+    matrix(layerName(n, 'mlp.down'), 4 * dim, dim),
   ];
   return [
     { name: 'tokens', shape: [vocabulary, dim], start: { deviation: 1 } },
-    { name: 'positions', shape: [context, dim], start: { deviation: 1 } },
+    { name: 'positions', shape: [context, dim], start: { deviation: 0.1 } },
     ...Array.from({ length: layers }, (_, n) => layer(n)).flat(),
     gain('norm'),
     matrix('logits', dim, vocabulary),

@@ -1,6 +1,6 @@
 import { Tensor } from '@tilewise/core';
 import type { LogicalTensor } from '@tilewise/graph';
-import { type AttentionShape, causalAttention } from './attention.ts';
+import { type AttentionShape, alibiBias, causalAttention } from './attention.ts';
 import type { GraphWriter } from './graph-writer.ts';
 import type { ModelShape } from './model-shape.ts';
 import { layerName, parameterSpecs } from './parameters.ts';
@@ -9,7 +9,7 @@ import { layerName, parameterSpecs } from './parameters.ts';
 export interface PassOptions {
   /** Sequences at once; their tokens are one list of batch·context. */
   readonly batch: number;
-  /** Share that is dropped of the attention probabilities and of what each sublayer adds; 0: nothing. */
+  /** Share of the attention probabilities that is dropped; 0: nothing. */
   readonly dropout: number;
   /** Whether what a backward pass reads is kept as results, instead of being computed again. */
   readonly keep: boolean;
@@ -54,27 +54,26 @@ export function writeTransformer(g: GraphWriter, shape: ModelShape, options: Pas
 
   const positions = Int32Array.from({ length: rows }, (_, n) => n % shape.context);
   const place = g.constant(Tensor.wrap(positions, { dtype: 'i32', shape: [rows] }), 'positions of tokens');
-  let stream = dropout.drop(
-    g.op('Add', [
-      g.op('Gather', [parameter('tokens'), tokens]),
-      g.op('Gather', [parameter('positions'), place]),
-    ]),
-  );
+  let stream = g.op('Add', [
+    g.op('Gather', [parameter('tokens'), tokens]),
+    g.op('Gather', [parameter('positions'), place]),
+  ]);
   const probabilities: LogicalTensor[] = [];
   const { context: S, heads } = shape;
   const own: AttentionShape = { B: batch, S, heads, headSize: shape.dim / heads };
+  const bias = g.constant(alibiBias(own), 'ALiBi');
   for (let n = 0; n < shape.layers; n++) {
     const name = (part: string): string => layerName(n, part);
     const x = norm(kept(stream), name('attention.norm'));
     const qkv = ['q', 'k', 'v'].map(part => kept(linear(x, name(`attention.${part}`))));
-    const attended = causalAttention(g, qkv, own, { drop: dropout.drop, stats: keep });
+    const attended = causalAttention(g, qkv, own, { bias, drop: dropout.drop, stats: keep });
     probabilities.push(attended.probabilities);
     const added = linear(kept(attended.o), name('attention.o'));
-    stream = kept(g.op('Add', [stream, dropout.drop(added)]));
+    stream = kept(g.op('Add', [stream, added]));
 
     const y = norm(stream, name('mlp.norm'));
     const hidden = kept(g.op('GELU', [kept(linear(y, name('mlp.up')))], { mode: 'gelu_tanh' }));
-    stream = g.op('Add', [stream, dropout.drop(linear(hidden, name('mlp.down')))]);
+    stream = g.op('Add', [stream, linear(hidden, name('mlp.down'))]);
   }
   const row = options.oneRow ? g.input([1], 'row', 'i32') : null;
   const last = row ? g.op('Gather', [stream, row]) : kept(stream);

@@ -1,7 +1,7 @@
 import { Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { type TrainConfig, trainConfig } from '../config.ts';
-import type { Batch, Dataset } from '../data/dataset.ts';
+import type { Batch, Dataset, Task } from '../data/dataset.ts';
 import type { ModelShape } from '../model/model-shape.ts';
 import { parameterSpecs } from '../model/parameters.ts';
 import { learningRateAt } from '../optimizer/learning-rate.ts';
@@ -19,8 +19,8 @@ export interface TrainerOptions<T extends TensorDesc> {
   readonly config?: Partial<TrainConfig>;
   /** Chooses the initial weights, the sequences and the dropout. */
   readonly seed?: number | bigint;
-  /** A run to take up again. */
-  readonly from?: { readonly step: number; readonly tensors: NamedTensors };
+  /** A run to take up again; bit for bit if all else is as it was. */
+  readonly from?: Pick<Snapshot, 'step' | 'tensors'>;
 }
 
 /** What a step came to. */
@@ -35,6 +35,7 @@ export interface StepReport {
 
 /** A state of a run, which it can be taken up from. */
 export interface Snapshot {
+  readonly task: Task;
   readonly config: TrainConfig;
   readonly characters: readonly string[];
   readonly seed: bigint;
@@ -145,8 +146,9 @@ export function createTrainer<T extends TensorDesc>({
       return { step: steps++, loss: lossNow, accuracy, learningRate };
     },
     async snapshot() {
-      const { characters } = data.vocabulary;
-      return { config, characters, seed: BigInt(seed), step: steps, tensors: await parameters.download() };
+      const { task, vocabulary } = data;
+      const tensors = await parameters.download();
+      return { task, config, characters: vocabulary.characters, seed: BigInt(seed), step: steps, tensors };
     },
     release() {
       predictor.release();

@@ -1,7 +1,0 @@
-import { runCommand } from './command.ts';
-
-process.exitCode = await runCommand(process.argv.slice(2), {
-  out: process.stdout,
-  error: process.stderr,
-  env: process.env,
-});

@@ -1,7 +1,0 @@
-import { defineConfig } from 'vitest/config';
-
-export default defineConfig({
-  resolve: { conditions: ['@tilewise/source'] },
-  ssr: { resolve: { conditions: ['@tilewise/source'] } },
-  test: { name: 'induction', include: ['src/**/*.test.ts'] },
-});

@@ -1,0 +1,147 @@
+import { InvalidArgumentError, InvalidShapeError, type Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { expect, test } from 'vitest';
+import { decodeCheckpoint, encodeCheckpoint } from '../checkpoint/checkpoint.ts';
+import { drawRecall, recallDataset } from '../data/recall.ts';
+import { textDataset } from '../data/text.ts';
+import { randomStream } from '../random-streams.ts';
+import { createTrainer, type TrainerOptions } from './trainer.ts';
+
+const config = { layers: 1, heads: 2, dim: 16, context: 8, batch: 8, warmup: 2 };
+
+function trainer(options: Partial<TrainerOptions<Tensor>> = {}) {
+  return createTrainer({
+    engine: cpuEngine({ threads: 1 }),
+    data: recallDataset(),
+    config,
+    seed: 1,
+    ...options,
+  });
+}
+
+async function losses(of: ReturnType<typeof trainer>, steps: number): Promise<number[]> {
+  const list: number[] = [];
+  for (let n = 0; n < steps; n++) list.push((await of.step()).loss);
+  return list;
+}
+
+test('the loss falls, on sequences that it has not seen too', async () => {
+  const model = trainer({ data: textDataset('abcabdabcabd'.repeat(20)) });
+  const before = await model.evaluate(1);
+  const curve = await losses(model, 30);
+  const after = await model.evaluate(1);
+  expect(curve[curve.length - 1]).toBeLessThan(curve[0] / 2);
+  expect(after.loss).toBeLessThan(before.loss / 2);
+  expect(after.accuracy).toBeGreaterThan(0.6);
+  expect(await model.evaluate(1)).toEqual(after);
+});
+
+test('the same seed gives the same curve, bit for bit, and another seed another one', async () => {
+  const curve = await losses(trainer(), 6);
+  expect(await losses(trainer(), 6)).toEqual(curve);
+  expect(await losses(trainer({ seed: 2 }), 6)).not.toEqual(curve);
+});
+
+test('a run that is saved and loaded goes on as if nothing had happened', async () => {
+  const whole = await losses(trainer(), 6);
+  const first = trainer();
+  await losses(first, 3);
+  const from = decodeCheckpoint(encodeCheckpoint(await first.snapshot()));
+  expect(from).toMatchObject({ task: 'recall', step: 3, seed: 1n, config });
+  const second = trainer({ config: from.config, seed: from.seed, from });
+  expect(second.steps).toBe(3);
+  expect(await losses(second, 3)).toEqual(whole.slice(3));
+});
+
+test('a snapshot stays as it is while training goes on', async () => {
+  const model = trainer();
+  const { tensors } = await model.snapshot();
+  const before = tensors.get('tokens')?.toFloat32();
+  await losses(model, 2);
+  expect(tensors.get('tokens')?.toFloat32()).toEqual(before);
+  expect((await model.snapshot()).tensors.get('tokens')?.toFloat32()).not.toEqual(before);
+});
+
+/** An engine that counts what is downloaded and allocated. */
+function counting() {
+  const engine = cpuEngine({ threads: 1 });
+  const count = { elements: 0, downloads: 0, allocated: 0 };
+  const counted: TensorEngine<Tensor> = {
+    ...engine,
+    async download(tensor) {
+      count.downloads++;
+      count.elements += tensor.size;
+      return engine.download(tensor);
+    },
+    primitives: {
+      ...engine.primitives,
+      allocate(desc) {
+        count.allocated++;
+        return engine.primitives.allocate(desc);
+      },
+    },
+  };
+  return { engine: counted, count };
+}
+
+test('a step reads back the loss and the accuracy and nothing else, and allocates no tensors', async () => {
+  const { engine, count } = counting();
+  const model = trainer({ engine });
+  await model.step();
+  Object.assign(count, { elements: 0, downloads: 0, allocated: 0 });
+  await losses(model, 2);
+  expect(count).toEqual({ elements: 4, downloads: 2, allocated: 0 });
+});
+
+test('attention maps are causal distributions, one per layer and head', async () => {
+  const model = trainer({ config: { ...config, layers: 2 } });
+  const { tokens } = drawRecall(randomStream(0, 'picture'), 1, 8);
+  const maps = await model.attentionMaps(tokens.subarray(0, 5));
+  expect(maps.map(({ shape }) => shape)).toEqual([
+    [2, 5, 5],
+    [2, 5, 5],
+  ]);
+  for (const layer of maps) {
+    for (let head = 0; head < 2; head++) {
+      for (let i = 0; i < 5; i++) {
+        const row = Array.from({ length: 5 }, (_, j) => layer.get(head, i, j));
+        expect(row.reduce((sum, p) => sum + p, 0)).toBeCloseTo(1, 5);
+        expect(row.slice(i + 1).every(p => p === 0)).toBe(true);
+      }
+    }
+  }
+  await expect(model.attentionMaps([])).rejects.toThrow(InvalidArgumentError);
+  await expect(model.attentionMaps(new Int32Array(9))).rejects.toThrow(/must be 1 to 8, got 9/);
+});
+
+async function text(
+  of: ReturnType<typeof trainer>,
+  ...args: Parameters<typeof of.generate>
+): Promise<string> {
+  let written = '';
+  for await (const character of of.generate(...args)) written += character;
+  return written;
+}
+
+test('what is generated depends on the seed alone, also beyond the context, and follows what was learned', async () => {
+  const model = trainer({ data: textDataset('abcd'.repeat(40)) });
+  const options = { count: 12, temperature: 2, seed: 5 };
+  const first = await text(model, 'ab', options);
+  expect(first).toHaveLength(12);
+  expect(await text(model, 'ab', options)).toBe(first);
+  expect(await text(model, 'ab', { ...options, seed: 6 })).not.toBe(first);
+  await losses(model, 30);
+  expect(await text(model, 'ab', { count: 12, temperature: 0 })).toBe('cdabcdabcdab');
+  await expect(text(model, 'xy', options)).rejects.toThrow(/has "x", which the model has never seen/);
+  await expect(text(model, '', options)).rejects.toThrow(/prompt is empty/);
+});
+
+test('parameters of another model are refused by name', async () => {
+  const from = await trainer().snapshot();
+  expect(() => trainer({ from, config: { ...config, dim: 8 } })).toThrow(InvalidShapeError);
+  expect(() => trainer({ from, config: { ...config, layers: 2 } })).toThrow(/lack 'layers.1.attention.norm'/);
+  expect(() => trainer({ config: { ...config, heads: 3 } })).toThrow(
+    /dim must be divisible by heads, 3, got 16/,
+  );
+});
