@@ -60,6 +60,22 @@ describe('a map on the GPU is what it is on the host', () => {
     await expectAsOnHost(map(input(0)), [numbers([20, 6], 2)], [filled([20, 6], { strides: [1, 20] })]);
   });
 
+  test('of tensors that are read across their rows, through tiles', async () => {
+    const a = numbers([70, 3, 40], 1).permute(2, 1, 0);
+    const column = numbers([40, 1, 1], 2);
+    for (const dtype of ['f32', 'bf16', 'u8'] as const) {
+      await expectAsOnHost(scaled, [a, column], [filled([40, 3, 70], { dtype })]);
+      await expectAsOnHost(scaled, [a, column], [filled([40, 3, 70], { dtype, strides: [237, 79, 1] })]);
+    }
+    const half = numbers([33, 64], 1, { dtype: 'f16' }).permute(1, 0);
+    await expectAsOnHost(map(add(input(0), coordinate(1))), [half], [filled([64, 33])]);
+    await expectAsOnHost(
+      map(input(0)),
+      [numbers([64, 36], 3, { offset: 1 }).permute(1, 0)],
+      [filled([36, 64])],
+    );
+  });
+
   test('that looks at its place, and at others, clamped', async () => {
     const value = add(
       inputAt(0, [floorDiv(coordinate(0), 2), add(coordinate(2), 1)]),
@@ -88,6 +104,18 @@ test('what is copied keeps its bits, infinities and NaN too', async () => {
   const values = [Infinity, -Infinity, NaN, 0, 1, -2, 3, 4];
   const [out] = await runOnGpu(map(input(0)), [Tensor.from(values, [8])], [filled([8])]);
   expect([...out.toFloat64()].slice(0, 8)).toEqual(values);
+});
+
+test('transposes go through tiles, views of rows do not', () => {
+  const nameOf = (strides: readonly number[]): string => {
+    const source = { dtype: 'f32', shape: [64, 48], strides } as const;
+    const output = { dtype: 'f32', shape: [64, 48], strides: [48, 1] } as const;
+    const tensors = { inputs: [source], outputs: [output], unaligned: new Set<string>() };
+    return mapKernels(map(input(0)), { ...tensors, capabilities: guaranteedCapabilities }).kernels[0].name;
+  };
+  expect(nameOf([1, 64])).toBe('transposing map');
+  expect(nameOf([52, 1])).toBe('map');
+  expect(nameOf([0, 1])).toBe('map');
 });
 
 test('an output in the memory of an input is refused by name', async () => {

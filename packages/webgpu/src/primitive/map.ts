@@ -13,6 +13,7 @@ import {
 import { expressionReads, inputsByName, placedExpression } from './placed-expression.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from './primitive-kernels.ts';
 import { writePlaces, writingOf } from './tensor-access.ts';
+import { transposedInput, transposingMap } from './transposing-map.ts';
 
 const lanes = 64;
 
@@ -34,6 +35,11 @@ export function mapKernels(
   const space = indexSpace(output.shape, { [result]: output.strides, ...steps }, result, coordinates);
   const { extents } = space;
   const rank = extents.length;
+  const transposed = transposedInput(space, result, here);
+  if (transposed) {
+    const placed = { inputs: named, output, result, space, unaligned };
+    return { kernels: [transposingMap({ kind: 'map', value }, placed, transposed)] };
+  }
   const writing = writingOf(output, { extents, steps: space.steps[result] }, unaligned.has(result));
   const four = writing === 'vector';
   const at = indexNames(rank).join(', ');

@@ -61,7 +61,7 @@ export function softmaxKernels(
       ${indented(body, 6)}
     }`;
   const result = log
-    ? `bitcast<vec4f>(select(bitcast<vec4u>(x - vec4f(max_ + log(sum))), vec4u(${minusInfinity}), x == vec4f(${lowest})))`
+    ? `bitcast<vec4f>(select(bitcast<vec4u>((x - vec4f(max_)) - vec4f(log(sum))), vec4u(${minusInfinity}), x == vec4f(${lowest})))`
     : `select(exp(x - vec4f(max_)) / vec4f(sum), vec4f(), x == vec4f(${lowest}))`;
   const dead = mode === 'inf-as-zero' ? '0u' : notANumber;
   const kernel = kernelSpec({

@@ -122,6 +122,11 @@ function numbersOf(
         : each(() => random.integer(-16, 16) / 2);
     case 'divisor':
       return elementCount(shape) === 1 ? values.fill(one([2, 4, 8])) : each(() => one([2, 4, 8]));
+    case 'factor': {
+      // As benchdnn has it, all but a few are neutral, and products exact in any order and dtype.
+      const few = 16 / Math.max(values.length, 16);
+      return each(() => one([1, -1]) * (random.unit() < few ? one([0.5, 2]) : 1));
+    }
     case 'causal-mask':
       return causalMask(values, shape, role.dead);
     case 'condition':

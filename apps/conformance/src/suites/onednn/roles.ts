@@ -9,7 +9,7 @@ export type Role =
       readonly scale: number;
       readonly zero: number;
     }
-  | { readonly kind: 'multiplier' | 'divisor' | 'minuend' | 'general' | 'operand' }
+  | { readonly kind: 'multiplier' | 'divisor' | 'minuend' | 'factor' | 'general' | 'operand' }
   | { readonly kind: 'causal-mask'; readonly dead: boolean }
   | { readonly kind: 'condition'; readonly value: 0 | 1 }
   | { readonly kind: 'fill' }
@@ -75,6 +75,8 @@ function roleIn(
       return { kind: 'matmul', operand: at === 0 ? 'src' : 'weights', matmul: node, ...stored };
     case 'Multiply':
       return { kind: isProduced(1 - at) ? 'multiplier' : at === 0 ? 'general' : 'operand' };
+    case 'ReduceProd':
+      return { kind: 'factor' };
     case 'Divide':
       return { kind: at === 1 ? 'divisor' : 'general' };
     case 'Dropout':

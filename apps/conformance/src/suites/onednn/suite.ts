@@ -1,15 +1,10 @@
-import { elementCount, type Tensor } from '@tilewise/core';
-import type { TensorEngine } from '@tilewise/core/primitive';
+import { elementCount } from '@tilewise/core';
 import type { ConformanceCase } from '../../case.ts';
 import { SetupError, type Suite } from '../../suite.ts';
 import { caseName, type GraphCase, readCases, readGraph, storedCases } from './case-file.ts';
+import { type OpenTensorEngine, openTensorEngine, tensorEngineNames } from './engines.ts';
 import { rewrite } from './rewrite.ts';
 import { runGraphCase } from './run-graph-case.ts';
-
-const engines: Readonly<Record<string, () => Promise<TensorEngine<Tensor>>>> = {
-  cpu: async () => (await import('@tilewise/core/cpu')).cpuEngine(),
-  reference: async () => (await import('@tilewise/core/reference')).referenceEngine(),
-};
 
 /** oneDNN's graphs with benchdnn's cases: partitioned, run, and compared with the graph run operation by operation. */
 export const onednn: Suite = {
@@ -19,7 +14,7 @@ export const onednn: Suite = {
   options: {
     graphs: { value: 'DIR', meaning: 'where the graphs of the cases are', required: true },
     cases: { value: 'FILE', meaning: 'a list of cases; without one, every graph as it is stored' },
-    engine: { value: 'NAME', meaning: 'what computes', choices: Object.keys(engines) },
+    engine: { value: 'NAME', meaning: 'what computes', choices: tensorEngineNames },
     'max-gflop': {
       value: 'N',
       meaning: 'leave out cases that take more (of products, or ten per element of what has none)',
@@ -33,8 +28,11 @@ export const onednn: Suite = {
       const wanted = file === undefined ? 'there is no graph' : `no graph of ${file} is`;
       throw new SetupError(`--graphs: ${wanted} in ${graphs} (${missing.length} are missing).`);
     }
-    const engine = await engines[name]();
-    return { cases: cases.map(entry => conformanceCase(entry, graphs, engine, most)), close: () => {} };
+    const engine = await openTensorEngine(name);
+    return {
+      cases: cases.map(entry => conformanceCase(entry, graphs, engine, most)),
+      close: () => engine.close(),
+    };
   },
 };
 
@@ -50,13 +48,13 @@ function operationGflop(entry: GraphCase, graphs: string): number {
 function conformanceCase(
   entry: GraphCase,
   graphs: string,
-  engine: TensorEngine<Tensor>,
+  engine: OpenTensorEngine,
   most: number,
 ): ConformanceCase {
   const gflop = entry.matmul_gflop ?? operationGflop(entry, graphs);
   return {
     name: caseName(entry),
     ...(gflop > most && { skip: `it takes ${gflop.toPrecision(3)} GFLOP, more than --max-gflop ${most}` }),
-    run: () => runGraphCase(entry, graphs, engine),
+    run: () => engine.run(own => runGraphCase(entry, graphs, own)),
   };
 }
