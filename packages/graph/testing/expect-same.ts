@@ -16,23 +16,30 @@ export async function expectSame(
 ): Promise<Partition[]> {
   const expected = await graph.run(referenceEngine(), bindings, { policy: 'debug' });
   for (const engine of [referenceEngine(), cpuEngine()]) {
-    const actual = await graph.run(engine, bindings);
-    for (const [id, tensor] of Object.entries(expected)) {
-      const want = tensor.toFloat64();
-      const got = actual[Number(id)].toFloat64();
-      const largest = want.reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0);
-      // What a graph makes NaN of (∞ − ∞, ∞ / ∞) is not defined.
-      const worst = want.reduce(
-        (most, x, n) => (Number.isNaN(x) || got[n] === x ? most : Math.max(most, Math.abs(got[n] - x))),
-        0,
-      );
-      expect(actual[Number(id)].shape).toEqual(tensor.shape);
-      expect(worst / Math.max(largest, 1e-30), `tensor ${id} on ${engine.name}`).toBeLessThanOrEqual(
-        tolerance,
-      );
-    }
+    expectClose(await graph.run(engine, bindings), expected, tolerance, engine.name);
   }
   return graph.partitions();
+}
+
+/** Expects tensors to be those of the same ids, to within `tolerance` of the largest number of each. */
+export function expectClose(
+  actual: Readonly<Record<number, Tensor>>,
+  expected: Readonly<Record<number, Tensor>>,
+  tolerance: number,
+  engine: string,
+): void {
+  for (const [id, tensor] of Object.entries(expected)) {
+    const want = tensor.toFloat64();
+    const got = actual[Number(id)].toFloat64();
+    const largest = want.reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0);
+    // What a graph makes NaN of (∞ − ∞, ∞ / ∞) is not defined.
+    const worst = want.reduce(
+      (most, x, n) => (Number.isNaN(x) || got[n] === x ? most : Math.max(most, Math.abs(got[n] - x))),
+      0,
+    );
+    expect(actual[Number(id)].shape).toEqual(tensor.shape);
+    expect(worst / Math.max(largest, 1e-30), `tensor ${id} on ${engine}`).toBeLessThanOrEqual(tolerance);
+  }
 }
 
 /** How the one partition of a graph runs on the CPU: `sdpa attention`; of several, their kinds. */

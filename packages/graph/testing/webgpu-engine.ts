@@ -3,6 +3,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { createContext, type GpuContext, type GpuTensor, webgpuEngine } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
 import type { Graph } from '../src/graph/graph.ts';
+import type { PartitionPolicy } from '../src/partition/partitions.ts';
 
 export interface GpuEngine {
   readonly ctx: GpuContext;
@@ -23,9 +24,10 @@ export function sharedGpu(): Promise<GpuEngine> {
 export async function runOnGpu(
   graph: Graph,
   bindings: Readonly<Record<number, Tensor | number | bigint>>,
+  policy?: PartitionPolicy,
 ): Promise<Record<number, Tensor>> {
   const { engine } = await sharedGpu();
-  const results = await graph.run(engine, bindings);
+  const results = await graph.run(engine, bindings, { policy });
   const read: Record<number, Tensor> = {};
   for (const [id, tensor] of Object.entries(results)) {
     read[Number(id)] = await engine.download(tensor);

@@ -1,0 +1,29 @@
+import { referenceEngine } from '@tilewise/core/reference';
+import { expect, test } from 'vitest';
+import { expectClose } from '../../testing/expect-same.ts';
+import { randomGraph } from '../../testing/random-graph.ts';
+import { runOnGpu } from '../../testing/webgpu-engine.ts';
+
+/** Fewer than on the host: a software adapter compiles for a second or so where the score chain is a new one. */
+const GRAPHS = 24;
+/** Those of the tests on the host come first. */
+const FIRST = 301;
+
+test(`${GRAPHS} random graphs give on WebGPU what they give on the reference, fused and one by one`, {
+  timeout: 300_000,
+}, async () => {
+  let attention = 0;
+  for (let seed = FIRST; seed < FIRST + GRAPHS; seed++) {
+    const { graph, bindings } = randomGraph(seed);
+    try {
+      const expected = await graph.run(referenceEngine(), bindings, { policy: 'debug' });
+      for (const policy of ['fusion', 'debug'] as const) {
+        expectClose(await runOnGpu(graph, bindings, policy), expected, 2e-5, `webgpu, ${policy}`);
+      }
+      attention += graph.partitions().filter(({ kind }) => kind.startsWith('sdpa')).length;
+    } catch (error) {
+      throw new Error(`graph ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    }
+  }
+  expect(attention, 'how many of them have attention in them').toBeGreaterThan(GRAPHS / 3);
+});
