@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react';
 import { useText } from '../text/TextProvider.tsx';
 import { chapters } from './chapters.ts';
 import { LanguageSwitch } from './LanguageSwitch.tsx';
@@ -6,6 +7,11 @@ import { ThemeToggle } from './ThemeToggle.tsx';
 /** Name, chapters, language and theme, always in reach. */
 export function Header({ current }: { readonly current: string | null }) {
   const text = useText();
+  const list = useRef<HTMLOListElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another chapter is another link.
+  useEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [current]);
   return (
     <header className="site-head">
       <a className="brand" href="#/">
@@ -29,7 +35,7 @@ export function Header({ current }: { readonly current: string | null }) {
         Tilewise
       </a>
       <nav className="chapters" aria-label={text.site.chapters}>
-        <ol>
+        <ol ref={list}>
           {chapters.map(({ id }, n) => (
             <li key={id}>
               <a href={`#/${id}`} aria-current={id === current ? 'page' : undefined}>

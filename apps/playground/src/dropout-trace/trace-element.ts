@@ -28,6 +28,8 @@ export interface ElementTrace {
   readonly key: readonly [number, number];
   /** The block after 0, 1, … rounds. */
   readonly rounds: readonly U32x4[];
+  /** How many of the block's 128 bits would be others after 0, 1, … rounds, were the counter's lowest bit flipped. */
+  readonly avalanche: readonly number[];
   /** Which of the four words decides. */
   readonly lane: number;
   /** The number that is compared: a word, or one byte of it. */
@@ -88,12 +90,31 @@ function elementIndex({ b, h, i, j, H, Sq, Skv }: TracedElement): bigint {
   return ((BigInt(b) * BigInt(H) + BigInt(h)) * BigInt(Sq) + BigInt(i)) * BigInt(Skv) + BigInt(j);
 }
 
+/** Bits in which two blocks differ. */
+function differingBits(a: U32x4, b: U32x4): number {
+  return a.reduce((sum, word, n) => {
+    let bits = (word ^ (b[n] ?? 0)) >>> 0;
+    let count = 0;
+    for (; bits !== 0; bits >>>= 1) count += bits & 1;
+    return sum + count;
+  }, 0);
+}
+
+/** Whether two elements of a mask are decided by words of the same Philox block. */
+export function sharesBlock(a: TracedElement, b: TracedElement): boolean {
+  const [mine, others] = [a, b].map(element => addresses[element.scheme](element).counter);
+  return mine !== undefined && others !== undefined && mine.every((word, n) => word === others[n]);
+}
+
 /** Follows one element of a dropout mask from its address to the decision. */
 export function traceElement(element: TracedElement): ElementTrace {
   const { scheme, p, seed } = element;
   const { counter, rounds, lane, byte } = addresses[scheme](element);
   const key = toU64(seed, 'seed');
   const blocks = Array.from({ length: rounds + 1 }, (_, n) => philox4x32([...counter], [...key], n));
+  const flipped = Array.from({ length: rounds + 1 }, (_, n) =>
+    philox4x32([(counter[0] ^ 1) >>> 0, counter[1], counter[2], counter[3]], [...key], n),
+  );
   const word = blocks.at(-1)?.[lane] ?? 0;
   const drawn = byte === null ? word : (word >>> (8 * byte)) & 255;
   const { threshold } = dropoutRules[scheme](p);
@@ -102,6 +123,7 @@ export function traceElement(element: TracedElement): ElementTrace {
     counter,
     key,
     rounds: blocks,
+    avalanche: blocks.map((block, n) => differingBits(block, flipped[n] ?? block)),
     lane,
     byte,
     drawn,

@@ -10,11 +10,15 @@ import type {
   TensorDesc,
 } from '@tilewise/core';
 
+/** What the page computes on: a GPU, or the CPU and why. */
+export type RunsOn =
+  | { readonly kind: 'webgpu'; readonly description: string }
+  | { readonly kind: 'no-webgpu' }
+  | { readonly kind: 'gpu-failed'; readonly reason: string };
+
 /** The engine that the page computes on, with tensors that come and go by the host. */
 export interface PageEngine {
-  readonly kind: 'webgpu' | 'cpu';
-  /** One sentence: what it runs on, and why if that is not a GPU. */
-  readonly note: string;
+  readonly runsOn: RunsOn;
   sdpa(q: Tensor, k: Tensor, v: Tensor, options?: SdpaOptions): Promise<SdpaResult>;
   sdpaBackward<G extends GradientName>(
     inputs: BackwardInputs<Tensor>,
@@ -32,29 +36,25 @@ export function loadEngine(): Promise<PageEngine> {
 
 async function find(): Promise<PageEngine> {
   const gpu = await gpuEngine();
-  if (typeof gpu !== 'string') return gpu;
+  if ('sdpa' in gpu) return gpu;
   const { cpuEngine } = await import('@tilewise/core/cpu');
-  return hostCalls(cpuEngine(), 'cpu', `Computed on the CPU: ${gpu}`);
+  return hostCalls(cpuEngine(), gpu);
 }
 
 /** The WebGPU engine, or why there is none. */
-async function gpuEngine(): Promise<PageEngine | string> {
-  if (!('gpu' in navigator)) return 'this browser has no WebGPU.';
+async function gpuEngine(): Promise<PageEngine | RunsOn> {
+  if (!('gpu' in navigator)) return { kind: 'no-webgpu' };
   try {
     const { createContext, webgpuEngine } = await import('@tilewise/webgpu');
     const engine = webgpuEngine(await createContext());
-    return hostCalls(engine, 'webgpu', `Computed on the GPU (${engine.description}).`);
+    return hostCalls(engine, { kind: 'webgpu', description: engine.description });
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return { kind: 'gpu-failed', reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
 /** An engine whose tensors are uploaded for a call and downloaded after it: for the small figures of a page. */
-function hostCalls<T extends TensorDesc>(
-  engine: Engine<T>,
-  kind: PageEngine['kind'],
-  note: string,
-): PageEngine {
+function hostCalls<T extends TensorDesc>(engine: Engine<T>, runsOn: RunsOn): PageEngine {
   const download = async <R extends object>(results: R): Promise<Record<string, Tensor>> => {
     const named: [string, T][] = Object.entries(results);
     const host = await Promise.all(named.map(async ([name, t]) => [name, await engine.download(t)] as const));
@@ -62,8 +62,7 @@ function hostCalls<T extends TensorDesc>(
     return Object.fromEntries(host);
   };
   return {
-    kind,
-    note,
+    runsOn,
     async sdpa(q, k, v, options = {}) {
       const inputs = [q, k, v].map(t => engine.upload(t)) as [T, T, T];
       // Every engine takes host tensors in the options.

@@ -11,6 +11,7 @@ export interface HeatMaps {
 }
 
 const headSize = 8;
+const widestHead = 256;
 
 /** q, k, v and dO of the example: random, with a pull of each query towards the keys near it. */
 function example(S: number): Record<'q' | 'k' | 'v' | 'dO', Tensor> {
@@ -36,25 +37,40 @@ function example(S: number): Record<'q' | 'k' | 'v' | 'dO', Tensor> {
   };
 }
 
+/** P, as many columns at a time as a head of values may have. */
+async function probabilitiesOf(
+  engine: PageEngine,
+  S: number,
+  q: Tensor,
+  k: Tensor,
+  options: SdpaOptions,
+): Promise<Float32Array> {
+  const P = new Float32Array(S * S);
+  for (let first = 0; first < S; first += widestHead) {
+    const columns = Math.min(widestHead, S - first);
+    const identity = new Float32Array(S * columns);
+    for (let c = 0; c < columns; c++) identity[(first + c) * columns + c] = 1;
+    const { o } = await engine.sdpa(q, k, Tensor.from(identity, [1, 1, S, columns]), options);
+    const part = o.toFloat32();
+    for (let i = 0; i < S; i++) P.set(part.subarray(i * columns, (i + 1) * columns), i * S + first);
+  }
+  return P;
+}
+
 /**
  * Scores, probabilities and score gradients under some options, all from the engine itself: with the identity for V the output is
  * P; the scores are ln P + lse; and the gradient of a bias of zeros is that of the scores.
  */
 export async function heatMaps(engine: PageEngine, S: number, options: SdpaOptions): Promise<HeatMaps> {
   const { q, k, v, dO } = example(S);
-  const identity = Tensor.from(
-    Array.from({ length: S * S }, (_, n) => (n % (S + 1) === 0 ? 1 : 0)),
-    [1, 1, S, S],
-  );
   const withBias: SdpaOptions = { ...options, bias: Tensor.zeros([1, 1, S, S]) };
-  const p = await engine.sdpa(q, k, identity, options);
   const forward = await engine.sdpa(q, k, v, withBias);
   const { dbias } = await engine.sdpaBackward(
     { q, k, v, o: forward.o, lse: forward.lse, dO },
     { ...withBias, gradients: ['dbias'] },
   );
-  const probabilities = p.o.toFloat32();
-  const lse = p.lse.toFloat32();
+  const probabilities = await probabilitiesOf(engine, S, q, k, options);
+  const lse = forward.lse.toFloat32();
   const seen = (n: number): boolean => (probabilities[n] ?? 0) > 0;
   const hidden = (values: Float32Array): Float32Array =>
     values.map((value, n) => (seen(n) ? value : Number.NaN));

@@ -1,77 +1,118 @@
 import { type SdpaOptions, Tensor } from '@tilewise/core';
-import { documentMask, prefixLmMask } from '@tilewise/core/expr';
+import {
+  blockMaskBits,
+  createBlockMask,
+  dilatedMask,
+  documentMask,
+  lt,
+  maskMod,
+  orMasks,
+  prefixLmMask,
+  slidingWindowMask,
+} from '@tilewise/core/expr';
+import type { Text } from '../text/languages.ts';
+
+/** Names of the masks; what is said about them is in the catalogue. */
+export type LabMaskId = keyof Text['lab']['masks'];
+
+/** A number that a mask has, as the steps of a slider. */
+export interface LabValue {
+  readonly min: number;
+  readonly max: number;
+  readonly initial: number;
+  /** How much one step is; default 1. */
+  readonly unit?: number;
+}
 
 /** A way to restrict or bend attention, as options of the library. */
 export interface LabMask {
-  readonly id: string;
-  readonly title: string;
+  readonly id: LabMaskId;
+  /** Queries and keys that it is shown on. */
+  readonly S: number;
+  readonly value?: LabValue;
   /** The options as one would write them. */
-  readonly code: string;
-  readonly about: string;
-  readonly options: (S: number) => SdpaOptions;
+  readonly code: (value: number) => string;
+  readonly options: (value: number) => SdpaOptions;
 }
 
-/** Three documents, one after the other, in a sequence of S tokens. */
-function documentIds(S: number): Tensor {
-  const ids = Array.from({ length: S }, (_, s) => (s < 0.3 * S ? 0 : s < 0.7 * S ? 1 : 2));
+const S = 24;
+/** Block masks have tiles of 128 × 128: they are shown on four by four. */
+const blockedS = 512;
+const globalKeys = 16;
+
+/** Documents of about the same length, one after the other. */
+function documentIds(documents: number): Tensor {
+  const ids = Array.from({ length: S }, (_, s) => Math.floor((s * documents) / S));
   return Tensor.from(ids, [S], { dtype: 'i32' });
 }
 
+const nearOrGlobal = (reach: number) =>
+  orMasks(
+    slidingWindowMask({ left: reach, right: reach }),
+    maskMod(({ kv }) => lt(kv, globalKeys)),
+  );
+
 export const labMasks: readonly LabMask[] = [
-  {
-    id: 'none',
-    title: 'No mask',
-    code: '{}',
-    about: 'Every query sees every key.',
-    options: () => ({}),
-  },
-  {
-    id: 'causal',
-    title: 'Causal',
-    code: '{ causal: true }',
-    about: 'A query sees the keys up to its own position. Tiles above the diagonal are skipped.',
-    options: () => ({ causal: true }),
-  },
+  { id: 'none', S, code: () => '{}', options: () => ({}) },
+  { id: 'causal', S, code: () => '{ causal: true }', options: () => ({ causal: true }) },
   {
     id: 'window',
-    title: 'Sliding window',
-    code: '{ causal: true, window: { left: 5 } }',
-    about: 'Only the nearest keys: work grows with the length, not with its square.',
-    options: () => ({ causal: true, window: { left: 5 } }),
+    S,
+    value: { min: 0, max: S - 1, initial: 5 },
+    code: left => `{ causal: true, window: { left: ${left} } }`,
+    options: left => ({ causal: true, window: { left } }),
   },
   {
     id: 'alibi',
-    title: 'ALiBi',
-    code: '{ causal: true, alibi: [0.25] }',
-    about: 'A penalty that grows with the distance stands in for positions.',
-    options: () => ({ causal: true, alibi: [0.25] }),
+    S,
+    value: { min: 1, max: 16, initial: 4, unit: 1 / 16 },
+    code: slope => `{ causal: true, alibi: [${slope}] }`,
+    options: slope => ({ causal: true, alibi: [slope] }),
   },
   {
     id: 'softcap',
-    title: 'Softcap',
-    code: '{ softcap: 1.5 }',
-    about: 'Scores are bent by c·tanh(s/c), so that none can dominate.',
-    options: () => ({ softcap: 1.5 }),
+    S,
+    value: { min: 1, max: 16, initial: 6, unit: 0.25 },
+    code: cap => `{ softcap: ${cap} }`,
+    options: cap => ({ softcap: cap }),
   },
   {
     id: 'document',
-    title: 'Documents',
-    code: '{ causal: true, maskMod: documentMask(ids) }',
-    about: 'Three documents in one sequence: no query sees another document.',
-    options: S => ({ causal: true, maskMod: documentMask(documentIds(S)) }),
+    S,
+    value: { min: 1, max: 6, initial: 3 },
+    code: () => '{ causal: true, maskMod: documentMask(ids) }',
+    options: documents => ({ causal: true, maskMod: documentMask(documentIds(documents)) }),
   },
   {
     id: 'prefix',
-    title: 'Prefix',
-    code: '{ maskMod: prefixLmMask(8) }',
-    about: 'The first eight keys are seen by all; after them it is causal.',
-    options: () => ({ maskMod: prefixLmMask(8) }),
+    S,
+    value: { min: 0, max: S, initial: 8 },
+    code: length => `{ maskMod: prefixLmMask(${length}) }`,
+    options: length => ({ maskMod: prefixLmMask(length) }),
+  },
+  {
+    id: 'dilated',
+    S,
+    value: { min: 1, max: 8, initial: 3 },
+    code: dilation => `{ causal: true, maskMod: dilatedMask(${dilation}) }`,
+    options: dilation => ({ causal: true, maskMod: dilatedMask(dilation) }),
+  },
+  {
+    id: 'block',
+    S: blockedS,
+    value: { min: 8, max: 256, initial: 48 },
+    code: () => '{ maskMod, blockMask: blockMaskBits(createBlockMask(maskMod, { Sq, Skv })) }',
+    options: reach => {
+      const mod = nearOrGlobal(reach);
+      const blocks = createBlockMask(mod, { Sq: blockedS, Skv: blockedS });
+      return { maskMod: mod, blockMask: blockMaskBits(blocks) };
+    },
   },
   {
     id: 'sink',
-    title: 'Sink',
-    code: '{ causal: true, sink: [1] }',
-    about: 'One more logit without a value: weights may sum to less than one.',
-    options: () => ({ causal: true, sink: [1] }),
+    S,
+    value: { min: -4, max: 12, initial: 2, unit: 0.5 },
+    code: logit => `{ causal: true, sink: [${logit}] }`,
+    options: logit => ({ causal: true, sink: [logit] }),
   },
 ];

@@ -27,6 +27,8 @@ export interface Problem<V, Id extends string = string> {
   readonly registers: number;
   /** A program that solves it, shown when asked for. */
   readonly solution: string;
+  /** Pieces of the solution, one beside each hint. */
+  readonly pieces?: readonly string[];
   readonly criteria: (run: Run<V>) => readonly Criterion[];
 }
 

@@ -18,7 +18,9 @@ export function completionsFor<V>(
   const lead = before.slice(0, before.length - typed.length);
   const options = lead.trim() === '' ? instructionNames(machine) : operandNames(lead, machine);
   const matching = options.filter(({ label }) => label.toLowerCase().startsWith(typed.toLowerCase()));
-  return { replace: typed.length, options: matching };
+  // What is written in full already needs no completing: Enter then ends the line.
+  const whole = matching.length === 1 && matching[0]?.label.toLowerCase() === typed.toLowerCase();
+  return { replace: typed.length, options: whole ? [] : matching };
 }
 
 function instructionNames<V>({ instructions, n }: Machine<V>): Completion[] {

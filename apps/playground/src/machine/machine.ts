@@ -38,6 +38,18 @@ export interface Machine<V> {
   readonly n?: number;
 }
 
+const subscripts = '₀₁₂₃₄₅₆₇₈₉';
+
+/** Digits set low, as in formulas. */
+export function subscript(text: string): string {
+  return text.replace(/\d/g, digit => subscripts[Number(digit)] ?? digit);
+}
+
+/** A cell of DRAM, as formulas write it: `c₀₁`, `o₃`. */
+export function cellLabel(region: string, index: readonly number[]): string {
+  return `${region[0]}${subscript(index.join(''))}`;
+}
+
 /** A cell of DRAM, as programs write it. */
 export function cellName(region: string, index: readonly number[]): string {
   return `${region}${index.map(i => `[${i}]`).join('')}`;

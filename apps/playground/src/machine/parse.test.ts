@@ -73,6 +73,11 @@ describe('completion', () => {
     expect(replace).toBe(2);
   });
 
+  it('offers nothing for what is written in full, so that Enter ends the line', () => {
+    expect(completionsFor('LOAD a[0][0], R0', machine).options).toEqual([]);
+    expect(completionsFor('MAC', machine).options).toHaveLength(2);
+  });
+
   it('offers what the operand may be', () => {
     expect(completionsFor('LOAD b', machine).options).toHaveLength(4);
     expect(completionsFor('LOAD a00, ', machine).options.map(({ label }) => label)).toEqual([

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Gradient, keyLoads, progress, styleOf, type Walk } from './backward-order.ts';
+import { blockVisits, type Gradient, progress, styleOf, visitedTile, type Walk } from './backward-order.ts';
 
 const gradients: readonly Gradient[] = ['dQ', 'dK', 'dV'];
-const inner = (walk: Walk) => gradients.filter(gradient => styleOf(gradient, walk) === 'inner product');
+const inner = (walk: Walk) => gradients.filter(gradient => styleOf(gradient, walk) === 'inner');
 
 describe('walking over dS', () => {
   it('by rows finishes dQ, by columns dK and dV', () => {
@@ -22,7 +22,33 @@ describe('walking over dS', () => {
   });
 
   it('loads K and V half as often once D is known', () => {
-    expect(keyLoads(8, false)).toEqual({ k: 128, v: 128 });
-    expect(keyLoads(8, true)).toEqual({ k: 64, v: 64 });
+    expect(blockVisits(8, false)).toHaveLength(128);
+    expect(blockVisits(8, true)).toHaveLength(64);
+  });
+
+  it('finds D of a whole row before it uses it', () => {
+    const visits = blockVisits(3, false);
+    for (const i of [0, 1, 2]) {
+      const ofRow = visits.filter(visit => visit.i === i).map(({ purpose }) => purpose);
+      expect(ofRow).toEqual(['rows', 'rows', 'rows', 'gradients', 'gradients', 'gradients']);
+    }
+  });
+});
+
+describe('the two kernels of backward', () => {
+  const n = 4;
+  const met = (kernel: 'dkdv' | 'dq', workgroup: number, causal: boolean) =>
+    Array.from({ length: n }, (_, step) => visitedTile(kernel, workgroup, step, n, causal)).filter(
+      tile => tile !== null,
+    );
+
+  it('meet every tile without a mask', () => {
+    expect(met('dkdv', 2, false)).toEqual([0, 1, 2, 3]);
+    expect(met('dq', 2, false)).toEqual([0, 1, 2, 3]);
+  });
+
+  it('skip what a causal mask hides: earlier queries for a key, later keys for a query', () => {
+    expect(met('dkdv', 2, true)).toEqual([2, 3]);
+    expect(met('dq', 2, true)).toEqual([0, 1, 2]);
   });
 });

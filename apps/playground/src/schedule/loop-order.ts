@@ -1,7 +1,7 @@
 /** Which loop is the outer one: over queries (FlashAttention-2) or over keys and values (FlashAttention-1). */
 export type LoopOrder = 'inner-product' | 'outer-product';
 
-/** Tiles moved between slow and fast memory so far. */
+/** Tiles moved between slow and fast memory. */
 export interface Traffic {
   readonly loadsQ: number;
   readonly loadsKv: number;
@@ -9,33 +9,44 @@ export interface Traffic {
   readonly storesO: number;
 }
 
-/** One visit: query tile i meets key tile j, and what that moved. */
+/** One visit: query tile i meets key tile j; what that moved, and what has been moved with it since the start. */
 export interface Visit {
   readonly i: number;
   readonly j: number;
+  readonly moved: Traffic;
   readonly traffic: Traffic;
 }
 
+const none: Traffic = { loadsQ: 0, loadsKv: 0, loadsO: 0, storesO: 0 };
+
+function sum(a: Traffic, b: Traffic): Traffic {
+  return {
+    loadsQ: a.loadsQ + b.loadsQ,
+    loadsKv: a.loadsKv + b.loadsKv,
+    loadsO: a.loadsO + b.loadsO,
+    storesO: a.storesO + b.storesO,
+  };
+}
+
 /**
- * The visits of n query tiles to n key tiles in order, with the traffic up to and including each. `slots` query tiles keep their
- * output in fast memory for the whole run of the outer-product order; with all n the inner-product traffic for o is reached.
+ * The visits of n query tiles to n key tiles in order. `slots` query tiles keep their output in fast memory for the whole run of
+ * the outer-product order; with all n the inner-product traffic for o is reached.
  */
 export function visits(order: LoopOrder, n: number, slots = 0): Visit[] {
   const result: Visit[] = [];
-  let traffic: Traffic = { loadsQ: 0, loadsKv: 0, loadsO: 0, storesO: 0 };
   for (let outer = 0; outer < n; outer++) {
     for (let inner = 0; inner < n; inner++) {
       const [i, j] = order === 'inner-product' ? [outer, inner] : [inner, outer];
       // An output stays while its query is in the outer loop, or in a slot of its own.
       const stays = order === 'inner-product' || i < slots;
       const [first, last] = [j === 0, j === n - 1];
-      traffic = {
-        loadsQ: traffic.loadsQ + (order === 'outer-product' || inner === 0 ? 1 : 0),
-        loadsKv: traffic.loadsKv + (order === 'inner-product' || inner === 0 ? 1 : 0),
-        loadsO: traffic.loadsO + (!stays || first ? 1 : 0),
-        storesO: traffic.storesO + (!stays || last ? 1 : 0),
+      const moved: Traffic = {
+        loadsQ: order === 'outer-product' || inner === 0 ? 1 : 0,
+        loadsKv: order === 'inner-product' || inner === 0 ? 1 : 0,
+        loadsO: !stays || first ? 1 : 0,
+        storesO: !stays || last ? 1 : 0,
       };
-      result.push({ i, j, traffic });
+      result.push({ i, j, moved, traffic: sum(result.at(-1)?.traffic ?? none, moved) });
     }
   }
   return result;
@@ -43,5 +54,5 @@ export function visits(order: LoopOrder, n: number, slots = 0): Visit[] {
 
 /** The traffic of a whole schedule. */
 export function totalTraffic(order: LoopOrder, n: number, slots = 0): Traffic {
-  return visits(order, n, slots).at(-1)?.traffic ?? { loadsQ: 0, loadsKv: 0, loadsO: 0, storesO: 0 };
+  return visits(order, n, slots).at(-1)?.traffic ?? none;
 }

@@ -2,7 +2,6 @@ import type { Traffic } from './loop-order.ts';
 
 /** A device, in numbers that its data sheet gives. */
 export interface Device {
-  readonly name: string;
   /** TFLOP/s of matrix arithmetic. */
   readonly peak: number;
   /** GB/s of main memory. */
@@ -18,6 +17,16 @@ export function flops(n: number, tile: number, d: number): number {
 export function bytesMoved(traffic: Traffic, tile: number, d: number, bytesPerElement: number): number {
   const { loadsQ, loadsKv, loadsO, storesO } = traffic;
   return (loadsQ + 2 * loadsKv + loadsO + storesO) * tile * d * bytesPerElement;
+}
+
+/**
+ * Bytes of attention in three steps that store S and P, with the same tiles: S = QKᵀ loads Q once and K for every query tile;
+ * the softmax reads S and writes P; O = PV reads P and V for every tile.
+ */
+export function naiveBytesMoved(n: number, tile: number, d: number, bytesPerElement: number): number {
+  const narrow = n + n * n + n * n + n;
+  const square = 4 * n * n;
+  return (narrow * tile * d + square * tile * tile) * bytesPerElement;
 }
 
 /** Arithmetic intensity (FLOP per byte) and what a device reaches at it: TFLOP/s, limited by memory or by arithmetic. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { totalTraffic, visits } from './loop-order.ts';
-import { bytesMoved, flops, roofline } from './roofline.ts';
+import { bytesMoved, flops, naiveBytesMoved, roofline } from './roofline.ts';
 
 describe('loop orders', () => {
   it.each([1, 2, 5, 8])('have the known traffic for n = %i', n => {
@@ -31,11 +31,17 @@ describe('loop orders', () => {
 });
 
 describe('the roofline', () => {
-  const device = { name: 'example', peak: 100, bandwidth: 1000 };
+  const device = { peak: 100, bandwidth: 1000 };
 
   it('is limited by memory below the ridge and by arithmetic above', () => {
     expect(roofline(50, device)).toEqual({ reached: 50, limit: 'memory' });
     expect(roofline(200, device)).toEqual({ reached: 100, limit: 'arithmetic' });
+  });
+
+  it('finds storing S and P twice as expensive as not to, for tiles half as wide as the head', () => {
+    const [n, tile, d] = [64, 64, 128];
+    const flash = bytesMoved(totalTraffic('inner-product', n), tile, d, 2);
+    expect(naiveBytesMoved(n, tile, d, 2) / flash).toBeCloseTo(2, 1);
   });
 
   it('moves right when tiles grow: fewer bytes for the same work', () => {

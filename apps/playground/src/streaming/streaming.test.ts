@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryUse } from './memory-use.ts';
 import { emptyState, mergeStates, output, streamRow, tileState } from './softmax-state.ts';
+import { twoPaths } from './two-paths.ts';
+import { welford } from './welford.ts';
 
 const row = fc.integer({ min: 1, max: 20 }).chain(n =>
   fc.record({
@@ -48,4 +50,37 @@ describe('streaming softmax', () => {
 
 it('needs memory for one tile instead of for the whole matrix', () => {
   expect(memoryUse(4096, 64, 32)).toEqual({ naive: 33_554_432, streaming: 1024 + 32 * 66 });
+});
+
+describe('two paths to the sum of exponents', () => {
+  it('meet at the end, in whatever order the numbers come', () => {
+    const numbers = fc.array(fc.double({ min: -20, max: 20, noNaN: true }), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(numbers, x => {
+        const last = twoPaths(x, 'difference').at(-1);
+        expect(last?.running).toBeCloseTo(last?.global ?? Number.NaN, 4);
+      }),
+    );
+  });
+
+  it('correct with a factor that is at most 1, and never overflows', () => {
+    const steps = twoPaths([100, 250, -300, 251], 'difference');
+    expect(Math.max(...steps.map(({ factor }) => factor))).toBeLessThanOrEqual(1);
+    expect(steps.at(-1)?.running).toBeCloseTo(1 + Math.exp(-1), 5);
+  });
+
+  it('part when the factor is a quotient: exp(100) is more than a 32-bit float holds', () => {
+    expect(twoPaths([1, 3, 2], 'quotient').at(-1)?.running).toBeCloseTo(
+      twoPaths([1, 3, 2], 'difference').at(-1)?.running ?? Number.NaN,
+      5,
+    );
+    expect(twoPaths([101, 103, 102], 'quotient').at(-1)?.running).toBeNaN();
+  });
+});
+
+it('finds the variance in one pass, as two passes do', () => {
+  const x = [4, 7, 13, 16];
+  const last = welford(x).at(-1);
+  expect(last).toMatchObject({ n: 4, mean: 10 });
+  expect((last?.m2 ?? 0) / 3).toBeCloseTo(30, 12);
 });

@@ -10,9 +10,12 @@ export interface Playback {
   readonly setPlaying: (playing: boolean) => void;
 }
 
-/** Plays `last` steps, one every `interval` milliseconds, and stops at the end. The position is in the URL under `name`. */
-export function usePlayback(name: string, last: number, interval: number): Playback {
-  const [at, setAt] = useUrlNumber(name, 0, { min: 0, max: Number.MAX_SAFE_INTEGER });
+/**
+ * Plays `last` steps, one every `interval` milliseconds, and stops at the end. The position is in the URL under `name`; it is `initial` before anybody
+ * has moved it, so that a figure shows something.
+ */
+export function usePlayback(name: string, last: number, interval: number, initial = 0): Playback {
+  const [at, setAt] = useUrlNumber(name, initial, { min: 0, max: Number.MAX_SAFE_INTEGER });
   const [playing, setPlaying] = useState(false);
   const here = Math.min(at, last);
   // biome-ignore lint/correctness/useExhaustiveDependencies: setAt is a new function each time, and does the same.

@@ -1,39 +1,65 @@
 import { useUrlNumber } from '../../app/url-state.ts';
+import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
+import { Paragraphs, Rich } from '../../ui/Rich.tsx';
+import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+import { example } from './example.ts';
 import { MemoryMeter } from './MemoryMeter.tsx';
 import { MergeByHand } from './MergeByHand.tsx';
 import { StreamFigure } from './StreamFigure.tsx';
 
 /** Chapter 3: the running state, key by key and tile by tile. */
 export default function AttentionChapter() {
-  const [tile, setTile] = useUrlNumber('tile', 1, { min: 1, max: 12 });
+  const { attention: text } = useText();
+  const [tile, setTile] = useUrlNumber('tile', 1, { min: 1, max: example.x.length });
   return (
     <div className="stack">
       <div className="prose">
         <p>
-          Attention needs the softmax weights only to average value vectors. So the weights need not be kept:
-          each is made, multiplied into a running numerator, and forgotten.
+          <Rich text={text.intro} />
         </p>
         <Formula
           block
           tex="o_i = \frac{\sum_j e^{x_j - m} v_j}{\sum_j e^{x_j - m}}, \qquad x_j = q_i \cdot k_j"
         />
         <p>
-          Three things are kept for a query: the maximum <Formula tex="m" /> so far, the denominator{' '}
-          <Formula tex="d" />, and the numerator, a vector. When the maximum rises by a new key, both sums are
-          multiplied by <Formula tex="e^{m-m'}" />. The division comes last: one pass.
+          <Rich text={text.threeThings} />
         </p>
       </div>
       <section className="panel" aria-labelledby="stream-title">
-        <h2 id="stream-title">One query, all its keys</h2>
+        <h2 id="stream-title">{text.stream}</h2>
+        <p>
+          <Rich text={text.streamWhy} />
+        </p>
         <StreamFigure tile={tile} onTile={setTile} />
       </section>
+      <div className="stack tight">
+        <Reveal summary={text.problem7}>
+          <Paragraphs text={text.problem7Task} />
+          <Reveal summary={text.problem7Hint}>
+            <p>
+              <Rich text={text.problem7HintAnswer} />
+            </p>
+          </Reveal>
+          <Reveal summary={text.problem7Rules}>
+            <Formula
+              block
+              tex="\begin{aligned} m_{k+1} &= \max(m_k,\, x_k) \\ \mathbf{num}_{k+1} &= \mathbf{num}_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}}\, \mathbf{v}_k \\ d_{k+1} &= d_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}} \\ \mathbf{o} &= \mathbf{num}_n / d_n \end{aligned}"
+            />
+            <p>
+              <Rich text={text.problem7State} />
+            </p>
+          </Reveal>
+        </Reveal>
+        <Reveal summary={text.onePass}>
+          <Paragraphs text={text.onePassAnswer} />
+        </Reveal>
+      </div>
       <section className="panel" aria-labelledby="merge-title">
-        <h2 id="merge-title">Every element can be a tile</h2>
+        <h2 id="merge-title">{text.merge}</h2>
         <p>
-          Two states merge by the same rule, whether each stands for one key or for a thousand. The merge is
-          associative, so tiles can be computed anywhere, in any order, and put together later.
+          <Rich text={text.mergeWhy} />
         </p>
         <Formula
           block
@@ -42,15 +68,37 @@ export default function AttentionChapter() {
         <MergeByHand />
       </section>
       <section className="panel" aria-labelledby="memory-title">
-        <h2 id="memory-title">P never exists</h2>
+        <h2 id="memory-title">{text.memory}</h2>
         <MemoryMeter />
       </section>
-      <Reveal summary="Why softmax alone takes two passes, and attention one">
-        <p>
-          Softmax must put out every weight, and each needs the final maximum and sum: so x is read again.
-          Attention puts out one weighted average, which the running numerator already holds.
-        </p>
-      </Reveal>
+      <div className="stack tight">
+        <Reveal summary={text.elimination}>
+          <Paragraphs text={text.eliminationAnswer} />
+        </Reveal>
+        <Reveal summary={text.onGpu}>
+          <p>
+            <Rich text={text.onGpuAnswer} />
+          </p>
+          <ScrollRegion label={text.onGpu}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">{text.toy}</th>
+                  <th scope="col">GPU</th>
+                </tr>
+              </thead>
+              <tbody>
+                {text.correspondence.map(([toy, gpu]) => (
+                  <tr key={toy}>
+                    <td>{toy}</td>
+                    <td>{gpu}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </ScrollRegion>
+        </Reveal>
+      </div>
     </div>
   );
 }

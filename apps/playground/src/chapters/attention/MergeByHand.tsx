@@ -1,74 +1,87 @@
 import { useState } from 'react';
-import { mergeStates, output, type SoftmaxState, tileState } from '../../streaming/softmax-state.ts';
+import { useUrlState } from '../../app/url-state.ts';
+import {
+  type Group,
+  groupState,
+  lastMerge,
+  mergeGroups,
+  readMerging,
+  unmerged,
+  writeMerging,
+} from '../../streaming/merge-tree.ts';
+import { output, tileState } from '../../streaming/softmax-state.ts';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
 import { example } from './example.ts';
+import { MergeEquations } from './MergeEquations.tsx';
 import './attention.css';
 
-interface Part {
-  readonly label: string;
-  readonly state: SoftmaxState;
-}
-
 const tileSize = 3;
-const tiles: readonly Part[] = Array.from({ length: example.x.length / tileSize }, (_, t) => ({
-  label: `keys ${t * tileSize} to ${(t + 1) * tileSize - 1}`,
-  state: tileState(
-    example.x.slice(t * tileSize, (t + 1) * tileSize),
-    example.v.slice(t * tileSize, (t + 1) * tileSize),
-  ),
-}));
+const tiles = Array.from({ length: example.x.length / tileSize }, (_, t) => {
+  const keys = [t * tileSize, (t + 1) * tileSize] as const;
+  return tileState(example.x.slice(...keys), example.v.slice(...keys));
+});
+const start = writeMerging(unmerged(tiles.length));
 const whole = output(tileState(example.x, example.v));
-const shown = (value: number): string => value.toFixed(3).replace('-', '−');
 
 /** Four tiles to be merged two by two, in any order. */
 export function MergeByHand() {
-  const [parts, setParts] = useState<readonly Part[]>(tiles);
+  const { attention: text } = useText();
+  const { fixed } = useNumbers();
+  const [written, write] = useUrlState('merge', start);
   const [chosen, setChosen] = useState<number | null>(null);
-  const press = (n: number): void => {
-    const [a, b] = [chosen === null ? undefined : parts[chosen], parts[n]];
-    if (chosen === null || chosen === n || !a || !b) {
-      setChosen(chosen === n ? null : n);
+  const merging = readMerging(written, tiles.length);
+  const { groups, last } = merging;
+  const merge = lastMerge(merging, tiles);
+  const number = (value: number): string => fixed(value, 3);
+  const vector = (values: readonly number[]): string => `(${values.map(number).join('; ')})`;
+  const label = (group: Group): string =>
+    group.map(t => text.keys(t * tileSize, (t + 1) * tileSize - 1)).join(' + ');
+  const press = (g: number): void => {
+    if (chosen === null || chosen === g) {
+      setChosen(chosen === g ? null : g);
       return;
     }
-    const merged = { label: `${a.label} + ${b.label}`, state: mergeStates(a.state, b.state).state };
-    setParts([...parts.filter((_, k) => k !== chosen && k !== n), merged]);
+    write(writeMerging(mergeGroups(merging, chosen, g)));
     setChosen(null);
   };
-  const [last] = parts;
-  const done = parts.length === 1 && last;
+  const [only] = groups;
+  const done = groups.length === 1 && only !== undefined;
   return (
     <div className="stack">
-      <p className="note">
-        {done
-          ? 'One state is left.'
-          : chosen === null
-            ? 'Choose a tile, then the one to merge it with.'
-            : 'With which one?'}
+      <p className="note" role="status">
+        {done ? text.oneLeft : chosen === null ? text.chooseTile : text.withWhich}
       </p>
       <div className="merge">
-        {parts.map(({ label, state }, n) => (
-          <button
-            key={label}
-            type="button"
-            className="tile"
-            aria-pressed={n === chosen}
-            onClick={() => press(n)}
-          >
-            <strong>{label}</strong>
-            <span>m = {shown(state.m)}</span>
-            <span>d = {shown(state.d)}</span>
-            <span>num = ({state.num.map(shown).join(', ')})</span>
-          </button>
-        ))}
+        {groups.map((group, g) => {
+          const state = groupState(group, tiles);
+          return (
+            <button
+              key={label(group)}
+              type="button"
+              className="tile"
+              aria-pressed={g === chosen}
+              onClick={() => press(g)}
+            >
+              <strong>{label(group)}</strong>
+              <span>m = {number(state.m)}</span>
+              <span>d = {number(state.d)}</span>
+              <span>num = {vector(state.num)}</span>
+            </button>
+          );
+        })}
       </div>
+      {last && merge && (
+        <MergeEquations a={groupState(last.a, tiles)} b={groupState(last.b, tiles)} merge={merge} />
+      )}
       {done && (
         <p className="solved" role="status">
-          num / d = ({output(last.state).map(shown).join(', ')}), and computed at once (
-          {whole.map(shown).join(', ')}).
+          {text.merged(vector(output(groupState(only, tiles))), vector(whole))}
         </p>
       )}
       <div className="toolbar">
-        <button type="button" className="button" onClick={() => setParts(tiles)} disabled={parts === tiles}>
-          Start again
+        <button type="button" className="button" onClick={() => write(start)} disabled={last === null}>
+          {text.startAgain}
         </button>
       </div>
     </div>

@@ -1,22 +1,20 @@
 import { useMemo } from 'react';
-import { output, streamRow } from '../../streaming/softmax-state.ts';
+import { emptyState, output, streamRow } from '../../streaming/softmax-state.ts';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
 import { Player } from '../../ui/Player.tsx';
+import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 import { Slider } from '../../ui/Slider.tsx';
 import { usePlayback } from '../../ui/usePlayback.ts';
 import { example } from './example.ts';
+import { MergeEquations } from './MergeEquations.tsx';
+import { StreamBands } from './StreamBands.tsx';
 import './attention.css';
 
 const { x, v } = example;
-const keys = x.map((score, j) => ({ score, j }));
-const width = 640;
-const height = 190;
-const slot = width / x.length;
-const bottom = Math.min(...x) - 0.4;
-const top = Math.max(...x) + 0.4;
-const yOf = (score: number): number => height - ((score - bottom) / (top - bottom)) * height;
-const shown = (value: number): string => (Number.isFinite(value) ? value.toFixed(3).replace('-', '−') : '−∞');
+const channels = v[0].length;
 
-/** The scores of one query as they stream by, the running maximum over them, and the running sums. */
+/** One query and its keys as they stream by, a tile at a time: the figure, and the running state in numbers. */
 export function StreamFigure({
   tile,
   onTile,
@@ -24,82 +22,61 @@ export function StreamFigure({
   readonly tile: number;
   readonly onTile: (tile: number) => void;
 }) {
+  const { attention: text } = useText();
+  const { fixed } = useNumbers();
   const steps = useMemo(() => streamRow(x, v, tile), [tile]);
-  const playback = usePlayback('at', steps.length, 700);
+  const playback = usePlayback('at', steps.length, 900, 3);
   const step = steps[playback.at - 1];
+  const before = steps[playback.at - 2]?.merge.state ?? emptyState(channels);
   const state = step?.merge.state;
   const result = state ? output(state) : null;
+  const number = (value: number): string => fixed(value, 3);
+  const vector = (values: readonly number[]): string => `(${values.map(number).join('; ')})`;
+  const seen = step?.end ?? 0;
   return (
     <div className="stack">
       <div className="toolbar">
         <Player playback={playback} unit="tile" />
-        <Slider label="Keys per tile" value={tile} min={1} max={x.length} onChange={onTile} />
-        <Slider label="Position" value={playback.at} min={0} max={steps.length} onChange={playback.seek} />
+        <Slider label={text.keysPerTile} value={tile} min={1} max={x.length} onChange={onTile} />
+        <Slider
+          label={text.position}
+          value={playback.at}
+          min={0}
+          max={steps.length}
+          onChange={playback.seek}
+        />
       </div>
-      <svg
-        className="stream"
-        viewBox={`0 0 ${width} ${height}`}
-        role="img"
-        aria-label={`Scores of ${x.length} keys; ${step?.end ?? 0} have been seen, the maximum of these is ${state ? shown(state.m) : 'not known'}`}
-      >
-        {step && (
-          <rect
-            className="current"
-            x={step.first * slot}
-            y={0}
-            width={(step.end - step.first) * slot}
-            height={height}
-            rx="6"
-          />
-        )}
-        <line className="axis" x1="0" x2={width} y1={yOf(0)} y2={yOf(0)} />
-        {keys.map(({ score, j }) => {
-          const seen = j < (step?.end ?? 0);
-          return (
-            <rect
-              key={j}
-              className="score"
-              data-seen={seen}
-              x={j * slot + slot * 0.22}
-              width={slot * 0.56}
-              y={Math.min(yOf(score), yOf(0))}
-              height={Math.max(2, Math.abs(yOf(score) - yOf(0)))}
-              rx="3"
-            />
-          );
-        })}
-        {state && (
-          <g className="maximum" style={{ transform: `translateY(${yOf(state.m)}px)` }}>
-            <line x1="0" x2={width} y1="0" y2="0" />
-            <text x={width - 4} y="-6">
-              m = {shown(state.m)}
-            </text>
-          </g>
-        )}
-      </svg>
+      <ScrollRegion label={text.stream}>
+        <StreamBands step={step ?? null} />
+      </ScrollRegion>
       <dl className="running">
         <div>
-          <dt>Factor of what was kept</dt>
-          <dd>{step ? shown(step.merge.factors[0]) : '–'}</dd>
+          <dt>{text.maximum}</dt>
+          <dd>{state ? number(state.m) : '–'}</dd>
         </div>
         <div>
-          <dt>Denominator d</dt>
-          <dd>{state ? shown(state.d) : '–'}</dd>
+          <dt>{text.factorOfKept}</dt>
+          <dd>{step ? number(step.merge.factors[0]) : '–'}</dd>
         </div>
         <div>
-          <dt>Numerator</dt>
-          <dd>{state ? `(${state.num.map(shown).join(', ')})` : '–'}</dd>
+          <dt>{text.denominator}</dt>
+          <dd>{state ? number(state.d) : '–'}</dd>
         </div>
         <div>
-          <dt>o = numerator / d</dt>
-          <dd>{result ? `(${result.map(shown).join(', ')})` : '–'}</dd>
+          <dt>{text.numerator}</dt>
+          <dd>{state ? vector(state.num) : '–'}</dd>
+        </div>
+        <div>
+          <dt>{text.output}</dt>
+          <dd>{result ? vector(result) : '–'}</dd>
+        </div>
+        <div>
+          <dt>{text.numbersKept}</dt>
+          <dd>{text.kept(state ? channels + 2 : 0, 2 * seen)}</dd>
         </div>
       </dl>
-      <p className="note">
-        {playback.at === steps.length
-          ? 'All keys are seen: o is the attention output. It is the same for every tile size.'
-          : 'o is right for the keys seen so far at every moment.'}
-      </p>
+      {step && <MergeEquations a={before} b={step.tile} merge={step.merge} />}
+      <p className="note">{seen === x.length ? text.allSeen : text.rightSoFar}</p>
     </div>
   );
 }

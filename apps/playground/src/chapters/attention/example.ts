@@ -1,7 +1,9 @@
+type Value = readonly [number, number, number];
+
 /** Scores of one query and the value vectors of its keys. */
 export interface Example {
   readonly x: readonly number[];
-  readonly v: readonly (readonly [number, number, number])[];
+  readonly v: readonly [Value, ...Value[]];
 }
 
 /** Twelve keys: the maximum rises three times on the way, so that rescaling is seen. */

@@ -1,113 +1,91 @@
-import { useUrlState } from '../../app/url-state.ts';
-import { keyLoads, type Walk } from '../../schedule/backward-order.ts';
+import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
+import { Paragraphs, Rich } from '../../ui/Rich.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
-import { Segmented } from '../../ui/Segmented.tsx';
-import { Stats } from '../../ui/Stats.tsx';
-import '../attention/attention.css';
 import './backward.css';
 import { Derivation } from './Derivation.tsx';
+import { KnownD } from './KnownD.tsx';
+import { TwoKernels } from './TwoKernels.tsx';
 import { WalkFigure } from './WalkFigure.tsx';
-
-const blocks = 8;
 
 /** Chapter 5: gradients without the big matrices. */
 export default function BackwardChapter() {
-  const [walk, setWalk] = useUrlState('walk', 'rows');
-  const [known, setKnown] = useUrlState('d', 'known');
-  const loads = keyLoads(blocks, known === 'known');
+  const { backward: text } = useText();
   return (
     <div className="stack">
       <div className="prose">
-        <p>
-          Forward threw P away. Backward needs it again, and two more matrices as large: dP and dS. None of
-          them is stored either. One number per row, <Formula tex="\mathrm{lse} = m + \ln d" />, brings every
-          weight back on demand: <Formula tex="P_{ij} = e^{S_{ij} - \mathrm{lse}_i}" />.
-        </p>
+        <Paragraphs text={text.intro} />
       </div>
+      <Reveal summary={text.ingredient}>
+        <Paragraphs text={text.ingredientAnswer} />
+      </Reveal>
       <section className="panel" aria-labelledby="derivation-title">
-        <h2 id="derivation-title">The derivation</h2>
+        <h2 id="derivation-title">{text.derivation}</h2>
         <Derivation />
       </section>
+      <div className="stack tight">
+        <Reveal summary={text.jacobian}>
+          <Paragraphs text={text.jacobianAnswer} />
+          <Formula
+            block
+            tex="dA_{kl} = \sum_{ij} \frac{\partial L}{\partial C_{ij}}\, \frac{\partial C_{ij}}{\partial A_{kl}}"
+          />
+        </Reveal>
+        <Reveal summary={text.whyGradients}>
+          <Paragraphs text={text.whyGradientsAnswer} />
+        </Reveal>
+        <Reveal summary={text.howMuch}>
+          <Paragraphs text={text.howMuchAnswer} />
+        </Reveal>
+      </div>
       <section className="panel" aria-labelledby="walk-title">
-        <h2 id="walk-title">By rows or by columns</h2>
-        <WalkFigure walk={walk === 'columns' ? 'columns' : ('rows' satisfies Walk)} onWalk={setWalk} />
+        <h2 id="walk-title">{text.byRowsOrColumns}</h2>
+        <p>
+          <Rich text={text.walkWhy} />
+        </p>
+        <WalkFigure />
       </section>
       <section className="panel" aria-labelledby="d-title">
-        <h2 id="d-title">What knowing D first is worth</h2>
+        <h2 id="d-title">{text.worth}</h2>
         <p>
-          dS needs D of its row. Taken from P and dP, D is known only when the whole row has been seen, and K
-          and V must come a second time. Taken from dO and O beforehand, once is enough: twice the arithmetic
-          per byte.
+          <Rich text={text.worthWhy} />
         </p>
-        <div className="toolbar">
-          <Segmented
-            label="D"
-            value={known === 'known' ? 'known' : 'late'}
-            options={[
-              { value: 'known', label: 'D = rowsum(dO ∘ O), beforehand' },
-              { value: 'late', label: 'D = rowsum(P ∘ dP), on the way' },
-            ]}
-            onChange={setKnown}
-          />
-        </div>
-        <Stats
-          items={[
-            [`Loads of K blocks, ${blocks} × ${blocks}`, loads.k],
-            ['Loads of V blocks', loads.v],
-          ]}
-        />
+        <KnownD />
       </section>
       <section className="panel" aria-labelledby="kernels-title">
-        <h2 id="kernels-title">What the library runs</h2>
+        <h2 id="kernels-title">{text.library}</h2>
         <p>
-          Row-wise and column-wise both leave something unfinished, which workgroups would have to add up in
-          each other's memory. The library walks twice instead, each time the way that finishes what it
-          computes: no atomics, and the same bits in every run.
+          <Rich text={text.libraryWhy} />
         </p>
-        <ScrollRegion label="Kernels of backward">
+        <TwoKernels />
+        <ScrollRegion label={text.kernelTable}>
           <table>
             <thead>
               <tr>
-                <th scope="col">Kernel</th>
-                <th scope="col">A workgroup has</th>
-                <th scope="col">It walks over</th>
-                <th scope="col">and finishes</th>
+                {text.kernelColumns.map(column => (
+                  <th key={column} scope="col">
+                    {column}
+                  </th>
+                ))}
               </tr>
             </thead>
             <tbody>
-              <tr>
-                <td>rows</td>
-                <td>a few queries</td>
-                <td>their channels</td>
-                <td>D (minus the gradient of lse) and lse, side by side</td>
-              </tr>
-              <tr>
-                <td>dK, dV</td>
-                <td>a tile of keys</td>
-                <td>the query tiles that see it</td>
-                <td>dK = dSᵀ·Q and dV = Pᵀ·dO</td>
-              </tr>
-              <tr>
-                <td>dQ</td>
-                <td>a tile of queries</td>
-                <td>the key tiles that it sees</td>
-                <td>dQ = dS·K</td>
-              </tr>
+              {text.kernelRows.map(row => (
+                <tr key={row.join()}>
+                  {row.map(entry => (
+                    <td key={entry}>{entry}</td>
+                  ))}
+                </tr>
+              ))}
             </tbody>
           </table>
         </ScrollRegion>
-        <p>
-          S and dP are computed in both: seven matrix products in all, where five would do. Nothing is stored
-          that grows with the square of the sequence.
-        </p>
+        <p>{text.sevenProducts}</p>
       </section>
-      <Reveal summary="Where the matrices go that never exist">
-        <p>
-          P, dP and dS each appear only inside a sum: P times V, dS times K. What is made and at once added to
-          a sum need not be kept; a tile of it lives in registers for a moment.
-        </p>
+      <Reveal summary={text.further}>
+        <Paragraphs text={text.furtherAnswer} />
+        <Formula block tex="dX = dS\,(K W_Q^\top) + dS^\top (Q W_K^\top) + P^\top (dO\, W_V^\top)" />
       </Reveal>
     </div>
   );

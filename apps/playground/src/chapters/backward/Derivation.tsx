@@ -1,24 +1,37 @@
 import { useUrlNumber } from '../../app/url-state.ts';
+import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
+import { Reveal } from '../../ui/Reveal.tsx';
+import { Rich } from '../../ui/Rich.tsx';
 import { derivation } from './derivation.ts';
 
 /** The derivation, one step at a time; what has been read stays. */
 export function Derivation() {
+  const { backward: text } = useText();
   const [at, setAt] = useUrlNumber('step', 1, { min: 1, max: derivation.length });
   return (
     <div className="stack">
       <ol className="derivation">
-        {derivation.slice(0, at).map(({ title, tex, why }) => (
-          <li key={title}>
-            <h3>{title}</h3>
+        {derivation.slice(0, at).map(({ id, tex, indices }) => (
+          <li key={id}>
+            <h3>{text.steps[id].title}</h3>
             <Formula block tex={tex} />
-            <p>{why}</p>
+            <p>
+              <Rich text={text.steps[id].why} />
+            </p>
+            {indices && (
+              <Reveal summary={text.inIndices}>
+                {indices.map(line => (
+                  <Formula key={line} block tex={line} />
+                ))}
+              </Reveal>
+            )}
           </li>
         ))}
       </ol>
       <div className="toolbar">
         <button type="button" className="button" disabled={at === 1} onClick={() => setAt(at - 1)}>
-          One step back
+          {text.stepBack}
         </button>
         <button
           type="button"
@@ -26,9 +39,9 @@ export function Derivation() {
           disabled={at === derivation.length}
           onClick={() => setAt(at + 1)}
         >
-          Next step
+          {text.nextStep}
         </button>
-        <span className="mono">
+        <span className="mono" role="status">
           {at} / {derivation.length}
         </span>
       </div>

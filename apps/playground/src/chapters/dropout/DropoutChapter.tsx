@@ -1,137 +1,169 @@
 import { type DropoutSchemeName, dropoutMask } from '@tilewise/philox';
 import { useMemo } from 'react';
-import { useUrlNumber, useUrlState } from '../../app/url-state.ts';
+import { useUrlChoice, useUrlNumber, useUrlState } from '../../app/url-state.ts';
+import { differences } from '../../dropout-trace/engine-mask.ts';
 import { maskStatistics } from '../../dropout-trace/statistics.ts';
 import { traceElement } from '../../dropout-trace/trace-element.ts';
+import { useNumbers } from '../../text/numbers.ts';
+import { say } from '../../text/say.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { Reveal } from '../../ui/Reveal.tsx';
+import { Paragraphs, Rich } from '../../ui/Rich.tsx';
 import { Slider } from '../../ui/Slider.tsx';
 import { Stats } from '../../ui/Stats.tsx';
-import '../attention/attention.css';
 import './dropout.css';
 import { ElementInspector } from './ElementInspector.tsx';
 import { MaskCanvas } from './MaskCanvas.tsx';
+import { Neighbourhood } from './Neighbourhood.tsx';
+import { useEngineMasks } from './useEngineMasks.ts';
 
 const size = 64;
 const shape = { H: 1, Sq: size, Skv: size } as const;
-const schemes: readonly {
-  readonly name: DropoutSchemeName;
-  readonly title: string;
-  readonly unit: string;
-}[] = [
-  { name: 'torch-efficient', title: 'PyTorch, memory-efficient', unit: 'one word per element, 10 rounds' },
-  { name: 'flash-attention-2', title: 'FlashAttention-2', unit: 'one byte per element, 7 rounds' },
-  { name: 'onednn', title: 'oneDNN', unit: 'one word per element, 10 rounds' },
-];
+const schemes: readonly DropoutSchemeName[] = ['torch-efficient', 'flash-attention-2', 'onednn'];
 
 /** Chapter 6: a mask that is never stored, and where each bit of it comes from. */
 export default function DropoutChapter() {
+  const text = useText();
+  const { dropout: words } = text;
+  const { fixed, percent } = useNumbers();
   const [seed, setSeed] = useUrlState('seed', '42');
   const [offset, setOffset] = useUrlState('offset', '1');
-  const [percent, setPercent] = useUrlNumber('p', 20, { min: 0, max: 90 });
+  const [dropped, setDropped] = useUrlNumber('p', 20, { min: 5, max: 90 });
   const [i, setI] = useUrlNumber('i', 3, { min: 0, max: size - 1 });
   const [j, setJ] = useUrlNumber('j', 7, { min: 0, max: size - 1 });
-  const [scheme, setScheme] = useUrlState('scheme', 'torch-efficient');
-  const p = percent / 100;
-  const numbers = { seed: unsigned(seed), offset: unsigned(offset) };
-  const valid = numbers.seed !== null && numbers.offset !== null;
-  const words = { seed: numbers.seed ?? 0n, offset: numbers.offset ?? 0n };
+  const [scheme, setScheme] = useUrlChoice('scheme', 'torch-efficient', schemes);
+  const p = dropped / 100;
+  const given = { seed: unsigned(seed), offset: unsigned(offset) };
+  const valid = given.seed !== null && given.offset !== null;
+  const source = { seed: given.seed ?? 0n, offset: given.offset ?? 0n };
   const masks = useMemo(
     () =>
-      schemes.map(({ name }) =>
-        dropoutMask({ shape: [1, 1, size, size], scheme: name, p, seed: words.seed, offset: words.offset }),
-      ),
-    [p, words.seed, words.offset],
+      schemes.map(name => ({
+        name,
+        mask: dropoutMask({
+          shape: [1, 1, size, size],
+          scheme: name,
+          p,
+          seed: source.seed,
+          offset: source.offset,
+        }),
+      })),
+    [p, source.seed, source.offset],
   );
-  const chosen = schemes.find(({ name }) => name === scheme) ?? schemes[0];
-  if (!chosen) return null;
-  const trace = traceElement({ scheme: chosen.name, p, ...words, ...shape, b: 0, h: 0, i, j });
+  const drawn = useEngineMasks({ p, ...source, size });
+  const element = { scheme, p, ...source, ...shape, b: 0, h: 0, i, j };
+  const trace = traceElement(element);
+  const chosen = masks.find(({ name }) => name === scheme);
+  const choose = (row: number, column: number): void => {
+    setI(row);
+    setJ(column);
+  };
+  const signed = (value: number, digits: number): string => `${value >= 0 ? '+' : ''}${fixed(value, digits)}`;
   return (
     <div className="stack">
       <div className="prose">
         <p>
-          Dropout throws each attention weight away with probability p. To store which, one would need as many
-          bits as there are weights. Instead every bit is computed when it is needed, from a seed and from
-          where it is: Philox turns a counter into random words, and the same counter into the same words, in
-          forward and in backward, on any machine.
+          <Rich text={words.intro} />
         </p>
       </div>
       <section className="panel" aria-labelledby="masks-title">
-        <h2 id="masks-title">One seed, three conventions</h2>
+        <h2 id="masks-title">{words.oneSeed}</h2>
         <div className="toolbar">
           <label className="field">
-            Seed
+            {words.seed}
             <input
               value={seed}
               inputMode="numeric"
-              aria-invalid={numbers.seed === null}
+              aria-invalid={given.seed === null}
               onChange={event => setSeed(event.currentTarget.value)}
             />
           </label>
           <label className="field">
-            Offset
+            {words.offset}
             <input
               value={offset}
               inputMode="numeric"
-              aria-invalid={numbers.offset === null}
+              aria-invalid={given.offset === null}
               onChange={event => setOffset(event.currentTarget.value)}
             />
           </label>
           <Slider
-            label="Dropped"
-            value={percent}
-            min={0}
+            label={words.share}
+            value={dropped}
+            min={5}
             max={90}
             step={5}
-            format={value => `${value} %`}
-            onChange={setPercent}
+            format={value => percent(value / 100)}
+            onChange={setDropped}
           />
         </div>
         <p className="errors" role="alert">
-          {valid ? '' : 'Seed and offset are whole numbers from 0 to 2⁶⁴ − 1.'}
+          {valid ? '' : words.noNumber}
         </p>
-        <div className="masks">
-          {schemes.map(({ name, title, unit }, n) => {
-            const mask = masks[n] ?? new Uint8Array(size * size);
-            const { kept, total, deviation, correlation } = maskStatistics(mask, size, p);
+        <div className="masks" aria-busy={drawn === null}>
+          {masks.map(({ name, mask }) => {
+            const { kept, total, deviation, across, down } = maskStatistics(mask, size, p);
+            const { title, unit } = words.schemes[name];
+            const others = drawn === null || typeof drawn === 'string' ? null : drawn.masks[name];
+            const differ = others && differences(mask, others);
             return (
-              <figure key={name} data-chosen={name === chosen.name}>
+              <figure key={name} data-chosen={name === scheme}>
                 <figcaption>
                   <strong>{title}</strong>
                   <span>{unit}</span>
                 </figcaption>
                 <MaskCanvas
-                  label={title}
+                  label={words.maskLabel(title, i, j, mask[i * size + j] === 1)}
                   mask={mask}
                   rows={size}
                   columns={size}
                   at={[i, j]}
                   onChoose={(row, column) => {
                     setScheme(name);
-                    setI(row);
-                    setJ(column);
+                    choose(row, column);
                   }}
                 />
+                <p className="compared" data-same={differ === null ? undefined : differ === 0}>
+                  {differ === null ? words.comparing : words.compared(differ, total)}
+                </p>
                 <Stats
                   items={[
-                    ['Kept', `${((100 * kept) / total).toFixed(1)} %`],
-                    ['From p', `${deviation >= 0 ? '+' : '−'}${Math.abs(deviation).toFixed(1)} σ`],
-                    ['Neighbours', correlation.toFixed(3).replace('-', '−')],
+                    [words.keptShare, percent(kept / total, 1)],
+                    [words.fromP, `${signed(deviation, 1)} σ`],
+                    [words.across, signed(across, 3)],
+                    [words.down, signed(down, 3)],
                   ]}
                 />
               </figure>
             );
           })}
         </div>
-        <p className="note">
-          64 queries × 64 keys; light is kept. FlashAttention-2 compares bytes, so its probability is a
-          multiple of 1/256. “Neighbours” is the correlation of elements side by side.
+        <p className="note" role="status">
+          {drawn === null ? '' : typeof drawn === 'string' ? drawn : say(drawn.runsOn, words.comparedWith)}
         </p>
+        <p className="note">{words.note}</p>
       </section>
       <section className="panel" aria-labelledby="element-title">
-        <h2 id="element-title">
-          Query {i}, key {j}: {chosen.title}
-        </h2>
-        <ElementInspector trace={trace} />
+        <h2 id="element-title">{words.element(i, j, words.schemes[scheme].title)}</h2>
+        <div className="inspect">
+          <div className="stack tight">
+            {chosen && <Neighbourhood element={element} mask={chosen.mask} onChoose={choose} />}
+            <p className="note">{words.mates}</p>
+          </div>
+          <ElementInspector trace={trace} />
+        </div>
+        <p>
+          <Rich text={words.schemes[scheme].how} />
+        </p>
       </section>
+      <div className="stack tight">
+        <Reveal summary={words.why}>
+          <Paragraphs text={words.whyAnswer} />
+        </Reveal>
+        <Reveal summary={words.keepMask}>
+          <Paragraphs text={words.keepMaskAnswer} />
+        </Reveal>
+      </div>
     </div>
   );
 }

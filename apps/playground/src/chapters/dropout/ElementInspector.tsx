@@ -1,84 +1,89 @@
 import type { ElementTrace } from '../../dropout-trace/trace-element.ts';
-import { Reveal } from '../../ui/Reveal.tsx';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 
 const hex = (word: number): string => word.toString(16).padStart(8, '0');
+const bits = 128;
 
 /** How one element's decision comes about: address, key, rounds, comparison. */
 export function ElementInspector({ trace }: { readonly trace: ElementTrace }) {
-  const { counter, key, rounds, lane, byte, drawn, threshold, keep, rule } = trace;
-  const share = drawn / (byte === null ? 2 ** 32 : 256);
-  const edge = threshold / (byte === null ? 2 ** 32 : 256);
+  const { dropout: text } = useText();
+  const { percent } = useNumbers();
+  const { counter, key, rounds, avalanche, lane, byte, drawn, threshold, keep, rule } = trace;
+  const range = byte === null ? 2 ** 32 : 256;
+  const [share, edge] = [drawn / range, threshold / range];
+  // Words are kept from the threshold on, bytes below it.
+  const [keepAt, keepWidth] = byte === null ? [edge, 1 - edge] : [0, edge];
+  const [dropAt, dropWidth] = byte === null ? [0, edge] : [edge, 1 - edge];
   return (
     <div className="stack">
       <dl className="running">
         <div>
-          <dt>Counter</dt>
+          <dt>{text.counter}</dt>
           <dd>{counter.map(hex).join(' ')}</dd>
         </div>
         <div>
-          <dt>Key (the seed)</dt>
+          <dt>{text.key}</dt>
           <dd>{key.map(hex).join(' ')}</dd>
         </div>
         <div>
-          <dt>{byte === null ? `Word ${lane}` : `Byte ${byte} of word ${lane}`}</dt>
+          <dt>{byte === null ? text.word(lane) : text.byte(byte, lane)}</dt>
           <dd>{byte === null ? hex(drawn) : drawn.toString(16).padStart(2, '0')}</dd>
         </div>
         <div data-keep={keep}>
-          <dt>Decision</dt>
-          <dd>
-            {rule} {keep ? 'holds: kept' : 'does not hold: dropped'}
-          </dd>
+          <dt>{text.decision}</dt>
+          <dd>{keep ? text.kept(rule) : text.dropped(rule)}</dd>
         </div>
       </dl>
       <svg
         viewBox="0 0 400 26"
         className="decision"
         role="img"
-        aria-label={`The drawn number is ${(100 * share).toFixed(1)} % of its range, the threshold ${(100 * edge).toFixed(1)} %`}
+        aria-label={text.drawn(percent(share, 1), percent(edge, 1))}
       >
-        <rect
-          className="keep"
-          x={byte === null ? 400 * edge : 0}
-          width={byte === null ? 400 * (1 - edge) : 400 * edge}
-          y="8"
-          height="10"
-          rx="2"
-        />
-        <rect
-          className="drop"
-          x={byte === null ? 0 : 400 * edge}
-          width={byte === null ? 400 * edge : 400 * (1 - edge)}
-          y="8"
-          height="10"
-          rx="2"
-        />
+        <rect className="keep" x={400 * keepAt} width={400 * keepWidth} y="8" height="10" rx="2" />
+        <rect className="drop" x={400 * dropAt} width={400 * dropWidth} y="8" height="10" rx="2" />
         <path className="drawn" d={`M${400 * share} 2v22`} />
       </svg>
-      <Reveal summary={`The ${rounds.length - 1} rounds`}>
-        <ScrollRegion label="Rounds">
-          <table className="mono">
-            <thead>
-              <tr>
-                <th scope="col">Round</th>
-                <th scope="col">Block</th>
+      <ScrollRegion label={text.rounds(rounds.length - 1)}>
+        <table className="rounds">
+          <caption>{text.rounds(rounds.length - 1)}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{text.round}</th>
+              <th scope="col">{text.block}</th>
+              <th scope="col">{text.flipped}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rounds.map((block, n) => (
+              <tr key={block.join()}>
+                <th scope="row">{n === 0 ? text.counter : n}</th>
+                <td className="mono">
+                  {block.map((word, w) => (
+                    <span
+                      // The words of a block have no name but their place.
+                      // biome-ignore lint/suspicious/noArrayIndexKey: words never move.
+                      key={w}
+                      data-decides={n === rounds.length - 1 && w === lane}
+                    >
+                      {hex(word)}{' '}
+                    </span>
+                  ))}
+                </td>
+                <td>
+                  <span className="track">
+                    <span className="bar" style={{ inlineSize: `${(100 * (avalanche[n] ?? 0)) / bits}%` }} />
+                  </span>
+                  <span className="mono">{avalanche[n]}</span>
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {rounds.map((block, n) => (
-                <tr key={block.join()}>
-                  <td>{n === 0 ? 'counter' : n}</td>
-                  <td>{block.map(hex).join(' ')}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </ScrollRegion>
-        <p>
-          A round multiplies two of the words by constants, swaps the halves and mixes in the key, which grows
-          by the golden ratio. Change one bit of the counter and after a few rounds every bit has changed.
-        </p>
-      </Reveal>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+      <p className="note">{text.roundsWhy}</p>
     </div>
   );
 }

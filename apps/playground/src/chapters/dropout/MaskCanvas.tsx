@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { keyStep, pointedAt } from '../../ui/grid-keys.ts';
 
 /** A dropout mask as a picture; a press or the arrow keys choose an element. */
 export function MaskCanvas(props: {
@@ -14,7 +15,7 @@ export function MaskCanvas(props: {
   const [ai, aj] = at;
   useEffect(() => {
     const context = canvas.current?.getContext('2d');
-    if (!context || !canvas.current) return;
+    if (!context) return;
     // One pixel per element; CSS enlarges it without smoothing.
     const image = context.createImageData(columns, rows);
     for (let n = 0; n < mask.length; n++) {
@@ -23,32 +24,20 @@ export function MaskCanvas(props: {
     }
     context.putImageData(image, 0, 0);
   }, [mask, rows, columns]);
-  const move = (di: number, dj: number): void =>
-    onChoose(Math.max(0, Math.min(rows - 1, ai + di)), Math.max(0, Math.min(columns - 1, aj + dj)));
-  const steps: Readonly<Record<string, readonly [number, number]>> = {
-    ArrowUp: [-1, 0],
-    ArrowDown: [1, 0],
-    ArrowLeft: [0, -1],
-    ArrowRight: [0, 1],
-  };
   return (
     <button
       type="button"
       className="mask"
-      aria-label={`${label}: element (${ai}, ${aj}) is ${mask[ai * columns + aj] ? 'kept' : 'dropped'}. Arrow keys choose another.`}
+      aria-label={label}
       onKeyDown={event => {
-        const step = steps[event.key];
-        if (!step) return;
+        const to = keyStep(event, at, [rows, columns]);
+        if (!to) return;
         event.preventDefault();
-        move(...step);
+        onChoose(...to);
       }}
       onClick={event => {
         // A press by the keyboard has no place.
-        if (event.detail === 0) return;
-        const box = event.currentTarget.getBoundingClientRect();
-        const i = Math.floor(((event.clientY - box.top) / box.height) * rows);
-        const j = Math.floor(((event.clientX - box.left) / box.width) * columns);
-        onChoose(Math.max(0, Math.min(rows - 1, i)), Math.max(0, Math.min(columns - 1, j)));
+        if (event.detail > 0) onChoose(...pointedAt(event, [rows, columns]));
       }}
     >
       <canvas ref={canvas} width={columns} height={rows} />

@@ -1,79 +1,74 @@
-import { useId } from 'react';
+import { useEffect, useRef } from 'react';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { keyStep, pointedAt } from '../../ui/grid-keys.ts';
 
-/** A square matrix as colours. NaN, a hidden pair, is hatched. Hovering or the arrow keys choose a pair. */
+/**
+ * Red, green and blue of positive, negative and hidden numbers; how large a number is, is its opacity over the page. The exponent lets
+ * small weights be told from none.
+ */
+const positive = [58, 136, 246] as const;
+const negative = [236, 120, 40] as const;
+const opacityExponent = 0.65;
+const hidden = [128, 132, 148] as const;
+const hiddenOpacity = 62;
+
+/** A square matrix as colours; NaN is a hidden pair. Pointing, touching or the arrow keys choose a pair. */
 export function HeatMap(props: {
   readonly title: string;
   readonly values: Float32Array;
   readonly S: number;
-  /** Colours run from 0 up, or both ways from 0. */
-  readonly scale: 'sequential' | 'diverging';
   readonly at: readonly [i: number, j: number];
   readonly onChoose: (i: number, j: number) => void;
 }) {
-  const { title, values, S, scale, at, onChoose } = props;
-  const pattern = useId();
-  const most = values.reduce((max, x) => (Number.isNaN(x) ? max : Math.max(max, Math.abs(x))), 1e-9);
-  const [ai, aj] = at;
-  const value = values[ai * S + aj] ?? Number.NaN;
-  const steps: Readonly<Record<string, readonly [number, number]>> = {
-    ArrowUp: [-1, 0],
-    ArrowDown: [1, 0],
-    ArrowLeft: [0, -1],
-    ArrowRight: [0, 1],
-  };
-  const hold = (x: number): number => Math.max(0, Math.min(S - 1, x));
+  const { title, values, S, at, onChoose } = props;
+  const { lab: text } = useText();
+  const { fixed, significant } = useNumbers();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const shown = values.filter(x => !Number.isNaN(x));
+  const [low, high] = shown.reduce(([a, b], x) => [Math.min(a, x), Math.max(b, x)], [0, 0]);
+  const most = Math.max(high, -low, 1e-9);
+  useEffect(() => {
+    const context = canvas.current?.getContext('2d');
+    if (!context) return;
+    const image = context.createImageData(S, S);
+    for (const [n, x] of values.entries()) {
+      const color = Number.isNaN(x) ? hidden : x < 0 ? negative : positive;
+      const opacity = Number.isNaN(x)
+        ? hiddenOpacity
+        : Math.round(255 * (Math.abs(x) / most) ** opacityExponent);
+      image.data.set([...color, opacity], 4 * n);
+    }
+    context.putImageData(image, 0, 0);
+  }, [values, S, most]);
+  const [i, j] = at;
+  const value = values[i * S + j] ?? Number.NaN;
+  const written = Number.isNaN(value) ? text.hidden : fixed(value, 4);
   return (
     <figure className="heat">
-      <figcaption>{title}</figcaption>
+      <figcaption>
+        <span>{title}</span>
+        <span className="mono">{written}</span>
+      </figcaption>
       <button
         type="button"
-        aria-label={`${title}: query ${ai}, key ${aj}: ${Number.isNaN(value) ? 'hidden' : value.toFixed(4)}. Arrow keys choose another pair.`}
+        aria-label={text.mapLabel(title, i, j, written)}
         onKeyDown={event => {
-          const step = steps[event.key];
-          if (!step) return;
+          const to = keyStep(event, at, [S, S], Math.round(S / 8));
+          if (!to) return;
           event.preventDefault();
-          onChoose(hold(ai + step[0]), hold(aj + step[1]));
+          onChoose(...to);
         }}
-        onPointerMove={event => {
-          const box = event.currentTarget.getBoundingClientRect();
-          const i = Math.floor(((event.clientY - box.top) / box.height) * S);
-          const j = Math.floor(((event.clientX - box.left) / box.width) * S);
-          if (hold(i) !== ai || hold(j) !== aj) onChoose(hold(i), hold(j));
-        }}
+        onPointerMove={event => onChoose(...pointedAt(event, [S, S]))}
+        onPointerDown={event => onChoose(...pointedAt(event, [S, S]))}
       >
+        <canvas ref={canvas} width={S} height={S} />
         <svg viewBox={`0 0 ${S} ${S}`} aria-hidden="true">
-          <defs>
-            <pattern
-              id={pattern}
-              width="0.5"
-              height="0.5"
-              patternUnits="userSpaceOnUse"
-              patternTransform="rotate(45)"
-            >
-              <rect width="0.5" height="0.5" fill="var(--sunken)" />
-              <rect width="0.12" height="0.5" fill="var(--line)" />
-            </pattern>
-          </defs>
-          <rect width={S} height={S} fill={`url(#${pattern})`} />
-          {Array.from(values, (x, n) => ({ x, n })).map(({ x, n }) => {
-            if (Number.isNaN(x)) return null;
-            const share = Math.round((100 * Math.abs(x)) / most);
-            const hue = scale === 'diverging' && x < 0 ? 'var(--write)' : 'var(--read)';
-            return (
-              <rect
-                key={n}
-                x={n % S}
-                y={Math.floor(n / S)}
-                width="1.02"
-                height="1.02"
-                fill={`color-mix(in oklch, ${hue} ${share}%, var(--surface))`}
-              />
-            );
-          })}
-          <rect className="cursor" x={aj} y={ai} width="1" height="1" />
+          <path className="cross" d={`M${j + 0.5} 0V${S}M0 ${i + 0.5}H${S}`} strokeWidth={S / 300} />
+          <rect className="cursor" x={j} y={i} width="1" height="1" strokeWidth={S / 120} />
         </svg>
       </button>
-      <p className="mono">{Number.isNaN(value) ? 'hidden' : value.toFixed(4).replace('-', '−')}</p>
+      <p className="note">{text.range(significant(low, 3), significant(high, 3))}</p>
     </figure>
   );
 }

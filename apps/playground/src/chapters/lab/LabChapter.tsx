@@ -1,100 +1,119 @@
 import { useEffect, useState } from 'react';
-import { useUrlNumber, useUrlState } from '../../app/url-state.ts';
-import { loadEngine } from '../../engine/engine.ts';
+import { useUrlChoice, useUrlNumber } from '../../app/url-state.ts';
+import { loadEngine, type RunsOn } from '../../engine/engine.ts';
 import { type HeatMaps, heatMaps } from '../../lab/heat-maps.ts';
 import { labMasks } from '../../lab/lab-masks.ts';
+import { useNumbers } from '../../text/numbers.ts';
+import { say } from '../../text/say.ts';
+import { useText } from '../../text/TextProvider.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
+import { Slider } from '../../ui/Slider.tsx';
 import { HeatMap } from './HeatMap.tsx';
 import './lab.css';
 
-const S = 24;
-const [firstMask] = labMasks;
+const ids = labMasks.map(({ id }) => id);
+const none = { min: 0, max: 0, initial: 0 } as const;
+const kinds = ['scores', 'probabilities', 'gradients'] as const;
+
+/** What was computed, for how many queries and keys, and on what. */
+interface Result {
+  readonly maps: HeatMaps;
+  readonly S: number;
+  readonly runsOn: RunsOn;
+}
 
 /** Chapter 8: what masks and modifications do to scores, probabilities and gradients. */
 export default function LabChapter() {
-  const [id, setId] = useUrlState('mask', 'causal');
-  const [i, setI] = useUrlNumber('i', 12, { min: 0, max: S - 1 });
-  const [j, setJ] = useUrlNumber('j', 9, { min: 0, max: S - 1 });
-  const mask = labMasks.find(m => m.id === id) ?? firstMask;
-  const [maps, setMaps] = useState<HeatMaps | null>(null);
-  const [note, setNote] = useState('Looking for a GPU…');
+  const { lab: text, engine: engineText } = useText();
+  const { percent, significant } = useNumbers();
+  const [id, setId] = useUrlChoice('mask', 'causal', ids);
+  const mask = labMasks.find(m => m.id === id);
+  const { min, max, initial } = mask?.value ?? none;
+  const [steps, setSteps] = useUrlNumber('value', initial, { min, max });
+  const S = mask?.S ?? 0;
+  const [i, setI] = useUrlNumber('i', 12, { min: 0, max: 511 });
+  const [j, setJ] = useUrlNumber('j', 9, { min: 0, max: 511 });
+  const [result, setResult] = useState<Result | string | null>(null);
+  const value = steps * (mask?.value?.unit ?? 1);
 
   useEffect(() => {
     let current = true;
     if (!mask) return;
-    loadEngine()
-      .then(async engine => {
-        const result = await heatMaps(engine, S, mask.options(S));
-        if (!current) return;
-        setNote(engine.note);
-        setMaps(result);
-      })
-      .catch((error: unknown) => {
-        if (current) setNote(error instanceof Error ? error.message : String(error));
-      });
+    // A slider passes many values on its way: only where it rests is computed.
+    const timer = setTimeout(() => {
+      loadEngine()
+        .then(async engine => ({
+          maps: await heatMaps(engine, mask.S, mask.options(value)),
+          S: mask.S,
+          runsOn: engine.runsOn,
+        }))
+        .catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
+        .then(found => {
+          if (current) setResult(found);
+        });
+    }, 80);
     return () => {
       current = false;
+      clearTimeout(timer);
     };
-  }, [mask]);
+  }, [mask, value]);
 
   if (!mask) return null;
+  const words = text.masks[mask.id];
+  const done = result !== null && typeof result !== 'string' ? result : null;
+  const at = [Math.min(i, (done?.S ?? S) - 1), Math.min(j, (done?.S ?? S) - 1)] as const;
   const choose = (row: number, column: number): void => {
     setI(row);
     setJ(column);
   };
-  const at = [i, j] as const;
+  const seen = done ? done.maps.scores.filter(x => !Number.isNaN(x)).length / done.S ** 2 : 0;
   return (
     <div className="stack">
       <div className="prose">
-        <p>
-          One head, {S} queries (downwards) and {S} keys (to the right). Hatched pairs are hidden: they get no
-          weight and no gradient.
-        </p>
+        <p>{text.intro(S)}</p>
       </div>
       <section className="panel" aria-labelledby="lab-title">
         <Segmented
-          label="Mask"
+          label={text.mask}
           value={mask.id}
-          options={labMasks.map(m => ({ value: m.id, label: m.title }))}
-          onChange={setId}
+          options={ids.map(option => ({ value: option, label: text.masks[option].title }))}
+          onChange={next => {
+            setSteps(initial);
+            setId(next);
+          }}
         />
-        <h2 id="lab-title">{mask.title}</h2>
-        <p>{mask.about}</p>
-        <p>
-          <code>sdpa(q, k, v, {mask.code})</code>
-        </p>
-        <div className="heats" aria-busy={maps === null}>
-          {maps && (
-            <>
-              <HeatMap
-                title="Scores"
-                values={maps.scores}
-                S={S}
-                scale="diverging"
-                at={at}
-                onChoose={choose}
-              />
-              <HeatMap
-                title="Probabilities P"
-                values={maps.probabilities}
-                S={S}
-                scale="sequential"
-                at={at}
-                onChoose={choose}
-              />
-              <HeatMap
-                title="Gradients of the scores"
-                values={maps.gradients}
-                S={S}
-                scale="diverging"
-                at={at}
-                onChoose={choose}
-              />
-            </>
+        <h2 id="lab-title">{words.title}</h2>
+        <p>{words.about}</p>
+        <div className="toolbar">
+          <code className="options">sdpa(q, k, v, {mask.code(value)})</code>
+          {mask.value && 'value' in words && (
+            <Slider
+              label={words.value}
+              value={steps}
+              min={min}
+              max={max}
+              format={step => significant(step * (mask.value?.unit ?? 1), 4)}
+              onChange={setSteps}
+            />
           )}
         </div>
+        <div className="heats" aria-busy={result === null}>
+          {done &&
+            kinds.map(kind => (
+              <HeatMap
+                key={kind}
+                title={text[kind]}
+                values={done.maps[kind]}
+                S={done.S}
+                at={at}
+                onChoose={choose}
+              />
+            ))}
+        </div>
         <p className="note" role="status">
-          Query {i}, key {j}. {note}
+          {done
+            ? `${text.pair(...at)}. ${text.seen(percent(seen, 1))} ${say(done.runsOn, engineText.runsOn)}`
+            : ((result as string | null) ?? engineText.looking)}
         </p>
       </section>
     </div>

@@ -1,110 +1,176 @@
-import * as Plot from '@observablehq/plot';
-import { useEffect, useRef } from 'react';
+import { useCallback, useMemo } from 'react';
 import { useUrlNumber } from '../../app/url-state.ts';
-import { type LoopOrder, totalTraffic } from '../../schedule/loop-order.ts';
-import { bytesMoved, flops, roofline } from '../../schedule/roofline.ts';
+import { type DeviceName, devices } from '../../schedule/devices.ts';
+import { totalTraffic } from '../../schedule/loop-order.ts';
+import { bytesMoved, flops, naiveBytesMoved, roofline } from '../../schedule/roofline.ts';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { Chart, type Plot } from '../../ui/Chart.tsx';
+import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 import { Slider } from '../../ui/Slider.tsx';
-import { Stats } from '../../ui/Stats.tsx';
 
 const sequence = 4096;
 const headSize = 128;
 const bytesPerElement = 2;
+const names = Object.keys(devices) as DeviceName[];
+const schedules = ['naive', 'outer-product', 'inner-product'] as const;
+type Schedule = (typeof schedules)[number];
 
-/** What a device can reach at each arithmetic intensity, and where this schedule lies. */
-export function Roofline({ order }: { readonly order: LoopOrder }) {
-  const [peak, setPeak] = useUrlNumber('peak', 60, { min: 1, max: 1000 });
-  const [bandwidth, setBandwidth] = useUrlNumber('bandwidth', 1000, { min: 50, max: 5000 });
-  const [power, setPower] = useUrlNumber('rows', 6, { min: 3, max: 9 });
-  const tile = 2 ** power;
+const colors: Readonly<Record<Schedule, string>> = {
+  naive: 'var(--bad)',
+  'outer-product': 'var(--write)',
+  'inner-product': 'var(--read)',
+};
+
+/** FLOP per byte of slow memory, with tiles of `tile` rows. */
+function intensityOf(schedule: Schedule, tile: number): number {
   const n = sequence / tile;
-  const intensity =
-    flops(n, tile, headSize) / bytesMoved(totalTraffic(order, n), tile, headSize, bytesPerElement);
-  const { reached, limit } = roofline(intensity, { name: '', peak, bandwidth });
-  const host = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const ridge = (1000 * peak) / bandwidth;
-    const chart = Plot.plot({
-      width: 640,
-      height: 260,
-      marginLeft: 60,
-      marginBottom: 42,
-      style: {
-        background: 'none',
-        fontFamily: 'var(--font)',
-        fontSize: '12px',
-        color: 'var(--text-soft)',
-        overflow: 'visible',
-      },
-      x: {
-        type: 'log',
-        domain: [1, 2048],
-        label: 'FLOP per byte',
-        ticks: [1, 4, 16, 64, 256, 1024],
-        tickFormat: 'd',
-      },
-      y: {
-        type: 'log',
-        domain: [Math.min(0.5, bandwidth / 1000), peak * 2],
-        label: 'TFLOP/s',
-        ticks: 4,
-        tickFormat: '~g',
-        grid: true,
-      },
-      marks: [
-        Plot.line(
-          [
-            [1, bandwidth / 1000],
-            [ridge, peak],
-            [2048, peak],
-          ],
-          { stroke: 'var(--accent)', strokeWidth: 2, clip: true },
-        ),
-        Plot.ruleX([intensity], { stroke: 'var(--write)', strokeDasharray: '4 3' }),
-        Plot.dot([[intensity, reached]], { r: 6, fill: 'var(--write)' }),
-      ],
-    });
-    // The figure has a label of its own; those of the marks have no role that could carry them.
-    chart.setAttribute('aria-hidden', 'true');
-    host.current?.replaceChildren(chart);
-    return () => chart.remove();
-  }, [peak, bandwidth, intensity, reached]);
+  const bytes =
+    schedule === 'naive'
+      ? naiveBytesMoved(n, tile, headSize, bytesPerElement)
+      : bytesMoved(totalTraffic(schedule, n), tile, headSize, bytesPerElement);
+  return flops(n, tile, headSize) / bytes;
+}
+
+/** What a device can reach at each arithmetic intensity, and where the schedules lie. */
+export function Roofline() {
+  const { loops: text } = useText();
+  const { significant } = useNumbers();
+  const [peak, setPeak] = useUrlNumber('peak', devices['RTX 4090'].peak, { min: 1, max: 1500 });
+  const [bandwidth, setBandwidth] = useUrlNumber('bandwidth', devices['RTX 4090'].bandwidth, {
+    min: 50,
+    max: 6000,
+  });
+  const [power, setPower] = useUrlNumber('rows', 6, { min: 4, max: 9 });
+  const tile = 2 ** power;
+  const device = names.find(name => devices[name].peak === peak && devices[name].bandwidth === bandwidth);
+  const points = useMemo(
+    () =>
+      schedules.map(schedule => {
+        const intensity = intensityOf(schedule, tile);
+        return { schedule, intensity, ...roofline(intensity, { peak, bandwidth }) };
+      }),
+    [tile, peak, bandwidth],
+  );
+  const options = useCallback(
+    (plot: Plot) => {
+      const ridge = (1000 * peak) / bandwidth;
+      const [left, right] = [4, 2048];
+      return {
+        height: 300,
+        marginLeft: 52,
+        marginTop: 28,
+        x: {
+          type: 'log' as const,
+          domain: [left, right],
+          label: text.flopPerByte,
+          ticks: [4, 16, 64, 256, 1024],
+          tickFormat: String,
+        },
+        y: {
+          type: 'log' as const,
+          domain: [(left * bandwidth) / 1000, peak * 1.8],
+          label: 'TFLOP/s',
+          ticks: 4,
+          tickFormat: '~g',
+          grid: true,
+        },
+        marks: [
+          plot.line(
+            [
+              [left, (left * bandwidth) / 1000],
+              [Math.max(left, ridge), roofline(Math.max(left, ridge), { peak, bandwidth }).reached],
+              [right, roofline(right, { peak, bandwidth }).reached],
+            ],
+            { stroke: 'var(--line-strong)', strokeWidth: 3, clip: true },
+          ),
+          plot.ruleX(points, {
+            x: 'intensity',
+            y1: (left * bandwidth) / 1000,
+            y2: 'reached',
+            stroke: point => colors[point.schedule as Schedule],
+            strokeDasharray: '3 4',
+          }),
+          plot.dot(points, {
+            x: 'intensity',
+            y: 'reached',
+            r: 6.5,
+            fill: point => colors[point.schedule as Schedule],
+            stroke: 'var(--surface)',
+            strokeWidth: 2,
+          }),
+        ],
+      };
+    },
+    [peak, bandwidth, points, text],
+  );
+  const choose = (name: DeviceName): void => {
+    setPeak(devices[name].peak);
+    setBandwidth(devices[name].bandwidth);
+  };
   return (
-    <div className="loops">
-      <div
-        ref={host}
-        className="chart"
-        role="img"
-        aria-label={`Roofline: ${Math.round(intensity)} FLOP per byte, limited by ${limit} to ${reached.toPrecision(3)} TFLOP/s`}
-      />
+    <div className="beside">
       <div className="stack">
-        <Slider label="Arithmetic, TFLOP/s" value={peak} min={1} max={1000} onChange={setPeak} />
-        <Slider
-          label="Memory, GB/s"
-          value={bandwidth}
-          min={50}
-          max={5000}
-          step={50}
-          onChange={setBandwidth}
+        <Chart
+          label={text.rooflineChart(
+            points.map(
+              ({ schedule, intensity, reached }) =>
+                `${text.schedules[schedule]}: ${significant(intensity, 3)}, ${significant(reached, 3)} TFLOP/s`,
+            ),
+          )}
+          options={options}
         />
+        <ScrollRegion label={text.roofline}>
+          <table className="numbers">
+            <thead>
+              <tr>
+                <td />
+                <th scope="col">{text.flopPerByte}</th>
+                <th scope="col">TFLOP/s</th>
+                <th scope="col">{text.limitedBy}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {points.map(({ schedule, intensity, reached, limit }) => (
+                <tr key={schedule}>
+                  <th scope="row">
+                    <span className="swatch" style={{ background: colors[schedule] }} />
+                    {text.schedules[schedule]}
+                  </th>
+                  <td>{significant(intensity, 3)}</td>
+                  <td>{significant(reached, 3)}</td>
+                  <td>{text.limits[limit]}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollRegion>
+      </div>
+      <div className="stack">
+        <div className="devices">
+          {names.map(name => (
+            <button
+              key={name}
+              type="button"
+              className="button"
+              aria-pressed={name === device}
+              onClick={() => choose(name)}
+            >
+              {name === 'laptop' ? text.laptop : name}
+            </button>
+          ))}
+        </div>
+        <Slider label={text.arithmetic} value={peak} min={1} max={1500} onChange={setPeak} />
+        <Slider label={text.memory} value={bandwidth} min={50} max={6000} onChange={setBandwidth} />
         <Slider
-          label="Rows per tile"
+          label={text.rowsPerTile}
           value={power}
-          min={3}
+          min={4}
           max={9}
           format={p => String(2 ** p)}
           onChange={setPower}
         />
-        <Stats
-          items={[
-            ['FLOP per byte', Math.round(intensity)],
-            ['Reachable', `${reached.toPrecision(3)} TFLOP/s`],
-            ['Limited by', limit],
-          ]}
-        />
-        <p className="note">
-          {sequence} queries and keys, head size {headSize}, 16-bit numbers. Larger tiles reuse each loaded
-          byte more often.
-        </p>
+        <p className="note">{text.rooflineNote(sequence, headSize)}</p>
       </div>
     </div>
   );

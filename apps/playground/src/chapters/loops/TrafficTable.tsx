@@ -1,41 +1,57 @@
 import type { Traffic } from '../../schedule/loop-order.ts';
+import { useText } from '../../text/TextProvider.tsx';
 
-const rows: readonly (readonly [keyof Traffic, string])[] = [
-  ['loadsQ', 'Q loads'],
-  ['loadsKv', 'K and V loads'],
-  ['loadsO', 'O loads'],
-  ['storesO', 'O stores'],
-];
+const kinds: readonly (keyof Traffic)[] = ['loadsQ', 'loadsKv', 'loadsO', 'storesO'];
 
 /** Tiles moved so far and in all. */
 export function TrafficTable(props: {
+  readonly label: string;
   readonly now: Traffic | null;
   readonly total: Traffic;
   readonly n: number;
 }) {
-  const { now, total, n } = props;
+  const { label, now, total, n } = props;
+  const { loops: text } = useText();
   const most = n * n;
+  const all = (traffic: Traffic | null): number =>
+    kinds.reduce((sum, kind) => sum + (traffic?.[kind] ?? 0), 0);
   return (
-    <table className="traffic">
+    <table className="traffic" aria-label={label}>
       <thead>
         <tr>
-          <th scope="col">Tiles moved</th>
-          <th scope="col">so far</th>
-          <th scope="col">in all</th>
+          <th scope="col">{text.moved}</th>
+          <th scope="col">{text.soFar}</th>
+          <th scope="col">{text.inAll}</th>
         </tr>
       </thead>
       <tbody>
-        {rows.map(([key, label]) => (
-          <tr key={key}>
-            <th scope="row">{label}</th>
+        {kinds.map(kind => (
+          <tr key={kind}>
+            <th scope="row">{text.traffic[kind]}</th>
             <td>
-              <span className="bar" style={{ inlineSize: `${(100 * (now?.[key] ?? 0)) / most}%` }} />
-              <span className="mono">{now?.[key] ?? 0}</span>
+              <span className="track">
+                <span
+                  className="bar"
+                  data-kind={kind}
+                  style={{ inlineSize: `${(100 * (now?.[kind] ?? 0)) / most}%` }}
+                />
+              </span>
+              <span className="mono">{now?.[kind] ?? 0}</span>
             </td>
-            <td className="mono">{total[key]}</td>
+            <td className="mono">{total[kind]}</td>
           </tr>
         ))}
       </tbody>
+      <tfoot>
+        <tr>
+          <th scope="row">{text.together}</th>
+          <td>
+            <span className="track empty" />
+            <span className="mono">{all(now)}</span>
+          </td>
+          <td className="mono">{all(total)}</td>
+        </tr>
+      </tfoot>
     </table>
   );
 }

@@ -1,6 +1,15 @@
 import type { LoopOrder, Visit } from '../../schedule/loop-order.ts';
+import { useText } from '../../text/TextProvider.tsx';
 
-/** The n × n pairs of tiles; those that have met are filled, the current one is outlined. */
+const cell = 30;
+const strip = 26;
+const gap = 8;
+const head = 22;
+
+/**
+ * Pairs of tiles as a grid: those that have met are filled, the current one is lit. Around it the tiles in slow memory: K and V
+ * above, Q on the left, O on the right; what the current visit loads or stores is lit there.
+ */
 export function VisitGrid(props: {
   readonly n: number;
   readonly order: LoopOrder;
@@ -9,38 +18,81 @@ export function VisitGrid(props: {
   readonly at: number;
 }) {
   const { n, order, slots, visits, at } = props;
+  const { loops: text } = useText();
   const current = visits[at - 1];
   const positions = new Map(visits.map(({ i, j }, k) => [`${i},${j}`, k]));
-  const cell = 34;
-  const margin = 30;
-  const size = n * cell + margin;
+  const left = strip + gap;
+  const above = head + strip + gap;
+  const size = [left + n * cell + gap + strip, above + n * cell] as const;
   const lines = Array.from({ length: n }, (_, k) => k);
+  const moved = (what: keyof Visit['moved'], here: boolean): boolean =>
+    here && (current?.moved[what] ?? 0) > 0;
+  const kept = (i: number): boolean => (order === 'inner-product' ? i === current?.i : i < slots);
   return (
     <svg
       className="visit-grid"
-      viewBox={`0 0 ${size} ${size}`}
+      viewBox={`0 0 ${size[0]} ${size[1]}`}
       role="img"
-      aria-label={`${at} of ${visits.length} pairs of tiles have met${current ? `; now query tile ${current.i} meets key tile ${current.j}` : ''}`}
+      aria-label={text.grid(at, visits.length, current ?? null)}
     >
-      <text x={margin + (n * cell) / 2} y="14" className="axis-label">
-        key tiles
+      <text className="axis-label" x={strip / 2} y={above - gap - 6}>
+        Q
       </text>
-      <text className="axis-label" transform={`translate(14 ${margin + (n * cell) / 2}) rotate(-90)`}>
-        query tiles
+      <text className="axis-label" x={left + (n * cell) / 2} y={14}>
+        K, V
       </text>
+      <text className="axis-label" x={size[0] - strip / 2} y={above - gap - 6}>
+        O
+      </text>
+      {lines.map(k => (
+        <g key={k}>
+          <rect
+            className="slow"
+            data-lit={moved('loadsKv', k === current?.j) ? 'read' : undefined}
+            x={left + k * cell + 2}
+            y={head}
+            width={cell - 4}
+            height={strip}
+            rx="4"
+          />
+          <rect
+            className="slow"
+            data-lit={moved('loadsQ', k === current?.i) ? 'read' : undefined}
+            x={0}
+            y={above + k * cell + 2}
+            width={strip}
+            height={cell - 4}
+            rx="4"
+          />
+          <rect
+            className="slow"
+            data-kept={kept(k)}
+            data-lit={
+              moved('storesO', k === current?.i)
+                ? 'write'
+                : moved('loadsO', k === current?.i)
+                  ? 'read'
+                  : undefined
+            }
+            x={size[0] - strip}
+            y={above + k * cell + 2}
+            width={strip}
+            height={cell - 4}
+            rx="4"
+          />
+        </g>
+      ))}
       {lines.flatMap(i =>
         lines.map(j => {
           const position = positions.get(`${i},${j}`) ?? 0;
-          const met = position < at;
           return (
             <rect
               key={`${i},${j}`}
               className="pair"
-              data-met={met}
+              data-met={position < at}
               data-current={position === at - 1}
-              data-kept={order === 'inner-product' ? i === current?.i : i < slots}
-              x={margin + j * cell + 2}
-              y={margin + i * cell + 2}
+              x={left + j * cell + 2}
+              y={above + i * cell + 2}
               width={cell - 4}
               height={cell - 4}
               rx="5"

@@ -1,5 +1,5 @@
 import { useMemo, useRef } from 'react';
-import { cellName, type Machine } from '../../machine/machine.ts';
+import { cellLabel, cellName, type Machine } from '../../machine/machine.ts';
 import { indices, type MachineState, type Step } from '../../machine/run.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import './machine.css';
@@ -39,7 +39,7 @@ export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
         <div className="regions">
           {machine.memory.map(({ name, shape }) => (
             <table key={name} className="region" style={{ '--columns': shape.at(-1) } as React.CSSProperties}>
-              <caption>{name.length === 1 ? name.toUpperCase() : name}</caption>
+              <caption>{shape.length === 2 ? name.toUpperCase() : name}</caption>
               <tbody>
                 {rows(shape).map(row => (
                   <tr key={row.map(String).join(' ')}>
@@ -53,7 +53,9 @@ export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
                           data-lit={light(place)}
                           title={`${place}${value && `: ${value}`}`}
                         >
-                          <span className="value">{value || <span className="empty">{place}</span>}</span>
+                          <span className="value">
+                            {value || <span className="empty">{cellLabel(name, index)}</span>}
+                          </span>
                         </td>
                       );
                     })}
@@ -64,11 +66,10 @@ export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
           ))}
         </div>
       </section>
-      <Bus
-        label="LOAD · STORE"
-        active={opcode === 'LOAD' || opcode === 'STORE'}
-        towards={opcode === 'STORE' ? 'left' : 'right'}
-      />
+      <div className="bus" aria-hidden="true">
+        <Arrow label="LOAD" towards="right" active={opcode === 'LOAD'} />
+        <Arrow label="STORE" towards="left" active={opcode === 'STORE'} />
+      </div>
       <section className="registers" aria-label={text.registers}>
         <h3>{text.registers}</h3>
         <dl>
@@ -80,7 +81,10 @@ export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
           ))}
         </dl>
       </section>
-      <Bus label="" active={computes} towards="both" />
+      <div className="bus" aria-hidden="true">
+        <Arrow label="" towards="right" active={computes} />
+        <Arrow label="" towards="left" active={computes} />
+      </div>
       <section className="unit" data-active={computes} aria-label={text.compute}>
         <h3>{text.compute}</h3>
         <p className="mono">{computes ? opcode : text.idle}</p>
@@ -108,20 +112,19 @@ function rows(shape: readonly number[]): number[][][] {
   return Array.from({ length: all.length / columns }, (_, r) => all.slice(r * columns, (r + 1) * columns));
 }
 
-function Bus(props: {
+function Arrow(props: {
   readonly label: string;
+  readonly towards: 'left' | 'right';
   readonly active: boolean;
-  readonly towards: 'left' | 'right' | 'both';
 }) {
-  const { label, active, towards } = props;
+  const { label, towards, active } = props;
   return (
-    <div className="bus" data-active={active} data-towards={towards} aria-hidden="true">
-      <span>{label}</span>
+    <span className="arrow" data-active={active} data-towards={towards}>
+      {label}
       <svg viewBox="0 0 48 12" aria-hidden="true">
         <path d="M6 6h36" />
-        {towards !== 'right' && <path d="M10 2 6 6l4 4" />}
-        {towards !== 'left' && <path d="m38 2 4 4-4 4" />}
+        <path d={towards === 'left' ? 'M10 2 6 6l4 4' : 'm38 2 4 4-4 4'} />
       </svg>
-    </div>
+    </span>
   );
 }

@@ -59,7 +59,7 @@ export function ProgramEditor(props: ProgramEditorProps) {
     const offer = (context: CompletionContext) => {
       const { from, text } = context.state.doc.lineAt(context.pos);
       const { replace, options } = latest.current.complete(text.slice(0, context.pos - from));
-      if (replace === 0 && !context.explicit) return null;
+      if (options.length === 0 || (replace === 0 && !context.explicit)) return null;
       return {
         from: context.pos - replace,
         options: options.map(option => ({ ...option, type: 'keyword' })),

@@ -114,6 +114,7 @@ export function Workbench<V>({ machine, problem, program: source, onChange, verd
             <p>
               <Rich text={hint} />
             </p>
+            {problem.pieces?.[n] && <pre className="program">{problem.pieces[n]}</pre>}
           </Reveal>
         ))}
         <Reveal summary={bench.fullTrace}>

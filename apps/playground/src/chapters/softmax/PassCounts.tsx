@@ -1,47 +1,109 @@
+import { useCallback, useMemo } from 'react';
+import { useUrlNumber } from '../../app/url-state.ts';
 import { parseProgram } from '../../machine/parse.ts';
-import { runProgram } from '../../machine/run.ts';
+import { type Counts, runProgram } from '../../machine/run.ts';
 import { softmaxMachine } from '../../machine/softmax/softmax-machine.ts';
-import { softmaxProblems } from '../../machine/softmax/softmax-problems.ts';
+import { type SoftmaxProblem, softmaxProblems } from '../../machine/softmax/softmax-problems.ts';
 import { useText } from '../../text/TextProvider.tsx';
+import { Chart, type Plot } from '../../ui/Chart.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+import { Slider } from '../../ui/Slider.tsx';
 
-/** Reads, writes and instructions of the two programs, counted by running them. */
-export function PassCounts({ n }: { readonly n: number }) {
-  const { bench } = useText();
-  const sizes = [...new Set([n, 16, 64, 256])].sort((a, b) => a - b);
+const none: Counts = { loads: 0, stores: 0, computes: 0, cycles: 0 };
+const most = 64;
+
+/** What the solution of an exercise does for n numbers, counted by running it. */
+function countsOf({ solution, registers }: SoftmaxProblem, n: number): Counts {
+  const zeros = Array.from({ length: n }, () => 0);
+  const machine = softmaxMachine(registers, zeros);
+  return runProgram(parseProgram(solution, machine), machine).steps.at(-1)?.counts ?? none;
+}
+
+const sizes = [1, 8, 16, 24, 32, 40, 48, 56, most];
+const colors: Readonly<Record<SoftmaxProblem['id'], string>> = {
+  'safe-softmax': 'var(--write)',
+  'online-softmax': 'var(--read)',
+};
+const lines = softmaxProblems.map(problem => ({
+  id: problem.id,
+  points: sizes.map(n => [n, countsOf(problem, n).loads] as [number, number]),
+}));
+
+/** Reads, writes and operations of the two programs against the number of inputs. */
+export function PassCounts() {
+  const { softmax: text, bench } = useText();
+  const [n, setN] = useUrlNumber('count', 16, { min: 1, max: most });
+  const columns = useMemo(
+    () => softmaxProblems.map(problem => ({ problem, counts: countsOf(problem, n) })),
+    [n],
+  );
+  const rows: readonly (readonly [string, (column: (typeof columns)[number]) => string | number])[] = [
+    [bench.registers, ({ problem }) => problem.registers],
+    [text.passes, ({ problem }) => problem.reads(1)],
+    [text.reads, ({ counts }) => counts.loads],
+    [text.writes, ({ counts }) => counts.stores],
+    [text.operations, ({ counts }) => counts.computes],
+  ];
+  const options = useCallback(
+    (plot: Plot) => ({
+      height: 260,
+      marginRight: 120,
+      x: { label: 'n', domain: [0, most] },
+      y: { label: text.reads, grid: true, ticks: 4 },
+      marks: [
+        ...lines.map(({ id, points }) => plot.line(points, { stroke: colors[id], strokeWidth: 2.5 })),
+        plot.text(
+          lines.flatMap(({ id, points }) => points.slice(-1).map(point => ({ id, point }))),
+          {
+            x: ({ point }) => point[0],
+            y: ({ point }) => point[1],
+            text: ({ id }) => bench.problems[id as SoftmaxProblem['id']].title,
+            fill: ({ id }) => colors[id as SoftmaxProblem['id']],
+            textAnchor: 'start',
+            dx: 8,
+            fontWeight: 600,
+          },
+        ),
+        plot.ruleX([n], { stroke: 'var(--line-strong)', strokeDasharray: '4 3' }),
+        plot.dot(
+          columns.map(({ problem, counts }) => ({ id: problem.id, loads: counts.loads })),
+          { x: n, y: 'loads', r: 5, fill: ({ id }) => colors[id as SoftmaxProblem['id']] },
+        ),
+      ],
+    }),
+    [n, columns, text, bench],
+  );
   return (
-    <ScrollRegion label="Counts">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">n</th>
-            {softmaxProblems.map(({ id, registers }) => (
-              <th key={id} scope="col">
-                {bench.problems[id].title}, {bench.registerCount(registers)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {sizes.map(size => (
-            <tr key={size}>
-              <th scope="row">{size}</th>
-              {softmaxProblems.map(({ id, solution, registers }) => {
-                const machine = softmaxMachine(
-                  registers,
-                  Array.from({ length: size }, () => 0),
-                );
-                const counts = runProgram(parseProgram(solution, machine), machine).steps.at(-1)?.counts;
-                return (
-                  <td key={id}>
-                    {counts?.loads} reads, {counts?.stores} writes, {counts?.computes} operations
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollRegion>
+    <div className="beside">
+      <Chart label={text.countsChart(columns.map(({ counts }) => counts.loads))} options={options} />
+      <div className="stack">
+        <Slider label={text.numbers} value={n} min={1} max={most} onChange={setN} />
+        <ScrollRegion label={text.counts}>
+          <table className="numbers">
+            <thead>
+              <tr>
+                <td />
+                {columns.map(({ problem }) => (
+                  <th key={problem.id} scope="col">
+                    {bench.problems[problem.id].title}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(([label, read]) => (
+                <tr key={label}>
+                  <th scope="row">{label}</th>
+                  {columns.map(column => (
+                    <td key={column.problem.id}>{read(column)}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollRegion>
+        <p className="note">{text.countsWhy}</p>
+      </div>
+    </div>
   );
 }

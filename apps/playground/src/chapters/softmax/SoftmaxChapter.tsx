@@ -1,124 +1,133 @@
 import { useMemo } from 'react';
-import { useUrlNumber, useUrlState } from '../../app/url-state.ts';
+import { useUrlChoice, useUrlNumber, useUrlState } from '../../app/url-state.ts';
 import { softmaxMachine } from '../../machine/softmax/softmax-machine.ts';
 import { overflowingSolution, softmaxProblems } from '../../machine/softmax/softmax-problems.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
+import { Paragraphs, Rich } from '../../ui/Rich.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
 import { Slider } from '../../ui/Slider.tsx';
 import { InstructionTable } from '../machine/InstructionTable.tsx';
 import { Workbench } from '../machine/Workbench.tsx';
 import { PassCounts } from './PassCounts.tsx';
+import { TwoPaths } from './TwoPaths.tsx';
+import { Welford } from './Welford.tsx';
 
-const [firstProblem] = softmaxProblems;
+const ids = softmaxProblems.map(({ id }) => id);
 
-/** Inputs whose values differ, with a maximum in the middle; `shift` moves them all, which softmax does not notice. */
-function inputs(n: number, shift: number): number[] {
-  return Array.from({ length: n }, (_, i) => shift + Math.round(30 * Math.sin(1.9 * i + 0.6)) / 10);
-}
+/** Inputs whose maximum rises several times on the way. */
+const example = [0.5, 1.9, -1.2, 3, 2.2, -0.4, 3.6, 1];
 
 /** Chapter 2: the softmax machine, in three passes and in two. */
 export default function SoftmaxChapter() {
-  const { bench } = useText();
-  const [id, setId] = useUrlState('problem', firstProblem?.id ?? '');
-  const [text, setText] = useUrlState('program', '');
+  const { softmax: text, bench } = useText();
+  const [id, setId] = useUrlChoice('problem', 'safe-softmax', ids);
+  const [program, setProgram] = useUrlState('program', '');
   const [n, setN] = useUrlNumber('n', 4, { min: 1, max: 8 });
   const [shift, setShift] = useUrlNumber('shift', 0, { min: 0, max: 100 });
-  const problem = softmaxProblems.find(p => p.id === id) ?? firstProblem;
+  const [, setAt] = useUrlNumber('at', 0, { min: 0, max: 0 });
+  const problem = softmaxProblems.find(p => p.id === id);
   const registers = problem?.registers ?? 3;
-  const machine = useMemo(() => softmaxMachine(registers, inputs(n, shift)), [registers, n, shift]);
+  const x = useMemo(() => example.slice(0, n).map(value => value + shift), [n, shift]);
+  const machine = useMemo(() => softmaxMachine(registers, x), [registers, x]);
   if (!problem) return null;
   return (
     <div className="stack">
       <div className="prose">
         <p>
-          Softmax turns scores into weights that sum to one. <Formula tex="e^{x}" /> overflows from{' '}
-          <Formula tex="x \approx 88.7" /> on in 32-bit floats, so the maximum is subtracted first. But the
-          maximum is known only when everything has been read…
+          <Rich text={text.intro} />
         </p>
         <Formula
           block
           tex="\operatorname{softmax}(x)_i = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}}, \qquad m = \max_j x_j"
         />
-        <Reveal summary="The instruction set">
+        <Reveal summary={bench.instructionSet}>
           <InstructionTable machine={machine} />
           <p>
-            <code>FOR i = 1 TO n-1</code> … <code>END</code> repeats the lines between; it costs nothing and
-            shows how a program grows with n.
+            <Rich text={text.loop} />
           </p>
         </Reveal>
       </div>
       <section className="panel" aria-labelledby="exercise-title">
         <div className="exercise-head">
           <Segmented
-            label="Exercise"
+            label={bench.exercise}
             value={problem.id}
-            options={softmaxProblems.map((p, k) => ({ value: p.id, label: `Problem ${k + 4}` }))}
+            options={ids.map((value, k) => ({ value, label: bench.problem(k + 4) }))}
             onChange={next => {
-              setText('');
+              setProgram('');
+              setAt(0);
               setId(next);
             }}
           />
-          <Slider label="Numbers (n)" value={n} min={1} max={8} onChange={setN} />
-          <Slider
-            label="Added to every number"
-            value={shift}
-            min={0}
-            max={100}
-            step={10}
-            onChange={setShift}
-          />
+          <Slider label={text.numbers} value={n} min={1} max={8} onChange={setN} />
+          <Slider label={text.shift} value={shift} min={0} max={100} step={10} onChange={setShift} />
         </div>
         <h2 id="exercise-title">{bench.problems[problem.id].title}</h2>
-        <p>{bench.problems[problem.id].task}</p>
+        <p>
+          <Rich text={bench.problems[problem.id].task} />
+        </p>
         <Workbench
           key={`${problem.id} ${n} ${shift}`}
           machine={machine}
           problem={problem}
-          program={text}
-          onChange={setText}
-          verdict={() => `For n = ${n}: ${problem.reads(n)} reads and ${problem.writes(n)} writes of DRAM.`}
+          program={program}
+          onChange={setProgram}
+          verdict={() => text.verdict(n, problem.reads(n), problem.writes(n))}
         />
       </section>
+      <section className="panel" aria-labelledby="paths-title">
+        <h2 id="paths-title">{text.paths}</h2>
+        <Paragraphs text={text.pathsWhy} />
+        <Formula
+          block
+          tex="m_k = \max(m_{k-1},\, x_k), \qquad s_k = s_{k-1}\, e^{m_{k-1} - m_k} + e^{x_k - m_k}"
+        />
+        <TwoPaths x={x} shift={shift} onShift={setShift}>
+          <p>
+            <Rich text={text.overflowWhy} />
+          </p>
+          <div className="toolbar">
+            <button
+              type="button"
+              className="button"
+              onClick={() => {
+                setId('online-softmax');
+                setShift(100);
+                setProgram(overflowingSolution);
+                document.getElementById('exercise-title')?.scrollIntoView();
+              }}
+            >
+              {text.showOverflow}
+            </button>
+          </div>
+        </TwoPaths>
+      </section>
       <section className="panel" aria-labelledby="passes-title">
-        <h2 id="passes-title">What one register saves</h2>
-        <PassCounts n={n} />
+        <h2 id="passes-title">{text.counts}</h2>
+        <PassCounts />
       </section>
-      <section className="panel" aria-labelledby="overflow-title">
-        <h2 id="overflow-title">The same mathematics, other numbers</h2>
-        <p>
-          The factor <Formula tex="e^{m-m'}" /> is at most 1. Written as <Formula tex="e^{m} / e^{m'}" /> it
-          is the same on paper, but <Formula tex="e^{100}" /> is more than a 32-bit float can hold: ∞ / ∞ is
-          not a number. Put the quotient in, add 100 to every number and watch the registers.
-        </p>
-        <div className="toolbar">
-          <button
-            type="button"
-            className="button primary"
-            onClick={() => {
-              setId('online-softmax');
-              setShift(100);
-              setText(overflowingSolution);
-              document.getElementById('exercise-title')?.scrollIntoView();
-            }}
-          >
-            Show it overflow
-          </button>
-          <button type="button" className="button" onClick={() => setShift(0)}>
-            Back to small numbers
-          </button>
-        </div>
-      </section>
-      <Reveal summary="Where else a running value is corrected">
-        <p>
-          Welford's variance keeps the mean so far and the sum of squared distances from it. When a number
-          comes, the mean moves, and the sum is corrected instead of computed again:
-        </p>
+      <Reveal summary={text.elsewhere}>
+        <p>{text.elsewhereIntro}</p>
+        <ul>
+          {text.examples.map(example => (
+            <li key={example}>
+              <Rich text={example} />
+            </li>
+          ))}
+        </ul>
+      </Reveal>
+      <Reveal summary={text.welfordQuiz}>
+        <Paragraphs text={text.welfordAnswer} />
         <Formula
           block
           tex="\delta = x - \bar x, \qquad \bar x \leftarrow \bar x + \tfrac{\delta}{n}, \qquad M_2 \leftarrow M_2 + \delta\,(x - \bar x_{\text{new}}), \qquad s^2 = \tfrac{M_2}{n-1}"
         />
+        <Welford x={x} />
+      </Reveal>
+      <Reveal summary={text.nothingNew}>
+        <Paragraphs text={text.nothingNewAnswer} />
       </Reveal>
     </div>
   );

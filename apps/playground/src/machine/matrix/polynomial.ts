@@ -1,3 +1,5 @@
+import { subscript } from '../machine.ts';
+
 /**
  * A sum of products of cells, as the matrix machine's registers hold it: how often each product occurs, by its factors in
  * order. Symbols instead of numbers, so that a program is right for every matrix or for none.
@@ -31,14 +33,10 @@ export function equal(a: Polynomial, b: Polynomial): boolean {
   return a.size === b.size && [...a].every(([term, count]) => b.get(term) === count);
 }
 
-const subscripts = '₀₁₂₃₄₅₆₇₈₉';
-
 /** As people write it: `a₀₀b₀₀ + a₀₁b₁₀`. */
 export function formatPolynomial(p: Polynomial): string {
-  const pretty = (factor: string): string =>
-    factor.replace(/\d/g, digit => subscripts[Number(digit)] ?? digit);
   return [...p]
     .sort(([s], [t]) => (s < t ? -1 : 1))
-    .map(([term, count]) => `${count === 1 ? '' : count}${factorsOf(term).map(pretty).join('')}`)
+    .map(([term, count]) => `${count === 1 ? '' : count}${factorsOf(term).map(subscript).join('')}`)
     .join(' + ');
 }

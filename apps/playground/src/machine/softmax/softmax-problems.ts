@@ -56,13 +56,15 @@ function traffic(run: Run<number>, reads: (n: number) => number, writes: (n: num
   return [atMost('reads', reads(n), loads), atMost('writes', writes(n), stores)];
 }
 
-const safe = `; m = max x
+/** The three passes of safe softmax. */
+const passes = [
+  `; m = max x
 LOAD x[0], r1
 FOR i = 1 TO n-1
   LOAD x[i], R0
   MAX R0, r1, r1
-END
-; S = Σ exp(x − m)
+END`,
+  `; S = Σ exp(x − m)
 LOAD x[0], R0
 SUB R0, r1, R0
 EXP R0, R0
@@ -72,15 +74,16 @@ FOR i = 1 TO n-1
   SUB R0, r1, R0
   EXP R0, R0
   ADD r2, R0, r2
-END
-; exp(x − m) / S
+END`,
+  `; exp(x − m) / S
 FOR i = 0 TO n-1
   LOAD x[i], R0
   SUB R0, r1, R0
   EXP R0, R0
   DIV R0, r2, R0
   STORE R0, out[i]
-END`;
+END`,
+] as const;
 
 const online = `; m = x₀, s = 1
 LOAD x[0], R0
@@ -117,7 +120,8 @@ export const softmaxProblems: readonly SoftmaxProblem[] = [
   {
     id: 'safe-softmax',
     registers: 3,
-    solution: safe,
+    solution: passes.join('\n'),
+    pieces: passes,
     reads: thrice,
     writes: once,
     criteria: run => [right(run), ...traffic(run, thrice, once)],

@@ -1,0 +1,33 @@
+import type { Merge, SoftmaxState } from '../../streaming/softmax-state.ts';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { Formula } from '../../ui/Formula.tsx';
+import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+
+/** A merge of two states, worked out with their numbers. */
+export function MergeEquations(props: {
+  readonly a: SoftmaxState;
+  readonly b: SoftmaxState;
+  readonly merge: Merge;
+}) {
+  const { a, b, merge } = props;
+  const { attention: text } = useText();
+  const { fixed } = useNumbers();
+  // A decimal comma is a separator to TeX, unless it stands in braces.
+  const number = (value: number): string =>
+    Number.isFinite(value) ? fixed(value, 3).replace(',', '{,}').replace('−', '-') : '-\\infty';
+  const vector = (values: readonly number[]): string => `(${values.map(number).join(';\\, ')})`;
+  const [fa, fb] = merge.factors.map(number);
+  const { m, d, num } = merge.state;
+  const lines = [
+    `m' &= \\max(${number(a.m)},\\, ${number(b.m)}) = ${number(m)}`,
+    `d' &= ${number(a.d)} \\cdot ${fa} + ${number(b.d)} \\cdot ${fb} = ${number(d)}`,
+    `\\mathbf{num}' &= ${vector(a.num)} \\cdot ${fa} + ${vector(b.num)} \\cdot ${fb}`,
+    `&= ${vector(num)}`,
+  ];
+  return (
+    <ScrollRegion label={text.workedOut}>
+      <Formula block tex={`\\begin{aligned} ${lines.join(' \\\\ ')} \\end{aligned}`} />
+    </ScrollRegion>
+  );
+}

@@ -1,0 +1,121 @@
+import type { StreamStep } from '../../streaming/softmax-state.ts';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { example } from './example.ts';
+
+const { x, v } = example;
+const keys = x.map((score, j) => ({ score, j, values: v[j] ?? [] }));
+const slot = 52;
+const left = 64;
+const width = left + slot * x.length;
+const bottom = Math.min(...x) - 0.4;
+const top = Math.max(...x) + 0.6;
+/** Where the bands lie: scores, weights, value vectors. */
+const scores = { y: 8, height: 150 };
+const weights = { y: 182, height: 84 };
+const values = { y: 282, cell: 22 };
+const height = values.y + 3 * values.cell + 6;
+const yOf = (score: number): number => scores.y + ((top - score) / (top - bottom)) * scores.height;
+
+/** Scores with the running maximum; below them what each key weighs against that maximum; below those the value vectors. */
+export function StreamBands({ step }: { readonly step: StreamStep | null }) {
+  const { attention: text } = useText();
+  const { fixed } = useNumbers();
+  const m = step?.merge.state.m ?? null;
+  const seen = step?.end ?? 0;
+  const weightOf = (score: number, j: number): number => (m === null || j >= seen ? 0 : Math.exp(score - m));
+  return (
+    <svg
+      className="stream"
+      viewBox={`0 0 ${width} ${height}`}
+      role="img"
+      aria-label={text.figure(x.length, seen, m === null ? null : fixed(m, 3))}
+    >
+      {step && (
+        <rect
+          className="current"
+          x={left + step.first * slot}
+          y={0}
+          width={(step.end - step.first) * slot}
+          height={height}
+          rx="8"
+        />
+      )}
+      <text className="band" x="0" y={scores.y + 14}>
+        <tspan>{text.scores}</tspan>
+        <tspan x="0" dy="17" className="symbol">
+          xⱼ
+        </tspan>
+      </text>
+      <text className="band" x="0" y={weights.y + 14}>
+        <tspan>{text.weights}</tspan>
+        <tspan x="0" dy="17" className="symbol">
+          e^(xⱼ − m)
+        </tspan>
+      </text>
+      <text className="band" x="0" y={values.y + 14}>
+        <tspan>{text.values}</tspan>
+        <tspan x="0" dy="17" className="symbol">
+          vⱼ
+        </tspan>
+      </text>
+      <line className="axis" x1={left} x2={width} y1={yOf(0)} y2={yOf(0)} />
+      <line
+        className="axis"
+        x1={left}
+        x2={width}
+        y1={weights.y + weights.height}
+        y2={weights.y + weights.height}
+      />
+      {keys.map(({ score, j, values: vector }) => {
+        const weight = weightOf(score, j);
+        const at = left + j * slot;
+        return (
+          <g key={j}>
+            <rect
+              className="score"
+              data-seen={j < seen}
+              x={at + slot * 0.24}
+              width={slot * 0.52}
+              y={Math.min(yOf(score), yOf(0))}
+              height={Math.max(2, Math.abs(yOf(score) - yOf(0)))}
+              rx="3"
+            />
+            <rect
+              className="weight"
+              x={at + slot * 0.24}
+              width={slot * 0.52}
+              y={weights.y}
+              height={weights.height}
+              rx="3"
+              style={{ transform: `scaleY(${weight})` }}
+            />
+            {vector.map((value, c) => (
+              <rect
+                // A channel is its place in the vector.
+                // biome-ignore lint/suspicious/noArrayIndexKey: channels never move.
+                key={c}
+                className="value"
+                data-seen={j < seen}
+                x={at + slot * 0.24}
+                y={values.y + c * values.cell}
+                width={slot * 0.52}
+                height={values.cell - 3}
+                rx="3"
+                fill={`color-mix(in oklch, var(--compute) ${Math.round(100 * value)}%, var(--sunken))`}
+              />
+            ))}
+          </g>
+        );
+      })}
+      {m !== null && (
+        <g className="maximum" style={{ transform: `translateY(${yOf(m)}px)` }}>
+          <line x1={left} x2={width} y1="0" y2="0" />
+          <text x={left + 6} y="-6">
+            m = {fixed(m, 2)}
+          </text>
+        </g>
+      )}
+    </svg>
+  );
+}

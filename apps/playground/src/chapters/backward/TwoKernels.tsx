@@ -1,0 +1,108 @@
+import { useUrlChoice } from '../../app/url-state.ts';
+import { type BackwardKernel, visitedTile } from '../../schedule/backward-order.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { Player } from '../../ui/Player.tsx';
+import { Segmented } from '../../ui/Segmented.tsx';
+import { usePlayback } from '../../ui/usePlayback.ts';
+
+const n = 8;
+const cell = 26;
+const strip = 22;
+const gap = 8;
+const kernels: readonly BackwardKernel[] = ['dkdv', 'dq'];
+const tiles = Array.from({ length: n }, (_, k) => k);
+
+/** The kernels that the library runs: all workgroups side by side, each finishing what it holds. */
+export function TwoKernels() {
+  const { backward: text } = useText();
+  const [mask, setMask] = useUrlChoice('mask', 'none', ['none', 'causal']);
+  const causal = mask === 'causal';
+  const playback = usePlayback('kernels', n, 700, 3);
+  return (
+    <div className="stack">
+      <div className="toolbar">
+        <Segmented
+          label={text.mask}
+          value={mask}
+          options={[
+            { value: 'none', label: text.noMask },
+            { value: 'causal', label: text.causal },
+          ]}
+          onChange={setMask}
+        />
+        <Player playback={playback} unit="tile" />
+      </div>
+      <div className="beside">
+        {kernels.map(kernel => (
+          <section key={kernel} className="schedule" aria-label={text.kernels[kernel].title}>
+            <h3>{text.kernels[kernel].title}</h3>
+            <KernelGrid kernel={kernel} at={playback.at} causal={causal} />
+            <p className="note">{text.kernels[kernel].about}</p>
+          </section>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function KernelGrid(props: {
+  readonly kernel: BackwardKernel;
+  readonly at: number;
+  readonly causal: boolean;
+}) {
+  const { kernel, at, causal } = props;
+  const { backward: text } = useText();
+  const byKey = kernel === 'dkdv';
+  const visits = (group: number): (number | null)[] =>
+    Array.from({ length: n }, (_, step) => visitedTile(kernel, group, step, n, causal));
+  const size = n * cell + gap + strip;
+  return (
+    <svg className="kernel" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={text.kernelFigure(at, n)}>
+      {tiles.map(group => {
+        const met = visits(group);
+        const wanted = met.filter(tile => tile !== null).length;
+        const share = Math.min(at, wanted) / wanted;
+        const place = group * cell + 2;
+        return (
+          <g key={group}>
+            {tiles.map(tile => {
+              const step = met.indexOf(tile);
+              const [i, j] = byKey ? [tile, group] : [group, tile];
+              const state = step < 0 ? 'hidden' : step === at - 1 ? 'now' : step < at ? 'done' : 'open';
+              return (
+                <rect
+                  key={tile}
+                  className="pair"
+                  data-state={state}
+                  x={j * cell + 2}
+                  y={i * cell + 2}
+                  width={cell - 4}
+                  height={cell - 4}
+                  rx="4"
+                />
+              );
+            })}
+            <rect
+              className="held"
+              data-whole={share === 1}
+              x={byKey ? place : n * cell + gap}
+              y={byKey ? n * cell + gap : place}
+              width={byKey ? cell - 4 : strip}
+              height={byKey ? strip : cell - 4}
+              rx="4"
+            />
+            <rect
+              className="gradient-fill"
+              data-whole={share === 1}
+              x={byKey ? place : n * cell + gap}
+              y={byKey ? n * cell + gap + strip * (1 - share) : place}
+              width={byKey ? cell - 4 : strip * share}
+              height={byKey ? strip * share : cell - 4}
+              rx="4"
+            />
+          </g>
+        );
+      })}
+    </svg>
+  );
+}

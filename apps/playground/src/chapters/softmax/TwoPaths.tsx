@@ -1,0 +1,85 @@
+import { type ReactNode, useMemo } from 'react';
+import { useUrlChoice } from '../../app/url-state.ts';
+import { type FactorForm, twoPaths } from '../../streaming/two-paths.ts';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { Formula } from '../../ui/Formula.tsx';
+import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+import { Segmented } from '../../ui/Segmented.tsx';
+import { Slider } from '../../ui/Slider.tsx';
+
+const forms: readonly FactorForm[] = ['difference', 'quotient'];
+
+/** Both ways to the sum of exponents, number by number, with the factor in either form. */
+export function TwoPaths(props: {
+  readonly x: readonly number[];
+  readonly shift: number;
+  readonly onShift: (shift: number) => void;
+  readonly children: ReactNode;
+}) {
+  const { x, shift, onShift, children } = props;
+  const { softmax: text } = useText();
+  const { significant } = useNumbers();
+  const [form, setForm] = useUrlChoice('factor', 'difference', forms);
+  const steps = useMemo(() => twoPaths(x, form), [x, form]);
+  const last = steps.at(-1);
+  const broken = last !== undefined && !Number.isFinite(last.running);
+  const shown = (value: number): string => significant(value, 4);
+  return (
+    <div className="beside">
+      <div className="stack">
+        <div className="toolbar">
+          <Segmented
+            label={text.factor}
+            value={form}
+            options={forms.map(value => ({ value, label: text.factors[value] }))}
+            onChange={setForm}
+          />
+          <Slider label={text.shift} value={shift} min={0} max={100} step={10} onChange={onShift} />
+        </div>
+        <p className={broken ? 'broken' : 'solved'} role="status">
+          {last && (broken ? text.overflowed : text.meet(shown(last.global), shown(last.running)))}
+        </p>
+        {children}
+      </div>
+      <ScrollRegion label={text.paths}>
+        <table className="numbers">
+          <thead>
+            <tr>
+              <th scope="col">
+                <Formula tex="x_k" />
+              </th>
+              <th scope="col">
+                <Formula tex="s_k = \textstyle\sum e^{x_j - m}" />
+              </th>
+              <th scope="col">
+                <Formula tex="m_k" />
+              </th>
+              <th scope="col">
+                <Formula
+                  tex={form === 'difference' ? 'e^{m_{k-1} - m_k}' : 'e^{m_{k-1}} \\mathbin{/} e^{m_k}'}
+                />
+              </th>
+              <th scope="col">
+                <Formula tex="s_k = \textstyle\sum e^{x_j - m_k}" />
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {steps.map((step, k) => (
+              // The numbers of a row may repeat; its place is what it is.
+              // biome-ignore lint/suspicious/noArrayIndexKey: rows neither move nor go.
+              <tr key={k}>
+                <th scope="row">{shown(step.x)}</th>
+                <td>{shown(step.global)}</td>
+                <td>{shown(step.m)}</td>
+                <td data-bad={!Number.isFinite(step.factor)}>{k === 0 ? '–' : shown(step.factor)}</td>
+                <td data-bad={!Number.isFinite(step.running)}>{shown(step.running)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+    </div>
+  );
+}

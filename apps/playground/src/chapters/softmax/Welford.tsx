@@ -1,0 +1,38 @@
+import { welford } from '../../streaming/welford.ts';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { Formula } from '../../ui/Formula.tsx';
+import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+
+/** The variance in one pass over the chapter's numbers. */
+export function Welford({ x }: { readonly x: readonly number[] }) {
+  const { softmax: text } = useText();
+  const { significant } = useNumbers();
+  const steps = welford(x);
+  return (
+    <ScrollRegion label={text.welford}>
+      <table className="numbers">
+        <thead>
+          <tr>
+            {['x', '\\delta', '\\bar x', 'M_2', 's^2 = M_2 / (n - 1)'].map(tex => (
+              <th key={tex} scope="col">
+                <Formula tex={tex} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {steps.map(({ n, x: value, delta, mean, m2 }) => (
+            <tr key={n}>
+              <th scope="row">{significant(value, 4)}</th>
+              <td>{significant(delta, 4)}</td>
+              <td>{significant(mean, 4)}</td>
+              <td>{significant(m2, 4)}</td>
+              <td>{n > 1 ? significant(m2 / (n - 1), 4) : '–'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollRegion>
+  );
+}

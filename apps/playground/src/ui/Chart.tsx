@@ -1,0 +1,42 @@
+import type { PlotOptions } from '@observablehq/plot';
+import { useEffect, useRef, useState } from 'react';
+
+/** What a chart is made with: the charting library, which comes with the first chart. */
+export type Plot = typeof import('@observablehq/plot');
+
+const style = {
+  background: 'none',
+  fontFamily: 'var(--font)',
+  fontSize: '12px',
+  color: 'var(--text-soft)',
+  overflow: 'visible',
+};
+
+/** A chart by Observable Plot, described in words for those who do not see it. `options` must be stable between changes. */
+export function Chart(props: { readonly label: string; readonly options: (plot: Plot) => PlotOptions }) {
+  const { label, options } = props;
+  const host = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = host.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => setWidth(Math.min(640, Math.round(element.clientWidth))));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => {
+    if (width === 0) return;
+    let current = true;
+    import('@observablehq/plot').then(plot => {
+      if (!current) return;
+      const chart = plot.plot({ width, height: 280, marginBottom: 42, style, ...options(plot) });
+      // The figure has a label of its own; those of the marks have no role that could carry them.
+      chart.setAttribute('aria-hidden', 'true');
+      host.current?.replaceChildren(chart);
+    });
+    return () => {
+      current = false;
+    };
+  }, [options, width]);
+  return <div ref={host} className="chart" role="img" aria-label={label} />;
+}
