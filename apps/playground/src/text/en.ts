@@ -247,7 +247,6 @@ export const en = {
       'Two feed the multiplier, and loading the next pair overwrites them. The sum so far needs a third. On newer GPUs (NVIDIA Blackwell) the matrix unit keeps that accumulator in a memory of its own, which frees registers for operands.',
   },
 
-  /** What things are computed on. */
   softmax: {
     intro:
       'Softmax turns scores into weights that sum to one. $e^x$ overflows from $x \\approx 88.7$ on in 32-bit floats, so the maximum is subtracted first. But the maximum is known only when everything has been read …',
@@ -702,6 +701,7 @@ export const en = {
     },
   },
 
+  /** What things are computed on. */
   engine: {
     looking: 'Looking for a GPU …',
     runsOn: {
