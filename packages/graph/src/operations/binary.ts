@@ -10,7 +10,7 @@ import {
   score,
   sub,
 } from '@tilewise/core/expr';
-import { substitute } from '../lowering/substitute.ts';
+import { substitute } from '../lowering/rewrite-expr.ts';
 import type { GradientCall, Operation } from '../schema/operation.ts';
 import type { GraphDType } from '../tensor/dtype.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';

@@ -21,7 +21,7 @@ import {
   sub,
   tanh,
 } from '@tilewise/core/expr';
-import { substitute } from '../lowering/substitute.ts';
+import { substitute } from '../lowering/rewrite-expr.ts';
 import { numberOf } from '../schema/attribute.ts';
 import type { Attributes, Operation } from '../schema/operation.ts';
 import { elementwise } from './elementwise.ts';

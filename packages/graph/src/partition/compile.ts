@@ -1,6 +1,7 @@
 import { type TensorDesc, UnsupportedError } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../errors.ts';
+import { fuseMaps } from '../execution/fuse-maps.ts';
 import { standInProblem } from '../execution/stand-in-problem.ts';
 import { storageDesc } from '../execution/storage.ts';
 import { inferShapes } from '../graph/infer.ts';
@@ -51,12 +52,12 @@ export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): Co
       const program = builder.build();
       reasons.push(...unsupported(program, engine));
       if (reasons.length === 0) {
-        const asOperations = () => writeOperations(group, tensors);
-        return { program, kernel: 'attention', reasons, tensors, asOperations };
+        const asOperations = () => fuseMaps(writeOperations(group, tensors));
+        return { program: fuseMaps(program), kernel: 'attention', reasons, tensors, asOperations };
       }
     }
   }
-  const program = writeOperations(group, tensors);
+  const program = fuseMaps(writeOperations(group, tensors));
   const refused = unsupported(program, engine);
   // What attention is written as one operation has no other form.
   if (refused.length > 0) throw new UnsupportedError(engine.name, refused);

@@ -14,7 +14,7 @@ export function partitionGraph(topology: Topology, policy: PartitionPolicy): Par
     for (const pattern of patterns) {
       for (const node of topology.order) {
         if (groups.matchOf(node)) continue;
-        const match = pattern(node, topology);
+        const match = pattern(node, topology, other => !groups.matchOf(other));
         if (match && groups.canClaim(match)) groups.claim(match);
       }
     }

@@ -1,5 +1,6 @@
 import type { GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
+import type { IsFree } from './pattern.ts';
 
 /** Operations that only say how numbers lie or are stored, or which they are. */
 const storage = new Set([
@@ -21,12 +22,13 @@ export function absorbBefore(
   tensors: readonly number[],
   nodes: ReadonlySet<GraphNode>,
   topology: Topology,
+  isFree: IsFree = () => true,
 ): GraphNode[] {
   const taken: GraphNode[] = [];
   const all = new Set(nodes);
   const visit = (tensor: number): void => {
     const node = topology.producers.get(tensor);
-    if (!node || all.has(node) || !storage.has(node.kind)) return;
+    if (!node || all.has(node) || !storage.has(node.kind) || !isFree(node)) return;
     const isPrivate = node.outputs.every(({ id }) => topology.uses(id).every(use => all.has(use.node)));
     if (!isPrivate) return;
     all.add(node);

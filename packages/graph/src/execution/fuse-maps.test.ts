@@ -1,0 +1,89 @@
+import type { Tensor } from '@tilewise/core';
+import { referenceEngine } from '@tilewise/core/reference';
+import { describe, expect, test } from 'vitest';
+import { GraphBuilder } from '../../testing/attention-graph.ts';
+import { expectSame } from '../../testing/expect-same.ts';
+
+/** How many primitives of each kind the partitions of a graph are, and their results. */
+async function primitivesOf({ graph, bindings }: GraphBuilder): Promise<Record<string, number>> {
+  const engine = referenceEngine();
+  const counts: Record<string, number> = {};
+  const counting = {
+    ...engine,
+    primitives: {
+      ...engine.primitives,
+      prepare: (...call: Parameters<typeof engine.primitives.prepare>) => {
+        counts[call[0].kind] = (counts[call[0].kind] ?? 0) + 1;
+        return engine.primitives.prepare(...call);
+      },
+    },
+  };
+  await graph.run(counting, bindings as Record<number, Tensor>);
+  return counts;
+}
+
+describe('a chain of elementwise operations is one map', () => {
+  test('behind a product, with operands that are broadcast', async () => {
+    const g = new GraphBuilder();
+    const y = g.op('MatMul', [g.input([3, 4]), g.input([4, 5])]);
+    const biased = g.op('BiasAdd', [y, g.input([5])]);
+    const gated = g.op('Multiply', [g.op('Sigmoid', [biased]), g.input([3, 1])]);
+    g.op('Select', [g.op('GreaterEqual', [gated, g.input([])], {}, 'bool'), gated, g.scalar(0)]);
+    await expectSame(g.graph, g.bindings);
+    // What is read twice is stored.
+    expect(await primitivesOf(g)).toEqual({ matmul: 1, map: 2 });
+  });
+
+  test('that reads one of its tensors twice; what it joins is another', async () => {
+    const g = new GraphBuilder();
+    const x = g.input([2, 3]);
+    const t = g.op('Tanh', [x]);
+    g.op('SquaredDifference', [g.op('Multiply', [t, t]), g.op('Exp', [g.op('Neg', [x])])]);
+    await expectSame(g.graph, g.bindings);
+    expect(await primitivesOf(g)).toEqual({ map: 2 });
+  });
+
+  test('of indices', async () => {
+    const g = new GraphBuilder();
+    const x = g.input([4, 3]);
+    const row = g.op('Add', [g.op('GenIndex', [x], { axis: 0 }, 'i32'), g.scalar(1, 'i32')], {}, 'i32');
+    const below = g.op('GreaterEqual', [row, g.op('GenIndex', [x], { axis: 1 }, 'i32')], {}, 'bool');
+    g.op('Select', [below, x, g.scalar(-1)]);
+    await expectSame(g.graph, g.bindings);
+  });
+
+  test('as far as a device binds tensors', async () => {
+    const g = new GraphBuilder();
+    let sum = g.input([2, 2]);
+    for (let n = 0; n < 16; n++) sum = g.op('Add', [sum, g.input([2, n % 2 ? 1 : 2])]);
+    await expectSame(g.graph, g.bindings);
+    expect(await primitivesOf(g)).toEqual({ map: 3 });
+  });
+});
+
+describe('what lies between two operations is stored', () => {
+  test('in 16 bits, as it is rounded', async () => {
+    const g = new GraphBuilder();
+    const x = g.input([2, 2], { values: [1, 1.001, 1.01, 257] });
+    const half = g.op('TypeCast', [x], {}, 'bf16');
+    g.op('Subtract', [g.op('TypeCast', [half]), x]);
+    await expectSame(g.graph, g.bindings);
+    expect(await primitivesOf(g)).toEqual({ map: 2 });
+  });
+
+  test('when it is a result', async () => {
+    const g = new GraphBuilder();
+    const t = g.op('Tanh', [g.input([2, 2])]);
+    g.graph.op('End', { inputs: [t], outputs: [] });
+    g.op('Exp', [t]);
+    await expectSame(g.graph, g.bindings);
+    expect(await primitivesOf(g)).toEqual({ map: 2 });
+  });
+
+  test('when the next one broadcasts it, and would compute it often', async () => {
+    const g = new GraphBuilder();
+    g.op('Add', [g.op('Exp', [g.input([3])]), g.input([4, 3])]);
+    await expectSame(g.graph, g.bindings);
+    expect(await primitivesOf(g)).toEqual({ map: 2 });
+  });
+});
