@@ -5,6 +5,8 @@ import { referenceEngine } from '@tilewise/core/reference';
 import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../testing/attention-graph.ts';
 import { kernelsOf } from '../../testing/expect-same.ts';
+import { runOnGpu } from '../../testing/webgpu-engine.ts';
+import type { Graph } from '../graph/graph.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import type { SdpaArguments } from './arguments.ts';
 import { sdpa, sdpaBackward } from './index.ts';
@@ -21,6 +23,8 @@ interface Variant {
   /** Only what one operation can say. */
   readonly unifiedOnly?: boolean;
   readonly forwardOnly?: boolean;
+  /** Whether it runs on WebGPU too, where each kernel takes a second to compile on software. */
+  readonly onGpu?: boolean;
   /** Likewise of the backward pass. */
   readonly unifiedGradient?: boolean;
 }
@@ -58,6 +62,7 @@ const variants: Readonly<Record<string, Variant>> = {
   },
   padding: { args: lengths, options: () => seqLens, Hk },
   'padding, and a diagonal from the last key of each sequence': {
+    onGpu: true,
     args: b => ({
       ...lengths(b),
       diagonalBandRightBound: 0,
@@ -72,6 +77,7 @@ const variants: Readonly<Record<string, Variant>> = {
     Hk,
   },
   dropout: {
+    onGpu: true,
     args: b => ({ dropout: [0.3, b.scalar(123456n, 'i64'), b.scalar(789n, 'i64')] }),
     options: () => ({ dropout: { p: 0.3, seed: 123456, offset: 789, scheme: 'onednn' } }),
     Hk,
@@ -107,6 +113,7 @@ const variants: Readonly<Record<string, Variant>> = {
     forwardOnly: true,
   },
   pages: {
+    onGpu: true,
     args: b => ({
       k: b.input([4, Hq, 4, D]),
       v: b.input([4, Hq, 4, Dv]),
@@ -125,6 +132,7 @@ const variants: Readonly<Record<string, Variant>> = {
     forwardOnly: true,
   },
   'a score program': {
+    onGpu: true,
     args: b => {
       const limit = b.input([1, 1, Sq, 1]);
       return {
@@ -172,7 +180,12 @@ function difference(actual: Tensor, expected: Tensor): number {
 }
 
 const tolerance = (dtype: DType = 'f32'): number => (dtype === 'f16' ? 2e-3 : 1e-5);
-const engines = [referenceEngine(), cpuEngine()];
+type Run = (graph: Graph, bindings: GraphBuilder['bindings']) => Promise<Record<number, Tensor>>;
+const enginesOf = ({ onGpu }: Variant): Readonly<Record<string, Run>> => ({
+  reference: (graph, bindings) => graph.run(referenceEngine(), bindings),
+  cpu: (graph, bindings) => graph.run(cpuEngine(), bindings),
+  ...(onGpu && { webgpu: runOnGpu }),
+});
 
 describe.each(Object.entries(variants))('%s', (_, variant) => {
   const implementations = variant.unifiedOnly ? (['unified'] as const) : (['unified', 'composite'] as const);
@@ -193,12 +206,14 @@ describe.each(Object.entries(variants))('%s', (_, variant) => {
         .map(({ kind }) => kind),
     ).toEqual(['sdpa-training']);
     expect(kernelsOf(b.graph, b.bindings)).toEqual(['sdpa-training attention']);
-    for (const engine of engines) {
-      const results = await b.graph.run(engine, b.bindings);
+    for (const [name, run] of Object.entries(enginesOf(variant))) {
+      const results = await run(b.graph, b.bindings);
       expect(results[node.o.id].shape).toEqual([B, Hq, Sq, Dv]);
       expect(results[node.stats?.id ?? -1].shape).toEqual([B, Hq, Sq, 1]);
-      expect(difference(results[node.o.id], expected.o)).toBeLessThan(tolerance(variant.dtype));
-      expect(difference(results[node.stats?.id ?? -1], expected.lse)).toBeLessThan(tolerance(variant.dtype));
+      expect(difference(results[node.o.id], expected.o), name).toBeLessThan(tolerance(variant.dtype));
+      expect(difference(results[node.stats?.id ?? -1], expected.lse), name).toBeLessThan(
+        tolerance(variant.dtype),
+      );
     }
   });
 
@@ -235,12 +250,13 @@ describe.each(Object.entries(variants))('%s', (_, variant) => {
           .map(({ kind }) => kind),
       ).toEqual(['sdpa-backward']);
       expect(kernelsOf(b.graph, b.bindings)).toEqual(['sdpa-backward attention']);
-      for (const engine of engines) {
-        const results = await b.graph.run(engine, b.bindings);
-        for (const name of ['dq', 'dk', 'dv'] as const) {
-          expect(difference(results[node[name].id], expected[name]), name).toBeLessThan(
-            tolerance(variant.dtype) * 3,
-          );
+      for (const [name, run] of Object.entries(enginesOf(variant))) {
+        const results = await run(b.graph, b.bindings);
+        for (const gradient of ['dq', 'dk', 'dv'] as const) {
+          expect(
+            difference(results[node[gradient].id], expected[gradient]),
+            `${gradient} ${name}`,
+          ).toBeLessThan(tolerance(variant.dtype) * 3);
         }
       }
     },
