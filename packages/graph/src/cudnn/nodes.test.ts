@@ -187,7 +187,7 @@ const enginesOf = ({ onGpu }: Variant): Readonly<Record<string, Run>> => ({
   ...(onGpu && { webgpu: runOnGpu }),
 });
 
-describe.each(Object.entries(variants))('%s', (_, variant) => {
+describe.each(Object.entries(variants))('%s', { timeout: 60_000 }, (_, variant) => {
   const implementations = variant.unifiedOnly ? (['unified'] as const) : (['unified', 'composite'] as const);
 
   test.each(implementations)('%s forward', async implementation => {
