@@ -28,14 +28,18 @@ export interface BackwardSums {
   readonly dqParts: Float32Array | null;
   /** Per sequence (B, Hq). */
   readonly dsink: Float64Array | null;
+  readonly dAlibi: Float64Array | null;
+  /** In the own shape of the bias. */
+  readonly dbias: Float64Array | null;
 }
 
-/** What backward sums over all tasks: such a pass has one thread. Largest magnitudes are those of FP8 problems. */
-export interface BackwardExtras extends Readonly<Partial<Record<BackwardAmaxName, number>>> {
-  readonly dbias: Tensor | null;
-  readonly dAlibi: Tensor | null;
+/** What a thread has found in its tasks besides: gradients that are sums over all of them, and the largest magnitudes of FP8 problems. */
+export interface BackwardExtras {
   readonly dCaptures: Readonly<Record<string, Tensor>> | null;
+  readonly amax: BackwardAmax;
 }
+
+export type BackwardAmax = Readonly<Partial<Record<BackwardAmaxName, number>>>;
 
 /**
  * Computes the tasks that are claimed of a problem's backward pass, tile by tile (FlashAttention-2, Dao 2023, algorithm 2, with queries outside): p is computed
@@ -99,9 +103,9 @@ export function runBackward(
   const work = backwardWork(problem, size);
   const dkHead = dk && createHeadGradient(kernels, dk, work.keys, Dqk);
   const dvHead = dv && createHeadGradient(kernels, dv, work.keys, Dv);
-  const scoreGradients = createScoreGradients(forward, chain, wanted);
+  const scoreGradients = createScoreGradients(forward, chain, results);
   const captureGradients = createCaptureGradients(forward, chain);
-  const takers = [...Object.values(scoreGradients), ...(captureGradients ? [captureGradients] : [])];
+  const takers = [...scoreGradients, ...(captureGradients ? [captureGradients.take] : [])];
   const toProductGradient = createProductGradient(forward, chain);
   const sinks = operands.sink?.toFloat64();
 
@@ -143,7 +147,7 @@ export function runBackward(
     kernels.multiplyScores(rows, columns, Dv, dO8.at, dO8.ld, at, dp.at, ld, factor, ranges, j0);
     keep?.drop(dp.at, dp.at, ld, rows, columns);
     kernels.toScoreGradients(rows, columns, dp.at, p.at, ld, given.deltaAt);
-    for (const { take } of takers) take(dp.values, products, T, b, h, i0, rows, j0, columns);
+    for (const take of takers) take(dp.values, products, T, b, h, i0, rows, j0, columns);
 
     toProductGradient?.(dp.values, products, T, b, h, i0, rows, j0, columns);
     const forK = forward.fp8 ? roundScoreGradients(rows, columns) : dp;
@@ -239,12 +243,12 @@ export function runBackward(
   dvHead?.finish();
 
   return {
-    dbias: scoreGradients.dbias?.result() ?? null,
-    dAlibi: scoreGradients.dAlibi?.result() ?? null,
     dCaptures: captureGradients?.results() ?? null,
-    amaxDQ: dq?.amax(),
-    amaxDK: dk?.amax(),
-    amaxDV: dv?.amax(),
-    amaxDP,
+    amax: {
+      ...(dq && { amaxDQ: dq.amax() }),
+      ...(dk && { amaxDK: dk.amax() }),
+      ...(dv && { amaxDV: dv.amax() }),
+      amaxDP,
+    },
   };
 }

@@ -2,6 +2,7 @@ import { createLengths } from '../attention/lengths.ts';
 import type { BackwardOperands } from '../attention/normalise.ts';
 import type { BackwardAmaxName, GradientName } from '../attention/options.ts';
 import type { BackwardProblem } from '../attention/problem.ts';
+import { elementCount } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { type BackwardExtras, type BackwardSums, runBackward } from './backward-pass.ts';
 import { type Kernels, padded } from './kernels/kernels.ts';
@@ -35,7 +36,8 @@ export function allocateBackward(
   allocateBytes: (bytes: number) => ArrayBufferLike,
 ): BackwardSums {
   const { gradients, forward } = problem;
-  const { B, Hq, Sq, Dqk } = forward;
+  const { B, Hq, Sq, Dqk, bias } = forward;
+  const doubles = (count: number) => new Float64Array(allocateBytes(8 * count));
   const rows = (name: 'dq' | 'dk' | 'dv'): Tensor | null =>
     gradients.includes(name) ? allocateRows(problem[name], allocate) : null;
   const { parts } = backwardWork(problem, tiles);
@@ -45,7 +47,9 @@ export function allocateBackward(
     dk: rows('dk'),
     dv: rows('dv'),
     dqParts: dq && parts > 1 ? new Float32Array(allocateBytes(4 * parts * B * Hq * Sq * padded(Dqk))) : null,
-    dsink: gradients.includes('dsink') ? new Float64Array(allocateBytes(8 * B * Hq)) : null,
+    dsink: gradients.includes('dsink') ? doubles(B * Hq) : null,
+    dAlibi: gradients.includes('dAlibi') ? doubles(B * Hq) : null,
+    dbias: gradients.includes('dbias') && bias ? doubles(elementCount(bias.source)) : null,
   };
 }
 
@@ -58,17 +62,18 @@ export function finishBackward(
   extras: BackwardExtras,
 ): BackwardResults {
   if (sums.dq && sums.dqParts) addParts(problem, operands, kernels, sums.dq, sums.dqParts);
+  const { bias, Hq } = problem.forward;
   const amax = (name: BackwardAmaxName): Tensor | null => {
-    const value = extras[name];
+    const value = extras.amax[name];
     return problem.outputs[name] && value !== undefined ? Tensor.from([value], [1]) : null;
   };
   const results: Readonly<Partial<Record<GradientName | BackwardAmaxName, Tensor | null>>> = {
     dq: sums.dq,
     dk: sums.dk,
     dv: sums.dv,
-    dbias: extras.dbias,
-    dsink: sums.dsink && sumOfSequences(sums.dsink, problem.forward.Hq),
-    dAlibi: extras.dAlibi,
+    dbias: sums.dbias && bias && Tensor.from(sums.dbias, bias.source, { dtype: bias.dtype }),
+    dsink: sums.dsink && sumOfSequences(sums.dsink, Hq),
+    dAlibi: sums.dAlibi && sumOfSequences(sums.dAlibi, Hq),
     amaxDQ: amax('amaxDQ'),
     amaxDK: amax('amaxDK'),
     amaxDV: amax('amaxDV'),

@@ -18,7 +18,7 @@ import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
 import { canShareMemory, hostThreads } from './threads/host-threads.ts';
 import { createPool, type Pool } from './threads/pool.ts';
 import { backwardOnThreads, forwardOnThreads } from './threads/threaded.ts';
-import { sharedBackward, sharedForward } from './work.ts';
+import { forwardSize, sharedBackward } from './work.ts';
 
 /** How the CPU engine computes. Results do not depend on `threads`, and on `variant` only by rounding. */
 export interface CpuEngineOptions {
@@ -81,7 +81,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     async sdpa(q, k, v, callOptions) {
       const { problem, operands } = normalise({ q, k, v }, callOptions);
       return run(
-        sharedForward(problem),
+        forwardSize(problem),
         workers => forwardOnThreads(problem, operands, workers),
         () => withKernels(variant, kernels => forward(problem, operands, { kernels })),
       );

@@ -1,3 +1,4 @@
+import type { ForwardAmaxName } from '../attention/options.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import type { SdpaResult } from '../engine/engine.ts';
 import { dequantised } from '../mxfp8/dequantise.ts';
@@ -63,16 +64,13 @@ export function forwardResult(
     ...(max && { max }),
     ...(sumExp && { sumExp }),
     ...(outputs.dropoutMask && { dropoutMask: dropoutMaskOf(problem, operands) }),
-    ...(outputs.amaxS && { amaxS: Tensor.from([amax.S], [1]) }),
-    ...(outputs.amaxO && { amaxO: Tensor.from([amax.O], [1]) }),
+    ...(outputs.amaxS && { amaxS: Tensor.from([amax.amaxS], [1]) }),
+    ...(outputs.amaxO && { amaxO: Tensor.from([amax.amaxO], [1]) }),
   };
 }
 
-/** Largest magnitudes, of FP8 problems. */
-export interface ForwardAmax {
-  readonly S: number;
-  readonly O: number;
-}
+/** Largest magnitudes of what a thread has computed, of FP8 problems. */
+export type ForwardAmax = Readonly<Record<ForwardAmaxName, number>>;
 
 /**
  * Computes the tasks that are claimed of a problem's forward pass, tile by tile (FlashAttention, Dao et al. 2022, algorithm 1, with the rescaling of
@@ -85,7 +83,7 @@ export interface ForwardAmax {
 export function runForward(
   asked: AttentionProblem,
   given: Operands<Tensor>,
-  { kernels, tiles: size = tileSizeOf(asked) }: Machine,
+  { kernels, tiles: size = tileSizeOf(asked), threads = 1 }: Machine,
   results: ForwardResults,
   claim: Claim,
 ): ForwardAmax {
@@ -175,11 +173,13 @@ export function runForward(
     storeRows(b, h, i0, rows);
   }
 
-  const work = forwardWork(problem, size);
+  const work = forwardWork(problem, size, threads);
   for (let n = claim(); n < work.count; n = claim()) {
-    const { b, h, from, to } = work.task(n);
+    const { b, first, end: endHead, from, to } = work.task(n);
     const end = Math.min(to, lengths.q.length(b));
-    for (let i0 = from; i0 < end; i0 += size.rows) addRows(b, h, i0, Math.min(size.rows, end - i0));
+    for (let h = first; h < endHead; h++) {
+      for (let i0 = from; i0 < end; i0 += size.rows) addRows(b, h, i0, Math.min(size.rows, end - i0));
+    }
   }
-  return { S: amaxS, O: o.amax() };
+  return { amaxS, amaxO: o.amax() };
 }

@@ -5,4 +5,6 @@ import type { TileSize } from './tile-size.ts';
 export interface Machine {
   readonly kernels: Kernels;
   readonly tiles?: TileSize;
+  /** How many threads share the tasks of the pass, 1 unless given. */
+  readonly threads?: number;
 }

@@ -1,9 +1,9 @@
-import type { GradientName } from '../attention/options.ts';
 import type { AttentionProblem } from '../attention/problem.ts';
 import { broadcastIndex } from '../attention/result-layout.ts';
 import type { ScoreChain } from '../score/score-chain.ts';
 import { elementCount } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
+import type { BackwardSums } from './backward-pass.ts';
 
 /**
  * Takes one tile of ds = ∂L/∂(final score): row i0 + i and key j0 + j at `ds[i·ld + j]`, 0 where nothing is seen. `products`
@@ -21,51 +21,36 @@ export type TakeTile = (
   columns: number,
 ) => void;
 
-/** A gradient that is a sum of ds over tiles, in f64 and in the order of the tiles. */
-export interface ScoreGradient {
-  readonly take: TakeTile;
-  result(): Tensor;
-}
-
-/** Those of the wanted gradients that are sums of ds. */
+/** Those of the wanted gradients that are sums of ds, in f64 and in the order of the tiles. */
 export function createScoreGradients(
   problem: AttentionProblem,
   chain: ScoreChain,
-  wanted: readonly GradientName[],
-): { readonly dbias?: ScoreGradient; readonly dAlibi?: ScoreGradient } {
-  return {
-    ...(wanted.includes('dbias') && problem.bias && { dbias: biasGradient(problem.bias) }),
-    ...(wanted.includes('dAlibi') && { dAlibi: alibiGradient(problem.Hq, chain) }),
-  };
+  { dbias, dAlibi }: Pick<BackwardSums, 'dbias' | 'dAlibi'>,
+): readonly TakeTile[] {
+  return [
+    ...(dbias && problem.bias ? [biasGradient(problem.bias, dbias)] : []),
+    ...(dAlibi ? [alibiGradient(problem.Hq, chain, dAlibi)] : []),
+  ];
 }
 
 /** ds summed over the dimensions in which the bias is broadcast. */
-function biasGradient(bias: NonNullable<AttentionProblem['bias']>): ScoreGradient {
-  const { source } = bias;
+function biasGradient(bias: NonNullable<AttentionProblem['bias']>, sums: Float64Array): TakeTile {
   const place = broadcastIndex(bias);
-  const step = (source.at(-1) ?? 1) > 1 ? 1 : 0;
-  const values = new Float64Array(elementCount(source));
-  return {
-    take(ds, _products, ld, b, h, i0, rows, j0, columns) {
-      for (let i = 0; i < rows; i++) {
-        const at = place(b, h, i0 + i, j0);
-        for (let j = 0; j < columns; j++) values[at + j * step] += ds[i * ld + j];
-      }
-    },
-    result: () => Tensor.from(values, source, { dtype: bias.dtype }),
+  const step = (bias.source.at(-1) ?? 1) > 1 ? 1 : 0;
+  return (ds, _products, ld, b, h, i0, rows, j0, columns) => {
+    for (let i = 0; i < rows; i++) {
+      const at = place(b, h, i0 + i, j0);
+      for (let j = 0; j < columns; j++) sums[at + j * step] += ds[i * ld + j];
+    }
   };
 }
 
-/** −Σ |i + off − j| ds for each head. */
-function alibiGradient(Hq: number, { distance }: ScoreChain): ScoreGradient {
-  const values = new Float64Array(Hq);
-  return {
-    take(ds, _products, ld, b, h, i0, rows, j0, columns) {
-      for (let i = 0; i < rows; i++) {
-        for (let j = 0; j < columns; j++) values[h] -= distance(b, i0 + i, j0 + j) * ds[i * ld + j];
-      }
-    },
-    result: () => Tensor.from(values, [Hq]),
+/** −Σ |i + off − j| ds for each head of each sequence. */
+function alibiGradient(Hq: number, { distance }: ScoreChain, sums: Float64Array): TakeTile {
+  return (ds, _products, ld, b, h, i0, rows, j0, columns) => {
+    for (let i = 0; i < rows; i++) {
+      for (let j = 0; j < columns; j++) sums[b * Hq + h] -= distance(b, i0 + i, j0 + j) * ds[i * ld + j];
+    }
   };
 }
 

@@ -1,40 +1,51 @@
 import type { AttentionProblem, BackwardProblem } from '../attention/problem.ts';
+import { dtypeInfo } from '../tensor/dtype.ts';
 import type { TileSize } from './tile-size.ts';
 
-/**
- * How a pass is cut into tasks that may run in any order and on any thread. The cut depends on the problem alone, and no two
- * tasks write the same number, so results have the same bits however many threads there are.
- */
+/** How a pass is cut into tasks that may run in any order and on any thread: no two of them write the same number. */
 export interface Work<Task> {
   readonly count: number;
   task(n: number): Task;
 }
 
-/** Query rows `from` ≤ i < `to` of one head. */
+/** Query rows `from` ≤ i < `to` of the heads `first` ≤ h < `end` of a sequence, which share heads of k and v with nobody else. */
 export interface RowsTask {
   readonly b: number;
-  readonly h: number;
+  readonly first: number;
+  readonly end: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** Enough for threads to end at about the same time. */
-const FORWARD_TASKS = 32;
+/** Tasks that each thread finds when only the last heads are left, so that threads end at about the same time. */
+const TASKS_AT_THE_END = 4;
 
-/** Forward in tasks of whole tiles of query rows. */
-export function forwardWork({ B, Hq, Sq }: AttentionProblem, { rows }: TileSize): Work<RowsTask> {
+/**
+ * Forward in tasks of whole tiles of query rows. The first heads are not cut, so that only one thread unpacks their keys and values,
+ * the last ones into the more parts the fewer are left; later rows, of which a causal mask shows more keys, come first. Rows do not depend
+ * on each other: how they are cut shows in no bit.
+ */
+export function forwardWork(problem: AttentionProblem, { rows }: TileSize, threads: number): Work<RowsTask> {
+  const { B, Hq, Sq } = problem;
+  const heads = headsThatShare(problem);
+  const groups = (B * Hq) / heads;
   const tiles = Math.ceil(Sq / rows);
-  const parts = Math.max(1, Math.min(Math.ceil(FORWARD_TASKS / (B * Hq)), tiles));
-  const step = Math.max(1, Math.ceil(tiles / parts)) * rows;
-  const perHead = Math.ceil(Sq / step);
-  return {
-    count: B * Hq * perHead,
-    task(n) {
-      const head = Math.floor(n / perHead);
-      const from = (n % perHead) * step;
-      return { b: Math.floor(head / Hq), h: head % Hq, from, to: from + step };
-    },
-  };
+  const tasks: RowsTask[] = [];
+  for (let group = 0; group < groups; group++) {
+    const wanted = threads === 1 ? 1 : Math.ceil((TASKS_AT_THE_END * threads) / 2 / (groups - group));
+    const step = Math.ceil(tiles / Math.min(Math.max(tiles, 1), wanted)) * rows;
+    const b = Math.floor((group * heads) / Hq);
+    const first = (group * heads) % Hq;
+    for (let to = Math.ceil(Sq / step) * step; to > 0; to -= step) {
+      tasks.push({ b, first, end: first + heads, from: to - step, to });
+    }
+  }
+  return { count: tasks.length, task: n => tasks[n] };
+}
+
+/** Neighbouring query heads, the fewest that share no head of k or v with others. */
+function headsThatShare({ Hq, Hk, Hv }: AttentionProblem): number {
+  return leastCommonMultiple(Hq / Hk, Hq / Hv);
 }
 
 /** Query heads `first` ≤ h < `end` of a sequence, which share heads of k and v with nobody else, and keys of some tiles. */
@@ -58,10 +69,13 @@ const BACKWARD_TASKS = 8;
 /** Keys below which loading the queries for each part would cost too much. */
 const KEYS_PER_PART = 1024;
 
-/** Backward in tasks of heads that share keys and values; where these are few, the keys are cut as well. */
+/**
+ * Backward in tasks of heads that share keys and values; where these are few, the keys are cut as well. The cut depends on the problem
+ * alone, as the parts of dq that keys give are summed one after the other.
+ */
 export function backwardWork(problem: BackwardProblem, { columns }: TileSize): BackwardWork {
-  const { B, Hq, Hk, Hv, Skv } = problem.forward;
-  const heads = leastCommonMultiple(Hq / Hk, Hq / Hv);
+  const { B, Hq, Skv } = problem.forward;
+  const heads = headsThatShare(problem.forward);
   const groups = Hq / heads;
   const tiles = Math.ceil(Skv / columns);
   const most = hasSumsOfScores(problem.forward) ? 1 : Math.max(1, Math.floor(Skv / KEYS_PER_PART));
@@ -84,22 +98,28 @@ export function backwardWork(problem: BackwardProblem, { columns }: TileSize): B
 }
 
 /**
- * Whether a problem may have gradients that are sums over all of its tasks, which one thread makes in one order. It does not
+ * Whether a problem may have gradients that are sums over the keys of a head, which one task makes in one order. It does not
  * depend on which gradients are wanted, so that each of them has the same bits alone and with the others.
  */
 function hasSumsOfScores({ bias, alibi, scoreMod, fp8 }: AttentionProblem): boolean {
   return bias !== null || alibi || scoreMod !== null || fp8 !== null;
 }
 
-/** Multiplications of a forward pass that threads can share; 0 for FP8, whose largest magnitudes are of all tasks. */
-export function sharedForward({ B, Hq, Sq, Skv, Dqk, Dv, fp8 }: AttentionProblem): number {
-  return fp8 === null ? B * Hq * Sq * Skv * (Dqk + Dv) : 0;
+/** Multiplications of a forward pass. */
+export function forwardSize({ B, Hq, Sq, Skv, Dqk, Dv }: AttentionProblem): number {
+  return B * Hq * Sq * Skv * (Dqk + Dv);
 }
 
-/** Likewise for backward; 0 where a wanted gradient is a sum over all tasks. */
+/** Those of a backward pass that threads can share: 0 where a wanted gradient is a sum over several tasks. */
 export function sharedBackward({ forward, gradients }: BackwardProblem): number {
-  const sums = gradients.includes('dbias') || gradients.includes('dAlibi') || forward.scoreMod !== null;
-  return sums ? 0 : 2.5 * sharedForward(forward);
+  const { B, Hq, bias, captures } = forward;
+  const extent = (d: number): number => bias?.source.at(d) ?? 1;
+  const hasOneTaskEach = (B === 1 || extent(-4) > 1) && (headsThatShare(forward) === Hq || extent(-3) > 1);
+  const sumsBias = gradients.includes('dbias') && !hasOneTaskEach;
+  const sumsCaptures =
+    forward.scoreMod !== null &&
+    Object.values(captures).some(({ dtype }) => dtypeInfo[dtype].kind === 'float');
+  return sumsBias || sumsCaptures ? 0 : 2.5 * forwardSize(forward);
 }
 
 function leastCommonMultiple(a: number, b: number): number {

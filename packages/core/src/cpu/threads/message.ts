@@ -5,6 +5,7 @@ import type { BackwardSums } from '../backward-pass.ts';
 import type { ForwardResults } from '../forward.ts';
 import type { Variant } from '../kernels/kernels.ts';
 import type { TileSize } from '../tile-size.ts';
+import type { Amax } from './amax.ts';
 import type { Sent } from './shared-tensors.ts';
 
 /** What a worker is told: who it is, at first, and then one pass after another. */
@@ -19,6 +20,8 @@ export interface SetUp {
 
 interface Pass {
   readonly tiles: TileSize | undefined;
+  /** How many workers share it. */
+  readonly threads: number;
   /** One number in shared memory: tasks that any thread has claimed. */
   readonly claimed: Int32Array;
 }
@@ -37,7 +40,8 @@ export interface BackwardPass extends Pass {
   readonly results: Sent<BackwardSums>;
 }
 
-/** What a worker answers to a pass: that it is done, or what went wrong. */
+/** What a worker answers to a pass: that it is done, with the largest magnitudes of its tasks by name, or what went wrong. */
 export interface Reply {
   readonly error?: string;
+  readonly amax?: Amax;
 }

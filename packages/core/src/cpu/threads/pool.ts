@@ -3,8 +3,9 @@ import type { Message, Reply, SetUp } from './message.ts';
 
 /** Workers that run passes, all of them on one pass at a time. */
 export interface Pool {
+  readonly threads: number;
   /** Resolves when every worker has run out of tasks; rejects when one has failed, and then the pool is of no more use. */
-  run(pass: Exclude<Message, SetUp>): Promise<void>;
+  run(pass: Exclude<Message, SetUp>): Promise<readonly Reply[]>;
   terminate(): void;
 }
 
@@ -34,15 +35,16 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
     return member;
   }
 
-  async function runOn(member: Member, pass: Message): Promise<void> {
+  async function runOn(member: Member, pass: Message): Promise<Reply> {
     if (failure !== null) throw new Error(failure);
     member.worker.keepAlive(true);
     try {
-      const { error } = await new Promise<Reply>(resolve => {
+      const reply = await new Promise<Reply>(resolve => {
         member.answer = resolve;
         member.worker.post(pass);
       });
-      if (error !== undefined) throw new Error(error);
+      if (reply.error !== undefined) throw new Error(reply.error);
+      return reply;
     } finally {
       member.answer = null;
       member.worker.keepAlive(false);
@@ -50,11 +52,14 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
   }
 
   return {
+    threads,
     run(pass) {
       const result = turn.then(async () => {
         const outcomes = await Promise.allSettled(members.map(member => runOn(member, pass)));
-        const failed = outcomes.find(outcome => outcome.status === 'rejected');
-        if (failed) throw failed.reason;
+        return outcomes.map(outcome => {
+          if (outcome.status === 'rejected') throw outcome.reason;
+          return outcome.value;
+        });
       });
       turn = result.catch(() => {});
       return result;

@@ -7,13 +7,15 @@ import { allocateForward, forwardResult } from '../forward.ts';
 import { withKernels } from '../kernels/host-kernels.ts';
 import type { Variant } from '../kernels/kernels.ts';
 import type { TileSize } from '../tile-size.ts';
+import { type Amax, joinAmax } from './amax.ts';
+import type { Reply } from './message.ts';
 import type { Pool } from './pool.ts';
 import { sharedBuffers } from './shared-buffers.ts';
 import { allocateShared, send, unshared, zeros } from './shared-tensors.ts';
 
 const claims = (): Int32Array => new Int32Array(new SharedArrayBuffer(4));
 
-/** What `forward` gives, by the workers of a pool; not for FP8 problems. */
+/** What `forward` gives, by the workers of a pool. */
 export async function forwardOnThreads(
   problem: AttentionProblem,
   operands: Operands<Tensor>,
@@ -22,13 +24,12 @@ export async function forwardOnThreads(
 ): Promise<SdpaResult<Tensor>> {
   const buffers = sharedBuffers();
   const results = allocateForward(problem, allocateShared(buffers));
-  await pool.run({
+  const replies = await pool.run({
     kind: 'forward',
     problem,
     operands: send(operands, buffers),
     results: send(results, buffers),
-    tiles,
-    claimed: claims(),
+    ...{ tiles, threads: pool.threads, claimed: claims() },
   });
   const own = {
     o: unshared(results.o),
@@ -37,10 +38,10 @@ export async function forwardOnThreads(
     sumExp: unshared(results.sumExp),
   };
   buffers.release();
-  return forwardResult(problem, operands, own, { S: 0, O: 0 });
+  return forwardResult(problem, operands, own, { amaxS: 0, amaxO: 0, ...amaxOf(replies) });
 }
 
-/** What `backward` gives, by the workers of a pool; not for problems whose gradients are summed over all tasks, nor for FP8. */
+/** What `backward` gives, by the workers of a pool; not where a gradient is a sum over several tasks. */
 export async function backwardOnThreads(
   problem: BackwardProblem,
   operands: BackwardOperands<Tensor>,
@@ -51,19 +52,22 @@ export async function backwardOnThreads(
   const buffers = sharedBuffers();
   const allocateBytes = (bytes: number) => zeros(buffers.take(bytes));
   const sums = allocateBackward(problem, { tiles }, allocateShared(buffers), allocateBytes);
-  await pool.run({
+  const replies = await pool.run({
     kind: 'backward',
     problem,
     operands: send(operands, buffers),
     results: send(sums, buffers),
-    tiles,
-    claimed: claims(),
+    ...{ tiles, threads: pool.threads, claimed: claims() },
   });
   const own = { ...sums, dq: unshared(sums.dq), dk: unshared(sums.dk), dv: unshared(sums.dv) };
-  const extras = { dbias: null, dAlibi: null, dCaptures: null };
+  const extras = { dCaptures: null, amax: amaxOf(replies) };
   const finished = withKernels(variant, kernels =>
     finishBackward(problem, operands, { kernels, tiles }, own, extras),
   );
   buffers.release();
   return finished;
+}
+
+function amaxOf(replies: readonly Reply[]): Amax {
+  return joinAmax(replies.map(({ amax }) => amax ?? {}));
 }

@@ -4,6 +4,7 @@ import { workerText } from '../../../scripts/worker-text.mjs';
 import { normalise, normaliseBackward } from '../../attention/normalise.ts';
 import type { SdpaBackwardOptions } from '../../attention/options.ts';
 import type { SdpaResult } from '../../engine/engine.ts';
+import { add, mul, scoreMod, sub } from '../../expr/index.ts';
 import type { DType } from '../../tensor/dtype.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { backward } from '../backward.ts';
@@ -27,10 +28,10 @@ function normal(shape: readonly number[], seed: number, dtype: DType = 'f32'): T
 
 type Tensors = Readonly<Record<string, Tensor | undefined>>;
 
-const bits = (results: object): Record<string, number[]> =>
+const bits = (results: object): Record<string, string> =>
   Object.fromEntries(
     Object.entries(results as Tensors).flatMap(([name, t]) =>
-      t ? [[name, [...new Uint8Array(t.data.buffer)]]] : [],
+      t ? [[name, Buffer.from(t.data.buffer).toString('base64')]] : [],
     ),
   );
 
@@ -54,6 +55,17 @@ const options: Readonly<Record<string, SdpaBackwardOptions<Tensor>>> = {
     alibi: true,
     softcap: 4,
     gradients: ['dq', 'dk', 'dv'],
+  },
+  'gradients that are sums of a head': {
+    bias: normal([2, 4, 1, 130], 8),
+    alibi: true,
+    scoreMod: scoreMod(({ score, q, kv }) => mul(score, add(1, mul(0.01, sub(q, kv))))),
+    gradients: ['dq', 'dk', 'dv', 'dbias', 'dAlibi'],
+  },
+  'FP8 with its largest magnitudes': {
+    fp8: { scaleS: 256, descaleS: 1 / 256 },
+    gradDType: 'bf16',
+    outputs: { amaxS: true, amaxO: true, amaxDQ: true, amaxDK: true, amaxDV: true, amaxDP: true },
   },
   lengths: { seqLensQ: [90, 31], seqLensKv: [0, 129], window: { left: 40 } },
 };
@@ -91,7 +103,7 @@ describe.each(supportedVariants())('%s', variant => {
   test.each(Object.entries(options))(
     '%s has the same bits with any number of threads',
     async (name, given) => {
-      const dtype = name === 'plain' ? 'bf16' : 'f32';
+      const dtype = name === 'plain' ? 'bf16' : given.fp8 ? 'f8e4m3' : 'f32';
       const tensors = [
         normal([2, 4, 90, 16], 1, dtype),
         normal([2, 2, 130, 16], 2, dtype),

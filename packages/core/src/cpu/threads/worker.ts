@@ -3,6 +3,7 @@ import { runForward } from '../forward.ts';
 import { type Kernels, MEMORY_KEPT } from '../kernels/kernels.ts';
 import { typescriptKernels } from '../kernels/typescript.ts';
 import { wasmKernels } from '../kernels/wasm.ts';
+import type { Amax } from './amax.ts';
 import type { Message, Reply, SetUp } from './message.ts';
 import { receive } from './shared-tensors.ts';
 
@@ -30,24 +31,24 @@ function handle(message: Message): void {
     return;
   }
   try {
-    run(message);
-    port.postMessage({});
+    port.postMessage({ amax: run(message) });
   } catch (error) {
     port.postMessage({ error: error instanceof Error ? error.message : String(error) });
   }
 }
 
-function run(pass: Exclude<Message, { readonly kind: 'set-up' }>): void {
+/** Gives the largest magnitudes of what it has computed. */
+function run(pass: Exclude<Message, { readonly kind: 'set-up' }>): Amax {
   kernels ??= createKernels();
   const { claimed } = pass;
   const claim = (): number => Atomics.add(claimed, 0, 1);
-  const machine = { kernels, tiles: pass.tiles };
-  if (pass.kind === 'forward') {
-    runForward(pass.problem, receive(pass.operands), machine, receive(pass.results), claim);
-  } else {
-    runBackward(pass.problem, receive(pass.operands), machine, receive(pass.results), claim);
-  }
+  const machine = { kernels, tiles: pass.tiles, threads: pass.threads };
+  const amax =
+    pass.kind === 'forward'
+      ? runForward(pass.problem, receive(pass.operands), machine, receive(pass.results), claim)
+      : runBackward(pass.problem, receive(pass.operands), machine, receive(pass.results), claim).amax;
   if (kernels.memory.bytes > MEMORY_KEPT) kernels = null;
+  return amax;
 }
 
 function createKernels(): Kernels {
