@@ -18,7 +18,7 @@ export interface TrainConfig {
   readonly warmup: number;
   /** After as many steps the learning rate is 0; without it, it stays. */
   readonly steps?: number;
-  /** Share of a matrix that decays, per step and unit of learning rate. */
+  /** Share of a parameter that decays, per step and unit of learning rate. */
   readonly weightDecay: number;
   /** The largest norm that all gradients together may have; larger ones are scaled down. */
   readonly maxNorm: number;

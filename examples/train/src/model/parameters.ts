@@ -7,8 +7,8 @@ import type { ModelShape } from './model-shape.ts';
 export interface ParameterSpec {
   readonly name: string;
   readonly shape: readonly number[];
-  /** Drawn from a normal distribution with this deviation, or ones. */
-  readonly start: { readonly deviation: number } | 'ones';
+  /** Of the normal distribution that it is drawn from. */
+  readonly deviation: number;
 }
 
 /** Names of the parameters of layer n, as in files of weights. */
@@ -16,43 +16,41 @@ export function layerName(n: number, parameter: string): string {
   return `layers.${n}.${parameter}`;
 }
 
-/** The parameters of a model, always in this order. A matrix is (in, out): rows are multiplied from the left. */
+/**
+ * The parameters of a model, always in this order: matrices (in, out), which rows are multiplied by from the left. Norms have none, as the
+ * matrices behind them would learn the same.
+ */
 export function parameterSpecs({ vocabulary, context, layers, dim }: ModelShape): ParameterSpec[] {
   const matrix = (name: string, rows: number, columns: number): ParameterSpec => ({
     name,
     shape: [rows, columns],
-    start: { deviation: 1 / Math.sqrt(rows) },
+    deviation: 1 / Math.sqrt(rows),
   });
-  const gain = (name: string): ParameterSpec => ({ name, shape: [dim], start: 'ones' });
   const layer = (n: number): ParameterSpec[] => [
-    gain(layerName(n, 'attention.norm')),
     matrix(layerName(n, 'attention.q'), dim, dim),
     matrix(layerName(n, 'attention.k'), dim, dim),
     matrix(layerName(n, 'attention.v'), dim, dim),
     matrix(layerName(n, 'attention.o'), dim, dim),
-    gain(layerName(n, 'mlp.norm')),
     matrix(layerName(n, 'mlp.up'), dim, 4 * dim),
     matrix(layerName(n, 'mlp.down'), 4 * dim, dim),
   ];
   return [
-    { name: 'tokens', shape: [vocabulary, dim], start: { deviation: 1 } },
-    { name: 'positions', shape: [context, dim], start: { deviation: 0.1 } },
+    { name: 'tokens', shape: [vocabulary, dim], deviation: 1 },
+    { name: 'positions', shape: [context, dim], deviation: 0.1 },
     ...Array.from({ length: layers }, (_, n) => layer(n)).flat(),
-    gain('norm'),
     matrix('logits', dim, vocabulary),
   ];
 }
 
 /** What a parameter starts from; its name chooses the random stream, so that order does not matter. */
-export function initialParameter({ name, shape, start }: ParameterSpec, seed: number | bigint): Tensor {
+export function initialParameter({ name, shape, deviation }: ParameterSpec, seed: number | bigint): Tensor {
   const count = shape.reduce((n, extent) => n * extent, 1);
-  if (start === 'ones') return Tensor.from(new Float32Array(count).fill(1), shape);
   const values = fillNormal(new Float32Array(count), {
     seed,
     subsequence: streamOf('parameter', hash(name)),
   });
   return Tensor.from(
-    values.map(x => x * start.deviation),
+    values.map(x => x * deviation),
     shape,
   );
 }

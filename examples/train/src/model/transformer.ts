@@ -50,7 +50,7 @@ export function writeTransformer(g: GraphWriter, shape: ModelShape, options: Pas
   const dropout = createDropout(g, options.dropout);
   const kept = (t: LogicalTensor): LogicalTensor => (keep ? g.result(t) : t);
   const linear = (x: LogicalTensor, name: string): LogicalTensor => g.op('MatMul', [x, parameter(name)]);
-  const norm = (x: LogicalTensor, name: string): LogicalTensor => kept(g.op('RMSNorm', [x, parameter(name)]));
+  const norm = (x: LogicalTensor): LogicalTensor => kept(g.op('RMSNorm', [x]));
 
   const positions = Int32Array.from({ length: rows }, (_, n) => n % shape.context);
   const place = g.constant(Tensor.wrap(positions, { dtype: 'i32', shape: [rows] }), 'positions of tokens');
@@ -64,20 +64,20 @@ export function writeTransformer(g: GraphWriter, shape: ModelShape, options: Pas
   const bias = g.constant(alibiBias(own), 'ALiBi');
   for (let n = 0; n < shape.layers; n++) {
     const name = (part: string): string => layerName(n, part);
-    const x = norm(kept(stream), name('attention.norm'));
+    const x = norm(kept(stream));
     const qkv = ['q', 'k', 'v'].map(part => kept(linear(x, name(`attention.${part}`))));
     const attended = causalAttention(g, qkv, own, { bias, drop: dropout.drop, stats: keep });
     probabilities.push(attended.probabilities);
     const added = linear(kept(attended.o), name('attention.o'));
     stream = kept(g.op('Add', [stream, added]));
 
-    const y = norm(stream, name('mlp.norm'));
+    const y = norm(stream);
     const hidden = kept(g.op('GELU', [kept(linear(y, name('mlp.up')))], { mode: 'gelu_tanh' }));
     stream = g.op('Add', [stream, linear(hidden, name('mlp.down'))]);
   }
   const row = options.oneRow ? g.input([1], 'row', 'i32') : null;
   const last = row ? g.op('Gather', [stream, row]) : kept(stream);
-  const logits = kept(linear(norm(last, 'norm'), 'logits'));
+  const logits = kept(linear(norm(last), 'logits'));
   return { tokens, parameters, dropout: dropout.inputs(), row, logits, probabilities };
 }
 

@@ -13,7 +13,7 @@ export interface StepNumbers<T> {
   /** What gradients are multiplied by. */
   readonly clip: T;
   readonly rate: T;
-  /** What a matrix is multiplied by before it moves. */
+  /** What a parameter is multiplied by before it moves. */
   readonly decay: T;
   /** 1 / (1 − β₁ᵗ) and 1 / (1 − β₂ᵗ). */
   readonly firstScale: T;
@@ -33,7 +33,7 @@ const BETA1 = 0.9;
 const BETA2 = 0.98;
 const EPSILON = 1e-8;
 
-/** AdamW (Loshchilov and Hutter 2019, algorithm 2) for tensors of a shape. Matrices decay, vectors do not. */
+/** AdamW (Loshchilov and Hutter 2019, algorithm 2) for tensors of a shape. */
 export function writeAdamW(shape: readonly number[]): AdamW {
   const g = new GraphWriter();
   const times = (x: LogicalTensor, y: LogicalTensor): LogicalTensor => g.op('Multiply', [x, y]);
@@ -60,8 +60,7 @@ export function writeAdamW(shape: readonly number[]): AdamW {
     times(first, numbers.firstScale),
     g.op('Add', [root, g.constant(EPSILON)]),
   ]);
-  const decayed = shape.length > 1 ? times(before.value, numbers.decay) : before.value;
-  const value = g.op('Subtract', [decayed, times(direction, numbers.rate)]);
+  const value = g.op('Subtract', [times(before.value, numbers.decay), times(direction, numbers.rate)]);
   return { g, gradient: given, numbers, before, after: { value, first, second } };
 }
 
