@@ -14,3 +14,11 @@ it('has no minus zero, and says what is no finite number', () => {
   expect(fixed(Number.NEGATIVE_INFINITY, 3)).toBe('−∞');
   expect(fixed(Number.NaN, 3)).toBe('NaN');
 });
+
+it('writes an exponent only where zeros would have to be counted', () => {
+  const { short } = numbersIn('de');
+  expect(short(0.0125, 3)).toBe('0,0125');
+  expect(short(-1.34e-7, 2)).toBe('−1,3e−7');
+  expect(short(2.5e9, 3)).toBe('2,5e9');
+  expect(short(0, 3)).toBe('0');
+});

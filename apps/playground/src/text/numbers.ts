@@ -7,6 +7,8 @@ export interface Numbers {
   readonly fixed: (value: number, digits: number) => string;
   /** With so many digits in all, and none for show: `0.0125`, `1,200`. */
   readonly significant: (value: number, digits: number) => string;
+  /** As `significant`, with an exponent where the number is tiny or huge: `1.3e−7`. */
+  readonly short: (value: number, digits: number) => string;
   /** A share as a percentage: `12.5 %`. */
   readonly percent: (share: number, digits?: number) => string;
 }
@@ -22,9 +24,18 @@ export function numbersIn(language: Language): Numbers {
           .replace(/^−(0([.,]0*)?)$/, '$1');
   const fixed = (value: number, digits: number): string =>
     write(value, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const significant = (value: number, digits: number): string =>
+    write(value, { maximumSignificantDigits: digits });
+  const readable = (value: number): boolean =>
+    value === 0 || !Number.isFinite(value) || (Math.abs(value) >= 1e-3 && Math.abs(value) < 1e7);
   return {
     fixed,
-    significant: (value, digits) => write(value, { maximumSignificantDigits: digits }),
+    significant,
+    short(value, digits) {
+      if (readable(value)) return significant(value, digits);
+      const [mantissa = '', exponent = ''] = value.toExponential(digits - 1).split('e');
+      return `${significant(Number(mantissa), digits)}e${exponent.replace('+', '').replace('-', '−')}`;
+    },
     percent: (share, digits = 0) => `${fixed(100 * share, digits)} %`,
   };
 }

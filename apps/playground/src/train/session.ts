@@ -16,7 +16,6 @@ import {
 } from './training.ts';
 
 const context = 24;
-const batch = 16;
 
 /** A run that is asked for things, one after the other. */
 export interface Session {
@@ -41,7 +40,7 @@ export function beginSession(
 ): Session {
   const { seed, layers, heads, dim, dropout } = setup;
   const data = setup.text === null ? recallDataset() : textDataset(setup.text);
-  const config = { layers, heads, dim, dropout, context, batch, ...(setup.text !== null && textConfig) };
+  const config = { layers, heads, dim, dropout, context, ...(setup.text !== null && textConfig) };
   const trainer = createTrainer({ engine, data, config, seed });
   const tokens = probeTokens(data, seed);
   const probe = [...data.vocabulary.decode(tokens)];
@@ -90,7 +89,7 @@ export function beginSession(
 }
 
 /** Letters and their frequencies are learnt at once: there is nothing to wait for. */
-const textConfig = { learningRate: 5e-3, warmup: 5 };
+const textConfig = { batch: 16, warmup: 5 };
 
 /** The sequence whose attention is looked at: one that is not trained on. */
 function probeTokens(data: Dataset, seed: number): Int32Array {

@@ -40,7 +40,7 @@ export function BenchTable({ rows }: { readonly rows: readonly BenchRow[] }) {
               </td>
               <td>{row.tflops === undefined ? '' : numbers.significant(1000 * row.tflops, 3)}</td>
               <td>{numbers.significant(row.bytes / 2 ** 20, 3)} MiB</td>
-              <td>{row.error === undefined ? '' : row.error.toExponential(0).replace('-', '−')}</td>
+              <td>{row.error === undefined ? '' : numbers.short(row.error, 1)}</td>
               <td>{faster(row)}</td>
             </tr>
           ))}

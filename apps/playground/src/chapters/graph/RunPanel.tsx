@@ -57,9 +57,7 @@ function Outcome({ answer }: { readonly answer: RunAnswer & { readonly kind: 'do
           [text.neverStored(saved.count), kib(saved.bytes)],
         ]}
       />
-      <p className="note">
-        {single ? text.same(single.difference.toExponential(1).replace('-', '−')) : text.singleSkipped}
-      </p>
+      <p className="note">{single ? text.same(numbers.short(single.difference, 2)) : text.singleSkipped}</p>
       <PartitionTable report={report} ms={ms} kib={kib} />
       <ScrollRegion label={text.results}>
         <table className="numbers">
@@ -80,9 +78,9 @@ function Outcome({ answer }: { readonly answer: RunAnswer & { readonly kind: 'do
                 </th>
                 <td>{shapeText(shape)}</td>
                 <td>
-                  {numbers.significant(least, 3)} … {numbers.significant(most, 3)}
+                  {numbers.short(least, 3)} … {numbers.short(most, 3)}
                 </td>
-                <td>{first.map(x => numbers.significant(x, 3)).join('  ')}</td>
+                <td>{first.map(x => numbers.short(x, 3)).join('  ')}</td>
               </tr>
             ))}
           </tbody>

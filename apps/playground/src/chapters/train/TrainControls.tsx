@@ -21,7 +21,7 @@ export function useTrainOptions(): TrainOptions {
   const [engine, setEngine] = useUrlChoice('engine', ['auto', 'webgpu', 'cpu'], 'auto');
   const [seed, setSeed] = useUrlNumber('seed', 1, { min: 0, max: 99 });
   const [layers, setLayers] = useUrlNumber('layers', 2, { min: 1, max: 4 });
-  const [heads, setHeads] = useUrlChoice('heads', ['1', '2', '4'], '2');
+  const [heads, setHeads] = useUrlChoice('heads', ['1', '2', '4'], '4');
   const [dim, setDim] = useUrlChoice('dim', ['16', '32', '64'], '32');
   const [dropout, setDropout] = useUrlNumber('dropout', 10, { min: 0, max: 50 });
   const [own, setOwn] = useState('');
