@@ -15,4 +15,10 @@ export const bundleBudgets = [
     entry: "export { createContext, sdpa } from '@tilewise/webgpu'",
     limit: 36 * KiB,
   },
+  // Plans with every option, and the kernels of the plain operations.
+  {
+    package: '@tilewise/webgpu',
+    entry: "export { createContext, webgpuEngine } from '@tilewise/webgpu'",
+    limit: 70 * KiB,
+  },
 ];

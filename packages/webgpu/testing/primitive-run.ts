@@ -9,7 +9,7 @@ import {
 } from '@tilewise/core';
 import { hostPrimitives, type Primitive } from '@tilewise/core/primitive';
 import { expect } from 'vitest';
-import { webgpuEngine } from '../src/index.ts';
+import { type GpuContext, webgpuEngine } from '../src/index.ts';
 import { sharedContext } from './shared-context.ts';
 
 /** How a result lies in memory: its storage may start before it and go on behind it. */
@@ -38,9 +38,9 @@ export async function runOnGpu(
   primitive: Primitive,
   inputs: readonly Tensor[],
   outputs: readonly Tensor[],
+  ctx?: GpuContext,
 ): Promise<Tensor[]> {
-  const ctx = await sharedContext();
-  const engine = webgpuEngine(ctx);
+  const engine = webgpuEngine(ctx ?? (await sharedContext()));
   const storages = [...inputs, ...outputs].map(({ data, dtype }) =>
     engine.upload(Tensor.wrap(data, { dtype, shape: [data.length], strides: [1] })),
   );
@@ -69,8 +69,9 @@ export async function expectAsOnHost(
   inputs: readonly Tensor[],
   outputs: readonly Tensor[],
   tolerance = 2e-6,
+  ctx?: GpuContext,
 ): Promise<void> {
-  const actual = await runOnGpu(primitive, inputs, outputs);
+  const actual = await runOnGpu(primitive, inputs, outputs, ctx);
   hostPrimitives.prepare(primitive, inputs, outputs).run(inputs, outputs);
   outputs.forEach((output, n) => {
     const { data, dtype } = output;

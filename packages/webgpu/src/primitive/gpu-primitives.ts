@@ -37,9 +37,21 @@ function checkSupport(
   inputs: readonly TensorDesc[],
   outputs: readonly TensorDesc[],
 ): Support {
-  const parts = planParts(ctx, primitive, inputs, outputs, new Set());
-  const reasons = ctx.planReasons(parts);
+  const unfit = tensorReasons(primitive, [...inputs, ...outputs]);
+  const reasons =
+    unfit.length > 0 ? unfit : ctx.planReasons(planParts(ctx, primitive, inputs, outputs, new Set()));
   return { supported: reasons.length === 0, reasons };
+}
+
+/** What stands against tensors before any kernel is made for them. */
+function tensorReasons(primitive: Primitive, tensors: readonly TensorDesc[]): string[] {
+  const whole = tensors.find(({ dtype }) => dtypeInfo[dtype].kind !== 'float');
+  return [
+    ...(primitive.kind === 'matmul' && whole
+      ? [`matmul is of floats, and has a tensor of ${whole.dtype}`]
+      : []),
+    ...(tensors.some(t => spanOf(t) >= 2 ** 32) ? ['a tensor spans 2^32 elements or more'] : []),
+  ];
 }
 
 /** Kernels and what they run on, all tensors by name. */

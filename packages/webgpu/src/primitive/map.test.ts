@@ -1,9 +1,13 @@
 import { Tensor } from '@tilewise/core';
 import { add, and, constant, erf, exp, floorDiv, ge, mul, select, tanh, toF32 } from '@tilewise/core/expr';
-import { coordinate, input, inputAt } from '@tilewise/core/primitive';
+import { coordinate, input, inputAt, type ReducePrimitive, reduced } from '@tilewise/core/primitive';
 import { describe, expect, test } from 'vitest';
+import { callersDevice } from '../../testing/device-buffers.ts';
 import { expectAsOnHost, filled, numbers, runOnGpu } from '../../testing/primitive-run.ts';
+import { sharedContext } from '../../testing/shared-context.ts';
 import { guaranteedCapabilities } from '../device/capabilities.ts';
+import { createContext } from '../device/context.ts';
+import { webgpuEngine } from '../engine/webgpu-engine.ts';
 import { mapKernels } from './map.ts';
 
 const map = (value: Parameters<typeof mapKernels>[0]['value']) => ({ kind: 'map', value }) as const;
@@ -118,9 +122,21 @@ test('transposes go through tiles, views of rows do not', () => {
   expect(nameOf([0, 1])).toBe('map');
 });
 
+test('more tensors than a device binds are gathered first', async () => {
+  const ctx = await createContext({ device: await callersDevice() });
+  const names = Array.from({ length: ctx.capabilities.maxStorageBuffersPerShaderStage + 2 }, (_, n) => n);
+  const value = names.slice(1).reduce((sum, n) => add(sum, mul(n + 1, input(n))), add(input(0), 0));
+  const inputs = names.map(n => numbers(n % 2 ? [8] : [6, 1], n, { dtype: n % 3 ? 'f32' : 'bf16' }));
+  await expectAsOnHost(map(value), inputs, [filled([6, 8])], 2e-6, ctx);
+  const primitive: ReducePrimitive = {
+    ...{ kind: 'reduce', op: 'sum', axes: [1], domain: [6, 8] },
+    ...{ element: add(value, 100), result: reduced },
+  };
+  await expectAsOnHost(primitive, inputs, [filled([6, 1])], 2e-6, ctx);
+  ctx.destroy();
+});
+
 test('an output in the memory of an input is refused by name', async () => {
-  const { webgpuEngine } = await import('../engine/webgpu-engine.ts');
-  const { sharedContext } = await import('../../testing/shared-context.ts');
   const engine = webgpuEngine(await sharedContext());
   const x = engine.upload(numbers([8], 1));
   const prepared = engine.primitives.prepare(map(input(0)), [x], [x]);
@@ -139,4 +155,11 @@ test('shapes are numbers of a kernel, not part of its text', () => {
     return kernels[0].wgsl;
   };
   expect(textOf(8, 16)).toBe(textOf(100, 2048));
+});
+
+test('products of integers have a reason against them', async () => {
+  const { primitives } = webgpuEngine(await sharedContext());
+  const whole = { dtype: 'i8', shape: [4, 4], strides: [4, 1] } as const;
+  const { supported, reasons } = primitives.checkSupport({ kind: 'matmul' }, [whole, whole], [whole]);
+  expect([supported, reasons]).toEqual([false, [expect.stringMatching(/floats.*i8/)]]);
 });

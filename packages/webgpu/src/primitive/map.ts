@@ -12,7 +12,7 @@ import {
 } from './index-space.ts';
 import { expressionReads, inputsByName, placedExpression } from './placed-expression.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from './primitive-kernels.ts';
-import { writePlaces, writingOf } from './tensor-access.ts';
+import { crowdingOf, writePlaces, writingOf } from './tensor-access.ts';
 import { transposedInput, transposingMap } from './transposing-map.ts';
 
 const lanes = 64;
@@ -21,21 +21,20 @@ const lanes = 64;
  * A map in one kernel. An invocation computes four elements in a row, so that it owns every word that it writes; where rows are a
  * multiple of four long and start at one, it moves them as vectors.
  */
-export function mapKernels(
-  { value }: MapPrimitive,
-  { inputs, outputs, unaligned }: PrimitiveTensors,
-): PrimitiveKernels {
+export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
+  const { inputs, outputs, unaligned } = tensors;
   const [output] = outputs;
   const result = outputName(0);
   const named = inputsByName(inputs);
-  const { here, coordinates } = expressionReads(value);
+  const { here, elsewhere, coordinates } = expressionReads(value);
+  const { isCrowded, room } = crowdingOf([...new Set([...here, ...elsewhere]), result], tensors);
   const steps = Object.fromEntries(
     here.flatMap(name => (named[name] ? [[name, broadcastStrides(named[name], output.shape)]] : [])),
   );
   const space = indexSpace(output.shape, { [result]: output.strides, ...steps }, result, coordinates);
   const { extents } = space;
   const rank = extents.length;
-  const transposed = transposedInput(space, result, here);
+  const transposed = isCrowded ? null : transposedInput(space, result, here);
   if (transposed) {
     const placed = { inputs: named, output, result, space, unaligned };
     return { kernels: [transposingMap({ kind: 'map', value }, placed, transposed)] };
@@ -63,7 +62,7 @@ export function mapKernels(
     workgroupSize: lanes,
     parts: [
       { uniforms: [{ name: 'count', type: 'u32', value: count }, ...extentUniforms(extents)] },
-      ...placedExpression({ expr: value, inputs: named, space, four, unaligned }),
+      ...placedExpression({ expr: value, inputs: named, space, four, unaligned, isCrowded }),
       writePlaces(result, output, space.steps[result], writing, value.type),
     ],
     body: `  let first = (group * ${lanes}u + lane) * 4u;
@@ -71,6 +70,7 @@ export function mapKernels(
     return;
   }
   ${quad}`,
+    room,
   });
   return { kernels: [kernel] };
 }

@@ -1,6 +1,7 @@
 import type { TensorDesc } from '@tilewise/core';
 import { exprTools } from '@tilewise/core/expr';
 import { input, type ReducePrimitive, reduced } from '@tilewise/core/primitive';
+import { unlimitedRoom } from '../kernel/crowding.ts';
 import { type KernelSpec, kernelSpec, renameTensors } from '../kernel/kernel-spec.ts';
 import type { ShaderPart } from '../kernel/shader-part.ts';
 import { convert, wgslTypes } from '../wgsl/element-format.ts';
@@ -17,7 +18,7 @@ import {
 import { expressionReads, functionsFor, inputsByName, placedExpression } from './placed-expression.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from './primitive-kernels.ts';
 import { type Strands, strandsOf } from './strands.ts';
-import { isVectorised, writePlaces } from './tensor-access.ts';
+import { crowdingOf, isVectorised, writePlaces } from './tensor-access.ts';
 
 type Operator = ReducePrimitive['op'];
 
@@ -40,10 +41,8 @@ const longStrand = 32;
  * A reduction: strands of invocations go through the elements of each result side by side, and a tree joins what they find. Few long
  * rows are cut into parts, whose results a second kernel joins. In every run the order is the same.
  */
-export function reduceKernels(
-  primitive: ReducePrimitive,
-  { inputs, outputs, unaligned }: PrimitiveTensors,
-): PrimitiveKernels {
+export function reduceKernels(primitive: ReducePrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
+  const { inputs, outputs, unaligned } = tensors;
   const { op, result } = primitive;
   const [output] = outputs;
   const spaces = spacesOf(primitive, inputs, output);
@@ -56,15 +55,19 @@ export function reduceKernels(
       ? Math.min(Math.ceil(enoughGroups / groups), Math.floor(stepsPerStrand / longStrand))
       : 1;
   const named = inputsByName(inputs);
+  const { here, elsewhere } = expressionReads(primitive.element);
+  const crowding = crowdingOf([...new Set([...here, ...elsewhere]), outputName(0)], tensors);
   if (parts === 1) {
-    return { kernels: [reduceKernel({ primitive, spaces, strands, parts, named, output, unaligned })] };
+    return {
+      kernels: [reduceKernel({ primitive, spaces, strands, parts, named, output, unaligned, crowding })],
+    };
   }
   const count = placesIn(kept);
   const dense: TensorDesc = { dtype: 'f32', shape: [parts, count], strides: [count, 1] };
   const first = reduceKernel({
     primitive: { ...primitive, result: reduced },
     spaces: { ...spaces, kept: { ...kept, steps: { ...kept.steps, ...denseSteps(kept.extents) } } },
-    ...{ strands, parts, named, output: dense, unaligned },
+    ...{ strands, parts, named, output: dense, unaligned, crowding },
   });
   const joining: ReducePrimitive = {
     ...{ kind: 'reduce', op, result, element: input(0), axes: [0], domain: [parts, ...kept.extents] },
@@ -82,6 +85,7 @@ export function reduceKernels(
   const lastSpaces = spacesOf(joining, [rows], joined);
   const second = reduceKernel({
     ...{ primitive: joining, spaces: lastSpaces, parts: 1, named: { x0: rows }, output: joined, unaligned },
+    crowding: { isCrowded: false, room: unlimitedRoom },
     strands: strandsOf({ places: count, depth: parts, ...inner(lastSpaces, [rows]) }),
   });
   return {
@@ -169,10 +173,12 @@ interface ReduceKernel {
   readonly named: Readonly<Record<string, TensorDesc>>;
   readonly output: TensorDesc;
   readonly unaligned: ReadonlySet<string>;
+  readonly crowding: ReturnType<typeof crowdingOf>;
 }
 
 function reduceKernel(kernel: ReduceKernel): KernelSpec {
-  const { primitive, spaces, strands, parts, named, output, unaligned } = kernel;
+  const { primitive, spaces, strands, parts, named, output, unaligned, crowding } = kernel;
+  const { isCrowded, room } = crowding;
   const { op, element, result } = primitive;
   const { kept, joined, depth } = spaces;
   const { join, start } = operators[op];
@@ -181,6 +187,7 @@ function reduceKernel(kernel: ReduceKernel): KernelSpec {
   const four =
     strands.along === 'joined' &&
     (joined.extents.at(-1) ?? 1) % 4 === 0 &&
+    !isCrowded &&
     here.some(input => isVectorised([...kept.steps[input], ...joined.steps[input]], unaligned.has(input)));
   const width = four ? 4 : 1;
   const space: IndexSpace = {
@@ -212,7 +219,7 @@ function reduceKernel(kernel: ReduceKernel): KernelSpec {
           ...extentUniforms(space.extents),
         ],
       },
-      ...placedExpression({ expr: element, inputs: named, space, four, unaligned }),
+      ...placedExpression({ expr: element, inputs: named, space, four, unaligned, isCrowded }),
       writePlaces(name, output, kept.steps[name], 'each', result.type),
       resultPart(primitive),
     ],
@@ -235,6 +242,7 @@ function reduceKernel(kernel: ReduceKernel): KernelSpec {
     let to = ${name}_element(${indexNames(keptRank).join(', ')})${parts > 1 ? ' + part * P.places' : ''};
     ${name}_store4(vec4u(to), 1u, ${wgslTypes[result.type].four}(result_of(sum)));
   }`,
+    room,
   });
 }
 

@@ -1,8 +1,11 @@
 import { elementCount, maxOffset, type TensorDesc } from '@tilewise/core';
-import type { ShaderPart, UniformField } from '../kernel/shader-part.ts';
+import { inputName } from '@tilewise/core/primitive';
+import type { BindingRoom } from '../kernel/crowding.ts';
+import { readElement, type ShaderPart, type UniformField } from '../kernel/shader-part.ts';
 import { type ElementFormat, elementFormat, wgslTypes } from '../wgsl/element-format.ts';
 import { arrayElement } from '../wgsl/storage-format.ts';
 import { storePart } from '../wgsl/store-part.ts';
+import { outputName, type PrimitiveTensors } from './primitive-kernels.ts';
 
 /** Elements from the first to the last of a tensor, gaps included. */
 export const spanOf = ({ shape, strides }: TensorDesc): number =>
@@ -29,6 +32,31 @@ export function isVectorised(steps: readonly number[], isUnaligned: boolean): bo
 /** How a kernel reads a tensor along its space: four at once as a vector, the same four times, or one by one. */
 export type Reading = 'vector' | 'same' | 'each';
 
+/**
+ * Whether a kernel has more tensors than a device binds: all but one of the small ones are then read from where they have been
+ * gathered.
+ */
+export function crowdingOf(
+  tensors: readonly string[],
+  { capabilities, inputs, outputs }: PrimitiveTensors,
+): { readonly isCrowded: boolean; readonly room: BindingRoom } {
+  const { maxStorageBuffersPerShaderStage: buffers } = capabilities;
+  const spans = Object.fromEntries([
+    ...inputs.map((desc, n) => [inputName(n), spanOf(desc)] as const),
+    ...outputs.map((desc, n) => [outputName(n), spanOf(desc)] as const),
+  ]);
+  return { isCrowded: tensors.length > buffers, room: { buffers, spans } };
+}
+
+/** How the words of a tensor are spelled, and what its binding says of it. */
+function wordsOf(
+  name: string,
+  isCrowded: boolean,
+): { readonly word: (index: string) => string; readonly binding: { readonly gatherable?: boolean } } {
+  if (!isCrowded) return { word: arrayElement(name), binding: {} };
+  return { word: index => readElement(name, index), binding: { gatherable: true } };
+}
+
 const parameters = (indices: readonly string[]): string => indices.map(index => `${index}: u32`).join(', ');
 
 /**
@@ -40,8 +68,10 @@ export function readPlaces(
   { dtype }: TensorDesc,
   steps: readonly number[],
   four: Reading | null,
+  isCrowded = false,
 ): ShaderPart {
   const format = elementFormat(dtype);
+  const { word, binding } = wordsOf(name, isCrowded);
   const { bytes, type, requires } = format;
   const indices = steps.map((_, d) => `i${d}`);
   const { one: element, four: vector } = wgslTypes[type];
@@ -50,7 +80,7 @@ export function readPlaces(
   const last = indices.length - 1;
   const single = `fn ${name}_at(${declared}) -> ${element} {
   let at = ${elementAt(name, indices)};
-  return ${format.load(arrayElement(name), 'at')};
+  return ${format.load(word, 'at')};
 }`;
   const further = [0, 1, 2, 3].map(c => indices.map((index, d) => (d === last ? `${index} + ${c}u` : index)));
   const quad: Readonly<Record<Reading, string>> = {
@@ -71,6 +101,7 @@ export function readPlaces(
         access: 'read',
         elementBytes: bytes,
         alignment: isVector ? 4 * bytes : bytes,
+        ...binding,
       },
     ],
     uniforms: placeUniforms(name, steps),
@@ -80,11 +111,18 @@ export function readPlaces(
 }
 
 /** `NAME_pick(i0, i1…)`: the element at indices of the tensor itself, i32, each brought back to its edge. */
-export function readAnywhere(name: string, { dtype, shape, strides }: TensorDesc): ShaderPart {
+export function readAnywhere(
+  name: string,
+  { dtype, shape, strides }: TensorDesc,
+  isCrowded = false,
+): ShaderPart {
   const { bytes, type, requires, load, scalarElement } = elementFormat(dtype);
+  const { word, binding } = wordsOf(name, isCrowded);
   const places = shape.map((_, d) => ` + u32(clamp(i${d}, 0i, P.${name}_last${d})) * P.${name}_stride${d}`);
   return {
-    bindings: [{ name, element: scalarElement, access: 'read', elementBytes: bytes, alignment: bytes }],
+    bindings: [
+      { name, element: scalarElement, access: 'read', elementBytes: bytes, alignment: bytes, ...binding },
+    ],
     uniforms: [
       { name: `${name}_base`, type: 'u32', value: { offsetOf: name } },
       ...shape.flatMap((extent, d): UniformField[] => [
@@ -95,7 +133,7 @@ export function readAnywhere(name: string, { dtype, shape, strides }: TensorDesc
     requires,
     code: `fn ${name}_pick(${shape.map((_, d) => `i${d}: i32`).join(', ')}) -> ${wgslTypes[type].one} {
   let at = P.${name}_base${places.join('')};
-  return ${load(arrayElement(name), 'at')};
+  return ${load(word, 'at')};
 }`,
   };
 }
