@@ -84,12 +84,25 @@ describe('suites', () => {
   }, 30_000);
 
   test('attention measures an engine on the shapes that are asked for', async () => {
-    const args = ['attention', '--engine', 'cpu', '--shapes', '1x2x32x8,2×1×33×16', '--causal', '--json'];
+    const shapes = ['--shapes', '1x2x32x8,2×1×33×16'];
+    const args = [
+      'attention',
+      '--engine',
+      'cpu',
+      ...shapes,
+      '--masks',
+      'causal',
+      '--dtypes',
+      'f32',
+      '--json',
+    ];
     const { code, out } = await run(args, ...suites);
     expect(code).toBe(0);
     expect(out.map(line => JSON.parse(line))).toMatchObject([
-      { engine: 'cpu', 'B×H×S×D': '1×2×32×8', mask: 'causal' },
-      { engine: 'cpu', 'B×H×S×D': '2×1×33×16', mask: 'causal' },
+      { engine: 'cpu', pass: 'forward', 'B×H×S×D': '1×2×32×8', mask: 'causal', dtype: 'f32' },
+      { engine: 'cpu', pass: 'backward', 'B×H×S×D': '1×2×32×8' },
+      { engine: 'cpu', pass: 'forward', 'B×H×S×D': '2×1×33×16', mask: 'causal' },
+      { engine: 'cpu', pass: 'backward' },
     ]);
   }, 30_000);
 
@@ -116,6 +129,8 @@ describe('suites', () => {
   test.each([
     ['--engine', 'cuda', "--engine is one of cpu, webgpu, not 'cuda'."],
     ['--shapes', '1x2x3', "--shapes takes shapes such as 1x4x512x64, not '1x2x3'."],
+    ['--dtypes', 'f32,f64', "--dtypes is one of f32, f16, bf16, not 'f64'."],
+    ['--masks', 'none', "--masks is one of full, causal, not 'none'."],
   ])('attention refuses %s %s', async (option, value, message) => {
     const { code, errors } = await run(['attention', option, value], ...suites);
     expect(code).toBe(2);

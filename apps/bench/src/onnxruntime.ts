@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Tensor } from '@tilewise/core';
-import { attentionModel } from './onnx-attention.ts';
+import { onnxModel } from './onnx-model.ts';
 import { UsageError } from './suite.ts';
 
 interface OnnxTensor {
@@ -64,6 +64,14 @@ export async function loadOnnxRuntime(folder: string): Promise<OnnxAttention> {
     },
   };
 }
+
+/** One `Attention` node of ONNX on f32 tensors of a shape (B, H, S, D). */
+const attentionModel = (shape: readonly number[], causal: boolean): Uint8Array =>
+  onnxModel({
+    ...{ op: 'Attention', opset: 23, attributes: { is_causal: causal ? 1 : 0 } },
+    inputs: ['Q', 'K', 'V'].map(name => ({ name, type: 'float32', shape })),
+    outputs: [{ name: 'Y', type: 'float32', shape }],
+  });
 
 async function load(folder: string): Promise<OnnxRuntime> {
   let dist: string;

@@ -1,7 +1,10 @@
 import type { Tensor } from '@tilewise/core';
 import { WrongResult } from './suite.ts';
 
-/** A call whose rows can be computed one by one: (B, H, S, D) all through, default scale, causal or not. */
+/**
+ * A call whose rows can be computed one by one: (B, H, S, D) all through, default scale, causal or not. In backward all have the same
+ * heads; in forward queries may share those of k and v.
+ */
 export interface SampledCall {
   readonly q: Tensor;
   readonly k: Tensor;
@@ -47,22 +50,30 @@ export function checkForward(
   call: SampledCall,
   { o, lse }: SampledForward,
   places: readonly RowPlace[],
+  tolerance = 1e-5,
 ): void {
   const exact = places.map(place => forwardRow(call, place));
-  check(
-    'o',
-    places,
-    rowsOf(o),
-    exact.map(row => row.o),
-    1e-5,
-  );
-  check(
-    'lse',
-    places,
-    valuesOf(lse),
-    exact.map(row => Float64Array.of(row.lse)),
-    1e-5,
-  );
+  const rows = exact.map(row => row.o);
+  check('o', places, rowsOf(o), rows, tolerance);
+  const values = exact.map(row => Float64Array.of(row.lse));
+  check('lse', places, valuesOf(lse), values, tolerance);
+}
+
+/** The largest error of o in these rows, as a fraction of its largest value there (or of 1). */
+export function errorOfO(call: SampledCall, o: Tensor, places: readonly RowPlace[]): number {
+  const exact = places.map(place => forwardRow(call, place).o);
+  return worstOf(places, rowsOf(o), exact).error;
+}
+
+/** The same of the gradients, the largest of all three. */
+export function errorOfGradients(
+  call: SampledCall,
+  results: SampledBackward,
+  places: readonly RowPlace[],
+): number {
+  const exact = exactGradients(call, results, places);
+  const names = ['dq', 'dk', 'dv'] as const;
+  return Math.max(...names.map(name => worstOf(places, rowsOf(results[name]), exact[name]).error));
 }
 
 /**
@@ -74,30 +85,26 @@ export function checkBackward(
   call: SampledCall,
   results: SampledBackward,
   places: readonly RowPlace[],
+  tolerance = 2e-5,
 ): void {
+  const exact = exactGradients(call, results, places);
+  for (const name of ['dq', 'dk', 'dv'] as const) {
+    check(name, places, rowsOf(results[name]), exact[name], tolerance);
+  }
+}
+
+function exactGradients(
+  call: SampledCall,
+  results: SampledBackward,
+  places: readonly RowPlace[],
+): Readonly<Record<'dq' | 'dk' | 'dv', Float64Array[]>> {
   const dO = rowsOf(results.dO);
-  check(
-    'dq',
-    places,
-    rowsOf(results.dq),
-    places.map(place => dqRow(call, dO, place)),
-    2e-5,
-  );
   const columns = places.map(place => keyGradients(call, results, place));
-  check(
-    'dk',
-    places,
-    rowsOf(results.dk),
-    columns.map(column => column.dk),
-    2e-5,
-  );
-  check(
-    'dv',
-    places,
-    rowsOf(results.dv),
-    columns.map(column => column.dv),
-    2e-5,
-  );
+  return {
+    dq: places.map(place => dqRow(call, dO, place)),
+    dk: columns.map(column => column.dk),
+    dv: columns.map(column => column.dv),
+  };
 }
 
 function forwardRow(
@@ -108,7 +115,7 @@ function forwardRow(
   const max = scores.reduce((most, s) => Math.max(most, s), -Infinity);
   const sum = scores.reduce((total, s) => total + Math.exp(s - max), 0);
   const p = scores.map(s => Math.exp(s - max) / sum);
-  return { o: weighted(rowsOf(call.v), head, p), lse: max + Math.log(sum), p };
+  return { o: weighted(rowsOf(call.v), keyHead(call, head), p), lse: max + Math.log(sum), p };
 }
 
 /** dq_i = scale · Σ_j p_ij (dO_i·v_j − dO_i·o_i) k_j. */
@@ -151,7 +158,11 @@ function scoresOf(call: SampledCall, { head, row }: RowPlace): Float64Array {
   const k = rowsOf(call.k);
   const query = rowsOf(call.q)({ head, row });
   const visible = call.causal ? row + 1 : call.k.shape[2];
-  return Float64Array.from({ length: visible }, (_, j) => scaleOf(call) * dot(query, k({ head, row: j })));
+  const shared = keyHead(call, head);
+  return Float64Array.from(
+    { length: visible },
+    (_, j) => scaleOf(call) * dot(query, k({ head: shared, row: j })),
+  );
 }
 
 function weighted(rows: Rows, head: number, weights: Float64Array): Float64Array {
@@ -162,6 +173,12 @@ function weighted(rows: Rows, head: number, weights: Float64Array): Float64Array
     });
   });
   return sum;
+}
+
+/** The head of k and v that a head of q sees. */
+function keyHead({ q, k }: SampledCall, head: number): number {
+  const [Hq, Hk] = [q.shape[1], k.shape[1]];
+  return Math.floor(head / Hq) * Hk + Math.floor(((head % Hq) * Hk) / Hq);
 }
 
 const scaleOf = ({ q }: SampledCall): number => 1 / Math.sqrt(q.shape[3]);
@@ -187,6 +204,28 @@ function dot(a: Float64Array, b: Float64Array): number {
   return sum;
 }
 
+/** The row that is off by most, in fractions of the largest value expected in any of them, or of 1. */
+function worstOf(
+  places: readonly RowPlace[],
+  actual: Rows,
+  expected: readonly Float64Array[],
+): { readonly place: RowPlace; readonly error: number; readonly largest: number } {
+  const largest = Math.max(
+    1,
+    ...expected.map(row => row.reduce((most, x) => Math.max(most, Math.abs(x)), 0)),
+  );
+  const errors = places.map((place, n) => {
+    const got = actual(place);
+    // NaN is the worst of all.
+    return expected[n].reduce((worst, x, d) => {
+      const error = Math.abs(x - got[d]) / largest;
+      return error <= worst ? worst : Number.isNaN(error) ? Infinity : error;
+    }, 0);
+  });
+  const worst = errors.reduce((most, error, n) => (error > errors[most] ? n : most), 0);
+  return { place: places[worst], error: errors[worst], largest };
+}
+
 function check(
   name: string,
   places: readonly RowPlace[],
@@ -194,18 +233,10 @@ function check(
   expected: readonly Float64Array[],
   tolerance: number,
 ): void {
-  const largest = Math.max(
-    1,
-    ...expected.map(row => row.reduce((most, x) => Math.max(most, Math.abs(x)), 0)),
+  const { place, error, largest } = worstOf(places, actual, expected);
+  if (error <= tolerance) return;
+  const { head, row } = place;
+  throw new WrongResult(
+    `${name} is off by ${(error * largest).toExponential(2)} in row ${row} of head ${head}, where ${(tolerance * largest).toExponential(2)} is allowed`,
   );
-  places.forEach((place, n) => {
-    const got = actual(place);
-    const error = expected[n].reduce((worst, x, d) => Math.max(worst, Math.abs(x - got[d])), 0);
-    if (!(error <= tolerance * largest)) {
-      const { head, row } = place;
-      throw new WrongResult(
-        `${name} is off by ${error.toExponential(2)} in row ${row} of head ${head}, where ${(tolerance * largest).toExponential(2)} is allowed`,
-      );
-    }
-  });
 }

@@ -1,114 +1,222 @@
-import { cost, type Engine, normalise, type TensorDesc } from '@tilewise/core';
+import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
-import { webgpuEngine } from '@tilewise/webgpu';
-import { normalInputs } from '../normal-inputs.ts';
-import { openWebGpu } from '../open-webgpu.ts';
-import { checkBackward, checkForward, sampleRows } from '../sampled-reference.ts';
-import { type Suite, UsageError } from '../suite.ts';
+import {
+  type AttentionCase,
+  attentionCase,
+  type CaseDType,
+  caseColumns,
+  parseChoices,
+  parseShapes,
+  toleranceOf,
+} from '../attention-case.ts';
+import { contest } from '../contest/contest.ts';
+import type { Contestant } from '../contest/contestant.ts';
+import { jaxJs } from '../contest/jax-js.ts';
+import { naive } from '../contest/naive.ts';
+import { onnxruntimeWeb } from '../contest/onnxruntime-web.ts';
+import { openPeerEnvironment, type PeerEnvironment } from '../contest/peer-environment.ts';
+import { tfjs } from '../contest/tfjs.ts';
+import { tilewise } from '../contest/tilewise.ts';
+import { attentionPlans } from '../gpu/attention-plans.ts';
+import { gpuClock, timeInTurn } from '../gpu/clock.ts';
+import { type BenchGpu, openWebGpu, toggleOption } from '../open-webgpu.ts';
+import { measureRoof, type Roof } from '../roof/measure.ts';
+import {
+  checkBackward,
+  checkForward,
+  type SampledCall,
+  type SampledForward,
+  sampleRows,
+} from '../sampled-reference.ts';
+import { type Suite, type SuiteOptions, UsageError } from '../suite.ts';
 import type { Row } from '../table.ts';
 import { time } from '../timing.ts';
 
-const engineNames = ['cpu', 'webgpu'] as const;
-type EngineName = (typeof engineNames)[number];
-type Shape4 = readonly [B: number, H: number, S: number, D: number];
+const engines = ['cpu', 'webgpu'] as const;
+const masks = ['full', 'causal'] as const;
+const dtypes = ['f32', 'f16', 'bf16'] as const;
+const quickShapes = '1x4x512x64';
 
-const quickShapes = '1x4x128x64,1x4x512x64';
+type Progress = (text: string) => void;
 
-/** Speed of the engines, forward and backward. */
+/** Speed of attention, forward and backward, next to what the adapter can do and to others. */
 export const attention: Suite = {
   name: 'attention',
-  summary: 'forward and backward in f32; GFLOP/s count 2 and 5 matrix products on visible pairs',
+  summary:
+    'forward and backward of the engines next to the roof of the adapter, and next to naive attention and peers on the same device; ' +
+    'TFLOP/s count 2 and 5 matrix products of visible pairs',
   options: {
-    engine: { value: engineNames.join('|'), meaning: 'one engine only' },
+    engine: { value: engines.join('|'), meaning: 'one engine only' },
     shapes: { value: 'BxHxSxD,…', meaning: `what to run, instead of ${quickShapes}` },
-    causal: { meaning: 'query i sees keys ≤ i' },
+    masks: { value: masks.join(','), meaning: 'what queries see, instead of both' },
+    dtypes: { value: dtypes.join(','), meaning: 'what tensors are stored in, instead of f32' },
+    peers: {
+      value: 'DIR',
+      meaning:
+        'a folder where onnxruntime-web, @jax-js/jax, @tensorflow/tfjs and @tensorflow/tfjs-backend-webgpu are installed, any of them',
+    },
+    ...toggleOption,
   },
-  async run({ engine, shapes, causal }, progress) {
-    const chosen = engine === undefined ? engineNames : engineNames.filter(name => name === engine);
-    if (chosen.length === 0)
-      throw new UsageError(`--engine is one of ${engineNames.join(', ')}, not '${engine}'.`);
-    const list = parseShapes(typeof shapes === 'string' ? shapes : quickShapes);
+  async run(options, progress) {
+    const { engine } = options;
+    const chosen = engine === undefined ? engines : engines.filter(name => name === engine);
+    if (chosen.length === 0) {
+      throw new UsageError(`--engine is one of ${engines.join(', ')}, not '${engine}'.`);
+    }
+    const cases = casesOf(options);
     const rows: Row[] = [];
-    for (const name of chosen) rows.push(...(await runEngine(name, list, causal === true, progress)));
+    if (chosen.includes('cpu')) for (const make of cases) rows.push(...(await measureCpu(make(), progress)));
+    if (chosen.includes('webgpu')) rows.push(...(await measureGpu(cases, options, progress)));
     return rows;
   },
 };
 
-function parseShapes(text: string): Shape4[] {
-  return text.split(',').map(item => {
-    const parts = item.trim().split(/[x×]/).map(Number);
-    if (parts.length !== 4 || !parts.every(n => Number.isInteger(n) && n >= 1)) {
-      throw new UsageError(`--shapes takes shapes such as 1x4x512x64, not '${item}'.`);
-    }
-    return [parts[0], parts[1], parts[2], parts[3]];
-  });
+/** Cases as functions: each is made when its turn comes, as its tensors are large. */
+function casesOf(options: SuiteOptions): (() => AttentionCase)[] {
+  const text = (name: string, otherwise: string): string => {
+    const given = options[name];
+    return typeof given === 'string' ? given : otherwise;
+  };
+  const shapes = parseShapes(text('shapes', quickShapes));
+  const stored = parseChoices<CaseDType>('dtypes', text('dtypes', 'f32'), dtypes);
+  const seen = parseChoices('masks', text('masks', masks.join(',')), masks);
+  return shapes.flatMap(shape =>
+    stored.flatMap(dtype => seen.map(mask => () => attentionCase(shape, dtype, mask === 'causal'))),
+  );
 }
 
-async function runEngine(
-  name: EngineName,
-  shapes: readonly Shape4[],
-  causal: boolean,
-  progress: (text: string) => void,
+/** One line of the table, the same columns for engines and peers. */
+function rowOf(
+  of: AttentionCase,
+  engine: string,
+  pass: 'forward' | 'backward',
+  ms: number,
+  more: Readonly<Record<'kernels' | 'timer' | 'adapter' | 'features' | 'toggles', string>>,
+  roof: number | undefined,
+): Row {
+  const tflops = of.flops[pass] / ms / 1e9;
+  return {
+    ...{ engine, pass, ...caseColumns(of), ms, 'TFLOP/s': tflops },
+    ...{ 'of roof': roof === undefined ? '' : tflops / roof, '× tilewise': '' },
+    ...{ error: '', dispatches: '', note: '', timer: more.timer, kernels: more.kernels },
+    ...{ adapter: more.adapter, features: more.features, toggles: more.toggles },
+  };
+}
+
+/** What a case looks like to the sampled reference: its values, in f32. */
+function sampledCall({ q, k, v, causal }: AttentionCase): SampledCall {
+  return { q: q.cast('f32'), k: k.cast('f32'), v: v.cast('f32'), causal };
+}
+
+function checkResults(
+  of: AttentionCase,
+  results: SampledForward & Readonly<Record<'dq' | 'dk' | 'dv', Tensor>>,
+): void {
+  const call = sampledCall(of);
+  const places = sampleRows(call, 6);
+  const tolerance = toleranceOf(of.dtype);
+  checkForward(call, results, places, tolerance.forward);
+  checkBackward(call, { ...results, dO: of.dO.cast('f32') }, places, tolerance.backward);
+}
+
+async function measureCpu(of: AttentionCase, progress: Progress): Promise<Row[]> {
+  const { q, k, v, dO, causal, shape } = of;
+  const engine = cpuEngine();
+  progress(`cpu ${shape.join('x')} ${of.dtype}`);
+  const { o, lse } = await engine.sdpa(q, k, v, { causal });
+  const inputs = { q, k, v, o, lse, dO };
+  const { dq, dk, dv } = await engine.sdpaBackward(inputs, { causal });
+  const [o32, dq32, dk32, dv32] = [o, dq, dk, dv].map(t => t.cast('f32'));
+  checkResults(of, { o: o32, lse, dq: dq32, dk: dk32, dv: dv32 });
+  const forward = await time(() => engine.sdpa(q, k, v, { causal }), { ms: 300 });
+  const backward = await time(() => engine.sdpaBackward(inputs, { causal }), { ms: 300 });
+  const more = { timer: 'wall clock', kernels: '', adapter: engine.description, features: '', toggles: '' };
+  return [
+    rowOf(of, 'cpu', 'forward', forward.median, more, undefined),
+    rowOf(of, 'cpu', 'backward', backward.median, more, undefined),
+  ];
+}
+
+async function measureGpu(
+  cases: readonly (() => AttentionCase)[],
+  options: SuiteOptions,
+  progress: Progress,
 ): Promise<Row[]> {
-  const rows: Row[] = [];
-  if (name === 'cpu') {
-    for (const shape of shapes)
-      rows.push(await measure(cpuEngine(), async () => {}, shape, causal, progress));
-    return rows;
-  }
-  const { ctx } = await openWebGpu();
+  const bench = await openWebGpu(options);
   try {
-    const finish = () => ctx.device.queue.onSubmittedWorkDone();
-    for (const shape of shapes) rows.push(await measure(webgpuEngine(ctx), finish, shape, causal, progress));
+    const roof = await measureRoof(bench, progress);
+    const environment = openPeerEnvironment(bench);
+    const contestants = await contestantsOf(bench, options.peers, progress);
+    const rows: Row[] = roof.matmuls.map(({ precision, kernel, ms, tflops }) => ({
+      ...{ engine: `matmul ${roof.size}³`, pass: 'roof', 'B×H×S×D': '', dtype: precision, mask: '', ms },
+      ...{ 'TFLOP/s': tflops, 'of roof': 1, '× tilewise': '', error: '', dispatches: 1, note: '' },
+      ...{ timer: roof.clock, kernels: kernel, ...bench.label },
+    }));
+    for (const make of cases) {
+      rows.push(...(await measureCase(bench, environment, contestants, roof, make(), progress)));
+    }
     return rows;
   } finally {
-    ctx.destroy();
+    bench.close();
   }
 }
 
-/** @param finish waits until what was enqueued is done. */
-async function measure<T extends TensorDesc>(
-  engine: Engine<T>,
-  finish: () => Promise<unknown>,
-  shape: Shape4,
-  causal: boolean,
-  progress: (text: string) => void,
-): Promise<Row> {
-  const label = `${engine.name} ${shape.join('x')}`;
-  const host = normalInputs(['q', 'k', 'v', 'dO'], shape);
-  const call = { ...host, causal };
-  const places = sampleRows(call, 6);
-  const [q, k, v, dO] = [host.q, host.k, host.v, host.dO].map(tensor => engine.upload(tensor));
-  const options = { causal };
-  const { forward: forwardCost, backward: backwardCost } = cost(normalise({ q, k, v }, options).problem);
+/** Ours first. */
+async function contestantsOf(
+  { ctx, device }: BenchGpu,
+  folder: string | boolean | undefined,
+  progress: Progress,
+): Promise<Contestant[]> {
+  const own = [tilewise(ctx), naive(device)];
+  if (typeof folder !== 'string') return own;
+  progress('loading peers');
+  const peers = [
+    ...(await onnxruntimeWeb(folder, device)),
+    ...(await jaxJs(folder)),
+    ...(await tfjs(folder)),
+  ];
+  if (peers.length === 0) throw new UsageError(`--peers: there is none of them in ${folder}`);
+  return [...own, ...peers];
+}
 
-  progress(`${label} forward`);
-  const { o, lse } = await engine.sdpa(q, k, v, options);
-  const results = { o: await engine.download(o), lse: await engine.download(lse) };
-  checkForward(call, results, places);
-  const forward = await time(async () => {
-    const result = await engine.sdpa(q, k, v, options);
-    await finish();
-    engine.release(result.o);
-    engine.release(result.lse);
-  });
-
-  progress(`${label} backward`);
-  const inputs = { q, k, v, o, lse, dO };
-  const { dq, dk, dv } = await engine.sdpaBackward(inputs, options);
-  const [hostDq, hostDk, hostDv] = await Promise.all([dq, dk, dv].map(tensor => engine.download(tensor)));
-  checkBackward(call, { ...results, dO: host.dO, dq: hostDq, dk: hostDk, dv: hostDv }, places);
-  const backward = await time(async () => {
-    const gradients = await engine.sdpaBackward(inputs, options);
-    await finish();
-    for (const gradient of [gradients.dq, gradients.dk, gradients.dv]) engine.release(gradient);
-  });
-
-  for (const tensor of [q, k, v, dO, o, lse, dq, dk, dv]) engine.release(tensor);
-  return {
-    ...{ engine: engine.name, 'B×H×S×D': shape.join('×'), mask: causal ? 'causal' : 'full' },
-    ...{ 'fwd ms': forward.median, 'fwd GFLOP/s': forwardCost.flops / forward.median / 1e6 },
-    ...{ 'bwd ms': backward.median, 'bwd GFLOP/s': backwardCost.flops / backward.median / 1e6 },
-    on: engine.description,
-  };
+async function measureCase(
+  bench: BenchGpu,
+  environment: PeerEnvironment,
+  contestants: readonly Contestant[],
+  roof: Roof,
+  of: AttentionCase,
+  progress: Progress,
+): Promise<Row[]> {
+  const { device, ctx } = bench;
+  const label = `webgpu ${of.shape.join('x')} ${of.dtype} ${of.causal ? 'causal' : 'full'}`;
+  progress(label);
+  const plans = attentionPlans(ctx, of);
+  const clock = gpuClock(device);
+  await clock.once(plans.forward.encode, 0);
+  await clock.once(plans.backward.encode, 0);
+  const names = ['o', 'lse', 'dq', 'dk', 'dv'] as const;
+  const [o, lse, dq, dk, dv] = await Promise.all(names.map(name => plans.read(name)));
+  checkResults(of, { o, lse, dq, dk, dv });
+  progress(`${label}: timing`);
+  const passes = ['forward', 'backward'] as const;
+  const times = await timeInTurn(passes.map(pass => round => clock.once(plans[pass].encode, round)));
+  // The most that the adapter does for tensors of this dtype, whatever it takes.
+  const best = roof.matmuls.filter(({ precision }) => of.dtype !== 'f32' || precision === 'f32');
+  const most = Math.max(...best.map(({ tflops }) => tflops));
+  const rows = passes.map((pass, n) =>
+    rowOf(
+      of,
+      'webgpu',
+      pass,
+      times[n].median,
+      { timer: clock.kind, kernels: plans[pass].kernels, ...bench.label },
+      most,
+    ),
+  );
+  plans.destroy();
+  clock.destroy();
+  const others = await contest(bench, environment, contestants, of, { o, lse }, text =>
+    progress(`${label}: ${text}`),
+  );
+  return [...rows, ...others];
 }

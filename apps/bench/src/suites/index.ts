@@ -1,8 +1,7 @@
 import type { Suite } from '../suite.ts';
-import { attention } from './attention.ts';
 import { cpu } from './cpu.ts';
-import { memory } from './memory.ts';
+import { gpuSuites } from './gpu.ts';
 import { philox } from './philox.ts';
 
-/** Every suite; a new one is a file beside this one and a line here. */
-export const suites: readonly Suite[] = [philox, attention, cpu, memory];
+/** Every suite; a new one is a file beside this one and a line here, or in `gpu.ts`. */
+export const suites: readonly Suite[] = [philox, ...gpuSuites, cpu];

@@ -19,7 +19,7 @@ const largeTile: MatMulTile = { tx: 8, ty: 8, rows: 2, columns: 2, depth: 16 };
 const smallTile: MatMulTile = { tx: 8, ty: 8, rows: 1, columns: 1, depth: 32 };
 
 /** Workgroups that keep a large GPU busy. */
-const enoughGroups = 128;
+const enoughGroups = 64;
 
 /** Steps of the sum that are worth a workgroup of their own. */
 const leastDepth = 256;

@@ -1,0 +1,131 @@
+import type { Tensor } from '@tilewise/core';
+import type { Contestant, Gradients } from './contestant.ts';
+import { fromTokens, swapHeads } from './head-order.ts';
+import { loopVariableNote } from './peer-environment.ts';
+import { findPeer, importPeer } from './peer-module.ts';
+
+interface JaxArray {
+  /** Another reference: functions consume those that they are given. */
+  readonly ref: JaxArray;
+  reshape(shape: readonly number[]): JaxArray;
+  mul(other: JaxArray): JaxArray;
+  sum(): JaxArray;
+  data(): Promise<Float32Array>;
+  dispose(): void;
+}
+
+type JaxFunction<R> = (...args: readonly JaxArray[]) => R;
+
+/** The part of jax-js that is used. */
+interface Jax {
+  init(): Promise<readonly string[]>;
+  defaultDevice(name: string): unknown;
+  readonly numpy: { array(values: Float32Array): JaxArray };
+  readonly nn: {
+    dotProductAttention(q: JaxArray, k: JaxArray, v: JaxArray, options: { isCausal: boolean }): JaxArray;
+  };
+  jit<R>(f: JaxFunction<R>): JaxFunction<R>;
+  grad(f: JaxFunction<JaxArray>, options: { argnums: readonly number[] }): JaxFunction<JaxArray[]>;
+  blockUntilReady(tree: unknown): Promise<unknown>;
+}
+
+/** jax-js: attention composed of products and softmax, compiled by its jit, gradients by its autodiff. */
+export async function jaxJs(folder: string): Promise<Contestant[]> {
+  const found = findPeer(folder, '@jax-js/jax');
+  if (!found) return [];
+  await addIteratorHelpers();
+  const jax = await importPeer<Jax>(found, 'dist/index.js');
+  const devices = await jax.init();
+  if (!devices.includes('webgpu')) return [];
+  jax.defaultDevice('webgpu');
+  return [
+    {
+      name: `jax-js ${found.version}`,
+      note: loopVariableNote,
+      async open({ shape, dtype, causal, ...host }) {
+        if (dtype !== 'f32') return 'f32 only here';
+        const [B, H, S, D] = shape;
+        const array = (tensor: Tensor): JaxArray =>
+          jax.numpy.array(swapHeads(tensor).toFloat32()).reshape([B, S, H, D]);
+        const [q, k, v, dO] = [host.q, host.k, host.v, host.dO].map(array);
+        const attention = (a: JaxArray, b: JaxArray, c: JaxArray): JaxArray =>
+          jax.nn.dotProductAttention(a, b, c, { isCausal: causal });
+        const forward = jax.jit((a, b, c) => attention(a, b, c));
+        const gradient = jax.jit(
+          jax.grad((a, b, c, g) => attention(a, b, c).mul(g).sum(), { argnums: [0, 1, 2] }),
+        );
+        const runForward = (): JaxArray => forward(q.ref, k.ref, v.ref);
+        const runTraining = (): JaxArray[] => gradient(q.ref, k.ref, v.ref, dO.ref);
+        return {
+          async forward() {
+            const y = runForward();
+            await jax.blockUntilReady(y.ref);
+            y.dispose();
+          },
+          o: async () => fromTokens(await runForward().data(), shape),
+          async training() {
+            const gradients = runTraining();
+            await jax.blockUntilReady(gradients.map(g => g.ref));
+            for (const g of gradients) g.dispose();
+          },
+          async gradients(): Promise<Gradients> {
+            const [dq, dk, dv] = await Promise.all(
+              runTraining().map(async g => fromTokens(await g.data(), shape)),
+            );
+            return { dq, dk, dv };
+          },
+          close() {
+            for (const one of [q, k, v, dO]) one.dispose();
+          },
+        };
+      },
+    },
+  ];
+}
+
+/** Node 20 lacks the iterator helpers that jax-js uses; Node 22 has them. */
+async function addIteratorHelpers(): Promise<void> {
+  const prototype = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())) as object;
+  const define = (name: string, value: unknown): void => {
+    if (!(name in prototype)) {
+      Object.defineProperty(prototype, name, { value, configurable: true, writable: true });
+    }
+  };
+  type Callback<R> = (x: unknown, n: number) => R;
+  const lazy = {
+    *map(this: Iterable<unknown>, f: Callback<unknown>) {
+      let n = 0;
+      for (const x of this) yield f(x, n++);
+    },
+    *filter(this: Iterable<unknown>, f: Callback<boolean>) {
+      let n = 0;
+      for (const x of this) if (f(x, n++)) yield x;
+    },
+    *flatMap(this: Iterable<unknown>, f: Callback<Iterable<unknown>>) {
+      let n = 0;
+      for (const x of this) yield* f(x, n++);
+    },
+    *take(this: Iterable<unknown>, count: number) {
+      let n = 0;
+      if (count > 0)
+        for (const x of this) {
+          yield x;
+          if (++n >= count) break;
+        }
+    },
+    *drop(this: Iterable<unknown>, count: number) {
+      let n = 0;
+      for (const x of this) if (n++ >= count) yield x;
+    },
+  };
+  for (const [name, value] of Object.entries(lazy)) define(name, value);
+  for (const name of ['forEach', 'reduce', 'some', 'every', 'find'] as const) {
+    define(name, function (this: Iterable<unknown>, ...args: unknown[]) {
+      const method = Array.prototype[name] as (...given: unknown[]) => unknown;
+      return method.apply([...this], args);
+    });
+  }
+  define('toArray', function (this: Iterable<unknown>) {
+    return [...this];
+  });
+}

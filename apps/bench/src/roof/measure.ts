@@ -1,0 +1,222 @@
+import type { Tensor } from '@tilewise/core';
+import { bufferOf, emptyBuffer, readBuffer } from '../gpu/buffers.ts';
+import { type GpuClock, gpuClock, timeInTurn } from '../gpu/clock.ts';
+import { normalInputs } from '../normal-inputs.ts';
+import type { BenchGpu } from '../open-webgpu.ts';
+import type { MatmulCandidate, RoofPrecision } from './candidate.ts';
+import { subgroupMatrixMatmul } from './subgroup-matrix-matmul.ts';
+import { type FixedTile, tiledMatmul } from './tiled-matmul.ts';
+
+/** The fastest product found for a precision. */
+export interface MatmulRoof {
+  readonly precision: RoofPrecision;
+  readonly kernel: string;
+  readonly ms: number;
+  readonly tflops: number;
+}
+
+/** What an adapter can do at most, as measured: other numbers are fractions of these. */
+export interface Roof {
+  readonly size: number;
+  readonly matmuls: readonly MatmulRoof[];
+  /** Of a copy, counting what is read and what is written. */
+  readonly gigabytesPerSecond: number;
+  readonly clock: GpuClock['kind'];
+}
+
+/** Large enough to fill the adapter, small enough to be done in a moment. */
+export const roofSize = ({ kind }: BenchGpu): number => (kind === 'hardware' ? 4096 : 512);
+
+const stagedTiles: readonly FixedTile[] = [
+  { tx: 8, ty: 8, rows: 2, columns: 2, depth: 16 },
+  { tx: 16, ty: 16, rows: 2, columns: 1, depth: 16 },
+  { tx: 16, ty: 16, rows: 2, columns: 2, depth: 8 },
+];
+const directTile: FixedTile = { tx: 8, ty: 8, rows: 1, columns: 1, depth: 16 };
+
+/** Ways to compute a product that are worth a try on an adapter. */
+export function candidatesFor(
+  { device, matrices, maxSubgroupSize }: Pick<BenchGpu, 'device' | 'matrices' | 'maxSubgroupSize'>,
+  size: number,
+): MatmulCandidate[] {
+  const precisions = device.features.has('shader-f16') ? (['f32', 'f16'] as const) : (['f32'] as const);
+  const matrix = matrices.find(({ M, N, K }) => 64 % M === 0 && 64 % N === 0 && 32 % K === 0);
+  return [
+    ...precisions.flatMap(precision => stagedTiles.map(tile => tiledMatmul(size, precision, tile, true))),
+    tiledMatmul(size, 'f32', directTile, false),
+    ...(matrix ? [subgroupMatrixMatmul(size, matrix, 4 * maxSubgroupSize)] : []),
+  ];
+}
+
+/** Operands of square products, and room for the result. */
+interface Operands {
+  readonly A: GPUBuffer;
+  readonly B: GPUBuffer;
+  readonly C: GPUBuffer;
+}
+
+/** A candidate, ready to be recorded. */
+export interface ReadyMatmul {
+  readonly candidate: MatmulCandidate;
+  encode(pass: GPUComputePassEncoder): void;
+  /** Whether C is what the definition says, in some places. */
+  isRight(): Promise<boolean>;
+}
+
+/** Operands of both storage dtypes, made once for all candidates of a size. */
+export class MatmulBench {
+  readonly #device: GPUDevice;
+  readonly #size: number;
+  readonly #host: { readonly a: Tensor; readonly b: Tensor };
+  readonly #operands = new Map<string, Operands>();
+
+  constructor(device: GPUDevice, size: number) {
+    this.#device = device;
+    this.#size = size;
+    this.#host = normalInputs(['a', 'b'], [size, size]);
+  }
+
+  get flops(): number {
+    return 2 * this.#size ** 3;
+  }
+
+  operands(dtype: 'f32' | 'f16'): Operands {
+    const known = this.#operands.get(dtype);
+    if (known) return known;
+    const made = {
+      A: bufferOf(this.#device, this.#host.a.cast(dtype)),
+      B: bufferOf(this.#device, this.#host.b.cast(dtype)),
+      C: emptyBuffer(this.#device, 4 * this.#size ** 2),
+    };
+    this.#operands.set(dtype, made);
+    return made;
+  }
+
+  /** Compiles a candidate; null where the device does not. */
+  async ready(candidate: MatmulCandidate): Promise<ReadyMatmul | null> {
+    const device = this.#device;
+    device.pushErrorScope('validation');
+    const module = device.createShaderModule({ code: candidate.wgsl });
+    const pipeline = await device
+      .createComputePipelineAsync({ layout: 'auto', compute: { module } })
+      .catch(() => null);
+    const error = await device.popErrorScope();
+    if (error || !pipeline) return null;
+    const { A, B, C } = this.operands(candidate.storage);
+    const bindGroup = device.createBindGroup({
+      layout: pipeline.getBindGroupLayout(0),
+      entries: [A, B, C].map((buffer, binding) => ({ binding, resource: { buffer } })),
+    });
+    return {
+      candidate,
+      encode(pass) {
+        pass.setPipeline(pipeline);
+        pass.setBindGroup(0, bindGroup);
+        pass.dispatchWorkgroups(...candidate.groups);
+      },
+      isRight: () => this.isRight(C, candidate.storage),
+    };
+  }
+
+  /**
+   * Whether C is the product in elements all over it. A sum of f32 products strays by less than 2√K·2^-24 of the sum of the
+   * magnitudes, about 0.64·K for normal operands; one of f16, summed in f16 over a step, by 2^-11 of that.
+   */
+  async isRight(C: GPUBuffer, storage: 'f32' | 'f16'): Promise<boolean> {
+    const n = this.#size;
+    const c = new Float32Array(await readBuffer(this.#device, C, 4 * n * n));
+    const [a, b] = [this.#host.a, this.#host.b].map(t => t.cast(storage).toFloat64());
+    const unit = storage === 'f32' ? 2 * Math.sqrt(n) * 2 ** -24 : 2 ** -10;
+    for (let sample = 0; sample < 64; sample++) {
+      const [i, j] = [(sample * 389) % n, (sample * 677 + 13) % n];
+      let [sum, magnitude] = [0, 0];
+      for (let k = 0; k < n; k++) {
+        const product = a[i * n + k] * b[k * n + j];
+        sum += product;
+        magnitude += Math.abs(product);
+      }
+      if (!(Math.abs(c[i * n + j] - sum) <= unit * magnitude)) return false;
+    }
+    return true;
+  }
+
+  destroy(): void {
+    for (const { A, B, C } of this.#operands.values()) for (const buffer of [A, B, C]) buffer.destroy();
+    this.#operands.clear();
+  }
+}
+
+/** Measures the roof; a candidate that does not compile or gives something else than the product does not count. */
+export async function measureRoof(bench: BenchGpu, progress: (text: string) => void): Promise<Roof> {
+  const { device } = bench;
+  const size = roofSize(bench);
+  const matmul = new MatmulBench(device, size);
+  const clock = gpuClock(device);
+  const right: ReadyMatmul[] = [];
+  for (const candidate of candidatesFor(bench, size)) {
+    progress(`roof: ${candidate.precision} ${candidate.name}`);
+    const ready = await matmul.ready(candidate);
+    if (!ready) continue;
+    await clock.once(pass => ready.encode(pass), 0);
+    if (await ready.isRight()) right.push(ready);
+  }
+  const times = await timeInTurn(
+    right.map(
+      ({ encode }) =>
+        round =>
+          clock.once(encode, round),
+    ),
+  );
+  const all = right.map(({ candidate: { precision, name } }, n): MatmulRoof => {
+    const ms = times[n].median;
+    return { precision, kernel: name, ms, tflops: matmul.flops / ms / 1e9 };
+  });
+  matmul.destroy();
+  const gigabytesPerSecond = await copyBandwidth(device, clock);
+  clock.destroy();
+  return { size, matmuls: fastestOfEach(all), gigabytesPerSecond, clock: clock.kind };
+}
+
+function fastestOfEach(all: readonly MatmulRoof[]): MatmulRoof[] {
+  const best = new Map<RoofPrecision, MatmulRoof>();
+  for (const one of all) {
+    const known = best.get(one.precision);
+    if (!known || one.tflops > known.tflops) best.set(one.precision, one);
+  }
+  return [...best.values()];
+}
+
+const copyWgsl = `@group(0) @binding(0) var<storage, read> source: array<vec4f>;
+@group(0) @binding(1) var<storage, read_write> destination: array<vec4f>;
+@compute @workgroup_size(256)
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  for (var n = id.x; n < arrayLength(&source); n += groups.x * 256u) {
+    destination[n] = source[n];
+  }
+}
+`;
+
+/** Bytes that are copied at a time: more than caches hold. */
+const copiedBytes = 96 * 2 ** 20;
+
+/** GB/s of a copy, counting what is read and what is written. */
+export async function copyBandwidth(device: GPUDevice, clock: GpuClock): Promise<number> {
+  const [from, to] = [emptyBuffer(device, copiedBytes), emptyBuffer(device, copiedBytes)];
+  const module = device.createShaderModule({ code: copyWgsl });
+  const pipeline = await device.createComputePipelineAsync({ layout: 'auto', compute: { module } });
+  const bindGroup = device.createBindGroup({
+    layout: pipeline.getBindGroupLayout(0),
+    entries: [from, to].map((buffer, binding) => ({ binding, resource: { buffer } })),
+  });
+  const groups = Math.min(8192, copiedBytes / 16 / 256);
+  const [{ median }] = await timeInTurn([
+    round =>
+      clock.once(pass => {
+        pass.setPipeline(pipeline);
+        pass.setBindGroup(0, bindGroup);
+        pass.dispatchWorkgroups(groups);
+      }, round),
+  ]);
+  for (const buffer of [from, to]) buffer.destroy();
+  return (2 * copiedBytes) / median / 1e6;
+}

@@ -1,0 +1,89 @@
+import { Tensor } from '@tilewise/core';
+import { webgpuEngine } from '@tilewise/webgpu';
+import { timeInTurn } from '../gpu/clock.ts';
+import { normalInputs } from '../normal-inputs.ts';
+import { type BenchGpu, openWebGpu, toggleOption } from '../open-webgpu.ts';
+import { candidatesFor, MatmulBench, type ReadyMatmul } from '../roof/measure.ts';
+import { type Suite, UsageError, WrongResult } from '../suite.ts';
+import type { Row } from '../table.ts';
+
+/** The engine's product beside the best that can be written for one size. */
+export const matmul: Suite = {
+  name: 'matmul',
+  summary:
+    "the engine's matmul, for any shape and strides, next to WGSL that is written for this size alone, f32 (target: 0.5)",
+  options: {
+    ...toggleOption,
+    size: { value: 'N', meaning: 'of N × N × N, a multiple of 128, instead of 1024' },
+  },
+  async run(options, progress) {
+    const { size: given = '1024' } = options;
+    const size = Number(given);
+    if (!Number.isSafeInteger(size) || size < 128 || size % 128 !== 0) {
+      throw new UsageError(`--size takes a multiple of 128, not '${given}'.`);
+    }
+    const bench = await openWebGpu(options);
+    try {
+      return await compare(bench, size, progress);
+    } finally {
+      bench.close();
+    }
+  },
+};
+
+async function compare(bench: BenchGpu, size: number, progress: (text: string) => void): Promise<Row[]> {
+  const { device, ctx } = bench;
+  const fixed = new MatmulBench(device, size);
+  const engine = webgpuEngine(ctx);
+  const host = normalInputs(['a', 'b'], [size, size]);
+  const [a, b] = [host.a, host.b].map(tensor => engine.upload(tensor));
+  const c = engine.upload(Tensor.zeros([size, size]));
+  const prepared = engine.primitives.prepare({ kind: 'matmul' }, [a, b], [c]);
+  // Several at a time on a GPU, where one alone is over before the queue is asked.
+  const times = bench.kind === 'hardware' ? 50 : 1;
+  const timed = async (record: () => void): Promise<number> => {
+    const start = performance.now();
+    record();
+    await device.queue.onSubmittedWorkDone();
+    return (performance.now() - start) / times;
+  };
+  const runEngine = (): Promise<number> =>
+    timed(() =>
+      engine.batch(() => {
+        for (let n = 0; n < times; n++) prepared.run([a, b], [c]);
+      }),
+    );
+  const runFixed = ({ encode }: ReadyMatmul): Promise<number> =>
+    timed(() => {
+      const encoder = device.createCommandEncoder();
+      const pass = encoder.beginComputePass();
+      for (let n = 0; n < times; n++) encode(pass);
+      pass.end();
+      device.queue.submit([encoder.finish()]);
+    });
+
+  progress('engine');
+  await runEngine();
+  if (!(await fixed.isRight(c.buffer, 'f32'))) throw new WrongResult("the engine's matmul is wrong");
+  const candidates: ReadyMatmul[] = [];
+  for (const candidate of candidatesFor(bench, size).filter(({ precision }) => precision === 'f32')) {
+    progress(candidate.name);
+    const ready = await fixed.ready(candidate);
+    if (!ready) continue;
+    await runFixed(ready);
+    if (await ready.isRight()) candidates.push(ready);
+  }
+  progress('all in turn');
+  const [own, ...others] = await timeInTurn([runEngine, ...candidates.map(one => () => runFixed(one))]);
+  const best = Math.min(...others.map(({ min }) => min));
+  const row = (kernel: string, ms: number): Row => ({
+    ...{ 'M×N×K': `${size}×${size}×${size}`, kernel, ms, 'GFLOP/s': fixed.flops / ms / 1e6 },
+    ...{ 'of the best': best / ms, timer: 'wall clock', ...bench.label },
+  });
+  prepared.release();
+  fixed.destroy();
+  return [
+    row('engine', own.min),
+    ...candidates.map(({ candidate }, n) => row(`fixed, ${candidate.name}`, others[n].min)),
+  ];
+}
