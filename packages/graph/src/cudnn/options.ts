@@ -17,7 +17,7 @@ export type CudnnOptions<T, N> = Omit<SdpaOptions<T>, 'scale' | 'dropout' | 'sco
  * The one place that knows what cuDNN's arguments mean: its scale is 1 unless given, its left bound counts the diagonal key, and an
  * alignment without a bound hides nothing.
  */
-export function cudnnOptions<T, N>(args: AnyArguments<T, N>): CudnnOptions<T, N> {
+export function cudnnOptions<T, N>(args: Omit<AnyArguments<T, N>, 'q' | 'k' | 'v'>): CudnnOptions<T, N> {
   const { attnScale = 1, dropout, raggedOffsets } = args;
   const lists = {
     bias: args.bias,
@@ -53,7 +53,7 @@ function windowOf({
   diagonalAlignment = 'top-left',
   diagonalBandLeftBound: left,
   diagonalBandRightBound: right,
-}: AnyArguments<unknown>): SdpaOptions['window'] {
+}: Omit<AnyArguments<unknown>, 'q' | 'k' | 'v'>): SdpaOptions['window'] {
   if (left === undefined && right === undefined) return undefined;
   return {
     ...(left !== undefined && { left: left - 1 }),

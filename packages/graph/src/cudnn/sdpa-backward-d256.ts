@@ -4,6 +4,7 @@ import {
   type Support,
   type TensorDesc,
   UnsupportedError,
+  type Window,
 } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { Graph } from '../graph/graph.ts';
@@ -149,6 +150,7 @@ async function build<T extends TensorDesc>(
   const isPacked = samples.cumSeqlenQ !== undefined;
   const longest = await longestSequences(engine, samples);
   checkD256Lengths(options, longest);
+  const window = d256Window(options);
   const graph = new Graph();
   const tensors = Object.fromEntries(
     Object.entries(viewed(engine, samples, isPacked)).map(([name, { dtype, shape, strides }]) => [
@@ -163,7 +165,7 @@ async function build<T extends TensorDesc>(
     inputs: { q, k, v, o, lse, dO },
     options: {
       scale,
-      ...windowOf(options),
+      ...(window && { window }),
       ...(isPacked && {
         cuSeqLensQ: cumSeqlenQ,
         cuSeqLensKv: cumSeqlenK,
@@ -258,10 +260,14 @@ async function longestSequences<T extends TensorDesc>(
   return { q: await longest('cumSeqlenQ', cumSeqlenQ), k: await longest('cumSeqlenK', cumSeqlenK) };
 }
 
-function windowOf({ isCausal = false, windowSize: [left, right] = [-1, -1] }: D256Options) {
-  const window = {
+/** The band that the options mean; undefined without one. */
+export function d256Window({
+  isCausal = false,
+  windowSize: [left, right] = [-1, -1],
+}: D256Options): Window | undefined {
+  const bounds = {
     ...(left >= 0 && { left }),
     ...(isCausal ? { right: 0 } : right >= 0 && { right }),
   };
-  return Object.keys(window).length === 0 ? {} : { window: { ...window, align: 'bottom-right' as const } };
+  return Object.keys(bounds).length === 0 ? undefined : { ...bounds, align: 'bottom-right' };
 }

@@ -1,4 +1,5 @@
-import type { DType } from '@tilewise/core';
+import type { DType, Window } from '@tilewise/core';
+import { cudnnOptions, d256Window } from '@tilewise/graph/cudnn';
 import type { CudnnCase, DimName, Precision, Tolerance } from './case-format.ts';
 import { drawInteger, seedOf, streamFor } from './draw.ts';
 import type { Flags } from './flags.ts';
@@ -35,12 +36,8 @@ export interface Dims {
   readonly Dv: number;
 }
 
-/** Neighbours around the diagonal key, without it, as `SdpaOptions.window` counts them; undefined = unbounded. */
-export interface Band {
-  readonly left?: number;
-  readonly right?: number;
-  readonly align: 'top-left' | 'bottom-right';
-}
+/** Neighbours around the diagonal key, without it. */
+export type Band = Window;
 
 /** What a case about one rule leaves open. */
 const usual: Readonly<Record<DimName, number>> = {
@@ -115,21 +112,18 @@ function dimsOf({ dims, flags }: CudnnCase, seed: number): Dims {
   };
 }
 
-/** cuDNN's left bound counts the diagonal key too; the alignment alone hides nothing. */
+/** The band of cuDNN's bounds, or of the window of its kernels for heads of 256. */
 function bandOf(flags: Flags, chunk: number): Band | null {
   if (flags.window) {
     const [left, right] = flags.window;
-    const bound = (n: number): number | undefined => (n < 0 ? undefined : n);
-    const both = { left: bound(left), right: flags.is_causal ? 0 : bound(right) };
-    if (both.left === undefined && both.right === undefined) return null;
-    return { ...both, align: 'bottom-right' };
+    return d256Window({ windowSize: [left, right], isCausal: flags.is_causal ?? false }) ?? null;
   }
   const { left_bound, right_bound } = flags;
-  if (left_bound === undefined && right_bound === undefined) return null;
   const right = typeof right_bound === 'string' ? chunk * (flags.chunk ?? 0) : right_bound;
-  return {
-    ...(left_bound !== undefined && { left: left_bound - 1 }),
-    ...(right !== undefined && { right }),
-    align: flags.diagonal_alignment === 'BOTTOM_RIGHT' ? 'bottom-right' : 'top-left',
-  };
+  const { window } = cudnnOptions({
+    diagonalAlignment: flags.diagonal_alignment === 'BOTTOM_RIGHT' ? 'bottom-right' : 'top-left',
+    ...(left_bound !== undefined && { diagonalBandLeftBound: left_bound }),
+    ...(right !== undefined && { diagonalBandRightBound: right }),
+  });
+  return window ?? null;
 }

@@ -6,6 +6,7 @@ import {
   type SdpaOptions,
   Tensor,
 } from '@tilewise/core';
+import { cudnnOptions, type DropoutArgument } from '@tilewise/graph/cudnn';
 import type { Concrete } from './concrete.ts';
 import { drawBits, drawBytes, drawValues } from './data.ts';
 import { scoreProgram } from './score-programs.ts';
@@ -25,15 +26,17 @@ export function commonOptions(c: Concrete): SdpaOptions<Tensor> {
   const bias = biasOf(c);
   const dropout = dropoutOf(c);
   return {
-    scale,
+    ...cudnnOptions<Tensor, number>({
+      attnScale: scale,
+      useAlibiMask: flags.alibi ?? false,
+      ...(bias && { bias }),
+      ...(flags.block_mask && { blockMask: blockMaskOf(c) }),
+      ...(flags.sink_token && { sinkToken: Tensor.from(drawValues(c, 'sink', Hq), [Hq]) }),
+    }),
     outDType,
     ...(band && { window: band }),
-    ...(flags.alibi && { alibi: true }),
     ...(flags.softcap !== undefined && flags.score_mod === undefined && { softcap: flags.softcap }),
     ...(mod && { scoreMod: mod }),
-    ...(bias && { bias }),
-    ...(flags.block_mask && { blockMask: blockMaskOf(c) }),
-    ...(flags.sink_token && { sink: [...drawValues(c, 'sink', Hq)] }),
     ...(dropout && { dropout }),
     outputs: {
       max: flags.score_max ?? false,
@@ -97,12 +100,17 @@ function blockMaskOf(c: Concrete): Tensor {
 function dropoutOf(c: Concrete): PhiloxDropout | MaskDropout<Tensor> | null {
   const { dropout, seed = usualSeed, offset = usualOffset } = c.flags;
   if (dropout === undefined) return null;
-  if (typeof dropout === 'number') return { p: dropout, seed, offset };
+  if (typeof dropout === 'number') return meant([dropout, seed, offset]);
   const { B, Sq, Skv } = c.dims;
   const keep = Tensor.from(drawBits(c, 'dropoutMask', kept, B * Sq * Skv), [B, 1, Sq, Skv], {
     dtype: 'bool',
   });
-  const given = { mask: keep, scale: 1 / kept };
+  const given = meant([keep, 1 / kept]);
   // A case about having both: the types of our options do not let a caller say it.
-  return Array.isArray(dropout) ? ({ ...given, p: 1 - kept, seed, offset } as MaskDropout<Tensor>) : given;
+  const both: object = { ...given, p: 1 - kept, seed, offset };
+  return Array.isArray(dropout) ? (both as MaskDropout<Tensor>) : given;
+}
+
+function meant(dropout: DropoutArgument<Tensor, number>): PhiloxDropout | MaskDropout<Tensor> | null {
+  return cudnnOptions<Tensor, number>({ dropout }).dropout ?? null;
 }
