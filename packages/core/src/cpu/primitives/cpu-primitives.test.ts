@@ -97,6 +97,38 @@ describe.each(supportedVariants())('%s', variant => {
     );
   });
 
+  test('short lines, more than are computed at once, from inputs of every layout, to an output with gaps', () => {
+    const [rows, width] = [150, 30];
+    const inputs = [
+      normal([rows, width], 1),
+      normal([rows, 1], 2, 'f16'),
+      normal([width, rows], 3, 'bf16').permute(1, 0),
+      normal([1, 1], 4),
+      Tensor.from(
+        Array.from({ length: rows * width }, (_, n) => n % 3),
+        [rows, width],
+        { dtype: 'bool' },
+      ),
+      normal([width], 5, 'f16'),
+    ];
+    const sum = [1, 2, 3, 5].reduce((value, n) => add(value, input(n)), input(0));
+    const element = select(input(4, 'bool'), sum, neg(input(0)));
+    const gaps = () => [Tensor.zeros([rows, width], { strides: [2 * width + 1, 2] })];
+    expectSame({ kind: 'map', value: element }, inputs, gaps, 1e-6);
+    expectSame({ kind: 'map', value: element }, inputs, () => [Tensor.zeros([rows, width])], 1e-6);
+    for (const op of ['sum', 'max'] as const) {
+      const reduction: Primitive = {
+        kind: 'reduce',
+        op,
+        axes: [1],
+        domain: [rows, width],
+        element,
+        result: reduced,
+      };
+      expectSame(reduction, inputs, () => [Tensor.zeros([rows, 1], { strides: [3, 1] })], 1e-5);
+    }
+  });
+
   test('a product with one B for many A, more columns than are held at once, and a rounded result', () => {
     const output = () => [Tensor.zeros([3, 2, 70], { dtype: 'bf16' })];
     expectSame({ kind: 'matmul' }, [normal([3, 2, 5], 1), normal([5, 70], 2)], output, 2 ** -8);

@@ -38,11 +38,21 @@ function inputNumber(name: string, inputs: readonly unknown[]): number {
 export interface LineProgram {
   /** Address of the values of the expression. */
   readonly at: number;
-  /** Computes `count` elements, at most `LINE`: input n is read from element `from[n]` of its data on, `step[n]` apart. */
-  run(count: number, from: readonly number[], step: readonly number[]): void;
+  /**
+   * Computes `rows` lines of `count` elements each, at most `LINE` together, one behind the other: short lines share what a call costs. Input
+   * n is read from element `from[n]` of its data on, `step[n]` apart along a line and `rowStep[n]` from line to line.
+   */
+  run(
+    rows: number,
+    count: number,
+    from: readonly number[],
+    step: readonly number[],
+    rowStep: readonly number[],
+  ): void;
 }
 
-type Step = LineProgram['run'];
+/** Computes elements that lie in line. */
+type Step = (count: number) => void;
 
 /** Gives every node a line in the kernels' memory. */
 export function createLineProgram(
@@ -54,6 +64,7 @@ export function createLineProgram(
   const { memory } = kernels;
   const places = new Map<Expr, number>();
   const place = (e: Expr): number => places.get(canonical.get(e) ?? e) ?? 0;
+  const loads: LineProgram['run'][] = [];
   const steps: Step[] = [];
   for (const e of nodes) {
     if (e.kind === 'unary' && e.op === 'toF32') {
@@ -64,13 +75,12 @@ export function createLineProgram(
     const line = memory.scratch(LINE + 8);
     places.set(e, line.at);
     if (e.kind === 'constant') line.values.fill(Number(e.value));
+    else if (e.kind === 'load') loads.push(loadStep(e.name, line.at));
     else steps.push(stepOf(e, line.at, place));
   }
 
   function stepOf(e: Expr, out: number, at: (e: Expr) => number): Step {
     switch (e.kind) {
-      case 'load':
-        return loadStep(e.name, out);
       case 'unary':
         return unaryStep(e.op, at(e.a), out);
       case 'binary':
@@ -84,14 +94,20 @@ export function createLineProgram(
     }
   }
 
-  function loadStep(name: string, out: number): Step {
+  function loadStep(name: string, out: number): LineProgram['run'] {
     const n = inputNumber(name, inputs);
     const load = createLoadLine(kernels, inputs[n], LINE);
-    if (inputs[n].dtype !== 'bool') return (count, from, step) => load(from[n], step[n], count, out);
-    return (count, from, step) => {
-      load(from[n], step[n], count, out);
+    const isBool = inputs[n].dtype === 'bool';
+    return (rows, count, from, step, rowStep) => {
+      if (step[n] === 0 && rowStep[n] === 0) load(from[n], 0, rows * count, out);
+      else {
+        for (let row = 0; row < rows; row++) {
+          load(from[n] + row * rowStep[n], step[n], count, out + 4 * row * count);
+        }
+      }
+      if (!isBool) return;
       const { f32 } = memory;
-      for (let at = out >> 2; at < (out >> 2) + count; at++) f32[at] = f32[at] === 0 ? 0 : 1;
+      for (let at = out >> 2; at < (out >> 2) + rows * count; at++) f32[at] = f32[at] === 0 ? 0 : 1;
     };
   }
 
@@ -125,8 +141,9 @@ export function createLineProgram(
 
   return {
     at: place(result),
-    run(count, from, step) {
-      for (const compute of steps) compute(count, from, step);
+    run(rows, count, from, step, rowStep) {
+      for (const load of loads) load(rows, count, from, step, rowStep);
+      for (const compute of steps) compute(rows * count);
     },
   };
 }

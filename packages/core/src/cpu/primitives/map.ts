@@ -5,7 +5,7 @@ import { createStoredRows } from '../stored-rows.ts';
 import { collapseDimensions } from './collapse-dimensions.ts';
 import { createLineProgram, LINE, type LinePlan } from './line-program.ts';
 
-/** Runs a map in f32, line by line, each result rounded to the dtype of the output: a float one. */
+/** Runs a map in f32, some lines at a time, each result rounded to the dtype of the output: a float one. */
 export function runMap(
   plan: LinePlan,
   kernels: Kernels,
@@ -21,27 +21,42 @@ export function runMap(
   const last = shape.length - 1;
   const width = shape[last];
   const steps = strides.map(own => own[last]);
+  // Short lines are computed several at once.
+  const rows = last > 0 ? shape[last - 1] : 1;
+  const rowSteps = strides.map(own => (last > 0 ? own[last - 1] : 0));
+  const rowsAtOnce = Math.max(1, Math.floor(LINE / width));
   const program = createLineProgram(plan, kernels, lines, inputs);
   const stored = createStoredRows(kernels, output.dtype, LINE, 1);
   const from = inputs.map(() => 0);
   const { data } = output;
+  const [step, rowStep] = [steps[inputs.length], rowSteps[inputs.length]];
 
-  function store(to: number, step: number, count: number): void {
+  function store(count: number, width: number, to: number): void {
     const first = stored.convert(program.at, 1);
     const values = stored.values();
-    if (step === 1) data.set(values.subarray(first, first + count), to);
-    else for (let n = 0; n < count; n++) data[to + n * step] = values[first + n];
+    if (step === 1 && (count === 1 || rowStep === width)) {
+      data.set(values.subarray(first, first + count * width), to);
+      return;
+    }
+    for (let row = 0; row < count; row++) {
+      const [source, target] = [first + row * width, to + row * rowStep];
+      for (let n = 0; n < width; n++) data[target + n * step] = values[source + n];
+    }
   }
 
-  forEachIndex([...shape.slice(0, last), Math.min(width, 1)], index => {
+  const starts = shape.map((extent, d) => (d < last - 1 ? extent : Math.min(extent, 1)));
+  forEachIndex(starts, index => {
     const to = output.offset + offsetOf(index, strides[inputs.length]);
-    for (let n = 0; n < width; n += LINE) {
-      const count = Math.min(LINE, width - n);
-      inputs.forEach(({ offset }, i) => {
-        from[i] = offset + offsetOf(index, strides[i]) + n * steps[i];
-      });
-      program.run(count, from, steps);
-      store(to + n * steps[inputs.length], steps[inputs.length], count);
+    for (let row = 0; row < rows; row += rowsAtOnce) {
+      const count = Math.min(rowsAtOnce, rows - row);
+      for (let n = 0; n < width; n += LINE) {
+        const length = Math.min(LINE, width - n);
+        inputs.forEach(({ offset }, i) => {
+          from[i] = offset + offsetOf(index, strides[i]) + row * rowSteps[i] + n * steps[i];
+        });
+        program.run(count, length, from, steps, rowSteps);
+        store(count, length, to + row * rowStep + n * step);
+      }
     }
   });
 }
