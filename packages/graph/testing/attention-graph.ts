@@ -1,12 +1,27 @@
 import { Tensor } from '@tilewise/core';
 import { Graph } from '../src/graph/graph.ts';
+import type { Attributes } from '../src/schema/operation.ts';
 import type { GraphDType } from '../src/tensor/dtype.ts';
-import type { LogicalTensor } from '../src/tensor/logical-tensor.ts';
+import { type LogicalTensor, UNKNOWN } from '../src/tensor/logical-tensor.ts';
 
 /** A graph under construction, the numbers of its inputs beside it. */
 export class GraphBuilder {
   readonly graph = new Graph();
   readonly bindings: Record<number, Tensor | number | bigint> = {};
+  readonly #says: 'known' | 'unknown' | 'rankless';
+
+  /** @param says what the graph says of the shapes of inputs: all, their rank alone, or nothing. */
+  constructor(says: 'known' | 'unknown' | 'rankless' = 'known') {
+    this.#says = says;
+  }
+
+  /** The shapes of the inputs, by their ids. */
+  shapes(): ReadonlyMap<number, readonly number[]> {
+    const bound = Object.entries(this.bindings);
+    return new Map(
+      bound.flatMap(([id, t]) => (typeof t === 'object' ? [[Number(id), t.shape] as const] : [])),
+    );
+  }
 
   /** An input filled with numbers of a fixed sequence in (−1, 1), or with what is given. */
   input(
@@ -14,7 +29,8 @@ export class GraphBuilder {
     options: { dtype?: GraphDType; values?: ArrayLike<number> } = {},
   ): LogicalTensor {
     const { dtype = 'f32' } = options;
-    const t = this.graph.tensor({ dtype, shape });
+    const said = { known: shape, unknown: shape.map(() => UNKNOWN), rankless: null }[this.#says];
+    const t = this.graph.tensor({ dtype, shape: said });
     const count = shape.reduce((n, extent) => n * extent, 1);
     const values =
       options.values ?? Array.from({ length: count }, (_, n) => Math.sin(1.3 * n * n + 0.7 * t.id + n));
@@ -33,7 +49,7 @@ export class GraphBuilder {
   op(
     kind: string,
     inputs: readonly LogicalTensor[],
-    attrs: Record<string, boolean | number | string | readonly number[]> = {},
+    attrs: Attributes = {},
     dtype: GraphDType = 'f32',
   ): LogicalTensor {
     const output = this.graph.tensor({ dtype });

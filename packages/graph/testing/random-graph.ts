@@ -1,89 +1,38 @@
-import type { LogicalTensor } from '../src/tensor/logical-tensor.ts';
+import { inferShapes } from '../src/graph/infer.ts';
+import { isKnown, type LogicalTensor } from '../src/tensor/logical-tensor.ts';
 import { GraphBuilder } from './attention-graph.ts';
-
-/** A generator of a fixed sequence: xorshift of 32 bits. */
-export class Choices {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = (seed * 2654435761) >>> 0 || 1;
-  }
-
-  below(n: number): number {
-    this.#state ^= this.#state << 13;
-    this.#state ^= this.#state >>> 17;
-    this.#state ^= this.#state << 5;
-    this.#state >>>= 0;
-    return this.#state % n;
-  }
-
-  of<A>(list: readonly A[]): A {
-    return list[this.below(list.length)];
-  }
-}
-
-interface Known {
-  readonly tensor: LogicalTensor;
-  readonly shape: readonly number[];
-}
+import { attentionPatterns } from './attention-patterns.ts';
+import { Choices } from './choices.ts';
+import { functionStep, type Known, randomStep } from './random-steps.ts';
 
 /** A valid graph of up to some ten operations: attention with anything on its scores, and operations before, behind and beside it. */
 export function randomGraph(seed: number): GraphBuilder {
   const choose = new Choices(seed);
-  const g = new GraphBuilder();
+  const g = new GraphBuilder(choose.of(['known', 'unknown', 'rankless']));
   const pool: Known[] = [];
-  const input = (shape: readonly number[]): Known => ({ tensor: g.input(shape), shape });
-  const add = (tensor: LogicalTensor, shape: readonly number[]): Known => {
-    const known = { tensor, shape };
-    pool.push(known);
-    return known;
-  };
-
   for (let n = 1 + choose.below(2); n > 0; n--) {
-    if (choose.below(3) > 0) add(...attention(g, choose, pool));
-    else add(...chain(g, choose, input([2, 3, 4])));
+    const start = choose.below(4);
+    if (start > 1) pool.push(attention(g, choose, pool));
+    else if (start > 0) pool.push(patternFromTable(g, choose));
+    else pool.push(chain(g, choose, { tensor: g.input([2, 3, 4]), shape: [2, 3, 4] }));
   }
-  for (let n = choose.below(4); n > 0; n--) add(...step(g, choose, choose.of(pool)));
+  for (let n = choose.below(4); n > 0; n--) pool.push(randomStep(g, choose, choose.of(pool)));
+  // So that some graph has each function, which are many.
+  pool.push(functionStep(g, seed, choose.of(pool)));
   return g;
 }
 
-const unary = ['Tanh', 'Sigmoid', 'Abs', 'GELU', 'Exp', 'ReLU', 'Round', 'HardSwish'];
-
-/** One elementwise operation, or one that changes the shape. */
-function step(
-  g: GraphBuilder,
-  choose: Choices,
-  { tensor, shape }: Known,
-): [LogicalTensor, readonly number[]] {
-  switch (choose.below(6)) {
-    case 0:
-      return [g.op(choose.of(unary), [g.op('Tanh', [tensor])]), shape];
-    case 1:
-      return [binary(g, choose, tensor, shape), shape];
-    case 2: {
-      const order = shape.map((_, d) => d).sort(() => choose.below(3) - 1);
-      return [g.op('StaticTranspose', [tensor], { order }), order.map(d => shape[d])];
-    }
-    case 3: {
-      const axis = choose.below(shape.length);
-      const kind = choose.of(['ReduceSum', 'ReduceMax', 'ReduceMean', 'ReduceL2']);
-      const kept = shape.map((n, d) => (d === axis ? 1 : n));
-      return [g.op(kind, [tensor], { axes: [axis - shape.length], keep_dims: true }), kept];
-    }
-    case 4:
-      return [g.op('SoftMax', [tensor], { axis: choose.below(shape.length), mode: 'inf_as_zero' }), shape];
-    default: {
-      const [rows, columns] = shape.slice(-2);
-      const weights = g.input([columns, rows + 1]);
-      return [g.op('MatMul', [tensor, weights]), [...shape.slice(0, -1), rows + 1]];
-    }
-  }
+function chain(g: GraphBuilder, choose: Choices, start: Known): Known {
+  let at = start;
+  for (let n = 1 + choose.below(4); n > 0; n--) at = randomStep(g, choose, at);
+  return at;
 }
 
-function chain(g: GraphBuilder, choose: Choices, start: Known): [LogicalTensor, readonly number[]] {
-  let at: [LogicalTensor, readonly number[]] = [start.tensor, start.shape];
-  for (let n = 1 + choose.below(4); n > 0; n--) at = step(g, choose, { tensor: at[0], shape: at[1] });
-  return at;
+/** One of the ways to write attention that are known to be recognised, with something behind it. */
+function patternFromTable(g: GraphBuilder, choose: Choices): Known {
+  const { o } = choose.of(Object.values(attentionPatterns))(g);
+  const shape = inferShapes(g.graph.nodes, g.shapes()).get(o.id);
+  return { tensor: o, shape: isKnown(shape ?? null) ? (shape as readonly number[]) : [] };
 }
 
 /** An operation with another tensor that is broadcast to this one, on either side. */
@@ -99,11 +48,7 @@ function binary(
 }
 
 /** Attention with a random score chain, random heads, and perhaps dropout. */
-function attention(
-  g: GraphBuilder,
-  choose: Choices,
-  pool: readonly Known[],
-): [LogicalTensor, readonly number[]] {
+function attention(g: GraphBuilder, choose: Choices, pool: readonly Known[]): Known {
   const [Sq, Skv, D, Dv] = [2, 3, 5, 4].map(n => n + choose.below(3));
   const groups = choose.of([[2], [2, 3], [2, 2, 3], [1, 2], []]);
   const shared = groups.map((n, d) => (d > 0 && choose.below(3) === 0 && d === groups.length - 1 ? 1 : n));
@@ -127,7 +72,7 @@ function attention(
     ]);
   }
   if (choose.below(8) === 0) g.graph.op('End', { inputs: [choose.of([s, p, stats])], outputs: [] });
-  return [g.op('MatMul', [p, g.input([...shared, Skv, Dv])]), [...groups, Sq, Dv]];
+  return { tensor: g.op('MatMul', [p, g.input([...shared, Skv, Dv])]), shape: [...groups, Sq, Dv] };
 }
 
 function scoreStep(

@@ -16,6 +16,7 @@ import type { Attributes } from '../schema/operation.ts';
 import { type GraphDType, isGraphDType } from '../tensor/dtype.ts';
 import type { LogicalShape, LogicalTensor, TensorProperty } from '../tensor/logical-tensor.ts';
 import { type Annotation, describeNode, type GraphNode } from './node.ts';
+import { checkOutputs } from './outputs.ts';
 import { connect, type Topology } from './topology.ts';
 
 /** A tensor to be; `shape` may hold `UNKNOWN`, or be null when not even its rank is known. */
@@ -184,11 +185,14 @@ export class Graph {
 
   /**
    * Connects the operations. Afterwards nothing can be added.
-   * @throws InvalidGraphError for descriptions of a tensor that differ, two producers of one, or a cycle; the graph can then still
-   * be changed.
+   * @param outputs all that the graph is to give; without them, everything that is produced and not read.
+   * @throws InvalidGraphError for descriptions of a tensor that differ, two producers of one, a cycle, or where what the graph gives
+   * is not `outputs`; the graph can then still be changed.
    */
-  finalize(): this {
-    this.#topology ??= connect(this.#nodes);
+  finalize({ outputs }: { readonly outputs?: readonly LogicalTensor[] } = {}): this {
+    const topology = this.#topology ?? connect(this.#nodes);
+    if (outputs) checkOutputs(topology, outputs);
+    this.#topology = topology;
     return this;
   }
 

@@ -1,3 +1,5 @@
+import { InvalidShapeError } from '@tilewise/core';
+import type { OperationCall } from '../schema/operation.ts';
 import { mergeShapes } from '../shape/broadcast.ts';
 import type { LogicalShape, LogicalTensor } from '../tensor/logical-tensor.ts';
 import { describeNode, type GraphNode } from './node.ts';
@@ -17,7 +19,7 @@ export function inferShapes(
   for (const node of order) {
     const inputs = node.inputs.map(t => ({ ...t, shape: shapeOf(t) }));
     const { attributes, outputs } = node;
-    const inferred = node.operation.infer({ attributes, inputs, outputs });
+    const inferred = inferredBy(node, { attributes, inputs, outputs });
     for (const t of inputs) shapes.set(t.id, t.shape);
     outputs.forEach((t, n) => {
       const name = `tensor ${t.id} of ${describeNode(node)}`;
@@ -25,4 +27,15 @@ export function inferShapes(
     });
   }
   return shapes;
+}
+
+/** The shapes of an operation's outputs; an error says which operation it is, and of which tensors. */
+function inferredBy(node: GraphNode, call: OperationCall): readonly LogicalShape[] {
+  try {
+    return node.operation.infer(call);
+  } catch (error) {
+    if (!(error instanceof InvalidShapeError)) throw error;
+    const tensors = node.inputs.map(t => t.id).join(', ');
+    throw new InvalidShapeError(`operation ${describeNode(node)} of tensors ${tensors}:`, error.message);
+  }
 }

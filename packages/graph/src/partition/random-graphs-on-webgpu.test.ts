@@ -5,7 +5,7 @@ import { randomGraph } from '../../testing/random-graph.ts';
 import { runOnGpu } from '../../testing/webgpu-engine.ts';
 
 /** Fewer than on the host: a software adapter compiles for a second or so where the score chain is a new one. */
-const GRAPHS = 24;
+const GRAPHS = 16;
 /** Those of the tests on the host come first. */
 const FIRST = 301;
 

@@ -1,0 +1,20 @@
+/** A generator of a fixed sequence: xorshift of 32 bits. */
+export class Choices {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = (seed * 2654435761) >>> 0 || 1;
+  }
+
+  below(n: number): number {
+    this.#state ^= this.#state << 13;
+    this.#state ^= this.#state >>> 17;
+    this.#state ^= this.#state << 5;
+    this.#state >>>= 0;
+    return this.#state % n;
+  }
+
+  of<A>(list: readonly A[]): A {
+    return list[this.below(list.length)];
+  }
+}
