@@ -1,7 +1,9 @@
 import { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { describe, expect, test } from 'vitest';
+import { expectClose } from '../../testing/expect-same.ts';
 import { operationsPage } from '../../testing/operations-page.ts';
+import { runOnGpu } from '../../testing/webgpu-engine.ts';
 import { Graph } from '../graph/graph.ts';
 import { inferShapes } from '../graph/infer.ts';
 import type { Attributes } from '../schema/operation.ts';
@@ -15,7 +17,7 @@ interface Input {
   readonly dtype?: GraphDType;
 }
 
-/** Runs one operation; gives the values of its outputs. */
+/** Runs one operation on the reference and on WebGPU, which must agree; gives the values of its outputs. */
 async function run(
   kind: string,
   inputs: readonly Input[],
@@ -39,6 +41,7 @@ async function run(
     }),
   );
   const got = await g.run(referenceEngine(), bindings);
+  expectClose(await runOnGpu(g, bindings), got, 1e-5, 'webgpu');
   return results.map(t => [...got[t.id].toFloat64()]);
 }
 

@@ -71,7 +71,9 @@ export function gateOf(
   };
   const kind = producer?.kind ?? '';
   return {
-    threshold: thresholds[kind] ?? epsilon,
+    // What is computed from probabilities that are not stored has their relative error, 10 ε of f32.
+    threshold:
+      thresholds[kind] ?? (isF32 && nodes.some(node => node.kind === 'SoftMax') ? 10 * epsilon : epsilon),
     eltwise: nodes.some(node => eltwise.has(node.kind)),
     offByOne: ['i8', 'u8', 'i32', 'f8e4m3', 'f8e5m2'].includes(dtype),
     epsilon,
