@@ -10,7 +10,11 @@ export function Header({ current }: { readonly current: string | null }) {
   const list = useRef<HTMLOListElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another chapter is another link.
   useEffect(() => {
-    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    const [bar, link] = [list.current?.parentElement, list.current?.querySelector('[aria-current]')];
+    if (!bar || !link) return;
+    // Not scrollIntoView: from there on Tab would begin at the link.
+    const [place, chosen] = [bar.getBoundingClientRect(), link.getBoundingClientRect()];
+    bar.scrollLeft += chosen.left + chosen.width / 2 - (place.left + place.width / 2);
   }, [current]);
   return (
     <header className="site-head">

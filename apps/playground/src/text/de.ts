@@ -320,7 +320,6 @@ export const de: Text = {
     allSeen:
       'Alle Keys sind gesehen: o ist das Ergebnis der Attention. Es ist für jede Kachelgröße dasselbe.',
     rightSoFar: 'In jedem Augenblick ist o richtig für die Keys, die gesehen sind.',
-    workedOut: 'Die Verschmelzung, ausgerechnet',
     problem7: 'Aufgabe 7: Leite die Regeln her',
     problem7Task: [
       'Das Ergebnis ist ein Quotient zweier Summen mit denselben Exponentialgewichten: oben ein Vektor, unten eine Zahl. Benutze das laufende Maximum aus Kapitel 2: Was ist der Zustand, und wie ändert er sich, wenn ein Key mit Score $x_k$ und Wertvektor $\\mathbf{v}_k$ kommt?',

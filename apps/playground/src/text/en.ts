@@ -320,7 +320,6 @@ export const en = {
     kept: (here: number, naive: number): string => `${here}; by the naive way ${naive}`,
     allSeen: 'All keys are seen: o is the attention output. It is the same for every tile size.',
     rightSoFar: 'o is right for the keys seen so far at every moment.',
-    workedOut: 'The merge, worked out',
     problem7: 'Problem 7: derive the update rules',
     problem7Task: [
       'The output is a quotient of two sums with the same exponential weights: a vector above, a number below. Use the running maximum of chapter 2: what is the state, and how does it change when a key with score $x_k$ and value vector $\\mathbf{v}_k$ comes?',

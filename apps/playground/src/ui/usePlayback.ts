@@ -32,7 +32,8 @@ export function usePlayback(name: string, last: number, interval: number, initia
     at: here,
     last,
     playing,
-    seek: position => setAt(Math.max(0, Math.min(last, position))),
+    // Not held to `last`, which may be about to change with the position.
+    seek: position => setAt(Math.max(0, position)),
     setPlaying: start => {
       if (start && here >= last) setAt(0);
       setPlaying(start);

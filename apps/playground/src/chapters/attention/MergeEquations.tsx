@@ -1,8 +1,6 @@
 import type { Merge, SoftmaxState } from '../../streaming/softmax-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
-import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 
 /** A merge of two states, worked out with their numbers. */
 export function MergeEquations(props: {
@@ -11,7 +9,6 @@ export function MergeEquations(props: {
   readonly merge: Merge;
 }) {
   const { a, b, merge } = props;
-  const { attention: text } = useText();
   const { fixed } = useNumbers();
   // A decimal comma is a separator to TeX, unless it stands in braces.
   const number = (value: number): string =>
@@ -25,9 +22,5 @@ export function MergeEquations(props: {
     `\\mathbf{num}' &= ${vector(a.num)} \\cdot ${fa} + ${vector(b.num)} \\cdot ${fb}`,
     `&= ${vector(num)}`,
   ];
-  return (
-    <ScrollRegion label={text.workedOut}>
-      <Formula block tex={`\\begin{aligned} ${lines.join(' \\\\ ')} \\end{aligned}`} />
-    </ScrollRegion>
-  );
+  return <Formula block tex={`\\begin{aligned} ${lines.join(' \\\\ ')} \\end{aligned}`} />;
 }

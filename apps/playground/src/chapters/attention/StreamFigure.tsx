@@ -27,17 +27,27 @@ export function StreamFigure({
   const steps = useMemo(() => streamRow(x, v, tile), [tile]);
   const playback = usePlayback('at', steps.length, 900, 3);
   const step = steps[playback.at - 1];
+  const seen = step?.end ?? 0;
   const before = steps[playback.at - 2]?.merge.state ?? emptyState(channels);
   const state = step?.merge.state;
   const result = state ? output(state) : null;
   const number = (value: number): string => fixed(value, 3);
   const vector = (values: readonly number[]): string => `(${values.map(number).join('; ')})`;
-  const seen = step?.end ?? 0;
   return (
     <div className="stack">
       <div className="toolbar">
         <Player playback={playback} unit="tile" />
-        <Slider label={text.keysPerTile} value={tile} min={1} max={x.length} onChange={onTile} />
+        <Slider
+          label={text.keysPerTile}
+          value={tile}
+          min={1}
+          max={x.length}
+          onChange={next => {
+            onTile(next);
+            // As many keys as before, or the rest of a tile more.
+            playback.seek(Math.ceil(seen / next));
+          }}
+        />
         <Slider
           label={text.position}
           value={playback.at}

@@ -1,62 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { formatJson } from '@tilewise/graph';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { chapters } from '../app/chapters.ts';
-import { placeHash } from '../app/url-state.ts';
 import { attentionGraph } from '../graph/attention-graph.ts';
-import { matrixProblems } from '../machine/matrix/matrix-problems.ts';
-import { en } from '../text/en.ts';
+import { brokenRules } from './accessibility.ts';
 import { openSite, type Site } from './site.ts';
-
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let site: Site;
 beforeAll(async () => {
-  site = await openSite();
+  site = await openSite('computing');
 }, 120_000);
 afterAll(() => site?.close());
 beforeEach(() => {
   site.errors.length = 0;
-});
-
-/** Rules of WCAG that the page breaks, with the elements that do. */
-async function broken(): Promise<string[]> {
-  await site.page.evaluate(axeSource);
-  const found = await site.page.evaluate(
-    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }).then(({ violations }) =>
-      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' ')).join(', ')))`,
-  );
-  return found as string[];
-}
-
-/** How far the content is wider than the window. */
-const overflow = (): Promise<number> =>
-  site.page.evaluate('document.documentElement.scrollWidth - window.innerWidth') as Promise<number>;
-
-describe.each(chapters)('the chapter $id', ({ id }) => {
-  const { title } = en.chapters[id];
-  it.each(['light', 'dark'] as const)(
-    'opens in %s without errors, and is accessible',
-    async colorScheme => {
-      await site.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await site.page.setViewportSize({ width: 1280, height: 900 });
-      await site.visit(`#/${id}`);
-      await site.page.getByRole('heading', { level: 1, name: title }).waitFor();
-      await site.page.waitForLoadState('networkidle');
-      expect(await broken()).toEqual([]);
-      expect(site.errors).toEqual([]);
-    },
-    60_000,
-  );
-
-  it('fits a phone', async () => {
-    await site.page.setViewportSize({ width: 390, height: 844 });
-    await site.visit(`#/${id}`);
-    await site.page.getByRole('heading', { level: 1, name: title }).waitFor();
-    await site.page.waitForLoadState('networkidle');
-    expect(await overflow()).toBeLessThanOrEqual(0);
-  }, 60_000);
 });
 
 const graphOptions = {
@@ -69,66 +23,8 @@ const graphOptions = {
   softcap: false,
 } as const;
 
-describe('a visitor', () => {
+describe('a visitor who computes', () => {
   beforeAll(() => site.page.setViewportSize({ width: 1280, height: 900 }));
-
-  it('has the 25-cycle program accepted, and shares it by the address', async () => {
-    const problem = matrixProblems.find(({ id }) => id === 'inner-product');
-    await site.visit(
-      placeHash({
-        chapter: 'machine',
-        state: { problem: 'inner-product', program: problem?.solution ?? '' },
-      }),
-    );
-    const verdict = site.page.getByText('Solved in 25 cycles.');
-    await verdict.waitFor();
-    expect(await verdict.textContent()).toContain('No program for this machine with 3 registers takes fewer');
-  }, 60_000);
-
-  it('writes a program, breaks it, and is told the line', async () => {
-    await site.visit('#/machine');
-    const editor = site.page.getByRole('textbox', { name: 'Program: One element' });
-    await editor.click();
-    await site.page.keyboard.type('LOAD a[0][0], R0\n', { delay: 5 });
-    await site.page.keyboard.press('Escape');
-    await site.page.keyboard.type('MAC_Z R1, R0, R2');
-    await site.page.getByText('Line 2: the multiplier reads R0 here').waitFor();
-  }, 60_000);
-
-  it('steps through the machine with the keyboard', async () => {
-    const [problem] = matrixProblems;
-    await site.visit(placeHash({ chapter: 'machine', state: { program: problem?.solution ?? '' } }));
-    const next = site.page.getByRole('button', { name: 'Next instruction' });
-    await next.focus();
-    for (let n = 0; n < 3; n++) await site.page.keyboard.press('Enter');
-    await site.page.getByText('MAC_Z R0, R1, R2. R2 is now a₀₀b₀₀').waitFor({ state: 'attached' });
-  }, 60_000);
-
-  it('sees exp(m) overflow', async () => {
-    await site.visit('#/softmax');
-    await site.page.getByRole('button', { name: 'Show it overflow' }).click();
-    await site.page.getByText(/holds NaN/).waitFor();
-  }, 60_000);
-
-  it('merges all tiles by hand to the attention output', async () => {
-    await site.visit('#/attention');
-    const tiles = site.page.locator('.tile');
-    await tiles.first().waitFor();
-    for (let left = await tiles.count(); left > 1; left--) {
-      await tiles.nth(0).click();
-      await tiles.nth(1).click();
-    }
-    const result = await site.page.locator('.solved').textContent();
-    const [merged, whole] = [...(result ?? '').matchAll(/\(([^)]*)\)/g)].map(([, numbers]) => numbers);
-    expect(merged).toBe(whole);
-  }, 60_000);
-
-  it('compares masks in the lab', async () => {
-    await site.visit('#/lab?mask=causal&i=3&j=9');
-    await site.page.getByRole('button', { name: /^Probabilities P: query 3, key 9: hidden/ }).waitFor();
-    await site.page.getByText('No mask', { exact: true }).first().click();
-    await site.page.getByRole('button', { name: /^Probabilities P: query 3, key 9: 0\.\d+/ }).waitFor();
-  }, 60_000);
 
   it('adds dropout to the graph, which stays one partition, and takes it apart', async () => {
     await site.visit('#/graph');
@@ -181,7 +77,7 @@ describe('a visitor', () => {
       expect(failure).toBeUndefined();
       expect(tflops).toBeGreaterThan(0);
     }
-    expect(await broken()).toEqual([]);
+    expect(await brokenRules(site.page)).toEqual([]);
   }, 60_000);
 
   it('measures on the GPU beside stored scores, and stops when it has seen enough', async () => {
@@ -211,6 +107,6 @@ describe('a visitor', () => {
     await site.page.getByRole('button', { name: 'Start over' }).click();
     await tenSteps(10);
     await site.page.getByText('Same seed, same curve: all 10 steps').waitFor();
-    expect(await broken()).toEqual([]);
+    expect(await brokenRules(site.page)).toEqual([]);
   }, 120_000);
 });

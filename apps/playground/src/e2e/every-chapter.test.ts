@@ -1,0 +1,108 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chapters } from '../app/chapters.ts';
+import { de } from '../text/de.ts';
+import { en } from '../text/en.ts';
+import { brokenRules } from './accessibility.ts';
+import { openSite, type Site } from './site.ts';
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite('every-chapter');
+}, 120_000);
+afterAll(() => site?.close());
+
+const wide = { width: 1280, height: 900 };
+const narrow = { width: 390, height: 844 };
+
+const heading = (name: string): Promise<void> =>
+  site.page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+
+/** How far the content is wider than the window. */
+const overflow = (): Promise<number> =>
+  site.page.evaluate('document.documentElement.scrollWidth - window.innerWidth') as Promise<number>;
+
+/** Shows what is behind a click, too. */
+const openDetails = (): Promise<unknown> =>
+  site.page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true;");
+
+describe.each(chapters)('the chapter $id', ({ id }) => {
+  it('is accessible and whole in light and dark, wide and narrow, English and German, and logs no errors', async () => {
+    const { page } = site;
+    site.errors.length = 0;
+    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    await page.setViewportSize(wide);
+    await site.visit(`#/${id}`);
+    await heading(en.chapters[id].title);
+    await page.waitForLoadState('networkidle');
+    expect(await brokenRules(page)).toEqual([]);
+
+    await openDetails();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await brokenRules(page)).toEqual([]);
+
+    await page.setViewportSize(narrow);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+
+    await page.getByLabel(en.site.language).selectOption('de');
+    await page.locator('html[lang=de]').waitFor({ state: 'attached' });
+    await heading(de.chapters[id].title);
+    await openDetails();
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    expect(await brokenRules(page)).toEqual([]);
+    expect(site.errors).toEqual([]);
+  }, 90_000);
+});
+
+describe('the page', () => {
+  it('loads less than 300 KB of gzipped JavaScript until its first chapter is there', async () => {
+    const { page } = site;
+    const sizes: Promise<number>[] = [];
+    const count = (response: { url(): string; body(): Promise<Buffer> }): void => {
+      if (/\.js$/.test(response.url())) sizes.push(response.body().then(body => gzipSync(body).length));
+    };
+    page.on('response', count);
+    await site.visit('?lang=en#/machine');
+    await page.getByRole('textbox').waitFor();
+    await page.waitForLoadState('networkidle');
+    page.off('response', count);
+    const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    expect(total).toBeGreaterThan(50_000);
+    expect(total).toBeLessThan(300_000);
+  }, 60_000);
+
+  it('is served from a sub-path, and its links stay there', async () => {
+    await site.visit('');
+    await site.page.getByRole('link', { name: en.chapters.softmax.title }).first().click();
+    await heading(en.chapters.softmax.title);
+    expect(site.page.url()).toMatch(/\/some\/path\/#\/softmax$/);
+  }, 60_000);
+
+  it('speaks the visitor’s language, computes without WebGPU and says so', async () => {
+    const context = await site.browser.newContext({ locale: 'de-AT' });
+    const page = await context.newPage();
+    const errors: string[] = [];
+    page.on('pageerror', error => errors.push(error.message));
+    await page.addInitScript('delete Navigator.prototype.gpu;');
+    await page.goto(`${site.address}#/lab`);
+    await page.getByRole('heading', { level: 1, name: de.chapters.lab.title }).waitFor();
+    await page.getByText(de.engine.runsOn['no-webgpu']({ kind: 'no-webgpu' })).waitFor();
+    await page.goto(`${site.address}?lang=en#/lab`);
+    await page.getByRole('heading', { level: 1, name: en.chapters.lab.title }).waitFor();
+    expect(errors).toEqual([]);
+    await context.close();
+  }, 60_000);
+
+  it('is read and operated with the keyboard alone', async () => {
+    const { page } = site;
+    await page.setViewportSize(wide);
+    await site.visit('?lang=en#/machine');
+    await heading(en.chapters.machine.title);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: 'Rd = DRAM[src]' }).waitFor();
+  }, 60_000);
+});

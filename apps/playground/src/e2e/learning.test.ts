@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { placeHash } from '../app/url-state.ts';
+import { matrixProblems } from '../machine/matrix/matrix-problems.ts';
+import { openSite, type Site } from './site.ts';
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite('learning');
+  await site.page.setViewportSize({ width: 1280, height: 900 });
+}, 120_000);
+afterAll(() => site?.close());
+
+const text = (words: string | RegExp): Promise<void> => site.page.getByText(words).first().waitFor();
+const press = (name: string | RegExp): Promise<void> =>
+  site.page.getByRole('button', { name }).first().click();
+
+/** Moves a slider to a value, as the arrow keys do. */
+const slide = (name: string, to: number): Promise<void> =>
+  site.page.getByRole('slider', { name }).first().fill(String(to));
+
+describe('a visitor of the machine', () => {
+  it('has the 25-cycle program accepted, and shares it by the address', async () => {
+    const problem = matrixProblems.find(({ id }) => id === 'inner-product');
+    await site.visit(
+      placeHash({
+        chapter: 'machine',
+        state: { problem: 'inner-product', program: problem?.solution ?? '' },
+      }),
+    );
+    await text('Solved in 25 cycles. No program for this machine with 3 registers takes fewer');
+  }, 60_000);
+
+  it('writes a program, breaks it, and is told the line', async () => {
+    await site.visit('#/machine');
+    await site.page.getByRole('textbox', { name: 'Program: One element' }).click();
+    await site.page.keyboard.type('LOAD a[0][0], R0\n', { delay: 5 });
+    await site.page.keyboard.type('MAC_Z R1, R0, R2');
+    await text('Line 2: the multiplier reads R0 here');
+    await site.page.waitForURL(/program=LOAD/);
+  }, 60_000);
+
+  it('completes an instruction', async () => {
+    await site.visit('#/machine');
+    await site.page.getByRole('textbox').click();
+    await site.page.keyboard.type('LO');
+    await site.page.locator('.cm-completionLabel', { hasText: 'LOAD' }).waitFor();
+    // The list does not take a key in the moment in which it appears.
+    await site.page.waitForTimeout(150);
+    await site.page.keyboard.press('Enter');
+    await site.page.locator('.cm-line', { hasText: 'LOAD' }).waitFor();
+  }, 60_000);
+
+  it('looks at the full trace and takes it over: 22 cycles with six registers', async () => {
+    await site.visit('#/machine?problem=outer-product');
+    await site.page.getByText('The full trace of a solution').click();
+    await press('Put this program into the editor');
+    await text('Solved in 22 cycles. No program');
+  }, 60_000);
+
+  it('steps with the keyboard; what an instruction reads flies to where it writes', async () => {
+    const [problem] = matrixProblems;
+    await site.page.emulateMedia({ reducedMotion: 'no-preference' });
+    await site.visit(placeHash({ chapter: 'machine', state: { program: problem?.solution ?? '' } }));
+    await site.page.getByRole('button', { name: 'Next instruction' }).focus();
+    await site.page.keyboard.press('Enter');
+    await site.page.locator('.flight').first().waitFor({ state: 'attached' });
+    await site.page.emulateMedia({ reducedMotion: 'reduce' });
+    for (let n = 0; n < 2; n++) await site.page.keyboard.press('Enter');
+    await site.page.getByText('MAC_Z R0, R1, R2. R2 is now a₀₀b₀₀').waitFor({ state: 'attached' });
+    await site.page.waitForURL(/at=3/);
+  }, 60_000);
+});
+
+describe('a visitor of softmax and attention', () => {
+  it('sees exp(m) overflow, in the sums and on the machine', async () => {
+    await site.visit('#/softmax?shift=100');
+    await text('Both end in the same sum: 1.43 and 1.43.');
+    await site.page.getByText('exp(m) / exp(m′)', { exact: true }).click();
+    await text('∞ / ∞ is not a number');
+    await press('Show it overflow on the machine');
+    await text(/holds NaN/);
+  }, 60_000);
+
+  it('counts 3n reads against 2n', async () => {
+    await site.visit('#/softmax');
+    await slide('Numbers (n)', 6);
+    await site.page.getByRole('slider', { name: 'Numbers (n)' }).nth(1).fill('40');
+    const reads = site.page.getByRole('row', { name: /^DRAM reads/ });
+    expect(await reads.textContent()).toBe('DRAM reads12080');
+  }, 60_000);
+
+  it('scrubs the tiles, and comes to the same output for every size', async () => {
+    const output = async (tile: number): Promise<string | null> => {
+      await slide('Keys per tile', tile);
+      await text('All keys are seen');
+      return site.page.locator('.running div', { hasText: 'o = numerator / d' }).locator('dd').textContent();
+    };
+    await site.visit('#/attention');
+    await text('Keys per tile');
+    await press('To the end');
+    const one = await output(1);
+    expect(one).toMatch(/^\(0\.\d{3}; 0\.\d{3}; 0\.\d{3}\)$/);
+    expect(await output(5)).toBe(one);
+  }, 60_000);
+
+  it('merges all tiles by hand to the attention output', async () => {
+    await site.visit('#/attention');
+    const tiles = site.page.locator('.tile');
+    await tiles.first().waitFor();
+    for (let left = await tiles.count(); left > 1; left--) {
+      await tiles.nth(0).click();
+      await tiles.nth(1).click();
+    }
+    const result = await site.page.locator('.solved').textContent();
+    const [merged, whole] = [...(result ?? '').matchAll(/\(([^)]*)\)/g)].map(([, numbers]) => numbers);
+    expect(merged).toBe(whole);
+    await site.page.waitForURL(/merge=/);
+  }, 60_000);
+});
+
+describe('a visitor of loop orders and backward', () => {
+  it('keeps outputs in fast memory until they are stored as often as in the other order', async () => {
+    await site.visit('#/loops');
+    const stores = site.page
+      .getByRole('table', { name: /FlashAttention-1/ })
+      .getByRole('row', { name: /O stores/ });
+    expect(await stores.locator('td').last().textContent()).toBe('64');
+    await slide('Output slots in fast memory', 8);
+    expect(await stores.locator('td').last().textContent()).toBe('8');
+    await press('H100 SXM');
+    await site.page.waitForURL(/peak=989/);
+  }, 60_000);
+
+  it('loads K twice as often without D, and reads the derivation to its end', async () => {
+    await site.visit('#/backward?loaded=36');
+    await text('36 / 36');
+    await site.page.getByText('D = rowsum(P ∘ dP), on the way').click();
+    await text('36 / 72');
+    for (let step = 1; step < 8; step++) await press('Next step');
+    await text('Through the projections, to the weights');
+  }, 60_000);
+});
+
+describe('a visitor of dropout and the lab', () => {
+  it('sees the same masks from the engine, and walks to another element', async () => {
+    await site.visit('#/dropout?i=5&j=6');
+    const same = site.page.getByText('The engine’s mask is the same in all 4096 elements.');
+    await same.nth(2).waitFor();
+    await site.page.getByRole('button', { name: /^FlashAttention-2: element \(5, 6\)/ }).focus();
+    await site.page.keyboard.press('ArrowRight');
+    await text('Query 5, key 7');
+    await site.page.getByRole('textbox', { name: 'Seed' }).fill('none');
+    await text('Seed and offset are whole numbers');
+  }, 60_000);
+
+  it('compares masks, and sets their values', async () => {
+    await site.visit('#/lab?mask=causal&i=3&j=9');
+    const pair = (shown: string) =>
+      site.page.getByRole('button', { name: new RegExp(`^Probabilities P: query 3, key 9: ${shown}`) });
+    await pair('hidden').waitFor();
+    await site.page.getByText('No mask', { exact: true }).first().click();
+    await pair('0\\.\\d+').waitFor();
+    await site.page.getByText('Sliding window', { exact: true }).first().click();
+    await slide('Keys to the left', 2);
+    await text('sdpa(q, k, v, { causal: true, window: { left: 2 } })');
+    await text(/12\.0 % of all pairs are seen/);
+  }, 60_000);
+});
