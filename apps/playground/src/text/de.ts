@@ -874,7 +874,7 @@ export const de: Text = {
     seed: 'Startwert',
     ownText: 'Dein Text',
     ownPlaceholder: 'Einige Seiten sind besser als einige Zeilen.',
-    ownFile: 'Oder eine Textdatei',
+    ownFile: 'Oder eine Textdatei wählen…',
     start: 'Trainieren',
     pause: 'Pause',
     resume: 'Weiter',

@@ -876,7 +876,7 @@ export const en = {
     seed: 'Seed',
     ownText: 'Your text',
     ownPlaceholder: 'A few pages are better than a few lines.',
-    ownFile: 'Or a text file',
+    ownFile: 'Or choose a text file…',
     start: 'Train',
     pause: 'Pause',
     resume: 'Go on',

@@ -74,7 +74,7 @@ export default function BenchChapter() {
           {state && (running ? text.running : text.finished(state.rows.length))}
         </p>
         {state?.failed && (
-          <p className="bench-failed" role="alert">
+          <p className="failure" role="alert">
             <strong>{text.failed}</strong> <span lang="en">{state.failed}</span>
           </p>
         )}

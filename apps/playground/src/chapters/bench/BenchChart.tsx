@@ -1,7 +1,10 @@
-import * as Plot from '@observablehq/plot';
-import { useEffect, useRef } from 'react';
+import { useCallback } from 'react';
 import type { BenchRow } from '../../bench/bench.ts';
 import { useText } from '../../text/TextProvider.tsx';
+import type { Plot } from '../../ui/Chart.tsx';
+import { ChartFigure } from '../../ui/ChartFigure.tsx';
+
+const colors: Readonly<Record<string, string>> = { flash: 'var(--accent)', naive: 'var(--write)' };
 
 /** A number of each row against the sequence length, a line for each implementation. */
 export function BenchChart(props: {
@@ -14,69 +17,50 @@ export function BenchChart(props: {
 }) {
   const { title, rows, pass, value, unit, log = false } = props;
   const text = useText().measure;
-  const host = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const points = rows
-      .filter(row => row.pass === pass)
-      .flatMap(row => {
-        const y = value(row);
-        return y === undefined
-          ? []
-          : [
-              {
-                S: row.S,
-                y,
-                implementation: row.implementation,
-                label: text.implementations[row.implementation],
-              },
-            ];
-      });
-    const last = (['flash', 'naive'] as const).flatMap(implementation =>
-      points.filter(point => point.implementation === implementation).slice(-1),
-    );
-    const colour = (point: { readonly implementation: string }): string =>
-      point.implementation === 'flash' ? 'var(--accent)' : 'var(--write)';
-    const chart = Plot.plot({
-      width: 460,
-      height: 240,
-      marginLeft: 52,
-      marginRight: 64,
-      marginBottom: 38,
-      style: {
-        background: 'none',
-        fontFamily: 'var(--font)',
-        fontSize: '12px',
-        color: 'var(--text-soft)',
-        overflow: 'visible',
-      },
-      x: { type: 'point', label: text.length, domain: [...new Set(rows.map(({ S }) => S))] },
-      y: log
-        ? { type: 'log', label: unit, grid: true, ticks: 4, tickFormat: '~g' }
-        : { label: unit, grid: true, zero: true, nice: true, ticks: 5 },
-      color: { type: 'identity' },
-      marks: [
-        Plot.line(points, { x: 'S', y: 'y', z: 'implementation', stroke: colour, strokeWidth: 2 }),
-        Plot.dot(points, { x: 'S', y: 'y', fill: colour, r: 4 }),
-        Plot.text(last, {
-          x: 'S',
-          y: 'y',
-          text: 'label',
-          fill: colour,
-          dx: 8,
-          textAnchor: 'start',
-          fontWeight: 600,
-        }),
-      ],
-    });
-    // The figure has a label of its own, and the numbers are in the table.
-    chart.setAttribute('aria-hidden', 'true');
-    host.current?.replaceChildren(chart);
-    return () => chart.remove();
-  }, [rows, pass, value, unit, log, text]);
-  return (
-    <figure className="bench-chart">
-      <figcaption>{title}</figcaption>
-      <div className="chart" ref={host} role="img" aria-label={`${title}, ${unit}. ${text.inTable}`} />
-    </figure>
+  const options = useCallback(
+    (plot: Plot) => {
+      const points = rows
+        .filter(row => row.pass === pass)
+        .flatMap(row => {
+          const y = value(row);
+          const { S, implementation } = row;
+          const label = text.implementations[implementation];
+          return y === undefined ? [] : [{ S, y, implementation, label }];
+        });
+      const last = (['flash', 'naive'] as const).flatMap(implementation =>
+        points.filter(point => point.implementation === implementation).slice(-1),
+      );
+      const color = (point: { readonly implementation: string }): string =>
+        colors[point.implementation] ?? '';
+      const lengths = {
+        type: 'point' as const,
+        label: text.length,
+        domain: [...new Set(rows.map(({ S }) => S))],
+      };
+      return {
+        height: 240,
+        marginLeft: 52,
+        marginRight: 76,
+        x: lengths,
+        y: log
+          ? { type: 'log' as const, label: unit, grid: true, ticks: 4, tickFormat: '~g' }
+          : { label: unit, grid: true, zero: true, nice: true, ticks: 5 },
+        marks: [
+          plot.line(points, { x: 'S', y: 'y', z: 'implementation', stroke: color, strokeWidth: 2 }),
+          plot.dot(points, { x: 'S', y: 'y', fill: color, r: 4 }),
+          plot.text(last, {
+            x: 'S',
+            y: 'y',
+            text: 'label',
+            fill: color,
+            dx: 8,
+            textAnchor: 'start',
+            fontWeight: 600,
+          }),
+        ],
+      };
+    },
+    [rows, pass, value, unit, log, text],
   );
+  return <ChartFigure title={title} description={`${unit}. ${text.inTable}`} options={options} />;
 }

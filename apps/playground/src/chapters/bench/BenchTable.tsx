@@ -13,6 +13,7 @@ export function BenchTable({ rows }: { readonly rows: readonly BenchRow[] }) {
     const other = row.implementation === 'flash' ? naive(row) : undefined;
     return row.ms && other?.ms ? `${numbers.significant(other.ms / row.ms, 2)} ×` : '';
   };
+  const compared = rows.some(({ implementation }) => implementation === 'naive');
   return (
     <ScrollRegion label={text.table}>
       <table className="numbers">
@@ -26,7 +27,7 @@ export function BenchTable({ rows }: { readonly rows: readonly BenchRow[] }) {
             <th scope="col">GFLOP/s</th>
             <th scope="col">{text.memory}</th>
             <th scope="col">{text.error}</th>
-            <th scope="col">{text.faster}</th>
+            {compared && <th scope="col">{text.faster}</th>}
           </tr>
         </thead>
         <tbody>
@@ -41,7 +42,7 @@ export function BenchTable({ rows }: { readonly rows: readonly BenchRow[] }) {
               <td>{row.tflops === undefined ? '' : numbers.significant(1000 * row.tflops, 3)}</td>
               <td>{numbers.significant(row.bytes / 2 ** 20, 3)} MiB</td>
               <td>{row.error === undefined ? '' : numbers.short(row.error, 1)}</td>
-              <td>{faster(row)}</td>
+              {compared && <td>{faster(row)}</td>}
             </tr>
           ))}
         </tbody>

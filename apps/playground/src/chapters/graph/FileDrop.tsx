@@ -1,7 +1,8 @@
 import { formatJson, type Graph } from '@tilewise/graph';
-import { type DragEvent, useId, useState } from 'react';
+import { type DragEvent, useState } from 'react';
 import type { GraphSource } from '../../graph/report.ts';
 import { useText } from '../../text/TextProvider.tsx';
+import { FileButton } from '../../ui/FileButton.tsx';
 import { Rich } from '../../ui/Rich.tsx';
 
 /** Takes a graph in oneDNN's format, dropped or chosen, and gives the one that is shown. */
@@ -12,15 +13,14 @@ export function FileDrop(props: {
 }) {
   const { source, graph, onFile } = props;
   const text = useText().graph;
-  const input = useId();
   const [over, setOver] = useState(false);
-  const take = async (file: File | undefined): Promise<void> => {
-    if (file) onFile({ kind: 'file', name: file.name, text: await file.text() });
-  };
+  const take = async (file: File): Promise<void> =>
+    onFile({ kind: 'file', name: file.name, text: await file.text() });
   const onDrop = (event: DragEvent): void => {
     event.preventDefault();
     setOver(false);
-    take(event.dataTransfer.files[0]);
+    const [file] = event.dataTransfer.files;
+    if (file) take(file);
   };
   const save = (): void => {
     if (!graph) return;
@@ -55,19 +55,7 @@ export function FileDrop(props: {
           <Rich text={text.drop} />
         </span>
       )}
-      <label className="button" htmlFor={input}>
-        {text.chooseFile}
-      </label>
-      <input
-        className="visually-hidden"
-        id={input}
-        type="file"
-        accept=".json,application/json"
-        onChange={event => {
-          take(event.currentTarget.files?.[0]);
-          event.currentTarget.value = '';
-        }}
-      />
+      <FileButton label={text.chooseFile} accept=".json,application/json" onFile={take} />
       <button type="button" className="button" disabled={!graph} onClick={save}>
         {text.saveFile}
       </button>

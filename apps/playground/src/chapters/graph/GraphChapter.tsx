@@ -48,7 +48,7 @@ export default function GraphChapter() {
         {file === null && <GraphControls options={options} />}
         <Choice label={text.policy} value={policy} options={text.policies} onChange={setPolicy} />
         {'error' in opened ? (
-          <div className="graph-error" role="alert">
+          <div className="failure" role="alert">
             <strong>{text.unreadable}</strong>
             <p lang="en">{opened.error}</p>
             <p>{text.unreadableHint}</p>

@@ -30,7 +30,7 @@ export function RunPanel({ source }: { readonly source: GraphSource }) {
       <div role="status">
         {running && <p className="note">{text.running}</p>}
         {state.kind === 'failed' && (
-          <p className="graph-error">
+          <p className="failure">
             <strong>{text.failed}</strong> <span lang="en">{state.message}</span>
           </p>
         )}

@@ -1,5 +1,6 @@
-import * as Plot from '@observablehq/plot';
-import { useEffect, useRef } from 'react';
+import { useCallback } from 'react';
+import type { Plot } from '../../ui/Chart.tsx';
+import { ChartFigure } from '../../ui/ChartFigure.tsx';
 
 /** A curve over steps, those of runs before it, and points on held-out sequences. */
 export function CurveChart(props: {
@@ -11,42 +12,22 @@ export function CurveChart(props: {
   readonly top?: number;
 }) {
   const { title, steps, values, past, heldOut, top } = props;
-  const host = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const line = (run: readonly number[], options: Plot.LineOptions) =>
-      Plot.line(
-        run.map((value, n) => [n + 1, value] as const),
-        { curve: 'linear', ...options },
-      );
-    const chart = Plot.plot({
-      width: 560,
-      height: 240,
-      marginLeft: 44,
-      marginBottom: 36,
-      style: {
-        background: 'none',
-        fontFamily: 'var(--font)',
-        fontSize: '12px',
-        color: 'var(--text-soft)',
-        overflow: 'visible',
-      },
-      x: { label: steps, domain: [1, Math.max(20, values.length, ...past.map(run => run.length))] },
-      y: { label: null, grid: true, zero: true, ticks: 5, ...(top !== undefined && { domain: [0, top] }) },
-      marks: [
-        ...past.map(run => line(run, { stroke: 'var(--line-strong)', strokeWidth: 3 })),
-        line(values, { stroke: 'var(--accent)', strokeWidth: 1.6 }),
-        Plot.dot(heldOut, { fill: 'var(--write)', r: 3 }),
-      ],
-    });
-    // The figure has a label of its own.
-    chart.setAttribute('aria-hidden', 'true');
-    host.current?.replaceChildren(chart);
-    return () => chart.remove();
-  }, [values, past, heldOut, steps, top]);
-  return (
-    <figure className="train-curve">
-      <figcaption>{title}</figcaption>
-      <div className="chart" ref={host} role="img" aria-label={title} />
-    </figure>
+  const options = useCallback(
+    (plot: Plot) => {
+      const points = (run: readonly number[]): [number, number][] => run.map((value, n) => [n + 1, value]);
+      return {
+        height: 240,
+        marginLeft: 44,
+        x: { label: steps, domain: [1, Math.max(20, values.length, ...past.map(run => run.length))] },
+        y: { label: null, grid: true, zero: true, ticks: 5, ...(top !== undefined && { domain: [0, top] }) },
+        marks: [
+          ...past.map(run => plot.line(points(run), { stroke: 'var(--line-strong)', strokeWidth: 3 })),
+          plot.line(points(values), { stroke: 'var(--accent)', strokeWidth: 1.6 }),
+          plot.dot(heldOut, { fill: 'var(--write)', r: 3 }),
+        ],
+      };
+    },
+    [values, past, heldOut, steps, top],
   );
+  return <ChartFigure title={title} options={options} />;
 }

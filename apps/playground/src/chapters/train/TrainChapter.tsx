@@ -52,7 +52,7 @@ export default function TrainChapter() {
           </button>
         </div>
         {state.failed && (
-          <p className="train-failed" role="alert">
+          <p className="failure" role="alert">
             <strong>{text.failed}</strong> <span lang="en">{state.failed}</span>
           </p>
         )}

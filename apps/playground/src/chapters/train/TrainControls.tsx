@@ -5,6 +5,7 @@ import { useText } from '../../text/TextProvider.tsx';
 import { pageText } from '../../train/page-text.ts';
 import type { TrainSetup } from '../../train/training.ts';
 import { Choice } from '../../ui/Choice.tsx';
+import { FileButton } from '../../ui/FileButton.tsx';
 import { Slider } from '../../ui/Slider.tsx';
 
 /** What is learnt, by which model. */
@@ -91,17 +92,11 @@ function OwnText({ value, onChange }: { readonly value: string; readonly onChang
           onChange={event => onChange(event.currentTarget.value)}
         />
       </label>
-      <label className="train-file">
-        {text.ownFile}
-        <input
-          type="file"
-          accept="text/*,.txt,.md"
-          onChange={async event => {
-            const [file] = event.currentTarget.files ?? [];
-            if (file) onChange(await file.text());
-          }}
-        />
-      </label>
+      <FileButton
+        label={text.ownFile}
+        accept="text/*,.txt,.md"
+        onFile={async file => onChange(await file.text())}
+      />
     </div>
   );
 }
