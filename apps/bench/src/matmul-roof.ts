@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { type SecondThread, startSecondThread } from './second-thread.ts';
 import { WrongResult } from './suite.ts';
 
 const folder = fileURLToPath(new URL('../assembly', import.meta.url));
@@ -10,6 +11,8 @@ export interface MatmulRoof {
   /** Multiplications and additions of one run. */
   readonly flops: number;
   run(): void;
+  /** A second thread for the same product. */
+  startSecondThread(): SecondThread;
 }
 
 /**
@@ -19,7 +22,8 @@ export interface MatmulRoof {
  * @throws WrongResult when the product is wrong.
  */
 export async function matmulRoof(depth: number, relaxed: boolean): Promise<MatmulRoof> {
-  const { exports } = new WebAssembly.Instance(await compileMatmul(relaxed));
+  const module = await compileMatmul(relaxed);
+  const { exports } = new WebAssembly.Instance(module);
   const { buffer } = exports.memory as WebAssembly.Memory;
   const matmul = exports.matmul as (...sizesAndAddresses: number[]) => void;
   const a = 1024;
@@ -27,7 +31,8 @@ export async function matmulRoof(depth: number, relaxed: boolean): Promise<Matmu
   const c = b + 4 * n * depth;
   const operands = new Float32Array(buffer, a, (m + n) * depth);
   for (let at = 0; at < operands.length; at++) operands[at] = Math.sin(at);
-  const run = (): void => matmul(m, n, depth, a, b, c);
+  const sizes = [m, n, depth, a, b, c];
+  const run = (): void => matmul(...sizes);
   run();
   const last = new Float32Array(buffer, c, m * n)[m * n - 1];
   let exact = 0;
@@ -35,7 +40,7 @@ export async function matmulRoof(depth: number, relaxed: boolean): Promise<Matmu
     exact += operands[(m - 1) * depth + k] * operands[m * depth + (n - 8) * depth + 8 * k + 7];
   }
   if (!(Math.abs(last - exact) < 1e-4)) throw new WrongResult(`the matmul gives ${last} instead of ${exact}`);
-  return { flops: 2 * m * n * depth, run };
+  return { flops: 2 * m * n * depth, run, startSecondThread: () => startSecondThread(module, sizes) };
 }
 
 async function compileMatmul(relaxed: boolean): Promise<WebAssembly.Module> {
