@@ -52,6 +52,13 @@ export interface Gate {
  */
 const PROBABILITY_ERROR = 10 * 2 ** -23;
 
+/**
+ * The gradient of LogSoftmax is a difference, dy − e^y Σ dy, of two terms that may each be as large as what dy is filled with, 8, where
+ * they cancel: what benchdnn allows of the result, 40 ε of f32, is allowed of these. Rounded to 16 bits, numbers that differ by so
+ * little may be neighbours, as those of Exp.
+ */
+const CANCELLED = 8 * 40 * 2 ** -23;
+
 /** The gate of a tensor by benchdnn's rules: those of the operation that it comes from, and of its dtype. */
 export function gateOf(
   producer: GraphNode | undefined,
@@ -67,9 +74,16 @@ export function gateOf(
     LogSoftmax: 4e-5,
     Exp: isF32 ? 4e-6 : epsilon,
     SoftMaxBackward: isF32 ? 40 * epsilon : 0,
-    LogSoftmaxBackward: isF32 ? 40 * epsilon : 0,
+    LogSoftmaxBackward: isF32 ? 40 * epsilon : epsilon,
   };
   const kind = producer?.kind ?? '';
+  const absolute: Readonly<Record<string, number>> = {
+    SoftMax: epsilons.f32,
+    SoftMaxBackward: epsilons.f32,
+    LogSoftmax: epsilons.f32,
+    LogSoftmaxBackward: CANCELLED,
+    Divide: epsilon,
+  };
   return {
     // What is computed from probabilities that are not stored has their relative error, 10 ε of f32.
     threshold:
@@ -78,8 +92,7 @@ export function gateOf(
     offByOne: ['i8', 'u8', 'i32', 'f8e4m3', 'f8e5m2'].includes(dtype),
     epsilon,
     ofLargest: products.has(kind) && nodes.some(node => probabilities.has(node.kind)) ? PROBABILITY_ERROR : 0,
-    absolute:
-      kind.startsWith('SoftMax') || kind === 'LogSoftmax' ? epsilons.f32 : kind === 'Divide' ? epsilon : 0,
+    absolute: absolute[kind] ?? 0,
   };
 }
 
