@@ -48,9 +48,9 @@ export async function* benchOnGpu(
   const clock = gpuClock(ctx.device);
   const own = new Tensors(ctx);
   try {
-    yield* flashRows(own, clock, inputs, config, heads, S);
+    yield* flashRows(own, clock, checkOf(inputs, config.causal), config, heads, S);
     own.release();
-    yield* naiveRows(own, clock, inputs, config, heads, S);
+    yield* naiveRows(own, clock, checkOf(inFloats(inputs), config.causal), config, heads, S);
   } finally {
     own.release();
     clock.destroy();
@@ -63,12 +63,13 @@ type Inputs = ReturnType<typeof benchInputs>;
 async function* flashRows(
   own: Tensors,
   clock: GpuClock,
-  inputs: Inputs,
+  check: Check,
   { causal, dtype, D }: BenchConfig,
   heads: number,
   S: number,
 ): AsyncGenerator<BenchRow> {
   const { ctx } = own;
+  const { inputs } = check;
   const shape = [1, heads, S, D];
   const forward = forwardProblem(inputs, causal);
   // The problem says shapes and dtypes; these tensors only stand for results.
@@ -84,21 +85,19 @@ async function* flashRows(
     own.allocate('workspace', [Math.max(1, Math.ceil(plan.workspaceBytes / 4))], 'f32');
     const encode = (target: GPUComputePassEncoder): void => plan.encode(target, own.buffers);
     const row = { implementation: 'flash', pass, heads, S, bytes: bytesOf(plan) } as const;
-    yield await checkedRow(row, own, clock, encode, inputs, causal, flopsOf(forward, pass));
+    yield await checkedRow(row, own, clock, encode, check, flopsOf(forward, pass));
   }
 }
 
 async function* naiveRows(
   own: Tensors,
   clock: GpuClock,
-  given: Inputs,
+  check: Check,
   { causal, D }: BenchConfig,
   heads: number,
   S: number,
 ): AsyncGenerator<BenchRow> {
-  const inputs = Object.fromEntries(
-    Object.entries(given).map(([name, tensor]) => [name, tensor.cast('f32')]),
-  ) as Inputs;
+  const { inputs } = check;
   const passes = await naiveAttention(own.ctx.device, { heads, S, D, causal }).catch((error: unknown) => {
     if (error instanceof RangeError) return null;
     throw error;
@@ -117,9 +116,13 @@ async function* naiveRows(
       else own.allocate(name, [1, heads, S, bytes / (4 * heads * S)], 'f32');
     }
     const bytes = tensors.reduce((sum, t) => sum + t.bytes, 0);
+    if (!(await own.areThere())) {
+      yield { ...row, bytes, failure: 'too large' };
+      continue;
+    }
     const problem = forwardProblem(inputs, causal);
     const run = (target: GPUComputePassEncoder): void => encode(target, own.buffers);
-    yield await checkedRow({ ...row, bytes }, own, clock, run, inputs, causal, flopsOf(problem, pass));
+    yield await checkedRow({ ...row, bytes }, own, clock, run, check, flopsOf(problem, pass));
   }
 }
 
@@ -129,33 +132,48 @@ async function checkedRow(
   own: Tensors,
   clock: GpuClock,
   encode: (pass: GPUComputePassEncoder) => void,
-  inputs: Inputs,
-  causal: boolean,
+  { inputs, exact }: Check,
   flops: number,
 ): Promise<BenchRow> {
   const ms = await clock.time(encode);
-  const exact = exactHead(inputs, row.heads - 1, causal);
   const names = row.pass === 'forward' ? (['o'] as const) : (['dq', 'dk', 'dv'] as const);
   let error = 0;
   for (const name of names) {
     const got = await own.download(name);
-    error = Math.max(error, errorOf(headOf(got, row.heads - 1), exact[name]));
+    error = Math.max(error, errorOf(headOf(got, row.heads - 1), exact()[name]));
   }
-  const { dtype } = inputs.q;
-  if (!isRight(error, dtype)) return { ...row, error, failure: 'wrong' };
+  if (!isRight(error, inputs.q.dtype)) return { ...row, error, failure: 'wrong' };
   return { ...row, error, ms, tflops: flops / ms / 1e9 };
 }
 
-function exactHead(inputs: Inputs, head: number, causal: boolean): Record<'o' | 'dq' | 'dk' | 'dv', Tensor> {
-  const [q, k, v, dO] = [inputs.q, inputs.k, inputs.v, inputs.dO].map(t => headOf(t, head)) as [
-    Tensor,
-    Tensor,
-    Tensor,
-    Tensor,
-  ];
+/** What results are compared with: those of the CPU engine for the last head, computed when they are first needed. */
+interface Check {
+  readonly inputs: Inputs;
+  readonly exact: () => Readonly<Record<'o' | 'dq' | 'dk' | 'dv', Tensor>>;
+}
+
+function checkOf(inputs: Inputs, causal: boolean): Check {
+  let known: ReturnType<Check['exact']> | undefined;
+  return {
+    inputs,
+    exact() {
+      known ??= exactHead(inputs, causal);
+      return known;
+    },
+  };
+}
+
+function exactHead(inputs: Inputs, causal: boolean): ReturnType<Check['exact']> {
+  const [, heads = 1] = inputs.q.shape;
+  const of = (tensor: Tensor): Tensor => headOf(tensor, heads - 1);
+  const [q, k, v, dO] = [of(inputs.q), of(inputs.k), of(inputs.v), of(inputs.dO)];
   const { o, lse } = sdpa(q, k, v, { causal });
   const { dq, dk, dv } = sdpaBackward({ q, k, v, o, lse, dO }, { causal });
   return { o, dq, dk, dv };
+}
+
+function inFloats({ q, k, v, dO }: Inputs): Inputs {
+  return { q: q.cast('f32'), k: k.cast('f32'), v: v.cast('f32'), dO: dO.cast('f32') };
 }
 
 const bytesOf = ({ tensors, workspaceBytes }: Plan): number =>
@@ -184,6 +202,12 @@ class Tensors {
     if (there && `${there.shape}` === `${shape}`) return;
     there?.destroy();
     this.#tensors.set(name, this.ctx.allocate(shape, dtype));
+  }
+
+  /** Whether there was memory for all. */
+  async areThere(): Promise<boolean> {
+    const faults = await Promise.all([...this.#tensors.values()].map(({ fault }) => fault));
+    return faults.every(fault => fault === undefined);
   }
 
   download(name: string): Promise<Tensor> {
