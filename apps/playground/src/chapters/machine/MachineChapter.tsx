@@ -87,22 +87,24 @@ export default function MachineChapter() {
           }}
         />
       </section>
-      <Reveal summary={text.canItBeFewer}>
-        <Paragraphs text={text.fewest} />
-        <FewestCycles />
-      </Reveal>
-      <Reveal summary={text.styles}>
-        <ProductStyles />
-        <p>
-          <Rich text={text.stylesWhy} />
-        </p>
-      </Reveal>
-      <Reveal summary={text.quiz}>
-        <Paragraphs text={text.quizAnswer} />
-      </Reveal>
-      <Reveal summary={text.whyThree}>
-        <p>{text.whyThreeAnswer}</p>
-      </Reveal>
+      <div className="stack tight">
+        <Reveal summary={text.canItBeFewer}>
+          <Paragraphs text={text.fewest} />
+          <FewestCycles />
+        </Reveal>
+        <Reveal summary={text.styles}>
+          <ProductStyles />
+          <p>
+            <Rich text={text.stylesWhy} />
+          </p>
+        </Reveal>
+        <Reveal summary={text.quiz}>
+          <Paragraphs text={text.quizAnswer} />
+        </Reveal>
+        <Reveal summary={text.whyThree}>
+          <p>{text.whyThreeAnswer}</p>
+        </Reveal>
+      </div>
     </div>
   );
 }

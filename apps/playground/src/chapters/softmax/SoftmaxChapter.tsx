@@ -108,27 +108,29 @@ export default function SoftmaxChapter() {
         <h2 id="passes-title">{text.counts}</h2>
         <PassCounts />
       </section>
-      <Reveal summary={text.elsewhere}>
-        <p>{text.elsewhereIntro}</p>
-        <ul>
-          {text.examples.map(example => (
-            <li key={example}>
-              <Rich text={example} />
-            </li>
-          ))}
-        </ul>
-      </Reveal>
-      <Reveal summary={text.welfordQuiz}>
-        <Paragraphs text={text.welfordAnswer} />
-        <Formula
-          block
-          tex="\delta = x - \bar x, \qquad \bar x \leftarrow \bar x + \tfrac{\delta}{n}, \qquad M_2 \leftarrow M_2 + \delta\,(x - \bar x_{\text{new}}), \qquad s^2 = \tfrac{M_2}{n-1}"
-        />
-        <Welford x={x} />
-      </Reveal>
-      <Reveal summary={text.nothingNew}>
-        <Paragraphs text={text.nothingNewAnswer} />
-      </Reveal>
+      <div className="stack tight">
+        <Reveal summary={text.elsewhere}>
+          <p>{text.elsewhereIntro}</p>
+          <ul>
+            {text.examples.map(example => (
+              <li key={example}>
+                <Rich text={example} />
+              </li>
+            ))}
+          </ul>
+        </Reveal>
+        <Reveal summary={text.welfordQuiz}>
+          <Paragraphs text={text.welfordAnswer} />
+          <Formula
+            block
+            tex="\delta = x - \bar x, \qquad \bar x \leftarrow \bar x + \tfrac{\delta}{n}, \qquad M_2 \leftarrow M_2 + \delta\,(x - \bar x_{\text{new}}), \qquad s^2 = \tfrac{M_2}{n-1}"
+          />
+          <Welford x={x} />
+        </Reveal>
+        <Reveal summary={text.nothingNew}>
+          <Paragraphs text={text.nothingNewAnswer} />
+        </Reveal>
+      </div>
     </div>
   );
 }
