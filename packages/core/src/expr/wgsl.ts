@@ -25,8 +25,8 @@ export interface WgslExpression {
 
 /**
  * The functions that `writeWgsl` calls, to be put at module scope once: quotient and remainder that round towards −∞ (WGSL's
- * round towards 0), a logarithm that is NaN for negative numbers and a power that takes a negative base (WGSL's may be anything there, and
- * its power is exp2(y·log2 x)), and a tanh that is right within a few units in
+ * round towards 0), a logarithm that is NaN for negative numbers and −∞ for 0 and a power that takes a negative base (WGSL's may be
+ * anything there), and a tanh that is right within a few units in
  * the last place (WGSL's may be sinh/cosh, which overflows for large arguments and loses its digits near 0, where the series is
  * within 1e-9 relative), and sine and cosine (WGSL's are good to 2^-11, and on [−π, π] only): Taylor series around the nearest
  * multiple of π/2, which is taken off in three parts, so that up to some thousand turns little is lost, and the error function, to
@@ -41,7 +41,9 @@ fn expr_mod(a: i32, b: i32) -> i32 {
   return r + select(0i, b, r != 0i && ((r < 0i) != (b < 0i)));
 }
 fn expr_log(x: f32) -> f32 {
-  return select(log(x), bitcast<f32>(bitcast<u32>(x) | 0x7fc00000u), x < 0f);
+  let bits = bitcast<u32>(x);
+  let limit = select(bitcast<f32>(bits | 0x7fc00000u), bitcast<f32>(bits | 0xff800000u), x == 0f);
+  return select(log(x), limit, x <= 0f);
 }
 fn expr_pow(x: f32, y: f32) -> f32 {
   if (y == 0f) { return 1f; }

@@ -21,7 +21,7 @@ export async function runAttentionCall<T extends TensorDesc>(
   const at = (name: OperandName): number => step.operands[name];
   const numbers = new Map<OperandName, number | bigint>();
   for (const name of names) {
-    if (operandForm(name) === 'number') numbers.set(name, numberOf(name, await source.numbers(at(name))));
+    if (operandForm(name) === 'number') numbers.set(name, numberOf(name, source.numbers(at(name))));
   }
   const tensor = (name: OperandName): T => source.tensor(at(name));
   const options = callOptions(names, step.settings, {

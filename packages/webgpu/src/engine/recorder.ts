@@ -3,7 +3,7 @@ import type { GpuContext } from '../device/context.ts';
 import { withFaults } from '../device/faults.ts';
 
 /** Where an engine records at the moment. */
-interface Recording {
+interface OpenPass {
   readonly pass: GPUComputePassEncoder;
   /** What is to be done once this is submitted; null where the caller submits it. */
   readonly afterwards: (() => void)[] | null;
@@ -12,7 +12,7 @@ interface Recording {
 /** Records what an engine runs: in a pass of its own, which is submitted when the outermost `batch` ends, or in one of the caller. */
 export class Recorder {
   readonly #ctx: GpuContext;
-  #current: Recording | null = null;
+  #current: OpenPass | null = null;
   /** What went wrong in submissions, once it is known. */
   readonly #faults: Promise<TilewiseError | undefined>[] = [];
 
@@ -21,7 +21,7 @@ export class Recorder {
   }
 
   /** Lets `work` record, in the pass that is being recorded or in one of its own. */
-  record(work: (recording: Recording) => void): void {
+  record(work: (open: OpenPass) => void): void {
     this.batch(() => {
       if (this.#current) work(this.#current);
     });
@@ -66,7 +66,7 @@ export class Recorder {
 
   #recordIn(
     target: GPUCommandEncoder | GPUComputePassEncoder,
-    afterwards: Recording['afterwards'],
+    afterwards: OpenPass['afterwards'],
     work: () => void,
   ): void {
     const outer = this.#current;

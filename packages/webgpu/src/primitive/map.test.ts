@@ -1,5 +1,18 @@
 import { Tensor } from '@tilewise/core';
-import { add, and, constant, erf, exp, floorDiv, ge, mul, select, tanh, toF32 } from '@tilewise/core/expr';
+import {
+  add,
+  and,
+  constant,
+  erf,
+  exp,
+  floorDiv,
+  ge,
+  log,
+  mul,
+  select,
+  tanh,
+  toF32,
+} from '@tilewise/core/expr';
 import { coordinate, input, inputAt, type ReducePrimitive, reduced } from '@tilewise/core/primitive';
 import { describe, expect, test } from 'vitest';
 import { callersDevice } from '../../testing/device-buffers.ts';
@@ -120,6 +133,11 @@ test('transposes go through tiles, views of rows do not', () => {
   expect(nameOf([1, 64])).toBe('transposing map');
   expect(nameOf([52, 1])).toBe('map');
   expect(nameOf([0, 1])).toBe('map');
+});
+
+test('the logarithm is −∞ of 0 and NaN of negative numbers', async () => {
+  const [out] = await runOnGpu(map(log(input(0))), [Tensor.from([0, -0, -1, -1e30], [4])], [filled([4])]);
+  expect([...out.toFloat64()].slice(0, 4)).toEqual([-Infinity, -Infinity, NaN, NaN]);
 });
 
 test('more tensors than a device binds are gathered first', async () => {
