@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react';
 import type { Machine } from '../../machine/machine.ts';
 import type { Run } from '../../machine/run.ts';
 import { useText } from '../../text/TextProvider.tsx';
@@ -13,6 +14,14 @@ export function TraceTable<V>(props: {
 }) {
   const { label, machine, run, at, onSeek } = props;
   const { bench } = useText();
+  const current = useRef<HTMLTableRowElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another step is another row.
+  useEffect(() => {
+    const row = current.current;
+    const region = row?.closest('section');
+    // Not scrollIntoView, which would move the page, too.
+    if (row && region) region.scrollTop = row.offsetTop - region.clientHeight + 2 * row.offsetHeight;
+  }, [at]);
   const rows = run.steps.slice(0, at).map((step, n) => ({ ...step, n }));
   return (
     <ScrollRegion className="trace" label={label}>
@@ -30,7 +39,11 @@ export function TraceTable<V>(props: {
         </thead>
         <tbody>
           {rows.map(({ n, text, writes, state }) => (
-            <tr key={n} data-current={onSeek !== undefined && n === at - 1}>
+            <tr
+              key={n}
+              ref={onSeek && n === at - 1 ? current : undefined}
+              data-current={onSeek !== undefined && n === at - 1}
+            >
               <td>
                 {onSeek ? (
                   <button type="button" className="step-link" onClick={() => onSeek(n + 1)}>
