@@ -1,32 +1,38 @@
 import { dtypeInfo, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Topology } from '../graph/topology.ts';
-import type { Bindings, CompiledPartition } from '../partition/compiled-partition.ts';
-import type { KnownTensor, Partition } from '../partition/partition.ts';
+import type { CompiledPartition } from '../partition/compiled-partition.ts';
+import type { Partition } from '../partition/partition.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
+import { type Bindings, checkBindings } from './bindings.ts';
 import { storageLength } from './memory-plan.ts';
-import { type Bindable, storageDesc } from './storage.ts';
+import { type Bindable, type KnownTensor, storageDesc } from './storage.ts';
+import { Turns } from './turns.ts';
 
 /** A graph that is ready to run on an engine again and again, all its shapes being known. */
 export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
+  /** With the shapes that it was compiled for; so are the outputs. */
   readonly inputs: readonly LogicalTensor[];
-  /** With the shapes that were inferred. */
   readonly outputs: readonly LogicalTensor[];
-  /** Its partitions, in the order in which they run. */
+  /** Its partitions, in the order in which they run. They are released with it. */
   readonly partitions: readonly CompiledPartition<T>[];
   /** Memory that it holds for intermediate results, until `release`. */
   readonly workspaceBytes: number;
   /**
-   * Runs it.
+   * Runs it, after what was asked for before: its executions share the memory of its intermediate results.
    * @param bindings by tensor id: the engine's tensors, host tensors or numbers for the inputs. Outputs may be bound too; those
-   * that are not are allocated. Nothing else is.
+   * that are not are allocated. So is, for as long as it takes, what attention gives on an engine that cannot record it in place.
    * @returns the outputs by id.
-   * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError for a tensor that is missing or not as compiled.
+   * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError, before anything runs, for a tensor that is missing or not
+   * as compiled; InvalidArgumentError after `release`.
    */
   execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
-  /** Records it in an encoder of the caller, as `encode` of a compiled partition does. */
+  /**
+   * Records it in an encoder of the caller, as `encode` of a compiled partition does; nothing is recorded where it throws. What is
+   * recorded takes the memory of the intermediate results too: submit it while no `execute` is under way.
+   */
   encode(target: object, bindings: Bindings<Bindable<T>>): void;
-  /** Frees its memory. What was encoded must have been submitted. */
+  /** Frees its memory, once what was asked for has run. What was encoded must have been submitted. Afterwards nothing runs. */
   release(): void;
 }
 
@@ -49,40 +55,52 @@ export function compileGraph<T extends TensorDesc>(
   const outputs = partitions.flatMap(({ outputs: all }) => all.filter(t => results.has(t.id)));
   const between = allocateBetween(engine, partitions, id => topology.producers.has(id) && !results.has(id));
 
+  const shaped = new Map(partitions.flatMap(partition => partition.inputs.map(t => [t.id, t] as const)));
+  const own = { inputs: topology.inputs.map(t => shaped.get(t.id) ?? t), outputs };
+  const read = { inputs: topology.inputs.flatMap(({ id }) => shaped.get(id) ?? []), outputs };
+  const turns = new Turns('graph');
+
   function bind(bindings: Bindings<Bindable<T>>): Map<number, Bindable<T>> {
+    turns.check();
     const tensors = new Map<number, Bindable<T>>(between.tensors);
-    for (const { id } of [...topology.inputs, ...outputs]) {
+    for (const { id } of [...read.inputs, ...outputs]) {
       const bound = bindings[id];
       if (bound !== undefined) tensors.set(id, bound);
     }
     return tensors;
   }
 
+  async function run(tensors: Map<number, Bindable<T>>): Promise<Record<number, T>> {
+    for (const partition of partitions) {
+      const made = await partition.execute(picked(tensors, [...partition.inputs, ...partition.outputs]));
+      for (const [id, tensor] of Object.entries(made)) tensors.set(Number(id), tensor);
+    }
+    return Object.fromEntries(outputs.map(({ id }) => [id, tensors.get(id) as T]));
+  }
+
   return {
-    inputs: topology.inputs,
-    outputs,
+    ...own,
     partitions,
     get workspaceBytes() {
       return partitions.reduce((sum, { workspaceBytes }) => sum + workspaceBytes, between.bytes);
     },
     encode(target, bindings) {
       const tensors = bind(bindings);
-      for (const partition of partitions) {
-        partition.encode(target, picked(tensors, [...partition.inputs, ...partition.outputs]));
-      }
+      const records = partitions.map(partition =>
+        partition.prepareEncode(picked(tensors, [...partition.inputs, ...partition.outputs])),
+      );
+      for (const record of records) record(target);
     },
     async execute(bindings) {
       const tensors = bind(bindings);
-      for (const partition of partitions) {
-        const own = picked(tensors, [...partition.inputs, ...partition.outputs]);
-        const made = await partition.execute(own);
-        for (const [id, tensor] of Object.entries(made)) tensors.set(Number(id), tensor);
-      }
-      return Object.fromEntries(outputs.map(({ id }) => [id, tensors.get(id) as T]));
+      checkBindings(read, bindings);
+      return turns.run(() => run(tensors));
     },
     release() {
-      for (const partition of partitions) partition.release();
-      between.release();
+      turns.release(() => {
+        for (const partition of partitions) partition.release();
+        between.release();
+      });
     },
   };
 }

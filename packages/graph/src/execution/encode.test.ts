@@ -122,6 +122,23 @@ describe('a compiled graph on WebGPU', () => {
     ctx.destroy();
   });
 
+  test('as many different numbers as one encoder is given are kept until it is submitted', async () => {
+    const { ctx, device, compiled, bindings, expected, numbers, y } = await prepared();
+    const encoder = device.createCommandEncoder();
+    const runs = Array.from({ length: 20 }, (_, n) => {
+      const result = ctx.allocate([1, 2, 12, 8], 'f32');
+      compiled.encode(encoder, { ...bindings, [numbers.scale.id]: 0.05 * (n + 1), [y.id]: result });
+      return result;
+    });
+    device.queue.submit([encoder.finish()]);
+    for (const n of [0, 3, 19]) {
+      const want = (await expected({ [numbers.scale.id]: 0.05 * (n + 1) }))[y.id];
+      expectClose(await read(ctx, runs[n]), want);
+    }
+    compiled.release();
+    ctx.destroy();
+  });
+
   test('executed, it is submitted once for each partition, and takes no memory but for results', async () => {
     const { ctx, counts, compiled, bindings, expected, y } = await prepared();
     await compiled.execute(bindings);
@@ -146,8 +163,14 @@ describe('encoding refuses', () => {
   const nameOf = (t: LogicalTensor): RegExp => new RegExp(`tensor ${t.id}\\b`);
 
   test('what is missing, not on the device, or no encoder', async () => {
-    const { ctx, device, compiled, bindings, numbers, tensors, y, g } = await prepared();
+    const { ctx, device, compiled, bindings, numbers, tensors, y, sum, g } = await prepared();
     const encoder = device.createCommandEncoder();
+    let passes = 0;
+    const begin = encoder.beginComputePass.bind(encoder);
+    encoder.beginComputePass = (...args) => {
+      passes++;
+      return begin(...args);
+    };
     const without = ({ id }: LogicalTensor) =>
       Object.fromEntries(Object.entries(bindings).filter(([name]) => name !== String(id)));
     expect(() => compiled.encode(encoder, without(y))).toThrow(nameOf(y));
@@ -159,6 +182,11 @@ describe('encoding refuses', () => {
       /has a number that attention needs/,
     );
     expect(() => compiled.encode({}, bindings)).toThrow(/must be a GPUCommandEncoder or/);
+    const { [sum.id]: _, ...lastMissing } = bindings;
+    expect(() => compiled.encode(encoder, lastMissing)).toThrow(nameOf(sum));
+    compiled.release();
+    expect(() => compiled.encode(encoder, bindings)).toThrow('graph has been released');
+    expect(passes).toBe(0);
     ctx.destroy();
   });
 

@@ -30,11 +30,12 @@ export interface Executable<T extends TensorDesc> {
   /** Runs the program. Numbers that an attention call needs (scale, seed…) and the host does not know are read back from the engine. */
   run(bound: BoundTensors<T>): Promise<void>;
   /**
-   * Records the program in an encoder of the caller.
+   * Readies the program to be recorded on these tensors.
+   * @returns what records it in an encoder of the caller.
    * @throws InvalidArgumentError when the host does not know a number that an attention call needs; UnsupportedError for what cannot
-   * be recorded.
+   * be recorded; NotAttention when the numbers make something else of an attention call.
    */
-  encode(target: object, bound: BoundTensors<T>): void;
+  prepareEncode(bound: BoundTensors<T>): (target: object) => void;
   release(): void;
 }
 
@@ -95,6 +96,7 @@ export function prepareProgram<T extends TensorDesc>(
       const context = contextOf(bound);
       const isOne = steps.every(step => step.isRecorded);
       if (isOne && needed.every(n => hostNumbers(program, n, bound))) {
+        for (const step of steps) step.ready?.(context.numbers, false);
         engine.batch(() => {
           for (const step of steps) step.run(context);
         });
@@ -112,18 +114,19 @@ export function prepareProgram<T extends TensorDesc>(
         await step.run(stepContext);
       }
     },
-    encode(target, bound) {
+    prepareEncode(bound) {
       if (!recording || steps.some(step => !step.isRecorded)) {
         throw new UnsupportedError(engine.name, [
           'attention of packed sequences and in 8 bits is not encoded, only executed',
         ]);
       }
       const context = contextOf(bound);
-      // Nothing is recorded where a number is missing.
       for (const n of steps.flatMap(step => step.numbers)) context.numbers(n);
-      recording.encode(target, () => {
-        for (const step of steps) step.run(context);
-      });
+      for (const step of steps) step.ready?.(context.numbers, true);
+      return target =>
+        recording.encode(target, () => {
+          for (const step of steps) step.run(context);
+        });
     },
     release() {
       for (const step of steps) step.release();

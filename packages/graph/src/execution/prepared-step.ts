@@ -1,8 +1,10 @@
+/** Reads the numbers of a small value that is listed in `numbers` of a step. */
+export type Numbers = (value: number) => Float64Array;
+
 /** What a step runs on. */
 export interface StepContext<T> {
   tensor(value: number): T;
-  /** The numbers of a small value that is listed in `numbers` of the step. */
-  numbers(value: number): Float64Array;
+  readonly numbers: Numbers;
   /** Memory of so many bytes for one step; undefined for none. */
   scratch(bytes: number): T | undefined;
 }
@@ -15,6 +17,12 @@ export interface PreparedStep<T> {
   readonly workspaceBytes: number;
   /** Values whose numbers must be known on the host before it runs. */
   readonly numbers: readonly number[];
+  /**
+   * Readies what depends on the numbers, so that nothing is recorded where they do not allow it.
+   * @param isKept whether it is to stay until `release`: what the caller records may be submitted at any time.
+   * @throws NotAttention when the numbers make something else of it.
+   */
+  ready?(numbers: Numbers, isKept: boolean): void;
   /** Gives a promise where it is not recorded. */
   run(context: StepContext<T>): Promise<void> | void;
   release(): void;

@@ -9,7 +9,7 @@ import {
 } from '@tilewise/core';
 import type { PreparedAttention, Recording, TensorEngine } from '@tilewise/core/primitive';
 import type { Program } from '../lowering/program.ts';
-import type { PreparedStep } from './prepared-step.ts';
+import type { Numbers, PreparedStep } from './prepared-step.ts';
 import {
   type AnyAttentionStep,
   problemBeforehand,
@@ -19,8 +19,8 @@ import {
   wordsOf,
 } from './step-call.ts';
 
-/** Calls that differ by their numbers and are kept ready: more than a program has that alternates between a few. */
-const MAX_CALLS = 16;
+/** Calls that differ by their numbers and stay ready though nobody needs them: more than a program has that alternates between a few. */
+const MAX_SPARE_CALLS = 16;
 
 /** A value of the program in the place of its tensor. */
 interface Operand extends TensorDesc {
@@ -56,7 +56,9 @@ export function prepareRecordedAttention<T extends TensorDesc>(
   const descOf = (value: number): Operand => ({ ...values[value].desc, value });
   const { structural, stream } = stepNumbers(step);
   const numbers = [...structural, ...(stream ? [stream.seed, stream.offset] : [])];
-  const calls = new Map<string, Call<T>>();
+  /** By their numbers: those that a caller's encoder may hold, and the others, the last used last. */
+  const kept = new Map<string, Call<T>>();
+  const spare = new Map<string, Call<T>>();
   const standIn = recording.prepareAttention(problemBeforehand(step, descOf));
   const { workspaceBytes } = standIn;
   standIn.release();
@@ -67,14 +69,18 @@ export function prepareRecordedAttention<T extends TensorDesc>(
   }
 
   /** The same numbers make the same call. */
-  function callFor(read: (value: number) => Float64Array): Call<T> {
+  function callFor(read: Numbers, isKept: boolean): Call<T> {
     const key = structural.map(value => read(value).join(' ')).join();
-    const call = calls.get(key) ?? makeCall(engine, recording, step, descOf, read);
-    calls.delete(key);
-    calls.set(key, call);
-    const [oldest] = calls;
-    if (calls.size > MAX_CALLS) {
-      calls.delete(oldest[0]);
+    const call = kept.get(key) ?? spare.get(key) ?? makeCall(engine, recording, step, descOf, read);
+    spare.delete(key);
+    if (isKept || kept.has(key)) {
+      kept.set(key, call);
+      return call;
+    }
+    spare.set(key, call);
+    const [oldest] = spare;
+    if (spare.size > MAX_SPARE_CALLS) {
+      spare.delete(oldest[0]);
       drop(oldest[1]);
     }
     return call;
@@ -84,8 +90,9 @@ export function prepareRecordedAttention<T extends TensorDesc>(
     isRecorded: true,
     workspaceBytes,
     numbers,
+    ready: callFor,
     run({ tensor, numbers: read, scratch }) {
-      const { prepared, values: named, own } = callFor(read);
+      const { prepared, values: named, own } = callFor(read, false);
       const tensors: Record<string, T> = { ...own };
       for (const [name, value] of named) tensors[name] = tensor(value);
       prepared.run(tensors, {
@@ -94,8 +101,10 @@ export function prepareRecordedAttention<T extends TensorDesc>(
       });
     },
     release() {
-      for (const call of calls.values()) drop(call);
-      calls.clear();
+      for (const calls of [kept, spare]) {
+        for (const call of calls.values()) drop(call);
+        calls.clear();
+      }
     },
   };
 }
@@ -105,7 +114,7 @@ function makeCall<T extends TensorDesc>(
   recording: Recording<T>,
   step: AnyAttentionStep,
   descOf: (value: number) => Operand,
-  numbers: (value: number) => Float64Array,
+  numbers: Numbers,
 ): Call<T> {
   const { problem, operands } = stepCall(step, descOf, numbers);
   const results = resultsOf(step);

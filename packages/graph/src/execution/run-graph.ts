@@ -1,10 +1,9 @@
-import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
+import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Topology } from '../graph/topology.ts';
-import type { Bindings } from '../partition/compiled-partition.ts';
-import type { KnownTensor, Partition } from '../partition/partition.ts';
-import type { LogicalTensor } from '../tensor/logical-tensor.ts';
-import { type Bindable, scalarTensor } from './storage.ts';
+import type { Partition } from '../partition/partition.ts';
+import type { Bindings } from './bindings.ts';
+import { type Bindable, isTensor } from './storage.ts';
 
 /**
  * Runs partitions one after the other on an engine.
@@ -30,11 +29,8 @@ export async function runGraph<T extends TensorDesc>(
   });
   for (const [n, partition] of partitions.entries()) {
     if (partition.outputs.length === 0) continue;
-    const compiled = partition.compile(engine, {
-      inputs: Object.fromEntries(partition.inputs.map(t => [t.id, knownTensor(t, tensors.get(t.id))])),
-    });
     const inputs = Object.fromEntries(partition.inputs.map(t => [t.id, tensors.get(t.id) as Bindable<T>]));
-    for (const [id, tensor] of Object.entries(await compiled.execute(inputs)))
+    for (const [id, tensor] of Object.entries(await partition.run(engine, inputs)))
       tensors.set(Number(id), tensor);
     for (const t of partition.inputs) {
       const done = lastUse.get(t.id) === n && topology.producers.has(t.id) && !results.has(t.id);
@@ -43,19 +39,4 @@ export async function runGraph<T extends TensorDesc>(
     }
   }
   return Object.fromEntries([...results].map(id => [id, tensors.get(id) as T]));
-}
-
-/** What is known of a tensor by what is bound to it. */
-export function knownTensor<T extends TensorDesc>(
-  tensor: LogicalTensor,
-  bound: Bindable<T> | undefined,
-): KnownTensor {
-  const host = typeof bound === 'number' || typeof bound === 'bigint' ? scalarTensor(tensor, bound) : bound;
-  if (!isTensor(host)) return { shape: tensor.shape ?? [] };
-  const { shape, strides } = host;
-  return tensor.dtype === 'i64' ? { shape: shape.slice(0, -1) } : { shape, strides };
-}
-
-function isTensor(x: unknown): x is TensorDesc {
-  return x instanceof Tensor || (typeof x === 'object' && x !== null && 'shape' in x);
 }

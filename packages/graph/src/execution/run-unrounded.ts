@@ -2,11 +2,11 @@ import { dtypeInfo, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Graph } from '../graph/graph.ts';
 import { denseDesc, resolveShapes, writeOperations } from '../partition/compile.ts';
-import { type Bindings, compiledPartition } from '../partition/compiled-partition.ts';
+import { compiledPartition } from '../partition/compiled-partition.ts';
 import { withKnown } from '../partition/partition.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
-import { knownTensor } from './run-graph.ts';
-import type { Bindable } from './storage.ts';
+import type { Bindings } from './bindings.ts';
+import { type Bindable, knownTensor } from './storage.ts';
 
 /**
  * Runs a finalized graph operation by operation, with intermediate floats in f32 whatever their dtype says: what the graph means

@@ -3,6 +3,8 @@ import {
   InvalidArgumentError,
   InvalidDTypeError,
   InvalidShapeError,
+  type Shape,
+  type Strides,
   sameShape,
   Tensor,
   type TensorDesc,
@@ -13,6 +15,12 @@ import { describeTensor, isKnown, type LogicalTensor } from '../tensor/logical-t
 
 /** What may be bound to a tensor of a graph: a tensor of the engine, one of the host, or for a scalar a number. */
 export type Bindable<T> = T | Tensor | number | bigint;
+
+/** What is known of a tensor at compile: its shape, and where it matters its strides. */
+export interface KnownTensor {
+  readonly shape: Shape;
+  readonly strides?: Strides;
+}
 
 /**
  * How an engine's tensor for a logical one looks: an i64 has a last dimension of its own for its two words, and lies dense.
@@ -63,4 +71,19 @@ export function checkBound(tensor: LogicalTensor, bound: TensorDesc | undefined,
       `was compiled for strides [${expected.strides}], got [${bound.strides}]`,
     );
   }
+}
+
+/** What is known of a tensor by what is bound to it. */
+export function knownTensor<T extends TensorDesc>(
+  tensor: LogicalTensor,
+  bound: Bindable<T> | undefined,
+): KnownTensor {
+  const host = typeof bound === 'number' || typeof bound === 'bigint' ? scalarTensor(tensor, bound) : bound;
+  if (!isTensor(host)) return { shape: tensor.shape ?? [] };
+  const { shape, strides } = host;
+  return tensor.dtype === 'i64' ? { shape: shape.slice(0, -1) } : { shape, strides };
+}
+
+export function isTensor(x: unknown): x is TensorDesc {
+  return x instanceof Tensor || (typeof x === 'object' && x !== null && 'shape' in x);
 }

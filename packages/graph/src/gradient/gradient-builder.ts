@@ -2,6 +2,7 @@ import { sameShape } from '@tilewise/core';
 import { InvalidGraphError } from '../errors.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { GraphNode } from '../graph/node.ts';
+import { exactJson } from '../schema/exact-json.ts';
 import type { Attributes } from '../schema/operation.ts';
 import type { GraphDType } from '../tensor/dtype.ts';
 import { isKnown, type LogicalTensor } from '../tensor/logical-tensor.ts';
@@ -67,7 +68,7 @@ export class BackwardGraph implements GradientBuilder {
     { dtype = inputs[0].dtype }: { readonly dtype?: GraphDType } = {},
   ): LogicalTensor {
     // The same operation on the same tensors is built once.
-    const key = JSON.stringify([kind, inputs.map(t => t.id), attributes, dtype]);
+    const key = exactJson([kind, inputs.map(t => t.id), attributes, dtype]);
     const known = this.#written.get(key);
     if (known) return known;
     const output = this.#target.tensor({ dtype });

@@ -87,3 +87,53 @@ test('an input that is not bound is an error that names it', async () => {
   const { [w.id]: _, ...rest } = g.bindings;
   await expect(compiled.execute(rest)).rejects.toThrow(new RegExp(`tensor .*${w.id}.* is not bound`));
 });
+
+test('executions that overlap have their results each', async () => {
+  const { g, x, y } = chain();
+  const compiled = g.graph.compile(referenceEngine());
+  const bindings = [1, 2, 3].map(n => ({ ...g.bindings, [x.id]: Tensor.from([n, 0, 1, 0, n, 2], [2, 3]) }));
+  const expected = await Promise.all(bindings.map(each => g.graph.run(referenceEngine(), each)));
+  const results = await Promise.all(bindings.map(each => compiled.execute(each)));
+  expect(results.map(each => each[y.id].toFloat32())).toEqual(expected.map(each => each[y.id].toFloat32()));
+});
+
+test('what is wrong with any binding is said before anything runs', async () => {
+  const g = new GraphBuilder();
+  const [a, b] = [g.input([2]), g.input([2])];
+  const [first, last] = [g.op('Exp', [a]), g.op('ReduceSum', [b], { axes: [0], keep_dims: true })];
+  const compiled = g.graph.compile(referenceEngine());
+  expect(compiled.partitions.length).toBe(2);
+  const own = Tensor.zeros([2]);
+  const bindings = { ...g.bindings, [first.id]: own };
+  const { [b.id]: _, ...without } = bindings;
+  for (const wrong of [without, { ...bindings, [last.id]: Tensor.zeros([3]) }]) {
+    await expect(compiled.execute(wrong)).rejects.toThrow(/must be bound to shape|is not bound/);
+    expect([...own.toFloat32()]).toEqual([0, 0]);
+  }
+});
+
+test('a graph that has been released does not run, but what it was asked for before does', async () => {
+  const { g, y } = chain();
+  const compiled = g.graph.compile(referenceEngine());
+  const asked = compiled.execute(g.bindings);
+  compiled.release();
+  compiled.release();
+  expect((await asked)[y.id].shape).toEqual([2, 3]);
+  await expect(compiled.execute(g.bindings)).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    message: 'graph has been released',
+  });
+});
+
+test.each([
+  [Infinity, -Infinity],
+  [-0, 0],
+])('the constants %s and %s are two programs, though JSON writes them alike', async (...values) => {
+  const engine = referenceEngine();
+  for (const value of values) {
+    const g = new GraphBuilder();
+    const x = g.input([1], { values: [1] });
+    const y = g.op('Divide', [x, g.op('Constant', [], { value: [value], shape: [1] })]);
+    expect((await g.graph.run(engine, g.bindings, { policy: 'debug' }))[y.id].toFloat32()[0]).toBe(1 / value);
+  }
+});

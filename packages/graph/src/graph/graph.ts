@@ -1,15 +1,15 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError, InvalidOperationError } from '../errors.ts';
+import type { Bindings } from '../execution/bindings.ts';
 import { type CompiledGraph, compileGraph } from '../execution/compiled-graph.ts';
 import { runGraph } from '../execution/run-graph.ts';
-import type { Bindable } from '../execution/storage.ts';
+import type { Bindable, KnownTensor } from '../execution/storage.ts';
 import type { OneDnnGraph } from '../json/format.ts';
 import { graphFromJson } from '../json/read.ts';
 import { graphToJson } from '../json/write.ts';
 import { operationOf } from '../operations/index.ts';
-import type { Bindings } from '../partition/compiled-partition.ts';
-import type { KnownTensor, Partition } from '../partition/partition.ts';
+import type { Partition } from '../partition/partition.ts';
 import { type PartitionPolicy, partitionGraph } from '../partition/partitions.ts';
 import { checkOperation } from '../schema/check.ts';
 import type { Attributes } from '../schema/operation.ts';

@@ -1,4 +1,4 @@
-import type { TensorDesc } from '@tilewise/core';
+import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { CompiledPartition } from './compiled-partition.ts';
 
@@ -7,42 +7,84 @@ export const COMPILED_PARTITION_CAPACITY = 1024;
 
 /** Compiled partitions by what they were compiled from. */
 export interface CompiledPartitionCache<T extends TensorDesc> {
-  get(key: string, make: () => CompiledPartition<T>): CompiledPartition<T>;
+  /** For a holder, who releases it: its memory is freed when the last one has. */
+  hold(key: string, make: () => CompiledPartition<T>): CompiledPartition<T>;
+  /** For one execution, which is to be asked for at once. */
+  borrow(key: string, make: () => CompiledPartition<T>): CompiledPartition<T>;
 }
 
-const caches = new WeakMap<object, Map<string, unknown>>();
+/** A compiled partition, and how many hold it. */
+interface Entry {
+  readonly compiled: CompiledPartition<TensorDesc>;
+  holders: number;
+}
 
-/** The compiled partitions of an engine. They live as long as it. */
+const caches = new WeakMap<object, Map<string, Entry>>();
+
+/** The compiled partitions of an engine. They live as long as it, or as their holders. */
 export function compiledPartitions<T extends TensorDesc>(engine: TensorEngine<T>): CompiledPartitionCache<T> {
-  const known = caches.get(engine) ?? new Map<string, unknown>();
-  caches.set(engine, known);
-  const entries = known as Map<string, CompiledPartition<T>>;
+  const entries = caches.get(engine) ?? new Map<string, Entry>();
+  caches.set(engine, entries);
+
+  function entryOf(key: string, make: () => CompiledPartition<T>): Entry {
+    const entry = entries.get(key) ?? { compiled: make() as unknown as CompiledPartition, holders: 0 };
+    // A Map keeps the order of insertion, so what was used last is put last.
+    entries.delete(key);
+    entries.set(key, entry);
+    const [oldest] = entries;
+    if (entries.size > COMPILED_PARTITION_CAPACITY) {
+      entries.delete(oldest[0]);
+      if (oldest[1].holders === 0) oldest[1].compiled.release();
+    }
+    return entry;
+  }
+
   return {
-    get(key, make) {
-      const found = entries.get(key) ?? leaving(make(), () => entries.delete(key));
-      // A Map keeps the order of insertion, so what was used last is put last.
-      entries.delete(key);
-      entries.set(key, found);
-      const [oldest] = entries;
-      if (entries.size > COMPILED_PARTITION_CAPACITY) oldest[1].release();
-      return found;
+    hold(key, make) {
+      const entry = entryOf(key, make);
+      entry.holders++;
+      return held(entry.compiled as unknown as CompiledPartition<T>, () => {
+        entry.holders--;
+        if (entry.holders > 0) return;
+        if (entries.get(key) === entry) entries.delete(key);
+        entry.compiled.release();
+      });
     },
+    borrow: (key, make) => entryOf(key, make).compiled as unknown as CompiledPartition<T>,
   };
 }
 
-/** A partition that leaves the cache when it is released. */
-function leaving<T extends TensorDesc>(
-  compiled: CompiledPartition<T>,
-  leave: () => void,
-): CompiledPartition<T> {
+/** A shared partition as one holder has it. */
+function held<T extends TensorDesc>(shared: CompiledPartition<T>, letGo: () => void): CompiledPartition<T> {
+  let isReleased = false;
+  const check = (): void => {
+    if (isReleased) throw new InvalidArgumentError('partition', 'has been released');
+  };
+  const prepareEncode: CompiledPartition<T>['prepareEncode'] = bindings => {
+    check();
+    const record = shared.prepareEncode(bindings);
+    return target => {
+      check();
+      record(target);
+    };
+  };
   return {
-    ...compiled,
+    ...shared,
     get workspaceBytes() {
-      return compiled.workspaceBytes;
+      return shared.workspaceBytes;
     },
+    async execute(bindings) {
+      check();
+      return shared.execute(bindings);
+    },
+    encode(target, bindings) {
+      prepareEncode(bindings)(target);
+    },
+    prepareEncode,
     release() {
-      leave();
-      compiled.release();
+      if (isReleased) return;
+      isReleased = true;
+      letGo();
     },
   };
 }

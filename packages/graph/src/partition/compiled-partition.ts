@@ -1,20 +1,13 @@
-import {
-  elementCount,
-  InvalidArgumentError,
-  Tensor,
-  type TensorDesc,
-  UnsupportedError,
-} from '@tilewise/core';
+import { InvalidArgumentError, type Tensor, type TensorDesc, UnsupportedError } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { NotAttention } from '../execution/attention-options.ts';
+import { type Bindings, type Checked, checkBindings, checkEncodable } from '../execution/bindings.ts';
 import { type BoundTensors, type Executable, prepareProgram } from '../execution/executable.ts';
 import { KeptUploads } from '../execution/kept-uploads.ts';
-import { type Bindable, checkBound, scalarTensor, storageDesc } from '../execution/storage.ts';
+import { type Bindable, storageDesc } from '../execution/storage.ts';
+import { Turns } from '../execution/turns.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import type { CompiledProgram } from './compile.ts';
-
-/** Tensors by the id of the logical tensor. */
-export type Bindings<V> = Readonly<Record<number, V>>;
 
 /** A partition that is ready to run on an engine. */
 export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
@@ -28,11 +21,12 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
   /** Memory that it holds for intermediate results, until `release`. */
   readonly workspaceBytes: number;
   /**
-   * Runs it.
+   * Runs it, after what was asked for before.
    * @param bindings by tensor id: the engine's tensors, host tensors (which are uploaded), or numbers for scalars. Outputs may be
    * bound too; those that are not are allocated.
    * @returns the outputs by id.
-   * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError for a tensor that is missing or not as compiled.
+   * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError for a tensor that is missing or not as compiled;
+   * InvalidArgumentError after `release`.
    */
   execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
   /**
@@ -43,7 +37,16 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
    * @throws what `execute` throws; UnsupportedError on an engine of the host, and for attention of packed sequences or in 8 bits.
    */
   encode(target: object, bindings: Bindings<Bindable<T>>): void;
-  /** Frees its memory. What was encoded must have been submitted. */
+  /**
+   * The part of `encode` that may fail: checks the bindings, and readies what depends on their numbers.
+   * @returns what records it in an encoder, on these bindings.
+   * @throws what `encode` throws, but for the target.
+   */
+  prepareEncode(bindings: Bindings<Bindable<T>>): (target: object) => void;
+  /**
+   * Frees its memory, unless another has compiled the same and not released it, once what was asked for has run. What was encoded
+   * must have been submitted. Afterwards nothing runs.
+   */
   release(): void;
 }
 
@@ -59,8 +62,7 @@ export function compiledPartition<T extends TensorDesc>(
   const resolved = (t: LogicalTensor): LogicalTensor => compiled.tensors.get(t.id) ?? t;
   const own = { inputs: inputs.map(resolved), outputs: outputs.map(resolved) };
   const kept = new KeptUploads(engine);
-  // One execution at a time: they share the memory of the intermediate results.
-  let last: Promise<unknown> = Promise.resolve();
+  const turns = new Turns('partition');
 
   /** The operations one by one, for numbers that make something else of what was recognised. */
   function fallback(error: unknown): Executable<T> {
@@ -69,25 +71,53 @@ export function compiledPartition<T extends TensorDesc>(
     return operations;
   }
 
-  async function run(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>> {
+  async function run(checked: Checked<T>): Promise<Record<number, T>> {
     const uploaded: T[] = [];
     const upload = (t: Tensor): T => {
       const there = engine.upload(t);
       if ((there as TensorDesc) !== t) uploaded.push(there);
       return there;
     };
+    const allocated: Record<number, T> = {};
     try {
-      const allocate = (t: LogicalTensor): T => engine.primitives.allocate(storageDesc(t));
-      const { bound, results } = bindAll(own, bindings, upload, allocate);
+      for (const t of checked.unbound) allocated[t.id] = engine.primitives.allocate(storageDesc(t));
+      const bound = boundTensors(checked, upload, allocated);
       try {
         await executable.run(bound);
       } catch (error) {
         await fallback(error).run(bound);
       }
-      return results;
+    } catch (error) {
+      for (const tensor of Object.values(allocated)) engine.release(tensor);
+      throw error;
     } finally {
       for (const tensor of uploaded) engine.release(tensor);
     }
+    const given = own.outputs.flatMap(({ id }) => {
+      const tensor = checked.onEngine.get(id);
+      return tensor ? [[id, tensor] as const] : [];
+    });
+    return { ...allocated, ...Object.fromEntries(given) };
+  }
+
+  function prepareEncode(bindings: Bindings<Bindable<T>>): (target: object) => void {
+    turns.check();
+    if (!engine.recording) {
+      throw new UnsupportedError(engine.name, ['an engine of the host has nothing to encode in']);
+    }
+    const checked = checkBindings(own, bindings);
+    checkEncodable(checked);
+    const bound = boundTensors(checked, t => kept.of(t));
+    let record: (target: object) => void;
+    try {
+      record = executable.prepareEncode(bound);
+    } catch (error) {
+      record = fallback(error).prepareEncode(bound);
+    }
+    return target => {
+      turns.check();
+      record(target);
+    };
   }
 
   return {
@@ -97,85 +127,39 @@ export function compiledPartition<T extends TensorDesc>(
     get workspaceBytes() {
       return executable.workspaceBytes + (operations?.workspaceBytes ?? 0);
     },
-    execute(bindings) {
-      const result = last.then(() => run(bindings));
-      last = result.catch(() => undefined);
-      return result;
+    async execute(bindings) {
+      const checked = checkBindings(own, bindings);
+      return turns.run(() => run(checked));
     },
     encode(target, bindings) {
-      if (!engine.recording) {
-        throw new UnsupportedError(engine.name, ['an engine of the host has nothing to encode in']);
-      }
-      const { bound } = bindAll(own, bindings, t => kept.of(t), mustBeBound, demandScalar);
-      try {
-        executable.encode(target, bound);
-      } catch (error) {
-        fallback(error).encode(target, bound);
-      }
+      prepareEncode(bindings)(target);
     },
+    prepareEncode,
     release() {
-      executable.release();
-      operations?.release();
-      kept.release();
+      turns.release(() => {
+        executable.release();
+        operations?.release();
+        kept.release();
+      });
     },
   };
 }
 
-/**
- * The tensors of a call, checked; what is on the host is uploaded when it is asked for, as its numbers may be all that is
- * needed.
- */
-function bindAll<T extends TensorDesc>(
-  { inputs, outputs }: Pick<CompiledPartition, 'inputs' | 'outputs'>,
-  bindings: Bindings<Bindable<T>>,
+/** What a program runs on; what is on the host is uploaded when it is asked for, as its numbers may be all that is needed. */
+function boundTensors<T extends TensorDesc>(
+  { onHost, onEngine }: Checked<T>,
   upload: (tensor: Tensor) => T,
-  unbound: (output: LogicalTensor) => T,
-  checkHost: (input: LogicalTensor, bound: Tensor) => void = () => {},
-): { readonly bound: BoundTensors<T>; readonly results: Record<number, T> } {
-  const tensors = new Map<number, T>();
-  const onHost = new Map<number, Tensor>();
-  for (const t of inputs) {
-    const given = bindings[t.id];
-    const tensor = typeof given === 'number' || typeof given === 'bigint' ? scalarTensor(t, given) : given;
-    checkBound(t, tensor, storageDesc(t));
-    if (tensor instanceof Tensor) {
-      checkHost(t, tensor);
-      onHost.set(t.id, tensor);
-    } else tensors.set(t.id, tensor);
-  }
-  const results: Record<number, T> = {};
-  for (const t of outputs) {
-    if (tensors.has(t.id) || onHost.has(t.id)) continue;
-    const given = bindings[t.id];
-    if (typeof given === 'number' || typeof given === 'bigint') {
-      throw new InvalidArgumentError(`tensor ${t.id}`, `is an output and cannot be the number ${given}`);
-    }
-    if (given !== undefined) checkBound(t, given, storageDesc(t));
-    const tensor = (given as T | undefined) ?? unbound(t);
-    results[t.id] = tensor;
-    tensors.set(t.id, tensor);
-  }
-  const bound: BoundTensors<T> = {
+  results: Readonly<Record<number, T>> = {},
+): BoundTensors<T> {
+  const uploaded = new Map<number, T>();
+  return {
     host: id => onHost.get(id),
     tensor(id) {
       const host = onHost.get(id);
-      const known = tensors.get(id) ?? (host && upload(host));
+      const known = onEngine.get(id) ?? results[id] ?? uploaded.get(id) ?? (host && upload(host));
       if (known === undefined) throw new InvalidArgumentError(`tensor ${id}`, 'is not bound');
-      tensors.set(id, known);
+      if (host) uploaded.set(id, known);
       return known;
     },
   };
-  return { bound, results };
-}
-
-function mustBeBound({ id }: LogicalTensor): never {
-  throw new InvalidArgumentError(`tensor ${id}`, 'is an output and must be bound to be encoded');
-}
-
-function demandScalar({ id }: LogicalTensor, bound: Tensor): void {
-  if (elementCount(bound.shape) <= 2) return;
-  throw new InvalidArgumentError(
-    `tensor ${id}`,
-    'must be a tensor of the engine to be encoded, got one of the host',
-  );
 }

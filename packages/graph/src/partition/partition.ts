@@ -1,30 +1,21 @@
-import {
-  InvalidArgumentError,
-  type Shape,
-  type Strides,
-  type TensorDesc,
-  UnsupportedError,
-} from '@tilewise/core';
+import { InvalidArgumentError, type TensorDesc, UnsupportedError } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
+import type { Bindings } from '../execution/bindings.ts';
+import { type Bindable, type KnownTensor, knownTensor } from '../execution/storage.ts';
 import { describeNode, type GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
+import { exactJson } from '../schema/exact-json.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import { compileGroup } from './compile.ts';
 import { type CompiledPartition, compiledPartition } from './compiled-partition.ts';
 import { compiledPartitions } from './compiled-partition-cache.ts';
 import type { Match } from './match.ts';
 
-/** What is known of a tensor at compile: its shape, and where it matters its strides. */
-export interface KnownTensor {
-  readonly shape: Shape;
-  readonly strides?: Strides;
-}
-
 /** Tensors of a partition by their ids. */
 export interface CompileOptions {
   readonly inputs?: Readonly<Record<number, KnownTensor>>;
   readonly outputs?: Readonly<Record<number, KnownTensor>>;
-  /** Whether the engine keeps what was compiled for whoever asks for the same (default); if not, it is the caller's alone. */
+  /** Whether what was compiled is shared with whoever asks for the same (default); if not, it is the caller's alone. */
   readonly cached?: boolean;
 }
 
@@ -48,6 +39,16 @@ export interface Partition {
    * UnsupportedError when the partition cannot run.
    */
   compile<T extends TensorDesc>(engine: TensorEngine<T>, options?: CompileOptions): CompiledPartition<T>;
+  /**
+   * Runs it once, compiled for what is bound; the engine keeps that for the next time.
+   * @param bindings as those of `execute` of a compiled partition.
+   * @returns the outputs by id.
+   * @throws what `compile` and `execute` throw.
+   */
+  run<T extends TensorDesc>(
+    engine: TensorEngine<T>,
+    bindings: Bindings<Bindable<T>>,
+  ): Promise<Record<number, T>>;
 }
 
 /** A partition of operations that are in order. */
@@ -61,6 +62,33 @@ export function createPartition(
   const members = new Set(nodes);
   const { inputs, outputs } = boundary(nodes, members, topology);
   const idle = nodes.find(node => node.kind !== 'End' && !node.operation.lower);
+
+  /** How it is compiled for tensors of which so much is known, and what that depends on. */
+  function recipe<T extends TensorDesc>(
+    engine: TensorEngine<T>,
+    { inputs: knownInputs = {}, outputs: knownOutputs = {} }: CompileOptions,
+  ): { readonly key: string; make(): CompiledPartition<T> } {
+    if (idle) throw new UnsupportedError(engine.name, [`${describeNode(idle)} computes nothing`]);
+    const group = {
+      nodes,
+      match,
+      inputs: withKnown('inputs', inputs, knownInputs),
+      outputs: withKnown('outputs', outputs, knownOutputs),
+    };
+    return {
+      key: exactJson([
+        nodes.map(({ kind, attributes, inputs, outputs }) => [kind, attributes, inputs, outputs]),
+        kind,
+        group.inputs,
+        group.outputs,
+      ]),
+      make() {
+        const compiled = compileGroup(group, engine as unknown as TensorEngine<TensorDesc>);
+        return compiledPartition(engine, compiled, group.inputs, group.outputs);
+      },
+    };
+  }
+
   return {
     id,
     kind,
@@ -68,29 +96,14 @@ export function createPartition(
     inputs,
     outputs,
     supported: idle === undefined,
-    compile<T extends TensorDesc>(
-      engine: TensorEngine<T>,
-      { inputs: knownInputs = {}, outputs: knownOutputs = {}, cached = true }: CompileOptions = {},
-    ): CompiledPartition<T> {
-      if (idle) throw new UnsupportedError(engine.name, [`${describeNode(idle)} computes nothing`]);
-      const group = {
-        nodes,
-        match,
-        inputs: withKnown('inputs', inputs, knownInputs),
-        outputs: withKnown('outputs', outputs, knownOutputs),
-      };
-      const make = (): CompiledPartition<T> => {
-        const compiled = compileGroup(group, engine as unknown as TensorEngine<TensorDesc>);
-        return compiledPartition(engine, compiled, group.inputs, group.outputs);
-      };
-      if (!cached) return make();
-      const key = JSON.stringify([
-        nodes.map(({ kind, attributes, inputs, outputs }) => [kind, attributes, inputs, outputs]),
-        kind,
-        group.inputs,
-        group.outputs,
-      ]);
-      return compiledPartitions(engine).get(key, make);
+    compile(engine, options = {}) {
+      const { key, make } = recipe(engine, options);
+      return options.cached === false ? make() : compiledPartitions(engine).hold(key, make);
+    },
+    async run(engine, bindings) {
+      const known = inputs.map(t => [t.id, knownTensor(t, bindings[t.id])]);
+      const { key, make } = recipe(engine, { inputs: Object.fromEntries(known) });
+      return compiledPartitions(engine).borrow(key, make).execute(bindings);
     },
   };
 }

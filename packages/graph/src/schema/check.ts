@@ -1,6 +1,7 @@
 import { InvalidOperationError } from '../errors.ts';
 import type { GraphDType } from '../tensor/dtype.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
+import { valueText } from './exact-json.ts';
 import type {
   AttributeSchema,
   Attributes,
@@ -83,15 +84,12 @@ function checkAttributes(
       continue;
     }
     if (!hasType[type](value)) {
-      throw new InvalidOperationError(
-        label,
-        `attribute '${name}' must be ${type}, got ${JSON.stringify(value)}`,
-      );
+      throw new InvalidOperationError(label, `attribute '${name}' must be ${type}, got ${valueText(value)}`);
     }
     if (among && !among.includes(value)) {
       throw new InvalidOperationError(
         label,
-        `attribute '${name}' must be one of ${among.join(', ')}, got ${JSON.stringify(value)}`,
+        `attribute '${name}' must be one of ${among.join(', ')}, got ${valueText(value)}`,
       );
     }
     attributes[name] = value;
