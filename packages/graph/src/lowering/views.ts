@@ -40,12 +40,15 @@ export function viewStrides({ shape, strides }: TensorDesc, target: Shape): read
   }
 }
 
-/** The elements of a value in row-major order under another shape: a view where they lie so, else a copy. */
+/**
+ * The elements of a value in row-major order under another shape: a view where they lie so, else a copy.
+ * @throws InvalidShapeError for a shape of more or fewer elements.
+ */
 export function reshaped(lowering: Views, value: Value, shape: Shape): Value {
   const strides = viewStrides(value.desc, shape);
   if (strides) return lowering.view(value, shape, strides);
   const dense = contiguous(lowering, value);
-  return reshaped(lowering, dense, shape);
+  return lowering.view(dense, shape, reshapedStrides(dense.desc.shape, dense.desc.strides, shape));
 }
 
 /** The value itself when it lies dense in row-major order, else a copy that does. */

@@ -1,4 +1,4 @@
-import { Tensor } from '@tilewise/core';
+import { type Shape, sameShape, Tensor } from '@tilewise/core';
 import { div, eq, exp, lt, mul, type NumericExpr, select, sub } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import type { GraphNode } from '../graph/node.ts';
@@ -9,11 +9,12 @@ import { contiguous, reshaped, transposed } from '../lowering/views.ts';
 import { reduceAxes } from '../operations/reduce.ts';
 import type { Match, MatchLowering } from '../partition/match.ts';
 import { numbersOf } from '../schema/attribute.ts';
+import { axisOf } from '../shape/broadcast.ts';
 import { absorbAfter, absorbBefore, layoutKinds } from './absorb.ts';
 import { queriesAndKeys, shapesDoNotFit, stepDropout } from './attention-forward.ts';
 import { type BackwardParts, backwardParts, type GradientMatMul } from './backward-parts.ts';
-import { isClosed } from './closed.ts';
-import type { DropoutMatch } from './dropout-of.ts';
+import { comeFromOutside, isClosed } from './closed.ts';
+import { type DropoutMatch, dropoutOperands, isPerScore } from './dropout-of.ts';
 import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
 import { lowerAround } from './lower-around.ts';
 import type { Factor } from './product-of.ts';
@@ -26,13 +27,15 @@ export function attentionBackward(anchor: GraphNode, topology: Topology): Match 
   const { chain } = parts;
   const gradients = [parts.dv, parts.dq, parts.dk].filter(part => part !== null);
   const tails = gradients.map(({ result }) => absorbAfter(result, topology, layoutKinds));
-  const operands = [
-    ...chain.matmul.inputs.map(t => t.id),
-    ...[...chain.nodes].flatMap(node => node.inputs.map(t => t.id)),
-    ...[parts.v.tensor, parts.dO.tensor, parts.stats],
-    ...(parts.o === null ? [] : [parts.o]),
-  ];
+  const others = [...[parts.v.tensor, parts.dO.tensor, parts.stats], ...(parts.o === null ? [] : [parts.o])];
+  const operands = [...[...chain.nodes].flatMap(node => node.inputs.map(t => t.id)), ...others];
   const before = absorbBefore(operands, parts.nodes, topology);
+  const entering = [
+    ...others,
+    ...parts.dropouts.flatMap(dropoutOperands),
+    ...before.flatMap(node => node.inputs.map(t => t.id)),
+  ];
+  if (!comeFromOutside(entering, parts.nodes, topology)) return null;
   const nodes = new Set([...before, ...parts.nodes, ...tails.flatMap(tail => tail.nodes)]);
   const results = new Set([
     ...tails.map(tail => tail.result),
@@ -54,6 +57,7 @@ export function attentionBackward(anchor: GraphNode, topology: Topology): Match 
 function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: Topology): boolean {
   const { builder } = lowering;
   const scores = lowering.desc(parts.chain.matmul.outputs[0].id).shape;
+  if (!isOverScores(parts, scores, lowering)) return false;
   const layout = headLayout(scores);
   const found = queriesAndKeys(parts.chain, layout, lowering);
   const program = found && scoreProgram(parts.chain, layout, scores, lowering, topology);
@@ -69,11 +73,11 @@ function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: 
   const givenDO = asHeads(builder, matrix(parts.dO), layout, 'exact');
   const dO = factor ? mapped(givenDO, factor.value, x => mul(x, factor.expr), builder) : givenDO;
   const stats = asHeads(builder, lowering.value(parts.stats), layout, 'exact');
+  if (!sameShape(stats.desc.shape, [layout.B, layout.H, Sq, 1])) return false;
   const lse = contiguous(
     builder,
     builder.view(stats, stats.desc.shape.slice(0, 3), stats.desc.strides.slice(0, 3)),
   );
-  if (`${lse.desc.shape}` !== `${[layout.B, layout.H, Sq]}`) return false;
   const options: StepOptions = {
     ...program,
     ...(parts.dropout && { dropout: stepDropout(parts.dropout, lowering) }),
@@ -122,6 +126,23 @@ function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: 
   for (const target of Object.values(targets)) target?.finish();
   maskResult?.finish();
   return true;
+}
+
+/** Whether all that is done to scores and their gradients is done to each by itself, and rows are summed over their keys. */
+function isOverScores(
+  { likeScores, summed, dropouts, o, dO }: BackwardParts,
+  scores: Shape,
+  { desc }: MatchLowering,
+): boolean {
+  const shapeOf = (tensor: number): Shape => desc(tensor).shape;
+  const rank = shapeOf(summed.tensor).length;
+  return (
+    likeScores.every(t => sameShape(shapeOf(t), scores)) &&
+    axisOf(summed.axis, rank) === rank - 1 &&
+    dropouts.every(dropout => isPerScore(dropout, scores, { desc })) &&
+    // A row or a column that is broadcast to dO is not what the call takes for o.
+    (o === null || sameShape(shapeOf(o).slice(-2), shapeOf(dO.tensor).slice(-2)))
+  );
 }
 
 /** By what dropout multiplies besides 1 / (1 − p), which the kernel does: an expression of input 1, the scalar that the graph has. */

@@ -1,3 +1,4 @@
+import { sameShape } from '@tilewise/core';
 import { lt, mul, select } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import type { GraphNode } from '../graph/node.ts';
@@ -9,8 +10,8 @@ import type { Match, MatchLowering } from '../partition/match.ts';
 import { flagOf } from '../schema/attribute.ts';
 import { axisOf } from '../shape/broadcast.ts';
 import { absorbAfter, absorbBefore, layoutKinds } from './absorb.ts';
-import { isClosed } from './closed.ts';
-import { type DropoutMatch, dropoutOf } from './dropout-of.ts';
+import { comeFromOutside, isClosed } from './closed.ts';
+import { type DropoutMatch, dropoutOf, dropoutOperands, isPerScore } from './dropout-of.ts';
 import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
 import { lowerAround } from './lower-around.ts';
 import { swapsLastTwo } from './product-of.ts';
@@ -53,6 +54,10 @@ export function attentionForward(anchor: GraphNode, topology: Topology): Match |
   const v = after.matmul.inputs[after.transposed ? 0 : 1];
   const operands = [q, k, v, ...[...chain.nodes].flatMap(node => node.inputs)].map(t => t.id);
   const before = absorbBefore(operands, core, topology);
+  // Values may be the scores themselves, where there are as many keys as channels; no call has them.
+  const others = [v.id, ...(after.dropout ? dropoutOperands(after.dropout) : [])];
+  const entering = [...others, ...before.flatMap(node => node.inputs.map(t => t.id))];
+  if (!comeFromOutside(entering, core, topology)) return null;
   const nodes = new Set([...before, ...core, ...tail.nodes, ...(statsTail?.nodes ?? [])]);
   const results = new Set([tail.result, ...(statsTail ? [statsTail.result] : [])]);
   if (!isClosed(nodes, results, topology)) return null;
@@ -137,7 +142,9 @@ function lowerForward(
   const layout = headLayout(scores);
   const operands = queriesAndKeys(chain, layout, lowering);
   const product = lowering.result(after.matmul.outputs[0].id);
-  if (!operands || product.desc.shape.length !== scores.length) return false;
+  // Values of more heads or batch entries than the scores have no scores of their own.
+  if (!operands || !sameShape(product.desc.shape.slice(0, -2), layout.batch)) return false;
+  if (after.dropout && !isPerScore(after.dropout, scores, lowering)) return false;
   const program = scoreProgram(chain, layout, scores, lowering, topology);
   if (!program) return false;
 

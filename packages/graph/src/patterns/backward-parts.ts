@@ -1,6 +1,6 @@
 import type { GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
-import { numbersOf } from '../schema/attribute.ts';
+import { numberOf, numbersOf } from '../schema/attribute.ts';
 import { type DropoutMatch, dropoutOf } from './dropout-of.ts';
 import { type Factor, factorsOf, type Product, productOf, swapsLastTwo, turned } from './product-of.ts';
 import { type ScoreChain, scoreChain } from './score-chain.ts';
@@ -13,16 +13,28 @@ export interface GradientMatMul extends Product {
   readonly result: number;
 }
 
+/** An axis, as it is given, of a tensor. */
+interface Summed {
+  readonly tensor: number;
+  readonly axis: number;
+}
+
 /** The operations of a backward pass, by their roles. */
 export interface BackwardParts {
   readonly chain: ScoreChain;
   readonly nodes: ReadonlySet<GraphNode>;
+  /** Tensors that must have the shape of the scores. */
+  readonly likeScores: readonly number[];
+  /** What the gradient of softmax is summed along: must be the last axis. */
+  readonly summed: Summed;
   readonly stats: number;
   readonly dO: Factor;
   readonly v: Factor;
   /** The result of forward; null where the gradient of softmax is computed from the probabilities. */
   readonly o: number | null;
   readonly dropout: DropoutMatch | null;
+  /** That of dP and that of P, where there are. */
+  readonly dropouts: readonly DropoutMatch[];
   /** Scalars of the two dropouts that are different tensors and must hold the same. */
   readonly equal: readonly (readonly [number, number])[];
   /** Whether the gradient goes through every Select of the chain as if there were none. */
@@ -58,7 +70,8 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
   if (!inner) return null;
   const { dO, v } = inner;
   // Rows of O∘dO are those of both.
-  if (softmax.o && dO.transposed) return null;
+  const o = softmax.o && (dO.transposed ? null : softmax.o(dO.tensor));
+  if (softmax.o && o === null) return null;
   const value = valueGradient(P, dO, topology);
   const equal = value && equalScalars(inner.dropout, value.dropout);
   if (!value || !equal) return null;
@@ -83,11 +96,14 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
   return {
     chain,
     nodes,
+    likeScores: [P, softmax.dP, softmax.result, scaled.result],
+    summed: softmax.summed,
     stats: subtract.inputs[1].id,
     dO,
     v,
-    o: softmax.o === null ? null : softmax.o(dO.tensor),
+    o,
     dropout: inner.dropout,
+    dropouts: [inner.dropout, value.dropout].filter(dropout => dropout !== null),
     equal,
     ignoresMasks: scaled.masks < chain.links.filter(link => link.node.kind === 'Select').length,
     dMask: ends.length > 0 ? softmax.result : null,
@@ -99,30 +115,32 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
 interface SoftmaxGradient {
   readonly nodes: readonly GraphNode[];
   readonly dP: number;
-  /** Which of two factors is O, the other being dO. */
-  readonly o: ((dO: number) => number) | null;
+  readonly summed: Summed;
+  /** Which of two factors is O, the other being dO; null when none is. */
+  readonly o: ((dO: number) => number | null) | null;
   readonly result: number;
 }
 
-function softmaxGradient(P: number, { uses, producers, shapeOf }: Topology): SoftmaxGradient | null {
+function softmaxGradient(P: number, { uses, producers }: Topology): SoftmaxGradient | null {
   for (const { node, input } of uses(P)) {
     const result = node.outputs[0]?.id;
     if (node.kind === 'SoftMaxBackward' && input === 1) {
-      return { nodes: [node], dP: node.inputs[0].id, o: null, result };
+      const summed = { tensor: P, axis: numberOf(node.attributes, 'axis') };
+      return { nodes: [node], dP: node.inputs[0].id, summed, o: null, result };
     }
     if (node.kind !== 'Multiply') continue;
     const difference = producers.get(node.inputs[1 - input].id);
     const sum = difference?.kind === 'Subtract' ? producers.get(difference.inputs[1].id) : undefined;
     const product = sum?.kind === 'ReduceSum' ? producers.get(sum.inputs[0].id) : undefined;
     if (!difference || !sum || product?.kind !== 'Multiply' || sum.attributes.keep_dims !== true) continue;
-    const axes = numbersOf(sum.attributes, 'axes');
-    const rank = shapeOf(sum.inputs[0].id)?.length;
-    if (axes.length !== 1 || (axes[0] !== -1 && axes[0] + 1 !== rank)) continue;
+    const [axis, ...more] = numbersOf(sum.attributes, 'axes');
+    if (axis === undefined || more.length > 0) continue;
     const factors = product.inputs.map(t => t.id);
     return {
       nodes: [node, difference, sum, product],
       dP: difference.inputs[0].id,
-      o: dO => (factors[1] === dO ? factors[0] : factors[1]),
+      summed: { tensor: product.outputs[0].id, axis },
+      o: dO => (factors[1] === dO ? factors[0] : factors[0] === dO ? factors[1] : null),
       result,
     };
   }

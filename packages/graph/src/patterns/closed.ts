@@ -1,6 +1,18 @@
 import type { GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
 
+/** Whether none of the tensors is what one of the operations computes. */
+export function comeFromOutside(
+  tensors: readonly number[],
+  nodes: ReadonlySet<GraphNode>,
+  { producers }: Topology,
+): boolean {
+  return tensors.every(id => {
+    const producer = producers.get(id);
+    return producer === undefined || !nodes.has(producer);
+  });
+}
+
 /**
  * Whether operations can run as one that gives `results` alone: nothing else of what they compute is read outside or by
  * nothing. (An `End` among them makes its tensor a result.)

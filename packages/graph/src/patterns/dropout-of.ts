@@ -1,10 +1,14 @@
+import { elementCount, type Shape, sameShape } from '@tilewise/core';
 import type { GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
+import type { MatchLowering } from '../partition/match.ts';
 
 /** Dropout of a tensor: where its numbers are. */
 export interface DropoutMatch {
   readonly nodes: readonly GraphNode[];
   readonly result: number;
+  /** The tensor of whose elements each is kept or not. */
+  readonly decided: number;
   readonly seed: number;
   readonly offset: number;
   readonly p: number | { readonly tensor: number };
@@ -21,6 +25,7 @@ export function dropoutOf(tensor: number, topology: Topology): DropoutMatch | nu
     return {
       nodes: [dropout],
       result: dropout.outputs[0].id,
+      decided: tensor,
       seed: seed.id,
       offset: offset.id,
       p: p ? { tensor: p.id } : (dropout.attributes.p as number),
@@ -31,6 +36,26 @@ export function dropoutOf(tensor: number, topology: Topology): DropoutMatch | nu
     if (match) return match;
   }
   return null;
+}
+
+/** The tensors that dropout takes its numbers from. */
+export function dropoutOperands({ seed, offset, p, scale }: DropoutMatch): number[] {
+  return [
+    seed,
+    offset,
+    ...(typeof p === 'object' ? [p.tensor] : []),
+    ...(scale === undefined ? [] : [scale]),
+  ];
+}
+
+/** Whether dropout is as attention has it: decided for every score by itself, with one factor for all. */
+export function isPerScore(
+  { result, decided, scale }: DropoutMatch,
+  scores: Shape,
+  { desc }: Pick<MatchLowering, 'desc'>,
+): boolean {
+  const isOne = scale === undefined || elementCount(desc(scale).shape) === 1;
+  return isOne && [result, decided].every(t => sameShape(desc(t).shape, scores));
 }
 
 /** Multiply(x, RNG) · Multiply(·, scale), or the scale first. */
@@ -45,6 +70,7 @@ function byMultiplies(first: GraphNode, other: number, topology: Topology): Drop
   return {
     nodes: [random, first, next.node],
     result: next.node.outputs[0].id,
+    decided: random.outputs[0].id,
     seed: random.inputs[1].id,
     offset: random.inputs[2].id,
     p: random.attributes.p as number,

@@ -1,6 +1,20 @@
+import type { Shape } from '@tilewise/core';
 import { b, type Expr, floorDiv, h, kv, mod, type NumericExpr, q } from '@tilewise/core/expr';
+import type { GraphNode } from '../graph/node.ts';
+import { numberOf } from '../schema/attribute.ts';
 import { axisOf } from '../shape/broadcast.ts';
 import type { HeadLayout } from './heads.ts';
+
+/**
+ * The axis of scores, counted from their end, along which a `GenIndex` of a shape that is broadcast to theirs counts; null where it
+ * is 0 for all of them.
+ */
+export function indexAxis({ attributes }: GraphNode, shape: Shape, scores: Shape): number | null {
+  const d = axisOf(numberOf(attributes, 'axis'), shape.length);
+  if (d === undefined) return null;
+  const axis = d - shape.length;
+  return shape[d] === scores.at(axis) ? axis : null;
+}
 
 /** The index along an axis of the scores (…, Sq, Skv), as an expression of (b, h, q, kv); null for an axis they do not have. */
 export function axisIndex(axis: number, { batch }: HeadLayout): NumericExpr | null {
@@ -15,9 +29,11 @@ export function axisIndex(axis: number, { batch }: HeadLayout): NumericExpr | nu
   return d === 1 ? above : mod(above, batch[d]);
 }
 
+/** The first index. */
+export const zero: NumericExpr = { kind: 'constant', type: 'i32', value: 0 };
+
 /** Where a tensor (B|1, H|1, Sq|1, Skv|1) is read, or one that has only the dimensions from `first` on. */
 export function placeIn(shape: readonly number[], first = 0): Expr[] {
   const place: readonly NumericExpr[] = [b, h, q, kv];
-  const zero: Expr = { kind: 'constant', type: 'i32', value: 0 };
   return shape.map((n, d) => (n === 1 ? zero : place[first + d]));
 }

@@ -1,4 +1,4 @@
-import { sameShape } from '@tilewise/core';
+import { type Shape, sameShape } from '@tilewise/core';
 import { and, type Expr, load, not, score, toF32 } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import type { GraphNode } from '../graph/node.ts';
@@ -8,10 +8,9 @@ import { exprType } from '../lowering/expr-type.ts';
 import type { Value } from '../lowering/lowering.ts';
 import { truth } from '../operations/numeric.ts';
 import type { MatchLowering } from '../partition/match.ts';
-import { numberOf } from '../schema/attribute.ts';
 import { broadcastShapes } from '../shape/broadcast.ts';
 import { asHeads, type HeadLayout } from './heads.ts';
-import { axisIndex, placeIn } from './place-expr.ts';
+import { axisIndex, indexAxis, placeIn, zero } from './place-expr.ts';
 import { indexOperations, type Link, type ScoreChain } from './score-chain.ts';
 
 /** What happens to a score: as one expression, and where possible as the options that kernels are fast with. */
@@ -26,11 +25,13 @@ class OperandReader {
   readonly #names = new Map<number, string>();
   readonly #lowering: MatchLowering;
   readonly #layout: HeadLayout;
+  readonly #scores: Shape;
   readonly #topology: Topology;
 
-  constructor(lowering: MatchLowering, layout: HeadLayout, topology: Topology) {
+  constructor(lowering: MatchLowering, layout: HeadLayout, scores: Shape, topology: Topology) {
     this.#lowering = lowering;
     this.#layout = layout;
+    this.#scores = scores;
     this.#topology = topology;
   }
 
@@ -61,7 +62,10 @@ class OperandReader {
   #index(tensor: number): Expr | null {
     const node = this.#topology.producers.get(tensor);
     if (!node) return null;
-    if (node.kind === 'GenIndex') return axisIndex(numberOf(node.attributes, 'axis'), this.#layout);
+    if (node.kind === 'GenIndex') {
+      const axis = indexAxis(node, this.#lowering.desc(tensor).shape, this.#scores);
+      return axis === null ? zero : axisIndex(axis, this.#layout);
+    }
     const operands = node.inputs.map(t => this.read(t.id));
     if (operands.includes(null)) return null;
     return node.operation.element?.(operands as Expr[], node.attributes) ?? null;
@@ -90,11 +94,11 @@ class OperandReader {
 export function scoreProgram(
   { matmul, links }: ScoreChain,
   layout: HeadLayout,
-  scores: readonly number[],
+  scores: Shape,
   lowering: MatchLowering,
   topology: Topology,
 ): ScoreProgram | null {
-  const reader = new OperandReader(lowering, layout, topology);
+  const reader = new OperandReader(lowering, layout, scores, topology);
   let expr: Expr = score;
   // A link may read the scores once more, as they were before it or another link.
   const before = new Map<number, Expr>([[matmul.outputs[0].id, score]]);
@@ -115,7 +119,7 @@ export function scoreProgram(
   }
   return {
     scoreMod: { expr: toF32(expr), captures: reader.captures },
-    options: readsScoresOnce(links, before) ? scoreOptions(links, layout, lowering, topology) : null,
+    options: readsScoresOnce(links, before) ? scoreOptions(links, layout, scores, lowering, topology) : null,
   };
 }
 
@@ -136,6 +140,7 @@ interface Factor {
 function scoreOptions(
   links: readonly Link[],
   layout: HeadLayout,
+  scores: Shape,
   lowering: MatchLowering,
   topology: Topology,
 ): ScoreOptions | null {
@@ -200,12 +205,12 @@ function scoreOptions(
           mask = mask === null ? visible : bothMasks(lowering, mask, visible);
           break;
         }
-        const found = keeps && !diagonal ? diagonalOf(condition, layout, lowering, topology) : null;
+        const found = keeps && !diagonal ? diagonalOf(condition, scores, lowering, topology) : null;
         if (found) {
           diagonal = found;
           break;
         }
-        const reader = new OperandReader(lowering, layout, topology);
+        const reader = new OperandReader(lowering, layout, scores, topology);
         const holds = reader.read(condition);
         if (holds === null || maskMod) return null;
         maskMod = { expr: keeps ? truth(holds) : not(truth(holds)), captures: reader.captures };
@@ -258,25 +263,22 @@ function bothMasks({ builder }: MatchLowering, a: Value, b: Value): Value {
 /** GreaterEqual(query index [+ scalar]* [− scalar]*, key index): the causal mask with its diagonal moved. */
 function diagonalOf(
   condition: number,
-  layout: HeadLayout,
+  scores: Shape,
   lowering: MatchLowering,
   { producers }: Topology,
 ): StepDiagonal | null {
   const compare = producers.get(condition);
   if (compare?.kind !== 'GreaterEqual') return null;
-  const rank = layout.batch.length + 2;
   const axisAt = (tensor: number): number | null => {
     const node = producers.get(tensor);
-    if (node?.kind !== 'GenIndex') return null;
-    const axis = numberOf(node.attributes, 'axis');
-    return axis < 0 ? axis + rank : axis;
+    return node?.kind === 'GenIndex' ? indexAxis(node, lowering.desc(tensor).shape, scores) : null;
   };
-  if (axisAt(compare.inputs[1].id) !== rank - 1) return null;
+  if (axisAt(compare.inputs[1].id) !== -1) return null;
   const offset: { readonly value: number; readonly negative: boolean }[] = [];
   let row = compare.inputs[0].id;
   for (;;) {
     const node: GraphNode | undefined = producers.get(row);
-    if (node?.kind === 'GenIndex') return axisAt(row) === rank - 2 ? { offset } : null;
+    if (node?.kind === 'GenIndex') return axisAt(row) === -2 ? { offset } : null;
     if (node?.kind !== 'Add' && node?.kind !== 'Subtract') return null;
     const at = producers.has(node.inputs[0].id) ? 0 : 1;
     if (node.kind === 'Subtract' && at === 1) return null;
