@@ -19,6 +19,14 @@ export interface PreparedPrimitive<T> {
   release(): void;
 }
 
+/** Where the storage of a tensor begins. */
+export interface Place {
+  /** The same object for tensors in the same memory. */
+  readonly memory: object;
+  /** Of the first element. */
+  readonly byteOffset: number;
+}
+
 /** The plain operations of an engine, on tensors that the caller provides. */
 export interface Primitives<T extends TensorDesc = TensorDesc> {
   /** Why a primitive on such tensors could not be run. */
@@ -37,6 +45,7 @@ export interface Primitives<T extends TensorDesc = TensorDesc> {
   allocate(desc: { readonly dtype: DType; readonly shape: Shape; readonly strides?: Strides }): T;
   /** The same memory under another shape and strides; `offset` elements after the first of `tensor`. */
   view(tensor: T, desc: { readonly shape: Shape; readonly strides: Strides; readonly offset?: number }): T;
+  placeOf(tensor: T): Place;
 }
 
 /** An engine that runs plain operations as well as attention: all that a graph needs. */

@@ -1,5 +1,7 @@
 import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
+import { hostPrimitives, type Primitives } from '@tilewise/core/primitive';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
+import { overlap, type Placed } from './overlap.ts';
 import { type Bindable, checkBound, scalarTensor, storageDesc } from './storage.ts';
 
 /** What is bound, by the id of the logical tensor. */
@@ -26,6 +28,7 @@ export interface Checked<T> {
  * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError naming the tensor.
  */
 export function checkBindings<T extends TensorDesc>(
+  primitives: Primitives<T>,
   { inputs, outputs }: Ends,
   bindings: Bindings<Bindable<T>>,
 ): Checked<T> {
@@ -51,7 +54,38 @@ export function checkBindings<T extends TensorDesc>(
     checkBound(t, given, storageDesc(t));
     onEngine.set(t.id, given as T);
   }
+  checkApart(primitives, outputs, onHost, onEngine);
   return { onHost, onEngine, unbound };
+}
+
+/** An output is written while inputs and other outputs may still be needed: it must not lie where they do. */
+function checkApart<T extends TensorDesc>(
+  primitives: Primitives<T>,
+  outputs: readonly LogicalTensor[],
+  onHost: ReadonlyMap<number, Tensor>,
+  onEngine: ReadonlyMap<number, T>,
+): void {
+  const byMemory = new Map<object, Map<number, Placed>>();
+  const add = (id: number, placed: Placed): void => {
+    const others = byMemory.get(placed.memory) ?? new Map<number, Placed>();
+    byMemory.set(placed.memory, others.set(id, placed));
+  };
+  for (const [id, desc] of onEngine) add(id, { ...primitives.placeOf(desc), desc });
+  for (const [id, desc] of onHost) add(id, { ...hostPrimitives.placeOf(desc), desc });
+  for (const together of byMemory.values()) {
+    if (together.size === 1) continue;
+    for (const { id } of outputs) {
+      const output = together.get(id);
+      if (!output) continue;
+      for (const [other, placed] of together) {
+        if (other === id || !overlap(output, placed)) continue;
+        throw new InvalidArgumentError(
+          `tensor ${id}`,
+          `is an output and must not overlap tensor ${other} in memory`,
+        );
+      }
+    }
+  }
 }
 
 /**

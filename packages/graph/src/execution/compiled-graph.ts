@@ -89,11 +89,12 @@ export function compileGraph<T extends TensorDesc>(
       const records = partitions.map(partition =>
         partition.prepareEncode(picked(tensors, [...partition.inputs, ...partition.outputs])),
       );
+      checkBindings(engine.primitives, read, bindings);
       for (const record of records) record(target);
     },
     async execute(bindings) {
       const tensors = bind(bindings);
-      checkBindings(read, bindings);
+      checkBindings(engine.primitives, read, bindings);
       return turns.run(() => run(tensors));
     },
     release() {

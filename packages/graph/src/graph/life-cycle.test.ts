@@ -128,4 +128,13 @@ describe('execute refuses, naming the tensor', () => {
     // A call that failed leaves the partition as it was.
     expect([...(await compiled.execute({ 0: x, 1: 2 }))[2].toFloat64()]).toEqual([2, 4, 6, 8]);
   });
+
+  test('an output in the memory of an input, which a later step may still read', async () => {
+    const both = Tensor.from([1, 2, 3, 4], [2, 2]);
+    await expect(ready().execute({ 0: both, 1: 2, 2: both })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: 'tensor 2 is an output and must not overlap tensor 0 in memory',
+    });
+    expect([...both.toFloat32()]).toEqual([1, 2, 3, 4]);
+  });
 });

@@ -105,7 +105,7 @@ export function compiledPartition<T extends TensorDesc>(
     if (!engine.recording) {
       throw new UnsupportedError(engine.name, ['an engine of the host has nothing to encode in']);
     }
-    const checked = checkBindings(own, bindings);
+    const checked = checkBindings(engine.primitives, own, bindings);
     checkEncodable(checked);
     const bound = boundTensors(checked, t => kept.of(t));
     let record: (target: object) => void;
@@ -128,7 +128,7 @@ export function compiledPartition<T extends TensorDesc>(
       return executable.workspaceBytes + (operations?.workspaceBytes ?? 0);
     },
     async execute(bindings) {
-      const checked = checkBindings(own, bindings);
+      const checked = checkBindings(engine.primitives, own, bindings);
       return turns.run(() => run(checked));
     },
     encode(target, bindings) {

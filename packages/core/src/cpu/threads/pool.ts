@@ -6,6 +6,7 @@ export interface Pool {
   readonly threads: number;
   /** Resolves when every worker has run out of tasks; rejects when one has failed, and then the pool is of no more use. */
   run(pass: Exclude<Message, SetUp>): Promise<readonly Reply[]>;
+  /** Ends the workers; passes that wait reject. */
   terminate(): void;
 }
 
@@ -18,16 +19,20 @@ interface Member {
 export function createPool(threads: number, source: string, setUp: SetUp): Pool {
   let failure: string | null = null;
   let turn: Promise<unknown> = Promise.resolve();
-  const members = Array.from({ length: threads }, () => startMember());
+  const members: Member[] = [];
+  for (let n = 0; n < threads; n++) members.push(startMember());
+
+  /** The first reason is the cause of the others. */
+  function fail(reason: string): void {
+    failure ??= reason;
+    for (const { answer } of members) answer?.({ error: failure });
+  }
 
   function startMember(): Member {
     const member: { worker: HostWorker; answer: Member['answer'] } = {
       worker: startWorker(source, {
         onReply: reply => member.answer?.(reply),
-        onFailure(reason) {
-          failure = reason;
-          for (const { answer } of members ?? []) answer?.({ error: reason });
-        },
+        onFailure: fail,
       }),
       answer: null,
     };
@@ -65,6 +70,8 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
       return result;
     },
     terminate() {
+      // A web worker that is ended never answers, and says nothing of its end.
+      fail('the workers have been ended');
       for (const { worker } of members) worker.terminate();
     },
   };

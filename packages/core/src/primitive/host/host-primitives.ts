@@ -25,6 +25,10 @@ export const hostPrimitives: Primitives<Tensor> = {
       strides: strides ?? contiguousStrides(shape),
       offset: tensor.offset + offset,
     }),
+  placeOf: ({ data, offset }) => ({
+    memory: data.buffer,
+    byteOffset: data.byteOffset + offset * data.BYTES_PER_ELEMENT,
+  }),
 };
 
 function run(primitive: Primitive, inputs: readonly Tensor[], outputs: readonly Tensor[]): void {

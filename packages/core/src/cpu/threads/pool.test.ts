@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { ForwardPass, Message, Reply } from './message.ts';
+import { createPool } from './pool.ts';
+
+const setUp = { kind: 'set-up', variant: 'typescript', module: undefined } as const;
+/** These workers do not look at it. */
+const pass = { kind: 'forward' } as ForwardPass;
+
+/** A web worker that answers as it is told, and nothing once it is ended. */
+class ScriptedWorker {
+  static replies: Reply[] = [];
+  static startsWell = true;
+  onmessage: ((event: { data: Reply }) => void) | null = null;
+  #onerror: ((event: { message: string }) => void) | null = null;
+  #isEnded = false;
+
+  set onerror(listener: (event: { message: string }) => void) {
+    this.#onerror = listener;
+    if (!ScriptedWorker.startsWell) this.#onerror({ message: 'blocked by the page' });
+  }
+
+  postMessage({ kind }: Message): void {
+    const data = kind === 'set-up' ? undefined : ScriptedWorker.replies.shift();
+    if (data) setTimeout(() => this.#isEnded || this.onmessage?.({ data }));
+  }
+
+  terminate(): void {
+    this.#isEnded = true;
+  }
+}
+
+beforeEach(() => {
+  vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
+  vi.stubGlobal('Worker', ScriptedWorker);
+  ScriptedWorker.replies = [];
+  ScriptedWorker.startsWell = true;
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+test('passes that wait reject when the pool is ended after a failure, and so do later ones', async () => {
+  ScriptedWorker.replies = [{ error: 'out of memory' }, {}];
+  const pool = createPool(2, '', setUp);
+  const first = pool.run(pass).catch(error => {
+    pool.terminate();
+    throw error;
+  });
+  const second = pool.run(pass);
+  await expect(first).rejects.toThrow('out of memory');
+  await expect(second).rejects.toThrow('the workers have been ended');
+  await expect(pool.run(pass)).rejects.toThrow('the workers have been ended');
+});
+
+test('a worker that fails as it is started fails the passes, with its reason', async () => {
+  ScriptedWorker.startsWell = false;
+  await expect(createPool(2, '', setUp).run(pass)).rejects.toThrow('blocked by the page');
+});

@@ -1,0 +1,45 @@
+import { dtypeInfo, elementCount, isContiguous, maxOffset, type TensorDesc } from '@tilewise/core';
+import type { Place } from '@tilewise/core/primitive';
+
+/** A tensor and where it lies. */
+export interface Placed extends Place {
+  readonly desc: TensorDesc;
+}
+
+/** Whether two tensors have an element in common; those that lie in each other's gaps have none. */
+export function overlap(a: Placed, b: Placed): boolean {
+  if (a.memory !== b.memory || elementCount(a.desc.shape) === 0 || elementCount(b.desc.shape) === 0)
+    return false;
+  const start = Math.max(a.byteOffset, b.byteOffset);
+  const end = Math.min(endOf(a), endOf(b));
+  if (start >= end) return false;
+  if ([a, b].every(({ desc: { shape, strides } }) => isContiguous(shape, strides))) return true;
+  const taken = new Uint8Array(end - start);
+  visitElements(a, (from, to) => {
+    taken.fill(1, Math.max(from - start, 0), Math.max(to - start, 0));
+    return false;
+  });
+  return visitElements(b, (from, to) => {
+    for (let byte = Math.max(from, start); byte < Math.min(to, end); byte++)
+      if (taken[byte - start]) return true;
+    return false;
+  });
+}
+
+function endOf({ desc: { dtype, shape, strides }, byteOffset }: Placed): number {
+  return byteOffset + (maxOffset(shape, strides) + 1) * dtypeInfo[dtype].bytes;
+}
+
+/** Shows `visit` the bytes of one element after the other until it is content. */
+function visitElements(
+  { desc: { dtype, shape, strides }, byteOffset }: Placed,
+  visit: (from: number, to: number) => boolean,
+): boolean {
+  const { bytes } = dtypeInfo[dtype];
+  const along = (d: number, from: number): boolean => {
+    if (d === shape.length) return visit(from, from + bytes);
+    for (let n = 0; n < shape[d]; n++) if (along(d + 1, from + n * strides[d] * bytes)) return true;
+    return false;
+  };
+  return along(0, byteOffset);
+}
