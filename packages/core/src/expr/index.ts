@@ -7,7 +7,7 @@ export type * from './expr.ts';
 export * from './host-loaders.ts';
 export * from './mask-mods.ts';
 export * from './mod.ts';
-export { loads, nodes } from './nodes.ts';
+export { loads, nodes, operands } from './nodes.ts';
 export * from './score-mods.ts';
 export { type ExprTools, exprTools } from './tools.ts';
 export * from './wgsl.ts';

@@ -43,6 +43,22 @@ describe('a chain of elementwise operations is one map', () => {
     expect(await primitivesOf(g)).toEqual({ map: 2 });
   });
 
+  test('that reads each of its tensors twice, which is computed once', async () => {
+    const g = new GraphBuilder();
+    let t = g.input([2, 2]);
+    for (let n = 0; n < 40; n++) t = g.op('Add', [t, t]);
+    await expectSame(g.graph, g.bindings);
+    expect(await primitivesOf(g)).toEqual({ map: 1 });
+  });
+
+  test('of thousands, in parts that a device compiles', async () => {
+    const g = new GraphBuilder();
+    let t = g.input([2, 2]);
+    for (let n = 0; n < 3000; n++) t = g.op('Neg', [t]);
+    expect(await primitivesOf(g)).toEqual({ map: 12 });
+    expect(g.graph.partitions()).toHaveLength(1);
+  });
+
   test('of indices', async () => {
     const g = new GraphBuilder();
     const x = g.input([4, 3]);

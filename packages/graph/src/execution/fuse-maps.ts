@@ -1,4 +1,5 @@
 import { type Expr, sameShape } from '@tilewise/core';
+import { nodes } from '@tilewise/core/expr';
 import { inputName, type MapPrimitive } from '@tilewise/core/primitive';
 import { exprType } from '../lowering/expr-type.ts';
 import type { PrimitiveStep, Program, ProgramValue, Step } from '../lowering/program.ts';
@@ -11,6 +12,9 @@ interface MapStep extends PrimitiveStep {
 
 /** Tensors that one kernel reads at most: with the output they are the eight that every device binds. */
 const MOST_INPUTS = 7;
+
+/** Nodes of an expression at most: what is longer gains nothing from being one kernel, and is slow to compile. */
+const MOST_NODES = 256;
 
 /**
  * A program whose chains of maps are one map each: a map that only one other reads, at the place that is being computed, becomes
@@ -48,13 +52,16 @@ function withProducers(
   const producers = new Map<number, MapStep>();
   const left: MapStep[] = [];
   const inputs = new Set(step.inputs);
+  let size = sizeOf(step);
   for (const value of step.inputs) {
     const producer = waiting.get(value);
     if (!producer) continue;
     waiting.delete(value);
     const all = new Set([...inputs, ...producer.inputs]);
-    if (all.size - 1 > MOST_INPUTS) left.push(producer);
+    const grown = size + sizeOf(producer);
+    if (all.size - 1 > MOST_INPUTS || grown > MOST_NODES) left.push(producer);
     else {
+      size = grown;
       inputs.delete(value);
       for (const input of producer.inputs) inputs.add(input);
       producers.set(value, producer);
@@ -66,17 +73,24 @@ function withProducers(
   return { fused: { ...step, primitive: { kind: 'map', value }, inputs: order }, left };
 }
 
-/** The expression of a map over `inputs`, those of the producers of what it reads in its place. */
+const sizeOf = ({ primitive }: MapStep): number => nodes(primitive.value).length;
+
+/** The expression of a map over `inputs`, those of the producers of what it reads in its place: once, however often it is read. */
 function composed(
   { primitive, inputs: own }: MapStep,
   producers: ReadonlyMap<number, MapStep>,
   inputs: readonly number[],
 ): Expr {
+  const made = new Map<MapStep, Expr>();
   return rewriteExpr(primitive.value, (e, rewrite) => {
     const at = loadedInput(e, own.length);
     if (e.kind !== 'load' || at === null) return null;
     const producer = producers.get(own[at]);
-    if (producer) return composed(producer, noProducers, inputs);
+    if (producer) {
+      const known = made.get(producer) ?? composed(producer, noProducers, inputs);
+      made.set(producer, known);
+      return known;
+    }
     return { ...e, name: inputName(inputs.indexOf(own[at])), index: e.index.map(rewrite) };
   });
 }

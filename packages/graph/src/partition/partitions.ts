@@ -65,23 +65,32 @@ class Groups {
   }
 
   inOrder(): Group[] {
-    const order: Group[] = [];
-    const done = new Set<GraphNode>();
-    const place = (node: GraphNode): void => {
-      if (done.has(node)) return;
+    const groups = new Map<Match | GraphNode, { nodes: GraphNode[]; match: Match | null }>();
+    const groupOf = (node: GraphNode) => groups.get(this.#claimed.get(node) ?? node);
+    for (const node of this.#topology.order) {
+      const group = groupOf(node);
       const match = this.#claimed.get(node) ?? null;
-      const nodes = match ? this.#topology.order.filter(member => match.nodes.has(member)) : [node];
-      for (const member of nodes) done.add(member);
-      for (const member of nodes) {
-        for (const { id } of member.inputs) {
-          const producer = this.#topology.producers.get(id);
-          if (producer) place(producer);
-        }
+      if (group) group.nodes.push(node);
+      else groups.set(match ?? node, { nodes: [node], match });
+    }
+    const order = new Set<Group>();
+    const open: Group[] = [...groups.values()].reverse();
+    // A group is placed when it is met again, those that it needs having been placed.
+    const entered = new Set<Group>();
+    for (let group = open.at(-1); group; group = open.at(-1)) {
+      if (entered.has(group)) {
+        order.add(group);
+        open.pop();
+        continue;
       }
-      order.push({ nodes, match });
-    };
-    for (const node of this.#topology.order) place(node);
-    return order;
+      entered.add(group);
+      for (const { id } of group.nodes.flatMap(node => node.inputs).reverse()) {
+        const producer = this.#topology.producers.get(id);
+        const needed = producer && groupOf(producer);
+        if (needed && !entered.has(needed)) open.push(needed);
+      }
+    }
+    return [...order];
   }
 
   #readers(node: GraphNode): GraphNode[] {

@@ -26,17 +26,18 @@ export function absorbBefore(
 ): GraphNode[] {
   const taken: GraphNode[] = [];
   const all = new Set(nodes);
-  const visit = (tensor: number): void => {
+  const open = [...tensors].reverse();
+  for (let tensor = open.pop(); tensor !== undefined; tensor = open.pop()) {
     const node = topology.producers.get(tensor);
-    if (!node || all.has(node) || !storage.has(node.kind) || !isFree(node)) return;
+    if (!node || all.has(node) || !storage.has(node.kind) || !isFree(node)) continue;
     const isPrivate = node.outputs.every(({ id }) => topology.uses(id).every(use => all.has(use.node)));
-    if (!isPrivate) return;
+    if (!isPrivate) continue;
     all.add(node);
-    for (const { id } of node.inputs) visit(id);
     taken.push(node);
-  };
-  for (const tensor of tensors) visit(tensor);
-  return taken;
+    open.push(...node.inputs.map(t => t.id));
+  }
+  // Each was taken after all that read it.
+  return taken.reverse();
 }
 
 /** The operations that only store a result otherwise, on from `tensor`, and the tensor that they end in. */

@@ -213,6 +213,34 @@ describe('what looks like attention gives what its operations give', () => {
   }
 });
 
+describe('chains of operations that read what is before them twice', () => {
+  // Less would not show, and more would be more than an i32 holds.
+  const LENGTH = 28;
+  const doubled = (g: GraphBuilder, t: T, kind = 'Add', dtype: 'f32' | 'i32' = 'f32'): T => {
+    let last = t;
+    for (let n = 0; n < LENGTH; n++) last = g.op(kind, [last, last], {}, dtype);
+    return last;
+  };
+  test.each<[string, (g: GraphBuilder) => void]>([
+    ['of scores', forward({ scores: (g, s) => doubled(g, s, 'Maximum') })],
+    ['that no product is before', g => g.softmax(doubled(g, g.input(matrices)))],
+    [
+      'of indices',
+      forward({
+        scores: (g, s) => {
+          const [row, column] = [2, 3].map(axis => g.op('GenIndex', [s], { axis }, 'i32'));
+          const visible = g.op('GreaterEqual', [doubled(g, row, 'Add', 'i32'), column], {}, 'bool');
+          return g.op('Select', [visible, s, g.scalar(-Infinity)]);
+        },
+      }),
+    ],
+  ])('%s', async (_, write) => {
+    const g = new GraphBuilder();
+    write(g);
+    await expectSame(g.graph, g.bindings, 4e-6);
+  });
+});
+
 describe('what it looks like is attention', () => {
   test.each([
     ['forward', 'sdpa-training', forward({})],

@@ -2,7 +2,6 @@ import type { GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
 import type { Match } from '../partition/match.ts';
 import { absorbBefore } from './absorb.ts';
-import { isClosed } from './closed.ts';
 import type { IsFree } from './pattern.ts';
 
 /** What may follow an operation and run with it, besides what is elementwise. */
@@ -18,38 +17,36 @@ const noStart = new Set(['End', 'Wildcard']);
  */
 export function postOperations(anchor: GraphNode, topology: Topology, isFree: IsFree): Match | null {
   if (noStart.has(anchor.kind) || !anchor.operation.lower) return null;
-  const grown = new Set([anchor]);
-  let best: ReadonlySet<GraphNode> = new Set(grown);
-  const isNext = (node: GraphNode): boolean => !grown.has(node) && mayFollow(node) && isFree(node);
-  for (
-    let next = nextOperation(grown, topology, isNext);
-    next;
-    next = nextOperation(grown, topology, isNext)
-  ) {
-    grown.add(next);
-    if (isClosed(grown, new Set(next.outputs.map(t => t.id)), topology)) best = new Set(grown);
+  const grown = new Set<GraphNode>();
+  // Tensors that something outside reads, or nothing.
+  const open = new Set<number>();
+  const grow = (node: GraphNode): void => {
+    grown.add(node);
+    for (const { id } of node.inputs) if (open.has(id) && !isOpen(id, grown, topology)) open.delete(id);
+    for (const { id } of node.outputs) if (isOpen(id, grown, topology)) open.add(id);
+  };
+  grow(anchor);
+  let best = 1;
+  // What joins is visited as well.
+  for (const node of grown) {
+    for (const { node: next } of node.outputs.flatMap(({ id }) => topology.uses(id))) {
+      if (grown.has(next) || !mayFollow(next) || !isFree(next)) continue;
+      grow(next);
+      if (next.outputs.filter(({ id }) => open.has(id)).length === open.size) best = grown.size;
+    }
   }
-  const members = topology.order.filter(node => best.has(node));
-  const operands = members.flatMap(node => node.inputs.map(t => t.id));
-  const before = absorbBefore(operands, best, topology, isFree);
-  if (before.length + best.size < 2) return null;
-  const nodes = new Set([...before, ...best]);
+  const members = new Set([...grown].slice(0, best));
+  const operands = [...members].flatMap(node => node.inputs.map(t => t.id));
+  const before = absorbBefore(operands, members, topology, isFree);
+  if (before.length + members.size < 2) return null;
+  const nodes = new Set([...before, ...members]);
   return { kind: 'fused-operations', nodes, lower: null };
 }
 
-/** An operation that only waits for what is there already or comes from outside. */
-function nextOperation(
-  grown: ReadonlySet<GraphNode>,
-  topology: Topology,
-  isNext: IsFree,
-): GraphNode | undefined {
-  for (const node of grown) {
-    for (const { id } of node.outputs) {
-      const next = topology.uses(id).find(use => isNext(use.node))?.node;
-      if (next) return next;
-    }
-  }
-  return undefined;
+/** Whether a tensor leaves operations. */
+function isOpen(tensor: number, nodes: ReadonlySet<GraphNode>, { uses }: Topology): boolean {
+  const readers = uses(tensor);
+  return readers.length === 0 || readers.some(({ node }) => !nodes.has(node));
 }
 
 function mayFollow({ kind, operation }: GraphNode): boolean {

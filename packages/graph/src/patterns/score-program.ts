@@ -4,6 +4,7 @@ import { input } from '@tilewise/core/primitive';
 import type { GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
 import type { ScoreOptions, StepDiagonal, StepMod } from '../lowering/attention-step.ts';
+import { exprCost } from '../lowering/expr-cost.ts';
 import { exprType } from '../lowering/expr-type.ts';
 import type { Value } from '../lowering/lowering.ts';
 import { truth } from '../operations/numeric.ts';
@@ -60,6 +61,14 @@ class OperandReader {
   }
 
   #index(tensor: number): Expr | null {
+    const known = this.#indices.get(tensor);
+    if (known !== undefined) return known;
+    const made = this.#indexExpr(tensor);
+    this.#indices.set(tensor, made);
+    return made;
+  }
+
+  #indexExpr(tensor: number): Expr | null {
     const node = this.#topology.producers.get(tensor);
     if (!node) return null;
     if (node.kind === 'GenIndex') {
@@ -71,6 +80,7 @@ class OperandReader {
     return node.operation.element?.(operands as Expr[], node.attributes) ?? null;
   }
 
+  readonly #indices = new Map<number, Expr | null>();
   readonly #shapes = new Map<string, readonly number[]>();
 
   #capture(tensor: number, make: () => Value, seen: (shape: readonly number[]) => void = () => {}): string {
@@ -87,17 +97,22 @@ class OperandReader {
   }
 }
 
+/** Operations of a chain at most, and nodes that are evaluated for a score: more are no score program but a program. */
+const MOST_OPERATIONS = 256;
+const MOST_EVALUATED = 4096;
+
 /**
  * A chain as a score program.
- * @returns null when an operation changes the shape of the scores, or reads what a score cannot.
+ * @returns null when an operation changes the shape of the scores, or reads what a score cannot, or it is too long.
  */
 export function scoreProgram(
-  { matmul, links }: ScoreChain,
+  { matmul, links, nodes }: ScoreChain,
   layout: HeadLayout,
   scores: Shape,
   lowering: MatchLowering,
   topology: Topology,
 ): ScoreProgram | null {
+  if (nodes.size > MOST_OPERATIONS) return null;
   const reader = new OperandReader(lowering, layout, scores, topology);
   let expr: Expr = score;
   // A link may read the scores once more, as they were before it or another link.
@@ -117,6 +132,7 @@ export function scoreProgram(
     }
     before.set(node.outputs[0].id, expr);
   }
+  if (exprCost(expr) > MOST_EVALUATED) return null;
   return {
     scoreMod: { expr: toF32(expr), captures: reader.captures },
     options: readsScoresOnce(links, before) ? scoreOptions(links, layout, scores, lowering, topology) : null,
