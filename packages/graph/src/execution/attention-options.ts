@@ -1,6 +1,5 @@
 import { type Alignment, type Fp8Options, type SdpaOptions, Tensor, type TensorDesc } from '@tilewise/core';
 import { add, and, type Expr, ge, kv, type Mod, maskMod, modOf, q } from '@tilewise/core/expr';
-import { joinU64 } from '@tilewise/philox';
 import type {
   ScalarProduct,
   ScoreOptions,
@@ -11,6 +10,8 @@ import type {
   StepRounding,
 } from '../lowering/attention-step.ts';
 import { truth } from '../operations/numeric.ts';
+import type { Numbers } from './prepared-step.ts';
+import { word64Of } from './seed-words.ts';
 
 /** The numbers that were bound make something else of what was recognised as attention; what was run so far is run over. */
 export class NotAttention extends Error {
@@ -21,7 +22,7 @@ export class NotAttention extends Error {
 export interface OptionSource<T> {
   tensor(value: number): T;
   /** All numbers of a small value, as `optionNumbers` lists them. */
-  numbers(value: number): Float64Array;
+  readonly numbers: Numbers;
 }
 
 /** How many queries and keys there are. */
@@ -144,13 +145,8 @@ function dropoutOption<T>(
   if (probability >= 1) return { mask: Tensor.zeros([1, 1, 1, 1], { dtype: 'bool' }), scale: 0 };
   return {
     p: probability,
-    seed: word64(seed, source),
-    offset: word64(offset, source),
+    seed: word64Of(source.numbers(seed)),
+    offset: word64Of(source.numbers(offset)),
     scheme: 'onednn',
   };
-}
-
-function word64<T>(value: number, source: OptionSource<T>): bigint {
-  const [low, high] = source.numbers(value);
-  return joinU64([low, high]);
 }

@@ -1,11 +1,8 @@
-import type { OutputSelection, TensorDesc } from '@tilewise/core';
+import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import type { AttentionStep } from '../lowering/attention-step.ts';
-import { attentionOptions } from './attention-options.ts';
 import { copyInto } from './copy-into.ts';
 import type { PreparedStep, StepContext } from './prepared-step.ts';
-import { runAttentionCall } from './run-attention-call.ts';
-import { type AnyAttentionStep, stepNumbers } from './step-call.ts';
+import { type AnyAttentionStep, callArguments, resultsOf, stepNumbers } from './step-call.ts';
 
 /** Readies attention as a call of the engine, whose results are copied to where they belong. */
 export function prepareAttentionCall<T extends TensorDesc>(
@@ -17,56 +14,28 @@ export function prepareAttentionCall<T extends TensorDesc>(
     isRecorded: false,
     workspaceBytes: 0,
     numbers: [...structural, ...(stream ? [stream.seed, stream.offset] : [])],
-    run: context =>
-      step.kind === 'attention-call'
-        ? runAttentionCall(engine, step, context)
-        : runAttention(engine, step, context),
+    run: context => callAttention(engine, step, context),
     release: () => {},
   };
 }
 
-async function runAttention<T extends TensorDesc>(
+async function callAttention<T extends TensorDesc>(
   engine: TensorEngine<T>,
-  step: AttentionStep,
+  step: AnyAttentionStep,
   { tensor, numbers }: StepContext<T>,
 ): Promise<void> {
-  const [q, k, v] = [step.q, step.k, step.v].map(tensor);
-  const extents = { Sq: q.shape[2], Skv: k.shape[2] };
-  // An engine takes host tensors as masks and captures; its own type says so for options only.
-  const options = attentionOptions(step.options, extents, { tensor, numbers }) as Parameters<
-    TensorEngine<T>['sdpa']
-  >[3];
-  const results =
-    step.kind === 'sdpa'
-      ? {
-          ...(await engine.sdpa(q, k, v, {
-            ...options,
-            outDType: step.outDType,
-            outputs: rowOutputs(step.results),
-          })),
-          dCaptures: {},
-        }
-      : await engine.sdpaBackward(
-          { q, k, v, o: tensor(step.o), lse: tensor(step.lse), dO: tensor(step.dO) },
-          { ...options, gradients: gradientNames.filter(name => step.results[name] !== undefined) },
-        );
-  const { dCaptures, ...named } = results;
-  const others: Readonly<Record<string, T>> = dCaptures ?? {};
+  const { pass, inputs, options } = callArguments(step, tensor, numbers);
+  const { q, k, v } = inputs;
+  const { dCaptures, ...named } =
+    pass === 'forward'
+      ? { ...(await engine.sdpa(q, k, v, options)), dCaptures: undefined }
+      : await engine.sdpaBackward(inputs, options);
   const made: Readonly<Partial<Record<string, T>>> = named;
-  for (const [name, value] of Object.entries(step.results)) {
+  for (const [name, value] of resultsOf(step)) {
     const result = made[name];
-    if (result === undefined || value === undefined) continue;
-    copyInto(engine, result, tensor(value));
+    if (result) copyInto(engine, result, tensor(value));
   }
-  for (const result of [...Object.values(made), ...Object.values(others)]) {
-    if (result !== undefined) engine.release(result);
+  for (const result of [...Object.values(made), ...Object.values<T>(dCaptures ?? {})]) {
+    if (result) engine.release(result);
   }
 }
-
-/** The results of forward beside o and lse that a step takes. */
-function rowOutputs({ max, sumExp }: { readonly max?: number; readonly sumExp?: number }): OutputSelection {
-  return { max: max !== undefined, sumExp: sumExp !== undefined };
-}
-
-/** The gradients that a step may take. */
-const gradientNames = ['dq', 'dk', 'dv', 'dbias'] as const;

@@ -10,14 +10,8 @@ import {
 import type { PreparedAttention, Recording, TensorEngine } from '@tilewise/core/primitive';
 import type { Program } from '../lowering/program.ts';
 import type { Numbers, PreparedStep } from './prepared-step.ts';
-import {
-  type AnyAttentionStep,
-  problemBeforehand,
-  resultsOf,
-  stepCall,
-  stepNumbers,
-  wordsOf,
-} from './step-call.ts';
+import { wordsOf } from './seed-words.ts';
+import { type AnyAttentionStep, problemBeforehand, resultsOf, stepCall, stepNumbers } from './step-call.ts';
 
 /** Calls that differ by their numbers and stay ready though nobody needs them: more than a program has that alternates between a few. */
 const MAX_SPARE_CALLS = 16;

@@ -1,11 +1,13 @@
 import {
   type AttentionProblem,
   type BackwardProblem,
+  type GradientName,
   normalise,
   normaliseBackward,
   type TensorDesc,
 } from '@tilewise/core';
 import { modOf } from '@tilewise/core/expr';
+import { gradientNames } from '../lowering/attention-call.ts';
 import type { AttentionStep, StepMod } from '../lowering/attention-step.ts';
 import { roundingOption } from './attention-options.ts';
 
@@ -31,7 +33,8 @@ export function standInProblem(
   };
   const inputs = { q: desc(step.q), k: desc(step.k), v: desc(step.v) };
   if (step.kind === 'sdpa') return normalise(inputs, { ...options, outDType: step.outDType }).problem;
-  const gradients = (['dq', 'dk', 'dv', 'dbias'] as const).filter(name => step.results[name] !== undefined);
+  const results: Readonly<Partial<Record<GradientName, number>>> = step.results;
+  const gradients = gradientNames.filter(name => results[name] !== undefined);
   return normaliseBackward(
     { ...inputs, o: desc(step.o), lse: desc(step.lse), dO: desc(step.dO) },
     { ...options, gradients },

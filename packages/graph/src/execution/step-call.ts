@@ -9,7 +9,6 @@ import {
   type SdpaOptions,
   type TensorDesc,
 } from '@tilewise/core';
-import { joinU64 } from '@tilewise/philox';
 import {
   type AttentionCallStep,
   callOptions,
@@ -20,6 +19,8 @@ import {
 } from '../lowering/attention-call.ts';
 import type { AttentionStep } from '../lowering/attention-step.ts';
 import { attentionOptions, optionNumbers } from './attention-options.ts';
+import type { Numbers } from './prepared-step.ts';
+import { word64Of } from './seed-words.ts';
 import { standInProblem } from './stand-in-problem.ts';
 
 /** A step that is attention. */
@@ -30,9 +31,6 @@ export interface StepCall {
   readonly problem: AttentionProblem | BackwardProblem;
   readonly operands: object;
 }
-
-/** Reads the numbers of a value. */
-type Numbers = (value: number) => Float64Array;
 
 /** The results that a step takes, by name. */
 export function resultsOf({ results }: AnyAttentionStep): [name: string, value: number][] {
@@ -57,11 +55,6 @@ export function stepNumbers(step: AnyAttentionStep): {
   return { structural, stream: seed === undefined ? null : { seed, offset } };
 }
 
-/** The two words of a 64-bit number that is stored as these, or as one number. */
-export function wordsOf(read: Float64Array): readonly [low: number, high: number] {
-  return read.length === 2 ? [read[0], read[1]] : [read[0] >>> 0, Math.floor(read[0] / 2 ** 32) >>> 0];
-}
-
 /** The problem of a step before its numbers are known: whether an engine can run it does not depend on them. */
 export function problemBeforehand(
   step: AnyAttentionStep,
@@ -81,36 +74,56 @@ export function gradientDType(
   return dtypes.every(dtype => dtype === dtypes[0]) ? dtypes[0] : undefined;
 }
 
+/** Results that a call gives only where they are asked for, and not as gradients. */
+const selectable = [
+  ...['max', 'sumExp', 'dropoutMask', 'amaxS', 'amaxO'],
+  ...['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'],
+];
+
+/** What `sdpa` or `sdpaBackward` of an engine are given. */
+export type CallArguments<O> =
+  | { readonly pass: 'forward'; readonly inputs: Inputs<O>; readonly options: SdpaOptions<O> }
+  | { readonly pass: 'backward'; readonly inputs: Inputs<O>; readonly options: SdpaBackwardOptions<O> };
+
 /**
- * The call that a step is with these numbers.
- * @throws NotAttention when they make something else of it.
+ * What a step calls attention with.
+ * @param at what stands for a value.
+ * @throws NotAttention when the numbers make something else of it.
+ */
+export function callArguments<O extends TensorDesc>(
+  step: AnyAttentionStep,
+  at: (value: number) => O,
+  numbers: Numbers,
+): CallArguments<O> {
+  const { pass, inputs, options } =
+    step.kind === 'attention-call' ? ofCall(step, at, numbers) : ofStep(step, at, numbers);
+  const names = resultsOf(step).map(([name]) => name);
+  const chosen = selectable.filter(name => names.includes(name));
+  const outputs: OutputSelection = Object.fromEntries(chosen.map(name => [name, true]));
+  if (pass === 'forward') return { pass, inputs, options: { ...options, outputs } };
+  const gradDType = gradientDType(step, at);
+  const gradients = gradientNames.filter(name => names.includes(name));
+  return { pass, inputs, options: { ...options, outputs, gradients, ...(gradDType && { gradDType }) } };
+}
+
+/**
+ * The attention problem that a step is with these numbers.
+ * @throws NotAttention as `callArguments`.
  */
 export function stepCall<O extends TensorDesc>(
   step: AnyAttentionStep,
-  descOf: (value: number) => O,
+  at: (value: number) => O,
   numbers: Numbers,
 ): StepCall {
-  const { isForward, inputs, options } =
-    step.kind === 'attention-call' ? ofCall(step, descOf, numbers) : ofStep(step, descOf, numbers);
-  const names = resultsOf(step).map(([name]) => name);
-  if (isForward) {
-    const outputs: OutputSelection = Object.fromEntries(
-      ['max', 'sumExp', 'dropoutMask'].map(name => [name, names.includes(name)]),
-    );
-    return normalise(inputs, { ...options, outputs });
-  }
-  const gradDType = gradientDType(step, descOf);
-  const asked: SdpaBackwardOptions<O> = {
-    ...options,
-    gradients: gradientNames.filter(name => names.includes(name)),
-    ...(gradDType && { gradDType }),
-  };
-  return normaliseBackward(inputs, asked);
+  const { pass, inputs, options } = callArguments(step, at, numbers);
+  return pass === 'forward' ? normalise(inputs, options) : normaliseBackward(inputs, options);
 }
 
+type Inputs<O> = { readonly [name in 'q' | 'k' | 'v' | 'o' | 'lse' | 'dO']: O } & { readonly dLse?: O };
+
 interface Described<O> {
-  readonly isForward: boolean;
-  readonly inputs: { readonly [name in 'q' | 'k' | 'v' | 'o' | 'lse' | 'dO']: O } & { readonly dLse?: O };
+  readonly pass: 'forward' | 'backward';
+  readonly inputs: Inputs<O>;
   readonly options: SdpaOptions<O>;
 }
 
@@ -129,13 +142,13 @@ function ofStep<O extends TensorDesc>(
   ) as SdpaOptions<O>;
   if (step.kind === 'sdpa') {
     return {
-      isForward: true,
+      pass: 'forward',
       inputs: { q, k, v, o: q, lse: q, dO: q },
       options: { ...options, outDType: step.outDType },
     };
   }
   const inputs = { q, k, v, o: descOf(step.o), lse: descOf(step.lse), dO: descOf(step.dO) };
-  return { isForward: false, inputs, options };
+  return { pass: 'backward', inputs, options };
 }
 
 function ofCall<O extends TensorDesc>(
@@ -150,17 +163,17 @@ function ofCall<O extends TensorDesc>(
     tensor,
     number: name => {
       const read = numbers(operands[name]);
-      return name === 'dropout.seed' || name === 'dropout.offset' ? joinU64([...wordsOf(read)]) : read[0];
+      return name === 'dropout.seed' || name === 'dropout.offset' ? word64Of(read) : read[0];
     },
   });
   const [q, k, v] = [tensor('q'), tensor('k'), tensor('v')];
   if (pass === 'forward') {
     const outDType = results.o === undefined ? q.dtype : descOf(results.o).dtype;
-    return { isForward: true, inputs: { q, k, v, o: q, lse: q, dO: q }, options: { ...options, outDType } };
+    return { pass: 'forward', inputs: { q, k, v, o: q, lse: q, dO: q }, options: { ...options, outDType } };
   }
   const inputs = {
     ...{ q, k, v, o: tensor('o'), lse: tensor('lse'), dO: tensor('dO') },
     ...(operands.dLse !== undefined && { dLse: tensor('dLse') }),
   };
-  return { isForward: false, inputs, options };
+  return { pass: 'backward', inputs, options };
 }

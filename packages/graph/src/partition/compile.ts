@@ -2,11 +2,10 @@ import { type TensorDesc, UnsupportedError } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../errors.ts';
 import { fuseMaps } from '../execution/fuse-maps.ts';
-import { standInProblem } from '../execution/stand-in-problem.ts';
+import { problemBeforehand } from '../execution/step-call.ts';
 import { storageDesc } from '../execution/storage.ts';
 import { inferShapes } from '../graph/infer.ts';
 import { describeNode, type GraphNode } from '../graph/node.ts';
-import { callProblem } from '../lowering/attention-call.ts';
 import type { Program } from '../lowering/program.ts';
 import { ProgramBuilder } from '../lowering/program-builder.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
@@ -151,9 +150,7 @@ export function writeOperations(
 /** Why an engine cannot run the attention calls of a program. */
 function unsupported({ steps, values }: Program, engine: TensorEngine<TensorDesc>): readonly string[] {
   const desc = (n: number): TensorDesc => values[n].desc;
-  return steps.flatMap(step => {
-    if (step.kind === 'primitive') return [];
-    const problem = step.kind === 'attention-call' ? callProblem(step, desc) : standInProblem(step, desc);
-    return engine.checkSupport(problem).reasons;
-  });
+  return steps.flatMap(step =>
+    step.kind === 'primitive' ? [] : engine.checkSupport(problemBeforehand(step, desc)).reasons,
+  );
 }
