@@ -175,6 +175,38 @@ describe('the class', () => {
     for (const name of ['dq', 'dk', 'dv'] as const) expectClose(scaled[name], other[name]);
   });
 
+  test('released, it finishes what was asked for and runs no more', async () => {
+    const call = dense();
+    const into = {
+      dq: Tensor.zeros([B, Hq, Sq, D], { dtype: 'f16' }),
+      dk: heads(Hk, Sk, 2),
+      dv: heads(Hk, Sk, 3),
+    };
+    const backward = new SdpaBackwardD256(engine, { ...call.tensors, ...into });
+    const asked = backward.execute({ ...call.tensors, ...into });
+    backward.release();
+    await asked;
+    expectClose(into.dq, expected(call).dq);
+    await expect(backward.compile()).rejects.toThrow('SdpaBackwardD256 has been released');
+    await expect(backward.execute({ ...call.tensors, ...into })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    });
+  });
+
+  test('compiles again after it could not', async () => {
+    let isBusy = true;
+    const busy = {
+      ...engine,
+      checkSupport: (problem: Parameters<typeof engine.checkSupport>[0]) =>
+        isBusy ? { supported: false, reasons: ['it is busy'] } : engine.checkSupport(problem),
+    };
+    const { tensors } = dense();
+    const backward = new SdpaBackwardD256(busy, { ...tensors, dq: tensors.q, dk: tensors.k, dv: tensors.v });
+    await expect(backward.compile()).rejects.toThrow('it is busy');
+    isBusy = false;
+    await backward.compile();
+  });
+
   test('says why an engine cannot', async () => {
     const none = {
       ...referenceEngine(),

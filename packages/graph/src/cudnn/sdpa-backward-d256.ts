@@ -7,8 +7,9 @@ import {
   type Window,
 } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
+import type { Bindings } from '../execution/bindings.ts';
+import { Turns } from '../execution/turns.ts';
 import { Graph } from '../graph/graph.ts';
-import type { CompiledPartition } from '../partition/compiled-partition.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import { checkD256, checkD256Lengths, dimensionsOf, HEAD_SIZE } from './d256-rules.ts';
 import { addUnified } from './unified.ts';
@@ -65,6 +66,7 @@ export class SdpaBackwardD256<T extends TensorDesc> {
   readonly #engine: TensorEngine<T>;
   readonly #samples: Samples<T>;
   readonly #options: D256Options;
+  readonly #turns = new Turns('SdpaBackwardD256');
   #built: Promise<Built<T>> | undefined;
 
   /** @throws InvalidShapeError, InvalidDTypeError or InvalidArgumentError naming the sample or option. */
@@ -91,25 +93,46 @@ export class SdpaBackwardD256<T extends TensorDesc> {
 
   /**
    * Readies the kernels.
-   * @throws UnsupportedError when the engine cannot run it; InvalidArgumentError as `checkSupport`.
+   * @throws UnsupportedError when the engine cannot run it; InvalidArgumentError as `checkSupport`, and after `release`.
    */
   async compile(): Promise<void> {
-    this.#built ??= build(this.#engine, this.#samples, this.#samples, this.#options);
-    await this.#built;
+    this.#turns.check();
+    await this.#ready();
   }
 
   /**
    * Writes the gradients of tensors that lie like the samples; compiles first if need be.
    * @param scaleSoftmax another scale than that of the constructor.
+   * @throws InvalidArgumentError after `release`.
    */
   async execute(
     tensors: Samples<T>,
     { scaleSoftmax }: Pick<D256Options, 'scaleSoftmax'> = {},
   ): Promise<void> {
-    await this.compile();
-    const { run } = (await this.#built) as Built<T>;
-    const { dq, dk, dv } = tensors;
-    await run(tensors, { dq, dk, dv }, scaleSoftmax ?? this.#options.scaleSoftmax);
+    await this.#turns.run(async () => {
+      const { run } = await this.#ready();
+      const { dq, dk, dv } = tensors;
+      await run(tensors, { dq, dk, dv }, scaleSoftmax ?? this.#options.scaleSoftmax);
+    });
+  }
+
+  /** Frees what was compiled, once what was asked for has run. Afterwards nothing runs. */
+  release(): void {
+    this.#turns.release(() => {
+      this.#built?.then(
+        ({ release }) => release(),
+        () => undefined,
+      );
+    });
+  }
+
+  #ready(): Promise<Built<T>> {
+    this.#built ??= build(this.#engine, this.#samples, this.#samples, this.#options).catch(error => {
+      // What has failed may do better the next time.
+      this.#built = undefined;
+      throw error;
+    });
+    return this.#built;
   }
 }
 
@@ -131,6 +154,7 @@ export async function sdpaBackwardD256<T extends TensorDesc>(
 }
 
 interface Built<T> {
+  release(): void;
   run(
     tensors: D256Tensors<T>,
     gradients: D256Gradients<T> | null,
@@ -180,13 +204,22 @@ async function build<T extends TensorDesc>(
     ? names.map(name => [results[name].id, withoutBatch(engine, gradients[name], isPacked)] as const)
     : [];
   const [partition] = graph.finalize().partitions();
-  const compiled = partition.compile(engine, {
-    outputs: Object.fromEntries(outputs.map(([id, { shape, strides }]) => [id, { shape, strides }])),
-  });
+  // What is made for one call is the engine's to keep.
+  const compiled =
+    gradients &&
+    partition.compile(engine, {
+      outputs: Object.fromEntries(outputs.map(([id, { shape, strides }]) => [id, { shape, strides }])),
+      cached: false,
+    });
+  const execute: Execute<T> = bindings =>
+    compiled ? compiled.execute(bindings) : partition.run(engine, bindings);
   return {
-    run: (given, into, number) => run(engine, compiled, { tensors, results, scale }, given, into, number),
+    run: (given, into, number) => run(engine, execute, { tensors, results, scale }, given, into, number),
+    release: () => compiled?.release(),
   };
 }
+
+type Execute<T> = (bindings: Bindings<T | number>) => Promise<Record<number, T>>;
 
 interface Nodes {
   readonly tensors: Readonly<Record<string, LogicalTensor>>;
@@ -196,7 +229,7 @@ interface Nodes {
 
 async function run<T extends TensorDesc>(
   engine: TensorEngine<T>,
-  compiled: CompiledPartition<T>,
+  execute: Execute<T>,
   { tensors, results, scale }: Nodes,
   given: D256Tensors<T>,
   into: D256Gradients<T> | null,
@@ -211,7 +244,7 @@ async function run<T extends TensorDesc>(
   for (const name of ['dq', 'dk', 'dv'] as const) {
     if (into) bindings[results[name].id] = withoutBatch(engine, into[name], isPacked);
   }
-  const made = await compiled.execute(bindings);
+  const made = await execute(bindings);
   if (into) return into;
   const asOperand = (name: 'dq' | 'dk' | 'dv'): T => {
     const gradient = made[results[name].id];
