@@ -63,7 +63,15 @@ function attention(g: GraphBuilder, choose: Choices, pool: readonly Known[]): Kn
   for (let n = choose.below(4); n > 0; n--) s = scoreStep(g, choose, s, shape, hidden);
   const [softmax, stats] = g.softmax(s);
   let p = softmax;
-  if (choose.below(3) === 0) {
+  // Now and then of another shape than attention has it: shared by heads, or by a factor for each key.
+  const odd = (extents: readonly number[]) =>
+    choose.below(4) ? extents : extents.map((n, d) => (d === 1 ? 1 : n));
+  if (choose.below(6) === 0) {
+    const stream = [g.scalar(BigInt(choose.below(1000)), 'i64'), g.scalar(1n, 'i64')];
+    const keep = g.op('RNG', [g.input(odd(shape)), ...stream], { p: choose.of([0.2, 0.5]) });
+    const factor = g.input(choose.below(4) ? [] : [Skv]);
+    p = g.op('Multiply', [g.op('Multiply', [p, keep]), factor]);
+  } else if (choose.below(3) === 0) {
     p = g.op('Dropout', [
       p,
       g.scalar(BigInt(choose.below(1000)), 'i64'),
@@ -72,7 +80,13 @@ function attention(g: GraphBuilder, choose: Choices, pool: readonly Known[]): Kn
     ]);
   }
   if (choose.below(8) === 0) g.graph.op('End', { inputs: [choose.of([s, p, stats])], outputs: [] });
-  return { tensor: g.op('MatMul', [p, g.input([...shared, Skv, Dv])]), shape: [...groups, Sq, Dv] };
+  // Values may have a dimension more than the scores.
+  const more = choose.below(12) ? [] : [2];
+  const full = more.length > 0 ? groups : shared;
+  return {
+    tensor: g.op('MatMul', [p, g.input([...more, ...full, Skv, Dv])]),
+    shape: [...more, ...groups, Sq, Dv],
+  };
 }
 
 function scoreStep(
@@ -116,7 +130,9 @@ function scoreStep(
         [shape.length - 2, shape.length - 1],
         [0, -1],
       ]);
-      let row = g.op('GenIndex', [s], { axis: a }, 'i32');
+      // Of the scores, or of a tensor that is broadcast to them.
+      const like = choose.below(3) ? s : g.input([choose.of([1, shape.at(-2) ?? 1]), shape.at(-1) ?? 1]);
+      let row = g.op('GenIndex', [like], { axis: like === s ? a : choose.of([-2, -1, 0, 1]) }, 'i32');
       if (choose.below(2))
         row = g.op(choose.of(['Add', 'Subtract']), [row, g.scalar(choose.below(4), 'i32')], {}, 'i32');
       const visible = g.op('GreaterEqual', [row, g.op('GenIndex', [s], { axis: b }, 'i32')], {}, 'bool');

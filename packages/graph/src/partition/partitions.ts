@@ -33,9 +33,15 @@ interface Group {
 class Groups {
   readonly #topology: Topology;
   readonly #claimed = new Map<GraphNode, Match>();
+  /** Where an operation stands in the order. */
+  readonly #places: ReadonlyMap<GraphNode, number>;
+  /** By where the first operation of a match stands, where the last one does. */
+  readonly #ends: number[];
 
   constructor(topology: Topology) {
     this.#topology = topology;
+    this.#places = new Map(topology.order.map((node, place) => [node, place]));
+    this.#ends = topology.order.map((_, place) => place);
   }
 
   matchOf(node: GraphNode): Match | undefined {
@@ -44,16 +50,22 @@ class Groups {
 
   claim(match: Match): void {
     for (const node of match.nodes) this.#claimed.set(node, match);
+    const places = this.#placesOf(match);
+    const first = places.reduce((a, b) => Math.min(a, b));
+    this.#ends[first] = places.reduce((a, b) => Math.max(a, b));
   }
 
   /** Whether none of its operations is taken, and none outside needs one of them and is needed by another. */
-  canClaim({ nodes }: Match): boolean {
+  canClaim(match: Match): boolean {
+    const { nodes } = match;
     for (const node of nodes) if (this.#claimed.has(node)) return false;
     const seen = new Set<GraphNode>();
-    const stack = [...nodes].flatMap(node => this.#readers(node)).filter(node => !nodes.has(node));
+    const end = this.#noWayBackAfter(match);
+    const isNear = (node: GraphNode): boolean => (this.#places.get(node) ?? 0) <= end;
+    const stack = [...nodes].flatMap(node => this.#readers(node).filter(reader => !nodes.has(reader)));
     for (let node = stack.pop(); node; node = stack.pop()) {
       if (nodes.has(node)) return false;
-      if (seen.has(node)) continue;
+      if (seen.has(node) || !isNear(node)) continue;
       // What runs together is reached together.
       const together = this.#claimed.get(node)?.nodes ?? [node];
       for (const member of together) {
@@ -91,6 +103,20 @@ class Groups {
       }
     }
     return [...order];
+  }
+
+  /**
+   * The place in the order behind which nothing leads to an operation of a match: ways go on in the order, and back only within what
+   * runs together.
+   */
+  #noWayBackAfter(match: Match): number {
+    let end = this.#placesOf(match).reduce((a, b) => Math.max(a, b));
+    for (let place = 0; place <= end; place++) end = Math.max(end, this.#ends[place]);
+    return end;
+  }
+
+  #placesOf({ nodes }: Match): number[] {
+    return [...nodes].map(node => this.#places.get(node) ?? 0);
   }
 
   #readers(node: GraphNode): GraphNode[] {
