@@ -45,11 +45,16 @@ export function compileGraph<T extends TensorDesc>(
 ): CompiledGraph<T> {
   const known = new Map(Object.entries(inputs).map(([id, tensor]) => [Number(id), tensor]));
   const partitions: CompiledPartition<T>[] = [];
-  for (const partition of parts) {
-    if (partition.outputs.length === 0) continue;
-    const compiled = partition.compile(engine, { inputs: picked(known, partition.inputs), cached: false });
-    for (const t of compiled.outputs) known.set(t.id, knownOf(t));
-    partitions.push(compiled);
+  try {
+    for (const partition of parts) {
+      if (partition.outputs.length === 0) continue;
+      const compiled = partition.compile(engine, { inputs: picked(known, partition.inputs), cached: false });
+      for (const t of compiled.outputs) known.set(t.id, knownOf(t));
+      partitions.push(compiled);
+    }
+  } catch (error) {
+    for (const partition of partitions) partition.release();
+    throw error;
   }
   const results = new Set(topology.outputs.map(t => t.id));
   const outputs = partitions.flatMap(({ outputs: all }) => all.filter(t => results.has(t.id)));

@@ -14,10 +14,10 @@ function chain() {
   return { g, x, w, y };
 }
 
-/** An engine that counts what it allocates. */
+/** An engine that counts what it allocates, and what is ready to run. */
 function counting() {
   const engine = referenceEngine();
-  const count = { allocated: 0 };
+  const count = { allocated: 0, ready: 0 };
   const counted: TensorEngine<Tensor> = {
     ...engine,
     primitives: {
@@ -25,6 +25,10 @@ function counting() {
       allocate: desc => {
         count.allocated++;
         return engine.primitives.allocate(desc);
+      },
+      prepare(...args) {
+        count.ready++;
+        return { ...engine.primitives.prepare(...args), release: () => count.ready-- };
       },
     },
   };
@@ -136,4 +140,13 @@ test.each([
     const y = g.op('Divide', [x, g.op('Constant', [], { value: [value], shape: [1] })]);
     expect((await g.graph.run(engine, g.bindings, { policy: 'debug' }))[y.id].toFloat32()[0]).toBe(1 / value);
   }
+});
+
+test('where a part cannot be compiled, what others were compiled to is freed', () => {
+  const g = new GraphBuilder();
+  const y = g.op('Tanh', [g.op('MatMul', [g.input([2, 3]), g.input([3, 3])])]);
+  g.op('MatMul', [y, g.graph.tensor({ dtype: 'f32', shape: [-1, -1] })]);
+  const { engine, count } = counting();
+  expect(() => g.graph.compile(engine)).toThrow(/must have a known shape/);
+  expect(count.ready).toBe(0);
 });

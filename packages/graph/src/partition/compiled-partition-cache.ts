@@ -1,5 +1,6 @@
-import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
+import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
+import { Turns } from '../execution/turns.ts';
 import type { CompiledPartition } from './compiled-partition.ts';
 
 /** How many compiled partitions an engine keeps; the one that was not asked for the longest goes first. */
@@ -56,15 +57,12 @@ export function compiledPartitions<T extends TensorDesc>(engine: TensorEngine<T>
 
 /** A shared partition as one holder has it. */
 function held<T extends TensorDesc>(shared: CompiledPartition<T>, letGo: () => void): CompiledPartition<T> {
-  let isReleased = false;
-  const check = (): void => {
-    if (isReleased) throw new InvalidArgumentError('partition', 'has been released');
-  };
+  const turns = new Turns('partition');
   const prepareEncode: CompiledPartition<T>['prepareEncode'] = bindings => {
-    check();
+    turns.check();
     const record = shared.prepareEncode(bindings);
     return target => {
-      check();
+      turns.check();
       record(target);
     };
   };
@@ -73,18 +71,11 @@ function held<T extends TensorDesc>(shared: CompiledPartition<T>, letGo: () => v
     get workspaceBytes() {
       return shared.workspaceBytes;
     },
-    async execute(bindings) {
-      check();
-      return shared.execute(bindings);
-    },
+    execute: bindings => turns.run(() => shared.execute(bindings)),
     encode(target, bindings) {
       prepareEncode(bindings)(target);
     },
     prepareEncode,
-    release() {
-      if (isReleased) return;
-      isReleased = true;
-      letGo();
-    },
+    release: () => turns.release(letGo),
   };
 }
