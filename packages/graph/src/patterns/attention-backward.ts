@@ -76,7 +76,7 @@ function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: 
   if (!sameShape(stats.desc.shape, [layout.B, layout.H, Sq, 1])) return false;
   const lse = contiguous(
     builder,
-    builder.view(stats, stats.desc.shape.slice(0, 3), stats.desc.strides.slice(0, 3)),
+    inF32(builder.view(stats, stats.desc.shape.slice(0, 3), stats.desc.strides.slice(0, 3)), builder),
   );
   const options: StepOptions = {
     ...program,

@@ -184,6 +184,7 @@ const alike: Readonly<Record<string, (g: GraphBuilder) => void>> = {
   'the gradient of a softmax along the heads': backward({ axis: 1 }),
   'stats per score': backward({ stats: matrices }),
   'stats per score, from the probabilities': backward({ stats: matrices, axis: -1 }),
+  'stats of 16 bits': backward({ stats: g => g.input([B, H, S, 1], { dtype: 'bf16' }) }),
   'stats per key': backward({ stats: [S], axis: -1 }),
   'stats per head': backward({ stats: [B, H, 1, 1] }),
   'stats of more heads than the scores': backward({ heads: 1, stats: [B, H, S, 1] }),
@@ -249,6 +250,11 @@ describe('what it looks like is attention', () => {
     ['forward with a softmax that is written out', 'sdpa', forward({ softmax: writtenOut({}, {}) })],
     ['backward', 'sdpa-backward', backward({})],
     ['backward from the probabilities', 'sdpa-backward', backward({ axis: 3 })],
+    [
+      'backward with stats of 16 bits',
+      'sdpa-backward',
+      backward({ stats: g => g.input([B, H, S, 1], { dtype: 'bf16' }) }),
+    ],
     ['backward with dropout', 'sdpa-backward', backward({ dropout: droppedBoth(matrices) })],
   ])('%s', (_, kind, write) => {
     const g = new GraphBuilder();
