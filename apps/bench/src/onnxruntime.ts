@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Tensor } from '@tilewise/core';
+import { findPeer } from './contest/peer-module.ts';
 import { onnxModel } from './onnx-model.ts';
 import { UsageError } from './suite.ts';
 
@@ -74,12 +74,9 @@ const attentionModel = (shape: readonly number[], causal: boolean): Uint8Array =
   });
 
 async function load(folder: string): Promise<OnnxRuntime> {
-  let dist: string;
-  try {
-    dist = dirname(createRequire(join(resolve(folder), 'package.json')).resolve('onnxruntime-web/wasm'));
-  } catch {
-    throw new UsageError(`--onnxruntime: onnxruntime-web is not installed in ${folder}`);
-  }
+  const found = findPeer(folder, 'onnxruntime-web');
+  if (!found) throw new UsageError(`--onnxruntime: onnxruntime-web is not installed in ${folder}`);
+  const dist = join(found.root, 'dist');
   const runtime: OnnxRuntime = await import(pathToFileURL(join(dist, 'ort.wasm.bundle.min.mjs')).href);
   runtime.env.logLevel = 'error';
   Object.assign(runtime.env.wasm, {
