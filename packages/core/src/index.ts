@@ -6,7 +6,7 @@ export { cost } from './attention/cost.ts';
 export { describeDense, describePacked, describeRagged } from './attention/describe.ts';
 export { forwardRules, validate } from './attention/forward-rules.ts';
 export type { Fp8ScalarName, Fp8Scalars } from './attention/fp8.ts';
-export { formatPRange, fp8ScalarNames } from './attention/fp8.ts';
+export { formatPRange, fp8AmaxNames, fp8ScalarNames } from './attention/fp8.ts';
 export { type Fp8Reading, fp8Reading } from './attention/fp8-reading.ts';
 export { fp8ForwardRules } from './attention/fp8-rules.ts';
 export type { PartialAttention } from './attention/merge.ts';

@@ -25,6 +25,9 @@ export const fp8ScalarNames = [
   'scaleDV',
 ] as const;
 
+/** The largest values that FP8 arithmetic measures, in the order in which they follow the scalars in that list. */
+export const fp8AmaxNames = ['amaxS', 'amaxO', 'amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const;
+
 /** One of `fp8ScalarNames`. */
 export type Fp8ScalarName = (typeof fp8ScalarNames)[number];
 

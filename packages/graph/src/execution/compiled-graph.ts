@@ -8,6 +8,7 @@ import { type Bindings, checkBindings } from './bindings.ts';
 import { storageLength } from './memory-plan.ts';
 import { type Bindable, type KnownTensor, storageDesc } from './storage.ts';
 import { Turns } from './turns.ts';
+import { Uploads } from './uploads.ts';
 
 /** A graph that is ready to run on an engine again and again, all its shapes being known. */
 export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
@@ -76,11 +77,40 @@ export function compileGraph<T extends TensorDesc>(
   }
 
   async function run(tensors: Map<number, Bindable<T>>): Promise<Record<number, T>> {
-    for (const partition of partitions) {
-      const made = await partition.execute(picked(tensors, [...partition.inputs, ...partition.outputs]));
-      for (const [id, tensor] of Object.entries(made)) tensors.set(Number(id), tensor);
+    const allocated: T[] = [];
+    const uploads = new Uploads(engine);
+    try {
+      for (const t of outputs) {
+        if (tensors.has(t.id)) continue;
+        const tensor = engine.primitives.allocate(storageDesc(t));
+        allocated.push(tensor);
+        tensors.set(t.id, tensor);
+      }
+      if (!runAtOnce(tensors, uploads)) {
+        for (const partition of partitions) await partition.execute(ends(partition, tensors));
+      }
+    } catch (error) {
+      for (const tensor of allocated) engine.release(tensor);
+      throw error;
+    } finally {
+      uploads.release();
     }
     return Object.fromEntries(outputs.map(({ id }) => [id, tensors.get(id) as T]));
+  }
+
+  /** Runs all partitions as one, which a device is given in one submission; false, and nothing is run, where one has to wait for a number. */
+  function runAtOnce(tensors: ReadonlyMap<number, Bindable<T>>, uploads: Uploads<T>): boolean {
+    if (!engine.recording) return false;
+    const works: (() => void)[] = [];
+    for (const partition of partitions) {
+      const work = partition.prepareRun(ends(partition, tensors), t => uploads.of(t));
+      if (!work) return false;
+      works.push(work);
+    }
+    engine.batch(() => {
+      for (const work of works) work();
+    });
+    return true;
   }
 
   return {
@@ -92,7 +122,7 @@ export function compileGraph<T extends TensorDesc>(
     encode(target, bindings) {
       const tensors = bind(bindings);
       const records = partitions.map(partition =>
-        partition.prepareEncode(picked(tensors, [...partition.inputs, ...partition.outputs])),
+        partition.prepareEncode(ends(partition, tensors)),
       );
       checkBindings(engine.primitives, read, bindings);
       for (const record of records) record(target);
@@ -109,6 +139,14 @@ export function compileGraph<T extends TensorDesc>(
       });
     },
   };
+}
+
+/** What a partition reads and writes, of tensors by id. */
+function ends<V>(
+  { inputs, outputs }: Pick<CompiledPartition, 'inputs' | 'outputs'>,
+  tensors: ReadonlyMap<number, V>,
+): Record<number, V> {
+  return picked(tensors, [...inputs, ...outputs]);
 }
 
 function picked<V>(all: ReadonlyMap<number, V>, tensors: readonly LogicalTensor[]): Record<number, V> {

@@ -4,7 +4,6 @@ import {
   InvalidArgumentError,
   type Tensor,
   type TensorDesc,
-  UnsupportedError,
 } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Program, ProgramValue, Step } from '../lowering/program.ts';
@@ -12,9 +11,8 @@ import { prepareAttentionCall } from './called-attention.ts';
 import { type MemoryPlan, planMemory } from './memory-plan.ts';
 import type { PreparedStep, StepContext } from './prepared-step.ts';
 import { preparePrimitive } from './primitive-step.ts';
-import { isRecordable, prepareRecordedAttention } from './recorded-attention.ts';
+import { prepareRecordedAttention } from './recorded-attention.ts';
 import { stageAttention } from './stage-attention.ts';
-import { problemBeforehand } from './step-call.ts';
 
 /** What a program runs on, by the id of the logical tensor. */
 export interface BoundTensors<T> {
@@ -29,13 +27,16 @@ export interface Executable<T extends TensorDesc> {
   readonly workspaceBytes: number;
   /** Runs the program. Numbers that an attention call needs (scale, seed…) and the host does not know are read back from the engine. */
   run(bound: BoundTensors<T>): Promise<void>;
+  /** Whether it can be run as one on these tensors: no step takes its time, and the host knows all numbers that attention needs. */
+  isOne(bound: BoundTensors<T>): boolean;
   /**
-   * Readies the program to be recorded on these tensors.
-   * @returns what records it in an encoder of the caller.
-   * @throws InvalidArgumentError when the host does not know a number that an attention call needs; UnsupportedError for what cannot
-   * be recorded; NotAttention when the numbers make something else of an attention call.
+   * Readies the program to be run as one.
+   * @param isKept whether what is readied stays until `release`: a caller's encoder may be submitted at any time.
+   * @returns what runs it, in a batch or an encoder.
+   * @throws InvalidArgumentError when the host does not know a number that an attention call needs; NotAttention when the numbers make
+   * something else of an attention call.
    */
-  prepareEncode(bound: BoundTensors<T>): (target: object) => void;
+  prepare(bound: BoundTensors<T>, isKept: boolean): () => void;
   release(): void;
 }
 
@@ -87,46 +88,40 @@ export function prepareProgram<T extends TensorDesc>(
     };
   }
 
+  const needed = steps.flatMap(step => step.numbers);
+  const isOne = (bound: BoundTensors<T>): boolean =>
+    steps.every(step => step.isRecorded) && needed.every(n => hostNumbers(program, n, bound));
+
+  function prepare(bound: BoundTensors<T>, isKept: boolean): () => void {
+    const context = contextOf(bound);
+    for (const n of needed) context.numbers(n);
+    for (const step of steps) step.ready?.(context.numbers, isKept);
+    return () => {
+      for (const step of steps) step.run(context);
+    };
+  }
+
   return {
     get workspaceBytes() {
       return plan.bytes + scratch.bytes;
     },
+    isOne,
+    prepare,
     async run(bound) {
-      const needed = steps.flatMap(step => step.numbers);
-      const context = contextOf(bound);
-      const isOne = steps.every(step => step.isRecorded);
-      if (isOne && needed.every(n => hostNumbers(program, n, bound))) {
-        for (const step of steps) step.ready?.(context.numbers, false);
-        engine.batch(() => {
-          for (const step of steps) step.run(context);
-        });
+      if (isOne(bound)) {
+        engine.batch(prepare(bound, false));
         return;
       }
       const read = new Map<number, Float64Array>();
-      const { tensor } = context;
-      const stepContext = { ...contextOf(bound, read), tensor };
+      const context = contextOf(bound, read);
       for (const step of steps) {
         for (const n of step.numbers) {
           if (!read.has(n) && !hostNumbers(program, n, bound)) {
-            read.set(n, (await engine.download(tensor(n))).toFloat64());
+            read.set(n, (await engine.download(context.tensor(n))).toFloat64());
           }
         }
-        await step.run(stepContext);
+        await step.run(context);
       }
-    },
-    prepareEncode(bound) {
-      if (!recording || steps.some(step => !step.isRecorded)) {
-        throw new UnsupportedError(engine.name, [
-          'attention of packed sequences and in 8 bits is not encoded, only executed',
-        ]);
-      }
-      const context = contextOf(bound);
-      for (const n of steps.flatMap(step => step.numbers)) context.numbers(n);
-      for (const step of steps) step.ready?.(context.numbers, true);
-      return target =>
-        recording.encode(target, () => {
-          for (const step of steps) step.run(context);
-        });
     },
     release() {
       for (const step of steps) step.release();
@@ -143,13 +138,7 @@ function prepareStep<T extends TensorDesc>(
 ): PreparedStep<T> {
   if (step.kind === 'primitive') return preparePrimitive(engine, program, step);
   const { recording } = engine;
-  const canRecord =
-    recording &&
-    isRecordable(
-      problemBeforehand(step, n => program.values[n].desc),
-      step,
-    );
-  return canRecord
+  return recording
     ? prepareRecordedAttention(engine, recording, program, step)
     : prepareAttentionCall(engine, step);
 }

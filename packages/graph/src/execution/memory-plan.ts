@@ -65,8 +65,10 @@ function lifetimes({ values, steps }: Program): Map<number, { first: number; las
 /** The values that a step reads or writes. */
 export function touched(step: Step): number[] {
   if (step.kind === 'primitive') return [...step.inputs, ...step.outputs];
-  if (step.kind === 'attention-call')
-    return [...Object.values(step.operands), ...Object.values(step.results)];
+  if (step.kind === 'attention-call') {
+    const { operands, results, fp8List } = step;
+    return [...Object.values(operands), ...Object.values(results), ...(fp8List === undefined ? [] : [fp8List])];
+  }
   const { options: score, scoreMod, zeroBias } = step.options;
   const options = [
     score?.bias,

@@ -1,14 +1,16 @@
 import {
   type AttentionProblem,
   type BackwardProblem,
+  contiguousDesc,
   describeDense,
   dtypeInfo,
-  fp8ScalarNames,
+  type OperandDesc,
   Tensor,
   type TensorDesc,
 } from '@tilewise/core';
 import type { PreparedAttention, Recording, TensorEngine } from '@tilewise/core/primitive';
 import type { Program } from '../lowering/program.ts';
+import { fp8ListOf } from './fp8-list.ts';
 import type { Numbers, PreparedStep } from './prepared-step.ts';
 import { wordsOf } from './seed-words.ts';
 import { type AnyAttentionStep, problemBeforehand, resultsOf, stepCall, stepNumbers } from './step-call.ts';
@@ -28,16 +30,6 @@ interface Call<T> {
   readonly values: ReadonlyMap<string, number>;
   /** Tensors of the call itself. */
   readonly own: Readonly<Record<string, T>>;
-}
-
-/**
- * Whether the results of a problem are all that its kernels write: those of packed sequences have rows of no sequence, which
- * somebody must fill, and the scalars of 8-bit arithmetic and the largest values go through a list.
- */
-export function isRecordable(problem: AttentionProblem | BackwardProblem, step: AnyAttentionStep): boolean {
-  const forward = 'forward' in problem ? problem.forward : problem;
-  const isStrided = [forward.q, forward.k, forward.v, forward.o].every(({ starts }) => starts === 'strided');
-  return isStrided && (step.kind !== 'attention-call' || forward.fp8 === null);
 }
 
 /** Readies attention that is recorded: it writes to where its results belong, which `stageAttention` has seen to. */
@@ -114,13 +106,18 @@ function makeCall<T extends TensorDesc>(
   const results = resultsOf(step);
   const prepared = recording.prepareAttention(inPlace(problem, results, descOf));
   const values = new Map(
-    // An operand is called so already.
-    results.map(([name, value]) => [name === 'dropoutMask' ? 'outputs.dropoutMask' : name, value]),
+    results
+      .filter(([name]) => !name.startsWith('amax'))
+      // An operand is called so already.
+      .map(([name, value]) => [name === 'dropoutMask' ? 'outputs.dropoutMask' : name, value]),
   );
   const own: Record<string, T> = {};
+  const { fp8List: list } = step.kind === 'attention-call' ? step : {};
   for (const [name, operand] of named(operands)) {
-    if (operand instanceof Tensor) own[name] = engine.upload(operand);
-    else values.set(name, operand.value);
+    if (name === 'fp8' && list !== undefined) values.set(name, list);
+    else if (name === 'fp8') own[name] = engine.upload(fp8ListOf(operand as Record<string, Tensor>));
+    else if (operand instanceof Tensor) own[name] = engine.upload(operand);
+    else values.set(name, (operand as Operand).value);
   }
   // Engines compute the gradients of what a mod captures along with the others; no program takes them.
   if ('forward' in problem && problem.forward.scoreMod) {
@@ -133,13 +130,11 @@ function makeCall<T extends TensorDesc>(
   return { prepared, values, own };
 }
 
-/** Operands by the names that engines have for them. */
-function named(operands: object): (readonly [string, Operand | Tensor])[] {
+/** Operands by the names that engines have for them; the scalars of 8-bit arithmetic together. */
+function named(operands: object): (readonly [string, Operand | Tensor | object])[] {
   return Object.entries(operands).flatMap(([name, operand]) => {
-    if (name === 'fp8') return [[name, scalarList(operand as Record<string, Tensor>)] as const];
-    if (name !== 'captures') return [[name, operand as Operand | Tensor] as const];
-    const captures = Object.entries(operand as Record<string, Operand | Tensor>);
-    return captures.map(([capture, t]) => [`captures.${capture}`, t] as const);
+    if (name !== 'captures') return [[name, operand] as const];
+    return Object.entries<object>(operand).map(([capture, t]) => [`captures.${capture}`, t] as const);
   });
 }
 
@@ -151,13 +146,10 @@ function inPlace(
 ): AttentionProblem | BackwardProblem {
   const layouts = results
     .filter(([name]) => ['o', 'dq', 'dk', 'dv'].includes(name))
-    .map(([name, value]) => [name, describeDense(name, descOf(value))] as const);
+    .map(([name, value]) => {
+      const asked = (problem as unknown as Readonly<Record<string, OperandDesc>>)[name];
+      const isStrided = asked.starts === 'strided';
+      return [name, isStrided ? describeDense(name, descOf(value)) : contiguousDesc(asked)] as const;
+    });
   return { ...problem, ...Object.fromEntries(layouts) };
-}
-
-/** The scalars of 8-bit arithmetic in the order in which engines take them, and room for the largest values that they give. */
-function scalarList(scalars: Readonly<Record<string, Tensor>>): Tensor {
-  const list = fp8ScalarNames.map(name => scalars[name]?.toFloat64()[0] ?? 1);
-  const largest = new Array<number>(6).fill(0);
-  return Tensor.from([...list, ...largest], [list.length + largest.length]);
 }

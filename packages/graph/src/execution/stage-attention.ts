@@ -1,119 +1,105 @@
-import {
-  type AttentionProblem,
-  type BackwardProblem,
-  contiguousStrides,
-  type DType,
-  isContiguous,
-  type Shape,
-  type TensorDesc,
-} from '@tilewise/core';
+import { Tensor, type TensorDesc } from '@tilewise/core';
 import { input } from '@tilewise/core/primitive';
 import { exprType } from '../lowering/expr-type.ts';
 import type { PrimitiveStep, Program, ProgramValue, Step } from '../lowering/program.ts';
-import { isRecordable } from './recorded-attention.ts';
-import { type AnyAttentionStep, gradientDType, problemBeforehand, resultsOf } from './step-call.ts';
+import { readFp8List, writeFp8List } from './fp8-list.ts';
+import { type AnyAttentionStep, problemBeforehand, resultsOf } from './step-call.ts';
+import { dense, isWritable, writtenResults } from './written-results.ts';
+
+/** A program whose values and steps are added to. */
+interface Staging {
+  readonly descOf: (value: number) => TensorDesc;
+  temporary(desc: TensorDesc): number;
+  /** A number in every place of a shape. */
+  everywhere(number: number, shape: readonly number[]): number;
+}
+
+/** What runs before and after a step. */
+interface Around {
+  readonly before: Step[];
+  readonly after: Step[];
+}
 
 /**
  * A program whose attention writes to tensors that kernels can write to, and has all those that they do write: where a result is
- * of another dtype or lies in another way, a temporary and a copy are put in between; so are the rows that backward reads.
+ * of another dtype or lies in another way, a temporary and a copy are put in between; so are the rows that backward reads. What
+ * kernels leave out is filled before, and the scalars of 8-bit arithmetic and the largest values go through a list.
  */
 export function stageAttention({ values: given, steps: asWritten }: Program): Program {
   const values: ProgramValue[] = [...given];
-  const descOf = (n: number): TensorDesc => values[n].desc;
-  const temporary = (desc: TensorDesc): number => values.push({ kind: 'temporary', desc }) - 1;
+  const add = (value: ProgramValue): number => values.push(value) - 1;
+  const staging: Staging = {
+    descOf: value => values[value].desc,
+    temporary: desc => add({ kind: 'temporary', desc }),
+    everywhere(number, shape) {
+      const data = Tensor.from([number], [1]);
+      const desc: TensorDesc = { dtype: 'f32', shape, strides: shape.map(() => 0) };
+      return add({ kind: 'view', of: add({ kind: 'constant', data, desc: data }), desc });
+    },
+  };
   const steps = asWritten.flatMap((step): Step[] => {
     if (step.kind === 'primitive') return [step];
-    const problem = problemBeforehand(step, descOf);
-    if (!isRecordable(problem, step)) return [step];
-    const after: Step[] = [];
-    const wanted = new Map(resultsOf(step));
-    const results: Record<string, number> = {};
-    for (const [name, desc] of Object.entries(writtenBy(step, problem, descOf))) {
-      const value = wanted.get(name);
-      const fits = value !== undefined && isWritable(descOf(value), desc);
-      results[name] = fits ? value : temporary(desc);
-      if (!fits && value !== undefined) after.push(copy(results[name], value, desc));
-    }
-    const before: Step[] = [];
-    const denseRows = (value: number): number => {
-      const desc = descOf(value);
-      const rows = written('f32', desc.shape);
-      if (isWritable(desc, rows)) return value;
-      const staged = temporary(rows);
-      before.push(copy(value, staged, desc));
-      return staged;
-    };
-    const staged = withResults(step, results, denseRows);
-    return [...before, staged, ...after];
+    const around: Around = { before: [], after: [] };
+    const staged = throughList(withDenseRows(withWritable(step, around, staging), around, staging), around, staging);
+    return [...around.before, staged, ...around.after];
   });
   return { values, steps };
 }
 
-/** A step with other results, and the rows that it reads in another place. */
-function withResults(
-  step: AnyAttentionStep,
-  results: Readonly<Record<string, number>>,
-  denseRows: (value: number) => number,
-): Step {
-  if (step.kind === 'sdpa') return { ...step, results };
-  if (step.kind === 'sdpa-backward') return { ...step, results, lse: denseRows(step.lse) };
+/** A step that writes to what kernels can write to. */
+function withWritable<S extends AnyAttentionStep>(step: S, { before, after }: Around, staging: Staging): S {
+  const { descOf, temporary, everywhere } = staging;
+  const wanted = new Map(resultsOf(step));
+  const results: Record<string, number> = Object.fromEntries(wanted);
+  for (const [name, desc] of Object.entries(writtenResults(step, problemBeforehand(step, descOf), descOf))) {
+    const value = wanted.get(name);
+    const fits = value !== undefined && isWritable(descOf(value), desc);
+    results[name] = fits ? value : temporary(desc);
+    if (!fits && value !== undefined) after.push(copy(results[name], value, staging));
+    if (desc.unused !== null) before.push(copy(everywhere(desc.unused, desc.shape), results[name], staging));
+  }
+  return { ...step, results };
+}
+
+/** A step whose lse and dLse, which kernels read as f32 without gaps, are so. */
+function withDenseRows(step: AnyAttentionStep, { before }: Around, staging: Staging): AnyAttentionStep {
+  const denseRows = (value: number): number => {
+    const rows = dense('f32', staging.descOf(value).shape);
+    if (isWritable(staging.descOf(value), rows)) return value;
+    const staged = staging.temporary(rows);
+    before.push(copy(value, staged, staging));
+    return staged;
+  };
+  if (step.kind === 'sdpa') return step;
+  if (step.kind === 'sdpa-backward') return { ...step, lse: denseRows(step.lse) };
   const rows = Object.entries(step.operands)
     .filter(([name]) => name === 'lse' || name === 'dLse')
     .map(([name, value]) => [name, denseRows(value)] as const);
-  return { ...step, results, operands: { ...step.operands, ...Object.fromEntries(rows) } };
+  return { ...step, operands: { ...step.operands, ...Object.fromEntries(rows) } };
 }
 
-/** A result as kernels write it, in any place or dense. */
-interface Written extends TensorDesc {
-  readonly anywhere: boolean;
-}
-
-const written = (dtype: DType, shape: Shape, anywhere = false): Written => ({
-  ...{ dtype, shape, strides: contiguousStrides(shape), anywhere },
-});
-
-/** What the kernels of a step write, by name. */
-function writtenBy(
-  step: AnyAttentionStep,
-  problem: AttentionProblem | BackwardProblem,
-  descOf: (value: number) => TensorDesc,
-): Readonly<Record<string, Written>> {
-  const wanted = new Set(resultsOf(step).map(([name]) => name));
-  const kept = (all: Readonly<Record<string, Written | null>>): Record<string, Written> =>
-    Object.fromEntries(
-      Object.entries(all).flatMap(([name, desc]) => (desc && wanted.has(name) ? [[name, desc]] : [])),
-    );
-  if (!('forward' in problem)) {
-    const { B, Hq, Sq, Skv, o } = problem;
-    const rows = written('f32', [B, Hq, Sq]);
-    const dropoutMask = written('u8', [B, Hq, Sq, Skv]);
-    return {
-      o: written(o.dtype, o.shape, true),
-      lse: rows,
-      ...kept({ max: rows, sumExp: rows, dropoutMask }),
-    };
+/** A step whose 8-bit arithmetic takes its scalars from a list and leaves its largest values there. */
+function throughList(step: AnyAttentionStep, { before, after }: Around, { temporary }: Staging): AnyAttentionStep {
+  if (step.kind !== 'attention-call') return step;
+  const scalars = Object.entries(step.operands).flatMap(([name, value]) =>
+    name.startsWith('fp8.') ? [[name.slice('fp8.'.length), value] as const] : [],
+  );
+  if (scalars.length === 0) return step;
+  const { steps, list } = writeFp8List(scalars, temporary);
+  before.push(...steps);
+  const results: Record<string, number> = { ...step.results };
+  for (const [name, value] of resultsOf(step)) {
+    if (!name.startsWith('amax')) continue;
+    after.push(readFp8List(list, name, value));
+    results[name] = list;
   }
-  const { dq, dk, dv, forward } = problem;
-  const { bias, Hq } = forward;
-  const dtype = gradientDType(step, descOf);
-  const perHead = written('f32', [Hq]);
-  return kept({
-    dq: written(dtype ?? dq.dtype, dq.shape, true),
-    dk: written(dtype ?? dk.dtype, dk.shape, true),
-    dv: written(dtype ?? dv.dtype, dv.shape, true),
-    ...{ dsink: perHead, dAlibi: perHead, dbias: bias && written(bias.dtype, bias.source) },
-  });
+  return { ...step, results, fp8List: list };
 }
 
-function isWritable(desc: TensorDesc, { dtype, shape, anywhere }: Written): boolean {
-  if (desc.dtype !== dtype || `${desc.shape}` !== `${shape}`) return false;
-  return anywhere || isContiguous(desc.shape, desc.strides);
-}
-
-function copy(from: number, to: number, { dtype }: TensorDesc): PrimitiveStep {
+function copy(from: number, to: number, { descOf }: Staging): PrimitiveStep {
   return {
     kind: 'primitive',
-    primitive: { kind: 'map', value: input(0, exprType(dtype)) },
+    primitive: { kind: 'map', value: input(0, exprType(descOf(from).dtype)) },
     inputs: [from],
     outputs: [to],
   };

@@ -17,6 +17,11 @@ export class Turns {
     if (this.#isReleased) throw new InvalidArgumentError(this.#what, 'has been released');
   }
 
+  /** Whether something runs, or waits for its turn. */
+  get isTaken(): boolean {
+    return this.#open > 0;
+  }
+
   /** Runs `work` when all that was asked for before is done. */
   async run<R>(work: () => Promise<R>): Promise<R> {
     this.check();

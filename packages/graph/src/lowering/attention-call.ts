@@ -101,6 +101,8 @@ export interface AttentionCallStep {
   readonly settings: CallSettings;
   /** By the names that `SdpaResult` and `SdpaGradients` give them. */
   readonly results: Readonly<Record<string, number>>;
+  /** The list that kernels of 8-bit arithmetic read and write, where the step is for them. */
+  readonly fp8List?: number;
 }
 
 /** Where the operands of a call are. */

@@ -76,6 +76,10 @@ function held<T extends TensorDesc>(shared: CompiledPartition<T>, letGo: () => v
       prepareEncode(bindings)(target);
     },
     prepareEncode,
+    prepareRun(bindings, upload) {
+      turns.check();
+      return turns.isTaken ? null : shared.prepareRun(bindings, upload);
+    },
     release: () => turns.release(letGo),
   };
 }

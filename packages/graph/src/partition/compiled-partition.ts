@@ -6,6 +6,7 @@ import { type BoundTensors, type Executable, prepareProgram } from '../execution
 import { KeptUploads } from '../execution/kept-uploads.ts';
 import { type Bindable, storageDesc } from '../execution/storage.ts';
 import { Turns } from '../execution/turns.ts';
+import { Uploads } from '../execution/uploads.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import type { CompiledProgram } from './compile.ts';
 
@@ -34,7 +35,7 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
    * number that has not been bound before takes a few bytes until `release`.
    * @param target on WebGPU a GPUCommandEncoder or GPUComputePassEncoder.
    * @param bindings as those of `execute`, the outputs among them; only scalars may be numbers or host tensors.
-   * @throws what `execute` throws; UnsupportedError on an engine of the host, and for attention of packed sequences or in 8 bits.
+   * @throws what `execute` throws; UnsupportedError on an engine of the host.
    */
   encode(target: object, bindings: Bindings<Bindable<T>>): void;
   /**
@@ -43,6 +44,14 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
    * @throws what `encode` throws, but for the target.
    */
   prepareEncode(bindings: Bindings<Bindable<T>>): (target: object) => void;
+  /**
+   * The part of an execution that may fail, for several to be run in one `batch` of the engine.
+   * @param bindings as those of `execute`, the outputs among them.
+   * @param upload brings a host tensor to the engine, where it must be until it has run.
+   * @returns what runs it; null where that is not done at once: a number must be read back first, or another execution is under way.
+   * @throws what `execute` throws.
+   */
+  prepareRun(bindings: Bindings<Bindable<T>>, upload: (tensor: Tensor) => T): (() => void) | null;
   /**
    * Frees its memory, unless another has compiled the same and not released it, once what was asked for has run. What was encoded
    * must have been submitted. Afterwards nothing runs.
@@ -72,16 +81,11 @@ export function compiledPartition<T extends TensorDesc>(
   }
 
   async function run(checked: Checked<T>): Promise<Record<number, T>> {
-    const uploaded: T[] = [];
-    const upload = (t: Tensor): T => {
-      const there = engine.upload(t);
-      if ((there as TensorDesc) !== t) uploaded.push(there);
-      return there;
-    };
+    const uploads = new Uploads(engine);
     const allocated: Record<number, T> = {};
     try {
       for (const t of checked.unbound) allocated[t.id] = engine.primitives.allocate(storageDesc(t));
-      const bound = boundTensors(checked, upload, allocated);
+      const bound = boundTensors(checked, t => uploads.of(t), allocated);
       try {
         await executable.run(bound);
       } catch (error) {
@@ -91,7 +95,7 @@ export function compiledPartition<T extends TensorDesc>(
       for (const tensor of Object.values(allocated)) engine.release(tensor);
       throw error;
     } finally {
-      for (const tensor of uploaded) engine.release(tensor);
+      uploads.release();
     }
     const given = own.outputs.flatMap(({ id }) => {
       const tensor = checked.onEngine.get(id);
@@ -100,24 +104,34 @@ export function compiledPartition<T extends TensorDesc>(
     return { ...allocated, ...Object.fromEntries(given) };
   }
 
+  /** Readies the program, or its operations one by one. */
+  function prepare(bound: BoundTensors<T>, isKept: boolean): () => void {
+    try {
+      return executable.prepare(bound, isKept);
+    } catch (error) {
+      return fallback(error).prepare(bound, isKept);
+    }
+  }
+
   function prepareEncode(bindings: Bindings<Bindable<T>>): (target: object) => void {
     turns.check();
-    if (!engine.recording) {
+    const { recording } = engine;
+    if (!recording) {
       throw new UnsupportedError(engine.name, ['an engine of the host has nothing to encode in']);
     }
     const checked = checkBindings(engine.primitives, own, bindings);
     checkEncodable(checked);
-    const bound = boundTensors(checked, t => kept.of(t));
-    let record: (target: object) => void;
-    try {
-      record = executable.prepareEncode(bound);
-    } catch (error) {
-      record = fallback(error).prepareEncode(bound);
-    }
+    const record = prepare(boundTensors(checked, t => kept.of(t)), true);
     return target => {
       turns.check();
-      record(target);
+      recording.encode(target, record);
     };
+  }
+
+  function prepareRun(bindings: Bindings<Bindable<T>>, upload: (tensor: Tensor) => T): (() => void) | null {
+    turns.check();
+    const bound = boundTensors(checkBindings(engine.primitives, own, bindings), upload);
+    return turns.isTaken || !executable.isOne(bound) ? null : prepare(bound, false);
   }
 
   return {
@@ -135,6 +149,7 @@ export function compiledPartition<T extends TensorDesc>(
       prepareEncode(bindings)(target);
     },
     prepareEncode,
+    prepareRun,
     release() {
       turns.release(() => {
         executable.release();

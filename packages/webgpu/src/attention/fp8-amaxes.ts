@@ -3,13 +3,14 @@ import {
   type BackwardAmaxName,
   type BackwardProblem,
   type ForwardAmaxName,
+  fp8AmaxNames,
   fp8ScalarNames,
 } from '@tilewise/core';
 
 export type AmaxName = ForwardAmaxName | BackwardAmaxName;
 
 /** Largest values, in the order in which they follow the scalars in the list `fp8`. */
-export const amaxNames: readonly AmaxName[] = ['amaxS', 'amaxO', 'amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'];
+export const amaxNames: readonly AmaxName[] = fp8AmaxNames;
 
 /** Where a largest value lies in the list `fp8`, in elements. */
 export const amaxPlace = (name: AmaxName): number => fp8ScalarNames.length + amaxNames.indexOf(name);

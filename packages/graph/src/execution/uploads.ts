@@ -1,0 +1,26 @@
+import type { Tensor, TensorDesc } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+
+/** Host tensors on an engine for one execution, each uploaded once. */
+export class Uploads<T extends TensorDesc> {
+  readonly #engine: TensorEngine<T>;
+  readonly #tensors = new Map<Tensor, T>();
+
+  constructor(engine: TensorEngine<T>) {
+    this.#engine = engine;
+  }
+
+  of(tensor: Tensor): T {
+    const known = this.#tensors.get(tensor) ?? this.#engine.upload(tensor);
+    this.#tensors.set(tensor, known);
+    return known;
+  }
+
+  /** Frees them; not those that an engine of the host has taken as they are. */
+  release(): void {
+    for (const [given, tensor] of this.#tensors) {
+      if ((tensor as TensorDesc) !== given) this.#engine.release(tensor);
+    }
+    this.#tensors.clear();
+  }
+}
