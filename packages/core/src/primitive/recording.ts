@@ -6,6 +6,8 @@ export interface AttentionRun<T> {
   /** 64-bit words, low and high, of the dropout seed and offset. Default: those of the problem. */
   readonly seed?: readonly [low: number, high: number];
   readonly offset?: readonly [low: number, high: number];
+  /** Default: that of the problem. */
+  readonly scale?: number;
   /** A tensor of `workspaceBytes` or more, where that is not 0. */
   readonly workspace?: T;
 }

@@ -81,11 +81,9 @@ function scoreOptions<T extends TensorDesc>(
   for (const fill of fills) {
     if (source.numbers(fill)[0] !== -Infinity) return null;
   }
-  const factor = product(scale, source);
-  const cap = softcap && product(softcap, source);
-  const isSafe =
-    Number.isFinite(factor) && (!scaledAfterMask || factor > 0) && (cap === undefined || cap > 0);
-  if (!isSafe) return null;
+  const factor = scoreScale({ scale, scaledAfterMask }, source.numbers);
+  const cap = softcap && product(softcap, source.numbers);
+  if (factor === null || (cap !== undefined && !(cap > 0))) return null;
   return {
     scale: factor,
     ...(cap !== undefined && { softcap: cap }),
@@ -93,6 +91,15 @@ function scoreOptions<T extends TensorDesc>(
     ...(mask !== undefined && { mask: source.tensor(mask) }),
     ...implicitMask(diagonal, mod, extents, source),
   };
+}
+
+/** The factor of scores; null where it makes something else of them, as where what is −∞ by a mask is multiplied by a number below 0. */
+export function scoreScale(
+  { scale, scaledAfterMask }: Pick<ScoreOptions, 'scale' | 'scaledAfterMask'>,
+  numbers: Numbers,
+): number | null {
+  const factor = product(scale, numbers);
+  return Number.isFinite(factor) && (!scaledAfterMask || factor > 0) ? factor : null;
 }
 
 /** A diagonal as `causal` where it is one of its two, which lets kernels skip what it hides; else as an expression. */
@@ -127,10 +134,10 @@ function stepMod<T>({ expr, captures }: StepMod, source: OptionSource<T>): Mod<T
   return tensors.length === 0 ? modOf(expr) : modOf(expr, Object.fromEntries(tensors));
 }
 
-function product<T>({ factors }: ScalarProduct, source: OptionSource<T>): number {
+function product({ factors }: ScalarProduct, numbers: Numbers): number {
   let result = 1;
   for (const { value, inverse } of factors) {
-    const [x] = source.numbers(value);
+    const [x] = numbers(value);
     result = inverse ? result / x : result * x;
   }
   return result;

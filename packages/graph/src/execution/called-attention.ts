@@ -9,11 +9,11 @@ export function prepareAttentionCall<T extends TensorDesc>(
   engine: TensorEngine<T>,
   step: AnyAttentionStep,
 ): PreparedStep<T> {
-  const { structural, stream } = stepNumbers(step);
+  const { structural, scale, stream } = stepNumbers(step);
   return {
     isRecorded: false,
     workspaceBytes: 0,
-    numbers: [...structural, ...(stream ? [stream.seed, stream.offset] : [])],
+    numbers: [...structural, ...scale, ...(stream ? [stream.seed, stream.offset] : [])],
     run: context => callAttention(engine, step, context),
     release: () => {},
   };

@@ -121,9 +121,7 @@ export function compileGraph<T extends TensorDesc>(
     },
     encode(target, bindings) {
       const tensors = bind(bindings);
-      const records = partitions.map(partition =>
-        partition.prepareEncode(ends(partition, tensors)),
-      );
+      const records = partitions.map(partition => partition.prepareEncode(ends(partition, tensors)));
       checkBindings(engine.primitives, read, bindings);
       for (const record of records) record(target);
     },

@@ -86,6 +86,31 @@ describe('a compiled graph on WebGPU', () => {
     ctx.destroy();
   });
 
+  test('another scale is another number of the same problem: nothing is planned anew', async () => {
+    const { ctx, engine, g, bindings, expected, numbers, y } = await prepared();
+    const { recording } = engine;
+    let planned = 0;
+    const compiled = g.graph.compile({
+      ...engine,
+      recording: recording && {
+        ...recording,
+        prepareAttention(problem) {
+          planned++;
+          return recording.prepareAttention(problem);
+        },
+      },
+    });
+    await compiled.execute(bindings);
+    const before = planned;
+    expect(before).toBeGreaterThan(0);
+    for (const scale of [-2, 0.125]) {
+      await compiled.execute({ ...bindings, [numbers.scale.id]: scale });
+      expectClose(await read(ctx, bindings[y.id]), (await expected({ [numbers.scale.id]: scale }))[y.id]);
+    }
+    expect(planned).toBe(before);
+    ctx.destroy();
+  });
+
   test('as many different numbers as one encoder is given are kept until it is submitted', async () => {
     const { ctx, device, compiled, bindings, expected, numbers, y } = await prepared();
     const encoder = device.createCommandEncoder();

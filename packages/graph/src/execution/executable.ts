@@ -1,10 +1,4 @@
-import {
-  dtypeInfo,
-  elementCount,
-  InvalidArgumentError,
-  type Tensor,
-  type TensorDesc,
-} from '@tilewise/core';
+import { dtypeInfo, elementCount, InvalidArgumentError, type Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Program, ProgramValue, Step } from '../lowering/program.ts';
 import { prepareAttentionCall } from './called-attention.ts';

@@ -67,7 +67,11 @@ export function touched(step: Step): number[] {
   if (step.kind === 'primitive') return [...step.inputs, ...step.outputs];
   if (step.kind === 'attention-call') {
     const { operands, results, fp8List } = step;
-    return [...Object.values(operands), ...Object.values(results), ...(fp8List === undefined ? [] : [fp8List])];
+    return [
+      ...Object.values(operands),
+      ...Object.values(results),
+      ...(fp8List === undefined ? [] : [fp8List]),
+    ];
   }
   const { options: score, scoreMod, zeroBias } = step.options;
   const options = [

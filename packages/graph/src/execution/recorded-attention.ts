@@ -13,7 +13,14 @@ import type { Program } from '../lowering/program.ts';
 import { fp8ListOf } from './fp8-list.ts';
 import type { Numbers, PreparedStep } from './prepared-step.ts';
 import { wordsOf } from './seed-words.ts';
-import { type AnyAttentionStep, problemBeforehand, resultsOf, stepCall, stepNumbers } from './step-call.ts';
+import {
+  type AnyAttentionStep,
+  problemBeforehand,
+  resultsOf,
+  stepCall,
+  stepNumbers,
+  stepScale,
+} from './step-call.ts';
 
 /** Calls that differ by their numbers and stay ready though nobody needs them: more than a program has that alternates between a few. */
 const MAX_SPARE_CALLS = 16;
@@ -40,8 +47,8 @@ export function prepareRecordedAttention<T extends TensorDesc>(
   step: AnyAttentionStep,
 ): PreparedStep<T> {
   const descOf = (value: number): Operand => ({ ...values[value].desc, value });
-  const { structural, stream } = stepNumbers(step);
-  const numbers = [...structural, ...(stream ? [stream.seed, stream.offset] : [])];
+  const { structural, scale, stream } = stepNumbers(step);
+  const numbers = [...structural, ...scale, ...(stream ? [stream.seed, stream.offset] : [])];
   /** By their numbers: those that a caller's encoder may hold, and the others, the last used last. */
   const kept = new Map<string, Call<T>>();
   const spare = new Map<string, Call<T>>();
@@ -54,9 +61,10 @@ export function prepareRecordedAttention<T extends TensorDesc>(
     for (const tensor of Object.values(call.own)) engine.release(tensor);
   }
 
-  /** The same numbers make the same call. */
+  /** The same numbers make the same call, whatever the scale is. */
   function callFor(read: Numbers, isKept: boolean): Call<T> {
-    const key = structural.map(value => read(value).join(' ')).join();
+    const deciding = stepScale(step, read) === null ? [...structural, ...scale] : structural;
+    const key = deciding.map(value => read(value).join(' ')).join();
     const call = kept.get(key) ?? spare.get(key) ?? makeCall(engine, recording, step, descOf, read);
     spare.delete(key);
     if (isKept || kept.has(key)) {
@@ -82,6 +90,7 @@ export function prepareRecordedAttention<T extends TensorDesc>(
       const tensors: Record<string, T> = { ...own };
       for (const [name, value] of named) tensors[name] = tensor(value);
       prepared.run(tensors, {
+        scale: stepScale(step, read) ?? undefined,
         ...(stream && { seed: wordsOf(read(stream.seed)), offset: wordsOf(read(stream.offset)) }),
         workspace: scratch(prepared.workspaceBytes),
       });

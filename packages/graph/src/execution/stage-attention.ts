@@ -40,7 +40,11 @@ export function stageAttention({ values: given, steps: asWritten }: Program): Pr
   const steps = asWritten.flatMap((step): Step[] => {
     if (step.kind === 'primitive') return [step];
     const around: Around = { before: [], after: [] };
-    const staged = throughList(withDenseRows(withWritable(step, around, staging), around, staging), around, staging);
+    const staged = throughList(
+      withDenseRows(withWritable(step, around, staging), around, staging),
+      around,
+      staging,
+    );
     return [...around.before, staged, ...around.after];
   });
   return { values, steps };
@@ -79,7 +83,11 @@ function withDenseRows(step: AnyAttentionStep, { before }: Around, staging: Stag
 }
 
 /** A step whose 8-bit arithmetic takes its scalars from a list and leaves its largest values there. */
-function throughList(step: AnyAttentionStep, { before, after }: Around, { temporary }: Staging): AnyAttentionStep {
+function throughList(
+  step: AnyAttentionStep,
+  { before, after }: Around,
+  { temporary }: Staging,
+): AnyAttentionStep {
   if (step.kind !== 'attention-call') return step;
   const scalars = Object.entries(step.operands).flatMap(([name, value]) =>
     name.startsWith('fp8.') ? [[name.slice('fp8.'.length), value] as const] : [],

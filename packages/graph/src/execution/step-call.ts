@@ -18,7 +18,7 @@ import {
   operandForm,
 } from '../lowering/attention-call.ts';
 import type { AttentionStep } from '../lowering/attention-step.ts';
-import { attentionOptions, optionNumbers } from './attention-options.ts';
+import { attentionOptions, optionNumbers, scoreScale } from './attention-options.ts';
 import type { Numbers } from './prepared-step.ts';
 import { word64Of } from './seed-words.ts';
 import { standInProblem } from './stand-in-problem.ts';
@@ -37,22 +37,44 @@ export function resultsOf({ results }: AnyAttentionStep): [name: string, value: 
   return Object.entries(results).filter((entry): entry is [string, number] => entry[1] !== undefined);
 }
 
-/** The values whose numbers a step needs on the host: those that decide its problem, and the words of its random stream. */
+/**
+ * The values whose numbers a step needs on the host: those that decide its problem, those that its scale is the product of, and the
+ * words of its random stream.
+ */
 export function stepNumbers(step: AnyAttentionStep): {
   readonly structural: readonly number[];
+  readonly scale: readonly number[];
   readonly stream: { readonly seed: number; readonly offset: number } | null;
 } {
   if (step.kind !== 'attention-call') {
-    const { dropout } = step.options;
+    const { options, dropout } = step.options;
+    const scale = options?.scale.factors.map(({ value }) => value) ?? [];
+    const others = { ...step.options, options: options && { ...options, scale: { factors: [] } } };
     const stream = dropout ? { seed: dropout.seed, offset: dropout.offset } : null;
     const isStream = (value: number): boolean => value === stream?.seed || value === stream?.offset;
-    return { structural: optionNumbers(step.options).filter(value => !isStream(value)), stream };
+    return { structural: optionNumbers(others).filter(value => !isStream(value)), scale, stream };
   }
-  const { 'dropout.seed': seed, 'dropout.offset': offset, ...others } = step.operands;
+  const { 'dropout.seed': seed, 'dropout.offset': offset, scale, ...others } = step.operands;
   const structural = Object.entries(others).flatMap(([name, value]) =>
     operandForm(name) === 'number' ? [value] : [],
   );
-  return { structural, stream: seed === undefined ? null : { seed, offset } };
+  return {
+    structural,
+    scale: scale === undefined ? [] : [scale],
+    stream: seed === undefined ? null : { seed, offset },
+  };
+}
+
+/**
+ * The scale that a step has by its numbers, which may be another at each run of one problem; undefined where none are its scale, null
+ * where they make something else of the problem, or an error.
+ */
+export function stepScale(step: AnyAttentionStep, numbers: Numbers): number | null | undefined {
+  if (step.kind !== 'attention-call')
+    return step.options.options ? scoreScale(step.options.options, numbers) : undefined;
+  if (step.operands.scale === undefined) return undefined;
+  const [scale] = numbers(step.operands.scale);
+  return Number.isFinite(scale) ? scale : null;
 }
 
 /** The problem of a step before its numbers are known: whether an engine can run it does not depend on them. */

@@ -121,7 +121,10 @@ export function compiledPartition<T extends TensorDesc>(
     }
     const checked = checkBindings(engine.primitives, own, bindings);
     checkEncodable(checked);
-    const record = prepare(boundTensors(checked, t => kept.of(t)), true);
+    const record = prepare(
+      boundTensors(checked, t => kept.of(t)),
+      true,
+    );
     return target => {
       turns.check();
       recording.encode(target, record);

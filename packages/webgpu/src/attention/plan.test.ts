@@ -211,6 +211,35 @@ describe('dropout in plans', () => {
   });
 });
 
+test('the scale is that of the problem, unless a call has its own', async () => {
+  const slice = (t: Tensor): BufferSlice => ({ buffer: storageBuffer(device, t.data) });
+  const { forward, backward } = problemsOf();
+  const plans = [planSdpa(ctx, forward), planSdpaBackward(ctx, backward)];
+  const exact = exactResults({ ...call, options: { scale: 0.7 } });
+  const gradients = {
+    dq: slice(Tensor.zeros(shape)),
+    dk: slice(Tensor.zeros(shape)),
+    dv: slice(Tensor.zeros(shape)),
+  };
+  const results = {
+    o: slice(Tensor.zeros(shape)),
+    lse: slice(Tensor.zeros(shape.slice(0, 3))),
+    ...gradients,
+  };
+  const workspace = { buffer: storageBuffer(device, new Float32Array(plans[1].workspaceBytes / 4)) };
+  const operands = Object.fromEntries(Object.entries(call).map(([name, t]) => [name, slice(t)]));
+  const encoder = device.createCommandEncoder();
+  for (const plan of plans) plan.encode(encoder, { ...operands, ...results, workspace }, { scale: 0.7 });
+  expect(() => plans[0].encode(encoder, { ...operands, ...results }, { scale: Number.NaN })).toThrow(
+    /options\.scale must be a finite number, got NaN/,
+  );
+  device.queue.submit([encoder.finish()]);
+  const got: Record<string, Tensor> = {};
+  for (const [name, place] of Object.entries(results)) got[name] = await read(exact[name as 'o'], place);
+  expectAgreement(got, exact);
+  for (const plan of plans) plan.destroy();
+});
+
 describe('memory', () => {
   test('the workspace holds two floats per query', () => {
     for (const [S, D] of [

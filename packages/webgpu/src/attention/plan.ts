@@ -18,6 +18,8 @@ export interface EncodeOptions {
   /** 64-bit words of the dropout seed and offset. Default: those of the problem. */
   readonly seed?: U64Words;
   readonly offset?: U64Words;
+  /** Default: that of the problem. */
+  readonly scale?: number;
 }
 
 /** Attention on one device, ready to be recorded any number of times. */
@@ -55,19 +57,21 @@ export function checkResultLayout(argument: string, desc: OperandDesc, dense: Op
   }
 }
 
-/** The plan of some kernels of a problem, with its dropout. */
+/** The plan of some kernels of a problem, with its scale and its dropout. */
 export function makePlan(
   ctx: GpuContext,
   parts: Omit<PlanParts<EncodeOptions>, 'inputs'>,
-  { dropout }: AttentionProblem,
+  { dropout, scale: own }: AttentionProblem,
 ): Plan {
   const drawn = dropout?.kind === 'philox' ? dropout : { seed: [0, 0] as const, offset: [0, 0] as const };
   return ctx.plan<EncodeOptions>({
     ...parts,
-    inputs({ seed = drawn.seed, offset = drawn.offset } = {}) {
+    inputs({ seed = drawn.seed, offset = drawn.offset, scale = own } = {}) {
       checkWords('options.seed', seed);
       checkWords('options.offset', offset);
-      return { seedLow: seed[0], seedHigh: seed[1], offsetLow: offset[0], offsetHigh: offset[1] };
+      if (!Number.isFinite(scale))
+        throw new InvalidArgumentError('options.scale', `must be a finite number, got ${scale}`);
+      return { scale, seedLow: seed[0], seedHigh: seed[1], offsetLow: offset[0], offsetHigh: offset[1] };
     },
   });
 }

@@ -31,7 +31,7 @@ export function prepareAttention(
   let isCallersToo = false;
   return {
     workspaceBytes,
-    run(tensors, { seed, offset, workspace } = {}) {
+    run(tensors, { seed, offset, scale, workspace } = {}) {
       const given = Object.entries(tensors);
       const plan = planFor(
         given
@@ -41,7 +41,7 @@ export function prepareAttention(
       const buffers: Record<string, PlanBuffer> = { ...tensors };
       if (workspace) buffers.workspace = { buffer: workspace.buffer, offset: workspace.byteOffset };
       recorder.record(({ pass, afterwards }) => {
-        plan.encode(pass, buffers, { seed, offset });
+        plan.encode(pass, buffers, { seed, offset, scale });
         isCallersToo ||= afterwards === null;
         afterwards?.push(() => {
           if (!isCallersToo) plan.retire();
