@@ -111,6 +111,23 @@ describe('a compiled graph on WebGPU', () => {
     ctx.destroy();
   });
 
+  test('a scale beside a fill that masks nothing is what the scores are multiplied by, once', async () => {
+    const { ctx, engine } = await prepared();
+    const g = new GraphBuilder();
+    const [q, k, v] = [g.input([1, 2, 12, 8]), g.input([1, 2, 16, 8]), g.input([1, 2, 16, 8])];
+    const scaled = g.op('Multiply', [g.op('MatMul', [q, k], { transpose_b: true }), g.scalar(0.5)]);
+    const visible = g.input([12, 16], {
+      dtype: 'bool',
+      values: Array.from({ length: 192 }, (_, n) => n % 3),
+    });
+    const [p] = g.softmax(g.op('Select', [visible, scaled, g.scalar(-1)]));
+    const o = g.op('MatMul', [p, v]);
+    const results = await g.graph.run(engine, g.bindings);
+    const expected = await g.graph.run(referenceEngine(), g.bindings, { policy: 'debug' });
+    expectClose(await read(ctx, results[o.id]), expected[o.id]);
+    ctx.destroy();
+  });
+
   test('as many different numbers as one encoder is given are kept until it is submitted', async () => {
     const { ctx, device, compiled, bindings, expected, numbers, y } = await prepared();
     const encoder = device.createCommandEncoder();

@@ -37,6 +37,8 @@ interface Call<T> {
   readonly values: ReadonlyMap<string, number>;
   /** Tensors of the call itself. */
   readonly own: Readonly<Record<string, T>>;
+  /** Whether its scale is that of the step; else it is part of what a score mod does. */
+  readonly isScaled: boolean;
 }
 
 /** Readies attention that is recorded: it writes to where its results belong, which `stageAttention` has seen to. */
@@ -86,11 +88,11 @@ export function prepareRecordedAttention<T extends TensorDesc>(
     numbers,
     ready: callFor,
     run({ tensor, numbers: read, scratch }) {
-      const { prepared, values: named, own } = callFor(read, false);
+      const { prepared, values: named, own, isScaled } = callFor(read, false);
       const tensors: Record<string, T> = { ...own };
       for (const [name, value] of named) tensors[name] = tensor(value);
       prepared.run(tensors, {
-        scale: stepScale(step, read) ?? undefined,
+        ...(isScaled && { scale: stepScale(step, read) ?? undefined }),
         ...(stream && { seed: wordsOf(read(stream.seed)), offset: wordsOf(read(stream.offset)) }),
         workspace: scratch(prepared.workspaceBytes),
       });
@@ -136,7 +138,8 @@ function makeCall<T extends TensorDesc>(
       }
     }
   }
-  return { prepared, values, own };
+  const { scoreMod } = 'forward' in problem ? problem.forward : problem;
+  return { prepared, values, own, isScaled: step.kind === 'attention-call' || scoreMod === null };
 }
 
 /** Operands by the names that engines have for them; the scalars of 8-bit arithmetic together. */
