@@ -31,6 +31,31 @@ export const fp8AmaxNames = ['amaxS', 'amaxO', 'amaxDQ', 'amaxDK', 'amaxDV', 'am
 /** One of `fp8ScalarNames`. */
 export type Fp8ScalarName = (typeof fp8ScalarNames)[number];
 
+/** What the FP8 contract does to a number on its way: it is multiplied by the descales, measured, multiplied by the scale, and rounded. */
+export interface Fp8Step {
+  readonly descales?: readonly Fp8ScalarName[];
+  readonly amax?: (typeof fp8AmaxNames)[number];
+  readonly scale?: Fp8ScalarName;
+  /** Whether it is then rounded to q's format; results are to their own. */
+  readonly rounds?: boolean;
+}
+
+/** The steps of the contract, each by what it is applied to: `weight` is dropout(P), `ds` scale · dS, `product` q·kᵀ. */
+export type Fp8StepName = 'product' | 'weight' | 'o' | 'delta' | 'dp' | 'ds' | 'dq' | 'dk' | 'dv';
+
+/** The contract of `Fp8Options`, step by step. */
+export const fp8Steps: Readonly<Record<Fp8StepName, Fp8Step>> = {
+  product: { descales: ['descaleQ', 'descaleK'] },
+  weight: { amax: 'amaxS', scale: 'scaleS', rounds: true },
+  o: { descales: ['descaleS', 'descaleV'], amax: 'amaxO', scale: 'scaleO' },
+  delta: { descales: ['descaleDO', 'descaleO'] },
+  dp: { descales: ['descaleDO', 'descaleV'] },
+  ds: { amax: 'amaxDP', scale: 'scaleDP', rounds: true },
+  dq: { descales: ['descaleDP', 'descaleK'], amax: 'amaxDQ', scale: 'scaleDQ' },
+  dk: { descales: ['descaleDP', 'descaleQ'], amax: 'amaxDK', scale: 'scaleDK' },
+  dv: { descales: ['descaleS', 'descaleDO'], amax: 'amaxDV', scale: 'scaleDV' },
+};
+
 /** Every scalar of the contract, the defaults too. */
 export type Fp8Scalars<T> = Readonly<Record<Fp8ScalarName, T>>;
 

@@ -1,5 +1,6 @@
+import { UnsupportedNodeError } from '../errors.ts';
 import { isKnown, type LogicalTensor } from '../tensor/logical-tensor.ts';
-import type { AnyArguments } from './arguments.ts';
+import type { AnyArguments, Implementation } from './arguments.ts';
 
 type Arguments = AnyArguments<LogicalTensor>;
 
@@ -29,7 +30,18 @@ const backward: typeof forward = [
 ];
 
 /** Why arguments cannot be written as operations that come back as one attention partition; empty when they can. */
-export function compositeLimits(args: Arguments): readonly string[] {
+function compositeLimits(args: Arguments): readonly string[] {
   const limits = args.stats ? [...forward, ...backward] : forward;
   return limits.filter(([holds]) => holds(args)).map(([, reason]) => reason);
+}
+
+/**
+ * Whether a node is written as operations: where that is asked for. One operation can say all that there are arguments for.
+ * @throws UnsupportedNodeError with the reasons where operations cannot say it.
+ */
+export function isComposite(args: Arguments & { readonly implementation?: Implementation }): boolean {
+  if (args.implementation !== 'composite') return false;
+  const limits = compositeLimits(args);
+  if (limits.length > 0) throw new UnsupportedNodeError('composite', limits);
+  return true;
 }

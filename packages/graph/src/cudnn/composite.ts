@@ -1,21 +1,36 @@
 import type { Graph } from '../graph/graph.ts';
 import type { GraphDType } from '../tensor/dtype.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
-import type { SdpaArguments, SdpaBackwardArguments } from './arguments.ts';
+import type { AnyArguments } from './arguments.ts';
 import { grouping, writeScores } from './composite-scores.ts';
-import { opWriter } from './op-writer.ts';
+import { type CompositeSteps, plainSteps } from './composite-steps.ts';
+import { type OpWriter, opWriter } from './op-writer.ts';
+
+/** What is written as operations forward, whichever node it is of. */
+export interface CompositeForward extends AnyArguments<LogicalTensor> {
+  readonly steps?: CompositeSteps;
+}
+
+/** The same backward; gradients have the dtypes of q, k and v unless said otherwise. */
+export interface CompositeBackward extends CompositeForward {
+  readonly o: LogicalTensor;
+  readonly dO: LogicalTensor;
+  readonly stats: LogicalTensor;
+  readonly gradDType?: GraphDType;
+}
 
 /** Writes forward as MatMul · scores · SoftMax · dropout · MatMul. */
 export function addComposite(
   graph: Graph,
-  args: SdpaArguments,
+  args: CompositeForward,
+  write: OpWriter = opWriter(graph, args.name),
 ): { readonly o: LogicalTensor; readonly stats?: LogicalTensor } {
-  const write = opWriter(graph, args.name);
   const { op, reshape, cast } = write;
-  const { q, k, v, dropout, oDType = q.dtype } = args;
+  const { steps = plainSteps(write), oDType = args.q.dtype } = args;
   const heads = grouping(write, args);
+  const [q, k, v] = [args.q, args.k, args.v].map(steps.operand);
   const product = op('MatMul', [heads.perQueryHead(q), heads.perKeyHead(k)], { transpose_b: true });
-  const { scores } = writeScores(write, args, heads, product);
+  const { scores } = writeScores(write, args, heads, steps.apply('product', product));
   const softmax = { p: graph.tensor({ dtype: 'f32' }), stats: graph.tensor({ dtype: 'f32' }) };
   graph.op('SoftMax', {
     attrs: { axis: -1, mode: 'inf_as_zero' },
@@ -23,16 +38,13 @@ export function addComposite(
     outputs: args.generateStats ? [softmax.p, softmax.stats] : [softmax.p],
     ...(args.name && { name: `${args.name}/softmax` }),
   });
-  const dropped =
-    dropout?.length === 3
-      ? op('Dropout', [softmax.p, ...dropout.slice(1)] as LogicalTensor[], { p: dropout[0] })
-      : softmax.p;
-  const o = op('MatMul', [cast(dropped, v.dtype), heads.perKeyHead(v)], {}, productDType(v.dtype, oDType));
-  const [B, Hq, Sq] = q.shape ?? [];
+  const weights = cast(steps.apply('weight', dropped(write, args, softmax.p)), v.dtype);
+  const o = op('MatMul', [weights, heads.perKeyHead(v)], {}, productDType(v.dtype, oDType));
+  const [B, Hq, Sq] = args.q.shape ?? [];
   const ungrouped = (t: LogicalTensor, last: number): LogicalTensor =>
     heads.groups === 1 ? t : reshape(t, [B, Hq, Sq, last]);
   return {
-    o: cast(ungrouped(o, v.shape?.[3] ?? 1), oDType),
+    o: steps.stored(ungrouped(steps.apply('o', o), args.v.shape?.[3] ?? 1), oDType),
     ...(args.generateStats && { stats: ungrouped(softmax.stats, 1) }),
   };
 }
@@ -42,6 +54,17 @@ function productDType(from: GraphDType, to: GraphDType): GraphDType {
   return from === to ? to : 'f32';
 }
 
+/** A tensor of the size of the scores after dropout, which draws the same mask each time. */
+function dropped(
+  { op }: OpWriter,
+  { dropout }: AnyArguments<LogicalTensor>,
+  t: LogicalTensor,
+): LogicalTensor {
+  if (dropout?.length !== 3) return t;
+  const [p, seed, offset] = dropout;
+  return op('Dropout', [t, seed, offset], { p });
+}
+
 /**
  * Writes backward around P = e^(scores − stats):
  *
@@ -49,39 +72,50 @@ function productDType(from: GraphDType, to: GraphDType): GraphDType {
  */
 export function addCompositeBackward(
   graph: Graph,
-  args: SdpaBackwardArguments,
+  args: CompositeBackward,
+  write: OpWriter = opWriter(graph, args.name),
 ): { readonly dq: LogicalTensor; readonly dk: LogicalTensor; readonly dv: LogicalTensor } {
-  const write = opWriter(graph, args.name);
   const { op, reshape, cast } = write;
+  const { steps = plainSteps(write), gradDType } = args;
   const heads = grouping(write, args);
-  const [q, o, dO, stats] = [args.q, args.o, args.dO, args.stats].map(t => heads.perQueryHead(t));
-  const [k, v] = [args.k, args.v].map(t => heads.perKeyHead(t));
-  const { dropout } = args;
-  const drop = (t: LogicalTensor): LogicalTensor =>
-    dropout?.length === 3 ? op('Dropout', [t, ...dropout.slice(1)] as LogicalTensor[], { p: dropout[0] }) : t;
+  const stats = heads.perQueryHead(args.stats);
+  const [q, o, dO] = [args.q, args.o, args.dO].map(t => heads.perQueryHead(steps.operand(t)));
+  const [k, v] = [args.k, args.v].map(t => heads.perKeyHead(steps.operand(t)));
 
-  const product = op('MatMul', [q, k], { transpose_b: true });
+  const product = steps.apply('product', op('MatMul', [q, k], { transpose_b: true }));
   const { scores, conditions, scale } = writeScores(write, args, heads, product);
-  const P = op('Exp', [op('Subtract', [scores, stats])]);
-  const dP = drop(op('MatMul', [dO, v], { transpose_b: true }));
-  const delta = op('ReduceSum', [op('Multiply', [o, dO])], { axes: [-1], keep_dims: true });
-  let dS = op('Multiply', [P, op('Subtract', [dP, delta])]);
+  const exp = op('Exp', [op('Subtract', [scores, stats])]);
+  // Of a row that sees nothing stats may be −∞, as the scores are; what is recognised as attention knows such rows.
+  const P = args.steps ? conditions.reduce((t, condition) => op('Mask', [t, condition]), exp) : exp;
+  const dP = dropped(write, args, steps.apply('dp', op('MatMul', [dO, v], { transpose_b: true })));
+  const rowSum = op('ReduceSum', [op('Multiply', [o, dO])], { axes: [-1], keep_dims: true });
+  let dS = op('Multiply', [P, op('Subtract', [dP, steps.apply('delta', rowSum)])]);
   for (const condition of [...conditions].reverse()) dS = op('Mask', [dS, condition]);
   if (scale) dS = op('Multiply', [dS, scale]);
-  const dSInput = cast(dS, q.dtype);
+  const dSInput = cast(steps.apply('ds', dS), q.dtype);
 
   /** The product of a gradient by keys or values, summed over the heads that share them. */
-  const shared = (a: LogicalTensor, b: LogicalTensor, like: LogicalTensor): LogicalTensor => {
-    if (heads.groups === 1) return op('MatMul', [a, b], { transpose_a: true }, like.dtype);
+  const shared = (
+    name: 'dk' | 'dv',
+    a: LogicalTensor,
+    b: LogicalTensor,
+    like: LogicalTensor,
+  ): LogicalTensor => {
+    const dtype = gradDType ?? like.dtype;
+    if (heads.groups === 1) {
+      const product = op('MatMul', [a, b], { transpose_a: true }, productDType(a.dtype, dtype));
+      return steps.stored(steps.apply(name, product), dtype);
+    }
     const each = op('MatMul', [a, b], { transpose_a: true });
     const sum = op('ReduceSum', [each], { axes: [2], keep_dims: true });
-    return cast(reshape(sum, like.shape ?? []), like.dtype);
+    return steps.stored(reshape(steps.apply(name, sum), like.shape ?? []), dtype);
   };
-  const dv = shared(cast(drop(P), dO.dtype), dO, args.v);
-  const dqGrouped = op('MatMul', [dSInput, k], {}, args.q.dtype);
+  const dv = shared('dv', cast(steps.apply('weight', dropped(write, args, P)), dO.dtype), dO, args.v);
+  const dqDType = gradDType ?? args.q.dtype;
+  const dq = steps.apply('dq', op('MatMul', [dSInput, k], {}, productDType(q.dtype, dqDType)));
   return {
-    dq: heads.groups === 1 ? dqGrouped : reshape(dqGrouped, args.q.shape ?? []),
-    dk: shared(dSInput, q, args.k),
+    dq: steps.stored(heads.groups === 1 ? dq : reshape(dq, args.q.shape ?? []), dqDType),
+    dk: shared('dk', dSInput, q, args.k),
     dv,
   };
 }

@@ -1,12 +1,19 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Attributes } from '../schema/operation.ts';
 import type { GraphDType } from '../tensor/dtype.ts';
-import type { LogicalTensor } from '../tensor/logical-tensor.ts';
+import type { LogicalShape, LogicalTensor } from '../tensor/logical-tensor.ts';
 
 /** Writes operations into a graph, each of one result. */
 export interface OpWriter {
   readonly graph: Graph;
-  op(kind: string, inputs: readonly LogicalTensor[], attrs?: Attributes, dtype?: GraphDType): LogicalTensor;
+  /** @param shape of the result, where it must be known before the graph is finalized. */
+  op(
+    kind: string,
+    inputs: readonly LogicalTensor[],
+    attrs?: Attributes,
+    dtype?: GraphDType,
+    shape?: LogicalShape,
+  ): LogicalTensor;
   /** A number, or the numbers of a shape. */
   constant(
     value: number | readonly number[],
@@ -21,8 +28,8 @@ export interface OpWriter {
 export function opWriter(graph: Graph, name = ''): OpWriter {
   let count = 0;
   const named = () => (name ? { name: `${name}/${count++}` } : {});
-  const op: OpWriter['op'] = (kind, inputs, attrs = {}, dtype = 'f32') => {
-    const output = graph.tensor({ dtype });
+  const op: OpWriter['op'] = (kind, inputs, attrs = {}, dtype = 'f32', shape = null) => {
+    const output = graph.tensor({ dtype, shape });
     graph.op(kind, { attrs, inputs, outputs: [output], ...named() });
     return output;
   };

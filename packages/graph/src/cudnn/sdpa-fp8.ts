@@ -1,7 +1,11 @@
-import { UnsupportedNodeError } from '../errors.ts';
+import { InvalidDTypeError } from '@tilewise/core';
 import type { Graph } from '../graph/graph.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
-import type { Implementation, SdpaFp8Arguments, SdpaFp8BackwardArguments } from './arguments.ts';
+import type { SdpaFp8Arguments, SdpaFp8BackwardArguments } from './arguments.ts';
+import { addComposite, addCompositeBackward } from './composite.ts';
+import { isComposite } from './composite-limits.ts';
+import { type Amaxes, fp8CompositeSteps, isFp8 } from './fp8-steps.ts';
+import { opWriter } from './op-writer.ts';
 import { cudnnOptions } from './options.ts';
 import { checkArguments } from './rules.ts';
 import { addUnified } from './unified.ts';
@@ -31,8 +35,13 @@ export interface SdpaFp8BackwardNode {
  * @throws as `sdpa`.
  */
 export function sdpaFp8(graph: Graph, args: SdpaFp8Arguments): SdpaFp8Node {
-  checkArguments(args);
-  refuseComposite(args.implementation);
+  checkFp8(args);
+  if (isComposite(args)) {
+    const write = opWriter(graph, args.name);
+    const { amaxes, ...steps } = fp8CompositeSteps(write, args, compositeRank(args), ['amaxS', 'amaxO']);
+    const made = addComposite(graph, { ...args, steps }, write);
+    return { ...made, ...(amaxes as Required<Pick<Amaxes, 'amaxS' | 'amaxO'>>) };
+  }
   const { q, k, v, name, oDType = q.dtype } = args;
   const { descaleQ, descaleK, descaleV, descaleS, scaleS, scaleO } = args;
   const made = addUnified(graph, {
@@ -55,9 +64,14 @@ export function sdpaFp8(graph: Graph, args: SdpaFp8Arguments): SdpaFp8Node {
  * @throws as `sdpa`.
  */
 export function sdpaFp8Backward(graph: Graph, args: SdpaFp8BackwardArguments): SdpaFp8BackwardNode {
-  checkArguments(args);
-  refuseComposite(args.implementation);
+  checkFp8(args);
   const { q, k, v, o, dO, stats, name, gradDType = q.dtype } = args;
+  if (isComposite(args)) {
+    const write = opWriter(graph, name);
+    const { amaxes, ...steps } = fp8CompositeSteps(write, args, compositeRank(args), backwardAmaxes);
+    const made = addCompositeBackward(graph, { ...args, gradDType, steps }, write);
+    return { ...made, ...(amaxes as Required<Pick<Amaxes, (typeof backwardAmaxes)[number]>>) };
+  }
   const { descaleQ, descaleK, descaleV, descaleO, descaleDO, descaleS, descaleDP } = args;
   const { scaleS, scaleDQ, scaleDK, scaleDV, scaleDP } = args;
   const { dq, dk, dv, dsink, amaxDQ, amaxDK, amaxDV, amaxDP } = addUnified(graph, {
@@ -80,9 +94,17 @@ export function sdpaFp8Backward(graph: Graph, args: SdpaFp8BackwardArguments): S
   return { dq, dk, dv, ...(dsink && { dSinkToken: dsink }), amaxDQ, amaxDK, amaxDV, amaxDP };
 }
 
-function refuseComposite(implementation: Implementation | undefined): void {
-  if (implementation !== 'composite') return;
-  throw new UnsupportedNodeError('composite', [
-    'products of 8-bit floats by scales in tensors, and largest magnitudes, are no operations that are recognised',
-  ]);
+const backwardAmaxes = ['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const;
+
+function checkFp8(args: SdpaFp8Arguments | SdpaFp8BackwardArguments): void {
+  checkArguments(args);
+  const { dtype } = args.q;
+  if (!isFp8(dtype)) {
+    throw new InvalidDTypeError('q', `must be f8e4m3 or f8e5m2, what P is rounded to, got ${dtype}`);
+  }
+}
+
+/** How many dimensions the tensors of a node have where it is composite: groups of heads have one of their own. */
+function compositeRank({ q, k }: SdpaFp8Arguments | SdpaFp8BackwardArguments): number {
+  return q.shape?.[1] === k.shape?.[1] ? 4 : 5;
 }

@@ -1,9 +1,8 @@
-import { UnsupportedNodeError } from '../errors.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
-import type { AnyArguments, SdpaArguments, SdpaBackwardArguments } from './arguments.ts';
+import type { SdpaArguments, SdpaBackwardArguments } from './arguments.ts';
 import { addComposite, addCompositeBackward } from './composite.ts';
-import { compositeLimits } from './composite-limits.ts';
+import { isComposite } from './composite-limits.ts';
 import { opWriter } from './op-writer.ts';
 import { cudnnOptions } from './options.ts';
 import { checkArguments } from './rules.ts';
@@ -88,14 +87,6 @@ export function sdpaBackward(graph: Graph, args: SdpaBackwardArguments): SdpaBac
     },
   });
   return { dq, dk, dv, ...(dbias && { dBias: dbias }), ...(dsink && { dSinkToken: dsink }) };
-}
-
-/** Whether a node is written as operations: where that is asked for. One operation can say all that there are arguments for. */
-function isComposite(args: AnyArguments<LogicalTensor>): boolean {
-  if (args.implementation !== 'composite') return false;
-  const limits = compositeLimits(args);
-  if (limits.length > 0) throw new UnsupportedNodeError('composite', limits);
-  return true;
 }
 
 function inLog2(graph: Graph, stats: LogicalTensor, name: string | undefined): LogicalTensor {

@@ -1,16 +1,13 @@
-import type { AttentionProblem } from '@tilewise/core';
+import type { AttentionProblem, Fp8StepName } from '@tilewise/core';
 import type { ShaderPart } from '../kernel/shader-part.ts';
 import type { AmaxName } from './fp8-amaxes.ts';
 import type { Fp8Tools } from './fp8-tools.ts';
-
-/** A step of FP8 arithmetic, by the name of its WGSL function without `fp8_`. Those of results are named as these. */
-export type StepName = 'product' | 'weight' | 'o' | 'delta' | 'dp' | 'ds' | 'dq' | 'dk' | 'dv';
 
 /** FP8 arithmetic in one kernel. Without the contract its steps are nothing, so that kernels need not ask. */
 export interface Fp8Kernel {
   readonly parts: readonly ShaderPart[];
   /** `x`, a WGSL expression of a vec4f, after a step. */
-  apply(step: StepName, x: string): string;
+  apply(step: Fp8StepName, x: string): string;
   /** Statements for the end of the kernel: largest values go to the list. */
   readonly finish: string;
 }
@@ -21,7 +18,7 @@ const plain: Fp8Kernel = { parts: [], apply: (_, x) => x, finish: '' };
 export function fp8Kernel(
   tools: Fp8Tools | null,
   problem: AttentionProblem,
-  used: readonly StepName[],
+  used: readonly Fp8StepName[],
   measured: readonly AmaxName[] = [],
   pass: 'forward' | 'backward' = 'forward',
 ): Fp8Kernel {

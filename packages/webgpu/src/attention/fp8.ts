@@ -1,44 +1,29 @@
-import { type AttentionProblem, type Fp8ScalarName, formatPRange, fp8ScalarNames } from '@tilewise/core';
+import {
+  type AttentionProblem,
+  type Fp8ScalarName,
+  type Fp8StepName,
+  formatPRange,
+  fp8ScalarNames,
+  fp8Steps,
+} from '@tilewise/core';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
 import { readElement } from '../kernel/shader-part.ts';
 import { storageFormat } from '../wgsl/storage-format.ts';
 import { type AmaxName, amaxNames, amaxPlace } from './fp8-amaxes.ts';
-import type { Fp8Kernel, StepName } from './fp8-kernel.ts';
-
-/** A step of the FP8 contract: x is multiplied by the descales, measured, and multiplied by the scale. */
-interface Step {
-  readonly descales?: readonly Fp8ScalarName[];
-  readonly amax?: AmaxName;
-  readonly scale?: Fp8ScalarName;
-  /** Whether it is then rounded to q's format. */
-  readonly rounds?: boolean;
-}
-
-/** Every step, by the name of its WGSL function without `fp8_`. Those of results are named as these. */
-const steps: Readonly<Record<StepName, Step>> = {
-  product: { descales: ['descaleQ', 'descaleK'] },
-  weight: { amax: 'amaxS', scale: 'scaleS', rounds: true },
-  o: { descales: ['descaleS', 'descaleV'], amax: 'amaxO', scale: 'scaleO' },
-  delta: { descales: ['descaleDO', 'descaleO'] },
-  dp: { descales: ['descaleDO', 'descaleV'] },
-  ds: { amax: 'amaxDP', scale: 'scaleDP', rounds: true },
-  dq: { descales: ['descaleDP', 'descaleK'], amax: 'amaxDQ', scale: 'scaleDQ' },
-  dk: { descales: ['descaleDP', 'descaleQ'], amax: 'amaxDK', scale: 'scaleDK' },
-  dv: { descales: ['descaleS', 'descaleDO'], amax: 'amaxDV', scale: 'scaleDV' },
-};
+import type { Fp8Kernel } from './fp8-kernel.ts';
 
 /** The scale of P where operands had block scales; their dS is rounded in blocks. */
 const blockScaleS = { forward: 16, backward: 256 } as const;
 
 /**
- * The FP8 arithmetic of a kernel that takes `used` steps and measures `measured`. It binds the list `fp8` (f32: the scalars as in
+ * The FP8 arithmetic of a kernel that takes `used` steps and measures `measured`: of each step (`fp8Steps`) the function `fp8_` and its name. It binds the list `fp8` (f32: the scalars as in
  * `fp8ScalarNames`, then the largest values), for writing only where something is measured. A maximum does not depend on the
  * order of its operands, so atomics leave it the same in every run; bits of floats ≥ 0 are in the order of the floats.
  */
 export function fp8Arithmetic(
   { fp8, q }: AttentionProblem,
-  used: readonly StepName[],
+  used: readonly Fp8StepName[],
   measured: readonly AmaxName[],
   pass: 'forward' | 'backward',
 ): Fp8Kernel {
@@ -51,8 +36,8 @@ export function fp8Arithmetic(
     const at = `P.fp8_base + ${fp8ScalarNames.indexOf(name)}u`;
     return measures ? `bitcast<f32>(atomicLoad(&fp8[${at}]))` : readElement('fp8', at);
   };
-  const code = (name: StepName): string => {
-    const { descales = [], amax, scale, rounds } = steps[name];
+  const code = (name: Fp8StepName): string => {
+    const { descales = [], amax, scale, rounds } = fp8Steps[name];
     const watched = amax !== undefined && measured.includes(amax);
     return `fn fp8_${name}(x: vec4f) -> vec4f {
   let y = ${['x', ...descales.map(scalar)].join(' * ')};
