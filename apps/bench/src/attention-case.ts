@@ -1,4 +1,5 @@
 import { cost, normalise, type Tensor } from '@tilewise/core';
+import { copiesBeyondCaches } from './gpu/buffers.ts';
 import { normalInputs } from './normal-inputs.ts';
 import { UsageError } from './suite.ts';
 
@@ -24,6 +25,12 @@ export function attentionCase(shape: Shape4, dtype: CaseDType, causal: boolean):
   const { forward, backward } = cost(normalise({ q, k, v }, { causal }).problem);
   const flops = { forward: forward.flops, backward: backward.flops };
   return { shape, dtype, causal, q, k, v, dO, flops };
+}
+
+/** Inputs several times over, more than caches hold, to be taken in turn; small ones a few times only. */
+export function copiesOf<T>(of: AttentionCase, make: (of: AttentionCase) => T): T[] {
+  const bytes = [of.q, of.k, of.v, of.dO].reduce((sum, { data }) => sum + data.byteLength, 0);
+  return Array.from({ length: copiesBeyondCaches(bytes) }, () => make(of));
 }
 
 /** The columns that say which case a row is about. */

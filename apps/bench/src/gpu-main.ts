@@ -1,5 +1,4 @@
-import { bench } from './bench.ts';
-import { processConsole } from './console.ts';
+import { run } from './program.ts';
 import { gpuSuites } from './suites/gpu.ts';
 
-process.exitCode = await bench(process.argv.slice(2), gpuSuites, processConsole);
+await run(gpuSuites);

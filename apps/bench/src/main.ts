@@ -1,5 +1,4 @@
-import { bench } from './bench.ts';
-import { processConsole } from './console.ts';
+import { run } from './program.ts';
 import { suites } from './suites/index.ts';
 
-process.exitCode = await bench(process.argv.slice(2), suites, processConsole);
+await run(suites);

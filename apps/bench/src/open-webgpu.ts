@@ -48,13 +48,12 @@ export const toggleOption: Readonly<Record<'toggles', SuiteOption>> = {
 };
 
 /** WebGPU on the adapter of this machine, with all that it has. */
-export async function openWebGpu({ toggles }: SuiteOptions = {}): Promise<BenchGpu> {
-  const names = typeof toggles === 'string' ? toggles.split(',').map(name => name.trim()) : [];
-  if (names.some(name => !/^\w+$/.test(name))) {
-    throw new UsageError(`--toggles takes names of toggles, not '${toggles}'.`);
+export async function openWebGpu({ toggles: given }: SuiteOptions = {}): Promise<BenchGpu> {
+  const asked = typeof given === 'string' ? given.split(',').map(name => name.trim()) : undefined;
+  if (asked?.some(name => !/^\w+$/.test(name))) {
+    throw new UsageError(`--toggles takes names of toggles, not '${given}'.`);
   }
-  const dawnFlags = names.length > 0 ? [`enable-dawn-features=${names.join(',')}`] : [];
-  const { gpu, adapter, kind, description } = await openGpu({ dawnFlags });
+  const { gpu, adapter, kind, description, toggles } = await openGpu({ toggles: asked });
   const device = await adapter.requestDevice({
     requiredFeatures: features.filter(name => adapter.features.has(name)) as GPUFeatureName[],
     requiredLimits: Object.fromEntries(limits.map(name => [name, adapter.limits[name]])),
@@ -76,7 +75,7 @@ export async function openWebGpu({ toggles }: SuiteOptions = {}): Promise<BenchG
     label: {
       adapter: description,
       features: features.filter(has).join(' '),
-      toggles: names.join(' '),
+      toggles: toggles.join(' '),
     },
     close() {
       ctx.destroy();

@@ -10,6 +10,8 @@ export interface SampledCall {
   readonly k: Tensor;
   readonly v: Tensor;
   readonly causal: boolean;
+  /** How many keys before its own a query of a causal call sees; default: all. */
+  readonly left?: number;
 }
 
 /** What a forward pass gave, and what backward made of it. */
@@ -115,7 +117,8 @@ function forwardRow(
   const max = scores.reduce((most, s) => Math.max(most, s), -Infinity);
   const sum = scores.reduce((total, s) => total + Math.exp(s - max), 0);
   const p = scores.map(s => Math.exp(s - max) / sum);
-  return { o: weighted(rowsOf(call.v), keyHead(call, head), p), lse: max + Math.log(sum), p };
+  const { from } = visibleKeys(call, row);
+  return { o: weighted(rowsOf(call.v), keyHead(call, head), p, from), lse: max + Math.log(sum), p };
 }
 
 /** dq_i = scale · Σ_j p_ij (dO_i·v_j − dO_i·o_i) k_j. */
@@ -124,8 +127,9 @@ function dqRow(call: SampledCall, dO: Rows, place: RowPlace): Float64Array {
   const v = rowsOf(call.v);
   const g = dO(place);
   const delta = dot(g, o);
-  const ds = p.map((pj, j) => pj * (dot(g, v({ head: place.head, row: j })) - delta));
-  return weighted(rowsOf(call.k), place.head, ds).map(x => x * scaleOf(call));
+  const { from } = visibleKeys(call, place.row);
+  const ds = p.map((pj, n) => pj * (dot(g, v({ head: place.head, row: from + n })) - delta));
+  return weighted(rowsOf(call.k), place.head, ds, from).map(x => x * scaleOf(call));
 }
 
 /** dk_j = scale · Σ_i ds_ij q_i and dv_j = Σ_i p_ij dO_i, over the queries that see key j. */
@@ -139,7 +143,9 @@ function keyGradients(
   const scale = scaleOf(call);
   const dk = new Float64Array(kj.length);
   const dv = new Float64Array(vj.length);
-  for (let i = call.causal ? j : 0; i < call.q.shape[2]; i++) {
+  const { left = Infinity } = call;
+  const end = Math.min(call.q.shape[2], call.causal ? j + left + 1 : Infinity);
+  for (let i = call.causal ? j : 0; i < end; i++) {
     const place = { head, row: i };
     const [qi, g] = [q(place), dO(place)];
     const p = Math.exp(scale * dot(qi, kj) - lse(place)[0]);
@@ -154,21 +160,27 @@ function keyGradients(
   return { dk, dv };
 }
 
+/** The keys that a query sees: from the first to before the last. */
+function visibleKeys({ k, causal, left = Infinity }: SampledCall, row: number): { from: number; to: number } {
+  return causal ? { from: Math.max(0, row - left), to: row + 1 } : { from: 0, to: k.shape[2] };
+}
+
 function scoresOf(call: SampledCall, { head, row }: RowPlace): Float64Array {
   const k = rowsOf(call.k);
   const query = rowsOf(call.q)({ head, row });
-  const visible = call.causal ? row + 1 : call.k.shape[2];
+  const { from, to } = visibleKeys(call, row);
   const shared = keyHead(call, head);
   return Float64Array.from(
-    { length: visible },
-    (_, j) => scaleOf(call) * dot(query, k({ head: shared, row: j })),
+    { length: to - from },
+    (_, n) => scaleOf(call) * dot(query, k({ head: shared, row: from + n })),
   );
 }
 
-function weighted(rows: Rows, head: number, weights: Float64Array): Float64Array {
-  const sum = new Float64Array(rows({ head, row: 0 }).length);
-  weights.forEach((weight, row) => {
-    rows({ head, row }).forEach((x, d) => {
+/** Weighted sum of rows, the first of them at `from`. */
+function weighted(rows: Rows, head: number, weights: Float64Array, from: number): Float64Array {
+  const sum = new Float64Array(rows({ head, row: from }).length);
+  weights.forEach((weight, n) => {
+    rows({ head, row: from + n }).forEach((x, d) => {
       sum[d] += weight * x;
     });
   });

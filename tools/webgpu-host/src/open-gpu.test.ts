@@ -68,6 +68,15 @@ test('the null backend type-checks f16 and subgroups, and rejects what is wrong'
   device.destroy();
 });
 
+test('toggles come from the environment, and add to those of the null backend', async () => {
+  process.env.TILEWISE_TOGGLES = 'vulkan_enable_f16_on_nvidia, use_vulkan_memory_model';
+  const { adapter, toggles } = await openGpu({ backend: 'null' });
+  delete process.env.TILEWISE_TOGGLES;
+  expect(toggles).toEqual(['vulkan_enable_f16_on_nvidia', 'use_vulkan_memory_model']);
+  expect([...adapter.features]).toContain('chromium-experimental-subgroup-matrix');
+  expect((await openGpu({ backend: 'null', toggles: [] })).toggles).toEqual([]);
+});
+
 test('hands Dawn the flags it is given', async () => {
   const plain = await openGpu({ backend: 'null' });
   const flagged = await openGpu({

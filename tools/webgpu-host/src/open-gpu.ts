@@ -11,7 +11,9 @@ export type GpuHostKind = 'hardware' | 'software' | 'null';
 export interface OpenGpuOptions {
   /** `'null'` opens Dawn's null backend: every feature, full WGSL type-checking, no execution. */
   readonly backend?: 'null';
-  /** Flags handed to Dawn's `create()` as they are, for example `enable-dawn-features=allow_unsafe_apis`. */
+  /** Dawn's toggles to enable, for example `allow_unsafe_apis`. Default: those of `TILEWISE_TOGGLES`. */
+  readonly toggles?: readonly string[];
+  /** Other flags, handed to Dawn's `create()` as they are, for example `disable-dawn-features=timestamp_quantization`. */
   readonly dawnFlags?: readonly string[];
 }
 
@@ -25,12 +27,12 @@ export interface GpuHost {
   readonly kind: GpuHostKind;
   /** How the adapter came to be chosen, as a sentence for a log. */
   readonly source: string;
+  /** Dawn's toggles that were asked for. */
+  readonly toggles: readonly string[];
 }
 
-type Opened = Omit<GpuHost, 'adapter'>;
+type Opened = Omit<GpuHost, 'adapter' | 'toggles'>;
 type Dawn = { create(flags: string[]): GPU; globals: object };
-
-const nullFlags = ['backend=null', 'enable-dawn-features=allow_unsafe_apis'];
 
 // Dawn's instance must stay reachable for as long as any of its devices lives, and a process that loads this module
 // twice (source and build, or two copies) must not choose two drivers: hence a registry on globalThis.
@@ -47,8 +49,11 @@ const registry = registryHost[registryKey];
  * whatever software adapter the machine has. Throws an `Error` that says what was tried when there is none.
  */
 export async function openGpu(options: OpenGpuOptions = {}): Promise<GpuHost> {
-  const flags = [...(options.dawnFlags ?? [])];
+  const { dawnFlags = [], toggles = togglesOf(process.env.TILEWISE_TOGGLES ?? '') } = options;
   const wanted = options.backend === 'null' ? 'null' : (process.env.TILEWISE_ADAPTER ?? '');
+  // The null backend is there to check everything. Dawn heeds the last of two flags of a name only, so there is one.
+  const enabled = wanted === 'null' ? ['allow_unsafe_apis', ...toggles] : toggles;
+  const flags = [...(enabled.length > 0 ? [`enable-dawn-features=${enabled.join(',')}`] : []), ...dawnFlags];
   const key = JSON.stringify([wanted, flags]);
   let opened = registry.get(key);
   if (!opened) {
@@ -59,7 +64,15 @@ export async function openGpu(options: OpenGpuOptions = {}): Promise<GpuHost> {
   const host = await opened;
   const adapter = await request(host.gpu);
   if (!adapter) throw new Error(`${host.description} was found before, and is gone now (${host.source}).`);
-  return { ...host, adapter };
+  return { ...host, adapter, toggles };
+}
+
+/** Names with commas between them, as a list. */
+function togglesOf(text: string): string[] {
+  return text
+    .split(',')
+    .map(name => name.trim())
+    .filter(Boolean);
 }
 
 async function choose(wanted: string, flags: string[]): Promise<Opened> {
@@ -124,7 +137,7 @@ async function openDriver(dawn: Dawn, flags: string[], icd: string, source: stri
 }
 
 async function openNull(dawn: Dawn, flags: string[]): Promise<Opened> {
-  const gpu = dawn.create([...nullFlags, ...flags]);
+  const gpu = dawn.create(['backend=null', ...flags]);
   const adapter = await request(gpu);
   if (!adapter) throw noAdapter(["Dawn's null backend: no adapter"]);
   return {

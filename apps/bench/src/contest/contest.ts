@@ -1,7 +1,6 @@
 import type { Tensor } from '@tilewise/core';
 import { type AttentionCase, caseColumns, toleranceOf } from '../attention-case.ts';
 import { timeInTurn } from '../gpu/clock.ts';
-import type { BenchGpu } from '../open-webgpu.ts';
 import {
   errorOfGradients,
   errorOfO,
@@ -11,112 +10,180 @@ import {
 } from '../sampled-reference.ts';
 import { WrongResult } from '../suite.ts';
 import type { Row } from '../table.ts';
-import type { Contestant, Entry } from './contestant.ts';
-import type { PeerEnvironment } from './peer-environment.ts';
+import type { Pass } from './contestant.ts';
+import { ContestantProcess, type ContestantProcessOptions } from './contestant-process.ts';
+import { tensorOf } from './contestant-service.ts';
+import { entrantsIn, own } from './entrants.ts';
 
-type Pass = 'forward' | 'forward + backward';
+/** Somebody who takes part: a process, and what it has said of itself. */
+interface Participant {
+  readonly entrant: string;
+  readonly process: ContestantProcess;
+  name: string;
+  note: string;
+}
 
-/** Work that is ready to be timed, and what is known of it. */
+/** A pass that is right or was measured to be wrong, ready to be timed. */
 interface Ready {
-  readonly contestant: Contestant;
+  readonly participant: Participant;
   readonly pass: Pass;
   readonly error: number;
-  readonly dispatches: number;
-  run(): Promise<unknown>;
+  dispatches: number;
+  /** Why there is no time. */
+  failure: string;
+}
+
+/** What all rows of a case have. */
+export interface Surroundings {
+  /** TFLOP/s of the best matmul. */
+  readonly roof: number;
+  readonly label: Readonly<Record<string, string>>;
+  progress(text: string): void;
 }
 
 /**
- * Times every contestant on one case, in turn, round after round, by the wall clock until the queue is done. Each is checked
- * first: its error stands beside its time, and ours may not be above the tolerance.
- * @param exact o and lse of the case, known to be right; gradients are checked by them.
- * @throws WrongResult when ours, the first, is wrong.
+ * Ours, naive attention and the peers that there are, each in a process and on a device of its own on the same adapter. Processes
+ * start when they are first needed, and go on from case to case.
  */
-export async function contest(
-  bench: BenchGpu,
-  environment: PeerEnvironment,
-  contestants: readonly Contestant[],
+export class Contest {
+  readonly #participants: readonly Participant[];
+
+  /** @param folder where peers are installed, if anywhere. */
+  constructor(folder: string | undefined, options: Omit<ContestantProcessOptions, 'name' | 'folder'>) {
+    this.#participants = entrantsIn(folder).map(entrant => ({
+      ...{ entrant, name: entrant, note: '' },
+      process: new ContestantProcess({ ...options, name: entrant, folder: folder ?? '' }),
+    }));
+  }
+
+  /**
+   * Times everybody on one case, in turn, round after round, by the wall clock until the queue is done. Each is checked first: its
+   * error stands beside its time, and ours may not be above the tolerance.
+   * @param exact o and lse of the case, known to be right; gradients are checked by them.
+   * @throws WrongResult when ours is wrong.
+   */
+  async run(of: AttentionCase, exact: SampledForward, surroundings: Surroundings): Promise<Row[]> {
+    const row = (name: string, pass: Pass, more: Row): Row => rowOf(of, surroundings, name, pass, more);
+    surroundings.progress('compiling and checking all');
+    // All at once: kernels of some take a software adapter a minute to compile.
+    const prepared = await Promise.all(this.#participants.map(one => prepare(one, of, exact)));
+    const ready = prepared.flatMap(one => one.ready);
+    const refused = prepared.flatMap((one, n) =>
+      one.refused.map(({ pass, note }) => row(this.#participants[n].name, pass, { note })),
+    );
+    for (const one of ready) checkOwn(one, of);
+
+    surroundings.progress('all in turn');
+    const times = await timeInTurn(ready.map(one => round => timed(one, round)));
+    for (const { process } of this.#participants) {
+      if (process.running) await process.ask('close').catch(() => process.end());
+    }
+    const ownMs = (pass: Pass): number | undefined =>
+      times[ready.findIndex(({ participant, ...one }) => participant.entrant === own && one.pass === pass)]
+        ?.median;
+    const measured = ready.map(({ participant: { name, note }, pass, error, dispatches, failure }, n) => {
+      if (failure) return row(name, pass, { error, note: `failed: ${failure}` });
+      const ms = times[n].median;
+      const flops = of.flops.forward + (pass === 'forward' ? 0 : of.flops.backward);
+      const tflops = flops / ms / 1e9;
+      const mine = ownMs(pass);
+      return row(name, pass, {
+        ...{ ms, 'TFLOP/s': tflops, 'of roof': tflops / surroundings.roof },
+        ...{ '× tilewise': mine === undefined ? '' : ms / mine, error, dispatches },
+        note: isRight(pass, error, of) ? note : ['wrong', note].filter(Boolean).join('; '),
+      });
+    });
+    return [...measured, ...refused];
+  }
+
+  /** Ends all processes. */
+  end(): void {
+    for (const { process } of this.#participants) process.end();
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  String(error instanceof Error ? error.message : error).slice(0, 150);
+
+/** Starts it if it does not run, and puts the case on its GPU. */
+async function open(participant: Participant, of: AttentionCase): Promise<readonly Pass[] | string> {
+  const { process } = participant;
+  if (!process.running) {
+    process.start();
+    // What cannot introduce itself starts anew for the next case.
+    Object.assign(participant, await process.ask('introduce').catch(error => end(process, error)));
+  }
+  return process.ask('open', of.shape, of.dtype, of.causal);
+}
+
+function end(process: ContestantProcess, error: unknown): never {
+  process.end();
+  throw error;
+}
+
+/** Has a participant run each of its passes once, and compares the results. */
+async function prepare(
+  participant: Participant,
   of: AttentionCase,
   exact: SampledForward,
-  progress: (text: string) => void,
-): Promise<Row[]> {
-  const { device, label } = bench;
+): Promise<{ readonly ready: Ready[]; readonly refused: { readonly pass: Pass; readonly note: string }[] }> {
+  const passes = await open(participant, of).catch(reasonOf);
+  if (typeof passes === 'string') {
+    return { ready: [], refused: [{ pass: 'forward', note: `cannot run this: ${passes}` }] };
+  }
+  const [ready, refused] = [[] as Ready[], [] as { pass: Pass; note: string }[]];
+  for (const pass of passes) {
+    const error = await errorOf(participant, pass, of, exact).catch(reasonOf);
+    if (typeof error === 'number') ready.push({ participant, pass, error, dispatches: 0, failure: '' });
+    else refused.push({ pass, note: `failed: ${error}` });
+  }
+  return { ready, refused };
+}
+
+/** How far off a pass is on sampled rows, as a fraction of the largest value. */
+async function errorOf(
+  { process }: Participant,
+  pass: Pass,
+  of: AttentionCase,
+  exact: SampledForward,
+): Promise<number> {
   const f32 = (t: Tensor): Tensor => t.cast('f32');
   const call: SampledCall = { q: f32(of.q), k: f32(of.k), v: f32(of.v), causal: of.causal };
   const places = sampleRows(call, 6);
-  const tolerance = toleranceOf(of.dtype);
-  const ready: Ready[] = [];
-  const entries: Entry[] = [];
-  const rows: Row[] = [];
-  const row = (name: string, pass: Pass, more: Row): Row => ({
-    ...{ engine: name, pass, ...caseColumns(of) },
-    ...{
-      ms: '',
-      'TFLOP/s': '',
-      'of roof': '',
-      '× tilewise': '',
-      error: '',
-      dispatches: '',
-      note: '',
-      ...more,
-    },
-    ...{ timer: 'wall clock', kernels: '', ...label },
-  });
+  const results = (await process.ask('results', pass)).map(tensorOf);
+  if (pass === 'forward') return errorOfO(call, results[0], places);
+  const [dq, dk, dv] = results;
+  return errorOfGradients(call, { ...exact, dO: f32(of.dO), dq, dk, dv }, places);
+}
 
-  for (const contestant of contestants) {
-    progress(`checking ${contestant.name}`);
-    const entry = await contestant.open(of).catch((error: unknown) => String(error));
-    if (typeof entry === 'string') {
-      rows.push(row(contestant.name, 'forward', { note: `cannot run this: ${entry}` }));
-      continue;
-    }
-    entries.push(entry);
-    const add = async (pass: Pass, run: () => Promise<unknown>, check: () => Promise<number>) => {
-      try {
-        const error = await check();
-        const before = environment.dispatches();
-        await run();
-        await device.queue.onSubmittedWorkDone();
-        ready.push({ contestant, pass, error, dispatches: environment.dispatches() - before, run });
-      } catch (error) {
-        rows.push(row(contestant.name, pass, { note: `failed: ${String(error).slice(0, 100)}` }));
-      }
-    };
-    await add('forward', entry.forward, async () => errorOfO(call, await entry.o(), places));
-    const { training, gradients } = entry;
-    if (training && gradients) {
-      const dO = f32(of.dO);
-      await add('forward + backward', training, async () =>
-        errorOfGradients(call, { ...exact, dO, ...(await gradients()) }, places),
-      );
-    }
+function isRight(pass: Pass, error: number, { dtype }: AttentionCase): boolean {
+  const { forward, backward } = toleranceOf(dtype);
+  return error <= (pass === 'forward' ? forward : backward);
+}
+
+function checkOwn({ participant: { entrant, name }, pass, error }: Ready, of: AttentionCase): void {
+  if (entrant !== own || isRight(pass, error, of)) return;
+  throw new WrongResult(`${name} ${pass} is off by ${error}`);
+}
+
+/** Milliseconds of one run; 0 once it has failed, so that the others can go on. */
+async function timed(one: Ready, round: number): Promise<number> {
+  if (one.failure) return 0;
+  try {
+    const { ms, dispatches } = await one.participant.process.ask('run', one.pass, round);
+    one.dispatches = dispatches;
+    return ms;
+  } catch (error) {
+    one.failure = reasonOf(error);
+    return 0;
   }
-  const wrong = ready.find(
-    ({ contestant, pass, error }) =>
-      contestant === contestants[0] &&
-      !(error <= (pass === 'forward' ? tolerance.forward : tolerance.backward)),
-  );
-  if (wrong) throw new WrongResult(`${wrong.contestant.name} ${wrong.pass} is off by ${wrong.error}`);
+}
 
-  progress('all in turn');
-  const times = await timeInTurn(
-    ready.map(({ run }) => async () => {
-      const start = performance.now();
-      await run();
-      await device.queue.onSubmittedWorkDone();
-      return performance.now() - start;
-    }),
-  );
-  for (const entry of entries) entry.close();
-  const ours = (pass: Pass): number | undefined =>
-    times[ready.findIndex(one => one.contestant === contestants[0] && one.pass === pass)]?.median;
-  const measured = ready.map(({ contestant, pass, error, dispatches }, n) => {
-    const ms = times[n].median;
-    const flops = of.flops.forward + (pass === 'forward' ? 0 : of.flops.backward);
-    const own = ours(pass);
-    const ratio = own === undefined ? '' : ms / own;
-    return row(contestant.name, pass, {
-      ...{ ms, 'TFLOP/s': flops / ms / 1e9, '× tilewise': ratio, error, dispatches, note: contestant.note },
-    });
-  });
-  return [...measured, ...rows];
+/** One line of the table, the same columns as those of the engines. */
+function rowOf(of: AttentionCase, { label }: Surroundings, engine: string, pass: Pass, more: Row): Row {
+  return {
+    ...{ engine, pass, ...caseColumns(of), ms: '', 'TFLOP/s': '', 'of roof': '' },
+    ...{ '× tilewise': '', error: '', dispatches: '', note: '', ...more },
+    ...{ timer: 'wall clock', kernels: '', ...label },
+  };
 }

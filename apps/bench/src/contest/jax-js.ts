@@ -1,8 +1,9 @@
 import type { Tensor } from '@tilewise/core';
+import { copiesOf } from '../attention-case.ts';
 import type { Contestant, Gradients } from './contestant.ts';
 import { fromTokens, swapHeads } from './head-order.ts';
 import { loopVariableNote } from './peer-environment.ts';
-import { findPeer, importPeer } from './peer-module.ts';
+import { importPeer, peerIn } from './peer-module.ts';
 
 interface JaxArray {
   /** Another reference: functions consume those that they are given. */
@@ -30,57 +31,59 @@ interface Jax {
 }
 
 /** jax-js: attention composed of products and softmax, compiled by its jit, gradients by its autodiff. */
-export async function jaxJs(folder: string): Promise<Contestant[]> {
-  const found = findPeer(folder, '@jax-js/jax');
-  if (!found) return [];
+export async function jaxJs(folder: string): Promise<Contestant> {
+  const found = peerIn(folder, '@jax-js/jax');
   await addIteratorHelpers();
   const jax = await importPeer<Jax>(found, 'dist/index.js');
   const devices = await jax.init();
-  if (!devices.includes('webgpu')) return [];
+  if (!devices.includes('webgpu')) throw new Error(`it has ${devices.join(', ')}, and no webgpu`);
   jax.defaultDevice('webgpu');
-  return [
-    {
-      name: `jax-js ${found.version}`,
-      note: loopVariableNote,
-      async open({ shape, dtype, causal, ...host }) {
-        if (dtype !== 'f32') return 'f32 only here';
-        const [B, H, S, D] = shape;
-        const array = (tensor: Tensor): JaxArray =>
-          jax.numpy.array(swapHeads(tensor).toFloat32()).reshape([B, S, H, D]);
-        const [q, k, v, dO] = [host.q, host.k, host.v, host.dO].map(array);
-        const attention = (a: JaxArray, b: JaxArray, c: JaxArray): JaxArray =>
-          jax.nn.dotProductAttention(a, b, c, { isCausal: causal });
-        const forward = jax.jit((a, b, c) => attention(a, b, c));
-        const gradient = jax.jit(
-          jax.grad((a, b, c, g) => attention(a, b, c).mul(g).sum(), { argnums: [0, 1, 2] }),
-        );
-        const runForward = (): JaxArray => forward(q.ref, k.ref, v.ref);
-        const runTraining = (): JaxArray[] => gradient(q.ref, k.ref, v.ref, dO.ref);
-        return {
-          async forward() {
-            const y = runForward();
-            await jax.blockUntilReady(y.ref);
-            y.dispose();
-          },
-          o: async () => fromTokens(await runForward().data(), shape),
-          async training() {
-            const gradients = runTraining();
-            await jax.blockUntilReady(gradients.map(g => g.ref));
-            for (const g of gradients) g.dispose();
-          },
-          async gradients(): Promise<Gradients> {
-            const [dq, dk, dv] = await Promise.all(
-              runTraining().map(async g => fromTokens(await g.data(), shape)),
-            );
-            return { dq, dk, dv };
-          },
-          close() {
-            for (const one of [q, k, v, dO]) one.dispose();
-          },
-        };
-      },
+  return {
+    name: `jax-js ${found.version}`,
+    note: loopVariableNote,
+    async open(of) {
+      const { shape, dtype, causal } = of;
+      if (dtype !== 'f32') return 'f32 only here';
+      const [B, H, S, D] = shape;
+      const array = (tensor: Tensor): JaxArray =>
+        jax.numpy.array(swapHeads(tensor).toFloat32()).reshape([B, S, H, D]);
+      const inputs = copiesOf(of, ({ q, k, v, dO }) => [q, k, v, dO].map(array));
+      const attention = (a: JaxArray, b: JaxArray, c: JaxArray): JaxArray =>
+        jax.nn.dotProductAttention(a, b, c, { isCausal: causal });
+      const forward = jax.jit((a, b, c) => attention(a, b, c));
+      const gradient = jax.jit(
+        jax.grad((a, b, c, g) => attention(a, b, c).mul(g).sum(), { argnums: [0, 1, 2] }),
+      );
+      const runForward = (round: number): JaxArray => {
+        const [q, k, v] = inputs[round % inputs.length];
+        return forward(q.ref, k.ref, v.ref);
+      };
+      const runTraining = (round: number): JaxArray[] =>
+        gradient(...inputs[round % inputs.length].map(({ ref }) => ref));
+      return {
+        async forward(round) {
+          const y = runForward(round);
+          await jax.blockUntilReady(y.ref);
+          y.dispose();
+        },
+        o: async () => fromTokens(await runForward(0).data(), shape),
+        async training(round) {
+          const gradients = runTraining(round);
+          await jax.blockUntilReady(gradients.map(g => g.ref));
+          for (const g of gradients) g.dispose();
+        },
+        async gradients(): Promise<Gradients> {
+          const [dq, dk, dv] = await Promise.all(
+            runTraining(0).map(async g => fromTokens(await g.data(), shape)),
+          );
+          return { dq, dk, dv };
+        },
+        close() {
+          for (const one of inputs.flat()) one.dispose();
+        },
+      };
     },
-  ];
+  };
 }
 
 /** Node 20 lacks the iterator helpers that jax-js uses; Node 22 has them. */

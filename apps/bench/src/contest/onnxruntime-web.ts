@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Tensor } from '@tilewise/core';
-import type { AttentionCase } from '../attention-case.ts';
+import { type AttentionCase, copiesOf } from '../attention-case.ts';
 import { bufferOf } from '../gpu/buffers.ts';
 import { type OnnxType, type OnnxValue, onnxModel } from '../onnx-model.ts';
 import type { Contestant } from './contestant.ts';
 import { fromTokens, swapHeads } from './head-order.ts';
 import { loopVariableNote } from './peer-environment.ts';
-import { findPeer, importPeer } from './peer-module.ts';
+import { importPeer, peerIn } from './peer-module.ts';
 
 interface OrtTensor {
   getData(releaseData?: boolean): Promise<Float32Array | Uint16Array>;
@@ -29,15 +29,17 @@ interface Ort {
 
 interface OrtSession {
   run(feeds: Readonly<Record<string, OrtTensor>>): Promise<Readonly<Record<string, OrtTensor>>>;
-  release(): Promise<void>;
 }
 
 type Operator = 'MultiHeadAttention' | 'GroupQueryAttention';
 
-/** onnxruntime-web's fused operators on its WebGPU provider; ONNX's own `Attention` runs on its CPU and is left out. */
-export async function onnxruntimeWeb(folder: string, device: GPUDevice): Promise<Contestant[]> {
-  const found = findPeer(folder, 'onnxruntime-web');
-  if (!found) return [];
+/** A fused operator of onnxruntime-web on its WebGPU provider; ONNX's own `Attention` runs on its CPU and is left out. */
+export async function onnxruntimeWeb(
+  folder: string,
+  device: GPUDevice,
+  operator: Operator,
+): Promise<Contestant> {
+  const found = peerIn(folder, 'onnxruntime-web');
   const ort = await importPeer<Ort>(found, 'dist/ort.webgpu.bundle.min.mjs');
   const dist = join(found.root, 'dist');
   ort.env.logLevel = 'error';
@@ -46,12 +48,11 @@ export async function onnxruntimeWeb(folder: string, device: GPUDevice): Promise
     wasmPaths: `${pathToFileURL(dist).href}/`,
     wasmBinary: readFileSync(join(dist, 'ort-wasm-simd-threaded.asyncify.wasm')),
   });
-  const contestant = (operator: Operator): Contestant => ({
+  return {
     name: `onnxruntime-web ${found.version} ${operator}`,
     note: loopVariableNote,
     open: of => open(ort, device, operator, of),
-  });
-  return [contestant('MultiHeadAttention'), contestant('GroupQueryAttention')];
+  };
 }
 
 async function open(
@@ -95,30 +96,28 @@ async function open(
   } catch (error) {
     return String(error).slice(0, 100);
   }
-  const buffers = [of.q, of.k, of.v].map(t => bufferOf(device, swapHeads(t)));
-  const feeds: Record<string, OrtTensor> = Object.fromEntries(
-    operands.map(({ name }, n) => [
-      name,
-      ort.Tensor.fromGpuBuffer(buffers[n], { dataType: type, dims: tokens }),
-    ]),
-  );
-  if (isGrouped) {
-    feeds.last = new ort.Tensor('int32', new Int32Array(B).fill(S - 1), [B]);
-    feeds.total = new ort.Tensor('int32', Int32Array.of(S), [1]);
-  }
-  const close = (): void => {
-    for (const buffer of buffers) buffer.destroy();
-    void session.release();
+  const inputs = copiesOf(of, ({ q, k, v }) => [q, k, v].map(t => bufferOf(device, swapHeads(t))));
+  const lengths = isGrouped && {
+    last: new ort.Tensor('int32', new Int32Array(B).fill(S - 1), [B]),
+    total: new ort.Tensor('int32', Int32Array.of(S), [1]),
   };
-  const run = async (): Promise<OrtTensor> => {
-    const { Y, ...others } = await session.run(feeds);
+  const feeds = inputs.map((buffers): Record<string, OrtTensor> => {
+    const wrapped = buffers.map(b => ort.Tensor.fromGpuBuffer(b, { dataType: type, dims: tokens }));
+    return { ...Object.fromEntries(operands.map(({ name }, n) => [name, wrapped[n]])), ...lengths };
+  });
+  // The session stays: to release the last one destroys the device.
+  const close = (): void => {
+    for (const buffer of inputs.flat()) buffer.destroy();
+  };
+  const run = async (round: number): Promise<OrtTensor> => {
+    const { Y, ...others } = await session.run(feeds[round % feeds.length]);
     for (const other of Object.values(others)) other.dispose();
     return Y;
   };
   return {
-    forward: async () => (await run()).dispose(),
+    forward: async round => (await run(round)).dispose(),
     async o() {
-      const y = await run();
+      const y = await run(0);
       const data = await y.getData();
       y.dispose();
       const values =

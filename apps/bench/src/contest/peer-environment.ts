@@ -1,17 +1,11 @@
 import type { BenchGpu } from '../open-webgpu.ts';
 
-/** What peers do to the device, as far as it is counted. */
-export interface PeerEnvironment {
-  /** Dispatches recorded so far, by anybody. */
-  readonly dispatches: () => number;
-}
-
 /**
- * Makes Node look like a page with `navigator.gpu` that hands out our own device, so that peers run on the device that we run on,
- * and counts dispatches. Once for a process.
+ * Makes Node look like a page with `navigator.gpu` that hands out the device of the bench, whose queue is waited for. Once for a
+ * process.
  */
-export function openPeerEnvironment({ gpu, adapter, device }: BenchGpu): PeerEnvironment {
-  // An adapter gives one device; peers that ask for theirs get the one that everything runs on.
+export function openPeerEnvironment({ gpu, adapter, device }: BenchGpu): void {
+  // An adapter gives one device; a peer that asks for its own gets the one whose queue is waited for.
   Object.defineProperty(adapter, 'requestDevice', { value: async () => device });
   Object.defineProperty(gpu, 'requestAdapter', { value: async () => adapter, configurable: true });
   Object.defineProperty(globalThis, 'navigator', {
@@ -21,7 +15,6 @@ export function openPeerEnvironment({ gpu, adapter, device }: BenchGpu): PeerEnv
   Object.defineProperty(globalThis, 'self', { value: globalThis, configurable: true });
   copySharedSources();
   initialiseLoopVariables();
-  return { dispatches: countDispatches() };
 }
 
 /** Whether shaders of peers were changed on their way to the device. */
@@ -44,7 +37,8 @@ function wrap(
   };
 }
 
-function countDispatches(): () => number {
+/** Counts what this process records from now on: a function that says how many dispatches there were. Once for a process. */
+export function countDispatches(): () => number {
   let count = 0;
   for (const method of ['dispatchWorkgroups', 'dispatchWorkgroupsIndirect']) {
     wrap('GPUComputePassEncoder', method, (original, args) => {

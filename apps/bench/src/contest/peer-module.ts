@@ -23,6 +23,13 @@ export function findPeer(folder: string, name: string): PeerModule | null {
   }
 }
 
+/** @throws Error where it is not installed. */
+export function peerIn(folder: string, name: string): PeerModule {
+  const found = findPeer(folder, name);
+  if (!found) throw new Error(`${name} is not installed in ${folder}`);
+  return found;
+}
+
 /** Imports a file of the package, as a module. */
 export const importPeer = async <T>({ root }: PeerModule, file: string): Promise<T> =>
   (await import(pathToFileURL(join(root, file)).href)) as T;

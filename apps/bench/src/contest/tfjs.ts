@@ -1,7 +1,8 @@
 import { Tensor } from '@tilewise/core';
+import { copiesOf } from '../attention-case.ts';
 import type { Contestant } from './contestant.ts';
 import { loopVariableNote } from './peer-environment.ts';
-import { findPeer, requirePeer } from './peer-module.ts';
+import { peerIn, requirePeer } from './peer-module.ts';
 
 interface TfTensor {
   data(): Promise<Float32Array>;
@@ -25,69 +26,73 @@ interface Tf {
 }
 
 /** TensorFlow.js: attention composed of its operators, gradients by its tape; a causal mask is a tensor that is added. */
-export async function tfjs(folder: string): Promise<Contestant[]> {
-  const found = findPeer(folder, '@tensorflow/tfjs');
-  const provider = findPeer(folder, '@tensorflow/tfjs-backend-webgpu');
-  if (!found || !provider) return [];
+export async function tfjs(folder: string): Promise<Contestant> {
+  const found = peerIn(folder, '@tensorflow/tfjs');
   // The union package registers the gradients.
   const tf = requirePeer<Tf>(found, '@tensorflow/tfjs');
-  requirePeer(provider, '@tensorflow/tfjs-backend-webgpu');
-  if (!(await tf.setBackend('webgpu'))) return [];
+  const provider = '@tensorflow/tfjs-backend-webgpu';
+  requirePeer(peerIn(folder, provider), provider);
+  if (!(await tf.setBackend('webgpu'))) throw new Error('it does not take this WebGPU');
   await tf.ready();
-  return [
-    {
-      name: `TensorFlow.js ${found.version}`,
-      note: loopVariableNote,
-      async open({ shape, dtype, causal, ...host }) {
-        if (dtype !== 'f32') return 'f32 only';
-        const [, , S, D] = shape;
-        const tensor = (t: Tensor): TfTensor => tf.tensor(t.toFloat32(), shape);
-        const [q, k, v, dO] = [host.q, host.k, host.v, host.dO].map(tensor);
-        const hidden = causal
-          ? tf.tensor(
-              Float32Array.from({ length: S * S }, (_, n) => (n % S > Math.floor(n / S) ? -1e9 : 0)),
-              [S, S],
-            )
-          : null;
-        const attention = (a: TfTensor, b: TfTensor, c: TfTensor): TfTensor => {
-          const scores = tf.mul(tf.matMul(a, b, false, true), 1 / Math.sqrt(D));
-          return tf.matMul(tf.softmax(hidden ? tf.add(scores, hidden) : scores), c);
-        };
+  return {
+    name: `TensorFlow.js ${found.version}`,
+    note: loopVariableNote,
+    async open(of) {
+      const { shape, dtype, causal } = of;
+      if (dtype !== 'f32') return 'f32 only';
+      const [, , S, D] = shape;
+      const tensor = (t: Tensor): TfTensor => tf.tensor(t.toFloat32(), shape);
+      const inputs = copiesOf(of, ({ q, k, v, dO }) => [q, k, v, dO].map(tensor));
+      const hidden = causal
+        ? tf.tensor(
+            Float32Array.from({ length: S * S }, (_, n) => (n % S > Math.floor(n / S) ? -1e9 : 0)),
+            [S, S],
+          )
+        : null;
+      const attention = (a: TfTensor, b: TfTensor, c: TfTensor): TfTensor => {
+        const scores = tf.mul(tf.matMul(a, b, false, true), 1 / Math.sqrt(D));
+        return tf.matMul(tf.softmax(hidden ? tf.add(scores, hidden) : scores), c);
+      };
+      const runForward = (round: number): TfTensor => {
+        const [q, k, v] = inputs[round % inputs.length];
+        return tf.tidy(() => attention(q, k, v));
+      };
+      const runTraining = (round: number): TfTensor[] => {
+        const [q, k, v, dO] = inputs[round % inputs.length];
         const gradient = tf.grads((a, b, c) => tf.sum(tf.mul(attention(a, b, c), dO)));
-        const runForward = (): TfTensor => tf.tidy(() => attention(q, k, v));
-        const runTraining = (): TfTensor[] => tf.tidy(() => gradient([q, k, v]));
-        const host4 = async (t: TfTensor): Promise<Tensor> => {
-          const values = await t.data();
-          t.dispose();
-          return Tensor.wrap(new Float32Array(values), { dtype: 'f32', shape });
-        };
-        const submit = (): void => {
-          const backend = tf.backend();
-          backend.ensureCommandEncoderReady();
-          backend.endComputePassEncoder();
-          backend.submitQueue();
-        };
-        return {
-          async forward() {
-            const y = runForward();
-            submit();
-            y.dispose();
-          },
-          o: () => host4(runForward()),
-          async training() {
-            const gradients = runTraining();
-            submit();
-            for (const g of gradients) g.dispose();
-          },
-          async gradients() {
-            const [dq, dk, dv] = await Promise.all(runTraining().map(host4));
-            return { dq, dk, dv };
-          },
-          close() {
-            for (const one of [q, k, v, dO, ...(hidden ? [hidden] : [])]) one.dispose();
-          },
-        };
-      },
+        return tf.tidy(() => gradient([q, k, v]));
+      };
+      const host4 = async (t: TfTensor): Promise<Tensor> => {
+        const values = await t.data();
+        t.dispose();
+        return Tensor.wrap(new Float32Array(values), { dtype: 'f32', shape });
+      };
+      const submit = (): void => {
+        const backend = tf.backend();
+        backend.ensureCommandEncoderReady();
+        backend.endComputePassEncoder();
+        backend.submitQueue();
+      };
+      return {
+        async forward(round) {
+          const y = runForward(round);
+          submit();
+          y.dispose();
+        },
+        o: () => host4(runForward(0)),
+        async training(round) {
+          const gradients = runTraining(round);
+          submit();
+          for (const g of gradients) g.dispose();
+        },
+        async gradients() {
+          const [dq, dk, dv] = await Promise.all(runTraining(0).map(host4));
+          return { dq, dk, dv };
+        },
+        close() {
+          for (const one of [...inputs.flat(), ...(hidden ? [hidden] : [])]) one.dispose();
+        },
+      };
     },
-  ];
+  };
 }

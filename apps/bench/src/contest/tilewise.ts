@@ -1,4 +1,5 @@
 import { type GpuContext, type GpuTensor, sdpa, sdpaBackward } from '@tilewise/webgpu';
+import { copiesOf } from '../attention-case.ts';
 import type { Contestant } from './contestant.ts';
 
 /** Our own eager functions, as a peer is called. */
@@ -6,39 +7,47 @@ export function tilewise(ctx: GpuContext): Contestant {
   return {
     name: 'tilewise',
     note: '',
-    async open({ q: hostQ, k: hostK, v: hostV, dO: hostDO, causal }) {
-      const [q, k, v, dO] = [hostQ, hostK, hostV, hostDO].map(t => ctx.upload(t));
+    async open(of) {
+      const { causal } = of;
+      const inputs = copiesOf(of, host => ({
+        ...{ q: ctx.upload(host.q), k: ctx.upload(host.k), v: ctx.upload(host.v), dO: ctx.upload(host.dO) },
+      }));
       const release = (tensors: readonly GpuTensor[]): void => {
         for (const tensor of tensors) ctx.release(tensor);
       };
-      const both = () => {
-        const { o, lse } = sdpa(ctx, q, k, v, { causal });
+      const attend = (round: number) => {
+        const { q, k, v } = inputs[round % inputs.length];
+        return sdpa(ctx, q, k, v, { causal });
+      };
+      const both = (round: number) => {
+        const { q, k, v, dO } = inputs[round % inputs.length];
+        const { o, lse } = attend(round);
         const gradients = sdpaBackward(ctx, { q, k, v, o, lse, dO }, { causal });
         release([o, lse]);
         return gradients;
       };
       return {
-        async forward() {
-          const { o, lse } = sdpa(ctx, q, k, v, { causal });
+        async forward(round) {
+          const { o, lse } = attend(round);
           release([o, lse]);
         },
         async o() {
-          const { o, lse } = sdpa(ctx, q, k, v, { causal });
+          const { o, lse } = attend(0);
           const host = await ctx.download(o);
           release([o, lse]);
           return host.cast('f32');
         },
-        async training() {
-          const { dq, dk, dv } = both();
+        async training(round) {
+          const { dq, dk, dv } = both(round);
           release([dq, dk, dv]);
         },
         async gradients() {
-          const { dq, dk, dv } = both();
+          const { dq, dk, dv } = both(0);
           const [hostDq, hostDk, hostDv] = await Promise.all([dq, dk, dv].map(t => ctx.download(t)));
           release([dq, dk, dv]);
           return { dq: hostDq.cast('f32'), dk: hostDk.cast('f32'), dv: hostDv.cast('f32') };
         },
-        close: () => release([q, k, v, dO]),
+        close: () => release(inputs.flatMap(Object.values)),
       };
     },
   };

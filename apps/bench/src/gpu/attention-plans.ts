@@ -1,7 +1,7 @@
 import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import { type GpuContext, type Plan, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
-import type { AttentionCase } from '../attention-case.ts';
-import { bufferOf, copiesBeyondCaches, emptyBuffer, readBuffer } from './buffers.ts';
+import { type AttentionCase, copiesOf } from '../attention-case.ts';
+import { bufferOf, emptyBuffer, readBuffer } from './buffers.ts';
 import type { Encode } from './clock.ts';
 
 /** Attention of one case on the GPU, as plans that record into a pass. */
@@ -25,10 +25,8 @@ type Buffers = Readonly<Record<string, GPUBuffer>>;
  * Plans with their buffers. Inputs are there several times over, more than caches hold, and each run takes the next of them;
  * results and workspace are shared.
  */
-export function attentionPlans(
-  ctx: GpuContext,
-  { q, k, v, dO, causal, shape, dtype }: AttentionCase,
-): AttentionPlans {
+export function attentionPlans(ctx: GpuContext, of: AttentionCase): AttentionPlans {
+  const { q, k, v, dO, causal, shape, dtype } = of;
   const { device } = ctx;
   const [B, H, S] = shape;
   const lse = Tensor.zeros([B, H, S]);
@@ -38,9 +36,8 @@ export function attentionPlans(
   const results: Buffers = { o: like(q), lse: like(lse), dq: like(q), dk: like(k), dv: like(v) };
   const workspace = (plan: Plan): GPUBuffer => emptyBuffer(device, plan.workspaceBytes);
   const spaces = [workspace(forward), workspace(backward)];
-  const inputBytes = [q, k, v, dO].reduce((sum, { data }) => sum + data.byteLength, 0);
-  const copies = Array.from(
-    { length: copiesBeyondCaches(inputBytes) },
+  const copies = copiesOf(
+    of,
     (): Buffers => ({
       ...{ q: bufferOf(device, q), k: bufferOf(device, k), v: bufferOf(device, v), dO: bufferOf(device, dO) },
     }),

@@ -17,12 +17,20 @@ test('every candidate compiles where an adapter has everything', async () => {
   expect(new Set(candidates.map(({ precision }) => precision))).toEqual(
     new Set(['f32', 'f16', 'subgroup matrix']),
   );
-  for (const { name, wgsl } of candidates) {
-    const { messages } = await device.createShaderModule({ code: wgsl }).getCompilationInfo();
-    expect(
-      messages.filter(({ type }) => type === 'error').map(({ message }) => message),
-      name,
-    ).toEqual([]);
-  }
+  const failures = await Promise.all(
+    candidates.map(async ({ name, precision, wgsl }) => {
+      const module = device.createShaderModule({ code: wgsl });
+      const made = device.createComputePipelineAsync({ layout: 'auto', compute: { module } });
+      return { name, precision, failure: await made.then(() => '', String) };
+    }),
+  );
+  // Some matrices want more workgroup memory than this backend has, which is known when all else is right.
+  const large = /total use of workgroup storage/;
+  expect(failures.filter(({ failure }) => failure && !large.test(failure))).toEqual([]);
+  const made = failures.filter(({ failure, precision }) => !failure && precision === 'subgroup matrix');
+  expect(made.map(({ name }) => name)).toEqual([
+    expect.stringContaining('staged'),
+    expect.stringContaining('direct'),
+  ]);
   device.destroy();
 });

@@ -1,10 +1,14 @@
 import type { Tensor } from '@tilewise/core';
 import { bufferOf, emptyBuffer, readBuffer } from '../gpu/buffers.ts';
-import { type GpuClock, gpuClock, timeInTurn } from '../gpu/clock.ts';
+import { type GpuClock, gpuClock, timePasses } from '../gpu/clock.ts';
 import { normalInputs } from '../normal-inputs.ts';
 import type { BenchGpu } from '../open-webgpu.ts';
 import type { MatmulCandidate, RoofPrecision } from './candidate.ts';
-import { subgroupMatrixMatmul } from './subgroup-matrix-matmul.ts';
+import {
+  type MatrixTile,
+  type SubgroupMatrixConfig,
+  subgroupMatrixMatmul,
+} from './subgroup-matrix-matmul.ts';
 import { type FixedTile, tiledMatmul } from './tiled-matmul.ts';
 
 /** The fastest product found for a precision. */
@@ -34,17 +38,26 @@ const stagedTiles: readonly FixedTile[] = [
 ];
 const directTile: FixedTile = { tx: 8, ty: 8, rows: 1, columns: 1, depth: 16 };
 
+const matrixTiles: readonly MatrixTile[] = [
+  { across: 2, depth: 16, staged: true },
+  { across: 2, depth: 32, staged: true },
+  { across: 4, depth: 32, staged: true },
+  { across: 2, depth: 32, staged: false },
+];
+
 /** Ways to compute a product that are worth a try on an adapter. */
 export function candidatesFor(
   { device, matrices, maxSubgroupSize }: Pick<BenchGpu, 'device' | 'matrices' | 'maxSubgroupSize'>,
   size: number,
 ): MatmulCandidate[] {
   const precisions = device.features.has('shader-f16') ? (['f32', 'f16'] as const) : (['f32'] as const);
-  const matrix = matrices.find(({ M, N, K }) => 64 % M === 0 && 64 % N === 0 && 32 % K === 0);
+  const matrix = matrices.find(({ M, N, K }) => 64 % M === 0 && 64 % N === 0 && 16 % K === 0);
+  const withMatrices = (one: SubgroupMatrixConfig): MatmulCandidate[] =>
+    matrixTiles.map(tile => subgroupMatrixMatmul(size, one, maxSubgroupSize, tile));
   return [
     ...precisions.flatMap(precision => stagedTiles.map(tile => tiledMatmul(size, precision, tile, true))),
     tiledMatmul(size, 'f32', directTile, false),
-    ...(matrix ? [subgroupMatrixMatmul(size, matrix, 4 * maxSubgroupSize)] : []),
+    ...(matrix ? withMatrices(matrix) : []),
   ];
 }
 
@@ -160,19 +173,16 @@ export async function measureRoof(bench: BenchGpu, progress: (text: string) => v
     await clock.once(pass => ready.encode(pass), 0);
     if (await ready.isRight()) right.push(ready);
   }
-  const times = await timeInTurn(
-    right.map(
-      ({ encode }) =>
-        round =>
-          clock.once(encode, round),
-    ),
+  const times = await timePasses(
+    clock,
+    right.map(({ encode }) => encode),
   );
   const all = right.map(({ candidate: { precision, name } }, n): MatmulRoof => {
     const ms = times[n].median;
     return { precision, kernel: name, ms, tflops: matmul.flops / ms / 1e9 };
   });
   matmul.destroy();
-  const gigabytesPerSecond = await copyBandwidth(device, clock);
+  const gigabytesPerSecond = await copyBandwidth(bench, clock);
   clock.destroy();
   return { size, matmuls: fastestOfEach(all), gigabytesPerSecond, clock: clock.kind };
 }
@@ -196,27 +206,29 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
 }
 `;
 
-/** Bytes that are copied at a time: more than caches hold. */
-const copiedBytes = 96 * 2 ** 20;
+/** Bytes that are copied at a time: more than caches hold, and on a GPU enough to fill it for a while. */
+function copiedBytes({ kind, device: { limits } }: BenchGpu): number {
+  const wanted = (kind === 'hardware' ? 512 : 96) * 2 ** 20;
+  return Math.min(wanted, limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+}
 
 /** GB/s of a copy, counting what is read and what is written. */
-export async function copyBandwidth(device: GPUDevice, clock: GpuClock): Promise<number> {
-  const [from, to] = [emptyBuffer(device, copiedBytes), emptyBuffer(device, copiedBytes)];
+export async function copyBandwidth(bench: BenchGpu, clock: GpuClock): Promise<number> {
+  const { device } = bench;
+  const bytes = copiedBytes(bench);
+  const [from, to] = [emptyBuffer(device, bytes), emptyBuffer(device, bytes)];
   const module = device.createShaderModule({ code: copyWgsl });
   const pipeline = await device.createComputePipelineAsync({ layout: 'auto', compute: { module } });
   const bindGroup = device.createBindGroup({
     layout: pipeline.getBindGroupLayout(0),
     entries: [from, to].map((buffer, binding) => ({ binding, resource: { buffer } })),
   });
-  const groups = Math.min(8192, copiedBytes / 16 / 256);
-  const [{ median }] = await timeInTurn([
-    round =>
-      clock.once(pass => {
-        pass.setPipeline(pipeline);
-        pass.setBindGroup(0, bindGroup);
-        pass.dispatchWorkgroups(groups);
-      }, round),
-  ]);
+  const encode = (pass: GPUComputePassEncoder): void => {
+    pass.setPipeline(pipeline);
+    pass.setBindGroup(0, bindGroup);
+    pass.dispatchWorkgroups(8192);
+  };
+  const [{ median }] = await timePasses(clock, [encode]);
   for (const buffer of [from, to]) buffer.destroy();
-  return (2 * copiedBytes) / median / 1e6;
+  return (2 * bytes) / median / 1e6;
 }

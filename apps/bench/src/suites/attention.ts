@@ -9,16 +9,10 @@ import {
   parseShapes,
   toleranceOf,
 } from '../attention-case.ts';
-import { contest } from '../contest/contest.ts';
-import type { Contestant } from '../contest/contestant.ts';
-import { jaxJs } from '../contest/jax-js.ts';
-import { naive } from '../contest/naive.ts';
-import { onnxruntimeWeb } from '../contest/onnxruntime-web.ts';
-import { openPeerEnvironment, type PeerEnvironment } from '../contest/peer-environment.ts';
-import { tfjs } from '../contest/tfjs.ts';
-import { tilewise } from '../contest/tilewise.ts';
+import { Contest } from '../contest/contest.ts';
+import { entrantsIn, isPeer } from '../contest/entrants.ts';
 import { attentionPlans } from '../gpu/attention-plans.ts';
-import { gpuClock, timeInTurn } from '../gpu/clock.ts';
+import { gpuClock, timePasses } from '../gpu/clock.ts';
 import { type BenchGpu, openWebGpu, toggleOption } from '../open-webgpu.ts';
 import { measureRoof, type Roof } from '../roof/measure.ts';
 import {
@@ -54,6 +48,10 @@ export const attention: Suite = {
       value: 'DIR',
       meaning:
         'a folder where onnxruntime-web, @jax-js/jax, @tensorflow/tfjs and @tensorflow/tfjs-backend-webgpu are installed, any of them',
+    },
+    patience: {
+      value: 'SECONDS',
+      meaning: 'how long one answer of a peer is waited for, instead of 240: it compiles its kernels first',
     },
     ...toggleOption,
   },
@@ -142,47 +140,33 @@ async function measureGpu(
   options: SuiteOptions,
   progress: Progress,
 ): Promise<Row[]> {
+  const { peers: folder, patience = '240' } = options;
+  if (!(Number(patience) > 0)) throw new UsageError(`--patience takes seconds, not '${patience}'.`);
+  if (typeof folder === 'string' && !entrantsIn(folder).some(isPeer)) {
+    throw new UsageError(`--peers: there is none of them in ${folder}`);
+  }
+  const contest = new Contest(typeof folder === 'string' ? folder : undefined, {
+    ...{ patience: Number(patience), toggles: typeof options.toggles === 'string' ? options.toggles : '' },
+  });
   const bench = await openWebGpu(options);
   try {
     const roof = await measureRoof(bench, progress);
-    const environment = openPeerEnvironment(bench);
-    const contestants = await contestantsOf(bench, options.peers, progress);
     const rows: Row[] = roof.matmuls.map(({ precision, kernel, ms, tflops }) => ({
       ...{ engine: `matmul ${roof.size}³`, pass: 'roof', 'B×H×S×D': '', dtype: precision, mask: '', ms },
       ...{ 'TFLOP/s': tflops, 'of roof': 1, '× tilewise': '', error: '', dispatches: 1, note: '' },
       ...{ timer: roof.clock, kernels: kernel, ...bench.label },
     }));
-    for (const make of cases) {
-      rows.push(...(await measureCase(bench, environment, contestants, roof, make(), progress)));
-    }
+    for (const make of cases) rows.push(...(await measureCase(bench, contest, roof, make(), progress)));
     return rows;
   } finally {
+    contest.end();
     bench.close();
   }
 }
 
-/** Ours first. */
-async function contestantsOf(
-  { ctx, device }: BenchGpu,
-  folder: string | boolean | undefined,
-  progress: Progress,
-): Promise<Contestant[]> {
-  const own = [tilewise(ctx), naive(device)];
-  if (typeof folder !== 'string') return own;
-  progress('loading peers');
-  const peers = [
-    ...(await onnxruntimeWeb(folder, device)),
-    ...(await jaxJs(folder)),
-    ...(await tfjs(folder)),
-  ];
-  if (peers.length === 0) throw new UsageError(`--peers: there is none of them in ${folder}`);
-  return [...own, ...peers];
-}
-
 async function measureCase(
   bench: BenchGpu,
-  environment: PeerEnvironment,
-  contestants: readonly Contestant[],
+  contest: Contest,
   roof: Roof,
   of: AttentionCase,
   progress: Progress,
@@ -199,7 +183,10 @@ async function measureCase(
   checkResults(of, { o, lse, dq, dk, dv });
   progress(`${label}: timing`);
   const passes = ['forward', 'backward'] as const;
-  const times = await timeInTurn(passes.map(pass => round => clock.once(plans[pass].encode, round)));
+  const times = await timePasses(
+    clock,
+    passes.map(pass => plans[pass].encode),
+  );
   // The most that the adapter does for tensors of this dtype, whatever it takes.
   const best = roof.matmuls.filter(({ precision }) => of.dtype !== 'f32' || precision === 'f32');
   const most = Math.max(...best.map(({ tflops }) => tflops));
@@ -215,8 +202,13 @@ async function measureCase(
   );
   plans.destroy();
   clock.destroy();
-  const others = await contest(bench, environment, contestants, of, { o, lse }, text =>
-    progress(`${label}: ${text}`),
+  const others = await contest.run(
+    of,
+    { o, lse },
+    {
+      ...{ roof: most, label: { ...bench.label } },
+      progress: text => progress(`${label}: ${text}`),
+    },
   );
   return [...rows, ...others];
 }

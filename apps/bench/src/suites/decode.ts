@@ -2,7 +2,7 @@ import { normalise, type Tensor } from '@tilewise/core';
 import { planSdpa } from '@tilewise/webgpu';
 import { type CaseDType, parseChoices, toleranceOf } from '../attention-case.ts';
 import { bufferOf, copiesBeyondCaches, emptyBuffer, readBuffer } from '../gpu/buffers.ts';
-import { gpuClock, timeInTurn } from '../gpu/clock.ts';
+import { gpuClock, timePasses } from '../gpu/clock.ts';
 import { normalInputs } from '../normal-inputs.ts';
 import { type BenchGpu, openWebGpu, toggleOption } from '../open-webgpu.ts';
 import { copyBandwidth } from '../roof/measure.ts';
@@ -33,7 +33,7 @@ export const decode: Suite = {
       const chosen = parseChoices<CaseDType>('dtypes', String(stored), dtypes);
       const clock = gpuClock(bench.device);
       progress('copy bandwidth');
-      const copied = await copyBandwidth(bench.device, clock);
+      const copied = await copyBandwidth(bench, clock);
       const rows: Row[] = [];
       for (const dtype of chosen) {
         progress(`${S} keys in ${dtype}`);
@@ -87,7 +87,7 @@ async function measure(
     toleranceOf(dtype).forward,
   );
 
-  const [{ median }] = await timeInTurn([round => clock.once(encode, round)]);
+  const [{ median }] = await timePasses(clock, [encode]);
   const kernels = plan.kernels.map(({ name }) => name.replace('attention ', '')).join(', ');
   plan.destroy();
   clock.destroy();

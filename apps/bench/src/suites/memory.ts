@@ -1,115 +1,172 @@
 import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
-import { type GpuContext, planSdpa, planSdpaBackward, sdpa, sdpaBackward } from '@tilewise/webgpu';
+import {
+  createContext,
+  type GpuContext,
+  type GpuTensor,
+  type Plan,
+  planSdpa,
+  planSdpaBackward,
+  sdpa,
+  sdpaBackward,
+} from '@tilewise/webgpu';
+import { openGpu } from '@tilewise/webgpu-host';
 import { parseShapes, type Shape4 } from '../attention-case.ts';
+import { type BufferCount, countBuffers } from '../gpu/buffer-count.ts';
 import { normalInputs } from '../normal-inputs.ts';
 import { openWebGpu } from '../open-webgpu.ts';
 import { checkBackward, checkForward, sampleRows } from '../sampled-reference.ts';
-import { type Suite, WrongResult } from '../suite.ts';
+import { type Suite, UsageError, WrongResult } from '../suite.ts';
 import type { Row } from '../table.ts';
 
 const usual: Shape4 = [1, 2, 4096, 64];
-const long: Shape4 = [1, 1, 65_536, 64];
+const lengths = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
 
-/** Bytes that a context may hold at most, tensors of the call included: so many for each element of q. */
-const bytesPerElement = 122;
+/**
+ * Bytes that may be held at most for each element of q, of f32 with D = 64: eight tensors of its shape (q, k, v, o, dO, dq, dk, dv), lse
+ * and delta, make 32.1; the rest is for workspace, and for buffers that come in steps of an eighth of their size.
+ */
+const bytesPerElement = 40;
 
 const megabytes = (bytes: number): number => bytes / 1e6;
 
 const elements = (shape: Shape4): number => shape.reduce((n, extent) => n * extent, 1);
 
+/** What queries see. */
+interface Seen {
+  readonly causal: boolean;
+  readonly window?: { readonly left: number };
+}
+
 /** How much GPU memory attention takes: in proportion to S, where the scores would take S². */
 export const memory: Suite = {
   name: 'memory',
-  summary: `peak of GPU buffers, f32, which may be ${bytesPerElement} bytes for each element of q at any S: 64 MB at ${usual.join('×')}, where the scores would be 134 MB`,
+  summary:
+    `GPU buffers of forward and backward, f32, which may take ${bytesPerElement} bytes for each element of q at any S: by the plans, and ` +
+    "by counting what is created, in a run and on Dawn's null backend, which allocates but computes nothing",
   options: {
     full: { meaning: 'every query sees every key, instead of causal' },
+    window: { value: 'N', meaning: 'a causal query sees N keys before its own' },
     shapes: {
       value: 'BxHxSxD,…',
-      meaning: `what to run, instead of ${usual.join('x')}; ${long.join('x')} is planned without being run`,
+      meaning: `what to run, instead of ${usual.join('x')} run and 1x1xSx64 up to ${lengths.at(-1)} counted`,
     },
   },
-  async run({ full, shapes }, progress) {
-    const causal = full !== true;
+  async run({ full, window, shapes }, progress) {
+    const seen = seenOf(full === true, window);
     const list = typeof shapes === 'string' ? parseShapes(shapes) : [usual];
-    const { ctx, label, close } = await openWebGpu();
+    const { ctx, device, label, close } = await openWebGpu();
     try {
+      const count = countBuffers(device);
       const rows: Row[] = [];
-      for (const shape of list) rows.push(...(await measure(ctx, shape, causal, progress)));
-      if (typeof shapes !== 'string') rows.push(...planned(ctx, long, causal));
-      return rows.map(row => ({ ...row, adapter: label.adapter }));
+      for (const shape of list) rows.push(await measure(ctx, count, shape, seen, label.adapter, progress));
+      if (typeof shapes === 'string') return rows;
+      progress('counting');
+      return [...rows, ...(await counted(ctx, seen))];
     } finally {
       close();
     }
   },
 };
 
-function rowOf(
-  shape: Shape4,
-  causal: boolean,
-  pass: string,
-  how: 'measured' | 'planned',
-  bytes: number,
-): Row {
+function seenOf(full: boolean, window: string | boolean | undefined): Seen {
+  if (window === undefined) return { causal: !full };
+  const left = Number(window);
+  if (full || !Number.isSafeInteger(left) || left < 0) {
+    throw new UsageError(`--window takes a whole number, and no --full, not '${window}'.`);
+  }
+  return { causal: true, window: { left } };
+}
+
+function rowOf(shape: Shape4, seen: Seen, planned: number, held: number, adapter: string): Row {
   const allowed = bytesPerElement * elements(shape);
-  if (bytes > allowed) {
-    throw new WrongResult(`${pass} held ${megabytes(bytes)} MB, more than ${megabytes(allowed)} MB`);
+  if (held > allowed) {
+    throw new WrongResult(
+      `${shape.join('×')} held ${megabytes(held)} MB, more than ${megabytes(allowed)} MB`,
+    );
   }
   const [B, H, S] = shape;
+  const mask = seen.window ? `causal, ${seen.window.left} before` : seen.causal ? 'causal' : 'full';
   return {
-    ...{ 'B×H×S×D': shape.join('×'), mask: causal ? 'causal' : 'full', pass, how },
-    ...{ 'peak MB': megabytes(bytes), 'allowed MB': megabytes(allowed) },
-    ...{ 'bytes per element of q': bytes / elements(shape), 'scores MB': megabytes(4 * B * H * S * S) },
+    ...{ 'B×H×S×D': shape.join('×'), mask, pass: 'forward + backward' },
+    ...{ 'planned MB': megabytes(planned), 'created MB': megabytes(held), 'allowed MB': megabytes(allowed) },
+    'bytes per element of q': held / elements(shape),
+    ...{ 'scores MB': megabytes(4 * B * H * S * S), adapter },
   };
 }
 
-/** What plans take: their tensors, which the caller holds, and their workspace. */
-function planned(ctx: GpuContext, shape: Shape4, causal: boolean): Row[] {
+/** What the plans of both passes take: the tensors, which the caller holds, and the larger workspace. */
+function plannedBytes(ctx: GpuContext, shape: Shape4, seen: Seen): number {
   const [B, H, S] = shape;
   const q = Tensor.zeros(shape);
   const lse = Tensor.zeros([B, H, S]);
-  const forward = planSdpa(ctx, normalise({ q, k: q, v: q }, { causal }).problem);
+  const forward = planSdpa(ctx, normalise({ q, k: q, v: q }, seen).problem);
   const operands = { q, k: q, v: q, o: q, dO: q, lse };
-  const backward = planSdpaBackward(ctx, normaliseBackward(operands, { causal }).problem);
-  return Object.entries({ forward, backward }).map(([pass, { tensors, workspaceBytes }]) => {
-    const bytes = tensors.reduce((sum, tensor) => sum + tensor.bytes, workspaceBytes);
-    return rowOf(shape, causal, pass, 'planned', bytes);
-  });
+  const backward = planSdpaBackward(ctx, normaliseBackward(operands, seen).problem);
+  // Backward has all tensors of forward, and more.
+  const tensors = backward.tensors.reduce((sum, { bytes }) => sum + bytes, 0);
+  const workspace = Math.max(...[forward, backward].map(({ workspaceBytes }: Plan) => workspaceBytes));
+  for (const plan of [forward, backward]) plan.destroy();
+  return tensors + workspace;
 }
 
+/** Forward and backward as a training step calls them, all tensors of which stay. */
+function step(
+  ctx: GpuContext,
+  [q, k, v, dO]: readonly Tensor[],
+  seen: Seen,
+): Record<'q' | 'k' | 'v' | 'o' | 'lse' | 'dO' | 'dq' | 'dk' | 'dv', GpuTensor> {
+  const given = { q: ctx.upload(q), k: ctx.upload(k), v: ctx.upload(v), dO: ctx.upload(dO) };
+  const { o, lse } = sdpa(ctx, given.q, given.k, given.v, seen);
+  const { dq, dk, dv } = sdpaBackward(ctx, { ...given, o, lse }, seen);
+  return { ...given, o, lse, dq, dk, dv };
+}
+
+/** Every length, as the eager functions allocate where nothing is computed. */
+async function counted(ctx: GpuContext, seen: Seen): Promise<Row[]> {
+  const { adapter, description } = await openGpu({ backend: 'null' });
+  const limits = ['maxBufferSize', 'maxStorageBufferBindingSize'] as const;
+  const requiredLimits = Object.fromEntries(limits.map(name => [name, adapter.limits[name]]));
+  const device = await adapter.requestDevice({ requiredLimits });
+  const count = countBuffers(device);
+  const allocating = await createContext({ device });
+  const rows = lengths.map((S): Row => {
+    const shape = [1, 1, S, 64] as const;
+    const q = Tensor.zeros(shape);
+    allocating.trim();
+    count.restart();
+    const tensors = step(allocating, [q, q, q, q], seen);
+    const row = rowOf(shape, seen, plannedBytes(ctx, shape, seen), count.peak, description);
+    for (const tensor of Object.values(tensors)) tensor.destroy();
+    return row;
+  });
+  allocating.destroy();
+  device.destroy();
+  return rows;
+}
+
+/** Runs a shape, checks the results, and counts what was created until they were there. */
 async function measure(
   ctx: GpuContext,
+  count: BufferCount,
   shape: Shape4,
-  causal: boolean,
+  seen: Seen,
+  adapter: string,
   progress: (text: string) => void,
-): Promise<Row[]> {
+): Promise<Row> {
   const { q, k, v, dO } = normalInputs(['q', 'k', 'v', 'dO'], shape);
-  const call = { q, k, v, causal };
+  const call = { q, k, v, causal: seen.causal, left: seen.window?.left };
   const places = sampleRows(call, 14);
+  progress(`forward and backward of ${shape.join('×')}`);
   ctx.trim();
-  ctx.resetPeakMemory();
-  const [gq, gk, gv] = [q, k, v].map(tensor => ctx.upload(tensor));
-
-  progress(`forward of ${shape.join('×')}`);
-  const forward = sdpa(ctx, gq, gk, gv, { causal });
-  const [o, lse] = await Promise.all([ctx.download(forward.o), ctx.download(forward.lse)]);
+  count.restart();
+  const tensors = step(ctx, [q, k, v, dO], seen);
+  await ctx.device.queue.onSubmittedWorkDone();
+  const held = count.peak;
+  const names = ['o', 'lse', 'dq', 'dk', 'dv'] as const;
+  const [o, lse, dq, dk, dv] = await Promise.all(names.map(name => ctx.download(tensors[name])));
   progress(`checking ${places.length} rows`);
   checkForward(call, { o, lse }, places);
-  const forwardPeak = ctx.memory.peak;
-
-  progress(`backward of ${shape.join('×')}`);
-  ctx.trim();
-  ctx.resetPeakMemory();
-  const gdO = ctx.upload(dO);
-  const gradients = sdpaBackward(ctx, { q: gq, k: gk, v: gv, ...forward, dO: gdO }, { causal });
-  await ctx.device.queue.onSubmittedWorkDone();
-  const backwardPeak = ctx.memory.peak;
-  const made = [gradients.dq, gradients.dk, gradients.dv];
-  const [dq, dk, dv] = await Promise.all(made.map(tensor => ctx.download(tensor)));
-  progress(`checking ${places.length} rows`);
   checkBackward(call, { o, lse, dO, dq, dk, dv }, places);
-  for (const tensor of [gq, gk, gv, gdO, forward.o, forward.lse, ...made]) ctx.release(tensor);
-  return [
-    rowOf(shape, causal, 'forward', 'measured', forwardPeak),
-    rowOf(shape, causal, 'backward', 'measured', backwardPeak),
-  ];
+  for (const tensor of Object.values(tensors)) ctx.release(tensor);
+  return rowOf(shape, seen, plannedBytes(ctx, shape, seen), held, adapter);
 }

@@ -1,0 +1,95 @@
+import { Tensor } from '@tilewise/core';
+import { attentionCase, type CaseDType, type Shape4 } from '../attention-case.ts';
+import { openWebGpu } from '../open-webgpu.ts';
+import type { Contestant, Entry, Pass } from './contestant.ts';
+import { isPeer, loadEntrant } from './entrants.ts';
+import { countDispatches, openPeerEnvironment } from './peer-environment.ts';
+
+/** A case as it crosses to another process, which makes the same inputs of it. */
+export type CaseName = readonly [shape: Shape4, dtype: CaseDType, causal: boolean];
+
+/** The values of an f32 tensor. */
+export interface Values {
+  readonly shape: readonly number[];
+  readonly values: Float32Array;
+}
+
+/** One run of a pass: milliseconds until the queue was done, and what was dispatched. */
+export interface Run {
+  readonly ms: number;
+  readonly dispatches: number;
+}
+
+/** What can be asked of a contestant in its process. */
+export interface ContestantService {
+  /** Loads it. */
+  introduce(): Promise<{ readonly name: string; readonly note: string }>;
+  /** The passes that it can run of a case, or why it runs none. One case at a time. */
+  open(...of: CaseName): Promise<readonly Pass[] | string>;
+  /** o, or dq, dk and dv. */
+  results(pass: Pass): Promise<readonly Values[]>;
+  run(pass: Pass, round: number): Promise<Run>;
+  close(): Promise<void>;
+}
+
+/** What the process of a contestant is started with. */
+export interface ContestantOptions {
+  /** One of the names in `entrants.ts`. */
+  readonly name: string;
+  /** Where peers are installed. */
+  readonly folder: string;
+  /** Dawn's toggles, as on the command line. */
+  readonly toggles: string;
+}
+
+/** A contestant on a device of its own. */
+export function contestantService({ name, folder, toggles }: ContestantOptions): ContestantService {
+  let loaded: { readonly contestant: Contestant; readonly done: () => Promise<unknown> } | undefined;
+  let opened: Entry | undefined;
+  let dispatches = (): number => 0;
+  const entry = (): Entry => {
+    if (!opened) throw new Error('no case is open');
+    return opened;
+  };
+  return {
+    async introduce() {
+      const bench = await openWebGpu(toggles === '' ? {} : { toggles });
+      if (isPeer(name)) openPeerEnvironment(bench);
+      dispatches = countDispatches();
+      const contestant = await loadEntrant(name, bench, folder);
+      loaded = { contestant, done: () => bench.device.queue.onSubmittedWorkDone() };
+      return { name: contestant.name, note: contestant.note };
+    },
+    async open(...of) {
+      if (!loaded) throw new Error('it is not loaded');
+      const made = await loaded.contestant.open(attentionCase(...of));
+      if (typeof made === 'string') return made;
+      opened = made;
+      return made.training ? ['forward', 'forward + backward'] : ['forward'];
+    },
+    async results(pass) {
+      const one = entry();
+      if (pass === 'forward') return [valuesOf(await one.o())];
+      const gradients = await one.gradients?.();
+      if (!gradients) throw new Error('it has no backward');
+      return [gradients.dq, gradients.dk, gradients.dv].map(valuesOf);
+    },
+    async run(pass, round) {
+      const one = entry();
+      const before = dispatches();
+      const start = performance.now();
+      await (pass === 'forward' ? one.forward(round) : one.training?.(round));
+      await loaded?.done();
+      return { ms: performance.now() - start, dispatches: dispatches() - before };
+    },
+    async close() {
+      opened?.close();
+      opened = undefined;
+    },
+  };
+}
+
+const valuesOf = (tensor: Tensor): Values => ({ shape: tensor.shape, values: tensor.toFloat32() });
+
+/** The tensor that crossed. */
+export const tensorOf = ({ shape, values }: Values): Tensor => Tensor.wrap(values, { dtype: 'f32', shape });
