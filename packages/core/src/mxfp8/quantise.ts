@@ -1,4 +1,5 @@
 import { InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { rounder } from '../tensor/convert.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
 import { type FloatFormat, float8e4m3, float8e5m2 } from '../tensor/float-format.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -56,7 +57,8 @@ export function quantiseMxfp8(
         const code = blockScaleCode(largest(values, at, innerStep, count), format);
         const [s, d] = along === 'channels' ? [a, first] : [first, a];
         scales.data[head * perHead + place(s, d)] = code;
-        for (let n = 0; n < count; n++) values[at + n * innerStep] /= e8m0Value(code);
+        const scale = e8m0Value(code);
+        for (let n = 0; n < count; n++) values[at + n * innerStep] /= scale;
       }
     }
   }
@@ -73,13 +75,13 @@ export function dequantiseMxfp8(
 ): Tensor {
   const [B, H, S, D] = values.shape;
   const place = blockScaleIndex(values.shape, along, layout);
-  const codes = scales.contiguous().data;
+  const factors = Float32Array.from(scales.contiguous().data, e8m0Value);
   const perHead = scales.shape[2] * scales.shape[3];
   const out = values.toFloat32();
   for (let head = 0; head < B * H; head++) {
     for (let s = 0; s < S; s++) {
       for (let d = 0; d < D; d++) {
-        out[(head * S + s) * D + d] *= e8m0Value(codes[head * perHead + place(s, d)]);
+        out[(head * S + s) * D + d] *= factors[head * perHead + place(s, d)];
       }
     }
   }
@@ -100,13 +102,14 @@ export function roundToBlocks(
   dtype: Mxfp8DType,
 ): void {
   const format = formatOf(dtype);
+  const round = rounder(dtype);
   for (let a = 0; a < outer; a++) {
     for (let first = 0; first < inner; first += MXFP8_BLOCK) {
       const count = Math.min(MXFP8_BLOCK, inner - first);
       const at = a * outerStep + first * innerStep;
       const scale = e8m0Value(blockScaleCode(largest(values, at, innerStep, count), format));
       for (let n = at; n < at + count * innerStep; n += innerStep)
-        values[n] = format.decode(format.encode(values[n] / scale)) * scale;
+        values[n] = round(values[n] / scale) * scale;
     }
   }
 }

@@ -19,8 +19,10 @@ import {
   plain,
   raise,
 } from './float64-tensor.ts';
-import { dot, heads } from './head.ts';
+import { heads } from './head.ts';
 import { type HeadReader, headReader } from './read.ts';
+import { exponentials, magnitude, rounded, rowOf, times } from './row.ts';
+import { addOuter, addWeighted, dots } from './row-products.ts';
 
 /** Gradients before rounding, each in the shape of its operand, and largest values (1); those that were asked for. */
 export type BackwardFloat64 = Readonly<Partial<Record<GradientName | BackwardAmaxName, Float64Tensor>>> & {
@@ -128,57 +130,59 @@ export function backward(
   const { dq, dk, dv, dbias, dAlibi, dsink, dCaptures } = zeroGradients(backwardProblem, operands, chain);
 
   for (const head of heads(problem, operands)) {
-    const { b, h, hk, hv, v } = head;
+    const { b, h, hk, hv, v, lengthQ, lengthKv } = head;
     const o = given.o(b, h);
     const dO = dORows(b, h);
     const { q, k, dO8, dOT } = blocks?.rows(head) ?? { q: head.q, k: head.k, dO8: dO, dOT: dO };
-    const dS = blocks && new Float64Array(head.lengthQ * head.lengthKv);
-    for (let i = 0; i < head.lengthQ; i++) {
+    const dS = blocks && new Float64Array(lengthQ * lengthKv);
+    const dqHead = new Float64Array(lengthQ * Dqk);
+    const dkHead = new Float64Array(lengthKv * Dqk);
+    const dvHead = new Float64Array(lengthKv * Dv);
+    for (let i = 0; i < lengthQ; i++) {
       const lse = given.lse[row(b, h, i)];
       if (lse === -Infinity) continue;
-      const rowSum = fp8.descaleDO * fp8.descaleO * dot(dO, i, o, i, Dv);
+      const rowSum = fp8.descaleDO * fp8.descaleO * rowDot(dO, o, i, Dv);
       const delta = rowSum - (dLse ? dLse[row(b, h, i)] : 0);
       if (sinks && dsink) dsink.values[h] -= Math.exp(sinks[h] - lse) * delta;
 
-      const [lo, hi] = head.keyRange(i);
-      for (let j = lo; j < hi; j++) {
-        if (!head.isVisible(i, j)) continue;
-        const x = head.scaled(i, j);
-        const s = head.score(x, i, j);
-        if (s === -Infinity) continue;
-        const p = Math.exp(s - lse);
-        const z = head.dropout(i, j);
-        const dp = z === 0 ? 0 : z * fp8.descaleDO * fp8.descaleV * dot(dO8, i, v, j, Dv);
-        const ds = p * (dp - delta);
-        const dx = scale * ds * chain.derivative(x, b, h, i, j);
-        raise(amaxDP, dx);
-        const p8 = fp8.round(z * p * fp8.scaleS);
+      const { j, x, s } = head.visibleKeys(i);
+      const dOV = dots(rowOf(dO8, i, Dv), v, j);
+      const p = exponentials(s, lse);
+      const z = head.dropout(i, j);
+      const ds = scoreGradients(p, z, dOV, fp8.descaleDO * fp8.descaleV, delta);
+      const dx = times(ds, slopes(chain, scale, x, b, h, i, j));
+      raise(amaxDP, magnitude(dx));
 
-        if (dv) addRow(dv, dv.place(b, hv, j), p8, dOT, i, Dv);
-        const dx8 = fp8.round(dx * fp8.scaleDP);
-        if (dS) dS[i * head.lengthKv + j] = dx;
-        else addProducts(i, j, dx8, dx8);
-        if (dbias) dbias.values[dbias.place(b, h, i, j)] += ds;
-        if (dAlibi) dAlibi.values[h] -= chain.distance(b, i, j) * ds;
-        for (const { name, index, value } of chain.captureDerivatives(x, b, h, i, j)) {
-          dCaptures[name].values[index] += ds * value;
+      addOuter(dvHead, rounded(times(z, p), fp8.round, fp8.scaleS), j, rowOf(dOT, i, Dv));
+      if (dS) for (let n = 0; n < j.length; n++) dS[i * lengthKv + j[n]] = dx[n];
+      else {
+        const dx8 = rounded(dx, fp8.round, fp8.scaleDP);
+        addProducts(i, j, dx8, dx8);
+      }
+      if (!dbias && !dAlibi && chain.differentiableCaptures.length === 0) continue;
+      for (let n = 0; n < j.length; n++) {
+        if (dbias) dbias.values[dbias.place(b, h, i, j[n])] += ds[n];
+        if (dAlibi) dAlibi.values[h] -= chain.distance(b, i, j[n]) * ds[n];
+        for (const { name, index, value } of chain.captureDerivatives(x[n], b, h, i, j[n])) {
+          dCaptures[name].values[index] += ds[n] * value;
         }
       }
     }
     if (blocks && dS) {
       const { alongKeys, alongQueries } = blocks.round(dS, head);
-      for (let i = 0; i < head.lengthQ; i++) {
-        for (let j = 0; j < head.lengthKv; j++) {
-          const at = i * head.lengthKv + j;
-          addProducts(i, j, alongKeys[at], alongQueries[at]);
-        }
+      const all = Int32Array.from({ length: lengthKv }, (_, j) => j);
+      for (let i = 0; i < lengthQ; i++) {
+        addProducts(i, all, rowOf(alongKeys, i, lengthKv), rowOf(alongQueries, i, lengthKv));
       }
     }
+    addHead(dq, b, h, dqHead, Dqk);
+    if (dk) addHead(dk, b, hk, dkHead, Dqk);
+    if (dv) addHead(dv, b, hv, dvHead, Dv);
 
-    /** dS_ij · k_j to dq_i, and dS_ij · q_i to dk_j. */
-    function addProducts(i: number, j: number, dSForQ: number, dSForK: number): void {
-      addRow(dq, dq.place(b, h, i), dSForQ, k, j, Dqk);
-      if (dk) addRow(dk, dk.place(b, hk, j), dSForK, q, i, Dqk);
+    /** Row i of dS, at keys j, times k to dq_i, and times q_i to dk. */
+    function addProducts(i: number, j: Int32Array, dSForQ: Float64Array, dSForK: Float64Array): void {
+      addWeighted(rowOf(dqHead, i, Dqk), dSForQ, j, k);
+      addOuter(dkHead, dSForK, j, rowOf(q, i, Dqk));
     }
   }
 
@@ -195,6 +199,37 @@ export function backward(
   }
   for (const name of backwardAmaxNames) if (outputs[name]) chosen[name] = amaxes[name];
   return { ...chosen, ...(Object.keys(dCaptures).length > 0 && { dCaptures }) };
+}
+
+/** ds_n = p_n (dp_n − δ) with dp_n = z_n · descale · dO·v_n; where nothing is kept, dO·v may be anything. */
+function scoreGradients(
+  p: Float64Array,
+  z: Float64Array,
+  dOV: Float64Array,
+  descale: number,
+  delta: number,
+): Float64Array {
+  const ds = new Float64Array(p.length);
+  for (let n = 0; n < p.length; n++) {
+    const dp = z[n] === 0 ? 0 : z[n] * descale * dOV[n];
+    ds[n] = p[n] * (dp - delta);
+  }
+  return ds;
+}
+
+/** scale · ∂s_ij/∂x_ij of keys j. */
+function slopes(
+  chain: ScoreChain,
+  scale: number,
+  x: Float64Array,
+  b: number,
+  h: number,
+  i: number,
+  j: Int32Array,
+): Float64Array {
+  const derivatives = new Float64Array(j.length);
+  for (let n = 0; n < j.length; n++) derivatives[n] = scale * chain.derivative(x[n], b, h, i, j[n]);
+  return derivatives;
 }
 
 function zeroGradients(
@@ -240,14 +275,17 @@ function rescale(gradient: Float64Tensor | undefined, descale: number, scale: nu
   return amax;
 }
 
-/** y[at + d] += factor · X[i, d] */
-function addRow(
-  { values }: Float64Tensor,
-  at: number,
-  factor: number,
-  X: Float64Array,
-  i: number,
-  D: number,
-): void {
-  for (let d = 0; d < D; d++) values[at + d] += factor * X[i * D + d];
+/** Adds the rows of one head of one sequence to a gradient, wherever they lie in it. */
+function addHead({ values, place }: PlacedTensor, b: number, h: number, rows: Float64Array, D: number): void {
+  for (let s = 0; s * D < rows.length; s++) {
+    const at = place(b, h, s);
+    for (let d = 0; d < D; d++) values[at + d] += rows[s * D + d];
+  }
+}
+
+/** Row i of X times row i of Y, both row-major with D columns. */
+function rowDot(X: Float64Array, Y: Float64Array, i: number, D: number): number {
+  let sum = 0;
+  for (let at = i * D; at < (i + 1) * D; at++) sum += X[at] * Y[at];
+  return sum;
 }

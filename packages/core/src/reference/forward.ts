@@ -7,7 +7,9 @@ import { dropoutMaskOf } from '../score/dropout-mask.ts';
 import { createFp8 } from '../score/fp8.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { type Float64Tensor, filled, likeOperand, perRow, plain, raise } from './float64-tensor.ts';
-import { type Head, heads } from './head.ts';
+import { heads } from './head.ts';
+import { exponentials, largest, rounded, sum, times } from './row.ts';
+import { addWeighted } from './row-products.ts';
 
 /** Forward results before rounding: o (B, Hq, Sq, Dv), packed or ragged (T, Hq, Dv); the others (Hq, T) with packed q, else (B, Hq, Sq). */
 export interface ForwardFloat64 {
@@ -65,10 +67,11 @@ export function forward(asked: AttentionProblem, given: Operands<Tensor>): Forwa
     const { b, h, v, lengthQ } = head;
     const sink = sinks ? sinks[h] : -Infinity;
     for (let i = 0; i < lengthQ; i++) {
-      const row = visibleScores(head, i);
-      const m = row.reduce((most, { s }) => Math.max(most, s), sink);
+      const { j, s } = head.visibleKeys(i);
+      const m = largest(s, sink);
       if (m === -Infinity) continue;
-      const l = row.reduce((sum, { s }) => sum + Math.exp(s - m), Math.exp(sink - m));
+      const e = exponentials(s, m);
+      const l = sum(e, Math.exp(sink - m));
 
       const at = lse.place(b, h, i);
       max.values[at] = m;
@@ -78,13 +81,10 @@ export function forward(asked: AttentionProblem, given: Operands<Tensor>): Forwa
       // What P is divided by before it is rounded; with block scales it is e^(s − m) that is.
       const before = problem.fp8?.kind === 'dequantised' ? 1 : l;
       const oAt = o.place(b, h, i);
-      for (const { j, s } of row) {
-        const pz = Math.exp(s - m) * head.dropout(i, j);
-        raise(amaxS, pz / l);
-        const weight = fp8.round((pz / before) * fp8.scaleS);
-        if (weight === 0) continue;
-        for (let d = 0; d < Dv; d++) o.values[oAt + d] += weight * v[j * Dv + d];
-      }
+      const pz = times(e, head.dropout(i, j));
+      raise(amaxS, largest(pz, 0) / l);
+      const weights = rounded(pz, fp8.round, fp8.scaleS, before);
+      addWeighted(o.values.subarray(oAt, oAt + Dv), ...withoutZeros(weights, j), v);
       for (let at = oAt; at < oAt + Dv; at++) {
         o.values[at] *= (fp8.descaleS * fp8.descaleV) / (l / before);
         raise(amaxO, o.values[at]);
@@ -103,14 +103,15 @@ export function forward(asked: AttentionProblem, given: Operands<Tensor>): Forwa
   };
 }
 
-/** The keys that query i sees and their scores. A score of −∞ (by bias or score mod) is not seen. */
-function visibleScores(head: Head, i: number): { readonly j: number; readonly s: number }[] {
-  const row: { readonly j: number; readonly s: number }[] = [];
-  const [lo, hi] = head.keyRange(i);
-  for (let j = lo; j < hi; j++) {
-    if (!head.isVisible(i, j)) continue;
-    const s = head.score(head.scaled(i, j), i, j);
-    if (s !== -Infinity) row.push({ j, s });
+/** The weights that are not 0, and their keys: of a key with weight 0 nothing is taken, whatever its value is. */
+function withoutZeros(weights: Float64Array, j: Int32Array): [Float64Array, Int32Array] {
+  const kept = new Float64Array(j.length);
+  const keys = new Int32Array(j.length);
+  let count = 0;
+  for (let n = 0; n < j.length; n++) {
+    if (weights[n] === 0) continue;
+    kept[count] = weights[n];
+    keys[count++] = j[n];
   }
-  return row;
+  return [kept.subarray(0, count), keys.subarray(0, count)];
 }

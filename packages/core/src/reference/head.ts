@@ -2,11 +2,13 @@ import { placementLists } from '../attention/addressing.ts';
 import { createLengths } from '../attention/lengths.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import { createVisibility, type PositionRange } from '../attention/visibility.ts';
-import { createProblemDropout } from '../score/dropout.ts';
+import { createProblemDropout, type ProblemDropout } from '../score/dropout.ts';
 import { createFp8 } from '../score/fp8.ts';
-import { createScoreChain } from '../score/score-chain.ts';
+import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { headReader } from './read.ts';
+import { rowOf } from './row.ts';
+import { dots } from './row-products.ts';
 
 /** One query head h of one sequence b: its rows of q, and the k and v heads that it shares with its group. */
 export interface Head {
@@ -22,16 +24,19 @@ export interface Head {
   readonly q: Float64Array;
   readonly k: Float64Array;
   readonly v: Float64Array;
-  /** The keys that may be visible to query i. */
-  keyRange(i: number): PositionRange;
-  /** Whether query i sees key j: all masks, and no bias of −Infinity. */
-  isVisible(i: number, j: number): boolean;
-  /** x_ij = scale · q_i·k_j, of what q and k mean (see `Fp8Options`). Asked of visible pairs only, so that garbage behind a mask is never touched. */
-  scaled(i: number, j: number): number;
-  /** s_ij: the score after mod, softcap, bias and ALiBi, of x_ij. */
-  score(x: number, i: number, j: number): number;
-  /** z_ij: what dropout multiplies p_ij with: 0, or 1 / (1 − p). */
-  dropout(i: number, j: number): number;
+  /** The keys that query i sees. Nothing is asked about the others, so that garbage behind a mask is never touched. */
+  visibleKeys(i: number): VisibleKeys;
+  /** z_ij of keys j: what dropout multiplies p_ij with: 0, or 1 / (1 − p). */
+  dropout(i: number, j: Int32Array): Float64Array;
+}
+
+/** The keys that a query sees (by all masks, and by a score that is not −∞) in ascending order, with what they score. */
+export interface VisibleKeys {
+  readonly j: Int32Array;
+  /** x_ij = scale · q_i·k_j, of what q and k mean (see `Fp8Options`). */
+  readonly x: Float64Array;
+  /** s_ij: the score after mod, softcap, bias and ALiBi. */
+  readonly s: Float64Array;
 }
 
 /** A problem on the host, head by head. */
@@ -46,6 +51,10 @@ export function* heads(problem: AttentionProblem, operands: Operands<Tensor>): G
   const readQ = headReader(problem.q, operands.q, lengths.q, placementLists('q', operands));
   const readK = headReader(problem.k, operands.k, lengths.kv, placementLists('k', operands));
   const readV = headReader(problem.v, operands.v, lengths.kv, placementLists('v', operands));
+  const isShown: PairPredicate | null =
+    visibility.rangesAreExact && !problem.bias
+      ? null
+      : (b, h, i, j) => visibility.isVisible(b, h, i, j) && chain.bias(b, h, i, j) !== -Infinity;
   for (let b = 0; b < B; b++) {
     for (let h = 0; h < Hq; h++) {
       const hk = Math.floor(h / (Hq / Hk));
@@ -62,19 +71,64 @@ export function* heads(problem: AttentionProblem, operands: Operands<Tensor>): G
         q,
         k,
         v: readV(b, hv),
-        keyRange: i => visibility.keyRange(b, i),
-        isVisible: (i, j) => visibility.isVisible(b, h, i, j) && chain.bias(b, h, i, j) !== -Infinity,
-        scaled: (i, j) => scale * dot(q, i, k, j, Dqk),
-        score: (x, i, j) => chain.final(x, b, h, i, j),
-        dropout: (i, j) => dropout.factor(b, h, i, j),
+        visibleKeys(i) {
+          const shown = shownKeys(visibility.keyRange(b, i), isShown, b, h, i);
+          const x = dots(rowOf(q, i, Dqk), k, shown);
+          return scored(shown, x, scale, chain, b, h, i);
+        },
+        dropout: (i, j) => dropoutFactors(dropout, b, h, i, j),
       };
     }
   }
 }
 
-/** Row i of X times row j of Y, both row-major with D columns. */
-export function dot(X: Float64Array, i: number, Y: Float64Array, j: number, D: number): number {
-  let sum = 0;
-  for (let d = 0; d < D; d++) sum += X[i * D + d] * Y[j * D + d];
-  return sum;
+type PairPredicate = (b: number, h: number, i: number, j: number) => boolean;
+
+/** The keys of a range that are shown to query i; all of them without a predicate. */
+function shownKeys(
+  [lo, hi]: PositionRange,
+  isShown: PairPredicate | null,
+  b: number,
+  h: number,
+  i: number,
+): Int32Array {
+  const keys = new Int32Array(hi - lo);
+  let count = 0;
+  for (let j = lo; j < hi; j++) if (isShown === null || isShown(b, h, i, j)) keys[count++] = j;
+  return keys.subarray(0, count);
+}
+
+/** The keys that are seen among those that are shown, from their q_i·k_j. */
+function scored(
+  keys: Int32Array,
+  products: Float64Array,
+  scale: number,
+  chain: ScoreChain,
+  b: number,
+  h: number,
+  i: number,
+): VisibleKeys {
+  const j = new Int32Array(keys.length);
+  const x = new Float64Array(keys.length);
+  const s = new Float64Array(keys.length);
+  let count = 0;
+  for (let n = 0; n < keys.length; n++) {
+    j[count] = keys[n];
+    x[count] = scale * products[n];
+    s[count] = chain.final(x[count], b, h, i, keys[n]);
+    if (s[count] !== -Infinity) count++;
+  }
+  return { j: j.subarray(0, count), x: x.subarray(0, count), s: s.subarray(0, count) };
+}
+
+function dropoutFactors(
+  dropout: ProblemDropout,
+  b: number,
+  h: number,
+  i: number,
+  j: Int32Array,
+): Float64Array {
+  const z = new Float64Array(j.length);
+  for (let n = 0; n < j.length; n++) z[n] = dropout.factor(b, h, i, j[n]);
+  return z;
 }

@@ -1,7 +1,7 @@
 import { type Addressing, createAddressing, type PlacementLists } from '../attention/addressing.ts';
 import type { SequenceSide } from '../attention/lengths.ts';
 import type { OperandDesc } from '../attention/problem.ts';
-import { dtypeInfo } from '../tensor/dtype.ts';
+import { valueDecoder } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** Rows of one head of one sequence as a row-major f64 matrix (length × D). */
@@ -29,7 +29,7 @@ function readRows(
   b: number,
   h: number,
 ): Float64Array {
-  const { decode } = dtypeInfo[dtype];
+  const decode = valueDecoder(dtype);
   const rows = new Float64Array(length * D);
   for (let s = 0; s < length; s++) {
     const at = rowOffset(b, h, s);

@@ -3,7 +3,7 @@ import { formatPRange, fp8ScalarNames } from '../attention/fp8.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import { required } from '../attention/required.ts';
 import { roundHalfEven } from '../expr/round.ts';
-import { dtypeInfo } from '../tensor/dtype.ts';
+import { rounder } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** A pass of attention: P is rounded with another scale in each. */
@@ -30,9 +30,9 @@ export function createFp8(
 ): Fp8Arithmetic {
   if (fp8 === null) return { ...scalars(() => 1), round: x => x };
   if (fp8.kind !== 'scaled') {
-    const { encode, decode } = dtypeInfo[fp8.kind === 'blocks' ? q.dtype : fp8.dtype];
     const scaleS = blockScaleS[pass];
-    return { ...scalars(() => 1), scaleS, descaleS: 1 / scaleS, round: x => decode(encode(x)) };
+    const round = rounder(fp8.kind === 'blocks' ? q.dtype : fp8.dtype);
+    return { ...scalars(() => 1), scaleS, descaleS: 1 / scaleS, round };
   }
   const given = required('fp8', operands.fp8);
   const values = scalars(name => given[name].toFloat64()[0]);
@@ -45,8 +45,7 @@ export function createFp8(
       round: x => Math.min(Math.max(roundHalfEven(x + zeroPoint), least), largest) - zeroPoint,
     };
   }
-  const { encode, decode } = dtypeInfo[dtype];
-  return { ...values, round: x => decode(encode(x)) };
+  return { ...values, round: rounder(dtype) };
 }
 
 function scalars(value: (name: Fp8ScalarName) => number): Record<Fp8ScalarName, number> {

@@ -1,7 +1,7 @@
 import type { AttentionProblem, BroadcastDesc, Operands } from '../attention/problem.ts';
 import { required } from '../attention/required.ts';
 import type { Visibility } from '../attention/visibility.ts';
-import { dtypeInfo } from '../tensor/dtype.ts';
+import { valueDecoder } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { type CaptureDerivative, createScoreMod } from './score-mod.ts';
 
@@ -68,7 +68,7 @@ export function createScoreChain(
 function biasReader(desc: BroadcastDesc | null, operand: Tensor | undefined): ScoreChain['bias'] {
   if (!desc) return () => 0;
   const { data, offset } = required('bias', operand);
-  const { decode } = dtypeInfo[desc.dtype];
+  const decode = valueDecoder(desc.dtype);
   const [sb, sh, si, sj] = desc.strides;
   return (b, h, i, j) => decode(data[offset + b * sb + h * sh + i * si + j * sj]);
 }

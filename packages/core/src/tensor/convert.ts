@@ -77,6 +77,20 @@ function encodeFloats(
   for (let n = 0; n < values.length; n++) out[n] = encode(values[n]);
 }
 
+/** From an element as it is stored to its number, as `dtypeInfo` has it, but for many: small floats are looked up. */
+export function valueDecoder(dtype: DType): (stored: number) => number {
+  if (!isSmallFloat(dtype)) return dtypeInfo[dtype].decode;
+  const table = decodeTable(dtype);
+  return stored => table[stored];
+}
+
+/** Rounds a number to f16, bf16 or f8 and back, to nearest even. @throws TypeError for other dtypes. */
+export function rounder(dtype: DType): (value: number) => number {
+  const encode = valueEncoder(dtype);
+  const table = decodeTable(dtype);
+  return value => table[encode(value)];
+}
+
 /** From a number to the bits of f16, bf16 or f8, to nearest even. @throws TypeError for other dtypes. */
 export function valueEncoder(dtype: DType): (value: number) => number {
   const format = smallFormat(dtype);

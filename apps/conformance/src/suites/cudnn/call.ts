@@ -47,20 +47,23 @@ export function makeCall(c: Concrete): Call {
     const [H, S, D] = extent(name, c.dims);
     return Tensor.from(from, [c.dims.B, H, S, D], { dtype: inputDType(c, name) });
   };
+  const operands = {
+    q: dense('q', values.q),
+    k: dense('k', values.k),
+    v: dense('v', values.v),
+    dO: dense('o', values.dO),
+  };
   return {
     concrete: c,
     exact: {
-      q: dense('q', values.q),
-      k: dense('k', values.k),
-      v: dense('v', values.v),
-      dO: dense('o', values.dO),
+      ...operands,
       options: {
         ...common,
         ...(lengthsQ && { seqLensQ: lengthsQ }),
         ...(lengthsKv && { seqLensKv: lengthsKv }),
       },
     },
-    laidOut: layOut(c, values, common),
+    laidOut: layOut(c, operands, common),
     gradients: wantedGradients(c),
     fp8,
   };
@@ -105,18 +108,17 @@ function scaled(c: Concrete, meant: Values): { readonly values: Values; readonly
   };
 }
 
-function layOut(c: Concrete, values: Values, common: SdpaOptions<Tensor>): Inputs {
-  const put = (name: StrideName, from: Float64Array): Tensor =>
-    write(place(c, name, inputDType(c, name)), from);
-  const q = put('q', values.q);
-  const dO = put('o', values.dO);
+function layOut(c: Concrete, dense: Omit<Inputs, 'options'>, common: SdpaOptions<Tensor>): Inputs {
+  const put = (name: StrideName, from: Tensor): Tensor => write(place(c, name, from.dtype), from);
+  const q = put('q', dense.q);
+  const dO = put('o', dense.dO);
   const { pageSize } = c.layouts;
   if (pageSize === null) {
-    const [k, v] = [put('k', values.k), put('v', values.v)];
+    const [k, v] = [put('k', dense.k), put('v', dense.v)];
     return { q, k, v, dO, options: { ...common, ...lengthOptions(c) } };
   }
-  const k = toPages(c, 'k', pageSize, values.k);
-  const v = toPages(c, 'v', pageSize, values.v);
+  const k = toPages(c, 'k', pageSize, dense.k);
+  const v = toPages(c, 'v', pageSize, dense.v);
   const tables = {
     ...{ pageTableK: k.table, pageTableV: v.table },
     ...(k.cuPages && { cuPagesK: k.cuPages }),

@@ -1,4 +1,4 @@
-import { dtypeInfo, type Tensor } from '@tilewise/core';
+import type { Tensor } from '@tilewise/core';
 import type { TensorError } from '../attention/worst-error.ts';
 import type { Tolerance } from './case-format.ts';
 import type { Concrete } from './concrete.ts';
@@ -26,98 +26,94 @@ export function compareResult(
   const unit = storedScale(name, expected.fp8);
   const { lse } = expected.forward;
   const like = shapedLike[name];
+  const got = actual.toFloat64();
+  const found = (rows: Iterable<Row>, isZero: (row: Row) => boolean): TensorError =>
+    worst(name, rows, got, values, unit, allowed, isZero);
   if (!like) {
-    const rows = name === 'lse' || name === 'max' || name === 'sumExp';
-    const places = rows && actual.shape.length === 2 ? packedRows(c, actual) : plainPlaces(actual);
-    return worst(name, places, actual, values, unit, allowed, () => false);
+    const isPerRow = name === 'lse' || name === 'max' || name === 'sumExp';
+    const rows = isPerRow && actual.shape.length === 2 ? packedStatistics(c, actual) : [whole(got.length)];
+    return found(rows, () => false);
   }
   const [H, S] = extent(like, c.dims);
-  const isZero = (b: number, h: number, s: number): boolean =>
-    like === 'q' || like === 'o' ? lse[(b * H + h) * S + s] === -Infinity : expected.isUnseen(b, s);
-  return worst(name, operandPlaces(c, like, actual), actual, values, unit, allowed, isZero);
+  return found(operandRows(c, like), ({ b, h, s }) =>
+    like === 'q' || like === 'o' ? lse[(b * H + h) * S + s] === -Infinity : expected.isUnseen(b, s),
+  );
 }
 
-/** An element of a result: its offset in the storage, its index among the expected values, and its row. */
-type Place = readonly [at: number, index: number, b: number, h: number, s: number];
+/** Neighbouring elements of a result: where they are among its elements, and where among the expected values. */
+interface Row {
+  readonly at: number;
+  readonly index: number;
+  readonly count: number;
+  readonly b: number;
+  readonly h: number;
+  readonly s: number;
+}
 
 function worst(
   tensor: string,
-  places: Iterable<Place>,
-  { data, dtype }: Tensor,
+  rows: Iterable<Row>,
+  got: Float64Array,
   expected: Float64Array,
   unit: number,
   [absolute, relative]: Tolerance,
-  isZero: (b: number, h: number, s: number) => boolean,
+  isZero: (row: Row) => boolean,
 ): TensorError {
-  const { decode } = dtypeInfo[dtype];
   let error: TensorError = { tensor, ratio: 0, text: 'is exact' };
-  for (const [at, index, b, h, s] of places) {
-    const want = expected[index];
-    const got = decode(data[at]) / unit;
-    if (got === want) continue;
-    const where = `at [${[b, h, s]}] (element ${index})`;
-    if (isZero(b, h, s)) {
-      return { tensor, ratio: Infinity, text: `holds ${got} ${where}, where nothing contributes` };
-    }
-    const off = Math.abs(got - want);
-    if (!Number.isFinite(off)) {
-      return { tensor, ratio: Infinity, text: `holds ${got} ${where}, where ${want} is expected` };
-    }
-    const limit = absolute + relative * Math.abs(want);
-    const ratio = limit === 0 ? Infinity : off / limit;
-    if (ratio > error.ratio) {
-      error = {
-        tensor,
-        ratio,
-        text: `is off by ${off.toExponential(2)} ${where}, where ${limit.toExponential(2)} is allowed`,
-      };
+  for (const row of rows) {
+    const zero = isZero(row);
+    for (let n = 0; n < row.count; n++) {
+      const want = expected[row.index + n];
+      const value = got[row.at + n] / unit;
+      if (value === want) continue;
+      const off = Math.abs(value - want);
+      const limit = absolute + relative * Math.abs(want);
+      const ratio = limit === 0 ? Infinity : off / limit;
+      if (!zero && ratio <= error.ratio) continue;
+      const where = `at [${[row.b, row.h, row.s]}] (element ${row.index + n})`;
+      if (zero) {
+        return { tensor, ratio: Infinity, text: `holds ${value} ${where}, where nothing contributes` };
+      }
+      if (!Number.isFinite(off)) {
+        return { tensor, ratio: Infinity, text: `holds ${value} ${where}, where ${want} is expected` };
+      }
+      const text = `is off by ${off.toExponential(2)} ${where}, where ${limit.toExponential(2)} is allowed`;
+      error = { tensor, ratio, text };
     }
   }
   return error;
 }
 
-function* operandPlaces(c: Concrete, like: 'q' | 'k' | 'v' | 'o', actual: Tensor): Generator<Place> {
+/** The rows that exist of a result laid out like an operand: (B, H, S, D), or (T, H, D) when packed. */
+function* operandRows(c: Concrete, like: 'q' | 'k' | 'v' | 'o'): Generator<Row> {
   const { B } = c.dims;
   const [H, S, D] = extent(like, c.dims);
   const { packed } = c.layouts[like];
   const lengths = (like === 'q' || like === 'o' ? c.lengths.q : c.lengths.kv) ?? new Array<number>(B).fill(S);
   const starts = cumulative(lengths);
-  const { strides, offset } = actual;
   for (let b = 0; b < B; b++) {
-    const rows = packed ? lengths[b] : S;
     for (let h = 0; h < H; h++) {
-      for (let s = 0; s < rows; s++) {
-        const at = packed
-          ? offset + (starts[b] + s) * strides[0] + h * strides[1]
-          : offset + b * strides[0] + h * strides[1] + s * strides[2];
-        const from = ((b * H + h) * S + s) * D;
-        const channel = strides[packed ? 2 : 3];
-        for (let d = 0; d < D; d++) yield [at + d * channel, from + d, b, h, s];
+      for (let s = 0; s < (packed ? lengths[b] : S); s++) {
+        const index = ((b * H + h) * S + s) * D;
+        const at = packed ? ((starts[b] + s) * H + h) * D : index;
+        yield { at, index, count: D, b, h, s };
       }
     }
   }
 }
 
 /** Of (Hq, T). */
-function* packedRows({ dims, lengths }: Concrete, actual: Tensor): Generator<Place> {
+function* packedStatistics({ dims, lengths }: Concrete, { shape: [, T] }: Tensor): Generator<Row> {
   const { B, Hq, Sq } = dims;
   const each = lengths.q ?? new Array<number>(B).fill(Sq);
   const starts = cumulative(each);
-  const [headStride, tokenStride] = actual.strides;
   for (let b = 0; b < B; b++) {
     for (let h = 0; h < Hq; h++) {
-      for (let s = 0; s < each[b]; s++) {
-        const at = actual.offset + h * headStride + (starts[b] + s) * tokenStride;
-        yield [at, (b * Hq + h) * Sq + s, b, h, s];
-      }
+      yield { at: h * T + starts[b], index: (b * Hq + h) * Sq, count: each[b], b, h, s: 0 };
     }
   }
 }
 
-function* plainPlaces(actual: Tensor): Generator<Place> {
-  let index = 0;
-  for (const at of actual.offsets()) {
-    yield [at, index, 0, 0, index];
-    index++;
-  }
+function whole(count: number): Row {
+  return { at: 0, index: 0, count, b: 0, h: 0, s: 0 };
 }

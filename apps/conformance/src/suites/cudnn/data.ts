@@ -1,4 +1,4 @@
-import { type DType, dtypeInfo } from '@tilewise/core';
+import { type DType, decodeArray, dtypeInfo, encodeArray } from '@tilewise/core';
 import type { PhiloxStream } from '@tilewise/philox';
 import type { Concrete } from './concrete.ts';
 import { streamFor } from './draw.ts';
@@ -69,8 +69,8 @@ export function drawValues({ seed, data }: Concrete, purpose: Purpose, count: nu
 
 /** Values rounded to a dtype. */
 export function rounded(values: Float64Array, dtype: DType): Float64Array {
-  const { encode, decode } = dtypeInfo[dtype];
-  return values.map(x => decode(encode(x)));
+  const stored = encodeArray(dtype, values, dtypeInfo[dtype].allocate(values.length));
+  return decodeArray(dtype, stored, new Float64Array(values.length));
 }
 
 /** Random bytes. */

@@ -1,4 +1,4 @@
-import { dtypeInfo, maxOffset, Tensor } from '@tilewise/core';
+import { maxOffset, Tensor } from '@tilewise/core';
 import { MARGIN, poisoned } from './canary.ts';
 import type { Concrete } from './concrete.ts';
 import { extent } from './layouts.ts';
@@ -17,8 +17,8 @@ export interface PagedOperand {
   readonly cuPages: readonly number[] | null;
 }
 
-/** Puts row-major (B, H, S, D) values into pages. */
-export function toPages(c: Concrete, name: 'k' | 'v', pageSize: number, values: Float64Array): PagedOperand {
+/** Puts a contiguous (B, H, S, D) tensor into pages. */
+export function toPages(c: Concrete, name: 'k' | 'v', pageSize: number, dense: Tensor): PagedOperand {
   const { B } = c.dims;
   const [H, S, D] = extent(name, c.dims);
   const pages = Math.ceil(S / pageSize);
@@ -27,7 +27,6 @@ export function toPages(c: Concrete, name: 'k' | 'v', pageSize: number, values: 
   const headsOutside = headStride > positionStride;
   const strides = headsOutside ? [H * pageSize * D, pageSize * D, D, 1] : [H * pageSize * D, D, H * D, 1];
   const data = poisoned(c.dtype, MARGIN + maxOffset(shape, strides) + 1 + MARGIN);
-  const { encode } = dtypeInfo[c.dtype];
   const blocks: number[] = [];
   const used: number[] = [];
   for (let b = 0; b < B; b++) {
@@ -40,7 +39,7 @@ export function toPages(c: Concrete, name: 'k' | 'v', pageSize: number, values: 
         for (let s = page * pageSize; s < Math.min(length, (page + 1) * pageSize); s++) {
           const from = ((b * H + h) * S + s) * D;
           const to = MARGIN + block * strides[0] + h * strides[1] + (s % pageSize) * strides[2];
-          for (let d = 0; d < D; d++) data[to + d] = encode(values[from + d]);
+          for (let d = 0; d < D; d++) data[to + d] = dense.data[from + d];
         }
       }
     }

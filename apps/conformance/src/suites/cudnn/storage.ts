@@ -1,4 +1,4 @@
-import { type DType, dtypeInfo, elementCount, maxOffset, Tensor } from '@tilewise/core';
+import { type DType, elementCount, maxOffset, Tensor } from '@tilewise/core';
 import { MARGIN, poisoned } from './canary.ts';
 import type { StrideName } from './case-format.ts';
 import type { Concrete } from './concrete.ts';
@@ -54,19 +54,17 @@ function sequenceStarts(
   return starts;
 }
 
-/** Writes the rows that exist from row-major (B, H, S, D) values. */
+/** Writes the rows that exist of a contiguous (B, H, S, D) tensor of the same dtype. */
 export function write(
   { tensor, extent: [H, S, D], channel, row, rows }: Placed,
-  values: Float64Array,
+  { data, shape }: Tensor,
 ): Tensor {
-  const { encode } = dtypeInfo[tensor.dtype];
-  const B = values.length / (H * S * D);
-  for (let b = 0; b < B; b++) {
+  for (let b = 0; b < shape[0]; b++) {
     for (let h = 0; h < H; h++) {
       for (let s = 0; s < rows(b); s++) {
         const from = ((b * H + h) * S + s) * D;
         const to = row(b, h, s);
-        for (let d = 0; d < D; d++) tensor.data[to + d * channel] = encode(values[from + d]);
+        for (let d = 0; d < D; d++) tensor.data[to + d * channel] = data[from + d];
       }
     }
   }

@@ -6,6 +6,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { CaseResult, Counts } from '../../case.ts';
 import { conformance } from '../../conformance.ts';
 import { suites } from '../index.ts';
+import { parseCase } from './case-format.ts';
+import { concreteCalls } from './concrete.ts';
+import { gflop } from './gflop.ts';
 import { tinyCase } from './tiny-case.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tilewise-cudnn-'));
@@ -54,6 +57,13 @@ test('cases of more work are skipped and say so', async () => {
     status: 'skipped',
     reason: 'it takes 0.0000691 GFLOP, more than --max-gflop 0.00001',
   });
+});
+
+test('a case of exactly so much work is run by the limit above it, and skipped by the one below', async () => {
+  const work = String(gflop({ dims: concreteCalls(parseCase(tinyCase()))[0].dims, backward: true }));
+  const status = async (...limit: string[]) => (await run(fileOf([tinyCase()]), ...limit)).results[0].status;
+  expect(await status('--max-gflop', work)).toBe('pass');
+  expect(await status('--min-gflop', work)).toBe('skipped');
 });
 
 test.each([

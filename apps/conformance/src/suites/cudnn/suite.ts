@@ -1,5 +1,6 @@
 import type { ConformanceCase, Outcome } from '../../case.ts';
 import type { Suite } from '../../suite.ts';
+import { skippedBySize, workOptions } from '../../work-range.ts';
 import { engineNames } from '../attention/engines.ts';
 import { type RawCase, readCases } from './case-file.ts';
 import { type CudnnCase, parseCase } from './case-format.ts';
@@ -17,17 +18,22 @@ export const cudnn: Suite = {
   options: {
     cases: { value: 'FILE', meaning: 'a JSON list of cases, or an object of such lists', required: true },
     engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
-    'max-gflop': { value: 'N', meaning: 'skip cases of more, counted from their shapes', number: true },
+    ...workOptions,
   },
-  async open({ cases: file = '', engine = '', 'max-gflop': most }) {
+  async open(options) {
+    const { cases: file = '', engine = '' } = options;
     const raws = readCases(file);
     const { runner, close } = await openRunner(engine);
-    const limit = most === undefined ? Infinity : Number(most);
-    return { cases: raws.map((raw, i) => caseOf(raw, i, runner, limit)), close };
+    return { cases: raws.map((raw, i) => caseOf(raw, i, runner, options)), close };
   },
 };
 
-function caseOf(raw: RawCase, index: number, runner: Runner, limit: number): ConformanceCase {
+function caseOf(
+  raw: RawCase,
+  index: number,
+  runner: Runner,
+  options: Readonly<Record<string, string>>,
+): ConformanceCase {
   const name = typeof raw.id === 'string' ? raw.id : `#${index}`;
   let parsed: CudnnCase;
   let work: number;
@@ -41,7 +47,7 @@ function caseOf(raw: RawCase, index: number, runner: Runner, limit: number): Con
   }
   return {
     name,
-    ...(work > limit && { skip: `it takes ${work.toPrecision(3)} GFLOP, more than --max-gflop ${limit}` }),
+    ...skippedBySize(work, options),
     run: () => runCase(runner, parsed),
   };
 }

@@ -1,6 +1,7 @@
 import { elementCount } from '@tilewise/core';
 import type { ConformanceCase } from '../../case.ts';
 import { SetupError, type Suite } from '../../suite.ts';
+import { skippedBySize, workOptions } from '../../work-range.ts';
 import { caseName, type GraphCase, readCases, readGraph, storedCases } from './case-file.ts';
 import { type OpenTensorEngine, openTensorEngine, tensorEngineNames } from './engines.ts';
 import { rewrite } from './rewrite.ts';
@@ -15,14 +16,10 @@ export const onednn: Suite = {
     graphs: { value: 'DIR', meaning: 'where the graphs of the cases are', required: true },
     cases: { value: 'FILE', meaning: 'a list of cases; without one, every graph as it is stored' },
     engine: { value: 'NAME', meaning: 'what computes', choices: tensorEngineNames },
-    'max-gflop': {
-      value: 'N',
-      meaning: 'leave out cases that take more (of products, or ten per element of what has none)',
-      number: true,
-    },
+    ...workOptions,
   },
-  async open({ graphs = '', cases: file, engine: name = '', 'max-gflop': limit }) {
-    const most = limit === undefined ? Infinity : Number(limit);
+  async open(options) {
+    const { graphs = '', cases: file, engine: name = '' } = options;
     const { cases, missing } = file === undefined ? storedCases(graphs) : readCases(graphs, file);
     if (cases.length === 0) {
       const wanted = file === undefined ? 'there is no graph' : `no graph of ${file} is`;
@@ -30,13 +27,13 @@ export const onednn: Suite = {
     }
     const engine = await openTensorEngine(name);
     return {
-      cases: cases.map(entry => conformanceCase(entry, graphs, engine, most)),
+      cases: cases.map(entry => conformanceCase(entry, graphs, engine, options)),
       close: () => engine.close(),
     };
   },
 };
 
-/** What operations without products take: ten for each element of their inputs. */
+/** What operations without a count of products take: ten for each element of their inputs. */
 function operationGflop(entry: GraphCase, graphs: string): number {
   const { graph } = rewrite(readGraph(graphs, entry), entry);
   const produced = new Set(graph.flatMap(op => op.outputs.map(t => t.id)));
@@ -49,12 +46,12 @@ function conformanceCase(
   entry: GraphCase,
   graphs: string,
   engine: OpenTensorEngine,
-  most: number,
+  options: Readonly<Record<string, string>>,
 ): ConformanceCase {
   const gflop = entry.matmul_gflop ?? operationGflop(entry, graphs);
   return {
     name: caseName(entry),
-    ...(gflop > most && { skip: `it takes ${gflop.toPrecision(3)} GFLOP, more than --max-gflop ${most}` }),
+    ...skippedBySize(gflop, options),
     run: () => engine.run(own => runGraphCase(entry, graphs, own)),
   };
 }

@@ -1,6 +1,7 @@
 import type { BlockMaskCase } from '@tilewise/test-data';
 import type { ConformanceCase } from '../../case.ts';
 import type { Suite } from '../../suite.ts';
+import { skippedBySize, workOptions } from '../../work-range.ts';
 import { engineNames, type OpenEngine, openEngine } from '../attention/engines.ts';
 import { runBlockMask } from './block-masks.ts';
 import { type Group, readPytorchFile } from './case-file.ts';
@@ -17,7 +18,8 @@ const seed = 2026;
 interface Limits {
   readonly sizes: Sizes;
   readonly points: number;
-  readonly gflop: number;
+  /** What the command line asks for, `workOptions` among it. */
+  readonly options: Readonly<Record<string, string>>;
 }
 
 /** The grids of PyTorch's, FlexAttention's and FlashAttention's tests, by the rules of their tolerances. */
@@ -33,15 +35,16 @@ export const pytorch: Suite = {
       choices: ['small', 'full'],
     },
     points: { value: 'N', meaning: 'how many points of a grid are drawn, 8 unless given', number: true },
-    'max-gflop': { value: 'N', meaning: 'skip points of more, counted from their shapes', number: true },
+    ...workOptions,
   },
-  async open({ cases: file = '', engine = '', sizes, points, 'max-gflop': most }) {
+  async open(options) {
+    const { cases: file = '', engine = '', sizes, points } = options;
     const content = readPytorchFile(file);
     const opened = await openEngine(engine);
     const limits: Limits = {
       sizes: sizes === 'full' ? 'full' : 'small',
       points: points === undefined ? 8 : Number(points),
-      gflop: most === undefined ? Infinity : Number(most),
+      options,
     };
     const found =
       content.kind === 'groups'
@@ -108,13 +111,13 @@ function pointCase(
   point: Point,
   { id, tol }: Group,
   { run }: OpenEngine,
-  { gflop }: Limits,
+  { options }: Limits,
 ): ConformanceCase {
   const { B, Hq, Sq, Skv, D, Dv } = point.dims;
   const work = (2 * B * Hq * Sq * Skv * (D + Dv + (point.backward ? 3 * D + 2 * Dv : 0))) / 1e9;
   return {
     name,
-    ...(work > gflop && { skip: `it takes ${work.toPrecision(3)} GFLOP, more than --max-gflop ${gflop}` }),
+    ...skippedBySize(work, options),
     run: async () => {
       const outcome = await run(engine => runPoint(engine, point, tol, seed));
       return { ...outcome, reason: `${outcome.reason} (${id} at ${values})` };
