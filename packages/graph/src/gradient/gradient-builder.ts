@@ -2,6 +2,8 @@ import { sameShape } from '@tilewise/core';
 import { InvalidGraphError } from '../errors.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { GraphNode } from '../graph/node.ts';
+import { transposeOrder } from '../operations/layout.ts';
+import { numbersOf } from '../schema/attribute.ts';
 import { exactJson } from '../schema/exact-json.ts';
 import type { Attributes } from '../schema/operation.ts';
 import type { GraphDType } from '../tensor/dtype.ts';
@@ -35,6 +37,16 @@ export interface GradientBuilder {
   /** A tensor in another dtype. */
   cast(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor;
 }
+
+/** The attributes of the same operation that undoes one that only moves what it is given, of a shape. */
+const layoutInverses: Readonly<Record<string, (node: GraphNode, shape: readonly number[]) => Attributes>> = {
+  StaticReshape: (_, shape) => ({ shape, special_zero: false }),
+  StaticTranspose: ({ attributes }, shape) => {
+    const order = transposeOrder(numbersOf(attributes, 'order'), shape.length);
+    return { order: order.map((_, d) => order.indexOf(d)) };
+  },
+  Reorder: () => ({}),
+};
 
 /** Writes into a graph of gradients, each operation of the forward graph at most once. */
 export class BackwardGraph implements GradientBuilder {
@@ -92,14 +104,28 @@ export class BackwardGraph implements GradientBuilder {
     const known = this.#again.get(tensor.id);
     if (known) return known;
     const producer = this.#source.topology.producers.get(tensor.id);
-    if (!producer || this.#given.has(tensor.id)) {
-      const given = { ...tensor, shape: this.#source.topology.shapeOf(tensor.id) };
+    const recovered = this.recovered(tensor);
+    if (!producer || recovered) {
+      const given = recovered ?? { ...tensor, shape: this.#source.topology.shapeOf(tensor.id) };
       this.#again.set(tensor.id, given);
       return given;
     }
     if (producer.outputs[0].id !== tensor.id) this.#computeAll(producer);
     else this.#again.set(tensor.id, this.#compute(producer));
     return this.forward(tensor);
+  }
+
+  /** A forward tensor that is given, or lies otherwise in one that is; null for what must be computed again. */
+  recovered(tensor: LogicalTensor): LogicalTensor | null {
+    const { topology } = this.#source;
+    if (this.isGiven(tensor)) return { ...tensor, shape: topology.shapeOf(tensor.id) };
+    for (const { node } of topology.uses(tensor.id)) {
+      const inverse = layoutInverses[node.kind];
+      if (!inverse || !isKnown(topology.shapeOf(tensor.id))) continue;
+      const moved = this.recovered(node.outputs[0]);
+      if (moved) return this.op(node.kind, [moved], inverse(node, this.shapeOf(tensor)));
+    }
+    return null;
   }
 
   isGiven(tensor: LogicalTensor): boolean {

@@ -4,6 +4,7 @@ import { Graph } from '../graph/graph.ts';
 import { describeNode, type GraphNode } from '../graph/node.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import { BackwardGraph } from './gradient-builder.ts';
+import { rowSum } from './row-sum.ts';
 import { writtenSoftmaxes } from './written-softmax.ts';
 
 /** What is differentiated, and by what: tensors of the forward graph. */
@@ -28,8 +29,9 @@ export class GradientGraph extends Graph {
 
 /**
  * The graph that computes gradients of a finalized graph, out of the same operations. Its inputs are those of the forward graph
- * and its results, as far as they are needed, and the gradients by `of`; what is in between is computed again. Each operation is
- * built once. Attention whose softmax gives its `stats` as a result comes back as one backward partition.
+ * and its results, as far as they are needed, and the gradients by `of`; what is in between is computed again, but for results that only lie otherwise. Each operation is
+ * built once. Attention whose softmax gives its `stats` as a result comes back as one backward partition; it computes nothing of the forward
+ * pass again where that gives the product with the values, too.
  *
  * @throws InvalidArgumentError for a tensor that is not of the graph or does not depend on one asked for; InvalidGraphError where an
  * operation on the way has no gradient.
@@ -71,7 +73,13 @@ export function gradients(forward: Graph, { of, withRespectTo }: GradientOptions
     const needed = call.inputs.map(
       t => withRespectTo.some(wanted => wanted.id === t.id) || producedBy(forward, t, depends),
     );
-    const rules = gradient({ ...call, builder, outputGradients, needed });
+    const gradientOf = (id: number): LogicalTensor | undefined => total(collected.get(id), builder);
+    const rules = gradient({
+      ...{ ...call, builder, outputGradients, needed },
+      // What is differentiated itself has a gradient that the product does not know.
+      rowSum: () =>
+        seeds.has(call.outputs[0].id) ? null : rowSum(call.outputs[0], { topology, builder }, gradientOf),
+    });
     call.inputs.forEach((t, n) => {
       const rule = rules[n];
       if (!needed[n] || !rule) return;

@@ -34,15 +34,24 @@ export const softmax: Operation = {
   },
   constraint: ({ inputs: [src], outputs: [dst] }) =>
     sameOrF32(src.dtype, dst.dtype) ? null : `output 'dst' must be ${src.dtype} or f32, got ${dst.dtype}`,
-  gradient: ({ builder, attributes, inputs: [src], outputs: [dst], outputGradients: [dy, dStats] }) => {
+  gradient: call => {
+    const { builder, attributes, inputs, outputs, outputGradients } = call;
+    const [src] = inputs;
+    const [dst, stats] = outputs;
+    const [dy, dStats] = outputGradients;
     const { axis } = attributes;
-    const byDst = (given: LogicalTensor): LogicalTensor =>
-      builder.op(
-        'SoftMaxBackward',
-        [given, builder.forward(dst)],
-        { axis },
-        { dtype: given.dtype === src.dtype ? given.dtype : 'f32' },
-      );
+    const byDst = (given: LogicalTensor): LogicalTensor => {
+      const shape = builder.shapeOf(dst);
+      const isLast = axisOf(axis as number, shape.length) === shape.length - 1;
+      // dst∘(dy − Σ dst∘dy): with the probabilities from their stats it is the gradient of attention.
+      const sum = isLast && stats && builder.isGiven(stats) ? call.rowSum() : null;
+      if (!sum) {
+        const dtype = given.dtype === src.dtype ? given.dtype : 'f32';
+        return builder.op('SoftMaxBackward', [given, builder.forward(dst)], { axis }, { dtype });
+      }
+      const P = builder.cast(builder.forward(dst), 'f32');
+      return builder.op('Multiply', [P, builder.op('Subtract', [builder.cast(given, 'f32'), sum])]);
+    };
     // ∂ ln Σ eˣ / ∂ x is the softmax itself.
     const byStats = (given: LogicalTensor): LogicalTensor =>
       builder.op('Multiply', [given, builder.forward(dst)]);

@@ -11,27 +11,13 @@ import { flagOf } from '../schema/attribute.ts';
 import { axisOf } from '../shape/broadcast.ts';
 import { absorbAfter, absorbBefore, layoutKinds } from './absorb.ts';
 import { comeFromOutside, isClosed } from './closed.ts';
-import { type DropoutMatch, dropoutOf, dropoutOperands, isPerScore } from './dropout-of.ts';
+import { type DropoutMatch, dropoutOperands, isPerScore } from './dropout-of.ts';
 import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
 import { lowerAround } from './lower-around.ts';
-import { swapsLastTwo } from './product-of.ts';
-import { type RoundingMatch, roundingOf } from './rounding-of.ts';
+import { type Probabilities, probabilitiesOf } from './probabilities.ts';
 import { type ScoreChain, scoreChain } from './score-chain.ts';
 import { scoreProgram } from './score-program.ts';
 import { type SoftmaxMatch, softmaxOf } from './softmax-of.ts';
-
-/** What happens between the softmax and the product with the values. */
-interface Probabilities {
-  readonly nodes: readonly GraphNode[];
-  readonly dropout: DropoutMatch | null;
-  /** Where they go through 8 bits on the way, after dropout. */
-  readonly rounding: RoundingMatch | null;
-  readonly matmul: GraphNode;
-  /** Whether the product is written the other way round: Vᵀ·Pᵀ. */
-  readonly transposed: boolean;
-  /** Whether their dimensions are put together or in another order than that. */
-  readonly rearranged: boolean;
-}
 
 /**
  * Attention, inference or the forward pass of training:
@@ -88,46 +74,6 @@ const droppedBefore =
 export const shapesDoNotFit: { readonly reason: string } = {
   reason: 'the shapes are not those of one attention problem over (B, H, S, D)',
 };
-
-function probabilitiesOf(tensor: number, topology: Topology): Probabilities | null {
-  const nodes: GraphNode[] = [];
-  let at = tensor;
-  let dropout: DropoutMatch | null = null;
-  let rounding: RoundingMatch | null = null;
-  let transposed = false;
-  let rearranged = false;
-  for (;;) {
-    const drop: DropoutMatch | null = dropout || rounding ? null : dropoutOf(at, topology);
-    if (drop) {
-      dropout = drop;
-      nodes.push(...drop.nodes);
-      at = drop.result;
-      continue;
-    }
-    const rounded: RoundingMatch | null = rounding ? null : roundingOf(at, topology);
-    if (rounded) {
-      rounding = rounded;
-      nodes.push(...rounded.nodes);
-      at = rounded.result;
-      continue;
-    }
-    const [use, ...more] = topology.uses(at);
-    if (!use || more.length > 0) return null;
-    const { node } = use;
-    if (node.kind === 'MatMul' && node.inputs.length === 2) {
-      const side = rearranged ? use.input : transposed ? 1 : 0;
-      if (use.input !== side || flagOf(node.attributes, side === 1 ? 'transpose_b' : 'transpose_a')) {
-        return null;
-      }
-      return { nodes, dropout, rounding, matmul: node, transposed: side === 1, rearranged };
-    }
-    if (node.kind === 'StaticTranspose' && !transposed && swapsLastTwo(node)) transposed = true;
-    else if (node.kind === 'StaticTranspose' || node.kind === 'StaticReshape') rearranged = true;
-    else if (node.kind !== 'TypeCast' && node.kind !== 'Reorder') return null;
-    nodes.push(node);
-    at = node.outputs[0].id;
-  }
-}
 
 function lowerForward(
   chain: ScoreChain,

@@ -70,8 +70,8 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
   if (!inner) return null;
   const { dO, v } = inner;
   // Rows of O∘dO are those of both.
-  const o = softmax.o && (dO.transposed ? null : softmax.o(dO.tensor));
-  if (softmax.o && o === null) return null;
+  const factors = softmax.o && (dO.transposed ? null : softmax.o(dO.tensor));
+  if (softmax.o && factors === null) return null;
   const value = valueGradient(P, dO, topology);
   const equal = value && equalScalars(inner.dropout, value.dropout);
   if (!value || !equal) return null;
@@ -87,6 +87,7 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
     subtract,
     exp,
     ...softmax.nodes,
+    ...(factors?.cast ? [factors.cast] : []),
     ...inner.nodes,
     ...value.nodes,
     ...scaled.nodes,
@@ -101,7 +102,7 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
     stats: subtract.inputs[1].id,
     dO,
     v,
-    o,
+    o: factors?.o ?? null,
     dropout: inner.dropout,
     dropouts: [inner.dropout, value.dropout].filter(dropout => dropout !== null),
     equal,
@@ -116,8 +117,8 @@ interface SoftmaxGradient {
   readonly nodes: readonly GraphNode[];
   readonly dP: number;
   readonly summed: Summed;
-  /** Which of two factors is O, the other being dO; null when none is. */
-  readonly o: ((dO: number) => number | null) | null;
+  /** Which of two factors is O, the other being dO or that in another dtype, which a cast gives; null when none is. */
+  readonly o: ((dO: number) => { readonly o: number; readonly cast: GraphNode | null } | null) | null;
   readonly result: number;
 }
 
@@ -140,7 +141,14 @@ function softmaxGradient(P: number, { uses, producers }: Topology): SoftmaxGradi
       nodes: [node, difference, sum, product],
       dP: difference.inputs[0].id,
       summed: { tensor: product.outputs[0].id, axis },
-      o: dO => (factors[1] === dO ? factors[0] : factors[0] === dO ? factors[1] : null),
+      o: dO => {
+        for (const [o, other] of [factors, [...factors].reverse()]) {
+          const producer = producers.get(other);
+          const cast = other !== dO && producer?.kind === 'TypeCast' ? producer : null;
+          if (other === dO || cast?.inputs[0].id === dO) return { o, cast };
+        }
+        return null;
+      },
       result,
     };
   }

@@ -48,6 +48,11 @@ export interface GradientCall extends OperationCall {
   readonly outputGradients: readonly (LogicalTensor | undefined)[];
   /** Of each input, whether its gradient is asked for. */
   readonly needed: readonly boolean[];
+  /**
+   * Of probabilities P that only go into a product with values: f32 Σ P∘dP along the last axis, from the result o of that product as
+   * rowsum(o∘dO); null where forward does not give o.
+   */
+  rowSum(): LogicalTensor | null;
 }
 
 /** Writes the gradient by an input, when it is asked for. */
