@@ -10,6 +10,8 @@ const HIDDEN: f32 = -Infinity;
  * For each row, `largest` (f32) has the largest score so far, −∞ at first, and `sum` (f64) l = Σ e^(s − m). Where m grows, the
  * row of `o` (`width` f32), which weighs earlier tiles by the old m, is brought to the new one. What lies outside a row's
  * range, or is −∞, has weight 0; rows are written up to `ld`.
+ *
+ * All rows get their m before the first gets its weights: a row's weights wait for its m, and nothing else does.
  */
 export function updateSoftmax(
   m: i32,
@@ -27,45 +29,56 @@ export function updateSoftmax(
   for (let i = 0; i < m; i++) {
     const row = scores + <usize>i * ld;
     const from = ranges ? rangeStart(ranges, i, j0, n) : 0;
-    const to = ranges ? rangeEnd(ranges, i, j0, n) : n;
-    const first = row + <usize>(from & ~7) * 4;
-    const end = row + <usize>((max(from, to) + 7) & ~7) * 4;
-    hideEnds(row, from, max(from, to));
-
+    const to = max(from, ranges ? rangeEnd(ranges, i, j0, n) : n);
+    hideEnds(row, from, to);
     const before = load<f32>(largest + <usize>i * 4);
-    const after = largestScore(first, end, before);
-    let total: f64;
-    if (after == HIDDEN) {
-      total = weighUnseen(first, end);
-    } else {
-      if (after > before) {
-        store<f32>(largest + <usize>i * 4, after);
-        const shrink = exponential(f32x4.splat(before - after));
-        const l = load<f64>(sum + <usize>i * 8);
-        store<f64>(sum + <usize>i * 8, l * <f64>f32x4.extract_lane(shrink, 0));
-        const oi = o + <usize>i * ldo;
-        for (let at = oi; at < oi + <usize>width * 4; at += 16) {
-          v128.store(at, f32x4.mul(v128.load(at), shrink));
-        }
-      }
-      const subtrahend = f32x4.splat(after);
-      // Two sums where one would make a chain of dependent steps.
-      let weights = f32x4.splat(0);
-      let others = weights;
-      for (let at = first; at < end; at += 32) {
-        const x = exponential(f32x4.sub(v128.load(at), subtrahend));
-        const y = exponential(f32x4.sub(v128.load(at, 16), subtrahend));
-        v128.store(at, x);
-        v128.store(at, y, 16);
-        weights = f32x4.add(weights, x);
-        others = f32x4.add(others, y);
-      }
-      total = sumOfLanes(f32x4.add(weights, others));
+    const after = largestScore(rangeAddress(row, from), rangeAddress(row, to + 7), before);
+    if (!(after > before)) continue;
+    store<f32>(largest + <usize>i * 4, after);
+    // Of a row that has seen nothing, all is 0.
+    if (before == HIDDEN) continue;
+    const shrink = exponential(f32x4.splat(before - after));
+    const l = load<f64>(sum + <usize>i * 8);
+    store<f64>(sum + <usize>i * 8, l * <f64>f32x4.extract_lane(shrink, 0));
+    const oi = o + <usize>i * ldo;
+    for (let at = oi; at < oi + <usize>width * 4; at += 16) {
+      v128.store(at, f32x4.mul(v128.load(at), shrink));
     }
+  }
+  for (let i = 0; i < m; i++) {
+    const row = scores + <usize>i * ld;
+    const from = ranges ? rangeStart(ranges, i, j0, n) : 0;
+    const to = max(from, ranges ? rangeEnd(ranges, i, j0, n) : n);
+    const first = rangeAddress(row, from);
+    const end = rangeAddress(row, to + 7);
+    const reached = load<f32>(largest + <usize>i * 4);
+    const total = reached == HIDDEN ? weighUnseen(first, end) : weigh(first, end, reached);
     store<f64>(sum + <usize>i * 8, load<f64>(sum + <usize>i * 8) + total);
     clear(row, first);
     clear(end, row + ld);
   }
+}
+
+/** Where the group of 8 columns of a row begins that column j lies in. */
+@inline function rangeAddress(row: usize, j: i32): usize {
+  return row + <usize>(j & ~7) * 4;
+}
+
+/** Replaces a stretch of scores, a multiple of 8 of them, by e^(s − m), and gives their sum. */
+@inline function weigh(first: usize, end: usize, m: f32): f64 {
+  const subtrahend = f32x4.splat(m);
+  // Two sums where one would make a chain of dependent steps.
+  let weights = f32x4.splat(0);
+  let others = weights;
+  for (let at = first; at < end; at += 32) {
+    const x = exponential(f32x4.sub(v128.load(at), subtrahend));
+    const y = exponential(f32x4.sub(v128.load(at, 16), subtrahend));
+    v128.store(at, x);
+    v128.store(at, y, 16);
+    weights = f32x4.add(weights, x);
+    others = f32x4.add(others, y);
+  }
+  return sumOfLanes(f32x4.add(weights, others));
 }
 
 /** Weights of a row without a score above −∞: it has seen nothing, or NaN, which stays. Gives their sum. */

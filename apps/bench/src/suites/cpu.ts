@@ -147,7 +147,8 @@ async function openSession(
   return got && session;
 }
 
-const ROOF_MS = 30;
+/** How long each thing is measured in one round, at least. */
+const MEASURED_MS = 30;
 
 /** Milliseconds per floating-point operation, of this thread alone or together with a second one. */
 function timeMatmul({ flops, run }: MatmulRoof, second?: SecondThread): number {
@@ -156,7 +157,7 @@ function timeMatmul({ flops, run }: MatmulRoof, second?: SecondThread): number {
   const start = performance.now();
   let runs = 0;
   let took = 0;
-  while (took < ROOF_MS) {
+  while (took < MEASURED_MS) {
     for (let n = 0; n < 20; n++) run();
     runs += 20;
     took = performance.now() - start;
@@ -166,10 +167,17 @@ function timeMatmul({ flops, run }: MatmulRoof, second?: SecondThread): number {
   return took / (runs + others) / flops;
 }
 
+/** Milliseconds of one call, of so many as the matmul's time takes: attention gets as much time as it to fill caches and wake threads. */
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
-  await work();
-  return performance.now() - start;
+  let calls = 0;
+  let took = 0;
+  while (took < MEASURED_MS) {
+    await work();
+    calls += 1;
+    took = performance.now() - start;
+  }
+  return took / calls;
 }
 
 function checkSame(got: Tensor, want: Tensor): void {

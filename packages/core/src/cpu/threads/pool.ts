@@ -4,8 +4,11 @@ import type { Message, Reply, SetUp } from './message.ts';
 /** Workers that run passes, all of them on one pass at a time. */
 export interface Pool {
   readonly threads: number;
-  /** Resolves when every worker has run out of tasks; rejects when one has failed, and then the pool is of no more use. */
-  run(pass: Exclude<Message, SetUp>): Promise<readonly Reply[]>;
+  /**
+   * Resolves when every worker has run out of tasks; rejects when one has failed, and then the pool is of no more use. `told` runs as soon
+   * as all of them know of the pass, so that it takes its time while they wake.
+   */
+  run(pass: Exclude<Message, SetUp>, told?: () => void): Promise<readonly Reply[]>;
   /** Ends the workers; passes that wait reject. */
   terminate(): void;
 }
@@ -58,9 +61,11 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
 
   return {
     threads,
-    run(pass) {
+    run(pass, told) {
       const result = turn.then(async () => {
-        const outcomes = await Promise.allSettled(members.map(member => runOn(member, pass)));
+        const replies = members.map(member => runOn(member, pass));
+        told?.();
+        const outcomes = await Promise.allSettled(replies);
         return outcomes.map(outcome => {
           if (outcome.status === 'rejected') throw outcome.reason;
           return outcome.value;

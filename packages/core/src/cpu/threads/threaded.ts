@@ -10,10 +10,22 @@ import type { TileSize } from '../tile-size.ts';
 import { type Amax, joinAmax } from './amax.ts';
 import type { Reply } from './message.ts';
 import type { Pool } from './pool.ts';
-import { sharedBuffers } from './shared-buffers.ts';
+import { type SharedBuffers, sharedBuffers } from './shared-buffers.ts';
 import { allocateShared, send, unshared, zeros } from './shared-tensors.ts';
+import { createStartSignal, giveStartSignal } from './start-signal.ts';
 
 const claims = (): Int32Array => new Int32Array(new SharedArrayBuffer(4));
+
+/** Operands that workers are told of first and that are copied then, while the workers wake up; the signal says when they are there. */
+function onTheWay<R>(operands: R, buffers: SharedBuffers) {
+  const { parcel, copy } = send(operands, buffers);
+  const start = createStartSignal();
+  const told = (): void => {
+    copy();
+    giveStartSignal(start);
+  };
+  return { operands: parcel, start, told };
+}
 
 /** What `forward` gives, by the workers of a pool. */
 export async function forwardOnThreads(
@@ -24,13 +36,17 @@ export async function forwardOnThreads(
 ): Promise<SdpaResult<Tensor>> {
   const buffers = sharedBuffers();
   const results = allocateForward(problem, allocateShared(buffers));
-  const replies = await pool.run({
-    kind: 'forward',
-    problem,
-    operands: send(operands, buffers),
-    results: send(results, buffers),
-    ...{ tiles, threads: pool.threads, claimed: claims() },
-  });
+  const { told, ...sent } = onTheWay(operands, buffers);
+  const replies = await pool.run(
+    {
+      kind: 'forward',
+      problem,
+      results: send(results, buffers).parcel,
+      ...sent,
+      ...{ tiles, threads: pool.threads, claimed: claims() },
+    },
+    told,
+  );
   const own = {
     o: unshared(results.o),
     lse: unshared(results.lse),
@@ -52,13 +68,17 @@ export async function backwardOnThreads(
   const buffers = sharedBuffers();
   const allocateBytes = (bytes: number) => zeros(buffers.take(bytes));
   const sums = allocateBackward(problem, { tiles }, allocateShared(buffers), allocateBytes);
-  const replies = await pool.run({
-    kind: 'backward',
-    problem,
-    operands: send(operands, buffers),
-    results: send(sums, buffers),
-    ...{ tiles, threads: pool.threads, claimed: claims() },
-  });
+  const { told, ...sent } = onTheWay(operands, buffers);
+  const replies = await pool.run(
+    {
+      kind: 'backward',
+      problem,
+      results: send(sums, buffers).parcel,
+      ...sent,
+      ...{ tiles, threads: pool.threads, claimed: claims() },
+    },
+    told,
+  );
   const own = { ...sums, dq: unshared(sums.dq), dk: unshared(sums.dk), dv: unshared(sums.dv) };
   const extras = { dCaptures: null, amax: amaxOf(replies) };
   const finished = withKernels(variant, kernels =>

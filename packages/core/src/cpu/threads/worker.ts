@@ -6,6 +6,7 @@ import { wasmKernels } from '../kernels/wasm.ts';
 import type { Amax } from './amax.ts';
 import type { Message, Reply, SetUp } from './message.ts';
 import { receive } from './shared-tensors.ts';
+import { awaitStartSignal } from './start-signal.ts';
 
 /** The other end of a worker: `parentPort` of Node's, or the global of a web worker. */
 interface Port {
@@ -40,7 +41,8 @@ function handle(message: Message): void {
 /** Gives the largest magnitudes of what it has computed. */
 function run(pass: Exclude<Message, { readonly kind: 'set-up' }>): Amax {
   kernels ??= createKernels();
-  const { claimed } = pass;
+  const { claimed, start } = pass;
+  awaitStartSignal(start);
   const claim = (): number => Atomics.add(claimed, 0, 1);
   const machine = { kernels, tiles: pass.tiles, threads: pass.threads };
   const amax =
