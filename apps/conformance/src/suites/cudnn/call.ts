@@ -163,5 +163,6 @@ function lengthOptions(c: Concrete): SdpaOptions<Tensor> {
 function valuesOf(c: Concrete, name: keyof Values): Float64Array {
   const [H, S, D] = extent(name === 'dO' ? 'o' : name, c.dims);
   const values = drawValues(c, name, c.dims.B * H * S * D);
-  return rounded(values, c.precision === 'mxfp8' ? c.outDType : c.dtype);
+  // Scales are for what the dtype of the meant values holds; without them, a tensor rounds what it is given.
+  return c.precision === 'float' ? values : rounded(values, c.precision === 'mxfp8' ? c.outDType : c.dtype);
 }

@@ -1,31 +1,37 @@
 import { type DType, decodeArray, dtypeInfo, encodeArray } from '@tilewise/core';
-import type { PhiloxStream } from '@tilewise/philox';
+import { fillNormal, fillU32, type StreamOptions } from '@tilewise/philox';
 import type { Concrete } from './concrete.ts';
-import { streamFor } from './draw.ts';
 
 /** The tensors that a call may need. Each has a stream of its own, so that one does not depend on whether another is there. */
 const purposes = ['q', 'k', 'v', 'dO', 'bias', 'sink', 'dropoutMask', 'blockMask', 'documents'] as const;
 type Purpose = (typeof purposes)[number];
 
-/** One value. */
-type Draw = (stream: PhiloxStream) => number;
+/** Values from a stream, as many as are asked for. */
+type Draw = (count: number, stream: StreamOptions) => Float64Array;
 
-const uniform =
-  (lo: number, hi: number): Draw =>
-  stream =>
-    lo + (stream.nextU32() / 2 ** 32) * (hi - lo);
-const normal: Draw = stream => stream.nextNormal();
-const one: Draw = () => 1;
+/** One value from each word. */
+const fromWords =
+  (value: (word: number) => number): Draw =>
+  (count, stream) => {
+    const words = fillU32(new Uint32Array(count), stream);
+    const values = new Float64Array(count);
+    for (let n = 0; n < count; n++) values[n] = value(words[n]);
+    return values;
+  };
+
+const uniform = (lo: number, hi: number): Draw => fromWords(word => lo + (word / 2 ** 32) * (hi - lo));
+const normal: Draw = (count, stream) => Float64Array.from(fillNormal(new Float32Array(count), stream));
+const one: Draw = count => new Float64Array(count).fill(1);
 const scaled =
   (factor: number, draw: Draw, shift = 0): Draw =>
-  stream =>
-    factor * (draw(stream) + shift);
+  (count, stream) =>
+    draw(count, stream).map(x => factor * (x + shift));
 
 /** An integer in [−2, 2] in one of five, else 0: exact in every dtype, and so are the products and most sums. */
-export const sparseInteger: Draw = stream => {
-  const u = (stream.nextU32() / 2 ** 32) * 5;
+const sparseInteger: Draw = fromWords(word => {
+  const u = (word / 2 ** 32) * 5;
   return u < 4 ? 0 : Math.floor((u - 4) * 5) - 2;
-};
+});
 
 interface Distribution {
   readonly matches: RegExp;
@@ -61,10 +67,7 @@ export function drawValues({ seed, data }: Concrete, purpose: Purpose, count: nu
   const distribution = distributions.find(({ matches }) => matches.test(words));
   if (!distribution) throw new Error(`data drawn as '${words}' are not known to the runner`);
   const draw = distribution.draw[purpose] ?? distribution.otherwise;
-  const stream = streamOf(seed, purpose);
-  const values = new Float64Array(count);
-  for (let i = 0; i < count; i++) values[i] = draw(stream);
-  return values;
+  return draw(count, streamOf(seed, purpose));
 }
 
 /** Values rounded to a dtype. */
@@ -75,16 +78,14 @@ export function rounded(values: Float64Array, dtype: DType): Float64Array {
 
 /** Random bytes. */
 export function drawBytes({ seed }: Concrete, purpose: Purpose, count: number): number[] {
-  const stream = streamOf(seed, purpose);
-  return Array.from({ length: count }, () => stream.nextU32() >>> 24);
+  return Array.from(fillU32(new Uint32Array(count), streamOf(seed, purpose)), word => word >>> 24);
 }
 
 /** 1 with probability `p`, else 0. */
-export function drawBits({ seed }: Concrete, purpose: Purpose, p: number, count: number): number[] {
-  const stream = streamOf(seed, purpose);
-  return Array.from({ length: count }, () => Number(stream.nextU32() / 2 ** 32 < p));
+export function drawBits({ seed }: Concrete, purpose: Purpose, p: number, count: number): Float64Array {
+  return fromWords(word => Number(word / 2 ** 32 < p))(count, streamOf(seed, purpose));
 }
 
-function streamOf(seed: number, purpose: Purpose): PhiloxStream {
-  return streamFor(seed, purposes.indexOf(purpose));
+function streamOf(seed: number, purpose: Purpose): StreamOptions {
+  return { seed, subsequence: purposes.indexOf(purpose) };
 }

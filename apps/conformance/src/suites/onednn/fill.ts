@@ -96,7 +96,10 @@ function numbersOf(
   random: MinStd,
 ): Float64Array {
   const values = new Float64Array(elementCount(shape));
-  const each = (make: (n: number) => number): Float64Array => values.map((_, n) => make(n));
+  const each = (make: (n: number) => number): Float64Array => {
+    for (let n = 0; n < values.length; n++) values[n] = make(n);
+    return values;
+  };
   const one = <A>(list: readonly A[]): A => list[random.integer(0, list.length - 1)];
   switch (role.kind) {
     case 'matmul': {

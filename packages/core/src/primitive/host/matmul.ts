@@ -101,10 +101,22 @@ function multiply(m: number, n: number, k: number, a: Float64Array, b: Float64Ar
         c33 += a3 * b3;
       }
       const to = i * n + j;
-      c.set([c00, c01, c02, c03], to);
-      c.set([c10, c11, c12, c13], to + n);
-      c.set([c20, c21, c22, c23], to + 2 * n);
-      c.set([c30, c31, c32, c33], to + 3 * n);
+      c[to] = c00;
+      c[to + 1] = c01;
+      c[to + 2] = c02;
+      c[to + 3] = c03;
+      c[to + n] = c10;
+      c[to + n + 1] = c11;
+      c[to + n + 2] = c12;
+      c[to + n + 3] = c13;
+      c[to + 2 * n] = c20;
+      c[to + 2 * n + 1] = c21;
+      c[to + 2 * n + 2] = c22;
+      c[to + 2 * n + 3] = c23;
+      c[to + 3 * n] = c30;
+      c[to + 3 * n + 1] = c31;
+      c[to + 3 * n + 2] = c32;
+      c[to + 3 * n + 3] = c33;
     }
   }
 }
