@@ -2,13 +2,14 @@ import { createLengths } from '../attention/lengths.ts';
 import type { BackwardOperands } from '../attention/normalise.ts';
 import type { BackwardAmaxName, GradientName } from '../attention/options.ts';
 import type { BackwardProblem } from '../attention/problem.ts';
+import { encodeArray } from '../tensor/convert.ts';
 import { elementCount } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { type BackwardExtras, type BackwardSums, runBackward } from './backward-pass.ts';
 import { type Kernels, padded } from './kernels/kernels.ts';
 import type { Machine } from './machine.ts';
-import { type AllocateTensor, allocateRows, allocateTensor, createRowResult } from './results.ts';
-import { tileSizeOf } from './tile-size.ts';
+import { type AllocateTensor, allocateIn, allocateRows, allocateTensor, createRowResult } from './results.ts';
+import { type TileSize, tileSizeOf } from './tile-size.ts';
 import { backwardWork, inOrder } from './work.ts';
 
 /** Gradients and largest values by name, those that were asked for; and the gradients of the tensors that the score mod loads floats from. */
@@ -17,39 +18,74 @@ export interface BackwardResults {
   readonly dCaptures: Readonly<Record<string, Tensor>> | null;
 }
 
+/** Where results are to be written: gradients that are there, contiguous, and memory for sums. */
+export interface BackwardPlaces {
+  readonly into?: Readonly<Partial<Record<'dq' | 'dk' | 'dv' | 'dbias', Tensor>>>;
+  readonly allocateBytes?: AllocateBytes;
+}
+
+/** Makes memory of zeros, which begins at a multiple of 8 bytes. */
+export type AllocateBytes = (bytes: number) => Uint8Array;
+
 /** The gradients of a problem. */
 export function backward(
   problem: BackwardProblem,
   operands: BackwardOperands<Tensor>,
   machine: Machine,
+  { into, allocateBytes = bytes => new Uint8Array(bytes) }: BackwardPlaces = {},
 ): BackwardResults {
-  const sums = allocateBackward(problem, machine, allocateTensor, bytes => new ArrayBuffer(bytes));
+  const sums = allocateBackward(problem, machine, allocateTensor, allocateBytes, into);
   const extras = runBackward(problem, operands, machine, sums, inOrder());
-  return finishBackward(problem, operands, machine, sums, extras);
+  return finishBackward(problem, operands, machine, sums, extras, into);
 }
 
 /** Zeros for the tasks of a problem to write to. */
 export function allocateBackward(
   problem: BackwardProblem,
-  { tiles = tileSizeOf(problem.forward) }: Pick<Machine, 'tiles'>,
+  { tiles }: Pick<Machine, 'tiles'>,
   allocate: AllocateTensor,
-  allocateBytes: (bytes: number) => ArrayBufferLike,
+  allocateBytes: AllocateBytes,
+  into: BackwardPlaces['into'] = {},
 ): BackwardSums {
-  const { gradients, forward } = problem;
-  const { B, Hq, Sq, Dqk, bias } = forward;
-  const doubles = (count: number) => new Float64Array(allocateBytes(8 * count));
+  const { gradients } = problem;
+  const memory = (name: SumName): Uint8Array | null => {
+    const bytes = sums[name];
+    return bytes === null ? null : allocateBytes(bytes);
+  };
+  const sums = sumBytes(problem, tiles);
+  const doubles = (name: SumName): Float64Array | null => {
+    const bytes = memory(name);
+    return bytes && new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
+  };
+  const parts = memory('dqParts');
   const rows = (name: 'dq' | 'dk' | 'dv'): Tensor | null =>
-    gradients.includes(name) ? allocateRows(problem[name], allocate) : null;
-  const { parts } = backwardWork(problem, tiles);
-  const dq = rows('dq');
+    gradients.includes(name) ? allocateRows(problem[name], allocateIn(into[name], allocate)) : null;
   return {
-    dq,
+    dq: rows('dq'),
     dk: rows('dk'),
     dv: rows('dv'),
-    dqParts: dq && parts > 1 ? new Float32Array(allocateBytes(4 * parts * B * Hq * Sq * padded(Dqk))) : null,
-    dsink: gradients.includes('dsink') ? doubles(B * Hq) : null,
-    dAlibi: gradients.includes('dAlibi') ? doubles(B * Hq) : null,
-    dbias: gradients.includes('dbias') && bias ? doubles(elementCount(bias.source)) : null,
+    dqParts: parts && new Float32Array(parts.buffer, parts.byteOffset, parts.length / 4),
+    dsink: doubles('dsink'),
+    dAlibi: doubles('dAlibi'),
+    dbias: doubles('dbias'),
+  };
+}
+
+type SumName = 'dqParts' | 'dsink' | 'dAlibi' | 'dbias';
+
+/** How many bytes the sums of a problem take that are no results yet; null for those that it has not. */
+export function sumBytes(
+  problem: BackwardProblem,
+  tiles: TileSize = tileSizeOf(problem.forward),
+): Readonly<Record<SumName, number | null>> {
+  const { gradients, forward } = problem;
+  const { B, Hq, Sq, Dqk, bias } = forward;
+  const { parts } = backwardWork(problem, tiles);
+  return {
+    dqParts: gradients.includes('dq') && parts > 1 ? 4 * parts * B * Hq * Sq * padded(Dqk) : null,
+    dsink: gradients.includes('dsink') ? 8 * B * Hq : null,
+    dAlibi: gradients.includes('dAlibi') ? 8 * B * Hq : null,
+    dbias: gradients.includes('dbias') && bias ? 8 * elementCount(bias.source) : null,
   };
 }
 
@@ -60,6 +96,7 @@ export function finishBackward(
   { kernels }: Machine,
   sums: BackwardSums,
   extras: BackwardExtras,
+  into: BackwardPlaces['into'] = {},
 ): BackwardResults {
   if (sums.dq && sums.dqParts) addParts(problem, operands, kernels, sums.dq, sums.dqParts);
   const { bias, Hq } = problem.forward;
@@ -71,7 +108,7 @@ export function finishBackward(
     dq: sums.dq,
     dk: sums.dk,
     dv: sums.dv,
-    dbias: sums.dbias && bias && Tensor.from(sums.dbias, bias.source, { dtype: bias.dtype }),
+    dbias: sums.dbias && bias && stored(sums.dbias, into.dbias ?? allocateTensor(bias.source, bias.dtype)),
     dsink: sums.dsink && sumOfSequences(sums.dsink, Hq),
     dAlibi: sums.dAlibi && sumOfSequences(sums.dAlibi, Hq),
     amaxDQ: amax('amaxDQ'),
@@ -113,6 +150,11 @@ function addParts(
       result.store(b, h, 0, lengths.q.length(b), sums.at);
     }
   }
+}
+
+function stored(values: Float64Array, result: Tensor): Tensor {
+  encodeArray(result.dtype, values, result.data);
+  return result;
 }
 
 function sumOfSequences(perSequence: Float64Array, Hq: number): Tensor {

@@ -1,10 +1,12 @@
-import { normalise, normaliseBackward } from '../attention/normalise.ts';
+import { type BackwardOperands, normalise, normaliseBackward } from '../attention/normalise.ts';
+import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem.ts';
+import type { SdpaResult } from '../engine/engine.ts';
 import { hostEngine } from '../engine/host-engine.ts';
 import { InvalidArgumentError, UnsupportedError } from '../errors.ts';
 import type { TensorEngine } from '../primitive/primitive-engine.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { backward } from './backward.ts';
-import { forward } from './forward.ts';
+import { type BackwardPlaces, type BackwardResults, backward } from './backward.ts';
+import { type ForwardResults, forward } from './forward.ts';
 import {
   bestVariant,
   compileKernels,
@@ -13,6 +15,7 @@ import {
   withKernels,
 } from './kernels/host-kernels.ts';
 import { type Variant, variantDescriptions, variants } from './kernels/kernels.ts';
+import { preparedBackward, preparedForward } from './prepared-attention.ts';
 import { cpuPrimitives } from './primitives/cpu-primitives.ts';
 import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
 import { canShareMemory, hostThreads } from './threads/host-threads.ts';
@@ -72,6 +75,28 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     return here();
   }
 
+  const runForward = (
+    problem: AttentionProblem,
+    operands: Operands<Tensor>,
+    into?: Partial<ForwardResults>,
+  ): Promise<SdpaResult<Tensor>> =>
+    run(
+      forwardSize(problem),
+      workers => forwardOnThreads(problem, operands, workers, undefined, into),
+      () => withKernels(variant, kernels => forward(problem, operands, { kernels }, into)),
+    );
+
+  const runBackward = (
+    problem: BackwardProblem,
+    operands: BackwardOperands<Tensor>,
+    places: BackwardPlaces = {},
+  ): Promise<BackwardResults> =>
+    run(
+      sharedBackward(problem),
+      workers => backwardOnThreads(problem, operands, workers, variant, undefined, places.into),
+      () => withKernels(variant, kernels => backward(problem, operands, { kernels }, places)),
+    );
+
   return {
     ...hostEngine('cpu', `tiled flash attention in ${variantDescriptions[variant]}, ${count}`, {
       sdpa,
@@ -80,21 +105,14 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     primitives: cpuPrimitives(variant),
     async sdpa(q, k, v, callOptions) {
       const { problem, operands } = normalise({ q, k, v }, callOptions);
-      return run(
-        forwardSize(problem),
-        workers => forwardOnThreads(problem, operands, workers),
-        () => withKernels(variant, kernels => forward(problem, operands, { kernels })),
-      );
+      return runForward(problem, operands);
     },
     async sdpaBackward(inputs, callOptions) {
       const { problem, operands } = normaliseBackward(inputs, callOptions);
-      const results = await run(
-        sharedBackward(problem),
-        workers => backwardOnThreads(problem, operands, workers, variant),
-        () => withKernels(variant, kernels => backward(problem, operands, { kernels })),
-      );
-      return gradientsOf(results);
+      return gradientsOf(await runBackward(problem, operands));
     },
+    prepareAttention: problem =>
+      'forward' in problem ? preparedBackward(problem, runBackward) : preparedForward(problem, runForward),
   };
 }
 

@@ -9,6 +9,7 @@ import { padded, STRIP } from './kernels/kernels.ts';
 import type { Machine } from './machine.ts';
 import {
   type AllocateTensor,
+  allocateIn,
   allocateRows,
   allocateStatistic,
   allocateTensor,
@@ -29,24 +30,31 @@ export interface ForwardResults {
   readonly sumExp: Tensor | null;
 }
 
-/** These as they are before any row has been computed: dead rows. */
-export function allocateForward(problem: AttentionProblem, allocate: AllocateTensor): ForwardResults {
+/** These as they are before any row has been computed: dead rows; `into` are those that are there to be written to. */
+export function allocateForward(
+  problem: AttentionProblem,
+  allocate: AllocateTensor,
+  into: Partial<ForwardResults> = {},
+): ForwardResults {
   const { max, sumExp } = problem.outputs;
+  const rows = (name: 'lse' | 'max' | 'sumExp', value: number): Tensor =>
+    allocateStatistic(problem, value, allocateIn(into[name], allocate));
   return {
-    o: allocateRows(problem.o, allocate),
-    lse: allocateStatistic(problem, -Infinity, allocate),
-    max: max ? allocateStatistic(problem, -Infinity, allocate) : null,
-    sumExp: sumExp ? allocateStatistic(problem, 0, allocate) : null,
+    o: allocateRows(problem.o, allocateIn(into.o, allocate)),
+    lse: rows('lse', -Infinity),
+    max: max ? rows('max', -Infinity) : null,
+    sumExp: sumExp ? rows('sumExp', 0) : null,
   };
 }
 
-/** The forward results of a problem. */
+/** The forward results of a problem; `into` are those that are there to be written to, contiguous. */
 export function forward(
   problem: AttentionProblem,
   operands: Operands<Tensor>,
   machine: Machine,
+  into?: Partial<ForwardResults>,
 ): SdpaResult<Tensor> {
-  const results = allocateForward(problem, allocateTensor);
+  const results = allocateForward(problem, allocateTensor, into);
   const amax = runForward(problem, operands, machine, results, inOrder());
   return forwardResult(problem, operands, results, amax);
 }

@@ -18,6 +18,15 @@ export type AllocateTensor = (shape: readonly number[], dtype: DType) => Tensor;
 
 export const allocateTensor: AllocateTensor = (shape, dtype) => Tensor.zeros(shape, { dtype });
 
+/** Makes the tensors of a result in the place of one that is there. */
+export function allocateIn(tensor: Tensor | null | undefined, otherwise: AllocateTensor): AllocateTensor {
+  if (!tensor) return otherwise;
+  return () => {
+    tensor.data.fill(0);
+    return tensor;
+  };
+}
+
 /** The tensor of a result like an operand: (B, H, S, D), or (T, H, D) when packed or ragged. */
 export function allocateRows(desc: OperandDesc, allocate: AllocateTensor): Tensor {
   return allocate(callerShape(desc), desc.dtype);

@@ -2,6 +2,7 @@ import type { Engine, Support } from '../engine/engine.ts';
 import type { DType } from '../tensor/dtype.ts';
 import type { Shape, Strides } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
+import type { PrepareAttention } from './prepared-attention.ts';
 import type { Primitive } from './primitive.ts';
 import type { Recording } from './recording.ts';
 
@@ -53,6 +54,12 @@ export interface TensorEngine<T extends TensorDesc = TensorDesc> extends Engine<
   readonly primitives: Primitives<T>;
   /** Runs as one what `work` runs before it returns: a device submits all of it at once. */
   batch(work: () => void): void;
+  /**
+   * Readies attention for the tensors of a problem, which it reads and writes in place; results lie as the problem says, on an engine of the
+   * host dense. The reference has no such.
+   * @throws UnsupportedError when `checkSupport` has reasons.
+   */
+  readonly prepareAttention?: PrepareAttention<T>;
   /** Of an engine on a device; an engine on the host has nothing to record in. */
-  readonly recording?: Recording<T>;
+  readonly recording?: Recording;
 }

@@ -88,17 +88,16 @@ describe('a compiled graph on WebGPU', () => {
 
   test('another scale is another number of the same problem: nothing is planned anew', async () => {
     const { ctx, engine, g, bindings, expected, numbers, y } = await prepared();
-    const { recording } = engine;
+    const { prepareAttention } = engine;
     let planned = 0;
     const compiled = g.graph.compile({
       ...engine,
-      recording: recording && {
-        ...recording,
-        prepareAttention(problem) {
+      prepareAttention:
+        prepareAttention &&
+        (problem => {
           planned++;
-          return recording.prepareAttention(problem);
-        },
-      },
+          return prepareAttention(problem);
+        }),
     });
     await compiled.execute(bindings);
     const before = planned;

@@ -1,11 +1,11 @@
 import { dtypeInfo, elementCount, InvalidArgumentError, type Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Program, ProgramValue, Step } from '../lowering/program.ts';
+import { prepareAttentionInPlace } from './attention-in-place.ts';
 import { prepareAttentionCall } from './called-attention.ts';
 import { type MemoryPlan, planMemory } from './memory-plan.ts';
 import type { PreparedStep, StepContext } from './prepared-step.ts';
 import { preparePrimitive } from './primitive-step.ts';
-import { prepareRecordedAttention } from './recorded-attention.ts';
 import { stageAttention } from './stage-attention.ts';
 
 /** What a program runs on, by the id of the logical tensor. */
@@ -40,7 +40,7 @@ export function prepareProgram<T extends TensorDesc>(
   written: Program,
 ): Executable<T> {
   const { primitives, recording } = engine;
-  const program = recording ? stageAttention(written) : written;
+  const program = engine.prepareAttention ? stageAttention(written, recording !== undefined) : written;
   const plan = planMemory(program);
   const slots = plan.slots.map(({ dtype, length }) =>
     primitives.allocate({ dtype, shape: [Math.max(length, 1)] }),
@@ -131,9 +131,9 @@ function prepareStep<T extends TensorDesc>(
   step: Step,
 ): PreparedStep<T> {
   if (step.kind === 'primitive') return preparePrimitive(engine, program, step);
-  const { recording } = engine;
-  return recording
-    ? prepareRecordedAttention(engine, recording, program, step)
+  const { prepareAttention } = engine;
+  return prepareAttention
+    ? prepareAttentionInPlace(engine, prepareAttention, program, step)
     : prepareAttentionCall(engine, step);
 }
 

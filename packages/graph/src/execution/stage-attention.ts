@@ -8,6 +8,7 @@ import { dense, isWritable, writtenResults } from './written-results.ts';
 
 /** A program whose values and steps are added to. */
 interface Staging {
+  readonly onDevice: boolean;
   readonly descOf: (value: number) => TensorDesc;
   temporary(desc: TensorDesc): number;
   /** A number in every place of a shape. */
@@ -24,11 +25,14 @@ interface Around {
  * A program whose attention writes to tensors that kernels can write to, and has all those that they do write: where a result is
  * of another dtype or lies in another way, a temporary and a copy are put in between; so are the rows that backward reads. What
  * kernels leave out is filled before, and the scalars of 8-bit arithmetic and the largest values go through a list.
+ * @param onDevice whether kernels of a device write: in any layout, and nothing to rows of no sequence. An engine of the host writes all
+ * of dense results.
  */
-export function stageAttention({ values: given, steps: asWritten }: Program): Program {
+export function stageAttention({ values: given, steps: asWritten }: Program, onDevice: boolean): Program {
   const values: ProgramValue[] = [...given];
   const add = (value: ProgramValue): number => values.push(value) - 1;
   const staging: Staging = {
+    onDevice,
     descOf: value => values[value].desc,
     temporary: desc => add({ kind: 'temporary', desc }),
     everywhere(number, shape) {
@@ -52,15 +56,17 @@ export function stageAttention({ values: given, steps: asWritten }: Program): Pr
 
 /** A step that writes to what kernels can write to. */
 function withWritable<S extends AnyAttentionStep>(step: S, { before, after }: Around, staging: Staging): S {
-  const { descOf, temporary, everywhere } = staging;
+  const { onDevice, descOf, temporary, everywhere } = staging;
   const wanted = new Map(resultsOf(step));
   const results: Record<string, number> = Object.fromEntries(wanted);
   for (const [name, desc] of Object.entries(writtenResults(step, problemBeforehand(step, descOf), descOf))) {
     const value = wanted.get(name);
-    const fits = value !== undefined && isWritable(descOf(value), desc);
+    const place = onDevice ? desc : { ...desc, anywhere: false };
+    const fits = value !== undefined && isWritable(descOf(value), place);
     results[name] = fits ? value : temporary(desc);
     if (!fits && value !== undefined) after.push(copy(results[name], value, staging));
-    if (desc.unused !== null) before.push(copy(everywhere(desc.unused, desc.shape), results[name], staging));
+    if (onDevice && desc.unused !== null)
+      before.push(copy(everywhere(desc.unused, desc.shape), results[name], staging));
   }
   return { ...step, results };
 }

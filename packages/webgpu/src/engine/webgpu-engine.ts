@@ -27,10 +27,8 @@ export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
     release: tensor => ctx.release(tensor),
     primitives: gpuPrimitives(ctx, recorder),
     batch: work => recorder.batch(work),
-    recording: {
-      encode: (target, work) => recorder.encode(target, work),
-      prepareAttention: problem => prepareAttention(ctx, recorder, problem),
-    },
+    prepareAttention: problem => prepareAttention(ctx, recorder, problem),
+    recording: { encode: (target, work) => recorder.encode(target, work) },
     sdpa: async (q, k, v, options) => forwardWith(() => allTools, ctx, { q, k, v }, options),
     sdpaBackward: async (inputs, options) => backwardWith(() => allTools, ctx, inputs, options),
   };

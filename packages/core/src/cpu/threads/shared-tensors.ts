@@ -82,11 +82,13 @@ export function zeros(buffer: SharedArrayBuffer): SharedArrayBuffer {
   return buffer;
 }
 
-/** The same tensor in storage of its own, as callers expect it. */
-export function unshared(t: Tensor): Tensor;
-export function unshared(t: Tensor | null): Tensor | null;
-export function unshared(t: Tensor | null): Tensor | null {
-  return t && Tensor.wrap(t.data.slice(), t);
+/** The same tensor in storage of its own, as callers expect it, or in that of one that is there. */
+export function unshared(t: Tensor, into?: Tensor | null): Tensor;
+export function unshared(t: Tensor | null, into?: Tensor | null): Tensor | null;
+export function unshared(t: Tensor | null, into?: Tensor | null): Tensor | null {
+  if (!t || !into) return t && Tensor.wrap(t.data.slice(), t);
+  into.data.set(t.data);
+  return into;
 }
 
 /** An array like `data` over another buffer. */

@@ -2,8 +2,8 @@ import type { BackwardOperands } from '../../attention/normalise.ts';
 import type { AttentionProblem, BackwardProblem, Operands } from '../../attention/problem.ts';
 import type { SdpaResult } from '../../engine/engine.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { allocateBackward, type BackwardResults, finishBackward } from '../backward.ts';
-import { allocateForward, forwardResult } from '../forward.ts';
+import { allocateBackward, type BackwardPlaces, type BackwardResults, finishBackward } from '../backward.ts';
+import { allocateForward, type ForwardResults, forwardResult } from '../forward.ts';
 import { withKernels } from '../kernels/host-kernels.ts';
 import type { Variant } from '../kernels/kernels.ts';
 import type { TileSize } from '../tile-size.ts';
@@ -33,6 +33,7 @@ export async function forwardOnThreads(
   operands: Operands<Tensor>,
   pool: Pool,
   tiles?: TileSize,
+  into: Partial<ForwardResults> = {},
 ): Promise<SdpaResult<Tensor>> {
   const buffers = sharedBuffers();
   const results = allocateForward(problem, allocateShared(buffers));
@@ -48,10 +49,10 @@ export async function forwardOnThreads(
     told,
   );
   const own = {
-    o: unshared(results.o),
-    lse: unshared(results.lse),
-    max: unshared(results.max),
-    sumExp: unshared(results.sumExp),
+    o: unshared(results.o, into.o),
+    lse: unshared(results.lse, into.lse),
+    max: unshared(results.max, into.max),
+    sumExp: unshared(results.sumExp, into.sumExp),
   };
   buffers.release();
   return forwardResult(problem, operands, own, { amaxS: 0, amaxO: 0, ...amaxOf(replies) });
@@ -64,9 +65,10 @@ export async function backwardOnThreads(
   pool: Pool,
   variant: Variant,
   tiles?: TileSize,
+  into: BackwardPlaces['into'] = {},
 ): Promise<BackwardResults> {
   const buffers = sharedBuffers();
-  const allocateBytes = (bytes: number) => zeros(buffers.take(bytes));
+  const allocateBytes = (bytes: number) => new Uint8Array(zeros(buffers.take(bytes)));
   const sums = allocateBackward(problem, { tiles }, allocateShared(buffers), allocateBytes);
   const { told, ...sent } = onTheWay(operands, buffers);
   const replies = await pool.run(
@@ -79,10 +81,15 @@ export async function backwardOnThreads(
     },
     told,
   );
-  const own = { ...sums, dq: unshared(sums.dq), dk: unshared(sums.dk), dv: unshared(sums.dv) };
+  const own = {
+    ...sums,
+    dq: unshared(sums.dq, into.dq),
+    dk: unshared(sums.dk, into.dk),
+    dv: unshared(sums.dv, into.dv),
+  };
   const extras = { dCaptures: null, amax: amaxOf(replies) };
   const finished = withKernels(variant, kernels =>
-    finishBackward(problem, operands, { kernels, tiles }, own, extras),
+    finishBackward(problem, operands, { kernels, tiles }, own, extras, into),
   );
   buffers.release();
   return finished;

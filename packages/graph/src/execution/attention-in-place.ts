@@ -8,7 +8,7 @@ import {
   Tensor,
   type TensorDesc,
 } from '@tilewise/core';
-import type { PreparedAttention, Recording, TensorEngine } from '@tilewise/core/primitive';
+import type { PrepareAttention, PreparedAttention, TensorEngine } from '@tilewise/core/primitive';
 import type { Program } from '../lowering/program.ts';
 import { fp8ListOf } from './fp8-list.ts';
 import type { Numbers, PreparedStep } from './prepared-step.ts';
@@ -41,10 +41,10 @@ interface Call<T> {
   readonly isScaled: boolean;
 }
 
-/** Readies attention that is recorded: it writes to where its results belong, which `stageAttention` has seen to. */
-export function prepareRecordedAttention<T extends TensorDesc>(
+/** Readies attention that writes to where its results belong, which `stageAttention` has seen to. */
+export function prepareAttentionInPlace<T extends TensorDesc>(
   engine: TensorEngine<T>,
-  recording: Recording<T>,
+  prepare: PrepareAttention<T>,
   { values }: Program,
   step: AnyAttentionStep,
 ): PreparedStep<T> {
@@ -54,7 +54,7 @@ export function prepareRecordedAttention<T extends TensorDesc>(
   /** By their numbers: those that a caller's encoder may hold, and the others, the last used last. */
   const kept = new Map<string, Call<T>>();
   const spare = new Map<string, Call<T>>();
-  const standIn = recording.prepareAttention(problemBeforehand(step, descOf));
+  const standIn = prepare(problemBeforehand(step, descOf));
   const { workspaceBytes } = standIn;
   standIn.release();
 
@@ -67,7 +67,7 @@ export function prepareRecordedAttention<T extends TensorDesc>(
   function callFor(read: Numbers, isKept: boolean): Call<T> {
     const deciding = stepScale(step, read) === null ? [...structural, ...scale] : structural;
     const key = deciding.map(value => read(value).join(' ')).join();
-    const call = kept.get(key) ?? spare.get(key) ?? makeCall(engine, recording, step, descOf, read);
+    const call = kept.get(key) ?? spare.get(key) ?? makeCall(engine, prepare, step, descOf, read);
     spare.delete(key);
     if (isKept || kept.has(key)) {
       kept.set(key, call);
@@ -83,7 +83,7 @@ export function prepareRecordedAttention<T extends TensorDesc>(
   }
 
   return {
-    isRecorded: true,
+    isRecorded: engine.recording !== undefined,
     workspaceBytes,
     numbers,
     ready: callFor,
@@ -91,7 +91,7 @@ export function prepareRecordedAttention<T extends TensorDesc>(
       const { prepared, values: named, own, isScaled } = callFor(read, false);
       const tensors: Record<string, T> = { ...own };
       for (const [name, value] of named) tensors[name] = tensor(value);
-      prepared.run(tensors, {
+      return prepared.run(tensors, {
         ...(isScaled && { scale: stepScale(step, read) ?? undefined }),
         ...(stream && { seed: wordsOf(read(stream.seed)), offset: wordsOf(read(stream.offset)) }),
         workspace: scratch(prepared.workspaceBytes),
@@ -108,14 +108,14 @@ export function prepareRecordedAttention<T extends TensorDesc>(
 
 function makeCall<T extends TensorDesc>(
   engine: TensorEngine<T>,
-  recording: Recording<T>,
+  prepare: PrepareAttention<T>,
   step: AnyAttentionStep,
   descOf: (value: number) => Operand,
   numbers: Numbers,
 ): Call<T> {
   const { problem, operands } = stepCall(step, descOf, numbers);
   const results = resultsOf(step);
-  const prepared = recording.prepareAttention(inPlace(problem, results, descOf));
+  const prepared = prepare(inPlace(problem, results, descOf));
   const values = new Map(
     results
       .filter(([name]) => !name.startsWith('amax'))
