@@ -37,6 +37,8 @@ await build({
     bench: join(root, 'apps/bench/src/gpu-main.ts'),
     conformance: join(root, 'apps/conformance/src/main.ts'),
     join: join(root, 'apps/bench/src/join-main.ts'),
+    doctor: join(root, 'apps/bench/src/pack/doctor-main.ts'),
+    measure: join(root, 'apps/bench/src/pack/measure-main.ts'),
   },
   outdir: join(out, 'app'),
   outExtension: { '.js': '.mjs' },
@@ -74,7 +76,7 @@ for (const entry of ['build/cjs/index.cjs', 'build/esm/index.js']) {
 
 await compress(process.execPath, join(out, 'node.gz'));
 cpSync(vectorsFolder(), join(out, 'vectors'), { recursive: true });
-for (const file of ['start', 'torch_sdpa.py', 'README.md', 'nvidia_icd.json'])
+for (const file of ['start', 'torch_sdpa.py', 'README.md', 'nvidia_icd.json', 'nvidia_egl_icd.json'])
   cpSync(join(own, file), join(out, file));
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
 writeFileSync(join(out, 'VERSION'), `${commit}\nnode ${process.version}\n`);

@@ -30,3 +30,15 @@ test('other work, other suites and what could not run are left out', () => {
   ];
   expect(joinRuns(ours, others)).toEqual([]);
 });
+
+test('what was measured with toggles is compared apart, and a line that broke off is no line', () => {
+  const ours = [
+    line('webgpu', 'forward', 4, { toggles: '' }),
+    line('webgpu', 'forward', 2, { toggles: 'x' }),
+    '{"suite":"att',
+  ];
+  expect(joinRuns(ours, [line('torch flash', 'forward', 1)])).toMatchObject([
+    { ms: 4, 'times as long': 0.25, toggles: '' },
+    { ms: 2, 'times as long': 0.5, toggles: 'x' },
+  ]);
+});

@@ -82,14 +82,13 @@ export interface RoundsOptions {
 }
 
 /**
- * Times several pieces of work in turn, round after round, so that whatever else the machine does slows all of them down alike. One
- * round runs before the clock counts.
+ * Times several pieces of work in turn, round after round, so that whatever else the machine does slows all of them down alike. Each
+ * has run before: the first run compiles.
  */
 export async function timeInTurn(
   works: readonly ((round: number) => Promise<number>)[],
   { repeats = 3, ms = 300, most = 100 }: RoundsOptions = {},
 ): Promise<Timing[]> {
-  for (const work of works) await work(0);
   const times: number[][] = works.map(() => []);
   const start = performance.now();
   for (let round = 1; round <= most; round++) {
@@ -103,7 +102,7 @@ export async function timeInTurn(
 const leastMs = 8;
 const mostRuns = 256;
 
-/** Times GPU work in turn: each so many times in one pass that the clock can see it. The first run compiles. */
+/** Times GPU work in turn, after a warm-up: each so many times in one pass that the clock can see it. */
 export async function timePasses(clock: GpuClock, encodes: readonly Encode[]): Promise<Timing[]> {
   const works: ((round: number) => Promise<number>)[] = [];
   for (const encode of encodes) {

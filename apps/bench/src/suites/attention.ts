@@ -29,7 +29,9 @@ import { time } from '../timing.ts';
 const engines = ['cpu', 'webgpu'] as const;
 const masks = ['full', 'causal'] as const;
 const dtypes = ['f32', 'f16', 'bf16'] as const;
-const quickShapes = '1x4x512x64';
+
+/** What is done in a moment, by where it is done: a CPU that plays a GPU also runs attention with its scores stored. */
+const quickShapes = { cpu: '1x4x512x64', software: '1x4x256x64', hardware: '1x16x2048x128' } as const;
 
 type Progress = (text: string) => void;
 
@@ -41,7 +43,10 @@ export const attention: Suite = {
     'TFLOP/s count 2 and 5 matrix products of visible pairs',
   options: {
     engine: { value: engines.join('|'), meaning: 'one engine only' },
-    shapes: { value: 'BxHxSxD,…', meaning: `what to run, instead of ${quickShapes}` },
+    shapes: {
+      value: 'BxHxSxD,…',
+      meaning: `what to run, instead of ${Object.values(quickShapes).join(', ')} by adapter`,
+    },
     masks: { value: masks.join(','), meaning: 'what queries see, instead of both' },
     dtypes: { value: dtypes.join(','), meaning: 'what tensors are stored in, instead of f32' },
     peers: {
@@ -61,21 +66,21 @@ export const attention: Suite = {
     if (chosen.length === 0) {
       throw new UsageError(`--engine is one of ${engines.join(', ')}, not '${engine}'.`);
     }
-    const cases = casesOf(options);
     const rows: Row[] = [];
+    const cases = casesOf(options, quickShapes.cpu);
     if (chosen.includes('cpu')) for (const make of cases) rows.push(...(await measureCpu(make(), progress)));
-    if (chosen.includes('webgpu')) rows.push(...(await measureGpu(cases, options, progress)));
+    if (chosen.includes('webgpu')) rows.push(...(await measureGpu(options, progress)));
     return rows;
   },
 };
 
 /** Cases as functions: each is made when its turn comes, as its tensors are large. */
-function casesOf(options: SuiteOptions): (() => AttentionCase)[] {
+function casesOf(options: SuiteOptions, quick: string): (() => AttentionCase)[] {
   const text = (name: string, otherwise: string): string => {
     const given = options[name];
     return typeof given === 'string' ? given : otherwise;
   };
-  const shapes = parseShapes(text('shapes', quickShapes));
+  const shapes = parseShapes(text('shapes', quick));
   const stored = parseChoices<CaseDType>('dtypes', text('dtypes', 'f32'), dtypes);
   const seen = parseChoices('masks', text('masks', masks.join(',')), masks);
   return shapes.flatMap(shape =>
@@ -135,11 +140,7 @@ async function measureCpu(of: AttentionCase, progress: Progress): Promise<Row[]>
   ];
 }
 
-async function measureGpu(
-  cases: readonly (() => AttentionCase)[],
-  options: SuiteOptions,
-  progress: Progress,
-): Promise<Row[]> {
+async function measureGpu(options: SuiteOptions, progress: Progress): Promise<Row[]> {
   const { peers: folder, patience = '240' } = options;
   if (!(Number(patience) > 0)) throw new UsageError(`--patience takes seconds, not '${patience}'.`);
   if (typeof folder === 'string' && !entrantsIn(folder).some(isPeer)) {
@@ -156,6 +157,7 @@ async function measureGpu(
       ...{ 'TFLOP/s': tflops, 'of roof': 1, '× tilewise': '', error: '', dispatches: 1, note: '' },
       ...{ timer: roof.clock, kernels: kernel, ...bench.label },
     }));
+    const cases = casesOf(options, bench.kind === 'hardware' ? quickShapes.hardware : quickShapes.software);
     for (const make of cases) rows.push(...(await measureCase(bench, contest, roof, make(), progress)));
     return rows;
   } finally {
