@@ -108,6 +108,26 @@ describe('the gate', () => {
   });
 });
 
+/** Of each graph with each operation that cases put into it, the case of fewest elements; none that takes more than a moment. */
+function smallestOfEach(cases: readonly GraphCase[], graphs: string): GraphCase[] {
+  const smallest = new Map<string, { readonly entry: GraphCase; readonly elements: number }>();
+  for (const entry of cases) {
+    const { graph } = rewrite(readGraph(graphs, entry), entry);
+    const shapes = graph.flatMap(({ inputs }) => inputs.map(({ shape }) => shape));
+    const elements = shapes.reduce(
+      (sum, shape) => sum + shape.reduce((n, extent) => n * Math.max(extent, 1), 1),
+      0,
+    );
+    const key = `${entry.case} ${entry['op-kind']}`;
+    const known = smallest.get(key);
+    if (elements <= MOST_ELEMENTS && (!known || elements < known.elements))
+      smallest.set(key, { entry, elements });
+  }
+  return [...smallest.values()].map(({ entry }) => entry);
+}
+
+const MOST_ELEMENTS = 2 ** 20;
+
 const folder = join(sharedDir() ?? '', 'conformance/onednn');
 
 describe.skipIf(!existsSync(folder))('graphs of oneDNN', { timeout: 60_000 }, () => {
@@ -143,6 +163,21 @@ describe.skipIf(!existsSync(folder))('graphs of oneDNN', { timeout: 60_000 }, ()
       ).toEqual([true]);
     }
   });
+
+  // All of them take hours: `conformance onednn` runs them.
+  test.each(['op-cases.json', 'pattern-cases.json'])(
+    'of %s the smallest case of each operation is right',
+    async file => {
+      const { cases: all } = readCases(graphs, join(folder, 'derived', file));
+      const sample = smallestOfEach(all, graphs);
+      expect(sample.length).toBeGreaterThan(30);
+      for (const entry of sample) {
+        expect(await runGraphCase(entry, graphs, cpuEngine()), caseName(entry)).toMatchObject({
+          status: 'pass',
+        });
+      }
+    },
+  );
 
   test('the smallest backward case is, too', async () => {
     const [backward] = cases
