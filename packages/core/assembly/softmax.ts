@@ -1,4 +1,4 @@
-import { exponential } from './exponential';
+import { exponential, exponentials } from './exponential';
 import { rangeEnd, rangeStart } from './ranges';
 import { largestLane, sumOfLanes } from './vector';
 
@@ -52,7 +52,10 @@ export function updateSoftmax(
     const first = rangeAddress(row, from);
     const end = rangeAddress(row, to + 7);
     const reached = load<f32>(largest + <usize>i * 4);
-    const total = reached == HIDDEN ? weighUnseen(first, end) : weigh(first, end, reached);
+    const total =
+      reached == HIDDEN
+        ? weighUnseen(first, end)
+        : sumOfLanes(exponentials(first, end, f32x4.splat(reached), false));
     store<f64>(sum + <usize>i * 8, load<f64>(sum + <usize>i * 8) + total);
     clear(row, first);
     clear(end, row + ld);
@@ -62,23 +65,6 @@ export function updateSoftmax(
 /** Where the group of 8 columns of a row begins that column j lies in. */
 @inline function rangeAddress(row: usize, j: i32): usize {
   return row + <usize>(j & ~7) * 4;
-}
-
-/** Replaces a stretch of scores, a multiple of 8 of them, by e^(s − m), and gives their sum. */
-@inline function weigh(first: usize, end: usize, m: f32): f64 {
-  const subtrahend = f32x4.splat(m);
-  // Two sums where one would make a chain of dependent steps.
-  let weights = f32x4.splat(0);
-  let others = weights;
-  for (let at = first; at < end; at += 32) {
-    const x = exponential(f32x4.sub(v128.load(at), subtrahend));
-    const y = exponential(f32x4.sub(v128.load(at, 16), subtrahend));
-    v128.store(at, x);
-    v128.store(at, y, 16);
-    weights = f32x4.add(weights, x);
-    others = f32x4.add(others, y);
-  }
-  return sumOfLanes(f32x4.add(weights, others));
 }
 
 /** Weights of a row without a score above −∞: it has seen nothing, or NaN, which stays. Gives their sum. */
@@ -155,15 +141,8 @@ export function toProbabilities(
     const first = row + <usize>(from & ~7) * 4;
     const end = row + <usize>((max(from, to) + 7) & ~7) * 4;
     hideEnds(row, from, max(from, to));
-    const subtrahend = f32x4.splat(given);
-    // 88 keeps a score far above its lse from overflowing the exponent.
-    const limit = f32x4.splat(88.0);
-    for (let at = first; at < end; at += 32) {
-      const x = exponential(f32x4.pmin(f32x4.sub(v128.load(at), subtrahend), limit));
-      const y = exponential(f32x4.pmin(f32x4.sub(v128.load(at, 16), subtrahend), limit));
-      v128.store(at, x);
-      v128.store(at, y, 16);
-    }
+    // A score may be far above its lse.
+    exponentials(first, end, f32x4.splat(given), true);
     clear(row, first);
     clear(end, row + ld);
   }
