@@ -1,4 +1,4 @@
-import { multiplyAdd } from './vector';
+import { multiplyAdd, sumOfLanes } from './vector';
 
 /**
  * The constants, each four times over: V8 would make a constant vector anew at each use, with instructions of the port that the
@@ -48,15 +48,22 @@ const powers = memory.data(256, 16);
  * Replaces a stretch of numbers, a multiple of 8 of them, by e^(x − subtrahend), with x − subtrahend cut at 88 if `limited`, and gives
  * the sum. It has the bits of `exponential`, in two steps, as chains of half the length keep the machine busier.
  */
-@inline export function exponentials(first: usize, end: usize, subtrahend: v128, limited: bool): v128 {
+@inline export function exponentials(first: usize, end: usize, subtrahend: f32, limited: bool): f64 {
   // Two sums where one would make a chain of dependent steps.
   let sum = f32x4.splat(0);
   let others = sum;
+  const subtrahends = f32x4.splat(subtrahend);
   for (let from = first; from < end; from += STRETCH) {
     const to = min(from + STRETCH, end);
     for (let at = from, power = powers; at < to; at += 32, power += 32) {
-      const x = exponent(difference(v128.load(at), subtrahend, limited));
-      const y = exponent(difference(v128.load(at, 16), subtrahend, limited));
+      let x = f32x4.sub(v128.load(at), subtrahends);
+      let y = f32x4.sub(v128.load(at, 16), subtrahends);
+      if (limited) {
+        x = f32x4.pmin(x, f32x4.splat(88));
+        y = f32x4.pmin(y, f32x4.splat(88));
+      }
+      x = exponent(x);
+      y = exponent(y);
       const shiftedX = shift(x);
       const shiftedY = shift(y);
       v128.store(at, part(x, shiftedX));
@@ -73,12 +80,7 @@ const powers = memory.data(256, 16);
       others = f32x4.add(others, y);
     }
   }
-  return f32x4.add(sum, others);
-}
-
-@inline function difference(x: v128, subtrahend: v128, limited: bool): v128 {
-  const d = f32x4.sub(x, subtrahend);
-  return limited ? f32x4.pmin(d, f32x4.splat(88)) : d;
+  return sumOfLanes(f32x4.add(sum, others));
 }
 
 /** x·log2(e), from −127 on. */

@@ -52,10 +52,7 @@ export function updateSoftmax(
     const first = rangeAddress(row, from);
     const end = rangeAddress(row, to + 7);
     const reached = load<f32>(largest + <usize>i * 4);
-    const total =
-      reached == HIDDEN
-        ? weighUnseen(first, end)
-        : sumOfLanes(exponentials(first, end, f32x4.splat(reached), false));
+    const total = reached == HIDDEN ? weighUnseen(first, end) : exponentials(first, end, reached, false);
     store<f64>(sum + <usize>i * 8, load<f64>(sum + <usize>i * 8) + total);
     clear(row, first);
     clear(end, row + ld);
@@ -142,7 +139,7 @@ export function toProbabilities(
     const end = row + <usize>((max(from, to) + 7) & ~7) * 4;
     hideEnds(row, from, max(from, to));
     // A score may be far above its lse.
-    exponentials(first, end, f32x4.splat(given), true);
+    exponentials(first, end, given, true);
     clear(row, first);
     clear(end, row + ld);
   }

@@ -66,9 +66,9 @@ export function runBackward(
     vRows: false,
     vColumns: true,
     qPanels: wants('dk'),
-    products: forward.scoreMod !== null || forward.softcap !== null,
+    derivatives: true,
   });
-  const { lengths, chain, scores: p, products, ld, v, keep } = tiles;
+  const { lengths, chain, scores: p, products, softcap, ld, v, keep } = tiles;
   const fp8 = createFp8(forward, operands, 'backward');
   const given = createRowGradients(problem, operands, lengths.q, kernels, size.rows, fp8);
   const blocks = createBlockPanels(forward, operands, lengths, kernels, size);
@@ -106,7 +106,7 @@ export function runBackward(
   const scoreGradients = createScoreGradients(forward, chain, results);
   const captureGradients = createCaptureGradients(forward, chain);
   const takers = [...scoreGradients, ...(captureGradients ? [captureGradients.take] : [])];
-  const toProductGradient = createProductGradient(forward, chain);
+  const toProductGradient = softcap ? null : createProductGradient(forward, chain);
   const sinks = operands.sink?.toFloat64();
 
   const needsScores = dq !== null || dk !== null || takers.length > 0;
@@ -149,6 +149,7 @@ export function runBackward(
     kernels.toScoreGradients(rows, columns, dp.at, p.at, ld, given.deltaAt);
     for (const take of takers) take(dp.values, products, T, b, h, i0, rows, j0, columns);
 
+    softcap?.differentiate(dp, rows);
     toProductGradient?.(dp.values, products, T, b, h, i0, rows, j0, columns);
     const forK = forward.fp8 ? roundScoreGradients(rows, columns) : dp;
     if (dq) {

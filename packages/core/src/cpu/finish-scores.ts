@@ -7,6 +7,7 @@ import { createBiasRows } from './broadcast-rows.ts';
 import type { Kernels } from './kernels/kernels.ts';
 import type { Panel } from './kernels/memory.ts';
 import type { RowRanges } from './row-ranges.ts';
+import type { SoftcapTile } from './softcap-tile.ts';
 import type { TileSize } from './tile-size.ts';
 import type { TileVisibility } from './tile-visibility.ts';
 
@@ -21,20 +22,21 @@ export interface FinishScores {
   finish(scores: Panel, ld: number, j0: number, columns: number, someHidden: boolean): void;
 }
 
-/** How the scores of a problem are finished: by the kernels, or pair by pair by the chain where it has a score mod or softcap. */
+/** How the scores of a problem are finished: by the kernels, or pair by pair by the chain where it has a score mod, or softcap without kernels. */
 export function createFinishScores(
   problem: AttentionProblem,
   operands: Operands<Tensor>,
   chain: ScoreChain,
   { diagonalOffset }: Pick<Visibility, 'diagonalOffset'>,
   { hide, hideOutside }: Pick<TileVisibility, 'hide' | 'hideOutside'>,
+  softcapTile: SoftcapTile | null,
   ranges: RowRanges,
   kernels: Kernels,
   { rows: maxRows }: TileSize,
 ): FinishScores {
   const { scoreMod, softcap, alibi, Skv } = problem;
   const size = { rows: maxRows, Skv };
-  const byPairs = scoreMod !== null || softcap !== null;
+  const byPairs = scoreMod !== null || (softcap !== null && !softcapTile);
   const bias =
     problem.bias && !byPairs
       ? createBiasRows(kernels, problem.bias, required('bias', operands.bias), size)
@@ -74,6 +76,7 @@ export function createFinishScores(
         finishPairs(scores, ld, j0, columns);
         return;
       }
+      softcapTile?.cap(scores, rows);
       if (bias) kernels.addBias(rows, columns, scores.at, ld, bias.at(j0), bias.ld);
       if (slopes) kernels.addAlibi(rows, columns, scores.at, ld, slopes[h], i0 + diagonalOffset(b) - j0);
       if (someHidden) hide(scores, ld);

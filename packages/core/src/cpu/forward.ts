@@ -102,7 +102,7 @@ export function runForward(
   const T = size.columns;
   const { memory } = kernels;
   memory.reset();
-  const forms = { kRows: false, vRows: true, vColumns: false, qPanels: false, products: false };
+  const forms = { kRows: false, vRows: true, vColumns: false, qPanels: false, derivatives: false };
   const tiles = createScoreTiles(problem, operands, kernels, size, forms);
   const { lengths, scores, ld, v, keep, fp8 } = tiles;
   const softmax = createRunningSoftmax(memory, size.rows);

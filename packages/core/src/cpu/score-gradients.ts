@@ -7,7 +7,7 @@ import type { BackwardSums } from './backward-pass.ts';
 
 /**
  * Takes one tile of ds = ∂L/∂(final score): row i0 + i and key j0 + j at `ds[i·ld + j]`, 0 where nothing is seen. `products`
- * holds the scaled q·k of the same pairs where the problem has a score mod or softcap.
+ * holds the scaled q·k of the same pairs where the chain has derivatives: with a score mod, or with softcap that the kernels do not see to.
  */
 export type TakeTile = (
   ds: Float32Array,

@@ -12,6 +12,7 @@ import { type Kernels, STRIP } from './kernels/kernels.ts';
 import type { Panel } from './kernels/memory.ts';
 import { createRowPanel, type RowPanel } from './row-panel.ts';
 import { createRowRanges } from './row-ranges.ts';
+import { createSoftcapTile, type SoftcapTile } from './softcap-tile.ts';
 import type { TileSize } from './tile-size.ts';
 import { createTileVisibility } from './tile-visibility.ts';
 import { createUnpack } from './unpack.ts';
@@ -23,8 +24,8 @@ export interface PanelForms {
   readonly vColumns: boolean;
   /** Whether q is multiplied with as well, so that it is needed as panels. */
   readonly qPanels: boolean;
-  /** Whether the scaled q·k is kept beside the final scores. */
-  readonly products: boolean;
+  /** Whether the derivatives of the scores are wanted, for which the scaled q·k is kept beside them where they are not q·k plus something. */
+  readonly derivatives: boolean;
 }
 
 /** The score matrix of a problem, one tile at a time: what forward and backward share. */
@@ -41,8 +42,10 @@ export interface ScoreTiles {
    * what is not seen; outside, anything may stand.
    */
   readonly scores: Panel;
-  /** Scaled q·k of the same tile where it was asked for, else empty. */
+  /** Scaled q·k of the same tile where derivatives are wanted and the chain has them, else empty. */
   readonly products: Float32Array;
+  /** What caps the scores, unless the chain does. */
+  readonly softcap: SoftcapTile | null;
   /** Bytes between rows of a tile. */
   readonly ld: number;
   /** Turns to `rows` query rows from i0 of head h of sequence b. */
@@ -73,7 +76,18 @@ export function createScoreTiles(
   const chain = createScoreChain(problem, operands, visibility);
   const ranges = createRowRanges(visibility, kernels.memory, size.rows);
   const seen = createTileVisibility(problem, operands, visibility, ranges, kernels, size);
-  const final = createFinishScores(problem, operands, chain, visibility, seen, ranges, kernels, size);
+  const softcap = createSoftcapTile(problem, kernels, size, forms.derivatives);
+  const final = createFinishScores(
+    problem,
+    operands,
+    chain,
+    visibility,
+    seen,
+    softcap,
+    ranges,
+    kernels,
+    size,
+  );
   const keep = createKeepTile(problem, operands, kernels, size);
   const fp8 = createFp8(problem, operands);
   const factor = problem.scale * fp8.descaleQ * fp8.descaleK;
@@ -98,7 +112,9 @@ export function createScoreTiles(
   });
 
   const scores = kernels.memory.floats(Math.ceil(size.rows / STRIP) * STRIP * T);
-  const products = new Float32Array(forms.products ? Math.ceil(size.rows / STRIP) * STRIP * T : 0);
+  const hasProducts =
+    forms.derivatives && !softcap && (problem.scoreMod !== null || problem.softcap !== null);
+  const products = new Float32Array(hasProducts ? Math.ceil(size.rows / STRIP) * STRIP * T : 0);
   const ld = 4 * T;
   let b = 0;
   let rows = 0;
@@ -115,6 +131,7 @@ export function createScoreTiles(
     keep,
     scores,
     products,
+    softcap,
     ld,
     select(nextB, h, i0, nextRows) {
       b = nextB;
@@ -139,7 +156,7 @@ export function createScoreTiles(
       inRange = look === 'all' ? 0 : ranges.at;
       const at = k.columnsAt(tile);
       kernels.multiplyScores(rows, count, Dqk, q.at, q.ld, at, scores.at, ld, factor, inRange, j0);
-      if (forms.products) products.set(scores.values);
+      if (hasProducts) products.set(scores.values);
       final.finish(scores, ld, j0, count, look === 'some');
       return true;
     },
