@@ -53,9 +53,10 @@ export interface Gate {
 const PROBABILITY_ERROR = 10 * 2 ** -23;
 
 /**
- * The gradient of LogSoftmax is a difference, dy − e^y Σ dy, of two terms that may each be as large as what dy is filled with, 8, where
- * they cancel: what benchdnn allows of the result, 40 ε of f32, is allowed of these. Rounded to 16 bits, numbers that differ by so
- * little may be neighbours, as those of Exp.
+ * The gradient of LogSoftmax is r = dy − e^y Σ dy. Inputs are filled with at most 8 (`fill.ts`), multiples of a half, so that Σ dy is exact.
+ * e^y is off by at most 3 + 2|y| ≤ 19 ulp (the accuracy that WGSL asks of `exp`; engines on the host are nearer), product and difference
+ * add one: |error| ≤ 20 ε |e^y Σ dy| ≤ 20 ε (|r| + 8). Where |r| ≥ 8 that is within 40 ε |r|, benchdnn's relative figure for a backward
+ * softmax in f32, and else within 8 · 40 ε. Rounded to 16 bits, numbers that differ by so little may be neighbours, as those of Exp.
  */
 const CANCELLED = 8 * 40 * 2 ** -23;
 
@@ -66,6 +67,8 @@ export function gateOf(
   dtype: string,
   nodes: readonly GraphNode[],
 ): Gate {
+  const fromProbabilities = producer !== undefined && follows(producer, probabilities, nodes);
+  const fromSoftmax = producer !== undefined && follows(producer, new Set(['SoftMax']), nodes);
   const epsilon = epsilons[dtype] ?? 0;
   const isF32 = dtype === 'f32';
   const thresholds: Readonly<Record<string, number>> = {
@@ -85,15 +88,25 @@ export function gateOf(
     Divide: epsilon,
   };
   return {
-    // What is computed from probabilities that are not stored has their relative error, 10 ε of f32.
-    threshold:
-      thresholds[kind] ?? (isF32 && nodes.some(node => node.kind === 'SoftMax') ? 10 * epsilon : epsilon),
+    // What is computed from probabilities that are not stored has their relative error: 10 ε, as a SoftMax in f32 itself.
+    threshold: thresholds[kind] ?? (isF32 && fromSoftmax ? 10 * epsilon : epsilon),
     eltwise: nodes.some(node => eltwise.has(node.kind)),
     offByOne: ['i8', 'u8', 'i32', 'f8e4m3', 'f8e5m2'].includes(dtype),
     epsilon,
-    ofLargest: products.has(kind) && nodes.some(node => probabilities.has(node.kind)) ? PROBABILITY_ERROR : 0,
+    ofLargest: products.has(kind) && fromProbabilities ? PROBABILITY_ERROR : 0,
     absolute: absolute[kind] ?? 0,
   };
+}
+
+/** Whether an operation reads what one of these kinds computes, at once or by way of others. */
+function follows(producer: GraphNode, kinds: ReadonlySet<string>, nodes: readonly GraphNode[]): boolean {
+  const reached = new Set([producer]);
+  for (const { inputs } of reached) {
+    const sources = nodes.filter(node => node.outputs.some(output => inputs.some(t => t.id === output.id)));
+    if (sources.some(node => kinds.has(node.kind))) return true;
+    for (const node of sources) reached.add(node);
+  }
+  return false;
 }
 
 /** How two tensors differ. */

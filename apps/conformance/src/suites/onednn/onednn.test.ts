@@ -7,7 +7,9 @@ import { sharedDir } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
 import { caseName, type GraphCase, readCases, readGraph, storedCases } from './case-file.ts';
 import { compare, gateOf, isClose } from './compare.ts';
+import { fill } from './fill.ts';
 import { rewrite } from './rewrite.ts';
+import { roleOf } from './roles.ts';
 import { runGraphCase } from './run-graph-case.ts';
 import { readStrides } from './shape-option.ts';
 
@@ -94,6 +96,32 @@ describe('the gate', () => {
     expect(isClose(difference([1, 1 + 2 ** -21], [1, 1]))).toBe(false);
   });
 
+  test('takes the error of probabilities where they are read, and not beside them', () => {
+    const graph = new Graph();
+    const [x, y] = [
+      graph.tensor({ dtype: 'f32', shape: [2, 4] }),
+      graph.tensor({ dtype: 'f32', shape: [2, 4] }),
+    ];
+    const [p, halved, squared] = [
+      graph.tensor({ dtype: 'f32' }),
+      graph.tensor({ dtype: 'f32' }),
+      graph.tensor({ dtype: 'f32' }),
+    ];
+    graph.op('SoftMax', { attrs: { axis: -1 }, inputs: [x], outputs: [p] });
+    graph.op('Multiply', { inputs: [p, y], outputs: [halved] });
+    graph.op('Square', { inputs: [x], outputs: [squared] });
+    const { nodes } = graph;
+    const thresholdOf = (id: number) =>
+      gateOf(
+        nodes.find(node => node.outputs.some(t => t.id === id)),
+        0,
+        'f32',
+        nodes,
+      ).threshold;
+    expect(thresholdOf(halved.id)).toBe(10 * 2 ** -23);
+    expect(thresholdOf(squared.id)).toBe(2 ** -23);
+  });
+
   test('takes NaN and infinities for themselves alone', () => {
     expect(isClose(difference([NaN, -Infinity], [NaN, -Infinity]))).toBe(true);
     expect(isClose(difference([NaN], [0]))).toBe(false);
@@ -106,6 +134,25 @@ describe('the gate', () => {
     expect(isClose(difference(got(2), want))).toBe(true);
     expect(isClose(difference(got(3), want))).toBe(false);
   });
+});
+
+test('factors of a product have both signs and magnitudes, and a product that any 16-bit float holds', () => {
+  const graph = new Graph();
+  const source = graph.tensor({ dtype: 'f32', shape: [64, 300] });
+  graph.op('ReduceProd', {
+    attrs: { axes: [1] },
+    inputs: [source],
+    outputs: [graph.tensor({ dtype: 'f32' })],
+  });
+  graph.finalize();
+  const desc = { dtype: 'f32', shape: [64, 300], strides: [300, 1] } as const;
+  const factors = fill(source, desc, roleOf(source, graph), 300).toFloat64();
+  const products = Array.from({ length: 64 }, (_, row) =>
+    factors.subarray(row * 300, (row + 1) * 300).reduce((product, x) => product * x, 1),
+  );
+  expect(new Set(products.map(Math.sign))).toEqual(new Set([-1, 1]));
+  expect(products.filter(x => Math.abs(x) !== 1).length).toBeGreaterThan(32);
+  expect(Math.max(...products.map(x => Math.abs(Math.log2(Math.abs(x)))))).toBeLessThanOrEqual(14);
 });
 
 /** Of each graph with each operation that cases put into it, the case of fewest elements; none that takes more than a moment. */

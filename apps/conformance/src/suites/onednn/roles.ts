@@ -9,7 +9,8 @@ export type Role =
       readonly scale: number;
       readonly zero: number;
     }
-  | { readonly kind: 'multiplier' | 'divisor' | 'minuend' | 'factor' | 'general' | 'operand' }
+  | { readonly kind: 'factor'; readonly product: GraphNode }
+  | { readonly kind: 'multiplier' | 'divisor' | 'general' | 'operand' }
   | { readonly kind: 'causal-mask'; readonly dead: boolean }
   | { readonly kind: 'condition'; readonly value: 0 | 1 }
   | { readonly kind: 'fill' }
@@ -76,7 +77,7 @@ function roleIn(
     case 'Multiply':
       return { kind: isProduced(1 - at) ? 'multiplier' : at === 0 ? 'general' : 'operand' };
     case 'ReduceProd':
-      return { kind: 'factor' };
+      return { kind: 'factor', product: node };
     case 'Divide':
       return { kind: at === 1 ? 'divisor' : 'general' };
     case 'Dropout':

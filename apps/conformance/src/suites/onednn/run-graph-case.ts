@@ -14,7 +14,7 @@ import { type GraphCase, readGraph } from './case-file.ts';
 import { compare, gateOf, isClose } from './compare.ts';
 import { fill } from './fill.ts';
 import { rewrite } from './rewrite.ts';
-import { roleOf } from './roles.ts';
+import { type Role, roleOf } from './roles.ts';
 
 /**
  * Runs a case: its graph must come back as the expected number of supported partitions, and these must compute what its operations
@@ -107,8 +107,7 @@ async function fillInputs(graph: Graph): Promise<Record<number, Tensor>> {
         dtype: desc.dtype,
       });
     } else {
-      const depth = role.kind === 'matmul' ? depthOf(role.matmul, shapes) : 1;
-      inputs[t.id] = fill(t, desc, role, depth);
+      inputs[t.id] = fill(t, desc, role, depthOf(role, shapes));
     }
   }
   for (const { t, subtract } of later)
@@ -116,11 +115,18 @@ async function fillInputs(graph: Graph): Promise<Record<number, Tensor>> {
   return inputs;
 }
 
-function depthOf(
-  { inputs: [a], attributes }: GraphNode,
-  shapes: ReadonlyMap<number, readonly number[] | null>,
-): number {
-  return (shapes.get(a.id) ?? []).at(attributes.transpose_a ? -2 : -1) ?? 1;
+/** How many elements of the role's input make one element of what it is for. */
+function depthOf(role: Role, shapes: ReadonlyMap<number, readonly number[] | null>): number {
+  if (role.kind === 'matmul') {
+    const { inputs, attributes } = role.matmul;
+    return (shapes.get(inputs[0].id) ?? []).at(attributes.transpose_a ? -2 : -1) ?? 1;
+  }
+  if (role.kind === 'factor') {
+    const { inputs, attributes } = role.product;
+    const extents = shapes.get(inputs[0].id) ?? [];
+    return (attributes.axes as readonly number[]).reduce((n, axis) => n * (extents.at(axis) ?? 1), 1);
+  }
+  return 1;
 }
 
 /** max + ln Σ e^(x − max) of the scores that an operation subtracts stats from. */
