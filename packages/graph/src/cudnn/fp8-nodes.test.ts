@@ -124,6 +124,19 @@ describe.each(Object.entries(variants))('%s', (_name, variant) => {
   );
 });
 
+test('forward, the operations come back as one call of attention, which gives the largest probability', () => {
+  for (const variant of Object.values(variants)) {
+    const b = new GraphBuilder();
+    forward(b, variant, 'composite');
+    const calls = b.graph
+      .finalize()
+      .compile(cpuEngine())
+      .partitions.filter(({ kernel }) => kernel === 'attention');
+    expect(calls.length).toBe(1);
+    expect(calls[0].outputs.some(({ shape }) => `${shape}` === '1,1,1,1')).toBe(true);
+  }
+});
+
 test('what operations cannot say, and operands of other dtypes, are refused', () => {
   const write = (args: Partial<SdpaFp8Arguments>) => () => {
     const b = new GraphBuilder();

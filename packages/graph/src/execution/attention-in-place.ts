@@ -123,7 +123,7 @@ function makeCall<T extends TensorDesc>(
       .map(([name, value]) => [name === 'dropoutMask' ? 'outputs.dropoutMask' : name, value]),
   );
   const own: Record<string, T> = {};
-  const { fp8List: list } = step.kind === 'attention-call' ? step : {};
+  const list = step.kind === 'sdpa-backward' ? undefined : step.fp8List;
   for (const [name, operand] of named(operands)) {
     if (name === 'fp8' && list !== undefined) values.set(name, list);
     else if (name === 'fp8') own[name] = engine.upload(fp8ListOf(operand as Record<string, Tensor>));

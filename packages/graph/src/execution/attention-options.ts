@@ -63,13 +63,17 @@ export function attentionOptions<T extends TensorDesc>(
   return {
     ...score,
     ...(dropout && { dropout: dropoutOption(dropout, source) }),
-    ...(rounding && { fp8: roundingOption(rounding) }),
+    ...(rounding && { fp8: roundingOption(rounding, source.tensor) }),
   };
 }
 
 /** As what an attention call rounds P. */
-export function roundingOption({ dtype, zeroPoint, scale, descale }: StepRounding): Fp8Options<never> {
-  return { scaleS: 1 / scale, descaleS: descale, formatP: { dtype, zeroPoint } };
+export function roundingOption<T>(
+  { dtype, zeroPoint, scale, descale, factor }: StepRounding,
+  tensor: (value: number) => T,
+): Fp8Options<T> {
+  const scaleS = factor === undefined ? 1 / scale : tensor(factor);
+  return { scaleS, descaleS: descale, formatP: { dtype, zeroPoint } };
 }
 
 /** The options that say what the graph says; null where its scalars mean something else. */

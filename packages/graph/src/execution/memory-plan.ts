@@ -73,8 +73,9 @@ export function touched(step: Step): number[] {
       ...(fp8List === undefined ? [] : [fp8List]),
     ];
   }
-  const { options: score, scoreMod, zeroBias } = step.options;
+  const { options: score, scoreMod, zeroBias, rounding } = step.options;
   const options = [
+    rounding?.factor,
     score?.bias,
     score?.mask,
     zeroBias,
@@ -82,7 +83,7 @@ export function touched(step: Step): number[] {
     ...Object.values(score?.maskMod?.captures ?? {}),
     ...optionNumbers(step.options),
   ];
-  const own = step.kind === 'sdpa' ? [] : [step.o, step.lse, step.dO];
+  const own = step.kind === 'sdpa' ? [step.fp8List] : [step.o, step.lse, step.dO];
   return [step.q, step.k, step.v, ...own, ...options, ...Object.values(step.results)].filter(
     v => v !== undefined,
   );

@@ -92,12 +92,10 @@ function withDenseRows(step: AnyAttentionStep, { before }: Around, staging: Stag
 function throughList(
   step: AnyAttentionStep,
   { before, after }: Around,
-  { temporary }: Staging,
+  { temporary, everywhere }: Staging,
 ): AnyAttentionStep {
-  if (step.kind !== 'attention-call') return step;
-  const scalars = Object.entries(step.operands).flatMap(([name, value]) =>
-    name.startsWith('fp8.') ? [[name.slice('fp8.'.length), value] as const] : [],
-  );
+  if (step.kind === 'sdpa-backward') return step;
+  const scalars = scalarsOf(step, everywhere);
   if (scalars.length === 0) return step;
   const { steps, list } = writeFp8List(scalars, temporary);
   before.push(...steps);
@@ -108,6 +106,24 @@ function throughList(
     results[name] = list;
   }
   return { ...step, results, fp8List: list };
+}
+
+/** The scalars of 8-bit arithmetic that are tensors, or have company in the list, by their names. */
+function scalarsOf(
+  step: Exclude<AnyAttentionStep, { readonly kind: 'sdpa-backward' }>,
+  everywhere: Staging['everywhere'],
+): (readonly [name: string, value: number])[] {
+  if (step.kind === 'attention-call') {
+    return Object.entries(step.operands).flatMap(([name, value]) =>
+      name.startsWith('fp8.') ? [[name.slice('fp8.'.length), value] as const] : [],
+    );
+  }
+  const { rounding } = step.options;
+  if (!rounding || (rounding.factor === undefined && step.results.amaxS === undefined)) return [];
+  return [
+    ['scaleS', rounding.factor ?? everywhere(1 / rounding.scale, [1])],
+    ['descaleS', everywhere(rounding.descale, [1])],
+  ];
 }
 
 function copy(from: number, to: number, { descOf }: Staging): PrimitiveStep {

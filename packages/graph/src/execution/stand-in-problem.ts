@@ -29,7 +29,7 @@ export function standInProblem(
     ...(score?.mask !== undefined && { mask: desc(score.mask) }),
     ...(score?.maskMod && { maskMod: mod(score.maskMod) }),
     ...(dropout && { dropout: { p: 0.5, seed: 0, scheme: 'onednn' as const } }),
-    ...(rounding && { fp8: roundingOption(rounding) }),
+    ...(rounding && { fp8: roundingOption(rounding, desc) }),
   };
   const inputs = { q: desc(step.q), k: desc(step.k), v: desc(step.v) };
   if (step.kind === 'sdpa') return normalise(inputs, { ...options, outDType: step.outDType }).problem;

@@ -16,6 +16,8 @@ export interface StepDropout {
 export interface StepRounding extends Required<FormatP> {
   readonly scale: number;
   readonly descale: number;
+  /** A value (1) that P is multiplied by before, where `scale` is 1. */
+  readonly factor?: number;
 }
 
 /** An expression of (score, b, h, q, kv) and the values that it loads from, by name. */
@@ -73,13 +75,16 @@ export type AttentionStep =
       readonly v: number;
       readonly options: StepOptions;
       readonly outDType: DType;
-      /** Values that the results are copied to; those but o are (B, H, S). */
+      /** Values that the results are copied to; those but o are (B, H, S), and amaxS (1), the largest of what is rounded. */
       readonly results: {
         readonly o?: number;
         readonly lse?: number;
         readonly max?: number;
         readonly sumExp?: number;
+        readonly amaxS?: number;
       };
+      /** The list that kernels of 8-bit arithmetic read and write, where the step is for them. */
+      readonly fp8List?: number;
     }
   | {
       readonly kind: 'sdpa-backward';

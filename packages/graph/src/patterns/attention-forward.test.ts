@@ -346,6 +346,42 @@ describe('probabilities in 8 bits', () => {
   });
 });
 
+describe('probabilities that are multiplied before they are rounded, their largest being a result', () => {
+  const by1 = { scales: [1] };
+  /** @param factor what they are multiplied by. */
+  const multiplied = (
+    factor: readonly number[],
+    to: { scales: number[] },
+    axes: readonly number[],
+  ): GraphBuilder => {
+    const g = new GraphBuilder();
+    const s = g.op('MatMul', [g.input([B, H, Sq, D]), g.input([B, H, Skv, D])], { transpose_b: true });
+    const p = g.softmax(scaled(g, s))[0];
+    const values = Array.from({ length: factor.reduce((n, x) => n * x, 1) }, (_, n) => 448 - n);
+    const times = g.op('Multiply', [g.input(factor, { values }), p]);
+    g.op('ReduceMax', [p], { axes, keep_dims: true });
+    const back = g.op('Dequantize', [g.op('Quantize', [times], to, 'f8e4m3')], by1);
+    g.op('MatMul', [back, g.input([B, H, Skv, Dv])]);
+    return g;
+  };
+
+  test('are one call', async () => {
+    const { graph, bindings } = multiplied([1, 1, 1, 1], by1, [0, 1, 2, 3]);
+    await expectSame(graph, bindings);
+    expect(kernelsOf(graph, bindings)).toEqual(['quantized-sdpa attention']);
+  });
+
+  test.each([
+    ['by a number for each key', [Skv], by1, [0, 1, 2, 3]],
+    ['and divided', [1], { scales: [0.5] }, [0, 1, 2, 3]],
+    ['and the largest of each row is taken', [1], by1, [-1]],
+  ] as const)('are none %s', async (_, factor, { scales }, axes) => {
+    const { graph, bindings } = multiplied(factor, { scales: [...scales] }, axes);
+    await expectSame(graph, bindings);
+    expect(kernelsOf(graph, bindings)).toEqual(['quantized-sdpa operations']);
+  });
+});
+
 describe('what is no attention runs as its operations', () => {
   test('a softmax along the queries', async () => {
     const g = new GraphBuilder();

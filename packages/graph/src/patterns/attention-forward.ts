@@ -1,20 +1,23 @@
-import { sameShape } from '@tilewise/core';
+import { type Shape, sameShape } from '@tilewise/core';
 import { lt, mul, select } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import type { GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
-import type { StepDropout } from '../lowering/attention-step.ts';
+import type { StepDropout, StepRounding } from '../lowering/attention-step.ts';
 import type { Value } from '../lowering/lowering.ts';
 import { transposed } from '../lowering/views.ts';
+import { reduceAxes } from '../operations/reduce.ts';
 import type { Match, MatchLowering } from '../partition/match.ts';
-import { flagOf } from '../schema/attribute.ts';
+import { flagOf, numbersOf } from '../schema/attribute.ts';
 import { axisOf } from '../shape/broadcast.ts';
 import { absorbAfter, absorbBefore, layoutKinds } from './absorb.ts';
 import { comeFromOutside, isClosed } from './closed.ts';
 import { type DropoutMatch, dropoutOperands, isPerScore } from './dropout-of.ts';
 import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
 import { lowerAround } from './lower-around.ts';
+import { isScalar } from './operand-reader.ts';
 import { type Probabilities, probabilitiesOf } from './probabilities.ts';
+import type { RoundingMatch } from './rounding-of.ts';
 import { type ScoreChain, scoreChain } from './score-chain.ts';
 import { scoreProgram } from './score-program.ts';
 import { type SoftmaxMatch, softmaxOf } from './softmax-of.ts';
@@ -22,10 +25,11 @@ import { type SoftmaxMatch, softmaxOf } from './softmax-of.ts';
 /**
  * Attention, inference or the forward pass of training:
  *
- *     MatMul · score chain · softmax · [TypeCast] [dropout] [Quantize · Dequantize] [TypeCast] · MatMul · [layout, TypeCast, Quantize]*
+ *     MatMul · score chain · softmax · [TypeCast] [dropout] [[Multiply] Quantize · Dequantize] [TypeCast] · MatMul · [layout, TypeCast, Quantize]*
  *     MatMul · score chain · softmax · StaticTranspose [StaticReshape] [Reorder] · MatMul (as its second operand) · …
  *
- * with what is stored in another layout or quantized before its operands. `stats` of the softmax may be a result.
+ * with what is stored in another layout or quantized before its operands. `stats` of the softmax may be a result, and so may the largest of what is
+ * quantized.
  */
 export function attentionForward(anchor: GraphNode, topology: Topology): Match | null {
   const softmax = softmaxOf(anchor, topology);
@@ -35,17 +39,23 @@ export function attentionForward(anchor: GraphNode, topology: Topology): Match |
   const product = after.matmul.outputs[0].id;
   const core = new Set([...chain.nodes, ...softmax.nodes, ...after.nodes, after.matmul]);
   const tail = absorbAfter(product, topology);
+  const { largest, factor } = after.rounding ?? { largest: null, factor: null };
+  const largestTail = largest && absorbAfter(largest.result, topology, layoutKinds);
   const statsTail = softmax.stats === undefined ? null : absorbAfter(softmax.stats, topology, layoutKinds);
   const [q, k] = chain.matmul.inputs;
   const v = after.matmul.inputs[after.transposed ? 0 : 1];
   const operands = [q, k, v, ...[...chain.nodes].flatMap(node => node.inputs)].map(t => t.id);
   const before = absorbBefore(operands, core, topology);
   // Values may be the scores themselves, where there are as many keys as channels; no call has them.
-  const others = [v.id, ...(after.dropout ? dropoutOperands(after.dropout) : [])];
+  const others = [
+    ...[v.id, ...(after.dropout ? dropoutOperands(after.dropout) : [])],
+    ...(factor === null ? [] : [factor]),
+  ];
   const entering = [...others, ...before.flatMap(node => node.inputs.map(t => t.id))];
   if (!comeFromOutside(entering, core, topology)) return null;
-  const nodes = new Set([...before, ...core, ...tail.nodes, ...(statsTail?.nodes ?? [])]);
-  const results = new Set([tail.result, ...(statsTail ? [statsTail.result] : [])]);
+  const tails = [tail, ...[statsTail, largestTail].filter(own => own !== null)];
+  const nodes = new Set([...before, ...core, ...tails.flatMap(own => own.nodes)]);
+  const results = new Set(tails.map(own => own.result));
   if (!isClosed(nodes, results, topology)) return null;
   const hasStats = softmax.stats !== undefined;
   return {
@@ -57,7 +67,10 @@ export function attentionForward(anchor: GraphNode, topology: Topology): Match |
       if (after.rounding && after.dropout?.scale !== undefined) return { reason: droppedBefore };
       lowerAround(before, lowering);
       if (!lowerForward(chain, softmax, after, lowering, topology)) return shapesDoNotFit;
-      lowerAround([...tail.nodes, ...(statsTail?.nodes ?? [])], lowering);
+      lowerAround(
+        tails.flatMap(own => own.nodes),
+        lowering,
+      );
       return 'written';
     },
   };
@@ -108,6 +121,8 @@ function lowerForward(
   const factor = after.dropout?.scale === undefined ? null : after.dropout;
   const to = factor ? builder.temporary(target.to.desc.shape) : target.to;
   const lse = softmax.stats === undefined ? null : builder.temporary([layout.B, layout.H, Sq]);
+  const rounded = after.rounding && stepRounding(after.rounding, scores, lowering);
+  if (rounded === 'unfit') return false;
   builder.attention({
     kind: 'sdpa',
     q: operands.q.index,
@@ -116,10 +131,10 @@ function lowerForward(
     options: {
       ...program,
       ...(after.dropout && { dropout: stepDropout(after.dropout, lowering) }),
-      ...(after.rounding?.rounding && { rounding: after.rounding.rounding }),
+      ...(rounded && { rounding: rounded.rounding }),
     },
     outDType: to.desc.dtype,
-    results: { o: to.index, ...(lse && { lse: lse.index }) },
+    results: { o: to.index, ...(lse && { lse: lse.index }), ...rounded?.results },
   });
   if (factor?.scale !== undefined) {
     // The kernel has multiplied by 1 / (1 − p), the graph says by what.
@@ -129,6 +144,25 @@ function lowerForward(
   target.finish();
   if (lse && softmax.stats !== undefined) storeStats(lse, lowering.result(softmax.stats), layout, builder);
   return true;
+}
+
+/** How a call rounds P, and where it leaves the largest of it; `unfit` where the factor is not one for all, or the largest not of all. */
+function stepRounding(
+  { rounding, factor, largest }: RoundingMatch,
+  scores: Shape,
+  { builder, value, result }: MatchLowering,
+): { readonly rounding: StepRounding; readonly results: { readonly amaxS?: number } } | 'unfit' {
+  const one = (of: Value): number => builder.view(of, [1], [1]).index;
+  const scalar = factor === null ? null : value(factor);
+  const isOfAll =
+    !largest ||
+    reduceAxes('ReduceMax', numbersOf(largest.node.attributes, 'axes'), scores).length === scores.length;
+  if (!rounding || !isOfAll || (scalar && !(isScalar(scalar.desc.shape) && scalar.desc.dtype === 'f32')))
+    return 'unfit';
+  return {
+    rounding: { ...rounding, ...(scalar && { factor: one(scalar) }) },
+    results: largest ? { amaxS: one(result(largest.result)) } : {},
+  };
 }
 
 /** q and k of the first product as (B, H, S, D). */

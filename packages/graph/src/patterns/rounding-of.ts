@@ -1,6 +1,6 @@
 import { type FormatP, formatPRange } from '@tilewise/core';
 import type { GraphNode } from '../graph/node.ts';
-import type { Topology } from '../graph/topology.ts';
+import type { Topology, Use } from '../graph/topology.ts';
 import type { StepRounding } from '../lowering/attention-step.ts';
 import { numbersOf } from '../schema/attribute.ts';
 
@@ -9,25 +9,55 @@ export interface RoundingMatch {
   readonly nodes: readonly GraphNode[];
   readonly result: number;
   /** As an attention call rounds them; null when none does it so. */
-  readonly rounding: StepRounding | null;
+  readonly rounding: Omit<StepRounding, 'factor'> | null;
+  /** A tensor that they are multiplied by before. */
+  readonly factor: number | null;
+  /** The largest of them before that, where it is computed. */
+  readonly largest: { readonly node: GraphNode; readonly result: number } | null;
 }
 
-/** The Quantize and Dequantize that a tensor goes through. */
-export function roundingOf(tensor: number, { uses }: Topology): RoundingMatch | null {
-  const [quantize, ...others] = uses(tensor);
-  if (quantize?.node.kind !== 'Quantize' || others.length > 0) return null;
-  const [stored] = quantize.node.outputs;
-  const [dequantize, ...more] = uses(stored.id);
-  if (dequantize?.node.kind !== 'Dequantize' || more.length > 0) return null;
+/** `[Multiply] Quantize · Dequantize`, which a tensor goes through, and beside it `[Abs] ReduceMax`. */
+export function roundingOf(tensor: number, topology: Topology): RoundingMatch | null {
+  const uses = topology.uses(tensor);
+  const largest = largestOf(uses, topology);
+  const onlyUse = (id: number): Use | null => {
+    const rest = topology.uses(id).filter(({ node }) => !largest?.nodes.includes(node));
+    return rest.length === 1 ? rest[0] : null;
+  };
+  const first = onlyUse(tensor);
+  const multiply = first?.node.kind === 'Multiply' ? first : null;
+  const quantize = multiply ? onlyUse(multiply.node.outputs[0].id)?.node : first?.node;
+  if (quantize?.kind !== 'Quantize') return null;
+  const dequantize = onlyUse(quantize.outputs[0].id)?.node;
+  if (dequantize?.kind !== 'Dequantize') return null;
+  const rounding = stepRounding(quantize, dequantize);
   return {
-    nodes: [quantize.node, dequantize.node],
-    result: dequantize.node.outputs[0].id,
-    rounding: stepRounding(quantize.node, dequantize.node),
+    nodes: [...(multiply ? [multiply.node] : []), quantize, dequantize, ...(largest?.nodes ?? [])],
+    result: dequantize.outputs[0].id,
+    // Two factors are not one that a device has.
+    rounding: multiply && rounding?.scale !== 1 ? null : rounding,
+    factor: multiply ? multiply.node.inputs[1 - multiply.input].id : null,
+    largest: largest && { node: largest.reduce, result: largest.reduce.outputs[0].id },
   };
 }
 
+/** The ReduceMax of a tensor, or of its magnitudes. */
+function largestOf(
+  uses: readonly Use[],
+  topology: Topology,
+): { readonly nodes: readonly GraphNode[]; readonly reduce: GraphNode } | null {
+  for (const { node } of uses) {
+    if (node.kind === 'ReduceMax') return { nodes: [node], reduce: node };
+    if (node.kind !== 'Abs') continue;
+    const [next, ...more] = topology.uses(node.outputs[0].id);
+    if (next?.node.kind === 'ReduceMax' && more.length === 0)
+      return { nodes: [node, next.node], reduce: next.node };
+  }
+  return null;
+}
+
 /** With one scale > 0 for all, and the same zero point on the way back, which 0 then goes through unchanged. */
-function stepRounding(quantize: GraphNode, dequantize: GraphNode): StepRounding | null {
+function stepRounding(quantize: GraphNode, dequantize: GraphNode): RoundingMatch['rounding'] {
   const both = [quantize, dequantize].map(({ attributes }) => ({
     scales: numbersOf(attributes, 'scales'),
     zeroPoint: numbersOf(attributes, 'zps')[0] ?? 0,
