@@ -16,6 +16,11 @@ export const onednn: Suite = {
     graphs: { value: 'DIR', meaning: 'where the graphs of the cases are', required: true },
     cases: { value: 'FILE', meaning: 'a list of cases; without one, every graph as it is stored' },
     engine: { value: 'NAME', meaning: 'what computes', choices: tensorEngineNames },
+    'reference-gflop': {
+      value: 'N',
+      meaning: 'of cases that take more, compare drawn entries of the batch',
+      number: true,
+    },
     ...workOptions,
   },
   async open(options) {
@@ -48,10 +53,12 @@ function conformanceCase(
   engine: OpenTensorEngine,
   options: Readonly<Record<string, string>>,
 ): ConformanceCase {
+  const { 'reference-gflop': most } = options;
+  const referenceGflop = most === undefined ? undefined : Number(most);
   const gflop = entry.matmul_gflop ?? operationGflop(entry, graphs);
   return {
     name: caseName(entry),
     ...skippedBySize(gflop, options),
-    run: () => engine.run(own => runGraphCase(entry, graphs, own)),
+    run: () => engine.run(own => runGraphCase(entry, graphs, own, referenceGflop)),
   };
 }
