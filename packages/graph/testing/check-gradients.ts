@@ -17,10 +17,11 @@ export async function backwardOf(
   const results = await graph.run(referenceEngine(), bindings, { policy: 'debug' });
   const seed = backward.seeds.get(of.id);
   if (!seed) throw new Error('no seed');
-  const { size, shape } = results[of.id];
+  const { size, shape, dtype } = results[of.id];
   const dy = Tensor.from(
     Array.from({ length: size }, (_, n) => gradient(n)),
     shape,
+    { dtype },
   );
   const needed = new Set(backward.inputs.map(t => t.id));
   const all: Record<number, Tensor | number | bigint> = { ...bindings, ...results, [seed.id]: dy };
