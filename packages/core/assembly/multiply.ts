@@ -105,10 +105,14 @@ export function multiplyScores(
     const from = ranges ? stripStart(ranges, i, m, j0, n) & ~(PANEL - 1) : 0;
     const to = ranges ? stripEnd(ranges, i, m, j0, n) : n;
     const ai = a + <usize>i * lda;
-    const ci = c + <usize>i * ldc;
-    for (let j = from; j < to; j += PANEL) {
-      const bj = b + <usize>(j / PANEL) * panelBytes;
-      block(ai, lda, 4, bj, bj + panelBytes, ci + <usize>j * 4, ldc, factors, false, false, false);
+    let bj = b + <usize>(from / PANEL) * panelBytes;
+    let cj = c + <usize>i * ldc + <usize>from * 4;
+    const end = cj + <usize>(to - from) * 4;
+    while (cj < end) {
+      const next = bj + panelBytes;
+      block(ai, lda, 4, bj, next, cj, ldc, factors, false, false, false);
+      bj = next;
+      cj += PANEL_BYTES;
     }
   }
 }
