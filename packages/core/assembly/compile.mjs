@@ -24,7 +24,7 @@ export const simdBinary: string =
 
 async function compile(features) {
   let binary;
-  const options = ['index.ts', '--outFile', 'kernels.wasm', '-O3', '--converge', '--noAssert'];
+  const options = ['index.ts', '--outFile', 'kernels.wasm', '-O3s', '--converge', '--noAssert'];
   const target = ['--runtime', 'stub', '--use', 'abort=', '--memoryBase', '64', '--enable', 'simd'];
   const { error, stderr } = await asc.main([...options, ...target, ...features, '--baseDir', folder], {
     writeFile: (_name, contents) => {

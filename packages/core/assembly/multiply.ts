@@ -107,12 +107,9 @@ export function multiplyScores(
     const ai = a + <usize>i * lda;
     let bj = b + <usize>(from / PANEL) * panelBytes;
     let cj = c + <usize>i * ldc + <usize>from * 4;
-    const end = cj + <usize>(to - from) * 4;
-    while (cj < end) {
-      const next = bj + panelBytes;
-      block(ai, lda, 4, bj, next, cj, ldc, factors, false, false, false);
-      bj = next;
-      cj += PANEL_BYTES;
+    for (const end = cj + <usize>(to - from) * 4; cj < end; cj += PANEL_BYTES) {
+      block(ai, lda, 4, bj, bj + panelBytes, cj, ldc, factors, false, false, false);
+      bj += panelBytes;
     }
   }
 }
@@ -141,12 +138,13 @@ export function addProduct(
     const to = ranges ? stripEnd(ranges, i, m, j0, depth) : depth;
     if (from >= to) continue;
     const ai = a + <usize>i * lda + <usize>from * 4;
-    const ci = c + <usize>i * ldc;
-    for (let d = 0; d < n; d += PANEL) {
-      const bd = b + <usize>(d / PANEL) * panelBytes + <usize>from * PANEL_BYTES;
-      const end = bd + <usize>(to - from) * PANEL_BYTES;
-      if (guarded) block(ai, lda, 4, bd, end, ci + <usize>d * 4, ldc, none, false, true, true);
-      else block(ai, lda, 4, bd, end, ci + <usize>d * 4, ldc, none, false, false, true);
+    const depthBytes = <usize>(to - from) * PANEL_BYTES;
+    let bd = b + <usize>from * PANEL_BYTES;
+    let cd = c + <usize>i * ldc;
+    for (const end = cd + <usize>n * 4; cd < end; cd += PANEL_BYTES) {
+      if (guarded) block(ai, lda, 4, bd, bd + depthBytes, cd, ldc, none, false, true, true);
+      else block(ai, lda, 4, bd, bd + depthBytes, cd, ldc, none, false, false, true);
+      bd += panelBytes;
     }
   }
 }
@@ -172,12 +170,13 @@ export function addTransposedProduct(
     const to = ranges ? stripRowsEnd(ranges, depth, j0 + j) : depth;
     if (from >= to) continue;
     const aj = a + <usize>from * lda + <usize>j * 4;
-    const cj = c + <usize>j * ldc;
-    for (let d = 0; d < n; d += PANEL) {
-      const bd = b + <usize>(d / PANEL) * panelBytes + <usize>from * PANEL_BYTES;
-      const end = bd + <usize>(to - from) * PANEL_BYTES;
-      if (guarded) block(aj, 4, lda, bd, end, cj + <usize>d * 4, ldc, none, true, true, true);
-      else block(aj, 4, lda, bd, end, cj + <usize>d * 4, ldc, none, true, false, true);
+    const depthBytes = <usize>(to - from) * PANEL_BYTES;
+    let bd = b + <usize>from * PANEL_BYTES;
+    let cd = c + <usize>j * ldc;
+    for (const end = cd + <usize>n * 4; cd < end; cd += PANEL_BYTES) {
+      if (guarded) block(aj, 4, lda, bd, bd + depthBytes, cd, ldc, none, true, true, true);
+      else block(aj, 4, lda, bd, bd + depthBytes, cd, ldc, none, true, false, true);
+      bd += panelBytes;
     }
   }
 }
