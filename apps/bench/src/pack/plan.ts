@@ -34,7 +34,7 @@ const tinyShapes: Shapes = {
   attention: '1x2x128x64',
   keys: ['--keys', '512'],
   memory: '1x1x512x64',
-  cases: ['--filter', 'causal'],
+  cases: ['--filter', 'tiny'],
   repeats: '2',
 };
 

@@ -1,6 +1,6 @@
 import type { Tensor } from '@tilewise/core';
 import { bufferOf, emptyBuffer, readBuffer } from '../gpu/buffers.ts';
-import { type GpuClock, gpuClock, timePasses } from '../gpu/clock.ts';
+import { type Encode, type GpuClock, gpuClock, timePasses } from '../gpu/clock.ts';
 import { normalInputs } from '../normal-inputs.ts';
 import type { BenchGpu } from '../open-webgpu.ts';
 import type { MatmulCandidate, RoofPrecision } from './candidate.ts';
@@ -17,6 +17,8 @@ export interface MatmulRoof {
   readonly kernel: string;
   readonly ms: number;
   readonly tflops: number;
+  /** Records it once more, to be timed beside other work; until the roof is destroyed. */
+  readonly encode: Encode;
 }
 
 /** What an adapter can do at most, as measured: other numbers are fractions of these. */
@@ -26,6 +28,9 @@ export interface Roof {
   /** Of a copy, counting what is read and what is written. */
   readonly gigabytesPerSecond: number;
   readonly clock: GpuClock['kind'];
+  /** Floating-point operations of one product. */
+  readonly flops: number;
+  destroy(): void;
 }
 
 /** Large enough to fill the adapter, small enough to be done in a moment. */
@@ -177,14 +182,17 @@ export async function measureRoof(bench: BenchGpu, progress: (text: string) => v
     clock,
     right.map(({ encode }) => encode),
   );
-  const all = right.map(({ candidate: { precision, name } }, n): MatmulRoof => {
+  const { flops } = matmul;
+  const all = right.map(({ candidate: { precision, name }, encode }, n): MatmulRoof => {
     const ms = times[n].median;
-    return { precision, kernel: name, ms, tflops: matmul.flops / ms / 1e9 };
+    return { precision, kernel: name, ms, tflops: flops / ms / 1e9, encode };
   });
-  matmul.destroy();
   const gigabytesPerSecond = await copyBandwidth(bench, clock);
   clock.destroy();
-  return { size, matmuls: fastestOfEach(all), gigabytesPerSecond, clock: clock.kind };
+  return {
+    ...{ size, matmuls: fastestOfEach(all), gigabytesPerSecond, clock: clock.kind, flops },
+    destroy: () => matmul.destroy(),
+  };
 }
 
 function fastestOfEach(all: readonly MatmulRoof[]): MatmulRoof[] {

@@ -11,7 +11,8 @@ export const roof: Suite = {
   async run(options, progress) {
     const bench = await openWebGpu(options);
     try {
-      const { size, matmuls, gigabytesPerSecond, clock } = await measureRoof(bench, progress);
+      const { size, matmuls, gigabytesPerSecond, clock, destroy } = await measureRoof(bench, progress);
+      destroy();
       const more = { timer: clock, ...bench.label };
       return [
         ...matmuls.map(({ precision, kernel, ms, tflops }) => ({
