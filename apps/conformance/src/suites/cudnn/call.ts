@@ -1,7 +1,7 @@
-import { type DType, type GradientName, type SdpaOptions, Tensor } from '@tilewise/core';
+import { type GradientName, type SdpaOptions, Tensor } from '@tilewise/core';
 import type { StrideName } from './case-format.ts';
 import type { Concrete } from './concrete.ts';
-import { drawValues, rounded } from './data.ts';
+import { drawTensor } from './data.ts';
 import { type Fp8Numbers, fp8Scale, largest, probabilityScales } from './fp8.ts';
 import { extent } from './layouts.ts';
 import { quantised } from './mxfp8.ts';
@@ -10,12 +10,11 @@ import { toPages } from './pages.ts';
 import { isRagged, raggedOffsets } from './ragged.ts';
 import { cumulative, place, write } from './storage.ts';
 
-/** q, k and v with the options of a call of attention, and with dO those of its backward pass. */
-export interface Inputs {
-  readonly q: Tensor;
-  readonly k: Tensor;
-  readonly v: Tensor;
-  readonly dO: Tensor;
+/** q, k, v and dO; contiguous (B, H, S, D), or as a case lays them out. */
+export type Operands = Readonly<Record<'q' | 'k' | 'v' | 'dO', Tensor>>;
+
+/** Operands with the options of a call of attention. */
+export interface Inputs extends Operands {
   readonly options: SdpaOptions<Tensor>;
 }
 
@@ -31,28 +30,13 @@ export interface Call {
 
 /** Draws the data of a call and lays them out. */
 export function makeCall(c: Concrete): Call {
-  const meant = {
-    q: valuesOf(c, 'q'),
-    k: valuesOf(c, 'k'),
-    v: valuesOf(c, 'v'),
-    dO: valuesOf(c, 'dO'),
-  };
+  const meant = { q: drawn(c, 'q'), k: drawn(c, 'k'), v: drawn(c, 'v'), dO: drawn(c, 'dO') };
   const blocks = c.precision === 'mxfp8' ? quantised(c, meant) : null;
   const scales = c.precision === 'fp8' ? scaled(c, meant) : null;
-  const values = (blocks ?? scales)?.values ?? meant;
+  const operands = (blocks ?? scales)?.operands ?? meant;
   const fp8 = scales?.fp8 ?? null;
   const common = { ...commonOptions(c), ...(fp8 && { fp8 }), ...(blocks && { mxfp8: blocks.option }) };
   const { q: lengthsQ, kv: lengthsKv } = c.lengths;
-  const dense = (name: StrideName, from: Float64Array): Tensor => {
-    const [H, S, D] = extent(name, c.dims);
-    return Tensor.from(from, [c.dims.B, H, S, D], { dtype: inputDType(c, name) });
-  };
-  const operands = {
-    q: dense('q', values.q),
-    k: dense('k', values.k),
-    v: dense('v', values.v),
-    dO: dense('o', values.dO),
-  };
   return {
     concrete: c,
     exact: {
@@ -69,46 +53,35 @@ export function makeCall(c: Concrete): Call {
   };
 }
 
-/** MXFP8 takes dO unquantised too, stored as o is. */
-function inputDType({ precision, dtype, outDType }: Concrete, name: StrideName): DType {
-  return precision === 'mxfp8' && name === 'o' ? outDType : dtype;
-}
-
 /** The call with all scalars of the FP8 contract, those of its results too. */
 export function withScales(call: Call, fp8: Fp8Numbers): Call {
   const { laidOut } = call;
   return { ...call, laidOut: { ...laidOut, options: { ...laidOut.options, fp8 } } };
 }
 
-/** Row-major (B, H, S, D) values, rounded to the dtype that they are stored in. */
-type Values = Readonly<Record<'q' | 'k' | 'v' | 'dO', Float64Array>>;
-
-/** What is stored for values by the FP8 contract, and the scalars that say so. */
-function scaled(c: Concrete, meant: Values): { readonly values: Values; readonly fp8: Fp8Numbers } {
-  const scales = {
-    q: fp8Scale(c.dtype, largest(meant.q)),
-    k: fp8Scale(c.dtype, largest(meant.k)),
-    v: fp8Scale(c.dtype, largest(meant.v)),
-    dO: fp8Scale(c.dtype, largest(meant.dO)),
+/** What is stored for operands by the FP8 contract, and the scalars that say so. */
+function scaled(c: Concrete, meant: Operands): { readonly operands: Operands; readonly fp8: Fp8Numbers } {
+  const { dtype } = c;
+  const stored = (t: Tensor): { readonly tensor: Tensor; readonly descale: number } => {
+    const values = t.toFloat64();
+    const scale = fp8Scale(dtype, largest(values));
+    for (let n = 0; n < values.length; n++) values[n] *= scale;
+    return { tensor: Tensor.from(values, t.shape, { dtype }), descale: 1 / scale };
   };
-  const stored = (name: keyof Values): Float64Array =>
-    rounded(
-      meant[name].map(x => x * scales[name]),
-      c.dtype,
-    );
+  const [q, k, v, dO] = [stored(meant.q), stored(meant.k), stored(meant.v), stored(meant.dO)];
   return {
-    values: { q: stored('q'), k: stored('k'), v: stored('v'), dO: stored('dO') },
+    operands: { q: q.tensor, k: k.tensor, v: v.tensor, dO: dO.tensor },
     fp8: {
       ...probabilityScales(c),
-      descaleQ: 1 / scales.q,
-      descaleK: 1 / scales.k,
-      descaleV: 1 / scales.v,
-      descaleDO: 1 / scales.dO,
+      descaleQ: q.descale,
+      descaleK: k.descale,
+      descaleV: v.descale,
+      descaleDO: dO.descale,
     },
   };
 }
 
-function layOut(c: Concrete, dense: Omit<Inputs, 'options'>, common: SdpaOptions<Tensor>): Inputs {
+function layOut(c: Concrete, dense: Operands, common: SdpaOptions<Tensor>): Inputs {
   const put = (name: StrideName, from: Tensor): Tensor => write(place(c, name, from.dtype), from);
   const q = put('q', dense.q);
   const dO = put('o', dense.dO);
@@ -160,9 +133,8 @@ function lengthOptions(c: Concrete): SdpaOptions<Tensor> {
   };
 }
 
-function valuesOf(c: Concrete, name: keyof Values): Float64Array {
+/** An operand as it is meant: rounded to the dtype that it is stored in, or with block scales, to that which it is quantised from. */
+function drawn(c: Concrete, name: keyof Operands): Tensor {
   const [H, S, D] = extent(name === 'dO' ? 'o' : name, c.dims);
-  const values = drawValues(c, name, c.dims.B * H * S * D);
-  // Scales are for what the dtype of the meant values holds; without them, a tensor rounds what it is given.
-  return c.precision === 'float' ? values : rounded(values, c.precision === 'mxfp8' ? c.outDType : c.dtype);
+  return drawTensor(c, name, [c.dims.B, H, S, D], c.precision === 'mxfp8' ? c.outDType : c.dtype);
 }

@@ -1,4 +1,4 @@
-import { type DType, decodeArray, dtypeInfo, encodeArray } from '@tilewise/core';
+import { type DType, encodeArray, type Shape, Tensor } from '@tilewise/core';
 import { fillNormal, fillU32, type StreamOptions } from '@tilewise/philox';
 import type { Concrete } from './concrete.ts';
 
@@ -58,22 +58,25 @@ const distributions: readonly Distribution[] = [
   { matches: /^sparse integers$/, draw: {}, otherwise: sparseInteger },
 ];
 
+/** Values drawn at a time: a tensor of a long context is larger than a cache, and many times larger in f64. */
+const PIECE = 2 ** 14;
+
 /**
- * Values of a tensor of a call, before they are rounded to a dtype.
+ * A tensor of a call, contiguous, each value rounded to the dtype.
  * @throws Error when the case describes its data in words that are not known.
  */
-export function drawValues({ seed, data }: Concrete, purpose: Purpose, count: number): Float64Array {
+export function drawTensor({ seed, data }: Concrete, purpose: Purpose, shape: Shape, dtype: DType): Tensor {
   const words = data ?? 'sparse integers';
   const distribution = distributions.find(({ matches }) => matches.test(words));
   if (!distribution) throw new Error(`data drawn as '${words}' are not known to the runner`);
   const draw = distribution.draw[purpose] ?? distribution.otherwise;
-  return draw(count, streamOf(seed, purpose));
-}
-
-/** Values rounded to a dtype. */
-export function rounded(values: Float64Array, dtype: DType): Float64Array {
-  const stored = encodeArray(dtype, values, dtypeInfo[dtype].allocate(values.length));
-  return decodeArray(dtype, stored, new Float64Array(values.length));
+  const stream = streamOf(seed, purpose);
+  const tensor = Tensor.zeros(shape, { dtype });
+  for (let offset = 0; offset < tensor.size; offset += PIECE) {
+    const values = draw(Math.min(PIECE, tensor.size - offset), { ...stream, offset });
+    encodeArray(dtype, values, tensor.data.subarray(offset));
+  }
+  return tensor;
 }
 
 /** Random bytes. */

@@ -1,49 +1,40 @@
-import { type BlockAxis, type Mxfp8DType, type Mxfp8Options, quantiseMxfp8, Tensor } from '@tilewise/core';
+import {
+  type BlockAxis,
+  type Mxfp8DType,
+  type Mxfp8Options,
+  quantiseMxfp8,
+  type Tensor,
+} from '@tilewise/core';
+import type { Operands } from './call.ts';
 import type { Concrete } from './concrete.ts';
-import { extent } from './layouts.ts';
 
-/** Row-major values of q, k, v and dO, as numbers. */
-type Values = Readonly<Record<'q' | 'k' | 'v' | 'dO', Float64Array>>;
-
-/** Values in MXFP8: what q, k and v store, and the option with their scales and the further roundings of backward. */
+/** Operands in MXFP8: what q, k and v store, and the option with their scales and the further roundings of backward. */
 export interface Blocks {
-  readonly values: Values;
+  readonly operands: Operands;
   readonly option: Mxfp8Options<Tensor>;
 }
 
-/** Quantises the operands of a call as cuDNN takes them: each along the axis that its product sums over. */
-export function quantised(c: Concrete, meant: Values): Blocks {
+/** Quantises the operands of a call as cuDNN takes them: each along the axis that its product sums over; dO is taken as it is, too. */
+export function quantised(c: Concrete, meant: Operands): Blocks {
   const { dtype } = c;
   if (dtype !== 'f8e4m3' && dtype !== 'f8e5m2') throw new Error(`block scales do not go with ${dtype}`);
-  const blocks = (name: keyof Values, along: BlockAxis) =>
-    quantiseMxfp8(tensorOf(c, name, meant[name]), {
-      along,
-      dtype: dtype satisfies Mxfp8DType,
-      layout: 'F8_128x4',
-    });
+  const blocks = (name: keyof Operands, along: BlockAxis) =>
+    quantiseMxfp8(meant[name], { along, dtype: dtype satisfies Mxfp8DType, layout: 'F8_128x4' });
   const [q, k, v] = [blocks('q', 'channels'), blocks('k', 'channels'), blocks('v', 'positions')];
+  const operands = { q: q.values, k: k.values, v: v.values, dO: meant.dO };
   const option = {
     ...{ descaleQ: q.scales, descaleK: k.scales, descaleV: v.scales },
     layout: 'F8_128x4' as const,
   };
-  const values = {
-    ...{ q: q.values.toFloat64(), k: k.values.toFloat64(), v: v.values.toFloat64() },
-    dO: meant.dO,
-  };
-  if (!c.backward) return { values, option };
+  if (!c.backward) return { operands, option };
   const [qT, kT] = [blocks('q', 'positions'), blocks('k', 'positions')];
   const [dO8, dOT] = [blocks('dO', 'channels'), blocks('dO', 'positions')];
   return {
-    values,
+    operands,
     option: {
       ...option,
       ...{ qT: qT.values, descaleQT: qT.scales, kT: kT.values, descaleKT: kT.scales },
       ...{ dO8: dO8.values, descaleDO: dO8.scales, dOT: dOT.values, descaleDOT: dOT.scales },
     },
   };
-}
-
-function tensorOf(c: Concrete, name: keyof Values, values: Float64Array): Tensor {
-  const [H, S, D] = extent(name === 'dO' ? 'o' : name, c.dims);
-  return Tensor.from(values, [c.dims.B, H, S, D]);
 }

@@ -8,7 +8,7 @@ import {
 } from '@tilewise/core';
 import { cudnnOptions, type DropoutArgument } from '@tilewise/graph/cudnn';
 import type { Concrete } from './concrete.ts';
-import { drawBits, drawBytes, drawValues } from './data.ts';
+import { drawBits, drawBytes, drawTensor } from './data.ts';
 import { scoreProgram } from './score-programs.ts';
 
 /** cuDNN's tests draw every dropout mask from here. */
@@ -31,7 +31,7 @@ export function commonOptions(c: Concrete): SdpaOptions<Tensor> {
       useAlibiMask: flags.alibi ?? false,
       ...(bias && { bias }),
       ...(flags.block_mask && { blockMask: blockMaskOf(c) }),
-      ...(flags.sink_token && { sinkToken: Tensor.from(drawValues(c, 'sink', Hq), [Hq]) }),
+      ...(flags.sink_token && { sinkToken: drawTensor(c, 'sink', [Hq], 'f32') }),
     }),
     outDType,
     ...(band && { window: band }),
@@ -76,7 +76,6 @@ function biasOf(c: Concrete): Tensor | null {
   const { Hq, Sq, Skv } = c.dims;
   const listed = typeof bias === 'string' ? (bias.match(/\d+/g) ?? []).map(Number) : bias;
   const shape = Array.isArray(listed) ? listed : [1, Hq, Sq, Skv];
-  const count = shape.reduce((product, n) => product * n, 1);
   const dtype =
     bias_dtype === 'bool'
       ? 'bool'
@@ -85,7 +84,7 @@ function biasOf(c: Concrete): Tensor | null {
         : c.precision === 'float'
           ? c.dtype
           : 'f16';
-  return Tensor.from(drawValues(c, 'bias', count), shape, { dtype });
+  return drawTensor(c, 'bias', shape, dtype);
 }
 
 function blockMaskOf(c: Concrete): Tensor {
