@@ -44,6 +44,22 @@ describe('bench', () => {
     ]);
   });
 
+  test('writes each object as soon as its row is there', async () => {
+    const broken: Suite = {
+      ...suite('broken', async () => []),
+      async *run() {
+        yield { ms: 1 };
+        throw new WrongResult('the second is wrong');
+      },
+    };
+    const { code, out, errors } = await run(['broken', '--json'], broken);
+    expect({ code, out, errors }).toEqual({
+      code: 1,
+      out: ['{"suite":"broken","ms":1}'],
+      errors: ['the second is wrong'],
+    });
+  });
+
   test('hands the options to the suite', async () => {
     let seen: SuiteOptions = {};
     const c = suite('c', async options => {

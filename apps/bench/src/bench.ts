@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Suite, type SuiteOptions, UsageError, WrongResult } from './suite.ts';
-import { table } from './table.ts';
+import { type Row, table } from './table.ts';
 
 /** Where a run writes: results, progress (shown for a while), and what went wrong. */
 export interface Console {
@@ -25,10 +25,14 @@ export async function bench(
   try {
     const { chosen, options, json } = parse(args, suites);
     for (const suite of chosen) {
-      const rows = await suite.run(options, text => console.progress(text && `${suite.name}: ${text}`));
+      const rows: Row[] = [];
+      const progress = (text: string): void => console.progress(text && `${suite.name}: ${text}`);
+      for await (const row of await suite.run(options, progress)) {
+        rows.push(row);
+        if (json) console.out(JSON.stringify({ suite: suite.name, ...row }));
+      }
       console.progress('');
-      if (json) for (const row of rows) console.out(JSON.stringify({ suite: suite.name, ...row }));
-      else console.out(`${suite.name}: ${suite.summary}\n\n${table(rows)}\n`);
+      if (!json) console.out(`${suite.name}: ${suite.summary}\n\n${table(rows)}\n`);
     }
     return 0;
   } catch (error) {

@@ -3,6 +3,7 @@ import { bufferOf, emptyBuffer, readBuffer } from '../gpu/buffers.ts';
 import { type Encode, type GpuClock, gpuClock, timePasses } from '../gpu/clock.ts';
 import { normalInputs } from '../normal-inputs.ts';
 import type { BenchGpu } from '../open-webgpu.ts';
+import { WrongResult } from '../suite.ts';
 import type { MatmulCandidate, RoofPrecision } from './candidate.ts';
 import {
   type MatrixTile,
@@ -164,7 +165,10 @@ export class MatmulBench {
   }
 }
 
-/** Measures the roof; a candidate that does not compile or gives something else than the product does not count. */
+/**
+ * Measures the roof; a candidate that does not compile or gives something else than the product does not count.
+ * @throws WrongResult when none in f32 gives the product.
+ */
 export async function measureRoof(bench: BenchGpu, progress: (text: string) => void): Promise<Roof> {
   const { device } = bench;
   const size = roofSize(bench);
@@ -177,6 +181,9 @@ export async function measureRoof(bench: BenchGpu, progress: (text: string) => v
     if (!ready) continue;
     await clock.once(pass => ready.encode(pass), 0);
     if (await ready.isRight()) right.push(ready);
+  }
+  if (!right.some(({ candidate }) => candidate.precision === 'f32')) {
+    throw new WrongResult('no matmul in f32 gives the product');
   }
   const times = await timePasses(
     clock,

@@ -60,17 +60,15 @@ export const attention: Suite = {
     },
     ...toggleOption,
   },
-  async run(options, progress) {
+  async *run(options, progress) {
     const { engine } = options;
     const chosen = engine === undefined ? engines : engines.filter(name => name === engine);
     if (chosen.length === 0) {
       throw new UsageError(`--engine is one of ${engines.join(', ')}, not '${engine}'.`);
     }
-    const rows: Row[] = [];
     const cases = casesOf(options, quickShapes.cpu);
-    if (chosen.includes('cpu')) for (const make of cases) rows.push(...(await measureCpu(make(), progress)));
-    if (chosen.includes('webgpu')) rows.push(...(await measureGpu(options, progress)));
-    return rows;
+    if (chosen.includes('cpu')) for (const make of cases) yield* await measureCpu(make(), progress);
+    if (chosen.includes('webgpu')) yield* measureGpu(options, progress);
   },
 };
 
@@ -140,7 +138,7 @@ async function measureCpu(of: AttentionCase, progress: Progress): Promise<Row[]>
   ];
 }
 
-async function measureGpu(options: SuiteOptions, progress: Progress): Promise<Row[]> {
+async function* measureGpu(options: SuiteOptions, progress: Progress): AsyncGenerator<Row> {
   const { peers: folder, patience = '240' } = options;
   if (!(Number(patience) > 0)) throw new UsageError(`--patience takes seconds, not '${patience}'.`);
   if (typeof folder === 'string' && !entrantsIn(folder).some(isPeer)) {
@@ -152,28 +150,27 @@ async function measureGpu(options: SuiteOptions, progress: Progress): Promise<Ro
   const bench = await openWebGpu(options);
   try {
     const roof = await measureRoof(bench, progress);
-    const rows: Row[] = roof.matmuls.map(({ precision, kernel, ms, tflops }) => ({
+    yield* roof.matmuls.map(({ precision, kernel, ms, tflops }) => ({
       ...{ engine: `matmul ${roof.size}³`, pass: 'roof', 'B×H×S×D': '', dtype: precision, mask: '', ms },
       ...{ 'TFLOP/s': tflops, 'of roof': 1, '× tilewise': '', error: '', dispatches: 1, note: '' },
       ...{ timer: roof.clock, kernels: kernel, ...bench.label },
     }));
     const cases = casesOf(options, bench.kind === 'hardware' ? quickShapes.hardware : quickShapes.software);
-    for (const make of cases) rows.push(...(await measureCase(bench, contest, roof, make(), progress)));
+    for (const make of cases) yield* measureCase(bench, contest, roof, make(), progress);
     roof.destroy();
-    return rows;
   } finally {
     contest.end();
     bench.close();
   }
 }
 
-async function measureCase(
+async function* measureCase(
   bench: BenchGpu,
   contest: Contest,
   roof: Roof,
   of: AttentionCase,
   progress: Progress,
-): Promise<Row[]> {
+): AsyncGenerator<Row> {
   const { device, ctx } = bench;
   const label = `webgpu ${of.shape.join('x')} ${of.dtype} ${of.causal ? 'causal' : 'full'}`;
   progress(label);
@@ -204,7 +201,8 @@ async function measureCase(
   );
   plans.destroy();
   clock.destroy();
-  const others = await contest.run(
+  yield* rows;
+  yield* await contest.run(
     of,
     { o, lse },
     {
@@ -212,5 +210,4 @@ async function measureCase(
       progress: text => progress(`${label}: ${text}`),
     },
   );
-  return [...rows, ...others];
 }

@@ -22,7 +22,7 @@ export const decode: Suite = {
     dtypes: { value: dtypes.join(','), meaning: 'what tensors are stored in, instead of f32 and f16' },
     ...toggleOption,
   },
-  async run(options, progress) {
+  async *run(options, progress) {
     const bench = await openWebGpu(options);
     try {
       const { keys = bench.kind === 'hardware' ? '32768' : '4096', dtypes: stored = 'f32,f16' } = options;
@@ -34,13 +34,11 @@ export const decode: Suite = {
       const clock = gpuClock(bench.device);
       progress('copy bandwidth');
       const copied = await copyBandwidth(bench, clock);
-      const rows: Row[] = [];
       for (const dtype of chosen) {
         progress(`${S} keys in ${dtype}`);
-        rows.push(await measure(bench, S, dtype, copied));
+        yield measure(bench, S, dtype, copied);
       }
       clock.destroy();
-      return rows;
     } finally {
       bench.close();
     }

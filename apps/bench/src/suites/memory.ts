@@ -22,10 +22,12 @@ const usual: Shape4 = [1, 2, 4096, 64];
 const lengths = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
 
 /**
- * Bytes that may be held at most for each element of q, of f32 with D = 64: eight tensors of its shape (q, k, v, o, dO, dq, dk, dv), lse
- * and delta, make 32.1; the rest is for workspace, and for buffers that come in steps of an eighth of their size.
+ * Bytes that may be held at most: eight f32 tensors of the shape of q (q, k, v, o, dO, dq, dk, dv), lse and delta for each row, a quarter
+ * more for workspace and for buffers that come in steps of an eighth of their size, and what kernels take as parameters.
  */
-const bytesPerElement = 40;
+function allowedBytes([B, H, S, D]: Shape4): number {
+  return 1.25 * (8 * 4 * B * H * S * D + 2 * 4 * B * H * S) + 2 ** 14;
+}
 
 const megabytes = (bytes: number): number => bytes / 1e6;
 
@@ -41,8 +43,8 @@ interface Seen {
 export const memory: Suite = {
   name: 'memory',
   summary:
-    `GPU buffers of forward and backward, f32, which may take ${bytesPerElement} bytes for each element of q at any S: by the plans, and ` +
-    "by counting what is created, in a run and on Dawn's null backend, which allocates but computes nothing",
+    'GPU buffers of forward and backward, f32, which may take a quarter more than the tensors at any S: by the plans, and by counting ' +
+    "what is created, in a run and on Dawn's null backend, which allocates but computes nothing",
   options: {
     full: { meaning: 'every query sees every key, instead of causal' },
     window: { value: 'N', meaning: 'a causal query sees N keys before its own' },
@@ -51,17 +53,16 @@ export const memory: Suite = {
       meaning: `what to run, instead of ${usual.join('x')} run and 1x1xSx64 up to ${lengths.at(-1)} counted`,
     },
   },
-  async run({ full, window, shapes }, progress) {
+  async *run({ full, window, shapes }, progress) {
     const seen = seenOf(full === true, window);
     const list = typeof shapes === 'string' ? parseShapes(shapes) : [usual];
     const { ctx, device, label, close } = await openWebGpu();
     try {
       const count = countBuffers(device);
-      const rows: Row[] = [];
-      for (const shape of list) rows.push(await measure(ctx, count, shape, seen, label.adapter, progress));
-      if (typeof shapes === 'string') return rows;
+      for (const shape of list) yield measure(ctx, count, shape, seen, label.adapter, progress);
+      if (typeof shapes === 'string') return;
       progress('counting');
-      return [...rows, ...(await counted(ctx, seen))];
+      yield* await counted(ctx, seen);
     } finally {
       close();
     }
@@ -78,7 +79,7 @@ function seenOf(full: boolean, window: string | boolean | undefined): Seen {
 }
 
 function rowOf(shape: Shape4, seen: Seen, planned: number, held: number, adapter: string): Row {
-  const allowed = bytesPerElement * elements(shape);
+  const allowed = allowedBytes(shape);
   if (held > allowed) {
     throw new WrongResult(
       `${shape.join('×')} held ${megabytes(held)} MB, more than ${megabytes(allowed)} MB`,
