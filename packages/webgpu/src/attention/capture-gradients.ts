@@ -6,8 +6,8 @@ import { elementStore } from './element-store.ts';
 import { gradientTile } from './gradient-tile.ts';
 import { partialSumsPart } from './partial-sums.ts';
 import { exprFunction, placeArguments, placeParameters } from './score/mods.ts';
-import { repeat, tileCols, tileDeclarations, tileLanes, tileRows } from './tile.ts';
-import type { TileConfig } from './tile-table.ts';
+import { repeat, tileCols, tileLanes, tileRows } from './tile.ts';
+import type { WorkgroupTileConfig } from './tile-table.ts';
 
 /** The name of a captured tensor's gradient among a plan's tensors. */
 export const captureGradient = (name: string): string => `dCaptures.${name}`;
@@ -93,7 +93,7 @@ const names = 'score, b, h, q, kv';
  * The lanes compute a tile of (place, value) pairs together, then every lane walks over all of them in order and adds those that
  * are its own. The tables are summed in a second kernel, one for each tensor.
  */
-export function captureGradientKernels(problem: BackwardProblem, config: TileConfig): KernelSpec[] {
+export function captureGradientKernels(problem: BackwardProblem, config: WorkgroupTileConfig): KernelSpec[] {
   const { tile } = config;
   const tools = config.tools.expr;
   const { forward } = problem;
@@ -154,8 +154,7 @@ export function captureGradientKernels(problem: BackwardProblem, config: TileCon
       ...gradient.parts,
       ...sites.map(({ code }) => ({ code })),
     ],
-    declarations: `${tileDeclarations(tile)}
-${addPairs(config)}`,
+    declarations: addPairs(config),
     body,
     room: config.room,
   });
@@ -165,24 +164,24 @@ ${addPairs(config)}`,
   return [scatterKernel, ...reduceKernels];
 }
 
-const pairVectors = ({ tile }: TileConfig): number => (tileRows(tile) * tileCols(tile)) / 4;
+const pairVectors = ({ tile }: WorkgroupTileConfig): number => (tileRows(tile) * tileCols(tile)) / 4;
 
 /** Statements that make the pairs of one site from this lane's scores, and add all pairs of the workgroup to its table. */
-function scatter({ tile }: TileConfig, site: number): string {
+function scatter({ tile }: WorkgroupTileConfig, site: number): string {
   return `workgroupBarrier();
     ${repeat(
       4,
       r => `{
-      let ds = select(vec4f(), df${r} * score${r}.slope, score${r}.seen);
+      let ds = select(vec4f(), df${r} * scored${r}.slope, scored${r}.seen);
       var values = vec4f();
       var at = vec4u(nowhere);
       for (var c = 0u; c < 4u; c++) {
         let i = i + ${r}u;
-        let partial = capture_partial${site}(score${r}.unmodified[c], ${placeArguments});
+        let partial = capture_partial${site}(scored${r}.unmodified[c], ${placeArguments});
         // Where nothing is seen, or behind a condition that does not hold, the derivative may be no number.
         if (ds[c] != 0.0 && partial != 0.0) {
           values[c] = ds[c] * partial;
-          at[c] = capture_place${site}(score${r}.unmodified[c], ${placeArguments});
+          at[c] = capture_place${site}(scored${r}.unmodified[c], ${placeArguments});
         }
       }
       pool[(ty * 4u + ${r}u) * ${tile.tx}u + tx] = values;
@@ -195,7 +194,7 @@ function scatter({ tile }: TileConfig, site: number): string {
 }
 
 /** `add_pairs(table, lane)`: equal places in a row are summed before they are added, so that sums stay short. */
-function addPairs(config: TileConfig): string {
+function addPairs(config: WorkgroupTileConfig): string {
   return `const nowhere = 0xffffffffu;
 var<workgroup> places: array<vec4u, ${pairVectors(config)}>;
 

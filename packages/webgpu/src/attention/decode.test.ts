@@ -6,8 +6,9 @@ import { expectAgreement } from '../../testing/expect-agreement.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
 import { type GpuTensor, sdpa } from '../index.ts';
 import { forwardShape } from './forward-shape.ts';
-import { tileMemory, tileRows } from './tile.ts';
+import { tileRows } from './tile.ts';
 import { forwardTiles } from './tile-table.ts';
+import { tileMemory } from './workgroup-tile.ts';
 
 interface Sizes {
   B?: number;

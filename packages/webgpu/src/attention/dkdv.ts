@@ -3,18 +3,11 @@ import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
 import { gradientTile } from './gradient-tile.ts';
 import { writeOperand } from './operand.ts';
 import { queryRangePart } from './sequence.ts';
-import {
-  accumulate,
-  accumulators,
-  storeRows,
-  storeWeightsByQuery,
-  tileCols,
-  tileDeclarations,
-  tileLanes,
-  tileRows,
-} from './tile.ts';
+import { tileCols, tileLanes, tileRows } from './tile.ts';
+import { tileWork } from './tile-kinds.ts';
 import { tileResult } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
+import { accumulators, storeRows, type WeightedSum } from './tile-work.ts';
 
 /** Which of the two gradients a kernel computes, and where they go. */
 export interface KeyGradients {
@@ -27,7 +20,8 @@ export interface KeyGradients {
  * of its group and the query tiles that may see its keys. The sum over the group happens here, in a fixed order.
  *
  * dK and dV can be computed together when they have the same heads; alone when only one is wanted, or when both do not
- * fit (bindings, registers). The tile must be square, as keys take the place of rows in the result.
+ * fit (bindings, registers). A tile in workgroup memory must be square, as keys take the place of rows in the result; one of
+ * a subgroup must keep keys.
  */
 export function dkdvKernel(
   problem: BackwardProblem,
@@ -35,6 +29,7 @@ export function dkdvKernel(
   config: TileConfig,
 ): KernelSpec {
   const { tile } = config;
+  const work = tileWork(tile);
   const { forward } = problem;
   const { B, Hk, Hv, Skv, Dqk, Dv } = forward;
   const rows = tileRows(tile);
@@ -48,15 +43,18 @@ export function dkdvKernel(
   });
   const { q, dO } = gradient.factors;
   const overQueries = { over: 'queries', watch: gradient.watch } as const;
+  const sums: readonly WeightedSum[] = [
+    ...(dv ? [{ into: 'dv', weight: (b: number) => `weight${b}`, operand: dO, ...overQueries }] : []),
+    ...(dk ? [{ into: 'dk', weight: (b: number) => `ds${b}`, operand: q, ...overQueries }] : []),
+  ];
   const body = `
   let tile = group % P.tiles;
   let head = (group / P.tiles) % P.heads;
   let seq = sequence_at(group / (P.tiles * P.heads));
   let j0 = tile * ${cols}u;
-  let tx = lane % ${tile.tx}u;
-  let ty = lane / ${tile.tx}u;
-  ${dk ? accumulators(tile, 'dk', Dqk) : ''}
-  ${dv ? accumulators(tile, 'dv', Dv) : ''}
+  ${work.place}
+  ${dk ? accumulators(work, 'dk', Dqk) : ''}
+  ${dv ? accumulators(work, 'dv', Dv) : ''}
 
   let queries = query_range(seq, j0, j0 + ${cols}u);
   let heads_per_group = P.Hq / P.heads;
@@ -65,13 +63,11 @@ export function dkdvKernel(
     ${gradient.skip}
     ${gradient.loadRowValues}
     ${gradient.compute}
-    ${dv ? `${storeWeightsByQuery(tile, r => `weight${r}`)}\n    ${accumulate(tile, 'dv', dO, overQueries)}` : ''}
-    ${dk && dv ? 'workgroupBarrier();' : ''}
-    ${dk ? `${storeWeightsByQuery(tile, r => `ds${r}`)}\n    ${accumulate(tile, 'dk', q, overQueries)}` : ''}
+    ${work.accumulate(...sums)}
   }
   }
-  ${dk ? storeRows(tile, tileResult('dk', forward, dk), (r, n) => gradient.stored('dk', `dk${r}_${n}`)) : ''}
-  ${dv ? storeRows(tile, tileResult('dv', forward, dv), (r, n) => gradient.stored('dv', `dv${r}_${n}`)) : ''}
+  ${dk ? storeRows(work, tileResult('dk', forward, dk), (r, n) => gradient.stored('dk', `dk${r}_${n}`)) : ''}
+  ${dv ? storeRows(work, tileResult('dv', forward, dv), (r, n) => gradient.stored('dv', `dv${r}_${n}`)) : ''}
   ${gradient.finish}`;
   return kernelSpec({
     name: dk && dv ? 'attention dk dv' : `attention ${dk ? 'dk' : 'dv'}`,
@@ -89,7 +85,6 @@ export function dkdvKernel(
       ...(dk ? [writeOperand('dk', dk, config)] : []),
       ...(dv ? [writeOperand('dv', dv, config)] : []),
     ],
-    declarations: tileDeclarations(tile),
     body,
     room: config.room,
   });

@@ -2,22 +2,16 @@ import type { BackwardProblem, OperandDesc } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
 import { gradientTile } from './gradient-tile.ts';
 import { writeOperand } from './operand.ts';
-import {
-  accumulate,
-  accumulators,
-  storeRows,
-  storeWeightsByKey,
-  tileCols,
-  tileDeclarations,
-  tileLanes,
-  tileRows,
-} from './tile.ts';
+import { tileCols, tileLanes, tileRows } from './tile.ts';
+import { tileWork } from './tile-kinds.ts';
 import { tileResult } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
+import { accumulators, storeRows } from './tile-work.ts';
 
 /** dQ = dS · K: a workgroup has one tile of queries and walks over the key tiles that they may see. */
 export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: TileConfig): KernelSpec {
   const { tile } = config;
+  const work = tileWork(tile);
   const { forward } = problem;
   const { B, Hq, Sq, Dqk } = forward;
   const result = tileResult('dq', forward, dq);
@@ -30,19 +24,17 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   let h = (group / P.tiles) % P.Hq;
   let seq = sequence_at(group / (P.tiles * P.Hq));
   let i0 = tile * ${rows}u;
-  let tx = lane % ${tile.tx}u;
-  let ty = lane / ${tile.tx}u;
-  ${accumulators(tile, 'acc', Dqk)}
+  ${work.place}
+  ${accumulators(work, 'acc', Dqk)}
   ${gradient.loadRowValues}
 
   let keys = key_range(seq, i0, i0 + ${rows}u);
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${gradient.skip}
     ${gradient.compute}
-    ${storeWeightsByKey(tile, r => `ds${r}`)}
-    ${accumulate(tile, 'acc', gradient.factors.k, { over: 'keys', watch: gradient.watch })}
+    ${work.accumulate({ into: 'acc', weight: b => `ds${b}`, operand: gradient.factors.k, over: 'keys', watch: gradient.watch })}
   }
-  ${storeRows(tile, result, (r, n) => gradient.stored('dq', `acc${r}_${n}`))}
+  ${storeRows(work, result, (r, n) => gradient.stored('dq', `acc${r}_${n}`))}
   ${gradient.finish}`;
   return kernelSpec({
     name: 'attention dq',
@@ -53,7 +45,6 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
       ...gradient.parts,
       writeOperand('dq', dq, config),
     ],
-    declarations: tileDeclarations(tile),
     body,
     room: config.room,
   });

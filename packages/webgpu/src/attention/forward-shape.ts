@@ -1,8 +1,9 @@
 import { type AttentionProblem, elementCount, rowShape } from '@tilewise/core';
+import { type Capabilities, guaranteedCapabilities } from '../device/capabilities.ts';
 import { partialVectors } from './partials.ts';
 import { sharingHeads } from './query-rows.ts';
-import { type Tile, tileCols, tileRows } from './tile.ts';
-import { defaultTile, forwardTiles } from './tile-table.ts';
+import { type Tile, tileCols, tileRows, type WorkgroupTile } from './tile.ts';
+import { defaultTile, forwardTiles, subgroupTile } from './tile-table.ts';
 
 /** How the forward pass of a problem is cut into workgroups. */
 export interface ForwardShape {
@@ -26,9 +27,14 @@ const maxParts = 64;
  * Few queries leave most of a GPU idle: then the heads of a group share tiles, tiles have only as many rows as there are, and
  * keys are split over workgroups until there are enough of them. Not in FP8, whose P is rounded when the whole row is known.
  */
-export function forwardShape(problem: AttentionProblem): ForwardShape {
+export function forwardShape(
+  problem: AttentionProblem,
+  capabilities: Capabilities = guaranteedCapabilities,
+): ForwardShape {
   const { B, Hq, Sq, Dv } = problem;
   if (problem.fp8) return { tile: roomyTile(Infinity, Dv), heads: 1, parts: 1 };
+  const inLanes = Sq > fewQueries && subgroupTile('queries', problem, capabilities);
+  if (inLanes) return { tile: inLanes, heads: 1, parts: 1 };
   const heads = Sq <= fewQueries ? sharingHeads(problem) : 1;
   const rows = Sq * heads;
   const tile = roomyTile(rows, Dv);
@@ -40,7 +46,7 @@ export function forwardShape(problem: AttentionProblem): ForwardShape {
 }
 
 /** The first tile of the table that has room for all rows and channels. */
-function roomyTile(rows: number, Dv: number): Tile {
+function roomyTile(rows: number, Dv: number): WorkgroupTile {
   return forwardTiles.find(({ upTo }) => rows <= upTo.rows && Dv <= upTo.Dv)?.tile ?? defaultTile;
 }
 

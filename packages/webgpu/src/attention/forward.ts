@@ -13,22 +13,19 @@ import { scorePart } from './score/score.ts';
 import { type KernelOperands, sequencePart } from './sequence.ts';
 import { sinkPart } from './sink.ts';
 import {
-  accumulate,
-  accumulators,
-  products,
+  type LaneGrid,
+  laneGrid,
+  perBlock,
   repeat,
-  storeRows,
-  storeWeightsByKey,
   type Tile,
   tileCols,
-  tileDeclarations,
   tileLanes,
-  tileRequires,
   tileRows,
-  vectorsPerLane,
 } from './tile.ts';
+import { tileWork } from './tile-kinds.ts';
 import { headGroups, tileOperands, tileResult } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
+import { accumulators, storeRows } from './tile-work.ts';
 import { workgroupReads } from './workgroup-reads.ts';
 
 /**
@@ -48,6 +45,8 @@ export function forwardKernel(
   const { B, Hq, Sq, Dv } = problem;
   const rows = queryRows(heads, tile);
   const cols = tileCols(tile);
+  const grid = laneGrid(tile);
+  const work = tileWork(tile);
   const tiles = Math.ceil((Sq * heads) / tileRows(tile));
   const score = scorePart(problem, {
     tile: heads === 1 ? tile : null,
@@ -57,7 +56,7 @@ export function forwardKernel(
   const hasValues = problem.fp8?.kind !== 'scaled';
   const dropout = hasValues ? dropoutPart(problem) : null;
   const { q, k, v } = tileOperands(problem);
-  const perLane = hasValues ? vectorsPerLane(Dv, tile) : 0;
+  const perLane = hasValues ? work.vectors(Dv) : 0;
   const fp8 = hasValues
     ? fp8Kernel(config.tools.fp8, problem, ['weight', 'o'], forwardAmaxes(problem))
     : fp8Kernel(config.tools.fp8, problem, ['product']);
@@ -74,65 +73,66 @@ export function forwardKernel(
   let h = (place / P.tiles) % P.head_groups * ${heads === 1 ? '1u' : 'P.row_heads'};
   ${reads.sequence('place / (P.tiles * P.head_groups)')}
   let row0 = tile * ${tileRows(tile)}u;
-  let tx = lane % ${tile.tx}u;
-  let ty = lane / ${tile.tx}u;
+  ${work.place}
   ${rows.span}
   ${rows.places}
-  ${repeat(4, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`, '\n  ')}
-  ${hasValues ? accumulators(tile, 'acc', Dv) : ''}
+  ${repeat(grid.rows, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`, '\n  ')}
+  ${hasValues ? accumulators(work, 'acc', Dv) : ''}
 
   let keys = ${parts === 1 ? 'key_range(seq, i0, i1)' : `part_of(key_range(seq, i0, i1), part)`};
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${reads.skip(score.showsTile)}
-    ${products(tile, [{ into: 's', a: rows.operand(q), b: k }])}
+    ${work.products([{ into: 's', a: rows.operand(q), b: k }])}
 
     let whole = tile_inside(seq, i0, i1, j0, j0 + ${cols}u);
-    let j = j0 + tx * 4u;
-    ${repeat(
-      4,
-      r => `var inside${r} = vec4<bool>(true);
+    let j = j0 + tx * ${4 * grid.cols}u;
+    ${perBlock(
+      tile,
+      (b, r, c) => `var allowed${b} = vec4<bool>(true);
     if (!whole) {
-      inside${r} = inside4(seq, query${r}, j);
+      allowed${b} = inside4(seq, query${r}, j + ${4 * c}u);
     }
-    let score${r} = score4(seq, head${r}, query${r}, j, s${r}, inside${r});
-    let x${r} = select(vec4f(${lowest}), score${r}.value, score${r}.seen);
-    row_partial[(ty * 4u + ${r}u) * ${tile.tx}u + tx] = max(max(x${r}.x, x${r}.y), max(x${r}.z, x${r}.w));`,
-      '\n    ',
+    let scored${b} = score4(seq, head${r}, query${r}, j + ${4 * c}u, s${b}, allowed${b});
+    let x${b} = select(vec4f(${lowest}), scored${b}.value, scored${b}.seen);`,
     )}
-    workgroupBarrier();
+    ${overRows(
+      grid,
+      'm_new',
+      (r, blocks) =>
+        blocks.reduce((m, b) => `max(${m}, max(max(x${b}.x, x${b}.y), max(x${b}.z, x${b}.w)))`, `m${r}`),
+      (a, b) => `max(${a}, ${b})`,
+    )}
+    ${perBlock(tile, (b, r) => `let p${b} = select(vec4f(), exp(scored${b}.value - m_new${r}), scored${b}.seen);`)}
     ${repeat(
-      4,
-      r => `var m_new${r} = m${r};
-    for (var x = 0u; x < ${tile.tx}u; x++) {
-      m_new${r} = max(m_new${r}, row_partial[(ty * 4u + ${r}u) * ${tile.tx}u + x]);
-    }
-    let p${r} = select(vec4f(), exp(score${r}.value - m_new${r}), score${r}.seen);
-    let rescale${r} = exp(m${r} - m_new${r});
+      grid.rows,
+      r => `let rescale${r} = exp(m${r} - m_new${r});
     m${r} = m_new${r};
-    l${r} = l${r} * rescale${r} + dot(p${r}, vec4f(1.0));
+    l${r} = l${r} * rescale${r} + ${repeat(grid.cols, c => `dot(p${r * grid.cols + c}, vec4f(1.0))`, ' + ')};
     ${repeat(perLane, n => `acc${r}_${n} *= rescale${r};`, '\n    ')}`,
       '\n    ',
     )}
-    ${dropout ? repeat(4, r => `let weight${r} = p${r} * dropout4(seq, head${r}, query${r}, j);`, '\n    ') : ''}
+    ${dropout ? perBlock(tile, (b, r, c) => `let weight${b} = p${b} * dropout4(seq, head${r}, query${r}, j + ${4 * c}u);`) : ''}
     ${
       hasValues
-        ? `${storeWeightsByKey(tile, r => fp8.apply('weight', dropout ? `weight${r}` : `p${r}`))}
-    ${accumulate(tile, 'acc', v, { over: 'keys', watch: score.hides ? 'true' : '!whole' })}`
+        ? work.accumulate({
+            into: 'acc',
+            weight: b => fp8.apply('weight', dropout ? `weight${b}` : `p${b}`),
+            operand: v,
+            over: 'keys',
+            watch: score.hides ? 'true' : '!whole',
+          })
         : ''
     }
   }
 
-  workgroupBarrier();
-  ${repeat(4, r => `row_partial[(ty * 4u + ${r}u) * ${tile.tx}u + tx] = l${r};`, '\n  ')}
-  workgroupBarrier();
-  ${repeat(
-    4,
-    r => `l${r} = 0.0;
-  for (var x = 0u; x < ${tile.tx}u; x++) {
-    l${r} += row_partial[(ty * 4u + ${r}u) * ${tile.tx}u + x];
-  }`,
-    '\n  ',
+  ${grid.tx > 1 ? 'workgroupBarrier();' : ''}
+  ${overRows(
+    grid,
+    'sum',
+    r => `l${r}`,
+    (a, b) => `${a} + ${b}`,
   )}
+  ${repeat(grid.rows, r => `l${r} = sum${r};`, '\n  ')}
   ${finish.code}
   ${fp8.finish}`;
 
@@ -151,8 +151,8 @@ export function forwardKernel(
           ...headGroups(problem),
           ...rows.uniforms,
         ],
-        requires: tileRequires,
       },
+      ...work.parts,
       ...fp8.parts,
       ...sequencePart(problem, {
         q: problem.q,
@@ -169,10 +169,39 @@ export function forwardKernel(
       ...(dropout ? [dropout] : []),
       ...finish.parts,
     ],
-    declarations: `${tileDeclarations(tile)}${parts === 1 ? '' : `\n\n${partOf(cols)}`}`,
+    declarations: parts === 1 ? '' : partOf(cols),
     body,
     room: config.room,
   });
+}
+
+/**
+ * Statements that declare `NAMEr` for each of the lane's rows: what `own(r, blocks)` gives, `join`ed over all lanes of the row, the
+ * same way in each of them. `blocks` are the row's vec4s of this lane. Takes a barrier after the last such statements.
+ */
+function overRows(
+  { tx, rows, cols }: LaneGrid,
+  name: string,
+  own: (r: number, blocks: readonly number[]) => string,
+  join: (a: string, b: string) => string,
+): string {
+  const value = (r: number): string =>
+    own(
+      r,
+      Array.from({ length: cols }, (_, c) => r * cols + c),
+    );
+  if (tx === 1) return repeat(rows, r => `let ${name}${r} = ${value(r)};`, '\n    ');
+  const at = (r: number, x: string): string => `row_partial[(ty * ${rows}u + ${r}u) * ${tx}u + ${x}]`;
+  return `${repeat(rows, r => `${at(r, 'tx')} = ${value(r)};`, '\n    ')}
+    workgroupBarrier();
+    ${repeat(
+      rows,
+      r => `var ${name}${r} = ${at(r, '0u')};
+    for (var x = 1u; x < ${tx}u; x++) {
+      ${name}${r} = ${join(`${name}${r}`, at(r, 'x'))};
+    }`,
+      '\n    ',
+    )}`;
 }
 
 /** The end of the kernel: what is stored of m, l and the accumulators, and the parts that this takes. */
@@ -192,6 +221,8 @@ function wholeResult(
 ): Finish {
   const outputs = rowOutputsOf(problem);
   const hasValues = problem.fp8?.kind !== 'scaled';
+  const work = tileWork(tile);
+  const own = laneGrid(tile).rows;
   const o = rows.operand(tileResult('o', problem, problem.o));
   const joinSink = (r: number): string => `if (query${r} < seq.length_q) {
     let joined = join_sink(head${r}, m${r}, l${r});
@@ -201,16 +232,16 @@ function wholeResult(
   }`;
   return {
     code: `${repeat(
-      4,
+      own,
       r => `var scale${r} = 1.0;
   ${problem.sink ? joinSink(r) : ''}
   scale${r} = select(0.0, scale${r} / l${r}, l${r} != 0.0);`,
       '\n  ',
     )}
-  ${hasValues ? storeRows(tile, o, (r, n) => fp8.apply('o', `acc${r}_${n} * scale${r}`)) : ''}
+  ${hasValues ? storeRows(work, o, (r, n) => fp8.apply('o', `acc${r}_${n} * scale${r}`)) : ''}
   if (tx == 0u) {
     ${repeat(
-      4,
+      own,
       r => `if (query${r} < row_count(seq)) {
       let at = row_at(seq, head${r}, query${r});
       ${writeRow(outputs, `m${r}`, `l${r}`)}
@@ -229,18 +260,19 @@ function wholeResult(
 
 /** The results of one part of the keys. */
 function partialResult({ Dv }: AttentionProblem, tile: Tile, parts: number): Finish {
+  const work = tileWork(tile);
   return {
     code: repeat(
-      4,
+      laneGrid(tile).rows,
       r => `if (query${r} < seq.length_q) {
     let first = partial_at(row_at(seq, head${r}, query${r}), part);
     if (tx == 0u) {
       workspace[first] = vec4f(m${r}, l${r}, 0.0, 0.0);
     }
     ${repeat(
-      vectorsPerLane(Dv, tile),
-      n => `if (${n * tile.tx}u + tx < P.partial_vectors - 1u) {
-      workspace[first + ${n * tile.tx + 1}u + tx] = acc${r}_${n};
+      work.vectors(Dv),
+      n => `if (${work.vector(n)} < P.partial_vectors - 1u) {
+      workspace[first + 1u + ${work.vector(n)}] = acc${r}_${n};
     }`,
       '\n    ',
     )}

@@ -7,9 +7,11 @@ import { rowAddressing, rowTensor } from './row-results.ts';
 import { scorePart } from './score/score.ts';
 import type { ScoreUse } from './score/stage.ts';
 import { type KernelOperands, sequencePart } from './sequence.ts';
-import { products, repeat, type TileOperand, tileCols, tileRequires, tileRows } from './tile.ts';
+import { laneGrid, perBlock, repeat, tileCols, tileRows } from './tile.ts';
+import { tileWork } from './tile-kinds.ts';
 import { headGroups, tileOperands } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
+import type { TileOperand } from './tile-work.ts';
 import type { KernelTools } from './tools.ts';
 import { workgroupReads } from './workgroup-reads.ts';
 
@@ -20,11 +22,11 @@ export interface GradientTile {
   readonly skip: string;
   /** A statement that declares `seq`, the sequence of batch entry `b`. */
   readonly sequence: (b: string) => string;
-  /** Statements that declare the row values of this lane's four queries. */
+  /** Statements that declare the row values of this lane's queries. */
   readonly loadRowValues: string;
   /**
-   * Statements that declare, for r = 0…3 (queries) as vec4f over keys: `weightr` = dropout(P), if asked for, and
-   * `dfr` = d loss / d(final score) and `dsr` = d loss / d(q·k). In FP8 `weightr` and `dsr` are rounded.
+   * Statements that declare, for each vec4 b of the lane's scores (four keys of one query): `weightb` = dropout(P), if asked for, and
+   * `dfb` = d loss / d(final score) and `dsb` = d loss / d(q·k). In FP8 `weightb` and `dsb` are rounded.
    */
   readonly compute: string;
   /** WGSL condition: some weights may be 0 because their pair is not seen. */
@@ -79,37 +81,36 @@ export function gradientTile(
     : operands;
   const rows = tileRows(tile);
   const cols = tileCols(tile);
-  const perRow = (text: (r: number) => string): string => repeat(4, text, '\n    ');
+  const grid = laneGrid(tile);
 
   const scores = { into: 's', a: operands.q, b: operands.k };
-  const compute = `${products(tile, options.ds ? [scores, { into: 'dp', a: operands.dO, b: operands.v }] : [scores])}
+  const compute = `${tileWork(tile).products(options.ds ? [scores, { into: 'dp', a: operands.dO, b: operands.v }] : [scores])}
     let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
-    let i = i0 + ty * 4u;
-    let j = j0 + tx * 4u;
-    ${perRow(
-      r => `var inside${r} = vec4<bool>(true);
+    let i = i0 + ty * ${grid.rows}u;
+    let j = j0 + tx * ${4 * grid.cols}u;
+    ${perBlock(
+      tile,
+      (b, r, c) => `var allowed${b} = vec4<bool>(true);
     if (!whole) {
-      inside${r} = inside4(seq, i + ${r}u, j);
+      allowed${b} = inside4(seq, i + ${r}u, j + ${4 * c}u);
     }
-    let score${r} = score4(seq, h, i + ${r}u, j, s${r}, inside${r});
-    let p${r} = select(vec4f(), exp(score${r}.value - row${r}.x), score${r}.seen);
-    ${dropout ? `let keep${r} = dropout4(seq, h, i + ${r}u, j);` : ''}
-    ${options.weight ? `let weight${r} = ${fp8.apply('weight', dropout ? `p${r} * keep${r}` : `p${r}`)};` : ''}
+    let scored${b} = score4(seq, h, i + ${r}u, j + ${4 * c}u, s${b}, allowed${b});
+    let p${b} = select(vec4f(), exp(scored${b}.value - row${r}.x), scored${b}.seen);
+    ${dropout ? `let keep${b} = dropout4(seq, h, i + ${r}u, j + ${4 * c}u);` : ''}
+    ${options.weight ? `let weight${b} = ${fp8.apply('weight', dropout ? `p${b} * keep${b}` : `p${b}`)};` : ''}
     ${
       options.ds
-        ? `let df${r} = select(vec4f(), p${r} * (${fp8.apply('dp', `dp${r}`)}${dropout ? ` * keep${r}` : ''} - row${r}.y), score${r}.seen);
-    let ${blocks ? 'raw' : 'ds'}${r} = ${fp8.apply('ds', `select(vec4f(), df${r} * score${r}.slope, score${r}.seen)`)};`
+        ? `let df${b} = select(vec4f(), p${b} * (${fp8.apply('dp', `dp${b}`)}${dropout ? ` * keep${b}` : ''} - row${r}.y), scored${b}.seen);
+    let ${blocks ? 'raw' : 'ds'}${b} = ${fp8.apply('ds', `select(vec4f(), df${b} * scored${b}.slope, scored${b}.seen)`)};`
         : ''
     }`,
     )}
-    ${blocks ? blocks.roundBlocks(tile, options.results?.dq ? 'keys' : 'queries') : ''}`;
+    ${blocks?.isBlockTile(tile) ? blocks.roundBlocks(tile, options.results?.dq ? 'keys' : 'queries') : ''}`;
 
   return {
     parts: [
-      {
-        uniforms: headGroups(forward),
-        requires: tileRequires,
-      },
+      ...tileWork(tile).parts,
+      { uniforms: headGroups(forward) },
       ...fp8.parts,
       ...sequencePart(forward, { q: forward.q, k: forward.k, v: forward.v, dO, ...options.results }),
       readOperand('q', forward.q, config),
@@ -128,11 +129,13 @@ export function gradientTile(
     ],
     skip: reads.skip(score.showsTile),
     sequence: reads.sequence,
-    loadRowValues: perRow(
+    loadRowValues: repeat(
+      grid.rows,
       r => `var row${r} = vec2f(3e38, 0.0);
-    if (i0 + ty * 4u + ${r}u < seq.length_q) {
-      row${r} = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + ${r}u)];
+    if (i0 + ty * ${grid.rows}u + ${r}u < seq.length_q) {
+      row${r} = workspace[P.workspace_base + row_at(seq, h, i0 + ty * ${grid.rows}u + ${r}u)];
     }`,
+      '\n    ',
     ),
     compute,
     watch: score.hides ? 'true' : '!whole',

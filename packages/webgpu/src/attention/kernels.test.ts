@@ -7,8 +7,8 @@ import { kernelTarget } from '../kernel/kernel-target.ts';
 import { planReasons } from '../kernel/plan-reasons.ts';
 import { backwardKernels, forwardKernels } from './kernels.ts';
 import { tensorSpans } from './tensors.ts';
-import { tileMemory } from './tile.ts';
 import { defaultTile } from './tile-table.ts';
+import { tileMemory } from './workgroup-tile.ts';
 
 interface Sizes {
   B?: number;

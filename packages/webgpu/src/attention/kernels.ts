@@ -10,7 +10,7 @@ import type { BindingRoom } from '../kernel/crowding.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
 import type { KernelTarget } from '../kernel/kernel-target.ts';
 import { captureGradientKernels } from './capture-gradients.ts';
-import { dkdvKernel } from './dkdv.ts';
+import { dkdvKernel, type KeyGradients } from './dkdv.ts';
 import { dqKernel } from './dq.ts';
 import { dropoutMaskKernel } from './dropout-mask.ts';
 import { dsinkKernel } from './dsink.ts';
@@ -23,12 +23,13 @@ import { rowsKernel } from './rows.ts';
 import { dAlibiKernels, dbiasKernels } from './score-gradient.ts';
 import { withSegments } from './segments.ts';
 import { backwardTensorSpans, forwardTensorSpans, type GradientDescs } from './tensors.ts';
-import type { Tile } from './tile.ts';
 import {
+  type BackwardTiles,
+  backwardTiles,
   defaultTile,
   type KernelConfig,
   maxChannelsForFusedKeyGradients,
-  type TileConfig,
+  type WorkgroupTileConfig,
 } from './tile-table.ts';
 import { type KernelTools, noTools } from './tools.ts';
 
@@ -38,7 +39,7 @@ export function forwardKernels(
   target: KernelTarget,
   unaligned: ReadonlySet<string>,
   tools: KernelTools = noTools,
-  shape: ForwardShape = forwardShape(problem),
+  shape: ForwardShape = forwardShape(problem, target.capabilities),
 ): KernelSpec[] {
   const spans = forwardTensorSpans(problem, shape, tools);
   const config: KernelConfig = { unaligned, tools, room: roomOn(target.capabilities, spans) };
@@ -57,7 +58,7 @@ export function forwardKernels(
     ...(fp8 ? fp8.clearAmaxKernels(forwardAmaxes(problem)) : []),
     made(own => forwardKernel(problem, shape, own)),
     ...(fp8 && problem.fp8?.kind === 'scaled'
-      ? [made(own => fp8.roundedValuesKernel(problem, { ...own, tile: shape.tile }))]
+      ? [made(own => fp8.roundedValuesKernel(problem, { ...own, tile: defaultTile }))]
       : []),
     ...(shape.parts > 1 ? [mergeKernel(problem, shape.parts, config)] : []),
     ...(problem.outputs.dropoutMask ? [dropoutMaskKernel(problem)] : []),
@@ -71,11 +72,11 @@ export function backwardKernels(
   target: KernelTarget,
   unaligned: ReadonlySet<string>,
   tools: KernelTools = noTools,
-  tile: Tile = defaultTile,
+  tiles: BackwardTiles = backwardTiles(problem.forward, target.capabilities),
 ): KernelSpec[] {
-  const spans = backwardTensorSpans(problem, gradients, tile, tools);
+  const spans = backwardTensorSpans(problem, gradients, tiles.others, tools);
   const room = roomOn(target.capabilities, spans);
-  const config: TileConfig = { tile, unaligned, tools, room };
+  const config: KernelConfig = { unaligned, tools, room };
   const needs = { spans, reaches: backwardReaches(problem, gradients), target };
   const first = [
     ...(tools.fp8 ? tools.fp8.clearAmaxKernels(backwardAmaxes(problem)) : []),
@@ -83,16 +84,15 @@ export function backwardKernels(
   ];
   const { mxfp8 } = tools;
   const dequantised = mxfp8?.dequantisedBackward(problem);
-  if (!mxfp8 || !dequantised) return [...first, ...gradientKernels(problem, gradients, target, config)];
-  const inBlocks: TileConfig = {
-    ...config,
-    tile: mxfp8.isBlockTile(tile) ? tile : defaultTile,
-    unaligned: new Set(),
-  };
+  if (!mxfp8 || !dequantised) {
+    return [...first, ...gradientKernels(problem, gradients, target, config, tiles)];
+  }
+  const whole: KernelConfig = { ...config, unaligned: new Set() };
+  const inBlocks: BackwardTiles = { dq: defaultTile, dkdv: defaultTile, others: defaultTile };
   return [
     ...first,
     ...mxfp8.dequantiseKernels(problem.forward, 'backward', config),
-    ...gradientKernels(dequantised, gradients, target, inBlocks).map(mxfp8.onWorkspace),
+    ...gradientKernels(dequantised, gradients, target, whole, inBlocks).map(mxfp8.onWorkspace),
   ];
 }
 
@@ -101,34 +101,40 @@ function gradientKernels(
   problem: BackwardProblem,
   gradients: GradientDescs,
   target: KernelTarget,
-  config: TileConfig,
+  config: KernelConfig,
+  tiles: BackwardTiles,
 ): KernelSpec[] {
   const { room } = config;
-  const spans = backwardTensorSpans(problem, gradients, config.tile, config.tools);
+  const spans = backwardTensorSpans(problem, gradients, tiles.others, config.tools);
   const needs = { spans, reaches: backwardReaches(problem, gradients), target };
-  const made = (make: (config: TileConfig) => KernelSpec, base: TileConfig = config): KernelSpec =>
+  const made = (make: (config: KernelConfig) => KernelSpec, base = config): KernelSpec =>
     withSegments(segments => make({ ...base, segments }), needs);
+  const keyGradients = (which: KeyGradients, own: KernelConfig): KernelSpec =>
+    dkdvKernel(problem, which, { ...own, tile: tiles.dkdv });
   const wanted = new Set(problem.gradients);
   const kernels: KernelSpec[] = [];
   const dk = wanted.has('dk') ? { dk: gradients.dk } : null;
   const dv = wanted.has('dv') ? { dv: gradients.dv } : null;
   if (dk && dv && fuses(problem)) {
     // To copy a large tensor for its sake takes more than two kernels do.
-    const fused = made(own => dkdvKernel(problem, { ...dk, ...dv }, own), {
+    const fused = made(own => keyGradients({ ...dk, ...dv }, own), {
       ...config,
       room: { ...room, upTo: smallTensor },
     });
-    const each = [dk, dv].map(one => made(own => dkdvKernel(problem, one, own)));
+    const each = [dk, dv].map(one => made(own => keyGradients(one, own)));
     if (fused.bindings.length > room.buffers) kernels.push(...each);
     else kernels.push({ ...fused, apart: { kernels: each, interleaved: hasGaps(dk.dk) || hasGaps(dv.dv) } });
   } else {
-    for (const one of [dk, dv]) if (one) kernels.push(made(own => dkdvKernel(problem, one, own)));
+    for (const one of [dk, dv]) if (one) kernels.push(made(own => keyGradients(one, own)));
   }
-  if (wanted.has('dq')) kernels.push(made(own => dqKernel(problem, gradients.dq, own)));
-  if (wanted.has('dbias')) kernels.push(...dbiasKernels(problem, config));
-  if (wanted.has('dAlibi')) kernels.push(...dAlibiKernels(problem, config));
+  if (wanted.has('dq')) {
+    kernels.push(made(own => dqKernel(problem, gradients.dq, { ...own, tile: tiles.dq })));
+  }
+  const others: WorkgroupTileConfig = { ...config, tile: tiles.others };
+  if (wanted.has('dbias')) kernels.push(...dbiasKernels(problem, others));
+  if (wanted.has('dAlibi')) kernels.push(...dAlibiKernels(problem, others));
   if (wanted.has('dsink')) kernels.push(dsinkKernel(problem, config));
-  kernels.push(...captureGradientKernels(problem, config));
+  kernels.push(...captureGradientKernels(problem, others));
   return kernels;
 }
 

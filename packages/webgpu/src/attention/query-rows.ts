@@ -1,6 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { UniformField } from '../kernel/shader-part.ts';
-import { repeat, type Tile, type TileOperand, tileRows } from './tile.ts';
+import { laneGrid, repeat, type Tile, tileRows } from './tile.ts';
+import type { TileOperand } from './tile-work.ts';
 
 /**
  * What the rows of a tile are. With one head they are queries of head `h`. With more, they are the queries of all the heads
@@ -13,7 +14,7 @@ export interface QueryRows {
   readonly uniforms: readonly UniformField[];
   /** Statements that declare, of the tile of rows from `row0` on, its queries `i0` to `i1` (exclusive). */
   readonly span: string;
-  /** Statements that declare `head0`…`head3` and `query0`…`query3`: what this lane's rows are. */
+  /** Statements that declare `head0`, … and `query0`, …: what this lane's rows are. */
   readonly places: string;
   /** The rows of a tensor with a row per query and head, such as q and o. */
   operand(operand: TileOperand): TileOperand;
@@ -30,11 +31,12 @@ function greatestCommonDivisor(a: number, b: number): number {
 
 export function queryRows(heads: number, tile: Tile): QueryRows {
   const rows = tileRows(tile);
+  const own = laneGrid(tile).rows;
   const places = (head: (row: string) => string, query: (row: string) => string): string =>
     repeat(
-      4,
-      r => `let head${r} = ${head(`(row0 + ty * 4u + ${r}u)`)};
-  let query${r} = ${query(`(row0 + ty * 4u + ${r}u)`)};`,
+      own,
+      r => `let head${r} = ${head(`(row0 + ty * ${own}u + ${r}u)`)};
+  let query${r} = ${query(`(row0 + ty * ${own}u + ${r}u)`)};`,
       '\n  ',
     );
   if (heads === 1) {

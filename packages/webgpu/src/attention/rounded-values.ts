@@ -7,28 +7,19 @@ import { readOperand, writeOperand } from './operand.ts';
 import { rowAddressing, rowTensor } from './row-results.ts';
 import { scorePart, skipUnless } from './score/score.ts';
 import { sequencePart } from './sequence.ts';
-import {
-  accumulate,
-  accumulators,
-  products,
-  repeat,
-  storeRows,
-  storeWeightsByKey,
-  tileCols,
-  tileDeclarations,
-  tileLanes,
-  tileRequires,
-  tileRows,
-} from './tile.ts';
+import { repeat, tileCols, tileLanes, tileRows } from './tile.ts';
 import { headGroups, tileOperands, tileResult } from './tile-operands.ts';
-import type { TileConfig } from './tile-table.ts';
+import type { WorkgroupTileConfig } from './tile-table.ts';
+import { accumulators, storeRows } from './tile-work.ts';
+import { workgroupWork } from './workgroup-tile.ts';
 
 /**
  * o of an FP8 problem, whose P is rounded after it is normalised: the forward kernel has found lse, so that P = exp(S − lse) as
  * in backward, with the same bits. A workgroup has one tile of queries and walks over the key tiles that they may see.
  */
-export function roundedValuesKernel(problem: AttentionProblem, config: TileConfig): KernelSpec {
+export function roundedValuesKernel(problem: AttentionProblem, config: WorkgroupTileConfig): KernelSpec {
   const { tile, tools } = config;
+  const work = workgroupWork(tile);
   const { B, Hq, Sq, Dv } = problem;
   const rows = tileRows(tile);
   const cols = tileCols(tile);
@@ -56,29 +47,28 @@ export function roundedValuesKernel(problem: AttentionProblem, config: TileConfi
   }`,
     '\n  ',
   )}
-  ${accumulators(tile, 'acc', Dv)}
+  ${accumulators(work, 'acc', Dv)}
 
   let keys = key_range(seq, i0, i0 + ${rows}u);
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${skipUnless(score.showsTile)}
-    ${products(tile, [{ into: 's', a: q, b: k }])}
+    ${work.products([{ into: 's', a: q, b: k }])}
     let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
     let j = j0 + tx * 4u;
     ${repeat(
       4,
-      r => `var inside${r} = vec4<bool>(true);
+      r => `var allowed${r} = vec4<bool>(true);
     if (!whole) {
-      inside${r} = inside4(seq, i + ${r}u, j);
+      allowed${r} = inside4(seq, i + ${r}u, j);
     }
-    let score${r} = score4(seq, h, i + ${r}u, j, s${r}, inside${r});
-    let p${r} = select(vec4f(), exp(score${r}.value - lse${r}), score${r}.seen);
+    let scored${r} = score4(seq, h, i + ${r}u, j, s${r}, allowed${r});
+    let p${r} = select(vec4f(), exp(scored${r}.value - lse${r}), scored${r}.seen);
     let weight${r} = ${fp8.apply('weight', dropout ? `p${r} * dropout4(seq, h, i + ${r}u, j)` : `p${r}`)};`,
       '\n    ',
     )}
-    ${storeWeightsByKey(tile, r => `weight${r}`)}
-    ${accumulate(tile, 'acc', v, { over: 'keys', watch: score.hides ? 'true' : '!whole' })}
+    ${work.accumulate({ into: 'acc', weight: r => `weight${r}`, operand: v, over: 'keys', watch: score.hides ? 'true' : '!whole' })}
   }
-  ${storeRows(tile, o, (r, n) => fp8.apply('o', `acc${r}_${n}`))}
+  ${storeRows(work, o, (r, n) => fp8.apply('o', `acc${r}_${n}`))}
   ${fp8.finish}`;
 
   return kernelSpec({
@@ -88,8 +78,8 @@ export function roundedValuesKernel(problem: AttentionProblem, config: TileConfi
     parts: [
       {
         uniforms: [{ name: 'tiles', type: 'u32', value: tiles }, ...headGroups(problem)],
-        requires: tileRequires,
       },
+      ...work.parts,
       ...fp8.parts,
       ...sequencePart(problem, { q: problem.q, k: problem.k, v: problem.v, o: problem.o }),
       readOperand('q', problem.q, config),
@@ -101,7 +91,6 @@ export function roundedValuesKernel(problem: AttentionProblem, config: TileConfi
       ...score.parts,
       ...(dropout ? [dropout] : []),
     ],
-    declarations: tileDeclarations(tile),
     body,
     room: config.room,
   });

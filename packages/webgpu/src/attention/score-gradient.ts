@@ -4,8 +4,8 @@ import type { ShaderPart } from '../kernel/shader-part.ts';
 import { elementStore } from './element-store.ts';
 import { gradientTile } from './gradient-tile.ts';
 import { partialSumsPart } from './partial-sums.ts';
-import { repeat, type Tile, tileCols, tileDeclarations, tileLanes, tileRows } from './tile.ts';
-import type { TileConfig } from './tile-table.ts';
+import { repeat, tileCols, tileLanes, tileRows, type WorkgroupTile } from './tile.ts';
+import type { WorkgroupTileConfig } from './tile-table.ts';
 
 /**
  * A tensor that every score has a share in: its shape broadcasts to (B, Hq, Sq, Skv), and a score's gradient dS reaches it
@@ -19,14 +19,14 @@ interface ScoreInput {
 }
 
 /** dBias: dS summed over the dimensions along which the bias is broadcast. */
-export function dbiasKernels(problem: BackwardProblem, config: TileConfig): KernelSpec[] {
+export function dbiasKernels(problem: BackwardProblem, config: WorkgroupTileConfig): KernelSpec[] {
   return inputsOf(problem)
     .filter(({ name }) => name === 'dbias')
     .flatMap(input => scoreInputKernels(problem, config, input));
 }
 
 /** dAlibi[h]: Σ −|i + diagonal − j| · dS. */
-export function dAlibiKernels(problem: BackwardProblem, config: TileConfig): KernelSpec[] {
+export function dAlibiKernels(problem: BackwardProblem, config: WorkgroupTileConfig): KernelSpec[] {
   return inputsOf(problem)
     .filter(({ name }) => name === 'dAlibi')
     .flatMap(input => scoreInputKernels(problem, config, input));
@@ -69,7 +69,11 @@ const stepsPerGroup = 4;
 /** Memory for what they leave, in vectors of 8 bytes. */
 const maxVectors = 2 ** 22;
 
-function cutOf({ forward: { B, Hq, Sq, Skv } }: BackwardProblem, tile: Tile, { shape }: ScoreInput): Cut {
+function cutOf(
+  { forward: { B, Hq, Sq, Skv } }: BackwardProblem,
+  tile: WorkgroupTile,
+  { shape }: ScoreInput,
+): Cut {
   const lead = 4 - shape.length;
   const kept = [0, 1, 2, 3].map(d => (shape[d - lead] ?? 1) > 1);
   const [keepB, keepH, keepI, keepJ] = kept;
@@ -87,7 +91,7 @@ function cutOf({ forward: { B, Hq, Sq, Skv } }: BackwardProblem, tile: Tile, { s
 const product = (numbers: readonly number[]): number => numbers.reduce((a, b) => a * b, 1);
 
 /** Vectors that the sums of a problem take in `workspace.sums` at most at a time. */
-export function scoreInputVectors(problem: BackwardProblem, tile: Tile): number {
+export function scoreInputVectors(problem: BackwardProblem, tile: WorkgroupTile): number {
   const vectors = inputsOf(problem).map(input => {
     const { parts, rows, cols, chunks } = cutOf(problem, tile, input);
     return chunks > 1 ? product(parts) * chunks * rows * cols : 0;
@@ -133,7 +137,11 @@ function storeElement(name: string, { kept, rows, cols }: Cut, sum: string): str
  * nothing of size Sq × Skv is stored, unless the result itself is. Where there are few tiles, several workgroups share one, and
  * a second kernel adds up their sums.
  */
-function scoreInputKernels(problem: BackwardProblem, config: TileConfig, input: ScoreInput): KernelSpec[] {
+function scoreInputKernels(
+  problem: BackwardProblem,
+  config: WorkgroupTileConfig,
+  input: ScoreInput,
+): KernelSpec[] {
   const { name, dtype, shape, share } = input;
   const { tile } = config;
   const cut = cutOf(problem, tile, input);
@@ -213,7 +221,7 @@ function scoreInputKernels(problem: BackwardProblem, config: TileConfig, input: 
       place,
       isShared ? partialSumsPart('read_write') : elementStore(name, dtype),
     ],
-    declarations: `${tileDeclarations(tile)}\nvar<workgroup> sums: array<f32, ${rows * cols}>;`,
+    declarations: `var<workgroup> sums: array<f32, ${rows * cols}>;`,
     body,
   });
   return isShared && !isEmpty ? [sumKernel, chunksKernel(problem, input, cut, place)] : [sumKernel];

@@ -14,7 +14,7 @@ import { fp8ListLength } from './fp8-amaxes.ts';
 import { partialSums } from './partial-sums.ts';
 import { captureTensor } from './score/captures.ts';
 import { scoreInputVectors } from './score-gradient.ts';
-import { type Tile, tileRows } from './tile.ts';
+import { tileRows, type WorkgroupTile } from './tile.ts';
 import { defaultTile } from './tile-table.ts';
 import { type KernelTools, noTools } from './tools.ts';
 
@@ -96,7 +96,7 @@ export interface GradientDescs {
 export function backwardTensorSpans(
   problem: BackwardProblem,
   gradients: GradientDescs,
-  tile: Tile = defaultTile,
+  tile: WorkgroupTile = defaultTile,
   { mxfp8 }: KernelTools = noTools,
 ): Readonly<Record<string, number>> {
   const { forward } = problem;

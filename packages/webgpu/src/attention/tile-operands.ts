@@ -1,7 +1,7 @@
 import type { AttentionProblem, OperandDesc } from '@tilewise/core';
 import type { UniformField } from '../kernel/shader-part.ts';
 import { sideOf } from './operand.ts';
-import type { TileOperand } from './tile.ts';
+import type { TileOperand } from './tile-work.ts';
 
 type Head = Pick<TileOperand, 'channels' | 'D'>;
 

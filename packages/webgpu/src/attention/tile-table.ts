@@ -1,10 +1,12 @@
+import type { AttentionProblem } from '@tilewise/core';
+import type { Capabilities } from '../device/capabilities.ts';
 import type { BindingRoom } from '../kernel/crowding.ts';
 import type { Segments } from './segments.ts';
-import type { Tile } from './tile.ts';
+import type { SubgroupTile, Tile, WorkgroupTile } from './tile.ts';
 import type { KernelTools } from './tools.ts';
 
 /** 32 × 32 scores on 64 lanes: fits the 16 KiB of workgroup memory that WebGPU guarantees, at every head size. */
-export const defaultTile: Tile = { tx: 8, ty: 8, depth: 8 };
+export const defaultTile: WorkgroupTile = { tx: 8, ty: 8, depth: 8 };
 
 /**
  * Tiles of forward, the first that has room for all rows of a problem (queries, of all heads that share tiles) and its Dv:
@@ -12,7 +14,7 @@ export const defaultTile: Tile = { tx: 8, ty: 8, depth: 8 };
  */
 export const forwardTiles: readonly {
   readonly upTo: { readonly rows: number; readonly Dv: number };
-  readonly tile: Tile;
+  readonly tile: WorkgroupTile;
 }[] = [
   { upTo: { rows: 4, Dv: 512 }, tile: { tx: 32, ty: 1, depth: 4 } },
   { upTo: { rows: 8, Dv: 256 }, tile: { tx: 16, ty: 2, depth: 8 } },
@@ -20,6 +22,45 @@ export const forwardTiles: readonly {
   { upTo: { rows: Infinity, Dv: 256 }, tile: defaultTile },
   { upTo: { rows: Infinity, Dv: 512 }, tile: { tx: 16, ty: 4, depth: 6 } },
 ];
+
+/**
+ * Adapters on which lanes do best when they broadcast what they read. On lavapipe a load takes as long
+ * as ten multiplications, since lanes are gathered one by one, and barriers save all registers; a broadcast costs nothing.
+ */
+const broadcasting: Readonly<Record<string, { readonly lanes: number }>> = {
+  'mesa software': { lanes: 8 },
+};
+
+/** Head size up to which a lane keeps whole rows. */
+const maxChannelsOfLane = 128;
+
+/** The tile of an adapter whose lanes keep queries, or keys; null where tiles go through workgroup memory. */
+export function subgroupTile(
+  own: SubgroupTile['own'],
+  problem: AttentionProblem,
+  { adapter, subgroupMinSize }: Capabilities,
+): SubgroupTile | null {
+  const choice = broadcasting[adapter];
+  const { Dqk, Dv, fp8 } = problem;
+  if (!choice || fp8 || subgroupMinSize < 4 || Math.max(Dqk, Dv) > maxChannelsOfLane) return null;
+  return { through: 'subgroup', own, lanes: choice.lanes, group: subgroupMinSize < 8 ? 4 : 8 };
+}
+
+/** The tiles of the kernels of backward. */
+export interface BackwardTiles {
+  readonly dq: Tile;
+  readonly dkdv: Tile;
+  /** Of all that sums something else than rows of operands up. */
+  readonly others: WorkgroupTile;
+}
+
+export function backwardTiles(problem: AttentionProblem, capabilities: Capabilities): BackwardTiles {
+  return {
+    dq: subgroupTile('queries', problem, capabilities) ?? defaultTile,
+    dkdv: subgroupTile('keys', problem, capabilities) ?? defaultTile,
+    others: defaultTile,
+  };
+}
 
 /** How kernels of one problem are made. */
 export interface KernelConfig {
@@ -32,9 +73,14 @@ export interface KernelConfig {
   readonly segments?: Segments;
 }
 
-/** The same for kernels that work on tiles of their own. */
+/** The same for kernels on tiles that may be chosen. */
 export interface TileConfig extends KernelConfig {
   readonly tile: Tile;
+}
+
+/** The same for kernels that pass something through workgroup memory themselves. */
+export interface WorkgroupTileConfig extends KernelConfig {
+  readonly tile: WorkgroupTile;
 }
 
 /** Channels up to which one kernel holds the accumulators of both dK and dV in registers. */

@@ -8,9 +8,10 @@ import type { ForwardShape } from './forward-shape.ts';
 import { backwardKernels, forwardKernels } from './kernels.ts';
 import { makePlan } from './plan.ts';
 import { backwardTensorSpans, forwardTensorSpans } from './tensors.ts';
-import { type Tile, tileMemory } from './tile.ts';
-import { defaultTile } from './tile-table.ts';
+import type { SubgroupTile, WorkgroupTile } from './tile.ts';
+import { type BackwardTiles, defaultTile } from './tile-table.ts';
 import { noTools } from './tools.ts';
+import { tileMemory } from './workgroup-tile.ts';
 
 const [B, Hq, Hk, Sq, Skv, Dqk, Dv] = [2, 4, 2, 37, 83, 20, 12];
 const [q, k, v, dO] = [
@@ -52,7 +53,7 @@ async function run(
 
 const only = (names: readonly string[]): Results => Object.fromEntries(names.map(n => [n, exact[n]]));
 
-test.each<ForwardShape>([
+test.each<ForwardShape & { readonly tile: WorkgroupTile }>([
   { tile: defaultTile, heads: 1, parts: 1 },
   { tile: defaultTile, heads: 2, parts: 5 },
   { tile: { tx: 4, ty: 4, depth: 8 }, heads: 2, parts: 1 },
@@ -62,22 +63,50 @@ test.each<ForwardShape>([
   { tile: { tx: 3, ty: 5, depth: 7 }, heads: 2, parts: 2 },
 ])('forward is the same on any tiles: %o', async shape => {
   expect(tileMemory(shape.tile)).toBeLessThanOrEqual(16384);
+  await expectForward(shape);
+});
+
+async function expectForward(shape: ForwardShape): Promise<void> {
   const kernels = forwardKernels(forward, await sharedContext(), new Set(), noTools, shape);
   const names = ['o', 'lse'];
   expectAgreement(await run(kernels, forwardTensorSpans(forward, shape), names), only(names));
-});
+}
 
-test.each<Tile>([
+test.each<WorkgroupTile>([
   { tx: 8, ty: 8, depth: 3 },
   { tx: 4, ty: 4, depth: 8 },
   { tx: 2, ty: 2, depth: 16 },
   { tx: 10, ty: 10, depth: 4 },
 ])('backward is the same on any square tiles: %o', async tile => {
+  await expectBackward({ dq: tile, dkdv: tile, others: tile });
+});
+
+async function expectBackward(tiles: BackwardTiles): Promise<void> {
   const ctx = await sharedContext();
   const layouts = { dq: forward.q, dk: forward.k, dv: forward.v };
-  const kernels = backwardKernels(problem, layouts, ctx, new Set(), noTools, tile);
+  const kernels = backwardKernels(problem, layouts, ctx, new Set(), noTools, tiles);
   const names = problem.gradients;
-  expectAgreement(await run(kernels, backwardTensorSpans(problem, layouts, tile), names), only(names), {
-    distance: 90,
-  });
-});
+  expectAgreement(
+    await run(kernels, backwardTensorSpans(problem, layouts, tiles.others), names),
+    only(names),
+    {
+      distance: 90,
+    },
+  );
+}
+
+/** Tiles that take subgroups of at least so many lanes. */
+const inSubgroups = (group: 4 | 8): SubgroupTile[] =>
+  [8, 16, 32].map(lanes => ({ through: 'subgroup', own: 'queries', lanes, group }));
+
+test.each<SubgroupTile>([...inSubgroups(4), ...inSubgroups(8)])(
+  'both are the same on tiles of a subgroup: %o',
+  async tile => {
+    const { capabilities } = await sharedContext();
+    if (capabilities.subgroupMinSize < tile.group) return;
+    await expectForward({ tile, heads: 1, parts: 1 });
+    await expectForward({ tile, heads: 2, parts: 3 });
+    const dkdv: SubgroupTile = { ...tile, own: 'keys' };
+    await expectBackward({ dq: tile, dkdv, others: defaultTile });
+  },
+);

@@ -6,6 +6,10 @@ export interface Capabilities {
   readonly maxStorageBufferBindingSize: number;
   readonly minStorageBufferOffsetAlignment: number;
   readonly features: readonly string[];
+  /** Vendor and architecture as the adapter gives them, such as 'nvidia ampere'; '' when it keeps them to itself. */
+  readonly adapter: string;
+  /** Invocations that every subgroup has at least; 0 without the feature `subgroups`. */
+  readonly subgroupMinSize: number;
 }
 
 /** What WebGPU guarantees everywhere. */
@@ -15,6 +19,8 @@ export const guaranteedCapabilities: Capabilities = {
   maxStorageBufferBindingSize: 128 * 1024 * 1024,
   minStorageBufferOffsetAlignment: 256,
   features: [],
+  adapter: '',
+  subgroupMinSize: 0,
 };
 
 /** Features that a device is asked for when its adapter has them; none is required. */
@@ -29,13 +35,15 @@ const wantedLimits = [
 ] as const;
 
 export function capabilitiesOf(device: GPUDevice): Capabilities {
-  const { limits } = device;
+  const { limits, adapterInfo } = device;
   return {
     maxStorageBuffersPerShaderStage: limits.maxStorageBuffersPerShaderStage,
     maxComputeWorkgroupStorageSize: limits.maxComputeWorkgroupStorageSize,
     maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
     minStorageBufferOffsetAlignment: limits.minStorageBufferOffsetAlignment,
     features: [...device.features].sort(),
+    adapter: `${adapterInfo?.vendor ?? ''} ${adapterInfo?.architecture ?? ''}`.trim(),
+    subgroupMinSize: device.features.has('subgroups') ? (adapterInfo?.subgroupMinSize ?? 4) : 0,
   };
 }
 

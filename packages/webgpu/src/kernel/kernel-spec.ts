@@ -69,19 +69,26 @@ export function kernelSpec(kernel: {
   const { wgsl, bindings, gathered, uniforms } = declareParts([count, ...parts], all =>
     crowdedOut(all, room),
   );
+  const distinct = (of: (part: ShaderPart) => readonly string[] | undefined): string[] => [
+    ...new Set(parts.flatMap(part => of(part) ?? [])),
+  ];
   const main = `@compute @workgroup_size(${workgroupSize})
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) workgroups: vec3u,
   @builtin(local_invocation_index) lane: u32,
-) {
+${distinct(part => part.builtins)
+  .map(text => `  ${text},\n`)
+  .join('')}) {
   let group = P.first_group + workgroup.x + workgroup.y * workgroups.x;
   if (group >= P.end_group) {
     return;
   }
 ${body.trimEnd()}
 }`;
-  const source = [wgsl, declarations.trim(), main].filter(Boolean).join('\n\n');
+  const source = [distinct(part => part.directives).join('\n'), wgsl, declarations.trim(), main]
+    .filter(Boolean)
+    .join('\n\n');
   return { name, wgsl: `${source}\n`, bindings, gathered, uniforms, groups, grid };
 }
 

@@ -71,6 +71,10 @@ export interface ShaderPart {
   readonly uniforms?: readonly UniformField[];
   readonly code?: string;
   readonly requires?: readonly WgslPiece[];
+  /** Lines for the very start of the module, such as `enable f16;`. */
+  readonly directives?: readonly string[];
+  /** Further parameters of the entry point. */
+  readonly builtins?: readonly string[];
 }
 
 /**
