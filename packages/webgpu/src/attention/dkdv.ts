@@ -7,7 +7,7 @@ import { tileCols, tileLanes, tileRows } from './tile.ts';
 import { tileWork } from './tile-kinds.ts';
 import { tileResult } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
-import { accumulators, storeRows, type WeightedSum } from './tile-work.ts';
+import { storeRows, type WeightedSum } from './tile-work.ts';
 
 /** Which of the two gradients a kernel computes, and where they go. */
 export interface KeyGradients {
@@ -53,12 +53,13 @@ export function dkdvKernel(
   let seq = sequence_at(group / (P.tiles * P.heads));
   let j0 = tile * ${cols}u;
   ${work.place}
-  ${dk ? accumulators(work, 'dk', Dqk) : ''}
-  ${dv ? accumulators(work, 'dv', Dv) : ''}
+  ${dk ? work.accumulators('dk', Dqk) : ''}
+  ${dv ? work.accumulators('dv', Dv) : ''}
 
   let queries = query_range(seq, j0, j0 + ${cols}u);
   let heads_per_group = P.Hq / P.heads;
   for (var h = head * heads_per_group; h < (head + 1u) * heads_per_group; h++) {
+  ${gradient.keep}
   for (var i0 = queries.x / ${rows}u * ${rows}u; i0 < queries.y; i0 += ${rows}u) {
     ${gradient.skip}
     ${gradient.loadRowValues}
@@ -66,8 +67,8 @@ export function dkdvKernel(
     ${work.accumulate(...sums)}
   }
   }
-  ${dk ? storeRows(work, tileResult('dk', forward, dk), (r, n) => gradient.stored('dk', `dk${r}_${n}`)) : ''}
-  ${dv ? storeRows(work, tileResult('dv', forward, dv), (r, n) => gradient.stored('dv', `dv${r}_${n}`)) : ''}
+  ${dk ? storeRows(work, 'dk', tileResult('dk', forward, dk), (r, n) => gradient.stored('dk', `dk${r}_${n}`)) : ''}
+  ${dv ? storeRows(work, 'dv', tileResult('dv', forward, dv), (r, n) => gradient.stored('dv', `dv${r}_${n}`)) : ''}
   ${gradient.finish}`;
   return kernelSpec({
     name: dk && dv ? 'attention dk dv' : `attention ${dk ? 'dk' : 'dv'}`,

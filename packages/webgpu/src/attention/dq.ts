@@ -6,7 +6,7 @@ import { tileCols, tileLanes, tileRows } from './tile.ts';
 import { tileWork } from './tile-kinds.ts';
 import { tileResult } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
-import { accumulators, storeRows } from './tile-work.ts';
+import { storeRows } from './tile-work.ts';
 
 /** dQ = dS · K: a workgroup has one tile of queries and walks over the key tiles that they may see. */
 export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: TileConfig): KernelSpec {
@@ -25,8 +25,9 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   let seq = sequence_at(group / (P.tiles * P.Hq));
   let i0 = tile * ${rows}u;
   ${work.place}
-  ${accumulators(work, 'acc', Dqk)}
+  ${work.accumulators('acc', Dqk)}
   ${gradient.loadRowValues}
+  ${gradient.keep}
 
   let keys = key_range(seq, i0, i0 + ${rows}u);
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
@@ -34,7 +35,7 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
     ${gradient.compute}
     ${work.accumulate({ into: 'acc', weight: b => `ds${b}`, operand: gradient.factors.k, over: 'keys', watch: gradient.watch })}
   }
-  ${storeRows(work, result, (r, n) => gradient.stored('dq', `acc${r}_${n}`))}
+  ${storeRows(work, 'acc', result, (r, n) => gradient.stored('dq', `acc${r}_${n}`))}
   ${gradient.finish}`;
   return kernelSpec({
     name: 'attention dq',

@@ -25,7 +25,7 @@ import {
 import { tileWork } from './tile-kinds.ts';
 import { headGroups, tileOperands, tileResult } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
-import { accumulators, storeRows } from './tile-work.ts';
+import { storeRows } from './tile-work.ts';
 import { workgroupReads } from './workgroup-reads.ts';
 
 /**
@@ -56,7 +56,7 @@ export function forwardKernel(
   const hasValues = problem.fp8?.kind !== 'scaled';
   const dropout = hasValues ? dropoutPart(problem) : null;
   const { q, k, v } = tileOperands(problem);
-  const perLane = hasValues ? work.vectors(Dv) : 0;
+  const scores = { into: 's', a: rows.operand(q), b: k };
   const fp8 = hasValues
     ? fp8Kernel(config.tools.fp8, problem, ['weight', 'o'], forwardAmaxes(problem))
     : fp8Kernel(config.tools.fp8, problem, ['product']);
@@ -77,12 +77,13 @@ export function forwardKernel(
   ${rows.span}
   ${rows.places}
   ${repeat(grid.rows, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`, '\n  ')}
-  ${hasValues ? accumulators(work, 'acc', Dv) : ''}
+  ${hasValues ? work.accumulators('acc', Dv) : ''}
 
+  ${work.keep([scores])}
   let keys = ${parts === 1 ? 'key_range(seq, i0, i1)' : `part_of(key_range(seq, i0, i1), part)`};
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${reads.skip(score.showsTile)}
-    ${work.products([{ into: 's', a: rows.operand(q), b: k }])}
+    ${work.products([scores])}
 
     let whole = tile_inside(seq, i0, i1, j0, j0 + ${cols}u);
     let j = j0 + tx * ${4 * grid.cols}u;
@@ -107,10 +108,10 @@ export function forwardKernel(
       grid.rows,
       r => `let rescale${r} = exp(m${r} - m_new${r});
     m${r} = m_new${r};
-    l${r} = l${r} * rescale${r} + ${repeat(grid.cols, c => `dot(p${r * grid.cols + c}, vec4f(1.0))`, ' + ')};
-    ${repeat(perLane, n => `acc${r}_${n} *= rescale${r};`, '\n    ')}`,
+    l${r} = l${r} * rescale${r} + ${repeat(grid.cols, c => `dot(p${r * grid.cols + c}, vec4f(1.0))`, ' + ')};`,
       '\n    ',
     )}
+    ${hasValues ? work.rescale('acc', Dv, r => `rescale${r}`) : ''}
     ${dropout ? perBlock(tile, (b, r, c) => `let weight${b} = p${b} * dropout4(seq, head${r}, query${r}, j + ${4 * c}u);`) : ''}
     ${
       hasValues
@@ -238,7 +239,7 @@ function wholeResult(
   scale${r} = select(0.0, scale${r} / l${r}, l${r} != 0.0);`,
       '\n  ',
     )}
-  ${hasValues ? storeRows(work, o, (r, n) => fp8.apply('o', `acc${r}_${n} * scale${r}`)) : ''}
+  ${hasValues ? storeRows(work, 'acc', o, (r, n) => fp8.apply('o', `acc${r}_${n} * scale${r}`)) : ''}
   if (tx == 0u) {
     ${repeat(
       own,
@@ -262,9 +263,10 @@ function wholeResult(
 function partialResult({ Dv }: AttentionProblem, tile: Tile, parts: number): Finish {
   const work = tileWork(tile);
   return {
-    code: repeat(
-      laneGrid(tile).rows,
-      r => `if (query${r} < seq.length_q) {
+    code: `${work.results('acc', Dv)}
+  ${repeat(
+    laneGrid(tile).rows,
+    r => `if (query${r} < seq.length_q) {
     let first = partial_at(row_at(seq, head${r}, query${r}), part);
     if (tx == 0u) {
       workspace[first] = vec4f(m${r}, l${r}, 0.0, 0.0);
@@ -277,8 +279,8 @@ function partialResult({ Dv }: AttentionProblem, tile: Tile, parts: number): Fin
       '\n    ',
     )}
   }`,
-      '\n  ',
-    ),
+    '\n  ',
+  )}`,
     operands: {},
     parts: [partialsPart(Dv, parts, 'read_write')],
   };

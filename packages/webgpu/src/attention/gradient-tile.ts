@@ -22,6 +22,8 @@ export interface GradientTile {
   readonly skip: string;
   /** A statement that declares `seq`, the sequence of batch entry `b`. */
   readonly sequence: (b: string) => string;
+  /** Statements before the innermost loop over tiles. */
+  readonly keep: string;
   /** Statements that declare the row values of this lane's queries. */
   readonly loadRowValues: string;
   /**
@@ -84,7 +86,10 @@ export function gradientTile(
   const grid = laneGrid(tile);
 
   const scores = { into: 's', a: operands.q, b: operands.k };
-  const compute = `${tileWork(tile).products(options.ds ? [scores, { into: 'dp', a: operands.dO, b: operands.v }] : [scores])}
+  const products = options.ds
+    ? ([scores, { into: 'dp', a: operands.dO, b: operands.v }] as const)
+    : ([scores] as const);
+  const compute = `${tileWork(tile).products(products)}
     let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
     let i = i0 + ty * ${grid.rows}u;
     let j = j0 + tx * ${4 * grid.cols}u;
@@ -129,6 +134,7 @@ export function gradientTile(
     ],
     skip: reads.skip(score.showsTile),
     sequence: reads.sequence,
+    keep: tileWork(tile).keep(products),
     loadRowValues: repeat(
       grid.rows,
       r => `var row${r} = vec2f(3e38, 0.0);

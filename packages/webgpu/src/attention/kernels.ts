@@ -23,6 +23,7 @@ import { rowsKernel } from './rows.ts';
 import { dAlibiKernels, dbiasKernels } from './score-gradient.ts';
 import { withSegments } from './segments.ts';
 import { backwardTensorSpans, forwardTensorSpans, type GradientDescs } from './tensors.ts';
+import type { Tile } from './tile.ts';
 import {
   type BackwardTiles,
   backwardTiles,
@@ -115,7 +116,7 @@ function gradientKernels(
   const kernels: KernelSpec[] = [];
   const dk = wanted.has('dk') ? { dk: gradients.dk } : null;
   const dv = wanted.has('dv') ? { dv: gradients.dv } : null;
-  if (dk && dv && fuses(problem)) {
+  if (dk && dv && fuses(problem, tiles.dkdv)) {
     // To copy a large tensor for its sake takes more than two kernels do.
     const fused = made(own => keyGradients({ ...dk, ...dv }, own), {
       ...config,
@@ -154,6 +155,6 @@ function hasGaps({ shape, strides }: OperandDesc): boolean {
 }
 
 /** Whether dK and dV may share a kernel: the same heads, and accumulators that fit into registers. */
-function fuses({ forward: { Hk, Hv, Dqk, Dv } }: BackwardProblem): boolean {
-  return Hk === Hv && Dqk + Dv <= maxChannelsForFusedKeyGradients;
+function fuses({ forward: { Hk, Hv, Dqk, Dv } }: BackwardProblem, tile: Tile): boolean {
+  return Hk === Hv && Dqk + Dv <= maxChannelsForFusedKeyGradients(tile);
 }

@@ -10,7 +10,7 @@ import { sequencePart } from './sequence.ts';
 import { repeat, tileCols, tileLanes, tileRows } from './tile.ts';
 import { headGroups, tileOperands, tileResult } from './tile-operands.ts';
 import type { WorkgroupTileConfig } from './tile-table.ts';
-import { accumulators, storeRows } from './tile-work.ts';
+import { storeRows } from './tile-work.ts';
 import { workgroupWork } from './workgroup-tile.ts';
 
 /**
@@ -47,7 +47,7 @@ export function roundedValuesKernel(problem: AttentionProblem, config: Workgroup
   }`,
     '\n  ',
   )}
-  ${accumulators(work, 'acc', Dv)}
+  ${work.accumulators('acc', Dv)}
 
   let keys = key_range(seq, i0, i0 + ${rows}u);
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
@@ -68,7 +68,7 @@ export function roundedValuesKernel(problem: AttentionProblem, config: Workgroup
     )}
     ${work.accumulate({ into: 'acc', weight: r => `weight${r}`, operand: v, over: 'keys', watch: score.hides ? 'true' : '!whole' })}
   }
-  ${storeRows(work, o, (r, n) => fp8.apply('o', `acc${r}_${n}`))}
+  ${storeRows(work, 'acc', o, (r, n) => fp8.apply('o', `acc${r}_${n}`))}
   ${fp8.finish}`;
 
   return kernelSpec({

@@ -2,6 +2,7 @@ import type { ShaderPart } from '../kernel/shader-part.ts';
 import { keptRows, repeat, type SubgroupTile } from './tile.ts';
 import {
   type Product,
+  resultsOfLanes,
   type TileOperand,
   type TileWork,
   type WeightedSum,
@@ -25,12 +26,15 @@ export function subgroupWork(tile: SubgroupTile): TileWork {
       tile.own === 'queries'
         ? 'let tx = 0u;\n  let ty = lane;'
         : 'let tx = lane / 2u;\n  let ty = lane % 2u;\n  let is_second = ty == 1u;',
+    keep: () => '',
     products: all => all.map(product => products(tile, product)).join('\n    '),
     accumulate: (...sums) => sums.map(sum => accumulate(tile, sum)).join('\n    '),
-    resultRows: keptRows,
-    resultPlace: 'lane',
-    vectors: D => Math.ceil(D / 4),
-    vector: n => `${n}u`,
+    ...resultsOfLanes({
+      resultRows: keptRows,
+      resultPlace: 'lane',
+      vectors: D => Math.ceil(D / 4),
+      vector: n => `${n}u`,
+    }),
   };
 }
 

@@ -34,6 +34,9 @@ const broadcasting: Readonly<Record<string, { readonly lanes: number }>> = {
 /** Head size up to which a lane keeps whole rows. */
 const maxChannelsOfLane = 128;
 
+/** Scores from which on a problem repays that such kernels take longer to compile. */
+const scoresWorthCompiling = 2 ** 17;
+
 /** The tile of an adapter whose lanes keep queries, or keys; null where tiles go through workgroup memory. */
 export function subgroupTile(
   own: SubgroupTile['own'],
@@ -41,8 +44,9 @@ export function subgroupTile(
   { adapter, subgroupMinSize }: Capabilities,
 ): SubgroupTile | null {
   const choice = broadcasting[adapter];
-  const { Dqk, Dv, fp8 } = problem;
+  const { B, Hq, Sq, Skv, Dqk, Dv, fp8 } = problem;
   if (!choice || fp8 || subgroupMinSize < 4 || Math.max(Dqk, Dv) > maxChannelsOfLane) return null;
+  if (B * Hq * Sq * Skv < scoresWorthCompiling) return null;
   return { through: 'subgroup', own, lanes: choice.lanes, group: subgroupMinSize < 8 ? 4 : 8 };
 }
 
@@ -84,4 +88,5 @@ export interface WorkgroupTileConfig extends KernelConfig {
 }
 
 /** Channels up to which one kernel holds the accumulators of both dK and dV in registers. */
-export const maxChannelsForFusedKeyGradients = 256;
+export const maxChannelsForFusedKeyGradients = ({ through }: Tile): number =>
+  through === 'subgroup' || through === 'matrix' ? 128 : 256;

@@ -36,16 +36,28 @@ export interface WeightedSum {
 
 /**
  * How the lanes of a workgroup compute with one tile: text of a kernel, in which `lane` is a lane's number and `tx` and `ty` its
- * place. A lane accumulates `resultRows` rows of a result, and of each `vectors(D)` vec4s, in the variables `NAMEr_n`.
+ * place. A lane has `resultRows` rows of a result, and of each `vectors(D)` vec4s.
  */
-export interface TileWork {
+export interface TileWork extends TileResults {
   readonly parts: readonly ShaderPart[];
   /** Statements that declare `tx` and `ty`. */
   readonly place: string;
+  /** Statements that get what `products` multiplies again and again ready, where all tiles that follow have it. */
+  keep(all: readonly Product[]): string;
   /** Statements that declare one or two matrices of products, over the whole head size. */
   products(all: readonly [Product] | readonly [Product, Product]): string;
   /** Statements that add one or two sums up. Rows and channels beyond those that exist count as 0, and are never read. */
   accumulate(...sums: readonly WeightedSum[]): string;
+}
+
+/** The results that a tile accumulates. */
+export interface TileResults {
+  /** Statements that declare the accumulators of a result. */
+  accumulators(name: string, D: number): string;
+  /** Statements that multiply each row r of a result by `factor(r)`. */
+  rescale(name: string, D: number, factor: (r: number) => string): string;
+  /** Statements that declare a result as the vec4s `NAMEr_n`, if they are not that already. */
+  results(name: string, D: number): string;
   readonly resultRows: number;
   /** WGSL: the lane's place among those who have rows of a result. */
   readonly resultPlace: string;
@@ -54,22 +66,30 @@ export interface TileWork {
   vector(n: number): string;
 }
 
-/** Declares the accumulators `NAMEr_n` of a result. */
-export const accumulators = (work: TileWork, name: string, D: number): string =>
-  repeat(
-    work.resultRows,
-    r => repeat(work.vectors(D), n => `var ${name}${r}_${n} = vec4f();`, '\n  '),
-    '\n  ',
-  );
+/** Results that lanes accumulate in variables of their own, `NAMEr_n`. */
+export function resultsOfLanes(
+  own: Pick<TileResults, 'resultRows' | 'resultPlace' | 'vectors' | 'vector'>,
+): TileResults {
+  const each = (D: number, text: (r: number, n: number) => string): string =>
+    repeat(own.resultRows, r => repeat(own.vectors(D), n => text(r, n), '\n  '), '\n  ');
+  return {
+    ...own,
+    accumulators: (name, D) => each(D, (r, n) => `var ${name}${r}_${n} = vec4f();`),
+    rescale: (name, D, factor) => each(D, (r, n) => `${name}${r}_${n} *= ${factor(r)};`),
+    results: () => '',
+  };
+}
 
-/** Stores `value(r, n)` of every accumulator to a tensor's rows from `first` on, below `end`. */
+/** Stores `value(r, n)` of every vec4 of the result `into` to a tensor's rows from `first` on, below `end`. */
 export function storeRows(
-  { resultRows, resultPlace, vectors, vector }: TileWork,
+  { results, resultRows, resultPlace, vectors, vector }: TileWork,
+  into: string,
   { name, row, first, end, channels, D }: TileOperand,
   value: (r: number, n: number) => string,
 ): string {
   const at = (r: number): string => `${first} + ${resultPlace} * ${resultRows}u + ${r}u`;
-  return repeat(
+  return `${results(into, D)}
+  ${repeat(
     resultRows,
     r => `if (${at(r)} < ${end}) {
     let row = ${row(`(${at(r)})`)};
@@ -82,7 +102,7 @@ export function storeRows(
     )}
   }`,
     '\n  ',
-  );
+  )}`;
 }
 
 /** `weighted(weight, x)`: a key that a query does not see has weight 0, which keeps it from reaching the query as 0 · NaN. */

@@ -4,7 +4,7 @@
  * Nothing in the text of a kernel depends on a size: head sizes, lengths and masks' bounds are uniforms, so that problems
  * share compiled kernels. Only the number of vec4s that a lane accumulates is fixed when it is written.
  */
-export type Tile = WorkgroupTile | SubgroupTile;
+export type Tile = WorkgroupTile | SubgroupTile | MatrixTile;
 
 /**
  * 4 × 4 scores a lane. Operands pass through workgroup memory in chunks, so that head size does not decide how much of it is
@@ -34,6 +34,31 @@ export interface SubgroupTile {
 /** Rows that a lane of a subgroup's tile keeps: more would take compilers minutes. */
 export const keptRows = 2;
 
+/**
+ * Each subgroup, of 32 lanes, keeps 16 rows and their results as subgroup matrices, and meets 32 rows of the other side at a
+ * time, which all subgroups read into workgroup memory together.
+ */
+export interface MatrixTile {
+  readonly through: 'matrix';
+  /** What subgroups keep. */
+  readonly own: 'queries' | 'keys';
+  readonly subgroups: number;
+  readonly matrix: MatrixShape;
+  /** Written for devices without subgroup matrices, as plain functions over workgroup memory: for tests. Default false. */
+  readonly emulated?: boolean;
+}
+
+/** M × K matrices of `component` times K × N give M × N in f32; each of M, N and K divides 16. */
+export interface MatrixShape {
+  readonly M: 8 | 16;
+  readonly N: 8 | 16;
+  readonly K: 8 | 16;
+  readonly component: 'f16' | 'f32';
+}
+
+/** Lanes of a subgroup with matrices, rows that it keeps, and rows that it meets at a time. */
+export const matrixTileSizes = { lanes: 32, kept: 16, met: 32 } as const;
+
 /** The lanes of a tile, and the share of each: lane (x, y) has `rows` queries from y · rows on, and `cols` vec4s of keys from 4 · x · cols on. */
 export interface LaneGrid {
   readonly tx: number;
@@ -43,6 +68,15 @@ export interface LaneGrid {
 }
 
 export function laneGrid(tile: Tile): LaneGrid {
+  if (tile.through === 'matrix') {
+    const { own, subgroups } = tile;
+    const { kept, met } = matrixTileSizes;
+    return {
+      ...(own === 'queries' ? { tx: 2, ty: kept * subgroups } : { tx: subgroups, ty: met }),
+      rows: 1,
+      cols: 4,
+    };
+  }
   if (tile.through !== 'subgroup') return { tx: tile.tx, ty: tile.ty, rows: 4, cols: 1 };
   const { own, lanes, group } = tile;
   return own === 'queries'

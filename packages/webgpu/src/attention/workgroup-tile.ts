@@ -2,6 +2,7 @@ import type { ShaderPart } from '../kernel/shader-part.ts';
 import { repeat, tileCols, tileLanes, tileRows, type WorkgroupTile } from './tile.ts';
 import {
   type Product,
+  resultsOfLanes,
   type TileOperand,
   type TileWork,
   type WeightedSum,
@@ -40,15 +41,18 @@ export function workgroupWork(tile: WorkgroupTile): TileWork {
   return {
     parts: [declarations(tile), weightedPart],
     place: `let tx = lane % ${tile.tx}u;\n  let ty = lane / ${tile.tx}u;`,
+    keep: () => '',
     products: all => products(tile, all),
     accumulate: (...sums) =>
       sums
         .map(sum => `${storeWeights(tile, sum)}\n    ${accumulate(tile, sum)}`)
         .join('\n    workgroupBarrier();\n    '),
-    resultRows: 4,
-    resultPlace: 'ty',
-    vectors: D => vectorsPerLane(D, tile),
-    vector: n => `${n * tile.tx}u + tx`,
+    ...resultsOfLanes({
+      resultRows: 4,
+      resultPlace: 'ty',
+      vectors: D => vectorsPerLane(D, tile),
+      vector: n => `${n * tile.tx}u + tx`,
+    }),
   };
 }
 
