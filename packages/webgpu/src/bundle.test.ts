@@ -42,9 +42,10 @@ test('calls without 8-bit arithmetic carry none of it', async () => {
   expect(await bundleOf('planSdpa')).toMatch(fp8);
 });
 
-test('everything eager stays below 45 KB gzipped', async () => {
+// Three kinds of tiles are 5 KB of this: which is fastest is known on the device alone.
+test('everything eager stays below 50 KB gzipped', async () => {
   const code = await bundleOf('createContext', 'sdpa', 'sdpaBackward');
-  expect(gzipSync(code).length).toBeLessThan(45_000);
+  expect(gzipSync(code).length).toBeLessThan(50_000);
 });
 
 test('calls without mods carry nothing that works on expressions', async () => {
