@@ -4,6 +4,8 @@ export { type BackwardPlanOptions, checkSupport, planSdpaBackward } from './atte
 export { planSdpa } from './attention/plan-forward.ts';
 export { sdpa, sdpaBackward } from './attention/sdpa.ts';
 export type { GradientDescs } from './attention/tensors.ts';
+export type { MatrixTile, SubgroupTile, Tile, WorkgroupTile } from './attention/tile.ts';
+export type { ChooseTiles, TileChoice } from './attention/tile-choice.ts';
 export { type SdpaVjp, sdpaVjp } from './attention/vjp.ts';
 export { type Capabilities, guaranteedCapabilities } from './device/capabilities.ts';
 export { type ContextOptions, createContext, type GpuContext, type WrapDesc } from './device/context.ts';
@@ -11,5 +13,6 @@ export type { GpuTensor } from './device/gpu-tensor.ts';
 export type { MemoryUse } from './device/memory.ts';
 export { webgpuEngine } from './engine/webgpu-engine.ts';
 export type { KernelSpec } from './kernel/kernel-spec.ts';
+export type { MatrixShape } from './kernel/matrix-shape.ts';
 export type { BufferSlice, PlanBuffer, PlanTensor } from './kernel/plan-tensors.ts';
 export type { StorageBinding, UniformField } from './kernel/shader-part.ts';

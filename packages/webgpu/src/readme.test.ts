@@ -40,7 +40,7 @@ async function run(code: string): Promise<unknown[]> {
 }
 
 test('the README has the examples that are run here', () => {
-  expect(examples).toHaveLength(3);
+  expect(examples).toHaveLength(4);
 });
 
 test('the eager example gives a gradient', async () => {

@@ -12,6 +12,7 @@ import {
 import { add, ge, load, maskMod, mod, mul, scoreMod, tanh } from '@tilewise/core/expr';
 import { allTools } from '../src/attention/all-tools.ts';
 import { backwardKernels, forwardKernels } from '../src/attention/kernels.ts';
+import type { ChooseTiles } from '../src/attention/tile-choice.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../src/index.ts';
 import { kernelTarget } from '../src/kernel/kernel-target.ts';
 import type { AttentionCall } from './attention-call.ts';
@@ -165,15 +166,16 @@ function problemOf(variant: Variant, more: SdpaBackwardOptions): BackwardProblem
   return { ...problem, forward: { ...forward, o: problem.forward.o } };
 }
 
-/** The kernels of a variant, forward and backward, as they are made for a device; `more` are further options. */
+/** The kernels of a variant, forward and backward, as they are made for a device; `more` are further options, `tiles` others than the table's. */
 export function kernelsOf(
   variant: Variant,
   capabilities: Capabilities = guaranteedCapabilities,
   more: SdpaBackwardOptions = {},
+  tiles?: ChooseTiles,
 ): KernelSpec[] {
   const problem = problemOf(variant, more);
   const { q, k, v } = problem.forward;
-  const target = kernelTarget(capabilities);
+  const target = kernelTarget(capabilities, tiles);
   return [
     ...forwardKernels(problem.forward, target, new Set(), allTools),
     ...backwardKernels(problem, { dq: q, dk: k, dv: v }, target, new Set(), allTools),

@@ -8,7 +8,7 @@ import { type GpuTensor, sdpa } from '../index.ts';
 import { forwardShape } from './forward-shape.ts';
 import { tileRows } from './tile.ts';
 import { forwardTiles } from './tile-table.ts';
-import { tileMemory } from './workgroup-tile.ts';
+import { workgroupTileMemory } from './workgroup-tile.ts';
 
 interface Sizes {
   B?: number;
@@ -66,7 +66,7 @@ describe('the shape of a forward pass', () => {
   });
 
   test('fits into the workgroup memory that WebGPU guarantees', () => {
-    for (const { tile } of forwardTiles) expect(tileMemory(tile)).toBeLessThanOrEqual(16384);
+    for (const { tile } of forwardTiles) expect(workgroupTileMemory(tile)).toBeLessThanOrEqual(16384);
   });
 });
 

@@ -1,9 +1,10 @@
 import { type AttentionProblem, elementCount, rowShape } from '@tilewise/core';
-import { type Capabilities, guaranteedCapabilities } from '../device/capabilities.ts';
+import { guaranteedCapabilities } from '../device/capabilities.ts';
+import type { KernelTarget } from '../kernel/kernel-target.ts';
 import { partialVectors } from './partials.ts';
 import { sharingHeads } from './query-rows.ts';
 import { type Tile, tileCols, tileRows, type WorkgroupTile } from './tile.ts';
-import { defaultTile, forwardTiles, subgroupTile } from './tile-table.ts';
+import { defaultTile, forwardTiles, manyQueriesTile } from './tile-table.ts';
 
 /** How the forward pass of a problem is cut into workgroups. */
 export interface ForwardShape {
@@ -29,12 +30,12 @@ const maxParts = 64;
  */
 export function forwardShape(
   problem: AttentionProblem,
-  capabilities: Capabilities = guaranteedCapabilities,
+  target: Pick<KernelTarget, 'capabilities' | 'tiles'> = { capabilities: guaranteedCapabilities },
 ): ForwardShape {
   const { B, Hq, Sq, Dv } = problem;
   if (problem.fp8) return { tile: roomyTile(Infinity, Dv), heads: 1, parts: 1 };
-  const inLanes = Sq > fewQueries && subgroupTile('queries', problem, capabilities);
-  if (inLanes) return { tile: inLanes, heads: 1, parts: 1 };
+  const own = Sq > fewQueries ? manyQueriesTile(problem, target) : null;
+  if (own) return { tile: own, heads: 1, parts: 1 };
   const heads = Sq <= fewQueries ? sharingHeads(problem) : 1;
   const rows = Sq * heads;
   const tile = roomyTile(rows, Dv);

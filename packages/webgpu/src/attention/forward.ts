@@ -56,6 +56,8 @@ export function forwardKernel(
   const hasValues = problem.fp8?.kind !== 'scaled';
   const dropout = hasValues ? dropoutPart(problem) : null;
   const { q, k, v } = tileOperands(problem);
+  // m is then within 8 of the row's maximum, which l and O are as right with: e⁸ is far from the largest f16.
+  const isLazy = work.isSlowToRescale && !problem.outputs.max && !problem.outputs.sumExp;
   const scores = { into: 's', a: rows.operand(q), b: k };
   const fp8 = hasValues
     ? fp8Kernel(config.tools.fp8, problem, ['weight', 'o'], forwardAmaxes(problem))
@@ -98,15 +100,16 @@ export function forwardKernel(
     )}
     ${overRows(
       grid,
-      'm_new',
+      isLazy ? 'm_seen' : 'm_new',
       (r, blocks) =>
         blocks.reduce((m, b) => `max(${m}, max(max(x${b}.x, x${b}.y), max(x${b}.z, x${b}.w)))`, `m${r}`),
       (a, b) => `max(${a}, ${b})`,
     )}
+    ${isLazy ? repeat(grid.rows, r => `let m_new${r} = select(m${r}, m_seen${r}, m_seen${r} > m${r} + 8.0);`, '\n    ') : ''}
     ${perBlock(tile, (b, r) => `let p${b} = select(vec4f(), exp(scored${b}.value - m_new${r}), scored${b}.seen);`)}
     ${repeat(
       grid.rows,
-      r => `let rescale${r} = exp(m${r} - m_new${r});
+      r => `let rescale${r} = ${isLazy ? `select(exp(m${r} - m_new${r}), 1.0, m${r} == ${lowest})` : `exp(m${r} - m_new${r})`};
     m${r} = m_new${r};
     l${r} = l${r} * rescale${r} + ${repeat(grid.cols, c => `dot(p${r * grid.cols + c}, vec4f(1.0))`, ' + ')};`,
       '\n    ',

@@ -8,7 +8,7 @@ import { planReasons } from '../kernel/plan-reasons.ts';
 import { backwardKernels, forwardKernels } from './kernels.ts';
 import { tensorSpans } from './tensors.ts';
 import { defaultTile } from './tile-table.ts';
-import { tileMemory } from './workgroup-tile.ts';
+import { workgroupTileMemory } from './workgroup-tile.ts';
 
 interface Sizes {
   B?: number;
@@ -87,7 +87,7 @@ describe('the text of every variant', () => {
 
 describe('limits that WebGPU guarantees', () => {
   test('a tile fits into workgroup memory', () => {
-    expect(tileMemory(defaultTile)).toBeLessThanOrEqual(
+    expect(workgroupTileMemory(defaultTile)).toBeLessThanOrEqual(
       guaranteedCapabilities.maxComputeWorkgroupStorageSize,
     );
   });

@@ -40,7 +40,7 @@ export function forwardKernels(
   target: KernelTarget,
   unaligned: ReadonlySet<string>,
   tools: KernelTools = noTools,
-  shape: ForwardShape = forwardShape(problem, target.capabilities),
+  shape: ForwardShape = forwardShape(problem, target),
 ): KernelSpec[] {
   const spans = forwardTensorSpans(problem, shape, tools);
   const config: KernelConfig = { unaligned, tools, room: roomOn(target.capabilities, spans) };
@@ -73,7 +73,7 @@ export function backwardKernels(
   target: KernelTarget,
   unaligned: ReadonlySet<string>,
   tools: KernelTools = noTools,
-  tiles: BackwardTiles = backwardTiles(problem.forward, target.capabilities),
+  tiles: BackwardTiles = backwardTiles(problem, target),
 ): KernelSpec[] {
   const spans = backwardTensorSpans(problem, gradients, tiles.others, tools);
   const room = roomOn(target.capabilities, spans);

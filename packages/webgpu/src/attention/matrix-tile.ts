@@ -1,6 +1,7 @@
+import type { MatrixShape } from '../kernel/matrix-shape.ts';
 import type { ShaderPart } from '../kernel/shader-part.ts';
-import { type MatrixPlace, type MatrixSpelling, matrixSpelling } from './matrix-spelling.ts';
-import { type MatrixTile, matrixTileSizes, repeat, tileLanes } from './tile.ts';
+import { type MatrixPlace, type MatrixSpelling, subgroupMatrices } from './matrix-spelling.ts';
+import { type MatrixTile, repeat } from './tile.ts';
 import {
   type Product,
   type TileOperand,
@@ -10,7 +11,46 @@ import {
   weightedPart,
 } from './tile-work.ts';
 
-const { kept, met } = matrixTileSizes;
+/** Lanes of a subgroup with matrices, rows that it keeps, and rows that it meets at a time. */
+export const matrixTileSizes = { lanes: 32, kept: 16, met: 32 } as const;
+const { lanes, kept, met } = matrixTileSizes;
+
+/** What a tile is made of: each of M, N and K divides 16. */
+export interface MatrixTileShape {
+  readonly own: MatrixTile['own'];
+  /** Subgroups of a workgroup. */
+  readonly subgroups: number;
+  readonly matrix: MatrixShape;
+  /** How operations on matrices are written. Default: as Dawn has them. */
+  readonly spelling?: MatrixSpelling;
+}
+
+/**
+ * A tile of which each subgroup, of 32 lanes, keeps 16 rows and their results as subgroup matrices, and meets 32 rows of the other side at
+ * a time, which all subgroups read into workgroup memory together.
+ */
+export function matrixTile(shape: MatrixTileShape): MatrixTile {
+  const { own, subgroups } = shape;
+  const bytes = memoryOf(shape);
+  const text = JSON.stringify(shape.matrix);
+  return {
+    ...{ through: 'matrix', own, work: matrixWork(shape) },
+    grid: {
+      ...(own === 'queries' ? { tx: 2, ty: kept * subgroups } : { tx: subgroups, ty: met }),
+      rows: 1,
+      cols: 4,
+    },
+    reason({ subgroupMinSize: min, subgroupMaxSize: max, matrices, maxComputeWorkgroupStorageSize: room }) {
+      if (bytes > room) return `takes ${bytes} bytes of workgroup memory, the device has ${room}`;
+      if (shape.spelling) return null;
+      if (min !== lanes || max !== lanes)
+        return `needs subgroups of ${lanes} lanes, the device's have ${min} to ${max}`;
+      return matrices.some(matrix => JSON.stringify(matrix) === text)
+        ? null
+        : `needs subgroup matrices ${text}, which the device does not have`;
+    },
+  };
+}
 
 /** Channels that pass through workgroup memory together. */
 const chunk = 64;
@@ -26,14 +66,14 @@ const scoreRows = { queries: kept, keys: met } as const;
 const block = 16;
 const blocks = (D: number): number => Math.ceil(D / block);
 
-const poolRows = ({ subgroups }: MatrixTile): number => Math.max(kept * subgroups, met);
+const poolRows = ({ subgroups }: MatrixTileShape): number => Math.max(kept * subgroups, met);
 
 /** Elements of a subgroup's part of `scratch`: its scores, or 16 channels of its results. */
-const scratchSize = (tile: MatrixTile): number => scoreRows[tile.own] * scratchPitch[tile.own];
-const weightsSize = (tile: MatrixTile): number => scoreRows[tile.own] * weightsPitch[tile.own];
+const scratchSize = (tile: MatrixTileShape): number => scoreRows[tile.own] * scratchPitch[tile.own];
+const weightsSize = (tile: MatrixTileShape): number => scoreRows[tile.own] * weightsPitch[tile.own];
 
 /** Bytes of workgroup memory that a kernel on this tile needs. */
-export function matrixTileMemory(tile: MatrixTile): number {
+function memoryOf(tile: MatrixTileShape): number {
   const { subgroups, matrix } = tile;
   const bytes = matrix.component === 'f16' ? 2 : 4;
   const elements = poolRows(tile) * poolPitch + subgroups * weightsSize(tile);
@@ -44,8 +84,8 @@ export function matrixTileMemory(tile: MatrixTile): number {
  * Scores and results are computed as subgroup matrices. Matrices cannot be read element by element: scores go through `scratch` to the
  * lanes that score them, and what lanes make of them through `weights` back into matrices.
  */
-export function matrixWork(tile: MatrixTile): TileWork {
-  const spelling = matrixSpelling(tile);
+function matrixWork(tile: MatrixTileShape): TileWork {
+  const { spelling = subgroupMatrices(tile.matrix) } = tile;
   const own =
     tile.own === 'queries'
       ? `let tx = subgroup_lane % 2u;\n  let ty = subgroup * ${kept}u + subgroup_lane / 2u;`
@@ -64,7 +104,7 @@ export function matrixWork(tile: MatrixTile): TileWork {
   };
 }
 
-function declarations(tile: MatrixTile): ShaderPart {
+function declarations(tile: MatrixTileShape): ShaderPart {
   const { subgroups, matrix } = tile;
   return {
     code: `var<workgroup> pool: array<${matrix.component}, ${poolRows(tile) * poolPitch}>;
@@ -78,13 +118,13 @@ var<workgroup> rescales: atomic<u32>;`,
 
 /** Statements that put the chunk from channel d0 on of `rows` rows into the pool. With `watch`, they look for garbage. */
 function stage(
-  tile: MatrixTile,
+  tile: MatrixTileShape,
   { name, row, first, end, channels }: TileOperand,
   rows: number,
   d0: number,
   watch?: string,
 ): string {
-  return `for (var n = lane; n < ${(rows * chunk) / 4}u; n += ${tileLanes(tile)}u) {
+  return `for (var n = lane; n < ${(rows * chunk) / 4}u; n += ${lanes * tile.subgroups}u) {
       let r = n / ${chunk / 4}u;
       let d = ${d0}u + 4u * (n % ${chunk / 4}u);
       let s = ${first} + r;
@@ -108,7 +148,7 @@ const perChunk = (D: number, text: (d0: number, channels: number) => string): st
 
 /** Of a product, whose rows subgroups keep, and whose they meet. */
 const sidesOf = (
-  tile: MatrixTile,
+  tile: MatrixTileShape,
   { a, b }: Product,
 ): { readonly keeps: TileOperand; readonly meets: TileOperand } =>
   tile.own === 'queries' ? { keeps: a, meets: b } : { keeps: b, meets: a };
@@ -117,11 +157,11 @@ const sidesOf = (
 const sizesOf = ({
   own,
   matrix: { M, N },
-}: MatrixTile): { readonly keptSize: number; readonly metSize: number } =>
+}: MatrixTileShape): { readonly keptSize: number; readonly metSize: number } =>
   own === 'queries' ? { keptSize: M, metSize: N } : { keptSize: N, metSize: M };
 
 /** Declares `kept_NAME_d_r`: a subgroup's own rows, the r-th matrix of them, from channel d on. */
-function keep(tile: MatrixTile, { load }: MatrixSpelling, product: Product): string {
+function keep(tile: MatrixTileShape, { load }: MatrixSpelling, product: Product): string {
   const { keeps } = sidesOf(tile, product);
   const { keptSize } = sizesOf(tile);
   const { K } = tile.matrix;
@@ -145,7 +185,7 @@ function keep(tile: MatrixTile, { load }: MatrixSpelling, product: Product): str
 
 /** One matrix of products, in `scratch` and from there in each lane's `INTOb`. */
 function products(
-  tile: MatrixTile,
+  tile: MatrixTileShape,
   { zero, load, multiplyAccumulate, store }: MatrixSpelling,
   product: Product,
 ): string {
@@ -201,7 +241,7 @@ function products(
 const resultMatrix = (name: string, d: number, r: number): string => `${name}_${d}_${r}`;
 
 function accumulate(
-  tile: MatrixTile,
+  tile: MatrixTileShape,
   { load, multiplyAccumulate, store }: MatrixSpelling,
   { into, weight, operand, watch }: WeightedSum,
 ): string {
@@ -278,7 +318,7 @@ function accumulate(
 
 /** Statements that let lanes change 16 channels of a result, from channel d on: each those `at(0)` to `at(7)` of a row. */
 function throughScratch(
-  tile: MatrixTile,
+  tile: MatrixTileShape,
   { load, store }: Pick<MatrixSpelling, 'load' | 'store'>,
   name: string,
   d: number,
@@ -299,7 +339,7 @@ function throughScratch(
 
 /** Text for each matrix of 16 channels of a result, with its place in `scratch`. */
 function perMatrix(
-  tile: MatrixTile,
+  tile: MatrixTileShape,
   d: number,
   text: (n: number, r: number, place: MatrixPlace) => string,
 ): string {
@@ -314,14 +354,14 @@ function perMatrix(
 }
 
 const storeBlock = (
-  tile: MatrixTile,
+  tile: MatrixTileShape,
   { store }: Pick<MatrixSpelling, 'store'>,
   name: string,
   d: number,
 ): string => perMatrix(tile, d, (n, r, place) => store(resultMatrix(name, n, r), place));
 
 /** A lane has half of the channels of a row of its subgroup: of 16, the first or the second two vec4s. */
-function results(tile: MatrixTile, spelling: MatrixSpelling): TileResults {
+function results(tile: MatrixTileShape, spelling: MatrixSpelling): TileResults {
   const pitch = scratchPitch[tile.own];
   const half = 'subgroup_lane % 2u';
   const row = `own_scratch + subgroup_lane / 2u * ${pitch}u + ${half} * 8u`;
@@ -330,6 +370,7 @@ function results(tile: MatrixTile, spelling: MatrixSpelling): TileResults {
   return {
     accumulators: (name, D) =>
       perBlock(D, d => perMatrix(tile, d, (n, r) => `var ${resultMatrix(name, n, r)} = ${spelling.zero};`)),
+    isSlowToRescale: true,
     // Only where a row's factor is not 1, which is seldom once a row has seen its largest scores.
     rescale: (name, D, factor) => `if (${factor(0)} != 1.0) {
       atomicStore(&rescales, 1u);

@@ -32,7 +32,7 @@ function forwardParts(
   unaligned: ReadonlySet<string>,
   tools: KernelTools,
 ): KernelParts {
-  const shape = forwardShape(problem, target.capabilities);
+  const shape = forwardShape(problem, target);
   return {
     kernels: forwardKernels(problem, target, unaligned, tools, shape),
     spans: forwardTensorSpans(problem, shape, tools),

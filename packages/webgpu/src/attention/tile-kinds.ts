@@ -1,4 +1,3 @@
-import { matrixWork } from './matrix-tile.ts';
 import { subgroupWork } from './subgroup-tile.ts';
 import type { Tile } from './tile.ts';
 import type { TileWork } from './tile-work.ts';
@@ -6,6 +5,6 @@ import { workgroupWork } from './workgroup-tile.ts';
 
 /** How a tile of any kind is computed. */
 export function tileWork(tile: Tile): TileWork {
-  if (tile.through === 'matrix') return matrixWork(tile);
+  if (tile.through === 'matrix') return tile.work;
   return tile.through === 'subgroup' ? subgroupWork(tile) : workgroupWork(tile);
 }

@@ -1,8 +1,10 @@
-import type { AttentionProblem } from '@tilewise/core';
+import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { BindingRoom } from '../kernel/crowding.ts';
+import type { KernelTarget } from '../kernel/kernel-target.ts';
 import type { Segments } from './segments.ts';
 import type { SubgroupTile, Tile, WorkgroupTile } from './tile.ts';
+import { chosenTile, maxChannelsOfKeptRows } from './tile-choice.ts';
 import type { KernelTools } from './tools.ts';
 
 /** 32 × 32 scores on 64 lanes: fits the 16 KiB of workgroup memory that WebGPU guarantees, at every head size. */
@@ -31,24 +33,31 @@ const broadcasting: Readonly<Record<string, { readonly lanes: number }>> = {
   'mesa software': { lanes: 8 },
 };
 
-/** Head size up to which a lane keeps whole rows. */
-const maxChannelsOfLane = 128;
-
 /** Scores from which on a problem repays that such kernels take longer to compile. */
 const scoresWorthCompiling = 2 ** 17;
 
 /** The tile of an adapter whose lanes keep queries, or keys; null where tiles go through workgroup memory. */
-export function subgroupTile(
+function subgroupTile(
   own: SubgroupTile['own'],
   problem: AttentionProblem,
   { adapter, subgroupMinSize }: Capabilities,
 ): SubgroupTile | null {
   const choice = broadcasting[adapter];
   const { B, Hq, Sq, Skv, Dqk, Dv, fp8 } = problem;
-  if (!choice || fp8 || subgroupMinSize < 4 || Math.max(Dqk, Dv) > maxChannelsOfLane) return null;
+  if (!choice || fp8 || subgroupMinSize < 4 || Math.max(Dqk, Dv) > maxChannelsOfKeptRows) return null;
   if (B * Hq * Sq * Skv < scoresWorthCompiling) return null;
   return { through: 'subgroup', own, lanes: choice.lanes, group: subgroupMinSize < 8 ? 4 : 8 };
 }
+
+/** Where kernels run, as far as it decides their tiles. */
+type TileTarget = Pick<KernelTarget, 'capabilities' | 'tiles'>;
+
+/** The tile of forward for many queries, if not the default one. */
+export const manyQueriesTile = (
+  problem: AttentionProblem,
+  { capabilities, tiles }: TileTarget,
+): Tile | null =>
+  chosenTile('forward', problem, capabilities, tiles) ?? subgroupTile('queries', problem, capabilities);
 
 /** The tiles of the kernels of backward. */
 export interface BackwardTiles {
@@ -58,12 +67,13 @@ export interface BackwardTiles {
   readonly others: WorkgroupTile;
 }
 
-export function backwardTiles(problem: AttentionProblem, capabilities: Capabilities): BackwardTiles {
-  return {
-    dq: subgroupTile('queries', problem, capabilities) ?? defaultTile,
-    dkdv: subgroupTile('keys', problem, capabilities) ?? defaultTile,
-    others: defaultTile,
-  };
+export function backwardTiles(
+  { forward }: BackwardProblem,
+  { capabilities, tiles }: TileTarget,
+): BackwardTiles {
+  const tile = (role: 'dq' | 'dkdv', own: 'queries' | 'keys'): Tile =>
+    chosenTile(role, forward, capabilities, tiles) ?? subgroupTile(own, forward, capabilities) ?? defaultTile;
+  return { dq: tile('dq', 'queries'), dkdv: tile('dkdv', 'keys'), others: defaultTile };
 }
 
 /** How kernels of one problem are made. */

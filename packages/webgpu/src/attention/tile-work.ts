@@ -54,6 +54,8 @@ export interface TileWork extends TileResults {
 export interface TileResults {
   /** Statements that declare the accumulators of a result. */
   accumulators(name: string, D: number): string;
+  /** Rows are better not rescaled for every new maximum. */
+  readonly isSlowToRescale: boolean;
   /** Statements that multiply each row r of a result by `factor(r)`. */
   rescale(name: string, D: number, factor: (r: number) => string): string;
   /** Statements that declare a result as the vec4s `NAMEr_n`, if they are not that already. */
@@ -74,6 +76,7 @@ export function resultsOfLanes(
     repeat(own.resultRows, r => repeat(own.vectors(D), n => text(r, n), '\n  '), '\n  ');
   return {
     ...own,
+    isSlowToRescale: false,
     accumulators: (name, D) => each(D, (r, n) => `var ${name}${r}_${n} = vec4f();`),
     rescale: (name, D, factor) => each(D, (r, n) => `${name}${r}_${n} *= ${factor(r)};`),
     results: () => '',

@@ -1,3 +1,5 @@
+import type { Capabilities } from '../device/capabilities.ts';
+import type { TileWork } from './tile-work.ts';
 /**
  * A tile of scores, queries × keys, worked on by a grid of tx × ty lanes, each with the same share of it: see `laneGrid`.
  *
@@ -35,29 +37,18 @@ export interface SubgroupTile {
 export const keptRows = 2;
 
 /**
- * Each subgroup, of 32 lanes, keeps 16 rows and their results as subgroup matrices, and meets 32 rows of the other side at a
- * time, which all subgroups read into workgroup memory together.
+ * A tile of a kind that few devices have: it brings what kernels are made of with it, so that only those who use it load it. See
+ * `matrixTile`.
  */
 export interface MatrixTile {
   readonly through: 'matrix';
   /** What subgroups keep. */
   readonly own: 'queries' | 'keys';
-  readonly subgroups: number;
-  readonly matrix: MatrixShape;
-  /** Written for devices without subgroup matrices, as plain functions over workgroup memory: for tests. Default false. */
-  readonly emulated?: boolean;
+  readonly grid: LaneGrid;
+  readonly work: TileWork;
+  /** Why a device cannot compute it, or nothing. */
+  reason(capabilities: Capabilities): string | null;
 }
-
-/** M × K matrices of `component` times K × N give M × N in f32; each of M, N and K divides 16. */
-export interface MatrixShape {
-  readonly M: 8 | 16;
-  readonly N: 8 | 16;
-  readonly K: 8 | 16;
-  readonly component: 'f16' | 'f32';
-}
-
-/** Lanes of a subgroup with matrices, rows that it keeps, and rows that it meets at a time. */
-export const matrixTileSizes = { lanes: 32, kept: 16, met: 32 } as const;
 
 /** The lanes of a tile, and the share of each: lane (x, y) has `rows` queries from y · rows on, and `cols` vec4s of keys from 4 · x · cols on. */
 export interface LaneGrid {
@@ -68,15 +59,7 @@ export interface LaneGrid {
 }
 
 export function laneGrid(tile: Tile): LaneGrid {
-  if (tile.through === 'matrix') {
-    const { own, subgroups } = tile;
-    const { kept, met } = matrixTileSizes;
-    return {
-      ...(own === 'queries' ? { tx: 2, ty: kept * subgroups } : { tx: subgroups, ty: met }),
-      rows: 1,
-      cols: 4,
-    };
-  }
+  if (tile.through === 'matrix') return tile.grid;
   if (tile.through !== 'subgroup') return { tx: tile.tx, ty: tile.ty, rows: 4, cols: 1 };
   const { own, lanes, group } = tile;
   return own === 'queries'

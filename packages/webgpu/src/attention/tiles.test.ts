@@ -2,16 +2,18 @@ import { normaliseBackward, type SdpaOptions, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
 import { exactResults, normal, type Results } from '../../testing/attention-call.ts';
 import { expectAgreement } from '../../testing/expect-agreement.ts';
+import { plainMatrices } from '../../testing/plain-matrices.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
 import type { KernelSpec } from '../index.ts';
 import type { ForwardShape } from './forward-shape.ts';
 import { backwardKernels, forwardKernels } from './kernels.ts';
+import { type MatrixTileShape, matrixTile } from './matrix-tile.ts';
 import { makePlan } from './plan.ts';
 import { backwardTensorSpans, forwardTensorSpans } from './tensors.ts';
-import type { MatrixTile, SubgroupTile, WorkgroupTile } from './tile.ts';
+import type { SubgroupTile, WorkgroupTile } from './tile.ts';
 import { type BackwardTiles, defaultTile } from './tile-table.ts';
 import { noTools } from './tools.ts';
-import { tileMemory } from './workgroup-tile.ts';
+import { workgroupTileMemory } from './workgroup-tile.ts';
 
 const [B, Hq, Hk, Sq, Skv, Dqk, Dv] = [2, 4, 2, 37, 83, 20, 12];
 const [q, k, v, dO] = [
@@ -62,7 +64,7 @@ test.each<ForwardShape & { readonly tile: WorkgroupTile }>([
   { tile: { tx: 2, ty: 8, depth: 1 }, heads: 1, parts: 64 },
   { tile: { tx: 3, ty: 5, depth: 7 }, heads: 2, parts: 2 },
 ])('forward is the same on any tiles: %o', async shape => {
-  expect(tileMemory(shape.tile)).toBeLessThanOrEqual(16384);
+  expect(workgroupTileMemory(shape.tile)).toBeLessThanOrEqual(16384);
   await expectForward(shape);
 });
 
@@ -112,12 +114,14 @@ test.each<SubgroupTile>([...inSubgroups(4), ...inSubgroups(8)])(
 );
 
 /** Written out, as no software adapter has matrices. */
-test.each<Omit<MatrixTile, 'through' | 'own'>>([
+test.each<Pick<MatrixTileShape, 'subgroups' | 'matrix'>>([
   { subgroups: 1, matrix: { M: 16, N: 16, K: 16, component: 'f32' } },
   { subgroups: 2, matrix: { M: 8, N: 16, K: 16, component: 'f32' } },
 ])('both are the same on tiles of matrices: %o', async shape => {
-  const tile = { through: 'matrix', own: 'queries', emulated: true, ...shape } as const;
+  const spelling = plainMatrices(shape.matrix, shape.subgroups);
+  const tile = matrixTile({ own: 'queries', spelling, ...shape });
+  const dkdv = matrixTile({ own: 'keys', spelling, ...shape });
   await expectForward({ tile, heads: 1, parts: 1 });
   await expectForward({ tile, heads: 2, parts: 3 });
-  await expectBackward({ dq: tile, dkdv: { ...tile, own: 'keys' }, others: defaultTile });
+  await expectBackward({ dq: tile, dkdv, others: defaultTile });
 });

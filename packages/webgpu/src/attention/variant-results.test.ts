@@ -1,11 +1,19 @@
 import { elementCount, Tensor } from '@tilewise/core';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { exactResults, gpuResults, normal } from '../../testing/attention-call.ts';
 import { expectAgreement } from '../../testing/expect-agreement.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
+import { tilesOfMatrices, tilesOfSubgroups } from '../../testing/tile-kinds.ts';
 import { callOf, factors, type MakeFloats, representatives, type Variant } from '../../testing/variants.ts';
+import { createContext } from '../index.ts';
 
 const chosen = representatives();
+
+function drawn(): MakeFloats {
+  let seed = 0;
+  return (shape, dtype, strides) =>
+    Tensor.from(normal([elementCount(shape)], ++seed).toFloat32(), shape, { dtype, strides });
+}
 
 test('every value of what a kernel depends on is in a variant that is run', () => {
   for (const [name, values] of Object.entries(factors)) {
@@ -17,11 +25,30 @@ test('every value of what a kernel depends on is in a variant that is run', () =
 test.each(chosen)(
   '$dtype, $layout, D $D, $lengths, dropout $dropout, …: agrees with the reference',
   async variant => {
-    let seed = 0;
-    const floats: MakeFloats = (shape, dtype, strides) =>
-      Tensor.from(normal([elementCount(shape)], ++seed).toFloat32(), shape, { dtype, strides });
-    const call = callOf(variant, floats);
+    const call = callOf(variant, drawn());
     const exact = exactResults(call);
     expectAgreement(await gpuResults(await sharedContext(), call, exact), exact, { distance: 40 });
   },
 );
+
+/** Some of them on tiles that are not this adapter's own. */
+const few = chosen.filter(({ dtype }, n) => !dtype.startsWith('f8') && n % 2 === 0);
+const matrix = { M: 16, N: 16, K: 16, component: 'f32' } as const;
+
+describe.each([
+  ['subgroups', tilesOfSubgroups(4, 16)],
+  ['matrices', tilesOfMatrices(matrix, 2, true)],
+])('on tiles of %s', (_, tiles) => {
+  test.each(few)(
+    '$dtype, $layout, D $D, $lengths, dropout $dropout, …: agrees with the reference',
+    async variant => {
+      const { device, capabilities } = await sharedContext();
+      if (capabilities.subgroupMinSize === 0) return;
+      const call = callOf(variant, drawn());
+      const exact = exactResults(call);
+      const ctx = await createContext({ device, tiles });
+      expectAgreement(await gpuResults(ctx, call, exact), exact, { distance: 40 });
+      ctx.destroy();
+    },
+  );
+});

@@ -1,8 +1,15 @@
 import { openGpu } from '@tilewise/webgpu-host';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tilesOfMatrices, tilesOfSubgroups } from '../../testing/tile-kinds.ts';
 import { factors, kernelsOf, type Variant, variants } from '../../testing/variants.ts';
 import { compileAsync } from '../device/pipelines.ts';
-import { createContext, type GpuContext, type KernelSpec } from '../index.ts';
+import {
+  type Capabilities,
+  createContext,
+  type GpuContext,
+  guaranteedCapabilities,
+  type KernelSpec,
+} from '../index.ts';
 
 // Dawn's null backend checks WGSL as any other does, offers what WebGPU guarantees and no more, and runs nothing.
 let ctx: GpuContext;
@@ -58,6 +65,35 @@ test('so does every variant in 8 bits with products in 8 bits', async () => {
     }
   }
   expect(seen.size).toBeGreaterThan(10);
+});
+
+// As an adapter of NVIDIA's has them, with subgroups of one size.
+const matrix = { M: 16, N: 16, K: 16, component: 'f16' } as const;
+const capable: Capabilities = {
+  ...guaranteedCapabilities,
+  ...{ subgroupMinSize: 32, subgroupMaxSize: 32, matrices: [matrix], maxComputeWorkgroupStorageSize: 32768 },
+};
+
+test.each([
+  ['subgroups of 8', tilesOfSubgroups(8)],
+  ['subgroups of 4', tilesOfSubgroups(4)],
+  ['matrices', tilesOfMatrices(matrix, 4)],
+])('every text of a kernel on tiles of %s is accepted', async (_, tiles) => {
+  const { device } = ctx;
+  const seen = new Set<string>();
+  for (const variant of variants) {
+    for (const { name, wgsl } of kernelsOf(variant, capable, {}, tiles)) {
+      if (seen.has(wgsl) || !wgsl.includes('enable subgroups')) continue;
+      seen.add(wgsl);
+      // The text alone: workgroups are made for subgroups of another size than this backend's.
+      device.pushErrorScope('validation');
+      const { messages } = await device.createShaderModule({ code: wgsl }).getCompilationInfo();
+      await device.popErrorScope();
+      const errors = messages.filter(({ type }) => type === 'error').map(({ message }) => message);
+      expect(errors, `${name} of ${nameOf(variant)}`).toEqual([]);
+    }
+  }
+  expect(seen.size).toBeGreaterThan(60);
 });
 
 test('a kernel that does not compile is noticed', async () => {

@@ -17,7 +17,7 @@ const weightVectors = (tile: WorkgroupTile): number =>
   Math.max(tileCols(tile) * pitch(tile.ty), tileRows(tile) * pitch(tile.tx));
 
 /** Bytes of workgroup memory that a kernel on this tile needs. */
-export const tileMemory = (tile: WorkgroupTile): number =>
+export const workgroupTileMemory = (tile: WorkgroupTile): number =>
   16 * (poolVectors(tile) + weightVectors(tile)) + 4 * tileRows(tile) * tile.tx + 4;
 
 /** vec4s of a result row that each lane holds; lane x has vectors x, x + tx, x + 2·tx, … */

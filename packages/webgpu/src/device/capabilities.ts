@@ -1,3 +1,4 @@
+import type { MatrixShape } from '../kernel/matrix-shape.ts';
 /** What kernels need to know of a device; plain data, so that kernels can be made and read without one. */
 export interface Capabilities {
   readonly maxStorageBuffersPerShaderStage: number;
@@ -8,8 +9,11 @@ export interface Capabilities {
   readonly features: readonly string[];
   /** Vendor and architecture as the adapter gives them, such as 'nvidia ampere'; '' when it keeps them to itself. */
   readonly adapter: string;
-  /** Invocations that every subgroup has at least; 0 without the feature `subgroups`. */
+  /** Invocations that every subgroup has at least, and at most; 0 without the feature `subgroups`. */
   readonly subgroupMinSize: number;
+  readonly subgroupMaxSize: number;
+  /** Subgroup matrices with sums in f32 that the device multiplies. */
+  readonly matrices: readonly MatrixShape[];
 }
 
 /** What WebGPU guarantees everywhere. */
@@ -21,10 +25,15 @@ export const guaranteedCapabilities: Capabilities = {
   features: [],
   adapter: '',
   subgroupMinSize: 0,
+  subgroupMaxSize: 0,
+  matrices: [],
 };
 
+/** As Dawn has it, where unsafe features are allowed. */
+const matrixFeature = 'chromium-experimental-subgroup-matrix';
+
 /** Features that a device is asked for when its adapter has them; none is required. */
-const wantedFeatures: readonly GPUFeatureName[] = ['shader-f16', 'subgroups', 'timestamp-query'];
+const wantedFeatures: readonly string[] = ['shader-f16', 'subgroups', 'timestamp-query', matrixFeature];
 
 /** Limits that are raised to what the adapter offers: a kernel with more tensors, larger tensors. */
 const wantedLimits = [
@@ -36,6 +45,7 @@ const wantedLimits = [
 
 export function capabilitiesOf(device: GPUDevice): Capabilities {
   const { limits, adapterInfo } = device;
+  const has = (feature: string): boolean => device.features.has(feature);
   return {
     maxStorageBuffersPerShaderStage: limits.maxStorageBuffersPerShaderStage,
     maxComputeWorkgroupStorageSize: limits.maxComputeWorkgroupStorageSize,
@@ -43,15 +53,40 @@ export function capabilitiesOf(device: GPUDevice): Capabilities {
     minStorageBufferOffsetAlignment: limits.minStorageBufferOffsetAlignment,
     features: [...device.features].sort(),
     adapter: `${adapterInfo?.vendor ?? ''} ${adapterInfo?.architecture ?? ''}`.trim(),
-    subgroupMinSize: device.features.has('subgroups') ? (adapterInfo?.subgroupMinSize ?? 4) : 0,
+    subgroupMinSize: has('subgroups') ? (adapterInfo?.subgroupMinSize ?? 4) : 0,
+    subgroupMaxSize: has('subgroups') ? (adapterInfo?.subgroupMaxSize ?? 128) : 0,
+    matrices: has(matrixFeature) ? matricesOf(adapterInfo) : [],
   };
 }
+
+/** What an adapter says of a matrix shape. */
+interface MatrixConfig {
+  readonly componentType: string;
+  readonly resultComponentType: string;
+  readonly M: number;
+  readonly N: number;
+  readonly K: number;
+}
+
+function matricesOf(
+  info: GPUAdapterInfo & { readonly subgroupMatrixConfigs?: Iterable<MatrixConfig> },
+): MatrixShape[] {
+  return [...(info.subgroupMatrixConfigs ?? [])].flatMap(
+    ({ componentType: component, resultComponentType, M, N, K }) =>
+      resultComponentType === 'f32' && isComponent(component) && isSide(M) && isSide(N) && isSide(K)
+        ? [{ M, N, K, component }]
+        : [],
+  );
+}
+
+const isComponent = (type: string): type is MatrixShape['component'] => type === 'f16' || type === 'f32';
+const isSide = (size: number): size is MatrixShape['M'] => size === 8 || size === 16;
 
 /** The descriptor with which a device is asked for. */
 export function deviceDescriptor(adapter: GPUAdapter): GPUDeviceDescriptor {
   return {
     label: 'tilewise',
-    requiredFeatures: wantedFeatures.filter(feature => adapter.features.has(feature)),
+    requiredFeatures: wantedFeatures.filter(feature => adapter.features.has(feature)) as GPUFeatureName[],
     requiredLimits: Object.fromEntries(wantedLimits.map(limit => [limit, adapter.limits[limit]])),
   };
 }

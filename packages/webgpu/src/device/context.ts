@@ -13,6 +13,7 @@ import {
   type TensorDesc,
   TilewiseError,
 } from '@tilewise/core';
+import type { ChooseTiles } from '../attention/tile-choice.ts';
 import { type EagerCall, runCall } from '../kernel/eager-call.ts';
 import { type KernelParts, type KernelPlan, makeKernelPlan, type PlanParts } from '../kernel/kernel-plan.ts';
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
@@ -32,6 +33,8 @@ export interface ContextOptions {
   readonly powerPreference?: GPUPowerPreference;
   /** Bytes of buffers given back that are kept for reuse, at most. Default 256 MiB. */
   readonly maxIdleBytes?: number;
+  /** Tiles of attention kernels for problems where better ones than the table's are known, such as `tune` finds. */
+  readonly tiles?: ChooseTiles;
 }
 
 const defaultMaxIdleBytes = 256 * 1024 * 1024;
@@ -49,17 +52,17 @@ export interface WrapDesc {
  * @throws TilewiseError `NO_ADAPTER` when WebGPU is not there, has no adapter, or the adapter gives no device.
  */
 export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
-  const { maxIdleBytes = defaultMaxIdleBytes } = options;
+  const { maxIdleBytes = defaultMaxIdleBytes, tiles } = options;
   if (!(maxIdleBytes >= 0)) {
     throw new InvalidArgumentError('maxIdleBytes', `must be a number of bytes ≥ 0, got ${maxIdleBytes}`);
   }
-  if (options.device) return new GpuContext(options.device, false, maxIdleBytes);
+  if (options.device) return new GpuContext(options.device, false, maxIdleBytes, tiles);
   const adapter = options.adapter ?? (await defaultAdapter(options.powerPreference));
   const device = await adapter.requestDevice(deviceDescriptor(adapter)).catch((cause: unknown) => {
     // An adapter makes one device only.
     throw new TilewiseError('NO_ADAPTER', `the adapter gave no device: ${String(cause)}`, { cause });
   });
-  return new GpuContext(device, true, maxIdleBytes);
+  return new GpuContext(device, true, maxIdleBytes, tiles);
 }
 
 async function defaultAdapter(powerPreference: GPUPowerPreference = 'high-performance'): Promise<GPUAdapter> {
@@ -84,6 +87,7 @@ async function defaultAdapter(powerPreference: GPUPowerPreference = 'high-perfor
 export class GpuContext implements KernelTarget {
   readonly device: GPUDevice;
   readonly capabilities: Capabilities;
+  readonly tiles: ChooseTiles | undefined;
   readonly #ownsDevice: boolean;
   readonly #pool: BufferPool;
   readonly #released = new WeakSet<GpuTensor>();
@@ -91,8 +95,9 @@ export class GpuContext implements KernelTarget {
   readonly #viewed = new WeakMap<GpuTensor, GpuTensor>();
   #ended: TilewiseError | undefined;
 
-  constructor(device: GPUDevice, ownsDevice: boolean, maxIdleBytes: number) {
+  constructor(device: GPUDevice, ownsDevice: boolean, maxIdleBytes: number, tiles: ChooseTiles | undefined) {
     this.device = device;
+    this.tiles = tiles;
     this.capabilities = capabilitiesOf(device);
     this.#ownsDevice = ownsDevice;
     this.#pool = new BufferPool(device, maxIdleBytes);

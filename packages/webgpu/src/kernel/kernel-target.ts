@@ -1,3 +1,4 @@
+import type { ChooseTiles } from '../attention/tile-choice.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { KernelSpec } from './kernel-spec.ts';
 import { bindingLimit, piecesOf, type TensorReach } from './pieces.ts';
@@ -5,6 +6,8 @@ import { bindingLimit, piecesOf, type TensorReach } from './pieces.ts';
 /** A device as those see it who make kernels for it. Contexts are such; `kernelTarget` makes one without a GPU. */
 export interface KernelTarget {
   readonly capabilities: Capabilities;
+  /** Tiles other than those of the table. */
+  readonly tiles?: ChooseTiles;
   /** A binding of which even one workgroup of the kernel needs more than the device binds, if there is one. */
   tooLargeFor(kernel: KernelSpec, tensors: TensorSizes): string | undefined;
 }
@@ -15,9 +18,10 @@ export interface TensorSizes {
   readonly reaches: Readonly<Record<string, TensorReach>>;
 }
 
-export function kernelTarget(capabilities: Capabilities): KernelTarget {
+export function kernelTarget(capabilities: Capabilities, tiles?: ChooseTiles): KernelTarget {
   return {
     capabilities,
+    tiles,
     tooLargeFor(kernel, { spans, reaches }) {
       const pieces = piecesOf(kernel, spans, reaches, bindingLimit(capabilities));
       return typeof pieces === 'string' ? pieces : undefined;

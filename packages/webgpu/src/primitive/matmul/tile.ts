@@ -16,4 +16,4 @@ export const tileN = ({ tx, columns }: MatMulTile): number => 4 * tx * columns;
 export const tileLanes = ({ tx, ty }: MatMulTile): number => tx * ty;
 
 /** Bytes of workgroup memory. */
-export const tileMemory = (tile: MatMulTile): number => 4 * tile.depth * (tileM(tile) + tileN(tile));
+export const workgroupTileMemory = (tile: MatMulTile): number => 4 * tile.depth * (tileM(tile) + tileN(tile));
