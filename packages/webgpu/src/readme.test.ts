@@ -75,3 +75,8 @@ test('the example of plans records work that the device accepts', async () => {
   expect(await device.popErrorScope()).toBeNull();
   await device.queue.onSubmittedWorkDone();
 });
+
+test('the example of matrices runs on devices without them', async () => {
+  expect(examples[3]).toContain('matrixTiles');
+  expect(await run(examples[3])).toEqual([expect.any(Array)]);
+});
