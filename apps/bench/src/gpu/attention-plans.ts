@@ -3,6 +3,7 @@ import { type GpuContext, type Plan, planSdpa, planSdpaBackward } from '@tilewis
 import { type AttentionCase, copiesOf } from '../attention-case.ts';
 import { bufferOf, emptyBuffer, readBuffer } from './buffers.ts';
 import type { Encode } from './clock.ts';
+import { kernelVariants } from './kernel-variant.ts';
 
 /** Attention of one case on the GPU, as plans that record into a pass. */
 export interface AttentionPlans {
@@ -14,7 +15,7 @@ export interface AttentionPlans {
 }
 
 export interface PlannedPass {
-  /** Names of the kernels. */
+  /** The kernels, and what they make use of. */
   readonly kernels: string;
   readonly encode: Encode;
 }
@@ -43,7 +44,7 @@ export function attentionPlans(ctx: GpuContext, of: AttentionCase): AttentionPla
     }),
   );
   const planned = (plan: Plan, space: GPUBuffer): PlannedPass => ({
-    kernels: plan.kernels.map(({ name }) => name.replace('attention ', '')).join(', '),
+    kernels: kernelVariants(plan.kernels),
     encode: (pass, round) =>
       plan.encode(pass, { ...copies[round % copies.length], ...results, workspace: space }),
   });

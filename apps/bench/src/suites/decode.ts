@@ -3,6 +3,7 @@ import { planSdpa } from '@tilewise/webgpu';
 import { type CaseDType, parseChoices, toleranceOf } from '../attention-case.ts';
 import { bufferOf, copiesBeyondCaches, emptyBuffer, readBuffer } from '../gpu/buffers.ts';
 import { gpuClock, timePasses } from '../gpu/clock.ts';
+import { kernelVariants } from '../gpu/kernel-variant.ts';
 import { normalInputs } from '../normal-inputs.ts';
 import { type BenchGpu, openWebGpu, toggleOption } from '../open-webgpu.ts';
 import { copyBandwidth } from '../roof/measure.ts';
@@ -86,7 +87,7 @@ async function measure(
   );
 
   const [{ median }] = await timePasses(clock, [encode]);
-  const kernels = plan.kernels.map(({ name }) => name.replace('attention ', '')).join(', ');
+  const kernels = kernelVariants(plan.kernels);
   plan.destroy();
   clock.destroy();
   for (const buffer of [...Object.values(shared), ...copies.flatMap(Object.values)]) buffer.destroy();
