@@ -148,7 +148,7 @@ async function openSession(
 }
 
 /** How long each thing is measured in one round, at least. */
-const MEASURED_MS = 30;
+const MEASURED_MS = 50;
 
 /** Milliseconds per floating-point operation, of this thread alone or together with a second one. */
 function timeMatmul({ flops, run }: MatmulRoof, second?: SecondThread): number {
