@@ -1,6 +1,8 @@
 import { createContext, type GpuContext } from '@tilewise/webgpu';
+import { matrixTiles } from '@tilewise/webgpu/matrix';
 import { type GpuHostKind, openGpu } from '@tilewise/webgpu-host';
-import type { SubgroupMatrixConfig } from './roof/subgroup-matrix-matmul.ts';
+import { parseChoices } from './attention-case.ts';
+import type { SubgroupMatrix } from './roof/subgroup-matrix-matmul.ts';
 import { type SuiteOption, type SuiteOptions, UsageError } from './suite.ts';
 
 /** WebGPU as the bench uses it: one device for everything that a run measures. */
@@ -10,8 +12,8 @@ export interface BenchGpu {
   readonly gpu: GPU;
   readonly adapter: GPUAdapter;
   readonly kind: GpuHostKind;
-  /** Those of f16 with sums in f32 that the adapter has. */
-  readonly matrices: readonly SubgroupMatrixConfig[];
+  /** Those of f16 with sums in f32 that the device has. */
+  readonly matrices: readonly SubgroupMatrix[];
   /** Lanes of the largest subgroup. */
   readonly maxSubgroupSize: number;
   /** What every row of a run says: the adapter in the driver's words, features that it has, toggles that were set. */
@@ -47,8 +49,23 @@ export const toggleOption: Readonly<Record<'toggles', SuiteOption>> = {
   },
 };
 
+const tileChoices = ['matrix', 'table'] as const;
+
+/** The option of suites whose kernels can use subgroup matrices. */
+export const tilesOption: Readonly<Record<'tiles', SuiteOption>> = {
+  tiles: {
+    value: tileChoices.join('|'),
+    meaning:
+      'tiles of subgroup matrices where the device has them, or those of the table everywhere, instead of matrix',
+  },
+};
+
+/** What a device is opened with, of the options of a suite. */
+export const deviceOptions = ({ toggles, tiles }: SuiteOptions): SuiteOptions => ({ toggles, tiles });
+
 /** WebGPU on the adapter of this machine, with all that it has. */
-export async function openWebGpu({ toggles: given }: SuiteOptions = {}): Promise<BenchGpu> {
+export async function openWebGpu({ toggles: given, tiles = 'matrix' }: SuiteOptions = {}): Promise<BenchGpu> {
+  const [choice] = parseChoices('tiles', String(tiles), tileChoices);
   const asked = typeof given === 'string' ? given.split(',').map(name => name.trim()) : undefined;
   if (asked?.some(name => !/^\w+$/.test(name))) {
     throw new UsageError(`--toggles takes names of toggles, not '${given}'.`);
@@ -58,23 +75,15 @@ export async function openWebGpu({ toggles: given }: SuiteOptions = {}): Promise
     requiredFeatures: features.filter(name => adapter.features.has(name)) as GPUFeatureName[],
     requiredLimits: Object.fromEntries(limits.map(name => [name, adapter.limits[name]])),
   });
-  const ctx = await createContext({ device });
-  const info = adapter.info as GPUAdapterInfo & {
-    readonly subgroupMatrixConfigs?: Iterable<SubgroupMatrixConfig>;
-  };
-  const has = (name: (typeof features)[number]): boolean => device.features.has(name);
-  const matrices = has('chromium-experimental-subgroup-matrix')
-    ? [...(info.subgroupMatrixConfigs ?? [])]
-    : [];
+  const ctx = await createContext({ device, ...(choice === 'matrix' && { tiles: matrixTiles }) });
+  const { matrices, subgroupMaxSize } = ctx.capabilities;
   return {
     ...{ ctx, device, gpu, adapter, kind },
-    matrices: matrices.filter(
-      ({ componentType, resultComponentType }) => componentType === 'f16' && resultComponentType === 'f32',
-    ),
-    maxSubgroupSize: info.subgroupMaxSize,
+    matrices: matrices.filter(({ component }) => component === 'f16'),
+    maxSubgroupSize: subgroupMaxSize,
     label: {
       adapter: description,
-      features: features.filter(has).join(' '),
+      features: features.filter(name => device.features.has(name)).join(' '),
       toggles: toggles.join(' '),
     },
     close() {

@@ -1,11 +1,12 @@
 import { createContext, type GpuContext } from '@tilewise/webgpu';
+import { matrixTiles } from '@tilewise/webgpu/matrix';
 import { openGpu } from '@tilewise/webgpu-host';
 
 /**
- * A context on this machine's adapter, or the software one.
+ * A context on this machine's adapter, or the software one, with tiles of subgroup matrices where it has them.
  * @throws Error when there is none.
  */
 export async function openContext(): Promise<GpuContext> {
   const { adapter } = await openGpu();
-  return createContext({ adapter });
+  return createContext({ adapter, tiles: matrixTiles });
 }

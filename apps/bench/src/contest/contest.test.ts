@@ -39,7 +39,7 @@ async function contest(
      process.on('message', ({ question }) => process.send({ value: answers[question]() }));
      process.on('disconnect', () => process.exit());`,
   );
-  const held = new Contest(undefined, { patience: 20, toggles: '', program });
+  const held = new Contest(undefined, { patience: 20, device: {}, program });
   try {
     return await held.run(of, { o, lse }, { roof: 1, label: { adapter: 'none' }, progress() {} });
   } finally {

@@ -19,7 +19,7 @@ afterEach(() => {
 async function contestant(react: string, patience = 20): Promise<ContestantProcess> {
   const program = join(folder, `${started.length}.mjs`);
   await writeFile(program, `process.on('message', ${react});`);
-  const made = new ContestantProcess({ name: 'one', folder: '', toggles: '', patience, program });
+  const made = new ContestantProcess({ name: 'one', folder: '', device: {}, patience, program });
   started.push(made);
   made.start();
   return made;

@@ -40,8 +40,8 @@ export class ContestantProcess {
   }
 
   start(): void {
-    const { program = process.argv[1], name, folder, toggles } = this.#options;
-    const child = fork(program, [word, JSON.stringify({ name, folder, toggles })], {
+    const { program = process.argv[1], name, folder, device } = this.#options;
+    const child = fork(program, [word, JSON.stringify({ name, folder, device })], {
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });

@@ -1,6 +1,7 @@
 import { Tensor } from '@tilewise/core';
 import { attentionCase, type CaseDType, type Shape4 } from '../attention-case.ts';
 import { openWebGpu } from '../open-webgpu.ts';
+import type { SuiteOptions } from '../suite.ts';
 import type { Contestant, Entry, Pass } from './contestant.ts';
 import { isPeer, loadEntrant } from './entrants.ts';
 import { countDispatches, openPeerEnvironment } from './peer-environment.ts';
@@ -38,12 +39,12 @@ export interface ContestantOptions {
   readonly name: string;
   /** Where peers are installed. */
   readonly folder: string;
-  /** Dawn's toggles, as on the command line. */
-  readonly toggles: string;
+  /** What its device is opened with, as on the command line. */
+  readonly device: SuiteOptions;
 }
 
 /** A contestant on a device of its own. */
-export function contestantService({ name, folder, toggles }: ContestantOptions): ContestantService {
+export function contestantService({ name, folder, device }: ContestantOptions): ContestantService {
   let loaded: { readonly contestant: Contestant; readonly done: () => Promise<unknown> } | undefined;
   let opened: Entry | undefined;
   let dispatches = (): number => 0;
@@ -53,7 +54,7 @@ export function contestantService({ name, folder, toggles }: ContestantOptions):
   };
   return {
     async introduce() {
-      const bench = await openWebGpu(toggles === '' ? {} : { toggles });
+      const bench = await openWebGpu(device);
       if (isPeer(name)) openPeerEnvironment(bench);
       dispatches = countDispatches();
       const contestant = await loadEntrant(name, bench, folder);

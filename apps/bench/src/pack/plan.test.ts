@@ -10,7 +10,7 @@ test('what toggles change is measured twice, under names of its own', () => {
   expect(new Set(steps.map(({ name }) => name)).size).toBe(steps.length);
   const toggled = steps.filter(({ env }) => env?.TILEWISE_TOGGLES === 'a,b');
   expect(toggled.map(({ name }) => name)).toContain('toggled-attention-f16');
-  for (const { name, args } of toggled) {
+  for (const { name, args } of toggled.filter(one => !one.name.endsWith('-table'))) {
     expect(steps.find(step => step.name === name.replace('toggled-', ''))?.args).toEqual(args);
   }
   expect(names({ toggles: '' }).filter(name => name.startsWith('toggled'))).toEqual([]);

@@ -70,6 +70,10 @@ export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureO
   const toggled = everywhere.map(
     (step): Step => ({ ...step, name: `toggled-${step.name}`, env: { TILEWISE_TOGGLES: toggles } }),
   );
+  // What f16 does without matrices.
+  const withoutMatrices = toggled
+    .filter(({ name }) => name === 'toggled-attention-f16')
+    .map((step): Step => ({ ...step, name: `${step.name}-table`, args: [...step.args, '--tiles', 'table'] }));
   const python = (name: string, backends: string): Step => ({
     ...{ name, command: 'python3', seconds: patience * 90 },
     args: [
@@ -78,5 +82,5 @@ export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureO
     ],
   });
   const others = torch ? [python('torch', 'flash,efficient,cudnn,math'), python('torch-flex', 'flex')] : [];
-  return [...everywhere, ...plain, ...(toggles ? toggled : []), ...others];
+  return [...everywhere, ...plain, ...(toggles ? [...toggled, ...withoutMatrices] : []), ...others];
 }

@@ -5,11 +5,7 @@ import { normalInputs } from '../normal-inputs.ts';
 import type { BenchGpu } from '../open-webgpu.ts';
 import { WrongResult } from '../suite.ts';
 import type { MatmulCandidate, RoofPrecision } from './candidate.ts';
-import {
-  type MatrixTile,
-  type SubgroupMatrixConfig,
-  subgroupMatrixMatmul,
-} from './subgroup-matrix-matmul.ts';
+import { type MatrixTile, type SubgroupMatrix, subgroupMatrixMatmul } from './subgroup-matrix-matmul.ts';
 import { type FixedTile, tiledMatmul } from './tiled-matmul.ts';
 
 /** The fastest product found for a precision. */
@@ -58,7 +54,7 @@ export function candidatesFor(
 ): MatmulCandidate[] {
   const precisions = device.features.has('shader-f16') ? (['f32', 'f16'] as const) : (['f32'] as const);
   const matrix = matrices.find(({ M, N, K }) => 64 % M === 0 && 64 % N === 0 && 16 % K === 0);
-  const withMatrices = (one: SubgroupMatrixConfig): MatmulCandidate[] =>
+  const withMatrices = (one: SubgroupMatrix): MatmulCandidate[] =>
     matrixTiles.map(tile => subgroupMatrixMatmul(size, one, maxSubgroupSize, tile));
   return [
     ...precisions.flatMap(precision => stagedTiles.map(tile => tiledMatmul(size, precision, tile, true))),

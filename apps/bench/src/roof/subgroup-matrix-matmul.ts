@@ -1,9 +1,7 @@
 import type { MatmulCandidate } from './candidate.ts';
 
-/** One of an adapter's `subgroupMatrixConfigs`. */
-export interface SubgroupMatrixConfig {
-  readonly componentType: string;
-  readonly resultComponentType: string;
+/** A product of M × K and K × N that a subgroup does at once. */
+export interface SubgroupMatrix {
   readonly M: number;
   readonly N: number;
   readonly K: number;
@@ -26,7 +24,7 @@ export interface MatrixTile {
  */
 export function subgroupMatrixMatmul(
   size: number,
-  { M, N, K }: SubgroupMatrixConfig,
+  { M, N, K }: SubgroupMatrix,
   maxSubgroupSize: number,
   { across, depth, staged }: MatrixTile,
 ): MatmulCandidate {

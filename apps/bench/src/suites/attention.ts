@@ -13,7 +13,7 @@ import { Contest } from '../contest/contest.ts';
 import { entrantsIn, isPeer } from '../contest/entrants.ts';
 import { attentionPlans } from '../gpu/attention-plans.ts';
 import { gpuClock, timePasses } from '../gpu/clock.ts';
-import { type BenchGpu, openWebGpu, toggleOption } from '../open-webgpu.ts';
+import { type BenchGpu, deviceOptions, openWebGpu, tilesOption, toggleOption } from '../open-webgpu.ts';
 import { measureRoof, type Roof } from '../roof/measure.ts';
 import {
   checkBackward,
@@ -39,7 +39,7 @@ type Progress = (text: string) => void;
 export const attention: Suite = {
   name: 'attention',
   summary:
-    'forward and backward of the engines next to the roof of the adapter, and next to naive attention and peers on the same device; ' +
+    'forward and backward of the engines next to the roof of the adapter, and next to naive attention and peers on the same adapter; ' +
     'TFLOP/s count 2 and 5 matrix products of visible pairs',
   options: {
     engine: { value: engines.join('|'), meaning: 'one engine only' },
@@ -58,6 +58,7 @@ export const attention: Suite = {
       value: 'SECONDS',
       meaning: 'how long one answer of a peer is waited for, instead of 240: it compiles its kernels first',
     },
+    ...tilesOption,
     ...toggleOption,
   },
   async *run(options, progress) {
@@ -145,7 +146,7 @@ async function* measureGpu(options: SuiteOptions, progress: Progress): AsyncGene
     throw new UsageError(`--peers: there is none of them in ${folder}`);
   }
   const contest = new Contest(typeof folder === 'string' ? folder : undefined, {
-    ...{ patience: Number(patience), toggles: typeof options.toggles === 'string' ? options.toggles : '' },
+    ...{ patience: Number(patience), device: deviceOptions(options) },
   });
   const bench = await openWebGpu(options);
   try {
