@@ -20,8 +20,8 @@ import { type Role, roleOf } from './roles.ts';
 /**
  * Runs a case: its graph must come back as the expected number of supported partitions, and these must compute what its operations
  * compute one by one on the reference, by benchdnn's rules.
- * @param referenceGflop how much the reference may compute, any amount unless given: of a case that takes more, entries of its batch are drawn, at least one,
- * and of the others only is seen that all is finite. A graph without a batch is compared in full.
+ * @param referenceGflop how much the reference may compute, any amount unless given: of a case that takes more, entries of its batch
+ * are drawn, at least one, and of the others is seen only that all is finite. A graph without a batch is compared in full.
  */
 export async function runGraphCase<T extends TensorDesc>(
   graphCase: GraphCase,
