@@ -6,7 +6,7 @@ import { Graph, type OneDnnGraph } from '@tilewise/graph';
 import { sharedDir } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
 import { caseName, type GraphCase, readCases, readGraph, storedCases } from './case-file.ts';
-import { compare, gateOf, isClose } from './compare.ts';
+import { compare, gateOf, isClose, isTrusted } from './compare.ts';
 import { fill } from './fill.ts';
 import { rewrite } from './rewrite.ts';
 import { roleOf } from './roles.ts';
@@ -94,6 +94,16 @@ describe('the gate', () => {
   test('takes an ε, and not four', () => {
     expect(isClose(difference([1, 1 + 2 ** -23], [1, 1]))).toBe(true);
     expect(isClose(difference([1, 1 + 2 ** -21], [1, 1]))).toBe(false);
+  });
+
+  test('distrusts a product or probabilities that are hardly more than zeros', () => {
+    const trusted = (kind: string, zeros: number) => {
+      const values = Array.from({ length: 100 }, (_, n) => (n < zeros ? 0 : 1));
+      return isTrusted(kind, difference(values, values));
+    };
+    expect([trusted('MatMul', 90), trusted('MatMul', 91)]).toEqual([true, false]);
+    expect([trusted('SoftMax', 92), trusted('SoftMax', 93)]).toEqual([true, false]);
+    expect(trusted('ReLU', 100)).toBe(true);
   });
 
   test('takes the error of probabilities where they are read, and not beside them', () => {

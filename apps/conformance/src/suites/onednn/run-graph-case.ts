@@ -11,7 +11,7 @@ import {
 } from '@tilewise/graph';
 import type { Outcome } from '../../case.ts';
 import { type GraphCase, readGraph } from './case-file.ts';
-import { compare, gateOf, isClose } from './compare.ts';
+import { compare, gateOf, isClose, isTrusted } from './compare.ts';
 import { drawnEntries, entriesOf, type Part, type TensorsById } from './entries.ts';
 import { fill } from './fill.ts';
 import { rewrite } from './rewrite.ts';
@@ -118,6 +118,11 @@ function compareAll(
       const { failing, total, norm, worst: point } = difference;
       const text = `tensor ${t.id} of ${producer?.kind}: ${failing} of ${total} elements, norm ${norm.toPrecision(3)}; ${point}`;
       return { status: 'fail', error: norm, reason: `${text} (${kernels.join('; ')})` };
+    }
+    if (!isTrusted(producer?.kind, difference)) {
+      return failed(
+        `tensor ${t.id} of ${producer?.kind} has ${difference.zeros} zeros of ${difference.total} elements`,
+      );
     }
   }
   return { status: 'pass', error: worst, reason: kernels.join('; ') };
