@@ -96,6 +96,16 @@ describe('the gate', () => {
     expect(isClose(difference([1, 1 + 2 ** -21], [1, 1]))).toBe(false);
   });
 
+  test('of a product that is not rounded yet takes both sides of a tie, and no third', () => {
+    // Between the neighbours 9.9375 and 10 of bf16, a hair from the middle.
+    const exact = Tensor.from([9.96875 - 2 ** -20, 16], [2]);
+    const gate = { ...gateOf(undefined, 0, 'bf16', []), threshold: 0, ofLargest: 10 * 2 ** -23 };
+    const failing = (x: number) => compare(Tensor.from([x, 16], [2], { dtype: 'bf16' }), exact, gate).failing;
+    expect([9.875, 9.9375, 10, 10.0625].map(failing)).toEqual([1, 0, 0, 1]);
+    const rounded = Tensor.from([9.9375, 16], [2], { dtype: 'bf16' });
+    expect(compare(Tensor.from([10, 16], [2], { dtype: 'bf16' }), rounded, gate).failing).toBe(1);
+  });
+
   test('distrusts a product or probabilities that are hardly more than zeros', () => {
     const trusted = (kind: string, zeros: number) => {
       const values = Array.from({ length: 100 }, (_, n) => (n < zeros ? 0 : 1));

@@ -13,6 +13,7 @@ import type { Outcome } from '../../case.ts';
 import { type GraphCase, readGraph } from './case-file.ts';
 import { compare, gateOf, isClose, isTrusted } from './compare.ts';
 import { drawnEntries, entriesOf, type Part, type TensorsById } from './entries.ts';
+import { withExactProducts } from './exact-products.ts';
 import { fill } from './fill.ts';
 import { rewrite } from './rewrite.ts';
 import { type Role, roleOf } from './roles.ts';
@@ -73,10 +74,12 @@ export async function runGraphCase<T extends TensorDesc>(
 
 type Reference = (part: Part) => Promise<TensorsById>;
 
-// A fused partition does not round what it does not store; operations one by one do, as benchdnn's reference does.
+// A fused partition does not round what it does not store; operations one by one do, as benchdnn's reference does. What a product of
+// rounded probabilities is before its own rounding tells one that fell to the other side of a tie.
 const references: readonly Reference[] = [
   ({ graph, inputs }) => runUnrounded(graph, referenceEngine(), inputs),
   ({ graph, inputs }) => graph.run(referenceEngine(), inputs, { policy: 'debug' }),
+  ({ graph, inputs }) => withExactProducts(graph).run(referenceEngine(), inputs, { policy: 'debug' }),
 ];
 
 /** The outcome of the worst part; the first that fails. */
