@@ -40,7 +40,7 @@ async function run(code: string): Promise<unknown[]> {
 }
 
 test('the README has the examples that are run here', () => {
-  expect(examples).toHaveLength(4);
+  expect(examples).toHaveLength(5);
 });
 
 test('the eager example gives a gradient', async () => {
@@ -79,4 +79,12 @@ test('the example of plans records work that the device accepts', async () => {
 test('the example of matrices runs on devices without them', async () => {
   expect(examples[3]).toContain('matrixTiles');
   expect(await run(examples[3])).toEqual([expect.any(Array)]);
+});
+
+test('the example of tuning times a tile, which a later context takes', async () => {
+  // What is compiled for nothing runs at once.
+  const { gpu } = await openGpu({ backend: 'null' });
+  vi.stubGlobal('navigator', { gpu });
+  const [timing] = await run(examples[4]);
+  expect(timing).toMatchObject({ role: 'forward', tile: expect.any(Object), ms: expect.any(Number) });
 });

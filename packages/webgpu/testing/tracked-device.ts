@@ -8,8 +8,8 @@ export interface TrackedDevice {
 }
 
 /** A device of the caller, all of whose buffers are counted. */
-export async function trackedDevice(): Promise<TrackedDevice> {
-  const device = await callersDevice();
+export async function trackedDevice(given?: GPUDevice): Promise<TrackedDevice> {
+  const device = given ?? (await callersDevice());
   const buffers = new Set<GPUBuffer>();
   const create = device.createBuffer.bind(device);
   Object.defineProperty(device, 'createBuffer', {

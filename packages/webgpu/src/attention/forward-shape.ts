@@ -16,7 +16,7 @@ export interface ForwardShape {
 }
 
 /** Queries per head up to which the heads of a group share a tile, and keys are split. */
-const fewQueries = 16;
+export const fewQueries = 16;
 
 /** Workgroups that keep a large GPU busy, and keys that one of them should have at least. */
 const manyGroups = 512;
@@ -47,7 +47,7 @@ export function forwardShape(
 }
 
 /** The first tile of the table that has room for all rows and channels. */
-function roomyTile(rows: number, Dv: number): WorkgroupTile {
+export function roomyTile(rows: number, Dv: number): WorkgroupTile {
   return forwardTiles.find(({ upTo }) => rows <= upTo.rows && Dv <= upTo.Dv)?.tile ?? defaultTile;
 }
 

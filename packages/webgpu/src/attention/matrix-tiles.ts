@@ -1,8 +1,14 @@
+import type { AttentionProblem } from '@tilewise/core';
+import type { MatrixShape } from '../kernel/matrix-shape.ts';
 import { type MatrixTileShape, matrixTile } from './matrix-tile.ts';
 import { type ChooseTiles, maxChannelsOfKeptRows } from './tile-choice.ts';
 
 /** Subgroups of a workgroup, as far as there is workgroup memory for them. */
 const subgroupCounts = [4, 2] as const;
+
+/** Whether matrices multiply the operands of a problem as they are, so that only probabilities and gradients of scores are rounded. */
+export const multipliesAsIs = ({ component }: MatrixShape, { q, k, v, o }: AttentionProblem): boolean =>
+  [q, k, v, o].every(({ dtype }) => dtype === component);
 
 /**
  * Tiles of subgroup matrices for `createContext({ device, tiles: matrixTiles })`, for problems whose operands the device multiplies as they
@@ -10,11 +16,10 @@ const subgroupCounts = [4, 2] as const;
  * run on the tiles of the table. Sums are f32; probabilities and gradients of scores are rounded to the matrices' dtype, as in
  * FlashAttention-2.
  */
-export const matrixTiles: ChooseTiles = ({ q, k, v, o, Dqk, Dv }, capabilities) => {
+export const matrixTiles: ChooseTiles = (problem, capabilities) => {
+  const { Dqk, Dv } = problem;
   if (Math.max(Dqk, Dv) > maxChannelsOfKeptRows) return null;
-  const matrix = capabilities.matrices.find(({ component }) =>
-    [q, k, v, o].every(({ dtype }) => dtype === component),
-  );
+  const matrix = capabilities.matrices.find(shape => multipliesAsIs(shape, problem));
   if (!matrix) return null;
   const tile = (own: MatrixTileShape['own']): ReturnType<typeof matrixTile> | undefined =>
     subgroupCounts

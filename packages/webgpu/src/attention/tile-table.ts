@@ -37,7 +37,7 @@ const broadcasting: Readonly<Record<string, { readonly lanes: number }>> = {
 const scoresWorthCompiling = 2 ** 17;
 
 /** The tile of an adapter whose lanes keep queries, or keys; null where tiles go through workgroup memory. */
-function subgroupTile(
+export function subgroupTile(
   own: SubgroupTile['own'],
   problem: AttentionProblem,
   { adapter, subgroupMinSize }: Capabilities,

@@ -8,6 +8,7 @@ export const bufferUsage = {
   COPY_DST: 0x8,
   UNIFORM: 0x40,
   STORAGE: 0x80,
+  QUERY_RESOLVE: 0x200,
 } as const;
 
 export const mapModeRead = 0x1;

@@ -1,0 +1,62 @@
+import type { AttentionProblem } from '@tilewise/core';
+import { roomyTile } from '../attention/forward-shape.ts';
+import { multipliesAsIs } from '../attention/matrix-tiles.ts';
+import type { WorkgroupTile } from '../attention/tile.ts';
+import { tileReason } from '../attention/tile-choice.ts';
+import { defaultTile, subgroupTile } from '../attention/tile-table.ts';
+import type { Capabilities } from '../device/capabilities.ts';
+import { describedTile, type TileDescription, type TileRole } from './tile-description.ts';
+
+/** Tiles through workgroup memory that are worth a try, the most likely first. Those with tx ≠ ty are none of dK/dV's. */
+const workgroupCandidates: readonly WorkgroupTile[] = [
+  defaultTile,
+  { tx: 16, ty: 16, depth: 4 },
+  { tx: 8, ty: 16, depth: 4 },
+  { tx: 16, ty: 16, depth: 8 },
+  { tx: 16, ty: 8, depth: 4 },
+  { tx: 8, ty: 8, depth: 4 },
+  { tx: 16, ty: 4, depth: 6 },
+];
+
+/** Lanes of tiles of a subgroup, and the rows that it meets at a time. */
+const subgroupCandidates = [
+  { lanes: 32, group: 8 },
+  { lanes: 32, group: 4 },
+  { lanes: 64, group: 4 },
+  { lanes: 8, group: 8 },
+  { lanes: 8, group: 4 },
+] as const;
+
+/** Subgroups of tiles of matrices. */
+const matrixCandidates = [4, 2, 8] as const;
+
+/** The tile that the table has for a kernel. */
+export function tableTile(
+  role: TileRole,
+  problem: AttentionProblem,
+  capabilities: Capabilities,
+): TileDescription {
+  const own = role === 'dkdv' ? 'keys' : 'queries';
+  const otherwise = role === 'forward' ? roomyTile(Infinity, problem.Dv) : defaultTile;
+  return subgroupTile(own, problem, capabilities) ?? otherwise;
+}
+
+/** Tiles worth timing for a kernel, as far as the device can compute them: the table's first, then the most likely ones. */
+export function tileCandidates(
+  role: TileRole,
+  problem: AttentionProblem,
+  capabilities: Capabilities,
+): TileDescription[] {
+  const own = role === 'dkdv' ? 'keys' : 'queries';
+  const matrices = capabilities.matrices.filter(matrix => multipliesAsIs(matrix, problem));
+  const all: readonly TileDescription[] = [
+    tableTile(role, problem, capabilities),
+    ...matrixCandidates.flatMap(subgroups =>
+      matrices.map(matrix => ({ through: 'matrix', own, subgroups, matrix }) as const),
+    ),
+    ...workgroupCandidates,
+    ...subgroupCandidates.map(sizes => ({ through: 'subgroup', own, ...sizes }) as const),
+  ];
+  const able = all.filter(tile => tileReason(role, describedTile(tile), problem, capabilities) === null);
+  return [...new Map(able.map(tile => [JSON.stringify(tile), tile])).values()];
+}

@@ -1,0 +1,72 @@
+import { bufferUsage, mapModeRead } from '../device/constants.ts';
+
+/** Records work into a pass; `round` counts the runs, so that each can take other inputs. */
+export type Encode = (pass: GPUComputePassEncoder, round: number) => void;
+
+/** What times are measured with: the GPU's own clock around a pass, or this process's around submission and completion. */
+export type ClockKind = 'timestamps' | 'wall clock';
+
+/** Times passes on one device. */
+export interface GpuClock {
+  readonly kind: ClockKind;
+  /**
+   * Milliseconds that the work took: of one run, where it is recorded `count` times into one pass. Run n of a round counts as round
+   * `round · count + n`.
+   */
+  once(encode: Encode, round: number, count?: number): Promise<number>;
+  destroy(): void;
+}
+
+/** Timestamps where the device has the feature `timestamp-query`. */
+export function gpuClock(device: GPUDevice): GpuClock {
+  return device.features.has('timestamp-query') ? timestampClock(device) : wallClock(device);
+}
+
+function wallClock(device: GPUDevice): GpuClock {
+  return {
+    kind: 'wall clock',
+    async once(encode, round, count = 1) {
+      const encoder = device.createCommandEncoder();
+      recordRuns(encoder.beginComputePass(), encode, round, count);
+      const commands = encoder.finish();
+      const start = performance.now();
+      device.queue.submit([commands]);
+      await device.queue.onSubmittedWorkDone();
+      return (performance.now() - start) / count;
+    },
+    destroy() {},
+  };
+}
+
+function timestampClock(device: GPUDevice): GpuClock {
+  const label = 'tilewise clock';
+  const { MAP_READ, COPY_SRC, COPY_DST, QUERY_RESOLVE } = bufferUsage;
+  const querySet = device.createQuerySet({ label, type: 'timestamp', count: 2 });
+  const resolved = device.createBuffer({ label, size: 16, usage: QUERY_RESOLVE | COPY_SRC });
+  const staging = device.createBuffer({ label, size: 16, usage: MAP_READ | COPY_DST });
+  return {
+    kind: 'timestamps',
+    async once(encode, round, count = 1) {
+      const encoder = device.createCommandEncoder();
+      const timestampWrites = { querySet, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 };
+      recordRuns(encoder.beginComputePass({ timestampWrites }), encode, round, count);
+      encoder.resolveQuerySet(querySet, 0, 2, resolved, 0);
+      encoder.copyBufferToBuffer(resolved, 0, staging, 0, 16);
+      device.queue.submit([encoder.finish()]);
+      await staging.mapAsync(mapModeRead);
+      const [begin, end] = new BigUint64Array(staging.getMappedRange());
+      staging.unmap();
+      return Number(end - begin) / 1e6 / count;
+    },
+    destroy() {
+      querySet.destroy();
+      resolved.destroy();
+      staging.destroy();
+    },
+  };
+}
+
+function recordRuns(pass: GPUComputePassEncoder, encode: Encode, round: number, count: number): void {
+  for (let n = 0; n < count; n++) encode(pass, round * count + n);
+  pass.end();
+}

@@ -1,0 +1,10 @@
+export { tableTile, tileCandidates } from './candidates.ts';
+export { type ClockKind, type Encode, type GpuClock, gpuClock } from './gpu-clock.ts';
+export {
+  type MatrixTileDescription,
+  type TileDescription,
+  type TileDescriptions,
+  type TileRole,
+  tilesFrom,
+} from './tile-description.ts';
+export { type OmittedTile, type TileTiming, type TuneOptions, type Tuning, tune } from './tune.ts';

@@ -1,0 +1,95 @@
+import { InvalidArgumentError } from '@tilewise/core';
+import { type MatrixTileShape, matrixTile } from '../attention/matrix-tile.ts';
+import { multipliesAsIs } from '../attention/matrix-tiles.ts';
+import type { SubgroupTile, Tile, WorkgroupTile } from '../attention/tile.ts';
+import { type ChooseTiles, type TileChoice, tileReason } from '../attention/tile-choice.ts';
+import type { MatrixShape } from '../kernel/matrix-shape.ts';
+
+/** A tile as plain data, to be kept as JSON. */
+export type TileDescription = WorkgroupTile | SubgroupTile | MatrixTileDescription;
+
+/** What a tile of subgroup matrices is made of. */
+export interface MatrixTileDescription extends Omit<MatrixTileShape, 'spelling'> {
+  readonly through: 'matrix';
+}
+
+/** A kernel that a tile is chosen for. */
+export type TileRole = keyof TileChoice;
+
+export const tileRoles: readonly TileRole[] = ['forward', 'dq', 'dkdv'];
+
+/** Tiles of the large kernels as plain data; where one is missing, that of the table. */
+export type TileDescriptions = { readonly [Role in TileRole]?: TileDescription };
+
+/** The tile that a description says. */
+export function describedTile(description: TileDescription): Tile {
+  if (description.through !== 'matrix') return description;
+  const { own, subgroups, matrix } = description;
+  return matrixTile({ own, subgroups, matrix });
+}
+
+/**
+ * Tiles that were kept, for `createContext({ tiles })`. A problem or a device that one of them is not for (a head size above 128 on
+ * tiles that keep rows, another dtype than that of the matrices) takes the table's.
+ * @throws InvalidArgumentError for what describes no tile of its kernel, as JSON from elsewhere may.
+ */
+export function tilesFrom(descriptions: TileDescriptions): ChooseTiles {
+  checkDescriptions('descriptions', descriptions);
+  const tiles = tileRoles.flatMap(role => {
+    const description = descriptions[role];
+    return description ? [{ role, tile: describedTile(description), description }] : [];
+  });
+  return (problem, capabilities) => {
+    const able = tiles.filter(
+      ({ role, tile, description }) =>
+        tileReason(role, tile, problem, capabilities) === null &&
+        (description.through !== 'matrix' || multipliesAsIs(description.matrix, problem)),
+    );
+    return Object.fromEntries(able.map(({ role, tile }) => [role, tile]));
+  };
+}
+
+/** @throws InvalidArgumentError naming the first part that describes no tile of its kernel. */
+function checkDescriptions(argument: string, descriptions: TileDescriptions): void {
+  if (typeof descriptions !== 'object' || descriptions === null)
+    throw new InvalidArgumentError(argument, `must be an object, got ${descriptions}`);
+  for (const [role, description] of Object.entries(descriptions)) {
+    if (!tileRoles.some(known => known === role))
+      throw new InvalidArgumentError(argument, `must hold tiles of ${tileRoles.join(', ')}, got ${role}`);
+    checkDescription(`${argument}.${role}`, role as TileRole, description);
+  }
+}
+
+/** @throws InvalidArgumentError for what describes no tile of a kernel. */
+export function checkDescription(argument: string, role: TileRole, description: TileDescription): void {
+  const rule = brokenRule(role, description);
+  if (rule) throw new InvalidArgumentError(argument, `${rule}, got ${JSON.stringify(description)}`);
+}
+
+const isCount = (n: unknown): boolean => Number.isInteger(n) && Number(n) > 0;
+const sides: readonly unknown[] = [8, 16] satisfies MatrixShape['M'][];
+const components: readonly unknown[] = ['f16', 'f32'] satisfies MatrixShape['component'][];
+
+/** The rule that a description breaks. Types say the same; but what was kept as JSON has none. */
+function brokenRule(role: TileRole, description: TileDescription): string | null {
+  if (typeof description !== 'object' || description === null) return 'must describe a tile';
+  if (description.through === undefined || description.through === 'workgroup') {
+    const { tx, ty, depth } = description;
+    return [tx, ty, depth].every(isCount) ? null : 'must have a tx, ty and depth of at least 1';
+  }
+  if (description.through !== 'subgroup' && description.through !== 'matrix')
+    return 'must go through workgroup, subgroup or matrix';
+  const own = role === 'dkdv' ? 'keys' : 'queries';
+  if (description.own !== own) return `must keep ${own}`;
+  if (description.through === 'subgroup') {
+    const { lanes, group } = description;
+    return isCount(lanes) && lanes % 2 === 0 && (group === 4 || group === 8)
+      ? null
+      : 'must have an even number of lanes, and a group of 4 or 8';
+  }
+  const { subgroups, matrix } = description;
+  const { M, N, K, component } = matrix ?? {};
+  return isCount(subgroups) && [M, N, K].every(n => sides.includes(n)) && components.includes(component)
+    ? null
+    : 'must have subgroups, and a matrix of M, N and K of 8 or 16 in f16 or f32';
+}
