@@ -7,7 +7,7 @@ import { bindingLimit, piecesOf, type TensorReach } from './pieces.ts';
 export interface KernelTarget {
   readonly capabilities: Capabilities;
   /** Tiles other than those of the table. */
-  readonly tiles?: ChooseTiles;
+  readonly tiles?: ChooseTiles | undefined;
   /** A binding of which even one workgroup of the kernel needs more than the device binds, if there is one. */
   tooLargeFor(kernel: KernelSpec, tensors: TensorSizes): string | undefined;
 }
