@@ -5,6 +5,7 @@ import { normalInputs } from '../normal-inputs.ts';
 import type { BenchGpu } from '../open-webgpu.ts';
 import { WrongResult } from '../suite.ts';
 import type { MatmulCandidate, RoofPrecision } from './candidate.ts';
+import { subgroupMatmul } from './subgroup-matmul.ts';
 import { type MatrixTile, type SubgroupMatrix, subgroupMatrixMatmul } from './subgroup-matrix-matmul.ts';
 import { type FixedTile, tiledMatmul } from './tiled-matmul.ts';
 
@@ -59,6 +60,7 @@ export function candidatesFor(
   return [
     ...precisions.flatMap(precision => stagedTiles.map(tile => tiledMatmul(size, precision, tile, true))),
     tiledMatmul(size, 'f32', directTile, false),
+    ...(device.features.has('subgroups') ? [subgroupMatmul(size)] : []),
     ...(matrix ? withMatrices(matrix) : []),
   ];
 }
