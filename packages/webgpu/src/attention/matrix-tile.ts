@@ -34,7 +34,7 @@ export function matrixTile(shape: MatrixTileShape): MatrixTile {
   const bytes = memoryOf(shape);
   const text = JSON.stringify(shape.matrix);
   return {
-    ...{ through: 'matrix', own, work: matrixWork(shape) },
+    ...{ through: 'matrix', own, component: shape.matrix.component, work: matrixWork(shape) },
     grid: {
       ...(own === 'queries' ? { tx: 2, ty: kept * subgroups } : { tx: subgroups, ty: met }),
       rows: 1,

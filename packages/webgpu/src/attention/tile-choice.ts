@@ -1,4 +1,4 @@
-import { type AttentionProblem, InvalidArgumentError } from '@tilewise/core';
+import { type AttentionProblem, type DType, InvalidArgumentError, type OperandDesc } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
 import { type Tile, tileCols, tileLanes, tileRows } from './tile.ts';
 import { workgroupTileMemory } from './workgroup-tile.ts';
@@ -41,21 +41,37 @@ export function tileReason(
       : null;
   }
   if (tile.through === 'matrix') return tile.reason(capabilities);
+  if (tile.pool === 'f16' && !capabilities.features.includes('shader-f16'))
+    return 'needs the feature shader-f16';
   if (role === 'dkdv' && tileRows(tile) !== tileCols(tile)) return 'must have as many queries as keys';
   const bytes = workgroupTileMemory(tile);
   return bytes > room ? `takes ${bytes} bytes of workgroup memory, the device has ${room}` : null;
 }
 
-/** The tile that was chosen for a kernel. @throws InvalidArgumentError when the kernel cannot be made on it. */
+/** What operands must be stored in to be computed on a tile, if in anything: on their way they are rounded to it. */
+export const operandsOf = (tile: Tile): DType | null =>
+  tile.through === 'matrix'
+    ? tile.component
+    : tile.through !== 'subgroup' && tile.pool === 'f16'
+      ? 'f16'
+      : null;
+
+/**
+ * The tile that was chosen for a kernel that multiplies `operands`; null where there is none for their dtypes.
+ * @throws InvalidArgumentError when the kernel cannot be made on it.
+ */
 export function chosenTile(
   role: keyof TileChoice,
   problem: AttentionProblem,
+  operands: readonly OperandDesc[],
   capabilities: Capabilities,
   choose: ChooseTiles | undefined,
 ): Tile | null {
   // In FP8 what is multiplied is rounded on its way through workgroup memory.
   const tile = problem.fp8 ? null : choose?.(problem, capabilities)?.[role];
   if (!tile) return null;
+  const dtype = operandsOf(tile);
+  if (dtype && operands.some(operand => operand.dtype !== dtype)) return null;
   const reason = tileReason(role, tile, problem, capabilities);
   if (reason) throw new InvalidArgumentError(`tiles.${role}`, reason);
   return tile;

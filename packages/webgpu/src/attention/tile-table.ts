@@ -57,7 +57,8 @@ export const manyQueriesTile = (
   problem: AttentionProblem,
   { capabilities, tiles }: TileTarget,
 ): Tile | null =>
-  chosenTile('forward', problem, capabilities, tiles) ?? subgroupTile('queries', problem, capabilities);
+  chosenTile('forward', problem, [problem.q, problem.k, problem.v], capabilities, tiles) ??
+  subgroupTile('queries', problem, capabilities);
 
 /** The tiles of the kernels of backward. */
 export interface BackwardTiles {
@@ -68,11 +69,14 @@ export interface BackwardTiles {
 }
 
 export function backwardTiles(
-  { forward }: BackwardProblem,
+  { forward, dO }: BackwardProblem,
   { capabilities, tiles }: TileTarget,
 ): BackwardTiles {
+  const operands = [forward.q, forward.k, forward.v, dO];
   const tile = (role: 'dq' | 'dkdv', own: 'queries' | 'keys'): Tile =>
-    chosenTile(role, forward, capabilities, tiles) ?? subgroupTile(own, forward, capabilities) ?? defaultTile;
+    chosenTile(role, forward, operands, capabilities, tiles) ??
+    subgroupTile(own, forward, capabilities) ??
+    defaultTile;
   return { dq: tile('dq', 'queries'), dkdv: tile('dkdv', 'keys'), others: defaultTile };
 }
 

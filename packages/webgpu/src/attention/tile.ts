@@ -19,6 +19,11 @@ export interface WorkgroupTile {
   readonly ty: number;
   /** vec4s of each row that one chunk holds while scores are computed. */
   readonly depth: number;
+  /**
+   * What operands are held in: f16 takes half as much of the memory, and of the traffic to it, for operands of f16, which it holds as they
+   * are. Default f32.
+   */
+  readonly pool?: 'f32' | 'f16';
 }
 
 /**
@@ -45,6 +50,8 @@ export interface MatrixTile {
   /** What subgroups keep. */
   readonly own: 'queries' | 'keys';
   readonly grid: LaneGrid;
+  /** What operands are multiplied in, and must be stored in. */
+  readonly component: 'f16' | 'f32';
   readonly work: TileWork;
   /** Why a device cannot compute it, or nothing. */
   reason(capabilities: Capabilities): string | null;

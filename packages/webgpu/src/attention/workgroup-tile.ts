@@ -16,9 +16,16 @@ const poolVectors = (tile: WorkgroupTile): number => (tileRows(tile) + tileCols(
 const weightVectors = (tile: WorkgroupTile): number =>
   Math.max(tileCols(tile) * pitch(tile.ty), tileRows(tile) * pitch(tile.tx));
 
+const vectorBytes = ({ pool }: WorkgroupTile): number => (pool === 'f16' ? 8 : 16);
+const vectorType = ({ pool }: WorkgroupTile): string => (pool === 'f16' ? 'vec4<f16>' : 'vec4f');
+
+/** A vec4 of the pool as a vec4f. */
+const pooled = ({ pool }: WorkgroupTile, at: string): string =>
+  pool === 'f16' ? `vec4f(pool[${at}])` : `pool[${at}]`;
+
 /** Bytes of workgroup memory that a kernel on this tile needs. */
 export const workgroupTileMemory = (tile: WorkgroupTile): number =>
-  16 * (poolVectors(tile) + weightVectors(tile)) + 4 * tileRows(tile) * tile.tx + 4;
+  vectorBytes(tile) * poolVectors(tile) + 16 * weightVectors(tile) + 4 * tileRows(tile) * tile.tx + 4;
 
 /** vec4s of a result row that each lane holds; lane x has vectors x, x + tx, x + 2·tx, … */
 const vectorsPerLane = (D: number, { tx }: WorkgroupTile): number => Math.ceil(D / 4 / tx);
@@ -29,7 +36,8 @@ const vectorsPerLane = (D: number, { tx }: WorkgroupTile): number => Math.ceil(D
  */
 function declarations(tile: WorkgroupTile): ShaderPart {
   return {
-    code: `var<workgroup> pool: array<vec4f, ${poolVectors(tile)}>;
+    directives: tile.pool === 'f16' ? ['enable f16;'] : [],
+    code: `var<workgroup> pool: array<${vectorType(tile)}, ${poolVectors(tile)}>;
 var<workgroup> weights: array<vec4f, ${weightVectors(tile)}>;
 var<workgroup> row_partial: array<f32, ${tileRows(tile) * tile.tx}>;
 var<workgroup> garbage: atomic<u32>;`,
@@ -74,7 +82,7 @@ function loadChunk(
       let d = d0 + 4u * (n % ${depth}u);
       var x = vec4f();
       ${other === undefined ? one : `if (product == 0u) {\n      ${one}\n      } else {\n      ${other}\n      }`}
-      pool[(${slot}) * ${pitch(depth)}u + n % ${depth}u] = x;
+      pool[(${slot}) * ${pitch(depth)}u + n % ${depth}u] = ${vectorType(tile)}(x);
     }`;
 }
 
@@ -115,8 +123,8 @@ function sumOfProducts(tile: WorkgroupTile, all: readonly Product[], sum: string
     workgroupBarrier();
     let used = min(${depth}u, (channels - d0 + 3u) / 4u);
     for (var d = 0u; d < used; d++) {
-      ${repeat(4, r => `let a${r} = pool[(ty * 4u + ${r}u) * ${p}u + d];`, '\n      ')}
-      ${repeat(4, c => `let b${c} = pool[(${rows + c * tx}u + tx) * ${p}u + d];`, '\n      ')}
+      ${repeat(4, r => `let a${r} = ${pooled(tile, `(ty * 4u + ${r}u) * ${p}u + d`)};`, '\n      ')}
+      ${repeat(4, c => `let b${c} = ${pooled(tile, `(${rows + c * tx}u + tx) * ${p}u + d`)};`, '\n      ')}
       ${repeat(4, r => `${sum}${r} += vec4f(${repeat(4, c => `dot(a${r}, b${c})`, ', ')});`, '\n      ')}
     }
     }`;
@@ -144,7 +152,7 @@ function accumulate(tile: WorkgroupTile, { into, operand, over, watch }: Weighte
   const p = pitch(over === 'keys' ? tile.ty : tile.tx);
   const sum = (multiply: (w: string, x: string) => string): string => `for (var k = 0u; k < ${chunk}u; k++) {
         let w = weights[(k0 + k) * ${p}u + ty];
-        ${repeat(perLane, n => `let x${n} = pool[k * ${width}u + ${n * tile.tx}u + tx];`, '\n        ')}
+        ${repeat(perLane, n => `let x${n} = ${pooled(tile, `k * ${width}u + ${n * tile.tx}u + tx`)};`, '\n        ')}
         ${repeat(4, r => repeat(perLane, n => `${into}${r}_${n} += ${multiply(`w[${r}]`, `x${n}`)};`, '\n        '), '\n        ')}
       }`;
   return `for (var k0 = 0u; k0 < ${length}u; k0 += ${chunk}u) {
@@ -159,7 +167,7 @@ function accumulate(tile: WorkgroupTile, { into, operand, over, watch }: Weighte
         if (${watch} && has_non_finite(x)) {
           atomicStore(&garbage, 1u);
         }
-        pool[n] = x;
+        pool[n] = ${vectorType(tile)}(x);
       }
       workgroupBarrier();
       if (atomicLoad(&garbage) == 0u) {
