@@ -1,8 +1,8 @@
 import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import { type GpuContext, type Plan, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
+import type { Encode } from '@tilewise/webgpu/tune';
 import { type AttentionCase, copiesOf } from '../attention-case.ts';
 import { bufferOf, emptyBuffer, readBuffer } from './buffers.ts';
-import type { Encode } from './clock.ts';
 import { kernelVariants } from './kernel-variant.ts';
 
 /** Attention of one case on the GPU, as plans that record into a pass. */

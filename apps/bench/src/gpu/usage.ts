@@ -4,7 +4,6 @@ export const usage = {
   COPY_SRC: 0x4,
   COPY_DST: 0x8,
   STORAGE: 0x80,
-  QUERY_RESOLVE: 0x200,
 } as const;
 
 export const mapRead = 0x1;

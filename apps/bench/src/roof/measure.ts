@@ -1,6 +1,7 @@
 import type { Tensor } from '@tilewise/core';
+import { type Encode, type GpuClock, gpuClock } from '@tilewise/webgpu/tune';
 import { bufferOf, emptyBuffer, readBuffer } from '../gpu/buffers.ts';
-import { type Encode, type GpuClock, gpuClock, timePasses } from '../gpu/clock.ts';
+import { timePasses } from '../gpu/clock.ts';
 import { normalInputs } from '../normal-inputs.ts';
 import type { BenchGpu } from '../open-webgpu.ts';
 import { WrongResult } from '../suite.ts';

@@ -1,5 +1,6 @@
 import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
+import { gpuClock } from '@tilewise/webgpu/tune';
 import {
   type AttentionCase,
   attentionCase,
@@ -12,7 +13,7 @@ import {
 import { Contest } from '../contest/contest.ts';
 import { entrantsIn, isPeer } from '../contest/entrants.ts';
 import { attentionPlans } from '../gpu/attention-plans.ts';
-import { gpuClock, timePasses } from '../gpu/clock.ts';
+import { timePasses } from '../gpu/clock.ts';
 import { type BenchGpu, deviceOptions, openWebGpu, tilesOption, toggleOption } from '../open-webgpu.ts';
 import { measureRoof, type Roof } from '../roof/measure.ts';
 import {

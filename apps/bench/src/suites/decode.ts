@@ -1,8 +1,9 @@
 import { normalise, type Tensor } from '@tilewise/core';
 import { planSdpa } from '@tilewise/webgpu';
+import { gpuClock } from '@tilewise/webgpu/tune';
 import { type CaseDType, parseChoices, toleranceOf } from '../attention-case.ts';
 import { bufferOf, copiesBeyondCaches, emptyBuffer, readBuffer } from '../gpu/buffers.ts';
-import { gpuClock, timePasses } from '../gpu/clock.ts';
+import { timePasses } from '../gpu/clock.ts';
 import { kernelVariants } from '../gpu/kernel-variant.ts';
 import { normalInputs } from '../normal-inputs.ts';
 import { type BenchGpu, openWebGpu, toggleOption } from '../open-webgpu.ts';

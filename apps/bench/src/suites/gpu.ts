@@ -4,6 +4,7 @@ import { decode } from './decode.ts';
 import { matmul } from './matmul.ts';
 import { memory } from './memory.ts';
 import { roof } from './roof.ts';
+import { tuneTiles } from './tune.ts';
 
 /** The suites that measure a GPU: those that go along when the bench is packed. */
-export const gpuSuites: readonly Suite[] = [roof, matmul, attention, decode, memory];
+export const gpuSuites: readonly Suite[] = [roof, matmul, attention, decode, memory, tuneTiles];

@@ -1,0 +1,90 @@
+import { type BackwardProblem, normaliseBackward, Tensor } from '@tilewise/core';
+import { type TileDescription, type TileRole, type Tuning, tableTile, tune } from '@tilewise/webgpu/tune';
+import { type CaseDType, parseChoices, parseShapes, type Shape4 } from '../attention-case.ts';
+import { type BenchGpu, openWebGpu, toggleOption } from '../open-webgpu.ts';
+import { type Suite, UsageError } from '../suite.ts';
+import type { Row } from '../table.ts';
+
+const dtypes = ['f32', 'f16', 'bf16'] as const;
+const masks = ['full', 'causal'] as const;
+
+/** Some for each head size that models have. */
+const shapesOf = {
+  hardware: '1x16x2048x64,1x16x2048x128',
+  software: '1x1x256x64,1x1x256x128',
+} as const;
+
+/** Tiles of the attention kernels by shape: what the table of tiles is made from. */
+export const tuneTiles: Suite = {
+  name: 'tune',
+  summary:
+    "tiles of forward, dQ and dK/dV, the fastest first, next to the table's: times of a plan with each",
+  options: {
+    shapes: {
+      value: 'BxHxSxD,…',
+      meaning: `what to tune, instead of ${shapesOf.hardware} on a GPU and ${shapesOf.software} on a CPU`,
+    },
+    dtypes: { value: dtypes.join(','), meaning: 'what tensors are stored in, instead of f32' },
+    masks: { value: masks.join(','), meaning: 'what queries see, instead of both' },
+    seconds: { value: 'S', meaning: 'how long one case takes, about, instead of 20' },
+    ...toggleOption,
+  },
+  async *run(options, progress) {
+    const given = (name: string, otherwise: string): string => String(options[name] ?? otherwise);
+    const seconds = Number(given('seconds', '20'));
+    if (!(seconds > 0)) throw new UsageError(`--seconds takes a time, not '${options.seconds}'.`);
+    const stored = parseChoices<CaseDType>('dtypes', given('dtypes', 'f32'), dtypes);
+    const seen = parseChoices('masks', given('masks', masks.join(',')), masks);
+    const bench = await openWebGpu(options);
+    try {
+      const quick = shapesOf[bench.kind === 'hardware' ? 'hardware' : 'software'];
+      for (const shape of parseShapes(given('shapes', quick))) {
+        for (const dtype of stored) {
+          for (const mask of seen) {
+            const columns = { 'B×H×S×D': shape.join('×'), dtype, mask };
+            progress(Object.values(columns).join(' '));
+            const problem = problemOf(shape, dtype, mask === 'causal');
+            yield* rowsOf(bench, problem, await tune(bench.ctx, problem, { seconds }), columns);
+          }
+        }
+      }
+    } finally {
+      bench.close();
+    }
+  },
+};
+
+function problemOf(shape: Shape4, dtype: CaseDType, causal: boolean): BackwardProblem {
+  const q = Tensor.zeros(shape, { dtype });
+  const lse = Tensor.zeros(shape.slice(0, 3));
+  return normaliseBackward({ q, k: q, v: q, o: q, lse, dO: q }, { causal }).problem;
+}
+
+/** A row for each tile. Ratios are of the least times, which a busy machine disturbs least. */
+function rowsOf(
+  { ctx, label }: BenchGpu,
+  { forward }: BackwardProblem,
+  { timings, clock }: Tuning,
+  columns: Row,
+): Row[] {
+  const isTable = (role: TileRole, tile: TileDescription): boolean =>
+    JSON.stringify(tile) === JSON.stringify(tableTile(role, forward, ctx.capabilities));
+  return timings.map(({ role, tile, ms, least, rounds }) => {
+    const table = timings.find(other => other.role === role && isTable(role, other.tile));
+    return {
+      ...columns,
+      ...{ kernel: role, tile: `${nameOf(tile)}${isTable(role, tile) ? ', the table’s' : ''}`, ms, least },
+      ...{ '× table': table ? least / table.least : '', rounds, timer: clock, ...label },
+    };
+  });
+}
+
+function nameOf(tile: TileDescription): string {
+  if (tile.through === 'matrix') {
+    const { M, N, K, component } = tile.matrix;
+    return `matrices ${M}×${N}×${K} ${component}, ${tile.subgroups} subgroups`;
+  }
+  return tile.through === 'subgroup'
+    ? `subgroup, ${tile.lanes} lanes, ${tile.group} rows`
+    : `workgroup, ${tile.tx}×${tile.ty} lanes, depth ${tile.depth}`;
+}
