@@ -142,6 +142,12 @@ describe('suites', () => {
     expect(errors[0]).toContain(message);
   });
 
+  test('tune refuses no time', async () => {
+    const { code, errors } = await run(['tune', '--seconds', '0'], ...suites);
+    expect(code).toBe(2);
+    expect(errors[0]).toContain("--seconds takes a time, not '0'.");
+  });
+
   test.each([
     ['--engine', 'cuda', "--engine is one of cpu, webgpu, not 'cuda'."],
     ['--shapes', '1x2x3', "--shapes takes shapes such as 1x4x512x64, not '1x2x3'."],

@@ -4,19 +4,21 @@ import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
 import type { PlanTensor } from '../kernel/plan-tensors.ts';
 
-/** Numbers after which stand-ins repeat themselves: a prime, so that no two rows of a head are the same. */
+/** Numbers after which stand-ins repeat themselves, and that are read of a result: a prime, so that no two rows of a head are the same. */
 const period = 65521;
+
+const inputs: readonly string[] = ['q', 'k', 'v', 'dO'];
 
 /** Tensors that stand for those of a problem, by name. Made once: what one plan writes, such as lse, another reads. */
 export class StandIns {
   readonly #ctx: GpuContext;
-  readonly #normal: Readonly<Record<string, DType>>;
+  readonly #dtypes: Readonly<Record<string, DType>>;
   readonly #made = new Map<string, GpuTensor>();
 
-  /** `normal` says which tensors hold normal numbers, and of which dtype. */
-  constructor(ctx: GpuContext, normal: Readonly<Record<string, DType>>) {
+  /** With the dtypes of inputs, which hold normal numbers, and of the results that are read. */
+  constructor(ctx: GpuContext, dtypes: Readonly<Record<string, DType>>) {
     this.#ctx = ctx;
-    this.#normal = normal;
+    this.#dtypes = dtypes;
   }
 
   /** A buffer for each of these tensors. */
@@ -37,11 +39,37 @@ export class StandIns {
     if (wrong) throw wrong;
   }
 
+  /** Sets all of a result to 0, so that nothing is left of what wrote it last. */
+  clear(name: string): void {
+    const { device } = this.#ctx;
+    const encoder = device.createCommandEncoder();
+    encoder.clearBuffer(this.#of(name).buffer);
+    device.queue.submit([encoder.finish()]);
+  }
+
+  /** Some elements of a result, from everywhere in it. */
+  async read(name: string): Promise<Float32Array> {
+    const { data, dtype } = await this.#ctx.download(this.#of(name));
+    const step = Math.ceil(data.length / period);
+    const some = dtypeInfo[dtype].allocate(Math.ceil(data.length / step));
+    for (let n = 0; n < some.length; n++) some[n] = data[n * step];
+    return Tensor.wrap(some, { dtype, shape: [some.length] }).toFloat32();
+  }
+
+  #of(name: string): GpuTensor {
+    const tensor = this.#made.get(name);
+    if (!tensor) throw new TypeError(`no stand-in for ${name}`);
+    return tensor;
+  }
+
   #make(name: string, bytes: number): GpuTensor {
-    const dtype = this.#normal[name];
-    if (dtype) return this.#ctx.upload(normalNumbers(dtype, bytes / dtypeInfo[dtype].bytes));
+    const dtype = this.#dtypes[name];
     // Bytes of 1 are masks that show everything, and floats so small that they change no score.
-    return this.#ctx.upload(Tensor.from(new Uint8Array(bytes).fill(1), [bytes], { dtype: 'u8' }));
+    if (!dtype) return this.#ctx.upload(Tensor.from(new Uint8Array(bytes).fill(1), [bytes], { dtype: 'u8' }));
+    const count = bytes / dtypeInfo[dtype].bytes;
+    return inputs.includes(name)
+      ? this.#ctx.upload(normalNumbers(dtype, count))
+      : this.#ctx.allocate([count], dtype);
   }
 }
 

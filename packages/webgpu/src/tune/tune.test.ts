@@ -1,6 +1,7 @@
 import { InvalidArgumentError, normalise, normaliseBackward, type SdpaOptions, Tensor } from '@tilewise/core';
 import { openGpu } from '@tilewise/webgpu-host';
 import { expect, test } from 'vitest';
+import { callersDevice } from '../../testing/device-buffers.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
 import { trackedDevice } from '../../testing/tracked-device.ts';
 import { createContext, guaranteedCapabilities, planSdpa } from '../index.ts';
@@ -11,49 +12,58 @@ const q = Tensor.zeros([1, 1, 40, 8]);
 const lse = Tensor.zeros([1, 1, 40]);
 const forwardOf = (options?: SdpaOptions<Tensor>) => normalise({ q, k: q, v: q }, options).problem;
 
-test('the fastest of the tiles is chosen, and what timing took is given back', async () => {
-  // Compiles in no time, and computes nothing: what is fastest does not matter here.
+/** A device that compiles in no time, and computes nothing. */
+async function nullDevice(): Promise<GPUDevice> {
   const { adapter } = await openGpu({ backend: 'null' });
-  const { device, live } = await trackedDevice(await adapter.requestDevice());
+  return adapter.requestDevice();
+}
+
+const square = (n: number): TileDescription => ({ tx: n, ty: n, depth: 8 });
+
+test('each kernel of a problem gets a tile, and what timing took is given back', async () => {
+  const { device, live } = await trackedDevice(await nullDevice());
   const ctx = await createContext({ device });
   const { problem } = normaliseBackward({ q, k: q, v: q, o: q, lse, dO: q }, { causal: true });
-  const tiles: TileDescription[] = [
-    { tx: 8, ty: 8, depth: 8 },
-    { tx: 4, ty: 4, depth: 8 },
-    { tx: 64, ty: 64, depth: 8 },
-  ];
-  const candidates = { forward: tiles, dq: tiles, dkdv: tiles };
-  const tuning = await tune(ctx, problem, { candidates, seconds: 1000 });
-  expect(tuning.clock).toBe(device.features.has('timestamp-query') ? 'timestamps' : 'wall clock');
-  for (const role of ['forward', 'dq', 'dkdv'] as const) {
-    const timings = tuning.timings.filter(timing => timing.role === role);
-    expect(new Set(timings.map(({ tile }) => tile))).toEqual(new Set(tiles.slice(0, 2)));
-    expect(tuning.choice[role]).toBe(timings[0].tile);
-    expect(timings[0].ms).toBeLessThanOrEqual(timings[1].ms);
-    expect(timings.every(({ least, ms, rounds }) => least >= 0 && least <= ms && rounds >= 3)).toBe(true);
-  }
-  expect(tuning.omitted.map(({ role, reason }) => [role, reason])).toEqual(
-    ['forward', 'dq', 'dkdv'].map(role => [role, 'must have at most 256 lanes, got 4096']),
-  );
+  const tile = square(4);
+  const candidates = { forward: [tile], dq: [tile], dkdv: [tile] };
+  const { choice, timings } = await tune(ctx, problem, { candidates, seconds: 0 });
+  expect(choice).toEqual({ forward: tile, dq: tile, dkdv: tile });
+  expect(timings.map(({ role }) => role)).toEqual(['forward', 'dq', 'dkdv']);
   expect(live()).toEqual([]);
 
-  const tuned = await createContext({ device, tiles: tilesFrom(JSON.parse(JSON.stringify(tuning.choice))) });
-  const [{ wgsl }] = planSdpa(tuned, problem.forward).kernels;
-  const { tx, ty } = tuning.choice.forward as { tx: number; ty: number };
-  expect(wgsl).toContain(`@workgroup_size(${tx * ty}`);
+  const tuned = await createContext({ device, tiles: tilesFrom(JSON.parse(JSON.stringify(choice))) });
+  expect(planSdpa(tuned, problem.forward).kernels[0].wgsl).toContain('@workgroup_size(16)');
 });
 
 test('once the time is spent, no more kernels are compiled; the first of each is timed', async () => {
-  const tiles: TileDescription[] = [
-    { tx: 8, ty: 8, depth: 8 },
-    { tx: 4, ty: 4, depth: 4 },
-  ];
-  const { timings, omitted } = await tune(await sharedContext(), forwardOf(), {
-    seconds: 0,
+  const ctx = await createContext({ device: await nullDevice() });
+  const candidates = { forward: [square(8), square(4)] };
+  const { timings, omitted } = await tune(ctx, forwardOf(), { seconds: 0, candidates });
+  expect(timings).toMatchObject([{ role: 'forward', tile: square(8), rounds: 3 }]);
+  expect(omitted).toEqual([{ role: 'forward', tile: square(4), reason: 'there was no time left' }]);
+});
+
+test('the fastest tile is chosen, but none on which results are others than on the first', async () => {
+  const device = await callersDevice();
+  const create = device.createShaderModule.bind(device);
+  // A driver that compiles the kernel on 16 lanes to one that does nothing.
+  const broken = ({ code, ...rest }: GPUShaderModuleDescriptor): GPUShaderModule =>
+    create({ ...rest, code: code.replace(/@workgroup_size\(16\)[^{]*\{/, '$& if (true) { return; }') });
+  Object.defineProperty(device, 'createShaderModule', { value: broken });
+  const tiles = [{ tx: 4, ty: 2, depth: 8 }, { tx: 2, ty: 2, depth: 8 }, square(4), square(64)];
+  const ctx = await createContext({ device });
+  const { choice, timings, omitted } = await tune(ctx, forwardOf(), {
     candidates: { forward: tiles },
+    seconds: 1000,
   });
-  expect(timings).toMatchObject([{ role: 'forward', tile: tiles[0], rounds: 3 }]);
-  expect(omitted).toEqual([{ role: 'forward', tile: tiles[1], reason: 'there was no time left' }]);
+  expect(new Set(timings.map(({ tile }) => tile))).toEqual(new Set(tiles.slice(0, 2)));
+  expect(choice).toEqual({ forward: timings[0].tile });
+  expect(timings[0].ms).toBeLessThanOrEqual(timings[1].ms);
+  expect(timings.every(({ least, ms, rounds }) => least > 0 && least <= ms && rounds >= 3)).toBe(true);
+  expect(omitted.map(({ tile, reason }) => [tile, reason])).toEqual([
+    [square(4), 'gives another o than the first tile: off by 1.0 of the largest value'],
+    [square(64), 'must have at most 256 lanes, got 4096'],
+  ]);
 });
 
 test('candidates begin with the tile of the table, and are those that the device computes', () => {

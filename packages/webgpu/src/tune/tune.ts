@@ -1,6 +1,7 @@
 import {
   type AttentionProblem,
   type BackwardProblem,
+  type DType,
   type GradientName,
   InvalidArgumentError,
   TilewiseError,
@@ -13,6 +14,7 @@ import { planSdpaBackward } from '../attention/plan-backward.ts';
 import { planSdpa } from '../attention/plan-forward.ts';
 import { tileReason } from '../attention/tile-choice.ts';
 import { createContext, type GpuContext } from '../device/context.ts';
+import { disagreement, type Sample } from './agreement.ts';
 import { tileCandidates } from './candidates.ts';
 import { type ClockKind, type Encode, type GpuClock, gpuClock } from './gpu-clock.ts';
 import { StandIns } from './stand-ins.ts';
@@ -28,7 +30,7 @@ import {
 export interface TuneOptions {
   /** How long it may take, about. Half of it is for compiling, beyond which no further tile is tried. Default 20. */
   readonly seconds?: number;
-  /** Tiles to time instead of those that this library thinks worth it; the first of a kernel is always timed. */
+  /** Tiles to time instead of those that this library thinks worth it; the first of a kernel is always timed, and has the right results. */
   readonly candidates?: { readonly [Role in TileRole]?: readonly TileDescription[] };
 }
 
@@ -60,7 +62,7 @@ export interface OmittedTile {
 
 /**
  * Times tiles of the large kernels of a problem on the device of a context: of forward, and for a backward problem of dQ and dK/dV too. Tensors
- * that stand for the problem's are made for the time being, and given back. Rounds go through all tiles in turn, so that what else the
+ * that stand for the problem's are made for the time being, and given back. A tile on which results are others than on the first is left out. Rounds go through all tiles in turn, so that what else the
  * machine does slows all of them down alike.
  * @throws InvalidArgumentError for options out of range, and for a problem whose tiles are fixed (FP8; at most 16 queries, without
  * backward) or whose tensors decide what is computed (lengths, packed sequences, pages, block masks): tune the same without them.
@@ -174,16 +176,21 @@ class TileBench {
   readonly #problem: AttentionProblem | BackwardProblem;
   readonly #contexts: GpuContext[];
   readonly #space: GpuContext;
+  readonly #dtypes: Readonly<Record<string, DType>>;
   readonly #standIns: StandIns;
+  /** Of each kernel: the first of its works, and what it gave. */
+  readonly #first = new Map<TileRole, { readonly encode: Encode; readonly results: Sample }>();
   readonly #clock: GpuClock;
 
   private constructor(space: GpuContext, problem: AttentionProblem | BackwardProblem) {
-    const { q, k, v } = forwardOf(problem);
-    const inputs = { q: q.dtype, k: k.dtype, v: v.dtype };
+    const { q, k, v, o } = forwardOf(problem);
+    const { dO, dq, dk, dv } = 'forward' in problem ? problem : { dO: o, dq: q, dk: k, dv: v };
+    const descs = Object.entries({ q, k, v, o, dO, dq, dk, dv });
     this.#problem = problem;
     this.#contexts = [space];
     this.#space = space;
-    this.#standIns = new StandIns(space, 'forward' in problem ? { ...inputs, dO: problem.dO.dtype } : inputs);
+    this.#dtypes = Object.fromEntries(descs.map(([name, { dtype }]) => [name, dtype]));
+    this.#standIns = new StandIns(space, this.#dtypes);
     this.#clock = gpuClock(space.device);
   }
 
@@ -225,10 +232,35 @@ class TileBench {
     });
     if (failure) return failure;
     const encode = this.#encodeOf(plan);
-    await this.#clock.once(encode, 0);
     await this.#standIns.settle();
+    const wrong = await this.#wrongResults(role, encode);
+    if (wrong) return wrong;
     const ms = await this.#clock.once(encode, 1);
     return { role, tile, encode, count: Math.max(1, Math.min(mostRuns, Math.ceil(leastMs / ms))) };
+  }
+
+  /** Runs the work of a kernel, whose results must be those of the first tile. */
+  async #wrongResults(role: TileRole, encode: Encode): Promise<string | null> {
+    const names = this.#resultsOf(role);
+    for (const name of names) this.#standIns.clear(name);
+    await this.#clock.once(encode, 0);
+    const read = await Promise.all(names.map(name => this.#standIns.read(name)));
+    const results: Sample = new Map(names.map((name, n) => [name, read[n]]));
+    const first = this.#first.get(role);
+    if (!first) {
+      this.#first.set(role, { encode, results });
+      return null;
+    }
+    // Backward reads o and lse, which are the same for all of its tiles.
+    if (role === 'forward') await this.#clock.once(first.encode, 0);
+    return disagreement(first.results, results, this.#dtypes);
+  }
+
+  #resultsOf(role: TileRole): readonly string[] {
+    if (role === 'forward') return ['o'];
+    return 'forward' in this.#problem
+      ? this.#problem.gradients.filter(name => gradientsOf[role].includes(name))
+      : [];
   }
 
   /** Times all in turn, until it is late. */
