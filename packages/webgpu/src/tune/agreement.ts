@@ -1,23 +1,25 @@
-import { type DType, dtypeInfo } from '@tilewise/core';
+import type { DType } from '@tilewise/core';
 
 /** Results by name, f32. */
 export type Sample = ReadonlyMap<string, Float32Array>;
 
 /**
- * How far results on two tiles may be from each other, of the largest value. f32: what sums in another order give. Of 16 bits and less the
- * result is rounded once, and matrices round probabilities and their gradients before a product: eight units in the last place in all.
+ * How far results on two tiles may be from each other where tensors have a dtype, of the largest value. f32: what sums in another order
+ * give. 16 bits: results are rounded once, and matrices round probabilities and their gradients before a product: eight units in the last
+ * place in all. 8 bits, which matrices do not multiply: one.
  */
-const toleranceOf = (dtype: DType): number =>
-  dtypeInfo[dtype].bytes === 4 ? 2e-5 : 8 * 2 ** -(mantissaBits[dtype] ?? 2);
+const tolerances: { readonly [D in DType]?: number } = {
+  f32: 2e-5,
+  f16: 8 * 2 ** -10,
+  bf16: 8 * 2 ** -7,
+  f8e4m3: 2 ** -3,
+  f8e5m2: 2 ** -2,
+};
 
-const mantissaBits: { readonly [D in DType]?: number } = { f16: 10, bf16: 7, f8e4m3: 3, f8e5m2: 2 };
+export const toleranceOf = (dtype: DType): number => tolerances[dtype] ?? 0;
 
 /** What is wrong with results, next to those of the same work on another tile; nothing when they agree. */
-export function disagreement(
-  expected: Sample,
-  got: Sample,
-  dtypes: Readonly<Record<string, DType>>,
-): string | null {
+export function disagreement(expected: Sample, got: Sample, tolerance: number): string | null {
   for (const [name, values] of expected) {
     const others = got.get(name);
     let [largest, distance] = [0, 0];
@@ -27,7 +29,7 @@ export function disagreement(
       const apart = Math.abs(value - (others?.[n] ?? Number.NaN));
       distance = Math.max(distance, Number.isNaN(apart) ? Infinity : apart);
     }
-    if (distance > toleranceOf(dtypes[name]) * largest)
+    if (distance > tolerance * largest)
       return `gives another ${name} than the first tile: off by ${(distance / largest).toPrecision(2)} of the largest value`;
   }
   return null;

@@ -41,7 +41,10 @@ export function tableTile(
   return subgroupTile(own, problem, capabilities) ?? otherwise;
 }
 
-/** Tiles worth timing for a kernel, as far as the device can compute them: the table's first, then the most likely ones. */
+/**
+ * Tiles worth timing for a kernel, as far as the device can compute them: the table's first, then those of matrices, then those of the
+ * table's kind.
+ */
 export function tileCandidates(
   role: TileRole,
   problem: AttentionProblem,
@@ -49,13 +52,16 @@ export function tileCandidates(
 ): TileDescription[] {
   const own = role === 'dkdv' ? 'keys' : 'queries';
   const matrices = capabilities.matrices.filter(matrix => multipliesAsIs(matrix, problem));
+  const table = tableTile(role, problem, capabilities);
+  const ofSubgroups = subgroupCandidates.map(sizes => ({ through: 'subgroup', own, ...sizes }) as const);
   const all: readonly TileDescription[] = [
-    tableTile(role, problem, capabilities),
+    table,
     ...matrixCandidates.flatMap(subgroups =>
       matrices.map(matrix => ({ through: 'matrix', own, subgroups, matrix }) as const),
     ),
-    ...workgroupCandidates,
-    ...subgroupCandidates.map(sizes => ({ through: 'subgroup', own, ...sizes }) as const),
+    ...(table.through === 'subgroup'
+      ? [...ofSubgroups, ...workgroupCandidates]
+      : [...workgroupCandidates, ...ofSubgroups]),
   ];
   const able = all.filter(tile => tileReason(role, describedTile(tile), problem, capabilities) === null);
   return [...new Map(able.map(tile => [JSON.stringify(tile), tile])).values()];

@@ -1,5 +1,6 @@
 export { tableTile, tileCandidates } from './candidates.ts';
 export { type ClockKind, type Encode, type GpuClock, gpuClock } from './gpu-clock.ts';
+export type { TileTiming } from './tile-bench.ts';
 export {
   type MatrixTileDescription,
   type TileDescription,
@@ -7,4 +8,4 @@ export {
   type TileRole,
   tilesFrom,
 } from './tile-description.ts';
-export { type OmittedTile, type TileTiming, type TuneOptions, type Tuning, tune } from './tune.ts';
+export { type OmittedTile, type TuneOptions, type Tuning, tune } from './tune.ts';

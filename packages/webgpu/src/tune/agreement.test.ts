@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { disagreement, toleranceOf } from './agreement.ts';
+
+const sample = (...o: number[]) => new Map([['o', Float32Array.from(o)]]);
+
+test('results agree when they are as close as their dtype lets them be', () => {
+  expect(disagreement(sample(100, 1), sample(100, 1.05), toleranceOf('f16'))).toBeNull();
+  expect(disagreement(sample(100, 1), sample(100, 1.05), toleranceOf('f32'))).toBe(
+    'gives another o than the first tile: off by 0.00050 of the largest value',
+  );
+});
+
+test.each([
+  ['NaN', sample(1, Number.NaN)],
+  ['nothing', sample(1)],
+  ['another result', new Map([['dq', Float32Array.of(1, 2)]])],
+])('%s agrees with no number', (_, got) => {
+  expect(disagreement(sample(1, 2), got, toleranceOf('f8e5m2'))).toContain('off by Infinity');
+});
+
+test('zeros agree with zeros', () => {
+  expect(disagreement(sample(0, 0), sample(0, 0), toleranceOf('f32'))).toBeNull();
+});
