@@ -29,9 +29,9 @@ export class GradientGraph extends Graph {
 
 /**
  * The graph that computes gradients of a finalized graph, out of the same operations. Its inputs are those of the forward graph
- * and its results, as far as they are needed, and the gradients by `of`; what is in between is computed again, but for results that only lie otherwise. Each operation is
- * built once. Attention whose softmax gives its `stats` as a result comes back as one backward partition; it computes nothing of the forward
- * pass again where that gives the product with the values, too.
+ * and its results, as far as they are needed, and the gradients by `of`; what is in between is computed again, but for results that
+ * only lie otherwise. Each operation is built once. Attention whose softmax gives its `stats` as a result comes back as one backward
+ * partition; it computes nothing of the forward pass again where that gives the product with the values, too.
  *
  * @throws InvalidArgumentError for a tensor that is not of the graph or does not depend on one asked for; InvalidGraphError where an
  * operation on the way has no gradient.
@@ -49,7 +49,7 @@ export function gradients(forward: Graph, { of, withRespectTo }: GradientOptions
   // Ids of new tensors begin behind those of the forward graph.
   target.tensor({ id: Math.max(...topology.tensors.keys()), dtype: 'f32' });
   const given = new Set([...topology.inputs, ...topology.outputs].map(t => t.id));
-  const composites = writtenSoftmaxes(topology);
+  const composites = writtenSoftmaxes(topology, new Set([...targets, ...withRespectTo].map(t => t.id)));
   const builder = new BackwardGraph(forward, target, given, composites);
   const collected = new Map<number, LogicalTensor[]>();
   for (const t of targets) {
@@ -76,9 +76,7 @@ export function gradients(forward: Graph, { of, withRespectTo }: GradientOptions
     const gradientOf = (id: number): LogicalTensor | undefined => total(collected.get(id), builder);
     const rules = gradient({
       ...{ ...call, builder, outputGradients, needed },
-      // What is differentiated itself has a gradient that the product does not know.
-      rowSum: () =>
-        seeds.has(call.outputs[0].id) ? null : rowSum(call.outputs[0], { topology, builder }, gradientOf),
+      rowSum: () => rowSum(call.outputs[0], { topology, builder, seeds }, gradientOf),
     });
     call.inputs.forEach((t, n) => {
       const rule = rules[n];

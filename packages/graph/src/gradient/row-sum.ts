@@ -4,23 +4,34 @@ import { probabilitiesOf } from '../patterns/probabilities.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import type { BackwardGraph } from './gradient-builder.ts';
 
+/** The gradients that a graph is being given. */
+interface Pass {
+  readonly topology: Topology;
+  readonly builder: BackwardGraph;
+  /** By the id of each forward tensor that is differentiated: the gradient by it that is given. */
+  readonly seeds: ReadonlyMap<number, LogicalTensor>;
+}
+
 /**
  * Σ_j P_ij dP_ij for probabilities that only go, through dropout and casts, into a product o = P·V: that is Σ_d o_id dO_id (FlashAttention,
  * Dao et al. 2022, appendix B.2), which needs no probabilities.
  * @param gradientOf the gradient by a forward tensor, all that read it having been differentiated.
- * @returns null where o is not given, or P goes elsewhere.
+ * @returns null where o is not given, or o does not know all of the gradient by P: on the way to it something has a gradient of its own
+ * or is read a second time, be it by the way itself.
  */
 export function rowSum(
   P: LogicalTensor,
-  { topology, builder }: { readonly topology: Topology; readonly builder: BackwardGraph },
+  { topology, builder, seeds }: Pass,
   gradientOf: (tensor: number) => LogicalTensor | undefined,
 ): LogicalTensor | null {
   const way = probabilitiesOf(P.id, topology);
   if (!way || way.transposed || way.rearranged || way.rounding) return null;
   const [o] = way.matmul.outputs;
-  const members = new Set([...way.nodes, way.matmul]);
   const passed = [P, ...way.nodes.flatMap(node => node.outputs)];
-  const isClosed = passed.every(t => topology.uses(t.id).every(({ node }) => members.has(node)));
+  // The random numbers of dropout may read P for its shape alone.
+  const readers = ({ id }: LogicalTensor) =>
+    topology.uses(id).filter(({ node }) => node.operation.gradient !== 'zero');
+  const isClosed = passed.every(t => !seeds.has(t.id) && readers(t).length === 1);
   const [rowsOfP, rowsOfO] = [P, o].map(t => topology.shapeOf(t.id)?.slice(0, -1));
   if (!isClosed || !rowsOfP || !rowsOfO || !sameShape(rowsOfP, rowsOfO)) return null;
   const given = builder.recovered(o);

@@ -16,8 +16,12 @@ export interface Composite {
 /**
  * The softmaxes that a graph writes out, by each of their operations. Their gradient is that of a softmax, which is not the sum of what
  * goes through maximum, difference, exponential, sum and quotient in fewer operations only: attention is recognised by it.
+ * @param named ids of the tensors that are differentiated, and by which: a softmax has no gradient for one in its midst.
  */
-export function writtenSoftmaxes(topology: Topology): ReadonlyMap<GraphNode, Composite> {
+export function writtenSoftmaxes(
+  topology: Topology,
+  named: ReadonlySet<number>,
+): ReadonlyMap<GraphNode, Composite> {
   const found = new Map<GraphNode, Composite>();
   const tensorsOf = (ids: readonly number[]) => ids.flatMap(id => topology.tensors.get(id) ?? []);
   for (const node of topology.order) {
@@ -25,6 +29,10 @@ export function writtenSoftmaxes(topology: Topology): ReadonlyMap<GraphNode, Com
     if (!match) continue;
     const results = [match.probabilities, ...(match.stats === undefined ? [] : [match.stats])];
     if (!isClosed(new Set(match.nodes), new Set(results), topology)) continue;
+    const isNamed = match.nodes.some(({ outputs }) =>
+      outputs.some(({ id }) => named.has(id) && !results.includes(id)),
+    );
+    if (isNamed) continue;
     const first = topology.order.find(
       member => match.nodes.includes(member) && member.outputs.some(t => results.includes(t.id)),
     );

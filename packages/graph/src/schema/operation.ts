@@ -50,7 +50,7 @@ export interface GradientCall extends OperationCall {
   readonly needed: readonly boolean[];
   /**
    * Of probabilities P that only go into a product with values: f32 Σ P∘dP along the last axis, from the result o of that product as
-   * rowsum(o∘dO); null where forward does not give o.
+   * rowsum(o∘dO); null where forward does not give o, or o does not know all of dP.
    */
   rowSum(): LogicalTensor | null;
 }
