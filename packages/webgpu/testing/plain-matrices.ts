@@ -1,5 +1,5 @@
+import { lanes } from '../src/attention/matrix-layout.ts';
 import type { MatrixArray, MatrixKind, MatrixSpelling } from '../src/attention/matrix-spelling.ts';
-import { matrixTileSizes } from '../src/attention/matrix-tile.ts';
 import type { MatrixShape } from '../src/kernel/matrix-shape.ts';
 
 /**
@@ -7,7 +7,6 @@ import type { MatrixShape } from '../src/kernel/matrix-shape.ts';
  * multiply. Kernels for matrices are checked with it where there are none.
  */
 export function plainMatrices({ M, N, K, component }: MatrixShape, subgroups: number): MatrixSpelling {
-  const { lanes } = matrixTileSizes;
   const columns: Readonly<Record<MatrixKind, number>> = { left: K, right: N, result: N };
   const elements: Readonly<Record<MatrixKind, number>> = {
     left: (M * K) / lanes,

@@ -1,9 +1,9 @@
 import { type AttentionProblem, elementCount, rowShape } from '@tilewise/core';
 import { guaranteedCapabilities } from '../device/capabilities.ts';
-import type { KernelTarget } from '../kernel/kernel-target.ts';
 import { partialVectors } from './partials.ts';
 import { sharingHeads } from './query-rows.ts';
 import { type Tile, tileCols, tileRows, type WorkgroupTile } from './tile.ts';
+import type { TileTarget } from './tile-choice.ts';
 import { defaultTile, forwardTiles, manyQueriesTile } from './tile-table.ts';
 
 /** How the forward pass of a problem is cut into workgroups. */
@@ -30,7 +30,7 @@ const maxParts = 64;
  */
 export function forwardShape(
   problem: AttentionProblem,
-  target: Pick<KernelTarget, 'capabilities' | 'tiles'> = { capabilities: guaranteedCapabilities },
+  target: TileTarget = { capabilities: guaranteedCapabilities },
 ): ForwardShape {
   const { B, Hq, Sq, Dv } = problem;
   if (problem.fp8) return { tile: roomyTile(Infinity, Dv), heads: 1, parts: 1 };

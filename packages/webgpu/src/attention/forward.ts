@@ -56,7 +56,7 @@ export function forwardKernel(
   const hasValues = problem.fp8?.kind !== 'scaled';
   const dropout = hasValues ? dropoutPart(problem) : null;
   const { q, k, v } = tileOperands(problem);
-  // m is then within 8 of the row's maximum, which l and O are as right with: e⁸ is far from the largest f16.
+  // m is then within 8 of the row's maximum, which l and O are as right with.
   const isLazy = work.isSlowToRescale && !problem.outputs.max && !problem.outputs.sumExp;
   const scores = { into: 's', a: rows.operand(q), b: k };
   const fp8 = hasValues

@@ -1,6 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { MatrixShape } from '../kernel/matrix-shape.ts';
-import { type MatrixTileShape, matrixTile } from './matrix-tile.ts';
+import type { MatrixTileShape } from './matrix-layout.ts';
+import { matrixTile } from './matrix-tile.ts';
 import { type ChooseTiles, maxChannelsOfKeptRows } from './tile-choice.ts';
 
 /** Subgroups of a workgroup, as far as there is workgroup memory for them. */

@@ -17,6 +17,7 @@ import { checkForwardSupport } from './plan-forward.ts';
 import { backwardReaches } from './reach.ts';
 import { backwardReasons, support } from './support.ts';
 import { backwardTensorSpans, type GradientDescs } from './tensors.ts';
+import { choiceReasons } from './tile-choice.ts';
 import type { KernelTools } from './tools.ts';
 
 export interface BackwardPlanOptions extends PlanOptions {
@@ -37,7 +38,9 @@ export function backwardSupport(
   layouts: GradientDescs,
   tools: KernelTools,
 ): Support {
-  const reasons = backwardReasons(problem);
+  const { forward, dO } = problem;
+  const operands = [forward.q, forward.k, forward.v, dO];
+  const reasons = [...backwardReasons(problem), ...choiceReasons(['dq', 'dkdv'], forward, operands, ctx)];
   if (reasons.length > 0) return support(reasons);
   return support(ctx.planReasons(backwardParts(ctx, problem, layouts, new Set(), tools)));
 }

@@ -17,11 +17,13 @@ import {
 import { forwardReaches } from './reach.ts';
 import { forwardReasons, support } from './support.ts';
 import { forwardTensorSpans } from './tensors.ts';
+import { choiceReasons } from './tile-choice.ts';
 import type { KernelTools } from './tools.ts';
 
 /** Whether this context can run a forward problem, and why not. */
 export function checkForwardSupport(ctx: GpuContext, problem: AttentionProblem, tools: KernelTools): Support {
-  const reasons = forwardReasons(problem);
+  const operands = [problem.q, problem.k, problem.v];
+  const reasons = [...forwardReasons(problem), ...choiceReasons(['forward'], problem, operands, ctx)];
   if (reasons.length > 0) return support(reasons);
   return support(ctx.planReasons(forwardParts(ctx, problem, new Set(), tools)));
 }

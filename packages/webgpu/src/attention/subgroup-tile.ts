@@ -17,7 +17,8 @@ const subgroupPart: ShaderPart = {
 
 /**
  * A lane keeps its rows' accumulators in registers, and gets the rows of the other side from its neighbours. One that keeps queries has the
- * scores that it needs; two that keep keys exchange theirs, since a score is computed for four keys at a time.
+ * scores that it needs; two that keep keys exchange theirs, since a score is computed for four keys at a time. That takes lanes of a
+ * workgroup to be numbered as they are in their subgroup, as they are wherever workgroups have one dimension.
  */
 export function subgroupWork(tile: SubgroupTile): TileWork {
   return {

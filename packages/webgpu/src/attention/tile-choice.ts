@@ -1,7 +1,7 @@
 import { type AttentionProblem, type DType, InvalidArgumentError, type OperandDesc } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
-import { type Tile, tileCols, tileLanes, tileRows } from './tile.ts';
-import { workgroupTileMemory } from './workgroup-tile.ts';
+import { type SubgroupTile, type Tile, tileLanes, type WorkgroupTile } from './tile.ts';
+import { hasRoomForRows, workgroupTileMemory } from './workgroup-tile.ts';
 
 /** Tiles of the large kernels of a problem; where one is missing, that of the table. */
 export interface TileChoice {
@@ -9,6 +9,12 @@ export interface TileChoice {
   readonly forward?: Tile;
   readonly dq?: Tile;
   readonly dkdv?: Tile;
+}
+
+/** Where kernels run, as far as it decides their tiles. */
+export interface TileTarget {
+  readonly capabilities: Capabilities;
+  readonly tiles?: ChooseTiles | undefined;
 }
 
 /** Which tiles a context takes for a problem; null for those of the table. Must give the same for the same problem. */
@@ -20,32 +26,52 @@ export const maxChannelsOfKeptRows = 128;
 /** Invocations that WebGPU guarantees a workgroup. */
 const maxLanes = 256;
 
+const isCount = (n: number): boolean => Number.isInteger(n) && n > 0;
+
 /** Why kernels of a problem cannot be made on a tile, or nothing. */
 export function tileReason(
   role: keyof TileChoice,
   tile: Tile,
-  { Dqk, Dv }: AttentionProblem,
+  problem: AttentionProblem,
   capabilities: Capabilities,
 ): string | null {
-  const { subgroupMinSize, maxComputeWorkgroupStorageSize: room } = capabilities;
-  if (tileLanes(tile) > maxLanes) return `must have at most ${maxLanes} lanes, got ${tileLanes(tile)}`;
+  const lanes = tileLanes(tile);
+  if (!isCount(lanes) || lanes > maxLanes) return `must have 1 to ${maxLanes} lanes, got ${lanes}`;
   if (tile.through === 'subgroup' || tile.through === 'matrix') {
     const own = role === 'dkdv' ? 'keys' : 'queries';
     if (tile.own !== own) return `must keep ${own}, got ${tile.own}`;
-    if (Math.max(Dqk, Dv) > maxChannelsOfKeptRows)
+    if (Math.max(problem.Dqk, problem.Dv) > maxChannelsOfKeptRows)
       return `must go through workgroup memory for head sizes above ${maxChannelsOfKeptRows}`;
+    return tile.through === 'matrix' ? tile.reason(capabilities) : subgroupReason(tile, capabilities);
   }
-  if (tile.through === 'subgroup') {
-    return subgroupMinSize < tile.group
-      ? `needs subgroups of at least ${tile.group} lanes, the device's have ${subgroupMinSize} or more`
-      : null;
-  }
-  if (tile.through === 'matrix') return tile.reason(capabilities);
-  if (tile.pool === 'f16' && !capabilities.features.includes('shader-f16'))
-    return 'needs the feature shader-f16';
-  if (role === 'dkdv' && tileRows(tile) !== tileCols(tile)) return 'must have as many queries as keys';
+  return workgroupReason(role, tile, problem, capabilities);
+}
+
+function subgroupReason({ lanes, group }: SubgroupTile, { subgroupMinSize }: Capabilities): string | null {
+  if (lanes % group !== 0) return `must have lanes in multiples of its group of ${group}, got ${lanes}`;
+  return subgroupMinSize < group
+    ? `needs subgroups of at least ${group} lanes, the device's have ${subgroupMinSize} or more`
+    : null;
+}
+
+function workgroupReason(
+  role: keyof TileChoice,
+  tile: WorkgroupTile,
+  { Dqk, Dv }: AttentionProblem,
+  { features, maxComputeWorkgroupStorageSize }: Capabilities,
+): string | null {
+  const { tx, ty, depth, pool } = tile;
+  if (![tx, ty, depth].every(isCount))
+    return `must have whole numbers of lanes and depth, got ${tx} × ${ty} and ${depth}`;
+  if (pool === 'f16' && !features.includes('shader-f16')) return 'needs the feature shader-f16';
+  if (role === 'dkdv' && tx !== ty) return 'must have as many queries as keys';
+  const results = { forward: [Dv], dq: [Dqk], dkdv: [Dqk, Dv] }[role];
+  const wide = results.find(D => !hasRoomForRows(tile, D));
+  if (wide !== undefined) return `has no room for a row of ${wide} channels: it takes more depth`;
   const bytes = workgroupTileMemory(tile);
-  return bytes > room ? `takes ${bytes} bytes of workgroup memory, the device has ${room}` : null;
+  return bytes > maxComputeWorkgroupStorageSize
+    ? `takes ${bytes} bytes of workgroup memory, the device has ${maxComputeWorkgroupStorageSize}`
+    : null;
 }
 
 /** What operands must be stored in to be computed on a tile, if in anything: on their way they are rounded to it. */
@@ -56,23 +82,54 @@ export const operandsOf = (tile: Tile): DType | null =>
       ? 'f16'
       : null;
 
+/** Factor of what dropout keeps up to which probabilities, of at most e⁸ where maxima lag behind, are far from the largest f16. */
+const maxDropoutScale = 16;
+
+/** Whether a tile rounds neither operands, nor probabilities and gradients to infinity. */
+function suits(tile: Tile, { dropout }: AttentionProblem, operands: readonly OperandDesc[]): boolean {
+  const dtype = operandsOf(tile);
+  if (dtype && operands.some(operand => operand.dtype !== dtype)) return false;
+  return tile.through !== 'matrix' || dtype !== 'f16' || !dropout || dropout.scale <= maxDropoutScale;
+}
+
+/** The tile that a context chooses for a kernel that multiplies `operands`; null where there is none that suits them. */
+function choiceFor(
+  role: keyof TileChoice,
+  problem: AttentionProblem,
+  operands: readonly OperandDesc[],
+  { capabilities, tiles }: TileTarget,
+): Tile | null {
+  // In FP8 what is multiplied is rounded on its way through workgroup memory.
+  const tile = problem.fp8 ? null : tiles?.(problem, capabilities)?.[role];
+  return tile && suits(tile, problem, operands) ? tile : null;
+}
+
 /**
- * The tile that was chosen for a kernel that multiplies `operands`; null where there is none for their dtypes.
- * @throws InvalidArgumentError when the kernel cannot be made on it.
+ * The same, if the kernel can be made on it.
+ * @throws InvalidArgumentError when it cannot.
  */
 export function chosenTile(
   role: keyof TileChoice,
   problem: AttentionProblem,
   operands: readonly OperandDesc[],
-  capabilities: Capabilities,
-  choose: ChooseTiles | undefined,
+  target: TileTarget,
 ): Tile | null {
-  // In FP8 what is multiplied is rounded on its way through workgroup memory.
-  const tile = problem.fp8 ? null : choose?.(problem, capabilities)?.[role];
-  if (!tile) return null;
-  const dtype = operandsOf(tile);
-  if (dtype && operands.some(operand => operand.dtype !== dtype)) return null;
-  const reason = tileReason(role, tile, problem, capabilities);
+  const tile = choiceFor(role, problem, operands, target);
+  const reason = tile && tileReason(role, tile, problem, target.capabilities);
   if (reason) throw new InvalidArgumentError(`tiles.${role}`, reason);
   return tile;
+}
+
+/** What speaks against the tiles that a context chooses for a problem. */
+export function choiceReasons(
+  roles: readonly (keyof TileChoice)[],
+  problem: AttentionProblem,
+  operands: readonly OperandDesc[],
+  target: TileTarget,
+): string[] {
+  return roles.flatMap(role => {
+    const tile = choiceFor(role, problem, operands, target);
+    const reason = tile && tileReason(role, tile, problem, target.capabilities);
+    return reason ? [`tiles.${role} ${reason}`] : [];
+  });
 }

@@ -1,10 +1,9 @@
 import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { BindingRoom } from '../kernel/crowding.ts';
-import type { KernelTarget } from '../kernel/kernel-target.ts';
 import type { Segments } from './segments.ts';
 import type { SubgroupTile, Tile, WorkgroupTile } from './tile.ts';
-import { chosenTile, maxChannelsOfKeptRows } from './tile-choice.ts';
+import { chosenTile, maxChannelsOfKeptRows, type TileTarget } from './tile-choice.ts';
 import type { KernelTools } from './tools.ts';
 
 /** 32 × 32 scores on 64 lanes: fits the 16 KiB of workgroup memory that WebGPU guarantees, at every head size. */
@@ -49,16 +48,10 @@ export function subgroupTile(
   return { through: 'subgroup', own, lanes: choice.lanes, group: subgroupMinSize < 8 ? 4 : 8 };
 }
 
-/** Where kernels run, as far as it decides their tiles. */
-type TileTarget = Pick<KernelTarget, 'capabilities' | 'tiles'>;
-
 /** The tile of forward for many queries, if not the default one. */
-export const manyQueriesTile = (
-  problem: AttentionProblem,
-  { capabilities, tiles }: TileTarget,
-): Tile | null =>
-  chosenTile('forward', problem, [problem.q, problem.k, problem.v], capabilities, tiles) ??
-  subgroupTile('queries', problem, capabilities);
+export const manyQueriesTile = (problem: AttentionProblem, target: TileTarget): Tile | null =>
+  chosenTile('forward', problem, [problem.q, problem.k, problem.v], target) ??
+  subgroupTile('queries', problem, target.capabilities);
 
 /** The tiles of the kernels of backward. */
 export interface BackwardTiles {
@@ -68,14 +61,11 @@ export interface BackwardTiles {
   readonly others: WorkgroupTile;
 }
 
-export function backwardTiles(
-  { forward, dO }: BackwardProblem,
-  { capabilities, tiles }: TileTarget,
-): BackwardTiles {
+export function backwardTiles({ forward, dO }: BackwardProblem, target: TileTarget): BackwardTiles {
   const operands = [forward.q, forward.k, forward.v, dO];
   const tile = (role: 'dq' | 'dkdv', own: 'queries' | 'keys'): Tile =>
-    chosenTile(role, forward, operands, capabilities, tiles) ??
-    subgroupTile(own, forward, capabilities) ??
+    chosenTile(role, forward, operands, target) ??
+    subgroupTile(own, forward, target.capabilities) ??
     defaultTile;
   return { dq: tile('dq', 'queries'), dkdv: tile('dkdv', 'keys'), others: defaultTile };
 }

@@ -1,5 +1,6 @@
 import type { Capabilities } from '../device/capabilities.ts';
 import type { TileWork } from './tile-work.ts';
+
 /**
  * A tile of scores, queries × keys, worked on by a grid of tx × ty lanes, each with the same share of it: see `laneGrid`.
  *
@@ -90,6 +91,10 @@ export function tileLanes(tile: Tile): number {
   const { tx, ty } = laneGrid(tile);
   return tx * ty;
 }
+
+/** Workgroup memory that variables take: WebGPU rounds each up to 16 bytes. */
+export const bytesOfVariables = (bytes: readonly number[]): number =>
+  bytes.reduce((sum, each) => sum + 16 * Math.ceil(each / 16), 0);
 
 /** Text for each of `n` numbers, joined. */
 export const repeat = (n: number, text: (k: number) => string, separator = '\n'): string =>

@@ -1,5 +1,5 @@
 import type { ShaderPart } from '../kernel/shader-part.ts';
-import { repeat, tileCols, tileLanes, tileRows, type WorkgroupTile } from './tile.ts';
+import { bytesOfVariables, repeat, tileCols, tileLanes, tileRows, type WorkgroupTile } from './tile.ts';
 import {
   type Product,
   resultsOfLanes,
@@ -25,7 +25,12 @@ const pooled = ({ pool }: WorkgroupTile, at: string): string =>
 
 /** Bytes of workgroup memory that a kernel on this tile needs. */
 export const workgroupTileMemory = (tile: WorkgroupTile): number =>
-  vectorBytes(tile) * poolVectors(tile) + 16 * weightVectors(tile) + 4 * tileRows(tile) * tile.tx + 4;
+  bytesOfVariables([
+    vectorBytes(tile) * poolVectors(tile),
+    16 * weightVectors(tile),
+    4 * tileRows(tile) * tile.tx,
+    4,
+  ]);
 
 /** vec4s of a result row that each lane holds; lane x has vectors x, x + tx, x + 2·tx, … */
 const vectorsPerLane = (D: number, { tx }: WorkgroupTile): number => Math.ceil(D / 4 / tx);
@@ -142,13 +147,24 @@ function storeWeights({ tx, ty }: WorkgroupTile, { weight, over }: WeightedSum):
       );
 }
 
+/** Of `length` rows of D channels, how many are in the pool at a time: all such parts are of one size. 0 where not one has room. */
+function rowsInPool(tile: WorkgroupTile, D: number, length: number): number {
+  const room = Math.floor(poolVectors(tile) / (vectorsPerLane(D, tile) * tile.tx));
+  for (let rows = Math.min(room, length); rows > 0; rows--) if (length % rows === 0) return rows;
+  return 0;
+}
+
+/** Whether a tile has room for rows of a result of D channels. */
+export const hasRoomForRows = (tile: WorkgroupTile, D: number): boolean =>
+  rowsInPool(tile, D, tileCols(tile)) > 0 && rowsInPool(tile, D, tileRows(tile)) > 0;
+
 /** Adds the stored weights · operand to the accumulators. */
 function accumulate(tile: WorkgroupTile, { into, operand, over, watch }: WeightedSum): string {
   const { row, first, end, channels, D } = operand;
   const perLane = vectorsPerLane(D, tile);
   const width = perLane * tile.tx;
   const length = over === 'keys' ? tileCols(tile) : tileRows(tile);
-  const chunk = Math.min(length, 2 ** Math.floor(Math.log2(poolVectors(tile) / width)));
+  const chunk = rowsInPool(tile, D, length);
   const p = pitch(over === 'keys' ? tile.ty : tile.tx);
   const sum = (multiply: (w: string, x: string) => string): string => `for (var k = 0u; k < ${chunk}u; k++) {
         let w = weights[(k0 + k) * ${p}u + ty];

@@ -1,4 +1,5 @@
 import type { MatrixShape } from '../kernel/matrix-shape.ts';
+
 /** What kernels need to know of a device; plain data, so that kernels can be made and read without one. */
 export interface Capabilities {
   readonly maxStorageBuffersPerShaderStage: number;
@@ -55,7 +56,9 @@ export function capabilitiesOf(device: GPUDevice): Capabilities {
     adapter: `${adapterInfo?.vendor ?? ''} ${adapterInfo?.architecture ?? ''}`.trim(),
     subgroupMinSize: has('subgroups') ? (adapterInfo?.subgroupMinSize ?? 4) : 0,
     subgroupMaxSize: has('subgroups') ? (adapterInfo?.subgroupMaxSize ?? 128) : 0,
-    matrices: has(matrixFeature) ? matricesOf(adapterInfo) : [],
+    matrices: has(matrixFeature)
+      ? matricesOf(adapterInfo).filter(({ component }) => component === 'f32' || has('shader-f16'))
+      : [],
   };
 }
 

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '@tilewise/core';
-import { type MatrixTileShape, matrixTile } from '../attention/matrix-tile.ts';
+import type { MatrixTileShape } from '../attention/matrix-layout.ts';
+import { matrixTile } from '../attention/matrix-tile.ts';
 import { multipliesAsIs } from '../attention/matrix-tiles.ts';
 import type { SubgroupTile, Tile, WorkgroupTile } from '../attention/tile.ts';
 import { type ChooseTiles, type TileChoice, tileReason } from '../attention/tile-choice.ts';

@@ -62,7 +62,7 @@ test('the fastest tile is chosen, but none on which results are others than on t
   expect(timings.every(({ least, ms, rounds }) => least > 0 && least <= ms && rounds >= 3)).toBe(true);
   expect(omitted.map(({ tile, reason }) => [tile, reason])).toEqual([
     [square(4), 'gives another o than the first tile: off by 1.0 of the largest value'],
-    [square(64), 'must have at most 256 lanes, got 4096'],
+    [square(64), 'must have 1 to 256 lanes, got 4096'],
   ]);
 });
 

@@ -1,0 +1,94 @@
+import { normalise, Tensor } from '@tilewise/core';
+import { describe, expect, test } from 'vitest';
+import { exactResults, gpuResults, normal } from '../../testing/attention-call.ts';
+import { expectAgreement } from '../../testing/expect-agreement.ts';
+import { sharedContext } from '../../testing/shared-context.ts';
+import { type Capabilities, checkSupport, createContext, guaranteedCapabilities } from '../index.ts';
+import { forwardShape } from './forward-shape.ts';
+import { matrixTile } from './matrix-tile.ts';
+import type { Tile } from './tile.ts';
+import { tileReason } from './tile-choice.ts';
+import { defaultTile } from './tile-table.ts';
+
+const matrix = { M: 16, N: 16, K: 16, component: 'f16' } as const;
+const capable: Capabilities = {
+  ...guaranteedCapabilities,
+  ...{ subgroupMinSize: 32, subgroupMaxSize: 32, matrices: [matrix], maxComputeWorkgroupStorageSize: 32768 },
+};
+
+const problemOf = (D: number, p = 0, dtype: 'f16' | 'f32' = 'f16') => {
+  const x = Tensor.zeros([1, 1, 40, D], { dtype });
+  return normalise({ q: x, k: x, v: x }, { dropout: p ? { p, seed: 1n } : undefined }).problem;
+};
+
+describe('a tile is refused with a reason', () => {
+  test.each<[what: string, tile: Tile, reason: RegExp]>([
+    ['of more lanes than a workgroup has', { tx: 32, ty: 16, depth: 4 }, /1 to 256 lanes/],
+    ['of no lanes', { through: 'subgroup', own: 'queries', lanes: 0, group: 8 }, /1 to 256 lanes/],
+    ['of half a lane', { tx: 2.5, ty: 2, depth: 4 }, /whole numbers/],
+    ['too flat for a row of a result', { tx: 2, ty: 2, depth: 1 }, /256 channels/],
+    ['of too much memory', { tx: 16, ty: 16, depth: 16 }, /bytes of workgroup memory/],
+    [
+      'that reads by lanes that are not there',
+      { through: 'subgroup', own: 'queries', lanes: 6, group: 4 },
+      /multiples/,
+    ],
+    [
+      'that keeps the other side',
+      { through: 'subgroup', own: 'keys', lanes: 8, group: 8 },
+      /must keep queries/,
+    ],
+    ['of f16 where shaders have none', { ...defaultTile, pool: 'f16' }, /shader-f16/],
+  ])('%s', (_, tile, reason) => {
+    const D = tile.through ? 64 : 256;
+    expect(
+      tileReason('forward', tile, problemOf(D), { ...capable, maxComputeWorkgroupStorageSize: 16384 }),
+    ).toMatch(reason);
+  });
+
+  test('for dK/dV, unless it has as many queries as keys', () => {
+    expect(tileReason('dkdv', { tx: 8, ty: 4, depth: 8 }, problemOf(64), capable)).toMatch(/as many queries/);
+  });
+
+  test('of matrices or subgroups that the device does not have', () => {
+    const tile = matrixTile({ own: 'queries', subgroups: 2, matrix });
+    expect(tileReason('forward', tile, problemOf(64), capable)).toBeNull();
+    expect(tileReason('forward', tile, problemOf(64), { ...capable, matrices: [] })).toMatch(
+      /subgroup matrices/,
+    );
+    expect(tileReason('forward', tile, problemOf(64), { ...capable, subgroupMinSize: 16 })).toMatch(
+      /of 32 lanes/,
+    );
+  });
+
+  test('by checkSupport, and by an error of the call', async () => {
+    const { device } = await sharedContext();
+    const ctx = await createContext({ device, tiles: () => ({ forward: { tx: 64, ty: 64, depth: 4 } }) });
+    expect(checkSupport(ctx, problemOf(8)).reasons).toEqual([
+      expect.stringContaining('tiles.forward must have'),
+    ]);
+    ctx.destroy();
+  });
+});
+
+test('matrices of f16 are not taken for operands of f32, nor where dropout makes probabilities large', () => {
+  const tile = matrixTile({ own: 'queries', subgroups: 2, matrix });
+  const target = { capabilities: capable, tiles: () => ({ forward: tile }) };
+  expect(forwardShape(problemOf(64), target).tile).toBe(tile);
+  expect(forwardShape(problemOf(64, 0.5), target).tile).toBe(tile);
+  expect(forwardShape(problemOf(64, 0.97), target).tile).toBe(defaultTile);
+  expect(forwardShape(problemOf(64, 0, 'f32'), target).tile).toBe(defaultTile);
+});
+
+test('tiles of any number of lanes give the same at any head size', async () => {
+  const { device } = await sharedContext();
+  const tile = { tx: 3, ty: 3, depth: 7 };
+  const ctx = await createContext({
+    device,
+    tiles: () => ({ forward: { ...tile, ty: 5 }, dq: tile, dkdv: tile }),
+  });
+  const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([1, 1, 37, 60], seed));
+  const exact = exactResults({ q, k, v, dO });
+  expectAgreement(await gpuResults(ctx, { q, k, v, dO }, exact), exact, { distance: 40 });
+  ctx.destroy();
+});
