@@ -3,6 +3,7 @@ import { cpuEngine } from '../src/cpu/engine.ts';
 import { compileKernels, moduleOf, supportedVariants } from '../src/cpu/kernels/host-kernels.ts';
 import { sdpa } from '../src/cpu/sdpa.ts';
 import { createPool } from '../src/cpu/threads/pool.ts';
+import { takeOperands } from '../src/cpu/threads/taken-operands.ts';
 import { forwardOnThreads } from '../src/cpu/threads/threaded.ts';
 import { sdpa as exactSdpa } from '../src/reference/sdpa.ts';
 import { Tensor } from '../src/tensor/tensor.ts';
@@ -25,7 +26,7 @@ async function run(): Promise<unknown> {
   const source = await (await fetch('/worker.js')).text();
   const pool = createPool(2, source, { kind: 'set-up', variant, module: moduleOf(variant) });
   const { problem, operands } = normalise({ q, k, v }, options);
-  const threaded = (await forwardOnThreads(problem, operands, pool)).o.toFloat32();
+  const threaded = (await forwardOnThreads(problem, takeOperands(operands), pool)).o.toFloat32();
   pool.terminate();
   const single = o.toFloat32();
   return {

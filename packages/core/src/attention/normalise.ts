@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts';
+import { checkStorage } from '../tensor/check-storage.ts';
 import { type HostArray, isHostArray } from '../tensor/host-array.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import { standardSlopes } from './alibi.ts';
@@ -222,6 +223,7 @@ export function normaliseBackwardCall<T extends TensorDesc>(
 
 /** Operands whose host arrays are tensors, the scalars of `fp8` too. */
 function withTensors<T, O>(operands: Operands<T | HostArray>): O {
+  checkStorage(operands);
   const made = (value: unknown): unknown => {
     if (value instanceof Tensor) return value;
     return isHostArray(value) ? Tensor.wrap(value.data, value) : value;

@@ -4,10 +4,12 @@ import type { SdpaResult } from '../engine/engine.ts';
 import { hostEngine } from '../engine/host-engine.ts';
 import { InvalidArgumentError, UnsupportedError } from '../errors.ts';
 import type { TensorEngine } from '../primitive/primitive-engine.ts';
+import { checkStorage } from '../tensor/check-storage.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { type BackwardPlaces, type BackwardResults, backward } from './backward.ts';
 import { type ForwardResults, forward } from './forward.ts';
 import {
+  areCompiled,
   bestVariant,
   compileKernels,
   moduleOf,
@@ -19,7 +21,9 @@ import { preparedBackward, preparedForward } from './prepared-attention.ts';
 import { cpuPrimitives } from './primitives/cpu-primitives.ts';
 import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
 import { canShareMemory, hostThreads } from './threads/host-threads.ts';
-import { createPool, type Pool } from './threads/pool.ts';
+import { createPool, type Pool, WorkerFailure } from './threads/pool.ts';
+import { moved } from './threads/shared-tensors.ts';
+import { type TakenOperands, takeOperands } from './threads/taken-operands.ts';
 import { backwardOnThreads, forwardOnThreads } from './threads/threaded.ts';
 import { forwardSize, sharedBackward } from './work.ts';
 
@@ -36,9 +40,13 @@ export interface CpuEngineOptions {
 const WORTH_THREADS = 3e7;
 
 /**
- * The CPU as an engine: it runs every valid problem. Its tensors are host tensors; nothing is copied for them. Large
+ * The CPU as an engine: it runs every valid problem. Its tensors are host tensors; uploading them copies nothing. Large
  * problems are shared out to worker threads where the host has them (Node, and pages that are cross-origin isolated); they
  * start with the first such problem and do not keep a process alive.
+ *
+ * Attention reads its inputs when it is called: once the call has returned its promise, they may be written to, or transferred, without a
+ * change to the result. Only storage in a SharedArrayBuffer, which is not copied, is to be left alone until the promise has settled. A call
+ * rejects with InvalidArgumentError when the buffer of an input has been transferred already.
  *
  * @throws InvalidArgumentError when `threads` is no whole number of at least 1 or `variant` is unknown; UnsupportedError when
  * this host lacks the instructions of `variant`.
@@ -47,54 +55,81 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   const variant = checkVariant(options.variant);
   const threads = checkThreads(options.threads);
   const count = threads === 1 ? 'one thread' : `up to ${threads} threads`;
-  let pool: Promise<Pool | null> | null = null;
+  /** Null where workers do not work; undefined before the first problem that is worth them. */
+  let pool: Pool | null | undefined;
+  let starting: Promise<Pool | null> | null = null;
 
-  /** The pool for a problem that is worth it; null where one thread is to run it. */
-  function poolFor(multiplications: number): Promise<Pool | null> | null {
-    if (threads === 1 || multiplications < WORTH_THREADS) return null;
-    pool ??= startPool(threads, variant);
+  async function startedPool(): Promise<Pool | null> {
+    starting ??= compileKernels(variant).then(() => startPool(threads, variant));
+    const started = await starting;
+    // Unless it has been given up meanwhile.
+    if (pool === undefined) pool = started;
     return pool;
   }
 
-  /** Runs on threads if they work, else here: a page may forbid workers, or a worker may run out of memory. */
-  async function run<R>(
+  /**
+   * Runs on threads if they work, else here: a page may forbid workers, or a worker may run out of memory. Reads the operands before it
+   * returns, or has taken a copy of them by then.
+   */
+  async function run<O, R>(
     multiplications: number,
-    onThreads: (pool: Pool) => Promise<R>,
-    here: () => R,
+    operands: O,
+    onThreads: (pool: Pool, taken: TakenOperands<O>) => Promise<R>,
+    here: (operands: O) => R,
   ): Promise<R> {
-    await compileKernels(variant);
-    const started = await poolFor(multiplications);
-    if (started) {
+    if (threads === 1 || multiplications < WORTH_THREADS || pool === null) {
+      if (areCompiled(variant)) return here(operands);
+      const { tensors, copy } = moved(operands, bytes => new ArrayBuffer(bytes));
+      copy();
+      await compileKernels(variant);
+      return here(tensors);
+    }
+    const taken = takeOperands(operands);
+    if (!pool) {
+      taken.arrive();
+      await startedPool();
+    }
+    const workers = pool;
+    if (workers) {
       try {
-        return await onThreads(started);
-      } catch {
-        started.terminate();
-        pool = Promise.resolve(null);
+        return await onThreads(workers, taken);
+      } catch (error) {
+        if (!(error instanceof WorkerFailure)) throw error;
+        workers.terminate();
+        pool = null;
       }
     }
-    return here();
+    return here(taken.operands);
   }
 
   const runForward = (
     problem: AttentionProblem,
-    operands: Operands<Tensor>,
-    into?: Partial<ForwardResults>,
+    given: Operands<Tensor>,
+    into: Partial<ForwardResults> = {},
   ): Promise<SdpaResult<Tensor>> =>
     run(
       forwardSize(problem),
-      workers => forwardOnThreads(problem, operands, workers, undefined, into),
-      () => withKernels(variant, kernels => forward(problem, operands, { kernels }, into)),
+      given,
+      (workers, taken) => forwardOnThreads(problem, taken, workers, undefined, into),
+      operands => {
+        checkStorage(into);
+        return withKernels(variant, kernels => forward(problem, operands, { kernels }, into));
+      },
     );
 
   const runBackward = (
     problem: BackwardProblem,
-    operands: BackwardOperands<Tensor>,
+    given: BackwardOperands<Tensor>,
     places: BackwardPlaces = {},
   ): Promise<BackwardResults> =>
     run(
       sharedBackward(problem),
-      workers => backwardOnThreads(problem, operands, workers, variant, undefined, places.into),
-      () => withKernels(variant, kernels => backward(problem, operands, { kernels }, places)),
+      given,
+      (workers, taken) => backwardOnThreads(problem, taken, workers, variant, undefined, places.into),
+      operands => {
+        checkStorage(places.into ?? {});
+        return withKernels(variant, kernels => backward(problem, operands, { kernels }, places));
+      },
     );
 
   return {

@@ -3,6 +3,7 @@ import type { BackwardOperands } from '../attention/normalise.ts';
 import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem.ts';
 import type { SdpaResult } from '../engine/engine.ts';
 import type { AttentionRun, PreparedAttention } from '../primitive/prepared-attention.ts';
+import { checkStorage } from '../tensor/check-storage.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { type AllocateBytes, type BackwardPlaces, type BackwardResults, sumBytes } from './backward.ts';
 import type { ForwardResults } from './forward.ts';
@@ -21,6 +22,7 @@ export function preparedForward(
   return {
     workspaceBytes: 0,
     async run(tensors, numbers = {}) {
+      checkStorage(tensors);
       const { o, lse, max, sumExp, ...operands } = tensors;
       const into = mapped({ o, lse, max, sumExp }, inPlace);
       const results = await run(withNumbers(problem, numbers), operandsOf(operands), into);
@@ -44,6 +46,7 @@ export function preparedBackward(
   return {
     workspaceBytes: sums.reduce<number>((sum, bytes) => sum + roomFor(bytes ?? 0), 0),
     async run(tensors, numbers = {}) {
+      checkStorage({ ...tensors, workspace: numbers.workspace });
       const { dq, dk, dv, dbias, dsink, dAlibi, ...operands } = tensors;
       const allocateBytes = numbers.workspace && withinWorkspace(numbers.workspace);
       const forward = withNumbers(problem.forward, numbers);
@@ -96,9 +99,12 @@ function elementOf({ data, offset, dtype }: Tensor, n: number): Tensor {
 
 /** Copies results to the tensors that were given for them, unless they are there already; largest values go to the list of `fp8`. */
 function deliver(results: Readonly<Partial<Record<string, Tensor>>>, tensors: Tensors): void {
+  const largest = (name: string): number => (fp8AmaxNames as readonly string[]).indexOf(name);
+  const places = Object.keys(results).map(name => (largest(name) < 0 ? name : 'fp8'));
+  checkStorage(Object.fromEntries(places.map(place => [place, tensors[place]])));
   for (const [name, result] of Object.entries(results)) {
     if (!result) continue;
-    const place = (fp8AmaxNames as readonly string[]).indexOf(name);
+    const place = largest(name);
     const to = place < 0 ? tensors[name] : elementOf(tensors.fp8, fp8ScalarNames.length + place);
     if (to && to.data.buffer !== result.data.buffer) inPlace(to).data.set(result.data);
   }

@@ -25,6 +25,11 @@ export async function compileKernels(variant: Variant): Promise<void> {
   }
 }
 
+/** Whether kernels of a variant can be had without compiling them. */
+export function areCompiled(variant: Variant): boolean {
+  return variant === 'typescript' || modules.has(variant);
+}
+
 /** The compiled module of a variant, if it is there. */
 export function moduleOf(variant: Variant): WebAssembly.Module | undefined {
   return variant === 'typescript' ? undefined : modules.get(variant);

@@ -1,14 +1,19 @@
 import { type HostWorker, startWorker } from './host-threads.ts';
 import type { Message, Reply, SetUp } from './message.ts';
 
+/** A worker could not start, has died, or could not finish a pass. */
+export class WorkerFailure extends Error {
+  override readonly name: string = 'WorkerFailure';
+}
+
 /** Workers that run passes, all of them on one pass at a time. */
 export interface Pool {
   readonly threads: number;
   /**
-   * Resolves when every worker has run out of tasks; rejects when one has failed, and then the pool is of no more use. `told` runs as soon
-   * as all of them know of the pass, so that it takes its time while they wake.
+   * Tells the workers of a pass: at once when they are idle, so that they wake up while the caller goes on.
+   * @returns what they reply when every one has run out of tasks; it rejects with a WorkerFailure, and then the pool is of no more use.
    */
-  run(pass: Exclude<Message, SetUp>, told?: () => void): Promise<readonly Reply[]>;
+  run(pass: Exclude<Message, SetUp>): Promise<readonly Reply[]>;
   /** Ends the workers; passes that wait reject. */
   terminate(): void;
 }
@@ -21,7 +26,8 @@ interface Member {
 /** Starts `threads` workers. They keep a process alive only while a pass runs. */
 export function createPool(threads: number, source: string, setUp: SetUp): Pool {
   let failure: string | null = null;
-  let turn: Promise<unknown> = Promise.resolve();
+  /** When the passes so far are over; null when they are. */
+  let turn: Promise<void> | null = null;
   const members: Member[] = [];
   for (let n = 0; n < threads; n++) members.push(startMember());
 
@@ -44,14 +50,14 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
   }
 
   async function runOn(member: Member, pass: Message): Promise<Reply> {
-    if (failure !== null) throw new Error(failure);
+    if (failure !== null) throw new WorkerFailure(failure);
     member.worker.keepAlive(true);
     try {
       const reply = await new Promise<Reply>(resolve => {
         member.answer = resolve;
         member.worker.post(pass);
       });
-      if (reply.error !== undefined) throw new Error(reply.error);
+      if (reply.error !== undefined) throw new WorkerFailure(reply.error);
       return reply;
     } finally {
       member.answer = null;
@@ -59,19 +65,24 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
     }
   }
 
+  /** Waits for all of them, failed or not: those that work are not to be left with a pass that is over. */
+  async function runOnAll(pass: Message): Promise<readonly Reply[]> {
+    const outcomes = await Promise.allSettled(members.map(member => runOn(member, pass)));
+    return outcomes.map(outcome => {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value;
+    });
+  }
+
   return {
     threads,
-    run(pass, told) {
-      const result = turn.then(async () => {
-        const replies = members.map(member => runOn(member, pass));
-        told?.();
-        const outcomes = await Promise.allSettled(replies);
-        return outcomes.map(outcome => {
-          if (outcome.status === 'rejected') throw outcome.reason;
-          return outcome.value;
-        });
-      });
-      turn = result.catch(() => {});
+    run(pass) {
+      const result = turn ? turn.then(() => runOnAll(pass)) : runOnAll(pass);
+      const over = (): void => {
+        if (turn === own) turn = null;
+      };
+      const own = result.then(over, over);
+      turn = own;
       return result;
     },
     terminate() {

@@ -1,6 +1,11 @@
+import { TilewiseError } from '../../errors.ts';
+
 /** Shared memory for one pass. */
 export interface SharedBuffers {
-  /** A buffer of exactly so many bytes, which holds whatever was there before. */
+  /**
+   * A buffer of exactly so many bytes, which holds whatever was there before.
+   * @throws TilewiseError with code `OUT_OF_MEMORY`.
+   */
   take(bytes: number): SharedArrayBuffer;
   /** Gives all buffers back for other passes; not before every worker is done with them. */
   release(): void;
@@ -17,7 +22,7 @@ export function sharedBuffers(): SharedBuffers {
   return {
     take(bytes) {
       const at = free.findIndex(buffer => buffer.byteLength === bytes);
-      const buffer = at < 0 ? new SharedArrayBuffer(bytes) : free.splice(at, 1)[0];
+      const buffer = at < 0 ? allocate(bytes) : free.splice(at, 1)[0];
       taken.push(buffer);
       return buffer;
     },
@@ -27,4 +32,12 @@ export function sharedBuffers(): SharedBuffers {
       while (total > KEPT) total -= free.shift()?.byteLength ?? 0;
     },
   };
+}
+
+function allocate(bytes: number): SharedArrayBuffer {
+  try {
+    return new SharedArrayBuffer(bytes);
+  } catch (cause) {
+    throw new TilewiseError('OUT_OF_MEMORY', `no shared memory for ${bytes} bytes`, { cause });
+  }
 }

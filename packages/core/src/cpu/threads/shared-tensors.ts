@@ -11,12 +11,6 @@ export interface Sent<R> {
   readonly type?: R;
 }
 
-/** What is sent, and a function that copies into its storage what is not there yet; before it was called, nobody may read. */
-export interface Sending<R> {
-  readonly parcel: Sent<R>;
-  copy(): void;
-}
-
 /** No operand or capture is called so: names are identifiers. */
 const TENSOR = '@tensor';
 
@@ -25,33 +19,40 @@ interface SentTensor extends TensorDesc {
   readonly offset: number;
 }
 
-/** Provides storage where workers see it; once for tensors that share it, and none for what they see already. */
-export function send<R>(value: R, { take }: Pick<SharedBuffers, 'take'>): Sending<R> {
-  const copies = new Map<ArrayBuffer, SharedArrayBuffer>();
-  const shared = (data: TypedArray): TypedArray => {
-    const { buffer, byteOffset, byteLength } = data;
-    if (buffer instanceof SharedArrayBuffer) return data;
-    let copy = copies.get(buffer);
-    if (!copy) {
-      copy = take(buffer.byteLength);
-      copies.set(buffer, copy);
-    }
-    return viewOf(data, copy, byteOffset, byteLength);
-  };
+/** Tensors over other storage than those that they are made of, and a function that fills it; before, what is in it is anything. */
+export interface Moved<R> {
+  readonly tensors: R;
+  copy(): void;
+}
+
+/** Provides storage by `take`: once for tensors that share theirs, and none for those in shared memory, which stay there. */
+export function moved<R>(value: R, take: (bytes: number) => ArrayBufferLike): Moved<R> {
+  const copies = new Map<ArrayBuffer, ArrayBufferLike>();
   const convert = (part: unknown): unknown => {
-    if (part instanceof Tensor) {
-      const { dtype, shape, strides, offset, data } = part;
-      const sent: SentTensor = { dtype, shape, strides, offset, data: shared(data) };
-      return { [TENSOR]: sent };
-    }
-    return isRecord(part) ? mapValues(part, convert) : part;
+    if (!(part instanceof Tensor)) return isRecord(part) ? mapValues(part, convert) : part;
+    const { buffer, byteOffset, byteLength } = part.data;
+    if (isShared(buffer)) return part;
+    const copy = copies.get(buffer) ?? take(buffer.byteLength);
+    copies.set(buffer, copy);
+    return Tensor.wrap(viewOf(part.data, copy, byteOffset, byteLength), part);
   };
   return {
-    parcel: { sent: convert(value) },
+    tensors: convert(value) as R,
     copy() {
       for (const [from, to] of copies) new Uint8Array(to).set(new Uint8Array(from));
     },
   };
+}
+
+/** What goes to a worker for tensors in shared memory. */
+export function send<R>(value: R): Sent<R> {
+  const convert = (part: unknown): unknown => {
+    if (!(part instanceof Tensor)) return isRecord(part) ? mapValues(part, convert) : part;
+    const { dtype, shape, strides, offset, data } = part;
+    const sent: SentTensor = { dtype, shape, strides, offset, data };
+    return { [TENSOR]: sent };
+  };
+  return { sent: convert(value) };
 }
 
 /** What was sent, on the other side. */
@@ -95,6 +96,11 @@ export function unshared(t: Tensor | null, into?: Tensor | null): Tensor | null 
 function viewOf(data: TypedArray, buffer: ArrayBufferLike, at: number, bytes: number): TypedArray {
   const type = data.constructor as new (buffer: ArrayBufferLike, at: number, length: number) => TypedArray;
   return new type(buffer, at, bytes / data.BYTES_PER_ELEMENT);
+}
+
+/** Hosts without shared memory do not know the class. */
+function isShared(buffer: ArrayBufferLike): buffer is SharedArrayBuffer {
+  return typeof SharedArrayBuffer !== 'undefined' && buffer instanceof SharedArrayBuffer;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

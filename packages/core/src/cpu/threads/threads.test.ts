@@ -12,6 +12,7 @@ import { cpuEngine } from '../engine.ts';
 import { forward } from '../forward.ts';
 import { compileKernels, createKernels, moduleOf, supportedVariants } from '../kernels/host-kernels.ts';
 import { createPool, type Pool } from './pool.ts';
+import { takeOperands } from './taken-operands.ts';
 import { backwardOnThreads, forwardOnThreads } from './threaded.ts';
 
 const workerSource = await workerText(new URL('./worker.ts', import.meta.url).pathname);
@@ -93,9 +94,15 @@ describe.each(supportedVariants())('%s', variant => {
     const back = normaliseBackward({ q, k, v, o, lse, dO }, given);
     const { gradients } = backward(back.problem, back.operands, { kernels, tiles });
     for (const pool of pools) {
-      const many = await forwardOnThreads(call.problem, call.operands, pool, tiles);
+      const many = await forwardOnThreads(call.problem, takeOperands(call.operands), pool, tiles);
       expect(bits(many)).toEqual(bits(one));
-      const results = await backwardOnThreads(back.problem, back.operands, pool, variant, tiles);
+      const results = await backwardOnThreads(
+        back.problem,
+        takeOperands(back.operands),
+        pool,
+        variant,
+        tiles,
+      );
       expect(bits(results.gradients)).toEqual(bits(gradients));
     }
   }
@@ -139,8 +146,8 @@ test('a pool whose workers fail says so and an engine does without', async () =>
   const pool = createPool(2, 'throw new Error("no workers here")', setUp);
   const [q] = [normal([1, 1, 4, 4], 1)];
   const { problem, operands } = normalise({ q, k: q, v: q });
-  await expect(forwardOnThreads(problem, operands, pool)).rejects.toThrow('no workers here');
-  await expect(forwardOnThreads(problem, operands, pool)).rejects.toThrow('no workers here');
+  await expect(forwardOnThreads(problem, takeOperands(operands), pool)).rejects.toThrow('no workers here');
+  await expect(forwardOnThreads(problem, takeOperands(operands), pool)).rejects.toThrow('no workers here');
 
   vi.resetModules();
   vi.doMock('./worker-source.ts', () => ({ workerSource: 'throw new Error("no workers here")' }));
