@@ -37,7 +37,7 @@ export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
   release(): void;
 }
 
-/** Compiles the partitions of a graph for an engine, each for this graph alone. */
+/** Compiles the partitions of a graph for an engine, each for this graph alone; where it throws, nothing is kept. */
 export function compileGraph<T extends TensorDesc>(
   topology: Topology,
   parts: readonly Partition[],
@@ -45,7 +45,10 @@ export function compileGraph<T extends TensorDesc>(
   inputs: Readonly<Record<number, KnownTensor>>,
 ): CompiledGraph<T> {
   const known = new Map(Object.entries(inputs).map(([id, tensor]) => [Number(id), tensor]));
+  const results = new Set(topology.outputs.map(t => t.id));
+  const isBetween = (id: number): boolean => topology.producers.has(id) && !results.has(id);
   const partitions: CompiledPartition<T>[] = [];
+  let between: Between<T>;
   try {
     for (const partition of parts) {
       if (partition.outputs.length === 0) continue;
@@ -53,13 +56,12 @@ export function compileGraph<T extends TensorDesc>(
       for (const t of compiled.outputs) known.set(t.id, knownOf(t));
       partitions.push(compiled);
     }
+    between = allocateBetween(engine, partitions, isBetween);
   } catch (error) {
     for (const partition of partitions) partition.release();
     throw error;
   }
-  const results = new Set(topology.outputs.map(t => t.id));
   const outputs = partitions.flatMap(({ outputs: all }) => all.filter(t => results.has(t.id)));
-  const between = allocateBetween(engine, partitions, id => topology.producers.has(id) && !results.has(id));
 
   const shaped = new Map(partitions.flatMap(partition => partition.inputs.map(t => [t.id, t] as const)));
   const own = { inputs: topology.inputs.map(t => shaped.get(t.id) ?? t), outputs };
@@ -161,49 +163,61 @@ function knownOf(tensor: LogicalTensor): KnownTensor {
   return tensor.dtype === 'i64' ? { shape: shape.slice(0, -1) } : { shape, strides };
 }
 
-/** Memory for the tensors that partitions hand on to each other, taken in turns by those that are never needed at the same time. */
+/** Memory for the tensors that partitions hand on to each other. */
+interface Between<T> {
+  /** By the ids of the tensors. */
+  readonly tensors: ReadonlyMap<number, T>;
+  readonly bytes: number;
+  release(): void;
+}
+
+/** Allocates what lies between partitions, the same memory for what is never needed at the same time. */
 function allocateBetween<T extends TensorDesc>(
   engine: TensorEngine<T>,
   partitions: readonly CompiledPartition<T>[],
   isBetween: (id: number) => boolean,
-): { readonly tensors: ReadonlyMap<number, T>; readonly bytes: number; release(): void } {
+): Between<T> {
   const lastUse = new Map<number, number>();
   partitions.forEach((partition, n) => {
     for (const { id } of partition.inputs) if (isBetween(id)) lastUse.set(id, n);
   });
   const blocks: T[] = [];
+  const release = (): void => {
+    for (const block of blocks) engine.release(block);
+  };
   const tensors = new Map<number, T>();
   let bytes = 0;
   // By dtype and length: the layers of a model repeat both.
   const free = new Map<string, T[]>();
   const blockOf = new Map<number, { readonly block: T; readonly key: string }>();
-  partitions.forEach((partition, n) => {
-    for (const t of partition.outputs) {
-      if (!isBetween(t.id)) continue;
-      const { dtype, shape, strides } = storageDesc(t);
-      const length = Math.max(storageLength({ dtype, shape, strides }), 1);
-      const key = `${dtype} ${length}`;
-      const reused = free.get(key)?.pop();
-      const block = reused ?? engine.primitives.allocate({ dtype, shape: [length] });
-      if (!reused) {
-        blocks.push(block);
-        bytes += length * dtypeInfo[dtype].bytes;
+
+  function allocate(t: LogicalTensor): void {
+    const { dtype, shape, strides } = storageDesc(t);
+    const length = Math.max(storageLength({ dtype, shape, strides }), 1);
+    const key = `${dtype} ${length}`;
+    const reused = free.get(key)?.pop();
+    const block = reused ?? engine.primitives.allocate({ dtype, shape: [length] });
+    if (!reused) {
+      blocks.push(block);
+      bytes += length * dtypeInfo[dtype].bytes;
+    }
+    tensors.set(t.id, engine.primitives.view(block, { shape, strides }));
+    blockOf.set(t.id, { block, key });
+  }
+
+  try {
+    partitions.forEach((partition, n) => {
+      for (const t of partition.outputs) if (isBetween(t.id)) allocate(t);
+      for (const { id } of partition.inputs) {
+        const own = blockOf.get(id);
+        if (!own || lastUse.get(id) !== n) continue;
+        blockOf.delete(id);
+        free.set(own.key, [...(free.get(own.key) ?? []), own.block]);
       }
-      tensors.set(t.id, engine.primitives.view(block, { shape, strides }));
-      blockOf.set(t.id, { block, key });
-    }
-    for (const { id } of partition.inputs) {
-      const own = blockOf.get(id);
-      if (!own || lastUse.get(id) !== n) continue;
-      blockOf.delete(id);
-      free.set(own.key, [...(free.get(own.key) ?? []), own.block]);
-    }
-  });
-  return {
-    tensors,
-    bytes,
-    release() {
-      for (const block of blocks) engine.release(block);
-    },
-  };
+    });
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return { tensors, bytes, release };
 }

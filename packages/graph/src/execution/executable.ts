@@ -34,7 +34,7 @@ export interface Executable<T extends TensorDesc> {
   release(): void;
 }
 
-/** Readies a program for an engine. */
+/** Readies a program for an engine; where it throws, nothing is kept. */
 export function prepareProgram<T extends TensorDesc>(
   engine: TensorEngine<T>,
   written: Program,
@@ -42,17 +42,32 @@ export function prepareProgram<T extends TensorDesc>(
   const { primitives, recording } = engine;
   const program = engine.prepareAttention ? stageAttention(written, recording !== undefined) : written;
   const plan = planMemory(program);
-  const slots = plan.slots.map(({ dtype, length }) =>
-    primitives.allocate({ dtype, shape: [Math.max(length, 1)] }),
-  );
+  const slots: T[] = [];
   const constants = new Map<number, T>();
-  program.values.forEach((value, n) => {
-    if (value.kind === 'constant') constants.set(n, engine.upload(value.data));
-  });
-  const steps = program.steps.map(step => prepareStep(engine, program, step));
+  const steps: PreparedStep<T>[] = [];
   const scratch = new Scratch(engine);
-  scratch.atLeast(steps.reduce((most, { workspaceBytes }) => Math.max(most, workspaceBytes), 0));
-  const fixed = fixedTensors(engine, program, plan, slots, constants);
+  let fixed: Map<number, T>;
+
+  function release(): void {
+    for (const step of steps) step.release();
+    for (const t of [...slots, ...constants.values()]) engine.release(t);
+    scratch.release();
+  }
+
+  try {
+    for (const { dtype, length } of plan.slots) {
+      slots.push(primitives.allocate({ dtype, shape: [Math.max(length, 1)] }));
+    }
+    program.values.forEach((value, n) => {
+      if (value.kind === 'constant') constants.set(n, engine.upload(value.data));
+    });
+    for (const step of program.steps) steps.push(prepareStep(engine, program, step));
+    scratch.atLeast(steps.reduce((most, { workspaceBytes }) => Math.max(most, workspaceBytes), 0));
+    fixed = fixedTensors(engine, program, plan, slots, constants);
+  } catch (error) {
+    release();
+    throw error;
+  }
 
   /** What steps run on; `read` are the numbers that were read back. */
   function contextOf(
@@ -117,11 +132,7 @@ export function prepareProgram<T extends TensorDesc>(
         await step.run(context);
       }
     },
-    release() {
-      for (const step of steps) step.release();
-      for (const t of [...slots, ...constants.values()]) engine.release(t);
-      scratch.release();
-    },
+    release,
   };
 }
 
