@@ -15,6 +15,12 @@ test('names the tensor whose buffer has been transferred, at any depth', () => {
   );
 });
 
+test('does not look into tensors of other devices', () => {
+  const q: Record<string, unknown> = { shape: [4] };
+  q.device = { tensors: [q] };
+  expect(() => checkStorage({ q })).not.toThrow();
+});
+
 test('tensors that have what they need pass: views, those without elements, and other values', () => {
   const view = Tensor.wrap(new Float32Array(9), { dtype: 'f32', shape: [2, 2], strides: [4, 1], offset: 3 });
   const empty = transferred(Tensor.zeros([0, 4]));

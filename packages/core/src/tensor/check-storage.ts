@@ -19,6 +19,11 @@ export function checkStorage(tensors: object, within = ''): void {
           `must have ${needed} elements of storage, has ${data.length}; its buffer has been transferred or has shrunk`,
         );
       }
-    } else if (typeof value === 'object' && value !== null) checkStorage(value, `${name}.`);
+    } else if (isGroup(value)) checkStorage(value, `${name}.`);
   }
+}
+
+/** A record of tensors, and no tensor whose storage is elsewhere. */
+function isGroup(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !('shape' in value);
 }

@@ -53,6 +53,19 @@ test('passes that wait reject when the pool is ended after a failure, and so do 
   await expect(pool.run(pass)).rejects.toThrow('the workers have been ended');
 });
 
+test('idle workers are told of a pass at once, and of the next when they have replied', async () => {
+  const told = vi.spyOn(ScriptedWorker.prototype, 'postMessage');
+  const pool = createPool(1, '', setUp);
+  for (let round = 0; round < 2; round++) {
+    told.mockClear();
+    ScriptedWorker.replies = [{}, {}];
+    const passes = [pool.run(pass), pool.run(pass)];
+    expect(told).toHaveBeenCalledTimes(1);
+    await Promise.all(passes);
+    expect(told).toHaveBeenCalledTimes(2);
+  }
+});
+
 test('a worker that fails as it is started fails the passes, with its reason', async () => {
   ScriptedWorker.startsWell = false;
   await expect(createPool(2, '', setUp).run(pass)).rejects.toThrow('blocked by the page');
