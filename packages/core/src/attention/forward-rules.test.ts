@@ -123,6 +123,10 @@ describe('scale, softcap, bias, ALiBi and sink', () => {
       { scale: Infinity },
       'InvalidArgumentError: scale must be a finite number, got Infinity',
     ],
+    'scale is finite in f32': [
+      { scale: 1e39 },
+      'InvalidArgumentError: scale must be a finite number, got 1e+39',
+    ],
     'softcap is not zero': [
       { softcap: 0 },
       'InvalidArgumentError: softcap must be a finite number > 0, got 0',

@@ -86,7 +86,8 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
   {
     argument: 'scale',
     kind: 'argument',
-    broken: p => (Number.isFinite(p.scale) ? null : `must be a finite number, got ${p.scale}`),
+    // Scores are f32, and so is what scales them.
+    broken: p => (Number.isFinite(Math.fround(p.scale)) ? null : `must be a finite number, got ${p.scale}`),
   },
   {
     argument: 'softcap',

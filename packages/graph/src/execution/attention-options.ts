@@ -103,7 +103,7 @@ export function scoreScale(
   numbers: Numbers,
 ): number | null {
   const factor = product(scale, numbers);
-  return Number.isFinite(factor) && (!scaledAfterMask || factor > 0) ? factor : null;
+  return Number.isFinite(Math.fround(factor)) && (!scaledAfterMask || factor > 0) ? factor : null;
 }
 
 /** A diagonal as `causal` where it is one of its two, which lets kernels skip what it hides; else as an expression. */

@@ -74,7 +74,7 @@ export function stepScale(step: AnyAttentionStep, numbers: Numbers): number | nu
     return step.options.options ? scoreScale(step.options.options, numbers) : undefined;
   if (step.operands.scale === undefined) return undefined;
   const [scale] = numbers(step.operands.scale);
-  return Number.isFinite(scale) ? scale : null;
+  return Number.isFinite(Math.fround(scale)) ? scale : null;
 }
 
 /** The problem of a step before its numbers are known: whether an engine can run it does not depend on them. */

@@ -401,6 +401,15 @@ describe('what is no attention runs as its operations', () => {
     expect(partitions.some(partition => partition.kind.startsWith('sdpa'))).toBe(false);
   });
 
+  test('factors of the scores whose product is infinite in f32', async () => {
+    const factor: Step = (g, scores) => g.op('Multiply', [scores, g.scalar(2e19)]);
+    const g = attention(factor, factor);
+    for (const t of Object.values(g.bindings).slice(0, 2) as Tensor[]) {
+      t.data.set(Float32Array.from(t.toFloat32(), x => x * 1e-19));
+    }
+    await expectSame(g.graph.finalize(), g.bindings, 1e-5);
+  });
+
   test('a bias that makes the scores larger', async () => {
     const g = new GraphBuilder();
     const s = g.op('Add', [

@@ -69,7 +69,7 @@ export function makePlan(
     inputs({ seed = drawn.seed, offset = drawn.offset, scale = own } = {}) {
       checkWords('options.seed', seed);
       checkWords('options.offset', offset);
-      if (!Number.isFinite(scale))
+      if (!Number.isFinite(Math.fround(scale)))
         throw new InvalidArgumentError('options.scale', `must be a finite number, got ${scale}`);
       return { scale, seedLow: seed[0], seedHigh: seed[1], offsetLow: offset[0], offsetHigh: offset[1] };
     },
