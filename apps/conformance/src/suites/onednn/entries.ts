@@ -12,22 +12,27 @@ export interface Part {
   readonly results: TensorsById;
 }
 
-/** Entries of a batch, chosen by chance, the same in every run. */
+/** Entries of a batch: the last, and others chosen by chance, the same in every run. */
 export interface DrawnEntries {
   readonly batch: Batch;
   readonly drawn: readonly number[];
 }
 
-/** Entries of a graph's batch that are at most `most` GFLOP; null when that is all of it, or it has no batch. */
+/** Entries of a graph's batch that are at most `most` GFLOP, at least one; null when that is all of it, or it has no batch. */
 export function drawnEntries(graph: Graph, gflop: number, most: number): DrawnEntries | null {
   const batch = gflop > most ? batchOf(graph) : null;
   if (!batch) return null;
   const random = new MinStd(batch.extent);
-  const left = Array.from({ length: batch.extent }, (_, n) => n);
-  const count = Math.max(Math.floor((batch.extent * most) / gflop), 1);
+  // What goes wrong far from where a tensor begins, as an offset that overflows, goes wrong in the last entry.
+  const last = batch.extent - 1;
+  const left = Array.from({ length: last }, (_, n) => n);
+  const others = Math.max(Math.floor((batch.extent * most) / gflop), 1) - 1;
   return {
     batch,
-    drawn: Array.from({ length: count }, () => left.splice(random.integer(0, left.length - 1), 1)[0]),
+    drawn: [
+      last,
+      ...Array.from({ length: others }, () => left.splice(random.integer(0, left.length - 1), 1)[0]),
+    ],
   };
 }
 

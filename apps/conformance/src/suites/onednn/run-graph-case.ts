@@ -21,14 +21,14 @@ import { type Role, roleOf } from './roles.ts';
 /**
  * Runs a case: its graph must come back as the expected number of supported partitions, and these must compute what its operations
  * compute one by one on the reference, by benchdnn's rules.
- * @param referenceGflop how much the reference may compute, any amount unless given: of a case that takes more, entries of its batch
- * are drawn, at least one, and of the others is seen only that all is finite. A graph without a batch is compared in full.
+ * @param work what the case takes, and how much the reference may compute, any amount unless given: of a case that takes more, entries
+ * of its batch are drawn, at least one, and of the others is seen only that all is finite. A graph without a batch is compared in full.
  */
 export async function runGraphCase<T extends TensorDesc>(
   graphCase: GraphCase,
   graphs: string,
   engine: TensorEngine<T>,
-  referenceGflop?: number,
+  work: { readonly gflop: number; readonly most: number } = { gflop: 0, most: Infinity },
 ): Promise<Outcome> {
   const stored = rewrite(readGraph(graphs, graphCase), graphCase);
   const graph = Graph.fromJSON(stored).finalize();
@@ -57,7 +57,7 @@ export async function runGraphCase<T extends TensorDesc>(
   for (const t of graph.outputs) results[t.id] = await engine.download(known[t.id] as T);
   for (const tensor of Object.values(known)) if (!(tensor instanceof Tensor)) engine.release(tensor);
 
-  const entries = drawnEntries(graph, graphCase.matmul_gflop ?? 0, referenceGflop ?? Infinity);
+  const entries = drawnEntries(graph, work.gflop, work.most);
   const parts = entries ? entriesOf(stored, graph, entries, inputs, results) : [{ graph, inputs, results }];
   const told = entries
     ? [...kernels, `${entries.drawn.length} of ${entries.batch.extent} entries compared`]

@@ -53,12 +53,11 @@ function conformanceCase(
   engine: OpenTensorEngine,
   options: Readonly<Record<string, string>>,
 ): ConformanceCase {
-  const { 'reference-gflop': most } = options;
-  const referenceGflop = most === undefined ? undefined : Number(most);
+  const { 'reference-gflop': most = Infinity } = options;
   const gflop = entry.matmul_gflop ?? operationGflop(entry, graphs);
   return {
     name: caseName(entry),
     ...skippedBySize(gflop, options),
-    run: () => engine.run(own => runGraphCase(entry, graphs, own, referenceGflop)),
+    run: () => engine.run(own => runGraphCase(entry, graphs, own, { gflop, most: Number(most) })),
   };
 }
