@@ -1,4 +1,4 @@
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import { subgroupLane } from '../kernel/subgroup-lane.ts';
 import { keptRows, repeat, type SubgroupTile } from './tile.ts';
 import {
   type Product,
@@ -9,12 +9,6 @@ import {
   weightedPart,
 } from './tile-work.ts';
 
-/** `subgroup_lane`: the lane's number in its subgroup. Where operations of subgroups stand, all of a workgroup takes the same way. */
-const subgroupPart: ShaderPart = {
-  directives: ['enable subgroups;', 'diagnostic(off, subgroup_uniformity);'],
-  builtins: ['@builtin(subgroup_invocation_id) subgroup_lane: u32'],
-};
-
 /**
  * A lane keeps its rows' accumulators in registers, and gets the rows of the other side from its neighbours. One that keeps queries has the
  * scores that it needs; two that keep keys exchange theirs, since a score is computed for four keys at a time. That takes lanes of a
@@ -22,7 +16,7 @@ const subgroupPart: ShaderPart = {
  */
 export function subgroupWork(tile: SubgroupTile): TileWork {
   return {
-    parts: [subgroupPart, weightedPart],
+    parts: [subgroupLane, weightedPart],
     place:
       tile.own === 'queries'
         ? 'let tx = 0u;\n  let ty = lane;'

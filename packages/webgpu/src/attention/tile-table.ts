@@ -1,4 +1,5 @@
 import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
+import { broadcastGroup } from '../device/broadcasting.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { BindingRoom } from '../kernel/crowding.ts';
 import type { Segments } from './segments.ts';
@@ -24,13 +25,8 @@ export const forwardTiles: readonly {
   { upTo: { rows: Infinity, Dv: 512 }, tile: { tx: 16, ty: 4, depth: 6 } },
 ];
 
-/**
- * Adapters on which lanes do best when they broadcast what they read. On lavapipe a load takes as long
- * as ten multiplications, since lanes are gathered one by one, and barriers save all registers; a broadcast costs nothing.
- */
-const broadcasting: Readonly<Record<string, { readonly lanes: number }>> = {
-  'mesa software': { lanes: 8 },
-};
+/** Of a tile of a subgroup. */
+const subgroupTileLanes = 8;
 
 /** Scores from which on a problem repays that such kernels take longer to compile. */
 const scoresWorthCompiling = 2 ** 17;
@@ -39,13 +35,13 @@ const scoresWorthCompiling = 2 ** 17;
 export function subgroupTile(
   own: SubgroupTile['own'],
   problem: AttentionProblem,
-  { adapter, subgroupMinSize }: Capabilities,
+  capabilities: Capabilities,
 ): SubgroupTile | null {
-  const choice = broadcasting[adapter];
+  const group = broadcastGroup(capabilities);
   const { B, Hq, Sq, Skv, Dqk, Dv, fp8 } = problem;
-  if (!choice || fp8 || subgroupMinSize < 4 || Math.max(Dqk, Dv) > maxChannelsOfKeptRows) return null;
+  if (!group || fp8 || Math.max(Dqk, Dv) > maxChannelsOfKeptRows) return null;
   if (B * Hq * Sq * Skv < scoresWorthCompiling) return null;
-  return { through: 'subgroup', own, lanes: choice.lanes, group: subgroupMinSize < 8 ? 4 : 8 };
+  return { through: 'subgroup', own, lanes: subgroupTileLanes, group };
 }
 
 /** The tile of forward for many queries, if not the default one. */

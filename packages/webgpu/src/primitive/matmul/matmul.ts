@@ -10,9 +10,14 @@ import { chooseTile } from './tile-table.ts';
  * The kernels of C = A·B over the last two dimensions, the leading ones broadcast, with any strides and of any float dtypes. Products
  * are summed in f32, in an order that only the shapes decide.
  */
-export function matmulKernels({ inputs, outputs, unaligned }: PrimitiveTensors): PrimitiveKernels {
+export function matmulKernels({
+  inputs,
+  outputs,
+  unaligned,
+  capabilities,
+}: PrimitiveTensors): PrimitiveKernels {
   const problem = matmulProblem(inputs, outputs[0]);
-  const { tile, parts } = chooseTile({ ...problem, count: elementCount(problem.batch) });
+  const { tile, parts } = chooseTile({ ...problem, count: elementCount(problem.batch) }, capabilities);
   if (parts.count === 1) {
     return { kernels: [productKernel(problem, tile, parts, unaligned)], reaches: reachesOf(problem) };
   }

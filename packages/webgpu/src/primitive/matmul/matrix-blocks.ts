@@ -41,6 +41,28 @@ export function sideOf(
 
 const four = [0, 1, 2, 3] as const;
 
+/** What reading an operand takes: its buffer, and the strides of its two sides. */
+export function sideBinding({ matrix, sideStride, sumStride, vectors }: Side): ShaderPart {
+  const { name, dtype } = matrix;
+  const format = storageFormat(dtype);
+  return {
+    bindings: [
+      {
+        name,
+        element: vectors ? format.vectorElement : format.scalarElement,
+        access: 'read',
+        elementBytes: format.bytes,
+        alignment: vectors ? 4 * format.bytes : format.bytes,
+      },
+    ],
+    uniforms: [
+      { name: `${name}_side`, type: 'u32', value: sideStride },
+      { name: `${name}_sum`, type: 'u32', value: sumStride },
+    ],
+    requires: format.requires,
+  };
+}
+
 const steps = (n: number, stride: string): string =>
   n === 0 ? '' : ` + ${n === 1 ? '' : `${n}u * `}${stride}`;
 
@@ -49,7 +71,8 @@ const steps = (n: number, stride: string): string =>
  * vector at k + n. `NAME_block_at_edge` has 0 for what lies beyond the matrix, which it does not read. x and k are multiples
  * of 4; `start` is where the matrix starts.
  */
-export function matrixBlocks({ matrix, sideStride, sumStride, extent, vectors }: Side): ShaderPart {
+export function matrixBlocks(of: Side): ShaderPart {
+  const { matrix, extent, vectors } = of;
   const { name, dtype } = matrix;
   const format = storageFormat(dtype);
   const [side, sum] = [`P.${name}_side`, `P.${name}_sum`];
@@ -77,20 +100,7 @@ export function matrixBlocks({ matrix, sideStride, sumStride, extent, vectors }:
     }`,
   };
   return {
-    bindings: [
-      {
-        name,
-        element: vectors ? format.vectorElement : format.scalarElement,
-        access: 'read',
-        elementBytes: format.bytes,
-        alignment: vectors ? 4 * format.bytes : format.bytes,
-      },
-    ],
-    uniforms: [
-      { name: `${name}_side`, type: 'u32', value: sideStride },
-      { name: `${name}_sum`, type: 'u32', value: sumStride },
-    ],
-    requires: format.requires,
+    ...sideBinding(of),
     code: `fn ${name}_block(start: u32, x: u32, k: u32) -> mat4x4f {
   let first = start + x * ${side} + k * ${sum};
   return ${turn}(mat4x4f(${four.map(vector).join(', ')}));

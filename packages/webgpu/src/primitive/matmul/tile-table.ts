@@ -1,6 +1,7 @@
+import { broadcastGroup } from '../../device/broadcasting.ts';
+import type { Capabilities } from '../../device/capabilities.ts';
 import type { SumParts } from './product.ts';
-import type { MatMulTile } from './tile.ts';
-import { tileM, tileN } from './tile.ts';
+import { type MatMulTile, type SubgroupTile, tileDepth, tileM, tileN } from './tile.ts';
 
 /**
  * Tiles, the first that C has room for: few rows or few columns get a tile as flat as they are. Where C is too small to give
@@ -17,6 +18,12 @@ const flatTiles: readonly {
 ];
 const largeTile: MatMulTile = { tx: 8, ty: 8, rows: 2, columns: 2, depth: 16 };
 const smallTile: MatMulTile = { tx: 8, ty: 8, rows: 1, columns: 1, depth: 32 };
+
+/**
+ * 32 × 16 where lanes read for each other: 16 vec4s are what a lane of lavapipe accumulates fastest, and more lanes gain nothing.
+ * Takes no longer to compile than the tiles above.
+ */
+const subgroupTile = (group: 4 | 8): SubgroupTile => ({ through: 'subgroup', lanes: 8, columns: 4, group });
 
 /** Workgroups that keep a large GPU busy. */
 const enoughGroups = 64;
@@ -35,13 +42,26 @@ export interface MatMulShape {
 const groupsOf = ({ M, N, count }: MatMulShape, tile: MatMulTile): number =>
   count * Math.ceil(M / tileM(tile)) * Math.ceil(N / tileN(tile));
 
-/** The tile for a shape, and into how many parts its sum is cut: more than one only where C alone gives too few workgroups. */
-export function chooseTile(shape: MatMulShape): { readonly tile: MatMulTile; readonly parts: SumParts } {
-  const { M, N, K } = shape;
-  const flat = flatTiles.find(({ upTo }) => M <= upTo.M && N <= upTo.N)?.tile;
-  const tile = flat ?? (groupsOf(shape, largeTile) >= enoughGroups ? largeTile : smallTile);
+/**
+ * The tile for a shape on a device, and into how many parts its sum is cut: more than one only where C alone gives too few
+ * workgroups.
+ */
+export function chooseTile(
+  shape: MatMulShape,
+  capabilities: Capabilities,
+): { readonly tile: MatMulTile; readonly parts: SumParts } {
+  const tile = tileFor(shape, capabilities);
   const groups = Math.max(1, groupsOf(shape, tile));
-  const wanted = Math.max(1, Math.min(Math.floor(enoughGroups / groups), Math.floor(K / leastDepth)));
-  const depth = Math.max(1, Math.ceil(K / wanted / tile.depth)) * tile.depth;
-  return { tile, parts: { count: Math.max(1, Math.ceil(K / depth)), depth } };
+  const wanted = Math.max(1, Math.min(Math.floor(enoughGroups / groups), Math.floor(shape.K / leastDepth)));
+  const depth = Math.max(1, Math.ceil(shape.K / wanted / tileDepth(tile))) * tileDepth(tile);
+  return { tile, parts: { count: Math.max(1, Math.ceil(shape.K / depth)), depth } };
+}
+
+function tileFor(shape: MatMulShape, capabilities: Capabilities): MatMulTile {
+  const { M, N } = shape;
+  const flat = flatTiles.find(({ upTo }) => M <= upTo.M && N <= upTo.N);
+  if (flat) return flat.tile;
+  const group = broadcastGroup(capabilities);
+  if (group) return subgroupTile(group);
+  return groupsOf(shape, largeTile) >= enoughGroups ? largeTile : smallTile;
 }
