@@ -19,6 +19,8 @@ interface Shapes {
   readonly memory: string;
   readonly cases: readonly string[];
   readonly repeats: string;
+  /** Seconds for the tiles of one case. */
+  readonly tuning: string;
 }
 
 /** D = 128, S = 4096, 32 heads; decode with the keys that the suite has by default. */
@@ -28,6 +30,7 @@ const targets: Shapes = {
   memory: '1x1x65536x64',
   cases: [],
   repeats: '10',
+  tuning: '30',
 };
 
 const tinyShapes: Shapes = {
@@ -36,6 +39,7 @@ const tinyShapes: Shapes = {
   memory: '1x1x512x64',
   cases: ['--filter', 'tiny'],
   repeats: '2',
+  tuning: '5',
 };
 
 /** Everything that is to be known of a GPU, what matters most first; PyTorch last. */
@@ -81,6 +85,17 @@ export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureO
       ...['--backends', backends, '--repeats', shapes.repeats],
     ],
   });
+  // Last, as nothing else waits for it: whether the table's tiles are the fastest on this GPU, with all that it has.
+  const tuned = program(
+    ...(['tune', 'bench', 90, 'tune', '--shapes', shapes.attention, '--dtypes', 'f32,f16'] as const),
+    ...['--masks', 'causal', '--seconds', shapes.tuning, '--json'],
+  );
   const others = torch ? [python('torch', 'flash,efficient,cudnn,math'), python('torch-flex', 'flex')] : [];
-  return [...everywhere, ...plain, ...(toggles ? [...toggled, ...withoutMatrices] : []), ...others];
+  return [
+    ...everywhere,
+    ...plain,
+    ...(toggles ? [...toggled, ...withoutMatrices] : []),
+    ...others,
+    { ...tuned, env: { TILEWISE_TOGGLES: toggles } },
+  ];
 }
