@@ -112,6 +112,8 @@ function compareAll(
   kernels: readonly string[],
 ): Outcome {
   let worst = 0;
+  // Right, but right results say little of such data: benchdnn has a word of its own for these, which is no failure either.
+  const mistrusted: string[] = [];
   for (const t of graph.outputs) {
     const producer = graph.topology.producers.get(t.id);
     const output = producer?.outputs.findIndex(o => o.id === t.id) ?? 0;
@@ -123,12 +125,13 @@ function compareAll(
       return { status: 'fail', error: norm, reason: `${text} (${kernels.join('; ')})` };
     }
     if (!isTrusted(producer?.kind, difference)) {
-      return failed(
-        `tensor ${t.id} of ${producer?.kind} has ${difference.zeros} zeros of ${difference.total} elements`,
+      const { zeros, total } = difference;
+      mistrusted.push(
+        `mistrusted: tensor ${t.id} of ${producer?.kind} has ${zeros} zeros of ${total} elements`,
       );
     }
   }
-  return { status: 'pass', error: worst, reason: kernels.join('; ') };
+  return { status: 'pass', error: worst, reason: [...kernels, ...mistrusted].join('; ') };
 }
 
 function failed(reason: string): Outcome {
