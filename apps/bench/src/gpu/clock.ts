@@ -1,4 +1,4 @@
-import type { Encode, GpuClock } from '@tilewise/webgpu/tune';
+import { type Encode, type GpuClock, runsPerPass } from '@tilewise/webgpu/tune';
 import { summary, type Timing } from '../timing.ts';
 
 export interface RoundsOptions {
@@ -27,17 +27,13 @@ export async function timeInTurn(
   return times.map(summary);
 }
 
-/** Dawn rounds timestamps to 65 µs, and a submission takes about as long: what is timed lasts a hundred times that. */
-const leastMs = 8;
-const mostRuns = 256;
-
 /** Times GPU work in turn, after a warm-up: each so many times in one pass that the clock can see it. */
 export async function timePasses(clock: GpuClock, encodes: readonly Encode[]): Promise<Timing[]> {
   const works: ((round: number) => Promise<number>)[] = [];
   for (const encode of encodes) {
     await clock.once(encode, 0);
     const ms = await clock.once(encode, 1);
-    const count = Math.max(1, Math.min(mostRuns, Math.ceil(leastMs / ms)));
+    const count = runsPerPass(ms);
     works.push(round => clock.once(encode, round, count));
   }
   return timeInTurn(works);

@@ -12,7 +12,7 @@ import {
 /**
  * A lane keeps its rows' accumulators in registers, and gets the rows of the other side from its neighbours. One that keeps queries has the
  * scores that it needs; two that keep keys exchange theirs, since a score is computed for four keys at a time. That takes lanes of a
- * workgroup to be numbered as they are in their subgroup, as they are wherever workgroups have one dimension.
+ * workgroup to be numbered as in their subgroup, which WGSL does not promise; on the adapters that the table has it for, tests show it.
  */
 export function subgroupWork(tile: SubgroupTile): TileWork {
   return {

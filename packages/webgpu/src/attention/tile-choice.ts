@@ -3,7 +3,7 @@ import type { Capabilities } from '../device/capabilities.ts';
 import { type SubgroupTile, type Tile, tileLanes, type WorkgroupTile } from './tile.ts';
 import { hasRoomForRows, workgroupTileMemory } from './workgroup-tile.ts';
 
-/** Tiles of the large kernels of a problem; where one is missing, that of the table. */
+/** Tiles of the large kernels of a problem; that of the table where one is missing, or would round operands, or is for no 8-bit arithmetic. */
 export interface TileChoice {
   /** Forward with more than 16 queries; fewer have tiles of their own. */
   readonly forward?: Tile;
@@ -14,6 +14,7 @@ export interface TileChoice {
 /** Where kernels run, as far as it decides their tiles. */
 export interface TileTarget {
   readonly capabilities: Capabilities;
+  /** Tiles other than those of the table. */
   readonly tiles?: ChooseTiles | undefined;
 }
 
@@ -85,7 +86,7 @@ export const operandsOf = (tile: Tile): DType | null =>
 /** Factor of what dropout keeps up to which probabilities, of at most e⁸ where maxima lag behind, are far from the largest f16. */
 const maxDropoutScale = 16;
 
-/** Whether a tile rounds neither operands, nor probabilities and gradients to infinity. */
+/** Whether a tile takes operands as they are stored, and probabilities without rounding them to infinity. */
 function suits(tile: Tile, { dropout }: AttentionProblem, operands: readonly OperandDesc[]): boolean {
   const dtype = operandsOf(tile);
   if (dtype && operands.some(operand => operand.dtype !== dtype)) return false;

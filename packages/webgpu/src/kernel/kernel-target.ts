@@ -1,13 +1,10 @@
-import type { ChooseTiles } from '../attention/tile-choice.ts';
+import type { ChooseTiles, TileTarget } from '../attention/tile-choice.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { KernelSpec } from './kernel-spec.ts';
 import { bindingLimit, piecesOf, type TensorReach } from './pieces.ts';
 
 /** A device as those see it who make kernels for it. Contexts are such; `kernelTarget` makes one without a GPU. */
-export interface KernelTarget {
-  readonly capabilities: Capabilities;
-  /** Tiles other than those of the table. */
-  readonly tiles?: ChooseTiles | undefined;
+export interface KernelTarget extends TileTarget {
   /** A binding of which even one workgroup of the kernel needs more than the device binds, if there is one. */
   tooLargeFor(kernel: KernelSpec, tensors: TensorSizes): string | undefined;
 }

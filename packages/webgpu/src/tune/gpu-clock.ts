@@ -17,6 +17,13 @@ export interface GpuClock {
   destroy(): void;
 }
 
+/** Timestamps may be rounded to 100 µs, and a submission takes about as long: what is timed lasts much longer. */
+const leastMs = 8;
+const mostRuns = 256;
+
+/** How often work of so many milliseconds is recorded into one pass, so that the clock can see it. */
+export const runsPerPass = (ms: number): number => Math.max(1, Math.min(mostRuns, Math.ceil(leastMs / ms)));
+
 /** Timestamps where the device has the feature `timestamp-query`. */
 export function gpuClock(device: GPUDevice): GpuClock {
   return device.features.has('timestamp-query') ? timestampClock(device) : wallClock(device);

@@ -1,5 +1,5 @@
 export { tableTile, tileCandidates } from './candidates.ts';
-export { type ClockKind, type Encode, type GpuClock, gpuClock } from './gpu-clock.ts';
+export { type ClockKind, type Encode, type GpuClock, gpuClock, runsPerPass } from './gpu-clock.ts';
 export type { TileTiming } from './tile-bench.ts';
 export {
   type MatrixTileDescription,

@@ -11,7 +11,7 @@ import { planSdpa } from '../attention/plan-forward.ts';
 import { tileReason } from '../attention/tile-choice.ts';
 import { createContext, type GpuContext } from '../device/context.ts';
 import { disagreement, type Sample, toleranceOf } from './agreement.ts';
-import { type ClockKind, type Encode, type GpuClock, gpuClock } from './gpu-clock.ts';
+import { type ClockKind, type Encode, type GpuClock, gpuClock, runsPerPass } from './gpu-clock.ts';
 import { StandIns } from './stand-ins.ts';
 import { describedTile, type TileDescription, type TileRole } from './tile-description.ts';
 
@@ -45,10 +45,6 @@ export interface Work {
 
 /** Rounds at least, and at most. */
 const [leastRounds, mostRounds] = [3, 15];
-
-/** Timestamps may be rounded to 100 µs, and a submission takes about as long: what is timed lasts much longer. */
-const leastMs = 8;
-const mostRuns = 256;
 
 /** What plans of one problem on any tiles are run with. */
 export class TileBench {
@@ -116,7 +112,7 @@ export class TileBench {
     const wrong = await this.#wrongResults(role, encode);
     if (wrong) return wrong;
     const ms = await this.#clock.once(encode, 1);
-    return { role, tile, encode, count: Math.max(1, Math.min(mostRuns, Math.ceil(leastMs / ms))) };
+    return { role, tile, encode, count: runsPerPass(ms) };
   }
 
   /** Runs the work of a kernel, whose results must be those of the first tile. */
