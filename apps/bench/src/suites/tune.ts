@@ -84,7 +84,7 @@ function nameOf(tile: TileDescription): string {
     const { M, N, K, component } = tile.matrix;
     return `matrices ${M}×${N}×${K} ${component}, ${tile.subgroups} subgroups`;
   }
-  return tile.through === 'subgroup'
-    ? `subgroup, ${tile.lanes} lanes, ${tile.group} rows`
-    : `workgroup, ${tile.tx}×${tile.ty} lanes, depth ${tile.depth}`;
+  if (tile.through === 'subgroup') return `subgroup, ${tile.lanes} lanes, ${tile.group} rows`;
+  const { tx, ty, depth, rows = 4, cols = 1 } = tile;
+  return `workgroup, ${tx}×${ty} lanes of ${rows}×${4 * cols}, depth ${depth}`;
 }

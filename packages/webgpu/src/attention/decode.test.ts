@@ -8,7 +8,7 @@ import { type GpuTensor, sdpa } from '../index.ts';
 import { forwardShape } from './forward-shape.ts';
 import { tileRows } from './tile.ts';
 import { forwardTiles } from './tile-table.ts';
-import { workgroupTileMemory } from './workgroup-tile.ts';
+import { workgroupTileMemory } from './workgroup-layout.ts';
 
 interface Sizes {
   B?: number;

@@ -8,7 +8,7 @@ import { planReasons } from '../kernel/plan-reasons.ts';
 import { backwardKernels, forwardKernels } from './kernels.ts';
 import { tensorSpans } from './tensors.ts';
 import { defaultTile } from './tile-table.ts';
-import { workgroupTileMemory } from './workgroup-tile.ts';
+import { workgroupTileMemory } from './workgroup-layout.ts';
 
 interface Sizes {
   B?: number;

@@ -26,6 +26,12 @@ describe('a tile is refused with a reason', () => {
     ['of more lanes than a workgroup has', { tx: 32, ty: 16, depth: 4 }, /1 to 256 lanes/],
     ['of no lanes', { through: 'subgroup', own: 'queries', lanes: 0, group: 8 }, /1 to 256 lanes/],
     ['of half a lane', { tx: 2.5, ty: 2, depth: 4 }, /whole numbers/],
+    ['of lanes with six rows', { ...defaultTile, rows: 6 } as unknown as Tile, /4 or 8 rows/],
+    [
+      'with more of a result per lane than registers',
+      { tx: 1, ty: 8, depth: 64 },
+      /1024 numbers of a result per lane, at most 256/,
+    ],
     ['too flat for a row of a result', { tx: 2, ty: 2, depth: 1 }, /256 channels/],
     ['of too much memory', { tx: 16, ty: 16, depth: 16 }, /bytes of workgroup memory/],
     [
@@ -47,7 +53,9 @@ describe('a tile is refused with a reason', () => {
   });
 
   test('for dK/dV, unless it has as many queries as keys', () => {
-    expect(tileReason('dkdv', { tx: 8, ty: 4, depth: 8 }, problemOf(64), capable)).toMatch(/as many queries/);
+    const reasonOf = (tile: Tile) => tileReason('dkdv', tile, problemOf(64), capable);
+    expect(reasonOf({ tx: 8, ty: 4, depth: 8 })).toMatch(/as many queries/);
+    expect(reasonOf({ tx: 8, ty: 4, depth: 8, rows: 8 })).toBeNull();
   });
 
   test('of matrices or subgroups that the device does not have', () => {

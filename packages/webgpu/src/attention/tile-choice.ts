@@ -1,7 +1,15 @@
 import { type AttentionProblem, type DType, InvalidArgumentError, type OperandDesc } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
-import { type SubgroupTile, type Tile, tileLanes, type WorkgroupTile } from './tile.ts';
-import { hasRoomForRows, workgroupTileMemory } from './workgroup-tile.ts';
+import {
+  laneGrid,
+  type SubgroupTile,
+  type Tile,
+  tileCols,
+  tileLanes,
+  tileRows,
+  type WorkgroupTile,
+} from './tile.ts';
+import { hasRoomForRows, resultVectors, workgroupTileMemory } from './workgroup-layout.ts';
 
 /** Tiles of the large kernels of a problem; that of the table where one is missing, or would round operands, or is for no 8-bit arithmetic. */
 export interface TileChoice {
@@ -26,6 +34,9 @@ export const maxChannelsOfKeptRows = 128;
 
 /** Invocations that WebGPU guarantees a workgroup. */
 const maxLanes = 256;
+
+/** vec4s of results that a lane of a tile through workgroup memory accumulates at most: all the registers that devices have. */
+export const maxResultVectors = 64;
 
 const isCount = (n: number): boolean => Number.isInteger(n) && n > 0;
 
@@ -62,13 +73,19 @@ function workgroupReason(
   { features, maxComputeWorkgroupStorageSize }: Capabilities,
 ): string | null {
   const { tx, ty, depth, pool } = tile;
+  const { rows, cols } = laneGrid(tile);
   if (![tx, ty, depth].every(isCount))
     return `must have whole numbers of lanes and depth, got ${tx} × ${ty} and ${depth}`;
+  if (![4, 8].includes(rows) || ![1, 2].includes(cols))
+    return `must have lanes of 4 or 8 rows and 1 or 2 vectors of keys, got ${rows} and ${cols}`;
   if (pool === 'f16' && !features.includes('shader-f16')) return 'needs the feature shader-f16';
-  if (role === 'dkdv' && tx !== ty) return 'must have as many queries as keys';
+  if (role === 'dkdv' && tileRows(tile) !== tileCols(tile)) return 'must have as many queries as keys';
   const results = { forward: [Dv], dq: [Dqk], dkdv: [Dqk, Dv] }[role];
   const wide = results.find(D => !hasRoomForRows(tile, D));
   if (wide !== undefined) return `has no room for a row of ${wide} channels: it takes more depth`;
+  const held = Math.max(...results.map(D => resultVectors(D, tile)));
+  if (held > maxResultVectors)
+    return `has ${4 * held} numbers of a result per lane, at most ${4 * maxResultVectors} are: it takes more lanes or fewer rows`;
   const bytes = workgroupTileMemory(tile);
   return bytes > maxComputeWorkgroupStorageSize
     ? `takes ${bytes} bytes of workgroup memory, the device has ${maxComputeWorkgroupStorageSize}`

@@ -3,12 +3,12 @@ import { broadcastGroup } from '../device/broadcasting.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { BindingRoom } from '../kernel/crowding.ts';
 import type { Segments } from './segments.ts';
-import type { SubgroupTile, Tile, WorkgroupTile } from './tile.ts';
+import type { PlainTile, SubgroupTile, Tile, WorkgroupTile } from './tile.ts';
 import { chosenTile, maxChannelsOfKeptRows, type TileTarget } from './tile-choice.ts';
 import type { KernelTools } from './tools.ts';
 
 /** 32 × 32 scores on 64 lanes: fits the 16 KiB of workgroup memory that WebGPU guarantees, at every head size. */
-export const defaultTile: WorkgroupTile = { tx: 8, ty: 8, depth: 8 };
+export const defaultTile: PlainTile = { tx: 8, ty: 8, depth: 8 };
 
 /**
  * Tiles of forward, the first that has room for all rows of a problem (queries, of all heads that share tiles) and its Dv:
@@ -54,7 +54,7 @@ export interface BackwardTiles {
   readonly dq: Tile;
   readonly dkdv: Tile;
   /** Of all that sums something else than rows of operands up. */
-  readonly others: WorkgroupTile;
+  readonly others: PlainTile;
 }
 
 export function backwardTiles({ forward, dO }: BackwardProblem, target: TileTarget): BackwardTiles {
@@ -84,7 +84,7 @@ export interface TileConfig extends KernelConfig {
 
 /** The same for kernels that pass something through workgroup memory themselves. */
 export interface WorkgroupTileConfig extends KernelConfig {
-  readonly tile: WorkgroupTile;
+  readonly tile: PlainTile;
 }
 
 /** Channels up to which one kernel holds the accumulators of both dK and dV in registers. */

@@ -10,14 +10,18 @@ import type { TileWork } from './tile-work.ts';
 export type Tile = WorkgroupTile | SubgroupTile | MatrixTile;
 
 /**
- * 4 × 4 scores a lane. Operands pass through workgroup memory in chunks, so that head size does not decide how much of it is
- * needed.
+ * Operands pass through workgroup memory in chunks, so that head size does not decide how much of it is needed. The more scores a lane
+ * has, the fewer reads of that memory there are for each product, and the more registers are taken.
  */
 export interface WorkgroupTile {
   readonly through?: 'workgroup';
   /** Lanes across keys (and across channels of a result), and across queries. */
   readonly tx: number;
   readonly ty: number;
+  /** Queries of a lane. Default 4. */
+  readonly rows?: 4 | 8;
+  /** vec4s of a lane's keys. Default 1. */
+  readonly cols?: 1 | 2;
   /** vec4s of each row that one chunk holds while scores are computed. */
   readonly depth: number;
   /**
@@ -25,6 +29,12 @@ export interface WorkgroupTile {
    * are. Default f32.
    */
   readonly pool?: 'f32' | 'f16';
+}
+
+/** 4 × 4 scores a lane: what kernels that do more with scores than multiply them are written for. */
+export interface PlainTile extends WorkgroupTile {
+  readonly rows?: 4;
+  readonly cols?: 1;
 }
 
 /**
@@ -68,7 +78,10 @@ export interface LaneGrid {
 
 export function laneGrid(tile: Tile): LaneGrid {
   if (tile.through === 'matrix') return tile.grid;
-  if (tile.through !== 'subgroup') return { tx: tile.tx, ty: tile.ty, rows: 4, cols: 1 };
+  if (tile.through !== 'subgroup') {
+    const { tx, ty, rows = 4, cols = 1 } = tile;
+    return { tx, ty, rows, cols };
+  }
   const { own, lanes, group } = tile;
   return own === 'queries'
     ? { tx: 1, ty: lanes, rows: keptRows, cols: group / 4 }

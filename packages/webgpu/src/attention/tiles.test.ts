@@ -11,10 +11,10 @@ import type { MatrixTileShape } from './matrix-layout.ts';
 import { matrixTile } from './matrix-tile.ts';
 import { makePlan } from './plan.ts';
 import { backwardTensorSpans, forwardTensorSpans } from './tensors.ts';
-import type { SubgroupTile, WorkgroupTile } from './tile.ts';
+import type { PlainTile, SubgroupTile, WorkgroupTile } from './tile.ts';
 import { type BackwardTiles, defaultTile } from './tile-table.ts';
 import { noTools } from './tools.ts';
-import { workgroupTileMemory } from './workgroup-tile.ts';
+import { workgroupTileMemory } from './workgroup-layout.ts';
 
 const [B, Hq, Hk, Sq, Skv, Dqk, Dv] = [2, 4, 2, 37, 83, 20, 12];
 const [q, k, v, dO] = [
@@ -64,6 +64,9 @@ test.each<ForwardShape & { readonly tile: WorkgroupTile }>([
   { tile: { tx: 16, ty: 4, depth: 6 }, heads: 2, parts: 3 },
   { tile: { tx: 2, ty: 8, depth: 1 }, heads: 1, parts: 64 },
   { tile: { tx: 3, ty: 5, depth: 7 }, heads: 2, parts: 2 },
+  { tile: { tx: 4, ty: 2, depth: 4, rows: 8 }, heads: 2, parts: 1 },
+  { tile: { tx: 2, ty: 4, depth: 3, cols: 2 }, heads: 1, parts: 3 },
+  { tile: { tx: 3, ty: 2, depth: 8, rows: 8, cols: 2 }, heads: 1, parts: 1 },
 ])('forward is the same on any tiles: %o', async shape => {
   expect(workgroupTileMemory(shape.tile)).toBeLessThanOrEqual(16384);
   await expectForward(shape);
@@ -75,13 +78,20 @@ async function expectForward(shape: ForwardShape): Promise<void> {
   expectAgreement(await run(kernels, forwardTensorSpans(forward, shape), names), only(names));
 }
 
-test.each<WorkgroupTile>([
+test.each<PlainTile>([
   { tx: 8, ty: 8, depth: 3 },
   { tx: 4, ty: 4, depth: 8 },
   { tx: 2, ty: 2, depth: 16 },
   { tx: 10, ty: 10, depth: 4 },
 ])('backward is the same on any square tiles: %o', async tile => {
   await expectBackward({ dq: tile, dkdv: tile, others: tile });
+});
+
+test.each<Pick<BackwardTiles, 'dq' | 'dkdv'>>([
+  { dq: { tx: 2, ty: 3, depth: 4, rows: 8 }, dkdv: { tx: 2, ty: 2, depth: 8, rows: 8, cols: 2 } },
+  { dq: { tx: 3, ty: 2, depth: 4, rows: 8, cols: 2 }, dkdv: { tx: 2, ty: 4, depth: 3, cols: 2 } },
+])('so it is with more scores per lane: %o', async tiles => {
+  await expectBackward({ ...tiles, others: defaultTile });
 });
 
 async function expectBackward(tiles: BackwardTiles): Promise<void> {

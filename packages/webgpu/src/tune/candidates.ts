@@ -7,11 +7,17 @@ import { defaultTile, subgroupTile } from '../attention/tile-table.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import { describedTile, type TileDescription, type TileRole } from './tile-description.ts';
 
-/** Tiles through workgroup memory that are worth a try, the most likely first. Those with tx ≠ ty are none of dK/dV's. */
+/** Tiles through workgroup memory that are worth a try, the most likely first. Those that are not square are none of dK/dV's. */
 const workgroupCandidates: readonly WorkgroupTile[] = [
   defaultTile,
+  { tx: 16, ty: 8, depth: 4, rows: 8 },
   { tx: 16, ty: 16, depth: 4 },
+  { tx: 8, ty: 8, depth: 4, rows: 8, cols: 2 },
   { tx: 8, ty: 16, depth: 4 },
+  { tx: 8, ty: 16, depth: 4, rows: 8 },
+  { tx: 8, ty: 4, depth: 4, rows: 8 },
+  { tx: 8, ty: 16, depth: 4, cols: 2 },
+  { tx: 16, ty: 4, depth: 4, rows: 8, cols: 2 },
   { tx: 16, ty: 16, depth: 8 },
   { tx: 16, ty: 8, depth: 4 },
   { tx: 8, ty: 8, depth: 4 },

@@ -75,8 +75,10 @@ const components: readonly unknown[] = ['f16', 'f32'] satisfies MatrixShape['com
 function brokenRule(role: TileRole, description: TileDescription): string | null {
   if (typeof description !== 'object' || description === null) return 'must describe a tile';
   if (description.through === undefined || description.through === 'workgroup') {
-    const { tx, ty, depth } = description;
-    return [tx, ty, depth].every(isCount) ? null : 'must have a tx, ty and depth of at least 1';
+    const { tx, ty, depth, rows = 4, cols = 1 } = description;
+    return [tx, ty, depth].every(isCount) && [4, 8].includes(rows) && [1, 2].includes(cols)
+      ? null
+      : 'must have a tx, ty and depth of at least 1, rows of 4 or 8, and cols of 1 or 2';
   }
   if (description.through !== 'subgroup' && description.through !== 'matrix')
     return 'must go through workgroup, subgroup or matrix';

@@ -78,6 +78,7 @@ test('candidates begin with the tile of the table, and are those that the device
   expect(most[0]).toEqual({ tx: 8, ty: 8, depth: 8 });
   expect(most[1]).toEqual({ through: 'matrix', own: 'keys', subgroups: 4, matrix });
   expect(most).toContainEqual({ tx: 16, ty: 16, depth: 8 });
+  expect(most).toContainEqual({ tx: 16, ty: 8, depth: 4, rows: 8 });
   expect(most).not.toContainEqual({ tx: 16, ty: 8, depth: 4 });
   expect(new Set(most.map(tile => JSON.stringify(tile))).size).toBe(most.length);
 });

@@ -1,0 +1,80 @@
+import { laneGrid, repeat, tileCols, tileLanes, tileRows, type WorkgroupTile } from './tile.ts';
+import type { WeightedSum } from './tile-work.ts';
+import {
+  pooled,
+  rowsInPool,
+  vectorsPerLane,
+  vectorType,
+  weightsOfLane,
+  weightsPitch,
+} from './workgroup-layout.ts';
+
+/** The n-th of `count` neighbours of a lane, as a place among those of all lanes. */
+const neighbour = (lane: 'tx' | 'ty', count: number, n: number): string =>
+  count === 1 ? lane : `${lane} * ${count}u + ${n}u`;
+
+/** Stores this lane's weights, vec4fs over keys for each query, so that those of one key, or of one query, are together. */
+export function storeWeights(tile: WorkgroupTile, { weight, over }: WeightedSum): string {
+  const { rows, cols } = laneGrid(tile);
+  const count = weightsOfLane(tile, over);
+  const p = weightsPitch(tile, over);
+  if (over === 'queries')
+    return repeat(
+      rows * cols,
+      b =>
+        `weights[(ty * ${rows}u + ${Math.floor(b / cols)}u) * ${p}u + ${neighbour('tx', count, b % cols)}] = ${weight(b)};`,
+      '\n    ',
+    );
+  const ofKey = (key: number, first: number): string =>
+    repeat(4, r => `${weight((first + r) * cols + Math.floor(key / 4))}[${key % 4}]`, ', ');
+  return repeat(
+    4 * cols,
+    key =>
+      repeat(
+        count,
+        n =>
+          `weights[(tx * ${4 * cols}u + ${key}u) * ${p}u + ${neighbour('ty', count, n)}] = vec4f(${ofKey(key, 4 * n)});`,
+        '\n    ',
+      ),
+    '\n    ',
+  );
+}
+
+/** Adds the stored weights · operand to the accumulators. */
+export function accumulate(tile: WorkgroupTile, { into, operand, over, watch }: WeightedSum): string {
+  const { row, first, end, channels, D } = operand;
+  const { rows } = laneGrid(tile);
+  const perLane = vectorsPerLane(D, tile);
+  const width = perLane * tile.tx;
+  const length = over === 'keys' ? tileCols(tile) : tileRows(tile);
+  const chunk = rowsInPool(tile, D, length);
+  const p = weightsPitch(tile, over);
+  const count = rows / 4;
+  const weightsOf = (n: number): string => (count === 1 ? 'w' : `w${n}`);
+  const sum = (multiply: (w: string, x: string) => string): string => `for (var k = 0u; k < ${chunk}u; k++) {
+        ${repeat(count, n => `let ${weightsOf(n)} = weights[(k0 + k) * ${p}u + ${neighbour('ty', count, n)}];`, '\n        ')}
+        ${repeat(perLane, n => `let x${n} = ${pooled(tile, `k * ${width}u + ${n * tile.tx}u + tx`)};`, '\n        ')}
+        ${repeat(rows, r => repeat(perLane, n => `${into}${r}_${n} += ${multiply(`${weightsOf(Math.floor(r / 4))}[${r % 4}]`, `x${n}`)};`, '\n        '), '\n        ')}
+      }`;
+  return `for (var k0 = 0u; k0 < ${length}u; k0 += ${chunk}u) {
+      workgroupBarrier();
+      for (var n = lane; n < ${chunk * width}u; n += ${tileLanes(tile)}u) {
+        let s = ${first} + k0 + n / ${width}u;
+        let d = 4u * (n % ${width}u);
+        var x = vec4f();
+        if (s < ${end} && d < ${channels}) {
+          x = ${operand.name}_load4(${row('s')}, d);
+        }
+        if (${watch} && has_non_finite(x)) {
+          atomicStore(&garbage, 1u);
+        }
+        pool[n] = ${vectorType(tile)}(x);
+      }
+      workgroupBarrier();
+      if (atomicLoad(&garbage) == 0u) {
+        ${sum((w, x) => `${w} * ${x}`)}
+      } else {
+        ${sum((w, x) => `weighted(${w}, ${x})`)}
+      }
+    }`;
+}
