@@ -31,6 +31,7 @@ export type { BlockAxis, BlockScaleLayout } from './mxfp8/block-scales.ts';
 export { blockScaleShape, MXFP8_BLOCK } from './mxfp8/block-scales.ts';
 export type { Mxfp8DType, Mxfp8Tensor } from './mxfp8/quantise.ts';
 export { dequantiseMxfp8, quantiseMxfp8 } from './mxfp8/quantise.ts';
+export { checkStorage } from './tensor/check-storage.ts';
 export { decodeArray, encodeArray } from './tensor/convert.ts';
 export { copyTensor } from './tensor/copy.ts';
 export type { DType, DTypeInfo, TypedArray } from './tensor/dtype.ts';

@@ -58,11 +58,6 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   const { workspaceBytes } = standIn;
   standIn.release();
 
-  function drop(call: Call<T>): void {
-    call.prepared.release();
-    for (const tensor of Object.values(call.own)) engine.release(tensor);
-  }
-
   /** The same numbers make the same call, whatever the scale is. */
   function callFor(read: Numbers, isKept: boolean): Call<T> {
     const deciding = stepScale(step, read) === null ? [...structural, ...scale] : structural;
@@ -77,7 +72,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
     const [oldest] = spare;
     if (spare.size > MAX_SPARE_CALLS) {
       spare.delete(oldest[0]);
-      drop(oldest[1]);
+      drop(engine, oldest[1]);
     }
     return call;
   }
@@ -99,13 +94,14 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
     },
     release() {
       for (const calls of [kept, spare]) {
-        for (const call of calls.values()) drop(call);
+        for (const call of calls.values()) drop(engine, call);
         calls.clear();
       }
     },
   };
 }
 
+/** Readies a call and uploads what it has of its own; where it throws, nothing is kept. */
 function makeCall<T extends TensorDesc>(
   engine: TensorEngine<T>,
   prepare: PrepareAttention<T>,
@@ -115,31 +111,42 @@ function makeCall<T extends TensorDesc>(
 ): Call<T> {
   const { problem, operands } = stepCall(step, descOf, numbers);
   const results = resultsOf(step);
-  const prepared = prepare(inPlace(problem, results, descOf));
   const values = new Map(
     results
       .filter(([name]) => !name.startsWith('amax'))
       // An operand is called so already.
       .map(([name, value]) => [name === 'dropoutMask' ? 'outputs.dropoutMask' : name, value]),
   );
+  const { scoreMod } = 'forward' in problem ? problem.forward : problem;
+  const isScaled = step.kind === 'attention-call' || scoreMod === null;
   const own: Record<string, T> = {};
+  const call = { prepared: prepare(inPlace(problem, results, descOf)), values, own, isScaled };
   const list = step.kind === 'sdpa-backward' ? undefined : step.fp8List;
-  for (const [name, operand] of named(operands)) {
-    if (name === 'fp8' && list !== undefined) values.set(name, list);
-    else if (name === 'fp8') own[name] = engine.upload(fp8ListOf(operand as Record<string, Tensor>));
-    else if (operand instanceof Tensor) own[name] = engine.upload(operand);
-    else values.set(name, (operand as Operand).value);
-  }
-  // Engines compute the gradients of what a mod captures along with the others; no program takes them.
-  if ('forward' in problem && problem.forward.scoreMod) {
-    for (const [name, { dtype, shape }] of Object.entries(problem.forward.captures)) {
-      if (dtypeInfo[dtype].kind === 'float') {
-        own[`dCaptures.${name}`] = engine.primitives.allocate({ dtype, shape });
+  try {
+    for (const [name, operand] of named(operands)) {
+      if (name === 'fp8' && list !== undefined) values.set(name, list);
+      else if (name === 'fp8') own[name] = engine.upload(fp8ListOf(operand as Record<string, Tensor>));
+      else if (operand instanceof Tensor) own[name] = engine.upload(operand);
+      else values.set(name, (operand as Operand).value);
+    }
+    // Engines compute the gradients of what a mod captures along with the others; no program takes them.
+    if ('forward' in problem && problem.forward.scoreMod) {
+      for (const [name, { dtype, shape }] of Object.entries(problem.forward.captures)) {
+        if (dtypeInfo[dtype].kind === 'float') {
+          own[`dCaptures.${name}`] = engine.primitives.allocate({ dtype, shape });
+        }
       }
     }
+  } catch (error) {
+    drop(engine, call);
+    throw error;
   }
-  const { scoreMod } = 'forward' in problem ? problem.forward : problem;
-  return { prepared, values, own, isScaled: step.kind === 'attention-call' || scoreMod === null };
+  return call;
+}
+
+function drop<T extends TensorDesc>(engine: TensorEngine<T>, { prepared, own }: Call<T>): void {
+  prepared.release();
+  for (const tensor of Object.values(own)) engine.release(tensor);
 }
 
 /** Operands by the names that engines have for them; the scalars of 8-bit arithmetic together. */

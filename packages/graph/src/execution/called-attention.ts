@@ -31,11 +31,14 @@ async function callAttention<T extends TensorDesc>(
       ? { ...(await engine.sdpa(q, k, v, options)), dCaptures: undefined }
       : await engine.sdpaBackward(inputs, options);
   const made: Readonly<Partial<Record<string, T>>> = named;
-  for (const [name, value] of resultsOf(step)) {
-    const result = made[name];
-    if (result) copyInto(engine, result, tensor(value));
-  }
-  for (const result of [...Object.values(made), ...Object.values<T>(dCaptures ?? {})]) {
-    if (result) engine.release(result);
+  try {
+    for (const [name, value] of resultsOf(step)) {
+      const result = made[name];
+      if (result) copyInto(engine, result, tensor(value));
+    }
+  } finally {
+    for (const result of [...Object.values(made), ...Object.values<T>(dCaptures ?? {})]) {
+      if (result) engine.release(result);
+    }
   }
 }

@@ -8,5 +8,10 @@ export function copyInto<T extends TensorDesc>(engine: TensorEngine<T>, from: T,
   const element = input(0, exprType(from.dtype));
   const isCounted = exprType(from.dtype) === 'i32' && exprType(to.dtype) === 'f32';
   const value = isCounted ? toF32(element as NumericExpr) : element;
-  engine.primitives.prepare({ kind: 'map', value }, [from], [to]).run([from], [to]);
+  const prepared = engine.primitives.prepare({ kind: 'map', value }, [from], [to]);
+  try {
+    prepared.run([from], [to]);
+  } finally {
+    prepared.release();
+  }
 }

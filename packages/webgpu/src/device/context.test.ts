@@ -132,6 +132,16 @@ describe('tensors', () => {
     expect(bitsOf(await ctx.download(ctx.upload(t)))).toEqual(bitsOf(t));
   });
 
+  test('whose buffer has been transferred are refused, and take no memory', () => {
+    const t = normal([64], 1);
+    structuredClone(t.data.buffer, { transfer: [t.data.buffer as ArrayBuffer] });
+    const { current } = ctx.memory;
+    expect(() => ctx.upload(t)).toThrow(
+      'tensor must have 64 elements of storage, has 0; its buffer has been transferred or has shrunk',
+    );
+    expect(ctx.memory.current).toBe(current);
+  });
+
   test("in the caller's buffer are read from their offset, and never freed", async () => {
     const buffer = storageBuffer(
       ctx.device,

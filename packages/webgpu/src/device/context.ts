@@ -1,4 +1,5 @@
 import {
+  checkStorage,
   contiguousStrides,
   type DType,
   dtypeInfo,
@@ -147,9 +148,13 @@ export class GpuContext implements KernelTarget {
     return runCall(this, call);
   }
 
-  /** Copies a host tensor to the GPU, with its strides. */
+  /**
+   * Copies a host tensor to the GPU, with its strides.
+   * @throws InvalidArgumentError when its buffer has been transferred.
+   */
   upload(tensor: HostArray): GpuTensor {
     this.checkAlive();
+    checkStorage({ tensor });
     const { dtype, shape, strides, data, offset } = tensor;
     const extent = storageExtent(shape, strides);
     const { bytes } = dtypeInfo[dtype];

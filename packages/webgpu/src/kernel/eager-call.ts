@@ -101,12 +101,17 @@ export function runCall<Options>(ctx: GpuContext, call: EagerCall<Options>): Rec
         buffer: take(elementCount(result.desc.shape) * dtypeTraits[result.desc.dtype].bytes),
       }));
       for (const { name, buffer } of made) buffers[name] = { buffer };
-      const workspace = plan.workspaceBytes > 0 ? ctx.takeBuffer(plan.workspaceBytes) : null;
-      if (workspace) buffers.workspace = { buffer: workspace };
-      const boundList = list && plan.tensors.some(({ name }) => name === list.name) ? list : null;
-      const listBuffer = boundList && ctx.takeBuffer(boundList.bytes);
-      if (boundList && listBuffer) buffers[boundList.name] = { buffer: listBuffer };
+      const spaces: GPUBuffer[] = [];
+      const space = (bytes: number): GPUBuffer => {
+        const buffer = ctx.takeBuffer(bytes);
+        spaces.push(buffer);
+        return buffer;
+      };
       try {
+        if (plan.workspaceBytes > 0) buffers.workspace = { buffer: space(plan.workspaceBytes) };
+        const boundList = list && plan.tensors.some(({ name }) => name === list.name) ? list : null;
+        const listBuffer = boundList && space(boundList.bytes);
+        if (boundList && listBuffer) buffers[boundList.name] = { buffer: listBuffer };
         const encoder = ctx.device.createCommandEncoder({ label: 'tilewise' });
         for (const { buffer, result } of made) fill(ctx, encoder, buffer, result);
         if (boundList && listBuffer) boundList.fill(encoder, listBuffer);
@@ -115,7 +120,7 @@ export function runCall<Options>(ctx: GpuContext, call: EagerCall<Options>): Rec
         ctx.device.queue.submit([encoder.finish()]);
         plan.retire();
       } finally {
-        for (const buffer of [workspace, listBuffer]) if (buffer) ctx.giveBuffer(buffer);
+        for (const buffer of spaces) ctx.giveBuffer(buffer);
       }
       return made;
     });
