@@ -1,9 +1,10 @@
-import { elementCount } from '@tilewise/core';
+import { Graph } from '@tilewise/graph';
 import type { ConformanceCase } from '../../case.ts';
 import { SetupError, type Suite } from '../../suite.ts';
 import { skippedBySize, workOptions } from '../../work-range.ts';
 import { caseName, type GraphCase, readCases, readGraph, storedCases } from './case-file.ts';
 import { type OpenTensorEngine, openTensorEngine, tensorEngineNames } from './engines.ts';
+import { graphGflop } from './gflop.ts';
 import { rewrite } from './rewrite.ts';
 import { runGraphCase } from './run-graph-case.ts';
 
@@ -38,13 +39,13 @@ export const onednn: Suite = {
   },
 };
 
-/** What operations without a count of products take: ten for each element of their inputs. */
+/** What the operations of a graph take. One that is none takes nothing, and fails by itself when it is run. */
 function operationGflop(entry: GraphCase, graphs: string): number {
-  const { graph } = rewrite(readGraph(graphs, entry), entry);
-  const produced = new Set(graph.flatMap(op => op.outputs.map(t => t.id)));
-  const inputs = new Map(graph.flatMap(op => op.inputs).map(t => [t.id, t.shape] as const));
-  const elements = [...inputs].filter(([id]) => !produced.has(id)).map(([, shape]) => elementCount(shape));
-  return (10 * elements.reduce((sum, n) => sum + n, 0)) / 1e9;
+  try {
+    return graphGflop(Graph.fromJSON(rewrite(readGraph(graphs, entry), entry)).finalize());
+  } catch {
+    return 0;
+  }
 }
 
 function conformanceCase(

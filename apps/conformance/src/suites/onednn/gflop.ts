@@ -1,0 +1,23 @@
+import { elementCount, type Shape } from '@tilewise/core';
+import { type Graph, type GraphNode, inferShapes, type LogicalShape } from '@tilewise/graph';
+
+/** What an operation other than a product takes, for each element of its largest tensor. */
+const PER_ELEMENT = 10;
+
+/** GFLOP of a finalized graph, operation by operation: of a product two for each of its terms, of others ten for each element. */
+export function graphGflop({ topology }: Graph): number {
+  const shapes = inferShapes(topology.order, new Map());
+  return topology.order.reduce((sum, node) => sum + operationsOf(node, shapes), 0) / 1e9;
+}
+
+function operationsOf(
+  { kind, attributes, inputs, outputs }: GraphNode,
+  shapes: ReadonlyMap<number, LogicalShape>,
+): number {
+  const shapeOf = ({ id }: { readonly id: number }): Shape => shapes.get(id) ?? [];
+  if (kind === 'MatMul') {
+    const terms = shapeOf(inputs[0]).at(attributes.transpose_a ? -2 : -1) ?? 1;
+    return 2 * terms * elementCount(shapeOf(outputs[0]));
+  }
+  return PER_ELEMENT * Math.max(...[...inputs, ...outputs].map(t => elementCount(shapeOf(t))));
+}
