@@ -1,4 +1,4 @@
-import { dtypeInfo, type Tensor } from '@tilewise/core';
+import { type DTypeInfo, dtypeInfo, type Tensor } from '@tilewise/core';
 import type { GraphNode } from '@tilewise/graph';
 
 const epsilons: Readonly<Record<string, number>> = {
@@ -122,40 +122,40 @@ export interface Difference {
 }
 
 /**
- * Compares point by point. Of a result that was expected before its rounding, a number is right that a number within the absolute gate
- * is rounded to.
+ * Compares point by point. Of a result that is expected in f32, before its last rounding, any number is right that one within the
+ * absolute gate is rounded to: `got` is compared with the nearest of them.
  */
 export function compare(actual: Tensor, expected: Tensor, gate: Gate): Difference {
   const got = actual.toFloat64();
-  const want = expected.toFloat64();
-  const { encode, decode } = dtypeInfo[actual.dtype];
-  const isWider = expected.dtype === 'f32' && actual.dtype !== 'f32';
-  const largest = want.reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0);
-  const allowed = { ...gate, absolute: Math.max(gate.absolute, gate.ofLargest * largest) };
+  const exact = expected.toFloat64();
+  const largest = exact.reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0);
+  const absolute = Math.max(gate.absolute, gate.ofLargest * largest);
+  const isRounded = expected.dtype === actual.dtype;
+  const allowed = { ...gate, absolute: isRounded ? absolute : 0 };
   let failing = 0;
   let zeros = 0;
   let worst = '';
   let worstError = -1;
   let difference = 0;
   let size = 0;
-  for (let n = 0; n < want.length; n++) {
-    const error = Math.abs(got[n] - want[n]);
-    if (want[n] === 0) zeros++;
-    if (Number.isFinite(want[n]) && Number.isFinite(got[n])) {
+  for (let n = 0; n < exact.length; n++) {
+    const want = isRounded ? exact[n] : nearestRounding(got[n], exact[n], absolute, dtypeInfo[actual.dtype]);
+    const error = Math.abs(got[n] - want);
+    if (want === 0) zeros++;
+    if (Number.isFinite(want) && Number.isFinite(got[n])) {
       difference += error ** 2;
-      size += want[n] ** 2;
+      size += want ** 2;
     }
-    if (passes(got[n], want[n], allowed)) continue;
-    if (isWider && isRoundingOf(got[n], want[n], allowed.absolute, x => decode(encode(x)))) continue;
+    if (passes(got[n], want, allowed)) continue;
     failing++;
     if (!(error <= worstError)) {
       worstError = error;
-      worst = `element ${n} is ${got[n]}, expected ${want[n]}`;
+      worst = `element ${n} is ${got[n]}, expected ${want}`;
     }
   }
   return {
     failing,
-    total: want.length,
+    total: exact.length,
     norm: size === 0 ? Math.sqrt(difference) : Math.sqrt(difference / size),
     worst,
     zeros,
@@ -171,9 +171,22 @@ export function isTrusted(kind: string | undefined, { zeros, total }: Difference
   return kind !== 'SoftMax' || zeros <= Math.max(total - 8, 0.9 * total);
 }
 
-/** Whether a number is what some number around `want` becomes when it is stored: rounding keeps the order of numbers. */
-function isRoundingOf(got: number, want: number, around: number, round: (x: number) => number): boolean {
-  return round(want - around) <= got && got <= round(want + around);
+/**
+ * What a number is stored as that is `exact`, which f32 has rounded, or no further from it than `around`: of all that it may be, the
+ * nearest to `got`. Rounding keeps the order of numbers: what lies between the rounded ends of an interval is what a number in it,
+ * itself for one, is rounded to.
+ */
+function nearestRounding(
+  got: number,
+  exact: number,
+  around: number,
+  { encode, decode }: Pick<DTypeInfo, 'encode' | 'decode'>,
+): number {
+  const rounded = (x: number): number => decode(encode(x));
+  const middle = rounded(exact);
+  if (got === middle || Number.isNaN(got) || !Number.isFinite(exact)) return middle;
+  const reach = around + 2 ** -24 * Math.abs(exact);
+  return Math.min(Math.max(got, rounded(exact - reach)), rounded(exact + reach));
 }
 
 function passes(

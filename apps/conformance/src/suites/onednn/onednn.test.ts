@@ -96,14 +96,49 @@ describe('the gate', () => {
     expect(isClose(difference([1, 1 + 2 ** -21], [1, 1]))).toBe(false);
   });
 
-  test('of a product that is not rounded yet takes both sides of a tie, and no third', () => {
-    // Between the neighbours 9.9375 and 10 of bf16, a hair from the middle.
-    const exact = Tensor.from([9.96875 - 2 ** -20, 16], [2]);
-    const gate = { ...gateOf(undefined, 0, 'bf16', []), threshold: 0, ofLargest: 10 * 2 ** -23 };
-    const failing = (x: number) => compare(Tensor.from([x, 16], [2], { dtype: 'bf16' }), exact, gate).failing;
-    expect([9.875, 9.9375, 10, 10.0625].map(failing)).toEqual([1, 0, 0, 1]);
-    const rounded = Tensor.from([9.9375, 16], [2], { dtype: 'bf16' });
-    expect(compare(Tensor.from([10, 16], [2], { dtype: 'bf16' }), rounded, gate).failing).toBe(1);
+  describe('of a product that is not rounded yet', () => {
+    const gate = { ...gateOf(undefined, 0, 'bf16', []), threshold: 0 };
+    const failing = (got: readonly number[], exact: readonly number[], absolute: number) => {
+      const shape = [exact.length];
+      const given = Tensor.from(got, shape, { dtype: 'bf16' });
+      return compare(given, Tensor.from(exact, shape), { ...gate, absolute }).failing;
+    };
+    const inBf16 = (x: number): number => Tensor.from([x], [1], { dtype: 'bf16' }).get(0);
+
+    test('takes what some number within the absolute gate is rounded to, and nothing else', () => {
+      // Between 1 and 1 + 4 ulp of bf16, ties being among them.
+      const step = 2 ** -12;
+      const near = Array.from({ length: 2 ** 7 + 1 }, (_, n) => 1 + n * step);
+      const places = near.flatMap(x => [-1, 0, 1].map(side => x + side * 2 ** -24));
+      for (const around of [0, step, 5 * step, 2 ** -7]) {
+        for (const exact of near) {
+          const inReach = places.filter(x => Math.abs(x - exact) <= around + 2 ** -24 * exact);
+          const right = new Set(inReach.map(inBf16));
+          for (const got of [inBf16(exact) - 2 ** -7, inBf16(exact), inBf16(exact) + 2 ** -7]) {
+            if (got < 1 || got > 1 + 2 ** -5) continue;
+            expect([exact, got, failing([got], [exact], around)]).toEqual([
+              exact,
+              got,
+              right.has(got) ? 0 : 1,
+            ]);
+          }
+        }
+      }
+    });
+
+    test('takes no number for one that is none, or infinite, nor the other way round', () => {
+      const [got, exact] = [
+        [1, 1, NaN, Infinity, -Infinity],
+        [NaN, Infinity, 1, 1, Infinity],
+      ];
+      expect(failing(got, exact, 0.1)).toBe(5);
+      expect(failing([NaN, Infinity, Infinity], [NaN, Infinity, 3.4e38], 0.1)).toBe(0);
+    });
+
+    test('is no nearer to a neighbour where it has been rounded', () => {
+      const [got, rounded] = [10, 9.9375].map(x => Tensor.from([x, 16], [2], { dtype: 'bf16' }));
+      expect(compare(got, rounded, { ...gate, ofLargest: 10 * 2 ** -23 }).failing).toBe(1);
+    });
   });
 
   test('distrusts a product or probabilities that are hardly more than zeros', () => {
