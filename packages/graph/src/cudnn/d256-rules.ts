@@ -106,7 +106,15 @@ function checkOptions({ accDType, mmaTilerMn, dkdvMmaTilerMn, windowSize, scaleS
       'windowSize',
       `must hold integers ≥ 0, or −1 for all, got [${windowSize}]`,
     );
-  if (typeof scaleSoftmax === 'number' && !Number.isFinite(scaleSoftmax))
+  checkScale(scaleSoftmax);
+}
+
+/**
+ * Checks the scale, which is f32 where scores are.
+ * @throws InvalidArgumentError when it is not finite.
+ */
+export function checkScale(scaleSoftmax: D256Options['scaleSoftmax']): void {
+  if (typeof scaleSoftmax === 'number' && !Number.isFinite(Math.fround(scaleSoftmax)))
     throw new InvalidArgumentError('scaleSoftmax', `must be finite, got ${scaleSoftmax}`);
 }
 

@@ -175,6 +175,15 @@ describe('the class', () => {
     for (const name of ['dq', 'dk', 'dv'] as const) expectClose(scaled[name], other[name]);
   });
 
+  test.each([NaN, -Infinity, 1e39])('refuses a scale of %d, also when it is executed', async scaleSoftmax => {
+    const { tensors } = dense();
+    const samples = { ...tensors, dq: tensors.q, dk: tensors.k, dv: tensors.v };
+    const refusal = expect.objectContaining({ code: 'INVALID_ARGUMENT', argument: 'scaleSoftmax' });
+    expect(() => new SdpaBackwardD256(engine, samples, { scaleSoftmax })).toThrow(refusal);
+    const backward = new SdpaBackwardD256(engine, samples);
+    await expect(backward.execute(samples, { scaleSoftmax })).rejects.toThrow(refusal);
+  });
+
   test('released, it finishes what was asked for and runs no more', async () => {
     const call = dense();
     const into = {
@@ -252,6 +261,7 @@ describe('what the document does not allow is refused', () => {
     ['windowSize', {}, { windowSize: [-1, 2] }, /right bound below 2/],
     ['windowSize', {}, { windowSize: [-2, 0] }, /≥ 0, or −1/],
     ['scaleSoftmax', {}, { scaleSoftmax: Infinity }, /must be finite/],
+    ['scaleSoftmax', {}, { scaleSoftmax: 1e39 }, /must be finite, got 1e\+39/],
   ];
 
   test.each(refused)('%s: %#', async (argument, change, options, says) => {

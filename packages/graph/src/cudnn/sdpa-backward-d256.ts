@@ -11,7 +11,7 @@ import type { Bindings } from '../execution/bindings.ts';
 import { Turns } from '../execution/turns.ts';
 import { Graph } from '../graph/graph.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
-import { checkD256, checkD256Lengths, dimensionsOf, HEAD_SIZE } from './d256-rules.ts';
+import { checkD256, checkD256Lengths, checkScale, dimensionsOf, HEAD_SIZE } from './d256-rules.ts';
 import { addUnified } from './unified.ts';
 
 /**
@@ -103,12 +103,13 @@ export class SdpaBackwardD256<T extends TensorDesc> {
   /**
    * Writes the gradients of tensors that lie like the samples; compiles first if need be.
    * @param scaleSoftmax another scale than that of the constructor.
-   * @throws InvalidArgumentError after `release`.
+   * @throws InvalidArgumentError for a scale that is not finite, and after `release`.
    */
   async execute(
     tensors: Samples<T>,
     { scaleSoftmax }: Pick<D256Options, 'scaleSoftmax'> = {},
   ): Promise<void> {
+    checkScale(scaleSoftmax);
     await this.#turns.run(async () => {
       const { run } = await this.#ready();
       const { dq, dk, dv } = tensors;
