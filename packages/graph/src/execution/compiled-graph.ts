@@ -2,7 +2,7 @@ import { dtypeInfo, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Topology } from '../graph/topology.ts';
 import type { CompiledPartition } from '../partition/compiled-partition.ts';
-import type { Partition } from '../partition/partition.ts';
+import type { CompileOptions, Partition } from '../partition/partition.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import { type Bindings, checkBindings } from './bindings.ts';
 import { storageLength } from './memory-plan.ts';
@@ -37,12 +37,16 @@ export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
   release(): void;
 }
 
-/** Compiles the partitions of a graph for an engine, each for this graph alone; where it throws, nothing is kept. */
+/**
+ * Compiles the partitions of a graph for an engine; where it throws, nothing is held.
+ * @param sharing whose they are: those of `compile` of a partition.
+ */
 export function compileGraph<T extends TensorDesc>(
   topology: Topology,
   parts: readonly Partition[],
   engine: TensorEngine<T>,
   inputs: Readonly<Record<number, KnownTensor>>,
+  sharing: Pick<CompileOptions, 'cached' | 'kept'>,
 ): CompiledGraph<T> {
   const known = new Map(Object.entries(inputs).map(([id, tensor]) => [Number(id), tensor]));
   const results = new Set(topology.outputs.map(t => t.id));
@@ -52,7 +56,7 @@ export function compileGraph<T extends TensorDesc>(
   try {
     for (const partition of parts) {
       if (partition.outputs.length === 0) continue;
-      const compiled = partition.compile(engine, { inputs: picked(known, partition.inputs), cached: false });
+      const compiled = partition.compile(engine, { ...sharing, inputs: picked(known, partition.inputs) });
       for (const t of compiled.outputs) known.set(t.id, knownOf(t));
       partitions.push(compiled);
     }

@@ -155,6 +155,23 @@ describe('a compiled graph on WebGPU', () => {
     ctx.destroy();
   });
 
+  test('run without having been compiled, it is submitted once, too', async () => {
+    const { ctx, counts, engine, g, bindings, expected, y } = await prepared();
+    const inputs = Object.fromEntries(g.graph.inputs.map(({ id }) => [id, bindings[id]]));
+    const run = async (): Promise<void> => {
+      const results = await g.graph.run(engine, inputs);
+      expectClose(await read(ctx, results[y.id]), (await expected())[y.id]);
+      for (const tensor of Object.values(results)) tensor.destroy();
+    };
+    await run();
+    const [before, { current }] = [{ ...counts }, ctx.memory];
+    await run();
+    // The second reads the result.
+    expect(counts.submissions - before.submissions).toBe(2);
+    expect(ctx.memory.current).toBe(current);
+    ctx.destroy();
+  });
+
   test('executed with a number that is on the device alone, it reads that back', async () => {
     const { ctx, compiled, bindings, expected, numbers, y } = await prepared();
     const scale = ctx.upload(Tensor.from([0.125], []));

@@ -222,11 +222,11 @@ export class Graph {
     } = {},
   ): CompiledGraph<T> {
     this.finalize();
-    return compileGraph(this.topology, this.partitions({ policy }), engine, inputs);
+    return compileGraph(this.topology, this.partitions({ policy }), engine, inputs, { cached: false });
   }
 
   /**
-   * Partitions, compiles and runs the graph; finalizes it if need be.
+   * Partitions, compiles and runs the graph; finalizes it if need be. The engine keeps what was compiled for the next time.
    * @param inputs by tensor id: the engine's tensors, host tensors, or numbers for scalars.
    * @returns the graph's outputs by id, as the engine's tensors.
    * @throws what `finalize`, `compile` and `execute` throw.

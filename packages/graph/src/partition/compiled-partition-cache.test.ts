@@ -55,11 +55,24 @@ test('what no longer fits in the cache stays with its holder; what nobody holds 
   expect(count.ready).toBe(2);
   for (let n = 0; n < COMPILED_PARTITION_CAPACITY; n++) {
     partition.compile(engine, shaped(3 + n)).release();
-    // Those that are borrowed stay.
+    // Those that were run stay.
     await partition.run(engine, { [x.id]: Tensor.zeros([3 + n]) });
   }
   expect(count.ready).toBe(COMPILED_PARTITION_CAPACITY + 1);
   expect((await held.execute(three))[y.id].get(0)).toBe(9);
+  held.release();
+  expect(count.ready).toBe(COMPILED_PARTITION_CAPACITY);
+});
+
+test('what is to be kept stays when it is released, and is freed when it has gone from the cache', () => {
+  const { engine, count } = counting();
+  const { partition, shaped } = squares();
+  const kept = (length: number) => partition.compile(engine, { ...shaped(length), kept: true });
+  kept(1).release();
+  const held = kept(1);
+  expect(count.ready).toBe(1);
+  for (let n = 0; n < COMPILED_PARTITION_CAPACITY; n++) kept(2 + n).release();
+  expect(count.ready).toBe(COMPILED_PARTITION_CAPACITY + 1);
   held.release();
   expect(count.ready).toBe(COMPILED_PARTITION_CAPACITY);
 });

@@ -8,10 +8,11 @@ export const COMPILED_PARTITION_CAPACITY = 1024;
 
 /** Compiled partitions by what they were compiled from. */
 export interface CompiledPartitionCache<T extends TensorDesc> {
-  /** For a holder, who releases it: its memory is freed when the last one has. */
-  hold(key: string, make: () => CompiledPartition<T>): CompiledPartition<T>;
-  /** For one execution, which is to be asked for at once. */
-  borrow(key: string, make: () => CompiledPartition<T>): CompiledPartition<T>;
+  /**
+   * For a holder, who releases it. When the last one has, its memory is freed, unless that one wants it kept for who asks for the same
+   * later: then when it goes from the cache.
+   */
+  hold(key: string, make: () => CompiledPartition<T>, isKept: boolean): CompiledPartition<T>;
 }
 
 /** A compiled partition, and how many hold it. */
@@ -41,17 +42,17 @@ export function compiledPartitions<T extends TensorDesc>(engine: TensorEngine<T>
   }
 
   return {
-    hold(key, make) {
+    hold(key, make, isKept) {
       const entry = entryOf(key, make);
       entry.holders++;
       return held(entry.compiled as unknown as CompiledPartition<T>, () => {
         entry.holders--;
-        if (entry.holders > 0) return;
-        if (entries.get(key) === entry) entries.delete(key);
+        const isCached = entries.get(key) === entry;
+        if (entry.holders > 0 || (isKept && isCached)) return;
+        if (isCached) entries.delete(key);
         entry.compiled.release();
       });
     },
-    borrow: (key, make) => entryOf(key, make).compiled as unknown as CompiledPartition<T>,
   };
 }
 

@@ -17,6 +17,8 @@ export interface CompileOptions {
   readonly outputs?: Readonly<Record<number, KnownTensor>>;
   /** Whether what was compiled is shared with whoever asks for the same (default); if not, it is the caller's alone. */
   readonly cached?: boolean;
+  /** Whether what is shared stays in the engine's cache when its last holder has released it, as after `run`; by default it is freed. */
+  readonly kept?: boolean;
 }
 
 /** Operations that run as one. */
@@ -63,11 +65,15 @@ export function createPartition(
   const { inputs, outputs } = boundary(nodes, members, topology);
   const idle = nodes.find(node => node.kind !== 'End' && !node.operation.lower);
 
-  /** How it is compiled for tensors of which so much is known, and what that depends on. */
-  function recipe<T extends TensorDesc>(
+  function compile<T extends TensorDesc>(
     engine: TensorEngine<T>,
-    { inputs: knownInputs = {}, outputs: knownOutputs = {} }: CompileOptions,
-  ): { readonly key: string; make(): CompiledPartition<T> } {
+    {
+      inputs: knownInputs = {},
+      outputs: knownOutputs = {},
+      cached = true,
+      kept = false,
+    }: CompileOptions = {},
+  ): CompiledPartition<T> {
     if (idle) throw new UnsupportedError(engine.name, [`${describeNode(idle)} computes nothing`]);
     const group = {
       nodes,
@@ -75,18 +81,19 @@ export function createPartition(
       inputs: withKnown('inputs', inputs, knownInputs),
       outputs: withKnown('outputs', outputs, knownOutputs),
     };
-    return {
-      key: exactJson([
-        nodes.map(({ kind, attributes, inputs, outputs }) => [kind, attributes, inputs, outputs]),
-        kind,
-        group.inputs,
-        group.outputs,
-      ]),
-      make() {
-        const compiled = compileGroup(group, engine as unknown as TensorEngine<TensorDesc>);
-        return compiledPartition(engine, compiled, group.inputs, group.outputs);
-      },
+    const make = (): CompiledPartition<T> => {
+      const compiled = compileGroup(group, engine as unknown as TensorEngine<TensorDesc>);
+      return compiledPartition(engine, compiled, group.inputs, group.outputs);
     };
+    if (!cached) return make();
+    const operations = nodes.map(({ kind, attributes, inputs, outputs }) => [
+      kind,
+      attributes,
+      inputs,
+      outputs,
+    ]);
+    const key = exactJson([operations, kind, group.inputs, group.outputs]);
+    return compiledPartitions(engine).hold(key, make, kept);
   }
 
   return {
@@ -96,14 +103,15 @@ export function createPartition(
     inputs,
     outputs,
     supported: idle === undefined,
-    compile(engine, options = {}) {
-      const { key, make } = recipe(engine, options);
-      return options.cached === false ? make() : compiledPartitions(engine).hold(key, make);
-    },
+    compile,
     async run(engine, bindings) {
-      const known = inputs.map(t => [t.id, knownTensor(t, bindings[t.id])]);
-      const { key, make } = recipe(engine, { inputs: Object.fromEntries(known) });
-      return compiledPartitions(engine).borrow(key, make).execute(bindings);
+      const known = Object.fromEntries(inputs.map(t => [t.id, knownTensor(t, bindings[t.id])]));
+      const compiled = compile(engine, { inputs: known, kept: true });
+      try {
+        return await compiled.execute(bindings);
+      } finally {
+        compiled.release();
+      }
     },
   };
 }
