@@ -26,7 +26,7 @@ async function run(): Promise<unknown> {
   const source = await (await fetch('/worker.js')).text();
   const pool = createPool(2, source, { kind: 'set-up', variant, module: moduleOf(variant) });
   const { problem, operands } = normalise({ q, k, v }, options);
-  const threaded = (await forwardOnThreads(problem, takeOperands(operands), pool)).o.toFloat32();
+  const threaded = (await forwardOnThreads(problem, takeOperands(problem, operands), pool)).o.toFloat32();
   pool.terminate();
   const single = o.toFloat32();
   return {

@@ -49,7 +49,7 @@ export type BackwardAmax = Readonly<Partial<Record<BackwardAmaxName, number>>>;
 export function runBackward(
   problem: BackwardProblem,
   givenOperands: BackwardOperands<Tensor>,
-  { kernels, tiles: askedSize = tileSizeOf(problem.forward) }: Machine,
+  { kernels, tiles: askedSize = tileSizeOf(problem.forward), awaitHeads }: Machine,
   results: BackwardSums,
   claim: Claim,
 ): BackwardExtras {
@@ -230,6 +230,7 @@ export function runBackward(
   for (let n = claim(); n < work.count; n = claim()) {
     const task = work.task(n);
     const { b } = task;
+    awaitHeads?.(task.group);
     const length = lengths.q.length(b);
     const from = task.firstTile * T;
     const to = Math.min(task.endTile * T, lengths.kv.length(b));

@@ -22,7 +22,7 @@ import { cpuPrimitives } from './primitives/cpu-primitives.ts';
 import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
 import { canShareMemory, hostThreads } from './threads/host-threads.ts';
 import { createPool, type Pool, WorkerFailure } from './threads/pool.ts';
-import { moved } from './threads/shared-tensors.ts';
+import { copyPart, moved } from './threads/shared-tensors.ts';
 import { type TakenOperands, takeOperands } from './threads/taken-operands.ts';
 import { backwardOnThreads, forwardOnThreads } from './threads/threaded.ts';
 import { forwardSize, sharedBackward } from './work.ts';
@@ -71,20 +71,21 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
    * Runs on threads if they work, else here: a page may forbid workers, or a worker may run out of memory. Reads the operands before it
    * returns, or has taken a copy of them by then.
    */
-  async function run<O, R>(
+  async function run<O extends Operands<Tensor> | BackwardOperands<Tensor>, R>(
     multiplications: number,
+    problem: AttentionProblem,
     operands: O,
     onThreads: (pool: Pool, taken: TakenOperands<O>) => Promise<R>,
     here: (operands: O) => R,
   ): Promise<R> {
     if (threads === 1 || multiplications < WORTH_THREADS || pool === null) {
       if (areCompiled(variant)) return here(operands);
-      const { tensors, copy } = moved(operands, bytes => new ArrayBuffer(bytes));
-      copy();
+      const { tensors, copies } = moved(operands, bytes => new ArrayBuffer(bytes));
+      for (const copy of copies) copyPart(copy, 0, 1);
       await compileKernels(variant);
       return here(tensors);
     }
-    const taken = takeOperands(operands);
+    const taken = takeOperands(problem, operands);
     if (!pool) {
       taken.arrive();
       await startedPool();
@@ -109,6 +110,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   ): Promise<SdpaResult<Tensor>> =>
     run(
       forwardSize(problem),
+      problem,
       given,
       (workers, taken) => forwardOnThreads(problem, taken, workers, undefined, into),
       operands => {
@@ -124,6 +126,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   ): Promise<BackwardResults> =>
     run(
       sharedBackward(problem),
+      problem.forward,
       given,
       (workers, taken) => backwardOnThreads(problem, taken, workers, variant, undefined, places.into),
       operands => {

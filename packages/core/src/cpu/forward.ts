@@ -91,7 +91,7 @@ export type ForwardAmax = Readonly<Record<ForwardAmaxName, number>>;
 export function runForward(
   asked: AttentionProblem,
   given: Operands<Tensor>,
-  { kernels, tiles: size = tileSizeOf(asked), threads = 1 }: Machine,
+  { kernels, tiles: size = tileSizeOf(asked), threads = 1, awaitHeads }: Machine,
   results: ForwardResults,
   claim: Claim,
 ): ForwardAmax {
@@ -183,7 +183,8 @@ export function runForward(
 
   const work = forwardWork(problem, size, threads);
   for (let n = claim(); n < work.count; n = claim()) {
-    const { b, first, end: endHead, from, to } = work.task(n);
+    const { group, b, first, end: endHead, from, to } = work.task(n);
+    awaitHeads?.(group);
     const end = Math.min(to, lengths.q.length(b));
     for (let h = first; h < endHead; h++) {
       for (let i0 = from; i0 < end; i0 += size.rows) addRows(b, h, i0, Math.min(size.rows, end - i0));

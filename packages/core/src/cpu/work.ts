@@ -10,6 +10,8 @@ export interface Work<Task> {
 
 /** Query rows `from` ≤ i < `to` of the heads `first` ≤ h < `end` of a sequence, which share heads of k and v with nobody else. */
 export interface RowsTask {
+  /** Which of the `headGroups` these heads are. */
+  readonly group: number;
   readonly b: number;
   readonly first: number;
   readonly end: number;
@@ -26,9 +28,9 @@ const TASKS_AT_THE_END = 4;
  * on each other: how they are cut shows in no bit.
  */
 export function forwardWork(problem: AttentionProblem, { rows }: TileSize, threads: number): Work<RowsTask> {
-  const { B, Hq, Sq } = problem;
+  const { Hq, Sq } = problem;
   const heads = headsThatShare(problem);
-  const groups = (B * Hq) / heads;
+  const groups = headGroups(problem);
   const tiles = Math.ceil(Sq / rows);
   const tasks: RowsTask[] = [];
   for (let group = 0; group < groups; group++) {
@@ -37,10 +39,15 @@ export function forwardWork(problem: AttentionProblem, { rows }: TileSize, threa
     const b = Math.floor((group * heads) / Hq);
     const first = (group * heads) % Hq;
     for (let to = Math.ceil(Sq / step) * step; to > 0; to -= step) {
-      tasks.push({ b, first, end: first + heads, from: to - step, to });
+      tasks.push({ group, b, first, end: first + heads, from: to - step, to });
     }
   }
   return { count: tasks.length, task: n => tasks[n] };
+}
+
+/** Into how many groups the query heads of all sequences fall that share heads of k and v with no other group. */
+export function headGroups(problem: AttentionProblem): number {
+  return (problem.B * problem.Hq) / headsThatShare(problem);
 }
 
 /** Neighbouring query heads, the fewest that share no head of k or v with others. */
@@ -50,6 +57,8 @@ function headsThatShare({ Hq, Hk, Hv }: AttentionProblem): number {
 
 /** Query heads `first` ≤ h < `end` of a sequence, which share heads of k and v with nobody else, and keys of some tiles. */
 export interface KeysTask {
+  /** Which of the `headGroups` these heads are. */
+  readonly group: number;
   readonly b: number;
   readonly first: number;
   readonly end: number;
@@ -88,11 +97,19 @@ export function backwardWork(problem: BackwardProblem, { columns }: TileSize): B
     count: B * groups * parts,
     task(n) {
       const part = n % parts;
-      const group = Math.floor(n / parts) % groups;
-      const first = group * heads;
-      const b = Math.floor(n / parts / groups);
+      const group = Math.floor(n / parts);
+      const first = (group % groups) * heads;
+      const b = Math.floor(group / groups);
       const tile = part * step;
-      return { b, first, end: first + heads, part, firstTile: tile, endTile: Math.min(tile + step, tiles) };
+      return {
+        group,
+        b,
+        first,
+        end: first + heads,
+        part,
+        firstTile: tile,
+        endTile: Math.min(tile + step, tiles),
+      };
     },
   };
 }

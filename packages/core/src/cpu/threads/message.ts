@@ -6,8 +6,8 @@ import type { ForwardResults } from '../forward.ts';
 import type { Variant } from '../kernels/kernels.ts';
 import type { TileSize } from '../tile-size.ts';
 import type { Amax } from './amax.ts';
+import type { Arrivals } from './arrivals.ts';
 import type { Sent } from './shared-tensors.ts';
-import type { StartSignal } from './start-signal.ts';
 
 /** What a worker is told: who it is, at first, and then one pass after another. */
 export type Message = SetUp | ForwardPass | BackwardPass;
@@ -25,8 +25,8 @@ interface Pass {
   readonly threads: number;
   /** One number in shared memory: tasks that any thread has claimed. */
   readonly claimed: Int32Array;
-  /** Given when the operands have been copied. */
-  readonly start: StartSignal;
+  /** How much of the operands is there. */
+  readonly arrivals: Arrivals;
 }
 
 export interface ForwardPass extends Pass {

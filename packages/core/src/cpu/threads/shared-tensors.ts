@@ -19,10 +19,22 @@ interface SentTensor extends TensorDesc {
   readonly offset: number;
 }
 
-/** Tensors over other storage than those that they are made of, and a function that fills it; before, what is in it is anything. */
+/** Tensors over other storage than those that they are made of, and what is to be copied into it; before, what is in it is anything. */
 export interface Moved<R> {
   readonly tensors: R;
-  copy(): void;
+  readonly copies: readonly BufferCopy[];
+}
+
+/** Two buffers of the same size. */
+export interface BufferCopy {
+  readonly from: ArrayBuffer;
+  readonly to: ArrayBufferLike;
+}
+
+/** Copies the part of a buffer that is number `part` of `count` equal ones. */
+export function copyPart({ from, to }: BufferCopy, part: number, count: number): void {
+  const bytes = from.byteLength / count;
+  new Uint8Array(to, part * bytes, bytes).set(new Uint8Array(from, part * bytes, bytes));
 }
 
 /** Provides storage by `take`: once for tensors that share theirs, and none for those in shared memory, which stay there. */
@@ -36,12 +48,8 @@ export function moved<R>(value: R, take: (bytes: number) => ArrayBufferLike): Mo
     copies.set(buffer, copy);
     return Tensor.wrap(viewOf(part.data, copy, byteOffset, byteLength), part);
   };
-  return {
-    tensors: convert(value) as R,
-    copy() {
-      for (const [from, to] of copies) new Uint8Array(to).set(new Uint8Array(from));
-    },
-  };
+  const tensors = convert(value) as R;
+  return { tensors, copies: Array.from(copies, ([from, to]) => ({ from, to })) };
 }
 
 /** What goes to a worker for tensors in shared memory. */

@@ -28,14 +28,14 @@ export async function forwardOnThreads(
   tiles?: TileSize,
   into: Partial<ForwardResults> = {},
 ): Promise<SdpaResult<Tensor>> {
-  const { operands, start, buffers } = taken;
+  const { operands, arrivals, buffers } = taken;
   const results = allocateForward(problem, allocateShared(buffers));
   const passing = pool.run({
     kind: 'forward',
     problem,
     operands: send(operands),
     results: send(results),
-    ...{ tiles, threads: pool.threads, claimed: claims(), start },
+    ...{ tiles, threads: pool.threads, claimed: claims(), arrivals },
   });
   taken.arrive();
   const replies = await passing;
@@ -62,7 +62,7 @@ export async function backwardOnThreads(
   tiles?: TileSize,
   into: BackwardPlaces['into'] = {},
 ): Promise<BackwardResults> {
-  const { operands, start, buffers } = taken;
+  const { operands, arrivals, buffers } = taken;
   const allocateBytes = (bytes: number) => new Uint8Array(zeros(buffers.take(bytes)));
   const sums = allocateBackward(problem, { tiles }, allocateShared(buffers), allocateBytes);
   const passing = pool.run({
@@ -70,7 +70,7 @@ export async function backwardOnThreads(
     problem,
     operands: send(operands),
     results: send(sums),
-    ...{ tiles, threads: pool.threads, claimed: claims(), start },
+    ...{ tiles, threads: pool.threads, claimed: claims(), arrivals },
   });
   taken.arrive();
   const replies = await passing;

@@ -11,7 +11,9 @@ import { backward } from '../backward.ts';
 import { cpuEngine } from '../engine.ts';
 import { forward } from '../forward.ts';
 import { compileKernels, createKernels, moduleOf, supportedVariants } from '../kernels/host-kernels.ts';
+import { announcePart } from './arrivals.ts';
 import { createPool, type Pool } from './pool.ts';
+import { copyPart, moved } from './shared-tensors.ts';
 import { takeOperands } from './taken-operands.ts';
 import { backwardOnThreads, forwardOnThreads } from './threaded.ts';
 
@@ -94,11 +96,16 @@ describe.each(supportedVariants())('%s', variant => {
     const back = normaliseBackward({ q, k, v, o, lse, dO }, given);
     const { gradients } = backward(back.problem, back.operands, { kernels, tiles });
     for (const pool of pools) {
-      const many = await forwardOnThreads(call.problem, takeOperands(call.operands), pool, tiles);
+      const many = await forwardOnThreads(
+        call.problem,
+        takeOperands(call.problem, call.operands),
+        pool,
+        tiles,
+      );
       expect(bits(many)).toEqual(bits(one));
       const results = await backwardOnThreads(
         back.problem,
-        takeOperands(back.operands),
+        takeOperands(back.problem.forward, back.operands),
         pool,
         variant,
         tiles,
@@ -127,6 +134,25 @@ describe.each(supportedVariants())('%s', variant => {
   });
 });
 
+test('workers wait for the part of the operands that their task reads', async () => {
+  const [q, k, v] = [1, 2, 3].map(seed => normal([2, 2, 40, 16], seed));
+  const { problem, operands } = normalise({ q, k, v });
+  const variant = 'typescript';
+  const pool = createPool(2, workerSource, { kind: 'set-up', variant, module: undefined });
+  const { tensors, copies } = moved(operands, bytes => new SharedArrayBuffer(bytes));
+  const taken = takeOperands(problem, tensors);
+  async function arriveSlowly(): Promise<void> {
+    for (let part = 0; part < 4; part++) {
+      await new Promise(resolve => setTimeout(resolve, 5));
+      for (const copy of copies) copyPart(copy, part, 4);
+      announcePart(taken.arrivals, part, part === 3);
+    }
+  }
+  const results = forwardOnThreads(problem, { ...taken, arrive: () => void arriveSlowly() }, pool);
+  expect(bits(await results)).toEqual(bits(forward(problem, operands, { kernels: createKernels(variant) })));
+  pool.terminate();
+});
+
 test('an engine shares out large problems, from any storage, and gives tensors of its own', async () => {
   const [q, k, v] = [1, 2, 3].map(seed => normal([1, 2, 520, 64], seed));
   const one = await cpuEngine({ threads: 1 }).sdpa(q, k, v);
@@ -146,8 +172,12 @@ test('a pool whose workers fail says so and an engine does without', async () =>
   const pool = createPool(2, 'throw new Error("no workers here")', setUp);
   const [q] = [normal([1, 1, 4, 4], 1)];
   const { problem, operands } = normalise({ q, k: q, v: q });
-  await expect(forwardOnThreads(problem, takeOperands(operands), pool)).rejects.toThrow('no workers here');
-  await expect(forwardOnThreads(problem, takeOperands(operands), pool)).rejects.toThrow('no workers here');
+  await expect(forwardOnThreads(problem, takeOperands(problem, operands), pool)).rejects.toThrow(
+    'no workers here',
+  );
+  await expect(forwardOnThreads(problem, takeOperands(problem, operands), pool)).rejects.toThrow(
+    'no workers here',
+  );
 
   vi.resetModules();
   vi.doMock('./worker-source.ts', () => ({ workerSource: 'throw new Error("no workers here")' }));

@@ -4,9 +4,9 @@ import { type Kernels, MEMORY_KEPT } from '../kernels/kernels.ts';
 import { typescriptKernels } from '../kernels/typescript.ts';
 import { wasmKernels } from '../kernels/wasm.ts';
 import type { Amax } from './amax.ts';
+import { awaitPart } from './arrivals.ts';
 import type { Message, Reply, SetUp } from './message.ts';
 import { receive } from './shared-tensors.ts';
-import { awaitStartSignal } from './start-signal.ts';
 
 /** The other end of a worker: `parentPort` of Node's, or the global of a web worker. */
 interface Port {
@@ -41,10 +41,11 @@ function handle(message: Message): void {
 /** Gives the largest magnitudes of what it has computed. */
 function run(pass: Exclude<Message, { readonly kind: 'set-up' }>): Amax {
   kernels ??= createKernels();
-  const { claimed, start } = pass;
-  awaitStartSignal(start);
+  const { claimed, arrivals, tiles, threads } = pass;
+  awaitPart(arrivals, 0);
   const claim = (): number => Atomics.add(claimed, 0, 1);
-  const machine = { kernels, tiles: pass.tiles, threads: pass.threads };
+  const awaitHeads = (group: number): void => awaitPart(arrivals, group);
+  const machine = { kernels, tiles, threads, awaitHeads };
   const amax =
     pass.kind === 'forward'
       ? runForward(pass.problem, receive(pass.operands), machine, receive(pass.results), claim)

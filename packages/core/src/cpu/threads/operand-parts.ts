@@ -1,0 +1,55 @@
+import type { BackwardOperands } from '../../attention/normalise.ts';
+import type { AttentionProblem, Operands } from '../../attention/problem.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import { headGroups } from '../work.ts';
+
+/** How operands can be handed to workers bit by bit, so that these start before all is there. */
+export interface OperandParts {
+  /** One part for each of the `headGroups`, or one in all. */
+  readonly count: number;
+  /** Buffers that consist of these parts, in order; of others any part may need all. */
+  readonly buffers: ReadonlySet<ArrayBufferLike>;
+}
+
+/** What is read head by head. Of the others, lse and dLse too, all is read at first. */
+const HEAD_BY_HEAD = ['q', 'k', 'v', 'o', 'dO'];
+
+/** The parts of the operands of a forward or backward pass. */
+export function operandParts(
+  problem: AttentionProblem,
+  operands: Operands<Tensor> | BackwardOperands<Tensor>,
+): OperandParts {
+  const buffers = new Set<ArrayBufferLike>();
+  // Operands with block scales are dequantised as a whole.
+  const inParts = problem.fp8?.kind !== 'blocks';
+  const paged: readonly unknown[] = [problem.k.page && 'k', problem.v.page && 'v'];
+  const isInParts = (name: string, part: unknown): boolean =>
+    inParts && HEAD_BY_HEAD.includes(name) && !paged.includes(name) && isHeadsInOrder(part);
+  const all = Object.entries(operands);
+  for (const [name, part] of all) {
+    if (part instanceof Tensor && isInParts(name, part)) buffers.add(part.data.buffer);
+  }
+  for (const [name, part] of all) {
+    if (!isInParts(name, part)) for (const t of tensorsIn(part)) buffers.delete(t.data.buffer);
+  }
+  return { count: buffers.size > 0 ? headGroups(problem) : 1, buffers };
+}
+
+/** Whether a tensor is (B, H, S, D), row-major, and all that its buffer holds. */
+function isHeadsInOrder(t: unknown): boolean {
+  return (
+    t instanceof Tensor &&
+    t.shape.length === 4 &&
+    t.isContiguous &&
+    t.offset === 0 &&
+    t.data.byteOffset === 0 &&
+    t.size === t.data.length &&
+    t.data.byteLength === t.data.buffer.byteLength
+  );
+}
+
+/** The tensors of a value, at any depth. */
+function tensorsIn(value: unknown): Tensor[] {
+  if (value instanceof Tensor) return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(tensorsIn) : [];
+}
