@@ -7,6 +7,7 @@ import { checkBackward, checkForward, type SampledCall, sampleRows } from '../sa
 import type { SecondThread } from '../second-thread.ts';
 import { type Suite, type SuiteOptions, UsageError, WrongResult } from '../suite.ts';
 import type { Row } from '../table.ts';
+import { summary } from '../timing.ts';
 
 type DType = 'f32' | 'f16' | 'bf16';
 
@@ -29,7 +30,7 @@ export const cpu: Suite = {
     'to onnxruntime-web (target: 1.3) and to two threads (target: 1.8, where two matmuls side by side get 2); bf16 and f16 next to f32 (target: 1.15)',
   options: {
     quick: { meaning: 'only the smallest shape' },
-    rounds: { value: 'N', meaning: 'measure each N times in turn and take the best, instead of 5' },
+    rounds: { value: 'N', meaning: 'measure each N times in turn and take medians, instead of 7' },
     variant: { value: variants.join('|'), meaning: 'kernels other than the best of this host' },
     onnxruntime: {
       value: 'DIR',
@@ -41,8 +42,8 @@ export const cpu: Suite = {
     const rows: Row[] = [];
     for (const given of casesOf(options.quick === true)) {
       progress(`${given.dtype} 1×${given.H}×${given.S}×${given.D} ${given.causal ? 'causal' : 'full'}`);
-      const times = await measure(given, settings);
-      rows.push(rowOf(given, times, rows, settings.one.description));
+      const rounds = await measure(given, settings);
+      rows.push(rowOf(given, rounds, settings.one.description));
     }
     return rows;
   },
@@ -56,7 +57,7 @@ interface Settings {
   readonly onnx: OnnxAttention | null;
 }
 
-async function settle({ rounds = '5', variant, onnxruntime }: SuiteOptions): Promise<Settings> {
+async function settle({ rounds = '7', variant, onnxruntime }: SuiteOptions): Promise<Settings> {
   const count = Number(rounds);
   if (!Number.isSafeInteger(count) || count < 1) {
     throw new UsageError(`--rounds takes a whole number of at least 1, not '${rounds}'.`);
@@ -85,27 +86,30 @@ function casesOf(quick: boolean): Case[] {
   ];
 }
 
-/** Best times in milliseconds. */
+/** What one round took, in milliseconds. */
 interface Times {
   readonly forward: number;
   readonly backward: number;
   readonly forwardOnTwo: number;
   readonly backwardOnTwo: number;
   readonly onnx: number | null;
+  /** Forward and backward of the same numbers in f32, beside other dtypes. */
+  readonly f32: number | null;
   /** Per floating-point operation. */
   readonly matmul: number;
   /** Likewise of two threads that multiply side by side. */
   readonly matmulOnTwo: number;
 }
 
-/** Everything in turn, round after round, so that a busy machine slows all of them down alike. */
-async function measure({ H, S, D, causal, dtype }: Case, settings: Settings): Promise<Times> {
+/** Everything in turn, round after round, so that what is compared has run under much the same load. */
+async function measure({ H, S, D, causal, dtype }: Case, settings: Settings): Promise<readonly Times[]> {
   const { one, two, rounds, relaxed, onnx } = settings;
   const exact = normalInputs(['q', 'k', 'v', 'dO'], [1, H, S, D]);
   const [q, k, v, dO] = [exact.q, exact.k, exact.v, exact.dO].map(t => t.cast(dtype));
   const options = { causal };
   const { o, lse } = await one.sdpa(q, k, v, options);
   const inputs = { q, k, v, o, lse, dO };
+  const exactInputs = { ...exact, ...(await one.sdpa(exact.q, exact.k, exact.v, options)) };
   const gradients = await one.sdpaBackward(inputs, options);
   if (dtype === 'f32') {
     const call = { q, k, v, causal };
@@ -116,22 +120,26 @@ async function measure({ H, S, D, causal, dtype }: Case, settings: Settings): Pr
   const session = onnx && dtype === 'f32' ? await openSession(onnx, { q, k, v, causal }, o) : null;
   const roof = await matmulRoof(D, relaxed);
 
-  const best = { forward: Infinity, backward: Infinity, forwardOnTwo: Infinity, backwardOnTwo: Infinity };
-  let bestOnnx = session ? Infinity : null;
+  const timedBoth = async (given: typeof inputs): Promise<number> => {
+    const forward = await timed(() => one.sdpa(given.q, given.k, given.v, options));
+    return forward + (await timed(() => one.sdpaBackward(given, options)));
+  };
   const second = roof.startSecondThread();
-  let matmul = Infinity;
-  let matmulOnTwo = Infinity;
+  const times: Times[] = [];
   for (let round = 0; round < rounds; round++) {
-    matmul = Math.min(matmul, timeMatmul(roof));
-    matmulOnTwo = Math.min(matmulOnTwo, timeMatmul(roof, second));
-    best.forward = Math.min(best.forward, await timed(() => one.sdpa(q, k, v, options)));
-    best.forwardOnTwo = Math.min(best.forwardOnTwo, await timed(() => two.sdpa(q, k, v, options)));
-    if (session) bestOnnx = Math.min(bestOnnx ?? Infinity, await timed(() => session.run()));
-    best.backward = Math.min(best.backward, await timed(() => one.sdpaBackward(inputs, options)));
-    best.backwardOnTwo = Math.min(best.backwardOnTwo, await timed(() => two.sdpaBackward(inputs, options)));
+    times.push({
+      matmul: timeMatmul(roof),
+      forward: await timed(() => one.sdpa(q, k, v, options)),
+      backward: await timed(() => one.sdpaBackward(inputs, options)),
+      matmulOnTwo: timeMatmul(roof, second),
+      forwardOnTwo: await timed(() => two.sdpa(q, k, v, options)),
+      backwardOnTwo: await timed(() => two.sdpaBackward(inputs, options)),
+      onnx: session && (await timed(() => session.run())),
+      f32: dtype === 'f32' ? null : await timedBoth(exactInputs),
+    });
   }
   await Promise.all([session?.close(), second.end()]);
-  return { ...best, onnx: bestOnnx, matmul, matmulOnTwo };
+  return times;
 }
 
 /** A session that gives the same o; null where onnxruntime-web cannot run the shape (it holds all scores of a head, and more). */
@@ -167,8 +175,9 @@ function timeMatmul({ flops, run }: MatmulRoof, second?: SecondThread): number {
   return took / (runs + others) / flops;
 }
 
-/** Milliseconds of one call, of so many as the matmul's time takes: attention gets as much time as it to fill caches and wake threads. */
+/** Milliseconds of one call, of so many as take as long as the matmul. One before fills caches and wakes threads, as of two matmuls the second is awake. */
 async function timed(work: () => Promise<unknown>): Promise<number> {
+  await work();
   const start = performance.now();
   let calls = 0;
   let took = 0;
@@ -186,24 +195,33 @@ function checkSame(got: Tensor, want: Tensor): void {
   if (wrong >= 0) throw new WrongResult(`onnxruntime-web disagrees at element ${wrong} of o`);
 }
 
-function rowOf({ H, S, D, causal, dtype }: Case, times: Times, before: readonly Row[], on: string): Row {
+/**
+ * Each number is the median of the rounds. Ratios are of times of one round: what else the machine does changes more from round to round than
+ * within one.
+ */
+function rowOf({ H, S, D, causal, dtype }: Case, rounds: readonly Times[], on: string): Row {
   const shape: [number, number, number, number] = [1, H, S, D];
   const { q } = normalInputs(['q'], shape);
   const { forward, backward } = cost(normalise({ q, k: q, v: q }, { causal }).problem);
-  const roof = 1 / times.matmul / 1e6;
-  const fwd = forward.flops / times.forward / 1e6;
-  const bwd = backward.flops / times.backward / 1e6;
-  const onnx = times.onnx && forward.flops / times.onnx / 1e6;
-  const total = times.forward + times.backward;
-  const f32 = dtype === 'f32' ? '' : before.filter(row => row.dtype === 'f32').at(-1)?.ms;
+  const medianOf = (value: (times: Times) => number): number => summary(rounds.map(value)).median;
+  const total = medianOf(times => times.forward + times.backward);
+  const onnx = rounds.flatMap(times => (times.onnx === null ? [] : [{ ...times, onnx: times.onnx }]));
+  const f32 = rounds.flatMap(times =>
+    times.f32 === null ? [] : [(times.forward + times.backward) / times.f32],
+  );
   return {
     ...{ 'B×H×S×D': shape.join('×'), mask: causal ? 'causal' : 'full', dtype, ms: total },
-    ...{ 'fwd GFLOP/s': fwd, 'bwd GFLOP/s': bwd, matmul: roof },
-    ...{ 'fwd/matmul': fwd / roof, 'bwd/matmul': bwd / roof },
-    ...{ onnxruntime: onnx ?? '', 'fwd/onnx': onnx ? fwd / onnx : '' },
-    ...{ 'fwd ×2 threads': times.forward / times.forwardOnTwo },
-    ...{ 'bwd ×2 threads': times.backward / times.backwardOnTwo },
-    ...{ 'matmul ×2 threads': times.matmul / times.matmulOnTwo },
-    ...{ 'time/f32': typeof f32 === 'number' ? total / f32 : '', on },
+    'fwd GFLOP/s': medianOf(times => forward.flops / times.forward / 1e6),
+    'bwd GFLOP/s': medianOf(times => backward.flops / times.backward / 1e6),
+    matmul: medianOf(times => 1 / times.matmul / 1e6),
+    'fwd/matmul': medianOf(times => (forward.flops * times.matmul) / times.forward),
+    'bwd/matmul': medianOf(times => (backward.flops * times.matmul) / times.backward),
+    onnxruntime: onnx.length > 0 ? summary(onnx.map(times => forward.flops / times.onnx / 1e6)).median : '',
+    'fwd/onnx': onnx.length > 0 ? summary(onnx.map(times => times.onnx / times.forward)).median : '',
+    'fwd ×2 threads': medianOf(times => times.forward / times.forwardOnTwo),
+    'bwd ×2 threads': medianOf(times => times.backward / times.backwardOnTwo),
+    'matmul ×2 threads': medianOf(times => times.matmul / times.matmulOnTwo),
+    'time/f32': f32.length > 0 ? summary(f32).median : '',
+    on,
   };
 }
