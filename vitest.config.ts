@@ -19,6 +19,8 @@ const dataReporter: Reporter = {
 
 export default defineConfig({
   test: {
+    // Vitest would leave one core free: of two, half the machine.
+    maxWorkers: '100%',
     projects: ['packages/*', 'tools/*', 'apps/*', 'examples/*'],
     reporters: ['default', dataReporter, ...(report ? [['json', { outputFile: report }] as const] : [])],
   },

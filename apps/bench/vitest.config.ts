@@ -1,7 +1,3 @@
-import { defineConfig } from 'vitest/config';
+import { project } from '../../vitest.project.ts';
 
-export default defineConfig({
-  resolve: { conditions: ['@tilewise/source'] },
-  ssr: { resolve: { conditions: ['@tilewise/source'] } },
-  test: { name: 'bench', include: ['src/**/*.test.ts'] },
-});
+export default project({ name: 'bench' });

@@ -1,7 +1,3 @@
-import { defineConfig } from 'vitest/config';
+import { project } from '../../vitest.project.ts';
 
-export default defineConfig({
-  resolve: { conditions: ['@tilewise/source'] },
-  ssr: { resolve: { conditions: ['@tilewise/source'] } },
-  test: { name: 'jax-js', include: ['src/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000 },
-});
+export default project({ name: 'jax-js', testTimeout: 120_000, hookTimeout: 120_000 });

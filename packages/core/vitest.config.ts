@@ -1,7 +1,3 @@
-import { defineConfig } from 'vitest/config';
+import { project } from '../../vitest.project.ts';
 
-export default defineConfig({
-  resolve: { conditions: ['@tilewise/source'] },
-  ssr: { resolve: { conditions: ['@tilewise/source'] } },
-  test: { name: 'core', include: ['src/**/*.test.ts'], setupFiles: ['./vitest.setup.ts'] },
-});
+export default project({ name: 'core', setupFiles: ['./vitest.setup.ts'] });

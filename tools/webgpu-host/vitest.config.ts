@@ -1,8 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { project } from '../../vitest.project.ts';
 
-export default defineConfig({
-  resolve: { conditions: ['@tilewise/source'] },
-  ssr: { resolve: { conditions: ['@tilewise/source'] } },
-  // A process per file: a Vulkan driver is chosen once per process, and from its main thread.
-  test: { name: 'webgpu-host', include: ['src/**/*.test.ts'], pool: 'forks', isolate: true },
-});
+// A process per file: a Vulkan driver is chosen once per process, and from its main thread.
+export default project({ name: 'webgpu-host', pool: 'forks', isolate: true });

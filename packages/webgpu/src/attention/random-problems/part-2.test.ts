@@ -1,0 +1,3 @@
+import { testRandomProblems } from '../../../testing/random-problem-tests.ts';
+
+await testRandomProblems(2);
