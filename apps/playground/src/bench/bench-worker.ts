@@ -12,7 +12,7 @@ addEventListener('message', async ({ data }: MessageEvent<BenchConfig>) => {
 
 const tell = (event: BenchEvent): void => postMessage(event);
 
-type Rows = (heads: number, S: number) => AsyncIterable<BenchRow> | Iterable<BenchRow>;
+type Rows = (heads: number, S: number) => AsyncIterable<BenchRow>;
 
 async function bench(config: BenchConfig): Promise<void> {
   const gpu = config.engine === 'cpu' ? undefined : await openGpu(config);

@@ -66,12 +66,29 @@ describe('a visitor who computes', () => {
     await site.page.getByText("the JSON has no 'version'").waitFor();
   }, 60_000);
 
-  it('measures on the CPU, and copies the numbers as JSON', async () => {
-    await site.visit('#/bench?engine=cpu&size=small&d=32');
+  it('measures on the CPU on as many threads as it says, and copies the numbers as JSON', async () => {
+    await site.visit('#/bench?engine=cpu&size=auto&d=64');
+    const cores = Number(await site.page.evaluate('crossOriginIsolated && navigator.hardwareConcurrency'));
+    expect(cores).toBeGreaterThanOrEqual(1);
+    const threads = Math.min(cores, 16);
+    const measuring = site.page.waitForEvent('worker');
     await site.page.getByRole('button', { name: 'Measure' }).click();
+    const started = (await measuring).evaluate(`new Promise(resolve => {
+      let count = 0;
+      const { Worker } = self;
+      self.Worker = class extends Worker {
+        constructor(script) {
+          super(script);
+          if (++count === ${threads}) resolve(count);
+        }
+      };
+      if (${threads} === 1) resolve(1);
+    })`);
+    expect(await started).toBe(threads);
     await site.page.getByText('6 measurements.').waitFor({ state: 'attached' });
     await site.page.getByText('As JSON', { exact: true }).click();
-    const { rows } = JSON.parse((await site.page.locator('.bench-json').textContent()) ?? '');
+    const { machine, rows } = JSON.parse((await site.page.locator('.bench-json').textContent()) ?? '');
+    expect(machine.description).toMatch(threads === 1 ? /, one thread$/ : `, up to ${threads} threads`);
     expect(rows).toHaveLength(6);
     for (const { tflops, failure } of rows) {
       expect(failure).toBeUndefined();
