@@ -18,9 +18,10 @@ export function checkOutputs({ producers, uses, outputs }: Topology, wanted: rea
       );
     }
     if (!given.has(id)) {
-      const reader = uses(id)[0];
+      const [reader] = uses(id);
+      const by = reader ? describeNode(reader.node) : 'something';
       throw new InvalidGraphError(
-        `tensor ${id} of ${describeNode(producer)} is to be an output, but ${reader ? describeNode(reader.node) : 'something'} reads it: mark it with an End`,
+        `tensor ${id} of ${describeNode(producer)} is to be an output, but ${by} reads it: mark it with an End`,
         `tensor ${id}`,
       );
     }

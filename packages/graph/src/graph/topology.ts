@@ -41,8 +41,10 @@ export function connect(nodes: readonly GraphNode[]): Topology {
     for (const tensor of [...node.inputs, ...node.outputs]) {
       const first = tensors.get(tensor.id);
       if (first && !sameTensor(first, tensor)) {
+        const [one, other] = [firstNode.get(tensor.id) ?? node, node].map(describeNode);
+        const differs = `${describeTensor(first)} to ${one} but ${describeTensor(tensor)} to ${other}`;
         throw new InvalidGraphError(
-          `tensor ${tensor.id} is ${describeTensor(first)} to ${describeNode(firstNode.get(tensor.id) ?? node)} but ${describeTensor(tensor)} to ${describeNode(node)}${differenceOf(first, tensor)}`,
+          `tensor ${tensor.id} is ${differs}${differenceOf(first, tensor)}`,
           `tensor ${tensor.id}`,
         );
       }

@@ -138,7 +138,7 @@ const definitions: readonly BinaryDefinition[] = [
 function choiceBackward(kind: string, of: (a: NumericExpr, b: NumericExpr) => NumericExpr): Operation {
   return elementwise({
     kind: `${kind}Backward`,
-    summary: `The gradient by src of ${kind}(src, other), half of it where they are equal, in the shape of its result. Not an operation of oneDNN.`,
+    summary: `The gradient by src of ${kind}(src, other), half of it where they are equal. Not an operation of oneDNN.`,
     inputs: [port('src', 'T'), port('other', 'T'), port('diff_dst', 'T')],
     outputs: [port('diff_src', 'T')],
     attributes: {},

@@ -14,7 +14,7 @@ export const gatherOperations: readonly Operation[] = [
   {
     kind: 'Gather',
     summary:
-      'Row indices[…] of src, its first dimension, for every element of indices; numbers outside are taken for the nearest row. Not an operation of oneDNN.',
+      'Row i of src, along its first dimension, for each i of indices, or the row nearest to it. Not an operation of oneDNN.',
     inputs: [port('src', 'T'), indices],
     outputs: [port('dst', 'T')],
     attributes: {},

@@ -190,7 +190,7 @@ export const normOperations: readonly Operation[] = [
   ...norm({
     kind: 'LayerNorm',
     summary:
-      '(x − mean) / √(variance + epsilon), times gamma, plus beta; mean and variance, which are results with keep_stats, are those over the dimensions from begin_norm_axis on.',
+      '(x − mean) / √(variance + epsilon) · gamma + beta; mean and variance, of the dimensions from begin_norm_axis on, are results with keep_stats.',
     centred: true,
     affine: [optionalPort('gamma', 'U', floats), optionalPort('beta', 'U', floats)],
     statistics: [optionalPort('mean', 'S', floats), optionalPort('variance', 'S', floats)],

@@ -34,7 +34,7 @@ function probabilityOf(lowering: Lowering): Value {
 export const dropout: Operation = {
   kind: 'Dropout',
   summary:
-    'Keeps an element with probability 1 − p and divides it by that, else gives 0; p is the fourth input or the attribute. Decided by Philox from the element’s index.',
+    'src / (1 − p) with probability 1 − p, else 0, as Philox decides from the element’s index; p is the fourth input or the attribute.',
   inputs: [
     port('src', 'T'),
     port('seed', 'T1', ['i64']),
@@ -67,7 +67,7 @@ export const dropout: Operation = {
 export const rng: Operation = {
   kind: 'RNG',
   summary:
-    'Random numbers in the shape of src: BERNOULLI gives 1 with probability 1 − p and else 0, UNIFORM numbers in [0, 1). Not an operation of oneDNN.',
+    'Random numbers in the shape of src: BERNOULLI 1 with probability 1 − p, else 0; UNIFORM in [0, 1). Not an operation of oneDNN.',
   inputs: [port('src', 'T'), port('seed', 'T1', ['i64']), port('offset', 'T2', ['i64'])],
   outputs: [port('dst', 'T3', [...floats, 'u8'])],
   attributes: {

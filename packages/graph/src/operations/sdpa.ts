@@ -129,7 +129,7 @@ export const attentionOperations: readonly Operation[] = [
   attentionOperation(
     'Sdpa',
     'forward',
-    'Attention as one operation. `operands` names its inputs and `results` its outputs, by the options and results of `sdpa` of `@tilewise/core`; lse, max and sumExp are (B, Hq, Sq, 1). Not an operation of oneDNN.',
+    'Attention. `operands` and `results` name inputs and outputs as `sdpa` does; lse, max, sumExp: (B, Hq, Sq, 1). Not an operation of oneDNN.',
   ),
   attentionOperation(
     'SdpaBackward',

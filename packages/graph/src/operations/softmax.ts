@@ -25,7 +25,7 @@ function withAxisOne(kind: string, attributes: Attributes, shape: LogicalShape):
 export const softmax: Operation = {
   kind: 'SoftMax',
   summary:
-    'e^(x − max) / Σ e^(x − max) along an axis; stats is max + ln Σ e^(x − max). A row of nothing but −∞ is NaN, or 0 (stats too) with inf_as_zero.',
+    'e^(x − max) / Σ e^(x − max) along an axis; stats: max + ln Σ e^(x − max). Of −∞ alone it is NaN, with inf_as_zero 0, as are stats.',
   inputs: [port('src', 'T1')],
   outputs: [port('dst', 'T2'), optionalPort('stats', 'T3', ['f32'])],
   attributes: {

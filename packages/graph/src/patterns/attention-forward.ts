@@ -25,11 +25,11 @@ import { type SoftmaxMatch, softmaxOf } from './softmax-of.ts';
 /**
  * Attention, inference or the forward pass of training:
  *
- *     MatMul · score chain · softmax · [TypeCast] [dropout] [[Multiply] Quantize · Dequantize] [TypeCast] · MatMul · [layout, TypeCast, Quantize]*
- *     MatMul · score chain · softmax · StaticTranspose [StaticReshape] [Reorder] · MatMul (as its second operand) · …
+ *     MatMul · score chain · softmax · [TypeCast] [dropout] [[Multiply] Quantize · Dequantize] [TypeCast] · MatMul · stored
+ *     MatMul · score chain · softmax · StaticTranspose [StaticReshape] [Reorder] · MatMul (as its second operand) · stored
  *
- * with what is stored in another layout or quantized before its operands. `stats` of the softmax may be a result, and so may the largest of what is
- * quantized.
+ * Operands may be stored in another layout or quantized before, and the result after: [layout, TypeCast, Quantize]*. `stats` of the
+ * softmax may be a result, and so may the largest of what is quantized.
  */
 export function attentionForward(anchor: GraphNode, topology: Topology): Match | null {
   const softmax = softmaxOf(anchor, topology);
