@@ -25,14 +25,17 @@ export function rowSum(
   gradientOf: (tensor: number) => LogicalTensor | undefined,
 ): LogicalTensor | null {
   const way = probabilitiesOf(P.id, topology);
-  if (!way || way.transposed || way.rearranged || way.rounding) return null;
+  if (!way || way.rearranged || way.rounding) return null;
   const [o] = way.matmul.outputs;
   const passed = [P, ...way.nodes.flatMap(node => node.outputs)];
   // The random numbers of dropout may read P for its shape alone.
   const readers = ({ id }: LogicalTensor) =>
     topology.uses(id).filter(({ node }) => node.operation.gradient !== 'zero');
   const isClosed = passed.every(t => !seeds.has(t.id) && readers(t).length === 1);
-  const [rowsOfP, rowsOfO] = [P, o].map(t => topology.shapeOf(t.id)?.slice(0, -1));
+  // Of Vᵀ·Pᵀ, which is oᵀ, rows are columns.
+  const axis = way.transposed ? -2 : -1;
+  const rowsOfP = topology.shapeOf(P.id)?.slice(0, -1);
+  const rowsOfO = topology.shapeOf(o.id)?.filter((_, d, { length }) => d !== length + axis);
   if (!isClosed || !rowsOfP || !rowsOfO || !sameShape(rowsOfP, rowsOfO)) return null;
   const given = builder.recovered(o);
   const dO = gradientOf(o.id);
@@ -40,5 +43,7 @@ export function rowSum(
   // As the product that gives dP has it, which attention is recognised by.
   const factor = builder.cast(dO, way.matmul.inputs[0].dtype);
   const product = builder.op('Multiply', [builder.cast(given, 'f32'), builder.cast(factor, 'f32')]);
-  return builder.op('ReduceSum', [product], { axes: [-1], keep_dims: true });
+  const sum = builder.op('ReduceSum', [product], { axes: [axis], keep_dims: true });
+  if (!way.transposed) return sum;
+  return builder.op('StaticTranspose', [sum], { order: [...rowsOfO.slice(1).keys(), -1, -2] });
 }

@@ -27,7 +27,7 @@ export function attentionBackward(anchor: GraphNode, topology: Topology): Match 
   const { chain } = parts;
   const gradients = [parts.dv, parts.dq, parts.dk].filter(part => part !== null);
   const tails = gradients.map(({ result }) => absorbAfter(result, topology, layoutKinds));
-  const others = [...[parts.v.tensor, parts.dO.tensor, parts.stats], ...(parts.o === null ? [] : [parts.o])];
+  const others = [parts.v.tensor, parts.dO.tensor, parts.stats, ...(parts.o ? [parts.o.tensor] : [])];
   const operands = [...[...chain.nodes].flatMap(node => node.inputs.map(t => t.id)), ...others];
   const before = absorbBefore(operands, parts.nodes, topology);
   const entering = [
@@ -85,7 +85,7 @@ function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: 
     optionsOnly: parts.ignoresMasks,
     equal: parts.equal.map(([a, b]) => [lowering.value(a).index, lowering.value(b).index] as const),
   };
-  const givenO = parts.o === null ? null : asHeads(builder, lowering.value(parts.o), layout, 'exact');
+  const givenO = parts.o && asHeads(builder, matrix(parts.o), layout, 'exact');
   // With dO times the factor, o without it has the same o∘dO.
   const withoutFactor = (x: NumericExpr, f: NumericExpr) => select(eq(f, 0), 0, div(x, f));
   const o =
@@ -138,10 +138,10 @@ function isOverScores(
   const rank = shapeOf(summed.tensor).length;
   return (
     likeScores.every(t => sameShape(shapeOf(t), scores)) &&
-    axisOf(summed.axis, rank) === rank - 1 &&
+    axisOf(summed.axis, rank) === rank - (summed.transposed ? 2 : 1) &&
     dropouts.every(dropout => isPerScore(dropout, scores, { desc })) &&
     // A row or a column that is broadcast to dO is not what the call takes for o.
-    (o === null || sameShape(shapeOf(o).slice(-2), shapeOf(dO.tensor).slice(-2)))
+    (o === null || sameShape(shapeOf(o.tensor).slice(-2), shapeOf(dO.tensor).slice(-2)))
   );
 }
 

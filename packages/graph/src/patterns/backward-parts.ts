@@ -14,8 +14,7 @@ export interface GradientMatMul extends Product {
 }
 
 /** An axis, as it is given, of a tensor. */
-interface Summed {
-  readonly tensor: number;
+interface Summed extends Factor {
   readonly axis: number;
 }
 
@@ -25,13 +24,13 @@ export interface BackwardParts {
   readonly nodes: ReadonlySet<GraphNode>;
   /** Tensors that must have the shape of the scores. */
   readonly likeScores: readonly number[];
-  /** What the gradient of softmax is summed along: must be the last axis. */
+  /** What the gradient of softmax is summed along: must be the last axis; of a tensor that is transposed, the one before. */
   readonly summed: Summed;
   readonly stats: number;
   readonly dO: Factor;
   readonly v: Factor;
   /** The result of forward; null where the gradient of softmax is computed from the probabilities. */
-  readonly o: number | null;
+  readonly o: Factor | null;
   readonly dropout: DropoutMatch | null;
   /** That of dP and that of P, where there are. */
   readonly dropouts: readonly DropoutMatch[];
@@ -50,7 +49,7 @@ export interface BackwardParts {
  * The backward pass of attention around P = Exp(Subtract(S', stats)):
  *
  *     dV  = MatMul([TypeCast] [dropout] P, dO)ᵀ [ReduceSum]        dP = MatMul(dO, V)ᵀ [dropout]
- *     dS' = Multiply(P, Subtract(dP, ReduceSum(Multiply(O, dO))))  or SoftMaxBackward(dP, P)    [End]
+ *     dS' = Multiply(P, Subtract(dP, ReduceSum(Multiply(O, dO))ᵀ)) or SoftMaxBackward(dP, P)    [End]
  *     dS  = [the gradients of what the chain does: Multiply, Divide, Mask, TanhBackward…]* dS' [TypeCast]
  *     dQ  = MatMul(dS, K)                                          dK = MatMul(dS, Q)ᵀ [ReduceSum]
  *
@@ -70,7 +69,8 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
   if (!inner) return null;
   const { dO, v } = inner;
   // Rows of O∘dO are those of both.
-  const factors = softmax.o && (dO.transposed ? null : softmax.o(dO.tensor));
+  const { transposed } = softmax.summed;
+  const factors = softmax.o && (dO.transposed === transposed ? softmax.o(dO.tensor) : null);
   if (softmax.o && factors === null) return null;
   const value = valueGradient(P, dO, topology);
   const equal = value && equalScalars(inner.dropout, value.dropout);
@@ -102,7 +102,7 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
     stats: subtract.inputs[1].id,
     dO,
     v,
-    o: factors?.o ?? null,
+    o: factors && { tensor: factors.o, transposed },
     dropout: inner.dropout,
     dropouts: [inner.dropout, value.dropout].filter(dropout => dropout !== null),
     equal,
@@ -126,21 +126,23 @@ function softmaxGradient(P: number, { uses, producers }: Topology): SoftmaxGradi
   for (const { node, input } of uses(P)) {
     const result = node.outputs[0]?.id;
     if (node.kind === 'SoftMaxBackward' && input === 1) {
-      const summed = { tensor: P, axis: numberOf(node.attributes, 'axis') };
+      const summed = { tensor: P, transposed: false, axis: numberOf(node.attributes, 'axis') };
       return { nodes: [node], dP: node.inputs[0].id, summed, o: null, result };
     }
     if (node.kind !== 'Multiply') continue;
     const difference = producers.get(node.inputs[1 - input].id);
-    const sum = difference?.kind === 'Subtract' ? producers.get(difference.inputs[1].id) : undefined;
+    const rows = difference?.kind === 'Subtract' ? producers.get(difference.inputs[1].id) : undefined;
+    const turn = rows?.kind === 'StaticTranspose' && swapsLastTwo(rows) ? rows : null;
+    const sum = turn ? producers.get(turn.inputs[0].id) : rows;
     const product = sum?.kind === 'ReduceSum' ? producers.get(sum.inputs[0].id) : undefined;
     if (!difference || !sum || product?.kind !== 'Multiply' || sum.attributes.keep_dims !== true) continue;
     const [axis, ...more] = numbersOf(sum.attributes, 'axes');
     if (axis === undefined || more.length > 0) continue;
     const factors = product.inputs.map(t => t.id);
     return {
-      nodes: [node, difference, sum, product],
+      nodes: [node, difference, ...(turn ? [turn] : []), sum, product],
       dP: difference.inputs[0].id,
-      summed: { tensor: product.outputs[0].id, axis },
+      summed: { tensor: product.outputs[0].id, transposed: turn !== null, axis },
       o: dO => {
         for (const [o, other] of [factors, [...factors].reverse()]) {
           const producer = producers.get(other);
