@@ -137,14 +137,19 @@ export class BackwardGraph implements GradientBuilder {
     const isFirst = call.outputs[0].id === node.outputs[0].id;
     const again = (isFirst && operation.again?.(call, this)) || null;
     if (again) return again;
-    const inputs = node.inputs.map(t => this.forward(t));
+    const inputs = this.#inputsOf(node);
     return this.op(node.kind, inputs, node.given, { dtype: node.outputs[0].dtype });
+  }
+
+  /** What an operation reads, in the dtypes that it had there: what is computed again in another way may be in f32. */
+  #inputsOf({ inputs }: GraphNode): LogicalTensor[] {
+    return inputs.map(t => this.cast(this.forward(t), t.dtype));
   }
 
   /** An operation with all that it gives. */
   #computeAll(node: GraphNode): void {
     const outputs = node.outputs.map(({ dtype }) => this.#target.tensor({ dtype }));
-    const inputs = node.inputs.map(t => this.forward(t));
+    const inputs = this.#inputsOf(node);
     this.#target.op(node.kind, { attrs: node.given, inputs, outputs });
     node.outputs.forEach(({ id }, n) => {
       if (!this.#again.has(id)) this.#again.set(id, outputs[n]);

@@ -31,7 +31,8 @@ export class GradientGraph extends Graph {
  * The graph that computes gradients of a finalized graph, out of the same operations. Its inputs are those of the forward graph
  * and its results, as far as they are needed, and the gradients by `of`; what is in between is computed again, but for results that
  * only lie otherwise. Each operation is built once. Attention whose softmax gives its `stats` as a result comes back as one backward
- * partition; it computes nothing of the forward pass again where that gives the product with the values, too.
+ * partition. It computes nothing of the forward pass again where that gives the product with the values, too; where it does not, that
+ * product, which other gradients may need.
  *
  * @throws InvalidArgumentError for a tensor that is not of the graph or does not depend on one asked for; InvalidGraphError where an
  * operation on the way has no gradient.

@@ -17,6 +17,8 @@ interface Backward {
   readonly dMask?: boolean;
   /** The gradient of softmax from the probabilities, without O. */
   readonly fromProbabilities?: boolean;
+  /** O is P·V, computed again; a result beside. */
+  readonly again?: boolean;
   /** Groups of heads, with sums over them. */
   readonly grouped?: boolean;
 }
@@ -29,6 +31,7 @@ function backward({
   dropout,
   dMask,
   fromProbabilities,
+  again,
   grouped,
 }: Backward): GraphBuilder {
   const g = new GraphBuilder();
@@ -37,7 +40,7 @@ function backward({
   const q = g.input([...heads, Sq, D]);
   const k = g.input([...shared, Skv, D]);
   const v = g.input([...shared, Skv, Dv]);
-  const o = fromProbabilities ? null : g.input([...heads, Sq, Dv]);
+  const given = fromProbabilities || again ? null : g.input([...heads, Sq, Dv]);
   const dO = g.input([...heads, Sq, Dv]);
   const factor = g.scalar(scale === 'Divide' ? 2 : 0.6);
   const stream = [g.scalar(7n, 'i64'), g.scalar(2n, 'i64'), g.scalar(0.3)];
@@ -60,7 +63,10 @@ function backward({
   // Stats near those of the scores, so that probabilities are of a sensible size.
   const stats = g.input([...heads, Sq, 1], { values: new Array(B * Hk * (grouped ? G : 1) * Sq).fill(2) });
   const p = g.op('Exp', [g.op('Subtract', [s, stats])]);
-  sumOfGroup(g.op('MatMul', [drop(p), dO], { transpose_a: true }));
+  const dropped = drop(p);
+  sumOfGroup(g.op('MatMul', [dropped, dO], { transpose_a: true }));
+  const o = again ? g.op('MatMul', [dropped, v]) : given;
+  if (o && again) g.graph.op('End', { inputs: [o], outputs: [] });
   const dP = drop(g.op('MatMul', [dO, v], { transpose_b: true }));
   let dS: LogicalTensor;
   if (o) {
@@ -100,6 +106,8 @@ describe('a backward graph is one partition that runs as one call', () => {
       dMask: true,
       fromProbabilities: true,
     },
+    'with the output computed again': { scale: 'Multiply', causal: true, again: true },
+    'with the output computed again, grouped, with dropout': { dropout: true, grouped: true, again: true },
     grouped: { scale: 'Multiply', grouped: true, mask: [B, Hk, G, Sq, Skv] },
     'grouped, from the probabilities, causal, with dropout': {
       scale: 'Multiply',
@@ -165,6 +173,31 @@ describe('numbers decide whether it is attention', () => {
     expect(partitions.map(partition => partition.kind)).toEqual(['sdpa-backward']);
   });
 });
+
+test.each([
+  ['of rows', false, -2, true],
+  ['of rows, as a row', false, -1, true],
+  ['of columns', true, -1, false],
+  ['of columns, as a row', true, -1, true],
+])(
+  'O∘dO %s that is summed along the other axis is not taken for δ',
+  async (_, isTransposed, axis, isTurned) => {
+    // As many queries as keys and channels, so that sizes alone do not tell.
+    const g = new GraphBuilder();
+    const [q, k, v, o, dO] = [0, 1, 2, 3, 4].map(() => g.input([B, Hk, D, D]));
+    const s = g.op('MatMul', [q, k], { transpose_b: true });
+    const p = g.op('Exp', [g.op('Subtract', [s, g.input([B, Hk, D, 1])])]);
+    g.op('MatMul', [p, dO], { transpose_a: true, transpose_b: isTransposed });
+    const dP = g.op('MatMul', [dO, v], { transpose_a: isTransposed, transpose_b: true });
+    const sum = g.op('ReduceSum', [g.op('Multiply', [o, dO])], { axes: [axis], keep_dims: true });
+    const delta = isTurned ? g.op('StaticTranspose', [sum], { order: [0, 1, 3, 2] }) : sum;
+    const dS = g.op('Multiply', [p, g.op('Subtract', [dP, delta])]);
+    g.op('MatMul', [dS, k]);
+    g.op('MatMul', [dS, q], { transpose_a: true });
+    await expectSame(g.graph, g.bindings, 4e-6);
+    expect(kernelsOf(g.graph, g.bindings)).not.toContain('sdpa-backward attention');
+  },
+);
 
 test('a sum over other heads than those of a group is not taken for it', async () => {
   const g = new GraphBuilder();

@@ -17,7 +17,7 @@ import { comeFromOutside, isClosed } from './closed.ts';
 import { type DropoutMatch, dropoutOperands, isPerScore } from './dropout-of.ts';
 import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
 import { lowerAround } from './lower-around.ts';
-import type { Factor } from './product-of.ts';
+import type { Factor, Product } from './product-of.ts';
 import { scoreProgram } from './score-program.ts';
 
 /** The backward pass of attention; see `backwardParts` for what it looks like. */
@@ -40,6 +40,7 @@ export function attentionBackward(anchor: GraphNode, topology: Topology): Match 
   const results = new Set([
     ...tails.map(tail => tail.result),
     ...(parts.dMask === null ? [] : [parts.dMask]),
+    ...(parts.again ? [parts.again.matmul.outputs[0].id] : []),
   ]);
   if (!isClosed(nodes, results, topology)) return null;
   return {
@@ -88,12 +89,14 @@ function lowerBackward(parts: BackwardParts, lowering: MatchLowering, topology: 
   const givenO = parts.o && asHeads(builder, matrix(parts.o), layout, 'exact');
   // With dO times the factor, o without it has the same o∘dO.
   const withoutFactor = (x: NumericExpr, f: NumericExpr) => select(eq(f, 0), 0, div(x, f));
+  const computed = (): Value => outputOf({ q, k, v, lse }, options, builder);
   const o =
     givenO === null
-      ? outputOf({ q, k, v, lse }, options, builder)
+      ? computed()
       : factor
         ? mapped(givenO, factor.value, x => withoutFactor(x, factor.expr), builder)
         : givenO;
+  if (parts.again) writeOutput(parts.again, givenO === null ? o : computed(), factor, lowering);
 
   const maskResult =
     parts.dMask === null
@@ -145,11 +148,16 @@ function isOverScores(
   );
 }
 
+interface DropoutFactor {
+  readonly value: Value;
+  readonly expr: NumericExpr;
+}
+
 /** By what dropout multiplies besides 1 / (1 − p), which the kernel does: an expression of input 1, the scalar that the graph has. */
 function dropoutFactor(
   dropout: DropoutMatch | null,
   { builder, value }: MatchLowering,
-): { readonly value: Value; readonly expr: NumericExpr } | null {
+): DropoutFactor | null {
   if (dropout?.scale === undefined) return null;
   const scale = builder.view(value(dropout.scale), [], []);
   return { value: scale, expr: mul(input(1), 1 - (dropout.p as number)) };
@@ -238,6 +246,20 @@ function outputOf(
     scaled,
   );
   return scaled;
+}
+
+/** Writes the output of attention to where the graph has it, for what else reads it. */
+function writeOutput(
+  { matmul, transposed: swap }: Product,
+  o: Value,
+  factor: DropoutFactor | null,
+  { builder, result }: MatchLowering,
+): void {
+  const stored = result(matmul.outputs[0].id);
+  const target = resultView(builder, swap ? transposed(builder, stored) : stored, o.desc.shape);
+  if (factor) builder.map(mul(input(0), factor.expr), [o, factor.value], target.to);
+  else builder.map(input(0), [o], target.to);
+  target.finish();
 }
 
 /**

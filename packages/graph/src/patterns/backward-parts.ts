@@ -29,7 +29,7 @@ export interface BackwardParts {
   readonly stats: number;
   readonly dO: Factor;
   readonly v: Factor;
-  /** The result of forward; null where the gradient of softmax is computed from the probabilities. */
+  /** The result of forward; null where it is computed again, or the gradient of softmax from the probabilities. */
   readonly o: Factor | null;
   readonly dropout: DropoutMatch | null;
   /** That of dP and that of P, where there are. */
@@ -43,6 +43,8 @@ export interface BackwardParts {
   readonly dv: GradientMatMul | null;
   readonly dq: GradientMatMul | null;
   readonly dk: GradientMatMul | null;
+  /** The product P·V where it is computed again, as what else reads O may have to. */
+  readonly again: Product | null;
 }
 
 /**
@@ -52,6 +54,7 @@ export interface BackwardParts {
  *     dS' = Multiply(P, Subtract(dP, ReduceSum(Multiply(O, dO))ᵀ)) or SoftMaxBackward(dP, P)    [End]
  *     dS  = [the gradients of what the chain does: Multiply, Divide, Mask, TanhBackward…]* dS' [TypeCast]
  *     dQ  = MatMul(dS, K)                                          dK = MatMul(dS, Q)ᵀ [ReduceSum]
+ *     [O  = MatMul([dropout] [TypeCast] P, V)]
  *
  * Any factor may be stored transposed, and any product be that of the transposed factors.
  */
@@ -72,16 +75,20 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
   const { transposed } = softmax.summed;
   const factors = softmax.o && (dO.transposed === transposed ? softmax.o(dO.tensor) : null);
   if (softmax.o && factors === null) return null;
-  const value = valueGradient(P, dO, topology);
+  const value = productsOfP(P, dO, v, topology);
   const equal = value && equalScalars(inner.dropout, value.dropout);
   if (!value || !equal) return null;
 
   const scaled = scoreGradient(softmax.result, chain, topology);
   const products = scaled && inputGradients(scaled.result, chain, topology);
   if (!products) return null;
-  const gradients = [value.dv, products.dq, products.dk].filter(part => part !== null);
+  const { dv, again } = value;
+  const isAgain = again?.matmul.outputs[0].id === factors?.o && again?.transposed === transposed;
+  const gradients = [dv, products.dq, products.dk].filter(part => part !== null);
   if (gradients.length === 0) return null;
-  const ends = topology.uses(softmax.result).filter(use => use.node.kind === 'End');
+  const endsOf = (tensor: number): GraphNode[] =>
+    topology.uses(tensor).flatMap(({ node }) => (node.kind === 'End' ? [node] : []));
+  const ends = endsOf(softmax.result);
   const nodes = new Set([
     ...chain.nodes,
     subtract,
@@ -92,7 +99,8 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
     ...value.nodes,
     ...scaled.nodes,
     ...gradients.flatMap(({ matmul, reduce }) => (reduce ? [matmul, reduce] : [matmul])),
-    ...ends.map(use => use.node),
+    ...(again ? [again.matmul, ...endsOf(again.matmul.outputs[0].id)] : []),
+    ...ends,
   ]);
   return {
     chain,
@@ -102,14 +110,15 @@ export function backwardParts(exp: GraphNode, topology: Topology): BackwardParts
     stats: subtract.inputs[1].id,
     dO,
     v,
-    o: factors && { tensor: factors.o, transposed },
+    o: factors && !isAgain ? { tensor: factors.o, transposed } : null,
     dropout: inner.dropout,
     dropouts: [inner.dropout, value.dropout].filter(dropout => dropout !== null),
     equal,
     ignoresMasks: scaled.masks < chain.links.filter(link => link.node.kind === 'Select').length,
     dMask: ends.length > 0 ? softmax.result : null,
-    dv: value.dv,
+    dv,
     ...products,
+    again,
   };
 }
 
@@ -198,23 +207,36 @@ function dropoutBefore(
   return null;
 }
 
-/** The use of P that leads to dV = Pᵀ·dO; without one, dV is not asked for. Null when P is used otherwise. */
-function valueGradient(
+/** The products of P: dV = Pᵀ·dO, unless it is not asked for, and O = P·V where it is computed again. Null when P is used otherwise. */
+function productsOfP(
   P: number,
   dO: Factor,
+  v: Factor,
   topology: Topology,
 ): {
   readonly dv: GradientMatMul | null;
+  readonly again: Product | null;
   readonly nodes: readonly GraphNode[];
   readonly dropout: DropoutMatch | null;
 } | null {
   const dropout = dropoutOf(P, topology);
-  const before = dropout?.nodes ?? [];
-  for (const { nodes, factor } of storedForms(dropout?.result ?? P, topology)) {
-    const dv = gradientMatMul(turned(factor), dO, topology);
-    if (dv) return { dv, nodes: [...before, ...nodes], dropout };
-  }
-  return dropout ? null : { dv: null, nodes: [], dropout: null };
+  const forms = storedForms(dropout?.result ?? P, topology);
+  const found = <R>(productOf: (factor: Factor) => R | null) => {
+    for (const { nodes, factor } of forms) {
+      const product = productOf(factor);
+      if (product) return { product, nodes };
+    }
+    return null;
+  };
+  const dv = found(factor => gradientMatMul(turned(factor), dO, topology));
+  const again = found(factor => productOf(factor, v, topology));
+  if (dropout && !dv && !again) return null;
+  return {
+    dv: dv?.product ?? null,
+    again: again?.product ?? null,
+    nodes: [...(dropout?.nodes ?? []), ...(dv?.nodes ?? []), ...(again?.nodes ?? [])],
+    dropout,
+  };
 }
 
 /** A matrix as it is, and what it is stored as: in another dtype, with its last two dimensions swapped. */
