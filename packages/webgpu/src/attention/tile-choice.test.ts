@@ -32,6 +32,11 @@ describe('a tile is refused with a reason', () => {
       { tx: 1, ty: 8, depth: 64 },
       /1024 numbers of a result per lane, at most 256/,
     ],
+    [
+      'that reads more ahead than registers hold',
+      { tx: 4, ty: 4, depth: 16, prefetch: true },
+      /136 numbers ahead/,
+    ],
     ['too flat for a row of a result', { tx: 2, ty: 2, depth: 1 }, /256 channels/],
     ['of too much memory', { tx: 16, ty: 16, depth: 16 }, /bytes of workgroup memory/],
     [

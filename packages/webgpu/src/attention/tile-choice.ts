@@ -9,7 +9,7 @@ import {
   tileRows,
   type WorkgroupTile,
 } from './tile.ts';
-import { hasRoomForRows, resultVectors, workgroupTileMemory } from './workgroup-layout.ts';
+import { aheadVectors, hasRoomForRows, resultVectors, workgroupTileMemory } from './workgroup-layout.ts';
 
 /** Tiles of the large kernels of a problem; that of the table where one is missing, or would round operands, or is for no 8-bit arithmetic. */
 export interface TileChoice {
@@ -36,7 +36,10 @@ export const maxChannelsOfKeptRows = 128;
 const maxLanes = 256;
 
 /** vec4s of results that a lane of a tile through workgroup memory accumulates at most: all the registers that devices have. */
-export const maxResultVectors = 64;
+const maxResultVectors = 64;
+
+/** Those that it reads ahead at most. */
+const maxAheadVectors = 16;
 
 const isCount = (n: number): boolean => Number.isInteger(n) && n > 0;
 
@@ -86,6 +89,8 @@ function workgroupReason(
   const held = Math.max(...results.map(D => resultVectors(D, tile)));
   if (held > maxResultVectors)
     return `has ${4 * held} numbers of a result per lane, at most ${4 * maxResultVectors} are: it takes more lanes or fewer rows`;
+  if (aheadVectors(tile) > maxAheadVectors)
+    return `reads ${4 * aheadVectors(tile)} numbers ahead per lane, at most ${4 * maxAheadVectors} are: it takes more lanes or less depth`;
   const bytes = workgroupTileMemory(tile);
   return bytes > maxComputeWorkgroupStorageSize
     ? `takes ${bytes} bytes of workgroup memory, the device has ${maxComputeWorkgroupStorageSize}`
@@ -103,11 +108,18 @@ export const operandsOf = (tile: Tile): DType | null =>
 /** Factor of what dropout keeps up to which probabilities, of at most e⁸ where maxima lag behind, are far from the largest f16. */
 const maxDropoutScale = 16;
 
-/** Whether a tile takes operands as they are stored, and probabilities without rounding them to infinity. */
-function suits(tile: Tile, { dropout }: AttentionProblem, operands: readonly OperandDesc[]): boolean {
+/** Why a tile does not take operands as they are stored, or would round probabilities to infinity; or nothing. */
+export function unsuitedReason(
+  tile: Tile,
+  { dropout }: AttentionProblem,
+  operands: readonly OperandDesc[],
+): string | null {
   const dtype = operandsOf(tile);
-  if (dtype && operands.some(operand => operand.dtype !== dtype)) return false;
-  return tile.through !== 'matrix' || dtype !== 'f16' || !dropout || dropout.scale <= maxDropoutScale;
+  const other = dtype && operands.find(operand => operand.dtype !== dtype);
+  if (other) return `multiplies what is stored in ${dtype}, got ${other.dtype}`;
+  return tile.through === 'matrix' && dtype === 'f16' && dropout && dropout.scale > maxDropoutScale
+    ? `must not have dropout that multiplies by more than ${maxDropoutScale}, got ${dropout.scale}`
+    : null;
 }
 
 /** The tile that a context chooses for a kernel that multiplies `operands`; null where there is none that suits them. */
@@ -119,7 +131,7 @@ function choiceFor(
 ): Tile | null {
   // In FP8 what is multiplied is rounded on its way through workgroup memory.
   const tile = problem.fp8 ? null : tiles?.(problem, capabilities)?.[role];
-  return tile && suits(tile, problem, operands) ? tile : null;
+  return tile && !unsuitedReason(tile, problem, operands) ? tile : null;
 }
 
 /**

@@ -29,6 +29,8 @@ export interface WorkgroupTile {
    * are. Default f32.
    */
   readonly pool?: 'f32' | 'f16';
+  /** Lanes read what comes next from storage while they multiply, and hold it in registers. The results are the same. Default false. */
+  readonly prefetch?: boolean;
 }
 
 /** 4 × 4 scores a lane: what kernels that do more with scores than multiply them are written for. */

@@ -87,6 +87,7 @@ test.each([
   ['matrices', tilesOfMatrices(matrix, 4)],
   ['an f16 pool', everywhere({ ...defaultTile, pool: 'f16' })],
   ['8 × 8 scores a lane', everywhere({ tx: 8, ty: 8, depth: 4, rows: 8, cols: 2 })],
+  ['4 × 8 scores a lane, read ahead', everywhere({ tx: 8, ty: 16, depth: 3, cols: 2, prefetch: true })],
 ])('every text of a kernel on tiles of %s is accepted', async (_, tiles: ChooseTiles) => {
   const { device } = ctx;
   const seen = new Set<string>();

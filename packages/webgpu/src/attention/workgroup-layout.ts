@@ -1,4 +1,4 @@
-import { bytesOfVariables, laneGrid, tileCols, tileRows, type WorkgroupTile } from './tile.ts';
+import { bytesOfVariables, laneGrid, tileCols, tileLanes, tileRows, type WorkgroupTile } from './tile.ts';
 
 /** vec4s from one row in workgroup memory to the next: an odd number, so that rows start in different banks. */
 const pitch = (used: number): number => used + 1 - (used % 2);
@@ -47,6 +47,10 @@ export const declarations = (
 var<workgroup> weights: array<vec4f, ${weightVectors(tile)}>;
 var<workgroup> row_partial: array<f32, ${tileRows(tile) * tile.tx}>;
 var<workgroup> garbage: atomic<u32>;`;
+
+/** vec4s of the largest chunk that a lane reads ahead. */
+export const aheadVectors = (tile: WorkgroupTile): number =>
+  tile.prefetch ? Math.ceil(poolVectors(tile) / tileLanes(tile)) : 0;
 
 /** vec4s of a result row that each lane holds; lane x has vectors x, x + tx, x + 2·tx, … */
 export const vectorsPerLane = (D: number, { tx }: WorkgroupTile): number => Math.ceil(D / 4 / tx);

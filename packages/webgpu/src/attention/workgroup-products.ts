@@ -1,6 +1,7 @@
-import { laneGrid, repeat, tileCols, tileLanes, tileRows, type WorkgroupTile } from './tile.ts';
+import { laneGrid, repeat, tileCols, tileRows, type WorkgroupTile } from './tile.ts';
 import type { Product, TileOperand } from './tile-work.ts';
-import { pooled, poolPitch, vectorType } from './workgroup-layout.ts';
+import { type Chunk, overChunks } from './workgroup-chunks.ts';
+import { pooled, poolPitch } from './workgroup-layout.ts';
 
 /**
  * One or two matrices of products over the whole head size. Two go through the same loop, one after the other: their text
@@ -36,40 +37,40 @@ function sumOfProducts(tile: WorkgroupTile, all: readonly Product[], sum: string
   const slot = `${rows}u + (r & ${keys - 1}u) * ${tx}u + (r >> ${Math.log2(keys)}u)`;
   return `let channels = ${channels};
     ${repeat(grid.rows * grid.cols, b => `var ${sum}${b} = vec4f();`, '\n    ')}
-    for (var d0 = 0u; d0 < channels; d0 += ${4 * depth}u) {
-    workgroupBarrier();
-    ${loadChunk(tile, rowsOf('a'), rows, 'r')}
-    ${loadChunk(tile, rowsOf('b'), tileCols(tile), slot)}
-    workgroupBarrier();
-    let used = min(${depth}u, (channels - d0 + 3u) / 4u);
+    ${overChunks(
+      tile,
+      { at: 'd0', end: 'channels', step: 4 * depth },
+      [rowsChunk(tile, rowsOf('a'), rows, 'r'), rowsChunk(tile, rowsOf('b'), tileCols(tile), slot)],
+      `let used = min(${depth}u, (channels - d0 + 3u) / 4u);
     for (var d = 0u; d < used; d++) {
       ${repeat(grid.rows, r => `let a${r} = ${pooled(tile, `(ty * ${grid.rows}u + ${r}u) * ${p}u + d`)};`, '\n      ')}
       ${repeat(keys, c => `let b${c} = ${pooled(tile, `(${rows + c * tx}u + tx) * ${p}u + d`)};`, '\n      ')}
       ${multiply(tile, sum)}
-    }
-    }`;
+    }`,
+    )}`;
 }
 
-/** Statements that put `depth` vec4s from channel d0 on of `count` rows into the pool; row r goes to place `slot`. */
-function loadChunk(
+/** `depth` vec4s of `count` rows; row r goes to place `slot`. */
+function rowsChunk(
   tile: WorkgroupTile,
   operands: readonly TileOperand[],
   count: number,
   slot: string,
-): string {
+): Chunk {
   const { depth } = tile;
   const load = ({ name, row, first, end }: TileOperand): string => `let s = ${first} + r;
       if (s < ${end} && d < channels) {
         x = ${name}_load4(${row('s')}, d);
       }`;
   const [one = '', other] = operands.map(load);
-  return `for (var n = lane; n < ${count * depth}u; n += ${tileLanes(tile)}u) {
-      let r = n / ${depth}u;
-      let d = d0 + 4u * (n % ${depth}u);
+  return {
+    vectors: count * depth,
+    given: `let r = n / ${depth}u;`,
+    read: from => `let d = ${from} + 4u * (n % ${depth}u);
       var x = vec4f();
-      ${other === undefined ? one : `if (product == 0u) {\n      ${one}\n      } else {\n      ${other}\n      }`}
-      pool[(${slot}) * ${poolPitch(tile)}u + n % ${depth}u] = ${vectorType(tile)}(x);
-    }`;
+      ${other === undefined ? one : `if (product == 0u) {\n      ${one}\n      } else {\n      ${other}\n      }`}`,
+    slot: `(${slot}) * ${poolPitch(tile)}u + n % ${depth}u`,
+  };
 }
 
 /**

@@ -1,13 +1,7 @@
-import { laneGrid, repeat, tileCols, tileLanes, tileRows, type WorkgroupTile } from './tile.ts';
+import { laneGrid, repeat, tileCols, tileRows, type WorkgroupTile } from './tile.ts';
 import type { WeightedSum } from './tile-work.ts';
-import {
-  pooled,
-  rowsInPool,
-  vectorsPerLane,
-  vectorType,
-  weightsOfLane,
-  weightsPitch,
-} from './workgroup-layout.ts';
+import { type Chunk, overChunks } from './workgroup-chunks.ts';
+import { pooled, rowsInPool, vectorsPerLane, weightsOfLane, weightsPitch } from './workgroup-layout.ts';
 
 /** The n-th of `count` neighbours of a lane, as a place among those of all lanes. */
 const neighbour = (lane: 'tx' | 'ty', count: number, n: number): string =>
@@ -56,25 +50,27 @@ export function accumulate(tile: WorkgroupTile, { into, operand, over, watch }: 
         ${repeat(perLane, n => `let x${n} = ${pooled(tile, `k * ${width}u + ${n * tile.tx}u + tx`)};`, '\n        ')}
         ${repeat(rows, r => repeat(perLane, n => `${into}${r}_${n} += ${multiply(`${weightsOf(Math.floor(r / 4))}[${r % 4}]`, `x${n}`)};`, '\n        '), '\n        ')}
       }`;
-  return `for (var k0 = 0u; k0 < ${length}u; k0 += ${chunk}u) {
-      workgroupBarrier();
-      for (var n = lane; n < ${chunk * width}u; n += ${tileLanes(tile)}u) {
-        let s = ${first} + k0 + n / ${width}u;
-        let d = 4u * (n % ${width}u);
-        var x = vec4f();
-        if (s < ${end} && d < ${channels}) {
-          x = ${operand.name}_load4(${row('s')}, d);
-        }
-        if (${watch} && has_non_finite(x)) {
-          atomicStore(&garbage, 1u);
-        }
-        pool[n] = ${vectorType(tile)}(x);
-      }
-      workgroupBarrier();
-      if (atomicLoad(&garbage) == 0u) {
+  const rowsChunk: Chunk = {
+    vectors: chunk * width,
+    read: from => `let s = ${first} + ${from} + n / ${width}u;
+      let d = 4u * (n % ${width}u);
+      var x = vec4f();
+      if (s < ${end} && d < ${channels}) {
+        x = ${operand.name}_load4(${row('s')}, d);
+      }`,
+    look: `if (${watch} && has_non_finite(x)) {
+        atomicStore(&garbage, 1u);
+      }`,
+    slot: 'n',
+  };
+  return overChunks(
+    tile,
+    { at: 'k0', end: `${length}u`, step: chunk },
+    [rowsChunk],
+    `if (atomicLoad(&garbage) == 0u) {
         ${sum((w, x) => `${w} * ${x}`)}
       } else {
         ${sum((w, x) => `weighted(${w}, ${x})`)}
-      }
-    }`;
+      }`,
+  );
 }

@@ -7,8 +7,8 @@ import { defaultTile, subgroupTile } from '../attention/tile-table.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import { describedTile, type TileDescription, type TileRole } from './tile-description.ts';
 
-/** Tiles through workgroup memory that are worth a try, the most likely first. Those that are not square are none of dK/dV's. */
-const workgroupCandidates: readonly WorkgroupTile[] = [
+/** Sizes of tiles through workgroup memory that are worth a try, the most likely first. Those that are not square are none of dK/dV's. */
+const workgroupSizes: readonly WorkgroupTile[] = [
   defaultTile,
   { tx: 16, ty: 8, depth: 4, rows: 8 },
   { tx: 16, ty: 16, depth: 4 },
@@ -23,6 +23,16 @@ const workgroupCandidates: readonly WorkgroupTile[] = [
   { tx: 8, ty: 8, depth: 4 },
   { tx: 16, ty: 4, depth: 6 },
 ];
+
+/** Tiles of these sizes, with and without reading ahead. They hold what they can in f16, which gives the same bits. */
+function workgroupCandidates({ q, k, v }: AttentionProblem, { features }: Capabilities): WorkgroupTile[] {
+  const isHalf = [q, k, v].every(({ dtype }) => dtype === 'f16') && features.includes('shader-f16');
+  const pool = isHalf ? ({ pool: 'f16' } as const) : {};
+  return workgroupSizes.flatMap(size => [
+    { ...size, ...pool },
+    { ...size, ...pool, prefetch: true },
+  ]);
+}
 
 /** Lanes of tiles of a subgroup, and the rows that it meets at a time. */
 const subgroupCandidates = [
@@ -60,14 +70,15 @@ export function tileCandidates(
   const matrices = capabilities.matrices.filter(matrix => multipliesAsIs(matrix, problem));
   const table = tableTile(role, problem, capabilities);
   const ofSubgroups = subgroupCandidates.map(sizes => ({ through: 'subgroup', own, ...sizes }) as const);
+  const throughMemory = workgroupCandidates(problem, capabilities);
   const all: readonly TileDescription[] = [
     table,
     ...matrixCandidates.flatMap(subgroups =>
       matrices.map(matrix => ({ through: 'matrix', own, subgroups, matrix }) as const),
     ),
     ...(table.through === 'subgroup'
-      ? [...ofSubgroups, ...workgroupCandidates]
-      : [...workgroupCandidates, ...ofSubgroups]),
+      ? [...ofSubgroups, ...throughMemory]
+      : [...throughMemory, ...ofSubgroups]),
   ];
   const able = all.filter(tile => tileReason(role, describedTile(tile), problem, capabilities) === null);
   return [...new Map(able.map(tile => [JSON.stringify(tile), tile])).values()];

@@ -3,12 +3,13 @@ import {
   type BackwardProblem,
   type DType,
   type GradientName,
+  type OperandDesc,
   TilewiseError,
 } from '@tilewise/core';
 import type { Plan } from '../attention/plan.ts';
 import { planSdpaBackward } from '../attention/plan-backward.ts';
 import { planSdpa } from '../attention/plan-forward.ts';
-import { tileReason } from '../attention/tile-choice.ts';
+import { tileReason, unsuitedReason } from '../attention/tile-choice.ts';
 import { createContext, type GpuContext } from '../device/context.ts';
 import { disagreement, type Sample, toleranceOf } from './agreement.ts';
 import { type ClockKind, type Encode, type GpuClock, gpuClock, runsPerPass } from './gpu-clock.ts';
@@ -96,7 +97,10 @@ export class TileBench {
   async prepare(role: TileRole, tile: TileDescription): Promise<Work | string> {
     const { device, capabilities } = this.#space;
     const described = describedTile(tile);
-    const reason = tileReason(role, described, forwardOf(this.#problem), capabilities);
+    const forward = forwardOf(this.#problem);
+    const reason =
+      unsuitedReason(described, forward, this.#operandsOf(role)) ??
+      tileReason(role, described, forward, capabilities);
     if (reason) return reason;
     const chosen = { [role]: described };
     const ctx = await createContext({ device, maxIdleBytes: 0, tiles: () => chosen });
@@ -130,6 +134,12 @@ export class TileBench {
     // Backward reads o and lse, which are the same for all of its tiles.
     if (role === 'forward') await this.#clock.once(first.encode, 0);
     return disagreement(first.results, results, this.#tolerance);
+  }
+
+  /** What a kernel multiplies. */
+  #operandsOf(role: TileRole): OperandDesc[] {
+    const { q, k, v } = forwardOf(this.#problem);
+    return role !== 'forward' && 'forward' in this.#problem ? [q, k, v, this.#problem.dO] : [q, k, v];
   }
 
   #resultsOf(role: TileRole): readonly string[] {

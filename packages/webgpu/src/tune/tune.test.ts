@@ -50,7 +50,8 @@ test('the fastest tile is chosen, but none on which results are others than on t
   const broken = ({ code, ...rest }: GPUShaderModuleDescriptor): GPUShaderModule =>
     create({ ...rest, code: code.replace(/@workgroup_size\(16\)[^{]*\{/, '$& if (true) { return; }') });
   Object.defineProperty(device, 'createShaderModule', { value: broken });
-  const tiles = [{ tx: 4, ty: 2, depth: 8 }, { tx: 2, ty: 2, depth: 8 }, square(4), square(64)];
+  const half = { tx: 8, ty: 8, depth: 8, pool: 'f16' } as const;
+  const tiles = [{ tx: 4, ty: 2, depth: 8 }, { tx: 2, ty: 2, depth: 8 }, square(4), square(64), half];
   const ctx = await createContext({ device });
   const { choice, timings, omitted } = await tune(ctx, forwardOf(), {
     candidates: { forward: tiles },
@@ -63,6 +64,7 @@ test('the fastest tile is chosen, but none on which results are others than on t
   expect(omitted.map(({ tile, reason }) => [tile, reason])).toEqual([
     [square(4), 'gives another o than the first tile: off by 1.0 of the largest value'],
     [square(64), 'must have 1 to 256 lanes, got 4096'],
+    [half, 'multiplies what is stored in f16, got f32'],
   ]);
 });
 
@@ -79,8 +81,20 @@ test('candidates begin with the tile of the table, and are those that the device
   expect(most[1]).toEqual({ through: 'matrix', own: 'keys', subgroups: 4, matrix });
   expect(most).toContainEqual({ tx: 16, ty: 16, depth: 8 });
   expect(most).toContainEqual({ tx: 16, ty: 8, depth: 4, rows: 8 });
+  expect(most).toContainEqual({ tx: 16, ty: 8, depth: 4, rows: 8, prefetch: true });
   expect(most).not.toContainEqual({ tx: 16, ty: 8, depth: 4 });
   expect(new Set(most.map(tile => JSON.stringify(tile))).size).toBe(most.length);
+});
+
+test('operands of f16 are held as such where shaders have f16', () => {
+  const x = Tensor.zeros([1, 1, 40, 8], { dtype: 'f16' });
+  const { problem } = normalise({ q: x, k: x, v: x });
+  const tiles = tileCandidates('forward', problem, { ...guaranteedCapabilities, features: ['shader-f16'] });
+  expect(tiles.slice(0, 2)).toEqual([
+    { tx: 8, ty: 8, depth: 8 },
+    { tx: 8, ty: 8, depth: 8, pool: 'f16' },
+  ]);
+  expect(tileCandidates('forward', problem, guaranteedCapabilities)).not.toContainEqual(tiles[1]);
 });
 
 test.each<[string, SdpaOptions<Tensor>]>([
