@@ -113,10 +113,12 @@ function follows(producer: GraphNode, kinds: ReadonlySet<string>, nodes: readonl
 export interface Difference {
   readonly failing: number;
   readonly total: number;
-  /** ‖actual − expected‖ / ‖expected‖ over what is finite. */
-  readonly norm: number;
-  /** The first point that fails. */
+  /** ‖actual − expected‖² and ‖expected‖² over what is finite. */
+  readonly errorSquares: number;
+  readonly squares: number;
+  /** The point that fails by most, and by how much; −1 where none does. */
   readonly worst: string;
+  readonly worstError: number;
   /** How many zeros are expected. */
   readonly zeros: number;
 }
@@ -124,11 +126,16 @@ export interface Difference {
 /**
  * Compares point by point. Of a result that is expected in f32, before its last rounding, any number is right that one within the
  * absolute gate is rounded to: `got` is compared with the nearest of them.
+ * @param largest number that is expected, of all the tensor where this is a part of it.
  */
-export function compare(actual: Tensor, expected: Tensor, gate: Gate): Difference {
+export function compare(
+  actual: Tensor,
+  expected: Tensor,
+  gate: Gate,
+  largest: number = largestOf(expected),
+): Difference {
   const got = actual.toFloat64();
   const exact = expected.toFloat64();
-  const largest = exact.reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0);
   const absolute = Math.max(gate.absolute, gate.ofLargest * largest);
   const isRounded = expected.dtype === actual.dtype;
   const allowed = { ...gate, absolute: isRounded ? absolute : 0 };
@@ -136,15 +143,15 @@ export function compare(actual: Tensor, expected: Tensor, gate: Gate): Differenc
   let zeros = 0;
   let worst = '';
   let worstError = -1;
-  let difference = 0;
-  let size = 0;
+  let errorSquares = 0;
+  let squares = 0;
   for (let n = 0; n < exact.length; n++) {
     const want = isRounded ? exact[n] : nearestRounding(got[n], exact[n], absolute, dtypeInfo[actual.dtype]);
     const error = Math.abs(got[n] - want);
     if (want === 0) zeros++;
     if (Number.isFinite(want) && Number.isFinite(got[n])) {
-      difference += error ** 2;
-      size += want ** 2;
+      errorSquares += error ** 2;
+      squares += want ** 2;
     }
     if (passes(got[n], want, allowed)) continue;
     failing++;
@@ -153,13 +160,30 @@ export function compare(actual: Tensor, expected: Tensor, gate: Gate): Differenc
       worst = `element ${n} is ${got[n]}, expected ${want}`;
     }
   }
+  return { failing, total: exact.length, errorSquares, squares, worst, worstError, zeros };
+}
+
+/** The largest finite magnitude in a tensor. */
+export function largestOf(tensor: Tensor): number {
+  return tensor.toFloat64().reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0);
+}
+
+/** How parts of a tensor differ, together. */
+export function joined(a: Difference, b: Difference): Difference {
+  const { worst, worstError } = b.worstError > a.worstError ? b : a;
   return {
-    failing,
-    total: exact.length,
-    norm: size === 0 ? Math.sqrt(difference) : Math.sqrt(difference / size),
-    worst,
-    zeros,
+    failing: a.failing + b.failing,
+    total: a.total + b.total,
+    errorSquares: a.errorSquares + b.errorSquares,
+    squares: a.squares + b.squares,
+    zeros: a.zeros + b.zeros,
+    ...{ worst, worstError },
   };
+}
+
+/** ‖actual − expected‖ / ‖expected‖. */
+export function normOf({ errorSquares, squares }: Difference): number {
+  return Math.sqrt(squares === 0 ? errorSquares : errorSquares / squares);
 }
 
 /**
@@ -206,6 +230,7 @@ function passes(
 }
 
 /** benchdnn's verdict: all points, or nearly all and a small norm of the error. */
-export function isClose({ failing, total, norm }: Difference): boolean {
-  return failing === 0 || (failing <= total / 1024 && norm <= 3e-3);
+export function isClose(difference: Difference): boolean {
+  const { failing, total } = difference;
+  return failing === 0 || (failing <= total / 1024 && normOf(difference) <= 3e-3);
 }

@@ -6,7 +6,7 @@ import { Graph, type OneDnnGraph } from '@tilewise/graph';
 import { sharedDir } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
 import { caseName, type GraphCase, readCases, readGraph, storedCases } from './case-file.ts';
-import { compare, gateOf, isClose, isTrusted } from './compare.ts';
+import { compare, gateOf, isClose, isTrusted, joined } from './compare.ts';
 import { fill } from './fill.ts';
 import { rewrite } from './rewrite.ts';
 import { roleOf } from './roles.ts';
@@ -188,6 +188,10 @@ describe('the gate', () => {
     const got = (wrong: number) => want.map((x, n) => (n < wrong ? x + 1e-3 : x));
     expect(isClose(difference(got(2), want))).toBe(true);
     expect(isClose(difference(got(3), want))).toBe(false);
+    // Of the parts of a tensor together, as of the tensor.
+    const parts = [3, 0].map(wrong => difference(got(wrong), want));
+    expect(isClose(joined(parts[0], parts[1]))).toBe(true);
+    expect(isClose(joined(parts[0], difference(got(2), want)))).toBe(false);
   });
 });
 

@@ -11,7 +11,16 @@ import {
 } from '@tilewise/graph';
 import type { Outcome } from '../../case.ts';
 import { type GraphCase, readGraph } from './case-file.ts';
-import { compare, gateOf, isClose, isTrusted } from './compare.ts';
+import {
+  compare,
+  type Difference,
+  gateOf,
+  isClose,
+  isTrusted,
+  joined,
+  largestOf,
+  normOf,
+} from './compare.ts';
 import { drawnEntries, entriesOf, type Part, type TensorsById } from './entries.ts';
 import { withExactProducts } from './exact-products.ts';
 import { fill } from './fill.ts';
@@ -80,21 +89,25 @@ const references: readonly Reference[] = [
   ({ graph, inputs }) => graph.run(referenceEngine(), inputs, { policy: 'debug' }),
 ];
 
-/** The outcome of the worst part; the first that fails. */
+/** Compares parts with what they give on the reference, the parts of a tensor as one. */
 async function compareParts(
   parts: readonly Part[],
   run: Reference,
   told: readonly string[],
 ): Promise<Outcome> {
-  let worst = failed('nothing was compared');
-  for (const part of parts) {
-    // What a product is before its rounding tells a result that fell to the other side of a tie.
-    const expected = await run({ ...part, graph: withExactProducts(part.graph) });
-    const outcome = compareAll(part.graph, part.results, expected, told);
-    if (outcome.status !== 'pass') return outcome;
-    if (worst.status !== 'pass' || (outcome.error ?? 0) > (worst.error ?? 0)) worst = outcome;
-  }
-  return worst;
+  const expected: TensorsById[] = [];
+  // What a product is before its rounding tells a result that fell to the other side of a tie.
+  for (const part of parts) expected.push(await run({ ...part, graph: withExactProducts(part.graph) }));
+  const [{ graph }] = parts;
+  const differences = graph.outputs.map(({ id, dtype }): [number, Difference] => {
+    const producer = graph.topology.producers.get(id);
+    const output = producer?.outputs.findIndex(o => o.id === id) ?? 0;
+    const gate = gateOf(producer, output, dtype, graph.nodes);
+    const largest = Math.max(...expected.map(tensors => largestOf(tensors[id])));
+    const each = parts.map(({ results }, n) => compare(results[id], expected[n][id], gate, largest));
+    return [id, each.reduce(joined)];
+  });
+  return outcomeOf(graph, differences, told);
 }
 
 function notFinite(results: TensorsById): string | null {
@@ -105,30 +118,26 @@ function notFinite(results: TensorsById): string | null {
   return null;
 }
 
-function compareAll(
-  graph: Graph,
-  actual: Readonly<Record<number, Tensor>>,
-  expected: Readonly<Record<number, Tensor>>,
+function outcomeOf(
+  { topology }: Graph,
+  differences: readonly (readonly [tensor: number, Difference])[],
   kernels: readonly string[],
 ): Outcome {
+  if (differences.length === 0) return failed('nothing was compared');
   let worst = 0;
   // Right, but right results say little of such data: benchdnn has a word of its own for these, which is no failure either.
   const mistrusted: string[] = [];
-  for (const t of graph.outputs) {
-    const producer = graph.topology.producers.get(t.id);
-    const output = producer?.outputs.findIndex(o => o.id === t.id) ?? 0;
-    const difference = compare(actual[t.id], expected[t.id], gateOf(producer, output, t.dtype, graph.nodes));
-    worst = Math.max(worst, difference.norm);
+  for (const [id, difference] of differences) {
+    const kind = topology.producers.get(id)?.kind;
+    const norm = normOf(difference);
+    worst = Math.max(worst, norm);
+    const { failing, total, zeros, worst: point } = difference;
     if (!isClose(difference)) {
-      const { failing, total, norm, worst: point } = difference;
-      const text = `tensor ${t.id} of ${producer?.kind}: ${failing} of ${total} elements, norm ${norm.toPrecision(3)}; ${point}`;
+      const text = `tensor ${id} of ${kind}: ${failing} of ${total} elements, norm ${norm.toPrecision(3)}; ${point}`;
       return { status: 'fail', error: norm, reason: `${text} (${kernels.join('; ')})` };
     }
-    if (!isTrusted(producer?.kind, difference)) {
-      const { zeros, total } = difference;
-      mistrusted.push(
-        `mistrusted: tensor ${t.id} of ${producer?.kind} has ${zeros} zeros of ${total} elements`,
-      );
+    if (!isTrusted(kind, difference)) {
+      mistrusted.push(`mistrusted: tensor ${id} of ${kind} has ${zeros} zeros of ${total} elements`);
     }
   }
   return { status: 'pass', error: worst, reason: [...kernels, ...mistrusted].join('; ') };
