@@ -85,10 +85,10 @@ function nameOf(tile: TileDescription): string {
     return `matrices ${M}×${N}×${K} ${component}, ${tile.subgroups} subgroups`;
   }
   if (tile.through === 'subgroup') return `subgroup, ${tile.lanes} lanes, ${tile.group} rows`;
-  const { tx, ty, depth, rows = 4, cols = 1, pool, prefetch } = tile;
+  const { tx, ty, depth, rows = 4, cols = 1, pool, arithmetic, prefetch } = tile;
   return [
     `workgroup, ${tx}×${ty} lanes of ${rows}×${4 * cols}, depth ${depth}`,
-    ...(pool === 'f16' ? ['held in f16'] : []),
+    ...(pool === 'f16' ? [arithmetic === 'f16' ? 'multiplied in f16' : 'held in f16'] : []),
     ...(prefetch ? ['read ahead'] : []),
   ].join(', ');
 }

@@ -6,8 +6,8 @@ import { sharedContext } from '../../testing/shared-context.ts';
 import { type Capabilities, checkSupport, createContext, guaranteedCapabilities } from '../index.ts';
 import { forwardShape } from './forward-shape.ts';
 import { matrixTile } from './matrix-tile.ts';
-import type { Tile } from './tile.ts';
-import { tileReason } from './tile-choice.ts';
+import type { Tile, WorkgroupTile } from './tile.ts';
+import { tileReason, unsuitedReason } from './tile-choice.ts';
 import { defaultTile } from './tile-table.ts';
 
 const matrix = { M: 16, N: 16, K: 16, component: 'f16' } as const;
@@ -50,6 +50,7 @@ describe('a tile is refused with a reason', () => {
       /must keep queries/,
     ],
     ['of f16 where shaders have none', { ...defaultTile, pool: 'f16' }, /shader-f16/],
+    ['that multiplies in f16 what it holds in f32', { ...defaultTile, arithmetic: 'f16' }, /hold in f16/],
   ])('%s', (_, tile, reason) => {
     const D = tile.through ? 64 : 256;
     expect(
@@ -61,6 +62,14 @@ describe('a tile is refused with a reason', () => {
     const reasonOf = (tile: Tile) => tileReason('dkdv', tile, problemOf(64), capable);
     expect(reasonOf({ tx: 8, ty: 4, depth: 8 })).toMatch(/as many queries/);
     expect(reasonOf({ tx: 8, ty: 4, depth: 8, rows: 8 })).toBeNull();
+  });
+
+  test('for f16 arithmetic, unless it is of forward and in sums that cannot overflow', () => {
+    const tile: WorkgroupTile = { ...defaultTile, pool: 'f16', arithmetic: 'f16' };
+    const half = { ...capable, features: ['shader-f16'] };
+    expect(tileReason('forward', tile, problemOf(64), half)).toBeNull();
+    expect(tileReason('dq', tile, problemOf(64), half)).toMatch(/in f32/);
+    expect(tileReason('forward', { ...tile, depth: 9 }, problemOf(64), half)).toMatch(/depth of at most 8/);
   });
 
   test('of matrices or subgroups that the device does not have', () => {
@@ -84,12 +93,17 @@ describe('a tile is refused with a reason', () => {
   });
 });
 
-test('matrices of f16 are not taken for operands of f32, nor where dropout makes probabilities large', () => {
+test('tiles of f16 are not taken for operands of f32, nor where dropout makes probabilities large', () => {
   const tile = matrixTile({ own: 'queries', subgroups: 2, matrix });
   const target = { capabilities: capable, tiles: () => ({ forward: tile }) };
   expect(forwardShape(problemOf(64), target).tile).toBe(tile);
   expect(forwardShape(problemOf(64, 0.5), target).tile).toBe(tile);
   expect(forwardShape(problemOf(64, 0.97), target).tile).toBe(defaultTile);
+  const packed: WorkgroupTile = { ...defaultTile, pool: 'f16', arithmetic: 'f16' };
+  expect(unsuitedReason(packed, problemOf(64, 0.5), [])).toBeNull();
+  expect(unsuitedReason(packed, problemOf(64, 0.6), [])).toMatch(
+    /dropout that multiplies what it keeps by at most 2/,
+  );
   expect(forwardShape(problemOf(64, 0, 'f32'), target).tile).toBe(defaultTile);
 });
 

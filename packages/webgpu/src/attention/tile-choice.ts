@@ -1,5 +1,6 @@
 import { type AttentionProblem, type DType, InvalidArgumentError, type OperandDesc } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
+import { packedLimits, packedProducts } from './packed-arithmetic.ts';
 import {
   laneGrid,
   type SubgroupTile,
@@ -75,13 +76,19 @@ function workgroupReason(
   { Dqk, Dv }: AttentionProblem,
   { features, maxComputeWorkgroupStorageSize }: Capabilities,
 ): string | null {
-  const { tx, ty, depth, pool } = tile;
+  const { tx, ty, depth, pool, arithmetic } = tile;
   const { rows, cols } = laneGrid(tile);
   if (![tx, ty, depth].every(isCount))
     return `must have whole numbers of lanes and depth, got ${tx} × ${ty} and ${depth}`;
   if (![4, 8].includes(rows) || ![1, 2].includes(cols))
     return `must have lanes of 4 or 8 rows and 1 or 2 vectors of keys, got ${rows} and ${cols}`;
   if (pool === 'f16' && !features.includes('shader-f16')) return 'needs the feature shader-f16';
+  if (arithmetic === 'f16') {
+    if (role !== 'forward') return 'must multiply in f32: f16 has no numbers as small as gradients may be';
+    if (pool !== 'f16') return 'must hold in f16 what it multiplies in f16';
+    if (4 * depth > packedProducts.qk)
+      return `must have a depth of at most ${packedProducts.qk / 4} to multiply in f16, got ${depth}`;
+  }
   if (role === 'dkdv' && tileRows(tile) !== tileCols(tile)) return 'must have as many queries as keys';
   const results = { forward: [Dv], dq: [Dqk], dkdv: [Dqk, Dv] }[role];
   const wide = results.find(D => !hasRoomForRows(tile, D));
@@ -105,8 +112,14 @@ export const operandsOf = (tile: Tile): DType | null =>
       ? 'f16'
       : null;
 
-/** Factor of what dropout keeps up to which probabilities, of at most e⁸ where maxima lag behind, are far from the largest f16. */
-const maxDropoutScale = 16;
+/**
+ * Factor of what dropout keeps up to which probabilities stay far from the largest f16, for tiles that round them to it. Those of matrices
+ * are at most e⁸ where maxima lag behind, others at most 1.
+ */
+const maxDropoutScale = (tile: Tile): number => {
+  if (tile.through === 'matrix') return tile.component === 'f16' ? 16 : Infinity;
+  return tile.through !== 'subgroup' && tile.arithmetic === 'f16' ? packedLimits.weight : Infinity;
+};
 
 /** Why a tile does not take operands as they are stored, or would round probabilities to infinity; or nothing. */
 export function unsuitedReason(
@@ -117,8 +130,9 @@ export function unsuitedReason(
   const dtype = operandsOf(tile);
   const other = dtype && operands.find(operand => operand.dtype !== dtype);
   if (other) return `multiplies what is stored in ${dtype}, got ${other.dtype}`;
-  return tile.through === 'matrix' && dtype === 'f16' && dropout && dropout.scale > maxDropoutScale
-    ? `must not have dropout that multiplies by more than ${maxDropoutScale}, got ${dropout.scale}`
+  const scale = maxDropoutScale(tile);
+  return dropout && dropout.scale > scale
+    ? `is for dropout that multiplies what it keeps by at most ${scale}, got ${dropout.scale}`
     : null;
 }
 

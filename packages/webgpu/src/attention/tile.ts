@@ -29,6 +29,11 @@ export interface WorkgroupTile {
    * are. Default f32.
    */
   readonly pool?: 'f32' | 'f16';
+  /**
+   * What is multiplied in. f16 is for forward alone, and a pool of f16: it adds a few products up in f16 before they go to sums of f32, which
+   * takes half as long where two fit into an instruction. How far results are off then, see `packedLimits`. Default f32.
+   */
+  readonly arithmetic?: 'f32' | 'f16';
   /** Lanes read what comes next from storage while they multiply, and hold it in registers. The results are the same. Default false. */
   readonly prefetch?: boolean;
 }

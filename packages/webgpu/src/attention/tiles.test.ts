@@ -72,11 +72,33 @@ test.each<ForwardShape & { readonly tile: WorkgroupTile }>([
   await expectForward(shape);
 });
 
-async function expectForward(shape: ForwardShape): Promise<void> {
-  const kernels = forwardKernels(forward, await sharedContext(), new Set(), noTools, shape);
+async function expectForward(
+  shape: ForwardShape,
+  rewritten: (wgsl: string) => string = wgsl => wgsl,
+): Promise<void> {
+  const kernels = forwardKernels(forward, await sharedContext(), new Set(), noTools, shape).map(kernel => ({
+    ...kernel,
+    wgsl: rewritten(kernel.wgsl),
+  }));
   const names = ['o', 'lse'];
   expectAgreement(await run(kernels, forwardTensorSpans(forward, shape), names), only(names));
 }
+
+const packed: WorkgroupTile = { tx: 4, ty: 2, depth: 4, rows: 8, cols: 2, pool: 'f16', arithmetic: 'f16' };
+
+/** As a text, since few software adapters have f16: with f32 in its place, short sums are exact enough. */
+const inF32 = (wgsl: string): string => wgsl.replace('enable f16;', '').replaceAll('<f16>', '<f32>');
+
+test('forward in f16 adds the same up', async () => {
+  await expectForward({ tile: packed, heads: 1, parts: 1 }, inF32);
+  await expectForward({ tile: { ...packed, rows: 4, prefetch: true }, heads: 2, parts: 3 }, inF32);
+});
+
+test('so it does where numbers are too large for f16', async () => {
+  const small = (wgsl: string): string => inF32(wgsl).replace(/exceeds\(x, [0-9.]+\)/g, 'exceeds(x, 0.5)');
+  expect(small('exceeds(x, 32.0)')).toBe('exceeds(x, 0.5)');
+  await expectForward({ tile: packed, heads: 1, parts: 1 }, small);
+});
 
 test.each<PlainTile>([
   { tx: 8, ty: 8, depth: 3 },

@@ -21,6 +21,9 @@ export const poolVectors = (tile: WorkgroupTile): number =>
 const weightVectors = (tile: WorkgroupTile): number =>
   Math.max(tileCols(tile) * weightsPitch(tile, 'keys'), tileRows(tile) * weightsPitch(tile, 'queries'));
 
+/** What weights are held in is what they are multiplied in. */
+const isPacked = ({ arithmetic }: WorkgroupTile): boolean => arithmetic === 'f16';
+
 const vectorBytes = ({ pool }: WorkgroupTile): number => (pool === 'f16' ? 8 : 16);
 export const vectorType = ({ pool }: WorkgroupTile): string => (pool === 'f16' ? 'vec4<f16>' : 'vec4f');
 
@@ -32,19 +35,20 @@ export const pooled = ({ pool }: WorkgroupTile, at: string): string =>
 export const workgroupTileMemory = (tile: WorkgroupTile): number =>
   bytesOfVariables([
     vectorBytes(tile) * poolVectors(tile),
-    16 * weightVectors(tile),
+    (isPacked(tile) ? 8 : 16) * weightVectors(tile),
     4 * tileRows(tile) * tile.tx,
     4,
   ]);
 
 /**
  * Workgroup memory: `pool` holds operand chunks, `weights` the tile that multiplies an operand (probabilities or their
- * gradients), `row_partial` one partial result per row and lane, `garbage` whether an operand held a NaN or infinity.
+ * gradients), `row_partial` one partial result per row and lane, `garbage` whether an operand held a NaN or infinity, or what is too large
+ * for f16 where that multiplies.
  */
 export const declarations = (
   tile: WorkgroupTile,
 ): string => `var<workgroup> pool: array<${vectorType(tile)}, ${poolVectors(tile)}>;
-var<workgroup> weights: array<vec4f, ${weightVectors(tile)}>;
+var<workgroup> weights: array<${isPacked(tile) ? 'vec4<f16>' : 'vec4f'}, ${weightVectors(tile)}>;
 var<workgroup> row_partial: array<f32, ${tileRows(tile) * tile.tx}>;
 var<workgroup> garbage: atomic<u32>;`;
 
@@ -59,12 +63,15 @@ export const vectorsPerLane = (D: number, { tx }: WorkgroupTile): number => Math
 export const resultVectors = (D: number, tile: WorkgroupTile): number =>
   laneGrid(tile).rows * vectorsPerLane(D, tile);
 
-/** Of `length` rows of D channels, how many are in the pool at a time: all such parts are of one size. 0 where not one has room. */
-export function rowsInPool(tile: WorkgroupTile, D: number, length: number): number {
-  const room = Math.floor(poolVectors(tile) / (vectorsPerLane(D, tile) * tile.tx));
-  for (let rows = Math.min(room, length); rows > 0; rows--) if (length % rows === 0) return rows;
+/** The largest divisor of a number that is at most `most`. */
+export function divisorUpTo(most: number, of: number): number {
+  for (let n = Math.min(Math.floor(most), of); n > 0; n--) if (of % n === 0) return n;
   return 0;
 }
+
+/** Of `length` rows of D channels, how many are in the pool at a time: all such parts are of one size. 0 where not one has room. */
+export const rowsInPool = (tile: WorkgroupTile, D: number, length: number): number =>
+  divisorUpTo(poolVectors(tile) / (vectorsPerLane(D, tile) * tile.tx), length);
 
 /** Whether a tile has room for rows of a result of D channels. */
 export const hasRoomForRows = (tile: WorkgroupTile, D: number): boolean =>

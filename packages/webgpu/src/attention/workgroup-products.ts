@@ -1,3 +1,4 @@
+import { packedLimits, watchLimit } from './packed-arithmetic.ts';
 import { laneGrid, repeat, tileCols, tileRows, type WorkgroupTile } from './tile.ts';
 import type { Product, TileOperand } from './tile-work.ts';
 import { type Chunk, overChunks } from './workgroup-chunks.ts';
@@ -31,7 +32,6 @@ function sumOfProducts(tile: WorkgroupTile, all: readonly Product[], sum: string
   const { tx, depth } = tile;
   const grid = laneGrid(tile);
   const keys = 4 * grid.cols;
-  const p = poolPitch(tile);
   const rows = tileRows(tile);
   const rowsOf = (side: 'a' | 'b'): TileOperand[] => all.map(product => product[side]);
   const slot = `${rows}u + (r & ${keys - 1}u) * ${tx}u + (r >> ${Math.log2(keys)}u)`;
@@ -42,12 +42,33 @@ function sumOfProducts(tile: WorkgroupTile, all: readonly Product[], sum: string
       { at: 'd0', end: 'channels', step: 4 * depth },
       [rowsChunk(tile, rowsOf('a'), rows, 'r'), rowsChunk(tile, rowsOf('b'), tileCols(tile), slot)],
       `let used = min(${depth}u, (channels - d0 + 3u) / 4u);
-    for (var d = 0u; d < used; d++) {
-      ${repeat(grid.rows, r => `let a${r} = ${pooled(tile, `(ty * ${grid.rows}u + ${r}u) * ${p}u + d`)};`, '\n      ')}
-      ${repeat(keys, c => `let b${c} = ${pooled(tile, `(${rows + c * tx}u + tx) * ${p}u + d`)};`, '\n      ')}
-      ${multiply(tile, sum)}
-    }`,
+    ${tile.arithmetic === 'f16' ? shortSums(tile, sum) : sums(tile, sum)}`,
     )}`;
+}
+
+/** Adds the products of a chunk to the sums, in numbers of f32 or all of f16. */
+function sums(tile: WorkgroupTile, sum: string, number: 'f32' | 'f16' = 'f32'): string {
+  const { tx } = tile;
+  const { rows, cols } = laneGrid(tile);
+  const p = poolPitch(tile);
+  const value = (at: string): string => (number === 'f16' ? `pool[${at}]` : pooled(tile, at));
+  return `for (var d = 0u; d < used; d++) {
+      ${repeat(rows, r => `let a${r} = ${value(`(ty * ${rows}u + ${r}u) * ${p}u + d`)};`, '\n      ')}
+      ${repeat(4 * cols, c => `let b${c} = ${value(`(${tileRows(tile) + c * tx}u + tx) * ${p}u + d`)};`, '\n      ')}
+      ${multiply(tile, sum, number)}
+    }`;
+}
+
+/** The same with the products of each chunk added up in f16 first, where that is right. */
+function shortSums(tile: WorkgroupTile, sum: string): string {
+  const { rows, cols } = laneGrid(tile);
+  return `if (atomicLoad(&garbage) == 0u) {
+    ${repeat(rows * cols, b => `var short${b} = vec4<f16>();`, '\n    ')}
+    ${sums(tile, 'short', 'f16')}
+    ${repeat(rows * cols, b => `${sum}${b} += vec4f(short${b});`, '\n    ')}
+    } else {
+    ${sums(tile, sum)}
+    }`;
 }
 
 /** `depth` vec4s of `count` rows; row r goes to place `slot`. */
@@ -69,6 +90,7 @@ function rowsChunk(
     read: from => `let d = ${from} + 4u * (n % ${depth}u);
       var x = vec4f();
       ${other === undefined ? one : `if (product == 0u) {\n      ${one}\n      } else {\n      ${other}\n      }`}`,
+    ...(tile.arithmetic === 'f16' && { look: watchLimit(packedLimits.qk) }),
     slot: `(${slot}) * ${poolPitch(tile)}u + n % ${depth}u`,
   };
 }
@@ -77,25 +99,19 @@ function rowsChunk(
  * Adds the products of four channels, of rows `a0`, … with keys `b0`, …, to the sums. Of 4 × 4 as scalar products; of more, where
  * multiplying is what takes the time, channel by channel: a multiplication and an addition are then always one instruction.
  */
-function multiply(tile: WorkgroupTile, sum: string): string {
+function multiply(tile: WorkgroupTile, sum: string, number: 'f32' | 'f16'): string {
   const { rows, cols } = laneGrid(tile);
   const keys = (c: number): string => repeat(4, n => `b${4 * c + n}`, ', ');
-  if (rows * cols === 4)
+  if (rows * cols === 4 && number === 'f32')
     return repeat(
       rows,
       r => `${sum}${r} += vec4f(${repeat(4, c => `dot(a${r}, b${c})`, ', ')});`,
       '\n      ',
     );
-  return `${repeat(cols, c => `let keys${c} = transpose(mat4x4f(${keys(c)}));`, '\n      ')}
-      ${repeat(
-        4,
-        e =>
-          repeat(
-            rows * cols,
-            b =>
-              `${sum}${b} = fma(vec4f(a${Math.floor(b / cols)}[${e}]), keys${b % cols}[${e}], ${sum}${b});`,
-            '\n      ',
-          ),
-        '\n      ',
-      )}`;
+  const one = (e: number, b: number): string => {
+    const factor = `vec4<${number}>(a${Math.floor(b / cols)}[${e}])`;
+    return `${sum}${b} = fma(${factor}, keys${b % cols}[${e}], ${sum}${b});`;
+  };
+  return `${repeat(cols, c => `let keys${c} = transpose(mat4x4<${number}>(${keys(c)}));`, '\n      ')}
+      ${repeat(4, e => repeat(rows * cols, b => one(e, b), '\n      '), '\n      ')}`;
 }

@@ -1,3 +1,4 @@
+import { exceedsPart } from './packed-arithmetic.ts';
 import { laneGrid, type WorkgroupTile } from './tile.ts';
 import { resultsOfLanes, type TileWork, weightedPart } from './tile-work.ts';
 import { declarations, vectorsPerLane } from './workgroup-layout.ts';
@@ -8,7 +9,11 @@ import { accumulate, storeWeights } from './workgroup-results.ts';
 export function workgroupWork(tile: WorkgroupTile): TileWork {
   const directives = tile.pool === 'f16' ? ['enable f16;'] : [];
   return {
-    parts: [{ directives, code: declarations(tile) }, weightedPart],
+    parts: [
+      { directives, code: declarations(tile) },
+      weightedPart,
+      ...(tile.arithmetic === 'f16' ? [exceedsPart] : []),
+    ],
     place: `let tx = lane % ${tile.tx}u;\n  let ty = lane / ${tile.tx}u;`,
     keep: () => '',
     products: all => products(tile, all),

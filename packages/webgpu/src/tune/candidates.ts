@@ -17,6 +17,8 @@ const workgroupSizes: readonly WorkgroupTile[] = [
   { tx: 8, ty: 16, depth: 4, rows: 8 },
   { tx: 8, ty: 4, depth: 4, rows: 8 },
   { tx: 8, ty: 16, depth: 4, cols: 2 },
+  { tx: 16, ty: 8, depth: 4, rows: 8, cols: 2 },
+  { tx: 16, ty: 16, depth: 4, rows: 8 },
   { tx: 16, ty: 4, depth: 4, rows: 8, cols: 2 },
   { tx: 16, ty: 16, depth: 8 },
   { tx: 16, ty: 8, depth: 4 },
@@ -24,14 +26,24 @@ const workgroupSizes: readonly WorkgroupTile[] = [
   { tx: 16, ty: 4, depth: 6 },
 ];
 
-/** Tiles of these sizes, with and without reading ahead. They hold what they can in f16, which gives the same bits. */
-function workgroupCandidates({ q, k, v }: AttentionProblem, { features }: Capabilities): WorkgroupTile[] {
+/**
+ * Tiles of these sizes, with and without reading ahead. They hold what they can in f16, which gives the same bits, and multiply in it where
+ * they can, which is nearly right: what `tune` allows of that, see `toleranceOf`.
+ */
+function workgroupCandidates(
+  role: TileRole,
+  { q, k, v }: AttentionProblem,
+  { features }: Capabilities,
+): WorkgroupTile[] {
   const isHalf = [q, k, v].every(({ dtype }) => dtype === 'f16') && features.includes('shader-f16');
   const pool = isHalf ? ({ pool: 'f16' } as const) : {};
-  return workgroupSizes.flatMap(size => [
-    { ...size, ...pool },
-    { ...size, ...pool, prefetch: true },
-  ]);
+  const arithmetic = { arithmetic: 'f16' } as const;
+  return workgroupSizes.flatMap(size =>
+    [{}, ...(isHalf && role === 'forward' ? [arithmetic] : [])].flatMap(how => [
+      { ...size, ...pool, ...how },
+      { ...size, ...pool, ...how, prefetch: true },
+    ]),
+  );
 }
 
 /** Lanes of tiles of a subgroup, and the rows that it meets at a time. */
@@ -70,7 +82,7 @@ export function tileCandidates(
   const matrices = capabilities.matrices.filter(matrix => multipliesAsIs(matrix, problem));
   const table = tableTile(role, problem, capabilities);
   const ofSubgroups = subgroupCandidates.map(sizes => ({ through: 'subgroup', own, ...sizes }) as const);
-  const throughMemory = workgroupCandidates(problem, capabilities);
+  const throughMemory = workgroupCandidates(role, problem, capabilities);
   const all: readonly TileDescription[] = [
     table,
     ...matrixCandidates.flatMap(subgroups =>

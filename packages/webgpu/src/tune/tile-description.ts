@@ -75,10 +75,21 @@ const components: readonly unknown[] = ['f16', 'f32'] satisfies MatrixShape['com
 function brokenRule(role: TileRole, description: TileDescription): string | null {
   if (typeof description !== 'object' || description === null) return 'must describe a tile';
   if (description.through === undefined || description.through === 'workgroup') {
-    const { tx, ty, depth, rows = 4, cols = 1 } = description;
-    return [tx, ty, depth].every(isCount) && [4, 8].includes(rows) && [1, 2].includes(cols)
+    const {
+      tx,
+      ty,
+      depth,
+      rows = 4,
+      cols = 1,
+      pool = 'f32',
+      arithmetic = 'f32',
+      prefetch = false,
+    } = description;
+    const isGrid = [tx, ty, depth].every(isCount) && [4, 8].includes(rows) && [1, 2].includes(cols);
+    if (!isGrid) return 'must have a tx, ty and depth of at least 1, rows of 4 or 8, and cols of 1 or 2';
+    return components.includes(pool) && components.includes(arithmetic) && typeof prefetch === 'boolean'
       ? null
-      : 'must have a tx, ty and depth of at least 1, rows of 4 or 8, and cols of 1 or 2';
+      : 'must have a pool and arithmetic of f16 or f32, and prefetch or not';
   }
   if (description.through !== 'subgroup' && description.through !== 'matrix')
     return 'must go through workgroup, subgroup or matrix';

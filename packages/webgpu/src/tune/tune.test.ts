@@ -86,14 +86,15 @@ test('candidates begin with the tile of the table, and are those that the device
   expect(new Set(most.map(tile => JSON.stringify(tile))).size).toBe(most.length);
 });
 
-test('operands of f16 are held as such where shaders have f16', () => {
+test('where shaders have f16, operands of f16 are held as such, and forward multiplies in it too', () => {
   const x = Tensor.zeros([1, 1, 40, 8], { dtype: 'f16' });
   const { problem } = normalise({ q: x, k: x, v: x });
-  const tiles = tileCandidates('forward', problem, { ...guaranteedCapabilities, features: ['shader-f16'] });
-  expect(tiles.slice(0, 2)).toEqual([
-    { tx: 8, ty: 8, depth: 8 },
-    { tx: 8, ty: 8, depth: 8, pool: 'f16' },
-  ]);
+  const half = { ...guaranteedCapabilities, features: ['shader-f16'] };
+  const tiles = tileCandidates('forward', problem, half);
+  const held = { tx: 8, ty: 8, depth: 8, pool: 'f16' };
+  expect(tiles.slice(0, 2)).toEqual([{ tx: 8, ty: 8, depth: 8 }, held]);
+  expect(tiles).toContainEqual({ ...held, arithmetic: 'f16' });
+  expect(tileCandidates('dq', problem, half)).not.toContainEqual({ ...held, arithmetic: 'f16' });
   expect(tileCandidates('forward', problem, guaranteedCapabilities)).not.toContainEqual(tiles[1]);
 });
 
