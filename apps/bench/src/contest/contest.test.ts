@@ -49,6 +49,22 @@ async function contest(
 
 const run = (ms: number): string => `{ ms: ${ms}, dispatches: 3 }`;
 
+test('where ours fails while it is timed, there is nothing to compare the others with', async () => {
+  const rows = await contest(
+    { results: `[${right}]`, run: 'process.exit(3)' },
+    { results: `[${right}]`, run: run(5) },
+  );
+  expect(rows).toMatchObject([
+    {
+      engine: 'tilewise',
+      ms: '',
+      '× tilewise': '',
+      note: expect.stringContaining('failed: its process ended'),
+    },
+    { engine: 'naive', ms: 5, '× tilewise': '', note: '' },
+  ]);
+});
+
 test('times stand beside errors, and what is wrong says so', async () => {
   const rows = await contest({ results: `[${right}]`, run: run(2) }, { results: `[${zero}]`, run: run(5) });
   expect(rows).toMatchObject([

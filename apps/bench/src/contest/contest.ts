@@ -79,7 +79,7 @@ export class Contest {
       if (process.running) await process.ask('close').catch(() => process.end());
     }
     const ownMs = (pass: Pass): number | undefined =>
-      times[ready.findIndex(({ participant, ...one }) => participant.entrant === own && one.pass === pass)]
+      times[ready.findIndex(one => one.participant.entrant === own && one.pass === pass && !one.failure)]
         ?.median;
     const measured = ready.map(({ participant: { name, note }, pass, error, dispatches, failure }, n) => {
       if (failure) return row(name, pass, { error, note: `failed: ${failure}` });
