@@ -1,7 +1,7 @@
 import { createLengths } from '../attention/lengths.ts';
 import type { BackwardOperands } from '../attention/normalise.ts';
 import type { BackwardAmaxName, GradientName } from '../attention/options.ts';
-import type { BackwardProblem } from '../attention/problem.ts';
+import type { BackwardProblem, LengthsKind } from '../attention/problem.ts';
 import { encodeArray } from '../tensor/convert.ts';
 import { elementCount } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -58,12 +58,13 @@ export function allocateBackward(
     return bytes && new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
   };
   const parts = memory('dqParts');
-  const rows = (name: 'dq' | 'dk' | 'dv'): Tensor | null =>
-    gradients.includes(name) ? allocateRows(problem[name], allocateIn(into[name], allocate)) : null;
+  const { lengthsQ, lengthsKv } = problem.forward;
+  const rows = (name: 'dq' | 'dk' | 'dv', lengths: LengthsKind): Tensor | null =>
+    gradients.includes(name) ? allocateRows(problem[name], lengths, allocateIn(into[name], allocate)) : null;
   return {
-    dq: rows('dq'),
-    dk: rows('dk'),
-    dv: rows('dv'),
+    dq: rows('dq', lengthsQ),
+    dk: rows('dk', lengthsKv),
+    dv: rows('dv', lengthsKv),
     dqParts: parts && new Float32Array(parts.buffer, parts.byteOffset, parts.length / 4),
     dsink: doubles('dsink'),
     dAlibi: doubles('dAlibi'),

@@ -40,7 +40,7 @@ export function allocateForward(
   const rows = (name: 'lse' | 'max' | 'sumExp', value: number): Tensor =>
     allocateStatistic(problem, value, allocateIn(into[name], allocate));
   return {
-    o: allocateRows(problem.o, allocateIn(into.o, allocate)),
+    o: allocateRows(problem.o, problem.lengthsQ, allocateIn(into.o, allocate)),
     lse: rows('lse', -Infinity),
     max: max ? rows('max', -Infinity) : null,
     sumExp: sumExp ? rows('sumExp', 0) : null,

@@ -26,6 +26,14 @@ const options: Readonly<Record<string, SdpaOptions<Tensor>>> = {
   plain: {},
   'causal with dropout': { causal: true, dropout: { p: 0.3, seed: 5, offset: 6n } },
   'with a bias and slopes': { bias: normal([1, H, S, S], 5), alibi: true },
+  'of sequences that end early': { seqLensQ: [70, 31], seqLensKv: [0, 69] },
+  'with queries and keys that see nothing': {
+    mask: Tensor.from(
+      Array.from({ length: S * S }, (_, n) => Number(n >= 20 * S && n % S < 50)),
+      [S, S],
+      { dtype: 'bool' },
+    ),
+  },
 };
 
 describe.each(Object.entries(options))('prepared attention, %s', (_name, option) => {

@@ -1,5 +1,5 @@
 import type { SequenceSide } from '../attention/lengths.ts';
-import type { AttentionProblem, OperandDesc } from '../attention/problem.ts';
+import type { AttentionProblem, LengthsKind, OperandDesc } from '../attention/problem.ts';
 import { callerShape, operandIndex, rowIndex, rowShape } from '../attention/result-layout.ts';
 import type { DType } from '../tensor/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -13,23 +13,24 @@ export interface RowResult {
   store(b: number, h: number, s0: number, count: number, at: number): void;
 }
 
-/** Makes the tensor of a result, contiguous and zero. */
-export type AllocateTensor = (shape: readonly number[], dtype: DType) => Tensor;
+/** Makes the tensor of a result, contiguous, and zero unless all of it `isOverwritten` anyway. */
+export type AllocateTensor = (shape: readonly number[], dtype: DType, isOverwritten: boolean) => Tensor;
 
-export const allocateTensor: AllocateTensor = (shape, dtype) => Tensor.zeros(shape, { dtype });
+export const allocateTensor = (shape: readonly number[], dtype: DType): Tensor =>
+  Tensor.zeros(shape, { dtype });
 
 /** Makes the tensors of a result in the place of one that is there. */
 export function allocateIn(tensor: Tensor | null | undefined, otherwise: AllocateTensor): AllocateTensor {
   if (!tensor) return otherwise;
-  return () => {
-    tensor.data.fill(0);
+  return (_shape, _dtype, isOverwritten) => {
+    if (!isOverwritten) tensor.data.fill(0);
     return tensor;
   };
 }
 
-/** The tensor of a result like an operand: (B, H, S, D), or (T, H, D) when packed or ragged. */
-export function allocateRows(desc: OperandDesc, allocate: AllocateTensor): Tensor {
-  return allocate(callerShape(desc), desc.dtype);
+/** The tensor of a result like an operand: (B, H, S, D), or (T, H, D) when packed or ragged. Rows that belong to no sequence are zero. */
+export function allocateRows(desc: OperandDesc, lengths: LengthsKind, allocate: AllocateTensor): Tensor {
+  return allocate(callerShape(desc), desc.dtype, desc.starts === 'strided' && lengths === 'full');
 }
 
 /** A way to store rows in a tensor of `allocateRows`. */
@@ -77,7 +78,7 @@ export function allocateStatistic(
   value: number,
   allocate: AllocateTensor,
 ): Tensor {
-  const tensor = allocate(rowShape(problem), 'f32');
+  const tensor = allocate(rowShape(problem), 'f32', true);
   tensor.data.fill(value);
   return tensor;
 }

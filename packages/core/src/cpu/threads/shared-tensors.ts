@@ -75,9 +75,10 @@ export function receive<R>({ sent }: Sent<R>): R {
 
 /** Makes results that workers can write to. */
 export function allocateShared({ take }: Pick<SharedBuffers, 'take'>): AllocateTensor {
-  return (shape, dtype) => {
+  return (shape, dtype, isOverwritten) => {
     const elements = shape.reduce((n, extent) => n * extent, 1);
-    const buffer = zeros(take(elements * dtypeInfo[dtype].bytes));
+    const taken = take(elements * dtypeInfo[dtype].bytes);
+    const buffer = isOverwritten ? taken : zeros(taken);
     return Tensor.wrap(viewOf(dtypeInfo[dtype].allocate(0), buffer, 0, buffer.byteLength), { dtype, shape });
   };
 }
