@@ -67,12 +67,7 @@ export function createPartition(
 
   function compile<T extends TensorDesc>(
     engine: TensorEngine<T>,
-    {
-      inputs: knownInputs = {},
-      outputs: knownOutputs = {},
-      cached = true,
-      kept = false,
-    }: CompileOptions = {},
+    { inputs: knownInputs, outputs: knownOutputs, cached = true, kept = false }: CompileOptions = {},
   ): CompiledPartition<T> {
     if (idle) throw new UnsupportedError(engine.name, [`${describeNode(idle)} computes nothing`]);
     const group = {
@@ -86,12 +81,7 @@ export function createPartition(
       return compiledPartition(engine, compiled, group.inputs, group.outputs);
     };
     if (!cached) return make();
-    const operations = nodes.map(({ kind, attributes, inputs, outputs }) => [
-      kind,
-      attributes,
-      inputs,
-      outputs,
-    ]);
+    const operations = nodes.map(node => [node.kind, node.attributes, node.inputs, node.outputs]);
     const key = exactJson([operations, kind, group.inputs, group.outputs]);
     return compiledPartitions(engine).hold(key, make, kept);
   }
@@ -142,7 +132,7 @@ function boundary(
 export function withKnown(
   argument: string,
   tensors: readonly LogicalTensor[],
-  known: Readonly<Record<number, KnownTensor>>,
+  known: Readonly<Record<number, KnownTensor>> = {},
 ): LogicalTensor[] {
   const stranger = Object.keys(known).find(id => !tensors.some(t => t.id === Number(id)));
   if (stranger !== undefined) {
