@@ -42,6 +42,10 @@ test('calls without 8-bit arithmetic carry none of it', async () => {
   expect(await bundleOf('planSdpa')).toMatch(fp8);
 });
 
+test('calls carry neither f16 arithmetic nor reading ahead', async () => {
+  expect(await bundleOf('createContext', 'sdpa', 'sdpaBackward')).not.toMatch(/fn exceeds|\bahead\d/);
+});
+
 // Three kinds of tiles are 5 KB of this: which is fastest is known on the device alone.
 test('everything eager stays below 50 KB gzipped', async () => {
   const code = await bundleOf('createContext', 'sdpa', 'sdpaBackward');

@@ -4,7 +4,7 @@ export { type BackwardPlanOptions, checkSupport, planSdpaBackward } from './atte
 export { planSdpa } from './attention/plan-forward.ts';
 export { sdpa, sdpaBackward } from './attention/sdpa.ts';
 export type { GradientDescs } from './attention/tensors.ts';
-export type { MatrixTile, SubgroupTile, Tile, WorkgroupTile } from './attention/tile.ts';
+export type { MatrixTile, SubgroupTile, Tile, WorkgroupTile, WorkgroupTileSizes } from './attention/tile.ts';
 export type { ChooseTiles, TileChoice } from './attention/tile-choice.ts';
 export { type SdpaVjp, sdpaVjp } from './attention/vjp.ts';
 export { type Capabilities, guaranteedCapabilities } from './device/capabilities.ts';

@@ -2,7 +2,7 @@ import { type AttentionProblem, elementCount, rowShape } from '@tilewise/core';
 import { guaranteedCapabilities } from '../device/capabilities.ts';
 import { partialVectors } from './partials.ts';
 import { sharingHeads } from './query-rows.ts';
-import { type Tile, tileCols, tileRows, type WorkgroupTile } from './tile.ts';
+import { type Tile, tileCols, tileRows, type WorkgroupTileSizes } from './tile.ts';
 import type { TileTarget } from './tile-choice.ts';
 import { defaultTile, forwardTiles, manyQueriesTile } from './tile-table.ts';
 
@@ -47,7 +47,7 @@ export function forwardShape(
 }
 
 /** The first tile of the table that has room for all rows and channels. */
-export function roomyTile(rows: number, Dv: number): WorkgroupTile {
+export function roomyTile(rows: number, Dv: number): WorkgroupTileSizes {
   return forwardTiles.find(({ upTo }) => rows <= upTo.rows && Dv <= upTo.Dv)?.tile ?? defaultTile;
 }
 

@@ -6,8 +6,9 @@ import { normal } from '../../testing/attention-call.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
 import { createContext, sdpa } from '../index.ts';
 import { toleranceOf } from '../tune/agreement.ts';
+import { workgroupTile } from './workgroup-tile-shape.ts';
 
-const tile = { tx: 4, ty: 4, depth: 4, pool: 'f16', arithmetic: 'f16' } as const;
+const tile = workgroupTile({ tx: 4, ty: 4, depth: 4, pool: 'f16', arithmetic: 'f16' });
 const [S, D] = [70, 24];
 const largest = (tensor: Tensor): number => Math.max(...tensor.toFloat32().map(Math.abs));
 

@@ -6,9 +6,10 @@ import { sharedContext } from '../../testing/shared-context.ts';
 import { type Capabilities, checkSupport, createContext, guaranteedCapabilities } from '../index.ts';
 import { forwardShape } from './forward-shape.ts';
 import { matrixTile } from './matrix-tile.ts';
-import type { Tile, WorkgroupTile } from './tile.ts';
+import type { Tile } from './tile.ts';
 import { tileReason, unsuitedReason } from './tile-choice.ts';
 import { defaultTile } from './tile-table.ts';
+import { workgroupTile } from './workgroup-tile-shape.ts';
 
 const matrix = { M: 16, N: 16, K: 16, component: 'f16' } as const;
 const capable: Capabilities = {
@@ -34,7 +35,7 @@ describe('a tile is refused with a reason', () => {
     ],
     [
       'that reads more ahead than registers hold',
-      { tx: 4, ty: 4, depth: 16, prefetch: true },
+      workgroupTile({ tx: 4, ty: 4, depth: 16, prefetch: true }),
       /136 numbers ahead/,
     ],
     ['too flat for a row of a result', { tx: 2, ty: 2, depth: 1 }, /256 channels/],
@@ -50,7 +51,11 @@ describe('a tile is refused with a reason', () => {
       /must keep queries/,
     ],
     ['of f16 where shaders have none', { ...defaultTile, pool: 'f16' }, /shader-f16/],
-    ['that multiplies in f16 what it holds in f32', { ...defaultTile, arithmetic: 'f16' }, /hold in f16/],
+    [
+      'that multiplies in f16 what it holds in f32',
+      workgroupTile({ ...defaultTile, arithmetic: 'f16' }),
+      /hold in f16/,
+    ],
   ])('%s', (_, tile, reason) => {
     const D = tile.through ? 64 : 256;
     expect(
@@ -65,7 +70,7 @@ describe('a tile is refused with a reason', () => {
   });
 
   test('for f16 arithmetic, unless it is of forward and in sums that cannot overflow', () => {
-    const tile: WorkgroupTile = { ...defaultTile, pool: 'f16', arithmetic: 'f16' };
+    const tile = workgroupTile({ ...defaultTile, pool: 'f16', arithmetic: 'f16' });
     const half = { ...capable, features: ['shader-f16'] };
     expect(tileReason('forward', tile, problemOf(64), half)).toBeNull();
     expect(tileReason('dq', tile, problemOf(64), half)).toMatch(/in f32/);
@@ -99,7 +104,7 @@ test('tiles of f16 are not taken for operands of f32, nor where dropout makes pr
   expect(forwardShape(problemOf(64), target).tile).toBe(tile);
   expect(forwardShape(problemOf(64, 0.5), target).tile).toBe(tile);
   expect(forwardShape(problemOf(64, 0.97), target).tile).toBe(defaultTile);
-  const packed: WorkgroupTile = { ...defaultTile, pool: 'f16', arithmetic: 'f16' };
+  const packed = workgroupTile({ ...defaultTile, pool: 'f16', arithmetic: 'f16' });
   expect(unsuitedReason(packed, problemOf(64, 0.5), [])).toBeNull();
   expect(unsuitedReason(packed, problemOf(64, 0.6), [])).toMatch(
     /dropout that multiplies what it keeps by at most 2/,

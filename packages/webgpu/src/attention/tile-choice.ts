@@ -1,6 +1,5 @@
 import { type AttentionProblem, type DType, InvalidArgumentError, type OperandDesc } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
-import { packedLimits, packedProducts } from './packed-arithmetic.ts';
 import {
   laneGrid,
   type SubgroupTile,
@@ -10,7 +9,7 @@ import {
   tileRows,
   type WorkgroupTile,
 } from './tile.ts';
-import { aheadVectors, hasRoomForRows, resultVectors, workgroupTileMemory } from './workgroup-layout.ts';
+import { hasRoomForRows, resultVectors, workgroupTileMemory } from './workgroup-layout.ts';
 
 /** Tiles of the large kernels of a problem; that of the table where one is missing, or would round operands, or is for no 8-bit arithmetic. */
 export interface TileChoice {
@@ -38,9 +37,6 @@ const maxLanes = 256;
 
 /** vec4s of results that a lane of a tile through workgroup memory accumulates at most: all the registers that devices have. */
 const maxResultVectors = 64;
-
-/** Those that it reads ahead at most. */
-const maxAheadVectors = 16;
 
 const isCount = (n: number): boolean => Number.isInteger(n) && n > 0;
 
@@ -76,19 +72,15 @@ function workgroupReason(
   { Dqk, Dv }: AttentionProblem,
   { features, maxComputeWorkgroupStorageSize }: Capabilities,
 ): string | null {
-  const { tx, ty, depth, pool, arithmetic } = tile;
+  const { tx, ty, depth, pool, arithmetic, ahead } = tile;
   const { rows, cols } = laneGrid(tile);
   if (![tx, ty, depth].every(isCount))
     return `must have whole numbers of lanes and depth, got ${tx} × ${ty} and ${depth}`;
   if (![4, 8].includes(rows) || ![1, 2].includes(cols))
     return `must have lanes of 4 or 8 rows and 1 or 2 vectors of keys, got ${rows} and ${cols}`;
   if (pool === 'f16' && !features.includes('shader-f16')) return 'needs the feature shader-f16';
-  if (arithmetic === 'f16') {
-    if (role !== 'forward') return 'must multiply in f32: f16 has no numbers as small as gradients may be';
-    if (pool !== 'f16') return 'must hold in f16 what it multiplies in f16';
-    if (4 * depth > packedProducts.qk)
-      return `must have a depth of at most ${packedProducts.qk / 4} to multiply in f16, got ${depth}`;
-  }
+  const unfit = arithmetic?.reason(role, tile) ?? ahead?.reason(tile);
+  if (unfit) return unfit;
   if (role === 'dkdv' && tileRows(tile) !== tileCols(tile)) return 'must have as many queries as keys';
   const results = { forward: [Dv], dq: [Dqk], dkdv: [Dqk, Dv] }[role];
   const wide = results.find(D => !hasRoomForRows(tile, D));
@@ -96,8 +88,6 @@ function workgroupReason(
   const held = Math.max(...results.map(D => resultVectors(D, tile)));
   if (held > maxResultVectors)
     return `has ${4 * held} numbers of a result per lane, at most ${4 * maxResultVectors} are: it takes more lanes or fewer rows`;
-  if (aheadVectors(tile) > maxAheadVectors)
-    return `reads ${4 * aheadVectors(tile)} numbers ahead per lane, at most ${4 * maxAheadVectors} are: it takes more lanes or less depth`;
   const bytes = workgroupTileMemory(tile);
   return bytes > maxComputeWorkgroupStorageSize
     ? `takes ${bytes} bytes of workgroup memory, the device has ${maxComputeWorkgroupStorageSize}`
@@ -118,7 +108,7 @@ export const operandsOf = (tile: Tile): DType | null =>
  */
 const maxDropoutScale = (tile: Tile): number => {
   if (tile.through === 'matrix') return tile.component === 'f16' ? 16 : Infinity;
-  return tile.through !== 'subgroup' && tile.arithmetic === 'f16' ? packedLimits.weight : Infinity;
+  return (tile.through !== 'subgroup' && tile.arithmetic?.weight.max) || Infinity;
 };
 
 /** Why a tile does not take operands as they are stored, or would round probabilities to infinity; or nothing. */

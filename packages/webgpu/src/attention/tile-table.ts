@@ -3,7 +3,7 @@ import { broadcastGroup } from '../device/broadcasting.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { BindingRoom } from '../kernel/crowding.ts';
 import type { Segments } from './segments.ts';
-import type { PlainTile, SubgroupTile, Tile, WorkgroupTile } from './tile.ts';
+import type { PlainTile, SubgroupTile, Tile, WorkgroupTileSizes } from './tile.ts';
 import { chosenTile, maxChannelsOfKeptRows, type TileTarget } from './tile-choice.ts';
 import type { KernelTools } from './tools.ts';
 
@@ -16,7 +16,7 @@ export const defaultTile: PlainTile = { tx: 8, ty: 8, depth: 8 };
  */
 export const forwardTiles: readonly {
   readonly upTo: { readonly rows: number; readonly Dv: number };
-  readonly tile: WorkgroupTile;
+  readonly tile: WorkgroupTileSizes;
 }[] = [
   { upTo: { rows: 4, Dv: 512 }, tile: { tx: 32, ty: 1, depth: 4 } },
   { upTo: { rows: 8, Dv: 256 }, tile: { tx: 16, ty: 2, depth: 8 } },

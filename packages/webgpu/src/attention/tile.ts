@@ -1,5 +1,7 @@
 import type { Capabilities } from '../device/capabilities.ts';
 import type { TileWork } from './tile-work.ts';
+import type { TileArithmetic } from './workgroup-arithmetic.ts';
+import type { ReadAhead } from './workgroup-chunks.ts';
 
 /**
  * A tile of scores, queries × keys, worked on by a grid of tx × ty lanes, each with the same share of it: see `laneGrid`.
@@ -13,7 +15,7 @@ export type Tile = WorkgroupTile | SubgroupTile | MatrixTile;
  * Operands pass through workgroup memory in chunks, so that head size does not decide how much of it is needed. The more scores a lane
  * has, the fewer reads of that memory there are for each product, and the more registers are taken.
  */
-export interface WorkgroupTile {
+export interface WorkgroupTileSizes {
   readonly through?: 'workgroup';
   /** Lanes across keys (and across channels of a result), and across queries. */
   readonly tx: number;
@@ -29,17 +31,16 @@ export interface WorkgroupTile {
    * are. Default f32.
    */
   readonly pool?: 'f32' | 'f16';
-  /**
-   * What is multiplied in. f16 is for forward alone, and a pool of f16: it adds a few products up in f16 before they go to sums of f32, which
-   * takes half as long where two fit into an instruction. How far results are off then, see `packedLimits`. Default f32.
-   */
-  readonly arithmetic?: 'f32' | 'f16';
-  /** Lanes read what comes next from storage while they multiply, and hold it in registers. The results are the same. Default false. */
-  readonly prefetch?: boolean;
+}
+
+/** A tile of such sizes: how it multiplies, and how operands come to that memory, where not in the plain way. See `workgroupTile`. */
+export interface WorkgroupTile extends WorkgroupTileSizes {
+  readonly arithmetic?: TileArithmetic;
+  readonly ahead?: ReadAhead;
 }
 
 /** 4 × 4 scores a lane: what kernels that do more with scores than multiply them are written for. */
-export interface PlainTile extends WorkgroupTile {
+export interface PlainTile extends WorkgroupTileSizes {
   readonly rows?: 4;
   readonly cols?: 1;
 }

@@ -15,6 +15,7 @@ import type { PlainTile, SubgroupTile, WorkgroupTile } from './tile.ts';
 import { type BackwardTiles, defaultTile } from './tile-table.ts';
 import { noTools } from './tools.ts';
 import { workgroupTileMemory } from './workgroup-layout.ts';
+import { type WorkgroupTileShape, workgroupTile } from './workgroup-tile-shape.ts';
 
 const [B, Hq, Hk, Sq, Skv, Dqk, Dv] = [2, 4, 2, 37, 83, 20, 12];
 const [q, k, v, dO] = [
@@ -84,20 +85,31 @@ async function expectForward(
   expectAgreement(await run(kernels, forwardTensorSpans(forward, shape), names), only(names));
 }
 
-const packed: WorkgroupTile = { tx: 4, ty: 2, depth: 4, rows: 8, cols: 2, pool: 'f16', arithmetic: 'f16' };
+const packed: WorkgroupTileShape = {
+  tx: 4,
+  ty: 2,
+  depth: 4,
+  rows: 8,
+  cols: 2,
+  pool: 'f16',
+  arithmetic: 'f16',
+};
 
 /** As a text, since few software adapters have f16: with f32 in its place, short sums are exact enough. */
 const inF32 = (wgsl: string): string => wgsl.replace('enable f16;', '').replaceAll('<f16>', '<f32>');
 
 test('forward in f16 adds the same up', async () => {
-  await expectForward({ tile: packed, heads: 1, parts: 1 }, inF32);
-  await expectForward({ tile: { ...packed, rows: 4, prefetch: true }, heads: 2, parts: 3 }, inF32);
+  await expectForward({ tile: workgroupTile(packed), heads: 1, parts: 1 }, inF32);
+  await expectForward(
+    { tile: workgroupTile({ ...packed, rows: 4, prefetch: true }), heads: 2, parts: 3 },
+    inF32,
+  );
 });
 
 test('so it does where numbers are too large for f16', async () => {
   const small = (wgsl: string): string => inF32(wgsl).replace(/exceeds\(x, [0-9.]+\)/g, 'exceeds(x, 0.5)');
   expect(small('exceeds(x, 32.0)')).toBe('exceeds(x, 0.5)');
-  await expectForward({ tile: packed, heads: 1, parts: 1 }, small);
+  await expectForward({ tile: workgroupTile(packed), heads: 1, parts: 1 }, small);
 });
 
 test.each<PlainTile>([

@@ -1,4 +1,4 @@
-import { bytesOfVariables, laneGrid, tileCols, tileLanes, tileRows, type WorkgroupTile } from './tile.ts';
+import { bytesOfVariables, laneGrid, tileCols, tileRows, type WorkgroupTile } from './tile.ts';
 
 /** vec4s from one row in workgroup memory to the next: an odd number, so that rows start in different banks. */
 const pitch = (used: number): number => used + 1 - (used % 2);
@@ -21,9 +21,6 @@ export const poolVectors = (tile: WorkgroupTile): number =>
 const weightVectors = (tile: WorkgroupTile): number =>
   Math.max(tileCols(tile) * weightsPitch(tile, 'keys'), tileRows(tile) * weightsPitch(tile, 'queries'));
 
-/** What weights are held in is what they are multiplied in. */
-const isPacked = ({ arithmetic }: WorkgroupTile): boolean => arithmetic === 'f16';
-
 const vectorBytes = ({ pool }: WorkgroupTile): number => (pool === 'f16' ? 8 : 16);
 export const vectorType = ({ pool }: WorkgroupTile): string => (pool === 'f16' ? 'vec4<f16>' : 'vec4f');
 
@@ -35,26 +32,22 @@ export const pooled = ({ pool }: WorkgroupTile, at: string): string =>
 export const workgroupTileMemory = (tile: WorkgroupTile): number =>
   bytesOfVariables([
     vectorBytes(tile) * poolVectors(tile),
-    (isPacked(tile) ? 8 : 16) * weightVectors(tile),
+    (tile.arithmetic?.weight.bytes ?? 16) * weightVectors(tile),
     4 * tileRows(tile) * tile.tx,
     4,
   ]);
 
 /**
  * Workgroup memory: `pool` holds operand chunks, `weights` the tile that multiplies an operand (probabilities or their
- * gradients), `row_partial` one partial result per row and lane, `garbage` whether an operand held a NaN or infinity, or what is too large
- * for f16 where that multiplies.
+ * gradients), `row_partial` one partial result per row and lane, `garbage` whether an operand held a NaN or infinity, or what else the tile's
+ * arithmetic does not multiply.
  */
 export const declarations = (
   tile: WorkgroupTile,
 ): string => `var<workgroup> pool: array<${vectorType(tile)}, ${poolVectors(tile)}>;
-var<workgroup> weights: array<${isPacked(tile) ? 'vec4<f16>' : 'vec4f'}, ${weightVectors(tile)}>;
+var<workgroup> weights: array<${tile.arithmetic?.weight.type ?? 'vec4f'}, ${weightVectors(tile)}>;
 var<workgroup> row_partial: array<f32, ${tileRows(tile) * tile.tx}>;
 var<workgroup> garbage: atomic<u32>;`;
-
-/** vec4s of the largest chunk that a lane reads ahead. */
-export const aheadVectors = (tile: WorkgroupTile): number =>
-  tile.prefetch ? Math.ceil(poolVectors(tile) / tileLanes(tile)) : 0;
 
 /** vec4s of a result row that each lane holds; lane x has vectors x, x + tx, x + 2·tx, … */
 export const vectorsPerLane = (D: number, { tx }: WorkgroupTile): number => Math.ceil(D / 4 / tx);

@@ -1,4 +1,3 @@
-import { packedLimits, watchLimit } from './packed-arithmetic.ts';
 import { laneGrid, repeat, tileCols, tileRows, type WorkgroupTile } from './tile.ts';
 import type { Product, TileOperand } from './tile-work.ts';
 import { type Chunk, overChunks } from './workgroup-chunks.ts';
@@ -42,12 +41,12 @@ function sumOfProducts(tile: WorkgroupTile, all: readonly Product[], sum: string
       { at: 'd0', end: 'channels', step: 4 * depth },
       [rowsChunk(tile, rowsOf('a'), rows, 'r'), rowsChunk(tile, rowsOf('b'), tileCols(tile), slot)],
       `let used = min(${depth}u, (channels - d0 + 3u) / 4u);
-    ${tile.arithmetic === 'f16' ? shortSums(tile, sum) : sums(tile, sum)}`,
+    ${fastOrPlain(tile.arithmetic?.products(tile, sum), sums(tile, sum))}`,
     )}`;
 }
 
 /** Adds the products of a chunk to the sums, in numbers of f32 or all of f16. */
-function sums(tile: WorkgroupTile, sum: string, number: 'f32' | 'f16' = 'f32'): string {
+export function sums(tile: WorkgroupTile, sum: string, number: 'f32' | 'f16' = 'f32'): string {
   const { tx } = tile;
   const { rows, cols } = laneGrid(tile);
   const p = poolPitch(tile);
@@ -59,17 +58,15 @@ function sums(tile: WorkgroupTile, sum: string, number: 'f32' | 'f16' = 'f32'): 
     }`;
 }
 
-/** The same with the products of each chunk added up in f16 first, where that is right. */
-function shortSums(tile: WorkgroupTile, sum: string): string {
-  const { rows, cols } = laneGrid(tile);
-  return `if (atomicLoad(&garbage) == 0u) {
-    ${repeat(rows * cols, b => `var short${b} = vec4<f16>();`, '\n    ')}
-    ${sums(tile, 'short', 'f16')}
-    ${repeat(rows * cols, b => `${sum}${b} += vec4f(short${b});`, '\n    ')}
+/** Statements of which the first are for chunks that hold nothing unfit for them, if there are such. */
+const fastOrPlain = (fast: string | undefined, plain: string): string =>
+  fast
+    ? `if (atomicLoad(&garbage) == 0u) {
+    ${fast}
     } else {
-    ${sums(tile, sum)}
-    }`;
-}
+    ${plain}
+    }`
+    : plain;
 
 /** `depth` vec4s of `count` rows; row r goes to place `slot`. */
 function rowsChunk(
@@ -90,7 +87,7 @@ function rowsChunk(
     read: from => `let d = ${from} + 4u * (n % ${depth}u);
       var x = vec4f();
       ${other === undefined ? one : `if (product == 0u) {\n      ${one}\n      } else {\n      ${other}\n      }`}`,
-    ...(tile.arithmetic === 'f16' && { look: watchLimit(packedLimits.qk) }),
+    look: tile.arithmetic?.look.products,
     slot: `(${slot}) * ${poolPitch(tile)}u + n % ${depth}u`,
   };
 }

@@ -1,27 +1,21 @@
-import { packedLimits, packedProducts, packedWeightScale, watchLimit } from './packed-arithmetic.ts';
 import { laneGrid, repeat, tileCols, tileRows, type WorkgroupTile } from './tile.ts';
 import type { WeightedSum } from './tile-work.ts';
+import type { WeightedChunk } from './workgroup-arithmetic.ts';
 import { type Chunk, overChunks } from './workgroup-chunks.ts';
-import {
-  divisorUpTo,
-  pooled,
-  rowsInPool,
-  vectorsPerLane,
-  weightsOfLane,
-  weightsPitch,
-} from './workgroup-layout.ts';
+import { pooled, rowsInPool, vectorsPerLane, weightsOfLane, weightsPitch } from './workgroup-layout.ts';
 
 /** The n-th of `count` neighbours of a lane, as a place among those of all lanes. */
 const neighbour = (lane: 'tx' | 'ty', count: number, n: number): string =>
   count === 1 ? lane : `${lane} * ${count}u + ${n}u`;
+
+const asIs = (value: string): string => value;
 
 /** Stores this lane's weights, vec4fs over keys for each query, so that those of one key, or of one query, are together. */
 export function storeWeights(tile: WorkgroupTile, { weight, over }: WeightedSum): string {
   const { rows, cols } = laneGrid(tile);
   const count = weightsOfLane(tile, over);
   const p = weightsPitch(tile, over);
-  const stored = (value: string): string =>
-    tile.arithmetic === 'f16' ? `vec4<f16>(${packedWeightScale}.0 * ${value})` : value;
+  const stored = tile.arithmetic?.weight.stored ?? asIs;
   if (over === 'queries')
     return repeat(
       rows * cols,
@@ -55,31 +49,27 @@ export function accumulate(tile: WorkgroupTile, { into, operand, over, watch }: 
   const p = weightsPitch(tile, over);
   const count = rows / 4;
   const weightsOf = (n: number): string => (count === 1 ? 'w' : `w${n}`);
-  const isPacked = tile.arithmetic === 'f16';
-  const factor = (r: number): string => `${weightsOf(Math.floor(r / 4))}[${r % 4}]`;
-  const perSum = (text: (r: number, n: number) => string): string =>
-    repeat(rows, r => repeat(perLane, n => text(r, n), '\n        '), '\n        ');
-  /** Statements that read the weights of row k, and this lane's vectors of it. */
+  const { arithmetic } = tile;
+  const perSum: WeightedChunk['perSum'] = text =>
+    repeat(
+      rows,
+      r =>
+        repeat(
+          perLane,
+          n => {
+            const w = `${weightsOf(Math.floor(r / 4))}[${r % 4}]`;
+            return text({ r, n, w, x: `x${n}`, sum: `${into}${r}_${n}` });
+          },
+          '\n        ',
+        ),
+      '\n        ',
+    );
   const read = (weights: (at: string) => string, vector: (at: string) => string): string =>
     `${repeat(count, n => `let ${weightsOf(n)} = ${weights(`weights[(k0 + k) * ${p}u + ${neighbour('ty', count, n)}]`)};`, '\n        ')}
         ${repeat(perLane, n => `let x${n} = ${vector(`k * ${width}u + ${n * tile.tx}u + tx`)};`, '\n        ')}`;
   const sums = (multiply: (w: string, x: string) => string): string => `for (var k = 0u; k < ${chunk}u; k++) {
-        ${read(
-          at => (isPacked ? `vec4f(${at}) * ${1 / packedWeightScale}` : at),
-          at => pooled(tile, at),
-        )}
-        ${perSum((r, n) => `${into}${r}_${n} += ${multiply(factor(r), `x${n}`)};`)}
-      }`;
-  const shortSums = (products: number): string => `for (var k1 = 0u; k1 < ${chunk}u; k1 += ${products}u) {
-        ${perSum((r, n) => `var short${r}_${n} = vec4<f16>();`)}
-        for (var k = k1; k < k1 + ${products}u; k++) {
-        ${read(
-          at => at,
-          at => `pool[${at}]`,
-        )}
-        ${perSum((r, n) => `short${r}_${n} = fma(vec4<f16>(${factor(r)}), x${n}, short${r}_${n});`)}
-        }
-        ${perSum((r, n) => `${into}${r}_${n} = fma(vec4f(short${r}_${n}), vec4f(${1 / packedWeightScale}), ${into}${r}_${n});`)}
+        ${read(arithmetic?.weight.read ?? asIs, at => pooled(tile, at))}
+        ${perSum(({ sum, w, x }) => `${sum} += ${multiply(w, x)};`)}
       }`;
   const rowsChunk: Chunk = {
     vectors: chunk * width,
@@ -89,9 +79,9 @@ export function accumulate(tile: WorkgroupTile, { into, operand, over, watch }: 
       if (s < ${end} && d < ${channels}) {
         x = ${operand.name}_load4(${row('s')}, d);
       }`,
-    look: isPacked
-      ? watchLimit(packedLimits.v)
-      : `if (${watch} && has_non_finite(x)) {
+    look:
+      arithmetic?.look.results ??
+      `if (${watch} && has_non_finite(x)) {
         atomicStore(&garbage, 1u);
       }`,
     slot: 'n',
@@ -101,7 +91,7 @@ export function accumulate(tile: WorkgroupTile, { into, operand, over, watch }: 
     { at: 'k0', end: `${length}u`, step: chunk },
     [rowsChunk],
     `if (atomicLoad(&garbage) == 0u) {
-        ${isPacked ? shortSums(divisorUpTo(packedProducts.v, chunk)) : sums((w, x) => `${w} * ${x}`)}
+        ${arithmetic?.results({ chunk, read: read(asIs, at => `pool[${at}]`), perSum }) ?? sums((w, x) => `${w} * ${x}`)}
       } else {
         ${sums((w, x) => `weighted(${w}, ${x})`)}
       }`,

@@ -1,4 +1,3 @@
-import { exceedsPart } from './packed-arithmetic.ts';
 import { laneGrid, type WorkgroupTile } from './tile.ts';
 import { resultsOfLanes, type TileWork, weightedPart } from './tile-work.ts';
 import { declarations, vectorsPerLane } from './workgroup-layout.ts';
@@ -12,7 +11,7 @@ export function workgroupWork(tile: WorkgroupTile): TileWork {
     parts: [
       { directives, code: declarations(tile) },
       weightedPart,
-      ...(tile.arithmetic === 'f16' ? [exceedsPart] : []),
+      ...(tile.arithmetic ? [tile.arithmetic.part] : []),
     ],
     place: `let tx = lane % ${tile.tx}u;\n  let ty = lane / ${tile.tx}u;`,
     keep: () => '',

@@ -1,14 +1,14 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { roomyTile } from '../attention/forward-shape.ts';
 import { multipliesAsIs } from '../attention/matrix-tiles.ts';
-import type { WorkgroupTile } from '../attention/tile.ts';
 import { tileReason } from '../attention/tile-choice.ts';
 import { defaultTile, subgroupTile } from '../attention/tile-table.ts';
+import type { WorkgroupTileShape } from '../attention/workgroup-tile-shape.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import { describedTile, type TileDescription, type TileRole } from './tile-description.ts';
 
 /** Sizes of tiles through workgroup memory that are worth a try, the most likely first. Those that are not square are none of dK/dV's. */
-const workgroupSizes: readonly WorkgroupTile[] = [
+const workgroupSizes: readonly WorkgroupTileShape[] = [
   defaultTile,
   { tx: 16, ty: 8, depth: 4, rows: 8 },
   { tx: 16, ty: 16, depth: 4 },
@@ -34,7 +34,7 @@ function workgroupCandidates(
   role: TileRole,
   { q, k, v }: AttentionProblem,
   { features }: Capabilities,
-): WorkgroupTile[] {
+): WorkgroupTileShape[] {
   const isHalf = [q, k, v].every(({ dtype }) => dtype === 'f16') && features.includes('shader-f16');
   const pool = isHalf ? ({ pool: 'f16' } as const) : {};
   const arithmetic = { arithmetic: 'f16' } as const;

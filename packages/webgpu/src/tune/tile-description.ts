@@ -2,12 +2,13 @@ import { InvalidArgumentError } from '@tilewise/core';
 import type { MatrixTileShape } from '../attention/matrix-layout.ts';
 import { matrixTile } from '../attention/matrix-tile.ts';
 import { multipliesAsIs } from '../attention/matrix-tiles.ts';
-import type { SubgroupTile, Tile, WorkgroupTile } from '../attention/tile.ts';
+import type { SubgroupTile, Tile } from '../attention/tile.ts';
 import { type ChooseTiles, type TileChoice, tileReason } from '../attention/tile-choice.ts';
+import { type WorkgroupTileShape, workgroupTile } from '../attention/workgroup-tile-shape.ts';
 import type { MatrixShape } from '../kernel/matrix-shape.ts';
 
 /** A tile as plain data, to be kept as JSON. */
-export type TileDescription = WorkgroupTile | SubgroupTile | MatrixTileDescription;
+export type TileDescription = WorkgroupTileShape | SubgroupTile | MatrixTileDescription;
 
 /** What a tile of subgroup matrices is made of. */
 export interface MatrixTileDescription extends Omit<MatrixTileShape, 'spelling'> {
@@ -24,7 +25,8 @@ export type TileDescriptions = { readonly [Role in TileRole]?: TileDescription }
 
 /** The tile that a description says. */
 export function describedTile(description: TileDescription): Tile {
-  if (description.through !== 'matrix') return description;
+  if (description.through === 'subgroup') return description;
+  if (description.through !== 'matrix') return workgroupTile(description);
   const { own, subgroups, matrix } = description;
   return matrixTile({ own, subgroups, matrix });
 }

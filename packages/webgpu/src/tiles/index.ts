@@ -1,0 +1,1 @@
+export { type WorkgroupTileShape, workgroupTile } from '../attention/workgroup-tile-shape.ts';
