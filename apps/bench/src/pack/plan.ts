@@ -30,7 +30,7 @@ const targets: Shapes = {
   memory: '1x1x65536x64',
   cases: [],
   repeats: '10',
-  tuning: '30',
+  tuning: '90',
 };
 
 const tinyShapes: Shapes = {
@@ -86,16 +86,24 @@ export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureO
     ],
   });
   // Last, as nothing else waits for it: whether the table's tiles are the fastest on this GPU, with all that it has.
-  const tuned = program(
-    ...(['tune', 'bench', 90, 'tune', '--shapes', shapes.attention, '--dtypes', 'f32,f16'] as const),
-    ...['--masks', 'causal', '--seconds', shapes.tuning, '--json'],
+  const tuned = ['f32', 'f16'].map(
+    (dtype): Step => ({
+      ...program(
+        ...([
+          `tune-${dtype}`,
+          'bench',
+          150,
+          'tune',
+          '--shapes',
+          shapes.attention,
+          '--dtypes',
+          dtype,
+        ] as const),
+        ...['--masks', 'causal', '--seconds', shapes.tuning, '--json'],
+      ),
+      env: { TILEWISE_TOGGLES: toggles },
+    }),
   );
   const others = torch ? [python('torch', 'flash,efficient,cudnn,math'), python('torch-flex', 'flex')] : [];
-  return [
-    ...everywhere,
-    ...plain,
-    ...(toggles ? [...toggled, ...withoutMatrices] : []),
-    ...others,
-    { ...tuned, env: { TILEWISE_TOGGLES: toggles } },
-  ];
+  return [...everywhere, ...plain, ...(toggles ? [...toggled, ...withoutMatrices] : []), ...others, ...tuned];
 }

@@ -119,7 +119,7 @@ export function unsuitedReason(
 ): string | null {
   const dtype = operandsOf(tile);
   const other = dtype && operands.find(operand => operand.dtype !== dtype);
-  if (other) return `multiplies what is stored in ${dtype}, got ${other.dtype}`;
+  if (other) return `is for operands of ${dtype}, got ${other.dtype}`;
   const scale = maxDropoutScale(tile);
   return dropout && dropout.scale > scale
     ? `is for dropout that multiplies what it keeps by at most ${scale}, got ${dropout.scale}`

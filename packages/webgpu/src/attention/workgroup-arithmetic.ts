@@ -3,8 +3,8 @@ import type { WorkgroupTile } from './tile.ts';
 import type { TileChoice } from './tile-choice.ts';
 
 /**
- * How a tile through workgroup memory multiplies what no `look` has complained of by setting `garbage`, where that is not simply in f32. What they
- * have complained of is multiplied in f32 by all.
+ * How a tile through workgroup memory multiplies, where not simply in f32. `look` may set `garbage`: from that chunk on the workgroup multiplies in
+ * f32.
  */
 export interface TileArithmetic {
   readonly part: ShaderPart;

@@ -11,14 +11,14 @@ import { describedTile, type TileDescription, type TileRole } from './tile-descr
 const workgroupSizes: readonly WorkgroupTileShape[] = [
   defaultTile,
   { tx: 16, ty: 8, depth: 4, rows: 8 },
-  { tx: 16, ty: 16, depth: 4 },
   { tx: 8, ty: 8, depth: 4, rows: 8, cols: 2 },
-  { tx: 8, ty: 16, depth: 4 },
-  { tx: 8, ty: 16, depth: 4, rows: 8 },
-  { tx: 8, ty: 4, depth: 4, rows: 8 },
-  { tx: 8, ty: 16, depth: 4, cols: 2 },
+  { tx: 16, ty: 16, depth: 4 },
   { tx: 16, ty: 8, depth: 4, rows: 8, cols: 2 },
   { tx: 16, ty: 16, depth: 4, rows: 8 },
+  { tx: 8, ty: 16, depth: 4, rows: 8 },
+  { tx: 8, ty: 16, depth: 4, cols: 2 },
+  { tx: 8, ty: 4, depth: 4, rows: 8 },
+  { tx: 8, ty: 16, depth: 4 },
   { tx: 16, ty: 4, depth: 4, rows: 8, cols: 2 },
   { tx: 16, ty: 16, depth: 8 },
   { tx: 16, ty: 8, depth: 4 },
@@ -26,9 +26,12 @@ const workgroupSizes: readonly WorkgroupTileShape[] = [
   { tx: 16, ty: 4, depth: 6 },
 ];
 
+/** How many of them are tried with all that a tile may be. */
+const likelySizes = 7;
+
 /**
- * Tiles of these sizes, with and without reading ahead. They hold what they can in f16, which gives the same bits, and multiply in it where
- * they can, which is nearly right: what `tune` allows of that, see `toleranceOf`.
+ * Tiles of these sizes, the likely ones with and without reading ahead. They hold what they can in f16, which gives the same bits, and the
+ * likely ones multiply in it too where they can, which is nearly right: `toleranceOf` says how nearly it must be.
  */
 function workgroupCandidates(
   role: TileRole,
@@ -36,14 +39,16 @@ function workgroupCandidates(
   { features }: Capabilities,
 ): WorkgroupTileShape[] {
   const isHalf = [q, k, v].every(({ dtype }) => dtype === 'f16') && features.includes('shader-f16');
-  const pool = isHalf ? ({ pool: 'f16' } as const) : {};
-  const arithmetic = { arithmetic: 'f16' } as const;
-  return workgroupSizes.flatMap(size =>
-    [{}, ...(isHalf && role === 'forward' ? [arithmetic] : [])].flatMap(how => [
-      { ...size, ...pool, ...how },
-      { ...size, ...pool, ...how, prefetch: true },
-    ]),
-  );
+  const sizes = workgroupSizes.map(size => (isHalf ? { ...size, pool: 'f16' as const } : size));
+  const likely = sizes.slice(0, likelySizes);
+  const inHalf: WorkgroupTileShape[] =
+    isHalf && role === 'forward' ? likely.map(size => ({ ...size, arithmetic: 'f16' })) : [];
+  return [
+    ...likely,
+    ...inHalf,
+    ...[...likely, ...inHalf].map(tile => ({ ...tile, prefetch: true })),
+    ...sizes.slice(likelySizes),
+  ];
 }
 
 /** Lanes of tiles of a subgroup, and the rows that it meets at a time. */

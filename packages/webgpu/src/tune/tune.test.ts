@@ -64,7 +64,7 @@ test('the fastest tile is chosen, but none on which results are others than on t
   expect(omitted.map(({ tile, reason }) => [tile, reason])).toEqual([
     [square(4), 'gives another o than the first tile: off by 1.0 of the largest value'],
     [square(64), 'must have 1 to 256 lanes, got 4096'],
-    [half, 'multiplies what is stored in f16, got f32'],
+    [half, 'is for operands of f16, got f32'],
   ]);
 });
 
