@@ -5,6 +5,7 @@ import { normalInputs } from '../normal-inputs.ts';
 import { loadOnnxRuntime, type OnnxAttention } from '../onnxruntime.ts';
 import { checkBackward, checkForward, type SampledCall, sampleRows } from '../sampled-reference.ts';
 import type { SecondThread } from '../second-thread.ts';
+import { perPiece, startStopwatch, type Took } from '../stopwatch.ts';
 import { type Suite, type SuiteOptions, UsageError, WrongResult } from '../suite.ts';
 import type { Row } from '../table.ts';
 import { summary } from '../timing.ts';
@@ -86,19 +87,19 @@ function casesOf(quick: boolean): Case[] {
   ];
 }
 
-/** What one round took, in milliseconds. */
+/** What was measured in one round. */
 interface Times {
-  readonly forward: number;
-  readonly backward: number;
-  readonly forwardOnTwo: number;
-  readonly backwardOnTwo: number;
-  readonly onnx: number | null;
+  readonly forward: Took;
+  readonly backward: Took;
+  readonly forwardOnTwo: Took;
+  readonly backwardOnTwo: Took;
+  readonly onnx: Took | null;
   /** Forward and backward of the same numbers in f32, beside other dtypes. */
-  readonly f32: number | null;
+  readonly f32: { readonly forward: Took; readonly backward: Took } | null;
   /** Per floating-point operation. */
-  readonly matmul: number;
+  readonly matmul: Took;
   /** Likewise of two threads that multiply side by side. */
-  readonly matmulOnTwo: number;
+  readonly matmulOnTwo: Took;
 }
 
 /** Everything in turn, round after round, so that what is compared has run under much the same load. */
@@ -120,11 +121,9 @@ async function measure({ H, S, D, causal, dtype }: Case, settings: Settings): Pr
   const session = onnx && dtype === 'f32' ? await openSession(onnx, { q, k, v, causal }, o) : null;
   const roof = await matmulRoof(D, relaxed);
 
-  const timedBoth = async (given: typeof inputs): Promise<number> => {
-    const forward = await timed(() => one.sdpa(given.q, given.k, given.v, options));
-    return forward + (await timed(() => one.sdpaBackward(given, options)));
-  };
   const second = roof.startSecondThread();
+  // Not counted: the matmul is compiled, and the second thread starts.
+  timeMatmul(roof, second);
   const times: Times[] = [];
   for (let round = 0; round < rounds; round++) {
     times.push({
@@ -135,7 +134,13 @@ async function measure({ H, S, D, causal, dtype }: Case, settings: Settings): Pr
       forwardOnTwo: await timed(() => two.sdpa(q, k, v, options)),
       backwardOnTwo: await timed(() => two.sdpaBackward(inputs, options)),
       onnx: session && (await timed(() => session.run())),
-      f32: dtype === 'f32' ? null : await timedBoth(exactInputs),
+      f32:
+        dtype === 'f32'
+          ? null
+          : {
+              forward: await timed(() => one.sdpa(exact.q, exact.k, exact.v, options)),
+              backward: await timed(() => one.sdpaBackward(exactInputs, options)),
+            },
     });
   }
   await Promise.all([session?.close(), second.end()]);
@@ -158,35 +163,35 @@ async function openSession(
 /** How long each thing is measured in one round, at least. */
 const MEASURED_MS = 50;
 
-/** Milliseconds per floating-point operation, of this thread alone or together with a second one. */
-function timeMatmul({ flops, run }: MatmulRoof, second?: SecondThread): number {
+/** What a floating-point operation takes, of this thread alone or together with a second one. */
+function timeMatmul({ flops, run }: MatmulRoof, second?: SecondThread): Took {
   second?.work(true);
   const before = second?.runs() ?? 0;
-  const start = performance.now();
+  const passed = startStopwatch();
   let runs = 0;
-  let took = 0;
-  while (took < MEASURED_MS) {
+  let took = passed();
+  while (took.wall < MEASURED_MS) {
     for (let n = 0; n < 20; n++) run();
     runs += 20;
-    took = performance.now() - start;
+    took = passed();
   }
   const others = (second?.runs() ?? 0) - before;
   second?.work(false);
-  return took / (runs + others) / flops;
+  return perPiece(took, (runs + others) * flops);
 }
 
-/** Milliseconds of one call, of so many as take as long as the matmul. One before fills caches and wakes threads, as of two matmuls the second is awake. */
-async function timed(work: () => Promise<unknown>): Promise<number> {
+/** What one call takes, of so many as take as long as the matmul. One before fills caches and wakes threads, as of two matmuls the second is awake. */
+async function timed(work: () => Promise<unknown>): Promise<Took> {
   await work();
-  const start = performance.now();
+  const passed = startStopwatch();
   let calls = 0;
-  let took = 0;
-  while (took < MEASURED_MS) {
+  let took = passed();
+  while (took.wall < MEASURED_MS) {
     await work();
     calls += 1;
-    took = performance.now() - start;
+    took = passed();
   }
-  return took / calls;
+  return perPiece(took, calls);
 }
 
 function checkSame(got: Tensor, want: Tensor): void {
@@ -196,32 +201,33 @@ function checkSame(got: Tensor, want: Tensor): void {
 }
 
 /**
- * Each number is the median of the rounds. Ratios are of times of one round: what else the machine does changes more from round to round than
- * within one.
+ * Each number is the median of the rounds, and ratios are of times of one round: what else the machine does changes more from round to round
+ * than within one. One thread is measured by processor time, and two, next to one, by the clock.
  */
 function rowOf({ H, S, D, causal, dtype }: Case, rounds: readonly Times[], on: string): Row {
   const shape: [number, number, number, number] = [1, H, S, D];
   const { q } = normalInputs(['q'], shape);
   const { forward, backward } = cost(normalise({ q, k: q, v: q }, { causal }).problem);
   const medianOf = (value: (times: Times) => number): number => summary(rounds.map(value)).median;
-  const total = medianOf(times => times.forward + times.backward);
-  const onnx = rounds.flatMap(times => (times.onnx === null ? [] : [{ ...times, onnx: times.onnx }]));
-  const f32 = rounds.flatMap(times =>
-    times.f32 === null ? [] : [(times.forward + times.backward) / times.f32],
-  );
+  /** Empty where there is nothing to measure. */
+  const medianIfAny = (value: (times: Times) => number | null): number | '' => {
+    const values = rounds.map(value).filter(x => x !== null);
+    return values.length > 0 ? summary(values).median : '';
+  };
+  const both = (times: Pick<Times, 'forward' | 'backward'>): number => times.forward.cpu + times.backward.cpu;
   return {
-    ...{ 'B×H×S×D': shape.join('×'), mask: causal ? 'causal' : 'full', dtype, ms: total },
-    'fwd GFLOP/s': medianOf(times => forward.flops / times.forward / 1e6),
-    'bwd GFLOP/s': medianOf(times => backward.flops / times.backward / 1e6),
-    matmul: medianOf(times => 1 / times.matmul / 1e6),
-    'fwd/matmul': medianOf(times => (forward.flops * times.matmul) / times.forward),
-    'bwd/matmul': medianOf(times => (backward.flops * times.matmul) / times.backward),
-    onnxruntime: onnx.length > 0 ? summary(onnx.map(times => forward.flops / times.onnx / 1e6)).median : '',
-    'fwd/onnx': onnx.length > 0 ? summary(onnx.map(times => times.onnx / times.forward)).median : '',
-    'fwd ×2 threads': medianOf(times => times.forward / times.forwardOnTwo),
-    'bwd ×2 threads': medianOf(times => times.backward / times.backwardOnTwo),
-    'matmul ×2 threads': medianOf(times => times.matmul / times.matmulOnTwo),
-    'time/f32': f32.length > 0 ? summary(f32).median : '',
+    ...{ 'B×H×S×D': shape.join('×'), mask: causal ? 'causal' : 'full', dtype, ms: medianOf(both) },
+    'fwd GFLOP/s': medianOf(times => forward.flops / times.forward.cpu / 1e6),
+    'bwd GFLOP/s': medianOf(times => backward.flops / times.backward.cpu / 1e6),
+    matmul: medianOf(times => 1 / times.matmul.cpu / 1e6),
+    'fwd/matmul': medianOf(times => (forward.flops * times.matmul.cpu) / times.forward.cpu),
+    'bwd/matmul': medianOf(times => (backward.flops * times.matmul.cpu) / times.backward.cpu),
+    onnxruntime: medianIfAny(({ onnx }) => onnx && forward.flops / onnx.cpu / 1e6),
+    'fwd/onnx': medianIfAny(times => times.onnx && times.onnx.cpu / times.forward.cpu),
+    'fwd ×2 threads': medianOf(times => times.forward.wall / times.forwardOnTwo.wall),
+    'bwd ×2 threads': medianOf(times => times.backward.wall / times.backwardOnTwo.wall),
+    'matmul ×2 threads': medianOf(times => times.matmul.wall / times.matmulOnTwo.wall),
+    'time/f32': medianIfAny(times => times.f32 && both(times) / both(times.f32)),
     on,
   };
 }

@@ -1,0 +1,20 @@
+/** Milliseconds by the clock, and of processor time of all threads of this process, to which other processes do not add. */
+export interface Took {
+  readonly wall: number;
+  readonly cpu: number;
+}
+
+/** Gives what has passed since. */
+export function startStopwatch(): () => Took {
+  const wall = performance.now();
+  const cpu = process.cpuUsage();
+  return () => {
+    const { user, system } = process.cpuUsage(cpu);
+    return { wall: performance.now() - wall, cpu: (user + system) / 1e3 };
+  };
+}
+
+/** What one of n equal pieces of work took. */
+export function perPiece({ wall, cpu }: Took, n: number): Took {
+  return { wall: wall / n, cpu: cpu / n };
+}
