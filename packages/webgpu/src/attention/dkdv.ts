@@ -59,12 +59,12 @@ export function dkdvKernel(
   let queries = query_range(seq, j0, j0 + ${cols}u);
   let heads_per_group = P.Hq / P.heads;
   for (var h = head * heads_per_group; h < (head + 1u) * heads_per_group; h++) {
-  ${gradient.keep}
+  ${gradient.keep(sums.map(({ operand }) => operand))}
   for (var i0 = queries.x / ${rows}u * ${rows}u; i0 < queries.y; i0 += ${rows}u) {
     ${gradient.skip}
     ${gradient.loadRowValues}
     ${gradient.compute}
-    ${work.accumulate(...sums)}
+    ${work.accumulate(gradient.products, ...sums)}
   }
   }
   ${dk ? storeRows(work, 'dk', tileResult('dk', forward, dk), (r, n) => gradient.stored('dk', `dk${r}_${n}`)) : ''}

@@ -27,13 +27,13 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   ${work.place}
   ${work.accumulators('acc', Dqk)}
   ${gradient.loadRowValues}
-  ${gradient.keep}
+  ${gradient.keep([gradient.factors.k])}
 
   let keys = key_range(seq, i0, i0 + ${rows}u);
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${gradient.skip}
     ${gradient.compute}
-    ${work.accumulate({ into: 'acc', weight: b => `ds${b}`, operand: gradient.factors.k, over: 'keys', watch: gradient.watch })}
+    ${work.accumulate(gradient.products, { into: 'acc', weight: b => `ds${b}`, operand: gradient.factors.k, over: 'keys', watch: gradient.watch })}
   }
   ${storeRows(work, 'acc', result, (r, n) => gradient.stored('dq', `acc${r}_${n}`))}
   ${gradient.finish}`;

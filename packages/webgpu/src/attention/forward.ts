@@ -81,7 +81,7 @@ export function forwardKernel(
   ${repeat(grid.rows, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`, '\n  ')}
   ${hasValues ? work.accumulators('acc', Dv) : ''}
 
-  ${work.keep([scores])}
+  ${work.keep([scores], hasValues ? [v] : [])}
   let keys = ${parts === 1 ? 'key_range(seq, i0, i1)' : `part_of(key_range(seq, i0, i1), part)`};
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${reads.skip(score.showsTile)}
@@ -118,7 +118,7 @@ export function forwardKernel(
     ${dropout ? perBlock(tile, (b, r, c) => `let weight${b} = p${b} * dropout4(seq, head${r}, query${r}, j + ${4 * c}u);`) : ''}
     ${
       hasValues
-        ? work.accumulate({
+        ? work.accumulate([scores], {
             into: 'acc',
             weight: b => fp8.apply('weight', dropout ? `weight${b}` : `p${b}`),
             operand: v,

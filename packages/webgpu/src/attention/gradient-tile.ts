@@ -11,7 +11,7 @@ import { laneGrid, perBlock, repeat, tileCols, tileRows } from './tile.ts';
 import { tileWork } from './tile-kinds.ts';
 import { headGroups, tileOperands } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
-import type { TileOperand } from './tile-work.ts';
+import type { Product, TileOperand } from './tile-work.ts';
 import type { KernelTools } from './tools.ts';
 import { workgroupReads } from './workgroup-reads.ts';
 
@@ -22,8 +22,9 @@ export interface GradientTile {
   readonly skip: string;
   /** A statement that declares `seq`, the sequence of batch entry `b`. */
   readonly sequence: (b: string) => string;
-  /** Statements before the innermost loop over tiles. */
-  readonly keep: string;
+  readonly products: readonly Product[];
+  /** Statements before the innermost loop over tiles, in which rows of these operands are summed up. */
+  readonly keep: (summed: readonly TileOperand[]) => string;
   /** Statements that declare the row values of this lane's queries. */
   readonly loadRowValues: string;
   /**
@@ -134,7 +135,8 @@ export function gradientTile(
     ],
     skip: reads.skip(score.showsTile),
     sequence: reads.sequence,
-    keep: tileWork(tile).keep(products),
+    products,
+    keep: summed => tileWork(tile).keep(products, summed),
     loadRowValues: repeat(
       grid.rows,
       r => `var row${r} = vec2f(3e38, 0.0);

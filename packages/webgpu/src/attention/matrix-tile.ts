@@ -72,7 +72,7 @@ function matrixWork(tile: MatrixTileShape): TileWork {
   ${own}`,
     keep: all => all.map(product => keep(tile, spelling, product)).join('\n  '),
     products: all => all.map(product => products(tile, spelling, product)).join('\n    '),
-    accumulate: (...sums) =>
+    accumulate: (_, ...sums) =>
       sums.map(sum => accumulate(tile, spelling, sum)).join('\n    workgroupBarrier();\n    '),
     ...results(tile, spelling),
   };

@@ -30,6 +30,7 @@ export function roundedValuesKernel(problem: AttentionProblem, config: Workgroup
   const { q, k, v } = tileOperands(problem);
   const o = tileResult('o', problem, problem.o);
 
+  const scores = { into: 's', a: q, b: k };
   const body = `
   let tile = P.tiles - 1u - group % P.tiles;
   let h = (group / P.tiles) % P.Hq;
@@ -52,7 +53,7 @@ export function roundedValuesKernel(problem: AttentionProblem, config: Workgroup
   let keys = key_range(seq, i0, i0 + ${rows}u);
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${skipUnless(score.showsTile)}
-    ${work.products([{ into: 's', a: q, b: k }])}
+    ${work.products([scores])}
     let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
     let j = j0 + tx * 4u;
     ${repeat(
@@ -66,7 +67,7 @@ export function roundedValuesKernel(problem: AttentionProblem, config: Workgroup
     let weight${r} = ${fp8.apply('weight', dropout ? `p${r} * dropout4(seq, h, i + ${r}u, j)` : `p${r}`)};`,
       '\n    ',
     )}
-    ${work.accumulate({ into: 'acc', weight: r => `weight${r}`, operand: v, over: 'keys', watch: score.hides ? 'true' : '!whole' })}
+    ${work.accumulate([scores], { into: 'acc', weight: r => `weight${r}`, operand: v, over: 'keys', watch: score.hides ? 'true' : '!whole' })}
   }
   ${storeRows(work, 'acc', o, (r, n) => fp8.apply('o', `acc${r}_${n}`))}
   ${fp8.finish}`;

@@ -42,13 +42,20 @@ export interface TileWork extends TileResults {
   readonly parts: readonly ShaderPart[];
   /** Statements that declare `tx` and `ty`. */
   readonly place: string;
-  /** Statements that get what `products` multiplies again and again ready, where all tiles that follow have it. */
-  keep(all: readonly Product[]): string;
+  /** Statements that get what the tiles that follow have in common ready: for their products, and for sums over these rows. */
+  keep(all: readonly Product[], summed: readonly TileOperand[]): string;
   /** Statements that declare one or two matrices of products, over the whole head size. */
   products(all: readonly [Product] | readonly [Product, Product]): string;
-  /** Statements that add one or two sums up. Rows and channels beyond those that exist count as 0, and are never read. */
-  accumulate(...sums: readonly WeightedSum[]): string;
+  /**
+   * Statements that add one or two sums up, after those for the products `all` of the same tile. Rows and channels beyond those that exist
+   * count as 0, and are never read.
+   */
+  accumulate(all: readonly Product[], ...sums: readonly WeightedSum[]): string;
 }
+
+/** Names of the operands that products read rows of. */
+export const rowsRead = (all: readonly Product[]): ReadonlySet<string> =>
+  new Set(all.flatMap(({ a, b }) => [a.name, b.name]));
 
 /** The results that a tile accumulates. */
 export interface TileResults {

@@ -46,7 +46,7 @@ export interface PlainTile extends WorkgroupTileSizes {
 }
 
 /**
- * A lane keeps two rows, and meets `group` rows of the other side at a time: so many neighbours in a subgroup read one of them
+ * A lane keeps four rows, and meets `group` rows of the other side at a time: so many neighbours in a subgroup read one of them
  * each, and broadcast it to all. Takes neither workgroup memory nor barriers. Subgroups may have any size from `group` on.
  */
 export interface SubgroupTile {
@@ -57,8 +57,8 @@ export interface SubgroupTile {
   readonly group: 4 | 8;
 }
 
-/** Rows that a lane of a subgroup's tile keeps: more would take compilers minutes. */
-export const keptRows = 2;
+/** Rows that a lane of a subgroup's tile keeps: with more, kernels take compilers three times as long and gain a fifth. */
+export const keptRows = 4;
 
 /**
  * A tile of a kind that few devices have: it brings what kernels are made of with it, so that only those who use it load it. See
@@ -93,7 +93,7 @@ export function laneGrid(tile: Tile): LaneGrid {
   const { own, lanes, group } = tile;
   return own === 'queries'
     ? { tx: 1, ty: lanes, rows: keptRows, cols: group / 4 }
-    : { tx: lanes / 2, ty: 2, rows: group / 2, cols: 1 };
+    : { tx: lanes, ty: 1, rows: group, cols: 1 };
 }
 
 /** Queries of a tile. */

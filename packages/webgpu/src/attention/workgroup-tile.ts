@@ -16,7 +16,7 @@ export function workgroupWork(tile: WorkgroupTile): TileWork {
     place: `let tx = lane % ${tile.tx}u;\n  let ty = lane / ${tile.tx}u;`,
     keep: () => '',
     products: all => products(tile, all),
-    accumulate: (...sums) =>
+    accumulate: (_, ...sums) =>
       sums
         .map(sum => `${storeWeights(tile, sum)}\n    ${accumulate(tile, sum)}`)
         .join('\n    workgroupBarrier();\n    '),
