@@ -1,3 +1,4 @@
 import { project } from '../../vitest.project.ts';
 
-export default project({ name: 'philox' });
+// Files share a process: to start one takes longer than most of them.
+export default project({ name: 'philox', isolate: false });

@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { fixturesDir, loadGolden } from '@tilewise/test-data';
+import { describe, expect, test } from 'vitest';
+import { goldenDisagreements } from '../../testing/golden.ts';
+import { sharedContext } from '../../testing/shared-context.ts';
+
+const committed = join(fixturesDir(), 'attention');
+
+// What happens to a score does not depend on how it is stored, so each option is met in one of the two half dtypes.
+// Head size 15 goes element by element, and its rows share words; the others go in vectors.
+const cases = {
+  f16: ['causal_fa_23x56_d15_br', 'dlse_causal_dead_rows_gqa', 'bias_neg_inf_entries'],
+  bf16: ['causal_fa_23x56_d15_br', 'mask_dead_head', 'dropout_05_causal_gqa', 'varlen_empty_seq_br'],
+} as const;
+
+describe.each(['f16', 'bf16'] as const)('golden cases stored as %s', storage => {
+  test.each(cases[storage])('%s', async name => {
+    const golden = loadGolden(name, committed);
+    expect(await goldenDisagreements(await sharedContext(), golden, storage)).toEqual([]);
+  });
+});
