@@ -11,12 +11,12 @@ export type LoadLine = (source: number, step: number, count: number, target: num
 
 /** How lines of at most `longest` elements of a tensor of any dtype are read as f32. */
 export function createLoadLine(
-  { memory, decodeF16, decodeBf16, ...kernels }: Kernels,
+  { variant, memory, decodeF16, decodeBf16 }: Kernels,
   { data, dtype }: Pick<Tensor, 'data' | 'dtype'>,
   longest: number,
 ): LoadLine {
   const { kind, bytes } = dtypeInfo[dtype];
-  if (data instanceof Uint16Array && kernels.variant !== 'typescript') {
+  if (data instanceof Uint16Array && variant !== 'typescript') {
     const decode = dtype === 'f16' ? decodeF16 : decodeBf16;
     const codes = memory.allocate(Uint16Array, padded(longest));
     return (source, step, count, target) => {

@@ -11,7 +11,7 @@ export type Unpack = (b: number, h: number, from: number, to: number, target: nu
  * The columns that pad a row are left as they are.
  */
 export function createUnpack(
-  { memory, decodeF16, decodeBf16, ...kernels }: Kernels,
+  { variant, memory, decodeF16, decodeBf16 }: Kernels,
   addressing: Addressing,
   dtype: DType,
   D: number,
@@ -22,7 +22,7 @@ export function createUnpack(
   if (data instanceof Float32Array) {
     return (b, h, from, to, target) => copyRows(addressing, data, D, b, h, from, to, memory.f32, target >> 2);
   }
-  if (data instanceof Uint16Array && kernels.variant !== 'typescript') {
+  if (data instanceof Uint16Array && variant !== 'typescript') {
     const decode = dtype === 'f16' ? decodeF16 : decodeBf16;
     const codes = memory.allocate(Uint16Array, maxRows * ld);
     return (b, h, from, to, target) => {
