@@ -1,8 +1,9 @@
 import { fillNormal } from '@tilewise/philox';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { workerText } from '../../../scripts/worker-text.mjs';
-import { normalise, normaliseBackward } from '../../attention/normalise.ts';
+import { type BackwardOperands, normalise, normaliseBackward } from '../../attention/normalise.ts';
 import type { SdpaBackwardOptions } from '../../attention/options.ts';
+import type { AttentionProblem, Operands } from '../../attention/problem.ts';
 import type { SdpaResult } from '../../engine/engine.ts';
 import { add, mul, scoreMod, sub } from '../../expr/index.ts';
 import type { DType } from '../../tensor/dtype.ts';
@@ -14,7 +15,7 @@ import { compileKernels, createKernels, moduleOf, supportedVariants } from '../k
 import { announcePart } from './arrivals.ts';
 import { createPool, type Pool } from './pool.ts';
 import { copyPart, moved } from './shared-tensors.ts';
-import { takeOperands } from './taken-operands.ts';
+import { type TakenOperands, takeOperands } from './taken-operands.ts';
 import { backwardOnThreads, forwardOnThreads } from './threaded.ts';
 
 const workerSource = await workerText(new URL('./worker.ts', import.meta.url).pathname);
@@ -135,23 +136,49 @@ describe.each(supportedVariants())('%s', variant => {
 });
 
 test('workers wait for the part of the operands that their task reads', async () => {
-  const [q, k, v] = [1, 2, 3].map(seed => normal([2, 2, 40, 16], seed));
-  const { problem, operands } = normalise({ q, k, v });
   const variant = 'typescript';
+  const machine = { kernels: createKernels(variant) };
   const pool = createPool(2, workerSource, { kind: 'set-up', variant, module: undefined });
-  const { tensors, copies } = moved(operands, bytes => new SharedArrayBuffer(bytes));
-  const taken = takeOperands(problem, tensors);
-  async function arriveSlowly(): Promise<void> {
-    for (let part = 0; part < 4; part++) {
-      await new Promise(resolve => setTimeout(resolve, 5));
-      for (const copy of copies) copyPart(copy, part, 4);
-      announcePart(taken.arrivals, part, part === 3);
-    }
+  const heads = 4;
+  const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([2, heads / 2, 40, 16], seed));
+
+  /** Operands whose parts arrive one by one, long after the workers have been told of the pass. */
+  function slowly<O extends Operands<Tensor> | BackwardOperands<Tensor>>(
+    problem: AttentionProblem,
+    { lse, ...operands }: O & { readonly lse?: Tensor },
+  ): TakenOperands<O> {
+    const { tensors, copies } = moved(operands, bytes => new SharedArrayBuffer(bytes));
+    const taken = takeOperands(problem, { ...tensors, ...(lse && { lse: shared(lse) }) } as unknown as O);
+    const arrive = async (): Promise<void> => {
+      for (let part = 0; part < heads; part++) {
+        await new Promise(resolve => setTimeout(resolve, 20));
+        for (const copy of copies) copyPart(copy, part, heads);
+        announcePart(taken.arrivals, part, part === heads - 1);
+      }
+    };
+    return { ...taken, arrive: () => void arrive() };
   }
-  const results = forwardOnThreads(problem, { ...taken, arrive: () => void arriveSlowly() }, pool);
-  expect(bits(await results)).toEqual(bits(forward(problem, operands, { kernels: createKernels(variant) })));
+
+  const call = normalise({ q, k, v });
+  const { o, lse } = forward(call.problem, call.operands, machine);
+  const back = normaliseBackward({ q, k, v, o, lse, dO });
+  const { gradients } = backward(back.problem, back.operands, machine);
+  // The first pass has to wait until the workers have started.
+  for (const operands of [takeOperands(call.problem, call.operands), slowly(call.problem, call.operands)]) {
+    expect(bits(await forwardOnThreads(call.problem, operands, pool))).toEqual(bits({ o, lse }));
+  }
+  const operands = slowly(back.problem.forward, back.operands);
+  const results = await backwardOnThreads(back.problem, operands, pool, variant);
+  expect(bits(results.gradients)).toEqual(bits(gradients));
   pool.terminate();
 });
+
+/** The same numbers in shared memory. */
+function shared(t: Tensor): Tensor {
+  const { tensors, copies } = moved(t, bytes => new SharedArrayBuffer(bytes));
+  for (const copy of copies) copyPart(copy, 0, 1);
+  return tensors;
+}
 
 test('an engine shares out large problems, from any storage, and gives tensors of its own', async () => {
   const [q, k, v] = [1, 2, 3].map(seed => normal([1, 2, 520, 64], seed));
