@@ -40,7 +40,7 @@ export async function runStep({ name, command, args, seconds, env }: Step, folde
   let late = false;
   const timer = setTimeout(() => {
     late = true;
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    if (child.pid !== undefined) endGroup(child.pid);
   }, 1000 * seconds);
   const result = await new Promise<string>(resolve => {
     child.on('error', error => resolve(`did not start: ${error.message}`));
@@ -55,6 +55,15 @@ export async function runStep({ name, command, args, seconds, env }: Step, folde
   log.end();
   await Promise.all([finished(out), finished(log)]);
   return outcome(result);
+}
+
+/** Ends a process and all that it has started; there may be none left, while what they wrote is still being read. */
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
 }
 
 /**

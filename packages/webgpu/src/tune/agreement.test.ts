@@ -21,3 +21,10 @@ test.each([
 test('zeros agree with zeros', () => {
   expect(disagreement(sample(0, 0), sample(0, 0), toleranceOf('f32'))).toBeNull();
 });
+
+test('where one tile has no number, one that has a number disagrees', () => {
+  for (const broken of [Number.NaN, Infinity]) {
+    expect(disagreement(sample(1, broken), sample(1, 2), toleranceOf('f32'))).toContain('off by Infinity');
+    expect(disagreement(sample(1, broken), sample(1, broken), toleranceOf('f32'))).toBeNull();
+  }
+});

@@ -24,9 +24,10 @@ export function disagreement(expected: Sample, got: Sample, tolerance: number): 
     const others = got.get(name);
     let [largest, distance] = [0, 0];
     for (const [n, value] of values.entries()) {
-      largest = Math.max(largest, Math.abs(value));
-      // NaN is as far from anything as can be.
-      const apart = Math.abs(value - (others?.[n] ?? Number.NaN));
+      const other = others?.[n] ?? Number.NaN;
+      if (Number.isFinite(value)) largest = Math.max(largest, Math.abs(value));
+      // What is not a number, or not finite, is as far from anything else as can be.
+      const apart = Object.is(value, other) ? 0 : Math.abs(value - other);
       distance = Math.max(distance, Number.isNaN(apart) ? Infinity : apart);
     }
     if (distance > tolerance * largest)
