@@ -52,7 +52,7 @@ test('calls carry neither f16 arithmetic nor reading ahead', async () => {
   }
 });
 
-// Three kinds of tiles are 5 KB of this: which is fastest is known on the device alone.
+// Two kinds of tiles are 5 KB of this: which is fastest is known on the device alone.
 test('everything eager stays below 50 KB gzipped', async () => {
   const code = await bundleOf('createContext', 'sdpa', 'sdpaBackward');
   expect(gzipSync(code).length).toBeLessThan(50_000);

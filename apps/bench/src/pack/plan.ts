@@ -42,7 +42,7 @@ const tinyShapes: Shapes = {
   tuning: '5',
 };
 
-/** Everything that is to be known of a GPU, what matters most first; PyTorch last. */
+/** Everything that is to be known of a GPU, what matters most first; then PyTorch, and tuning last. */
 export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureOptions): Step[] {
   const shapes = tiny ? tinyShapes : targets;
   // A CPU takes long to compile what a GPU's driver compiles at once.

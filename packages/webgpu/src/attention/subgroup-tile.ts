@@ -39,9 +39,9 @@ const vectorsOf = (D: number): number => Math.ceil(D / 4);
 const kept = ({ own }: SubgroupTile, { a, b }: Product): TileOperand => (own === 'queries' ? a : b);
 const met = ({ own }: SubgroupTile, { a, b }: Product): TileOperand => (own === 'queries' ? b : a);
 
-/** Where a row starts. One beyond the end is taken for the last: it has weight 0 and no result. */
+/** Where a row starts. One beyond the end is taken for the last, and of none for the first: it has weight 0 and no result. */
 const rowAt = ({ row, first, end }: TileOperand, place: string): string =>
-  row(`min(${first} + ${place}, ${end} - 1u)`);
+  row(`min(${first} + ${place}, max(${end}, 1u) - 1u)`);
 
 const perKept = (text: (r: number) => string, separator = '\n      '): string =>
   repeat(keptRows, text, separator);

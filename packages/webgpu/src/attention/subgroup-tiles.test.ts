@@ -1,9 +1,10 @@
-import { normalise } from '@tilewise/core';
+import { normalise, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
 import { exactResults, gpuResults, normal } from '../../testing/attention-call.ts';
 import { expectAgreement } from '../../testing/expect-agreement.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
-import { planSdpa } from '../index.ts';
+import { createContext, planSdpa } from '../index.ts';
+import type { SubgroupTile } from './tile.ts';
 
 test('problems that repay it run on tiles of subgroups on adapters of Mesa that compute on a CPU', async () => {
   const ctx = await sharedContext();
@@ -16,3 +17,44 @@ test('problems that repay it run on tiles of subgroups on adapters of Mesa that 
   const exact = exactResults(call);
   expectAgreement(await gpuResults(ctx, call, exact), exact, { distance: 40 });
 });
+
+const { device, capabilities } = await sharedContext();
+const isSubgroup = capabilities.features.includes('subgroups') && capabilities.subgroupMinSize >= 4;
+
+test.skipIf(!isSubgroup)(
+  'on tiles of subgroups garbage that nothing sees reaches nothing, and sequences may be empty',
+  async () => {
+    const tile = (own: SubgroupTile['own']): SubgroupTile => ({
+      through: 'subgroup',
+      own,
+      lanes: 8,
+      group: 4,
+    });
+    const tiles = () => ({ forward: tile('queries'), dq: tile('queries'), dkdv: tile('keys') });
+    const ctx = await createContext({ device, tiles });
+    const [Sq, Skv] = [45, 53];
+    const isHidden = (s: number): boolean => s % 5 === 2;
+    const dirty = (t: Tensor): Tensor => {
+      const copy = t.contiguous();
+      for (const [n, at] of [...copy.offsets()].entries())
+        if (isHidden(Math.floor(n / 10) % Skv)) copy.data[at] = [NaN, Infinity, -Infinity][n % 3];
+      return copy;
+    };
+    const mask = Tensor.from(
+      Array.from({ length: Skv }, (_, s) => Number(!isHidden(s))),
+      [Skv],
+      { dtype: 'bool' },
+    );
+    const [q, k, v, dO] = [
+      normal([3, 4, Sq, 10], 1),
+      normal([3, 2, Skv, 10], 2),
+      normal([3, 2, Skv, 10], 3),
+      normal([3, 4, Sq, 10], 4),
+    ];
+    const options = { causal: 'bottom-right', mask, seqLensQ: [45, 0, 17], seqLensKv: [31, 53, 0] } as const;
+    const exact = exactResults({ q, k, v, dO, options });
+    const call = { q, k: dirty(k), v: dirty(v), dO, options };
+    expectAgreement(await gpuResults(ctx, call, exact), exact, { distance: 40 });
+    ctx.destroy();
+  },
+);

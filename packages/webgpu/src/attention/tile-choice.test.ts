@@ -27,6 +27,12 @@ describe('a tile is refused with a reason', () => {
     ['of more lanes than a workgroup has', { tx: 32, ty: 16, depth: 4 }, /1 to 256 lanes/],
     ['of no lanes', { through: 'subgroup', own: 'queries', lanes: 0, group: 8 }, /1 to 256 lanes/],
     ['of half a lane', { tx: 2.5, ty: 2, depth: 4 }, /whole numbers/],
+    [
+      'that names its arithmetic',
+      { ...defaultTile, arithmetic: 'f16' } as unknown as Tile,
+      /made by workgroupTile/,
+    ],
+    ['that asks for prefetch', { ...defaultTile, prefetch: true } as Tile, /made by workgroupTile/],
     ['of lanes with six rows', { ...defaultTile, rows: 6 } as unknown as Tile, /4 or 8 rows/],
     [
       'with more of a result per lane than registers',

@@ -73,6 +73,9 @@ function workgroupReason(
   { features, maxComputeWorkgroupStorageSize }: Capabilities,
 ): string | null {
   const { tx, ty, depth, pool, arithmetic, ahead } = tile;
+  // Types say so, too; but not to who writes JavaScript.
+  if (typeof arithmetic === 'string' || 'prefetch' in tile)
+    return 'must be made by workgroupTile of @tilewise/webgpu/tiles, which brings arithmetic and prefetch';
   const { rows, cols } = laneGrid(tile);
   if (![tx, ty, depth].every(isCount))
     return `must have whole numbers of lanes and depth, got ${tx} × ${ty} and ${depth}`;
