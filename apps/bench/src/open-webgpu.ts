@@ -2,6 +2,7 @@ import { createContext, type GpuContext } from '@tilewise/webgpu';
 import { matrixTiles } from '@tilewise/webgpu/matrix';
 import { type GpuHostKind, openGpu } from '@tilewise/webgpu-host';
 import { parseChoices } from './attention-case.ts';
+import { giveWay } from './gpu/give-way.ts';
 import type { SubgroupMatrix } from './roof/subgroup-matrix-matmul.ts';
 import { type SuiteOption, type SuiteOptions, UsageError } from './suite.ts';
 
@@ -70,6 +71,7 @@ export async function openWebGpu({ toggles: given, tiles = 'matrix' }: SuiteOpti
   if (asked?.some(name => !/^\w+$/.test(name))) {
     throw new UsageError(`--toggles takes names of toggles, not '${given}'.`);
   }
+  const giveWayToAdapter = giveWay();
   const { gpu, adapter, kind, description, toggles } = await openGpu({ toggles: asked });
   const device = await adapter.requestDevice({
     requiredFeatures: features.filter(name => adapter.features.has(name)) as GPUFeatureName[],
@@ -77,6 +79,7 @@ export async function openWebGpu({ toggles: given, tiles = 'matrix' }: SuiteOpti
   });
   const ctx = await createContext({ device, ...(choice === 'matrix' && { tiles: matrixTiles }) });
   const { matrices, subgroupMaxSize } = ctx.capabilities;
+  if (kind === 'software') giveWayToAdapter();
   return {
     ...{ ctx, device, gpu, adapter, kind },
     matrices: matrices.filter(({ component }) => component === 'f16'),

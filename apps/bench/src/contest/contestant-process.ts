@@ -60,8 +60,11 @@ export class ContestantProcess {
     question: Q,
     ...given: Parameters<ContestantService[Q]>
   ): Promise<Awaited<ReturnType<ContestantService[Q]>>> {
-    if (!this.#child) throw new Error('its process has ended');
-    const answer = await this.#answer(this.#child, { question, given });
+    const child = this.#child;
+    if (!child) throw new Error('its process has ended');
+    signal(child, 'SIGCONT');
+    const answer = await this.#answer(child, { question, given });
+    signal(child, 'SIGSTOP');
     if ('failure' in answer) throw new Error(answer.failure);
     return answer.value as Awaited<ReturnType<ContestantService[Q]>>;
   }
@@ -100,6 +103,14 @@ export class ContestantProcess {
       });
     });
   }
+}
+
+/**
+ * A process stands still while others have their turn: onnxruntime-web's has two threads that compile WebAssembly for minutes. Windows
+ * cannot do that.
+ */
+function signal(child: ChildProcess, name: 'SIGCONT' | 'SIGSTOP'): void {
+  if (process.platform !== 'win32') child.kill(name);
 }
 
 /** What the program was told, where it is a contestant's process; else undefined. */
