@@ -87,6 +87,6 @@ export interface WorkgroupTileConfig extends KernelConfig {
   readonly tile: PlainTile;
 }
 
-/** Channels up to which one kernel holds the accumulators of both dK and dV in registers: those of subgroups have more of them. */
+/** Channels of K and V together up to which one kernel holds the accumulators of both dK and dV in registers. */
 export const maxChannelsForFusedKeyGradients = ({ through }: Tile): number =>
-  ({ workgroup: 256, subgroup: 64, matrix: 128 })[through ?? 'workgroup'];
+  through === 'subgroup' || through === 'matrix' ? 128 : 256;
