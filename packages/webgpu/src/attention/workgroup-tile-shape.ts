@@ -6,7 +6,7 @@ import type { WorkgroupTile, WorkgroupTileSizes } from './tile.ts';
 export interface WorkgroupTileShape extends WorkgroupTileSizes {
   /**
    * What is multiplied in. f16 is for forward alone, on a pool of f16: it adds a few products up in f16 before they go to sums of f32, which
-   * takes half as long where two fit into an instruction. How far results are off then, see `packedArithmetic`. Default f32.
+   * takes fewer instructions where two fit into one. How far results are off then, see `packedArithmetic`. Default f32.
    */
   readonly arithmetic?: 'f32' | 'f16';
   /** Lanes read what comes next from storage while they multiply, and hold it in registers. The results are the same. Default false. */
