@@ -19,6 +19,8 @@ import { entrantsIn, own } from './entrants.ts';
 interface Participant {
   readonly entrant: string;
   readonly process: ContestantProcess;
+  /** Whether the process has loaded it. */
+  isLoaded: boolean;
   name: string;
   note: string;
 }
@@ -43,17 +45,22 @@ export interface Surroundings {
 
 /**
  * Ours, naive attention and the peers that there are, each in a process and on a device of its own on the same adapter. Processes
- * start when they are first needed, and go on from case to case.
+ * go on from case to case.
  */
 export class Contest {
   readonly #participants: readonly Participant[];
 
-  /** @param folder where peers are installed, if anywhere. */
+  /**
+   * Starts the processes. They inherit the priority of this one, so that this comes before it gives way to an adapter of software: else
+   * their adapter's threads, which they start, had no way given.
+   * @param folder where peers are installed, if anywhere.
+   */
   constructor(folder: string | undefined, options: Omit<ContestantProcessOptions, 'name' | 'folder'>) {
     this.#participants = entrantsIn(folder).map(entrant => ({
-      ...{ entrant, name: entrant, note: '' },
+      ...{ entrant, isLoaded: false, name: entrant, note: '' },
       process: new ContestantProcess({ ...options, name: entrant, folder: folder ?? '' }),
     }));
+    for (const { process } of this.#participants) process.start();
   }
 
   /**
@@ -105,13 +112,17 @@ export class Contest {
 const reasonOf = (error: unknown): string =>
   String(error instanceof Error ? error.message : error).slice(0, 150);
 
-/** Starts it if it does not run, and puts the case on its GPU. */
+/** Loads it if it is not, starting it anew if it has died, and puts the case on its GPU. */
 async function open(participant: Participant, of: AttentionCase): Promise<readonly Pass[] | string> {
   const { process } = participant;
   if (!process.running) {
     process.start();
+    participant.isLoaded = false;
+  }
+  if (!participant.isLoaded) {
     // What cannot introduce itself starts anew for the next case.
     Object.assign(participant, await process.ask('introduce').catch(error => end(process, error)));
+    participant.isLoaded = true;
   }
   return process.ask('open', of.shape, of.dtype, of.causal);
 }
