@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { parseCommand, UsageError, usage } from './command-line.ts';
 import { suites } from './suites/index.ts';
@@ -19,6 +20,14 @@ describe('parseCommand', () => {
     });
   });
 
+  test('runs cases side by side where they are small and no GPU is shared, or as asked', () => {
+    const processors = availableParallelism();
+    expect(parse('cudnn', '--cases', 'file', '--engine', 'cpu').jobs).toBe(processors);
+    expect(parse('cudnn', '--cases', 'file', '--engine', 'webgpu').jobs).toBe(1);
+    expect(parse('onednn', '--graphs', 'dir', '--engine', 'cpu').jobs).toBe(1);
+    expect(parse('onednn', '--graphs', 'dir', '--jobs', '3').jobs).toBe(3);
+  });
+
   test.each([
     ['no suite', [], 'Name a suite.'],
     ['an unknown suite', ['atention'], "There is no suite 'atention'."],
@@ -34,6 +43,11 @@ describe('parseCommand', () => {
       'an unknown engine',
       ['philox', '--vectors', 'dir', '--engine', 'gpu'],
       "--engine is one of cpu, webgpu, not 'gpu'.",
+    ],
+    [
+      'no process',
+      ['philox', '--vectors', 'dir', '--jobs', '0'],
+      "--jobs is a whole number from 1 on, not '0'.",
     ],
   ])('refuses %s', (_, args, message) => {
     expect(() => parse(...args)).toThrow(UsageError);

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Suite } from './suite.ts';
 
@@ -8,6 +9,8 @@ export interface Command {
   readonly options: Readonly<Record<string, string>>;
   readonly filter: string;
   readonly json: boolean;
+  /** Processes that run cases side by side, at most. */
+  readonly jobs: number;
 }
 
 /** The command line cannot be understood; the message says which word of it. */
@@ -23,7 +26,7 @@ export function parseCommand(args: readonly string[], suites: readonly Suite[]):
   const [name, ...rest] = args;
   const suite = suites.find(candidate => candidate.name === name);
   if (!suite) throw new UsageError(name === undefined ? 'Name a suite.' : `There is no suite '${name}'.`);
-  const { filter, json, ...given } = parse(rest, suite);
+  const { filter, json, jobs, ...given } = parse(rest, suite);
   const options: Record<string, string> = {};
   for (const [option, { choices, required, number }] of Object.entries(suite.options)) {
     const value = given[option] ?? choices?.[0];
@@ -39,12 +42,32 @@ export function parseCommand(args: readonly string[], suites: readonly Suite[]):
     }
     options[option] = value;
   }
-  return { suite, options, filter: typeof filter === 'string' ? filter : '', json: json === true };
+  return {
+    ...{ suite, options, filter: typeof filter === 'string' ? filter : '', json: json === true },
+    jobs: jobs === undefined ? ownJobs(suite, options) : countOf('jobs', jobs),
+  };
+}
+
+/** As many as there are processors, where cases may run side by side. A GPU is one for all. */
+function ownJobs(suite: Suite, { engine }: Readonly<Record<string, string>>): number {
+  return suite.sideBySide && engine !== 'webgpu' ? availableParallelism() : 1;
+}
+
+function countOf(option: string, value: string | boolean): number {
+  const count = Number(value);
+  if (!Number.isInteger(count) || count < 1) {
+    throw new UsageError(`--${option} is a whole number from 1 on, not '${value}'.`);
+  }
+  return count;
 }
 
 function parse(args: readonly string[], suite: Suite): Record<string, string | boolean | undefined> {
   const own = Object.keys(suite.options).map(option => [option, { type: 'string' }] as const);
-  const shared = { filter: { type: 'string' }, json: { type: 'boolean' } } as const;
+  const shared = {
+    filter: { type: 'string' },
+    json: { type: 'boolean' },
+    jobs: { type: 'string' },
+  } as const;
   try {
     return parseArgs({ args: [...args], options: { ...Object.fromEntries(own), ...shared } }).values;
   } catch (error) {
@@ -65,6 +88,10 @@ export function usage(suites: readonly Suite[]): string {
   }
   lines.push('  --filter TEXT  run only the cases whose name contains TEXT');
   lines.push('  --json         one JSON object per case, and the counts in the last line');
+  const parallel = suites.filter(({ sideBySide }) => sideBySide).map(({ name }) => name);
+  lines.push(
+    `  --jobs N       processes that run cases side by side: 1, but in ${parallel.join(', ')} as many as processors, except on webgpu`,
+  );
   lines.push(
     '',
     'Ends with 0, with 1 when a case failed, with 2 when it was called wrongly or found no data.',

@@ -1,7 +1,8 @@
-import { parseCommand, UsageError, usage } from './command-line.ts';
+import { type CaseProcess, caseProcess } from './case-process.ts';
+import { type Command, parseCommand, UsageError, usage } from './command-line.ts';
 import { jsonReport, type ReportSink, textReport } from './report.ts';
-import { runCases } from './run-cases.ts';
-import { SetupError, type Suite } from './suite.ts';
+import { countOfRun, here, runCases } from './run-cases.ts';
+import { type OpenSuite, SetupError, type Suite } from './suite.ts';
 
 /** Where a run writes: the report, and what is wrong with the call. */
 export interface Console extends ReportSink {
@@ -11,26 +12,31 @@ export interface Console extends ReportSink {
 /**
  * The whole program: runs what the arguments ask for and returns the exit code: 0, 1 when a case failed, or 2 when the call is
  * wrong or its data is missing.
+ * @param program what to start for cases that run side by side; without it they run here, one after the other.
  */
 export async function conformance(
   args: readonly string[],
   suites: readonly Suite[],
   console: Console,
+  program?: string,
 ): Promise<0 | 1 | 2> {
   if (args[0] === '--help' || args[0] === '-h') {
     console.out(usage(suites));
     return 0;
   }
   try {
-    const { suite, options, filter, json } = parseCommand(args, suites);
-    const report = json ? jsonReport(console) : textReport(console);
-    const { cases, close } = await suite.open(options);
+    const command = parseCommand(args, suites);
+    const report = command.json ? jsonReport(console) : textReport(console);
+    const open = await command.suite.open(command.options);
+    const processes = program ? processesFor(program, args, command, open) : [];
     try {
-      const counts = await runCases(cases, filter, report);
+      const lanes = processes.length > 0 ? processes.map(({ run }) => run) : [here(open.cases)];
+      const counts = await runCases(open.cases, command.filter, lanes, report);
       report.counted(counts);
       return counts.fail > 0 ? 1 : 0;
     } finally {
-      close();
+      for (const one of processes) one.close();
+      open.close();
     }
   } catch (error) {
     if (error instanceof UsageError) console.error(`${error.message}\n\n${usage(suites)}`);
@@ -38,4 +44,18 @@ export async function conformance(
     else throw error;
     return 2;
   }
+}
+
+/** Cases that repay the start of a process. */
+const casesOfProcess = 8;
+
+/** As many processes as the command asks for; none where this one does as well. */
+function processesFor(
+  program: string,
+  args: readonly string[],
+  { jobs, filter }: Command,
+  { cases }: OpenSuite,
+): CaseProcess[] {
+  const length = Math.min(jobs, Math.ceil(countOfRun(cases, filter) / casesOfProcess));
+  return length > 1 ? Array.from({ length }, () => caseProcess(program, args, cases)) : [];
 }

@@ -23,8 +23,10 @@ export interface OpenSuite {
 export interface Suite {
   readonly name: string;
   readonly summary: string;
-  /** By name, without the dashes. `--filter` and `--json` belong to every suite. */
+  /** By name, without the dashes. `--filter`, `--json` and `--jobs` belong to every suite. */
   readonly options: Readonly<Record<string, SuiteOption>>;
+  /** Whether cases run side by side if nobody says otherwise: none takes much of the memory. */
+  readonly sideBySide?: boolean;
   /**
    * Finds the cases that the options ask for. Choices are checked and defaults filled.
    * @throws SetupError when there is no data where an option says that it is, or no engine.

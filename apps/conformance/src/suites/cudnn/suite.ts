@@ -20,6 +20,7 @@ export const cudnn: Suite = {
     engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
     ...workOptions,
   },
+  sideBySide: true,
   async open(options) {
     const { cases: file = '', engine = '' } = options;
     const raws = readCases(file);

@@ -37,6 +37,7 @@ export const pytorch: Suite = {
     points: { value: 'N', meaning: 'how many points of a grid are drawn, 8 unless given', number: true },
     ...workOptions,
   },
+  sideBySide: true,
   async open(options) {
     const { cases: file = '', engine = '', sizes, points } = options;
     const content = readPytorchFile(file);
