@@ -8,6 +8,7 @@ import { exactJson } from '../schema/exact-json.ts';
 import type { Attributes } from '../schema/operation.ts';
 import type { GraphDType } from '../tensor/dtype.ts';
 import { isKnown, type LogicalTensor } from '../tensor/logical-tensor.ts';
+import type { ForwardAttention } from './forward-attention.ts';
 import type { Composite } from './written-softmax.ts';
 
 /** What a gradient is written with: tensors of the backward graph. */
@@ -54,23 +55,29 @@ export class BackwardGraph implements GradientBuilder {
   readonly #source: Graph;
   readonly #given: ReadonlySet<number>;
   readonly #composites: ReadonlyMap<GraphNode, Composite>;
+  readonly #attentions: ReadonlyMap<number, ForwardAttention>;
+  /** The outputs of attention that are computed again, by the ids that they have in the forward graph. */
+  readonly #outputs = new Map<number, LogicalTensor>();
   readonly #again = new Map<number, LogicalTensor>();
   readonly #written = new Map<string, LogicalTensor>();
 
   /**
    * @param given ids of forward tensors that the backward graph gets as inputs.
    * @param composites what several operations of the forward graph are together.
+   * @param attentions the attention of the forward graph that a backward pass is recognised for, by the ids of its output.
    */
   constructor(
     source: Graph,
     target: Graph,
     given: ReadonlySet<number>,
     composites: ReadonlyMap<GraphNode, Composite>,
+    attentions: ReadonlyMap<number, ForwardAttention>,
   ) {
     this.#source = source;
     this.#target = target;
     this.#given = given;
     this.#composites = composites;
+    this.#attentions = attentions;
   }
 
   op(
@@ -104,7 +111,7 @@ export class BackwardGraph implements GradientBuilder {
     const known = this.#again.get(tensor.id);
     if (known) return known;
     const producer = this.#source.topology.producers.get(tensor.id);
-    const recovered = this.recovered(tensor);
+    const recovered = this.recovered(tensor) ?? this.#outputOf(tensor);
     if (!producer || recovered) {
       const given = recovered ?? { ...tensor, shape: this.#source.topology.shapeOf(tensor.id) };
       this.#again.set(tensor.id, given);
@@ -115,10 +122,15 @@ export class BackwardGraph implements GradientBuilder {
     return this.forward(tensor);
   }
 
-  /** A forward tensor that is given, or lies otherwise in one that is; null for what must be computed again. */
+  /**
+   * A forward tensor that is given, is an output of attention that was computed again, or lies otherwise in one of these; null for what
+   * must be computed again.
+   */
   recovered(tensor: LogicalTensor): LogicalTensor | null {
     const { topology } = this.#source;
     if (this.isGiven(tensor)) return { ...tensor, shape: topology.shapeOf(tensor.id) };
+    const output = this.#outputs.get(tensor.id);
+    if (output) return output;
     for (const { node } of topology.uses(tensor.id)) {
       const inverse = layoutInverses[node.kind];
       if (!inverse || !isKnown(topology.shapeOf(tensor.id))) continue;
@@ -130,6 +142,32 @@ export class BackwardGraph implements GradientBuilder {
 
   isGiven(tensor: LogicalTensor): boolean {
     return this.#given.has(tensor.id) || !this.#source.topology.producers.has(tensor.id);
+  }
+
+  /**
+   * An output of attention, computed again by operations of its own: the gradient by it may take it, and a backward pass that had
+   * operations in common with it would then have to run before and after that. Null for what is none.
+   */
+  #outputOf(tensor: LogicalTensor): LogicalTensor | null {
+    const attention = this.#attentions.get(tensor.id);
+    if (!attention) return null;
+    const { nodes, output } = attention;
+    const { producers } = this.#source.topology;
+    const copies = new Map<number, LogicalTensor>();
+    const copyOf = (t: LogicalTensor): LogicalTensor => {
+      const known = copies.get(t.id);
+      if (known) return known;
+      const node = producers.get(t.id);
+      const other = this.#attentions.get(t.id);
+      const isOwn = node !== undefined && nodes.has(node) && (other === undefined || other === attention);
+      if (!isOwn) return this.cast(this.forward(t), t.dtype);
+      // The stats of a softmax, which are given, are no result again.
+      const [copy] = this.ops(node.kind, node.inputs.map(copyOf), node.given, [t.dtype]);
+      copies.set(t.id, copy);
+      return copy;
+    };
+    this.#outputs.set(output.id, copyOf(output));
+    return this.recovered(tensor);
   }
 
   #compute(node: GraphNode): LogicalTensor {

@@ -1,7 +1,9 @@
+import { cpuEngine } from '@tilewise/core/cpu';
 import { referenceEngine } from '@tilewise/core/reference';
 import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../testing/attention-graph.ts';
 import { backwardOf, checkGradients } from '../../testing/check-gradients.ts';
+import { expectSame } from '../../testing/expect-same.ts';
 import { operations } from '../operations/index.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import { gradients } from './gradients.ts';
@@ -156,6 +158,23 @@ test('what is needed twice is computed once', () => {
   const backward = gradients(g.graph, { of: y, withRespectTo: [x] }).finalize();
   expect(backward.nodes.filter(node => node.kind === 'Tanh').length).toBe(1);
 });
+
+test.each(['ReduceMax', 'ReduceMin'])(
+  '%s has a gradient where what it is of is computed again and differs from that by a rounding',
+  async kind => {
+    const g = new GraphBuilder();
+    const [q, k, v] = [0, 1, 2].map(() => g.input([1, 1, 5, 4]));
+    const o = g.op('MatMul', [g.softmax(g.op('MatMul', [q, k], { transpose_b: true }))[0], v]);
+    const y = g.op(kind, [o], { axes: [-1] });
+    // The results of forward are those of its operations one by one, on the reference.
+    const { backward, own } = await backwardOf(g, y, [v], () => 1);
+    await expectSame(backward, own);
+    const results = await backward.run(cpuEngine(), own);
+    const dv = results[backward.gradients.get(v.id)?.id ?? -1].toFloat64();
+    // Each query has weights that sum to 1, and a gradient of 1.
+    expect(dv.reduce((sum, x) => sum + x)).toBeCloseTo(5, 5);
+  },
+);
 
 test('of operands that are equal each has half, of elements that are equally large each a part', async () => {
   const gradientOf = async (

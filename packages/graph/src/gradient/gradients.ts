@@ -3,6 +3,7 @@ import { InvalidGraphError } from '../errors.ts';
 import { Graph } from '../graph/graph.ts';
 import { describeNode, type GraphNode } from '../graph/node.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
+import { forwardAttentions } from './forward-attention.ts';
 import { BackwardGraph } from './gradient-builder.ts';
 import { rowSum } from './row-sum.ts';
 import { writtenSoftmaxes } from './written-softmax.ts';
@@ -31,8 +32,8 @@ export class GradientGraph extends Graph {
  * The graph that computes gradients of a finalized graph, out of the same operations. Its inputs are those of the forward graph
  * and its results, as far as they are needed, and the gradients by `of`; what is in between is computed again, but for results that
  * only lie otherwise. Each operation is built once. Attention whose softmax gives its `stats` as a result comes back as one backward
- * partition. It computes nothing of the forward pass again where that gives the product with the values, too; where it does not, that
- * product, which other gradients may need.
+ * partition. It computes nothing of the forward pass again where that gives the product with the values, too; where it does not and other
+ * gradients need that product, a forward partition of its own does.
  *
  * @throws InvalidArgumentError for a tensor that is not of the graph or does not depend on one asked for; InvalidGraphError where an
  * operation on the way has no gradient.
@@ -51,7 +52,7 @@ export function gradients(forward: Graph, { of, withRespectTo }: GradientOptions
   target.tensor({ id: Math.max(...topology.tensors.keys()), dtype: 'f32' });
   const given = new Set([...topology.inputs, ...topology.outputs].map(t => t.id));
   const composites = writtenSoftmaxes(topology, new Set([...targets, ...withRespectTo].map(t => t.id)));
-  const builder = new BackwardGraph(forward, target, given, composites);
+  const builder = new BackwardGraph(forward, target, given, composites, forwardAttentions(topology, given));
   const collected = new Map<number, LogicalTensor[]>();
   for (const t of targets) {
     const seed = target.tensor({ dtype: t.dtype, shape: topology.shapeOf(t.id) });

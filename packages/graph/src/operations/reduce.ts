@@ -26,6 +26,8 @@ interface Reduced {
   readonly builder: GradientBuilder;
   /** What was reduced, in the dtype of the gradient. */
   src(): LogicalTensor;
+  /** Whether that is what forward reduced, bit for bit, and not computed again. */
+  readonly isSame: boolean;
   /** The result, in that dtype, with 1 along the reduced axes. */
   dst(): LogicalTensor;
   readonly axes: readonly number[];
@@ -43,10 +45,23 @@ const ownBackward =
   (dy, { builder, src, dst, axes }) =>
     builder.op(`${kind}Backward`, [src(), dst(), dy], { axes });
 
+/**
+ * The same of a largest or smallest element: which it was is only known of the elements that it was taken of. Of others, which differ by
+ * a rounding, it is taken again.
+ */
+const extremumBackward =
+  (kind: string): ReduceDefinition['gradient'] =>
+  (dy, reduction) => {
+    const { builder, src, isSame, axes } = reduction;
+    const dst = (): LogicalTensor =>
+      isSame ? reduction.dst() : builder.op(kind, [src()], { axes, keep_dims: true });
+    return ownBackward(kind)(dy, { ...reduction, dst });
+  };
+
 const definitions: readonly ReduceDefinition[] = [
   { kind: 'ReduceSum', summary: 'Sum over axes.', op: 'sum', gradient: spread },
-  { kind: 'ReduceMax', summary: 'Largest over axes.', op: 'max', gradient: ownBackward('ReduceMax') },
-  { kind: 'ReduceMin', summary: 'Smallest over axes.', op: 'min', gradient: ownBackward('ReduceMin') },
+  { kind: 'ReduceMax', summary: 'Largest over axes.', op: 'max', gradient: extremumBackward('ReduceMax') },
+  { kind: 'ReduceMin', summary: 'Smallest over axes.', op: 'min', gradient: extremumBackward('ReduceMin') },
   { kind: 'ReduceProd', summary: 'Product over axes.', op: 'prod', gradient: ownBackward('ReduceProd') },
   {
     kind: 'ReduceMean',
@@ -158,6 +173,7 @@ function reduceGradient(
       return rule(column(given), {
         builder,
         src: () => again(src),
+        isSame: builder.isGiven(src),
         dst: () => column(again(dst)),
         axes,
         count: axes.reduce((n, d) => n * shape[d], 1),

@@ -22,8 +22,20 @@ import { type ScoreChain, scoreChain } from './score-chain.ts';
 import { scoreProgram } from './score-program.ts';
 import { type SoftmaxMatch, softmaxOf } from './softmax-of.ts';
 
+/** The operations of a forward pass, by their roles. */
+export interface ForwardParts {
+  readonly chain: ScoreChain;
+  readonly softmax: SoftmaxMatch;
+  readonly after: Probabilities;
+  /** What makes operands of what they are stored as. */
+  readonly before: readonly GraphNode[];
+  /** What stores the result, the stats and the largest probability otherwise. */
+  readonly tails: readonly GraphNode[];
+  readonly nodes: ReadonlySet<GraphNode>;
+}
+
 /**
- * Attention, inference or the forward pass of training:
+ * Attention, inference or the forward pass of training, around its softmax:
  *
  *     MatMul · score chain · softmax · [TypeCast] [dropout] [[Multiply] Quantize · Dequantize] [TypeCast] · MatMul · stored
  *     MatMul · score chain · softmax · StaticTranspose [StaticReshape] [Reorder] · MatMul (as its second operand) · stored
@@ -31,7 +43,7 @@ import { type SoftmaxMatch, softmaxOf } from './softmax-of.ts';
  * Operands may be stored in another layout or quantized before, and the result after: [layout, TypeCast, Quantize]*. `stats` of the
  * softmax may be a result, and so may the largest of what is quantized.
  */
-export function attentionForward(anchor: GraphNode, topology: Topology): Match | null {
+export function forwardParts(anchor: GraphNode, topology: Topology): ForwardParts | null {
   const softmax = softmaxOf(anchor, topology);
   const chain = softmax && scoreChain(softmax.scores, topology);
   const after = softmax && chain && probabilitiesOf(softmax.probabilities, topology);
@@ -53,10 +65,18 @@ export function attentionForward(anchor: GraphNode, topology: Topology): Match |
   ];
   const entering = [...others, ...before.flatMap(node => node.inputs.map(t => t.id))];
   if (!comeFromOutside(entering, core, topology)) return null;
-  const tails = [tail, ...[statsTail, largestTail].filter(own => own !== null)];
-  const nodes = new Set([...before, ...core, ...tails.flatMap(own => own.nodes)]);
-  const results = new Set(tails.map(own => own.result));
-  if (!isClosed(nodes, results, topology)) return null;
+  const ends = [tail, ...[statsTail, largestTail].filter(own => own !== null)];
+  const tails = ends.flatMap(own => own.nodes);
+  const nodes = new Set([...before, ...core, ...tails]);
+  if (!isClosed(nodes, new Set(ends.map(own => own.result)), topology)) return null;
+  return { chain, softmax, after, before, tails, nodes };
+}
+
+/** The forward pass of attention; see `forwardParts` for what it looks like. */
+export function attentionForward(anchor: GraphNode, topology: Topology): Match | null {
+  const parts = forwardParts(anchor, topology);
+  if (!parts) return null;
+  const { softmax, after, before, tails, nodes } = parts;
   const hasStats = softmax.stats !== undefined;
   return {
     kind: after.rounding ? 'quantized-sdpa' : hasStats ? 'sdpa-training' : 'sdpa',
@@ -66,11 +86,8 @@ export function attentionForward(anchor: GraphNode, topology: Topology): Match |
       if (after.rounding?.rounding === null) return { reason: notRounded };
       if (after.rounding && after.dropout?.scale !== undefined) return { reason: droppedBefore };
       lowerAround(before, lowering);
-      if (!lowerForward(chain, softmax, after, lowering, topology)) return shapesDoNotFit;
-      lowerAround(
-        tails.flatMap(own => own.nodes),
-        lowering,
-      );
+      if (!lowerForward(parts, lowering, topology)) return shapesDoNotFit;
+      lowerAround(tails, lowering);
       return 'written';
     },
   };
@@ -89,9 +106,7 @@ export const shapesDoNotFit: { readonly reason: string } = {
 };
 
 function lowerForward(
-  chain: ScoreChain,
-  softmax: SoftmaxMatch,
-  after: Probabilities,
+  { chain, softmax, after }: ForwardParts,
   lowering: MatchLowering,
   topology: Topology,
 ): boolean {
