@@ -19,13 +19,11 @@ export interface RowsTask {
   readonly to: number;
 }
 
-/** Tasks that each thread finds when only the last heads are left, so that threads end at about the same time. */
-const TASKS_AT_THE_END = 4;
-
 /**
- * Forward in tasks of whole tiles of query rows. The first heads are not cut, so that only one thread unpacks their keys and values,
- * the last ones into the more parts the fewer are left; later rows, of which a causal mask shows more keys, come first. Rows do not depend
- * on each other: how they are cut shows in no bit.
+ * Forward in tasks of whole tiles of query rows: each takes its part of all that is left for the threads (guided self-scheduling, Polychronopoulos
+ * and Kuck 1987), of one head. So the first heads are not cut, only one thread unpacks their keys and values, and at the end tasks are
+ * of one tile, for threads to end at about the same time. Later rows of a head, of which a causal mask shows more keys, come first. Rows
+ * do not depend on each other: how they are cut shows in no bit.
  */
 export function forwardWork(problem: AttentionProblem, { rows }: TileSize, threads: number): Work<RowsTask> {
   const { Hq, Sq } = problem;
@@ -33,13 +31,16 @@ export function forwardWork(problem: AttentionProblem, { rows }: TileSize, threa
   const groups = headGroups(problem);
   const tiles = Math.ceil(Sq / rows);
   const tasks: RowsTask[] = [];
+  let left = groups * tiles;
   for (let group = 0; group < groups; group++) {
-    const wanted = threads === 1 ? 1 : Math.ceil((TASKS_AT_THE_END * threads) / 2 / (groups - group));
-    const step = Math.ceil(tiles / Math.min(Math.max(tiles, 1), wanted)) * rows;
     const b = Math.floor((group * heads) / Hq);
     const first = (group * heads) % Hq;
-    for (let to = Math.ceil(Sq / step) * step; to > 0; to -= step) {
-      tasks.push({ group, b, first, end: first + heads, from: to - step, to });
+    for (let to = tiles; to > 0; ) {
+      // Half a thread's share of what is left: with a causal mask the last rows have about twice the keys of the others.
+      const from = Math.max(0, to - Math.ceil(left / (2 * threads)));
+      tasks.push({ group, b, first, end: first + heads, from: from * rows, to: to * rows });
+      left -= to - from;
+      to = from;
     }
   }
   return { count: tasks.length, task: n => tasks[n] };

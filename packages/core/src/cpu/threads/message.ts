@@ -19,7 +19,8 @@ export interface SetUp {
   readonly module: WebAssembly.Module | undefined;
 }
 
-interface Pass {
+/** What all passes have. */
+export interface Pass {
   readonly tiles: TileSize | undefined;
   /** How many workers share it. */
   readonly threads: number;

@@ -92,13 +92,30 @@ export function zeros(buffer: SharedArrayBuffer): SharedArrayBuffer {
   return buffer;
 }
 
-/** The same tensor in storage of its own, as callers expect it, or in that of one that is there. */
-export function unshared(t: Tensor, into?: Tensor | null): Tensor;
-export function unshared(t: Tensor | null, into?: Tensor | null): Tensor | null;
-export function unshared(t: Tensor | null, into?: Tensor | null): Tensor | null {
-  if (!t || !into) return t && Tensor.wrap(t.data.slice(), t);
-  into.data.set(t.data);
-  return into;
+/**
+ * Tensors outside shared memory, as callers expect them, for the values of results: those of `into`, else new ones. What is no tensor
+ * stays. The memory of new ones is written to, as hosts provide it only then, which takes longer than to copy.
+ */
+export function placesFor<R extends object>(
+  results: R,
+  into: Readonly<Partial<Record<keyof R, Tensor | null>>>,
+): R {
+  const place = ([name, t]: [string, unknown]): [string, unknown] => {
+    if (!(t instanceof Tensor)) return [name, t];
+    const given = into[name as keyof R];
+    if (given) return [name, given];
+    const fresh = Tensor.zeros(t.shape, { dtype: t.dtype });
+    fresh.data.fill(0);
+    return [name, fresh];
+  };
+  return Object.fromEntries(Object.entries(results).map(place)) as R;
+}
+
+/** Copies the values of results to their places. */
+export function deliver<R extends object>(results: R, places: R): void {
+  for (const [name, t] of Object.entries(results)) {
+    if (t instanceof Tensor) (places as Readonly<Record<string, Tensor>>)[name].data.set(t.data);
+  }
 }
 
 /** An array like `data` over another buffer. */

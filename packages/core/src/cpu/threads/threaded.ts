@@ -9,52 +9,36 @@ import { withKernels } from '../kernels/host-kernels.ts';
 import type { Variant } from '../kernels/kernels.ts';
 import type { TileSize } from '../tile-size.ts';
 import { type Amax, joinAmax } from './amax.ts';
-import type { Reply } from './message.ts';
+import type { BackwardPass, ForwardPass, Pass } from './message.ts';
 import type { Pool } from './pool.ts';
-import { allocateShared, send, unshared, zeros } from './shared-tensors.ts';
+import { allocateShared, deliver, placesFor, type Sent, send, zeros } from './shared-tensors.ts';
 import type { TakenOperands } from './taken-operands.ts';
-
-const claims = (): Int32Array => new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * What `forward` gives, by the workers of a pool. The operands have arrived when this returns its promise, and are no longer there when it
  * resolves.
  * @throws WorkerFailure; InvalidArgumentError when a tensor of `into` has lost its storage meanwhile.
  */
-export async function forwardOnThreads(
+export function forwardOnThreads(
   problem: AttentionProblem,
   taken: TakenOperands<Operands<Tensor>>,
   pool: Pool,
   tiles?: TileSize,
   into: Partial<ForwardResults> = {},
 ): Promise<SdpaResult<Tensor>> {
-  const { operands, arrivals, buffers } = taken;
-  const results = allocateForward(problem, allocateShared(buffers));
-  const passing = pool.run({
-    kind: 'forward',
-    problem,
-    operands: send(operands),
-    results: send(results),
-    ...{ tiles, threads: pool.threads, claimed: claims(), arrivals },
-  });
-  taken.arrive();
-  const replies = await passing;
-  try {
-    checkStorage(into);
-    const own = {
-      o: unshared(results.o, into.o),
-      lse: unshared(results.lse, into.lse),
-      max: unshared(results.max, into.max),
-      sumExp: unshared(results.sumExp, into.sumExp),
-    };
-    return forwardResult(problem, operands, own, { amaxS: 0, amaxO: 0, ...amaxOf(replies) });
-  } finally {
-    buffers.release();
-  }
+  const results = allocateForward(problem, allocateShared(taken.buffers));
+  return onThreads(
+    pool,
+    taken,
+    results,
+    into,
+    shared => ({ ...shared, kind: 'forward', problem, tiles }),
+    (own, amax) => forwardResult(problem, taken.operands, own, { amaxS: 0, amaxO: 0, ...amax }),
+  );
 }
 
 /** What `backward` gives, by the workers of a pool, as `forwardOnThreads`; not where a gradient is a sum over several tasks. */
-export async function backwardOnThreads(
+export function backwardOnThreads(
   problem: BackwardProblem,
   taken: TakenOperands<BackwardOperands<Tensor>>,
   pool: Pool,
@@ -62,35 +46,46 @@ export async function backwardOnThreads(
   tiles?: TileSize,
   into: BackwardPlaces['into'] = {},
 ): Promise<BackwardResults> {
-  const { operands, arrivals, buffers } = taken;
+  const { operands, buffers } = taken;
   const allocateBytes = (bytes: number) => new Uint8Array(zeros(buffers.take(bytes)));
-  const sums = allocateBackward(problem, { tiles }, allocateShared(buffers), allocateBytes);
-  const passing = pool.run({
-    kind: 'backward',
-    problem,
-    operands: send(operands),
-    results: send(sums),
-    ...{ tiles, threads: pool.threads, claimed: claims(), arrivals },
-  });
-  taken.arrive();
+  const results = allocateBackward(problem, { tiles }, allocateShared(buffers), allocateBytes);
+  return onThreads(
+    pool,
+    taken,
+    results,
+    into,
+    shared => ({ ...shared, kind: 'backward', problem, tiles }),
+    (own, amax) =>
+      withKernels(variant, kernels =>
+        finishBackward(problem, operands, { kernels, tiles }, own, { dCaptures: null, amax }, into),
+      ),
+  );
+}
+
+/** What workers share of a pass, whatever it computes. */
+type SharedPass<O, R> = Omit<Pass, 'tiles'> & { readonly operands: Sent<O>; readonly results: Sent<R> };
+
+/** Runs a pass that writes to `results`, in shared memory, and finishes it with their values in tensors of `into`, or new ones. */
+async function onThreads<O, R extends object, Result>(
+  pool: Pool,
+  { operands, arrivals, arrive, buffers }: TakenOperands<O>,
+  results: R,
+  into: Readonly<Partial<Record<keyof R, Tensor | null>>>,
+  passOf: (shared: SharedPass<O, R>) => ForwardPass | BackwardPass,
+  finish: (own: R, amax: Amax) => Result,
+): Promise<Result> {
+  const claimed = new Int32Array(new SharedArrayBuffer(4));
+  const sent = { operands: send(operands), results: send(results) };
+  const passing = pool.run(passOf({ ...sent, threads: pool.threads, claimed, arrivals }));
+  arrive();
+  // The workers compute meanwhile.
+  const own = placesFor(results, into);
   const replies = await passing;
   try {
     checkStorage(into);
-    const own = {
-      ...sums,
-      dq: unshared(sums.dq, into.dq),
-      dk: unshared(sums.dk, into.dk),
-      dv: unshared(sums.dv, into.dv),
-    };
-    const extras = { dCaptures: null, amax: amaxOf(replies) };
-    return withKernels(variant, kernels =>
-      finishBackward(problem, operands, { kernels, tiles }, own, extras, into),
-    );
+    deliver(results, own);
+    return finish(own, joinAmax(replies.map(({ amax }) => amax ?? {})));
   } finally {
     buffers.release();
   }
-}
-
-function amaxOf(replies: readonly Reply[]): Amax {
-  return joinAmax(replies.map(({ amax }) => amax ?? {}));
 }
