@@ -8,8 +8,9 @@ export const bundleBudgets = [
   { package: '@tilewise/core', entry: "export { Tensor } from '@tilewise/core'", limit: 6 * KiB },
   // The kernels, twice as WebAssembly and once as TypeScript, are 9 KiB of this.
   { package: '@tilewise/core', entry: "export { sdpa } from '@tilewise/core/cpu'", limit: 36 * KiB },
-  // What makes and runs plans is the context's; mods, FP8, MXFP8, matrices, f16 arithmetic and reading ahead bring their own code. Two kinds
-  // of tiles are in it, one of them with any number of scores per lane, as which is fastest is known on the device alone.
+  // What makes and runs plans is the context's; mods, FP8, MXFP8, matrices, and f16 arithmetic, prefetch and subgroup statistics of tiles
+  // bring their own code. Two kinds of tiles are in it, one of them with any number of scores per lane, as which is fastest is known on the
+  // device alone.
   { package: '@tilewise/webgpu', entry: "export { sdpa } from '@tilewise/webgpu'", limit: 29 * KiB },
   {
     package: '@tilewise/webgpu',

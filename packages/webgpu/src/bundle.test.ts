@@ -44,9 +44,9 @@ test('calls without 8-bit arithmetic carry none of it', async () => {
   expect(await bundleOf('planSdpa')).toMatch(fp8);
 });
 
-test('calls carry neither f16 arithmetic nor reading ahead', async () => {
+test('calls carry neither f16 arithmetic, nor prefetch, nor subgroup statistics', async () => {
   const code = await bundleOf('createContext', 'sdpa', 'sdpaBackward');
-  for (const own of ['fn exceeds', 'numbers ahead per lane']) {
+  for (const own of ['fn exceeds', 'prefetches ', 'fn take_place']) {
     expect(code).not.toContain(own);
     expect(await bundleFrom('./tiles/index.ts', 'workgroupTile')).toContain(own);
   }

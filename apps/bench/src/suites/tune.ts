@@ -85,10 +85,12 @@ function nameOf(tile: TileDescription): string {
     return `matrices ${M}×${N}×${K} ${component}, ${tile.subgroups} subgroups`;
   }
   if (tile.through === 'subgroup') return `subgroup, ${tile.lanes} lanes, ${tile.group} rows`;
-  const { tx, ty, depth, rows = 4, cols = 1, pool, arithmetic, prefetch } = tile;
+  const { tx, ty, depth, rows = 4, cols = 1, pool, arithmetic, prefetch, statistics } = tile;
   return [
     `workgroup, ${tx}×${ty} lanes of ${rows}×${4 * cols}, depth ${depth}`,
-    ...(pool === 'f16' ? [arithmetic === 'f16' ? 'multiplied in f16' : 'held in f16'] : []),
-    ...(prefetch ? ['read ahead'] : []),
+    ...(pool === 'f16' ? ['pool of f16'] : []),
+    ...(arithmetic === 'f16' ? ['f16 arithmetic'] : []),
+    ...(statistics === 'subgroup' ? ['subgroup statistics'] : []),
+    ...(prefetch ? ['prefetch'] : []),
   ].join(', ');
 }

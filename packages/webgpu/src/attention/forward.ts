@@ -12,16 +12,7 @@ import { lowest, rowAddressing, rowOutput, rowOutputsOf, writeRow } from './row-
 import { scorePart } from './score/score.ts';
 import { type KernelOperands, sequencePart } from './sequence.ts';
 import { sinkPart } from './sink.ts';
-import {
-  type LaneGrid,
-  laneGrid,
-  perBlock,
-  repeat,
-  type Tile,
-  tileCols,
-  tileLanes,
-  tileRows,
-} from './tile.ts';
+import { laneGrid, perBlock, repeat, type Tile, tileCols, tileLanes, tileRows } from './tile.ts';
 import { tileWork } from './tile-kinds.ts';
 import { headGroups, tileOperands, tileResult } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
@@ -46,6 +37,8 @@ export function forwardKernel(
   const rows = queryRows(heads, tile);
   const cols = tileCols(tile);
   const grid = laneGrid(tile);
+  // The vec4s of scores that a lane has of its row r.
+  const blocksOf = (r: number): number[] => Array.from({ length: grid.cols }, (_, c) => r * grid.cols + c);
   const work = tileWork(tile);
   const tiles = Math.ceil((Sq * heads) / tileRows(tile));
   const score = scorePart(problem, {
@@ -98,20 +91,22 @@ export function forwardKernel(
     let scored${b} = score4(seq, head${r}, query${r}, j + ${4 * c}u, s${b}, allowed${b});
     let x${b} = select(vec4f(${lowest}), scored${b}.value, scored${b}.seen);`,
     )}
-    ${overRows(
-      grid,
-      isLazy ? 'm_seen' : 'm_new',
-      (r, blocks) =>
-        blocks.reduce((m, b) => `max(${m}, max(max(x${b}.x, x${b}.y), max(x${b}.z, x${b}.w)))`, `m${r}`),
-      (a, b) => `max(${a}, ${b})`,
-    )}
+    ${work.statistic({
+      name: isLazy ? 'm_seen' : 'm_new',
+      own: r =>
+        blocksOf(r).reduce((m, b) => `max(${m}, max(max(x${b}.x, x${b}.y), max(x${b}.z, x${b}.w)))`, `m${r}`),
+      join: (a, b) => `max(${a}, ${b})`,
+      afterBarrier: true,
+    })}
     ${isLazy ? repeat(grid.rows, r => `let m_new${r} = select(m${r}, m_seen${r}, m_seen${r} > m${r} + 8.0);`, '\n    ') : ''}
     ${perBlock(tile, (b, r) => `let p${b} = select(vec4f(), exp(scored${b}.value - m_new${r}), scored${b}.seen);`)}
     ${repeat(
       grid.rows,
       r => `let rescale${r} = ${isLazy ? `select(exp(m${r} - m_new${r}), 1.0, m${r} == ${lowest})` : `exp(m${r} - m_new${r})`};
     m${r} = m_new${r};
-    l${r} = l${r} * rescale${r} + ${repeat(grid.cols, c => `dot(p${r * grid.cols + c}, vec4f(1.0))`, ' + ')};`,
+    l${r} = l${r} * rescale${r} + ${blocksOf(r)
+      .map(b => `dot(p${b}, vec4f(1.0))`)
+      .join(' + ')};`,
       '\n    ',
     )}
     ${hasValues ? work.rescale('acc', Dv, r => `rescale${r}`) : ''}
@@ -129,13 +124,7 @@ export function forwardKernel(
     }
   }
 
-  ${grid.tx > 1 ? 'workgroupBarrier();' : ''}
-  ${overRows(
-    grid,
-    'sum',
-    r => `l${r}`,
-    (a, b) => `${a} + ${b}`,
-  )}
+  ${work.statistic({ name: 'sum', own: r => `l${r}`, join: (a, b) => `${a} + ${b}`, afterBarrier: false })}
   ${repeat(grid.rows, r => `l${r} = sum${r};`, '\n  ')}
   ${finish.code}
   ${fp8.finish}`;
@@ -177,35 +166,6 @@ export function forwardKernel(
     body,
     room: config.room,
   });
-}
-
-/**
- * Statements that declare `NAMEr` for each of the lane's rows: what `own(r, blocks)` gives, `join`ed over all lanes of the row, the
- * same way in each of them. `blocks` are the row's vec4s of this lane. Takes a barrier after the last such statements.
- */
-function overRows(
-  { tx, rows, cols }: LaneGrid,
-  name: string,
-  own: (r: number, blocks: readonly number[]) => string,
-  join: (a: string, b: string) => string,
-): string {
-  const value = (r: number): string =>
-    own(
-      r,
-      Array.from({ length: cols }, (_, c) => r * cols + c),
-    );
-  if (tx === 1) return repeat(rows, r => `let ${name}${r} = ${value(r)};`, '\n    ');
-  const at = (r: number, x: string): string => `row_partial[(ty * ${rows}u + ${r}u) * ${tx}u + ${x}]`;
-  return `${repeat(rows, r => `${at(r, 'tx')} = ${value(r)};`, '\n    ')}
-    workgroupBarrier();
-    ${repeat(
-      rows,
-      r => `var ${name}${r} = ${at(r, '0u')};
-    for (var x = 1u; x < ${tx}u; x++) {
-      ${name}${r} = ${join(`${name}${r}`, at(r, 'x'))};
-    }`,
-      '\n    ',
-    )}`;
 }
 
 /** The end of the kernel: what is stored of m, l and the accumulators, and the parts that this takes. */

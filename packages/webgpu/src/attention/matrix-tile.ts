@@ -12,24 +12,21 @@ import {
 import { keep, products } from './matrix-products.ts';
 import { accumulate, results } from './matrix-results.ts';
 import { subgroupMatrices } from './matrix-spelling.ts';
-import { bytesOfVariables, type MatrixTile } from './tile.ts';
+import { bytesOfVariables, type LaneGrid, type MatrixTile } from './tile.ts';
 import { type TileWork, weightedPart } from './tile-work.ts';
+import { statisticInMemory } from './workgroup-statistics.ts';
 
 /**
  * A tile of which each subgroup, of 32 lanes, keeps 16 rows and their results as subgroup matrices, and meets 32 rows of the other side at
  * a time, which all subgroups read into workgroup memory together.
  */
 export function matrixTile(shape: MatrixTileShape): MatrixTile {
-  const { own, subgroups } = shape;
+  const { own } = shape;
   const bytes = memoryOf(shape);
   const text = JSON.stringify(shape.matrix);
   return {
     ...{ through: 'matrix', own, component: shape.matrix.component, work: matrixWork(shape) },
-    grid: {
-      ...(own === 'queries' ? { tx: 2, ty: kept * subgroups } : { tx: subgroups, ty: met }),
-      rows: 1,
-      cols: 4,
-    },
+    grid: gridOf(shape),
     reason({ subgroupMinSize: min, subgroupMaxSize: max, matrices, maxComputeWorkgroupStorageSize: room }) {
       if (bytes > room) return `takes ${bytes} bytes of workgroup memory, the device has ${room}`;
       if (shape.spelling) return null;
@@ -41,6 +38,12 @@ export function matrixTile(shape: MatrixTileShape): MatrixTile {
     },
   };
 }
+
+const gridOf = ({ own, subgroups }: MatrixTileShape): LaneGrid => ({
+  ...(own === 'queries' ? { tx: 2, ty: kept * subgroups } : { tx: subgroups, ty: met }),
+  rows: 1,
+  cols: 4,
+});
 
 /** Bytes of workgroup memory that a kernel on this tile needs. */
 function memoryOf(tile: MatrixTileShape): number {
@@ -72,6 +75,7 @@ function matrixWork(tile: MatrixTileShape): TileWork {
   ${own}`,
     keep: all => all.map(product => keep(tile, spelling, product)).join('\n  '),
     products: all => all.map(product => products(tile, spelling, product)).join('\n    '),
+    statistic: statistic => statisticInMemory(gridOf(tile), statistic),
     accumulate: (_, ...sums) =>
       sums.map(sum => accumulate(tile, spelling, sum)).join('\n    workgroupBarrier();\n    '),
     ...results(tile, spelling),

@@ -1,5 +1,5 @@
 import { subgroupLane } from '../kernel/subgroup-lane.ts';
-import { keptRows, repeat, type SubgroupTile } from './tile.ts';
+import { keptRows, laneGrid, repeat, type SubgroupTile } from './tile.ts';
 import {
   type Product,
   resultsOfLanes,
@@ -9,6 +9,7 @@ import {
   type WeightedSum,
   weightedPart,
 } from './tile-work.ts';
+import { statisticInMemory } from './workgroup-statistics.ts';
 
 /**
  * A lane keeps its rows and their accumulators in registers, and gets the rows of the other side from its neighbours. Four keys are what
@@ -23,6 +24,7 @@ export function subgroupWork(tile: SubgroupTile): TileWork {
     keep: (all, summed) => keep(tile, all, summed),
     products: all =>
       all.map(product => `${read(tile, met(tile, product))}\n    ${products(tile, product)}`).join('\n    '),
+    statistic: statistic => statisticInMemory(laneGrid(tile), statistic),
     accumulate: (all, ...sums) => sums.map(sum => accumulate(tile, sum, rowsRead(all))).join('\n    '),
     ...resultsOfLanes({
       resultRows: keptRows,

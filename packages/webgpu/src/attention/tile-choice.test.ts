@@ -9,7 +9,7 @@ import { matrixTile } from './matrix-tile.ts';
 import type { Tile } from './tile.ts';
 import { tileReason, unsuitedReason } from './tile-choice.ts';
 import { defaultTile } from './tile-table.ts';
-import { workgroupTile } from './workgroup-tile-shape.ts';
+import { workgroupTile } from './workgroup-variants.ts';
 
 const matrix = { M: 16, N: 16, K: 16, component: 'f16' } as const;
 const capable: Capabilities = {
@@ -30,9 +30,10 @@ describe('a tile is refused with a reason', () => {
     [
       'that names its arithmetic',
       { ...defaultTile, arithmetic: 'f16' } as unknown as Tile,
-      /made by workgroupTile/,
+      /made by workgroupTile .* brings arithmetic/,
     ],
-    ['that asks for prefetch', { ...defaultTile, prefetch: true } as Tile, /made by workgroupTile/],
+    ['that asks for prefetch', { ...defaultTile, prefetch: true } as Tile, /brings prefetch/],
+    ['that names its statistics', { ...defaultTile, statistics: 'subgroup' } as Tile, /brings statistics/],
     ['of lanes with six rows', { ...defaultTile, rows: 6 } as unknown as Tile, /4 or 8 rows/],
     [
       'with more of a result per lane than registers',
@@ -40,9 +41,9 @@ describe('a tile is refused with a reason', () => {
       /1024 numbers of a result per lane, at most 256/,
     ],
     [
-      'that reads more ahead than registers hold',
+      'that prefetches more than registers hold',
       workgroupTile({ tx: 4, ty: 4, depth: 16, prefetch: true }),
-      /136 numbers ahead/,
+      /prefetches 136 numbers/,
     ],
     ['too flat for a row of a result', { tx: 2, ty: 2, depth: 1 }, /256 channels/],
     ['of too much memory', { tx: 16, ty: 16, depth: 16 }, /bytes of workgroup memory/],
@@ -83,6 +84,19 @@ describe('a tile is refused with a reason', () => {
     expect(tileReason('forward', { ...tile, depth: 9 }, problemOf(64), half)).toMatch(/depth of at most 8/);
   });
 
+  test('for subgroup statistics, unless rows and workgroups are whole subgroups, or parts of one', () => {
+    const tile = (tx: number, ty: number) => workgroupTile({ tx, ty, depth: 8, statistics: 'subgroup' });
+    const able: Capabilities = { ...capable, features: ['subgroups'], subgroupMinSize: 8 };
+    const reasonOf = (made: Tile, capabilities = able) =>
+      tileReason('forward', made, problemOf(64), capabilities);
+    expect(reasonOf(tile(8, 4))).toBeNull();
+    expect(reasonOf(tile(8, 4), capable)).toMatch(/feature subgroups/);
+    expect(reasonOf(tile(16, 8))).toMatch(/a power of two up to 8/);
+    expect(reasonOf(tile(6, 16))).toMatch(/power of two/);
+    expect(reasonOf(tile(8, 6))).toMatch(/lanes in multiples of 32/);
+    expect(tileReason('dq', tile(8, 4), problemOf(64), able)).toMatch(/gradients join no rows/);
+  });
+
   test('of matrices or subgroups that the device does not have', () => {
     const tile = matrixTile({ own: 'queries', subgroups: 2, matrix });
     expect(tileReason('forward', tile, problemOf(64), capable)).toBeNull();
@@ -110,9 +124,9 @@ test('tiles of f16 are not taken for operands of f32, nor where dropout makes pr
   expect(forwardShape(problemOf(64), target).tile).toBe(tile);
   expect(forwardShape(problemOf(64, 0.5), target).tile).toBe(tile);
   expect(forwardShape(problemOf(64, 0.97), target).tile).toBe(defaultTile);
-  const packed = workgroupTile({ ...defaultTile, pool: 'f16', arithmetic: 'f16' });
-  expect(unsuitedReason(packed, problemOf(64, 0.5), [])).toBeNull();
-  expect(unsuitedReason(packed, problemOf(64, 0.6), [])).toMatch(
+  const halved = workgroupTile({ ...defaultTile, pool: 'f16', arithmetic: 'f16' });
+  expect(unsuitedReason(halved, problemOf(64, 0.5), [])).toBeNull();
+  expect(unsuitedReason(halved, problemOf(64, 0.6), [])).toMatch(
     /dropout that multiplies what it keeps by at most 2/,
   );
   expect(forwardShape(problemOf(64, 0, 'f32'), target).tile).toBe(defaultTile);

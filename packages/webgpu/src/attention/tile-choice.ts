@@ -70,19 +70,22 @@ function workgroupReason(
   role: keyof TileChoice,
   tile: WorkgroupTile,
   { Dqk, Dv }: AttentionProblem,
-  { features, maxComputeWorkgroupStorageSize }: Capabilities,
+  capabilities: Capabilities,
 ): string | null {
-  const { tx, ty, depth, pool, arithmetic, ahead } = tile;
+  const { features, maxComputeWorkgroupStorageSize } = capabilities;
+  const { tx, ty, depth, pool, variants = {} } = tile;
   // Types say so, too; but not to who writes JavaScript.
-  if (typeof arithmetic === 'string' || 'prefetch' in tile)
-    return 'must be made by workgroupTile of @tilewise/webgpu/tiles, which brings arithmetic and prefetch';
+  const named = ['arithmetic', 'prefetch', 'statistics'].find(name => name in tile);
+  if (named) return `must be made by workgroupTile of @tilewise/webgpu/tiles, which brings ${named}`;
   const { rows, cols } = laneGrid(tile);
   if (![tx, ty, depth].every(isCount))
     return `must have whole numbers of lanes and depth, got ${tx} × ${ty} and ${depth}`;
   if (![4, 8].includes(rows) || ![1, 2].includes(cols))
     return `must have lanes of 4 or 8 rows and 1 or 2 vectors of keys, got ${rows} and ${cols}`;
   if (pool === 'f16' && !features.includes('shader-f16')) return 'needs the feature shader-f16';
-  const unfit = arithmetic?.reason(role, tile) ?? ahead?.reason(tile);
+  const { arithmetic, prefetch, statistics } = variants;
+  const unfit =
+    arithmetic?.reason(role, tile) ?? prefetch?.reason(tile) ?? statistics?.reason(role, tile, capabilities);
   if (unfit) return unfit;
   if (role === 'dkdv' && tileRows(tile) !== tileCols(tile)) return 'must have as many queries as keys';
   const results = { forward: [Dv], dq: [Dqk], dkdv: [Dqk, Dv] }[role];
@@ -111,7 +114,7 @@ export const operandsOf = (tile: Tile): DType | null =>
  */
 const maxDropoutScale = (tile: Tile): number => {
   if (tile.through === 'matrix') return tile.component === 'f16' ? 16 : Infinity;
-  return (tile.through !== 'subgroup' && tile.arithmetic?.weight.max) || Infinity;
+  return (tile.through !== 'subgroup' && tile.variants?.arithmetic?.weight.max) || Infinity;
 };
 
 /** Why a tile does not take operands as they are stored, or would round probabilities to infinity; or nothing. */

@@ -21,6 +21,17 @@ export interface Product {
   readonly b: TileOperand;
 }
 
+/** A number of each row of scores, such as its maximum. */
+export interface RowStatistic {
+  readonly name: string;
+  /** WGSL expression of what the lane has of its row r. */
+  readonly own: (r: number) => string;
+  /** WGSL expression of two of them as one, f32s or vec4fs of several rows. The order does not matter. */
+  readonly join: (a: string, b: string) => string;
+  /** Whether all lanes have met at a barrier since the last statistic. */
+  readonly afterBarrier: boolean;
+}
+
 /** A sum of weighted rows. */
 export interface WeightedSum {
   /** The accumulators that it is added to. */
@@ -46,6 +57,8 @@ export interface TileWork extends TileResults {
   keep(all: readonly Product[], summed: readonly TileOperand[]): string;
   /** Statements that declare one or two matrices of products, over the whole head size. */
   products(all: readonly [Product] | readonly [Product, Product]): string;
+  /** Statements that declare a statistic of each of the lane's rows as `NAME0`, …: the same bits in all lanes of a row. */
+  statistic(statistic: RowStatistic): string;
   /**
    * Statements that add one or two sums up, after those for the products `all` of the same tile. Rows and channels beyond those that exist
    * count as 0, and are never read.

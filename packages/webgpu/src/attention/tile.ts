@@ -1,7 +1,8 @@
 import type { Capabilities } from '../device/capabilities.ts';
 import type { TileWork } from './tile-work.ts';
 import type { TileArithmetic } from './workgroup-arithmetic.ts';
-import type { ReadAhead } from './workgroup-chunks.ts';
+import type { TilePrefetch } from './workgroup-chunks.ts';
+import type { TileStatistics } from './workgroup-statistics.ts';
 
 /**
  * A tile of scores, queries × keys, worked on by a grid of tx × ty lanes, each with the same share of it: see `laneGrid`.
@@ -33,10 +34,33 @@ export interface WorkgroupTileSizes {
   readonly pool?: 'f32' | 'f16';
 }
 
-/** A tile of such sizes: how it multiplies, and how operands come to that memory, where not in the plain way. See `workgroupTile`. */
+/** What a tile through workgroup memory is made of, as plain data. `workgroupTile` makes one of what is not the default of the last three. */
+export interface WorkgroupTileShape extends WorkgroupTileSizes {
+  /**
+   * What is multiplied in. f16 is for forward alone, on a pool of f16: it adds a few products up in f16 before they go to sums of f32, which
+   * takes fewer instructions where two fit into one. How far results are off then, see `f16Arithmetic`. Default f32.
+   */
+  readonly arithmetic?: 'f32' | 'f16';
+  /** Lanes read what comes next from storage while they multiply, and hold it in registers. The results are the same. Default false. */
+  readonly prefetch?: boolean;
+  /**
+   * What joins the maxima and sums of rows over their lanes, in forward: workgroup memory, or the subgroup that these lanes lie in, which
+   * takes neither memory nor barriers. `tx` is then a power of two up to the least subgroup of the device, and the lanes fill its largest
+   * ones. Default 'workgroup'.
+   */
+  readonly statistics?: 'workgroup' | 'subgroup';
+}
+
+/** A tile of such sizes, with the code of what of its shape is not the default. */
 export interface WorkgroupTile extends WorkgroupTileSizes {
+  readonly variants?: WorkgroupVariants;
+}
+
+/** How a tile does what its shape says, by the names that it has there. */
+export interface WorkgroupVariants {
   readonly arithmetic?: TileArithmetic;
-  readonly ahead?: ReadAhead;
+  readonly prefetch?: TilePrefetch;
+  readonly statistics?: TileStatistics;
 }
 
 /** 4 × 4 scores a lane: what kernels that do more with scores than multiply them are written for. */

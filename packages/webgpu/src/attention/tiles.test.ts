@@ -11,11 +11,11 @@ import type { MatrixTileShape } from './matrix-layout.ts';
 import { matrixTile } from './matrix-tile.ts';
 import { makePlan } from './plan.ts';
 import { backwardTensorSpans, forwardTensorSpans } from './tensors.ts';
-import type { PlainTile, SubgroupTile, WorkgroupTile } from './tile.ts';
+import type { PlainTile, SubgroupTile, WorkgroupTile, WorkgroupTileShape } from './tile.ts';
 import { type BackwardTiles, defaultTile } from './tile-table.ts';
 import { noTools } from './tools.ts';
 import { workgroupTileMemory } from './workgroup-layout.ts';
-import { type WorkgroupTileShape, workgroupTile } from './workgroup-tile-shape.ts';
+import { workgroupTile } from './workgroup-variants.ts';
 
 const [B, Hq, Hk, Sq, Skv, Dqk, Dv] = [2, 4, 2, 37, 83, 20, 12];
 const [q, k, v, dO] = [
@@ -85,7 +85,7 @@ async function expectForward(
   expectAgreement(await run(kernels, forwardTensorSpans(forward, shape), names), only(names));
 }
 
-const packed: WorkgroupTileShape = {
+const halved: WorkgroupTileShape = {
   tx: 4,
   ty: 2,
   depth: 4,
@@ -99,9 +99,9 @@ const packed: WorkgroupTileShape = {
 const inF32 = (wgsl: string): string => wgsl.replace('enable f16;', '').replaceAll('<f16>', '<f32>');
 
 test('forward in f16 adds the same up', async () => {
-  await expectForward({ tile: workgroupTile(packed), heads: 1, parts: 1 }, inF32);
+  await expectForward({ tile: workgroupTile(halved), heads: 1, parts: 1 }, inF32);
   await expectForward(
-    { tile: workgroupTile({ ...packed, rows: 4, prefetch: true }), heads: 2, parts: 3 },
+    { tile: workgroupTile({ ...halved, rows: 4, prefetch: true }), heads: 2, parts: 3 },
     inF32,
   );
 });
@@ -109,7 +109,23 @@ test('forward in f16 adds the same up', async () => {
 test('so it does where numbers are too large for f16', async () => {
   const small = (wgsl: string): string => inF32(wgsl).replace(/exceeds\(x, [0-9.]+\)/g, 'exceeds(x, 0.5)');
   expect(small('exceeds(x, 32.0)')).toBe('exceeds(x, 0.5)');
-  await expectForward({ tile: workgroupTile(packed), heads: 1, parts: 1 }, small);
+  await expectForward({ tile: workgroupTile(halved), heads: 1, parts: 1 }, small);
+});
+
+/** Lanes with other numbers than their subgroups give them places, as nothing says that the two have to do with each other. */
+const renumbered = (wgsl: string): string =>
+  wgsl
+    .replace('@builtin(local_invocation_index) lane:', '@builtin(local_invocation_index) index:')
+    .replace(/@workgroup_size\((\d+)\)[^{]*\{/, '$&\n  let lane = (index * 5u + 3u) % $1u;');
+
+test('forward is the same with subgroup statistics, whichever lanes are a subgroup', async () => {
+  const { subgroupMinSize, subgroupMaxSize } = (await sharedContext()).capabilities;
+  const tx = Math.min(subgroupMinSize, 8);
+  if (tx < 2) return;
+  const tile = (sizes: Partial<WorkgroupTileShape>): WorkgroupTile =>
+    workgroupTile({ tx, ty: Math.max(4, subgroupMaxSize / tx), depth: 4, ...sizes, statistics: 'subgroup' });
+  await expectForward({ tile: tile({}), heads: 2, parts: 3 });
+  await expectForward({ tile: tile({ rows: 8, cols: 2, prefetch: true }), heads: 1, parts: 1 }, renumbered);
 });
 
 test.each<PlainTile>([

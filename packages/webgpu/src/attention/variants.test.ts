@@ -13,7 +13,7 @@ import {
 } from '../index.ts';
 import type { WorkgroupTile } from './tile.ts';
 import { defaultTile } from './tile-table.ts';
-import { workgroupTile } from './workgroup-tile-shape.ts';
+import { workgroupTile } from './workgroup-variants.ts';
 
 // Dawn's null backend checks WGSL as any other does, offers what WebGPU guarantees and no more, and runs nothing.
 let ctx: GpuContext;
@@ -73,13 +73,13 @@ test('so does every variant in 8 bits with products in 8 bits', async () => {
 
 // As an adapter of NVIDIA's has them, with subgroups of one size.
 const matrix = { M: 16, N: 16, K: 16, component: 'f16' } as const;
-const packed = workgroupTile({ ...defaultTile, rows: 8, pool: 'f16', arithmetic: 'f16' });
+const halved = workgroupTile({ ...defaultTile, rows: 8, pool: 'f16', arithmetic: 'f16' });
 const everywhere =
   (tile: WorkgroupTile): ChooseTiles =>
   () => ({ forward: tile, dq: tile, dkdv: tile });
 const capable: Capabilities = {
   ...guaranteedCapabilities,
-  features: ['shader-f16'],
+  features: ['shader-f16', 'subgroups'],
   ...{ subgroupMinSize: 32, subgroupMaxSize: 32, matrices: [matrix], maxComputeWorkgroupStorageSize: 32768 },
 };
 
@@ -90,10 +90,11 @@ test.each([
   ['an f16 pool', everywhere({ ...defaultTile, pool: 'f16' })],
   ['8 × 8 scores a lane', everywhere({ tx: 8, ty: 8, depth: 4, rows: 8, cols: 2 })],
   [
-    '4 × 8 scores a lane, read ahead',
+    '4 × 8 scores a lane, with prefetch',
     everywhere(workgroupTile({ tx: 8, ty: 16, depth: 3, cols: 2, prefetch: true })),
   ],
-  ['f16 arithmetic', () => ({ forward: packed })],
+  ['f16 arithmetic', () => ({ forward: halved })],
+  ['subgroup statistics', () => ({ forward: workgroupTile({ ...defaultTile, statistics: 'subgroup' }) })],
 ])('every text of a kernel on tiles of %s is accepted', async (_, tiles: ChooseTiles) => {
   const { device } = ctx;
   const seen = new Set<string>();

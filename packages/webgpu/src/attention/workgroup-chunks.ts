@@ -21,8 +21,8 @@ export interface ChunkLoop {
   readonly step: number;
 }
 
-/** A way for chunks to come to the pool. */
-export interface ReadAhead {
+/** How chunks are read before they are multiplied, while others are. */
+export interface TilePrefetch {
   overChunks: typeof overChunks;
   /** Why a tile cannot have its chunks so, or nothing. */
   reason(tile: WorkgroupTile): string | null;
@@ -35,9 +35,8 @@ export const overChunks = (
   chunks: readonly Chunk[],
   body: string,
 ): string =>
-  tile.ahead
-    ? tile.ahead.overChunks(tile, loop, chunks, body)
-    : chunkLoop(loop, chunks.map(chunk => copy(tile, chunk, loop.at)).join('\n    '), body);
+  tile.variants?.prefetch?.overChunks(tile, loop, chunks, body) ??
+  chunkLoop(loop, chunks.map(chunk => copy(tile, chunk, loop.at)).join('\n    '), body);
 
 /** A loop that fills the pool by `arrive` before each `body`. */
 export const chunkLoop = (

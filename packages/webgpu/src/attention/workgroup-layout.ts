@@ -1,4 +1,5 @@
 import { bytesOfVariables, laneGrid, tileCols, tileRows, type WorkgroupTile } from './tile.ts';
+import { statisticsOf } from './workgroup-statistics.ts';
 
 /** vec4s from one row in workgroup memory to the next: an odd number, so that rows start in different banks. */
 const pitch = (used: number): number => used + 1 - (used % 2);
@@ -32,21 +33,19 @@ export const pooled = ({ pool }: WorkgroupTile, at: string): string =>
 export const workgroupTileMemory = (tile: WorkgroupTile): number =>
   bytesOfVariables([
     vectorBytes(tile) * poolVectors(tile),
-    (tile.arithmetic?.weight.bytes ?? 16) * weightVectors(tile),
-    4 * tileRows(tile) * tile.tx,
+    (tile.variants?.arithmetic?.weight.bytes ?? 16) * weightVectors(tile),
     4,
+    ...statisticsOf(tile).bytes(tile),
   ]);
 
 /**
  * Workgroup memory: `pool` holds operand chunks, `weights` the tile that multiplies an operand (probabilities or their
- * gradients), `row_partial` one partial result per row and lane, `garbage` whether an operand held a NaN or infinity, or what else the tile's
- * arithmetic does not multiply.
+ * gradients), `garbage` whether an operand held a NaN or infinity, or what else the tile's arithmetic does not multiply.
  */
 export const declarations = (
   tile: WorkgroupTile,
 ): string => `var<workgroup> pool: array<${vectorType(tile)}, ${poolVectors(tile)}>;
-var<workgroup> weights: array<${tile.arithmetic?.weight.type ?? 'vec4f'}, ${weightVectors(tile)}>;
-var<workgroup> row_partial: array<f32, ${tileRows(tile) * tile.tx}>;
+var<workgroup> weights: array<${tile.variants?.arithmetic?.weight.type ?? 'vec4f'}, ${weightVectors(tile)}>;
 var<workgroup> garbage: atomic<u32>;`;
 
 /** vec4s of a result row that each lane holds; lane x has vectors x, x + tx, x + 2·tx, … */

@@ -41,7 +41,7 @@ function sumOfProducts(tile: WorkgroupTile, all: readonly Product[], sum: string
       { at: 'd0', end: 'channels', step: 4 * depth },
       [rowsChunk(tile, rowsOf('a'), rows, 'r'), rowsChunk(tile, rowsOf('b'), tileCols(tile), slot)],
       `let used = min(${depth}u, (channels - d0 + 3u) / 4u);
-    ${fastOrPlain(tile.arithmetic?.products(tile, sum), sums(tile, sum))}`,
+    ${fastOrPlain(tile.variants?.arithmetic?.products(tile, sum), sums(tile, sum))}`,
     )}`;
 }
 
@@ -87,7 +87,7 @@ function rowsChunk(
     read: from => `let d = ${from} + 4u * (n % ${depth}u);
       var x = vec4f();
       ${other === undefined ? one : `if (product == 0u) {\n      ${one}\n      } else {\n      ${other}\n      }`}`,
-    look: tile.arithmetic?.look.products,
+    look: tile.variants?.arithmetic?.look.products,
     slot: `(${slot}) * ${poolPitch(tile)}u + n % ${depth}u`,
   };
 }

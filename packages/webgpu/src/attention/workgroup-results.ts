@@ -15,7 +15,7 @@ export function storeWeights(tile: WorkgroupTile, { weight, over }: WeightedSum)
   const { rows, cols } = laneGrid(tile);
   const count = weightsOfLane(tile, over);
   const p = weightsPitch(tile, over);
-  const stored = tile.arithmetic?.weight.stored ?? asIs;
+  const stored = tile.variants?.arithmetic?.weight.stored ?? asIs;
   if (over === 'queries')
     return repeat(
       rows * cols,
@@ -49,7 +49,7 @@ export function accumulate(tile: WorkgroupTile, { into, operand, over, watch }: 
   const p = weightsPitch(tile, over);
   const count = rows / 4;
   const weightsOf = (n: number): string => (count === 1 ? 'w' : `w${n}`);
-  const { arithmetic } = tile;
+  const { arithmetic } = tile.variants ?? {};
   const perSum: WeightedChunk['perSum'] = text =>
     repeat(
       rows,

@@ -3,19 +3,23 @@ import { resultsOfLanes, type TileWork, weightedPart } from './tile-work.ts';
 import { declarations, vectorsPerLane } from './workgroup-layout.ts';
 import { products } from './workgroup-products.ts';
 import { accumulate, storeWeights } from './workgroup-results.ts';
+import { statisticsOf } from './workgroup-statistics.ts';
 
 /** The lane's scores and weights meet the operands in workgroup memory. */
 export function workgroupWork(tile: WorkgroupTile): TileWork {
   const directives = tile.pool === 'f16' ? ['enable f16;'] : [];
+  const statistics = statisticsOf(tile);
   return {
     parts: [
       { directives, code: declarations(tile) },
       weightedPart,
-      ...(tile.arithmetic ? [tile.arithmetic.part] : []),
+      tile.variants?.arithmetic?.part ?? {},
+      statistics.part(tile),
     ],
-    place: `let tx = lane % ${tile.tx}u;\n  let ty = lane / ${tile.tx}u;`,
+    place: statistics.place(tile),
     keep: () => '',
     products: all => products(tile, all),
+    statistic: statistic => statistics.statistic(tile, statistic),
     accumulate: (_, ...sums) =>
       sums
         .map(sum => `${storeWeights(tile, sum)}\n    ${accumulate(tile, sum)}`)

@@ -1,1 +1,2 @@
-export { type WorkgroupTileShape, workgroupTile } from '../attention/workgroup-tile-shape.ts';
+export type { WorkgroupTileShape } from '../attention/tile.ts';
+export { workgroupTile } from '../attention/workgroup-variants.ts';

@@ -1,9 +1,9 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { roomyTile } from '../attention/forward-shape.ts';
 import { multipliesAsIs } from '../attention/matrix-tiles.ts';
+import type { WorkgroupTileShape } from '../attention/tile.ts';
 import { tileReason } from '../attention/tile-choice.ts';
 import { defaultTile, subgroupTile } from '../attention/tile-table.ts';
-import type { WorkgroupTileShape } from '../attention/workgroup-tile-shape.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import { describedTile, type TileDescription, type TileRole } from './tile-description.ts';
 
@@ -29,26 +29,24 @@ const workgroupSizes: readonly WorkgroupTileShape[] = [
 /** How many of them are tried with all that a tile may be. */
 const likelySizes = 7;
 
+/** What each of them is tried with and without. */
+const variants = [{ arithmetic: 'f16' }, { statistics: 'subgroup' }, { prefetch: true }] as const;
+
 /**
- * Tiles of these sizes, the likely ones with and without reading ahead. They hold what they can in f16, which gives the same bits, and the
- * likely ones multiply in it too where they can, which is nearly right: `toleranceOf` says how nearly it must be.
+ * Tiles of these sizes. They hold what they can in f16, which gives the same bits; the likely ones
+ * multiply in it too where they can, which is nearly right: `toleranceOf` says how nearly it must be.
  */
 function workgroupCandidates(
-  role: TileRole,
   { q, k, v }: AttentionProblem,
   { features }: Capabilities,
-): WorkgroupTileShape[] {
+): readonly WorkgroupTileShape[] {
   const isHalf = [q, k, v].every(({ dtype }) => dtype === 'f16') && features.includes('shader-f16');
   const sizes = workgroupSizes.map(size => (isHalf ? { ...size, pool: 'f16' as const } : size));
-  const likely = sizes.slice(0, likelySizes);
-  const inHalf: WorkgroupTileShape[] =
-    isHalf && role === 'forward' ? likely.map(size => ({ ...size, arithmetic: 'f16' })) : [];
-  return [
-    ...likely,
-    ...inHalf,
-    ...[...likely, ...inHalf].map(tile => ({ ...tile, prefetch: true })),
-    ...sizes.slice(likelySizes),
-  ];
+  const likely = variants.reduce<readonly WorkgroupTileShape[]>(
+    (tiles, variant) => tiles.concat(tiles.map(tile => ({ ...tile, ...variant }))),
+    sizes.slice(0, likelySizes),
+  );
+  return [...likely, ...sizes.slice(likelySizes)];
 }
 
 /** Lanes of tiles of a subgroup, and the rows that it meets at a time. */
@@ -87,7 +85,7 @@ export function tileCandidates(
   const matrices = capabilities.matrices.filter(matrix => multipliesAsIs(matrix, problem));
   const table = tableTile(role, problem, capabilities);
   const ofSubgroups = subgroupCandidates.map(sizes => ({ through: 'subgroup', own, ...sizes }) as const);
-  const throughMemory = workgroupCandidates(role, problem, capabilities);
+  const throughMemory = workgroupCandidates(problem, capabilities);
   const all: readonly TileDescription[] = [
     table,
     ...matrixCandidates.flatMap(subgroups =>

@@ -45,6 +45,7 @@ test.each<[string, unknown]>([
   ['descriptions.forward', { forward: { tx: 8, ty: 0, depth: 8 } }],
   ['descriptions.forward', { forward: { tx: 8, ty: 8, depth: 8, rows: 5 } }],
   ['descriptions.forward', { forward: { tx: 8, ty: 8, depth: 8, arithmetic: 'f64' } }],
+  ['descriptions.forward', { forward: { tx: 8, ty: 8, depth: 8, statistics: 'lane' } }],
   ['descriptions.forward', { forward: { through: 'air', tx: 8, ty: 8, depth: 8 } }],
   ['descriptions.dkdv', { dkdv: { through: 'subgroup', own: 'queries', lanes: 8, group: 4 } }],
   ['descriptions.dq', { dq: { through: 'subgroup', own: 'queries', lanes: 7, group: 4 } }],

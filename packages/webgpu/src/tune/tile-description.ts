@@ -2,9 +2,9 @@ import { InvalidArgumentError } from '@tilewise/core';
 import type { MatrixTileShape } from '../attention/matrix-layout.ts';
 import { matrixTile } from '../attention/matrix-tile.ts';
 import { multipliesAsIs } from '../attention/matrix-tiles.ts';
-import type { SubgroupTile, Tile } from '../attention/tile.ts';
+import type { SubgroupTile, Tile, WorkgroupTileShape } from '../attention/tile.ts';
 import { type ChooseTiles, type TileChoice, tileReason } from '../attention/tile-choice.ts';
-import { type WorkgroupTileShape, workgroupTile } from '../attention/workgroup-tile-shape.ts';
+import { workgroupTile } from '../attention/workgroup-variants.ts';
 import type { MatrixShape } from '../kernel/matrix-shape.ts';
 
 /** A tile as plain data, to be kept as JSON. */
@@ -72,6 +72,7 @@ export function checkDescription(argument: string, role: TileRole, description: 
 const isCount = (n: unknown): boolean => Number.isInteger(n) && Number(n) > 0;
 const sides: readonly unknown[] = [8, 16] satisfies MatrixShape['M'][];
 const components: readonly unknown[] = ['f16', 'f32'] satisfies MatrixShape['component'][];
+const joins: readonly unknown[] = ['workgroup', 'subgroup'] satisfies WorkgroupTileShape['statistics'][];
 
 /** The rule that a description breaks. Types say the same; but what was kept as JSON has none. */
 function brokenRule(role: TileRole, description: TileDescription): string | null {
@@ -86,12 +87,15 @@ function brokenRule(role: TileRole, description: TileDescription): string | null
       pool = 'f32',
       arithmetic = 'f32',
       prefetch = false,
+      statistics = 'workgroup',
     } = description;
     const isGrid = [tx, ty, depth].every(isCount) && [4, 8].includes(rows) && [1, 2].includes(cols);
     if (!isGrid) return 'must have a tx, ty and depth of at least 1, rows of 4 or 8, and cols of 1 or 2';
-    return components.includes(pool) && components.includes(arithmetic) && typeof prefetch === 'boolean'
+    const isMade =
+      components.includes(pool) && components.includes(arithmetic) && typeof prefetch === 'boolean';
+    return isMade && joins.includes(statistics)
       ? null
-      : 'must have a pool and arithmetic of f16 or f32, and prefetch or not';
+      : 'must have a pool and arithmetic of f16 or f32, prefetch or not, and statistics by workgroup or subgroup';
   }
   if (description.through !== 'subgroup' && description.through !== 'matrix')
     return 'must go through workgroup, subgroup or matrix';

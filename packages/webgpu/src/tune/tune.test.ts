@@ -75,7 +75,7 @@ test('candidates begin with the tile of the table, and are those that the device
   expect(least).not.toContainEqual({ tx: 16, ty: 16, depth: 4 });
   const matrix = { M: 16, N: 16, K: 16, component: 'f32' } as const;
   const able = { ...guaranteedCapabilities, maxComputeWorkgroupStorageSize: 65536, matrices: [matrix] };
-  const subgroups = { subgroupMinSize: 32, subgroupMaxSize: 32 };
+  const subgroups = { features: ['subgroups'], subgroupMinSize: 32, subgroupMaxSize: 32 };
   const most = tileCandidates('dkdv', problem, { ...able, ...subgroups });
   expect(most[0]).toEqual({ tx: 8, ty: 8, depth: 8 });
   expect(most[1]).toEqual({ through: 'matrix', own: 'keys', subgroups: 4, matrix });
@@ -84,6 +84,9 @@ test('candidates begin with the tile of the table, and are those that the device
   expect(most).toContainEqual({ tx: 16, ty: 8, depth: 4, rows: 8, prefetch: true });
   expect(most).not.toContainEqual({ tx: 16, ty: 8, depth: 4 });
   expect(new Set(most.map(tile => JSON.stringify(tile))).size).toBe(most.length);
+  const joined = { tx: 8, ty: 8, depth: 8, statistics: 'subgroup' };
+  expect(most).not.toContainEqual(joined);
+  expect(tileCandidates('forward', problem, { ...able, ...subgroups })).toContainEqual(joined);
 });
 
 test('where shaders have f16, operands of f16 are held as such, and forward multiplies in it too', () => {

@@ -6,7 +6,7 @@ import { normal } from '../../testing/attention-call.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
 import { createContext, sdpa } from '../index.ts';
 import { toleranceOf } from '../tune/agreement.ts';
-import { workgroupTile } from './workgroup-tile-shape.ts';
+import { workgroupTile } from './workgroup-variants.ts';
 
 const tile = workgroupTile({ tx: 4, ty: 4, depth: 4, pool: 'f16', arithmetic: 'f16' });
 const [S, D] = [70, 24];

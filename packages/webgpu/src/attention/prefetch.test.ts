@@ -5,15 +5,15 @@ import { sharedContext } from '../../testing/shared-context.ts';
 import { createContext } from '../index.ts';
 import type { WorkgroupTileSizes } from './tile.ts';
 import { defaultTile } from './tile-table.ts';
-import { workgroupTile } from './workgroup-tile-shape.ts';
+import { workgroupTile } from './workgroup-variants.ts';
 
 const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([1, 2, 37, 36], seed));
-// Padding that must not be multiplied, in the middle of what is read ahead.
+// Padding that must not be multiplied, in the middle of what is prefetched.
 for (const tensor of [k, v]) tensor.data.fill(Number.NaN, 30 * 36, 37 * 36);
 const call = { q, k, v, dO, options: { causal: true, seqLensKv: [30] } };
 
 test.each<WorkgroupTileSizes>([defaultTile, { tx: 3, ty: 3, depth: 5 }])(
-  'tiles that read ahead give the same bits as others: %o',
+  'tiles with prefetch give the same bits as those without: %o',
   async tile => {
     const { device } = await sharedContext();
     const exact = exactResults(call);
@@ -24,10 +24,10 @@ test.each<WorkgroupTileSizes>([defaultTile, { tx: 3, ty: 3, depth: 5 }])(
       ctx.destroy();
       return got;
     };
-    const ahead = await results(true);
+    const prefetched = await results(true);
     const others = await results(false);
 
-    expect(Object.keys(ahead)).toEqual(['o', 'lse', 'dq', 'dk', 'dv']);
-    expectSameBits(ahead, others);
+    expect(Object.keys(prefetched)).toEqual(['o', 'lse', 'dq', 'dk', 'dv']);
+    expectSameBits(prefetched, others);
   },
 );

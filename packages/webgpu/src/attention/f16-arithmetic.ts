@@ -29,7 +29,7 @@ const watch = (limit: number): string => `if (exceeds(x, ${limit}.0)) {
  *
  * Gradients have no such scale: those of a mean over many tokens are all below 2⁻¹⁴. Backward stays in f32.
  */
-export const packedArithmetic: TileArithmetic = {
+export const f16Arithmetic: TileArithmetic = {
   // `exceeds(x, limit)`: whether a component is larger, or NaN; told by the bits, as WGSL lets arithmetic assume that none are.
   part: {
     code: `fn exceeds(x: vec4f, limit: f32) -> bool {

@@ -1,0 +1,59 @@
+import { laneGrid, repeat, tileLanes } from './tile.ts';
+import type { TileStatistics } from './workgroup-statistics.ts';
+
+const isPowerOfTwo = (n: number): boolean => Number.isInteger(Math.log2(n));
+
+/**
+ * The lanes of a row are neighbours in a subgroup and show each other what they have by `subgroupShuffleXor`: each the one next to it, then the
+ * one two away, four away, … After log₂(tx) steps each has joined all of the row, and all have the same bits, since the two lanes of a
+ * step join the same two numbers. Takes neither memory nor barriers.
+ *
+ * WGSL does not say which lanes of a workgroup are a subgroup, nor in which order they are numbered: so a lane has its place in the tile from
+ * its subgroup. Subgroups have tx lanes or a multiple of that, and are full: all rows are whole.
+ */
+export const subgroupStatistics: TileStatistics = {
+  part: () => ({
+    directives: ['enable subgroups;'],
+    builtins: ['@builtin(subgroup_invocation_id) subgroup_lane: u32'],
+    // Subgroups take places as they come, since not every WGSL has `subgroup_id`; and as many as they have lanes, since Vulkan lets them have
+    // fewer than the `subgroup_size` that it gives.
+    code: `var<workgroup> places_taken: atomic<u32>;
+
+fn take_place(subgroup_lane: u32) -> u32 {
+  let lanes = subgroupAdd(1u);
+  var first = 0u;
+  if (subgroupElect()) {
+    first = atomicAdd(&places_taken, lanes);
+  }
+  return subgroupBroadcastFirst(first) + subgroup_lane;
+}`,
+  }),
+  bytes: () => [4],
+  place: ({ tx }) => `let place_taken = take_place(subgroup_lane);
+  let tx = place_taken % ${tx}u;
+  let ty = place_taken / ${tx}u;`,
+  // Four rows at a time.
+  statistic(tile, { name, own, join }) {
+    const { tx, rows } = laneGrid(tile);
+    return repeat(
+      rows / 4,
+      n => {
+        const four = `${name}_of_four${n}`;
+        return `var ${four} = vec4f(${repeat(4, e => own(4 * n + e), ', ')});
+    ${repeat(Math.log2(tx), step => `${four} = ${join(four, `subgroupShuffleXor(${four}, ${2 ** step}u)`)};`, '\n    ')}
+    ${repeat(4, e => `let ${name}${4 * n + e} = ${four}[${e}];`, '\n    ')}`;
+      },
+      '\n    ',
+    );
+  },
+  reason(role, tile, { features, subgroupMinSize: min, subgroupMaxSize: max }) {
+    if (role !== 'forward') return 'must have statistics through workgroup memory: gradients join no rows';
+    if (!features.includes('subgroups')) return 'needs the feature subgroups';
+    if (!isPowerOfTwo(tile.tx) || tile.tx > min)
+      return `must have a tx that is a power of two up to ${min}, the device's least subgroup, got ${tile.tx}`;
+    const lanes = tileLanes(tile);
+    return lanes % max === 0
+      ? null
+      : `must have lanes in multiples of ${max}, the device's largest subgroup, got ${lanes}`;
+  },
+};
