@@ -8,7 +8,8 @@ export type { MatrixTile, SubgroupTile, Tile, WorkgroupTile, WorkgroupTileSizes 
 export type { ChooseTiles, TileChoice } from './attention/tile-choice.ts';
 export { type SdpaVjp, sdpaVjp } from './attention/vjp.ts';
 export { type Capabilities, guaranteedCapabilities } from './device/capabilities.ts';
-export { type ContextOptions, createContext, type GpuContext, type WrapDesc } from './device/context.ts';
+export type { GpuContext, WrapDesc } from './device/context.ts';
+export { type ContextOptions, createContext } from './device/create-context.ts';
 export type { GpuTensor } from './device/gpu-tensor.ts';
 export type { MemoryUse } from './device/memory.ts';
 export { webgpuEngine } from './engine/webgpu-engine.ts';

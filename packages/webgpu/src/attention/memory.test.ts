@@ -1,8 +1,9 @@
 import { Tensor } from '@tilewise/core';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { normal } from '../../testing/attention-call.ts';
+import { call, intoEncoder, problemsOf, shape, slice } from '../../testing/plan-calls.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
-import { createContext, type GpuContext, sdpa, sdpaBackward } from '../index.ts';
+import { createContext, type GpuContext, planSdpa, planSdpaBackward, sdpa, sdpaBackward } from '../index.ts';
 
 let ctx: GpuContext;
 beforeEach(async () => {
@@ -64,4 +65,51 @@ test('ever new problems do not pile up', () => {
   for (let n = 0; n < 256; n++) held = run(n);
   for (let n = 256; n < 300; n++) expect(run(n)).toBe(held);
   ctx.destroy();
+});
+
+describe('memory', () => {
+  test('the workspace holds two floats per query', () => {
+    for (const [S, D] of [
+      [64, 8],
+      [128, 8],
+      [128, 64],
+    ]) {
+      const q = Tensor.zeros([2, 3, S, D]);
+      const { forward, backward } = problemsOf({}, { q, k: q, v: q, dO: q });
+      expect(planSdpa(ctx, forward).workspaceBytes).toBe(0);
+      expect(planSdpaBackward(ctx, backward).workspaceBytes).toBe(2 * 4 * 2 * 3 * S);
+    }
+  });
+
+  test('no tensor of a plan has a byte per query and key', () => {
+    const S = 4096;
+    const q = Tensor.zeros([1, 1, S, 8]);
+    const { forward, backward } = problemsOf({ causal: true }, { q, k: q, v: q, dO: q });
+    const tensors = [...planSdpa(ctx, forward).tensors, ...planSdpaBackward(ctx, backward).tensors];
+    for (const { name, bytes } of tensors) expect(bytes, name).toBeLessThanOrEqual(4 * S * 8);
+  });
+
+  test('parameters of recorded calls are freed by the plan', () => {
+    const plan = planSdpa(ctx, problemsOf({ dropout: { p: 0.5, seed: 1 } }).forward);
+    const operands = {
+      q: slice(ctx.device, call.q),
+      k: slice(ctx.device, call.k),
+      v: slice(ctx.device, call.v),
+    };
+    const buffers = {
+      ...operands,
+      o: slice(ctx.device, call.q),
+      lse: slice(ctx.device, Tensor.zeros(shape.slice(0, 3))),
+    };
+    const before = ctx.memory.current;
+    for (let n = 0; n < 3; n++) intoEncoder(ctx.device, plan, buffers, { offset: [n, 0] });
+    const recorded = ctx.memory.current - before;
+    expect(recorded).toBeGreaterThan(0);
+    intoEncoder(ctx.device, plan, buffers, { offset: [2, 0] });
+    expect(ctx.memory.current - before, 'the same numbers again').toBe(recorded);
+    plan.retire();
+    expect(ctx.memory.current - before).toBe(recorded / 3);
+    plan.destroy();
+    expect(ctx.memory.current).toBe(before);
+  });
 });

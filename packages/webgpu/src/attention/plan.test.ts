@@ -1,17 +1,19 @@
-import { dtypeInfo, normalise, normaliseBackward, type SdpaBackwardOptions, Tensor } from '@tilewise/core';
+import { type SdpaBackwardOptions, Tensor } from '@tilewise/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exactResults, normal, type Results } from '../../testing/attention-call.ts';
-import { callersDevice, readBuffer, storageBuffer, validationError } from '../../testing/device-buffers.ts';
+import { callersDevice, storageBuffer, validationError } from '../../testing/device-buffers.ts';
 import { expectAgreement, expectSameBits } from '../../testing/expect-agreement.ts';
 import {
-  type BufferSlice,
-  createContext,
-  type EncodeOptions,
-  type GpuContext,
-  type Plan,
-  planSdpa,
-  planSdpaBackward,
-} from '../index.ts';
+  call,
+  intoEncoder,
+  intoPass,
+  problemsOf,
+  type RecordPlan,
+  read,
+  shape,
+  slice,
+} from '../../testing/plan-calls.ts';
+import { type BufferSlice, createContext, type GpuContext, planSdpa, planSdpaBackward } from '../index.ts';
 
 let device: GPUDevice;
 let ctx: GpuContext;
@@ -23,56 +25,6 @@ afterAll(() => {
   ctx.destroy();
   device.destroy();
 });
-
-const shape = [2, 2, 40, 8];
-const call = {
-  q: normal(shape, 1),
-  k: normal(shape, 2),
-  v: normal(shape, 3),
-  dO: normal(shape, 4),
-};
-
-/** Both problems of a call, without running anything. */
-function problemsOf(options: SdpaBackwardOptions<Tensor> = {}, { q, k, v, dO } = call) {
-  const [B, H, S] = q.shape;
-  const lse = Tensor.zeros([B, H, S]);
-  return {
-    forward: normalise({ q, k, v }, options).problem,
-    backward: normaliseBackward({ q, k, v, o: dO, lse, dO }, options).problem,
-  };
-}
-
-/** A buffer with a tensor somewhere in it. */
-function slice(t: Tensor, offset = 0): BufferSlice {
-  const bytes = new Uint8Array(t.data.buffer, t.data.byteOffset, t.data.byteLength);
-  const content = new Uint8Array(Math.ceil((offset + bytes.length + 12) / 4) * 4);
-  content.set(bytes, offset);
-  return { buffer: storageBuffer(device, content), offset };
-}
-
-async function read(like: Tensor, { buffer, offset = 0 }: BufferSlice): Promise<Tensor> {
-  const { dtype, shape, strides } = like;
-  const data = dtypeInfo[dtype].allocate(like.data.length);
-  const bytes = await readBuffer(device, buffer);
-  new Uint8Array(data.buffer).set(bytes.slice(offset, offset + data.byteLength));
-  return Tensor.wrap(data, { dtype, shape, strides });
-}
-
-type RecordPlan = (plan: Plan, buffers: Record<string, BufferSlice>, options?: EncodeOptions) => void;
-
-const intoEncoder: RecordPlan = (plan, buffers, options) => {
-  const encoder = device.createCommandEncoder();
-  plan.encode(encoder, buffers, options);
-  device.queue.submit([encoder.finish()]);
-};
-
-const intoPass: RecordPlan = (plan, buffers, options) => {
-  const encoder = device.createCommandEncoder();
-  const pass = encoder.beginComputePass();
-  plan.encode(pass, buffers, options);
-  pass.end();
-  device.queue.submit([encoder.finish()]);
-};
 
 /** Runs forward and backward by plans on buffers of the caller's own, all tensors `offset` bytes in. */
 async function runPlans(
@@ -95,21 +47,21 @@ async function runPlans(
   const lse = Tensor.zeros([B, H, S]);
   const like = { o: dO, lse, dq: q, dk: k, dv: v };
   const buffers: Record<string, BufferSlice> = {};
-  for (const [name, t] of Object.entries({ q, k, v, dO })) buffers[name] = slice(t, offset);
+  for (const [name, t] of Object.entries({ q, k, v, dO })) buffers[name] = slice(device, t, offset);
   for (const [name, t] of Object.entries(like))
-    buffers[name] = slice(Tensor.zeros(t.shape, { dtype: t.dtype }), offset);
+    buffers[name] = slice(device, Tensor.zeros(t.shape, { dtype: t.dtype }), offset);
 
   const first = planSdpa(ctx, forward, { unaligned });
   const second = planSdpaBackward(ctx, backward, { unaligned });
   expect(first.workspaceBytes).toBe(0);
   const workspace = { buffer: storageBuffer(device, second.workspaceBytes) };
   const error = await validationError(device, () => {
-    record(first, buffers);
-    record(second, { ...buffers, workspace });
+    record(device, first, buffers);
+    record(device, second, { ...buffers, workspace });
   });
   expect(error).toBeNull();
   const results: Record<string, Tensor> = {};
-  for (const [name, t] of Object.entries(like)) results[name] = await read(t, buffers[name]);
+  for (const [name, t] of Object.entries(like)) results[name] = await read(device, t, buffers[name]);
   first.destroy();
   second.destroy();
   return results;
@@ -148,23 +100,23 @@ describe('a plan on the device and buffers of the caller', () => {
     for (const { name, alignment } of tensors) if (f16.includes(name)) expect(alignment, name).toBe(2);
     const exact = exactResults(inputs);
     // Rows of lse are f32 and stay where they may be.
-    const at2 = (t: Tensor): BufferSlice => slice(t, 2);
+    const at2 = (t: Tensor): BufferSlice => slice(device, t, 2);
     const o = at2(Tensor.zeros(dO.shape, { dtype: 'f16' }));
-    const lse = slice(exact.lse);
+    const lse = slice(device, exact.lse);
     const plan = planSdpa(ctx, forward);
-    intoEncoder(plan, { q: at2(q), k: at2(k), v: at2(v), o, lse });
+    intoEncoder(device, plan, { q: at2(q), k: at2(k), v: at2(v), o, lse });
     const back = planSdpaBackward(ctx, backward);
     const gradients = { dq: at2(q), dk: at2(k), dv: at2(v) };
     const workspace = { buffer: storageBuffer(device, back.workspaceBytes) };
-    const given = { o: at2(exact.o), lse: slice(exact.lse), dO: at2(dO) };
-    intoEncoder(back, { q: at2(q), k: at2(k), v: at2(v), ...given, ...gradients, workspace });
+    const given = { o: at2(exact.o), lse: slice(device, exact.lse), dO: at2(dO) };
+    intoEncoder(device, back, { q: at2(q), k: at2(k), v: at2(v), ...given, ...gradients, workspace });
     expectAgreement(
       {
-        o: await read(dO, o),
-        lse: await read(exact.lse, lse),
-        dq: await read(q, gradients.dq),
-        dk: await read(k, gradients.dk),
-        dv: await read(v, gradients.dv),
+        o: await read(device, dO, o),
+        lse: await read(device, exact.lse, lse),
+        dq: await read(device, q, gradients.dq),
+        dk: await read(device, k, gradients.dk),
+        dv: await read(device, v, gradients.dv),
       },
       exact,
     );
@@ -188,16 +140,14 @@ describe('a plan on the device and buffers of the caller', () => {
 
 describe('dropout in plans', () => {
   const dropped = (offset: number): SdpaBackwardOptions<Tensor> => ({ dropout: { p: 0.5, seed: 3, offset } });
-  const inputs = { q: slice, k: slice, v: slice };
 
   test('offsets of two calls in one submission are their own', async () => {
     const plan = planSdpa(ctx, problemsOf(dropped(0)).forward);
-    const operands = Object.fromEntries(
-      Object.entries(inputs).map(([name, make]) => [name, make(call[name as 'q'])]),
-    );
+    const { q, k, v } = call;
+    const operands = { q: slice(device, q), k: slice(device, k), v: slice(device, v) };
     const results = [0, 1].map(() => ({
-      o: slice(Tensor.zeros(shape)),
-      lse: slice(Tensor.zeros(shape.slice(0, 3))),
+      o: slice(device, Tensor.zeros(shape)),
+      lse: slice(device, Tensor.zeros(shape.slice(0, 3))),
     }));
     const encoder = device.createCommandEncoder();
     plan.encode(encoder, { ...operands, ...results[0] });
@@ -205,29 +155,31 @@ describe('dropout in plans', () => {
     device.queue.submit([encoder.finish()]);
     for (const [n, offset] of [0, 64].entries()) {
       const { o, lse } = exactResults({ ...call, options: dropped(offset) });
-      expectAgreement({ o: await read(o, results[n].o), lse: await read(lse, results[n].lse) }, { o, lse });
+      expectAgreement(
+        { o: await read(device, o, results[n].o), lse: await read(device, lse, results[n].lse) },
+        { o, lse },
+      );
     }
     plan.destroy();
   });
 });
 
 test('the scale is that of the problem, unless a call has its own', async () => {
-  const slice = (t: Tensor): BufferSlice => ({ buffer: storageBuffer(device, t.data) });
   const { forward, backward } = problemsOf();
   const plans = [planSdpa(ctx, forward), planSdpaBackward(ctx, backward)];
   const exact = exactResults({ ...call, options: { scale: 0.7 } });
   const gradients = {
-    dq: slice(Tensor.zeros(shape)),
-    dk: slice(Tensor.zeros(shape)),
-    dv: slice(Tensor.zeros(shape)),
+    dq: slice(device, Tensor.zeros(shape)),
+    dk: slice(device, Tensor.zeros(shape)),
+    dv: slice(device, Tensor.zeros(shape)),
   };
   const results = {
-    o: slice(Tensor.zeros(shape)),
-    lse: slice(Tensor.zeros(shape.slice(0, 3))),
+    o: slice(device, Tensor.zeros(shape)),
+    lse: slice(device, Tensor.zeros(shape.slice(0, 3))),
     ...gradients,
   };
   const workspace = { buffer: storageBuffer(device, new Float32Array(plans[1].workspaceBytes / 4)) };
-  const operands = Object.fromEntries(Object.entries(call).map(([name, t]) => [name, slice(t)]));
+  const operands = Object.fromEntries(Object.entries(call).map(([name, t]) => [name, slice(device, t)]));
   const encoder = device.createCommandEncoder();
   for (const plan of plans) plan.encode(encoder, { ...operands, ...results, workspace }, { scale: 0.7 });
   // 1e39 is finite, but not in f32.
@@ -238,48 +190,10 @@ test('the scale is that of the problem, unless a call has its own', async () => 
   }
   device.queue.submit([encoder.finish()]);
   const got: Record<string, Tensor> = {};
-  for (const [name, place] of Object.entries(results)) got[name] = await read(exact[name as 'o'], place);
+  for (const [name, place] of Object.entries(results))
+    got[name] = await read(device, exact[name as 'o'], place);
   expectAgreement(got, exact);
   for (const plan of plans) plan.destroy();
-});
-
-describe('memory', () => {
-  test('the workspace holds two floats per query', () => {
-    for (const [S, D] of [
-      [64, 8],
-      [128, 8],
-      [128, 64],
-    ]) {
-      const q = Tensor.zeros([2, 3, S, D]);
-      const { forward, backward } = problemsOf({}, { q, k: q, v: q, dO: q });
-      expect(planSdpa(ctx, forward).workspaceBytes).toBe(0);
-      expect(planSdpaBackward(ctx, backward).workspaceBytes).toBe(2 * 4 * 2 * 3 * S);
-    }
-  });
-
-  test('no tensor of a plan has a byte per query and key', () => {
-    const S = 4096;
-    const q = Tensor.zeros([1, 1, S, 8]);
-    const { forward, backward } = problemsOf({ causal: true }, { q, k: q, v: q, dO: q });
-    const tensors = [...planSdpa(ctx, forward).tensors, ...planSdpaBackward(ctx, backward).tensors];
-    for (const { name, bytes } of tensors) expect(bytes, name).toBeLessThanOrEqual(4 * S * 8);
-  });
-
-  test('parameters of recorded calls are freed by the plan', () => {
-    const plan = planSdpa(ctx, problemsOf({ dropout: { p: 0.5, seed: 1 } }).forward);
-    const operands = { q: slice(call.q), k: slice(call.k), v: slice(call.v) };
-    const buffers = { ...operands, o: slice(call.q), lse: slice(Tensor.zeros(shape.slice(0, 3))) };
-    const before = ctx.memory.current;
-    for (let n = 0; n < 3; n++) intoEncoder(plan, buffers, { offset: [n, 0] });
-    const recorded = ctx.memory.current - before;
-    expect(recorded).toBeGreaterThan(0);
-    intoEncoder(plan, buffers, { offset: [2, 0] });
-    expect(ctx.memory.current - before, 'the same numbers again').toBe(recorded);
-    plan.retire();
-    expect(ctx.memory.current - before).toBe(recorded / 3);
-    plan.destroy();
-    expect(ctx.memory.current).toBe(before);
-  });
 });
 
 describe('compiling', () => {

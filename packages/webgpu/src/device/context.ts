@@ -3,11 +3,8 @@ import {
   contiguousStrides,
   type DType,
   dtypeInfo,
-  elementCount,
   type HostArray,
   InvalidArgumentError,
-  InvalidShapeError,
-  maxOffset,
   type Shape,
   type Strides,
   Tensor,
@@ -20,25 +17,12 @@ import { type KernelParts, type KernelPlan, makeKernelPlan, type PlanParts } fro
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
 import { type KernelTarget, kernelTarget, type TensorSizes } from '../kernel/kernel-target.ts';
 import { planReasons } from '../kernel/plan-reasons.ts';
-import { type Capabilities, capabilitiesOf, deviceDescriptor } from './capabilities.ts';
+import { type Capabilities, capabilitiesOf } from './capabilities.ts';
 import { bufferUsage, mapModeRead } from './constants.ts';
 import { deviceLost, withFaults } from './faults.ts';
 import { GpuTensor } from './gpu-tensor.ts';
 import { BufferPool, type MemoryUse } from './memory.ts';
-
-/** Where a context gets its device: the caller's own, one of the caller's adapter, or the browser's default. */
-export interface ContextOptions {
-  /** Used as it is, with the limits and features it has; `ctx.destroy()` leaves it alive. */
-  readonly device?: GPUDevice;
-  readonly adapter?: GPUAdapter;
-  readonly powerPreference?: GPUPowerPreference;
-  /** Bytes of buffers given back that are kept for reuse, at most. Default 256 MiB. */
-  readonly maxIdleBytes?: number;
-  /** Tiles of attention kernels for problems where better ones than the table's are known, such as `tune` finds. */
-  readonly tiles?: ChooseTiles;
-}
-
-const defaultMaxIdleBytes = 256 * 1024 * 1024;
+import { checkFits, checkStrides, storageExtent, wholeWords } from './storage.ts';
 
 /** A buffer as a tensor: row-major without gaps unless strides (in elements) are given; `offset` in bytes. */
 export interface WrapDesc {
@@ -46,42 +30,6 @@ export interface WrapDesc {
   readonly shape: Shape;
   readonly strides?: Strides;
   readonly offset?: number;
-}
-
-/**
- * A context on the caller's device or on one of its own.
- * @throws TilewiseError `NO_ADAPTER` when WebGPU is not there, has no adapter, or the adapter gives no device.
- */
-export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
-  const { maxIdleBytes = defaultMaxIdleBytes, tiles } = options;
-  if (!(maxIdleBytes >= 0)) {
-    throw new InvalidArgumentError('maxIdleBytes', `must be a number of bytes ≥ 0, got ${maxIdleBytes}`);
-  }
-  if (options.device) return new GpuContext(options.device, false, maxIdleBytes, tiles);
-  const adapter = options.adapter ?? (await defaultAdapter(options.powerPreference));
-  const device = await adapter.requestDevice(deviceDescriptor(adapter)).catch((cause: unknown) => {
-    // An adapter makes one device only.
-    throw new TilewiseError('NO_ADAPTER', `the adapter gave no device: ${String(cause)}`, { cause });
-  });
-  return new GpuContext(device, true, maxIdleBytes, tiles);
-}
-
-async function defaultAdapter(powerPreference: GPUPowerPreference = 'high-performance'): Promise<GPUAdapter> {
-  const { gpu } = (globalThis as { navigator?: { gpu?: GPU } }).navigator ?? {};
-  if (!gpu) {
-    throw new TilewiseError(
-      'NO_ADAPTER',
-      'navigator.gpu is missing: use a browser with WebGPU on a secure page, or, in Node, pass a device or adapter from the npm package webgpu',
-    );
-  }
-  const adapter = await gpu.requestAdapter({ powerPreference });
-  if (!adapter) {
-    throw new TilewiseError(
-      'NO_ADAPTER',
-      'WebGPU found no adapter: no GPU that it supports, or no driver for it',
-    );
-  }
-  return adapter;
 }
 
 /** A GPU device with the buffers and compiled kernels of this library on it. Made by `createContext`. */
@@ -333,45 +281,4 @@ export class GpuContext implements KernelTarget {
     const { result, fault } = withFaults(this.device, make);
     return new GpuTensor(this, { buffer: result, byteOffset: 0, owned: true }, desc, fault);
   }
-}
-
-/** Elements from the first to the last, gaps included. */
-function storageExtent(shape: Shape, strides: Strides): number {
-  return elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
-}
-
-/** Strides that are some, and no element outside the buffer. */
-function checkFits(
-  argument: string,
-  buffer: GPUBuffer,
-  offset: number,
-  { dtype, shape, strides }: TensorDesc,
-): void {
-  checkStrides(shape, strides);
-  const needed = offset + storageExtent(shape, strides) * dtypeInfo[dtype].bytes;
-  if (needed > buffer.size) {
-    throw new InvalidShapeError(
-      argument,
-      `needs ${needed} bytes (${dtype} [${shape}] with strides [${strides}] from byte ${offset}), the buffer has ${buffer.size}`,
-    );
-  }
-}
-
-function checkStrides(shape: Shape, strides: Strides): void {
-  const valid = (n: number): boolean => Number.isSafeInteger(n) && n >= 0;
-  if (!shape.every(valid))
-    throw new InvalidShapeError('shape', `must hold non-negative integers, got [${shape}]`);
-  if (strides.length !== shape.length || !strides.every(valid)) {
-    throw new InvalidShapeError('strides', `must be ${shape.length} non-negative integers, got [${strides}]`);
-  }
-}
-
-/** Bytes `start` to `start + length` of a typed array; writes to buffers come in whole words, so they end with zeros if need be. */
-function wholeWords(data: ArrayBufferView, start: number, length: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(data.buffer, data.byteOffset + start, length);
-  // A shared buffer cannot be handed to the queue in every host.
-  if (length % 4 === 0 && bytes.buffer instanceof ArrayBuffer) return bytes as Uint8Array<ArrayBuffer>;
-  const padded = new Uint8Array(Math.ceil(length / 4) * 4);
-  padded.set(bytes);
-  return padded;
 }

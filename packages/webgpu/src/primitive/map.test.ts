@@ -19,7 +19,7 @@ import { callersDevice } from '../../testing/device-buffers.ts';
 import { expectAsOnHost, filled, numbers, runOnGpu } from '../../testing/primitive-run.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
 import { guaranteedCapabilities } from '../device/capabilities.ts';
-import { createContext } from '../device/context.ts';
+import { createContext } from '../device/create-context.ts';
 import { webgpuEngine } from '../engine/webgpu-engine.ts';
 import { mapKernels } from './map.ts';
 

@@ -1,0 +1,86 @@
+import { Tensor, TilewiseError } from '@tilewise/core';
+import { openGpu } from '@tilewise/webgpu-host';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { normal } from '../../testing/attention-call.ts';
+import { callersDevice, readBuffer, storageBuffer } from '../../testing/device-buffers.ts';
+import { bitsOf } from '../../testing/expect-agreement.ts';
+import { sharedContext } from '../../testing/shared-context.ts';
+import { createContext, type GpuContext, sdpa } from '../index.ts';
+
+let ctx: GpuContext;
+beforeAll(async () => {
+  ctx = await sharedContext();
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+describe('without WebGPU', () => {
+  test.each([
+    ['no navigator', undefined],
+    ['a navigator without gpu', {}],
+    ['a gpu without an adapter', { gpu: { requestAdapter: async () => null } }],
+  ])('%s is NO_ADAPTER', async (_, navigator) => {
+    vi.stubGlobal('navigator', navigator);
+    const error = await createContext().catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(TilewiseError);
+    expect(error).toMatchObject({ code: 'NO_ADAPTER' });
+  });
+});
+
+describe('where the device comes from', () => {
+  test('navigator.gpu, with the power preference', async () => {
+    const { gpu } = await openGpu();
+    const requestAdapter = vi.fn((options: GPURequestAdapterOptions) => gpu.requestAdapter(options));
+    vi.stubGlobal('navigator', { gpu: { requestAdapter } });
+    const own = await createContext({ powerPreference: 'low-power' });
+    expect(requestAdapter).toHaveBeenCalledWith({ powerPreference: 'low-power' });
+    own.destroy();
+    expect((await own.device.lost).reason).toBe('destroyed');
+  });
+
+  test('an adapter, with its limits and what it has of the optional features', async () => {
+    const { adapter } = await openGpu();
+    const limit = adapter.limits.maxStorageBuffersPerShaderStage;
+    const own = await createContext({ adapter });
+    expect(own.capabilities.maxStorageBuffersPerShaderStage).toBe(limit);
+    expect(own.capabilities.features.includes('shader-f16')).toBe(adapter.features.has('shader-f16'));
+    own.destroy();
+  });
+
+  test('an adapter that has made its device already is no adapter', async () => {
+    const { adapter } = await openGpu();
+    const device = await adapter.requestDevice();
+    await expect(createContext({ adapter })).rejects.toMatchObject({ code: 'NO_ADAPTER' });
+    device.destroy();
+  });
+
+  test("the caller's device outlives the context", async () => {
+    const device = await callersDevice();
+    const buffer = storageBuffer(device, Float32Array.of(1, 2, 3, 4));
+    const own = await createContext({ device });
+    expect(own.device).toBe(device);
+    own.upload(normal([4], 1));
+    own.destroy();
+    expect(new Float32Array((await readBuffer(device, buffer)).buffer)).toEqual(Float32Array.of(1, 2, 3, 4));
+    const again = await createContext({ device });
+    expect([...(await again.download(again.upload(Tensor.from([5], [1])))).toFloat32()]).toEqual([5]);
+    device.destroy();
+  });
+
+  test('two contexts on one device share its tensors, and each counts and frees its own', async () => {
+    const [one, two] = [
+      await createContext({ device: ctx.device }),
+      await createContext({ device: ctx.device }),
+    ];
+    const q = one.upload(normal([1, 1, 40, 8], 1));
+    const { o } = sdpa(two, q, q, q);
+    expect(one.memory.current).toBe(4 * 320);
+    const before = two.memory.current;
+    const expected = bitsOf(await two.download(o));
+    one.destroy();
+    expect([one.memory.current, two.memory.current]).toEqual([0, before]);
+    expect(bitsOf(await two.download(o))).toEqual(expected);
+    two.destroy();
+  });
+});

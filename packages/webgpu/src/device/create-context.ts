@@ -1,0 +1,54 @@
+import { InvalidArgumentError, TilewiseError } from '@tilewise/core';
+import type { ChooseTiles } from '../attention/tile-choice.ts';
+import { deviceDescriptor } from './capabilities.ts';
+import { GpuContext } from './context.ts';
+
+/** Where a context gets its device: the caller's own, one of the caller's adapter, or the browser's default. */
+export interface ContextOptions {
+  /** Used as it is, with the limits and features it has; `ctx.destroy()` leaves it alive. */
+  readonly device?: GPUDevice;
+  readonly adapter?: GPUAdapter;
+  readonly powerPreference?: GPUPowerPreference;
+  /** Bytes of buffers given back that are kept for reuse, at most. Default 256 MiB. */
+  readonly maxIdleBytes?: number;
+  /** Tiles of attention kernels for problems where better ones than the table's are known, such as `tune` finds. */
+  readonly tiles?: ChooseTiles;
+}
+
+const defaultMaxIdleBytes = 256 * 1024 * 1024;
+
+/**
+ * A context on the caller's device or on one of its own.
+ * @throws TilewiseError `NO_ADAPTER` when WebGPU is not there, has no adapter, or the adapter gives no device.
+ */
+export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
+  const { maxIdleBytes = defaultMaxIdleBytes, tiles } = options;
+  if (!(maxIdleBytes >= 0)) {
+    throw new InvalidArgumentError('maxIdleBytes', `must be a number of bytes ≥ 0, got ${maxIdleBytes}`);
+  }
+  if (options.device) return new GpuContext(options.device, false, maxIdleBytes, tiles);
+  const adapter = options.adapter ?? (await defaultAdapter(options.powerPreference));
+  const device = await adapter.requestDevice(deviceDescriptor(adapter)).catch((cause: unknown) => {
+    // An adapter makes one device only.
+    throw new TilewiseError('NO_ADAPTER', `the adapter gave no device: ${String(cause)}`, { cause });
+  });
+  return new GpuContext(device, true, maxIdleBytes, tiles);
+}
+
+async function defaultAdapter(powerPreference: GPUPowerPreference = 'high-performance'): Promise<GPUAdapter> {
+  const { gpu } = (globalThis as { navigator?: { gpu?: GPU } }).navigator ?? {};
+  if (!gpu) {
+    throw new TilewiseError(
+      'NO_ADAPTER',
+      'navigator.gpu is missing: use a browser with WebGPU on a secure page, or, in Node, pass a device or adapter from the npm package webgpu',
+    );
+  }
+  const adapter = await gpu.requestAdapter({ powerPreference });
+  if (!adapter) {
+    throw new TilewiseError(
+      'NO_ADAPTER',
+      'WebGPU found no adapter: no GPU that it supports, or no driver for it',
+    );
+  }
+  return adapter;
+}

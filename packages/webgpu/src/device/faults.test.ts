@@ -1,0 +1,55 @@
+import { TilewiseError } from '@tilewise/core';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { callersDevice, storageBuffer } from '../../testing/device-buffers.ts';
+import { caught } from '../../testing/expect-error.ts';
+import { type GoodCall, goodCall, q, shape } from '../../testing/good-call.ts';
+import { createContext, type GpuContext, sdpa, sdpaBackward } from '../index.ts';
+
+let ctx: GpuContext;
+let gpu: GoodCall['gpu'];
+let expectIntact: GoodCall['expectIntact'];
+beforeAll(async () => {
+  ({ ctx, gpu, expectIntact } = await goodCall());
+});
+afterEach(() => expectIntact());
+
+describe('what the GPU rejects makes the download reject', () => {
+  test('a buffer of another device', async () => {
+    const device = await callersDevice();
+    const foreign = ctx.wrap(storageBuffer(device, 4 * 640), { dtype: 'f32', shape });
+    const { o, lse } = sdpa(ctx, gpu.q, foreign, gpu.v);
+    for (const result of [o, lse, foreign])
+      await expect(ctx.download(result)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    const { dq } = sdpaBackward(ctx, { ...gpu, o, lse }, { gradients: ['dq'] });
+    await expect(ctx.download(dq), 'what is computed from it').rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    });
+    device.destroy();
+  });
+
+  test('a buffer that was destroyed', async () => {
+    const buffer = storageBuffer(ctx.device, 4 * 640);
+    const wrapped = ctx.wrap(buffer, { dtype: 'f32', shape });
+    buffer.destroy();
+    const { o } = sdpa(ctx, gpu.q, wrapped, gpu.v);
+    await expect(ctx.download(o)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  });
+
+  test('more memory than there is', async () => {
+    const most = ctx.device.limits.maxBufferSize;
+    const huge = ctx.allocate([most / 4 + 4], 'f32');
+    expect(await huge.fault).toBeInstanceOf(TilewiseError);
+    huge.destroy();
+    ctx.trim();
+  });
+
+  test('a lost device', async () => {
+    const device = await callersDevice();
+    const lost = await createContext({ device });
+    const tensor = lost.upload(q);
+    device.destroy();
+    await device.lost;
+    await expect(lost.download(tensor)).rejects.toMatchObject({ code: 'DEVICE_LOST' });
+    expect(caught(() => sdpa(lost, tensor, tensor, tensor))).toMatchObject({ code: 'DEVICE_LOST' });
+  });
+});

@@ -1,0 +1,25 @@
+import { TilewiseError } from '@tilewise/core';
+import { expect } from 'vitest';
+
+/** What a call throws. */
+export function caught(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+/** Expects one of our errors, of a kind, that names the argument and says what was wrong with it. */
+export function expectError(
+  error: unknown,
+  kind: abstract new (...args: never[]) => TilewiseError,
+  argument: string,
+  message: RegExp,
+): void {
+  expect(error).toBeInstanceOf(TilewiseError);
+  expect(error).toBeInstanceOf(kind);
+  expect((error as TilewiseError).argument).toBe(argument);
+  expect((error as TilewiseError).message).toMatch(message);
+}
