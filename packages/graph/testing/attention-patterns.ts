@@ -1,5 +1,6 @@
 import type { LogicalTensor } from '../src/tensor/logical-tensor.ts';
 import type { GraphBuilder } from './attention-graph.ts';
+import type { Step } from './score-steps.ts';
 
 /** Batch, heads, queries, keys and channels of the patterns. */
 export const [B, H, Sq, Skv, D, Dv] = [2, 2, 4, 5, 3, 2];
@@ -10,8 +11,6 @@ export interface Written {
   readonly o: LogicalTensor;
   readonly inputs: readonly LogicalTensor[];
 }
-
-type Step = (g: GraphBuilder, s: LogicalTensor) => LogicalTensor;
 
 const multiplied: Step = (g, s) => g.op('Multiply', [s, g.scalar(0.6)]);
 const divided: Step = (g, s) => g.op('Divide', [s, g.scalar(2)]);

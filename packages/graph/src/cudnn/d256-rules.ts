@@ -6,7 +6,7 @@ import {
   sameShape,
   type TensorDesc,
 } from '@tilewise/core';
-import type { D256Options, D256Tensors } from './sdpa-backward-d256.ts';
+import type { D256Options, D256Tensors } from './d256-call.ts';
 
 type Samples = D256Tensors<TensorDesc> & Partial<Record<'dq' | 'dk' | 'dv', TensorDesc>>;
 
