@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { type RuleCases, testRules } from '../../testing/rule-cases.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import { type ForwardInputs, normalise } from './normalise.ts';
 import type { SdpaOptions } from './options.ts';
 
 // What lengths, packed and paged tensors must satisfy: the rule, a call that breaks it, and the error that this gives.
-
-type Rules = Readonly<Record<string, readonly [call: Readonly<Record<string, unknown>>, error: string]>>;
 
 const f32 = (...shape: number[]): Tensor => Tensor.zeros(shape);
 const i32 = (...values: number[]): Tensor => Tensor.from(values, [values.length], { dtype: 'i32' });
@@ -29,17 +28,7 @@ const onDevice: TensorDesc = { dtype: 'i32', shape: [3], strides: [1] };
 
 const run = (call: object) => normalise(call as ForwardInputs<TensorDesc>, call as SdpaOptions<TensorDesc>);
 
-function check(valid: object, rules: Rules): void {
-  test.each(Object.entries(rules))('%s', (_, [broken, message]) => {
-    expect(() => run({ ...valid, ...broken })).toThrow(
-      expect.objectContaining({
-        name: message.split(': ')[0],
-        argument: message.split(' ')[1],
-        message: message.slice(message.indexOf(' ') + 1),
-      }),
-    );
-  });
-}
+const check = (valid: object, rules: RuleCases): void => testRules(run, valid, rules);
 
 test('valid lengths, packed and paged calls are accepted', () => {
   expect(run({ ...dense, seqLensQ: [0, 5], seqLensKv: i32(7, 0) }).problem.lengthsKv).toBe('lengths');

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { testRules } from '../../testing/rule-cases.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import { type BackwardInputs, type ForwardInputs, normalise, normaliseBackward } from './normalise.ts';
 import type { SdpaBackwardOptions, SdpaOptions } from './options.ts';
@@ -26,13 +27,6 @@ const runBackward = (call: object) =>
 
 const offsets = (changed: object) => ({ raggedOffsets: { ...valid.raggedOffsets, ...changed } });
 
-const errorLike = (message: string) =>
-  expect.objectContaining({
-    name: message.split(': ')[0],
-    argument: message.split(' ')[1],
-    message: message.slice(message.indexOf(' ') + 1),
-  });
-
 test('gaps between sequences are legal', () => {
   expect(run(valid).problem).toMatchObject({ B: 2, Sq: 5, Skv: 6 });
   expect(runBackward(backward).problem.forward.o.starts).toBe('ragged');
@@ -52,81 +46,75 @@ test('lists on the device are taken as they are, when the longest sequence is st
   expect(run(call).problem).toMatchObject({ B: 2, Sq: 7 });
 });
 
-const rules: Readonly<Record<string, readonly [call: Readonly<Record<string, unknown>>, error: string]>> = {
-  'are those of an operand': [
-    offsets({ bias: [0, 1, 2] }),
-    'InvalidArgumentError: raggedOffsets must be those of q, k, v, o, dO, dq, dk, dv, got bias',
-  ],
-  'are a list': [offsets({ q: 160 }), 'InvalidArgumentError: raggedOffsets.q must be a tensor, got 160'],
-  'are integers': [
-    offsets({ q: [0, 160.5, 320] }),
-    'InvalidArgumentError: raggedOffsets.q must hold 32-bit integers, got 160.5 at 1',
-  ],
-  'are of an integer dtype': [
-    offsets({ k: f32(3) }),
-    'InvalidDTypeError: raggedOffsets.k must be i32 or u32, got f32',
-  ],
-  'are one more than the sequences': [
-    offsets({ v: [0, 60] }),
-    'InvalidShapeError: raggedOffsets.v must have shape [3], got [2]',
-  ],
-  'say how many sequences there are': [
-    offsets({ q: [] }),
-    'InvalidShapeError: raggedOffsets.q must have shape [B + 1], got [0]',
-  ],
-  'are not negative': [
-    offsets({ q: [-32, 160, 320] }),
-    'InvalidArgumentError: raggedOffsets.q must not be negative, got -32',
-  ],
-  'do not decrease': [
-    offsets({ q: [160, 0, 320] }),
-    'InvalidArgumentError: raggedOffsets.q must not decrease, got 160 then 0',
-  ],
-  'leave room in the tensor': [
-    offsets({ q: [0, 161, 320] }),
-    'InvalidArgumentError: raggedOffsets.q must leave room for each sequence within the 320 elements of q, got 161 for 5 tokens (sequence 1)',
-  ],
-  'keep what is written apart': [
-    offsets({ o: [0, 95, 216] }),
-    'InvalidArgumentError: raggedOffsets.o must keep sequences apart, got 0 then 95 for 4 tokens of 24 elements (sequence 0)',
-  ],
-  'do not say how long queries are': [
-    { seqLensQ: undefined },
-    'InvalidArgumentError: seqLensQ must be given, or cuSeqLensQ: ragged offsets do not say how long a sequence is',
-  ],
-  'do not say how long keys are': [
-    { seqLensKv: undefined, maxSeqLenKv: 6 },
-    'InvalidArgumentError: seqLensKv must be given, or cuSeqLensKv: ragged offsets do not say how long a sequence is',
-  ],
-  'need the longest sequence where lengths are not on the host': [
-    { seqLensQ: { ...onDevice, shape: [2] } },
-    'InvalidArgumentError: maxSeqLenQ must be given when seqLensQ is not on the host',
-  ],
-  'are not those of pages': [
-    { pageTableK: Tensor.zeros([2, 3], { dtype: 'i32' }), k: f32(6, 2, 4, 8) },
-    'InvalidArgumentError: raggedOffsets.k cannot be combined with a page table',
-  ],
-};
+describe('ragged offsets', () => {
+  testRules(run, valid, {
+    'are those of an operand': [
+      offsets({ bias: [0, 1, 2] }),
+      'InvalidArgumentError: raggedOffsets must be those of q, k, v, o, dO, dq, dk, dv, got bias',
+    ],
+    'are a list': [offsets({ q: 160 }), 'InvalidArgumentError: raggedOffsets.q must be a tensor, got 160'],
+    'are integers': [
+      offsets({ q: [0, 160.5, 320] }),
+      'InvalidArgumentError: raggedOffsets.q must hold 32-bit integers, got 160.5 at 1',
+    ],
+    'are of an integer dtype': [
+      offsets({ k: f32(3) }),
+      'InvalidDTypeError: raggedOffsets.k must be i32 or u32, got f32',
+    ],
+    'are one more than the sequences': [
+      offsets({ v: [0, 60] }),
+      'InvalidShapeError: raggedOffsets.v must have shape [3], got [2]',
+    ],
+    'say how many sequences there are': [
+      offsets({ q: [] }),
+      'InvalidShapeError: raggedOffsets.q must have shape [B + 1], got [0]',
+    ],
+    'are not negative': [
+      offsets({ q: [-32, 160, 320] }),
+      'InvalidArgumentError: raggedOffsets.q must not be negative, got -32',
+    ],
+    'do not decrease': [
+      offsets({ q: [160, 0, 320] }),
+      'InvalidArgumentError: raggedOffsets.q must not decrease, got 160 then 0',
+    ],
+    'leave room in the tensor': [
+      offsets({ q: [0, 161, 320] }),
+      'InvalidArgumentError: raggedOffsets.q must leave room for each sequence within the 320 elements of q, got 161 for 5 tokens (sequence 1)',
+    ],
+    'keep what is written apart': [
+      offsets({ o: [0, 95, 216] }),
+      'InvalidArgumentError: raggedOffsets.o must keep sequences apart, got 0 then 95 for 4 tokens of 24 elements (sequence 0)',
+    ],
+    'do not say how long queries are': [
+      { seqLensQ: undefined },
+      'InvalidArgumentError: seqLensQ must be given, or cuSeqLensQ: ragged offsets do not say how long a sequence is',
+    ],
+    'do not say how long keys are': [
+      { seqLensKv: undefined, maxSeqLenKv: 6 },
+      'InvalidArgumentError: seqLensKv must be given, or cuSeqLensKv: ragged offsets do not say how long a sequence is',
+    ],
+    'need the longest sequence where lengths are not on the host': [
+      { seqLensQ: { ...onDevice, shape: [2] } },
+      'InvalidArgumentError: maxSeqLenQ must be given when seqLensQ is not on the host',
+    ],
+    'are not those of pages': [
+      { pageTableK: Tensor.zeros([2, 3], { dtype: 'i32' }), k: f32(6, 2, 4, 8) },
+      'InvalidArgumentError: raggedOffsets.k cannot be combined with a page table',
+    ],
+  });
 
-test.each(Object.entries(rules))('ragged offsets %s', (_, [broken, message]) => {
-  expect(() => run({ ...valid, ...broken })).toThrow(errorLike(message));
-});
-
-const backwardRules: typeof rules = {
-  'lie within o': [
-    { o: f32(8, 4, 6) },
-    'InvalidArgumentError: raggedOffsets.o must leave room for each sequence within the 192 elements of o, got 96 for 5 tokens (sequence 1)',
-  ],
-  'lie within dO': [
-    { raggedOffsets: { ...backward.raggedOffsets, dO: [0, 97, 216] } },
-    'InvalidArgumentError: raggedOffsets.dO must leave room for each sequence within the 216 elements of dO, got 97 for 5 tokens (sequence 1)',
-  ],
-  'keep the gradients of keys apart': [
-    { raggedOffsets: { ...backward.raggedOffsets, dk: [0, 64, 160] } },
-    'InvalidArgumentError: raggedOffsets.dk must keep sequences apart, got 0 then 64 for 5 tokens of 16 elements (sequence 0)',
-  ],
-};
-
-test.each(Object.entries(backwardRules))('ragged offsets %s', (_, [broken, message]) => {
-  expect(() => runBackward({ ...backward, ...broken })).toThrow(errorLike(message));
+  testRules(runBackward, backward, {
+    'lie within o': [
+      { o: f32(8, 4, 6) },
+      'InvalidArgumentError: raggedOffsets.o must leave room for each sequence within the 192 elements of o, got 96 for 5 tokens (sequence 1)',
+    ],
+    'lie within dO': [
+      { raggedOffsets: { ...backward.raggedOffsets, dO: [0, 97, 216] } },
+      'InvalidArgumentError: raggedOffsets.dO must leave room for each sequence within the 216 elements of dO, got 97 for 5 tokens (sequence 1)',
+    ],
+    'keep the gradients of keys apart': [
+      { raggedOffsets: { ...backward.raggedOffsets, dk: [0, 64, 160] } },
+      'InvalidArgumentError: raggedOffsets.dk must keep sequences apart, got 0 then 64 for 5 tokens of 16 elements (sequence 0)',
+    ],
+  });
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type BrokenCall, brokenCalls, goodCall } from '../../testing/broken-calls.ts';
+import { type BrokenCall, brokenCalls, goodCall } from '../../testing/broken-calls/index.ts';
 import { TilewiseError } from '../errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { backwardRules } from './backward-rules.ts';

@@ -1,0 +1,25 @@
+import type { Tensor } from '../../src/tensor/tensor.ts';
+import { B, type BrokenCall, D, dtype, f32, H, S, shape, typed, value } from './call.ts';
+
+/** What q, k, v and o must be. */
+export const operandCalls: readonly BrokenCall[] = [
+  ...(['q', 'k', 'v'] as const).flatMap(name => [
+    value(name, /must be a tensor, got Array/, { inputs: { [name]: [1, 2] as unknown as Tensor } }),
+    shape(name, /must have rank 4.*got shape \[2,4\]/, { inputs: { [name]: f32(2, 4) } }),
+    shape(name, /must have rank 4.*or 3.*cuSeqLens/, { inputs: { [name]: f32(2, 2, 4) } }),
+    dtype(name, /must be a float dtype, got i32/, { inputs: { [name]: typed('i32', B, H, S, D) } }),
+  ]),
+  shape('q', /must have rank 3/, {
+    inputs: { q: f32(2, 4) },
+    options: { raggedOffsets: { q: [0, 4, 8] }, seqLensQ: [1, 1] },
+  }),
+  shape('q', /at least one head.*Hq = 0/, { inputs: { q: f32(B, 0, S, D) } }),
+  shape('k', /head size of q \(4\), got 5/, { inputs: { k: f32(B, H, S, 5) } }),
+  shape('k', /divides q's 2, got 3/, { inputs: { k: f32(B, 3, S, D) } }),
+  shape('v', /divides q's 2, got 0/, { inputs: { v: f32(B, 0, S, D) } }),
+  shape('v', /at least one channel, got Dv = 0/, { inputs: { v: f32(B, H, S, 0) } }),
+  shape('k', /batch size of q \(2\), got 1/, { inputs: { k: f32(1, H, S, D) } }),
+  shape('v', /batch size of q \(2\), got 3/, { inputs: { v: f32(3, H, S, D) } }),
+  shape('v', /as many positions as k \(3\), got 4/, { inputs: { v: f32(B, H, 4, D) } }),
+  dtype('outDType', /must be a float dtype, got u8/, { options: { outDType: 'u8' } }),
+];

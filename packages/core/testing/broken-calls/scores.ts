@@ -1,0 +1,63 @@
+import { load } from '../../src/expr/build.ts';
+import { scoreMod } from '../../src/expr/mod.ts';
+import { alibiMod } from '../../src/expr/score-mods.ts';
+import { B, type BrokenCall, D, dtype, f32, H, i32, S, shape, typed, value } from './call.ts';
+
+/** What is done to scores and probabilities. */
+export const scoreCalls: readonly BrokenCall[] = [
+  value('scale', /finite number, got NaN/, { options: { scale: NaN } }),
+  value('softcap', /finite number > 0, got -1/, { options: { softcap: -1 } }),
+  value('window.left', /integer ≥ 0.*got -2/, { options: { window: { left: -2 } } }),
+  value('window.right', /integer ≥ 0.*got 0.5/, { options: { window: { right: 0.5 } } }),
+  value('causal', /got left/, { options: { causal: 'left' } }),
+  value('window.align', /got middle/, { options: { window: { align: 'middle' } } }),
+  value('window.align', /that of causal \('top-left'\), got 'bottom-right'/, {
+    options: { causal: true, window: { align: 'bottom-right' } },
+  }),
+  dtype('bias', /float dtype, got bool/, { options: { bias: typed('bool', S, S) } }),
+  shape('bias', /broadcastable to \[2,2,3,3\], got shape \[2\]/, { options: { bias: f32(2) } }),
+  value('bias', /must be a tensor, got Array/, { options: { bias: [1, 2, 3] } }),
+  dtype('mask', /bool \(or u8\), got f32/, { options: { mask: f32(S, S) } }),
+  dtype('blockMask', /must be u8, got i32/, { options: { blockMask: typed('i32', 1, 1, 1, 1) } }),
+  shape('blockMask', /must end in \[1,2\]/, {
+    inputs: { ...{ k: f32(B, H, 1100, D), v: f32(B, H, 1100, D) } },
+    options: { blockMask: typed('u8', 1, 1, 1, 1) },
+  }),
+  value('alibi', /finite numbers, got NaN at 1/, { options: { alibi: [1, NaN] } }),
+  shape('alibi', /must have shape \[2\], got \[3\]/, { options: { alibi: [1, 2, 3] } }),
+  dtype('sink', /must be f32, got i32/, { options: { sink: i32(1, 2) } }),
+  value('dropout', /\{ p, seed \} or \{ mask \}, got 0.5/, { options: { dropout: 0.5 } }),
+  value('dropout', /got neither/, { options: { dropout: { p: 0.5 } } }),
+  value('dropout', /got both/, { options: { dropout: { p: 0.5, seed: 1, mask: typed('bool', 1) } } }),
+  value('dropout.p', /in \[0, 1\), got 1$/, { options: { dropout: { p: 1, seed: 1 } } }),
+  value('dropout.seed', /-1/, { options: { dropout: { p: 0.5, seed: -1 } } }),
+  value('dropout.scheme', /must be one of.*got mine/, {
+    options: { dropout: { p: 0.5, seed: 1, scheme: 'mine' } },
+  }),
+  value('dropout.scale', /finite, got Infinity/, {
+    options: { dropout: { mask: typed('bool', 1), scale: Infinity } },
+  }),
+  dtype('dropout.mask', /bool \(or u8\), got f32/, { options: { dropout: { mask: f32(1) } } }),
+  value('scoreMod', /must be made by scoreMod, maskMod or modOf/, {
+    options: { scoreMod: { expr: scoreMod(() => 1).expr } },
+  }),
+  value('scoreMod.captures', /must hold 'table'/, {
+    options: { scoreMod: scoreMod(() => load('table', [0])) },
+  }),
+  value('maskMod', /must give bool/, { options: { maskMod: scoreMod(({ score }) => score) } }),
+  value('maskMod.captures', /another 'alibiSlopes' than scoreMod.captures/, {
+    options: {
+      scoreMod: alibiMod(f32(H)),
+      maskMod: {
+        ...alibiMod(f32(H)),
+        expr: {
+          kind: 'binary',
+          type: 'bool',
+          op: 'gt',
+          a: load('alibiSlopes', [0]),
+          b: load('alibiSlopes', [1]),
+        },
+      },
+    },
+  }),
+];
