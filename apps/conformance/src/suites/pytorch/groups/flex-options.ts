@@ -1,0 +1,53 @@
+import { type DType, type SdpaOptions, Tensor } from '@tilewise/core';
+import {
+  add,
+  constant,
+  eq,
+  load,
+  type Mod,
+  maskMod,
+  type NumericExpr,
+  type ScoredPlace,
+  scoreMod,
+  select,
+} from '@tilewise/core/expr';
+import type { PhiloxStream } from '@tilewise/philox';
+import type { PointDims } from '../point.ts';
+import { normalTensor } from './torch.ts';
+
+/** A score from the score and its place. */
+export type Score = (place: ScoredPlace) => NumericExpr | number;
+
+const hidden = constant(-Infinity, 'f32');
+/** The score where a condition holds; elsewhere the pair is hidden. */
+export const where = (condition: Parameters<typeof select>[0], score: NumericExpr): NumericExpr =>
+  select(condition, score, hidden);
+
+/** The options of a point, whose tensors are drawn. */
+export type MakeOptions = (stream: PhiloxStream, shape: PointDims, dtype: DType) => SdpaOptions<Tensor>;
+
+/** Only pairs within a document see each other, of 32 positions each. */
+export const sameDocument = (S: number): Mod<Tensor> => {
+  const ids = Array.from({ length: S }, (_, i) => Math.floor(i / 32));
+  const at = (i: NumericExpr) => load('documents', [i], 'i32');
+  return maskMod<Tensor>(({ q, kv }) => eq(at(q), at(kv)), {
+    documents: Tensor.from(ids, [S], { dtype: 'i32' }),
+  });
+};
+
+/** A score to which a random tensor is added, read at some of the indices of the pair. */
+export const added =
+  (
+    shapeOf: (shape: PointDims) => readonly number[],
+    index: (place: ScoredPlace, shape: PointDims) => NumericExpr[],
+  ): MakeOptions =>
+  (stream, shape, dtype) => ({
+    scoreMod: scoreMod<Tensor>(place => add(place.score, load('bias', index(place, shape))), {
+      bias: normalTensor(stream, shapeOf(shape), dtype),
+    }),
+  });
+
+/** A score mod without tensors. */
+export const score =
+  (build: Score): MakeOptions =>
+  () => ({ scoreMod: scoreMod(build) });
