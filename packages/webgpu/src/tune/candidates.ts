@@ -26,15 +26,25 @@ const workgroupSizes: readonly WorkgroupTileShape[] = [
   { tx: 16, ty: 4, depth: 6 },
 ];
 
-/** How many of them are tried with all that a tile may be. */
+/** How many of them are tried in all the ways below. */
 const likelySizes = 7;
 
-/** What each of them is tried with and without. */
-const variants = [{ arithmetic: 'f16' }, { statistics: 'subgroup' }, { prefetch: true }] as const;
+/** What else a tile may be, the plain first. */
+const ways: readonly Partial<WorkgroupTileShape>[] = [
+  {},
+  { arithmetic: 'f16' },
+  { statistics: 'subgroup' },
+  { prefetch: true },
+  { arithmetic: 'f16', statistics: 'subgroup' },
+  { arithmetic: 'f16', prefetch: true },
+  { statistics: 'subgroup', prefetch: true },
+  { arithmetic: 'f16', statistics: 'subgroup', prefetch: true },
+];
 
 /**
- * Tiles of these sizes. They hold what they can in f16, which gives the same bits; the likely ones
- * multiply in it too where they can, which is nearly right: `toleranceOf` says how nearly it must be.
+ * Tiles of these sizes. They hold what they can in f16, which gives the same bits; the likely ones multiply in it too where they can, which is
+ * nearly right: `toleranceOf` says how nearly it must be. The likeliest sizes are tried in more ways than one before all have been tried, in
+ * case that the time is too short for all.
  */
 function workgroupCandidates(
   { q, k, v }: AttentionProblem,
@@ -42,11 +52,11 @@ function workgroupCandidates(
 ): readonly WorkgroupTileShape[] {
   const isHalf = [q, k, v].every(({ dtype }) => dtype === 'f16') && features.includes('shader-f16');
   const sizes = workgroupSizes.map(size => (isHalf ? { ...size, pool: 'f16' as const } : size));
-  const likely = variants.reduce<readonly WorkgroupTileShape[]>(
-    (tiles, variant) => tiles.concat(tiles.map(tile => ({ ...tile, ...variant }))),
-    sizes.slice(0, likelySizes),
-  );
-  return [...likely, ...sizes.slice(likelySizes)];
+  const likely = sizes
+    .slice(0, likelySizes)
+    .flatMap((size, s) => ways.map((way, w) => ({ tile: { ...size, ...way }, turn: s + w })))
+    .sort((a, b) => a.turn - b.turn);
+  return [...likely.map(({ tile }) => tile), ...sizes.slice(likelySizes)];
 }
 
 /** Lanes of tiles of a subgroup, and the rows that it meets at a time. */
