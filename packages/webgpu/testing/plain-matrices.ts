@@ -1,5 +1,6 @@
 import { lanes } from '../src/attention/matrix-layout.ts';
 import type { MatrixArray, MatrixKind, MatrixSpelling } from '../src/attention/matrix-spelling.ts';
+import { statisticInMemory } from '../src/attention/workgroup-statistics.ts';
 import type { MatrixShape } from '../src/kernel/matrix-shape.ts';
 
 /**
@@ -25,7 +26,8 @@ export function plainMatrices({ M, N, K, component }: MatrixShape, subgroups: nu
   return {
     part: {
       directives: component === 'f16' ? ['enable f16;'] : [],
-      code: `var<workgroup> shown_left: array<f32, ${M * K * subgroups}>;
+      code: `var<workgroup> row_partial: array<f32, ${lanes * subgroups}>;
+var<workgroup> shown_left: array<f32, ${M * K * subgroups}>;
 var<workgroup> shown_right: array<f32, ${K * N * subgroups}>;
 
 ${load('left', 'pool')}
@@ -76,5 +78,6 @@ fn multiply_accumulate(
       `load_${kind}_${array}(lane, ${offset}, ${order === 'row_major' ? `${stride}u, 1u` : `1u, ${stride}u`})`,
     multiplyAccumulate: (a, b, c) => `multiply_accumulate(lane, ${a}, ${b}, ${c})`,
     store: (matrix, { offset, stride }) => `store_scratch(lane, ${matrix}, ${offset}, ${stride}u);`,
+    statistic: statisticInMemory,
   };
 }

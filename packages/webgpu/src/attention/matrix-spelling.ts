@@ -1,5 +1,8 @@
 import type { MatrixShape } from '../kernel/matrix-shape.ts';
 import type { ShaderPart } from '../kernel/shader-part.ts';
+import { statisticInSubgroup } from './subgroup-statistics.ts';
+import type { LaneGrid } from './tile.ts';
+import type { RowStatistic } from './tile-work.ts';
 
 /** M × K, K × N, and M × N: the matrices of a product and of its sums. */
 export type MatrixKind = 'left' | 'right' | 'result';
@@ -28,6 +31,8 @@ export interface MatrixSpelling {
   multiplyAccumulate(a: string, b: string, c: string): string;
   /** Statement. */
   store(matrix: string, place: MatrixPlace): string;
+  /** As `TileWork.statistic`, of rows whose lanes are neighbours in a subgroup. */
+  statistic(grid: LaneGrid, statistic: RowStatistic): string;
 }
 
 /** Dawn's `chromium_experimental_subgroup_matrix`; its types name columns before rows. */
@@ -57,5 +62,6 @@ export function subgroupMatrices({ M, N, K, component }: MatrixShape): MatrixSpe
     multiplyAccumulate: (a, b, c) => `subgroupMatrixMultiplyAccumulate(${a}, ${b}, ${c})`,
     store: (matrix, { in: array, offset, stride, order }) =>
       `subgroupMatrixStore<${order}>(&${array}, ${offset}, ${matrix}, ${stride}u);`,
+    statistic: statisticInSubgroup,
   };
 }

@@ -14,7 +14,6 @@ import { accumulate, results } from './matrix-results.ts';
 import { subgroupMatrices } from './matrix-spelling.ts';
 import { bytesOfVariables, type LaneGrid, type MatrixTile } from './tile.ts';
 import { type TileWork, weightedPart } from './tile-work.ts';
-import { statisticInMemory } from './workgroup-statistics.ts';
 
 /**
  * A tile of which each subgroup, of 32 lanes, keeps 16 rows and their results as subgroup matrices, and meets 32 rows of the other side at
@@ -53,7 +52,7 @@ function memoryOf(tile: MatrixTileShape): number {
     bytes * poolRows(tile) * poolPitch,
     bytes * subgroups * weightsSize(tile),
     4 * subgroups * scratchSize(tile),
-    ...[4 * 2 * kept * subgroups, 4, 4],
+    ...[4, 4],
   ]);
 }
 
@@ -75,7 +74,7 @@ function matrixWork(tile: MatrixTileShape): TileWork {
   ${own}`,
     keep: all => all.map(product => keep(tile, spelling, product)).join('\n  '),
     products: all => all.map(product => products(tile, spelling, product)).join('\n    '),
-    statistic: statistic => statisticInMemory(gridOf(tile), statistic),
+    statistic: statistic => spelling.statistic(gridOf(tile), statistic),
     accumulate: (_, ...sums) =>
       sums.map(sum => accumulate(tile, spelling, sum)).join('\n    workgroupBarrier();\n    '),
     ...results(tile, spelling),
@@ -88,7 +87,6 @@ function declarations(tile: MatrixTileShape): ShaderPart {
     code: `var<workgroup> pool: array<${matrix.component}, ${poolRows(tile) * poolPitch}>;
 var<workgroup> scratch: array<f32, ${subgroups * scratchSize(tile)}>;
 var<workgroup> weights: array<${matrix.component}, ${subgroups * weightsSize(tile)}>;
-var<workgroup> row_partial: array<f32, ${2 * kept * subgroups}>;
 var<workgroup> garbage: atomic<u32>;
 var<workgroup> rescales: atomic<u32>;`,
   };

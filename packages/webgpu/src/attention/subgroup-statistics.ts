@@ -1,13 +1,23 @@
-import { laneGrid, repeat, tileLanes } from './tile.ts';
+import { type LaneGrid, laneGrid, repeat, tileLanes } from './tile.ts';
+import type { RowStatistic } from './tile-work.ts';
 import type { TileStatistics } from './workgroup-statistics.ts';
 
 const isPowerOfTwo = (n: number): boolean => Number.isInteger(Math.log2(n));
 
 /**
- * The lanes of a row are neighbours in a subgroup and show each other what they have by `subgroupShuffleXor`: each the one next to it, then the
- * one two away, four away, … After log₂(tx) steps each has joined all of the row, and all have the same bits, since the two lanes of a
- * step join the same two numbers. Takes neither memory nor barriers.
- *
+ * `TileWork.statistic` where the tx lanes of a row are neighbours in a subgroup: they show each other what they have by `subgroupShuffleXor`,
+ * each the one next to it, then the one two away, four away, … After log₂(tx) steps each has joined all of the row, and all have the same bits,
+ * since the two lanes of a step join the same two numbers. Takes neither memory nor barriers.
+ */
+export const statisticInSubgroup = ({ tx, rows }: LaneGrid, { name, own, join }: RowStatistic): string =>
+  repeat(
+    rows,
+    r => `var ${name}${r} = ${own(r)};
+    ${repeat(Math.log2(tx), step => `${name}${r} = ${join(`${name}${r}`, `subgroupShuffleXor(${name}${r}, ${2 ** step}u)`)};`, '\n    ')}`,
+    '\n    ',
+  );
+
+/**
  * WGSL does not say which lanes of a workgroup are a subgroup, nor in which order they are numbered: so a lane has its place in the tile from
  * its subgroup. Subgroups have tx lanes or a multiple of that, and are full: all rows are whole.
  */
@@ -32,20 +42,7 @@ fn take_place(subgroup_lane: u32) -> u32 {
   place: ({ tx }) => `let place_taken = take_place(subgroup_lane);
   let tx = place_taken % ${tx}u;
   let ty = place_taken / ${tx}u;`,
-  // Four rows at a time.
-  statistic(tile, { name, own, join }) {
-    const { tx, rows } = laneGrid(tile);
-    return repeat(
-      rows / 4,
-      n => {
-        const four = `${name}_of_four${n}`;
-        return `var ${four} = vec4f(${repeat(4, e => own(4 * n + e), ', ')});
-    ${repeat(Math.log2(tx), step => `${four} = ${join(four, `subgroupShuffleXor(${four}, ${2 ** step}u)`)};`, '\n    ')}
-    ${repeat(4, e => `let ${name}${4 * n + e} = ${four}[${e}];`, '\n    ')}`;
-      },
-      '\n    ',
-    );
-  },
+  statistic: (tile, statistic) => statisticInSubgroup(laneGrid(tile), statistic),
   reason(role, tile, { features, subgroupMinSize: min, subgroupMaxSize: max }) {
     if (role !== 'forward') return 'must have statistics through workgroup memory: gradients join no rows';
     if (!features.includes('subgroups')) return 'needs the feature subgroups';

@@ -26,7 +26,7 @@ export interface RowStatistic {
   readonly name: string;
   /** WGSL expression of what the lane has of its row r. */
   readonly own: (r: number) => string;
-  /** WGSL expression of two of them as one, f32s or vec4fs of several rows. The order does not matter. */
+  /** WGSL expression of two of them as one. The order does not matter. */
   readonly join: (a: string, b: string) => string;
   /** Whether all lanes have met at a barrier since the last statistic. */
   readonly afterBarrier: boolean;
