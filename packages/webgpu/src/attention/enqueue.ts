@@ -1,4 +1,4 @@
-import type { DropoutDesc, Fp8Scalars, HostArray } from '@tilewise/core';
+import type { AttentionProblem, DropoutDesc, Fp8Scalars, HostArray } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
 import type { ResultDesc } from '../kernel/eager-call.ts';
@@ -8,13 +8,19 @@ import type { KernelTools } from './tools.ts';
 
 /** One eager call of attention: the plan of a problem, and the tensors that it runs on. */
 export interface AttentionCall {
-  /** Says, as JSON, which plan this is. The dropout seed and offset in it do not matter. */
+  /** Says, as JSON, which plan this is. */
   readonly key: unknown;
   readonly operands: object & { readonly fp8?: Fp8Scalars<GpuTensor | HostArray> };
   readonly results: Readonly<Record<string, ResultDesc>>;
   readonly dropout: DropoutDesc | null;
   readonly tools: KernelTools;
   readonly plan: (unaligned: readonly string[]) => Plan;
+}
+
+/** A problem apart from its dropout's seed and offset, which a plan is told when it is encoded. */
+export function seedless(problem: AttentionProblem): object {
+  const { dropout } = problem;
+  return dropout?.kind === 'philox' ? { ...problem, dropout: { ...dropout, seed: 0, offset: 0 } } : problem;
 }
 
 /** Operands that kernels take to lie in line. Others may have any strides, which are part of the problem. */
@@ -37,7 +43,7 @@ export function enqueue(
         : [[name, value] as [string, unknown]],
   );
   return ctx.run({
-    key: JSON.stringify(key, (field, value) => (field === 'seed' || field === 'offset' ? 0 : value)),
+    key: JSON.stringify(key),
     operands,
     inLine,
     results,

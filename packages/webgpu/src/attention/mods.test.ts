@@ -155,3 +155,22 @@ test('captured tensors are read by their own strides, each its own dtype', async
     maskMod: e.maskMod(({ kv }) => e.lt(e.load('words', [kv], 'i32'), 4), { words }),
   });
 });
+
+test.each([
+  ['offset', ['i32', 'u8']],
+  ['seed', ['f32', 'f16']],
+] as const)(
+  'a captured tensor may be named %s, with another dtype in the next call',
+  async (name, dtypes) => {
+    for (const dtype of dtypes) {
+      const capture = Tensor.from(
+        Array.from({ length: S }, (_, n) => (n * 3) % 7),
+        [S],
+        { dtype },
+      );
+      const value = e.load(name, [e.q], name === 'offset' ? 'i32' : 'f32');
+      const scoreMod = e.scoreMod(({ score }) => e.add(score, e.mul(0.1, value)), { [name]: capture });
+      await expectReference({ scoreMod });
+    }
+  },
+);

@@ -27,7 +27,7 @@ import type { GpuTensor } from '../device/gpu-tensor.ts';
 import type { ResultDesc } from '../kernel/eager-call.ts';
 import { captureGradient } from './capture-gradients.ts';
 import { dropoutMaskOutput } from './dropout-mask.ts';
-import { enqueue } from './enqueue.ts';
+import { enqueue, seedless } from './enqueue.ts';
 import { backwardAmaxes, forwardAmaxes } from './fp8-amaxes.ts';
 import { planBackward } from './plan-backward.ts';
 import { planForward } from './plan-forward.ts';
@@ -78,7 +78,7 @@ export function forwardWith(
   const { B, Hq, Sq, Skv } = problem;
   if (outputs.dropoutMask) results[dropoutMaskOutput] = contiguous('u8', [B, Hq, Sq, Skv], null);
   const { [dropoutMaskOutput]: dropoutMask, ...enqueued } = enqueue(ctx, {
-    key: ['forward', problem],
+    key: ['forward', seedless(problem)],
     operands,
     results,
     dropout: problem.dropout,
@@ -148,7 +148,7 @@ export function backwardWith<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     }),
   );
   const enqueued = enqueue(ctx, {
-    key: ['backward', problem],
+    key: ['backward', { ...problem, forward: seedless(forward) }],
     operands,
     results: { ...Object.fromEntries(wanted), ...captureResults, ...amaxes },
     dropout: forward.dropout,
