@@ -33,3 +33,13 @@ export function scaleRows(m: i32, width: i32, rows: usize, ld: usize, factor: f3
     }
   }
 }
+
+/** Adds each of m rows (`width` f32, a multiple of 4) to its row at `sums`. */
+export function addRows(m: i32, width: i32, rows: usize, sums: usize, ld: usize): void {
+  for (let i = 0; i < m; i++) {
+    const row = <usize>i * ld;
+    for (let at = row; at < row + <usize>width * 4; at += 16) {
+      v128.store(sums + at, f32x4.add(v128.load(sums + at), v128.load(rows + at)));
+    }
+  }
+}

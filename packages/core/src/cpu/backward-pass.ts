@@ -17,20 +17,30 @@ import { createScaledResult, type ScaledResult } from './scaled-result.ts';
 import { createCaptureGradients, createProductGradient, createScoreGradients } from './score-gradients.ts';
 import { createScoreTiles } from './score-tiles.ts';
 import { tileSizeOf, wholeBlocks } from './tile-size.ts';
-import { backwardWork, type Claim, type KeysTask } from './work.ts';
+import { backwardWork, type Claim, headsThatShare, type KeysTask, type PartOfDq } from './work.ts';
+
+const NO_TILES = { firstTile: 0, endTile: 0 };
 
 /** Where the tasks of backward write. */
 export interface BackwardSums {
   readonly dq: Tensor | null;
   readonly dk: Tensor | null;
   readonly dv: Tensor | null;
-  /** ∂L/∂(scaled q) for each part of the keys, where they are cut: (parts, B, Hq, Sq, Dqk padded). */
-  readonly dqParts: Float32Array | null;
+  /** Where threads leave the dq of heads whose keys are cut, in shared memory. */
+  readonly dqParts: PartsOfDq | null;
   /** Per sequence (B, Hq). */
   readonly dsink: Float64Array | null;
   readonly dAlibi: Float64Array | null;
   /** In the own shape of the bias. */
   readonly dbias: Float64Array | null;
+}
+
+/** Parts of ∂L/∂(scaled q) that are summed when the last of a head is there. */
+export interface PartsOfDq {
+  /** (slots, heads of a group, Sq, Dqk padded). */
+  readonly sums: Float32Array;
+  /** How many tasks of each group of heads are done. */
+  readonly done: Int32Array;
 }
 
 /** What a thread has found in its tasks besides: gradients that are sums over all of them, and the largest magnitudes of FP8 problems. */
@@ -49,14 +59,14 @@ export type BackwardAmax = Readonly<Partial<Record<BackwardAmaxName, number>>>;
 export function runBackward(
   problem: BackwardProblem,
   givenOperands: BackwardOperands<Tensor>,
-  { kernels, tiles: askedSize = tileSizeOf(problem.forward), awaitHeads }: Machine,
+  { kernels, tiles: askedSize = tileSizeOf(problem.forward), threads = 1, awaitHeads }: Machine,
   results: BackwardSums,
   claim: Claim,
 ): BackwardExtras {
   const { gradients: wanted } = problem;
   const { problem: forward, operands } = dequantised(problem.forward, givenOperands);
   const size = forward.fp8?.kind === 'dequantised' ? wholeBlocks(askedSize) : askedSize;
-  const { B, Hq, Hk, Hv, Sq, Dqk, Dv, scale } = forward;
+  const { Hq, Hk, Hv, Sq, Dqk, Dv, scale } = forward;
   const T = size.columns;
   const { memory } = kernels;
   memory.reset();
@@ -98,9 +108,13 @@ export function runBackward(
   let amaxDP = 0;
   const tileLength = Math.ceil(size.rows / STRIP) * STRIP;
   const widthQ = padded(Dqk);
+  const ldQ = 4 * widthQ;
   const widthV = padded(Dv);
   const dqSums = memory.floats(dq ? tileLength * widthQ : 0);
-  const work = backwardWork(problem, size);
+  const dqSection = memory.floats(dq ? tileLength * widthQ : 0);
+  let dqAt = dqSums.at;
+  const work = backwardWork(problem, size, threads);
+  const heads = headsThatShare(forward);
   const dkHead = dk && createHeadGradient(kernels, dk, work.keys, Dqk);
   const dvHead = dv && createHeadGradient(kernels, dv, work.keys, Dv);
   const scoreGradients = createScoreGradients(forward, chain, results);
@@ -156,9 +170,7 @@ export function runBackward(
       const guarded = !k.load(tile);
       const panels = k.rowsAt(tile);
       const bytes = k.rowPanelBytes;
-      const to = dqSums.at;
-      const ldQ = 4 * widthQ;
-      kernels.addProduct(rows, widthQ, columns, dp.at, ld, panels, bytes, to, ldQ, ranges, j0, guarded);
+      kernels.addProduct(rows, widthQ, columns, dp.at, ld, panels, bytes, dqAt, ldQ, ranges, j0, guarded);
     }
     if (dkHead) {
       const to = dkHead.at(j0);
@@ -212,25 +224,58 @@ export function runBackward(
   }
 
   function addRows(b: number, h: number, i0: number, rows: number, task: KeysTask): void {
-    given.load(b, h, i0, rows);
-    if (task.part === 0) addSinkGradient(b, h, rows);
-    if (!needsTiles) return;
-    tiles.select(b, h, i0, rows);
-    blocks?.load(b, h, i0, rows);
+    tiles.select(b, h, i0, rows, needsTiles ? task : NO_TILES);
+    const first = tiles.firstTile();
+    const end = tiles.endTile();
+    if (first < end || task.firstTile === 0) given.load(b, h, i0, rows);
+    if (task.firstTile === 0) addSinkGradient(b, h, rows);
+    if (first < end) blocks?.load(b, h, i0, rows);
     dqSums.values.fill(0);
-    const end = Math.min(tiles.endTile(), task.endTile);
-    for (let t = Math.max(tiles.firstTile(), task.firstTile); t < end; t++) addTile(b, h, i0, rows, t);
+    for (const { firstTile, endTile } of work.sections) {
+      const to = Math.min(endTile, end);
+      let t = Math.max(firstTile, first);
+      if (t >= to) continue;
+      // To begin with, and of one tile, sums have the same bits without a place of their own.
+      const apart = firstTile > task.firstTile && endTile - firstTile > 1;
+      dqAt = apart ? dqSection.at : dqSums.at;
+      if (apart) dqSection.values.fill(0);
+      for (; t < to; t++) addTile(b, h, i0, rows, t);
+      if (apart && dq) kernels.addRows(rows, widthQ, dqSection.at, dqSums.at, ldQ);
+    }
     if (!dq) return;
-    if (results.dqParts) {
-      const row = ((task.part * B + b) * Hq + h) * Sq + i0;
-      results.dqParts.set(dqSums.values.subarray(0, rows * widthQ), row * widthQ);
-    } else dq.store(b, h, i0, rows, dqSums.at);
+    if (!task.part) dq.store(b, h, i0, rows, dqSums.at);
+    else results.dqParts?.sums.set(dqSums.values.subarray(0, rows * widthQ), partAt(task.part.slot, h, i0));
+  }
+
+  /** Where the part of dq in a slot has row i of head h. */
+  function partAt(slot: number, h: number, i: number): number {
+    return ((slot * heads + (h % heads)) * Sq + i) * widthQ;
+  }
+
+  /** Sums dq over the parts of the keys, in their order, and stores it. */
+  function addParts(b: number, h: number, { first, end }: PartOfDq): void {
+    if (!dq || !results.dqParts) return;
+    const { sums } = results.dqParts;
+    const length = lengths.q.length(b);
+    for (let i0 = 0; i0 < length; i0 += size.rows) {
+      const rows = Math.min(size.rows, length - i0);
+      const take = (slot: number, { values }: Panel): void => {
+        const at = partAt(slot, h, i0);
+        values.set(sums.subarray(at, at + rows * widthQ));
+      };
+      take(first, dqSums);
+      for (let slot = first + 1; slot < end; slot++) {
+        take(slot, dqSection);
+        kernels.addRows(rows, widthQ, dqSection.at, dqSums.at, ldQ);
+      }
+      dq.store(b, h, i0, rows, dqSums.at);
+    }
   }
 
   for (let n = claim(); n < work.count; n = claim()) {
     const task = work.task(n);
-    const { b } = task;
-    awaitHeads?.(task.group);
+    const { b, group, part } = task;
+    awaitHeads?.(group);
     const length = lengths.q.length(b);
     const from = task.firstTile * T;
     const to = Math.min(task.endTile * T, lengths.kv.length(b));
@@ -239,6 +284,13 @@ export function runBackward(
       dvHead?.select(b, Math.floor(h / (Hq / Hv)), from, to);
       for (let i0 = 0; i0 < length; i0 += size.rows)
         addRows(b, h, i0, Math.min(size.rows, length - i0), task);
+    }
+    if (
+      part &&
+      results.dqParts &&
+      Atomics.add(results.dqParts.done, group, 1) === part.end - part.first - 1
+    ) {
+      for (let h = task.first; h < task.end; h++) addParts(b, h, part);
     }
   }
   dkHead?.finish();

@@ -1,4 +1,3 @@
-import { createLengths } from '../attention/lengths.ts';
 import type { BackwardOperands } from '../attention/normalise.ts';
 import type { BackwardAmaxName, GradientName } from '../attention/options.ts';
 import type { BackwardProblem, LengthsKind } from '../attention/problem.ts';
@@ -6,11 +5,9 @@ import { encodeArray } from '../tensor/convert.ts';
 import { elementCount } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { type BackwardExtras, type BackwardSums, runBackward } from './backward-pass.ts';
-import { type Kernels, padded } from './kernels/kernels.ts';
 import type { Machine } from './machine.ts';
-import { type AllocateTensor, allocateIn, allocateRows, allocateTensor, createRowResult } from './results.ts';
-import { type TileSize, tileSizeOf } from './tile-size.ts';
-import { backwardWork, inOrder } from './work.ts';
+import { type AllocateTensor, allocateIn, allocateRows, allocateTensor } from './results.ts';
+import { inOrder } from './work.ts';
 
 /** Gradients and largest values by name, those that were asked for; and the gradients of the tensors that the score mod loads floats from. */
 export interface BackwardResults {
@@ -34,30 +31,25 @@ export function backward(
   machine: Machine,
   { into, allocateBytes = bytes => new Uint8Array(bytes) }: BackwardPlaces = {},
 ): BackwardResults {
-  const sums = allocateBackward(problem, machine, allocateTensor, allocateBytes, into);
+  const sums = allocateBackward(problem, allocateTensor, allocateBytes, into);
   const extras = runBackward(problem, operands, machine, sums, inOrder());
-  return finishBackward(problem, operands, machine, sums, extras, into);
+  return finishBackward(problem, sums, extras, into);
 }
 
-/** Zeros for the tasks of a problem to write to. */
+/** Zeros for the tasks of a problem to write to, when no head is cut. */
 export function allocateBackward(
   problem: BackwardProblem,
-  { tiles }: Pick<Machine, 'tiles'>,
   allocate: AllocateTensor,
   allocateBytes: AllocateBytes,
   into: BackwardPlaces['into'] = {},
 ): BackwardSums {
   const { gradients } = problem;
-  const memory = (name: SumName): Uint8Array | null => {
-    const bytes = sums[name];
-    return bytes === null ? null : allocateBytes(bytes);
-  };
-  const sums = sumBytes(problem, tiles);
+  const sums = sumBytes(problem);
   const doubles = (name: SumName): Float64Array | null => {
-    const bytes = memory(name);
+    const size = sums[name];
+    const bytes = size === null ? null : allocateBytes(size);
     return bytes && new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
   };
-  const parts = memory('dqParts');
   const { lengthsQ, lengthsKv } = problem.forward;
   const rows = (name: 'dq' | 'dk' | 'dv', lengths: LengthsKind): Tensor | null =>
     gradients.includes(name) ? allocateRows(problem[name], lengths, allocateIn(into[name], allocate)) : null;
@@ -65,25 +57,21 @@ export function allocateBackward(
     dq: rows('dq', lengthsQ),
     dk: rows('dk', lengthsKv),
     dv: rows('dv', lengthsKv),
-    dqParts: parts && new Float32Array(parts.buffer, parts.byteOffset, parts.length / 4),
+    dqParts: null,
     dsink: doubles('dsink'),
     dAlibi: doubles('dAlibi'),
     dbias: doubles('dbias'),
   };
 }
 
-type SumName = 'dqParts' | 'dsink' | 'dAlibi' | 'dbias';
+type SumName = 'dsink' | 'dAlibi' | 'dbias';
 
 /** How many bytes the sums of a problem take that are no results yet; null for those that it has not. */
-export function sumBytes(
-  problem: BackwardProblem,
-  tiles: TileSize = tileSizeOf(problem.forward),
-): Readonly<Record<SumName, number | null>> {
-  const { gradients, forward } = problem;
-  const { B, Hq, Sq, Dqk, bias } = forward;
-  const { parts } = backwardWork(problem, tiles);
+export function sumBytes({
+  gradients,
+  forward: { B, Hq, bias },
+}: BackwardProblem): Readonly<Record<SumName, number | null>> {
   return {
-    dqParts: gradients.includes('dq') && parts > 1 ? 4 * parts * B * Hq * Sq * padded(Dqk) : null,
     dsink: gradients.includes('dsink') ? 8 * B * Hq : null,
     dAlibi: gradients.includes('dAlibi') ? 8 * B * Hq : null,
     dbias: gradients.includes('dbias') && bias ? 8 * elementCount(bias.source) : null,
@@ -93,13 +81,10 @@ export function sumBytes(
 /** What is left to do when all tasks are done. */
 export function finishBackward(
   problem: BackwardProblem,
-  operands: BackwardOperands<Tensor>,
-  { kernels }: Machine,
   sums: BackwardSums,
   extras: BackwardExtras,
   into: BackwardPlaces['into'] = {},
 ): BackwardResults {
-  if (sums.dq && sums.dqParts) addParts(problem, operands, kernels, sums.dq, sums.dqParts);
   const { bias, Hq } = problem.forward;
   const amax = (name: BackwardAmaxName): Tensor | null => {
     const value = extras.amax[name];
@@ -121,36 +106,6 @@ export function finishBackward(
     gradients: Object.fromEntries(Object.entries(results).filter(([, t]) => t)),
     dCaptures: extras.dCaptures,
   };
-}
-
-/** Sums dq over the parts of the keys, in their order, and stores it. */
-function addParts(
-  problem: BackwardProblem,
-  operands: BackwardOperands<Tensor>,
-  kernels: Kernels,
-  dq: Tensor,
-  parts: Float32Array,
-): void {
-  const { B, Hq, Sq, Dqk, scale } = problem.forward;
-  const lengths = createLengths(problem.forward, operands);
-  const { memory, scaleRows } = kernels;
-  memory.reset();
-  const result = createRowResult(kernels, dq, problem.dq, lengths.q, operands['raggedOffsets.dq']);
-  const width = padded(Dqk);
-  const sums = memory.scratch(Sq * width);
-  const all = B * Hq * Sq * width;
-  for (let b = 0; b < B; b++) {
-    for (let h = 0; h < Hq; h++) {
-      const { values } = sums;
-      const head = (b * Hq + h) * Sq * width;
-      values.set(parts.subarray(head, head + values.length));
-      for (let part = head + all; part < parts.length; part += all) {
-        for (let n = 0; n < values.length; n++) values[n] += parts[part + n];
-      }
-      scaleRows(Sq, width, sums.at, 4 * width, scale);
-      result.store(b, h, 0, lengths.q.length(b), sums.at);
-    }
-  }
 }
 
 function stored(values: Float64Array, result: Tensor): Tensor {

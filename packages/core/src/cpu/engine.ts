@@ -128,7 +128,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
       sharedBackward(problem),
       problem.forward,
       given,
-      (workers, taken) => backwardOnThreads(problem, taken, workers, variant, undefined, places.into),
+      (workers, taken) => backwardOnThreads(problem, taken, workers, undefined, places.into),
       operands => {
         checkStorage(places.into ?? {});
         return withKernels(variant, kernels => backward(problem, operands, { kernels }, places));

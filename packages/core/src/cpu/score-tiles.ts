@@ -16,6 +16,7 @@ import { createSoftcapTile, type SoftcapTile } from './softcap-tile.ts';
 import type { TileSize } from './tile-size.ts';
 import { createTileVisibility } from './tile-visibility.ts';
 import { createUnpack } from './unpack.ts';
+import type { TileRange } from './work.ts';
 
 /** Which forms of k and v a pass multiplies with, besides the transposed k that gives the scores. */
 export interface PanelForms {
@@ -48,9 +49,9 @@ export interface ScoreTiles {
   readonly softcap: SoftcapTile | null;
   /** Bytes between rows of a tile. */
   readonly ld: number;
-  /** Turns to `rows` query rows from i0 of head h of sequence b. */
-  select(b: number, h: number, i0: number, rows: number): void;
-  /** The tiles that the selected rows may see any key of: firstTile ≤ t < endTile. */
+  /** Turns to `rows` query rows from i0 of head h of sequence b, and of the tiles to those of `among`, all unless given. */
+  select(b: number, h: number, i0: number, rows: number, among?: TileRange): void;
+  /** The tiles among these that the selected rows may see any key of: firstTile ≤ t < endTile. */
   firstTile(): number;
   endTile(): number;
   /** Keys of tile t that exist: from t·T on, at most T. */
@@ -118,6 +119,8 @@ export function createScoreTiles(
   const ld = 4 * T;
   let b = 0;
   let rows = 0;
+  let firstTile = 0;
+  let endTile = 0;
   let inRange = 0;
   const columns = (tile: number): number => Math.min(T, lengths.kv.length(b) - tile * T);
 
@@ -133,18 +136,21 @@ export function createScoreTiles(
     products,
     softcap,
     ld,
-    select(nextB, h, i0, nextRows) {
+    select(nextB, h, i0, nextRows, among) {
       b = nextB;
       rows = nextRows;
+      ranges.select(b, i0, rows);
+      firstTile = Math.max(Math.floor(ranges.first() / T), among?.firstTile ?? 0);
+      endTile = Math.min(Math.ceil(ranges.end() / T), among?.endTile ?? Infinity);
+      if (firstTile >= endTile) return;
       q.load(b, h, i0, rows);
       k.select(b, Math.floor(h / (Hq / Hk)), lengths.kv.length(b));
       v.select(b, Math.floor(h / (Hq / Hv)), lengths.kv.length(b));
-      ranges.select(b, i0, rows);
       seen.select(b, h, i0, rows);
       final.select(b, h, i0, rows);
     },
-    firstTile: () => Math.floor(ranges.first() / T),
-    endTile: () => Math.ceil(ranges.end() / T),
+    firstTile: () => firstTile,
+    endTile: () => endTile,
     columns,
     ranges: () => inRange,
     compute(tile) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { normalise } from '../attention/normalise.ts';
-import type { AttentionProblem } from '../attention/problem.ts';
+import { normalise, normaliseBackward } from '../attention/normalise.ts';
+import type { AttentionProblem, BackwardProblem } from '../attention/problem.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { forwardWork, type RowsTask } from './work.ts';
+import { type BackwardWork, backwardWork, forwardWork, type KeysTask, type RowsTask } from './work.ts';
 
 const tiles = { rows: 64, columns: 128 };
 
@@ -47,4 +47,45 @@ test('the first heads are computed by one thread each, the last ones in ever sma
 test('a single head keeps two threads busy until the end', () => {
   const sizes = forwardTasks(problemOf(1, 1, 1, 4096), 2).map(({ from, to }) => (to - from) / 64);
   expect(sizes).toEqual([16, 12, 9, 7, 5, 4, 3, 2, 2, 1, 1, 1, 1]);
+});
+
+function backwardProblemOf(Hq: number, Hkv: number, S: number): BackwardProblem {
+  const [q, k] = [Hq, Hkv].map(H => Tensor.zeros([1, H, S, 1]));
+  const lse = Tensor.zeros([1, Hq, S]);
+  return normaliseBackward({ q, k, v: k, o: q, lse, dO: q }).problem;
+}
+
+function backwardTasks({ count, task }: BackwardWork): KeysTask[] {
+  return Array.from({ length: count }, (_, n) => task(n));
+}
+
+test.each([1, 2, 3, 16])('backward computes each tile of keys once on %i threads', threads => {
+  const work = backwardWork(backwardProblemOf(6, 2, 2000), tiles, threads);
+  const computed = backwardTasks(work).flatMap(({ group, firstTile, endTile }) =>
+    Array.from({ length: endTile - firstTile }, (_, n) => `${group} ${firstTile + n}`),
+  );
+  expect(new Set(computed).size).toBe(2 * 16);
+  expect(computed.length).toBe(2 * 16);
+});
+
+test('one thread leaves the keys of a head together; more share those of the last heads, in the sections in which dq is summed', () => {
+  const problem = backwardProblemOf(8, 8, 1024);
+  const one = backwardWork(problem, tiles, 1);
+  expect(backwardTasks(one).map(({ endTile }) => endTile)).toEqual(new Array(8).fill(8));
+  const two = backwardWork(problem, tiles, 2);
+  expect(two.sections).toEqual(one.sections);
+  const cut = backwardTasks(two).filter(({ part }) => part);
+  expect(new Set(cut.map(({ group }) => group))).toEqual(new Set([5, 6, 7]));
+  expect(cut.map(({ part }) => part?.slot)).toEqual(Array.from({ length: two.slots }, (_, n) => n));
+  for (const { firstTile, endTile } of cut) {
+    const within = two.sections.filter(s => s.firstTile >= firstTile && s.endTile <= endTile);
+    expect(within[0]?.firstTile).toBe(firstTile);
+    expect(within.at(-1)?.endTile).toBe(endTile);
+    if (firstTile > 0) expect(within.length).toBe(1);
+  }
+});
+
+test('the dq of long sequences has few sections, so that parts of it take little memory', () => {
+  const count = (S: number): number => backwardWork(backwardProblemOf(1, 1, S), tiles, 16).slots;
+  expect([512, 4096, 32_768].map(count)).toEqual([4, 8, 9]);
 });

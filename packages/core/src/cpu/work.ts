@@ -52,7 +52,7 @@ export function headGroups(problem: AttentionProblem): number {
 }
 
 /** Neighbouring query heads, the fewest that share no head of k or v with others. */
-function headsThatShare({ Hq, Hk, Hv }: AttentionProblem): number {
+export function headsThatShare({ Hq, Hk, Hv }: AttentionProblem): number {
   return leastCommonMultiple(Hq / Hk, Hq / Hv);
 }
 
@@ -63,56 +63,82 @@ export interface KeysTask {
   readonly b: number;
   readonly first: number;
   readonly end: number;
-  /** Which part of the keys this is; each has a sum of dq of its own. */
-  readonly part: number;
+  readonly firstTile: number;
+  readonly endTile: number;
+  /** Where its part of dq goes when other tasks have the other keys of these heads; else null. */
+  readonly part: PartOfDq | null;
+}
+
+/** One of the neighbouring slots `first` ≤ slot < `end` that the parts of dq of a group of heads have. */
+export interface PartOfDq {
+  readonly slot: number;
+  readonly first: number;
+  readonly end: number;
+}
+
+export interface BackwardWork extends Work<KeysTask> {
+  /** The keys of a head in sections, whose sums of dq are added up in their order. */
+  readonly sections: readonly TileRange[];
+  /** Slots for parts of dq. */
+  readonly slots: number;
+  /** Keys of the largest task. */
+  readonly keys: number;
+}
+
+/** Tiles `firstTile` ≤ t < `endTile`. */
+export interface TileRange {
   readonly firstTile: number;
   readonly endTile: number;
 }
 
-export interface BackwardWork extends Work<KeysTask> {
-  /** Parts that the keys of a head are cut into, and the keys of the largest one. */
-  readonly parts: number;
-  readonly keys: number;
+/**
+ * Backward in tasks of heads that share keys and values. As in forward, a task is not to be larger than half a thread's share of what is left:
+ * then a head is cut into a first task of some sections of its keys and one for each of the other sections. Sections depend on
+ * the problem alone, so how heads are cut shows in no bit.
+ */
+export function backwardWork(problem: BackwardProblem, { columns }: TileSize, threads: number): BackwardWork {
+  const { Hq, Skv } = problem.forward;
+  const heads = headsThatShare(problem.forward);
+  const groups = headGroups(problem.forward);
+  const tiles = Math.ceil(Skv / columns);
+  const sections = keySections(problem.forward, tiles);
+  const tasks: KeysTask[] = [];
+  let slots = 0;
+  for (let group = 0; group < groups; group++) {
+    const share = threads === 1 ? tiles : Math.ceil(((groups - group) * tiles) / (2 * threads));
+    const ranges = cut(sections, share);
+    const b = Math.floor((group * heads) / Hq);
+    const first = (group * heads) % Hq;
+    const end = slots + ranges.length;
+    ranges.forEach((range, n) => {
+      const part = ranges.length === 1 ? null : { slot: slots + n, first: slots, end };
+      tasks.push({ ...range, group, b, first, end: first + heads, part });
+    });
+    if (ranges.length > 1) slots = end;
+  }
+  const largest = tasks.reduce((most, { firstTile, endTile }) => Math.max(most, endTile - firstTile), 0);
+  return { count: tasks.length, task: n => tasks[n], sections, slots, keys: largest * columns };
 }
 
-const BACKWARD_TASKS = 8;
-/** Keys below which loading the queries for each part would cost too much. */
-const KEYS_PER_PART = 1024;
+/** Sections of a quarter of the tiles that are left, so that the last ones are small; not so small that loading the queries for each takes long. */
+function keySections(problem: AttentionProblem, tiles: number): TileRange[] {
+  if (hasSumsOfScores(problem)) return [{ firstTile: 0, endTile: tiles }];
+  const least = Math.ceil(tiles / 16);
+  const sections: TileRange[] = [];
+  for (let firstTile = 0; firstTile < tiles; ) {
+    const size = Math.max(least, Math.ceil((tiles - firstTile) / 4));
+    const endTile = Math.min(firstTile + size, tiles);
+    sections.push({ firstTile, endTile });
+    firstTile = endTile;
+  }
+  return sections;
+}
 
-/**
- * Backward in tasks of heads that share keys and values; where these are few, the keys are cut as well. The cut depends on the problem
- * alone, as the parts of dq that keys give are summed one after the other.
- */
-export function backwardWork(problem: BackwardProblem, { columns }: TileSize): BackwardWork {
-  const { B, Hq, Skv } = problem.forward;
-  const heads = headsThatShare(problem.forward);
-  const groups = Hq / heads;
-  const tiles = Math.ceil(Skv / columns);
-  const most = hasSumsOfScores(problem.forward) ? 1 : Math.max(1, Math.floor(Skv / KEYS_PER_PART));
-  const asked = Math.max(1, Math.min(Math.ceil(BACKWARD_TASKS / (B * groups)), most));
-  const step = Math.max(1, Math.ceil(tiles / asked));
-  const parts = Math.max(1, Math.ceil(tiles / step));
-  return {
-    parts,
-    keys: step * columns,
-    count: B * groups * parts,
-    task(n) {
-      const part = n % parts;
-      const group = Math.floor(n / parts);
-      const first = (group % groups) * heads;
-      const b = Math.floor(group / groups);
-      const tile = part * step;
-      return {
-        group,
-        b,
-        first,
-        end: first + heads,
-        part,
-        firstTile: tile,
-        endTile: Math.min(tile + step, tiles),
-      };
-    },
-  };
+/** Sections as tasks of at most `share` tiles, if they are not larger themselves: neighbours are joined only from the first one on. */
+function cut(sections: readonly TileRange[], share: number): TileRange[] {
+  const joined = Math.max(1, sections.filter(({ endTile }) => endTile <= share).length);
+  const endTile = sections[joined - 1]?.endTile ?? 0;
+  return [{ firstTile: 0, endTile }, ...sections.slice(joined)];
 }
 
 /**

@@ -57,7 +57,7 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
   /**
    * C += A·B for weights A (m × depth) row-major; the panels of B, each for 8 of the n columns of C, are `panelBytes` apart.
    * With `guarded` a weight of 0 adds nothing, whatever its row of B holds: that is what keeps NaN and infinities behind a
-   * mask from leaking. Rounding is the same either way.
+   * mask from leaking. Rounding is the same either way. A·B is rounded before it is added, so that it may also be added to zeros first.
    */
   addProduct(
     m: number,
@@ -145,6 +145,8 @@ export interface RowKernels {
   divideRows(m: number, width: number, rows: number, ld: number, divisors: number): void;
   /** Multiplies each of m rows by a factor. */
   scaleRows(m: number, width: number, rows: number, ld: number, factor: number): void;
+  /** Adds each of m rows to its row at `sums`. */
+  addRows(m: number, width: number, rows: number, sums: number, ld: number): void;
   /** The scalar product of each row of a with that of b, as f64. */
   dotRows(m: number, width: number, a: number, b: number, ld: number, out: number): void;
 }

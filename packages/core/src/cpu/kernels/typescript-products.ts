@@ -5,10 +5,10 @@ import type { Memory } from './memory.ts';
 type Store = (c: Float32Array, at: number, x0: number, x1: number, x2: number, x3: number) => void;
 
 const addTo: Store = (c, at, x0, x1, x2, x3) => {
-  c[at] += x0;
-  c[at + 1] += x1;
-  c[at + 2] += x2;
-  c[at + 3] += x3;
+  c[at] += Math.fround(x0);
+  c[at + 1] += Math.fround(x1);
+  c[at + 2] += Math.fround(x2);
+  c[at + 3] += Math.fround(x3);
 };
 
 /**

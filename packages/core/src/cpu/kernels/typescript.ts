@@ -44,6 +44,14 @@ function rowKernels(memory: Memory): RowKernels {
         for (let at = row; at < row + width; at++) f32[at] /= divisor;
       }
     },
+    addRows(m, width, rows, sums, ld) {
+      const { f32 } = memory;
+      const offset = (sums - rows) >> 2;
+      for (let i = 0; i < m; i++) {
+        const row = (rows + i * ld) >> 2;
+        for (let at = row; at < row + width; at++) f32[at + offset] += f32[at];
+      }
+    },
     scaleRows(m, width, rows, ld, factor) {
       const { f32 } = memory;
       for (let i = 0; i < m; i++) {

@@ -4,13 +4,15 @@ import type { SdpaResult } from '../../engine/engine.ts';
 import { checkStorage } from '../../tensor/check-storage.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { allocateBackward, type BackwardPlaces, type BackwardResults, finishBackward } from '../backward.ts';
+import type { PartsOfDq } from '../backward-pass.ts';
 import { allocateForward, type ForwardResults, forwardResult } from '../forward.ts';
-import { withKernels } from '../kernels/host-kernels.ts';
-import type { Variant } from '../kernels/kernels.ts';
-import type { TileSize } from '../tile-size.ts';
+import { padded } from '../kernels/kernels.ts';
+import { type TileSize, tileSizeOf } from '../tile-size.ts';
+import { backwardWork, headGroups, headsThatShare } from '../work.ts';
 import { type Amax, joinAmax } from './amax.ts';
 import type { BackwardPass, ForwardPass, Pass } from './message.ts';
 import type { Pool } from './pool.ts';
+import type { SharedBuffers } from './shared-buffers.ts';
 import { allocateShared, deliver, placesFor, type Sent, send, zeros } from './shared-tensors.ts';
 import type { TakenOperands } from './taken-operands.ts';
 
@@ -42,24 +44,39 @@ export function backwardOnThreads(
   problem: BackwardProblem,
   taken: TakenOperands<BackwardOperands<Tensor>>,
   pool: Pool,
-  variant: Variant,
   tiles?: TileSize,
   into: BackwardPlaces['into'] = {},
 ): Promise<BackwardResults> {
-  const { operands, buffers } = taken;
-  const allocateBytes = (bytes: number) => new Uint8Array(zeros(buffers.take(bytes)));
-  const results = allocateBackward(problem, { tiles }, allocateShared(buffers), allocateBytes);
+  const { take } = taken.buffers;
+  const allocateBytes = (bytes: number) => new Uint8Array(zeros(take(bytes)));
+  const results = {
+    ...allocateBackward(problem, allocateShared({ take }), allocateBytes),
+    dqParts: allocateParts(problem, pool.threads, take, tiles),
+  };
   return onThreads(
     pool,
     taken,
     results,
     into,
     shared => ({ ...shared, kind: 'backward', problem, tiles }),
-    (own, amax) =>
-      withKernels(variant, kernels =>
-        finishBackward(problem, operands, { kernels, tiles }, own, { dCaptures: null, amax }, into),
-      ),
+    (own, amax) => finishBackward(problem, own, { dCaptures: null, amax }, into),
   );
+}
+
+/** Memory for the dq of heads whose keys the threads share; null where they share none. */
+function allocateParts(
+  problem: BackwardProblem,
+  threads: number,
+  take: SharedBuffers['take'],
+  tiles: TileSize = tileSizeOf(problem.forward),
+): PartsOfDq | null {
+  const { slots } = backwardWork(problem, tiles, threads);
+  if (slots === 0 || !problem.gradients.includes('dq')) return null;
+  const { Sq, Dqk } = problem.forward;
+  return {
+    sums: new Float32Array(take(4 * slots * headsThatShare(problem.forward) * Sq * padded(Dqk))),
+    done: new Int32Array(zeros(take(4 * headGroups(problem.forward)))),
+  };
 }
 
 /** What workers share of a pass, whatever it computes. */

@@ -108,7 +108,6 @@ describe.each(supportedVariants())('%s', variant => {
         back.problem,
         takeOperands(back.problem.forward, back.operands),
         pool,
-        variant,
         tiles,
       );
       expect(bits(results.gradients)).toEqual(bits(gradients));
@@ -168,7 +167,7 @@ test('workers wait for the part of the operands that their task reads', async ()
     expect(bits(await forwardOnThreads(call.problem, operands, pool))).toEqual(bits({ o, lse }));
   }
   const operands = slowly(back.problem.forward, back.operands);
-  const results = await backwardOnThreads(back.problem, operands, pool, variant);
+  const results = await backwardOnThreads(back.problem, operands, pool);
   expect(bits(results.gradients)).toEqual(bits(gradients));
   pool.terminate();
 });
