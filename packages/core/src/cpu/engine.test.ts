@@ -29,6 +29,16 @@ test('rejects an invalid call as an error of the argument', async () => {
   await expect(engine.sdpa(q, wide, q)).rejects.toThrow(InvalidShapeError);
 });
 
+test('refuses tensors that are not on the host, before it reads any', async () => {
+  const elsewhere = { dtype: q.dtype, shape: q.shape, strides: q.strides } as Tensor;
+  const refused = /must be a Tensor on this host: download it first/;
+  const { o, lse } = sdpa(q, q, q);
+  expect(() => sdpa(elsewhere, q, q)).toThrow(refused);
+  await expect(engine.sdpa(q, elsewhere, q)).rejects.toThrow(refused);
+  expect(() => sdpaBackward({ q, k: q, v: q, o: elsewhere, lse, dO: q })).toThrow(refused);
+  await expect(engine.sdpaBackward({ q, k: q, v: q, o, lse, dO: elsewhere })).rejects.toThrow(refused);
+});
+
 test('says what it computes with, and takes other kernels', async () => {
   expect(cpuEngine({ threads: 1 }).description).toBe(
     'tiled flash attention in WebAssembly with relaxed SIMD, one thread',

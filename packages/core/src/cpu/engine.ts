@@ -1,4 +1,5 @@
-import { type BackwardOperands, normalise, normaliseBackward } from '../attention/normalise.ts';
+import type { BackwardOperands } from '../attention/normalise.ts';
+import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/normalise-on-host.ts';
 import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem.ts';
 import type { SdpaResult } from '../engine/engine.ts';
 import { hostEngine } from '../engine/host-engine.ts';
@@ -142,11 +143,11 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     }),
     primitives: cpuPrimitives(variant),
     async sdpa(q, k, v, callOptions) {
-      const { problem, operands } = normalise({ q, k, v }, callOptions);
+      const { problem, operands } = normaliseOnHost({ q, k, v }, callOptions);
       return runForward(problem, operands);
     },
     async sdpaBackward(inputs, callOptions) {
-      const { problem, operands } = normaliseBackward(inputs, callOptions);
+      const { problem, operands } = normaliseBackwardOnHost(inputs, callOptions);
       return gradientsOf(await runBackward(problem, operands));
     },
     prepareAttention: problem =>

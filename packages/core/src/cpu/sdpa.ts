@@ -1,4 +1,5 @@
-import { type BackwardInputs, normalise, normaliseBackward } from '../attention/normalise.ts';
+import type { BackwardInputs } from '../attention/normalise.ts';
+import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/normalise-on-host.ts';
 import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options.ts';
 import type { SdpaGradients, SdpaResult } from '../engine/engine.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -18,7 +19,7 @@ import { bestVariant, withKernels } from './kernels/host-kernels.ts';
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
  */
 export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tensor> = {}): SdpaResult<Tensor> {
-  const { problem, operands } = normalise({ q, k, v }, options);
+  const { problem, operands } = normaliseOnHost({ q, k, v }, options);
   return withKernels(bestVariant(), kernels => forward(problem, operands, { kernels }));
 }
 
@@ -36,7 +37,7 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   inputs: BackwardInputs<Tensor>,
   options: SdpaBackwardOptions<Tensor, G> = {},
 ): SdpaGradients<Tensor, G> {
-  const { problem, operands } = normaliseBackward(inputs, options);
+  const { problem, operands } = normaliseBackwardOnHost(inputs, options);
   return gradientsOf(withKernels(bestVariant(), kernels => backward(problem, operands, { kernels })));
 }
 

@@ -1,6 +1,7 @@
 import { placementLists } from '../attention/addressing.ts';
 import { createLengths } from '../attention/lengths.ts';
-import { type BackwardInputs, type BackwardOperands, normaliseBackward } from '../attention/normalise.ts';
+import type { BackwardInputs, BackwardOperands } from '../attention/normalise.ts';
+import { normaliseBackwardOnHost } from '../attention/normalise-on-host.ts';
 import type { BackwardAmaxName, GradientName, SdpaBackwardOptions } from '../attention/options.ts';
 import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem.ts';
 import { operandIndex, rowIndex } from '../attention/result-layout.ts';
@@ -62,33 +63,37 @@ interface ForwardResults {
  * summed over the query heads of a group, dbias over the dimensions in which the bias is broadcast. A row with lse = −∞ or
  * beyond its sequence contributes nothing.
  *
- * @throws as `normaliseBackward`.
+ * @throws as `normaliseBackwardOnHost`.
  */
 export function sdpaBackwardFloat64(
   inputs: BackwardInputsFloat64,
   options: SdpaBackwardOptions<Tensor> = {},
 ): BackwardFloat64 {
-  const { problem, operands } = normaliseBackward(
+  const { problem, operands } = normaliseBackwardOnHost(
     { ...inputs, o: asTensor(inputs.o), lse: asTensor(inputs.lse) },
     options,
   );
   const { o, lse } = inputs;
   return backward(problem, operands, {
-    o:
-      o instanceof Tensor
-        ? headReader(
-            problem.forward.o,
-            o,
-            createLengths(problem.forward, operands).q,
-            placementLists('o', operands),
-          )
-        : resultRows(problem.forward, operands, o),
-    lse: lse instanceof Tensor ? lse.toFloat64() : lse.values,
+    o: isUnrounded(o)
+      ? resultRows(problem.forward, operands, o)
+      : headReader(
+          problem.forward.o,
+          operands.o,
+          createLengths(problem.forward, operands).q,
+          placementLists('o', operands),
+        ),
+    lse: isUnrounded(lse) ? lse.values : operands.lse.toFloat64(),
   });
 }
 
+/** Arguments of a call that has not been checked yet may be anything. */
+function isUnrounded(t: Tensor | Float64Tensor | undefined): t is Float64Tensor {
+  return typeof t === 'object' && t !== null && 'values' in t;
+}
+
 function asTensor(t: Tensor | Float64Tensor): Tensor {
-  return t instanceof Tensor ? t : Tensor.from(t.values, t.shape);
+  return isUnrounded(t) ? Tensor.from(t.values, t.shape) : t;
 }
 
 function resultRows(

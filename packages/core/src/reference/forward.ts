@@ -1,5 +1,5 @@
 import { createLengths } from '../attention/lengths.ts';
-import { normalise } from '../attention/normalise.ts';
+import { normaliseOnHost } from '../attention/normalise-on-host.ts';
 import type { SdpaOptions } from '../attention/options.ts';
 import type { AttentionProblem, Operands } from '../attention/problem.ts';
 import { dequantised } from '../mxfp8/dequantise.ts';
@@ -38,7 +38,7 @@ export interface ForwardFloat64 {
  * descaleS · cast(scaleS · z_ij p_ij), and o is multiplied by scaleO (see `Fp8Options`). With block scales z_ij e^(s_ij − m_i) is
  * rounded and divided by l_i after the sum (see `Mxfp8Options`).
  *
- * @throws as `normalise`.
+ * @throws as `normaliseOnHost`.
  */
 export function sdpaFloat64(
   q: Tensor,
@@ -46,7 +46,7 @@ export function sdpaFloat64(
   v: Tensor,
   options: SdpaOptions<Tensor> = {},
 ): ForwardFloat64 {
-  const { problem, operands } = normalise({ q, k, v }, options);
+  const { problem, operands } = normaliseOnHost({ q, k, v }, options);
   return forward(problem, operands);
 }
 

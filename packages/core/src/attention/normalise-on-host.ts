@@ -1,0 +1,41 @@
+import { checkOnHost } from '../tensor/check-on-host.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import {
+  type BackwardInputs,
+  type BackwardOperands,
+  type ForwardInputs,
+  normalise,
+  normaliseBackward,
+} from './normalise.ts';
+import type { SdpaBackwardOptions, SdpaOptions } from './options.ts';
+import type { AttentionProblem, BackwardProblem, Operands } from './problem.ts';
+
+/**
+ * `normalise` for an engine that reads its tensors on the host.
+ * @throws as `normalise`; InvalidArgumentError naming a tensor that is elsewhere, as on a GPU.
+ */
+export function normaliseOnHost(
+  inputs: ForwardInputs<Tensor>,
+  options?: SdpaOptions<Tensor>,
+): { problem: AttentionProblem; operands: Operands<Tensor> } {
+  checkCallOnHost(inputs, options);
+  return normalise(inputs, options);
+}
+
+/**
+ * `normaliseBackward`, likewise.
+ * @throws as `normaliseOnHost`.
+ */
+export function normaliseBackwardOnHost(
+  inputs: BackwardInputs<Tensor>,
+  options?: SdpaBackwardOptions<Tensor>,
+): { problem: BackwardProblem; operands: BackwardOperands<Tensor> } {
+  checkCallOnHost(inputs, options);
+  return normaliseBackward(inputs, options);
+}
+
+/** Of mods the captures alone are tensors; an expression may be large. */
+function checkCallOnHost(inputs: object, { scoreMod, maskMod, ...options }: SdpaOptions<Tensor> = {}): void {
+  const captures = { scoreMod: { captures: scoreMod?.captures }, maskMod: { captures: maskMod?.captures } };
+  checkOnHost({ ...inputs, ...options, ...captures });
+}
