@@ -14,11 +14,12 @@ import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+# Their names in PyTorch, which has cuDNN's from 2.5 on.
 BACKENDS = {
-    "flash": SDPBackend.FLASH_ATTENTION,
-    "efficient": SDPBackend.EFFICIENT_ATTENTION,
-    "cudnn": SDPBackend.CUDNN_ATTENTION,
-    "math": SDPBackend.MATH,
+    "flash": "FLASH_ATTENTION",
+    "efficient": "EFFICIENT_ATTENTION",
+    "cudnn": "CUDNN_ATTENTION",
+    "math": "MATH",
 }
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 BEYOND_CACHES = 128 * 2**20
@@ -53,10 +54,8 @@ def contestants(names):
         if name == "flex":
             yield name, flex()
             continue
-        backend = BACKENDS[name]
-
-        def run(q, k, v, is_causal, backend=backend):
-            with sdpa_kernel(backend):
+        def run(q, k, v, is_causal, backend=BACKENDS[name]):
+            with sdpa_kernel(getattr(SDPBackend, backend)):
                 return F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
 
         yield name, run

@@ -1,14 +1,35 @@
 import { type Shape, Tensor } from '@tilewise/core';
 import { fillNormal } from '@tilewise/philox';
 
-/** f32 tensors of standard normals, each from a stream of its own, the same in every run. */
+/** As many numbers as are drawn. */
+const DRAWN = 2 ** 20;
+/** By how much each repetition of them is shifted: an odd number, so that rows of no two heads are the same. */
+const SHIFT = 7919;
+
+/**
+ * f32 tensors of standard normals, each from a stream of its own, the same in every run. Drawing what a GPU needs would take seconds: larger
+ * tensors repeat what is drawn, shifted each time.
+ */
 export function normalInputs<N extends string>(names: readonly N[], shape: Shape): Record<N, Tensor> {
+  const size = shape.reduce((n, extent) => n * extent, 1);
   const entries = names.map((name, subsequence) => {
-    const values = fillNormal(new Float32Array(shape.reduce((n, extent) => n * extent, 1)), {
-      seed: 1,
-      subsequence,
-    });
-    return [name, Tensor.wrap(values, { dtype: 'f32', shape })];
+    const drawn = fillNormal(new Float32Array(Math.min(size, DRAWN)), { seed: 1, subsequence });
+    return [name, Tensor.wrap(repeated(drawn, size), { dtype: 'f32', shape })];
   });
   return Object.fromEntries(entries);
+}
+
+/** The numbers over and over, starting SHIFT later each time. */
+function repeated(drawn: Float32Array, size: number): Float32Array {
+  if (drawn.length === size) return drawn;
+  const values = new Float32Array(size);
+  const put = (piece: Float32Array, at: number): void => {
+    if (at < size) values.set(piece.subarray(0, size - at), at);
+  };
+  const { length } = drawn;
+  for (let at = 0, first = 0; at < size; at += length, first = (first + SHIFT) % length) {
+    put(drawn.subarray(first), at);
+    put(drawn.subarray(0, first), at + length - first);
+  }
+  return values;
 }

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { joinRuns } from '../join.ts';
-import { table } from '../table.ts';
+import { mkdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { planMeasurement } from './plan.ts';
+import { Report } from './report.ts';
 import { runSteps } from './step.ts';
 
 const { TINY, TOGGLES = 'vulkan_enable_f16_on_nvidia,allow_unsafe_apis' } = process.env;
@@ -11,7 +10,7 @@ const { LIMIT = TINY === '1' ? '3600' : '570' } = process.env;
 const app = dirname(process.argv[1]);
 const pack = dirname(app);
 const stamp = new Date().toISOString().replace(/[-:]|\..*/g, '');
-const folder = join(pack, 'results', stamp);
+const folder = resolve(process.env.RESULTS ?? join(pack, 'results', stamp));
 mkdirSync(folder, { recursive: true });
 const say = (text: string): unknown => process.stdout.write(`${text}\n`);
 say(folder);
@@ -23,14 +22,11 @@ const steps = planMeasurement({
   ...{ app, vectors: join(pack, 'vectors'), toggles: TOGGLES, tiny: TINY === '1' },
   ...(hasTorch && { torch: join(pack, 'torch_sdpa.py') }),
 });
-const outcomes = await runSteps(steps, folder, Number(LIMIT), ({ step, seconds, result }) =>
-  say(`${step.padEnd(22)} ${seconds.toFixed(1).padStart(6)} s  ${result}`),
-);
-
-const linesOf = (own: boolean): string[] =>
-  readdirSync(folder)
-    .filter(file => /attention-.*\.out$|^torch.*\.out$/.test(file) && file.startsWith('torch') !== own)
-    .flatMap(file => readFileSync(join(folder, file), 'utf8').split('\n'));
-const ratios = table(joinRuns(linesOf(true), linesOf(false), 'webgpu'));
-writeFileSync(join(folder, 'summary.txt'), `${table(outcomes.map(one => ({ ...one })))}\n\n${ratios}\n`);
+const report = new Report(folder);
+await runSteps(steps, folder, Number(LIMIT), outcome => {
+  report.add(outcome);
+  const { step, seconds, result } = outcome;
+  say(`${step.padEnd(27)} ${seconds.toFixed(1).padStart(6)} s  ${result}`);
+});
+const ratios = report.ratios();
 if (ratios) say(`\n${ratios}`);

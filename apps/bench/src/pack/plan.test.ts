@@ -1,27 +1,46 @@
 import { expect, test } from 'vitest';
 import { type MeasureOptions, planMeasurement } from './plan.ts';
+import type { Step } from './step.ts';
 
 const options: MeasureOptions = { app: 'app', vectors: 'vectors', toggles: 'a,b', tiny: false };
-const names = (more: Partial<MeasureOptions>): string[] =>
-  planMeasurement({ ...options, ...more }).map(({ name }) => name);
+const plan = (more: Partial<MeasureOptions> = {}): Step[] => planMeasurement({ ...options, ...more });
+const names = (more: Partial<MeasureOptions>): string[] => plan(more).map(({ name }) => name);
+const step = (name: string, more: Partial<MeasureOptions> = {}): Step | undefined =>
+  plan(more).find(one => one.name === name);
 
-test('what toggles change is measured twice, under names of its own', () => {
-  const steps = planMeasurement(options);
+test('steps have names of their own, and those with toggles say so', () => {
+  const steps = plan({ torch: 'torch.py' });
   expect(new Set(steps.map(({ name }) => name)).size).toBe(steps.length);
-  const toggled = steps.filter(({ env }) => env?.TILEWISE_TOGGLES === 'a,b');
-  expect(toggled.map(({ name }) => name)).toContain('toggled-attention-f16');
-  for (const { name, args } of toggled.filter(one => !one.name.endsWith('-table'))) {
-    expect(steps.find(step => step.name === name.replace('toggled-', ''))?.args).toEqual(args);
-  }
-  expect(names({ toggles: '' }).filter(name => name.startsWith('toggled'))).toEqual([]);
+  for (const { name, env } of steps)
+    expect(name.startsWith('toggled-')).toBe(env?.TILEWISE_TOGGLES === 'a,b');
+});
+
+test('without toggles nothing is measured twice', () => {
+  const plain = names({ toggles: '' });
+  expect(plain.filter(name => name.startsWith('toggled'))).toEqual([]);
+  expect(new Set(plain).size).toBe(plain.length);
+  expect(plain).toContain('attention-f16-table');
+});
+
+test('what the targets are about comes before all that the time may not suffice for', () => {
+  expect(names({ torch: 'torch.py' }).slice(0, 4)).toEqual([
+    'doctor',
+    'attention-f32',
+    'toggled-attention-f16',
+    'torch',
+  ]);
+});
+
+test('tiles of matrices, which are for f16, are checked against vectors too', () => {
+  const { args = [] } = step('toggled-conformance-f16') ?? {};
+  expect(args[args.indexOf('--dtype') + 1]).toBe('f16');
 });
 
 test('PyTorch is measured on the same shape, where there is one', () => {
-  const steps = planMeasurement({ ...options, torch: 'torch.py' });
   const shapesOf = (name: string): string | undefined => {
-    const args = steps.find(step => step.name === name)?.args ?? [];
+    const { args = [] } = step(name, { torch: 'torch.py' }) ?? {};
     return args[args.indexOf('--shapes') + 1];
   };
-  expect(shapesOf('torch')).toBe(shapesOf('attention-f16'));
+  expect(shapesOf('torch')).toBe(shapesOf('toggled-attention-f16'));
   expect(names({}).filter(name => name.startsWith('torch'))).toEqual([]);
 });

@@ -42,7 +42,10 @@ const tinyShapes: Shapes = {
   tuning: '5',
 };
 
-/** Everything that is to be known of a GPU, what matters most first; then PyTorch, and tuning last. */
+/**
+ * Everything that is to be known of a GPU, what matters most first, as the time may be over at any step: is it right, how fast are f32 as browsers
+ * offer it and f16 with all that there is, and PyTorch next to them; then the rest, and tuning last, which nothing waits for.
+ */
 export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureOptions): Step[] {
   const shapes = tiny ? tinyShapes : targets;
   // A CPU takes long to compile what a GPU's driver compiles at once.
@@ -51,59 +54,55 @@ export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureO
     ...{ name, command: process.execPath, args: [`${app}/${file}.mjs`, ...args] },
     seconds: patience * seconds,
   });
-  const attention = (dtype: string): Step =>
+  const attention = (dtype: string, ...more: string[]): Step =>
     program(
       ...([`attention-${dtype}`, 'bench', 90, 'attention', '--engine', 'webgpu'] as const),
-      ...['--shapes', shapes.attention, '--dtypes', dtype, '--json'],
+      ...['--shapes', shapes.attention, '--dtypes', dtype, '--json', ...more],
     );
-  const everywhere = [
-    program('doctor', 'doctor', 30),
-    program('roof', 'bench', 45, 'roof', '--json'),
-    attention('f16'),
-    program('decode', 'bench', 45, 'decode', ...shapes.keys, '--json'),
+  const conformance = (dtype: string): Step =>
     program(
-      ...(['conformance', 'conformance', 90, 'attention', '--engine', 'webgpu'] as const),
-      ...['--vectors', vectors, ...shapes.cases, '--json'],
-    ),
-  ];
-  const plain = [
+      ...([`conformance-${dtype}`, 'conformance', 90, 'attention', '--engine', 'webgpu'] as const),
+      ...['--vectors', vectors, '--dtype', dtype, ...shapes.cases, '--json'],
+    );
+  const python = (name: string, backends: string): Step[] =>
+    torch === undefined
+      ? []
+      : [
+          {
+            ...{ name, command: 'python3', seconds: patience * 90 },
+            args: [
+              ...[torch, '--shapes', shapes.attention, '--dtypes', 'f16,f32'],
+              ...['--backends', backends, '--repeats', shapes.repeats],
+            ],
+          },
+        ];
+  const tuning = (dtype: string): Step =>
+    program(
+      ...([`tune-${dtype}`, 'bench', 150, 'tune', '--shapes', shapes.attention, '--dtypes', dtype] as const),
+      ...['--masks', 'causal', '--seconds', shapes.tuning, '--json'],
+    );
+  const doctor = program('doctor', 'doctor', 30);
+  const roof = program('roof', 'bench', 45, 'roof', '--json');
+  const decode = program('decode', 'bench', 45, 'decode', ...shapes.keys, '--json');
+  const toggled = (step: Step): Step =>
+    toggles === '' ? step : { ...step, name: `toggled-${step.name}`, env: { TILEWISE_TOGGLES: toggles } };
+  const steps = [
+    doctor,
     attention('f32'),
+    toggled(attention('f16')),
+    ...python('torch', 'flash,efficient,cudnn,math'),
+    toggled(decode),
+    toggled({ ...attention('f16', '--tiles', 'table'), name: 'attention-f16-table' }),
+    // Subgroup matrices take operands of f16 alone.
+    toggled(conformance('f16')),
+    conformance('f32'),
     program('memory', 'bench', 45, 'memory', '--json'),
     program('memory-long', 'bench', 45, 'memory', '--shapes', shapes.memory, '--json'),
+    ...[roof, toggled(roof), toggled(doctor)],
+    ...[attention('f16'), decode],
+    ...python('torch-flex', 'flex'),
+    ...['f32', 'f16'].map(dtype => toggled(tuning(dtype))),
   ];
-  const toggled = everywhere.map(
-    (step): Step => ({ ...step, name: `toggled-${step.name}`, env: { TILEWISE_TOGGLES: toggles } }),
-  );
-  // What f16 does without matrices.
-  const withoutMatrices = toggled
-    .filter(({ name }) => name === 'toggled-attention-f16')
-    .map((step): Step => ({ ...step, name: `${step.name}-table`, args: [...step.args, '--tiles', 'table'] }));
-  const python = (name: string, backends: string): Step => ({
-    ...{ name, command: 'python3', seconds: patience * 90 },
-    args: [
-      ...[torch ?? '', '--shapes', shapes.attention, '--dtypes', 'f32,f16'],
-      ...['--backends', backends, '--repeats', shapes.repeats],
-    ],
-  });
-  // Last, as nothing else waits for it: whether the table's tiles are the fastest on this GPU, with all that it has.
-  const tuned = ['f32', 'f16'].map(
-    (dtype): Step => ({
-      ...program(
-        ...([
-          `tune-${dtype}`,
-          'bench',
-          150,
-          'tune',
-          '--shapes',
-          shapes.attention,
-          '--dtypes',
-          dtype,
-        ] as const),
-        ...['--masks', 'causal', '--seconds', shapes.tuning, '--json'],
-      ),
-      env: { TILEWISE_TOGGLES: toggles },
-    }),
-  );
-  const others = torch ? [python('torch', 'flash,efficient,cudnn,math'), python('torch-flex', 'flex')] : [];
-  return [...everywhere, ...plain, ...(toggles ? [...toggled, ...withoutMatrices] : []), ...others, ...tuned];
+  // Without toggles some are the same.
+  return steps.filter(({ name }, n) => steps.findIndex(step => step.name === name) === n);
 }
