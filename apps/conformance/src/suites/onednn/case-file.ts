@@ -12,7 +12,7 @@ export interface ResolvedTensor {
   readonly property?: string;
 }
 
-/** A case of benchdnn: a graph, and what is changed in it. Options are spelled as on its command line. */
+/** A case of benchdnn: a graph, and what is changed in it. Options are spelled and written as on its command line. */
 export interface GraphCase {
   /** The graph's file, below the folder of graphs. */
   readonly case: string;
@@ -26,10 +26,66 @@ export interface GraphCase {
   readonly 'expected-n-partitions'?: string;
   readonly matmul_gflop?: number;
   readonly inputs?: readonly ResolvedTensor[];
-  readonly n?: number;
+  /** What of the case is not understood; such a case fails. */
+  readonly strange?: string;
 }
 
 const optionNames = ['in-shapes', 'op-attrs', 'op-kind', 'dt', 'tensor-property', 'mb'] as const;
+const otherOptionNames = ['attr-fpmath', 'expected-n-partitions'] as const;
+
+/** What a list says of a case beside what is to be done. */
+const descriptions = [
+  ...[
+    'n',
+    'id',
+    'note',
+    'source',
+    'harness',
+    'category',
+    'q_dtype',
+    'kv_dtype',
+    'score_dtype',
+    'mask',
+    'scale',
+  ],
+  ...['dropout', 'softcap', 'dmask', 'rank', 'reshape4d_gqa', 'out_transpose', 'softmax_mode', 'dims', 'gqa'],
+  ...['score_elems', 'outputs', 'ops'],
+];
+const knownKeys: ReadonlySet<string> = new Set([
+  ...['case', 'inputs', 'matmul_gflop', ...optionNames, ...otherOptionNames, ...descriptions],
+]);
+
+/** Reads a case. An option may be a number, and is absent where it is null. What is not known is passed over nowhere: it is `strange`. */
+export function parseGraphCase(
+  raw: Readonly<Record<string, unknown>> & { readonly case: string },
+): GraphCase {
+  const unknown = Object.keys(raw).filter(key => !knownKeys.has(key));
+  if (unknown.length > 0) return { case: raw.case, strange: `the key ${unknown.join(', ')} is not known` };
+  const options: Record<string, string> = {};
+  for (const name of [...optionNames, ...otherOptionNames]) {
+    const value = raw[name] ?? '';
+    if (typeof value !== 'string' && !Number.isInteger(value))
+      return { case: raw.case, strange: `${name} must be text, got ${JSON.stringify(value)}` };
+    if (value !== '') options[name] = String(value);
+  }
+  const { 'expected-n-partitions': count = '1' } = options;
+  if (!/^\d+$/.test(count))
+    return { case: raw.case, strange: `expected-n-partitions is a whole number from 0 on, not '${count}'` };
+  const { inputs, matmul_gflop: gflop } = raw;
+  if (!(inputs === undefined || inputs === null || (Array.isArray(inputs) && inputs.every(isResolvedTensor))))
+    return { case: raw.case, strange: 'inputs must be a list of { id, shape, stride }' };
+  return {
+    ...{ case: raw.case, ...options },
+    ...(inputs ? { inputs } : {}),
+    ...(typeof gflop === 'number' ? { matmul_gflop: gflop } : {}),
+  };
+}
+
+function isResolvedTensor(value: unknown): value is ResolvedTensor {
+  const { id, shape, stride } = Object(value);
+  const areExtents = (list: unknown) => Array.isArray(list) && list.every(Number.isInteger);
+  return Number.isInteger(id) && areExtents(shape) && (stride === undefined || areExtents(stride));
+}
 
 /** A name that says what a case is. */
 export function caseName(graphCase: GraphCase): string {
@@ -54,7 +110,7 @@ export function readCases(
   if (!Array.isArray(list) || list.some(entry => typeof entry?.case !== 'string')) {
     throw new SetupError(`--cases: ${file} is no list of cases.`);
   }
-  const cases = list as GraphCase[];
+  const cases = list.map(parseGraphCase);
   const isThere = (entry: GraphCase): boolean => existsSync(join(graphs, entry.case));
   return {
     cases: cases.filter(isThere),

@@ -1,52 +1,155 @@
-import type { OneDnnAttribute, OneDnnGraph, OneDnnOp, OneDnnTensor } from '@tilewise/graph';
+import {
+  Graph,
+  inferShapes,
+  isKnown,
+  type LogicalShape,
+  type OneDnnAttribute,
+  type OneDnnGraph,
+  type OneDnnOp,
+  type OneDnnTensor,
+} from '@tilewise/graph';
+import { withAttributes } from './attribute-option.ts';
 import type { GraphCase } from './case-file.ts';
-import { readExtents, readStrides } from './shape-option.ts';
+import { groupsAndScales } from './groups.ts';
+import { batchInputs } from './mb.ts';
+import { byId, entries } from './option-entries.ts';
+import { readShapeOption, readStrides } from './shape-option.ts';
 
 const unknown = [-(2 ** 63)];
 
 /**
  * The graph that a case asks for: benchdnn's options applied, and every shape that follows from others left to be inferred.
+ * @throws Error, the graph's own among them, when an option is not understood or does not fit the graph.
  */
 export function rewrite(graph: OneDnnGraph, graphCase: GraphCase): OneDnnGraph {
-  let ops: readonly OneDnnOp[] = graph.graph.map(op => ({ ...op, attrs: powerOfTwoScales(op) }));
-  for (const [id, kind] of entries(graphCase['op-kind'])) {
-    ops =
-      kind === 'undef'
-        ? without(ops, Number(id))
-        : ops.map(op => (op.id === Number(id) ? { ...op, kind } : op));
+  requireIds(graph, graphCase);
+  const ops = withTypes(withOperations(graph.graph, graphCase), graphCase);
+  const placed = placedTensors({ ...graph, graph: ops }, graphCase);
+  return { ...graph, graph: placed.map(op => ({ ...op, attrs: scalePerChannel(op) })) };
+}
+
+/** An id that is not there is an error, except of `in-shapes`: benchdnn passes over it there, and one of its own cases has such an id. */
+function requireIds({ graph }: OneDnnGraph, graphCase: GraphCase): void {
+  const ops = new Set(graph.map(({ id }) => id));
+  const tensors = new Set(graph.flatMap(({ inputs, outputs }) => [...inputs, ...outputs].map(t => t.id)));
+  const named = [
+    ['op-kind', 'operation', ops],
+    ['op-attrs', 'operation', ops],
+    ['tensor-property', 'tensor', tensors],
+    ...(graphCase.dt?.includes(':') ? [['dt', 'tensor', tensors] as const] : []),
+  ] as const;
+  for (const [option, what, ids] of named) {
+    for (const [id] of entries(graphCase[option])) {
+      if (!ids.has(Number(id))) throw new Error(`${option}: there is no ${what} '${id}' in the graph`);
+    }
   }
-  for (const [id, ...settings] of entries(graphCase['op-attrs'])) {
+}
+
+/** The operations that the options ask for. */
+function withOperations(
+  stored: readonly OneDnnOp[],
+  { 'op-kind': kinds, 'op-attrs': attributes }: GraphCase,
+): readonly OneDnnOp[] {
+  let ops: readonly OneDnnOp[] = stored.map(op => ({ ...op, attrs: powerOfTwoScales(op) }));
+  for (const [id, kind] of byId(kinds)) {
+    ops = kind === 'undef' ? without(ops, id) : ops.map(op => (op.id === id ? { ...op, kind } : op));
+  }
+  for (const [id, ...settings] of entries(attributes)) {
     ops = ops.map(op =>
       op.id === Number(id) ? { ...op, attrs: withAttributes(op, settings.join(':')) } : op,
     );
   }
-  const produced = new Set(ops.flatMap(op => op.outputs.map(t => t.id)));
-  const shapes = new Map(entries(graphCase['in-shapes']).map(([id, value]) => [Number(id), value] as const));
-  const properties = new Map(
-    entries(graphCase['tensor-property']).map(([id, value]) => [Number(id), value] as const),
-  );
-  const resolved = new Map((graphCase.inputs ?? []).map(t => [t.id, t] as const));
-  const dtypes = dtypeOption(graphCase.dt);
+  return ops;
+}
 
-  const change = (t: OneDnnTensor): OneDnnTensor => {
-    const dtype = dtypes(t);
-    const property_type = properties.get(t.id) ?? t.property_type;
-    const known = resolved.get(t.id);
-    const option = shapes.get(t.id);
-    if (known) return { ...t, dtype, property_type, shape: known.shape, stride: known.stride ?? unknown };
-    if (option !== undefined) return { ...t, dtype, property_type, ...placed(t, option) };
-    if (!produced.has(t.id)) return { ...t, dtype, property_type };
-    return { ...t, dtype, property_type, shape: unknown, stride: unknown };
+/** With the dtypes and properties that the options ask for. */
+function withTypes(ops: readonly OneDnnOp[], graphCase: GraphCase): OneDnnOp[] {
+  const properties = byId(graphCase['tensor-property']);
+  for (const property of properties.values()) {
+    if (!tensorProperties.includes(property))
+      throw new Error(`tensor-property: '${property}' is none of ${tensorProperties.join(', ')}`);
+  }
+  const dtypeOf = dtypeOption(graphCase.dt);
+  const change = (t: OneDnnTensor): OneDnnTensor => ({
+    ...t,
+    dtype: dtypeOf(t),
+    property_type: properties.get(t.id) ?? t.property_type,
+  });
+  return ops.map(op => ({ ...op, inputs: op.inputs.map(change), outputs: op.outputs.map(change) }));
+}
+
+/**
+ * With the shapes and strides of the case: what it has resolved, or else what its options ask for. What is produced is left open, unless it
+ * is said, or only how it lies in memory, which takes the shape that is inferred.
+ */
+function placedTensors(graph: OneDnnGraph, { inputs = [], mb, ...graphCase }: GraphCase): OneDnnOp[] {
+  const resolved = new Map(inputs.map(t => [t.id, t] as const));
+  const options = new Map(
+    [...byId(graphCase['in-shapes'])].map(([id, text]) => [id, readShapeOption(text)] as const),
+  );
+  const produced = new Set(graph.graph.flatMap(op => op.outputs.map(t => t.id)));
+
+  const place = (extents: ReadonlyMap<number, readonly number[]>): OneDnnOp[] => {
+    const change = (t: OneDnnTensor): OneDnnTensor => {
+      const known = resolved.get(t.id);
+      if (known) return { ...t, shape: known.shape, stride: known.stride ?? unknown };
+      const option = options.get(t.id);
+      const shape = extents.get(t.id) ?? option?.shape ?? (produced.has(t.id) ? unknown : t.shape);
+      if (shape === unknown) return { ...t, shape, stride: unknown };
+      if (option) return { ...t, shape, stride: readStrides(option.strides, shape) };
+      return { ...t, shape, stride: shape === t.shape ? t.stride : stridesOfBatch(t, shape) };
+    };
+    const changed = graph.graph.map(op => ({
+      ...op,
+      inputs: op.inputs.map(change),
+      outputs: op.outputs.map(change),
+    }));
+    return groupsAndScales(changed, graphCase);
   };
-  const changed = ops.map(op => ({ ...op, inputs: op.inputs.map(change), outputs: op.outputs.map(change) }));
-  return { ...graph, graph: changed.map(op => ({ ...op, attrs: scalePerChannel(op) })) };
+  const finalized = (ops: readonly OneDnnOp[]): [Graph, ReadonlyMap<number, LogicalShape>] => {
+    const whole = Graph.fromJSON({ ...graph, graph: ops }).finalize();
+    return [whole, inferShapes(whole.topology.order, new Map())];
+  };
+
+  const extents = new Map<number, readonly number[]>();
+  if (mb !== undefined && inputs.length === 0) {
+    for (const [id, shape] of batched(...finalized(place(extents)), mb)) extents.set(id, shape);
+  }
+  const open = [...options].filter(([id, { shape }]) => produced.has(id) && !shape).map(([id]) => id);
+  if (open.length > 0) {
+    const [, shapes] = finalized(place(extents));
+    for (const id of open) {
+      const shape = shapes.get(id) ?? null;
+      if (!isKnown(shape)) throw new Error(`in-shapes: nothing says which shape tensor ${id} has`);
+      extents.set(id, shape);
+    }
+  }
+  return place(extents);
+}
+
+/** The shapes that `--mb` gives to inputs of a graph. */
+function batched(
+  graph: Graph,
+  shapes: ReadonlyMap<number, LogicalShape>,
+  mb: string,
+): Map<number, readonly number[]> {
+  const batch = Number(mb);
+  if (!(Number.isInteger(batch) && batch > 0)) throw new Error(`mb is a whole number from 1 on, not '${mb}'`);
+  const ids = batchInputs(graph, shapes);
+  if (ids.size === 0) throw new Error(`mb: no input of the graph has a batch that ${mb} could be`);
+  return new Map([...ids].map(id => [id, [batch, ...(shapes.get(id) ?? []).slice(1)]]));
+}
+
+/** A larger batch is more of the same, where it is outermost in memory; otherwise it is dense. */
+function stridesOfBatch({ stride }: OneDnnTensor, shape: readonly number[]): readonly number[] {
+  const reach = shape.reduce((sum, extent, d) => (d === 0 ? sum : sum + (extent - 1) * stride[d]), 1);
+  return stride[0] >= reach ? stride : readStrides('', shape);
 }
 
 /** Scales and zero points repeated, or cut off, to the number of channels that the tensor has now. */
 function scalePerChannel({ attrs = {}, inputs: [source] }: OneDnnOp): Record<string, OneDnnAttribute> {
-  if (attrs.qtype?.value !== 'per_channel' || !attrs.scales || typeof attrs.axis?.value !== 'number')
-    return { ...attrs };
-  const channels = source.shape[attrs.axis.value] ?? 0;
+  if (attrs.qtype?.value !== 'per_channel' || !attrs.scales) return { ...attrs };
+  const channels = source.shape.at(Number(attrs.axis?.value ?? 1)) ?? 0;
   const fitted = Object.entries(attrs).map(([name, { type, value }]) => {
     const isList = (name === 'scales' || name === 'zps') && Array.isArray(value) && channels > 0;
     return [
@@ -57,24 +160,18 @@ function scalePerChannel({ attrs = {}, inputs: [source] }: OneDnnOp): Record<str
   return Object.fromEntries(fitted);
 }
 
-/** `A:x+B:y:z` as [[A, x], [B, y, z]]. */
-function entries(option: string | undefined): string[][] {
-  return option ? option.split('+').map(entry => entry.split(':')) : [];
-}
-
-function placed(t: OneDnnTensor, option: string): Pick<OneDnnTensor, 'shape' | 'stride'> {
-  const [extents, strides] = option.split('*');
-  const shape = extents === '' ? t.shape : readExtents(extents);
-  return { shape, stride: strides === undefined ? readStrides('', shape) : readStrides(strides, shape) };
-}
-
 /** Of a whole graph, floats; of single tensors, as said. */
 function dtypeOption(option: string | undefined): (t: OneDnnTensor) => string {
-  if (!option) return t => t.dtype;
+  if (!option || option === 'undef') return t => t.dtype;
   if (!option.includes(':')) return t => (['f32', 'bf16', 'f16'].includes(t.dtype) ? option : t.dtype);
-  const byId = new Map(entries(option).map(([id, dtype]) => [Number(id), dtype] as const));
-  return t => byId.get(t.id) ?? t.dtype;
+  const dtypes = byId(option);
+  return t => {
+    const dtype = dtypes.get(t.id);
+    return dtype === undefined || dtype === 'undef' ? t.dtype : dtype;
+  };
 }
+
+const tensorProperties: readonly string[] = ['undef', 'variable', 'constant', 'host_scalar'];
 
 /** The operations but one, whose result is its produced operand. */
 function without(ops: readonly OneDnnOp[], id: number): OneDnnOp[] {
@@ -86,32 +183,6 @@ function without(ops: readonly OneDnnOp[], id: number): OneDnnOp[] {
   return ops
     .filter(op => op.id !== id)
     .map(op => ({ ...op, inputs: op.inputs.map(t => (t.id === result ? passed : t)) }));
-}
-
-function withAttributes({ attrs = {} }: OneDnnOp, settings: string): Record<string, OneDnnAttribute> {
-  const changed: Record<string, OneDnnAttribute> = { ...attrs };
-  for (const setting of settings.split('*')) {
-    const [name, text] = setting.split(':');
-    const type = changed[name]?.type ?? attributeTypes[name] ?? 's64';
-    changed[name] = { type, value: readValue(type, text) };
-  }
-  return changed;
-}
-
-const attributeTypes: Readonly<Record<string, OneDnnAttribute['type']>> = {
-  accumulation_mode: 'string',
-  qtype: 'string',
-  mode: 'string',
-  axes: 's64[]',
-  group_shape: 's64[]',
-  keep_dims: 'bool',
-  transpose_a: 'bool',
-  transpose_b: 'bool',
-};
-
-function readValue(type: OneDnnAttribute['type'], text: string): OneDnnAttribute['value'] {
-  if (type === 'string') return text;
-  return type.endsWith('[]') ? text.split('x').map(Number) : Number(text);
 }
 
 /** benchdnn rounds scales up to powers of two, so that quantization is exact. */

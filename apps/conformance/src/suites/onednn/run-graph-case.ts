@@ -39,6 +39,7 @@ export async function runGraphCase<T extends TensorDesc>(
   engine: TensorEngine<T>,
   work: { readonly gflop: number; readonly most: number } = { gflop: 0, most: Infinity },
 ): Promise<Outcome> {
+  if (graphCase.strange !== undefined) return failed(graphCase.strange);
   const stored = rewrite(readGraph(graphs, graphCase), graphCase);
   const graph = Graph.fromJSON(stored).finalize();
   const partitions = graph.partitions();
