@@ -131,7 +131,7 @@ export function captureGradientKernels(problem: BackwardProblem, config: Workgro
   let keys = key_range(seq, i0, i0 + ${tileRows(tile)}u);
   for (var j0 = keys.x / ${tileCols(tile)}u * ${tileCols(tile)}u; j0 < keys.y; j0 += ${tileCols(tile)}u) {
     ${gradient.skip}
-    ${gradient.compute}
+    ${gradient.compute()}
     ${sites.map((_, n) => scatter(config, n)).join('\n    ')}
   }
   }`;

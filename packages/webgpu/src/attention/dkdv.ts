@@ -63,7 +63,7 @@ export function dkdvKernel(
   for (var i0 = queries.x / ${rows}u * ${rows}u; i0 < queries.y; i0 += ${rows}u) {
     ${gradient.skip}
     ${gradient.loadRowValues}
-    ${gradient.compute}
+    ${gradient.compute(work.begin(sums[0]))}
     ${work.accumulate(gradient.products, ...sums)}
   }
   }

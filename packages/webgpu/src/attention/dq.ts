@@ -6,7 +6,7 @@ import { tileCols, tileLanes, tileRows } from './tile.ts';
 import { tileWork } from './tile-kinds.ts';
 import { tileResult } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
-import { storeRows } from './tile-work.ts';
+import { storeRows, type WeightedSum } from './tile-work.ts';
 
 /** dQ = dS · K: a workgroup has one tile of queries and walks over the key tiles that they may see. */
 export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: TileConfig): KernelSpec {
@@ -19,6 +19,10 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   const cols = tileCols(tile);
   const tiles = Math.ceil(Sq / rows);
   const gradient = gradientTile(problem, config, { weight: false, ds: true, results: { dq } });
+  const sum: WeightedSum = {
+    ...{ into: 'acc', operand: gradient.factors.k, over: 'keys', watch: gradient.watch },
+    weight: b => `ds${b}`,
+  };
   const body = `
   let tile = P.tiles - 1u - group % P.tiles;
   let h = (group / P.tiles) % P.Hq;
@@ -32,8 +36,8 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   let keys = key_range(seq, i0, i0 + ${rows}u);
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${gradient.skip}
-    ${gradient.compute}
-    ${work.accumulate(gradient.products, { into: 'acc', weight: b => `ds${b}`, operand: gradient.factors.k, over: 'keys', watch: gradient.watch })}
+    ${gradient.compute(work.begin(sum))}
+    ${work.accumulate(gradient.products, sum)}
   }
   ${storeRows(work, 'acc', result, (r, n) => gradient.stored('dq', `acc${r}_${n}`))}
   ${gradient.finish}`;

@@ -16,7 +16,7 @@ import { laneGrid, perBlock, repeat, type Tile, tileCols, tileLanes, tileRows } 
 import { tileWork } from './tile-kinds.ts';
 import { headGroups, tileOperands, tileResult } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
-import { storeRows } from './tile-work.ts';
+import { storeRows, type WeightedSum } from './tile-work.ts';
 import { workgroupReads } from './workgroup-reads.ts';
 
 /**
@@ -59,6 +59,11 @@ export function forwardKernel(
     parts === 1 ? wholeResult(problem, tile, rows, config, fp8) : partialResult(problem, tile, parts);
 
   const reads = workgroupReads(parts > 1);
+  const values: WeightedSum = {
+    ...{ into: 'acc', operand: v, over: 'keys' },
+    weight: b => fp8.apply('weight', dropout ? `weight${b}` : `p${b}`),
+    watch: score.hides ? 'true' : '!whole',
+  };
 
   // At the end each lane has summed its own keys: the row's sum is over all its lanes.
   const body = `
@@ -79,6 +84,7 @@ export function forwardKernel(
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${reads.skip(score.showsTile)}
     ${work.products([scores])}
+    ${hasValues ? work.begin(values) : ''}
 
     let whole = tile_inside(seq, i0, i1, j0, j0 + ${cols}u);
     let j = j0 + tx * ${4 * grid.cols}u;
@@ -111,17 +117,7 @@ export function forwardKernel(
     )}
     ${hasValues ? work.rescale('acc', Dv, r => `rescale${r}`) : ''}
     ${dropout ? perBlock(tile, (b, r, c) => `let weight${b} = p${b} * dropout4(seq, head${r}, query${r}, j + ${4 * c}u);`) : ''}
-    ${
-      hasValues
-        ? work.accumulate([scores], {
-            into: 'acc',
-            weight: b => fp8.apply('weight', dropout ? `weight${b}` : `p${b}`),
-            operand: v,
-            over: 'keys',
-            watch: score.hides ? 'true' : '!whole',
-          })
-        : ''
-    }
+    ${hasValues ? work.accumulate([scores], values) : ''}
   }
 
   ${work.statistic({ name: 'sum', own: r => `l${r}`, join: (a, b) => `${a} + ${b}`, afterBarrier: false })}

@@ -29,9 +29,10 @@ export interface GradientTile {
   readonly loadRowValues: string;
   /**
    * Statements that declare, for each vec4 b of the lane's scores (four keys of one query): `weightb` = dropout(P), if asked for, and
-   * `dfb` = d loss / d(final score) and `dsb` = d loss / d(q·k). In FP8 `weightb` and `dsb` are rounded.
+   * `dfb` = d loss / d(final score) and `dsb` = d loss / d(q·k). In FP8 `weightb` and `dsb` are rounded. `meanwhile` stands behind
+   * the products that all is made of.
    */
-  readonly compute: string;
+  readonly compute: (meanwhile?: string) => string;
   /** WGSL condition: some weights may be 0 because their pair is not seen. */
   readonly watch: string;
   /** What the weights multiply: dS and k give dq, dS and q dk, P and dO dv. */
@@ -90,7 +91,8 @@ export function gradientTile(
   const products = options.ds
     ? ([scores, { into: 'dp', a: operands.dO, b: operands.v }] as const)
     : ([scores] as const);
-  const compute = `${tileWork(tile).products(products)}
+  const compute = (meanwhile = ''): string => `${tileWork(tile).products(products)}
+    ${meanwhile}
     let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
     let i = i0 + ty * ${grid.rows}u;
     let j = j0 + tx * ${4 * grid.cols}u;

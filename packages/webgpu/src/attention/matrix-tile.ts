@@ -75,6 +75,7 @@ function matrixWork(tile: MatrixTileShape): TileWork {
     keep: all => all.map(product => keep(tile, spelling, product)).join('\n  '),
     products: all => all.map(product => products(tile, spelling, product)).join('\n    '),
     statistic: statistic => spelling.statistic(gridOf(tile), statistic),
+    begin: () => '',
     accumulate: (_, ...sums) =>
       sums.map(sum => accumulate(tile, spelling, sum)).join('\n    workgroupBarrier();\n    '),
     ...results(tile, spelling),

@@ -3,10 +3,11 @@ import { type Chunk, type ChunkLoop, chunkLoop, type TilePrefetch } from './work
 import { poolVectors, vectorType } from './workgroup-layout.ts';
 
 /**
- * Lanes read the next chunks from storage into registers before they multiply, so that the reads have arrived when the pool is free.
+ * Lanes read the next chunks from storage into registers before they multiply, or score, so that these have arrived when the pool is free.
  * The results have the same bits.
  */
 export const prefetch: TilePrefetch = {
+  begin,
   overChunks,
   reason(tile) {
     const fetched = Math.ceil(poolVectors(tile) / tileLanes(tile));
@@ -19,39 +20,52 @@ export const prefetch: TilePrefetch = {
 /** vec4s that a lane prefetches at most. */
 const maxFetchedVectors = 16;
 
-function overChunks(tile: WorkgroupTile, loop: ChunkLoop, chunks: readonly Chunk[], body: string): string {
-  const { at, end, step } = loop;
+const vectorsOf = (tile: WorkgroupTile, { vectors }: Chunk): number => Math.ceil(vectors / tileLanes(tile));
+
+/** Text for each chunk, with the name of the array that it is read into. */
+const ofAll = (chunks: readonly Chunk[], text: (chunk: Chunk, fetched: string) => string): string =>
+  chunks.map((chunk, c) => text(chunk, `fetched${c}`)).join('\n    ');
+
+/** Statements for each vec4 that a lane has of each chunk. */
+function each(
+  tile: WorkgroupTile,
+  chunks: readonly Chunk[],
+  statements: (chunk: Chunk, fetched: string) => readonly (string | undefined)[],
+): string {
   const lanes = tileLanes(tile);
-  const count = ({ vectors }: Chunk): number => Math.ceil(vectors / lanes);
-  const ofAll = (text: (chunk: Chunk, fetched: string) => string): string =>
-    chunks.map((chunk, c) => text(chunk, `fetched${c}`)).join('\n    ');
   // Loops, though they are to be unrolled: on so many branches in a row SwiftShader's compiler does not end.
-  const each = (statements: (chunk: Chunk, fetched: string) => readonly (string | undefined)[]): string =>
-    ofAll((chunk, fetched) => {
-      const text = [chunk.given, ...statements(chunk, `${fetched}[turn]`)].filter(Boolean).join('\n      ');
-      return `for (var turn = 0u; turn < ${count(chunk)}u; turn++) {
+  return ofAll(chunks, (chunk, fetched) => {
+    const text = [chunk.given, ...statements(chunk, `${fetched}[turn]`)].filter(Boolean).join('\n      ');
+    return `for (var turn = 0u; turn < ${vectorsOf(tile, chunk)}u; turn++) {
       let n = lane + turn * ${lanes}u;
       ${chunk.vectors % lanes === 0 ? text : `if (n < ${chunk.vectors}u) {\n      ${text}\n      }`}
     }`;
-    });
-  const read = (from: string): string =>
-    each((chunk, fetched) => [chunk.read(from), `${fetched} = ${vectorType(tile)}(x);`]);
+  });
+}
+
+const read = (tile: WorkgroupTile, chunks: readonly Chunk[], from: string): string =>
+  each(tile, chunks, (chunk, fetched) => [chunk.read(from), `${fetched} = ${vectorType(tile)}(x);`]);
+
+function begin(tile: WorkgroupTile, chunks: readonly Chunk[]): string {
+  const type = vectorType(tile);
+  return `${ofAll(chunks, (chunk, fetched) => `var ${fetched} = array<${type}, ${vectorsOf(tile, chunk)}>();`)}
+    ${read(tile, chunks, '0u')}`;
+}
+
+function overChunks(tile: WorkgroupTile, loop: ChunkLoop, chunks: readonly Chunk[], body: string): string {
+  const next = `${loop.at} + ${loop.step}u`;
   // What looks at x does so now: all lanes have seen what it found when the chunk is multiplied, and none before.
-  const store = each(({ look, slot }, fetched) => [
+  const store = each(tile, chunks, ({ look, slot }, fetched) => [
     look && `let x = vec4f(${fetched});`,
     look,
     `pool[${slot}] = ${fetched};`,
   ]);
-  return `{
-    ${ofAll((chunk, fetched) => `var ${fetched} = array<${vectorType(tile)}, ${count(chunk)}>();`)}
-    ${read('0u')}
-    ${chunkLoop(
-      loop,
-      store,
-      `if (${at} + ${step}u < ${end}) {
-    ${read(`(${at} + ${step}u)`)}
+  return chunkLoop(
+    loop,
+    store,
+    `if (${next} < ${loop.end}) {
+    ${read(tile, chunks, `(${next})`)}
     }
     ${body}`,
-    )}
-    }`;
+  );
 }

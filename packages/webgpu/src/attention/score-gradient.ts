@@ -172,7 +172,7 @@ function scoreInputKernels(
     ${gradient.loadRowValues}
     for (var j0 = first; j0 < last; j0 += ${cols}u) {
     ${gradient.skip}
-    ${gradient.compute}
+    ${gradient.compute()}
     ${repeat(
       4,
       r => {

@@ -25,6 +25,7 @@ export function subgroupWork(tile: SubgroupTile): TileWork {
     products: all =>
       all.map(product => `${read(tile, met(tile, product))}\n    ${products(tile, product)}`).join('\n    '),
     statistic: statistic => statisticInMemory(laneGrid(tile), statistic),
+    begin: () => '',
     accumulate: (all, ...sums) => sums.map(sum => accumulate(tile, sum, rowsRead(all))).join('\n    '),
     ...resultsOfLanes({
       resultRows: keptRows,

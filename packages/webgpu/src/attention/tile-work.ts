@@ -59,9 +59,11 @@ export interface TileWork extends TileResults {
   products(all: readonly [Product] | readonly [Product, Product]): string;
   /** Statements that declare a statistic of each of the lane's rows as `NAME0`, …: the same bits in all lanes of a row. */
   statistic(statistic: RowStatistic): string;
+  /** Statements that may read what a sum is of already while its weights are computed. */
+  begin(sum: WeightedSum): string;
   /**
-   * Statements that add one or two sums up, after those for the products `all` of the same tile. Rows and channels beyond those that exist
-   * count as 0, and are never read.
+   * Statements that add one or two sums up, after those for the products `all` of the same tile, and those that begin the first sum in the
+   * same block. Rows and channels beyond those that exist count as 0, and are never read.
    */
   accumulate(all: readonly Product[], ...sums: readonly WeightedSum[]): string;
 }

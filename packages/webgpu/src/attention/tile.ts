@@ -41,7 +41,7 @@ export interface WorkgroupTileShape extends WorkgroupTileSizes {
    * takes fewer instructions where two fit into one. How far results are off then, see `f16Arithmetic`. Default f32.
    */
   readonly arithmetic?: 'f32' | 'f16';
-  /** Lanes read what comes next from storage while they multiply, and hold it in registers. The results are the same. Default false. */
+  /** Lanes read what comes next from storage while they compute, and hold it in registers. The results are the same. Default false. */
   readonly prefetch?: boolean;
   /**
    * What joins the maxima and sums of rows over their lanes, in forward: workgroup memory, or the subgroup that these lanes lie in, which

@@ -21,22 +21,29 @@ export interface ChunkLoop {
   readonly step: number;
 }
 
-/** How chunks are read before they are multiplied, while others are. */
+/** How chunks are read into registers before they go to the pool. */
 export interface TilePrefetch {
-  overChunks: typeof overChunks;
+  /** Statements that read the first chunks of a loop. */
+  begin(tile: WorkgroupTile, chunks: readonly Chunk[]): string;
+  /** The loop, after these statements in the same block. */
+  overChunks(tile: WorkgroupTile, loop: ChunkLoop, chunks: readonly Chunk[], body: string): string;
   /** Why a tile cannot have its chunks so, or nothing. */
   reason(tile: WorkgroupTile): string | null;
 }
 
-/** A loop whose `body` has one chunk of each operand in the pool after the other. */
-export const overChunks = (
+/** A loop whose `body` has one chunk of each operand in the pool after the other. `begun`: what reads the first stands before. */
+export function overChunks(
   tile: WorkgroupTile,
   loop: ChunkLoop,
   chunks: readonly Chunk[],
   body: string,
-): string =>
-  tile.variants?.prefetch?.overChunks(tile, loop, chunks, body) ??
-  chunkLoop(loop, chunks.map(chunk => copy(tile, chunk, loop.at)).join('\n    '), body);
+  begun: boolean,
+): string {
+  const { prefetch } = tile.variants ?? {};
+  if (!prefetch) return chunkLoop(loop, chunks.map(chunk => copy(tile, chunk, loop.at)).join('\n    '), body);
+  const prefetched = prefetch.overChunks(tile, loop, chunks, body);
+  return begun ? prefetched : `{\n    ${prefetch.begin(tile, chunks)}\n    ${prefetched}\n    }`;
+}
 
 /** A loop that fills the pool by `arrive` before each `body`. */
 export const chunkLoop = (

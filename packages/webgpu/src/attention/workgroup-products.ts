@@ -42,6 +42,7 @@ function sumOfProducts(tile: WorkgroupTile, all: readonly Product[], sum: string
       [rowsChunk(tile, rowsOf('a'), rows, 'r'), rowsChunk(tile, rowsOf('b'), tileCols(tile), slot)],
       `let used = min(${depth}u, (channels - d0 + 3u) / 4u);
     ${fastOrPlain(tile.variants?.arithmetic?.products(tile, sum), sums(tile, sum))}`,
+      false,
     )}`;
 }
 

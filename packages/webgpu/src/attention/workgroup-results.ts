@@ -38,14 +38,42 @@ export function storeWeights(tile: WorkgroupTile, { weight, over }: WeightedSum)
   );
 }
 
-/** Adds the stored weights · operand to the accumulators. */
-export function accumulate(tile: WorkgroupTile, { into, operand, over, watch }: WeightedSum): string {
-  const { row, first, end, channels, D } = operand;
+const rowsSummed = (tile: WorkgroupTile, over: WeightedSum['over']): number =>
+  over === 'keys' ? tileCols(tile) : tileRows(tile);
+
+/** As many whole rows of the operand as there is room for in the pool. */
+function rowsChunk(tile: WorkgroupTile, { operand, over, watch }: WeightedSum): Chunk {
+  const { name, row, first, end, channels, D } = operand;
+  const width = vectorsPerLane(D, tile) * tile.tx;
+  return {
+    vectors: rowsInPool(tile, D, rowsSummed(tile, over)) * width,
+    read: from => `let s = ${first} + ${from} + n / ${width}u;
+      let d = 4u * (n % ${width}u);
+      var x = vec4f();
+      if (s < ${end} && d < ${channels}) {
+        x = ${name}_load4(${row('s')}, d);
+      }`,
+    look:
+      tile.variants?.arithmetic?.look.results ??
+      `if (${watch} && has_non_finite(x)) {
+        atomicStore(&garbage, 1u);
+      }`,
+    slot: 'n',
+  };
+}
+
+/** Reads the first of these chunks, where they are prefetched. */
+export const begin = (tile: WorkgroupTile, sum: WeightedSum): string =>
+  tile.variants?.prefetch?.begin(tile, [rowsChunk(tile, sum)]) ?? '';
+
+/** Adds the stored weights · operand to the accumulators; `begun`: `begin` stands before, in the same block. */
+export function accumulate(tile: WorkgroupTile, sum: WeightedSum, begun: boolean): string {
+  const { into, operand, over } = sum;
   const { rows } = laneGrid(tile);
-  const perLane = vectorsPerLane(D, tile);
+  const perLane = vectorsPerLane(operand.D, tile);
   const width = perLane * tile.tx;
-  const length = over === 'keys' ? tileCols(tile) : tileRows(tile);
-  const chunk = rowsInPool(tile, D, length);
+  const length = rowsSummed(tile, over);
+  const chunk = rowsInPool(tile, operand.D, length);
   const p = weightsPitch(tile, over);
   const count = rows / 4;
   const weightsOf = (n: number): string => (count === 1 ? 'w' : `w${n}`);
@@ -71,29 +99,15 @@ export function accumulate(tile: WorkgroupTile, { into, operand, over, watch }: 
         ${read(arithmetic?.weight.read ?? asIs, at => pooled(tile, at))}
         ${perSum(({ sum, w, x }) => `${sum} += ${multiply(w, x)};`)}
       }`;
-  const rowsChunk: Chunk = {
-    vectors: chunk * width,
-    read: from => `let s = ${first} + ${from} + n / ${width}u;
-      let d = 4u * (n % ${width}u);
-      var x = vec4f();
-      if (s < ${end} && d < ${channels}) {
-        x = ${operand.name}_load4(${row('s')}, d);
-      }`,
-    look:
-      arithmetic?.look.results ??
-      `if (${watch} && has_non_finite(x)) {
-        atomicStore(&garbage, 1u);
-      }`,
-    slot: 'n',
-  };
   return overChunks(
     tile,
     { at: 'k0', end: `${length}u`, step: chunk },
-    [rowsChunk],
+    [rowsChunk(tile, sum)],
     `if (atomicLoad(&garbage) == 0u) {
         ${arithmetic?.results({ chunk, read: read(asIs, at => `pool[${at}]`), perSum }) ?? sums((w, x) => `${w} * ${x}`)}
       } else {
         ${sums((w, x) => `weighted(${w}, ${x})`)}
       }`,
+    begun,
   );
 }

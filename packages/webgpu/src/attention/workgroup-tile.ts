@@ -2,7 +2,7 @@ import { laneGrid, type WorkgroupTile } from './tile.ts';
 import { resultsOfLanes, type TileWork, weightedPart } from './tile-work.ts';
 import { declarations, vectorsPerLane } from './workgroup-layout.ts';
 import { products } from './workgroup-products.ts';
-import { accumulate, storeWeights } from './workgroup-results.ts';
+import { accumulate, begin, storeWeights } from './workgroup-results.ts';
 import { statisticsOf } from './workgroup-statistics.ts';
 
 /** The lane's scores and weights meet the operands in workgroup memory. */
@@ -20,9 +20,10 @@ export function workgroupWork(tile: WorkgroupTile): TileWork {
     keep: () => '',
     products: all => products(tile, all),
     statistic: statistic => statistics.statistic(tile, statistic),
+    begin: sum => begin(tile, sum),
     accumulate: (_, ...sums) =>
       sums
-        .map(sum => `${storeWeights(tile, sum)}\n    ${accumulate(tile, sum)}`)
+        .map((sum, n) => `${storeWeights(tile, sum)}\n    ${accumulate(tile, sum, n === 0)}`)
         .join('\n    workgroupBarrier();\n    '),
     ...resultsOfLanes({
       resultRows: laneGrid(tile).rows,
