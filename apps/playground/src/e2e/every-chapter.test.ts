@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chapters } from '../app/chapters.ts';
-import { de } from '../text/de.ts';
-import { en } from '../text/en.ts';
+import { de } from '../text/de/index.ts';
+import { en } from '../text/en/index.ts';
 import { brokenRules } from './accessibility.ts';
 import { openSite, type Site } from './site.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { en } from '../text/en.ts';
+import { en } from '../text/en/index.ts';
 import { say } from '../text/say.ts';
 import { completionsFor } from './completion.ts';
 import { matrixMachine } from './matrix/matrix-machine.ts';

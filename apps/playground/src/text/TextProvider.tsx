@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
-import { en } from './en.ts';
+import { en } from './en/index.ts';
 import { initialLanguage, type Language, languages, type Text } from './languages.ts';
 
 interface Spoken {

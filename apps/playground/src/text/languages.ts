@@ -1,4 +1,4 @@
-import { en } from './en.ts';
+import { en } from './en/index.ts';
 
 /** Everything that the page says, in one language. English is complete by definition; a translation is one more file. */
 export type Text = typeof en;
@@ -6,7 +6,7 @@ export type Text = typeof en;
 /** The languages of the page. English comes with it; the others are loaded when they are chosen. */
 export const languages = {
   en: { name: 'English', load: async (): Promise<Text> => en },
-  de: { name: 'Deutsch', load: async (): Promise<Text> => (await import('./de.ts')).de },
+  de: { name: 'Deutsch', load: async (): Promise<Text> => (await import('./de/index.ts')).de },
 } as const;
 
 export type Language = keyof typeof languages;

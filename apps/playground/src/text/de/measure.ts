@@ -1,0 +1,56 @@
+import type { Text } from '../languages.ts';
+
+export const measure: Text['measure'] = {
+  intro: [
+    'Niemand sollte einer Geschwindigkeit glauben, die anderswo gemessen wurde. Hier laufen die Kernel dieser Bibliothek auf *deiner* GPU, neben Attention, wie ein Lehrbuch sie schreibt: ein Kernel für die Scores, einer für den Softmax, einer für das Produkt mit V, und dazwischen S × S Zahlen, die in den Speicher und zurück reisen.',
+  ],
+  title: 'Messen',
+  engine: 'Auf',
+  engines: { auto: 'GPU, wenn es eine gibt', cpu: 'CPU' },
+  size: 'Längen',
+  sizes: { auto: 'Wie die Maschine kann', small: 'Kurz', medium: 'Mittel', large: 'Lang' },
+  headSize: 'Kopfgröße',
+  dtype: 'Typ',
+  causal: 'Kausal',
+  start: 'Messen',
+  stop: 'Anhalten',
+  before:
+    'Auf einer GPU dauert es einige Sekunden, bis zu einer Minute, wo eine CPU eine spielt. Nichts verlässt diese Seite.',
+  progress: 'Bisher gemessen',
+  running: 'Es wird gemessen…',
+  finished: n => `${n} Messungen.`,
+  failed: 'Es ließ sich nicht messen:',
+  machine: 'Maschine',
+  clock: 'Uhr',
+  clocks: { timestamps: 'die der GPU', 'wall clock': 'die der Seite' },
+  features: 'Fähigkeiten',
+  instead: why =>
+    `Keine GPU war zu gebrauchen: ${why} Auf der CPU gibt es nichts mit gespeicherten Scores zum Vergleich.`,
+  software:
+    'Dieser Adapter ist eine CPU, die eine GPU spielt. Die Zahlen sagen, dass die Kernel richtig rechnen, und nichts über eine GPU.',
+  speedOf: { forward: 'Vorwärts: Geschwindigkeit', backward: 'Rückwärts: Geschwindigkeit' },
+  memoryOf: 'Rückwärts: Speicher',
+  inTable: 'Die Zahlen stehen in der Tabelle darunter.',
+  table: 'Messungen',
+  length: 'Länge S',
+  pass: 'Richtung',
+  passes: { forward: 'vorwärts', backward: 'rückwärts' },
+  implementation: 'Weise',
+  implementations: { flash: 'Flash', naive: 'gespeichert' },
+  time: 'Zeit',
+  memory: 'Speicher',
+  error: 'Fehler',
+  faster: 'Schneller',
+  failures: { 'too large': 'passt nicht', wrong: 'falsches Ergebnis' },
+  copy: 'Als JSON kopieren',
+  copied: { yes: 'Kopiert.', no: 'Der Browser hat es nicht erlaubt; der Text steht darunter.' },
+  json: 'Als JSON',
+  counted:
+    'FLOP sind für beide gleich gezählt: $2 \\cdot \\text{Paare} \\cdot (D_{qk} + D_v)$ vorwärts, $2 \\cdot \\text{Paare} \\cdot (3 D_{qk} + 2 D_v)$ rückwärts, über Paare, die einander sehen. Was eine Umsetzung außerdem rechnet, zählt nur als Zeit.',
+  howSummary: 'Wie wird gemessen?',
+  how: [
+    'Jede Richtung wird übersetzt und einmal ausgeführt, bevor die Uhr läuft, danach in Runden von etwa 20 ms; der Median von fünf Runden zählt. Wo die GPU Zeitstempel hat, gelten diese, sonst die Zeit, bis ihre Warteschlange leer ist. Ein Worker macht es, damit die Seite nicht im Weg ist.',
+    'Von einem falschen Ergebnis wird keine Zeit gezeigt: Der letzte Kopf jedes Ergebnisses wird zuerst mit dem CPU-Rechenwerk verglichen (von dem ein Kopf mit der float64-Referenz verglichen wird). Der Fehler ist im Verhältnis zur größten Zahl.',
+    'Attention mit gespeicherten Scores ist geschrieben, wie ein sorgfältiges Lehrbuch es täte: Produkte mit Kacheln von 16 × 16 im Speicher der Arbeitsgruppe, eine Arbeitsgruppe für jede Zeile des Softmax. Sie ist immer in f32. Der Speicher zählt alle Puffer einer Richtung, auch Eingaben und Ergebnisse.',
+  ],
+};

@@ -1,0 +1,49 @@
+import type { Text } from '../languages.ts';
+
+export const softmax: Text['softmax'] = {
+  intro:
+    'Softmax macht aus Scores Gewichte, deren Summe eins ist. $e^x$ läuft in 32-Bit-Zahlen ab $x \\approx 88.7$ über, also wird zuerst das Maximum abgezogen. Aber das Maximum ist erst bekannt, wenn alles gelesen ist …',
+  loop: '`FOR i = 1 TO n-1` … `END` wiederholt die Zeilen dazwischen; das kostet nichts und zeigt, wie ein Programm mit n wächst.',
+  numbers: 'Zahlen (n)',
+  shift: 'Zu jeder Zahl addiert',
+  verdict: (n, reads, writes) => `Für n = ${n}: ${reads} DRAM-Lese- und ${writes} Schreibzugriffe.`,
+  paths: 'Zwei Wege zur selben Summe',
+  pathsWhy: [
+    'Die zweite Spalte kennt das Maximum aller Zahlen im Voraus; die letzte hat nur das Maximum bisher und korrigiert, was sie summiert hat, wenn es steigt. Unterwegs unterscheiden sie sich, am Ende treffen sie sich.',
+  ],
+  factor: 'Der Faktor, der korrigiert',
+  factors: { difference: 'exp(m − m′)', quotient: 'exp(m) / exp(m′)' },
+  meet: (global, running) => `Beide enden in derselben Summe: ${global} und ${running}.`,
+  overflowed: 'exp(m) ist mehr, als eine 32-Bit-Zahl fasst: ∞ / ∞ ist keine Zahl.',
+  overflowWhy:
+    "Der Faktor $e^{m-m'}$ ist höchstens 1. Als $e^{m} / e^{m'}$ geschrieben ist er auf dem Papier derselbe, aber $e^{100}$ ist mehr, als eine 32-Bit-Zahl fasst. Stell den Faktor um, addiere 100 zu jeder Zahl und sieh zu.",
+  showOverflow: 'Auf der Maschine überlaufen lassen',
+  counts: 'Was ein Register erspart',
+  countsWhy:
+    'Gezählt, indem beide Programme laufen. Das Online-Programm rechnet je Zahl mehr und liest einmal weniger: Langsam ist der Speicher.',
+  countsChart: reads =>
+    `DRAM-Lesezugriffe gegen n: ${reads.join(' für sicheres Softmax, ')} für Online-Softmax`,
+  passes: 'Durchgänge durch x',
+  reads: 'DRAM gelesen',
+  writes: 'DRAM geschrieben',
+  operations: 'Rechenschritte',
+  elsewhere: 'Aufgabe 6: Wo wird noch ein laufender Wert korrigiert?',
+  elsewhereIntro:
+    'Aus einer Abhängigkeit von etwas Globalem, dem Maximum, wurde ein laufender Zustand, der sich selbst korrigiert. So macht man es auch anderswo:',
+  examples: [
+    '*Cauchy-Folgen*: Glieder, die einander nahe kommen, sagen, dass es einen Grenzwert gibt; kennen muss ihn niemand.',
+    '*Partielle Summation* (Abel): Aus Gliedern werden Differenzen, und das Angesammelte wird zur Hauptsache.',
+    '*Kahan-Summation*: Eine zweite Zahl verfolgt den Rundungsfehler und korrigiert die Summe im Lauf.',
+    '*Welfords Varianz*: Mit jeder Zahl wandert der Mittelwert, und die Quadratsumme wird dafür korrigiert.',
+  ],
+  welfordQuiz: 'Quiz: die Varianz in einem einzigen Durchgang',
+  welfordAnswer: [
+    'Die Varianz braucht den Mittelwert aller Zahlen, so wie Softmax ihr Maximum braucht. Welcher Zustand wird gehalten, und wie wird er korrigiert, wenn eine Zahl kommt?',
+    'Gehalten werden die Anzahl, der Mittelwert bisher und die Summe $M_2$ der quadrierten Abstände von ihm. Eine neue Zahl verschiebt den Mittelwert; die Summe wird um ein Produkt zweier Abstände korrigiert, vom alten und vom neuen Mittelwert. Hier mit den Zahlen von oben:',
+  ],
+  welford: 'Welfords Algorithmus',
+  nothingNew: 'Nichts Neues unter der Sonne?',
+  nothingNewAnswer: [
+    'Ein laufender Zustand, der korrigiert wird, wenn sein Bezugspunkt wandert: Die Idee kommt aus der Statistik, die Sorge um den Überlauf aus der Numerik, der einzige Durchgang aus der Algorithmik und der Grund für die Mühe aus der Rechnerarchitektur. Jedes Fach hat ein Stück davon, und wenige Vorlesungen setzen sie zusammen.',
+  ],
+};

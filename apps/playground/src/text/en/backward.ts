@@ -1,0 +1,141 @@
+export const backward = {
+  intro: [
+    'Forward threw P away. Backward needs it again, and two more matrices as large: dP and dS. None of them is stored either. One number per row, $\\mathrm{lse} = m + \\ln d$, brings every weight back on demand: $P_{ij} = e^{S_{ij} - \\mathrm{lse}_i}$.',
+    'To compute something again instead of keeping it is called *activation checkpointing*. Here it is cheap: maxima and denominators are known from the first time.',
+  ],
+  ingredient: 'Quiz: what allows forward not to store P? It is not online softmax.',
+  ingredientAnswer: [
+    'Online softmax takes care of the denominator. What makes the matrix itself superfluous is *contraction*: P appears only inside the sum $\\sum_j P_{ij} \\mathbf{v}_j$, so each element can be made, used and forgotten. Backward has to find the same pattern for dP and dS, although there is a softmax between them.',
+  ],
+  derivation: 'The derivation',
+  inIndices: 'In indices',
+  stepBack: 'One step back',
+  nextStep: 'Next step',
+  steps: {
+    forward: {
+      title: 'Forward, to be undone from the end',
+      why: 'The gradient of the loss by O, dO, is given. Each step goes through one of these equations backwards. All d… are gradients of the loss: dX has the shape of X.',
+    },
+    dV: {
+      title: 'Through O = P V, to V',
+      why: 'A matrix product hands its gradient to each factor, multiplied by the other factor, transposed.',
+    },
+    dP: {
+      title: 'Through O = P V, to P',
+      why: 'Row $i$ of dP is row $i$ of dO times Vᵀ: rows do not need each other.',
+    },
+    softmax: {
+      title: 'Through the softmax',
+      why: 'Raising one score lowers all other weights of its row, since they sum to one: hence the sum over the row.',
+    },
+    D: {
+      title: 'The sum is already known',
+      why: 'Exchange the sums: the row of P times V is the row of O. So D needs neither P nor dP, only dO and O.',
+    },
+    dQdK: {
+      title: 'Through S = Q Kᵀ',
+      why: 'Again a product. With a scale on the scores, both are multiplied by it.',
+    },
+    dX: {
+      title: 'Through the projections, to X',
+      why: 'Q, K and V are all made from the same X, so its gradient is a sum of three. An attention kernel stops before this and leaves it to ordinary products.',
+    },
+    dW: {
+      title: 'Through the projections, to the weights',
+      why: 'This is what the optimiser asked for. Nothing here is as large as P.',
+    },
+  },
+  jacobian: 'Where is the derivative of a matrix by a matrix?',
+  jacobianAnswer: [
+    'It has four indices and is never built. It is contracted at once with the gradient that comes from behind, and a matrix is left: the same trick as with P, an intermediate that is consumed where it is made.',
+  ],
+  whyGradients: 'Quiz: why compute dQ, dK and dV at all?',
+  whyGradientsAnswer: [
+    'Nobody updates Q, K or V: they are made anew from X each time. But the gradients of the projection weights and of X are products *with* them, so they have to pass through. Each row of dQ can serve both, $dX$ and $dW_Q$, and be forgotten.',
+  ],
+  howMuch: 'Quiz: how much arithmetic do the projections take?',
+  howMuchAnswer: [
+    'Each of $dW_Q$, $dW_K$, $dW_V$ is a product of a $d \\times n$ by an $n \\times d$ matrix: $2nd^2$ operations, together $6nd^2$. dX takes three products of $n \\times d$ by $d \\times d$: again $6nd^2$. Attention itself takes five products of $2n^2d$: it dominates as soon as $n$ is larger than about $d$.',
+  ],
+  byRowsOrColumns: 'By rows or by columns',
+  walkWhy:
+    'Softmax is row-wise, so dS seems to want rows. But with lse and D known for each row, any element can be made at any time.',
+  walk: 'Walk',
+  walks: { rows: 'Row by row', columns: 'Column by column' },
+  walkFigure: (at: number, n: number, walk: 'rows' | 'columns'): string =>
+    `${at} of ${n} ${walk} of dS have been made`,
+  styles: { inner: 'inner product', outer: 'outer product' },
+  walkNotes: {
+    rows: 'One inner, two outer. Each row of dS finishes one row of dQ; dK and dV change everywhere at every step, so all of them must be kept and added to.',
+    columns:
+      'Two inner, one outer: the better balance. Each column finishes one row of dK and one of dV; only dQ is left unfinished until the end.',
+  },
+  worth: 'What knowing D first is worth',
+  worthWhy:
+    'dS needs D of its row. Taken from P and dP, D is known only when the whole row has been seen, and K and V must come a second time. Taken from dO and O beforehand, once is enough: twice the arithmetic per byte.',
+  whenD: 'D',
+  knownD: 'D = rowsum(dO ∘ O), beforehand',
+  lateD: 'D = rowsum(P ∘ dP), on the way',
+  blocks: 'Blocks (n)',
+  loadsFigure: (done: number, all: number): string =>
+    `${done} of ${all} loads of blocks of K and V have been made; each block shows how often`,
+  kLoads: 'Loads of K blocks',
+  vLoads: 'Loads of V blocks',
+  productsPerLoad: 'Products per load',
+  purposes: {
+    rows: 'This load only finds a part of D; the block will be needed again.',
+    gradients: 'This load gives everything: P, dP, dS and what they add to dQ, dK and dV.',
+  },
+  notBegun: 'Nothing has been loaded.',
+  blockSteps: {
+    known: [
+      'Load a block of K and V.',
+      'P again, from Q, K and lse.',
+      'dP from dO and V.',
+      'dS from P, dP and D: no waiting.',
+      'Add to dQ; K is still there.',
+      'Add to dK and dV.',
+      'Forget the block.',
+    ],
+    late: [
+      'For the whole row: load K and V, make P and dP, add to D, forget them.',
+      'Then again: load K and V, make P and dP a second time.',
+      'dS, now that D is complete.',
+      'Add to dQ, dK and dV.',
+      'Forget the block.',
+    ],
+  },
+  library: 'What the library runs',
+  libraryWhy:
+    'Row-wise and column-wise both leave something unfinished, which workgroups would have to add up in each other\u2019s memory. The library walks twice instead, each time the way that finishes what it computes: no atomics, and the same bits in every run.',
+  mask: 'Mask',
+  noMask: 'No mask',
+  causal: 'Causal',
+  kernels: {
+    dkdv: {
+      title: 'First dK and dV: a workgroup for each tile of keys',
+      about:
+        'Every column is a workgroup. It walks down the query tiles that see its keys and finishes its rows of dK and dV.',
+    },
+    dq: {
+      title: 'Then dQ: a workgroup for each tile of queries',
+      about:
+        'Every row is a workgroup. It walks along the key tiles that it sees and finishes its rows of dQ.',
+    },
+  },
+  kernelFigure: (at: number, n: number): string => `Every workgroup has met ${at} of at most ${n} tiles`,
+  kernelTable: 'Kernels of backward',
+  kernelColumns: ['Kernel', 'A workgroup has', 'It walks over', 'and finishes'],
+  kernelRows: [
+    ['rows', 'a few queries', 'their channels', 'D (minus the gradient of lse) and lse, side by side'],
+    ['dK, dV', 'a tile of keys', 'the query tiles that see it', 'dK = dSᵀ·Q and dV = Pᵀ·dO'],
+    ['dQ', 'a tile of queries', 'the key tiles that it sees', 'dQ = dS·K'],
+  ],
+  sevenProducts:
+    'S and dP are computed in both: seven matrix products in all, where five would do. Nothing is stored that grows with the square of the sequence.',
+  further: 'Could dQ, dK and dV go the same way as P?',
+  furtherAnswer: [
+    'They are consumed in contractions too. Fold the projection weights into the right-hand factors, which are only n × d, and dX can be summed up while dS streams by:',
+    'But the weight gradients need dQ, dK and dV as well, and a framework keeps its linear layers to itself. Flash attention stops here.',
+  ],
+};

@@ -1,0 +1,75 @@
+import type { RunsOn } from '../../engine/engine.ts';
+import type { Sentences } from '../say.ts';
+
+export const dropout = {
+  intro:
+    'Dropout throws each attention weight away with probability p. To store which, one would need as many bits as there are weights. Instead every bit is computed when it is needed, from a seed and from where it is: Philox turns a counter into random words, and the same counter into the same words, in forward and in backward, on any machine.',
+  oneSeed: 'One seed, three conventions',
+  seed: 'Seed',
+  offset: 'Offset',
+  share: 'Dropped (p)',
+  noNumber: 'Seed and offset are whole numbers from 0 to 2⁶⁴ − 1.',
+  schemes: {
+    'torch-efficient': {
+      title: 'PyTorch, memory-efficient',
+      unit: 'one word per element, 10 rounds',
+      how: 'Elements are numbered row by row from the offset on; the counter is that number divided by four, and the remainder chooses the word. Kept when the word is at least p·2³².',
+    },
+    'flash-attention-2': {
+      title: 'FlashAttention-2',
+      unit: 'one byte per element, 7 rounds',
+      how: 'The mask is cut as tensor cores hold it: tiles of 16 × 32, and within them a lane of 32 for each element. One block decides sixteen elements, a byte each, so p is a multiple of 1/256.',
+    },
+    onednn: {
+      title: 'oneDNN',
+      unit: 'one word per element, 10 rounds',
+      how: 'The offset fills one half of the counter, the number of the element the other: another offset is another stream. Four elements side by side share a block.',
+    },
+  },
+  maskLabel: (title: string, i: number, j: number, kept: boolean): string =>
+    `${title}: element (${i}, ${j}) is ${kept ? 'kept' : 'dropped'}. Arrow keys choose another.`,
+  comparing: 'The engine is drawing the same mask …',
+  compared: (differ: number, total: number): string =>
+    differ === 0
+      ? `The engine’s mask is the same in all ${total} elements.`
+      : `The engine’s mask differs in ${differ} of ${total} elements.`,
+  comparedWith: {
+    webgpu: ({ description }) =>
+      `Drawn here in TypeScript, and by the attention kernel on the GPU (${description}); compared bit by bit.`,
+    'no-webgpu': () =>
+      'Drawn here in TypeScript, and by the CPU engine, as this browser has no WebGPU; compared bit by bit.',
+    'gpu-failed': ({ reason }) =>
+      `Drawn here in TypeScript, and by the CPU engine; compared bit by bit. The GPU could not be used: ${reason}`,
+  } satisfies Sentences<RunsOn> as Sentences<RunsOn>,
+  keptShare: 'Kept',
+  fromP: 'From p',
+  across: 'Across',
+  down: 'Down',
+  note: '64 queries × 64 keys; light is kept. “From p” is how far the kept share is from 1 − p, in standard deviations; “Across” and “Down” are the correlations of neighbours.',
+  element: (i: number, j: number, title: string): string => `Query ${i}, key ${j}: ${title}`,
+  neighbourhood: 'The elements around it: press one to choose it',
+  mates: 'Green is kept. Outlined: decided by the same Philox block.',
+  counter: 'Counter',
+  key: 'Key (the seed)',
+  word: (lane: number): string => `Word ${lane}`,
+  byte: (byte: number, lane: number): string => `Byte ${byte} of word ${lane}`,
+  decision: 'Decision',
+  kept: (rule: string): string => `${rule} holds: kept`,
+  dropped: (rule: string): string => `${rule} does not hold: dropped`,
+  drawn: (share: string, edge: string): string =>
+    `The drawn number is at ${share} of its range, the threshold at ${edge}`,
+  rounds: (n: number): string => `${n} rounds of Philox`,
+  round: 'Round',
+  block: 'Block',
+  flipped: 'Bits that differ had one bit of the counter been flipped',
+  roundsWhy:
+    'A round multiplies two of the words by constants, swaps the halves and mixes in the key, which grows by the golden ratio. After a few rounds one flipped bit has changed about half of all 128.',
+  why: 'Why not an ordinary random generator?',
+  whyAnswer: [
+    'An ordinary generator has a state that runs along: to know its millionth number one must draw all before it. Workgroups of a GPU compute tiles in any order, and backward walks another way than forward. A counter-based generator has no state: the element’s place *is* the counter.',
+  ],
+  keepMask: 'And if I have a mask of my own?',
+  keepMaskAnswer: [
+    'Give it: `dropout: { mask, p }`. A byte for each weight is then read instead of computed, which takes memory but reproduces anything.',
+  ],
+};

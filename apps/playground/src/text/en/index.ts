@@ -1,0 +1,37 @@
+import { attention } from './attention.ts';
+import { backward } from './backward.ts';
+import { bench } from './bench.ts';
+import { chapters } from './chapters.ts';
+import { dropout } from './dropout.ts';
+import { engine } from './engine.ts';
+import { graph } from './graph.ts';
+import { lab } from './lab.ts';
+import { loops } from './loops.ts';
+import { machine } from './machine.ts';
+import { measure } from './measure.ts';
+import { player } from './player.ts';
+import { site } from './site.ts';
+import { softmax } from './softmax.ts';
+import { train } from './train.ts';
+
+/**
+ * The page in English. `code`, $TeX$ and *emphasis* are marked as in `markup.ts`; what depends on numbers is a function.
+ * A translation has the same keys: copy this folder, translate what is quoted, name it in `languages.ts`.
+ */
+export const en = {
+  site,
+  chapters,
+  player,
+  bench,
+  machine,
+  softmax,
+  attention,
+  loops,
+  backward,
+  dropout,
+  lab,
+  engine,
+  graph,
+  measure,
+  train,
+};

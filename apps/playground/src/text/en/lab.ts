@@ -1,0 +1,62 @@
+export const lab = {
+  intro: (S: number): string =>
+    `One head, ${S} queries (downwards) and ${S} keys (to the right). Grey pairs are hidden: they get no weight and no gradient. Point at a pair, or walk with the arrow keys, to see its numbers.`,
+  mask: 'Mask',
+  scores: 'Scores',
+  probabilities: 'Probabilities P',
+  gradients: 'Gradients of the scores',
+  hidden: 'hidden',
+  pair: (i: number, j: number): string => `Query ${i}, key ${j}`,
+  mapLabel: (title: string, i: number, j: number, value: string): string =>
+    `${title}: query ${i}, key ${j}: ${value}. Arrow keys choose another pair.`,
+  range: (low: string, high: string): string => `${low} to ${high}`,
+  seen: (share: string): string => `${share} of all pairs are seen.`,
+  masks: {
+    none: { title: 'No mask', about: 'Every query sees every key.' },
+    causal: {
+      title: 'Causal',
+      about: 'A query sees the keys up to its own position. Tiles above the diagonal are skipped.',
+    },
+    window: {
+      title: 'Sliding window',
+      about: 'Only the nearest keys: work grows with the length, not with its square.',
+      value: 'Keys to the left',
+    },
+    alibi: {
+      title: 'ALiBi',
+      about: 'A penalty that grows with the distance stands in for positions.',
+      value: 'Slope',
+    },
+    softcap: {
+      title: 'Softcap',
+      about: 'Scores are bent by c·tanh(s/c), so that none can dominate.',
+      value: 'Cap c',
+    },
+    document: {
+      title: 'Documents',
+      about: 'Several documents in one sequence: no query sees another document.',
+      value: 'Documents',
+    },
+    prefix: {
+      title: 'Prefix',
+      about: 'The first keys are seen by all; after them it is causal.',
+      value: 'Length of the prefix',
+    },
+    dilated: {
+      title: 'Dilated',
+      about: 'Every so many keys, counted from the query itself: far with little work.',
+      value: 'Dilation',
+    },
+    block: {
+      title: 'Block mask',
+      about:
+        'Tiles of 128 × 128 that nobody asks for are not computed at all: a bit for each, made from a mask mod (here: a global prefix, and the neighbourhood).',
+      value: 'Keys on each side',
+    },
+    sink: {
+      title: 'Sink',
+      about: 'One more logit without a value: weights may sum to less than one.',
+      value: 'Logit of the sink',
+    },
+  },
+};

@@ -1,0 +1,54 @@
+export const loops = {
+  intro:
+    'Every tile of queries must meet every tile of keys. Fast memory holds one tile of each, so something is loaded again and again: with queries outside it is K and V, with keys outside it is Q and the unfinished outputs, which must also be written back.',
+  side: 'Two orders, side by side',
+  sideWhy:
+    'The grid is the n × n matrix of pairs; around it lie the tiles in slow memory. Blue is loaded, orange stored, purple stays in fast memory.',
+  tiles: 'Tiles (n)',
+  slots: 'Output slots in fast memory',
+  orders: {
+    'inner-product': 'Queries outside: inner product, FlashAttention-2',
+    'outer-product': 'Keys outside: outer product, FlashAttention-1',
+  },
+  grid: (met: number, all: number, now: { readonly i: number; readonly j: number } | null): string =>
+    `${met} of ${all} pairs of tiles have met${now ? `; now query tile ${now.i} meets key tile ${now.j}` : ''}`,
+  moved: 'Tiles moved',
+  soFar: 'so far',
+  inAll: 'in all',
+  together: 'Together',
+  traffic: { loadsQ: 'Q loads', loadsKv: 'K, V loads', loadsO: 'O loads', storesO: 'O stores' },
+  outputStays: 'An output stays near until its row is done: loaded and stored once.',
+  everyVisit: 'Every visit loads an unfinished output and stores it again.',
+  someStay: (slots: number, n: number): string =>
+    `${slots} of ${n} outputs stay near; each saves ${n - 1} loads and ${n - 1} stores.`,
+  whyNotAll: 'Why not keep all outputs?',
+  whyNotAllAnswer: [
+    'Fast memory is shared: what holds outputs cannot hold keys. With all n outputs kept, the stores are those of the other order, at the price of fast memory that grows with the sequence. It is the choice between three and six registers of chapter 1 again, only gradual.',
+  ],
+  whyTwo: 'Who does what at the same time?',
+  whyTwoAnswer: [
+    'A GPU runs many tiles at once. With queries outside, each workgroup has a query tile of its own and never waits for another: that is why FlashAttention-2, and this library, choose it. With keys outside, workgroups that hold different keys would all add to the same outputs.',
+  ],
+  roofline: 'Arithmetic per byte',
+  rooflineWhy:
+    'A device computes at its peak only if every byte that it loads is used often enough. Under the slope memory is the limit, under the flat roof arithmetic.',
+  flopPerByte: 'FLOP per byte',
+  limitedBy: 'Limited by',
+  limits: { memory: 'memory', arithmetic: 'arithmetic' },
+  schedules: {
+    naive: 'S and P stored',
+    'outer-product': 'Keys outside',
+    'inner-product': 'Queries outside',
+  },
+  rooflineChart: (points: readonly string[]): string => `Roofline. ${points.join('; ')}`,
+  laptop: 'A laptop, roughly',
+  arithmetic: 'Arithmetic, TFLOP/s',
+  memory: 'Memory, GB/s',
+  rowsPerTile: 'Rows per tile',
+  rooflineNote: (sequence: number, headSize: number): string =>
+    `${sequence} queries and keys, head size ${headSize}, 16-bit numbers; caches are left out. Larger tiles use each loaded byte more often.`,
+  intensityQuiz: 'Quiz: what is the arithmetic intensity of each order?',
+  intensityAnswer: [
+    'Count one visit of a tile of $T$ queries to a tile of $T$ keys: two matrix products of $2T^2d$ operations. What it moves is K and V with queries outside; Q, O and O again with keys outside. With $b$ bytes for a number:',
+  ],
+};

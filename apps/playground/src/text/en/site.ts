@@ -1,0 +1,16 @@
+export const site = {
+  title: 'Tilewise: flash attention, taken apart',
+  heading: 'Flash attention, taken apart',
+  blurb:
+    'Program a machine with three registers, and by small steps arrive at the kernels that run on your own GPU: forward, backward, dropout and all.',
+  skip: 'Skip to the content',
+  chapters: 'Chapters',
+  chapter: (n: number): string => `Chapter ${n}`,
+  next: 'Next',
+  nextChapter: 'Next chapter',
+  loading: (title: string): string => `Loading ${title}…`,
+  language: 'Language',
+  theme: { light: 'Use the light theme', dark: 'Use the dark theme' },
+  failed: 'This chapter could not be loaded. Is the network there?',
+  again: 'Try again',
+};
