@@ -1,5 +1,6 @@
 import { Tensor } from '@tilewise/core';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '@tilewise/core/reference';
+import { readmeExamples } from '@tilewise/readme-examples';
 import { createContext, type GpuContext } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -84,4 +85,11 @@ test('jax-js goes on with its arrays after attention has read them, and after th
 test('a dtype that attention does not have is said', async () => {
   const integers = jax.numpy.array([1, 2, 3], { dtype: jax.numpy.int32 });
   await expect(tensorOf(ctx, integers)).rejects.toThrow('attention takes float32 or float16, got int32');
+});
+
+test('the example of the README runs, on the same device', async () => {
+  const { examples, run } = readmeExamples(new URL('../README.md', import.meta.url));
+  const code = `${examples[0]}\nconsole.log(o.shape, dq.shape, ctx.device === getWebGPUDevice());`;
+  const shape = [1, 4, 64, 16];
+  expect(await run(code, { external: ['@jax-js/jax'] })).toEqual([shape, shape, true]);
 });

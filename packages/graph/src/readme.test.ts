@@ -1,29 +1,34 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
-import { expect, test, vi } from 'vitest';
+import { readmeExamples } from '@tilewise/readme-examples';
+import { expect, test } from 'vitest';
+// Says where onnxruntime's own WebAssembly is.
+import '../testing/onnx-session.ts';
 
-test('the example of the README runs', async () => {
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-  const [, code] = /^```ts\n(.*?)^```$/ms.exec(readme) ?? [];
-  const { outputFiles } = await build({
-    stdin: { contents: code, resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
-    bundle: true,
-    write: false,
-    format: 'esm',
-    conditions: ['@tilewise/source'],
-  });
-  const folder = mkdtempSync(join(tmpdir(), 'tilewise-readme-'));
-  const file = join(folder, 'example.mjs');
-  writeFileSync(file, outputFiles[0].text);
-  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
-  try {
-    await import(/* @vite-ignore */ pathToFileURL(file).href);
-    expect(log.mock.calls.flat()).toEqual(['sdpa-training', 4, [1, 2, 8, 4], [1, 2, 8, 1]]);
-  } finally {
-    log.mockRestore();
-    rmSync(folder, { recursive: true });
-  }
+const { examples, run } = readmeExamples(new URL('../README.md', import.meta.url));
+const [first, gradients, cudnn, d256, onnx] = examples;
+
+test('the README has the examples that are run here', () => {
+  expect(examples).toHaveLength(5);
+});
+
+test('the example of a graph gives its partition, and the shapes of its results', async () => {
+  expect(await run(first)).toEqual(['sdpa-training', 4, [1, 2, 8, 4], [1, 2, 8, 1]]);
+});
+
+test('the example of gradients goes on with it', async () => {
+  expect((await run(first + gradients)).at(-1)).toEqual([1, 2, 8, 4]);
+});
+
+test("the example of cuDNN's node gives one partition", async () => {
+  expect(await run(cudnn)).toEqual(['sdpa-training', expect.any(Array)]);
+});
+
+test('the example for heads of 256 runs', async () => {
+  expect(await run(`${d256}\nconsole.log(dq.shape, dV.shape);`)).toEqual([
+    [1, 2, 8, 256],
+    [1, 2, 8, 256],
+  ]);
+});
+
+test('the example of ONNX runs in onnxruntime', async () => {
+  expect(await run(onnx, { external: ['onnxruntime-web/wasm'] })).toEqual([[1, 2, 8, 4]]);
 });

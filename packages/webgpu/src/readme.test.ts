@@ -1,13 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { readmeExamples } from '@tilewise/readme-examples';
 import { openGpu } from '@tilewise/webgpu-host';
-import { build } from 'esbuild';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code);
+const { examples, run } = readmeExamples(new URL('../README.md', import.meta.url));
+
+const root = readmeExamples(new URL('../../../README.md', import.meta.url));
 
 beforeEach(async () => {
   const { gpu } = await openGpu();
@@ -15,32 +12,10 @@ beforeEach(async () => {
 });
 afterEach(() => {
   vi.unstubAllGlobals();
-  vi.restoreAllMocks();
 });
 
-/** Runs an example as its reader would, on the sources, and gives what it logged. */
-async function run(code: string): Promise<unknown[]> {
-  const { outputFiles } = await build({
-    stdin: { contents: code, resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
-    bundle: true,
-    write: false,
-    format: 'esm',
-    conditions: ['@tilewise/source'],
-  });
-  const folder = mkdtempSync(join(tmpdir(), 'tilewise-readme-'));
-  const file = join(folder, 'example.mjs');
-  writeFileSync(file, outputFiles[0].text);
-  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
-  try {
-    await import(/* @vite-ignore */ pathToFileURL(file).href);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-  return log.mock.calls.flat();
-}
-
 test('the README has the examples that are run here', () => {
-  expect(examples).toHaveLength(5);
+  expect(examples).toHaveLength(7);
 });
 
 test('the eager example gives a gradient', async () => {
@@ -87,4 +62,23 @@ test('the example of tuning times a tile, which a later context takes', async ()
   vi.stubGlobal('navigator', { gpu });
   const [timing] = await run(examples[4]);
   expect(timing).toMatchObject({ role: 'forward', tile: expect.any(Object), ms: expect.any(Number) });
+});
+
+test('the example of Node makes a context', async () => {
+  expect(examples[5]).toContain("from 'webgpu'");
+  const code = `${examples[5]}\nconsole.log(ctx.capabilities.features);\nctx.destroy();`;
+  expect(await run(code, { external: ['webgpu'] })).toEqual([expect.any(Array)]);
+});
+
+test('the example of the doctor logs a verdict', async () => {
+  expect(examples[6]).toContain('diagnose()');
+  // Whether it is right does not matter here.
+  const { gpu } = await openGpu({ backend: 'null' });
+  vi.stubGlobal('navigator', { gpu });
+  expect(await run(examples[6])).toEqual([expect.stringContaining('Verdict')]);
+});
+
+test('the example of the README of the repository gives a gradient', async () => {
+  const [dq] = await run(root.examples[0]);
+  expect((dq as Float32Array).some(x => x !== 0)).toBe(true);
 });
