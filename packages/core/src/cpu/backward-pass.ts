@@ -11,15 +11,16 @@ import { createHeadGradient } from './head-gradient.ts';
 import { padded, STRIP } from './kernels/kernels.ts';
 import type { Panel } from './kernels/memory.ts';
 import type { Machine } from './machine.ts';
+import { createQueryGradient, type PartsOfDq } from './query-gradient.ts';
 import { createRowResult } from './results.ts';
 import { createRowGradients } from './row-gradients.ts';
 import { createScaledResult, type ScaledResult } from './scaled-result.ts';
 import { createCaptureGradients, createProductGradient, createScoreGradients } from './score-gradients.ts';
 import { createScoreTiles } from './score-tiles.ts';
 import { tileSizeOf, wholeBlocks } from './tile-size.ts';
-import { backwardWork, type Claim, headsThatShare, type KeysTask, type PartOfDq } from './work.ts';
+import { backwardWork, type Claim, headsThatShare, type KeysTask, type TileRange } from './work.ts';
 
-const NO_TILES = { firstTile: 0, endTile: 0 };
+const NO_TILES: TileRange = { firstTile: 0, endTile: 0 };
 
 /** Where the tasks of backward write. */
 export interface BackwardSums {
@@ -33,14 +34,6 @@ export interface BackwardSums {
   readonly dAlibi: Float64Array | null;
   /** In the own shape of the bias. */
   readonly dbias: Float64Array | null;
-}
-
-/** Parts of ∂L/∂(scaled q) that are summed when the last of a head is there. */
-export interface PartsOfDq {
-  /** (slots, heads of a group, Sq, Dqk padded). */
-  readonly sums: Float32Array;
-  /** How many tasks of each group of heads are done. */
-  readonly done: Int32Array;
 }
 
 /** What a thread has found in its tasks besides: gradients that are sums over all of them, and the largest magnitudes of FP8 problems. */
@@ -108,13 +101,10 @@ export function runBackward(
   let amaxDP = 0;
   const tileLength = Math.ceil(size.rows / STRIP) * STRIP;
   const widthQ = padded(Dqk);
-  const ldQ = 4 * widthQ;
   const widthV = padded(Dv);
-  const dqSums = memory.floats(dq ? tileLength * widthQ : 0);
-  const dqSection = memory.floats(dq ? tileLength * widthQ : 0);
-  let dqAt = dqSums.at;
   const work = backwardWork(problem, size, threads);
-  const heads = headsThatShare(forward);
+  const sizeOfDq = { rows: size.rows, Sq, D: Dqk, heads: headsThatShare(forward) };
+  const dqRows = dq && createQueryGradient(kernels, dq, sizeOfDq, results.dqParts);
   const dkHead = dk && createHeadGradient(kernels, dk, work.keys, Dqk);
   const dvHead = dv && createHeadGradient(kernels, dv, work.keys, Dv);
   const scoreGradients = createScoreGradients(forward, chain, results);
@@ -166,11 +156,12 @@ export function runBackward(
     softcap?.differentiate(dp, rows);
     toProductGradient?.(dp.values, products, T, b, h, i0, rows, j0, columns);
     const forK = forward.fp8 ? roundScoreGradients(rows, columns) : dp;
-    if (dq) {
+    if (dqRows) {
       const guarded = !k.load(tile);
       const panels = k.rowsAt(tile);
       const bytes = k.rowPanelBytes;
-      kernels.addProduct(rows, widthQ, columns, dp.at, ld, panels, bytes, dqAt, ldQ, ranges, j0, guarded);
+      const to = dqRows.at();
+      kernels.addProduct(rows, widthQ, columns, dp.at, ld, panels, bytes, to, dqRows.ld, ranges, j0, guarded);
     }
     if (dkHead) {
       const to = dkHead.at(j0);
@@ -230,52 +221,22 @@ export function runBackward(
     if (first < end || task.firstTile === 0) given.load(b, h, i0, rows);
     if (task.firstTile === 0) addSinkGradient(b, h, rows);
     if (first < end) blocks?.load(b, h, i0, rows);
-    dqSums.values.fill(0);
-    for (const { firstTile, endTile } of work.sections) {
-      const to = Math.min(endTile, end);
-      let t = Math.max(firstTile, first);
+    dqRows?.start();
+    for (const section of work.sections) {
+      const to = Math.min(section.endTile, end);
+      let t = Math.max(section.firstTile, first);
       if (t >= to) continue;
-      // To begin with, and of one tile, sums have the same bits without a place of their own.
-      const apart = firstTile > task.firstTile && endTile - firstTile > 1;
-      dqAt = apart ? dqSection.at : dqSums.at;
-      if (apart) dqSection.values.fill(0);
+      dqRows?.startSection(section, task);
       for (; t < to; t++) addTile(b, h, i0, rows, t);
-      if (apart && dq) kernels.addRows(rows, widthQ, dqSection.at, dqSums.at, ldQ);
+      dqRows?.endSection(rows);
     }
-    if (!dq) return;
-    if (!task.part) dq.store(b, h, i0, rows, dqSums.at);
-    else results.dqParts?.sums.set(dqSums.values.subarray(0, rows * widthQ), partAt(task.part.slot, h, i0));
-  }
-
-  /** Where the part of dq in a slot has row i of head h. */
-  function partAt(slot: number, h: number, i: number): number {
-    return ((slot * heads + (h % heads)) * Sq + i) * widthQ;
-  }
-
-  /** Sums dq over the parts of the keys, in their order, and stores it. */
-  function addParts(b: number, h: number, { first, end }: PartOfDq): void {
-    if (!dq || !results.dqParts) return;
-    const { sums } = results.dqParts;
-    const length = lengths.q.length(b);
-    for (let i0 = 0; i0 < length; i0 += size.rows) {
-      const rows = Math.min(size.rows, length - i0);
-      const take = (slot: number, { values }: Panel): void => {
-        const at = partAt(slot, h, i0);
-        values.set(sums.subarray(at, at + rows * widthQ));
-      };
-      take(first, dqSums);
-      for (let slot = first + 1; slot < end; slot++) {
-        take(slot, dqSection);
-        kernels.addRows(rows, widthQ, dqSection.at, dqSums.at, ldQ);
-      }
-      dq.store(b, h, i0, rows, dqSums.at);
-    }
+    dqRows?.store(task, h, i0, rows);
   }
 
   for (let n = claim(); n < work.count; n = claim()) {
     const task = work.task(n);
-    const { b, group, part } = task;
-    awaitHeads?.(group);
+    const { b } = task;
+    awaitHeads?.(task.group);
     const length = lengths.q.length(b);
     const from = task.firstTile * T;
     const to = Math.min(task.endTile * T, lengths.kv.length(b));
@@ -285,13 +246,7 @@ export function runBackward(
       for (let i0 = 0; i0 < length; i0 += size.rows)
         addRows(b, h, i0, Math.min(size.rows, length - i0), task);
     }
-    if (
-      part &&
-      results.dqParts &&
-      Atomics.add(results.dqParts.done, group, 1) === part.end - part.first - 1
-    ) {
-      for (let h = task.first; h < task.end; h++) addParts(b, h, part);
-    }
+    dqRows?.endTask(task, length);
   }
   dkHead?.finish();
   dvHead?.finish();
