@@ -34,7 +34,7 @@ export interface WorkgroupTileSizes {
   readonly pool?: 'f32' | 'f16';
 }
 
-/** What a tile through workgroup memory is made of, as plain data. `workgroupTile` makes one of what is not the default of the last three. */
+/** What a tile through workgroup memory is made of, as plain data. What is not the default of the last three, `workgroupTile` brings. */
 export interface WorkgroupTileShape extends WorkgroupTileSizes {
   /**
    * What is multiplied in. f16 is for forward alone, on a pool of f16: it adds a few products up in f16 before they go to sums of f32, which
@@ -45,8 +45,8 @@ export interface WorkgroupTileShape extends WorkgroupTileSizes {
   readonly prefetch?: boolean;
   /**
    * What joins the maxima and sums of rows over their lanes, in forward: workgroup memory, or the subgroup that these lanes lie in, which
-   * takes neither memory nor barriers. `tx` is then a power of two up to the least subgroup of the device, and the lanes fill its largest
-   * ones. Default 'workgroup'.
+   * takes neither memory nor barriers. `tx` is then a power of two up to the device's least subgroup, and the lanes are a multiple of its
+   * largest. Default 'workgroup'.
    */
   readonly statistics?: 'workgroup' | 'subgroup';
 }

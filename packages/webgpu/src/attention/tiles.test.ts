@@ -113,10 +113,13 @@ test('so it does where numbers are too large for f16', async () => {
 });
 
 /** Lanes with other numbers than their subgroups give them places, as nothing says that the two have to do with each other. */
-const renumbered = (wgsl: string): string =>
-  wgsl
+function renumbered(wgsl: string): string {
+  const text = wgsl
     .replace('@builtin(local_invocation_index) lane:', '@builtin(local_invocation_index) index:')
     .replace(/@workgroup_size\((\d+)\)[^{]*\{/, '$&\n  let lane = (index * 5u + 3u) % $1u;');
+  expect(text).toContain('let lane = (index');
+  return text;
+}
 
 test('forward is the same with subgroup statistics, whichever lanes are a subgroup', async () => {
   const { subgroupMinSize, subgroupMaxSize } = (await sharedContext()).capabilities;
