@@ -10,6 +10,7 @@ import {
   ge,
   h,
   kv,
+  le,
   load,
   lt,
   mod,
@@ -60,6 +61,14 @@ describe('writeWgsl', () => {
   it('writes what f32 cannot hold as the largest finite value', () => {
     expect(value(constant(-Infinity))).toBe('(-3.4028234663852886e+38f)');
     expect(value(constant(1e300))).toBe('3.4028234663852886e+38f');
+  });
+
+  it('tells a comparison with an infinity from the operands, and of what is loaded from its bits', () => {
+    const bits: WgslNames['bits'] = (name, index) => `bits_${name}(${index.join(', ')})`;
+    const halved = mul(add(score, load('t', [kv])), 0.5);
+    const written = writeWgsl(le(halved, -Infinity), { ...names, bits });
+    expect(written.value).toBe('(bits_t(j) == 0xff800000u)');
+    expect(value(le(load('t', [kv]), -Infinity))).toBe('(bitcast<u32>(load_t_f32(j)) == 0xff800000u)');
   });
 
   it('reads captures through the given function', () => {

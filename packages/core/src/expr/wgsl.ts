@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '../errors.ts';
-import type { BinaryOp, Expr, ExprType, UnaryOp, VariableName } from './expr.ts';
+import type { BinaryOp, Expr, ExprType, LoadExpr, UnaryOp, VariableName } from './expr.ts';
+import { infinityOf, withInfinitiesTold } from './infinite.ts';
 import { canonicalNodes, operands } from './nodes.ts';
 
 /** How an expression's surroundings are spelled in a shader. */
@@ -11,6 +12,8 @@ export interface WgslNames {
    * tensor: both sides of a `select` are evaluated, so a guarded load is reached with any index.
    */
   readonly load?: (name: string, index: readonly string[], type: ExprType) => string;
+  /** A WGSL expression of the bits (u32) of a captured f32, for a `load` that does not keep infinities. Default: those of its value. */
+  readonly bits?: (name: string, index: readonly string[]) => string;
   /** Start of the identifiers that this declares. Default `e`: e0, e1… */
   readonly prefix?: string;
 }
@@ -106,11 +109,12 @@ const functionNames: Readonly<Partial<Record<BinaryOp, string>>> = {
 
 /**
  * An expression as WGSL. What occurs more than once, by identity or written alike, is computed once. Infinite constants
- * become the largest finite ones, since WGSL has no infinities.
+ * become the largest finite ones, since WGSL has no infinities; comparisons with one are told as `infinite` does.
  * @throws InvalidArgumentError when `names` lacks a variable that the expression uses, or `load`.
  */
 export function writeWgsl(expr: Expr, names: WgslNames): WgslExpression {
-  const canonical = canonicalNodes(expr);
+  const told = withInfinitiesTold(expr);
+  const canonical = canonicalNodes(told);
   const distinct = new Set(canonical.values());
   const uses = new Map<Expr, number>();
   for (const e of distinct) {
@@ -130,7 +134,7 @@ export function writeWgsl(expr: Expr, names: WgslNames): WgslExpression {
     codes.set(e, shared ? `${prefix}${statements.length}` : code);
     if (shared) statements.push(`let ${prefix}${statements.length} = ${code};`);
   }
-  return { statements: statements.join('\n'), value: codeOf(expr) };
+  return { statements: statements.join('\n'), value: codeOf(told) };
 }
 
 function writeNode(e: Expr, codeOf: (e: Expr) => string, names: WgslNames): string {
@@ -147,6 +151,9 @@ function writeNode(e: Expr, codeOf: (e: Expr) => string, names: WgslNames): stri
     case 'unary':
       return writeUnary(e.op, codeOf(e.a));
     case 'binary': {
+      const infinity = infinityOf(e.b);
+      // What is still compared with an infinity is loaded.
+      if (infinity && e.op === 'eq' && e.a.kind === 'load') return isLoaded(infinity, e.a, codeOf, names);
       const symbol = infix[e.op];
       if (symbol !== undefined) return `(${codeOf(e.a)} ${symbol} ${codeOf(e.b)})`;
       return `${functionNames[e.op]}(${codeOf(e.a)}, ${codeOf(e.b)})`;
@@ -154,12 +161,27 @@ function writeNode(e: Expr, codeOf: (e: Expr) => string, names: WgslNames): stri
     case 'select':
       return `select(${codeOf(e.whenFalse)}, ${codeOf(e.whenTrue)}, ${codeOf(e.condition)})`;
     case 'load':
-      if (names.load === undefined) {
-        throw new InvalidArgumentError('names.load', `must be given: the expression loads from '${e.name}'`);
-      }
-      return names.load(e.name, e.index.map(codeOf), e.type);
+      return loader(e, names)(e.name, e.index.map(codeOf), e.type);
   }
 }
+
+function loader({ name }: LoadExpr, { load }: WgslNames): NonNullable<WgslNames['load']> {
+  if (load) return load;
+  throw new InvalidArgumentError('names.load', `must be given: the expression loads from '${name}'`);
+}
+
+function isLoaded(
+  infinity: keyof typeof infinityBits,
+  e: LoadExpr,
+  codeOf: (e: Expr) => string,
+  names: WgslNames,
+): string {
+  const index = e.index.map(codeOf);
+  const bits = names.bits?.(e.name, index) ?? `bitcast<u32>(${loader(e, names)(e.name, index, e.type)})`;
+  return `(${bits} == ${infinityBits[infinity]})`;
+}
+
+const infinityBits = { '-Infinity': '0xff800000u', Infinity: '0x7f800000u' };
 
 function writeUnary(op: UnaryOp, a: string): string {
   switch (op) {

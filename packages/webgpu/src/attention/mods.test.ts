@@ -61,7 +61,7 @@ describe('mask mods', () => {
 
 /** Without gradients of what is captured: integers have none. */
 describe('score mods', () => {
-  const { add, mul, sub, select, div } = e;
+  const { add, mul, sub, select, div, load } = e;
   test.each<[string, e.Mod<Tensor>]>([
     ['a constant', e.scoreMod(() => 0.25)],
     [
@@ -121,8 +121,56 @@ describe('score mods', () => {
     expect(got.lse.get(0, 0, 1)).toBe(-Infinity);
   });
 
+  const shown = ({ q, kv }: e.ScoredPlace): e.BoolExpr => e.and(e.gt(q, 2), e.ge(q, kv));
+  const hiding = (place: e.ScoredPlace): e.NumericExpr => select(shown(place), place.score, -Infinity);
+  /** −∞ above the diagonal and in row 5, the least finite number elsewhere in row 6. */
+  const table = Tensor.from(
+    Array.from({ length: S * S }, (_, n) => {
+      const [q, kv] = [Math.floor(n / S), n % S];
+      if (q === 5 || kv > q) return -Infinity;
+      return q === 6 ? -3.4028234663852886e38 : 0.1 * (kv % 5);
+    }),
+    [S, S],
+  );
+  /** One mod for each head, so that one kernel holds them all. */
+  const perHead: readonly ((place: e.ScoredPlace) => e.NumericExpr)[] = [
+    place => mul(hiding(place), 0.5),
+    place => div(hiding(place), 8),
+    place => mul(hiding(place), 10),
+    place => sub(add(hiding(place), 100), 97),
+    place => e.neg(e.neg(hiding(place))),
+    place => e.min(e.max(hiding(place), hiding(place)), 5),
+    place => mul(e.log(e.exp(hiding(place))), 2),
+    place => mul(hiding(place), add(place.h, 0.25)),
+    place => sub(place.score, mul(-2, hiding(place))),
+    place => e.max(hiding(place), -3),
+    place => add(e.tanh(hiding(place)), e.exp(hiding(place))),
+    place => select(e.gt(mul(hiding(place), 0.5), -Infinity), place.score, -1),
+    place => mul(add(place.score, load('table', [place.q, place.kv])), 0.5),
+    place => e.max(div(load('table', [place.q, place.kv]), 4), -3),
+    place => add(div(load('table', [place.q, place.kv]), 1e38), place.score),
+    place => select(e.eq(load('table', [place.q, place.kv]), -Infinity), 1, place.score),
+  ];
+
+  test('so does one that is scaled, added to or negated twice, and only such a one', async () => {
+    const H = perHead.length;
+    const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([1, H, S, 4], seed));
+    const scoreMod = e.scoreMod(
+      place =>
+        perHead.reduce<e.NumericExpr>(
+          (rest, mod, h) => select(e.eq(place.h, h), mod(place), rest),
+          place.score,
+        ),
+      { table },
+    );
+    const call = { q, k, v, dO, options: { scoreMod } };
+    const exact = exactResults(call);
+    expectAgreement(await gpuResults(await sharedContext(), call, exact), exact, { distance: S });
+    expect(exact.lse.slice(1, 0, 9).get(0, 0, 0)).toBe(-Infinity);
+  });
+
   test('a softcap bounds a score of −∞, as the reference does', async () => {
-    const scoreMod = e.scoreMod(({ score, q, kv }) => select(e.ge(q, kv), score, -Infinity));
+    const scoreMod = e.scoreMod(({ score, q, kv }) => mul(select(e.ge(q, kv), score, -Infinity), 1e-37));
     const got = await expectReference({ scoreMod, softcap: 0.5 });
     expect(Number.isFinite(got.lse.get(0, 0, 0))).toBe(true);
   });

@@ -14,7 +14,7 @@ const wholeFormats: Readonly<Partial<Record<DType, readonly [element: string, lo
   bool: ['u32', `((${byte}) & 0xffu) != 0u`],
 };
 
-const resultTypes = { float: 'f32', integer: 'i32', boolean: 'bool' } as const;
+const wholeTypes = { float: 'f32', integer: 'i32', boolean: 'bool' } as const;
 
 /** The name of a captured tensor among a plan's tensors. */
 export const captureTensor = (name: string): string => `captures.${name}`;
@@ -22,10 +22,13 @@ export const captureTensor = (name: string): string => `captures.${name}`;
 /** The function that reads it, see `capturePart`. */
 export const captureLoad = (name: string): string => `capture_${name}`;
 
+/** Of floats, the function that gives the element's bits, by which infinities are told. */
+export const captureBits = (name: string): string => `bits_of_${name}`;
+
 /**
- * `capture_NAME(i0, i1, …) -> f32, i32 or bool`: an element of a captured tensor. Indices are clamped to the tensor: both sides of
- * a `select` are evaluated, so a load behind a condition is reached with any index. −Infinity is read as the least finite
- * number, as WGSL lets arithmetic assume that there are no infinities.
+ * `capture_NAME(i0, i1, …) -> f32, i32 or bool`: an element of a captured tensor, and of floats `bits_of_NAME(i0, i1, …) -> u32`.
+ * Indices are clamped to the tensor: both sides of a `select` are evaluated, so a load behind a condition is reached with any
+ * index. −Infinity is read as the least finite number, as WGSL lets arithmetic assume that there are no infinities.
  */
 export function capturePart(name: string, { dtype, shape, strides }: TensorDesc): ShaderPart {
   const { kind, bytes } = dtypeTraits[dtype];
@@ -34,11 +37,23 @@ export function capturePart(name: string, { dtype, shape, strides }: TensorDesc)
   const format = whole ? null : storageFormat(dtype);
   const dims = shape.map((_, d) => d);
   const place = dims.map(d => ` + u32(clamp(i${d}, 0i, P.${variable}_last${d})) * P.${variable}_stride${d}`);
-  const value = whole
-    ? `let captured_word = ${readElement(variable, bytes === 4 ? 'at' : 'at >> 2u')};
-  return ${whole[1]};`
-    : `let x = ${format?.load(index => readElement(variable, index), 'at')};
-  return select(x, -0x1.fffffep+127f, is_negative_infinity(x));`;
+  const parameters = dims.map(d => `i${d}: i32`).join(', ');
+  const address = `let at = P.${variable}_base${place.join('')};`;
+  const code = whole
+    ? `fn ${captureLoad(name)}(${parameters}) -> ${wholeTypes[kind]} {
+  ${address}
+  let captured_word = ${readElement(variable, bytes === 4 ? 'at' : 'at >> 2u')};
+  return ${whole[1]};
+}`
+    : `fn ${captureBits(name)}(${parameters}) -> u32 {
+  ${address}
+  return bitcast<u32>(${format?.load(index => readElement(variable, index), 'at')});
+}
+
+fn ${captureLoad(name)}(${parameters}) -> f32 {
+  let x = bitcast<f32>(${captureBits(name)}(${dims.map(d => `i${d}`).join(', ')}));
+  return select(x, -0x1.fffffep+127f, is_negative_infinity(x));
+}`;
   return {
     bindings: [
       {
@@ -59,9 +74,6 @@ export function capturePart(name: string, { dtype, shape, strides }: TensorDesc)
       ]),
     ],
     requires: format ? [isNegativeInfinity, ...format.requires] : [],
-    code: `fn ${captureLoad(name)}(${dims.map(d => `i${d}: i32`).join(', ')}) -> ${resultTypes[kind]} {
-  let at = P.${variable}_base${place.join('')};
-  ${value}
-}`,
+    code,
   };
 }

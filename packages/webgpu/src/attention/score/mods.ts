@@ -1,7 +1,8 @@
 import type { Expr } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
-import { captureLoad } from './captures.ts';
+import { isNegativeInfinity } from '../../wgsl/float-bits.ts';
+import { captureBits, captureLoad } from './captures.ts';
 import type { ScoreStageFactory } from './stage.ts';
 
 /** The parameters of functions of a score and its place. */
@@ -15,6 +16,7 @@ export function exprFunction(tools: ExprTools, name: string, type: string, expr:
   const { statements, value } = tools.writeWgsl(expr, {
     variables: { score: 'score', b: 'b', h: 'h', q: 'q', kv: 'kv' },
     load: (capture, index) => `${captureLoad(capture)}(${index.join(', ')})`,
+    bits: (capture, index) => `${captureBits(capture)}(${index.join(', ')})`,
   });
   return `fn ${name}(${placeParameters}) -> ${type} {
   ${[...statements.split('\n').filter(Boolean), `return ${value};`].join('\n  ')}
@@ -24,7 +26,19 @@ export function exprFunction(tools: ExprTools, name: string, type: string, expr:
 /** The functions that expressions call. */
 export const exprPieces = ({ functionsWgsl }: ExprTools): WgslPiece[] => [{ code: functionsWgsl }];
 
-/** s ← mod(s, place). A score of −∞, which WGSL spells as the least finite number, hides its key unless a softcap bounds it. */
+/** Whether an expression is −∞, which is told from its operands. */
+const isHidden = (expr: Expr): Expr => ({
+  kind: 'binary',
+  type: 'bool',
+  op: 'eq',
+  a: expr,
+  b: { kind: 'constant', type: 'f32', value: '-Infinity' },
+});
+
+/**
+ * s ← mod(s, place). A score of −∞ hides its key unless a softcap bounds it; so does one that is below what f32 holds, which is
+ * told by its bits.
+ */
 export const scoreModStage: ScoreStageFactory = ({ scoreMod, softcap }, { tools, slope }) => {
   if (!scoreMod || !tools) return null;
   const hides = softcap === null;
@@ -34,9 +48,10 @@ export const scoreModStage: ScoreStageFactory = ({ scoreMod, softcap }, { tools,
     'by the modified score': 'slope[c] = 1.0;',
   };
   return {
-    requires: exprPieces(tools),
+    requires: [...exprPieces(tools), isNegativeInfinity],
     code: [
       exprFunction(tools, 'score_mod', 'f32', scoreMod),
+      exprFunction(tools, 'score_mod_hides', 'bool', isHidden(scoreMod)),
       ...(slope === 'by q·k'
         ? [exprFunction(tools, 'score_mod_slope', 'f32', tools.differentiate(scoreMod))]
         : []),
@@ -45,7 +60,8 @@ export const scoreModStage: ScoreStageFactory = ({ scoreMod, softcap }, { tools,
   for (var c = 0u; c < 4u; c++) {
     s[c] = score_mod(unmodified[c], ${placeArguments});
     ${slopes[slope]}
-    ${hides ? 'seen[c] = seen[c] && !(s[c] <= -0x1.fffffep+127f);' : ''}
+    let hidden = score_mod_hides(unmodified[c], ${placeArguments});
+    ${hides ? 'seen[c] = seen[c] && !(hidden || is_negative_infinity(s[c]));' : 's[c] = select(s[c], -0x1.fffffep+127f, hidden);'}
   }`,
     hides,
   };
