@@ -1,5 +1,6 @@
 import type { DType } from '@tilewise/core';
 import { type Flags, parseFlags } from './flags.ts';
+import { integer, numeral, word64 } from './numerals.ts';
 
 /** Strides in elements, in the order (b, h, s, d). */
 export type FourStrides = readonly [number, number, number, number];
@@ -27,7 +28,7 @@ export interface CudnnCase {
   readonly scale: number | null;
   readonly flags: Flags;
   /** null where the case has none: then it is made from the id. */
-  readonly dataSeed: number | null;
+  readonly dataSeed: bigint | null;
   /** In words; null = sparse integers. */
   readonly data: string | null;
   readonly tol: Readonly<Record<string, Tolerance>>;
@@ -40,14 +41,13 @@ export type StrideName = 'q' | 'k' | 'v' | 'o';
 
 const dimNames: readonly DimName[] = ['b', 'h_q', 'h_k', 'h_v', 's_q', 's_kv', 'd_qk', 'd_v'];
 
+/** The names of these files, of cuDNN and of PyTorch, in small letters. */
 const dtypeNames: Readonly<Record<string, DType>> = {
-  fp16: 'f16',
-  bf16: 'bf16',
-  fp32: 'f32',
-  e4m3: 'f8e4m3',
-  e5m2: 'f8e5m2',
-  mxfp8_e4m3: 'f8e4m3',
-  mxfp8_e5m2: 'f8e5m2',
+  ...{ fp16: 'f16', half: 'f16', float16: 'f16', 'torch.float16': 'f16' },
+  ...{ bf16: 'bf16', bfloat16: 'bf16', 'torch.bfloat16': 'bf16' },
+  ...{ fp32: 'f32', float: 'f32', float32: 'f32', 'torch.float32': 'f32' },
+  ...{ e4m3: 'f8e4m3', mxfp8_e4m3: 'f8e4m3', fp8_e4m3: 'f8e4m3', 'torch.float8_e4m3fn': 'f8e4m3' },
+  ...{ e5m2: 'f8e5m2', mxfp8_e5m2: 'f8e5m2', fp8_e5m2: 'f8e5m2', 'torch.float8_e5m2': 'f8e5m2' },
 };
 
 const operations = /^(sdpa|sdpa_fp8|sdpa_mxfp8|bench)_(fwd|bwd|fwd\+bwd)$/;
@@ -58,10 +58,11 @@ const knownKeys: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads one case. Nothing is passed over: what is not known is an error.
+ * Reads one case. Nothing is passed over but null, which says nothing: what is not known is an error.
  * @throws Error saying what of the case is not understood.
  */
-export function parseCase(raw: Readonly<Record<string, unknown>>): CudnnCase {
+export function parseCase(given: Readonly<Record<string, unknown>>): CudnnCase {
+  const raw = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   const strange = Object.keys(raw).filter(key => !knownKeys.has(key));
   if (strange.length > 0) throw new Error(`the field ${strange.join(', ')} is not known to the runner`);
   const [, family, passes] = operations.exec(String(raw.op)) ?? [];
@@ -76,9 +77,9 @@ export function parseCase(raw: Readonly<Record<string, unknown>>): CudnnCase {
     outDTypes: raw.out_dtype === undefined ? [null] : parseDTypes('out_dtype', raw.out_dtype),
     layout: String(raw.layout ?? 'bhsd'),
     strides: parseStrides(raw.strides),
-    scale: raw.attn_scale === undefined ? null : parseScale(raw.attn_scale),
+    scale: raw.attn_scale === undefined ? null : parseScale(raw.attn_scale, raw),
     flags,
-    dataSeed: raw.data_seed === undefined ? null : integer('data_seed', raw.data_seed),
+    dataSeed: raw.data_seed === undefined ? null : parseSeed(raw.data_seed),
     data: raw.data === undefined ? null : String(raw.data),
     tol: parseTolerances(raw.tol),
     vendorRule: parseVendorRule(raw),
@@ -92,7 +93,7 @@ function parseDims(raw: Readonly<Record<string, unknown>>, flags: Flags): CudnnC
     if (value === undefined) continue;
     const most = /^<=(\d+) \(rand\)$/.exec(String(value));
     if (name === 'b' && most && flags.dynamic_batch) dims.b = Number(most[1]);
-    else dims[name] = integer(name, value);
+    else dims[name] = extent(name, value);
   }
   return dims;
 }
@@ -102,7 +103,7 @@ function parseDTypes(field: string, value: unknown): DType[] {
   return String(value)
     .split('/')
     .map(name => {
-      const dtype = dtypeNames[name];
+      const dtype = dtypeNames[name.trim().toLowerCase()];
       if (!dtype) throw new Error(`${field} ${name} is not known`);
       return dtype;
     });
@@ -123,12 +124,27 @@ function parseStrides(value: unknown): CudnnCase['strides'] {
   return { q: four('q'), k: four('k'), v: four('v'), o: four('o') };
 }
 
-/** A number, or `1/sqrt(n)`. */
-function parseScale(value: unknown): number {
-  if (typeof value === 'number') return value;
-  const [, n] = /^1\/sqrt\((\d+)\)$/.exec(String(value)) ?? [];
-  if (!n) throw new Error(`attn_scale ${value} is not understood`);
-  return 1 / Math.sqrt(Number(n));
+/** A number, or `1/sqrt(n)`, n being one or d, the channels of q. */
+function parseScale(value: unknown, { d_qk }: Readonly<Record<string, unknown>>): number {
+  const number = numeral(value);
+  if (typeof number === 'number' && Number.isFinite(number)) return number;
+  const [, n] = /^1(?:\.0*)? ?\/ ?(?:math\.)?sqrt\((\d+|d|d_qk|head_dim)\)$/.exec(String(value)) ?? [];
+  const channels = Number(n === undefined || /^\d/.test(n) ? n : (d_qk ?? Number.NaN));
+  if (!(channels > 0)) throw new Error(`attn_scale ${value} is not understood`);
+  return 1 / Math.sqrt(channels);
+}
+
+function parseSeed(value: unknown): bigint {
+  const seed = word64(value);
+  if (seed === undefined)
+    throw new Error(`data_seed must be an integer of 64 bits, got ${JSON.stringify(value)}`);
+  return seed;
+}
+
+function extent(name: string, value: unknown): number {
+  const number = integer(name, value);
+  if (number < 0) throw new Error(`${name} must be a number of entries, got ${number}`);
+  return number;
 }
 
 function parseTolerances(value: unknown): CudnnCase['tol'] {
@@ -147,9 +163,4 @@ function parseVendorRule({ cudnn_expect, expect_error }: Readonly<Record<string,
     return `${code}: ${message}`;
   }
   return cudnn_expect === undefined || cudnn_expect === 'ok' ? null : String(cudnn_expect);
-}
-
-function integer(name: string, value: unknown): number {
-  if (!Number.isInteger(value)) throw new Error(`${name} must be an integer, got ${JSON.stringify(value)}`);
-  return Number(value);
 }

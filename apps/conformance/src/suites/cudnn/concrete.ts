@@ -21,7 +21,7 @@ export interface Concrete {
   readonly layouts: Layouts;
   readonly flags: Flags;
   readonly data: string | null;
-  readonly seed: number;
+  readonly seed: bigint;
   readonly tol: Readonly<Record<string, Tolerance>>;
 }
 
@@ -69,7 +69,7 @@ export function concreteCalls(c: CudnnCase): Concrete[] {
 
 function concrete(
   c: CudnnCase,
-  seed: number,
+  seed: bigint,
   chunk: number,
   dtype: DType,
   outDType: DType | null,
@@ -95,7 +95,7 @@ function concrete(
   };
 }
 
-function dimsOf({ dims, flags }: CudnnCase, seed: number): Dims {
+function dimsOf({ dims, flags }: CudnnCase, seed: bigint): Dims {
   const of = (name: DimName, otherwise: number = usual[name]): number => dims[name] ?? otherwise;
   const listed = flags.seq_len_q ?? flags.seq_len_kv;
   const B = of('b', Array.isArray(listed) ? listed.length : usual.b);

@@ -89,6 +89,6 @@ export function drawBits({ seed }: Concrete, purpose: Purpose, p: number, count:
   return fromWords(word => Number(word / 2 ** 32 < p))(count, streamOf(seed, purpose));
 }
 
-function streamOf(seed: number, purpose: Purpose): StreamOptions {
+function streamOf(seed: bigint, purpose: Purpose): StreamOptions {
   return { seed, subsequence: purposes.indexOf(purpose) };
 }

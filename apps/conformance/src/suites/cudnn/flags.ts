@@ -1,3 +1,5 @@
+import { numeral, word64 } from './numerals.ts';
+
 /** How many bytes, bounds, lengths: a flag's value as a case may state it. */
 type Numbers = readonly number[];
 
@@ -40,8 +42,8 @@ export interface Flags {
   readonly sink_token?: boolean;
   readonly dSink?: boolean;
   readonly dropout?: number | string | readonly string[];
-  readonly seed?: number;
-  readonly offset?: number;
+  readonly seed?: bigint;
+  readonly offset?: bigint;
   readonly rng_dump?: boolean;
   readonly generate_stats?: boolean | string;
   readonly is_inference?: boolean;
@@ -69,11 +71,15 @@ export interface Flags {
   readonly note?: string;
 }
 
+/** As many document numbers, from the first on and below the second: `sorted randint(0,16,(16,))`. */
+export const documentIds: RegExp = /^sorted randint\((\d+), ?(\d+), ?\((\d+),\)\)$/;
+
 type Check = (value: unknown) => boolean;
 
 const isBoolean: Check = value => typeof value === 'boolean';
 const isNumber: Check = value => typeof value === 'number' && Number.isFinite(value);
 const isInteger: Check = value => Number.isInteger(value);
+const isWord: Check = value => typeof value === 'bigint';
 const isText: Check = value => typeof value === 'string';
 const isIntegers: Check = value => Array.isArray(value) && value.every(isInteger);
 const isTexts: Check = value => Array.isArray(value) && value.every(isText);
@@ -111,7 +117,7 @@ const checks: { readonly [F in keyof Required<Flags>]: Check } = {
   right_bound: isAnyOf(isInteger, value => isText(value) && /^chunk_start\b/.test(String(value))),
   window: value => isIntegers(value) && (value as Numbers).length === 2,
   is_causal: isBoolean,
-  bias: isAnyOf(isBoolean, isIntegers, value => isText(value) && /^\(\d+(,\d+){3}\)$/.test(String(value))),
+  bias: isAnyOf(isBoolean, isIntegers, value => isText(value) && /^\(\d+(, ?\d+){3}\)$/.test(String(value))),
   bias_dtype: isOneOf('bool', 'fp16', 'bf16', 'fp32'),
   dBias: isBoolean,
   alibi: isBoolean,
@@ -122,7 +128,7 @@ const checks: { readonly [F in keyof Required<Flags>]: Check } = {
   col_bound: isInteger,
   diag_bound_0: isInteger,
   diag_bound_1: isInteger,
-  doc: isOneOf('sorted randint(0,16,(16,))'),
+  doc: value => documentIds.test(String(value)),
   block_mask: isAnyOf(isBoolean, isIntegers),
   sink_token: isBoolean,
   dSink: isBoolean,
@@ -131,8 +137,8 @@ const checks: { readonly [F in keyof Required<Flags>]: Check } = {
     isOneOf('custom(mask,scale)'),
     value => isTexts(value) && String(value) === 'p,mask',
   ),
-  seed: isInteger,
-  offset: isInteger,
+  seed: isWord,
+  offset: isWord,
   rng_dump: isBoolean,
   generate_stats: isAnyOf(isBoolean, isOneOf('true iff cuDNN>=9.21')),
   is_inference: isBoolean,
@@ -161,17 +167,23 @@ const checks: { readonly [F in keyof Required<Flags>]: Check } = {
 };
 
 /**
- * Checks that every flag is known and has a value that is understood, so that none is left out in silence.
+ * Reads flags. Every one is known and has a value that is understood, so that none is left out in silence; null says nothing, and a number may
+ * be a text of its digits.
  * @throws Error naming the flag.
  */
 export function parseFlags(raw: unknown): Flags {
   if (raw === undefined) return {};
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw new Error('flags is no object');
-  for (const [name, value] of Object.entries(raw)) {
-    if (!Object.hasOwn(checks, name)) throw new Error(`the flag ${name} is not known to the runner`);
-    if (!checks[name as keyof Flags](value)) {
-      throw new Error(`the flag ${name} has a value that the runner does not know: ${JSON.stringify(value)}`);
-    }
-  }
-  return raw as Flags;
+  const given = Object.entries(raw).filter(([, value]) => value !== null);
+  return Object.fromEntries(given.map(([name, value]) => [name, parseFlag(name, value)]));
+}
+
+function parseFlag(name: string, value: unknown): unknown {
+  if (!Object.hasOwn(checks, name)) throw new Error(`the flag ${name} is not known to the runner`);
+  const isKnown = checks[name as keyof Flags];
+  const readings = [value, Array.isArray(value) ? value.map(numeral) : numeral(value), word64(value)];
+  const known = readings.find(isKnown);
+  if (known === undefined)
+    throw new Error(`the flag ${name} has a value that the runner does not know: ${JSON.stringify(value)}`);
+  return known;
 }

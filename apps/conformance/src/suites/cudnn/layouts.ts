@@ -1,3 +1,4 @@
+import { namedLayout } from './arrangement.ts';
 import type { CudnnCase, FourStrides, StrideName } from './case-format.ts';
 import type { Dims } from './concrete.ts';
 
@@ -21,39 +22,20 @@ export interface Layouts {
 
 const tensorNames: readonly StrideName[] = ['q', 'k', 'v', 'o'];
 
-type Arrangement = 'bhsd' | 'bshd' | 'sbhd' | 'bs3hd' | 'sbh3d';
-
-/** Layouts by the names that cases use: how each tensor is arranged, and which are packed. */
-const named: Readonly<
-  Record<string, { readonly arranged: Readonly<Record<StrideName, Arrangement>>; readonly packed: string }>
-> = {
-  bhsd: { arranged: all('bhsd'), packed: '' },
-  bshd: { arranged: all('bshd'), packed: '' },
-  bs3hd: { arranged: all('bs3hd'), packed: '' },
-  sbh3d: { arranged: all('sbh3d'), packed: '' },
-  thd: { arranged: all('bshd'), packed: 'qkvo' },
-  'bs3hd(t3hd)': { arranged: all('bs3hd'), packed: '' },
-  'q,o thd; k,v bshd': { arranged: all('bshd'), packed: 'qo' },
-  'q,o thd chunk; k,v bshd': { arranged: all('bshd'), packed: 'qo' },
-  'ragged thd q/o': { arranged: all('bshd'), packed: 'qo' },
-  'qkv bhsd; o sbhd in fwd samples': { arranged: { ...all('bhsd'), o: 'sbhd' }, packed: '' },
-};
-
-function all(arrangement: Arrangement): Readonly<Record<StrideName, Arrangement>> {
-  return { q: arrangement, k: arrangement, v: arrangement, o: arrangement };
-}
-
 /**
  * The layouts of a case: its own strides, or those of the layout that it names.
- * @throws Error when it names a layout that is not known, or states strides for one that needs none.
+ * @throws Error when it names a layout that is not known, or its strides put two elements into one place.
  */
 export function layoutsOf(c: CudnnCase, dims: Dims): Layouts {
   const { flags } = c;
   const packed = packedTensors(c);
   const layout = (name: StrideName): TensorLayout => {
     const lies = packed.includes(name);
-    if (c.strides) return { packed: lies, strides: c.strides[name], front: 0 };
-    return { packed: lies, ...arrange(named[c.layout].arranged[name], name, dims) };
+    if (c.strides) {
+      if (!lies) requirePlaces(name, c.strides[name], dims);
+      return { packed: lies, strides: c.strides[name], front: 0 };
+    }
+    return { packed: lies, ...arrange(namedLayout(c.layout).orders[name], name, dims) };
   };
   const [q, k, v, o] = tensorNames.map(layout);
   return {
@@ -70,43 +52,64 @@ export function isPacked(c: CudnnCase): boolean {
 
 function packedTensors({ layout, strides, flags }: CudnnCase): string {
   if (layout === 'strided' && !strides) throw new Error("the layout 'strided' needs strides");
-  if (layout !== 'strided' && !Object.hasOwn(named, layout))
-    throw new Error(`the layout ${layout} is not known`);
+  const packed = layout === 'strided' ? '' : namedLayout(layout).packed;
   if (flags.ragged === 'q,o') return 'qo';
   if (flags.ragged === true) return flags.paged ? 'qo' : 'qkvo';
-  return layout === 'strided' ? '' : named[layout].packed;
+  return packed;
 }
 
 /** Strides of a tensor of (B, H, S, D) without gaps but those of its neighbours in an interleaved layout. */
 function arrange(
-  arrangement: Arrangement,
+  order: string,
   name: StrideName,
   dims: Dims,
 ): { readonly strides: FourStrides; readonly front: number } {
-  const { B, Dqk, Dv } = dims;
-  const [H, S, D] = extent(name, dims);
-  const dense = (strides: FourStrides) => ({ strides, front: 0 });
-  switch (name === 'o' && arrangement.includes('3') ? 'bshd' : arrangement) {
-    case 'bhsd':
-      return dense([H * S * D, S * D, D, 1]);
-    case 'bshd':
-      return dense([S * H * D, D, H * D, 1]);
-    case 'sbhd':
-      return dense([H * D, D, B * H * D, 1]);
-    case 'bs3hd': {
-      // A token holds all heads of q, then those of k, then those of v.
-      const [q, k, v] = [dims.Hq * Dqk, dims.Hk * Dqk, dims.Hv * Dv];
-      const token = q + k + v;
-      return { strides: [S * token, D, token, 1], front: { q: 0, k: q, v: q + k, o: 0 }[name] };
+  const extents = extentsOf(name, dims);
+  const strides: Record<string, number> = {};
+  let inner = 1;
+  let front = 0;
+  [...order].reverse().forEach((letter, place) => {
+    const neighbours = interleaved[letter];
+    if (neighbours) {
+      // What lies inside of here is a piece of each neighbour, of its own extents, one behind the other.
+      const pieces = [...order].slice(order.length - place);
+      const sizes = neighbours.map(neighbour => {
+        const own = extentsOf(neighbour, dims);
+        return pieces.reduce((size, dimension) => size * own[dimension], 1);
+      });
+      const sum = (all: readonly number[]): number => all.reduce((a, n) => a + n, 0);
+      front = sum(sizes.slice(0, neighbours.indexOf(name)));
+      inner = sum(sizes);
+    } else {
+      strides[letter] = inner;
+      inner *= extents[letter];
     }
-    case 'sbh3d': {
-      // A head holds its q, then its k, then its v.
-      const head = 2 * Dqk + Dv;
-      return {
-        strides: [H * head, head, B * H * head, 1],
-        front: { q: 0, k: Dqk, v: 2 * Dqk, o: 0 }[name],
-      };
-    }
+  });
+  return { strides: [strides.b, strides.h, strides.s, strides.d], front };
+}
+
+const interleaved: Readonly<Record<string, readonly StrideName[]>> = { 3: ['q', 'k', 'v'], 2: ['k', 'v'] };
+
+function extentsOf(name: StrideName, dims: Dims): Readonly<Record<string, number>> {
+  const [h, s, d] = extent(name, dims);
+  return { b: dims.B, h, s, d };
+}
+
+/**
+ * Checks that no two elements have one place: what is written for one would be read as the other.
+ * @throws Error naming the tensor.
+ */
+function requirePlaces(name: StrideName, strides: FourStrides, dims: Dims): void {
+  const extents = [dims.B, ...extent(name, dims)];
+  const axes = extents
+    .map((extent, axis) => ({ extent, stride: strides[axis] }))
+    .filter(({ extent }) => extent > 1)
+    .sort((a, b) => a.stride - b.stride);
+  let reach = 0;
+  for (const { extent, stride } of axes) {
+    if (stride <= reach)
+      throw new Error(`strides.${name} put elements into one place, or between those of another row`);
+    reach += (extent - 1) * stride;
   }
 }
 

@@ -14,7 +14,7 @@ export interface Lengths {
  * they are.
  * @throws Error when it lists lengths that do not fit its batch.
  */
-export function drawLengths(c: CudnnCase, dims: Dims, seed: number, chunk: number): Lengths {
+export function drawLengths(c: CudnnCase, dims: Dims, seed: bigint, chunk: number): Lengths {
   const { flags } = c;
   const { B, Sq, Skv } = dims;
   if (flags.kv_len_per_chunk) {

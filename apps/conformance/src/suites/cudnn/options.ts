@@ -6,14 +6,14 @@ import {
   type SdpaOptions,
   Tensor,
 } from '@tilewise/core';
-import { cudnnOptions, type DropoutArgument } from '@tilewise/graph/cudnn';
+import { cudnnOptions } from '@tilewise/graph/cudnn';
 import type { Concrete } from './concrete.ts';
 import { drawBits, drawBytes, drawTensor } from './data.ts';
 import { scoreProgram } from './score-programs.ts';
 
 /** cuDNN's tests draw every dropout mask from here. */
-const usualSeed = 123456;
-const usualOffset = 789;
+const usualSeed = 123456n;
+const usualOffset = 789n;
 
 /** How many probabilities a given mask keeps. */
 const kept = 0.9;
@@ -99,17 +99,18 @@ function blockMaskOf(c: Concrete): Tensor {
 function dropoutOf(c: Concrete): PhiloxDropout | MaskDropout<Tensor> | null {
   const { dropout, seed = usualSeed, offset = usualOffset } = c.flags;
   if (dropout === undefined) return null;
-  if (typeof dropout === 'number') return meant([dropout, seed, offset]);
+  if (typeof dropout === 'number') return philoxDropout(dropout, seed, offset);
   const { B, Sq, Skv } = c.dims;
   const keep = Tensor.from(drawBits(c, 'dropoutMask', kept, B * Sq * Skv), [B, 1, Sq, Skv], {
     dtype: 'bool',
   });
-  const given = meant([keep, 1 / kept]);
+  const given = cudnnOptions<Tensor, number>({ dropout: [keep, 1 / kept] }).dropout ?? null;
   // A case about having both: the types of our options do not let a caller say it.
   const both: object = { ...given, p: 1 - kept, seed, offset };
   return Array.isArray(dropout) ? (both as MaskDropout<Tensor>) : given;
 }
 
-function meant(dropout: DropoutArgument<Tensor, number>): PhiloxDropout | MaskDropout<Tensor> | null {
-  return cudnnOptions<Tensor, number>({ dropout }).dropout ?? null;
+function philoxDropout(p: number, seed: bigint, offset: bigint): PhiloxDropout | null {
+  const { dropout } = cudnnOptions<Tensor, bigint>({ dropout: [p, seed, offset] });
+  return dropout && 'seed' in dropout ? dropout : null;
 }

@@ -20,6 +20,7 @@ import {
 } from '@tilewise/core/expr';
 import type { Concrete } from './concrete.ts';
 import { drawBytes } from './data.ts';
+import { documentIds } from './flags.ts';
 
 /** What cuDNN's samples put in place of a score that is not kept. */
 const dropped = -1e9;
@@ -28,21 +29,25 @@ const dropped = -1e9;
 const usualCap = 0.8;
 
 /** The score programs of cuDNN's flexible attention, by the words of their cases. */
-const programs: readonly { readonly matches: RegExp; readonly mod: (c: Concrete) => Mod<Tensor> | null }[] = [
+const programs: readonly {
+  readonly matches: RegExp;
+  readonly mod: (c: Concrete, numbers: readonly number[]) => Mod<Tensor> | null;
+}[] = [
   // It stands for any program: the one that leaves scores as they are.
   { matches: /^x$/, mod: () => null },
   { matches: /^keep = row>=col; else -1e9$/, mod: () => keep(({ q, kv }) => ge(q, kv)) },
   { matches: /^softcap$/, mod: ({ flags }) => softcapMod(flags.softcap ?? usualCap) },
   { matches: /^softcap then padding\(select -1e9\)$/, mod: softcapThenPadding },
-  { matches: /^keep = row<2 \|\| col<2 \|\| \(1 <= row-col <= 1\); else -1e9$/, mod: arrow },
+  {
+    matches: /^keep = row<(\d+) \|\| col<(\d+) \|\| \((-?\d+) <= row-col <= (-?\d+)\); else -1e9$/,
+    mod: arrow,
+  },
   { matches: /^keep = doc\[row\]==doc\[col\]; else -1e9$/, mod: documents },
 ];
 
 /** The derivatives that cases state beside a program. Ours is taken symbolically; that it is the same is what they test. */
-const derivatives: Readonly<Record<string, string>> = {
-  'keep = row>=col; else 0': 'keep = row>=col; else -1e9',
-  'softcap backward': 'softcap',
-};
+const derivativeOf = (program: string): string =>
+  program === 'softcap' ? 'softcap backward' : program.replace(/; else -1e9$/, '; else 0');
 
 /**
  * The score mod of a call; null without one.
@@ -54,28 +59,39 @@ export function scoreProgram(c: Concrete): Mod<Tensor> | null {
     if (score_mod_bprop !== undefined) throw new Error('score_mod_bprop has no score_mod');
     return null;
   }
-  if (score_mod_bprop !== undefined && derivatives[score_mod_bprop] !== score_mod) {
+  if (score_mod_bprop !== undefined && score_mod_bprop !== derivativeOf(score_mod)) {
     throw new Error(`the derivative '${score_mod_bprop}' of '${score_mod}' is not known to the runner`);
   }
-  const program = programs.find(({ matches }) => matches.test(score_mod));
-  if (!program) throw new Error(`the score program '${score_mod}' is not known to the runner`);
-  return program.mod(c);
+  for (const { matches, mod } of programs) {
+    const [, ...numbers] = matches.exec(score_mod) ?? [undefined];
+    if (matches.test(score_mod)) return mod(c, numbers.map(Number));
+  }
+  throw new Error(`the score program '${score_mod}' is not known to the runner`);
 }
 
 function keep(condition: (place: ScoredPlace) => BoolOperand): Mod<Tensor> {
   return scoreMod<Tensor>(place => select(condition(place), place.score, dropped));
 }
 
-function arrow({ flags }: Concrete): Mod<Tensor> {
-  const { row_bound = 2, col_bound = 2, diag_bound_0 = 1, diag_bound_1 = 1 } = flags;
+/** The numbers of the program are those of the flags beside it, where there are any. */
+function arrow({ flags }: Concrete, numbers: readonly number[]): Mod<Tensor> {
+  const { row_bound, col_bound, diag_bound_0, diag_bound_1 } = flags;
+  const [rows, columns, least, most] = numbers;
+  [row_bound, col_bound, diag_bound_0, diag_bound_1].forEach((bound, n) => {
+    if (bound !== undefined && bound !== numbers[n])
+      throw new Error(`the flags have a bound of ${bound} where the score program has ${numbers[n]}`);
+  });
   return keep(({ q, kv }) =>
-    or(lt(q, row_bound), lt(kv, col_bound), and(ge(sub(q, kv), diag_bound_0), le(sub(q, kv), diag_bound_1))),
+    or(lt(q, rows), lt(kv, columns), and(ge(sub(q, kv), least), le(sub(q, kv), most))),
   );
 }
 
 function documents(c: Concrete): Mod<Tensor> {
-  const ids = drawBytes(c, 'documents', Math.max(c.dims.Sq, c.dims.Skv))
-    .map(byte => byte % 16)
+  const positions = Math.max(c.dims.Sq, c.dims.Skv);
+  const [, from = 0, to = 16, count = positions] = documentIds.exec(c.flags.doc ?? '')?.map(Number) ?? [];
+  if (count < positions) throw new Error(`doc has ${count} numbers for ${positions} positions`);
+  const ids = drawBytes(c, 'documents', count)
+    .map(byte => from + (byte % (to - from)))
     .sort((a, b) => a - b);
   const at = (s: ScoredPlace['q']) => load('documents', [s], 'i32');
   return scoreMod<Tensor>(({ score, q, kv }) => select(eq(at(q), at(kv)), score, dropped), {
