@@ -20,8 +20,8 @@ export interface RowsTask {
 }
 
 /**
- * Forward in tasks of whole tiles of query rows: each takes its part of all that is left for the threads (guided self-scheduling, Polychronopoulos
- * and Kuck 1987), of one head. So the first heads are not cut, only one thread unpacks their keys and values, and at the end tasks are
+ * Forward in tasks of whole tiles of query rows of a head, each at most half a thread's share of all that is left (guided self-scheduling,
+ * Polychronopoulos and Kuck 1987). So the first heads are not cut, only one thread unpacks their keys and values, and at the end tasks are
  * of one tile, for threads to end at about the same time. Later rows of a head, of which a causal mask shows more keys, come first. Rows
  * do not depend on each other: how they are cut shows in no bit.
  */
@@ -36,7 +36,7 @@ export function forwardWork(problem: AttentionProblem, { rows }: TileSize, threa
     const b = Math.floor((group * heads) / Hq);
     const first = (group * heads) % Hq;
     for (let to = tiles; to > 0; ) {
-      // Half a thread's share of what is left: with a causal mask the last rows have about twice the keys of the others.
+      // Half, as the last rows of a head see up to twice the keys of the average one with a causal mask.
       const from = Math.max(0, to - Math.ceil(left / (2 * threads)));
       tasks.push({ group, b, first, end: first + heads, from: from * rows, to: to * rows });
       left -= to - from;
@@ -120,7 +120,7 @@ export function backwardWork(problem: BackwardProblem, { columns }: TileSize, th
   return { count: tasks.length, task: n => tasks[n], sections, slots, keys: largest * columns };
 }
 
-/** Sections of a quarter of the tiles that are left, so that the last ones are small; not so small that loading the queries for each takes long. */
+/** Sections of a quarter of the tiles that are left, so that the last ones are small, but not so small that loading the queries for each takes long. */
 function keySections(problem: AttentionProblem, tiles: number): TileRange[] {
   if (hasSumsOfScores(problem)) return [{ firstTile: 0, endTile: tiles }];
   const least = Math.ceil(tiles / 16);
