@@ -208,6 +208,31 @@ describe('philox', () => {
     ]);
   });
 
+  test("first words of oneDNN's sequences are met, on webgpu too; lists of something else are passed over", async () => {
+    const folder = newFolder();
+    mkdirSync(join(folder, 'nested'));
+    const sequence = {
+      ...{ seed: '81985529216486895', offset: '1234605616436508552', at_2p33_plus5: 3801402258 },
+      first16: [1519045198, 636555681, 452584582, 25996379, 687524156],
+    };
+    const write = (file: string, content: unknown) =>
+      writeFileSync(join(folder, file), JSON.stringify(content));
+    write('words.json', { note: 'text', vectors: [sequence] });
+    write('nested/list.json', [
+      { idx: '0x1', seed: '0123456789ABCDEF', offset: '0x1122334455667788', out: '0x25F111A1' },
+    ]);
+    write('cases.json', [{ case: 'op/f32/add.json' }]);
+    for (const engine of ['cpu', 'webgpu']) {
+      const { code, results } = await runJson('philox', '--vectors', folder, '--engine', engine);
+      expect(code).toBe(0);
+      expect(results.map(({ case: name, status, reason }) => [name, status, reason])).toEqual([
+        ['cases', 'skipped', 'it holds no vectors'],
+        ['nested/list/0', 'pass', null],
+        ['words/vectors/0', 'pass', null],
+      ]);
+    }
+  });
+
   test('vectors that nobody knows are unsupported', async () => {
     const folder = newFolder();
     const known = { alg: 'threefry2x64', rounds: 20, key: ['0'], counter: ['0'], out: ['0'] };
@@ -260,5 +285,12 @@ describe('a wrong call', () => {
     const { code, errors } = await run(name, '--vectors', newFolder());
     expect(code).toBe(2);
     expect(errors[0]).toMatch(/^--vectors: there is no (case|JSON file) in /);
+  });
+
+  test('philox names a folder of other lists', async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, 'cases.json'), '[{ "case": "op/f32/add.json" }]');
+    const { code, errors } = await run('philox', '--vectors', folder);
+    expect({ code, errors }).toEqual({ code: 2, errors: [`--vectors: there is no vector in ${folder}.`] });
   });
 });

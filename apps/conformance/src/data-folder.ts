@@ -10,9 +10,9 @@ export function requireFolder(option: string, folder: string): void {
   if (!statSync(folder).isDirectory()) throw new SetupError(`--${option}: ${folder} is no folder.`);
 }
 
-/** The names of the JSON files of a folder, in order of their names. */
+/** The JSON files of a folder and of those in it, as paths from there, in order of these. */
 export function jsonFiles(folder: string): string[] {
-  return readdirSync(folder)
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter(file => file.endsWith('.json'))
     .sort();
 }

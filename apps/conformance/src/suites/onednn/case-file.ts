@@ -1,7 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OneDnnGraph } from '@tilewise/graph';
-import { readJson, requireFolder } from '../../data-folder.ts';
+import { jsonFiles, readJson, requireFolder } from '../../data-folder.ts';
 import { SetupError } from '../../suite.ts';
 
 /** A tensor of a case, as the list of cases has resolved it. */
@@ -124,10 +124,10 @@ export function readCases(
  */
 export function storedCases(graphs: string): { readonly cases: GraphCase[]; readonly missing: string[] } {
   requireFolder('graphs', graphs);
-  const files = readdirSync(graphs, { recursive: true, encoding: 'utf8' })
-    .filter(file => file.endsWith('.json'))
-    .sort();
-  return { cases: files.map(file => ({ case: file, 'expected-n-partitions': '0' })), missing: [] };
+  return {
+    cases: jsonFiles(graphs).map(file => ({ case: file, 'expected-n-partitions': '0' })),
+    missing: [],
+  };
 }
 
 /** The graph of a case, as it is stored. */

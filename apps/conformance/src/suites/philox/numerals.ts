@@ -1,6 +1,14 @@
-/** An integer as the files write it: hexadecimal digits, or a JSON number. */
+/** An integer as the files write it: hexadecimal digits, with or without `0x`, or a JSON number. */
 export function integer(numeral: string | number): bigint {
-  return typeof numeral === 'number' ? BigInt(numeral) : BigInt(`0x${numeral}`);
+  return typeof numeral === 'number' ? BigInt(numeral) : BigInt(`0x${numeral.replace(/^0x/i, '')}`);
+}
+
+/** Whether two values are the same word, or the same text: a file may write digits in capitals, or a word as a JSON number. */
+export function isSame(got: string | number, want: string | number | undefined): boolean {
+  if (got === want || want === undefined) return got === want;
+  const isHex = (value: string | number) => typeof value === 'number' || /^(0x)?[\da-f]+$/i.test(value);
+  if (typeof got === 'number' || !isHex(got) || !isHex(want)) return false;
+  return integer(got) === integer(want);
 }
 
 /** A 32-bit word as the files write it: eight hexadecimal digits. */

@@ -1,6 +1,7 @@
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { jsonFiles, readJson, requireFolder } from '../../data-folder.ts';
 import { SetupError } from '../../suite.ts';
+import { families } from './families/index.ts';
 
 /** One vector of a file, or a whole section that is a vector by itself. */
 export interface VectorRecord {
@@ -8,29 +9,37 @@ export interface VectorRecord {
   readonly name: string;
   readonly section: string;
   readonly record: unknown;
+  /** Why it is passed over. */
+  readonly skip?: string;
 }
 
 /** What the files say about themselves, in words. */
 const descriptions = ['mapping', 'notes', 'fields', 'units'];
 
 /**
- * Every vector of the JSON files of a folder: the elements of each list of a file, and its objects. Lists of words are vectors
- * themselves; text is not looked at.
- * @throws SetupError when there is no such folder, no file in it, or one that holds no JSON object.
+ * Every vector of the JSON files of a folder and of those in it: the elements of each list of a file, and its objects. Lists of words are
+ * vectors themselves; text is not looked at. A file that is a list, and has no vector that a family knows, is one of something else.
+ * @throws SetupError when there is no such folder, no vector in it, or a file that holds no JSON.
  */
 export function vectorRecords(folder: string): VectorRecord[] {
   requireFolder('vectors', folder);
   const files = jsonFiles(folder);
   if (files.length === 0) throw new SetupError(`--vectors: there is no JSON file in ${folder}.`);
-  return files.flatMap(file => fileRecords(join(folder, file)));
+  const records = files.flatMap(file =>
+    fileRecords(file.replace(/\.json$/, ''), readJson(join(folder, file))),
+  );
+  if (records.every(({ skip }) => skip !== undefined))
+    throw new SetupError(`--vectors: there is no vector in ${folder}.`);
+  return records;
 }
 
-function fileRecords(path: string): VectorRecord[] {
-  const content = readJson(path);
+function fileRecords(file: string, content: unknown): VectorRecord[] {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw new SetupError(`${path} holds no JSON object.`);
+    const list = Array.isArray(content) ? content : [];
+    if (list.some(record => families.some(({ matches }) => matches(file, record))))
+      return sectionRecords(file, file, list);
+    return [{ name: file, section: '', record: content, skip: 'it holds no vectors' }];
   }
-  const file = basename(path, '.json');
   return Object.entries(content)
     .filter(
       ([section, value]) => typeof value === 'object' && value !== null && !descriptions.includes(section),

@@ -6,7 +6,7 @@ import { nativeDropout, transformerEngineDropout } from './element-dropout.ts';
 import { engineStreams } from './engine-streams.ts';
 import { knownAnswers } from './known-answers.ts';
 import { numpyAdvanced, numpyJumped, numpyKeyCounter, numpySeeded } from './numpy.ts';
-import { onednnLegacyWords, onednnWords } from './onednn-words.ts';
+import { onednnLegacyWords, onednnSequences, onednnWords } from './onednn-words.ts';
 
 /** Every family of vectors. The first that matches a record checks it, so those with more fields come first. */
 export const families: readonly Family[] = [
@@ -19,6 +19,7 @@ export const families: readonly Family[] = [
   flashAttention2Thresholds,
   nativeDropout,
   transformerEngineDropout,
+  onednnSequences,
   onednnWords,
   onednnLegacyWords,
   numpyKeyCounter,

@@ -1,6 +1,7 @@
 import { splitU64 } from '@tilewise/philox';
 import { onednnLegacyWord, onednnWord } from '@tilewise/philox/interop';
 import { type Comparison, type Family, family } from '../family.ts';
+import type { Generator } from '../generator.ts';
 import { hex8, integer } from '../numerals.ts';
 
 interface OnednnWord {
@@ -17,13 +18,44 @@ export const onednnWords: Family = family<OnednnWord>({
   fields: ['idx', 'seed', 'offset', 'out'],
   check: async ({ out, ...record }, generator) => {
     const [index, seed, offset] = [record.idx, record.seed, record.offset].map(integer);
-    if (generator.isHost) return [{ what: 'out', got: [hex8(onednnWord(index, seed, offset))], want: [out] }];
-    const lane = Number(index & 3n);
-    const counter = [...splitU64(offset), ...splitU64(index - BigInt(lane))];
-    const block = await generator.block4x32(counter, splitU64(seed), 10);
-    return [{ what: 'out', got: [hex8(block[lane])], want: [out] }];
+    return [{ what: 'out', got: [hex8(await wordAt(index, seed, offset, generator))], want: [out] }];
   },
 });
+
+interface OnednnSequence {
+  /** Decimal, unlike those of single words. */
+  readonly seed: string | number;
+  readonly offset: string | number;
+  /** Words 0 to 15. */
+  readonly first16: readonly number[];
+  /** Word 2³³ + 5, whose index takes more than 32 bits. */
+  readonly at_2p33_plus5?: number;
+}
+
+/** The first words of oneDNN's sequences, and one far from them. */
+export const onednnSequences: Family = family<OnednnSequence>({
+  title: 'oneDNN sequences',
+  section: /./,
+  fields: ['seed', 'offset', 'first16'],
+  check: async ({ first16, at_2p33_plus5: far, ...record }, generator) => {
+    const [seed, offset] = [BigInt(record.seed), BigInt(record.offset)];
+    const words = (indices: readonly bigint[]): Promise<number[]> =>
+      Promise.all(indices.map(index => wordAt(index, seed, offset, generator)));
+    const comparisons: Comparison[] = [
+      { what: 'word', got: await words(first16.map((_, n) => BigInt(n))), want: first16 },
+    ];
+    if (far !== undefined)
+      comparisons.push({ what: 'at_2p33_plus5', got: await words([2n ** 33n + 5n]), want: [far] });
+    return comparisons;
+  },
+});
+
+async function wordAt(index: bigint, seed: bigint, offset: bigint, generator: Generator): Promise<number> {
+  if (generator.isHost) return onednnWord(index, seed, offset);
+  const lane = Number(index & 3n);
+  const counter = [...splitU64(offset), ...splitU64(index - BigInt(lane))];
+  return (await generator.block4x32(counter, splitU64(seed), 10))[lane];
+}
 
 interface OnednnLegacyWord {
   readonly idx: number;
