@@ -1,6 +1,11 @@
 import { TilewiseError } from '@tilewise/philox/errors';
 
-export { type ErrorCode, InvalidArgumentError, TilewiseError } from '@tilewise/philox/errors';
+export {
+  describeValue,
+  type ErrorCode,
+  InvalidArgumentError,
+  TilewiseError,
+} from '@tilewise/philox/errors';
 
 /** A shape, stride or extent that does not fit. */
 export class InvalidShapeError extends TilewiseError {

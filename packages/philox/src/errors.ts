@@ -44,3 +44,12 @@ export class InvalidArgumentError extends TilewiseError {
     super('INVALID_ARGUMENT', `${argument} ${rule}`, { ...options, argument });
   }
 }
+
+/** What an argument got, for the message of an error: bigints keep their `n`, strings their quotes, objects say what they are. */
+export function describeValue(value: unknown): string {
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'function') return 'a function';
+  if (typeof value !== 'object' || value === null) return String(value);
+  return value.constructor?.name ?? 'an object';
+}

@@ -1,5 +1,4 @@
-import { InvalidArgumentError } from './errors.ts';
-import { show } from './u64.ts';
+import { describeValue, InvalidArgumentError } from './errors.ts';
 
 /**
  * `p` if it is a probability.
@@ -8,5 +7,5 @@ import { show } from './u64.ts';
  */
 export function checkProbability(p: number, name: string): number {
   if (typeof p === 'number' && p >= 0 && p <= 1) return p;
-  throw new InvalidArgumentError(name, `must be a number in [0, 1], got ${show(p)}`);
+  throw new InvalidArgumentError(name, `must be a number in [0, 1], got ${describeValue(p)}`);
 }

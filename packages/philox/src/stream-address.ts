@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from './errors.ts';
-import { joinU64, show, toU64, type Uint } from './u64.ts';
+import { describeValue, InvalidArgumentError } from './errors.ts';
+import { joinU64, toU64, type Uint } from './u64.ts';
 
 /** Where in which stream: the same three numbers as cuRAND's `curand_init(seed, subsequence, offset)`. */
 export interface StreamOptions {
@@ -37,7 +37,10 @@ export function streamAddress(options: StreamOptions): StreamAddress {
 /** `rounds` if it is a whole number of at least 1; throws InvalidArgumentError otherwise. */
 export function checkRounds(rounds: number): number {
   if (Number.isSafeInteger(rounds) && rounds >= 1) return rounds;
-  throw new InvalidArgumentError('rounds', `must be a whole number of at least 1, got ${show(rounds)}`);
+  throw new InvalidArgumentError(
+    'rounds',
+    `must be a whole number of at least 1, got ${describeValue(rounds)}`,
+  );
 }
 
 /** A counter of four words as the 128-bit integer that it is. */

@@ -1,16 +1,10 @@
-import { InvalidArgumentError } from './errors.ts';
+import { describeValue, InvalidArgumentError } from './errors.ts';
 
 /** An unsigned 64-bit integer as two unsigned 32-bit words. */
 export type U64 = readonly [lo: number, hi: number];
 
 /** What the API takes for an unsigned integer: a bigint, or a number that is a safe integer. */
 export type Uint = bigint | number;
-
-/** What an argument got, for a message: bigints keep their `n`, strings their quotes. */
-export function show(value: unknown): string {
-  if (typeof value === 'bigint') return `${value}n`;
-  return typeof value === 'string' ? JSON.stringify(value) : String(value);
-}
 
 /**
  * `value` as a bigint in [0, 2^bits).
@@ -21,7 +15,7 @@ export function show(value: unknown): string {
 export function toUint(value: Uint, name: string, bits: number): bigint {
   const exact = typeof value === 'bigint' || Number.isSafeInteger(value) ? BigInt(value) : -1n;
   if (exact < 0n || exact >> BigInt(bits) !== 0n) {
-    const rule = `must be a bigint or a safe integer in [0, 2^${bits}), got ${show(value)}`;
+    const rule = `must be a bigint or a safe integer in [0, 2^${bits}), got ${describeValue(value)}`;
     throw new InvalidArgumentError(name, rule);
   }
   return exact;

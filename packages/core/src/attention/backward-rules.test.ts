@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
+import { normaliseBackwardRecord } from '../../testing/one-record.ts';
 import { testRules } from '../../testing/rule-cases.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { validateBackward } from './backward-rules.ts';
-import { type BackwardInputs, normaliseBackward } from './normalise.ts';
-import type { SdpaBackwardOptions } from './options.ts';
 
 // What backward adds to the rules of forward: the rule, a call that breaks it, and the error that this gives.
 
@@ -16,7 +15,7 @@ const valid = {
   ...{ o: f32(2, 4, 5, 6), lse: f32(2, 4, 5), dO: f32(2, 4, 5, 6) },
 };
 
-const run = (call: object) => normaliseBackward(call as BackwardInputs<Tensor>, call as SdpaBackwardOptions);
+const run = normaliseBackwardRecord;
 
 testRules(run, valid, {
   'the rules of forward hold': [

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
+import { describeValue, InvalidArgumentError, InvalidShapeError } from '../errors.ts';
 import type { Shape, Strides } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import type { BroadcastDesc, OperandDesc } from './problem.ts';
@@ -82,11 +82,6 @@ function four([a, b, c, d]: readonly number[]): [number, number, number, number]
 export function checkTensor(argument: string, t: TensorDesc): void {
   if (!Array.isArray(t?.shape) || !Array.isArray(t.strides))
     throw new InvalidArgumentError(argument, `must be a tensor, got ${describeValue(t)}`);
-}
-
-function describeValue(value: unknown): string {
-  if (value === null || typeof value !== 'object') return String(value);
-  return value.constructor?.name ?? 'an object';
 }
 
 function checkRank(argument: string, t: TensorDesc, rank: number, meaning: string): void {

@@ -15,8 +15,6 @@ export function dropoutDesc(
   target: readonly [number, number, number, number],
 ): DropoutDesc | null {
   if (dropout === undefined) return null;
-  if (typeof dropout !== 'object' || dropout === null)
-    throw new InvalidArgumentError('dropout', `must be { p, seed } or { mask }, got ${String(dropout)}`);
   if ('mask' in dropout && dropout.mask !== undefined) {
     if ('seed' in dropout && dropout.seed !== undefined) {
       throw new InvalidArgumentError('dropout', 'must have a mask or a seed, got both');
@@ -39,8 +37,7 @@ export function dropoutDesc(
 }
 
 function checkProbability(p: number): void {
-  if (typeof p !== 'number' || !(p >= 0 && p < 1))
-    throw new InvalidArgumentError('dropout.p', `must be a number in [0, 1), got ${String(p)}`);
+  if (!(p >= 0 && p < 1)) throw new InvalidArgumentError('dropout.p', `must be a number in [0, 1), got ${p}`);
 }
 
 function checkScheme(scheme: DropoutSchemeName, p: number): void {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { normaliseRecord } from '../../testing/one-record.ts';
 import { type RuleCases, testRules } from '../../testing/rule-cases.ts';
 import { ge, kv, load, q as queryIndex, score } from '../expr/build.ts';
 import { modOf } from '../expr/mod.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { type ForwardInputs, normalise } from './normalise.ts';
-import type { SdpaOptions } from './options.ts';
+import { normalise } from './normalise.ts';
 
 // Every rule of a forward call: its name, a call that breaks it, and the error that this gives.
 
@@ -15,7 +15,7 @@ const u8 = (...shape: number[]): Tensor => Tensor.zeros(shape, { dtype: 'u8' });
 const dense = { q: f32(2, 4, 5, 8), k: f32(2, 2, 7, 8), v: f32(2, 2, 7, 6) };
 const packed = { q: f32(9, 4, 8), cuSeqLensQ: [0, 4, 9], cuSeqLensKv: [0, 5, 11] };
 
-const run = (call: object) => normalise(call as ForwardInputs<Tensor>, call as SdpaOptions);
+const run = normaliseRecord;
 const check = (rules: RuleCases): void => testRules(run, dense, rules);
 
 test('what no rule forbids is accepted', () => {
@@ -168,7 +168,7 @@ describe('mods', () => {
 
 describe('masks', () => {
   check({
-    'a mask is a tensor': [{ mask: null }, 'InvalidArgumentError: mask must be a tensor, got null'],
+    'a mask is a tensor': [{ mask: null }, 'InvalidArgumentError: mask must not be null: leave it out'],
     'a mask is boolean': [{ mask: f32(5, 7) }, 'InvalidDTypeError: mask must be bool (or u8), got f32'],
     'a mask broadcasts to the scores': [
       { mask: bool(2, 2, 5, 7) },
@@ -222,7 +222,7 @@ describe('dropout', () => {
   check({
     'is an object': [
       { dropout: 0.1 },
-      'InvalidArgumentError: dropout must be { p, seed } or { mask }, got 0.1',
+      'InvalidArgumentError: dropout must be an object of p, seed, offset, scheme, mask, scale, got 0.1',
     ],
     'p is below 1': [
       { dropout: { p: 1, seed: 1 } },
@@ -238,7 +238,7 @@ describe('dropout', () => {
     ],
     'p is a number': [
       { dropout: { p: '0.1', seed: 1 } },
-      'InvalidArgumentError: dropout.p must be a number in [0, 1), got 0.1',
+      'InvalidArgumentError: dropout.p must be a number, got "0.1"',
     ],
     'has a mask or a seed': [
       { dropout: { p: 0.1 } },

@@ -1,8 +1,7 @@
 import { describe } from 'vitest';
+import { normaliseRecord } from '../../testing/one-record.ts';
 import { type RuleCases, testRules } from '../../testing/rule-cases.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { type ForwardInputs, normalise } from './normalise.ts';
-import type { SdpaOptions } from './options.ts';
 
 // What the 8-bit contracts demand of a forward call: the rule, a call that breaks it, and the error that this gives.
 
@@ -11,7 +10,7 @@ const u8 = (...shape: number[]): Tensor => Tensor.zeros(shape, { dtype: 'u8' });
 
 const dense = { q: f32(2, 4, 5, 8), k: f32(2, 2, 7, 8), v: f32(2, 2, 7, 6) };
 
-const run = (call: object) => normalise(call as ForwardInputs<Tensor>, call as SdpaOptions);
+const run = normaliseRecord;
 const check = (rules: RuleCases): void => testRules(run, dense, rules);
 
 describe('fp8', () => {
@@ -21,10 +20,10 @@ describe('fp8', () => {
       { fp8: {} },
       'InvalidDTypeError: fp8 needs q in f8e4m3 or f8e5m2, the format that P is rounded to, got f32',
     ],
-    'is an object': [{ q, fp8: 2 }, 'InvalidArgumentError: fp8 must be an object of scales, got 2'],
+    'is an object': [{ q, fp8: 2 }, 'InvalidArgumentError: fp8 must be an object, got 2'],
     'has scales by name': [
       { q, fp8: { scaleQ: 1 } },
-      'InvalidArgumentError: fp8.scaleQ is none of descaleQ, descaleK, descaleV, descaleS, scaleS, scaleO, descaleO, descaleDO, descaleDP, scaleDP, scaleDQ, scaleDK, scaleDV',
+      'InvalidArgumentError: fp8.scaleQ is no option; did you mean fp8.descaleQ?',
     ],
     'has positive scales': [
       { q, fp8: { scaleS: 0 } },
@@ -57,7 +56,7 @@ describe('mxfp8', () => {
       { ...f8, k: dense.k.cast('f8e5m2'), mxfp8: scales },
       'InvalidDTypeError: k must be f8e4m3 or f8e5m2 as q with mxfp8, got f8e5m2',
     ],
-    'is an object': [{ ...f8, mxfp8: 1 }, 'InvalidArgumentError: mxfp8 must be an object of scales, got 1'],
+    'is an object': [{ ...f8, mxfp8: 1 }, 'InvalidArgumentError: mxfp8 must be an object, got 1'],
     'has the scales of all three': [
       { ...f8, mxfp8: { ...scales, descaleV: undefined } },
       'InvalidArgumentError: mxfp8.descaleV must be given',

@@ -3,6 +3,7 @@ import { type HostArray, hostList } from '../tensor/host-array.ts';
 import { elementCount } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import { checkTensor } from './describe.ts';
+import { checkForms, formsOf, type OptionForm } from './option-forms.ts';
 import type { FormatP, Fp8Options } from './options.ts';
 
 /**
@@ -64,16 +65,12 @@ export type Fp8Scalars<T> = Readonly<Record<Fp8ScalarName, T>>;
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the scalar.
  */
 export function fp8Scalars<T extends TensorDesc>(given: Fp8Options<T>): Fp8Scalars<T | HostArray> {
-  if (typeof given !== 'object' || given === null)
-    throw new InvalidArgumentError('fp8', `must be an object of scales, got ${String(given)}`);
-  const unknown = Object.keys(given).find(
-    name => name !== 'formatP' && !(fp8ScalarNames as readonly string[]).includes(name),
-  );
-  if (unknown !== undefined)
-    throw new InvalidArgumentError(`fp8.${unknown}`, `is none of ${fp8ScalarNames.join(', ')}`);
+  checkForms('fp8', given, { ...formsOf(fp8ScalarNames, 'any'), formatP: 'object' });
   const scalars = fp8ScalarNames.map(name => [name, scalar(`fp8.${name}`, given[name] ?? 1)] as const);
   return Object.fromEntries(scalars) as Fp8Scalars<T | HostArray>;
 }
+
+const formatPForms: Readonly<Record<keyof FormatP, OptionForm>> = { dtype: 'any', zeroPoint: 'number' };
 
 /** The least and the largest integer of each format of P; null of a float. */
 export const formatPRange: Readonly<Record<FormatP['dtype'], readonly [number, number] | null>> = {
@@ -89,6 +86,7 @@ export const formatPRange: Readonly<Record<FormatP['dtype'], readonly [number, n
  */
 export function fp8Format<T>({ formatP }: Fp8Options<T>): FormatP | undefined {
   if (formatP === undefined) return undefined;
+  checkForms('fp8.formatP', formatP, formatPForms);
   const { dtype, zeroPoint = 0 } = formatP;
   if (!Object.hasOwn(formatPRange, dtype)) {
     const dtypes = Object.keys(formatPRange).join(', ');

@@ -30,7 +30,7 @@ export function describeOperand(
   pageTable?: TensorDesc,
 ): OperandDesc {
   const ragged = lists[`raggedOffsets.${name}`] !== undefined;
-  if (pageTable) {
+  if (pageTable !== undefined) {
     if (!ragged) return describePaged(name, t, pageTable);
     throw new InvalidArgumentError(`raggedOffsets.${name}`, 'cannot be combined with a page table');
   }

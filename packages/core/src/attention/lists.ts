@@ -42,22 +42,16 @@ function isNumberList(value: unknown): value is readonly number[] {
 }
 
 /** Names of the operands that may have ragged offsets. */
-const raggedNames: readonly RaggedName[] = ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'];
+export const raggedNames: readonly RaggedName[] = ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'];
 
 /**
  * Lengths, cumulative lengths and ragged offsets of a call; those that are given.
- * @throws as `listOperand`; InvalidArgumentError for ragged offsets of what has none.
+ * @throws as `listOperand`.
  */
 export function sequenceLists<T extends TensorDesc>(
   options: SdpaOptions<T> & Pick<SdpaBackwardOptions<T>, 'raggedOffsets'>,
 ): SequenceLists<T | HostArray> {
   const { raggedOffsets = {} } = options;
-  const unknown = Object.keys(raggedOffsets).find(name => !raggedNames.some(known => known === name));
-  if (unknown !== undefined)
-    throw new InvalidArgumentError(
-      'raggedOffsets',
-      `must be those of ${raggedNames.join(', ')}, got ${unknown}`,
-    );
   const plain = (['seqLensQ', 'seqLensKv', 'cuSeqLensQ', 'cuSeqLensKv'] as const).map(
     name => [name, listOperand(name, options[name], 'i32')] as const,
   );

@@ -15,8 +15,8 @@ export function modCaptures<T extends TensorDesc>({
   scoreMod,
   maskMod,
 }: Pick<SdpaOptions<T>, 'scoreMod' | 'maskMod'>): Record<string, T> {
-  if (scoreMod) checkMod('scoreMod', scoreMod, 'f32');
-  if (maskMod) checkMod('maskMod', maskMod, 'bool');
+  if (scoreMod !== undefined) checkMod('scoreMod', scoreMod, 'f32');
+  if (maskMod !== undefined) checkMod('maskMod', maskMod, 'bool');
   const captures: Record<string, T> = { ...scoreMod?.captures };
   for (const [name, t] of Object.entries(maskMod?.captures ?? {})) {
     if (Object.hasOwn(captures, name) && captures[name] !== t)

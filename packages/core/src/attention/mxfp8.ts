@@ -3,6 +3,7 @@ import { type BlockAxis, blockScaleShape } from '../mxfp8/block-scales.ts';
 import { contiguousStrides, isContiguous, sameShape } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import { checkTensor } from './describe.ts';
+import { checkForms, type OptionForm } from './option-forms.ts';
 import type { Mxfp8Options } from './options.ts';
 
 /** An operand in MXFP8: the name of its scales, the axis that they run along, and the operand that it is another rounding of. */
@@ -47,6 +48,21 @@ export type Mxfp8Tensors<T> = Readonly<Partial<Record<Mxfp8ScalesName | Mxfp8Rou
 const forwardNames: readonly Mxfp8OperandName[] = ['q', 'k', 'v'];
 const backwardNames: readonly Mxfp8OperandName[] = [...forwardNames, 'qT', 'kT', 'dO8', 'dOT'];
 
+const mxfp8Forms: Readonly<Record<keyof Mxfp8Options, OptionForm>> = {
+  descaleQ: 'any',
+  descaleK: 'any',
+  descaleV: 'any',
+  qT: 'any',
+  descaleQT: 'any',
+  kT: 'any',
+  descaleKT: 'any',
+  dO8: 'any',
+  descaleDO: 'any',
+  dOT: 'any',
+  descaleDOT: 'any',
+  layout: 'any',
+};
+
 /**
  * The tensors that a pass takes from the option. `operands` are the descriptions of q, k, v and (backward) dO.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the tensor.
@@ -55,8 +71,7 @@ export function mxfp8Tensors<T extends TensorDesc>(
   given: Mxfp8Options<T>,
   operands: Readonly<Partial<Record<'q' | 'k' | 'v' | 'dO', TensorDesc>>>,
 ): Mxfp8Tensors<T> {
-  if (typeof given !== 'object' || given === null)
-    throw new InvalidArgumentError('mxfp8', `must be an object of scales, got ${String(given)}`);
+  checkForms('mxfp8', given, mxfp8Forms);
   const { layout = 'rows' } = given;
   if (layout !== 'rows' && layout !== 'F8_128x4')
     throw new InvalidArgumentError('mxfp8.layout', `must be 'rows' or 'F8_128x4', got ${String(layout)}`);

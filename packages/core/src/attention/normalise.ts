@@ -21,6 +21,7 @@ import {
 import { checkListDTypes, checkListShapes, checkPageCounts, listOperand, sequenceLists } from './lists.ts';
 import { modCaptures } from './mods.ts';
 import { validateBackwardOperands, validateOperands } from './operand-rules.ts';
+import { checkCall } from './option-forms.ts';
 import type { GradientName, SdpaBackwardOptions, SdpaOptions } from './options.ts';
 import type { AttentionProblem, BackwardProblem, Operands } from './problem.ts';
 import { checkRules } from './rule.ts';
@@ -72,6 +73,7 @@ export function normaliseCall<T extends TensorDesc>(
   options: SdpaOptions<T>,
   reading: Fp8Reading | null,
 ): { problem: AttentionProblem; operands: Operands<T | HostArray> } {
+  checkCall(inputs, options);
   const call = describeCall(inputs, options, reading);
   validateOperands(call.problem, call.operands);
   return call;
@@ -95,7 +97,7 @@ function describeCall<T extends TensorDesc>(
     cuPagesV: listOperand('cuPagesV', options.cuPagesV, 'i32'),
     alibi: listOperand(
       'alibi',
-      options.alibi === true ? standardSlopes(Hq) : options.alibi || undefined,
+      options.alibi === true ? standardSlopes(Hq) : options.alibi === false ? undefined : options.alibi,
       'f32',
     ),
     sink: listOperand('sink', options.sink, 'f32'),
@@ -194,10 +196,11 @@ export function normaliseBackwardCall<T extends TensorDesc>(
   options: SdpaBackwardOptions<T>,
   reading: Fp8Reading | null,
 ): { problem: BackwardProblem; operands: BackwardOperands<T | HostArray> } {
+  checkCall(inputs, options);
   const { o, lse, dO, dLse } = inputs;
   const { problem: plain, operands } = describeCall(inputs, options, reading, { dO });
   const { B, Sq, Skv, q, k, v } = plain;
-  const gradDType = options.gradDType ?? (options.mxfp8 ? dO.dtype : undefined);
+  const gradDType = options.gradDType ?? (options.mxfp8 ? dO?.dtype : undefined);
   const forward: AttentionProblem = { ...plain, o: describeOperand('o', o, operands) };
   const problem: BackwardProblem = {
     forward,

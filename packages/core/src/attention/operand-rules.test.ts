@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { normaliseRecord } from '../../testing/one-record.ts';
 import { type RuleCases, testRules } from '../../testing/rule-cases.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
-import { type ForwardInputs, normalise } from './normalise.ts';
-import type { SdpaOptions } from './options.ts';
 
 // What lengths, packed and paged tensors must satisfy: the rule, a call that breaks it, and the error that this gives.
 
@@ -26,7 +25,7 @@ const packedPages = {
 };
 const onDevice: TensorDesc = { dtype: 'i32', shape: [3], strides: [1] };
 
-const run = (call: object) => normalise(call as ForwardInputs<TensorDesc>, call as SdpaOptions<TensorDesc>);
+const run = normaliseRecord;
 
 const check = (valid: object, rules: RuleCases): void => testRules(run, valid, rules);
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { normaliseBackwardRecord, normaliseRecord } from '../../testing/one-record.ts';
 import { testRules } from '../../testing/rule-cases.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
-import { type BackwardInputs, type ForwardInputs, normalise, normaliseBackward } from './normalise.ts';
-import type { SdpaBackwardOptions, SdpaOptions } from './options.ts';
 
 // What ragged offsets must satisfy: the rule, a call that breaks it, and the error that this gives.
 
@@ -21,9 +20,8 @@ const backward = {
   raggedOffsets: { ...valid.raggedOffsets, o: [0, 96, 216], dO: [0, 96, 216] },
 };
 
-const run = (call: object) => normalise(call as ForwardInputs<TensorDesc>, call as SdpaOptions<TensorDesc>);
-const runBackward = (call: object) =>
-  normaliseBackward(call as BackwardInputs<TensorDesc>, call as SdpaBackwardOptions<TensorDesc>);
+const run = normaliseRecord;
+const runBackward = normaliseBackwardRecord;
 
 const offsets = (changed: object) => ({ raggedOffsets: { ...valid.raggedOffsets, ...changed } });
 
@@ -50,7 +48,7 @@ describe('ragged offsets', () => {
   testRules(run, valid, {
     'are those of an operand': [
       offsets({ bias: [0, 1, 2] }),
-      'InvalidArgumentError: raggedOffsets must be those of q, k, v, o, dO, dq, dk, dv, got bias',
+      'InvalidArgumentError: raggedOffsets.bias is no option',
     ],
     'are a list': [offsets({ q: 160 }), 'InvalidArgumentError: raggedOffsets.q must be a tensor, got 160'],
     'are integers': [

@@ -2,6 +2,7 @@ import { placementLists } from '../attention/addressing.ts';
 import { createLengths } from '../attention/lengths.ts';
 import type { BackwardInputs, BackwardOperands } from '../attention/normalise.ts';
 import { normaliseBackwardOnHost } from '../attention/normalise-on-host.ts';
+import { checkCall } from '../attention/option-forms.ts';
 import type { BackwardAmaxName, GradientName, SdpaBackwardOptions } from '../attention/options.ts';
 import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem.ts';
 import { operandIndex, rowIndex } from '../attention/result-layout.ts';
@@ -69,6 +70,7 @@ export function sdpaBackwardFloat64(
   inputs: BackwardInputsFloat64,
   options: SdpaBackwardOptions<Tensor> = {},
 ): BackwardFloat64 {
+  checkCall(inputs, options);
   const { problem, operands } = normaliseBackwardOnHost(
     { ...inputs, o: asTensor(inputs.o), lse: asTensor(inputs.lse) },
     options,

@@ -29,8 +29,6 @@ const blockScales = {
 /** The two 8-bit contracts. */
 export const eightBitCalls: readonly BrokenCall[] = [
   dtype('fp8', /needs q in f8e4m3 or f8e5m2.*got f32/, { options: { fp8: {} } }),
-  value('fp8', /object of scales, got 3/, { options: { fp8: 3 } }),
-  value('fp8.scaleX', /is none of descaleQ/, { options: { fp8: { scaleX: 1 } } }),
   value('fp8.scaleS', /finite number > 0, got 0/, { options: { fp8: { scaleS: 0 } } }),
   shape('fp8.scaleS', /one element, got shape \[2\]/, { options: { fp8: { scaleS: f32(2) } } }),
   dtype('fp8.scaleS', /must be f32, got i32/, { options: { fp8: { scaleS: i32(1) } } }),
@@ -62,7 +60,6 @@ export const eightBitCalls: readonly BrokenCall[] = [
       options: { fp8: {}, gradients: [other], outputs: { [name]: true } },
     }),
   ]),
-  value('mxfp8', /object of scales, got 3/, { options: { mxfp8: 3 } }),
   value('mxfp8', /cannot be combined with fp8/, {
     inputs: eightBit,
     options: { mxfp8: blockScales, fp8: {} },

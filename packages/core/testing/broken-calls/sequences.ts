@@ -56,9 +56,6 @@ export const sequenceCalls: readonly BrokenCall[] = [
     inputs: packed,
     options: { ...cuSeqLens, cuSeqLensQ: Tensor.from([0], [], { dtype: 'i32' }) },
   }),
-  value('raggedOffsets', /must be those of q, k.*got lse/, {
-    options: { raggedOffsets: { lse: [0, 1, 2] } },
-  }),
   ...(['Q', 'Kv'] as const).map(side =>
     value(`seqLens${side}`, /ragged offsets do not say how long/, {
       inputs: side === 'Q' ? { q: f32(6, H, D) } : { k: f32(6, H, D), v: f32(6, H, D) },

@@ -1,6 +1,6 @@
-import { InvalidArgumentError } from '../errors.ts';
+import { describeValue, InvalidArgumentError } from '../errors.ts';
 import { checkProbability } from '../probability.ts';
-import { show, toU64, type U64, type Uint } from '../u64.ts';
+import { toU64, type U64, type Uint } from '../u64.ts';
 import { elementCount } from './element-index.ts';
 import { dropoutRules } from './rules.ts';
 import type { DropoutRule, DropoutSchemeName, DropoutShape } from './scheme.ts';
@@ -39,7 +39,7 @@ export function checkSource(
 export function checkScheme(name: DropoutSchemeName): DropoutSchemeName {
   if (Object.hasOwn(dropoutRules, name)) return name;
   const known = Object.keys(dropoutRules).join(', ');
-  throw new InvalidArgumentError('scheme', `must be one of ${known}, got ${show(name)}`);
+  throw new InvalidArgumentError('scheme', `must be one of ${known}, got ${describeValue(name)}`);
 }
 
 /**
@@ -82,5 +82,5 @@ export function checkRowStrides(
 
 function checkCount(value: number, name: string): void {
   if (Number.isSafeInteger(value) && value >= 0) return;
-  throw new InvalidArgumentError(name, `must be a whole number, got ${show(value)}`);
+  throw new InvalidArgumentError(name, `must be a whole number, got ${describeValue(value)}`);
 }

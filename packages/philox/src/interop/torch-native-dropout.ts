@@ -1,7 +1,7 @@
 import { philox4x32Into } from '../block4x32.ts';
-import { InvalidArgumentError } from '../errors.ts';
+import { describeValue, InvalidArgumentError } from '../errors.ts';
 import { checkProbability } from '../probability.ts';
-import { show, splitU64, toU64, toUint, type Uint } from '../u64.ts';
+import { splitU64, toU64, toUint, type Uint } from '../u64.ts';
 import { firstWordAtLeast } from '../uniform.ts';
 
 /** A call of `torch.native_dropout` (`F.dropout`) on CUDA, with the launch geometry that its mask depends on. */
@@ -78,5 +78,5 @@ function checkGeometry({ numel, grid, vec }: Pick<NativeDropoutOptions, 'numel' 
 }
 
 function invalid(argument: string, wanted: string, got: unknown): InvalidArgumentError {
-  return new InvalidArgumentError(argument, `must be ${wanted}, got ${show(got)}`);
+  return new InvalidArgumentError(argument, `must be ${wanted}, got ${describeValue(got)}`);
 }

@@ -1,7 +1,7 @@
-import { InvalidArgumentError } from '../errors.ts';
+import { describeValue, InvalidArgumentError } from '../errors.ts';
 import { fillU32 } from '../fill.ts';
 import { checkProbability } from '../probability.ts';
-import { show, type Uint } from '../u64.ts';
+import type { Uint } from '../u64.ts';
 
 /**
  * The keep mask (1 = keep) of TransformerEngine's 8-bit dropout: 16 elements share one block of the cuRAND stream
@@ -20,7 +20,7 @@ export function transformerEngineDropoutMask(options: {
 }): Uint8Array {
   const { numel, p, seed, offset } = options;
   if (!Number.isSafeInteger(numel) || numel < 0 || numel % 16 !== 0) {
-    throw new InvalidArgumentError('numel', `must be a multiple of 16, got ${show(numel)}`);
+    throw new InvalidArgumentError('numel', `must be a multiple of 16, got ${describeValue(numel)}`);
   }
   const threshold = Math.floor(Math.fround(checkProbability(p, 'p')) * 256);
   const mask = new Uint8Array(numel);

@@ -1,6 +1,6 @@
-import { InvalidArgumentError } from '../errors.ts';
+import { describeValue, InvalidArgumentError } from '../errors.ts';
 import { type StreamOptions, streamAddress } from '../stream-address.ts';
-import { show, toUint } from '../u64.ts';
+import { toUint } from '../u64.ts';
 import { laneWgsl, philox4x32Wgsl } from './block.ts';
 import { bernoulliUniforms, bernoulliWgsl, normalWgsl, uniformWgsl } from './distribution.ts';
 import { checkWorkgroupSize, mainHead, type PhiloxKernel } from './kernel.ts';
@@ -69,7 +69,10 @@ export function fillKernel(options: FillKernelOptions): PhiloxKernel {
   const { distribution, workgroupSize = 64, rounds = 10 } = options;
   if (!Object.hasOwn(stores, distribution)) {
     const known = Object.keys(stores).join(', ');
-    throw new InvalidArgumentError('distribution', `must be one of ${known}, got ${show(distribution)}`);
+    throw new InvalidArgumentError(
+      'distribution',
+      `must be one of ${known}, got ${describeValue(distribution)}`,
+    );
   }
   const { element, requires, store } = stores[distribution];
   const size = checkWorkgroupSize(workgroupSize);

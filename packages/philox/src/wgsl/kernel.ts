@@ -1,5 +1,4 @@
-import { InvalidArgumentError } from '../errors.ts';
-import { show } from '../u64.ts';
+import { describeValue, InvalidArgumentError } from '../errors.ts';
 
 /** A compute kernel as data: each invocation writes four consecutive elements. */
 export interface PhiloxKernel {
@@ -15,7 +14,7 @@ export function checkWorkgroupSize(size: number): number {
   if (Number.isInteger(size) && size >= 1 && size <= 256) return size;
   throw new InvalidArgumentError(
     'workgroupSize',
-    `must be a whole number between 1 and 256, got ${show(size)}`,
+    `must be a whole number between 1 and 256, got ${describeValue(size)}`,
   );
 }
 

@@ -111,7 +111,7 @@ export function backwardWith<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
 ): SdpaGradients<GpuTensor, G> {
   ctx.checkAlive();
-  for (const [name, tensor] of Object.entries(inputs)) if (tensor) ctx.checkOwn(name, tensor);
+  for (const [name, tensor] of Object.entries(inputs ?? {})) if (tensor) ctx.checkOwn(name, tensor);
   const tools = toolsFor(options);
   const { problem, operands } = normaliseBackwardCall<GpuTensor | Tensor>(
     inputs,

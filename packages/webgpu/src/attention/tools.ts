@@ -24,10 +24,11 @@ export const broughtTools: unique symbol = /* @__PURE__ */ Symbol.for('@tilewise
 export type WithTools<Value> = Value & { readonly [broughtTools]: Partial<KernelTools> };
 
 /**
- * The tools that the options of a call bring.
+ * The tools that the options of a call bring. What is no options at all, `normalise` refuses.
  * @throws InvalidArgumentError for a plain `fp8` or `mxfp8`, which brings none.
  */
-export function toolsOf({ scoreMod, maskMod, fp8, mxfp8 }: SdpaOptions<unknown>): KernelTools {
+export function toolsOf(options: SdpaOptions<unknown>): KernelTools {
+  const { scoreMod, maskMod, fp8, mxfp8 } = options ?? {};
   const expr = (scoreMod ?? maskMod)?.tools ?? null;
   return { ...noTools, expr, ...brought('fp8', fp8), ...brought('mxfp8', mxfp8) };
 }

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { nearestName } from './nearest-name.ts';
+
+const known = ['scale', 'causal', 'window', 'mask', 'blockMask', 'dropout', 'seqLensQ', 'seqLensKv', 'p'];
+
+test.each([
+  ['is_causal', 'causal'],
+  ['causual', 'causal'],
+  ['Causal', 'causal'],
+  ['softmax_scale', 'scale'],
+  ['window_size', 'window'],
+  ['attn_mask', 'mask'],
+  ['block_mask', 'blockMask'],
+  ['dropoutP', 'dropout'],
+  ['dropout_mask', 'dropout'],
+  ['seq_lens_k', 'seqLensKv'],
+  ['sacle', 'scale'],
+])('%s stands for %s', (wrong, meant) => {
+  expect(nearestName(wrong, known)).toBe(meant);
+});
+
+test.each(['enable_gqa', 'x', 'return_lse', ''])("'%s' stands for none", wrong => {
+  expect(nearestName(wrong, known)).toBeUndefined();
+});

@@ -1,0 +1,33 @@
+/**
+ * The known name that a wrong one probably stands for: one that is within it or that it is within (`is_causal`, `softmax_scale`), or
+ * the same but for a slip (`causual`). Case and underscores do not count.
+ */
+export function nearestName(wrong: string, known: readonly string[]): string | undefined {
+  let nearest: string | undefined;
+  let least = wrong.length / 2;
+  for (const name of known) {
+    const distance = distanceOf(plain(wrong), plain(name));
+    if (distance >= least) continue;
+    least = distance;
+    nearest = name;
+  }
+  return nearest;
+}
+
+const plain = (name: string): string => name.toLowerCase().replaceAll('_', '');
+
+/** Letters to add, drop or replace; a name within the other is nearer than any slip. */
+function distanceOf(a: string, b: string): number {
+  if (Math.min(a.length, b.length) > 2 && (a.includes(b) || b.includes(a)))
+    return Math.abs(a.length - b.length) / 100;
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, row[j] + 1, next[j - 1] + 1));
+    }
+    row = next;
+  }
+  return row[b.length];
+}

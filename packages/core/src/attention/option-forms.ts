@@ -1,0 +1,145 @@
+import { describeValue, InvalidArgumentError } from '../errors.ts';
+import { raggedNames } from './lists.ts';
+import { nearestName } from './nearest-name.ts';
+import type {
+  MaskDropout,
+  OutputSelection,
+  PhiloxDropout,
+  SdpaBackwardOptions,
+  SdpaOptions,
+  Window,
+} from './options.ts';
+
+/**
+ * What an option must be before the rules look at it: a number, a truth value, a list of names, an object (`'object'` where what reads
+ * it knows its options), or `'any'`, of which its own rule says all.
+ */
+export type OptionForm = 'any' | 'number' | 'boolean' | 'names' | 'object' | OptionForms;
+
+/** The options that there are, by name. */
+export interface OptionForms {
+  readonly [name: string]: OptionForm;
+}
+
+type PlainForm = Exclude<OptionForm, OptionForms>;
+
+const windowForms: Readonly<Record<keyof Window, OptionForm>> = {
+  left: 'number',
+  right: 'number',
+  align: 'any',
+};
+
+const dropoutForms: Readonly<Record<keyof PhiloxDropout | keyof MaskDropout<unknown>, OptionForm>> = {
+  p: 'number',
+  seed: 'any',
+  offset: 'any',
+  scheme: 'any',
+  mask: 'any',
+  scale: 'number',
+};
+
+const outputForms: Readonly<Record<keyof OutputSelection, OptionForm>> = {
+  max: 'boolean',
+  sumExp: 'boolean',
+  dropoutMask: 'boolean',
+  amaxS: 'boolean',
+  amaxO: 'boolean',
+  amaxDQ: 'boolean',
+  amaxDK: 'boolean',
+  amaxDV: 'boolean',
+  amaxDP: 'boolean',
+};
+
+const forwardForms: Readonly<Record<keyof SdpaOptions, OptionForm>> = {
+  scale: 'number',
+  causal: 'any',
+  window: windowForms,
+  mask: 'any',
+  bias: 'any',
+  alibi: 'any',
+  softcap: 'number',
+  scoreMod: 'any',
+  maskMod: 'any',
+  blockMask: 'any',
+  sink: 'any',
+  seqLensQ: 'any',
+  seqLensKv: 'any',
+  cuSeqLensQ: 'any',
+  cuSeqLensKv: 'any',
+  raggedOffsets: formsOf(raggedNames, 'any'),
+  maxSeqLenQ: 'number',
+  maxSeqLenKv: 'number',
+  pageTableK: 'any',
+  pageTableV: 'any',
+  cuPagesK: 'any',
+  cuPagesV: 'any',
+  dropout: dropoutForms,
+  outputs: outputForms,
+  outDType: 'any',
+  fp8: 'object',
+  mxfp8: 'object',
+};
+
+/** Of both passes: a forward call may be given the options of its backward call. */
+const sdpaForms: Readonly<Record<keyof SdpaBackwardOptions, OptionForm>> = {
+  ...forwardForms,
+  gradients: 'names',
+  gradDType: 'any',
+};
+
+/** The same form for each name. */
+export function formsOf(names: readonly string[], form: OptionForm): OptionForms {
+  return Object.fromEntries(names.map(name => [name, form]));
+}
+
+/**
+ * Checks that a call has inputs, and that its options are options that there are, and have their forms. What is undefined is not given.
+ * @throws InvalidArgumentError naming the option, and for an unknown one the name that was probably meant.
+ */
+export function checkCall(inputs: unknown, options: unknown): void {
+  checkForm('inputs', inputs, 'object');
+  checkForms('options', options, sdpaForms, '');
+}
+
+/**
+ * The same of one option that is an object.
+ * @param prefix of the names in errors.
+ * @throws as `checkCall`.
+ */
+export function checkForms(
+  argument: string,
+  given: unknown,
+  forms: OptionForms,
+  prefix = `${argument}.`,
+): void {
+  const names = Object.keys(forms);
+  checkForm(argument, given, 'object', prefix === '' ? '' : ` of ${names.join(', ')}`);
+  for (const [key, value] of Object.entries(given as object)) {
+    const name = prefix + key;
+    if (!Object.hasOwn(forms, key)) {
+      const meant = nearestName(key, names);
+      const hint = meant === undefined ? '' : `; did you mean ${prefix}${meant}?`;
+      throw new InvalidArgumentError(name, `is no option${hint}`);
+    }
+    const form = forms[key];
+    if (value === undefined) continue;
+    if (value === null) throw new InvalidArgumentError(name, 'must not be null: leave it out');
+    if (typeof form === 'object') checkForms(name, value, form);
+    else checkForm(name, value, form);
+  }
+}
+
+const formRules: Readonly<Record<PlainForm, readonly [is: (value: unknown) => boolean, what: string]>> = {
+  any: [() => true, ''],
+  number: [value => typeof value === 'number', 'a number'],
+  boolean: [value => typeof value === 'boolean', 'true or false'],
+  names: [Array.isArray, 'an array of names'],
+  // By tag, so that objects of other realms are accepted, and arrays and maps are not.
+  object: [value => Object.prototype.toString.call(value) === '[object Object]', 'an object'],
+};
+
+function checkForm(name: string, value: unknown, form: PlainForm, details = ''): void {
+  const [is, what] = formRules[form];
+  if (!is(value))
+    throw new InvalidArgumentError(name, `must be ${what}${details}, got ${describeValue(value)}`);
+}

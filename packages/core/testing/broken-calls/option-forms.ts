@@ -1,0 +1,46 @@
+import { type BrokenCall, f32, value } from './call.ts';
+
+const option = (argument: string, says: RegExp, options: unknown): BrokenCall =>
+  value(argument, says, { options: options as object });
+
+/** Options that there are not, and options of another form than theirs: all of these were once passed over. */
+export const optionFormCalls: readonly BrokenCall[] = [
+  option('options', /must be an object, got null/, null),
+  option('options', /must be an object, got 3/, 3),
+  option('options', /must be an object, got "causal"/, 'causal'),
+  option('options', /must be an object, got Array/, []),
+  option('is_causal', /is no option; did you mean causal\?/, { is_causal: true }),
+  option('dropoutP', /is no option; did you mean dropout\?/, { dropoutP: 0.5 }),
+  option('enable_gqa', /is no option$/, { enable_gqa: true }),
+  option('scale', /must be a number, got "0.5"/, { scale: '0.5' }),
+  option('scale', /must be a number, got true/, { scale: true }),
+  option('scale', /must be a number, got Array/, { scale: [2] }),
+  option('scale', /must be a number, got 1n/, { scale: 1n }),
+  option('scale', /must not be null: leave it out/, { scale: null }),
+  option('window', /must be an object of left, right, align, got Array/, { window: [2, 0] }),
+  option('window', /must be an object of left.*, got 3/, { window: 3 }),
+  option('window.lefft', /is no option; did you mean window.left\?/, { window: { lefft: 2 } }),
+  option('window.right', /must be a number, got "1"/, { window: { right: '1' } }),
+  option('outputs', /must be an object of max, sumExp.*, got Array/, { outputs: ['max'] }),
+  option('outputs', /must be an object of .*, got true/, { outputs: true }),
+  option('outputs.lse', /is no option$/, { outputs: { lse: true } }),
+  option('outputs.max', /must be true or false, got 1/, { outputs: { max: 1 } }),
+  option('dropout', /must be an object of p, seed.*, got 0.5/, { dropout: 0.5 }),
+  option('dropout.probability', /is no option$/, { dropout: { probability: 0.5, seed: 1 } }),
+  option('dropout.p', /must be a number, got "0.5"/, { dropout: { p: '0.5', seed: 1 } }),
+  option('raggedOffsets', /must be an object of q, k.*, got Array/, { raggedOffsets: [0, 4, 8] }),
+  option('raggedOffsets.lse', /is no option$/, { raggedOffsets: { lse: [0, 1, 2] } }),
+  option('alibi', /must be a tensor, got 0/, { alibi: 0 }),
+  option('pageTableK', /must be a tensor, got false/, { pageTableK: false }),
+  option('maskMod', /must be made by scoreMod, maskMod or modOf/, { maskMod: false }),
+  option('maskMod', /must be made by scoreMod, maskMod or modOf/, { maskMod: () => true }),
+  option('fp8', /must be an object, got 3/, { fp8: 3 }),
+  option('fp8.scaleX', /is no option; did you mean fp8.scale.\?/, { fp8: { scaleX: 1 } }),
+  option('fp8.formatP', /must be an object of dtype, zeroPoint, got "u8"/, { fp8: { formatP: 'u8' } }),
+  option('mxfp8', /must be an object, got 3/, { mxfp8: 3 }),
+  option('mxfp8.descale', /is no option; did you mean mxfp8.descale.\?/, { mxfp8: { descale: f32(1) } }),
+  value('gradients', /must be an array of names, got "dq"/, { backward: true, options: { gradients: 'dq' } }),
+  ...(['dO', 'lse', 'k'] as const).map(name =>
+    value(name, /must be a tensor, got undefined/, { backward: true, inputs: { [name]: undefined } }),
+  ),
+];

@@ -1,0 +1,20 @@
+import {
+  type BackwardInputs,
+  type ForwardInputs,
+  normalise,
+  normaliseBackward,
+} from '../src/attention/normalise.ts';
+import type { AttentionProblem, BackwardProblem } from '../src/attention/problem.ts';
+import type { TensorDesc } from '../src/tensor/tensor.ts';
+
+/** Inputs and options of a forward call in one record, as a test varies them. */
+export function normaliseRecord(call: object): { problem: AttentionProblem } {
+  const { q, k, v, ...options } = call as ForwardInputs<TensorDesc>;
+  return normalise({ q, k, v }, options);
+}
+
+/** Those of a backward call. */
+export function normaliseBackwardRecord(call: object): { problem: BackwardProblem } {
+  const { q, k, v, o, lse, dO, dLse, ...options } = call as BackwardInputs<TensorDesc>;
+  return normaliseBackward({ q, k, v, o, lse, dO, dLse }, options);
+}
