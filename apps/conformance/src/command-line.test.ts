@@ -45,6 +45,11 @@ describe('parseCommand', () => {
       "--engine is one of cpu, webgpu, not 'gpu'.",
     ],
     [
+      'no point',
+      ['pytorch', '--cases', 'file', '--points', '0'],
+      "--points is a whole number from 1 on, not '0'.",
+    ],
+    [
       'no process',
       ['philox', '--vectors', 'dir', '--jobs', '0'],
       "--jobs is a whole number from 1 on, not '0'.",

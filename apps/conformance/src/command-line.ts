@@ -37,6 +37,7 @@ export function parseCommand(args: readonly string[], suites: readonly Suite[]):
     if (typeof value !== 'string' || (choices && !choices.includes(value))) {
       throw new UsageError(`--${option} is one of ${choices?.join(', ')}, not '${value}'.`);
     }
+    if (number === 'count') countOf(option, value);
     if (number && !(value.trim() !== '' && Number.isFinite(Number(value)))) {
       throw new UsageError(`--${option} is a number, not '${value}'.`);
     }
@@ -94,7 +95,7 @@ export function usage(suites: readonly Suite[]): string {
   );
   lines.push(
     '',
-    'Ends with 0, with 1 when a case failed, with 2 when it was called wrongly or found no data.',
+    'Ends with 0, with 1 when a case failed, with 2 when it was called wrongly, found no data or no case matches the filter.',
   );
   return lines.join('\n');
 }

@@ -14,6 +14,7 @@ import { fixturesDir } from '@tilewise/test-data';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { CaseResult, Counts } from './case.ts';
 import { conformance } from './conformance.ts';
+import { tinyCase } from './suites/cudnn/tiny-case.ts';
 import { suites } from './suites/index.ts';
 
 // SwiftShader compiles each variant of a kernel for seconds, so the GPU gets the smallest cases only.
@@ -285,6 +286,16 @@ describe('a wrong call', () => {
     const { code, errors } = await run(name, '--vectors', newFolder());
     expect(code).toBe(2);
     expect(errors[0]).toMatch(/^--vectors: there is no (case|JSON file) in /);
+  });
+
+  test('a filter that matches nothing is one; that nothing is small enough is not', async () => {
+    const { code, lines, errors } = await run('philox', '--vectors', philox, '--filter', 'no such');
+    expect({ code, lines }).toEqual({ code: 2, lines: [] });
+    expect(errors[0]).toMatch(/^--filter: no case of \d+ matches 'no such'; the first is '\w.*'\.$/);
+    const cases = join(newFolder(), 'cases.json');
+    writeFileSync(cases, JSON.stringify([tinyCase()]));
+    const { code: none, counts } = await runJson('cudnn', '--cases', cases, '--max-gflop', '0');
+    expect({ none, counts }).toEqual({ none: 0, counts: { pass: 0, fail: 0, unsupported: 0, skipped: 1 } });
   });
 
   test('philox names a folder of other lists', async () => {

@@ -28,8 +28,10 @@ export async function conformance(
     const command = parseCommand(args, suites);
     const report = command.json ? jsonReport(console) : textReport(console);
     const open = await command.suite.open(command.options);
-    const processes = program ? processesFor(program, args, command, open) : [];
+    let processes: readonly CaseProcess[] = [];
     try {
+      requireMatch(open, command.filter);
+      if (program) processes = processesFor(program, args, command, open);
       const lanes = processes.length > 0 ? processes.map(({ run }) => run) : [here(open.cases)];
       const counts = await runCases(open.cases, command.filter, lanes, report);
       report.counted(counts);
@@ -43,6 +45,16 @@ export async function conformance(
     else if (error instanceof SetupError) console.error(error.message);
     else throw error;
     return 2;
+  }
+}
+
+/** A run of nothing is no success: it says more likely that a name is misspelt. */
+function requireMatch({ cases }: OpenSuite, filter: string): void {
+  if (cases.length === 0) throw new SetupError('There is no case.');
+  if (!cases.some(({ name }) => name.includes(filter))) {
+    throw new SetupError(
+      `--filter: no case of ${cases.length} matches '${filter}'; the first is '${cases[0].name}'.`,
+    );
   }
 }
 

@@ -8,8 +8,8 @@ export interface SuiteOption {
   /** The only values allowed, the first one being the default. */
   readonly choices?: readonly string[];
   readonly required?: boolean;
-  /** The value is a finite number. */
-  readonly number?: boolean;
+  /** The value is a finite number, or a whole one from 1 on. */
+  readonly number?: 'any' | 'count';
 }
 
 /** A suite that is ready to run. */

@@ -2,8 +2,8 @@ import type { SuiteOption } from './suite.ts';
 
 /** Options by which a suite runs only cases of a certain size. */
 export const workOptions: Readonly<Record<'min-gflop' | 'max-gflop', SuiteOption>> = {
-  'min-gflop': { value: 'N', meaning: 'skip cases that --max-gflop N runs', number: true },
-  'max-gflop': { value: 'N', meaning: 'skip cases of more, counted from their shapes', number: true },
+  'min-gflop': { value: 'N', meaning: 'skip cases that --max-gflop N runs', number: 'any' },
+  'max-gflop': { value: 'N', meaning: 'skip cases of more, counted from their shapes', number: 'any' },
 };
 
 /**

@@ -20,7 +20,7 @@ export const onednn: Suite = {
     'reference-gflop': {
       value: 'N',
       meaning: 'of cases that take more, compare drawn entries of the batch',
-      number: true,
+      number: 'any',
     },
     ...workOptions,
   },

@@ -34,7 +34,7 @@ export const pytorch: Suite = {
       meaning: 'as the grids say, or cut to what is quick',
       choices: ['small', 'full'],
     },
-    points: { value: 'N', meaning: 'how many points of a grid are drawn, 8 unless given', number: true },
+    points: { value: 'N', meaning: 'how many points of a grid are drawn, 8 unless given', number: 'count' },
     ...workOptions,
   },
   sideBySide: true,
