@@ -75,9 +75,11 @@ test.each([
   expect(errors[0]).toContain(message);
 });
 
-test('webgpu keeps to the layouts of a case and leaves the rest untouched', async () => {
-  const { code, results } = await run(fileOf([tinyCase()]), '--engine', 'webgpu');
-  expect(results.map(({ status, reason }) => [status, reason])).toEqual([['pass', expect.any(String)]]);
+test('webgpu keeps to the layouts of a case and leaves the rest untouched, and gives its dropout mask', async () => {
+  const masked = tinyCase({ id: 'mask', op: 'sdpa_fwd', flags: { dropout: 0.1, rng_dump: true } });
+  const { code, results } = await run(fileOf([tinyCase(), masked]), '--engine', 'webgpu');
+  const passed = ['pass', expect.any(String)];
+  expect(results.map(({ status, reason }) => [status, reason])).toEqual([passed, passed]);
   expect(code).toBe(0);
 }, 180_000);
 

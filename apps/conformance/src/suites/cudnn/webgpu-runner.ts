@@ -29,6 +29,9 @@ interface Result {
   owned(): Iterable<number>;
 }
 
+/** The mask as a result of a plan, where `dropoutMask` is one that is given. */
+const maskOutput = 'outputs.dropoutMask';
+
 /**
  * Runs calls by plans on buffers of its own: operands and results lie as the case says, among NaN that must still be there when
  * the results come back.
@@ -46,9 +49,11 @@ export function webgpuRunner(ctx: GpuContext): Runner {
       const results: Record<string, Result> = { o, lse: rowResult(c, rows) };
       if (problem.outputs.max) results.max = rowResult(c, rows);
       if (problem.outputs.sumExp) results.sumExp = rowResult(c, rows);
-      if (problem.outputs.dropoutMask) results.dropoutMask = maskResult(c);
+      if (problem.outputs.dropoutMask) results[maskOutput] = maskResult(c);
       const plan = planSdpa(ctx, { ...problem, o: describe(c, 'o', o.tensor) });
-      return runPlan(ctx, plan, operands, results);
+      const { tensors, damage } = await runPlan(ctx, plan, operands, results);
+      const { [maskOutput]: dropoutMask, ...others } = tensors;
+      return { tensors: { ...others, ...(dropoutMask && { dropoutMask }) }, damage };
     },
     async backward(
       { concrete: c, laidOut, gradients }: Call,
