@@ -1,4 +1,5 @@
 import { type AttentionProblem, type BackwardProblem, type Support, validateBackward } from '@tilewise/core';
+import { checkKind } from '../device/check-kind.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { KernelParts, PlanParts } from '../kernel/kernel-plan.ts';
 import type { KernelTarget } from '../kernel/kernel-target.ts';
@@ -27,6 +28,7 @@ export interface BackwardPlanOptions extends PlanOptions {
 
 /** Whether this context can run a problem, and why not. */
 export function checkSupport(ctx: GpuContext, problem: AttentionProblem | BackwardProblem): Support {
+  checkKind('problem', problem, 'a problem, as `normalise` or `normaliseBackward` makes it');
   if (!('forward' in problem)) return checkForwardSupport(ctx, problem, allTools);
   return backwardSupport(ctx, problem, problem, allTools);
 }
@@ -72,6 +74,7 @@ export function planSdpaBackward(
   options: BackwardPlanOptions = {},
 ): Plan {
   ctx.checkAlive();
+  checkKind('problem', problem, 'a backward problem, as `normaliseBackward` makes it');
   validateBackward(problem);
   const { layouts = problem } = options;
   const { forward, gradients } = problem;

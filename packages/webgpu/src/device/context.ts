@@ -1,6 +1,5 @@
 import {
   checkStorage,
-  contiguousStrides,
   type DType,
   dtypeInfo,
   type HostArray,
@@ -18,11 +17,12 @@ import type { KernelSpec } from '../kernel/kernel-spec.ts';
 import { type KernelTarget, kernelTarget, type TensorSizes } from '../kernel/kernel-target.ts';
 import { planReasons } from '../kernel/plan-reasons.ts';
 import { type Capabilities, capabilitiesOf } from './capabilities.ts';
+import { checkDType, checkKind } from './check-kind.ts';
 import { bufferUsage, mapModeRead } from './constants.ts';
 import { deviceLost, withFaults } from './faults.ts';
 import { GpuTensor } from './gpu-tensor.ts';
 import { BufferPool, type MemoryUse } from './memory.ts';
-import { checkFits, checkStrides, storageExtent, wholeWords } from './storage.ts';
+import { checkedStrides, checkFits, storageExtent, wholeWords } from './storage.ts';
 
 /** A buffer as a tensor: row-major without gaps unless strides (in elements) are given; `offset` in bytes. */
 export interface WrapDesc {
@@ -98,10 +98,11 @@ export class GpuContext implements KernelTarget {
 
   /**
    * Copies a host tensor to the GPU, with its strides.
-   * @throws InvalidArgumentError when its buffer has been transferred.
+   * @throws InvalidArgumentError when it is none, or its buffer has been transferred.
    */
   upload(tensor: HostArray): GpuTensor {
     this.checkAlive();
+    checkKind('tensor', tensor, 'a Tensor on the host');
     checkStorage({ tensor });
     const { dtype, shape, strides, data, offset } = tensor;
     const extent = storageExtent(shape, strides);
@@ -114,10 +115,14 @@ export class GpuContext implements KernelTarget {
     });
   }
 
-  /** A new tensor with whatever content, contiguous unless strides are given. */
-  allocate(shape: Shape, dtype: DType, strides: Strides = contiguousStrides(shape)): GpuTensor {
+  /**
+   * A new tensor with whatever content, contiguous unless strides are given.
+   * @throws InvalidDTypeError or InvalidShapeError.
+   */
+  allocate(shape: Shape, dtype: DType, given?: Strides): GpuTensor {
     this.checkAlive();
-    checkStrides(shape, strides);
+    checkDType(dtype);
+    const strides = checkedStrides(shape, given);
     const bytes = storageExtent(shape, strides) * dtypeInfo[dtype].bytes;
     const desc = { dtype, shape: [...shape], strides: [...strides] };
     return this.#guarded(desc, () => this.#pool.take(bytes));
@@ -125,13 +130,15 @@ export class GpuContext implements KernelTarget {
 
   /**
    * The caller's buffer as a tensor, without a copy. It needs the usage STORAGE (and COPY_SRC to be downloaded).
-   * @throws InvalidShapeError when the tensor does not fit into the buffer.
+   * @throws InvalidShapeError when the tensor does not fit into the buffer; InvalidArgumentError or InvalidDTypeError.
    */
-  wrap(
-    buffer: GPUBuffer,
-    { dtype, shape, strides = contiguousStrides(shape), offset = 0 }: WrapDesc,
-  ): GpuTensor {
+  wrap(buffer: GPUBuffer, desc: WrapDesc): GpuTensor {
     this.checkAlive();
+    checkKind('buffer', buffer, 'a GPUBuffer');
+    checkKind('desc', desc, 'an object');
+    const { dtype, shape, offset = 0 } = desc;
+    checkDType(dtype);
+    const strides = checkedStrides(shape, desc.strides);
     const { bytes } = dtypeInfo[dtype];
     if (!Number.isInteger(offset) || offset < 0 || offset % bytes !== 0) {
       throw new InvalidArgumentError(

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, TilewiseError } from '@tilewise/core';
 import type { ChooseTiles } from '../attention/tile-choice.ts';
 import { deviceDescriptor } from './capabilities.ts';
+import { checkKind } from './check-kind.ts';
 import { GpuContext } from './context.ts';
 
 /** Where a context gets its device: the caller's own, one of the caller's adapter, or the browser's default. */
@@ -19,14 +20,19 @@ const defaultMaxIdleBytes = 256 * 1024 * 1024;
 
 /**
  * A context on the caller's device or on one of its own.
- * @throws TilewiseError `NO_ADAPTER` when WebGPU is not there, has no adapter, or the adapter gives no device.
+ * @throws InvalidArgumentError for a wrong option, TilewiseError `NO_ADAPTER` when WebGPU is not there, has no adapter, or the adapter gives no device.
  */
 export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
+  checkKind('options', options, 'an object');
   const { maxIdleBytes = defaultMaxIdleBytes, tiles } = options;
   if (!(maxIdleBytes >= 0)) {
     throw new InvalidArgumentError('maxIdleBytes', `must be a number of bytes ≥ 0, got ${maxIdleBytes}`);
   }
-  if (options.device) return new GpuContext(options.device, false, maxIdleBytes, tiles);
+  if (options.device) {
+    checkKind('device', options.device, 'a GPUDevice');
+    return new GpuContext(options.device, false, maxIdleBytes, tiles);
+  }
+  if (options.adapter) checkKind('adapter', options.adapter, 'a GPUAdapter');
   const adapter = options.adapter ?? (await defaultAdapter(options.powerPreference));
   const device = await adapter.requestDevice(deviceDescriptor(adapter)).catch((cause: unknown) => {
     // An adapter makes one device only.

@@ -1,4 +1,5 @@
 import {
+  contiguousStrides,
   dtypeInfo,
   elementCount,
   InvalidShapeError,
@@ -23,7 +24,7 @@ export function checkFits(
   offset: number,
   { dtype, shape, strides }: TensorDesc,
 ): void {
-  checkStrides(shape, strides);
+  checkedStrides(shape, strides);
   const needed = offset + storageExtent(shape, strides) * dtypeInfo[dtype].bytes;
   if (needed > buffer.size) {
     throw new InvalidShapeError(
@@ -33,14 +34,19 @@ export function checkFits(
   }
 }
 
-/** @throws InvalidShapeError for extents or strides that are none. */
-export function checkStrides(shape: Shape, strides: Strides): void {
-  const valid = (n: number): boolean => Number.isSafeInteger(n) && n >= 0;
-  if (!shape.every(valid))
+/**
+ * The strides of a tensor, by default those of one without gaps.
+ * @throws InvalidShapeError for extents or strides that are none.
+ */
+export function checkedStrides(shape: Shape, given?: Strides): Strides {
+  const isExtent = (n: number): boolean => Number.isSafeInteger(n) && n >= 0;
+  if (!Array.isArray(shape) || !shape.every(isExtent))
     throw new InvalidShapeError('shape', `must hold non-negative integers, got [${shape}]`);
-  if (strides.length !== shape.length || !strides.every(valid)) {
+  const strides = given ?? contiguousStrides(shape);
+  if (!Array.isArray(strides) || strides.length !== shape.length || !strides.every(isExtent)) {
     throw new InvalidShapeError('strides', `must be ${shape.length} non-negative integers, got [${strides}]`);
   }
+  return strides;
 }
 
 /** Bytes `start` to `start + length` of a typed array; writes to buffers come in whole words, so they end with zeros if need be. */

@@ -1,4 +1,5 @@
 import { UnsupportedError } from '@tilewise/core';
+import { checkKind } from '../device/check-kind.ts';
 import type { GpuContext } from '../device/context.ts';
 import { compile, compileAsync } from '../device/pipelines.ts';
 import { type BoundTensor, bindTensor, checkAliasing, shareResults } from './bind.ts';
@@ -177,6 +178,8 @@ export function makeKernelPlan<Options>(
     workspaceBytes: workspace.bytes,
     encode(target, buffers, options) {
       ctx.checkAlive();
+      checkKind('target', target, 'a GPUCommandEncoder or GPUComputePassEncoder');
+      checkKind('buffers', buffers, 'an object');
       const inputs = inputsOf(options);
       const slices = new Map(
         tensors.map(tensor => {

@@ -7,6 +7,7 @@ import {
   type Strides,
   sameShape,
 } from '@tilewise/core';
+import { checkKind } from '../device/check-kind.ts';
 import { bufferUsage } from '../device/constants.ts';
 import type { GpuContext } from '../device/context.ts';
 import { GpuTensor } from '../device/gpu-tensor.ts';
@@ -128,7 +129,12 @@ function sliceOf(
   given: PlanBuffer,
   expected: ExpectedTensor | undefined,
 ): BufferSlice {
-  if (!(given instanceof GpuTensor)) return 'buffer' in given ? given : { buffer: given };
+  if (!(given instanceof GpuTensor)) {
+    checkKind(argument, given, 'a GPUBuffer, a slice of one or a GpuTensor');
+    const slice = 'buffer' in given ? given : { buffer: given };
+    checkKind(argument, slice.buffer, 'a GPUBuffer');
+    return slice;
+  }
   const { buffer, byteOffset } = ctx.checkOwn(argument, given);
   if (expected) checkTensor(argument, given, expected);
   return { buffer, offset: byteOffset };
