@@ -1,7 +1,8 @@
 import type { DType, Window } from '@tilewise/core';
 import { cudnnOptions, d256Window } from '@tilewise/graph/cudnn';
-import type { CudnnCase, DimName, Precision, Tolerance } from './case-format.ts';
-import { drawInteger, seedOf, streamFor } from './draw.ts';
+import type { CudnnCase, Precision, Tolerance } from './case-format.ts';
+import { type Dims, dimsOf } from './dims.ts';
+import { seedOf } from './draw.ts';
 import type { Flags } from './flags.ts';
 import { type Layouts, layoutsOf } from './layouts.ts';
 import { drawLengths, type Lengths } from './lengths.ts';
@@ -25,24 +26,8 @@ export interface Concrete {
   readonly tol: Readonly<Record<string, Tolerance>>;
 }
 
-export interface Dims {
-  readonly B: number;
-  readonly Hq: number;
-  readonly Hk: number;
-  readonly Hv: number;
-  readonly Sq: number;
-  readonly Skv: number;
-  readonly Dqk: number;
-  readonly Dv: number;
-}
-
 /** Neighbours around the diagonal key, without it. */
 export type Band = Window;
-
-/** What a case about one rule leaves open. */
-const usual: Readonly<Record<DimName, number>> = {
-  ...{ b: 1, h_q: 2, h_k: 2, h_v: 2, s_q: 64, s_kv: 64, d_qk: 64, d_v: 64 },
-};
 
 /**
  * The calls that a case stands for: one, or one for each dtype or chunk that it names.
@@ -92,23 +77,6 @@ function concrete(
     data: c.data,
     seed,
     tol: c.tol,
-  };
-}
-
-function dimsOf({ dims, flags }: CudnnCase, seed: bigint): Dims {
-  const of = (name: DimName, otherwise: number = usual[name]): number => dims[name] ?? otherwise;
-  const listed = flags.seq_len_q ?? flags.seq_len_kv;
-  const B = of('b', Array.isArray(listed) ? listed.length : usual.b);
-  const Hq = of('h_q');
-  return {
-    B: flags.dynamic_batch ? drawInteger(streamFor(seed, 100), 1, B) : B,
-    Hq,
-    Hk: of('h_k', Hq),
-    Hv: of('h_v', Hq),
-    Sq: of('s_q'),
-    Skv: of('s_kv'),
-    Dqk: of('d_qk'),
-    Dv: of('d_v'),
   };
 }
 

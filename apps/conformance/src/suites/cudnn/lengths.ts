@@ -1,5 +1,5 @@
 import type { CudnnCase } from './case-format.ts';
-import type { Dims } from './concrete.ts';
+import type { Dims } from './dims.ts';
 import { drawInteger, streamFor } from './draw.ts';
 import { isPacked } from './layouts.ts';
 
