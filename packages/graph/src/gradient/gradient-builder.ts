@@ -158,10 +158,10 @@ export class BackwardGraph implements GradientBuilder {
       const known = copies.get(t.id);
       if (known) return known;
       const node = producers.get(t.id);
-      const other = this.#attentions.get(t.id);
-      const isOwn = node !== undefined && nodes.has(node) && (other === undefined || other === attention);
-      if (!isOwn) return this.cast(this.forward(t), t.dtype);
-      // The stats of a softmax, which are given, are no result again.
+      const other = this.#attentions.get(t.id) ?? attention;
+      // Other results of an operation are none of its copy: the stats of a softmax are given.
+      const isFirst = node?.outputs[0].id === t.id;
+      if (!isFirst || !nodes.has(node) || other !== attention) return this.cast(this.forward(t), t.dtype);
       const [copy] = this.ops(node.kind, node.inputs.map(copyOf), node.given, [t.dtype]);
       copies.set(t.id, copy);
       return copy;
