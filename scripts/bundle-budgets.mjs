@@ -11,18 +11,18 @@ export const bundleBudgets = [
   { package: '@tilewise/core', entry: "export { sdpa } from '@tilewise/core/cpu'", limit: 37 * KiB },
   // What makes and runs plans is the context's; mods, FP8, MXFP8, matrices, and f16 arithmetic, prefetch and subgroup statistics of tiles
   // bring their own code. Two kinds of tiles are in it, one of them with any number of scores per lane, as which is fastest is known on the
-  // device alone.
-  { package: '@tilewise/webgpu', entry: "export { sdpa } from '@tilewise/webgpu'", limit: 29 * KiB },
+  // device alone. The table of all options is 1 KiB of each.
+  { package: '@tilewise/webgpu', entry: "export { sdpa } from '@tilewise/webgpu'", limit: 30 * KiB },
   {
     package: '@tilewise/webgpu',
     entry: "export { createContext, sdpa } from '@tilewise/webgpu'",
-    limit: 41 * KiB,
+    limit: 42 * KiB,
   },
-  // Plans with every option, and the kernels of the plain operations.
+  // Plans with every option, mods whose scores may be −∞ among them, and the kernels of the plain operations.
   {
     package: '@tilewise/webgpu',
     entry: "export { createContext, webgpuEngine } from '@tilewise/webgpu'",
-    limit: 75 * KiB,
+    limit: 76 * KiB,
   },
   // Every operation, with its gradient and how it runs, and every pattern: a graph does not know beforehand which it will have.
   {
@@ -31,5 +31,5 @@ export const bundleBudgets = [
     limit: 68 * KiB,
   },
   { package: '@tilewise/graph', entry: "export * from '@tilewise/graph/cudnn'", limit: 74 * KiB },
-  { package: '@tilewise/graph', entry: "export { toOnnx } from '@tilewise/graph/onnx'", limit: 58 * KiB },
+  { package: '@tilewise/graph', entry: "export { toOnnx } from '@tilewise/graph/onnx'", limit: 59 * KiB },
 ];
