@@ -1,6 +1,7 @@
 import { TilewiseError } from '@tilewise/philox/errors';
 
 export {
+  checkObject,
   describeValue,
   type ErrorCode,
   InvalidArgumentError,

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { philox2x32 } from './block2x32.ts';
 import { philox4x32 } from './block4x32.ts';
 import { philox2x64, philox4x64 } from './block64.ts';
+import { InvalidArgumentError } from './errors.ts';
 
 interface KnownAnswer {
   readonly alg: 'philox4x32' | 'philox2x32' | 'philox4x64' | 'philox2x64';
@@ -68,6 +69,37 @@ describe('the block functions', () => {
         philox4x32(counter, [1, 2]).every(word => Number.isInteger(word) && word >= 0 && word < 2 ** 32),
       ),
     );
+  });
+
+  it.each<[string, () => unknown, RegExp]>([
+    [
+      'three words',
+      () => philox4x32([1, 2, 3] as never, [1, 2]),
+      /^counter must be 4 words \(numbers\), got \[1, 2, 3\]$/,
+    ],
+    [
+      'no key',
+      () => philox4x32([1, 2, 3, 4], undefined as never),
+      /^key must be 2 words \(numbers\), got undefined$/,
+    ],
+    [
+      'bigints for numbers',
+      () => philox4x32([1n, 2n, 3n, 4n] as never, [1, 2]),
+      /^counter .* got \[1n, 2n, 3n, 4n\]$/,
+    ],
+    [
+      'numbers for bigints',
+      () => philox4x64([1n, 2n, 3n, 4n], [1, 2] as never),
+      /^key must be 2 words \(bigints\)/,
+    ],
+    ['text', () => philox2x32('ab' as never, 1), /^counter must be 2 words \(numbers\), got "ab"$/],
+    ['two keys of one word', () => philox2x64([1n, 2n], [1n, 2n] as never), /^key must be 1 words/],
+    ['a negative number of rounds', () => philox4x32([1, 2, 3, 4], [1, 2], -1), /^rounds .* got -1$/],
+    ['half a round', () => philox2x32([1, 2], 1, 1.5), /^rounds .* got 1.5$/],
+    ['no rounds', () => philox2x64([1n, 2n], 1n, 0), /^rounds must be a whole number of at least 1, got 0$/],
+  ])('refuse %s', (_, call, message) => {
+    expect(call).toThrow(message);
+    expect(call).toThrow(InvalidArgumentError);
   });
 
   it('leave their arguments as they were', () => {

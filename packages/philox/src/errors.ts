@@ -45,6 +45,17 @@ export class InvalidArgumentError extends TilewiseError {
   }
 }
 
+/**
+ * Checks that an argument is an object with fields, and no array.
+ *
+ * @throws InvalidArgumentError naming it.
+ */
+export function checkObject(argument: string, value: unknown, details = ''): void {
+  // By tag, so that objects of other realms are accepted, and maps are not.
+  if (Object.prototype.toString.call(value) === '[object Object]') return;
+  throw new InvalidArgumentError(argument, `must be an object${details}, got ${describeValue(value)}`);
+}
+
 /** What an argument got, for the message of an error: bigints keep their `n`, strings their quotes, objects say what they are. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`;

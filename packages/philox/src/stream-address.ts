@@ -1,4 +1,5 @@
-import { describeValue, InvalidArgumentError } from './errors.ts';
+import { checkObject } from './errors.ts';
+import { checkRounds } from './rounds.ts';
 import { joinU64, toU64, type Uint } from './u64.ts';
 
 /** Where in which stream: the same three numbers as cuRAND's `curand_init(seed, subsequence, offset)`. */
@@ -27,20 +28,12 @@ export interface StreamAddress {
  * @throws InvalidArgumentError when a field is out of its range.
  */
 export function streamAddress(options: StreamOptions): StreamAddress {
+  checkObject('options', options);
   const key = toU64(options.seed, 'seed');
   const [s0, s1] = toU64(options.subsequence ?? 0, 'subsequence');
   const [lo, hi] = toU64(options.offset ?? 0, 'offset');
   const rounds = checkRounds(options.rounds ?? 10);
   return { key, counter: [((lo >>> 2) | (hi << 30)) >>> 0, hi >>> 2, s0, s1], lane: lo & 3, rounds };
-}
-
-/** `rounds` if it is a whole number of at least 1; throws InvalidArgumentError otherwise. */
-export function checkRounds(rounds: number): number {
-  if (Number.isSafeInteger(rounds) && rounds >= 1) return rounds;
-  throw new InvalidArgumentError(
-    'rounds',
-    `must be a whole number of at least 1, got ${describeValue(rounds)}`,
-  );
 }
 
 /** A counter of four words as the 128-bit integer that it is. */

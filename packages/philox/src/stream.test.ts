@@ -114,6 +114,13 @@ describe('PhiloxStream', () => {
     expect(draws.every(([never, always]) => !never && always)).toBe(true);
   });
 
+  it('rejects what are no options', () => {
+    expect(() => new PhiloxStream(1, null as never)).toThrow('options must be an object, got null');
+    expect(() => fillU32(new Uint32Array(1), undefined as never)).toThrow(
+      'options must be an object, got undefined',
+    );
+  });
+
   it('rejects what is no position, step or probability', () => {
     const stream = new PhiloxStream(1n);
     expect(() => new PhiloxStream(-1n)).toThrow(InvalidArgumentError);

@@ -1,4 +1,5 @@
 import { philox4x32Into } from './block4x32.ts';
+import { checkObject } from './errors.ts';
 import { normalPairFromWords } from './normal.ts';
 import { checkProbability } from './probability.ts';
 import { joinCounter, type StreamOptions, streamAddress } from './stream-address.ts';
@@ -39,6 +40,7 @@ export class PhiloxStream {
    * @throws InvalidArgumentError when an argument is out of its range.
    */
   constructor(seed: Uint, options: Omit<StreamOptions, 'seed'> = {}) {
+    checkObject('options', options);
     const { key, counter, rounds } = streamAddress({ ...options, seed });
     this.#k0 = key[0];
     this.#k1 = key[1];

@@ -110,7 +110,17 @@ test('o keeps its dtype and lse is f32', () => {
 
 describe('refuses', () => {
   const part: PartialAttention = { o: Tensor.zeros([1, 1, 2, 3]), lse: Tensor.zeros([1, 1, 2]) };
-  test.each([
+  test.each<[string, unknown, RegExp]>([
+    ['nothing', undefined, /^parts must be an array of { o, lse }, got undefined$/],
+    ['a part alone', part, /^parts must be an array of { o, lse }, got Object$/],
+    ['null', [null], /^parts\[0\] must be an object of o and lse, got null$/],
+    ['a part without tensors', [part, {}], /^parts\[1\].o must be a tensor, got undefined$/],
+    ['numbers', [{ ...part, lse: [1, 2] }], /^parts\[0\].lse must be a tensor, got Array$/],
+    [
+      'a tensor on a device',
+      [{ ...part, o: { dtype: 'f32', shape: [1, 1, 2, 3], strides: [6, 6, 3, 1] } }],
+      /^parts\[0\].o must be a Tensor on this host: download it first$/,
+    ],
     ['no parts', [], /^parts must hold at least one part/],
     [
       'an lse of another shape',
@@ -143,6 +153,6 @@ describe('refuses', () => {
       /must be \(B, Hq, Sq, Dv\)/,
     ],
   ])('%s', (_, parts, message) => {
-    expect(() => mergePartials(parts)).toThrow(message);
+    expect(() => mergePartials(parts as PartialAttention[])).toThrow(message);
   });
 });

@@ -1,7 +1,15 @@
-import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import {
+  checkObject,
+  describeValue,
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+} from '../errors.ts';
+import { checkOnHost } from '../tensor/check-on-host.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
 import { elementCount, type Shape, sameShape } from '../tensor/shape.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
+import { checkTensor } from './describe.ts';
 
 /** Attention over some of the keys: normalised by their own softmax, of which `lse` is the natural log of the sum. */
 export interface PartialAttention<T = Tensor> {
@@ -23,10 +31,14 @@ export interface PartialAttention<T = Tensor> {
  *
  * @param parts at least one, all of the same shapes.
  * @returns o in the dtype of the first part's o, lse in f32; both contiguous.
- * @throws InvalidArgumentError without parts; InvalidShapeError or InvalidDTypeError when they do not fit together.
+ * @throws InvalidArgumentError without parts, or for one that is not on the host; InvalidShapeError or InvalidDTypeError when they do not
+ * fit together.
  */
 export function mergePartials(parts: readonly PartialAttention[]): PartialAttention {
   const first = checkPartials(parts);
+  parts.forEach(({ o, lse }, n) => {
+    checkOnHost({ [`parts[${n}].o`]: o, [`parts[${n}].lse`]: lse });
+  });
   const { shape } = first.o;
   const Dv = shape[shape.length - 1];
   const rows = elementCount(first.lse.shape);
@@ -74,8 +86,10 @@ function rowOfO(shape: Shape): (row: number) => number {
 export function checkPartials<T extends TensorDesc>(
   parts: readonly PartialAttention<T>[],
 ): PartialAttention<T> {
+  if (!Array.isArray(parts))
+    throw new InvalidArgumentError('parts', `must be an array of { o, lse }, got ${describeValue(parts)}`);
   const [first] = parts;
-  if (first === undefined) throw new InvalidArgumentError('parts', 'must hold at least one part, got none');
+  if (parts.length === 0) throw new InvalidArgumentError('parts', 'must hold at least one part, got none');
   parts.forEach((part, n) => {
     checkPart(part, first, n);
   });
@@ -83,6 +97,9 @@ export function checkPartials<T extends TensorDesc>(
 }
 
 function checkPart(part: PartialAttention<TensorDesc>, first: PartialAttention<TensorDesc>, n: number): void {
+  checkObject(`parts[${n}]`, part, ' of o and lse');
+  checkTensor(`parts[${n}].o`, part.o);
+  checkTensor(`parts[${n}].lse`, part.lse);
   const { shape } = part.o;
   if (shape.length !== 3 && shape.length !== 4) {
     throw new InvalidShapeError(

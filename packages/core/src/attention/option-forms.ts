@@ -1,4 +1,4 @@
-import { describeValue, InvalidArgumentError } from '../errors.ts';
+import { checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
 import { raggedNames } from './lists.ts';
 import { nearestName } from './nearest-name.ts';
 import type {
@@ -97,7 +97,7 @@ export function formsOf(names: readonly string[], form: OptionForm): OptionForms
  * @throws InvalidArgumentError naming the option, and for an unknown one the name that was probably meant.
  */
 export function checkCall(inputs: unknown, options: unknown): void {
-  checkForm('inputs', inputs, 'object');
+  checkObject('inputs', inputs);
   checkForms('options', options, sdpaForms, '');
 }
 
@@ -113,7 +113,7 @@ export function checkForms(
   prefix = `${argument}.`,
 ): void {
   const names = Object.keys(forms);
-  checkForm(argument, given, 'object', prefix === '' ? '' : ` of ${names.join(', ')}`);
+  checkObject(argument, given, prefix === '' ? '' : ` of ${names.join(', ')}`);
   for (const [key, value] of Object.entries(given as object)) {
     const name = prefix + key;
     if (!Object.hasOwn(forms, key)) {
@@ -125,21 +125,21 @@ export function checkForms(
     if (value === undefined) continue;
     if (value === null) throw new InvalidArgumentError(name, 'must not be null: leave it out');
     if (typeof form === 'object') checkForms(name, value, form);
+    else if (form === 'object') checkObject(name, value);
     else checkForm(name, value, form);
   }
 }
 
-const formRules: Readonly<Record<PlainForm, readonly [is: (value: unknown) => boolean, what: string]>> = {
+const formRules: Readonly<
+  Record<Exclude<PlainForm, 'object'>, readonly [is: (value: unknown) => boolean, what: string]>
+> = {
   any: [() => true, ''],
   number: [value => typeof value === 'number', 'a number'],
   boolean: [value => typeof value === 'boolean', 'true or false'],
   names: [Array.isArray, 'an array of names'],
-  // By tag, so that objects of other realms are accepted, and arrays and maps are not.
-  object: [value => Object.prototype.toString.call(value) === '[object Object]', 'an object'],
 };
 
-function checkForm(name: string, value: unknown, form: PlainForm, details = ''): void {
+function checkForm(name: string, value: unknown, form: keyof typeof formRules): void {
   const [is, what] = formRules[form];
-  if (!is(value))
-    throw new InvalidArgumentError(name, `must be ${what}${details}, got ${describeValue(value)}`);
+  if (!is(value)) throw new InvalidArgumentError(name, `must be ${what}, got ${describeValue(value)}`);
 }

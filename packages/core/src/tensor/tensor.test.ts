@@ -66,6 +66,44 @@ describe('Tensor.from', () => {
       'INVALID_DTYPE',
       /^dtype 'f64' is not a dtype/,
     ],
+    ['an extent alone', () => Tensor.zeros(3 as never), 'INVALID_SHAPE', /^shape .* got 3$/],
+    ['no shape', () => Tensor.from([1], undefined as never), 'INVALID_SHAPE', /^shape .* got undefined$/],
+    [
+      'options that are none',
+      () => Tensor.zeros([1], null as never),
+      'INVALID_ARGUMENT',
+      /^options must be an object, got null$/,
+    ],
+    [
+      'a stride alone',
+      () => Tensor.zeros([1], { strides: 1 as never }),
+      'INVALID_SHAPE',
+      /^strides must be 1 non-negative integers, got 1$/,
+    ],
+    [
+      'bigints',
+      () => Tensor.from([1n] as never, [1]),
+      'INVALID_ARGUMENT',
+      /^values must be numbers, got 1n at 0$/,
+    ],
+    [
+      'an array of bigints',
+      () => Tensor.from(new BigInt64Array(2) as never, [2]),
+      'INVALID_ARGUMENT',
+      /^values must be numbers, got 0n at 0$/,
+    ],
+    [
+      'what is not there',
+      () => Tensor.from([1, undefined] as never, [2]),
+      'INVALID_ARGUMENT',
+      /^values must be numbers, got undefined at 1$/,
+    ],
+    [
+      'text',
+      () => Tensor.from('abc' as never, [3]),
+      'INVALID_ARGUMENT',
+      /^values must be an array of numbers, got "abc"$/,
+    ],
     [
       'more than memory holds',
       () => Tensor.zeros([2 ** 50]),
@@ -108,7 +146,17 @@ describe('Tensor.wrap', () => {
     [
       'storage of another type',
       () => Tensor.wrap(new Float32Array(2), { dtype: 'f16', shape: [2] }),
-      /^data is a Float32Array, but f16 is stored in a Uint16Array/,
+      /^data must be a Uint16Array, in which f16 is stored, got Float32Array$/,
+    ],
+    [
+      'no description',
+      () => Tensor.wrap(new Float32Array(2), undefined as never),
+      /^desc must be an object, got undefined$/,
+    ],
+    [
+      'no storage',
+      () => Tensor.wrap(null as never, { dtype: 'f32', shape: [1] }),
+      /^data must be a Float32Array, in which f32 is stored, got null$/,
     ],
     [
       'a negative offset',

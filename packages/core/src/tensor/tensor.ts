@@ -1,4 +1,12 @@
-import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError, TilewiseError } from '../errors.ts';
+import {
+  checkObject,
+  describeValue,
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+  TilewiseError,
+} from '../errors.ts';
+import { checkValues } from './check-values.ts';
 import { decodeArray, encodeArray } from './convert.ts';
 import { copyStrided } from './copy-strided.ts';
 import { type DType, dtypeInfo, isDType, type TypedArray } from './dtype.ts';
@@ -42,13 +50,15 @@ export class Tensor implements TensorDesc {
   /**
    * A new tensor from logical row-major values, each rounded once to the dtype. With `strides`, the storage is laid out by
    * them and gaps are 0. `overflow` is for values beyond the largest finite one of f16, bf16 or f8.
-   * @throws InvalidShapeError when the number of values is not the product of `shape`.
+   * @throws InvalidShapeError when the number of values is not the product of `shape`; InvalidArgumentError for what is no number;
+   * and as `zeros`.
    */
   static from(
     values: ArrayLike<number>,
     shape: Shape,
     options: { readonly dtype?: DType; readonly strides?: Strides; readonly overflow?: Overflow } = {},
   ): Tensor {
+    checkValues(values);
     const t = Tensor.zeros(shape, options);
     if (values.length !== t.size) {
       throw new InvalidShapeError(
@@ -70,8 +80,9 @@ export class Tensor implements TensorDesc {
    * @throws InvalidShapeError for a negative or fractional extent or stride; TilewiseError with code `OUT_OF_MEMORY`.
    */
   static zeros(shape: Shape, options: { readonly dtype?: DType; readonly strides?: Strides } = {}): Tensor {
-    const { dtype = 'f32', strides = contiguousStrides(shape) } = options;
-    checkDesc({ dtype, shape, strides });
+    checkObject('options', options);
+    const { dtype = 'f32' } = options;
+    const { strides } = checkDesc({ ...options, dtype, shape });
     const length = elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
     return new Tensor(allocate(dtype, length), { dtype, shape: [...shape], strides: [...strides] }, 0);
   }
@@ -89,14 +100,15 @@ export class Tensor implements TensorDesc {
       readonly offset?: number;
     },
   ): Tensor {
-    const { dtype, shape, strides = contiguousStrides(shape), offset = 0 } = desc;
-    checkDesc({ dtype, shape, strides });
+    checkObject('desc', desc);
+    const { dtype, shape, offset = 0 } = desc;
+    const { strides } = checkDesc(desc);
     // By tag, so that arrays of other realms and subclasses such as Node's Buffer are accepted.
     const expected = dtypeInfo[dtype].allocate(0)[Symbol.toStringTag];
-    if (data[Symbol.toStringTag] !== expected) {
+    if (data?.[Symbol.toStringTag] !== expected) {
       throw new InvalidDTypeError(
         'data',
-        `is a ${data[Symbol.toStringTag]}, but ${dtype} is stored in a ${expected}`,
+        `must be a ${expected}, in which ${dtype} is stored, got ${describeValue(data)}`,
       );
     }
     if (!Number.isSafeInteger(offset) || offset < 0) {
@@ -196,6 +208,7 @@ export class Tensor implements TensorDesc {
 
   /** Broadcasts size-1 and missing leading dimensions to `shape` with stride 0; a view. */
   expand(shape: Shape): Tensor {
+    checkDesc({ dtype: this.dtype, shape });
     const lead = shape.length - this.rank;
     if (lead < 0) {
       throw new InvalidShapeError('shape', `[${shape}] has fewer dimensions than [${this.shape}]`);
@@ -207,7 +220,6 @@ export class Tensor implements TensorDesc {
       }
       return own === n && d >= lead ? this.strides[d - lead] : 0;
     });
-    checkDesc({ dtype: this.dtype, shape, strides });
     return new Tensor(this.data, { dtype: this.dtype, shape: [...shape], strides }, this.offset);
   }
 
@@ -217,7 +229,7 @@ export class Tensor implements TensorDesc {
    * `contiguous()` copy.
    */
   reshape(shape: Shape): Tensor {
-    checkDesc({ dtype: this.dtype, shape, strides: contiguousStrides(shape) });
+    checkDesc({ dtype: this.dtype, shape });
     const strides = reshapedStrides(this.shape, this.strides, shape);
     return new Tensor(this.data, { dtype: this.dtype, shape: [...shape], strides }, this.offset);
   }
@@ -261,12 +273,34 @@ function allocate(dtype: DType, length: number): TypedArray {
   }
 }
 
-function checkDesc({ dtype, shape, strides }: TensorDesc): void {
+/** A description, checked, whose strides are those without gaps unless it has its own. */
+function checkDesc({
+  dtype,
+  shape,
+  strides,
+}: Pick<TensorDesc, 'dtype' | 'shape'> & { readonly strides?: Strides }): TensorDesc {
   if (!isDType(dtype)) throw new InvalidDTypeError('dtype', `'${String(dtype)}' is not a dtype`);
-  if (shape.some(n => !Number.isSafeInteger(n) || n < 0)) {
-    throw new InvalidShapeError('shape', `must hold non-negative integers, got [${shape}]`);
+  if (!areCounts(shape)) {
+    throw new InvalidShapeError('shape', `must hold non-negative integers, got ${listText(shape)}`);
   }
-  if (strides.length !== shape.length || strides.some(s => !Number.isSafeInteger(s) || s < 0)) {
-    throw new InvalidShapeError('strides', `must be ${shape.length} non-negative integers, got [${strides}]`);
+  if (strides === undefined) return { dtype, shape, strides: contiguousStrides(shape) };
+  if (!areCounts(strides) || strides.length !== shape.length) {
+    throw new InvalidShapeError(
+      'strides',
+      `must be ${shape.length} non-negative integers, got ${listText(strides)}`,
+    );
   }
+  return { dtype, shape, strides };
+}
+
+function areCounts(list: unknown): boolean {
+  return isList(list) && Array.from(list).every(n => Number.isSafeInteger(n) && Number(n) >= 0);
+}
+
+function isList(list: unknown): list is ArrayLike<unknown> {
+  return Array.isArray(list) || (ArrayBuffer.isView(list) && !(list instanceof DataView));
+}
+
+function listText(list: unknown): string {
+  return isList(list) ? `[${Array.from(list)}]` : describeValue(list);
 }

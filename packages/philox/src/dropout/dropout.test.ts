@@ -2,7 +2,13 @@ import { loadPhilox } from '@tilewise/test-data';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidArgumentError } from '../errors.ts';
-import { createDropout, type DropoutOptions, dropoutMask, dropoutOffsetIncrement } from './dropout.ts';
+import {
+  createDropout,
+  type DropoutMaskOptions,
+  type DropoutOptions,
+  dropoutMask,
+  dropoutOffsetIncrement,
+} from './dropout.ts';
 import type { DropoutSchemeName } from './scheme.ts';
 import { dropoutSchemes } from './schemes.ts';
 
@@ -91,6 +97,21 @@ describe('dropoutMask', () => {
     for (const name of schemes) {
       expect(dropoutMask({ shape: [1, 1, 64, 64], p: 0, seed: 1, scheme: name }).includes(0)).toBe(false);
     }
+  });
+
+  it.each<[string, unknown, string, RegExp]>([
+    ['no options', undefined, 'INVALID_ARGUMENT', /^options must be an object, got undefined$/],
+    ['no shape', { p: 0.5, seed: 1 }, 'INVALID_ARGUMENT', /^shape must be \[B, H, Sq, Skv\]/],
+    [
+      'more elements than memory',
+      { shape: [1, 1, 2 ** 20, 2 ** 20], p: 0.5, seed: 1 },
+      'OUT_OF_MEMORY',
+      /^no memory for a mask of 1099511627776 elements$/,
+    ],
+  ])('refuses %s', (_, options, code, message) => {
+    const make = () => dropoutMask(options as DropoutMaskOptions);
+    expect(make).toThrow(message);
+    expect(make).toThrow(expect.objectContaining({ code }));
   });
 
   it('is empty for an empty attention matrix', () => {

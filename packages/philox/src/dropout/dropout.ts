@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../errors.ts';
+import { checkObject, InvalidArgumentError, TilewiseError } from '../errors.ts';
 import { elementCount } from './element-index.ts';
 import { checkRowStrides, checkScheme, checkShape, checkSource, type DropoutSource } from './options.ts';
 import type { DropoutSchemeName, DropoutShape, KeepDecider } from './scheme.ts';
@@ -39,16 +39,17 @@ export interface DropoutMaskOptions extends Omit<DropoutOptions, 'shape'> {
  * The whole mask, row-major (B, H, Sq, Skv), 1 = keep. Rows are Skv apart also with `rowStrides`; what lies beyond a
  * sequence's own keys is then 0.
  *
- * @throws InvalidArgumentError when an option is out of its range.
+ * @throws InvalidArgumentError when an option is out of its range; TilewiseError with code `OUT_OF_MEMORY`.
  */
 export function dropoutMask(options: DropoutMaskOptions): Uint8Array {
+  checkObject('options', options);
   const { shape } = options;
   if (!Array.isArray(shape) || shape.length !== 4) {
     throw new InvalidArgumentError('shape', `must be [B, H, Sq, Skv], got ${JSON.stringify(shape)}`);
   }
   const [B, H, Sq, Skv] = options.shape;
   const { keepRow } = createDropout({ ...options, shape: { B, H, Sq, Skv } });
-  const mask = new Uint8Array(Number(elementCount(B, H, Sq, Skv)));
+  const mask = allocate(Number(elementCount(B, H, Sq, Skv)));
   let at = 0;
   for (let b = 0; b < B; b++) {
     const keys = options.rowStrides?.[b] ?? Skv;
@@ -57,6 +58,14 @@ export function dropoutMask(options: DropoutMaskOptions): Uint8Array {
     }
   }
   return mask;
+}
+
+function allocate(elements: number): Uint8Array {
+  try {
+    return new Uint8Array(elements);
+  } catch (cause) {
+    throw new TilewiseError('OUT_OF_MEMORY', `no memory for a mask of ${elements} elements`, { cause });
+  }
 }
 
 /**

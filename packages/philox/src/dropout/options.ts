@@ -1,4 +1,4 @@
-import { describeValue, InvalidArgumentError } from '../errors.ts';
+import { checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
 import { checkProbability } from '../probability.ts';
 import { toU64, type U64, type Uint } from '../u64.ts';
 import { elementCount } from './element-index.ts';
@@ -26,6 +26,7 @@ export interface DropoutSource {
 export function checkSource(
   source: DropoutSource,
 ): DropoutRule & { readonly scheme: DropoutSchemeName; readonly seed: U64; readonly offset: U64 } {
+  checkObject('options', source);
   const scheme = checkScheme(source.scheme ?? 'torch-efficient');
   return {
     scheme,
@@ -48,6 +49,7 @@ export function checkScheme(name: DropoutSchemeName): DropoutSchemeName {
  * @throws InvalidArgumentError otherwise.
  */
 export function checkShape(shape: DropoutShape): DropoutShape {
+  checkObject('shape', shape);
   for (const name of ['B', 'H', 'Sq', 'Skv'] as const) {
     checkCount(shape[name], `shape.${name}`);
   }
