@@ -151,15 +151,22 @@ describe('attention', () => {
     expect(results[1].reason).toContain('which is missing');
   });
 
-  test('an input that nobody knows makes a case unsupported, not wrong', async () => {
+  test('an input or parameter that nobody knows makes a case unsupported, not wrong', async () => {
     const folder = newFolder();
     copyFileSync(join(attention, '002_single_key.json'), join(folder, 'a.json'));
+    copyFileSync(join(attention, '002_single_key.json'), join(folder, 'b.json'));
     editJson(join(folder, 'a.json'), ({ inputs }: Record<string, Record<string, object>>) => {
       inputs.blockSparse = inputs.q;
     });
+    editJson(join(folder, 'b.json'), ({ params }: Record<string, Record<string, boolean>>) => {
+      params.rotary = true;
+    });
     const { code, results } = await runJson('attention', '--vectors', folder);
     expect(code).toBe(0);
-    expect(results[0]).toMatchObject({ status: 'unsupported', reason: 'the input blockSparse is not known' });
+    expect(results).toMatchObject([
+      { status: 'unsupported', reason: 'the input blockSparse is not known' },
+      { status: 'unsupported', reason: 'the parameter rotary is not known' },
+    ]);
   });
 
   test('for people there is a line per case and one with the counts', async () => {

@@ -57,6 +57,8 @@ type EncodedCase = Omit<GoldenCase, 'inputs' | 'outputs'> & {
 export function parseGolden(text: string): GoldenCase {
   const encoded: EncodedCase = JSON.parse(text);
   const { name, params, refErr, maxAbs, deadRows } = encoded;
+  for (const part of ['params', 'inputs', 'outputs'] as const)
+    if (Object(encoded[part]) !== encoded[part]) throw new Error(`A golden case has no ${part}.`);
   return {
     name,
     params,
@@ -69,5 +71,7 @@ export function parseGolden(text: string): GoldenCase {
 }
 
 function decodeAll(tensors: Readonly<Record<string, EncodedTensor>>): Record<string, RawTensor> {
-  return Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [name, decodeTensor(tensor)]));
+  return Object.fromEntries(
+    Object.entries(tensors).map(([name, tensor]) => [name, decodeTensor(Object(tensor))]),
+  );
 }

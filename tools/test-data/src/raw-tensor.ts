@@ -17,6 +17,8 @@ const bytesPerElement = { f32: 4, i32: 4, u8: 1 } as const;
 export function decodeTensor({ dtype, shape, data }: EncodedTensor): RawTensor {
   if (dtype !== 'f32' && dtype !== 'i32' && dtype !== 'u8')
     throw new Error(`Unknown dtype ${dtype} in a vector file.`);
+  if (!Array.isArray(shape) || typeof data !== 'string')
+    throw new Error(`A ${dtype} tensor of a vector file has no shape or no data.`);
   const bytes = Uint8Array.from(atob(data), character => character.charCodeAt(0));
   const elements = shape.reduce((product, size) => product * size, 1);
   if (bytes.length !== elements * bytesPerElement[dtype]) {

@@ -37,6 +37,11 @@ const knownInputs = [
   'cuSeqKv',
 ];
 
+const knownParams = [
+  ...['layout', 'B', 'Hq', 'Hk', 'Sq', 'Skv', 'Dqk', 'Dv', 'scale', 'scaleIsDefault', 'causal', 'align'],
+  ...['window', 'softcap', 'dropoutP', 'kvLens', 'qLens', 'maxSeqQ', 'maxSeqKv'],
+];
+
 /**
  * Runs one golden case forward and backward, the backward pass on the engine's own o and lse, and compares all that the
  * case has results for. What the engine cannot run makes the case unsupported, once the rest is found to be right.
@@ -48,6 +53,8 @@ export async function runGolden<T extends TensorDesc>(
 ): Promise<Outcome> {
   const strange = Object.keys(golden.inputs).filter(name => !knownInputs.includes(name));
   if (strange.length > 0) return unsupported(null, [`the input ${strange.join(', ')} is not known`]);
+  const params = Object.keys(golden.params).filter(name => !knownParams.includes(name));
+  if (params.length > 0) return unsupported(null, [`the parameter ${params.join(', ')} is not known`]);
 
   const held: T[] = [];
   const hold = <U extends T>(tensor: U): U => {
@@ -133,7 +140,7 @@ function allowedError(
     return { max, rms: max };
   }
   const inFile = tensor === 'dAlibi' ? 'dslopes' : tensor;
-  return golden.refErr[storage]?.[inFile] ? gate(golden, tensor, storage) : null;
+  return golden.refErr?.[storage]?.[inFile] ? gate(golden, tensor, storage) : null;
 }
 
 function outcomeOf(errors: readonly TensorError[], missing: readonly string[]): Outcome {

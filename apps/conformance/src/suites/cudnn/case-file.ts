@@ -14,8 +14,14 @@ export function readCases(file: string): RawCase[] {
   const content = readJson(file);
   const isOne = Object.hasOwn(Object(content), 'op');
   const lists: unknown[] =
-    Array.isArray(content) || isOne ? [content] : Object.values(Object(content)).filter(Array.isArray);
-  const cases = lists.flat().filter((entry): entry is RawCase => typeof entry === 'object' && entry !== null);
+    Array.isArray(content) || isOne ? [[content].flat()] : Object.values(Object(content));
+  // Lists of words are about the cases; what is no case among cases is one that nobody understands.
+  const ofCases = lists.filter(list => Array.isArray(list) && list.some(isObject)).flat();
+  const cases = ofCases.map((entry): RawCase => (isObject(entry) ? entry : { 'that is no object': entry }));
   if (cases.length === 0) throw new SetupError(`--cases: there is no case in ${file}.`);
   return cases;
+}
+
+function isObject(entry: unknown): entry is RawCase {
+  return typeof entry === 'object' && entry !== null && !Array.isArray(entry);
 }

@@ -29,6 +29,7 @@ describe('a case is understood whole or not at all', () => {
       { strides: { ...tiny.strides, k: [0, 3331333, 10, 1] } },
       'strides.k put elements into one place',
     ],
+    ['an error', { expect_error: {} }, 'expect_error must be { code, message }, got {}'],
     ['an extent', { s_q: -1 }, 's_q must be a number of entries, got -1'],
     ['a seed', { data_seed: 0.5 }, 'data_seed must be an integer of 64 bits, got 0.5'],
     [

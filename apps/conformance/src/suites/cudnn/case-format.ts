@@ -115,7 +115,8 @@ function parseStrides(value: unknown): CudnnCase['strides'] {
   const strange = Object.keys(given).filter(name => !['q', 'k', 'v', 'o', 'stats'].includes(name));
   if (strange.length > 0) throw new Error(`strides of ${strange.join(', ')} are not known to the runner`);
   const four = (name: string): FourStrides => {
-    const strides = given[name];
+    const stated = given[name];
+    const strides = Array.isArray(stated) ? stated.map(numeral) : stated;
     if (!Array.isArray(strides) || strides.length !== 4 || !strides.every(Number.isInteger)) {
       throw new Error(`strides.${name} must be four integers, got ${JSON.stringify(strides)}`);
     }
@@ -160,7 +161,11 @@ function parseTolerances(value: unknown): CudnnCase['tol'] {
 function parseVendorRule({ cudnn_expect, expect_error }: Readonly<Record<string, unknown>>): string | null {
   if (expect_error !== undefined) {
     const { code, message } = Object(expect_error);
-    return `${code}: ${message}`;
+    if (typeof code === 'string' && typeof message === 'string') return `${code}: ${message}`;
+    if (typeof expect_error === 'string') return expect_error;
+    throw new Error(`expect_error must be { code, message }, got ${JSON.stringify(expect_error)}`);
   }
-  return cudnn_expect === undefined || cudnn_expect === 'ok' ? null : String(cudnn_expect);
+  return cudnn_expect === undefined || cudnn_expect === '' || cudnn_expect === 'ok'
+    ? null
+    : String(cudnn_expect);
 }

@@ -130,7 +130,16 @@ export function storedCases(graphs: string): { readonly cases: GraphCase[]; read
   };
 }
 
-/** The graph of a case, as it is stored. */
+/**
+ * The graph of a case, as it is stored.
+ * @throws Error when the file holds something else.
+ */
 export function readGraph(graphs: string, { case: file }: GraphCase): OneDnnGraph {
-  return readJson(join(graphs, file)) as OneDnnGraph;
+  const stored = readJson(join(graphs, file)) as OneDnnGraph;
+  const ops = Object(stored).graph;
+  const isGraph =
+    Array.isArray(ops) && ops.every(op => Array.isArray(op?.inputs) && Array.isArray(op?.outputs));
+  if (!isGraph)
+    throw new Error(`${file} holds no graph: it has no list of operations with inputs and outputs`);
+  return stored;
 }

@@ -49,7 +49,13 @@ function fileRecords(file: string, content: unknown): VectorRecord[] {
 
 function sectionRecords(name: string, section: string, value: unknown): VectorRecord[] {
   if (Array.isArray(value) && value.some(element => typeof element === 'object')) {
-    return value.map((record, index) => ({ name: `${name}/${index}`, section, record }));
+    return value.map((record, index) => ({ name: `${name}/${index}`, section, record: withoutNull(record) }));
   }
-  return [{ name, section, record: value }];
+  return [{ name, section, record: withoutNull(value) }];
+}
+
+/** A field that is null is none. */
+function withoutNull(record: unknown): unknown {
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null));
 }

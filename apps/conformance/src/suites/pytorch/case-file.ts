@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import type { BlockMaskCase } from '@tilewise/test-data';
 import { readJson } from '../../data-folder.ts';
 import { SetupError } from '../../suite.ts';
 
@@ -8,6 +7,8 @@ export interface Group {
   readonly id: string;
   readonly grid: Readonly<Record<string, readonly unknown[]>>;
   readonly tol: Tolerances;
+  /** What of the group is not understood; such a group fails. */
+  readonly strange?: string;
 }
 
 /** A rule of tolerance, and its numbers by result or dtype. */
@@ -21,7 +22,7 @@ export interface Tolerances {
 /** The content of a file of groups, or of one of block masks. */
 export type PytorchFile =
   | { readonly kind: 'groups'; readonly groups: readonly Group[] }
-  | { readonly kind: 'block masks'; readonly cases: readonly BlockMaskCase[] };
+  | { readonly kind: 'block masks'; readonly cases: readonly unknown[] };
 
 /** @throws SetupError when there is no such file, or it is neither of the two kinds. */
 export function readPytorchFile(file: string): PytorchFile {
@@ -34,20 +35,39 @@ export function readPytorchFile(file: string): PytorchFile {
   throw new SetupError(`--cases: ${file} has neither groups of cases nor block masks.`);
 }
 
-function parseGroup(raw: Readonly<Record<string, unknown>>): Group {
-  const { rule = 'torch defaults', fudge = {}, ...others } = Object(raw.tol ?? {});
-  const pairs = Object.entries(others).filter((entry): entry is [string, [number, number]] => {
-    const [, value] = entry;
-    return Array.isArray(value) && value.length === 2 && value.every(Number.isFinite);
-  });
+const results = ['out', 'grads', 'all', 'f16', 'bf16', 'f32', 'f64'];
+/** Parts of a tolerance that the rules of this suite have no use for: its golden results are f64, and dropout has none of its own. */
+const unused = ['golden', 'dropoutMultiplier'];
+
+function parseGroup(raw: unknown, index: number): Group {
+  const { id = `#${index}`, grid, tol } = Object(raw);
+  const { rule = 'torch defaults', fudge = {}, ...others } = Object(tol ?? {});
+  const given = Object.entries(others).filter(([name]) => !unused.includes(name));
+  const wrong = given.find(([name, value]) => !(results.includes(name) && isPair(value)));
+  const factor = Object.entries(Object(fudge)).find(([, value]) => !Number.isFinite(value));
   // An axis with one value is written without a list.
-  const axes = Object.entries(Object(raw.grid)).map(([name, value]) => [
+  const axes = Object.entries(Object(grid)).map(([name, value]): [string, readonly unknown[]] => [
     name,
     Array.isArray(value) ? value : [value],
   ]);
+  const empty = axes.find(([, values]) => values.length === 0);
+  const strange =
+    (axes.length === 0 && 'it has no grid') ||
+    (empty && `the axis ${empty[0]} has no value`) ||
+    (wrong && `tol.${wrong[0]} is no [absolute, relative] of a result: ${JSON.stringify(wrong[1])}`) ||
+    (factor && `tol.fudge.${factor[0]} is no number: ${JSON.stringify(factor[1])}`);
   return {
-    id: String(raw.id),
+    id: String(id),
     grid: Object.fromEntries(axes),
-    tol: { rule, fudge, pairs: Object.fromEntries(pairs) },
+    tol: {
+      rule: String(rule),
+      fudge: Object(fudge),
+      pairs: Object.fromEntries(given) as Tolerances['pairs'],
+    },
+    ...(strange && { strange }),
   };
+}
+
+function isPair(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && value.every(Number.isFinite);
 }

@@ -46,6 +46,29 @@ test('points of a grid are drawn, and it is said how many are not', async () => 
   expect(results[3].reason).toMatch(/^\d of 6 points are not drawn \(--points 3\)$/);
 });
 
+test('what of a group is not known, or not there, fails', async () => {
+  const { code, results } = await run(
+    fileOf(
+      { ...rows, grid: { ...rows.grid, rotary: true } },
+      { ...rows, grid: { ...rows.grid, H: [2] } },
+      { ...rows, grid: { ...rows.grid, S: [] } },
+      { ...rows, tol: { ...rows.tol, out: '5e-3' } },
+      { ...rows, grid: { ...rows.grid, dtype: ['f64'] } },
+    ),
+    '--points',
+    '1',
+  );
+  expect(code).toBe(1);
+  const said = results.filter(({ status }) => status !== 'skipped').map(({ reason }) => reason);
+  expect(said).toEqual([
+    expect.stringMatching(/^the axis rotary is not known/),
+    expect.stringMatching(/^the axis H is not known/),
+    'the axis S has no value',
+    'tol.out is no [absolute, relative] of a result: "5e-3"',
+    expect.stringMatching(/^none of its 2 points is one/),
+  ]);
+});
+
 test('groups, values and rules that are not known fail', async () => {
   const { code, results } = await run(
     fileOf(

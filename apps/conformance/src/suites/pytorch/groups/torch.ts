@@ -98,10 +98,12 @@ const masked: MakePoint = (values, sizes) => {
     upstream: 'ones',
     backward: values.train === true,
     options: stream => {
-      const causal = values.causal === true;
-      if (values.setMask !== true) return { causal };
+      const [causal, setMask, boolMask] = [values.causal, values.setMask, values.boolMask].map(
+        x => x === true,
+      );
+      if (!setMask) return { causal };
       const count = shape.reduce((product, n) => product * n, 1);
-      if (values.boolMask === true) {
+      if (boolMask) {
         const bits = Array.from({ length: count }, () => stream.nextU32() & 1);
         return { causal, mask: Tensor.from(bits, shape, { dtype: 'bool' }) };
       }
