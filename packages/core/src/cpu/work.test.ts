@@ -69,16 +69,16 @@ test.each([1, 2, 3, 16])('backward computes each tile of keys once on %i threads
 });
 
 test('one thread leaves the keys of a head together; more share those of the last heads, in the sections in which dq is summed', () => {
-  const problem = backwardProblemOf(8, 8, 1024);
+  const problem = backwardProblemOf(5, 5, 1024);
   const one = backwardWork(problem, tiles, 1);
-  expect(backwardTasks(one).map(({ endTile }) => endTile)).toEqual(new Array(8).fill(8));
-  const two = backwardWork(problem, tiles, 2);
-  expect(two.sections).toEqual(one.sections);
-  const cut = backwardTasks(two).filter(({ part }) => part);
-  expect(new Set(cut.map(({ group }) => group))).toEqual(new Set([5, 6, 7]));
-  expect(cut.map(({ part }) => part?.slot)).toEqual(Array.from({ length: two.slots }, (_, n) => n));
+  expect(backwardTasks(one).map(({ endTile }) => endTile)).toEqual(new Array(5).fill(8));
+  const three = backwardWork(problem, tiles, 3);
+  expect(three.sections).toEqual(one.sections);
+  const cut = backwardTasks(three).filter(({ part }) => part);
+  expect(new Set(cut.map(({ group }) => group))).toEqual(new Set([3, 4]));
+  expect(cut.map(({ part }) => part?.slot)).toEqual(Array.from({ length: three.slots }, (_, n) => n));
   for (const { firstTile, endTile } of cut) {
-    const within = two.sections.filter(s => s.firstTile >= firstTile && s.endTile <= endTile);
+    const within = three.sections.filter(s => s.firstTile >= firstTile && s.endTile <= endTile);
     expect(within[0]?.firstTile).toBe(firstTile);
     expect(within.at(-1)?.endTile).toBe(endTile);
     if (firstTile > 0) expect(within.length).toBe(1);

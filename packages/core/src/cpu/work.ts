@@ -92,9 +92,9 @@ export interface TileRange {
 }
 
 /**
- * Backward in tasks of heads that share keys and values. As in forward, a task is not to be larger than half a thread's share of what is left:
- * then a head is cut into a first task of some sections of its keys and one for each of the other sections. Sections depend on
- * the problem alone, so how heads are cut shows in no bit.
+ * Backward in tasks of heads that share keys and values. Those that are left when each thread has had as many, or the last one, are cut, so
+ * that threads end at about the same time: into a first task of some sections of their keys, at most half a thread's share of what is left, and
+ * one for each of the other sections. Sections depend on the problem alone, so how heads are cut shows in no bit.
  */
 export function backwardWork(problem: BackwardProblem, { columns }: TileSize, threads: number): BackwardWork {
   const { Hq, Skv } = problem.forward;
@@ -102,10 +102,11 @@ export function backwardWork(problem: BackwardProblem, { columns }: TileSize, th
   const groups = headGroups(problem.forward);
   const tiles = Math.ceil(Skv / columns);
   const sections = keySections(problem.forward, tiles);
+  const whole = threads === 1 ? groups : groups - Math.max(1, groups % threads);
   const tasks: KeysTask[] = [];
   let slots = 0;
   for (let group = 0; group < groups; group++) {
-    const share = threads === 1 ? tiles : Math.ceil(((groups - group) * tiles) / (2 * threads));
+    const share = group < whole ? tiles : Math.ceil(((groups - group) * tiles) / (2 * threads));
     const ranges = cut(sections, share);
     const b = Math.floor((group * heads) / Hq);
     const first = (group * heads) % Hq;

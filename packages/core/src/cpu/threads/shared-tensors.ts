@@ -92,9 +92,12 @@ export function zeros(buffer: SharedArrayBuffer): SharedArrayBuffer {
   return buffer;
 }
 
+/** Bytes of memory that a host provides at once, at least. */
+const PAGE = 4096;
+
 /**
  * Tensors outside shared memory, as callers expect them, for the values of results: those of `into`, else new ones. What is no tensor
- * stays. The memory of new ones is written to, as hosts provide it only then, which takes longer than to copy.
+ * stays. Each page of new ones is written to, as hosts provide it only then, which takes longer than to copy.
  */
 export function placesFor<R extends object>(
   results: R,
@@ -105,7 +108,8 @@ export function placesFor<R extends object>(
     const given = into[name as keyof R];
     if (given) return [name, given];
     const fresh = Tensor.zeros(t.shape, { dtype: t.dtype });
-    fresh.data.fill(0);
+    const { data } = fresh;
+    for (let n = 0; n < data.length; n += PAGE / data.BYTES_PER_ELEMENT) data[n] = 0;
     return [name, fresh];
   };
   return Object.fromEntries(Object.entries(results).map(place)) as R;
