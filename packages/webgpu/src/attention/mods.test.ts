@@ -218,7 +218,7 @@ test.each([
       );
       const value = e.load(name, [e.q], name === 'offset' ? 'i32' : 'f32');
       const scoreMod = e.scoreMod(({ score }) => e.add(score, e.mul(0.1, value)), { [name]: capture });
-      await expectReference({ scoreMod });
+      await expectReference({ scoreMod, gradients: ['dq'] });
     }
   },
 );
