@@ -98,36 +98,37 @@ export function caseName(graphCase: GraphCase): string {
 }
 
 /**
- * The cases of a file whose graphs are there.
- * @throws SetupError when a file is not there or holds something else.
+ * The cases of a file.
+ * @throws SetupError when there is no such file, or it holds something else.
  */
-export function readCases(
-  graphs: string,
-  file: string,
-): { readonly cases: GraphCase[]; readonly missing: string[] } {
+export function readCases(graphs: string, file: string): GraphCase[] {
   requireFolder('graphs', graphs);
   const list = readJson(file);
-  if (!Array.isArray(list) || list.some(entry => typeof entry?.case !== 'string')) {
+  if (!Array.isArray(list) || !list.some(namesGraph))
     throw new SetupError(`--cases: ${file} is no list of cases.`);
-  }
-  const cases = list.map(parseGraphCase);
-  const isThere = (entry: GraphCase): boolean => existsSync(join(graphs, entry.case));
-  return {
-    cases: cases.filter(isThere),
-    missing: cases.filter(entry => !isThere(entry)).map(entry => entry.case),
-  };
+  return list.map((entry: unknown, index) =>
+    namesGraph(entry)
+      ? parseGraphCase(entry)
+      : { case: `#${index}`, strange: 'it names no graph as its case' },
+  );
+}
+
+function namesGraph(entry: unknown): entry is { readonly case: string } {
+  return typeof Object(entry).case === 'string';
+}
+
+/** Whether the graph of a case is in the folder. */
+export function hasGraph(graphs: string, { case: file }: GraphCase): boolean {
+  return existsSync(join(graphs, file));
 }
 
 /**
  * Every graph of a folder as it is stored. Nobody says how many partitions each is, so they are not counted.
  * @throws SetupError when the folder is not there.
  */
-export function storedCases(graphs: string): { readonly cases: GraphCase[]; readonly missing: string[] } {
+export function storedCases(graphs: string): GraphCase[] {
   requireFolder('graphs', graphs);
-  return {
-    cases: jsonFiles(graphs).map(file => ({ case: file, 'expected-n-partitions': '0' })),
-    missing: [],
-  };
+  return jsonFiles(graphs).map(file => ({ case: file, 'expected-n-partitions': '0' }));
 }
 
 /**

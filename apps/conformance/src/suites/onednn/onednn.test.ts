@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { Graph } from '@tilewise/graph';
@@ -7,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { caseName, type GraphCase, readCases, readGraph, storedCases } from './case-file.ts';
 import { rewrite } from './rewrite.ts';
 import { runGraphCase } from './run-graph-case.ts';
+import { onednn } from './suite.ts';
 
 /** Of each graph with each operation that cases put into it, the case of fewest elements; none that takes more than a moment. */
 function smallestOfEach(cases: readonly GraphCase[], graphs: string): GraphCase[] {
@@ -28,13 +30,30 @@ function smallestOfEach(cases: readonly GraphCase[], graphs: string): GraphCase[
 
 const MOST_ELEMENTS = 2 ** 20;
 
+test('an entry that is no case fails, and one whose graph is not there is skipped', async () => {
+  const own = mkdtempSync(join(tmpdir(), 'tilewise-onednn-'));
+  try {
+    const cases = join(own, 'cases.json');
+    writeFileSync(cases, JSON.stringify([{ case: 'cases.json' }, 3, { case: 'away.json', dt: 'f16' }]));
+    const open = await onednn.open({ graphs: own, cases, engine: 'cpu' });
+    expect(open.cases.map(({ name, skip }) => [name, skip])).toEqual([
+      ['cases', undefined],
+      ['#1', undefined],
+      ['away --dt=f16', `its graph is not in ${own}`],
+    ]);
+    const [, entry] = open.cases;
+    expect(await entry.run()).toMatchObject({ status: 'fail', reason: 'it names no graph as its case' });
+    open.close();
+  } finally {
+    rmSync(own, { recursive: true });
+  }
+});
+
 const folder = join(sharedDir() ?? '', 'conformance/onednn');
 
 describe.skipIf(!existsSync(folder))('graphs of oneDNN', { timeout: 60_000 }, () => {
   const graphs = join(folder, 'graphs');
-  const { cases } = existsSync(folder)
-    ? readCases(graphs, join(folder, 'derived/sdpa-cases.json'))
-    : { cases: [] };
+  const cases = existsSync(folder) ? readCases(graphs, join(folder, 'derived/sdpa-cases.json')) : [];
 
   test('small cases of attention are one partition each, and right', async () => {
     const small = cases.filter(entry => (entry.matmul_gflop ?? 0) < 0.003);
@@ -62,7 +81,7 @@ describe.skipIf(!existsSync(folder))('graphs of oneDNN', { timeout: 60_000 }, ()
   test('graphs of older releases are one partition each', () => {
     const older = join(folder, 'graphs-legacy');
     // Two from before there were stats have the probabilities as a result, or take them.
-    const stored = storedCases(older).cases.filter(entry => !entry.case.includes('Bert_large-train'));
+    const stored = storedCases(older).filter(entry => !entry.case.includes('Bert_large-train'));
     expect(stored.length).toBeGreaterThan(20);
     for (const entry of stored) {
       const partitions = Graph.fromJSON(rewrite(readGraph(older, entry), entry))
@@ -79,7 +98,7 @@ describe.skipIf(!existsSync(folder))('graphs of oneDNN', { timeout: 60_000 }, ()
   test.each(['op-cases.json', 'pattern-cases.json'])(
     'of %s the smallest case of each operation is right',
     async file => {
-      const { cases: all } = readCases(graphs, join(folder, 'derived', file));
+      const all = readCases(graphs, join(folder, 'derived', file));
       const sample = smallestOfEach(all, graphs);
       expect(sample.length).toBeGreaterThan(30);
       for (const entry of sample) {

@@ -60,7 +60,7 @@ function blockMaskCase(raw: unknown, index: number, { run }: OpenEngine): Confor
   if (!isBlockMaskCase(raw))
     return failing(`#${index}`, 'it is no case of a block mask: its fields are not complete');
   const { mask, B, H, qLen, kvLen, blockSize } = raw;
-  const batch = B === null ? '' : `${B}x${H ?? 1}x`;
+  const batch = typeof B === 'number' ? `${B}x${H ?? 1}x` : '';
   return {
     name: `${mask}/${batch}${qLen}x${kvLen}/${blockSize.join('x')}`,
     run: () => run(engine => runBlockMask(engine, raw)),
