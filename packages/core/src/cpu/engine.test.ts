@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { normalise } from '../attention/normalise.ts';
 import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { cpuEngine } from './engine.ts';
+import { type CpuEngineOptions, cpuEngine } from './engine.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
 
 const q = Tensor.from([1, 2, 3, 4], [1, 1, 2, 2]);
@@ -49,6 +49,9 @@ test('says what it computes with, and takes other kernels', async () => {
   expect(o.get(0, 0, 1, 1)).toBeCloseTo(sdpa(q, q, q).o.get(0, 0, 1, 1), 5);
 });
 
-test.each([{ threads: 0 }, { threads: 1.5 }, { variant: 'avx' as 'typescript' }])('refuses %o', options => {
-  expect(() => cpuEngine(options)).toThrow(InvalidArgumentError);
+test.each<unknown>([
+  ...[{ threads: 0 }, { threads: 1.5 }, { threads: '2' }, { variant: 'avx' }, { thread: 2 }],
+  ...[4, null],
+])('refuses %o', options => {
+  expect(() => cpuEngine(options as CpuEngineOptions)).toThrow(InvalidArgumentError);
 });

@@ -1,5 +1,6 @@
 import type { BackwardOperands } from '../attention/normalise.ts';
 import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/normalise-on-host.ts';
+import { checkForms, type OptionForm } from '../attention/option-forms.ts';
 import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem.ts';
 import type { SdpaResult } from '../engine/engine.ts';
 import { hostEngine } from '../engine/host-engine.ts';
@@ -37,6 +38,11 @@ export interface CpuEngineOptions {
   readonly variant?: Variant;
 }
 
+const engineForms: Readonly<Record<keyof CpuEngineOptions, OptionForm>> = {
+  threads: 'number',
+  variant: 'any',
+};
+
 /** Multiplications and additions below which waking threads takes longer than they save. */
 const WORTH_THREADS = 3e7;
 
@@ -49,10 +55,11 @@ const WORTH_THREADS = 3e7;
  * change to the result. Only storage in a SharedArrayBuffer, which is not copied, is to be left alone until the promise has settled. A call
  * rejects with InvalidArgumentError when the buffer of an input has been transferred already.
  *
- * @throws InvalidArgumentError when `threads` is no whole number of at least 1 or `variant` is unknown; UnsupportedError when
+ * @throws InvalidArgumentError when `threads` is no whole number of at least 1, `variant` is unknown, or an option is; UnsupportedError when
  * this host lacks the instructions of `variant`.
  */
 export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> {
+  checkForms('options', options, engineForms, '');
   const variant = checkVariant(options.variant);
   const threads = checkThreads(options.threads);
   const count = threads === 1 ? 'one thread' : `up to ${threads} threads`;

@@ -46,6 +46,7 @@ export interface Primitives<T extends TensorDesc = TensorDesc> {
   allocate(desc: { readonly dtype: DType; readonly shape: Shape; readonly strides?: Strides }): T;
   /** The same memory under another shape and strides; `offset` elements after the first of `tensor`. */
   view(tensor: T, desc: { readonly shape: Shape; readonly strides: Strides; readonly offset?: number }): T;
+  /** @throws InvalidArgumentError for a tensor of another engine, where the engine can tell. */
   placeOf(tensor: T): Place;
 }
 

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '@tilewise/core';
+import { checkObject, describeValue, InvalidArgumentError } from '@tilewise/core';
 import { InvalidGraphError } from '../errors.ts';
 import { Graph } from '../graph/graph.ts';
 import { describeNode, type GraphNode } from '../graph/node.ts';
@@ -38,10 +38,25 @@ export class GradientGraph extends Graph {
  * @throws InvalidArgumentError for a tensor that is not of the graph or does not depend on one asked for; InvalidGraphError where an
  * operation on the way has no gradient.
  */
-export function gradients(forward: Graph, { of, withRespectTo }: GradientOptions): GradientGraph {
+export function gradients(forward: Graph, options: GradientOptions): GradientGraph {
+  if (!(forward instanceof Graph))
+    throw new InvalidArgumentError('forward', `must be a Graph, got ${describeValue(forward)}`);
+  checkObject('options', options);
+  const { of, withRespectTo } = options;
+  if (!Array.isArray(withRespectTo)) {
+    throw new InvalidArgumentError(
+      'withRespectTo',
+      `must be an array of tensors, got ${describeValue(withRespectTo)}`,
+    );
+  }
   const targets = Array.isArray(of) ? (of as readonly LogicalTensor[]) : [of as LogicalTensor];
   const { topology } = forward;
   for (const t of [...targets, ...withRespectTo]) {
+    if (typeof t?.id !== 'number')
+      throw new InvalidArgumentError(
+        'of, withRespectTo',
+        `must be tensors of the graph, got ${describeValue(t)}`,
+      );
     if (!topology.tensors.has(t.id))
       throw new InvalidArgumentError('of, withRespectTo', `has tensor ${t.id}, which the graph has not`);
   }

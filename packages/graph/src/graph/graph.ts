@@ -1,4 +1,11 @@
-import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError, type TensorDesc } from '@tilewise/core';
+import {
+  checkObject,
+  describeValue,
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+  type TensorDesc,
+} from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError, InvalidOperationError } from '../errors.ts';
 import type { Bindings } from '../execution/bindings.ts';
@@ -14,7 +21,12 @@ import { type PartitionPolicy, partitionGraph } from '../partition/partitions.ts
 import { checkOperation } from '../schema/check.ts';
 import type { Attributes } from '../schema/operation.ts';
 import { type GraphDType, isGraphDType } from '../tensor/dtype.ts';
-import type { LogicalShape, LogicalTensor, TensorProperty } from '../tensor/logical-tensor.ts';
+import {
+  type LogicalShape,
+  type LogicalTensor,
+  type TensorProperty,
+  UNKNOWN,
+} from '../tensor/logical-tensor.ts';
 import { type Annotation, describeNode, type GraphNode } from './node.ts';
 import { checkOutputs } from './outputs.ts';
 import { connect, type Topology } from './topology.ts';
@@ -111,16 +123,18 @@ export class Graph {
    * A logical tensor. The same id twice is the same tensor, and must be described alike.
    * @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError for what no tensor can be.
    */
-  tensor({ id, name, dtype, shape = null, strides, property = 'undef' }: TensorOptions): LogicalTensor {
+  tensor(options: TensorOptions): LogicalTensor {
+    checkObject('options', options);
+    const { id, name, dtype, shape = null, strides, property = 'undef' } = options;
     if (!isGraphDType(dtype)) throw new InvalidDTypeError('dtype', `'${String(dtype)}' is not a dtype`);
-    if (shape?.some(n => !Number.isSafeInteger(n) || n < -1)) {
-      throw new InvalidShapeError('shape', `must hold integers ≥ 0, or −1 where unknown, got [${shape}]`);
+    if (shape !== null && !areIntegers(shape, UNKNOWN)) {
+      throw new InvalidShapeError(
+        'shape',
+        `must hold integers ≥ 0, or −1 where unknown, got ${listText(shape)}`,
+      );
     }
-    if (
-      strides &&
-      (strides.length !== shape?.length || strides.some(s => !Number.isSafeInteger(s) || s < 0))
-    ) {
-      throw new InvalidShapeError('strides', `must be one integer ≥ 0 per extent, got [${strides}]`);
+    if (strides && (!areIntegers(strides, 0) || strides.length !== shape?.length)) {
+      throw new InvalidShapeError('strides', `must be one integer ≥ 0 per extent, got ${listText(strides)}`);
     }
     if (id !== undefined && (!Number.isSafeInteger(id) || id < 0)) {
       throw new InvalidArgumentError('id', `must be an integer ≥ 0, got ${id}`);
@@ -150,7 +164,10 @@ export class Graph {
    * @throws InvalidOperationError when its schema does not allow it; InvalidGraphError once the graph is finalized, or for an
    * id that another operation has.
    */
-  op(kind: string, { attrs = {}, inputs, outputs, id, name = '' }: OperationOptions): GraphNode {
+  op(kind: string, options: OperationOptions): GraphNode {
+    checkObject('options', options);
+    const { attrs = {}, inputs, outputs, id, name = '' } = options;
+    checkObject('attrs', attrs);
     return this.add({ kind, given: attrs, inputs, outputs, id: id ?? this.#nextNode, name });
   }
 
@@ -173,6 +190,8 @@ export class Graph {
       throw new InvalidGraphError(`${label}: the graph has an operation ${node.id} already`);
     const operation = operationOf(node.kind);
     if (!operation) throw new InvalidOperationError(label, 'there is no operation of this kind');
+    checkTensors(label, 'inputs', node.inputs);
+    checkTensors(label, 'outputs', node.outputs);
     const attributes = checkOperation(label, operation, node.given, node.inputs, node.outputs);
     const added: GraphNode = { annotations: {}, ...node, operation, attributes };
     this.#nodes.push(added);
@@ -184,7 +203,9 @@ export class Graph {
   }
 
   /**
-   * Connects the operations. Afterwards nothing can be added.
+   * Connects the operations. Afterwards nothing can be added. Shapes may be given later, so that whether they fit each other, as those of
+   * a product's operands, is found when a partition or the graph is compiled, or run: shapes are inferred there, and an InvalidShapeError
+   * names the operation and its tensors.
    * @param outputs all that the graph is to give; without them, everything that is produced and not read.
    * @throws InvalidGraphError for descriptions of a tensor that differ, two producers of one, a cycle, or where what the graph gives
    * is not `outputs`; the graph can then still be changed.
@@ -198,10 +219,11 @@ export class Graph {
 
   /**
    * The graph in parts that each run as one, in an order in which they can run.
-   * @throws InvalidGraphError before `finalize`.
+   * @throws InvalidGraphError before `finalize`; InvalidArgumentError for a policy that there is not.
    */
-  partitions({ policy = 'fusion' }: { readonly policy?: PartitionPolicy } = {}): Partition[] {
-    return partitionGraph(this.topology, policy);
+  partitions(options: { readonly policy?: PartitionPolicy } = {}): Partition[] {
+    checkObject('options', options);
+    return partitionGraph(this.topology, options.policy ?? 'fusion');
   }
 
   /**
@@ -236,6 +258,7 @@ export class Graph {
     inputs: Bindings<Bindable<T>>,
     options: { readonly policy?: PartitionPolicy } = {},
   ): Promise<Record<number, T>> {
+    checkObject('inputs', inputs);
     this.finalize();
     return runGraph(this.topology, this.partitions(options), engine, inputs);
   }
@@ -244,4 +267,22 @@ export class Graph {
   toJSON(): OneDnnGraph {
     return graphToJson(this);
   }
+}
+
+function areIntegers(list: unknown, least: number): list is number[] {
+  return Array.isArray(list) && list.every(n => Number.isSafeInteger(n) && n >= least);
+}
+
+function listText(list: unknown): string {
+  return Array.isArray(list) ? `[${list}]` : describeValue(list);
+}
+
+function checkTensors(label: string, what: 'inputs' | 'outputs', tensors: unknown): void {
+  const isTensor = (t: Partial<LogicalTensor> | null): boolean => Number.isSafeInteger(t?.id);
+  if (Array.isArray(tensors) && tensors.every(isTensor)) return;
+  const wrong = Array.isArray(tensors) ? tensors.find(t => !isTensor(t)) : tensors;
+  throw new InvalidOperationError(
+    label,
+    `its ${what} must be an array of tensors, got ${describeValue(wrong)}`,
+  );
 }

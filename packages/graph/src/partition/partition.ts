@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type TensorDesc, UnsupportedError } from '@tilewise/core';
+import { checkObject, InvalidArgumentError, type TensorDesc, UnsupportedError } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Bindings } from '../execution/bindings.ts';
 import { type Bindable, type KnownTensor, knownTensor } from '../execution/storage.ts';
@@ -69,6 +69,7 @@ export function createPartition(
     engine: TensorEngine<T>,
     { inputs: knownInputs, outputs: knownOutputs, cached = true, kept = false }: CompileOptions = {},
   ): CompiledPartition<T> {
+    checkEngine(engine);
     if (idle) throw new UnsupportedError(engine.name, [`${describeNode(idle)} computes nothing`]);
     const group = {
       nodes,
@@ -104,6 +105,12 @@ export function createPartition(
       }
     },
   };
+}
+
+/** An engine must run plain operations: one that knows attention alone does not do for a graph. */
+function checkEngine(engine: unknown): void {
+  checkObject('engine', engine);
+  checkObject('engine.primitives', (engine as Partial<TensorEngine>).primitives);
 }
 
 function boundary(

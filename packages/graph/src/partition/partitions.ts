@@ -1,3 +1,4 @@
+import { describeValue, InvalidArgumentError } from '@tilewise/core';
 import type { GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
 import { patterns } from '../patterns/index.ts';
@@ -7,8 +8,14 @@ import { createPartition, type Partition } from './partition.ts';
 /** `fusion`: what a pattern recognises runs as one. `debug`: each operation by itself. */
 export type PartitionPolicy = 'fusion' | 'debug';
 
-/** Divides a graph into partitions, each after those whose results it needs. */
+/**
+ * Divides a graph into partitions, each after those whose results it needs.
+ * @throws InvalidArgumentError for a policy that there is not.
+ */
 export function partitionGraph(topology: Topology, policy: PartitionPolicy): Partition[] {
+  if (policy !== 'fusion' && policy !== 'debug') {
+    throw new InvalidArgumentError('policy', `must be 'fusion' or 'debug', got ${describeValue(policy)}`);
+  }
   const groups = new Groups(topology);
   if (policy === 'fusion') {
     for (const pattern of patterns) {

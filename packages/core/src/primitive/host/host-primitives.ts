@@ -1,3 +1,4 @@
+import { checkOnHost } from '../../tensor/check-on-host.ts';
 import { contiguousStrides } from '../../tensor/shape.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { checkPrimitive } from '../check.ts';
@@ -25,10 +26,11 @@ export const hostPrimitives: Primitives<Tensor> = {
       strides: strides ?? contiguousStrides(shape),
       offset: tensor.offset + offset,
     }),
-  placeOf: ({ data, offset }) => ({
-    memory: data.buffer,
-    byteOffset: data.byteOffset + offset * data.BYTES_PER_ELEMENT,
-  }),
+  placeOf(tensor) {
+    checkOnHost({ tensor });
+    const { data, offset } = tensor;
+    return { memory: data.buffer, byteOffset: data.byteOffset + offset * data.BYTES_PER_ELEMENT };
+  },
 };
 
 function run(primitive: Primitive, inputs: readonly Tensor[], outputs: readonly Tensor[]): void {

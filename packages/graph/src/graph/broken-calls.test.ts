@@ -1,0 +1,103 @@
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { expect, test } from 'vitest';
+import { gradients } from '../gradient/gradients.ts';
+import { Graph } from './graph.ts';
+
+const engine = cpuEngine({ threads: 1 });
+
+/** y = exp(x), and calls that JavaScript allows and types do not. */
+function example() {
+  const g = new Graph();
+  const x = g.tensor({ dtype: 'f32', shape: [2] });
+  const y = g.tensor({ dtype: 'f32' });
+  g.op('Exp', { inputs: [x], outputs: [y] });
+  return { g, x, y };
+}
+const none = undefined as never;
+
+test.each<[string, (call: ReturnType<typeof example>) => unknown, string]>([
+  ['tensor()', ({ g }) => g.tensor(none), 'options must be an object, got undefined'],
+  [
+    'tensor({ shape: 2 })',
+    ({ g }) => g.tensor({ dtype: 'f32', shape: 2 as never }),
+    'shape must hold integers ≥ 0, or −1 where unknown, got 2',
+  ],
+  [
+    'tensor({ strides: 1 })',
+    ({ g }) => g.tensor({ dtype: 'f32', shape: [2], strides: 1 as never }),
+    'strides must be one integer ≥ 0 per extent, got 1',
+  ],
+  ['op(kind)', ({ g }) => g.op('MatMul', none), 'options must be an object, got undefined'],
+  [
+    'op without inputs',
+    ({ g, y }) => g.op('Exp', { inputs: none, outputs: [y] }),
+    'operation Exp 1: its inputs must be an array of tensors, got undefined',
+  ],
+  [
+    'op on no tensor',
+    ({ g, x }) => g.op('Exp', { inputs: [x], outputs: [null as never] }),
+    'operation Exp 1: its outputs must be an array of tensors, got null',
+  ],
+  [
+    'op with null as attributes',
+    ({ g, x, y }) => g.op('Exp', { attrs: null as never, inputs: [x], outputs: [y] }),
+    'attrs must be an object, got null',
+  ],
+  [
+    'partitions of an unknown policy',
+    ({ g }) => g.finalize().partitions({ policy: 'x' as never }),
+    "policy must be 'fusion' or 'debug', got \"x\"",
+  ],
+  [
+    'partitions(null)',
+    ({ g }) => g.finalize().partitions(null as never),
+    'options must be an object, got null',
+  ],
+  ['compile()', ({ g }) => g.compile(none), 'engine must be an object, got undefined'],
+  [
+    'compile for what is no engine',
+    ({ g }) => g.compile({} as never),
+    'engine.primitives must be an object, got undefined',
+  ],
+  [
+    'gradients(null)',
+    ({ x, y }) => gradients(none, { of: y, withRespectTo: [x] }),
+    'forward must be a Graph, got undefined',
+  ],
+  ['gradients(g)', ({ g }) => gradients(g.finalize(), none), 'options must be an object, got undefined'],
+  [
+    'gradients by nothing',
+    ({ g, y }) => gradients(g.finalize(), { of: y, withRespectTo: none }),
+    'withRespectTo must be an array of tensors, got undefined',
+  ],
+  [
+    'gradients of nothing',
+    ({ g, x }) => gradients(g.finalize(), { of: none, withRespectTo: [x] }),
+    'of, withRespectTo must be tensors of the graph, got undefined',
+  ],
+])('%s is refused by name', (_, call, message) => {
+  const made = example();
+  expect(() => call(made)).toThrow(message);
+  expect(() => call(made)).toThrow(expect.objectContaining({ code: expect.stringMatching(/^INVALID_/) }));
+});
+
+test('run without inputs, or without an engine, rejects by name', async () => {
+  await expect(example().g.run(engine, none)).rejects.toThrow('inputs must be an object, got undefined');
+  const { g, x } = example();
+  await expect(g.run(none, { [x.id]: Tensor.zeros([2]) })).rejects.toThrow('engine must be an object');
+});
+
+test('a tensor of another engine is refused on the host', async () => {
+  const { g, x } = example();
+  const elsewhere = { dtype: 'f32', shape: [2], strides: [1] } as unknown as Tensor;
+  await expect(g.run(engine, { [x.id]: elsewhere })).rejects.toThrow('must be a Tensor on this host');
+});
+
+test('shapes that do not fit are found when the graph is compiled, naming the operation', () => {
+  const g = new Graph();
+  const [a, b] = [g.tensor({ dtype: 'f32', shape: [2, 3] }), g.tensor({ dtype: 'f32', shape: [2, 3] })];
+  g.op('MatMul', { inputs: [a, b], outputs: [g.tensor({ dtype: 'f32' })] });
+  expect(() => g.finalize()).not.toThrow();
+  expect(() => g.compile(engine)).toThrow(/^operation MatMul 0 of tensors 0, 1: /);
+});
