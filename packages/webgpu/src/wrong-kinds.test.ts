@@ -39,6 +39,27 @@ describe('an argument of another kind throws, naming it, and nothing is lost', (
     ['upload of an array', () => ctx.upload(any([1, 2])), InvalidArgumentError, 'tensor'],
     ['upload of nothing', () => ctx.upload(any(null)), InvalidArgumentError, 'tensor'],
     ['upload of a GpuTensor', () => ctx.upload(any(gpu.q)), InvalidArgumentError, 'tensor'],
+    ['upload of numbers alone', () => ctx.upload(any({ data: [1] })), InvalidDTypeError, 'dtype'],
+    [
+      'a view of nothing',
+      () => ctx.view(any(null), { shape: [1], strides: [1] }),
+      InvalidArgumentError,
+      'tensor',
+    ],
+    ['a view of no shape', () => ctx.view(gpu.q, any(undefined)), InvalidArgumentError, 'desc'],
+    ['null as options of a plan', () => planSdpa(ctx, forward, any(null)), InvalidArgumentError, 'options'],
+    [
+      'null as options of encode',
+      () => plan().encode(encoder(), {}, any(null)),
+      InvalidArgumentError,
+      'options',
+    ],
+    [
+      'a seed that is no words',
+      () => plan().encode(encoder(), {}, any({ seed: null })),
+      InvalidArgumentError,
+      'options.seed',
+    ],
     [
       'wrap of no buffer',
       () => ctx.wrap(any({}), { dtype: 'f32', shape: [1] }),

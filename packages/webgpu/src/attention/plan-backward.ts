@@ -75,6 +75,7 @@ export function planSdpaBackward(
 ): Plan {
   ctx.checkAlive();
   checkKind('problem', problem, 'a backward problem, as `normaliseBackward` makes it');
+  checkKind('options', options, 'an object');
   validateBackward(problem);
   const { layouts = problem } = options;
   const { forward, gradients } = problem;

@@ -53,6 +53,7 @@ function forwardParts(
 export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: PlanOptions = {}): Plan {
   ctx.checkAlive();
   checkKind('problem', problem, 'a forward problem, as `normalise` makes it');
+  checkKind('options', options, 'an object');
   validate(problem);
   const { B, Hq, Sq, Dv } = problem;
   checkResultLayout('o', problem.o, [B, Hq, Sq, Dv]);

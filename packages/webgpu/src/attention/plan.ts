@@ -77,6 +77,6 @@ export function makePlan(
 }
 
 function checkWords(argument: string, words: U64Words): void {
-  if (words.length === 2 && words.every(n => Number.isInteger(n) && n >= 0 && n < 2 ** 32)) return;
+  if (words?.length === 2 && words.every(n => Number.isInteger(n) && n >= 0 && n < 2 ** 32)) return;
   throw new InvalidArgumentError(argument, `must be two integers in [0, 2^32), low and high, got [${words}]`);
 }

@@ -7,6 +7,7 @@ const members = {
   'a GPUAdapter': ['requestDevice'],
   'a GPUBuffer': ['usage'],
   'a GPUBuffer, a slice of one or a GpuTensor': ['usage', 'buffer'],
+  'a GpuTensor': ['byteOffset'],
   'a GPUCommandEncoder or GPUComputePassEncoder': ['beginComputePass', 'dispatchWorkgroups'],
   'a Tensor on the host': ['data'],
   'a forward problem, as `normalise` makes it': ['q'],

@@ -103,8 +103,10 @@ export class GpuContext implements KernelTarget {
   upload(tensor: HostArray): GpuTensor {
     this.checkAlive();
     checkKind('tensor', tensor, 'a Tensor on the host');
-    checkStorage({ tensor });
     const { dtype, shape, strides, data, offset } = tensor;
+    checkDType(dtype);
+    checkedStrides(shape, strides);
+    checkStorage({ tensor });
     const extent = storageExtent(shape, strides);
     const { bytes } = dtypeInfo[dtype];
     return this.#guarded({ dtype, shape, strides }, () => {
@@ -169,12 +171,11 @@ export class GpuContext implements KernelTarget {
    */
   view(
     tensor: GpuTensor,
-    {
-      shape,
-      strides,
-      offset = 0,
-    }: { readonly shape: Shape; readonly strides: Strides; readonly offset?: number },
+    desc: { readonly shape: Shape; readonly strides: Strides; readonly offset?: number },
   ): GpuTensor {
+    checkKind('tensor', tensor, 'a GpuTensor');
+    checkKind('desc', desc, 'an object');
+    const { shape, strides, offset = 0 } = desc;
     const { buffer, dtype, fault } = tensor;
     const byteOffset = tensor.byteOffset + offset * dtypeInfo[dtype].bytes;
     if (!Number.isSafeInteger(offset) || byteOffset < 0) {

@@ -180,6 +180,7 @@ export function makeKernelPlan<Options>(
       ctx.checkAlive();
       checkKind('target', target, 'a GPUCommandEncoder or GPUComputePassEncoder');
       checkKind('buffers', buffers, 'an object');
+      if (options !== undefined) checkKind('options', options, 'an object');
       const inputs = inputsOf(options);
       const slices = new Map(
         tensors.map(tensor => {
