@@ -66,13 +66,14 @@ describe('the options of a case', () => {
     expect(exp.inputs[0]).toMatchObject({ shape: [5, 3], stride: [1, 5] });
     expect(add.inputs[1].shape).toEqual([3]);
     expect(changed({ mb: '5' })[0].inputs[0].stride).toEqual([3, 1]);
+    expect(changed({ mb: '0' })[0].inputs[0].shape).toEqual([2, 3]);
   });
 
   test.each<[string, Partial<GraphCase>, string]>([
     ['strides of another rank', { 'in-shapes': '0:4x3*1' }, 'the strides 1 are 1, for a shape of 2'],
     ['an order of other dimensions', { 'in-shapes': '0:*ac' }, 'ac is no order of 2 dimensions'],
     ['a shape that is none', { 'in-shapes': '0:axbx' }, "'axbx' are no integers with x between them"],
-    ['a batch that is none', { mb: 'x' }, "mb is a whole number from 1 on, not 'x'"],
+    ['a batch that is none', { mb: 'x' }, "mb is a whole number from 0 on, not 'x'"],
     [
       'an operation that is not there',
       { 'op-kind': '9:Log' },
@@ -84,6 +85,23 @@ describe('the options of a case', () => {
     ['a property', { 'tensor-property': '5:const' }, "tensor-property: 'const' is none of undef"],
   ])('%s is an error', (_, options, message) => {
     expect(() => changed(options)).toThrow(message);
+  });
+
+  test('scales are as many as the channels are, before a shape is inferred', () => {
+    const quantize = {
+      ...{ id: 1, name: '', kind: 'Quantize' },
+      attrs: {
+        qtype: { type: 'string', value: 'per_channel' },
+        axis: { type: 's64', value: -1 },
+        scales: { type: 'f32[]', value: [0.5, 2] },
+        zps: { type: 's64[]', value: [0, 1] },
+      },
+      inputs: [tensor(0, [4, 2])],
+      outputs: [{ ...tensor(1, [4, 2]), dtype: 'u8' }],
+    } as const;
+    const [op] = rewrite({ ...chain, graph: [quantize] }, { case: '', 'in-shapes': '0:4x3+1:*ba' }).graph;
+    expect(op.attrs?.scales.value).toEqual([0.5, 2, 0.5]);
+    expect(op.outputs[0]).toMatchObject({ shape: [4, 3], stride: [1, 4] });
   });
 
   test('groups follow from the shape of their scales, and that from them', () => {

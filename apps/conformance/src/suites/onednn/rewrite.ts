@@ -24,8 +24,7 @@ const unknown = [-(2 ** 63)];
 export function rewrite(graph: OneDnnGraph, graphCase: GraphCase): OneDnnGraph {
   requireIds(graph, graphCase);
   const ops = withTypes(withOperations(graph.graph, graphCase), graphCase);
-  const placed = placedTensors({ ...graph, graph: ops }, graphCase);
-  return { ...graph, graph: placed.map(op => ({ ...op, attrs: scalePerChannel(op) })) };
+  return { ...graph, graph: placedTensors({ ...graph, graph: ops }, graphCase) };
 }
 
 /** An id that is not there is an error, except of `in-shapes`: benchdnn passes over it there, and one of its own cases has such an id. */
@@ -104,7 +103,7 @@ function placedTensors(graph: OneDnnGraph, { inputs = [], mb, ...graphCase }: Gr
       inputs: op.inputs.map(change),
       outputs: op.outputs.map(change),
     }));
-    return groupsAndScales(changed, graphCase);
+    return groupsAndScales(changed, graphCase).map(op => ({ ...op, attrs: scalePerChannel(op) }));
   };
   const finalized = (ops: readonly OneDnnOp[]): [Graph, ReadonlyMap<number, LogicalShape>] => {
     const whole = Graph.fromJSON({ ...graph, graph: ops }).finalize();
@@ -127,14 +126,16 @@ function placedTensors(graph: OneDnnGraph, { inputs = [], mb, ...graphCase }: Gr
   return place(extents);
 }
 
-/** The shapes that `--mb` gives to inputs of a graph. */
+/** The shapes that `--mb` gives to inputs of a graph; 0 leaves them as they are. */
 function batched(
   graph: Graph,
   shapes: ReadonlyMap<number, LogicalShape>,
   mb: string,
 ): Map<number, readonly number[]> {
   const batch = Number(mb);
-  if (!(Number.isInteger(batch) && batch > 0)) throw new Error(`mb is a whole number from 1 on, not '${mb}'`);
+  if (!(Number.isInteger(batch) && batch >= 0))
+    throw new Error(`mb is a whole number from 0 on, not '${mb}'`);
+  if (batch === 0) return new Map();
   const ids = batchInputs(graph, shapes);
   if (ids.size === 0) throw new Error(`mb: no input of the graph has a batch that ${mb} could be`);
   return new Map([...ids].map(id => [id, [batch, ...(shapes.get(id) ?? []).slice(1)]]));
