@@ -1,4 +1,5 @@
 import { type AttentionProblem, type BackwardProblem, type Support, validateBackward } from '@tilewise/core';
+import { checkObject } from '@tilewise/philox/errors';
 import { checkKind } from '../device/check-kind.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { KernelParts, PlanParts } from '../kernel/kernel-plan.ts';
@@ -75,7 +76,7 @@ export function planSdpaBackward(
 ): Plan {
   ctx.checkAlive();
   checkKind('problem', problem, 'a backward problem, as `normaliseBackward` makes it');
-  checkKind('options', options, 'an object');
+  checkObject('options', options);
   validateBackward(problem);
   const { layouts = problem } = options;
   const { forward, gradients } = problem;

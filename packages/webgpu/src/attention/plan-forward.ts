@@ -1,4 +1,5 @@
 import { type AttentionProblem, type Support, validate } from '@tilewise/core';
+import { checkObject } from '@tilewise/philox/errors';
 import { checkKind } from '../device/check-kind.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { KernelParts, PlanParts } from '../kernel/kernel-plan.ts';
@@ -53,7 +54,7 @@ function forwardParts(
 export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: PlanOptions = {}): Plan {
   ctx.checkAlive();
   checkKind('problem', problem, 'a forward problem, as `normalise` makes it');
-  checkKind('options', options, 'an object');
+  checkObject('options', options);
   validate(problem);
   const { B, Hq, Sq, Dv } = problem;
   checkResultLayout('o', problem.o, [B, Hq, Sq, Dv]);

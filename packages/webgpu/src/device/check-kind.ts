@@ -1,14 +1,14 @@
 import { type DType, InvalidArgumentError, InvalidDTypeError, isDType } from '@tilewise/core';
+import { describeValue } from '@tilewise/philox/errors';
 
-/** What tells the objects of a kind from others: members of which they have one. Of any object, none. */
+/** What tells the objects of a kind from others: members of which they have one. */
 const members = {
-  'an object': [],
   'a GPUDevice': ['createBuffer'],
   'a GPUAdapter': ['requestDevice'],
   'a GPUBuffer': ['usage'],
   'a GPUBuffer, a slice of one or a GpuTensor': ['usage', 'buffer'],
   'a GpuTensor': ['byteOffset'],
-  'a GPUCommandEncoder or GPUComputePassEncoder': ['beginComputePass', 'dispatchWorkgroups'],
+  'a GPUCommandEncoder or GPUComputePassEncoder': ['copyBufferToBuffer', 'dispatchWorkgroups'],
   'a Tensor on the host': ['data'],
   'a forward problem, as `normalise` makes it': ['q'],
   'a backward problem, as `normaliseBackward` makes it': ['forward'],
@@ -18,15 +18,11 @@ const members = {
 /** @throws InvalidArgumentError for an argument that is no object of the kind, whatever its type says. */
 export function checkKind(argument: string, value: unknown, kind: keyof typeof members): void {
   const isObject = typeof value === 'object' && value !== null;
-  const wanted = members[kind];
-  if (isObject && (wanted.length === 0 || wanted.some(member => member in value))) return;
-  throw new InvalidArgumentError(
-    argument,
-    `must be ${kind}, got ${isObject ? 'another object' : String(value)}`,
-  );
+  if (isObject && members[kind].some(member => member in value)) return;
+  throw new InvalidArgumentError(argument, `must be ${kind}, got ${describeValue(value)}`);
 }
 
 /** @throws InvalidDTypeError for a name that is none. */
 export function checkDType(dtype: DType): void {
-  if (!isDType(dtype)) throw new InvalidDTypeError('dtype', `must be a dtype, got ${String(dtype)}`);
+  if (!isDType(dtype)) throw new InvalidDTypeError('dtype', `must be a dtype, got ${describeValue(dtype)}`);
 }

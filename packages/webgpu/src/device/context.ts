@@ -10,6 +10,7 @@ import {
   type TensorDesc,
   TilewiseError,
 } from '@tilewise/core';
+import { checkObject } from '@tilewise/philox/errors';
 import type { ChooseTiles } from '../attention/tile-choice.ts';
 import { type EagerCall, runCall } from '../kernel/eager-call.ts';
 import { type KernelParts, type KernelPlan, makeKernelPlan, type PlanParts } from '../kernel/kernel-plan.ts';
@@ -137,7 +138,7 @@ export class GpuContext implements KernelTarget {
   wrap(buffer: GPUBuffer, desc: WrapDesc): GpuTensor {
     this.checkAlive();
     checkKind('buffer', buffer, 'a GPUBuffer');
-    checkKind('desc', desc, 'an object');
+    checkObject('desc', desc);
     const { dtype, shape, offset = 0 } = desc;
     checkDType(dtype);
     const strides = checkedStrides(shape, desc.strides);
@@ -174,7 +175,7 @@ export class GpuContext implements KernelTarget {
     desc: { readonly shape: Shape; readonly strides: Strides; readonly offset?: number },
   ): GpuTensor {
     checkKind('tensor', tensor, 'a GpuTensor');
-    checkKind('desc', desc, 'an object');
+    checkObject('desc', desc);
     const { shape, strides, offset = 0 } = desc;
     const { buffer, dtype, fault } = tensor;
     const byteOffset = tensor.byteOffset + offset * dtypeInfo[dtype].bytes;

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, TilewiseError } from '@tilewise/core';
+import { checkObject } from '@tilewise/philox/errors';
 import type { ChooseTiles } from '../attention/tile-choice.ts';
 import { deviceDescriptor } from './capabilities.ts';
 import { checkKind } from './check-kind.ts';
@@ -23,7 +24,7 @@ const defaultMaxIdleBytes = 256 * 1024 * 1024;
  * @throws InvalidArgumentError for a wrong option, TilewiseError `NO_ADAPTER` when WebGPU is not there, has no adapter, or the adapter gives no device.
  */
 export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
-  checkKind('options', options, 'an object');
+  checkObject('options', options);
   const { maxIdleBytes = defaultMaxIdleBytes, tiles } = options;
   if (!(maxIdleBytes >= 0)) {
     throw new InvalidArgumentError('maxIdleBytes', `must be a number of bytes ≥ 0, got ${maxIdleBytes}`);

@@ -1,4 +1,5 @@
 import { UnsupportedError } from '@tilewise/core';
+import { checkObject } from '@tilewise/philox/errors';
 import { checkKind } from '../device/check-kind.ts';
 import type { GpuContext } from '../device/context.ts';
 import { compile, compileAsync } from '../device/pipelines.ts';
@@ -179,8 +180,8 @@ export function makeKernelPlan<Options>(
     encode(target, buffers, options) {
       ctx.checkAlive();
       checkKind('target', target, 'a GPUCommandEncoder or GPUComputePassEncoder');
-      checkKind('buffers', buffers, 'an object');
-      if (options !== undefined) checkKind('options', options, 'an object');
+      checkObject('buffers', buffers);
+      if (options !== undefined) checkObject('options', options);
       const inputs = inputsOf(options);
       const slices = new Map(
         tensors.map(tensor => {
