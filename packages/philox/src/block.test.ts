@@ -96,10 +96,16 @@ describe('the block functions', () => {
     ['two keys of one word', () => philox2x64([1n, 2n], [1n, 2n] as never), /^key must be 1 words/],
     ['a negative number of rounds', () => philox4x32([1, 2, 3, 4], [1, 2], -1), /^rounds .* got -1$/],
     ['half a round', () => philox2x32([1, 2], 1, 1.5), /^rounds .* got 1.5$/],
-    ['no rounds', () => philox2x64([1n, 2n], 1n, 0), /^rounds must be a whole number of at least 1, got 0$/],
   ])('refuse %s', (_, call, message) => {
     expect(call).toThrow(message);
     expect(call).toThrow(InvalidArgumentError);
+  });
+
+  it('give the counter after no round: where a view of the rounds begins', () => {
+    expect(philox4x32([1, 2, 3, 4], [5, 6], 0)).toEqual([1, 2, 3, 4]);
+    expect(philox2x32([1, 2], 5, 0)).toEqual([1, 2]);
+    expect(philox4x64([1n, 2n, 3n, 4n], [5n, 6n], 0)).toEqual([1n, 2n, 3n, 4n]);
+    expect(philox2x64([1n, 2n], 5n, 0)).toEqual([1n, 2n]);
   });
 
   it('leave their arguments as they were', () => {

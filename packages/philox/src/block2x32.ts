@@ -6,7 +6,7 @@ import { checkWords } from './words.ts';
 /**
  * Philox2x32: a keyed bijection on 64 bits. The key is one 32-bit word, bare or as `[word]`.
  *
- * Words are taken modulo 2^32; the result is unsigned. `rounds` is a whole number of at least 1, 10 by default. Source:
+ * Words are taken modulo 2^32; the result is unsigned. `rounds` is a whole number, 10 by default. Source:
  * Random123's `philox.h`.
  *
  * @throws InvalidArgumentError for another number of words, or for what is no number.
@@ -19,7 +19,7 @@ export function philox2x32(
   const words = typeof key === 'number' ? [key] : key;
   checkWords('counter', counter, 2, 'number');
   checkWords('key', words, 1, 'number');
-  checkRounds(rounds);
+  checkRounds(rounds, 0);
   let x0 = counter[0] | 0;
   let x1 = counter[1] | 0;
   let k = words[0] | 0;

@@ -10,8 +10,8 @@ export type U32x2 = [number, number];
 /**
  * Philox4x32: a keyed bijection on 128 bits, the random block at `counter`.
  *
- * Counter and key words are taken modulo 2^32; the result is unsigned. `rounds` is a whole number of at least 1; 10 is
- * the standard, FlashAttention-2 uses 7. Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC'11),
+ * Counter and key words are taken modulo 2^32; the result is unsigned. `rounds` is a whole number; 10 is the standard,
+ * FlashAttention-2 uses 7, and none gives the counter. Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC'11),
  * and Random123's `philox.h`.
  *
  * @throws InvalidArgumentError for another number of words, or for what is no number.
@@ -19,7 +19,7 @@ export type U32x2 = [number, number];
 export function philox4x32(counter: Readonly<U32x4>, key: Readonly<U32x2>, rounds: number = 10): U32x4 {
   checkWords('counter', counter, 4, 'number');
   checkWords('key', key, 2, 'number');
-  checkRounds(rounds);
+  checkRounds(rounds, 0);
   const out: U32x4 = [0, 0, 0, 0];
   philox4x32Into(out, 0, counter[0], counter[1], counter[2], counter[3], key[0], key[1], rounds);
   return [out[0] >>> 0, out[1] >>> 0, out[2] >>> 0, out[3] >>> 0];

@@ -11,14 +11,14 @@ const low64 = (x: bigint): bigint => BigInt.asUintN(64, x);
 /**
  * Philox4x64, the block function of NumPy's `Philox`: a keyed bijection on 256 bits.
  *
- * Words are taken modulo 2^64. `rounds` is a whole number of at least 1, 10 by default. Source: Random123's `philox.h`.
+ * Words are taken modulo 2^64. `rounds` is a whole number, 10 by default. Source: Random123's `philox.h`.
  *
  * @throws InvalidArgumentError for another number of words, or for what is no bigint.
  */
 export function philox4x64(counter: Readonly<U64x4>, key: Readonly<U64x2>, rounds: number = 10): U64x4 {
   checkWords('counter', counter, 4, 'bigint');
   checkWords('key', key, 2, 'bigint');
-  checkRounds(rounds);
+  checkRounds(rounds, 0);
   let [x0, x1, x2, x3] = counter.map(low64) as U64x4;
   let [a, b] = key.map(low64) as U64x2;
   for (let round = 0; round < rounds; round++) {
@@ -34,7 +34,7 @@ export function philox4x64(counter: Readonly<U64x4>, key: Readonly<U64x2>, round
 /**
  * Philox2x64: a keyed bijection on 128 bits. The key is one 64-bit word, bare or as `[word]`.
  *
- * Words are taken modulo 2^64. `rounds` is a whole number of at least 1, 10 by default. Source: Random123's `philox.h`.
+ * Words are taken modulo 2^64. `rounds` is a whole number, 10 by default. Source: Random123's `philox.h`.
  *
  * @throws InvalidArgumentError for another number of words, or for what is no bigint.
  */
@@ -46,7 +46,7 @@ export function philox2x64(
   const words = typeof key === 'bigint' ? [key] : key;
   checkWords('counter', counter, 2, 'bigint');
   checkWords('key', words, 1, 'bigint');
-  checkRounds(rounds);
+  checkRounds(rounds, 0);
   let [x0, x1] = counter.map(low64) as U64x2;
   let k = low64(words[0]);
   for (let round = 0; round < rounds; round++) {
