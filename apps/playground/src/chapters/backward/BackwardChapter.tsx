@@ -54,9 +54,9 @@ export default function BackwardChapter() {
         <KnownD />
       </section>
       <section className="panel" aria-labelledby="kernels-title">
-        <h2 id="kernels-title">{text.library}</h2>
+        <h2 id="kernels-title">{text.kernelsTitle}</h2>
         <p>
-          <Rich text={text.libraryWhy} />
+          <Rich text={text.kernelsWhy} />
         </p>
         <TwoKernels />
         <ScrollRegion label={text.kernelTable}>

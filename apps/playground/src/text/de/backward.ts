@@ -107,8 +107,8 @@ export const backward: Text['backward'] = {
       'Den Block vergessen.',
     ],
   },
-  library: 'Was die Bibliothek ausführt',
-  libraryWhy:
+  kernelsTitle: 'Was die Bibliothek ausführt',
+  kernelsWhy:
     'Zeilen- und spaltenweise bleibt je etwas unfertig, das Arbeitsgruppen einander in den Speicher addieren müssten. Die Bibliothek geht stattdessen zweimal, jedes Mal so, dass fertig wird, was sie berechnet: keine atomaren Operationen, und in jedem Lauf dieselben Bits.',
   mask: 'Maske',
   noMask: 'Keine Maske',

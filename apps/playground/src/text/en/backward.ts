@@ -105,8 +105,8 @@ export const backward = {
       'Forget the block.',
     ],
   },
-  library: 'What the library runs',
-  libraryWhy:
+  kernelsTitle: 'What the library runs',
+  kernelsWhy:
     'Row-wise and column-wise both leave something unfinished, which workgroups would have to add up in each other\u2019s memory. The library walks twice instead, each time the way that finishes what it computes: no atomics, and the same bits in every run.',
   mask: 'Mask',
   noMask: 'No mask',
