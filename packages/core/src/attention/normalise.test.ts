@@ -25,6 +25,13 @@ describe('normalise', () => {
     });
   });
 
+  it('takes null for no scale, softcap and window, as cases in JSON have it', () => {
+    const none: object = { scale: null, softcap: null, window: null };
+    expect(normalise(qkv(), none).problem).toEqual(normalise(qkv()).problem);
+    const open: object = { window: { left: null, right: 1 } };
+    expect(normalise(qkv(), open).problem).toEqual(normalise(qkv(), { window: { right: 1 } }).problem);
+  });
+
   it('makes a plain value that survives JSON', () => {
     const { problem } = normalise(qkv(), {
       causal: 'bottom-right',

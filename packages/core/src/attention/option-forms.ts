@@ -87,6 +87,15 @@ const sdpaForms: Readonly<Record<keyof SdpaBackwardOptions, OptionForm>> = {
   gradDType: 'any',
 };
 
+/** Options of which null is the default, as cases in JSON have it. */
+const noneByNull: ReadonlySet<string> = new Set([
+  'scale',
+  'softcap',
+  'window',
+  'window.left',
+  'window.right',
+]);
+
 /** The same form for each name. */
 export function formsOf(names: readonly string[], form: OptionForm): OptionForms {
   return Object.fromEntries(names.map(name => [name, form]));
@@ -122,7 +131,7 @@ export function checkForms(
       throw new InvalidArgumentError(name, `is no option${hint}`);
     }
     const form = forms[key];
-    if (value === undefined) continue;
+    if (value === undefined || (value === null && noneByNull.has(name))) continue;
     if (value === null) throw new InvalidArgumentError(name, 'must not be null: leave it out');
     if (typeof form === 'object') checkForms(name, value, form);
     else if (form === 'object') checkObject(name, value);

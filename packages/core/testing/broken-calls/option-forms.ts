@@ -16,7 +16,7 @@ export const optionFormCalls: readonly BrokenCall[] = [
   option('scale', /must be a number, got true/, { scale: true }),
   option('scale', /must be a number, got Array/, { scale: [2] }),
   option('scale', /must be a number, got 1n/, { scale: 1n }),
-  option('scale', /must not be null: leave it out/, { scale: null }),
+  option('outDType', /must not be null: leave it out/, { outDType: null }),
   option('window', /must be an object of left, right, align, got Array/, { window: [2, 0] }),
   option('window', /must be an object of left.*, got 3/, { window: 3 }),
   option('window.lefft', /is no option; did you mean window.left\?/, { window: { lefft: 2 } }),
