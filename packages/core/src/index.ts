@@ -13,6 +13,7 @@ export type { PartialAttention } from './attention/merge.ts';
 export { checkPartials, mergePartials } from './attention/merge.ts';
 export type { Mxfp8Operand, Mxfp8OperandName } from './attention/mxfp8.ts';
 export { mxfp8Operands } from './attention/mxfp8.ts';
+export { nearestName } from './attention/nearest-name.ts';
 export type { BackwardInputs, BackwardOperands, ForwardInputs } from './attention/normalise.ts';
 export { normalise, normaliseBackward, normaliseBackwardCall, normaliseCall } from './attention/normalise.ts';
 export type * from './attention/options.ts';

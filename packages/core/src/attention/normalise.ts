@@ -219,7 +219,7 @@ export function normaliseBackwardCall<T extends TensorDesc>(
   };
   checkRules(backwardRules, problem);
   checkRows('lse', lse, forward);
-  if (dLse) checkRows('dLse', dLse, forward);
+  if (dLse !== undefined) checkRows('dLse', dLse, forward);
   validateBackwardOperands(problem, operands);
   return { problem, operands: defined({ ...operands, o, lse, dO, dLse }) };
 }

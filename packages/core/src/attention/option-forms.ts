@@ -1,6 +1,8 @@
+import type { SdpaResult } from '../engine/engine.ts';
 import { checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
 import { raggedNames } from './lists.ts';
 import { nearestName } from './nearest-name.ts';
+import type { BackwardInputs } from './normalise.ts';
 import type {
   MaskDropout,
   OutputSelection,
@@ -87,6 +89,15 @@ const sdpaForms: Readonly<Record<keyof SdpaBackwardOptions, OptionForm>> = {
   gradDType: 'any',
 };
 
+/**
+ * Of both passes, likewise; the further results of forward too, as `{ q, k, v, ...forward, dO }` hands them on. They are not read. What a tensor
+ * must be is said where it is described.
+ */
+const inputForms: Readonly<Record<keyof BackwardInputs<unknown> | keyof SdpaResult<unknown>, true>> = {
+  ...{ q: true, k: true, v: true, o: true, lse: true, dO: true, dLse: true },
+  ...{ max: true, sumExp: true, dropoutMask: true, amaxS: true, amaxO: true },
+};
+
 /** Options of which null is the default, as cases in JSON have it. */
 const noneByNull: ReadonlySet<string> = new Set([
   'scale',
@@ -102,11 +113,13 @@ export function formsOf(names: readonly string[], form: OptionForm): OptionForms
 }
 
 /**
- * Checks that a call has inputs, and that its options are options that there are, and have their forms. What is undefined is not given.
- * @throws InvalidArgumentError naming the option, and for an unknown one the name that was probably meant.
+ * Checks that the inputs and the options of a call are among those that there are, and that the options have their forms. What is undefined
+ * is not given.
+ * @throws InvalidArgumentError naming the input or option, and for an unknown one the name that was probably meant.
  */
 export function checkCall(inputs: unknown, options: unknown): void {
   checkObject('inputs', inputs);
+  for (const key of Object.keys(inputs as object)) checkName('input', key, inputForms, '');
   checkForms('options', options, sdpaForms, '');
 }
 
@@ -125,11 +138,7 @@ export function checkForms(
   checkObject(argument, given, prefix === '' ? '' : ` of ${names.join(', ')}`);
   for (const [key, value] of Object.entries(given as object)) {
     const name = prefix + key;
-    if (!Object.hasOwn(forms, key)) {
-      const meant = nearestName(key, names);
-      const hint = meant === undefined ? '' : `; did you mean ${prefix}${meant}?`;
-      throw new InvalidArgumentError(name, `is no option${hint}`);
-    }
+    checkName('option', key, forms, prefix);
     const form = forms[key];
     if (value === undefined || (value === null && noneByNull.has(name))) continue;
     if (value === null) throw new InvalidArgumentError(name, 'must not be null: leave it out');
@@ -137,6 +146,13 @@ export function checkForms(
     else if (form === 'object') checkObject(name, value);
     else checkForm(name, value, form);
   }
+}
+
+function checkName(kind: 'input' | 'option', key: string, known: object, prefix: string): void {
+  if (Object.hasOwn(known, key)) return;
+  const meant = nearestName(key, Object.keys(known));
+  const hint = meant === undefined ? '' : `; did you mean ${prefix}${meant}?`;
+  throw new InvalidArgumentError(prefix + key, `is no ${kind}${hint}`);
 }
 
 const formRules: Readonly<

@@ -2,7 +2,6 @@ import { placementLists } from '../attention/addressing.ts';
 import { createLengths } from '../attention/lengths.ts';
 import type { BackwardInputs, BackwardOperands } from '../attention/normalise.ts';
 import { normaliseBackwardOnHost } from '../attention/normalise-on-host.ts';
-import { checkCall } from '../attention/option-forms.ts';
 import type { BackwardAmaxName, GradientName, SdpaBackwardOptions } from '../attention/options.ts';
 import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem.ts';
 import { operandIndex, rowIndex } from '../attention/result-layout.ts';
@@ -70,11 +69,7 @@ export function sdpaBackwardFloat64(
   inputs: BackwardInputsFloat64,
   options: SdpaBackwardOptions<Tensor> = {},
 ): BackwardFloat64 {
-  checkCall(inputs, options);
-  const { problem, operands } = normaliseBackwardOnHost(
-    { ...inputs, o: asTensor(inputs.o), lse: asTensor(inputs.lse) },
-    options,
-  );
+  const { problem, operands } = normaliseBackwardOnHost(asTensors(inputs), options);
   const { o, lse } = inputs;
   return backward(problem, operands, {
     o: isUnrounded(o)
@@ -92,6 +87,13 @@ export function sdpaBackwardFloat64(
 /** Arguments of a call that has not been checked yet may be anything. */
 function isUnrounded(t: Tensor | Float64Tensor | undefined): t is Float64Tensor {
   return typeof t === 'object' && t !== null && 'values' in t;
+}
+
+/** The inputs with every one a tensor. */
+function asTensors(inputs: BackwardInputsFloat64): BackwardInputs<Tensor> {
+  const { o, lse }: Partial<BackwardInputsFloat64> = inputs ?? {};
+  if (!isUnrounded(o) && !isUnrounded(lse)) return inputs as BackwardInputs<Tensor>;
+  return { ...inputs, o: asTensor(inputs.o), lse: asTensor(inputs.lse) };
 }
 
 function asTensor(t: Tensor | Float64Tensor): Tensor {

@@ -2,7 +2,7 @@ import { backwardCalls } from './backward.ts';
 import type { BrokenCall } from './call.ts';
 import { eightBitCalls } from './eight-bit.ts';
 import { operandCalls } from './operands.ts';
-import { optionFormCalls } from './option-forms.ts';
+import { inputNameCalls, optionFormCalls } from './option-forms.ts';
 import { scoreCalls } from './scores.ts';
 import { sequenceCalls } from './sequences.ts';
 
@@ -11,6 +11,7 @@ export { type BrokenCall, goodCall } from './call.ts';
 /** A case for each rule of the options. */
 export const brokenCalls: readonly BrokenCall[] = [
   ...optionFormCalls,
+  ...inputNameCalls,
   ...operandCalls,
   ...scoreCalls,
   ...sequenceCalls,

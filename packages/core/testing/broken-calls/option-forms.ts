@@ -44,3 +44,14 @@ export const optionFormCalls: readonly BrokenCall[] = [
     value(name, /must be a tensor, got undefined/, { backward: true, inputs: { [name]: undefined } }),
   ),
 ];
+
+const input = (argument: string, says: RegExp): BrokenCall =>
+  value(argument, says, { backward: true, inputs: { [argument]: null } });
+
+/** Inputs that there are not, whatever they hold: gradients would be those of a call without them. */
+export const inputNameCalls: readonly BrokenCall[] = [
+  input('dlse', /is no input; did you mean dLse\?/),
+  input('dOut', /is no input$/),
+  input('query', /is no input$/),
+  input('dLse', /must be a tensor, got null/),
+];

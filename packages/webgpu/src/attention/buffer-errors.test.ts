@@ -71,7 +71,13 @@ describe('a buffer that does not fit', () => {
     );
     const encode = (more: object): unknown =>
       caught(() => plan.encode(ctx.device.createCommandEncoder(), { ...buffers, ...more }));
-    expectError(encode({}), InvalidArgumentError, 'buffers.workspace', /missing/);
+    expectError(encode({}), InvalidArgumentError, 'buffers.workspace', /is missing$/);
+    expectError(
+      encode({ wrokspace: storageBuffer(ctx.device, plan.workspaceBytes) }),
+      InvalidArgumentError,
+      'buffers.workspace',
+      /is missing; is it buffers\.wrokspace\?/,
+    );
     const small = storageBuffer(ctx.device, plan.workspaceBytes - 8);
     expectError(encode({ workspace: small }), InvalidShapeError, 'buffers.workspace', /640 bytes/);
   });

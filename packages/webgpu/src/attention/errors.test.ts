@@ -87,6 +87,13 @@ describe('a wrong call throws, naming the argument', () => {
       /tensor/,
     ],
     [
+      'input of a name that there is not',
+      () => sdpaBackward(ctx, { ...gpu, ...{ dlse: gpu.lse } }),
+      InvalidArgumentError,
+      'dlse',
+      /is no input; did you mean dLse\?/,
+    ],
+    [
       'gradient',
       () => sdpaBackward(ctx, gpu, { gradients: ['dbias'] }),
       InvalidArgumentError,

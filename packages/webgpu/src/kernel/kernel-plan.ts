@@ -186,7 +186,7 @@ export function makeKernelPlan<Options>(
       const slices = new Map(
         tensors.map(tensor => {
           const { name } = tensor;
-          return [name, checkedSlice(ctx, tensor, buffers[name], expected[name])];
+          return [name, checkedSlice(ctx, tensor, buffers, tensors, expected[name])];
         }),
       );
       let calls = callsOf(slices, steps);

@@ -3,6 +3,7 @@ import {
   InvalidArgumentError,
   InvalidDTypeError,
   InvalidShapeError,
+  nearestName,
   type Shape,
   type Strides,
   sameShape,
@@ -94,14 +95,21 @@ export function planTensors(
   return [...tensors.values()];
 }
 
+/** The slice that was given for a tensor. Buffers may hold others than the plan's, so that two plans may share them. */
 export function checkedSlice(
   ctx: GpuContext,
   { name, bytes, alignment }: PlanTensor,
-  given: PlanBuffer | undefined,
+  buffers: Readonly<Record<string, PlanBuffer>>,
+  tensors: readonly PlanTensor[],
   expected: ExpectedTensor | undefined,
 ): BufferSlice {
   const argument = `buffers.${name}`;
-  if (!given) throw new InvalidArgumentError(argument, 'is missing');
+  const given: PlanBuffer | undefined = buffers[name];
+  if (!given) {
+    const others = Object.keys(buffers).filter(key => !tensors.some(tensor => tensor.name === key));
+    const meant = nearestName(name, others);
+    throw new InvalidArgumentError(argument, `is missing${meant ? `; is it buffers.${meant}?` : ''}`);
+  }
   const slice = sliceOf(ctx, argument, given, expected);
   const { buffer, offset = 0 } = slice;
   if (!Number.isInteger(offset) || offset < 0 || offset % alignment !== 0) {
