@@ -77,7 +77,7 @@ export async function openWebGpu({ toggles: given, tiles = 'matrix' }: SuiteOpti
     requiredFeatures: features.filter(name => adapter.features.has(name)) as GPUFeatureName[],
     requiredLimits: Object.fromEntries(limits.map(name => [name, adapter.limits[name]])),
   });
-  const ctx = await createContext({ device, ...(choice === 'matrix' && { tiles: matrixTiles }) });
+  const ctx = await createContext({ device, adapter, ...(choice === 'matrix' && { tiles: matrixTiles }) });
   const { matrices, subgroupMaxSize } = ctx.capabilities;
   if (kind === 'software') giveWayToAdapter();
   return {

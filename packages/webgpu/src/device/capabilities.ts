@@ -1,4 +1,5 @@
 import type { MatrixShape } from '../kernel/matrix-shape.ts';
+import { matricesOf, matrixFeature } from './matrices.ts';
 
 /** What kernels need to know of a device; plain data, so that kernels can be made and read without one. */
 export interface Capabilities {
@@ -30,9 +31,6 @@ export const guaranteedCapabilities: Capabilities = {
   matrices: [],
 };
 
-/** As Dawn has it, where unsafe features are allowed. */
-const matrixFeature = 'chromium-experimental-subgroup-matrix';
-
 /** Features that a device is asked for when its adapter has them; none is required. */
 const wantedFeatures: readonly string[] = ['shader-f16', 'subgroups', 'timestamp-query', matrixFeature];
 
@@ -44,7 +42,8 @@ const wantedLimits = [
   'maxComputeWorkgroupStorageSize',
 ] as const;
 
-export function capabilitiesOf(device: GPUDevice): Capabilities {
+/** Of a device, and of the adapter that it is from, if it is known. */
+export async function capabilitiesOf(device: GPUDevice, adapter?: GPUAdapter): Promise<Capabilities> {
   const { limits, adapterInfo } = device;
   const has = (feature: string): boolean => device.features.has(feature);
   return {
@@ -56,34 +55,9 @@ export function capabilitiesOf(device: GPUDevice): Capabilities {
     adapter: `${adapterInfo?.vendor ?? ''} ${adapterInfo?.architecture ?? ''}`.trim(),
     subgroupMinSize: has('subgroups') ? (adapterInfo?.subgroupMinSize ?? 4) : 0,
     subgroupMaxSize: has('subgroups') ? (adapterInfo?.subgroupMaxSize ?? 128) : 0,
-    matrices: has(matrixFeature)
-      ? matricesOf(adapterInfo).filter(({ component }) => component === 'f32' || has('shader-f16'))
-      : [],
+    matrices: await matricesOf(device, adapter),
   };
 }
-
-/** What an adapter says of a matrix shape. */
-interface MatrixConfig {
-  readonly componentType: string;
-  readonly resultComponentType: string;
-  readonly M: number;
-  readonly N: number;
-  readonly K: number;
-}
-
-function matricesOf(
-  info: GPUAdapterInfo & { readonly subgroupMatrixConfigs?: Iterable<MatrixConfig> },
-): MatrixShape[] {
-  return [...(info.subgroupMatrixConfigs ?? [])].flatMap(
-    ({ componentType: component, resultComponentType, M, N, K }) =>
-      resultComponentType === 'f32' && isComponent(component) && isSide(M) && isSide(N) && isSide(K)
-        ? [{ M, N, K, component }]
-        : [],
-  );
-}
-
-const isComponent = (type: string): type is MatrixShape['component'] => type === 'f16' || type === 'f32';
-const isSide = (size: number): size is MatrixShape['M'] => size === 8 || size === 16;
 
 /** The descriptor with which a device is asked for. */
 export function deviceDescriptor(adapter: GPUAdapter): GPUDeviceDescriptor {

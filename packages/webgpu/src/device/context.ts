@@ -17,7 +17,7 @@ import { type KernelParts, type KernelPlan, makeKernelPlan, type PlanParts } fro
 import type { KernelSpec } from '../kernel/kernel-spec.ts';
 import { type KernelTarget, kernelTarget, type TensorSizes } from '../kernel/kernel-target.ts';
 import { planReasons } from '../kernel/plan-reasons.ts';
-import { type Capabilities, capabilitiesOf } from './capabilities.ts';
+import type { Capabilities } from './capabilities.ts';
 import { checkDType, checkKind } from './check-kind.ts';
 import { bufferUsage, mapModeRead } from './constants.ts';
 import { deviceLost, withFaults } from './faults.ts';
@@ -45,10 +45,16 @@ export class GpuContext implements KernelTarget {
   readonly #viewed = new WeakMap<GpuTensor, GpuTensor>();
   #ended: TilewiseError | undefined;
 
-  constructor(device: GPUDevice, ownsDevice: boolean, maxIdleBytes: number, tiles: ChooseTiles | undefined) {
+  constructor(
+    device: GPUDevice,
+    capabilities: Capabilities,
+    ownsDevice: boolean,
+    maxIdleBytes: number,
+    tiles: ChooseTiles | undefined,
+  ) {
     this.device = device;
     this.tiles = tiles;
-    this.capabilities = capabilitiesOf(device);
+    this.capabilities = capabilities;
     this.#ownsDevice = ownsDevice;
     this.#pool = new BufferPool(device, maxIdleBytes);
     device.lost.then(info => {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, TilewiseError } from '@tilewise/core';
 import { checkObject } from '@tilewise/philox/errors';
 import type { ChooseTiles } from '../attention/tile-choice.ts';
-import { deviceDescriptor } from './capabilities.ts';
+import { capabilitiesOf, deviceDescriptor } from './capabilities.ts';
 import { checkKind } from './check-kind.ts';
 import { GpuContext } from './context.ts';
 
@@ -9,6 +9,7 @@ import { GpuContext } from './context.ts';
 export interface ContextOptions {
   /** Used as it is, with the limits and features it has; `ctx.destroy()` leaves it alive. */
   readonly device?: GPUDevice;
+  /** With a device: the one that the device is from, which may know more of it than the device says. */
   readonly adapter?: GPUAdapter;
   readonly powerPreference?: GPUPowerPreference;
   /** Bytes of buffers given back that are kept for reuse, at most. Default 256 MiB. */
@@ -29,17 +30,18 @@ export async function createContext(options: ContextOptions = {}): Promise<GpuCo
   if (!(maxIdleBytes >= 0)) {
     throw new InvalidArgumentError('maxIdleBytes', `must be a number of bytes ≥ 0, got ${maxIdleBytes}`);
   }
+  if (options.adapter) checkKind('adapter', options.adapter, 'a GPUAdapter');
   if (options.device) {
     checkKind('device', options.device, 'a GPUDevice');
-    return new GpuContext(options.device, false, maxIdleBytes, tiles);
+    const capabilities = await capabilitiesOf(options.device, options.adapter);
+    return new GpuContext(options.device, capabilities, false, maxIdleBytes, tiles);
   }
-  if (options.adapter) checkKind('adapter', options.adapter, 'a GPUAdapter');
   const adapter = options.adapter ?? (await defaultAdapter(options.powerPreference));
   const device = await adapter.requestDevice(deviceDescriptor(adapter)).catch((cause: unknown) => {
     // An adapter makes one device only.
     throw new TilewiseError('NO_ADAPTER', `the adapter gave no device: ${String(cause)}`, { cause });
   });
-  return new GpuContext(device, true, maxIdleBytes, tiles);
+  return new GpuContext(device, await capabilitiesOf(device, adapter), true, maxIdleBytes, tiles);
 }
 
 async function defaultAdapter(powerPreference: GPUPowerPreference = 'high-performance'): Promise<GPUAdapter> {
