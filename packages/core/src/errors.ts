@@ -1,6 +1,7 @@
 import { TilewiseError } from '@tilewise/philox/errors';
 
 export {
+  checkFunction,
   checkObject,
   describeValue,
   type ErrorCode,

@@ -18,6 +18,7 @@ export type { BackwardInputs, BackwardOperands, ForwardInputs } from './attentio
 export { normalise, normaliseBackward, normaliseBackwardCall, normaliseCall } from './attention/normalise.ts';
 export type * from './attention/options.ts';
 export type * from './attention/problem.ts';
+export { checkBackwardProblem, checkForwardProblem, checkProblem } from './attention/problem-fields.ts';
 export { callerShape, contiguousDesc, rowShape } from './attention/result-layout.ts';
 export type { Rule, RuleKind } from './attention/rule.ts';
 export { checkRules } from './attention/rule.ts';

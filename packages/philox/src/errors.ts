@@ -56,6 +56,12 @@ export function checkObject(argument: string, value: unknown, details = ''): voi
   throw new InvalidArgumentError(argument, `must be an object${details}, got ${describeValue(value)}`);
 }
 
+/** @throws InvalidArgumentError for what is no function. */
+export function checkFunction(argument: string, value: unknown): void {
+  if (typeof value !== 'function')
+    throw new InvalidArgumentError(argument, `must be a function, got ${describeValue(value)}`);
+}
+
 /** What an argument got, for the message of an error: bigints keep their `n`, strings their quotes, objects say what they are. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`;

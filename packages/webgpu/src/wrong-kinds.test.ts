@@ -9,14 +9,21 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storageBuffer } from '../testing/device-buffers.ts';
 import { caught, expectError } from '../testing/expect-error.ts';
 import { type GoodCall, goodCall, k, lse, o, q, v } from '../testing/good-call.ts';
+import { fp8, mxfp8 } from './fp8/index.ts';
 import {
   checkSupport,
   createContext,
   type GpuContext,
+  mergePartials,
   planSdpa,
   planSdpaBackward,
+  sdpa,
   sdpaBackward,
+  sdpaVjp,
+  webgpuEngine,
 } from './index.ts';
+import { workgroupTile } from './tiles/index.ts';
+import { gpuClock, tableTile, tileCandidates, tune } from './tune/index.ts';
 
 let ctx: GpuContext;
 let gpu: GoodCall['gpu'];
@@ -40,6 +47,31 @@ describe('an argument of another kind throws, naming it, and nothing is lost', (
     ['upload of nothing', () => ctx.upload(any(null)), InvalidArgumentError, 'tensor'],
     ['upload of a GpuTensor', () => ctx.upload(any(gpu.q)), InvalidArgumentError, 'tensor'],
     ['upload of numbers alone', () => ctx.upload(any({ data: [1] })), InvalidDTypeError, 'dtype'],
+    ['release of nothing', () => ctx.release(any(undefined)), InvalidArgumentError, 'tensor'],
+    ['release of a tensor on the host', () => ctx.release(any(q)), InvalidArgumentError, 'tensor'],
+    ['a batch of no work', () => webgpuEngine(ctx).batch(any(null)), InvalidArgumentError, 'work'],
+    ['a tile of nothing', () => workgroupTile(any(undefined)), InvalidArgumentError, 'shape'],
+    ['fp8 of nothing', () => fp8(any(null)), InvalidArgumentError, 'scalars'],
+    ['mxfp8 of nothing', () => mxfp8(any([])), InvalidArgumentError, 'operands'],
+    ['a clock of a context', () => gpuClock(any(ctx)), InvalidArgumentError, 'device'],
+    [
+      'tiles of no kernel',
+      () => tileCandidates(any('decode'), forward, ctx.capabilities),
+      InvalidArgumentError,
+      'role',
+    ],
+    [
+      'tiles for no problem',
+      () => tableTile('dq', any(null), ctx.capabilities),
+      InvalidArgumentError,
+      'problem',
+    ],
+    [
+      'tiles for no device',
+      () => tableTile('dq', forward, any(undefined)),
+      InvalidArgumentError,
+      'capabilities',
+    ],
     [
       'a view of nothing',
       () => ctx.view(any(null), { shape: [1], strides: [1] }),
@@ -105,6 +137,41 @@ describe('an argument of another kind throws, naming it, and nothing is lost', (
     const { current } = ctx.memory;
     expectError(caught(call), kind, argument, /must (be|hold) /);
     expect(ctx.memory.current).toBe(current);
+  });
+
+  test.each<[string, (none: GpuContext) => unknown]>([
+    ['sdpa', none => sdpa(none, gpu.q, gpu.k, gpu.v)],
+    ['sdpaBackward', none => sdpaBackward(none, gpu)],
+    ['sdpaVjp', none => sdpaVjp(none, gpu.q, gpu.k, gpu.v)],
+    ['mergePartials', none => mergePartials(none, [gpu])],
+    ['planSdpa', none => planSdpa(none, forward)],
+    ['planSdpaBackward', none => planSdpaBackward(none, backward)],
+    ['checkSupport', none => checkSupport(none, forward)],
+    ['webgpuEngine', none => webgpuEngine(none)],
+  ])('%s without a context', (_, call) => {
+    for (const none of [undefined, null, 3, {}, gpu.q, ctx.device]) {
+      expectError(
+        caught(() => call(any(none))),
+        InvalidArgumentError,
+        'ctx',
+        /must be a GpuContext, got/,
+      );
+    }
+  });
+
+  test.each<[string, unknown[], string]>([
+    ['no context', [undefined, forward], 'ctx'],
+    ['no problem', [null], 'problem'],
+    ['null as options', [forward, null], 'options'],
+    ['an array as candidates', [forward, { candidates: [] }], 'options.candidates'],
+  ])('tuning of %s', async (_, given, argument) => {
+    const all = argument === 'ctx' ? given : [ctx, ...given];
+    const error = await tune(...(all as Parameters<typeof tune>)).catch((e: unknown) => e);
+    expectError(error, InvalidArgumentError, argument, /must be /);
+  });
+
+  test('a view without strides has no gaps', () => {
+    expect(ctx.view(gpu.q, { shape: [2, 3] }).strides).toEqual([3, 1]);
   });
 
   test.each([

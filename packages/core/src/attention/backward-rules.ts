@@ -5,6 +5,7 @@ import { amaxRules } from './amax-rules.ts';
 import { checkTensor } from './describe.ts';
 import { validate } from './forward-rules.ts';
 import type { AttentionProblem, BackwardProblem, OperandDesc } from './problem.ts';
+import { checkBackwardProblem } from './problem-fields.ts';
 import { rowShape } from './result-layout.ts';
 import { checkRules, floatRule, type Rule } from './rule.ts';
 
@@ -99,6 +100,7 @@ export const backwardRules: readonly Rule<BackwardProblem>[] = [
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
  */
 export function validateBackward(problem: BackwardProblem): void {
+  checkBackwardProblem(problem);
   // First, because to the forward rules the given o is the result, whose dtype they call outDType.
   checkRules(backwardRules, problem);
   validate(problem.forward);

@@ -3,6 +3,7 @@ import { dtypeInfo } from '../tensor/dtype.ts';
 import { elementCount } from '../tensor/shape.ts';
 import { createLengths, type SequenceSide } from './lengths.ts';
 import type { AttentionProblem, BroadcastDesc, OperandDesc } from './problem.ts';
+import { checkForwardProblem } from './problem-fields.ts';
 import { createVisibility, type Visibility, type VisibilityOperands } from './visibility.ts';
 
 /** What a problem needs at least, whatever the algorithm. */
@@ -30,9 +31,10 @@ export interface Work {
  *
  * @param operands what decides visibility: lengths, masks, captures. Without it, every sequence is as long as it can be and
  * mask, block mask and mask mod hide nothing, so that the result is an upper bound.
- * @throws InvalidArgumentError when `operands` is given but lacks one that the problem names.
+ * @throws InvalidArgumentError for what is no forward problem, and when `operands` is given but lacks one that the problem names.
  */
 export function cost(problem: AttentionProblem, operands?: VisibilityOperands): Cost {
+  checkForwardProblem(problem);
   const asked = operands ? problem : unmasked(problem);
   const visibility = createVisibility(asked, operands ?? {});
   const pairs = visibility.rangesAreExact

@@ -2,6 +2,7 @@ import { fp8ForwardRules } from './fp8-rules.ts';
 import { lengthsMissing } from './layouts.ts';
 import { checkProblemMods } from './mods.ts';
 import type { AttentionProblem, OperandDesc } from './problem.ts';
+import { checkForwardProblem } from './problem-fields.ts';
 import { checkRules, floatRule, maskRule, type Rule, type RuleKind } from './rule.ts';
 
 const positive = (n: number): boolean => Number.isInteger(n) && n >= 1;
@@ -187,6 +188,7 @@ function pageRules(name: 'k' | 'v'): Rule<AttentionProblem>[] {
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
  */
 export function validate(problem: AttentionProblem): void {
+  checkForwardProblem(problem);
   checkRules(forwardRules, problem);
   checkRules(fp8ForwardRules, problem);
   checkProblemMods(problem);

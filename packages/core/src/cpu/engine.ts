@@ -2,6 +2,7 @@ import type { BackwardOperands } from '../attention/normalise.ts';
 import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/normalise-on-host.ts';
 import { checkForms, type OptionForm } from '../attention/option-forms.ts';
 import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem.ts';
+import { checkProblem } from '../attention/problem-fields.ts';
 import type { SdpaResult } from '../engine/engine.ts';
 import { hostEngine } from '../engine/host-engine.ts';
 import { InvalidArgumentError, UnsupportedError } from '../errors.ts';
@@ -157,8 +158,12 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
       const { problem, operands } = normaliseBackwardOnHost(inputs, callOptions);
       return gradientsOf(await runBackward(problem, operands));
     },
-    prepareAttention: problem =>
-      'forward' in problem ? preparedBackward(problem, runBackward) : preparedForward(problem, runForward),
+    prepareAttention(problem) {
+      checkProblem(problem);
+      return 'forward' in problem
+        ? preparedBackward(problem, runBackward)
+        : preparedForward(problem, runForward);
+    },
   };
 }
 

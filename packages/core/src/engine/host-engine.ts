@@ -1,7 +1,10 @@
 import type { BackwardInputs } from '../attention/normalise.ts';
 import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options.ts';
+import { checkProblem } from '../attention/problem-fields.ts';
+import { checkFunction } from '../errors.ts';
 import { hostPrimitives } from '../primitive/host/host-primitives.ts';
 import type { TensorEngine } from '../primitive/primitive-engine.ts';
+import { checkHostTensor } from '../tensor/check-on-host.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { SdpaGradients, SdpaResult } from './engine.ts';
 
@@ -23,13 +26,26 @@ export function hostEngine(
   return {
     name,
     description,
-    checkSupport: () => ({ supported: true, reasons: [] }),
-    upload: tensor => tensor,
-    download: async tensor => tensor,
-    release: () => {},
+    checkSupport(problem) {
+      checkProblem(problem);
+      return { supported: true, reasons: [] };
+    },
+    upload: checked,
+    download: async tensor => checked(tensor),
+    release(tensor) {
+      checkHostTensor('tensor', tensor);
+    },
     primitives: hostPrimitives,
-    batch: work => work(),
+    batch(work) {
+      checkFunction('work', work);
+      work();
+    },
     sdpa: async (q, k, v, options) => sdpa(q, k, v, options),
     sdpaBackward: async (inputs, options) => sdpaBackward(inputs, options),
   };
+}
+
+function checked(tensor: Tensor): Tensor {
+  checkHostTensor('tensor', tensor);
+  return tensor;
 }

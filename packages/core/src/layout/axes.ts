@@ -1,4 +1,5 @@
-import { InvalidShapeError } from '../errors.ts';
+import { describeValue, InvalidArgumentError, InvalidShapeError } from '../errors.ts';
+import { checkHostTensor } from '../tensor/check-on-host.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /**
@@ -11,8 +12,18 @@ export function reorder(argument: string, t: Tensor, from: string, to: string): 
   return t.permute(...Array.from(to, letter => from.indexOf(letter)));
 }
 
-/** @throws InvalidShapeError unless the tensor has one dimension for every name. */
+/** @throws InvalidArgumentError for a layout that there is not. */
+export function checkLayout(layout: string, layouts: readonly string[]): void {
+  if (!layouts.includes(layout))
+    throw new InvalidArgumentError(
+      'layout',
+      `must be one of ${layouts.join(', ')}, got ${describeValue(layout)}`,
+    );
+}
+
+/** @throws InvalidArgumentError for what is no tensor; InvalidShapeError unless it has one dimension for every name. */
 export function checkAxes(argument: string, t: Tensor, names: readonly string[]): void {
+  checkHostTensor(argument, t);
   if (t.rank !== names.length) {
     throw new InvalidShapeError(argument, `must have shape (${names.join(', ')}), got [${t.shape}]`);
   }

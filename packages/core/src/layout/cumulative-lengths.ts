@@ -1,4 +1,4 @@
-import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { describeValue, InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
 import { dtypeTraits } from '../tensor/dtype-traits.ts';
 import { type HostArray, isHostArray, numbersOf } from '../tensor/host-array.ts';
 
@@ -39,6 +39,12 @@ export function lengthsFromCumulative(cumulative: Lengths, argument = 'cumulativ
  * of another rank than 1; InvalidDTypeError for one that does not hold integers.
  */
 export function checkLengths(argument: string, lengths: Lengths, longest?: number): number[] {
+  const isList = Array.isArray(lengths) || ArrayBuffer.isView(lengths);
+  if (!isList && !isHostArray(lengths))
+    throw new InvalidArgumentError(
+      argument,
+      `must be numbers or a Tensor of rank 1, got ${describeValue(lengths)}`,
+    );
   const numbers = isHostArray(lengths) ? vector(argument, lengths) : [...lengths];
   numbers.forEach((length, b) => {
     if (!Number.isInteger(length) || length < 0 || (longest !== undefined && length > longest)) {

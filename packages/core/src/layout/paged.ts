@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../errors.ts';
+import { checkObject, InvalidArgumentError } from '../errors.ts';
 import { copyTensor } from '../tensor/copy.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { checkAxes } from './axes.ts';
@@ -62,7 +62,9 @@ function assignBlocks(B: number, pages: number, blockOf: (b: number, page: numbe
  * The dense (B, H, S, D) tensor that a paged one stands for. A copy. S is what the table addresses unless given.
  * @throws InvalidArgumentError when S is more than that, or the table names a block that is not there.
  */
-export function fromPages({ container, table }: Paged, S?: number): Tensor {
+export function fromPages(paged: Paged, S?: number): Tensor {
+  checkObject('paged', paged);
+  const { container, table } = paged;
   checkAxes('container', container, ['blocks', 'H', 'pageSize', 'D']);
   checkAxes('table', table, ['B', 'pages']);
   const [count, H, pageSize, D] = container.shape;

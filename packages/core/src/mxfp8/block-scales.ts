@@ -3,14 +3,17 @@ import type { FloatFormat } from '../tensor/float-format.ts';
 /** Elements that share a scale. */
 export const MXFP8_BLOCK = 32;
 
+export const blockAxes = ['channels', 'positions'] as const;
+export const blockScaleLayouts = ['rows', 'F8_128x4'] as const;
+
 /** Which 32 neighbours of a (B, H, S, D) tensor share a scale: those of a position, or those of a channel. */
-export type BlockAxis = 'channels' | 'positions';
+export type BlockAxis = (typeof blockAxes)[number];
 
 /**
  * How the scales of a tensor lie in their own. `'rows'`: row-major (B, H, S, ⌈D/32⌉) along channels, (B, H, ⌈S/32⌉, D) along
  * positions. `'F8_128x4'`: cuDNN's order of 512-byte blocks, padded to (B, H, ⌈S⌉₁₂₈, ⌈D/32⌉₄) and (B, H, ⌈S/32⌉₄, ⌈D⌉₁₂₈).
  */
-export type BlockScaleLayout = 'rows' | 'F8_128x4';
+export type BlockScaleLayout = (typeof blockScaleLayouts)[number];
 
 const roundUp = (n: number, step: number): number => Math.ceil(n / step) * step;
 

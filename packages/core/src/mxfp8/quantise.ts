@@ -1,4 +1,11 @@
-import { InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import {
+  checkObject,
+  describeValue,
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+} from '../errors.ts';
+import { checkHostTensor } from '../tensor/check-on-host.ts';
 import { rounder } from '../tensor/convert.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
 import { type FloatFormat, float8e4m3, float8e5m2 } from '../tensor/float-format.ts';
@@ -6,15 +13,19 @@ import { Tensor } from '../tensor/tensor.ts';
 import {
   type BlockAxis,
   type BlockScaleLayout,
+  blockAxes,
   blockScaleCode,
   blockScaleIndex,
+  blockScaleLayouts,
   blockScaleShape,
   e8m0Value,
   MXFP8_BLOCK,
 } from './block-scales.ts';
 
+const mxfp8DTypes = ['f8e4m3', 'f8e5m2'] as const;
+
 /** The 8-bit formats that block scales go with. */
-export type Mxfp8DType = 'f8e4m3' | 'f8e5m2';
+export type Mxfp8DType = (typeof mxfp8DTypes)[number];
 
 /** A tensor in MXFP8. */
 export interface Mxfp8Tensor {
@@ -24,21 +35,27 @@ export interface Mxfp8Tensor {
   readonly scales: Tensor;
 }
 
+/** Which neighbours share a scale, and how scales lie. */
+interface BlockOptions {
+  readonly along?: BlockAxis;
+  readonly layout?: BlockScaleLayout;
+}
+
 /**
  * A (B, H, S, D) tensor of any float dtype in MXFP8 (OCP Microscaling 1.0): 32 neighbours share a power of two, of which the
  * exponent is ⌈log2(amax / largest value of the format)⌉ as Transformer Engine has it, so that nothing saturates.
  *
  * @param options.along the axis that a product sums over: channels (default) or positions.
- * @throws InvalidShapeError for another rank, InvalidDTypeError for integers.
+ * @throws InvalidShapeError for another rank, InvalidDTypeError for integers; InvalidArgumentError for what is no tensor or no option.
  */
 export function quantiseMxfp8(
   t: Tensor,
-  {
-    along = 'channels',
-    dtype = 'f8e4m3',
-    layout = 'rows',
-  }: { readonly along?: BlockAxis; readonly dtype?: Mxfp8DType; readonly layout?: BlockScaleLayout } = {},
+  options: BlockOptions & { readonly dtype?: Mxfp8DType } = {},
 ): Mxfp8Tensor {
+  checkHostTensor('t', t);
+  const { along, layout } = blocksOf(options);
+  const { dtype = 'f8e4m3' } = options;
+  checkOption('dtype', dtype, mxfp8DTypes);
   if (t.rank !== 4) throw new InvalidShapeError('t', `must be (B, H, S, D), got shape [${t.shape}]`);
   if (dtypeInfo[t.dtype].kind !== 'float')
     throw new InvalidDTypeError('t', `must be a float dtype, got ${t.dtype}`);
@@ -65,14 +82,16 @@ export function quantiseMxfp8(
   return { values: Tensor.from(values, t.shape, { dtype }), scales };
 }
 
-/** The values of a tensor in MXFP8, as an f32 tensor; exact, unless beyond the range of f32. */
-export function dequantiseMxfp8(
-  { values, scales }: Mxfp8Tensor,
-  {
-    along = 'channels',
-    layout = 'rows',
-  }: { readonly along?: BlockAxis; readonly layout?: BlockScaleLayout } = {},
-): Tensor {
+/**
+ * The values of a tensor in MXFP8, as an f32 tensor; exact, unless beyond the range of f32.
+ * @throws InvalidArgumentError for what is no tensor or no option.
+ */
+export function dequantiseMxfp8(tensor: Mxfp8Tensor, options: BlockOptions = {}): Tensor {
+  checkObject('tensor', tensor);
+  const { values, scales } = tensor;
+  checkHostTensor('tensor.values', values);
+  checkHostTensor('tensor.scales', scales);
+  const { along, layout } = blocksOf(options);
   const [B, H, S, D] = values.shape;
   const place = blockScaleIndex(values.shape, along, layout);
   const factors = Float32Array.from(scales.contiguous().data, e8m0Value);
@@ -112,6 +131,19 @@ export function roundToBlocks(
         values[n] = round(values[n] / scale) * scale;
     }
   }
+}
+
+function blocksOf(options: BlockOptions): Required<BlockOptions> {
+  checkObject('options', options);
+  const { along = 'channels', layout = 'rows' } = options;
+  checkOption('along', along, blockAxes);
+  checkOption('layout', layout, blockScaleLayouts);
+  return { along, layout };
+}
+
+function checkOption(name: string, value: string, known: readonly string[]): void {
+  if (!known.includes(value))
+    throw new InvalidArgumentError(name, `must be ${known.join(' or ')}, got ${describeValue(value)}`);
 }
 
 function largest(values: Float64Array | Float32Array, at: number, step: number, count: number): number {

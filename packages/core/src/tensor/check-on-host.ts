@@ -1,5 +1,11 @@
-import { InvalidArgumentError } from '../errors.ts';
+import { describeValue, InvalidArgumentError } from '../errors.ts';
 import { isHostArray } from './host-array.ts';
+
+/** @throws InvalidArgumentError for what is no tensor, or one whose elements are elsewhere. */
+export function checkHostTensor(argument: string, t: unknown): void {
+  if (!isHostArray(t))
+    throw new InvalidArgumentError(argument, `must be a Tensor on this host, got ${describeValue(t)}`);
+}
 
 /**
  * Checks that the tensors of a record, at any depth, have their elements here, where code on the host reads them. Numbers and lists of

@@ -1,4 +1,5 @@
 import { InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { checkHostTensor } from './check-on-host.ts';
 import { copyStrided } from './copy-strided.ts';
 import { sameShape } from './shape.ts';
 import type { Tensor } from './tensor.ts';
@@ -6,9 +7,11 @@ import type { Tensor } from './tensor.ts';
 /**
  * Copies the elements of one tensor to another of the same shape and dtype, bit by bit. Nothing between the elements of `to`
  * is written. The two must not overlap in memory.
- * @throws InvalidShapeError or InvalidDTypeError when they differ.
+ * @throws InvalidArgumentError for what is no tensor; InvalidShapeError or InvalidDTypeError when they differ.
  */
 export function copyTensor(from: Tensor, to: Tensor): void {
+  checkHostTensor('from', from);
+  checkHostTensor('to', to);
   if (from.dtype !== to.dtype) throw new InvalidDTypeError('to', `is ${to.dtype}, but from is ${from.dtype}`);
   if (!sameShape(from.shape, to.shape)) {
     throw new InvalidShapeError('to', `has shape [${to.shape}], but from has [${from.shape}]`);

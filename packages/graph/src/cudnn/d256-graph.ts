@@ -1,4 +1,10 @@
-import { InvalidArgumentError, lengthsFromCumulative, type TensorDesc, type Window } from '@tilewise/core';
+import {
+  checkObject,
+  InvalidArgumentError,
+  lengthsFromCumulative,
+  type TensorDesc,
+  type Window,
+} from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Bindings } from '../execution/bindings.ts';
 import { Graph } from '../graph/graph.ts';
@@ -148,11 +154,13 @@ async function longestSequences<T extends TensorDesc>(
   return { q: await longest('cumSeqlenQ', cumSeqlenQ), k: await longest('cumSeqlenK', cumSeqlenK) };
 }
 
-/** The band that the options mean; undefined without one. */
-export function d256Window({
-  isCausal = false,
-  windowSize: [left, right] = [-1, -1],
-}: D256Options): Window | undefined {
+/**
+ * The band that the options mean; undefined without one.
+ * @throws InvalidArgumentError for what is no object.
+ */
+export function d256Window(options: D256Options): Window | undefined {
+  checkObject('options', options);
+  const { isCausal = false, windowSize: [left, right] = [-1, -1] } = options;
   const bounds = {
     ...(left >= 0 && { left }),
     ...(isCausal ? { right: 0 } : right >= 0 && { right }),

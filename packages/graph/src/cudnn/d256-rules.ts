@@ -1,4 +1,6 @@
 import {
+  checkObject,
+  describeValue,
   InvalidArgumentError,
   InvalidDTypeError,
   InvalidShapeError,
@@ -26,6 +28,11 @@ export function dimensionsOf({ shape }: TensorDesc, isPacked: boolean): readonly
  * @throws InvalidShapeError, InvalidDTypeError or InvalidArgumentError naming the argument.
  */
 export function checkD256(samples: Samples, options: D256Options): void {
+  checkObject('tensors', samples);
+  checkObject('options', options);
+  for (const name of ['q', 'k', 'v', 'o', 'dO', 'lse'] as const)
+    if (!Array.isArray(samples[name]?.shape))
+      throw new InvalidArgumentError(name, `must be a tensor, got ${describeValue(samples[name])}`);
   const { q, k, v, lse, cumSeqlenQ, cumSeqlenK } = samples;
   if ((cumSeqlenQ === undefined) !== (cumSeqlenK === undefined)) {
     const missing = cumSeqlenQ ? 'cumSeqlenK' : 'cumSeqlenQ';

@@ -1,4 +1,4 @@
-import type { SdpaBackwardOptions, SdpaOptions } from '@tilewise/core';
+import { checkObject, type SdpaBackwardOptions, type SdpaOptions } from '@tilewise/core';
 import type { AnyArguments } from './arguments.ts';
 
 /**
@@ -16,8 +16,10 @@ export type CudnnOptions<T, N> = Omit<SdpaOptions<T>, 'scale' | 'dropout' | 'sco
 /**
  * The one place that knows what cuDNN's arguments mean: its scale is 1 unless given, its left bound counts the diagonal key, and an
  * alignment without a bound hides nothing.
+ * @throws InvalidArgumentError for what is no object.
  */
 export function cudnnOptions<T, N>(args: Omit<AnyArguments<T, N>, 'q' | 'k' | 'v'>): CudnnOptions<T, N> {
+  checkObject('args', args);
   const { attnScale = 1, dropout, raggedOffsets } = args;
   const lists = {
     bias: args.bias,

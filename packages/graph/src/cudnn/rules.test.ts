@@ -1,7 +1,16 @@
-import { expect, test } from 'vitest';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { describe, expect, test } from 'vitest';
 import { Graph } from '../graph/graph.ts';
 import type { SdpaArguments } from './arguments.ts';
-import { sdpa, sdpaBackward } from './index.ts';
+import {
+  cudnnOptions,
+  d256Window,
+  sdpa,
+  sdpaBackward,
+  sdpaBackwardD256,
+  sdpaFp8,
+  sdpaFp8Backward,
+} from './index.ts';
 
 const g = new Graph();
 const tensor = (shape: readonly number[], dtype: 'f32' | 'i32' | 'i64' | 'bool' | 'f16' = 'f32') =>
@@ -55,4 +64,31 @@ test('a gradient of what is not there', () => {
   const rest = { q, k, v, o: q, dO: q, stats: tensor([2, 4, 8, 1]) };
   expect(() => sdpaBackward(g, { ...rest, dBias: true })).toThrow('dBias needs a bias');
   expect(() => sdpaBackward(g, { ...rest, dSinkToken: true })).toThrow('dSinkToken needs a sinkToken');
+});
+
+describe('a node of what is no graph, no arguments or no tensor is refused by name', () => {
+  const none = undefined as never;
+  const forward = { q, k, v };
+  const nodes = { sdpa, sdpaBackward, sdpaFp8, sdpaFp8Backward } as Readonly<
+    Record<string, (graph: Graph, args: never) => unknown>
+  >;
+
+  test.each(Object.entries(nodes))('%s', (name, add) => {
+    const refused = (argument: string) => expect.objectContaining({ code: 'INVALID_ARGUMENT', argument });
+    expect(() => add(none, forward as never)).toThrow(refused('graph'));
+    expect(() => add(g, none)).toThrow(refused('args'));
+    for (const argument of ['q', 'k', 'v'])
+      expect(() => add(g, { ...forward, [argument]: null } as never)).toThrow(refused(argument));
+    if (name.endsWith('Backward')) expect(() => add(g, forward as never)).toThrow(refused('o'));
+  });
+
+  test('the calls beside them', async () => {
+    expect(() => cudnnOptions(none)).toThrow('args must be an object, got undefined');
+    expect(() => d256Window(none)).toThrow('options must be an object, got undefined');
+    const engine = cpuEngine({ threads: 1 });
+    await expect(sdpaBackwardD256(engine, none)).rejects.toThrow('tensors must be an object, got undefined');
+    await expect(sdpaBackwardD256(engine, { q, k } as never)).rejects.toThrow(
+      'v must be a tensor, got undefined',
+    );
+  });
 });

@@ -1,4 +1,12 @@
-import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '@tilewise/core';
+import {
+  checkObject,
+  describeValue,
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+} from '@tilewise/core';
+import { checkGraph } from '../graph/check-graph.ts';
+import type { Graph } from '../graph/graph.ts';
 import { describeTensor, isKnown, type LogicalTensor } from '../tensor/logical-tensor.ts';
 import type { AnyArguments } from './arguments.ts';
 
@@ -200,13 +208,23 @@ const rules: readonly Rule[] = [
   },
 ];
 
+/** Tensors without which there is no forward, or no backward node. */
+export const forwardTensors = ['q', 'k', 'v'] as const;
+export const backwardTensors = ['q', 'k', 'v', 'o', 'dO', 'stats'] as const;
+
 const errors = { argument: InvalidArgumentError, shape: InvalidShapeError, dtype: InvalidDTypeError };
 
 /**
  * Checks the arguments of a node.
+ * @param tensors those that it cannot do without.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError for the first rule that does not hold, naming the argument.
  */
-export function checkArguments(args: Arguments): void {
+export function checkArguments(graph: Graph, args: Arguments, tensors: readonly (keyof Arguments)[]): void {
+  checkGraph('graph', graph);
+  checkObject('args', args);
+  for (const name of tensors)
+    if (!isTensor(args[name]))
+      throw new InvalidArgumentError(name, `must be a tensor of the graph, got ${describeValue(args[name])}`);
   for (const { argument, error = 'argument', broken } of rules) {
     const wrong = broken(args);
     if (wrong !== null) throw new errors[error](argument, wrong);

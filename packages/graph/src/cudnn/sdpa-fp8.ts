@@ -7,7 +7,7 @@ import { isComposite } from './composite-limits.ts';
 import { type Amaxes, fp8CompositeSteps, isFp8 } from './fp8-steps.ts';
 import { opWriter } from './op-writer.ts';
 import { cudnnOptions } from './options.ts';
-import { checkArguments } from './rules.ts';
+import { backwardTensors, checkArguments, forwardTensors } from './rules.ts';
 import { addUnified } from './unified.ts';
 
 /** Results of `sdpaFp8`; amaxS and amaxO are f32 (1, 1, 1, 1): the largest probability and |o| before their scales. */
@@ -35,7 +35,7 @@ export interface SdpaFp8BackwardNode {
  * @throws as `sdpa`.
  */
 export function sdpaFp8(graph: Graph, args: SdpaFp8Arguments): SdpaFp8Node {
-  checkFp8(args);
+  checkFp8(graph, args, forwardTensors);
   if (isComposite(args)) {
     const write = opWriter(graph, args.name);
     const { amaxes, ...steps } = fp8CompositeSteps(write, args, compositeRank(args), ['amaxS', 'amaxO']);
@@ -64,7 +64,7 @@ export function sdpaFp8(graph: Graph, args: SdpaFp8Arguments): SdpaFp8Node {
  * @throws as `sdpa`.
  */
 export function sdpaFp8Backward(graph: Graph, args: SdpaFp8BackwardArguments): SdpaFp8BackwardNode {
-  checkFp8(args);
+  checkFp8(graph, args, backwardTensors);
   const { q, k, v, o, dO, stats, name, gradDType = q.dtype } = args;
   if (isComposite(args)) {
     const write = opWriter(graph, name);
@@ -96,8 +96,12 @@ export function sdpaFp8Backward(graph: Graph, args: SdpaFp8BackwardArguments): S
 
 const backwardAmaxes = ['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const;
 
-function checkFp8(args: SdpaFp8Arguments | SdpaFp8BackwardArguments): void {
-  checkArguments(args);
+function checkFp8(
+  graph: Graph,
+  args: SdpaFp8Arguments | SdpaFp8BackwardArguments,
+  tensors: typeof forwardTensors | typeof backwardTensors,
+): void {
+  checkArguments(graph, args, tensors);
   const { dtype } = args.q;
   if (!isFp8(dtype)) {
     throw new InvalidDTypeError('q', `must be f8e4m3 or f8e5m2, what P is rounded to, got ${dtype}`);

@@ -1,4 +1,4 @@
-import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
+import { checkObject, elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { hostPrimitives, type Primitives } from '@tilewise/core/primitive';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import { overlap, type Placed } from './overlap.ts';
@@ -32,6 +32,7 @@ export function checkBindings<T extends TensorDesc>(
   { inputs, outputs }: Ends,
   bindings: Bindings<Bindable<T>>,
 ): Checked<T> {
+  checkObject('bindings', bindings);
   const onHost = new Map<number, Tensor>();
   const onEngine = new Map<number, T>();
   for (const t of inputs) {

@@ -1,4 +1,4 @@
-import { dtypeInfo, type TensorDesc } from '@tilewise/core';
+import { checkObject, dtypeInfo, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Topology } from '../graph/topology.ts';
 import type { CompiledPartition } from '../partition/compiled-partition.ts';
@@ -74,6 +74,7 @@ export function compileGraph<T extends TensorDesc>(
 
   function bind(bindings: Bindings<Bindable<T>>): Map<number, Bindable<T>> {
     turns.check();
+    checkObject('bindings', bindings);
     const tensors = new Map<number, Bindable<T>>(between.tensors);
     for (const { id } of [...read.inputs, ...outputs]) {
       const bound = bindings[id];

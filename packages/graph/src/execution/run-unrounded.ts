@@ -1,9 +1,10 @@
-import { dtypeInfo, type TensorDesc } from '@tilewise/core';
+import { checkObject, dtypeInfo, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
+import { checkGraph } from '../graph/check-graph.ts';
 import type { Graph } from '../graph/graph.ts';
 import { denseDesc, resolveShapes, writeOperations } from '../partition/compile.ts';
 import { compiledPartition } from '../partition/compiled-partition.ts';
-import { withKnown } from '../partition/partition.ts';
+import { checkEngine, withKnown } from '../partition/partition.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import type { Bindings } from './bindings.ts';
 import { type Bindable, knownTensor } from './storage.ts';
@@ -13,12 +14,16 @@ import { type Bindable, knownTensor } from './storage.ts';
  * when nothing is rounded but its results. This is what a fused partition is to be compared with, since it does not store its
  * intermediates.
  * @returns the graph's outputs by id.
+ * @throws InvalidArgumentError for another kind of argument; else as `execute` of a compiled graph.
  */
 export async function runUnrounded<T extends TensorDesc>(
   graph: Graph,
   engine: TensorEngine<T>,
   bindings: Bindings<Bindable<T>>,
 ): Promise<Record<number, T>> {
+  checkGraph('graph', graph);
+  checkEngine(engine);
+  checkObject('bindings', bindings);
   const { topology } = graph;
   const known = Object.fromEntries(topology.inputs.map(t => [t.id, knownTensor(t, bindings[t.id])]));
   const group = {

@@ -1,5 +1,7 @@
 import {
+  checkObject,
   contiguousStrides,
+  describeValue,
   InvalidArgumentError,
   InvalidDTypeError,
   InvalidShapeError,
@@ -27,6 +29,7 @@ export interface KnownTensor {
  * @throws InvalidShapeError when its shape is not known.
  */
 export function storageDesc(tensor: LogicalTensor): TensorDesc {
+  checkObject('tensor', tensor);
   const { shape, strides, dtype } = tensor;
   if (!isKnown(shape))
     throw new InvalidShapeError(`tensor ${describeTensor(tensor)}`, 'must have a known shape');
@@ -58,6 +61,8 @@ export function scalarTensor(tensor: LogicalTensor, value: number | bigint): Ten
 export function checkBound(tensor: LogicalTensor, bound: TensorDesc | undefined, expected: TensorDesc): void {
   const name = `tensor ${describeTensor(tensor)}`;
   if (bound === undefined) throw new InvalidArgumentError(name, 'is not bound');
+  if (!isTensor(bound))
+    throw new InvalidArgumentError(name, `must be bound to a tensor, got ${describeValue(bound)}`);
   if (bound.dtype !== expected.dtype) {
     throw new InvalidDTypeError(name, `must be bound to ${expected.dtype}, got ${bound.dtype}`);
   }

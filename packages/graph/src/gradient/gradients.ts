@@ -1,5 +1,6 @@
 import { checkObject, describeValue, InvalidArgumentError } from '@tilewise/core';
 import { InvalidGraphError } from '../errors.ts';
+import { checkGraph } from '../graph/check-graph.ts';
 import { Graph } from '../graph/graph.ts';
 import { describeNode, type GraphNode } from '../graph/node.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
@@ -39,8 +40,7 @@ export class GradientGraph extends Graph {
  * operation on the way has no gradient.
  */
 export function gradients(forward: Graph, options: GradientOptions): GradientGraph {
-  if (!(forward instanceof Graph))
-    throw new InvalidArgumentError('forward', `must be a Graph, got ${describeValue(forward)}`);
+  checkGraph('forward', forward);
   checkObject('options', options);
   const { of, withRespectTo } = options;
   if (!Array.isArray(withRespectTo)) {

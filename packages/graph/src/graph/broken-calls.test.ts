@@ -1,8 +1,13 @@
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
+import { runUnrounded } from '../execution/run-unrounded.ts';
+import { storageDesc } from '../execution/storage.ts';
 import { gradients } from '../gradient/gradients.ts';
+import { formatJson } from '../json/write.ts';
+import { toOnnx } from '../onnx/to-onnx.ts';
 import { Graph } from './graph.ts';
+import { inferShapes } from './infer.ts';
 
 const engine = cpuEngine({ threads: 1 });
 
@@ -61,6 +66,37 @@ test.each<[string, (call: ReturnType<typeof example>) => unknown, string]>([
     'engine.primitives must be an object, got undefined',
   ],
   [
+    'compile(engine, null)',
+    ({ g }) => g.compile(engine, null as never),
+    'options must be an object, got null',
+  ],
+  [
+    'compile for inputs that are no record',
+    ({ g }) => g.compile(engine, { inputs: 3 as never }),
+    'options.inputs must be an object, got 3',
+  ],
+  [
+    'compile for an engine that prepares nothing',
+    ({ g }) => g.compile({ ...engine, primitives: {} } as never),
+    'engine.primitives.prepare must be a function, got undefined',
+  ],
+  [
+    'compile of a partition with null as options',
+    ({ g }) =>
+      g
+        .finalize()
+        .partitions()[0]
+        .compile(engine, null as never),
+    'options must be an object, got null',
+  ],
+  ['new Graph(null)', () => new Graph(null as never), 'header must be an object, got null'],
+  ['formatJson()', () => formatJson(none), 'graph must be a Graph, got undefined'],
+  ['toOnnx()', () => toOnnx(none), 'graph must be a Graph, got undefined'],
+  ['toOnnx(g, null)', ({ g }) => toOnnx(g, null as never), 'options must be an object, got null'],
+  ['inferShapes()', () => inferShapes(none, new Map()), 'order must be an array of operations'],
+  ['inferShapes([])', () => inferShapes([], none), 'known must be a Map of shapes, got undefined'],
+  ['storageDesc()', () => storageDesc(none), 'tensor must be an object, got undefined'],
+  [
     'gradients(null)',
     ({ x, y }) => gradients(none, { of: y, withRespectTo: [x] }),
     'forward must be a Graph, got undefined',
@@ -80,6 +116,28 @@ test.each<[string, (call: ReturnType<typeof example>) => unknown, string]>([
   const made = example();
   expect(() => call(made)).toThrow(message);
   expect(() => call(made)).toThrow(expect.objectContaining({ code: expect.stringMatching(/^INVALID_/) }));
+});
+
+test.each([undefined, null, [], 3])('execution of %o as bindings is refused', async bindings => {
+  const { g } = example();
+  const refused = 'bindings must be an object, got';
+  await expect(async () => g.compile(engine).execute(bindings as never)).rejects.toThrow(refused);
+  const [partition] = g.partitions();
+  await expect(async () => partition.compile(engine).execute(bindings as never)).rejects.toThrow(refused);
+  await expect(partition.run(engine, bindings as never)).rejects.toThrow(refused);
+  await expect(runUnrounded(g, engine, bindings as never)).rejects.toThrow(refused);
+});
+
+test('what is bound must be a tensor', async () => {
+  const { g, x } = example();
+  await expect(g.run(engine, { [x.id]: null as never })).rejects.toThrow(
+    /^tensor .* must be bound to a tensor, got null/,
+  );
+});
+
+test('a graph run unrounded is one, on an engine', async () => {
+  await expect(runUnrounded(none, engine, {})).rejects.toThrow('graph must be a Graph, got undefined');
+  await expect(runUnrounded(example().g.finalize(), none, {})).rejects.toThrow('engine must be an object');
 });
 
 test('run without inputs, or without an engine, rejects by name', async () => {

@@ -82,7 +82,9 @@ export class Graph {
   #nextNode = 0;
   #topology: Topology | undefined;
 
+  /** @throws InvalidArgumentError for what is no header. */
   constructor(header: Partial<GraphHeader> = {}) {
+    checkObject('header', header);
     this.header = { ...standardHeader, ...header };
   }
 
@@ -235,14 +237,14 @@ export class Graph {
    */
   compile<T extends TensorDesc>(
     engine: TensorEngine<T>,
-    {
-      inputs = {},
-      policy,
-    }: {
+    options: {
       readonly inputs?: Readonly<Record<number, KnownTensor>>;
       readonly policy?: PartitionPolicy;
     } = {},
   ): CompiledGraph<T> {
+    checkObject('options', options);
+    const { inputs = {}, policy } = options;
+    checkObject('options.inputs', inputs);
     this.finalize();
     return compileGraph(this.topology, this.partitions({ policy }), engine, inputs, { cached: false });
   }

@@ -1,4 +1,4 @@
-import { InvalidShapeError } from '@tilewise/core';
+import { describeValue, InvalidArgumentError, InvalidShapeError } from '@tilewise/core';
 import type { OperationCall } from '../schema/operation.ts';
 import { mergeShapes } from '../shape/broadcast.ts';
 import type { LogicalShape, LogicalTensor } from '../tensor/logical-tensor.ts';
@@ -8,12 +8,17 @@ import { describeNode, type GraphNode } from './node.ts';
  * The shapes of all tensors of operations, from those of the inputs.
  * @param order operations, each after those that it needs.
  * @param known shapes by tensor id that are known beforehand; those that tensors state themselves need not be in it.
- * @throws InvalidShapeError where shapes do not fit an operation, or each other.
+ * @throws InvalidArgumentError for another kind of argument; InvalidShapeError where shapes do not fit an operation, or each other.
  */
 export function inferShapes(
   order: readonly GraphNode[],
   known: ReadonlyMap<number, LogicalShape>,
 ): Map<number, LogicalShape> {
+  const isList: boolean = Array.isArray(order);
+  if (!isList)
+    throw new InvalidArgumentError('order', `must be an array of operations, got ${describeValue(order)}`);
+  if (!(known instanceof Map))
+    throw new InvalidArgumentError('known', `must be a Map of shapes, got ${describeValue(known)}`);
   const shapes = new Map(known);
   const shapeOf = ({ id, shape }: LogicalTensor): LogicalShape => shapes.get(id) ?? shape;
   for (const node of order) {

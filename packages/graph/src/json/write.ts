@@ -1,4 +1,5 @@
 import { contiguousStrides } from '@tilewise/core';
+import { checkGraph } from '../graph/check-graph.ts';
 import type { Graph, Ports } from '../graph/graph.ts';
 import type { GraphNode } from '../graph/node.ts';
 import type { AttributeType, AttributeValue } from '../schema/operation.ts';
@@ -87,8 +88,12 @@ function writeExtents(list: readonly number[] | null): number[] {
   return list === null ? [UNKNOWN_DIMENSION] : list.map(n => (n === UNKNOWN ? UNKNOWN_DIMENSION : n));
 }
 
-/** oneDNN's JSON as text, with −2⁶³ written out, which a number of JavaScript is printed rounded as. */
+/**
+ * oneDNN's JSON as text, with −2⁶³ written out, which a number of JavaScript is printed rounded as.
+ * @throws InvalidArgumentError for what is no graph.
+ */
 export function formatJson(graph: Graph): string {
+  checkGraph('graph', graph);
   const text = JSON.stringify(graph.toJSON(), null, 2);
   return text.replaceAll(/-9223372036854776000\b/g, '-9223372036854775808');
 }

@@ -1,4 +1,6 @@
+import { checkObject } from '@tilewise/core';
 import { UnsupportedOperationError } from '../errors.ts';
+import { checkGraph } from '../graph/check-graph.ts';
 import type { Graph } from '../graph/graph.ts';
 import { describeNode, type GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
@@ -31,9 +33,12 @@ export const translations: Translations = {
  * @param graph which is finalized, if it is not yet.
  * @returns the file: protobuf, the numbers of constants within.
  * @throws UnsupportedOperationError naming an operation that has no form in ONNX (random numbers, gradients, what only an attention
- * operation can say); InvalidGraphError as `finalize`.
+ * operation can say); InvalidGraphError as `finalize`; InvalidArgumentError for what is no graph or no options.
  */
-export function toOnnx(graph: Graph, { name = 'tilewise' }: { readonly name?: string } = {}): Uint8Array {
+export function toOnnx(graph: Graph, options: { readonly name?: string } = {}): Uint8Array {
+  checkGraph('graph', graph);
+  checkObject('options', options);
+  const { name = 'tilewise' } = options;
   const { topology } = graph.finalize();
   const write = new OnnxWriter(topology);
   for (const nodes of groups(topology)) writeGroup(nodes, topology, write);

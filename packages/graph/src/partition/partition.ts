@@ -1,4 +1,10 @@
-import { checkObject, InvalidArgumentError, type TensorDesc, UnsupportedError } from '@tilewise/core';
+import {
+  checkFunction,
+  checkObject,
+  InvalidArgumentError,
+  type TensorDesc,
+  UnsupportedError,
+} from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Bindings } from '../execution/bindings.ts';
 import { type Bindable, type KnownTensor, knownTensor } from '../execution/storage.ts';
@@ -67,9 +73,11 @@ export function createPartition(
 
   function compile<T extends TensorDesc>(
     engine: TensorEngine<T>,
-    { inputs: knownInputs, outputs: knownOutputs, cached = true, kept = false }: CompileOptions = {},
+    options: CompileOptions = {},
   ): CompiledPartition<T> {
     checkEngine(engine);
+    checkObject('options', options);
+    const { inputs: knownInputs, outputs: knownOutputs, cached = true, kept = false } = options;
     if (idle) throw new UnsupportedError(engine.name, [`${describeNode(idle)} computes nothing`]);
     const group = {
       nodes,
@@ -96,6 +104,7 @@ export function createPartition(
     supported: idle === undefined,
     compile,
     async run(engine, bindings) {
+      checkObject('bindings', bindings);
       const known = Object.fromEntries(inputs.map(t => [t.id, knownTensor(t, bindings[t.id])]));
       const compiled = compile(engine, { inputs: known, kept: true });
       try {
@@ -108,9 +117,11 @@ export function createPartition(
 }
 
 /** An engine must run plain operations: one that knows attention alone does not do for a graph. */
-function checkEngine(engine: unknown): void {
+export function checkEngine(engine: unknown): void {
   checkObject('engine', engine);
-  checkObject('engine.primitives', (engine as Partial<TensorEngine>).primitives);
+  const { primitives } = engine as Partial<TensorEngine>;
+  checkObject('engine.primitives', primitives);
+  checkFunction('engine.primitives.prepare', primitives?.prepare);
 }
 
 function boundary(

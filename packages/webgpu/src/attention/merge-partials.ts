@@ -9,6 +9,7 @@ import {
   type TensorDesc,
   UnsupportedError,
 } from '@tilewise/core';
+import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
 import { unlimitedRoom } from '../kernel/crowding.ts';
@@ -37,7 +38,7 @@ export function mergePartials(
   ctx: GpuContext,
   parts: readonly PartialAttention<GpuTensor>[],
 ): PartialAttention<GpuTensor> {
-  ctx.checkAlive();
+  checkContext(ctx);
   const first = checkPartials(parts);
   const operands: Record<string, GpuTensor> = {};
   parts.forEach(({ o, lse }, n) => {

@@ -1,6 +1,12 @@
-import { type AttentionProblem, type BackwardProblem, type Support, validateBackward } from '@tilewise/core';
+import {
+  type AttentionProblem,
+  type BackwardProblem,
+  checkProblem,
+  type Support,
+  validateBackward,
+} from '@tilewise/core';
 import { checkObject } from '@tilewise/philox/errors';
-import { checkKind } from '../device/check-kind.ts';
+import { checkContext, checkKind } from '../device/check-kind.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { KernelParts, PlanParts } from '../kernel/kernel-plan.ts';
 import type { KernelTarget } from '../kernel/kernel-target.ts';
@@ -29,7 +35,8 @@ export interface BackwardPlanOptions extends PlanOptions {
 
 /** Whether this context can run a problem, and why not. */
 export function checkSupport(ctx: GpuContext, problem: AttentionProblem | BackwardProblem): Support {
-  checkKind('problem', problem, 'a problem, as `normalise` or `normaliseBackward` makes it');
+  checkKind('ctx', ctx, 'a GpuContext');
+  checkProblem(problem);
   if (!('forward' in problem)) return checkForwardSupport(ctx, problem, allTools);
   return backwardSupport(ctx, problem, problem, allTools);
 }
@@ -74,8 +81,7 @@ export function planSdpaBackward(
   problem: BackwardProblem,
   options: BackwardPlanOptions = {},
 ): Plan {
-  ctx.checkAlive();
-  checkKind('problem', problem, 'a backward problem, as `normaliseBackward` makes it');
+  checkContext(ctx);
   checkObject('options', options);
   validateBackward(problem);
   const { layouts = problem } = options;

@@ -1,6 +1,6 @@
 import { type AttentionProblem, type Support, validate } from '@tilewise/core';
 import { checkObject } from '@tilewise/philox/errors';
-import { checkKind } from '../device/check-kind.ts';
+import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { KernelParts, PlanParts } from '../kernel/kernel-plan.ts';
 import type { KernelTarget } from '../kernel/kernel-target.ts';
@@ -52,8 +52,7 @@ function forwardParts(
  * @throws UnsupportedError when `checkSupport` has reasons; else as `validate`.
  */
 export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: PlanOptions = {}): Plan {
-  ctx.checkAlive();
-  checkKind('problem', problem, 'a forward problem, as `normalise` makes it');
+  checkContext(ctx);
   checkObject('options', options);
   validate(problem);
   const { B, Hq, Sq, Dv } = problem;

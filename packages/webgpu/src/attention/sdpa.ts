@@ -22,6 +22,7 @@ import {
   type Shape,
   type Tensor,
 } from '@tilewise/core';
+import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
 import type { ResultDesc } from '../kernel/eager-call.ts';
@@ -57,7 +58,7 @@ export function forwardWith(
   { q, k, v }: ForwardInputs<GpuTensor>,
   options: SdpaOptions<GpuTensor | Tensor> = {},
 ): SdpaResult<GpuTensor> {
-  ctx.checkAlive();
+  checkContext(ctx);
   for (const [name, tensor] of Object.entries({ q, k, v })) ctx.checkOwn(name, tensor);
   const tools = toolsFor(options);
   const { problem, operands } = normaliseCall<GpuTensor | Tensor>(
@@ -110,7 +111,7 @@ export function backwardWith<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   inputs: BackwardInputs<GpuTensor>,
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
 ): SdpaGradients<GpuTensor, G> {
-  ctx.checkAlive();
+  checkContext(ctx);
   for (const [name, tensor] of Object.entries(inputs ?? {})) if (tensor) ctx.checkOwn(name, tensor);
   const tools = toolsFor(options);
   const { problem, operands } = normaliseBackwardCall<GpuTensor | Tensor>(

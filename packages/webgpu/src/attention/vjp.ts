@@ -13,6 +13,7 @@ import {
   type TensorDesc,
   UnsupportedError,
 } from '@tilewise/core';
+import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
 import { backwardSupport } from './plan-backward.ts';
@@ -47,7 +48,7 @@ export function sdpaVjp<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   v: GpuTensor,
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
 ): SdpaVjp<G> {
-  ctx.checkAlive();
+  checkContext(ctx);
   for (const [name, tensor] of Object.entries({ q, k, v })) ctx.checkOwn(name, tensor);
   checkBackward(ctx, q, k, v, options);
   const results = sdpa(ctx, q, k, v, options);

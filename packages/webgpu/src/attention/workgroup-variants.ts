@@ -1,19 +1,22 @@
+import { checkObject } from '@tilewise/philox/errors';
 import { f16Arithmetic } from './f16-arithmetic.ts';
 import { prefetch } from './prefetch.ts';
 import { subgroupStatistics } from './subgroup-statistics.ts';
 import type { WorkgroupTile, WorkgroupTileShape } from './tile.ts';
 
-/** A tile that brings the code of what few use, so that only those load it. */
-export const workgroupTile = ({
-  arithmetic,
-  prefetch: isPrefetched,
-  statistics,
-  ...sizes
-}: WorkgroupTileShape): WorkgroupTile => ({
-  ...sizes,
-  variants: {
-    ...(arithmetic === 'f16' && { arithmetic: f16Arithmetic }),
-    ...(isPrefetched && { prefetch }),
-    ...(statistics === 'subgroup' && { statistics: subgroupStatistics }),
-  },
-});
+/**
+ * A tile that brings the code of what few use, so that only those load it.
+ * @throws InvalidArgumentError for what is no object.
+ */
+export function workgroupTile(shape: WorkgroupTileShape): WorkgroupTile {
+  checkObject('shape', shape);
+  const { arithmetic, prefetch: isPrefetched, statistics, ...sizes } = shape;
+  return {
+    ...sizes,
+    variants: {
+      ...(arithmetic === 'f16' && { arithmetic: f16Arithmetic }),
+      ...(isPrefetched && { prefetch }),
+      ...(statistics === 'subgroup' && { statistics: subgroupStatistics }),
+    },
+  };
+}

@@ -1,8 +1,10 @@
 import { type DType, InvalidArgumentError, InvalidDTypeError, isDType } from '@tilewise/core';
 import { describeValue } from '@tilewise/philox/errors';
+import type { GpuContext } from './context.ts';
 
 /** What tells the objects of a kind from others: members of which they have one. */
 const members = {
+  'a GpuContext': ['checkAlive'],
   'a GPUDevice': ['createBuffer'],
   'a GPUAdapter': ['requestDevice'],
   'a GPUBuffer': ['usage'],
@@ -10,9 +12,6 @@ const members = {
   'a GpuTensor': ['byteOffset'],
   'a GPUCommandEncoder or GPUComputePassEncoder': ['copyBufferToBuffer', 'dispatchWorkgroups'],
   'a Tensor on the host': ['data'],
-  'a forward problem, as `normalise` makes it': ['q'],
-  'a backward problem, as `normaliseBackward` makes it': ['forward'],
-  'a problem, as `normalise` or `normaliseBackward` makes it': ['q', 'forward'],
 } as const;
 
 /** @throws InvalidArgumentError for an argument that is no object of the kind, whatever its type says. */
@@ -20,6 +19,12 @@ export function checkKind(argument: string, value: unknown, kind: keyof typeof m
   const isObject = typeof value === 'object' && value !== null;
   if (isObject && members[kind].some(member => member in value)) return;
   throw new InvalidArgumentError(argument, `must be ${kind}, got ${describeValue(value)}`);
+}
+
+/** @throws InvalidArgumentError for what is no context, and for one that was destroyed or has lost its device. */
+export function checkContext(ctx: GpuContext): void {
+  checkKind('ctx', ctx, 'a GpuContext');
+  ctx.checkAlive();
 }
 
 /** @throws InvalidDTypeError for a name that is none. */

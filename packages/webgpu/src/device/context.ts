@@ -173,16 +173,17 @@ export class GpuContext implements KernelTarget {
   }
 
   /**
-   * Another shape or other strides on the same elements, `offset` elements further on.
+   * Another shape or other strides (row-major without gaps unless given) on the same elements, `offset` elements further on.
    * @throws InvalidShapeError when an element would lie outside the tensor's buffer.
    */
   view(
     tensor: GpuTensor,
-    desc: { readonly shape: Shape; readonly strides: Strides; readonly offset?: number },
+    desc: { readonly shape: Shape; readonly strides?: Strides; readonly offset?: number },
   ): GpuTensor {
     checkKind('tensor', tensor, 'a GpuTensor');
     checkObject('desc', desc);
-    const { shape, strides, offset = 0 } = desc;
+    const { shape, offset = 0 } = desc;
+    const strides = checkedStrides(shape, desc.strides);
     const { buffer, dtype, fault } = tensor;
     const byteOffset = tensor.byteOffset + offset * dtypeInfo[dtype].bytes;
     if (!Number.isSafeInteger(offset) || byteOffset < 0) {
@@ -236,8 +237,12 @@ export class GpuContext implements KernelTarget {
     return Tensor.wrap(data, { dtype, shape, strides });
   }
 
-  /** Gives a tensor's memory back for reuse. No effect on wrapped buffers and views. */
+  /**
+   * Gives a tensor's memory back for reuse. No effect on wrapped buffers and views.
+   * @throws InvalidArgumentError for what is no tensor of a context.
+   */
   release(tensor: GpuTensor): void {
+    checkKind('tensor', tensor, 'a GpuTensor');
     // The context that made it has its memory.
     const { context } = tensor;
     if (!tensor.owned || context.#released.has(tensor)) return;

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type TilewiseError } from '@tilewise/core';
+import { checkFunction, InvalidArgumentError, type TilewiseError } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
 import { withFaults } from '../device/faults.ts';
 
@@ -27,8 +27,12 @@ export class Recorder {
     });
   }
 
-  /** Submits at once what is recorded in `work`. */
+  /**
+   * Submits at once what is recorded in `work`.
+   * @throws InvalidArgumentError for what is no function.
+   */
   batch(work: () => void): void {
+    checkFunction('work', work);
     if (this.#current) {
       work();
       return;
@@ -50,6 +54,7 @@ export class Recorder {
    * @throws InvalidArgumentError for anything else.
    */
   encode(target: object, work: () => void): void {
+    checkFunction('work', work);
     this.#ctx.checkAlive();
     if (!isEncoder(target) && !isPass(target)) {
       throw new InvalidArgumentError('target', 'must be a GPUCommandEncoder or a GPUComputePassEncoder');

@@ -3,6 +3,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { allTools } from '../attention/all-tools.ts';
 import { checkSupport } from '../attention/plan-backward.ts';
 import { backwardWith, forwardWith } from '../attention/sdpa.ts';
+import { checkKind } from '../device/check-kind.ts';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
 import { gpuPrimitives } from '../primitive/gpu-primitives.ts';
@@ -13,6 +14,7 @@ import { Recorder } from './recorder.ts';
  * A context as an engine of attention and of plain operations. The promises of `sdpa` resolve as soon as the work is enqueued.
  */
 export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
+  checkKind('ctx', ctx, 'a GpuContext');
   const { vendor, architecture, description } = ctx.device.adapterInfo ?? {};
   const recorder = new Recorder(ctx);
   return {

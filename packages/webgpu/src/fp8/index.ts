@@ -1,4 +1,5 @@
 import type { Fp8Options, Mxfp8Options, Tensor } from '@tilewise/core';
+import { checkObject } from '@tilewise/philox/errors';
 import { fp8Tools } from '../attention/fp8-tools.ts';
 import { mxfp8Tools } from '../attention/mxfp8-tools.ts';
 import { broughtTools, type WithTools } from '../attention/tools.ts';
@@ -9,14 +10,20 @@ export type { WithTools } from '../attention/tools.ts';
 /**
  * The option `fp8` of an eager call: the scalars of `Fp8Options` (numbers, or f32 tensors of one element; default 1), with the
  * kernels that they need. Other engines take it too.
+ * @throws InvalidArgumentError for what is no object.
  */
 export function fp8<Scalars extends Fp8Options<GpuTensor | Tensor>>(scalars: Scalars): WithTools<Scalars> {
+  checkObject('scalars', scalars);
   return { ...scalars, [broughtTools]: { fp8: fp8Tools } };
 }
 
-/** The option `mxfp8` of an eager call: the tensors of `Mxfp8Options`, with the kernels that they need. Other engines take it too. */
+/**
+ * The option `mxfp8` of an eager call: the tensors of `Mxfp8Options`, with the kernels that they need. Other engines take it too.
+ * @throws as `fp8`.
+ */
 export function mxfp8<Operands extends Mxfp8Options<GpuTensor | Tensor>>(
   operands: Operands,
 ): WithTools<Operands> {
+  checkObject('operands', operands);
   return { ...operands, [broughtTools]: { fp8: fp8Tools, mxfp8: mxfp8Tools } };
 }

@@ -1,11 +1,17 @@
-import type { AttentionProblem } from '@tilewise/core';
+import {
+  type AttentionProblem,
+  checkForwardProblem,
+  checkObject,
+  describeValue,
+  InvalidArgumentError,
+} from '@tilewise/core';
 import { roomyTile } from '../attention/forward-shape.ts';
 import { multipliesAsIs } from '../attention/matrix-tiles.ts';
 import type { WorkgroupTileShape } from '../attention/tile.ts';
 import { tileReason } from '../attention/tile-choice.ts';
 import { defaultTile, subgroupTile } from '../attention/tile-table.ts';
 import type { Capabilities } from '../device/capabilities.ts';
-import { describedTile, type TileDescription, type TileRole } from './tile-description.ts';
+import { describedTile, type TileDescription, type TileRole, tileRoles } from './tile-description.ts';
 
 /** Sizes of tiles through workgroup memory that are worth a try, the most likely first. Those that are not square are none of dK/dV's. */
 const workgroupSizes: readonly WorkgroupTileShape[] = [
@@ -71,12 +77,16 @@ const subgroupCandidates = [
 /** Subgroups of tiles of matrices. */
 const matrixCandidates = [4, 2, 8] as const;
 
-/** The tile that the table has for a kernel. */
+/**
+ * The tile that the table has for a kernel.
+ * @throws InvalidArgumentError for what is no kernel, problem or description of a device.
+ */
 export function tableTile(
   role: TileRole,
   problem: AttentionProblem,
   capabilities: Capabilities,
 ): TileDescription {
+  checkPlace(role, problem, capabilities);
   const own = role === 'dkdv' ? 'keys' : 'queries';
   const otherwise = role === 'forward' ? roomyTile(Infinity, problem.Dv) : defaultTile;
   return subgroupTile(own, problem, capabilities) ?? otherwise;
@@ -85,12 +95,14 @@ export function tableTile(
 /**
  * Tiles worth timing for a kernel, as far as the device can compute them: the table's first, then those of matrices, then those of the
  * table's kind.
+ * @throws as `tableTile`.
  */
 export function tileCandidates(
   role: TileRole,
   problem: AttentionProblem,
   capabilities: Capabilities,
 ): TileDescription[] {
+  checkPlace(role, problem, capabilities);
   const own = role === 'dkdv' ? 'keys' : 'queries';
   const matrices = capabilities.matrices.filter(matrix => multipliesAsIs(matrix, problem));
   const table = tableTile(role, problem, capabilities);
@@ -107,4 +119,11 @@ export function tileCandidates(
   ];
   const able = all.filter(tile => tileReason(role, describedTile(tile), problem, capabilities) === null);
   return [...new Map(able.map(tile => [JSON.stringify(tile), tile])).values()];
+}
+
+function checkPlace(role: TileRole, problem: AttentionProblem, capabilities: Capabilities): void {
+  if (!tileRoles.includes(role))
+    throw new InvalidArgumentError('role', `must be ${tileRoles.join(', ')}, got ${describeValue(role)}`);
+  checkForwardProblem(problem);
+  checkObject('capabilities', capabilities);
 }

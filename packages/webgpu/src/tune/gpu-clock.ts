@@ -1,3 +1,4 @@
+import { checkKind } from '../device/check-kind.ts';
 import { bufferUsage, mapModeRead } from '../device/constants.ts';
 
 /** Records work into a pass; `round` counts the runs, so that each can take other inputs. */
@@ -24,8 +25,12 @@ const mostRuns = 256;
 /** How often work of so many milliseconds is recorded into one pass, so that the clock can see it. */
 export const runsPerPass = (ms: number): number => Math.max(1, Math.min(mostRuns, Math.ceil(leastMs / ms)));
 
-/** Timestamps where the device has the feature `timestamp-query`. */
+/**
+ * Timestamps where the device has the feature `timestamp-query`.
+ * @throws InvalidArgumentError for what is no device.
+ */
 export function gpuClock(device: GPUDevice): GpuClock {
+  checkKind('device', device, 'a GPUDevice');
   return device.features.has('timestamp-query') ? timestampClock(device) : wallClock(device);
 }
 

@@ -1,11 +1,14 @@
 import {
   type AttentionProblem,
   type BackwardProblem,
+  checkObject,
+  checkProblem,
   InvalidArgumentError,
   validate,
   validateBackward,
 } from '@tilewise/core';
 import { fewQueries } from '../attention/forward-shape.ts';
+import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../device/context.ts';
 import { tileCandidates } from './candidates.ts';
 import type { ClockKind } from './gpu-clock.ts';
@@ -53,9 +56,12 @@ export interface OmittedTile {
 export async function tune(
   ctx: GpuContext,
   problem: AttentionProblem | BackwardProblem,
-  { seconds = 20, candidates = {} }: TuneOptions = {},
+  options: TuneOptions = {},
 ): Promise<Tuning> {
-  ctx.checkAlive();
+  checkContext(ctx);
+  checkObject('options', options);
+  const { seconds = 20, candidates = {} } = options;
+  checkObject('options.candidates', candidates);
   const roles = checkedRoles(problem);
   if (!(seconds >= 0))
     throw new InvalidArgumentError('options.seconds', `must be at least 0, got ${seconds}`);
@@ -94,6 +100,7 @@ export async function tune(
 
 /** The kernels of a problem whose tiles can be tuned. @throws as `tune`. */
 function checkedRoles(problem: AttentionProblem | BackwardProblem): TileRole[] {
+  checkProblem(problem);
   if ('forward' in problem) validateBackward(problem);
   else validate(problem);
   const { Sq, fp8, q, k, v, o, lengthsQ, lengthsKv, blockMask } = forwardOf(problem);

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { cpuEngine } from './cpu/index.ts';
+import {
+  asBhsd,
+  copyTensor,
+  cumulativeLengths,
+  dequantiseMxfp8,
+  fromBhsd,
+  fromPages,
+  lengthsFromCumulative,
+  pack,
+  packedSequence,
+  quantiseMxfp8,
+  splitKv,
+  splitQkv,
+  standardSlopes,
+  Tensor,
+  toPages,
+  unpack,
+} from './index.ts';
+import { referenceEngine } from './reference/index.ts';
+
+/** What JavaScript can pass whatever the types say. */
+const any = (value: unknown): never => value as never;
+const t = Tensor.zeros([1, 1, 32, 32]);
+const onDevice = { dtype: 'f32', shape: [1, 1, 2, 2], strides: [4, 4, 2, 1], buffer: {} };
+
+describe('an argument of another kind is refused by name', () => {
+  test.each<[call: string, run: (given: never) => unknown, argument: string]>([
+    ['asBhsd', given => asBhsd(given, 'bshd'), 't'],
+    ['fromBhsd', given => fromBhsd(given, 'bshd'), 't'],
+    ['splitQkv', given => splitQkv(given, 'bs3hd'), 'qkv'],
+    ['splitKv', given => splitKv(given, 'bs2hd'), 'kv'],
+    ['pack', given => pack(given, [1]), 'dense'],
+    ['unpack', given => unpack(given, [0, 1]), 't'],
+    ['packedSequence', given => packedSequence(given, [0, 1], 0), 't'],
+    ['toPages', given => toPages(given, 2), 'dense'],
+    ['fromPages', given => fromPages({ container: given, table: t }), 'container'],
+    ['copyTensor from', given => copyTensor(given, t), 'from'],
+    ['copyTensor to', given => copyTensor(t, given), 'to'],
+    ['quantiseMxfp8', given => quantiseMxfp8(given), 't'],
+    ['dequantiseMxfp8', given => dequantiseMxfp8({ values: t, scales: given }), 'tensor.scales'],
+    ...[cpuEngine(), referenceEngine()].flatMap(
+      engine =>
+        [
+          [`upload of ${engine.name}`, given => engine.upload(given), 'tensor'],
+          [`release of ${engine.name}`, given => engine.release(given), 'tensor'],
+        ] as [string, (given: never) => unknown, string][],
+    ),
+  ])('%s of what is no tensor on this host', (_, run, argument) => {
+    for (const given of [undefined, null, 3, [1], onDevice]) {
+      expect(() => run(any(given))).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', argument }));
+    }
+  });
+
+  test.each<[call: string, run: () => unknown, message: string]>([
+    ['a layout', () => asBhsd(t, any('bsdh')), 'layout must be one of bhsd, bshd, sbhd, got "bsdh"'],
+    ['no layout', () => fromBhsd(t, any(undefined)), 'layout must be one of bhsd, bshd, sbhd, got undefined'],
+    ['a layout of q, k and v', () => splitQkv(t, any('bs2hd')), 'layout must be one of bs3hd'],
+    ['a layout of k and v', () => splitKv(t, any(3)), 'layout must be one of bs2hd'],
+    ['lengths', () => cumulativeLengths(any(3)), 'lengths must be numbers or a Tensor of rank 1, got 3'],
+    ['starts', () => lengthsFromCumulative(any(null)), 'cumulative must be numbers or a Tensor of rank 1'],
+    ['pages', () => fromPages(any(undefined)), 'paged must be an object, got undefined'],
+    ['heads', () => standardSlopes(any('8')), 'Hq must be a number of heads, got "8"'],
+    ['options', () => quantiseMxfp8(t, any(null)), 'options must be an object, got null'],
+    [
+      'an axis',
+      () => quantiseMxfp8(t, any({ along: 'keys' })),
+      'along must be channels or positions, got "keys"',
+    ],
+    [
+      'a layout of scales',
+      () => dequantiseMxfp8(quantiseMxfp8(t), any({ layout: 'columns' })),
+      'layout must be rows',
+    ],
+    ['a format', () => quantiseMxfp8(t, any({ dtype: 'f16' })), 'dtype must be f8e4m3 or f8e5m2, got "f16"'],
+    ['no MXFP8 tensor', () => dequantiseMxfp8(any(t.shape)), 'tensor must be an object, got Array'],
+    ['no problem', () => cpuEngine().checkSupport(any({})), 'problem must be a problem, as'],
+    [
+      'no problem to prepare',
+      () => cpuEngine().prepareAttention?.(any(null)),
+      'problem must be a problem, as',
+    ],
+    ['no work', () => referenceEngine().batch(any(undefined)), 'work must be a function, got undefined'],
+  ])('%s', (_, run, message) => {
+    expect(run).toThrow(message);
+    expect(run).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
+  });
+
+  test('a download of what is no tensor rejects', async () => {
+    await expect(referenceEngine().download(any(onDevice))).rejects.toThrow(
+      'tensor must be a Tensor on this host',
+    );
+  });
+});
