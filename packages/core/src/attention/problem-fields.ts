@@ -20,11 +20,11 @@ const names: FieldForm = { is: Array.isArray, what: 'an array of names' };
 const object: FieldForm = { is: isObject, what: 'an object' };
 const operand: FieldForm = {
   is: value => isObject(value) && areFour(value.shape) && areFour(value.strides),
-  what: 'an operand with four extents and strides',
+  what: 'an operand of four dimensions',
 };
 const broadcast: FieldForm = {
   is: value => isObject(value) && areFour(value.strides) && areNumbers(value.source),
-  what: 'a broadcast operand with four strides and its own shape',
+  what: 'an operand broadcast to four dimensions',
 };
 const dropout: FieldForm = {
   is: value =>
@@ -32,7 +32,7 @@ const dropout: FieldForm = {
     (value.kind === 'mask'
       ? broadcast.is(value.mask)
       : value.kind === 'philox' && areNumbers(value.seed) && areNumbers(value.offset)),
-  what: "dropout of kind 'philox' with the words of its seed and offset, or of kind 'mask' with a mask",
+  what: 'dropout by philox or mask',
 };
 const orNull = ({ is, what }: FieldForm): FieldForm => ({
   is: value => value === null || is(value),
@@ -69,10 +69,14 @@ const backwardFields: Readonly<Record<keyof BackwardProblem, FieldForm>> = {
 
 /**
  * Checks that a problem which was stored, or made by hand, is a forward problem with all its fields.
+ * @param kind what the error asks for where there is no problem at all.
  * @throws InvalidArgumentError naming `problem` or the field, as `problem.band`.
  */
-export function checkForwardProblem(problem: unknown): asserts problem is AttentionProblem {
-  checkKind(problem, 'q', 'a forward problem, as `normalise` makes it');
+export function checkForwardProblem(
+  problem: unknown,
+  kind = 'a forward problem, as `normalise` makes it',
+): asserts problem is AttentionProblem {
+  checkKind(problem, 'q', kind);
   checkFields('problem', problem, forwardFields);
 }
 
@@ -92,8 +96,7 @@ export function checkBackwardProblem(problem: unknown): asserts problem is Backw
  */
 export function checkProblem(problem: unknown): asserts problem is AttentionProblem | BackwardProblem {
   if (isObject(problem) && 'forward' in problem) checkBackwardProblem(problem);
-  else if (isObject(problem) && 'q' in problem) checkForwardProblem(problem);
-  else checkKind(problem, 'q', 'a problem, as `normalise` or `normaliseBackward` makes it');
+  else checkForwardProblem(problem, 'a problem, as `normalise` or `normaliseBackward` makes it');
 }
 
 function checkKind(
