@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cpuEngine } from './cpu/index.ts';
+import * as expr from './expr/index.ts';
 import {
   asBhsd,
   copyTensor,
@@ -85,6 +86,42 @@ describe('an argument of another kind is refused by name', () => {
   ])('%s', (_, run, message) => {
     expect(run).toThrow(message);
     expect(run).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
+  });
+
+  test.each<[call: string, run: (given: never) => unknown]>([
+    ['add', given => expr.add(given, 1)],
+    ['eq', given => expr.eq(1, given)],
+    ['neg', given => expr.neg(given)],
+    ['and', given => expr.and(given)],
+    ['select', given => expr.select(true, 1, given)],
+    ['load', given => expr.load('slopes', [given])],
+    ['constant', given => expr.constant(given)],
+  ])('an operand of %s that is no expression', (_, run) => {
+    for (const given of [undefined, null, 'x', {}, [], () => 1]) {
+      expect(() => run(any(given))).toThrow(/(takes expressions|must be a number or a truth value).*, got/);
+    }
+  });
+
+  test.each<[call: string, run: (given: never) => unknown, argument: string]>([
+    ['scoreMod', given => expr.scoreMod(given), 'build'],
+    ['maskMod', given => expr.maskMod(given), 'build'],
+    ['modOf', given => expr.modOf(given), 'expr'],
+    ['load', given => expr.load('slopes', given), 'load'],
+    ['alibiMod', given => expr.alibiMod(given), 'slopes'],
+    ['relativeBiasMod', given => expr.relativeBiasMod(given), 'table'],
+    ['prefixLmMask', given => expr.prefixLmMask<Tensor>(given), 'length'],
+    ['documentMask', given => expr.documentMask(given), 'ids'],
+    ['slidingWindowMask', given => expr.slidingWindowMask(given), 'window'],
+    ['andMasks', given => expr.andMasks(given), 'masks[0]'],
+    ['orMasks', given => expr.orMasks(expr.causalMask(), given), 'masks[1]'],
+    ['createBlockMask', given => expr.createBlockMask(expr.causalMask(), given), 'options'],
+    ['createBlockMask of', given => expr.createBlockMask(given, { Sq: 1, Skv: 1 }), 'maskMod'],
+    ['blockMaskBits', given => expr.blockMaskBits(given), 'blocks'],
+    ['checkMod', given => expr.checkMod('mod', given, 'bool'), 'mod'],
+  ])('what %s is made of', (_, run, argument) => {
+    for (const given of [undefined, null, 'x', true]) {
+      expect(() => run(any(given))).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', argument }));
+    }
   });
 
   test('a download of what is no tensor rejects', async () => {

@@ -85,8 +85,8 @@ describe('no rule is without a case', () => {
   });
 
   test('of the checks in code', () => {
-    // These have tests of their own: the merge of partial results, and operands that an engine misses.
-    const elsewhere = ['merge.ts', 'required.ts', 'rule.ts'];
+    // These have tests of their own: the merge of partial results, operands that an engine misses, stored problems, standard slopes.
+    const elsewhere = ['merge.ts', 'required.ts', 'rule.ts', 'problem-fields.ts', 'alibi.ts'];
     const files = readdirSync(folder).filter(file => file.endsWith('.ts') && !file.endsWith('.test.ts'));
     const places = files
       .filter(file => !elsewhere.includes(file))

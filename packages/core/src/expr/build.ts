@@ -1,5 +1,5 @@
 import type { BoolExpr, Expr, NumericExpr } from './expr.ts';
-import { binary, constant, unary } from './node.ts';
+import { binary, checkOperands, constant, unary } from './node.ts';
 
 export { constant, load, type Operand, select } from './node.ts';
 
@@ -165,6 +165,7 @@ export function not(x: BoolOperand): BoolExpr {
 }
 
 function join(op: 'and' | 'or', terms: readonly BoolOperand[], ofNone: boolean): BoolExpr {
+  checkOperands(op, ...terms);
   const [first = ofNone, ...rest] = terms;
   const start = typeof first === 'boolean' ? constant(first) : first;
   return rest.reduce<BoolExpr>((joined, term) => binary(op, joined, term), start);

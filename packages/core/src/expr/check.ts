@@ -1,4 +1,4 @@
-import { InvalidArgumentError, InvalidDTypeError } from '../errors.ts';
+import { checkObject, InvalidArgumentError, InvalidDTypeError } from '../errors.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import type { Expr, ExprType } from './expr.ts';
@@ -21,6 +21,7 @@ const loadTypes: Readonly<Record<'float' | 'integer' | 'boolean', ExprType>> = {
  * @throws InvalidArgumentError, or InvalidDTypeError for the dtype of a capture.
  */
 export function checkMod(name: string, mod: Omit<Mod<TensorDesc>, 'tools'>, expected: 'f32' | 'bool'): void {
+  checkObject(name, mod, ' made by scoreMod, maskMod or modOf');
   checkExpr(name, mod.expr, expected);
   checkCaptures(name, mod.expr, mod.captures ?? {});
 }

@@ -1,4 +1,5 @@
-import { InvalidArgumentError } from '../errors.ts';
+import { checkObject, InvalidArgumentError } from '../errors.ts';
+import { checkHostTensor } from '../tensor/check-on-host.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { checkMod } from './check.ts';
 import { compileRows } from './evaluate-rows.ts';
@@ -47,6 +48,7 @@ export interface BlockMask {
  * @throws InvalidArgumentError for sizes that are no positive integers, or as `checkMod`.
  */
 export function createBlockMask(maskMod: Mod<Tensor>, options: BlockMaskOptions): BlockMask {
+  checkObject('options', options);
   const { Sq, Skv, blockSize = 128 } = options;
   const sizes: readonly [number, number] =
     typeof blockSize === 'number' ? [blockSize, blockSize] : [blockSize[0], blockSize[1]];
@@ -84,15 +86,11 @@ export function createBlockMask(maskMod: Mod<Tensor>, options: BlockMaskOptions)
  * A block mask as the option `blockMask` of `sdpa` takes it: u8 (B, Hq, ⌈Sq / 128⌉, ⌈⌈Skv / 128⌉ / 8⌉), with a bit for each tile of
  * 128 × 128 that some block with something to see lies in. Give the mask mod beside it, for the blocks that are seen in part.
  */
-export function blockMaskBits({
-  Sq,
-  Skv,
-  blockSize,
-  kvNumBlocks,
-  kvIndices,
-  fullKvNumBlocks,
-  fullKvIndices,
-}: BlockMask): Tensor {
+export function blockMaskBits(blocks: BlockMask): Tensor {
+  checkObject('blocks', blocks);
+  const { Sq, Skv, blockSize, kvNumBlocks, kvIndices, fullKvNumBlocks, fullKvIndices } = blocks;
+  for (const [name, t] of Object.entries({ kvNumBlocks, kvIndices, fullKvNumBlocks, fullKvIndices }))
+    checkHostTensor(`blocks.${name}`, t);
   const [B, H, nQ, nKv] = kvIndices.shape;
   const [tilesQ, tilesKv] = [Math.ceil(Sq / 128), Math.ceil(Skv / 128)];
   const bytes = Math.ceil(tilesKv / 8);

@@ -1,4 +1,5 @@
-import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
+import { checkTensor } from '../attention/describe.ts';
+import { checkObject, InvalidArgumentError, InvalidShapeError } from '../errors.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import { abs, and, eq, ge, le, load, lt, mod, or, sub } from './build.ts';
 import type { BoolExpr, Expr, NumericExpr } from './expr.ts';
@@ -14,6 +15,7 @@ export function causalMask(): Mod<never> {
  * @throws InvalidArgumentError unless both are non-negative integers.
  */
 export function slidingWindowMask(window: { readonly left: number; readonly right: number }): Mod<never> {
+  checkObject('window', window);
   checkCount('left', window.left, 0);
   checkCount('right', window.right, 0);
   return maskMod(({ q, kv }) => and(ge(kv, sub(q, window.left)), le(sub(kv, window.right), q)));
@@ -31,6 +33,7 @@ export function prefixLmMask<T extends TensorDesc>(length: number | T): Mod<T> {
     checkCount('length', length, 0);
     return maskMod(place => mask(place, length));
   }
+  checkTensor('length', length);
   if (length.shape.length !== 1) {
     throw new InvalidShapeError('length', `must have shape (B), got [${length.shape}]`);
   }
@@ -43,6 +46,7 @@ export function prefixLmMask<T extends TensorDesc>(length: number | T): Mod<T> {
  * @throws InvalidShapeError when ids are of another rank.
  */
 export function documentMask<T extends TensorDesc>(ids: T, name = 'documentIds'): Mod<T> {
+  checkTensor('ids', ids);
   const rank = ids.shape.length;
   if (rank !== 1 && rank !== 2) {
     throw new InvalidShapeError('ids', `must have shape (S) or (B, S), got [${ids.shape}]`);
@@ -82,7 +86,9 @@ export function orMasks<T>(...masks: readonly Mod<T>[]): Mod<T> {
 
 function join<T>(masks: readonly Mod<T>[], operator: (...terms: BoolExpr[]) => BoolExpr): Mod<T> {
   const captures: Record<string, T> = {};
-  for (const mask of masks) {
+  for (const [n, mask] of masks.entries()) {
+    checkObject(`masks[${n}]`, mask, ' made by maskMod');
+    checkObject(`masks[${n}].expr`, mask.expr);
     for (const [name, tensor] of Object.entries(mask.captures ?? {})) {
       if (Object.hasOwn(captures, name) && captures[name] !== tensor) {
         throw new InvalidArgumentError(

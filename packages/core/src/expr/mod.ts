@@ -1,3 +1,4 @@
+import { checkFunction, checkObject } from '../errors.ts';
 import * as variables from './build.ts';
 import type { BoolExpr, Expr, NumericExpr } from './expr.ts';
 import { constant, unary } from './node.ts';
@@ -11,8 +12,12 @@ export interface Mod<T> {
   readonly tools: ExprTools;
 }
 
-/** A modification by an expression that is there already, as one that was stored. */
+/**
+ * A modification by an expression that is there already, as one that was stored.
+ * @throws InvalidArgumentError for what is no object; `checkMod` says whether it is an expression.
+ */
 export function modOf<T = never>(expr: Expr, captures?: Readonly<Record<string, T>>): Mod<T> {
+  checkObject('expr', expr);
   return { expr, tools: exprTools, ...(captures !== undefined && { captures }) };
 }
 
@@ -33,12 +38,13 @@ export interface ScoredPlace extends Place {
  * A score modification from a function of (score, b, h, q, kv), called once:
  * `scoreMod(({ score, q, kv }) => sub(score, mul(0.1, abs(sub(q, kv)))))`. Heads are those of the queries. `captures` are the
  * tensors that it loads from.
- * @throws InvalidArgumentError when an operator in it gets operands that it does not take.
+ * @throws InvalidArgumentError for what is no function, and when an operator in it gets operands that it does not take.
  */
 export function scoreMod<T = never>(
   build: (place: ScoredPlace) => NumericExpr | number,
   captures?: Readonly<Record<string, T>>,
 ): Mod<T> {
+  checkFunction('build', build);
   const { score, b, h, q, kv } = variables;
   const value = build({ score, b, h, q, kv });
   const expr = typeof value === 'number' ? constant(value) : unary('toF32', value);
@@ -48,12 +54,13 @@ export function scoreMod<T = never>(
 /**
  * A mask modification from a function of (b, h, q, kv), called once; where it holds, the query may see the key:
  * `maskMod(({ q, kv }) => ge(q, kv))`. `captures` are the tensors that it loads from.
- * @throws InvalidArgumentError when an operator in it gets operands that it does not take.
+ * @throws InvalidArgumentError for what is no function, and when an operator in it gets operands that it does not take.
  */
 export function maskMod<T = never>(
   build: (place: Place) => BoolExpr | boolean,
   captures?: Readonly<Record<string, T>>,
 ): Mod<T> {
+  checkFunction('build', build);
   const { b, h, q, kv } = variables;
   const value = build({ b, h, q, kv });
   const expr = typeof value === 'boolean' ? constant(value) : value;

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../errors.ts';
+import { describeValue, InvalidArgumentError } from '../errors.ts';
 import { compile } from './evaluate.ts';
 import type { BinaryOp, BoolExpr, Expr, ExprType, NumericExpr, UnaryOp } from './expr.ts';
 import { binaryDomain, binaryType, unaryDomain, unaryType } from './signature.ts';
@@ -22,6 +22,11 @@ export function constant(value: number | boolean, type?: ExprType): Expr {
   if (typeof value === 'boolean' || type === 'bool') {
     return { kind: 'constant', type: 'bool', value: value ? 1 : 0 };
   }
+  if (typeof value !== 'number')
+    throw new InvalidArgumentError(
+      'constant',
+      `must be a number or a truth value, got ${describeValue(value)}`,
+    );
   if (Number.isNaN(value)) throw new InvalidArgumentError('constant', 'must not be NaN');
   if (type === 'i32') {
     if (!isI32(value)) throw new InvalidArgumentError('constant', `must be a 32-bit integer, got ${value}`);
@@ -29,6 +34,20 @@ export function constant(value: number | boolean, type?: ExprType): Expr {
   }
   if (Number.isFinite(value)) return { kind: 'constant', type: 'f32', value };
   return { kind: 'constant', type: 'f32', value: value > 0 ? 'Infinity' : '-Infinity' };
+}
+
+/** @throws InvalidArgumentError naming the operator, for what is no expression and no value that becomes one. */
+export function checkOperands(op: string, ...operands: readonly unknown[]): void {
+  const isOperand = (x: unknown): boolean =>
+    typeof x === 'object'
+      ? x !== null && 'kind' in x && 'type' in x
+      : ['number', 'boolean'].includes(typeof x);
+  const wrong = operands.findIndex(x => !isOperand(x));
+  if (wrong >= 0)
+    throw new InvalidArgumentError(
+      op,
+      `takes expressions, numbers and truth values, got ${describeValue(operands[wrong])}`,
+    );
 }
 
 /** Type that operands meet in: f32 if any is a float, else i32 if any is one; numbers alone are f32. */
@@ -63,6 +82,7 @@ function fold(node: Expr, operands: readonly Expr[]): Expr {
 export function unary(op: 'not', a: Operand): BoolExpr;
 export function unary(op: Exclude<UnaryOp, 'not'>, a: Operand): NumericExpr;
 export function unary(op: UnaryOp, a: Operand): Expr {
+  checkOperands(op, a);
   const domain = unaryDomain(op);
   const x = lift(a, domain === 'f32' ? 'f32' : commonType([a]));
   if (op === 'toF32' && x.type === 'f32') return x;
@@ -79,6 +99,7 @@ export function unary(op: UnaryOp, a: Operand): Expr {
 export function binary(op: ComparisonOp | LogicOp, a: Operand, b: Operand): BoolExpr;
 export function binary(op: Exclude<BinaryOp, ComparisonOp | LogicOp>, a: Operand, b: Operand): NumericExpr;
 export function binary(op: BinaryOp, a: Operand, b: Operand): Expr {
+  checkOperands(op, a, b);
   const domain = binaryDomain(op);
   const common = domain === 'f32' || domain === 'i32' ? domain : commonType([a, b]);
   const x = lift(a, common);
@@ -106,6 +127,7 @@ export function select(
 ): NumericExpr;
 export function select(condition: Operand, whenTrue: Operand, whenFalse: Operand): Expr;
 export function select(condition: Operand, whenTrue: Operand, whenFalse: Operand): Expr {
+  checkOperands('select', condition, whenTrue, whenFalse);
   const c = lift(condition, 'bool');
   if (c.type !== 'bool') throw new InvalidArgumentError('select', `takes a bool condition, got ${c.type}`);
   const common = commonType([whenTrue, whenFalse]);
@@ -137,6 +159,9 @@ export function load(name: string, index: readonly Operand[], type: ExprType = '
       `takes the name of a capture, an identifier of letters, digits and _, got '${name}'`,
     );
   }
+  if (!Array.isArray(index))
+    throw new InvalidArgumentError('load', `takes an array of indices, got ${describeValue(index)}`);
+  checkOperands('load', ...index);
   const indices = index.map((x, d) => {
     const i = lift(x, 'i32');
     if (i.type !== 'i32') {

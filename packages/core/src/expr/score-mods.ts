@@ -1,3 +1,4 @@
+import { checkTensor } from '../attention/describe.ts';
 import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import { abs, add, div, load, max, min, mul, sub, tanh } from './build.ts';
@@ -20,6 +21,7 @@ export function softcapMod(cap: number): Mod<never> {
  * @throws InvalidShapeError when slopes are not of rank 1.
  */
 export function alibiMod<T extends TensorDesc>(slopes: T): Mod<T> {
+  checkTensor('slopes', slopes);
   if (slopes.shape.length !== 1) {
     throw new InvalidShapeError('slopes', `must have shape (Hq), got [${slopes.shape}]`);
   }
@@ -34,6 +36,7 @@ export function alibiMod<T extends TensorDesc>(slopes: T): Mod<T> {
  * @throws InvalidShapeError when the table is not of that shape.
  */
 export function relativeBiasMod<T extends TensorDesc>(table: T): Mod<T> {
+  checkTensor('table', table);
   const [, positions = 0] = table.shape;
   if (table.shape.length !== 2 || positions % 2 !== 1) {
     throw new InvalidShapeError(

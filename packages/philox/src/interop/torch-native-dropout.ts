@@ -1,5 +1,5 @@
 import { philox4x32Into } from '../block4x32.ts';
-import { describeValue, InvalidArgumentError } from '../errors.ts';
+import { checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
 import { checkProbability } from '../probability.ts';
 import { splitU64, toU64, toUint, type Uint } from '../u64.ts';
 import { firstWordAtLeast } from '../uniform.ts';
@@ -29,6 +29,7 @@ export interface NativeDropoutOptions {
  * @throws InvalidArgumentError when an option is out of its range.
  */
 export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array {
+  checkObject('options', options);
   const { numel, vec } = options;
   const [k0, k1] = toU64(options.seed, 'seed');
   const offset = toUint(options.offset, 'offset', 64);
@@ -66,6 +67,7 @@ export function nativeDropoutScale(p: number): number {
 export function nativeDropoutIncrement(
   options: Pick<NativeDropoutOptions, 'numel' | 'grid' | 'vec'>,
 ): number {
+  checkObject('options', options);
   const perTurn = 256 * checkGeometry(options) * 4;
   return (Math.floor((options.numel - 1) / perTurn) + 1) * 4;
 }

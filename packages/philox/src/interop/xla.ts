@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../errors.ts';
+import { describeValue, InvalidArgumentError } from '../errors.ts';
 import { fillBlocks } from '../fill-blocks.ts';
 import { splitU64, toUint, type Uint } from '../u64.ts';
 
@@ -16,6 +16,8 @@ export function xlaRngBitGenerator(
   state: readonly Uint[],
   count: number,
 ): { words: Uint32Array; state: bigint[] } {
+  if (!Array.isArray(state))
+    throw new InvalidArgumentError('state', `must be an array, got ${describeValue(state)}`);
   if (state.length !== 2 && state.length !== 3) {
     throw new InvalidArgumentError('state', `must have 2 or 3 elements, got ${state.length}`);
   }

@@ -1,6 +1,6 @@
 import { checkScheme, type DropoutSource } from '../dropout/options.ts';
 import type { DropoutSchemeName, DropoutShape } from '../dropout/scheme.ts';
-import { InvalidArgumentError } from '../errors.ts';
+import { checkObject, InvalidArgumentError } from '../errors.ts';
 import { dropoutPieces, dropoutUniforms, dropoutUniformWords } from './dropout.ts';
 import { checkWorkgroupSize, mainHead, type PhiloxKernel } from './kernel.ts';
 import { composeWgsl } from './piece.ts';
@@ -18,6 +18,7 @@ export function dropoutMaskKernel(options: {
   readonly scheme: DropoutSchemeName;
   readonly workgroupSize?: number;
 }): PhiloxKernel {
+  checkObject('options', options);
   checkScheme(options.scheme);
   const size = checkWorkgroupSize(options.workgroupSize ?? 64);
   const code = `struct MaskParams {
@@ -61,9 +62,9 @@ ${mainHead(size)}
 export function dropoutMaskUniformWords(
   options: DropoutSource & { readonly shape: DropoutShape },
 ): Uint32Array {
-  const { B, H, Sq, Skv } = options.shape;
   const words = new Uint32Array(16);
   words.set(dropoutUniformWords(dropoutUniforms(options)));
+  const { B, H, Sq, Skv } = options.shape;
   const count = B * H * Sq * Skv;
   if (!(count < 2 ** 32))
     throw new InvalidArgumentError('shape', `must have fewer than 2^32 elements, got ${count}`);

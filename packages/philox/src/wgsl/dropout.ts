@@ -3,6 +3,7 @@ import { onednnWgsl } from '../dropout/onednn.ts';
 import { checkScheme, checkShape, checkSource, type DropoutSource } from '../dropout/options.ts';
 import type { DropoutSchemeName, DropoutShape } from '../dropout/scheme.ts';
 import { torchEfficientWgsl } from '../dropout/torch-efficient.ts';
+import { checkObject } from '../errors.ts';
 import { splitU64, toUint, type U64 } from '../u64.ts';
 import { composeWgsl, type WgslPiece } from './piece.ts';
 
@@ -61,6 +62,7 @@ export function dropoutUniforms(
 
 /** The ten words of the WGSL `DropoutParams`, ready for a uniform buffer. */
 export function dropoutUniformWords(uniforms: DropoutUniforms): Uint32Array {
+  checkObject('uniforms', uniforms);
   const { seed, offset, headStride, rowStride, threshold, keepNone, scale } = uniforms;
   const words = new Uint32Array([...seed, ...offset, ...headStride, rowStride, threshold, keepNone, 0]);
   new Float32Array(words.buffer)[9] = scale;

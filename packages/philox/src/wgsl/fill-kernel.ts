@@ -1,4 +1,4 @@
-import { describeValue, InvalidArgumentError } from '../errors.ts';
+import { checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
 import { type StreamOptions, streamAddress } from '../stream-address.ts';
 import { toUint } from '../u64.ts';
 import { laneWgsl, philox4x32Wgsl } from './block.ts';
@@ -66,6 +66,7 @@ function storeFour(values: string): string {
  * @throws InvalidArgumentError when `distribution`, `rounds` or `workgroupSize` is out of its range.
  */
 export function fillKernel(options: FillKernelOptions): PhiloxKernel {
+  checkObject('options', options);
   const { distribution, workgroupSize = 64, rounds = 10 } = options;
   if (!Object.hasOwn(stores, distribution)) {
     const known = Object.keys(stores).join(', ');

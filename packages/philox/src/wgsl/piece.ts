@@ -1,3 +1,5 @@
+import { checkObject } from '../errors.ts';
+
 /** Some WGSL declarations and the pieces whose declarations they use. */
 export interface WgslPiece {
   readonly code: string;
@@ -8,6 +10,7 @@ export interface WgslPiece {
 export function composeWgsl(...pieces: readonly WgslPiece[]): string {
   const codes = new Set<string>();
   const add = (piece: WgslPiece): void => {
+    checkObject('pieces', piece);
     piece.requires?.forEach(add);
     codes.add(piece.code);
   };
