@@ -153,15 +153,14 @@ function modsOf(mods: Variant['mods']): Pick<SdpaOptions, 'scoreMod' | 'maskMod'
 const zeros: MakeFloats = (shape, dtype, strides) => Tensor.zeros(shape, { dtype, strides });
 
 function problemOf(variant: Variant, more: SdpaBackwardOptions): BackwardProblem {
-  const call = callOf(variant, zeros);
-  const { dO } = call;
-  const options = { ...call.options, ...more };
-  const lse = zeros(rowShape(normalise(call, options).problem), 'f32');
-  const { problem } = normaliseBackward({ ...call, o: dO, lse }, options);
-  const forward = normalise(call, {
-    ...options,
-    outputs: { ...call.options?.outputs, ...more.outputs },
-  }).problem;
+  const { q, k, v, options: own, ...gradients } = callOf(variant, zeros);
+  const options = { ...own, ...more };
+  const lse = zeros(rowShape(normalise({ q, k, v }, options).problem), 'f32');
+  const { problem } = normaliseBackward({ q, k, v, o: gradients.dO, lse, ...gradients }, options);
+  const forward = normalise(
+    { q, k, v },
+    { ...options, outputs: { ...own?.outputs, ...more.outputs } },
+  ).problem;
   // Backward's o is the one that it is given: laid out as dO here.
   return { ...problem, forward: { ...forward, o: problem.forward.o } };
 }
