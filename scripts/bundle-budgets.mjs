@@ -31,6 +31,6 @@ export const bundleBudgets = [
     entry: "export { Graph, gradients } from '@tilewise/graph'",
     limit: 69 * KiB,
   },
-  { package: '@tilewise/graph', entry: "export * from '@tilewise/graph/cudnn'", limit: 74 * KiB },
+  { package: '@tilewise/graph', entry: "export * from '@tilewise/graph/cudnn'", limit: 75 * KiB },
   { package: '@tilewise/graph', entry: "export { toOnnx } from '@tilewise/graph/onnx'", limit: 59 * KiB },
 ];

@@ -25,5 +25,5 @@ test('a mask is broadcast, and scales by 1 unless p or scale is given', () => {
   const strides = [0, 7, 0, 1];
   expect(dropoutDesc({ mask }, target)).toMatchObject({ kind: 'mask', scale: 1, mask: { strides } });
   expect(dropoutDesc({ mask, p: 0.75 }, target)).toMatchObject({ scale: 4 });
-  expect(dropoutDesc({ mask, p: 0.75, scale: 3 }, target)).toMatchObject({ scale: 3 });
+  expect(dropoutDesc({ mask, scale: 3 }, target)).toMatchObject({ scale: 3 });
 });

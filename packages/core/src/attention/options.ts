@@ -36,7 +36,7 @@ export interface MaskDropout<T> {
   readonly mask: T;
   /** Factor of the kept probabilities. Default 1 / (1 − p). */
   readonly scale?: number;
-  /** Used for the default scale only. Default 0. */
+  /** The probability that the mask was drawn with, which says the scale unless that is given. Default 0. */
   readonly p?: number;
 }
 

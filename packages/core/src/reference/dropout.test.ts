@@ -63,7 +63,7 @@ test('kept probabilities are multiplied by 1/(1 − p), or by the scale that a m
     sdpaFloat64(ones.q, ones.k, ones.v, { dropout }).o.values[0];
   expect(oWith({ mask })).toBe(1.5);
   expect(oWith({ mask, p: 0.5 })).toBe(3);
-  expect(oWith({ mask, p: 0.5, scale: 4 })).toBe(6);
+  expect(oWith({ mask, scale: 4 })).toBe(6);
 });
 
 test('a dropped value contributes nothing, whatever it is', () => {

@@ -28,6 +28,21 @@ export const scoreCalls: readonly BrokenCall[] = [
   dtype('sink', /must be f32, got i32/, { options: { sink: i32(1, 2) } }),
   value('dropout', /got neither/, { options: { dropout: { p: 0.5 } } }),
   value('dropout', /got both/, { options: { dropout: { p: 0.5, seed: 1, mask: typed('bool', 1) } } }),
+  value('dropout', /got neither/, { options: { dropout: {} } }),
+  value('dropout', /got neither/, { options: { dropout: { p: 0.5, seed: undefined } } }),
+  value('dropout.offset', /means nothing beside a mask/, {
+    options: { dropout: { mask: typed('bool', 1), offset: 64 } },
+  }),
+  value('dropout.scheme', /means nothing beside a mask/, {
+    options: { dropout: { mask: typed('bool', 1), scheme: 'onednn' } },
+  }),
+  value('dropout.scale', /means nothing beside a seed/, {
+    options: { dropout: { p: 0.5, seed: 1, scale: 1 } },
+  }),
+  value('dropout.p', /means nothing beside a scale/, {
+    options: { dropout: { mask: typed('bool', 1), p: 0.5, scale: 1 } },
+  }),
+  value('dropout.p', /in \[0, 1\), got undefined/, { options: { dropout: { seed: 1 } } }),
   value('dropout.p', /in \[0, 1\), got 1$/, { options: { dropout: { p: 1, seed: 1 } } }),
   value('dropout.seed', /-1/, { options: { dropout: { p: 0.5, seed: -1 } } }),
   value('dropout.scheme', /must be one of.*got mine/, {
