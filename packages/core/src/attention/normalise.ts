@@ -168,7 +168,15 @@ function describeCall<T extends TensorDesc>(
     dropoutMask,
     captures: Object.keys(captures).length > 0 ? captures : undefined,
     fp8: options.fp8 && reading?.scalars(options.fp8),
-    mxfp8: options.mxfp8 && reading?.tensors(options.mxfp8, { q, k, v, ...backward }),
+    // Pages with block scales are refused by a rule; their containers have no scales to be checked.
+    mxfp8:
+      options.mxfp8 &&
+      reading?.tensors(options.mxfp8, {
+        q,
+        ...(options.pageTableK === undefined && { k }),
+        ...(options.pageTableV === undefined && { v }),
+        ...backward,
+      }),
   });
   checkRules(forwardRules, problem);
   if (reading) checkRules(reading.rules, problem);

@@ -94,6 +94,24 @@ describe('a right result passes', () => {
   });
 });
 
+describe('block scales of tensors in pieces are unsupported, by the words of the rule', () => {
+  const lengths = { padding: true, seq_len_q: [9, 4], seq_len_kv: [12, 7] };
+  test.each([
+    ['paged', { flags: { ...lengths, paged: true, block_size: 4 } }],
+    ['packed', { layout: 'thd', flags: { ...lengths, ragged: true } }],
+  ])('%s', async (_, changes) => {
+    const outcome = await run({
+      ...{ op: 'sdpa_mxfp8_fwd', dtype: 'e4m3', out_dtype: 'bf16', layout: 'bhsd', strides: undefined },
+      ...changes,
+    });
+    expect(outcome).toEqual({
+      status: 'unsupported',
+      error: null,
+      reason: expect.stringMatching(/^mxfp8 cannot be combined with a packed, ragged or paged [qk]: blocks/),
+    });
+  });
+});
+
 describe('a wrong result fails', () => {
   test.each([
     ['o', nudged('o', 0.2, 1, 0, 2, 3), /^o is off by 2\.00e-1 at \[1,0,2\]/],

@@ -1,4 +1,4 @@
-import { type Tensor, UnsupportedError } from '@tilewise/core';
+import { InvalidArgumentError, type Tensor, UnsupportedError } from '@tilewise/core';
 import type { Outcome } from '../../case.ts';
 import { type TensorError, worstOf } from '../attention/worst-error.ts';
 import { type Call, makeCall, withScales } from './call.ts';
@@ -30,10 +30,22 @@ async function runCall(runner: Runner, concrete: Concrete): Promise<Outcome> {
   try {
     await runPasses(runner, makeCall(concrete), findings);
   } catch (error) {
-    if (!(error instanceof UnsupportedError)) throw error;
-    missing.push(...error.reasons);
+    missing.push(...lacking(error, concrete));
   }
   return outcomeOf(label, findings, missing);
+}
+
+/**
+ * What the library has no form of, by its own words: what an engine cannot run, and block scales of packed, ragged or paged tensors, of which
+ * cuDNN's documents and tests say nothing either.
+ * @throws any other error.
+ */
+function lacking(error: unknown, { layouts: { q, k, pageSize } }: Concrete): readonly string[] {
+  if (error instanceof UnsupportedError) return error.reasons;
+  const isInPieces = q.packed || k.packed || pageSize !== null;
+  if (isInPieces && error instanceof InvalidArgumentError && error.argument === 'mxfp8')
+    return [error.message];
+  throw error;
 }
 
 interface Findings {
