@@ -1,21 +1,8 @@
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fixturesDir } from '@tilewise/test-data';
-import { afterAll, describe, expect, test } from 'vitest';
-import type { CaseResult, Counts } from './case.ts';
-import { conformance } from './conformance.ts';
-import { tinyCase } from './suites/cudnn/tiny-case.ts';
-import { suites } from './suites/index.ts';
+import { describe, expect, test } from 'vitest';
+import { newFolder, run, runJson } from '../testing/run-conformance.ts';
 
 // SwiftShader compiles each variant of a kernel for seconds, so the GPU gets the smallest cases only.
 const gpuTimeout = 180_000;
@@ -23,35 +10,6 @@ const gpuCases = 4;
 
 const attention = join(fixturesDir(), 'attention');
 const philox = join(fixturesDir(), 'philox');
-const folders: string[] = [];
-
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true });
-});
-
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tilewise-conformance-'));
-  folders.push(folder);
-  return folder;
-}
-
-async function run(...args: string[]) {
-  const lines: string[] = [];
-  const errors: string[] = [];
-  const code = await conformance(args, suites, {
-    out: line => lines.push(line),
-    error: line => errors.push(line),
-  });
-  return { code, lines, errors };
-}
-
-/** Runs with `--json` and reads what it says. */
-async function runJson(...args: string[]) {
-  const { code, lines } = await run(...args, '--json');
-  const parsed = lines.map(line => JSON.parse(line));
-  const { counts } = parsed.pop() as { counts: Counts };
-  return { code, counts, results: parsed as CaseResult[] };
-}
 
 function editJson(path: string, edit: (content: Record<string, never>) => void): void {
   const content = JSON.parse(readFileSync(path, 'utf8'));
@@ -259,56 +217,5 @@ describe('philox', () => {
       ['other/words', 'unsupported', 'no family of vectors has these fields'],
       ['other/vectors/0', 'unsupported', 'there is no block function threefry2x64'],
     ]);
-  });
-});
-
-describe('a wrong call', () => {
-  test('ends with 2 and the usage', async () => {
-    const { code, errors } = await run('attention', '--vectors', attention, '--engine', 'cuda');
-    expect(code).toBe(2);
-    expect(errors[0]).toContain("not 'cuda'");
-    expect(errors[0]).toContain('Usage: pnpm conformance <suite>');
-  });
-
-  const ofVectors = suites.filter(({ options }) => 'vectors' in options).map(({ name }) => name);
-
-  test.each(ofVectors)('%s names a folder that is not there', async name => {
-    const missing = join(newFolder(), 'missing');
-    const { code, lines, errors } = await run(name, '--vectors', missing, '--json');
-    expect({ code, lines }).toEqual({ code: 2, lines: [] });
-    expect(errors).toEqual([`--vectors: there is no folder ${missing}.`]);
-  });
-
-  test('a suite of cases names its file that is not there', async () => {
-    const missing = join(newFolder(), 'missing.json');
-    for (const name of ['cudnn', 'onednn', 'pytorch']) {
-      const more = name === 'onednn' ? ['--graphs', newFolder()] : [];
-      const { code, errors } = await run(name, '--cases', missing, ...more);
-      expect(code, name).toBe(2);
-      expect(errors[0], name).toContain(missing);
-    }
-  });
-
-  test.each(ofVectors)('%s names a folder without data', async name => {
-    const { code, errors } = await run(name, '--vectors', newFolder());
-    expect(code).toBe(2);
-    expect(errors[0]).toMatch(/^--vectors: there is no (case|JSON file) in /);
-  });
-
-  test('a filter that matches nothing is one; that nothing is small enough is not', async () => {
-    const { code, lines, errors } = await run('philox', '--vectors', philox, '--filter', 'no such');
-    expect({ code, lines }).toEqual({ code: 2, lines: [] });
-    expect(errors[0]).toMatch(/^--filter: no case of \d+ matches 'no such'; the first is '\w.*'\.$/);
-    const cases = join(newFolder(), 'cases.json');
-    writeFileSync(cases, JSON.stringify([tinyCase()]));
-    const { code: none, counts } = await runJson('cudnn', '--cases', cases, '--max-gflop', '0');
-    expect({ none, counts }).toEqual({ none: 0, counts: { pass: 0, fail: 0, unsupported: 0, skipped: 1 } });
-  });
-
-  test('philox names a folder of other lists', async () => {
-    const folder = newFolder();
-    writeFileSync(join(folder, 'cases.json'), '[{ "case": "op/f32/add.json" }]');
-    const { code, errors } = await run('philox', '--vectors', folder);
-    expect({ code, errors }).toEqual({ code: 2, errors: [`--vectors: there is no vector in ${folder}.`] });
   });
 });

@@ -1,0 +1,61 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fixturesDir } from '@tilewise/test-data';
+import { describe, expect, test } from 'vitest';
+import { newFolder, run, runJson } from '../testing/run-conformance.ts';
+import { tinyCase } from './suites/cudnn/tiny-case.ts';
+import { suites } from './suites/index.ts';
+
+const attention = join(fixturesDir(), 'attention');
+const philox = join(fixturesDir(), 'philox');
+
+describe('a wrong call', () => {
+  test('ends with 2 and the usage', async () => {
+    const { code, errors } = await run('attention', '--vectors', attention, '--engine', 'cuda');
+    expect(code).toBe(2);
+    expect(errors[0]).toContain("not 'cuda'");
+    expect(errors[0]).toContain('Usage: pnpm conformance <suite>');
+  });
+
+  const ofVectors = suites.filter(({ options }) => 'vectors' in options).map(({ name }) => name);
+
+  test.each(ofVectors)('%s names a folder that is not there', async name => {
+    const missing = join(newFolder(), 'missing');
+    const { code, lines, errors } = await run(name, '--vectors', missing, '--json');
+    expect({ code, lines }).toEqual({ code: 2, lines: [] });
+    expect(errors).toEqual([`--vectors: there is no folder ${missing}.`]);
+  });
+
+  test('a suite of cases names its file that is not there', async () => {
+    const missing = join(newFolder(), 'missing.json');
+    for (const name of ['cudnn', 'onednn', 'pytorch']) {
+      const more = name === 'onednn' ? ['--graphs', newFolder()] : [];
+      const { code, errors } = await run(name, '--cases', missing, ...more);
+      expect(code, name).toBe(2);
+      expect(errors[0], name).toContain(missing);
+    }
+  });
+
+  test.each(ofVectors)('%s names a folder without data', async name => {
+    const { code, errors } = await run(name, '--vectors', newFolder());
+    expect(code).toBe(2);
+    expect(errors[0]).toMatch(/^--vectors: there is no (case|JSON file) in /);
+  });
+
+  test('a filter that matches nothing is one; that nothing is small enough is not', async () => {
+    const { code, lines, errors } = await run('philox', '--vectors', philox, '--filter', 'no such');
+    expect({ code, lines }).toEqual({ code: 2, lines: [] });
+    expect(errors[0]).toMatch(/^--filter: no case of \d+ matches 'no such'; the first is '\w.*'\.$/);
+    const cases = join(newFolder(), 'cases.json');
+    writeFileSync(cases, JSON.stringify([tinyCase()]));
+    const { code: none, counts } = await runJson('cudnn', '--cases', cases, '--max-gflop', '0');
+    expect({ none, counts }).toEqual({ none: 0, counts: { pass: 0, fail: 0, unsupported: 0, skipped: 1 } });
+  });
+
+  test('philox names a folder of other lists', async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, 'cases.json'), '[{ "case": "op/f32/add.json" }]');
+    const { code, errors } = await run('philox', '--vectors', folder);
+    expect({ code, errors }).toEqual({ code: 2, errors: [`--vectors: there is no vector in ${folder}.`] });
+  });
+});
