@@ -7,6 +7,7 @@ import { gradientTile } from './gradient-tile.ts';
 import { partialSumsPart } from './partial-sums.ts';
 import { exprFunction, placeArguments, placeParameters } from './score/mods.ts';
 import { repeat, tileCols, tileLanes, tileRows } from './tile.ts';
+import { keyHeads } from './tile-operands.ts';
 import type { WorkgroupTileConfig } from './tile-table.ts';
 
 /** The name of a captured tensor's gradient among a plan's tensors. */
@@ -126,6 +127,7 @@ export function captureGradientKernels(problem: BackwardProblem, config: Workgro
   for (var strip = group; strip < P.strips; strip += P.tables) {
   let i0 = (strip % P.tiles) * ${tileRows(tile)}u;
   let h = (strip / P.tiles) % P.Hq;
+  ${keyHeads}
   ${gradient.sequence('strip / (P.tiles * P.Hq)')}
   ${gradient.loadRowValues}
   let keys = key_range(seq, i0, i0 + ${tileRows(tile)}u);

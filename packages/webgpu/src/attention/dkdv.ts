@@ -5,7 +5,7 @@ import { writeOperand } from './operand.ts';
 import { queryRangePart } from './sequence.ts';
 import { tileCols, tileLanes, tileRows } from './tile.ts';
 import { tileWork } from './tile-kinds.ts';
-import { tileResult } from './tile-operands.ts';
+import { keyHeads, tileResult } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
 import { storeRows, type WeightedSum } from './tile-work.ts';
 
@@ -59,11 +59,12 @@ export function dkdvKernel(
   let queries = query_range(seq, j0, j0 + ${cols}u);
   let heads_per_group = P.Hq / P.heads;
   for (var h = head * heads_per_group; h < (head + 1u) * heads_per_group; h++) {
-  ${gradient.keep(sums.map(({ operand }) => operand))}
+  ${keyHeads}
+  ${gradient.keep}
   for (var i0 = queries.x / ${rows}u * ${rows}u; i0 < queries.y; i0 += ${rows}u) {
     ${gradient.skip}
     ${gradient.loadRowValues}
-    ${gradient.compute(work.begin(sums[0]))}
+    ${gradient.compute(sums)}
     ${work.accumulate(gradient.products, ...sums)}
   }
   }

@@ -4,7 +4,7 @@ import { gradientTile } from './gradient-tile.ts';
 import { writeOperand } from './operand.ts';
 import { tileCols, tileLanes, tileRows } from './tile.ts';
 import { tileWork } from './tile-kinds.ts';
-import { tileResult } from './tile-operands.ts';
+import { keyHeads, tileResult } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
 import { storeRows, type WeightedSum } from './tile-work.ts';
 
@@ -26,17 +26,18 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   const body = `
   let tile = P.tiles - 1u - group % P.tiles;
   let h = (group / P.tiles) % P.Hq;
+  ${keyHeads}
   let seq = sequence_at(group / (P.tiles * P.Hq));
   let i0 = tile * ${rows}u;
   ${work.place}
   ${work.accumulators('acc', Dqk)}
   ${gradient.loadRowValues}
-  ${gradient.keep([gradient.factors.k])}
+  ${gradient.keep}
 
   let keys = key_range(seq, i0, i0 + ${rows}u);
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${gradient.skip}
-    ${gradient.compute(work.begin(sum))}
+    ${gradient.compute([sum])}
     ${work.accumulate(gradient.products, sum)}
   }
   ${storeRows(work, 'acc', result, (r, n) => gradient.stored('dq', `acc${r}_${n}`))}

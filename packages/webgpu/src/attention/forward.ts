@@ -14,7 +14,7 @@ import { type KernelOperands, sequencePart } from './sequence.ts';
 import { sinkPart } from './sink.ts';
 import { laneGrid, perBlock, repeat, type Tile, tileCols, tileLanes, tileRows } from './tile.ts';
 import { tileWork } from './tile-kinds.ts';
-import { headGroups, tileOperands, tileResult } from './tile-operands.ts';
+import { headGroups, keyHeads, tileOperands, tileResult } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
 import { storeRows, type WeightedSum } from './tile-work.ts';
 import { workgroupReads } from './workgroup-reads.ts';
@@ -59,11 +59,14 @@ export function forwardKernel(
     parts === 1 ? wholeResult(problem, tile, rows, config, fp8) : partialResult(problem, tile, parts);
 
   const reads = workgroupReads(parts > 1);
+  const heldIn = tile.through === 'matrix' ? tile.component : 'f32';
   const values: WeightedSum = {
     ...{ into: 'acc', operand: v, over: 'keys' },
     weight: b => fp8.apply('weight', dropout ? `weight${b}` : `p${b}`),
     watch: score.hides ? 'true' : '!whole',
+    rescale: r => `rescale${r}`,
   };
+  const [summed, sums] = hasValues ? [[v], [values]] : [[], []];
 
   // At the end each lane has summed its own keys: the row's sum is over all its lanes.
   const body = `
@@ -71,6 +74,7 @@ export function forwardKernel(
   let place = ${parts === 1 ? 'group' : 'group / P.parts'};
   let tile = P.tiles - 1u - place % P.tiles;
   let h = (place / P.tiles) % P.head_groups * ${heads === 1 ? '1u' : 'P.row_heads'};
+  ${keyHeads}
   ${reads.sequence('place / (P.tiles * P.head_groups)')}
   let row0 = tile * ${tileRows(tile)}u;
   ${work.place}
@@ -79,14 +83,13 @@ export function forwardKernel(
   ${repeat(grid.rows, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`, '\n  ')}
   ${hasValues ? work.accumulators('acc', Dv) : ''}
 
-  ${work.keep([scores], hasValues ? [v] : [])}
+  ${work.keep([scores], summed)}
   let keys = ${parts === 1 ? 'key_range(seq, i0, i1)' : `part_of(key_range(seq, i0, i1), part)`};
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${reads.skip(score.showsTile)}
-    ${work.products([scores])}
-    ${hasValues ? work.begin(values) : ''}
-
     let whole = tile_inside(seq, i0, i1, j0, j0 + ${cols}u);
+    ${work.products([scores], sums)}
+
     let j = j0 + tx * ${4 * grid.cols}u;
     ${perBlock(
       tile,
@@ -115,9 +118,8 @@ export function forwardKernel(
       .join(' + ')};`,
       '\n    ',
     )}
-    ${hasValues ? work.rescale('acc', Dv, r => `rescale${r}`) : ''}
     ${dropout ? perBlock(tile, (b, r, c) => `let weight${b} = p${b} * dropout4(seq, head${r}, query${r}, j + ${4 * c}u);`) : ''}
-    ${hasValues ? work.accumulate([scores], values) : ''}
+    ${work.accumulate([scores], ...sums)}
   }
 
   ${work.statistic({ name: 'sum', own: r => `l${r}`, join: (a, b) => `${a} + ${b}`, afterBarrier: false })}
@@ -141,7 +143,7 @@ export function forwardKernel(
           ...rows.uniforms,
         ],
       },
-      ...work.parts,
+      ...work.parts([scores], summed),
       ...fp8.parts,
       ...sequencePart(problem, {
         q: problem.q,
@@ -149,9 +151,9 @@ export function forwardKernel(
         ...(hasValues && { v: problem.v }),
         ...finish.operands,
       }),
-      readOperand('q', problem.q, config),
-      readOperand('k', problem.k, config),
-      ...(hasValues ? [readOperand('v', problem.v, config)] : []),
+      readOperand('q', problem.q, config, heldIn),
+      readOperand('k', problem.k, config, heldIn),
+      ...(hasValues ? [readOperand('v', problem.v, config, heldIn)] : []),
       rowAddressing(problem),
       reads.part,
       ...score.parts,

@@ -11,7 +11,7 @@ import { laneGrid, perBlock, repeat, tileCols, tileRows } from './tile.ts';
 import { tileWork } from './tile-kinds.ts';
 import { headGroups, tileOperands } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
-import type { Product, TileOperand } from './tile-work.ts';
+import type { Product, TileOperand, WeightedSum } from './tile-work.ts';
 import type { KernelTools } from './tools.ts';
 import { workgroupReads } from './workgroup-reads.ts';
 
@@ -23,16 +23,16 @@ export interface GradientTile {
   /** A statement that declares `seq`, the sequence of batch entry `b`. */
   readonly sequence: (b: string) => string;
   readonly products: readonly Product[];
-  /** Statements before the innermost loop over tiles, in which rows of these operands are summed up. */
-  readonly keep: (summed: readonly TileOperand[]) => string;
+  /** Statements before the innermost loop over tiles. */
+  readonly keep: string;
   /** Statements that declare the row values of this lane's queries. */
   readonly loadRowValues: string;
   /**
    * Statements that declare, for each vec4 b of the lane's scores (four keys of one query): `weightb` = dropout(P), if asked for, and
-   * `dfb` = d loss / d(final score) and `dsb` = d loss / d(q·k). In FP8 `weightb` and `dsb` are rounded. `meanwhile` stands behind
-   * the products that all is made of.
+   * `dfb` = d loss / d(final score) and `dsb` = d loss / d(q·k). In FP8 `weightb` and `dsb` are rounded. `sums`:
+   * those that follow in the same block.
    */
-  readonly compute: (meanwhile?: string) => string;
+  readonly compute: (sums?: readonly WeightedSum[]) => string;
   /** WGSL condition: some weights may be 0 because their pair is not seen. */
   readonly watch: string;
   /** What the weights multiply: dS and k give dq, dS and q dk, P and dO dv. */
@@ -91,9 +91,13 @@ export function gradientTile(
   const products = options.ds
     ? ([scores, { into: 'dp', a: operands.dO, b: operands.v }] as const)
     : ([scores] as const);
-  const compute = (meanwhile = ''): string => `${tileWork(tile).products(products)}
-    ${meanwhile}
-    let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
+  const summed = [...(dq ? [factors.k] : []), ...(dv ? [factors.dO] : []), ...(dk ? [factors.q] : [])];
+  const work = tileWork(tile);
+  const heldIn = tile.through === 'matrix' ? tile.component : 'f32';
+  const compute = (
+    sums: readonly WeightedSum[] = [],
+  ): string => `let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
+    ${work.products(products, sums)}
     let i = i0 + ty * ${grid.rows}u;
     let j = j0 + tx * ${4 * grid.cols}u;
     ${perBlock(
@@ -117,14 +121,14 @@ export function gradientTile(
 
   return {
     parts: [
-      ...tileWork(tile).parts,
+      ...work.parts(products, summed),
       { uniforms: headGroups(forward) },
       ...fp8.parts,
       ...sequencePart(forward, { q: forward.q, k: forward.k, v: forward.v, dO, ...options.results }),
-      readOperand('q', forward.q, config),
-      readOperand('k', forward.k, config),
-      ...(options.ds ? [readOperand('v', forward.v, config)] : []),
-      ...(options.ds || !rounded ? [readOperand('dO', dO, config)] : []),
+      readOperand('q', forward.q, config, heldIn),
+      readOperand('k', forward.k, config, heldIn),
+      ...(options.ds ? [readOperand('v', forward.v, config, heldIn)] : []),
+      ...(options.ds || !rounded ? [readOperand('dO', dO, config, heldIn)] : []),
       ...(rounded && dq ? [readOperand('kT', rounded.kT, config)] : []),
       ...(rounded && dk ? [readOperand('qT', rounded.qT, config)] : []),
       ...(rounded && dv ? [readOperand('dOT', rounded.dOT, config)] : []),
@@ -138,7 +142,7 @@ export function gradientTile(
     skip: reads.skip(score.showsTile),
     sequence: reads.sequence,
     products,
-    keep: summed => tileWork(tile).keep(products, summed),
+    keep: work.keep(products, summed),
     loadRowValues: repeat(
       grid.rows,
       r => `var row${r} = vec2f(3e38, 0.0);

@@ -1,22 +1,23 @@
 import {
+  block,
+  blocks,
   kept,
   type MatrixTileShape,
   met,
-  perChunk,
+  operandsMet,
+  padding,
+  poolOf,
   poolPitch,
+  poolSize,
   scratchPitch,
-  stage,
+  scratchSize,
+  sidesOf,
+  width,
 } from './matrix-layout.ts';
-import type { MatrixPlace, MatrixSpelling } from './matrix-spelling.ts';
+import type { MatrixSpelling } from './matrix-spelling.ts';
+import { stageKept, stageMet } from './matrix-stage.ts';
 import { repeat } from './tile.ts';
-import type { Product, TileOperand } from './tile-work.ts';
-
-/** Of a product, whose rows subgroups keep, and whose they meet. */
-const sidesOf = (
-  tile: MatrixTileShape,
-  { a, b }: Product,
-): { readonly keeps: TileOperand; readonly meets: TileOperand } =>
-  tile.own === 'queries' ? { keeps: a, meets: b } : { keeps: b, meets: a };
+import type { Product, Products, WeightedSum } from './tile-work.ts';
 
 /** Rows of queries are those of left matrices, rows of keys columns of right ones. */
 const sizesOf = ({
@@ -25,79 +26,111 @@ const sizesOf = ({
 }: MatrixTileShape): { readonly keptSize: number; readonly metSize: number } =>
   own === 'queries' ? { keptSize: M, metSize: N } : { keptSize: N, metSize: M };
 
-/** Declares `kept_NAME_d_r`: a subgroup's own rows, the r-th matrix of them, from channel d on. */
+const keptMatrix = (name: string, d: number, r: number): string => `kept_${name}_${d}_${r}`;
+
+/** Declares the matrices of a subgroup's own rows, the r-th from channel d on, which come through the pool of those that they meet. */
 export function keep(tile: MatrixTileShape, { load }: MatrixSpelling, product: Product): string {
-  const { keeps } = sidesOf(tile, product);
+  const { keeps, meets } = sidesOf(tile, product);
   const { keptSize } = sizesOf(tile);
   const { K } = tile.matrix;
-  return perChunk(
-    keeps.D,
-    (d0, channels) => `workgroupBarrier();
-    ${stage(tile, keeps, kept * tile.subgroups, d0)}
-    workgroupBarrier();
-    ${repeat(channels / K, d =>
-      repeat(kept / keptSize, r => {
-        const offset = `(subgroup * ${kept}u + ${r * keptSize}u) * ${poolPitch}u + ${d * K}u`;
-        const value = load(tile.own === 'queries' ? 'left' : 'right', {
-          ...{ in: 'pool', offset, stride: poolPitch },
-          order: tile.own === 'queries' ? 'row_major' : 'col_major',
-        });
-        return `let kept_${keeps.name}_${d0 + d * K}_${r} = ${value};`;
-      }),
-    )}`,
+  const rows = kept * tile.subgroups;
+  const fitting = Math.floor((poolSize(tile, meets.D) / rows - padding(tile)) / width(block));
+  const whole = blocks(keeps.D);
+  return repeat(
+    Math.ceil(whole / fitting),
+    part => {
+      const first = part * fitting;
+      const count = Math.min(fitting, whole - first);
+      const vectors = count * width(block);
+      const stride = vectors + padding(tile);
+      const matrices = repeat((count * block) / K, n =>
+        repeat(kept / keptSize, r => {
+          const value = load(tile.own === 'queries' ? 'left' : 'right', {
+            in: poolOf(meets),
+            offset: `(subgroup * ${kept}u + ${r * keptSize}u) * ${stride}u + ${(n * K) / 4}u`,
+            stride,
+            order: tile.own === 'queries' ? 'row_major' : 'col_major',
+          });
+          return `let ${keptMatrix(keeps.name, first * block + n * K, r)} = ${value};`;
+        }),
+      );
+      return `${stageKept(tile, keeps, { pool: poolOf(meets), first: first * width(block), vectors })}\n    ${matrices}`;
+    },
+    '\n    ',
   );
 }
 
-/** One matrix of products, in `scratch` and from there in each lane's `INTOb`. */
+/** Matrices of products, in `scratch` and from there in each lane's `INTOb`; first all that the tile meets gets into its pools. */
 export function products(
+  tile: MatrixTileShape,
+  spelling: MatrixSpelling,
+  all: Products,
+  sums: readonly WeightedSum[],
+): string {
+  const operands = operandsMet(
+    tile,
+    all,
+    sums.map(({ operand }) => operand),
+  );
+  const staged = operands.map(operand => ({
+    operand,
+    watch: sums.find(sum => sum.operand.name === operand.name)?.watch,
+  }));
+  return `${stageMet(tile, staged)}
+    ${all.map((product, n) => multiply(tile, spelling, product, n)).join('\n    ')}
+    workgroupBarrier();
+    ${all.map((product, n) => read(tile, product, n)).join('\n    ')}`;
+}
+
+/** WGSL: where the n-th matrix of products of a subgroup is in `scratch`. */
+const scratchAt = (tile: MatrixTileShape, n: number): string =>
+  `own_scratch + ${n * tile.subgroups * scratchSize(tile)}u`;
+
+function multiply(
   tile: MatrixTileShape,
   { zero, load, multiplyAccumulate, store }: MatrixSpelling,
   product: Product,
+  n: number,
 ): string {
   const { own } = tile;
   const { keeps, meets } = sidesOf(tile, product);
   const { keptSize, metSize } = sizesOf(tile);
   const { K } = tile.matrix;
-  const pitch = scratchPitch[own];
+  const pitch = poolPitch(tile, meets.D);
   const sum = (m: number, r: number): string => `${product.into}_sum${m}_${r}`;
   const perSum = (text: (m: number, r: number) => string): string =>
     repeat(met / metSize, m => repeat(kept / keptSize, r => text(m, r)));
-  const multiply = (d0: number, d: number, m: number): string => {
+  const one = (d: number, m: number): string => {
     const other = load(own === 'queries' ? 'right' : 'left', {
-      ...{ in: 'pool', offset: `${m * metSize * poolPitch + d * K}u`, stride: poolPitch },
+      ...{ in: poolOf(meets), offset: `${m * metSize * pitch + (d * K) / 4}u`, stride: pitch },
       order: own === 'queries' ? 'col_major' : 'row_major',
     });
-    const one = (r: number): string => `kept_${keeps.name}_${d0 + d * K}_${r}`;
+    const ownRows = (r: number): string => keptMatrix(keeps.name, d * K, r);
     return `{
       let met = ${other};
       ${repeat(
         kept / keptSize,
         r =>
-          `${sum(m, r)} = ${own === 'queries' ? multiplyAccumulate(one(r), 'met', sum(m, r)) : multiplyAccumulate('met', one(r), sum(m, r))};`,
+          `${sum(m, r)} = ${own === 'queries' ? multiplyAccumulate(ownRows(r), 'met', sum(m, r)) : multiplyAccumulate('met', ownRows(r), sum(m, r))};`,
         '\n      ',
       )}
     }`;
   };
-  const place = (m: number, r: number): MatrixPlace => {
+  const stored = (m: number, r: number): string => {
     const [row, column] = own === 'queries' ? [r * keptSize, m * metSize] : [m * metSize, r * keptSize];
-    return {
-      in: 'scratch',
-      offset: `own_scratch + ${row * pitch + column}u`,
-      stride: pitch,
-      order: 'row_major',
-    };
+    const stride = scratchPitch(tile);
+    const offset = `${scratchAt(tile, n)} + ${row * stride + column / 4}u`;
+    return store(sum(m, r), { in: 'scratch', offset, stride, order: 'row_major' });
   };
-  const first = own === 'queries' ? `subgroup_lane / 2u * ${pitch}u + tx * 16u` : `subgroup_lane * ${pitch}u`;
-  const element = (b: number, e: number): string => `scratch[own_scratch + ${first} + ${4 * b + e}u]`;
   return `${perSum((m, r) => `var ${sum(m, r)} = ${zero};`)}
-    ${perChunk(
-      meets.D,
-      (d0, channels) => `workgroupBarrier();
-    ${stage(tile, meets, met, d0)}
-    workgroupBarrier();
-    ${repeat(channels / K, d => repeat(met / metSize, m => multiply(d0, d, m)))}`,
-    )}
-    ${perSum((m, r) => store(sum(m, r), place(m, r)))}
-    workgroupBarrier();
-    ${repeat(4, b => `let ${product.into}${b} = vec4f(${repeat(4, e => element(b, e), ', ')});`, '\n    ')}`;
+    ${repeat((blocks(meets.D) * block) / K, d => repeat(met / metSize, m => one(d, m)))}
+    ${perSum(stored)}`;
+}
+
+/** Declares the four vec4s of scores that are a lane's. */
+function read(tile: MatrixTileShape, { into }: Product, n: number): string {
+  const pitch = scratchPitch(tile);
+  const first =
+    tile.own === 'queries' ? `subgroup_lane / 2u * ${pitch}u + tx * 4u` : `subgroup_lane * ${pitch}u`;
+  return repeat(4, b => `let ${into}${b} = scratch[${scratchAt(tile, n)} + ${first} + ${b}u];`, '\n    ');
 }

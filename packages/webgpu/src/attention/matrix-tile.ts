@@ -1,18 +1,19 @@
-import type { ShaderPart } from '../kernel/shader-part.ts';
 import {
+  declarations,
   kept,
   lanes,
   type MatrixTileShape,
+  memoryOf,
   met,
-  poolPitch,
-  poolRows,
+  operandsMet,
+  poolOf,
   scratchSize,
   weightsSize,
 } from './matrix-layout.ts';
 import { keep, products } from './matrix-products.ts';
 import { accumulate, results } from './matrix-results.ts';
 import { subgroupMatrices } from './matrix-spelling.ts';
-import { bytesOfVariables, type LaneGrid, type MatrixTile } from './tile.ts';
+import type { LaneGrid, MatrixTile } from './tile.ts';
 import { type TileWork, weightedPart } from './tile-work.ts';
 
 /**
@@ -21,12 +22,18 @@ import { type TileWork, weightedPart } from './tile-work.ts';
  */
 export function matrixTile(shape: MatrixTileShape): MatrixTile {
   const { own } = shape;
-  const bytes = memoryOf(shape);
   const text = JSON.stringify(shape.matrix);
   return {
     ...{ through: 'matrix', own, component: shape.matrix.component, work: matrixWork(shape) },
     grid: gridOf(shape),
-    reason({ subgroupMinSize: min, subgroupMaxSize: max, matrices, maxComputeWorkgroupStorageSize: room }) {
+    reason(role, { Dqk, Dv }, capabilities) {
+      const { subgroupMinSize: min, subgroupMaxSize: max, matrices } = capabilities;
+      const room = capabilities.maxComputeWorkgroupStorageSize;
+      const bytes = memoryOf(shape, {
+        met: [Dqk, Dv],
+        products: role === 'forward' ? 1 : 2,
+        sums: role === 'dkdv' ? 2 : 1,
+      });
       if (bytes > room) return `takes ${bytes} bytes of workgroup memory, the device has ${room}`;
       if (shape.spelling) return null;
       if (min !== lanes || max !== lanes)
@@ -44,18 +51,6 @@ const gridOf = ({ own, subgroups }: MatrixTileShape): LaneGrid => ({
   cols: 4,
 });
 
-/** Bytes of workgroup memory that a kernel on this tile needs. */
-function memoryOf(tile: MatrixTileShape): number {
-  const { subgroups, matrix } = tile;
-  const bytes = matrix.component === 'f16' ? 2 : 4;
-  return bytesOfVariables([
-    bytes * poolRows(tile) * poolPitch,
-    bytes * subgroups * weightsSize(tile),
-    4 * subgroups * scratchSize(tile),
-    ...[4, 4],
-  ]);
-}
-
 /**
  * Scores and results are computed as subgroup matrices. Matrices cannot be read element by element: scores go through `scratch` to the
  * lanes that score them, and what lanes make of them through `weights` back into matrices.
@@ -67,28 +62,19 @@ function matrixWork(tile: MatrixTileShape): TileWork {
       ? `let tx = subgroup_lane % 2u;\n  let ty = subgroup * ${kept}u + subgroup_lane / 2u;`
       : 'let tx = subgroup;\n  let ty = subgroup_lane;';
   return {
-    parts: [spelling.part, declarations(tile), weightedPart],
+    parts: (all, summed) => [
+      declarations(tile, all, summed),
+      spelling.part(operandsMet(tile, all, summed).map(poolOf)),
+      weightedPart,
+    ],
     place: `${spelling.place}
   let own_scratch = subgroup * ${scratchSize(tile)}u;
   let own_weights = subgroup * ${weightsSize(tile)}u;
   ${own}`,
     keep: all => all.map(product => keep(tile, spelling, product)).join('\n  '),
-    products: all => all.map(product => products(tile, spelling, product)).join('\n    '),
+    products: (all, sums) => products(tile, spelling, all, sums),
     statistic: statistic => spelling.statistic(gridOf(tile), statistic),
-    begin: () => '',
-    accumulate: (_, ...sums) =>
-      sums.map(sum => accumulate(tile, spelling, sum)).join('\n    workgroupBarrier();\n    '),
+    accumulate: (_, ...sums) => accumulate(tile, spelling, sums),
     ...results(tile, spelling),
-  };
-}
-
-function declarations(tile: MatrixTileShape): ShaderPart {
-  const { subgroups, matrix } = tile;
-  return {
-    code: `var<workgroup> pool: array<${matrix.component}, ${poolRows(tile) * poolPitch}>;
-var<workgroup> scratch: array<f32, ${subgroups * scratchSize(tile)}>;
-var<workgroup> weights: array<${matrix.component}, ${subgroups * weightsSize(tile)}>;
-var<workgroup> garbage: atomic<u32>;
-var<workgroup> rescales: atomic<u32>;`,
   };
 }

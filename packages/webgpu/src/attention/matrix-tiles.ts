@@ -1,8 +1,8 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { MatrixShape } from '../kernel/matrix-shape.ts';
-import type { MatrixTileShape } from './matrix-layout.ts';
 import { matrixTile } from './matrix-tile.ts';
-import { type ChooseTiles, maxChannelsOfKeptRows } from './tile-choice.ts';
+import type { MatrixTile } from './tile.ts';
+import { type ChooseTiles, maxChannelsOfKeptRows, type TileChoice } from './tile-choice.ts';
 
 /** Subgroups of a workgroup, as far as there is workgroup memory for them. */
 const subgroupCounts = [4, 2] as const;
@@ -22,10 +22,10 @@ export const matrixTiles: ChooseTiles = (problem, capabilities) => {
   if (Math.max(Dqk, Dv) > maxChannelsOfKeptRows) return null;
   const matrix = capabilities.matrices.find(shape => multipliesAsIs(shape, problem));
   if (!matrix) return null;
-  const tile = (own: MatrixTileShape['own']): ReturnType<typeof matrixTile> | undefined =>
+  const tile = (role: keyof TileChoice): MatrixTile | undefined =>
     subgroupCounts
-      .map(subgroups => matrixTile({ own, subgroups, matrix }))
-      .find(made => made.reason(capabilities) === null);
-  const [queries, keys] = [tile('queries'), tile('keys')];
-  return { ...(queries && { forward: queries, dq: queries }), ...(keys && { dkdv: keys }) };
+      .map(subgroups => matrixTile({ own: role === 'dkdv' ? 'keys' : 'queries', subgroups, matrix }))
+      .find(made => made.reason(role, problem, capabilities) === null);
+  const [forward, dq, dkdv] = [tile('forward'), tile('dq'), tile('dkdv')];
+  return { ...(forward && { forward }), ...(dq && { dq }), ...(dkdv && { dkdv }) };
 };

@@ -86,16 +86,18 @@ const vectorWord =
 
 /**
  * Reading: `NAME_row(seq, h, s) -> u32`, where a row's channels start, and `NAME_load4(row, d) -> vec4f`, channels d to
- * d + 3 (d a multiple of 4; beyond the head size 0).
+ * d + 3 (d a multiple of 4; beyond the head size 0). For tiles that hold operands in f16, `NAME_load4_f16` gives the same as vec4<f16>.
  */
 export function readOperand(
   name: OperandName,
   desc: OperandDesc,
   { unaligned, segments }: KernelConfig,
+  heldIn: 'f32' | 'f16' = 'f32',
 ): ShaderPart {
   const format = storageFormat(desc.dtype);
   const { bindings, uniforms, code } = addressing(name, desc);
   const vectorised = isVectorised(desc) && !unaligned.has(name);
+  const isWhole = vectorised && desc.starts !== 'ragged';
   const reads = {
     four: (array: string, at: string): string => format.load4(array, `(${at}) >> 2u`),
     one: (array: string, at: string): string =>
@@ -117,10 +119,7 @@ fn ${name}_read_${kind}(at: u32) -> ${kind === 'four' ? 'vec4f' : 'f32'} {
 ${readSegment(name, count, reads[kind])}
 }
 `;
-  const kinds = [
-    ...(vectorised ? (['four'] as const) : []),
-    ...(vectorised && desc.starts !== 'ragged' ? [] : (['one'] as const)),
-  ];
+  const kinds = [...(vectorised ? (['four'] as const) : []), ...(isWhole ? [] : (['one'] as const))];
   const four = `return ${read('four', 'row + d')};`;
   const each = `  var x = vec4f();
 ${eachChannel(name, `x[c] = ${read('one', `row + (d + c) * P.${name}_sd`)};`)}
@@ -129,7 +128,11 @@ ${eachChannel(name, `x[c] = ${read('one', `row + (d + c) * P.${name}_sd`)};`)}
     ${four}
   }
 ${each}`;
-  const load = vectorised ? (desc.starts === 'ragged' ? either : `  ${four}`) : each;
+  const load = isWhole ? `  ${four}` : vectorised ? either : each;
+  const half =
+    isWhole && !inSegments && format.loadHalf4
+      ? format.loadHalf4(name, '(row + d) >> 2u')
+      : `vec4<f16>(${name}_load4(row, d))`;
   return {
     uniforms: [...uniforms, ...(inSegments?.uniforms ?? [])],
     bindings: [...(inSegments?.bindings ?? [binding]), ...bindings],
@@ -138,7 +141,7 @@ ${each}`;
 ${inSegments ? kinds.map(segmentReader).join('') : ''}
 fn ${name}_load4(row: u32, d: u32) -> vec4f {
 ${load}
-}`,
+}${heldIn === 'f16' ? `\n\nfn ${name}_load4_f16(row: u32, d: u32) -> vec4<f16> {\n  return ${half};\n}` : ''}`,
   };
 }
 

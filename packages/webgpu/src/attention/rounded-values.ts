@@ -8,7 +8,7 @@ import { rowAddressing, rowTensor } from './row-results.ts';
 import { scorePart, skipUnless } from './score/score.ts';
 import { sequencePart } from './sequence.ts';
 import { repeat, tileCols, tileLanes, tileRows } from './tile.ts';
-import { headGroups, tileOperands, tileResult } from './tile-operands.ts';
+import { headGroups, keyHeads, tileOperands, tileResult } from './tile-operands.ts';
 import type { WorkgroupTileConfig } from './tile-table.ts';
 import { storeRows } from './tile-work.ts';
 import { workgroupWork } from './workgroup-tile.ts';
@@ -34,6 +34,7 @@ export function roundedValuesKernel(problem: AttentionProblem, config: Workgroup
   const body = `
   let tile = P.tiles - 1u - group % P.tiles;
   let h = (group / P.tiles) % P.Hq;
+  ${keyHeads}
   let seq = sequence_at(group / (P.tiles * P.Hq));
   let i0 = tile * ${rows}u;
   let tx = lane % ${tile.tx}u;
@@ -53,8 +54,8 @@ export function roundedValuesKernel(problem: AttentionProblem, config: Workgroup
   let keys = key_range(seq, i0, i0 + ${rows}u);
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${skipUnless(score.showsTile)}
-    ${work.products([scores])}
     let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
+    ${work.products([scores], [])}
     let j = j0 + tx * 4u;
     ${repeat(
       4,
@@ -80,7 +81,7 @@ export function roundedValuesKernel(problem: AttentionProblem, config: Workgroup
       {
         uniforms: [{ name: 'tiles', type: 'u32', value: tiles }, ...headGroups(problem)],
       },
-      ...work.parts,
+      ...work.parts([scores], [v]),
       ...fp8.parts,
       ...sequencePart(problem, { q: problem.q, k: problem.k, v: problem.v, o: problem.o }),
       readOperand('q', problem.q, config),

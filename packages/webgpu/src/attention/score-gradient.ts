@@ -5,6 +5,7 @@ import { elementStore } from './element-store.ts';
 import { gradientTile } from './gradient-tile.ts';
 import { partialSumsPart } from './partial-sums.ts';
 import { repeat, tileCols, tileLanes, tileRows, type WorkgroupTile } from './tile.ts';
+import { keyHeads } from './tile-operands.ts';
 import type { WorkgroupTileConfig } from './tile-table.ts';
 
 /**
@@ -165,6 +166,7 @@ function scoreInputKernels(
   for (var step = group % P.chunks; step < P.steps; step += P.chunks) {
     let i0 = (place.z + step % P.steps_i) * ${rows}u;
     let h = place.y + (step / P.steps_i) % P.steps_h;
+    ${keyHeads}
     ${gradient.sequence('place.x + step / (P.steps_i * P.steps_h)')}
     let visible = key_range(seq, i0, i0 + ${rows}u);
     let first = max(keys.x, visible.x / ${cols}u * ${cols}u);

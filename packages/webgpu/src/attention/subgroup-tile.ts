@@ -2,6 +2,7 @@ import { subgroupLane } from '../kernel/subgroup-lane.ts';
 import { keptRows, laneGrid, repeat, type SubgroupTile } from './tile.ts';
 import {
   type Product,
+  rescaleOfLanes,
   resultsOfLanes,
   rowsRead,
   type TileOperand,
@@ -18,25 +19,24 @@ import { statisticInMemory } from './workgroup-statistics.ts';
  * Such text is large, and what compilers make of it larger than caches of instructions: rows are read and products summed in loops.
  */
 export function subgroupWork(tile: SubgroupTile): TileWork {
+  const own = { resultRows: keptRows, resultPlace: 'lane', vectors: vectorsOf, vector: vectorOf };
   return {
-    parts: [subgroupLane, weightedPart],
+    parts: () => [subgroupLane, weightedPart],
     place: tile.own === 'queries' ? 'let tx = 0u;\n  let ty = lane;' : 'let tx = lane;\n  let ty = 0u;',
     keep: (all, summed) => keep(tile, all, summed),
     products: all =>
       all.map(product => `${read(tile, met(tile, product))}\n    ${products(tile, product)}`).join('\n    '),
     statistic: statistic => statisticInMemory(laneGrid(tile), statistic),
-    begin: () => '',
-    accumulate: (all, ...sums) => sums.map(sum => accumulate(tile, sum, rowsRead(all))).join('\n    '),
-    ...resultsOfLanes({
-      resultRows: keptRows,
-      resultPlace: 'lane',
-      vectors: vectorsOf,
-      vector: n => `${n}u`,
-    }),
+    accumulate: (all, ...sums) =>
+      sums
+        .map(sum => `${rescaleOfLanes(own, sum)}\n    ${accumulate(tile, sum, rowsRead(all))}`)
+        .join('\n    '),
+    ...resultsOfLanes(own),
   };
 }
 
 const vectorsOf = (D: number): number => Math.ceil(D / 4);
+const vectorOf = (n: number): string => `${n}u`;
 
 /** Of a product, the operand whose rows a lane keeps, and the one whose rows it meets. */
 const kept = ({ own }: SubgroupTile, { a, b }: Product): TileOperand => (own === 'queries' ? a : b);

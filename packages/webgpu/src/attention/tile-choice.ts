@@ -54,7 +54,9 @@ export function tileReason(
     if (tile.own !== own) return `must keep ${own}, got ${tile.own}`;
     if (Math.max(problem.Dqk, problem.Dv) > maxChannelsOfKeptRows)
       return `must go through workgroup memory for head sizes above ${maxChannelsOfKeptRows}`;
-    return tile.through === 'matrix' ? tile.reason(capabilities) : subgroupReason(tile, capabilities);
+    return tile.through === 'matrix'
+      ? tile.reason(role, problem, capabilities)
+      : subgroupReason(tile, capabilities);
   }
   return workgroupReason(role, tile, problem, capabilities);
 }

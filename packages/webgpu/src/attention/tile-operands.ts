@@ -16,8 +16,8 @@ const rowsOf = (name: string, head: string): Pick<TileOperand, 'name' | 'row'> =
 });
 
 /**
- * The rows that tiles are computed from: queries from i0 and keys from j0, of query head h, up to the lengths of the sequence.
- * What lies beyond is padding and never read.
+ * The rows that tiles are computed from: queries from i0 and keys from j0, of query head h and the heads of `keyHeads`, up to the lengths of
+ * the sequence. What lies beyond is padding and never read.
  */
 export function tileOperands(
   problem: AttentionProblem,
@@ -27,8 +27,8 @@ export function tileOperands(
   const keys = { first: 'j0', end: 'seq.length_kv' };
   return {
     q: { ...rowsOf('q', 'h'), ...queries, ...qk },
-    k: { ...rowsOf('k', 'h / P.group_k'), ...keys, ...qk },
-    v: { ...rowsOf('v', 'h / P.group_v'), ...keys, ...v },
+    k: { ...rowsOf('k', 'h_k'), ...keys, ...qk },
+    v: { ...rowsOf('v', 'h_v'), ...keys, ...v },
     dO: { ...rowsOf('dO', 'h'), ...queries, ...v },
   };
 }
@@ -52,6 +52,10 @@ export function tileResult(
     ...(name === 'o' || name === 'dv' ? v : qk),
   };
 }
+
+/** Statements behind those that declare `h`: its key head and its value head. They divide, which loops over tiles need not do again. */
+export const keyHeads = `let h_k = h / P.group_k;
+  let h_v = h / P.group_v;`;
 
 /** `group_k` and `group_v`: how many query heads share a key head and a value head. */
 export function headGroups({ Hq, Hk, Hv }: AttentionProblem): UniformField[] {

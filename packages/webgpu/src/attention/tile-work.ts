@@ -21,6 +21,8 @@ export interface Product {
   readonly b: TileOperand;
 }
 
+export type Products = readonly [Product] | readonly [Product, Product];
+
 /** A number of each row of scores, such as its maximum. */
 export interface RowStatistic {
   readonly name: string;
@@ -43,6 +45,8 @@ export interface WeightedSum {
   readonly over: 'keys' | 'queries';
   /** WGSL condition: some weights may be 0 because their pair is not seen, so that garbage must be looked for. */
   readonly watch: string;
+  /** WGSL expression of what each row r of what has been added up before is multiplied by, if by anything. */
+  readonly rescale?: (r: number) => string;
 }
 
 /**
@@ -50,20 +54,22 @@ export interface WeightedSum {
  * place. A lane has `resultRows` rows of a result, and of each `vectors(D)` vec4s.
  */
 export interface TileWork extends TileResults {
-  readonly parts: readonly ShaderPart[];
+  /** What kernels with these products take, that sum rows of these operands up. */
+  parts(all: readonly Product[], summed: readonly TileOperand[]): readonly ShaderPart[];
   /** Statements that declare `tx` and `ty`. */
   readonly place: string;
   /** Statements that get what the tiles that follow have in common ready: for their products, and for sums over these rows. */
   keep(all: readonly Product[], summed: readonly TileOperand[]): string;
-  /** Statements that declare one or two matrices of products, over the whole head size. */
-  products(all: readonly [Product] | readonly [Product, Product]): string;
+  /**
+   * Statements that declare one or two matrices of products, over the whole head size. They may read rows that are summed up with the same
+   * tile, by `sums`, ahead of that: a condition that these watch on is known here.
+   */
+  products(all: Products, sums: readonly WeightedSum[]): string;
   /** Statements that declare a statistic of each of the lane's rows as `NAME0`, …: the same bits in all lanes of a row. */
   statistic(statistic: RowStatistic): string;
-  /** Statements that may read what a sum is of already while its weights are computed. */
-  begin(sum: WeightedSum): string;
   /**
-   * Statements that add one or two sums up, after those for the products `all` of the same tile, and those that begin the first sum in the
-   * same block. Rows and channels beyond those that exist count as 0, and are never read.
+   * Statements that add one or two sums up, after those for the products `all` of the same tile in the same block. Rows and channels beyond
+   * those that exist count as 0, and are never read.
    */
   accumulate(all: readonly Product[], ...sums: readonly WeightedSum[]): string;
 }
@@ -78,8 +84,6 @@ export interface TileResults {
   accumulators(name: string, D: number): string;
   /** Rows are better not rescaled for every new maximum. */
   readonly isSlowToRescale: boolean;
-  /** Statements that multiply each row r of a result by `factor(r)`. */
-  rescale(name: string, D: number, factor: (r: number) => string): string;
   /** Statements that declare a result as the vec4s `NAMEr_n`, if they are not that already. */
   results(name: string, D: number): string;
   readonly resultRows: number;
@@ -90,20 +94,22 @@ export interface TileResults {
   vector(n: number): string;
 }
 
+type OwnResults = Pick<TileResults, 'resultRows' | 'resultPlace' | 'vectors' | 'vector'>;
+
+const eachVector = (own: OwnResults, D: number, text: (r: number, n: number) => string): string =>
+  repeat(own.resultRows, r => repeat(own.vectors(D), n => text(r, n), '\n  '), '\n  ');
+
 /** Results that lanes accumulate in variables of their own, `NAMEr_n`. */
-export function resultsOfLanes(
-  own: Pick<TileResults, 'resultRows' | 'resultPlace' | 'vectors' | 'vector'>,
-): TileResults {
-  const each = (D: number, text: (r: number, n: number) => string): string =>
-    repeat(own.resultRows, r => repeat(own.vectors(D), n => text(r, n), '\n  '), '\n  ');
-  return {
-    ...own,
-    isSlowToRescale: false,
-    accumulators: (name, D) => each(D, (r, n) => `var ${name}${r}_${n} = vec4f();`),
-    rescale: (name, D, factor) => each(D, (r, n) => `${name}${r}_${n} *= ${factor(r)};`),
-    results: () => '',
-  };
-}
+export const resultsOfLanes = (own: OwnResults): TileResults => ({
+  ...own,
+  isSlowToRescale: false,
+  accumulators: (name, D) => eachVector(own, D, (r, n) => `var ${name}${r}_${n} = vec4f();`),
+  results: () => '',
+});
+
+/** Statements that multiply such a result before more is added to it. */
+export const rescaleOfLanes = (own: OwnResults, { into, operand, rescale }: WeightedSum): string =>
+  rescale ? eachVector(own, operand.D, (r, n) => `${into}${r}_${n} *= ${rescale(r)};`) : '';
 
 /** Stores `value(r, n)` of every vec4 of the result `into` to a tensor's rows from `first` on, below `end`. */
 export function storeRows(

@@ -1,4 +1,6 @@
+import type { AttentionProblem } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
+import type { TileChoice } from './tile-choice.ts';
 import type { TileWork } from './tile-work.ts';
 import type { TileArithmetic } from './workgroup-arithmetic.ts';
 import type { TilePrefetch } from './workgroup-chunks.ts';
@@ -96,8 +98,8 @@ export interface MatrixTile {
   /** What operands are multiplied in, and must be stored in. */
   readonly component: 'f16' | 'f32';
   readonly work: TileWork;
-  /** Why a device cannot compute it, or nothing. */
-  reason(capabilities: Capabilities): string | null;
+  /** Why a device cannot compute a kernel of a problem on it, or nothing. */
+  reason(role: keyof TileChoice, problem: AttentionProblem, capabilities: Capabilities): string | null;
 }
 
 /** The lanes of a tile, and the share of each: lane (x, y) has `rows` queries from y · rows on, and `cols` vec4s of keys from 4 · x · cols on. */

@@ -80,7 +80,7 @@ const everywhere =
 const capable: Capabilities = {
   ...guaranteedCapabilities,
   features: ['shader-f16', 'subgroups'],
-  ...{ subgroupMinSize: 32, subgroupMaxSize: 32, matrices: [matrix], maxComputeWorkgroupStorageSize: 32768 },
+  ...{ subgroupMinSize: 32, subgroupMaxSize: 32, matrices: [matrix], maxComputeWorkgroupStorageSize: 49152 },
 };
 
 test.each([

@@ -1,5 +1,5 @@
 import { laneGrid, repeat, tileCols, tileRows, type WorkgroupTile } from './tile.ts';
-import type { Product, TileOperand } from './tile-work.ts';
+import type { Product, Products, TileOperand } from './tile-work.ts';
 import { type Chunk, overChunks } from './workgroup-chunks.ts';
 import { pooled, poolPitch } from './workgroup-layout.ts';
 
@@ -7,7 +7,7 @@ import { pooled, poolPitch } from './workgroup-layout.ts';
  * One or two matrices of products over the whole head size. Two go through the same loop, one after the other: their text
  * is most of a kernel, and compilers take much longer for twice as much.
  */
-export function products(tile: WorkgroupTile, all: readonly [Product] | readonly [Product, Product]): string {
+export function products(tile: WorkgroupTile, all: Products): string {
   const [first, second] = all;
   if (!second) return sumOfProducts(tile, all, first.into, first.a.channels);
   const { rows, cols } = laneGrid(tile);

@@ -1,5 +1,5 @@
 import { laneGrid, type WorkgroupTile } from './tile.ts';
-import { resultsOfLanes, type TileWork, weightedPart } from './tile-work.ts';
+import { rescaleOfLanes, resultsOfLanes, type TileWork, weightedPart } from './tile-work.ts';
 import { declarations, vectorsPerLane } from './workgroup-layout.ts';
 import { products } from './workgroup-products.ts';
 import { accumulate, begin, storeWeights } from './workgroup-results.ts';
@@ -9,8 +9,13 @@ import { statisticsOf } from './workgroup-statistics.ts';
 export function workgroupWork(tile: WorkgroupTile): TileWork {
   const directives = tile.pool === 'f16' ? ['enable f16;'] : [];
   const statistics = statisticsOf(tile);
+  const own = {
+    ...{ resultRows: laneGrid(tile).rows, resultPlace: 'ty' },
+    vectors: (D: number): number => vectorsPerLane(D, tile),
+    vector: (n: number): string => `${n * tile.tx}u + tx`,
+  };
   return {
-    parts: [
+    parts: () => [
       { directives, code: declarations(tile) },
       weightedPart,
       tile.variants?.arithmetic?.part ?? {},
@@ -18,18 +23,15 @@ export function workgroupWork(tile: WorkgroupTile): TileWork {
     ],
     place: statistics.place(tile),
     keep: () => '',
-    products: all => products(tile, all),
+    products: (all, [first]) => `${products(tile, all)}\n    ${first ? begin(tile, first) : ''}`,
     statistic: statistic => statistics.statistic(tile, statistic),
-    begin: sum => begin(tile, sum),
     accumulate: (_, ...sums) =>
       sums
-        .map((sum, n) => `${storeWeights(tile, sum)}\n    ${accumulate(tile, sum, n === 0)}`)
+        .map(
+          (sum, n) =>
+            `${rescaleOfLanes(own, sum)}\n    ${storeWeights(tile, sum)}\n    ${accumulate(tile, sum, n === 0)}`,
+        )
         .join('\n    workgroupBarrier();\n    '),
-    ...resultsOfLanes({
-      resultRows: laneGrid(tile).rows,
-      resultPlace: 'ty',
-      vectors: D => vectorsPerLane(D, tile),
-      vector: n => `${n * tile.tx}u + tx`,
-    }),
+    ...resultsOfLanes(own),
   };
 }

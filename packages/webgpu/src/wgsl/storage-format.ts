@@ -22,6 +22,8 @@ export interface StorageFormat {
   readonly load: (word: (index: string) => string, at: string) => string;
   /** WGSL expression (vec4f) of the vector element at `index`. */
   readonly load4: (name: string, index: string) => string;
+  /** The same as vec4<f16>, with `shader-f16`; of f16 only. */
+  readonly loadHalf4?: (name: string, index: string) => string;
   /** WGSL expression of the codes (vec4u) that store a vec4f; none for 32-bit formats. */
   readonly encode4: ((value: string) => string) | null;
   /** WGSL expression of the vector element that holds four codes, or four f32. */
@@ -82,12 +84,15 @@ export const storageFormats: Readonly<Partial<Record<DType, StorageFormat>>> = {
     round4: null,
     requires: [],
   },
-  f16: /* @__PURE__ */ sixteenBit(
-    'f16_bits',
-    encodeSmallFloat('f16', float16Layout),
-    word => `unpack2x16float(${word})`,
-    bits => `unpack2x16float(${bits}).x`,
-  ),
+  f16: {
+    .../* @__PURE__ */ sixteenBit(
+      'f16_bits',
+      encodeSmallFloat('f16', float16Layout),
+      word => `unpack2x16float(${word})`,
+      bits => `unpack2x16float(${bits}).x`,
+    ),
+    loadHalf4: (name, index) => `bitcast<vec4<f16>>(${name}[${index}])`,
+  },
   bf16: /* @__PURE__ */ sixteenBit(
     'bf16_bits',
     encodeBf16,
