@@ -16,7 +16,7 @@ export const bundleBudgets = [
   {
     package: '@tilewise/webgpu',
     entry: "export { createContext, sdpa } from '@tilewise/webgpu'",
-    limit: 42 * KiB,
+    limit: 43 * KiB,
   },
   // Plans with every option, mods whose scores may be −∞ among them, and the kernels of the plain operations. What finds the matrices of a
   // device, and what checks each field of a stored problem, are half a KiB each.
@@ -32,5 +32,5 @@ export const bundleBudgets = [
     limit: 69 * KiB,
   },
   { package: '@tilewise/graph', entry: "export * from '@tilewise/graph/cudnn'", limit: 75 * KiB },
-  { package: '@tilewise/graph', entry: "export { toOnnx } from '@tilewise/graph/onnx'", limit: 59 * KiB },
+  { package: '@tilewise/graph', entry: "export { toOnnx } from '@tilewise/graph/onnx'", limit: 60 * KiB },
 ];

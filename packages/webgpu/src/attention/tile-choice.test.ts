@@ -9,6 +9,7 @@ import { matrixTile } from './matrix-tile.ts';
 import type { Tile } from './tile.ts';
 import { tileReason, unsuitedReason } from './tile-choice.ts';
 import { defaultTile } from './tile-table.ts';
+import { workgroupTileMemory } from './workgroup-layout.ts';
 import { workgroupTile } from './workgroup-variants.ts';
 
 const matrix = { M: 16, N: 16, K: 16, component: 'f16' } as const;
@@ -68,6 +69,14 @@ describe('a tile is refused with a reason', () => {
     expect(
       tileReason('forward', tile, problemOf(D), { ...capable, maxComputeWorkgroupStorageSize: 16384 }),
     ).toMatch(reason);
+  });
+
+  test('for forward, where it has no room to join rows; gradients join none', () => {
+    const tile = { tx: 16, ty: 16, depth: 4 };
+    const room = { ...capable, maxComputeWorkgroupStorageSize: workgroupTileMemory(tile, 'dq') };
+    expect(tileReason('forward', tile, problemOf(64), room)).toMatch(/bytes of workgroup memory/);
+    expect(tileReason('dq', tile, problemOf(64), room)).toBeNull();
+    expect(tileReason('dkdv', tile, problemOf(64), room)).toBeNull();
   });
 
   test('for dK/dV, unless it has as many queries as keys', () => {

@@ -96,7 +96,7 @@ function workgroupReason(
   const held = Math.max(...results.map(D => resultVectors(D, tile)));
   if (held > maxResultVectors)
     return `has ${4 * held} numbers of a result per lane, at most ${4 * maxResultVectors} are: it takes more lanes or fewer rows`;
-  const bytes = workgroupTileMemory(tile);
+  const bytes = workgroupTileMemory(tile, role);
   return bytes > maxComputeWorkgroupStorageSize
     ? `takes ${bytes} bytes of workgroup memory, the device has ${maxComputeWorkgroupStorageSize}`
     : null;

@@ -39,15 +39,22 @@ async function complaints({ device, capabilities }: GpuContext, kernel: KernelSp
   return [invalid?.message, rejected?.message].filter(message => message !== undefined);
 }
 
+/** Variables in workgroup memory that a text declares and does not name again. */
+const idleVariables = ({ wgsl }: KernelSpec): string[] =>
+  [...wgsl.matchAll(/var<workgroup>\s*(\w+)/g)]
+    .map(([, name]) => name)
+    .filter(name => [...wgsl.matchAll(new RegExp(`\\b${name}\\b`, 'g'))].length === 1);
+
 const nameOf = (variant: Variant): string => JSON.stringify(variant);
 
-test('every kernel variant compiles within the limits that WebGPU guarantees', async () => {
+test('every kernel variant compiles within the limits that WebGPU guarantees, and declares no workgroup memory that it does not use', async () => {
   const seen = new Set<string>();
   for (const variant of variants) {
     for (const kernel of kernelsOf(variant, ctx.capabilities)) {
       if (seen.has(kernel.wgsl)) continue;
       seen.add(kernel.wgsl);
       expect(await complaints(ctx, kernel), `${kernel.name} of ${nameOf(variant)}`).toEqual([]);
+      expect(idleVariables(kernel), `${kernel.name} of ${nameOf(variant)}`).toEqual([]);
     }
   }
   expect(seen.size).toBeGreaterThan(variants.length);
@@ -66,6 +73,7 @@ test('so does every variant in 8 bits with products in 8 bits', async () => {
       if (seen.has(kernel.wgsl)) continue;
       seen.add(kernel.wgsl);
       expect(await complaints(ctx, kernel), `${kernel.name} of ${nameOf(variant)}`).toEqual([]);
+      expect(idleVariables(kernel), `${kernel.name} of ${nameOf(variant)}`).toEqual([]);
     }
   }
   expect(seen.size).toBeGreaterThan(10);
@@ -100,7 +108,8 @@ test.each([
   const seen = new Set<string>();
   for (const variant of variants) {
     const ofTable = new Set(kernelsOf(variant).map(({ wgsl }) => wgsl));
-    for (const { name, wgsl } of kernelsOf(variant, capable, {}, tiles)) {
+    for (const kernel of kernelsOf(variant, capable, {}, tiles)) {
+      const { name, wgsl } = kernel;
       if (seen.has(wgsl) || ofTable.has(wgsl)) continue;
       seen.add(wgsl);
       // The text alone: workgroups are made for subgroups of another size than this backend's.
@@ -109,6 +118,7 @@ test.each([
       await device.popErrorScope();
       const errors = messages.filter(({ type }) => type === 'error').map(({ message }) => message);
       expect(errors, `${name} of ${nameOf(variant)}`).toEqual([]);
+      expect(idleVariables(kernel), `${name} of ${nameOf(variant)}`).toEqual([]);
     }
   }
   expect(seen.size).toBeGreaterThan(10);

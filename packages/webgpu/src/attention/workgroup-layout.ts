@@ -1,4 +1,5 @@
 import { bytesOfVariables, laneGrid, tileCols, tileRows, type WorkgroupTile } from './tile.ts';
+import type { TileChoice } from './tile-choice.ts';
 import { statisticsOf } from './workgroup-statistics.ts';
 
 /** vec4s from one row in workgroup memory to the next: an odd number, so that rows start in different banks. */
@@ -29,13 +30,13 @@ export const vectorType = ({ pool }: WorkgroupTile): string => (pool === 'f16' ?
 export const pooled = ({ pool }: WorkgroupTile, at: string): string =>
   pool === 'f16' ? `vec4f(pool[${at}])` : `pool[${at}]`;
 
-/** Bytes of workgroup memory that a kernel on this tile needs. */
-export const workgroupTileMemory = (tile: WorkgroupTile): number =>
+/** Bytes of workgroup memory that a kernel on this tile needs. Forward alone joins rows; MXFP8, which rounds their blocks, has tiles of the table. */
+export const workgroupTileMemory = (tile: WorkgroupTile, role: keyof TileChoice = 'forward'): number =>
   bytesOfVariables([
     vectorBytes(tile) * poolVectors(tile),
     (tile.variants?.arithmetic?.weight.bytes ?? 16) * weightVectors(tile),
     4,
-    ...statisticsOf(tile).bytes(tile),
+    ...(role === 'forward' ? statisticsOf(tile).bytes(tile) : []),
   ]);
 
 /**

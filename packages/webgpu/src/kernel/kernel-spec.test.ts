@@ -26,3 +26,14 @@ test('more workgroups than one dimension of a dispatch holds each run once', asy
   const { data } = await ctx.download(visits);
   expect(data.findIndex((n, group) => n !== group + 1)).toBe(-1);
 });
+
+test('workgroup memory that a part declares and the kernel does not use is not in its text', () => {
+  const part = {
+    code: 'var<workgroup> total: array<f32, 64>;\nvar<workgroup> total_of_rows: array<f32, 4>;\n\nfn two() -> f32 { return 2.0; }',
+  };
+  const kernel = (body: string) =>
+    kernelSpec({ name: 'idle', groups: 1, workgroupSize: 64, parts: [part], body }).wgsl;
+  expect(kernel('  total[lane] = two();')).toMatch(/var<workgroup> total: .*\n\nfn two/);
+  expect(kernel('  total[lane] = two();')).not.toContain('total_of_rows');
+  expect(kernel('  let x = two();')).not.toContain('workgroup>');
+});

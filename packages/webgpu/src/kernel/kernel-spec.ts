@@ -89,7 +89,14 @@ ${body.trimEnd()}
   const source = [distinct(part => part.directives).join('\n'), wgsl, declarations.trim(), main]
     .filter(Boolean)
     .join('\n\n');
-  return { name, wgsl: `${source}\n`, bindings, gathered, uniforms, groups, grid };
+  return { name, wgsl: `${withoutIdle(source)}\n`, bindings, gathered, uniforms, groups, grid };
+}
+
+/** Parts declare the workgroup memory of all that they can do; a kernel has that of what it does. */
+function withoutIdle(source: string): string {
+  return source.replace(/^var<workgroup> (\w+).*\n/gm, (line, name: string) =>
+    source.split(new RegExp(`\\b${name}\\b`)).length > 2 ? line : '',
+  );
 }
 
 /** Spreads any number of workgroups over x and y, as one dimension holds 65,535; surplus groups return at once. */
