@@ -68,8 +68,8 @@ export function dkdvKernel(
     ${work.accumulate(gradient.products, ...sums)}
   }
   }
-  ${dk ? storeRows(work, 'dk', tileResult('dk', forward, dk), (r, n) => gradient.stored('dk', `dk${r}_${n}`)) : ''}
-  ${dv ? storeRows(work, 'dv', tileResult('dv', forward, dv), (r, n) => gradient.stored('dv', `dv${r}_${n}`)) : ''}
+  ${dk ? storeRows(work, 'dk', tileResult('dk', forward, dk), (_, x) => gradient.stored('dk', x)) : ''}
+  ${dv ? storeRows(work, 'dv', tileResult('dv', forward, dv), (_, x) => gradient.stored('dv', x)) : ''}
   ${gradient.finish}`;
   return kernelSpec({
     name: dk && dv ? 'attention dk dv' : `attention ${dk ? 'dk' : 'dv'}`,

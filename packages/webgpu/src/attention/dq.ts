@@ -40,7 +40,7 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
     ${gradient.compute([sum])}
     ${work.accumulate(gradient.products, sum)}
   }
-  ${storeRows(work, 'acc', result, (r, n) => gradient.stored('dq', `acc${r}_${n}`))}
+  ${storeRows(work, 'acc', result, (_, x) => gradient.stored('dq', x))}
   ${gradient.finish}`;
   return kernelSpec({
     name: 'attention dq',

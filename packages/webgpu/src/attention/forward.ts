@@ -200,7 +200,7 @@ function wholeResult(
   scale${r} = select(0.0, scale${r} / l${r}, l${r} != 0.0);`,
       '\n  ',
     )}
-  ${hasValues ? storeRows(work, 'acc', o, (r, n) => fp8.apply('o', `acc${r}_${n} * scale${r}`)) : ''}
+  ${hasValues ? storeRows(work, 'acc', o, (r, x) => fp8.apply('o', `${x} * scale${r}`)) : ''}
   if (tx == 0u) {
     ${repeat(
       own,

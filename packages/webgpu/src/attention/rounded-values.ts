@@ -70,7 +70,7 @@ export function roundedValuesKernel(problem: AttentionProblem, config: Workgroup
     )}
     ${work.accumulate([scores], { into: 'acc', weight: r => `weight${r}`, operand: v, over: 'keys', watch: score.hides ? 'true' : '!whole' })}
   }
-  ${storeRows(work, 'acc', o, (r, n) => fp8.apply('o', `acc${r}_${n}`))}
+  ${storeRows(work, 'acc', o, (_, x) => fp8.apply('o', x))}
   ${fp8.finish}`;
 
   return kernelSpec({

@@ -35,15 +35,15 @@ export function subgroupWork(tile: SubgroupTile): TileWork {
   };
 }
 
-const vectorsOf = (D: number): number => Math.ceil(D / 4);
+export const vectorsOf = (D: number): number => Math.ceil(D / 4);
 const vectorOf = (n: number): string => `${n}u`;
 
 /** Of a product, the operand whose rows a lane keeps, and the one whose rows it meets. */
-const kept = ({ own }: SubgroupTile, { a, b }: Product): TileOperand => (own === 'queries' ? a : b);
-const met = ({ own }: SubgroupTile, { a, b }: Product): TileOperand => (own === 'queries' ? b : a);
+export const kept = ({ own }: SubgroupTile, { a, b }: Product): TileOperand => (own === 'queries' ? a : b);
+export const met = ({ own }: SubgroupTile, { a, b }: Product): TileOperand => (own === 'queries' ? b : a);
 
 /** Where a row starts. One beyond the end is taken for the last, and of none for the first: it has weight 0 and no result. */
-const rowAt = ({ row, first, end }: TileOperand, place: string): string =>
+export const rowAt = ({ row, first, end }: TileOperand, place: string): string =>
   row(`min(${first} + ${place}, max(${end}, 1u) - 1u)`);
 
 const perKept = (text: (r: number) => string, separator = '\n      '): string =>

@@ -92,6 +92,11 @@ export interface TileResults {
   vectors(D: number): number;
   /** WGSL: which vec4 of a row is the lane's n-th. */
   vector(n: number): string;
+  /**
+   * Statements that do something with each vec4 of the row `NAMEr` of a result that the operand has channels of: `text` has WGSL
+   * expressions of its first channel and of the vec4. Default: one after the other.
+   */
+  eachVector?(row: string, operand: TileOperand, text: (d: string, x: string) => string): string;
 }
 
 type OwnResults = Pick<TileResults, 'resultRows' | 'resultPlace' | 'vectors' | 'vector'>;
@@ -111,26 +116,34 @@ export const resultsOfLanes = (own: OwnResults): TileResults => ({
 export const rescaleOfLanes = (own: OwnResults, { into, operand, rescale }: WeightedSum): string =>
   rescale ? eachVector(own, operand.D, (r, n) => `${into}${r}_${n} *= ${rescale(r)};`) : '';
 
-/** Stores `value(r, n)` of every vec4 of the result `into` to a tensor's rows from `first` on, below `end`. */
+/** Text for one vec4 after the other. */
+const eachOf =
+  ({ vectors, vector }: TileResults): NonNullable<TileResults['eachVector']> =>
+  (row, { channels, D }, text) =>
+    repeat(
+      vectors(D),
+      n => `if (4u * (${vector(n)}) < ${channels}) {
+      ${text(`4u * (${vector(n)})`, `${row}_${n}`)}
+    }`,
+      '\n    ',
+    );
+
+/** Stores `value(r, x)` of every vec4 x of the rows r of the result `into` to a tensor's rows from `first` on, below `end`. */
 export function storeRows(
-  { results, resultRows, resultPlace, vectors, vector }: TileWork,
+  work: TileResults,
   into: string,
-  { name, row, first, end, channels, D }: TileOperand,
-  value: (r: number, n: number) => string,
+  operand: TileOperand,
+  value: (r: number, x: string) => string,
 ): string {
+  const { name, row, first, end, D } = operand;
+  const { results, resultRows, resultPlace, eachVector: each = eachOf(work) } = work;
   const at = (r: number): string => `${first} + ${resultPlace} * ${resultRows}u + ${r}u`;
   return `${results(into, D)}
   ${repeat(
     resultRows,
     r => `if (${at(r)} < ${end}) {
     let row = ${row(`(${at(r)})`)};
-    ${repeat(
-      vectors(D),
-      n => `if (4u * (${vector(n)}) < ${channels}) {
-      ${name}_store4(row, 4u * (${vector(n)}), ${value(r, n)});
-    }`,
-      '\n    ',
-    )}
+    ${each(`${into}${r}`, operand, (d, x) => `${name}_store4(row, ${d}, ${value(r, x)});`)}
   }`,
     '\n  ',
   )}`;

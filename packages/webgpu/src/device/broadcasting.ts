@@ -1,10 +1,14 @@
 import type { Capabilities } from './capabilities.ts';
 
+/** SwiftShader as `Capabilities` names its adapter. */
+export const swiftShader = 'google swiftshader';
+
 /**
- * Adapters on which lanes do best when they broadcast what they read. On lavapipe a load takes as long
- * as ten multiplications, since lanes are gathered one by one, and barriers save all registers; a broadcast costs nothing.
+ * Adapters on which lanes do best when they broadcast what they read: CPUs, which gather what lanes read one by one. On lavapipe and on
+ * SwiftShader a load takes as long as ten multiplications, from workgroup memory too, and barriers save all registers; a broadcast
+ * takes no longer than a multiplication.
  */
-const broadcasting: readonly string[] = ['mesa software'];
+const broadcasting: readonly string[] = ['mesa software', swiftShader];
 
 /** How many lanes of a subgroup read for each other, on adapters that do best that way; null on others. */
 export const broadcastGroup = ({
