@@ -1,4 +1,4 @@
-import { broadcastGroup } from '../../device/broadcasting.ts';
+import { broadcastGroup, swiftShader } from '../../device/broadcasting.ts';
 import type { Capabilities } from '../../device/capabilities.ts';
 import type { SumParts } from './product.ts';
 import { type MatMulTile, type SubgroupTile, tileDepth, tileM, tileN } from './tile.ts';
@@ -24,6 +24,13 @@ const smallTile: MatMulTile = { tx: 8, ty: 8, rows: 1, columns: 1, depth: 32 };
  * Takes no longer to compile than the tiles above.
  */
 const subgroupTile = (group: 4 | 8): SubgroupTile => ({ through: 'subgroup', lanes: 8, columns: 4, group });
+
+/**
+ * 64 × 64 on 32 lanes for SwiftShader, which takes ten times as long to read a vector as to multiply it, from workgroup memory too:
+ * each is multiplied more often than on the tiles above. Takes longer to compile, which large matrices repay.
+ */
+const swiftShaderTile: MatMulTile = { tx: 4, ty: 8, rows: 2, columns: 4, depth: 32 };
+const groupsWorthCompiling = 16;
 
 /** Workgroups that keep a large GPU busy. */
 const enoughGroups = 64;
@@ -61,6 +68,9 @@ function tileFor(shape: MatMulShape, capabilities: Capabilities): MatMulTile {
   const { M, N } = shape;
   const flat = flatTiles.find(({ upTo }) => M <= upTo.M && N <= upTo.N);
   if (flat) return flat.tile;
+  if (capabilities.adapter === swiftShader) {
+    return groupsOf(shape, swiftShaderTile) >= groupsWorthCompiling ? swiftShaderTile : smallTile;
+  }
   const group = broadcastGroup(capabilities);
   if (group) return subgroupTile(group);
   return groupsOf(shape, largeTile) >= enoughGroups ? largeTile : smallTile;
