@@ -1,6 +1,7 @@
-import { checkObject, elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
+import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { hostPrimitives, type Primitives } from '@tilewise/core/primitive';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
+import { isScalarValue } from '../tensor/scalar-rule.ts';
 import { overlap, type Placed } from './overlap.ts';
 import { type Bindable, checkBound, scalarTensor, storageDesc } from './storage.ts';
 
@@ -24,7 +25,7 @@ export interface Checked<T> {
 }
 
 /**
- * Checks what is bound to inputs and outputs; other bindings are passed over.
+ * Checks what is bound to inputs and outputs; other bindings are passed over here (`checkIds` refuses those of no tensor).
  * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError naming the tensor.
  */
 export function checkBindings<T extends TensorDesc>(
@@ -32,12 +33,11 @@ export function checkBindings<T extends TensorDesc>(
   { inputs, outputs }: Ends,
   bindings: Bindings<Bindable<T>>,
 ): Checked<T> {
-  checkObject('bindings', bindings);
   const onHost = new Map<number, Tensor>();
   const onEngine = new Map<number, T>();
   for (const t of inputs) {
     const given = bindings[t.id];
-    const tensor = typeof given === 'number' || typeof given === 'bigint' ? scalarTensor(t, given) : given;
+    const tensor = isScalarValue(given) ? scalarTensor(t, given) : given;
     checkBound(t, tensor, storageDesc(t));
     if (tensor instanceof Tensor) onHost.set(t.id, tensor);
     else onEngine.set(t.id, tensor);
@@ -45,7 +45,7 @@ export function checkBindings<T extends TensorDesc>(
   const unbound: LogicalTensor[] = [];
   for (const t of outputs) {
     const given = bindings[t.id];
-    if (typeof given === 'number' || typeof given === 'bigint') {
+    if (isScalarValue(given)) {
       throw new InvalidArgumentError(`tensor ${t.id}`, `is an output and cannot be the number ${given}`);
     }
     if (given === undefined) {

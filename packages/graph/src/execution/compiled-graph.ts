@@ -1,10 +1,11 @@
-import { checkObject, dtypeInfo, type TensorDesc } from '@tilewise/core';
+import { dtypeInfo, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Topology } from '../graph/topology.ts';
 import type { CompiledPartition } from '../partition/compiled-partition.ts';
 import type { CompileOptions, Partition } from '../partition/partition.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import { type Bindings, checkBindings } from './bindings.ts';
+import { checkIds } from './check-ids.ts';
 import { storageLength } from './memory-plan.ts';
 import { type Bindable, type KnownTensor, storageDesc } from './storage.ts';
 import { Turns } from './turns.ts';
@@ -74,7 +75,7 @@ export function compileGraph<T extends TensorDesc>(
 
   function bind(bindings: Bindings<Bindable<T>>): Map<number, Bindable<T>> {
     turns.check();
-    checkObject('bindings', bindings);
+    checkIds(bindings, topology.described, own);
     const tensors = new Map<number, Bindable<T>>(between.tensors);
     for (const { id } of [...read.inputs, ...outputs]) {
       const bound = bindings[id];

@@ -3,6 +3,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Topology } from '../graph/topology.ts';
 import type { Partition } from '../partition/partition.ts';
 import type { Bindings } from './bindings.ts';
+import { checkIds } from './check-ids.ts';
 import { compileGraph } from './compiled-graph.ts';
 import { type Bindable, knownTensor } from './storage.ts';
 
@@ -16,17 +17,15 @@ export async function runGraph<T extends TensorDesc>(
   engine: TensorEngine<T>,
   bindings: Bindings<Bindable<T>>,
 ): Promise<Record<number, T>> {
-  const inputs: Record<number, Bindable<T>> = {};
+  checkIds(bindings, topology.described, topology);
   for (const { id } of topology.inputs) {
-    const bound = bindings[id];
-    if (bound === undefined)
+    if (bindings[id] === undefined)
       throw new InvalidArgumentError(`tensor ${id}`, 'is an input of the graph and is not bound');
-    inputs[id] = bound;
   }
-  const known = Object.fromEntries(topology.inputs.map(t => [t.id, knownTensor(t, inputs[t.id])]));
+  const known = Object.fromEntries(topology.inputs.map(t => [t.id, knownTensor(t, bindings[t.id])]));
   const compiled = compileGraph(topology, partitions, engine, known, { kept: true });
   try {
-    return await compiled.execute(inputs);
+    return await compiled.execute(bindings);
   } finally {
     compiled.release();
   }

@@ -1,4 +1,4 @@
-import { checkObject, dtypeInfo, type TensorDesc } from '@tilewise/core';
+import { dtypeInfo, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { checkGraph } from '../graph/check-graph.ts';
 import type { Graph } from '../graph/graph.ts';
@@ -7,6 +7,7 @@ import { compiledPartition } from '../partition/compiled-partition.ts';
 import { checkEngine, withKnown } from '../partition/partition.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import type { Bindings } from './bindings.ts';
+import { checkIds } from './check-ids.ts';
 import { type Bindable, knownTensor } from './storage.ts';
 
 /**
@@ -23,8 +24,8 @@ export async function runUnrounded<T extends TensorDesc>(
 ): Promise<Record<number, T>> {
   checkGraph('graph', graph);
   checkEngine(engine);
-  checkObject('bindings', bindings);
   const { topology } = graph;
+  checkIds(bindings, topology.described, topology);
   const known = Object.fromEntries(topology.inputs.map(t => [t.id, knownTensor(t, bindings[t.id])]));
   const group = {
     nodes: topology.order,

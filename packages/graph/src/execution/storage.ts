@@ -2,6 +2,7 @@ import {
   checkObject,
   contiguousStrides,
   describeValue,
+  elementCount,
   InvalidArgumentError,
   InvalidDTypeError,
   InvalidShapeError,
@@ -11,12 +12,13 @@ import {
   Tensor,
   type TensorDesc,
 } from '@tilewise/core';
-import { toU64 } from '@tilewise/philox';
+import { splitU64 } from '@tilewise/philox';
 import { storageDType } from '../tensor/dtype.ts';
 import { describeTensor, isKnown, type LogicalTensor } from '../tensor/logical-tensor.ts';
+import { brokenScalarRule, isScalarValue, type ScalarValue } from '../tensor/scalar-rule.ts';
 
 /** What may be bound to a tensor of a graph: a tensor of the engine, one of the host, or for a scalar a number. */
-export type Bindable<T> = T | Tensor | number | bigint;
+export type Bindable<T> = T | Tensor | ScalarValue;
 
 /** What is known of a tensor at compile: its shape, and where it matters its strides. */
 export interface KnownTensor {
@@ -41,17 +43,20 @@ export function storageDesc(tensor: LogicalTensor): TensorDesc {
   return { dtype: storageDType(dtype), shape, strides: isGiven ? strides : contiguousStrides(shape) };
 }
 
-/** A number as the tensor of a logical scalar. */
-export function scalarTensor(tensor: LogicalTensor, value: number | bigint): Tensor {
+/**
+ * A number as the tensor of a logical scalar.
+ * @throws InvalidShapeError for a tensor of more numbers; InvalidArgumentError for a number that its dtype cannot hold.
+ */
+export function scalarTensor(tensor: LogicalTensor, value: ScalarValue): Tensor {
+  const name = `tensor ${describeTensor(tensor)}`;
   const { shape, dtype } = storageDesc(tensor);
-  if (tensor.dtype === 'i64') {
-    const word = value < 0 ? BigInt.asUintN(64, BigInt(value)) : value;
-    return Tensor.from(toU64(word, `tensor ${tensor.id}`), shape, { dtype });
+  const isWord64 = tensor.dtype === 'i64';
+  if (elementCount(shape) !== (isWord64 ? 2 : 1)) {
+    throw new InvalidShapeError(name, `cannot be bound to the number ${value}`);
   }
-  if (shape.reduce((n, extent) => n * extent, 1) !== 1) {
-    throw new InvalidShapeError(`tensor ${describeTensor(tensor)}`, `cannot be bound to the number ${value}`);
-  }
-  return Tensor.from([Number(value)], shape, { dtype });
+  const rule = brokenScalarRule(tensor.dtype, value);
+  if (rule !== null) throw new InvalidArgumentError(name, `must be ${rule}, got ${describeValue(value)}`);
+  return Tensor.from(isWord64 ? splitU64(BigInt(value)) : [Number(value)], shape, { dtype });
 }
 
 /**
@@ -83,7 +88,7 @@ export function knownTensor<T extends TensorDesc>(
   tensor: LogicalTensor,
   bound: Bindable<T> | undefined,
 ): KnownTensor {
-  const host = typeof bound === 'number' || typeof bound === 'bigint' ? scalarTensor(tensor, bound) : bound;
+  const host = isScalarValue(bound) ? scalarTensor(tensor, bound) : bound;
   if (!isTensor(host)) return { shape: tensor.shape ?? [] };
   const { shape, strides } = host;
   return tensor.dtype === 'i64' ? { shape: shape.slice(0, -1) } : { shape, strides };

@@ -23,7 +23,7 @@ export class GradientGraph extends Graph {
   readonly gradients: ReadonlyMap<number, LogicalTensor>;
 
   constructor(source: Graph, seeds: Map<number, LogicalTensor>, gradients: Map<number, LogicalTensor>) {
-    super(source.header);
+    super(source.header, source.topology.described.values());
     this.seeds = seeds;
     this.gradients = gradients;
   }
@@ -63,8 +63,6 @@ export function gradients(forward: Graph, options: GradientOptions): GradientGra
   const seeds = new Map<number, LogicalTensor>();
   const results = new Map<number, LogicalTensor>();
   const target = new GradientGraph(forward, seeds, results);
-  // Ids of new tensors begin behind those of the forward graph.
-  target.tensor({ id: Math.max(...topology.tensors.keys()), dtype: 'f32' });
   const given = new Set([...topology.inputs, ...topology.outputs].map(t => t.id));
   const composites = writtenSoftmaxes(topology, new Set([...targets, ...withRespectTo].map(t => t.id)));
   const builder = new BackwardGraph(forward, target, given, composites, forwardAttentions(topology, given));

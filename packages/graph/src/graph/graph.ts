@@ -78,14 +78,19 @@ export class Graph {
   readonly header: GraphHeader;
   readonly #nodes: GraphNode[] = [];
   readonly #ids = new Set<number>();
+  readonly #described = new Map<number, LogicalTensor>();
   #nextTensor = 0;
   #nextNode = 0;
   #topology: Topology | undefined;
 
-  /** @throws InvalidArgumentError for what is no header. */
-  constructor(header: Partial<GraphHeader> = {}) {
+  /**
+   * @param others tensors of another graph that this one goes with: they keep their ids.
+   * @throws InvalidArgumentError for what is no header.
+   */
+  constructor(header: Partial<GraphHeader> = {}, others: Iterable<LogicalTensor> = []) {
     checkObject('header', header);
     this.header = { ...standardHeader, ...header };
+    for (const t of others) this.#describe(t);
   }
 
   /** Reads oneDNN's JSON, as text or parsed. The graph is not finalized yet. */
@@ -148,17 +153,15 @@ export class Graph {
         `host_scalar is for i32, f32 or i64 of shape [], got ${dtype} [${shape}]`,
       );
     }
-    const own = id ?? this.#nextTensor;
-    this.#nextTensor = Math.max(this.#nextTensor, own + 1);
-    return {
-      id: own,
+    return this.#describe({
+      id: id ?? this.#nextTensor,
       ...(name !== undefined && { name }),
       dtype,
       shape: shape && [...shape],
       strides: strides ? [...strides] : null,
       layout: 'strided',
       property,
-    };
+    });
   }
 
   /**
@@ -199,9 +202,14 @@ export class Graph {
     this.#nodes.push(added);
     this.#ids.add(node.id);
     this.#nextNode = Math.max(this.#nextNode, node.id + 1);
-    for (const t of [...node.inputs, ...node.outputs])
-      this.#nextTensor = Math.max(this.#nextTensor, t.id + 1);
+    for (const t of [...node.inputs, ...node.outputs]) this.#describe(t);
     return added;
+  }
+
+  #describe(tensor: LogicalTensor): LogicalTensor {
+    this.#described.set(tensor.id, tensor);
+    this.#nextTensor = Math.max(this.#nextTensor, tensor.id + 1);
+    return tensor;
   }
 
   /**
@@ -213,7 +221,7 @@ export class Graph {
    * is not `outputs`; the graph can then still be changed.
    */
   finalize({ outputs }: { readonly outputs?: readonly LogicalTensor[] } = {}): this {
-    const topology = this.#topology ?? connect(this.#nodes);
+    const topology = this.#topology ?? connect(this.#nodes, this.#described);
     if (outputs) checkOutputs(topology, outputs);
     this.#topology = topology;
     return this;
@@ -251,7 +259,8 @@ export class Graph {
 
   /**
    * Partitions, compiles and runs the graph; finalizes it if need be. The engine keeps what was compiled for the next time.
-   * @param inputs by tensor id: the engine's tensors, host tensors, or numbers for scalars.
+   * @param inputs by tensor id: the engine's tensors, host tensors, or numbers for scalars. Outputs may be bound too, as for `execute`
+   * of a compiled graph.
    * @returns the graph's outputs by id, as the engine's tensors.
    * @throws what `finalize`, `compile` and `execute` throw.
    */

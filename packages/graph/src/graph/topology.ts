@@ -16,6 +16,8 @@ export interface Topology {
   readonly order: readonly GraphNode[];
   /** The tensors by id. */
   readonly tensors: ReadonlyMap<number, LogicalTensor>;
+  /** Those and all others that the graph has described, by id: those that no operation has, and of a backward graph those of forward. */
+  readonly described: ReadonlyMap<number, LogicalTensor>;
   readonly producers: ReadonlyMap<number, GraphNode>;
   /** Of a tensor id; empty for a result. */
   uses(tensor: number): readonly Use[];
@@ -32,7 +34,10 @@ export interface Topology {
  * @throws InvalidGraphError for descriptions of a tensor that differ, two producers of one, or a cycle, naming operations and
  * tensor.
  */
-export function connect(nodes: readonly GraphNode[]): Topology {
+export function connect(
+  nodes: readonly GraphNode[],
+  described: ReadonlyMap<number, LogicalTensor>,
+): Topology {
   const tensors = new Map<number, LogicalTensor>();
   const firstNode = new Map<number, GraphNode>();
   const producers = new Map<number, GraphNode>();
@@ -75,6 +80,7 @@ export function connect(nodes: readonly GraphNode[]): Topology {
   return {
     order,
     tensors,
+    described,
     producers,
     uses: usesOf,
     inputs: [...tensors.values()].filter(({ id }) => !producers.has(id)),

@@ -2,6 +2,7 @@ import { type DType, InvalidShapeError, Tensor } from '@tilewise/core';
 import { numbersOf } from '../schema/attribute.ts';
 import type { Attributes, Operation } from '../schema/operation.ts';
 import { storageDType } from '../tensor/dtype.ts';
+import { brokenScalarRule } from '../tensor/scalar-rule.ts';
 import { copyTo } from './layout.ts';
 import { floats, port } from './ports.ts';
 
@@ -15,12 +16,16 @@ export const constant: Operation = {
     value: { type: 'f32[]', required: true },
     shape: { type: 's64[]', default: [] },
   },
-  constraint: ({ attributes }) => {
+  constraint: ({ attributes, outputs: [dst] }) => {
     const count = numbersOf(attributes, 'shape').reduce((n, extent) => n * extent, 1);
-    const given = numbersOf(attributes, 'value').length;
-    return given === 1 || given === count
-      ? null
-      : `attribute 'value' must have 1 number or ${count}, got ${given}`;
+    const given = numbersOf(attributes, 'value');
+    if (given.length !== 1 && given.length !== count)
+      return `attribute 'value' must have 1 number or ${count}, got ${given.length}`;
+    for (const value of given) {
+      const rule = brokenScalarRule(dst.dtype, value);
+      if (rule !== null) return `attribute 'value' must be ${rule}, got ${value}`;
+    }
+    return null;
   },
   infer: ({ attributes }) => {
     const shape = numbersOf(attributes, 'shape');

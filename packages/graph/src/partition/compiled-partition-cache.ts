@@ -1,6 +1,5 @@
 import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { Turns } from '../execution/turns.ts';
 import type { CompiledPartition } from './compiled-partition.ts';
 
 /** How many compiled partitions an engine keeps; the one that was not asked for the longest goes first. */
@@ -10,9 +9,14 @@ export const COMPILED_PARTITION_CAPACITY = 1024;
 export interface CompiledPartitionCache<T extends TensorDesc> {
   /**
    * For a holder, who releases it. When the last one has, its memory is freed, unless that one wants it kept for who asks for the same
-   * later: then when it goes from the cache.
+   * later: then when it goes from the cache. What is the holder's own is made by `heldBy`.
    */
-  hold(key: string, make: () => CompiledPartition<T>, isKept: boolean): CompiledPartition<T>;
+  hold(
+    key: string,
+    make: () => CompiledPartition<T>,
+    isKept: boolean,
+    heldBy: (shared: CompiledPartition<T>, letGo: () => void) => CompiledPartition<T>,
+  ): CompiledPartition<T>;
 }
 
 /** A compiled partition, and how many hold it. */
@@ -42,10 +46,10 @@ export function compiledPartitions<T extends TensorDesc>(engine: TensorEngine<T>
   }
 
   return {
-    hold(key, make, isKept) {
+    hold(key, make, isKept, heldBy) {
       const entry = entryOf(key, make);
       entry.holders++;
-      return held(entry.compiled as unknown as CompiledPartition<T>, () => {
+      return heldBy(entry.compiled as unknown as CompiledPartition<T>, () => {
         entry.holders--;
         const isCached = entries.get(key) === entry;
         if (entry.holders > 0 || (isKept && isCached)) return;
@@ -53,34 +57,5 @@ export function compiledPartitions<T extends TensorDesc>(engine: TensorEngine<T>
         entry.compiled.release();
       });
     },
-  };
-}
-
-/** A shared partition as one holder has it. */
-function held<T extends TensorDesc>(shared: CompiledPartition<T>, letGo: () => void): CompiledPartition<T> {
-  const turns = new Turns('partition');
-  const prepareEncode: CompiledPartition<T>['prepareEncode'] = bindings => {
-    turns.check();
-    const record = shared.prepareEncode(bindings);
-    return target => {
-      turns.check();
-      record(target);
-    };
-  };
-  return {
-    ...shared,
-    get workspaceBytes() {
-      return shared.workspaceBytes;
-    },
-    execute: bindings => turns.run(() => shared.execute(bindings)),
-    encode(target, bindings) {
-      prepareEncode(bindings)(target);
-    },
-    prepareEncode,
-    prepareRun(bindings, upload) {
-      turns.check();
-      return turns.isTaken ? null : shared.prepareRun(bindings, upload);
-    },
-    release: () => turns.release(letGo),
   };
 }

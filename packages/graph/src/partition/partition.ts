@@ -7,6 +7,7 @@ import {
 } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Bindings } from '../execution/bindings.ts';
+import { checkIds } from '../execution/check-ids.ts';
 import { type Bindable, type KnownTensor, knownTensor } from '../execution/storage.ts';
 import { describeNode, type GraphNode } from '../graph/node.ts';
 import type { Topology } from '../graph/topology.ts';
@@ -15,6 +16,7 @@ import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import { compileGroup } from './compile.ts';
 import { type CompiledPartition, compiledPartition } from './compiled-partition.ts';
 import { compiledPartitions } from './compiled-partition-cache.ts';
+import { heldPartition } from './held-partition.ts';
 import type { Match } from './match.ts';
 
 /** Tensors of a partition by their ids. */
@@ -89,10 +91,16 @@ export function createPartition(
       const compiled = compileGroup(group, engine as unknown as TensorEngine<TensorDesc>);
       return compiledPartition(engine, compiled, group.inputs, group.outputs);
     };
-    if (!cached) return make();
+    const ends = { inputs: group.inputs, outputs: group.outputs };
+    const heldBy = (shared: CompiledPartition<T>, letGo: () => void): CompiledPartition<T> =>
+      heldPartition(shared, bindings => checkIds(bindings, topology.described, ends), letGo);
+    if (!cached) {
+      const own = make();
+      return heldBy(own, () => own.release());
+    }
     const operations = nodes.map(node => [node.kind, node.attributes, node.inputs, node.outputs]);
     const key = exactJson([operations, kind, group.inputs, group.outputs]);
-    return compiledPartitions(engine).hold(key, make, kept);
+    return compiledPartitions(engine).hold(key, make, kept, heldBy);
   }
 
   return {
@@ -104,7 +112,7 @@ export function createPartition(
     supported: idle === undefined,
     compile,
     async run(engine, bindings) {
-      checkObject('bindings', bindings);
+      checkIds(bindings, topology.described, { inputs, outputs });
       const known = Object.fromEntries(inputs.map(t => [t.id, knownTensor(t, bindings[t.id])]));
       const compiled = compile(engine, { inputs: known, kept: true });
       try {

@@ -196,7 +196,7 @@ async function statsOf(
   strides: readonly number[],
 ): Promise<Tensor> {
   const scores = subtract.inputs[0];
-  const part = new Graph();
+  const part = new Graph(graph.header, graph.inputs);
   for (const node of graph.topology.order) {
     if (isNeeded(node, scores.id, graph)) part.add(node);
   }

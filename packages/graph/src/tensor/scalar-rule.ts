@@ -1,0 +1,57 @@
+import type { GraphDType } from './dtype.ts';
+
+/** A single number as it is given: that of a bool may be a truth value. */
+export type ScalarValue = number | bigint | boolean;
+
+/** Whether what is given is a single number rather than a tensor. */
+export function isScalarValue(given: unknown): given is ScalarValue {
+  return typeof given === 'number' || typeof given === 'bigint' || typeof given === 'boolean';
+}
+
+/** Which numbers an element may be, and that in words. */
+interface ScalarRule {
+  readonly holds: (value: number | bigint) => boolean;
+  readonly text: string;
+}
+
+const truth: ScalarRule = {
+  holds: value => Number(value) === 0 || Number(value) === 1,
+  text: 'true, false, 1 or 0',
+};
+
+const real: ScalarRule = { holds: () => true, text: 'a number' };
+
+/** 64 bits, signed or not as their reader has them. */
+const word64: ScalarRule = {
+  holds: value =>
+    (typeof value === 'bigint' || Number.isSafeInteger(value)) && value >= -(2n ** 63n) && value < 2n ** 64n,
+  text: 'a bigint or a safe integer in [-2^63, 2^64)',
+};
+
+function integer(least: number, most: number): ScalarRule {
+  return {
+    holds: value => (typeof value === 'bigint' || Number.isInteger(value)) && value >= least && value <= most,
+    text: `an integer in [${least}, ${most}]`,
+  };
+}
+
+const rules: Readonly<Partial<Record<GraphDType, ScalarRule>>> = {
+  i32: /* @__PURE__ */ integer(-(2 ** 31), 2 ** 31 - 1),
+  u32: /* @__PURE__ */ integer(0, 2 ** 32 - 1),
+  i8: /* @__PURE__ */ integer(-128, 127),
+  u8: /* @__PURE__ */ integer(0, 255),
+  i4: /* @__PURE__ */ integer(-8, 7),
+  u4: /* @__PURE__ */ integer(0, 15),
+  i64: word64,
+  bool: truth,
+};
+
+/**
+ * What a number must be that is to be an element of this dtype, where it is something else; null where it will do. Integers are neither
+ * cut off nor wrapped around; floats are rounded.
+ */
+export function brokenScalarRule(dtype: GraphDType, value: ScalarValue): string | null {
+  const { holds, text } = rules[dtype] ?? real;
+  const isHeld = typeof value === 'boolean' ? dtype === 'bool' : holds(value);
+  return isHeld ? null : text;
+}
