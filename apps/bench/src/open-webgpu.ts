@@ -26,6 +26,8 @@ const features = [
   'shader-f16',
   'subgroups',
   'timestamp-query',
+  'subgroup-size-control',
+  'subgroup-size-control',
   'chromium-experimental-subgroup-matrix',
 ] as const;
 

@@ -16,6 +16,8 @@ export interface MatrixTileShape {
   /** Subgroups of a workgroup. */
   readonly subgroups: number;
   readonly matrix: MatrixShape;
+  /** Whether kernels ask for subgroups of 32 lanes, where a device has others, too (feature `subgroup-size-control`). Default false. */
+  readonly pinned?: boolean;
   /** How operations on matrices are written. Default: as Dawn has them. */
   readonly spelling?: MatrixSpelling;
 }

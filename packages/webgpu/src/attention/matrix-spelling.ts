@@ -1,5 +1,6 @@
 import type { MatrixShape } from '../kernel/matrix-shape.ts';
 import type { ShaderPart } from '../kernel/shader-part.ts';
+import { lanes } from './matrix-layout.ts';
 import { statisticInSubgroup } from './subgroup-statistics.ts';
 import type { LaneGrid } from './tile.ts';
 import type { RowStatistic } from './tile-work.ts';
@@ -36,9 +37,9 @@ export interface MatrixSpelling {
 
 /**
  * Dawn's `chromium_experimental_subgroup_matrix`; its types name columns before rows. Offsets and strides are in elements of the array, as in
- * SPIR-V.
+ * SPIR-V. `pinned`: see `MatrixTileShape`.
  */
-export function subgroupMatrices({ M, N, K, component }: MatrixShape): MatrixSpelling {
+export function subgroupMatrices({ M, N, K, component }: MatrixShape, pinned = false): MatrixSpelling {
   const types: Readonly<Record<MatrixKind, string>> = {
     left: `subgroup_matrix_left<${component}, ${K}, ${M}>`,
     right: `subgroup_matrix_right<${component}, ${N}, ${K}>`,
@@ -49,8 +50,10 @@ export function subgroupMatrices({ M, N, K, component }: MatrixShape): MatrixSpe
       ...(component === 'f16' ? ['enable f16;'] : []),
       'enable subgroups;',
       'enable chromium_experimental_subgroup_matrix;',
+      ...(pinned ? ['enable subgroup_size_control;'] : []),
       'diagnostic(off, chromium.subgroup_matrix_uniformity);',
     ],
+    attributes: pinned ? [`@subgroup_size(${lanes})`] : [],
     builtins: ['@builtin(subgroup_id) subgroup: u32', '@builtin(subgroup_invocation_id) subgroup_lane: u32'],
   };
   return {

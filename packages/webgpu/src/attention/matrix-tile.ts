@@ -1,3 +1,4 @@
+import type { Capabilities } from '../device/capabilities.ts';
 import {
   declarations,
   kept,
@@ -21,7 +22,7 @@ import { type TileWork, weightedPart } from './tile-work.ts';
  * a time, which all subgroups read into workgroup memory together.
  */
 export function matrixTile(shape: MatrixTileShape): MatrixTile {
-  const { own } = shape;
+  const { own, pinned = false } = shape;
   const text = JSON.stringify(shape.matrix);
   return {
     ...{ through: 'matrix', own, component: shape.matrix.component, work: matrixWork(shape) },
@@ -36,14 +37,21 @@ export function matrixTile(shape: MatrixTileShape): MatrixTile {
       });
       if (bytes > room) return `takes ${bytes} bytes of workgroup memory, the device has ${room}`;
       if (shape.spelling) return null;
-      if (min !== lanes || max !== lanes)
+      if (min > lanes || max < lanes || (!pinned && needsPin(capabilities)))
         return `needs subgroups of ${lanes} lanes, the device's have ${min} to ${max}`;
+      if (pinned && !capabilities.features.includes(pinFeature)) return `needs the feature ${pinFeature}`;
       return matrices.some(matrix => JSON.stringify(matrix) === text)
         ? null
         : `needs subgroup matrices ${text}, which the device does not have`;
     },
   };
 }
+
+const pinFeature = 'subgroup-size-control';
+
+/** Whether kernels on a device must ask for subgroups of 32 lanes. */
+export const needsPin = ({ subgroupMinSize, subgroupMaxSize }: Capabilities): boolean =>
+  subgroupMinSize !== lanes || subgroupMaxSize !== lanes;
 
 const gridOf = ({ own, subgroups }: MatrixTileShape): LaneGrid => ({
   ...(own === 'queries' ? { tx: 2, ty: kept * subgroups } : { tx: subgroups, ty: met }),
@@ -56,7 +64,7 @@ const gridOf = ({ own, subgroups }: MatrixTileShape): LaneGrid => ({
  * lanes that score them, and what lanes make of them through `weights` back into matrices.
  */
 function matrixWork(tile: MatrixTileShape): TileWork {
-  const { spelling = subgroupMatrices(tile.matrix) } = tile;
+  const { spelling = subgroupMatrices(tile.matrix, tile.pinned) } = tile;
   const own =
     tile.own === 'queries'
       ? `let tx = subgroup_lane % 2u;\n  let ty = subgroup * ${kept}u + subgroup_lane / 2u;`

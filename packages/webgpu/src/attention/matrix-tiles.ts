@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { MatrixShape } from '../kernel/matrix-shape.ts';
-import { matrixTile } from './matrix-tile.ts';
+import { matrixTile, needsPin } from './matrix-tile.ts';
 import type { MatrixTile } from './tile.ts';
 import { type ChooseTiles, maxChannelsOfKeptRows, type TileChoice } from './tile-choice.ts';
 
@@ -13,18 +13,19 @@ export const multipliesAsIs = ({ component }: MatrixShape, { q, k, v, o }: Atten
 
 /**
  * Tiles of subgroup matrices for `createContext({ device, tiles: matrixTiles })`, for problems whose operands the device multiplies as they
- * are: f16 with NVIDIA's, on a device with `chromium-experimental-subgroup-matrix` and subgroups of 32 lanes; null for all others, which
- * run on the tiles of the table. Sums are f32; probabilities and gradients of scores are rounded to the matrices' dtype, as in
- * FlashAttention-2: in f16 such a gradient is 0 below 6e-8, and infinite above 65504.
+ * are: f16 with NVIDIA's, on a device with `chromium-experimental-subgroup-matrix` and subgroups of 32 lanes, or of 32 among others with
+ * `subgroup-size-control`; null for all others, which run on the tiles of the table. Sums are f32; probabilities and gradients of scores are
+ * rounded to the matrices' dtype, as in FlashAttention-2: in f16 such a gradient is 0 below 6e-8, and infinite above 65504.
  */
 export const matrixTiles: ChooseTiles = (problem, capabilities) => {
   const { Dqk, Dv } = problem;
   if (Math.max(Dqk, Dv) > maxChannelsOfKeptRows) return null;
   const matrix = capabilities.matrices.find(shape => multipliesAsIs(shape, problem));
   if (!matrix) return null;
+  const pinned = needsPin(capabilities);
   const tile = (role: keyof TileChoice): MatrixTile | undefined =>
     subgroupCounts
-      .map(subgroups => matrixTile({ own: role === 'dkdv' ? 'keys' : 'queries', subgroups, matrix }))
+      .map(subgroups => matrixTile({ own: role === 'dkdv' ? 'keys' : 'queries', subgroups, matrix, pinned }))
       .find(made => made.reason(role, problem, capabilities) === null);
   const [forward, dq, dkdv] = [tile('forward'), tile('dq'), tile('dkdv')];
   return { ...(forward && { forward }), ...(dq && { dq }), ...(dkdv && { dkdv }) };

@@ -135,8 +135,9 @@ describe('what a single workgroup needs may be more than a binding', () => {
     const ctx = await contextOf(6144);
     const { device } = ctx;
     const call = callOf(whole);
-    const { problem } = normalise(call);
-    const slices = [call.q, call.k, call.v].map((t, n) => {
+    const { q, k, v } = call;
+    const { problem } = normalise({ q, k, v });
+    const slices = [q, k, v].map((t, n) => {
       const offset = 16 * (n + 1);
       const data = t.toFloat32();
       // Nothing behind the last element: a segment may be empty but for what its rounded start brings.

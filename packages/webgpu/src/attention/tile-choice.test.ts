@@ -112,7 +112,13 @@ describe('a tile is refused with a reason', () => {
     expect(tileReason('forward', tile, problemOf(64), { ...capable, matrices: [] })).toMatch(
       /subgroup matrices/,
     );
-    expect(tileReason('forward', tile, problemOf(64), { ...capable, subgroupMinSize: 16 })).toMatch(
+    const others = { ...capable, subgroupMinSize: 16, subgroupMaxSize: 64 };
+    expect(tileReason('forward', tile, problemOf(64), others)).toMatch(/of 32 lanes/);
+    const pinned = matrixTile({ own: 'queries', subgroups: 2, matrix, pinned: true });
+    expect(tileReason('forward', pinned, problemOf(64), others)).toMatch(/feature subgroup-size-control/);
+    const able = { ...others, features: [...capable.features, 'subgroup-size-control'] };
+    expect(tileReason('forward', pinned, problemOf(64), able)).toBeNull();
+    expect(tileReason('forward', pinned, problemOf(64), { ...able, subgroupMinSize: 64 })).toMatch(
       /of 32 lanes/,
     );
   });

@@ -11,6 +11,7 @@ import {
   guaranteedCapabilities,
   type KernelSpec,
 } from '../index.ts';
+import { matrixTiles } from './matrix-tiles.ts';
 import type { WorkgroupTile } from './tile.ts';
 import { defaultTile } from './tile-table.ts';
 import { workgroupTile } from './workgroup-variants.ts';
@@ -122,6 +123,16 @@ test.each([
     }
   }
   expect(seen.size).toBeGreaterThan(10);
+});
+
+test('so is one that asks for subgroups of 32 lanes', async () => {
+  const able = { ...capable, subgroupMaxSize: 64, features: [...capable.features, 'subgroup-size-control'] };
+  const half = variants.filter(({ dtype, D }) => dtype === 'f16' && Math.max(...D) <= 128);
+  const pinned = half.flatMap(variant => kernelsOf(variant, able, {}, matrixTiles)).map(({ wgsl }) => wgsl);
+  const text = pinned.find(wgsl => wgsl.includes('@subgroup_size(32)')) ?? '';
+  const { messages } = await ctx.device.createShaderModule({ code: text }).getCompilationInfo();
+  expect(text).toContain('subgroupMatrixMultiplyAccumulate');
+  expect(messages.filter(({ type }) => type === 'error')).toEqual([]);
 });
 
 test('a kernel that does not compile is noticed', async () => {

@@ -32,7 +32,13 @@ export const guaranteedCapabilities: Capabilities = {
 };
 
 /** Features that a device is asked for when its adapter has them; none is required. */
-const wantedFeatures: readonly string[] = ['shader-f16', 'subgroups', 'timestamp-query', matrixFeature];
+const wantedFeatures: readonly string[] = [
+  'shader-f16',
+  'subgroups',
+  'subgroup-size-control',
+  'timestamp-query',
+  matrixFeature,
+];
 
 /** Limits that are raised to what the adapter offers: a kernel with more tensors, larger tensors. */
 const wantedLimits = [

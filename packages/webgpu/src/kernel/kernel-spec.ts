@@ -72,7 +72,8 @@ export function kernelSpec(kernel: {
   const distinct = (of: (part: ShaderPart) => readonly string[] | undefined): string[] => [
     ...new Set(parts.flatMap(part => of(part) ?? [])),
   ];
-  const main = `@compute @workgroup_size(${workgroupSize})
+  const attributes = ['@compute', ...distinct(part => part.attributes), `@workgroup_size(${workgroupSize})`];
+  const main = `${attributes.join(' ')}
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) workgroups: vec3u,

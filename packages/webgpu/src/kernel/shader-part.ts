@@ -75,6 +75,8 @@ export interface ShaderPart {
   readonly directives?: readonly string[];
   /** Further parameters of the entry point. */
   readonly builtins?: readonly string[];
+  /** Attributes of the entry point. */
+  readonly attributes?: readonly string[];
 }
 
 /**

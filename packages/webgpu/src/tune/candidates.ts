@@ -6,6 +6,7 @@ import {
   InvalidArgumentError,
 } from '@tilewise/core';
 import { roomyTile } from '../attention/forward-shape.ts';
+import { needsPin } from '../attention/matrix-tile.ts';
 import { multipliesAsIs } from '../attention/matrix-tiles.ts';
 import type { WorkgroupTileShape } from '../attention/tile.ts';
 import { tileReason } from '../attention/tile-choice.ts';
@@ -105,13 +106,14 @@ export function tileCandidates(
   checkPlace(role, problem, capabilities);
   const own = role === 'dkdv' ? 'keys' : 'queries';
   const matrices = capabilities.matrices.filter(matrix => multipliesAsIs(matrix, problem));
+  const pinned = needsPin(capabilities) ? { pinned: true } : {};
   const table = tableTile(role, problem, capabilities);
   const ofSubgroups = subgroupCandidates.map(sizes => ({ through: 'subgroup', own, ...sizes }) as const);
   const throughMemory = workgroupCandidates(problem, capabilities);
   const all: readonly TileDescription[] = [
     table,
     ...matrixCandidates.flatMap(subgroups =>
-      matrices.map(matrix => ({ through: 'matrix', own, subgroups, matrix }) as const),
+      matrices.map(matrix => ({ through: 'matrix', own, subgroups, matrix, ...pinned }) as const),
     ),
     ...(table.through === 'subgroup'
       ? [...ofSubgroups, ...throughMemory]

@@ -27,8 +27,8 @@ export type TileDescriptions = { readonly [Role in TileRole]?: TileDescription }
 export function describedTile(description: TileDescription): Tile {
   if (description.through === 'subgroup') return description;
   if (description.through !== 'matrix') return workgroupTile(description);
-  const { own, subgroups, matrix } = description;
-  return matrixTile({ own, subgroups, matrix });
+  const { own, subgroups, matrix, pinned } = description;
+  return matrixTile({ own, subgroups, matrix, pinned });
 }
 
 /**
@@ -107,9 +107,10 @@ function brokenRule(role: TileRole, description: TileDescription): string | null
       ? null
       : 'must have an even number of lanes, and a group of 4 or 8';
   }
-  const { subgroups, matrix } = description;
+  const { subgroups, matrix, pinned = false } = description;
   const { M, N, K, component } = matrix ?? {};
-  return isCount(subgroups) && [M, N, K].every(n => sides.includes(n)) && components.includes(component)
+  const isShape = [M, N, K].every(n => sides.includes(n)) && components.includes(component);
+  return isCount(subgroups) && isShape && typeof pinned === 'boolean'
     ? null
-    : 'must have subgroups, and a matrix of M, N and K of 8 or 16 in f16 or f32';
+    : 'must have subgroups, pinned or not, and a matrix of M, N and K of 8 or 16 in f16 or f32';
 }
