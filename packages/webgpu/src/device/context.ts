@@ -20,10 +20,11 @@ import { planReasons } from '../kernel/plan-reasons.ts';
 import type { Capabilities } from './capabilities.ts';
 import { checkDType, checkKind } from './check-kind.ts';
 import { bufferUsage, mapModeRead } from './constants.ts';
-import { deviceLost, withFaults } from './faults.ts';
+import { deviceLost } from './faults.ts';
 import { GpuTensor } from './gpu-tensor.ts';
+import { gpuWork, touch } from './gpu-work.ts';
 import { BufferPool, type MemoryUse } from './memory.ts';
-import { checkedStrides, checkFits, storageExtent, wholeWords } from './storage.ts';
+import { bytesOf, checkedStrides, checkFits, storageExtent, wholeWords } from './storage.ts';
 
 /** A buffer as a tensor: row-major without gaps unless strides (in elements) are given; `offset` in bytes. */
 export interface WrapDesc {
@@ -116,12 +117,14 @@ export class GpuContext implements KernelTarget {
     checkStorage({ tensor });
     const extent = storageExtent(shape, strides);
     const { bytes } = dtypeInfo[dtype];
-    return this.#guarded({ dtype, shape, strides }, () => {
-      const buffer = this.#pool.take(extent * bytes);
-      if (extent > 0)
-        this.device.queue.writeBuffer(buffer, 0, wholeWords(data, offset * bytes, extent * bytes));
+    const size = extent * bytes;
+    const { result: buffer } = gpuWork(this.device, () => {
+      const buffer = this.#pool.take(size);
+      if (extent > 0) this.device.queue.writeBuffer(buffer, 0, wholeWords(data, offset * bytes, size));
+      touch([], [{ buffer, offset: 0, size }]);
       return buffer;
     });
+    return new GpuTensor(this, { buffer, byteOffset: 0, owned: true }, { dtype, shape, strides });
   }
 
   /**
@@ -133,12 +136,13 @@ export class GpuContext implements KernelTarget {
     checkDType(dtype);
     const strides = checkedStrides(shape, given);
     const bytes = storageExtent(shape, strides) * dtypeInfo[dtype].bytes;
-    const desc = { dtype, shape: [...shape], strides: [...strides] };
-    return this.#guarded(desc, () => this.#pool.take(bytes));
+    const place = { buffer: this.#pool.take(bytes), byteOffset: 0, owned: true };
+    return new GpuTensor(this, place, { dtype, shape: [...shape], strides: [...strides] });
   }
 
   /**
-   * The caller's buffer as a tensor, without a copy. It needs the usage STORAGE (and COPY_SRC to be downloaded).
+   * The caller's buffer as a tensor, without a copy. It needs the usage STORAGE (and COPY_SRC to be downloaded). What went wrong
+   * with results that were to be written to its bytes stays with them until results are written to them again.
    * @throws InvalidShapeError when the tensor does not fit into the buffer; InvalidArgumentError or InvalidDTypeError.
    */
   wrap(buffer: GPUBuffer, desc: WrapDesc): GpuTensor {
@@ -184,19 +188,19 @@ export class GpuContext implements KernelTarget {
     checkObject('desc', desc);
     const { shape, offset = 0 } = desc;
     const strides = checkedStrides(shape, desc.strides);
-    const { buffer, dtype, fault } = tensor;
+    const { buffer, dtype } = tensor;
     const byteOffset = tensor.byteOffset + offset * dtypeInfo[dtype].bytes;
     if (!Number.isSafeInteger(offset) || byteOffset < 0) {
       throw new InvalidArgumentError('offset', `must be a whole number within the buffer, got ${offset}`);
     }
     checkFits('shape', buffer, byteOffset, { dtype, shape, strides });
-    const view = new GpuTensor(this, { buffer, byteOffset, owned: false }, { dtype, shape, strides }, fault);
+    const view = new GpuTensor(this, { buffer, byteOffset, owned: false }, { dtype, shape, strides });
     this.#viewed.set(view, tensor.context.#viewed.get(tensor) ?? tensor);
     return view;
   }
 
   /**
-   * Reads a tensor back. Rejects with what went wrong on the GPU while it was computed.
+   * Reads a tensor back. Rejects with what went wrong on the GPU while it was computed, or what it was computed from.
    */
   async download(tensor: GpuTensor): Promise<Tensor> {
     this.checkAlive();
@@ -208,23 +212,22 @@ export class GpuContext implements KernelTarget {
     // Copies move whole words: start and end are rounded outwards.
     const start = Math.floor(byteOffset / 4) * 4;
     const size = Math.min(Math.ceil((byteOffset + extent * bytes) / 4) * 4, buffer.size) - start;
-    const { result: staging, fault } = withFaults(this.device, () => {
+    const { result: staging, fault } = gpuWork(this.device, () => {
       const target = this.#pool.takeStaging(size);
       const encoder = this.device.createCommandEncoder({ label: 'tilewise download' });
       if (size > 0) encoder.copyBufferToBuffer(buffer, start, target, 0, size);
       this.device.queue.submit([encoder.finish()]);
+      touch([bytesOf(tensor)], []);
       return target;
     });
     try {
-      const [mapped, ...faults] = await Promise.all([
+      const [mapped, wrong] = await Promise.all([
         staging.mapAsync(mapModeRead).then(
           () => true,
           () => false,
         ),
-        tensor.fault,
         fault,
       ]);
-      const wrong = faults.find(f => f !== undefined);
       if (wrong) throw wrong;
       this.checkAlive();
       if (!mapped)
@@ -295,10 +298,5 @@ export class GpuContext implements KernelTarget {
 
   discard(buffer: GPUBuffer): void {
     this.#pool.discard(buffer);
-  }
-
-  #guarded(desc: TensorDesc, make: () => GPUBuffer): GpuTensor {
-    const { result, fault } = withFaults(this.device, make);
-    return new GpuTensor(this, { buffer: result, byteOffset: 0, owned: true }, desc, fault);
   }
 }

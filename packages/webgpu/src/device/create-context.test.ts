@@ -20,6 +20,7 @@ describe('without WebGPU', () => {
     ['no navigator', undefined],
     ['a navigator without gpu', {}],
     ['a gpu without an adapter', { gpu: { requestAdapter: async () => null } }],
+    ['a gpu that rejects', { gpu: { requestAdapter: () => Promise.reject(new Error('blocked')) } }],
   ])('%s is NO_ADAPTER', async (_, navigator) => {
     vi.stubGlobal('navigator', navigator);
     const error = await createContext().catch((e: unknown) => e);

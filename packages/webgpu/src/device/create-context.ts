@@ -22,7 +22,7 @@ const defaultMaxIdleBytes = 256 * 1024 * 1024;
 
 /**
  * A context on the caller's device or on one of its own.
- * @throws InvalidArgumentError for a wrong option, TilewiseError `NO_ADAPTER` when WebGPU is not there, has no adapter, or the adapter gives no device.
+ * @throws InvalidArgumentError for a wrong option, TilewiseError `NO_ADAPTER` when WebGPU is not there, gives no adapter, or the adapter gives no device.
  */
 export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
   checkObject('options', options);
@@ -52,7 +52,9 @@ async function defaultAdapter(powerPreference: GPUPowerPreference = 'high-perfor
       'navigator.gpu is missing: use a browser with WebGPU on a secure page, or, in Node, pass a device or adapter from the npm package webgpu',
     );
   }
-  const adapter = await gpu.requestAdapter({ powerPreference });
+  const adapter = await gpu.requestAdapter({ powerPreference }).catch((cause: unknown) => {
+    throw new TilewiseError('NO_ADAPTER', `WebGPU gave no adapter: ${String(cause)}`, { cause });
+  });
   if (!adapter) {
     throw new TilewiseError(
       'NO_ADAPTER',

@@ -1,12 +1,7 @@
-import {
-  type DType,
-  InvalidArgumentError,
-  type Shape,
-  type Strides,
-  type TensorDesc,
-  type TilewiseError,
-} from '@tilewise/core';
+import { type DType, InvalidArgumentError, type Shape, type Strides, type TensorDesc } from '@tilewise/core';
 import type { GpuContext } from './context.ts';
+import { type Fault, faultOfBytes } from './gpu-work.ts';
+import { bytesOf } from './storage.ts';
 
 /** A tensor in a GPU buffer: `byteOffset` bytes in, with strides in elements. Made by a context, never by hand. */
 export class GpuTensor implements TensorDesc {
@@ -18,14 +13,11 @@ export class GpuTensor implements TensorDesc {
   readonly context: GpuContext;
   /** Whether the context made the buffer for this tensor, so that `destroy` gives it back. */
   readonly owned: boolean;
-  /** What went wrong on the GPU while this tensor was computed, once that is known; `download` rejects with it. */
-  readonly fault: Promise<TilewiseError | undefined>;
 
   constructor(
     context: GpuContext,
     place: { readonly buffer: GPUBuffer; readonly byteOffset: number; readonly owned: boolean },
     desc: TensorDesc,
-    fault: Promise<TilewiseError | undefined> = Promise.resolve(undefined),
   ) {
     this.context = context;
     this.buffer = place.buffer;
@@ -34,7 +26,11 @@ export class GpuTensor implements TensorDesc {
     this.dtype = desc.dtype;
     this.shape = desc.shape;
     this.strides = desc.strides;
-    this.fault = fault;
+  }
+
+  /** What went wrong on the GPU while what is in this tensor now was computed, once that is known; `download` rejects with it. */
+  get fault(): Fault {
+    return faultOfBytes(bytesOf(this));
   }
 
   /**

@@ -1,4 +1,7 @@
+import { TilewiseError } from '@tilewise/core';
 import { bufferUsage } from './constants.ts';
+import { withFaults } from './faults.ts';
+import { forgetContent, noteMaking } from './gpu-work.ts';
 
 /** Bytes of GPU buffers that a context has made: in use or kept for reuse. */
 export interface MemoryUse {
@@ -38,13 +41,28 @@ export class BufferPool {
   /** A storage buffer of at least `bytes`, with whatever content. */
   take(bytes: number): GPUBuffer {
     const size = sizeClass(bytes);
-    const reused = this.#free.get(size)?.pop();
-    if (reused) {
+    const free = this.#free.get(size);
+    for (let reused = free?.pop(); reused; reused = free?.pop()) {
       this.#idle -= size;
+      // There may have been no memory for it.
+      if (!this.#live.has(reused)) continue;
+      forgetContent(reused);
       return reused;
     }
     const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
-    return this.#create({ size, usage, label: 'tilewise' });
+    const { result: buffer, fault } = withFaults(this.#device, () =>
+      this.#create({ size, usage, label: 'tilewise' }),
+    );
+    const refused = fault.then(wrong => {
+      if (!wrong) return undefined;
+      this.discard(buffer);
+      // It may also be more than the device ever gives.
+      return new TilewiseError('OUT_OF_MEMORY', `the GPU has no memory for ${size} bytes more`, {
+        cause: wrong,
+      });
+    });
+    noteMaking(buffer, refused);
+    return buffer;
   }
 
   /** A buffer to read from on the host. */

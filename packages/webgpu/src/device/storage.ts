@@ -8,10 +8,17 @@ import {
   type Strides,
   type TensorDesc,
 } from '@tilewise/core';
+import type { ByteRange } from './byte-range.ts';
+import type { GpuTensor } from './gpu-tensor.ts';
 
 /** Elements from the first to the last, gaps included. */
 export function storageExtent(shape: Shape, strides: Strides): number {
   return elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
+}
+
+/** Where a tensor lies, from its first to its last element. */
+export function bytesOf({ buffer, byteOffset, shape, strides, dtype }: GpuTensor): ByteRange {
+  return { buffer, offset: byteOffset, size: storageExtent(shape, strides) * dtypeInfo[dtype].bytes };
 }
 
 /**

@@ -1,6 +1,6 @@
-import { checkFunction, InvalidArgumentError, type TilewiseError } from '@tilewise/core';
+import { checkFunction, InvalidArgumentError } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
-import { withFaults } from '../device/faults.ts';
+import { gpuWork } from '../device/gpu-work.ts';
 
 /** Where an engine records at the moment. */
 interface OpenPass {
@@ -13,8 +13,6 @@ interface OpenPass {
 export class Recorder {
   readonly #ctx: GpuContext;
   #current: OpenPass | null = null;
-  /** What went wrong in submissions, once it is known. */
-  readonly #faults: Promise<TilewiseError | undefined>[] = [];
 
   constructor(ctx: GpuContext) {
     this.#ctx = ctx;
@@ -40,12 +38,11 @@ export class Recorder {
     this.#ctx.checkAlive();
     const { device } = this.#ctx;
     const afterwards: (() => void)[] = [];
-    const { fault } = withFaults(device, () => {
+    gpuWork(device, () => {
       const encoder = device.createCommandEncoder({ label: 'tilewise' });
       this.#recordIn(encoder, afterwards, work);
       device.queue.submit([encoder.finish()]);
     });
-    this.#faults.push(fault);
     for (const task of afterwards) task();
   }
 
@@ -60,13 +57,6 @@ export class Recorder {
       throw new InvalidArgumentError('target', 'must be a GPUCommandEncoder or a GPUComputePassEncoder');
     }
     this.#recordIn(target, null, work);
-  }
-
-  /** Rejects with the first thing that went wrong in the submissions so far. */
-  async settle(): Promise<void> {
-    const faults = await Promise.all(this.#faults.splice(0));
-    const first = faults.find(fault => fault !== undefined);
-    if (first) throw first;
   }
 
   #recordIn(

@@ -22,10 +22,7 @@ export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
     description: description || [vendor, architecture].filter(Boolean).join(' ') || 'WebGPU',
     checkSupport: problem => checkSupport(ctx, problem),
     upload: (tensor: Tensor) => ctx.upload(tensor),
-    download: async tensor => {
-      await recorder.settle();
-      return ctx.download(tensor);
-    },
+    download: tensor => ctx.download(tensor),
     release: tensor => ctx.release(tensor),
     primitives: gpuPrimitives(ctx, recorder),
     batch: work => recorder.batch(work),

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@tilewise/core';
+import { type ByteRange, overlap } from '../device/byte-range.ts';
 import type { ApartKernels, KernelSpec } from './kernel-spec.ts';
 import type { StorageBinding } from './shader-part.ts';
 
@@ -7,7 +8,7 @@ export interface BoundTensor {
   readonly binding: StorageBinding;
   readonly skipped: number;
   readonly bytes: number;
-  readonly resource: { readonly buffer: GPUBuffer; readonly offset: number; readonly size: number };
+  readonly resource: ByteRange;
 }
 
 /** Bindings end at multiples of so many bytes where the buffer goes on. */
@@ -71,20 +72,9 @@ export function checkAliasing({ name: kernel }: KernelSpec, tensors: readonly Bo
   }
 }
 
-/** Bytes of a buffer. */
-interface ByteRange {
-  readonly buffer: GPUBuffer;
-  readonly offset: number;
-  readonly size: number;
-}
-
 /** The bytes from the first to the last element. */
 const ownRange = ({ resource: { buffer, offset }, skipped, bytes }: BoundTensor): ByteRange => ({
   buffer,
   offset: offset + skipped,
   size: bytes,
 });
-
-function overlap(a: ByteRange, b: ByteRange): boolean {
-  return a.buffer === b.buffer && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
-}

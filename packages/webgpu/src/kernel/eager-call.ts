@@ -10,8 +10,9 @@ import {
   UnsupportedError,
 } from '@tilewise/core';
 import type { GpuContext } from '../device/context.ts';
-import { withFaults } from '../device/faults.ts';
 import { GpuTensor } from '../device/gpu-tensor.ts';
+import { gpuWork, touch } from '../device/gpu-work.ts';
+import { bytesOf } from '../device/storage.ts';
 import type { KernelPlan } from './kernel-plan.ts';
 import type { BufferSlice } from './plan-tensors.ts';
 
@@ -92,7 +93,7 @@ export function runCall<Options>(ctx: GpuContext, call: EagerCall<Options>): Rec
       uploaded.push(copy);
       given.set(name, copy);
     }
-    const { result: outputs, fault } = withFaults(ctx.device, () => {
+    const { result: outputs } = gpuWork(ctx.device, () => {
       const buffers: Record<string, BufferSlice> = {};
       for (const [name, { buffer, byteOffset }] of given) buffers[name] = { buffer, offset: byteOffset };
       const made = Object.entries(results).map(([name, result]) => ({
@@ -118,18 +119,20 @@ export function runCall<Options>(ctx: GpuContext, call: EagerCall<Options>): Rec
         plan.encode(encoder, buffers, call.options);
         if (boundList && listBuffer) boundList.read(encoder, listBuffer, made);
         ctx.device.queue.submit([encoder.finish()]);
+        // The plan says what it reads and writes itself.
+        touch(
+          list ? list.sources.map(([, source]) => bytesOf(source)) : [],
+          made.map(({ buffer }) => ({ buffer, offset: 0, size: buffer.size })),
+        );
         plan.retire();
       } finally {
         for (const buffer of spaces) ctx.giveBuffer(buffer);
       }
       return made;
     });
-    const faults = Promise.all([fault, ...[...given.values()].map(tensor => tensor.fault)]).then(all =>
-      all.find(f => f !== undefined),
-    );
     return Object.fromEntries(
       outputs.map(({ name, result, buffer }) => {
-        return [name, new GpuTensor(ctx, { buffer, byteOffset: 0, owned: true }, result.desc, faults)];
+        return [name, new GpuTensor(ctx, { buffer, byteOffset: 0, owned: true }, result.desc)];
       }),
     );
   } catch (error) {

@@ -1,7 +1,9 @@
 import { UnsupportedError } from '@tilewise/core';
 import { checkObject } from '@tilewise/philox/errors';
+import type { ByteRange } from '../device/byte-range.ts';
 import { checkKind } from '../device/check-kind.ts';
 import type { GpuContext } from '../device/context.ts';
+import { touch } from '../device/gpu-work.ts';
 import { compile, compileAsync } from '../device/pipelines.ts';
 import { type BoundTensor, bindTensor, checkAliasing, shareResults } from './bind.ts';
 import { withGathering } from './gather.ts';
@@ -24,6 +26,7 @@ import {
   type PlanTensor,
   planTensors,
   sliceFor,
+  tensorsFound,
 } from './plan-tensors.ts';
 import {
   type EncodeTimeValue,
@@ -109,6 +112,9 @@ export function makeKernelPlan<Options>(
     // A workspace of empty regions is none.
     ({ name, bytes }) => name !== 'workspace' || bytes > 0,
   );
+  const found = tensorsFound(all);
+  const read = tensors.filter(({ name }) => found.has(name));
+  const written = tensors.filter(({ access }) => access === 'read_write');
   const stepsOf = (atMost: BindingLimit): Step[] =>
     all
       .filter(({ groups }) => groups > 0)
@@ -229,6 +235,12 @@ export function makeKernelPlan<Options>(
         pass.dispatchWorkgroups(...dispatchSize(piece.end - piece.first));
       }
       if (pass !== target) pass.end();
+      const ranges = (those: readonly PlanTensor[]): ByteRange[] =>
+        those.map(({ name, bytes }) => {
+          const { buffer, offset = 0 } = sliceFor(slices, name);
+          return { buffer, offset, size: bytes };
+        });
+      touch(ranges(read), ranges(written));
     },
     async warmUp() {
       ctx.checkAlive();

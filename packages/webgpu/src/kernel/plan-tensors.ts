@@ -83,7 +83,7 @@ export function planTensors(
   const tensors = new Map<string, PlanTensor>();
   for (const binding of kernels.flatMap(kernel => kernel.bindings)) {
     const { access, alignment } = binding;
-    const name = isInWorkspace(binding.name) ? 'workspace' : tensorOf(binding);
+    const name = planName(binding);
     const seen = tensors.get(name);
     tensors.set(name, {
       name,
@@ -93,6 +93,23 @@ export function planTensors(
     });
   }
   return [...tensors.values()];
+}
+
+/** The tensors whose content kernels find, by name; others they write before they read them. What is atomic is found, too. */
+export function tensorsFound(kernels: readonly KernelSpec[]): ReadonlySet<string> {
+  const first = new Map<string, StorageBinding>();
+  for (const binding of kernels.flatMap(({ bindings }) => bindings)) {
+    const name = planName(binding);
+    if (!first.has(name)) first.set(name, binding);
+  }
+  const isFound = ({ access, element }: StorageBinding): boolean =>
+    access === 'read' || element.startsWith('atomic');
+  return new Set([...first].filter(([, binding]) => isFound(binding)).map(([name]) => name));
+}
+
+/** What a caller gives for a binding. */
+function planName(binding: StorageBinding): string {
+  return isInWorkspace(binding.name) ? 'workspace' : tensorOf(binding);
 }
 
 /** The slice that was given for a tensor. Buffers may hold others than the plan's, so that two plans may share them. */

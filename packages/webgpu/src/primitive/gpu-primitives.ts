@@ -1,10 +1,4 @@
-import {
-  dtypeInfo,
-  InvalidArgumentError,
-  type Support,
-  type TensorDesc,
-  UnsupportedError,
-} from '@tilewise/core';
+import { dtypeInfo, type Support, type TensorDesc, UnsupportedError } from '@tilewise/core';
 import {
   checkPrimitive,
   inputName,
@@ -14,9 +8,9 @@ import {
 } from '@tilewise/core/primitive';
 import type { GpuContext } from '../device/context.ts';
 import type { GpuTensor } from '../device/gpu-tensor.ts';
+import { recordedPlans } from '../engine/recorded-plans.ts';
 import type { Recorder } from '../engine/recorder.ts';
-import type { KernelParts, KernelPlan } from '../kernel/kernel-plan.ts';
-import type { PlanBuffer } from '../kernel/plan-tensors.ts';
+import type { KernelParts } from '../kernel/kernel-plan.ts';
 import { kernelsOf } from './kernels-of.ts';
 import { outputName } from './primitive-kernels.ts';
 import { spanOf } from './tensor-access.ts';
@@ -81,42 +75,18 @@ function prepare(
   checkPrimitive(primitive, inputs, outputs);
   const { supported, reasons } = checkSupport(ctx, primitive, inputs, outputs);
   if (!supported) throw new UnsupportedError('webgpu', reasons);
-  // Kernels may move elements in vectors where tensors start at one, which is known when they are there.
-  const plans = new Map<string, KernelPlan<unknown>>();
-  const planFor = (unaligned: readonly string[]): KernelPlan<unknown> => {
-    const key = unaligned.join();
-    const known = plans.get(key);
-    if (known) return known;
-    const plan = ctx.plan<unknown>(planParts(ctx, primitive, inputs, outputs, new Set(unaligned)));
-    plans.set(key, plan);
-    return plan;
-  };
-  const { workspaceBytes } = planFor([]);
+  const plans = recordedPlans(recorder, unaligned =>
+    ctx.plan(planParts(ctx, primitive, inputs, outputs, new Set(unaligned))),
+  );
   return {
-    workspaceBytes,
+    workspaceBytes: plans.workspaceBytes,
     run(from, to, workspace) {
       const tensors = [
         ...from.map((tensor, n) => [inputName(n), ctx.checkOwn(`inputs[${n}]`, tensor)] as const),
         ...to.map((tensor, n) => [outputName(n), ctx.checkOwn(`outputs[${n}]`, tensor)] as const),
       ];
-      const plan = planFor(tensors.filter(([, tensor]) => isUnaligned(tensor)).map(([name]) => name));
-      if (plan.workspaceBytes > 0 && !workspace) {
-        throw new InvalidArgumentError('workspace', `must be a tensor of ${plan.workspaceBytes} bytes`);
-      }
-      const buffers: Record<string, PlanBuffer> = Object.fromEntries(
-        tensors.map(([name, { buffer, byteOffset }]) => [name, { buffer, offset: byteOffset }]),
-      );
-      if (workspace) buffers.workspace = { buffer: workspace.buffer, offset: workspace.byteOffset };
-      recorder.record(({ pass }) => plan.encode(pass, buffers));
+      plans.run(Object.fromEntries(tensors), workspace);
     },
-    release() {
-      for (const plan of plans.values()) plan.destroy();
-      plans.clear();
-    },
+    release: () => plans.release(),
   };
-}
-
-/** Whether a tensor does not start where four of its elements could be one vector. */
-function isUnaligned({ dtype, byteOffset }: GpuTensor): boolean {
-  return byteOffset % (4 * dtypeInfo[dtype].bytes) !== 0;
 }

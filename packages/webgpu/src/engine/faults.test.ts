@@ -1,0 +1,148 @@
+import { normalise, Tensor } from '@tilewise/core';
+import { add } from '@tilewise/core/expr';
+import { input, type PreparedPrimitive } from '@tilewise/core/primitive';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { storageBuffer } from '../../testing/device-buffers.ts';
+import { sharedContext } from '../../testing/shared-context.ts';
+import { createContext, type GpuContext, type GpuTensor, planSdpa, sdpa, webgpuEngine } from '../index.ts';
+
+let ctx: GpuContext;
+let engine: ReturnType<typeof webgpuEngine>;
+/** Writes twice its input of four elements. */
+let twice: PreparedPrimitive<GpuTensor>;
+beforeEach(async () => {
+  ctx = await createContext({ device: (await sharedContext()).device });
+  engine = webgpuEngine(ctx);
+  const desc = { dtype: 'f32', shape: [4], strides: [1] } as const;
+  twice = engine.primitives.prepare({ kind: 'map', value: add(input(0), input(0)) }, [desc], [desc]);
+});
+afterEach(() => ctx.destroy());
+
+const up = (...numbers: number[]): GpuTensor => engine.upload(Tensor.from(numbers, [numbers.length]));
+const space = (): GpuTensor => ctx.allocate([4], 'f32');
+const destroyed = (): GpuTensor => {
+  const buffer = storageBuffer(ctx.device, 16);
+  const tensor = ctx.wrap(buffer, { dtype: 'f32', shape: [4] });
+  buffer.destroy();
+  return tensor;
+};
+const doubled = (x: GpuTensor, y = space()): GpuTensor => {
+  twice.run([x], [y]);
+  return y;
+};
+const rejected = { code: 'INVALID_ARGUMENT' };
+const expectFault = async (tensor: GpuTensor, fault: object = rejected): Promise<void> => {
+  await expect(engine.download(tensor)).rejects.toMatchObject(fault);
+};
+const expectNumbers = async (tensor: GpuTensor, ...numbers: number[]): Promise<void> => {
+  expect([...(await engine.download(tensor)).toFloat32()]).toEqual(numbers);
+};
+
+describe('what the GPU rejects of what an engine runs', () => {
+  test('is told to those who read its results, each time, and to nobody else', async () => {
+    const bad = doubled(destroyed());
+    const good = doubled(up(1, 2, 3, 4));
+    await expectNumbers(good, 2, 4, 6, 8);
+    await expectFault(bad);
+    await expectFault(bad);
+    await expect(ctx.download(bad)).rejects.toMatchObject(rejected);
+    await expect(ctx.download(ctx.view(bad, { shape: [2, 2] }))).rejects.toMatchObject(rejected);
+    await expectNumbers(good, 2, 4, 6, 8);
+  });
+
+  test('whoever reads first', async () => {
+    const bad = doubled(destroyed());
+    const good = doubled(up(1, 2, 3, 4));
+    await Promise.all([expectNumbers(good, 2, 4, 6, 8), expectFault(bad)]);
+  });
+
+  test('goes on to what is computed from them: by the engine, an eager call, a plan of the caller', async () => {
+    const bad = doubled(destroyed());
+    await expectFault(bad);
+    await expectFault(doubled(doubled(bad)));
+    const q = ctx.view(bad, { shape: [1, 1, 1, 4] });
+    const { o } = sdpa(ctx, q, q, q);
+    await expectFault(o);
+
+    const operand = Tensor.zeros([1, 1, 1, 4]);
+    const plan = planSdpa(ctx, normalise({ q: operand, k: operand, v: operand }).problem);
+    const results = { o: ctx.allocate([1, 1, 1, 4], 'f32'), lse: ctx.allocate([1, 1, 1], 'f32') };
+    const encoder = ctx.device.createCommandEncoder();
+    plan.encode(encoder, { q, k: q, v: q, ...results });
+    ctx.device.queue.submit([encoder.finish()]);
+    await expectFault(results.lse);
+    plan.destroy();
+  });
+
+  test('ends where they are written again', async () => {
+    const [between, y] = [space(), space()];
+    const run = (x: GpuTensor): void =>
+      engine.batch(() => {
+        twice.run([x], [between]);
+        twice.run([between], [y]);
+      });
+    run(destroyed());
+    await expectFault(y);
+    run(up(1, 2, 3, 4));
+    await expectNumbers(y, 4, 8, 12, 16);
+    await expectNumbers(between, 2, 4, 6, 8);
+  });
+
+  test('does not end where writing them again fails before anything is submitted', async () => {
+    const y = doubled(destroyed());
+    expect(() =>
+      engine.batch(() => {
+        twice.run([up(1, 2, 3, 4)], [y]);
+        throw new Error('enough');
+      }),
+    ).toThrow('enough');
+    await expectFault(y);
+  });
+
+  test('is of a part of a buffer, and of every tensor there', async () => {
+    const buffer = storageBuffer(ctx.device, 1024);
+    const at = (offset: number): GpuTensor => ctx.wrap(buffer, { dtype: 'f32', shape: [4], offset });
+    doubled(destroyed(), at(0));
+    doubled(up(1, 2, 3, 4), at(256));
+    await expectFault(at(0));
+    await expectNumbers(at(256), 2, 4, 6, 8);
+    await expectFault(ctx.wrap(buffer, { dtype: 'f32', shape: [2], offset: 8 }));
+    await expectNumbers(doubled(up(1, 1, 1, 1), at(0)), 2, 2, 2, 2);
+  });
+
+  test('does not stay with memory that is given back', async () => {
+    const bad = doubled(destroyed());
+    const { buffer } = bad;
+    bad.destroy();
+    const good = up(1, 2, 3, 4);
+    expect(good.buffer).toBe(buffer);
+    await expectNumbers(good, 1, 2, 3, 4);
+  });
+});
+
+test('memory that the GPU has not got is missing in all results, and asked for again', async () => {
+  const { device } = ctx;
+  const create = device.createBuffer;
+  device.createBuffer = descriptor => create.call(device, { ...descriptor, size: 2 ** 50 });
+  const between = space();
+  device.createBuffer = create;
+  const results = [space(), space()];
+  engine.batch(() => {
+    twice.run([up(1, 2, 3, 4)], [between]);
+    for (const y of results) twice.run([between], [y]);
+  });
+  for (const y of results) await expectFault(y, { code: 'OUT_OF_MEMORY' });
+  engine.release(between);
+  await expectNumbers(doubled(up(1, 2, 3, 4), space()), 2, 4, 6, 8);
+});
+
+test('numbers of runs are freed, wherever their tensors start', async () => {
+  const buffer = storageBuffer(ctx.device, 1024);
+  const y = space();
+  const after = [0, 4, 260, 8, 0, 260].map(offset => {
+    doubled(ctx.wrap(buffer, { dtype: 'f32', shape: [4], offset }), y);
+    return ctx.memory.current;
+  });
+  // Of the plan for tensors at multiples of 16 bytes, and of that for others.
+  expect(new Set(after.slice(1))).toEqual(new Set([after[1]]));
+});
