@@ -2,9 +2,17 @@
 //   node scripts/check-packages.mjs [--keep]     (after a build; --keep leaves the working folder for a look)
 // For each package: publint and are-the-types-wrong on the tarball, an install into an empty project with nothing but the
 // packages below it, an import of every subpath in Node, a browser bundle of every subpath, a strict type check without
-// skipLibCheck, and the bundle budgets of bundle-budgets.mjs.
+// skipLibCheck (of every subpath, and of the callers in consumers/), and the bundle budgets of bundle-budgets.mjs.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -189,12 +197,14 @@ async function bundleSize(contents, project) {
   return { minified: code.length, gzip: gzipSync(code, { level: 9 }).length };
 }
 
-function typeCheck({ subpaths }, project) {
+function typeCheck({ folder, subpaths }, project) {
   const lines = subpaths.map(
     (subpath, i) =>
       `import * as m${i} from '${subpath}';\nexport const names${i}: string[] = Object.keys(m${i});`,
   );
-  writeFileSync(join(project, 'consumer.ts'), `${lines.join('\n')}\n`);
+  writeFileSync(join(project, 'subpaths.ts'), `${lines.join('\n')}\n`);
+  const consumers = ['optional.ts', `${folder}.ts`];
+  for (const name of consumers) copyFileSync(join(root, 'scripts', 'consumers', name), join(project, name));
   const compilerOptions = {
     target: 'es2022',
     lib: ['es2022', 'dom', 'dom.iterable'],
@@ -204,9 +214,11 @@ function typeCheck({ subpaths }, project) {
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
     skipLibCheck: false,
+    allowImportingTsExtensions: true,
     noEmit: true,
   };
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+  const files = ['subpaths.ts', ...consumers];
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
   runIn(project, process.execPath, [tsc, '-p', 'tsconfig.json']);
 }
 

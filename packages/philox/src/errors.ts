@@ -13,7 +13,7 @@ export type ErrorCode =
 /** More about an error than its message: the argument that it is about, and the error that caused it. */
 export interface TilewiseErrorOptions {
   /** Name of the offending argument, as the caller wrote it: `seed`, `options.dropout.p`. */
-  readonly argument?: string;
+  readonly argument?: string | undefined;
   readonly cause?: unknown;
 }
 

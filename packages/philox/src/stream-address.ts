@@ -7,11 +7,11 @@ export interface StreamOptions {
   /** Unsigned 64-bit; the key. */
   readonly seed: Uint;
   /** Unsigned 64-bit; 0 by default. Streams of different subsequences start 2^66 words apart. */
-  readonly subsequence?: Uint;
+  readonly subsequence?: Uint | undefined;
   /** Unsigned 64-bit, in **32-bit words** from the start of the subsequence; 0 by default. */
-  readonly offset?: Uint;
+  readonly offset?: Uint | undefined;
   /** Philox rounds, a whole number of at least 1; 10 by default. */
-  readonly rounds?: number;
+  readonly rounds?: number | undefined;
 }
 
 /** Checked stream options as 32-bit words: the key, the counter of the block, and the word's place in that block. */

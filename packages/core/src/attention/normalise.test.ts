@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Tensor } from '../tensor/tensor.ts';
 import { normalise, normaliseBackward } from './normalise.ts';
+import type { SdpaBackwardOptions } from './options.ts';
 
 const bhsd = (...shape: number[]): Tensor => Tensor.zeros(shape);
 const qkv = () => ({ q: bhsd(2, 4, 5, 8), k: bhsd(2, 2, 7, 8), v: bhsd(2, 1, 7, 6) });
@@ -30,6 +31,43 @@ describe('normalise', () => {
     expect(normalise(qkv(), none).problem).toEqual(normalise(qkv()).problem);
     const open: object = { window: { left: null, right: 1 } };
     expect(normalise(qkv(), open).problem).toEqual(normalise(qkv(), { window: { right: 1 } }).problem);
+  });
+
+  it('takes undefined for what is left out, in options and within them', () => {
+    const none: { readonly [Name in keyof Required<SdpaBackwardOptions>]: undefined } = {
+      ...{ scale: undefined, causal: undefined, window: undefined, mask: undefined, bias: undefined },
+      ...{
+        alibi: undefined,
+        softcap: undefined,
+        scoreMod: undefined,
+        maskMod: undefined,
+        blockMask: undefined,
+      },
+      ...{ sink: undefined, seqLensQ: undefined, seqLensKv: undefined, cuSeqLensQ: undefined },
+      ...{ cuSeqLensKv: undefined, raggedOffsets: undefined, maxSeqLenQ: undefined, maxSeqLenKv: undefined },
+      ...{ pageTableK: undefined, pageTableV: undefined, cuPagesK: undefined, cuPagesV: undefined },
+      ...{ dropout: undefined, outputs: undefined, outDType: undefined, fp8: undefined, mxfp8: undefined },
+      ...{ gradients: undefined, gradDType: undefined },
+    };
+    const forward = qkv();
+    const o = bhsd(2, 4, 5, 6);
+    const inputs = { ...forward, o, lse: bhsd(2, 4, 5), dO: o, dLse: undefined };
+    const { dLse: _, ...given } = inputs;
+    expect(normaliseBackward(inputs, none)).toEqual(normaliseBackward(given));
+
+    const dropout = { p: 0.5, seed: 1 };
+    const within = {
+      window: { left: 1, right: undefined, align: undefined },
+      dropout: { ...dropout, offset: undefined, scheme: undefined },
+      outputs: { max: true, sumExp: undefined },
+      raggedOffsets: { q: undefined },
+    };
+    const options = { window: { left: 1 }, dropout, outputs: { max: true } };
+    expect(normalise(forward, within).problem).toEqual(normalise(forward, options).problem);
+    const fp8 = { descaleQ: undefined, scaleO: 2, formatP: { dtype: 'i8', zeroPoint: undefined } } as const;
+    expect(normalise(forward, { fp8 }).problem).toEqual(
+      normalise(forward, { fp8: { scaleO: 2, formatP: { dtype: 'i8' } } }).problem,
+    );
   });
 
   it('makes a plain value that survives JSON', () => {

@@ -40,7 +40,7 @@ export interface BackwardInputs<T> extends ForwardInputs<T> {
   readonly lse: T;
   readonly dO: T;
   /** Gradient by lse, as lse. Default 0. */
-  readonly dLse?: T;
+  readonly dLse?: T | undefined;
 }
 
 /** Tensors of a backward call by name. */

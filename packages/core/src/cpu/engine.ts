@@ -34,9 +34,9 @@ import { forwardSize, sharedBackward } from './work.ts';
 export interface CpuEngineOptions {
   /** Workers that share a large problem; default: one per core, at most 16. With 1, and where threads cannot share memory, all runs on
    * the calling thread. */
-  readonly threads?: number;
+  readonly threads?: number | undefined;
   /** What the kernels are made of; default: the fastest that this host has the instructions for. */
-  readonly variant?: Variant;
+  readonly variant?: Variant | undefined;
 }
 
 const engineForms: Readonly<Record<keyof CpuEngineOptions, OptionForm>> = {

@@ -10,13 +10,13 @@ import { nodes } from './nodes.ts';
 /** What a block mask covers. */
 export interface BlockMaskOptions {
   /** null (default): the mask is the same for all sequences, and the result has B = 1. */
-  readonly B?: number | null;
+  readonly B?: number | null | undefined;
   /** Query heads; null (default): the same for all, and the result has one. */
-  readonly Hq?: number | null;
+  readonly Hq?: number | null | undefined;
   readonly Sq: number;
   readonly Skv: number;
   /** Queries and keys of a block; one number is both. Default 128. */
-  readonly blockSize?: number | readonly [q: number, kv: number];
+  readonly blockSize?: number | readonly [q: number, kv: number] | undefined;
 }
 
 /**

@@ -11,11 +11,11 @@ export interface WgslNames {
    * A WGSL expression of `type` (bool included) that reads a captured tensor at i32 indices. It must clamp them to the
    * tensor: both sides of a `select` are evaluated, so a guarded load is reached with any index.
    */
-  readonly load?: (name: string, index: readonly string[], type: ExprType) => string;
+  readonly load?: ((name: string, index: readonly string[], type: ExprType) => string) | undefined;
   /** A WGSL expression of the bits (u32) of a captured f32, for a `load` that does not keep infinities. Default: those of its value. */
-  readonly bits?: (name: string, index: readonly string[]) => string;
+  readonly bits?: ((name: string, index: readonly string[]) => string) | undefined;
   /** Start of the identifiers that this declares. Default `e`: e0, e1… */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
 }
 
 /** An expression in WGSL. */

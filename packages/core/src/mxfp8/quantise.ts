@@ -37,8 +37,8 @@ export interface Mxfp8Tensor {
 
 /** Which neighbours share a scale, and how scales lie. */
 interface BlockOptions {
-  readonly along?: BlockAxis;
-  readonly layout?: BlockScaleLayout;
+  readonly along?: BlockAxis | undefined;
+  readonly layout?: BlockScaleLayout | undefined;
 }
 
 /**
@@ -50,7 +50,7 @@ interface BlockOptions {
  */
 export function quantiseMxfp8(
   t: Tensor,
-  options: BlockOptions & { readonly dtype?: Mxfp8DType } = {},
+  options: BlockOptions & { readonly dtype?: Mxfp8DType | undefined } = {},
 ): Mxfp8Tensor {
   checkHostTensor('t', t);
   const { along, layout } = blocksOf(options);

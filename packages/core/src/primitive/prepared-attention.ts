@@ -3,12 +3,12 @@ import type { AttentionProblem, BackwardProblem } from '../attention/problem.ts'
 /** What may change from one run of attention to the next, and memory for it. */
 export interface AttentionRun<T> {
   /** 64-bit words, low and high, of the dropout seed and offset. Default: those of the problem. */
-  readonly seed?: readonly [low: number, high: number];
-  readonly offset?: readonly [low: number, high: number];
+  readonly seed?: readonly [low: number, high: number] | undefined;
+  readonly offset?: readonly [low: number, high: number] | undefined;
   /** Default: that of the problem. */
-  readonly scale?: number;
+  readonly scale?: number | undefined;
   /** A tensor of `workspaceBytes` or more, where that is not 0. */
-  readonly workspace?: T;
+  readonly workspace?: T | undefined;
 }
 
 /** An attention problem that is ready to run, any number of times. */

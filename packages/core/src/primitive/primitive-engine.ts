@@ -43,9 +43,12 @@ export interface Primitives<T extends TensorDesc = TensorDesc> {
     outputs: readonly TensorDesc[],
   ): PreparedPrimitive<T>;
   /** A tensor of undefined contents; dense unless strides are given. `release` of the engine frees it. */
-  allocate(desc: { readonly dtype: DType; readonly shape: Shape; readonly strides?: Strides }): T;
+  allocate(desc: { readonly dtype: DType; readonly shape: Shape; readonly strides?: Strides | undefined }): T;
   /** The same memory under another shape and strides; `offset` elements after the first of `tensor`. */
-  view(tensor: T, desc: { readonly shape: Shape; readonly strides: Strides; readonly offset?: number }): T;
+  view(
+    tensor: T,
+    desc: { readonly shape: Shape; readonly strides: Strides; readonly offset?: number | undefined },
+  ): T;
   /** @throws InvalidArgumentError for a tensor of another engine, where the engine can tell. */
   placeOf(tensor: T): Place;
 }

@@ -56,7 +56,11 @@ export class Tensor implements TensorDesc {
   static from(
     values: ArrayLike<number>,
     shape: Shape,
-    options: { readonly dtype?: DType; readonly strides?: Strides; readonly overflow?: Overflow } = {},
+    options: {
+      readonly dtype?: DType | undefined;
+      readonly strides?: Strides | undefined;
+      readonly overflow?: Overflow | undefined;
+    } = {},
   ): Tensor {
     checkValues(values);
     const t = Tensor.zeros(shape, options);
@@ -79,7 +83,10 @@ export class Tensor implements TensorDesc {
    * dimension takes no room, whatever it is.
    * @throws InvalidShapeError for a negative or fractional extent or stride; TilewiseError with code `OUT_OF_MEMORY`.
    */
-  static zeros(shape: Shape, options: { readonly dtype?: DType; readonly strides?: Strides } = {}): Tensor {
+  static zeros(
+    shape: Shape,
+    options: { readonly dtype?: DType | undefined; readonly strides?: Strides | undefined } = {},
+  ): Tensor {
     checkObject('options', options);
     const { dtype = 'f32' } = options;
     const { strides } = checkDesc({ ...options, dtype, shape });
@@ -96,8 +103,8 @@ export class Tensor implements TensorDesc {
     desc: {
       readonly dtype: DType;
       readonly shape: Shape;
-      readonly strides?: Strides;
-      readonly offset?: number;
+      readonly strides?: Strides | undefined;
+      readonly offset?: number | undefined;
     },
   ): Tensor {
     checkObject('desc', desc);
@@ -163,7 +170,7 @@ export class Tensor implements TensorDesc {
    * The same values stored contiguously in another dtype, rounded to nearest even. A copy. `overflow` is for values beyond
    * the largest finite one of f16, bf16 or f8.
    */
-  cast(dtype: DType, options: { readonly overflow?: Overflow } = {}): Tensor {
+  cast(dtype: DType, options: { readonly overflow?: Overflow | undefined } = {}): Tensor {
     if (dtype === this.dtype) return this.contiguous();
     const isFloat = dtypeInfo[this.dtype].kind === 'float';
     const values = isFloat ? this.toFloat32() : this.toFloat64();
@@ -278,7 +285,7 @@ function checkDesc({
   dtype,
   shape,
   strides,
-}: Pick<TensorDesc, 'dtype' | 'shape'> & { readonly strides?: Strides }): TensorDesc {
+}: Pick<TensorDesc, 'dtype' | 'shape'> & { readonly strides?: Strides | undefined }): TensorDesc {
   if (!isDType(dtype)) throw new InvalidDTypeError('dtype', `'${String(dtype)}' is not a dtype`);
   if (!areCounts(shape)) {
     throw new InvalidShapeError('shape', `must hold non-negative integers, got ${listText(shape)}`);

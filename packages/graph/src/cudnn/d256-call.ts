@@ -9,8 +9,8 @@ export interface D256Tensors<T> {
   readonly o: T;
   readonly dO: T;
   readonly lse: T;
-  readonly cumSeqlenQ?: T;
-  readonly cumSeqlenK?: T;
+  readonly cumSeqlenQ?: T | undefined;
+  readonly cumSeqlenK?: T | undefined;
 }
 
 /** The gradients, in the shapes and the dtype of q, k and v. */
@@ -23,19 +23,19 @@ export interface D256Gradients<T> {
 /** The options of both forms, by cuDNN's names. */
 export interface D256Options {
   /** Longest sequences; taken from the cumulative lengths when left out. */
-  readonly maxSQ?: number;
-  readonly maxSK?: number;
+  readonly maxSQ?: number | undefined;
+  readonly maxSK?: number | undefined;
   /** What sums are made in, and cuDNN's tiles: there is one value of each, and kernels here choose tiles of their own. */
-  readonly accDType?: 'f32';
-  readonly mmaTilerMn?: readonly [128, 128];
-  readonly dkdvMmaTilerMn?: readonly [128, 64];
+  readonly accDType?: 'f32' | undefined;
+  readonly mmaTilerMn?: readonly [128, 128] | undefined;
+  readonly dkdvMmaTilerMn?: readonly [128, 64] | undefined;
   /** Hides the keys right of the diagonal, whatever the window says. */
-  readonly isCausal?: boolean;
+  readonly isCausal?: boolean | undefined;
   /**
    * Keys left and right of the diagonal one that are seen, −1 for all. The diagonal ends at the last query and the last key of each
    * sequence. Default [−1, −1]. (cuDNN has a window with `isCausal` alone.)
    */
-  readonly windowSize?: readonly [left: number, right: number];
+  readonly windowSize?: readonly [left: number, right: number] | undefined;
   /** Default, and for 0 too: 1/√256. */
-  readonly scaleSoftmax?: number | null;
+  readonly scaleSoftmax?: number | null | undefined;
 }

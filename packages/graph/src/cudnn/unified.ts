@@ -10,11 +10,11 @@ import { type ScoreExpression, scoreExpression } from './score-expression.ts';
 /** What an attention operation is made of. */
 export interface UnifiedNode {
   readonly kind: 'Sdpa' | 'SdpaBackward';
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** q, k, v, and of backward o, lse and dO. */
   readonly inputs: Readonly<Record<string, LogicalTensor>>;
   readonly options: CudnnOptions<LogicalTensor, LogicalTensor>;
-  readonly scoreMod?: ScoreProgram;
+  readonly scoreMod?: ScoreProgram | undefined;
   /** The results that are wanted, and the dtype of each. */
   readonly results: Readonly<Record<string, GraphDType>>;
 }

@@ -23,7 +23,7 @@ export type Bindable<T> = T | Tensor | ScalarValue;
 /** What is known of a tensor at compile: its shape, and where it matters its strides. */
 export interface KnownTensor {
   readonly shape: Shape;
-  readonly strides?: Strides;
+  readonly strides?: Strides | undefined;
 }
 
 /**

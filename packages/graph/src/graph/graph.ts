@@ -33,21 +33,21 @@ import { connect, type Topology } from './topology.ts';
 
 /** A tensor to be; `shape` may hold `UNKNOWN`, or be null when not even its rank is known. */
 export interface TensorOptions {
-  readonly id?: number;
-  readonly name?: string;
+  readonly id?: number | undefined;
+  readonly name?: string | undefined;
   readonly dtype: GraphDType;
-  readonly shape?: LogicalShape;
-  readonly strides?: readonly number[];
-  readonly property?: TensorProperty;
+  readonly shape?: LogicalShape | undefined;
+  readonly strides?: readonly number[] | undefined;
+  readonly property?: TensorProperty | undefined;
 }
 
 /** An operation to be. */
 export interface OperationOptions {
-  readonly attrs?: Attributes;
+  readonly attrs?: Attributes | undefined;
   readonly inputs: readonly LogicalTensor[];
   readonly outputs: readonly LogicalTensor[];
-  readonly id?: number;
-  readonly name?: string;
+  readonly id?: number | undefined;
+  readonly name?: string | undefined;
 }
 
 /** Ids of the tensors that enter (once per input of an operation) and leave a graph. */
@@ -61,7 +61,7 @@ export interface GraphHeader {
   readonly version: string;
   readonly engineKind: string;
   readonly fpmathMode: string;
-  readonly fpmathModeApplyToInt?: boolean;
+  readonly fpmathModeApplyToInt?: boolean | undefined;
   /** The ports that its JSON lists: as they follow from the operations, none, or those that a file had. */
   readonly ports: 'derived' | 'none' | Ports;
 }
@@ -220,7 +220,7 @@ export class Graph {
    * @throws InvalidGraphError for descriptions of a tensor that differ, two producers of one, a cycle, or where what the graph gives
    * is not `outputs`; the graph can then still be changed.
    */
-  finalize({ outputs }: { readonly outputs?: readonly LogicalTensor[] } = {}): this {
+  finalize({ outputs }: { readonly outputs?: readonly LogicalTensor[] | undefined } = {}): this {
     const topology = this.#topology ?? connect(this.#nodes, this.#described);
     if (outputs) checkOutputs(topology, outputs);
     this.#topology = topology;
@@ -231,7 +231,7 @@ export class Graph {
    * The graph in parts that each run as one, in an order in which they can run.
    * @throws InvalidGraphError before `finalize`; InvalidArgumentError for a policy that there is not.
    */
-  partitions(options: { readonly policy?: PartitionPolicy } = {}): Partition[] {
+  partitions(options: { readonly policy?: PartitionPolicy | undefined } = {}): Partition[] {
     checkObject('options', options);
     return partitionGraph(this.topology, options.policy ?? 'fusion');
   }
@@ -246,8 +246,8 @@ export class Graph {
   compile<T extends TensorDesc>(
     engine: TensorEngine<T>,
     options: {
-      readonly inputs?: Readonly<Record<number, KnownTensor>>;
-      readonly policy?: PartitionPolicy;
+      readonly inputs?: Readonly<Record<number, KnownTensor>> | undefined;
+      readonly policy?: PartitionPolicy | undefined;
     } = {},
   ): CompiledGraph<T> {
     checkObject('options', options);
@@ -267,7 +267,7 @@ export class Graph {
   async run<T extends TensorDesc>(
     engine: TensorEngine<T>,
     inputs: Bindings<Bindable<T>>,
-    options: { readonly policy?: PartitionPolicy } = {},
+    options: { readonly policy?: PartitionPolicy | undefined } = {},
   ): Promise<Record<number, T>> {
     checkObject('inputs', inputs);
     this.finalize();

@@ -35,7 +35,7 @@ export const translations: Translations = {
  * @throws UnsupportedOperationError naming an operation that has no form in ONNX (random numbers, gradients, what only an attention
  * operation can say); InvalidGraphError as `finalize`; InvalidArgumentError for what is no graph or no options.
  */
-export function toOnnx(graph: Graph, options: { readonly name?: string } = {}): Uint8Array {
+export function toOnnx(graph: Graph, options: { readonly name?: string | undefined } = {}): Uint8Array {
   checkGraph('graph', graph);
   checkObject('options', options);
   const { name = 'tilewise' } = options;

@@ -21,12 +21,12 @@ import type { Match } from './match.ts';
 
 /** Tensors of a partition by their ids. */
 export interface CompileOptions {
-  readonly inputs?: Readonly<Record<number, KnownTensor>>;
-  readonly outputs?: Readonly<Record<number, KnownTensor>>;
+  readonly inputs?: Readonly<Record<number, KnownTensor>> | undefined;
+  readonly outputs?: Readonly<Record<number, KnownTensor>> | undefined;
   /** Whether what was compiled is shared with whoever asks for the same (default); if not, it is the caller's alone. */
-  readonly cached?: boolean;
+  readonly cached?: boolean | undefined;
   /** Whether what is shared stays in the engine's cache when its last holder has released it, as after `run`; by default it is freed. */
-  readonly kept?: boolean;
+  readonly kept?: boolean | undefined;
 }
 
 /** Operations that run as one. */

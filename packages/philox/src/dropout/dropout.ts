@@ -10,7 +10,7 @@ export interface DropoutOptions extends DropoutSource {
    * For packed sequences: the number of keys of each batch element, while `shape` has the largest lengths. Only
    * `torch-efficient` addresses its stream by it; the other schemes depend on b, h, i and j alone.
    */
-  readonly rowStrides?: readonly number[];
+  readonly rowStrides?: readonly number[] | undefined;
 }
 
 /** A dropout mask that is never stored: every element is decided on demand. */

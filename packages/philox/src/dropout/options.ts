@@ -8,13 +8,13 @@ import type { DropoutRule, DropoutSchemeName, DropoutShape } from './scheme.ts';
 /** Which mask, without the shape that it is cut to. */
 export interface DropoutSource {
   /** The convention; `torch-efficient` by default. */
-  readonly scheme?: DropoutSchemeName;
+  readonly scheme?: DropoutSchemeName | undefined;
   /** Probability to **drop**, in [0, 1] (below 1 for `flash-attention-2`); narrowed to f32 before it is compared. */
   readonly p: number;
   /** Unsigned 64-bit. */
   readonly seed: Uint;
   /** Unsigned 64-bit, 0 by default, in the scheme's own unit (the README has the table). */
-  readonly offset?: Uint;
+  readonly offset?: Uint | undefined;
 }
 
 /**

@@ -11,7 +11,11 @@ import { toUint, type Uint } from '../u64.ts';
  */
 export function atPhiloxEngine(
   seed: Uint,
-  options: { readonly subsequence?: Uint; readonly offset?: Uint; readonly rounds?: number } = {},
+  options: {
+    readonly subsequence?: Uint | undefined;
+    readonly offset?: Uint | undefined;
+    readonly rounds?: number | undefined;
+  } = {},
 ): PhiloxStream {
   const { offset = 0, ...rest } = options;
   const stream = new PhiloxStream(seed, rest);

@@ -5,7 +5,7 @@ import { seedSequenceState } from './numpy-seed-sequence.ts';
 
 /** How NumPy's generator starts: from a seed, or from a 128-bit key; and a 256-bit counter, 0 by default. */
 export type NumpyPhiloxOptions = ({ readonly seed: Uint } | { readonly key: Uint }) & {
-  readonly counter?: Uint;
+  readonly counter?: Uint | undefined;
 };
 
 /**

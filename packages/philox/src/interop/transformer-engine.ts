@@ -16,7 +16,7 @@ export function transformerEngineDropoutMask(options: {
   readonly numel: number;
   readonly p: number;
   readonly seed: Uint;
-  readonly offset?: Uint;
+  readonly offset?: Uint | undefined;
 }): Uint8Array {
   checkObject('options', options);
   const { numel, p, seed, offset } = options;

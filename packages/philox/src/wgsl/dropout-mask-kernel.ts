@@ -16,7 +16,7 @@ import { composeWgsl } from './piece.ts';
  */
 export function dropoutMaskKernel(options: {
   readonly scheme: DropoutSchemeName;
-  readonly workgroupSize?: number;
+  readonly workgroupSize?: number | undefined;
 }): PhiloxKernel {
   checkObject('options', options);
   checkScheme(options.scheme);

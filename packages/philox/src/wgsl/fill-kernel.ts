@@ -13,9 +13,9 @@ export type FillDistribution = 'u32' | 'uniform' | 'normal' | 'bernoulli';
 export interface FillKernelOptions {
   readonly distribution: FillDistribution;
   /** Invocations per workgroup, 64 by default. */
-  readonly workgroupSize?: number;
+  readonly workgroupSize?: number | undefined;
   /** Philox rounds, 10 by default. */
-  readonly rounds?: number;
+  readonly rounds?: number | undefined;
 }
 
 /** Each invocation turns the four words from its position on into four elements, as cuRAND's `curand4` family does. */
@@ -114,7 +114,7 @@ ${store}
  * @throws InvalidArgumentError when an option is out of its range or `count` does not fit 32 bits.
  */
 export function fillUniformWords(
-  options: Omit<StreamOptions, 'rounds'> & { readonly count: number; readonly p?: number },
+  options: Omit<StreamOptions, 'rounds'> & { readonly count: number; readonly p?: number | undefined },
 ): Uint32Array {
   const { key, counter, lane } = streamAddress(options);
   const count = Number(toUint(options.count, 'count', 32));

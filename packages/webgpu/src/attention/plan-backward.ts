@@ -30,7 +30,7 @@ import type { KernelTools } from './tools.ts';
 
 export interface BackwardPlanOptions extends PlanOptions {
   /** Layouts of the gradients. Default: those of the problem, which are those of q, k and v where they are not ragged. */
-  readonly layouts?: GradientDescs;
+  readonly layouts?: GradientDescs | undefined;
 }
 
 /** Whether this context can run a problem, and why not. */

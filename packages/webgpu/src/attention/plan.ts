@@ -16,10 +16,10 @@ import { overlapsItself } from './tensors.ts';
 /** Numbers that may change from one encode to the next without a new plan. */
 export interface EncodeOptions {
   /** 64-bit words of the dropout seed and offset. Default: those of the problem. */
-  readonly seed?: U64Words;
-  readonly offset?: U64Words;
+  readonly seed?: U64Words | undefined;
+  readonly offset?: U64Words | undefined;
   /** Default: that of the problem. */
-  readonly scale?: number;
+  readonly scale?: number | undefined;
 }
 
 /** Attention on one device, ready to be recorded any number of times. */
@@ -31,7 +31,7 @@ export interface PlanOptions {
    * Tensors whose slices may start at any element. Others must start at a multiple of four elements (see `tensors`), so
    * that they can be moved in vectors.
    */
-  readonly unaligned?: Iterable<string>;
+  readonly unaligned?: Iterable<string> | undefined;
 }
 
 /** @throws UnsupportedError with the reasons. */

@@ -30,8 +30,8 @@ import { bytesOf, checkedStrides, checkFits, storageExtent, wholeWords } from '.
 export interface WrapDesc {
   readonly dtype: DType;
   readonly shape: Shape;
-  readonly strides?: Strides;
-  readonly offset?: number;
+  readonly strides?: Strides | undefined;
+  readonly offset?: number | undefined;
 }
 
 /** A GPU device with the buffers and compiled kernels of this library on it. Made by `createContext`. */
@@ -182,7 +182,11 @@ export class GpuContext implements KernelTarget {
    */
   view(
     tensor: GpuTensor,
-    desc: { readonly shape: Shape; readonly strides?: Strides; readonly offset?: number },
+    desc: {
+      readonly shape: Shape;
+      readonly strides?: Strides | undefined;
+      readonly offset?: number | undefined;
+    },
   ): GpuTensor {
     checkKind('tensor', tensor, 'a GpuTensor');
     checkObject('desc', desc);

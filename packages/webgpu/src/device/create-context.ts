@@ -8,14 +8,14 @@ import { GpuContext } from './context.ts';
 /** Where a context gets its device: the caller's own, one of the caller's adapter, or the browser's default. */
 export interface ContextOptions {
   /** Used as it is, with the limits and features it has; `ctx.destroy()` leaves it alive. */
-  readonly device?: GPUDevice;
+  readonly device?: GPUDevice | undefined;
   /** With a device: the one that the device is from, which may know more of it than the device says. */
-  readonly adapter?: GPUAdapter;
-  readonly powerPreference?: GPUPowerPreference;
+  readonly adapter?: GPUAdapter | undefined;
+  readonly powerPreference?: GPUPowerPreference | undefined;
   /** Bytes of buffers given back that are kept for reuse, at most. Default 256 MiB. */
-  readonly maxIdleBytes?: number;
+  readonly maxIdleBytes?: number | undefined;
   /** Tiles of attention kernels for problems where better ones than the table's are known, such as `tune` finds. */
-  readonly tiles?: ChooseTiles;
+  readonly tiles?: ChooseTiles | undefined;
 }
 
 const defaultMaxIdleBytes = 256 * 1024 * 1024;

@@ -9,10 +9,10 @@ import { missingAdapter, missingDevice, missingWebGpu, verdictOf } from './verdi
 /** What to look at. Default: `navigator.gpu`. */
 export interface DiagnoseOptions {
   /** `navigator.gpu`, or what `create()` of the npm package webgpu returned. */
-  readonly gpu?: GPU;
-  readonly powerPreference?: GPUPowerPreference;
+  readonly gpu?: GPU | undefined;
+  readonly powerPreference?: GPUPowerPreference | undefined;
   /** Where `gpu` comes from, for the report. */
-  readonly source?: string;
+  readonly source?: string | undefined;
 }
 
 const nothing: Omit<Diagnosis, 'status' | 'verdict' | 'source'> = {

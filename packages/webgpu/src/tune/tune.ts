@@ -23,9 +23,9 @@ import {
 
 export interface TuneOptions {
   /** How long it may take, about. Half of it is for compiling, beyond which no further tile is tried. Default 20. */
-  readonly seconds?: number;
+  readonly seconds?: number | undefined;
   /** Tiles to time instead of those that this library thinks worth it; the first of a kernel is always timed, and has the right results. */
-  readonly candidates?: { readonly [Role in TileRole]?: readonly TileDescription[] };
+  readonly candidates?: { readonly [Role in TileRole]?: readonly TileDescription[] } | undefined;
 }
 
 /** What tuning found. All of it is plain data. */
