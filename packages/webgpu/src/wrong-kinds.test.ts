@@ -56,7 +56,7 @@ describe('an argument of another kind throws, naming it, and nothing is lost', (
     ['a clock of a context', () => gpuClock(any(ctx)), InvalidArgumentError, 'device'],
     [
       'tiles of no kernel',
-      () => tileCandidates(any('decode'), forward, ctx.capabilities),
+      () => tileCandidates(any('backward'), forward, ctx.capabilities),
       InvalidArgumentError,
       'role',
     ],

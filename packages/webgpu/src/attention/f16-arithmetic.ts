@@ -61,6 +61,8 @@ export const f16Arithmetic: TileArithmetic = {
       }`;
   },
   reason(role, { pool, depth }) {
+    if (role === 'decode')
+      return 'must multiply in f32 for few queries, which wait for memory and not for products';
     if (role !== 'forward') return 'must multiply in f32: f16 has no numbers as small as gradients may be';
     if (pool !== 'f16') return 'must hold in f16 what it multiplies in f16';
     return 4 * depth > most.qk

@@ -1,9 +1,10 @@
 import { type AttentionProblem, elementCount, rowShape } from '@tilewise/core';
 import { guaranteedCapabilities } from '../device/capabilities.ts';
+import { forwardRole } from './forward-role.ts';
 import { partialVectors } from './partials.ts';
 import { sharingHeads } from './query-rows.ts';
 import { type Tile, tileCols, tileRows, type WorkgroupTileSizes } from './tile.ts';
-import type { TileTarget } from './tile-choice.ts';
+import { chosenTile, type TileTarget } from './tile-choice.ts';
 import { defaultTile, forwardTiles, manyQueriesTile } from './tile-table.ts';
 
 /** How the forward pass of a problem is cut into workgroups. */
@@ -14,9 +15,6 @@ export interface ForwardShape {
   /** Parts of the keys that workgroups of their own work on; more than one need a merge. */
   readonly parts: number;
 }
-
-/** Queries per head up to which the heads of a group share a tile, and keys are split. */
-export const fewQueries = 16;
 
 /** Workgroups that keep a large GPU busy, and keys that one of them should have at least. */
 const manyGroups = 512;
@@ -34,17 +32,21 @@ export function forwardShape(
 ): ForwardShape {
   const { B, Hq, Sq, Dv } = problem;
   if (problem.fp8) return { tile: roomyTile(Infinity, Dv), heads: 1, parts: 1 };
-  const own = Sq > fewQueries ? manyQueriesTile(problem, target) : null;
-  if (own) return { tile: own, heads: 1, parts: 1 };
-  const heads = Sq <= fewQueries ? sharingHeads(problem) : 1;
-  const rows = Sq * heads;
-  const tile = roomyTile(rows, Dv);
-  const groups = Math.ceil(rows / tileRows(tile)) * (Hq / heads) * B;
   // More queries than few take workgroups enough, and memory for the parts that would be missed.
-  if (groups === 0 || Sq > fewQueries) return { tile, heads, parts: 1 };
+  if (forwardRole(problem) === 'forward')
+    return { tile: manyQueriesTile(problem, target) ?? roomyTile(Sq, Dv), heads: 1, parts: 1 };
+  const heads = sharingHeads(problem);
+  const { q, k, v } = problem;
+  const tile = chosenTile('decode', problem, [q, k, v], target) ?? decodeTile(problem);
+  const groups = Math.ceil((Sq * heads) / tileRows(tile)) * (Hq / heads) * B;
+  if (groups === 0) return { tile, heads, parts: 1 };
   const wanted = Math.min(manyGroups / groups, keysPerQueryTile(problem, tile) / keysPerPart);
   return { tile, heads, parts: Math.max(1, Math.min(maxParts, Math.floor(wanted))) };
 }
+
+/** The tile of the table for few queries. */
+export const decodeTile = (problem: AttentionProblem): WorkgroupTileSizes =>
+  roomyTile(problem.Sq * sharingHeads(problem), problem.Dv);
 
 /** The first tile of the table that has room for all rows and channels. */
 export function roomyTile(rows: number, Dv: number): WorkgroupTileSizes {

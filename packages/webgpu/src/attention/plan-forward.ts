@@ -6,6 +6,7 @@ import type { KernelParts, PlanParts } from '../kernel/kernel-plan.ts';
 import type { KernelTarget } from '../kernel/kernel-target.ts';
 import { allTools } from './all-tools.ts';
 import { expectedTensors } from './expected-tensors.ts';
+import { forwardRole } from './forward-role.ts';
 import { forwardShape } from './forward-shape.ts';
 import { forwardKernels } from './kernels.ts';
 import {
@@ -25,7 +26,10 @@ import type { KernelTools } from './tools.ts';
 /** Whether this context can run a forward problem, and why not. */
 export function checkForwardSupport(ctx: GpuContext, problem: AttentionProblem, tools: KernelTools): Support {
   const operands = [problem.q, problem.k, problem.v];
-  const reasons = [...forwardReasons(problem), ...choiceReasons(['forward'], problem, operands, ctx)];
+  const reasons = [
+    ...forwardReasons(problem),
+    ...choiceReasons([forwardRole(problem)], problem, operands, ctx),
+  ];
   if (reasons.length > 0) return support(reasons);
   return support(ctx.planReasons(forwardParts(ctx, problem, new Set(), tools)));
 }

@@ -1,3 +1,4 @@
+import { isForward } from './forward-role.ts';
 import { type LaneGrid, laneGrid, repeat, tileLanes } from './tile.ts';
 import type { RowStatistic } from './tile-work.ts';
 import type { TileStatistics } from './workgroup-statistics.ts';
@@ -44,7 +45,7 @@ fn take_place(subgroup_lane: u32) -> u32 {
   let ty = place_taken / ${tx}u;`,
   statistic: (tile, statistic) => statisticInSubgroup(laneGrid(tile), statistic),
   reason(role, tile, { features, subgroupMinSize: min, subgroupMaxSize: max }) {
-    if (role !== 'forward') return 'must have statistics through workgroup memory: gradients join no rows';
+    if (!isForward(role)) return 'must have statistics through workgroup memory: gradients join no rows';
     if (!features.includes('subgroups')) return 'needs the feature subgroups';
     if (!isPowerOfTwo(tile.tx) || tile.tx > min)
       return `must have a tx that is a power of two up to ${min}, the device's least subgroup, got ${tile.tx}`;

@@ -13,8 +13,10 @@ import { hasRoomForRows, resultVectors, workgroupTileMemory } from './workgroup-
 
 /** Tiles of the large kernels of a problem; that of the table where one is missing, or would round operands, or is for no 8-bit arithmetic. */
 export interface TileChoice {
-  /** Forward with more than 16 queries; fewer have tiles of their own. */
+  /** Forward with more than 16 queries. */
   readonly forward?: Tile;
+  /** Forward with at most 16, through workgroup memory; its rows are queries of all heads that share a key and a value head. */
+  readonly decode?: Tile;
   readonly dq?: Tile;
   readonly dkdv?: Tile;
 }
@@ -50,6 +52,7 @@ export function tileReason(
   const lanes = tileLanes(tile);
   if (!isCount(lanes) || lanes > maxLanes) return `must have 1 to ${maxLanes} lanes, got ${lanes}`;
   if (tile.through === 'subgroup' || tile.through === 'matrix') {
+    if (role === 'decode') return 'must go through workgroup memory for few queries';
     const own = role === 'dkdv' ? 'keys' : 'queries';
     if (tile.own !== own) return `must keep ${own}, got ${tile.own}`;
     if (Math.max(problem.Dqk, problem.Dv) > maxChannelsOfKeptRows)
@@ -90,7 +93,7 @@ function workgroupReason(
     arithmetic?.reason(role, tile) ?? prefetch?.reason(tile) ?? statistics?.reason(role, tile, capabilities);
   if (unfit) return unfit;
   if (role === 'dkdv' && tileRows(tile) !== tileCols(tile)) return 'must have as many queries as keys';
-  const results = { forward: [Dv], dq: [Dqk], dkdv: [Dqk, Dv] }[role];
+  const results = { forward: [Dv], decode: [Dv], dq: [Dqk], dkdv: [Dqk, Dv] }[role];
   const wide = results.find(D => !hasRoomForRows(tile, D));
   if (wide !== undefined) return `has no room for a row of ${wide} channels: it takes more depth`;
   const held = Math.max(...results.map(D => resultVectors(D, tile)));

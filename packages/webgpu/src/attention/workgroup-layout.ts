@@ -1,3 +1,4 @@
+import { isForward } from './forward-role.ts';
 import { bytesOfVariables, laneGrid, tileCols, tileRows, type WorkgroupTile } from './tile.ts';
 import type { TileChoice } from './tile-choice.ts';
 import { statisticsOf } from './workgroup-statistics.ts';
@@ -36,7 +37,7 @@ export const workgroupTileMemory = (tile: WorkgroupTile, role: keyof TileChoice 
     vectorBytes(tile) * poolVectors(tile),
     (tile.variants?.arithmetic?.weight.bytes ?? 16) * weightVectors(tile),
     4,
-    ...(role === 'forward' ? statisticsOf(tile).bytes(tile) : []),
+    ...(isForward(role) ? statisticsOf(tile).bytes(tile) : []),
   ]);
 
 /**

@@ -5,7 +5,7 @@ import {
   describeValue,
   InvalidArgumentError,
 } from '@tilewise/core';
-import { roomyTile } from '../attention/forward-shape.ts';
+import { decodeTile, roomyTile } from '../attention/forward-shape.ts';
 import { needsPin } from '../attention/matrix-tile.ts';
 import { multipliesAsIs } from '../attention/matrix-tiles.ts';
 import type { WorkgroupTileShape } from '../attention/tile.ts';
@@ -33,6 +33,17 @@ const workgroupSizes: readonly WorkgroupTileShape[] = [
   { tx: 16, ty: 4, depth: 6 },
 ];
 
+/** The same of few queries: more keys than rows. */
+const decodeSizes: readonly WorkgroupTileShape[] = [
+  { tx: 32, ty: 1, depth: 4 },
+  { tx: 16, ty: 2, depth: 8 },
+  { tx: 16, ty: 4, depth: 6 },
+  defaultTile,
+  { tx: 16, ty: 1, depth: 8 },
+  { tx: 32, ty: 2, depth: 4 },
+  { tx: 8, ty: 4, depth: 8 },
+];
+
 /** How many of them are tried in all the ways below. */
 const likelySizes = 7;
 
@@ -54,11 +65,14 @@ const ways: readonly Partial<WorkgroupTileShape>[] = [
  * case that the time is too short for all.
  */
 function workgroupCandidates(
+  role: TileRole,
   { q, k, v }: AttentionProblem,
   { features }: Capabilities,
 ): readonly WorkgroupTileShape[] {
   const isHalf = [q, k, v].every(({ dtype }) => dtype === 'f16') && features.includes('shader-f16');
-  const sizes = workgroupSizes.map(size => (isHalf ? { ...size, pool: 'f16' as const } : size));
+  const sizes = (role === 'decode' ? decodeSizes : workgroupSizes).map(size =>
+    isHalf ? { ...size, pool: 'f16' as const } : size,
+  );
   const likely = sizes
     .slice(0, likelySizes)
     .flatMap((size, s) => ways.map((way, w) => ({ tile: { ...size, ...way }, turn: s + w })))
@@ -88,6 +102,7 @@ export function tableTile(
   capabilities: Capabilities,
 ): TileDescription {
   checkPlace(role, problem, capabilities);
+  if (role === 'decode') return decodeTile(problem);
   const own = role === 'dkdv' ? 'keys' : 'queries';
   const otherwise = role === 'forward' ? roomyTile(Infinity, problem.Dv) : defaultTile;
   return subgroupTile(own, problem, capabilities) ?? otherwise;
@@ -109,7 +124,7 @@ export function tileCandidates(
   const pinned = needsPin(capabilities) ? { pinned: true } : {};
   const table = tableTile(role, problem, capabilities);
   const ofSubgroups = subgroupCandidates.map(sizes => ({ through: 'subgroup', own, ...sizes }) as const);
-  const throughMemory = workgroupCandidates(problem, capabilities);
+  const throughMemory = workgroupCandidates(role, problem, capabilities);
   const all: readonly TileDescription[] = [
     table,
     ...matrixCandidates.flatMap(subgroups =>

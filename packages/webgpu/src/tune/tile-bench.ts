@@ -6,6 +6,7 @@ import {
   type OperandDesc,
   TilewiseError,
 } from '@tilewise/core';
+import { isForward } from '../attention/forward-role.ts';
 import type { Plan } from '../attention/plan.ts';
 import { planSdpaBackward } from '../attention/plan-backward.ts';
 import { planSdpa } from '../attention/plan-forward.ts';
@@ -31,7 +32,7 @@ export const forwardOf = (problem: AttentionProblem | BackwardProblem): Attentio
   'forward' in problem ? problem.forward : problem;
 
 /** The gradients that a kernel of backward is for. */
-export const gradientsOf: Readonly<Record<Exclude<TileRole, 'forward'>, readonly GradientName[]>> = {
+export const gradientsOf: Readonly<Record<'dq' | 'dkdv', readonly GradientName[]>> = {
   dq: ['dq'],
   dkdv: ['dk', 'dv'],
 };
@@ -133,18 +134,18 @@ export class TileBench {
       return null;
     }
     // Backward reads o and lse, which are the same for all of its tiles.
-    if (role === 'forward') await this.#clock.once(first.encode, 0);
+    if (isForward(role)) await this.#clock.once(first.encode, 0);
     return disagreement(first.results, results, this.#tolerance);
   }
 
   /** What a kernel multiplies. */
   #operandsOf(role: TileRole): OperandDesc[] {
     const { q, k, v } = forwardOf(this.#problem);
-    return role !== 'forward' && 'forward' in this.#problem ? [q, k, v, this.#problem.dO] : [q, k, v];
+    return !isForward(role) && 'forward' in this.#problem ? [q, k, v, this.#problem.dO] : [q, k, v];
   }
 
   #resultsOf(role: TileRole): readonly string[] {
-    if (role === 'forward') return ['o'];
+    if (isForward(role)) return ['o'];
     return 'forward' in this.#problem
       ? this.#problem.gradients.filter(name => gradientsOf[role].includes(name))
       : [];
@@ -170,7 +171,7 @@ export class TileBench {
 
   #planOf(ctx: GpuContext, role: TileRole): Plan {
     const problem = this.#problem;
-    if (role === 'forward' || !('forward' in problem)) return planSdpa(ctx, forwardOf(problem));
+    if (isForward(role) || !('forward' in problem)) return planSdpa(ctx, forwardOf(problem));
     const gradients = problem.gradients.filter(name => gradientsOf[role].includes(name));
     return planSdpaBackward(ctx, { ...problem, gradients });
   }

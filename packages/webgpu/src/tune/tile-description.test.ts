@@ -41,6 +41,7 @@ test.each<[string, string[], number, 'f16' | 'f32', Capabilities]>([
 test.each<[string, unknown]>([
   ['descriptions', null],
   ['descriptions', { backward: { tx: 8, ty: 8, depth: 8 } }],
+  ['descriptions.decode', { decode: { through: 'subgroup', own: 'queries', lanes: 8, group: 4 } }],
   ['descriptions.forward', { forward: null }],
   ['descriptions.forward', { forward: { tx: 8, ty: 0, depth: 8 } }],
   ['descriptions.forward', { forward: { tx: 8, ty: 8, depth: 8, rows: 5 } }],

@@ -18,7 +18,7 @@ export interface MatrixTileDescription extends Omit<MatrixTileShape, 'spelling'>
 /** A kernel that a tile is chosen for. */
 export type TileRole = keyof TileChoice;
 
-export const tileRoles: readonly TileRole[] = ['forward', 'dq', 'dkdv'];
+export const tileRoles: readonly TileRole[] = ['forward', 'decode', 'dq', 'dkdv'];
 
 /** Tiles of the large kernels as plain data; where one is missing, that of the table. */
 export type TileDescriptions = { readonly [Role in TileRole]?: TileDescription };
@@ -99,6 +99,7 @@ function brokenRule(role: TileRole, description: TileDescription): string | null
   }
   if (description.through !== 'subgroup' && description.through !== 'matrix')
     return 'must go through workgroup, subgroup or matrix';
+  if (role === 'decode') return 'must go through workgroup memory';
   const own = role === 'dkdv' ? 'keys' : 'queries';
   if (description.own !== own) return `must keep ${own}`;
   if (description.through === 'subgroup') {

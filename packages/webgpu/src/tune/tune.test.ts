@@ -117,11 +117,28 @@ test.each<[string, SdpaOptions<Tensor>]>([
   },
 );
 
+test('few queries get a tile of their own, with what a backward problem of them has', async () => {
+  const { device } = await trackedDevice(await nullDevice());
+  const ctx = await createContext({ device });
+  const [few, keys] = [Tensor.zeros([1, 4, 3, 8]), Tensor.zeros([1, 1, 900, 8])];
+  const { problem } = normalise({ q: few, k: keys, v: keys });
+  const tiles = tileCandidates('decode', problem, guaranteedCapabilities);
+  expect(tiles[0]).toEqual({ tx: 16, ty: 4, depth: 6 });
+  expect(tiles.length).toBeGreaterThan(4);
+  const candidates = { decode: [{ tx: 32, ty: 1, depth: 4 }, square(4)], dq: [square(4)] };
+  const { choice, timings } = await tune(ctx, problem, { candidates, seconds: 0 });
+  expect(timings[0]).toMatchObject({ role: 'decode', tile: candidates.decode[0] });
+  const rows = Tensor.zeros([1, 4, 3]);
+  const backward = normaliseBackward({ q: few, k: keys, v: keys, o: few, lse: rows, dO: few }).problem;
+  const both = await tune(ctx, { ...backward, gradients: ['dq'] }, { candidates, seconds: 0 });
+  expect(Object.keys(both.choice)).toEqual(['decode', 'dq']);
+
+  const tuned = await createContext({ device, tiles: tilesFrom(JSON.parse(JSON.stringify(choice))) });
+  expect(planSdpa(tuned, problem).kernels[0].wgsl).toContain('@workgroup_size(32)');
+});
+
 test('arguments that cannot be are refused before any work', async () => {
   const ctx = await sharedContext();
-  const few = Tensor.zeros([1, 1, 16, 8]);
-  const { problem } = normalise({ q: few, k: few, v: few });
-  await expect(tune(ctx, problem)).rejects.toThrow('more than 16 queries');
   await expect(tune(ctx, forwardOf(), { seconds: -1 })).rejects.toThrow('options.seconds');
   await expect(tune(ctx, forwardOf(), { candidates: { forward: [] } })).rejects.toThrow('must hold a tile');
   const tile = { through: 'subgroup', own: 'keys', lanes: 8, group: 4 } as const;

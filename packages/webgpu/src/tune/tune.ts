@@ -7,7 +7,7 @@ import {
   validate,
   validateBackward,
 } from '@tilewise/core';
-import { fewQueries } from '../attention/forward-shape.ts';
+import { forwardRole, isForward } from '../attention/forward-role.ts';
 import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../device/context.ts';
 import { tileCandidates } from './candidates.ts';
@@ -49,8 +49,7 @@ export interface OmittedTile {
  * Times tiles of the large kernels of a problem on the device of a context: of forward, and for a backward problem of dQ and dK/dV too.
  * Tensors that stand for the problem's are made for the time being, and given back. A tile on which results are others than on the first is
  * left out. Rounds go through all tiles in turn, so that what else the machine does slows all of them down alike.
- * @throws InvalidArgumentError for options out of range, and for a problem whose tiles are fixed (FP8; at most 16 queries, without
- * backward) or whose tensors decide what is computed (lengths, packed sequences, pages, block masks): tune the same without them.
+ * @throws InvalidArgumentError for options out of range, and for a problem whose tiles are fixed (FP8) or whose tensors decide what is computed (lengths, packed sequences, pages, block masks): tune the same without them.
  * Else as `planSdpa` and `planSdpaBackward`.
  */
 export async function tune(
@@ -103,7 +102,7 @@ function checkedRoles(problem: AttentionProblem | BackwardProblem): TileRole[] {
   checkProblem(problem);
   if ('forward' in problem) validateBackward(problem);
   else validate(problem);
-  const { Sq, fp8, q, k, v, o, lengthsQ, lengthsKv, blockMask } = forwardOf(problem);
+  const { fp8, q, k, v, o, lengthsQ, lengthsKv, blockMask } = forwardOf(problem);
   if (fp8)
     throw new InvalidArgumentError('problem', 'must not be of 8-bit arithmetic, whose tiles are fixed');
   const isPlain =
@@ -116,15 +115,10 @@ function checkedRoles(problem: AttentionProblem | BackwardProblem): TileRole[] {
       'must be without lengths, packed sequences, pages and block mask, whose contents decide what is computed',
     );
   const wanted = 'forward' in problem ? problem.gradients : [];
-  const roles = tileRoles.filter(role =>
-    role === 'forward' ? Sq > fewQueries : gradientsOf[role].some(name => wanted.includes(name)),
+  const own = forwardRole(forwardOf(problem));
+  return tileRoles.filter(role =>
+    isForward(role) ? role === own : gradientsOf[role].some(name => wanted.includes(name)),
   );
-  if (roles.length === 0)
-    throw new InvalidArgumentError(
-      'problem',
-      `must have more than ${fewQueries} queries, or gradients, got ${Sq}: forward of fewer has tiles of its own`,
-    );
-  return roles;
 }
 
 const fastest = (sorted: readonly TileTiming[]): TileDescriptions =>
