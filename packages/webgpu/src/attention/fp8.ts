@@ -57,6 +57,7 @@ export function fp8Arithmetic(
                   name: 'fp8',
                   element: measures ? 'atomic<u32>' : 'f32',
                   access: measures ? 'read_write' : 'read',
+                  updates: measures && !fixed,
                   elementBytes: 4,
                   alignment: 4,
                   gatherable: !measures,

@@ -26,7 +26,7 @@ import {
   type PlanTensor,
   planTensors,
   sliceFor,
-  tensorsFound,
+  tensorsRead,
 } from './plan-tensors.ts';
 import {
   type EncodeTimeValue,
@@ -112,8 +112,8 @@ export function makeKernelPlan<Options>(
     // A workspace of empty regions is none.
     ({ name, bytes }) => name !== 'workspace' || bytes > 0,
   );
-  const found = tensorsFound(all);
-  const read = tensors.filter(({ name }) => found.has(name));
+  const names = tensorsRead(all);
+  const read = tensors.filter(({ name }) => names.has(name));
   const written = tensors.filter(({ access }) => access === 'read_write');
   const stepsOf = (atMost: BindingLimit): Step[] =>
     all

@@ -95,16 +95,16 @@ export function planTensors(
   return [...tensors.values()];
 }
 
-/** The tensors whose content kernels find, by name; others they write before they read them. What is atomic is found, too. */
-export function tensorsFound(kernels: readonly KernelSpec[]): ReadonlySet<string> {
-  const first = new Map<string, StorageBinding>();
+/** The names of tensors of which a plan reads what they hold when it starts; others it writes first. */
+export function tensorsRead(kernels: readonly KernelSpec[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const read = new Set<string>();
   for (const binding of kernels.flatMap(({ bindings }) => bindings)) {
     const name = planName(binding);
-    if (!first.has(name)) first.set(name, binding);
+    if (binding.updates || (binding.access === 'read' && !seen.has(name))) read.add(name);
+    seen.add(name);
   }
-  const isFound = ({ access, element }: StorageBinding): boolean =>
-    access === 'read' || element.startsWith('atomic');
-  return new Set([...first].filter(([, binding]) => isFound(binding)).map(([name]) => name));
+  return read;
 }
 
 /** What a caller gives for a binding. */

@@ -11,6 +11,8 @@ export interface StorageBinding {
   /** Bytes of one tensor element; the bound tensor must start at a multiple of `alignment` bytes. */
   readonly elementBytes: number;
   readonly alignment: number;
+  /** Whether a kernel that writes to it also reads of it what was there before its plan ran. */
+  readonly updates?: boolean;
   /**
    * Read as `readElement` says, so that a kernel with more tensors than a device binds can find it in the workspace instead. It
    * is read only, and its WGSL elements are words.
