@@ -113,7 +113,11 @@ export interface SdpaOptions<T = Tensor> {
   readonly window?: Window | undefined;
   /** Bool, broadcastable to (B, Hq, Sq, Skv); 1 = may be seen. */
   readonly mask?: T | undefined;
-  /** Float, broadcastable to (B, Hq, Sq, Skv), added to the score; −Infinity masks. */
+  /**
+   * Float, broadcastable to (B, Hq, Sq, Skv), added to the score; −Infinity masks. A large finite number does not: where all keys of a row
+   * have one, they share the row, and as `lse` is f32 its gradients lose accuracy below about −1e5, and at −1e9 are as many times too large
+   * as there are keys. f8e5m2 holds −Infinity only if it was made with `overflow: 'ieee'`, f8e4m3 not at all.
+   */
   readonly bias?: T | undefined;
   /** `true`: the standard slopes for any head count; else Hq slopes. Adds −slope[h]·|i + off − j|. */
   readonly alibi?: boolean | readonly number[] | T | undefined;

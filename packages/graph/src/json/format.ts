@@ -21,14 +21,19 @@ export interface OneDnnOp {
   readonly outputs: readonly OneDnnTensor[];
 }
 
-/** A bool is written as 0 or 1, and a number that JSON has not as `inf`, `-inf` or `nan`. */
+/** A bool is written as 0 or 1, and a float that JSON has not, or writes as another, as `inf`, `-inf`, `nan` or `-0`. */
 export interface OneDnnAttribute {
   readonly type: AttributeType;
   readonly value: number | string | readonly (number | string)[];
 }
 
-/** The numbers that JSON has not, by their names. */
-export const nonFinite: Readonly<Record<string, number>> = { inf: Infinity, '-inf': -Infinity, nan: NaN };
+/** The floats that JSON has not, and −0, which `JSON.stringify` writes as 0, by their names. */
+export const namedFloats: Readonly<Record<string, number>> = {
+  inf: Infinity,
+  '-inf': -Infinity,
+  nan: NaN,
+  '-0': -0,
+};
 
 /** A logical tensor of it. An unknown extent or stride is −2⁶³; a list of nothing but that is a list of unknown length. */
 export interface OneDnnTensor {

@@ -11,7 +11,7 @@ import {
   UNKNOWN,
 } from '../tensor/logical-tensor.ts';
 import {
-  nonFinite,
+  namedFloats,
   type OneDnnAttribute,
   type OneDnnGraph,
   type OneDnnOp,
@@ -117,7 +117,7 @@ function readValue(type: AttributeType, value: OneDnnAttribute['value']): Attrib
   if (type === 'bool') return value === 1;
   // What is no number is left for the schema's check to name.
   const number = (x: number | string): number =>
-    typeof x === 'string' && Object.hasOwn(nonFinite, x) ? nonFinite[x] : (x as number);
+    typeof x === 'string' && Object.hasOwn(namedFloats, x) ? namedFloats[x] : (x as number);
   if (type === 'f32' && !Array.isArray(value)) return number(value as number | string);
   return type === 'f32[]' && Array.isArray(value) ? value.map(number) : (value as AttributeValue);
 }

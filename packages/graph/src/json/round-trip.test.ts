@@ -26,3 +26,19 @@ describe.skipIf(files.length === 0)('graphs of oneDNN', () => {
     }
   });
 });
+
+test('the numbers of a Constant come back bit by bit, as text and by JSON.stringify', () => {
+  const value = [0, -0, 1e-45, 2 ** -126, 3.4028234663852886e38, Infinity, -Infinity, 0.1, 1 / 3, 16777217];
+  const shape = [value.length];
+  const graph = new Graph();
+  graph.op('Constant', {
+    attrs: { value, shape },
+    inputs: [],
+    outputs: [graph.tensor({ dtype: 'f32', shape })],
+  });
+  for (const text of [formatJson(graph), JSON.stringify(graph)]) {
+    const [{ attributes }] = Graph.fromJSON(text).nodes;
+    expect(attributes.value).toEqual(value);
+    expect(attributes.shape).toEqual(shape);
+  }
+});

@@ -6,6 +6,7 @@ import type { AttributeType, AttributeValue } from '../schema/operation.ts';
 import { oneDnnDType } from '../tensor/dtype.ts';
 import { isKnown, type LogicalTensor, UNKNOWN } from '../tensor/logical-tensor.ts';
 import {
+  namedFloats,
   type OneDnnAttribute,
   type OneDnnGraph,
   type OneDnnOp,
@@ -64,13 +65,16 @@ function writeOperation({
 
 function writeAttribute(type: AttributeType, value: AttributeValue): OneDnnAttribute {
   if (typeof value === 'boolean') return { type, value: Number(value) };
-  if (typeof value === 'number') return { type, value: writeNumber(value) };
-  return { type, value: typeof value === 'string' ? value : value.map(writeNumber) };
+  if (typeof value === 'string') return { type, value };
+  const write = type.startsWith('f32') ? writeFloat : (x: number) => x;
+  return { type, value: typeof value === 'number' ? write(value) : value.map(write) };
 }
 
-function writeNumber(x: number): number | string {
-  return Number.isFinite(x) ? x : Number.isNaN(x) ? 'nan' : x < 0 ? '-inf' : 'inf';
+function writeFloat(x: number): number | string {
+  return floatNames.find(name => Object.is(namedFloats[name], x)) ?? x;
 }
+
+const floatNames = Object.keys(namedFloats);
 
 function writeTensor({ id, dtype, shape, strides, layout, property }: LogicalTensor): OneDnnTensor {
   const own = strides ?? (layout === 'strided' && isKnown(shape) ? contiguousStrides(shape) : null);

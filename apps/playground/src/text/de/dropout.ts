@@ -61,7 +61,7 @@ export const dropout: Text['dropout'] = {
   block: 'Block',
   flipped: 'Bits, die anders wären, wäre ein Bit des Zählers gekippt',
   roundsWhy:
-    'Eine Runde multipliziert zwei der Wörter mit Konstanten, vertauscht die Hälften und mischt den Schlüssel ein, der um den Goldenen Schnitt wächst. Nach wenigen Runden hat ein gekipptes Bit etwa die Hälfte aller 128 verändert.',
+    'Eine Runde multipliziert zwei der Wörter mit Konstanten, vertauscht die Hälften und mischt den Schlüssel ein, dessen eines Wort um den gebrochenen Teil des Goldenen Schnitts wächst und das andere um den von √3. Nach wenigen Runden hat ein gekipptes Bit etwa die Hälfte aller 128 verändert.',
   why: 'Warum kein gewöhnlicher Zufallsgenerator?',
   whyAnswer: [
     'Ein gewöhnlicher Generator hat einen Zustand, der mitläuft: Wer seine millionste Zahl wissen will, muss alle davor ziehen. Arbeitsgruppen einer GPU berechnen Kacheln in beliebiger Folge, und rückwärts geht es einen anderen Weg als vorwärts. Ein zählerbasierter Generator hat keinen Zustand: Der Ort des Elements *ist* der Zähler.',

@@ -63,7 +63,7 @@ export const dropout = {
   block: 'Block',
   flipped: 'Bits that differ had one bit of the counter been flipped',
   roundsWhy:
-    'A round multiplies two of the words by constants, swaps the halves and mixes in the key, which grows by the golden ratio. After a few rounds one flipped bit has changed about half of all 128.',
+    'A round multiplies two of the words by constants, swaps the halves and mixes in the key, whose one word grows by the fractional part of the golden ratio, the other by that of √3. After a few rounds one flipped bit has changed about half of all 128.',
   why: 'Why not an ordinary random generator?',
   whyAnswer: [
     'An ordinary generator has a state that runs along: to know its millionth number one must draw all before it. Workgroups of a GPU compute tiles in any order, and backward walks another way than forward. A counter-based generator has no state: the element’s place *is* the counter.',
