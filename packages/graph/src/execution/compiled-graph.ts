@@ -25,8 +25,7 @@ export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
    * @param bindings by tensor id: the engine's tensors, host tensors or numbers for the inputs. Outputs may be bound too; those
    * that are not are allocated. So is, for as long as it takes, what attention gives on an engine that does not prepare it, as the reference.
    * @returns the outputs by id.
-   * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError, before anything runs, for a tensor that is missing or not
-   * as compiled; InvalidArgumentError after `release`.
+   * @throws what `execute` of a compiled partition throws, before anything runs.
    */
   execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
   /**

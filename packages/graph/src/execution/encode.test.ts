@@ -193,7 +193,7 @@ describe('a compiled graph on WebGPU', () => {
 describe('encoding refuses', () => {
   const nameOf = (t: LogicalTensor): RegExp => new RegExp(`tensor ${t.id}\\b`);
 
-  test('what is missing, not on the device, or no encoder', async () => {
+  test('what is missing, unknown, not on the device, or no encoder', async () => {
     const { ctx, device, compiled, bindings, numbers, tensors, y, sum, g } = await prepared();
     const encoder = device.createCommandEncoder();
     let passes = 0;
@@ -213,6 +213,9 @@ describe('encoding refuses', () => {
       /has a number that attention needs/,
     );
     expect(() => compiled.encode({}, bindings)).toThrow(/must be a GPUCommandEncoder or/);
+    expect(() => compiled.encode(encoder, { ...bindings, 999: scale })).toThrow(/bindings has '999'/);
+    const [first] = compiled.partitions;
+    expect(() => first.encode(encoder, { ...bindings, 999: scale })).toThrow(/bindings has '999'/);
     const { [sum.id]: _, ...lastMissing } = bindings;
     expect(() => compiled.encode(encoder, lastMissing)).toThrow(nameOf(sum));
     compiled.release();

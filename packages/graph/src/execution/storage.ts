@@ -17,7 +17,7 @@ import { storageDType } from '../tensor/dtype.ts';
 import { describeTensor, isKnown, type LogicalTensor } from '../tensor/logical-tensor.ts';
 import { brokenScalarRule, isScalarValue, type ScalarValue } from '../tensor/scalar-rule.ts';
 
-/** What may be bound to a tensor of a graph: a tensor of the engine, one of the host, or for a scalar a number. */
+/** What may be bound to a tensor of a graph: a tensor of the engine, one of the host, or for a scalar a number that its dtype holds (for a bool, `true` too). */
 export type Bindable<T> = T | Tensor | ScalarValue;
 
 /** What is known of a tensor at compile: its shape, and where it matters its strides. */

@@ -26,8 +26,8 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
    * @param bindings by tensor id: the engine's tensors, host tensors (which are uploaded), or numbers for scalars. Outputs may be
    * bound too; those that are not are allocated.
    * @returns the outputs by id.
-   * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError for a tensor that is missing or not as compiled;
-   * InvalidArgumentError after `release`.
+   * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError for a tensor that is missing or not as compiled, a number that
+   * its dtype does not hold, or an id that no tensor of the graph has; InvalidArgumentError after `release`.
    */
   execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
   /**
