@@ -52,10 +52,11 @@ test('calls carry neither f16 arithmetic, nor prefetch, nor subgroup statistics'
   }
 });
 
-// Three kinds of tiles are 6 KB of this: which is fastest is known on the device alone.
-test('everything eager stays below 53 KB gzipped', async () => {
+// Three kinds of tiles are 6 KB of this: which is fastest is known on the device alone. What keeps errors of the GPU with the bytes that they
+// spoil is 1 KB.
+test('everything eager stays below 54 KB gzipped', async () => {
   const code = await bundleOf('createContext', 'sdpa', 'sdpaBackward');
-  expect(gzipSync(code).length).toBeLessThan(53_000);
+  expect(gzipSync(code).length).toBeLessThan(54_000);
 });
 
 test('calls without mods carry nothing that works on expressions', async () => {
