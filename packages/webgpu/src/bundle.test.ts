@@ -53,7 +53,7 @@ test('calls carry neither f16 arithmetic, nor prefetch, nor subgroup statistics'
 });
 
 // Three kinds of tiles are 6 KB of this: which is fastest is known on the device alone. What keeps errors of the GPU with the bytes that they
-// spoil is 1 KB.
+// spoil is 1 KB, and so is what names the input, option or buffer that was meant.
 test('everything eager stays below 54 KB gzipped', async () => {
   const code = await bundleOf('createContext', 'sdpa', 'sdpaBackward');
   expect(gzipSync(code).length).toBeLessThan(54_000);

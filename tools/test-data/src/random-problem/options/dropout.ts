@@ -12,7 +12,7 @@ export const dropout: RandomOption = option({
     const p = random.pick([0.1, 0.3, 0.5]);
     if (scheme === 'mask') {
       const mask = broadcastTensor(draft, 'bool', anyBroadcast(draft), () => Number(random.chance(1 - p)));
-      options.dropout = { mask, p, ...(random.chance(0.3) && { scale: 1.5 }) };
+      options.dropout = random.chance(0.3) ? { mask, scale: 1.5 } : { mask, p };
       return;
     }
     const seed = BigInt(random.integer(0, 2 ** 32 - 1)) << BigInt(random.integer(0, 32));
