@@ -27,7 +27,6 @@ const features = [
   'subgroups',
   'timestamp-query',
   'subgroup-size-control',
-  'subgroup-size-control',
   'chromium-experimental-subgroup-matrix',
 ] as const;
 

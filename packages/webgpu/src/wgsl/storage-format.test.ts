@@ -96,3 +96,43 @@ test('NaN and infinities are NaN and the largest value in 8 bits', async () => {
     expect(data).toEqual(t.cast(dtype).data);
   }
 });
+
+test('four f16 are the same as vec4<f16> and as vec4f', async () => {
+  const ctx = await sharedContext();
+  if (!ctx.capabilities.features.includes('shader-f16')) return;
+  const { load4, loadHalf4, requires } = storageFormat('f16');
+  const codes = Tensor.wrap(
+    Uint16Array.from({ length: 65536 }, (_, n) => n),
+    { dtype: 'f16', shape: [65536] },
+  );
+  const kernel = kernelSpec({
+    name: 'halves',
+    groups: 65536 / 4 / lanes,
+    workgroupSize: lanes,
+    parts: [
+      {
+        directives: ['enable f16;'],
+        bindings: [{ name: 'given', element: 'vec2u', access: 'read', elementBytes: 2, alignment: 8 }],
+        requires,
+      },
+      elementStore('stored', 'f32'),
+    ],
+    body: `let at = group * ${lanes}u + lane;
+  let half = bitcast<vec4u>(vec4f(${loadHalf4?.('given', 'at')}));
+  let full = bitcast<vec4u>(${load4('given', 'at')});
+  for (var n = 0u; n < 4u; n++) {
+    let is_nan = (full[n] & 0x7fffffffu) > 0x7f800000u;
+    stored_store(4u * at + n, f32(is_nan || half[n] == full[n]));
+  }`,
+  });
+  const plan = makeKernelPlan(ctx, { kernels: [kernel], spans: { given: 65536, stored: 65536 } });
+  const [given, stored] = [ctx.upload(codes), ctx.upload(Tensor.zeros([65536]))];
+  const encoder = ctx.device.createCommandEncoder();
+  plan.encode(encoder, { given, stored });
+  ctx.device.queue.submit([encoder.finish()]);
+  const same = await ctx.download(stored);
+  expect(same.toFloat32().filter(x => x !== 1)).toEqual(new Float32Array());
+  plan.destroy();
+  given.destroy();
+  stored.destroy();
+});
