@@ -12,8 +12,11 @@ const whereRowsFit =
     Math.max(Dqk, Dv) <= 128 ? choice : null;
 
 /** Tiles of subgroups of at least `group` lanes, for all problems that they can compute. */
-export const tilesOfSubgroups = (group: SubgroupTile['group'], lanes = 8): ChooseTiles =>
-  whereRowsFit(keeping(own => ({ through: 'subgroup', own, lanes, group }) as const));
+export const tilesOfSubgroups = (
+  group: SubgroupTile['group'],
+  lanes = 8,
+  rows?: SubgroupTile['rows'],
+): ChooseTiles => whereRowsFit(keeping(own => ({ through: 'subgroup', own, lanes, group, rows }) as const));
 
 /** Tiles of matrices, likewise; `plain`, as they run anywhere. */
 export function tilesOfMatrices(matrix: MatrixShape, subgroups: number, plain = false): ChooseTiles {

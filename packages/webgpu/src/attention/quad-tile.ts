@@ -1,5 +1,5 @@
 import { kept, met, rowAt, subgroupWork, vectorsOf } from './subgroup-tile.ts';
-import { keptRows, repeat, type SubgroupTile } from './tile.ts';
+import { repeat, type SubgroupTile } from './tile.ts';
 import {
   type Product,
   rowsRead,
@@ -27,8 +27,11 @@ export function quadWork(tile: SubgroupTile): TileWork {
   };
 }
 
+/** Rows that a lane keeps. */
+const quadRows = 4;
+
 const perKept = (text: (r: number) => string, separator = '\n      '): string =>
-  repeat(keptRows, text, separator);
+  repeat(quadRows, text, separator);
 
 /** Reads the row that this lane shows its neighbours. */
 const read = (operand: TileOperand): string => {
@@ -93,16 +96,11 @@ function accumulate(tile: SubgroupTile, sum: WeightedSum, isRead: ReadonlySet<st
 
 /** Results that a lane accumulates in an array, row by row: where a branch adds to it, the other one stores nothing. */
 const resultsInArrays: Omit<TileResults, 'resultRows' | 'resultPlace' | 'vectors' | 'vector'> = {
-  accumulators: (name, D) => `var ${name} = array<vec4f, ${keptRows * vectorsOf(D)}>();`,
+  accumulators: (name, D) => `var ${name} = array<vec4f, ${quadRows * vectorsOf(D)}>();`,
   isSlowToRescale: false,
   results: (name, D) =>
     perKept(
       r => repeat(vectorsOf(D), n => `let ${name}${r}_${n} = ${name}[${r * vectorsOf(D) + n}];`, '\n  '),
       '\n  ',
     ),
-  eachVector: (row, { channels, D }, text) =>
-    `let vectors = array<vec4f, ${vectorsOf(D)}>(${repeat(vectorsOf(D), n => `${row}_${n}`, ', ')});
-    for (var d = 0u; d < ${channels}; d += 4u) {
-      ${text('d', 'vectors[d / 4u]')}
-    }`,
 };

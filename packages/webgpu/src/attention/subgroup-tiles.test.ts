@@ -28,7 +28,7 @@ test.skipIf(!isSubgroup)(
       through: 'subgroup',
       own,
       lanes: 8,
-      group: 4,
+      ...(capabilities.subgroupMinSize < 8 ? { group: 4 } : { group: 8, rows: own === 'keys' ? 8 : 4 }),
     });
     const tiles = () => ({ forward: tile('queries'), dq: tile('queries'), dkdv: tile('keys') });
     const ctx = await createContext({ device, tiles });

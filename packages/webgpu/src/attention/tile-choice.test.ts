@@ -54,6 +54,11 @@ describe('a tile is refused with a reason', () => {
       /multiples/,
     ],
     [
+      'of a subgroup whose lanes keep six rows',
+      { through: 'subgroup', own: 'queries', lanes: 8, group: 8, rows: 6 } as unknown as Tile,
+      /4 rows, or of 8/,
+    ],
+    [
       'that keeps the other side',
       { through: 'subgroup', own: 'keys', lanes: 8, group: 8 },
       /must keep queries/,

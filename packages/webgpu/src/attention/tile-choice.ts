@@ -1,6 +1,7 @@
 import { type AttentionProblem, type DType, InvalidArgumentError, type OperandDesc } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities.ts';
 import {
+  keptRows,
   laneGrid,
   type SubgroupTile,
   type Tile,
@@ -64,7 +65,11 @@ export function tileReason(
   return workgroupReason(role, tile, problem, capabilities);
 }
 
-function subgroupReason({ lanes, group }: SubgroupTile, { subgroupMinSize }: Capabilities): string | null {
+function subgroupReason(tile: SubgroupTile, { subgroupMinSize }: Capabilities): string | null {
+  const { lanes, group } = tile;
+  const rows = keptRows(tile);
+  if (rows !== 4 && (rows !== 8 || group !== 8))
+    return `must have lanes of 4 rows, or of 8 in groups of 8, got ${rows} in groups of ${group}`;
   if (lanes % group !== 0) return `must have lanes in multiples of its group of ${group}, got ${lanes}`;
   return subgroupMinSize < group
     ? `needs subgroups of at least ${group} lanes, the device's have ${subgroupMinSize} or more`

@@ -3,7 +3,7 @@ import { broadcastGroup } from '../device/broadcasting.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { BindingRoom } from '../kernel/crowding.ts';
 import type { Segments } from './segments.ts';
-import type { PlainTile, SubgroupTile, Tile, WorkgroupTileSizes } from './tile.ts';
+import { keptRows, type PlainTile, type SubgroupTile, type Tile, type WorkgroupTileSizes } from './tile.ts';
 import { chosenTile, maxChannelsOfKeptRows, type TileTarget } from './tile-choice.ts';
 import type { KernelTools } from './tools.ts';
 
@@ -28,6 +28,9 @@ export const forwardTiles: readonly {
 /** Of a tile of a subgroup. */
 const subgroupTileLanes = 8;
 
+/** Head size up to which its lanes keep eight rows: wider ones do not stay in the cache next to their sums. */
+const maxChannelsOfEightRows = 64;
+
 /** Scores from which on a problem repays that such kernels take longer to compile. */
 const scoresWorthCompiling = 2 ** 17;
 
@@ -39,9 +42,11 @@ export function subgroupTile(
 ): SubgroupTile | null {
   const group = broadcastGroup(capabilities);
   const { B, Hq, Sq, Skv, Dqk, Dv, fp8 } = problem;
-  if (!group || fp8 || Math.max(Dqk, Dv) > maxChannelsOfKeptRows) return null;
+  const channels = Math.max(Dqk, Dv);
+  if (!group || fp8 || channels > maxChannelsOfKeptRows) return null;
   if (B * Hq * Sq * Skv < scoresWorthCompiling) return null;
-  return { through: 'subgroup', own, lanes: subgroupTileLanes, group };
+  const rows = group === 8 && channels <= maxChannelsOfEightRows ? 8 : 4;
+  return { through: 'subgroup', own, lanes: subgroupTileLanes, group, rows };
 }
 
 /** The tile of forward for many queries, if not the default one. */
@@ -88,5 +93,7 @@ export interface WorkgroupTileConfig extends KernelConfig {
 }
 
 /** Channels of K and V together up to which one kernel holds the accumulators of both dK and dV in registers. */
-export const maxChannelsForFusedKeyGradients = ({ through }: Tile): number =>
-  through === 'subgroup' || through === 'matrix' ? 128 : 256;
+export function maxChannelsForFusedKeyGradients(tile: Tile): number {
+  if (tile.through === 'matrix') return 128;
+  return tile.through === 'subgroup' && (tile.group === 4 || keptRows(tile) === 8) ? 128 : 256;
+}

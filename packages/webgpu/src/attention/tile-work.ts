@@ -99,7 +99,8 @@ export interface TileResults {
   eachVector?(row: string, operand: TileOperand, text: (d: string, x: string) => string): string;
 }
 
-type OwnResults = Pick<TileResults, 'resultRows' | 'resultPlace' | 'vectors' | 'vector'>;
+/** Which rows of a result a lane has, and which vec4s of them. */
+export type OwnResults = Pick<TileResults, 'resultRows' | 'resultPlace' | 'vectors' | 'vector'>;
 
 const eachVector = (own: OwnResults, D: number, text: (r: number, n: number) => string): string =>
   repeat(own.resultRows, r => repeat(own.vectors(D), n => text(r, n), '\n  '), '\n  ');

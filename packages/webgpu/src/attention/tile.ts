@@ -72,7 +72,7 @@ export interface PlainTile extends WorkgroupTileSizes {
 }
 
 /**
- * A lane keeps four rows, and meets `group` rows of the other side at a time: so many neighbours in a subgroup read one of them
+ * A lane keeps some rows, and meets `group` rows of the other side at a time: so many neighbours in a subgroup read one of them
  * each, and broadcast it to all. Takes neither workgroup memory nor barriers. Subgroups may have any size from `group` on.
  */
 export interface SubgroupTile {
@@ -81,10 +81,12 @@ export interface SubgroupTile {
   readonly own: 'queries' | 'keys';
   readonly lanes: number;
   readonly group: 4 | 8;
+  /** Rows that a lane keeps: with 8, of what is read there is half as much for each product, and compilers take longer. A group of 4 has 4. Default 4. */
+  readonly rows?: 4 | 8;
 }
 
-/** Rows that a lane of a subgroup's tile keeps: with more, kernels take compilers three times as long and gain a fifth. */
-export const keptRows = 4;
+/** Rows that a lane of a subgroup's tile keeps. */
+export const keptRows = ({ rows = 4 }: SubgroupTile): 4 | 8 => rows;
 
 /**
  * A tile of a kind that few devices have: it brings what kernels are made of with it, so that only those who use it load it. See
@@ -117,9 +119,10 @@ export function laneGrid(tile: Tile): LaneGrid {
     return { tx, ty, rows, cols };
   }
   const { own, lanes, group } = tile;
+  const rows = keptRows(tile);
   return own === 'queries'
-    ? { tx: 1, ty: lanes, rows: keptRows, cols: group / 4 }
-    : { tx: lanes, ty: 1, rows: group, cols: 1 };
+    ? { tx: 1, ty: lanes, rows, cols: group / 4 }
+    : { tx: lanes, ty: 1, rows: group, cols: rows / 4 };
 }
 
 /** Queries of a tile. */

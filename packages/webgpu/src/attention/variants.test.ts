@@ -94,6 +94,7 @@ const capable: Capabilities = {
 
 test.each([
   ['subgroups of 8', tilesOfSubgroups(8)],
+  ['subgroups of 8, whose lanes keep 8 rows', tilesOfSubgroups(8, 8, 8)],
   ['subgroups of 4', tilesOfSubgroups(4)],
   ['matrices', tilesOfMatrices(matrix, 4)],
   ['an f16 pool', everywhere({ ...defaultTile, pool: 'f16' })],
