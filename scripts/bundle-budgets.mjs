@@ -11,7 +11,8 @@ export const bundleBudgets = [
   { package: '@tilewise/core', entry: "export { sdpa } from '@tilewise/core/cpu'", limit: 38 * KiB },
   // What makes and runs plans is the context's; mods, FP8, MXFP8, matrices, and f16 arithmetic, prefetch and subgroup statistics of tiles
   // bring their own code. Three kinds of tiles are in it, one of them with any number of scores per lane, as which is fastest is known on the
-  // device alone; lanes of a subgroup that keep eight rows took the last of it over a KiB. The table of all options is 1 KiB of each; what keeps errors of the GPU with the bytes that they spoil is 1 KiB of a context.
+  // device alone, and lanes of another that keep four rows or eight. The table of all options is 1 KiB of each; what keeps errors of the GPU
+  // with the bytes that they spoil is 1 KiB of a context.
   { package: '@tilewise/webgpu', entry: "export { sdpa } from '@tilewise/webgpu'", limit: 32 * KiB },
   {
     package: '@tilewise/webgpu',
