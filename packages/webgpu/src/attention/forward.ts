@@ -12,7 +12,7 @@ import { lowest, rowAddressing, rowOutput, rowOutputsOf, writeRow } from './row-
 import { scorePart } from './score/score.ts';
 import { type KernelOperands, sequencePart } from './sequence.ts';
 import { sinkPart } from './sink.ts';
-import { laneGrid, perBlock, repeat, type Tile, tileCols, tileLanes, tileRows } from './tile.ts';
+import { heldIn, laneGrid, perBlock, repeat, type Tile, tileCols, tileLanes, tileRows } from './tile.ts';
 import { tileWork } from './tile-kinds.ts';
 import { headGroups, keyHeads, tileOperands, tileResult } from './tile-operands.ts';
 import type { KernelConfig } from './tile-table.ts';
@@ -59,7 +59,7 @@ export function forwardKernel(
     parts === 1 ? wholeResult(problem, tile, rows, config, fp8) : partialResult(problem, tile, parts);
 
   const reads = workgroupReads(parts > 1);
-  const heldIn = tile.through === 'matrix' ? tile.component : 'f32';
+  const held = heldIn(tile);
   const values: WeightedSum = {
     ...{ into: 'acc', operand: v, over: 'keys' },
     weight: b => fp8.apply('weight', dropout ? `weight${b}` : `p${b}`),
@@ -151,9 +151,9 @@ export function forwardKernel(
         ...(hasValues && { v: problem.v }),
         ...finish.operands,
       }),
-      readOperand('q', problem.q, config, heldIn),
-      readOperand('k', problem.k, config, heldIn),
-      ...(hasValues ? [readOperand('v', problem.v, config, heldIn)] : []),
+      readOperand('q', problem.q, config, held),
+      readOperand('k', problem.k, config, held),
+      ...(hasValues ? [readOperand('v', problem.v, config, held)] : []),
       rowAddressing(problem),
       reads.part,
       ...score.parts,

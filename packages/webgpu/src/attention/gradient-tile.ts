@@ -7,7 +7,7 @@ import { rowAddressing, rowTensor } from './row-results.ts';
 import { scorePart } from './score/score.ts';
 import type { ScoreUse } from './score/stage.ts';
 import { type KernelOperands, sequencePart } from './sequence.ts';
-import { laneGrid, perBlock, repeat, tileCols, tileRows } from './tile.ts';
+import { heldIn, laneGrid, perBlock, repeat, tileCols, tileRows } from './tile.ts';
 import { tileWork } from './tile-kinds.ts';
 import { headGroups, tileOperands } from './tile-operands.ts';
 import type { TileConfig } from './tile-table.ts';
@@ -93,7 +93,7 @@ export function gradientTile(
     : ([scores] as const);
   const summed = [...(dq ? [factors.k] : []), ...(dv ? [factors.dO] : []), ...(dk ? [factors.q] : [])];
   const work = tileWork(tile);
-  const heldIn = tile.through === 'matrix' ? tile.component : 'f32';
+  const held = heldIn(tile);
   const compute = (
     sums: readonly WeightedSum[] = [],
   ): string => `let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
@@ -125,10 +125,10 @@ export function gradientTile(
       { uniforms: headGroups(forward) },
       ...fp8.parts,
       ...sequencePart(forward, { q: forward.q, k: forward.k, v: forward.v, dO, ...options.results }),
-      readOperand('q', forward.q, config, heldIn),
-      readOperand('k', forward.k, config, heldIn),
-      ...(options.ds ? [readOperand('v', forward.v, config, heldIn)] : []),
-      ...(options.ds || !rounded ? [readOperand('dO', dO, config, heldIn)] : []),
+      readOperand('q', forward.q, config, held),
+      readOperand('k', forward.k, config, held),
+      ...(options.ds ? [readOperand('v', forward.v, config, held)] : []),
+      ...(options.ds || !rounded ? [readOperand('dO', dO, config, held)] : []),
       ...(rounded && dq ? [readOperand('kT', rounded.kT, config)] : []),
       ...(rounded && dk ? [readOperand('qT', rounded.qT, config)] : []),
       ...(rounded && dv ? [readOperand('dOT', rounded.dOT, config)] : []),

@@ -52,6 +52,10 @@ const scoreColumns: Readonly<Record<Side, number>> = { queries: met, keys: kept 
 export const scratchSize = (tile: MatrixTileShape): number => scoreRows[tile.own] * scratchPitch(tile);
 export const weightsSize = (tile: MatrixTileShape): number => scoreRows[tile.own] * weightsPitch(tile);
 
+/** WGSL: the first of a lane's four vec4s of scores, or weights, among those of its subgroup, with so many vec4s from one row to the next. */
+export const firstOfLane = ({ own }: MatrixTileShape, pitch: number): string =>
+  own === 'queries' ? `subgroup_lane / 2u * ${pitch}u + tx * 4u` : `subgroup_lane * ${pitch}u`;
+
 /** vec4s of a pool: the rows that are met, and before that at least one block of those that are kept. */
 export const poolSize = (tile: MatrixTileShape, D: number): number =>
   Math.max(met * poolPitch(tile, D), kept * tile.subgroups * poolPitch(tile, block));

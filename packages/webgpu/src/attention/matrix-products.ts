@@ -1,6 +1,7 @@
 import {
   block,
   blocks,
+  firstOfLane,
   kept,
   type MatrixTileShape,
   met,
@@ -129,8 +130,6 @@ function multiply(
 
 /** Declares the four vec4s of scores that are a lane's. */
 function read(tile: MatrixTileShape, { into }: Product, n: number): string {
-  const pitch = scratchPitch(tile);
-  const first =
-    tile.own === 'queries' ? `subgroup_lane / 2u * ${pitch}u + tx * 4u` : `subgroup_lane * ${pitch}u`;
+  const first = firstOfLane(tile, scratchPitch(tile));
   return repeat(4, b => `let ${into}${b} = scratch[${scratchAt(tile, n)} + ${first} + ${b}u];`, '\n    ');
 }

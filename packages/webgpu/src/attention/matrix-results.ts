@@ -1,6 +1,7 @@
 import {
   block,
   blocks,
+  firstOfLane,
   kept,
   type MatrixTileShape,
   met,
@@ -53,9 +54,7 @@ const weightsAt = (tile: MatrixTileShape, n: number): string =>
   `own_weights + ${n * tile.subgroups * weightsSize(tile)}u`;
 
 function storeWeights(tile: MatrixTileShape, { weight }: WeightedSum, n: number): string {
-  const pitch = weightsPitch(tile);
-  const first =
-    tile.own === 'queries' ? `subgroup_lane / 2u * ${pitch}u + tx * 4u` : `subgroup_lane * ${pitch}u`;
+  const first = firstOfLane(tile, weightsPitch(tile));
   return repeat(
     4,
     b => `weights[${weightsAt(tile, n)} + ${first} + ${b}u] = vec4<${tile.matrix.component}>(${weight(b)});`,

@@ -195,7 +195,10 @@ function accumulate(tile: SubgroupTile, sum: WeightedSum, isRead: ReadonlySet<st
 
 /** What a lane has of a result: its rows, whole. */
 const ownResults = (tile: SubgroupTile): OwnResults => ({
-  ...{ resultRows: keptRows(tile), resultPlace: 'lane', vectors: vectorsOf, vector: vectorOf },
+  resultRows: keptRows(tile),
+  resultPlace: 'lane',
+  vectors: vectorsOf,
+  vector: vectorOf,
 });
 
 /** Only where a row's factor is not 1, which is seldom once a row has seen its largest scores. */

@@ -104,6 +104,9 @@ export interface MatrixTile {
   reason(role: keyof TileChoice, problem: AttentionProblem, capabilities: Capabilities): string | null;
 }
 
+/** What kernels on a tile read operands in, see `readOperand`. */
+export const heldIn = (tile: Tile): 'f32' | 'f16' => (tile.through === 'matrix' ? tile.component : 'f32');
+
 /** The lanes of a tile, and the share of each: lane (x, y) has `rows` queries from y · rows on, and `cols` vec4s of keys from 4 · x · cols on. */
 export interface LaneGrid {
   readonly tx: number;
