@@ -1,7 +1,7 @@
 import { lanes } from '../src/attention/matrix-layout.ts';
 import type { MatrixKind, MatrixSpelling } from '../src/attention/matrix-spelling.ts';
 import { statisticInMemory } from '../src/attention/workgroup-statistics.ts';
-import type { MatrixShape } from '../src/kernel/matrix-shape.ts';
+import type { MatrixShape } from '../src/device/subgroup-matrix-configs.ts';
 
 /**
  * Operations on matrices for any device, and slow: each lane holds some elements of a matrix, and the lanes show each other theirs to

@@ -6,8 +6,8 @@ import { readBuffer, storageBuffer } from '../../testing/device-buffers.ts';
 import { expectAgreement, expectSameBits } from '../../testing/expect-agreement.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
 import type { GpuContext, KernelSpec } from '../index.ts';
-import { makeKernelPlan } from '../kernel/kernel-plan.ts';
-import { kernelTarget } from '../kernel/kernel-target.ts';
+import { makeKernelPlan } from '../runtime/plan/kernel-plan.ts';
+import { kernelTarget } from './kernel-target.ts';
 import { backwardKernels, forwardKernels } from './kernels.ts';
 import { backwardTensorSpans } from './tensors.ts';
 

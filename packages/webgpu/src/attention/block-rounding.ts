@@ -1,6 +1,6 @@
 import type { AttentionProblem, Mxfp8DType } from '@tilewise/core';
-import type { ShaderPart } from '../kernel/shader-part.ts';
-import { storageFormat } from '../wgsl/storage-format.ts';
+import { storageFormat } from '../codegen/formats/storage-format.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 import { laneGrid, type PlainTile, repeat, type Tile, tileCols, tileRows } from './tile.ts';
 
 /** Biased exponent of the largest power of two in a format, over that of 1. */

@@ -1,8 +1,8 @@
 import { type BackwardProblem, dtypeTraits, elementCount, type TensorDesc } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
-import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
-import type { ShaderPart } from '../kernel/shader-part.ts';
-import { elementStore } from './element-store.ts';
+import { elementStore } from '../codegen/formats/element-store.ts';
+import { type KernelSpec, kernelSpec } from '../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 import { gradientTile } from './gradient-tile.ts';
 import { partialSumsPart } from './partial-sums.ts';
 import { exprFunction, placeArguments, placeParameters } from './score/mods.ts';

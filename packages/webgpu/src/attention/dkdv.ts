@@ -1,5 +1,5 @@
 import type { BackwardProblem, OperandDesc } from '@tilewise/core';
-import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
+import { type KernelSpec, kernelSpec } from '../codegen/kernel-spec.ts';
 import { gradientTile } from './gradient-tile.ts';
 import { writeOperand } from './operand.ts';
 import { queryRangePart } from './sequence.ts';

@@ -1,5 +1,5 @@
 import type { AttentionProblem } from '@tilewise/core';
-import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
+import { type KernelSpec, kernelSpec } from '../codegen/kernel-spec.ts';
 import { dropoutPart } from './dropout.ts';
 import { sequencePart } from './sequence.ts';
 

@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { dropoutRules } from '@tilewise/philox';
 import { dropoutPieces } from '@tilewise/philox/wgsl';
-import { readElement, type ShaderPart } from '../kernel/shader-part.ts';
+import { readElement, type ShaderPart } from '../codegen/shader-part.ts';
 import { broadcastAddressing } from './score/broadcast.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { BackwardProblem } from '@tilewise/core';
-import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
-import { elementStore } from './element-store.ts';
+import { elementStore } from '../codegen/formats/element-store.ts';
+import { type KernelSpec, kernelSpec } from '../codegen/kernel-spec.ts';
 import { listElement, listPart } from './list.ts';
 import { rowAddressing, rowTensor } from './row-results.ts';
 import { sequencePart } from './sequence.ts';

@@ -1,7 +1,7 @@
 import type { AttentionProblem, DropoutDesc, Fp8Scalars, HostArray } from '@tilewise/core';
-import type { GpuContext } from '../device/context.ts';
-import type { GpuTensor } from '../device/gpu-tensor.ts';
-import type { ResultDesc } from '../kernel/eager-call.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { ResultDesc } from '../runtime/eager-call.ts';
+import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import type { Plan } from './plan.ts';
 import { captureTensor } from './score/captures.ts';
 import type { KernelTools } from './tools.ts';

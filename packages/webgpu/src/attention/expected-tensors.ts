@@ -9,7 +9,7 @@ import {
   rowShape,
   type Shape,
 } from '@tilewise/core';
-import type { ExpectedTensor } from '../kernel/plan-tensors.ts';
+import type { ExpectedTensor } from '../runtime/plan/plan-tensors.ts';
 import { dropoutMaskOutput } from './dropout-mask.ts';
 import { captureTensor } from './score/captures.ts';
 import type { GradientDescs } from './tensors.ts';

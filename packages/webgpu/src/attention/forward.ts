@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
-import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import { type KernelSpec, kernelSpec } from '../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 import { dropoutPart } from './dropout.ts';
 import type { ForwardShape } from './forward-shape.ts';
 import { forwardAmaxes } from './fp8-amaxes.ts';

@@ -1,5 +1,5 @@
 import type { AttentionProblem, Fp8StepName } from '@tilewise/core';
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 import type { AmaxName } from './fp8-amaxes.ts';
 import type { Fp8Tools } from './fp8-tools.ts';
 

@@ -6,10 +6,10 @@ import {
   isHostArray,
   numberAt,
 } from '@tilewise/core';
-import { bufferUsage } from '../device/constants.ts';
-import type { GpuContext } from '../device/context.ts';
-import type { GpuTensor } from '../device/gpu-tensor.ts';
-import type { CallList } from '../kernel/eager-call.ts';
+import { bufferUsage } from '../device/webgpu-flags.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { CallList } from '../runtime/eager-call.ts';
+import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { type AmaxName, amaxNames, amaxPlace, fp8ListLength } from './fp8-amaxes.ts';
 
 /**

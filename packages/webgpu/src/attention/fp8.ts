@@ -7,9 +7,9 @@ import {
   fp8Steps,
 } from '@tilewise/core';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
-import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
-import { readElement } from '../kernel/shader-part.ts';
-import { storageFormat } from '../wgsl/storage-format.ts';
+import { storageFormat } from '../codegen/formats/storage-format.ts';
+import { type KernelSpec, kernelSpec } from '../codegen/kernel-spec.ts';
+import { readElement } from '../codegen/shader-part.ts';
 import { type AmaxName, amaxNames, amaxPlace } from './fp8-amaxes.ts';
 import type { Fp8Kernel } from './fp8-kernel.ts';
 

@@ -1,5 +1,5 @@
 import type { BackwardProblem } from '@tilewise/core';
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 import { dropoutPart } from './dropout.ts';
 import { type Fp8Kernel, fp8Kernel } from './fp8-kernel.ts';
 import { readOperand } from './operand.ts';

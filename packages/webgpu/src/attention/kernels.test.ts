@@ -1,10 +1,10 @@
 import { normalise, normaliseBackward, type SdpaBackwardOptions, Tensor } from '@tilewise/core';
 import { describe, expect, test } from 'vitest';
 import { kernelsOf, variants } from '../../testing/variants.ts';
+import { dispatchSize } from '../codegen/kernel-spec.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../index.ts';
-import { dispatchSize } from '../kernel/kernel-spec.ts';
-import { kernelTarget } from '../kernel/kernel-target.ts';
-import { planReasons } from '../kernel/plan-reasons.ts';
+import { planReasons } from '../runtime/plan/plan-reasons.ts';
+import { kernelTarget } from './kernel-target.ts';
 import { backwardKernels, forwardKernels } from './kernels.ts';
 import { tensorSpans } from './tensors.ts';
 import { defaultTile } from './tile-table.ts';

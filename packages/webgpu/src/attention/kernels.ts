@@ -5,10 +5,9 @@ import {
   maxOffset,
   type OperandDesc,
 } from '@tilewise/core';
+import type { BindingRoom } from '../codegen/binding-pressure.ts';
+import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
-import type { BindingRoom } from '../kernel/crowding.ts';
-import type { KernelSpec } from '../kernel/kernel-spec.ts';
-import type { KernelTarget } from '../kernel/kernel-target.ts';
 import { captureGradientKernels } from './capture-gradients.ts';
 import { dkdvKernel, type KeyGradients } from './dkdv.ts';
 import { dqKernel } from './dq.ts';
@@ -17,6 +16,7 @@ import { dsinkKernel } from './dsink.ts';
 import { forwardKernel } from './forward.ts';
 import { type ForwardShape, forwardShape } from './forward-shape.ts';
 import { backwardAmaxes, forwardAmaxes } from './fp8-amaxes.ts';
+import type { KernelTarget } from './kernel-target.ts';
 import { mergeKernel } from './merge.ts';
 import { backwardReaches, forwardReaches } from './reach.ts';
 import { rowsKernel } from './rows.ts';

@@ -1,4 +1,4 @@
-import { readElement, type ShaderPart } from '../kernel/shader-part.ts';
+import { readElement, type ShaderPart } from '../codegen/shader-part.ts';
 
 /**
  * A small tensor in line (lengths, offsets, slopes, sinks, block numbers): `listElement` reads it, wherever a crowded kernel finds

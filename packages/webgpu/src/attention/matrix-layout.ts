@@ -1,5 +1,5 @@
-import type { MatrixShape } from '../kernel/matrix-shape.ts';
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
+import type { MatrixShape } from '../device/subgroup-matrix-configs.ts';
 import type { MatrixSpelling } from './matrix-spelling.ts';
 import { bytesOfVariables, type MatrixTile } from './tile.ts';
 import type { Product, TileOperand } from './tile-work.ts';

@@ -1,5 +1,5 @@
-import type { MatrixShape } from '../kernel/matrix-shape.ts';
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
+import type { MatrixShape } from '../device/subgroup-matrix-configs.ts';
 import { lanes } from './matrix-layout.ts';
 import { statisticInSubgroup } from './subgroup-statistics.ts';
 import type { LaneGrid } from './tile.ts';

@@ -1,5 +1,5 @@
 import type { AttentionProblem } from '@tilewise/core';
-import type { MatrixShape } from '../kernel/matrix-shape.ts';
+import type { MatrixShape } from '../device/subgroup-matrix-configs.ts';
 import { matrixTile, needsPin } from './matrix-tile.ts';
 import type { MatrixTile } from './tile.ts';
 import { type ChooseTiles, maxChannelsOfKeptRows, type TileChoice } from './tile-choice.ts';

@@ -9,11 +9,11 @@ import {
   type TensorDesc,
   UnsupportedError,
 } from '@tilewise/core';
+import { unlimitedRoom } from '../codegen/binding-pressure.ts';
+import { type KernelSpec, kernelSpec, renameTensors } from '../codegen/kernel-spec.ts';
 import { checkContext } from '../device/check-kind.ts';
-import type { GpuContext } from '../device/context.ts';
-import type { GpuTensor } from '../device/gpu-tensor.ts';
-import { unlimitedRoom } from '../kernel/crowding.ts';
-import { type KernelSpec, kernelSpec, renameTensors } from '../kernel/kernel-spec.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { enqueue } from './enqueue.ts';
 import { mergeKernel } from './merge.ts';
 import { readOperand } from './operand.ts';

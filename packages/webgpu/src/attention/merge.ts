@@ -1,5 +1,5 @@
 import type { AttentionProblem } from '@tilewise/core';
-import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
+import { type KernelSpec, kernelSpec } from '../codegen/kernel-spec.ts';
 import { writeOperand } from './operand.ts';
 import { partialsPart, rowVectorGrid } from './partials.ts';
 import { lowest, rowAddressing, rowOutput, rowOutputsOf, writeRow } from './row-results.ts';

@@ -10,8 +10,8 @@ import {
   mxfp8Operands,
   type OperandDesc,
 } from '@tilewise/core';
-import { type KernelSpec, kernelSpec, renameTensors } from '../kernel/kernel-spec.ts';
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import { type KernelSpec, kernelSpec, renameTensors } from '../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 import { readOperand, writeOperand } from './operand.ts';
 import type { KernelConfig } from './tile-table.ts';
 

@@ -1,7 +1,7 @@
 import type { OperandDesc, RaggedName, SequenceStarts } from '@tilewise/core';
-import type { ShaderPart, StorageBinding, UniformField } from '../kernel/shader-part.ts';
-import { arrayElement, storageFormat } from '../wgsl/storage-format.ts';
-import { storePart } from '../wgsl/store-part.ts';
+import { arrayElement, storageFormat } from '../codegen/formats/storage-format.ts';
+import { storePart } from '../codegen/formats/store-part.ts';
+import type { ShaderPart, StorageBinding, UniformField } from '../codegen/shader-part.ts';
 import { pagePart } from './pages.ts';
 import { readSegment, segmentBindings } from './segments.ts';
 import type { KernelConfig } from './tile-table.ts';

@@ -1,5 +1,5 @@
 import type { PageDesc } from '@tilewise/core';
-import type { ShaderPart, UniformField } from '../kernel/shader-part.ts';
+import type { ShaderPart, UniformField } from '../codegen/shader-part.ts';
 import { listElement, listPart, together } from './list.ts';
 
 /**

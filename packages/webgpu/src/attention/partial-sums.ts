@@ -1,4 +1,4 @@
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 
 /** The region of the workspace in which one kernel leaves sums that the next one adds up. */
 export const partialSums = 'workspace.sums';

@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
-import type { KernelGrid } from '../kernel/pieces.ts';
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import type { KernelGrid } from '../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 
 /** vec4s that hold what one part of the keys gives for one row: (m, l, 0, 0), then its output before the division by l. */
 export const partialVectors = (Dv: number): number => 1 + Math.ceil(Dv / 4);

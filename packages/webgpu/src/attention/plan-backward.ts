@@ -7,11 +7,11 @@ import {
 } from '@tilewise/core';
 import { checkObject } from '@tilewise/philox/errors';
 import { checkContext, checkKind } from '../device/check-kind.ts';
-import type { GpuContext } from '../device/context.ts';
-import type { KernelParts, PlanParts } from '../kernel/kernel-plan.ts';
-import type { KernelTarget } from '../kernel/kernel-target.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { KernelParts, PlanParts } from '../runtime/plan/kernel-plan.ts';
 import { allTools } from './all-tools.ts';
 import { expectedBackwardTensors } from './expected-tensors.ts';
+import type { KernelTarget } from './kernel-target.ts';
 import { backwardKernels } from './kernels.ts';
 import {
   checkResultLayout,

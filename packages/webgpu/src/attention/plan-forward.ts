@@ -1,13 +1,13 @@
 import { type AttentionProblem, type Support, validate } from '@tilewise/core';
 import { checkObject } from '@tilewise/philox/errors';
 import { checkContext } from '../device/check-kind.ts';
-import type { GpuContext } from '../device/context.ts';
-import type { KernelParts, PlanParts } from '../kernel/kernel-plan.ts';
-import type { KernelTarget } from '../kernel/kernel-target.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { KernelParts, PlanParts } from '../runtime/plan/kernel-plan.ts';
 import { allTools } from './all-tools.ts';
 import { expectedTensors } from './expected-tensors.ts';
 import { forwardRole } from './forward-role.ts';
 import { forwardShape } from './forward-shape.ts';
+import type { KernelTarget } from './kernel-target.ts';
 import { forwardKernels } from './kernels.ts';
 import {
   checkResultLayout,

@@ -9,8 +9,8 @@ import {
   type U64Words,
   UnsupportedError,
 } from '@tilewise/core';
-import type { GpuContext } from '../device/context.ts';
-import type { KernelPlan, PlanParts } from '../kernel/kernel-plan.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { KernelPlan, PlanParts } from '../runtime/plan/kernel-plan.ts';
 import { overlapsItself } from './tensors.ts';
 
 /** Numbers that may change from one encode to the next without a new plan. */

@@ -1,5 +1,5 @@
 import type { AttentionProblem } from '@tilewise/core';
-import type { UniformField } from '../kernel/shader-part.ts';
+import type { UniformField } from '../codegen/shader-part.ts';
 import { laneGrid, repeat, type Tile, tileRows } from './tile.ts';
 import type { TileOperand } from './tile-work.ts';
 

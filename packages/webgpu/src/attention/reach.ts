@@ -6,7 +6,7 @@ import {
   maxOffset,
   type OperandDesc,
 } from '@tilewise/core';
-import type { TensorReach } from '../kernel/pieces.ts';
+import type { TensorReach } from '../codegen/dispatch-splits.ts';
 import type { ForwardShape } from './forward-shape.ts';
 import { partialVectors } from './partials.ts';
 import type { GradientDescs } from './tensors.ts';

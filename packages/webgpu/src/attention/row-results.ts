@@ -1,5 +1,5 @@
 import type { AttentionProblem } from '@tilewise/core';
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 
 /**
  * `row_at(seq, h, i) -> u32`: element of an lse-like tensor, contiguous (Hq, T) where q is packed, else (B, Hq, Sq); and

@@ -1,5 +1,5 @@
 import type { BackwardProblem } from '@tilewise/core';
-import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
+import { type KernelSpec, kernelSpec } from '../codegen/kernel-spec.ts';
 import { fp8Kernel } from './fp8-kernel.ts';
 import { readOperand } from './operand.ts';
 import { rowAddressing, rowTensor } from './row-results.ts';

@@ -1,7 +1,7 @@
 import { type BackwardProblem, contiguousStrides, type DType } from '@tilewise/core';
-import { type KernelSpec, kernelSpec } from '../kernel/kernel-spec.ts';
-import type { ShaderPart } from '../kernel/shader-part.ts';
-import { elementStore } from './element-store.ts';
+import { elementStore } from '../codegen/formats/element-store.ts';
+import { type KernelSpec, kernelSpec } from '../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 import { gradientTile } from './gradient-tile.ts';
 import { partialSumsPart } from './partial-sums.ts';
 import { repeat, tileCols, tileLanes, tileRows, type WorkgroupTile } from './tile.ts';

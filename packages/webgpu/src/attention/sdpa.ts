@@ -23,9 +23,9 @@ import {
   type Tensor,
 } from '@tilewise/core';
 import { checkContext } from '../device/check-kind.ts';
-import type { GpuContext } from '../device/context.ts';
-import type { GpuTensor } from '../device/gpu-tensor.ts';
-import type { ResultDesc } from '../kernel/eager-call.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { ResultDesc } from '../runtime/eager-call.ts';
+import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { captureGradient } from './capture-gradients.ts';
 import { dropoutMaskOutput } from './dropout-mask.ts';
 import { enqueue, seedless } from './enqueue.ts';

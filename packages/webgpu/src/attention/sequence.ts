@@ -1,5 +1,5 @@
 import type { AttentionProblem, OperandDesc, RaggedName } from '@tilewise/core';
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 import { listElement, listPart, together } from './list.ts';
 import { type Side, sideOf } from './operand.ts';
 

@@ -1,4 +1,4 @@
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 import { listElement, listPart } from './list.ts';
 
 /**

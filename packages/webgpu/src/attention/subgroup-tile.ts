@@ -1,4 +1,4 @@
-import { subgroupLane } from '../kernel/subgroup-lane.ts';
+import { subgroupLane } from '../codegen/subgroup-lane.ts';
 import { keptRows, laneGrid, repeat, type SubgroupTile } from './tile.ts';
 import {
   type OwnResults,

@@ -5,7 +5,7 @@ import {
   dtypeTraits,
   type Support,
 } from '@tilewise/core';
-import { storageFormats } from '../wgsl/storage-format.ts';
+import { storageFormats } from '../codegen/formats/storage-format.ts';
 import { captureTensor } from './score/captures.ts';
 
 /** Largest head size of the kernels. */

@@ -1,5 +1,5 @@
 import type { AttentionProblem, OperandDesc } from '@tilewise/core';
-import type { UniformField } from '../kernel/shader-part.ts';
+import type { UniformField } from '../codegen/shader-part.ts';
 import { sideOf } from './operand.ts';
 import type { TileOperand } from './tile-work.ts';
 

@@ -1,7 +1,7 @@
 import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
+import type { BindingRoom } from '../codegen/binding-pressure.ts';
 import { broadcastGroup } from '../device/broadcasting.ts';
 import type { Capabilities } from '../device/capabilities.ts';
-import type { BindingRoom } from '../kernel/crowding.ts';
 import type { Segments } from './segments.ts';
 import { keptRows, type PlainTile, type SubgroupTile, type Tile, type WorkgroupTileSizes } from './tile.ts';
 import { chosenTile, maxChannelsOfKeptRows, type TileTarget } from './tile-choice.ts';

@@ -1,5 +1,5 @@
-import type { ShaderPart } from '../kernel/shader-part.ts';
-import { hasNonFinite } from '../wgsl/float-bits.ts';
+import { hasNonFinite } from '../codegen/formats/float-bits.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 import { repeat } from './tile.ts';
 
 /** Rows of a tensor from `first` on, up to `end`. All but D are WGSL expressions. */

@@ -2,7 +2,7 @@ import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import { sdpa as reference } from '@tilewise/core/reference';
 import { openGpu } from '@tilewise/webgpu-host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bufferUsage } from '../device/constants.ts';
+import { bufferUsage } from '../device/webgpu-flags.ts';
 import { createContext, type GpuContext, planSdpa, planSdpaBackward, sdpa } from '../index.ts';
 
 let ctx: GpuContext;

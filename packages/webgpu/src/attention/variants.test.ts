@@ -2,7 +2,6 @@ import { openGpu } from '@tilewise/webgpu-host';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tilesOfMatrices, tilesOfSubgroups } from '../../testing/tile-kinds.ts';
 import { factors, kernelsOf, type Variant, variants } from '../../testing/variants.ts';
-import { compileAsync } from '../device/pipelines.ts';
 import {
   type Capabilities,
   type ChooseTiles,
@@ -11,6 +10,7 @@ import {
   guaranteedCapabilities,
   type KernelSpec,
 } from '../index.ts';
+import { compileAsync } from '../runtime/plan/pipelines.ts';
 import { matrixTiles } from './matrix-tiles.ts';
 import type { WorkgroupTile } from './tile.ts';
 import { defaultTile } from './tile-table.ts';

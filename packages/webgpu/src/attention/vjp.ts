@@ -14,8 +14,8 @@ import {
   UnsupportedError,
 } from '@tilewise/core';
 import { checkContext } from '../device/check-kind.ts';
-import type { GpuContext } from '../device/context.ts';
-import type { GpuTensor } from '../device/gpu-tensor.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { backwardSupport } from './plan-backward.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
 import { toolsOf } from './tools.ts';

@@ -1,4 +1,4 @@
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 import type { WorkgroupTile } from './tile.ts';
 import type { TileChoice } from './tile-choice.ts';
 

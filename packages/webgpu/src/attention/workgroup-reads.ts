@@ -1,4 +1,4 @@
-import type { ShaderPart } from '../kernel/shader-part.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 import { skipUnless } from './score/score.ts';
 
 /** How a kernel reads what decides for a whole workgroup: its sequence, and whether a tile is shown at all. */

@@ -1,5 +1,5 @@
+import type { ShaderPart } from '../codegen/shader-part.ts';
 import type { Capabilities } from '../device/capabilities.ts';
-import type { ShaderPart } from '../kernel/shader-part.ts';
 import { type LaneGrid, laneGrid, repeat, tileRows, type WorkgroupTile } from './tile.ts';
 import type { TileChoice } from './tile-choice.ts';
 import type { RowStatistic } from './tile-work.ts';

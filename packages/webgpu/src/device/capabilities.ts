@@ -1,5 +1,5 @@
-import type { MatrixShape } from '../kernel/matrix-shape.ts';
-import { matricesOf, matrixFeature } from './matrices.ts';
+import type { MatrixShape } from './subgroup-matrix-configs.ts';
+import { matricesOf, matrixFeature } from './subgroup-matrix-configs.ts';
 
 /** What kernels need to know of a device; plain data, so that kernels can be made and read without one. */
 export interface Capabilities {

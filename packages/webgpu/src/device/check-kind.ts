@@ -1,6 +1,5 @@
 import { type DType, InvalidArgumentError, InvalidDTypeError, isDType } from '@tilewise/core';
 import { describeValue } from '@tilewise/philox/errors';
-import type { GpuContext } from './context.ts';
 
 /** What tells the objects of a kind from others: members of which they have one. */
 const members = {
@@ -22,7 +21,7 @@ export function checkKind(argument: string, value: unknown, kind: keyof typeof m
 }
 
 /** @throws InvalidArgumentError for what is no context, and for one that was destroyed or has lost its device. */
-export function checkContext(ctx: GpuContext): void {
+export function checkContext(ctx: { checkAlive(): void }): void {
   checkKind('ctx', ctx, 'a GpuContext');
   ctx.checkAlive();
 }

@@ -1,8 +1,8 @@
 import { type DType, type SdpaOptions, Tensor } from '@tilewise/core';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '@tilewise/core/reference';
 import { sdpa, sdpaBackward } from '../attention/sdpa.ts';
-import type { GpuContext } from '../device/context.ts';
-import type { GpuTensor } from '../device/gpu-tensor.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import type { CheckReport } from './diagnosis.ts';
 
 /** More than one tile of queries and keys, grouped heads, a mask that is drawn. */

@@ -1,6 +1,6 @@
 import { type Capabilities, guaranteedCapabilities } from '../device/capabilities.ts';
-import type { GpuContext } from '../device/context.ts';
-import { createContext } from '../device/create-context.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import { createContext } from '../runtime/create-context.ts';
 import { runChecks } from './checks.ts';
 import type { AdapterReport, Diagnosis, LimitReport } from './diagnosis.ts';
 import { checkVariants } from './variants.ts';

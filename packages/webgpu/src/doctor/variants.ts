@@ -1,6 +1,6 @@
 import { normalise, normaliseBackward, type SdpaOptions, Tensor } from '@tilewise/core';
 import { checkSupport } from '../attention/plan-backward.ts';
-import type { GpuContext } from '../device/context.ts';
+import type { GpuContext } from '../runtime/context.ts';
 import type { VariantReport } from './diagnosis.ts';
 
 const q = Tensor.zeros([1, 2, 4, 8]);

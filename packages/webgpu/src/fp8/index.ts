@@ -3,7 +3,7 @@ import { checkObject } from '@tilewise/philox/errors';
 import { fp8Tools } from '../attention/fp8-tools.ts';
 import { mxfp8Tools } from '../attention/mxfp8-tools.ts';
 import { broughtTools, type WithTools } from '../attention/tools.ts';
-import type { GpuTensor } from '../device/gpu-tensor.ts';
+import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 
 export type { WithTools } from '../attention/tools.ts';
 

@@ -6,14 +6,14 @@ import {
   type Primitive,
   type Primitives,
 } from '@tilewise/core/primitive';
-import type { GpuContext } from '../device/context.ts';
-import type { GpuTensor } from '../device/gpu-tensor.ts';
-import { recordedPlans } from '../engine/recorded-plans.ts';
-import type { Recorder } from '../engine/recorder.ts';
-import type { KernelParts } from '../kernel/kernel-plan.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import type { KernelParts } from '../runtime/plan/kernel-plan.ts';
+import { recordedPlans } from '../runtime/recorded-plans.ts';
+import type { Recorder } from '../runtime/recorder.ts';
+import { spanOf } from './access/tensor-access.ts';
 import { kernelsOf } from './kernels-of.ts';
 import { outputName } from './primitive-kernels.ts';
-import { spanOf } from './tensor-access.ts';
 
 /** The plain operations on a context's device. */
 export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<GpuTensor> {

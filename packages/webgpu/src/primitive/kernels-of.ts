@@ -1,5 +1,5 @@
 import type { Primitive } from '@tilewise/core/primitive';
-import { mapKernels } from './map.ts';
+import { mapKernels } from './map/map.ts';
 import { matmulKernels } from './matmul/matmul.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 import { randomKernels } from './random.ts';

@@ -1,7 +1,7 @@
 import type { TensorDesc } from '@tilewise/core';
+import type { TensorReach } from '../codegen/dispatch-splits.ts';
+import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
-import type { KernelSpec } from '../kernel/kernel-spec.ts';
-import type { TensorReach } from '../kernel/pieces.ts';
 
 /** What kernels of a primitive are made for. Its tensors are called x0, x1… and y0, y1… where a plan binds them. */
 export interface PrimitiveTensors {

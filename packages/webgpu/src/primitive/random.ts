@@ -1,10 +1,17 @@
 import type { RandomPrimitive } from '@tilewise/core/primitive';
 import { philox4x32Wgsl, uniformWgsl } from '@tilewise/philox/wgsl';
-import { kernelSpec } from '../kernel/kernel-spec.ts';
-import type { ShaderPart } from '../kernel/shader-part.ts';
-import { extentUniforms, indented, indexNames, indexSpace, placesIn, splitPlace } from './index-space.ts';
+import { kernelSpec } from '../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
+import {
+  extentUniforms,
+  indented,
+  indexNames,
+  indexSpace,
+  placesIn,
+  splitPlace,
+} from './access/index-space.ts';
+import { readAnywhere, writePlaces, writingOf } from './access/tensor-access.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
-import { readAnywhere, writePlaces, writingOf } from './tensor-access.ts';
 
 const lanes = 64;
 

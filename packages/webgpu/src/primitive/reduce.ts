@@ -1,10 +1,10 @@
 import type { TensorDesc } from '@tilewise/core';
 import { exprTools } from '@tilewise/core/expr';
 import { input, type ReducePrimitive, reduced } from '@tilewise/core/primitive';
-import { unlimitedRoom } from '../kernel/crowding.ts';
-import { type KernelSpec, kernelSpec, renameTensors } from '../kernel/kernel-spec.ts';
-import type { ShaderPart } from '../kernel/shader-part.ts';
-import { convert, wgslTypes } from '../wgsl/element-format.ts';
+import { unlimitedRoom } from '../codegen/binding-pressure.ts';
+import { convert, wgslTypes } from '../codegen/formats/element-format.ts';
+import { type KernelSpec, kernelSpec, renameTensors } from '../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
 import {
   broadcastStrides,
   extentUniforms,
@@ -14,11 +14,11 @@ import {
   indexSpace,
   placesIn,
   splitPlace,
-} from './index-space.ts';
-import { expressionReads, functionsFor, inputsByName, placedExpression } from './placed-expression.ts';
+} from './access/index-space.ts';
+import { type Strands, strandsOf } from './access/strands.ts';
+import { crowdingOf, isVectorised, writePlaces } from './access/tensor-access.ts';
+import { expressionReads, functionsFor, inputsByName, placedExpression } from './map/placed-expression.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from './primitive-kernels.ts';
-import { type Strands, strandsOf } from './strands.ts';
-import { crowdingOf, isVectorised, writePlaces } from './tensor-access.ts';
 
 type Operator = ReducePrimitive['op'];
 

@@ -1,7 +1,7 @@
-import { kernelSpec } from '../kernel/kernel-spec.ts';
-import { elementFormat } from '../wgsl/element-format.ts';
+import { elementFormat } from '../codegen/formats/element-format.ts';
+import { kernelSpec } from '../codegen/kernel-spec.ts';
+import { readPlaces, writePlaces } from './access/tensor-access.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
-import { readPlaces, writePlaces } from './tensor-access.ts';
 
 const lanes = 64;
 /** Rows of the output that a workgroup sums up: as many as fit into half of the memory that every device has. */

@@ -1,10 +1,17 @@
 import type { SoftmaxPrimitive } from '@tilewise/core/primitive';
-import { kernelSpec } from '../kernel/kernel-spec.ts';
-import { isNegativeInfinity } from '../wgsl/float-bits.ts';
-import { extentUniforms, indented, indexNames, indexSpace, placesIn, splitPlace } from './index-space.ts';
+import { isNegativeInfinity } from '../codegen/formats/float-bits.ts';
+import { kernelSpec } from '../codegen/kernel-spec.ts';
+import {
+  extentUniforms,
+  indented,
+  indexNames,
+  indexSpace,
+  placesIn,
+  splitPlace,
+} from './access/index-space.ts';
+import { strandsOf } from './access/strands.ts';
+import { isVectorised, readPlaces, type Writing, writePlaces } from './access/tensor-access.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from './primitive-kernels.ts';
-import { strandsOf } from './strands.ts';
-import { isVectorised, readPlaces, type Writing, writePlaces } from './tensor-access.ts';
 
 /** Bits of values that WGSL has no literals for. */
 const minusInfinity = '0xff800000u';

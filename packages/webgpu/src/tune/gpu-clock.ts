@@ -1,5 +1,5 @@
 import { checkKind } from '../device/check-kind.ts';
-import { bufferUsage, mapModeRead } from '../device/constants.ts';
+import { bufferUsage, mapModeRead } from '../device/webgpu-flags.ts';
 
 /** Records work into a pass; `round` counts the runs, so that each can take other inputs. */
 export type Encode = (pass: GPUComputePassEncoder, round: number) => void;

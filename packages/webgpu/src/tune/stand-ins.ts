@@ -1,8 +1,8 @@
 import { type DType, dtypeInfo, Tensor } from '@tilewise/core';
 import { fillNormal } from '@tilewise/philox';
-import type { GpuContext } from '../device/context.ts';
-import type { GpuTensor } from '../device/gpu-tensor.ts';
-import type { PlanTensor } from '../kernel/plan-tensors.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import type { PlanTensor } from '../runtime/plan/plan-tensors.ts';
 
 /** Numbers after which stand-ins repeat themselves, and that are read of a result: a prime, so that no two rows of a head are the same. */
 const period = 65521;

@@ -5,7 +5,7 @@ import { multipliesAsIs } from '../attention/matrix-tiles.ts';
 import type { SubgroupTile, Tile, WorkgroupTileShape } from '../attention/tile.ts';
 import { type ChooseTiles, type TileChoice, tileReason } from '../attention/tile-choice.ts';
 import { workgroupTile } from '../attention/workgroup-variants.ts';
-import type { MatrixShape } from '../kernel/matrix-shape.ts';
+import type { MatrixShape } from '../device/subgroup-matrix-configs.ts';
 
 /** A tile as plain data, to be kept as JSON. */
 export type TileDescription = WorkgroupTileShape | SubgroupTile | MatrixTileDescription;

@@ -9,7 +9,7 @@ import {
 } from '@tilewise/core';
 import { forwardRole, isForward } from '../attention/forward-role.ts';
 import { checkContext } from '../device/check-kind.ts';
-import type { GpuContext } from '../device/context.ts';
+import type { GpuContext } from '../runtime/context.ts';
 import { tileCandidates } from './candidates.ts';
 import type { ClockKind } from './gpu-clock.ts';
 import { forwardOf, gradientsOf, TileBench, type TileTiming, type Work } from './tile-bench.ts';

@@ -1,6 +1,6 @@
-import { readElement } from '../../kernel/shader-part.ts';
-import { isNegativeInfinity } from '../../wgsl/float-bits.ts';
-import { storageFormat } from '../../wgsl/storage-format.ts';
+import { isNegativeInfinity } from '../../codegen/formats/float-bits.ts';
+import { storageFormat } from '../../codegen/formats/storage-format.ts';
+import { readElement } from '../../codegen/shader-part.ts';
 import { broadcastAddressing } from './broadcast.ts';
 import type { ScoreStageFactory } from './stage.ts';
 

@@ -1,5 +1,5 @@
 import { BLOCK_MASK_TILE } from '@tilewise/core';
-import { readElement } from '../../kernel/shader-part.ts';
+import { readElement } from '../../codegen/shader-part.ts';
 import { type Tile, tileCols, tileRows } from '../tile.ts';
 import { broadcastAddressing } from './broadcast.ts';
 import type { ScoreStageFactory } from './stage.ts';

@@ -1,5 +1,5 @@
 import type { BroadcastDesc } from '@tilewise/core';
-import type { UniformField } from '../../kernel/shader-part.ts';
+import type { UniformField } from '../../codegen/shader-part.ts';
 
 /** Uniforms and `NAME_at(seq, h, i, j) -> u32`, the element of a tensor broadcast to (B, Hq, Sq, Skv). */
 export function broadcastAddressing(

@@ -1,7 +1,7 @@
 import { type DType, dtypeTraits, type TensorDesc } from '@tilewise/core';
-import { readElement, type ShaderPart } from '../../kernel/shader-part.ts';
-import { isNegativeInfinity } from '../../wgsl/float-bits.ts';
-import { storageFormat } from '../../wgsl/storage-format.ts';
+import { isNegativeInfinity } from '../../codegen/formats/float-bits.ts';
+import { storageFormat } from '../../codegen/formats/storage-format.ts';
+import { readElement, type ShaderPart } from '../../codegen/shader-part.ts';
 
 const byte = 'captured_word >> ((at & 3u) * 8u)';
 

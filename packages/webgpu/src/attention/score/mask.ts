@@ -1,4 +1,4 @@
-import { readElement } from '../../kernel/shader-part.ts';
+import { readElement } from '../../codegen/shader-part.ts';
 import { broadcastAddressing } from './broadcast.ts';
 import type { ScoreStageFactory } from './stage.ts';
 

@@ -1,7 +1,7 @@
 import type { Expr } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
-import { isNegativeInfinity } from '../../wgsl/float-bits.ts';
+import { isNegativeInfinity } from '../../codegen/formats/float-bits.ts';
 import { captureBits, captureLoad } from './captures.ts';
 import type { ScoreStageFactory } from './stage.ts';
 

@@ -1,5 +1,5 @@
 import type { AttentionProblem } from '@tilewise/core';
-import type { ShaderPart } from '../../kernel/shader-part.ts';
+import type { ShaderPart } from '../../codegen/shader-part.ts';
 import { alibiStage } from './alibi.ts';
 import { biasStage } from './bias.ts';
 import { blockMaskStage } from './block-mask.ts';

@@ -1,4 +1,4 @@
-import { accurateTanh } from '../../wgsl/tanh.ts';
+import { accurateTanh } from '../../codegen/formats/tanh.ts';
 import type { ScoreStageFactory } from './stage.ts';
 
 /** s ← c · tanh(s / c), with slope 1 − tanh². */

@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
-import type { ShaderPart } from '../../kernel/shader-part.ts';
+import type { ShaderPart } from '../../codegen/shader-part.ts';
 import type { Tile } from '../tile.ts';
 
 /**

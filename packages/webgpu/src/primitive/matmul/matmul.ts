@@ -1,10 +1,10 @@
 import { elementCount } from '@tilewise/core';
-import type { TensorReach } from '../../kernel/pieces.ts';
+import type { TensorReach } from '../../codegen/dispatch-splits.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from '../primitive-kernels.ts';
 import { type MatMulProblem, type Matrix, matmulProblem } from './problem.ts';
 import { productKernel } from './product.ts';
 import { partialResults, sumPartsKernel } from './sum-parts.ts';
-import { chooseTile } from './tile-table.ts';
+import { chooseTile } from './tiles/tile-table.ts';
 
 /**
  * The kernels of C = A·B over the last two dimensions, the leading ones broadcast, with any strides and of any float dtypes. Products

@@ -1,12 +1,12 @@
-import { type KernelSpec, kernelSpec } from '../../kernel/kernel-spec.ts';
-import { sideOf } from './matrix-blocks.ts';
-import { matrixStart } from './matrix-start.ts';
+import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { sideOf } from './operands/matrix-blocks.ts';
+import { matrixStart } from './operands/matrix-start.ts';
 import type { MatMulProblem } from './problem.ts';
 import { resultRows } from './result-rows.ts';
-import { subgroupWork } from './subgroup-tile.ts';
-import { type MatMulTile, tileLanes, tileM, tileN } from './tile.ts';
-import { each } from './tile-work.ts';
-import { workgroupWork } from './workgroup-tile.ts';
+import { subgroupWork } from './tiles/subgroup-tile.ts';
+import { type MatMulTile, tileLanes, tileM, tileN } from './tiles/tile.ts';
+import { each } from './tiles/tile-work.ts';
+import { workgroupWork } from './tiles/workgroup-tile.ts';
 
 /** How the sum is shared out: over so many workgroups, each with `depth` steps of it (the last with what is left). */
 export interface SumParts {

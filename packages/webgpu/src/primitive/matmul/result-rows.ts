@@ -1,6 +1,6 @@
-import type { ShaderPart } from '../../kernel/shader-part.ts';
-import { storageFormat } from '../../wgsl/storage-format.ts';
-import { storePart } from '../../wgsl/store-part.ts';
+import { storageFormat } from '../../codegen/formats/storage-format.ts';
+import { storePart } from '../../codegen/formats/store-part.ts';
+import type { ShaderPart } from '../../codegen/shader-part.ts';
 import type { Matrix } from './problem.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { type KernelSpec, kernelSpec } from '../../kernel/kernel-spec.ts';
-import { matrixStart } from './matrix-start.ts';
+import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { matrixStart } from './operands/matrix-start.ts';
 import type { MatMulProblem, Matrix } from './problem.ts';
 import { resultRows } from './result-rows.ts';
 

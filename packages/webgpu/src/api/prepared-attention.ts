@@ -1,0 +1,27 @@
+import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
+import type { PreparedAttention } from '@tilewise/core/primitive';
+import type { EncodeOptions } from '../attention/plan.ts';
+import { planSdpaBackward } from '../attention/plan-backward.ts';
+import { planSdpa } from '../attention/plan-forward.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import { recordedPlans } from '../runtime/recorded-plans.ts';
+import type { Recorder } from '../runtime/recorder.ts';
+
+/** Attention on a context's device, recorded with whatever else its engine runs. */
+export function prepareAttention(
+  ctx: GpuContext,
+  recorder: Recorder,
+  problem: AttentionProblem | BackwardProblem,
+): PreparedAttention<GpuTensor> {
+  const plans = recordedPlans<EncodeOptions>(recorder, unaligned =>
+    'forward' in problem
+      ? planSdpaBackward(ctx, problem, { unaligned })
+      : planSdpa(ctx, problem, { unaligned }),
+  );
+  return {
+    workspaceBytes: plans.workspaceBytes,
+    run: (tensors, { workspace, ...numbers } = {}) => plans.run(tensors, workspace, numbers),
+    release: () => plans.release(),
+  };
+}

@@ -1,0 +1,34 @@
+import type { Tensor } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { allTools } from '../attention/all-tools.ts';
+import { checkSupport } from '../attention/plan-backward.ts';
+import { backwardWith, forwardWith } from '../attention/sdpa.ts';
+import { checkKind } from '../device/check-kind.ts';
+import { gpuPrimitives } from '../primitive/gpu-primitives.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import { Recorder } from '../runtime/recorder.ts';
+import { prepareAttention } from './prepared-attention.ts';
+
+/**
+ * A context as an engine of attention and of plain operations. The promises of `sdpa` resolve as soon as the work is enqueued.
+ */
+export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
+  checkKind('ctx', ctx, 'a GpuContext');
+  const { vendor, architecture, description } = ctx.device.adapterInfo ?? {};
+  const recorder = new Recorder(ctx);
+  return {
+    name: 'webgpu',
+    description: description || [vendor, architecture].filter(Boolean).join(' ') || 'WebGPU',
+    checkSupport: problem => checkSupport(ctx, problem),
+    upload: (tensor: Tensor) => ctx.upload(tensor),
+    download: tensor => ctx.download(tensor),
+    release: tensor => ctx.release(tensor),
+    primitives: gpuPrimitives(ctx, recorder),
+    batch: work => recorder.batch(work),
+    prepareAttention: problem => prepareAttention(ctx, recorder, problem),
+    recording: { encode: (target, work) => recorder.encode(target, work) },
+    sdpa: async (q, k, v, options) => forwardWith(() => allTools, ctx, { q, k, v }, options),
+    sdpaBackward: async (inputs, options) => backwardWith(() => allTools, ctx, inputs, options),
+  };
+}

@@ -1,0 +1,27 @@
+import { bindingLimit, piecesOf, type TensorReach } from '../codegen/dispatch-splits.ts';
+import type { KernelSpec } from '../codegen/kernel-spec.ts';
+import type { Capabilities } from '../device/capabilities.ts';
+import type { ChooseTiles, TileTarget } from './tile-choice.ts';
+
+/** A device as those see it who make kernels for it. Contexts are such; `kernelTarget` makes one without a GPU. */
+export interface KernelTarget extends TileTarget {
+  /** A binding of which even one workgroup of the kernel needs more than the device binds, if there is one. */
+  tooLargeFor(kernel: KernelSpec, tensors: TensorSizes): string | undefined;
+}
+
+/** How many elements each tensor takes in memory, and what workgroups touch of those that may be bound in pieces. */
+export interface TensorSizes {
+  readonly spans: Readonly<Record<string, number>>;
+  readonly reaches: Readonly<Record<string, TensorReach>>;
+}
+
+export function kernelTarget(capabilities: Capabilities, tiles?: ChooseTiles): KernelTarget {
+  return {
+    capabilities,
+    tiles,
+    tooLargeFor(kernel, { spans, reaches }) {
+      const pieces = piecesOf(kernel, spans, reaches, bindingLimit(capabilities));
+      return typeof pieces === 'string' ? pieces : undefined;
+    },
+  };
+}

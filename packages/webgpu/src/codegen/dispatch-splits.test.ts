@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type TensorReach, windowOf } from './dispatch-splits.ts';
+import type { KernelGrid } from './kernel-spec.ts';
+
+const size = fc.integer({ min: 1, max: 6 });
+
+test('a window holds what each workgroup of a run touches', () => {
+  fc.assert(
+    fc.property(
+      fc.record({ batches: size, heads: size, tiles: size, rows: size, reversed: fc.boolean() }),
+      fc.record({
+        sameBatches: fc.boolean(),
+        heads: size,
+        S: size,
+        strides: fc.tuple(size, size, size),
+        inner: size,
+      }),
+      fc.constantFrom('q' as const, 'kv' as const),
+      fc.tuple(fc.nat(), fc.nat()),
+      (drawn, tensor, side, ends) => {
+        const grid: KernelGrid = { ...drawn, each: 1, side: 'q' };
+        const reach: TensorReach = {
+          side,
+          batches: { count: tensor.sameBatches ? grid.batches : 1, stride: tensor.strides[0] },
+          heads: { count: tensor.heads, stride: tensor.strides[1] },
+          rows: { count: Math.min(tensor.S, grid.tiles * grid.rows), stride: tensor.strides[2] },
+          inner: tensor.inner,
+        };
+        const places = grid.batches * grid.heads * grid.tiles;
+        const [first, last] = ends.map(n => n % places).sort((a, b) => a - b);
+        const alone = Array.from({ length: last - first + 1 }, (_, n) =>
+          windowOf(reach, grid, first + n, first + n + 1),
+        );
+        expect(windowOf(reach, grid, first, last + 1)[0]).toBeLessThanOrEqual(
+          Math.min(...alone.map(([x]) => x)),
+        );
+        expect(windowOf(reach, grid, first, last + 1)[1]).toBeGreaterThanOrEqual(
+          Math.max(...alone.map(([, y]) => y)),
+        );
+        const end =
+          (reach.batches.count - 1) * reach.batches.stride +
+          (reach.heads.count - 1) * reach.heads.stride +
+          (reach.rows.count - 1) * reach.rows.stride +
+          reach.inner;
+        expect(windowOf(reach, grid, 0, places)).toEqual([0, end]);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('heads of a group share the window of their key head', () => {
+  const grid: KernelGrid = { batches: 1, heads: 6, tiles: 1, each: 1, side: 'q', rows: 8, reversed: false };
+  const k: TensorReach = {
+    side: 'kv',
+    batches: { count: 1, stride: 0 },
+    heads: { count: 2, stride: 100 },
+    rows: { count: 10, stride: 10 },
+    inner: 10,
+  };
+  expect([0, 2, 3, 5].map(h => windowOf(k, grid, h, h + 1))).toEqual([
+    [0, 100],
+    [0, 100],
+    [100, 200],
+    [100, 200],
+  ]);
+  expect(windowOf(k, { ...grid, heads: 1 }, 0, 1)).toEqual([0, 200]);
+});

@@ -1,0 +1,153 @@
+import type { Capabilities } from '../device/capabilities.ts';
+import type { KernelGrid, KernelSpec } from './kernel-spec.ts';
+import { type StorageBinding, tensorOf } from './shader-part.ts';
+
+/** One dimension of a tensor: so many, so many elements apart. */
+export interface ReachDim {
+  readonly count: number;
+  readonly stride: number;
+}
+
+/** Which elements of a tensor workgroups touch: `inner` of them from each batch entry, head and row on. */
+export interface TensorReach {
+  readonly batches: ReachDim;
+  readonly heads: ReachDim;
+  readonly rows: ReachDim;
+  readonly side: 'q' | 'kv';
+  readonly inner: number;
+}
+
+/** A run of a kernel's workgroups that is dispatched by itself, with the elements [x, y) of each tensor that it touches. */
+export interface Piece {
+  readonly first: number;
+  readonly end: number;
+  readonly windows: ReadonlyMap<string, readonly [number, number]>;
+}
+
+/** A first and a last index. */
+type Range = readonly [number, number];
+
+/** The elements [x, y) that the places first to end (exclusive) of a grid touch. */
+export function windowOf(reach: TensorReach, grid: KernelGrid, first: number, end: number): Range {
+  const { batches, heads, rows, inner } = reach;
+  const perBatch = grid.heads * grid.tiles;
+  const batch: Range = [Math.floor(first / perBatch), Math.floor((end - 1) / perBatch)];
+  const sameBatch = batch[0] === batch[1];
+  const head: Range = sameBatch
+    ? [Math.floor((first % perBatch) / grid.tiles), Math.floor(((end - 1) % perBatch) / grid.tiles)]
+    : [0, grid.heads - 1];
+  const tile: Range =
+    sameBatch && head[0] === head[1] ? [first % grid.tiles, (end - 1) % grid.tiles] : [0, grid.tiles - 1];
+  const [b0, b1] = grid.batches === batches.count ? batch : [0, batches.count - 1];
+  const [h0, h1] = headsOf(head, grid.heads, heads.count);
+  const [s0, s1] = reach.side === grid.side ? rowsOf(tile, grid, rows.count) : [0, rows.count - 1];
+  return [
+    b0 * batches.stride + h0 * heads.stride + s0 * rows.stride,
+    b1 * batches.stride + h1 * heads.stride + s1 * rows.stride + inner,
+  ];
+}
+
+/** The heads of a tensor that belong to some of a grid's, of which one may stand for many of the tensor's or the other way round. */
+function headsOf([h0, h1]: Range, heads: number, count: number): Range {
+  if (count % heads === 0) return [h0 * (count / heads), (h1 + 1) * (count / heads) - 1];
+  if (heads % count === 0) return [Math.floor(h0 / (heads / count)), Math.floor(h1 / (heads / count))];
+  return [0, count - 1];
+}
+
+function rowsOf([t0, t1]: Range, { tiles, rows, reversed }: KernelGrid, count: number): Range {
+  const [from, to] = reversed ? [tiles - 1 - t1, tiles - 1 - t0] : [t0, t1];
+  const last = Math.max(count - 1, 0);
+  return [Math.min(Math.floor(from * rows), last), Math.min(Math.ceil((to + 1) * rows) - 1, last)];
+}
+
+/** Bindings end at multiples of so many bytes where the buffer goes on. */
+export const bindingStep = 16;
+
+/** How much of a buffer a kernel may bind. */
+export interface BindingLimit {
+  /** Bytes. */
+  readonly bytes: number;
+  /** Bytes by which a binding may grow when its start and end are rounded, as those within a tensor are. */
+  readonly slack: number;
+}
+
+export function bindingLimit(capabilities: Capabilities): BindingLimit {
+  const { maxStorageBufferBindingSize: bytes, minStorageBufferOffsetAlignment: coarse } = capabilities;
+  return { bytes, slack: coarse + bindingStep };
+}
+
+/**
+ * The fewest pieces of one size in which a kernel binds no more of each tensor than it may: whole, or some batch entries, or some
+ * heads of one, or some tiles of one head. Else the name of a binding of which even one tile needs more.
+ */
+export function piecesOf(
+  kernel: KernelSpec,
+  spans: Readonly<Record<string, number>>,
+  reaches: Readonly<Record<string, TensorReach>>,
+  limit: BindingLimit,
+): readonly Piece[] | string {
+  const { bindings, grid, groups } = kernel;
+  const whole = new Map<string, Range>(
+    bindings.map(binding => [binding.name, segmentOf(binding, [0, spans[tensorOf(binding)] ?? 0])]),
+  );
+  const tooLarge = ({ windows }: Piece, bytes: number): string | undefined =>
+    bindings.find(({ name, elementBytes }) => {
+      const [from, to] = windows.get(name) ?? [0, 0];
+      return (to - from) * elementBytes > bytes;
+    })?.name;
+  const inside = limit.bytes - limit.slack;
+  const one: Piece = { first: 0, end: groups, windows: whole };
+  let found = tooLarge(one, bindings.some(({ segment }) => segment) ? inside : limit.bytes);
+  if (found === undefined) return [one];
+  if (!grid) return found;
+  const { batches, heads, tiles, each } = grid;
+  for (const { count, size } of [
+    { count: batches, size: heads * tiles },
+    { count: heads, size: tiles },
+    { count: tiles, size: 1 },
+  ]) {
+    for (let n = count; n >= 1; n = n === 1 ? 0 : Math.ceil(n / 2)) {
+      const pieces = cut(batches * heads * tiles, count * size, n * size).map(([first, end]): Piece => {
+        const windows = new Map(whole);
+        for (const binding of bindings) {
+          const tensor = tensorOf(binding);
+          const reach = reaches[tensor];
+          if (!reach || (spans[tensor] ?? 0) === 0) continue;
+          windows.set(binding.name, segmentOf(binding, windowOf(reach, grid, first, end)));
+        }
+        return { first: first * each, end: end * each, windows };
+      });
+      found = pieces.map(piece => tooLarge(piece, inside)).find(name => name !== undefined);
+      if (found === undefined) return pieces;
+    }
+  }
+  return found ?? kernel.name;
+}
+
+/** The part of a window that a binding has: all of it, or one segment; the last has what is left. */
+function segmentOf({ segment }: StorageBinding, [from, to]: Range): Range {
+  if (!segment) return [from, to];
+  const { index, count, elements } = segment;
+  const start = Math.min(to, from + index * elements);
+  return [start, index === count - 1 ? to : Math.min(to, start + elements)];
+}
+
+/** Cuts `total` places into runs of `size`, none across a multiple of `within`. */
+function cut(total: number, within: number, size: number): Range[] {
+  const runs: Range[] = [];
+  for (let at = 0; at < total; at += within) {
+    for (let first = at; first < at + within; first += size)
+      runs.push([first, Math.min(first + size, at + within)]);
+  }
+  return runs;
+}
+
+/** Why a kernel cannot run although it may be cut into pieces. */
+export function tooLargeReason(
+  { name: kernel, grid }: KernelSpec,
+  tensor: string,
+  { bytes }: BindingLimit,
+): string {
+  const least = grid ? 'a workgroup' : 'the kernel';
+  return `${least} of '${kernel}' needs more of ${tensor} at once than the ${bytes} bytes that this device binds of a buffer`;
+}

@@ -1,0 +1,142 @@
+import { TilewiseError } from '@tilewise/core';
+import { withFaults } from './faults.ts';
+import { forgetContent, noteMaking } from './gpu-work.ts';
+import { bufferUsage } from './webgpu-flags.ts';
+
+/** Bytes of GPU buffers that a context has made: in use or kept for reuse. */
+export interface MemoryUse {
+  readonly current: number;
+  readonly peak: number;
+}
+
+/**
+ * The buffers of a context. A buffer that is given back serves the next request of its size: GPU work is in order, so the
+ * earlier use is over before the later one starts.
+ */
+export class BufferPool {
+  readonly #device: GPUDevice;
+  readonly #maxIdle: number;
+  #current = 0;
+  #peak = 0;
+  #idle = 0;
+  /** By size. Sizes and buffers are in the order in which they were given back. */
+  readonly #free = new Map<number, GPUBuffer[]>();
+  readonly #live = new Set<GPUBuffer>();
+
+  /** Keeps `maxIdle` bytes for reuse at most. */
+  constructor(device: GPUDevice, maxIdle: number) {
+    this.#device = device;
+    this.#maxIdle = maxIdle;
+  }
+
+  get use(): MemoryUse {
+    return { current: this.#current, peak: this.#peak };
+  }
+
+  /** Forgets the peak: it starts again from what is held now. */
+  resetPeak(): void {
+    this.#peak = this.#current;
+  }
+
+  /** A storage buffer of at least `bytes`, with whatever content. */
+  take(bytes: number): GPUBuffer {
+    const size = sizeClass(bytes);
+    const free = this.#free.get(size);
+    for (let reused = free?.pop(); reused; reused = free?.pop()) {
+      this.#idle -= size;
+      // There may have been no memory for it.
+      if (!this.#live.has(reused)) continue;
+      forgetContent(reused);
+      return reused;
+    }
+    const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
+    const { result: buffer, fault } = withFaults(this.#device, () =>
+      this.#create({ size, usage, label: 'tilewise' }),
+    );
+    const refused = fault.then(wrong => {
+      if (!wrong) return undefined;
+      this.discard(buffer);
+      // It may also be more than the device ever gives.
+      return new TilewiseError('OUT_OF_MEMORY', `the GPU has no memory for ${size} bytes more`, {
+        cause: wrong,
+      });
+    });
+    noteMaking(buffer, refused);
+    return buffer;
+  }
+
+  /** A buffer to read from on the host. */
+  takeStaging(bytes: number): GPUBuffer {
+    const usage = bufferUsage.MAP_READ | bufferUsage.COPY_DST;
+    return this.#create({ size: sizeClass(bytes), usage, label: 'tilewise staging' });
+  }
+
+  /** A uniform buffer with its content. */
+  takeUniform(content: Uint8Array): GPUBuffer {
+    const size = sizeClass(content.length);
+    const usage = bufferUsage.UNIFORM;
+    const buffer = this.#create({ size, usage, mappedAtCreation: true, label: 'tilewise parameters' });
+    new Uint8Array(buffer.getMappedRange()).set(content);
+    buffer.unmap();
+    return buffer;
+  }
+
+  /** Takes a buffer of `take` back; once per `take`. */
+  give(buffer: GPUBuffer): void {
+    if (!this.#live.has(buffer)) return;
+    const { size } = buffer;
+    const free = this.#free.get(size) ?? [];
+    free.push(buffer);
+    // The size that was given back last comes last.
+    this.#free.delete(size);
+    this.#free.set(size, free);
+    this.#idle += size;
+    for (const [other, buffers] of this.#free) {
+      while (this.#idle > this.#maxIdle) {
+        const oldest = buffers.shift();
+        if (!oldest) break;
+        this.#idle -= other;
+        this.discard(oldest);
+      }
+      if (buffers.length === 0) this.#free.delete(other);
+    }
+  }
+
+  /** Destroys one buffer. */
+  discard(buffer: GPUBuffer): void {
+    if (!this.#live.delete(buffer)) return;
+    this.#current -= buffer.size;
+    buffer.destroy();
+  }
+
+  /** Destroys the buffers that nobody uses. */
+  trim(): void {
+    const idle = [...this.#free.values()].flat();
+    this.#free.clear();
+    this.#idle = 0;
+    for (const buffer of idle) this.discard(buffer);
+  }
+
+  /** Destroys every buffer. */
+  destroy(): void {
+    this.trim();
+    for (const buffer of [...this.#live]) this.discard(buffer);
+  }
+
+  #create(descriptor: GPUBufferDescriptor): GPUBuffer {
+    const buffer = this.#device.createBuffer(descriptor);
+    this.#live.add(buffer);
+    this.#current += buffer.size;
+    this.#peak = Math.max(this.#peak, this.#current);
+    return buffer;
+  }
+}
+
+/**
+ * Buffers come in multiples of 16 bytes, and never empty: an empty tensor must be bindable too. Above 4 KiB in steps of an
+ * eighth of their size, so that sequences of all lengths find a buffer that was given back.
+ */
+function sizeClass(bytes: number): number {
+  const step = bytes <= 4096 ? 16 : 2 ** (Math.floor(Math.log2(bytes)) - 3);
+  return Math.max(16, Math.ceil(bytes / step) * step);
+}

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { matricesOf, matrixFeature } from './subgroup-matrix-configs.ts';
+
+const config = { M: 16, N: 16, K: 16, componentType: 'f16', resultComponentType: 'f32' };
+const shape = { M: 16, N: 16, K: 16, component: 'f16' };
+const small = { M: 8, N: 8, K: 8, component: 'f32' };
+
+/** A device that says no more than what matrices are found by: `compiles` are those of its kernels. */
+function deviceWith({
+  features = ['shader-f16', matrixFeature],
+  named = [] as readonly object[],
+  compiles = /never/,
+  texts = [] as string[],
+}): GPUDevice {
+  return {
+    features: new Set(features),
+    adapterInfo: { subgroupMatrixConfigs: named, subgroupMaxSize: 64 },
+    pushErrorScope: () => {},
+    popErrorScope: async () => null,
+    createShaderModule: ({ code }: { readonly code: string }) => code,
+    async createComputePipelineAsync({ compute }: { readonly compute: { readonly module: string } }) {
+      texts.push(compute.module);
+      if (!compiles.test(compute.module)) throw new Error('no such matrix');
+    },
+  } as unknown as GPUDevice;
+}
+
+const adapterWith = (...named: readonly object[]): GPUAdapter =>
+  ({ info: { subgroupMatrixConfigs: named } }) as unknown as GPUAdapter;
+
+test('a device without the feature has none, and compiles nothing', async () => {
+  const texts: string[] = [];
+  expect(await matricesOf(deviceWith({ features: [], named: [config], texts }))).toEqual([]);
+  expect(texts).toEqual([]);
+});
+
+test('they are those that the device names', async () => {
+  expect(await matricesOf(deviceWith({ named: [config] }))).toEqual([shape]);
+});
+
+test('a device that names none has those of its adapter', async () => {
+  expect(await matricesOf(deviceWith({}), adapterWith(config))).toEqual([shape]);
+});
+
+test('of those named, each counts once, with sums in f32, in dtypes that the device computes, the largest first', async () => {
+  const others = [
+    { ...config, resultComponentType: 'f16' },
+    { ...config, M: 32 },
+    { ...config, componentType: 'i8', resultComponentType: 'i32' },
+  ];
+  const eight = { M: 8, N: 8, K: 8, componentType: 'f32', resultComponentType: 'f32' };
+  const named = [eight, ...others, config, config];
+  expect(await matricesOf(deviceWith({ named }))).toEqual([shape, small]);
+  expect(await matricesOf(deviceWith({ named, features: [matrixFeature] }))).toEqual([small]);
+});
+
+test('where nobody names any, they are those that the device compiles, tried once', async () => {
+  const texts: string[] = [];
+  const device = deviceWith({ compiles: /left<f16, 16, 16>.*\n.*right<f16, 16, 16>|left<f32, 8, 8>/, texts });
+  expect(await matricesOf(device)).toEqual([shape, small]);
+  expect(texts.every(text => text.includes('@workgroup_size(64)'))).toBe(true);
+  const tried = texts.length;
+  expect(await matricesOf(device, adapterWith())).toEqual([shape, small]);
+  expect(texts).toHaveLength(tried);
+});
+
+test('without f16 no kernel in f16 is tried', async () => {
+  const texts: string[] = [];
+  expect(await matricesOf(deviceWith({ features: [matrixFeature], compiles: /./, texts }))).toEqual([small]);
+  expect(texts.join()).not.toContain('f16');
+});

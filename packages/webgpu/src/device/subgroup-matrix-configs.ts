@@ -1,0 +1,93 @@
+/** M × K matrices of `component` times K × N give M × N in f32. */
+export interface MatrixShape {
+  readonly M: 8 | 16;
+  readonly N: 8 | 16;
+  readonly K: 8 | 16;
+  readonly component: 'f16' | 'f32';
+}
+
+/** As Dawn has it, where unsafe features are allowed. */
+export const matrixFeature = 'chromium-experimental-subgroup-matrix';
+
+/**
+ * Subgroup matrices with sums in f32 that a device multiplies, the largest first: those that its adapter names. Dawn's binding for Node names
+ * them where one asks the adapter, but not where one asks the device; of a device that came alone they are those that it compiles.
+ */
+export function matricesOf(device: GPUDevice, adapter?: GPUAdapter): Promise<readonly MatrixShape[]> {
+  let found = known.get(device);
+  if (!found) {
+    found = findMatrices(device, adapter);
+    known.set(device, found);
+  }
+  return found;
+}
+
+/** What was found, by device: its contexts share it. */
+const known = new WeakMap<GPUDevice, Promise<readonly MatrixShape[]>>();
+
+async function findMatrices(device: GPUDevice, adapter?: GPUAdapter): Promise<readonly MatrixShape[]> {
+  if (!device.features.has(matrixFeature)) return [];
+  const infos: readonly (MatrixInfo | undefined)[] = [device.adapterInfo, adapter?.info];
+  const named = infos.flatMap(info => [...(info?.subgroupMatrixConfigs ?? [])]);
+  const shapes = named.length > 0 ? named.flatMap(shapeOf) : await compiledShapes(device);
+  const unique = new Map(shapes.map(shape => [JSON.stringify(shape), shape]));
+  return [...unique.values()]
+    .filter(({ component }) => component === 'f32' || device.features.has('shader-f16'))
+    .sort((a, b) => b.M * b.N * b.K - a.M * a.N * a.K);
+}
+
+/** What an adapter says of a matrix shape. */
+interface MatrixConfig {
+  readonly componentType: string;
+  readonly resultComponentType: string;
+  readonly M: number;
+  readonly N: number;
+  readonly K: number;
+}
+
+type MatrixInfo = GPUAdapterInfo & { readonly subgroupMatrixConfigs?: Iterable<MatrixConfig> };
+
+const shapeOf = ({ componentType: component, resultComponentType, M, N, K }: MatrixConfig): MatrixShape[] =>
+  resultComponentType === 'f32' && isComponent(component) && isSide(M) && isSide(N) && isSide(K)
+    ? [{ M, N, K, component }]
+    : [];
+
+const isComponent = (type: string): type is MatrixShape['component'] => type === 'f16' || type === 'f32';
+const isSide = (size: number): size is MatrixShape['M'] => size === 8 || size === 16;
+
+/** Shapes that GPUs are known to have: NVIDIA's and AMD's, Intel's, Apple's. */
+const knownShapes: readonly MatrixShape[] = [
+  { M: 16, N: 16, K: 16, component: 'f16' },
+  { M: 16, N: 8, K: 16, component: 'f16' },
+  { M: 8, N: 16, K: 16, component: 'f16' },
+  { M: 8, N: 8, K: 8, component: 'f16' },
+  { M: 8, N: 8, K: 8, component: 'f32' },
+];
+
+async function compiledShapes(device: GPUDevice): Promise<MatrixShape[]> {
+  const able = await Promise.all(knownShapes.map(shape => multiplies(device, shape)));
+  return knownShapes.filter((_, n) => able[n]);
+}
+
+async function multiplies(device: GPUDevice, { M, N, K, component }: MatrixShape): Promise<boolean> {
+  if (component === 'f16' && !device.features.has('shader-f16')) return false;
+  const code = `${component === 'f16' ? 'enable f16;' : ''}
+enable chromium_experimental_subgroup_matrix;
+var<workgroup> operand: array<${component}, 256>;
+var<workgroup> sums: array<f32, 256>;
+@compute @workgroup_size(${device.adapterInfo?.subgroupMaxSize || 128})
+fn main() {
+  let left = subgroupMatrixLoad<subgroup_matrix_left<${component}, ${K}, ${M}>, row_major>(&operand, 0u, ${K}u);
+  let right = subgroupMatrixLoad<subgroup_matrix_right<${component}, ${N}, ${K}>, row_major>(&operand, 0u, ${N}u);
+  subgroupMatrixStore<row_major>(&sums, 0u, subgroupMatrixMultiply<f32>(left, right), ${N}u);
+}`;
+  // A module that does not compile must not reach the page's handler of errors.
+  device.pushErrorScope('validation');
+  const compute = { module: device.createShaderModule({ code }), entryPoint: 'main' };
+  const made = device.createComputePipelineAsync({ layout: 'auto', compute }).then(
+    () => true,
+    () => false,
+  );
+  const error = await device.popErrorScope();
+  return (await made) && error === null;
+}

@@ -1,0 +1,219 @@
+import { elementCount, maxOffset, type TensorDesc } from '@tilewise/core';
+import { inputName } from '@tilewise/core/primitive';
+import type { BindingRoom } from '../../codegen/binding-pressure.ts';
+import { type ElementFormat, elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
+import { arrayElement } from '../../codegen/formats/storage-format.ts';
+import { storePart } from '../../codegen/formats/store-part.ts';
+import { readElement, type ShaderPart, type UniformField } from '../../codegen/shader-part.ts';
+import { outputName, type PrimitiveTensors } from '../primitive-kernels.ts';
+
+/** Elements from the first to the last of a tensor, gaps included. */
+export const spanOf = ({ shape, strides }: TensorDesc): number =>
+  elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
+
+/** Where a tensor starts, and how far it steps along each dimension of a space: `NAME_base`, `NAME_step0`… */
+function placeUniforms(name: string, steps: readonly number[]): UniformField[] {
+  return [
+    { name: `${name}_base`, type: 'u32', value: { offsetOf: name } },
+    ...steps.map((value, d): UniformField => ({ name: `${name}_step${d}`, type: 'u32', value })),
+  ];
+}
+
+/** WGSL expression of the element of a tensor at some indices, of its space or of its own. */
+function elementAt(name: string, indices: readonly string[]): string {
+  return [`P.${name}_base`, ...indices.map((index, d) => `${index} * P.${name}_step${d}`)].join(' + ');
+}
+
+/** Whether four elements along the last dimension of a space are one vector, wherever in it they start. */
+export function isVectorised(steps: readonly number[], isUnaligned: boolean): boolean {
+  return !isUnaligned && steps.at(-1) === 1 && steps.slice(0, -1).every(step => step % 4 === 0);
+}
+
+/** How a kernel reads a tensor along its space: four at once as a vector, the same four times, or one by one. */
+export type Reading = 'vector' | 'same' | 'each';
+
+/**
+ * Whether a kernel has more tensors than a device binds: all but one of the small ones are then read from where they have been
+ * gathered.
+ */
+export function crowdingOf(
+  tensors: readonly string[],
+  { capabilities, inputs, outputs }: PrimitiveTensors,
+): { readonly isCrowded: boolean; readonly room: BindingRoom } {
+  const { maxStorageBuffersPerShaderStage: buffers } = capabilities;
+  const spans = Object.fromEntries([
+    ...inputs.map((desc, n) => [inputName(n), spanOf(desc)] as const),
+    ...outputs.map((desc, n) => [outputName(n), spanOf(desc)] as const),
+  ]);
+  return { isCrowded: tensors.length > buffers, room: { buffers, spans } };
+}
+
+/** How the words of a tensor are spelled, and what its binding says of it. */
+function wordsOf(
+  name: string,
+  isCrowded: boolean,
+): { readonly word: (index: string) => string; readonly binding: { readonly gatherable?: boolean } } {
+  if (!isCrowded) return { word: arrayElement(name), binding: {} };
+  return { word: index => readElement(name, index), binding: { gatherable: true } };
+}
+
+const parameters = (indices: readonly string[]): string => indices.map(index => `${index}: u32`).join(', ');
+
+/**
+ * `NAME_at(i0, i1…)`: the element at a place of the space, as the type of an expression that it is read as; and where `four` says how,
+ * `NAME_at4(i0, i1…)`: that and the three behind it along the last dimension.
+ */
+export function readPlaces(
+  name: string,
+  { dtype }: TensorDesc,
+  steps: readonly number[],
+  four: Reading | null,
+  isCrowded = false,
+): ShaderPart {
+  const format = elementFormat(dtype);
+  const { word, binding } = wordsOf(name, isCrowded);
+  const { bytes, type, requires } = format;
+  const indices = steps.map((_, d) => `i${d}`);
+  const { one: element, four: vector } = wgslTypes[type];
+  const isVector = four === 'vector';
+  const declared = parameters(indices);
+  const last = indices.length - 1;
+  const single = `fn ${name}_at(${declared}) -> ${element} {
+  let at = ${elementAt(name, indices)};
+  return ${format.load(word, 'at')};
+}`;
+  const further = [0, 1, 2, 3].map(c => indices.map((index, d) => (d === last ? `${index} + ${c}u` : index)));
+  const quad: Readonly<Record<Reading, string>> = {
+    vector: format.load4(name, `(${elementAt(name, indices)}) >> 2u`),
+    same: `${vector}(${name}_at(${indices.join(', ')}))`,
+    each: `${vector}(${further.map(place => `${name}_at(${place.join(', ')})`).join(', ')})`,
+  };
+  const several =
+    four &&
+    `fn ${name}_at4(${declared}) -> ${vector} {
+  return ${quad[four]};
+}`;
+  return {
+    bindings: [
+      {
+        name,
+        element: isVector ? format.vectorElement : format.scalarElement,
+        access: 'read',
+        elementBytes: bytes,
+        alignment: isVector ? 4 * bytes : bytes,
+        ...binding,
+      },
+    ],
+    uniforms: placeUniforms(name, steps),
+    requires,
+    code: [isVector ? '' : single, several ?? ''].filter(Boolean).join('\n\n'),
+  };
+}
+
+/** `NAME_pick(i0, i1…)`: the element at indices of the tensor itself, i32, each brought back to its edge. */
+export function readAnywhere(
+  name: string,
+  { dtype, shape, strides }: TensorDesc,
+  isCrowded = false,
+): ShaderPart {
+  const { bytes, type, requires, load, scalarElement } = elementFormat(dtype);
+  const { word, binding } = wordsOf(name, isCrowded);
+  const places = shape.map((_, d) => ` + u32(clamp(i${d}, 0i, P.${name}_last${d})) * P.${name}_stride${d}`);
+  return {
+    bindings: [
+      { name, element: scalarElement, access: 'read', elementBytes: bytes, alignment: bytes, ...binding },
+    ],
+    uniforms: [
+      { name: `${name}_base`, type: 'u32', value: { offsetOf: name } },
+      ...shape.flatMap((extent, d): UniformField[] => [
+        { name: `${name}_last${d}`, type: 'i32', value: Math.max(extent - 1, 0) },
+        { name: `${name}_stride${d}`, type: 'u32', value: strides[d] },
+      ]),
+    ],
+    requires,
+    code: `fn ${name}_pick(${shape.map((_, d) => `i${d}: i32`).join(', ')}) -> ${wgslTypes[type].one} {
+  let at = P.${name}_base${places.join('')};
+  return ${load(word, 'at')};
+}`,
+  };
+}
+
+/**
+ * How a kernel writes a tensor along its space: `vector`, four at once; `words`, four at once of a dense tensor wherever its rows
+ * start, the last ones merged into what is there; `each`, one by one, only the part of a word that is the element's.
+ */
+export type Writing = 'vector' | 'words' | 'each';
+
+/** How a tensor can be written. */
+export function writingOf(
+  { dtype }: TensorDesc,
+  { extents, steps }: { readonly extents: readonly number[]; readonly steps: readonly number[] },
+  isUnaligned: boolean,
+): Writing {
+  const { bytes } = elementFormat(dtype);
+  if ((extents.at(-1) ?? 1) % 4 === 0 && isVectorised(steps, isUnaligned)) return 'vector';
+  const isDense = steps.every(
+    (step, d) => step === extents.slice(d + 1).reduce((n, extent) => n * extent, 1),
+  );
+  return bytes < 4 && isDense && !isUnaligned ? 'words' : 'each';
+}
+
+/**
+ * `NAME_element(i0, i1…) -> u32`: where the element of a place is. `NAME_store4(at, count, values)` writes `count` (1 to 4) values:
+ * from the element `at.x` on, or, by `each`, to the elements `at`. `from` is the type of the values in an expression.
+ */
+export function writePlaces(
+  name: string,
+  { dtype }: TensorDesc,
+  steps: readonly number[],
+  writing: Writing,
+  from: keyof typeof wgslTypes,
+): ShaderPart {
+  const format = elementFormat(dtype);
+  const { bytes, requires } = format;
+  const isVector = writing === 'vector';
+  const isAtomic = writing === 'each' && bytes < 4;
+  const indices = steps.map((_, d) => `i${d}`);
+  const part = isAtomic ? `${storePart(name, bytes as 1 | 2)}\n\n` : '';
+  return {
+    bindings: [
+      {
+        name,
+        element: isVector ? format.vectorElement : isAtomic ? 'atomic<u32>' : format.scalarElement,
+        access: 'read_write',
+        elementBytes: bytes,
+        alignment: writing === 'each' ? bytes : 4 * bytes,
+      },
+    ],
+    uniforms: placeUniforms(name, steps),
+    requires,
+    code: `${part}fn ${name}_element(${parameters(indices)}) -> u32 {
+  return ${elementAt(name, indices)};
+}
+
+fn ${name}_store4(at: vec4u, count: u32, values: ${wgslTypes[from].four}) {
+  let codes = ${format.encode4('values', from)};
+  ${storeStatements(name, format, writing)}
+}`,
+  };
+}
+
+function storeStatements(name: string, { bytes, pack4 }: ElementFormat, writing: Writing): string {
+  if (writing === 'vector') return `${name}[at.x >> 2u] = ${pack4('codes')};`;
+  if (writing === 'each') {
+    const one = bytes === 4 ? `${name}[at[c]] = codes[c];` : `${name}_store_part(at[c], codes[c]);`;
+    return `for (var c = 0u; c < count; c++) {
+    ${one}
+  }`;
+  }
+  const perWord = 4 / bytes;
+  const packed =
+    bytes === 2 ? `let packed = ${pack4('codes')};` : `let packed = vec2u(${pack4('codes')}, 0u);`;
+  // A word that ends behind the tensor keeps what is there.
+  return `${packed}
+  for (var c = 0u; c < count; c += ${perWord}u) {
+    let own = select(0xffffffffu, (1u << ((count - c) * ${8 * bytes}u)) - 1u, count - c < ${perWord}u);
+    let word = (at.x + c) / ${perWord}u;
+    ${name}[word] = (${name}[word] & ~own) | (packed[c / ${perWord}u] & own);
+  }`;
+}

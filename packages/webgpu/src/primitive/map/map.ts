@@ -1,0 +1,76 @@
+import type { MapPrimitive } from '@tilewise/core/primitive';
+import { wgslTypes } from '../../codegen/formats/element-format.ts';
+import { kernelSpec } from '../../codegen/kernel-spec.ts';
+import {
+  broadcastStrides,
+  extentUniforms,
+  indented,
+  indexNames,
+  indexSpace,
+  placesIn,
+  splitPlace,
+} from '../access/index-space.ts';
+import { crowdingOf, writePlaces, writingOf } from '../access/tensor-access.ts';
+import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
+import { expressionReads, inputsByName, placedExpression } from './placed-expression.ts';
+import { transposedInput, transposingMap } from './transposing-map.ts';
+
+const lanes = 64;
+
+/**
+ * A map in one kernel. An invocation computes four elements in a row, so that it owns every word that it writes; where rows are a
+ * multiple of four long and start at one, it moves them as vectors.
+ */
+export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
+  const { inputs, outputs, unaligned } = tensors;
+  const [output] = outputs;
+  const result = outputName(0);
+  const named = inputsByName(inputs);
+  const { here, elsewhere, coordinates } = expressionReads(value);
+  const { isCrowded, room } = crowdingOf([...new Set([...here, ...elsewhere]), result], tensors);
+  const steps = Object.fromEntries(
+    here.flatMap(name => (named[name] ? [[name, broadcastStrides(named[name], output.shape)]] : [])),
+  );
+  const space = indexSpace(output.shape, { [result]: output.strides, ...steps }, result, coordinates);
+  const { extents } = space;
+  const rank = extents.length;
+  const transposed = isCrowded ? null : transposedInput(space, result, here);
+  if (transposed) {
+    const placed = { inputs: named, output, result, space, unaligned };
+    return { kernels: [transposingMap({ kind: 'map', value }, placed, transposed)] };
+  }
+  const writing = writingOf(output, { extents, steps: space.steps[result] }, unaligned.has(result));
+  const four = writing === 'vector';
+  const at = indexNames(rank).join(', ');
+  const { four: vector } = wgslTypes[value.type];
+  const count = placesIn(space);
+  const quad = four
+    ? `${indented(splitPlace('first', rank), 2)}
+  ${result}_store4(vec4u(${result}_element(${at})), 4u, value_at4(${at}));`
+    : `let count = min(4u, P.count - first);
+  var places = vec4u();
+  var values = ${vector}();
+  for (var c = 0u; c < count; c++) {
+    ${indented(splitPlace('(first + c)', rank), 4)}
+    places[c] = ${result}_element(${at});
+    values[c] = value_at(${at});
+  }
+  ${result}_store4(places, count, values);`;
+  const kernel = kernelSpec({
+    name: 'map',
+    groups: Math.ceil(count / (4 * lanes)),
+    workgroupSize: lanes,
+    parts: [
+      { uniforms: [{ name: 'count', type: 'u32', value: count }, ...extentUniforms(extents)] },
+      ...placedExpression({ expr: value, inputs: named, space, four, unaligned, isCrowded }),
+      writePlaces(result, output, space.steps[result], writing, value.type),
+    ],
+    body: `  let first = (group * ${lanes}u + lane) * 4u;
+  if (first >= P.count) {
+    return;
+  }
+  ${quad}`,
+    room,
+  });
+  return { kernels: [kernel] };
+}

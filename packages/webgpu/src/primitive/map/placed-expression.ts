@@ -1,0 +1,119 @@
+import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
+import { type Expr, exprTools, loads } from '@tilewise/core/expr';
+import { inputName } from '@tilewise/core/primitive';
+import { convert, elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
+import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { type IndexSpace, indexNames } from '../access/index-space.ts';
+import { isVectorised, type Reading, readAnywhere, readPlaces } from '../access/tensor-access.ts';
+
+/** What an expression reads. */
+export interface ExpressionReads {
+  /** Names of the inputs that it reads at its own place, and of those that it reads at another. */
+  readonly here: readonly string[];
+  readonly elsewhere: readonly string[];
+  /** Whether it looks at its place. */
+  readonly coordinates: boolean;
+}
+
+/** What an expression, as `element.ts` of core writes them, reads. */
+export function expressionReads(expr: Expr): ExpressionReads {
+  const all = loads(expr);
+  const names = (isHere: boolean): string[] => [
+    ...new Set(
+      all
+        .filter(({ name, index }) => /^x\d+$/.test(name) && (index.length === 0) === isHere)
+        .map(({ name }) => name),
+    ),
+  ];
+  return {
+    here: names(true),
+    elsewhere: names(false),
+    coordinates: all.some(({ name }) => name === 'coordinate'),
+  };
+}
+
+/** The inputs by the names that expressions have for them. */
+export function inputsByName(inputs: readonly TensorDesc[]): Readonly<Record<string, TensorDesc>> {
+  return Object.fromEntries(inputs.map((desc, n) => [inputName(n), desc]));
+}
+
+/** An expression over a space. */
+export interface PlacedExpression {
+  readonly expr: Expr;
+  readonly inputs: Readonly<Record<string, TensorDesc>>;
+  readonly space: IndexSpace;
+  /** Whether four places along the last dimension are computed at once; it is then a multiple of four long. */
+  readonly four: boolean;
+  readonly unaligned: ReadonlySet<string>;
+  /** Whether there are more tensors than the device binds. */
+  readonly isCrowded: boolean;
+}
+
+/**
+ * `value_at(i0, i1…)`: the value of an expression at a place; with `four`, `value_at4(i0, i1…)`: the values there and at the three
+ * places behind it along the last dimension.
+ */
+export function placedExpression(placed: PlacedExpression): ShaderPart[] {
+  const { expr, inputs, space, four, isCrowded } = placed;
+  const { here, elsewhere } = expressionReads(expr);
+  const rank = space.extents.length;
+  const indices = indexNames(rank);
+  const declared = indices.map(index => `${index}: u32`);
+  const given = here.map(name => `${name}: ${wgslTypes[typeOf(inputs, name)].one}`);
+  const { statements, value } = exprTools.writeWgsl(expr, {
+    variables: {},
+    load: (name, index, type) => {
+      // Which dimension is meant is a constant, in WGSL with its suffix.
+      if (name === 'coordinate') return `i32(i${space.dimensions?.[Number.parseInt(index[0], 10)]})`;
+      const read = index.length === 0 ? name : `${name}_pick(${index.join(', ')})`;
+      return convert(read, typeOf(inputs, name), type);
+    },
+  });
+  const { one, four: vector } = wgslTypes[expr.type];
+  const value1 = `fn value_of(${[...declared, ...given].join(', ')}) -> ${one} {
+  ${[...statements.split('\n').filter(Boolean), `return ${value};`].join('\n  ')}
+}`;
+  const at = indices.join(', ');
+  const last = rank - 1;
+  const each = (['x', 'y', 'z', 'w'] as const).map((component, c) => {
+    const place = indices.map((index, d) => (d === last ? `${index} + ${c}u` : index));
+    return `value_of(${[...place, ...here.map(name => `${name}_4.${component}`)].join(', ')})`;
+  });
+  const whole = four
+    ? `fn value_at4(${declared.join(', ')}) -> ${vector} {
+${here.map(name => `  let ${name}_4 = ${name}_at4(${at});`).join('\n')}
+  return ${vector}(${each.join(', ')});
+}`
+    : `fn value_at(${declared.join(', ')}) -> ${one} {
+  return value_of(${[...indices, ...here.map(name => `${name}_at(${at})`)].join(', ')});
+}`;
+  return [
+    ...here.map(name =>
+      readPlaces(name, inputs[name], space.steps[name], four ? readingOf(placed, name) : null, isCrowded),
+    ),
+    ...elsewhere.map(name => readAnywhere(name, inputs[name], isCrowded)),
+    functionsFor([statements, value]),
+    { code: `${value1}\n\n${whole}` },
+  ];
+}
+
+/** The functions that the code of an expression calls, if it calls any. */
+export function functionsFor(code: readonly string[]): ShaderPart {
+  return code.some(text => text.includes('expr_')) ? { requires: [{ code: exprTools.functionsWgsl }] } : {};
+}
+
+function typeOf(inputs: PlacedExpression['inputs'], name: string): keyof typeof wgslTypes {
+  const desc = inputs[name];
+  if (!desc) {
+    throw new InvalidArgumentError('inputs', `has no tensor for '${name}', which the expression reads`);
+  }
+  return elementFormat(desc.dtype).type;
+}
+
+function readingOf({ expr, space, unaligned, isCrowded }: PlacedExpression, name: string): Reading {
+  const steps = space.steps[name];
+  if (steps.at(-1) === 0) return 'same';
+  // What is also read elsewhere is an array of single elements.
+  const isElsewhere = expressionReads(expr).elsewhere.includes(name);
+  return !isElsewhere && !isCrowded && isVectorised(steps, unaligned.has(name)) ? 'vector' : 'each';
+}

@@ -1,0 +1,123 @@
+import type { TensorDesc } from '@tilewise/core';
+import type { MapPrimitive } from '@tilewise/core/primitive';
+import { elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
+import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { extentUniforms, type IndexSpace, indented, indexNames } from '../access/index-space.ts';
+import { writePlaces, writingOf } from '../access/tensor-access.ts';
+import { expressionReads, placedExpression } from './placed-expression.ts';
+
+/** Rows and columns of a tile; a workgroup has an invocation for four of its elements. */
+const side = 32;
+const lanes = (side * side) / 4;
+
+/** An input whose elements lie in a row along another dimension than those of the output do. */
+export interface TransposedInput {
+  readonly name: string;
+  readonly dimension: number;
+}
+
+/**
+ * The first input that lies transposed to the output, if both go far enough along their dimensions: read where the output's elements lie
+ * in a row, each of its would come from another line of memory.
+ */
+export function transposedInput(
+  { extents, steps }: IndexSpace,
+  result: string,
+  names: readonly string[],
+): TransposedInput | null {
+  const last = extents.length - 1;
+  if (steps[result][last] !== 1 || extents[last] < side / 2) return null;
+  for (const name of names) {
+    const dimension = steps[name].findIndex((step, d) => step === 1 && d !== last && extents[d] >= side / 2);
+    if (dimension >= 0 && steps[name][last] > 1) return { name, dimension };
+  }
+  return null;
+}
+
+/** A map that reads one of its inputs through a tile in workgroup memory: in its rows, and then across them. */
+export function transposingMap(
+  { value }: MapPrimitive,
+  map: {
+    readonly inputs: Readonly<Record<string, TensorDesc>>;
+    readonly output: TensorDesc;
+    readonly result: string;
+    readonly space: IndexSpace;
+    readonly unaligned: ReadonlySet<string>;
+  },
+  { name, dimension }: TransposedInput,
+): KernelSpec {
+  const { inputs, output, result, space, unaligned } = map;
+  const { extents } = space;
+  const last = extents.length - 1;
+  const tiles = extents.map((n, d) => (d === dimension || d === last ? Math.ceil(n / side) : n));
+  const own = writingOf(output, { extents, steps: space.steps[result] }, unaligned.has(result));
+  const writing = own === 'vector' ? own : 'each';
+  const { here } = expressionReads(value);
+  const indices = indexNames(extents.length);
+  const at = indices.join(', ');
+  const others = here.map(input => (input === name ? 'tile[column * TILE_ROW + row]' : `${input}_at(${at})`));
+  const { one, four } = wgslTypes[value.type];
+  const inTile = (across: string, along: string): string =>
+    indices
+      .map((_, d) => {
+        const offset = d === dimension ? across : d === last ? along : null;
+        return `let i${d} = first${d}${offset ? ` + ${offset}` : ''};`;
+      })
+      .join('\n');
+  return kernelSpec({
+    name: 'transposing map',
+    groups: tiles.reduce((product, n) => product * n, 1),
+    workgroupSize: lanes,
+    parts: [
+      {
+        uniforms: [
+          ...extentUniforms(extents),
+          ...tiles.map((count, d) => ({ name: `tiles${d}`, type: 'u32' as const, value: count })),
+        ],
+      },
+      ...placedExpression({ expr: value, inputs, space, four: false, unaligned, isCrowded: false }),
+      writePlaces(result, output, space.steps[result], writing, value.type),
+    ],
+    declarations: `/** Rows are one longer than they need be, so that columns lie in different banks. */
+const TILE_ROW = ${side + 1}u;
+var<workgroup> tile: array<${wgslTypes[elementFormat(inputs[name].dtype).type].one}, ${side * (side + 1)}>;`,
+    body: `${firstPlaces(extents.length, [dimension, last])}
+  for (var n = lane; n < ${side * side}u; n += ${lanes}u) {
+    let row = n % ${side}u;
+    let column = n / ${side}u;
+    ${indented(inTile('row', 'column'), 4)}
+    if (i${dimension} < P.extent${dimension} && i${last} < P.extent${last}) {
+      tile[column * TILE_ROW + row] = ${name}_at(${at});
+    }
+  }
+  workgroupBarrier();
+  let row = lane / ${side / 4}u;
+  let first_column = lane % ${side / 4}u * 4u;
+  if (first${dimension} + row < P.extent${dimension} && first${last} + first_column < P.extent${last}) {
+    let count = min(4u, P.extent${last} - first${last} - first_column);
+    var places = vec4u();
+    var values = ${four}();
+    for (var c = 0u; c < count; c++) {
+      let column = first_column + c;
+      ${indented(inTile('row', 'column'), 6)}
+      let element: ${one} = value_of(${[...indices, ...others].join(', ')});
+      places[c] = ${result}_element(${at});
+      values[c] = element;
+    }
+    ${result}_store4(places, count, values);
+  }`,
+  });
+}
+
+/** Statements that declare `first0`, `first1`…: where the tile of this workgroup starts. */
+function firstPlaces(rank: number, tiled: readonly number[]): string {
+  const lines: string[] = [];
+  let rest = 'group';
+  for (let d = rank - 1; d >= 0; d--) {
+    const index = d === 0 ? rest : `${rest} % P.tiles${d}`;
+    lines.push(`  let first${d} = ${tiled.includes(d) ? `(${index}) * ${side}u` : index};`);
+    if (d > 0) lines.push(`  let rest${d} = ${rest} / P.tiles${d};`);
+    rest = `rest${d}`;
+  }
+  return lines.join('\n');
+}

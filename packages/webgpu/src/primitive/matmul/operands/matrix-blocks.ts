@@ -1,0 +1,121 @@
+import { arrayElement, storageFormat } from '../../../codegen/formats/storage-format.ts';
+import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import type { Matrix } from '../problem.ts';
+
+/** An operand as the kernel walks through it: along the sum, and along the side of C that it gives (rows of A, columns of B). */
+export interface Side {
+  readonly matrix: Matrix;
+  readonly sideStride: number;
+  readonly sumStride: number;
+  /** Uniforms: how far the side goes. */
+  readonly extent: 'M' | 'N';
+  /** Along what four neighbours can be loaded as one vector. */
+  readonly vectors: 'side' | 'sum' | null;
+}
+
+interface Extents {
+  readonly M: number;
+  readonly N: number;
+  readonly K: number;
+}
+
+/** @param unaligned tensors that may start at any element. */
+export function sideOf(
+  matrix: Matrix,
+  extent: 'M' | 'N',
+  extents: Extents,
+  unaligned: ReadonlySet<string>,
+): Side {
+  const { rowStride, columnStride, batchStrides, name } = matrix;
+  const [sideStride, sumStride] = extent === 'M' ? [rowStride, columnStride] : [columnStride, rowStride];
+  const inFours = (...numbers: readonly number[]): boolean => numbers.every(n => n % 4 === 0);
+  const even = !unaligned.has(name) && inFours(...batchStrides);
+  const vectors =
+    even && sumStride === 1 && inFours(extents.K, sideStride)
+      ? 'sum'
+      : even && sideStride === 1 && inFours(extents[extent], sumStride)
+        ? 'side'
+        : null;
+  return { matrix, sideStride, sumStride, extent, vectors };
+}
+
+const four = [0, 1, 2, 3] as const;
+
+/** What reading an operand takes: its buffer, and the strides of its two sides. */
+export function sideBinding({ matrix, sideStride, sumStride, vectors }: Side): ShaderPart {
+  const { name, dtype } = matrix;
+  const format = storageFormat(dtype);
+  return {
+    bindings: [
+      {
+        name,
+        element: vectors ? format.vectorElement : format.scalarElement,
+        access: 'read',
+        elementBytes: format.bytes,
+        alignment: vectors ? 4 * format.bytes : format.bytes,
+      },
+    ],
+    uniforms: [
+      { name: `${name}_side`, type: 'u32', value: sideStride },
+      { name: `${name}_sum`, type: 'u32', value: sumStride },
+    ],
+    requires: format.requires,
+  };
+}
+
+const steps = (n: number, stride: string): string =>
+  n === 0 ? '' : ` + ${n === 1 ? '' : `${n}u * `}${stride}`;
+
+/**
+ * `NAME_block(start, x, k)`: the 4 × 4 elements at x…x+3 along the side and k…k+3 along the sum; column n of the result is the
+ * vector at k + n. `NAME_block_at_edge` has 0 for what lies beyond the matrix, which it does not read. x and k are multiples
+ * of 4; `start` is where the matrix starts.
+ */
+export function matrixBlocks(of: Side): ShaderPart {
+  const { matrix, extent, vectors } = of;
+  const { name, dtype } = matrix;
+  const format = storageFormat(dtype);
+  const [side, sum] = [`P.${name}_side`, `P.${name}_sum`];
+  const at = (x: number, k: number): string => `first${steps(x, side)}${steps(k, sum)}`;
+  const load4 = (place: string): string => format.load4(name, `(${place}) >> 2u`);
+  const load = (place: string): string => format.load(arrayElement(name), place);
+  const vector = (n: number): string => {
+    if (vectors === 'sum') return load4(at(n, 0));
+    if (vectors === 'side') return load4(at(0, n));
+    return `vec4f(${four.map(x => load(at(x, n))).join(', ')})`;
+  };
+  const turn = vectors === 'sum' ? 'transpose' : '';
+  // In loops, as this is for the rare tile at an edge: written out it would be most of the kernel.
+  const atEdge = {
+    sum: `if (x + n < P.${extent}) {
+      block[n] = ${load4(`first + n * ${side}`)};
+    }`,
+    side: `if (k + n < P.K) {
+      block[n] = ${load4(`first + n * ${sum}`)};
+    }`,
+    none: `for (var e = 0u; e < 4u; e++) {
+      if (k + n < P.K && x + e < P.${extent}) {
+        block[n][e] = ${load(`first + e * ${side} + n * ${sum}`)};
+      }
+    }`,
+  };
+  return {
+    ...sideBinding(of),
+    code: `fn ${name}_block(start: u32, x: u32, k: u32) -> mat4x4f {
+  let first = start + x * ${side} + k * ${sum};
+  return ${turn}(mat4x4f(${four.map(vector).join(', ')}));
+}
+
+fn ${name}_block_at_edge(start: u32, x: u32, k: u32) -> mat4x4f {
+  var block = mat4x4f();
+  if (x >= P.${extent} || k >= P.K) {
+    return block;
+  }
+  let first = start + x * ${side} + k * ${sum};
+  for (var n = 0u; n < 4u; n++) {
+    ${atEdge[vectors ?? 'none']}
+  }
+  return ${turn}(block);
+}`,
+  };
+}

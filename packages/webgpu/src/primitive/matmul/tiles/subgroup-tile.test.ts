@@ -1,0 +1,74 @@
+import type { DType, Tensor } from '@tilewise/core';
+import { expect, test } from 'vitest';
+import { expectAsOnHost, filled, numbers, runOnGpu } from '../../../../testing/primitive-run.ts';
+import { sharedContext } from '../../../../testing/shared-context.ts';
+import { createContext, type GpuContext, guaranteedCapabilities } from '../../../index.ts';
+import { matmulKernels } from '../matmul.ts';
+
+const matmul = { kind: 'matmul' } as const;
+
+/** A context on the tests' device that has these tiles, as lavapipe's own has; null where there are no subgroups. */
+async function broadcasting(): Promise<GpuContext | null> {
+  const { device, capabilities } = await sharedContext();
+  if (capabilities.subgroupMinSize < 4) return null;
+  const ctx = await createContext({ device });
+  return Object.assign(ctx, { capabilities: { ...capabilities, adapter: 'mesa software' } });
+}
+
+/** Row by row, with `gap` elements behind each row. */
+const rows = (M: number, N: number, gap = 0, dtype: DType = 'f32'): Tensor =>
+  numbers([M, N], M, { dtype, strides: [N + gap, 1] });
+const columns = (M: number, N: number, gap = 0, dtype: DType = 'f32'): Tensor =>
+  rows(N, M, gap, dtype).permute(1, 0);
+
+const [M, N, K] = [40, 44, 36];
+const cases: readonly [string, a: Tensor, b: Tensor, c: Tensor][] = [
+  ['whole tiles', rows(64, 32), rows(32, 48), filled([64, 48])],
+  ['nothing that is a multiple of four', rows(67, 29), rows(29, 35), filled([67, 35])],
+  ['B column by column', rows(M, K), columns(K, N), filled([M, N])],
+  ['A column by column', columns(M, K), rows(K, N), filled([M, N])],
+  ['C column by column', rows(M, K), rows(K, N), filled([N, M]).permute(1, 0)],
+  ['rows that end in the middle of a vector', rows(33, 30, 2), rows(30, 38, 2), filled([33, 38])],
+  ['a sum in parts', rows(33, 1030), rows(1030, 36), filled([33, 36])],
+  ['batches across each other', numbers([2, 1, 18, 8], 1), numbers([3, 8, 20], 2), filled([2, 3, 18, 20])],
+  [
+    'storage in 16 and in 8 bits',
+    rows(M, K, 4, 'bf16'),
+    columns(K, N, 4, 'f8e4m3'),
+    filled([M, N], { dtype: 'f16' }),
+  ],
+];
+
+test.each(cases)('C = A·B is that of the host: %s', async (_, a, b, c) => {
+  const ctx = await broadcasting();
+  if (!ctx) return;
+  await expectAsOnHost(matmul, [a, b], [c], 2e-6, ctx);
+  ctx.destroy();
+});
+
+test('what lies behind the rows of an operand is not read', async () => {
+  const ctx = await broadcasting();
+  if (!ctx) return;
+  const [a, b] = [rows(33, 30, 2), rows(30, 38, 2)];
+  const [clean] = await runOnGpu(matmul, [a, b], [filled([33, 38])], ctx);
+  a.data[30] = b.data[38] = Number.NaN;
+  expect(await runOnGpu(matmul, [a, b], [filled([33, 38])], ctx)).toEqual([clean]);
+  ctx.destroy();
+});
+
+test.each([
+  ['mesa software', 8, true],
+  ['mesa software', 4, true],
+  ['mesa software', 0, false],
+  ['nvidia ampere', 32, false],
+])('on %s with subgroups of %i or more: %s', (adapter, subgroupMinSize, is) => {
+  const kernels = (M: number, N: number) =>
+    matmulKernels({
+      ...{ inputs: [rows(M, K), rows(K, N)], outputs: [rows(M, N)], unaligned: new Set<string>() },
+      capabilities: { ...guaranteedCapabilities, adapter, subgroupMinSize },
+    }).kernels;
+  expect(kernels(M, N)[0].wgsl.includes('subgroupBroadcast')).toBe(is);
+  // Few rows or few columns would leave most of such a tile empty.
+  expect(kernels(16, N)[0].wgsl).not.toContain('subgroupBroadcast');
+  expect(kernels(M, 16)[0].wgsl).not.toContain('subgroupBroadcast');
+});

@@ -1,0 +1,77 @@
+import { broadcastGroup, swiftShader } from '../../../device/broadcasting.ts';
+import type { Capabilities } from '../../../device/capabilities.ts';
+import type { SumParts } from '../product.ts';
+import { type MatMulTile, type SubgroupTile, tileDepth, tileM, tileN } from './tile.ts';
+
+/**
+ * Tiles, the first that C has room for: few rows or few columns get a tile as flat as they are. Where C is too small to give
+ * every core one of the large tiles, it is cut into smaller ones.
+ */
+const flatTiles: readonly {
+  readonly upTo: { readonly M: number; readonly N: number };
+  readonly tile: MatMulTile;
+}[] = [
+  { upTo: { M: 4, N: Infinity }, tile: { tx: 64, ty: 1, rows: 1, columns: 1, depth: 8 } },
+  { upTo: { M: Infinity, N: 4 }, tile: { tx: 1, ty: 64, rows: 1, columns: 1, depth: 8 } },
+  { upTo: { M: 16, N: Infinity }, tile: { tx: 16, ty: 4, rows: 1, columns: 2, depth: 16 } },
+  { upTo: { M: Infinity, N: 16 }, tile: { tx: 4, ty: 16, rows: 2, columns: 1, depth: 16 } },
+];
+const largeTile: MatMulTile = { tx: 8, ty: 8, rows: 2, columns: 2, depth: 16 };
+const smallTile: MatMulTile = { tx: 8, ty: 8, rows: 1, columns: 1, depth: 32 };
+
+/**
+ * 32 × 16 where lanes read for each other: 16 vec4s are what a lane of lavapipe accumulates fastest, and more lanes gain nothing.
+ * Takes no longer to compile than the tiles above.
+ */
+const subgroupTile = (group: 4 | 8): SubgroupTile => ({ through: 'subgroup', lanes: 8, columns: 4, group });
+
+/**
+ * 64 × 64 on 32 lanes for SwiftShader, which takes ten times as long to read a vector as to multiply it, from workgroup memory too:
+ * each is multiplied more often than on the tiles above. Takes longer to compile, which large matrices repay.
+ */
+const swiftShaderTile: MatMulTile = { tx: 4, ty: 8, rows: 2, columns: 4, depth: 32 };
+const groupsWorthCompiling = 16;
+
+/** Workgroups that keep a large GPU busy. */
+const enoughGroups = 64;
+
+/** Steps of the sum that are worth a workgroup of their own. */
+const leastDepth = 256;
+
+export interface MatMulShape {
+  readonly M: number;
+  readonly N: number;
+  readonly K: number;
+  /** Matrices. */
+  readonly count: number;
+}
+
+const groupsOf = ({ M, N, count }: MatMulShape, tile: MatMulTile): number =>
+  count * Math.ceil(M / tileM(tile)) * Math.ceil(N / tileN(tile));
+
+/**
+ * The tile for a shape on a device, and into how many parts its sum is cut: more than one only where C alone gives too few
+ * workgroups.
+ */
+export function chooseTile(
+  shape: MatMulShape,
+  capabilities: Capabilities,
+): { readonly tile: MatMulTile; readonly parts: SumParts } {
+  const tile = tileFor(shape, capabilities);
+  const groups = Math.max(1, groupsOf(shape, tile));
+  const wanted = Math.max(1, Math.min(Math.floor(enoughGroups / groups), Math.floor(shape.K / leastDepth)));
+  const depth = Math.max(1, Math.ceil(shape.K / wanted / tileDepth(tile))) * tileDepth(tile);
+  return { tile, parts: { count: Math.max(1, Math.ceil(shape.K / depth)), depth } };
+}
+
+function tileFor(shape: MatMulShape, capabilities: Capabilities): MatMulTile {
+  const { M, N } = shape;
+  const flat = flatTiles.find(({ upTo }) => M <= upTo.M && N <= upTo.N);
+  if (flat) return flat.tile;
+  if (capabilities.adapter === swiftShader) {
+    return groupsOf(shape, swiftShaderTile) >= groupsWorthCompiling ? swiftShaderTile : smallTile;
+  }
+  const group = broadcastGroup(capabilities);
+  if (group) return subgroupTile(group);
+  return groupsOf(shape, largeTile) >= enoughGroups ? largeTile : smallTile;
+}

@@ -1,0 +1,51 @@
+import { type KernelTarget, kernelTarget, type TensorSizes } from '../attention/kernel-target.ts';
+import type { ChooseTiles } from '../attention/tile-choice.ts';
+import type { KernelSpec } from '../codegen/kernel-spec.ts';
+import type { Capabilities } from '../device/capabilities.ts';
+import { type EagerCall, runCall } from './eager-call.ts';
+import { GpuMemory } from './gpu-memory.ts';
+import type { GpuTensor } from './gpu-tensor.ts';
+import { type KernelParts, type KernelPlan, makeKernelPlan, type PlanParts } from './plan/kernel-plan.ts';
+import { planReasons } from './plan/plan-reasons.ts';
+
+/** A GPU device with the tensors and compiled kernels of this library on it. Made by `createContext`. */
+export class GpuContext extends GpuMemory implements KernelTarget {
+  readonly tiles: ChooseTiles | undefined;
+
+  constructor(
+    device: GPUDevice,
+    capabilities: Capabilities,
+    ownsDevice: boolean,
+    maxIdleBytes: number,
+    tiles: ChooseTiles | undefined,
+  ) {
+    super(device, capabilities, ownsDevice, maxIdleBytes);
+    this.tiles = tiles;
+  }
+
+  /**
+   * Kernels as a plan on this device. What makes plans is the context's, so that the functions that describe kernels do not hold it.
+   * @throws UnsupportedError when even one workgroup touches more of a tensor than the device binds.
+   */
+  plan<Options>(parts: PlanParts<Options>): KernelPlan<Options> {
+    return makeKernelPlan(this, parts);
+  }
+
+  /** What this device lacks for such a plan; nothing when it can run. */
+  planReasons(parts: KernelParts): string[] {
+    return planReasons(parts, this.capabilities);
+  }
+
+  /** A binding of which even one workgroup of the kernel needs more than this device binds, if there is one. */
+  tooLargeFor(kernel: KernelSpec, tensors: TensorSizes): string | undefined {
+    return kernelTarget(this.capabilities).tooLargeFor(kernel, tensors);
+  }
+
+  /**
+   * Runs a plan at once: allocates the results, uploads operands on the host, records and submits.
+   * @throws InvalidArgumentError or UnsupportedError for an operand that is no tensor of this context in the layout that it needs.
+   */
+  run<Options>(call: EagerCall<Options>): Record<string, GpuTensor> {
+    return runCall(this, call);
+  }
+}

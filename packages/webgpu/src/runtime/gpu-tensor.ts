@@ -1,0 +1,62 @@
+import { type DType, InvalidArgumentError, type Shape, type Strides, type TensorDesc } from '@tilewise/core';
+import { type Fault, faultOfBytes } from '../device/gpu-work.ts';
+import { bytesOf } from './tensor-storage.ts';
+
+/** The context of a tensor, as far as the tensor uses it. */
+export interface TensorOwner {
+  readonly device: GPUDevice;
+  view(tensor: GpuTensor, desc: { readonly shape: Shape; readonly strides: Strides }): GpuTensor;
+  release(tensor: GpuTensor): void;
+  giveBuffer(buffer: GPUBuffer): void;
+}
+
+/** A tensor in a GPU buffer: `byteOffset` bytes in, with strides in elements. Made by a context, never by hand. */
+export class GpuTensor implements TensorDesc {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  readonly strides: Strides;
+  readonly buffer: GPUBuffer;
+  readonly byteOffset: number;
+  readonly context: TensorOwner;
+  /** Whether the context made the buffer for this tensor, so that `destroy` gives it back. */
+  readonly owned: boolean;
+
+  constructor(
+    context: TensorOwner,
+    place: { readonly buffer: GPUBuffer; readonly byteOffset: number; readonly owned: boolean },
+    desc: TensorDesc,
+  ) {
+    this.context = context;
+    this.buffer = place.buffer;
+    this.byteOffset = place.byteOffset;
+    this.owned = place.owned;
+    this.dtype = desc.dtype;
+    this.shape = desc.shape;
+    this.strides = desc.strides;
+  }
+
+  /** What went wrong on the GPU while what is in this tensor now was computed, once that is known; `download` rejects with it. */
+  get fault(): Fault {
+    return faultOfBytes(bytesOf(this));
+  }
+
+  /**
+   * The dimensions in another order; a view on the same buffer.
+   * @throws InvalidArgumentError when `order` does not name each dimension once.
+   */
+  permute(...order: number[]): GpuTensor {
+    const rank = this.shape.length;
+    if (order.length !== rank || [...order].sort((a, b) => a - b).some((d, n) => d !== n)) {
+      throw new InvalidArgumentError('order', `must be a permutation of 0..${rank - 1}, got [${order}]`);
+    }
+    return this.context.view(this, {
+      shape: order.map(d => this.shape[d]),
+      strides: order.map(d => this.strides[d]),
+    });
+  }
+
+  /** Gives the buffer back to the context for reuse. A wrapped buffer or a view stays as it is. */
+  destroy(): void {
+    this.context.release(this);
+  }
+}

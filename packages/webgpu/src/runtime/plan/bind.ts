@@ -1,0 +1,78 @@
+import { InvalidArgumentError } from '@tilewise/core';
+import { bindingStep } from '../../codegen/dispatch-splits.ts';
+import type { ApartKernels, KernelSpec } from '../../codegen/kernel-spec.ts';
+import type { StorageBinding } from '../../codegen/shader-part.ts';
+import { type ByteRange, overlap } from '../../device/byte-range.ts';
+
+/** A tensor as a kernel binds it: it starts `skipped` bytes into the bound range. */
+export interface BoundTensor {
+  readonly binding: StorageBinding;
+  readonly skipped: number;
+  readonly bytes: number;
+  readonly resource: ByteRange;
+}
+
+/** The range to bind for a tensor of `bytes` bytes from `start` on: bindings start at multiples of `coarse`. */
+export function bindTensor(
+  binding: StorageBinding,
+  buffer: GPUBuffer,
+  start: number,
+  bytes: number,
+  coarse: number,
+): BoundTensor {
+  const offset = Math.floor(start / coarse) * coarse;
+  const rounded = Math.ceil((start + Math.max(bytes, 1)) / bindingStep) * bindingStep;
+  const end = Math.min(rounded, Math.floor(buffer.size / 4) * 4);
+  return { binding, skipped: start - offset, bytes, resource: { buffer, offset, size: end - offset } };
+}
+
+/**
+ * Whether results of a kernel lie so close in one buffer that it cannot bind them all.
+ * @throws InvalidArgumentError when their bytes overlap although neither has gaps for the other.
+ */
+export function shareResults(results: readonly BoundTensor[], { interleaved }: ApartKernels): boolean {
+  const pairs = results.flatMap((a, n) => results.slice(n + 1).map(b => [a, b] as const));
+  const meeting = pairs.filter(([a, b]) => overlap(a.resource, b.resource));
+  const clash = meeting.find(([a, b]) => !interleaved && overlap(ownRange(a), ownRange(b)));
+  if (clash) {
+    const [a, b] = clash;
+    throw new InvalidArgumentError(
+      `buffers.${a.binding.name}`,
+      `must not share bytes with buffers.${b.binding.name}`,
+    );
+  }
+  return meeting.length > 0;
+}
+
+/**
+ * WebGPU lets a kernel write to a buffer that it also reads, or twice, only through ranges apart from each other.
+ * @throws InvalidArgumentError naming both tensors; the GPU itself would say it later, and to nobody.
+ */
+export function checkAliasing({ name: kernel }: KernelSpec, tensors: readonly BoundTensor[]): void {
+  for (const written of tensors.filter(({ binding }) => binding.access === 'read_write')) {
+    for (const other of tensors) {
+      if (other === written || other.resource.buffer !== written.resource.buffer) continue;
+      const names = [written.binding.name, other.binding.name] as const;
+      if (other.binding.access === 'read') {
+        throw new InvalidArgumentError(
+          `buffers.${names[0]}`,
+          `must be in another buffer than buffers.${names[1]}, which the kernel '${kernel}' reads`,
+        );
+      }
+      if (overlap(written.resource, other.resource)) {
+        throw new InvalidArgumentError(
+          `buffers.${names[0]}`,
+          `must not share bytes with buffers.${names[1]}, which the kernel '${kernel}' writes too; ` +
+            'in one buffer, both start at multiples of the offset alignment (256 bytes)',
+        );
+      }
+    }
+  }
+}
+
+/** The bytes from the first to the last element. */
+const ownRange = ({ resource: { buffer, offset }, skipped, bytes }: BoundTensor): ByteRange => ({
+  buffer,
+  offset: offset + skipped,
+  size: bytes,
+});

@@ -1,0 +1,33 @@
+import type { GpuMemory } from '../gpu-memory.ts';
+
+/** The uniform buffers of one kernel's calls. Calls in a row with the same numbers share one. */
+export class ParameterBuffers {
+  readonly #ctx: GpuMemory;
+  readonly #made: GPUBuffer[] = [];
+  #last: { readonly bytes: Uint8Array; readonly binding: GPUBufferBinding } | undefined;
+
+  constructor(ctx: GpuMemory) {
+    this.#ctx = ctx;
+  }
+
+  get(content: ArrayBuffer): GPUBufferBinding {
+    const bytes = new Uint8Array(content);
+    const last = this.#last;
+    if (last?.bytes.every((byte, n) => byte === bytes[n])) return last.binding;
+    const buffer = this.#ctx.takeUniform(bytes);
+    this.#made.push(buffer);
+    const binding = { buffer };
+    this.#last = { bytes, binding };
+    return binding;
+  }
+
+  /** Destroys all buffers but the newest: those of calls that were submitted. */
+  retire(): void {
+    for (const buffer of this.#made.splice(0, this.#made.length - 1)) this.#ctx.discard(buffer);
+  }
+
+  destroy(): void {
+    for (const buffer of this.#made.splice(0)) this.#ctx.discard(buffer);
+    this.#last = undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import {
+  contiguousStrides,
+  dtypeInfo,
+  elementCount,
+  InvalidShapeError,
+  maxOffset,
+  type Shape,
+  type Strides,
+  type TensorDesc,
+} from '@tilewise/core';
+import type { ByteRange } from '../device/byte-range.ts';
+
+/** Elements from the first to the last, gaps included. */
+export function storageExtent(shape: Shape, strides: Strides): number {
+  return elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
+}
+
+/** Where a tensor lies, from its first to its last element. */
+export function bytesOf({
+  buffer,
+  byteOffset,
+  shape,
+  strides,
+  dtype,
+}: TensorDesc & { readonly buffer: GPUBuffer; readonly byteOffset: number }): ByteRange {
+  return { buffer, offset: byteOffset, size: storageExtent(shape, strides) * dtypeInfo[dtype].bytes };
+}
+
+/**
+ * Checks that a tensor has strides, and no element outside a buffer from `offset` bytes on.
+ * @throws InvalidShapeError naming the argument, or `shape` or `strides`.
+ */
+export function checkFits(
+  argument: string,
+  buffer: GPUBuffer,
+  offset: number,
+  { dtype, shape, strides }: TensorDesc,
+): void {
+  checkedStrides(shape, strides);
+  const needed = offset + storageExtent(shape, strides) * dtypeInfo[dtype].bytes;
+  if (needed > buffer.size) {
+    throw new InvalidShapeError(
+      argument,
+      `needs ${needed} bytes (${dtype} [${shape}] with strides [${strides}] from byte ${offset}), the buffer has ${buffer.size}`,
+    );
+  }
+}
+
+/**
+ * The strides of a tensor, by default those of one without gaps.
+ * @throws InvalidShapeError for extents or strides that are none.
+ */
+export function checkedStrides(shape: Shape, given?: Strides): Strides {
+  const isExtent = (n: number): boolean => Number.isSafeInteger(n) && n >= 0;
+  if (!Array.isArray(shape) || !shape.every(isExtent))
+    throw new InvalidShapeError('shape', `must hold non-negative integers, got [${shape}]`);
+  const strides = given ?? contiguousStrides(shape);
+  if (!Array.isArray(strides) || strides.length !== shape.length || !strides.every(isExtent)) {
+    throw new InvalidShapeError('strides', `must be ${shape.length} non-negative integers, got [${strides}]`);
+  }
+  return strides;
+}
+
+/** Bytes `start` to `start + length` of a typed array; writes to buffers come in whole words, so they end with zeros if need be. */
+export function wholeWords(data: ArrayBufferView, start: number, length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(data.buffer, data.byteOffset + start, length);
+  // A shared buffer cannot be handed to the queue in every host.
+  if (length % 4 === 0 && bytes.buffer instanceof ArrayBuffer) return bytes as Uint8Array<ArrayBuffer>;
+  const padded = new Uint8Array(Math.ceil(length / 4) * 4);
+  padded.set(bytes);
+  return padded;
+}
