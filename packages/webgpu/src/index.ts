@@ -1,13 +1,19 @@
+export { mergePartials } from './api/merge-partials.ts';
+export type { EncodeOptions, Plan, PlanOptions } from './api/plan.ts';
+export { type BackwardPlanOptions, checkSupport, planSdpaBackward } from './api/plan-backward.ts';
+export { planSdpa } from './api/plan-forward.ts';
+export { sdpa, sdpaBackward } from './api/sdpa.ts';
+export { type SdpaVjp, sdpaVjp } from './api/vjp.ts';
 export { webgpuEngine } from './api/webgpu-engine.ts';
-export { mergePartials } from './attention/merge-partials.ts';
-export type { EncodeOptions, Plan, PlanOptions } from './attention/plan.ts';
-export { type BackwardPlanOptions, checkSupport, planSdpaBackward } from './attention/plan-backward.ts';
-export { planSdpa } from './attention/plan-forward.ts';
-export { sdpa, sdpaBackward } from './attention/sdpa.ts';
-export type { GradientDescs } from './attention/tensors.ts';
-export type { MatrixTile, SubgroupTile, Tile, WorkgroupTile, WorkgroupTileSizes } from './attention/tile.ts';
-export type { ChooseTiles, TileChoice } from './attention/tile-choice.ts';
-export { type SdpaVjp, sdpaVjp } from './attention/vjp.ts';
+export type { GradientDescs } from './attention/plan/spans.ts';
+export type {
+  MatrixTile,
+  SubgroupTile,
+  Tile,
+  WorkgroupTile,
+  WorkgroupTileSizes,
+} from './attention/tiles/tile.ts';
+export type { ChooseTiles, TileChoice } from './attention/tiles/tile-choice.ts';
 export type { KernelSpec } from './codegen/kernel-spec.ts';
 export type { StorageBinding, UniformField } from './codegen/shader-part.ts';
 export type { MemoryUse } from './device/buffer-pool.ts';

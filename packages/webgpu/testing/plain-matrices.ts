@@ -1,6 +1,6 @@
-import { lanes } from '../src/attention/matrix-layout.ts';
-import type { MatrixKind, MatrixSpelling } from '../src/attention/matrix-spelling.ts';
-import { statisticInMemory } from '../src/attention/workgroup-statistics.ts';
+import { lanes } from '../src/attention/tiles/matrix/memory.ts';
+import type { MatrixKind, MatrixSpelling } from '../src/attention/tiles/matrix/spelling.ts';
+import { statisticInMemory } from '../src/attention/tiles/workgroup/row-reduction.ts';
 import type { MatrixShape } from '../src/device/subgroup-matrix-configs.ts';
 
 /**

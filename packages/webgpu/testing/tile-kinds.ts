@@ -1,4 +1,4 @@
-import { matrixTile } from '../src/attention/matrix-tile.ts';
+import { matrixTile } from '../src/attention/tiles/matrix/matrix-tile.ts';
 import type { ChooseTiles, MatrixShape, SubgroupTile } from '../src/index.ts';
 import { plainMatrices } from './plain-matrices.ts';
 

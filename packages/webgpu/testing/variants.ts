@@ -10,10 +10,10 @@ import {
   Tensor,
 } from '@tilewise/core';
 import { add, ge, load, maskMod, mod, mul, scoreMod, tanh } from '@tilewise/core/expr';
-import { allTools } from '../src/attention/all-tools.ts';
+import { allTools } from '../src/api/all-tools.ts';
 import { kernelTarget } from '../src/attention/kernel-target.ts';
-import { backwardKernels, forwardKernels } from '../src/attention/kernels.ts';
-import type { ChooseTiles } from '../src/attention/tile-choice.ts';
+import { backwardKernels, forwardKernels } from '../src/attention/plan/kernels.ts';
+import type { ChooseTiles } from '../src/attention/tiles/tile-choice.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../src/index.ts';
 import type { AttentionCall } from './attention-call.ts';
 import { type Choice, pairwise } from './pairwise.ts';

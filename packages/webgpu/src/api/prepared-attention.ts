@@ -1,12 +1,12 @@
 import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
 import type { PreparedAttention } from '@tilewise/core/primitive';
-import type { EncodeOptions } from '../attention/plan.ts';
-import { planSdpaBackward } from '../attention/plan-backward.ts';
-import { planSdpa } from '../attention/plan-forward.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { recordedPlans } from '../runtime/recorded-plans.ts';
 import type { Recorder } from '../runtime/recorder.ts';
+import type { EncodeOptions } from './plan.ts';
+import { planSdpaBackward } from './plan-backward.ts';
+import { planSdpa } from './plan-forward.ts';
 
 /** Attention on a context's device, recorded with whatever else its engine runs. */
 export function prepareAttention(

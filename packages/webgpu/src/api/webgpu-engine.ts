@@ -1,14 +1,14 @@
 import type { Tensor } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { allTools } from '../attention/all-tools.ts';
-import { checkSupport } from '../attention/plan-backward.ts';
-import { backwardWith, forwardWith } from '../attention/sdpa.ts';
 import { checkKind } from '../device/check-kind.ts';
 import { gpuPrimitives } from '../primitive/gpu-primitives.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { Recorder } from '../runtime/recorder.ts';
+import { allTools } from './all-tools.ts';
+import { checkSupport } from './plan-backward.ts';
 import { prepareAttention } from './prepared-attention.ts';
+import { backwardWith, forwardWith } from './sdpa.ts';
 
 /**
  * A context as an engine of attention and of plain operations. The promises of `sdpa` resolve as soon as the work is enqueued.

@@ -1,7 +1,7 @@
 import { bindingLimit, piecesOf, type TensorReach } from '../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
-import type { ChooseTiles, TileTarget } from './tile-choice.ts';
+import type { ChooseTiles, TileTarget } from './tiles/tile-choice.ts';
 
 /** A device as those see it who make kernels for it. Contexts are such; `kernelTarget` makes one without a GPU. */
 export interface KernelTarget extends TileTarget {

@@ -1,6 +1,6 @@
 import { type DType, type SdpaOptions, Tensor } from '@tilewise/core';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '@tilewise/core/reference';
-import { sdpa, sdpaBackward } from '../attention/sdpa.ts';
+import { sdpa, sdpaBackward } from '../api/sdpa.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import type { CheckReport } from './diagnosis.ts';

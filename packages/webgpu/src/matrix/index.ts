@@ -1,3 +1,3 @@
-export type { MatrixTileShape } from '../attention/matrix-layout.ts';
-export { matrixTile } from '../attention/matrix-tile.ts';
-export { matrixTiles } from '../attention/matrix-tiles.ts';
+export { matrixTile } from '../attention/tiles/matrix/matrix-tile.ts';
+export { matrixTiles } from '../attention/tiles/matrix/matrix-tiles.ts';
+export type { MatrixTileShape } from '../attention/tiles/matrix/memory.ts';

@@ -1,5 +1,5 @@
 import { type KernelTarget, kernelTarget, type TensorSizes } from '../attention/kernel-target.ts';
-import type { ChooseTiles } from '../attention/tile-choice.ts';
+import type { ChooseTiles } from '../attention/tiles/tile-choice.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import { type EagerCall, runCall } from './eager-call.ts';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, TilewiseError } from '@tilewise/core';
 import { checkObject } from '@tilewise/philox/errors';
-import type { ChooseTiles } from '../attention/tile-choice.ts';
+import type { ChooseTiles } from '../attention/tiles/tile-choice.ts';
 import { capabilitiesOf, deviceDescriptor } from '../device/capabilities.ts';
 import { checkKind } from '../device/check-kind.ts';
 import { GpuContext } from './context.ts';

@@ -1,2 +1,2 @@
-export type { WorkgroupTileShape } from '../attention/tile.ts';
-export { workgroupTile } from '../attention/workgroup-variants.ts';
+export type { WorkgroupTileShape } from '../attention/tiles/tile.ts';
+export { workgroupTile } from '../attention/tiles/workgroup/workgroup-tile.ts';

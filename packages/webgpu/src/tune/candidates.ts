@@ -5,12 +5,12 @@ import {
   describeValue,
   InvalidArgumentError,
 } from '@tilewise/core';
-import { decodeTile, roomyTile } from '../attention/forward-shape.ts';
-import { needsPin } from '../attention/matrix-tile.ts';
-import { multipliesAsIs } from '../attention/matrix-tiles.ts';
-import type { WorkgroupTileShape } from '../attention/tile.ts';
-import { tileReason } from '../attention/tile-choice.ts';
-import { defaultTile, subgroupTile } from '../attention/tile-table.ts';
+import { decodeTile, roomyTile } from '../attention/kernels/forward/forward-shape.ts';
+import { needsPin } from '../attention/tiles/matrix/matrix-tile.ts';
+import { multipliesAsIs } from '../attention/tiles/matrix/matrix-tiles.ts';
+import type { WorkgroupTileShape } from '../attention/tiles/tile.ts';
+import { tileReason } from '../attention/tiles/tile-choice.ts';
+import { defaultTile, subgroupTile } from '../attention/tiles/tile-table.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import { describedTile, type TileDescription, type TileRole, tileRoles } from './tile-description.ts';
 

@@ -6,11 +6,11 @@ import {
   type OperandDesc,
   TilewiseError,
 } from '@tilewise/core';
-import { isForward } from '../attention/forward-role.ts';
-import type { Plan } from '../attention/plan.ts';
-import { planSdpaBackward } from '../attention/plan-backward.ts';
-import { planSdpa } from '../attention/plan-forward.ts';
-import { tileReason, unsuitedReason } from '../attention/tile-choice.ts';
+import type { Plan } from '../api/plan.ts';
+import { planSdpaBackward } from '../api/plan-backward.ts';
+import { planSdpa } from '../api/plan-forward.ts';
+import { isForward } from '../attention/tiles/forward-role.ts';
+import { tileReason, unsuitedReason } from '../attention/tiles/tile-choice.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import { createContext } from '../runtime/create-context.ts';
 import { disagreement, type Sample, toleranceOf } from './agreement.ts';

@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from '@tilewise/core';
-import type { MatrixTileShape } from '../attention/matrix-layout.ts';
-import { matrixTile } from '../attention/matrix-tile.ts';
-import { multipliesAsIs } from '../attention/matrix-tiles.ts';
-import type { SubgroupTile, Tile, WorkgroupTileShape } from '../attention/tile.ts';
-import { type ChooseTiles, type TileChoice, tileReason } from '../attention/tile-choice.ts';
-import { workgroupTile } from '../attention/workgroup-variants.ts';
+import { matrixTile } from '../attention/tiles/matrix/matrix-tile.ts';
+import { multipliesAsIs } from '../attention/tiles/matrix/matrix-tiles.ts';
+import type { MatrixTileShape } from '../attention/tiles/matrix/memory.ts';
+import type { SubgroupTile, Tile, WorkgroupTileShape } from '../attention/tiles/tile.ts';
+import { type ChooseTiles, type TileChoice, tileReason } from '../attention/tiles/tile-choice.ts';
+import { workgroupTile } from '../attention/tiles/workgroup/workgroup-tile.ts';
 import type { MatrixShape } from '../device/subgroup-matrix-configs.ts';
 
 /** A tile as plain data, to be kept as JSON. */

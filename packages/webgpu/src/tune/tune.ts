@@ -7,7 +7,7 @@ import {
   validate,
   validateBackward,
 } from '@tilewise/core';
-import { forwardRole, isForward } from '../attention/forward-role.ts';
+import { forwardRole, isForward } from '../attention/tiles/forward-role.ts';
 import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import { tileCandidates } from './candidates.ts';

@@ -1,4 +1,4 @@
-import { listElement, listPart } from '../list.ts';
+import { listElement, listPart } from '../layout/list.ts';
 import type { ScoreStageFactory } from './stage.ts';
 
 /** s ← s − slope[h] · |i + diagonal − j| (Press et al. 2022, in FlashAttention's form). */

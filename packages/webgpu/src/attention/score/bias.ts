@@ -1,7 +1,7 @@
 import { isNegativeInfinity } from '../../codegen/formats/float-bits.ts';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import { readElement } from '../../codegen/shader-part.ts';
-import { broadcastAddressing } from './broadcast.ts';
+import { broadcastAddressing } from '../layout/broadcast.ts';
 import type { ScoreStageFactory } from './stage.ts';
 
 /** s ← s + bias; an entry of −Infinity hides its key. */

@@ -1,7 +1,7 @@
 import { BLOCK_MASK_TILE } from '@tilewise/core';
 import { readElement } from '../../codegen/shader-part.ts';
-import { type Tile, tileCols, tileRows } from '../tile.ts';
-import { broadcastAddressing } from './broadcast.ts';
+import { broadcastAddressing } from '../layout/broadcast.ts';
+import { type Tile, tileCols, tileRows } from '../tiles/tile.ts';
 import type { ScoreStageFactory } from './stage.ts';
 
 /** A tile never lies across the edge of a block: the mask shows all of it or nothing. */

@@ -1,5 +1,5 @@
 import { readElement } from '../../codegen/shader-part.ts';
-import { broadcastAddressing } from './broadcast.ts';
+import { broadcastAddressing } from '../layout/broadcast.ts';
 import type { ScoreStageFactory } from './stage.ts';
 
 /** Hides the keys whose boolean mask is 0. */

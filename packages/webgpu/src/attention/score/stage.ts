@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
-import type { Tile } from '../tile.ts';
+import type { Tile } from '../tiles/tile.ts';
 
 /**
  * One step between q·k and the softmax. `apply` works on four neighbouring scores of one query, with `s: vec4f` the

@@ -1,0 +1,54 @@
+import type { AttentionProblem, DropoutDesc, Fp8Scalars, HostArray } from '@tilewise/core';
+import { captureTensor } from '../attention/score/captures.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { ResultDesc } from '../runtime/eager-call.ts';
+import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import type { Plan } from './plan.ts';
+import type { KernelTools } from './tools.ts';
+
+/** One eager call of attention: the plan of a problem, and the tensors that it runs on. */
+export interface AttentionCall {
+  /** Says, as JSON, which plan this is. */
+  readonly key: unknown;
+  readonly operands: object & { readonly fp8?: Fp8Scalars<GpuTensor | HostArray> };
+  readonly results: Readonly<Record<string, ResultDesc>>;
+  readonly dropout: DropoutDesc | null;
+  readonly tools: KernelTools;
+  readonly plan: (unaligned: readonly string[]) => Plan;
+}
+
+/** A problem apart from its dropout's seed and offset, which a plan is told when it is encoded. */
+export function seedless(problem: AttentionProblem): object {
+  const { dropout } = problem;
+  return dropout?.kind === 'philox' ? { ...problem, dropout: { ...dropout, seed: 0, offset: 0 } } : problem;
+}
+
+/** Operands that kernels take to lie in line. Others may have any strides, which are part of the problem. */
+const inLine: ReadonlySet<string> = new Set([
+  ...['lse', 'dLse', 'alibi', 'sink'],
+  ...['seqLensQ', 'seqLensKv', 'cuSeqLensQ', 'cuSeqLensKv', 'cuPagesK', 'cuPagesV'],
+  ...['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'].map(name => `raggedOffsets.${name}`),
+]);
+
+/** Runs a call with its operands by the names that plans bind. */
+export function enqueue(
+  ctx: GpuContext,
+  { key, operands: { fp8, ...others }, results, dropout, tools, plan }: AttentionCall,
+): Record<string, GpuTensor> {
+  const operands = Object.entries(others as object).flatMap(([name, value]) =>
+    name === 'captures'
+      ? Object.entries(value).map(([capture, t]): [string, unknown] => [captureTensor(capture), t])
+      : name === 'mxfp8'
+        ? Object.entries(value).map(([tensor, t]): [string, unknown] => [`mxfp8.${tensor}`, t])
+        : [[name, value] as [string, unknown]],
+  );
+  return ctx.run({
+    key: JSON.stringify(key),
+    operands,
+    inLine,
+    results,
+    list: tools.fp8?.list(ctx, fp8) ?? null,
+    options: dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : {},
+    plan,
+  });
+}

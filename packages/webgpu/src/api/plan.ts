@@ -1,0 +1,82 @@
+import {
+  type AttentionProblem,
+  dtypeTraits,
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+  type OperandDesc,
+  type Support,
+  type U64Words,
+  UnsupportedError,
+} from '@tilewise/core';
+import { overlapsItself } from '../attention/plan/spans.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { KernelPlan, PlanParts } from '../runtime/plan/kernel-plan.ts';
+
+/** Numbers that may change from one encode to the next without a new plan. */
+export interface EncodeOptions {
+  /** 64-bit words of the dropout seed and offset. Default: those of the problem. */
+  readonly seed?: U64Words | undefined;
+  readonly offset?: U64Words | undefined;
+  /** Default: that of the problem. */
+  readonly scale?: number | undefined;
+}
+
+/** Attention on one device, ready to be recorded any number of times. */
+export type Plan = KernelPlan<EncodeOptions>;
+
+/** Choices of a plan that the problem does not hold. */
+export interface PlanOptions {
+  /**
+   * Tensors whose slices may start at any element. Others must start at a multiple of four elements (see `tensors`), so
+   * that they can be moved in vectors.
+   */
+  readonly unaligned?: Iterable<string> | undefined;
+}
+
+/** @throws UnsupportedError with the reasons. */
+export function demandSupport({ supported, reasons }: Support): void {
+  if (!supported) throw new UnsupportedError('webgpu', reasons);
+}
+
+/** A result has the shape of what it is (packed and ragged ones any number of tokens), and a place for each element. */
+export function checkResultLayout(argument: string, desc: OperandDesc, dense: OperandDesc['shape']): void {
+  const [, H, , D] = dense;
+  const shape = desc.starts === 'strided' ? dense : ([1, H, desc.shape[2], D] as const);
+  if (dtypeTraits[desc.dtype]?.kind !== 'float') {
+    throw new InvalidDTypeError(argument, `must be a float dtype, got ${desc.dtype}`);
+  }
+  if (desc.shape.some((n, d) => n !== shape[d])) {
+    throw new InvalidShapeError(argument, `must have shape [${shape}], got [${desc.shape}]`);
+  }
+  if (overlapsItself(desc)) {
+    throw new InvalidArgumentError(
+      argument,
+      `must have a place for each element, got strides [${desc.strides}] for shape [${shape}]`,
+    );
+  }
+}
+
+/** The plan of some kernels of a problem, with its scale and its dropout. */
+export function makePlan(
+  ctx: GpuContext,
+  parts: Omit<PlanParts<EncodeOptions>, 'inputs'>,
+  { dropout, scale: own }: AttentionProblem,
+): Plan {
+  const drawn = dropout?.kind === 'philox' ? dropout : { seed: [0, 0] as const, offset: [0, 0] as const };
+  return ctx.plan<EncodeOptions>({
+    ...parts,
+    inputs({ seed = drawn.seed, offset = drawn.offset, scale = own } = {}) {
+      checkWords('options.seed', seed);
+      checkWords('options.offset', offset);
+      if (!Number.isFinite(Math.fround(scale)))
+        throw new InvalidArgumentError('options.scale', `must be a finite number, got ${scale}`);
+      return { scale, seedLow: seed[0], seedHigh: seed[1], offsetLow: offset[0], offsetHigh: offset[1] };
+    },
+  });
+}
+
+function checkWords(argument: string, words: U64Words): void {
+  if (words?.length === 2 && words.every(n => Number.isInteger(n) && n >= 0 && n < 2 ** 32)) return;
+  throw new InvalidArgumentError(argument, `must be two integers in [0, 2^32), low and high, got [${words}]`);
+}

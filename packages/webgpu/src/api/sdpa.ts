@@ -1,0 +1,184 @@
+import {
+  type AttentionProblem,
+  type BackwardInputs,
+  callerShape,
+  contiguousDesc,
+  contiguousStrides,
+  type DType,
+  type ForwardInputs,
+  type GradientName,
+  type HostArray,
+  isHostArray,
+  normaliseBackwardCall,
+  normaliseCall,
+  numberAt,
+  type OperandDesc,
+  type Operands,
+  rowShape,
+  type SdpaBackwardOptions,
+  type SdpaGradients,
+  type SdpaOptions,
+  type SdpaResult,
+  type Shape,
+  type Tensor,
+} from '@tilewise/core';
+import { backwardAmaxes, forwardAmaxes } from '../attention/fp8/fp8-amaxes.ts';
+import { captureGradient } from '../attention/kernels/backward/capture-gradients.ts';
+import { dropoutMaskOutput } from '../attention/kernels/forward/dropout-mask.ts';
+import { checkContext } from '../device/check-kind.ts';
+import type { GpuContext } from '../runtime/context.ts';
+import type { ResultDesc } from '../runtime/eager-call.ts';
+import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import { enqueue, seedless } from './enqueue.ts';
+import { planBackward } from './plan-backward.ts';
+import { planForward } from './plan-forward.ts';
+import { type KernelTools, toolsOf } from './tools.ts';
+
+/**
+ * Attention forward, enqueued at once: o (B, Hq, Sq, Dv) in `outDType` and lse f32 (B, Hq, Sq), contiguous; packed
+ * (T, Hq, Dv) and (Hq, T). Tensors in the options may be on the host (they are uploaded for the call). `fp8` and `mxfp8` are made
+ * by the functions of these names of `@tilewise/webgpu/fp8`, which bring their kernels.
+ * @throws InvalidArgumentError, InvalidShapeError, InvalidDTypeError or UnsupportedError before any work. What goes wrong
+ * on the GPU rejects the `download` of the results.
+ */
+export function sdpa(
+  ctx: GpuContext,
+  q: GpuTensor,
+  k: GpuTensor,
+  v: GpuTensor,
+  options: SdpaOptions<GpuTensor | Tensor> = {},
+): SdpaResult<GpuTensor> {
+  return forwardWith(toolsOf, ctx, { q, k, v }, options);
+}
+
+/** The same, with the tools for its kernels. */
+export function forwardWith(
+  toolsFor: (options: SdpaOptions<unknown>) => KernelTools,
+  ctx: GpuContext,
+  { q, k, v }: ForwardInputs<GpuTensor>,
+  options: SdpaOptions<GpuTensor | Tensor> = {},
+): SdpaResult<GpuTensor> {
+  checkContext(ctx);
+  for (const [name, tensor] of Object.entries({ q, k, v })) ctx.checkOwn(name, tensor);
+  const tools = toolsFor(options);
+  const { problem, operands } = normaliseCall<GpuTensor | Tensor>(
+    { q, k, v },
+    options,
+    tools.fp8?.reading ?? null,
+  );
+  const { outputs, o, q: descQ } = problem;
+  const rows = (value: number): ResultDesc =>
+    contiguous('f32', rowShape(problem), hasUnusedTokens(descQ, problem, operands) ? value : null);
+  const results: Record<string, ResultDesc> = {
+    o: contiguous(o.dtype, callerShape(o), hasUnusedTokens(o, problem, operands) ? 0 : null),
+    lse: rows(-Infinity),
+  };
+  if (outputs.max) results.max = rows(-Infinity);
+  for (const name of forwardAmaxes(problem)) results[name] = contiguous('f32', [1], null);
+  if (outputs.sumExp) results.sumExp = rows(0);
+  const { B, Hq, Sq, Skv } = problem;
+  if (outputs.dropoutMask) results[dropoutMaskOutput] = contiguous('u8', [B, Hq, Sq, Skv], null);
+  const { [dropoutMaskOutput]: dropoutMask, ...enqueued } = enqueue(ctx, {
+    key: ['forward', seedless(problem)],
+    operands,
+    results,
+    dropout: problem.dropout,
+    tools,
+    plan: unaligned => planForward(ctx, problem, { unaligned }, tools),
+  });
+  return { ...enqueued, ...(dropoutMask && { dropoutMask }) } as unknown as SdpaResult<GpuTensor>;
+}
+
+/**
+ * Attention backward, enqueued at once: the gradients asked for, contiguous, each in the shape and dtype of what it is the
+ * gradient of (dAlibi and dsink: f32). When the score mod loads floats, `dCaptures` has the gradient of each such tensor. `o` and
+ * `lse` are those of `sdpa` with the same options; the dropout mask is drawn again.
+ * Two runs give the same bits.
+ * @throws as `sdpa`.
+ */
+export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
+  ctx: GpuContext,
+  inputs: BackwardInputs<GpuTensor>,
+  options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
+): SdpaGradients<GpuTensor, G> {
+  return backwardWith(toolsOf, ctx, inputs, options);
+}
+
+/** The same, with the tools for its kernels. */
+export function backwardWith<G extends GradientName = 'dq' | 'dk' | 'dv'>(
+  toolsFor: (options: SdpaOptions<unknown>) => KernelTools,
+  ctx: GpuContext,
+  inputs: BackwardInputs<GpuTensor>,
+  options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
+): SdpaGradients<GpuTensor, G> {
+  checkContext(ctx);
+  for (const [name, tensor] of Object.entries(inputs ?? {})) if (tensor) ctx.checkOwn(name, tensor);
+  const tools = toolsFor(options);
+  const { problem, operands } = normaliseBackwardCall<GpuTensor | Tensor>(
+    inputs,
+    options,
+    tools.fp8?.reading ?? null,
+  );
+  const { forward, gradients } = problem;
+  const layouts = {
+    dq: contiguousDesc(problem.dq),
+    dk: contiguousDesc(problem.dk),
+    dv: contiguousDesc(problem.dv),
+  };
+  const like = (desc: OperandDesc): ResultDesc =>
+    contiguous(desc.dtype, callerShape(desc), desc.starts === 'strided' ? null : 0);
+  const { bias } = forward;
+  const perHead = contiguous('f32', [forward.Hq], null);
+  const results: Readonly<Partial<Record<GradientName, ResultDesc>>> = {
+    dq: like(layouts.dq),
+    dk: like(layouts.dk),
+    dv: like(layouts.dv),
+    ...(bias ? { dbias: contiguous(bias.dtype, bias.source, null) } : {}),
+    dAlibi: perHead,
+    dsink: perHead,
+  };
+  const wanted = Object.entries(results).filter(([name]) => gradients.includes(name as GradientName));
+  const amaxes = Object.fromEntries(
+    backwardAmaxes(problem).map(name => [name, contiguous('f32', [1], null)]),
+  );
+  const captures = forward.scoreMod && tools.expr ? tools.expr.floatCaptures(forward.scoreMod) : [];
+  const captureResults = Object.fromEntries(
+    captures.map(name => {
+      const { dtype, shape } = forward.captures[name];
+      return [captureGradient(name), contiguous(dtype, shape, null)];
+    }),
+  );
+  const enqueued = enqueue(ctx, {
+    key: ['backward', { ...problem, forward: seedless(forward) }],
+    operands,
+    results: { ...Object.fromEntries(wanted), ...captureResults, ...amaxes },
+    dropout: forward.dropout,
+    tools,
+    plan: unaligned => planBackward(ctx, problem, { layouts, unaligned }, tools),
+  });
+  if (captures.length === 0) return enqueued as SdpaGradients<GpuTensor, G>;
+  const dCaptures = Object.fromEntries(captures.map(name => [name, enqueued[captureGradient(name)]]));
+  const gradientNames = Object.keys(enqueued).filter(name => !(name in captureResults));
+  const plain = Object.fromEntries(gradientNames.map(name => [name, enqueued[name]]));
+  return { ...(plain as SdpaGradients<GpuTensor, G>), dCaptures };
+}
+
+/** A result without gaps between its elements. */
+function contiguous(dtype: DType, shape: Shape, fill: number | null): ResultDesc {
+  return { desc: { dtype, shape, strides: contiguousStrides(shape) }, fill };
+}
+
+/**
+ * Whether some tokens of a packed or ragged result may belong to no sequence: between two, behind the last one, or behind a
+ * sequence's used length. Kernels do not write their rows, which in a new tensor are those of a query without keys.
+ */
+function hasUnusedTokens(
+  { starts, shape }: OperandDesc,
+  { lengthsQ, B }: AttentionProblem,
+  { cuSeqLensQ }: Operands<GpuTensor | HostArray>,
+): boolean {
+  if (starts !== 'cumulative') return starts === 'ragged';
+  const allUsed =
+    lengthsQ === 'cumulative' && isHostArray(cuSeqLensQ) && numberAt(cuSeqLensQ, B) === shape[2];
+  return !allUsed;
+}

@@ -1,0 +1,64 @@
+import type { AttentionProblem, Mxfp8DType } from '@tilewise/core';
+import { storageFormat } from '../../codegen/formats/storage-format.ts';
+import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { laneGrid, type PlainTile, repeat, type Tile, tileCols, tileRows } from '../tiles/tile.ts';
+
+/** Biased exponent of the largest power of two in a format, over that of 1. */
+const topExponent: Readonly<Record<Mxfp8DType, number>> = { f8e4m3: 8, f8e5m2: 15 };
+
+/**
+ * `block_rounded(x, amax)`: x rounded to the MXFP8 of a dequantised problem and back, where each component is of a block with its largest magnitude. The
+ * scale is core's `blockScaleCode`: a significand above 1.75 carries into the exponent.
+ */
+export function blockRoundingPart({ fp8 }: AttentionProblem): ShaderPart {
+  if (fp8?.kind !== 'dequantised') return {};
+  const { dtype } = fp8;
+  const { round4, requires } = storageFormat(dtype);
+  if (!round4) throw new TypeError(`no block scales with ${dtype}`);
+  const top = topExponent[dtype];
+  return {
+    requires,
+    code: `fn block_rounded(x: vec4f, amax: vec4f) -> vec4f {
+  let exponent = (bitcast<vec4u>(amax) + vec4u(0x1fffffu)) >> vec4u(23u);
+  let code = max(exponent, vec4u(${top + 1}u)) - vec4u(${top}u);
+  let scaled = x * bitcast<vec4f>((vec4u(254u) - code) << vec4u(23u));
+  return ${round4('scaled')} * bitcast<vec4f>(code << vec4u(23u));
+}`,
+  };
+}
+
+/** Whether blocks of 32 are the rows and columns of a tile, and lanes have what `roundBlocks` rounds. */
+export const isBlockTile = (tile: Tile): tile is PlainTile => {
+  const { rows, cols } = laneGrid(tile);
+  return rows === 4 && cols === 1 && tileRows(tile) === 32 && tileCols(tile) === 32;
+};
+
+/**
+ * Statements that declare `ds0`…`ds3` from `raw0`…`raw3` (this lane's four queries, vec4f over keys), rounded in blocks of the
+ * tile's 32 keys of a query, or its 32 queries of a key.
+ */
+export function roundBlocks({ tx, ty }: PlainTile, along: 'keys' | 'queries'): string {
+  const barrier = '\n    workgroupBarrier();\n    ';
+  if (along === 'keys') {
+    return `${repeat(
+      4,
+      r =>
+        `row_partial[(ty * 4u + ${r}u) * ${tx}u + tx] = max(max(abs(raw${r}.x), abs(raw${r}.y)), max(abs(raw${r}.z), abs(raw${r}.w)));`,
+      '\n    ',
+    )}${barrier}${repeat(
+      4,
+      r => `var amax${r} = 0.0;
+    for (var x = 0u; x < ${tx}u; x++) {
+      amax${r} = max(amax${r}, row_partial[(ty * 4u + ${r}u) * ${tx}u + x]);
+    }
+    let ds${r} = block_rounded(raw${r}, vec4f(amax${r}));`,
+      '\n    ',
+    )}`;
+  }
+  return `let own_amax = max(max(abs(raw0), abs(raw1)), max(abs(raw2), abs(raw3)));
+    ${repeat(4, c => `row_partial[(tx * 4u + ${c}u) * ${ty}u + ty] = own_amax[${c}];`, '\n    ')}${barrier}var amax = vec4f();
+    for (var y = 0u; y < ${ty}u; y++) {
+      amax = max(amax, vec4f(${repeat(4, c => `row_partial[(tx * 4u + ${c}u) * ${ty}u + y]`, ', ')}));
+    }
+    ${repeat(4, r => `let ds${r} = block_rounded(raw${r}, amax);`, '\n    ')}`;
+}

@@ -1,0 +1,99 @@
+import type { AttentionProblem } from '@tilewise/core';
+import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { readOperand, writeOperand } from '../layout/operand.ts';
+import { rowAddressing, rowTensor } from '../layout/row-results.ts';
+import { sequencePart } from '../layout/sequence.ts';
+import { dropoutPart } from '../score/dropout.ts';
+import { scorePart, skipUnless } from '../score/score.ts';
+import { repeat, tileCols, tileLanes, tileRows } from '../tiles/tile.ts';
+import { storeRows } from '../tiles/tile-backend.ts';
+import { headGroups, keyHeads, tileOperands, tileResult } from '../tiles/tile-operands.ts';
+import type { WorkgroupTileConfig } from '../tiles/tile-table.ts';
+import { workgroupWork } from '../tiles/workgroup/workgroup-backend.ts';
+import { forwardAmaxes } from './fp8-amaxes.ts';
+import { fp8Kernel } from './fp8-kernel.ts';
+
+/**
+ * o of an FP8 problem, whose P is rounded after it is normalised: the forward kernel has found lse, so that P = exp(S − lse) as
+ * in backward, with the same bits. A workgroup has one tile of queries and walks over the key tiles that they may see.
+ */
+export function roundedValuesKernel(problem: AttentionProblem, config: WorkgroupTileConfig): KernelSpec {
+  const { tile, tools } = config;
+  const work = workgroupWork(tile);
+  const { B, Hq, Sq, Dv } = problem;
+  const rows = tileRows(tile);
+  const cols = tileCols(tile);
+  const tiles = Math.ceil(Sq / rows);
+  const score = scorePart(problem, { tile, slope: 'none', tools: tools.expr });
+  const dropout = dropoutPart(problem);
+  const fp8 = fp8Kernel(tools.fp8, problem, ['product', 'weight', 'o'], forwardAmaxes(problem));
+  const { q, k, v } = tileOperands(problem);
+  const o = tileResult('o', problem, problem.o);
+
+  const scores = { into: 's', a: q, b: k };
+  const body = `
+  let tile = P.tiles - 1u - group % P.tiles;
+  let h = (group / P.tiles) % P.Hq;
+  ${keyHeads}
+  let seq = sequence_at(group / (P.tiles * P.Hq));
+  let i0 = tile * ${rows}u;
+  let tx = lane % ${tile.tx}u;
+  let ty = lane / ${tile.tx}u;
+  let i = i0 + ty * 4u;
+  ${repeat(
+    4,
+    r => `var lse${r} = 3e38;
+  if (i + ${r}u < seq.length_q) {
+    let bits = lse[P.lse_base + row_at(seq, h, i + ${r}u)];
+    lse${r} = select(bitcast<f32>(bits), 3e38, bits == 0xff800000u);
+  }`,
+    '\n  ',
+  )}
+  ${work.accumulators('acc', Dv)}
+
+  let keys = key_range(seq, i0, i0 + ${rows}u);
+  for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
+    ${skipUnless(score.showsTile)}
+    let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
+    ${work.products([scores], [])}
+    let j = j0 + tx * 4u;
+    ${repeat(
+      4,
+      r => `var allowed${r} = vec4<bool>(true);
+    if (!whole) {
+      allowed${r} = inside4(seq, i + ${r}u, j);
+    }
+    let scored${r} = score4(seq, h, i + ${r}u, j, s${r}, allowed${r});
+    let p${r} = select(vec4f(), exp(scored${r}.value - lse${r}), scored${r}.seen);
+    let weight${r} = ${fp8.apply('weight', dropout ? `p${r} * dropout4(seq, h, i + ${r}u, j)` : `p${r}`)};`,
+      '\n    ',
+    )}
+    ${work.accumulate([scores], { into: 'acc', weight: r => `weight${r}`, operand: v, over: 'keys', watch: score.hides ? 'true' : '!whole' })}
+  }
+  ${storeRows(work, 'acc', o, (_, x) => fp8.apply('o', x))}
+  ${fp8.finish}`;
+
+  return kernelSpec({
+    name: 'attention rounded values',
+    groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows: tileRows(tile), reversed: true },
+    workgroupSize: tileLanes(tile),
+    parts: [
+      {
+        uniforms: [{ name: 'tiles', type: 'u32', value: tiles }, ...headGroups(problem)],
+      },
+      ...work.parts([scores], [v]),
+      ...fp8.parts,
+      ...sequencePart(problem, { q: problem.q, k: problem.k, v: problem.v, o: problem.o }),
+      readOperand('q', problem.q, config),
+      readOperand('k', problem.k, config),
+      readOperand('v', problem.v, config),
+      writeOperand('o', problem.o, config),
+      rowAddressing(problem),
+      rowTensor('lse', 'read', 'u32'),
+      ...score.parts,
+      ...(dropout ? [dropout] : []),
+    ],
+    body,
+    room: config.room,
+  });
+}

@@ -1,0 +1,113 @@
+import {
+  type AttentionProblem,
+  type Fp8ScalarName,
+  type Fp8StepName,
+  formatPRange,
+  fp8ScalarNames,
+  fp8Steps,
+} from '@tilewise/core';
+import type { WgslPiece } from '@tilewise/philox/wgsl';
+import { storageFormat } from '../../codegen/formats/storage-format.ts';
+import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { readElement } from '../../codegen/shader-part.ts';
+import { type AmaxName, amaxNames, amaxPlace } from './fp8-amaxes.ts';
+import type { Fp8Kernel } from './fp8-kernel.ts';
+
+/** The scale of P where operands had block scales; their dS is rounded in blocks. */
+const blockScaleS = { forward: 16, backward: 256 } as const;
+
+/**
+ * The FP8 arithmetic of a kernel that takes `used` steps and measures `measured`: of each step (`fp8Steps`) the function `fp8_` and its name. It binds the list `fp8` (f32: the scalars as in
+ * `fp8ScalarNames`, then the largest values), for writing only where something is measured. A maximum does not depend on the
+ * order of its operands, so atomics leave it the same in every run; bits of floats ≥ 0 are in the order of the floats.
+ */
+export function fp8Arithmetic(
+  { fp8, q }: AttentionProblem,
+  used: readonly Fp8StepName[],
+  measured: readonly AmaxName[],
+  pass: 'forward' | 'backward',
+): Fp8Kernel {
+  const dequantised = fp8?.kind === 'dequantised' ? fp8.dtype : null;
+  const fixed = dequantised ? blockScaleS[pass] : null;
+  const rounding = roundingOf({ fp8, q });
+  const measures = measured.length > 0;
+  const scalar = (name: Fp8ScalarName): string => {
+    if (fixed) return name === 'scaleS' ? `${fixed}.0` : name === 'descaleS' ? `${1 / fixed}` : '1.0';
+    const at = `P.fp8_base + ${fp8ScalarNames.indexOf(name)}u`;
+    return measures ? `bitcast<f32>(atomicLoad(&fp8[${at}]))` : readElement('fp8', at);
+  };
+  const code = (name: Fp8StepName): string => {
+    const { descales = [], amax, scale, rounds } = fp8Steps[name];
+    const watched = amax !== undefined && measured.includes(amax);
+    return `fn fp8_${name}(x: vec4f) -> vec4f {
+  let y = ${['x', ...descales.map(scalar)].join(' * ')};
+  ${watched ? `${amax} = max(max(max(${amax}, abs(y.x)), abs(y.y)), max(abs(y.z), abs(y.w)));` : ''}
+  let z = ${scale ? `y * ${scalar(scale)}` : 'y'};
+  return ${(fixed ? name === 'weight' : rounds) ? rounding.round4('z') : 'z'};
+}`;
+  };
+  return {
+    parts: [
+      {
+        bindings:
+          fixed && !measures
+            ? []
+            : [
+                {
+                  name: 'fp8',
+                  element: measures ? 'atomic<u32>' : 'f32',
+                  access: measures ? 'read_write' : 'read',
+                  updates: measures && !fixed,
+                  elementBytes: 4,
+                  alignment: 4,
+                  gatherable: !measures,
+                },
+              ],
+        uniforms: [{ name: 'fp8_base', type: 'u32', value: { offsetOf: 'fp8' } }],
+        requires: rounding.requires,
+        code: [...measured.map(name => `var<private> ${name}: f32 = 0.0;`), ...used.map(code)].join('\n\n'),
+      },
+    ],
+    apply: (step, x) => `fp8_${step}(${x})`,
+    finish: measured
+      .map(name => `atomicMax(&fp8[P.fp8_base + ${amaxPlace(name)}u], bitcast<u32>(${name}));`)
+      .join('\n  '),
+  };
+}
+
+/** How P, and in backward dS, is rounded: WGSL of a vec4f from one. */
+function roundingOf({ fp8, q }: Pick<AttentionProblem, 'fp8' | 'q'>): {
+  readonly round4: (value: string) => string;
+  readonly requires: readonly WgslPiece[];
+} {
+  const formatP = fp8?.kind === 'scaled' ? fp8.formatP : undefined;
+  const range = formatP && formatPRange[formatP.dtype];
+  if (range) {
+    const [least, largest] = range.map(n => `vec4f(${n}.0)`);
+    const zero = `vec4f(${formatP.zeroPoint ?? 0}.0)`;
+    return { round4: x => `clamp(round(${x} + ${zero}), ${least}, ${largest}) - ${zero}`, requires: [] };
+  }
+  const { dtype } = (fp8?.kind === 'dequantised' ? fp8 : formatP) ?? q;
+  const { round4, requires } = storageFormat(dtype);
+  return { round4: round4 ?? (x => x), requires };
+}
+
+/** What sets the largest values to 0 before others are measured; nothing where none are. */
+export function clearAmaxKernels(measured: readonly AmaxName[]): KernelSpec[] {
+  if (measured.length === 0) return [];
+  const clear = kernelSpec({
+    name: 'attention amax clear',
+    groups: 1,
+    workgroupSize: amaxNames.length,
+    parts: [
+      {
+        bindings: [
+          { name: 'fp8', element: 'atomic<u32>', access: 'read_write', elementBytes: 4, alignment: 4 },
+        ],
+        uniforms: [{ name: 'fp8_base', type: 'u32', value: { offsetOf: 'fp8' } }],
+      },
+    ],
+    body: `  atomicStore(&fp8[P.fp8_base + ${fp8ScalarNames.length}u + lane], 0u);`,
+  });
+  return [clear];
+}

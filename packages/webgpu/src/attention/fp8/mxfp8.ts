@@ -1,0 +1,214 @@
+import {
+  type AttentionProblem,
+  type BackwardProblem,
+  type BlockScaleLayout,
+  blockScaleShape,
+  contiguousStrides,
+  describeDense,
+  elementCount,
+  type Mxfp8OperandName,
+  mxfp8Operands,
+  type OperandDesc,
+} from '@tilewise/core';
+import { type KernelSpec, kernelSpec, renameTensors } from '../../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { readOperand, writeOperand } from '../layout/operand.ts';
+import type { KernelConfig } from '../tiles/tile-table.ts';
+
+/**
+ * MXFP8 by dequantisation: 8 bits times a power of two are exact in bf16, so a kernel for each operand brings it to the
+ * workspace, and the kernels of every other problem run on that. What is left of MXFP8 in them is how P and dS are rounded.
+ */
+
+const forwardNames = ['q', 'k', 'v'] as const;
+const backwardNames = ['q', 'k', 'v', 'qT', 'kT', 'dO8', 'dOT'] as const;
+
+const isBlocks = ({ fp8 }: AttentionProblem): boolean => fp8?.kind === 'blocks';
+const region = (name: Mxfp8OperandName): string => `workspace.${name}`;
+const scalesTensor = (name: Mxfp8OperandName): string => `mxfp8.${mxfp8Operands[name].scales}`;
+/** The name under which a quantised operand is bound: q, k and v are those of the call. */
+const valuesTensor = (name: Mxfp8OperandName): string => (mxfp8Operands[name].given ? `mxfp8.${name}` : name);
+
+/** Tensors of kernels on a dequantised problem that are regions of the workspace. */
+const regions: Readonly<Record<string, string>> = {
+  ...Object.fromEntries((['q', 'k', 'v', 'qT', 'kT', 'dOT'] as const).map(name => [name, region(name)])),
+  dO: region('dO8'),
+};
+
+function shapeOf(
+  { B, Hq, Hk, Hv, Sq, Skv, Dqk, Dv }: AttentionProblem,
+  name: Mxfp8OperandName,
+): [number, number, number, number] {
+  const shapes = {
+    q: [B, Hq, Sq, Dqk],
+    k: [B, Hk, Skv, Dqk],
+    v: [B, Hv, Skv, Dv],
+    dO: [B, Hq, Sq, Dv],
+  } as const;
+  return [...shapes[mxfp8Operands[name].like]];
+}
+
+function dense(problem: AttentionProblem, name: Mxfp8OperandName, dtype: OperandDesc['dtype']): OperandDesc {
+  const shape = shapeOf(problem, name);
+  return describeDense(name, { dtype, shape, strides: contiguousStrides(shape) });
+}
+
+/** What a problem is once q, k and v lie dequantised in the workspace; null for one without block scales. */
+export function dequantisedProblem(problem: AttentionProblem): AttentionProblem | null {
+  if (!isBlocks(problem)) return null;
+  const { dtype } = problem.q;
+  if (dtype !== 'f8e4m3' && dtype !== 'f8e5m2') throw new TypeError(`no block scales with ${dtype}`);
+  return {
+    ...problem,
+    q: dense(problem, 'q', 'bf16'),
+    k: dense(problem, 'k', 'bf16'),
+    v: dense(problem, 'v', 'bf16'),
+    fp8: { kind: 'dequantised', dtype },
+  };
+}
+
+/** The same for backward, whose dO is dO8. */
+export function dequantisedBackward(problem: BackwardProblem): BackwardProblem | null {
+  const forward = dequantisedProblem(problem.forward);
+  return forward && { ...problem, forward, dO: dense(forward, 'dO8', 'bf16') };
+}
+
+/** The operands of a dequantised backward problem as they are rounded along positions. */
+export function roundedAlongPositions(
+  problem: AttentionProblem,
+): Readonly<Record<'qT' | 'kT' | 'dOT', OperandDesc>> {
+  return {
+    qT: dense(problem, 'qT', 'bf16'),
+    kT: dense(problem, 'kT', 'bf16'),
+    dOT: dense(problem, 'dOT', 'bf16'),
+  };
+}
+
+/** A kernel of a dequantised problem on the regions of the workspace. */
+export const onWorkspace = (kernel: KernelSpec): KernelSpec => renameTensors(kernel, regions);
+
+/** What the quantised operands of a pass take: their scales, roundings and dequantised values, in elements. */
+export function mxfp8Spans(problem: AttentionProblem): Readonly<Record<string, number>> {
+  const { fp8 } = problem;
+  if (fp8?.kind !== 'blocks') return {};
+  return Object.fromEntries(
+    backwardNames.flatMap(name => {
+      const shape = shapeOf(problem, name);
+      const values = elementCount(shape);
+      return [
+        [scalesTensor(name), elementCount(blockScaleShape(shape, mxfp8Operands[name].axis, fp8.layout))],
+        [region(name), values],
+        ...(mxfp8Operands[name].given ? [[valuesTensor(name), values]] : []),
+      ];
+    }),
+  );
+}
+
+/** The kernels that dequantise the operands of a pass; none without block scales. */
+export function dequantiseKernels(
+  problem: AttentionProblem,
+  pass: 'forward' | 'backward',
+  config: KernelConfig,
+): KernelSpec[] {
+  const { fp8 } = problem;
+  if (fp8?.kind !== 'blocks') return [];
+  const names = pass === 'forward' ? forwardNames : backwardNames;
+  return names.map(name => dequantiseKernel(problem, name, fp8.layout, config));
+}
+
+const lanes = 64;
+
+/** Reads an operand as q and writes it as dq, whatever it is, and is then renamed: four channels for each lane. */
+function dequantiseKernel(
+  problem: AttentionProblem,
+  name: Mxfp8OperandName,
+  layout: BlockScaleLayout,
+  config: KernelConfig,
+): KernelSpec {
+  const { like, given } = mxfp8Operands[name];
+  const values = given || like === 'dO' ? dense(problem, name, problem.q.dtype) : problem[like];
+  const [B, H, S, D] = shapeOf(problem, name);
+  const vectors = Math.ceil(D / 4);
+  const unaligned = new Set(config.unaligned.has(valuesTensor(name)) ? ['q'] : []);
+  const word = (field: string, value: number): { name: string; type: 'u32'; value: number } => ({
+    name: field,
+    type: 'u32',
+    value,
+  });
+  const kernel = kernelSpec({
+    name: 'attention dequantise',
+    groups: Math.ceil((B * H * S * vectors) / lanes),
+    workgroupSize: lanes,
+    parts: [
+      {
+        uniforms: [word('vectors', vectors), word('S', S), word('H', H), word('B', B)],
+        code: 'struct Sequence {\n  b: u32,\n}',
+      },
+      scalesPart([B, H, S, D], name, layout),
+      readOperand('q', values, { ...config, unaligned }),
+      writeOperand('dq', dense(problem, name, 'bf16'), { ...config, unaligned: new Set() }),
+    ],
+    body: `
+  let at = group * ${lanes}u + lane;
+  let d = 4u * (at % P.vectors);
+  let s = (at / P.vectors) % P.S;
+  let head = at / (P.vectors * P.S);
+  if (head >= P.B * P.H) {
+    return;
+  }
+  let seq = Sequence(head / P.H);
+  let h = head % P.H;
+  dq_store4(dq_row(seq, h, s), d, q_load4(q_row(seq, h, s), d) * scales4(head, s, d));`,
+  });
+  return renameTensors(kernel, { q: valuesTensor(name), dq: region(name), scales: scalesTensor(name) });
+}
+
+/** `scales4(head, s, d) -> vec4f`: the scales of channels d to d + 3 of position s, which along channels are one. */
+function scalesPart(
+  shape: readonly [number, number, number, number],
+  name: Mxfp8OperandName,
+  layout: BlockScaleLayout,
+): ShaderPart {
+  const { axis } = mxfp8Operands[name];
+  const [, , rows, columns] = blockScaleShape(shape, axis, layout);
+  const channels = axis === 'channels';
+  const [row, column] = channels ? ['s', 'd / 32u'] : ['d', 's / 32u'];
+  // The formula of core's `blockScaleIndex`.
+  const place =
+    layout === 'F8_128x4'
+      ? `((${row} / 128u) * (P.scale_columns / 4u) + (${column}) / 4u) * 512u
+    + (${row} % 32u) * 16u + ((${row} % 128u) / 32u) * 4u + (${column}) % 4u`
+      : channels
+        ? 's * P.scale_columns + d / 32u'
+        : '(s / 32u) * P.scale_columns + d';
+  // Of the codes, 0 stands for 2^-127, which is subnormal, and 255 for NaN.
+  return {
+    bindings: [{ name: 'scales', element: 'u32', access: 'read', elementBytes: 1, alignment: 1 }],
+    uniforms: [
+      { name: 'scales_base', type: 'u32', value: { offsetOf: 'scales' } },
+      { name: 'scales_per_head', type: 'u32', value: rows * columns },
+      {
+        name: 'scale_columns',
+        type: 'u32',
+        value: layout === 'F8_128x4' && !channels ? rows : columns,
+      },
+    ],
+    code: `fn scale_at(head: u32, s: u32, d: u32) -> f32 {
+  let at = P.scales_base + head * P.scales_per_head + ${place};
+  let code = (scales[at >> 2u] >> ((at & 3u) * 8u)) & 0xffu;
+  return bitcast<f32>(select(select(code << 23u, 0x00400000u, code == 0u), 0x7fc00000u, code == 255u));
+}
+
+fn scales4(head: u32, s: u32, d: u32) -> vec4f {
+  ${
+    channels
+      ? 'return vec4f(scale_at(head, s, d));'
+      : `var x = vec4f();
+  for (var c = 0u; c < min(4u, P.q_D - d); c++) {
+    x[c] = scale_at(head, s, d + c);
+  }
+  return x;`
+  }
+}`,
+  };
+}

@@ -1,0 +1,263 @@
+import { type BackwardProblem, dtypeTraits, elementCount, type TensorDesc } from '@tilewise/core';
+import type { ExprTools } from '@tilewise/core/expr';
+import { elementStore } from '../../../codegen/formats/element-store.ts';
+import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import { exprFunction, placeArguments, placeParameters } from '../../score/mods.ts';
+import { repeat, tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
+import { keyHeads } from '../../tiles/tile-operands.ts';
+import type { WorkgroupTileConfig } from '../../tiles/tile-table.ts';
+import { gradientTile } from './gradient-tile.ts';
+import { partialSumsPart } from './partial-sums.ts';
+
+/** The name of a captured tensor's gradient among a plan's tensors. */
+export const captureGradient = (name: string): string => `dCaptures.${name}`;
+
+/** The captured floats of a problem in one table, row-major one after the other; a vector of it has two of them. */
+interface Table {
+  readonly captures: readonly {
+    readonly name: string;
+    readonly desc: TensorDesc;
+    readonly first: number;
+    readonly count: number;
+  }[];
+  readonly vectors: number;
+  /** How many tables are summed up independently, each by a workgroup. */
+  readonly copies: number;
+}
+
+/** Memory that the copies take together (in vectors of 8 bytes), if a single one does not take more. */
+const maxTableVectors = 2 ** 22;
+const maxCopies = 256;
+
+function tableOf({ forward: { B, Hq, Sq, captures } }: BackwardProblem, rows: number): Table {
+  let first = 0;
+  const placed = Object.entries(captures)
+    .filter(([, { dtype }]) => dtypeTraits[dtype].kind === 'float')
+    .map(([name, desc]) => {
+      const one = { name, desc, first, count: elementCount(desc.shape) };
+      first += one.count;
+      return one;
+    });
+  const vectors = Math.ceil(first / 2);
+  const strips = B * Hq * Math.ceil(Sq / rows);
+  const fitting = Math.floor(maxTableVectors / Math.max(vectors, 1));
+  return { captures: placed, vectors, copies: Math.max(1, Math.min(strips, maxCopies, fitting)) };
+}
+
+/** Vectors that the tables of a problem take in `workspace.sums`; 0 without a score mod. */
+export function captureTableVectors(problem: BackwardProblem, rows: number): number {
+  if (!problem.forward.scoreMod) return 0;
+  const { vectors, copies } = tableOf(problem, rows);
+  return vectors * copies;
+}
+
+/** Where a score mod reads a captured element: `partial` is its derivative by that. */
+interface Site {
+  readonly capture: Table['captures'][number];
+  readonly code: string;
+}
+
+function sitesOf({ forward: { scoreMod } }: BackwardProblem, tools: ExprTools, { captures }: Table): Site[] {
+  if (!scoreMod) return [];
+  return captures
+    .filter(({ count }) => count > 0)
+    .flatMap(capture => tools.loadGradients(scoreMod, capture.name).map(gradient => ({ capture, gradient })))
+    .map(({ capture, gradient: { index, partial } }, n) => {
+      const { name } = capture;
+      const place = index
+        .map(
+          (_, d) =>
+            `  at = at * (u32(P.captured_${name}_last${d}) + 1u) + u32(clamp(capture_index${n}_${d}(${names}), 0i, P.captured_${name}_last${d}));`,
+        )
+        .join('\n');
+      const code = [
+        exprFunction(tools, `capture_partial${n}`, 'f32', partial),
+        ...index.map((e, d) => exprFunction(tools, `capture_index${n}_${d}`, 'i32', e)),
+        `fn capture_place${n}(${placeParameters}) -> u32 {
+  var at = 0u;
+${place}
+  return P.table_${name} + at;
+}`,
+      ].join('\n\n');
+      return { capture, code };
+    });
+}
+
+const names = 'score, b, h, q, kv';
+
+/**
+ * The gradients of the tensors that the score mod loads floats from: each score adds its gradient by the modified score, times the
+ * derivative by the element that it read, to that element.
+ *
+ * Without atomics, and the same in every run: a workgroup has a table of its own, and in it each lane the elements of its residue.
+ * The lanes compute a tile of (place, value) pairs together, then every lane walks over all of them in order and adds those that
+ * are its own. The tables are summed in a second kernel, one for each tensor.
+ */
+export function captureGradientKernels(problem: BackwardProblem, config: WorkgroupTileConfig): KernelSpec[] {
+  const { tile } = config;
+  const tools = config.tools.expr;
+  const { forward } = problem;
+  const { scoreMod, B, Hq, Sq } = forward;
+  if (!scoreMod || !tools) return [];
+  const wanted = tools.floatCaptures(scoreMod);
+  if (wanted.length === 0) return [];
+  const table = tableOf(problem, tileRows(tile));
+  const sites = sitesOf(problem, tools, table);
+  const gradient = gradientTile(problem, config, {
+    weight: false,
+    ds: true,
+    slope: 'by the modified score',
+    writesWorkspace: true,
+  });
+  const tiles = Math.ceil(Sq / tileRows(tile));
+  const tables: ShaderPart = {
+    uniforms: [
+      { name: 'table_vectors', type: 'u32', value: table.vectors },
+      { name: 'tables', type: 'u32', value: table.copies },
+    ],
+  };
+  const body = `
+  let tx = lane % ${tile.tx}u;
+  let ty = lane / ${tile.tx}u;
+  let table = P.sums_base + group * P.table_vectors;
+  for (var n = lane; n < P.table_vectors; n += ${tileLanes(tile)}u) {
+    partial_sums[table + n] = vec2f();
+  }
+  for (var strip = group; strip < P.strips; strip += P.tables) {
+  let i0 = (strip % P.tiles) * ${tileRows(tile)}u;
+  let h = (strip / P.tiles) % P.Hq;
+  ${keyHeads}
+  ${gradient.sequence('strip / (P.tiles * P.Hq)')}
+  ${gradient.loadRowValues}
+  let keys = key_range(seq, i0, i0 + ${tileRows(tile)}u);
+  for (var j0 = keys.x / ${tileCols(tile)}u * ${tileCols(tile)}u; j0 < keys.y; j0 += ${tileCols(tile)}u) {
+    ${gradient.skip}
+    ${gradient.compute()}
+    ${sites.map((_, n) => scatter(config, n)).join('\n    ')}
+  }
+  }`;
+  const scatterKernel = kernelSpec({
+    name: 'attention dCaptures',
+    groups: table.copies,
+    workgroupSize: tileLanes(tile),
+    parts: [
+      {
+        uniforms: [
+          { name: 'strips', type: 'u32', value: tiles * Hq * B },
+          { name: 'tiles', type: 'u32', value: tiles },
+          ...[...new Set(sites.map(({ capture }) => capture))].map(
+            ({ name, first }) => ({ name: `table_${name}`, type: 'u32', value: first }) as const,
+          ),
+        ],
+      },
+      tables,
+      partialSumsPart('read_write'),
+      ...gradient.parts,
+      ...sites.map(({ code }) => ({ code })),
+    ],
+    declarations: addPairs(config),
+    body,
+    room: config.room,
+  });
+  const reduceKernels = table.captures
+    .filter(({ name }) => wanted.includes(name))
+    .map(capture => reduceKernel(capture, table, tables));
+  return [scatterKernel, ...reduceKernels];
+}
+
+const pairVectors = ({ tile }: WorkgroupTileConfig): number => (tileRows(tile) * tileCols(tile)) / 4;
+
+/** Statements that make the pairs of one site from this lane's scores, and add all pairs of the workgroup to its table. */
+function scatter({ tile }: WorkgroupTileConfig, site: number): string {
+  return `workgroupBarrier();
+    ${repeat(
+      4,
+      r => `{
+      let ds = select(vec4f(), df${r} * scored${r}.slope, scored${r}.seen);
+      var values = vec4f();
+      var at = vec4u(nowhere);
+      for (var c = 0u; c < 4u; c++) {
+        let i = i + ${r}u;
+        let partial = capture_partial${site}(scored${r}.unmodified[c], ${placeArguments});
+        // Where nothing is seen, or behind a condition that does not hold, the derivative may be no number.
+        if (ds[c] != 0.0 && partial != 0.0) {
+          values[c] = ds[c] * partial;
+          at[c] = capture_place${site}(scored${r}.unmodified[c], ${placeArguments});
+        }
+      }
+      pool[(ty * 4u + ${r}u) * ${tile.tx}u + tx] = values;
+      places[(ty * 4u + ${r}u) * ${tile.tx}u + tx] = at;
+    }`,
+      '\n    ',
+    )}
+    workgroupBarrier();
+    add_pairs(table, lane);`;
+}
+
+/** `add_pairs(table, lane)`: equal places in a row are summed before they are added, so that sums stay short. */
+function addPairs(config: WorkgroupTileConfig): string {
+  return `const nowhere = 0xffffffffu;
+var<workgroup> places: array<vec4u, ${pairVectors(config)}>;
+
+fn add_pairs(table: u32, lane: u32) {
+  var own = nowhere;
+  var sum = vec2f();
+  for (var n = 0u; n < ${pairVectors(config)}u; n++) {
+    for (var c = 0u; c < 4u; c++) {
+      let at = places[n][c];
+      let vector = at / 2u;
+      if (at != nowhere && vector % ${tileLanes(config.tile)}u == lane) {
+        if (vector != own) {
+          if (own != nowhere) {
+            partial_sums[table + own] += sum;
+          }
+          own = vector;
+          sum = vec2f();
+        }
+        sum += select(vec2f(pool[n][c], 0.0), vec2f(0.0, pool[n][c]), at % 2u == 1u);
+      }
+    }
+  }
+  if (own != nowhere) {
+    partial_sums[table + own] += sum;
+  }
+}`;
+}
+
+const lanes = 64;
+
+/** The sum of all tables, in their order, for the elements of one tensor. */
+function reduceKernel(
+  { name, desc, first, count }: Table['captures'][number],
+  { copies }: Table,
+  tables: ShaderPart,
+): KernelSpec {
+  const body = `
+  let n = group * ${lanes}u + lane;
+  if (n < P.count) {
+    var sum = 0.0;
+    for (var copy = 0u; copy < P.copies; copy++) {
+      sum += partial_sums[P.sums_base + copy * P.table_vectors + (P.first + n) / 2u][(P.first + n) % 2u];
+    }
+    result_store(n, sum);
+  }`;
+  return kernelSpec({
+    name: `attention ${captureGradient(name)}`,
+    groups: Math.ceil(count / lanes),
+    workgroupSize: lanes,
+    parts: [
+      {
+        uniforms: [
+          { name: 'count', type: 'u32', value: count },
+          { name: 'copies', type: 'u32', value: copies },
+          { name: 'first', type: 'u32', value: first },
+        ],
+      },
+      tables,
+      partialSumsPart('read'),
+      elementStore('result', desc.dtype, captureGradient(name)),
+    ],
+    body,
+  });
+}

@@ -1,0 +1,275 @@
+import { type BackwardProblem, contiguousStrides, type DType } from '@tilewise/core';
+import { elementStore } from '../../../codegen/formats/element-store.ts';
+import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import { repeat, tileCols, tileLanes, tileRows, type WorkgroupTile } from '../../tiles/tile.ts';
+import { keyHeads } from '../../tiles/tile-operands.ts';
+import type { WorkgroupTileConfig } from '../../tiles/tile-table.ts';
+import { gradientTile } from './gradient-tile.ts';
+import { partialSumsPart } from './partial-sums.ts';
+
+/**
+ * A tensor that every score has a share in: its shape broadcasts to (B, Hq, Sq, Skv), and a score's gradient dS reaches it
+ * times `share`, a WGSL expression for the four keys j to j + 3 of query i.
+ */
+interface ScoreInput {
+  readonly name: string;
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  readonly share: (i: string) => string | null;
+}
+
+/** dBias: dS summed over the dimensions along which the bias is broadcast. */
+export function dbiasKernels(problem: BackwardProblem, config: WorkgroupTileConfig): KernelSpec[] {
+  return inputsOf(problem)
+    .filter(({ name }) => name === 'dbias')
+    .flatMap(input => scoreInputKernels(problem, config, input));
+}
+
+/** dAlibi[h]: Σ −|i + diagonal − j| · dS. */
+export function dAlibiKernels(problem: BackwardProblem, config: WorkgroupTileConfig): KernelSpec[] {
+  return inputsOf(problem)
+    .filter(({ name }) => name === 'dAlibi')
+    .flatMap(input => scoreInputKernels(problem, config, input));
+}
+
+function inputsOf({ forward: { bias, alibi, Hq } }: BackwardProblem): ScoreInput[] {
+  return [
+    ...(bias ? [{ name: 'dbias', dtype: bias.dtype, shape: bias.source, share: () => null } as const] : []),
+    ...(alibi
+      ? [
+          {
+            name: 'dAlibi',
+            dtype: 'f32',
+            shape: [Hq, 1, 1],
+            share: (i: string) => `-vec4f(abs(vec4i(i32(${i}) + seq.diagonal - i32(j)) - vec4i(0, 1, 2, 3)))`,
+          } as const,
+        ]
+      : []),
+  ];
+}
+
+/** How the sum of one result is cut into workgroups. */
+interface Cut {
+  /** Whether the result keeps each of (B, Hq, Sq, Skv) apart; a dimension of which it has one element is summed over. */
+  readonly kept: readonly boolean[];
+  /** Tiles of the result along each of them. */
+  readonly parts: readonly [B: number, H: number, I: number, J: number];
+  /** Sequences, heads and tiles of queries that are summed into a tile of the result. */
+  readonly steps: readonly [B: number, H: number, I: number];
+  /** Elements of a tile of the result. */
+  readonly rows: number;
+  readonly cols: number;
+  /** Workgroups that share the steps of a tile; if more than one, a second kernel adds up what they leave. */
+  readonly chunks: number;
+}
+
+/** Workgroups that keep a large GPU busy, and steps that one of them should have at least. */
+const manyGroups = 256;
+const stepsPerGroup = 4;
+/** Memory for what they leave, in vectors of 8 bytes. */
+const maxVectors = 2 ** 22;
+
+function cutOf(
+  { forward: { B, Hq, Sq, Skv } }: BackwardProblem,
+  tile: WorkgroupTile,
+  { shape }: ScoreInput,
+): Cut {
+  const lead = 4 - shape.length;
+  const kept = [0, 1, 2, 3].map(d => (shape[d - lead] ?? 1) > 1);
+  const [keepB, keepH, keepI, keepJ] = kept;
+  const [tilesI, tilesJ] = [Math.ceil(Sq / tileRows(tile)), Math.ceil(Skv / tileCols(tile))];
+  const parts = [keepB ? B : 1, keepH ? Hq : 1, keepI ? tilesI : 1, keepJ ? tilesJ : 1] as const;
+  const steps = [keepB ? 1 : B, keepH ? 1 : Hq, keepI ? 1 : tilesI] as const;
+  const rows = keepI ? tileRows(tile) : 1;
+  const cols = keepJ ? tileCols(tile) : 1;
+  const groups = product(parts);
+  const room = maxVectors / (groups * rows * cols);
+  const chunks = Math.floor(Math.min(product(steps) / stepsPerGroup, manyGroups / groups, room)) || 1;
+  return { kept, parts, steps, rows, cols, chunks };
+}
+
+const product = (numbers: readonly number[]): number => numbers.reduce((a, b) => a * b, 1);
+
+/** Vectors that the sums of a problem take in `workspace.sums` at most at a time. */
+export function scoreInputVectors(problem: BackwardProblem, tile: WorkgroupTile): number {
+  const vectors = inputsOf(problem).map(input => {
+    const { parts, rows, cols, chunks } = cutOf(problem, tile, input);
+    return chunks > 1 ? product(parts) * chunks * rows * cols : 0;
+  });
+  return Math.max(0, ...vectors);
+}
+
+/** Where a tile of the result lies, by the number of the tile `part`. */
+function placePart(name: string, { kept, parts }: Cut, shape: readonly number[]): ShaderPart {
+  const own = contiguousStrides(shape);
+  const lead = 4 - shape.length;
+  const fields = ['sb', 'sh', 'si', 'sj'].map(
+    (suffix, d) => [suffix, kept[d] ? (own[d - lead] ?? 0) : 0] as const,
+  );
+  const counts = ['parts_h', 'parts_i', 'parts_j'].map((suffix, d) => [suffix, parts[d + 1] ?? 1] as const);
+  return {
+    uniforms: [...counts, ...fields].map(([suffix, value]) => ({
+      name: `${name}_${suffix}`,
+      type: 'u32',
+      value,
+    })),
+    code: `// Batch entry, head, and tile of queries and of keys; those that are summed over count as one.
+fn part_at(part: u32) -> vec4u {
+  let b = part / (P.${name}_parts_j * P.${name}_parts_i * P.${name}_parts_h);
+  let h = (part / (P.${name}_parts_j * P.${name}_parts_i)) % P.${name}_parts_h;
+  return vec4u(b, h, (part / P.${name}_parts_j) % P.${name}_parts_i, part % P.${name}_parts_j);
+}`,
+  };
+}
+
+/** Statements that store the element in row `row` and column `col` of the tile at `place`, if it is there. */
+function storeElement(name: string, { kept, rows, cols }: Cut, sum: string): string {
+  const [, , keepI, keepJ] = kept;
+  return `let i = place.z * ${rows}u + row;
+    let j = place.w * ${cols}u + col;
+    if (${keepI ? 'i < P.Sq' : 'true'} && ${keepJ ? 'j < P.Skv' : 'true'}) {
+      ${name}_store(place.x * P.${name}_sb + place.y * P.${name}_sh + i * P.${name}_si + j * P.${name}_sj, ${sum});
+    }`;
+}
+
+/**
+ * A workgroup walks over a share of what is summed into one tile of the result, in a fixed order, and recomputes dS as it goes:
+ * nothing of size Sq × Skv is stored, unless the result itself is. Where there are few tiles, several workgroups share one, and
+ * a second kernel adds up their sums.
+ */
+function scoreInputKernels(
+  problem: BackwardProblem,
+  config: WorkgroupTileConfig,
+  input: ScoreInput,
+): KernelSpec[] {
+  const { name, dtype, shape, share } = input;
+  const { tile } = config;
+  const cut = cutOf(problem, tile, input);
+  const { parts, steps, chunks } = cut;
+  const [, , keepI, keepJ] = cut.kept;
+  const [rows, cols] = [tileRows(tile), tileCols(tile)];
+  const isShared = chunks > 1;
+  const gradient = gradientTile(problem, config, { weight: false, ds: true, writesWorkspace: isShared });
+  const place = placePart(name, cut, shape);
+  const stored = isShared
+    ? `partial_sums[P.sums_base + group * ${cut.rows * cut.cols}u + n] = vec2f(sum, 0.0);`
+    : storeElement(name, cut, 'sum');
+
+  const body = `
+  let place = part_at(group / P.chunks);
+  let keys = ${keepJ ? `vec2u(place.w * ${cols}u, min(P.Skv, (place.w + 1u) * ${cols}u))` : 'vec2u(0u, P.Skv)'};
+  let tx = lane % ${tile.tx}u;
+  let ty = lane / ${tile.tx}u;
+  ${repeat(4, r => `var acc${r} = vec4f();`, '\n  ')}
+
+  for (var step = group % P.chunks; step < P.steps; step += P.chunks) {
+    let i0 = (place.z + step % P.steps_i) * ${rows}u;
+    let h = place.y + (step / P.steps_i) % P.steps_h;
+    ${keyHeads}
+    ${gradient.sequence('place.x + step / (P.steps_i * P.steps_h)')}
+    let visible = key_range(seq, i0, i0 + ${rows}u);
+    let first = max(keys.x, visible.x / ${cols}u * ${cols}u);
+    let last = min(keys.y, visible.y);
+    ${gradient.loadRowValues}
+    for (var j0 = first; j0 < last; j0 += ${cols}u) {
+    ${gradient.skip}
+    ${gradient.compute()}
+    ${repeat(
+      4,
+      r => {
+        const factor = share(`(i + ${r}u)`);
+        return `acc${r} += df${r}${factor ? ` * (${factor})` : ''};`;
+      },
+      '\n    ',
+    )}
+    }
+  }
+
+  ${repeat(4, r => repeat(4, c => `sums[(ty * 4u + ${r}u) * ${cols}u + tx * 4u + ${c}u] = acc${r}[${c}];`, '\n  '), '\n  ')}
+  workgroupBarrier();
+  for (var n = lane; n < ${cut.rows * cut.cols}u; n += ${tileLanes(tile)}u) {
+    let row = n / ${cut.cols}u;
+    let col = n % ${cut.cols}u;
+    var sum = 0.0;
+    for (var r = 0u; r < ${rows / cut.rows}u; r++) {
+      for (var c = 0u; c < ${cols / cut.cols}u; c++) {
+        sum += sums[(row + r) * ${cols}u + col + c];
+      }
+    }
+    ${stored}
+  }`;
+
+  const [partsB, partsH, partsI, partsJ] = parts;
+  const isEmpty = shape.includes(0) || product(parts) === 0;
+  const sumKernel = kernelSpec({
+    name: `attention ${name}`,
+    groups: {
+      ...{ batches: isEmpty ? 0 : partsB, heads: partsH, tiles: partsI, each: partsJ * chunks },
+      ...{ side: keepI ? 'q' : null, rows, reversed: false },
+    },
+    workgroupSize: tileLanes(tile),
+    room: config.room,
+    parts: [
+      {
+        uniforms: [
+          { name: 'chunks', type: 'u32', value: chunks },
+          { name: 'steps', type: 'u32', value: product(steps) },
+          { name: 'steps_h', type: 'u32', value: steps[1] },
+          { name: 'steps_i', type: 'u32', value: steps[2] },
+        ],
+      },
+      ...gradient.parts,
+      place,
+      isShared ? partialSumsPart('read_write') : elementStore(name, dtype),
+    ],
+    declarations: `var<workgroup> sums: array<f32, ${rows * cols}>;`,
+    body,
+  });
+  return isShared && !isEmpty ? [sumKernel, chunksKernel(problem, input, cut, place)] : [sumKernel];
+}
+
+const lanes = 64;
+
+/** Adds up what the chunks of each tile have left, in their order. */
+function chunksKernel(
+  { forward: { Sq, Skv } }: BackwardProblem,
+  { name, dtype }: ScoreInput,
+  cut: Cut,
+  place: ShaderPart,
+): KernelSpec {
+  const size = cut.rows * cut.cols;
+  const elements = product(cut.parts) * size;
+  const body = `
+  let at = group * ${lanes}u + lane;
+  if (at < P.elements) {
+    let part = at / ${size}u;
+    let row = (at % ${size}u) / ${cut.cols}u;
+    let col = at % ${cut.cols}u;
+    let place = part_at(part);
+    var sum = 0.0;
+    for (var chunk = 0u; chunk < P.chunks; chunk++) {
+      sum += partial_sums[P.sums_base + (part * P.chunks + chunk) * ${size}u + at % ${size}u].x;
+    }
+    ${storeElement(name, cut, 'sum')}
+  }`;
+  return kernelSpec({
+    name: `attention ${name} sum`,
+    groups: Math.ceil(elements / lanes),
+    workgroupSize: lanes,
+    parts: [
+      {
+        uniforms: [
+          { name: 'elements', type: 'u32', value: elements },
+          { name: 'chunks', type: 'u32', value: cut.chunks },
+          { name: 'Sq', type: 'u32', value: Sq },
+          { name: 'Skv', type: 'u32', value: Skv },
+        ],
+      },
+      place,
+      partialSumsPart('read'),
+      elementStore(name, dtype),
+    ],
+    body,
+  });
+}

@@ -1,0 +1,67 @@
+import type { BackwardProblem } from '@tilewise/core';
+import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import { fp8Kernel } from '../../fp8/fp8-kernel.ts';
+import { readOperand } from '../../layout/operand.ts';
+import { rowAddressing, rowTensor } from '../../layout/row-results.ts';
+import { sequencePart } from '../../layout/sequence.ts';
+import type { KernelConfig } from '../../tiles/tile-table.ts';
+
+const lanesPerRow = 8;
+const rowsPerGroup = 8;
+
+/**
+ * What backward needs of each row, computed once: `workspace` = (lse, δ) with δ = rowsum(o ∘ dO) − dLse (Dao 2022, B.4; the
+ * gradient of lse adds P to the score's gradient). The lse of a row without keys, −Infinity, becomes a large finite
+ * number, so that exp(s − lse) is 0.
+ */
+export function rowsKernel(problem: BackwardProblem, config: KernelConfig): KernelSpec {
+  const { forward, dO, dLse } = problem;
+  const { B, Hq, Sq } = forward;
+  const tiles = Math.ceil(Sq / rowsPerGroup);
+  const fp8 = fp8Kernel(config.tools.fp8, forward, ['delta']);
+  const body = `
+  let h = (group / P.tiles) % P.Hq;
+  let seq = sequence_at(group / (P.tiles * P.Hq));
+  let i = (group % P.tiles) * ${rowsPerGroup}u + lane / ${lanesPerRow}u;
+  let x = lane % ${lanesPerRow}u;
+  var sum = 0.0;
+  if (i < seq.length_q) {
+    let row_o = o_row(seq, h, i);
+    let row_dO = dO_row(seq, h, i);
+    for (var d = 4u * x; d < P.Dv; d += ${4 * lanesPerRow}u) {
+      sum += dot(o_load4(row_o, d), dO_load4(row_dO, d));
+    }
+  }
+  partial[lane] = sum;
+  workgroupBarrier();
+  if (x == 0u && i < seq.length_q) {
+    let at = row_at(seq, h, i);
+    var delta = 0.0;
+    for (var n = 0u; n < ${lanesPerRow}u; n++) {
+      delta += partial[lane + n];
+    }
+    delta = ${fp8.apply('delta', 'vec4f(delta)')}.x;
+    ${dLse ? 'delta -= dLse[P.dLse_base + at];' : ''}
+    let bits = lse[P.lse_base + at];
+    workspace[P.workspace_base + at] = vec2f(select(bitcast<f32>(bits), 3e38, bits == 0xff800000u), delta);
+  }`;
+  return kernelSpec({
+    name: 'attention rows',
+    groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows: rowsPerGroup, reversed: false },
+    workgroupSize: lanesPerRow * rowsPerGroup,
+    parts: [
+      { uniforms: [{ name: 'tiles', type: 'u32', value: tiles }] },
+      ...fp8.parts,
+      ...sequencePart(forward, { o: forward.o, dO }),
+      readOperand('o', forward.o, config),
+      readOperand('dO', dO, config),
+      rowAddressing(forward),
+      rowTensor('lse', 'read', 'u32'),
+      ...(dLse ? [rowTensor('dLse', 'read', 'f32')] : []),
+      rowTensor('workspace', 'read_write', 'vec2f'),
+    ],
+    declarations: `var<workgroup> partial: array<f32, ${lanesPerRow * rowsPerGroup}>;`,
+    body,
+    room: config.room,
+  });
+}

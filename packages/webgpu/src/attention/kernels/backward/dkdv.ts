@@ -1,0 +1,93 @@
+import type { BackwardProblem, OperandDesc } from '@tilewise/core';
+import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import { writeOperand } from '../../layout/operand.ts';
+import { queryRangePart } from '../../layout/sequence.ts';
+import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
+import { storeRows, type WeightedSum } from '../../tiles/tile-backend.ts';
+import { tileWork } from '../../tiles/tile-kinds.ts';
+import { keyHeads, tileResult } from '../../tiles/tile-operands.ts';
+import type { TileConfig } from '../../tiles/tile-table.ts';
+import { gradientTile } from './gradient-tile.ts';
+
+/** Which of the two gradients a kernel computes, and where they go. */
+export interface KeyGradients {
+  readonly dk?: OperandDesc;
+  readonly dv?: OperandDesc;
+}
+
+/**
+ * dK = dSᵀ · Q and dV = dropout(P)ᵀ · dO: a workgroup has one tile of keys of one key head and walks over the query heads
+ * of its group and the query tiles that may see its keys. The sum over the group happens here, in a fixed order.
+ *
+ * dK and dV can be computed together when they have the same heads; alone when only one is wanted, or when both do not
+ * fit (bindings, registers). A tile in workgroup memory must be square, as keys take the place of rows in the result; one of
+ * a subgroup must keep keys.
+ */
+export function dkdvKernel(
+  problem: BackwardProblem,
+  { dk, dv }: KeyGradients,
+  config: TileConfig,
+): KernelSpec {
+  const { tile } = config;
+  const work = tileWork(tile);
+  const { forward } = problem;
+  const { B, Hk, Hv, Skv, Dqk, Dv } = forward;
+  const rows = tileRows(tile);
+  const cols = tileCols(tile);
+  const tiles = Math.ceil(Skv / cols);
+  const heads = dk ? Hk : Hv;
+  const gradient = gradientTile(problem, config, {
+    weight: dv !== undefined,
+    ds: dk !== undefined,
+    results: { ...(dk && { dk }), ...(dv && { dv }) },
+  });
+  const { q, dO } = gradient.factors;
+  const overQueries = { over: 'queries', watch: gradient.watch } as const;
+  const sums: readonly WeightedSum[] = [
+    ...(dv ? [{ into: 'dv', weight: (b: number) => `weight${b}`, operand: dO, ...overQueries }] : []),
+    ...(dk ? [{ into: 'dk', weight: (b: number) => `ds${b}`, operand: q, ...overQueries }] : []),
+  ];
+  const body = `
+  let tile = group % P.tiles;
+  let head = (group / P.tiles) % P.heads;
+  let seq = sequence_at(group / (P.tiles * P.heads));
+  let j0 = tile * ${cols}u;
+  ${work.place}
+  ${dk ? work.accumulators('dk', Dqk) : ''}
+  ${dv ? work.accumulators('dv', Dv) : ''}
+
+  let queries = query_range(seq, j0, j0 + ${cols}u);
+  let heads_per_group = P.Hq / P.heads;
+  for (var h = head * heads_per_group; h < (head + 1u) * heads_per_group; h++) {
+  ${keyHeads}
+  ${gradient.keep}
+  for (var i0 = queries.x / ${rows}u * ${rows}u; i0 < queries.y; i0 += ${rows}u) {
+    ${gradient.skip}
+    ${gradient.loadRowValues}
+    ${gradient.compute(sums)}
+    ${work.accumulate(gradient.products, ...sums)}
+  }
+  }
+  ${dk ? storeRows(work, 'dk', tileResult('dk', forward, dk), (_, x) => gradient.stored('dk', x)) : ''}
+  ${dv ? storeRows(work, 'dv', tileResult('dv', forward, dv), (_, x) => gradient.stored('dv', x)) : ''}
+  ${gradient.finish}`;
+  return kernelSpec({
+    name: dk && dv ? 'attention dk dv' : `attention ${dk ? 'dk' : 'dv'}`,
+    groups: { batches: B, heads, tiles, each: 1, side: 'kv', rows: cols, reversed: false },
+    workgroupSize: tileLanes(tile),
+    parts: [
+      {
+        uniforms: [
+          { name: 'tiles', type: 'u32', value: tiles },
+          { name: 'heads', type: 'u32', value: heads },
+        ],
+      },
+      ...gradient.parts,
+      queryRangePart,
+      ...(dk ? [writeOperand('dk', dk, config)] : []),
+      ...(dv ? [writeOperand('dv', dv, config)] : []),
+    ],
+    body,
+    room: config.room,
+  });
+}

@@ -1,0 +1,57 @@
+import type { BackwardProblem, OperandDesc } from '@tilewise/core';
+import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import { writeOperand } from '../../layout/operand.ts';
+import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
+import { storeRows, type WeightedSum } from '../../tiles/tile-backend.ts';
+import { tileWork } from '../../tiles/tile-kinds.ts';
+import { keyHeads, tileResult } from '../../tiles/tile-operands.ts';
+import type { TileConfig } from '../../tiles/tile-table.ts';
+import { gradientTile } from './gradient-tile.ts';
+
+/** dQ = dS · K: a workgroup has one tile of queries and walks over the key tiles that they may see. */
+export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: TileConfig): KernelSpec {
+  const { tile } = config;
+  const work = tileWork(tile);
+  const { forward } = problem;
+  const { B, Hq, Sq, Dqk } = forward;
+  const result = tileResult('dq', forward, dq);
+  const rows = tileRows(tile);
+  const cols = tileCols(tile);
+  const tiles = Math.ceil(Sq / rows);
+  const gradient = gradientTile(problem, config, { weight: false, ds: true, results: { dq } });
+  const sum: WeightedSum = {
+    ...{ into: 'acc', operand: gradient.factors.k, over: 'keys', watch: gradient.watch },
+    weight: b => `ds${b}`,
+  };
+  const body = `
+  let tile = P.tiles - 1u - group % P.tiles;
+  let h = (group / P.tiles) % P.Hq;
+  ${keyHeads}
+  let seq = sequence_at(group / (P.tiles * P.Hq));
+  let i0 = tile * ${rows}u;
+  ${work.place}
+  ${work.accumulators('acc', Dqk)}
+  ${gradient.loadRowValues}
+  ${gradient.keep}
+
+  let keys = key_range(seq, i0, i0 + ${rows}u);
+  for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
+    ${gradient.skip}
+    ${gradient.compute([sum])}
+    ${work.accumulate(gradient.products, sum)}
+  }
+  ${storeRows(work, 'acc', result, (_, x) => gradient.stored('dq', x))}
+  ${gradient.finish}`;
+  return kernelSpec({
+    name: 'attention dq',
+    groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows, reversed: true },
+    workgroupSize: tileLanes(tile),
+    parts: [
+      { uniforms: [{ name: 'tiles', type: 'u32', value: tiles }] },
+      ...gradient.parts,
+      writeOperand('dq', dq, config),
+    ],
+    body,
+    room: config.room,
+  });
+}

@@ -1,0 +1,181 @@
+import type { BackwardProblem } from '@tilewise/core';
+import type { KernelTools } from '../../../api/tools.ts';
+import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import { type Fp8Kernel, fp8Kernel } from '../../fp8/fp8-kernel.ts';
+import { readOperand } from '../../layout/operand.ts';
+import { rowAddressing, rowTensor } from '../../layout/row-results.ts';
+import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';
+import { workgroupReads } from '../../layout/workgroup-reads.ts';
+import { dropoutPart } from '../../score/dropout.ts';
+import { scorePart } from '../../score/score.ts';
+import type { ScoreUse } from '../../score/stage.ts';
+import { heldIn, laneGrid, perBlock, repeat, tileCols, tileRows } from '../../tiles/tile.ts';
+import type { Product, TileOperand, WeightedSum } from '../../tiles/tile-backend.ts';
+import { tileWork } from '../../tiles/tile-kinds.ts';
+import { headGroups, tileOperands } from '../../tiles/tile-operands.ts';
+import type { TileConfig } from '../../tiles/tile-table.ts';
+
+/** What the backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the rows' (lse, δ). */
+export interface GradientTile {
+  readonly parts: readonly ShaderPart[];
+  /** A statement for the start of the innermost loop over tiles: goes on to the next one where none of this is seen. */
+  readonly skip: string;
+  /** A statement that declares `seq`, the sequence of batch entry `b`. */
+  readonly sequence: (b: string) => string;
+  readonly products: readonly Product[];
+  /** Statements before the innermost loop over tiles. */
+  readonly keep: string;
+  /** Statements that declare the row values of this lane's queries. */
+  readonly loadRowValues: string;
+  /**
+   * Statements that declare, for each vec4 b of the lane's scores (four keys of one query): `weightb` = dropout(P), if asked for, and
+   * `dfb` = d loss / d(final score) and `dsb` = d loss / d(q·k). In FP8 `weightb` and `dsb` are rounded. `sums`:
+   * those that follow in the same block.
+   */
+  readonly compute: (sums?: readonly WeightedSum[]) => string;
+  /** WGSL condition: some weights may be 0 because their pair is not seen. */
+  readonly watch: string;
+  /** What the weights multiply: dS and k give dq, dS and q dk, P and dO dv. */
+  readonly factors: Readonly<Record<'q' | 'k' | 'dO', TileOperand>>;
+  /** WGSL expression of what is stored for the sum `x` (vec4f) of a result. */
+  readonly stored: (name: 'dq' | 'dk' | 'dv', x: string) => string;
+  /** Statements for the end of the kernel. */
+  readonly finish: string;
+}
+
+export interface GradientTileOptions {
+  /** dropout(P), which dV needs. */
+  readonly weight: boolean;
+  /** dS, which dQ and dK need. */
+  readonly ds: boolean;
+  /** Where the kernel's results lie, those that lie like operands. */
+  readonly results?: KernelOperands;
+  /** What score slopes are by, and so `dsr`. Default: by q·k. */
+  readonly slope?: ScoreUse['slope'];
+  /** The kernel writes to the workspace: see `workgroupReads`. Default false. */
+  readonly writesWorkspace?: boolean;
+}
+
+/**
+ * With P = exp(S − lse), dP = (dO·Vᵀ) ∘ dropout and dS = P ∘ (dP − δ) (Dao 2022, appendix B.2), then times the slope of the
+ * score stages, which turns it into the gradient of q·k.
+ */
+export function gradientTile(
+  problem: BackwardProblem,
+  config: TileConfig,
+  options: GradientTileOptions,
+): GradientTile {
+  const { tile, tools } = config;
+  const { forward, dO } = problem;
+  const operands = tileOperands(forward);
+  const score = scorePart(forward, { tile, slope: options.slope ?? 'by q·k', tools: tools.expr });
+  const dropout = dropoutPart(forward);
+  const reads = workgroupReads(options.writesWorkspace ?? false);
+  const fp8 = fp8Gradient(problem, options, tools);
+  const blockTools = forward.fp8?.kind === 'dequantised' ? tools.mxfp8 : null;
+  const { dq, dk, dv } = options.results ?? {};
+  const blocks = dq || dk ? blockTools : null;
+  const rounded = blockTools?.roundedAlongPositions(forward);
+  const factors = rounded
+    ? {
+        q: { ...operands.q, name: 'qT' },
+        k: { ...operands.k, name: 'kT' },
+        dO: { ...operands.dO, name: 'dOT' },
+      }
+    : operands;
+  const rows = tileRows(tile);
+  const cols = tileCols(tile);
+  const grid = laneGrid(tile);
+
+  const scores = { into: 's', a: operands.q, b: operands.k };
+  const products = options.ds
+    ? ([scores, { into: 'dp', a: operands.dO, b: operands.v }] as const)
+    : ([scores] as const);
+  const summed = [...(dq ? [factors.k] : []), ...(dv ? [factors.dO] : []), ...(dk ? [factors.q] : [])];
+  const work = tileWork(tile);
+  const held = heldIn(tile);
+  const compute = (
+    sums: readonly WeightedSum[] = [],
+  ): string => `let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
+    ${work.products(products, sums)}
+    let i = i0 + ty * ${grid.rows}u;
+    let j = j0 + tx * ${4 * grid.cols}u;
+    ${perBlock(
+      tile,
+      (b, r, c) => `var allowed${b} = vec4<bool>(true);
+    if (!whole) {
+      allowed${b} = inside4(seq, i + ${r}u, j + ${4 * c}u);
+    }
+    let scored${b} = score4(seq, h, i + ${r}u, j + ${4 * c}u, s${b}, allowed${b});
+    let p${b} = select(vec4f(), exp(scored${b}.value - row${r}.x), scored${b}.seen);
+    ${dropout ? `let keep${b} = dropout4(seq, h, i + ${r}u, j + ${4 * c}u);` : ''}
+    ${options.weight ? `let weight${b} = ${fp8.apply('weight', dropout ? `p${b} * keep${b}` : `p${b}`)};` : ''}
+    ${
+      options.ds
+        ? `let df${b} = select(vec4f(), p${b} * (${fp8.apply('dp', `dp${b}`)}${dropout ? ` * keep${b}` : ''} - row${r}.y), scored${b}.seen);
+    let ${blocks ? 'raw' : 'ds'}${b} = ${fp8.apply('ds', `select(vec4f(), df${b} * scored${b}.slope, scored${b}.seen)`)};`
+        : ''
+    }`,
+    )}
+    ${blocks?.isBlockTile(tile) ? blocks.roundBlocks(tile, options.results?.dq ? 'keys' : 'queries') : ''}`;
+
+  return {
+    parts: [
+      ...work.parts(products, summed),
+      { uniforms: headGroups(forward) },
+      ...fp8.parts,
+      ...sequencePart(forward, { q: forward.q, k: forward.k, v: forward.v, dO, ...options.results }),
+      readOperand('q', forward.q, config, held),
+      readOperand('k', forward.k, config, held),
+      ...(options.ds ? [readOperand('v', forward.v, config, held)] : []),
+      ...(options.ds || !rounded ? [readOperand('dO', dO, config, held)] : []),
+      ...(rounded && dq ? [readOperand('kT', rounded.kT, config)] : []),
+      ...(rounded && dk ? [readOperand('qT', rounded.qT, config)] : []),
+      ...(rounded && dv ? [readOperand('dOT', rounded.dOT, config)] : []),
+      blocks ? blocks.blockRoundingPart(forward) : {},
+      rowAddressing(forward),
+      rowTensor('workspace', 'read', 'vec2f'),
+      ...score.parts,
+      reads.part,
+      ...(dropout ? [dropout] : []),
+    ],
+    skip: reads.skip(score.showsTile),
+    sequence: reads.sequence,
+    products,
+    keep: work.keep(products, summed),
+    loadRowValues: repeat(
+      grid.rows,
+      r => `var row${r} = vec2f(3e38, 0.0);
+    if (i0 + ty * ${grid.rows}u + ${r}u < seq.length_q) {
+      row${r} = workspace[P.workspace_base + row_at(seq, h, i0 + ty * ${grid.rows}u + ${r}u)];
+    }`,
+      '\n    ',
+    ),
+    compute,
+    watch: score.hides ? 'true' : '!whole',
+    factors,
+    stored: fp8.apply,
+    finish: fp8.finish,
+  };
+}
+
+/** The FP8 arithmetic of a kernel with these results. The largest dS is measured once: with dq, or with dk where that is alone. */
+function fp8Gradient(
+  { forward, gradients, outputs }: BackwardProblem,
+  { weight, ds, results = {} }: GradientTileOptions,
+  tools: KernelTools,
+): Fp8Kernel {
+  const stored = (['dq', 'dk', 'dv'] as const).filter(name => results[name]);
+  const amax = { dq: 'amaxDQ', dk: 'amaxDK', dv: 'amaxDV' } as const;
+  const measuresScores = results[gradients.includes('dq') ? 'dq' : 'dk'] !== undefined;
+  return fp8Kernel(
+    tools.fp8,
+    forward,
+    ['product', ...(weight ? (['weight'] as const) : []), ...(ds ? (['dp', 'ds'] as const) : []), ...stored],
+    [
+      ...stored.map(name => amax[name]).filter(name => outputs[name]),
+      ...(measuresScores && outputs.amaxDP ? (['amaxDP'] as const) : []),
+    ],
+    'backward',
+  );
+}

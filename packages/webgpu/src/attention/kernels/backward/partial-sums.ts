@@ -1,0 +1,21 @@
+import type { ShaderPart } from '../../../codegen/shader-part.ts';
+
+/** The region of the workspace in which one kernel leaves sums that the next one adds up. */
+export const partialSums = 'workspace.sums';
+
+/** It, as vectors of two floats, with `P.sums_base`. */
+export function partialSumsPart(access: 'read' | 'read_write'): ShaderPart {
+  return {
+    bindings: [
+      {
+        name: partialSums,
+        variable: 'partial_sums',
+        element: 'vec2f',
+        access,
+        elementBytes: 8,
+        alignment: 8,
+      },
+    ],
+    uniforms: [{ name: 'sums_base', type: 'u32', value: { offsetOf: partialSums } }],
+  };
+}

@@ -1,0 +1,78 @@
+import type { AttentionProblem } from '@tilewise/core';
+import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import { sequencePart } from '../../layout/sequence.ts';
+import { dropoutPart } from '../../score/dropout.ts';
+
+/** The mask among a plan's tensors: `dropoutMask` is the one that is given. */
+export const dropoutMaskOutput = 'outputs.dropoutMask';
+
+const lanes = 64;
+
+/**
+ * Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also of pairs that are not seen; 0 beyond packed and ragged
+ * sequences. A lane writes a word of four decisions, and of the last one what is the mask's.
+ */
+export function dropoutMaskKernel(problem: AttentionProblem): KernelSpec {
+  const { B, Hq, Sq, Skv, q, k } = problem;
+  const dropout = dropoutPart(problem);
+  const count = B * Hq * Sq * Skv;
+  const body = `
+  let word = group * ${lanes}u + lane;
+  let first = word * 4u;
+  if (first < P.count) {
+    var kept = vec4<bool>(false);
+    if (first % P.Skv + 4u <= P.Skv) {
+      kept = kept4(first);
+    } else {
+      for (var c = 0u; c < min(4u, P.count - first); c++) {
+        kept[c] = kept4(first + c).x;
+      }
+    }
+    let bytes = dot(select(vec4u(), vec4u(1u, 0x100u, 0x10000u, 0x1000000u), kept), vec4u(1u));
+    let at = P.mask_base / 4u + word;
+    if (P.count - first >= 4u) {
+      decisions[at] = bytes;
+    } else {
+      let own = (1u << (8u * (P.count - first))) - 1u;
+      decisions[at] = (decisions[at] & ~own) | (bytes & own);
+    }
+  }`;
+  return kernelSpec({
+    name: 'attention dropout mask',
+    groups: Math.ceil(count / (4 * lanes)),
+    workgroupSize: lanes,
+    parts: [
+      {
+        uniforms: [
+          { name: 'Hq', type: 'u32', value: Hq },
+          { name: 'count', type: 'u32', value: count },
+          { name: 'mask_base', type: 'u32', value: { offsetOf: dropoutMaskOutput } },
+        ],
+        bindings: [
+          {
+            name: dropoutMaskOutput,
+            variable: 'decisions',
+            element: 'u32',
+            access: 'read_write',
+            elementBytes: 1,
+            alignment: 4,
+          },
+        ],
+      },
+      ...sequencePart(problem, {}),
+      ...(dropout ? [dropout] : []),
+    ],
+    declarations: `fn kept4(at: u32) -> vec4<bool> {
+  let j = at % P.Skv;
+  let row = at / P.Skv;
+  let i = row % P.Sq;
+  let seq = sequence_at(row / (P.Sq * P.Hq));
+  var kept = vec4<bool>(true);
+  ${dropout ? 'kept = dropout_kept4(seq, (row / P.Sq) % P.Hq, i, j);' : ''}
+  ${q.starts === 'strided' ? '' : 'kept = kept & vec4<bool>(i < seq.length_q);'}
+  ${k.starts === 'strided' ? '' : 'kept = kept & (vec4u(j) + vec4u(0u, 1u, 2u, 3u) < vec4u(seq.length_kv));'}
+  return kept;
+}`,
+    body,
+  });
+}

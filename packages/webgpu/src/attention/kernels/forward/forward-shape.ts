@@ -1,0 +1,65 @@
+import { type AttentionProblem, elementCount, rowShape } from '@tilewise/core';
+import { guaranteedCapabilities } from '../../../device/capabilities.ts';
+import { forwardRole } from '../../tiles/forward-role.ts';
+import { type Tile, tileCols, tileRows, type WorkgroupTileSizes } from '../../tiles/tile.ts';
+import { chosenTile, type TileTarget } from '../../tiles/tile-choice.ts';
+import { defaultTile, forwardTiles, manyQueriesTile } from '../../tiles/tile-table.ts';
+import { partialVectors } from './partials.ts';
+import { sharingHeads } from './query-rows.ts';
+
+/** How the forward pass of a problem is cut into workgroups. */
+export interface ForwardShape {
+  readonly tile: Tile;
+  /** Query heads whose rows lie in one tile: 1, or all that share a key and a value head. */
+  readonly heads: number;
+  /** Parts of the keys that workgroups of their own work on; more than one need a merge. */
+  readonly parts: number;
+}
+
+/** Workgroups that keep a large GPU busy, and keys that one of them should have at least. */
+const manyGroups = 512;
+const keysPerPart = 256;
+/** Parts that the merge still reads quickly. */
+const maxParts = 64;
+
+/**
+ * Few queries leave most of a GPU idle: then the heads of a group share tiles, tiles have only as many rows as there are, and
+ * keys are split over workgroups until there are enough of them. Not in FP8, whose P is rounded when the whole row is known.
+ */
+export function forwardShape(
+  problem: AttentionProblem,
+  target: TileTarget = { capabilities: guaranteedCapabilities },
+): ForwardShape {
+  const { B, Hq, Sq, Dv } = problem;
+  if (problem.fp8) return { tile: roomyTile(Infinity, Dv), heads: 1, parts: 1 };
+  // More queries than few take workgroups enough, and memory for the parts that would be missed.
+  if (forwardRole(problem) === 'forward')
+    return { tile: manyQueriesTile(problem, target) ?? roomyTile(Sq, Dv), heads: 1, parts: 1 };
+  const heads = sharingHeads(problem);
+  const { q, k, v } = problem;
+  const tile = chosenTile('decode', problem, [q, k, v], target) ?? decodeTile(problem);
+  const groups = Math.ceil((Sq * heads) / tileRows(tile)) * (Hq / heads) * B;
+  if (groups === 0) return { tile, heads, parts: 1 };
+  const wanted = Math.min(manyGroups / groups, keysPerQueryTile(problem, tile) / keysPerPart);
+  return { tile, heads, parts: Math.max(1, Math.min(maxParts, Math.floor(wanted))) };
+}
+
+/** The tile of the table for few queries. */
+export const decodeTile = (problem: AttentionProblem): WorkgroupTileSizes =>
+  roomyTile(problem.Sq * sharingHeads(problem), problem.Dv);
+
+/** The first tile of the table that has room for all rows and channels. */
+export function roomyTile(rows: number, Dv: number): WorkgroupTileSizes {
+  return forwardTiles.find(({ upTo }) => rows <= upTo.rows && Dv <= upTo.Dv)?.tile ?? defaultTile;
+}
+
+/** Keys that a tile of queries sees at most, by the number of keys and the diagonal band. */
+function keysPerQueryTile({ Sq, Skv, band }: AttentionProblem, tile: Tile): number {
+  if (band === null || band.left === null || band.right === null) return Skv;
+  return Math.min(Skv, band.left + band.right + Math.min(Sq, tileRows(tile)) + tileCols(tile));
+}
+
+/** vec4s that the parts of a problem take in the workspace. */
+export function workspaceVectors(problem: AttentionProblem, { parts }: ForwardShape): number {
+  return parts === 1 ? 0 : elementCount(rowShape(problem)) * parts * partialVectors(problem.Dv);
+}

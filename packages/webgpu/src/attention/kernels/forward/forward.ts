@@ -1,0 +1,268 @@
+import type { AttentionProblem } from '@tilewise/core';
+import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import { forwardAmaxes } from '../../fp8/fp8-amaxes.ts';
+import { type Fp8Kernel, fp8Kernel } from '../../fp8/fp8-kernel.ts';
+import { readOperand, writeOperand } from '../../layout/operand.ts';
+import { lowest, rowAddressing, rowOutput, rowOutputsOf, writeRow } from '../../layout/row-results.ts';
+import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';
+import { workgroupReads } from '../../layout/workgroup-reads.ts';
+import { dropoutPart } from '../../score/dropout.ts';
+import { scorePart } from '../../score/score.ts';
+import { sinkPart } from '../../score/sink.ts';
+import {
+  heldIn,
+  laneGrid,
+  perBlock,
+  repeat,
+  type Tile,
+  tileCols,
+  tileLanes,
+  tileRows,
+} from '../../tiles/tile.ts';
+import { storeRows, type WeightedSum } from '../../tiles/tile-backend.ts';
+import { tileWork } from '../../tiles/tile-kinds.ts';
+import { headGroups, keyHeads, tileOperands, tileResult } from '../../tiles/tile-operands.ts';
+import type { KernelConfig } from '../../tiles/tile-table.ts';
+import type { ForwardShape } from './forward-shape.ts';
+import { partialsPart } from './partials.ts';
+import { type QueryRows, queryRows } from './query-rows.ts';
+
+/**
+ * Flash attention forward (Dao 2023, algorithm 1 with the loop order of FlashAttention-2): a workgroup has one tile of
+ * queries and walks over the key tiles that they may see, with a running row maximum m, sum l and unnormalised output.
+ *
+ *     m' = max(m, rowmax(S))      P = exp(S − m')      l' = e^{m−m'}·l + rowsum(P)      O' = e^{m−m'}·O + dropout(P)·V
+ *
+ * and at the end o = O / l, lse = m + ln l. With more than one part, a workgroup walks over its part of these key tiles only,
+ * and leaves m, l and O in the workspace to be merged. In FP8 only the statistics of the rows are computed here, see `roundedValuesKernel`.
+ */
+export function forwardKernel(
+  problem: AttentionProblem,
+  { tile, heads, parts }: ForwardShape,
+  config: KernelConfig,
+): KernelSpec {
+  const { B, Hq, Sq, Dv } = problem;
+  const rows = queryRows(heads, tile);
+  const cols = tileCols(tile);
+  const grid = laneGrid(tile);
+  // The vec4s of scores that a lane has of its row r.
+  const blocksOf = (r: number): number[] => Array.from({ length: grid.cols }, (_, c) => r * grid.cols + c);
+  const work = tileWork(tile);
+  const tiles = Math.ceil((Sq * heads) / tileRows(tile));
+  const score = scorePart(problem, {
+    tile: heads === 1 ? tile : null,
+    slope: 'none',
+    tools: config.tools.expr,
+  });
+  const hasValues = problem.fp8?.kind !== 'scaled';
+  const dropout = hasValues ? dropoutPart(problem) : null;
+  const { q, k, v } = tileOperands(problem);
+  // m is then within 8 of the row's maximum, which l and O are as right with.
+  const isLazy = work.isSlowToRescale && !problem.outputs.max && !problem.outputs.sumExp;
+  const scores = { into: 's', a: rows.operand(q), b: k };
+  const fp8 = hasValues
+    ? fp8Kernel(config.tools.fp8, problem, ['weight', 'o'], forwardAmaxes(problem))
+    : fp8Kernel(config.tools.fp8, problem, ['product']);
+  const finish =
+    parts === 1 ? wholeResult(problem, tile, rows, config, fp8) : partialResult(problem, tile, parts);
+
+  const reads = workgroupReads(parts > 1);
+  const held = heldIn(tile);
+  const values: WeightedSum = {
+    ...{ into: 'acc', operand: v, over: 'keys' },
+    weight: b => fp8.apply('weight', dropout ? `weight${b}` : `p${b}`),
+    watch: score.hides ? 'true' : '!whole',
+    rescale: r => `rescale${r}`,
+  };
+  const [summed, sums] = hasValues ? [[v], [values]] : [[], []];
+
+  // At the end each lane has summed its own keys: the row's sum is over all its lanes.
+  const body = `
+  let part = ${parts === 1 ? '0u' : 'group % P.parts'};
+  let place = ${parts === 1 ? 'group' : 'group / P.parts'};
+  let tile = P.tiles - 1u - place % P.tiles;
+  let h = (place / P.tiles) % P.head_groups * ${heads === 1 ? '1u' : 'P.row_heads'};
+  ${keyHeads}
+  ${reads.sequence('place / (P.tiles * P.head_groups)')}
+  let row0 = tile * ${tileRows(tile)}u;
+  ${work.place}
+  ${rows.span}
+  ${rows.places}
+  ${repeat(grid.rows, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`, '\n  ')}
+  ${hasValues ? work.accumulators('acc', Dv) : ''}
+
+  ${work.keep([scores], summed)}
+  let keys = ${parts === 1 ? 'key_range(seq, i0, i1)' : `part_of(key_range(seq, i0, i1), part)`};
+  for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
+    ${reads.skip(score.showsTile)}
+    let whole = tile_inside(seq, i0, i1, j0, j0 + ${cols}u);
+    ${work.products([scores], sums)}
+
+    let j = j0 + tx * ${4 * grid.cols}u;
+    ${perBlock(
+      tile,
+      (b, r, c) => `var allowed${b} = vec4<bool>(true);
+    if (!whole) {
+      allowed${b} = inside4(seq, query${r}, j + ${4 * c}u);
+    }
+    let scored${b} = score4(seq, head${r}, query${r}, j + ${4 * c}u, s${b}, allowed${b});
+    let x${b} = select(vec4f(${lowest}), scored${b}.value, scored${b}.seen);`,
+    )}
+    ${work.statistic({
+      name: isLazy ? 'm_seen' : 'm_new',
+      own: r =>
+        blocksOf(r).reduce((m, b) => `max(${m}, max(max(x${b}.x, x${b}.y), max(x${b}.z, x${b}.w)))`, `m${r}`),
+      join: (a, b) => `max(${a}, ${b})`,
+      afterBarrier: true,
+    })}
+    ${isLazy ? repeat(grid.rows, r => `let m_new${r} = select(m${r}, m_seen${r}, m_seen${r} > m${r} + 8.0);`, '\n    ') : ''}
+    ${perBlock(tile, (b, r) => `let p${b} = select(vec4f(), exp(scored${b}.value - m_new${r}), scored${b}.seen);`)}
+    ${repeat(
+      grid.rows,
+      r => `let rescale${r} = ${isLazy ? `select(exp(m${r} - m_new${r}), 1.0, m${r} == ${lowest})` : `exp(m${r} - m_new${r})`};
+    m${r} = m_new${r};
+    l${r} = l${r} * rescale${r} + ${blocksOf(r)
+      .map(b => `dot(p${b}, vec4f(1.0))`)
+      .join(' + ')};`,
+      '\n    ',
+    )}
+    ${dropout ? perBlock(tile, (b, r, c) => `let weight${b} = p${b} * dropout4(seq, head${r}, query${r}, j + ${4 * c}u);`) : ''}
+    ${work.accumulate([scores], ...sums)}
+  }
+
+  ${work.statistic({ name: 'sum', own: r => `l${r}`, join: (a, b) => `${a} + ${b}`, afterBarrier: false })}
+  ${repeat(grid.rows, r => `l${r} = sum${r};`, '\n  ')}
+  ${finish.code}
+  ${fp8.finish}`;
+
+  return kernelSpec({
+    name: parts === 1 ? 'attention forward' : 'attention forward part',
+    groups: {
+      ...{ batches: B, heads: Hq / heads, tiles, each: parts },
+      ...{ side: 'q', rows: tileRows(tile) / heads, reversed: true },
+    },
+    workgroupSize: tileLanes(tile),
+    parts: [
+      {
+        uniforms: [
+          { name: 'tiles', type: 'u32', value: tiles },
+          { name: 'head_groups', type: 'u32', value: Hq / heads },
+          ...headGroups(problem),
+          ...rows.uniforms,
+        ],
+      },
+      ...work.parts([scores], summed),
+      ...fp8.parts,
+      ...sequencePart(problem, {
+        q: problem.q,
+        k: problem.k,
+        ...(hasValues && { v: problem.v }),
+        ...finish.operands,
+      }),
+      readOperand('q', problem.q, config, held),
+      readOperand('k', problem.k, config, held),
+      ...(hasValues ? [readOperand('v', problem.v, config, held)] : []),
+      rowAddressing(problem),
+      reads.part,
+      ...score.parts,
+      ...(dropout ? [dropout] : []),
+      ...finish.parts,
+    ],
+    declarations: parts === 1 ? '' : partOf(cols),
+    body,
+    room: config.room,
+  });
+}
+
+/** The end of the kernel: what is stored of m, l and the accumulators, and the parts that this takes. */
+interface Finish {
+  readonly code: string;
+  readonly operands: KernelOperands;
+  readonly parts: readonly ShaderPart[];
+}
+
+/** o, but in FP8, lse and what else was asked for. */
+function wholeResult(
+  problem: AttentionProblem,
+  tile: Tile,
+  rows: QueryRows,
+  config: KernelConfig,
+  fp8: Fp8Kernel,
+): Finish {
+  const outputs = rowOutputsOf(problem);
+  const hasValues = problem.fp8?.kind !== 'scaled';
+  const work = tileWork(tile);
+  const own = laneGrid(tile).rows;
+  const o = rows.operand(tileResult('o', problem, problem.o));
+  const joinSink = (r: number): string => `if (query${r} < seq.length_q) {
+    let joined = join_sink(head${r}, m${r}, l${r});
+    m${r} = joined.x;
+    l${r} = joined.y;
+    scale${r} = joined.z;
+  }`;
+  return {
+    code: `${repeat(
+      own,
+      r => `var scale${r} = 1.0;
+  ${problem.sink ? joinSink(r) : ''}
+  scale${r} = select(0.0, scale${r} / l${r}, l${r} != 0.0);`,
+      '\n  ',
+    )}
+  ${hasValues ? storeRows(work, 'acc', o, (r, x) => fp8.apply('o', `${x} * scale${r}`)) : ''}
+  if (tx == 0u) {
+    ${repeat(
+      own,
+      r => `if (query${r} < row_count(seq)) {
+      let at = row_at(seq, head${r}, query${r});
+      ${writeRow(outputs, `m${r}`, `l${r}`)}
+    }`,
+      '\n    ',
+    )}
+  }`,
+    operands: hasValues ? { o: problem.o } : {},
+    parts: [
+      ...(hasValues ? [writeOperand('o', problem.o, config)] : []),
+      ...outputs.map(rowOutput),
+      problem.sink ? sinkPart() : {},
+    ],
+  };
+}
+
+/** The results of one part of the keys. */
+function partialResult({ Dv }: AttentionProblem, tile: Tile, parts: number): Finish {
+  const work = tileWork(tile);
+  return {
+    code: `${work.results('acc', Dv)}
+  ${repeat(
+    laneGrid(tile).rows,
+    r => `if (query${r} < seq.length_q) {
+    let first = partial_at(row_at(seq, head${r}, query${r}), part);
+    if (tx == 0u) {
+      workspace[first] = vec4f(m${r}, l${r}, 0.0, 0.0);
+    }
+    ${repeat(
+      work.vectors(Dv),
+      n => `if (${work.vector(n)} < P.partial_vectors - 1u) {
+      workspace[first + 1u + ${work.vector(n)}] = acc${r}_${n};
+    }`,
+      '\n    ',
+    )}
+  }`,
+    '\n  ',
+  )}`,
+    operands: {},
+    parts: [partialsPart(Dv, parts, 'read_write')],
+  };
+}
+
+/** `part_of(keys, part)`: the range of one part, of as many whole tiles as any other but the last. */
+function partOf(cols: number): string {
+  return `fn part_of(keys: vec2u, part: u32) -> vec2u {
+  let first = keys.x / ${cols}u;
+  let end = max(first, (keys.y + ${cols - 1}u) / ${cols}u);
+  let each = (end - first + P.parts - 1u) / P.parts;
+  let begin = first + part * each;
+  return vec2u(begin * ${cols}u, min(keys.y, (begin + each) * ${cols}u));
+}`;
+}

@@ -1,0 +1,33 @@
+import type { AttentionProblem } from '@tilewise/core';
+import type { KernelGrid } from '../../../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../../../codegen/shader-part.ts';
+
+/** vec4s that hold what one part of the keys gives for one row: (m, l, 0, 0), then its output before the division by l. */
+export const partialVectors = (Dv: number): number => 1 + Math.ceil(Dv / 4);
+
+/**
+ * Results of parts of the keys, waiting in the workspace to be merged: `partial_at(row, part) -> u32` is where that of a row
+ * starts, with rows counted as `row_at` does.
+ */
+export function partialsPart(Dv: number, parts: number, access: 'read' | 'read_write'): ShaderPart {
+  return {
+    bindings: [{ name: 'workspace', element: 'vec4f', access, elementBytes: 16, alignment: 16 }],
+    uniforms: [
+      { name: 'workspace_base', type: 'u32', value: { offsetOf: 'workspace' } },
+      { name: 'parts', type: 'u32', value: parts },
+      { name: 'partial_vectors', type: 'u32', value: partialVectors(Dv) },
+    ],
+    code: `fn partial_at(row: u32, part: u32) -> u32 {
+  return P.workspace_base + (row * P.parts + part) * P.partial_vectors;
+}`,
+  };
+}
+
+/** Workgroups of which each invocation has one vec4 of a row of o: `lanes` neighbours of one head. */
+export function rowVectorGrid({ B, Hq, Sq, Dv }: AttentionProblem, lanes: number): KernelGrid {
+  const vectors = Math.ceil(Dv / 4);
+  return {
+    ...{ batches: B, heads: Hq, tiles: Math.ceil((Sq * vectors) / lanes), each: 1 },
+    ...{ side: 'q', rows: lanes / vectors, reversed: false },
+  };
+}

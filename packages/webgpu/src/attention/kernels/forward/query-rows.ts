@@ -1,0 +1,68 @@
+import type { AttentionProblem } from '@tilewise/core';
+import type { UniformField } from '../../../codegen/shader-part.ts';
+import { laneGrid, repeat, type Tile, tileRows } from '../../tiles/tile.ts';
+import type { TileOperand } from '../../tiles/tile-backend.ts';
+
+/**
+ * What the rows of a tile are. With one head they are queries of head `h`. With more, they are the queries of all the heads
+ * from `h` on that share a key head and a value head, the heads of one query next to each other: few queries then fill a
+ * tile, and k and v are read once for all of these heads.
+ */
+export interface QueryRows {
+  /** Query heads that a tile has rows of. */
+  readonly heads: number;
+  readonly uniforms: readonly UniformField[];
+  /** Statements that declare, of the tile of rows from `row0` on, its queries `i0` to `i1` (exclusive). */
+  readonly span: string;
+  /** Statements that declare `head0`, … and `query0`, …: what this lane's rows are. */
+  readonly places: string;
+  /** The rows of a tensor with a row per query and head, such as q and o. */
+  operand(operand: TileOperand): TileOperand;
+}
+
+/** Heads that share both a key head and a value head. */
+export function sharingHeads({ Hq, Hk, Hv }: AttentionProblem): number {
+  return greatestCommonDivisor(Hq / Hk, Hq / Hv);
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}
+
+export function queryRows(heads: number, tile: Tile): QueryRows {
+  const rows = tileRows(tile);
+  const own = laneGrid(tile).rows;
+  const places = (head: (row: string) => string, query: (row: string) => string): string =>
+    repeat(
+      own,
+      r => `let head${r} = ${head(`(row0 + ty * ${own}u + ${r}u)`)};
+  let query${r} = ${query(`(row0 + ty * ${own}u + ${r}u)`)};`,
+      '\n  ',
+    );
+  if (heads === 1) {
+    return {
+      heads,
+      uniforms: [],
+      span: `let i0 = row0;\n  let i1 = row0 + ${rows}u;`,
+      places: places(
+        () => 'h',
+        row => row,
+      ),
+      operand: operand => operand,
+    };
+  }
+  const head = (row: string): string => `h + ${row} % P.row_heads`;
+  const query = (row: string): string => `${row} / P.row_heads`;
+  return {
+    heads,
+    uniforms: [{ name: 'row_heads', type: 'u32', value: heads }],
+    span: `let i0 = row0 / P.row_heads;\n  let i1 = (row0 + ${rows - 1}u) / P.row_heads + 1u;`,
+    places: places(head, query),
+    operand: operand => ({
+      ...operand,
+      first: 'row0',
+      end: `${operand.end} * P.row_heads`,
+      row: s => `${operand.name}_row(seq, ${head(s)}, ${query(s)})`,
+    }),
+  };
+}

@@ -1,0 +1,25 @@
+import { readElement, type ShaderPart } from '../../codegen/shader-part.ts';
+
+/**
+ * A small tensor in line (lengths, offsets, slopes, sinks, block numbers): `listElement` reads it, wherever a crowded kernel finds
+ * it.
+ * @param variable its name in WGSL; default: the tensor's.
+ */
+export function listPart(name: string, element: 'i32' | 'u32' | 'f32', variable: string = name): ShaderPart {
+  return {
+    bindings: [{ name, variable, element, access: 'read', elementBytes: 4, alignment: 4, gatherable: true }],
+    uniforms: [{ name: `${variable}_base`, type: 'u32', value: { offsetOf: name } }],
+  };
+}
+
+/** WGSL expression of an element of a list. */
+export const listElement = (variable: string, index: string): string =>
+  readElement(variable, `P.${variable}_base + ${index}`);
+
+/** Parts as one. */
+export function together(parts: readonly ShaderPart[]): Required<Pick<ShaderPart, 'bindings' | 'uniforms'>> {
+  return {
+    bindings: parts.flatMap(({ bindings = [] }) => bindings),
+    uniforms: parts.flatMap(({ uniforms = [] }) => uniforms),
+  };
+}

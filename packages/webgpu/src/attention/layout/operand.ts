@@ -1,0 +1,183 @@
+import type { OperandDesc, RaggedName, SequenceStarts } from '@tilewise/core';
+import { arrayElement, storageFormat } from '../../codegen/formats/storage-format.ts';
+import { storePart } from '../../codegen/formats/store-part.ts';
+import type { ShaderPart, StorageBinding, UniformField } from '../../codegen/shader-part.ts';
+import type { KernelConfig } from '../tiles/tile-table.ts';
+import { pagePart } from './pages.ts';
+import { readSegment, segmentBindings } from './segments.ts';
+
+/** Which lengths a tensor's rows follow: queries or keys. */
+export type Side = 'q' | 'kv';
+
+/** Operands that lie in any layout, and those that backward takes of MXFP8 besides. */
+export type OperandName = RaggedName | 'qT' | 'kT' | 'dOT';
+
+export const sideOf: Readonly<Record<OperandName, Side>> = {
+  ...{ q: 'q', o: 'q', dO: 'q', dq: 'q' },
+  ...{ k: 'kv', v: 'kv', dk: 'kv', dv: 'kv' },
+  ...{ qT: 'q', kT: 'kv', dOT: 'q' },
+};
+
+/**
+ * Whether four channels can be moved as one vector: they lie side by side, and every row of a sequence starts at a multiple of
+ * four elements from its start. The start of the tensor itself must too: `unaligned` names those for which that does not hold.
+ * The offsets of ragged operands are not known here, and may be any.
+ */
+function isVectorised({ shape, strides }: OperandDesc): boolean {
+  const [sb, sh, ss, sd] = strides;
+  return shape[3] % 4 === 0 && sd === 1 && [sb, sh, ss].every(s => s % 4 === 0);
+}
+
+interface OperandAddressing {
+  readonly bindings: readonly StorageBinding[];
+  readonly uniforms: readonly UniformField[];
+  readonly code: string;
+}
+
+/** `NAME_row(seq, h, s)`: the only place that knows how an operand lies in memory. */
+function addressing(name: OperandName, desc: OperandDesc): OperandAddressing {
+  const { shape, strides, page, starts } = desc;
+  const field = (suffix: string, value: UniformField['value']): UniformField => ({
+    name: `${name}_${suffix}`,
+    type: 'u32',
+    value,
+  });
+  const [sb, sh, ss, sd] = strides;
+  const pages = page && isPageable(name) ? pagePart(name, page, shape[0]) : null;
+  const block = pages ? `${name}_block(seq.b, s)` : 'seq.b';
+  const row = pages ? `(s & P.${name}_page_mask)` : 's';
+  const token: Readonly<Record<SequenceStarts, string>> = {
+    strided: `${block} * P.${name}_sb + ${row} * P.${name}_ss`,
+    cumulative: `(seq.start_${sideOf[name]} + s) * P.${name}_ss`,
+    ragged: `min(seq.origin_${name} + s * P.${name}_ss, P.${name}_last)`,
+  };
+  return {
+    bindings: pages?.bindings ?? [],
+    uniforms: [
+      field('base', { offsetOf: name }),
+      field('sb', sb),
+      field('sh', sh),
+      field('ss', ss),
+      field('sd', sd),
+      field('D', shape[3]),
+      ...(pages?.uniforms ?? []),
+    ],
+    code: `${pages ? `${pages.code}\n\n` : ''}fn ${name}_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.${name}_base + h * P.${name}_sh + ${token[starts]};
+}`,
+  };
+}
+
+const isPageable = (name: OperandName): name is 'k' | 'v' => name === 'k' || name === 'v';
+
+/** A loop over the channels d + c of one vector that exist. */
+const eachChannel = (
+  name: string,
+  statement: string,
+): string => `  for (var c = 0u; c < min(4u, P.${name}_D - d); c++) {
+    ${statement}
+  }`;
+
+/** The words of an array whose elements hold four values of so many bytes. */
+const vectorWord =
+  (name: string, bytes: number) =>
+  (index: string): string =>
+    bytes === 1 ? `${name}[${index}]` : `${name}[(${index}) / ${bytes}u][(${index}) % ${bytes}u]`;
+
+/**
+ * Reading: `NAME_row(seq, h, s) -> u32`, where a row's channels start, and `NAME_load4(row, d) -> vec4f`, channels d to
+ * d + 3 (d a multiple of 4; beyond the head size 0). For tiles that hold operands in f16, `NAME_load4_f16` gives the same as vec4<f16>.
+ */
+export function readOperand(
+  name: OperandName,
+  desc: OperandDesc,
+  { unaligned, segments }: KernelConfig,
+  heldIn: 'f32' | 'f16' = 'f32',
+): ShaderPart {
+  const format = storageFormat(desc.dtype);
+  const { bindings, uniforms, code } = addressing(name, desc);
+  const vectorised = isVectorised(desc) && !unaligned.has(name);
+  const isWhole = vectorised && desc.starts !== 'ragged';
+  const reads = {
+    four: (array: string, at: string): string => format.load4(array, `(${at}) >> 2u`),
+    one: (array: string, at: string): string =>
+      format.load(vectorised ? vectorWord(array, format.bytes) : arrayElement(array), at),
+  } as const;
+  const binding: StorageBinding = {
+    name,
+    element: vectorised ? format.vectorElement : format.scalarElement,
+    access: 'read',
+    elementBytes: format.bytes,
+    alignment: vectorised ? 4 * format.bytes : format.bytes,
+  };
+  const count = segments?.counts.get(name) ?? 1;
+  const inSegments = segments && count > 1 ? segmentBindings(binding, count, segments.bytes) : null;
+  const read = (kind: 'four' | 'one', at: string): string =>
+    inSegments ? `${name}_read_${kind}(${at})` : reads[kind](name, at);
+  const segmentReader = (kind: 'four' | 'one'): string => `
+fn ${name}_read_${kind}(at: u32) -> ${kind === 'four' ? 'vec4f' : 'f32'} {
+${readSegment(name, count, reads[kind])}
+}
+`;
+  const kinds = [...(vectorised ? (['four'] as const) : []), ...(isWhole ? [] : (['one'] as const))];
+  const four = `return ${read('four', 'row + d')};`;
+  const each = `  var x = vec4f();
+${eachChannel(name, `x[c] = ${read('one', `row + (d + c) * P.${name}_sd`)};`)}
+  return x;`;
+  const either = `  if ((row & 3u) == 0u) {
+    ${four}
+  }
+${each}`;
+  const load = isWhole ? `  ${four}` : vectorised ? either : each;
+  const half =
+    isWhole && !inSegments && format.loadHalf4
+      ? format.loadHalf4(name, '(row + d) >> 2u')
+      : `vec4<f16>(${name}_load4(row, d))`;
+  return {
+    uniforms: [...uniforms, ...(inSegments?.uniforms ?? [])],
+    bindings: [...(inSegments?.bindings ?? [binding]), ...bindings],
+    requires: format.requires,
+    code: `${code}
+${inSegments ? kinds.map(segmentReader).join('') : ''}
+fn ${name}_load4(row: u32, d: u32) -> vec4f {
+${load}
+}${heldIn === 'f16' ? `\n\nfn ${name}_load4_f16(row: u32, d: u32) -> vec4<f16> {\n  return ${half};\n}` : ''}`,
+  };
+}
+
+/**
+ * Writing: `NAME_row` as above and `NAME_store4(row, d, x)`. Channels beyond the head size and gaps between rows are not
+ * touched: where a 16-bit or 8-bit value shares its word with something else, its part alone is replaced, atomically.
+ */
+export function writeOperand(name: RaggedName, desc: OperandDesc, { unaligned }: KernelConfig): ShaderPart {
+  const format = storageFormat(desc.dtype);
+  const { uniforms, code } = addressing(name, desc);
+  const vectorised = isVectorised(desc) && desc.starts !== 'ragged' && !unaligned.has(name);
+  const { encode4, bytes } = format;
+  const at = `row + (d + c) * P.${name}_sd`;
+  const part = bytes === 4 || vectorised ? '' : `${storePart(name, bytes)}\n\n`;
+  const element = encode4 ? 'atomic<u32>' : format.scalarElement;
+  const whole = format.pack4(encode4 ? 'bits' : 'x');
+  const one = encode4 ? `${name}_store_part(${at}, bits[c]);` : `${name}[${at}] = x[c];`;
+  const store = `${encode4 ? `  let bits = ${encode4('x')};\n` : ''}${
+    vectorised ? `  ${name}[(row + d) >> 2u] = ${whole};` : eachChannel(name, one)
+  }`;
+  return {
+    uniforms,
+    bindings: [
+      {
+        name,
+        element: vectorised ? format.vectorElement : element,
+        access: 'read_write',
+        elementBytes: format.bytes,
+        alignment: vectorised ? 4 * format.bytes : format.bytes,
+      },
+    ],
+    requires: format.requires,
+    code: `${code}
+
+${part}fn ${name}_store4(row: u32, d: u32, x: vec4f) {
+${store}
+}`,
+  };
+}

@@ -1,0 +1,42 @@
+import type { PageDesc } from '@tilewise/core';
+import type { ShaderPart, UniformField } from '../../codegen/shader-part.ts';
+import { listElement, listPart, together } from './list.ts';
+
+/**
+ * `NAME_block(b, s) -> u32`: the block of a paged operand that holds position s of sequence b, and the uniforms
+ * `NAME_page_shift` and `NAME_page_mask` that split a position into page and row. Tables on the GPU cannot be checked before
+ * they are used, so a block that is not there becomes the last one: wrong results, but no read outside the container.
+ */
+export function pagePart(name: 'k' | 'v', { size, table }: PageDesc, blocks: number): ShaderPart {
+  const suffix = name.toUpperCase();
+  const tableName = `pageTable${suffix}`;
+  const isPacked = table.shape.length === 1;
+  const field = (field: string, value: UniformField['value']): UniformField => ({
+    name: `${name}_${field}`,
+    type: 'u32',
+    value,
+  });
+  const [outer, inner = 0] = table.strides;
+  const counts = `cuPages${suffix}`;
+  // Negative numbers read as large ones, which are then cut to what exists.
+  const lists = together([tableName, ...(isPacked ? [counts] : [])].map(list => listPart(list, 'u32')));
+  const entry = isPacked
+    ? `min(${listElement(counts, 'b')} + page, P.${name}_last_page) * P.${name}_table_stride`
+    : `b * P.${name}_table_sb + page * P.${name}_table_stride`;
+  return {
+    bindings: lists.bindings,
+    uniforms: [
+      ...lists.uniforms,
+      field('page_shift', Math.log2(size)),
+      field('page_mask', size - 1),
+      field('last_block', Math.max(blocks - 1, 0)),
+      field('table_stride', isPacked ? outer : inner),
+      ...(isPacked ? [field('last_page', Math.max(table.shape[0] - 1, 0))] : [field('table_sb', outer)]),
+    ],
+    code: `fn ${name}_block(b: u32, s: u32) -> u32 {
+  let page = s >> P.${name}_page_shift;
+  let entry = ${entry};
+  return min(${listElement(tableName, 'entry')}, P.${name}_last_block);
+}`,
+  };
+}

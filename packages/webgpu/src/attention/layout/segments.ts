@@ -1,0 +1,79 @@
+import { bindingLimit } from '../../codegen/dispatch-splits.ts';
+import type { KernelSpec } from '../../codegen/kernel-spec.ts';
+import { type StorageBinding, segmentName, type UniformField } from '../../codegen/shader-part.ts';
+import type { KernelTarget, TensorSizes } from '../kernel-target.ts';
+
+/** Tensors that kernels bind several times, each time another part of them, and the bytes of such a part. */
+export interface Segments {
+  readonly counts: ReadonlyMap<string, number>;
+  readonly bytes: number;
+}
+
+/** What decides whether a kernel needs segments. */
+export interface SegmentNeeds extends TensorSizes {
+  readonly target: KernelTarget;
+}
+
+/** More would leave no binding for anything else. */
+const maxSegments = 4;
+
+/**
+ * A kernel of which a single workgroup needs more of some tensor than can be bound at once reads it in segments, as few as will
+ * do; `make` gives the kernel with them. One that needs too many stays as it is, and its plan says so.
+ */
+export function withSegments(make: (segments: Segments) => KernelSpec, needs: SegmentNeeds): KernelSpec {
+  const { target } = needs;
+  const { capabilities } = target;
+  const limit = bindingLimit(capabilities);
+  const coarse = capabilities.minStorageBufferOffsetAlignment;
+  const bytes = Math.max(Math.floor((limit.bytes - limit.slack) / coarse), 1) * coarse;
+  const counts = new Map<string, number>();
+  const first = make({ counts, bytes });
+  let kernel = first;
+  for (;;) {
+    const tooLarge = target.tooLargeFor(kernel, needs);
+    if (tooLarge === undefined) return kernel;
+    const binding = kernel.bindings.find(({ name }) => name === tooLarge);
+    const name = binding?.segment?.of ?? tooLarge;
+    const count = (counts.get(name) ?? 1) + 1;
+    if (count > maxSegments || binding?.access !== 'read') return first;
+    counts.set(name, count);
+    const next = make({ counts, bytes });
+    if (next.bindings.length === kernel.bindings.length) return first;
+    kernel = next;
+  }
+}
+
+/** The bindings of a tensor in segments, and the uniform `NAME_segment`: the elements of one. */
+export function segmentBindings(
+  binding: StorageBinding,
+  count: number,
+  bytes: number,
+): { readonly bindings: readonly StorageBinding[]; readonly uniforms: readonly UniformField[] } {
+  const { name } = binding;
+  const elements = bytes / binding.elementBytes;
+  return {
+    bindings: Array.from({ length: count }, (_, index) => ({
+      ...binding,
+      name: segmentName(name, index),
+      variable: segmentVariable(name, index),
+      segment: { of: name, index, count, elements },
+    })),
+    uniforms: [{ name: `${name}_segment`, type: 'u32', value: elements }],
+  };
+}
+
+const segmentVariable = (name: string, index: number): string => (index === 0 ? name : `${name}_${index}`);
+
+/** Statements that return `read(array, at)` from the segment that element `at` lies in. */
+export function readSegment(
+  name: string,
+  count: number,
+  read: (array: string, at: string) => string,
+): string {
+  const from = (index: number): string => `${index}u * P.${name}_segment`;
+  return Array.from({ length: count }, (_, index) => {
+    const value = `return ${read(segmentVariable(name, index), `(at - ${from(index)})`)};`;
+    return index < count - 1 ? `  if (at < ${from(index + 1)}) {\n    ${value}\n  }` : `  ${value}`;
+  }).join('\n');
+}

@@ -1,0 +1,176 @@
+import type { AttentionProblem, OperandDesc, RaggedName } from '@tilewise/core';
+import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { listElement, listPart, together } from './list.ts';
+import { type Side, sideOf } from './operand.ts';
+
+/** A bound that no index reaches, far enough from the limits of i32 to be added to any. */
+const unbounded = 2 ** 30;
+
+/** The operands of a kernel, by name: those whose rows are found through its `Sequence`. */
+export type KernelOperands = Readonly<Partial<Record<RaggedName, OperandDesc>>>;
+
+interface SideNames {
+  readonly suffix: Side;
+  readonly extent: 'Sq' | 'Skv';
+  readonly lengths: 'seqLensQ' | 'seqLensKv';
+  readonly cumulative: 'cuSeqLensQ' | 'cuSeqLensKv';
+}
+
+const sides: Readonly<Record<Side, SideNames>> = {
+  q: { suffix: 'q', extent: 'Sq', lengths: 'seqLensQ', cumulative: 'cuSeqLensQ' },
+  kv: { suffix: 'kv', extent: 'Skv', lengths: 'seqLensKv', cumulative: 'cuSeqLensKv' },
+};
+
+/** A field of `Sequence`: its declaration, what it starts with, and the part that this takes. */
+interface SequenceField {
+  readonly name: string;
+  readonly value: string;
+  readonly part: ShaderPart;
+}
+
+/**
+ * Length and, for packed operands, first token of a sequence on one side. Lists on the GPU cannot be checked before they are
+ * used, so what they say is held within the tensors: a wrong list gives wrong results, but no endless loop and no access
+ * outside a tensor.
+ */
+function sideFields(
+  kind: AttentionProblem['lengthsQ'],
+  operands: readonly OperandDesc[],
+  { suffix, extent, lengths, cumulative }: SideNames,
+): readonly SequenceField[] {
+  const packed = operands.filter(({ starts }) => starts === 'cumulative');
+  const isCumulative = packed.length > 0 || kind === 'cumulative';
+  const tokens = packed.reduce((least, { shape }) => Math.min(least, shape[2]), unbounded);
+  const used = [...(isCumulative ? [cumulative] : []), ...(kind === 'lengths' ? [lengths] : [])];
+  const lists = together(used.map(name => listPart(name, 'i32')));
+  const cut = (n: string): string => `u32(clamp(${listElement(cumulative, n)}, 0, i32(P.tokens_${suffix})))`;
+  const span = isCumulative
+    ? `min(max(${cut('b + 1u')}, start_${suffix}(b)) - start_${suffix}(b), P.${extent})`
+    : `P.${extent}`;
+  const length = kind === 'lengths' ? `min(u32(max(${listElement(lengths, 'b')}, 0)), ${span})` : span;
+  const start = `fn start_${suffix}(b: u32) -> u32 {
+  return ${isCumulative ? cut('b') : '0u'};
+}
+
+`;
+  const part: ShaderPart = {
+    bindings: lists.bindings,
+    uniforms: [
+      ...lists.uniforms,
+      ...(isCumulative ? [{ name: `tokens_${suffix}`, type: 'u32', value: tokens } as const] : []),
+    ],
+    code: `${isCumulative ? start : ''}fn length_${suffix}(b: u32) -> u32 {
+  return ${length};
+}`,
+  };
+  return [
+    { name: `length_${suffix}`, value: `length_${suffix}(b)`, part },
+    ...(packed.length > 0 ? [{ name: `start_${suffix}`, value: `start_${suffix}(b)`, part: {} }] : []),
+  ];
+}
+
+/** Where a sequence starts in a ragged operand, in elements, held before its last token. */
+function raggedField(name: RaggedName, { shape, strides }: OperandDesc): SequenceField {
+  const list = `ragged_${name}`;
+  const { bindings, uniforms } = together([listPart(`raggedOffsets.${name}`, 'i32', list)]);
+  return {
+    name: `origin_${name}`,
+    value: `min(u32(max(${listElement(list, 'b')}, 0)), P.${name}_last)`,
+    part: {
+      bindings,
+      uniforms: [
+        ...uniforms,
+        { name: `${name}_last`, type: 'u32', value: Math.max(shape[2] - 1, 0) * strides[2] },
+      ],
+    },
+  };
+}
+
+/**
+ * `struct Sequence` with all that depends on the batch entry alone, and the ranges of tiles that its lengths and the
+ * diagonal band leave: work outside them is skipped, and tiles wholly inside need no test per score.
+ *
+ * - `sequence_at(b)`; query i stands on key i + `diagonal`.
+ * - `key_range(seq, i0, i1) -> vec2u`: the keys [x, y) that some query in [i0, i1) may see.
+ * - `tile_inside(seq, i0, i1, j0, j1) -> bool`: whether lengths and band let every query in [i0, i1) see every key in [j0, j1).
+ * - `inside4(seq, i, j) -> vec4<bool>`: the same for query i and the keys j to j + 3.
+ */
+export function sequencePart(problem: AttentionProblem, operands: KernelOperands): readonly ShaderPart[] {
+  const { band, Sq, Skv, Dqk, Dv, lengthsQ, lengthsKv, q } = problem;
+  const named = Object.entries(operands) as [RaggedName, OperandDesc][];
+  const on = (side: Side): OperandDesc[] =>
+    named.filter(([name]) => sideOf[name] === side).map(([, desc]) => desc);
+  const fields = [
+    // Rows of lse and its like lie as those of q do.
+    ...sideFields(lengthsQ, [q, ...on('q')], sides.q),
+    ...sideFields(lengthsKv, on('kv'), sides.kv),
+    ...named.filter(([, { starts }]) => starts === 'ragged').map(([name, desc]) => raggedField(name, desc)),
+  ];
+  return [
+    {
+      uniforms: [
+        { name: 'Sq', type: 'u32', value: Sq },
+        { name: 'Skv', type: 'u32', value: Skv },
+        { name: 'Dqk', type: 'u32', value: Dqk },
+        { name: 'Dv', type: 'u32', value: Dv },
+        { name: 'band_left', type: 'i32', value: Math.min(band?.left ?? unbounded, unbounded) },
+        { name: 'band_right', type: 'i32', value: Math.min(band?.right ?? unbounded, unbounded) },
+        { name: 'bottom_right', type: 'i32', value: band?.align === 'bottom-right' ? 1 : 0 },
+      ],
+    },
+    ...fields.map(({ part }) => part),
+    {
+      code: `struct Sequence {
+  b: u32,
+  diagonal: i32,
+${fields.map(({ name }) => `  ${name}: u32,`).join('\n')}
+}
+
+fn sequence_at(b: u32) -> Sequence {
+  return Sequence(
+    b,
+    P.bottom_right * (i32(length_kv(b)) - i32(length_q(b))),
+${fields.map(({ value }) => `    ${value},`).join('\n')}
+  );
+}
+
+fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
+  let last = min(i1, seq.length_q);
+  if (i0 >= last) {
+    return vec2u(0u);
+  }
+  let low = i32(i0) + seq.diagonal - P.band_left;
+  let high = i32(last) + seq.diagonal + P.band_right;
+  return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
+}
+
+fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
+  return i1 <= seq.length_q && j1 <= seq.length_kv
+    && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
+    && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
+}
+
+fn inside4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
+  let keys = vec4i(i32(j)) + vec4i(0, 1, 2, 3);
+  let centre = i32(i) + seq.diagonal;
+  return vec4<bool>(i < seq.length_q)
+    & (keys < vec4i(i32(seq.length_kv)))
+    & (keys >= vec4i(centre - P.band_left))
+    & (keys <= vec4i(centre + P.band_right));
+}`,
+    },
+  ];
+}
+
+/** `query_range(seq, j0, j1) -> vec2u`: the queries [x, y) that may see some key in [j0, j1). */
+export const queryRangePart: ShaderPart = {
+  code: `fn query_range(seq: Sequence, j0: u32, j1: u32) -> vec2u {
+  let last = min(j1, seq.length_kv);
+  if (j0 >= last) {
+    return vec2u(0u);
+  }
+  let low = i32(j0) - seq.diagonal - P.band_right;
+  let high = i32(last) - seq.diagonal + P.band_left;
+  return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_q))));
+}`,
+};

@@ -1,0 +1,39 @@
+import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { skipUnless } from '../score/score.ts';
+
+/** How a kernel reads what decides for a whole workgroup: its sequence, and whether a tile is shown at all. */
+export interface WorkgroupReads {
+  readonly part: ShaderPart;
+  /** Declares `seq`, that of batch entry `b`. */
+  readonly sequence: (b: string) => string;
+  /** Continues with the next tile unless the condition holds; without one, nothing. */
+  readonly skip: (condition: string) => string;
+}
+
+const direct: WorkgroupReads = {
+  part: {},
+  sequence: b => `let seq = sequence_at(${b});`,
+  skip: skipUnless,
+};
+
+const shared: WorkgroupReads = {
+  part: { code: 'var<workgroup> shared_sequence: Sequence;\nvar<workgroup> shared_shown: bool;' },
+  sequence: b => `if (lane == 0u) {
+    shared_sequence = sequence_at(${b});
+  }
+  let seq = workgroupUniformLoad(&shared_sequence);`,
+  skip: condition =>
+    condition &&
+    `if (lane == 0u) {
+      shared_shown = ${condition};
+    }
+    ${skipUnless('workgroupUniformLoad(&shared_shown)')}`,
+};
+
+/**
+ * Crowded kernels read lists and masks from the workspace. To WGSL, what is read from a buffer that the kernel writes may differ
+ * from lane to lane, so in a kernel that writes to the workspace one lane reads it for all.
+ */
+export function workgroupReads(writesWorkspace: boolean): WorkgroupReads {
+  return writesWorkspace ? shared : direct;
+}

@@ -1,0 +1,86 @@
+import type { AttentionProblem } from '@tilewise/core';
+import { dropoutRules } from '@tilewise/philox';
+import { dropoutPieces } from '@tilewise/philox/wgsl';
+import { readElement, type ShaderPart } from '../../codegen/shader-part.ts';
+import { broadcastAddressing } from '../layout/broadcast.ts';
+
+/**
+ * `dropout_kept4(seq, h, i, j) -> vec4<bool>`: whether the probabilities of query i and keys j to j + 3 are kept, and
+ * `dropout4(seq, h, i, j) -> vec4f`: their factors, 0 where dropped. Forward and backward draw the same ones. Null when the
+ * problem has no dropout.
+ */
+export function dropoutPart(problem: AttentionProblem): ShaderPart | null {
+  const { dropout, Sq, Skv, k } = problem;
+  if (!dropout) return null;
+  const scale = { name: 'dropout_scale', type: 'f32', value: dropout.scale } as const;
+  const factors = `fn dropout4(seq: Sequence, h: u32, i: u32, j: u32) -> vec4f {
+  return select(vec4f(), vec4f(P.dropout_scale), dropout_kept4(seq, h, i, j));
+}`;
+  if (dropout.kind === 'mask') {
+    const { uniforms, code } = broadcastAddressing('dropoutMask', dropout.mask);
+    return {
+      uniforms: [scale, ...uniforms],
+      bindings: [
+        {
+          name: 'dropoutMask',
+          element: 'u32',
+          access: 'read',
+          elementBytes: 1,
+          alignment: 1,
+          gatherable: true,
+        },
+      ],
+      code: `${code}
+
+fn dropout_kept4(seq: Sequence, h: u32, i: u32, j: u32) -> vec4<bool> {
+  let first = dropoutMask_at(seq, h, i, j);
+  var kept = vec4<bool>(false);
+  for (var c = 0u; c < 4u; c++) {
+    let at = first + c * P.dropoutMask_sj;
+    kept[c] = ((${readElement('dropoutMask', 'at >> 2u')} >> ((at & 3u) * 8u)) & 0xffu) != 0u;
+  }
+  return kept;
+}
+
+${factors}`,
+    };
+  }
+  const { p, scheme } = dropout;
+  const { threshold } = dropoutRules[scheme](p);
+  // No 32-bit threshold says that everything is dropped.
+  const keepsNone = threshold === 2 ** 32;
+  const word = (name: string, value: number): { name: string; type: 'u32'; value: number } => ({
+    name,
+    type: 'u32',
+    value,
+  });
+  return {
+    uniforms: [
+      scale,
+      { name: 'seed_low', type: 'u32', value: { input: 'seedLow' } },
+      { name: 'seed_high', type: 'u32', value: { input: 'seedHigh' } },
+      { name: 'offset_low', type: 'u32', value: { input: 'offsetLow' } },
+      { name: 'offset_high', type: 'u32', value: { input: 'offsetHigh' } },
+      word('dropout_head_low', (Sq * Skv) % 2 ** 32),
+      word('dropout_head_high', Math.floor((Sq * Skv) / 2 ** 32)),
+      word('dropout_threshold', keepsNone ? 0 : threshold),
+      word('dropout_none', Number(keepsNone)),
+    ],
+    requires: [dropoutPieces[scheme]],
+    code: `fn dropout_kept4(seq: Sequence, h: u32, i: u32, j: u32) -> vec4<bool> {
+  let params = DropoutParams(
+    vec2u(P.seed_low, P.seed_high),
+    vec2u(P.offset_low, P.offset_high),
+    vec2u(P.dropout_head_low, P.dropout_head_high),
+    ${k.starts !== 'strided' && scheme === 'torch-efficient' ? 'seq.length_kv' : 'P.Skv'},
+    P.dropout_threshold,
+    P.dropout_none,
+    P.dropout_scale,
+  );
+  let row = dropout_row(params, seq.b * P.Hq + h, i);
+  return dropout_keep4_at(params, row, j);
+}
+
+${factors}`,
+  };
+}

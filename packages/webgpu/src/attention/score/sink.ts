@@ -1,0 +1,16 @@
+import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { listElement, listPart } from '../layout/list.ts';
+
+/**
+ * `join_sink(h, m, l) -> vec3f`: maximum and sum of a row of head h once the sink has joined its softmax as a key without a
+ * value, and the factor of what was summed before.
+ */
+export const sinkPart: () => ShaderPart = () => ({
+  ...listPart('sink', 'f32'),
+  code: `fn join_sink(h: u32, m: f32, l: f32) -> vec3f {
+  let logit = ${listElement('sink', 'h')};
+  let m_new = max(m, logit);
+  let rescale = exp(m - m_new);
+  return vec3f(m_new, l * rescale + exp(logit - m_new), rescale);
+}`,
+});

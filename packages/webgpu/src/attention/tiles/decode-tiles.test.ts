@@ -1,0 +1,76 @@
+import { normalise, type SdpaOptions, Tensor } from '@tilewise/core';
+import { sdpa as exactSdpa } from '@tilewise/core/reference';
+import { describe, expect, test } from 'vitest';
+import { normal } from '../../../testing/attention-call.ts';
+import { expectAgreement } from '../../../testing/expect-agreement.ts';
+import { sharedContext } from '../../../testing/shared-context.ts';
+import { checkSupport, createContext, sdpa } from '../../index.ts';
+import { forwardShape } from '../kernels/forward/forward-shape.ts';
+import type { Tile } from './tile.ts';
+import { tileReason } from './tile-choice.ts';
+import { workgroupTile } from './workgroup/workgroup-tile.ts';
+
+const { device, capabilities } = await sharedContext();
+const { subgroupMinSize, subgroupMaxSize } = capabilities;
+const tx = Math.max(2, Math.min(subgroupMinSize, 8));
+const ty = Math.max(4, subgroupMaxSize / tx);
+
+/** Three queries of heads in groups of four, whose rows share tiles, on keys that are split into parts; one sequence has none. */
+const heads = { q: normal([2, 8, 3, 10], 1), k: normal([2, 2, 600, 10], 2), v: normal([2, 2, 600, 10], 3) };
+const options: SdpaOptions<Tensor> = {
+  ...{ causal: 'bottom-right', seqLensKv: [533, 0] },
+  outputs: { max: true, sumExp: true },
+};
+const asHalves = Object.fromEntries(
+  Object.entries(heads).map(([name, t]) => [name, t.cast('f16')]),
+) as typeof heads;
+
+describe('few queries on a tile that a context chooses agree with the reference', () => {
+  const cases: readonly (readonly [what: string, tile: Tile])[] = [
+    ['larger than the table has', { tx: 8, ty: 4, depth: 4, rows: 8, cols: 2 }],
+    ['with prefetch', workgroupTile({ tx: 16, ty: 2, depth: 4, prefetch: true })],
+    ['with statistics in subgroups', workgroupTile({ tx, ty, depth: 4, statistics: 'subgroup' })],
+    ['in a pool of f16', { tx: 16, ty: 2, depth: 4, pool: 'f16' }],
+  ];
+  for (const [what, tile] of cases) {
+    const { q, k, v } = what.includes('f16') ? asHalves : heads;
+    const { problem } = normalise({ q, k, v }, options);
+    test.skipIf(tileReason('decode', tile, problem, capabilities) !== null)(what, async () => {
+      const ctx = await createContext({ device, tiles: () => ({ decode: tile }) });
+      expect(forwardShape(problem, ctx)).toMatchObject({ tile, heads: 4, parts: 2 });
+      const results = sdpa(ctx, ctx.upload(q), ctx.upload(k), ctx.upload(v), options);
+      const got: Record<string, Tensor> = {};
+      for (const [name, tensor] of Object.entries(results)) got[name] = await ctx.download(tensor);
+      expectAgreement(got, { ...exactSdpa(q, k, v, options) });
+      ctx.destroy();
+    });
+  }
+});
+
+describe('the choice of a tile for few queries', () => {
+  const { problem } = normalise(heads, options);
+  const tile: Tile = { tx: 8, ty: 4, depth: 4 };
+
+  test('is another than that for many', () => {
+    const many = normalise({ ...heads, q: Tensor.zeros([2, 8, 17, 10]) }, options).problem;
+    expect(forwardShape(problem, { capabilities, tiles: () => ({ forward: tile }) }).tile).not.toEqual(tile);
+    expect(forwardShape(many, { capabilities, tiles: () => ({ decode: tile }) }).tile).not.toEqual(tile);
+    expect(forwardShape(many, { capabilities, tiles: () => ({ forward: tile }) }).tile).toEqual(tile);
+  });
+
+  test('is none that multiplies in f16', () => {
+    const half = workgroupTile({ ...tile, pool: 'f16', arithmetic: 'f16' });
+    const able = { ...capabilities, features: ['shader-f16'] };
+    expect(tileReason('decode', half, problem, able)).toMatch(/must multiply in f32 for few queries/);
+  });
+
+  test('is refused by name where no kernel can be made on it', async () => {
+    const kept: Tile = { through: 'subgroup', own: 'queries', lanes: 8, group: 4 };
+    const ctx = await createContext({ device, tiles: () => ({ decode: kept }) });
+    const reason = 'tiles.decode must go through workgroup memory for few queries';
+    expect(checkSupport(ctx, problem)).toEqual({ supported: false, reasons: [reason] });
+    const [q, k, v] = [heads.q, heads.k, heads.v].map(t => ctx.upload(t));
+    expect(() => sdpa(ctx, q, k, v, options)).toThrow(reason);
+    ctx.destroy();
+  });
+});

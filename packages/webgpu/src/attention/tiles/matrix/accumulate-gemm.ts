@@ -1,0 +1,203 @@
+import { repeat } from '../tile.ts';
+import type { TileResults, WeightedSum } from '../tile-backend.ts';
+import {
+  block,
+  blocks,
+  firstOfLane,
+  kept,
+  type MatrixTileShape,
+  met,
+  note,
+  poolOf,
+  poolPitch,
+  scratchPitch,
+  weightsPitch,
+  weightsSize,
+} from './memory.ts';
+import type { MatrixPlace, MatrixSpelling } from './spelling.ts';
+
+/** Results as matrices `NAME_d_r`: the r-th of a subgroup's rows, from channel d on. */
+const resultMatrix = (name: string, d: number, r: number): string => `${name}_${d}_${r}`;
+
+const perBlock = (D: number, text: (d: number) => string): string =>
+  repeat(blocks(D), n => text(n * block), '\n    ');
+
+/**
+ * Adds sums up once all lanes have stored their weights. Lanes cannot reach into matrices: where rows are to be rescaled, or may hold garbage
+ * that some of their weights hide, results go through `scratch`, which is seldom.
+ */
+export function accumulate(
+  tile: MatrixTileShape,
+  spelling: MatrixSpelling,
+  sums: readonly WeightedSum[],
+): string {
+  const rescaled = sums.map(({ rescale }) => rescale?.(0)).find(factor => factor !== undefined);
+  return `{
+    ${sums.map((sum, n) => storeWeights(tile, sum, n)).join('\n    ')}
+    ${
+      rescaled
+        ? `if (${rescaled} != 1.0) {
+      atomicOr(&notes, ${note.rescale}u);
+    }
+    `
+        : ''
+    }let noted = workgroupUniformLoad(&notes);
+    if (lane == 0u) {
+      atomicStore(&notes, 0u);
+    }
+    ${sums.map((sum, n) => addUp(tile, spelling, sum, n)).join('\n    ')}
+    }`;
+}
+
+/** WGSL: where the weights of the n-th sum of a subgroup are in `weights`. Those of keys have a row for each query that they meet. */
+const weightsAt = (tile: MatrixTileShape, n: number): string =>
+  `own_weights + ${n * tile.subgroups * weightsSize(tile)}u`;
+
+function storeWeights(tile: MatrixTileShape, { weight }: WeightedSum, n: number): string {
+  const first = firstOfLane(tile, weightsPitch(tile));
+  return repeat(
+    4,
+    b => `weights[${weightsAt(tile, n)} + ${first} + ${b}u] = vec4<${tile.matrix.component}>(${weight(b)});`,
+    '\n    ',
+  );
+}
+
+function addUp(tile: MatrixTileShape, spelling: MatrixSpelling, sum: WeightedSum, n: number): string {
+  const { into, operand, rescale } = sum;
+  const { D } = operand;
+  const change = (d: number): string =>
+    throughScratch(
+      tile,
+      spelling,
+      into,
+      d,
+      at => `${rescale ? repeat(2, v => `${at(v)} *= ${rescale(0)};`, '\n        ') : ''}
+        if ((noted & ${note.garbage}u) != 0u) {
+          for (var k = 0u; k < ${met}u; k++) {
+            let w = f32(${weightOf(tile, n, 'subgroup_lane / 2u', 'k')});
+            let x = k * ${poolPitch(tile, D)}u + ${d / 4}u + subgroup_lane % 2u * 2u;
+            ${repeat(2, v => `${at(v)} += weighted(w, vec4f(${poolOf(operand)}[x + ${v}u]));`, '\n            ')}
+          }
+        }`,
+    );
+  return `if (noted != 0u) {
+      ${perBlock(D, change)}
+    }
+    if ((noted & ${note.garbage}u) == 0u) {
+      ${multiply(tile, spelling, sum, n)}
+    }`;
+}
+
+function weightOf(tile: MatrixTileShape, n: number, row: string, k: string): string {
+  const pitch = weightsPitch(tile);
+  const [line, place] = tile.own === 'queries' ? [row, k] : [k, `(${row})`];
+  return `weights[${weightsAt(tile, n)} + ${line} * ${pitch}u + ${place} / 4u][${place} % 4u]`;
+}
+
+function multiply(
+  tile: MatrixTileShape,
+  { load, multiplyAccumulate }: MatrixSpelling,
+  { into, operand }: WeightedSum,
+  n: number,
+): string {
+  const { own, matrix } = tile;
+  const { M, N, K } = matrix;
+  const stride = weightsPitch(tile);
+  // The matrix of a subgroup's keys has their weights as columns.
+  const placeOf = (r: number, k: number): MatrixPlace => ({
+    ...{ in: 'weights', stride },
+    offset: `${weightsAt(tile, n)} + ${own === 'queries' ? r * M * stride + (k * K) / 4 : k * K * stride + (r * M) / 4}u`,
+    order: own === 'queries' ? 'row_major' : 'col_major',
+  });
+  const pitch = poolPitch(tile, operand.D);
+  const add = (k: number, d: number): string => {
+    const met = load('right', {
+      ...{ in: poolOf(operand), offset: `${k * K * pitch + d / 4}u`, stride: pitch, order: 'row_major' },
+    });
+    return `{
+        let met = ${met};
+        ${repeat(
+          kept / M,
+          r => {
+            const sum = resultMatrix(into, d, r);
+            return `${sum} = ${multiplyAccumulate(`weights${r}`, 'met', sum)};`;
+          },
+          '\n        ',
+        )}
+        }`;
+  };
+  return repeat(
+    met / K,
+    k => `{
+        ${repeat(kept / M, r => `let weights${r} = ${load('left', placeOf(r, k))};`, '\n        ')}
+        ${repeat((blocks(operand.D) * block) / N, d => add(k, d * N), '\n        ')}
+      }`,
+    '\n      ',
+  );
+}
+
+/** WGSL: the v-th of the two vec4s of 16 channels of a result in `scratch` that are a lane's: half of a row of its subgroup. */
+const vectorInScratch = (tile: MatrixTileShape, v: number): string =>
+  `scratch[own_scratch + subgroup_lane / 2u * ${scratchPitch(tile)}u + subgroup_lane % 2u * 2u + ${v}u]`;
+
+/** Statements that let lanes change 16 channels of a result, from channel d on: each the vec4s `at(0)` and `at(1)`. */
+function throughScratch(
+  tile: MatrixTileShape,
+  { load, store }: Pick<MatrixSpelling, 'load' | 'store'>,
+  name: string,
+  d: number,
+  change: (at: (v: number) => string) => string,
+): string {
+  return `${storeBlock(tile, { store }, name, d)}
+      workgroupBarrier();
+      {
+        ${change(v => vectorInScratch(tile, v))}
+      }
+      workgroupBarrier();
+      ${perMatrix(tile, d, (n, r, place) => `${resultMatrix(name, n, r)} = ${load('result', place)};`)}
+      workgroupBarrier();`;
+}
+
+/** Text for each matrix of 16 channels of a result, with its place in `scratch`. */
+function perMatrix(
+  tile: MatrixTileShape,
+  d: number,
+  text: (n: number, r: number, place: MatrixPlace) => string,
+): string {
+  const { M, N } = tile.matrix;
+  const stride = scratchPitch(tile);
+  return repeat(block / N, n =>
+    repeat(kept / M, r => {
+      const offset = `own_scratch + ${r * M * stride + (n * N) / 4}u`;
+      return text(d + n * N, r, { in: 'scratch', offset, stride, order: 'row_major' });
+    }),
+  );
+}
+
+const storeBlock = (
+  tile: MatrixTileShape,
+  { store }: Pick<MatrixSpelling, 'store'>,
+  name: string,
+  d: number,
+): string => perMatrix(tile, d, (n, r, place) => store(resultMatrix(name, n, r), place));
+
+/** A lane has half of the channels of a row of its subgroup: of 16, the first or the second two vec4s. */
+export function results(tile: MatrixTileShape, spelling: MatrixSpelling): TileResults {
+  return {
+    accumulators: (name, D) =>
+      perBlock(D, d => perMatrix(tile, d, (n, r) => `var ${resultMatrix(name, n, r)} = ${spelling.zero};`)),
+    isSlowToRescale: true,
+    results: (name, D) =>
+      perBlock(
+        D,
+        d => `workgroupBarrier();
+    ${storeBlock(tile, spelling, name, d)}
+    workgroupBarrier();
+    ${repeat(2, v => `let ${name}0_${d / 8 + v} = ${vectorInScratch(tile, v)};`)}`,
+      ),
+    resultRows: 1,
+    resultPlace: `(subgroup * ${kept}u + subgroup_lane / 2u)`,
+    vectors: D => 2 * blocks(D),
+    vector: n => `${4 * Math.floor(n / 2) + (n % 2)}u + subgroup_lane % 2u * 2u`,
+  };
+}

@@ -1,0 +1,112 @@
+import { repeat } from '../tile.ts';
+import type { TileOperand } from '../tile-backend.ts';
+import { kept, lanes, type MatrixTileShape, met, note, padding, poolOf, poolPitch, width } from './memory.ts';
+
+/** Rows that lanes bring into the pool of an operand together. */
+export interface Staged {
+  readonly operand: TileOperand;
+  /** WGSL condition under which garbage in them is noted. */
+  readonly watch?: string | undefined;
+}
+
+/**
+ * Statements that bring the rows of a tile that are met into their pools, once all lanes are done with what was there. All is read before
+ * anything is stored, and before lanes wait: it arrives while matrices of the tile before are still multiplied.
+ */
+export const stageMet = (tile: MatrixTileShape, all: readonly Staged[]): string =>
+  `${all.map(staged => read(tile, staged)).join('\n    ')}
+    workgroupBarrier();
+    ${all.map(staged => store(tile, staged)).join('\n    ')}
+    workgroupBarrier();`;
+
+const turnsOf = ({ subgroups }: MatrixTileShape, D: number): number =>
+  Math.ceil((met * width(D)) / (lanes * subgroups));
+
+const fetched = ({ operand }: Staged, turn: number): string => `${operand.name}_fetched${turn}`;
+
+/** Which row, and which vec4 of it, a lane reads in a turn. */
+const placeOf = (
+  { subgroups }: MatrixTileShape,
+  D: number,
+  turn: number,
+): { readonly row: string; readonly vector: string } => {
+  const n = `(lane + ${turn * lanes * subgroups}u)`;
+  return { row: `${n} / ${width(D)}u`, vector: `${n} % ${width(D)}u` };
+};
+
+/** WGSL expression of four channels, in what matrices hold them. */
+const load = ({ matrix }: MatrixTileShape, name: string, row: string, d: string): string =>
+  matrix.component === 'f16' ? `${name}_load4_f16(${row}, ${d})` : `${name}_load4(${row}, ${d})`;
+
+/** Without branches, so that one read does not wait for another: what does not exist is read from where something does. */
+function read(tile: MatrixTileShape, staged: Staged): string {
+  const { name, row, first, end, channels, D } = staged.operand;
+  const type = `vec4<${tile.matrix.component}>`;
+  return `let ${name}_end = max(${end}, 1u) - 1u;
+    let ${name}_last = (${channels} - 1u) & 0xfffffffcu;
+    ${repeat(
+      turnsOf(tile, D),
+      turn => {
+        const place = placeOf(tile, D, turn);
+        const s = `${first} + ${place.row}`;
+        const d = `4u * (${place.vector})`;
+        const value = load(tile, name, row(`min(${s}, ${name}_end)`), `min(${d}, ${name}_last)`);
+        return `let ${fetched(staged, turn)} = select(${type}(), ${value}, ${s} <= ${name}_end && ${d} <= ${name}_last);`;
+      },
+      '\n    ',
+    )}`;
+}
+
+function store(tile: MatrixTileShape, staged: Staged): string {
+  const { operand, watch } = staged;
+  const { D } = operand;
+  const turns = turnsOf(tile, D);
+  const isWhole = (met * width(D)) % (lanes * tile.subgroups) === 0;
+  const noticed = repeat(turns, turn => `has_non_finite(vec4f(${fetched(staged, turn)}))`, ' || ');
+  return `${
+    watch
+      ? `if (${watch}) {
+      if (${noticed}) {
+        atomicOr(&notes, ${note.garbage}u);
+      }
+    }
+    `
+      : ''
+  }${repeat(
+    turns,
+    turn => {
+      const { row, vector } = placeOf(tile, D, turn);
+      const stored = `${poolOf(operand)}[${row} * ${poolPitch(tile, D)}u + ${vector}] = ${fetched(staged, turn)};`;
+      return isWhole ? stored : `if (${row} < ${met}u) {\n      ${stored}\n    }`;
+    },
+    '\n    ',
+  )}`;
+}
+
+/** Some vec4s of each row, from the first of these on, and the pool that they pass through, close together. */
+interface Passage {
+  readonly pool: string;
+  readonly first: number;
+  readonly vectors: number;
+}
+
+/** Statements that bring rows that subgroups keep to where matrices can be loaded from. */
+export function stageKept(
+  tile: MatrixTileShape,
+  { name, row, first, end, channels }: TileOperand,
+  passage: Passage,
+): string {
+  const { subgroups, matrix } = tile;
+  const { pool, vectors } = passage;
+  return `workgroupBarrier();
+    for (var n = lane; n < ${kept * subgroups * vectors}u; n += ${lanes * subgroups}u) {
+      let s = ${first} + n / ${vectors}u;
+      let d = 4u * (${passage.first}u + n % ${vectors}u);
+      var x = vec4<${matrix.component}>();
+      if (s < ${end} && d < ${channels}) {
+        x = ${load(tile, name, row('s'), 'd')};
+      }
+      ${pool}[n / ${vectors}u * ${vectors + padding(tile)}u + n % ${vectors}u] = x;
+    }
+    workgroupBarrier();`;
+}

@@ -1,0 +1,159 @@
+import { hasNonFinite } from '../../codegen/formats/float-bits.ts';
+import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { repeat } from './tile.ts';
+
+/** Rows of a tensor from `first` on, up to `end`. All but D are WGSL expressions. */
+export interface TileOperand {
+  readonly name: string;
+  /** Where row s starts, as `NAME_row` gives it. */
+  readonly row: (s: string) => string;
+  readonly first: string;
+  readonly end: string;
+  /** The head size: the uniform that holds it, and its value. */
+  readonly channels: 'P.Dqk' | 'P.Dv';
+  readonly D: number;
+}
+
+/** One matrix of products, rows of `a` (queries) by rows of `b` (keys): declared as `into0`, `into1`, …, the vec4s of a lane. */
+export interface Product {
+  readonly into: string;
+  readonly a: TileOperand;
+  readonly b: TileOperand;
+}
+
+export type Products = readonly [Product] | readonly [Product, Product];
+
+/** A number of each row of scores, such as its maximum. */
+export interface RowStatistic {
+  readonly name: string;
+  /** WGSL expression of what the lane has of its row r. */
+  readonly own: (r: number) => string;
+  /** WGSL expression of two of them as one. The order does not matter. */
+  readonly join: (a: string, b: string) => string;
+  /** Whether all lanes have met at a barrier since the last statistic. */
+  readonly afterBarrier: boolean;
+}
+
+/** A sum of weighted rows. */
+export interface WeightedSum {
+  /** The accumulators that it is added to. */
+  readonly into: string;
+  /** WGSL expression of the weights of the lane's vec4 b of scores. */
+  readonly weight: (b: number) => string;
+  /** What is weighted: a row for each of the tile's keys, or queries. */
+  readonly operand: TileOperand;
+  readonly over: 'keys' | 'queries';
+  /** WGSL condition: some weights may be 0 because their pair is not seen, so that garbage must be looked for. */
+  readonly watch: string;
+  /** WGSL expression of what each row r of what has been added up before is multiplied by, if by anything. */
+  readonly rescale?: (r: number) => string;
+}
+
+/**
+ * How the lanes of a workgroup compute with one tile: text of a kernel, in which `lane` is a lane's number and `tx` and `ty` its
+ * place. A lane has `resultRows` rows of a result, and of each `vectors(D)` vec4s.
+ */
+export interface TileWork extends TileResults {
+  /** What kernels with these products take, that sum rows of these operands up. */
+  parts(all: readonly Product[], summed: readonly TileOperand[]): readonly ShaderPart[];
+  /** Statements that declare `tx` and `ty`. */
+  readonly place: string;
+  /** Statements that get what the tiles that follow have in common ready: for their products, and for sums over these rows. */
+  keep(all: readonly Product[], summed: readonly TileOperand[]): string;
+  /**
+   * Statements that declare one or two matrices of products, over the whole head size. They may read rows that are summed up with the same
+   * tile, by `sums`, ahead of that: a condition that these watch on is known here.
+   */
+  products(all: Products, sums: readonly WeightedSum[]): string;
+  /** Statements that declare a statistic of each of the lane's rows as `NAME0`, …: the same bits in all lanes of a row. */
+  statistic(statistic: RowStatistic): string;
+  /**
+   * Statements that add one or two sums up, after those for the products `all` of the same tile in the same block. Rows and channels beyond
+   * those that exist count as 0, and are never read.
+   */
+  accumulate(all: readonly Product[], ...sums: readonly WeightedSum[]): string;
+}
+
+/** Names of the operands that products read rows of. */
+export const rowsRead = (all: readonly Product[]): ReadonlySet<string> =>
+  new Set(all.flatMap(({ a, b }) => [a.name, b.name]));
+
+/** The results that a tile accumulates. */
+export interface TileResults {
+  /** Statements that declare the accumulators of a result. */
+  accumulators(name: string, D: number): string;
+  /** Rows are better not rescaled for every new maximum. */
+  readonly isSlowToRescale: boolean;
+  /** Statements that declare a result as the vec4s `NAMEr_n`, if they are not that already. */
+  results(name: string, D: number): string;
+  readonly resultRows: number;
+  /** WGSL: the lane's place among those who have rows of a result. */
+  readonly resultPlace: string;
+  vectors(D: number): number;
+  /** WGSL: which vec4 of a row is the lane's n-th. */
+  vector(n: number): string;
+  /**
+   * Statements that do something with each vec4 of the row `NAMEr` of a result that the operand has channels of: `text` has WGSL
+   * expressions of its first channel and of the vec4. Default: one after the other.
+   */
+  eachVector?(row: string, operand: TileOperand, text: (d: string, x: string) => string): string;
+}
+
+/** Which rows of a result a lane has, and which vec4s of them. */
+export type OwnResults = Pick<TileResults, 'resultRows' | 'resultPlace' | 'vectors' | 'vector'>;
+
+const eachVector = (own: OwnResults, D: number, text: (r: number, n: number) => string): string =>
+  repeat(own.resultRows, r => repeat(own.vectors(D), n => text(r, n), '\n  '), '\n  ');
+
+/** Results that lanes accumulate in variables of their own, `NAMEr_n`. */
+export const resultsOfLanes = (own: OwnResults): TileResults => ({
+  ...own,
+  isSlowToRescale: false,
+  accumulators: (name, D) => eachVector(own, D, (r, n) => `var ${name}${r}_${n} = vec4f();`),
+  results: () => '',
+});
+
+/** Statements that multiply such a result before more is added to it. */
+export const rescaleOfLanes = (own: OwnResults, { into, operand, rescale }: WeightedSum): string =>
+  rescale ? eachVector(own, operand.D, (r, n) => `${into}${r}_${n} *= ${rescale(r)};`) : '';
+
+/** Text for one vec4 after the other. */
+const eachOf =
+  ({ vectors, vector }: TileResults): NonNullable<TileResults['eachVector']> =>
+  (row, { channels, D }, text) =>
+    repeat(
+      vectors(D),
+      n => `if (4u * (${vector(n)}) < ${channels}) {
+      ${text(`4u * (${vector(n)})`, `${row}_${n}`)}
+    }`,
+      '\n    ',
+    );
+
+/** Stores `value(r, x)` of every vec4 x of the rows r of the result `into` to a tensor's rows from `first` on, below `end`. */
+export function storeRows(
+  work: TileResults,
+  into: string,
+  operand: TileOperand,
+  value: (r: number, x: string) => string,
+): string {
+  const { name, row, first, end, D } = operand;
+  const { results, resultRows, resultPlace, eachVector: each = eachOf(work) } = work;
+  const at = (r: number): string => `${first} + ${resultPlace} * ${resultRows}u + ${r}u`;
+  return `${results(into, D)}
+  ${repeat(
+    resultRows,
+    r => `if (${at(r)} < ${end}) {
+    let row = ${row(`(${at(r)})`)};
+    ${each(`${into}${r}`, operand, (d, x) => `${name}_store4(row, ${d}, ${value(r, x)});`)}
+  }`,
+    '\n  ',
+  )}`;
+}
+
+/** `weighted(weight, x)`: a key that a query does not see has weight 0, which keeps it from reaching the query as 0 · NaN. */
+export const weightedPart: ShaderPart = {
+  requires: [hasNonFinite],
+  code: `fn weighted(weight: f32, x: vec4f) -> vec4f {
+  return select(weight * x, vec4f(), weight == 0.0);
+}`,
+};

@@ -1,0 +1,66 @@
+import type { AttentionProblem, OperandDesc } from '@tilewise/core';
+import type { UniformField } from '../../codegen/shader-part.ts';
+import { sideOf } from '../layout/operand.ts';
+import type { TileOperand } from './tile-backend.ts';
+
+type Head = Pick<TileOperand, 'channels' | 'D'>;
+
+const heads = ({ Dqk, Dv }: AttentionProblem): { readonly qk: Head; readonly v: Head } => ({
+  qk: { channels: 'P.Dqk', D: Dqk },
+  v: { channels: 'P.Dv', D: Dv },
+});
+
+const rowsOf = (name: string, head: string): Pick<TileOperand, 'name' | 'row'> => ({
+  name,
+  row: s => `${name}_row(seq, ${head}, ${s})`,
+});
+
+/**
+ * The rows that tiles are computed from: queries from i0 and keys from j0, of query head h and the heads of `keyHeads`, up to the lengths of
+ * the sequence. What lies beyond is padding and never read.
+ */
+export function tileOperands(
+  problem: AttentionProblem,
+): Readonly<Record<'q' | 'k' | 'v' | 'dO', TileOperand>> {
+  const { qk, v } = heads(problem);
+  const queries = { first: 'i0', end: 'seq.length_q' };
+  const keys = { first: 'j0', end: 'seq.length_kv' };
+  return {
+    q: { ...rowsOf('q', 'h'), ...queries, ...qk },
+    k: { ...rowsOf('k', 'h_k'), ...keys, ...qk },
+    v: { ...rowsOf('v', 'h_v'), ...keys, ...v },
+    dO: { ...rowsOf('dO', 'h'), ...queries, ...v },
+  };
+}
+
+/**
+ * The rows that a result is stored to: of a dense one padding included, which becomes 0; of others those that belong to the
+ * sequence. Those of dk and dv are of key head `head`.
+ */
+export function tileResult(
+  name: 'o' | 'dq' | 'dk' | 'dv',
+  problem: AttentionProblem,
+  { starts }: OperandDesc,
+): TileOperand {
+  const { qk, v } = heads(problem);
+  const side = sideOf[name];
+  const dense = { q: 'P.Sq', kv: 'P.Skv' } as const;
+  return {
+    ...rowsOf(name, side === 'q' ? 'h' : 'head'),
+    first: side === 'q' ? 'i0' : 'j0',
+    end: starts === 'strided' ? dense[side] : `seq.length_${side}`,
+    ...(name === 'o' || name === 'dv' ? v : qk),
+  };
+}
+
+/** Statements behind those that declare `h`: its key head and its value head. They divide, which loops over tiles need not do again. */
+export const keyHeads = `let h_k = h / P.group_k;
+  let h_v = h / P.group_v;`;
+
+/** `group_k` and `group_v`: how many query heads share a key head and a value head. */
+export function headGroups({ Hq, Hk, Hv }: AttentionProblem): UniformField[] {
+  return [
+    { name: 'group_k', type: 'u32', value: Hq / Hk },
+    { name: 'group_v', type: 'u32', value: Hq / Hv },
+  ];
+}

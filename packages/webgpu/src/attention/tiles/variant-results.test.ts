@@ -1,0 +1,61 @@
+import { elementCount, Tensor } from '@tilewise/core';
+import { describe, expect, test } from 'vitest';
+import { exactResults, gpuResults, normal } from '../../../testing/attention-call.ts';
+import { expectAgreement } from '../../../testing/expect-agreement.ts';
+import { sharedContext } from '../../../testing/shared-context.ts';
+import { tilesOfMatrices, tilesOfSubgroups } from '../../../testing/tile-kinds.ts';
+import {
+  callOf,
+  factors,
+  type MakeFloats,
+  representatives,
+  type Variant,
+} from '../../../testing/variants.ts';
+import { createContext } from '../../index.ts';
+
+const chosen = representatives();
+
+function drawn(): MakeFloats {
+  let seed = 0;
+  return (shape, dtype, strides) =>
+    Tensor.from(normal([elementCount(shape)], ++seed).toFloat32(), shape, { dtype, strides });
+}
+
+test('every value of what a kernel depends on is in a variant that is run', () => {
+  for (const [name, values] of Object.entries(factors)) {
+    const run = new Set(chosen.map(variant => JSON.stringify(variant[name as keyof Variant])));
+    expect(run.size, name).toBe(values.length);
+  }
+});
+
+test.each(chosen)(
+  '$dtype, $layout, D $D, $lengths, dropout $dropout, …: agrees with the reference',
+  async variant => {
+    const call = callOf(variant, drawn());
+    const exact = exactResults(call);
+    expectAgreement(await gpuResults(await sharedContext(), call, exact), exact, { distance: 40 });
+  },
+);
+
+/** On tiles that are not this adapter's own, those whose kernels are compiled in seconds: matrices written out are long texts. */
+const narrow = (channels: number): Variant[] =>
+  chosen.filter(({ dtype, D }) => !dtype.startsWith('f8') && Math.max(...D) <= channels);
+const matrix = { M: 16, N: 16, K: 16, component: 'f32' } as const;
+
+describe.each([
+  ['subgroups', tilesOfSubgroups(4, 16), narrow(64)],
+  ['matrices', tilesOfMatrices(matrix, 2, true), narrow(16)],
+])('on tiles of %s', (_, tiles, few) => {
+  test.each(few)(
+    '$dtype, $layout, D $D, $lengths, dropout $dropout, …: agrees with the reference',
+    async variant => {
+      const { device, capabilities } = await sharedContext();
+      if (capabilities.subgroupMinSize === 0) return;
+      const call = callOf(variant, drawn());
+      const exact = exactResults(call);
+      const ctx = await createContext({ device, tiles });
+      expectAgreement(await gpuResults(ctx, call, exact), exact, { distance: 40 });
+      ctx.destroy();
+    },
+  );
+});

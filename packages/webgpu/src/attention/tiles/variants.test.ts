@@ -1,0 +1,161 @@
+import { openGpu } from '@tilewise/webgpu-host';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tilesOfMatrices, tilesOfSubgroups } from '../../../testing/tile-kinds.ts';
+import { factors, kernelsOf, type Variant, variants } from '../../../testing/variants.ts';
+import {
+  type Capabilities,
+  type ChooseTiles,
+  createContext,
+  type GpuContext,
+  guaranteedCapabilities,
+  type KernelSpec,
+} from '../../index.ts';
+import { compileAsync } from '../../runtime/plan/pipelines.ts';
+import { matrixTiles } from './matrix/matrix-tiles.ts';
+import type { WorkgroupTile } from './tile.ts';
+import { defaultTile } from './tile-table.ts';
+import { workgroupTile } from './workgroup/workgroup-tile.ts';
+
+// Dawn's null backend checks WGSL as any other does, offers what WebGPU guarantees and no more, and runs nothing.
+let ctx: GpuContext;
+beforeAll(async () => {
+  const { adapter } = await openGpu({ backend: 'null' });
+  ctx = await createContext({ adapter });
+});
+afterAll(() => ctx.destroy());
+
+/** What the compiler says against a kernel, or nothing. */
+async function complaints({ device, capabilities }: GpuContext, kernel: KernelSpec): Promise<string[]> {
+  // A kernel with too many bindings for this device has no pipeline, but its text can be checked.
+  if (kernel.bindings.length > capabilities.maxStorageBuffersPerShaderStage) {
+    device.pushErrorScope('validation');
+    const { messages } = await device.createShaderModule({ code: kernel.wgsl }).getCompilationInfo();
+    await device.popErrorScope();
+    return messages.filter(({ type }) => type === 'error').map(({ message }) => message);
+  }
+  device.pushErrorScope('validation');
+  const pipeline = compileAsync(device, kernel).catch((error: Error) => error);
+  const invalid = await device.popErrorScope();
+  const rejected = await pipeline;
+  return [invalid?.message, rejected?.message].filter(message => message !== undefined);
+}
+
+/** Variables in workgroup memory that a text declares and does not name again. */
+const idleVariables = ({ wgsl }: KernelSpec): string[] =>
+  [...wgsl.matchAll(/var<workgroup>\s*(\w+)/g)]
+    .map(([, name]) => name)
+    .filter(name => [...wgsl.matchAll(new RegExp(`\\b${name}\\b`, 'g'))].length === 1);
+
+const nameOf = (variant: Variant): string => JSON.stringify(variant);
+
+test('every kernel variant compiles within the limits that WebGPU guarantees, and declares no workgroup memory that it does not use', async () => {
+  const seen = new Set<string>();
+  for (const variant of variants) {
+    for (const kernel of kernelsOf(variant, ctx.capabilities)) {
+      if (seen.has(kernel.wgsl)) continue;
+      seen.add(kernel.wgsl);
+      expect(await complaints(ctx, kernel), `${kernel.name} of ${nameOf(variant)}`).toEqual([]);
+      expect(idleVariables(kernel), `${kernel.name} of ${nameOf(variant)}`).toEqual([]);
+    }
+  }
+  expect(seen.size).toBeGreaterThan(variants.length);
+});
+
+test('so does every variant in 8 bits with products in 8 bits', async () => {
+  const seen = new Set<string>();
+  for (const variant of variants.filter(({ dtype }) => dtype.startsWith('f8'))) {
+    const { gradients } = variant;
+    const has = (name: string): boolean => gradients === 'default' || gradients.split(' ').includes(name);
+    const outputs = {
+      ...{ amaxS: true, amaxO: has('dq'), amaxDQ: has('dq'), amaxDK: has('dk'), amaxDV: has('dv') },
+      amaxDP: gradients === 'dq' || gradients === 'dk',
+    };
+    for (const kernel of kernelsOf(variant, ctx.capabilities, { fp8: {}, outputs })) {
+      if (seen.has(kernel.wgsl)) continue;
+      seen.add(kernel.wgsl);
+      expect(await complaints(ctx, kernel), `${kernel.name} of ${nameOf(variant)}`).toEqual([]);
+      expect(idleVariables(kernel), `${kernel.name} of ${nameOf(variant)}`).toEqual([]);
+    }
+  }
+  expect(seen.size).toBeGreaterThan(10);
+});
+
+// As an adapter of NVIDIA's has them, with subgroups of one size.
+const matrix = { M: 16, N: 16, K: 16, component: 'f16' } as const;
+const halved = workgroupTile({ ...defaultTile, rows: 8, pool: 'f16', arithmetic: 'f16' });
+const everywhere =
+  (tile: WorkgroupTile): ChooseTiles =>
+  () => ({ forward: tile, dq: tile, dkdv: tile });
+const capable: Capabilities = {
+  ...guaranteedCapabilities,
+  features: ['shader-f16', 'subgroups'],
+  ...{ subgroupMinSize: 32, subgroupMaxSize: 32, matrices: [matrix], maxComputeWorkgroupStorageSize: 49152 },
+};
+
+test.each([
+  ['subgroups of 8', tilesOfSubgroups(8)],
+  ['subgroups of 8, whose lanes keep 8 rows', tilesOfSubgroups(8, 8, 8)],
+  ['subgroups of 4', tilesOfSubgroups(4)],
+  ['matrices', tilesOfMatrices(matrix, 4)],
+  ['an f16 pool', everywhere({ ...defaultTile, pool: 'f16' })],
+  ['8 × 8 scores a lane', everywhere({ tx: 8, ty: 8, depth: 4, rows: 8, cols: 2 })],
+  [
+    '4 × 8 scores a lane, with prefetch',
+    everywhere(workgroupTile({ tx: 8, ty: 16, depth: 3, cols: 2, prefetch: true })),
+  ],
+  ['f16 arithmetic', () => ({ forward: halved })],
+  ['subgroup statistics', () => ({ forward: workgroupTile({ ...defaultTile, statistics: 'subgroup' }) })],
+])('every text of a kernel on tiles of %s is accepted', async (_, tiles: ChooseTiles) => {
+  const { device } = ctx;
+  const seen = new Set<string>();
+  for (const variant of variants) {
+    const ofTable = new Set(kernelsOf(variant).map(({ wgsl }) => wgsl));
+    for (const kernel of kernelsOf(variant, capable, {}, tiles)) {
+      const { name, wgsl } = kernel;
+      if (seen.has(wgsl) || ofTable.has(wgsl)) continue;
+      seen.add(wgsl);
+      // The text alone: workgroups are made for subgroups of another size than this backend's.
+      device.pushErrorScope('validation');
+      const { messages } = await device.createShaderModule({ code: wgsl }).getCompilationInfo();
+      await device.popErrorScope();
+      const errors = messages.filter(({ type }) => type === 'error').map(({ message }) => message);
+      expect(errors, `${name} of ${nameOf(variant)}`).toEqual([]);
+      expect(idleVariables(kernel), `${name} of ${nameOf(variant)}`).toEqual([]);
+    }
+  }
+  expect(seen.size).toBeGreaterThan(10);
+});
+
+test('so is one that asks for subgroups of 32 lanes', async () => {
+  const able = { ...capable, subgroupMaxSize: 64, features: [...capable.features, 'subgroup-size-control'] };
+  const half = variants.filter(({ dtype, D }) => dtype === 'f16' && Math.max(...D) <= 128);
+  const pinned = half.flatMap(variant => kernelsOf(variant, able, {}, matrixTiles)).map(({ wgsl }) => wgsl);
+  const text = pinned.find(wgsl => wgsl.includes('@subgroup_size(32)')) ?? '';
+  const { messages } = await ctx.device.createShaderModule({ code: text }).getCompilationInfo();
+  expect(text).toContain('subgroupMatrixMultiplyAccumulate');
+  expect(messages.filter(({ type }) => type === 'error')).toEqual([]);
+});
+
+test('a kernel that does not compile is noticed', async () => {
+  const [kernel] = kernelsOf(variants[0]);
+  const broken = { ...kernel, wgsl: kernel.wgsl.replace('let group =', 'let group: f32 =') };
+  expect((await complaints(ctx, broken)).join()).toMatch(/f32/);
+  const crowded = { ...broken, bindings: new Array(9).fill(kernel.bindings[0]) };
+  expect((await complaints(ctx, crowded)).join()).toMatch(/f32/);
+});
+
+test('every two values of what a kernel depends on meet in some variant', () => {
+  for (const [a, valuesA] of Object.entries(factors)) {
+    for (const [b, valuesB] of Object.entries(factors)) {
+      if (a === b) continue;
+      const met = new Set(variants.map(v => JSON.stringify([v[a as keyof Variant], v[b as keyof Variant]])));
+      const all = (valuesA as readonly unknown[]).flatMap(x =>
+        (valuesB as readonly unknown[]).map(y => JSON.stringify([x, y])),
+      );
+      expect(
+        all.filter(pair => !met.has(pair)),
+        `${a} × ${b}`,
+      ).toEqual([]);
+    }
+  }
+});

@@ -1,0 +1,45 @@
+import { normaliseBackward, Tensor } from '@tilewise/core';
+import { expect, test } from 'vitest';
+import { normal } from '../../../../testing/attention-call.ts';
+import { sharedContext } from '../../../../testing/shared-context.ts';
+import { createContext, guaranteedCapabilities, sdpa } from '../../../index.ts';
+import { backwardTiles, defaultTile } from '../tile-table.ts';
+
+const call = {
+  q: normal([1, 2, 70, 24], 1, 'f16'),
+  k: normal([1, 1, 45, 24], 2, 'f16'),
+  v: normal([1, 1, 45, 40], 3, 'f16'),
+  dO: normal([1, 2, 70, 40], 4, 'f16'),
+  options: { causal: true },
+} as const;
+const pooled = { ...defaultTile, pool: 'f16' } as const;
+const tiles = () => ({ forward: pooled, dq: pooled, dkdv: pooled });
+
+const own = await sharedContext();
+
+test.skipIf(!own.capabilities.features.includes('shader-f16'))(
+  'operands of f16 that are held as such in workgroup memory give the same bits',
+  async () => {
+    const ctx = await createContext({ device: own.device, tiles });
+    const [o, held] = await Promise.all(
+      [own, ctx].map(async each => {
+        const [q, k, v] = [call.q, call.k, call.v].map(tensor => each.upload(tensor));
+        return (await each.download(sdpa(each, q, k, v, call.options).o)).data;
+      }),
+    );
+    expect(held).toEqual(o);
+    ctx.destroy();
+  },
+);
+
+test('a dO of f32 is not held in f16: kernels that read it have the tiles of the table', () => {
+  const capabilities = { ...guaranteedCapabilities, features: ['shader-f16'] };
+  const { q, k, v, dO, options } = call;
+  const lse = Tensor.zeros([1, 2, 70]);
+  const dqOf = (gradient: Tensor) =>
+    backwardTiles(normaliseBackward({ q, k, v, o: dO, lse, dO: gradient }, options).problem, {
+      ...{ capabilities, tiles },
+    }).dq;
+  expect(dqOf(dO)).toBe(pooled);
+  expect(dqOf(Tensor.zeros([1, 2, 70, 40]))).toBe(defaultTile);
+});

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { exactResults, gpuResults, normal, type Results } from '../../../../testing/attention-call.ts';
+import { expectSameBits } from '../../../../testing/expect-agreement.ts';
+import { sharedContext } from '../../../../testing/shared-context.ts';
+import { createContext } from '../../../index.ts';
+import type { WorkgroupTileSizes } from '../tile.ts';
+import { defaultTile } from '../tile-table.ts';
+import { workgroupTile } from './workgroup-tile.ts';
+
+const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([1, 2, 37, 36], seed));
+// Padding that must not be multiplied, in the middle of what is prefetched.
+for (const tensor of [k, v]) tensor.data.fill(Number.NaN, 30 * 36, 37 * 36);
+const call = { q, k, v, dO, options: { causal: true, seqLensKv: [30] } };
+
+test.each<WorkgroupTileSizes>([defaultTile, { tx: 3, ty: 3, depth: 5 }])(
+  'tiles with prefetch give the same bits as those without: %o',
+  async tile => {
+    const { device } = await sharedContext();
+    const exact = exactResults(call);
+    const results = async (prefetch: boolean): Promise<Results> => {
+      const each = workgroupTile({ ...tile, prefetch });
+      const ctx = await createContext({ device, tiles: () => ({ forward: each, dq: each, dkdv: each }) });
+      const got = await gpuResults(ctx, call, exact);
+      ctx.destroy();
+      return got;
+    };
+    const prefetched = await results(true);
+    const others = await results(false);
+
+    expect(Object.keys(prefetched)).toEqual(['o', 'lse', 'dq', 'dk', 'dv']);
+    expectSameBits(prefetched, others);
+  },
+);

@@ -1,0 +1,71 @@
+import { tileLanes, type WorkgroupTile } from '../tile.ts';
+import { type Chunk, type ChunkLoop, chunkLoop, type TilePrefetch } from './chunks.ts';
+import { poolVectors, vectorType } from './memory.ts';
+
+/**
+ * Lanes read the next chunks from storage into registers before they multiply, or score, so that these have arrived when the pool is free.
+ * The results have the same bits.
+ */
+export const prefetch: TilePrefetch = {
+  begin,
+  overChunks,
+  reason(tile) {
+    const fetched = Math.ceil(poolVectors(tile) / tileLanes(tile));
+    return fetched > maxFetchedVectors
+      ? `prefetches ${4 * fetched} numbers per lane, at most ${4 * maxFetchedVectors} are: it takes more lanes or less depth`
+      : null;
+  },
+};
+
+/** vec4s that a lane prefetches at most. */
+const maxFetchedVectors = 16;
+
+const vectorsOf = (tile: WorkgroupTile, { vectors }: Chunk): number => Math.ceil(vectors / tileLanes(tile));
+
+/** Text for each chunk, with the name of the array that it is read into. */
+const ofAll = (chunks: readonly Chunk[], text: (chunk: Chunk, fetched: string) => string): string =>
+  chunks.map((chunk, c) => text(chunk, `fetched${c}`)).join('\n    ');
+
+/** Statements for each vec4 that a lane has of each chunk. */
+function each(
+  tile: WorkgroupTile,
+  chunks: readonly Chunk[],
+  statements: (chunk: Chunk, fetched: string) => readonly (string | undefined)[],
+): string {
+  const lanes = tileLanes(tile);
+  // Loops, though they are to be unrolled: on so many branches in a row SwiftShader's compiler does not end.
+  return ofAll(chunks, (chunk, fetched) => {
+    const text = [chunk.given, ...statements(chunk, `${fetched}[turn]`)].filter(Boolean).join('\n      ');
+    return `for (var turn = 0u; turn < ${vectorsOf(tile, chunk)}u; turn++) {
+      let n = lane + turn * ${lanes}u;
+      ${chunk.vectors % lanes === 0 ? text : `if (n < ${chunk.vectors}u) {\n      ${text}\n      }`}
+    }`;
+  });
+}
+
+const read = (tile: WorkgroupTile, chunks: readonly Chunk[], from: string): string =>
+  each(tile, chunks, (chunk, fetched) => [chunk.read(from), `${fetched} = ${vectorType(tile)}(x);`]);
+
+function begin(tile: WorkgroupTile, chunks: readonly Chunk[]): string {
+  const type = vectorType(tile);
+  return `${ofAll(chunks, (chunk, fetched) => `var ${fetched} = array<${type}, ${vectorsOf(tile, chunk)}>();`)}
+    ${read(tile, chunks, '0u')}`;
+}
+
+function overChunks(tile: WorkgroupTile, loop: ChunkLoop, chunks: readonly Chunk[], body: string): string {
+  const next = `${loop.at} + ${loop.step}u`;
+  // What looks at x does so now: all lanes have seen what it found when the chunk is multiplied, and none before.
+  const store = each(tile, chunks, ({ look, slot }, fetched) => [
+    look && `let x = vec4f(${fetched});`,
+    look,
+    `pool[${slot}] = ${fetched};`,
+  ]);
+  return chunkLoop(
+    loop,
+    store,
+    `if (${next} < ${loop.end}) {
+    ${read(tile, chunks, `(${next})`)}
+    }
+    ${body}`,
+  );
+}

@@ -1,0 +1,57 @@
+import { isForward } from '../forward-role.ts';
+import { type LaneGrid, laneGrid, repeat, tileLanes } from '../tile.ts';
+import type { RowStatistic } from '../tile-backend.ts';
+import type { TileStatistics } from './row-reduction.ts';
+
+const isPowerOfTwo = (n: number): boolean => Number.isInteger(Math.log2(n));
+
+/**
+ * `TileWork.statistic` where the tx lanes of a row are neighbours in a subgroup: they show each other what they have by `subgroupShuffleXor`,
+ * each the one next to it, then the one two away, four away, … After log₂(tx) steps each has joined all of the row, and all have the same bits,
+ * since the two lanes of a step join the same two numbers. Takes neither memory nor barriers.
+ */
+export const statisticInSubgroup = ({ tx, rows }: LaneGrid, { name, own, join }: RowStatistic): string =>
+  repeat(
+    rows,
+    r => `var ${name}${r} = ${own(r)};
+    ${repeat(Math.log2(tx), step => `${name}${r} = ${join(`${name}${r}`, `subgroupShuffleXor(${name}${r}, ${2 ** step}u)`)};`, '\n    ')}`,
+    '\n    ',
+  );
+
+/**
+ * WGSL does not say which lanes of a workgroup are a subgroup, nor in which order they are numbered: so a lane has its place in the tile from
+ * its subgroup. Subgroups have tx lanes or a multiple of that, and are full: all rows are whole.
+ */
+export const subgroupStatistics: TileStatistics = {
+  part: () => ({
+    directives: ['enable subgroups;'],
+    builtins: ['@builtin(subgroup_invocation_id) subgroup_lane: u32'],
+    // Subgroups take places as they come, since not every WGSL has `subgroup_id`; and as many as they have lanes, since Vulkan lets them have
+    // fewer than the `subgroup_size` that it gives.
+    code: `var<workgroup> places_taken: atomic<u32>;
+
+fn take_place(subgroup_lane: u32) -> u32 {
+  let lanes = subgroupAdd(1u);
+  var first = 0u;
+  if (subgroupElect()) {
+    first = atomicAdd(&places_taken, lanes);
+  }
+  return subgroupBroadcastFirst(first) + subgroup_lane;
+}`,
+  }),
+  bytes: () => [4],
+  place: ({ tx }) => `let place_taken = take_place(subgroup_lane);
+  let tx = place_taken % ${tx}u;
+  let ty = place_taken / ${tx}u;`,
+  statistic: (tile, statistic) => statisticInSubgroup(laneGrid(tile), statistic),
+  reason(role, tile, { features, subgroupMinSize: min, subgroupMaxSize: max }) {
+    if (!isForward(role)) return 'must have statistics through workgroup memory: gradients join no rows';
+    if (!features.includes('subgroups')) return 'needs the feature subgroups';
+    if (!isPowerOfTwo(tile.tx) || tile.tx > min)
+      return `must have a tx that is a power of two up to ${min}, the device's least subgroup, got ${tile.tx}`;
+    const lanes = tileLanes(tile);
+    return lanes % max === 0
+      ? null
+      : `must have lanes in multiples of ${max}, the device's largest subgroup, got ${lanes}`;
+  },
+};
