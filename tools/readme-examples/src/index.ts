@@ -1,40 +1,47 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
+import { logsOf, withExpectations } from './logs.ts';
 
-/** The examples of a README, and how they are run. */
+/** The examples of a README or of a page of the guide, and how they are run. */
 export interface ReadmeExamples {
-  /** The blocks of TypeScript and JavaScript, in order. */
+  /**
+   * The blocks of TypeScript and JavaScript, in order. A block with the language `ts continued` begins with the code of the
+   * block before it.
+   */
   readonly examples: readonly string[];
-  /** Runs an example on the sources of the packages, and gives what it logged. */
-  run(code: string, options?: { readonly external?: readonly string[] }): Promise<unknown[]>;
+  /**
+   * Runs an example on the sources of the workspace's packages and returns the values that it logged. Fails where a line
+   * `console.log(x); // => text` logs something else than the text; `…` in the text stands for anything.
+   */
+  run(code: string): Promise<unknown[]>;
 }
 
-/** The examples of a README that lies in the folder of a package. */
-export function readmeExamples(readme: URL): ReadmeExamples {
-  const text = readFileSync(readme, 'utf8');
-  const folder = fileURLToPath(new URL('.', readme));
+/** The examples of a Markdown file. They import what the package of the file's folder can import. */
+export function readmeExamples(page: URL): ReadmeExamples {
+  const folder = packageFolder(fileURLToPath(new URL('.', page)));
   return {
-    examples: [...text.matchAll(/^```(?:ts|js)\n(.*?)^```$/gms)].map(([, code]) => code),
-    async run(code, { external = [] } = {}) {
+    examples: examplesIn(readFileSync(page, 'utf8')),
+    async run(code) {
       const { outputFiles } = await build({
-        stdin: { contents: code, resolveDir: folder, loader: 'ts' },
+        stdin: { contents: withExpectations(code), resolveDir: folder, loader: 'ts' },
         bundle: true,
         write: false,
         format: 'esm',
         target: 'es2022',
         conditions: ['@tilewise/source'],
-        external: [...external],
+        logLevel: 'silent',
+        plugins: [foreignPackagesStayOutside],
       });
-      // Where what is not bundled is found as the package finds it.
+      // A module finds the packages that are not bundled from the folder that it lies in.
       const place = join(folder, 'node_modules', '.readme-examples');
       mkdirSync(place, { recursive: true });
       const own = mkdtempSync(join(place, 'example-'));
       try {
         const file = join(own, 'example.mjs');
         writeFileSync(file, outputFiles[0].text);
-        return await logged(() => import(/* @vite-ignore */ pathToFileURL(file).href));
+        return await logsOf(() => import(/* @vite-ignore */ pathToFileURL(file).href));
       } finally {
         rmSync(own, { recursive: true });
       }
@@ -42,17 +49,33 @@ export function readmeExamples(readme: URL): ReadmeExamples {
   };
 }
 
-/** What is logged meanwhile. */
-async function logged(run: () => Promise<unknown>): Promise<unknown[]> {
-  const { log } = console;
-  const lines: unknown[] = [];
-  console.log = (...values: unknown[]) => {
-    lines.push(...values);
-  };
-  try {
-    await run();
-  } finally {
-    console.log = log;
-  }
-  return lines;
+function examplesIn(text: string): string[] {
+  const examples: string[] = [];
+  for (const [, continued, code] of text.matchAll(/^```(?:ts|js)( continued)?\n(.*?)^```$/gms))
+    examples.push(continued ? (examples.at(-1) ?? '') + code : code);
+  return examples;
 }
+
+/** The folder of the package that a folder belongs to. */
+function packageFolder(folder: string): string {
+  const parent = join(folder, '..');
+  return parent === folder || hasManifest(folder) ? folder : packageFolder(parent);
+}
+
+function hasManifest(folder: string): boolean {
+  try {
+    return readFileSync(join(folder, 'package.json')).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Only the packages of the workspace are bundled from their sources; other packages run as they are installed. */
+const foreignPackagesStayOutside: Plugin = {
+  name: 'foreign packages stay outside',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^./]/ }, ({ path }) =>
+      path.startsWith('@tilewise/') ? undefined : { path, external: true },
+    );
+  },
+};
