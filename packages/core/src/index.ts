@@ -16,6 +16,11 @@ export { mxfp8Operands } from './attention/mxfp8.ts';
 export { nearestName } from './attention/nearest-name.ts';
 export type { BackwardInputs, BackwardOperands, ForwardInputs } from './attention/normalise.ts';
 export { normalise, normaliseBackward, normaliseBackwardCall, normaliseCall } from './attention/normalise.ts';
+export { operandDocs } from './attention/operands/docs.ts';
+export { fp8OperandTable, mxfp8OperandTable, mxfp8Shape } from './attention/operands/fp8-table.ts';
+export { rowsFootprint } from './attention/operands/layouts.ts';
+export type * from './attention/operands/operand.ts';
+export { operandLayouts, operandTable, raggedNames, sideOf } from './attention/operands/table.ts';
 export type * from './attention/options.ts';
 export type * from './attention/problem.ts';
 export { checkBackwardProblem, checkForwardProblem, checkProblem } from './attention/problem-fields.ts';
@@ -45,6 +50,13 @@ export * from './tensor/float-layout.ts';
 export { type HostArray, isHostArray, numberAt } from './tensor/host-array.ts';
 export { reshapedStrides } from './tensor/reshape.ts';
 export type { Shape, Strides } from './tensor/shape.ts';
-export { contiguousStrides, elementCount, isContiguous, maxOffset, sameShape } from './tensor/shape.ts';
+export {
+  contiguousStrides,
+  elementCount,
+  elementsSpanned,
+  isContiguous,
+  maxOffset,
+  sameShape,
+} from './tensor/shape.ts';
 export type { TensorDesc } from './tensor/tensor.ts';
 export { Tensor } from './tensor/tensor.ts';

@@ -5,6 +5,7 @@ import { isHostArray, numbersOf } from '../tensor/host-array.ts';
 import { contiguousStrides } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import { describeDense, describePacked, describePaged, describeRagged } from './describe.ts';
+import { sideOf } from './operands/table.ts';
 import type { LengthsKind, OperandDesc, Operands, PageDesc, RaggedName } from './problem.ts';
 
 /** The lists that say where sequences lie and how long they are, by their options. */
@@ -12,12 +13,6 @@ export type SequenceLists<T> = Pick<
   Operands<T>,
   'seqLensQ' | 'seqLensKv' | 'cuSeqLensQ' | 'cuSeqLensKv' | 'cuPagesK' | `raggedOffsets.${RaggedName}`
 >;
-
-/** Which lengths an operand follows. */
-export const sideOf: Readonly<Record<RaggedName, 'Q' | 'Kv'>> = {
-  ...{ q: 'Q', o: 'Q', dO: 'Q', dq: 'Q' },
-  ...{ k: 'Kv', v: 'Kv', dk: 'Kv', dv: 'Kv' },
-};
 
 /**
  * An operand as the caller lays it out: (B, H, S, D), or (T, H, D) by its ragged offsets or the cumulative lengths of its side.

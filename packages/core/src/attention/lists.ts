@@ -1,11 +1,12 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
-import type { DType } from '../tensor/dtype.ts';
 import { type HostArray, hostList } from '../tensor/host-array.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import { checkTensor } from './describe.ts';
 import type { SequenceLists } from './layouts.ts';
+import type { OperandName, OperandRow } from './operands/operand.ts';
+import { operandTable, raggedNames } from './operands/table.ts';
 import type { SdpaBackwardOptions, SdpaOptions } from './options.ts';
-import type { AttentionProblem, OperandDesc, Operands, RaggedName } from './problem.ts';
+import type { AttentionProblem, OperandDesc, Operands } from './problem.ts';
 
 /**
  * A small list (lengths, slopes, sinks) given as numbers or as a tensor: numbers become a host array.
@@ -41,9 +42,6 @@ function isNumberList(value: unknown): value is readonly number[] {
   return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 }
 
-/** Names of the operands that may have ragged offsets. */
-export const raggedNames: readonly RaggedName[] = ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'];
-
 /**
  * Lengths, cumulative lengths and ragged offsets of a call; those that are given.
  * @throws as `listOperand`.
@@ -64,46 +62,30 @@ export function sequenceLists<T extends TensorDesc>(
 
 type Extents = Pick<AttentionProblem, 'B' | 'Hq'>;
 
-interface ListRule {
-  readonly name: keyof Operands<unknown>;
-  readonly dtypes: readonly DType[];
-  readonly length: (n: Extents) => number;
-}
-
-const lengths: Omit<ListRule, 'name'> = { dtypes: ['i32', 'u32'], length: n => n.B };
-const offsets: Omit<ListRule, 'name'> = { dtypes: ['i32', 'u32'], length: n => n.B + 1 };
-const perHead: Omit<ListRule, 'name'> = { dtypes: ['f32'], length: n => n.Hq };
-
-/** The operands that are vectors, which the problem does not describe. */
-const listRules: readonly ListRule[] = [
-  { name: 'seqLensQ', ...lengths },
-  { name: 'seqLensKv', ...lengths },
-  { name: 'cuSeqLensQ', ...offsets },
-  { name: 'cuSeqLensKv', ...offsets },
-  ...raggedNames.map(name => ({ name: `raggedOffsets.${name}`, ...offsets }) as const),
-  { name: 'cuPagesK', ...offsets },
-  { name: 'cuPagesV', ...offsets },
-  { name: 'alibi', ...perHead },
-  { name: 'sink', ...perHead },
-];
-
 /** @throws InvalidDTypeError naming the list. */
 export function checkListDTypes(lists: Partial<Operands<TensorDesc>>): void {
-  for (const { name, dtypes } of listRules) {
-    const list = lists[name] as TensorDesc | undefined;
-    if (list && !dtypes.includes(list.dtype))
-      throw new InvalidDTypeError(name, `must be ${dtypes.join(' or ')}, got ${list.dtype}`);
+  for (const [name, { dtypes }, list] of given(lists)) {
+    if (dtypes && !dtypes.dtypes.includes(list.dtype))
+      throw new InvalidDTypeError(name, `must be ${dtypes.what}, got ${list.dtype}`);
   }
 }
 
 /** @throws InvalidShapeError for a list that is no vector of the length that it must have. */
 export function checkListShapes(lists: Partial<Operands<TensorDesc>>, extents: Extents): void {
-  for (const rule of listRules) {
-    const list = lists[rule.name] as TensorDesc | undefined;
-    const length = rule.length(extents);
-    if (list && (list.shape.length !== 1 || list.shape[0] !== length))
-      throw new InvalidShapeError(rule.name, `must have shape [${length}], got [${list.shape}]`);
+  for (const [name, row, { shape }] of given(lists)) {
+    const length = row.length?.(extents);
+    if (shape.length !== 1 || shape[0] !== length)
+      throw new InvalidShapeError(name, `must have shape [${length}], got [${shape}]`);
   }
+}
+
+/** The lists of a call with their rows of the operand table, in the order of the table. */
+function given(lists: Partial<Operands<TensorDesc>>): (readonly [OperandName, OperandRow, TensorDesc])[] {
+  return (Object.keys(operandTable) as OperandName[]).flatMap(name => {
+    const row = operandTable[name];
+    const list = (lists as Readonly<Record<string, TensorDesc | undefined>>)[name];
+    return row.form === 'list' && list ? [[name, row, list] as const] : [];
+  });
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { SdpaResult } from '../engine/engine.ts';
 import { checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
-import { raggedNames } from './lists.ts';
 import { nearestName } from './nearest-name.ts';
 import type { BackwardInputs } from './normalise.ts';
+import { raggedNames } from './operands/table.ts';
 import type {
   MaskDropout,
   OutputSelection,

@@ -2,8 +2,8 @@ import { InvalidArgumentError } from '../errors.ts';
 import { type HostArray, isHostArray, numbersOf } from '../tensor/host-array.ts';
 import { maxOffset } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
-import { sideOf } from './layouts.ts';
 import { lengthsOnHost } from './lengths.ts';
+import { sideOf } from './operands/table.ts';
 import type { AttentionProblem, OperandDesc, Operands, RaggedName } from './problem.ts';
 
 /**

@@ -29,6 +29,11 @@ export function maxOffset(shape: Shape, strides: Strides): number {
   return shape.reduce((at, extent, d) => at + (extent - 1) * strides[d], 0);
 }
 
+/** Elements from the first to the last of a tensor, gaps included; 0 for a tensor without elements. */
+export function elementsSpanned(shape: Shape, strides: Strides): number {
+  return shape.includes(0) ? 0 : maxOffset(shape, strides) + 1;
+}
+
 /** Whether these strides are row-major without gaps. Those of size-1 dimensions do not matter, nor any of no elements. */
 export function isContiguous(shape: Shape, strides: Strides): boolean {
   if (shape.includes(0)) return true;
