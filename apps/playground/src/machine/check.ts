@@ -1,4 +1,7 @@
-import type { Run } from './run.ts';
+import type { Machine } from './machine.ts';
+import { parseProgram } from './parse.ts';
+import type { Program } from './program.ts';
+import { type Run, runProgram } from './run.ts';
 
 /** Something that a solution must do. */
 export type Demand =
@@ -6,19 +9,29 @@ export type Demand =
   | { readonly kind: 'cycles'; readonly most: number }
   | { readonly kind: 'softmax' }
   | { readonly kind: 'reads'; readonly most: number }
-  | { readonly kind: 'writes'; readonly most: number };
+  | { readonly kind: 'writes'; readonly most: number }
+  | { readonly kind: 'hidden'; readonly inputs: number };
 
 /** What was found instead. */
 export type Finding =
   | { readonly kind: 'nothing'; readonly cell: string }
   | { readonly kind: 'holds'; readonly cell: string; readonly value: string; readonly wanted: string }
-  | { readonly kind: 'count'; readonly count: number };
+  | { readonly kind: 'count'; readonly count: number }
+  /** What was found on a hidden input; null where the program stops with an error there. */
+  | { readonly kind: 'on-input'; readonly input: string; readonly found: Finding | null };
 
 /** A demand, and whether a run meets it. */
 export interface Criterion {
   readonly demand: Demand;
   readonly met: boolean;
   readonly found?: Finding;
+}
+
+/** An input that the visitor's program is tried on but that is not shown before the program fails on it. */
+export interface HiddenInput<V> {
+  /** The input as text, such as `x = (101, 102)`. */
+  readonly label: string;
+  readonly machine: Machine<V>;
 }
 
 /** An exercise on a machine, whose words are in the catalogue under its id. `V` is the machine's type of values. */
@@ -30,9 +43,48 @@ export interface Problem<V, Id extends string = string> {
   /** Pieces of the solution, one beside each hint. */
   readonly pieces?: readonly string[];
   readonly criteria: (run: Run<V>) => readonly Criterion[];
+  /** Further inputs on which a solution must meet the criteria; a program that is right by luck fails on one. */
+  readonly hidden?: readonly HiddenInput<V>[];
 }
 
-/** Solved: the program ran to its end and meets everything. */
-export function isSolved<V>(problem: Problem<V>, run: Run<V>): boolean {
-  return run.error === null && problem.criteria(run).every(({ met }) => met);
+/** A program as written, what it does on the visible input, and what is still missing. */
+export interface Assessment<V> {
+  readonly program: Program;
+  readonly run: Run<V>;
+  readonly criteria: readonly Criterion[];
+  readonly solved: boolean;
+}
+
+/** Reads a program, runs it, and checks it: on the visible input, and if that is right on the hidden ones. */
+export function assess<V>(problem: Problem<V>, source: string, machine: Machine<V>): Assessment<V> {
+  const program = parseProgram(source, machine);
+  const run = runProgram(program, machine);
+  const visible = problem.criteria(run);
+  const ran = program.errors.length === 0 && run.error === null;
+  const right = ran && visible.every(({ met }) => met);
+  const criteria = [...visible, ...hiddenCriterion(problem, right ? source : null)];
+  return { program, run, criteria, solved: right && criteria.every(({ met }) => met) };
+}
+
+/** Whether a program meets everything on the hidden inputs, if there are any; `null` is a program that was not tried. */
+function hiddenCriterion<V>(problem: Problem<V>, source: string | null): Criterion[] {
+  const { hidden = [] } = problem;
+  if (hidden.length === 0) return [];
+  const demand = { kind: 'hidden', inputs: hidden.length } as const;
+  if (source === null) return [{ demand, met: false }];
+  for (const { label, machine } of hidden) {
+    const program = parseProgram(source, machine);
+    const run = runProgram(program, machine);
+    const stopped = program.errors.length > 0 || run.error !== null;
+    const missed = problem.criteria(run).find(({ met }) => !met);
+    if (stopped || missed)
+      return [
+        {
+          demand,
+          met: false,
+          found: { kind: 'on-input', input: label, found: (!stopped && missed?.found) || null },
+        },
+      ];
+  }
+  return [{ demand, met: true }];
 }

@@ -13,6 +13,8 @@ export type Fault =
       readonly wanted: number;
       readonly got: number;
     }
+  /** The register stands where the cell belongs and the cell where the register belongs. */
+  | { readonly kind: 'swapped-operands'; readonly usage: string; readonly corrected: string }
   | { readonly kind: 'cell-as-register'; readonly instruction: string; readonly written: string }
   | { readonly kind: 'unknown-register'; readonly written: string; readonly names: readonly string[] }
   | {

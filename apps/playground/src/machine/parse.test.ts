@@ -21,6 +21,8 @@ describe('a program that is wrong', () => {
     ['LOAD a[0][0], R3', 15, 'there is no register ‘R3’; this machine has R0, R1, R2'],
     ['MAC_Z R1, R0, R2', 7, 'the multiplier reads R0 here, got R1: MAC_Z R0, R1, Rd'],
     ['STORE a[0][0], c[0][0]', 7, 'STORE works on registers; LOAD ‘a[0][0]’ into one first'],
+    ['LOAD R0, a[0][0]', 6, 'the operands are swapped: write LOAD a[0][0], R0 (LOAD src, Rd)'],
+    ['STORE c[0][0], R2', 7, 'the operands are swapped: write STORE R2, c[0][0] (STORE Rs, dst)'],
     ['END', 1, 'END without a FOR before it'],
     ['FOR i = 0 TO 1', 1, 'FOR without an END after it'],
     ['LOAD a[i][0], R0', 6, '‘i’ is no loop variable here'],

@@ -107,12 +107,31 @@ function parseInstruction<V>(
     const counts = { wanted: def.operands.length, got: words.length };
     throw new LineFault(where, { kind: 'operand-count', usage: usage(def), ...counts });
   }
+  if (isSwapped(words, def, machine)) {
+    const corrected = `${def.name} ${[...words]
+      .reverse()
+      .map(({ text }) => text)
+      .join(', ')}`;
+    throw new LineFault(words[0] ?? head, { kind: 'swapped-operands', usage: usage(def), corrected });
+  }
   const operands = words.map((word, n) => {
     const kind = def.operands[n];
     if (kind?.kind === 'load' || kind?.kind === 'store') return parseCell(word, machine, open);
     return parseRegister(word, def, n, machine);
   });
   return { name: def.name, operands };
+}
+
+/** Whether a LOAD or STORE has its register where its cell belongs, and the other way round. */
+function isSwapped<V>(words: readonly Word[], def: InstructionDef<V>, { registers }: Machine<V>): boolean {
+  const isRegister = ({ text }: Word): boolean =>
+    registers.some(register => register.toLowerCase() === text.toLowerCase());
+  const isCell = ({ text }: Word): boolean =>
+    /^[a-z]+(\[|\d)/i.test(text) && !isRegister({ text, column: 0 });
+  const takesCell = def.operands.map(({ kind }) => kind === 'load' || kind === 'store');
+  return (
+    takesCell.includes(true) && words.every((word, n) => (takesCell[n] ? isRegister(word) : isCell(word)))
+  );
 }
 
 const usage = <V>({ name, signature }: InstructionDef<V>): string => `${name} ${signature.join(', ')}`;

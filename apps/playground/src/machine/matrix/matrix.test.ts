@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSolved } from '../check.ts';
+import { assess } from '../check.ts';
 import { parseProgram } from '../parse.ts';
 import { runProgram } from '../run.ts';
 import { matrixMachine, type Wiring } from './matrix-machine.ts';
@@ -21,7 +21,7 @@ describe('the matrix machine', () => {
     const problem = matrixProblems.find(p => p.id === id);
     if (!problem) throw new Error(`no problem ${id}`);
     const trace = run(problem.solution, problem.registers);
-    expect(isSolved(problem, trace)).toBe(true);
+    expect(assess(problem, problem.solution, matrixMachine(problem.registers)).solved).toBe(true);
     expect(trace.steps.at(-1)?.counts).toEqual(counts);
   });
 
@@ -45,9 +45,17 @@ describe('the matrix machine', () => {
   it('says what is wrong with a program that stores the wrong sum', () => {
     const [problem] = matrixProblems;
     if (!problem) throw new Error('no problem');
-    const wrong = run(problem.solution.replace('LOAD b[1][0], R1', 'LOAD b[0][1], R1'));
-    expect(isSolved(problem, wrong)).toBe(false);
-    expect(problem.criteria(wrong)[0]?.found).toMatchObject({ kind: 'holds', value: 'a₀₀b₀₀ + a₀₁b₀₁' });
+    const wrong = problem.solution.replace('LOAD b[1][0], R1', 'LOAD b[0][1], R1');
+    const { solved, criteria } = assess(problem, wrong, matrixMachine(3));
+    expect(solved).toBe(false);
+    expect(criteria[0]?.found).toMatchObject({ kind: 'holds', value: 'a₀₀b₀₀ + a₀₁b₀₁' });
+  });
+
+  it('has no demand met by an empty program', () => {
+    for (const problem of matrixProblems)
+      expect(assess(problem, '', matrixMachine(problem.registers)).criteria.some(({ met }) => met)).toBe(
+        false,
+      );
   });
 
   it('lets no exercise ask for fewer cycles than is possible', () => {
@@ -62,14 +70,11 @@ describe('the matrix machine', () => {
   });
 
   it('loads every number once when six registers may all feed the multiplier, even element by element', () => {
-    const trace = run(
-      `LOAD a00, R0\nLOAD b00, R1\nMAC_Z R0, R1, R5\nLOAD a01, R2\nLOAD b10, R3\nMAC R2, R3, R5, R5\nSTORE R5, c00
+    const source = `LOAD a00, R0\nLOAD b00, R1\nMAC_Z R0, R1, R5\nLOAD a01, R2\nLOAD b10, R3\nMAC R2, R3, R5, R5\nSTORE R5, c00
        LOAD b01, R4\nMAC_Z R0, R4, R5\nLOAD b11, R0\nMAC R2, R0, R5, R5\nSTORE R5, c01
        LOAD a10, R2\nMAC_Z R2, R4, R5\nLOAD a11, R4\nMAC R4, R0, R5, R5\nSTORE R5, c11
-       MAC_Z R2, R1, R5\nMAC R4, R3, R5, R5\nSTORE R5, c10`,
-      6,
-      'any',
-    );
+       MAC_Z R2, R1, R5\nMAC R4, R3, R5, R5\nSTORE R5, c10`;
+    const trace = run(source, 6, 'any');
     expect(trace.steps.at(-1)?.counts).toEqual({
       loads: 8,
       computes: 8,
@@ -77,6 +82,6 @@ describe('the matrix machine', () => {
       cycles: fewestCycles.any[6],
     });
     const whole = matrixProblems.find(({ id }) => id === 'outer-product');
-    expect(whole && isSolved(whole, trace)).toBe(true);
+    expect(whole && assess(whole, source, matrixMachine(6, 'any')).solved).toBe(true);
   });
 });

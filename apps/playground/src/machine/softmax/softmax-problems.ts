@@ -1,6 +1,6 @@
-import type { Criterion, Problem } from '../check.ts';
+import type { Criterion, HiddenInput, Problem } from '../check.ts';
 import type { Run } from '../run.ts';
-import { formatNumber } from './softmax-machine.ts';
+import { formatNumber, softmaxMachine } from './softmax-machine.ts';
 
 export type SoftmaxProblemId = 'safe-softmax' | 'online-softmax';
 
@@ -45,16 +45,35 @@ function right(run: Run<number>): Criterion {
   return { demand, met: true };
 }
 
+/** A budget is met by a run that is right: a program that does nothing meets none. */
 function traffic(run: Run<number>, reads: (n: number) => number, writes: (n: number) => number): Criterion[] {
   const n = inputs(run).length;
   const { loads = 0, stores = 0 } = run.steps.at(-1)?.counts ?? {};
   const atMost = (kind: 'reads' | 'writes', most: number, count: number): Criterion => ({
     demand: { kind, most },
-    met: count <= most,
+    met: count <= most && stores > 0,
     ...(count <= most ? {} : { found: { kind: 'count', count } }),
   });
   return [atMost('reads', reads(n), loads), atMost('writes', writes(n), stores)];
 }
+
+/**
+ * Inputs that a program is tried on besides the visible one: a single number, large numbers (softmax without a maximum overflows),
+ * and maxima that rise and fall (an online softmax that never rescales is right where they fall).
+ */
+const hiddenInputs: readonly (readonly number[])[] = [
+  [0.5],
+  [101.5, 99, 103, 100],
+  [-2, -1, 0, 1, 2],
+  [4, 3, 2, 1, 0],
+  [100, 101.5, 98.8, 103, 102.2, 99.6, 103.6, 101],
+];
+
+const hiddenOf = (registers: number): readonly HiddenInput<number>[] =>
+  hiddenInputs.map(x => ({
+    label: `x = (${x.map(formatNumber).join(', ')})`,
+    machine: softmaxMachine(registers, x),
+  }));
 
 /** The three passes of safe softmax. */
 const passes = [
@@ -125,6 +144,7 @@ export const softmaxProblems: readonly SoftmaxProblem[] = [
     reads: thrice,
     writes: once,
     criteria: run => [right(run), ...traffic(run, thrice, once)],
+    hidden: hiddenOf(3),
   },
   {
     id: 'online-softmax',
@@ -133,6 +153,7 @@ export const softmaxProblems: readonly SoftmaxProblem[] = [
     reads: twice,
     writes: once,
     criteria: run => [right(run), ...traffic(run, twice, once)],
+    hidden: hiddenOf(4),
   },
 ];
 

@@ -1,4 +1,15 @@
+import type { Finding } from '../../machine/check.ts';
 import type { Text } from '../languages.ts';
+import { type Sentences, say } from '../say.ts';
+
+/** What was found where a demand is not met. */
+const findings: Sentences<Finding> = {
+  nothing: ({ cell }) => `in ${cell} steht nichts`,
+  holds: ({ cell, value, wanted }) => `in ${cell} steht ${value}, nicht ${wanted}`,
+  count: ({ count }) => `es sind ${count}`,
+  'on-input': ({ input, found }) =>
+    `mit ${input}: ${found ? say(found, findings) : 'das Programm bricht mit einem Fehler ab'}`,
+};
 
 export const bench: Text['bench'] = {
   machines: { matrix: 'Matrixmaschine', softmax: 'Softmaxmaschine' },
@@ -27,6 +38,8 @@ export const bench: Text['bench'] = {
   fullTrace: 'Der ganze Ablauf einer Lösung',
   tryIt: 'Dieses Programm in den Editor übernehmen',
   replaces: 'Es ersetzt deines.',
+  startOver: 'Von vorn beginnen',
+  restore: 'Ersetztes Programm zurückholen',
   needsRegisters: n => `Sie braucht eine Maschine mit ${n} Registern.`,
   trace: 'Ablauf',
   solutionTrace: 'Ablauf der Lösung',
@@ -46,6 +59,8 @@ export const bench: Text['bench'] = {
     'unknown-instruction': ({ written, near, names }) =>
       `Den Befehl „${written}“ gibt es nicht; ${near ? `war ${near} gemeint?` : `diese Maschine hat ${names.join(', ')}`}`,
     'operand-count': ({ usage, wanted, got }) => `${usage} hat ${wanted} Operanden, hier sind es ${got}`,
+    'swapped-operands': ({ usage, corrected }) =>
+      `Die Operanden sind vertauscht: Schreibe ${corrected} (${usage})`,
     'cell-as-register': ({ instruction, written }) =>
       `${instruction} arbeitet mit Registern; lade „${written}“ zuerst mit LOAD in eines`,
     'unknown-register': ({ written, names }) =>
@@ -73,13 +88,11 @@ export const bench: Text['bench'] = {
     cycles: ({ most }) => `höchstens ${most} Takte`,
     softmax: () => 'out = softmax(x)',
     reads: ({ most }) => `höchstens ${most} DRAM-Lesezugriffe`,
+    hidden: ({ inputs }) =>
+      `richtig auch für ${inputs} andere Eingaben: große Zahlen, andere Längen, steigende und fallende Maxima`,
     writes: ({ most }) => `höchstens ${most} DRAM-Schreibzugriffe`,
   },
-  findings: {
-    nothing: ({ cell }) => `in ${cell} steht nichts`,
-    holds: ({ cell, value, wanted }) => `in ${cell} steht ${value}, nicht ${wanted}`,
-    count: ({ count }) => `es sind ${count}`,
-  },
+  findings,
   problems: {
     'one-element': {
       title: 'Ein Element',

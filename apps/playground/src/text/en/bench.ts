@@ -1,6 +1,15 @@
 import type { Demand, Finding } from '../../machine/check.ts';
 import type { Fault } from '../../machine/fault.ts';
-import type { Sentences } from '../say.ts';
+import { type Sentences, say } from '../say.ts';
+
+/** What was found where a demand is not met. */
+const findings: Sentences<Finding> = {
+  nothing: ({ cell }) => `nothing is stored in ${cell}`,
+  holds: ({ cell, value, wanted }) => `${cell} holds ${value}, not ${wanted}`,
+  count: ({ count }) => `there are ${count}`,
+  'on-input': ({ input, found }) =>
+    `with ${input}, ${found ? say(found, findings) : 'the program stops with an error'}`,
+};
 
 /** The toy machines of chapters 1 and 2, and the bench on which they are programmed. */
 export const bench = {
@@ -31,6 +40,8 @@ export const bench = {
   fullTrace: 'The full trace of a solution',
   tryIt: 'Put this program into the editor',
   replaces: 'It replaces yours.',
+  startOver: 'Start over',
+  restore: 'Restore the replaced program',
   needsRegisters: (n: number): string => `It needs a machine with ${n} registers.`,
   trace: 'Trace',
   solutionTrace: 'Trace of the solution',
@@ -50,6 +61,7 @@ export const bench = {
     'unknown-instruction': ({ written, near, names }) =>
       `there is no instruction ‘${written}’; ${near ? `did you mean ${near}?` : `this machine has ${names.join(', ')}`}`,
     'operand-count': ({ usage, wanted, got }) => `${usage} takes ${wanted} operands, got ${got}`,
+    'swapped-operands': ({ usage, corrected }) => `the operands are swapped: write ${corrected} (${usage})`,
     'cell-as-register': ({ instruction, written }) =>
       `${instruction} works on registers; LOAD ‘${written}’ into one first`,
     'unknown-register': ({ written, names }) =>
@@ -75,13 +87,11 @@ export const bench = {
     cycles: ({ most }) => `at most ${most} cycles`,
     softmax: () => 'out = softmax(x)',
     reads: ({ most }) => `at most ${most} reads of DRAM`,
+    hidden: ({ inputs }) =>
+      `right on ${inputs} other inputs too: large numbers, other lengths, rising and falling maxima`,
     writes: ({ most }) => `at most ${most} writes to DRAM`,
   } satisfies Sentences<Demand> as Sentences<Demand>,
-  findings: {
-    nothing: ({ cell }) => `nothing is stored in ${cell}`,
-    holds: ({ cell, value, wanted }) => `${cell} holds ${value}, not ${wanted}`,
-    count: ({ count }) => `there are ${count}`,
-  } satisfies Sentences<Finding> as Sentences<Finding>,
+  findings,
   problems: {
     'one-element': {
       title: 'One element',
