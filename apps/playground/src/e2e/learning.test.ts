@@ -57,6 +57,40 @@ describe('a visitor of the machine', () => {
     await text('Solved in 22 cycles. No program');
   }, 60_000);
 
+  it('finds the program of each exercise again: after another exercise, the same link, and reloading', async () => {
+    const editor = site.page.locator('.cm-content');
+    await site.visit('#/machine');
+    await editor.click();
+    await site.page.keyboard.type('LOAD a[0][0], R0', { delay: 5 });
+    await site.page.getByText('Problem 2', { exact: true }).click();
+    await site.page.getByRole('textbox', { name: /^Program: The whole matrix/ }).waitFor();
+    expect(await editor.textContent()).not.toContain('LOAD a[0][0], R0');
+    await site.page.getByText('Problem 1', { exact: true }).click();
+    await site.page.locator('.cm-line', { hasText: 'LOAD a[0][0], R0' }).waitFor();
+    await site.page
+      .getByRole('navigation', { name: 'Chapters' })
+      .getByRole('link', { name: 'machine' })
+      .click();
+    await site.page.locator('.cm-line', { hasText: 'LOAD a[0][0], R0' }).waitFor();
+    await site.page.reload();
+    await site.page.locator('.cm-line', { hasText: 'LOAD a[0][0], R0' }).waitFor();
+  }, 60_000);
+
+  it('takes a solution over, starts over, and restores the own program', async () => {
+    await site.visit('#/machine');
+    await site.page.locator('.cm-content').click();
+    await site.page.keyboard.type('LOAD b[0][0], R1', { delay: 5 });
+    await site.page.getByText('The full trace of a solution').click();
+    await press('Put this program into the editor');
+    await text('Solved in 7 cycles.');
+    await press('Restore the replaced program');
+    await site.page.locator('.cm-line', { hasText: 'LOAD b[0][0], R1' }).waitFor();
+    await press('Start over');
+    await site.page.locator('.cm-line', { hasText: 'LOAD b[0][0], R1' }).waitFor({ state: 'detached' });
+    await press('Restore the replaced program');
+    await site.page.locator('.cm-line', { hasText: 'LOAD b[0][0], R1' }).waitFor();
+  }, 60_000);
+
   it('steps with the keyboard; what an instruction reads flies to where it writes', async () => {
     const [problem] = matrixProblems;
     await site.page.emulateMedia({ reducedMotion: 'no-preference' });
@@ -79,6 +113,15 @@ describe('a visitor of softmax and attention', () => {
     await text('∞ / ∞ is not a number');
     await press('Show it overflow on the machine');
     await text(/holds NaN/);
+  }, 60_000);
+
+  it('is not taken in by a program without a maximum: the input on which it overflows is named', async () => {
+    const source =
+      'LOAD x[0], r2\nEXP r2, r2\nFOR i = 1 TO n-1\nLOAD x[i], R0\nEXP R0, R0\nADD r2, R0, r2\nEND\n' +
+      'FOR i = 0 TO n-1\nLOAD x[i], R0\nEXP R0, R0\nDIV R0, r2, R0\nSTORE R0, out[i]\nEND';
+    await site.visit(placeHash({ chapter: 'softmax', state: { program: source } }));
+    await text(/with x = \(101\.5, 99, 103, 100\), out\[0\] holds NaN/);
+    expect(await site.page.getByText(/^Solved in/).count()).toBe(0);
   }, 60_000);
 
   it('counts 3n reads against 2n', async () => {

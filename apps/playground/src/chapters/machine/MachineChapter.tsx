@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
-import { useUrlChoice, useUrlNumber, useUrlState } from '../../app/url-state.ts';
+import { useProgram } from '../../app/kept-programs.ts';
+import { useUrlChoice, useUrlNumber } from '../../app/url-state.ts';
 import { matrixMachine, matrixRegisterCounts, type Wiring } from '../../machine/matrix/matrix-machine.ts';
 import { fewestFor, matrixProblems } from '../../machine/matrix/matrix-problems.ts';
 import { useText } from '../../text/TextProvider.tsx';
@@ -22,7 +23,7 @@ export default function MachineChapter() {
   const problem = matrixProblems.find(p => p.id === id);
   const [registers, setRegisters] = useUrlNumber('registers', problem?.registers ?? 3, { min: 3, max: 6 });
   const [wiring, setWiring] = useUrlChoice<Wiring>('wiring', 'fixed', wirings);
-  const [program, setProgram] = useUrlState('program', '');
+  const kept = useProgram(id);
   const [, setAt] = useUrlNumber('at', 0, { min: 0, max: 0 });
   const machine = useMemo(() => matrixMachine(registers, wiring), [registers, wiring]);
   if (!problem) return null;
@@ -45,7 +46,7 @@ export default function MachineChapter() {
             value={problem.id}
             options={ids.map((value, n) => ({ value, label: bench.problem(n + 1) }))}
             onChange={next => {
-              setProgram('');
+              kept.open(next);
               setAt(0);
               setRegisters(matrixProblems.find(p => p.id === next)?.registers ?? 3);
               setId(next);
@@ -78,8 +79,7 @@ export default function MachineChapter() {
           key={`${problem.id} ${registers} ${wiring}`}
           machine={machine}
           problem={problem}
-          program={program}
-          onChange={setProgram}
+          kept={kept}
           verdict={run => {
             if (problem.id === 'one-element') return text.noProgramForOne;
             const cycles = run.steps.at(-1)?.counts.cycles ?? 0;

@@ -1,10 +1,10 @@
 import { useMemo } from 'react';
-import { isSolved, type Problem } from '../../machine/check.ts';
+import type { ProgramOfExercise } from '../../app/kept-programs.ts';
+import { assess, type Problem } from '../../machine/check.ts';
 import { completionsFor } from '../../machine/completion.ts';
 import type { Machine } from '../../machine/machine.ts';
 import type { MatrixProblemId } from '../../machine/matrix/matrix-problems.ts';
-import { parseProgram } from '../../machine/parse.ts';
-import { type Run, runProgram } from '../../machine/run.ts';
+import type { Run } from '../../machine/run.ts';
 import type { SoftmaxProblemId } from '../../machine/softmax/softmax-problems.ts';
 import { say } from '../../text/say.ts';
 import { useText } from '../../text/TextProvider.tsx';
@@ -22,28 +22,30 @@ import './workbench.css';
 interface WorkbenchProps<V> {
   readonly machine: Machine<V>;
   readonly problem: Problem<V, MatrixProblemId | SoftmaxProblemId>;
-  readonly program: string;
-  readonly onChange: (program: string) => void;
+  readonly kept: ProgramOfExercise;
   /** What is worth saying about a solution, e.g. how near it is to the optimum. */
   readonly verdict: (run: Run<V>) => string;
 }
 
 /** An exercise: the task, a program to write, the machine that runs it step by step, and what is still missing. */
-export function Workbench<V>({ machine, problem, program: source, onChange, verdict }: WorkbenchProps<V>) {
+export function Workbench<V>({ machine, problem, kept, verdict }: WorkbenchProps<V>) {
+  const source = kept.program;
   const { bench } = useText();
   const words = bench.problems[problem.id];
-  const program = useMemo(() => parseProgram(source, machine), [source, machine]);
-  const run = useMemo(() => runProgram(program, machine), [program, machine]);
+  const { program, run, criteria, solved } = useMemo(
+    () => assess(problem, source, machine),
+    [problem, source, machine],
+  );
   const errors = useMemo(() => {
     const found = program.errors.length > 0 ? program.errors : run.error ? [run.error] : [];
     return found.map(({ fault, ...where }) => ({ ...where, message: say(fault, bench.faults) }));
   }, [program, run, bench]);
   const playback = usePlayback('at', run.steps.length, 650);
   const step = run.steps[playback.at - 1] ?? null;
-  const final = run.steps.at(-1)?.counts;
-  const counts = step?.counts ?? { loads: 0, stores: 0, computes: 0, cycles: 0 };
-  const criteria = problem.criteria(run);
-  const solved = program.errors.length === 0 && isSolved(problem, run);
+  const none = { loads: 0, stores: 0, computes: 0, cycles: 0 };
+  const total = run.steps.at(-1)?.counts ?? none;
+  const counts = step?.counts ?? none;
+  const ofTotal = (name: keyof typeof none): string => `${counts[name]} / ${total[name]}`;
   return (
     <div className="workbench">
       <div className="workbench-side">
@@ -51,7 +53,7 @@ export function Workbench<V>({ machine, problem, program: source, onChange, verd
           label={bench.program(words.title)}
           placeholder={bench.placeholder}
           value={source}
-          onChange={onChange}
+          onChange={kept.edit}
           errors={errors}
           line={step?.line ?? null}
           complete={before => {
@@ -68,6 +70,21 @@ export function Workbench<V>({ machine, problem, program: source, onChange, verd
             };
           }}
         />
+        <div className="toolbar">
+          <button
+            type="button"
+            className="button"
+            disabled={source.trim() === ''}
+            onClick={() => kept.replace('')}
+          >
+            {bench.startOver}
+          </button>
+          {kept.restore && (
+            <button type="button" className="button" onClick={kept.restore}>
+              {bench.restore}
+            </button>
+          )}
+        </div>
         <ul className="errors" role="alert">
           {errors.map(({ line, message }) => (
             <li key={line}>{bench.line(line, message)}</li>
@@ -89,7 +106,7 @@ export function Workbench<V>({ machine, problem, program: source, onChange, verd
         </ul>
         {solved && (
           <p className="solved" role="status">
-            {bench.solved(final?.cycles ?? 0)} {verdict(run)}
+            {bench.solved(total.cycles)} {verdict(run)}
           </p>
         )}
       </div>
@@ -100,10 +117,10 @@ export function Workbench<V>({ machine, problem, program: source, onChange, verd
         </div>
         <Stats
           items={[
-            [bench.loads, counts.loads],
-            [bench.computes, counts.computes],
-            [bench.stores, counts.stores],
-            [bench.cycles, counts.cycles],
+            [bench.loads, ofTotal('loads')],
+            [bench.computes, ofTotal('computes')],
+            [bench.stores, ofTotal('stores')],
+            [bench.cycles, ofTotal('cycles')],
           ]}
         />
         <TraceTable label={bench.trace} machine={machine} run={run} at={playback.at} onSeek={playback.seek} />
@@ -118,7 +135,7 @@ export function Workbench<V>({ machine, problem, program: source, onChange, verd
           </Reveal>
         ))}
         <Reveal summary={bench.fullTrace}>
-          <Solution machine={machine} problem={problem} onTake={onChange} />
+          <Solution machine={machine} problem={problem} onTake={kept.replace} />
         </Reveal>
       </div>
     </div>

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
-import { useUrlChoice, useUrlNumber, useUrlState } from '../../app/url-state.ts';
+import { replaceKeptProgram, useProgram } from '../../app/kept-programs.ts';
+import { useUrlChoice, useUrlNumber } from '../../app/url-state.ts';
 import { softmaxMachine } from '../../machine/softmax/softmax-machine.ts';
 import { overflowingSolution, softmaxProblems } from '../../machine/softmax/softmax-problems.ts';
 import { useText } from '../../text/TextProvider.tsx';
@@ -23,7 +24,7 @@ const example = [0.5, 1.9, -1.2, 3, 2.2, -0.4, 3.6, 1];
 export default function SoftmaxChapter() {
   const { softmax: text, bench } = useText();
   const [id, setId] = useUrlChoice('problem', 'safe-softmax', ids);
-  const [program, setProgram] = useUrlState('program', '');
+  const kept = useProgram(id);
   const [n, setN] = useUrlNumber('n', 4, { min: 1, max: 8 });
   const [shift, setShift] = useUrlNumber('shift', 0, { min: 0, max: 100 });
   const [, setAt] = useUrlNumber('at', 0, { min: 0, max: 0 });
@@ -56,7 +57,7 @@ export default function SoftmaxChapter() {
             value={problem.id}
             options={ids.map((value, k) => ({ value, label: bench.problem(k + 4) }))}
             onChange={next => {
-              setProgram('');
+              kept.open(next);
               setAt(0);
               setId(next);
             }}
@@ -72,9 +73,11 @@ export default function SoftmaxChapter() {
           key={`${problem.id} ${n} ${shift}`}
           machine={machine}
           problem={problem}
-          program={program}
-          onChange={setProgram}
-          verdict={() => text.verdict(n, problem.reads(n), problem.writes(n))}
+          kept={kept}
+          verdict={({ steps }) => {
+            const { loads = 0, stores = 0 } = steps.at(-1)?.counts ?? {};
+            return text.verdict(n, loads, stores);
+          }}
         />
       </section>
       <section className="panel" aria-labelledby="paths-title">
@@ -93,9 +96,10 @@ export default function SoftmaxChapter() {
               type="button"
               className="button"
               onClick={() => {
+                replaceKeptProgram('online-softmax', overflowingSolution);
+                kept.open('online-softmax');
                 setId('online-softmax');
                 setShift(100);
-                setProgram(overflowingSolution);
                 document.getElementById('exercise-title')?.scrollIntoView();
               }}
             >

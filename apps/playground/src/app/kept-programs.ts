@@ -1,0 +1,76 @@
+import { usePlace, useUrlState } from './url-state.ts';
+
+/** The program of one exercise as this browser keeps it, and the program that it replaced. */
+interface KeptProgram {
+  readonly text: string;
+  /** The program before the last one was put in its place by a button or a link; empty if there was none. */
+  readonly replaced: string;
+}
+
+const nothing: KeptProgram = { text: '', replaced: '' };
+
+const keyOf = (exercise: string): string => `tilewise.program.${exercise}`;
+
+/** Reads what is kept for an exercise; nothing where storage is forbidden, empty or not ours. */
+function read(exercise: string): KeptProgram {
+  try {
+    const { text, replaced } = JSON.parse(localStorage.getItem(keyOf(exercise)) ?? '{}');
+    return typeof text === 'string' && typeof replaced === 'string' ? { text, replaced } : nothing;
+  } catch {
+    return nothing;
+  }
+}
+
+function write(exercise: string, program: KeptProgram): void {
+  try {
+    localStorage.setItem(keyOf(exercise), JSON.stringify(program));
+  } catch {
+    // A full or forbidden storage: the address still holds the program that is shown.
+  }
+}
+
+/** A program in an exercise: what is shown, and what may be done with it. */
+export interface ProgramOfExercise {
+  readonly program: string;
+  /** The visitor typed. */
+  edit(text: string): void;
+  /** A button puts another program into the editor; the one that was there can be restored. */
+  replace(text: string): void;
+  /** Brings the replaced program back; null where none was replaced. */
+  readonly restore: (() => void) | null;
+  /** Shows the kept program of another exercise; what was written here stays kept. */
+  open(exercise: string): void;
+}
+
+/**
+ * The program of an exercise. The address has it, so that it can be shared; local storage keeps one for each exercise, so that neither
+ * another exercise, nor another chapter, nor reloading loses it. A program that comes by a link replaces the kept one at its first edit,
+ * and can be restored from then on.
+ */
+export function useProgram(exercise: string): ProgramOfExercise {
+  const { state } = usePlace();
+  const [, setWritten] = useUrlState('program', '');
+  const kept = read(exercise);
+  const program = state.program ?? kept.text;
+  const put = (text: string, replaced: string): void => {
+    write(exercise, { text, replaced });
+    setWritten(text);
+  };
+  const { replaced } = kept;
+  return {
+    program,
+    edit: text => put(text, kept.text !== program && kept.text.trim() !== '' ? kept.text : replaced),
+    replace: text => put(text, program.trim() === '' ? replaced : program),
+    restore: replaced.trim() === '' ? null : () => put(replaced, program),
+    open: next => setWritten(read(next).text),
+  };
+}
+
+/** Puts a program into an exercise that is not open; the one that it had can be restored there. */
+export function replaceKeptProgram(exercise: string, text: string): void {
+  const before = read(exercise);
+  write(exercise, {
+    text,
+    replaced: before.text.trim() === '' || before.text === text ? before.replaced : before.text,
+  });
+}
