@@ -79,7 +79,7 @@ export async function openWebGpu({ toggles: given, tiles = 'matrix' }: SuiteOpti
     requiredLimits: Object.fromEntries(limits.map(name => [name, adapter.limits[name]])),
   });
   const ctx = await createContext({ device, adapter, ...(choice === 'matrix' && { tiles: matrixTiles }) });
-  const { matrices, subgroupMaxSize } = ctx.capabilities;
+  const { subgroupMatrixConfigs: matrices, subgroupMaxSize } = ctx.capabilities;
   if (kind === 'software') giveWayToAdapter();
   return {
     ...{ ctx, device, gpu, adapter, kind },

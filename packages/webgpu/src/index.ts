@@ -18,7 +18,7 @@ export type { KernelSpec } from './codegen/kernel-spec.ts';
 export type { StorageBinding, UniformField } from './codegen/shader-part.ts';
 export type { MemoryUse } from './device/buffer-pool.ts';
 export { type Capabilities, guaranteedCapabilities } from './device/capabilities.ts';
-export type { MatrixShape } from './device/subgroup-matrix-configs.ts';
+export type { SubgroupMatrixConfig } from './device/subgroup-matrix-configs.ts';
 export type { GpuContext } from './runtime/context.ts';
 export { type ContextOptions, createContext } from './runtime/create-context.ts';
 export type { WrapDesc } from './runtime/gpu-memory.ts';

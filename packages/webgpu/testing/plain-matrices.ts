@@ -1,13 +1,16 @@
 import { lanes } from '../src/attention/tiles/matrix/memory.ts';
 import type { MatrixKind, MatrixSpelling } from '../src/attention/tiles/matrix/spelling.ts';
 import { statisticInMemory } from '../src/attention/tiles/workgroup/row-reduction.ts';
-import type { MatrixShape } from '../src/device/subgroup-matrix-configs.ts';
+import type { SubgroupMatrixConfig } from '../src/device/subgroup-matrix-configs.ts';
 
 /**
  * Operations on matrices for any device, and slow: each lane holds some elements of a matrix, and the lanes show each other theirs to
  * multiply. Kernels for matrices are checked with it where there are none.
  */
-export function plainMatrices({ M, N, K, component }: MatrixShape, subgroups: number): MatrixSpelling {
+export function plainMatrices(
+  { M, N, K, component }: SubgroupMatrixConfig,
+  subgroups: number,
+): MatrixSpelling {
   const columns: Readonly<Record<MatrixKind, number>> = { left: K, right: N, result: N };
   const elements: Readonly<Record<MatrixKind, number>> = {
     left: (M * K) / lanes,

@@ -1,5 +1,5 @@
 import { matrixTile } from '../src/attention/tiles/matrix/matrix-tile.ts';
-import type { ChooseTiles, MatrixShape, SubgroupTile } from '../src/index.ts';
+import type { ChooseTiles, SubgroupMatrixConfig, SubgroupTile } from '../src/index.ts';
 import { plainMatrices } from './plain-matrices.ts';
 
 const keeping = <T>(tile: (own: 'queries' | 'keys') => T): { forward: T; dq: T; dkdv: T } => ({
@@ -19,7 +19,7 @@ export const tilesOfSubgroups = (
 ): ChooseTiles => whereRowsFit(keeping(own => ({ through: 'subgroup', own, lanes, group, rows }) as const));
 
 /** Tiles of matrices, likewise; `plain`, as they run anywhere. */
-export function tilesOfMatrices(matrix: MatrixShape, subgroups: number, plain = false): ChooseTiles {
+export function tilesOfMatrices(matrix: SubgroupMatrixConfig, subgroups: number, plain = false): ChooseTiles {
   const spelling = plain ? { spelling: plainMatrices(matrix, subgroups) } : {};
   return whereRowsFit(keeping(own => matrixTile({ own, subgroups, matrix, ...spelling })));
 }

@@ -14,10 +14,10 @@ import { partialsPart, partialVectors, rowVectorGrid } from '../attention/kernel
 import { readOperand } from '../attention/layout/operand.ts';
 import { lowest, rowAddressing, rowTensor } from '../attention/layout/row-results.ts';
 import { sequencePart } from '../attention/layout/sequence.ts';
-import { forwardReaches } from '../attention/plan/footprints.ts';
+import { forwardFootprints } from '../attention/plan/footprints.ts';
 import { tensorSpans } from '../attention/plan/spans.ts';
 import type { KernelConfig } from '../attention/tiles/tile-table.ts';
-import { unlimitedRoom } from '../codegen/binding-pressure.ts';
+import { unlimitedBudget } from '../codegen/binding-pressure.ts';
 import { type KernelSpec, kernelSpec, renameTensors } from '../codegen/kernel-spec.ts';
 import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
@@ -101,25 +101,29 @@ function planMerge(
     ...tensorSpans(problem),
     workspace: rows * layouts.length * partialVectors(problem.Dv),
   };
-  const reaches = { ...forwardReaches(problem, { parts: layouts.length }) };
+  const footprints = { ...forwardFootprints(problem, { parts: layouts.length }) };
   const kernels = layouts.map((layout, n) => {
     const names = { o: `parts[${n}].o`, lse: `parts[${n}].lse` };
     const part = { ...problem, o: layout };
     spans[names.o] = tensorSpans(part).o;
     spans[names.lse] = rows;
-    const { o, lse } = forwardReaches(part, { parts: layouts.length });
-    Object.assign(reaches, { [names.o]: o, [names.lse]: lse });
+    const { o, lse } = forwardFootprints(part, { parts: layouts.length });
+    Object.assign(footprints, { [names.o]: o, [names.lse]: lse });
     const config = {
       unaligned: new Set(unaligned.has(names.o) ? ['o'] : []),
       tools: noTools,
-      room: unlimitedRoom,
+      bindingBudget: unlimitedBudget,
     };
     return renameTensors(partKernel(part, n, layouts.length, config), names);
   });
   kernels.push(
-    mergeKernel(problem, layouts.length, { unaligned: new Set(), tools: noTools, room: unlimitedRoom }),
+    mergeKernel(problem, layouts.length, {
+      unaligned: new Set(),
+      tools: noTools,
+      bindingBudget: unlimitedBudget,
+    }),
   );
-  const planParts = { kernels, spans, reaches };
+  const planParts = { kernels, spans, footprints };
   const reasons = forwardReasons(problem);
   demandSupport(support(reasons.length > 0 ? reasons : ctx.planReasons(planParts)));
   return makePlan(ctx, planParts, problem);

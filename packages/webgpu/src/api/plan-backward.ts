@@ -7,7 +7,7 @@ import {
 } from '@tilewise/core';
 import { checkObject } from '@tilewise/philox/errors';
 import type { KernelTarget } from '../attention/kernel-target.ts';
-import { backwardReaches } from '../attention/plan/footprints.ts';
+import { backwardFootprints } from '../attention/plan/footprints.ts';
 import { backwardKernels } from '../attention/plan/kernels.ts';
 import { backwardTensorSpans, type GradientDescs } from '../attention/plan/spans.ts';
 import { choiceReasons } from '../attention/tiles/tile-choice.ts';
@@ -65,7 +65,7 @@ function backwardParts(
   return {
     kernels: backwardKernels(problem, layouts, target, unaligned, tools),
     spans: backwardTensorSpans(problem, layouts, undefined, tools),
-    reaches: backwardReaches(problem, layouts),
+    footprints: backwardFootprints(problem, layouts),
   };
 }
 

@@ -2,7 +2,7 @@ import { type AttentionProblem, type Support, validate } from '@tilewise/core';
 import { checkObject } from '@tilewise/philox/errors';
 import type { KernelTarget } from '../attention/kernel-target.ts';
 import { forwardShape } from '../attention/kernels/forward/forward-shape.ts';
-import { forwardReaches } from '../attention/plan/footprints.ts';
+import { forwardFootprints } from '../attention/plan/footprints.ts';
 import { forwardKernels } from '../attention/plan/kernels.ts';
 import { forwardTensorSpans } from '../attention/plan/spans.ts';
 import { forwardRole } from '../attention/tiles/forward-role.ts';
@@ -44,7 +44,7 @@ function forwardParts(
   return {
     kernels: forwardKernels(problem, target, unaligned, tools, shape),
     spans: forwardTensorSpans(problem, shape, tools),
-    reaches: forwardReaches(problem, shape),
+    footprints: forwardFootprints(problem, shape),
   };
 }
 

@@ -1,4 +1,4 @@
-import { bindingLimit, piecesOf, type TensorReach } from '../codegen/dispatch-splits.ts';
+import { bindingLimit, dispatchSplits, type TensorFootprint } from '../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { ChooseTiles, TileTarget } from './tiles/tile-choice.ts';
@@ -12,16 +12,16 @@ export interface KernelTarget extends TileTarget {
 /** How many elements each tensor takes in memory, and what workgroups touch of those that may be bound in pieces. */
 export interface TensorSizes {
   readonly spans: Readonly<Record<string, number>>;
-  readonly reaches: Readonly<Record<string, TensorReach>>;
+  readonly footprints: Readonly<Record<string, TensorFootprint>>;
 }
 
 export function kernelTarget(capabilities: Capabilities, tiles?: ChooseTiles): KernelTarget {
   return {
     capabilities,
     tiles,
-    tooLargeFor(kernel, { spans, reaches }) {
-      const pieces = piecesOf(kernel, spans, reaches, bindingLimit(capabilities));
-      return typeof pieces === 'string' ? pieces : undefined;
+    tooLargeFor(kernel, { spans, footprints }) {
+      const splits = dispatchSplits(kernel, spans, footprints, bindingLimit(capabilities));
+      return typeof splits === 'string' ? splits : undefined;
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { StorageBinding } from './shader-part.ts';
 
 /** What decides which tensors a kernel binds. */
-export interface BindingRoom {
+export interface BindingBudget {
   /** Storage buffers that a kernel may bind. */
   readonly buffers: number;
   /** How many elements each tensor takes in memory, by name. */
@@ -11,15 +11,15 @@ export interface BindingRoom {
 }
 
 /** Room for any number of bindings: no tensor is gathered. */
-export const unlimitedRoom: BindingRoom = { buffers: Infinity, spans: {} };
+export const unlimitedBudget: BindingBudget = { buffers: Infinity, spans: {} };
 
 /**
  * The tensors that a kernel with more bindings than there is room for does not bind: they are gathered in the workspace first
  * and read from there, all by one binding. The smallest go first, and no more than must.
  */
-export function crowdedOut(
+export function tensorsToGather(
   bindings: readonly StorageBinding[],
-  { buffers, spans, upTo = Infinity }: BindingRoom,
+  { buffers, spans, upTo = Infinity }: BindingBudget,
 ): ReadonlySet<string> {
   if (bindings.length <= buffers) return new Set();
   const bytes = ({ name, elementBytes }: StorageBinding): number => (spans[name] ?? 0) * elementBytes;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type TensorReach, windowOf } from './dispatch-splits.ts';
+import { type TensorFootprint, windowOf } from './dispatch-splits.ts';
 import type { KernelGrid } from './kernel-spec.ts';
 
 const size = fc.integer({ min: 1, max: 6 });
@@ -20,7 +20,7 @@ test('a window holds what each workgroup of a run touches', () => {
       fc.tuple(fc.nat(), fc.nat()),
       (drawn, tensor, side, ends) => {
         const grid: KernelGrid = { ...drawn, each: 1, side: 'q' };
-        const reach: TensorReach = {
+        const footprint: TensorFootprint = {
           side,
           batches: { count: tensor.sameBatches ? grid.batches : 1, stride: tensor.strides[0] },
           heads: { count: tensor.heads, stride: tensor.strides[1] },
@@ -30,20 +30,20 @@ test('a window holds what each workgroup of a run touches', () => {
         const places = grid.batches * grid.heads * grid.tiles;
         const [first, last] = ends.map(n => n % places).sort((a, b) => a - b);
         const alone = Array.from({ length: last - first + 1 }, (_, n) =>
-          windowOf(reach, grid, first + n, first + n + 1),
+          windowOf(footprint, grid, first + n, first + n + 1),
         );
-        expect(windowOf(reach, grid, first, last + 1)[0]).toBeLessThanOrEqual(
+        expect(windowOf(footprint, grid, first, last + 1)[0]).toBeLessThanOrEqual(
           Math.min(...alone.map(([x]) => x)),
         );
-        expect(windowOf(reach, grid, first, last + 1)[1]).toBeGreaterThanOrEqual(
+        expect(windowOf(footprint, grid, first, last + 1)[1]).toBeGreaterThanOrEqual(
           Math.max(...alone.map(([, y]) => y)),
         );
         const end =
-          (reach.batches.count - 1) * reach.batches.stride +
-          (reach.heads.count - 1) * reach.heads.stride +
-          (reach.rows.count - 1) * reach.rows.stride +
-          reach.inner;
-        expect(windowOf(reach, grid, 0, places)).toEqual([0, end]);
+          (footprint.batches.count - 1) * footprint.batches.stride +
+          (footprint.heads.count - 1) * footprint.heads.stride +
+          (footprint.rows.count - 1) * footprint.rows.stride +
+          footprint.inner;
+        expect(windowOf(footprint, grid, 0, places)).toEqual([0, end]);
       },
     ),
     { numRuns: 300 },
@@ -52,7 +52,7 @@ test('a window holds what each workgroup of a run touches', () => {
 
 test('heads of a group share the window of their key head', () => {
   const grid: KernelGrid = { batches: 1, heads: 6, tiles: 1, each: 1, side: 'q', rows: 8, reversed: false };
-  const k: TensorReach = {
+  const k: TensorFootprint = {
     side: 'kv',
     batches: { count: 1, stride: 0 },
     heads: { count: 2, stride: 100 },

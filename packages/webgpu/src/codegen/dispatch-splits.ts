@@ -3,22 +3,22 @@ import type { KernelGrid, KernelSpec } from './kernel-spec.ts';
 import { type StorageBinding, tensorOf } from './shader-part.ts';
 
 /** One dimension of a tensor: so many, so many elements apart. */
-export interface ReachDim {
+export interface FootprintDim {
   readonly count: number;
   readonly stride: number;
 }
 
 /** Which elements of a tensor workgroups touch: `inner` of them from each batch entry, head and row on. */
-export interface TensorReach {
-  readonly batches: ReachDim;
-  readonly heads: ReachDim;
-  readonly rows: ReachDim;
+export interface TensorFootprint {
+  readonly batches: FootprintDim;
+  readonly heads: FootprintDim;
+  readonly rows: FootprintDim;
   readonly side: 'q' | 'kv';
   readonly inner: number;
 }
 
 /** A run of a kernel's workgroups that is dispatched by itself, with the elements [x, y) of each tensor that it touches. */
-export interface Piece {
+export interface DispatchSplit {
   readonly first: number;
   readonly end: number;
   readonly windows: ReadonlyMap<string, readonly [number, number]>;
@@ -28,8 +28,8 @@ export interface Piece {
 type Range = readonly [number, number];
 
 /** The elements [x, y) that the places first to end (exclusive) of a grid touch. */
-export function windowOf(reach: TensorReach, grid: KernelGrid, first: number, end: number): Range {
-  const { batches, heads, rows, inner } = reach;
+export function windowOf(footprint: TensorFootprint, grid: KernelGrid, first: number, end: number): Range {
+  const { batches, heads, rows, inner } = footprint;
   const perBatch = grid.heads * grid.tiles;
   const batch: Range = [Math.floor(first / perBatch), Math.floor((end - 1) / perBatch)];
   const sameBatch = batch[0] === batch[1];
@@ -40,7 +40,7 @@ export function windowOf(reach: TensorReach, grid: KernelGrid, first: number, en
     sameBatch && head[0] === head[1] ? [first % grid.tiles, (end - 1) % grid.tiles] : [0, grid.tiles - 1];
   const [b0, b1] = grid.batches === batches.count ? batch : [0, batches.count - 1];
   const [h0, h1] = headsOf(head, grid.heads, heads.count);
-  const [s0, s1] = reach.side === grid.side ? rowsOf(tile, grid, rows.count) : [0, rows.count - 1];
+  const [s0, s1] = footprint.side === grid.side ? rowsOf(tile, grid, rows.count) : [0, rows.count - 1];
   return [
     b0 * batches.stride + h0 * heads.stride + s0 * rows.stride,
     b1 * batches.stride + h1 * heads.stride + s1 * rows.stride + inner,
@@ -77,26 +77,26 @@ export function bindingLimit(capabilities: Capabilities): BindingLimit {
 }
 
 /**
- * The fewest pieces of one size in which a kernel binds no more of each tensor than it may: whole, or some batch entries, or some
+ * The fewest splits of one size in which a kernel binds no more of each tensor than it may: whole, or some batch entries, or some
  * heads of one, or some tiles of one head. Else the name of a binding of which even one tile needs more.
  */
-export function piecesOf(
+export function dispatchSplits(
   kernel: KernelSpec,
   spans: Readonly<Record<string, number>>,
-  reaches: Readonly<Record<string, TensorReach>>,
+  footprints: Readonly<Record<string, TensorFootprint>>,
   limit: BindingLimit,
-): readonly Piece[] | string {
+): readonly DispatchSplit[] | string {
   const { bindings, grid, groups } = kernel;
   const whole = new Map<string, Range>(
     bindings.map(binding => [binding.name, segmentOf(binding, [0, spans[tensorOf(binding)] ?? 0])]),
   );
-  const tooLarge = ({ windows }: Piece, bytes: number): string | undefined =>
+  const tooLarge = ({ windows }: DispatchSplit, bytes: number): string | undefined =>
     bindings.find(({ name, elementBytes }) => {
       const [from, to] = windows.get(name) ?? [0, 0];
       return (to - from) * elementBytes > bytes;
     })?.name;
   const inside = limit.bytes - limit.slack;
-  const one: Piece = { first: 0, end: groups, windows: whole };
+  const one: DispatchSplit = { first: 0, end: groups, windows: whole };
   let found = tooLarge(one, bindings.some(({ segment }) => segment) ? inside : limit.bytes);
   if (found === undefined) return [one];
   if (!grid) return found;
@@ -107,18 +107,20 @@ export function piecesOf(
     { count: tiles, size: 1 },
   ]) {
     for (let n = count; n >= 1; n = n === 1 ? 0 : Math.ceil(n / 2)) {
-      const pieces = cut(batches * heads * tiles, count * size, n * size).map(([first, end]): Piece => {
-        const windows = new Map(whole);
-        for (const binding of bindings) {
-          const tensor = tensorOf(binding);
-          const reach = reaches[tensor];
-          if (!reach || (spans[tensor] ?? 0) === 0) continue;
-          windows.set(binding.name, segmentOf(binding, windowOf(reach, grid, first, end)));
-        }
-        return { first: first * each, end: end * each, windows };
-      });
-      found = pieces.map(piece => tooLarge(piece, inside)).find(name => name !== undefined);
-      if (found === undefined) return pieces;
+      const splits = cut(batches * heads * tiles, count * size, n * size).map(
+        ([first, end]): DispatchSplit => {
+          const windows = new Map(whole);
+          for (const binding of bindings) {
+            const tensor = tensorOf(binding);
+            const footprint = footprints[tensor];
+            if (!footprint || (spans[tensor] ?? 0) === 0) continue;
+            windows.set(binding.name, segmentOf(binding, windowOf(footprint, grid, first, end)));
+          }
+          return { first: first * each, end: end * each, windows };
+        },
+      );
+      found = splits.map(piece => tooLarge(piece, inside)).find(name => name !== undefined);
+      if (found === undefined) return splits;
     }
   }
   return found ?? kernel.name;
@@ -142,7 +144,7 @@ function cut(total: number, within: number, size: number): Range[] {
   return runs;
 }
 
-/** Why a kernel cannot run although it may be cut into pieces. */
+/** Why a kernel cannot run although it may be cut into splits. */
 export function tooLargeReason(
   { name: kernel, grid }: KernelSpec,
   tensor: string,

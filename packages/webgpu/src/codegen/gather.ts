@@ -1,4 +1,4 @@
-import { type KernelSpec, kernelSpec, withApart } from './kernel-spec.ts';
+import { type KernelSpec, kernelSpec, withFallbacks } from './kernel-spec.ts';
 import { gatheredTensor, type StorageBinding } from './shader-part.ts';
 
 const lanes = 64;
@@ -18,7 +18,7 @@ export function withGathering(
   spans: Readonly<Record<string, number>>,
 ): GatheredKernels {
   const tensors = new Map(
-    withApart(kernels).flatMap(({ gathered }) => gathered.map(binding => [binding.name, binding])),
+    withFallbacks(kernels).flatMap(({ gathered }) => gathered.map(binding => [binding.name, binding])),
   );
   const words = new Map<string, number>();
   const copies: KernelSpec[] = [];

@@ -1,4 +1,4 @@
-import { type BindingRoom, crowdedOut, unlimitedRoom } from './binding-pressure.ts';
+import { type BindingBudget, tensorsToGather, unlimitedBudget } from './binding-pressure.ts';
 import {
   declareParts,
   type ShaderPart,
@@ -38,18 +38,18 @@ export interface KernelSpec {
   /** How they follow each other, where some of them may be dispatched by themselves. */
   readonly grid: KernelGrid | null;
   /** Kernels that do the same one result at a time: they run instead where its results share bytes of a buffer. */
-  readonly apart?: ApartKernels;
+  readonly aliasFallback?: AliasFallback;
 }
 
-export interface ApartKernels {
+export interface AliasFallback {
   readonly kernels: readonly KernelSpec[];
   /** Whether the results have gaps that the elements of another may lie in. */
   readonly interleaved: boolean;
 }
 
 /** Kernels with those that may run instead of them. */
-export const withApart = (kernels: readonly KernelSpec[]): readonly KernelSpec[] =>
-  kernels.flatMap(kernel => [kernel, ...(kernel.apart?.kernels ?? [])]);
+export const withFallbacks = (kernels: readonly KernelSpec[]): readonly KernelSpec[] =>
+  kernels.flatMap(kernel => [kernel, ...(kernel.aliasFallback?.kernels ?? [])]);
 
 /** WebGPU's guaranteed number of workgroups per dimension. */
 const maxWorkgroupsPerDimension = 65535;
@@ -67,9 +67,9 @@ export function kernelSpec(kernel: {
   readonly declarations?: string;
   readonly body: string;
   /** Default: as much as it takes. */
-  readonly room?: BindingRoom;
+  readonly bindingBudget?: BindingBudget;
 }): KernelSpec {
-  const { name, workgroupSize, parts, declarations = '', body, room = unlimitedRoom } = kernel;
+  const { name, workgroupSize, parts, declarations = '', body, bindingBudget = unlimitedBudget } = kernel;
   const grid = typeof kernel.groups === 'number' ? null : kernel.groups;
   const groups =
     typeof kernel.groups === 'number'
@@ -82,7 +82,7 @@ export function kernelSpec(kernel: {
     ],
   };
   const { wgsl, bindings, gathered, uniforms } = declareParts([count, ...parts], all =>
-    crowdedOut(all, room),
+    tensorsToGather(all, bindingBudget),
   );
   const distinct = (of: (part: ShaderPart) => readonly string[] | undefined): string[] => [
     ...new Set(parts.flatMap(part => of(part) ?? [])),
@@ -138,8 +138,11 @@ export function renameTensors(kernel: KernelSpec, names: Readonly<Record<string,
         ? { ...field, value: { offsetOf: renamed(field.value.offsetOf) } }
         : field,
     ),
-    ...(kernel.apart && {
-      apart: { ...kernel.apart, kernels: kernel.apart.kernels.map(one => renameTensors(one, names)) },
+    ...(kernel.aliasFallback && {
+      aliasFallback: {
+        ...kernel.aliasFallback,
+        kernels: kernel.aliasFallback.kernels.map(one => renameTensors(one, names)),
+      },
     }),
   };
 }

@@ -83,12 +83,12 @@ export interface ShaderPart {
 
 /**
  * The declarations of all parts: `Params`, bindings in order, required pieces once, and each part's code. Parts may share a
- * binding or a uniform by its name. `crowdedOut` says, of all bindings, which of the gatherable ones are not bound but read from
+ * binding or a uniform by its name. `tensorsToGather` says, of all bindings, which of the gatherable ones are not bound but read from
  * `workspace.gathered`.
  */
 export function declareParts(
   parts: readonly ShaderPart[],
-  crowdedOut: (bindings: readonly StorageBinding[]) => ReadonlySet<string>,
+  tensorsToGather: (bindings: readonly StorageBinding[]) => ReadonlySet<string>,
 ): {
   wgsl: string;
   bindings: readonly StorageBinding[];
@@ -96,7 +96,7 @@ export function declareParts(
   uniforms: readonly UniformField[];
 } {
   const all = [...new Map(parts.flatMap(part => part.bindings ?? []).map(b => [b.name, b])).values()];
-  const out = crowdedOut(all);
+  const out = tensorsToGather(all);
   const gathered = all.filter(({ name }) => out.has(name));
   const bindings = withOneAccess([
     ...all.filter(({ name }) => !out.has(name)),

@@ -1,5 +1,5 @@
-import type { MatrixShape } from './subgroup-matrix-configs.ts';
-import { matricesOf, matrixFeature } from './subgroup-matrix-configs.ts';
+import type { SubgroupMatrixConfig } from './subgroup-matrix-configs.ts';
+import { matrixFeature, subgroupMatrixConfigsOf } from './subgroup-matrix-configs.ts';
 
 /** What kernels need to know of a device; plain data, so that kernels can be made and read without one. */
 export interface Capabilities {
@@ -15,7 +15,7 @@ export interface Capabilities {
   readonly subgroupMinSize: number;
   readonly subgroupMaxSize: number;
   /** Subgroup matrices with sums in f32 that the device multiplies. */
-  readonly matrices: readonly MatrixShape[];
+  readonly subgroupMatrixConfigs: readonly SubgroupMatrixConfig[];
 }
 
 /** What WebGPU guarantees everywhere. */
@@ -28,7 +28,7 @@ export const guaranteedCapabilities: Capabilities = {
   adapter: '',
   subgroupMinSize: 0,
   subgroupMaxSize: 0,
-  matrices: [],
+  subgroupMatrixConfigs: [],
 };
 
 /** Features that a device is asked for when its adapter has them; none is required. */
@@ -61,7 +61,7 @@ export async function capabilitiesOf(device: GPUDevice, adapter?: GPUAdapter): P
     adapter: `${adapterInfo?.vendor ?? ''} ${adapterInfo?.architecture ?? ''}`.trim(),
     subgroupMinSize: has('subgroups') ? (adapterInfo?.subgroupMinSize ?? 4) : 0,
     subgroupMaxSize: has('subgroups') ? (adapterInfo?.subgroupMaxSize ?? 128) : 0,
-    matrices: await matricesOf(device, adapter),
+    subgroupMatrixConfigs: await subgroupMatrixConfigsOf(device, adapter),
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matricesOf, matrixFeature } from './subgroup-matrix-configs.ts';
+import { matrixFeature, subgroupMatrixConfigsOf } from './subgroup-matrix-configs.ts';
 
 const config = { M: 16, N: 16, K: 16, componentType: 'f16', resultComponentType: 'f32' };
 const shape = { M: 16, N: 16, K: 16, component: 'f16' };
@@ -30,16 +30,16 @@ const adapterWith = (...named: readonly object[]): GPUAdapter =>
 
 test('a device without the feature has none, and compiles nothing', async () => {
   const texts: string[] = [];
-  expect(await matricesOf(deviceWith({ features: [], named: [config], texts }))).toEqual([]);
+  expect(await subgroupMatrixConfigsOf(deviceWith({ features: [], named: [config], texts }))).toEqual([]);
   expect(texts).toEqual([]);
 });
 
 test('they are those that the device names', async () => {
-  expect(await matricesOf(deviceWith({ named: [config] }))).toEqual([shape]);
+  expect(await subgroupMatrixConfigsOf(deviceWith({ named: [config] }))).toEqual([shape]);
 });
 
 test('a device that names none has those of its adapter', async () => {
-  expect(await matricesOf(deviceWith({}), adapterWith(config))).toEqual([shape]);
+  expect(await subgroupMatrixConfigsOf(deviceWith({}), adapterWith(config))).toEqual([shape]);
 });
 
 test('of those named, each counts once, with sums in f32, in dtypes that the device computes, the largest first', async () => {
@@ -50,22 +50,24 @@ test('of those named, each counts once, with sums in f32, in dtypes that the dev
   ];
   const eight = { M: 8, N: 8, K: 8, componentType: 'f32', resultComponentType: 'f32' };
   const named = [eight, ...others, config, config];
-  expect(await matricesOf(deviceWith({ named }))).toEqual([shape, small]);
-  expect(await matricesOf(deviceWith({ named, features: [matrixFeature] }))).toEqual([small]);
+  expect(await subgroupMatrixConfigsOf(deviceWith({ named }))).toEqual([shape, small]);
+  expect(await subgroupMatrixConfigsOf(deviceWith({ named, features: [matrixFeature] }))).toEqual([small]);
 });
 
 test('where nobody names any, they are those that the device compiles, tried once', async () => {
   const texts: string[] = [];
   const device = deviceWith({ compiles: /left<f16, 16, 16>.*\n.*right<f16, 16, 16>|left<f32, 8, 8>/, texts });
-  expect(await matricesOf(device)).toEqual([shape, small]);
+  expect(await subgroupMatrixConfigsOf(device)).toEqual([shape, small]);
   expect(texts.every(text => text.includes('@workgroup_size(64)'))).toBe(true);
   const tried = texts.length;
-  expect(await matricesOf(device, adapterWith())).toEqual([shape, small]);
+  expect(await subgroupMatrixConfigsOf(device, adapterWith())).toEqual([shape, small]);
   expect(texts).toHaveLength(tried);
 });
 
 test('without f16 no kernel in f16 is tried', async () => {
   const texts: string[] = [];
-  expect(await matricesOf(deviceWith({ features: [matrixFeature], compiles: /./, texts }))).toEqual([small]);
+  expect(
+    await subgroupMatrixConfigsOf(deviceWith({ features: [matrixFeature], compiles: /./, texts })),
+  ).toEqual([small]);
   expect(texts.join()).not.toContain('f16');
 });

@@ -1,5 +1,5 @@
 /** M × K matrices of `component` times K × N give M × N in f32. */
-export interface MatrixShape {
+export interface SubgroupMatrixConfig {
   readonly M: 8 | 16;
   readonly N: 8 | 16;
   readonly K: 8 | 16;
@@ -13,7 +13,10 @@ export const matrixFeature = 'chromium-experimental-subgroup-matrix';
  * Subgroup matrices with sums in f32 that a device multiplies, the largest first: those that its adapter names. Dawn's binding for Node names
  * them where one asks the adapter, but not where one asks the device; of a device that came alone they are those that it compiles.
  */
-export function matricesOf(device: GPUDevice, adapter?: GPUAdapter): Promise<readonly MatrixShape[]> {
+export function subgroupMatrixConfigsOf(
+  device: GPUDevice,
+  adapter?: GPUAdapter,
+): Promise<readonly SubgroupMatrixConfig[]> {
   let found = known.get(device);
   if (!found) {
     found = findMatrices(device, adapter);
@@ -23,9 +26,12 @@ export function matricesOf(device: GPUDevice, adapter?: GPUAdapter): Promise<rea
 }
 
 /** What was found, by device: its contexts share it. */
-const known = new WeakMap<GPUDevice, Promise<readonly MatrixShape[]>>();
+const known = new WeakMap<GPUDevice, Promise<readonly SubgroupMatrixConfig[]>>();
 
-async function findMatrices(device: GPUDevice, adapter?: GPUAdapter): Promise<readonly MatrixShape[]> {
+async function findMatrices(
+  device: GPUDevice,
+  adapter?: GPUAdapter,
+): Promise<readonly SubgroupMatrixConfig[]> {
   if (!device.features.has(matrixFeature)) return [];
   const infos: readonly (MatrixInfo | undefined)[] = [device.adapterInfo, adapter?.info];
   const named = infos.flatMap(info => [...(info?.subgroupMatrixConfigs ?? [])]);
@@ -47,16 +53,23 @@ interface MatrixConfig {
 
 type MatrixInfo = GPUAdapterInfo & { readonly subgroupMatrixConfigs?: Iterable<MatrixConfig> };
 
-const shapeOf = ({ componentType: component, resultComponentType, M, N, K }: MatrixConfig): MatrixShape[] =>
+const shapeOf = ({
+  componentType: component,
+  resultComponentType,
+  M,
+  N,
+  K,
+}: MatrixConfig): SubgroupMatrixConfig[] =>
   resultComponentType === 'f32' && isComponent(component) && isSide(M) && isSide(N) && isSide(K)
     ? [{ M, N, K, component }]
     : [];
 
-const isComponent = (type: string): type is MatrixShape['component'] => type === 'f16' || type === 'f32';
-const isSide = (size: number): size is MatrixShape['M'] => size === 8 || size === 16;
+const isComponent = (type: string): type is SubgroupMatrixConfig['component'] =>
+  type === 'f16' || type === 'f32';
+const isSide = (size: number): size is SubgroupMatrixConfig['M'] => size === 8 || size === 16;
 
 /** Shapes that GPUs are known to have: NVIDIA's and AMD's, Intel's, Apple's. */
-const knownShapes: readonly MatrixShape[] = [
+const knownShapes: readonly SubgroupMatrixConfig[] = [
   { M: 16, N: 16, K: 16, component: 'f16' },
   { M: 16, N: 8, K: 16, component: 'f16' },
   { M: 8, N: 16, K: 16, component: 'f16' },
@@ -64,12 +77,12 @@ const knownShapes: readonly MatrixShape[] = [
   { M: 8, N: 8, K: 8, component: 'f32' },
 ];
 
-async function compiledShapes(device: GPUDevice): Promise<MatrixShape[]> {
+async function compiledShapes(device: GPUDevice): Promise<SubgroupMatrixConfig[]> {
   const able = await Promise.all(knownShapes.map(shape => multiplies(device, shape)));
   return knownShapes.filter((_, n) => able[n]);
 }
 
-async function multiplies(device: GPUDevice, { M, N, K, component }: MatrixShape): Promise<boolean> {
+async function multiplies(device: GPUDevice, { M, N, K, component }: SubgroupMatrixConfig): Promise<boolean> {
   if (component === 'f16' && !device.features.has('shader-f16')) return false;
   const code = `${component === 'f16' ? 'enable f16;' : ''}
 enable chromium_experimental_subgroup_matrix;

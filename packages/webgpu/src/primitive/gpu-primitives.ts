@@ -62,7 +62,7 @@ function planParts(
     ...inputs.map((desc, n) => [inputName(n), spanOf(desc)] as const),
     ...outputs.map((desc, n) => [outputName(n), spanOf(desc)] as const),
   ]);
-  return { kernels: made.kernels, spans: { ...spans, ...made.workspace }, reaches: made.reaches };
+  return { kernels: made.kernels, spans: { ...spans, ...made.workspace }, footprints: made.footprints };
 }
 
 function prepare(

@@ -1,5 +1,5 @@
 import type { TensorDesc } from '@tilewise/core';
-import type { TensorReach } from '../codegen/dispatch-splits.ts';
+import type { TensorFootprint } from '../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 
@@ -18,7 +18,7 @@ export interface PrimitiveKernels {
   /** How many elements the regions of the workspace have that they use, by name. */
   readonly workspace?: Readonly<Record<string, number>>;
   /** What workgroups touch of each tensor, where large ones may be bound in pieces. */
-  readonly reaches?: Readonly<Record<string, TensorReach>>;
+  readonly footprints?: Readonly<Record<string, TensorFootprint>>;
 }
 
 /** The name of output n where a plan binds it. */

@@ -1,7 +1,7 @@
 import type { TensorDesc } from '@tilewise/core';
 import { exprTools } from '@tilewise/core/expr';
 import { input, type ReducePrimitive, reduced } from '@tilewise/core/primitive';
-import { unlimitedRoom } from '../codegen/binding-pressure.ts';
+import { unlimitedBudget } from '../codegen/binding-pressure.ts';
 import { convert, wgslTypes } from '../codegen/formats/element-format.ts';
 import { type KernelSpec, kernelSpec, renameTensors } from '../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../codegen/shader-part.ts';
@@ -16,7 +16,7 @@ import {
   splitPlace,
 } from './access/index-space.ts';
 import { type Strands, strandsOf } from './access/strands.ts';
-import { crowdingOf, isVectorised, writePlaces } from './access/tensor-access.ts';
+import { bindingPressureOf, isVectorised, writePlaces } from './access/tensor-access.ts';
 import { expressionReads, functionsFor, inputsByName, placedExpression } from './map/placed-expression.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from './primitive-kernels.ts';
 
@@ -56,10 +56,12 @@ export function reduceKernels(primitive: ReducePrimitive, tensors: PrimitiveTens
       : 1;
   const named = inputsByName(inputs);
   const { here, elsewhere } = expressionReads(primitive.element);
-  const crowding = crowdingOf([...new Set([...here, ...elsewhere]), outputName(0)], tensors);
+  const bindingPressure = bindingPressureOf([...new Set([...here, ...elsewhere]), outputName(0)], tensors);
   if (parts === 1) {
     return {
-      kernels: [reduceKernel({ primitive, spaces, strands, parts, named, output, unaligned, crowding })],
+      kernels: [
+        reduceKernel({ primitive, spaces, strands, parts, named, output, unaligned, bindingPressure }),
+      ],
     };
   }
   const count = placesIn(kept);
@@ -67,7 +69,7 @@ export function reduceKernels(primitive: ReducePrimitive, tensors: PrimitiveTens
   const first = reduceKernel({
     primitive: { ...primitive, result: reduced },
     spaces: { ...spaces, kept: { ...kept, steps: { ...kept.steps, ...denseSteps(kept.extents) } } },
-    ...{ strands, parts, named, output: dense, unaligned, crowding },
+    ...{ strands, parts, named, output: dense, unaligned, bindingPressure },
   });
   const joining: ReducePrimitive = {
     ...{ kind: 'reduce', op, result, element: input(0), axes: [0], domain: [parts, ...kept.extents] },
@@ -85,7 +87,7 @@ export function reduceKernels(primitive: ReducePrimitive, tensors: PrimitiveTens
   const lastSpaces = spacesOf(joining, [rows], joined);
   const second = reduceKernel({
     ...{ primitive: joining, spaces: lastSpaces, parts: 1, named: { x0: rows }, output: joined, unaligned },
-    crowding: { isCrowded: false, room: unlimitedRoom },
+    bindingPressure: { isOverBudget: false, budget: unlimitedBudget },
     strands: strandsOf({ places: count, depth: parts, ...inner(lastSpaces, [rows]) }),
   });
   return {
@@ -173,12 +175,12 @@ interface ReduceKernel {
   readonly named: Readonly<Record<string, TensorDesc>>;
   readonly output: TensorDesc;
   readonly unaligned: ReadonlySet<string>;
-  readonly crowding: ReturnType<typeof crowdingOf>;
+  readonly bindingPressure: ReturnType<typeof bindingPressureOf>;
 }
 
 function reduceKernel(kernel: ReduceKernel): KernelSpec {
-  const { primitive, spaces, strands, parts, named, output, unaligned, crowding } = kernel;
-  const { isCrowded, room } = crowding;
+  const { primitive, spaces, strands, parts, named, output, unaligned, bindingPressure } = kernel;
+  const { isOverBudget, budget } = bindingPressure;
   const { op, element, result } = primitive;
   const { kept, joined, depth } = spaces;
   const { join, start } = operators[op];
@@ -187,7 +189,7 @@ function reduceKernel(kernel: ReduceKernel): KernelSpec {
   const four =
     strands.along === 'joined' &&
     (joined.extents.at(-1) ?? 1) % 4 === 0 &&
-    !isCrowded &&
+    !isOverBudget &&
     here.some(input => isVectorised([...kept.steps[input], ...joined.steps[input]], unaligned.has(input)));
   const width = four ? 4 : 1;
   const space: IndexSpace = {
@@ -219,7 +221,7 @@ function reduceKernel(kernel: ReduceKernel): KernelSpec {
           ...extentUniforms(space.extents),
         ],
       },
-      ...placedExpression({ expr: element, inputs: named, space, four, unaligned, isCrowded }),
+      ...placedExpression({ expr: element, inputs: named, space, four, unaligned, isOverBudget }),
       writePlaces(name, output, kept.steps[name], 'each', result.type),
       resultPart(primitive),
     ],
@@ -242,7 +244,7 @@ function reduceKernel(kernel: ReduceKernel): KernelSpec {
     let to = ${name}_element(${indexNames(keptRank).join(', ')})${parts > 1 ? ' + part * P.places' : ''};
     ${name}_store4(vec4u(to), 1u, ${wgslTypes[result.type].four}(result_of(sum)));
   }`,
-    room,
+    bindingBudget: budget,
   });
 }
 

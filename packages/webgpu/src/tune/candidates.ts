@@ -120,7 +120,7 @@ export function tileCandidates(
 ): TileDescription[] {
   checkPlace(role, problem, capabilities);
   const own = role === 'dkdv' ? 'keys' : 'queries';
-  const matrices = capabilities.matrices.filter(matrix => multipliesAsIs(matrix, problem));
+  const matrices = capabilities.subgroupMatrixConfigs.filter(matrix => multipliesAsIs(matrix, problem));
   const pinned = needsPin(capabilities) ? { pinned: true } : {};
   const table = tableTile(role, problem, capabilities);
   const ofSubgroups = subgroupCandidates.map(sizes => ({ through: 'subgroup', own, ...sizes }) as const);

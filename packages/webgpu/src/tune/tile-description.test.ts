@@ -1,15 +1,15 @@
 import { InvalidArgumentError, normalise, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { type Capabilities, guaranteedCapabilities, type MatrixShape } from '../index.ts';
+import { type Capabilities, guaranteedCapabilities, type SubgroupMatrixConfig } from '../index.ts';
 import { type TileDescriptions, tilesFrom } from './tile-description.ts';
 
-const matrix: MatrixShape = { M: 16, N: 16, K: 16, component: 'f16' };
+const matrix: SubgroupMatrixConfig = { M: 16, N: 16, K: 16, component: 'f16' };
 const able: Capabilities = {
   ...guaranteedCapabilities,
   maxComputeWorkgroupStorageSize: 49152,
   subgroupMinSize: 32,
   subgroupMaxSize: 32,
-  matrices: [matrix],
+  subgroupMatrixConfigs: [matrix],
 };
 const kept: TileDescriptions = {
   forward: { through: 'matrix', own: 'queries', subgroups: 2, matrix },

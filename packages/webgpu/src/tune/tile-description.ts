@@ -5,7 +5,7 @@ import type { MatrixTileShape } from '../attention/tiles/matrix/memory.ts';
 import type { SubgroupTile, Tile, WorkgroupTileShape } from '../attention/tiles/tile.ts';
 import { type ChooseTiles, type TileChoice, tileReason } from '../attention/tiles/tile-choice.ts';
 import { workgroupTile } from '../attention/tiles/workgroup/workgroup-tile.ts';
-import type { MatrixShape } from '../device/subgroup-matrix-configs.ts';
+import type { SubgroupMatrixConfig } from '../device/subgroup-matrix-configs.ts';
 
 /** A tile as plain data, to be kept as JSON. */
 export type TileDescription = WorkgroupTileShape | SubgroupTile | MatrixTileDescription;
@@ -70,8 +70,8 @@ export function checkDescription(argument: string, role: TileRole, description: 
 }
 
 const isCount = (n: unknown): boolean => Number.isInteger(n) && Number(n) > 0;
-const sides: readonly unknown[] = [8, 16] satisfies MatrixShape['M'][];
-const components: readonly unknown[] = ['f16', 'f32'] satisfies MatrixShape['component'][];
+const sides: readonly unknown[] = [8, 16] satisfies SubgroupMatrixConfig['M'][];
+const components: readonly unknown[] = ['f16', 'f32'] satisfies SubgroupMatrixConfig['component'][];
 const joins: readonly unknown[] = ['workgroup', 'subgroup'] satisfies WorkgroupTileShape['statistics'][];
 
 /** The rule that a description breaks. Types say the same; but what was kept as JSON has none. */

@@ -74,7 +74,11 @@ test('candidates begin with the tile of the table, and are those that the device
   expect(least).toContainEqual({ tx: 8, ty: 8, depth: 8 });
   expect(least).not.toContainEqual({ tx: 16, ty: 16, depth: 4 });
   const matrix = { M: 16, N: 16, K: 16, component: 'f32' } as const;
-  const able = { ...guaranteedCapabilities, maxComputeWorkgroupStorageSize: 65536, matrices: [matrix] };
+  const able = {
+    ...guaranteedCapabilities,
+    maxComputeWorkgroupStorageSize: 65536,
+    subgroupMatrixConfigs: [matrix],
+  };
   const subgroups = { features: ['subgroups'], subgroupMinSize: 32, subgroupMaxSize: 32 };
   const most = tileCandidates('dkdv', problem, { ...able, ...subgroups });
   expect(most[0]).toEqual({ tx: 8, ty: 8, depth: 8 });

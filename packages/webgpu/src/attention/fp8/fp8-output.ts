@@ -94,6 +94,6 @@ export function roundedValuesKernel(problem: AttentionProblem, config: Workgroup
       ...(dropout ? [dropout] : []),
     ],
     body,
-    room: config.room,
+    bindingBudget: config.bindingBudget,
   });
 }

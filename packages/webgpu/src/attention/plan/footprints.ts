@@ -6,15 +6,15 @@ import {
   maxOffset,
   type OperandDesc,
 } from '@tilewise/core';
-import type { TensorReach } from '../../codegen/dispatch-splits.ts';
+import type { TensorFootprint } from '../../codegen/dispatch-splits.ts';
 import type { ForwardShape } from '../kernels/forward/forward-shape.ts';
 import { partialVectors } from '../kernels/forward/partials.ts';
 import type { GradientDescs } from './spans.ts';
 
-type Reaches = Readonly<Record<string, TensorReach>>;
+type Footprints = Readonly<Record<string, TensorFootprint>>;
 
 /** Along dimensions that only the data can tell (packed, ragged or paged), all of the tensor is touched. */
-function operandReach({ shape, strides, starts, page }: OperandDesc, side: 'q' | 'kv'): TensorReach {
+function operandFootprint({ shape, strides, starts, page }: OperandDesc, side: 'q' | 'kv'): TensorFootprint {
   const [B, H, S, D] = shape;
   const [sb, sh, ss, sd] = strides;
   const known = starts === 'strided' && page === null;
@@ -28,7 +28,7 @@ function operandReach({ shape, strides, starts, page }: OperandDesc, side: 'q' |
 }
 
 /** A tensor with `inner` elements for each query and head. */
-function rowsReach({ B, Hq, Sq, q }: AttentionProblem, inner = 1): TensorReach {
+function rowsFootprint({ B, Hq, Sq, q }: AttentionProblem, inner = 1): TensorFootprint {
   const packed = q.starts === 'cumulative';
   const rows = packed ? q.shape[2] : Sq;
   return {
@@ -40,7 +40,10 @@ function rowsReach({ B, Hq, Sq, q }: AttentionProblem, inner = 1): TensorReach {
   };
 }
 
-function broadcastReach({ B, Hq, Sq, Skv }: AttentionProblem, { strides }: BroadcastDesc): TensorReach {
+function broadcastFootprint(
+  { B, Hq, Sq, Skv }: AttentionProblem,
+  { strides }: BroadcastDesc,
+): TensorFootprint {
   const [sb, sh, si, sj] = strides;
   return {
     side: 'q',
@@ -51,42 +54,48 @@ function broadcastReach({ B, Hq, Sq, Skv }: AttentionProblem, { strides }: Broad
   };
 }
 
-function problemReaches(problem: AttentionProblem): Reaches {
-  const rows = rowsReach(problem);
+function problemFootprints(problem: AttentionProblem): Footprints {
+  const rows = rowsFootprint(problem);
   const { bias, mask, dropout } = problem;
   return {
-    q: operandReach(problem.q, 'q'),
-    k: operandReach(problem.k, 'kv'),
-    v: operandReach(problem.v, 'kv'),
-    o: operandReach(problem.o, 'q'),
+    q: operandFootprint(problem.q, 'q'),
+    k: operandFootprint(problem.k, 'kv'),
+    v: operandFootprint(problem.v, 'kv'),
+    o: operandFootprint(problem.o, 'q'),
     ...{ lse: rows, max: rows, sumExp: rows },
-    ...(bias ? { bias: broadcastReach(problem, bias) } : {}),
-    ...(mask ? { mask: broadcastReach(problem, mask) } : {}),
-    ...(dropout?.kind === 'mask' ? { dropoutMask: broadcastReach(problem, dropout.mask) } : {}),
+    ...(bias ? { bias: broadcastFootprint(problem, bias) } : {}),
+    ...(mask ? { mask: broadcastFootprint(problem, mask) } : {}),
+    ...(dropout?.kind === 'mask' ? { dropoutMask: broadcastFootprint(problem, dropout.mask) } : {}),
   };
 }
 
 /** What the kernels of forward touch of the tensors that they may see in pieces, by name. */
-export function forwardReaches(problem: AttentionProblem, { parts }: Pick<ForwardShape, 'parts'>): Reaches {
+export function forwardFootprints(
+  problem: AttentionProblem,
+  { parts }: Pick<ForwardShape, 'parts'>,
+): Footprints {
   return {
-    ...problemReaches(problem),
-    workspace: rowsReach(problem, parts * partialVectors(problem.Dv)),
+    ...problemFootprints(problem),
+    workspace: rowsFootprint(problem, parts * partialVectors(problem.Dv)),
   };
 }
 
 /** The same for backward. */
-export function backwardReaches({ forward, dO }: BackwardProblem, { dq, dk, dv }: GradientDescs): Reaches {
-  const rows = rowsReach(forward);
+export function backwardFootprints(
+  { forward, dO }: BackwardProblem,
+  { dq, dk, dv }: GradientDescs,
+): Footprints {
+  const rows = rowsFootprint(forward);
   return {
-    ...problemReaches(forward),
-    ...{ dO: operandReach(dO, 'q'), dLse: rows, workspace: rows },
-    ...{ dq: operandReach(dq, 'q'), dk: operandReach(dk, 'kv'), dv: operandReach(dv, 'kv') },
-    ...(forward.bias ? { dbias: dbiasReach(forward.bias) } : {}),
+    ...problemFootprints(forward),
+    ...{ dO: operandFootprint(dO, 'q'), dLse: rows, workspace: rows },
+    ...{ dq: operandFootprint(dq, 'q'), dk: operandFootprint(dk, 'kv'), dv: operandFootprint(dv, 'kv') },
+    ...(forward.bias ? { dbias: dbiasFootprint(forward.bias) } : {}),
   };
 }
 
 /** The gradient of a bias lies without gaps in the bias's own shape. */
-function dbiasReach({ source }: BroadcastDesc): TensorReach {
+function dbiasFootprint({ source }: BroadcastDesc): TensorFootprint {
   const shape = [...Array.from({ length: 4 - source.length }, () => 1), ...source];
   const [sb, sh, si] = contiguousStrides(shape);
   return {

@@ -6,7 +6,7 @@ import {
   type OperandDesc,
 } from '@tilewise/core';
 import { type KernelTools, noTools } from '../../api/tools.ts';
-import type { BindingRoom } from '../../codegen/binding-pressure.ts';
+import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import type { Capabilities } from '../../device/capabilities.ts';
 import { backwardAmaxes, forwardAmaxes } from '../fp8/fp8-amaxes.ts';
@@ -31,7 +31,7 @@ import {
   maxChannelsForFusedKeyGradients,
   type WorkgroupTileConfig,
 } from '../tiles/tile-table.ts';
-import { backwardReaches, forwardReaches } from './footprints.ts';
+import { backwardFootprints, forwardFootprints } from './footprints.ts';
 import { backwardTensorSpans, forwardTensorSpans, type GradientDescs } from './spans.ts';
 
 /** The kernels of a forward problem, in the order in which they run. */
@@ -43,7 +43,11 @@ export function forwardKernels(
   shape: ForwardShape = forwardShape(problem, target),
 ): KernelSpec[] {
   const spans = forwardTensorSpans(problem, shape, tools);
-  const config: KernelConfig = { unaligned, tools, room: roomOn(target.capabilities, spans) };
+  const config: KernelConfig = {
+    unaligned,
+    tools,
+    bindingBudget: bindingBudgetOn(target.capabilities, spans),
+  };
   const { fp8, mxfp8 } = tools;
   const dequantised = mxfp8?.dequantisedProblem(problem);
   if (mxfp8 && dequantised) {
@@ -52,7 +56,7 @@ export function forwardKernels(
       ...forwardKernels(dequantised, target, new Set(), tools, shape).map(mxfp8.onWorkspace),
     ];
   }
-  const needs = { spans, reaches: forwardReaches(problem, shape), target };
+  const needs = { spans, footprints: forwardFootprints(problem, shape), target };
   const made = (make: (config: KernelConfig) => KernelSpec): KernelSpec =>
     withSegments(segments => make({ ...config, segments }), needs);
   return [
@@ -76,9 +80,9 @@ export function backwardKernels(
   tiles: BackwardTiles = backwardTiles(problem, target),
 ): KernelSpec[] {
   const spans = backwardTensorSpans(problem, gradients, tiles.others, tools);
-  const room = roomOn(target.capabilities, spans);
-  const config: KernelConfig = { unaligned, tools, room };
-  const needs = { spans, reaches: backwardReaches(problem, gradients), target };
+  const bindingBudget = bindingBudgetOn(target.capabilities, spans);
+  const config: KernelConfig = { unaligned, tools, bindingBudget };
+  const needs = { spans, footprints: backwardFootprints(problem, gradients), target };
   const first = [
     ...(tools.fp8 ? tools.fp8.clearAmaxKernels(backwardAmaxes(problem)) : []),
     withSegments(segments => rowsKernel(problem, { ...config, segments }), needs),
@@ -105,9 +109,9 @@ function gradientKernels(
   config: KernelConfig,
   tiles: BackwardTiles,
 ): KernelSpec[] {
-  const { room } = config;
+  const { bindingBudget } = config;
   const spans = backwardTensorSpans(problem, gradients, tiles.others, config.tools);
-  const needs = { spans, reaches: backwardReaches(problem, gradients), target };
+  const needs = { spans, footprints: backwardFootprints(problem, gradients), target };
   const made = (make: (config: KernelConfig) => KernelSpec, base = config): KernelSpec =>
     withSegments(segments => make({ ...base, segments }), needs);
   const keyGradients = (which: KeyGradients, own: KernelConfig): KernelSpec =>
@@ -120,11 +124,15 @@ function gradientKernels(
     // To copy a large tensor for its sake takes more than two kernels do.
     const fused = made(own => keyGradients({ ...dk, ...dv }, own), {
       ...config,
-      room: { ...room, upTo: smallTensor },
+      bindingBudget: { ...bindingBudget, upTo: smallTensor },
     });
     const each = [dk, dv].map(one => made(own => keyGradients(one, own)));
-    if (fused.bindings.length > room.buffers) kernels.push(...each);
-    else kernels.push({ ...fused, apart: { kernels: each, interleaved: hasGaps(dk.dk) || hasGaps(dv.dv) } });
+    if (fused.bindings.length > bindingBudget.buffers) kernels.push(...each);
+    else
+      kernels.push({
+        ...fused,
+        aliasFallback: { kernels: each, interleaved: hasGaps(dk.dk) || hasGaps(dv.dv) },
+      });
   } else {
     for (const one of [dk, dv]) if (one) kernels.push(made(own => keyGradients(one, own)));
   }
@@ -142,10 +150,10 @@ function gradientKernels(
 /** Bytes of a tensor that is copied in no time. */
 const smallTensor = 65536;
 
-function roomOn(
+function bindingBudgetOn(
   { maxStorageBuffersPerShaderStage }: Capabilities,
   spans: Readonly<Record<string, number>>,
-): BindingRoom {
+): BindingBudget {
   return { buffers: maxStorageBuffersPerShaderStage, spans };
 }
 

@@ -15,7 +15,12 @@ import { workgroupTile } from './workgroup/workgroup-tile.ts';
 const matrix = { M: 16, N: 16, K: 16, component: 'f16' } as const;
 const capable: Capabilities = {
   ...guaranteedCapabilities,
-  ...{ subgroupMinSize: 32, subgroupMaxSize: 32, matrices: [matrix], maxComputeWorkgroupStorageSize: 32768 },
+  ...{
+    subgroupMinSize: 32,
+    subgroupMaxSize: 32,
+    subgroupMatrixConfigs: [matrix],
+    maxComputeWorkgroupStorageSize: 32768,
+  },
 };
 
 const problemOf = (D: number, p = 0, dtype: 'f16' | 'f32' = 'f16') => {
@@ -114,7 +119,7 @@ describe('a tile is refused with a reason', () => {
   test('of matrices or subgroups that the device does not have', () => {
     const tile = matrixTile({ own: 'queries', subgroups: 2, matrix });
     expect(tileReason('forward', tile, problemOf(64), capable)).toBeNull();
-    expect(tileReason('forward', tile, problemOf(64), { ...capable, matrices: [] })).toMatch(
+    expect(tileReason('forward', tile, problemOf(64), { ...capable, subgroupMatrixConfigs: [] })).toMatch(
       /subgroup matrices/,
     );
     const others = { ...capable, subgroupMinSize: 16, subgroupMaxSize: 64 };

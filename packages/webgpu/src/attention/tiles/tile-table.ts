@@ -1,6 +1,6 @@
 import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
 import type { KernelTools } from '../../api/tools.ts';
-import type { BindingRoom } from '../../codegen/binding-pressure.ts';
+import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import { broadcastGroup } from '../../device/broadcasting.ts';
 import type { Capabilities } from '../../device/capabilities.ts';
 import type { Segments } from '../layout/segments.ts';
@@ -77,7 +77,7 @@ export interface KernelConfig {
   readonly unaligned: ReadonlySet<string>;
   readonly tools: KernelTools;
   /** What decides which small tensors crowded kernels do not bind. */
-  readonly room: BindingRoom;
+  readonly bindingBudget: BindingBudget;
   /** Operands to read in segments. Default: none. */
   readonly segments?: Segments;
 }

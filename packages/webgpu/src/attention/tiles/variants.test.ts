@@ -89,7 +89,12 @@ const everywhere =
 const capable: Capabilities = {
   ...guaranteedCapabilities,
   features: ['shader-f16', 'subgroups'],
-  ...{ subgroupMinSize: 32, subgroupMaxSize: 32, matrices: [matrix], maxComputeWorkgroupStorageSize: 49152 },
+  ...{
+    subgroupMinSize: 32,
+    subgroupMaxSize: 32,
+    subgroupMatrixConfigs: [matrix],
+    maxComputeWorkgroupStorageSize: 49152,
+  },
 };
 
 test.each([

@@ -1,6 +1,6 @@
 import { elementCount, maxOffset, type TensorDesc } from '@tilewise/core';
 import { inputName } from '@tilewise/core/primitive';
-import type { BindingRoom } from '../../codegen/binding-pressure.ts';
+import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import { type ElementFormat, elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { arrayElement } from '../../codegen/formats/storage-format.ts';
 import { storePart } from '../../codegen/formats/store-part.ts';
@@ -36,24 +36,24 @@ export type Reading = 'vector' | 'same' | 'each';
  * Whether a kernel has more tensors than a device binds: all but one of the small ones are then read from where they have been
  * gathered.
  */
-export function crowdingOf(
+export function bindingPressureOf(
   tensors: readonly string[],
   { capabilities, inputs, outputs }: PrimitiveTensors,
-): { readonly isCrowded: boolean; readonly room: BindingRoom } {
+): { readonly isOverBudget: boolean; readonly budget: BindingBudget } {
   const { maxStorageBuffersPerShaderStage: buffers } = capabilities;
   const spans = Object.fromEntries([
     ...inputs.map((desc, n) => [inputName(n), spanOf(desc)] as const),
     ...outputs.map((desc, n) => [outputName(n), spanOf(desc)] as const),
   ]);
-  return { isCrowded: tensors.length > buffers, room: { buffers, spans } };
+  return { isOverBudget: tensors.length > buffers, budget: { buffers, spans } };
 }
 
 /** How the words of a tensor are spelled, and what its binding says of it. */
 function wordsOf(
   name: string,
-  isCrowded: boolean,
+  isOverBudget: boolean,
 ): { readonly word: (index: string) => string; readonly binding: { readonly gatherable?: boolean } } {
-  if (!isCrowded) return { word: arrayElement(name), binding: {} };
+  if (!isOverBudget) return { word: arrayElement(name), binding: {} };
   return { word: index => readElement(name, index), binding: { gatherable: true } };
 }
 
@@ -68,10 +68,10 @@ export function readPlaces(
   { dtype }: TensorDesc,
   steps: readonly number[],
   four: Reading | null,
-  isCrowded = false,
+  isOverBudget = false,
 ): ShaderPart {
   const format = elementFormat(dtype);
-  const { word, binding } = wordsOf(name, isCrowded);
+  const { word, binding } = wordsOf(name, isOverBudget);
   const { bytes, type, requires } = format;
   const indices = steps.map((_, d) => `i${d}`);
   const { one: element, four: vector } = wgslTypes[type];
@@ -114,10 +114,10 @@ export function readPlaces(
 export function readAnywhere(
   name: string,
   { dtype, shape, strides }: TensorDesc,
-  isCrowded = false,
+  isOverBudget = false,
 ): ShaderPart {
   const { bytes, type, requires, load, scalarElement } = elementFormat(dtype);
-  const { word, binding } = wordsOf(name, isCrowded);
+  const { word, binding } = wordsOf(name, isOverBudget);
   const places = shape.map((_, d) => ` + u32(clamp(i${d}, 0i, P.${name}_last${d})) * P.${name}_stride${d}`);
   return {
     bindings: [

@@ -10,7 +10,7 @@ import {
   placesIn,
   splitPlace,
 } from '../access/index-space.ts';
-import { crowdingOf, writePlaces, writingOf } from '../access/tensor-access.ts';
+import { bindingPressureOf, writePlaces, writingOf } from '../access/tensor-access.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
 import { expressionReads, inputsByName, placedExpression } from './placed-expression.ts';
 import { transposedInput, transposingMap } from './transposing-map.ts';
@@ -27,14 +27,14 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
   const result = outputName(0);
   const named = inputsByName(inputs);
   const { here, elsewhere, coordinates } = expressionReads(value);
-  const { isCrowded, room } = crowdingOf([...new Set([...here, ...elsewhere]), result], tensors);
+  const { isOverBudget, budget } = bindingPressureOf([...new Set([...here, ...elsewhere]), result], tensors);
   const steps = Object.fromEntries(
     here.flatMap(name => (named[name] ? [[name, broadcastStrides(named[name], output.shape)]] : [])),
   );
   const space = indexSpace(output.shape, { [result]: output.strides, ...steps }, result, coordinates);
   const { extents } = space;
   const rank = extents.length;
-  const transposed = isCrowded ? null : transposedInput(space, result, here);
+  const transposed = isOverBudget ? null : transposedInput(space, result, here);
   if (transposed) {
     const placed = { inputs: named, output, result, space, unaligned };
     return { kernels: [transposingMap({ kind: 'map', value }, placed, transposed)] };
@@ -62,7 +62,7 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
     workgroupSize: lanes,
     parts: [
       { uniforms: [{ name: 'count', type: 'u32', value: count }, ...extentUniforms(extents)] },
-      ...placedExpression({ expr: value, inputs: named, space, four, unaligned, isCrowded }),
+      ...placedExpression({ expr: value, inputs: named, space, four, unaligned, isOverBudget }),
       writePlaces(result, output, space.steps[result], writing, value.type),
     ],
     body: `  let first = (group * ${lanes}u + lane) * 4u;
@@ -70,7 +70,7 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
     return;
   }
   ${quad}`,
-    room,
+    bindingBudget: budget,
   });
   return { kernels: [kernel] };
 }

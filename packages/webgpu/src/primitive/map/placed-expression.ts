@@ -46,7 +46,7 @@ export interface PlacedExpression {
   readonly four: boolean;
   readonly unaligned: ReadonlySet<string>;
   /** Whether there are more tensors than the device binds. */
-  readonly isCrowded: boolean;
+  readonly isOverBudget: boolean;
 }
 
 /**
@@ -54,7 +54,7 @@ export interface PlacedExpression {
  * places behind it along the last dimension.
  */
 export function placedExpression(placed: PlacedExpression): ShaderPart[] {
-  const { expr, inputs, space, four, isCrowded } = placed;
+  const { expr, inputs, space, four, isOverBudget } = placed;
   const { here, elsewhere } = expressionReads(expr);
   const rank = space.extents.length;
   const indices = indexNames(rank);
@@ -89,9 +89,9 @@ ${here.map(name => `  let ${name}_4 = ${name}_at4(${at});`).join('\n')}
 }`;
   return [
     ...here.map(name =>
-      readPlaces(name, inputs[name], space.steps[name], four ? readingOf(placed, name) : null, isCrowded),
+      readPlaces(name, inputs[name], space.steps[name], four ? readingOf(placed, name) : null, isOverBudget),
     ),
-    ...elsewhere.map(name => readAnywhere(name, inputs[name], isCrowded)),
+    ...elsewhere.map(name => readAnywhere(name, inputs[name], isOverBudget)),
     functionsFor([statements, value]),
     { code: `${value1}\n\n${whole}` },
   ];
@@ -110,10 +110,10 @@ function typeOf(inputs: PlacedExpression['inputs'], name: string): keyof typeof 
   return elementFormat(desc.dtype).type;
 }
 
-function readingOf({ expr, space, unaligned, isCrowded }: PlacedExpression, name: string): Reading {
+function readingOf({ expr, space, unaligned, isOverBudget }: PlacedExpression, name: string): Reading {
   const steps = space.steps[name];
   if (steps.at(-1) === 0) return 'same';
   // What is also read elsewhere is an array of single elements.
   const isElsewhere = expressionReads(expr).elsewhere.includes(name);
-  return !isElsewhere && !isCrowded && isVectorised(steps, unaligned.has(name)) ? 'vector' : 'each';
+  return !isElsewhere && !isOverBudget && isVectorised(steps, unaligned.has(name)) ? 'vector' : 'each';
 }

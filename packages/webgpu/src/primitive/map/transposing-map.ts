@@ -75,7 +75,7 @@ export function transposingMap(
           ...tiles.map((count, d) => ({ name: `tiles${d}`, type: 'u32' as const, value: count })),
         ],
       },
-      ...placedExpression({ expr: value, inputs, space, four: false, unaligned, isCrowded: false }),
+      ...placedExpression({ expr: value, inputs, space, four: false, unaligned, isOverBudget: false }),
       writePlaces(result, output, space.steps[result], writing, value.type),
     ],
     declarations: `/** Rows are one longer than they need be, so that columns lie in different banks. */

@@ -1,5 +1,5 @@
 import { elementCount } from '@tilewise/core';
-import type { TensorReach } from '../../codegen/dispatch-splits.ts';
+import type { TensorFootprint } from '../../codegen/dispatch-splits.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from '../primitive-kernels.ts';
 import { type MatMulProblem, type Matrix, matmulProblem } from './problem.ts';
 import { productKernel } from './product.ts';
@@ -19,7 +19,7 @@ export function matmulKernels({
   const problem = matmulProblem(inputs, outputs[0]);
   const { tile, parts } = chooseTile({ ...problem, count: elementCount(problem.batch) }, capabilities);
   if (parts.count === 1) {
-    return { kernels: [productKernel(problem, tile, parts, unaligned)], reaches: reachesOf(problem) };
+    return { kernels: [productKernel(problem, tile, parts, unaligned)], footprints: footprintsOf(problem) };
   }
   const partial = partialResults(problem, parts.count);
   return {
@@ -32,9 +32,9 @@ export function matmulKernels({
 }
 
 /** What workgroups touch of each tensor, so that large ones may be bound in pieces: rows of A and C, all of B. */
-function reachesOf({ M, N, K, batch, A, B, C }: MatMulProblem): Record<string, TensorReach> {
+function footprintsOf({ M, N, K, batch, A, B, C }: MatMulProblem): Record<string, TensorFootprint> {
   if (batch.length > 2) return {};
-  const reach = (matrix: Matrix, rows: number, columns: number, side: 'q' | 'kv'): TensorReach => ({
+  const footprint = (matrix: Matrix, rows: number, columns: number, side: 'q' | 'kv'): TensorFootprint => ({
     batches: { count: batch[0] ?? 1, stride: matrix.batchStrides[0] ?? 0 },
     heads: { count: batch[1] ?? 1, stride: matrix.batchStrides[1] ?? 0 },
     rows: { count: rows, stride: matrix.rowStride },
@@ -42,8 +42,8 @@ function reachesOf({ M, N, K, batch, A, B, C }: MatMulProblem): Record<string, T
     inner: (columns - 1) * matrix.columnStride + 1,
   });
   return {
-    [A.name]: reach(A, M, K, 'q'),
-    [B.name]: reach(B, K, N, 'kv'),
-    [C.name]: reach(C, M, N, 'q'),
+    [A.name]: footprint(A, M, K, 'q'),
+    [B.name]: footprint(B, K, N, 'kv'),
+    [C.name]: footprint(C, M, N, 'q'),
   };
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@tilewise/core';
 import { bindingStep } from '../../codegen/dispatch-splits.ts';
-import type { ApartKernels, KernelSpec } from '../../codegen/kernel-spec.ts';
+import type { AliasFallback, KernelSpec } from '../../codegen/kernel-spec.ts';
 import type { StorageBinding } from '../../codegen/shader-part.ts';
 import { type ByteRange, overlap } from '../../device/byte-range.ts';
 
@@ -30,7 +30,7 @@ export function bindTensor(
  * Whether results of a kernel lie so close in one buffer that it cannot bind them all.
  * @throws InvalidArgumentError when their bytes overlap although neither has gaps for the other.
  */
-export function shareResults(results: readonly BoundTensor[], { interleaved }: ApartKernels): boolean {
+export function shareResults(results: readonly BoundTensor[], { interleaved }: AliasFallback): boolean {
   const pairs = results.flatMap((a, n) => results.slice(n + 1).map(b => [a, b] as const));
   const meeting = pairs.filter(([a, b]) => overlap(a.resource, b.resource));
   const clash = meeting.find(([a, b]) => !interleaved && overlap(ownRange(a), ownRange(b)));

@@ -3,13 +3,13 @@ import { checkObject } from '@tilewise/philox/errors';
 import {
   type BindingLimit,
   bindingLimit,
-  type Piece,
-  piecesOf,
-  type TensorReach,
+  type DispatchSplit,
+  dispatchSplits,
+  type TensorFootprint,
   tooLargeReason,
 } from '../../codegen/dispatch-splits.ts';
 import { withGathering } from '../../codegen/gather.ts';
-import { dispatchSize, type KernelSpec, withApart } from '../../codegen/kernel-spec.ts';
+import { dispatchSize, type KernelSpec, withFallbacks } from '../../codegen/kernel-spec.ts';
 import {
   type EncodeTimeValue,
   gatheredTensor,
@@ -75,7 +75,7 @@ export interface KernelParts {
   /** How many elements each tensor takes in memory, by name. */
   readonly spans: Readonly<Record<string, number>>;
   /** What workgroups touch of a tensor, for those that may be bound in pieces. */
-  readonly reaches?: Readonly<Record<string, TensorReach>>;
+  readonly footprints?: Readonly<Record<string, TensorFootprint>>;
 }
 
 /** What a plan is made of. */
@@ -96,7 +96,7 @@ export function makeKernelPlan<Options>(
   {
     kernels: made,
     spans: elements,
-    reaches = {},
+    footprints = {},
     expected = {},
     inputs: inputsOf = () => ({}),
   }: PlanParts<Options>,
@@ -106,7 +106,7 @@ export function makeKernelPlan<Options>(
   const coarse = capabilities.minStorageBufferOffsetAlignment;
   const { kernels, spans, words } = withGathering(made, elements);
   const bytesOf = (binding: StorageBinding): number => (spans[tensorOf(binding)] ?? 0) * binding.elementBytes;
-  const all = withApart(kernels);
+  const all = withFallbacks(kernels);
   const workspace = layWorkspace(all, bytesOf, coarse);
   const tensors = planTensors(all, bytesOf, workspace.bytes).filter(
     // A workspace of empty regions is none.
@@ -119,12 +119,12 @@ export function makeKernelPlan<Options>(
     all
       .filter(({ groups }) => groups > 0)
       .flatMap(kernel =>
-        demandPieces(kernel, spans, reaches, atMost).map(piece => {
-          return { kernel, piece, parameters: new ParameterBuffers(ctx) };
+        splitsOrThrow(kernel, spans, footprints, atMost).map(split => {
+          return { kernel, split, parameters: new ParameterBuffers(ctx) };
         }),
       );
   const steps = stepsOf(limit);
-  // Tensors that fit, but not where their slices start, make their kernels run in pieces as well.
+  // Tensors that fit, but not where their slices start, make their kernels run in splits as well.
   let narrow: Step[] | undefined;
   const allSteps = (): Step[] => [...steps, ...(narrow ?? [])];
   const placeholders = new Map<string, GPUBuffer>();
@@ -157,10 +157,10 @@ export function makeKernelPlan<Options>(
   /** The kernels that run on these buffers. */
   function running(slices: ReadonlyMap<string, BufferSlice>): ReadonlySet<KernelSpec> {
     const chosen = kernels.flatMap(kernel => {
-      if (!kernel.apart) return [kernel];
+      if (!kernel.aliasFallback) return [kernel];
       const written = kernel.bindings.filter(({ access }) => access === 'read_write');
       const results = written.map(binding => bind(slices, binding, [0, spans[binding.name] ?? 0]));
-      return shareResults(results, kernel.apart) ? kernel.apart.kernels : [kernel];
+      return shareResults(results, kernel.aliasFallback) ? kernel.aliasFallback.kernels : [kernel];
     });
     return new Set(chosen);
   }
@@ -170,9 +170,9 @@ export function makeKernelPlan<Options>(
     return steps
       .filter(({ kernel }) => chosen.has(kernel))
       .map(step => {
-        const { kernel, piece } = step;
+        const { kernel, split } = step;
         const bound = kernel.bindings.map(binding =>
-          bind(slices, binding, piece.windows.get(binding.name) ?? [0, 0]),
+          bind(slices, binding, split.windows.get(binding.name) ?? [0, 0]),
         );
         checkAliasing(kernel, bound);
         return { ...step, bound };
@@ -201,13 +201,13 @@ export function makeKernelPlan<Options>(
         calls = callsOf(slices, narrow);
       }
       const pass = 'dispatchWorkgroups' in target ? target : target.beginComputePass({ label: 'tilewise' });
-      for (const { kernel, piece, parameters, bound } of calls) {
+      for (const { kernel, split, parameters, bound } of calls) {
         const { pipeline, layout } = compile(device, kernel);
         const skipped = (name: string): number =>
           bound.find(({ binding }) => binding.name === name)?.skipped ?? 0;
         const resolve = (value: EncodeTimeValue): number => {
           if ('input' in value) return inputs[value.input] ?? 0;
-          if ('dispatch' in value) return piece[value.dispatch];
+          if ('dispatch' in value) return split[value.dispatch];
           if ('wordOf' in value) return Math.floor(skipped(value.wordOf) / 4);
           const name = value.offsetOf;
           const tensor = kernel.gathered.find(gathered => gathered.name === name);
@@ -232,7 +232,7 @@ export function makeKernelPlan<Options>(
             entries: resources.map((resource, binding) => ({ binding, resource })),
           }),
         );
-        pass.dispatchWorkgroups(...dispatchSize(piece.end - piece.first));
+        pass.dispatchWorkgroups(...dispatchSize(split.end - split.first));
       }
       if (pass !== target) pass.end();
       const ranges = (those: readonly PlanTensor[]): ByteRange[] =>
@@ -244,7 +244,9 @@ export function makeKernelPlan<Options>(
     },
     async warmUp() {
       ctx.checkAlive();
-      const likely = kernels.flatMap(kernel => (kernel.apart?.interleaved ? withApart([kernel]) : [kernel]));
+      const likely = kernels.flatMap(kernel =>
+        kernel.aliasFallback?.interleaved ? withFallbacks([kernel]) : [kernel],
+      );
       await Promise.all(likely.map(kernel => compileAsync(device, kernel)));
     },
     retire() {
@@ -261,7 +263,7 @@ export function makeKernelPlan<Options>(
 /** One dispatch. */
 interface Step {
   readonly kernel: KernelSpec;
-  readonly piece: Piece;
+  readonly split: DispatchSplit;
   readonly parameters: ParameterBuffers;
 }
 
@@ -271,13 +273,13 @@ interface Call extends Step {
   readonly bound: readonly BoundTensor[];
 }
 
-function demandPieces(
+function splitsOrThrow(
   kernel: KernelSpec,
   spans: Readonly<Record<string, number>>,
-  reaches: Readonly<Record<string, TensorReach>>,
+  footprints: Readonly<Record<string, TensorFootprint>>,
   limit: BindingLimit,
-): readonly Piece[] {
-  const pieces = piecesOf(kernel, spans, reaches, limit);
-  if (typeof pieces !== 'string') return pieces;
-  throw new UnsupportedError('webgpu', [tooLargeReason(kernel, pieces, limit)]);
+): readonly DispatchSplit[] {
+  const splits = dispatchSplits(kernel, spans, footprints, limit);
+  if (typeof splits !== 'string') return splits;
+  throw new UnsupportedError('webgpu', [tooLargeReason(kernel, splits, limit)]);
 }

@@ -158,7 +158,7 @@ export function captureGradientKernels(problem: BackwardProblem, config: Workgro
     ],
     declarations: addPairs(config),
     body,
-    room: config.room,
+    bindingBudget: config.bindingBudget,
   });
   const reduceKernels = table.captures
     .filter(({ name }) => wanted.includes(name))

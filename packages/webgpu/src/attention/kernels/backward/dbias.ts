@@ -209,7 +209,7 @@ function scoreInputKernels(
       ...{ side: keepI ? 'q' : null, rows, reversed: false },
     },
     workgroupSize: tileLanes(tile),
-    room: config.room,
+    bindingBudget: config.bindingBudget,
     parts: [
       {
         uniforms: [

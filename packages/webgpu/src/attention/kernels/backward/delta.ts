@@ -62,6 +62,6 @@ export function rowsKernel(problem: BackwardProblem, config: KernelConfig): Kern
     ],
     declarations: `var<workgroup> partial: array<f32, ${lanesPerRow * rowsPerGroup}>;`,
     body,
-    room: config.room,
+    bindingBudget: config.bindingBudget,
   });
 }

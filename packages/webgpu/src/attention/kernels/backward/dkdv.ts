@@ -88,6 +88,6 @@ export function dkdvKernel(
       ...(dv ? [writeOperand('dv', dv, config)] : []),
     ],
     body,
-    room: config.room,
+    bindingBudget: config.bindingBudget,
   });
 }

@@ -52,6 +52,6 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
       writeOperand('dq', dq, config),
     ],
     body,
-    room: config.room,
+    bindingBudget: config.bindingBudget,
   });
 }

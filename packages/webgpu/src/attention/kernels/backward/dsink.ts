@@ -9,7 +9,7 @@ import type { KernelConfig } from '../../tiles/tile-table.ts';
 const lanes = 64;
 
 /** dSink[h] = Σ −e^{sink − lse} · δ over the rows of head h (the sink is a key with P = e^{sink − lse} and dP = 0). */
-export function dsinkKernel(problem: BackwardProblem, { room }: KernelConfig): KernelSpec {
+export function dsinkKernel(problem: BackwardProblem, { bindingBudget }: KernelConfig): KernelSpec {
   const { forward } = problem;
   const body = `
   let h = group;
@@ -45,6 +45,6 @@ export function dsinkKernel(problem: BackwardProblem, { room }: KernelConfig): K
     ],
     declarations: `var<workgroup> partial: array<f32, ${lanes}>;`,
     body,
-    room,
+    bindingBudget,
   });
 }

@@ -171,7 +171,7 @@ export function forwardKernel(
     ],
     declarations: parts === 1 ? '' : partOf(cols),
     body,
-    room: config.room,
+    bindingBudget: config.bindingBudget,
   });
 }
 

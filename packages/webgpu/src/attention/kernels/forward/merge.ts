@@ -68,6 +68,6 @@ export function mergeKernel(problem: AttentionProblem, parts: number, config: Ke
       problem.sink ? sinkPart() : {},
     ],
     body,
-    room: config.room,
+    bindingBudget: config.bindingBudget,
   });
 }

@@ -28,7 +28,7 @@ export function matrixTile(shape: MatrixTileShape): MatrixTile {
     ...{ through: 'matrix', own, component: shape.matrix.component, work: matrixWork(shape) },
     grid: gridOf(shape),
     reason(role, { Dqk, Dv }, capabilities) {
-      const { subgroupMinSize: min, subgroupMaxSize: max, matrices } = capabilities;
+      const { subgroupMinSize: min, subgroupMaxSize: max, subgroupMatrixConfigs: matrices } = capabilities;
       const room = capabilities.maxComputeWorkgroupStorageSize;
       const bytes = memoryOf(shape, {
         met: [Dqk, Dv],

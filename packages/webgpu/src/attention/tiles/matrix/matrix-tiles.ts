@@ -1,5 +1,5 @@
 import type { AttentionProblem } from '@tilewise/core';
-import type { MatrixShape } from '../../../device/subgroup-matrix-configs.ts';
+import type { SubgroupMatrixConfig } from '../../../device/subgroup-matrix-configs.ts';
 import type { MatrixTile } from '../tile.ts';
 import { type ChooseTiles, maxChannelsOfKeptRows, type TileChoice } from '../tile-choice.ts';
 import { matrixTile, needsPin } from './matrix-tile.ts';
@@ -8,8 +8,10 @@ import { matrixTile, needsPin } from './matrix-tile.ts';
 const subgroupCounts = [4, 2] as const;
 
 /** Whether matrices multiply the operands of a problem as they are, so that only probabilities and gradients of scores are rounded. */
-export const multipliesAsIs = ({ component }: MatrixShape, { q, k, v, o }: AttentionProblem): boolean =>
-  [q, k, v, o].every(({ dtype }) => dtype === component);
+export const multipliesAsIs = (
+  { component }: SubgroupMatrixConfig,
+  { q, k, v, o }: AttentionProblem,
+): boolean => [q, k, v, o].every(({ dtype }) => dtype === component);
 
 /**
  * Tiles of subgroup matrices for `createContext({ device, tiles: matrixTiles })`, for problems whose operands the device multiplies as they
@@ -20,7 +22,7 @@ export const multipliesAsIs = ({ component }: MatrixShape, { q, k, v, o }: Atten
 export const matrixTiles: ChooseTiles = (problem, capabilities) => {
   const { Dqk, Dv } = problem;
   if (Math.max(Dqk, Dv) > maxChannelsOfKeptRows) return null;
-  const matrix = capabilities.matrices.find(shape => multipliesAsIs(shape, problem));
+  const matrix = capabilities.subgroupMatrixConfigs.find(shape => multipliesAsIs(shape, problem));
   if (!matrix) return null;
   const pinned = needsPin(capabilities);
   const tile = (role: keyof TileChoice): MatrixTile | undefined =>

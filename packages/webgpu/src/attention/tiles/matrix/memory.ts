@@ -1,5 +1,5 @@
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import type { MatrixShape } from '../../../device/subgroup-matrix-configs.ts';
+import type { SubgroupMatrixConfig } from '../../../device/subgroup-matrix-configs.ts';
 import { bytesOfVariables, type MatrixTile } from '../tile.ts';
 import type { Product, TileOperand } from '../tile-backend.ts';
 import type { MatrixSpelling } from './spelling.ts';
@@ -15,7 +15,7 @@ export interface MatrixTileShape {
   readonly own: MatrixTile['own'];
   /** Subgroups of a workgroup. */
   readonly subgroups: number;
-  readonly matrix: MatrixShape;
+  readonly matrix: SubgroupMatrixConfig;
   /** Whether kernels ask for subgroups of 32 lanes, where a device has others, too (feature `subgroup-size-control`). Default false. */
   readonly pinned?: boolean;
   /** How operations on matrices are written. Default: as Dawn has them. */

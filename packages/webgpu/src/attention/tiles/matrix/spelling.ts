@@ -1,5 +1,5 @@
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import type { MatrixShape } from '../../../device/subgroup-matrix-configs.ts';
+import type { SubgroupMatrixConfig } from '../../../device/subgroup-matrix-configs.ts';
 import type { LaneGrid } from '../tile.ts';
 import type { RowStatistic } from '../tile-backend.ts';
 import { statisticInSubgroup } from '../workgroup/subgroup-row-reduction.ts';
@@ -39,7 +39,10 @@ export interface MatrixSpelling {
  * Dawn's `chromium_experimental_subgroup_matrix`; its types name columns before rows. Offsets and strides are in elements of the array, as in
  * SPIR-V. `pinned`: see `MatrixTileShape`.
  */
-export function subgroupMatrices({ M, N, K, component }: MatrixShape, pinned = false): MatrixSpelling {
+export function subgroupMatrices(
+  { M, N, K, component }: SubgroupMatrixConfig,
+  pinned = false,
+): MatrixSpelling {
   const types: Readonly<Record<MatrixKind, string>> = {
     left: `subgroup_matrix_left<${component}, ${K}, ${M}>`,
     right: `subgroup_matrix_right<${component}, ${N}, ${K}>`,

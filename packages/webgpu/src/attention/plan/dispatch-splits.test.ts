@@ -156,7 +156,7 @@ describe('what a single workgroup needs may be more than a binding', () => {
   });
 });
 
-describe('pieces', () => {
+describe('dispatch splits', () => {
   const { q, k, v, dO } = callOf({ B: 4, Hq: 4, Hk: 2, Sq: 40, Skv: 40, D: 32 });
   const lse = Tensor.zeros([4, 4, 40]);
   const inputs: BackwardInputs<Tensor> = { q, k, v, o: q, lse, dO };
