@@ -1,8 +1,8 @@
 import { Tensor } from '@tilewise/core';
-import { Graph } from '../src/graph/graph.ts';
-import type { Attributes } from '../src/schema/operation.ts';
-import type { GraphDType } from '../src/tensor/dtype.ts';
-import { type LogicalTensor, UNKNOWN } from '../src/tensor/logical-tensor.ts';
+import { Graph } from '../src/graph.ts';
+import type { Attributes } from '../src/ir/schema/attribute.ts';
+import type { GraphDType } from '../src/ir/tensor/dtype.ts';
+import { type LogicalTensor, UNKNOWN } from '../src/ir/tensor/logical-tensor.ts';
 
 /** A graph under construction, the numbers of its inputs beside it. */
 export class GraphBuilder {

@@ -1,4 +1,4 @@
-import type { LogicalTensor } from '../src/tensor/logical-tensor.ts';
+import type { LogicalTensor } from '../src/ir/tensor/logical-tensor.ts';
 import type { GraphBuilder } from './attention-graph.ts';
 import type { Step } from './score-steps.ts';
 

@@ -1,8 +1,8 @@
 import { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect } from 'vitest';
-import { gradients } from '../src/gradient/gradients.ts';
-import type { LogicalTensor } from '../src/tensor/logical-tensor.ts';
+import { gradients } from '../src/gradients.ts';
+import type { LogicalTensor } from '../src/ir/tensor/logical-tensor.ts';
 import type { GraphBuilder } from './attention-graph.ts';
 import { expectSame, kernelsOf } from './expect-same.ts';
 

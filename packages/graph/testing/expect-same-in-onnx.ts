@@ -1,8 +1,8 @@
 import { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect } from 'vitest';
-import type { Graph } from '../src/graph/graph.ts';
-import { toOnnx } from '../src/onnx/index.ts';
+import { toOnnx } from '../src/formats/onnx/index.ts';
+import type { Graph } from '../src/graph.ts';
 import type { GraphBuilder } from './attention-graph.ts';
 import { runOnnx } from './onnx-session.ts';
 

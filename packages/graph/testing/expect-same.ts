@@ -2,8 +2,8 @@ import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect } from 'vitest';
-import type { Graph } from '../src/graph/graph.ts';
-import type { Partition } from '../src/partition/partition.ts';
+import type { Graph } from '../src/graph.ts';
+import type { Partition } from '../src/runtime/partition.ts';
 
 /**
  * Runs a graph operation by operation on the reference, and fused on the reference and the CPU, and expects the same of all, to within

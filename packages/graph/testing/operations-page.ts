@@ -1,5 +1,6 @@
-import { operations } from '../src/operations/index.ts';
-import type { AttributeSchema, Operation, PortSchema } from '../src/schema/operation.ts';
+import type { AttributeSchema } from '../src/ir/schema/attribute.ts';
+import type { Operation, PortSchema } from '../src/ir/schema/operation.ts';
+import { operations } from '../src/ops/table.ts';
 
 /** The documentation of all operations, from the table that checks and runs them. */
 export function operationsPage(): string {
@@ -7,7 +8,7 @@ export function operationsPage(): string {
   return [
     '# Operations',
     '',
-    'Written from the definitions in `src/operations`; `vitest -u` writes it again. Tensors of the same letter have the same dtype.',
+    'Written from the definitions in `src/ops`; `vitest -u` writes it again. Tensors of the same letter have the same dtype.',
     '',
     ...sorted.flatMap(section),
   ].join('\n');

@@ -1,5 +1,5 @@
-import { inferShapes } from '../src/graph/infer.ts';
-import { isKnown, type LogicalTensor } from '../src/tensor/logical-tensor.ts';
+import { inferShapes } from '../src/ir/infer.ts';
+import { isKnown, type LogicalTensor } from '../src/ir/tensor/logical-tensor.ts';
 import { GraphBuilder } from './attention-graph.ts';
 import { attentionPatterns } from './attention-patterns.ts';
 import { Choices } from './choices.ts';

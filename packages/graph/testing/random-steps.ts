@@ -1,5 +1,5 @@
-import type { Attributes } from '../src/schema/operation.ts';
-import type { LogicalTensor } from '../src/tensor/logical-tensor.ts';
+import type { Attributes } from '../src/ir/schema/attribute.ts';
+import type { LogicalTensor } from '../src/ir/tensor/logical-tensor.ts';
 import type { GraphBuilder } from './attention-graph.ts';
 import type { Choices } from './choices.ts';
 

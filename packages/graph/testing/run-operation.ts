@@ -1,8 +1,8 @@
 import { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
-import { Graph } from '../src/graph/graph.ts';
-import type { Attributes } from '../src/schema/operation.ts';
-import type { GraphDType } from '../src/tensor/dtype.ts';
+import { Graph } from '../src/graph.ts';
+import type { Attributes } from '../src/ir/schema/attribute.ts';
+import type { GraphDType } from '../src/ir/tensor/dtype.ts';
 import { expectClose } from './expect-same.ts';
 import { runOnGpu } from './webgpu-engine.ts';
 

@@ -2,8 +2,8 @@ import type { Tensor } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { createContext, type GpuContext, type GpuTensor, webgpuEngine } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
-import type { Graph } from '../src/graph/graph.ts';
-import type { PartitionPolicy } from '../src/partition/partitions.ts';
+import type { PartitionPolicy } from '../src/compile/partition.ts';
+import type { Graph } from '../src/graph.ts';
 
 export interface GpuEngine {
   readonly ctx: GpuContext;

@@ -6,7 +6,7 @@ import {
   type GraphNode,
   inferShapes,
   type LogicalTensor,
-  runUnrounded,
+  runInF32,
   storageDesc,
 } from '@tilewise/graph';
 import type { Outcome } from '../../case.ts';
@@ -86,7 +86,7 @@ type Reference = (part: Part) => Promise<TensorsById>;
 
 // A fused partition does not round what it does not store; operations one by one do, as benchdnn's reference does.
 const references: readonly Reference[] = [
-  ({ graph, inputs }) => runUnrounded(graph, referenceEngine(), inputs),
+  ({ graph, inputs }) => runInF32(graph, referenceEngine(), inputs),
   ({ graph, inputs }) => graph.run(referenceEngine(), inputs, { policy: 'debug' }),
 ];
 

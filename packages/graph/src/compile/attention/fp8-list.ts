@@ -1,0 +1,55 @@
+import { contiguousStrides, fp8AmaxNames, fp8ScalarNames, Tensor, type TensorDesc } from '@tilewise/core';
+import { constant, eq, type NumericExpr, select } from '@tilewise/core/expr';
+import { coordinate, input, inputAt } from '@tilewise/core/primitive';
+import type { PrimitiveStep } from '../../ir/program/program.ts';
+
+/** The f32 list in which kernels find the scalars of 8-bit arithmetic, and leave the largest values that they measure behind them. */
+const places: readonly string[] = [...fp8ScalarNames, ...fp8AmaxNames];
+
+/** How the list looks. */
+export const fp8List: TensorDesc = {
+  dtype: 'f32',
+  shape: [places.length],
+  strides: contiguousStrides([places.length]),
+};
+
+/** Scalars that one map puts in their places: with the list so far, and the one that is written, eight tensors. */
+const AT_ONCE = 6;
+
+/**
+ * Writes a list of scalars, each a tensor (1); those that are not given are 1.
+ * @param scalars values by the names of the scalars.
+ * @param temporary makes a value.
+ * @returns the steps, and the value of the list.
+ */
+export function writeFp8List(
+  scalars: readonly (readonly [name: string, value: number])[],
+  temporary: (desc: TensorDesc) => number,
+): { readonly steps: readonly PrimitiveStep[]; readonly list: number } {
+  const steps: PrimitiveStep[] = [];
+  let list: number | undefined;
+  for (let first = 0; list === undefined || first < scalars.length; first += AT_ONCE) {
+    const some = scalars.slice(first, first + AT_ONCE);
+    const others: NumericExpr = list === undefined ? constant(1) : input(some.length);
+    const value = some.reduce<NumericExpr>(
+      (rest, [name], n) => select(eq(coordinate(0), places.indexOf(name)), input(n), rest),
+      others,
+    );
+    const inputs = [...some.map(([, scalar]) => scalar), ...(list === undefined ? [] : [list])];
+    list = temporary(fp8List);
+    steps.push({ kind: 'primitive', primitive: { kind: 'map', value }, inputs, outputs: [list] });
+  }
+  return { steps, list };
+}
+
+/** Copies a largest value out of the list, to a tensor (1). */
+export function readFp8List(list: number, name: string, to: number): PrimitiveStep {
+  const value = inputAt(0, [constant(places.indexOf(name), 'i32')]);
+  return { kind: 'primitive', primitive: { kind: 'map', value }, inputs: [list], outputs: [to] };
+}
+
+/** The list of scalars that the host knows. */
+export function fp8ListOf(scalars: Readonly<Record<string, Tensor>>): Tensor {
+  const numbers = places.map(name => scalars[name]?.toFloat64()[0] ?? 1);
+  return Tensor.from(numbers, fp8List.shape);
+}

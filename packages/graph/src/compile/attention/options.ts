@@ -1,0 +1,165 @@
+import { type Alignment, type Fp8Options, type SdpaOptions, Tensor, type TensorDesc } from '@tilewise/core';
+import { add, and, type Expr, ge, kv, type Mod, maskMod, modOf, q } from '@tilewise/core/expr';
+import type {
+  ScalarProduct,
+  ScoreOptions,
+  StepDiagonal,
+  StepDropout,
+  StepMod,
+  StepOptions,
+  StepRounding,
+} from '../../ir/program/attention-step.ts';
+import { truth } from '../../ops/elementwise/numeric.ts';
+import { word64Of } from './seed-words.ts';
+
+/** The numbers that were bound make something else of what was recognised as attention; what was run so far is run over. */
+export class NotAttention extends Error {
+  override readonly name: string = 'NotAttention';
+}
+
+/** Reads the numbers of a small value that is listed in `numbers` of a step. */
+export type Numbers = (value: number) => Float64Array;
+
+/** How a step's options become those of a call. */
+export interface OptionSource<T> {
+  tensor(value: number): T;
+  /** All numbers of a small value, as `optionNumbers` lists them. */
+  readonly numbers: Numbers;
+}
+
+/** How many queries and keys there are. */
+export interface Extents {
+  readonly Sq: number;
+  readonly Skv: number;
+}
+
+/** The values whose numbers `attentionOptions` reads; what else a step has are tensors. */
+export function optionNumbers({ options, equal = [], dropout }: StepOptions): number[] {
+  const factors = [...(options?.scale.factors ?? []), ...(options?.softcap?.factors ?? [])];
+  const terms = options?.diagonal?.offset ?? [];
+  return [
+    ...[...factors, ...terms].map(({ value }) => value),
+    ...(options?.fills ?? []),
+    ...equal.flat(),
+    ...(dropout ? [dropout.seed, dropout.offset] : []),
+    ...(dropout && typeof dropout.p === 'object' ? [dropout.p.value] : []),
+  ];
+}
+
+/** The options of an attention call that a step's numbers make. */
+export function attentionOptions<T extends TensorDesc>(
+  { options, scoreMod, optionsOnly, equal = [], zeroBias, dropout, rounding }: StepOptions,
+  extents: Extents,
+  source: OptionSource<T>,
+): SdpaOptions<T | Tensor> {
+  for (const [a, b] of equal) {
+    if (`${source.numbers(a)}` !== `${source.numbers(b)}`) throw new NotAttention();
+  }
+  const fast = options && scoreOptions(options, extents, source);
+  if (!fast && optionsOnly) throw new NotAttention();
+  const score = fast ?? {
+    scale: 1,
+    scoreMod: stepMod(scoreMod, source),
+    ...(zeroBias !== undefined && { bias: source.tensor(zeroBias) }),
+  };
+  return {
+    ...score,
+    ...(dropout && { dropout: dropoutOption(dropout, source) }),
+    ...(rounding && { fp8: roundingOption(rounding, source.tensor) }),
+  };
+}
+
+/** As what an attention call rounds P. */
+export function roundingOption<T>(
+  { dtype, zeroPoint, scale, descale, factor }: StepRounding,
+  tensor: (value: number) => T,
+): Fp8Options<T> {
+  const scaleS = factor === undefined ? 1 / scale : tensor(factor);
+  return { scaleS, descaleS: descale, formatP: { dtype, zeroPoint } };
+}
+
+/** The options that say what the graph says; null where its scalars mean something else. */
+function scoreOptions<T extends TensorDesc>(
+  { scale, softcap, bias, mask, diagonal, maskMod: mod, fills, scaledAfterMask }: ScoreOptions,
+  extents: Extents,
+  source: OptionSource<T>,
+): SdpaOptions<T | Tensor> | null {
+  for (const fill of fills) {
+    if (source.numbers(fill)[0] !== -Infinity) return null;
+  }
+  const factor = scoreScale({ scale, scaledAfterMask }, source.numbers);
+  const cap = softcap && product(softcap, source.numbers);
+  if (factor === null || (cap !== undefined && !(cap > 0))) return null;
+  return {
+    scale: factor,
+    ...(cap !== undefined && { softcap: cap }),
+    ...(bias !== undefined && { bias: source.tensor(bias) }),
+    ...(mask !== undefined && { mask: source.tensor(mask) }),
+    ...implicitMask(diagonal, mod, extents, source),
+  };
+}
+
+/** The factor of scores; null where it makes something else of them, as where what is −∞ by a mask is multiplied by a number below 0. */
+export function scoreScale(
+  { scale, scaledAfterMask }: Pick<ScoreOptions, 'scale' | 'scaledAfterMask'>,
+  numbers: Numbers,
+): number | null {
+  const factor = product(scale, numbers);
+  return Number.isFinite(Math.fround(factor)) && (!scaledAfterMask || factor > 0) ? factor : null;
+}
+
+/** A diagonal as `causal` where it is one of its two, which lets kernels skip what it hides; else as an expression. */
+function implicitMask<T extends TensorDesc>(
+  diagonal: StepDiagonal | undefined,
+  mod: StepMod | undefined,
+  { Sq, Skv }: Extents,
+  source: OptionSource<T>,
+): SdpaOptions<T | Tensor> {
+  let offset = 0;
+  for (const { value, negative } of diagonal?.offset ?? []) {
+    const [x] = source.numbers(value);
+    offset += negative ? -x : x;
+  }
+  const causal: Alignment | null = offset === 0 ? 'top-left' : offset === Skv - Sq ? 'bottom-right' : null;
+  if (diagonal && causal === null) {
+    const hides = maskMod(() => ge(add(q, offset | 0), kv)).expr;
+    return { maskMod: mod ? joined(stepMod(mod, source), hides) : modOf(hides) };
+  }
+  return {
+    ...(diagonal && causal && { causal }),
+    ...(mod && { maskMod: stepMod(mod, source) }),
+  };
+}
+
+function joined<T>(mod: Mod<T>, other: Expr): Mod<T> {
+  return { ...mod, expr: and(truth(mod.expr), truth(other)) };
+}
+
+function stepMod<T>({ expr, captures }: StepMod, source: OptionSource<T>): Mod<T> {
+  const tensors = Object.entries(captures).map(([name, value]) => [name, source.tensor(value)] as const);
+  return tensors.length === 0 ? modOf(expr) : modOf(expr, Object.fromEntries(tensors));
+}
+
+function product({ factors }: ScalarProduct, numbers: Numbers): number {
+  let result = 1;
+  for (const { value, inverse } of factors) {
+    const [x] = numbers(value);
+    result = inverse ? result / x : result * x;
+  }
+  return result;
+}
+
+function dropoutOption<T>(
+  { seed, offset, p }: StepDropout,
+  source: OptionSource<T>,
+): SdpaOptions<T | Tensor>['dropout'] {
+  const probability = typeof p === 'number' ? Math.fround(p) : source.numbers(p.value)[0];
+  // An attention problem has no p = 1; a mask that keeps nothing says the same.
+  if (probability >= 1) return { mask: Tensor.zeros([1, 1, 1, 1], { dtype: 'bool' }), scale: 0 };
+  return {
+    p: probability,
+    seed: word64Of(source.numbers(seed)),
+    offset: word64Of(source.numbers(offset)),
+    scheme: 'onednn',
+  };
+}

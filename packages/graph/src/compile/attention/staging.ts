@@ -1,0 +1,136 @@
+import { Tensor, type TensorDesc } from '@tilewise/core';
+import { input } from '@tilewise/core/primitive';
+import { exprType } from '../../ir/program/expr-type.ts';
+import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
+import { readFp8List, writeFp8List } from './fp8-list.ts';
+import { type AnyAttentionStep, resultsOf, syntheticProblemOf } from './step-call.ts';
+import { dense, isWritable, writtenResults } from './written-results.ts';
+
+/** A program whose values and steps are added to. */
+interface Staging {
+  readonly onDevice: boolean;
+  readonly descOf: (value: number) => TensorDesc;
+  temporary(desc: TensorDesc): number;
+  /** A number in every place of a shape. */
+  everywhere(number: number, shape: readonly number[]): number;
+}
+
+/** What runs before and after a step. */
+interface Around {
+  readonly before: Step[];
+  readonly after: Step[];
+}
+
+/**
+ * A program whose attention writes to tensors that kernels can write to, and has all those that they do write: where a result is
+ * of another dtype or lies in another way, a temporary and a copy are put in between; so are the rows that backward reads. What
+ * kernels leave out is filled before, and the scalars of 8-bit arithmetic and the largest values go through a list.
+ * @param onDevice whether kernels of a device write: in any layout, and nothing to rows of no sequence. An engine of the host writes all
+ * of dense results.
+ */
+export function stageAttention({ values: given, steps: asWritten }: Program, onDevice: boolean): Program {
+  const values: ProgramValue[] = [...given];
+  const add = (value: ProgramValue): number => values.push(value) - 1;
+  const staging: Staging = {
+    onDevice,
+    descOf: value => values[value].desc,
+    temporary: desc => add({ kind: 'temporary', desc }),
+    everywhere(number, shape) {
+      const data = Tensor.from([number], [1]);
+      const desc: TensorDesc = { dtype: 'f32', shape, strides: shape.map(() => 0) };
+      return add({ kind: 'view', of: add({ kind: 'constant', data, desc: data }), desc });
+    },
+  };
+  const steps = asWritten.flatMap((step): Step[] => {
+    if (step.kind === 'primitive') return [step];
+    const around: Around = { before: [], after: [] };
+    const staged = throughList(
+      withDenseRows(withWritable(step, around, staging), around, staging),
+      around,
+      staging,
+    );
+    return [...around.before, staged, ...around.after];
+  });
+  return { values, steps };
+}
+
+/** A step that writes to what kernels can write to. */
+function withWritable<S extends AnyAttentionStep>(step: S, { before, after }: Around, staging: Staging): S {
+  const { onDevice, descOf, temporary, everywhere } = staging;
+  const wanted = new Map(resultsOf(step));
+  const results: Record<string, number> = Object.fromEntries(wanted);
+  for (const [name, desc] of Object.entries(writtenResults(step, syntheticProblemOf(step, descOf), descOf))) {
+    const value = wanted.get(name);
+    const place = onDevice ? desc : { ...desc, anywhere: false };
+    const fits = value !== undefined && isWritable(descOf(value), place);
+    results[name] = fits ? value : temporary(desc);
+    if (!fits && value !== undefined) after.push(copy(results[name], value, staging));
+    if (onDevice && desc.unused !== null)
+      before.push(copy(everywhere(desc.unused, desc.shape), results[name], staging));
+  }
+  return { ...step, results };
+}
+
+/** A step whose lse and dLse, which kernels read as f32 without gaps, are so. */
+function withDenseRows(step: AnyAttentionStep, { before }: Around, staging: Staging): AnyAttentionStep {
+  const denseRows = (value: number): number => {
+    const rows = dense('f32', staging.descOf(value).shape);
+    if (isWritable(staging.descOf(value), rows)) return value;
+    const staged = staging.temporary(rows);
+    before.push(copy(value, staged, staging));
+    return staged;
+  };
+  if (step.kind === 'sdpa') return step;
+  if (step.kind === 'sdpa-backward') return { ...step, lse: denseRows(step.lse) };
+  const rows = Object.entries(step.operands)
+    .filter(([name]) => name === 'lse' || name === 'dLse')
+    .map(([name, value]) => [name, denseRows(value)] as const);
+  return { ...step, operands: { ...step.operands, ...Object.fromEntries(rows) } };
+}
+
+/** A step whose 8-bit arithmetic takes its scalars from a list and leaves its largest values there. */
+function throughList(
+  step: AnyAttentionStep,
+  { before, after }: Around,
+  { temporary, everywhere }: Staging,
+): AnyAttentionStep {
+  if (step.kind === 'sdpa-backward') return step;
+  const scalars = scalarsOf(step, everywhere);
+  if (scalars.length === 0) return step;
+  const { steps, list } = writeFp8List(scalars, temporary);
+  before.push(...steps);
+  const results: Record<string, number> = { ...step.results };
+  for (const [name, value] of resultsOf(step)) {
+    if (!name.startsWith('amax')) continue;
+    after.push(readFp8List(list, name, value));
+    results[name] = list;
+  }
+  return { ...step, results, fp8List: list };
+}
+
+/** The scalars of 8-bit arithmetic that are tensors, or have company in the list, by their names. */
+function scalarsOf(
+  step: Exclude<AnyAttentionStep, { readonly kind: 'sdpa-backward' }>,
+  everywhere: Staging['everywhere'],
+): (readonly [name: string, value: number])[] {
+  if (step.kind === 'attention-call') {
+    return Object.entries(step.operands).flatMap(([name, value]) =>
+      name.startsWith('fp8.') ? [[name.slice('fp8.'.length), value] as const] : [],
+    );
+  }
+  const { rounding } = step.options;
+  if (!rounding || (rounding.factor === undefined && step.results.amaxS === undefined)) return [];
+  return [
+    ['scaleS', rounding.factor ?? everywhere(1 / rounding.scale, [1])],
+    ['descaleS', everywhere(rounding.descale, [1])],
+  ];
+}
+
+function copy(from: number, to: number, { descOf }: Staging): PrimitiveStep {
+  return {
+    kind: 'primitive',
+    primitive: { kind: 'map', value: input(0, exprType(descOf(from).dtype)) },
+    inputs: [from],
+    outputs: [to],
+  };
+}

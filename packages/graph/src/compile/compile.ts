@@ -1,0 +1,167 @@
+import { type TensorDesc, UnsupportedError } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { InvalidGraphError } from '../errors.ts';
+import { inferShapes } from '../ir/infer.ts';
+import { describeNode, type GraphNode } from '../ir/node.ts';
+import type { Program } from '../ir/program/program.ts';
+import { ProgramBuilder } from '../ir/program/program-builder.ts';
+import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
+import { storageDesc } from '../ir/tensor/storage.ts';
+import type { Topology } from '../ir/topology.ts';
+import type { AttentionForm, Match } from '../passes/match.ts';
+import { syntheticProblemOf } from './attention/step-call.ts';
+import { fuseMaps } from './fuse-maps.ts';
+import { lowerBackward } from './lower/attention-backward.ts';
+import { lowerForward } from './lower/attention-forward.ts';
+import type { Lowered, MatchLowering } from './lower/match-lowering.ts';
+import { lowerAround } from './lower/surroundings.ts';
+
+/** Operations to compile: in order, and what enters and leaves. */
+export interface Operations {
+  readonly nodes: readonly GraphNode[];
+  readonly inputs: readonly LogicalTensor[];
+  readonly outputs: readonly LogicalTensor[];
+}
+
+/** Operations, and as what they are recognised. */
+export interface Group extends Operations {
+  readonly match: Match | null;
+  /** The graph that they are of. */
+  readonly topology: Topology;
+}
+
+/** A program and what it runs on. */
+export interface CompiledProgram {
+  readonly program: Program;
+  /** How the operations run: as one attention call, or one after the other. */
+  readonly kernel: 'attention' | 'operations';
+  /** Why not as attention, though they are. */
+  readonly reasons: readonly string[];
+  /** All tensors of the group with their shapes. */
+  readonly tensors: ReadonlyMap<number, LogicalTensor>;
+  /** Of what runs as attention: its operations one after the other, for when the numbers that are bound make something else of it. */
+  readonly asOperations?: () => Program;
+}
+
+/**
+ * Writes a group as a program for an engine.
+ * @throws InvalidShapeError when shapes are unknown or do not fit; UnsupportedError when the engine cannot run an attention operation.
+ */
+export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): CompiledProgram {
+  const tensors = resolveShapes(group);
+  const reasons: string[] = [];
+  if (group.match?.form) {
+    const builder = new ProgramBuilder();
+    const written = writeMatch(group, group.match.form, builder, tensors);
+    if (written !== 'written') reasons.push(written.reason);
+    else {
+      const program = builder.build();
+      reasons.push(...unsupported(program, engine));
+      if (reasons.length === 0) {
+        const asOperations = () => fuseMaps(writeOperations(group, tensors));
+        return { program: fuseMaps(program), kernel: 'attention', reasons, tensors, asOperations };
+      }
+    }
+  }
+  const program = fuseMaps(writeOperations(group, tensors));
+  const refused = unsupported(program, engine);
+  // What attention is written as one operation has no other form.
+  if (refused.length > 0) throw new UnsupportedError(engine.name, refused);
+  return { program, kernel: 'operations', reasons, tensors };
+}
+
+/** All tensors of a group with their shapes. */
+export function resolveShapes({ nodes, inputs, outputs }: Operations): Map<number, LogicalTensor> {
+  const stated = new Map([...inputs, ...outputs].map(t => [t.id, t.shape] as const));
+  const shapes = inferShapes(nodes, stated);
+  const tensors = new Map<number, LogicalTensor>();
+  for (const t of nodes.flatMap(node => [...node.inputs, ...node.outputs])) {
+    tensors.set(t.id, { ...t, shape: shapes.get(t.id) ?? t.shape });
+  }
+  for (const t of [...inputs, ...outputs]) tensors.set(t.id, { ...t, shape: shapes.get(t.id) ?? t.shape });
+  return tensors;
+}
+
+function bindEnds(
+  { inputs, outputs }: Operations,
+  builder: ProgramBuilder,
+  tensors: ReadonlyMap<number, LogicalTensor>,
+): void {
+  for (const [kind, list] of [
+    ['input', inputs],
+    ['output', outputs],
+  ] as const) {
+    for (const { id } of list) {
+      if (!builder.valueOf(id)) builder.bind(kind, id, storageDesc(tensorOf(tensors, id)));
+    }
+  }
+}
+
+function tensorOf(tensors: ReadonlyMap<number, LogicalTensor>, id: number): LogicalTensor {
+  const tensor = tensors.get(id);
+  if (!tensor) throw new InvalidGraphError(`tensor ${id} is not of this partition`);
+  return tensor;
+}
+
+function writeMatch(
+  group: Group,
+  form: AttentionForm,
+  builder: ProgramBuilder,
+  tensors: ReadonlyMap<number, LogicalTensor>,
+): Lowered {
+  bindEnds(group, builder, tensors);
+  const lowering: MatchLowering = {
+    builder,
+    value: id => {
+      const value = builder.valueOf(id);
+      if (!value) throw new InvalidGraphError(`tensor ${id} does not enter or leave this partition`);
+      return value;
+    },
+    result: id => builder.valueOf(id) ?? builder.intermediate(id, denseDesc(tensorOf(tensors, id))),
+    tensor: id => tensorOf(tensors, id),
+    desc: id => denseDesc(tensorOf(tensors, id)),
+  };
+  if (form.pass === 'forward') return lowerForward(form.parts, lowering, group.topology);
+  if (form.pass === 'backward') return lowerBackward(form.parts, lowering, group.topology);
+  lowerAround([form.node], lowering);
+  return 'written';
+}
+
+/** As it is declared, and dense. */
+export function denseDesc(tensor: LogicalTensor): TensorDesc {
+  return storageDesc({ ...tensor, strides: null });
+}
+
+/**
+ * Writes operations one after the other.
+ * @param desc how a tensor looks that is only there inside.
+ */
+export function writeOperations(
+  group: Operations,
+  tensors: ReadonlyMap<number, LogicalTensor>,
+  desc: (tensor: LogicalTensor) => TensorDesc = denseDesc,
+): Program {
+  const builder = new ProgramBuilder();
+  bindEnds(group, builder, tensors);
+  const valueFor = ({ id }: LogicalTensor) =>
+    builder.valueOf(id) ?? builder.intermediate(id, desc(tensorOf(tensors, id)));
+  for (const node of group.nodes) {
+    if (node.kind === 'End') continue;
+    if (!node.operation.lower) throw new InvalidGraphError(`${describeNode(node)} cannot run`);
+    const call = {
+      attributes: node.attributes,
+      inputs: node.inputs.map(t => tensorOf(tensors, t.id)),
+      outputs: node.outputs.map(t => tensorOf(tensors, t.id)),
+    };
+    node.operation.lower(builder.lowering(call, node.inputs.map(valueFor), node.outputs.map(valueFor)));
+  }
+  return builder.build();
+}
+
+/** Why an engine cannot run the attention calls of a program. */
+function unsupported({ steps, values }: Program, engine: TensorEngine<TensorDesc>): readonly string[] {
+  const desc = (n: number): TensorDesc => values[n].desc;
+  return steps.flatMap(step =>
+    step.kind === 'primitive' ? [] : engine.checkSupport(syntheticProblemOf(step, desc)).reasons,
+  );
+}

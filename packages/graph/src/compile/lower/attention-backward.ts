@@ -1,0 +1,264 @@
+import { type Shape, sameShape, Tensor } from '@tilewise/core';
+import { div, eq, exp, lt, mul, type NumericExpr, select, sub } from '@tilewise/core/expr';
+import { input } from '@tilewise/core/primitive';
+import type { StepOptions } from '../../ir/program/attention-step.ts';
+import type { Value } from '../../ir/program/lowering.ts';
+import { contiguous, reshaped, transposed } from '../../ir/program/views.ts';
+import { numbersOf } from '../../ir/schema/attribute.ts';
+import { axisOf } from '../../ir/tensor/shape.ts';
+import type { Topology } from '../../ir/topology.ts';
+import { reduceAxes } from '../../ops/reduction/reduce.ts';
+import type { BackwardMatch, BackwardParts } from '../../passes/attention/backward.ts';
+import type { GradientMatMul } from '../../passes/attention/backward-products.ts';
+import type { DropoutMatch } from '../../passes/attention/dropout.ts';
+import type { Factor, Product } from '../../passes/attention/product.ts';
+import { queriesAndKeys, shapesDoNotFit, stepDropout } from './attention-forward.ts';
+import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
+import { isPerScore, type Lowered, type MatchLowering } from './match-lowering.ts';
+import { scoreProgram } from './score-program.ts';
+import { lowerAround } from './surroundings.ts';
+
+/** Writes a backward pass as one attention call. */
+export function lowerBackward(match: BackwardMatch, lowering: MatchLowering, topology: Topology): Lowered {
+  lowerAround(match.before, lowering);
+  if (!writeCall(match, lowering, topology)) return shapesDoNotFit;
+  lowerAround(match.tails, lowering);
+  return 'written';
+}
+
+function writeCall(parts: BackwardParts, lowering: MatchLowering, topology: Topology): boolean {
+  const { builder } = lowering;
+  const scores = lowering.desc(parts.chain.matmul.outputs[0].id).shape;
+  if (!isOverScores(parts, scores, lowering)) return false;
+  const layout = headLayout(scores);
+  const found = queriesAndKeys(parts.chain, layout, lowering);
+  const program = found && scoreProgram(parts.chain, layout, scores, lowering, topology);
+  if (!program) return false;
+  const { q } = found;
+  const [Sq, Skv] = scores.slice(-2);
+  // A gradient that is not summed over the heads of a group is one per query head.
+  const k = parts.dk && !parts.dk.reduce ? perHead(found.k, layout, lowering) : found.k;
+  const matrix = ({ tensor, transposed: swap }: Factor): Value =>
+    swap ? transposed(builder, lowering.value(tensor)) : lowering.value(tensor);
+  const v = asHeads(builder, matrix(parts.v), layout, parts.dv && !parts.dv.reduce ? 'exact' : 'grouped');
+  const factor = dropoutFactor(parts.dropout, lowering);
+  const givenDO = asHeads(builder, matrix(parts.dO), layout, 'exact');
+  const dO = factor ? mapped(givenDO, factor.value, x => mul(x, factor.expr), builder) : givenDO;
+  const stats = asHeads(builder, lowering.value(parts.stats), layout, 'exact');
+  if (!sameShape(stats.desc.shape, [layout.B, layout.H, Sq, 1])) return false;
+  const lse = contiguous(
+    builder,
+    inF32(builder.view(stats, stats.desc.shape.slice(0, 3), stats.desc.strides.slice(0, 3)), builder),
+  );
+  const options: StepOptions = {
+    ...program,
+    ...(parts.dropout && { dropout: stepDropout(parts.dropout, lowering) }),
+    // Which is right where what they hide has no probability.
+    optionsOnly: parts.ignoresMasks,
+    equal: parts.equal.map(([a, b]) => [lowering.value(a).index, lowering.value(b).index] as const),
+  };
+  const givenO = parts.o && asHeads(builder, matrix(parts.o), layout, 'exact');
+  // With dO times the factor, o without it has the same o∘dO.
+  const withoutFactor = (x: NumericExpr, f: NumericExpr) => select(eq(f, 0), 0, div(x, f));
+  const computed = (): Value => outputOf({ q, k, v, lse }, options, builder);
+  const o =
+    givenO === null
+      ? computed()
+      : factor
+        ? mapped(givenO, factor.value, x => withoutFactor(x, factor.expr), builder)
+        : givenO;
+  if (parts.recomputed) writeOutput(parts.recomputed, givenO === null ? o : computed(), factor, lowering);
+
+  const maskResult =
+    parts.dMask === null
+      ? null
+      : resultView(builder, lowering.result(parts.dMask), [layout.B, layout.H, Sq, Skv]);
+  const targets = {
+    dq: targetOf(parts.dq, q, lowering),
+    dk: sumsGroups(parts.dk, parts.chain.matmul.inputs[1].id, lowering)
+      ? targetOf(parts.dk, k, lowering)
+      : null,
+    dv: sumsGroups(parts.dv, parts.v.tensor, lowering) ? targetOf(parts.dv, v, lowering) : null,
+  };
+  if (Object.values(targets).includes(null)) return false;
+  builder.attention({
+    kind: 'sdpa-backward',
+    q: q.index,
+    k: k.index,
+    v: v.index,
+    o: o.index,
+    lse: lse.index,
+    dO: dO.index,
+    options: maskResult ? withFullBias(options, [layout.B, layout.H, Sq, Skv], builder) : options,
+    results: {
+      ...(targets.dq?.to && { dq: targets.dq.to.index }),
+      ...(targets.dk?.to && { dk: targets.dk.to.index }),
+      ...(targets.dv?.to && { dv: targets.dv.to.index }),
+      ...(maskResult && { dbias: maskResult.to.index }),
+    },
+  });
+  for (const target of Object.values(targets)) target?.finish();
+  maskResult?.finish();
+  return true;
+}
+
+/** Whether all that is done to scores and their gradients is done to each by itself, and rows are summed over their keys. */
+function isOverScores(
+  { likeScores, summed, dropouts, o, dO }: BackwardParts,
+  scores: Shape,
+  { desc }: MatchLowering,
+): boolean {
+  const shapeOf = (tensor: number): Shape => desc(tensor).shape;
+  const rank = shapeOf(summed.tensor).length;
+  return (
+    likeScores.every(t => sameShape(shapeOf(t), scores)) &&
+    axisOf(summed.axis, rank) === rank - (summed.transposed ? 2 : 1) &&
+    dropouts.every(dropout => isPerScore(dropout, scores, { desc })) &&
+    // A row or a column that is broadcast to dO is not what the call takes for o.
+    (o === null || sameShape(shapeOf(o.tensor).slice(-2), shapeOf(dO.tensor).slice(-2)))
+  );
+}
+
+interface DropoutFactor {
+  readonly value: Value;
+  readonly expr: NumericExpr;
+}
+
+/** By what dropout multiplies besides 1 / (1 − p), which the kernel does: an expression of input 1, the scalar that the graph has. */
+function dropoutFactor(
+  dropout: DropoutMatch | null,
+  { builder, value }: MatchLowering,
+): DropoutFactor | null {
+  if (dropout?.scale === undefined) return null;
+  const scale = builder.view(value(dropout.scale), [], []);
+  return { value: scale, expr: mul(input(1), 1 - (dropout.p as number)) };
+}
+
+/** A tensor whose elements are made from those of another and a scalar. */
+function mapped(
+  of: Value,
+  scalar: Value,
+  element: (x: NumericExpr) => NumericExpr,
+  builder: MatchLowering['builder'],
+): Value {
+  const to = builder.temporary(of.desc.shape);
+  builder.map(element(input(0)), [of, scalar], to);
+  return to;
+}
+
+/** Keys (B, Hk, Skv, D) with one head per query head. */
+function perHead(k: Value, { B, H }: HeadLayout, { builder }: MatchLowering): Value {
+  const [, Hk, Skv, D] = k.desc.shape;
+  if (Hk === H) return k;
+  const [sb, sh, ss, sd] = k.desc.strides;
+  const groups = builder.view(k, [B, Hk, H / Hk, Skv, D], [sb, sh, 0, ss, sd]);
+  return reshaped(builder, groups, [B, H, Skv, D]);
+}
+
+/** Whether what is summed behind a product is what its operand has one of for several: the heads of a group. */
+function sumsGroups(gradient: GradientMatMul | null, operand: number, lowering: MatchLowering): boolean {
+  if (!gradient?.reduce) return true;
+  const { shape } = lowering.value(operand).desc;
+  const product = lowering.desc(gradient.matmul.outputs[0].id).shape;
+  const axes = reduceAxes('ReduceSum', numbersOf(gradient.reduce.attributes, 'axes'), product);
+  const lead = product.length - shape.length;
+  return product.every((n, d) => {
+    // Of the last two dimensions, which may be swapped, none is summed.
+    if (d >= product.length - 2) return !axes.includes(d);
+    const own = d < lead ? 1 : shape[d - lead];
+    return axes.includes(d) ? own === 1 : own === n;
+  });
+}
+
+/** Where a gradient goes: nowhere when it is not asked for; null when the graph's has another size. */
+function targetOf(
+  gradient: GradientMatMul | null,
+  operand: Value,
+  lowering: MatchLowering,
+): { readonly to: Value | null; finish(): void } | null {
+  if (gradient === null) return { to: null, finish: () => {} };
+  const stored = lowering.result(gradient.result);
+  const result = gradient.transposed ? transposed(lowering.builder, stored) : stored;
+  const count = (shape: readonly number[]): number => shape.reduce((n, extent) => n * extent, 1);
+  if (count(result.desc.shape) !== count(operand.desc.shape)) return null;
+  return resultView(lowering.builder, result, operand.desc.shape);
+}
+
+/**
+ * The output that belongs to given stats, where a graph computes the gradient of softmax from the probabilities:
+ * Σ_j P∘dP = dO·o with o = P·V. Stats that are not those of these scores scale P, and so o.
+ */
+function outputOf(
+  { q, k, v, lse: stats }: { readonly q: Value; readonly k: Value; readonly v: Value; readonly lse: Value },
+  options: StepOptions,
+  builder: MatchLowering['builder'],
+): Value {
+  const [B, H, Sq] = q.desc.shape;
+  const Dv = v.desc.shape[3];
+  const o = builder.temporary([B, H, Sq, Dv]);
+  const max = builder.temporary([B, H, Sq]);
+  const sumExp = builder.temporary([B, H, Sq]);
+  builder.attention({
+    kind: 'sdpa',
+    q: q.index,
+    k: k.index,
+    v: v.index,
+    options,
+    outDType: 'f32',
+    results: { o: o.index, max: max.index, sumExp: sumExp.index },
+  });
+  const column = (value: Value): Value => builder.view(value, [B, H, Sq, 1], [...value.desc.strides, 0]);
+  const scaled = builder.temporary([B, H, Sq, Dv]);
+  // Not by lse: rounded, it has lost what large scores differ by from their stats.
+  const factor = mul(input(2), exp(sub(input(1), input(3))));
+  builder.map(
+    select(lt(input(1), -3e38), 0, mul(input(0), factor)),
+    [o, column(max), column(sumExp), column(stats)],
+    scaled,
+  );
+  return scaled;
+}
+
+/** Writes the output of attention to where the graph has it, for what else reads it. */
+function writeOutput(
+  { matmul, transposed: swap }: Product,
+  o: Value,
+  factor: DropoutFactor | null,
+  { builder, result }: MatchLowering,
+): void {
+  const stored = result(matmul.outputs[0].id);
+  const target = resultView(builder, swap ? transposed(builder, stored) : stored, o.desc.shape);
+  if (factor) builder.map(mul(input(0), factor.expr), [o, factor.value], target.to);
+  else builder.map(input(0), [o], target.to);
+  target.finish();
+}
+
+/**
+ * Options with an f32 bias that has the shape of the scores, so that its gradient is that of the scores. Only its shape is that
+ * large: what is broadcast, or zero, is a view of stride 0.
+ */
+function withFullBias(
+  options: StepOptions,
+  shape: readonly number[],
+  builder: MatchLowering['builder'],
+): StepOptions {
+  const expanded = (value: Value): Value =>
+    builder.view(
+      value,
+      shape,
+      shape.map((_, d) => (value.desc.shape[d] === 1 ? 0 : value.desc.strides[d])),
+    );
+  const zero = expanded(builder.constant(Tensor.zeros([1, 1, 1, 1])));
+  const { options: score } = options;
+  if (score === null) return { ...options, zeroBias: zero.index };
+  const given = score.bias === undefined ? undefined : builder.valueAt(score.bias);
+  const bias = given ? expanded(inF32(given, builder)) : zero;
+  return { ...options, options: { ...score, bias: bias.index }, zeroBias: zero.index };
+}
+
+function inF32(value: Value, builder: MatchLowering['builder']): Value {
+  if (value.desc.dtype === 'f32') return value;
+  const copy = builder.temporary(value.desc.shape);
+  builder.map(input(0), [value], copy);
+  return copy;
+}

@@ -1,0 +1,149 @@
+import { type Shape, sameShape } from '@tilewise/core';
+import { lt, mul, select } from '@tilewise/core/expr';
+import { input } from '@tilewise/core/primitive';
+import type { StepDropout, StepRounding } from '../../ir/program/attention-step.ts';
+import type { Value } from '../../ir/program/lowering.ts';
+import { transposed } from '../../ir/program/views.ts';
+import { flagOf, numbersOf } from '../../ir/schema/attribute.ts';
+import { axisOf } from '../../ir/tensor/shape.ts';
+import type { Topology } from '../../ir/topology.ts';
+import { reduceAxes } from '../../ops/reduction/reduce.ts';
+import type { DropoutMatch } from '../../passes/attention/dropout.ts';
+import type { ForwardParts } from '../../passes/attention/forward.ts';
+import type { RoundingMatch } from '../../passes/attention/rounding.ts';
+import type { ScoreChain } from '../../passes/attention/score-chain.ts';
+import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
+import { isPerScore, type Lowered, type MatchLowering } from './match-lowering.ts';
+import { isScalar } from './operand-reader.ts';
+import { scoreProgram } from './score-program.ts';
+import { lowerAround } from './surroundings.ts';
+
+const dimensionsMoved =
+  'the probabilities go into the product with the values in another order of their dimensions';
+const notRounded =
+  'the probabilities are quantized otherwise than by one scale > 0 for all and the same zero point on both ways';
+const droppedBefore =
+  'dropout has a factor of its own, by which probabilities are multiplied before they are quantized';
+
+/** Why operations that look like attention are not one attention problem. */
+export const shapesDoNotFit: { readonly reason: string } = {
+  reason: 'the shapes are not those of one attention problem over (B, H, S, D)',
+};
+
+/** Writes a forward pass as one attention call. */
+export function lowerForward(parts: ForwardParts, lowering: MatchLowering, topology: Topology): Lowered {
+  const { after, before, tails } = parts;
+  if (after.rearranged) return { reason: dimensionsMoved };
+  if (after.rounding?.rounding === null) return { reason: notRounded };
+  if (after.rounding && after.dropout?.scale !== undefined) return { reason: droppedBefore };
+  lowerAround(before, lowering);
+  if (!writeCall(parts, lowering, topology)) return shapesDoNotFit;
+  lowerAround(tails, lowering);
+  return 'written';
+}
+
+function writeCall(
+  { chain, softmax, after }: ForwardParts,
+  lowering: MatchLowering,
+  topology: Topology,
+): boolean {
+  const { builder } = lowering;
+  const scores = lowering.desc(chain.matmul.outputs[0].id).shape;
+  if (axisOf(softmax.axis, scores.length) !== scores.length - 1 || scores.length < 2) return false;
+  const layout = headLayout(scores);
+  const operands = queriesAndKeys(chain, layout, lowering);
+  const product = lowering.result(after.matmul.outputs[0].id);
+  // Values of more heads or batch entries than the scores have no scores of their own.
+  if (!operands || !sameShape(product.desc.shape.slice(0, -2), layout.batch)) return false;
+  if (after.dropout && !isPerScore(after.dropout, scores, lowering)) return false;
+  const program = scoreProgram(chain, layout, scores, lowering, topology);
+  if (!program) return false;
+
+  const values = lowering.value(after.matmul.inputs[after.transposed ? 0 : 1].id);
+  const isColumns = flagOf(after.matmul.attributes, after.transposed ? 'transpose_a' : 'transpose_b');
+  const v = asHeads(
+    builder,
+    isColumns !== after.transposed ? transposed(builder, values) : values,
+    layout,
+    'grouped',
+  );
+  const o = after.transposed ? transposed(builder, product) : product;
+  const [Sq, Dv] = o.desc.shape.slice(-2);
+  const target = resultView(builder, o, [layout.B, layout.H, Sq, Dv]);
+  const factor = after.dropout?.scale === undefined ? null : after.dropout;
+  const to = factor ? builder.temporary(target.to.desc.shape) : target.to;
+  const lse = softmax.stats === undefined ? null : builder.temporary([layout.B, layout.H, Sq]);
+  const rounded = after.rounding && stepRounding(after.rounding, scores, lowering);
+  if (rounded === 'unfit') return false;
+  builder.attention({
+    kind: 'sdpa',
+    q: operands.q.index,
+    k: operands.k.index,
+    v: v.index,
+    options: {
+      ...program,
+      ...(after.dropout && { dropout: stepDropout(after.dropout, lowering) }),
+      ...(rounded && { rounding: rounded.rounding }),
+    },
+    outDType: to.desc.dtype,
+    results: { o: to.index, ...(lse && { lse: lse.index }), ...rounded?.results },
+  });
+  if (factor?.scale !== undefined) {
+    // The kernel has multiplied by 1 / (1 − p), the graph says by what.
+    const scale = builder.view(lowering.value(factor.scale), [], []);
+    builder.map(mul(input(0), mul(input(1), 1 - (factor.p as number))), [to, scale], target.to);
+  }
+  target.finish();
+  if (lse && softmax.stats !== undefined) storeStats(lse, lowering.result(softmax.stats), layout, builder);
+  return true;
+}
+
+/** How a call rounds P, and where it leaves the largest of it; `unfit` where the factor is not one for all, or the largest not of all. */
+function stepRounding(
+  { rounding, factor, largest }: RoundingMatch,
+  scores: Shape,
+  { builder, value, result }: MatchLowering,
+): { readonly rounding: StepRounding; readonly results: { readonly amaxS?: number } } | 'unfit' {
+  const one = (of: Value): number => builder.view(of, [1], [1]).index;
+  const scalar = factor === null ? null : value(factor);
+  const isOfAll =
+    !largest ||
+    reduceAxes('ReduceMax', numbersOf(largest.node.attributes, 'axes'), scores).length === scores.length;
+  if (!rounding || !isOfAll || (scalar && !(isScalar(scalar.desc.shape) && scalar.desc.dtype === 'f32')))
+    return 'unfit';
+  return {
+    rounding: { ...rounding, ...(scalar && { factor: one(scalar) }) },
+    results: largest ? { amaxS: one(result(largest.result)) } : {},
+  };
+}
+
+/** q and k of the first product as (B, H, S, D). */
+export function queriesAndKeys(
+  { matmul }: ScoreChain,
+  layout: HeadLayout,
+  lowering: MatchLowering,
+): { readonly q: Value; readonly k: Value } | null {
+  const { builder } = lowering;
+  const [a, b] = matmul.inputs.map(t => lowering.value(t.id));
+  if (a.desc.shape.length < 2 || b.desc.shape.length < 2) return null;
+  const q = flagOf(matmul.attributes, 'transpose_a') ? transposed(builder, a) : a;
+  const k = flagOf(matmul.attributes, 'transpose_b') ? b : transposed(builder, b);
+  return { q: asHeads(builder, q, layout, 'exact'), k: asHeads(builder, k, layout, 'grouped') };
+}
+
+/** A dropout match as an option. */
+export function stepDropout({ seed, offset, p }: DropoutMatch, lowering: MatchLowering): StepDropout {
+  return {
+    seed: lowering.value(seed).index,
+    offset: lowering.value(offset).index,
+    p: typeof p === 'number' ? p : { value: lowering.value(p.tensor).index },
+  };
+}
+
+/** lse as the graph's stats: 0 for a row that sees nothing, where lse is −∞. */
+function storeStats(lse: Value, stats: Value, { B, H }: HeadLayout, builder: MatchLowering['builder']): void {
+  const Sq = lse.desc.shape[2];
+  const target = resultView(builder, stats, [B, H, Sq]);
+  builder.map(select(lt(input(0), -3e38), 0, input(0)), [lse], target.to);
+  target.finish();
+}

@@ -1,0 +1,87 @@
+import { input } from '@tilewise/core/primitive';
+import { exprType } from '../../ir/program/expr-type.ts';
+import type { Value } from '../../ir/program/lowering.ts';
+import { reshaped, type Views, viewStrides } from '../../ir/program/views.ts';
+
+/** How the leading dimensions of the scores are batch entries and heads: the first is B, the product of the others Hq. */
+export interface HeadLayout {
+  readonly batch: readonly number[];
+  readonly B: number;
+  readonly H: number;
+}
+
+/** The layout of scores (…, Sq, Skv). */
+export function headLayout(scores: readonly number[]): HeadLayout {
+  const batch = scores.slice(0, -2);
+  const [B = 1, ...heads] = batch;
+  return { batch, B, H: heads.reduce((n, extent) => n * extent, 1) };
+}
+
+/**
+ * How heads may be fewer than those of the scores. `exact`: they may not. `grouped`: a number that divides it, each serving
+ * neighbours (keys and values). `broadcast`: one for all (masks); then B may be 1 too.
+ */
+type Sharing = 'exact' | 'grouped' | 'broadcast';
+
+/** A tensor (…, X, Y) that broadcasts to the leading dimensions of the scores, as (B, H, X, Y): a view where possible. */
+export function asHeads(views: Views, value: Value, layout: HeadLayout, sharing: Sharing): Value {
+  const { shape, strides } = value.desc;
+  const lead = layout.batch.length + 2 - shape.length;
+  const padded = [...new Array<number>(Math.max(lead, 0)).fill(1), ...shape];
+  const steps = [...new Array<number>(Math.max(lead, 0)).fill(0), ...strides];
+  const own = padded.slice(0, -2);
+  const [x, y] = padded.slice(-2);
+
+  const kept = keptHeads(own.slice(1), layout.batch.slice(1), sharing);
+  const B = sharing === 'broadcast' ? (own[0] ?? 1) : layout.B;
+  const full = [B, ...kept.extents];
+  const target = layout.batch.length === 0 ? [x, y] : [...full, x, y];
+  const spread = target.map((_, d) => (padded[d] === 1 ? 0 : steps[d]));
+  const expanded = views.view(value, target, spread);
+  return merged(views, expanded, [B, kept.H, x, y]);
+}
+
+/** Extents of the dimensions after the first, as far as they must be there in full, and their product. */
+function keptHeads(
+  own: readonly number[],
+  full: readonly number[],
+  sharing: Sharing,
+): { readonly extents: readonly number[]; readonly H: number } {
+  const product = (list: readonly number[]): number => list.reduce((n, extent) => n * extent, 1);
+  if (sharing !== 'exact' && own.every(n => n === 1)) return { extents: own, H: 1 };
+  if (sharing === 'grouped') {
+    // The first dimensions in full and one for all of the last ones: what a group of neighbours has in common.
+    const firstShared = own.findIndex((n, d) => n !== full[d]);
+    const isGrouped = firstShared < 0 || own.slice(firstShared).every(n => n === 1);
+    if (isGrouped) return { extents: own, H: product(own) };
+  }
+  return { extents: full, H: product(full) };
+}
+
+function merged(views: Views, value: Value, shape: readonly number[]): Value {
+  const strides = viewStrides(value.desc, shape);
+  if (strides) return views.view(value, shape, strides);
+  const { dtype } = value.desc;
+  const dense = views.temporary(value.desc.shape, dtype);
+  views.map(input(0, exprType(dtype)), [value], dense);
+  return reshaped(views, dense, shape);
+}
+
+/**
+ * Where a result of shape `shape` is to be written so that it lands in `value`: a view of it, or a tensor that `finish` copies
+ * there.
+ */
+export function resultView(
+  views: Views,
+  value: Value,
+  shape: readonly number[],
+): { readonly to: Value; finish(): void } {
+  const strides = viewStrides(value.desc, shape);
+  if (strides) return { to: views.view(value, shape, strides), finish: () => {} };
+  const { dtype } = value.desc;
+  const to = views.temporary(shape, dtype);
+  return {
+    to,
+    finish: () => views.map(input(0, exprType(dtype)), [reshaped(views, to, value.desc.shape)], value),
+  };
+}

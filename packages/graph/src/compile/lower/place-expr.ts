@@ -1,0 +1,39 @@
+import type { Shape } from '@tilewise/core';
+import { b, type Expr, floorDiv, h, kv, mod, type NumericExpr, q } from '@tilewise/core/expr';
+import type { GraphNode } from '../../ir/node.ts';
+import { numberOf } from '../../ir/schema/attribute.ts';
+import { axisOf } from '../../ir/tensor/shape.ts';
+import type { HeadLayout } from './heads.ts';
+
+/**
+ * The axis of scores, counted from their end, along which a `GenIndex` of a shape that is broadcast to theirs counts; null where it
+ * is 0 for all of them.
+ */
+export function indexAxis({ attributes }: GraphNode, shape: Shape, scores: Shape): number | null {
+  const d = axisOf(numberOf(attributes, 'axis'), shape.length);
+  if (d === undefined) return null;
+  const axis = d - shape.length;
+  return shape[d] === scores.at(axis) ? axis : null;
+}
+
+/** The index along an axis of the scores (…, Sq, Skv), as an expression of (b, h, q, kv); null for an axis they do not have. */
+export function axisIndex(axis: number, { batch }: HeadLayout): NumericExpr | null {
+  const rank = batch.length + 2;
+  const d = axisOf(axis, rank);
+  if (d === undefined) return null;
+  if (d === rank - 1) return kv;
+  if (d === rank - 2) return q;
+  if (d === 0) return b;
+  const inner = batch.slice(d + 1).reduce((n, extent) => n * extent, 1);
+  const above = inner === 1 ? h : floorDiv(h, inner);
+  return d === 1 ? above : mod(above, batch[d]);
+}
+
+/** The first index. */
+export const zero: NumericExpr = { kind: 'constant', type: 'i32', value: 0 };
+
+/** Where a tensor (B|1, H|1, Sq|1, Skv|1) is read, or one that has only the dimensions from `first` on. */
+export function placeIn(shape: readonly number[], first = 0): Expr[] {
+  const place: readonly NumericExpr[] = [b, h, q, kv];
+  return shape.map((n, d) => (n === 1 ? zero : place[first + d]));
+}

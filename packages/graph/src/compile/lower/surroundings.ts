@@ -1,0 +1,56 @@
+import type { GraphNode } from '../../ir/node.ts';
+import { permuted, viewStrides } from '../../ir/program/views.ts';
+import { numbersOf } from '../../ir/schema/attribute.ts';
+import { constantTensor } from '../../ops/layout/constant.ts';
+import { transposeOrder } from '../../ops/layout/layout.ts';
+import type { MatchLowering } from './match-lowering.ts';
+
+/** Writes operations around an attention call one by one, in order; those that only change a layout are views. */
+export function lowerAround(nodes: readonly GraphNode[], lowering: MatchLowering): void {
+  const { builder } = lowering;
+  for (const node of nodes) {
+    if (isView(node, lowering)) continue;
+    const inputs = node.inputs.map(t => lowering.value(t.id));
+    const outputs = node.outputs.map(t => lowering.result(t.id));
+    const call = {
+      attributes: node.attributes,
+      inputs: node.inputs.map(t => lowering.tensor(t.id)),
+      outputs: node.outputs.map(t => lowering.tensor(t.id)),
+    };
+    node.operation.lower?.(builder.lowering(call, inputs, outputs));
+  }
+}
+
+/** Gives the output of a layout operation as a view of its input, and constants as they are, when nobody outside gets them. */
+function isView(node: GraphNode, lowering: MatchLowering): boolean {
+  const { builder } = lowering;
+  const [input] = node.inputs;
+  const [output] = node.outputs;
+  if (builder.valueOf(output.id)) return false;
+  if (node.kind === 'Constant') {
+    builder.alias(
+      output.id,
+      builder.constant(constantTensor(node.attributes, lowering.desc(output.id).dtype)),
+    );
+    return true;
+  }
+  const from = lowering.value(input.id);
+  switch (node.kind) {
+    case 'StaticReshape': {
+      const { shape } = lowering.desc(output.id);
+      const strides = viewStrides(from.desc, shape);
+      if (strides) builder.alias(output.id, builder.view(from, shape, strides));
+      return strides !== null;
+    }
+    case 'StaticTranspose': {
+      const order = transposeOrder(numbersOf(node.attributes, 'order'), from.desc.shape.length);
+      builder.alias(output.id, permuted(builder, from, order));
+      return true;
+    }
+    case 'Reorder':
+      builder.alias(output.id, from);
+      return true;
+    default:
+      return false;
+  }
+}

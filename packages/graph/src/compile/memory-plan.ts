@@ -1,0 +1,90 @@
+import { type DType, dtypeInfo, isContiguous, maxOffset, type TensorDesc } from '@tilewise/core';
+import type { Program, Step } from '../ir/program/program.ts';
+import { optionNumbers } from './attention/options.ts';
+
+/** Memory that temporaries take turns in. */
+export interface Slot {
+  readonly dtype: DType;
+  readonly length: number;
+}
+
+/** Where each temporary lies. */
+export interface MemoryPlan {
+  readonly slots: readonly Slot[];
+  /** By index of the value. */
+  readonly slotOf: ReadonlyMap<number, number>;
+  readonly bytes: number;
+}
+
+/** Gives each temporary of a program a slot, the same to those that are never needed at the same time. */
+export function planMemory(program: Program): MemoryPlan {
+  const lives = lifetimes(program);
+  const slots: { dtype: DType; length: number; freeFrom: number }[] = [];
+  const slotOf = new Map<number, number>();
+  const starts = [...lives].sort((a, b) => a[1].first - b[1].first);
+  for (const [value, { first, last }] of starts) {
+    const { desc } = program.values[value];
+    const length = storageLength(desc);
+    const free = slots.findIndex(
+      slot => slot.dtype === desc.dtype && slot.freeFrom <= first && slot.length >= length,
+    );
+    const at = free >= 0 ? free : slots.push({ dtype: desc.dtype, length, freeFrom: 0 }) - 1;
+    slots[at].freeFrom = last + 1;
+    slotOf.set(value, at);
+  }
+  const bytes = slots.reduce((sum, { dtype, length }) => sum + length * dtypeInfo[dtype].bytes, 0);
+  return { slots: slots.map(({ dtype, length }) => ({ dtype, length })), slotOf, bytes };
+}
+
+/** Elements of storage that a tensor spans. */
+export function storageLength({ shape, strides }: TensorDesc): number {
+  if (shape.includes(0)) return 0;
+  if (isContiguous(shape, strides)) return shape.reduce((n, extent) => n * extent, 1);
+  return maxOffset(shape, strides) + 1;
+}
+
+/** The first and the last step that touch each temporary, also through views of it. */
+function lifetimes({ values, steps }: Program): Map<number, { first: number; last: number }> {
+  const owner = (value: number): number => {
+    const v = values[value];
+    return v.kind === 'view' ? owner(v.of) : value;
+  };
+  const lives = new Map<number, { first: number; last: number }>();
+  steps.forEach((step, n) => {
+    for (const value of touched(step)) {
+      const own = owner(value);
+      if (values[own].kind !== 'temporary') continue;
+      const life = lives.get(own);
+      if (life) life.last = n;
+      else lives.set(own, { first: n, last: n });
+    }
+  });
+  return lives;
+}
+
+/** The values that a step reads or writes. */
+export function touched(step: Step): number[] {
+  if (step.kind === 'primitive') return [...step.inputs, ...step.outputs];
+  if (step.kind === 'attention-call') {
+    const { operands, results, fp8List } = step;
+    return [
+      ...Object.values(operands),
+      ...Object.values(results),
+      ...(fp8List === undefined ? [] : [fp8List]),
+    ];
+  }
+  const { options: score, scoreMod, zeroBias, rounding } = step.options;
+  const options = [
+    rounding?.factor,
+    score?.bias,
+    score?.mask,
+    zeroBias,
+    ...Object.values(scoreMod.captures),
+    ...Object.values(score?.maskMod?.captures ?? {}),
+    ...optionNumbers(step.options),
+  ];
+  const own = step.kind === 'sdpa' ? [step.fp8List] : [step.o, step.lse, step.dO];
+  return [step.q, step.k, step.v, ...own, ...options, ...Object.values(step.results)].filter(
+    v => v !== undefined,
+  );
+}

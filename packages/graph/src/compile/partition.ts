@@ -1,0 +1,130 @@
+import { describeValue, InvalidArgumentError } from '@tilewise/core';
+import type { GraphNode } from '../ir/node.ts';
+import type { Topology } from '../ir/topology.ts';
+import type { Match } from '../passes/match.ts';
+import { patterns } from '../passes/patterns.ts';
+
+/** `fusion`: what a pattern recognises runs as one. `debug`: each operation by itself. */
+export type PartitionPolicy = 'fusion' | 'debug';
+
+/** Operations that run together, and as what they are recognised. */
+export interface OperationGroup {
+  readonly nodes: readonly GraphNode[];
+  readonly match: Match | null;
+}
+
+/**
+ * Divides the operations of a graph into groups, each after those whose results it needs.
+ * @throws InvalidArgumentError for a policy that there is not.
+ */
+export function groupOperations(topology: Topology, policy: PartitionPolicy): OperationGroup[] {
+  if (policy !== 'fusion' && policy !== 'debug') {
+    throw new InvalidArgumentError('policy', `must be 'fusion' or 'debug', got ${describeValue(policy)}`);
+  }
+  const groups = new Groups(topology);
+  if (policy === 'fusion') {
+    for (const pattern of patterns) {
+      for (const node of topology.order) {
+        if (groups.matchOf(node)) continue;
+        const match = pattern(node, topology, other => !groups.matchOf(other));
+        if (match && groups.canClaim(match)) groups.claim(match);
+      }
+    }
+  }
+  return groups.inOrder();
+}
+
+/** Which operations run together so far. */
+class Groups {
+  readonly #topology: Topology;
+  readonly #claimed = new Map<GraphNode, Match>();
+  /** Where an operation stands in the order. */
+  readonly #places: ReadonlyMap<GraphNode, number>;
+  /** By where the first operation of a match stands, where the last one does. */
+  readonly #ends: number[];
+
+  constructor(topology: Topology) {
+    this.#topology = topology;
+    this.#places = new Map(topology.order.map((node, place) => [node, place]));
+    this.#ends = topology.order.map((_, place) => place);
+  }
+
+  matchOf(node: GraphNode): Match | undefined {
+    return this.#claimed.get(node);
+  }
+
+  claim(match: Match): void {
+    for (const node of match.nodes) this.#claimed.set(node, match);
+    const places = this.#placesOf(match);
+    const first = places.reduce((a, b) => Math.min(a, b));
+    this.#ends[first] = places.reduce((a, b) => Math.max(a, b));
+  }
+
+  /** Whether none of its operations is taken, and none outside needs one of them and is needed by another. */
+  canClaim(match: Match): boolean {
+    const { nodes } = match;
+    for (const node of nodes) if (this.#claimed.has(node)) return false;
+    const seen = new Set<GraphNode>();
+    const end = this.#noWayBackAfter(match);
+    const isNear = (node: GraphNode): boolean => (this.#places.get(node) ?? 0) <= end;
+    const stack = [...nodes].flatMap(node => this.#readers(node).filter(reader => !nodes.has(reader)));
+    for (let node = stack.pop(); node; node = stack.pop()) {
+      if (nodes.has(node)) return false;
+      if (seen.has(node) || !isNear(node)) continue;
+      // What runs together is reached together.
+      const together = this.#claimed.get(node)?.nodes ?? [node];
+      for (const member of together) {
+        seen.add(member);
+        stack.push(...this.#readers(member).filter(reader => !seen.has(reader)));
+      }
+    }
+    return true;
+  }
+
+  inOrder(): OperationGroup[] {
+    const groups = new Map<Match | GraphNode, { nodes: GraphNode[]; match: Match | null }>();
+    const groupOf = (node: GraphNode) => groups.get(this.#claimed.get(node) ?? node);
+    for (const node of this.#topology.order) {
+      const group = groupOf(node);
+      const match = this.#claimed.get(node) ?? null;
+      if (group) group.nodes.push(node);
+      else groups.set(match ?? node, { nodes: [node], match });
+    }
+    const order = new Set<OperationGroup>();
+    const open: OperationGroup[] = [...groups.values()].reverse();
+    // A group is placed when it is met again, those that it needs having been placed.
+    const entered = new Set<OperationGroup>();
+    for (let group = open.at(-1); group; group = open.at(-1)) {
+      if (entered.has(group)) {
+        order.add(group);
+        open.pop();
+        continue;
+      }
+      entered.add(group);
+      for (const { id } of group.nodes.flatMap(node => node.inputs).reverse()) {
+        const producer = this.#topology.producers.get(id);
+        const needed = producer && groupOf(producer);
+        if (needed && !entered.has(needed)) open.push(needed);
+      }
+    }
+    return [...order];
+  }
+
+  /**
+   * The place in the order behind which nothing leads to an operation of a match: ways go on in the order, and back only within what
+   * runs together.
+   */
+  #noWayBackAfter(match: Match): number {
+    let end = this.#placesOf(match).reduce((a, b) => Math.max(a, b));
+    for (let place = 0; place <= end; place++) end = Math.max(end, this.#ends[place]);
+    return end;
+  }
+
+  #placesOf({ nodes }: Match): number[] {
+    return [...nodes].map(node => this.#places.get(node) ?? 0);
+  }
+
+  #readers(node: GraphNode): GraphNode[] {
+    return node.outputs.flatMap(({ id }) => this.#topology.uses(id).map(use => use.node));
+  }
+}

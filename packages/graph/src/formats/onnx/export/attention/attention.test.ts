@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+import { GraphBuilder } from '../../../../../testing/attention-graph.ts';
+import { expectSameInOnnx, hasNode } from '../../../../../testing/expect-same-in-onnx.ts';
+import { sdpa } from '../../../../frontends/cudnn/index.ts';
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import { toOnnx } from '../../index.ts';
+
+const [B, H, Sq, Skv, D, Dv] = [2, 4, 5, 7, 8, 6];
+interface Shape {
+  readonly heads?: number;
+  readonly dtype?: 'f32' | 'f16';
+  readonly transposed?: boolean;
+  readonly decomposed?: boolean;
+}
+type Step = (g: GraphBuilder, scores: LogicalTensor) => LogicalTensor;
+const constant = (g: GraphBuilder, value: number): LogicalTensor => g.op('Constant', [], { value: [value] });
+const scale: Step = (g, s) => g.op('Multiply', [s, constant(g, 0.4)]);
+const runtimeScale: Step = (g, s) => g.op('Divide', [s, g.scalar(2.5)]);
+const softcap: Step = (g, s) =>
+  g.op('Multiply', [g.op('Tanh', [g.op('Divide', [s, constant(g, 2)])]), constant(g, 2)]);
+const bias: Step = (g, s) => g.op('Add', [s, g.input([B, 1, Sq, Skv])]);
+const select: Step = (g, s) => {
+  const values = Array.from({ length: Sq * Skv }, (_, n) => (n * n) % 5 > 1 && n >= Skv);
+  return g.op('Select', [
+    g.input([Sq, Skv], { dtype: 'bool', values: values.map(Number) }),
+    s,
+    constant(g, -Infinity),
+  ]);
+};
+const diagonal =
+  (offset: number): Step =>
+  (g, s) => {
+    const [row, column] = [2, 3].map(axis => g.op('GenIndex', [s], { axis }, 'i32'));
+    const at =
+      offset === 0 ? row : g.op('Add', [row, g.op('Constant', [], { value: [offset] }, 'i32')], {}, 'i32');
+    return g.op('Select', [g.op('GreaterEqual', [at, column], {}, 'bool'), s, constant(g, -Infinity)]);
+  };
+
+function attention(
+  steps: readonly Step[],
+  { heads = H, dtype = 'f32', transposed, decomposed }: Shape = {},
+): GraphBuilder {
+  const g = new GraphBuilder();
+  const q = g.input([B, H, Sq, D], { dtype });
+  const k = g.input(transposed ? [B, heads, D, Skv] : [B, heads, Skv, D], { dtype });
+  const v = g.input(transposed ? [B, heads, Dv, Skv] : [B, heads, Skv, Dv], { dtype });
+  let scores = g.op('MatMul', [q, k], { transpose_b: !transposed });
+  for (const step of steps) scores = step(g, scores);
+  const p = decomposed
+    ? softmaxOf(g, scores)
+    : g.op('SoftMax', [scores], { axis: -1, mode: 'inf_as_zero' }, dtype);
+  g.op('MatMul', [p, v], { transpose_b: transposed ?? false }, dtype);
+  return g;
+}
+
+function softmaxOf(g: GraphBuilder, scores: LogicalTensor): LogicalTensor {
+  const over = { axes: [-1], keep_dims: true };
+  const e = g.op('Exp', [g.op('Subtract', [scores, g.op('ReduceMax', [scores], over)])]);
+  return g.op('Divide', [e, g.op('ReduceSum', [e], over)]);
+}
+
+const fitting: Readonly<Record<string, GraphBuilder>> = {
+  plain: attention([]),
+  'one head of keys for all': attention([scale], { heads: 1 }),
+  'keys and values the other way round': attention([scale], { transposed: true }),
+  'softmax written out': attention([scale], { decomposed: true }),
+  'a scale that is not known before': attention([runtimeScale, bias]),
+  softcap: attention([scale, softcap, bias]),
+  'a mask to select, with a row that sees nothing': attention([scale, select]),
+  'a mask to add and one to select': attention([scale, bias, select]),
+  'a bias that is broadcast along the keys': attention([(g, s) => g.op('Add', [s, g.input([Sq, 1])])]),
+  'a bias that is broadcast along the queries': attention([
+    (g, s) => g.op('Add', [s, g.input([B, H, 1, Skv])]),
+  ]),
+  'a causal mask': attention([scale, diagonal(0)]),
+  'a causal mask and a bias': attention([scale, bias, diagonal(0)]),
+};
+
+test.each(Object.entries(fitting))('%s is Attention', async (_, g) => {
+  g.graph.finalize();
+  expect(hasNode(g.graph, 'Attention')).toBe(true);
+  expect(hasNode(g.graph, 'Softmax')).toBe(false);
+  await expectSameInOnnx(g);
+});
+
+test.each(['no mask', 'a mask'])('groups of heads that are a dimension, %s', async masked => {
+  const g = new GraphBuilder();
+  const [q, k, v] = [g.input([B, H, Sq, D]), g.input([B, 2, Skv, D]), g.input([B, 2, Skv, Dv])];
+  const bias = masked === 'a mask' ? { bias: g.input([H, 1, Skv]) } : {};
+  sdpa(g.graph, { q, k, v, ...bias, implementation: 'composite', attnScale: 0.4, diagonalBandRightBound: 0 });
+  g.graph.finalize();
+  expect(hasNode(g.graph, 'Attention')).toBe(true);
+  await expectSameInOnnx(g);
+});
+
+test('f16 with scores in f32', async () => {
+  const g = new GraphBuilder();
+  const [q, k, v] = [0, 1, 2].map(() => g.input([B, H, Sq, D], { dtype: 'f16' }));
+  for (const implementation of ['composite', 'unified'] as const) sdpa(g.graph, { q, k, v, implementation });
+  g.graph.finalize();
+  expect(hasNode(g.graph, 'Attention')).toBe(true);
+  await expectSameInOnnx(g, 1e-3);
+});
+
+test('f16', async () => {
+  const g = attention([scale], { dtype: 'f16' });
+  expect(hasNode(g.graph, 'Attention')).toBe(true);
+  await expectSameInOnnx(g, 3e-3);
+});
+
+const others: Readonly<Record<string, GraphBuilder>> = {
+  'a diagonal that starts elsewhere': attention([scale, diagonal(Skv - Sq)]),
+  'a softcap after the bias': attention([bias, softcap]),
+  'a scale after the bias': attention([bias, scale]),
+  'another function of the scores': attention([(g, s) => g.op('Sigmoid', [s])]),
+};
+
+test.each(Object.entries(others))('%s is operations', async (_, g) => {
+  g.graph.finalize();
+  expect(hasNode(g.graph, 'Attention')).toBe(false);
+  await expectSameInOnnx(g);
+});
+
+test('stats are not of Attention', async () => {
+  const g = new GraphBuilder();
+  const [q, k, v] = [0, 1, 2].map(() => g.input([B, H, Sq, D]));
+  sdpa(g.graph, { q, k, v, implementation: 'composite', generateStats: true, attnScale: 0.4 });
+  await expectSameInOnnx(g);
+  expect(hasNode(g.graph, 'Attention')).toBe(false);
+});
+
+test('of an attention operation, what ONNX has not is named', () => {
+  const g = new GraphBuilder();
+  const [q, k, v] = [0, 1, 2].map(() => g.input([B, H, Sq, D]));
+  sdpa(g.graph, { q, k, v, sinkToken: g.input([1, H, 1, 1]) });
+  expect(() => toOnnx(g.graph)).toThrow('has sink, which Attention of ONNX has not');
+  const band = new GraphBuilder();
+  const [bq, bk, bv] = [0, 1, 2].map(() => band.input([B, H, Sq, D]));
+  sdpa(band.graph, { q: bq, k: bk, v: bv, diagonalBandLeftBound: 2 });
+  expect(() => toOnnx(band.graph)).toThrow('a band that is not causal');
+});

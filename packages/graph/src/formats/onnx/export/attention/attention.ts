@@ -1,0 +1,125 @@
+import type { GraphNode } from '../../../../ir/node.ts';
+import { flagOf } from '../../../../ir/schema/attribute.ts';
+import type { GraphDType } from '../../../../ir/tensor/dtype.ts';
+import { isKnown, type LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import type { Topology } from '../../../../ir/topology.ts';
+import { scoreChain } from '../../../../passes/attention/score-chain.ts';
+import { softmaxOf } from '../../../../passes/attention/softmax.ts';
+import type { OnnxAttribute } from '../../model.ts';
+import type { OnnxWriter } from '../writer.ts';
+import { writeMask } from './mask.ts';
+import { attentionOperands, folded, writeOperand } from './operands.ts';
+import { type AttentionNumbers, type ScoreForm, scoreForm } from './scores.ts';
+
+/** Operations that one `Attention` of ONNX says. */
+export interface AttentionForm {
+  readonly nodes: ReadonlySet<GraphNode>;
+  write(write: OnnxWriter): void;
+}
+
+/**
+ * Attention as ONNX has it, where operations mean just that:
+ *
+ *     MatMul · (scale)* · [softcap] · [mask to add, mask to select, causal mask]* · SoftMax · MatMul
+ *
+ * over (B, H, S, D), or (B, Hk, Hq/Hk, S, D) by reshapes. ONNX measures the causal diagonal from the first query and the first key, and
+ * caps scores before it masks them. Null for what has another form, or numbers that are not known before execution where ONNX wants
+ * them as attributes. It is computed in the dtype of the scores, since ONNX's scores have that of its operands.
+ */
+export function attentionForm(anchor: GraphNode, topology: Topology): AttentionForm | null {
+  const softmax = softmaxOf(anchor, topology);
+  const chain = softmax && scoreChain(softmax.scores, topology);
+  const after = softmax && valueProduct(softmax.probabilities, topology);
+  if (!chain || !after || softmax.stats !== undefined) return null;
+  const operands = attentionOperands(chain.matmul, after.matmul, topology);
+  if (!operands) return null;
+  const { q, k, v, heads } = operands;
+  const { rank } = heads;
+  const scores = scoreForm(chain.links, rank, topology);
+  if (!scores || (softmax.axis !== -1 && softmax.axis !== rank - 1)) return null;
+  const masks = scores.mask.map(({ tensor }) => topology.shapeOf(tensor.id));
+  if (!masks.every(shape => isKnown(shape) && folded(shape, heads))) return null;
+  const [o] = after.matmul.outputs;
+  const [{ dtype }] = chain.matmul.outputs;
+  return {
+    nodes: new Set([...chain.nodes, ...softmax.nodes, ...after.nodes]),
+    write: write => {
+      const names = {
+        q: scaled(writeOperand(q, dtype, heads, write), dtype, scores, write),
+        k: writeOperand(k, dtype, heads, write),
+        v: writeOperand(v, dtype, heads, write),
+        mask: writeMask(scores.mask, dtype, heads, write),
+      };
+      if (rank === 4) writeAttention(o, dtype, names, scores, write);
+      else {
+        const result = attentionNode(names, scores, write);
+        write.give(o, dtype, 'Reshape', [result, write.integers(topology.shapeOf(o.id) ?? [])]);
+      }
+    },
+  };
+}
+
+/** What `Attention` takes, by its names. */
+export interface AttentionNames {
+  readonly q: string;
+  readonly k: string;
+  readonly v: string;
+  readonly mask: string | null;
+}
+
+/** Writes the node, its operands being of a dtype. */
+export function writeAttention(
+  o: LogicalTensor,
+  dtype: GraphDType,
+  names: AttentionNames,
+  numbers: AttentionNumbers,
+  write: OnnxWriter,
+): void {
+  const isSame = dtype === o.dtype;
+  const result = attentionNode(names, numbers, write, isSame ? write.name(o) : undefined);
+  if (!isSame) write.cast(result, dtype, o.dtype, write.name(o));
+}
+
+function attentionNode(
+  { q, k, v, mask }: AttentionNames,
+  { scale, softcap, causal }: AttentionNumbers,
+  write: OnnxWriter,
+  output?: string,
+): string {
+  const attributes: Record<string, OnnxAttribute> = {
+    ...(scale !== undefined && { scale: { float: scale } }),
+    ...(softcap !== undefined && { softcap: { float: softcap } }),
+    ...(causal && { is_causal: { int: 1 } }),
+    // f32, whatever the operands are.
+    softmax_precision: { int: 1 },
+  };
+  return write.node('Attention', [q, k, v, ...(mask === null ? [] : [mask])], attributes, output);
+}
+
+/** The product of probabilities and values, through casts. */
+function valueProduct(
+  probabilities: number,
+  { uses }: Topology,
+): { readonly matmul: GraphNode; readonly nodes: readonly GraphNode[] } | null {
+  const nodes: GraphNode[] = [];
+  for (let at = probabilities; ; ) {
+    const [use, ...more] = uses(at);
+    if (!use || more.length > 0) return null;
+    const { node, input } = use;
+    nodes.push(node);
+    if (node.kind === 'MatMul') {
+      const fits = input === 0 && node.inputs.length === 2 && !flagOf(node.attributes, 'transpose_a');
+      return fits ? { matmul: node, nodes } : null;
+    }
+    if (node.kind !== 'TypeCast' && node.kind !== 'Reorder') return null;
+    at = node.outputs[0].id;
+  }
+}
+
+/** q times the scalars that are not known: `Attention` has its scale as an attribute. */
+function scaled(q: string, dtype: GraphDType, { factors }: ScoreForm, write: OnnxWriter): string {
+  return factors.reduce((name, { tensor, inverse }) => {
+    const factor = write.node('Reshape', [write.as(tensor, dtype), write.integers([])]);
+    return write.node(inverse ? 'Div' : 'Mul', [name, factor]);
+  }, q);
+}

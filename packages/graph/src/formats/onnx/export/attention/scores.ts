@@ -1,0 +1,99 @@
+import { numberOf, numbersOf } from '../../../../ir/schema/attribute.ts';
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import type { Topology } from '../../../../ir/topology.ts';
+import { indexOperations, type Link } from '../../../../passes/attention/score-chain.ts';
+import type { Mask } from './mask.ts';
+
+/** The numbers of `Attention`. */
+export interface AttentionNumbers {
+  /** Undefined: 1/√D. */
+  readonly scale?: number;
+  readonly softcap?: number;
+  readonly causal: boolean;
+}
+
+/** What happens to the scores, as `Attention` says it. */
+export interface ScoreForm extends AttentionNumbers {
+  readonly scale: number;
+  /** Scalars that scores are multiplied (or divided) by whose numbers are not known. */
+  readonly factors: readonly { readonly tensor: LogicalTensor; readonly inverse: boolean }[];
+  readonly mask: readonly Mask[];
+}
+
+/** A chain as the attributes and the mask of `Attention`; null when it says something else, or in another order. */
+export function scoreForm(links: readonly Link[], rank: number, topology: Topology): ScoreForm | null {
+  let scale = 1;
+  let softcap: number | undefined;
+  let capped = false;
+  let causal = false;
+  const factors: { tensor: LogicalTensor; inverse: boolean }[] = [];
+  const mask: Mask[] = [];
+  for (const { node, score: at } of links) {
+    const other = node.inputs[1 - at];
+    const inverse = node.kind === 'Divide';
+    switch (node.kind) {
+      case 'TypeCast':
+        break;
+      case 'Multiply':
+      case 'Divide': {
+        const value = constantOf(other, topology);
+        if (mask.length > 0 || causal || (inverse && at !== 0)) return null;
+        if (capped) {
+          if (softcap !== undefined || value === null) return null;
+          softcap = inverse ? 1 / value : value;
+        } else if (value !== null) scale *= inverse ? 1 / value : value;
+        else if (isScalar(other, topology)) factors.push({ tensor: other, inverse });
+        else return null;
+        break;
+      }
+      case 'Tanh':
+        if (capped || mask.length > 0 || causal) return null;
+        capped = true;
+        break;
+      case 'Add':
+        if (indexOperations(other.id, topology).length > 0) return null;
+        mask.push({ tensor: other, kind: 'added' });
+        break;
+      case 'Select': {
+        const condition = node.inputs[0];
+        if (at !== 1 || constantOf(node.inputs[2], topology) !== -Infinity) return null;
+        if (indexOperations(condition.id, topology).length === 0)
+          mask.push({ tensor: condition, kind: 'selected' });
+        else if (isCausal(condition, rank, topology)) causal = true;
+        else return null;
+        break;
+      }
+      default:
+        return null;
+    }
+  }
+  if (capped && !(softcap !== undefined && softcap > 0)) return null;
+  const kinds = mask.map(({ kind }) => kind);
+  if (new Set(kinds).size < kinds.length) return null;
+  // c·tanh(s·x) caps at c what is scaled by s·c.
+  return { scale: scale * (softcap ?? 1), factors, mask, causal, ...(softcap !== undefined && { softcap }) };
+}
+
+function isScalar({ id }: LogicalTensor, { shapeOf }: Topology): boolean {
+  const shape = shapeOf(id);
+  return shape?.every(n => n === 1) ?? false;
+}
+
+/** The number of a constant; null when it is none. */
+function constantOf({ id }: LogicalTensor, { producers }: Topology): number | null {
+  const node = producers.get(id);
+  const values = node?.kind === 'Constant' ? numbersOf(node.attributes, 'value') : [];
+  return values.length === 1 ? values[0] : null;
+}
+
+/** Whether a condition says that the query's index is at least the key's. */
+function isCausal({ id }: LogicalTensor, rank: number, { producers }: Topology): boolean {
+  const compare = producers.get(id);
+  if (compare?.kind !== 'GreaterEqual') return false;
+  const axes = compare.inputs.map(t => {
+    const node = producers.get(t.id);
+    const axis = node?.kind === 'GenIndex' ? numberOf(node.attributes, 'axis') : Number.NaN;
+    return axis < 0 ? axis + rank : axis;
+  });
+  return axes[0] === rank - 2 && axes[1] === rank - 1;
+}

@@ -1,0 +1,80 @@
+import { numberOf } from '../../../ir/schema/attribute.ts';
+import type { OnnxAttribute } from '../model.ts';
+import { commonDType, type Translation, type Translations } from './translation.ts';
+
+/** An operation that ONNX has under a name, all operands of one dtype; numbers that ONNX has as attributes too. */
+function named(op: string, ...attributes: readonly string[]): Translation {
+  return ({ inputs, outputs: [dst], attributes: own }, write) => {
+    const result = dst.dtype === 'bool' ? inputs : [...inputs, dst];
+    const dtype = commonDType(...result);
+    const given = attributes.map((name): [string, OnnxAttribute] => [name, { float: numberOf(own, name) }]);
+    const operands = inputs.map(t => write.as(t, dtype));
+    write.give(dst, dst.dtype === 'bool' ? 'bool' : dtype, op, operands, Object.fromEntries(given));
+  };
+}
+
+/** Functions and arithmetic. */
+export const elementwise: Translations = {
+  Abs: named('Abs'),
+  Add: named('Add'),
+  Divide: named('Div'),
+  Elu: named('Elu', 'alpha'),
+  Exp: named('Exp'),
+  GreaterEqual: named('GreaterOrEqual'),
+  HardSigmoid: named('HardSigmoid', 'alpha', 'beta'),
+  HardSwish: named('HardSwish'),
+  LeakyReLU: named('LeakyRelu', 'alpha'),
+  Log: named('Log'),
+  Maximum: named('Max'),
+  Minimum: named('Min'),
+  Mish: named('Mish'),
+  Multiply: named('Mul'),
+  Neg: named('Neg'),
+  ReLU: named('Relu'),
+  Reciprocal: named('Reciprocal'),
+  Round: named('Round'),
+  Sigmoid: named('Sigmoid'),
+  Sqrt: named('Sqrt'),
+  Subtract: named('Sub'),
+  Tanh: named('Tanh'),
+  Clamp: ({ inputs: [src], outputs: [dst], attributes }, write) => {
+    const bounds = ['min', 'max'].map(name => write.numbers([numberOf(attributes, name)], src.dtype));
+    write.give(dst, src.dtype, 'Clip', [write.name(src), ...bounds]);
+  },
+  GELU: ({ inputs: [src], outputs: [dst], attributes: { mode } }, write) => {
+    const approximate = { string: mode === 'gelu_tanh' ? 'tanh' : 'none' };
+    write.give(dst, src.dtype, 'Gelu', [write.name(src)], { approximate });
+  },
+  Pow: ({ inputs: [src], outputs: [dst], attributes }, write) => {
+    const exponent = write.numbers([numberOf(attributes, 'beta')], src.dtype);
+    write.give(dst, src.dtype, 'Pow', [write.name(src), exponent]);
+  },
+  SiLU: ({ inputs: [src], outputs: [dst] }, write) => {
+    const x = write.name(src);
+    write.give(dst, src.dtype, 'Mul', [x, write.node('Sigmoid', [x])]);
+  },
+  SoftPlus: ({ inputs: [src], outputs: [dst], attributes }, write) => {
+    const beta = write.numbers([numberOf(attributes, 'beta')], src.dtype);
+    const scaled = write.node('Mul', [write.name(src), beta]);
+    write.give(dst, src.dtype, 'Div', [write.node('Softplus', [scaled]), beta]);
+  },
+  Square: ({ inputs: [src], outputs: [dst] }, write) => {
+    write.give(dst, src.dtype, 'Mul', [write.name(src), write.name(src)]);
+  },
+  SquaredDifference: ({ inputs, outputs: [dst] }, write) => {
+    const dtype = commonDType(...inputs, dst);
+    const difference = write.node(
+      'Sub',
+      inputs.map(t => write.as(t, dtype)),
+    );
+    write.give(dst, dtype, 'Mul', [difference, difference]);
+  },
+  Select: ({ inputs: [cond, a, b], outputs: [dst] }, write) => {
+    write.give(dst, a.dtype, 'Where', [write.name(cond), write.name(a), write.name(b)]);
+  },
+  Mask: ({ inputs: [src, cond], outputs: [dst], attributes: { invert } }, write) => {
+    const zero = write.numbers([0], src.dtype);
+    const branches = [write.name(src), zero];
+    write.give(dst, src.dtype, 'Where', [write.name(cond), ...(invert ? branches.reverse() : branches)]);
+  },
+};

@@ -1,0 +1,82 @@
+import { flagOf, numberOf, numbersOf } from '../../../ir/schema/attribute.ts';
+import { storageDType } from '../../../ir/tensor/dtype.ts';
+import { axisOf } from '../../../ir/tensor/shape.ts';
+import { constantTensor } from '../../../ops/layout/constant.ts';
+import { transposeOrder } from '../../../ops/layout/layout.ts';
+import { rankOf, type Translations } from './translation.ts';
+import type { OnnxWriter } from './writer.ts';
+
+/** Where elements lie, which they are, and casts. */
+export const layout: Translations = {
+  TypeCast: ({ inputs: [src], outputs: [dst] }, write) => {
+    write.cast(write.name(src), src.dtype, dst.dtype, write.name(dst));
+  },
+  // Strides are no matter of ONNX.
+  Reorder: ({ inputs: [src], outputs: [dst] }, write) => {
+    write.node('Identity', [write.name(src)], {}, write.name(dst));
+  },
+  StaticTranspose: (node, write) => {
+    const {
+      inputs: [src],
+      outputs: [dst],
+      attributes,
+    } = node;
+    const order = numbersOf(attributes, 'order');
+    const perm = transposeOrder(order, order.length || rankOf(node, src, write));
+    write.node('Transpose', [write.name(src)], { perm: { ints: perm } }, write.name(dst));
+  },
+  StaticReshape: ({ inputs: [src], outputs: [dst], attributes }, write) => {
+    const shape = numbersOf(attributes, 'shape');
+    const allowzero = { int: !flagOf(attributes, 'special_zero') && shape.includes(0) ? 1 : 0 };
+    write.node('Reshape', [write.name(src), write.integers(shape)], { allowzero }, write.name(dst));
+  },
+  BroadcastLike: ({ inputs: [src, like], outputs: [dst], attributes }, write) => {
+    const divisor = numberOf(attributes, 'divisor');
+    const x = write.name(src);
+    const part = divisor === 1 ? x : write.node('Div', [x, write.numbers([divisor], src.dtype)]);
+    write.node('Expand', [part, write.node('Shape', [write.name(like)])], {}, write.name(dst));
+  },
+  Constant: ({ outputs: [dst], attributes }, write) => {
+    const tensor = constantTensor(attributes, storageDType(dst.dtype));
+    const numbers = write.numbers([...tensor.toFloat64()], dst.dtype, tensor.shape);
+    write.node('Identity', [numbers], {}, write.name(dst));
+  },
+  GenIndex: (node, write) => {
+    const {
+      inputs: [src],
+      outputs: [dst],
+      attributes,
+    } = node;
+    const rank = rankOf(node, src, write);
+    const axis = axisOf(numberOf(attributes, 'axis'), rank) ?? 0;
+    const shape = write.node('Shape', [write.name(src)]);
+    const range = write.node('Range', [write.integers(0), extent(shape, axis, write), write.integers(1)]);
+    const others = Array.from({ length: rank }, (_, d) => d).filter(d => d !== axis);
+    const line = others.length === 0 ? range : write.node('Unsqueeze', [range, write.integers(others)]);
+    write.give(dst, 'i64', 'Expand', [line, shape]);
+  },
+  Gather: ({ inputs: [src, indices], outputs: [dst] }, write) => {
+    const shape = write.node('Shape', [write.name(src)]);
+    const last = write.node('Sub', [extent(shape, 0, write), write.integers(1)]);
+    // Indices outside are an error to ONNX, and taken for the nearest row here.
+    const inside = write.node('Clip', [write.as(indices, 'i64'), write.integers(0), last]);
+    write.node('Gather', [write.name(src), inside], {}, write.name(dst));
+  },
+  BiasAdd: (node, write) => {
+    const {
+      inputs: [src, bias],
+      outputs: [dst],
+      attributes,
+    } = node;
+    const after = attributes.data_format === 'NCX' ? rankOf(node, src, write) - 2 : 0;
+    const axes = Array.from({ length: after }, (_, d) => d + 1);
+    const own = write.name(bias);
+    const column = after === 0 ? own : write.node('Unsqueeze', [own, write.integers(axes)]);
+    write.node('Add', [write.name(src), column], {}, write.name(dst));
+  },
+};
+
+/** An extent of a shape, as a scalar. */
+function extent(shape: string, axis: number, write: OnnxWriter): string {
+  return write.node('Gather', [shape, write.integers(axis)]);
+}

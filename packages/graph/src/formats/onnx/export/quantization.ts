@@ -1,0 +1,93 @@
+import { UnsupportedOperationError } from '../../../errors.ts';
+import { describeNode, type GraphNode } from '../../../ir/node.ts';
+import { numberOf, numbersOf } from '../../../ir/schema/attribute.ts';
+import { isKnown, type LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
+import { axisOf } from '../../../ir/tensor/shape.ts';
+import { rankOf, type Translations } from './translation.ts';
+import { elementType, type OnnxWriter } from './writer.ts';
+
+/** To and from 8 bits. */
+export const quantization: Translations = {
+  Quantize: ({ inputs: [src], outputs: [dst], attributes }, write) => {
+    const parameters = staticParameters(attributes, dst, write);
+    write.node('QuantizeLinear', [write.name(src), ...parameters], linear(attributes, dst), write.name(dst));
+  },
+  Dequantize: ({ inputs: [src], outputs: [dst], attributes }, write) => {
+    const { axis } = linear(attributes, dst);
+    const parameters = staticParameters(attributes, src, write);
+    write.node('DequantizeLinear', [write.name(src), ...parameters], { axis }, write.name(dst));
+  },
+  DynamicQuantize: (node, write) => {
+    const {
+      inputs: [src, scales, zps],
+      outputs: [dst],
+      attributes,
+    } = node;
+    if (attributes.qtype === 'per_group') {
+      throw new UnsupportedOperationError(
+        describeNode(node),
+        'quantizes per group, which ONNX does along one axis alone',
+      );
+    }
+    const list = (name: string): string =>
+      write.node('Reshape', [name, write.integers(attributes.qtype === 'per_tensor' ? [] : [-1])]);
+    const parameters = [list(write.name(scales)), ...(zps ? [list(write.as(zps, dst.dtype))] : [])];
+    write.node('QuantizeLinear', [write.name(src), ...parameters], linear(attributes, dst), write.name(dst));
+  },
+  // Written out: ONNX has zero points of the dtype of the data alone, and groups along one axis.
+  DynamicDequantize: (node, write) => {
+    const {
+      inputs: [src, scales, zps],
+      outputs: [dst],
+    } = node;
+    const x = write.as(src, 'f32');
+    const centred = zps ? write.node('Sub', [x, spread(node, zps, write)]) : x;
+    write.give(dst, 'f32', 'Mul', [centred, spread(node, scales, write)]);
+  },
+};
+
+function linear(attributes: GraphNode['attributes'], dst: LogicalTensor) {
+  return { axis: { int: numberOf(attributes, 'axis') }, output_dtype: { int: elementType(dst.dtype) ?? 0 } };
+}
+
+/** Scales and zero points of attributes: scalars, or one per channel. */
+function staticParameters(
+  attributes: GraphNode['attributes'],
+  quantized: LogicalTensor,
+  write: OnnxWriter,
+): string[] {
+  const [scales, zps] = ['scales', 'zps'].map(name => numbersOf(attributes, name));
+  const shape = attributes.qtype === 'per_tensor' ? [] : [scales.length];
+  return [
+    write.numbers(scales, 'f32', shape),
+    ...(zps.length > 0 ? [write.numbers(zps, quantized.dtype, shape)] : []),
+  ];
+}
+
+/** Parameters of a dynamic dequantization in f32, so that they broadcast to the data. */
+function spread(node: GraphNode, parameters: LogicalTensor, write: OnnxWriter): string {
+  const {
+    inputs: [src],
+    attributes,
+  } = node;
+  const own = write.as(parameters, 'f32');
+  if (attributes.qtype === 'per_tensor') return write.node('Reshape', [own, write.integers([])]);
+  const rank = rankOf(node, src, write);
+  if (attributes.qtype === 'per_channel') {
+    const axis = axisOf(numberOf(attributes, 'axis'), rank);
+    const shape = Array.from({ length: rank }, (_, d) => (d === axis ? -1 : 1));
+    return write.node('Reshape', [own, write.integers(shape)]);
+  }
+  const counts = write.shapeOf(parameters);
+  if (!isKnown(counts)) {
+    throw new UnsupportedOperationError(
+      describeNode(node),
+      'needs groups of known number to be written in ONNX',
+    );
+  }
+  const group = numbersOf(attributes, 'group_shape');
+  const pairs = (second: (d: number) => number): number[] => counts.flatMap((n, d) => [n, second(d)]);
+  const split = write.node('Reshape', [own, write.integers(pairs(() => 1))]);
+  const repeated = write.node('Expand', [split, write.integers(pairs(d => group[d]))]);
+  return write.node('Reshape', [repeated, write.integers(counts.map((n, d) => n * group[d]))]);
+}

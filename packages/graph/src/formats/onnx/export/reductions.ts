@@ -1,0 +1,150 @@
+import type { GraphNode } from '../../../ir/node.ts';
+import { flagOf, numberOf, numbersOf } from '../../../ir/schema/attribute.ts';
+import { commonDType, rankOf, type Translation, type Translations } from './translation.ts';
+import type { OnnxWriter } from './writer.ts';
+
+const reduction: Translation = ({ kind, inputs: [src], outputs: [dst], attributes }, write) => {
+  const axes = write.integers(numbersOf(attributes, 'axes'));
+  const keepdims = { int: flagOf(attributes, 'keep_dims') ? 1 : 0 };
+  write.node(kind, [write.name(src), axes], { keepdims }, write.name(dst));
+};
+
+/** What looks at whole lines: products, sums, softmax, norms. */
+export const reductions: Translations = {
+  // ONNX has them by the same names.
+  ReduceL1: reduction,
+  ReduceL2: reduction,
+  ReduceMax: reduction,
+  ReduceMean: reduction,
+  ReduceMin: reduction,
+  ReduceProd: reduction,
+  ReduceSum: reduction,
+  MatMul: (node, write) => {
+    const {
+      inputs: [, , bias],
+      outputs: [dst],
+      attributes,
+    } = node;
+    const dtype = commonDType(...node.inputs, dst);
+    const left = matrix(node, 0, flagOf(attributes, 'transpose_a'), dtype, write);
+    const right = matrix(node, 1, flagOf(attributes, 'transpose_b'), dtype, write);
+    if (!bias) write.give(dst, dtype, 'MatMul', [left, right]);
+    else write.give(dst, dtype, 'Add', [write.node('MatMul', [left, right]), write.as(bias, dtype)]);
+  },
+  SoftMax: (node, write) => {
+    const {
+      inputs: [src],
+      outputs: [dst, stats],
+      attributes,
+    } = node;
+    const axis = numberOf(attributes, 'axis');
+    if (!stats && attributes.mode === 'none') {
+      const dtype = commonDType(src, dst);
+      write.give(dst, dtype, 'Softmax', [write.as(src, dtype)], { axis: { int: axis } });
+    } else softmaxWithStats(node, axis, write);
+  },
+  LogSoftmax: ({ inputs: [src], outputs: [dst], attributes }, write) => {
+    const axis = { int: numberOf(attributes, 'axis') };
+    write.node('LogSoftmax', [write.name(src)], { axis }, write.name(dst));
+  },
+  LayerNorm: (node, write) => {
+    const {
+      inputs: [src, , beta],
+      outputs: [dst, mean, variance],
+      attributes,
+    } = node;
+    const axis = { int: numberOf(attributes, 'begin_norm_axis') };
+    const epsilon = { float: numberOf(attributes, 'epsilon') };
+    const affine = [scaleOf(node, write), ...(beta ? [write.as(beta, src.dtype)] : [])];
+    write.node('LayerNormalization', [write.name(src), ...affine], { axis, epsilon }, write.name(dst));
+    if (!mean || !variance) return;
+    const axes = write.integers(normalisedAxes(node, write));
+    const x = write.as(src, 'f32');
+    const average = write.node('ReduceMean', [x, axes], { keepdims: { int: 1 } });
+    const distance = write.node('Sub', [x, average]);
+    const squares = write.node('Mul', [distance, distance]);
+    write.give(mean, 'f32', 'Squeeze', [average, axes]);
+    write.give(variance, 'f32', 'ReduceMean', [squares, axes], { keepdims: { int: 0 } });
+  },
+  RMSNorm: (node, write) => {
+    const {
+      inputs: [src],
+      outputs: [dst],
+      attributes,
+    } = node;
+    const axis = { int: numberOf(attributes, 'begin_norm_axis') };
+    const epsilon = { float: numberOf(attributes, 'epsilon') };
+    write.node(
+      'RMSNormalization',
+      [write.name(src), scaleOf(node, write)],
+      { axis, epsilon },
+      write.name(dst),
+    );
+  },
+  CrossEntropy: ({ inputs: [logits, labels], outputs: [loss] }, write) => {
+    const axis = { int: -1 };
+    const logarithms = write.node('LogSoftmax', [write.as(logits, 'f32')], { axis });
+    const last = write.integers([-1]);
+    const at = write.node('Unsqueeze', [write.as(labels, 'i64'), last]);
+    const found = write.node('GatherElements', [logarithms, at], { axis });
+    write.give(loss, 'f32', 'Neg', [write.node('Squeeze', [found, last])]);
+  },
+};
+
+/** An operand of a product as the product takes it; a vector has nothing to transpose. */
+function matrix(
+  node: GraphNode,
+  n: 0 | 1,
+  swap: boolean,
+  dtype: GraphNode['inputs'][number]['dtype'],
+  write: OnnxWriter,
+): string {
+  const tensor = node.inputs[n];
+  const own = write.as(tensor, dtype);
+  const rank = swap ? rankOf(node, tensor, write) : 1;
+  if (rank < 2) return own;
+  const perm = Array.from({ length: rank }, (_, d) => d);
+  perm.push(...perm.splice(-2).reverse());
+  return write.node('Transpose', [own], { perm: { ints: perm } });
+}
+
+/** Softmax with the largest score and the sum at hand; rows of nothing but −∞ are 0 where the mode says so. */
+function softmaxWithStats(
+  { inputs: [src], outputs: [dst, stats], attributes }: GraphNode,
+  axis: number,
+  write: OnnxWriter,
+): void {
+  const axes = write.integers([axis]);
+  const x = write.as(src, 'f32');
+  const zeroes = attributes.mode === 'inf_as_zero';
+  const largest = write.node('ReduceMax', [x, axes]);
+  const max = zeroes ? write.node('Max', [largest, write.numbers([-3.4028234663852886e38])]) : largest;
+  const e = write.node('Exp', [write.node('Sub', [x, max])]);
+  const sum = write.node('ReduceSum', [e, axes]);
+  const dead = zeroes ? write.node('Equal', [sum, write.numbers([0])]) : null;
+  const divisor = dead ? write.node('Where', [dead, write.numbers([1]), sum]) : sum;
+  write.give(dst, 'f32', 'Div', [e, divisor]);
+  if (!stats) return;
+  const lse = [max, write.node('Log', [sum])];
+  if (dead) write.give(stats, 'f32', 'Where', [dead, write.numbers([0]), write.node('Add', lse)]);
+  else write.give(stats, 'f32', 'Add', lse);
+}
+
+/** The dimensions that a norm is over. */
+function normalisedAxes(node: GraphNode, write: OnnxWriter): number[] {
+  const [src] = node.inputs;
+  const rank = rankOf(node, src, write);
+  const begin = numberOf(node.attributes, 'begin_norm_axis');
+  const first = begin < 0 ? begin + rank : begin;
+  return Array.from({ length: rank - first }, (_, d) => first + d);
+}
+
+/** gamma; where there is none, ones in the shape of what is normalised, since ONNX must have it. */
+function scaleOf(node: GraphNode, write: OnnxWriter): string {
+  const [src, gamma] = node.inputs;
+  if (gamma) return write.as(gamma, src.dtype);
+  const shape = write.node('Shape', [write.name(src)], {
+    start: { int: numberOf(node.attributes, 'begin_norm_axis') },
+  });
+  return write.node('Expand', [write.numbers([1], src.dtype), shape]);
+}

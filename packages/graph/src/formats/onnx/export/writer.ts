@@ -1,0 +1,92 @@
+import { Tensor } from '@tilewise/core';
+import { type GraphDType, storageDType } from '../../../ir/tensor/dtype.ts';
+import type { LogicalShape, LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
+import type { Topology } from '../../../ir/topology.ts';
+import type { OnnxAttribute, OnnxInitializer, OnnxNode } from '../model.ts';
+
+/** ONNX's numbers of element types. 4-bit integers lie in bytes here, so that is what they are there too. */
+const elementTypes: Readonly<Partial<Record<GraphDType, number>>> = {
+  ...{ f32: 1, f16: 10, bf16: 16, f8e4m3: 17, f8e5m2: 19 },
+  ...{ u8: 2, i8: 3, i32: 6, i64: 7, bool: 9, u32: 12, i4: 3, u4: 2 },
+};
+
+/** ONNX's number of a dtype; undefined for one that it has not. */
+export function elementType(dtype: GraphDType): number | undefined {
+  return elementTypes[dtype];
+}
+
+type NodeAttributes = Readonly<Record<string, OnnxAttribute>>;
+
+/** Collects the nodes of a model. Tensors are known by their names. */
+export class OnnxWriter {
+  readonly nodes: OnnxNode[] = [];
+  readonly initializers: OnnxInitializer[] = [];
+  readonly #topology: Topology;
+
+  constructor(topology: Topology) {
+    this.#topology = topology;
+  }
+
+  /** The name of a tensor of the graph. */
+  name({ id }: LogicalTensor): string {
+    return `t${id}`;
+  }
+
+  shapeOf({ id }: LogicalTensor): LogicalShape {
+    return this.#topology.shapeOf(id);
+  }
+
+  /** Adds a node of one output; gives its name, which is made up unless given. */
+  node(op: string, inputs: readonly string[], attributes: NodeAttributes = {}, output?: string): string {
+    const name = `${op}_${this.nodes.length}`;
+    const result = output ?? name;
+    this.nodes.push({ op, name, inputs, outputs: [result], attributes });
+    return result;
+  }
+
+  /** Adds a node whose result, of dtype `dtype`, is a tensor of the graph. */
+  give(
+    output: LogicalTensor,
+    dtype: GraphDType,
+    op: string,
+    inputs: readonly string[],
+    attributes?: NodeAttributes,
+  ): void {
+    if (dtype === output.dtype) this.node(op, inputs, attributes, this.name(output));
+    else this.cast(this.node(op, inputs, attributes), dtype, output.dtype, this.name(output));
+  }
+
+  /** A tensor in another dtype; itself where it has it and no other name is given. */
+  cast(name: string, from: GraphDType, to: GraphDType, output?: string): string {
+    if (from !== to) return this.node('Cast', [name], { to: { int: elementTypes[to] ?? 0 } }, output);
+    return output === undefined ? name : this.node('Identity', [name], {}, output);
+  }
+
+  /** A tensor of the graph in a dtype. */
+  as(tensor: LogicalTensor, dtype: GraphDType): string {
+    return this.cast(this.name(tensor), tensor.dtype, dtype);
+  }
+
+  /** Numbers that the model holds: a scalar, or those of a shape. */
+  numbers(values: readonly number[], dtype: GraphDType = 'f32', shape: readonly number[] = []): string {
+    const { data } = Tensor.from(values, shape, { dtype: storageDType(dtype) });
+    return this.#initializer(
+      elementTypes[dtype] ?? 0,
+      shape,
+      new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
+    );
+  }
+
+  /** 64-bit integers, as ONNX wants shapes and axes; one number is a scalar. */
+  integers(values: number | readonly number[]): string {
+    const list = typeof values === 'number' ? [values] : values;
+    const data = BigInt64Array.from(list, BigInt);
+    return this.#initializer(7, typeof values === 'number' ? [] : [list.length], new Uint8Array(data.buffer));
+  }
+
+  #initializer(type: number, shape: readonly number[], data: Uint8Array): string {
+    const name = `c${this.initializers.length}`;
+    this.initializers.push({ name, type, shape, data });
+    return name;
+  }
+}

@@ -1,0 +1,1 @@
+export { toOnnx } from './export/to-onnx.ts';

@@ -1,0 +1,159 @@
+import {
+  checkObject,
+  describeValue,
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+  isContiguous,
+  sameShape,
+  type TensorDesc,
+} from '@tilewise/core';
+import type { D256Options, D256Tensors } from './call.ts';
+
+type Samples = D256Tensors<TensorDesc> & Partial<Record<'dq' | 'dk' | 'dv', TensorDesc>>;
+
+const likeQ = ['o', 'dO', 'dq'] as const;
+const shapes = { k: 'dk', v: 'dv' } as const;
+
+/** The head size that the wrapper is for. */
+export const HEAD_SIZE = 256;
+
+/** The dimensions (B, H, S, D) or, packed, (T, H, D) without the leading 1 that a packed tensor may have. */
+export function dimensionsOf({ shape }: TensorDesc, isPacked: boolean): readonly number[] {
+  return isPacked && shape.length === 4 ? shape.slice(1) : shape;
+}
+
+/**
+ * Checks what tensors and options say without the numbers in tensors, in the order in which cuDNN's document lists it.
+ * @throws InvalidShapeError, InvalidDTypeError or InvalidArgumentError naming the argument.
+ */
+export function checkD256(samples: Samples, options: D256Options): void {
+  checkObject('tensors', samples);
+  checkObject('options', options);
+  for (const name of ['q', 'k', 'v', 'o', 'dO', 'lse'] as const)
+    if (!Array.isArray(samples[name]?.shape))
+      throw new InvalidArgumentError(name, `must be a tensor, got ${describeValue(samples[name])}`);
+  const { q, k, v, lse, cumSeqlenQ, cumSeqlenK } = samples;
+  if ((cumSeqlenQ === undefined) !== (cumSeqlenK === undefined)) {
+    const missing = cumSeqlenQ ? 'cumSeqlenK' : 'cumSeqlenQ';
+    throw new InvalidArgumentError(missing, 'must be given with the other, for packed tensors (T, H, D)');
+  }
+  const isPacked = cumSeqlenQ !== undefined;
+  for (const name of ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'] as const) {
+    const t = samples[name];
+    if (t) checkOperand(name, t, isPacked, q.dtype);
+  }
+  const [dq, dk, dv] = [q, k, v].map(t => dimensionsOf(t, isPacked));
+  const [Hq, Hk] = [dq[1], dk[1]];
+  if (Hq % Hk !== 0)
+    throw new InvalidShapeError('k', `must have a number of heads that divides the ${Hq} of q, got ${Hk}`);
+  mustBe('v', dv, dk);
+  for (const name of likeQ) {
+    const t = samples[name];
+    if (t) mustBe(name, dimensionsOf(t, isPacked), dq);
+  }
+  for (const [operand, name] of Object.entries(shapes) as ['k' | 'v', 'dk' | 'dv'][]) {
+    const t = samples[name];
+    if (t) mustBe(name, dimensionsOf(t, isPacked), dimensionsOf(samples[operand], isPacked));
+  }
+  checkLse(lse, dq, isPacked);
+  if (cumSeqlenQ && cumSeqlenK) checkCumulative(cumSeqlenQ, cumSeqlenK);
+  checkOptions(options);
+}
+
+function checkOperand(name: string, t: TensorDesc, isPacked: boolean, dtype: TensorDesc['dtype']): void {
+  const { shape } = t;
+  const isRight = isPacked
+    ? shape.length === 3 || (shape.length === 4 && shape[0] === 1)
+    : shape.length === 4;
+  if (!isRight) {
+    const expected = isPacked ? '(T, H, D) or (1, T, H, D), as cumulative lengths are given' : '(B, H, S, D)';
+    throw new InvalidShapeError(name, `must be ${expected}, got [${shape}]`);
+  }
+  if (shape.at(-1) !== HEAD_SIZE)
+    throw new InvalidShapeError(name, `must have a head size of ${HEAD_SIZE}, got [${shape}]`);
+  if (t.dtype !== 'f16' && t.dtype !== 'bf16')
+    throw new InvalidDTypeError(name, `must be f16 or bf16, got ${t.dtype}`);
+  if (t.dtype !== dtype) throw new InvalidDTypeError(name, `must be ${dtype} as q is, got ${t.dtype}`);
+}
+
+function mustBe(name: string, own: readonly number[], expected: readonly number[]): void {
+  if (!sameShape(own, expected))
+    throw new InvalidShapeError(name, `must have the dimensions [${expected}], got [${own}]`);
+}
+
+/** (B, Hq, Sq) without gaps; packed (T, Hq) or (T, Hq, 1). */
+function checkLse(lse: TensorDesc, q: readonly number[], isPacked: boolean): void {
+  if (lse.dtype !== 'f32') throw new InvalidDTypeError('lse', `must be f32, got ${lse.dtype}`);
+  const own = isPacked && lse.shape.length === 3 && lse.shape[2] === 1 ? lse.shape.slice(0, 2) : lse.shape;
+  mustBe('lse', own, isPacked ? q.slice(0, 2) : q.slice(0, 3));
+  if (!isContiguous(lse.shape, lse.strides))
+    throw new InvalidShapeError('lse', `must be contiguous, got strides [${lse.strides}]`);
+}
+
+function checkCumulative(cumSeqlenQ: TensorDesc, cumSeqlenK: TensorDesc): void {
+  for (const [name, t] of Object.entries({ cumSeqlenQ, cumSeqlenK })) {
+    if (t.dtype !== 'i32') throw new InvalidDTypeError(name, `must be i32, got ${t.dtype}`);
+    if (t.shape.length !== 1 || t.shape[0] < 1)
+      throw new InvalidShapeError(name, `must be (B + 1), got [${t.shape}]`);
+  }
+  mustBe('cumSeqlenK', cumSeqlenK.shape, cumSeqlenQ.shape);
+}
+
+function checkOptions({ accDType, mmaTilerMn, dkdvMmaTilerMn, windowSize, scaleSoftmax }: D256Options): void {
+  if (accDType !== undefined && accDType !== 'f32')
+    throw new InvalidDTypeError('accDType', `must be f32, got ${String(accDType)}`);
+  const tiles = { mmaTilerMn: [mmaTilerMn, '128,128'], dkdvMmaTilerMn: [dkdvMmaTilerMn, '128,64'] } as const;
+  for (const [name, [given, only]] of Object.entries(tiles)) {
+    if (given !== undefined && `${given}` !== only)
+      throw new InvalidArgumentError(name, `must be [${only}], got [${given}]`);
+  }
+  if (windowSize?.some(n => !Number.isInteger(n) || n < -1))
+    throw new InvalidArgumentError(
+      'windowSize',
+      `must hold integers ≥ 0, or −1 for all, got [${windowSize}]`,
+    );
+  checkScale(scaleSoftmax);
+}
+
+/**
+ * Checks the scale, which is f32 where scores are.
+ * @throws InvalidArgumentError when it is not finite.
+ */
+export function checkScale(scaleSoftmax: D256Options['scaleSoftmax']): void {
+  if (typeof scaleSoftmax === 'number' && !Number.isFinite(Math.fround(scaleSoftmax)))
+    throw new InvalidArgumentError('scaleSoftmax', `must be finite, got ${scaleSoftmax}`);
+}
+
+/**
+ * Checks what the lengths of sequences decide.
+ * @param longest the longest sequences that there are.
+ * @throws InvalidArgumentError naming the argument.
+ */
+export function checkD256Lengths(
+  { maxSQ, maxSK, windowSize = [-1, -1] }: D256Options,
+  longest: { readonly q: number; readonly k: number },
+): void {
+  for (const [name, stated, least] of [
+    ['maxSQ', maxSQ, longest.q],
+    ['maxSK', maxSK, longest.k],
+  ] as const) {
+    if (stated !== undefined && !(Number.isInteger(stated) && stated >= least))
+      throw new InvalidArgumentError(
+        name,
+        `must be at least ${least}, the longest of the sequences, got ${stated}`,
+      );
+  }
+  const [left, right] = windowSize;
+  const [most, mostRight] = [(maxSK ?? longest.k) - 1, (maxSQ ?? longest.q) - 1];
+  if (left >= 0 && left >= most)
+    throw new InvalidArgumentError(
+      'windowSize',
+      `must have a left bound below ${most}, keys less one, or −1, got ${left}`,
+    );
+  if (right > 0 && right >= mostRight)
+    throw new InvalidArgumentError(
+      'windowSize',
+      `must have a right bound below ${mostRight}, queries less one, or −1, got ${right}`,
+    );
+}

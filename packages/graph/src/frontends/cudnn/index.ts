@@ -1,0 +1,10 @@
+export type * from './arguments.ts';
+export type { D256Gradients, D256Options, D256Tensors } from './d256/call.ts';
+export { d256Window } from './d256/graph.ts';
+export { SdpaBackwardD256, sdpaBackwardD256 } from './d256/sdpa-backward.ts';
+export type { CudnnOptions } from './options.ts';
+export { cudnnOptions } from './options.ts';
+export type { SdpaBackwardNode, SdpaNode } from './sdpa.ts';
+export { sdpa, sdpaBackward } from './sdpa.ts';
+export type { SdpaFp8BackwardNode, SdpaFp8Node } from './sdpa-fp8.ts';
+export { sdpaFp8, sdpaFp8Backward } from './sdpa-fp8.ts';

@@ -1,0 +1,48 @@
+import type { Graph } from '../../graph.ts';
+import type { Attributes } from '../../ir/schema/attribute.ts';
+import type { GraphDType } from '../../ir/tensor/dtype.ts';
+import type { LogicalShape, LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+
+/** Writes operations into a graph, each of one result. */
+export interface OpWriter {
+  readonly graph: Graph;
+  /** @param shape of the result, where it must be known before the graph is finalized. */
+  op(
+    kind: string,
+    inputs: readonly LogicalTensor[],
+    attrs?: Attributes,
+    dtype?: GraphDType,
+    shape?: LogicalShape,
+  ): LogicalTensor;
+  /** A number, or the numbers of a shape. */
+  constant(
+    value: number | readonly number[],
+    options?: { dtype?: 'f32' | 'i32'; shape?: readonly number[] },
+  ): LogicalTensor;
+  reshape(tensor: LogicalTensor, shape: readonly number[]): LogicalTensor;
+  /** In another dtype; the tensor itself where it has it. */
+  cast(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor;
+}
+
+/** A writer whose operations have names that start with `name`. */
+export function opWriter(graph: Graph, name = ''): OpWriter {
+  let count = 0;
+  const named = () => (name ? { name: `${name}/${count++}` } : {});
+  const op: OpWriter['op'] = (kind, inputs, attrs = {}, dtype = 'f32', shape = null) => {
+    const output = graph.tensor({ dtype, shape });
+    graph.op(kind, { attrs, inputs, outputs: [output], ...named() });
+    return output;
+  };
+  return {
+    graph,
+    op,
+    constant: (value, { dtype = 'f32', shape = [] } = {}) => {
+      const output = graph.tensor({ dtype, shape });
+      const attrs = { value: typeof value === 'number' ? [value] : value, shape };
+      graph.op('Constant', { attrs, inputs: [], outputs: [output], ...named() });
+      return output;
+    },
+    reshape: (tensor, shape) => op('StaticReshape', [tensor], { shape, special_zero: false }, tensor.dtype),
+    cast: (tensor, dtype) => (tensor.dtype === dtype ? tensor : op('TypeCast', [tensor], {}, dtype)),
+  };
+}

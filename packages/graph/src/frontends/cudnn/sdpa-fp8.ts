@@ -1,0 +1,114 @@
+import { InvalidDTypeError } from '@tilewise/core';
+import type { Graph } from '../../graph.ts';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import type { SdpaFp8Arguments, SdpaFp8BackwardArguments } from './arguments.ts';
+import { addComposite, addCompositeBackward } from './composite/composite.ts';
+import { type Amaxes, fp8CompositeSteps, isFp8 } from './composite/fp8-steps.ts';
+import { isComposite } from './composite/limits.ts';
+import { opWriter } from './op-writer.ts';
+import { cudnnOptions } from './options.ts';
+import { backwardTensors, checkArguments, forwardTensors } from './rules.ts';
+import { addUnified } from './unified.ts';
+
+/** Results of `sdpaFp8`; amaxS and amaxO are f32 (1, 1, 1, 1): the largest probability and |o| before their scales. */
+export interface SdpaFp8Node {
+  readonly o: LogicalTensor;
+  readonly stats?: LogicalTensor;
+  readonly amaxS: LogicalTensor;
+  readonly amaxO: LogicalTensor;
+}
+
+/** Results of `sdpaFp8Backward`; the largest magnitudes are before their scales, that of dS after `attnScale`. */
+export interface SdpaFp8BackwardNode {
+  readonly dq: LogicalTensor;
+  readonly dk: LogicalTensor;
+  readonly dv: LogicalTensor;
+  readonly dSinkToken?: LogicalTensor;
+  readonly amaxDQ: LogicalTensor;
+  readonly amaxDK: LogicalTensor;
+  readonly amaxDV: LogicalTensor;
+  readonly amaxDP: LogicalTensor;
+}
+
+/**
+ * Adds cuDNN's FP8 attention node to a graph; the arithmetic is that of `Fp8Options` of `@tilewise/core`.
+ * @throws as `sdpa`.
+ */
+export function sdpaFp8(graph: Graph, args: SdpaFp8Arguments): SdpaFp8Node {
+  checkFp8(graph, args, forwardTensors);
+  if (isComposite(args)) {
+    const write = opWriter(graph, args.name);
+    const { amaxes, ...steps } = fp8CompositeSteps(write, args, compositeRank(args), ['amaxS', 'amaxO']);
+    const made = addComposite(graph, { ...args, steps }, write);
+    return { ...made, ...(amaxes as Required<Pick<Amaxes, 'amaxS' | 'amaxO'>>) };
+  }
+  const { q, k, v, name, oDType = q.dtype } = args;
+  const { descaleQ, descaleK, descaleV, descaleS, scaleS, scaleO } = args;
+  const made = addUnified(graph, {
+    kind: 'Sdpa',
+    ...(name && { name }),
+    inputs: { q, k, v },
+    options: { ...cudnnOptions(args), fp8: { descaleQ, descaleK, descaleV, descaleS, scaleS, scaleO } },
+    results: { o: oDType, ...(args.generateStats && { lse: 'f32' as const }), amaxS: 'f32', amaxO: 'f32' },
+  });
+  return {
+    o: made.o,
+    ...(made.lse && { stats: made.lse }),
+    amaxS: made.amaxS,
+    amaxO: made.amaxO,
+  };
+}
+
+/**
+ * Adds cuDNN's node of the gradients of FP8 attention to a graph.
+ * @throws as `sdpa`.
+ */
+export function sdpaFp8Backward(graph: Graph, args: SdpaFp8BackwardArguments): SdpaFp8BackwardNode {
+  checkFp8(graph, args, backwardTensors);
+  const { q, k, v, o, dO, stats, name, gradDType = q.dtype } = args;
+  if (isComposite(args)) {
+    const write = opWriter(graph, name);
+    const { amaxes, ...steps } = fp8CompositeSteps(write, args, compositeRank(args), backwardAmaxes);
+    const made = addCompositeBackward(graph, { ...args, gradDType, steps }, write);
+    return { ...made, ...(amaxes as Required<Pick<Amaxes, (typeof backwardAmaxes)[number]>>) };
+  }
+  const { descaleQ, descaleK, descaleV, descaleO, descaleDO, descaleS, descaleDP } = args;
+  const { scaleS, scaleDQ, scaleDK, scaleDV, scaleDP } = args;
+  const { dq, dk, dv, dsink, amaxDQ, amaxDK, amaxDV, amaxDP } = addUnified(graph, {
+    kind: 'SdpaBackward',
+    ...(name && { name }),
+    inputs: { q, k, v, o, lse: stats, dO },
+    options: {
+      ...cudnnOptions(args),
+      fp8: {
+        ...{ descaleQ, descaleK, descaleV, descaleO, descaleDO, descaleS, descaleDP },
+        ...{ scaleS, scaleDQ, scaleDK, scaleDV, scaleDP },
+      },
+    },
+    results: {
+      ...{ dq: gradDType, dk: gradDType, dv: gradDType },
+      ...(args.dSinkToken && { dsink: 'f32' as const }),
+      ...{ amaxDQ: 'f32', amaxDK: 'f32', amaxDV: 'f32', amaxDP: 'f32' },
+    },
+  });
+  return { dq, dk, dv, ...(dsink && { dSinkToken: dsink }), amaxDQ, amaxDK, amaxDV, amaxDP };
+}
+
+const backwardAmaxes = ['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const;
+
+function checkFp8(
+  graph: Graph,
+  args: SdpaFp8Arguments | SdpaFp8BackwardArguments,
+  tensors: typeof forwardTensors | typeof backwardTensors,
+): void {
+  checkArguments(graph, args, tensors);
+  const { dtype } = args.q;
+  if (!isFp8(dtype)) {
+    throw new InvalidDTypeError('q', `must be f8e4m3 or f8e5m2, what P is rounded to, got ${dtype}`);
+  }
+}
+
+/** How many dimensions the tensors of a node have where it is composite: groups of heads have one of their own. */
+function compositeRank({ q, k }: SdpaFp8Arguments | SdpaFp8BackwardArguments): number {
+  return q.shape?.[1] === k.shape?.[1] ? 4 : 5;
+}

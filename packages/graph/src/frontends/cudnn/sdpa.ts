@@ -1,0 +1,95 @@
+import type { Graph } from '../../graph.ts';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import type { SdpaArguments, SdpaBackwardArguments } from './arguments.ts';
+import { addComposite, addCompositeBackward } from './composite/composite.ts';
+import { isComposite } from './composite/limits.ts';
+import { opWriter } from './op-writer.ts';
+import { cudnnOptions } from './options.ts';
+import { backwardTensors, checkArguments, forwardTensors } from './rules.ts';
+import { addUnified } from './unified.ts';
+
+/** Results of `sdpa`; those that were asked for. */
+export interface SdpaNode {
+  /** (B, Hq, Sq, Dv). */
+  readonly o: LogicalTensor;
+  /**
+   * f32 (B, Hq, Sq, 1). Of a row that sees nothing −∞, as cuDNN gives it; 0 where the node is composite, since it is the SoftMax of
+   * oneDNN that gives it there.
+   */
+  readonly stats?: LogicalTensor;
+  readonly scoreMax?: LogicalTensor;
+  readonly scoreSumExp?: LogicalTensor;
+  readonly rngDump?: LogicalTensor;
+}
+
+/** Results of `sdpaBackward`, in the shapes and dtypes of q, k, v, bias and the sink. */
+export interface SdpaBackwardNode {
+  readonly dq: LogicalTensor;
+  readonly dk: LogicalTensor;
+  readonly dv: LogicalTensor;
+  readonly dBias?: LogicalTensor;
+  readonly dSinkToken?: LogicalTensor;
+}
+
+/**
+ * Adds cuDNN's attention node to a graph.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError for arguments that contradict themselves or each other;
+ * UnsupportedNodeError when the implementation that is asked for cannot say them.
+ */
+export function sdpa(graph: Graph, args: SdpaArguments): SdpaNode {
+  checkArguments(graph, args, forwardTensors);
+  if (isComposite(args)) return addComposite(graph, args);
+  const { q, k, v, name, oDType = q.dtype, scoreMod } = args;
+  const made = addUnified(graph, {
+    kind: 'Sdpa',
+    ...(name && { name }),
+    inputs: { q, k, v },
+    options: cudnnOptions(args),
+    ...(scoreMod && { scoreMod }),
+    results: {
+      o: oDType,
+      ...((args.generateStats || args.statsUseLog2) && { lse: 'f32' as const }),
+      ...(args.scoreMax && { max: 'f32' as const }),
+      ...(args.scoreSumExp && { sumExp: 'f32' as const }),
+      ...(args.rngDump && { dropoutMask: 'f32' as const }),
+    },
+  });
+  const stats = made.lse && args.statsUseLog2 ? inLog2(graph, made.lse, name) : made.lse;
+  return {
+    o: made.o,
+    ...(stats && { stats }),
+    ...(made.max && { scoreMax: made.max }),
+    ...(made.sumExp && { scoreSumExp: made.sumExp }),
+    ...(made.dropoutMask && { rngDump: made.dropoutMask }),
+  };
+}
+
+/**
+ * Adds cuDNN's node of the gradients of attention to a graph.
+ * @throws as `sdpa`.
+ */
+export function sdpaBackward(graph: Graph, args: SdpaBackwardArguments): SdpaBackwardNode {
+  checkArguments(graph, args, backwardTensors);
+  if (isComposite(args)) return addCompositeBackward(graph, args);
+  const { q, k, v, o, dO, stats, name, bias, scoreMod } = args;
+  const { dbias, dsink, dq, dk, dv } = addUnified(graph, {
+    kind: 'SdpaBackward',
+    ...(name && { name }),
+    inputs: { q, k, v, o, lse: stats, dO },
+    options: cudnnOptions(args),
+    ...(scoreMod && { scoreMod }),
+    results: {
+      dq: q.dtype,
+      dk: k.dtype,
+      dv: v.dtype,
+      ...(args.dBias && bias && { dbias: bias.dtype }),
+      ...(args.dSinkToken && { dsink: 'f32' as const }),
+    },
+  });
+  return { dq, dk, dv, ...(dbias && { dBias: dbias }), ...(dsink && { dSinkToken: dsink }) };
+}
+
+function inLog2(graph: Graph, stats: LogicalTensor, name: string | undefined): LogicalTensor {
+  const { op, constant } = opWriter(graph, name && `${name}/log2`);
+  return op('Multiply', [stats, constant(Math.LOG2E)]);
+}

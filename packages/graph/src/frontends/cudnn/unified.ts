@@ -1,0 +1,79 @@
+import type { Graph } from '../../graph.ts';
+import { operandForms } from '../../ir/program/attention-call.ts';
+import type { AttributeValue } from '../../ir/schema/attribute.ts';
+import type { GraphDType } from '../../ir/tensor/dtype.ts';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import type { ScoreProgram } from './arguments.ts';
+import type { CudnnOptions } from './options.ts';
+import { type ScoreExpression, scoreExpression } from './score-expression.ts';
+
+/** What an attention operation is made of. */
+export interface UnifiedNode {
+  readonly kind: 'Sdpa' | 'SdpaBackward';
+  readonly name?: string | undefined;
+  /** q, k, v, and of backward o, lse and dO. */
+  readonly inputs: Readonly<Record<string, LogicalTensor>>;
+  readonly options: CudnnOptions<LogicalTensor, LogicalTensor>;
+  readonly scoreMod?: ScoreProgram | undefined;
+  /** The results that are wanted, and the dtype of each. */
+  readonly results: Readonly<Record<string, GraphDType>>;
+}
+
+/** Adds one attention operation to a graph; gives its results by name. */
+export function addUnified(
+  graph: Graph,
+  { kind, name, inputs, options, scoreMod, results }: UnifiedNode,
+): Readonly<Record<string, LogicalTensor>> {
+  const program = scoreMod && scoreExpression(graph, scoreMod);
+  const operands = new Map<string, LogicalTensor>(Object.entries(inputs));
+  for (const option of Object.keys(operandForms)) {
+    const value = optionAt(options, option);
+    if (isTensor(value) && !operands.has(option)) operands.set(option, value);
+  }
+  for (const [capture, tensor] of Object.entries(program?.captures ?? {}))
+    operands.set(`captures.${capture}`, tensor);
+  const outputs = Object.entries(results).map(
+    ([result, dtype]) => [result, graph.tensor({ dtype })] as const,
+  );
+  graph.op(kind, {
+    ...(name !== undefined && { name }),
+    attrs: {
+      operands: [...operands.keys()].join(' '),
+      results: outputs.map(([result]) => result).join(' '),
+      ...settingAttributes(options, program),
+    },
+    inputs: [...operands.values()],
+    outputs: outputs.map(([, tensor]) => tensor),
+  });
+  return Object.fromEntries(outputs);
+}
+
+function isTensor(x: unknown): x is LogicalTensor {
+  return typeof x === 'object' && x !== null && 'dtype' in x;
+}
+
+/** An option by its path, as `dropout.seed`. */
+function optionAt(options: object, path: string): unknown {
+  return path.split('.').reduce<unknown>((at, key) => Object(at)[key], options);
+}
+
+/** What options say in numbers and names, as the attributes of the operation. */
+function settingAttributes(
+  { scale, window, alibi, dropout, maxSeqLenQ, maxSeqLenKv }: UnifiedNode['options'],
+  program: ScoreExpression | undefined,
+): Record<string, AttributeValue> {
+  const settings = {
+    scale: typeof scale === 'number' ? scale : undefined,
+    left: window?.left,
+    right: window?.right,
+    align: window?.align,
+    alibi: alibi === true ? true : undefined,
+    p: dropout && 'p' in dropout ? dropout.p : undefined,
+    max_seq_len_q: maxSeqLenQ,
+    max_seq_len_kv: maxSeqLenKv,
+    score_mod: program && JSON.stringify(program.expr),
+  };
+  return Object.fromEntries(
+    Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}

@@ -1,0 +1,97 @@
+import { checkObject, type TensorDesc } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import type { PartitionPolicy } from './compile/partition.ts';
+import type { GraphHeader, OneDnnGraph } from './formats/json/format.ts';
+import { readJson } from './formats/json/read.ts';
+import { graphToJson } from './formats/json/write.ts';
+import { GraphBuilder } from './ir/graph-builder.ts';
+import type { LogicalTensor } from './ir/tensor/logical-tensor.ts';
+import type { KnownTensor } from './ir/tensor/storage.ts';
+import { operationOf } from './ops/table.ts';
+import type { Bindable } from './runtime/bindings/bindable.ts';
+import type { Bindings } from './runtime/bindings/bindings.ts';
+import { type CompiledGraph, compileGraph } from './runtime/compiled-graph.ts';
+import { type Partition, partitionGraph } from './runtime/partition.ts';
+import { runGraph } from './runtime/run-graph.ts';
+
+const standardHeader: GraphHeader = {
+  version: '3.12.0',
+  engineKind: 'any',
+  fpmathMode: 'strict',
+  ports: 'derived',
+};
+
+/** A graph of tensor operations: built, then finalized, then partitioned and run. */
+export class Graph extends GraphBuilder {
+  readonly header: GraphHeader;
+
+  /**
+   * @param others tensors of another graph that this one goes with: they keep their ids.
+   * @throws InvalidArgumentError for what is no header.
+   */
+  constructor(header: Partial<GraphHeader> = {}, others: Iterable<LogicalTensor> = []) {
+    checkObject('header', header);
+    super(operationOf, others);
+    this.header = { ...standardHeader, ...header };
+  }
+
+  /** Reads oneDNN's JSON, as text or parsed. The graph is not finalized yet. */
+  static fromJSON(json: OneDnnGraph | string): Graph {
+    const { header, operations } = readJson(json);
+    const graph = new Graph(header);
+    for (const operation of operations) graph.add(operation());
+    return graph;
+  }
+
+  /**
+   * The graph in parts that each run as one, in an order in which they can run.
+   * @throws InvalidGraphError before `finalize`; InvalidArgumentError for a policy that there is not.
+   */
+  partitions(options: { readonly policy?: PartitionPolicy | undefined } = {}): Partition[] {
+    checkObject('options', options);
+    return partitionGraph(this.topology, options.policy ?? 'fusion');
+  }
+
+  /**
+   * Partitions and compiles the graph, to run it again and again; finalizes it if need be. What is compiled belongs to the caller
+   * alone: it is not in the engine's cache.
+   * @param options.inputs shapes (and strides) of inputs by id, where the graph does not say them.
+   * @throws what `finalize` throws; InvalidShapeError when shapes are unknown or do not fit; UnsupportedError when an operation
+   * cannot run.
+   */
+  compile<T extends TensorDesc>(
+    engine: TensorEngine<T>,
+    options: {
+      readonly inputs?: Readonly<Record<number, KnownTensor>> | undefined;
+      readonly policy?: PartitionPolicy | undefined;
+    } = {},
+  ): CompiledGraph<T> {
+    checkObject('options', options);
+    const { inputs = {}, policy } = options;
+    checkObject('options.inputs', inputs);
+    this.finalize();
+    return compileGraph(this.topology, this.partitions({ policy }), engine, inputs, { cached: false });
+  }
+
+  /**
+   * Partitions, compiles and runs the graph; finalizes it if need be. The engine keeps what was compiled for the next time.
+   * @param inputs by tensor id: the engine's tensors, host tensors, or numbers for scalars. Outputs may be bound too, as for `execute`
+   * of a compiled graph.
+   * @returns the graph's outputs by id, as the engine's tensors.
+   * @throws what `finalize`, `compile` and `execute` throw.
+   */
+  async run<T extends TensorDesc>(
+    engine: TensorEngine<T>,
+    inputs: Bindings<Bindable<T>>,
+    options: { readonly policy?: PartitionPolicy | undefined } = {},
+  ): Promise<Record<number, T>> {
+    checkObject('inputs', inputs);
+    this.finalize();
+    return runGraph(this.topology, this.partitions(options), engine, inputs);
+  }
+
+  /** The graph in oneDNN's format; `formatJson` writes it as text. */
+  toJSON(): OneDnnGraph {
+    return graphToJson(this);
+  }
+}

@@ -1,0 +1,44 @@
+import { InvalidShapeError } from '@tilewise/core';
+import { type LogicalShape, UNKNOWN } from './logical-tensor.ts';
+
+/**
+ * The shape that shapes broadcast to as NumPy does it: aligned at the last dimension, extents equal or 1. An unknown extent
+ * beside a known one other than 1 is taken to fit.
+ * @throws InvalidShapeError naming the operation when they do not fit.
+ */
+export function broadcastShapes(operation: string, ...shapes: readonly LogicalShape[]): LogicalShape {
+  if (shapes.some(shape => shape === null)) return null;
+  const known = shapes as readonly (readonly number[])[];
+  const rank = Math.max(0, ...known.map(shape => shape.length));
+  return Array.from({ length: rank }, (_, d) => {
+    let extent = 1;
+    for (const shape of known) {
+      const n = shape[d - rank + shape.length] ?? 1;
+      if (n === 1 || n === extent) continue;
+      if (extent !== 1 && extent !== UNKNOWN && n !== UNKNOWN) {
+        throw new InvalidShapeError(operation, `cannot broadcast ${known.map(s => `[${s}]`).join(' with ')}`);
+      }
+      if (extent === 1 || extent === UNKNOWN) extent = n;
+    }
+    return extent;
+  });
+}
+
+/**
+ * What is known of a shape from two sources.
+ * @throws InvalidShapeError naming the tensor when they contradict each other.
+ */
+export function mergeShapes(tensor: string, given: LogicalShape, inferred: LogicalShape): LogicalShape {
+  if (given === null || inferred === null) return given ?? inferred;
+  const fits =
+    given.length === inferred.length &&
+    given.every((n, d) => n === inferred[d] || n === UNKNOWN || inferred[d] === UNKNOWN);
+  if (!fits)
+    throw new InvalidShapeError(tensor, `has shape [${given}], but its operation gives [${inferred}]`);
+  return given.map((n, d) => (n === UNKNOWN ? inferred[d] : n));
+}
+
+/** A dimension counted from the start; a negative one counts from the end. Undefined when it is out of range. */
+export function axisOf(axis: number, rank: number): number | undefined {
+  return Number.isInteger(axis) && axis >= -rank && axis < rank ? (axis + rank) % rank : undefined;
+}

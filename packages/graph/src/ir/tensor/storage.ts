@@ -1,0 +1,55 @@
+import {
+  checkObject,
+  contiguousStrides,
+  describeValue,
+  elementCount,
+  InvalidArgumentError,
+  InvalidShapeError,
+  type Shape,
+  type Strides,
+  Tensor,
+  type TensorDesc,
+} from '@tilewise/core';
+import { splitU64 } from '@tilewise/philox';
+import { storageDType } from './dtype.ts';
+import { describeTensor, isKnown, type LogicalTensor } from './logical-tensor.ts';
+import { brokenScalarRule, type ScalarValue } from './scalar.ts';
+
+/** What is known of a tensor at compile: its shape, and where it matters its strides. */
+export interface KnownTensor {
+  readonly shape: Shape;
+  readonly strides?: Strides | undefined;
+}
+
+/**
+ * How an engine's tensor for a logical one looks: an i64 has a last dimension of its own for its two words, and lies dense.
+ * @throws InvalidShapeError when its shape is not known.
+ */
+export function storageDesc(tensor: LogicalTensor): TensorDesc {
+  checkObject('tensor', tensor);
+  const { shape, strides, dtype } = tensor;
+  if (!isKnown(shape))
+    throw new InvalidShapeError(`tensor ${describeTensor(tensor)}`, 'must have a known shape');
+  if (dtype === 'i64') {
+    const words = [...shape, 2];
+    return { dtype: 'u32', shape: words, strides: contiguousStrides(words) };
+  }
+  const isGiven = strides !== null && strides.length === shape.length && !strides.includes(-1);
+  return { dtype: storageDType(dtype), shape, strides: isGiven ? strides : contiguousStrides(shape) };
+}
+
+/**
+ * A number as the tensor of a logical scalar.
+ * @throws InvalidShapeError for a tensor of more numbers; InvalidArgumentError for a number that its dtype cannot hold.
+ */
+export function scalarTensor(tensor: LogicalTensor, value: ScalarValue): Tensor {
+  const name = `tensor ${describeTensor(tensor)}`;
+  const { shape, dtype } = storageDesc(tensor);
+  const isWord64 = tensor.dtype === 'i64';
+  if (elementCount(shape) !== (isWord64 ? 2 : 1)) {
+    throw new InvalidShapeError(name, `cannot be bound to the number ${value}`);
+  }
+  const rule = brokenScalarRule(tensor.dtype, value);
+  if (rule !== null) throw new InvalidArgumentError(name, `must be ${rule}, got ${describeValue(value)}`);
+  return Tensor.from(isWord64 ? splitU64(BigInt(value)) : [Number(value)], shape, { dtype });
+}

@@ -1,0 +1,155 @@
+import { InvalidShapeError } from '@tilewise/core';
+import { InvalidGraphError } from '../errors.ts';
+import { inferShapes } from './infer.ts';
+import { describeNode, type GraphNode } from './node.ts';
+import { describeTensor, type LogicalShape, type LogicalTensor } from './tensor/logical-tensor.ts';
+
+/** An operation that reads a tensor, and as which input. */
+export interface Use {
+  readonly node: GraphNode;
+  readonly input: number;
+}
+
+/** How the operations of a graph hang together. */
+export interface Topology {
+  /** Every operation after those that it needs; otherwise in the order in which they were added. */
+  readonly order: readonly GraphNode[];
+  /** The tensors by id. */
+  readonly tensors: ReadonlyMap<number, LogicalTensor>;
+  /** Those and all others that the graph has described, by id: those that no operation has, and of a backward graph those of forward. */
+  readonly described: ReadonlyMap<number, LogicalTensor>;
+  readonly producers: ReadonlyMap<number, GraphNode>;
+  /** Of a tensor id; empty for a result. */
+  uses(tensor: number): readonly Use[];
+  /** Read by an operation and produced by none. */
+  readonly inputs: readonly LogicalTensor[];
+  /** Produced, and read by no operation or by an `End`. */
+  readonly outputs: readonly LogicalTensor[];
+  /** What is known of a tensor's shape from the whole graph. Where shapes contradict each other, what the tensor itself says. */
+  shapeOf(tensor: number): LogicalShape;
+}
+
+/**
+ * Connects operations by the ids of their tensors.
+ * @throws InvalidGraphError for descriptions of a tensor that differ, two producers of one, or a cycle, naming operations and
+ * tensor.
+ */
+export function connect(
+  nodes: readonly GraphNode[],
+  described: ReadonlyMap<number, LogicalTensor>,
+): Topology {
+  const tensors = new Map<number, LogicalTensor>();
+  const firstNode = new Map<number, GraphNode>();
+  const producers = new Map<number, GraphNode>();
+  const uses = new Map<number, Use[]>();
+  for (const node of nodes) {
+    for (const tensor of [...node.inputs, ...node.outputs]) {
+      const first = tensors.get(tensor.id);
+      if (first && !sameTensor(first, tensor)) {
+        const [one, other] = [firstNode.get(tensor.id) ?? node, node].map(describeNode);
+        const differs = `${describeTensor(first)} to ${one} but ${describeTensor(tensor)} to ${other}`;
+        throw new InvalidGraphError(
+          `tensor ${tensor.id} is ${differs}${differenceOf(first, tensor)}`,
+          `tensor ${tensor.id}`,
+        );
+      }
+      if (!first) {
+        tensors.set(tensor.id, tensor);
+        firstNode.set(tensor.id, node);
+      }
+    }
+    node.inputs.forEach(({ id }, input) => {
+      const list = uses.get(id) ?? [];
+      uses.set(id, list);
+      list.push({ node, input });
+    });
+    for (const { id } of node.outputs) {
+      const other = producers.get(id);
+      if (other) {
+        throw new InvalidGraphError(
+          `tensor ${id} is produced twice: by ${describeNode(other)} and by ${describeNode(node)}`,
+          `tensor ${id}`,
+        );
+      }
+      producers.set(id, node);
+    }
+  }
+  const order = sort(nodes, producers);
+  let shapes: ReadonlyMap<number, LogicalShape> | undefined;
+  const usesOf = (tensor: number): readonly Use[] => uses.get(tensor) ?? [];
+  return {
+    order,
+    tensors,
+    described,
+    producers,
+    uses: usesOf,
+    inputs: [...tensors.values()].filter(({ id }) => !producers.has(id)),
+    outputs: [...tensors.values()].filter(
+      ({ id }) =>
+        producers.has(id) && (usesOf(id).length === 0 || usesOf(id).some(use => use.node.kind === 'End')),
+    ),
+    shapeOf(tensor) {
+      shapes ??= knownShapes(order, tensors);
+      return shapes.get(tensor) ?? null;
+    },
+  };
+}
+
+function knownShapes(
+  order: readonly GraphNode[],
+  tensors: ReadonlyMap<number, LogicalTensor>,
+): ReadonlyMap<number, LogicalShape> {
+  try {
+    return inferShapes(order, new Map());
+  } catch (error) {
+    // It is compile that says so: a graph may be taken apart before its shapes are settled.
+    if (error instanceof InvalidShapeError) return new Map([...tensors].map(([id, t]) => [id, t.shape]));
+    throw error;
+  }
+}
+
+function sameTensor(a: LogicalTensor, b: LogicalTensor): boolean {
+  return differenceOf(a, b) === '';
+}
+
+function differenceOf(a: LogicalTensor, b: LogicalTensor): string {
+  const differs = (['dtype', 'shape', 'strides', 'layout', 'property'] as const).find(
+    key => a !== b && JSON.stringify(a[key]) !== JSON.stringify(b[key]),
+  );
+  return differs === undefined
+    ? ''
+    : `: ${differs} ${JSON.stringify(a[differs])} and ${JSON.stringify(b[differs])}`;
+}
+
+function sort(nodes: readonly GraphNode[], producers: ReadonlyMap<number, GraphNode>): GraphNode[] {
+  const order: GraphNode[] = [];
+  const state = new Map<GraphNode, 'open' | 'done'>();
+  for (const start of nodes) {
+    // A stack of its own, since a long chain would overflow that of the language.
+    const stack: { readonly node: GraphNode; next: number }[] = [{ node: start, next: 0 }];
+    if (state.has(start)) continue;
+    state.set(start, 'open');
+    for (let top = stack.at(-1); top; top = stack.at(-1)) {
+      if (top.next === top.node.inputs.length) {
+        state.set(top.node, 'done');
+        order.push(top.node);
+        stack.pop();
+        continue;
+      }
+      const tensor = top.node.inputs[top.next++];
+      const producer = producers.get(tensor.id);
+      if (producer === undefined || state.get(producer) === 'done') continue;
+      if (state.get(producer) === 'open') {
+        const from = stack.findIndex(entry => entry.node === producer);
+        const names = stack.slice(from).map(entry => describeNode(entry.node));
+        throw new InvalidGraphError(
+          `the graph has a cycle through tensor ${tensor.id}: ${[...names].reverse().join(' → ')}`,
+          `tensor ${tensor.id}`,
+        );
+      }
+      state.set(producer, 'open');
+      stack.push({ node: producer, next: 0 });
+    }
+  }
+  return order;
+}

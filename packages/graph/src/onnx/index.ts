@@ -1,1 +1,0 @@
-export { toOnnx } from './to-onnx.ts';

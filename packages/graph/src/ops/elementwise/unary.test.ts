@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { runOperation } from '../../../testing/run-operation.ts';
+import type { Attributes } from '../../ir/schema/attribute.ts';
+
+const x = [-2.5, -1, -0.25, 0, 0.5, 1, 3];
+const sigmoid = (t: number) => 1 / (1 + Math.exp(-t));
+const softplus = (t: number) => Math.log1p(Math.exp(t));
+// Φ at the numbers of x; Abramowitz and Stegun, table 26.1.
+const normal = new Map([
+  [-2.5, 0.0062096653],
+  [-1, 0.1586552539],
+  [-0.25, 0.4012936743],
+  [0, 0.5],
+  [0.5, 0.6914624613],
+  [1, 0.8413447461],
+  [3, 0.998650102],
+]);
+const halves = new Map([
+  [-2.5, -2],
+  [0.5, 0],
+]);
+
+describe('functions of one tensor', () => {
+  const formulas: readonly (readonly [string, (t: number) => number, Attributes?])[] = [
+    ['Abs', Math.abs],
+    ['Clamp', t => Math.min(Math.max(t, -1), 0.75), { min: -1, max: 0.75 }],
+    ['Elu', t => (t > 0 ? t : 0.5 * Math.expm1(t)), { alpha: 0.5 }],
+    ['Exp', Math.exp],
+    ['GELU', t => t * (normal.get(t) ?? NaN)],
+    [
+      'GELU',
+      t => 0.5 * t * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (t + 0.044715 * t ** 3))),
+      { mode: 'gelu_tanh' },
+    ],
+    ['HardSigmoid', t => Math.max(0, Math.min(1, 0.2 * t + 0.4)), { alpha: 0.2, beta: 0.4 }],
+    ['HardSwish', t => (t * Math.min(Math.max(t + 3, 0), 6)) / 6],
+    ['LeakyReLU', t => (t >= 0 ? t : 0.1 * t), { alpha: 0.1 }],
+    ['Mish', t => t * Math.tanh(softplus(t))],
+    ['Pow', t => t ** 3, { beta: 3 }],
+    ['ReLU', t => Math.max(t, 0)],
+    ['Round', t => halves.get(t) ?? Math.round(t)],
+    ['SiLU', t => t * sigmoid(t)],
+    ['Sigmoid', sigmoid],
+    ['SoftPlus', t => softplus(2 * t) / 2, { beta: 2 }],
+    ['Square', t => t * t],
+    ['Tanh', Math.tanh],
+  ];
+  test.each(formulas.map(([kind, formula, attrs]) => ({ kind, formula, attrs })))(
+    '$kind',
+    async ({ kind, formula, attrs }) => {
+      const [got] = await runOperation(kind, [{ values: x }], attrs);
+      got.forEach((y, n) => {
+        expect(y).toBeCloseTo(formula(x[n]), 6);
+      });
+    },
+  );
+
+  test('of positive numbers', async () => {
+    const values = [0.25, 1, 4];
+    expect(await runOperation('Sqrt', [{ values }])).toEqual([[0.5, 1, 2]]);
+    expect(await runOperation('Reciprocal', [{ values }])).toEqual([[4, 1, 0.25]]);
+    expect(await runOperation('Log', [{ values }])).toEqual([values.map(t => Math.fround(Math.log(t)))]);
+  });
+
+  test('large arguments overflow nowhere', async () => {
+    const values = [-200, 200];
+    expect(await runOperation('Mish', [{ values }])).toEqual([[expect.closeTo(0, 6), 200]]);
+    expect(await runOperation('SoftPlus', [{ values }])).toEqual([[expect.closeTo(0, 6), 200]]);
+    expect(await runOperation('Elu', [{ values }], { alpha: 1 })).toEqual([[-1, 200]]);
+  });
+});

@@ -1,0 +1,58 @@
+import type { GraphNode } from '../../ir/node.ts';
+import type { Topology } from '../../ir/topology.ts';
+import { comeFromOutside, isConvex } from '../fuse/convex.ts';
+import { fuseAfter, fuseBefore, layoutKinds } from '../fuse/fuse.ts';
+import { dropoutOperands } from './dropout.ts';
+import { type Probabilities, probabilitiesOf } from './probabilities.ts';
+import { type ScoreChain, scoreChain } from './score-chain.ts';
+import { type SoftmaxMatch, softmaxOf } from './softmax.ts';
+
+/** The operations of a forward pass, by their roles. */
+export interface ForwardParts {
+  readonly chain: ScoreChain;
+  readonly softmax: SoftmaxMatch;
+  readonly after: Probabilities;
+  /** What makes operands of what they are stored as. */
+  readonly before: readonly GraphNode[];
+  /** What stores the result, the stats and the largest probability otherwise. */
+  readonly tails: readonly GraphNode[];
+  readonly nodes: ReadonlySet<GraphNode>;
+}
+
+/**
+ * Attention, inference or the forward pass of training, around its softmax:
+ *
+ *     MatMul · score chain · softmax · [TypeCast] [dropout] [[Multiply] Quantize · Dequantize] [TypeCast] · MatMul · stored
+ *     MatMul · score chain · softmax · StaticTranspose [StaticReshape] [Reorder] · MatMul (as its second operand) · stored
+ *
+ * Operands may be stored in another layout or quantized before, and the result after: [layout, TypeCast, Quantize]*. `stats` of the
+ * softmax may be a result, and so may the largest of what is quantized.
+ */
+export function forwardParts(anchor: GraphNode, topology: Topology): ForwardParts | null {
+  const softmax = softmaxOf(anchor, topology);
+  const chain = softmax && scoreChain(softmax.scores, topology);
+  const after = softmax && chain && probabilitiesOf(softmax.probabilities, topology);
+  if (!after) return null;
+  const product = after.matmul.outputs[0].id;
+  const core = new Set([...chain.nodes, ...softmax.nodes, ...after.nodes, after.matmul]);
+  const tail = fuseAfter(product, topology);
+  const { largest, factor } = after.rounding ?? { largest: null, factor: null };
+  const largestTail = largest && fuseAfter(largest.result, topology, layoutKinds);
+  const statsTail = softmax.stats === undefined ? null : fuseAfter(softmax.stats, topology, layoutKinds);
+  const [q, k] = chain.matmul.inputs;
+  const v = after.matmul.inputs[after.transposed ? 0 : 1];
+  const operands = [q, k, v, ...[...chain.nodes].flatMap(node => node.inputs)].map(t => t.id);
+  const before = fuseBefore(operands, core, topology);
+  // Values may be the scores themselves, where there are as many keys as channels; no call has them.
+  const others = [
+    ...[v.id, ...(after.dropout ? dropoutOperands(after.dropout) : [])],
+    ...(factor === null ? [] : [factor]),
+  ];
+  const entering = [...others, ...before.flatMap(node => node.inputs.map(t => t.id))];
+  if (!comeFromOutside(entering, core, topology)) return null;
+  const ends = [tail, ...[statsTail, largestTail].filter(own => own !== null)];
+  const tails = ends.flatMap(own => own.nodes);
+  const nodes = new Set([...before, ...core, ...tails]);
+  if (!isConvex(nodes, new Set(ends.map(own => own.result)), topology)) return null;
+  return { chain, softmax, after, before, tails, nodes };
+}

@@ -1,0 +1,60 @@
+import type { GraphNode } from '../../ir/node.ts';
+import { flagOf } from '../../ir/schema/attribute.ts';
+import type { Topology } from '../../ir/topology.ts';
+import { type DropoutMatch, dropoutOf } from './dropout.ts';
+import { swapsLastTwo } from './product.ts';
+import { type RoundingMatch, roundingOf } from './rounding.ts';
+
+/** What happens between the softmax and the product with the values. */
+export interface Probabilities {
+  readonly nodes: readonly GraphNode[];
+  readonly dropout: DropoutMatch | null;
+  /** Where they go through 8 bits on the way, after dropout. */
+  readonly rounding: RoundingMatch | null;
+  readonly matmul: GraphNode;
+  /** Whether the product is written the other way round: Vᵀ·Pᵀ. */
+  readonly transposed: boolean;
+  /** Whether their dimensions are put together or in another order than that. */
+  readonly rearranged: boolean;
+}
+
+/** The way of probabilities to their product with the values; null where they do not only go there. */
+export function probabilitiesOf(tensor: number, topology: Topology): Probabilities | null {
+  const nodes: GraphNode[] = [];
+  let at = tensor;
+  let dropout: DropoutMatch | null = null;
+  let rounding: RoundingMatch | null = null;
+  let transposed = false;
+  let rearranged = false;
+  for (;;) {
+    const drop: DropoutMatch | null = dropout || rounding ? null : dropoutOf(at, topology);
+    if (drop) {
+      dropout = drop;
+      nodes.push(...drop.nodes);
+      at = drop.result;
+      continue;
+    }
+    const rounded: RoundingMatch | null = rounding ? null : roundingOf(at, topology);
+    if (rounded) {
+      rounding = rounded;
+      nodes.push(...rounded.nodes);
+      at = rounded.result;
+      continue;
+    }
+    const [use, ...more] = topology.uses(at);
+    if (!use || more.length > 0) return null;
+    const { node } = use;
+    if (node.kind === 'MatMul' && node.inputs.length === 2) {
+      const side = rearranged ? use.input : transposed ? 1 : 0;
+      if (use.input !== side || flagOf(node.attributes, side === 1 ? 'transpose_b' : 'transpose_a')) {
+        return null;
+      }
+      return { nodes, dropout, rounding, matmul: node, transposed: side === 1, rearranged };
+    }
+    if (node.kind === 'StaticTranspose' && !transposed && swapsLastTwo(node)) transposed = true;
+    else if (node.kind === 'StaticTranspose' || node.kind === 'StaticReshape') rearranged = true;
+    else if (node.kind !== 'TypeCast' && node.kind !== 'Reorder') return null;
+    nodes.push(node);
+    at = node.outputs[0].id;
+  }
+}

@@ -1,0 +1,110 @@
+import type { GraphNode } from '../../ir/node.ts';
+import type { Topology } from '../../ir/topology.ts';
+
+/** An elementwise operation on the scores: which of its inputs is the score. */
+export interface Link {
+  readonly node: GraphNode;
+  readonly score: number;
+}
+
+/** What happens between the product of queries and keys and the softmax. */
+export interface ScoreChain {
+  readonly matmul: GraphNode;
+  /** From the product on. */
+  readonly links: readonly Link[];
+  /** The product, the links, and the operations on indices that they read. */
+  readonly nodes: ReadonlySet<GraphNode>;
+}
+
+/**
+ * Goes back from scores to the MatMul that they come from, through elementwise operations alone:
+ *
+ *     MatMul · [StaticReshape] [StaticTranspose] · (Multiply | Divide | Add | Select | Tanh | … )*
+ *
+ * in any number and order. Operands made of `GenIndex` belong to the chain.
+ */
+export function scoreChain(scores: number, topology: Topology): ScoreChain | null {
+  const path = pathFromProduct(scores, topology);
+  if (!path) return null;
+  const { matmul, links } = path;
+  const nodes = new Set([matmul, ...links.map(link => link.node)]);
+  for (const { node, score } of links) {
+    node.inputs.forEach((t, n) => {
+      if (n !== score) for (const member of indexOperations(t.id, topology)) nodes.add(member);
+    });
+  }
+  return { matmul, links, nodes };
+}
+
+function pathFromProduct(scores: number, topology: Topology): Pick<ScoreChain, 'matmul' | 'links'> | null {
+  // A stack of its own and each tensor once: chains may be long, and read a tensor twice at every step.
+  const path: { readonly node: GraphNode; readonly inputs: readonly number[]; next: number }[] = [];
+  const tried = new Set<number>();
+  let at = scores;
+  for (;;) {
+    const node = tried.has(at) ? undefined : topology.producers.get(at);
+    tried.add(at);
+    if (node?.kind === 'MatMul' && node.inputs.length === 2) {
+      const links = path.map(({ node: link, inputs, next }) => ({ node: link, score: inputs[next - 1] }));
+      return { matmul: node, links: links.reverse() };
+    }
+    if (node) path.push({ node, inputs: scoreInputs(node, topology), next: 0 });
+    let top = path.at(-1);
+    for (; top && top.next === top.inputs.length; top = path.at(-1)) path.pop();
+    if (!top) return null;
+    at = top.node.inputs[top.inputs[top.next++]].id;
+  }
+}
+
+/** Which inputs of an operation may be the score. */
+function scoreInputs(node: GraphNode, { producers }: Topology): number[] {
+  if (layouts.has(node.kind)) {
+    // Scores come from their product by their layout alone.
+    const kind = producers.get(node.inputs[0].id)?.kind;
+    return kind === 'MatMul' || (kind !== undefined && layouts.has(kind)) ? [0] : [];
+  }
+  if (!isLink(node)) return [];
+  const all = node.inputs.map((_, n) => n);
+  return node.kind === 'Select' ? all.slice(1) : all;
+}
+
+/** What JAX has between the product of queries with the keys of one head for all and the scores of each head. */
+const layouts = new Set(['StaticReshape', 'StaticTranspose']);
+
+/** Whether an operation may stand between scores and softmax. */
+function isLink({ kind, operation }: GraphNode): boolean {
+  return operation.element !== undefined || kind === 'TypeCast';
+}
+
+/** The operations that a tensor is made of, when it is made of indices, each after those that it needs; none when it is not. */
+export function indexOperations(tensor: number, { producers }: Topology): GraphNode[] {
+  const found = new Set<GraphNode>();
+  const seen = new Set<GraphNode>();
+  const stack = [producers.get(tensor)];
+  for (let node = stack.at(-1); stack.length > 0; node = stack.at(-1)) {
+    const isNew = node && !seen.has(node);
+    if (node && isNew) {
+      seen.add(node);
+      if (node.operation.element !== undefined) stack.push(...node.inputs.map(t => producers.get(t.id)));
+      continue;
+    }
+    stack.pop();
+    if (node && isOfIndices(node, producers, found)) found.add(node);
+  }
+  return [...found];
+}
+
+function isOfIndices(
+  { kind, operation, inputs }: GraphNode,
+  producers: Topology['producers'],
+  found: ReadonlySet<GraphNode>,
+): boolean {
+  if (kind === 'GenIndex') return true;
+  return (
+    operation.element !== undefined &&
+    inputs.some(({ id }) => {
+      const producer = producers.get(id);
+      return producer !== undefined && found.has(producer);
+    })
+  );
+}

@@ -1,0 +1,65 @@
+import type { GraphNode } from '../../ir/node.ts';
+import type { Topology } from '../../ir/topology.ts';
+
+/** Whether an operation belongs to no match yet. */
+export type IsFree = (node: GraphNode) => boolean;
+
+/** Operations that only say how numbers lie or are stored, or which they are. */
+const storage = new Set([
+  'Constant',
+  'StaticReshape',
+  'StaticTranspose',
+  'Reorder',
+  'TypeCast',
+  'Dequantize',
+  'DynamicDequantize',
+]);
+
+/**
+ * The operations that make operands of what they are stored as (layout, casts, dequantization), back from `tensors`, each after
+ * those that it needs. They are taken when nothing outside reads what they give, so that one partition starts from what is
+ * stored.
+ */
+export function fuseBefore(
+  tensors: readonly number[],
+  nodes: ReadonlySet<GraphNode>,
+  topology: Topology,
+  isFree: IsFree = () => true,
+): GraphNode[] {
+  const taken: GraphNode[] = [];
+  const all = new Set(nodes);
+  const open = [...tensors].reverse();
+  for (let tensor = open.pop(); tensor !== undefined; tensor = open.pop()) {
+    const node = topology.producers.get(tensor);
+    if (!node || all.has(node) || !storage.has(node.kind) || !isFree(node)) continue;
+    const isPrivate = node.outputs.every(({ id }) => topology.uses(id).every(use => all.has(use.node)));
+    if (!isPrivate) continue;
+    all.add(node);
+    taken.push(node);
+    open.push(...node.inputs.map(t => t.id));
+  }
+  // Each was taken after all that read it.
+  return taken.reverse();
+}
+
+/** The operations that only store a result otherwise, on from `tensor`, and the tensor that they end in. */
+export function fuseAfter(
+  tensor: number,
+  topology: Topology,
+  kinds: ReadonlySet<string> = storageAfter,
+): { readonly nodes: GraphNode[]; readonly result: number } {
+  const nodes: GraphNode[] = [];
+  let result = tensor;
+  for (;;) {
+    const uses = topology.uses(result);
+    if (uses.length !== 1 || !kinds.has(uses[0].node.kind)) return { nodes, result };
+    const { node } = uses[0];
+    nodes.push(node);
+    result = node.outputs[0].id;
+  }
+}
+
+/** Operations that only say how numbers lie. */
+export const layoutKinds: ReadonlySet<string> = new Set(['StaticReshape', 'StaticTranspose', 'Reorder']);
+
+const storageAfter = new Set([...layoutKinds, 'TypeCast', 'Quantize']);

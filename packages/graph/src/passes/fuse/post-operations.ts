@@ -1,0 +1,60 @@
+import type { GraphNode } from '../../ir/node.ts';
+import type { Topology } from '../../ir/topology.ts';
+import type { Match } from '../match.ts';
+import { fuseBefore, type IsFree } from './fuse.ts';
+
+/** What may follow an operation and run with it, besides what is elementwise. */
+const following = new Set(['TypeCast', 'Dropout', 'BiasAdd', 'Quantize', 'Dequantize', 'Reorder']);
+
+/** What nothing starts with: it computes nothing. */
+const noStart = new Set(['End', 'Wildcard']);
+
+/**
+ * An operation and the elementwise ones behind it, as long as they have one result:
+ *
+ *     [Dequantize | TypeCast | …]* · any operation · (elementwise | TypeCast | Dropout | BiasAdd | Quantize)+
+ */
+export function postOperations(anchor: GraphNode, topology: Topology, isFree: IsFree): Match | null {
+  if (noStart.has(anchor.kind) || !anchor.operation.lower) return null;
+  const grown = new Set<GraphNode>();
+  // Tensors that something outside reads, or nothing.
+  const open = new Set<number>();
+  const grow = (node: GraphNode): void => {
+    grown.add(node);
+    for (const { id } of node.inputs) if (open.has(id) && !isOpen(id, grown, topology)) open.delete(id);
+    for (const { id } of node.outputs) if (isOpen(id, grown, topology)) open.add(id);
+  };
+  grow(anchor);
+  let best = 1;
+  // What joins is visited as well.
+  for (const node of grown) {
+    for (const { node: next } of node.outputs.flatMap(({ id }) => topology.uses(id))) {
+      if (grown.has(next) || !mayFollow(next) || !isFree(next)) continue;
+      grow(next);
+      if (next.outputs.filter(({ id }) => open.has(id)).length === open.size) best = grown.size;
+    }
+  }
+  const members = new Set([...grown].slice(0, best));
+  const operands = [...members].flatMap(node => node.inputs.map(t => t.id));
+  const before = fuseBefore(operands, members, topology, isFree);
+  if (before.length + members.size < 2) return null;
+  const nodes = new Set([...before, ...members]);
+  return { kind: 'fused-operations', nodes, form: null };
+}
+
+/** Whether a tensor leaves operations. */
+function isOpen(tensor: number, nodes: ReadonlySet<GraphNode>, { uses }: Topology): boolean {
+  const readers = uses(tensor);
+  return readers.length === 0 || readers.some(({ node }) => !nodes.has(node));
+}
+
+function mayFollow({ kind, operation }: GraphNode): boolean {
+  return operation.element !== undefined || following.has(kind);
+}
+
+/** As `postOperations`, for what products, reductions and the like start: so that these get what is around them. */
+export function computedPostOperations(anchor: GraphNode, topology: Topology, isFree: IsFree): Match | null {
+  return mayFollow(anchor) || storage.has(anchor.kind) ? null : postOperations(anchor, topology, isFree);
+}
+
+const storage = new Set(['GenIndex', 'StaticReshape', 'StaticTranspose', 'DynamicDequantize']);

@@ -1,0 +1,48 @@
+import type { GraphNode } from '../../ir/node.ts';
+import type { OperationCall } from '../../ir/schema/attribute.ts';
+import type { Operation } from '../../ir/schema/operation.ts';
+import type { Topology } from '../../ir/topology.ts';
+import { softmax } from '../../ops/reduction/softmax.ts';
+import { softmaxOf } from '../attention/softmax.ts';
+import { isConvex } from '../fuse/convex.ts';
+
+/** Operations whose gradient is that of one operation. */
+export interface Composite {
+  readonly operation: Operation;
+  readonly call: OperationCall;
+  /** The one of them that gives a result and comes first: behind it, the gradients of all results are known. */
+  readonly first: GraphNode;
+}
+
+/**
+ * The softmaxes that a graph writes out, by each of their operations. Their gradient is that of a softmax, which is not the sum of what
+ * goes through maximum, difference, exponential, sum and quotient in fewer operations only: attention is recognised by it.
+ * @param named ids of the tensors that are differentiated, and by which: a softmax has no gradient for one in its midst.
+ */
+export function decomposedSoftmaxes(
+  topology: Topology,
+  named: ReadonlySet<number>,
+): ReadonlyMap<GraphNode, Composite> {
+  const found = new Map<GraphNode, Composite>();
+  const tensorsOf = (ids: readonly number[]) => ids.flatMap(id => topology.tensors.get(id) ?? []);
+  for (const node of topology.order) {
+    const match = node.kind === 'Divide' ? softmaxOf(node, topology) : null;
+    if (!match) continue;
+    const results = [match.probabilities, ...(match.stats === undefined ? [] : [match.stats])];
+    if (!isConvex(new Set(match.nodes), new Set(results), topology)) continue;
+    const isNamed = match.nodes.some(({ outputs }) =>
+      outputs.some(({ id }) => named.has(id) && !results.includes(id)),
+    );
+    if (isNamed) continue;
+    const first = topology.order.find(
+      member => match.nodes.includes(member) && member.outputs.some(t => results.includes(t.id)),
+    );
+    const call = {
+      attributes: { axis: match.axis, mode: 'none' },
+      inputs: tensorsOf([match.scores]),
+      outputs: tensorsOf(results),
+    };
+    for (const member of match.nodes) found.set(member, { operation: softmax, call, first: first ?? node });
+  }
+  return found;
+}

@@ -1,0 +1,105 @@
+import { InvalidArgumentError } from '@tilewise/core';
+import { InvalidGraphError } from '../../errors.ts';
+import type { GraphWriter } from '../../ir/graph-builder.ts';
+import { describeNode, type GraphNode } from '../../ir/node.ts';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import type { Topology } from '../../ir/topology.ts';
+import { BackwardGraph } from './backward-graph.ts';
+import { decomposedSoftmaxes } from './decomposed-softmax.ts';
+import { forwardAttentions } from './forward-attention.ts';
+import { rowSum } from './row-sum.ts';
+
+/** What is differentiated, and with respect to what: tensors of the forward graph. */
+export interface Differentiated {
+  readonly targets: readonly LogicalTensor[];
+  readonly withRespectTo: readonly LogicalTensor[];
+}
+
+/** Where gradients are written: a graph, and its inputs and results by the ids of the forward tensors that they belong to. */
+export interface GradientTarget {
+  readonly target: GraphWriter;
+  readonly seeds: Map<number, LogicalTensor>;
+  readonly results: Map<number, LogicalTensor>;
+}
+
+/**
+ * Writes the operations that compute gradients of a graph.
+ * @throws InvalidArgumentError for a tensor that the targets do not depend on; InvalidGraphError for an operation without a gradient.
+ */
+export function differentiate(
+  topology: Topology,
+  { targets, withRespectTo }: Differentiated,
+  { target, seeds, results }: GradientTarget,
+): void {
+  const given = new Set([...topology.inputs, ...topology.outputs].map(t => t.id));
+  const composites = decomposedSoftmaxes(topology, new Set([...targets, ...withRespectTo].map(t => t.id)));
+  const builder = new BackwardGraph(topology, target, given, composites, forwardAttentions(topology, given));
+  const collected = new Map<number, LogicalTensor[]>();
+  for (const t of targets) {
+    const seed = target.tensor({ dtype: t.dtype, shape: topology.shapeOf(t.id) });
+    seeds.set(t.id, seed);
+    collected.set(t.id, [seed]);
+  }
+
+  const depends = dependants(topology, withRespectTo);
+  for (const node of [...topology.order].reverse()) {
+    const composite = composites.get(node);
+    if (composite && composite.first !== node) continue;
+    const { operation, call } = composite ?? { operation: node.operation, call: node };
+    const outputGradients = call.outputs.map(t => total(collected.get(t.id), builder));
+    if (!depends.has(node) || outputGradients.every(dy => dy === undefined)) continue;
+    const { gradient, noGradient } = operation;
+    if (!gradient || gradient === 'zero') {
+      const why = noGradient === undefined ? '' : `: ${noGradient}`;
+      throw new InvalidGraphError(`${describeNode(node)} has no gradient${why}`);
+    }
+    const needed = call.inputs.map(
+      t => withRespectTo.some(wanted => wanted.id === t.id) || producedBy(topology, t, depends),
+    );
+    const gradientOf = (id: number): LogicalTensor | undefined => total(collected.get(id), builder);
+    const rules = gradient({
+      ...{ ...call, builder, outputGradients, needed },
+      rowSum: () => rowSum(call.outputs[0], { topology, builder, seeds }, gradientOf),
+    });
+    call.inputs.forEach((t, n) => {
+      const rule = rules[n];
+      if (!needed[n] || !rule) return;
+      collected.set(t.id, [...(collected.get(t.id) ?? []), rule()]);
+    });
+  }
+  for (const t of withRespectTo) {
+    const sum = total(collected.get(t.id), builder);
+    if (!sum)
+      throw new InvalidArgumentError('withRespectTo', `has tensor ${t.id}, which nothing of 'of' depends on`);
+    results.set(t.id, builder.cast(sum, t.dtype));
+  }
+  // A gradient that others are computed from is a result all the same.
+  for (const gradient of results.values()) {
+    if (target.nodes.some(node => node.inputs.some(t => t.id === gradient.id))) {
+      target.op('End', { inputs: [gradient], outputs: [] });
+    }
+  }
+}
+
+function total(
+  terms: readonly LogicalTensor[] | undefined,
+  builder: BackwardGraph,
+): LogicalTensor | undefined {
+  return terms?.reduce((sum, term) => builder.op('Add', [builder.cast(sum, term.dtype), term]));
+}
+
+function producedBy({ producers }: Topology, { id }: LogicalTensor, nodes: ReadonlySet<GraphNode>): boolean {
+  const producer = producers.get(id);
+  return producer !== undefined && nodes.has(producer);
+}
+
+/** The operations whose results change with tensors. */
+function dependants(topology: Topology, tensors: readonly LogicalTensor[]): ReadonlySet<GraphNode> {
+  const ids = new Set(tensors.map(t => t.id));
+  const found = new Set<GraphNode>();
+  for (const node of topology.order) {
+    const changes = node.operation.gradient !== 'zero';
+    if (changes && node.inputs.some(t => ids.has(t.id) || producedBy(topology, t, found))) found.add(node);
+  }
+  return found;
+}

@@ -1,0 +1,37 @@
+import type { GraphNode } from '../../ir/node.ts';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import type { Topology } from '../../ir/topology.ts';
+import { forwardParts } from '../attention/forward.ts';
+import { fuseAfter, layoutKinds } from '../fuse/fuse.ts';
+
+/** A forward pass of attention, which a graph of gradients can compute again. */
+export interface ForwardAttention {
+  readonly nodes: ReadonlySet<GraphNode>;
+  /** Its output, in the layout in which other operations read it. */
+  readonly output: LogicalTensor;
+}
+
+/**
+ * The attention of a graph whose stats are among `given`, so that its backward pass starts from them: by the ids of its output in that
+ * and every layout before.
+ */
+export function forwardAttentions(
+  topology: Topology,
+  given: ReadonlySet<number>,
+): ReadonlyMap<number, ForwardAttention> {
+  const found = new Map<number, ForwardAttention>();
+  for (const node of topology.order) {
+    const parts = forwardParts(node, topology);
+    if (!parts || parts.after.rearranged || parts.after.rounding) continue;
+    const { stats } = parts.softmax;
+    if (stats === undefined || !given.has(stats)) continue;
+    const [product] = parts.after.matmul.outputs;
+    const outputs = [
+      product,
+      ...fuseAfter(product.id, topology, layoutKinds).nodes.map(layout => layout.outputs[0]),
+    ];
+    const attention = { nodes: parts.nodes, output: outputs[outputs.length - 1] };
+    for (const { id } of outputs) found.set(id, attention);
+  }
+  return found;
+}

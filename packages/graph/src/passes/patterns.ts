@@ -1,0 +1,44 @@
+import { attentionNames } from '../ops/attention/names.ts';
+import { backwardMatch } from './attention/backward.ts';
+import { forwardParts } from './attention/forward.ts';
+import { computedPostOperations, postOperations } from './fuse/post-operations.ts';
+import type { Pattern } from './match.ts';
+
+/** The backward pass of attention. */
+const attentionBackward: Pattern = (anchor, topology) => {
+  const parts = backwardMatch(anchor, topology);
+  return parts && { kind: 'sdpa-backward', nodes: parts.all, form: { pass: 'backward', parts } };
+};
+
+/** The forward pass of attention. */
+const attentionForward: Pattern = (anchor, topology) => {
+  const parts = forwardParts(anchor, topology);
+  if (!parts) return null;
+  const kind = parts.softmax.stats === undefined ? 'sdpa' : 'sdpa-training';
+  return {
+    kind: parts.after.rounding ? 'quantized-sdpa' : kind,
+    nodes: parts.nodes,
+    form: { pass: 'forward', parts },
+  };
+};
+
+/** Attention that is written as one operation, `Sdpa` or `SdpaBackward`: a partition of the kind that its operations would be. */
+const attentionOperation: Pattern = anchor => {
+  const { kind, attributes } = anchor;
+  if (kind !== 'Sdpa' && kind !== 'SdpaBackward') return null;
+  const hasStats = attentionNames(attributes).results.includes('lse');
+  return {
+    kind: kind === 'SdpaBackward' ? 'sdpa-backward' : hasStats ? 'sdpa-training' : 'sdpa',
+    nodes: new Set([anchor]),
+    form: { pass: 'operation', node: anchor },
+  };
+};
+
+/** Every pattern, the one that is tried first coming first. */
+export const patterns: readonly Pattern[] = [
+  attentionBackward,
+  attentionForward,
+  attentionOperation,
+  computedPostOperations,
+  postOperations,
+];

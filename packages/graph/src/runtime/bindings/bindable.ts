@@ -1,0 +1,54 @@
+import {
+  describeValue,
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+  sameShape,
+  Tensor,
+  type TensorDesc,
+} from '@tilewise/core';
+import { describeTensor, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import { isScalarValue, type ScalarValue } from '../../ir/tensor/scalar.ts';
+import { type KnownTensor, scalarTensor } from '../../ir/tensor/storage.ts';
+
+/** What may be bound to a tensor of a graph: a tensor of the engine, one of the host, or for a scalar a number that its dtype holds (for a bool, `true` too). */
+export type Bindable<T> = T | Tensor | ScalarValue;
+
+/**
+ * Checks a tensor that is bound to a logical one.
+ * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError naming the tensor.
+ */
+export function checkBound(tensor: LogicalTensor, bound: TensorDesc | undefined, expected: TensorDesc): void {
+  const name = `tensor ${describeTensor(tensor)}`;
+  if (bound === undefined) throw new InvalidArgumentError(name, 'is not bound');
+  if (!isTensor(bound))
+    throw new InvalidArgumentError(name, `must be bound to a tensor, got ${describeValue(bound)}`);
+  if (bound.dtype !== expected.dtype) {
+    throw new InvalidDTypeError(name, `must be bound to ${expected.dtype}, got ${bound.dtype}`);
+  }
+  if (!sameShape(bound.shape, expected.shape)) {
+    throw new InvalidShapeError(name, `must be bound to shape [${expected.shape}], got [${bound.shape}]`);
+  }
+  const differs = expected.shape.some((n, d) => n > 1 && bound.strides[d] !== expected.strides[d]);
+  if (differs) {
+    throw new InvalidShapeError(
+      name,
+      `was compiled for strides [${expected.strides}], got [${bound.strides}]`,
+    );
+  }
+}
+
+/** What is known of a tensor by what is bound to it. */
+export function knownTensor<T extends TensorDesc>(
+  tensor: LogicalTensor,
+  bound: Bindable<T> | undefined,
+): KnownTensor {
+  const host = isScalarValue(bound) ? scalarTensor(tensor, bound) : bound;
+  if (!isTensor(host)) return { shape: tensor.shape ?? [] };
+  const { shape, strides } = host;
+  return tensor.dtype === 'i64' ? { shape: shape.slice(0, -1) } : { shape, strides };
+}
+
+export function isTensor(x: unknown): x is TensorDesc {
+  return x instanceof Tensor || (typeof x === 'object' && x !== null && 'shape' in x);
+}

@@ -1,0 +1,37 @@
+import { checkObject, InvalidArgumentError, nearestName } from '@tilewise/core';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import type { Bindings, Ends } from './bindings.ts';
+
+/**
+ * Checks that what is bound is bound to tensors of the graph. Those that are not read or written here are passed over, so that one set of
+ * bindings does for all partitions of a graph, and for its gradients.
+ * @param described all tensors of the graph, by id.
+ * @param ends what is read and written here.
+ * @throws InvalidArgumentError naming the key, and the tensor that was probably meant.
+ */
+export function checkIds(
+  bindings: Bindings<unknown>,
+  described: ReadonlyMap<number, LogicalTensor>,
+  ends: Ends,
+): void {
+  checkObject('bindings', bindings);
+  for (const [key, value] of Object.entries(bindings)) {
+    const id = Number(key);
+    if (value === undefined || (described.has(id) && String(id) === key)) continue;
+    const unbound = [...ends.inputs, ...ends.outputs].filter(t => bindings[t.id] === undefined);
+    const meant = meantBy(key, unbound);
+    const hint = meant ? `; did you mean ${meant.id}?` : '';
+    throw new InvalidArgumentError(
+      'bindings',
+      `has '${key}', which is the id of no tensor of the graph${hint}`,
+    );
+  }
+}
+
+/** The tensor that has the name, nearly, or that alone is left. */
+function meantBy(key: string, unbound: readonly LogicalTensor[]): LogicalTensor | undefined {
+  const byName = new Map(unbound.flatMap(t => (t.name === undefined ? [] : [[t.name, t] as const])));
+  const name = nearestName(key, [...byName.keys()]);
+  if (name !== undefined) return byName.get(name);
+  return unbound.length === 1 ? unbound[0] : undefined;
+}

@@ -1,0 +1,229 @@
+import { dtypeInfo, type TensorDesc } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { storageLength } from '../compile/memory-plan.ts';
+import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
+import { type KnownTensor, storageDesc } from '../ir/tensor/storage.ts';
+import type { Topology } from '../ir/topology.ts';
+import type { Bindable } from './bindings/bindable.ts';
+import { type Bindings, checkBindings } from './bindings/bindings.ts';
+import { checkIds } from './bindings/check-ids.ts';
+import { Uploads } from './bindings/uploads.ts';
+import type { CompiledPartition } from './compiled-partition.ts';
+import type { CompileOptions, Partition } from './partition.ts';
+import { SerialQueue } from './serial-queue.ts';
+
+/** A graph that is ready to run on an engine again and again, all its shapes being known. */
+export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
+  /** With the shapes that it was compiled for; so are the outputs. */
+  readonly inputs: readonly LogicalTensor[];
+  readonly outputs: readonly LogicalTensor[];
+  /** Its partitions, in the order in which they run. They are released with it. */
+  readonly partitions: readonly CompiledPartition<T>[];
+  /** Memory that it holds for intermediate results, until `release`. */
+  readonly workspaceBytes: number;
+  /**
+   * Runs it, after what was asked for before: its executions share the memory of its intermediate results.
+   * @param bindings by tensor id: the engine's tensors, host tensors or numbers for the inputs. Outputs may be bound too; those
+   * that are not are allocated. So is, for as long as it takes, what attention gives on an engine that does not prepare it, as the reference.
+   * @returns the outputs by id.
+   * @throws what `execute` of a compiled partition throws, before anything runs.
+   */
+  execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
+  /**
+   * Records it in an encoder of the caller, as `encode` of a compiled partition does; nothing is recorded where it throws. What is
+   * recorded takes the memory of the intermediate results too: submit it while no `execute` is under way.
+   */
+  encode(target: object, bindings: Bindings<Bindable<T>>): void;
+  /** Frees its memory, once what was asked for has run. What was encoded must have been submitted. Afterwards nothing runs. */
+  release(): void;
+}
+
+/**
+ * Compiles the partitions of a graph for an engine; where it throws, nothing is held.
+ * @param sharing whose they are: those of `compile` of a partition.
+ */
+export function compileGraph<T extends TensorDesc>(
+  topology: Topology,
+  parts: readonly Partition[],
+  engine: TensorEngine<T>,
+  inputs: Readonly<Record<number, KnownTensor>>,
+  sharing: Pick<CompileOptions, 'cached' | 'kept'>,
+): CompiledGraph<T> {
+  const known = new Map(Object.entries(inputs).map(([id, tensor]) => [Number(id), tensor]));
+  const results = new Set(topology.outputs.map(t => t.id));
+  const isBetween = (id: number): boolean => topology.producers.has(id) && !results.has(id);
+  const partitions: CompiledPartition<T>[] = [];
+  let between: Between<T>;
+  try {
+    for (const partition of parts) {
+      if (partition.outputs.length === 0) continue;
+      const compiled = partition.compile(engine, { ...sharing, inputs: picked(known, partition.inputs) });
+      for (const t of compiled.outputs) known.set(t.id, knownOf(t));
+      partitions.push(compiled);
+    }
+    between = allocateBetween(engine, partitions, isBetween);
+  } catch (error) {
+    for (const partition of partitions) partition.release();
+    throw error;
+  }
+  const outputs = partitions.flatMap(({ outputs: all }) => all.filter(t => results.has(t.id)));
+
+  const shaped = new Map(partitions.flatMap(partition => partition.inputs.map(t => [t.id, t] as const)));
+  const own = { inputs: topology.inputs.map(t => shaped.get(t.id) ?? t), outputs };
+  const read = { inputs: topology.inputs.flatMap(({ id }) => shaped.get(id) ?? []), outputs };
+  const turns = new SerialQueue('graph');
+
+  function bind(bindings: Bindings<Bindable<T>>): Map<number, Bindable<T>> {
+    turns.check();
+    checkIds(bindings, topology.described, own);
+    const tensors = new Map<number, Bindable<T>>(between.tensors);
+    for (const { id } of [...read.inputs, ...outputs]) {
+      const bound = bindings[id];
+      if (bound !== undefined) tensors.set(id, bound);
+    }
+    return tensors;
+  }
+
+  async function run(tensors: Map<number, Bindable<T>>): Promise<Record<number, T>> {
+    const allocated: T[] = [];
+    const uploads = new Uploads(engine);
+    try {
+      for (const t of outputs) {
+        if (tensors.has(t.id)) continue;
+        const tensor = engine.primitives.allocate(storageDesc(t));
+        allocated.push(tensor);
+        tensors.set(t.id, tensor);
+      }
+      if (!runAtOnce(tensors, uploads)) {
+        for (const partition of partitions) await partition.execute(ends(partition, tensors));
+      }
+    } catch (error) {
+      for (const tensor of allocated) engine.release(tensor);
+      throw error;
+    } finally {
+      uploads.release();
+    }
+    return Object.fromEntries(outputs.map(({ id }) => [id, tensors.get(id) as T]));
+  }
+
+  /** Runs all partitions as one, which a device is given in one submission; false, and nothing is run, where one has to wait for a number. */
+  function runAtOnce(tensors: ReadonlyMap<number, Bindable<T>>, uploads: Uploads<T>): boolean {
+    if (!engine.recording) return false;
+    const works: (() => void)[] = [];
+    for (const partition of partitions) {
+      const work = partition.prepareRun(ends(partition, tensors), t => uploads.of(t));
+      if (!work) return false;
+      works.push(work);
+    }
+    engine.batch(() => {
+      for (const work of works) work();
+    });
+    return true;
+  }
+
+  return {
+    ...own,
+    partitions,
+    get workspaceBytes() {
+      return partitions.reduce((sum, { workspaceBytes }) => sum + workspaceBytes, between.bytes);
+    },
+    encode(target, bindings) {
+      const tensors = bind(bindings);
+      const records = partitions.map(partition => partition.prepareEncode(ends(partition, tensors)));
+      checkBindings(engine.primitives, read, bindings);
+      for (const record of records) record(target);
+    },
+    async execute(bindings) {
+      const tensors = bind(bindings);
+      checkBindings(engine.primitives, read, bindings);
+      return turns.run(() => run(tensors));
+    },
+    release() {
+      turns.release(() => {
+        for (const partition of partitions) partition.release();
+        between.release();
+      });
+    },
+  };
+}
+
+/** What a partition reads and writes, of tensors by id. */
+function ends<V>(
+  { inputs, outputs }: Pick<CompiledPartition, 'inputs' | 'outputs'>,
+  tensors: ReadonlyMap<number, V>,
+): Record<number, V> {
+  return picked(tensors, [...inputs, ...outputs]);
+}
+
+function picked<V>(all: ReadonlyMap<number, V>, tensors: readonly LogicalTensor[]): Record<number, V> {
+  const found: Record<number, V> = {};
+  for (const { id } of tensors) {
+    const value = all.get(id);
+    if (value !== undefined) found[id] = value;
+  }
+  return found;
+}
+
+function knownOf(tensor: LogicalTensor): KnownTensor {
+  const { shape, strides } = storageDesc(tensor);
+  return tensor.dtype === 'i64' ? { shape: shape.slice(0, -1) } : { shape, strides };
+}
+
+/** Memory for the tensors that partitions hand on to each other. */
+interface Between<T> {
+  /** By the ids of the tensors. */
+  readonly tensors: ReadonlyMap<number, T>;
+  readonly bytes: number;
+  release(): void;
+}
+
+/** Allocates what lies between partitions, the same memory for what is never needed at the same time. */
+function allocateBetween<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  partitions: readonly CompiledPartition<T>[],
+  isBetween: (id: number) => boolean,
+): Between<T> {
+  const lastUse = new Map<number, number>();
+  partitions.forEach((partition, n) => {
+    for (const { id } of partition.inputs) if (isBetween(id)) lastUse.set(id, n);
+  });
+  const blocks: T[] = [];
+  const release = (): void => {
+    for (const block of blocks) engine.release(block);
+  };
+  const tensors = new Map<number, T>();
+  let bytes = 0;
+  // By dtype and length: the layers of a model repeat both.
+  const free = new Map<string, T[]>();
+  const blockOf = new Map<number, { readonly block: T; readonly key: string }>();
+
+  function allocate(t: LogicalTensor): void {
+    const { dtype, shape, strides } = storageDesc(t);
+    const length = Math.max(storageLength({ dtype, shape, strides }), 1);
+    const key = `${dtype} ${length}`;
+    const reused = free.get(key)?.pop();
+    const block = reused ?? engine.primitives.allocate({ dtype, shape: [length] });
+    if (!reused) {
+      blocks.push(block);
+      bytes += length * dtypeInfo[dtype].bytes;
+    }
+    tensors.set(t.id, engine.primitives.view(block, { shape, strides }));
+    blockOf.set(t.id, { block, key });
+  }
+
+  try {
+    partitions.forEach((partition, n) => {
+      for (const t of partition.outputs) if (isBetween(t.id)) allocate(t);
+      for (const { id } of partition.inputs) {
+        const own = blockOf.get(id);
+        if (!own || lastUse.get(id) !== n) continue;
+        blockOf.delete(id);
+        free.set(own.key, [...(free.get(own.key) ?? []), own.block]);
+      }
+    });
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return { tensors, bytes, release };
+}

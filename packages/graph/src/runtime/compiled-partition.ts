@@ -1,0 +1,184 @@
+import { InvalidArgumentError, type Tensor, type TensorDesc, UnsupportedError } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { NotAttention } from '../compile/attention/options.ts';
+import type { CompiledProgram } from '../compile/compile.ts';
+import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
+import { storageDesc } from '../ir/tensor/storage.ts';
+import type { Bindable } from './bindings/bindable.ts';
+import { type Bindings, type Checked, checkBindings, checkEncodable } from './bindings/bindings.ts';
+import { UploadCache } from './bindings/upload-cache.ts';
+import { Uploads } from './bindings/uploads.ts';
+import { SerialQueue } from './serial-queue.ts';
+import { type BoundTensors, type Executable, prepareProgram } from './steps/executable.ts';
+
+/** A partition that is ready to run on an engine. */
+export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
+  readonly inputs: readonly LogicalTensor[];
+  /** With the shapes that were inferred. */
+  readonly outputs: readonly LogicalTensor[];
+  /** `attention`: one call of the engine's attention, no score matrix. `operations`: one primitive after the other. */
+  readonly kernel: 'attention' | 'operations';
+  /** Why what was recognised as attention does not run as such; empty when it does. */
+  readonly reasons: readonly string[];
+  /** Memory that it holds for intermediate results, until `release`. */
+  readonly workspaceBytes: number;
+  /**
+   * Runs it, after what was asked for before.
+   * @param bindings by tensor id: the engine's tensors, host tensors (which are uploaded), or numbers for scalars. Outputs may be
+   * bound too; those that are not are allocated.
+   * @returns the outputs by id.
+   * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError for a tensor that is missing or not as compiled, a number that
+   * its dtype does not hold, or an id that no tensor of the graph has; InvalidArgumentError after `release`.
+   */
+  execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
+  /**
+   * Records it in an encoder of the caller, on an engine that has such. Nothing is submitted, read back or allocated for tensors; a
+   * number that has not been bound before takes a few bytes until `release`.
+   * @param target on WebGPU a GPUCommandEncoder or GPUComputePassEncoder.
+   * @param bindings as those of `execute`, the outputs among them; only scalars may be numbers or host tensors.
+   * @throws what `execute` throws; UnsupportedError on an engine of the host.
+   */
+  encode(target: object, bindings: Bindings<Bindable<T>>): void;
+  /**
+   * The part of `encode` that may fail: checks the bindings, and readies what depends on their numbers.
+   * @returns what records it in an encoder, on these bindings.
+   * @throws what `encode` throws, but for the target.
+   */
+  prepareEncode(bindings: Bindings<Bindable<T>>): (target: object) => void;
+  /**
+   * The part of an execution that may fail, for several to be run in one `batch` of the engine.
+   * @param bindings as those of `execute`, the outputs among them.
+   * @param upload brings a host tensor to the engine, where it must be until it has run.
+   * @returns what runs it; null where that is not done at once: a number must be read back first, or another execution is under way.
+   * @throws what `execute` throws.
+   */
+  prepareRun(bindings: Bindings<Bindable<T>>, upload: (tensor: Tensor) => T): (() => void) | null;
+  /**
+   * Frees its memory, unless another has compiled the same and not released it, once what was asked for has run. What was encoded
+   * must have been submitted. Afterwards nothing runs.
+   */
+  release(): void;
+}
+
+/** Makes a compiled program callable. */
+export function compiledPartition<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  compiled: CompiledProgram,
+  inputs: readonly LogicalTensor[],
+  outputs: readonly LogicalTensor[],
+): CompiledPartition<T> {
+  const executable = prepareProgram(engine, compiled.program);
+  let operations: Executable<T> | undefined;
+  const resolved = (t: LogicalTensor): LogicalTensor => compiled.tensors.get(t.id) ?? t;
+  const own = { inputs: inputs.map(resolved), outputs: outputs.map(resolved) };
+  const kept = new UploadCache(engine);
+  const turns = new SerialQueue('partition');
+
+  /** The operations one by one, for numbers that make something else of what was recognised. */
+  function fallback(error: unknown): Executable<T> {
+    if (!(error instanceof NotAttention) || !compiled.asOperations) throw error;
+    operations ??= prepareProgram(engine, compiled.asOperations());
+    return operations;
+  }
+
+  async function run(checked: Checked<T>): Promise<Record<number, T>> {
+    const uploads = new Uploads(engine);
+    const allocated: Record<number, T> = {};
+    try {
+      for (const t of checked.unbound) allocated[t.id] = engine.primitives.allocate(storageDesc(t));
+      const bound = boundTensors(checked, t => uploads.of(t), allocated);
+      try {
+        await executable.run(bound);
+      } catch (error) {
+        await fallback(error).run(bound);
+      }
+    } catch (error) {
+      for (const tensor of Object.values(allocated)) engine.release(tensor);
+      throw error;
+    } finally {
+      uploads.release();
+    }
+    const given = own.outputs.flatMap(({ id }) => {
+      const tensor = checked.onEngine.get(id);
+      return tensor ? [[id, tensor] as const] : [];
+    });
+    return { ...allocated, ...Object.fromEntries(given) };
+  }
+
+  /** Readies the program, or its operations one by one. */
+  function prepare(bound: BoundTensors<T>, isKept: boolean): () => void {
+    try {
+      return executable.prepare(bound, isKept);
+    } catch (error) {
+      return fallback(error).prepare(bound, isKept);
+    }
+  }
+
+  function prepareEncode(bindings: Bindings<Bindable<T>>): (target: object) => void {
+    turns.check();
+    const { recording } = engine;
+    if (!recording) {
+      throw new UnsupportedError(engine.name, ['an engine of the host has nothing to encode in']);
+    }
+    const checked = checkBindings(engine.primitives, own, bindings);
+    checkEncodable(checked);
+    const record = prepare(
+      boundTensors(checked, t => kept.of(t)),
+      true,
+    );
+    return target => {
+      turns.check();
+      recording.encode(target, record);
+    };
+  }
+
+  function prepareRun(bindings: Bindings<Bindable<T>>, upload: (tensor: Tensor) => T): (() => void) | null {
+    turns.check();
+    const bound = boundTensors(checkBindings(engine.primitives, own, bindings), upload);
+    return turns.isTaken || !executable.isOne(bound) ? null : prepare(bound, false);
+  }
+
+  return {
+    ...own,
+    kernel: compiled.kernel,
+    reasons: compiled.reasons,
+    get workspaceBytes() {
+      return executable.workspaceBytes + (operations?.workspaceBytes ?? 0);
+    },
+    async execute(bindings) {
+      const checked = checkBindings(engine.primitives, own, bindings);
+      return turns.run(() => run(checked));
+    },
+    encode(target, bindings) {
+      prepareEncode(bindings)(target);
+    },
+    prepareEncode,
+    prepareRun,
+    release() {
+      turns.release(() => {
+        executable.release();
+        operations?.release();
+        kept.release();
+      });
+    },
+  };
+}
+
+/** What a program runs on; what is on the host is uploaded when it is asked for, as its numbers may be all that is needed. */
+function boundTensors<T extends TensorDesc>(
+  { onHost, onEngine }: Checked<T>,
+  upload: (tensor: Tensor) => T,
+  results: Readonly<Record<number, T>> = {},
+): BoundTensors<T> {
+  const uploaded = new Map<number, T>();
+  return {
+    host: id => onHost.get(id),
+    tensor(id) {
+      const host = onHost.get(id);
+      const known = onEngine.get(id) ?? results[id] ?? uploaded.get(id) ?? (host && upload(host));
+      if (known === undefined) throw new InvalidArgumentError(`tensor ${id}`, 'is not bound');
+      if (host) uploaded.set(id, known);
+      return known;
+    },
+  };
+}

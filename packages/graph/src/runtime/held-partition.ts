@@ -1,0 +1,46 @@
+import type { TensorDesc } from '@tilewise/core';
+import type { Bindings } from './bindings/bindings.ts';
+import type { CompiledPartition } from './compiled-partition.ts';
+import { SerialQueue } from './serial-queue.ts';
+
+/**
+ * A compiled partition as one holder has it: of a graph, though graphs that have the same share it.
+ * @param check refuses bindings for tensors that are not of that graph.
+ */
+export function heldPartition<T extends TensorDesc>(
+  shared: CompiledPartition<T>,
+  check: (bindings: Bindings<unknown>) => void,
+  letGo: () => void,
+): CompiledPartition<T> {
+  const turns = new SerialQueue('partition');
+  const prepareEncode: CompiledPartition<T>['prepareEncode'] = bindings => {
+    turns.check();
+    check(bindings);
+    const record = shared.prepareEncode(bindings);
+    return target => {
+      turns.check();
+      record(target);
+    };
+  };
+  return {
+    ...shared,
+    get workspaceBytes() {
+      return shared.workspaceBytes;
+    },
+    async execute(bindings) {
+      turns.check();
+      check(bindings);
+      return turns.run(() => shared.execute(bindings));
+    },
+    encode(target, bindings) {
+      prepareEncode(bindings)(target);
+    },
+    prepareEncode,
+    prepareRun(bindings, upload) {
+      turns.check();
+      check(bindings);
+      return turns.isTaken ? null : shared.prepareRun(bindings, upload);
+    },
+    release: () => turns.release(letGo),
+  };
+}

@@ -1,0 +1,55 @@
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { expect, test } from 'vitest';
+import { GraphBuilder } from '../../testing/attention-graph.ts';
+import { gradients } from '../gradients.ts';
+import type { Graph } from '../graph.ts';
+import { storageDesc } from '../ir/tensor/storage.ts';
+
+const [H, S, D] = [2, 256, 64];
+const BYTES_OF_O = 4 * H * S * D;
+
+/** A graph on the CPU with all results bound, run once; and how many bytes of storage are new after another run. */
+async function bytesOfARun(
+  graph: Graph,
+  bindings: Readonly<Record<number, Tensor | number | bigint>>,
+  engine = cpuEngine({ threads: 1 }),
+) {
+  const compiled = graph.compile(engine);
+  const results = compiled.outputs.map(t => [t.id, engine.primitives.allocate(storageDesc(t))] as const);
+  const bound = { ...bindings, ...Object.fromEntries(results) };
+  await compiled.execute(bound);
+  const growth: number[] = [];
+  for (let n = 0; n < 3; n++) {
+    const { arrayBuffers: before } = process.memoryUsage();
+    await compiled.execute(bound);
+    growth.push(process.memoryUsage().arrayBuffers - before);
+  }
+  // A collection in between makes it less, never more.
+  return {
+    bytes: Math.max(...growth),
+    results: Object.fromEntries(results),
+    workspaceBytes: compiled.workspaceBytes,
+  };
+}
+
+test('attention on the CPU, forward and backward, takes no memory per execution', async () => {
+  const g = new GraphBuilder();
+  const [q, k, v] = [0, 1, 2].map(() => g.input([1, H, S, D]));
+  const scores = g.op('Multiply', [g.op('MatMul', [q, k], { transpose_b: true }), g.scalar(0.125)]);
+  const [p] = g.softmax(scores);
+  const o = g.op('MatMul', [p, v]);
+  const backward = gradients(g.graph.finalize(), { of: o, withRespectTo: [q, k, v] }).finalize();
+  const forward = await bytesOfARun(g.graph, g.bindings);
+  expect(forward.bytes).toBeLessThan(BYTES_OF_O / 4);
+  // An engine that is called gives results of its own.
+  const called = { ...cpuEngine({ threads: 1 }), prepareAttention: undefined };
+  expect((await bytesOfARun(g.graph, g.bindings, called)).bytes).toBeGreaterThanOrEqual(BYTES_OF_O);
+
+  const seed = backward.seeds.get(o.id)?.id ?? -1;
+  const dO = Tensor.from(new Float32Array(H * S * D).fill(0.1), [1, H, S, D]);
+  const back = await bytesOfARun(backward, { ...g.bindings, ...forward.results, [seed]: dO });
+  expect(back.bytes).toBeLessThan(BYTES_OF_O / 4);
+  // Copies of stats without the rows that see nothing, and of the o that is handed on in place: nothing as large as the scores.
+  expect(forward.workspaceBytes + back.workspaceBytes).toBeLessThan(4 * S * S);
+});

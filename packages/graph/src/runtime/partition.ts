@@ -1,0 +1,184 @@
+import {
+  checkFunction,
+  checkObject,
+  InvalidArgumentError,
+  type TensorDesc,
+  UnsupportedError,
+} from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { compileGroup } from '../compile/compile.ts';
+import { groupOperations, type PartitionPolicy } from '../compile/partition.ts';
+import { describeNode, type GraphNode } from '../ir/node.ts';
+import { exactJson } from '../ir/schema/exact-json.ts';
+import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
+import type { KnownTensor } from '../ir/tensor/storage.ts';
+import type { Topology } from '../ir/topology.ts';
+import type { Match } from '../passes/match.ts';
+import { type Bindable, knownTensor } from './bindings/bindable.ts';
+import type { Bindings } from './bindings/bindings.ts';
+import { checkIds } from './bindings/check-ids.ts';
+import { type CompiledPartition, compiledPartition } from './compiled-partition.ts';
+import { compiledPartitions } from './compiled-partition-cache.ts';
+import { heldPartition } from './held-partition.ts';
+
+/** Tensors of a partition by their ids. */
+export interface CompileOptions {
+  readonly inputs?: Readonly<Record<number, KnownTensor>> | undefined;
+  readonly outputs?: Readonly<Record<number, KnownTensor>> | undefined;
+  /** Whether what was compiled is shared with whoever asks for the same (default); if not, it is the caller's alone. */
+  readonly cached?: boolean | undefined;
+  /** Whether what is shared stays in the engine's cache when its last holder has released it, as after `run`; by default it is freed. */
+  readonly kept?: boolean | undefined;
+}
+
+/** Operations that run as one. */
+export interface Partition {
+  readonly id: number;
+  /** `operation` for a single one; else the name of the pattern that they are. */
+  readonly kind: string;
+  /** Ids of the operations, each after those that it needs. */
+  readonly ops: readonly number[];
+  /** Tensors that come from outside, each once. */
+  readonly inputs: readonly LogicalTensor[];
+  /** Tensors that are read outside, by nothing, or by an `End`. */
+  readonly outputs: readonly LogicalTensor[];
+  /** Whether it can run. */
+  readonly supported: boolean;
+  /**
+   * Readies the partition for an engine; the same partition with the same shapes on the same engine is compiled once, unless it is
+   * not to be cached.
+   * @throws InvalidArgumentError for a tensor that is not of the partition; InvalidShapeError when shapes are unknown or do not fit;
+   * UnsupportedError when the partition cannot run.
+   */
+  compile<T extends TensorDesc>(engine: TensorEngine<T>, options?: CompileOptions): CompiledPartition<T>;
+  /**
+   * Runs it once, compiled for what is bound; the engine keeps that for the next time.
+   * @param bindings as those of `execute` of a compiled partition.
+   * @returns the outputs by id.
+   * @throws what `compile` and `execute` throw.
+   */
+  run<T extends TensorDesc>(
+    engine: TensorEngine<T>,
+    bindings: Bindings<Bindable<T>>,
+  ): Promise<Record<number, T>>;
+}
+
+/**
+ * Divides a graph into partitions, each after those whose results it needs.
+ * @throws InvalidArgumentError for a policy that there is not.
+ */
+export function partitionGraph(topology: Topology, policy: PartitionPolicy): Partition[] {
+  return groupOperations(topology, policy).map(({ nodes, match }, id) =>
+    createPartition(id, match?.kind ?? 'operation', nodes, topology, match),
+  );
+}
+
+/** A partition of operations that are in order. */
+function createPartition(
+  id: number,
+  kind: string,
+  nodes: readonly GraphNode[],
+  topology: Topology,
+  match: Match | null,
+): Partition {
+  const members = new Set(nodes);
+  const { inputs, outputs } = boundary(nodes, members, topology);
+  const idle = nodes.find(node => node.kind !== 'End' && !node.operation.lower);
+
+  function compile<T extends TensorDesc>(
+    engine: TensorEngine<T>,
+    options: CompileOptions = {},
+  ): CompiledPartition<T> {
+    checkEngine(engine);
+    checkObject('options', options);
+    const { inputs: knownInputs, outputs: knownOutputs, cached = true, kept = false } = options;
+    if (idle) throw new UnsupportedError(engine.name, [`${describeNode(idle)} computes nothing`]);
+    const group = {
+      nodes,
+      match,
+      topology,
+      inputs: withKnown('inputs', inputs, knownInputs),
+      outputs: withKnown('outputs', outputs, knownOutputs),
+    };
+    const make = (): CompiledPartition<T> => {
+      const compiled = compileGroup(group, engine as unknown as TensorEngine<TensorDesc>);
+      return compiledPartition(engine, compiled, group.inputs, group.outputs);
+    };
+    const ends = { inputs: group.inputs, outputs: group.outputs };
+    const heldBy = (shared: CompiledPartition<T>, letGo: () => void): CompiledPartition<T> =>
+      heldPartition(shared, bindings => checkIds(bindings, topology.described, ends), letGo);
+    if (!cached) {
+      const own = make();
+      return heldBy(own, () => own.release());
+    }
+    const operations = nodes.map(node => [node.kind, node.attributes, node.inputs, node.outputs]);
+    const key = exactJson([operations, kind, group.inputs, group.outputs]);
+    return compiledPartitions(engine).hold(key, make, kept, heldBy);
+  }
+
+  return {
+    id,
+    kind,
+    ops: nodes.map(node => node.id),
+    inputs,
+    outputs,
+    supported: idle === undefined,
+    compile,
+    async run(engine, bindings) {
+      checkIds(bindings, topology.described, { inputs, outputs });
+      const known = Object.fromEntries(inputs.map(t => [t.id, knownTensor(t, bindings[t.id])]));
+      const compiled = compile(engine, { inputs: known, kept: true });
+      try {
+        return await compiled.execute(bindings);
+      } finally {
+        compiled.release();
+      }
+    },
+  };
+}
+
+/** An engine must run plain operations: one that knows attention alone does not do for a graph. */
+export function checkEngine(engine: unknown): void {
+  checkObject('engine', engine);
+  const { primitives } = engine as Partial<TensorEngine>;
+  checkObject('engine.primitives', primitives);
+  checkFunction('engine.primitives.prepare', primitives?.prepare);
+}
+
+function boundary(
+  nodes: readonly GraphNode[],
+  members: ReadonlySet<GraphNode>,
+  topology: Topology,
+): Pick<Partition, 'inputs' | 'outputs'> {
+  const inputs = new Map<number, LogicalTensor>();
+  const outputs = new Map<number, LogicalTensor>();
+  const isOwn = (id: number): boolean => {
+    const producer = topology.producers.get(id);
+    return producer !== undefined && members.has(producer);
+  };
+  for (const node of nodes) {
+    for (const t of node.inputs) if (!isOwn(t.id)) inputs.set(t.id, t);
+    for (const t of node.outputs) {
+      const uses = topology.uses(t.id);
+      const leaves = uses.length === 0 || uses.some(use => use.node.kind === 'End' || !members.has(use.node));
+      if (leaves) outputs.set(t.id, t);
+    }
+  }
+  return { inputs: [...inputs.values()], outputs: [...outputs.values()] };
+}
+
+/** Tensors with what is known of them now. */
+export function withKnown(
+  argument: string,
+  tensors: readonly LogicalTensor[],
+  known: Readonly<Record<number, KnownTensor>> = {},
+): LogicalTensor[] {
+  const stranger = Object.keys(known).find(id => !tensors.some(t => t.id === Number(id)));
+  if (stranger !== undefined) {
+    throw new InvalidArgumentError(argument, `has tensor ${stranger}, which the partition does not`);
+  }
+  return tensors.map(t => {
+    const given = known[t.id];
+    return given ? { ...t, shape: given.shape, strides: given.strides ?? null } : t;
+  });
+}

@@ -1,0 +1,54 @@
+import { dtypeInfo, type TensorDesc } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { denseDesc, resolveShapes, writeOperations } from '../compile/compile.ts';
+import { checkGraph } from '../ir/check-graph.ts';
+import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
+import type { Topology } from '../ir/topology.ts';
+import { type Bindable, knownTensor } from './bindings/bindable.ts';
+import type { Bindings } from './bindings/bindings.ts';
+import { checkIds } from './bindings/check-ids.ts';
+import { compiledPartition } from './compiled-partition.ts';
+import { checkEngine, withKnown } from './partition.ts';
+
+/**
+ * Runs a finalized graph operation by operation, with intermediate floats in f32 whatever their dtype says: what the graph means
+ * when nothing is rounded but its results. This is what a fused partition is to be compared with, since it does not store its
+ * intermediates.
+ * @returns the graph's outputs by id.
+ * @throws InvalidArgumentError for another kind of argument; else as `execute` of a compiled graph.
+ */
+export async function runInF32<T extends TensorDesc>(
+  graph: { readonly topology: Topology },
+  engine: TensorEngine<T>,
+  bindings: Bindings<Bindable<T>>,
+): Promise<Record<number, T>> {
+  checkGraph('graph', graph);
+  checkEngine(engine);
+  const { topology } = graph;
+  checkIds(bindings, topology.described, topology);
+  const known = Object.fromEntries(topology.inputs.map(t => [t.id, knownTensor(t, bindings[t.id])]));
+  const group = {
+    nodes: topology.order,
+    inputs: withKnown('inputs', topology.inputs, known),
+    outputs: topology.outputs,
+  };
+  const tensors = resolveShapes(group);
+  const program = writeOperations(group, tensors, inF32);
+  const compiled = compiledPartition(
+    engine,
+    { program, kernel: 'operations', reasons: [], tensors },
+    group.inputs,
+    group.outputs,
+  );
+  try {
+    return await compiled.execute(bindings);
+  } finally {
+    compiled.release();
+  }
+}
+
+function inF32(tensor: LogicalTensor): TensorDesc {
+  const desc = denseDesc(tensor);
+  const { kind, bytes } = dtypeInfo[desc.dtype];
+  return kind === 'float' && bytes === 2 ? { ...desc, dtype: 'f32' } : desc;
+}

@@ -1,0 +1,175 @@
+import {
+  type AttentionProblem,
+  type BackwardProblem,
+  contiguousDesc,
+  describeDense,
+  dtypeInfo,
+  type OperandDesc,
+  Tensor,
+  type TensorDesc,
+} from '@tilewise/core';
+import type { PrepareAttention, PreparedAttention, TensorEngine } from '@tilewise/core/primitive';
+import { fp8ListOf } from '../../compile/attention/fp8-list.ts';
+import type { Numbers } from '../../compile/attention/options.ts';
+import { wordsOf } from '../../compile/attention/seed-words.ts';
+import {
+  type AnyAttentionStep,
+  resultsOf,
+  stepCall,
+  stepNumbers,
+  stepScale,
+  syntheticProblemOf,
+} from '../../compile/attention/step-call.ts';
+import type { Program } from '../../ir/program/program.ts';
+import type { PreparedStep } from './prepared-step.ts';
+
+/** Calls that differ by their numbers and stay ready though nobody needs them: more than a program has that alternates between a few. */
+const MAX_SPARE_CALLS = 16;
+
+/** A value of the program in the place of its tensor. */
+interface Operand extends TensorDesc {
+  readonly value: number;
+}
+
+/** An attention problem that is ready to run. */
+interface Call<T> {
+  readonly prepared: PreparedAttention<T>;
+  /** The values of its tensors, by the names that engines have for them. */
+  readonly values: ReadonlyMap<string, number>;
+  /** Tensors of the call itself. */
+  readonly own: Readonly<Record<string, T>>;
+  /** Whether its scale is that of the step; else it is part of what a score mod does. */
+  readonly isScaled: boolean;
+}
+
+/** Readies attention that writes to where its results belong, which `stageAttention` has seen to. */
+export function prepareAttentionInPlace<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  prepare: PrepareAttention<T>,
+  { values }: Program,
+  step: AnyAttentionStep,
+): PreparedStep<T> {
+  const descOf = (value: number): Operand => ({ ...values[value].desc, value });
+  const { structural, scale, stream } = stepNumbers(step);
+  const numbers = [...structural, ...scale, ...(stream ? [stream.seed, stream.offset] : [])];
+  /** By their numbers: those that a caller's encoder may hold, and the others, the last used last. */
+  const kept = new Map<string, Call<T>>();
+  const spare = new Map<string, Call<T>>();
+  const synthetic = prepare(syntheticProblemOf(step, descOf));
+  const { workspaceBytes } = synthetic;
+  synthetic.release();
+
+  /** The same numbers make the same call, whatever the scale is. */
+  function callFor(read: Numbers, isKept: boolean): Call<T> {
+    const deciding = stepScale(step, read) === null ? [...structural, ...scale] : structural;
+    const key = deciding.map(value => read(value).join(' ')).join();
+    const call = kept.get(key) ?? spare.get(key) ?? makeCall(engine, prepare, step, descOf, read);
+    spare.delete(key);
+    if (isKept || kept.has(key)) {
+      kept.set(key, call);
+      return call;
+    }
+    spare.set(key, call);
+    const [oldest] = spare;
+    if (spare.size > MAX_SPARE_CALLS) {
+      spare.delete(oldest[0]);
+      drop(engine, oldest[1]);
+    }
+    return call;
+  }
+
+  return {
+    isRecorded: engine.recording !== undefined,
+    workspaceBytes,
+    numbers,
+    ready: callFor,
+    run({ tensor, numbers: read, scratch }) {
+      const { prepared, values: named, own, isScaled } = callFor(read, false);
+      const tensors: Record<string, T> = { ...own };
+      for (const [name, value] of named) tensors[name] = tensor(value);
+      return prepared.run(tensors, {
+        ...(isScaled && { scale: stepScale(step, read) ?? undefined }),
+        ...(stream && { seed: wordsOf(read(stream.seed)), offset: wordsOf(read(stream.offset)) }),
+        workspace: scratch(prepared.workspaceBytes),
+      });
+    },
+    release() {
+      for (const calls of [kept, spare]) {
+        for (const call of calls.values()) drop(engine, call);
+        calls.clear();
+      }
+    },
+  };
+}
+
+/** Readies a call and uploads what it has of its own; where it throws, nothing is kept. */
+function makeCall<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  prepare: PrepareAttention<T>,
+  step: AnyAttentionStep,
+  descOf: (value: number) => Operand,
+  numbers: Numbers,
+): Call<T> {
+  const { problem, operands } = stepCall(step, descOf, numbers);
+  const results = resultsOf(step);
+  const values = new Map(
+    results
+      .filter(([name]) => !name.startsWith('amax'))
+      // An operand is called so already.
+      .map(([name, value]) => [name === 'dropoutMask' ? 'outputs.dropoutMask' : name, value]),
+  );
+  const { scoreMod } = 'forward' in problem ? problem.forward : problem;
+  const isScaled = step.kind === 'attention-call' || scoreMod === null;
+  const own: Record<string, T> = {};
+  const call = { prepared: prepare(inPlace(problem, results, descOf)), values, own, isScaled };
+  const list = step.kind === 'sdpa-backward' ? undefined : step.fp8List;
+  try {
+    for (const [name, operand] of named(operands)) {
+      if (name === 'fp8' && list !== undefined) values.set(name, list);
+      else if (name === 'fp8') own[name] = engine.upload(fp8ListOf(operand as Record<string, Tensor>));
+      else if (operand instanceof Tensor) own[name] = engine.upload(operand);
+      else values.set(name, (operand as Operand).value);
+    }
+    // Engines compute the gradients of what a mod captures along with the others; no program takes them.
+    if ('forward' in problem && problem.forward.scoreMod) {
+      for (const [name, { dtype, shape }] of Object.entries(problem.forward.captures)) {
+        if (dtypeInfo[dtype].kind === 'float') {
+          own[`dCaptures.${name}`] = engine.primitives.allocate({ dtype, shape });
+        }
+      }
+    }
+  } catch (error) {
+    drop(engine, call);
+    throw error;
+  }
+  return call;
+}
+
+function drop<T extends TensorDesc>(engine: TensorEngine<T>, { prepared, own }: Call<T>): void {
+  prepared.release();
+  for (const tensor of Object.values(own)) engine.release(tensor);
+}
+
+/** Operands by the names that engines have for them; the scalars of 8-bit arithmetic together. */
+function named(operands: object): (readonly [string, Operand | Tensor | object])[] {
+  return Object.entries(operands).flatMap(([name, operand]) => {
+    if (name !== 'captures') return [[name, operand] as const];
+    return Object.entries<object>(operand).map(([capture, t]) => [`captures.${capture}`, t] as const);
+  });
+}
+
+/** A problem whose results lie as the values that they are written to. */
+function inPlace(
+  problem: AttentionProblem | BackwardProblem,
+  results: readonly (readonly [string, number])[],
+  descOf: (value: number) => TensorDesc,
+): AttentionProblem | BackwardProblem {
+  const layouts = results
+    .filter(([name]) => ['o', 'dq', 'dk', 'dv'].includes(name))
+    .map(([name, value]) => {
+      const asked = (problem as unknown as Readonly<Record<string, OperandDesc>>)[name];
+      const isStrided = asked.starts === 'strided';
+      return [name, isStrided ? describeDense(name, descOf(value)) : contiguousDesc(asked)] as const;
+    });
+  return { ...problem, ...Object.fromEntries(layouts) };
+}

@@ -1,0 +1,17 @@
+import type { TensorDesc } from '@tilewise/core';
+import { type NumericExpr, toF32 } from '@tilewise/core/expr';
+import { input, type TensorEngine } from '@tilewise/core/primitive';
+import { exprType } from '../../ir/program/expr-type.ts';
+
+/** Writes the elements of a tensor to another of its shape, in the dtype of that. */
+export function copyInto<T extends TensorDesc>(engine: TensorEngine<T>, from: T, to: T): void {
+  const element = input(0, exprType(from.dtype));
+  const isCounted = exprType(from.dtype) === 'i32' && exprType(to.dtype) === 'f32';
+  const value = isCounted ? toF32(element as NumericExpr) : element;
+  const prepared = engine.primitives.prepare({ kind: 'map', value }, [from], [to]);
+  try {
+    prepared.run([from], [to]);
+  } finally {
+    prepared.release();
+  }
+}

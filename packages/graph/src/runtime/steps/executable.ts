@@ -1,0 +1,225 @@
+import { dtypeInfo, elementCount, InvalidArgumentError, type Tensor, type TensorDesc } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { stageAttention } from '../../compile/attention/staging.ts';
+import { type MemoryPlan, planMemory } from '../../compile/memory-plan.ts';
+import type { Program, ProgramValue, Step } from '../../ir/program/program.ts';
+import { prepareAttentionCall } from './attention-call.ts';
+import { prepareAttentionInPlace } from './attention-in-place.ts';
+import type { PreparedStep, StepContext } from './prepared-step.ts';
+import { preparePrimitive } from './primitive.ts';
+
+/** What a program runs on, by the id of the logical tensor. */
+export interface BoundTensors<T> {
+  tensor(id: number): T;
+  /** What is bound, where the host knows its numbers. */
+  host(id: number): Tensor | undefined;
+}
+
+/** A program that is ready to run on an engine: pipelines prepared, memory for temporaries allocated. */
+export interface Executable<T extends TensorDesc> {
+  /** Bytes of the temporaries, and of what single steps need. */
+  readonly workspaceBytes: number;
+  /** Runs the program. Numbers that an attention call needs (scale, seed…) and the host does not know are read back from the engine. */
+  run(bound: BoundTensors<T>): Promise<void>;
+  /** Whether it can be run as one on these tensors: no step takes its time, and the host knows all numbers that attention needs. */
+  isOne(bound: BoundTensors<T>): boolean;
+  /**
+   * Readies the program to be run as one.
+   * @param isKept whether what is readied stays until `release`: a caller's encoder may be submitted at any time.
+   * @returns what runs it, in a batch or an encoder.
+   * @throws InvalidArgumentError when the host does not know a number that an attention call needs; NotAttention when the numbers make
+   * something else of an attention call.
+   */
+  prepare(bound: BoundTensors<T>, isKept: boolean): () => void;
+  release(): void;
+}
+
+/** Readies a program for an engine; where it throws, nothing is kept. */
+export function prepareProgram<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  written: Program,
+): Executable<T> {
+  const { primitives, recording } = engine;
+  const program = engine.prepareAttention ? stageAttention(written, recording !== undefined) : written;
+  const plan = planMemory(program);
+  const slots: T[] = [];
+  const constants = new Map<number, T>();
+  const steps: PreparedStep<T>[] = [];
+  const scratch = new Scratch(engine);
+  let fixed: Map<number, T>;
+
+  function release(): void {
+    for (const step of steps) step.release();
+    for (const t of [...slots, ...constants.values()]) engine.release(t);
+    scratch.release();
+  }
+
+  try {
+    for (const { dtype, length } of plan.slots) {
+      slots.push(primitives.allocate({ dtype, shape: [Math.max(length, 1)] }));
+    }
+    program.values.forEach((value, n) => {
+      if (value.kind === 'constant') constants.set(n, engine.upload(value.data));
+    });
+    for (const step of program.steps) steps.push(prepareStep(engine, program, step));
+    scratch.atLeast(steps.reduce((most, { workspaceBytes }) => Math.max(most, workspaceBytes), 0));
+    fixed = fixedTensors(engine, program, plan, slots, constants);
+  } catch (error) {
+    release();
+    throw error;
+  }
+
+  /** What steps run on; `read` are the numbers that were read back. */
+  function contextOf(
+    bound: BoundTensors<T>,
+    read: ReadonlyMap<number, Float64Array> = new Map(),
+  ): StepContext<T> {
+    const tensors = new Map(fixed);
+    const tensor = (n: number): T => {
+      const known = tensors.get(n);
+      if (known) return known;
+      const made = bind(engine, program.values[n], bound, tensor);
+      tensors.set(n, made);
+      return made;
+    };
+    return {
+      tensor,
+      numbers(n) {
+        const known = read.get(n) ?? hostNumbers(program, n, bound);
+        if (known) return known;
+        const { kind } = program.values[n];
+        throw new InvalidArgumentError(
+          kind === 'input' ? `tensor ${program.values[n].tensor}` : 'bindings',
+          'has a number that attention needs when it is recorded: bind a number or a host tensor',
+        );
+      },
+      scratch: bytes => scratch.atLeast(bytes),
+    };
+  }
+
+  const needed = steps.flatMap(step => step.numbers);
+  const isOne = (bound: BoundTensors<T>): boolean =>
+    steps.every(step => step.isRecorded) && needed.every(n => hostNumbers(program, n, bound));
+
+  function prepare(bound: BoundTensors<T>, isKept: boolean): () => void {
+    const context = contextOf(bound);
+    for (const n of needed) context.numbers(n);
+    for (const step of steps) step.ready?.(context.numbers, isKept);
+    return () => {
+      for (const step of steps) step.run(context);
+    };
+  }
+
+  return {
+    get workspaceBytes() {
+      return plan.bytes + scratch.bytes;
+    },
+    isOne,
+    prepare,
+    async run(bound) {
+      if (isOne(bound)) {
+        engine.batch(prepare(bound, false));
+        return;
+      }
+      const read = new Map<number, Float64Array>();
+      const context = contextOf(bound, read);
+      for (const step of steps) {
+        for (const n of step.numbers) {
+          if (!read.has(n) && !hostNumbers(program, n, bound)) {
+            read.set(n, (await engine.download(context.tensor(n))).toFloat64());
+          }
+        }
+        await step.run(context);
+      }
+    },
+    release,
+  };
+}
+
+function prepareStep<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  program: Program,
+  step: Step,
+): PreparedStep<T> {
+  if (step.kind === 'primitive') return preparePrimitive(engine, program, step);
+  const { prepareAttention } = engine;
+  return prepareAttention
+    ? prepareAttentionInPlace(engine, prepareAttention, program, step)
+    : prepareAttentionCall(engine, step);
+}
+
+/** Memory that the steps of a program use one after the other. */
+class Scratch<T extends TensorDesc> {
+  readonly #engine: TensorEngine<T>;
+  /** The last is the one in use; what was recorded with one before it may not have been submitted yet. */
+  readonly #made: T[] = [];
+  bytes = 0;
+
+  constructor(engine: TensorEngine<T>) {
+    this.#engine = engine;
+  }
+
+  /** The memory, grown if need be; undefined for no bytes. */
+  atLeast(bytes: number): T | undefined {
+    if (bytes > this.bytes) {
+      const length = Math.ceil(bytes / dtypeInfo.u32.bytes);
+      this.#made.push(this.#engine.primitives.allocate({ dtype: 'u32', shape: [length] }));
+      this.bytes = length * dtypeInfo.u32.bytes;
+    }
+    return bytes > 0 ? this.#made.at(-1) : undefined;
+  }
+
+  release(): void {
+    for (const t of this.#made.splice(0)) this.#engine.release(t);
+    this.bytes = 0;
+  }
+}
+
+/** Temporaries, constants and views of those: the same in every run. */
+function fixedTensors<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  { values }: Program,
+  plan: MemoryPlan,
+  slots: readonly T[],
+  constants: ReadonlyMap<number, T>,
+): Map<number, T> {
+  const fixed = new Map(constants);
+  values.forEach((value, n) => {
+    const { shape, strides } = value.desc;
+    const slot = plan.slotOf.get(n);
+    const base = value.kind === 'view' ? fixed.get(value.of) : slot === undefined ? undefined : slots[slot];
+    if (base !== undefined && (value.kind === 'view' || value.kind === 'temporary')) {
+      fixed.set(n, engine.primitives.view(base, { shape, strides }));
+    }
+  });
+  return fixed;
+}
+
+function bind<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  value: ProgramValue,
+  bound: BoundTensors<T>,
+  tensor: (n: number) => T,
+): T {
+  if (value.kind === 'view') {
+    const { shape, strides } = value.desc;
+    return engine.primitives.view(tensor(value.of), { shape, strides });
+  }
+  if (value.kind === 'input' || value.kind === 'output') return bound.tensor(value.tensor);
+  throw new Error(`no tensor for a ${value.kind} of the program`);
+}
+
+/** The numbers of a value that the host knows. */
+function hostNumbers<T>(
+  { values }: Program,
+  n: number,
+  bound: Pick<BoundTensors<T>, 'host'>,
+): Float64Array | undefined {
+  const value = values[n];
+  if (value.kind === 'constant') return value.data.toFloat64();
+  if (value.kind === 'input') return bound.host(value.tensor)?.toFloat64();
+  if (value.kind !== 'view') return undefined;
+  // A view of the same elements.
+  const isWhole = elementCount(values[value.of].desc.shape) === elementCount(value.desc.shape);
+  return isWhole ? hostNumbers({ values, steps: [] }, value.of, bound) : undefined;
+}

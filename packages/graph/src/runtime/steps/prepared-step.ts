@@ -1,0 +1,28 @@
+import type { Numbers } from '../../compile/attention/options.ts';
+
+/** What a step runs on. */
+export interface StepContext<T> {
+  tensor(value: number): T;
+  readonly numbers: Numbers;
+  /** Memory of so many bytes for one step; undefined for none. */
+  scratch(bytes: number): T | undefined;
+}
+
+/** A step of a program that is ready to run. */
+export interface PreparedStep<T> {
+  /** Whether it is run by the time `run` returns, in order with others, and can be recorded for the caller. */
+  readonly isRecorded: boolean;
+  /** Bytes of `scratch` that it takes, as far as is known before its numbers are. */
+  readonly workspaceBytes: number;
+  /** Values whose numbers must be known on the host before it runs. */
+  readonly numbers: readonly number[];
+  /**
+   * Readies what depends on the numbers, so that nothing is recorded where they do not allow it.
+   * @param isKept whether it is to stay until `release`: what the caller records may be submitted at any time.
+   * @throws NotAttention when the numbers make something else of it.
+   */
+  ready?(numbers: Numbers, isKept: boolean): void;
+  /** Gives a promise where it is not recorded. */
+  run(context: StepContext<T>): Promise<void> | void;
+  release(): void;
+}
