@@ -4,7 +4,7 @@ import {
   normalise,
   normaliseBackward,
 } from '../src/attention/normalise.ts';
-import type { AttentionProblem, BackwardProblem } from '../src/attention/problem.ts';
+import type { AttentionProblem, BackwardProblem } from '../src/attention/problem/problem.ts';
 import type { TensorDesc } from '../src/tensor/tensor.ts';
 
 /** Inputs and options of a forward call in one record, as a test varies them. */

@@ -4,7 +4,7 @@ import { maskMod } from '../expr/mod.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { cost } from './cost.ts';
 import { normalise } from './normalise.ts';
-import type { SdpaOptions } from './options.ts';
+import type { SdpaOptions } from './options/options.ts';
 
 function costOf(options: SdpaOptions<Tensor>, { B = 1, H = 1, Sq = 8, Skv = 8, Dqk = 4, Dv = 4 } = {}) {
   const inputs = {

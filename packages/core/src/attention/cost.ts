@@ -1,10 +1,10 @@
 import { nodes } from '../expr/nodes.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
 import { elementCount } from '../tensor/shape.ts';
-import { createLengths, type SequenceSide } from './lengths.ts';
-import type { AttentionProblem, BroadcastDesc, OperandDesc } from './problem.ts';
-import { checkForwardProblem } from './problem-fields.ts';
-import { createVisibility, type Visibility, type VisibilityOperands } from './visibility.ts';
+import { createLengths, type SequenceSide } from './host/lengths.ts';
+import { createVisibility, type Visibility, type VisibilityOperands } from './host/visibility.ts';
+import type { AttentionProblem, BroadcastDesc, OperandDesc } from './problem/problem.ts';
+import { checkForwardProblem } from './rules/problem-fields.ts';
 
 /** What a problem needs at least, whatever the algorithm. */
 export interface Cost {

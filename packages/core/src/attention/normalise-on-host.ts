@@ -7,8 +7,8 @@ import {
   normalise,
   normaliseBackward,
 } from './normalise.ts';
-import type { SdpaBackwardOptions, SdpaOptions } from './options.ts';
-import type { AttentionProblem, BackwardProblem, Operands } from './problem.ts';
+import type { SdpaBackwardOptions, SdpaOptions } from './options/options.ts';
+import type { AttentionProblem, BackwardProblem, Operands } from './problem/problem.ts';
 
 /**
  * `normalise` for an engine that reads its tensors on the host.

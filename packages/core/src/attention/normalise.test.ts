@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Tensor } from '../tensor/tensor.ts';
 import { normalise, normaliseBackward } from './normalise.ts';
-import type { SdpaBackwardOptions } from './options.ts';
+import type { SdpaBackwardOptions } from './options/options.ts';
 
 const bhsd = (...shape: number[]): Tensor => Tensor.zeros(shape);
 const qkv = () => ({ q: bhsd(2, 4, 5, 8), k: bhsd(2, 2, 7, 8), v: bhsd(2, 1, 7, 6) });

@@ -2,14 +2,13 @@ import { InvalidArgumentError } from '../errors.ts';
 import { checkStorage } from '../tensor/check-storage.ts';
 import { type HostArray, isHostArray } from '../tensor/host-array.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
-import { standardSlopes } from './alibi.ts';
-import { backwardRules, checkRows } from './backward-rules.ts';
-import { bandOf } from './band.ts';
-import { describeBlockMask } from './block-mask.ts';
-import { describeBroadcast } from './describe.ts';
-import { dropoutDesc } from './dropout.ts';
-import { forwardRules } from './forward-rules.ts';
-import { type Fp8Reading, fp8Reading } from './fp8-reading.ts';
+import {
+  checkListDTypes,
+  checkListShapes,
+  checkPageCounts,
+  listOperand,
+  sequenceLists,
+} from './operands/lists.ts';
 import {
   batchSize,
   describeGradient,
@@ -17,14 +16,21 @@ import {
   describeResult,
   extentOf,
   lengthsKind,
-} from './layouts.ts';
-import { checkListDTypes, checkListShapes, checkPageCounts, listOperand, sequenceLists } from './lists.ts';
-import { modCaptures } from './mods.ts';
-import { validateBackwardOperands, validateOperands } from './operand-rules.ts';
-import { checkCall } from './option-forms.ts';
-import type { GradientName, SdpaBackwardOptions, SdpaOptions } from './options.ts';
-import type { AttentionProblem, BackwardProblem, Operands } from './problem.ts';
-import { checkRules } from './rule.ts';
+} from './operands/sequences.ts';
+import { standardSlopes } from './options/alibi.ts';
+import { bandOf } from './options/band.ts';
+import { dropoutDesc } from './options/dropout.ts';
+import { type Fp8Reading, fp8Reading } from './options/fp8-reading.ts';
+import { modCaptures } from './options/mods.ts';
+import type { GradientName, SdpaBackwardOptions, SdpaOptions } from './options/options.ts';
+import { checkCall } from './options/schema.ts';
+import { describeBlockMask } from './problem/block-mask.ts';
+import { describeBroadcast } from './problem/describe.ts';
+import type { AttentionProblem, BackwardProblem, Operands } from './problem/problem.ts';
+import { backwardRules, checkRows } from './rules/backward-rules.ts';
+import { validateBackwardOperands, validateOperands } from './rules/data-rules.ts';
+import { forwardRules } from './rules/forward-rules.ts';
+import { checkRules } from './rules/rule.ts';
 
 /** q, k and v of a forward call: (B, H, S, D) with any strides, or packed or ragged (T, H, D); each on its own. */
 export interface ForwardInputs<T> {

@@ -1,7 +1,7 @@
 import { Session } from 'node:inspector/promises';
 import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
-import type { SdpaOptions } from '../attention/options.ts';
+import type { SdpaOptions } from '../attention/options/options.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
 

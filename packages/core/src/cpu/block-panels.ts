@@ -1,9 +1,9 @@
-import { createAddressing } from '../attention/addressing.ts';
-import { describeDense } from '../attention/describe.ts';
-import type { SequenceSide } from '../attention/lengths.ts';
-import type { Mxfp8RoundedName } from '../attention/mxfp8.ts';
-import type { AttentionProblem, Operands } from '../attention/problem.ts';
-import { required } from '../attention/required.ts';
+import { createAddressing } from '../attention/host/addressing.ts';
+import type { SequenceSide } from '../attention/host/lengths.ts';
+import { required } from '../attention/host/required.ts';
+import { describeDense } from '../attention/problem/describe.ts';
+import type { Mxfp8RoundedName } from '../attention/problem/mxfp8.ts';
+import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import { roundToBlocks } from '../mxfp8/quantise.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { createHeadPanels, type HeadPanels } from './head-panels.ts';

@@ -1,4 +1,4 @@
-import type { BroadcastDesc } from '../attention/problem.ts';
+import type { BroadcastDesc } from '../attention/problem/problem.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { type Kernels, padded } from './kernels/kernels.ts';
 import { copyLine, createLoadLine, type LoadLine } from './load-line.ts';

@@ -1,6 +1,6 @@
 import { dropoutRules, type U64 } from '@tilewise/philox';
-import type { SequenceSide } from '../attention/lengths.ts';
-import type { AttentionProblem, DropoutDesc } from '../attention/problem.ts';
+import type { SequenceSide } from '../attention/host/lengths.ts';
+import type { AttentionProblem, DropoutDesc } from '../attention/problem/problem.ts';
 import type { DropoutKernels } from './kernels/kernels.ts';
 
 /** Writes the masks of a tile, 32 bits each, to an address; rows are `ld` bytes apart. */

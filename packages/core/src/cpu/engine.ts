@@ -1,8 +1,8 @@
 import type { BackwardOperands } from '../attention/normalise.ts';
 import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/normalise-on-host.ts';
-import { checkForms, type OptionForm } from '../attention/option-forms.ts';
-import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem.ts';
-import { checkProblem } from '../attention/problem-fields.ts';
+import { checkForms, type OptionForm } from '../attention/options/schema.ts';
+import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem/problem.ts';
+import { checkProblem } from '../attention/rules/problem-fields.ts';
 import type { SdpaResult } from '../engine/engine.ts';
 import { hostEngine } from '../engine/host-engine.ts';
 import { InvalidArgumentError, UnsupportedError } from '../errors.ts';

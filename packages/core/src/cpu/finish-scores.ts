@@ -1,6 +1,6 @@
-import type { AttentionProblem, Operands } from '../attention/problem.ts';
-import { required } from '../attention/required.ts';
-import type { Visibility } from '../attention/visibility.ts';
+import { required } from '../attention/host/required.ts';
+import type { Visibility } from '../attention/host/visibility.ts';
+import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import type { ScoreChain } from '../score/score-chain.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { createBiasRows } from './broadcast-rows.ts';

@@ -1,7 +1,7 @@
-import type { ForwardAmaxName } from '../attention/options.ts';
-import type { AttentionProblem, Operands } from '../attention/problem.ts';
+import { dequantised } from '../attention/host/dequantise.ts';
+import type { ForwardAmaxName } from '../attention/options/options.ts';
+import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import type { SdpaResult } from '../engine/engine.ts';
-import { dequantised } from '../mxfp8/dequantise.ts';
 import { dropoutMaskOf } from '../score/dropout-mask.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { roundTile } from './fp8-tile.ts';

@@ -2,7 +2,7 @@ import { fillNormal } from '@tilewise/philox';
 import { errorOf } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
 import { normalise, normaliseBackward } from '../attention/normalise.ts';
-import type { SdpaBackwardOptions } from '../attention/options.ts';
+import type { SdpaBackwardOptions } from '../attention/options/options.ts';
 import { toPages } from '../layout/paged.ts';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../reference/sdpa.ts';
 import type { DType } from '../tensor/dtype.ts';

@@ -1,6 +1,6 @@
 import { fillNormal } from '@tilewise/philox';
 import { expect, test } from 'vitest';
-import type { SdpaOptions } from '../attention/options.ts';
+import type { SdpaOptions } from '../attention/options/options.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
 

@@ -1,6 +1,6 @@
-import { createLengths } from '../attention/lengths.ts';
-import type { AttentionProblem, BroadcastDesc, Operands } from '../attention/problem.ts';
-import { required } from '../attention/required.ts';
+import { createLengths } from '../attention/host/lengths.ts';
+import { required } from '../attention/host/required.ts';
+import type { AttentionProblem, BroadcastDesc, Operands } from '../attention/problem/problem.ts';
 import { createProblemDropout } from '../score/dropout.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { createMaskRows } from './broadcast-rows.ts';

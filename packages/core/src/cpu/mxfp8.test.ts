@@ -2,7 +2,7 @@ import { fillNormal } from '@tilewise/philox';
 import { type Mxfp8Shape, mxfp8Call } from '@tilewise/test-data';
 import { expect, test } from 'vitest';
 import { normalise, normaliseBackward } from '../attention/normalise.ts';
-import type { SdpaBackwardOptions } from '../attention/options.ts';
+import type { SdpaBackwardOptions } from '../attention/options/options.ts';
 import { quantiseMxfp8 } from '../mxfp8/quantise.ts';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../reference/sdpa.ts';
 import { Tensor } from '../tensor/tensor.ts';

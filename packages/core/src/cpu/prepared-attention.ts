@@ -1,6 +1,6 @@
-import { fp8AmaxNames, fp8ScalarNames } from '../attention/fp8.ts';
 import type { BackwardOperands } from '../attention/normalise.ts';
-import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem.ts';
+import { fp8AmaxNames, fp8ScalarNames } from '../attention/problem/fp8.ts';
+import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem/problem.ts';
 import type { SdpaResult } from '../engine/engine.ts';
 import type { AttentionRun, PreparedAttention } from '../primitive/prepared-attention.ts';
 import { checkStorage } from '../tensor/check-storage.ts';

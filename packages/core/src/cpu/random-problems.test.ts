@@ -11,7 +11,7 @@ import {
 } from '@tilewise/test-data/random-problem';
 import { expect, test } from 'vitest';
 import { normalise, normaliseBackward } from '../attention/normalise.ts';
-import type { SdpaBackwardOptions } from '../attention/options.ts';
+import type { SdpaBackwardOptions } from '../attention/options/options.ts';
 import { modOf } from '../expr/mod.ts';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../reference/sdpa.ts';
 import { Tensor } from '../tensor/tensor.ts';

@@ -1,6 +1,6 @@
-import type { SequenceSide } from '../attention/lengths.ts';
-import type { AttentionProblem, LengthsKind, OperandDesc } from '../attention/problem.ts';
-import { callerShape, operandIndex, rowIndex, rowShape } from '../attention/result-layout.ts';
+import type { SequenceSide } from '../attention/host/lengths.ts';
+import type { AttentionProblem, LengthsKind, OperandDesc } from '../attention/problem/problem.ts';
+import { callerShape, operandIndex, rowIndex, rowShape } from '../attention/problem/result-layout.ts';
 import type { DType } from '../tensor/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { type Kernels, padded } from './kernels/kernels.ts';

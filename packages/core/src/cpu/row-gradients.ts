@@ -1,8 +1,8 @@
-import { createAddressing, placementLists } from '../attention/addressing.ts';
-import type { SequenceSide } from '../attention/lengths.ts';
+import { createAddressing, placementLists } from '../attention/host/addressing.ts';
+import type { SequenceSide } from '../attention/host/lengths.ts';
 import type { BackwardOperands } from '../attention/normalise.ts';
-import type { BackwardProblem } from '../attention/problem.ts';
-import { rowIndex } from '../attention/result-layout.ts';
+import type { BackwardProblem } from '../attention/problem/problem.ts';
+import { rowIndex } from '../attention/problem/result-layout.ts';
 import type { Fp8Arithmetic } from '../score/fp8.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { type Kernels, padded } from './kernels/kernels.ts';

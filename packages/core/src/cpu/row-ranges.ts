@@ -1,4 +1,4 @@
-import type { Visibility } from '../attention/visibility.ts';
+import type { Visibility } from '../attention/host/visibility.ts';
 import type { Memory } from './kernels/memory.ts';
 
 /** How much of a tile of the score matrix is seen. */

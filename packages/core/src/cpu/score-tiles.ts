@@ -1,7 +1,7 @@
-import { createAddressing, placementLists } from '../attention/addressing.ts';
-import { createLengths, type SequenceSide } from '../attention/lengths.ts';
-import type { AttentionProblem, Operands } from '../attention/problem.ts';
-import { createVisibility } from '../attention/visibility.ts';
+import { createAddressing, placementLists } from '../attention/host/addressing.ts';
+import { createLengths, type SequenceSide } from '../attention/host/lengths.ts';
+import { createVisibility } from '../attention/host/visibility.ts';
+import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import { createFp8, type Fp8Arithmetic } from '../score/fp8.ts';
 import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
 import type { Tensor } from '../tensor/tensor.ts';

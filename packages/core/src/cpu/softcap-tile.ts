@@ -1,4 +1,4 @@
-import type { AttentionProblem } from '../attention/problem.ts';
+import type { AttentionProblem } from '../attention/problem/problem.ts';
 import { type Kernels, STRIP } from './kernels/kernels.ts';
 import type { Panel } from './kernels/memory.ts';
 import type { TileSize } from './tile-size.ts';

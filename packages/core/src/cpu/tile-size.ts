@@ -1,4 +1,4 @@
-import type { AttentionProblem } from '../attention/problem.ts';
+import type { AttentionProblem } from '../attention/problem/problem.ts';
 import { MXFP8_BLOCK } from '../mxfp8/block-scales.ts';
 import { padded } from './kernels/kernels.ts';
 

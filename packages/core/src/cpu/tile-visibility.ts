@@ -1,6 +1,6 @@
-import type { AttentionProblem, Operands } from '../attention/problem.ts';
-import { required } from '../attention/required.ts';
-import { BLOCK_MASK_TILE, type Visibility } from '../attention/visibility.ts';
+import { required } from '../attention/host/required.ts';
+import { BLOCK_MASK_TILE, type Visibility } from '../attention/host/visibility.ts';
+import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { createMaskRows } from './broadcast-rows.ts';
 import type { Kernels } from './kernels/kernels.ts';

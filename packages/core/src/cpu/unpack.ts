@@ -1,4 +1,4 @@
-import type { Addressing } from '../attention/addressing.ts';
+import type { Addressing } from '../attention/host/addressing.ts';
 import { decodeTable } from '../tensor/decode-table.ts';
 import type { DType } from '../tensor/dtype.ts';
 import { type Kernels, padded } from './kernels/kernels.ts';

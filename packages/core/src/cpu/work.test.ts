@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { normalise, normaliseBackward } from '../attention/normalise.ts';
-import type { AttentionProblem, BackwardProblem } from '../attention/problem.ts';
+import type { AttentionProblem, BackwardProblem } from '../attention/problem/problem.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { type BackwardWork, backwardWork, forwardWork, type KeysTask, type RowsTask } from './work.ts';
 

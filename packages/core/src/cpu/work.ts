@@ -1,4 +1,4 @@
-import type { AttentionProblem, BackwardProblem } from '../attention/problem.ts';
+import type { AttentionProblem, BackwardProblem } from '../attention/problem/problem.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
 import type { TileSize } from './tile-size.ts';
 

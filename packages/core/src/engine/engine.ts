@@ -4,8 +4,8 @@ import type {
   GradientName,
   SdpaBackwardOptions,
   SdpaOptions,
-} from '../attention/options.ts';
-import type { AttentionProblem, BackwardProblem } from '../attention/problem.ts';
+} from '../attention/options/options.ts';
+import type { AttentionProblem, BackwardProblem } from '../attention/problem/problem.ts';
 import type { Tensor, TensorDesc } from '../tensor/tensor.ts';
 
 /** Whether an engine can run a problem, and if not, every reason why. */

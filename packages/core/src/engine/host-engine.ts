@@ -1,6 +1,6 @@
 import type { BackwardInputs } from '../attention/normalise.ts';
-import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options.ts';
-import { checkProblem } from '../attention/problem-fields.ts';
+import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
+import { checkProblem } from '../attention/rules/problem-fields.ts';
 import { checkFunction } from '../errors.ts';
 import { hostPrimitives } from '../primitive/host/host-primitives.ts';
 import type { TensorEngine } from '../primitive/primitive-engine.ts';

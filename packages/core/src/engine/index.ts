@@ -1,9 +1,9 @@
-export type { Addressing, PlacementLists } from '../attention/addressing.ts';
-export { createAddressing, placementLists } from '../attention/addressing.ts';
-export type { SequenceSide } from '../attention/lengths.ts';
-export { createLengths } from '../attention/lengths.ts';
-export type { PositionRange, Visibility, VisibilityOperands } from '../attention/visibility.ts';
-export { createVisibility } from '../attention/visibility.ts';
+export type { Addressing, PlacementLists } from '../attention/host/addressing.ts';
+export { createAddressing, placementLists } from '../attention/host/addressing.ts';
+export type { SequenceSide } from '../attention/host/lengths.ts';
+export { createLengths } from '../attention/host/lengths.ts';
+export type { PositionRange, Visibility, VisibilityOperands } from '../attention/host/visibility.ts';
+export { createVisibility } from '../attention/host/visibility.ts';
 export type { ProblemDropout } from '../score/dropout.ts';
 export { createProblemDropout } from '../score/dropout.ts';
 export type { ScoreChain } from '../score/score-chain.ts';

@@ -1,4 +1,4 @@
-import { checkTensor } from '../attention/describe.ts';
+import { checkTensor } from '../attention/problem/describe.ts';
 import { checkObject, InvalidArgumentError, InvalidShapeError } from '../errors.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import { abs, and, eq, ge, le, load, lt, mod, or, sub } from './build.ts';

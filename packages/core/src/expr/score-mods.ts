@@ -1,4 +1,4 @@
-import { checkTensor } from '../attention/describe.ts';
+import { checkTensor } from '../attention/problem/describe.ts';
 import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import { abs, add, div, load, max, min, mul, sub, tanh } from './build.ts';

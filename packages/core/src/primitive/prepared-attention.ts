@@ -1,4 +1,4 @@
-import type { AttentionProblem, BackwardProblem } from '../attention/problem.ts';
+import type { AttentionProblem, BackwardProblem } from '../attention/problem/problem.ts';
 
 /** What may change from one run of attention to the next, and memory for it. */
 export interface AttentionRun<T> {

@@ -1,8 +1,8 @@
-import { describeDense } from '../attention/describe.ts';
-import type { createLengths, SequenceSide } from '../attention/lengths.ts';
-import type { Mxfp8RoundedName } from '../attention/mxfp8.ts';
-import type { AttentionProblem, Operands } from '../attention/problem.ts';
-import { required } from '../attention/required.ts';
+import type { createLengths, SequenceSide } from '../attention/host/lengths.ts';
+import { required } from '../attention/host/required.ts';
+import { describeDense } from '../attention/problem/describe.ts';
+import type { Mxfp8RoundedName } from '../attention/problem/mxfp8.ts';
+import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import { roundToBlocks } from '../mxfp8/quantise.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { Head } from './head.ts';

@@ -1,6 +1,6 @@
 import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
-import type { SdpaOptions } from '../attention/options.ts';
+import type { SdpaOptions } from '../attention/options/options.ts';
 import { eq, kv, lt, q as queryIndex, score, select } from '../expr/build.ts';
 import { scoreMod } from '../expr/mod.ts';
 import { Tensor } from '../tensor/tensor.ts';

@@ -1,5 +1,5 @@
-import type { SequenceSide } from '../attention/lengths.ts';
-import type { AttentionProblem, BroadcastDesc, OperandDesc } from '../attention/problem.ts';
+import type { SequenceSide } from '../attention/host/lengths.ts';
+import type { AttentionProblem, BroadcastDesc, OperandDesc } from '../attention/problem/problem.ts';
 import {
   broadcastIndex,
   callerShape,
@@ -7,7 +7,7 @@ import {
   operandIndex,
   rowIndex,
   rowShape,
-} from '../attention/result-layout.ts';
+} from '../attention/problem/result-layout.ts';
 import { elementCount, type Shape } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 

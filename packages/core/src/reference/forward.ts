@@ -1,8 +1,8 @@
-import { createLengths } from '../attention/lengths.ts';
+import { dequantised } from '../attention/host/dequantise.ts';
+import { createLengths } from '../attention/host/lengths.ts';
 import { normaliseOnHost } from '../attention/normalise-on-host.ts';
-import type { SdpaOptions } from '../attention/options.ts';
-import type { AttentionProblem, Operands } from '../attention/problem.ts';
-import { dequantised } from '../mxfp8/dequantise.ts';
+import type { SdpaOptions } from '../attention/options/options.ts';
+import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import { dropoutMaskOf } from '../score/dropout-mask.ts';
 import { createFp8 } from '../score/fp8.ts';
 import type { Tensor } from '../tensor/tensor.ts';

@@ -1,6 +1,6 @@
 import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
-import type { SdpaOptions } from '../attention/options.ts';
+import type { SdpaOptions } from '../attention/options/options.ts';
 import {
   abs,
   add,

@@ -1,7 +1,7 @@
-import { placementLists } from '../attention/addressing.ts';
-import { createLengths } from '../attention/lengths.ts';
-import type { AttentionProblem, Operands } from '../attention/problem.ts';
-import { createVisibility, type PositionRange } from '../attention/visibility.ts';
+import { placementLists } from '../attention/host/addressing.ts';
+import { createLengths } from '../attention/host/lengths.ts';
+import { createVisibility, type PositionRange } from '../attention/host/visibility.ts';
+import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import { createProblemDropout, type ProblemDropout } from '../score/dropout.ts';
 import { createFp8 } from '../score/fp8.ts';
 import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';

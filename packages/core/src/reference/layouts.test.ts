@@ -1,7 +1,7 @@
 import { fillNormal } from '@tilewise/philox';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { SdpaOptions } from '../attention/options.ts';
+import type { SdpaOptions } from '../attention/options/options.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { sdpaBackwardFloat64 } from './backward.ts';
 import { sdpaFloat64 } from './forward.ts';

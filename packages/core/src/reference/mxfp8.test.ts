@@ -1,7 +1,7 @@
 import { fillNormal } from '@tilewise/philox';
 import { type Mxfp8Shape, mxfp8Call } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
-import type { SdpaBackwardOptions } from '../attention/options.ts';
+import type { SdpaBackwardOptions } from '../attention/options/options.ts';
 import type { BlockScaleLayout } from '../mxfp8/block-scales.ts';
 import { dequantiseMxfp8, quantiseMxfp8, roundToBlocks } from '../mxfp8/quantise.ts';
 import { Tensor } from '../tensor/tensor.ts';

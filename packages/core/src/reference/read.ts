@@ -1,6 +1,6 @@
-import { type Addressing, createAddressing, type PlacementLists } from '../attention/addressing.ts';
-import type { SequenceSide } from '../attention/lengths.ts';
-import type { OperandDesc } from '../attention/problem.ts';
+import { type Addressing, createAddressing, type PlacementLists } from '../attention/host/addressing.ts';
+import type { SequenceSide } from '../attention/host/lengths.ts';
+import type { OperandDesc } from '../attention/problem/problem.ts';
 import { valueDecoder } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 

@@ -4,7 +4,7 @@ import type {
   GradientName,
   SdpaBackwardOptions,
   SdpaOptions,
-} from '../attention/options.ts';
+} from '../attention/options/options.ts';
 import type { SdpaGradients, SdpaResult } from '../engine/engine.ts';
 import type { DType } from '../tensor/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';

@@ -1,5 +1,5 @@
-import { createLengths } from '../attention/lengths.ts';
-import type { AttentionProblem, Operands } from '../attention/problem.ts';
+import { createLengths } from '../attention/host/lengths.ts';
+import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { createProblemDropout } from './dropout.ts';
 

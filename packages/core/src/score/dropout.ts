@@ -1,7 +1,7 @@
 import { createDropout, joinU64 } from '@tilewise/philox';
-import { createLengths } from '../attention/lengths.ts';
-import type { AttentionProblem, DropoutDesc, Operands } from '../attention/problem.ts';
-import { required } from '../attention/required.ts';
+import { createLengths } from '../attention/host/lengths.ts';
+import { required } from '../attention/host/required.ts';
+import type { AttentionProblem, DropoutDesc, Operands } from '../attention/problem/problem.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** Dropout of the probabilities of a problem, element by element. */

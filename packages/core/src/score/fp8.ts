@@ -1,7 +1,7 @@
-import type { Fp8ScalarName } from '../attention/fp8.ts';
-import { formatPRange, fp8ScalarNames } from '../attention/fp8.ts';
-import type { AttentionProblem, Operands } from '../attention/problem.ts';
-import { required } from '../attention/required.ts';
+import { required } from '../attention/host/required.ts';
+import type { Fp8ScalarName } from '../attention/problem/fp8.ts';
+import { formatPRange, fp8ScalarNames } from '../attention/problem/fp8.ts';
+import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import { roundHalfEven } from '../expr/round.ts';
 import { rounder } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';

@@ -1,4 +1,4 @@
-import type { AttentionProblem, Operands } from '../attention/problem.ts';
+import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import { differentiate, loadGradients } from '../expr/differentiate.ts';
 import { compile, type Evaluate } from '../expr/evaluate.ts';
 import { hostLoaders } from '../expr/host-loaders.ts';

@@ -1,7 +1,7 @@
 import { blockScaleShape } from '../../mxfp8/block-scales.ts';
-import { fp8ScalarNames } from '../fp8.ts';
-import { isRounded, type Mxfp8OperandName, mxfp8Operands } from '../mxfp8.ts';
-import type { AttentionProblem } from '../problem.ts';
+import { fp8ScalarNames } from '../problem/fp8.ts';
+import { isRounded, type Mxfp8OperandName, mxfp8Operands } from '../problem/mxfp8.ts';
+import type { AttentionProblem } from '../problem/problem.ts';
 import { contiguousLayout } from './layouts.ts';
 import type { DTypeSet, OperandRow } from './operand.ts';
 

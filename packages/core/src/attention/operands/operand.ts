@@ -1,6 +1,6 @@
 import type { DType } from '../../tensor/dtype.ts';
 import type { Shape, Strides } from '../../tensor/shape.ts';
-import type { AttentionProblem, BackwardProblem, RaggedName } from '../problem.ts';
+import type { AttentionProblem, BackwardProblem, RaggedName } from '../problem/problem.ts';
 
 /** An operand or result that may have ragged offsets is `RaggedName`; these have one layout for every problem. */
 type ListName =

@@ -1,4 +1,10 @@
-import type { AttentionProblem, BackwardProblem, LengthsKind, OperandDesc, RaggedName } from '../problem.ts';
+import type {
+  AttentionProblem,
+  BackwardProblem,
+  LengthsKind,
+  OperandDesc,
+  RaggedName,
+} from '../problem/problem.ts';
 import { broadcastLayout, contiguousLayout, gradientLayout, operandLayout, rowsLayout } from './layouts.ts';
 import type { DTypeSet, OperandLayout, OperandName, OperandRow } from './operand.ts';
 

@@ -1,5 +1,5 @@
 import type { BackwardOperands } from '../../attention/normalise.ts';
-import type { AttentionProblem, Operands } from '../../attention/problem.ts';
+import type { AttentionProblem, Operands } from '../../attention/problem/problem.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { headGroups } from '../work.ts';
 

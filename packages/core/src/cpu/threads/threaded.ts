@@ -1,5 +1,5 @@
 import type { BackwardOperands } from '../../attention/normalise.ts';
-import type { AttentionProblem, BackwardProblem, Operands } from '../../attention/problem.ts';
+import type { AttentionProblem, BackwardProblem, Operands } from '../../attention/problem/problem.ts';
 import type { SdpaResult } from '../../engine/engine.ts';
 import { checkStorage } from '../../tensor/check-storage.ts';
 import type { Tensor } from '../../tensor/tensor.ts';

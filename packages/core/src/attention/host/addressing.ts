@@ -1,0 +1,67 @@
+import type { Tensor } from '../../tensor/tensor.ts';
+import type { OperandDesc, Operands, RaggedName } from '../problem/problem.ts';
+import type { SequenceSide } from './lengths.ts';
+import { required } from './required.ts';
+import { sequenceStart } from './sequence-starts.ts';
+
+/** Where the rows of an operand lie in its host storage: element (b, h, s, d) is `data[rowOffset(b, h, s) + d · stride]`. */
+export interface Addressing {
+  readonly data: Tensor['data'];
+  rowOffset(b: number, h: number, s: number): number;
+  readonly stride: number;
+  /** Elements from a row to the next one; null where that depends on the page. */
+  readonly rowStride: number | null;
+}
+
+/** The lists that say where the sequences of one operand lie; those that its layout needs. */
+export interface PlacementLists {
+  /** Block numbers of a paged operand, (B, pages) or packed (pages). */
+  readonly pageTable?: Tensor;
+  /** (B + 1): where the pages of each sequence start in a packed table. */
+  readonly cuPages?: Tensor;
+  /** (B + 1) offsets of a ragged operand, in elements. */
+  readonly raggedOffsets?: Tensor;
+}
+
+/** The lists of an operand by its name, among those of the problem. */
+export function placementLists(name: RaggedName, operands: Partial<Operands<Tensor>>): PlacementLists {
+  const { pageTableK, pageTableV, cuPagesK, cuPagesV } = operands;
+  const raggedOffsets = operands[`raggedOffsets.${name}`];
+  if (name === 'k') return { pageTable: pageTableK, cuPages: cuPagesK, raggedOffsets };
+  if (name === 'v') return { pageTable: pageTableV, cuPages: cuPagesV, raggedOffsets };
+  return { raggedOffsets };
+}
+
+/**
+ * Addresses of an operand in any layout: dense, packed, ragged or paged.
+ * @throws InvalidArgumentError when a list is missing that the layout needs.
+ */
+export function createAddressing(
+  desc: OperandDesc,
+  operand: Tensor,
+  side: SequenceSide,
+  { pageTable, cuPages, raggedOffsets }: PlacementLists = {},
+): Addressing {
+  const { data, offset } = operand;
+  const [sb, sh, ss, stride] = desc.strides;
+  const { page } = desc;
+  if (page === null) {
+    const start = sequenceStart(desc, side, raggedOffsets);
+    return { data, stride, rowStride: ss, rowOffset: (b, h, s) => offset + start(b) + h * sh + s * ss };
+  }
+  const { data: blocks, offset: blocksOffset } = required('pageTable', pageTable);
+  const [outer, inner] = page.table.strides;
+  const isPacked = page.table.shape.length === 1;
+  const pageStride = isPacked ? outer : inner;
+  const starts = isPacked
+    ? required('cuPages', cuPages)
+        .toFloat64()
+        .map(first => first * pageStride)
+    : null;
+  const rowOffset = (b: number, h: number, s: number): number => {
+    const first = starts ? starts[b] : b * outer;
+    const block = blocks[blocksOffset + first + Math.floor(s / page.size) * pageStride];
+    return offset + block * sb + h * sh + (s % page.size) * ss;
+  };
+  return { data, stride, rowStride: null, rowOffset };
+}

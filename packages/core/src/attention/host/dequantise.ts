@@ -1,0 +1,45 @@
+import { dequantiseMxfp8, type Mxfp8DType } from '../../mxfp8/quantise.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import type { BackwardOperands } from '../normalise.ts';
+import { describeDense } from '../problem/describe.ts';
+import { isRounded, type Mxfp8OperandName, mxfp8Operands } from '../problem/mxfp8.ts';
+import type { AttentionProblem, Operands } from '../problem/problem.ts';
+import { required } from './required.ts';
+
+/**
+ * An MXFP8 problem with its operands in f32 (exact: 8 bits times a power of two), so that all that is left of it is how P and
+ * dS are rounded; other problems as they are. Of the operands in `mxfp8` those that backward takes stay there, in f32 too.
+ * @throws InvalidArgumentError when an operand that the problem needs is missing.
+ */
+export function dequantised<O extends Operands<Tensor> | BackwardOperands<Tensor>>(
+  problem: AttentionProblem,
+  operands: O,
+): { readonly problem: AttentionProblem; readonly operands: O } {
+  const { fp8 } = problem;
+  if (fp8?.kind !== 'blocks') return { problem, operands };
+  const { layout } = fp8;
+  const given = required('mxfp8', operands.mxfp8);
+  const plain = (name: Mxfp8OperandName): Tensor => {
+    const { scales, axis } = mxfp8Operands[name];
+    const values = required(`mxfp8.${name}`, isRounded(name) ? given[name] : operands[name]);
+    return dequantiseMxfp8(
+      { values, scales: required(`mxfp8.${scales}`, given[scales]) },
+      { along: axis, layout },
+    );
+  };
+  const [q, k, v] = [plain('q'), plain('k'), plain('v')];
+  const mxfp8 = given.qT
+    ? { qT: plain('qT'), kT: plain('kT'), dO8: plain('dO8'), dOT: plain('dOT') }
+    : undefined;
+  return {
+    problem: {
+      ...problem,
+      q: describeDense('q', q),
+      k: describeDense('k', k),
+      v: describeDense('v', v),
+      // The rules have let no other dtype pass.
+      fp8: { kind: 'dequantised', dtype: problem.q.dtype as Mxfp8DType },
+    },
+    operands: { ...operands, q, k, v, mxfp8 },
+  };
+}

@@ -1,0 +1,63 @@
+import { lengthsFromCumulative } from '../../layout/cumulative-lengths.ts';
+import { type HostArray, isHostArray, numbersOf } from '../../tensor/host-array.ts';
+import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
+import type { AttentionProblem, LengthsKind, Operands } from '../problem/problem.ts';
+import { required } from './required.ts';
+
+/** One side (queries or keys) of the batch: how long its sequences are, and where they start in its packed tensors. */
+export interface SequenceSide {
+  /** Positions of sequence b that exist. */
+  length(b: number): number;
+  /**
+   * First token of sequence b by the cumulative lengths.
+   * @throws InvalidArgumentError when there are none.
+   */
+  start(b: number): number;
+}
+
+/**
+ * The lengths of a problem as the host sees them.
+ * @throws InvalidArgumentError when the problem has lengths but the operand that holds them is missing.
+ */
+export function createLengths(
+  problem: AttentionProblem,
+  operands: Partial<Operands<Tensor>>,
+): { readonly q: SequenceSide; readonly kv: SequenceSide } {
+  const { B } = problem;
+  return {
+    q: side('Q', problem.lengthsQ, B, problem.Sq, operands.seqLensQ, operands.cuSeqLensQ),
+    kv: side('Kv', problem.lengthsKv, B, problem.Skv, operands.seqLensKv, operands.cuSeqLensKv),
+  };
+}
+
+function side(
+  name: 'Q' | 'Kv',
+  kind: LengthsKind,
+  B: number,
+  extent: number,
+  seqLens: Tensor | undefined,
+  cuSeqLens: Tensor | undefined,
+): SequenceSide {
+  const cumulative = cuSeqLens?.toFloat64();
+  const starts = (): Float64Array => required(`cuSeqLens${name}`, cumulative);
+  const lengthsOf: Readonly<Record<LengthsKind, () => Float64Array>> = {
+    full: () => new Float64Array(B).fill(extent),
+    lengths: () => required(`seqLens${name}`, seqLens).toFloat64(),
+    cumulative: () => Float64Array.from({ length: B }, (_, b) => starts()[b + 1] - starts()[b]),
+  };
+  const lengths = lengthsOf[kind]();
+  return { length: b => lengths[b], start: b => starts()[b] };
+}
+
+/** The lengths of all sequences of a side; null when the list that holds them cannot be read here. */
+export function lengthsOnHost<T extends TensorDesc>(
+  side: 'Q' | 'Kv',
+  problem: AttentionProblem,
+  operands: Operands<T | HostArray>,
+): readonly number[] | null {
+  const kind = problem[`lengths${side}`];
+  if (kind === 'full') return new Array(problem.B).fill(side === 'Q' ? problem.Sq : problem.Skv);
+  const list = kind === 'lengths' ? operands[`seqLens${side}`] : operands[`cuSeqLens${side}`];
+  if (!isHostArray(list)) return null;
+  return kind === 'lengths' ? numbersOf(list) : lengthsFromCumulative(list);
+}

@@ -1,0 +1,141 @@
+import { compile } from '../../expr/evaluate.ts';
+import { hostLoaders } from '../../expr/host-loaders.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import type { AttentionProblem, BroadcastDesc, Operands } from '../problem/problem.ts';
+import { createLengths } from './lengths.ts';
+import { required } from './required.ts';
+
+/** Queries and keys per tile of a block mask. */
+export const BLOCK_MASK_TILE = 128;
+
+/** Positions from `lo` to `hi` (exclusive); an empty range is [0, 0). */
+export type PositionRange = readonly [lo: number, hi: number];
+
+/**
+ * Who sees whom. Every question is about query i and key j of sequence b as seen by query head h; positions count within
+ * the sequence, in all layouts.
+ */
+export interface Visibility {
+  /** Queries of sequence b. Rows beyond are dead. */
+  lengthQ(b: number): number;
+  /** Keys of sequence b. */
+  lengthKv(b: number): number;
+  /** What is added to i to find the diagonal key: 0 (top-left), or lengthKv(b) − lengthQ(b) (bottom-right, per sequence). */
+  diagonalOffset(b: number): number;
+  /** Keys that query i may see by lengths and diagonal band: a superset of the visible ones. */
+  keyRange(b: number, i: number): PositionRange;
+  /** The `keyRange` of `count` queries from i0 on, lo and hi of each one after the other. */
+  keyRanges(b: number, i0: number, count: number, out: Int32Array): void;
+  /** Queries that may see key j by lengths and diagonal band. */
+  queryRange(b: number, j: number): PositionRange;
+  /** Whether the pair is visible: lengths, band, boolean mask, block mask and mask mod. A bias of −Infinity is not asked. */
+  isVisible(b: number, h: number, i: number, j: number): boolean;
+  /** Whether the block mask, if there is one, shows the block of 128×128 that the pair lies in. */
+  showsBlock(b: number, h: number, i: number, j: number): boolean;
+  /** Whether nothing but lengths and band decides, so that all of `keyRange` is visible. */
+  readonly rangesAreExact: boolean;
+}
+
+/** What visibility reads: lengths, mask, block mask and captures; never q, k or v. */
+export type VisibilityOperands = Partial<Operands<Tensor>>;
+
+type PairPredicate = (b: number, h: number, i: number, j: number) => boolean;
+
+/**
+ * The visibility of a problem, read from host tensors. This is the only place on the host that knows the rules; they are
+ * those of cuDNN (right bound, then left bound, then block mask) with FlashAttention's counting of the window.
+ * @throws InvalidArgumentError when an operand that the problem names is missing.
+ */
+export function createVisibility(problem: AttentionProblem, operands: VisibilityOperands): Visibility {
+  const lengths = createLengths(problem, operands);
+  const { band } = problem;
+  const left = band?.left ?? Infinity;
+  const right = band?.right ?? Infinity;
+  const lengthQ = lengths.q.length;
+  const lengthKv = lengths.kv.length;
+
+  function diagonalOffset(b: number): number {
+    return band?.align === 'bottom-right' ? lengthKv(b) - lengthQ(b) : 0;
+  }
+
+  function keyRanges(b: number, i0: number, count: number, out: Int32Array): void {
+    const queries = lengthQ(b);
+    const keys = lengthKv(b);
+    const offset = diagonalOffset(b);
+    for (let n = 0; n < count; n++) {
+      const diagonal = i0 + n + offset;
+      const lo = Math.max(diagonal - left, 0);
+      const hi = Math.min(diagonal + right + 1, keys);
+      const sees = i0 + n >= 0 && i0 + n < queries && lo < hi;
+      out[2 * n] = sees ? lo : 0;
+      out[2 * n + 1] = sees ? hi : 0;
+    }
+  }
+
+  const range = new Int32Array(2);
+  function keyRange(b: number, i: number): PositionRange {
+    keyRanges(b, i, 1, range);
+    return [range[0], range[1]];
+  }
+
+  function queryRange(b: number, j: number): PositionRange {
+    if (j < 0 || j >= lengthKv(b)) return empty;
+    const diagonal = j - diagonalOffset(b);
+    return clip(diagonal - right, diagonal + left + 1, lengthQ(b));
+  }
+
+  const showsBlock = blockMaskPredicate(problem.blockMask, operands.blockMask);
+  const masks = [
+    maskPredicate(problem.mask, operands.mask),
+    showsBlock,
+    maskModPredicate(problem, operands),
+  ].filter(predicate => predicate !== null);
+
+  function isVisible(b: number, h: number, i: number, j: number): boolean {
+    const [lo, hi] = keyRange(b, i);
+    return j >= lo && j < hi && masks.every(admits => admits(b, h, i, j));
+  }
+
+  const rangesAreExact = masks.length === 0;
+  return {
+    ...{ lengthQ, lengthKv, diagonalOffset, keyRange, keyRanges, queryRange },
+    ...{ isVisible, showsBlock: showsBlock ?? (() => true), rangesAreExact },
+  };
+}
+
+const empty: PositionRange = [0, 0];
+
+function clip(lo: number, hi: number, length: number): PositionRange {
+  const from = Math.max(lo, 0);
+  const to = Math.min(hi, length);
+  return from < to ? [from, to] : empty;
+}
+
+function maskPredicate(desc: BroadcastDesc | null, mask: Tensor | undefined): PairPredicate | null {
+  if (!desc) return null;
+  const { data, offset } = required('mask', mask);
+  const [sb, sh, si, sj] = desc.strides;
+  return (b, h, i, j) => data[offset + b * sb + h * sh + i * si + j * sj] !== 0;
+}
+
+/** Bit t mod 8 (least significant first) of byte ⌊t / 8⌋ stands for key tile t. */
+function blockMaskPredicate(desc: BroadcastDesc | null, blockMask: Tensor | undefined): PairPredicate | null {
+  if (!desc) return null;
+  const { data, offset } = required('blockMask', blockMask);
+  const [sb, sh, si, sj] = desc.strides;
+  return (b, h, i, j) => {
+    const tileQ = Math.floor(i / BLOCK_MASK_TILE);
+    const tileKv = Math.floor(j / BLOCK_MASK_TILE);
+    const byte = data[offset + b * sb + h * sh + tileQ * si + (tileKv >> 3) * sj];
+    return ((byte >> (tileKv & 7)) & 1) === 1;
+  };
+}
+
+function maskModPredicate(
+  { maskMod }: AttentionProblem,
+  { captures }: VisibilityOperands,
+): PairPredicate | null {
+  if (!maskMod) return null;
+  const admits = compile(maskMod, hostLoaders(captures));
+  return (b, h, i, j) => admits(NaN, b, h, i, j) !== 0;
+}

@@ -1,0 +1,132 @@
+import {
+  checkObject,
+  describeValue,
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+} from '../errors.ts';
+import { checkOnHost } from '../tensor/check-on-host.ts';
+import { dtypeInfo } from '../tensor/dtype.ts';
+import { elementCount, type Shape, sameShape } from '../tensor/shape.ts';
+import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
+import { checkTensor } from './problem/describe.ts';
+
+/** Attention over some of the keys: normalised by their own softmax, of which `lse` is the natural log of the sum. */
+export interface PartialAttention<T = Tensor> {
+  /** (B, Hq, Sq, Dv), or packed (T, Hq, Dv). */
+  readonly o: T;
+  /** f32 (B, Hq, Sq), or packed (Hq, T). */
+  readonly lse: T;
+}
+
+/**
+ * Attention over all keys from attention over disjoint parts of them:
+ *
+ *     lse = ln Σ_n e^lse_n          o = Σ_n e^(lse_n − lse) o_n
+ *
+ * It is associative and commutative up to rounding, and a part that saw no key (lse = −∞) changes nothing, whatever its o
+ * holds; a row that no part saw is dead. This merges splits along Skv, ring attention's steps and prefix caches. A sink
+ * belongs to one part only, else it counts more than once. Computed in f64; see the split-KV combination of FlashAttention
+ * ("Flash-Decoding", 2023).
+ *
+ * @param parts at least one, all of the same shapes.
+ * @returns o in the dtype of the first part's o, lse in f32; both contiguous.
+ * @throws InvalidArgumentError without parts, or for one that is not on the host; InvalidShapeError or InvalidDTypeError when they do not
+ * fit together.
+ */
+export function mergePartials(parts: readonly PartialAttention[]): PartialAttention {
+  const first = checkPartials(parts);
+  parts.forEach(({ o, lse }, n) => {
+    checkOnHost({ [`parts[${n}].o`]: o, [`parts[${n}].lse`]: lse });
+  });
+  const { shape } = first.o;
+  const Dv = shape[shape.length - 1];
+  const rows = elementCount(first.lse.shape);
+  const o = new Float64Array(rows * Dv);
+  const lse = new Float64Array(rows);
+  const os = parts.map(part => part.o.toFloat64());
+  const lses = parts.map(part => part.lse.toFloat64());
+  const oRow = rowOfO(shape);
+
+  for (let r = 0; r < rows; r++) {
+    const at = oRow(r) * Dv;
+    lse[r] = logSumExp(lses.map(partial => partial[r]));
+    for (const [n, partial] of os.entries()) {
+      // A dead part has no o to speak of; 0 · NaN would not be 0.
+      if (lses[n][r] === -Infinity) continue;
+      const weight = Math.exp(lses[n][r] - lse[r]);
+      for (let d = at; d < at + Dv; d++) o[d] += weight * partial[d];
+    }
+  }
+  return {
+    o: Tensor.from(o, shape, { dtype: first.o.dtype }),
+    lse: Tensor.from(lse, first.lse.shape),
+  };
+}
+
+/** ln Σ e^x without overflow; −∞ of nothing but −∞. */
+function logSumExp(values: readonly number[]): number {
+  const max = Math.max(...values);
+  if (max === -Infinity) return max;
+  return max + Math.log(values.reduce((sum, x) => sum + Math.exp(x - max), 0));
+}
+
+/** From a row of lse to the row of o: the same one, or with token and head exchanged when packed. */
+function rowOfO(shape: Shape): (row: number) => number {
+  if (shape.length === 4) return row => row;
+  const [T, H] = shape;
+  return row => (row % T) * H + Math.floor(row / T);
+}
+
+/**
+ * Checks that parts fit together, wherever their data is.
+ * @returns the first part.
+ * @throws as `mergePartials`.
+ */
+export function checkPartials<T extends TensorDesc>(
+  parts: readonly PartialAttention<T>[],
+): PartialAttention<T> {
+  if (!Array.isArray(parts))
+    throw new InvalidArgumentError('parts', `must be an array of { o, lse }, got ${describeValue(parts)}`);
+  const [first] = parts;
+  if (parts.length === 0) throw new InvalidArgumentError('parts', 'must hold at least one part, got none');
+  parts.forEach((part, n) => {
+    checkPart(part, first, n);
+  });
+  return first;
+}
+
+function checkPart(part: PartialAttention<TensorDesc>, first: PartialAttention<TensorDesc>, n: number): void {
+  checkObject(`parts[${n}]`, part, ' of o and lse');
+  checkTensor(`parts[${n}].o`, part.o);
+  checkTensor(`parts[${n}].lse`, part.lse);
+  const { shape } = part.o;
+  if (shape.length !== 3 && shape.length !== 4) {
+    throw new InvalidShapeError(
+      `parts[${n}].o`,
+      `must be (B, Hq, Sq, Dv) or packed (T, Hq, Dv), got [${shape}]`,
+    );
+  }
+  const rows = shape.length === 4 ? shape.slice(0, 3) : [shape[1], shape[0]];
+  if (!sameShape(part.lse.shape, rows)) {
+    throw new InvalidShapeError(`parts[${n}].lse`, `must have shape [${rows}], got [${part.lse.shape}]`);
+  }
+  if (part.lse.dtype !== 'f32') {
+    throw new InvalidDTypeError(`parts[${n}].lse`, `must be f32, got ${part.lse.dtype}`);
+  }
+  if (dtypeInfo[part.o.dtype].kind !== 'float') {
+    throw new InvalidDTypeError(`parts[${n}].o`, `must be a float dtype, got ${part.o.dtype}`);
+  }
+  if (!sameShape(shape, first.o.shape)) {
+    throw new InvalidShapeError(
+      `parts[${n}].o`,
+      `must have the shape of the first part ([${first.o.shape}]), got [${shape}]`,
+    );
+  }
+  if (part.o.dtype !== first.o.dtype) {
+    throw new InvalidDTypeError(
+      `parts[${n}].o`,
+      `must be ${first.o.dtype} as the first part, got ${part.o.dtype}`,
+    );
+  }
+}

@@ -1,0 +1,147 @@
+import { InvalidArgumentError, InvalidShapeError } from '../../errors.ts';
+import { lengthsFromCumulative } from '../../layout/cumulative-lengths.ts';
+import type { DType } from '../../tensor/dtype.ts';
+import { isHostArray, numbersOf } from '../../tensor/host-array.ts';
+import { contiguousStrides } from '../../tensor/shape.ts';
+import type { TensorDesc } from '../../tensor/tensor.ts';
+import { describeDense, describePacked, describePaged, describeRagged } from '../problem/describe.ts';
+import type { LengthsKind, OperandDesc, Operands, PageDesc, RaggedName } from '../problem/problem.ts';
+import { sideOf } from './table.ts';
+
+/** The lists that say where sequences lie and how long they are, by their options. */
+export type SequenceLists<T> = Pick<
+  Operands<T>,
+  'seqLensQ' | 'seqLensKv' | 'cuSeqLensQ' | 'cuSeqLensKv' | 'cuPagesK' | `raggedOffsets.${RaggedName}`
+>;
+
+/**
+ * An operand as the caller lays it out: (B, H, S, D), or (T, H, D) by its ragged offsets or the cumulative lengths of its side.
+ * @throws InvalidShapeError for another rank, or for rank 3 without a list that says where sequences start.
+ */
+export function describeOperand(
+  name: RaggedName,
+  t: TensorDesc,
+  lists: SequenceLists<unknown>,
+  pageTable?: TensorDesc,
+): OperandDesc {
+  const ragged = lists[`raggedOffsets.${name}`] !== undefined;
+  if (pageTable !== undefined) {
+    if (!ragged) return describePaged(name, t, pageTable);
+    throw new InvalidArgumentError(`raggedOffsets.${name}`, 'cannot be combined with a page table');
+  }
+  if (ragged) return describeRagged(name, t);
+  if (t?.shape?.length !== 3) return describeDense(name, t);
+  const cumulative = `cuSeqLens${sideOf[name]}` as const;
+  if (lists[cumulative] !== undefined) return describePacked(name, t);
+  throw new InvalidShapeError(
+    name,
+    `must have rank 4 (B, H, S, D), or 3 (T, H, D) with ${cumulative} or raggedOffsets.${name}, got shape [${t.shape}]`,
+  );
+}
+
+/**
+ * The contiguous layout of a result that belongs to the operand `like`: ragged when offsets are given for it, with the tokens
+ * of `like` (of the whole batch, if that is dense); packed when `like` is not dense and there are cumulative lengths; else
+ * dense.
+ */
+export function describeResult(
+  name: RaggedName,
+  like: OperandDesc,
+  { B, S, D }: { readonly B: number; readonly S: number; readonly D: number },
+  dtype: OperandDesc['dtype'],
+  lists: SequenceLists<unknown>,
+): OperandDesc {
+  const H = like.shape[1];
+  const tokens = like.starts === 'strided' ? B * S : like.shape[2];
+  const plain = (...shape: number[]): TensorDesc => ({ dtype, shape, strides: contiguousStrides(shape) });
+  if (lists[`raggedOffsets.${name}`] !== undefined) return describeRagged(name, plain(tokens, H, D));
+  if (like.starts !== 'strided' && lists[`cuSeqLens${sideOf[name]}`] !== undefined)
+    return describePacked(name, plain(tokens, H, D));
+  return describeDense(name, plain(B, H, S, D));
+}
+
+/**
+ * The layout of a gradient: that of its operand, or as a result where it has, or its operand had, ragged offsets.
+ * @param dtype default: that of the operand.
+ */
+export function describeGradient(
+  name: 'dq' | 'dk' | 'dv',
+  operand: OperandDesc,
+  extents: { readonly B: number; readonly S: number },
+  lists: SequenceLists<unknown>,
+  dtype: DType = operand.dtype,
+): OperandDesc {
+  const ragged = operand.starts === 'ragged' || lists[`raggedOffsets.${name}`] !== undefined;
+  if (!ragged) return { ...operand, dtype };
+  return describeResult(name, operand, { ...extents, D: operand.shape[3] }, dtype, lists);
+}
+
+/** How long sequences are by the lists of their side. */
+export function lengthsKind(side: 'Q' | 'Kv', lists: SequenceLists<unknown>): LengthsKind {
+  if (lists[`seqLens${side}`] !== undefined) return 'lengths';
+  return lists[`cuSeqLens${side}`] === undefined ? 'full' : 'cumulative';
+}
+
+/**
+ * Batch size: that of q, or by the lists that say where its sequences start.
+ * @throws InvalidShapeError for a list of another shape than (B + 1).
+ */
+export function batchSize(q: OperandDesc, lists: SequenceLists<TensorDesc>): number {
+  if (q.starts === 'strided') return q.shape[0];
+  const name = lists.cuSeqLensQ ? 'cuSeqLensQ' : 'raggedOffsets.q';
+  const shape = lists[name]?.shape ?? [];
+  if (shape.length !== 1 || shape[0] < 1)
+    throw new InvalidShapeError(name, `must have shape [B + 1], got [${shape}]`);
+  return shape[0] - 1;
+}
+
+/**
+ * Positions per sequence on one side: those of a dense operand, the capacity of paged ones, else the longest sequence.
+ * @param stated the option `maxSeqLen*`.
+ * @throws InvalidArgumentError when it must be stated, or differs from what the tensors say.
+ */
+export function extentOf(
+  side: 'Q' | 'Kv',
+  operands: readonly OperandDesc[],
+  lists: SequenceLists<TensorDesc>,
+  stated: number | undefined,
+): number {
+  const dense = operands.find(({ starts, page }) => starts === 'strided' && page === null);
+  if (dense) return known(`maxSeqLen${side}`, dense.shape[2], stated);
+  if (stated !== undefined) return stated;
+  const page = operands.every(desc => desc.page) ? operands[0]?.page : null;
+  return page ? capacity(page, lists.cuPagesK) : longest(side, lists);
+}
+
+/** Keys that a page table holds for each sequence; a packed one for the longest. */
+function capacity({ size, table }: PageDesc, cuPages: TensorDesc | undefined): number {
+  if (table.shape.length !== 1) return size * table.shape[1];
+  if (isHostArray(cuPages)) return size * largest(lengthsFromCumulative(cuPages, 'cuPagesK'));
+  throw new InvalidArgumentError('maxSeqLenKv', 'must be given when cuPagesK is not on the host');
+}
+
+/** What is wrong with packed or ragged tensors without lengths. */
+export function lengthsMissing(side: 'Q' | 'Kv'): string {
+  return `must be given, or cuSeqLens${side}: ragged offsets do not say how long a sequence is`;
+}
+
+const largest = (all: readonly number[]): number => all.reduce((a, b) => Math.max(a, b), 0);
+
+/** Longest sequence by the lists on the host; a device tensor cannot be read here, so the caller says it. */
+function longest(side: 'Q' | 'Kv', lists: SequenceLists<TensorDesc>): number {
+  const [cumulative, lengths] = [lists[`cuSeqLens${side}`], lists[`seqLens${side}`]];
+  if (isHostArray(cumulative)) return largest(lengthsFromCumulative(cumulative, `cuSeqLens${side}`));
+  if (isHostArray(lengths)) return largest(numbersOf(lengths));
+  if (!cumulative && !lengths) throw new InvalidArgumentError(`seqLens${side}`, lengthsMissing(side));
+  const given = cumulative ? `cuSeqLens${side}` : `seqLens${side}`;
+  throw new InvalidArgumentError(`maxSeqLen${side}`, `must be given when ${given} is not on the host`);
+}
+
+/** A length that the tensors say themselves; stating another would be ignored. */
+function known(argument: string, extent: number, stated: number | undefined): number {
+  if (stated === undefined || stated === extent) return extent;
+  throw new InvalidArgumentError(
+    argument,
+    `is for packed, ragged and paged tensors; these have ${extent} positions, got ${stated}`,
+  );
+}

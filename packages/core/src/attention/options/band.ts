@@ -1,0 +1,37 @@
+import { InvalidArgumentError } from '../../errors.ts';
+import type { Band } from '../problem/problem.ts';
+import type { Alignment, SdpaOptions } from './options.ts';
+
+/**
+ * Causal and window options as one diagonal band: both together are the intersection, on one alignment. An alignment that is
+ * stated without bounds gives a band that hides nothing: ALiBi counts its distances from that diagonal.
+ * @throws InvalidArgumentError for what is no alignment, or two different ones.
+ */
+export function bandOf({
+  causal = false,
+  window,
+}: Pick<SdpaOptions<unknown>, 'causal' | 'window'>): Band | null {
+  const causalAlign = alignmentOf('causal', causal);
+  const windowAlign = window?.align === undefined ? null : alignmentOf('window.align', window.align);
+  if (causalAlign && windowAlign && causalAlign !== windowAlign) {
+    throw new InvalidArgumentError(
+      'window.align',
+      `must be that of causal ('${causalAlign}'), got '${windowAlign}'`,
+    );
+  }
+  const left = window?.left ?? null;
+  const right = causalAlign ? Math.min(0, window?.right ?? 0) : (window?.right ?? null);
+  const align = causalAlign ?? windowAlign;
+  if (left === null && right === null && align === null) return null;
+  return { left, right, align: align ?? 'top-left' };
+}
+
+function alignmentOf(argument: string, value: boolean | Alignment): Alignment | null {
+  if (value === false) return null;
+  if (value === true) return 'top-left';
+  if (value === 'top-left' || value === 'bottom-right') return value;
+  throw new InvalidArgumentError(
+    argument,
+    `must be true, false, 'top-left' or 'bottom-right', got ${String(value)}`,
+  );
+}

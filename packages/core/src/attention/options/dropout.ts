@@ -1,0 +1,69 @@
+import { type DropoutSchemeName, dropoutRules, toU64 } from '@tilewise/philox';
+import { InvalidArgumentError } from '../../errors.ts';
+import type { TensorDesc } from '../../tensor/tensor.ts';
+import { describeBroadcast } from '../problem/describe.ts';
+import type { DropoutDesc } from '../problem/problem.ts';
+import type { PhiloxDropout, SdpaOptions } from './options.ts';
+
+/**
+ * The dropout option with its defaults; null when nothing is dropped (p = 0).
+ * @throws InvalidArgumentError for p outside [0, 1) or one that the scheme has no mask for, a seed or offset that is no unsigned 64-bit integer, not exactly
+ * one of mask and seed, or a field that nothing would read beside another.
+ */
+export function dropoutDesc(
+  dropout: SdpaOptions<TensorDesc>['dropout'],
+  target: readonly [number, number, number, number],
+): DropoutDesc | null {
+  if (dropout === undefined) return null;
+  checkFields(dropout);
+  if ('mask' in dropout && dropout.mask !== undefined) {
+    const { p = 0 } = dropout;
+    checkProbability(p);
+    const { scale = 1 / (1 - p) } = dropout;
+    if (!Number.isFinite(scale))
+      throw new InvalidArgumentError('dropout.scale', `must be finite, got ${scale}`);
+    const mask = describeBroadcast('dropout.mask', dropout.mask, target);
+    return mask && { kind: 'mask', scale, mask };
+  }
+  const { p, seed, offset = 0, scheme = 'torch-efficient' } = dropout as PhiloxDropout;
+  checkProbability(p);
+  checkScheme(scheme, p);
+  const words = { seed: toU64(seed, 'dropout.seed'), offset: toU64(offset, 'dropout.offset') };
+  return p === 0 ? null : { kind: 'philox', p, scale: 1 / (1 - p), scheme, ...words };
+}
+
+/** What nothing would read beside each of these. */
+const unread: Readonly<Record<string, readonly string[]>> = {
+  mask: ['offset', 'scheme'],
+  seed: ['scale'],
+  scale: ['p'],
+};
+
+/** Fields that are given, and not undefined, must agree on what kind of dropout it is. */
+function checkFields(dropout: object): void {
+  const given = Object.entries(dropout).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const sources = ['mask', 'seed'].filter(name => given.includes(name));
+  if (sources.length !== 1) {
+    const got = sources.length === 0 ? 'neither' : 'both';
+    throw new InvalidArgumentError('dropout', `must have a mask or a seed, got ${got}`);
+  }
+  for (const name of given) {
+    const idle = unread[name]?.find(other => given.includes(other));
+    if (idle)
+      throw new InvalidArgumentError(`dropout.${idle}`, `means nothing beside a ${name}: leave one out`);
+  }
+}
+
+function checkProbability(p: number): void {
+  if (!(p >= 0 && p < 1)) throw new InvalidArgumentError('dropout.p', `must be a number in [0, 1), got ${p}`);
+}
+
+function checkScheme(scheme: DropoutSchemeName, p: number): void {
+  if (!Object.hasOwn(dropoutRules, scheme)) {
+    throw new InvalidArgumentError(
+      'dropout.scheme',
+      `must be one of ${Object.keys(dropoutRules).join(', ')}, got ${String(scheme)}`,
+    );
+  }
+  dropoutRules[scheme](p, 'dropout.p');
+}

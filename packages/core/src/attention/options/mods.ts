@@ -1,0 +1,54 @@
+import { InvalidArgumentError } from '../../errors.ts';
+import { checkCaptures, checkExpr } from '../../expr/check.ts';
+import type { Expr } from '../../expr/expr.ts';
+import type { Mod } from '../../expr/mod.ts';
+import { loads } from '../../expr/nodes.ts';
+import type { TensorDesc } from '../../tensor/tensor.ts';
+import type { AttentionProblem } from '../problem/problem.ts';
+import type { SdpaOptions } from './options.ts';
+
+/**
+ * Checks both mods of a call and gives what they load from, by name: one namespace, as they run in one kernel.
+ * @throws as `checkMod`; InvalidArgumentError when they mean two tensors by one name.
+ */
+export function modCaptures<T extends TensorDesc>({
+  scoreMod,
+  maskMod,
+}: Pick<SdpaOptions<T>, 'scoreMod' | 'maskMod'>): Record<string, T> {
+  if (scoreMod !== undefined) checkMod('scoreMod', scoreMod, 'f32');
+  if (maskMod !== undefined) checkMod('maskMod', maskMod, 'bool');
+  const captures: Record<string, T> = { ...scoreMod?.captures };
+  for (const [name, t] of Object.entries(maskMod?.captures ?? {})) {
+    if (Object.hasOwn(captures, name) && captures[name] !== t)
+      throw new InvalidArgumentError('maskMod.captures', `holds another '${name}' than scoreMod.captures`);
+    captures[name] = t;
+  }
+  return captures;
+}
+
+/** The check comes with the mod: see `ExprTools`. */
+function checkMod(name: string, mod: Mod<TensorDesc>, expected: 'f32' | 'bool'): void {
+  if (!mod.tools) throw new InvalidArgumentError(name, 'must be made by scoreMod, maskMod or modOf');
+  mod.tools.checkMod(name, mod, expected);
+}
+
+/**
+ * Checks both mods of a problem.
+ * @throws as `checkMod`.
+ */
+export function checkProblemMods({ scoreMod, maskMod, captures }: AttentionProblem): void {
+  if (scoreMod) checkProblemMod('scoreMod', scoreMod, captures, 'f32');
+  if (maskMod) checkProblemMod('maskMod', maskMod, captures, 'bool');
+}
+
+function checkProblemMod(
+  name: string,
+  expr: Expr,
+  captures: AttentionProblem['captures'],
+  expected: 'f32' | 'bool',
+): void {
+  checkExpr(name, expr, expected);
+  const names = new Set(loads(expr).map(load => load.name));
+  const loaded = Object.entries(captures).filter(([capture]) => names.has(capture));
+  checkCaptures(name, expr, Object.fromEntries(loaded));
+}

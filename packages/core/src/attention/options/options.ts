@@ -1,0 +1,212 @@
+import type { DropoutSchemeName } from '@tilewise/philox';
+import type { Mod } from '../../expr/mod.ts';
+import type { BlockScaleLayout } from '../../mxfp8/block-scales.ts';
+import type { DType } from '../../tensor/dtype.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import type { Fp8ScalarName } from '../problem/fp8.ts';
+import type { RaggedName } from '../problem/problem.ts';
+
+/** Which corner of the Sq×Skv matrix the diagonal starts from; they differ when Sq ≠ Skv. */
+export type Alignment = 'top-left' | 'bottom-right';
+
+/**
+ * Keys a query may see around its diagonal key, counted **excluding** it (FlashAttention's counting; cuDNN's
+ * `left_bound` is `left + 1`). An omitted side is unbounded.
+ */
+export interface Window {
+  readonly left?: number | undefined;
+  readonly right?: number | undefined;
+  /** Where the diagonal lies, for `alibi` too. Defaults to that of `causal` if given, else top-left. */
+  readonly align?: Alignment | undefined;
+}
+
+/** Dropout drawn from Philox: `p` is the probability to drop, in [0, 1). The backward pass draws the same mask again. */
+export interface PhiloxDropout {
+  readonly p: number;
+  /** 64-bit. */
+  readonly seed: bigint | number;
+  /** 64-bit, default 0; its unit is the scheme's. */
+  readonly offset?: bigint | number | undefined;
+  /** Whose masks to draw, see `@tilewise/philox`. Default `'torch-efficient'`. */
+  readonly scheme?: DropoutSchemeName | undefined;
+}
+
+/** Dropout by a given mask: bool, broadcastable to (B, Hq, Sq, Skv), 1 = keep. */
+export interface MaskDropout<T> {
+  readonly mask: T;
+  /** Factor of the kept probabilities. Default 1 / (1 − p). */
+  readonly scale?: number | undefined;
+  /** The probability that the mask was drawn with, which says the scale unless that is given. Default 0. */
+  readonly p?: number | undefined;
+}
+
+/**
+ * cuDNN's FP8 contract: each of q, k, v, o, dO, P and dS is held in 8 bits as its value times a scale. Each scalar is a
+ * number or an f32 tensor of one element, on the device if need be; default 1. With this option (`{}` too) the products with
+ * v, dO, k and q take P and dS rounded to q's dtype, to nearest even and saturating:
+ *
+ *     S    = scale · descaleQ · descaleK · q·kᵀ            P8  = cast(dropout(P) · scaleS)
+ *     O32  = descaleS · descaleV · P8·v                    o   = cast(O32 · scaleO)
+ *     δ    = descaleDO · descaleO · rowsum(dO∘o)           dP  = descaleDO · descaleV · dO·vᵀ
+ *     dS   = scale · P∘(dP − δ)                            dS8 = cast(dS · scaleDP)
+ *     dV32 = descaleS · descaleDO · P8ᵀ·dO                 dv  = cast(dV32 · scaleDV)
+ *     dQ32 = descaleDP · descaleK · dS8·k                  dq  = cast(dQ32 · scaleDQ)
+ *     dK32 = descaleDP · descaleQ · dS8ᵀ·q                 dk  = cast(dK32 · scaleDK)
+ *
+ * P is the normalised probability (a flat row of n keys has P = 1/n, which scaleS must lift into the range of the format). The
+ * gradients of bias, sink, slopes and captured tensors are not scaled and not rounded on the way.
+ */
+export type Fp8Options<T = Tensor> = Readonly<Partial<Record<Fp8ScalarName, number | T | undefined>>> & {
+  /** What P is rounded to instead of q's dtype, which may then be any float. Of forward only. */
+  readonly formatP?: FormatP | undefined;
+};
+
+/**
+ * An 8-bit format of P: a float, or integers, of which the zero point z (default 0) stands for P = 0:
+ * P8 = clamp(round(dropout(P) · scaleS + z)) − z.
+ */
+export interface FormatP {
+  readonly dtype: 'f8e4m3' | 'f8e5m2' | 'u8' | 'i8';
+  readonly zeroPoint?: number | undefined;
+}
+
+/**
+ * cuDNN's MXFP8: operands in 8 bits with a power of two for each 32 neighbours along the axis that their product sums over
+ * (`quantiseMxfp8` makes them). q and k are quantised along channels, v along positions. With m the largest score of a row:
+ *
+ *     P8 = cast(16 · dropout(e^(S − m))) / 16       o = P8·v / Σ e^(S − m)                         forward
+ *     P8 = cast(256 · dropout(e^(S − lse))) / 256   dv = P8ᵀ·dOT     dP = dO8·vᵀ                   backward
+ *     dS = scale · P∘(dP − rowsum(dO∘o))            dq = blocks(dS)·kT     dk = blocks(dSᵀ)·qT
+ *
+ * where blocks(dS) is quantised along keys and blocks(dSᵀ) along queries. Backward takes q, k and dO quantised along positions
+ * too (`qT`, `kT`, `dOT`, in the shapes of q, k and dO, contiguous) and dO along channels (`dO8`); its own `o` and `dO` are not
+ * quantised. Scales are u8 (E8M0), contiguous.
+ */
+export interface Mxfp8Options<T = Tensor> {
+  readonly descaleQ: T;
+  readonly descaleK: T;
+  readonly descaleV: T;
+  readonly qT?: T | undefined;
+  readonly descaleQT?: T | undefined;
+  readonly kT?: T | undefined;
+  readonly descaleKT?: T | undefined;
+  readonly dO8?: T | undefined;
+  readonly descaleDO?: T | undefined;
+  readonly dOT?: T | undefined;
+  readonly descaleDOT?: T | undefined;
+  /** How all scales lie. Default `'rows'`. */
+  readonly layout?: BlockScaleLayout | undefined;
+}
+
+/**
+ * Everything that may be asked of attention. `T` is the tensor type of the engine: `Tensor` on the host, `GpuTensor` on
+ * WebGPU, where host tensors are accepted too.
+ *
+ * Order of operations on a score: q·k → scale → scoreMod → softcap → bias → alibi → masks (mask, padding, causal, window,
+ * blockMask, maskMod) → softmax with optional sink → dropout → ·v.
+ */
+export interface SdpaOptions<T = Tensor> {
+  /** Factor of q·k; any finite number. Default 1/√Dqk. */
+  readonly scale?: number | undefined;
+  /** `true` is top-left (PyTorch): query i sees keys ≤ i. `'bottom-right'` aligns the last query with the last key. */
+  readonly causal?: boolean | Alignment | undefined;
+  readonly window?: Window | undefined;
+  /** Bool, broadcastable to (B, Hq, Sq, Skv); 1 = may be seen. */
+  readonly mask?: T | undefined;
+  /**
+   * Float, broadcastable to (B, Hq, Sq, Skv), added to the score; −Infinity masks. A large finite number does not: where all keys of a row
+   * have one, they share the row, and as `lse` is f32 its gradients lose accuracy below about −1e5, and at −1e9 are as many times too large
+   * as there are keys. f8e5m2 holds −Infinity only if it was made with `overflow: 'ieee'`, f8e4m3 not at all.
+   */
+  readonly bias?: T | undefined;
+  /** `true`: the standard slopes for any head count; else Hq slopes. Adds −slope[h]·|i + off − j|. */
+  readonly alibi?: boolean | readonly number[] | T | undefined;
+  /** c > 0: score ← c·tanh(score / c). */
+  readonly softcap?: number | undefined;
+  /** An expression of (score, b, h, q, kv) that replaces the score. */
+  readonly scoreMod?: Mod<T> | undefined;
+  /** A boolean expression of (b, h, q, kv); true = may be seen. */
+  readonly maskMod?: Mod<T> | undefined;
+  /** u8 (1|B, 1|Hq, ⌈Sq/128⌉, ⌈⌈Skv/128⌉/8⌉): bit j (least significant first) of byte c is key tile 8c + j; 1 = compute. */
+  readonly blockMask?: T | undefined;
+  /** f32 (Hq): a logit that joins each row's softmax without a value. */
+  readonly sink?: readonly number[] | T | undefined;
+  /** (B): only the first n queries of each sequence exist; the rows beyond give o = 0, lse = −inf. */
+  readonly seqLensQ?: readonly number[] | T | undefined;
+  /** (B): only the first n keys of each sequence may be seen. */
+  readonly seqLensKv?: readonly number[] | T | undefined;
+  /**
+   * (B + 1), first 0, non-decreasing: where sequences start in the packed tensors (T, H, D) of that side, and how long they
+   * are; `seqLens*` may say that only the first n tokens of each are used. Dense tensors take the lengths alone.
+   */
+  readonly cuSeqLensQ?: readonly number[] | T | undefined;
+  readonly cuSeqLensKv?: readonly number[] | T | undefined;
+  /**
+   * Where sequences start in a tensor (T, H, D) that is not packed by the cumulative lengths of its side, for each tensor on
+   * its own. Lengths come from `seqLens*` or `cuSeqLens*`.
+   */
+  readonly raggedOffsets?: RaggedOffsets<T> | undefined;
+  /** Longest packed or ragged sequence. Taken from the lengths when they are known on the host. */
+  readonly maxSeqLenQ?: number | undefined;
+  /** Likewise for keys; with page tables, the capacity that is addressed (default: pages × page size). */
+  readonly maxSeqLenKv?: number | undefined;
+  /** i32 (B, pages): k is (blocks, Hk, pageSize, Dqk) and position s of sequence b lies in block table[b, ⌊s / pageSize⌋]. */
+  readonly pageTableK?: T | undefined;
+  readonly pageTableV?: T | undefined;
+  /**
+   * (B + 1), first 0, non-decreasing: the page table is packed, of rank 1, and the pages of sequence b are its entries from
+   * cuPages[b] to cuPages[b + 1] (cuDNN's ragged offset of a page table).
+   */
+  readonly cuPagesK?: readonly number[] | T | undefined;
+  readonly cuPagesV?: readonly number[] | T | undefined;
+  readonly dropout?: PhiloxDropout | MaskDropout<T> | undefined;
+  /** Further results besides o and lse. */
+  readonly outputs?: OutputSelection | undefined;
+  /** dtype of o. Default: that of q. */
+  readonly outDType?: DType | undefined;
+  /** Scales of 8-bit tensors, with products in 8 bits. q is f8e4m3 or f8e5m2 then, unless `formatP` says what P is rounded to. */
+  readonly fp8?: Fp8Options<T> | undefined;
+  /** Scales of 32 neighbours each. q, k and v are f8e4m3 or f8e5m2 (B, H, S, D) then; outDType is bf16 by default. */
+  readonly mxfp8?: Mxfp8Options<T> | undefined;
+}
+
+/**
+ * (B + 1) offsets in elements from the tensor's start, non-decreasing: element (b, h, s, d) is at
+ * offsets[b] + h·sh + s·ss + d·sd (cuDNN's ragged offset). There may be anything between two sequences.
+ */
+export type RaggedOffsets<T = Tensor, N extends RaggedName = 'q' | 'k' | 'v' | 'o'> = Readonly<
+  Partial<Record<N, readonly number[] | T | undefined>>
+>;
+
+/** Optional results: f32 (B, Hq, Sq) `max` and `sumExp`; u8 (B, Hq, Sq, Skv) `dropoutMask`, 1 = kept; largest values. */
+export interface OutputSelection {
+  readonly max?: boolean | undefined;
+  readonly sumExp?: boolean | undefined;
+  readonly dropoutMask?: boolean | undefined;
+  /** With `fp8` (amaxO with `mxfp8` too): f32 (1), the largest dropout(P) and |O32|: before scaleS and scaleO. */
+  readonly amaxS?: boolean | undefined;
+  readonly amaxO?: boolean | undefined;
+  /** Likewise of backward: the largest |dQ32|, |dK32|, |dV32| and |dS| before their scales. */
+  readonly amaxDQ?: boolean | undefined;
+  readonly amaxDK?: boolean | undefined;
+  readonly amaxDV?: boolean | undefined;
+  readonly amaxDP?: boolean | undefined;
+}
+
+/** Largest magnitudes that forward and backward measure for the next choice of scales. */
+export type ForwardAmaxName = 'amaxS' | 'amaxO';
+export type BackwardAmaxName = 'amaxDQ' | 'amaxDK' | 'amaxDV' | 'amaxDP';
+
+/** Results of backward. */
+export type GradientName = 'dq' | 'dk' | 'dv' | 'dbias' | 'dsink' | 'dAlibi';
+
+/** Options of the forward call, and which gradients to compute. */
+export interface SdpaBackwardOptions<T = Tensor, G extends GradientName = GradientName>
+  extends SdpaOptions<T> {
+  /** Of the forward call, and those of dO and the gradients. */
+  readonly raggedOffsets?: RaggedOffsets<T, RaggedName> | undefined;
+  /** Default: dq, dk, dv, and those of bias, sink and alibi slopes that were given as tensors (or arrays). */
+  readonly gradients?: readonly G[] | undefined;
+  /** dtype of dq, dk and dv. Default: each that of q, k and v. */
+  readonly gradDType?: DType | undefined;
+}

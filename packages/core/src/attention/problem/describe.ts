@@ -1,0 +1,92 @@
+import { describeValue, InvalidArgumentError, InvalidShapeError } from '../../errors.ts';
+import type { Shape, Strides } from '../../tensor/shape.ts';
+import type { TensorDesc } from '../../tensor/tensor.ts';
+import type { BroadcastDesc, OperandDesc } from './problem.ts';
+
+/** A (B, H, S, D) tensor as an operand. */
+export function describeDense(argument: string, t: TensorDesc): OperandDesc {
+  checkRank(argument, t, 4, '(B, H, S, D)');
+  const [b, h, s, d] = t.shape;
+  return {
+    dtype: t.dtype,
+    shape: [b, h, s, d],
+    strides: four(canonicalStrides(t)),
+    starts: 'strided',
+    page: null,
+  };
+}
+
+/** A (T, H, D) tensor, packed by the cumulative lengths of its side, as an operand. */
+export function describePacked(argument: string, t: TensorDesc): OperandDesc {
+  return describeTokens(argument, t, 'cumulative');
+}
+
+/** A (T, H, D) tensor with ragged offsets of its own as an operand. */
+export function describeRagged(argument: string, t: TensorDesc): OperandDesc {
+  return describeTokens(argument, t, 'ragged');
+}
+
+function describeTokens(argument: string, t: TensorDesc, starts: 'cumulative' | 'ragged'): OperandDesc {
+  const lists = starts === 'ragged' ? 'its ragged offsets' : 'the cumulative lengths of its side';
+  checkRank(argument, t, 3, `(T, H, D), as ${lists} are given`);
+  const [tokens, h, d] = t.shape;
+  const [st, sh, sd] = canonicalStrides(t);
+  return { dtype: t.dtype, shape: [1, h, tokens, d], strides: [0, sh, st, sd], starts, page: null };
+}
+
+/** A paged (blocks, H, pageSize, D) container with its table, (B, pages) or packed (pages), as an operand. */
+export function describePaged(argument: string, t: TensorDesc, table: TensorDesc): OperandDesc {
+  checkRank(argument, t, 4, '(blocks, H, pageSize, D), as a page table is given');
+  const tableName = argument === 'k' ? 'pageTableK' : 'pageTableV';
+  checkTensor(tableName, table);
+  if (table.shape.length !== 1) checkRank(tableName, table, 2, '(B, pages), or rank 1 when packed');
+  const dense = describeDense(argument, t);
+  const { dtype, shape } = table;
+  return {
+    ...dense,
+    page: { size: t.shape[2], table: { dtype, shape: [...shape], strides: canonicalStrides(table) } },
+  };
+}
+
+/**
+ * A tensor broadcast to `target`, aligned at the last dimension.
+ * @throws InvalidShapeError when a dimension is neither 1 nor that of the target.
+ */
+export function describeBroadcast(
+  argument: string,
+  t: TensorDesc | undefined,
+  target: readonly [number, number, number, number],
+): BroadcastDesc | null {
+  if (t === undefined) return null;
+  checkTensor(argument, t);
+  const lead = 4 - t.shape.length;
+  const fits = lead >= 0 && t.shape.every((n, d) => n === 1 || n === target[d + lead]);
+  if (!fits) {
+    throw new InvalidShapeError(argument, `must be broadcastable to [${target}], got shape [${t.shape}]`);
+  }
+  const own = canonicalStrides(t);
+  const strides = four(target.map((_, d) => own[d - lead] ?? 0));
+  return { dtype: t.dtype, strides, source: [...t.shape] };
+}
+
+/** Strides with those of size-1 dimensions set to 0: they are never stepped, and callers put anything there. */
+function canonicalStrides({ shape, strides }: { shape: Shape; strides: Strides }): number[] {
+  return strides.map((s, d) => (shape[d] === 1 ? 0 : s));
+}
+
+function four([a, b, c, d]: readonly number[]): [number, number, number, number] {
+  return [a, b, c, d];
+}
+
+/** @throws InvalidArgumentError for what is no tensor at all, such as an array of numbers. */
+export function checkTensor(argument: string, t: TensorDesc): void {
+  if (!Array.isArray(t?.shape) || !Array.isArray(t.strides))
+    throw new InvalidArgumentError(argument, `must be a tensor, got ${describeValue(t)}`);
+}
+
+function checkRank(argument: string, t: TensorDesc, rank: number, meaning: string): void {
+  checkTensor(argument, t);
+  if (t.shape.length !== rank) {
+    throw new InvalidShapeError(argument, `must have rank ${rank} ${meaning}, got shape [${t.shape}]`);
+  }
+}

@@ -1,0 +1,184 @@
+import type { DropoutSchemeName, U64 } from '@tilewise/philox';
+import type { Expr } from '../../expr/expr.ts';
+import type { BlockScaleLayout } from '../../mxfp8/block-scales.ts';
+import type { Mxfp8DType } from '../../mxfp8/quantise.ts';
+import type { DType } from '../../tensor/dtype.ts';
+import type { TensorDesc } from '../../tensor/tensor.ts';
+import type {
+  Alignment,
+  BackwardAmaxName,
+  FormatP,
+  ForwardAmaxName,
+  GradientName,
+} from '../options/options.ts';
+import type { Fp8Scalars } from './fp8.ts';
+import type { Mxfp8Tensors } from './mxfp8.ts';
+
+/** How the place where a sequence starts is found: by the batch stride, the cumulative lengths, or ragged offsets. */
+export type SequenceStarts = 'strided' | 'cumulative' | 'ragged';
+
+/**
+ * q, k, v, o or a gradient, always seen as (B, H, S, D), each with a layout of its own. Strides are in elements; size-1
+ * dimensions have stride 0, so that no index is ever multiplied by a caller's arbitrary stride. Element (b, h, s, d) is at
+ * start(b) + h·sh + s·ss + d·sd, where start(b) is by `starts`
+ *
+ * - strided (dense): b·sb.
+ * - cumulative (packed): cuSeqLens[b]·ss, of the operand's side.
+ * - ragged: the operand's own raggedOffsets[b].
+ *
+ * Of the last two, `shape` is (1, H, T, D) for T tokens, and sb = 0. A paged operand is strided: its `shape` is (blocks, H,
+ * pageSize, D), and `page` says how a position is found.
+ */
+export interface OperandDesc {
+  readonly dtype: DType;
+  readonly shape: readonly [number, number, number, number];
+  readonly strides: readonly [number, number, number, number];
+  readonly starts: SequenceStarts;
+  readonly page: PageDesc | null;
+}
+
+/**
+ * Position s of sequence b is row s mod size of block table[b, ⌊s / size⌋]; where the table is packed, of rank 1, of block
+ * table[cuPages[b] + ⌊s / size⌋].
+ */
+export interface PageDesc {
+  readonly size: number;
+  readonly table: TensorDesc;
+}
+
+/** A tensor broadcast to (B, Hq, Sq, Skv): stride 0 along broadcast dimensions; `source` is its own shape. */
+export interface BroadcastDesc {
+  readonly dtype: DType;
+  readonly strides: readonly [number, number, number, number];
+  readonly source: readonly number[];
+}
+
+/**
+ * Keys that may be seen: i + off − left ≤ j ≤ i + off + right; off = 0 (top-left) or Skv_b − Sq_b (bottom-right); null =
+ * unbounded. ALiBi measures its distances with the same off; without a band it is 0.
+ */
+export interface Band {
+  readonly left: number | null;
+  readonly right: number | null;
+  readonly align: Alignment;
+}
+
+/** Dropout of the probabilities. Kept ones are multiplied by `scale`. */
+export type DropoutDesc =
+  | {
+      readonly kind: 'philox';
+      readonly p: number;
+      readonly scale: number;
+      readonly scheme: DropoutSchemeName;
+      readonly seed: U64;
+      readonly offset: U64;
+    }
+  | { readonly kind: 'mask'; readonly scale: number; readonly mask: BroadcastDesc };
+
+/** How long each sequence is: the whole extent, a length per batch entry, or by cumulative lengths. */
+export type LengthsKind = 'full' | 'lengths' | 'cumulative';
+
+/**
+ * The attention problem: all that is asked, nothing of the data. Plain and serialisable (JSON). Every engine takes it as it
+ * is; it is made by `normalise` and checked by `validate`.
+ */
+export interface AttentionProblem {
+  readonly B: number;
+  readonly Hq: number;
+  readonly Hk: number;
+  readonly Hv: number;
+  /** Queries per sequence; the longest when packed or ragged. */
+  readonly Sq: number;
+  /** Keys per sequence; the longest when packed or ragged, the addressed capacity when paged. */
+  readonly Skv: number;
+  readonly Dqk: number;
+  readonly Dv: number;
+  readonly q: OperandDesc;
+  readonly k: OperandDesc;
+  readonly v: OperandDesc;
+  readonly o: OperandDesc;
+  readonly lengthsQ: LengthsKind;
+  readonly lengthsKv: LengthsKind;
+  readonly scale: number;
+  readonly scoreMod: Expr | null;
+  readonly softcap: number | null;
+  readonly bias: BroadcastDesc | null;
+  readonly alibi: boolean;
+  readonly mask: BroadcastDesc | null;
+  readonly band: Band | null;
+  readonly blockMask: BroadcastDesc | null;
+  readonly maskMod: Expr | null;
+  /** Tensors that scoreMod and maskMod load from, by name. */
+  readonly captures: Readonly<Record<string, TensorDesc>>;
+  readonly sink: boolean;
+  readonly dropout: DropoutDesc | null;
+  /** Whether products are made in 8 bits (see `Fp8Options`); the scalars are operands. */
+  readonly fp8: Fp8Desc | null;
+  readonly outputs: {
+    readonly max: boolean;
+    readonly sumExp: boolean;
+    readonly dropoutMask: boolean;
+  } & Readonly<Record<ForwardAmaxName, boolean>>;
+}
+
+/**
+ * FP8 arithmetic: with one scale per tensor (`Fp8Options`) or per block (`Mxfp8Options`), where P and dS are rounded to q's
+ * dtype, or P to `formatP`; or what engines make of the second, once its operands are dequantised.
+ */
+export type Fp8Desc =
+  | { readonly kind: 'scaled'; readonly formatP?: FormatP }
+  | { readonly kind: 'blocks'; readonly layout: BlockScaleLayout }
+  | { readonly kind: 'dequantised'; readonly dtype: Mxfp8DType };
+
+/** A backward problem: the forward one, where the gradients lie, and which are wanted. */
+export interface BackwardProblem {
+  readonly forward: AttentionProblem;
+  readonly dO: OperandDesc;
+  readonly dq: OperandDesc;
+  readonly dk: OperandDesc;
+  readonly dv: OperandDesc;
+  /** Whether a gradient of lse is given. */
+  readonly dLse: boolean;
+  readonly gradients: readonly GradientName[];
+  readonly outputs: Readonly<Record<BackwardAmaxName, boolean>>;
+}
+
+/** The operands that may have ragged offsets. */
+export type RaggedName = 'q' | 'k' | 'v' | 'o' | 'dO' | 'dq' | 'dk' | 'dv';
+
+/** i32 (B + 1) offsets in elements, by the option that they come from. */
+export type RaggedOperands<T> = { readonly [N in RaggedName as `raggedOffsets.${N}`]?: T };
+
+/**
+ * The tensors of a problem, by the names that options, bindings and errors use. `T` is the engine's tensor type; small
+ * lists given as numbers (lengths, slopes, sinks) are host tensors.
+ */
+export interface Operands<T> extends RaggedOperands<T> {
+  readonly q: T;
+  readonly k: T;
+  readonly v: T;
+  readonly bias?: T;
+  /** f32 (Hq). */
+  readonly alibi?: T;
+  readonly mask?: T;
+  readonly blockMask?: T;
+  /** f32 (Hq). */
+  readonly sink?: T;
+  /** i32 (B). */
+  readonly seqLensQ?: T;
+  readonly seqLensKv?: T;
+  /** i32 (B + 1). */
+  readonly cuSeqLensQ?: T;
+  readonly cuSeqLensKv?: T;
+  readonly pageTableK?: T;
+  readonly pageTableV?: T;
+  /** i32 (B + 1), with a packed page table. */
+  readonly cuPagesK?: T;
+  readonly cuPagesV?: T;
+  readonly dropoutMask?: T;
+  readonly captures?: Readonly<Record<string, T>>;
+  /** f32 of one element each. */
+  readonly fp8?: Fp8Scalars<T>;
+  /** Scales and further roundings of operands. */
+  readonly mxfp8?: Mxfp8Tensors<T>;
+}

@@ -1,0 +1,153 @@
+import { InvalidArgumentError } from '../../errors.ts';
+import { lengthsFromCumulative } from '../../layout/cumulative-lengths.ts';
+import { type HostArray, isHostArray, numberAt, numbersOf } from '../../tensor/host-array.ts';
+import type { TensorDesc } from '../../tensor/tensor.ts';
+import { lengthsOnHost } from '../host/lengths.ts';
+import type {
+  AttentionProblem,
+  BackwardProblem,
+  OperandDesc,
+  Operands,
+  RaggedName,
+} from '../problem/problem.ts';
+import { checkRagged } from './ragged-rules.ts';
+
+/**
+ * Checks what only the data can tell: lengths within their extents, sequences within their tensors, page numbers within the
+ * container. Tensors that are not on the host cannot be read and are taken as they are.
+ * @throws InvalidArgumentError naming the option.
+ */
+export function validateOperands<T extends TensorDesc>(
+  problem: AttentionProblem,
+  operands: Operands<T | HostArray>,
+): void {
+  const { q, k, v, o } = problem;
+  validateSequences(problem, operands, { q, o }, { k, v });
+  const { pageTableK, pageTableV, cuPagesK, cuPagesV } = operands;
+  const lengths = lengthsOnHost('Kv', problem, operands);
+  checkPages('K', pageTableK, k, cuPagesK, lengths);
+  checkPages('V', pageTableV, v, cuPagesV, lengths);
+  for (const [name, desc] of entries({ q, k, v })) checkRagged(name, desc, problem, operands);
+  checkRagged('o', o, problem, operands, { written: true });
+}
+
+/**
+ * The same for a backward problem, where o is read.
+ * @throws InvalidArgumentError naming the option.
+ */
+export function validateBackwardOperands<T extends TensorDesc>(
+  { forward, dO, dq, dk, dv }: BackwardProblem,
+  operands: Operands<T | HostArray>,
+): void {
+  const { q, k, v, o } = forward;
+  validateSequences(forward, operands, { q, o, dO, dq }, { k, v, dk, dv });
+  for (const [name, desc] of entries({ q, k, v, o, dO })) checkRagged(name, desc, forward, operands);
+  for (const [name, desc] of entries({ dq, dk, dv }))
+    checkRagged(name, desc, forward, operands, { written: true });
+}
+
+type Descs = Readonly<Partial<Record<RaggedName, OperandDesc>>>;
+
+function entries(descs: Descs): [RaggedName, OperandDesc][] {
+  return Object.entries(descs) as [RaggedName, OperandDesc][];
+}
+
+function validateSequences<T extends TensorDesc>(
+  { Sq, Skv }: AttentionProblem,
+  { seqLensQ, seqLensKv, cuSeqLensQ, cuSeqLensKv }: Operands<T | HostArray>,
+  queries: Descs,
+  keys: Descs,
+): void {
+  checkCumulative('cuSeqLensQ', cuSeqLensQ, queries, Sq);
+  checkCumulative('cuSeqLensKv', cuSeqLensKv, keys, Skv);
+  checkLengths('seqLensQ', seqLensQ, Sq, cuSeqLensQ);
+  checkLengths('seqLensKv', seqLensKv, Skv, cuSeqLensKv);
+}
+
+/** Lengths within the extent; of packed sequences within their own span, as the next one starts there. */
+function checkLengths(
+  argument: string,
+  lengths: TensorDesc | undefined,
+  extent: number,
+  cumulative: TensorDesc | undefined,
+): void {
+  if (!isHostArray(lengths)) return;
+  numbersOf(lengths).forEach((n, b) => {
+    const span = isHostArray(cumulative) ? numberAt(cumulative, b + 1) - numberAt(cumulative, b) : extent;
+    if (n < 0 || n > span)
+      throw new InvalidArgumentError(
+        argument,
+        `must hold lengths in [0, ${span}], got ${n} for sequence ${b}`,
+      );
+  });
+}
+
+function checkCumulative(
+  argument: string,
+  cumulative: TensorDesc | undefined,
+  operands: Descs,
+  longest: number,
+): void {
+  if (!isHostArray(cumulative)) return;
+  const lengths = lengthsFromCumulative(cumulative, argument);
+  const tooLong = lengths.find(n => n > longest);
+  if (tooLong !== undefined)
+    throw new InvalidArgumentError(
+      argument,
+      `holds a sequence of ${tooLong}, longer than the maximum ${longest}`,
+    );
+  const last = numberAt(cumulative, lengths.length);
+  for (const [name, { starts, shape }] of entries(operands)) {
+    if (starts === 'cumulative' && last > shape[2])
+      throw new InvalidArgumentError(
+        argument,
+        `must end within the ${shape[2]} packed tokens of ${name}, got ${last}`,
+      );
+  }
+}
+
+function checkPages(
+  name: 'K' | 'V',
+  table: TensorDesc | undefined,
+  { page, shape }: OperandDesc,
+  cuPages: TensorDesc | undefined,
+  lengths: readonly number[] | null,
+): void {
+  if (!page) return;
+  const isPacked = page.table.shape.length === 1;
+  if (isPacked && !isHostArray(cuPages)) return;
+  const counts = isHostArray(cuPages)
+    ? checkPageCounts(`cuPages${name}`, cuPages, page.table.shape[0])
+    : null;
+  if (!lengths) return;
+  let first = 0;
+  for (let b = 0; b < lengths.length; b++) {
+    const used = Math.ceil(lengths[b] / page.size);
+    if (counts && counts[b] < used) {
+      throw new InvalidArgumentError(
+        `cuPages${name}`,
+        `must give sequence ${b} at least ${used} pages for its ${lengths[b]} keys, got ${counts[b]}`,
+      );
+    }
+    for (let n = 0; n < used && isHostArray(table); n++) {
+      const block = isPacked ? numberAt(table, first + n) : numberAt(table, b, n);
+      if (block < 0 || block >= shape[0]) {
+        throw new InvalidArgumentError(
+          `pageTable${name}`,
+          `must hold blocks in [0, ${shape[0]}) where keys are used, got ${block} for sequence ${b}, page ${n}`,
+        );
+      }
+    }
+    first += counts?.[b] ?? 0;
+  }
+}
+
+/** How many pages of a packed table each sequence has. */
+function checkPageCounts(argument: string, cuPages: HostArray, pages: number): number[] {
+  const counts = lengthsFromCumulative(cuPages, argument);
+  const last = numberAt(cuPages, counts.length);
+  if (last > pages) {
+    throw new InvalidArgumentError(argument, `must end within the ${pages} pages of the table, got ${last}`);
+  }
+  return counts;
+}

@@ -1,0 +1,44 @@
+import type { AttentionProblem } from '../problem/problem.ts';
+import type { Rule } from './rule.ts';
+
+/** What the FP8 contract demands of a forward problem that has it. */
+export const fp8ForwardRules: readonly Rule<AttentionProblem>[] = [
+  {
+    argument: 'fp8',
+    kind: 'dtype',
+    broken: ({ fp8, q }) =>
+      fp8?.kind !== 'scaled' || fp8.formatP || isFp8(q.dtype)
+        ? null
+        : `needs q in f8e4m3 or f8e5m2, the format that P is rounded to, got ${q.dtype}`,
+  },
+  ...(['q', 'k', 'v'] as const).map(
+    (name): Rule<AttentionProblem> => ({
+      argument: name,
+      kind: 'dtype',
+      broken: ({ fp8, q, [name]: { dtype } }) =>
+        fp8?.kind !== 'blocks' || (isFp8(dtype) && dtype === q.dtype)
+          ? null
+          : `must be f8e4m3 or f8e5m2 as q with mxfp8, got ${dtype}`,
+    }),
+  ),
+  {
+    argument: 'mxfp8',
+    kind: 'argument',
+    broken: p => {
+      const other = (['q', 'k', 'v'] as const).find(name => p[name].starts !== 'strided' || p[name].page);
+      return p.fp8?.kind !== 'blocks' || other === undefined
+        ? null
+        : `cannot be combined with a packed, ragged or paged ${other}: blocks would not start where sequences do`;
+    },
+  },
+  {
+    argument: 'outputs.amaxS',
+    kind: 'argument',
+    broken: ({ fp8, outputs }) =>
+      outputs.amaxS && fp8?.kind === 'blocks' ? 'is no result with mxfp8: P has a fixed scale' : null,
+  },
+];
+
+function isFp8(dtype: string): boolean {
+  return dtype === 'f8e4m3' || dtype === 'f8e5m2';
+}

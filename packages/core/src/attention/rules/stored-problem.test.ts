@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { add, load } from '../../expr/build.ts';
+import type { Expr } from '../../expr/expr.ts';
+import { scoreMod } from '../../expr/mod.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import { cost } from '../cost.ts';
+import { normalise, normaliseBackward } from '../normalise.ts';
+import { validateBackward } from './backward-rules.ts';
+import { validate } from './forward-rules.ts';
+import { checkProblem } from './problem-fields.ts';
+
+const q = Tensor.zeros([1, 2, 3, 4]);
+const { problem } = normalise(
+  { q, k: q, v: q },
+  {
+    causal: true,
+    bias: Tensor.zeros([3, 3]),
+    scoreMod: scoreMod(({ score, h }) => add(score, load('shift', [h])), { shift: Tensor.zeros([2]) }),
+  },
+);
+
+test('a problem that was stored as JSON is still valid', () => {
+  expect(() => validate(JSON.parse(JSON.stringify(problem)))).not.toThrow();
+});
+
+test('a problem that was changed by hand is checked like a call', () => {
+  expect(() => validate({ ...problem, Hq: 3 })).toThrow(
+    "k must have a number of heads that divides q's 3, got 2",
+  );
+  expect(() => validate({ ...problem, scale: Infinity })).toThrow(
+    'scale must be a finite number, got Infinity',
+  );
+  expect(() => validate({ ...problem, band: { left: -1, right: 0, align: 'top-left' } })).toThrow(
+    'window.left must be a count of keys',
+  );
+});
+
+test('so are its mods', () => {
+  const broken = JSON.parse(JSON.stringify(problem.scoreMod).replace('"add"', '"atan2"')) as Expr;
+  expect(() => validate({ ...problem, scoreMod: broken })).toThrow("there is no binary operator 'atan2'");
+  expect(() => validate({ ...problem, maskMod: problem.scoreMod })).toThrow('maskMod must give bool');
+  expect(() => validate({ ...problem, captures: {} })).toThrow("scoreMod.captures must hold 'shift'");
+});
+
+describe('what is no problem, or not all of one, is refused by name', () => {
+  const { problem: backward } = normaliseBackward({
+    q,
+    k: q,
+    v: q,
+    o: q,
+    lse: Tensor.zeros([1, 2, 3]),
+    dO: q,
+  });
+  const nothing: readonly unknown[] = [undefined, null, 3, 'q', [], {}];
+
+  test.each([...nothing, backward])('%o as a forward problem', given => {
+    const message = /^problem must be a forward problem, as `normalise` makes it, got/;
+    expect(() => validate(given as never)).toThrow(message);
+    expect(() => cost(given as never)).toThrow(message);
+  });
+
+  test.each([...nothing, problem])('%o as a backward problem', given => {
+    expect(() => validateBackward(given as never)).toThrow(/^problem must be a backward problem, as/);
+  });
+
+  test.each(nothing)('%o as a problem of either kind', given => {
+    expect(() => checkProblem(given)).toThrow(/^problem must be a problem, as/);
+    expect(() => checkProblem(problem)).not.toThrow();
+    expect(() => checkProblem(backward)).not.toThrow();
+  });
+
+  test.each(Object.keys(problem))('a forward problem by its %s', field => {
+    for (const wrong of [undefined, Symbol(field)]) {
+      const changed = { ...problem, [field]: wrong };
+      expect(() => validate(changed as never)).toThrow(`problem.${field} must be`);
+      const within = { ...backward, forward: { ...backward.forward, [field]: wrong } };
+      expect(() => validateBackward(within as never)).toThrow(`problem.forward.${field} must be`);
+    }
+  });
+
+  test.each(Object.keys(backward))('a backward problem by its %s', field => {
+    const changed = { ...backward, [field]: undefined };
+    expect(() => validateBackward(changed as never)).toThrow(`problem.${field} must be`);
+  });
+
+  test.each([
+    ['q', { ...problem.q, shape: [1, 2, 3] }],
+    ['k', { ...problem.k, strides: undefined }],
+    ['bias', { ...problem.bias, source: null }],
+    ['dropout', { kind: 'philox', p: 0.5, scale: 2, scheme: 'onednn' }],
+    ['dropout', { kind: 'mask', scale: 2 }],
+  ])('%s by what it lacks', (field, wrong) => {
+    expect(() => validate({ ...problem, [field]: wrong } as never)).toThrow(`problem.${field} must be`);
+  });
+});
