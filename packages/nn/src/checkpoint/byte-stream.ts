@@ -1,0 +1,54 @@
+import { describeValue, InvalidArgumentError } from '@tilewise/core';
+
+/** What bytes can be read from: a response of `fetch`, a file of a page or of Node, memory, or anything that gives chunks. */
+export type ByteSource =
+  | Response
+  | Blob
+  | ArrayBuffer
+  | Uint8Array
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>
+  | Iterable<Uint8Array>;
+
+/**
+ * The chunks of a source, in order.
+ * @throws InvalidArgumentError for what no bytes can be read from, and for a response that failed or was read before.
+ */
+export async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array, void, undefined> {
+  if (source instanceof Uint8Array) yield source;
+  else if (source instanceof ArrayBuffer) yield new Uint8Array(source);
+  else if (source instanceof Blob) yield* chunksOfStream(source.stream());
+  else if (source instanceof Response) {
+    if (!source.ok) throw new InvalidArgumentError('response', `failed with ${source.status} ${source.url}`);
+    if (source.bodyUsed) throw new InvalidArgumentError('response', `has been read before: ${source.url}`);
+    if (source.body) yield* chunksOfStream(source.body);
+  } else if (typeof ReadableStream !== 'undefined' && source instanceof ReadableStream) {
+    yield* chunksOfStream(source);
+  } else if (isIterable(source)) yield* source;
+  else throw new InvalidArgumentError('source', `must give bytes, got ${describeValue(source)}`);
+}
+
+function isIterable(value: unknown): value is AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
+  return (
+    typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value)
+  );
+}
+
+/** Reads with a reader, as not every browser can iterate over a stream. Who stops early cancels the stream. */
+async function* chunksOfStream(
+  stream: ReadableStream<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = stream.getReader();
+  let finished = false;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      finished = done;
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    if (!finished) await reader.cancel();
+    reader.releaseLock();
+  }
+}

@@ -1,0 +1,23 @@
+import { TilewiseError } from '@tilewise/core';
+
+/** Where in a checkpoint an error is. */
+export interface CheckpointPlace {
+  readonly file: string;
+  /** The tensor that is wrong, where the error is about one. */
+  readonly tensor?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** A file of a checkpoint that is damaged, or is not what its format or the model demands; `code` is `INVALID_ARGUMENT`. */
+export class CheckpointError extends TilewiseError {
+  override readonly name: string = 'CheckpointError';
+  readonly file: string;
+  readonly tensor: string | undefined;
+
+  constructor({ file, tensor, cause }: CheckpointPlace, rule: string) {
+    const place = tensor === undefined ? file : `${file}: tensor '${tensor}'`;
+    super('INVALID_ARGUMENT', `${place} ${rule}`, { argument: file, cause });
+    this.file = file;
+    this.tensor = tensor;
+  }
+}

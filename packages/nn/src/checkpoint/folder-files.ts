@@ -1,0 +1,40 @@
+import { UnsupportedError } from '@tilewise/core';
+import type { ModelFiles } from './model-files.ts';
+import type { OpenRange } from './read-ranges.ts';
+
+/** What is used of `node:fs`. */
+interface NodeFileSystem {
+  existsSync(path: string): boolean;
+  createReadStream(
+    path: string,
+    options?: { readonly start: number; readonly end: number },
+  ): AsyncIterable<Uint8Array>;
+}
+
+/** The file system of Node, without an import that bundlers for browsers would have to resolve. */
+function fileSystem(): NodeFileSystem {
+  const { process } = globalThis as {
+    readonly process?: { readonly getBuiltinModule?: (name: string) => unknown };
+  };
+  const fs = process?.getBuiltinModule?.('node:fs') as NodeFileSystem | undefined;
+  if (fs) return fs;
+  throw new UnsupportedError('folder', ['only Node reads folders by their path; a page is given its files']);
+}
+
+/** The files of a folder, in Node. */
+export function folderFiles(path: string): ModelFiles {
+  const fs = fileSystem();
+  return {
+    name: path,
+    async open(file) {
+      const place = `${path}/${file}`;
+      return fs.existsSync(place) ? fs.createReadStream(place) : null;
+    },
+  };
+}
+
+/** The bytes of a file, in Node, for `openSafetensors`. */
+export function fileRanges(path: string): OpenRange {
+  const fs = fileSystem();
+  return async (begin, end) => (end > begin ? fs.createReadStream(path, { start: begin, end: end - 1 }) : []);
+}

@@ -1,0 +1,116 @@
+import { CheckpointError } from './checkpoint-error.ts';
+import { type StoredDType, storedDTypes } from './stored-dtype.ts';
+
+/** A tensor as the header of a safetensors file describes it. */
+export interface StoredTensor {
+  readonly name: string;
+  readonly stored: StoredDType;
+  readonly shape: readonly number[];
+  /** Offsets of the first byte, and of the byte after the last, within the data of the file. */
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** What a safetensors file says about itself. */
+export interface Header {
+  /** In the order of their bytes. */
+  readonly tensors: readonly StoredTensor[];
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Of the data that follows the header. */
+  readonly dataBytes: number;
+}
+
+/** Bytes before the header: its length, a 64-bit integer. */
+export const LENGTH_BYTES = 8;
+/** The limit of the format's own implementation. */
+const LARGEST_HEADER = 100_000_000;
+
+/**
+ * The length of the header, in bytes.
+ * @throws CheckpointError for one that no safetensors file has.
+ */
+export function headerLength(file: string, first: Uint8Array): number {
+  const length = new DataView(first.buffer, first.byteOffset, LENGTH_BYTES).getBigUint64(0, true);
+  if (length >= 2n && length <= LARGEST_HEADER) return Number(length);
+  throw new CheckpointError(
+    { file },
+    `is no safetensors file: its header cannot have ${length} bytes (2 to ${LARGEST_HEADER})`,
+  );
+}
+
+/**
+ * Reads the header of a safetensors file and checks that the tensors fill the data, without gaps and overlaps.
+ * @param text the bytes of the header.
+ * @throws CheckpointError naming the file, and the tensor that is described wrongly.
+ */
+export function parseHeader(file: string, text: Uint8Array): Header {
+  const entries = objectOf(file, text);
+  let metadata: Readonly<Record<string, string>> = {};
+  const tensors: StoredTensor[] = [];
+  for (const [name, entry] of Object.entries(entries)) {
+    if (name === '__metadata__') metadata = textsOf(file, entry);
+    else tensors.push(tensorOf(file, name, entry));
+  }
+  tensors.sort((a, b) => a.begin - b.begin || a.end - b.end);
+  let covered = 0;
+  for (const { name: tensor, begin, end } of tensors) {
+    if (begin !== covered) {
+      const how =
+        begin < covered ? 'overlaps the tensor before it' : 'leaves a gap after the tensor before it';
+      throw new CheckpointError({ file, tensor }, `${how}: it starts at byte ${begin}, not ${covered}`);
+    }
+    covered = end;
+  }
+  return { tensors, metadata, dataBytes: covered };
+}
+
+function objectOf(file: string, text: Uint8Array): Record<string, unknown> {
+  let cause: unknown;
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(text));
+    if (isObject(value)) return value;
+  } catch (error) {
+    cause = error;
+  }
+  throw new CheckpointError({ file, cause }, 'is no safetensors file: its header is no JSON object');
+}
+
+function textsOf(file: string, value: unknown): Readonly<Record<string, string>> {
+  if (isObject(value) && Object.values(value).every(text => typeof text === 'string')) {
+    return value as Record<string, string>;
+  }
+  throw new CheckpointError({ file }, "has metadata ('__metadata__') that is no object of strings");
+}
+
+function tensorOf(file: string, tensor: string, entry: unknown): StoredTensor {
+  const fail = (rule: string): never => {
+    throw new CheckpointError({ file, tensor }, rule);
+  };
+  if (!isObject(entry)) return fail('is described by no object');
+  const { dtype, shape, data_offsets: offsets } = entry;
+  const stored =
+    typeof dtype === 'string' && Object.hasOwn(storedDTypes, dtype) ? storedDTypes[dtype] : undefined;
+  if (!stored) {
+    const known = Object.keys(storedDTypes).join(', ');
+    return fail(`has the dtype ${JSON.stringify(dtype)}, which is none of ${known}`);
+  }
+  if (!isSizes(shape)) return fail(`has no shape: ${JSON.stringify(shape)}`);
+  if (!isSizes(offsets) || offsets.length !== 2)
+    return fail(`has no data_offsets: ${JSON.stringify(offsets)}`);
+  const bytes = shape.reduce((n, extent) => n * extent, stored.bytes);
+  const [begin, end] = offsets;
+  if (!Number.isSafeInteger(bytes) || end - begin !== bytes) {
+    return fail(
+      `of ${dtype} [${shape}] has ${bytes} bytes, but its data_offsets [${offsets}] have ${end - begin}`,
+    );
+  }
+  return { name: tensor, stored, shape, begin, end };
+}
+
+function isSizes(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every(n => Number.isSafeInteger(n) && n >= 0);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,16 @@
+export type { ByteSource } from './byte-stream.ts';
+export type { CheckpointPlace } from './checkpoint-error.ts';
+export { CheckpointError } from './checkpoint-error.ts';
+export { fileRanges, folderFiles } from './folder-files.ts';
+export type { Header, StoredTensor } from './header.ts';
+export type { ModelFiles } from './model-files.ts';
+export { givenFiles, readJson } from './model-files.ts';
+export type { CheckpointTensor } from './read-checkpoint.ts';
+export { readCheckpoint } from './read-checkpoint.ts';
+export type { OpenRange, RangedSafetensors } from './read-ranges.ts';
+export { openSafetensors } from './read-ranges.ts';
+export type { ReadOptions } from './read-safetensors.ts';
+export { readSafetensors } from './read-safetensors.ts';
+export type { StoredDType } from './stored-dtype.ts';
+export type { NamedTensors } from './write-safetensors.ts';
+export { encodeSafetensors, writeSafetensors } from './write-safetensors.ts';

@@ -1,0 +1,83 @@
+import type { Tensor } from '@tilewise/core';
+import { CheckpointError } from './checkpoint-error.ts';
+import { type ModelFiles, readJson } from './model-files.ts';
+import { readSafetensors } from './read-safetensors.ts';
+
+/** A tensor of a checkpoint, and the file that it is in. */
+export interface CheckpointTensor {
+  readonly file: string;
+  readonly name: string;
+  readonly tensor: Tensor;
+}
+
+const whole = 'model.safetensors';
+const index = 'model.safetensors.index.json';
+
+/**
+ * The tensors of a checkpoint, one after the other as their bytes come: of `model.safetensors`, or of the shards that
+ * `model.safetensors.index.json` lists.
+ * @param select whether a tensor is wanted; the bytes of others are passed over, and shards without any are not opened.
+ * @throws CheckpointError for files that are missing or damaged, and where the index and a shard do not agree.
+ */
+export async function* readCheckpoint(
+  files: ModelFiles,
+  select: (name: string) => boolean = () => true,
+): AsyncGenerator<CheckpointTensor, void, undefined> {
+  const source = await files.open(whole);
+  if (source !== null) {
+    for await (const [name, tensor] of readSafetensors(source, { file: whole, select })) {
+      yield { file: whole, name, tensor };
+    }
+    return;
+  }
+  const json = await readJson(files, index);
+  if (json === null) throw new CheckpointError({ file: files.name }, `has neither ${whole} nor ${index}`);
+  for (const [file, names] of shardsOf(json)) {
+    if (names.some(select)) yield* readShard(files, file, new Set(names), select);
+  }
+}
+
+/** The tensors of each shard, by its file. */
+function shardsOf({ weight_map: map }: Readonly<Record<string, unknown>>): ReadonlyMap<string, string[]> {
+  if (typeof map !== 'object' || map === null || Array.isArray(map)) {
+    throw new CheckpointError(
+      { file: index },
+      "has no 'weight_map', an object of files by the names of tensors",
+    );
+  }
+  const shards = new Map<string, string[]>();
+  for (const [tensor, file] of Object.entries(map)) {
+    if (typeof file !== 'string' || file === '' || /[\\/]|^\.\.?$/.test(file)) {
+      throw new CheckpointError(
+        { file: index, tensor },
+        `is in ${JSON.stringify(file)}, which is no file beside the index`,
+      );
+    }
+    shards.set(file, [...(shards.get(file) ?? []), tensor]);
+  }
+  return shards;
+}
+
+async function* readShard(
+  files: ModelFiles,
+  file: string,
+  listed: ReadonlySet<string>,
+  select: (name: string) => boolean,
+): AsyncGenerator<CheckpointTensor, void, undefined> {
+  const source = await files.open(file);
+  if (source === null) throw new CheckpointError({ file }, `is missing, but ${index} lists it`);
+  const tensors = readSafetensors(source, {
+    file,
+    select,
+    onHeader: ({ tensors: held }) => {
+      const names = new Set(held.map(({ name }) => name));
+      const missing = [...listed].find(name => !names.has(name));
+      if (missing !== undefined)
+        throw new CheckpointError({ file, tensor: missing }, `is missing, but ${index} says that it is here`);
+      const strange = [...names].find(name => !listed.has(name));
+      if (strange !== undefined)
+        throw new CheckpointError({ file, tensor: strange }, `is here, but ${index} does not say so`);
+    },
+  });
+  for await (const [name, tensor] of tensors) yield { file, name, tensor };
+}

@@ -1,0 +1,46 @@
+import type { Tensor } from '@tilewise/core';
+import { ByteReader } from './byte-reader.ts';
+import { type ByteSource, chunksOf } from './byte-stream.ts';
+import { CheckpointError } from './checkpoint-error.ts';
+import { type Header, headerLength, LENGTH_BYTES, parseHeader } from './header.ts';
+import { readStoredTensor } from './read-safetensors.ts';
+
+/** Opens bytes `begin` to `end` (exclusive) of a file, as by a `Range` request, `Blob.slice` or a position in a file of Node. */
+export type OpenRange = (begin: number, end: number) => Promise<ByteSource>;
+
+/** A safetensors file of which single tensors are read. */
+export interface RangedSafetensors {
+  readonly header: Header;
+  /** @throws CheckpointError for a tensor that the file does not have, or that is truncated. */
+  read(name: string): Promise<Tensor>;
+}
+
+/**
+ * Reads the header of a safetensors file, and then those tensors alone that are asked for.
+ * @throws CheckpointError for a header that is wrong or truncated.
+ */
+export async function openSafetensors(open: OpenRange, file = 'the file'): Promise<RangedSafetensors> {
+  const part = async (begin: number, end: number): Promise<ByteReader> =>
+    new ByteReader(chunksOf(await open(begin, end)));
+  const load = async (begin: number, length: number): Promise<Uint8Array> => {
+    const bytes = new Uint8Array(length);
+    await (await part(begin, begin + length)).fill(bytes, got => {
+      throw new CheckpointError(
+        { file },
+        `is truncated: its header has ${length} bytes, of which ${got} are there`,
+      );
+    });
+    return bytes;
+  };
+  const length = headerLength(file, await load(0, LENGTH_BYTES));
+  const header = parseHeader(file, await load(LENGTH_BYTES, length));
+  const data = LENGTH_BYTES + length;
+  return {
+    header,
+    async read(name) {
+      const tensor = header.tensors.find(stored => stored.name === name);
+      if (!tensor) throw new CheckpointError({ file, tensor: name }, 'is not in the file');
+      return readStoredTensor(file, tensor, await part(data + tensor.begin, data + tensor.end));
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { type DType, dtypeInfo, Tensor, type TypedArray } from '@tilewise/core';
+import { ByteReader } from './byte-reader.ts';
+import { type ByteSource, chunksOf } from './byte-stream.ts';
+import { CheckpointError, type CheckpointPlace } from './checkpoint-error.ts';
+import { type Header, headerLength, LENGTH_BYTES, parseHeader, type StoredTensor } from './header.ts';
+
+/** How a safetensors file is read. */
+export interface ReadOptions {
+  /** What errors call the file. */
+  readonly file?: string | undefined;
+  /** Whether a tensor is wanted; the bytes of others are passed over. Default: all are. */
+  readonly select?: ((name: string) => boolean) | undefined;
+  /** Told what the file holds before the first tensor is read. */
+  readonly onHeader?: ((header: Header) => void) | undefined;
+}
+
+/**
+ * Reads a safetensors file as a stream: each tensor is given when its last byte has come, in the order of the file. Its bytes are written
+ * once, into the memory of the tensor, so that the file is never held as a whole. 16-bit and 64-bit integers are read as i32.
+ * @throws CheckpointError for a file that is truncated, goes on after its last tensor, or whose header is wrong; it names the tensor.
+ */
+export async function* readSafetensors(
+  source: ByteSource,
+  { file = 'the file', select = () => true, onHeader }: ReadOptions = {},
+): AsyncGenerator<readonly [name: string, tensor: Tensor], void, undefined> {
+  const bytes = new ByteReader(chunksOf(source));
+  try {
+    const first = new Uint8Array(LENGTH_BYTES);
+    await bytes.fill(first, got => {
+      throw new CheckpointError({ file }, `is no safetensors file: it has ${got} bytes`);
+    });
+    const length = headerLength(file, first);
+    const text = new Uint8Array(length);
+    await bytes.fill(text, got => {
+      throw new CheckpointError(
+        { file },
+        `is truncated: its header has ${length} bytes, of which ${got} are there`,
+      );
+    });
+    const header = parseHeader(file, text);
+    onHeader?.(header);
+    for (const tensor of header.tensors) {
+      if (select(tensor.name)) yield [tensor.name, await readStoredTensor(file, tensor, bytes)];
+      else await bytes.skip(tensor.end - tensor.begin, truncation(file, tensor));
+    }
+    if (await bytes.hasMore())
+      throw new CheckpointError(
+        { file },
+        `goes on after its last tensor, which ends at byte ${header.dataBytes}`,
+      );
+  } finally {
+    await bytes.close();
+  }
+}
+
+/** Throws that the bytes of a tensor end too early. */
+function truncation(file: string, { name, begin, end }: StoredTensor): (got: number) => never {
+  return got => {
+    const place = { file, tensor: name };
+    throw new CheckpointError(place, `is truncated: it has ${end - begin} bytes, of which ${got} are there`);
+  };
+}
+
+/** Bytes of the file that a conversion holds at once. A multiple of the bytes of every element. */
+const NARROW_BYTES = 1 << 16;
+
+/** The tensor whose bytes come next. */
+export async function readStoredTensor(
+  file: string,
+  tensor: StoredTensor,
+  bytes: ByteReader,
+): Promise<Tensor> {
+  const { name, stored, shape, begin, end } = tensor;
+  const place = { file, tensor: name };
+  const truncated = truncation(file, tensor);
+  const { dtype, narrow } = stored;
+  const count = (end - begin) / stored.bytes;
+  const values = allocate(place, dtype, count);
+  if (!narrow) {
+    await bytes.fill(new Uint8Array(values.buffer), truncated);
+    return Tensor.wrap(values, { dtype, shape });
+  }
+  const part = new Uint8Array(Math.min(NARROW_BYTES, end - begin));
+  const view = new DataView(part.buffer);
+  for (let done = 0; done < count; ) {
+    const elements = Math.min(part.length / stored.bytes, count - done);
+    const read = done * stored.bytes;
+    await bytes.fill(part.subarray(0, elements * stored.bytes), got => truncated(read + got));
+    for (let n = 0; n < elements; n++) {
+      const value = narrow(view, n * stored.bytes);
+      if (value === undefined) {
+        throw new CheckpointError(place, `has an integer that 32 bits do not hold, element ${done + n}`);
+      }
+      values[done + n] = value;
+    }
+    done += elements;
+  }
+  return Tensor.wrap(values, { dtype, shape });
+}
+
+/** A header may ask for more memory than there is. */
+function allocate(place: CheckpointPlace, dtype: DType, count: number): TypedArray {
+  try {
+    return dtypeInfo[dtype].allocate(count);
+  } catch (cause) {
+    throw new CheckpointError(
+      { ...place, cause },
+      `needs memory for ${count} elements of ${dtype}, too much here`,
+    );
+  }
+}

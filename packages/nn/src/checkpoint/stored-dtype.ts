@@ -1,0 +1,42 @@
+import type { DType } from '@tilewise/core';
+
+/** How a tensor of a dtype of safetensors is stored, and what it is read as. */
+export interface StoredDType {
+  /** Of one element in the file. */
+  readonly bytes: number;
+  readonly dtype: DType;
+  /** Brings one element to `dtype` where that is another format; undefined for a number that `dtype` cannot hold. */
+  readonly narrow?: (view: DataView, byteOffset: number) => number | undefined;
+}
+
+const largest = 2 ** 31 - 1;
+
+/** 64-bit integers as i32: ids of tokens and positions fit, others are refused. */
+const narrowInteger = (value: bigint): number | undefined =>
+  value >= -(2n ** 31n) && value <= BigInt(largest) ? Number(value) : undefined;
+
+/** The dtypes of safetensors that are read. F64 and the packed formats of 4 and 6 bits are not. */
+export const storedDTypes: Readonly<Record<string, StoredDType>> = {
+  F32: { bytes: 4, dtype: 'f32' },
+  F16: { bytes: 2, dtype: 'f16' },
+  BF16: { bytes: 2, dtype: 'bf16' },
+  F8_E4M3: { bytes: 1, dtype: 'f8e4m3' },
+  F8_E5M2: { bytes: 1, dtype: 'f8e5m2' },
+  I32: { bytes: 4, dtype: 'i32' },
+  U32: { bytes: 4, dtype: 'u32' },
+  I8: { bytes: 1, dtype: 'i8' },
+  U8: { bytes: 1, dtype: 'u8' },
+  BOOL: { bytes: 1, dtype: 'bool' },
+  I16: { bytes: 2, dtype: 'i32', narrow: (view, at) => view.getInt16(at, true) },
+  U16: { bytes: 2, dtype: 'i32', narrow: (view, at) => view.getUint16(at, true) },
+  I64: { bytes: 8, dtype: 'i32', narrow: (view, at) => narrowInteger(view.getBigInt64(at, true)) },
+  U64: { bytes: 8, dtype: 'i32', narrow: (view, at) => narrowInteger(view.getBigUint64(at, true)) },
+};
+
+/** The name under which safetensors stores a dtype. */
+export function storedName(dtype: DType): string {
+  const [name] =
+    Object.entries(storedDTypes).find(([, stored]) => stored.dtype === dtype && !stored.narrow) ?? [];
+  if (name === undefined) throw new TypeError(`safetensors has no dtype for ${dtype}`);
+  return name;
+}

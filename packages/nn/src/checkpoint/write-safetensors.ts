@@ -1,0 +1,66 @@
+import { InvalidArgumentError, type Tensor } from '@tilewise/core';
+import { LENGTH_BYTES } from './header.ts';
+import { storedName } from './stored-dtype.ts';
+
+/** Tensors by name. */
+export type NamedTensors = ReadonlyMap<string, Tensor>;
+
+/** Where the data begins: the format asks for a multiple of this. */
+const ALIGNMENT = 8;
+
+/**
+ * The chunks of a safetensors file: the header, then each tensor. Tensors are ordered as the format's own implementation orders them, by
+ * the size of their elements and then by name, so that the same tensors give the same bytes.
+ * @throws InvalidArgumentError for the name '__metadata__', which the format uses itself.
+ */
+export function* writeSafetensors(
+  tensors: NamedTensors,
+  metadata: Readonly<Record<string, string>> = {},
+): Generator<Uint8Array, void, undefined> {
+  const ordered = [...tensors].sort(
+    ([nameA, a], [nameB, b]) =>
+      b.data.BYTES_PER_ELEMENT - a.data.BYTES_PER_ELEMENT || (nameA < nameB ? -1 : 1),
+  );
+  const header: Record<string, unknown> = {};
+  if (Object.keys(metadata).length > 0) header.__metadata__ = metadata;
+  let end = 0;
+  for (const [name, { dtype, shape, size, data }] of ordered) {
+    if (name === '__metadata__')
+      throw new InvalidArgumentError('tensors', `cannot have a tensor named '${name}'`);
+    const begin = end;
+    end += size * data.BYTES_PER_ELEMENT;
+    header[name] = { dtype: storedName(dtype), shape, data_offsets: [begin, end] };
+  }
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const padded = Math.ceil(text.length / ALIGNMENT) * ALIGNMENT;
+  const first = new Uint8Array(LENGTH_BYTES + padded).fill(0x20, LENGTH_BYTES);
+  new DataView(first.buffer).setBigUint64(0, BigInt(padded), true);
+  first.set(text, LENGTH_BYTES);
+  yield first;
+  for (const [, tensor] of ordered) yield bytesOf(tensor);
+}
+
+/** The file as one array. */
+export function encodeSafetensors(
+  tensors: NamedTensors,
+  metadata?: Readonly<Record<string, string>>,
+): Uint8Array {
+  const chunks = [...writeSafetensors(tensors, metadata)];
+  const file = new Uint8Array(chunks.reduce((n, chunk) => n + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    file.set(chunk, at);
+    at += chunk.length;
+  }
+  return file;
+}
+
+/** The elements in row-major order; the memory of the tensor itself where they lie so. */
+function bytesOf(tensor: Tensor): Uint8Array {
+  const { data, offset, size } = tensor.isContiguous ? tensor : tensor.contiguous();
+  return new Uint8Array(
+    data.buffer,
+    data.byteOffset + offset * data.BYTES_PER_ELEMENT,
+    size * data.BYTES_PER_ELEMENT,
+  );
+}

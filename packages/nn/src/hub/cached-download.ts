@@ -1,0 +1,135 @@
+import { chunksOf } from '../checkpoint/byte-stream.ts';
+import { HubError } from './hub-error.ts';
+
+/** What is used of the Cache API: a `Cache` is one. */
+export interface PartCache {
+  match(url: string): Promise<Response | undefined>;
+  put(url: string, response: Response): Promise<void>;
+  delete(url: string): Promise<boolean>;
+}
+
+/** A file to be had. */
+interface Download {
+  readonly url: string;
+  request(url: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  readonly cache: PartCache | undefined;
+  tell(loaded: number, total: number | null): void;
+}
+
+/** What the cache knows of a file whose parts it holds. */
+interface Manifest {
+  readonly etag: string;
+  readonly parts: number;
+  readonly total: number | null;
+  readonly complete: boolean;
+}
+
+/** The bytes that a cut-off download may lose, and that are held to write one part. */
+const PART_BYTES = 4 << 20;
+
+const partUrl = (url: string, part: number): string => `${url}?part=${part}`;
+
+/**
+ * The bytes of a file, of the cache as far as it holds them, else of the server; null for a file that there is not. They are kept on the
+ * way in parts, so that a download that is cut off goes on from its last whole part, if the server still has the same file.
+ * @throws HubError for an answer that is neither.
+ */
+export async function throughCache(download: Download): Promise<AsyncIterable<Uint8Array> | null> {
+  const { url, request, cache, tell } = download;
+  const held = cache ? await readManifest(cache, url) : null;
+  if (cache && held?.complete) return counted(partsOf(cache, url, held.parts), tell, held.total);
+  const begin = (held?.parts ?? 0) * PART_BYTES;
+  const response = await request(url, held ? { range: `bytes=${begin}-`, 'if-range': held.etag } : {});
+  if (response.status === 404) return null;
+  if (!response.ok) {
+    const isClosed = response.status === 401 || response.status === 403;
+    const advice = isClosed ? '; a token of someone who may read it is needed' : '';
+    throw new HubError(url, `answers ${response.status} ${response.statusText}${advice}`, {
+      status: response.status,
+    });
+  }
+  const resumed = response.status === 206 && held !== null;
+  const length = lengthOf(response);
+  const total = length === null ? null : length + (resumed ? begin : 0);
+  if (!cache) return counted(chunksOf(response), tell, total);
+  return counted(keep(cache, download, response, resumed ? held : null, total), tell, total);
+}
+
+/** The length that a body is said to have; unknown where it is compressed, as the header then counts compressed bytes. */
+function lengthOf({ headers }: Response): number | null {
+  const length = Number(headers.get('content-length') ?? Number.NaN);
+  return headers.has('content-encoding') || !Number.isSafeInteger(length) ? null : length;
+}
+
+async function* counted(
+  chunks: AsyncIterable<Uint8Array>,
+  tell: Download['tell'],
+  total: number | null,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let loaded = 0;
+  for await (const chunk of chunks) {
+    loaded += chunk.length;
+    tell(loaded, total);
+    yield chunk;
+  }
+}
+
+async function* partsOf(
+  cache: PartCache,
+  url: string,
+  parts: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let n = 0; n < parts; n++) {
+    const part = await cache.match(partUrl(url, n));
+    if (!part) {
+      await cache.delete(url);
+      throw new HubError(url, `is in the cache without its part ${n}; the next call loads it anew`);
+    }
+    yield* chunksOf(part);
+  }
+}
+
+/** Gives the parts that are held and then the body of an answer, which it writes to the cache part by part. */
+async function* keep(
+  cache: PartCache,
+  { url }: Download,
+  response: Response,
+  held: Manifest | null,
+  total: number | null,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let parts = held?.parts ?? 0;
+  yield* partsOf(cache, url, parts);
+  const etag = response.headers.get('etag') ?? '';
+  const buffer = new Uint8Array(PART_BYTES);
+  let filled = 0;
+  let loaded = parts * PART_BYTES;
+  const flush = async (complete: boolean): Promise<void> => {
+    if (filled > 0) await cache.put(partUrl(url, parts++), new Response(buffer.slice(0, filled)));
+    filled = 0;
+    // Without a tag there is no telling whether the server still has the same file, so that only the whole file is kept.
+    if (complete || etag !== '') await writeManifest(cache, url, { etag, parts, total, complete });
+  };
+  for await (const chunk of chunksOf(response)) {
+    for (let at = 0; at < chunk.length; ) {
+      const part = chunk.subarray(at, at + PART_BYTES - filled);
+      buffer.set(part, filled);
+      filled += part.length;
+      at += part.length;
+      if (filled === PART_BYTES) await flush(false);
+    }
+    loaded += chunk.length;
+    yield chunk;
+  }
+  if (total !== null && loaded !== total)
+    throw new HubError(url, `ended after ${loaded} of ${total} bytes; the next call goes on from there`);
+  await flush(true);
+}
+
+async function readManifest(cache: PartCache, url: string): Promise<Manifest | null> {
+  const held = await cache.match(url);
+  return held ? ((await held.json()) as Manifest) : null;
+}
+
+async function writeManifest(cache: PartCache, url: string, manifest: Manifest): Promise<void> {
+  await cache.put(url, new Response(JSON.stringify(manifest)));
+}

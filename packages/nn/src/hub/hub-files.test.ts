@@ -1,0 +1,115 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chunksOf } from '../checkpoint/byte-stream.ts';
+import { type DownloadProgress, HubError, hubFiles, type PartCache } from './index.ts';
+
+const bytes = Uint8Array.from({ length: (9 << 20) + 5 }, (_, n) => (n * 31) >> 3);
+const requests: { readonly url?: string; readonly range?: string; readonly authorization?: string }[] = [];
+/** What the server calls the file, and after how many bytes it hangs up. */
+const state = { etag: '"one"', cutAfter: Number.POSITIVE_INFINITY };
+let server: Server;
+let baseUrl: string;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const { range, authorization } = request.headers;
+    requests.push({ url: request.url, range, authorization });
+    if (!request.url?.endsWith('/model.safetensors')) return response.writeHead(404).end();
+    if (request.url.includes('/gated/') && authorization !== 'Bearer secret')
+      return response.writeHead(401).end();
+    const resumed = range !== undefined && request.headers['if-range'] === state.etag;
+    const begin = resumed ? Number(/\d+/.exec(range)?.[0]) : 0;
+    response.writeHead(resumed ? 206 : 200, { etag: state.etag, 'content-length': bytes.length - begin });
+    if (state.cutAfter === Number.POSITIVE_INFINITY) return response.end(bytes.subarray(begin));
+    return response.write(bytes.subarray(begin, state.cutAfter), () =>
+      setTimeout(() => response.destroy(), 500),
+    );
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server.close());
+
+/** The Cache API's part that is used, in memory. */
+function memoryCache(): PartCache & { readonly held: Map<string, Response> } {
+  const held = new Map<string, Response>();
+  return {
+    held,
+    match: async url => held.get(url)?.clone(),
+    put: async (url, response) => void held.set(url, response),
+    delete: async url => held.delete(url),
+  };
+}
+
+async function load(files: ReturnType<typeof hubFiles>): Promise<Buffer> {
+  const source = await files.open('model.safetensors');
+  if (source === null) throw new Error('there is no such file');
+  return Buffer.concat(await collect(chunksOf(source)));
+}
+
+async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const all: Uint8Array[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return all;
+}
+
+test('a file of a revision, with a token, and its progress', async () => {
+  requests.length = 0;
+  const progress: DownloadProgress[] = [];
+  const files = hubFiles({
+    ...{ id: 'owner/gated', revision: 'v1/a', baseUrl, token: 'secret' },
+    onProgress: told => progress.push(told),
+  });
+  expect((await load(files)).equals(bytes)).toBe(true);
+  expect(requests).toEqual([
+    {
+      url: '/owner/gated/resolve/v1%2Fa/model.safetensors',
+      range: undefined,
+      authorization: 'Bearer secret',
+    },
+  ]);
+  expect(progress.at(-1)).toEqual({ file: 'model.safetensors', loaded: bytes.length, total: bytes.length });
+});
+
+test('a file that there is not is null, and one that is closed says that a token is needed', async () => {
+  expect(await hubFiles({ id: 'owner/open', baseUrl }).open('none.json')).toBeNull();
+  const error = await load(hubFiles({ id: 'owner/gated', baseUrl })).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(HubError);
+  expect(error).toMatchObject({ status: 401, message: expect.stringContaining('a token') });
+  await expect(load(hubFiles({ id: 'owner/open', baseUrl: 'http://127.0.0.1:1' }))).rejects.toThrow(HubError);
+});
+
+test('an id or a revision that would leave its place is refused', () => {
+  expect(() => hubFiles({ id: '../x', baseUrl })).toThrow("id must be 'owner/name', got '../x'");
+  expect(() => hubFiles({ id: 'a/b', revision: '../..', baseUrl })).toThrow('revision must be');
+});
+
+test('a file that was loaded comes from the cache, without a request', async () => {
+  const files = hubFiles({ id: 'owner/open', baseUrl, cache: memoryCache() });
+  await load(files);
+  requests.length = 0;
+  expect((await load(files)).equals(bytes)).toBe(true);
+  expect(requests).toEqual([]);
+});
+
+test('a download that was cut off goes on from its last whole part', async () => {
+  const cache = memoryCache();
+  const files = hubFiles({ id: 'owner/open', baseUrl, cache });
+  state.cutAfter = 6 << 20;
+  await expect(load(files)).rejects.toThrow();
+  state.cutAfter = Number.POSITIVE_INFINITY;
+  requests.length = 0;
+  expect((await load(files)).equals(bytes)).toBe(true);
+  expect(requests.map(({ range }) => range)).toEqual([`bytes=${4 << 20}-`]);
+});
+
+test('where the server has another file by then, it is loaded from its start', async () => {
+  const cache = memoryCache();
+  const files = hubFiles({ id: 'owner/open', baseUrl, cache });
+  state.cutAfter = 6 << 20;
+  await expect(load(files)).rejects.toThrow();
+  Object.assign(state, { cutAfter: Number.POSITIVE_INFINITY, etag: '"two"' });
+  expect((await load(files)).equals(bytes)).toBe(true);
+  expect((await load(files)).equals(bytes)).toBe(true);
+});

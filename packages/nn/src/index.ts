@@ -1,0 +1,2 @@
+export * from './checkpoint/index.ts';
+export * from './hub/index.ts';
