@@ -2,10 +2,8 @@ export type { DropoutSchemeName, U64 as U64Words } from '@tilewise/philox';
 export type { Cost, Work } from './attention/cost.ts';
 export { cost } from './attention/cost.ts';
 export type { VisibilityOperands } from './attention/host/visibility.ts';
-export { BLOCK_MASK_TILE } from './attention/host/visibility.ts';
 export type { PartialAttention } from './attention/merge-partials.ts';
 export { checkPartials, mergePartials } from './attention/merge-partials.ts';
-export type { BackwardInputs, BackwardOperands, ForwardInputs } from './attention/normalise.ts';
 export { normalise, normaliseBackward, normaliseBackwardCall, normaliseCall } from './attention/normalise.ts';
 export { operandDocs } from './attention/operands/docs.ts';
 export { fp8OperandTable, mxfp8OperandTable, mxfp8Shape } from './attention/operands/fp8-table.ts';
@@ -13,16 +11,23 @@ export { rowsFootprint } from './attention/operands/layouts.ts';
 export type * from './attention/operands/operand.ts';
 export { operandLayouts, operandTable, raggedNames, sideOf } from './attention/operands/table.ts';
 export { standardSlopes } from './attention/options/alibi.ts';
-export { type Fp8Reading, fp8Reading } from './attention/options/fp8-reading.ts';
+export { type Fp8Reading, fp8Reading } from './attention/options/fp8.ts';
 export { nearestName } from './attention/options/nearest-name.ts';
 export type * from './attention/options/options.ts';
-export { describeDense, describePacked, describeRagged } from './attention/problem/describe.ts';
-export type { Fp8ScalarName, Fp8Scalars, Fp8Step, Fp8StepName } from './attention/problem/fp8.ts';
+export {
+  callerShape,
+  contiguousDesc,
+  describeDense,
+  describePacked,
+  describeRagged,
+  rowShape,
+} from './attention/problem/describe.ts';
+export type { FormatP, Fp8ScalarName, Fp8Scalars, Fp8Step, Fp8StepName } from './attention/problem/fp8.ts';
 export { formatPRange, fp8AmaxNames, fp8ScalarNames, fp8Steps } from './attention/problem/fp8.ts';
 export type { Mxfp8Operand, Mxfp8OperandName } from './attention/problem/mxfp8.ts';
 export { mxfp8Operands } from './attention/problem/mxfp8.ts';
 export type * from './attention/problem/problem.ts';
-export { callerShape, contiguousDesc, rowShape } from './attention/problem/result-layout.ts';
+export { BLOCK_MASK_TILE } from './attention/problem/problem.ts';
 export { backwardRules, validateBackward } from './attention/rules/backward-rules.ts';
 export { forwardRules, validate } from './attention/rules/forward-rules.ts';
 export { fp8ForwardRules } from './attention/rules/fp8-rules.ts';

@@ -1,9 +1,5 @@
-import {
-  type BackwardInputs,
-  type ForwardInputs,
-  normalise,
-  normaliseBackward,
-} from '../src/attention/normalise.ts';
+import { normalise, normaliseBackward } from '../src/attention/normalise.ts';
+import type { BackwardInputs, ForwardInputs } from '../src/attention/options/options.ts';
 import type { AttentionProblem, BackwardProblem } from '../src/attention/problem/problem.ts';
 import type { TensorDesc } from '../src/tensor/tensor.ts';
 

@@ -1,7 +1,7 @@
 import { nodes } from '../expr/nodes.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
 import { elementCount } from '../tensor/shape.ts';
-import { createLengths, type SequenceSide } from './host/lengths.ts';
+import { createLengths, type SequenceSide } from './host/sequences.ts';
 import { createVisibility, type Visibility, type VisibilityOperands } from './host/visibility.ts';
 import type { AttentionProblem, BroadcastDesc, OperandDesc } from './problem/problem.ts';
 import { checkForwardProblem } from './rules/problem-fields.ts';

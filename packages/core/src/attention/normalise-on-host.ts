@@ -1,14 +1,8 @@
 import { checkOnHost } from '../tensor/check-on-host.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import {
-  type BackwardInputs,
-  type BackwardOperands,
-  type ForwardInputs,
-  normalise,
-  normaliseBackward,
-} from './normalise.ts';
-import type { SdpaBackwardOptions, SdpaOptions } from './options/options.ts';
-import type { AttentionProblem, BackwardProblem, Operands } from './problem/problem.ts';
+import { normalise, normaliseBackward } from './normalise.ts';
+import type { BackwardInputs, ForwardInputs, SdpaBackwardOptions, SdpaOptions } from './options/options.ts';
+import type { AttentionProblem, BackwardOperands, BackwardProblem, Operands } from './problem/problem.ts';
 
 /**
  * `normalise` for an engine that reads its tensors on the host.

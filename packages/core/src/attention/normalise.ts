@@ -2,13 +2,20 @@ import { InvalidArgumentError } from '../errors.ts';
 import { checkStorage } from '../tensor/check-storage.ts';
 import { type HostArray, isHostArray } from '../tensor/host-array.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
+import { standardSlopes } from './options/alibi.ts';
+import { bandOf } from './options/band.ts';
+import { dropoutDesc } from './options/dropout.ts';
+import { type Fp8Reading, fp8Reading } from './options/fp8.ts';
 import {
   checkListDTypes,
   checkListShapes,
   checkPageCounts,
   listOperand,
   sequenceLists,
-} from './operands/lists.ts';
+} from './options/lists.ts';
+import { modCaptures } from './options/mods.ts';
+import type { BackwardInputs, ForwardInputs, SdpaBackwardOptions, SdpaOptions } from './options/options.ts';
+import { checkCall } from './options/schema.ts';
 import {
   batchSize,
   describeGradient,
@@ -16,46 +23,19 @@ import {
   describeResult,
   extentOf,
   lengthsKind,
-} from './operands/sequences.ts';
-import { standardSlopes } from './options/alibi.ts';
-import { bandOf } from './options/band.ts';
-import { dropoutDesc } from './options/dropout.ts';
-import { type Fp8Reading, fp8Reading } from './options/fp8-reading.ts';
-import { modCaptures } from './options/mods.ts';
-import type { GradientName, SdpaBackwardOptions, SdpaOptions } from './options/options.ts';
-import { checkCall } from './options/schema.ts';
-import { describeBlockMask } from './problem/block-mask.ts';
-import { describeBroadcast } from './problem/describe.ts';
-import type { AttentionProblem, BackwardProblem, Operands } from './problem/problem.ts';
+} from './options/sequences.ts';
+import { describeBlockMask, describeBroadcast } from './problem/describe.ts';
+import type {
+  AttentionProblem,
+  BackwardOperands,
+  BackwardProblem,
+  GradientName,
+  Operands,
+} from './problem/problem.ts';
 import { backwardRules, checkRows } from './rules/backward-rules.ts';
 import { validateBackwardOperands, validateOperands } from './rules/data-rules.ts';
 import { forwardRules } from './rules/forward-rules.ts';
 import { checkRules } from './rules/rule.ts';
-
-/** q, k and v of a forward call: (B, H, S, D) with any strides, or packed or ragged (T, H, D); each on its own. */
-export interface ForwardInputs<T> {
-  readonly q: T;
-  readonly k: T;
-  readonly v: T;
-}
-
-/** What backward takes: the forward inputs and results, and the gradients of the loss by o and (optionally) lse. */
-export interface BackwardInputs<T> extends ForwardInputs<T> {
-  readonly o: T;
-  /** f32, natural logarithm: (Hq, T) when q is packed by its cumulative lengths, else (B, Hq, Sq). */
-  readonly lse: T;
-  readonly dO: T;
-  /** Gradient by lse, as lse. Default 0. */
-  readonly dLse?: T | undefined;
-}
-
-/** Tensors of a backward call by name. */
-export type BackwardOperands<T> = Operands<T> & {
-  readonly o: T;
-  readonly lse: T;
-  readonly dO: T;
-  readonly dLse?: T;
-};
 
 /**
  * Turns a call into a problem: fills every default, sees every tensor as (B, H, S, D), and checks all rules.

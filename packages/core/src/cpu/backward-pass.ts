@@ -1,8 +1,11 @@
 import { dequantised } from '../attention/host/dequantise.ts';
-import type { SequenceSide } from '../attention/host/lengths.ts';
-import type { BackwardOperands } from '../attention/normalise.ts';
-import type { BackwardAmaxName, GradientName } from '../attention/options/options.ts';
-import type { BackwardProblem } from '../attention/problem/problem.ts';
+import type { SequenceSide } from '../attention/host/sequences.ts';
+import type {
+  BackwardAmaxName,
+  BackwardOperands,
+  BackwardProblem,
+  GradientName,
+} from '../attention/problem/problem.ts';
 import { createFp8 } from '../score/fp8.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { createBlockPanels } from './block-panels.ts';

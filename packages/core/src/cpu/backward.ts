@@ -1,6 +1,10 @@
-import type { BackwardOperands } from '../attention/normalise.ts';
-import type { BackwardAmaxName, GradientName } from '../attention/options/options.ts';
-import type { BackwardProblem, LengthsKind } from '../attention/problem/problem.ts';
+import type {
+  BackwardAmaxName,
+  BackwardOperands,
+  BackwardProblem,
+  GradientName,
+  LengthsKind,
+} from '../attention/problem/problem.ts';
 import { encodeArray } from '../tensor/convert.ts';
 import { elementCount } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';

@@ -1,6 +1,6 @@
 import { createAddressing } from '../attention/host/addressing.ts';
-import type { SequenceSide } from '../attention/host/lengths.ts';
 import { required } from '../attention/host/required.ts';
+import type { SequenceSide } from '../attention/host/sequences.ts';
 import { describeDense } from '../attention/problem/describe.ts';
 import type { Mxfp8RoundedName } from '../attention/problem/mxfp8.ts';
 import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';

@@ -1,5 +1,5 @@
 import { dropoutRules, type U64 } from '@tilewise/philox';
-import type { SequenceSide } from '../attention/host/lengths.ts';
+import type { SequenceSide } from '../attention/host/sequences.ts';
 import type { AttentionProblem, DropoutDesc } from '../attention/problem/problem.ts';
 import type { DropoutKernels } from './kernels/kernels.ts';
 

@@ -1,7 +1,11 @@
-import type { BackwardOperands } from '../attention/normalise.ts';
 import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/normalise-on-host.ts';
 import { checkForms, type OptionForm } from '../attention/options/schema.ts';
-import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem/problem.ts';
+import type {
+  AttentionProblem,
+  BackwardOperands,
+  BackwardProblem,
+  Operands,
+} from '../attention/problem/problem.ts';
 import { checkProblem } from '../attention/rules/problem-fields.ts';
 import type { SdpaResult } from '../engine/engine.ts';
 import { hostEngine } from '../engine/host-engine.ts';

@@ -1,6 +1,5 @@
 import { dequantised } from '../attention/host/dequantise.ts';
-import type { ForwardAmaxName } from '../attention/options/options.ts';
-import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
+import type { AttentionProblem, ForwardAmaxName, Operands } from '../attention/problem/problem.ts';
 import type { SdpaResult } from '../engine/engine.ts';
 import { dropoutMaskOf } from '../score/dropout-mask.ts';
 import { Tensor } from '../tensor/tensor.ts';

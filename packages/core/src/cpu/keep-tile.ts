@@ -1,5 +1,5 @@
-import { createLengths } from '../attention/host/lengths.ts';
 import { required } from '../attention/host/required.ts';
+import { createLengths } from '../attention/host/sequences.ts';
 import type { AttentionProblem, BroadcastDesc, Operands } from '../attention/problem/problem.ts';
 import { createProblemDropout } from '../score/dropout.ts';
 import type { Tensor } from '../tensor/tensor.ts';

@@ -1,7 +1,7 @@
 import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
-import { type BackwardInputs, normalise, normaliseBackward } from '../attention/normalise.ts';
-import type { SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
+import { normalise, normaliseBackward } from '../attention/normalise.ts';
+import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { cpuEngine } from './engine.ts';
 

@@ -1,6 +1,10 @@
-import type { BackwardOperands } from '../attention/normalise.ts';
 import { fp8AmaxNames, fp8ScalarNames } from '../attention/problem/fp8.ts';
-import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem/problem.ts';
+import type {
+  AttentionProblem,
+  BackwardOperands,
+  BackwardProblem,
+  Operands,
+} from '../attention/problem/problem.ts';
 import type { SdpaResult } from '../engine/engine.ts';
 import type { AttentionRun, PreparedAttention } from '../primitive/prepared-attention.ts';
 import { checkStorage } from '../tensor/check-storage.ts';

@@ -1,6 +1,7 @@
-import type { SequenceSide } from '../attention/host/lengths.ts';
+import { operandIndex, rowIndex } from '../attention/host/result-index.ts';
+import type { SequenceSide } from '../attention/host/sequences.ts';
+import { callerShape, rowShape } from '../attention/problem/describe.ts';
 import type { AttentionProblem, LengthsKind, OperandDesc } from '../attention/problem/problem.ts';
-import { callerShape, operandIndex, rowIndex, rowShape } from '../attention/problem/result-layout.ts';
 import type { DType } from '../tensor/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { type Kernels, padded } from './kernels/kernels.ts';

@@ -1,8 +1,7 @@
 import { createAddressing, placementLists } from '../attention/host/addressing.ts';
-import type { SequenceSide } from '../attention/host/lengths.ts';
-import type { BackwardOperands } from '../attention/normalise.ts';
-import type { BackwardProblem } from '../attention/problem/problem.ts';
-import { rowIndex } from '../attention/problem/result-layout.ts';
+import { rowIndex } from '../attention/host/result-index.ts';
+import type { SequenceSide } from '../attention/host/sequences.ts';
+import type { BackwardOperands, BackwardProblem } from '../attention/problem/problem.ts';
 import type { Fp8Arithmetic } from '../score/fp8.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { type Kernels, padded } from './kernels/kernels.ts';

@@ -1,5 +1,5 @@
+import { broadcastIndex } from '../attention/host/result-index.ts';
 import type { AttentionProblem } from '../attention/problem/problem.ts';
-import { broadcastIndex } from '../attention/problem/result-layout.ts';
 import type { ScoreChain } from '../score/score-chain.ts';
 import { elementCount } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';

@@ -1,5 +1,5 @@
 import { createAddressing, placementLists } from '../attention/host/addressing.ts';
-import { createLengths, type SequenceSide } from '../attention/host/lengths.ts';
+import { createLengths, type SequenceSide } from '../attention/host/sequences.ts';
 import { createVisibility } from '../attention/host/visibility.ts';
 import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import { createFp8, type Fp8Arithmetic } from '../score/fp8.ts';

@@ -1,6 +1,6 @@
-import type { BackwardInputs } from '../attention/normalise.ts';
 import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/normalise-on-host.ts';
-import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
+import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
+import type { GradientName } from '../attention/problem/problem.ts';
 import type { SdpaGradients, SdpaResult } from '../engine/engine.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { type BackwardResults, backward } from './backward.ts';

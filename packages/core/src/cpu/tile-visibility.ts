@@ -1,6 +1,7 @@
 import { required } from '../attention/host/required.ts';
-import { BLOCK_MASK_TILE, type Visibility } from '../attention/host/visibility.ts';
+import type { Visibility } from '../attention/host/visibility.ts';
 import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
+import { BLOCK_MASK_TILE } from '../attention/problem/problem.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { createMaskRows } from './broadcast-rows.ts';
 import type { Kernels } from './kernels/kernels.ts';

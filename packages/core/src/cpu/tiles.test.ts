@@ -1,7 +1,8 @@
 import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test, vi } from 'vitest';
-import { type BackwardInputs, normalise, normaliseBackward } from '../attention/normalise.ts';
-import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
+import { normalise, normaliseBackward } from '../attention/normalise.ts';
+import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
+import type { GradientName } from '../attention/problem/problem.ts';
 import { add, load, sub } from '../expr/build.ts';
 import { scoreMod } from '../expr/mod.ts';
 import { sdpa as exactSdpa } from '../reference/sdpa.ts';

@@ -1,11 +1,10 @@
-import type { BackwardInputs } from '../attention/normalise.ts';
+import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
 import type {
+  AttentionProblem,
   BackwardAmaxName,
+  BackwardProblem,
   GradientName,
-  SdpaBackwardOptions,
-  SdpaOptions,
-} from '../attention/options/options.ts';
-import type { AttentionProblem, BackwardProblem } from '../attention/problem/problem.ts';
+} from '../attention/problem/problem.ts';
 import type { Tensor, TensorDesc } from '../tensor/tensor.ts';
 
 /** Whether an engine can run a problem, and if not, every reason why. */

@@ -1,5 +1,5 @@
-import type { BackwardInputs } from '../attention/normalise.ts';
-import type { GradientName, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
+import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
+import type { GradientName } from '../attention/problem/problem.ts';
 import { checkProblem } from '../attention/rules/problem-fields.ts';
 import { checkFunction } from '../errors.ts';
 import { hostPrimitives } from '../primitive/host/host-primitives.ts';

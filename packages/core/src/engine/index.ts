@@ -1,7 +1,7 @@
 export type { Addressing, PlacementLists } from '../attention/host/addressing.ts';
 export { createAddressing, placementLists } from '../attention/host/addressing.ts';
-export type { SequenceSide } from '../attention/host/lengths.ts';
-export { createLengths } from '../attention/host/lengths.ts';
+export type { SequenceSide } from '../attention/host/sequences.ts';
+export { createLengths } from '../attention/host/sequences.ts';
 export type { PositionRange, Visibility, VisibilityOperands } from '../attention/host/visibility.ts';
 export { createVisibility } from '../attention/host/visibility.ts';
 export type { ProblemDropout } from '../score/dropout.ts';

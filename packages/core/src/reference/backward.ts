@@ -1,12 +1,18 @@
 import { placementLists } from '../attention/host/addressing.ts';
 import { dequantised } from '../attention/host/dequantise.ts';
-import { createLengths } from '../attention/host/lengths.ts';
+import { operandIndex, rowIndex } from '../attention/host/result-index.ts';
+import { createLengths } from '../attention/host/sequences.ts';
 import { createVisibility } from '../attention/host/visibility.ts';
-import type { BackwardInputs, BackwardOperands } from '../attention/normalise.ts';
 import { normaliseBackwardOnHost } from '../attention/normalise-on-host.ts';
-import type { BackwardAmaxName, GradientName, SdpaBackwardOptions } from '../attention/options/options.ts';
-import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem/problem.ts';
-import { operandIndex, rowIndex } from '../attention/problem/result-layout.ts';
+import type { BackwardInputs, SdpaBackwardOptions } from '../attention/options/options.ts';
+import type {
+  AttentionProblem,
+  BackwardAmaxName,
+  BackwardOperands,
+  BackwardProblem,
+  GradientName,
+  Operands,
+} from '../attention/problem/problem.ts';
 import { createFp8 } from '../score/fp8.ts';
 import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
 import { Tensor } from '../tensor/tensor.ts';

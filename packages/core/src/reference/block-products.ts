@@ -1,5 +1,5 @@
-import type { createLengths, SequenceSide } from '../attention/host/lengths.ts';
 import { required } from '../attention/host/required.ts';
+import type { createLengths, SequenceSide } from '../attention/host/sequences.ts';
 import { describeDense } from '../attention/problem/describe.ts';
 import type { Mxfp8RoundedName } from '../attention/problem/mxfp8.ts';
 import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';

@@ -1,13 +1,7 @@
-import type { SequenceSide } from '../attention/host/lengths.ts';
+import { broadcastIndex, type ElementIndex, operandIndex, rowIndex } from '../attention/host/result-index.ts';
+import type { SequenceSide } from '../attention/host/sequences.ts';
+import { callerShape, rowShape } from '../attention/problem/describe.ts';
 import type { AttentionProblem, BroadcastDesc, OperandDesc } from '../attention/problem/problem.ts';
-import {
-  broadcastIndex,
-  callerShape,
-  type ElementIndex,
-  operandIndex,
-  rowIndex,
-  rowShape,
-} from '../attention/problem/result-layout.ts';
 import { elementCount, type Shape } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 

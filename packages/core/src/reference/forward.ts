@@ -1,5 +1,5 @@
 import { dequantised } from '../attention/host/dequantise.ts';
-import { createLengths } from '../attention/host/lengths.ts';
+import { createLengths } from '../attention/host/sequences.ts';
 import { normaliseOnHost } from '../attention/normalise-on-host.ts';
 import type { SdpaOptions } from '../attention/options/options.ts';
 import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';

@@ -1,5 +1,5 @@
 import { placementLists } from '../attention/host/addressing.ts';
-import { createLengths } from '../attention/host/lengths.ts';
+import { createLengths } from '../attention/host/sequences.ts';
 import { createVisibility, type PositionRange } from '../attention/host/visibility.ts';
 import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import { createProblemDropout, type ProblemDropout } from '../score/dropout.ts';

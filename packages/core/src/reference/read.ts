@@ -1,5 +1,5 @@
 import { type Addressing, createAddressing, type PlacementLists } from '../attention/host/addressing.ts';
-import type { SequenceSide } from '../attention/host/lengths.ts';
+import type { SequenceSide } from '../attention/host/sequences.ts';
 import type { OperandDesc } from '../attention/problem/problem.ts';
 import { valueDecoder } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';

@@ -1,10 +1,5 @@
-import type { BackwardInputs } from '../attention/normalise.ts';
-import type {
-  BackwardAmaxName,
-  GradientName,
-  SdpaBackwardOptions,
-  SdpaOptions,
-} from '../attention/options/options.ts';
+import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
+import type { BackwardAmaxName, GradientName } from '../attention/problem/problem.ts';
 import type { SdpaGradients, SdpaResult } from '../engine/engine.ts';
 import type { DType } from '../tensor/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';

@@ -1,4 +1,4 @@
-import { createLengths } from '../attention/host/lengths.ts';
+import { createLengths } from '../attention/host/sequences.ts';
 import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { createProblemDropout } from './dropout.ts';

@@ -1,6 +1,6 @@
 import { createDropout, joinU64 } from '@tilewise/philox';
-import { createLengths } from '../attention/host/lengths.ts';
 import { required } from '../attention/host/required.ts';
+import { createLengths } from '../attention/host/sequences.ts';
 import type { AttentionProblem, DropoutDesc, Operands } from '../attention/problem/problem.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 

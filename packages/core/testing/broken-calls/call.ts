@@ -1,4 +1,4 @@
-import type { BackwardInputs } from '../../src/attention/normalise.ts';
+import type { BackwardInputs } from '../../src/attention/options/options.ts';
 import type { ErrorCode } from '../../src/errors.ts';
 import { Tensor } from '../../src/tensor/tensor.ts';
 

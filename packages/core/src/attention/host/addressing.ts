@@ -1,8 +1,8 @@
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { OperandDesc, Operands, RaggedName } from '../problem/problem.ts';
-import type { SequenceSide } from './lengths.ts';
 import { required } from './required.ts';
-import { sequenceStart } from './sequence-starts.ts';
+import type { SequenceSide } from './sequences.ts';
+import { sequenceStart } from './sequences.ts';
 
 /** Where the rows of an operand lie in its host storage: element (b, h, s, d) is `data[rowOffset(b, h, s) + d · stride]`. */
 export interface Addressing {

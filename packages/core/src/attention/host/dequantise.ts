@@ -1,9 +1,8 @@
 import { dequantiseMxfp8, type Mxfp8DType } from '../../mxfp8/quantise.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import type { BackwardOperands } from '../normalise.ts';
 import { describeDense } from '../problem/describe.ts';
 import { isRounded, type Mxfp8OperandName, mxfp8Operands } from '../problem/mxfp8.ts';
-import type { AttentionProblem, Operands } from '../problem/problem.ts';
+import type { AttentionProblem, BackwardOperands, Operands } from '../problem/problem.ts';
 import { required } from './required.ts';
 
 /**

@@ -2,11 +2,9 @@ import { compile } from '../../expr/evaluate.ts';
 import { hostLoaders } from '../../expr/host-loaders.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { AttentionProblem, BroadcastDesc, Operands } from '../problem/problem.ts';
-import { createLengths } from './lengths.ts';
+import { BLOCK_MASK_TILE } from '../problem/problem.ts';
 import { required } from './required.ts';
-
-/** Queries and keys per tile of a block mask. */
-export const BLOCK_MASK_TILE = 128;
+import { createLengths } from './sequences.ts';
 
 /** Positions from `lo` to `hi` (exclusive); an empty range is [0, 0). */
 export type PositionRange = readonly [lo: number, hi: number];

@@ -1,7 +1,7 @@
 import type { DType } from '../../tensor/dtype.ts';
 import { contiguousStrides, elementsSpanned, type Shape } from '../../tensor/shape.ts';
+import { callerShape, rowShape } from '../problem/describe.ts';
 import type { AttentionProblem, BroadcastDesc, OperandDesc } from '../problem/problem.ts';
-import { callerShape, rowShape } from '../problem/result-layout.ts';
 import type { Footprint, OperandLayout } from './operand.ts';
 
 const once = { count: 1, stride: 0 } as const;

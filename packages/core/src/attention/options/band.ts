@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../../errors.ts';
-import type { Band } from '../problem/problem.ts';
-import type { Alignment, SdpaOptions } from './options.ts';
+import type { Alignment, Band } from '../problem/problem.ts';
+import type { SdpaOptions } from './options.ts';
 
 /**
  * Causal and window options as one diagonal band: both together are the intersection, on one alignment. An alignment that is

@@ -3,11 +3,8 @@ import type { Mod } from '../../expr/mod.ts';
 import type { BlockScaleLayout } from '../../mxfp8/block-scales.ts';
 import type { DType } from '../../tensor/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import type { Fp8ScalarName } from '../problem/fp8.ts';
-import type { RaggedName } from '../problem/problem.ts';
-
-/** Which corner of the Sq×Skv matrix the diagonal starts from; they differ when Sq ≠ Skv. */
-export type Alignment = 'top-left' | 'bottom-right';
+import type { FormatP, Fp8ScalarName } from '../problem/fp8.ts';
+import type { Alignment, GradientName, RaggedName } from '../problem/problem.ts';
 
 /**
  * Keys a query may see around its diagonal key, counted **excluding** it (FlashAttention's counting; cuDNN's
@@ -60,15 +57,6 @@ export type Fp8Options<T = Tensor> = Readonly<Partial<Record<Fp8ScalarName, numb
   /** What P is rounded to instead of q's dtype, which may then be any float. Of forward only. */
   readonly formatP?: FormatP | undefined;
 };
-
-/**
- * An 8-bit format of P: a float, or integers, of which the zero point z (default 0) stands for P = 0:
- * P8 = clamp(round(dropout(P) · scaleS + z)) − z.
- */
-export interface FormatP {
-  readonly dtype: 'f8e4m3' | 'f8e5m2' | 'u8' | 'i8';
-  readonly zeroPoint?: number | undefined;
-}
 
 /**
  * cuDNN's MXFP8: operands in 8 bits with a power of two for each 32 neighbours along the axis that their product sums over
@@ -193,13 +181,6 @@ export interface OutputSelection {
   readonly amaxDP?: boolean | undefined;
 }
 
-/** Largest magnitudes that forward and backward measure for the next choice of scales. */
-export type ForwardAmaxName = 'amaxS' | 'amaxO';
-export type BackwardAmaxName = 'amaxDQ' | 'amaxDK' | 'amaxDV' | 'amaxDP';
-
-/** Results of backward. */
-export type GradientName = 'dq' | 'dk' | 'dv' | 'dbias' | 'dsink' | 'dAlibi';
-
 /** Options of the forward call, and which gradients to compute. */
 export interface SdpaBackwardOptions<T = Tensor, G extends GradientName = GradientName>
   extends SdpaOptions<T> {
@@ -209,4 +190,21 @@ export interface SdpaBackwardOptions<T = Tensor, G extends GradientName = Gradie
   readonly gradients?: readonly G[] | undefined;
   /** dtype of dq, dk and dv. Default: each that of q, k and v. */
   readonly gradDType?: DType | undefined;
+}
+
+/** q, k and v of a forward call: (B, H, S, D) with any strides, or packed or ragged (T, H, D); each on its own. */
+export interface ForwardInputs<T> {
+  readonly q: T;
+  readonly k: T;
+  readonly v: T;
+}
+
+/** What backward takes: the forward inputs and results, and the gradients of the loss by o and (optionally) lse. */
+export interface BackwardInputs<T> extends ForwardInputs<T> {
+  readonly o: T;
+  /** f32, natural logarithm: (Hq, T) when q is packed by its cumulative lengths, else (B, Hq, Sq). */
+  readonly lse: T;
+  readonly dO: T;
+  /** Gradient by lse, as lse. Default 0. */
+  readonly dLse?: T | undefined;
 }

@@ -1,9 +1,9 @@
 import type { SdpaResult } from '../../engine/engine.ts';
 import { checkObject, describeValue, InvalidArgumentError } from '../../errors.ts';
-import type { BackwardInputs } from '../normalise.ts';
 import { raggedNames } from '../operands/table.ts';
 import { nearestName } from './nearest-name.ts';
 import type {
+  BackwardInputs,
   MaskDropout,
   OutputSelection,
   PhiloxDropout,

@@ -1,7 +1,9 @@
 import { describeValue, InvalidArgumentError, InvalidShapeError } from '../../errors.ts';
 import type { Shape, Strides } from '../../tensor/shape.ts';
+import { contiguousStrides } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
-import type { BroadcastDesc, OperandDesc } from './problem.ts';
+import type { AttentionProblem, BroadcastDesc, OperandDesc } from './problem.ts';
+import { BLOCK_MASK_TILE } from './problem.ts';
 
 /** A (B, H, S, D) tensor as an operand. */
 export function describeDense(argument: string, t: TensorDesc): OperandDesc {
@@ -67,6 +69,47 @@ export function describeBroadcast(
   const own = canonicalStrides(t);
   const strides = four(target.map((_, d) => own[d - lead] ?? 0));
   return { dtype: t.dtype, strides, source: [...t.shape] };
+}
+
+/**
+ * The block mask option as (B, Hq, tiles of queries, bytes of key tiles), broadcast over batch and heads only: a bit stands
+ * for one tile.
+ * @throws InvalidShapeError when it does not have exactly the tiles of the problem.
+ */
+export function describeBlockMask(
+  t: TensorDesc | undefined,
+  B: number,
+  Hq: number,
+  Sq: number,
+  Skv: number,
+): BroadcastDesc | null {
+  const tiles = [Math.ceil(Sq / BLOCK_MASK_TILE), Math.ceil(Math.ceil(Skv / BLOCK_MASK_TILE) / 8)] as const;
+  const desc = describeBroadcast('blockMask', t, [B, Hq, ...tiles]);
+  if (desc && !tiles.every((n, d) => desc.source.at(d - 2) === n)) {
+    throw new InvalidShapeError(
+      'blockMask',
+      `must end in [${tiles}] (tiles, bytes), got shape [${desc.source}]`,
+    );
+  }
+  return desc;
+}
+
+/** Shape in which the caller sees an operand: (B, H, S, D), or (T, H, D) when packed or ragged. */
+export function callerShape({ shape: [b, h, s, d], starts }: OperandDesc): number[] {
+  return starts === 'strided' ? [b, h, s, d] : [s, h, d];
+}
+
+/** The same layout without gaps between its elements. */
+export function contiguousDesc(desc: OperandDesc): OperandDesc {
+  const shape = callerShape(desc);
+  const t = { dtype: desc.dtype, shape, strides: contiguousStrides(shape) };
+  if (desc.starts === 'strided') return describeDense('operand', t);
+  return desc.starts === 'ragged' ? describeRagged('operand', t) : describePacked('operand', t);
+}
+
+/** Shape of lse, max and sumExp: (Hq, T) when q is packed by its cumulative lengths, else (B, Hq, Sq). */
+export function rowShape({ B, Hq, Sq, q }: AttentionProblem): number[] {
+  return q.starts === 'cumulative' ? [Hq, q.shape[2]] : [B, Hq, Sq];
 }
 
 /** Strides with those of size-1 dimensions set to 0: they are never stepped, and callers put anything there. */

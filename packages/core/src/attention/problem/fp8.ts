@@ -1,11 +1,3 @@
-import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
-import { type HostArray, hostList } from '../../tensor/host-array.ts';
-import { elementCount } from '../../tensor/shape.ts';
-import type { TensorDesc } from '../../tensor/tensor.ts';
-import type { FormatP, Fp8Options } from '../options/options.ts';
-import { checkForms, formsOf, type OptionForm } from '../options/schema.ts';
-import { checkTensor } from './describe.ts';
-
 /**
  * The scalars of the FP8 contract, in the order in which they lie in the f32 list that GPU kernels bind as `fp8`. A
  * `descale` turns what is stored into what is meant, a `scale` the other way round.
@@ -61,16 +53,13 @@ export const fp8Steps: Readonly<Record<Fp8StepName, Fp8Step>> = {
 export type Fp8Scalars<T> = Readonly<Record<Fp8ScalarName, T>>;
 
 /**
- * The scalars as tensors of one f32: those that are numbers or absent (1) become host arrays.
- * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the scalar.
+ * An 8-bit format of P: a float, or integers, of which the zero point z (default 0) stands for P = 0:
+ * P8 = clamp(round(dropout(P) · scaleS + z)) − z.
  */
-export function fp8Scalars<T extends TensorDesc>(given: Fp8Options<T>): Fp8Scalars<T | HostArray> {
-  checkForms('fp8', given, { ...formsOf(fp8ScalarNames, 'any'), formatP: 'object' });
-  const scalars = fp8ScalarNames.map(name => [name, scalar(`fp8.${name}`, given[name] ?? 1)] as const);
-  return Object.fromEntries(scalars) as Fp8Scalars<T | HostArray>;
+export interface FormatP {
+  readonly dtype: 'f8e4m3' | 'f8e5m2' | 'u8' | 'i8';
+  readonly zeroPoint?: number | undefined;
 }
-
-const formatPForms: Readonly<Record<keyof FormatP, OptionForm>> = { dtype: 'any', zeroPoint: 'number' };
 
 /** The least and the largest integer of each format of P; null of a float. */
 export const formatPRange: Readonly<Record<FormatP['dtype'], readonly [number, number] | null>> = {
@@ -79,39 +68,3 @@ export const formatPRange: Readonly<Record<FormatP['dtype'], readonly [number, n
   u8: [0, 255],
   i8: [-128, 127],
 };
-
-/**
- * The format of P that a call asks for.
- * @throws InvalidDTypeError or InvalidArgumentError for one that there is not.
- */
-export function fp8Format<T>({ formatP }: Fp8Options<T>): FormatP | undefined {
-  if (formatP === undefined) return undefined;
-  checkForms('fp8.formatP', formatP, formatPForms);
-  const { dtype, zeroPoint = 0 } = formatP;
-  if (!Object.hasOwn(formatPRange, dtype)) {
-    const dtypes = Object.keys(formatPRange).join(', ');
-    throw new InvalidDTypeError('fp8.formatP', `must have a dtype of ${dtypes}, got ${dtype}`);
-  }
-  const [least, largest] = formatPRange[dtype] ?? [0, 0];
-  if (!Number.isInteger(zeroPoint) || zeroPoint < least || zeroPoint > largest) {
-    throw new InvalidArgumentError(
-      'fp8.formatP.zeroPoint',
-      `must be an integer in [${least}, ${largest}] for ${dtype}, got ${zeroPoint}`,
-    );
-  }
-  return { dtype, zeroPoint };
-}
-
-function scalar<T extends TensorDesc>(argument: string, value: number | T): T | HostArray {
-  if (typeof value === 'number') {
-    // Also of numbers that no f32 holds.
-    if (!(Math.fround(value) > 0 && Math.fround(value) < Infinity))
-      throw new InvalidArgumentError(argument, `must be a finite number > 0, got ${value}`);
-    return hostList([value], 'f32');
-  }
-  checkTensor(argument, value);
-  if (elementCount(value.shape) !== 1)
-    throw new InvalidShapeError(argument, `must have one element, got shape [${value.shape}]`);
-  if (value.dtype !== 'f32') throw new InvalidDTypeError(argument, `must be f32, got ${value.dtype}`);
-  return value;
-}

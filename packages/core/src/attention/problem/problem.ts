@@ -4,15 +4,18 @@ import type { BlockScaleLayout } from '../../mxfp8/block-scales.ts';
 import type { Mxfp8DType } from '../../mxfp8/quantise.ts';
 import type { DType } from '../../tensor/dtype.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
-import type {
-  Alignment,
-  BackwardAmaxName,
-  FormatP,
-  ForwardAmaxName,
-  GradientName,
-} from '../options/options.ts';
-import type { Fp8Scalars } from './fp8.ts';
+import type { FormatP, Fp8Scalars } from './fp8.ts';
 import type { Mxfp8Tensors } from './mxfp8.ts';
+
+/** Which corner of the Sq×Skv matrix the diagonal starts from; they differ when Sq ≠ Skv. */
+export type Alignment = 'top-left' | 'bottom-right';
+
+/** Largest magnitudes that forward and backward measure for the next choice of scales. */
+export type ForwardAmaxName = 'amaxS' | 'amaxO';
+export type BackwardAmaxName = 'amaxDQ' | 'amaxDK' | 'amaxDV' | 'amaxDP';
+
+/** Results of backward. */
+export type GradientName = 'dq' | 'dk' | 'dv' | 'dbias' | 'dsink' | 'dAlibi';
 
 /** How the place where a sequence starts is found: by the batch stride, the cumulative lengths, or ragged offsets. */
 export type SequenceStarts = 'strided' | 'cumulative' | 'ragged';
@@ -143,42 +146,44 @@ export interface BackwardProblem {
   readonly outputs: Readonly<Record<BackwardAmaxName, boolean>>;
 }
 
+/** Queries and keys of a tile of the block mask. */
+export const BLOCK_MASK_TILE = 128;
+
 /** The operands that may have ragged offsets. */
 export type RaggedName = 'q' | 'k' | 'v' | 'o' | 'dO' | 'dq' | 'dk' | 'dv';
 
-/** i32 (B + 1) offsets in elements, by the option that they come from. */
-export type RaggedOperands<T> = { readonly [N in RaggedName as `raggedOffsets.${N}`]?: T };
+/** The operands that are small lists, and which one list holds for each batch entry or head. */
+export type ListName =
+  | 'seqLensQ'
+  | 'seqLensKv'
+  | 'cuSeqLensQ'
+  | 'cuSeqLensKv'
+  | `raggedOffsets.${RaggedName}`
+  | 'cuPagesK'
+  | 'cuPagesV'
+  | 'alibi'
+  | 'sink';
+
+/** The other operands that options give. */
+type TensorName = 'bias' | 'mask' | 'blockMask' | 'dropoutMask' | 'pageTableK' | 'pageTableV';
 
 /**
- * The tensors of a problem, by the names that options, bindings and errors use. `T` is the engine's tensor type; small
- * lists given as numbers (lengths, slopes, sinks) are host tensors.
+ * The tensors of a problem, by the names that options, bindings and errors use; `operandTable` says what each is. `T` is
+ * the tensor type of the engine. Lists of numbers (lengths, slopes, sinks) are host tensors.
  */
-export interface Operands<T> extends RaggedOperands<T> {
-  readonly q: T;
-  readonly k: T;
-  readonly v: T;
-  readonly bias?: T;
-  /** f32 (Hq). */
-  readonly alibi?: T;
-  readonly mask?: T;
-  readonly blockMask?: T;
-  /** f32 (Hq). */
-  readonly sink?: T;
-  /** i32 (B). */
-  readonly seqLensQ?: T;
-  readonly seqLensKv?: T;
-  /** i32 (B + 1). */
-  readonly cuSeqLensQ?: T;
-  readonly cuSeqLensKv?: T;
-  readonly pageTableK?: T;
-  readonly pageTableV?: T;
-  /** i32 (B + 1), with a packed page table. */
-  readonly cuPagesK?: T;
-  readonly cuPagesV?: T;
-  readonly dropoutMask?: T;
-  readonly captures?: Readonly<Record<string, T>>;
-  /** f32 of one element each. */
-  readonly fp8?: Fp8Scalars<T>;
-  /** Scales and further roundings of operands. */
-  readonly mxfp8?: Mxfp8Tensors<T>;
-}
+export type Operands<T> = Readonly<Record<'q' | 'k' | 'v', T>> &
+  Readonly<Partial<Record<ListName | TensorName, T>>> & {
+    readonly captures?: Readonly<Record<string, T>>;
+    /** f32 of one element each. */
+    readonly fp8?: Fp8Scalars<T>;
+    /** Block scales, and the roundings of operands that only backward takes. */
+    readonly mxfp8?: Mxfp8Tensors<T>;
+  };
+
+/** Tensors of a backward call by name. */
+export type BackwardOperands<T> = Operands<T> & {
+  readonly o: T;
+  readonly lse: T;
+  readonly dO: T;
+  readonly dLse?: T;
+};

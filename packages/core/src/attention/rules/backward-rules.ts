@@ -1,10 +1,8 @@
 import { InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
 import { sameShape } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
-import { checkTensor } from '../problem/describe.ts';
+import { checkTensor, rowShape } from '../problem/describe.ts';
 import type { AttentionProblem, BackwardProblem, OperandDesc } from '../problem/problem.ts';
-import { rowShape } from '../problem/result-layout.ts';
-import { amaxRules } from './amax-rules.ts';
 import { validate } from './forward-rules.ts';
 import { checkBackwardProblem } from './problem-fields.ts';
 import { checkRules, floatRule, type Rule } from './rule.ts';
@@ -41,6 +39,34 @@ const shapeLikeOperand = (gradient: 'dq' | 'dk' | 'dv'): Rule<BackwardProblem> =
       : `must have the shape of what it is the gradient of ([${expected}] as B, H, S, D), got [${shape}]`;
   },
 });
+
+/** The gradient without which a largest value is not known. */
+const amaxSources = {
+  amaxDQ: ['dq'],
+  amaxDK: ['dk'],
+  amaxDV: ['dv'],
+  amaxDP: ['dq', 'dk'],
+} as const;
+
+/** Largest values are results of the FP8 contract, and backward measures only what it computes. */
+const amaxRules: readonly Rule<BackwardProblem>[] = (
+  ['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const
+).flatMap((name): Rule<BackwardProblem>[] => [
+  {
+    argument: `outputs.${name}`,
+    kind: 'argument',
+    broken: ({ forward, outputs }) =>
+      outputs[name] && forward.fp8 === null ? 'is a result of the FP8 contract: give fp8 too' : null,
+  },
+  {
+    argument: `outputs.${name}`,
+    kind: 'argument',
+    broken: ({ outputs, gradients }) =>
+      outputs[name] && !amaxSources[name].some(gradient => gradients.includes(gradient))
+        ? `needs ${amaxSources[name].join(' or ')} among the gradients, got ${gradients.join(', ')}`
+        : null,
+  },
+]);
 
 /** What backward adds to the forward rules. */
 export const backwardRules: readonly Rule<BackwardProblem>[] = [

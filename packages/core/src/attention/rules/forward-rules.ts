@@ -1,5 +1,5 @@
-import { lengthsMissing } from '../operands/sequences.ts';
 import { checkProblemMods } from '../options/mods.ts';
+import { lengthsMissing } from '../options/sequences.ts';
 import type { AttentionProblem, OperandDesc } from '../problem/problem.ts';
 import { fp8ForwardRules } from './fp8-rules.ts';
 import { checkForwardProblem } from './problem-fields.ts';

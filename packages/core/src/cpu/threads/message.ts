@@ -1,5 +1,9 @@
-import type { BackwardOperands } from '../../attention/normalise.ts';
-import type { AttentionProblem, BackwardProblem, Operands } from '../../attention/problem/problem.ts';
+import type {
+  AttentionProblem,
+  BackwardOperands,
+  BackwardProblem,
+  Operands,
+} from '../../attention/problem/problem.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { BackwardSums } from '../backward-pass.ts';
 import type { ForwardResults } from '../forward.ts';

@@ -1,5 +1,4 @@
-import type { BackwardOperands } from '../../attention/normalise.ts';
-import type { AttentionProblem, Operands } from '../../attention/problem/problem.ts';
+import type { AttentionProblem, BackwardOperands, Operands } from '../../attention/problem/problem.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { headGroups } from '../work.ts';
 

@@ -1,5 +1,4 @@
-import type { BackwardOperands } from '../../attention/normalise.ts';
-import type { AttentionProblem, Operands } from '../../attention/problem/problem.ts';
+import type { AttentionProblem, BackwardOperands, Operands } from '../../attention/problem/problem.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { type Arrivals, announcePart, createArrivals } from './arrivals.ts';
 import { operandParts } from './operand-parts.ts';

@@ -1,9 +1,9 @@
 import { fillNormal } from '@tilewise/philox';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { workerText } from '../../../scripts/worker-text.mjs';
-import { type BackwardOperands, normalise, normaliseBackward } from '../../attention/normalise.ts';
+import { normalise, normaliseBackward } from '../../attention/normalise.ts';
 import type { SdpaBackwardOptions } from '../../attention/options/options.ts';
-import type { AttentionProblem, Operands } from '../../attention/problem/problem.ts';
+import type { AttentionProblem, BackwardOperands, Operands } from '../../attention/problem/problem.ts';
 import type { SdpaResult } from '../../engine/engine.ts';
 import { add, mul, scoreMod, sub } from '../../expr/index.ts';
 import type { DType } from '../../tensor/dtype.ts';

@@ -1,27 +1,8 @@
 import { contiguousStrides } from '../../tensor/shape.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import type { SequenceSide } from '../host/lengths.ts';
-import { sequenceStart } from '../host/sequence-starts.ts';
-import { describeDense, describePacked, describeRagged } from './describe.ts';
-import type { AttentionProblem, BroadcastDesc, OperandDesc } from './problem.ts';
-
-/** Shape in which the caller sees an operand: (B, H, S, D), or (T, H, D) when packed or ragged. */
-export function callerShape({ shape: [b, h, s, d], starts }: OperandDesc): number[] {
-  return starts === 'strided' ? [b, h, s, d] : [s, h, d];
-}
-
-/** The same layout without gaps between its elements. */
-export function contiguousDesc(desc: OperandDesc): OperandDesc {
-  const shape = callerShape(desc);
-  const t = { dtype: desc.dtype, shape, strides: contiguousStrides(shape) };
-  if (desc.starts === 'strided') return describeDense('operand', t);
-  return desc.starts === 'ragged' ? describeRagged('operand', t) : describePacked('operand', t);
-}
-
-/** Shape of lse, max and sumExp: (Hq, T) when q is packed by its cumulative lengths, else (B, Hq, Sq). */
-export function rowShape({ B, Hq, Sq, q }: AttentionProblem): number[] {
-  return q.starts === 'cumulative' ? [Hq, q.shape[2]] : [B, Hq, Sq];
-}
+import { contiguousDesc } from '../problem/describe.ts';
+import type { AttentionProblem, BroadcastDesc, OperandDesc } from '../problem/problem.ts';
+import { type SequenceSide, sequenceStart } from './sequences.ts';
 
 /** The index of an element by its place in the problem. */
 export type ElementIndex = (...place: number[]) => number;

@@ -1,12 +1,12 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
 import { type HostArray, hostList } from '../../tensor/host-array.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
+import type { OperandName, OperandRow } from '../operands/operand.ts';
+import { operandTable, raggedNames } from '../operands/table.ts';
 import type { SdpaBackwardOptions, SdpaOptions } from '../options/options.ts';
 import { checkTensor } from '../problem/describe.ts';
 import type { AttentionProblem, OperandDesc, Operands } from '../problem/problem.ts';
-import type { OperandName, OperandRow } from './operand.ts';
 import type { SequenceLists } from './sequences.ts';
-import { operandTable, raggedNames } from './table.ts';
 
 /**
  * A small list (lengths, slopes, sinks) given as numbers or as a tensor: numbers become a host array.

@@ -1,7 +1,13 @@
 import { lengthsFromCumulative } from '../../layout/cumulative-lengths.ts';
 import { type HostArray, isHostArray, numbersOf } from '../../tensor/host-array.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
-import type { AttentionProblem, LengthsKind, Operands } from '../problem/problem.ts';
+import type {
+  AttentionProblem,
+  LengthsKind,
+  OperandDesc,
+  Operands,
+  SequenceStarts,
+} from '../problem/problem.ts';
 import { required } from './required.ts';
 
 /** One side (queries or keys) of the batch: how long its sequences are, and where they start in its packed tensors. */
@@ -60,4 +66,28 @@ export function lengthsOnHost<T extends TensorDesc>(
   const list = kind === 'lengths' ? operands[`seqLens${side}`] : operands[`cuSeqLens${side}`];
   if (!isHostArray(list)) return null;
   return kind === 'lengths' ? numbersOf(list) : lengthsFromCumulative(list);
+}
+
+/** Elements from an operand's first to that of sequence b. */
+export type SequenceStart = (b: number) => number;
+
+/**
+ * Where the sequences of an operand start, in any layout but paged.
+ * @param raggedOffsets the operand's own (B + 1) offsets; needed when it is ragged.
+ * @throws InvalidArgumentError when a ragged operand has no offsets.
+ */
+export function sequenceStart(
+  { starts, strides: [sb, , ss] }: Pick<OperandDesc, 'starts' | 'strides'>,
+  side: SequenceSide,
+  raggedOffsets?: Tensor,
+): SequenceStart {
+  const by: Readonly<Record<SequenceStarts, () => SequenceStart>> = {
+    strided: () => b => b * sb,
+    cumulative: () => b => side.start(b) * ss,
+    ragged: () => {
+      const offsets = required('raggedOffsets', raggedOffsets).toFloat64();
+      return b => offsets[b];
+    },
+  };
+  return by[starts]();
 }

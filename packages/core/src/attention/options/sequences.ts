@@ -4,9 +4,9 @@ import type { DType } from '../../tensor/dtype.ts';
 import { isHostArray, numbersOf } from '../../tensor/host-array.ts';
 import { contiguousStrides } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
+import { sideOf } from '../operands/table.ts';
 import { describeDense, describePacked, describePaged, describeRagged } from '../problem/describe.ts';
 import type { LengthsKind, OperandDesc, Operands, PageDesc, RaggedName } from '../problem/problem.ts';
-import { sideOf } from './table.ts';
 
 /** The lists that say where sequences lie and how long they are, by their options. */
 export type SequenceLists<T> = Pick<

@@ -1,0 +1,145 @@
+import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
+import { blockScaleShape } from '../../mxfp8/block-scales.ts';
+import { type HostArray, hostList } from '../../tensor/host-array.ts';
+import { contiguousStrides, elementCount, isContiguous, sameShape } from '../../tensor/shape.ts';
+import type { TensorDesc } from '../../tensor/tensor.ts';
+import { checkTensor } from '../problem/describe.ts';
+import { type FormatP, type Fp8Scalars, formatPRange, fp8ScalarNames } from '../problem/fp8.ts';
+import {
+  isRounded,
+  type Mxfp8OperandName,
+  type Mxfp8RoundedName,
+  type Mxfp8ScalesName,
+  type Mxfp8Tensors,
+  mxfp8Operands,
+} from '../problem/mxfp8.ts';
+import type { AttentionProblem } from '../problem/problem.ts';
+import { fp8ForwardRules } from '../rules/fp8-rules.ts';
+import type { Rule } from '../rules/rule.ts';
+import type { Fp8Options, Mxfp8Options } from './options.ts';
+import { checkForms, formsOf, type OptionForm } from './schema.ts';
+
+/**
+ * The scalars as tensors of one f32: those that are numbers or absent (1) become host arrays.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the scalar.
+ */
+export function fp8Scalars<T extends TensorDesc>(given: Fp8Options<T>): Fp8Scalars<T | HostArray> {
+  checkForms('fp8', given, { ...formsOf(fp8ScalarNames, 'any'), formatP: 'object' });
+  const scalars = fp8ScalarNames.map(name => [name, scalar(`fp8.${name}`, given[name] ?? 1)] as const);
+  return Object.fromEntries(scalars) as Fp8Scalars<T | HostArray>;
+}
+
+const formatPForms: Readonly<Record<keyof FormatP, OptionForm>> = { dtype: 'any', zeroPoint: 'number' };
+
+/**
+ * The format of P that a call asks for.
+ * @throws InvalidDTypeError or InvalidArgumentError for one that there is not.
+ */
+export function fp8Format<T>({ formatP }: Fp8Options<T>): FormatP | undefined {
+  if (formatP === undefined) return undefined;
+  checkForms('fp8.formatP', formatP, formatPForms);
+  const { dtype, zeroPoint = 0 } = formatP;
+  if (!Object.hasOwn(formatPRange, dtype)) {
+    const dtypes = Object.keys(formatPRange).join(', ');
+    throw new InvalidDTypeError('fp8.formatP', `must have a dtype of ${dtypes}, got ${dtype}`);
+  }
+  const [least, largest] = formatPRange[dtype] ?? [0, 0];
+  if (!Number.isInteger(zeroPoint) || zeroPoint < least || zeroPoint > largest) {
+    throw new InvalidArgumentError(
+      'fp8.formatP.zeroPoint',
+      `must be an integer in [${least}, ${largest}] for ${dtype}, got ${zeroPoint}`,
+    );
+  }
+  return { dtype, zeroPoint };
+}
+
+function scalar<T extends TensorDesc>(argument: string, value: number | T): T | HostArray {
+  if (typeof value === 'number') {
+    // Also of numbers that no f32 holds.
+    if (!(Math.fround(value) > 0 && Math.fround(value) < Infinity))
+      throw new InvalidArgumentError(argument, `must be a finite number > 0, got ${value}`);
+    return hostList([value], 'f32');
+  }
+  checkTensor(argument, value);
+  if (elementCount(value.shape) !== 1)
+    throw new InvalidShapeError(argument, `must have one element, got shape [${value.shape}]`);
+  if (value.dtype !== 'f32') throw new InvalidDTypeError(argument, `must be f32, got ${value.dtype}`);
+  return value;
+}
+
+const forwardNames: readonly Mxfp8OperandName[] = ['q', 'k', 'v'];
+const backwardNames: readonly Mxfp8OperandName[] = [...forwardNames, 'qT', 'kT', 'dO8', 'dOT'];
+
+const mxfp8Forms: Readonly<Record<keyof Mxfp8Options, OptionForm>> = {
+  descaleQ: 'any',
+  descaleK: 'any',
+  descaleV: 'any',
+  qT: 'any',
+  descaleQT: 'any',
+  kT: 'any',
+  descaleKT: 'any',
+  dO8: 'any',
+  descaleDO: 'any',
+  dOT: 'any',
+  descaleDOT: 'any',
+  layout: 'any',
+};
+
+/**
+ * The tensors that a pass takes from the option. `operands` are the descriptions of q, k, v and (backward) dO.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the tensor.
+ */
+export function mxfp8Tensors<T extends TensorDesc>(
+  given: Mxfp8Options<T>,
+  operands: Readonly<Partial<Record<'q' | 'k' | 'v' | 'dO', TensorDesc>>>,
+): Mxfp8Tensors<T> {
+  checkForms('mxfp8', given, mxfp8Forms);
+  const { layout = 'rows' } = given;
+  if (layout !== 'rows' && layout !== 'F8_128x4')
+    throw new InvalidArgumentError('mxfp8.layout', `must be 'rows' or 'F8_128x4', got ${String(layout)}`);
+  const tensors: Partial<Record<Mxfp8ScalesName | Mxfp8RoundedName, T>> = {};
+  for (const name of operands.dO ? backwardNames : forwardNames) {
+    const { scales, axis, like } = mxfp8Operands[name];
+    const target = operands[like];
+    if (target?.shape.length !== 4) continue;
+    tensors[scales] = checked(scales, given[scales], 'u8', blockScaleShape(target.shape, axis, layout));
+    if (isRounded(name)) tensors[name] = checked(name, given[name], operands.q?.dtype, target.shape);
+  }
+  return tensors;
+}
+
+function checked<T extends TensorDesc>(
+  name: string,
+  t: T | undefined,
+  dtype: TensorDesc['dtype'] | undefined,
+  shape: readonly number[],
+): T {
+  const argument = `mxfp8.${name}`;
+  if (t === undefined) throw new InvalidArgumentError(argument, 'must be given');
+  checkTensor(argument, t);
+  if (!sameShape(t.shape, shape))
+    throw new InvalidShapeError(argument, `must have shape [${shape}], got [${t.shape}]`);
+  if (t.dtype !== dtype) throw new InvalidDTypeError(argument, `must be ${dtype}, got ${t.dtype}`);
+  if (!isContiguous(t.shape, t.strides)) {
+    throw new InvalidShapeError(
+      argument,
+      `must be contiguous (strides [${contiguousStrides(shape)}]), got strides [${t.strides}]`,
+    );
+  }
+  return t;
+}
+
+/** What reads the options `fp8` and `mxfp8` of a call, and checks the problem that has them. Other calls need none of it. */
+export interface Fp8Reading {
+  readonly scalars: typeof fp8Scalars;
+  readonly format: typeof fp8Format;
+  readonly tensors: typeof mxfp8Tensors;
+  readonly rules: readonly Rule<AttentionProblem>[];
+}
+
+export const fp8Reading: Fp8Reading = {
+  scalars: fp8Scalars,
+  format: fp8Format,
+  tensors: mxfp8Tensors,
+  rules: fp8ForwardRules,
+};
