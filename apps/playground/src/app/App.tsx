@@ -1,14 +1,21 @@
 import { type ComponentType, lazy, Suspense, useEffect } from 'react';
 import { useText } from '../text/TextProvider.tsx';
 import './app.css';
-import { ChapterBoundary } from './ChapterBoundary.tsx';
+import { ChapterBoundary, ChapterLoadError } from './ChapterBoundary.tsx';
 import { Contents } from './Contents.tsx';
 import { chapters } from './chapters.ts';
 import { Header } from './Header.tsx';
 import { usePlace } from './url-state.ts';
 
 const pages: Readonly<Record<string, ComponentType>> = Object.fromEntries(
-  chapters.map(({ id, load }) => [id, lazy(load)]),
+  chapters.map(({ id, load }) => [
+    id,
+    lazy(() =>
+      load().catch(cause => {
+        throw new ChapterLoadError(cause instanceof Error ? cause.message : String(cause), { cause });
+      }),
+    ),
+  ]),
 );
 
 /** The page: header, the chapter that the URL names (or the contents), and the way on. */
@@ -25,6 +32,16 @@ export function App() {
   useEffect(() => {
     document.title = title ? `${title} · Tilewise` : text.site.title;
   }, [title, text]);
+  // A browser opens a file that is dropped where nobody takes it, and the page is gone.
+  useEffect(() => {
+    const stay = (event: DragEvent): void => event.preventDefault();
+    window.addEventListener('dragover', stay);
+    window.addEventListener('drop', stay);
+    return () => {
+      window.removeEventListener('dragover', stay);
+      window.removeEventListener('drop', stay);
+    };
+  }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another chapter begins at its top.
   useEffect(() => window.scrollTo(0, 0), [id]);
 
@@ -36,7 +53,7 @@ export function App() {
       <Header current={chapter?.id ?? null} />
       <main id="main" tabIndex={-1}>
         {Page && words ? (
-          <ChapterBoundary key={id} failed={text.site.failed} again={text.site.again}>
+          <ChapterBoundary key={id} {...text.site.boundary}>
             <Suspense
               fallback={
                 <p className="loading" role="status">

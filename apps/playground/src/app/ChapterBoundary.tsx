@@ -1,12 +1,17 @@
 import { Component, type ReactNode } from 'react';
 
+/** The files of a chapter could not be fetched; any other error is one of the chapter itself. */
+export class ChapterLoadError extends Error {}
+
 interface Props {
+  /** What is said when the chapter could not be fetched, and when it stopped with an error. */
   readonly failed: string;
+  readonly broke: string;
   readonly again: string;
   readonly children: ReactNode;
 }
 
-/** What is shown when a chapter cannot be loaded or breaks: the reason, and a way to try again. React has this for classes only. */
+/** Shows the reason when a chapter cannot be loaded or throws, and a way to try again. React offers this to classes only. */
 export class ChapterBoundary extends Component<Props, { readonly error: unknown }> {
   override state: { readonly error: unknown } = { error: null };
 
@@ -19,7 +24,7 @@ export class ChapterBoundary extends Component<Props, { readonly error: unknown 
     if (error === null) return this.props.children;
     return (
       <div className="panel" role="alert">
-        <p>{this.props.failed}</p>
+        <p>{error instanceof ChapterLoadError ? this.props.failed : this.props.broke}</p>
         <p className="note">{error instanceof Error ? error.message : String(error)}</p>
         <div className="toolbar">
           <button type="button" className="button" onClick={() => window.location.reload()}>

@@ -1,4 +1,4 @@
-import { formatJson } from '@tilewise/graph';
+import { formatJson, Graph } from '@tilewise/graph';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { attentionGraph } from '../graph/attention-graph.ts';
 import { brokenRules } from './accessibility.ts';
@@ -12,6 +12,14 @@ afterAll(() => site?.close());
 beforeEach(() => {
   site.errors.length = 0;
 });
+
+/** Drops a file on the page, beside every place that takes one. */
+const drop = (name: string, content: string): Promise<unknown> =>
+  site.page.evaluate(
+    `{ const dataTransfer = new DataTransfer();
+       dataTransfer.items.add(new File([${JSON.stringify(content)}], '${name}'));
+       document.querySelector('h1').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true })); }`,
+  );
 
 const graphOptions = {
   pass: 'training',
@@ -48,12 +56,6 @@ describe('a visitor who computes', () => {
   }, 60_000);
 
   it('drops a graph file, sees its partition and runs it; a broken one is refused with the reason', async () => {
-    const drop = (name: string, content: string): Promise<unknown> =>
-      site.page.evaluate(
-        `{ const dataTransfer = new DataTransfer();
-           dataTransfer.items.add(new File([${JSON.stringify(content)}], '${name}'));
-           document.querySelector('.graph-drop').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true })); }`,
-      );
     const { graph } = attentionGraph({ ...graphOptions, pass: 'backward', dropout: true });
     await site.visit('#/graph?engine=cpu');
     await site.page.locator('.graph-drop').waitFor();
@@ -64,6 +66,33 @@ describe('a visitor who computes', () => {
     await site.page.getByText('Both give the same').waitFor();
     await drop('broken.json', '{"graph": []}');
     await site.page.getByText("the JSON has no 'version'").waitFor();
+    // Reloading shows the file that was open.
+    await site.page.reload();
+    await site.page.getByRole('heading', { name: 'broken.json' }).waitFor();
+    await site.page.getByRole('button', { name: 'Back to the built graph' }).click();
+    await site.page.reload();
+    await site.page.locator('.graph-operation').first().waitFor();
+  }, 60_000);
+
+  it('opens a graph of 2,000 chained operations, and walks to its border', async () => {
+    const chain = new Graph();
+    let end = chain.tensor({ dtype: 'f32', shape: [4] });
+    for (let n = 0; n < 2000; n++) {
+      const next = chain.tensor({ dtype: 'f32', shape: [4] });
+      chain.op('Abs', { inputs: [end], outputs: [next] });
+      end = next;
+    }
+    await site.visit('#/graph?policy=debug');
+    await site.page.locator('.graph-operation').first().waitFor();
+    await drop('long.json', formatJson(chain.finalize()));
+    await site.page.getByText('The graph has 2000 operations.').waitFor();
+    await site.page.waitForFunction(`document.querySelectorAll('.graph-operation').length === 120`);
+    await site.page.getByRole('button', { name: /Abs × 2000/ }).click();
+    await site.page.getByRole('button', { name: /Abs 1 of 2000/ }).waitFor();
+    const ids = `[...document.querySelectorAll('.graph-operation')].map(one => Number(one.dataset.operation))`;
+    const last = Number(await site.page.evaluate(`Math.max(...${ids})`));
+    await site.page.locator(`[data-operation="${last}"]`).click();
+    await site.page.waitForFunction(`Math.max(...${ids}) > ${last}`);
   }, 60_000);
 
   it('measures on the CPU on as many threads as it says, and copies the numbers as JSON', async () => {

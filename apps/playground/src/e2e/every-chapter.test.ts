@@ -95,6 +95,22 @@ describe('the page', () => {
     await context.close();
   }, 60_000);
 
+  it('tells a chapter that cannot be fetched from one that stops with an error', async () => {
+    const context = await site.browser.newContext({ locale: 'en' });
+    const page = await context.newPage();
+    await page.route(/LabChapter/, route => route.abort());
+    await page.goto(`${site.address}#/lab`);
+    await page.getByText(en.site.boundary.failed).waitFor();
+    await page.addInitScript(
+      "window.Worker = class { constructor() { throw new Error('no workers here'); } };",
+    );
+    await page.goto('about:blank');
+    await page.goto(`${site.address}#/graph`);
+    await page.getByText(en.site.boundary.broke).waitFor();
+    await page.getByText('no workers here').waitFor();
+    await context.close();
+  }, 60_000);
+
   it('is read and operated with the keyboard alone', async () => {
     const { page } = site;
     await page.setViewportSize(wide);

@@ -1,6 +1,8 @@
+import { Graph, type Partition } from '@tilewise/graph';
 import { expect, it } from 'vitest';
 import { attentionGraph } from './attention-graph.ts';
-import { type Box, layoutGraph } from './graph-layout.ts';
+import { drawGraph, type GraphLayout, laidOut, operationsAround } from './graph-drawing.ts';
+import { type Box, place } from './graph-layout.ts';
 
 const { graph } = attentionGraph({
   pass: 'training',
@@ -11,6 +13,11 @@ const { graph } = attentionGraph({
   grouped: false,
   softcap: false,
 });
+
+function layoutGraph(of: Graph, partitions: readonly Partition[], focus = 0): GraphLayout {
+  const drawing = drawGraph(of, partitions, new Map(), operationsAround(of, focus));
+  return laidOut(drawing, place(drawing.plan));
+}
 
 const apart = (a: Box, b: Box): boolean =>
   Math.abs(a.x - b.x) >= (a.width + b.width) / 2 || Math.abs(a.y - b.y) >= (a.height + b.height) / 2;
@@ -32,4 +39,20 @@ it('draws data flowing downwards, one line for each use of a tensor', () => {
   const uses = graph.nodes.reduce((sum, node) => sum + node.inputs.length, 0);
   expect(edges).toHaveLength(uses + graph.outputs.length);
   for (const { points } of edges) expect(points.at(-1)?.y).toBeGreaterThan(points[0]?.y ?? 0);
+});
+
+it('draws the operations around one of a graph that is too long to be drawn whole', () => {
+  const chain = new Graph();
+  let last = chain.tensor({ dtype: 'f32', shape: [4] });
+  for (let n = 0; n < 2000; n++) {
+    const next = chain.tensor({ dtype: 'f32', shape: [4] });
+    chain.op('Abs', { inputs: [last], outputs: [next] });
+    last = next;
+  }
+  chain.finalize();
+  const focus = chain.nodes[1000]?.id ?? 0;
+  const { operations, ports } = layoutGraph(chain, chain.partitions({ policy: 'debug' }), focus);
+  expect(operations).toHaveLength(120);
+  expect(operations.map(({ node }) => node.id)).toContain(focus);
+  expect(ports.map(({ leaves }) => leaves)).toEqual([false, true]);
 });

@@ -1,27 +1,47 @@
 import { formatJson, type Graph } from '@tilewise/graph';
-import { type DragEvent, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import type { GraphFile } from '../../graph/kept-file.ts';
 import type { GraphSource } from '../../graph/report.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { FileButton } from '../../ui/FileButton.tsx';
 import { Rich } from '../../ui/Rich.tsx';
 
-/** Takes a graph in oneDNN's format, dropped or chosen, and gives the one that is shown. */
+/** Takes a graph in oneDNN's format, dropped anywhere on the page or chosen, and saves the one that is shown. */
 export function FileDrop(props: {
   readonly source: GraphSource;
   readonly graph: Graph | null;
-  readonly onFile: (file: GraphSource | null) => void;
+  readonly onFile: (file: GraphFile | null) => void;
 }) {
   const { source, graph, onFile } = props;
   const text = useText().graph;
   const [over, setOver] = useState(false);
   const take = async (file: File): Promise<void> =>
     onFile({ kind: 'file', name: file.name, text: await file.text() });
-  const onDrop = (event: DragEvent): void => {
-    event.preventDefault();
-    setOver(false);
-    const [file] = event.dataTransfer.files;
-    if (file) take(file);
-  };
+  const latest = useRef(take);
+  latest.current = take;
+  // The whole page takes files: a browser opens one that is dropped beside the strip, and the page is gone.
+  useEffect(() => {
+    const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes('Files') ?? false;
+    const onDragOver = (event: DragEvent): void => {
+      if (hasFiles(event)) setOver(true);
+    };
+    const onDragLeave = ({ relatedTarget }: DragEvent): void => {
+      if (relatedTarget === null) setOver(false);
+    };
+    const onDrop = ({ dataTransfer }: DragEvent): void => {
+      setOver(false);
+      const file = dataTransfer?.files[0];
+      if (file) latest.current(file);
+    };
+    window.addEventListener('dragover', onDragOver);
+    window.addEventListener('dragleave', onDragLeave);
+    window.addEventListener('drop', onDrop);
+    return () => {
+      window.removeEventListener('dragover', onDragOver);
+      window.removeEventListener('dragleave', onDragLeave);
+      window.removeEventListener('drop', onDrop);
+    };
+  }, []);
   const save = (): void => {
     if (!graph) return;
     const url = URL.createObjectURL(new Blob([formatJson(graph)], { type: 'application/json' }));
@@ -30,16 +50,7 @@ export function FileDrop(props: {
   };
   return (
     // Dropping is one way; the button beside it is another, for the keyboard too.
-    <fieldset
-      className="graph-drop"
-      data-over={over}
-      onDragOver={event => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={onDrop}
-    >
+    <fieldset className="graph-drop" data-over={over}>
       <legend className="visually-hidden">{text.file}</legend>
       {source.kind === 'file' ? (
         <>

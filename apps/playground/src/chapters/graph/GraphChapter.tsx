@@ -1,7 +1,9 @@
-import type { Partition } from '@tilewise/graph';
+import type { Graph, Partition } from '@tilewise/graph';
 import { useId, useMemo, useState } from 'react';
 import { useUrlChoice } from '../../app/url-choice.ts';
 import { useUrlNumber } from '../../app/url-state.ts';
+import { mostDrawn } from '../../graph/graph-drawing.ts';
+import { type GraphFile, keepGraphFile, keptGraphFile } from '../../graph/kept-file.ts';
 import { type GraphSource, openGraph } from '../../graph/report.ts';
 import { bytesOf, inner } from '../../graph/run-graph.ts';
 import { useNumbers } from '../../text/numbers.ts';
@@ -23,7 +25,7 @@ type OpenedGraph = ReturnType<typeof openGraph>;
 export default function GraphChapter() {
   const text = useText().graph;
   const options = useAttentionOptions();
-  const [file, setFile] = useState<GraphSource | null>(null);
+  const [file, setFile] = useState<GraphFile | null>(keptGraphFile);
   const [policy, setPolicy] = useUrlChoice('policy', ['fusion', 'debug'], 'fusion');
   const built = JSON.stringify(options.value);
   const source = useMemo<GraphSource>(
@@ -44,7 +46,7 @@ export default function GraphChapter() {
         <Paragraphs text={text.intro} />
       </div>
       <section className="panel" aria-labelledby="graph-title">
-        <h2 id="graph-title">{file?.kind === 'file' ? file.name : text.passTitles[options.value.pass]}</h2>
+        <h2 id="graph-title">{file ? file.name : text.passTitles[options.value.pass]}</h2>
         {file === null && <GraphControls options={options} />}
         <Choice label={text.policy} value={policy} options={text.policies} onChange={setPolicy} />
         {'error' in opened ? (
@@ -56,7 +58,14 @@ export default function GraphChapter() {
         ) : (
           <GraphInPartitions {...opened} policy={policy} />
         )}
-        <FileDrop source={source} graph={graph} onFile={setFile} />
+        <FileDrop
+          source={source}
+          graph={graph}
+          onFile={next => {
+            keepGraphFile(next);
+            setFile(next);
+          }}
+        />
       </section>
       {graph && <RunPanel source={source} />}
     </div>
@@ -118,6 +127,53 @@ function GraphInPartitions(props: OpenedGraph & { readonly policy: 'fusion' | 'd
         </ul>
       </div>
       <p className="note">{text.keys}</p>
+      {graph.nodes.length > mostDrawn && (
+        <LargeGraph graph={graph} partitions={partitions} onChoose={setChosen} />
+      )}
     </>
+  );
+}
+
+/**
+ * What a graph that is too large to be drawn whole is made of: its partitions by kind, each a place to look at. A single operation counts by
+ * its own kind.
+ */
+function LargeGraph(props: {
+  readonly graph: Graph;
+  readonly partitions: readonly Partition[];
+  readonly onChoose: (operation: number) => void;
+}) {
+  const { graph, partitions, onChoose } = props;
+  const text = useText().graph;
+  const byKind = new Map<string, Partition[]>();
+  const kindOf = new Map(graph.nodes.map(({ id, kind }) => [id, kind]));
+  for (const partition of partitions) {
+    const [only, ...others] = partition.ops;
+    const single = others.length === 0 && only !== undefined ? kindOf.get(only) : undefined;
+    const kind = single ?? partition.kind;
+    const all = byKind.get(kind);
+    if (all) all.push(partition);
+    else byKind.set(kind, [partition]);
+  }
+  const [shown, setShown] = useState<ReadonlyMap<string, number>>(new Map());
+  const next = (kind: string, all: readonly Partition[]): void => {
+    const at = ((shown.get(kind) ?? -1) + 1) % all.length;
+    setShown(new Map(shown).set(kind, at));
+    const [first] = all[at]?.ops ?? [];
+    if (first !== undefined) onChoose(first);
+  };
+  return (
+    <div className="graph-kinds">
+      <p>{text.partOfGraph(mostDrawn, graph.nodes.length)}</p>
+      <ul>
+        {[...byKind].map(([kind, all]) => (
+          <li key={kind}>
+            <button type="button" className="button" onClick={() => next(kind, all)}>
+              <code>{kind}</code> {text.ofKind((shown.get(kind) ?? -1) + 1, all.length)}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }

@@ -1,14 +1,15 @@
 import type { Graph, Partition } from '@tilewise/graph';
-import { type CSSProperties, type KeyboardEvent, useMemo, useRef } from 'react';
+import { type CSSProperties, type KeyboardEvent, useMemo, useRef, useState } from 'react';
 import type { TensorNames } from '../../graph/attention-graph.ts';
-import { type Box, layoutGraph } from '../../graph/graph-layout.ts';
+import { drawGraph, type GraphLayout, isInside, operationsAround } from '../../graph/graph-drawing.ts';
+import type { Box } from '../../graph/graph-layout.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { neighbour } from './neighbour.ts';
 import { toneOf } from './tone.ts';
+import { useGraphLayout } from './useGraphLayout.ts';
 import { usePanZoom } from './usePanZoom.ts';
 
-/** The graph, its partitions boxed and coloured. Hovering or focusing an operation looks at it, choosing it keeps it. */
-export function GraphFigure(props: {
+interface FigureProps {
   readonly graph: Graph;
   readonly names: TensorNames;
   readonly partitions: readonly Partition[];
@@ -17,10 +18,43 @@ export function GraphFigure(props: {
   readonly onChoose: (operation: number) => void;
   readonly looked: number;
   readonly details: string;
-}) {
-  const { graph, names, partitions, chosen, looked, onLook, onChoose, details } = props;
+}
+
+/**
+ * The graph, its partitions boxed and coloured. Hovering or focusing an operation looks at it, choosing it keeps it. Of a large graph the
+ * operations around the chosen one are drawn.
+ */
+export function GraphFigure(props: FigureProps) {
+  const { graph, names, partitions, chosen } = props;
   const text = useText().graph;
-  const layout = useMemo(() => layoutGraph(graph, partitions, names), [graph, partitions, names]);
+  const shown = useShownOperations(graph, chosen);
+  const drawing = useMemo(
+    () => drawGraph(graph, partitions, names, shown),
+    [graph, partitions, names, shown],
+  );
+  const layout = useGraphLayout(drawing);
+  if (!layout)
+    return (
+      <p className="loading" role="status">
+        {text.layingOut}
+      </p>
+    );
+  return <LaidOutGraph {...props} layout={layout} />;
+}
+
+/** The operations that are drawn: others only once the chosen one is not among them, or lies at their border. */
+function useShownOperations(graph: Graph, chosen: number): ReadonlySet<number> {
+  const [drawn, setDrawn] = useState(() => ({ graph, shown: operationsAround(graph, chosen) }));
+  const isCurrent = drawn.graph === graph && isInside(graph, drawn.shown, chosen);
+  if (isCurrent) return drawn.shown;
+  const shown = operationsAround(graph, chosen);
+  setDrawn({ graph, shown });
+  return shown;
+}
+
+function LaidOutGraph(props: FigureProps & { readonly layout: GraphLayout }) {
+  const { layout, chosen, looked, onLook, onChoose, details } = props;
+  const text = useText().graph;
   const view = useRef<HTMLDivElement>(null);
   const { transform, fit, zoomBy, reveal } = usePanZoom(view, layout);
   const sheet = useRef<HTMLDivElement>(null);

@@ -32,6 +32,10 @@ export const graph: Text['graph'] = {
   computed: 'Ergebnisse aller Operationen',
   stored: 'Davon gespeichert',
   keys: 'Pfeiltasten gehen von Operation zu Operation; +, − und 0 zoomen, ebenso das Rad mit Strg und zwei Finger.',
+  layingOut: 'Der Graph wird angeordnet …',
+  partOfGraph: (drawn, all) =>
+    `Der Graph hat ${all} Operationen; gezeichnet sind die ${drawn}, die der gewählten am nächsten liegen. Seine Partitionen nach Art; ein Klick zeigt die nächste dieser Art:`,
+  ofKind: (at, all) => (at === 0 ? `× ${all}` : `${at} von ${all}`),
   zoom: 'Zoom',
   zoomIn: 'Näher',
   zoomOut: 'Weiter weg',

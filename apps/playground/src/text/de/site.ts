@@ -13,6 +13,9 @@ export const site: Text['site'] = {
   loading: title => `${title} wird geladen …`,
   language: 'Sprache',
   theme: { light: 'Helles Farbschema benutzen', dark: 'Dunkles Farbschema benutzen' },
-  failed: 'Dieses Kapitel ließ sich nicht laden. Ist das Netz da?',
-  again: 'Noch einmal versuchen',
+  boundary: {
+    failed: 'Dieses Kapitel ließ sich nicht laden. Ist das Netz da?',
+    broke: 'Dieses Kapitel ist mit einem Fehler stehen geblieben. Was du geschrieben hast, bleibt erhalten.',
+    again: 'Noch einmal versuchen',
+  },
 };

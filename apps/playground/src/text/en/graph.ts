@@ -30,6 +30,10 @@ export const graph = {
   computed: 'Results of all operations',
   stored: 'Of these, stored',
   keys: 'Arrow keys walk from operation to operation; +, − and 0 zoom; so does the wheel with Ctrl, and two fingers.',
+  layingOut: 'Laying the graph out…',
+  partOfGraph: (drawn: number, all: number): string =>
+    `The graph has ${all} operations. The picture shows the ${drawn} nearest to the chosen one. These are its partitions by kind; click a kind to see its next partition:`,
+  ofKind: (at: number, all: number): string => (at === 0 ? `× ${all}` : `${at} of ${all}`),
   zoom: 'Zoom',
   zoomIn: 'Closer',
   zoomOut: 'Further away',

@@ -11,6 +11,9 @@ export const site = {
   loading: (title: string): string => `Loading ${title}…`,
   language: 'Language',
   theme: { light: 'Use the light theme', dark: 'Use the dark theme' },
-  failed: 'This chapter could not be loaded. Is the network there?',
-  again: 'Try again',
+  boundary: {
+    failed: 'This chapter could not be loaded. Is the network there?',
+    broke: 'This chapter stopped with an error. What you wrote is kept.',
+    again: 'Try again',
+  },
 };

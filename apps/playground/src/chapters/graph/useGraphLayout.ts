@@ -1,0 +1,32 @@
+import { useEffect, useRef, useState } from 'react';
+import { type GraphDrawing, type GraphLayout, laidOut } from '../../graph/graph-drawing.ts';
+import type { Placement } from '../../graph/graph-layout.ts';
+import type { LayoutRequest } from '../../graph/layout-worker.ts';
+
+/** Lays a drawing out in a worker. Until it is done there is the layout before, at first none. */
+export function useGraphLayout(drawing: GraphDrawing): GraphLayout | null {
+  const [done, setDone] = useState<GraphLayout | null>(null);
+  const worker = useRef<Worker>(null);
+  const request = useRef(0);
+  useEffect(
+    () => () => {
+      worker.current?.terminate();
+      worker.current = null;
+    },
+    [],
+  );
+  useEffect(() => {
+    worker.current ??= new Worker(new URL('../../graph/layout-worker.ts', import.meta.url), {
+      type: 'module',
+    });
+    const own = worker.current;
+    const current = ++request.current;
+    const finish = ({ data }: MessageEvent<{ request: number; placement: Placement }>): void => {
+      if (data.request === current) setDone(laidOut(drawing, data.placement));
+    };
+    own.addEventListener('message', finish);
+    own.postMessage({ request: current, plan: drawing.plan } satisfies LayoutRequest);
+    return () => own.removeEventListener('message', finish);
+  }, [drawing]);
+  return done;
+}
