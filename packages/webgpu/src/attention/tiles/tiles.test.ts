@@ -41,8 +41,8 @@ async function run(
 ): Promise<Results> {
   const ctx = await sharedContext();
   const plan = makePlan(ctx, { kernels, spans }, forward);
-  const given = Object.entries(operands).filter(([, t]) => t instanceof Tensor);
-  const tensors = Object.fromEntries(given.map(([name, t]) => [name, ctx.upload(t)]));
+  const given = Object.entries(operands).flatMap(([name, t]) => (t instanceof Tensor ? [{ name, t }] : []));
+  const tensors = Object.fromEntries(given.map(({ name, t }) => [name, ctx.upload(t)]));
   for (const name of names) tensors[name] = ctx.allocate(exact[name].shape, exact[name].dtype);
   if (plan.workspaceBytes > 0) tensors.workspace = ctx.allocate([plan.workspaceBytes / 4], 'f32');
   const encoder = ctx.device.createCommandEncoder();
