@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidArgumentError, TilewiseError } from './errors.ts';
+import { checkOptions, InvalidArgumentError, TilewiseError } from './errors.ts';
 
 describe('TilewiseError', () => {
   it('carries a code, the argument and the cause beside the message', () => {
@@ -25,4 +25,12 @@ describe('TilewiseError', () => {
   it('has no cause property unless one was given', () => {
     expect('cause' in new TilewiseError('INVALID_OP', 'x')).toBe(false);
   });
+});
+
+it('refuses an option that is not known, and names the known ones', () => {
+  expect(() => checkOptions('options', { dtyp: 'f16' }, ['dtype', 'strides'])).toThrow(
+    'dtyp is no option; the options are dtype, strides',
+  );
+  expect(() => checkOptions('options', null, ['dtype'])).toThrow('options must be an object, got null');
+  expect(() => checkOptions('options', { dtype: undefined }, ['dtype'])).not.toThrow();
 });

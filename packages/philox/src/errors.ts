@@ -56,6 +56,18 @@ export function checkObject(argument: string, value: unknown, details = ''): voi
   throw new InvalidArgumentError(argument, `must be an object${details}, got ${describeValue(value)}`);
 }
 
+/**
+ * Checks that the options of a call are an object, and that all of them are known.
+ * @param argument the parameter that holds the options.
+ * @throws InvalidArgumentError naming the parameter, or the option that is not among `names`.
+ */
+export function checkOptions(argument: string, options: unknown, names: readonly string[]): void {
+  checkObject(argument, options);
+  const unknown = Object.keys(options as object).find(key => !names.includes(key));
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(unknown, `is no option; the options are ${names.join(', ')}`);
+}
+
 /** @throws InvalidArgumentError for what is no function. */
 export function checkFunction(argument: string, value: unknown): void {
   if (typeof value !== 'function')

@@ -1,5 +1,6 @@
 import {
   checkObject,
+  checkOptions,
   describeValue,
   InvalidArgumentError,
   InvalidDTypeError,
@@ -53,6 +54,7 @@ export function quantiseMxfp8(
   options: BlockOptions & { readonly dtype?: Mxfp8DType | undefined } = {},
 ): Mxfp8Tensor {
   checkHostTensor('t', t);
+  checkOptions('options', options, ['along', 'layout', 'dtype']);
   const { along, layout } = blocksOf(options);
   const { dtype = 'f8e4m3' } = options;
   checkOption('dtype', dtype, mxfp8DTypes);
@@ -91,6 +93,7 @@ export function dequantiseMxfp8(tensor: Mxfp8Tensor, options: BlockOptions = {})
   const { values, scales } = tensor;
   checkHostTensor('tensor.values', values);
   checkHostTensor('tensor.scales', scales);
+  checkOptions('options', options, ['along', 'layout']);
   const { along, layout } = blocksOf(options);
   const [B, H, S, D] = values.shape;
   const place = blockScaleIndex(values.shape, along, layout);
@@ -134,7 +137,6 @@ export function roundToBlocks(
 }
 
 function blocksOf(options: BlockOptions): Required<BlockOptions> {
-  checkObject('options', options);
   const { along = 'channels', layout = 'rows' } = options;
   checkOption('along', along, blockAxes);
   checkOption('layout', layout, blockScaleLayouts);
