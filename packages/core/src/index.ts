@@ -37,7 +37,7 @@ export { checkRules } from './attention/rules/rule.ts';
 export type * from './engine/engine.ts';
 export * from './errors.ts';
 export type * from './expr/expr.ts';
-export type { Mod, Place, ScoredPlace } from './expr/mod.ts';
+export type { Mod, Place, ScoredPlace } from './expr/mods/mod.ts';
 export * from './layout/index.ts';
 export type { BlockAxis, BlockScaleLayout } from './mxfp8/block-scales.ts';
 export { blockScaleShape, MXFP8_BLOCK } from './mxfp8/block-scales.ts';

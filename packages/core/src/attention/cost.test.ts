@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { add, ge, h, kv, q } from '../expr/build.ts';
-import { maskMod } from '../expr/mod.ts';
+import { maskMod } from '../expr/mods/mod.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { cost } from './cost.ts';
 import { normalise } from './normalise.ts';

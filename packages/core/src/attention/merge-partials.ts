@@ -6,10 +6,10 @@ import {
   InvalidShapeError,
 } from '../errors.ts';
 import { checkOnHost } from '../tensor/check-on-host.ts';
+import { checkTensor } from '../tensor/check-tensor.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
 import { elementCount, type Shape, sameShape } from '../tensor/shape.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
-import { checkTensor } from './problem/describe.ts';
 
 /** Attention over some of the keys: normalised by their own softmax, of which `lse` is the natural log of the sum. */
 export interface PartialAttention<T = Tensor> {

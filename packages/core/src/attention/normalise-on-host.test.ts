@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { goodCall } from '../../testing/broken-calls/call.ts';
 import { load } from '../expr/build.ts';
-import { maskMod, scoreMod } from '../expr/mod.ts';
+import { maskMod, scoreMod } from '../expr/mods/mod.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { normaliseBackwardOnHost, normaliseOnHost } from './normalise-on-host.ts';
 

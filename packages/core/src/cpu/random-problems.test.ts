@@ -12,7 +12,7 @@ import {
 import { expect, test } from 'vitest';
 import { normalise, normaliseBackward } from '../attention/normalise.ts';
 import type { SdpaBackwardOptions } from '../attention/options/options.ts';
-import { modOf } from '../expr/mod.ts';
+import { modOf } from '../expr/mods/mod.ts';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../reference/sdpa.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { backward } from './backward.ts';

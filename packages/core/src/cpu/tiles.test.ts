@@ -4,7 +4,7 @@ import { normalise, normaliseBackward } from '../attention/normalise.ts';
 import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
 import type { GradientName } from '../attention/problem/problem.ts';
 import { add, load, sub } from '../expr/build.ts';
-import { scoreMod } from '../expr/mod.ts';
+import { scoreMod } from '../expr/mods/mod.ts';
 import { sdpa as exactSdpa } from '../reference/sdpa.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { backward } from './backward.ts';

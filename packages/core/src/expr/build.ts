@@ -20,149 +20,93 @@ export const q: NumericExpr = { kind: 'variable', type: 'i32', name: 'q' };
 export const kv: NumericExpr = { kind: 'variable', type: 'i32', name: 'kv' };
 
 /** x + y. */
-export function add(x: NumericOperand, y: NumericOperand): NumericExpr {
-  return binary('add', x, y);
-}
+export const add = (x: NumericOperand, y: NumericOperand): NumericExpr => binary('add', x, y);
 
 /** x − y. */
-export function sub(x: NumericOperand, y: NumericOperand): NumericExpr {
-  return binary('sub', x, y);
-}
+export const sub = (x: NumericOperand, y: NumericOperand): NumericExpr => binary('sub', x, y);
 
 /** x·y. */
-export function mul(x: NumericOperand, y: NumericOperand): NumericExpr {
-  return binary('mul', x, y);
-}
+export const mul = (x: NumericOperand, y: NumericOperand): NumericExpr => binary('mul', x, y);
 
 /** x / y in f32; i32 operands are converted. */
-export function div(x: NumericOperand, y: NumericOperand): NumericExpr {
-  return binary('div', x, y);
-}
+export const div = (x: NumericOperand, y: NumericOperand): NumericExpr => binary('div', x, y);
 
 /** ⌊x / y⌋ of i32; x when y is 0. */
-export function floorDiv(x: NumericOperand, y: NumericOperand): NumericExpr {
-  return binary('floorDiv', x, y);
-}
+export const floorDiv = (x: NumericOperand, y: NumericOperand): NumericExpr => binary('floorDiv', x, y);
 
 /** x − y·⌊x / y⌋ of i32, which has the sign of y; 0 when y is 0. */
-export function mod(x: NumericOperand, y: NumericOperand): NumericExpr {
-  return binary('mod', x, y);
-}
+export const mod = (x: NumericOperand, y: NumericOperand): NumericExpr => binary('mod', x, y);
 
 /** The smaller of two. */
-export function min(x: NumericOperand, y: NumericOperand): NumericExpr {
-  return binary('min', x, y);
-}
+export const min = (x: NumericOperand, y: NumericOperand): NumericExpr => binary('min', x, y);
 
 /** The larger of two. */
-export function max(x: NumericOperand, y: NumericOperand): NumericExpr {
-  return binary('max', x, y);
-}
+export const max = (x: NumericOperand, y: NumericOperand): NumericExpr => binary('max', x, y);
 
 /** x to the power y in f32. A negative x is only defined for an integer y. */
-export function pow(x: NumericOperand, y: NumericOperand): NumericExpr {
-  return binary('pow', x, y);
-}
+export const pow = (x: NumericOperand, y: NumericOperand): NumericExpr => binary('pow', x, y);
 
 /** −x. */
-export function neg(x: NumericOperand): NumericExpr {
-  return unary('neg', x);
-}
+export const neg = (x: NumericOperand): NumericExpr => unary('neg', x);
 
 /** |x|. */
-export function abs(x: NumericOperand): NumericExpr {
-  return unary('abs', x);
-}
+export const abs = (x: NumericOperand): NumericExpr => unary('abs', x);
 
 /** eˣ in f32. */
-export function exp(x: NumericOperand): NumericExpr {
-  return unary('exp', x);
-}
+export const exp = (x: NumericOperand): NumericExpr => unary('exp', x);
 
 /** Natural logarithm in f32. */
-export function log(x: NumericOperand): NumericExpr {
-  return unary('log', x);
-}
+export const log = (x: NumericOperand): NumericExpr => unary('log', x);
 
 /** √x in f32. */
-export function sqrt(x: NumericOperand): NumericExpr {
-  return unary('sqrt', x);
-}
+export const sqrt = (x: NumericOperand): NumericExpr => unary('sqrt', x);
 
 /** Hyperbolic tangent in f32. */
-export function tanh(x: NumericOperand): NumericExpr {
-  return unary('tanh', x);
-}
+export const tanh = (x: NumericOperand): NumericExpr => unary('tanh', x);
 
 /** The error function 2/√π ∫₀ˣ e^(−t²) dt in f32. */
-export function erf(x: NumericOperand): NumericExpr {
-  return unary('erf', x);
-}
+export const erf = (x: NumericOperand): NumericExpr => unary('erf', x);
 
 /** The nearest integer, the even one of two that are as near, in f32. */
-export function round(x: NumericOperand): NumericExpr {
-  return unary('round', x);
-}
+export const round = (x: NumericOperand): NumericExpr => unary('round', x);
 
 /** Sine in f32, of radians. */
-export function sin(x: NumericOperand): NumericExpr {
-  return unary('sin', x);
-}
+export const sin = (x: NumericOperand): NumericExpr => unary('sin', x);
 
 /** Cosine in f32, of radians. */
-export function cos(x: NumericOperand): NumericExpr {
-  return unary('cos', x);
-}
+export const cos = (x: NumericOperand): NumericExpr => unary('cos', x);
 
 /** An i32 as f32; a truth value as 0 or 1; an f32 as it is. */
-export function toF32(x: Expr | number | boolean): NumericExpr {
-  return unary('toF32', x);
-}
+export const toF32 = (x: Expr | number | boolean): NumericExpr => unary('toF32', x);
 
 /** x < y. */
-export function lt(x: NumericOperand, y: NumericOperand): BoolExpr {
-  return binary('lt', x, y);
-}
+export const lt = (x: NumericOperand, y: NumericOperand): BoolExpr => binary('lt', x, y);
 
 /** x ≤ y. */
-export function le(x: NumericOperand, y: NumericOperand): BoolExpr {
-  return binary('le', x, y);
-}
+export const le = (x: NumericOperand, y: NumericOperand): BoolExpr => binary('le', x, y);
 
 /** x > y. */
-export function gt(x: NumericOperand, y: NumericOperand): BoolExpr {
-  return binary('gt', x, y);
-}
+export const gt = (x: NumericOperand, y: NumericOperand): BoolExpr => binary('gt', x, y);
 
 /** x ≥ y. */
-export function ge(x: NumericOperand, y: NumericOperand): BoolExpr {
-  return binary('ge', x, y);
-}
+export const ge = (x: NumericOperand, y: NumericOperand): BoolExpr => binary('ge', x, y);
 
 /** x = y, of numbers or of truth values. */
-export function eq(x: NumericOperand | BoolOperand, y: NumericOperand | BoolOperand): BoolExpr {
-  return binary('eq', x, y);
-}
+export const eq = (x: NumericOperand | BoolOperand, y: NumericOperand | BoolOperand): BoolExpr =>
+  binary('eq', x, y);
 
 /** x ≠ y, of numbers or of truth values. */
-export function ne(x: NumericOperand | BoolOperand, y: NumericOperand | BoolOperand): BoolExpr {
-  return binary('ne', x, y);
-}
+export const ne = (x: NumericOperand | BoolOperand, y: NumericOperand | BoolOperand): BoolExpr =>
+  binary('ne', x, y);
 
 /** Whether all hold; true of none. */
-export function and(...terms: BoolOperand[]): BoolExpr {
-  return join('and', terms, true);
-}
+export const and = (...terms: BoolOperand[]): BoolExpr => join('and', terms, true);
 
 /** Whether any holds; false of none. */
-export function or(...terms: BoolOperand[]): BoolExpr {
-  return join('or', terms, false);
-}
+export const or = (...terms: BoolOperand[]): BoolExpr => join('or', terms, false);
 
 /** Whether x does not hold. */
-export function not(x: BoolOperand): BoolExpr {
-  return unary('not', x);
-}
+export const not = (x: BoolOperand): BoolExpr => unary('not', x);
 
 function join(op: 'and' | 'or', terms: readonly BoolOperand[], ofNone: boolean): BoolExpr {
   checkOperands(op, ...terms);

@@ -1,11 +1,11 @@
-import { checkObject, InvalidArgumentError, InvalidDTypeError } from '../errors.ts';
-import { dtypeInfo } from '../tensor/dtype.ts';
+import { checkObject, describeValue, InvalidArgumentError, InvalidDTypeError } from '../errors.ts';
+import { checkTensor } from '../tensor/check-tensor.ts';
+import { dtypeTraits, isDType } from '../tensor/dtype-traits.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
-import type { Expr, ExprType } from './expr.ts';
-import type { Mod } from './mod.ts';
+import type { Expr, ExprType, ModExpr } from './expr.ts';
 import { isCaptureName } from './node.ts';
-import { loads, nodes, operands } from './nodes.ts';
-import { binaryDomain, binaryType, unaryDomain, unaryType, variableType } from './signature.ts';
+import { loads, nodes } from './nodes.ts';
+import { binaryDomain, binaryType, unaryDomain, unaryType, variableType } from './operators.ts';
 
 const loadTypes: Readonly<Record<'float' | 'integer' | 'boolean', ExprType>> = {
   float: 'f32',
@@ -20,74 +20,84 @@ const loadTypes: Readonly<Record<'float' | 'integer' | 'boolean', ExprType>> = {
  * @param name the option that errors name.
  * @throws InvalidArgumentError, or InvalidDTypeError for the dtype of a capture.
  */
-export function checkMod(name: string, mod: Omit<Mod<TensorDesc>, 'tools'>, expected: 'f32' | 'bool'): void {
+export function checkMod(name: string, mod: ModExpr<TensorDesc>, expected: 'f32' | 'bool'): void {
   checkObject(name, mod, ' made by scoreMod, maskMod or modOf');
+  if (mod.captures !== undefined) checkObject(`${name}.captures`, mod.captures, ' of tensors');
   checkExpr(name, mod.expr, expected);
   checkCaptures(name, mod.expr, mod.captures ?? {});
 }
 
 /** The part of `checkMod` that is about the expression alone. */
 export function checkExpr(name: string, expr: Expr, expected: 'f32' | 'bool'): void {
-  const checked = new Set<unknown>();
-  const check = (e: unknown): void => {
-    if (checked.has(e)) return;
-    if (!isNode(e)) throw new InvalidArgumentError(name, notValid(`${JSON.stringify(e)} is no node`));
-    for (const operand of operands(e)) check(operand);
-    const problem = nodeProblem(e);
-    if (problem !== undefined) throw new InvalidArgumentError(name, notValid(problem));
-    checked.add(e);
-  };
-  check(expr);
+  const all = checkedNodes(expr, name);
   if (expr.type !== expected) {
     throw new InvalidArgumentError(name, `must give ${expected}, but its expression gives ${expr.type}`);
   }
-  if (expected === 'bool' && nodes(expr).some(e => e.kind === 'variable' && e.name === 'score')) {
+  if (expected === 'bool' && all.some(e => e.kind === 'variable' && e.name === 'score')) {
     throw new InvalidArgumentError(name, 'must not depend on the score');
   }
 }
 
-const notValid = (why: string): string => `is not a valid expression: ${why}`;
-
-/** Whether a value can be asked for its operands, which need not be nodes themselves. */
-function isNode(e: unknown): e is Expr {
-  if (typeof e !== 'object' || e === null || !('kind' in e)) return false;
-  return e.kind !== 'load' || ('index' in e && Array.isArray(e.index));
+/**
+ * The nodes of an expression, as `nodes` gives them, each one checked: operators take their operands, and types are what they say.
+ * @throws InvalidArgumentError.
+ */
+export function checkedNodes(expr: Expr, argument?: string): Expr[] {
+  return nodes(expr, argument, nodeProblem);
 }
 
+/** What is wrong with a node whose operands are valid. */
 function nodeProblem(e: Expr): string | undefined {
   switch (e.kind) {
     case 'constant':
-      return isConstant(e) ? undefined : `${e.value} is no constant of type ${e.type}`;
+      return isConstant(e)
+        ? undefined
+        : `${describeValue(e.value)} is no constant of type ${describeType(e)}`;
     case 'variable': {
       const type = variableType(e.name);
-      if (type === undefined) return `there is no variable '${e.name}'`;
-      return e.type === type ? undefined : `variable ${e.name} is ${type}, not ${e.type}`;
+      if (type === undefined) return `there is no variable ${describeValue(e.name)}`;
+      return e.type === type ? undefined : `variable ${e.name} is ${type}, not ${describeType(e)}`;
     }
-    case 'unary': {
-      const domain = unaryDomain(e.op);
-      if (domain === undefined) return `there is no unary operator '${e.op}'`;
-      const type = unaryType(e.op, e.a.type);
-      if (type === undefined) return `${e.op} takes ${domain}, got ${e.a.type}`;
-      return e.type === type ? undefined : `${e.op} of ${e.a.type} gives ${type}, not ${e.type}`;
-    }
+    case 'unary':
+      return operatorProblem(e, 'unary', unaryDomain(e.op), () => unaryType(e.op, e.a.type), e.a.type);
     case 'binary': {
-      const domain = binaryDomain(e.op);
-      if (domain === undefined) return `there is no binary operator '${e.op}'`;
-      const type = binaryType(e.op, e.a.type, e.b.type);
-      if (type === undefined) return `${e.op} takes two of ${domain}, got ${e.a.type} and ${e.b.type}`;
-      return e.type === type ? undefined : `${e.op} of ${e.a.type} gives ${type}, not ${e.type}`;
+      const types = e.a.type === e.b.type ? e.a.type : `${e.a.type} and ${e.b.type}`;
+      return operatorProblem(
+        e,
+        'binary',
+        binaryDomain(e.op),
+        () => binaryType(e.op, e.a.type, e.b.type),
+        types,
+      );
     }
     case 'select':
       if (e.condition.type !== 'bool') return `select takes a bool condition, got ${e.condition.type}`;
       if (e.whenTrue.type === e.type && e.whenFalse.type === e.type) return undefined;
-      return `select of type ${e.type} takes two values of it, got ${e.whenTrue.type} and ${e.whenFalse.type}`;
+      return `select of type ${describeType(e)} takes two values of that type, got ${e.whenTrue.type} and ${e.whenFalse.type}`;
     case 'load':
-      if (!isCaptureName(e.name)) return `'${e.name}' cannot be the name of a capture`;
-      if (!Object.values(loadTypes).includes(e.type)) return `load of '${e.name}' cannot give ${e.type}`;
+      if (!isCaptureName(e.name)) return `${describeValue(e.name)} cannot be the name of a capture`;
+      if (!Object.values(loadTypes).includes(e.type))
+        return `load of '${e.name}' cannot give ${describeType(e)}`;
       return e.index.every(i => i.type === 'i32') ? undefined : `load of '${e.name}' takes i32 indices`;
-    default:
-      return `${JSON.stringify(e)} is no node`;
   }
+}
+
+function operatorProblem(
+  e: Extract<Expr, { readonly op: unknown }>,
+  kind: string,
+  takes: string | undefined,
+  typeOf: () => ExprType | undefined,
+  given: string,
+): string | undefined {
+  if (takes === undefined) return `there is no ${kind} operator ${describeValue(e.op)}`;
+  const type = typeOf();
+  if (type === undefined) return `${e.op} takes ${kind === 'binary' ? 'two of ' : ''}${takes}, got ${given}`;
+  return e.type === type ? undefined : `${e.op} of ${given} gives ${type}, not ${describeType(e)}`;
+}
+
+/** The type that a node claims to have, which may be anything. */
+function describeType({ type }: { readonly type: unknown }): string {
+  return typeof type === 'string' ? type : describeValue(type);
 }
 
 function isConstant({ type, value }: Extract<Expr, { kind: 'constant' }>): boolean {
@@ -109,13 +119,17 @@ export function checkCaptures(
       throw new InvalidArgumentError(`${name}.captures`, `must hold '${e.name}', which the expression loads`);
     }
     unused.delete(e.name);
+    checkTensor(`${name}.captures.${e.name}`, capture);
+    if (!isDType(capture.dtype)) {
+      throw new InvalidDTypeError(`${name}.captures.${e.name}`, `has dtype ${describeValue(capture.dtype)}`);
+    }
     if (capture.shape.length !== e.index.length) {
       throw new InvalidArgumentError(
         `${name}.captures.${e.name}`,
         `has shape [${capture.shape}], but is loaded with ${e.index.length} indices`,
       );
     }
-    const type = loadTypes[dtypeInfo[capture.dtype].kind];
+    const type = loadTypes[dtypeTraits[capture.dtype].kind];
     if (type !== e.type) {
       throw new InvalidDTypeError(
         `${name}.captures.${e.name}`,

@@ -31,11 +31,11 @@ import {
   toF32,
 } from './build.ts';
 import { differentiate, loadGradients } from './differentiate.ts';
-import { compile, type Loaders } from './evaluate.ts';
+import { compile, type Loaders } from './evaluate/evaluate.ts';
+import { hostLoaders } from './evaluate/host-loaders.ts';
 import type { Expr, NumericExpr } from './expr.ts';
-import { hostLoaders } from './host-loaders.ts';
+import { alibiMod, softcapMod } from './mods/score-mods.ts';
 import { nodes } from './nodes.ts';
-import { alibiMod, softcapMod } from './score-mods.ts';
 
 /** Expressions of score, places and a captured table, defined everywhere and of moderate size. */
 const expressions: fc.Arbitrary<NumericExpr> = fc.letrec<{ e: NumericExpr }>(tie => {

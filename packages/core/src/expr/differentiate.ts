@@ -1,6 +1,8 @@
-import type { BinaryOp, Expr, UnaryOp } from './expr.ts';
+import { canonicalNodes } from './canonical.ts';
+import { checkedNodes } from './check.ts';
+import type { BinaryOp, Expr, LoadExpr, UnaryOp } from './expr.ts';
 import { binary, constant, select, unary } from './node.ts';
-import { canonicalNodes, loads, nodes, operands } from './nodes.ts';
+import { operands } from './nodes.ts';
 
 /** Where an expression reads a captured tensor, and its derivative with respect to the element read there. */
 export interface LoadGradient {
@@ -26,13 +28,11 @@ export function differentiate(expr: Expr): Expr {
  */
 export function loadGradients(expr: Expr, name: string): LoadGradient[] {
   const canonical = canonicalNodes(expr);
-  const sites = new Set<Expr>();
-  for (const load of loads(expr)) {
-    if (load.name === name && load.type === 'f32') sites.add(canonical.get(load) ?? load);
-  }
+  const sites = new Set<LoadExpr>();
+  for (const e of canonical.values())
+    if (e.kind === 'load' && e.name === name && e.type === 'f32') sites.add(e);
   const gradients: LoadGradient[] = [];
   for (const site of sites) {
-    if (site.kind !== 'load') continue;
     const partial = derivative(expr, e => canonical.get(e) === site);
     if (!isConstant(partial, 0)) gradients.push({ index: site.index, partial });
   }
@@ -46,7 +46,7 @@ const one = /* @__PURE__ */ constant(1);
 function derivative(expr: Expr, isVariable: (e: Expr) => boolean): Expr {
   const derivatives = new Map<Expr, Expr>();
   const d = (e: Expr): Expr => derivatives.get(e) ?? zero;
-  for (const e of nodes(expr)) {
+  for (const e of checkedNodes(expr)) {
     if (isVariable(e)) derivatives.set(e, one);
     // Integers and truth values are constant almost everywhere, so nothing flows through them.
     else if (e.type === 'f32' && operands(e).some(x => !isConstant(d(x), 0))) derivatives.set(e, chain(e, d));

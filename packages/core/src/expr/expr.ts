@@ -81,3 +81,9 @@ export type BoolExpr = Expr & { readonly type: 'bool' };
 
 /** A read of a captured tensor. */
 export type LoadExpr = Extract<Expr, { readonly kind: 'load' }>;
+
+/** An expression of a score or mask, and the tensors that it loads from, by name. */
+export interface ModExpr<T> {
+  readonly expr: Expr;
+  readonly captures?: Readonly<Record<string, T>>;
+}

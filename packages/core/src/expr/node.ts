@@ -1,7 +1,13 @@
 import { describeValue, InvalidArgumentError } from '../errors.ts';
-import { compile } from './evaluate.ts';
 import type { BinaryOp, BoolExpr, Expr, ExprType, NumericExpr, UnaryOp } from './expr.ts';
-import { binaryDomain, binaryType, unaryDomain, unaryType } from './signature.ts';
+import {
+  binaryDomain,
+  binaryFunction,
+  binaryType,
+  unaryDomain,
+  unaryFunction,
+  unaryType,
+} from './operators.ts';
 
 /** What operators accept: an expression, or a value that becomes a constant. */
 export type Operand = Expr | number | boolean;
@@ -69,9 +75,14 @@ function lift(x: Operand, type: ExprType): Expr {
   return type === 'f32' && x.type === 'i32' ? unary('toF32', x) : x;
 }
 
-function fold(node: Expr, operands: readonly Expr[]): Expr {
-  if (operands.some(x => x.kind !== 'constant')) return node;
-  const value = compile(node)(0, 0, 0, 0, 0);
+/** The node, or the constant of its value where all operands are constants. */
+function fold(node: Extract<Expr, { kind: 'unary' | 'binary' }>, operands: readonly Expr[]): Expr {
+  const values = operands.flatMap(x => (x.kind === 'constant' ? [Number(x.value)] : []));
+  if (values.length < operands.length) return node;
+  const value =
+    node.kind === 'unary'
+      ? unaryFunction(node.op, node.type)(values[0])
+      : binaryFunction(node.op, node.type)(values[0], values[1]);
   return node.type === 'bool' ? constant(value !== 0) : constant(value, node.type);
 }
 
@@ -142,7 +153,7 @@ export function select(condition: Operand, whenTrue: Operand, whenFalse: Operand
 
 /** Whether a captured tensor may have this name: a letter, then letters, digits and underscores (it is used in WGSL). */
 export function isCaptureName(name: string): boolean {
-  return /^[A-Za-z]\w*$/.test(name);
+  return typeof name === 'string' && /^[A-Za-z]\w*$/.test(name);
 }
 
 /**
@@ -156,7 +167,7 @@ export function load(name: string, index: readonly Operand[], type: ExprType = '
   if (!isCaptureName(name)) {
     throw new InvalidArgumentError(
       'load',
-      `takes the name of a capture, an identifier of letters, digits and _, got '${name}'`,
+      `takes the name of a capture, an identifier of letters, digits and _, got ${describeValue(name)}`,
     );
   }
   if (!Array.isArray(index))

@@ -1,3 +1,4 @@
+import { describeValue, InvalidArgumentError } from '../errors.ts';
 import type { Expr, LoadExpr } from './expr.ts';
 
 /** The direct operands of a node. */
@@ -16,41 +17,77 @@ export function operands(e: Expr): readonly Expr[] {
   }
 }
 
-/** Every node once, operands before what uses them. A node that is shared counts as one. */
-export function nodes(expr: Expr): Expr[] {
-  const seen = new Set<Expr>();
+/** The node with `map` applied to each operand; the node itself where that changes none. */
+export function withOperands(e: Expr, map: (operand: Expr) => Expr): Expr {
+  if (operands(e).every(x => map(x) === x)) return e;
+  switch (e.kind) {
+    case 'unary':
+      return { ...e, a: map(e.a) };
+    case 'binary':
+      return { ...e, a: map(e.a), b: map(e.b) };
+    case 'select':
+      return { ...e, condition: map(e.condition), whenTrue: map(e.whenTrue), whenFalse: map(e.whenFalse) };
+    case 'load':
+      return { ...e, index: e.index.map(map) };
+    default:
+      return e;
+  }
+}
+
+/**
+ * Every node of an expression once, operands before the nodes that use them; a shared node counts as one. Takes time linear in the number of
+ * nodes and no stack, so an expression may be a long chain.
+ * @param argument the argument that errors name.
+ * @param problemOf says what is wrong with a node whose operands are valid.
+ * @throws InvalidArgumentError for a value that is not an expression, and for an expression that contains itself.
+ */
+export function nodes(expr: Expr, argument = 'expr', problemOf?: (e: Expr) => string | undefined): Expr[] {
+  const finished = new Set<Expr>();
+  /** How many operands have been looked at of each node that is not finished. */
+  const open = new Map<Expr, number>();
+  const stack: Expr[] = [];
   const visit = (e: Expr): void => {
-    if (seen.has(e)) return;
-    for (const operand of operands(e)) visit(operand);
-    seen.add(e);
+    if (finished.has(e)) return;
+    const problem = open.has(e) ? 'a node refers to itself' : formProblem(e);
+    if (problem !== undefined) throw invalidExpression(argument, problem);
+    open.set(e, 0);
+    stack.push(e);
   };
   visit(expr);
-  return [...seen];
+  for (let e = stack.at(-1); e !== undefined; e = stack.at(-1)) {
+    const next = open.get(e) ?? 0;
+    const all = operands(e);
+    open.set(e, next + 1);
+    if (next < all.length) visit(all[next]);
+    else {
+      const problem = problemOf?.(e);
+      if (problem !== undefined) throw invalidExpression(argument, problem);
+      finished.add(e);
+      open.delete(e);
+      stack.pop();
+    }
+  }
+  return [...finished];
+}
+
+/** The error of an argument that is no valid expression. */
+export function invalidExpression(argument: string, reason: string): InvalidArgumentError {
+  return new InvalidArgumentError(argument, `is not a valid expression: ${reason}`);
+}
+
+const kinds: readonly unknown[] = ['constant', 'variable', 'unary', 'binary', 'select', 'load'];
+
+/** Why a value cannot be asked for its operands, which need not be nodes themselves. */
+function formProblem(e: unknown): string | undefined {
+  if (typeof e !== 'object' || e === null) return `${describeValue(e)} is no node`;
+  const { kind, index } = e as { readonly kind?: unknown; readonly index?: unknown };
+  if (!kinds.includes(kind)) return `${describeValue(kind)} is no kind of node`;
+  return kind === 'load' && !Array.isArray(index)
+    ? `${describeValue(index)} is no list of indices`
+    : undefined;
 }
 
 /** The reads of captured tensors in an expression. */
 export function loads(expr: Expr): LoadExpr[] {
   return nodes(expr).filter(e => e.kind === 'load');
-}
-
-/** For every node, the first one that is written alike: nodes with the same image have the same value at every place. */
-export function canonicalNodes(expr: Expr): Map<Expr, Expr> {
-  const numbers = new Map<Expr, number>();
-  const firsts = new Map<string, Expr>();
-  const canonical = new Map<Expr, Expr>();
-  for (const e of nodes(expr)) {
-    const key = JSON.stringify([
-      e.kind,
-      e.type,
-      e.kind === 'constant' ? e.value : '',
-      e.kind === 'unary' || e.kind === 'binary' ? e.op : '',
-      e.kind === 'variable' || e.kind === 'load' ? e.name : '',
-      ...operands(e).map(x => numbers.get(x)),
-    ]);
-    const first = firsts.get(key) ?? e;
-    firsts.set(key, first);
-    canonical.set(e, first);
-    numbers.set(e, numbers.get(first) ?? numbers.size);
-  }
-  return canonical;
 }

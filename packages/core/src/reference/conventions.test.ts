@@ -2,7 +2,7 @@ import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
 import type { SdpaOptions } from '../attention/options/options.ts';
 import { eq, kv, lt, q as queryIndex, score, select } from '../expr/build.ts';
-import { scoreMod } from '../expr/mod.ts';
+import { scoreMod } from '../expr/mods/mod.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { sdpaBackwardFloat64 } from './backward.ts';
 import { sdpaFloat64 } from './forward.ts';

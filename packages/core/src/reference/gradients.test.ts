@@ -16,8 +16,8 @@ import {
   sub,
   tanh,
 } from '../expr/build.ts';
-import { scoreMod } from '../expr/mod.ts';
-import { relativeBiasMod } from '../expr/score-mods.ts';
+import { scoreMod } from '../expr/mods/mod.ts';
+import { relativeBiasMod } from '../expr/mods/score-mods.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { sdpaBackwardFloat64 } from './backward.ts';
 import { sdpaFloat64 } from './forward.ts';

@@ -1,6 +1,6 @@
 import { load } from '../../src/expr/build.ts';
-import { scoreMod } from '../../src/expr/mod.ts';
-import { alibiMod } from '../../src/expr/score-mods.ts';
+import { scoreMod } from '../../src/expr/mods/mod.ts';
+import { alibiMod } from '../../src/expr/mods/score-mods.ts';
 import { B, type BrokenCall, D, dtype, f32, H, i32, S, shape, typed, value } from './call.ts';
 
 /** What is done to scores and probabilities. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ge, kv, load, q } from '../../expr/build.ts';
-import { maskMod } from '../../expr/mod.ts';
+import { maskMod } from '../../expr/mods/mod.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { normalise } from '../normalise.ts';
 import type { SdpaOptions } from '../options/options.ts';

@@ -1,5 +1,5 @@
-import { compile } from '../../expr/evaluate.ts';
-import { hostLoaders } from '../../expr/host-loaders.ts';
+import { compile } from '../../expr/evaluate/evaluate.ts';
+import { hostLoaders } from '../../expr/evaluate/host-loaders.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { AttentionProblem, BroadcastDesc, Operands } from '../problem/problem.ts';
 import { BLOCK_MASK_TILE } from '../problem/problem.ts';

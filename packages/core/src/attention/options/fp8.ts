@@ -1,9 +1,9 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
 import { blockScaleShape } from '../../mxfp8/block-scales.ts';
+import { checkTensor } from '../../tensor/check-tensor.ts';
 import { type HostArray, hostList } from '../../tensor/host-array.ts';
 import { contiguousStrides, elementCount, isContiguous, sameShape } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
-import { checkTensor } from '../problem/describe.ts';
 import { type FormatP, type Fp8Scalars, formatPRange, fp8ScalarNames } from '../problem/fp8.ts';
 import {
   isRounded,

@@ -1,10 +1,10 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
+import { checkTensor } from '../../tensor/check-tensor.ts';
 import { type HostArray, hostList } from '../../tensor/host-array.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import type { OperandName, OperandRow } from '../operands/operand.ts';
 import { operandTable, raggedNames } from '../operands/table.ts';
 import type { SdpaBackwardOptions, SdpaOptions } from '../options/options.ts';
-import { checkTensor } from '../problem/describe.ts';
 import type { AttentionProblem, OperandDesc, Operands } from '../problem/problem.ts';
 import type { SequenceLists } from './sequences.ts';
 

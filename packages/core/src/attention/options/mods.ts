@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../../errors.ts';
 import { checkCaptures, checkExpr } from '../../expr/check.ts';
 import type { Expr } from '../../expr/expr.ts';
-import type { Mod } from '../../expr/mod.ts';
+import type { Mod } from '../../expr/mods/mod.ts';
 import { loads } from '../../expr/nodes.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import type { AttentionProblem } from '../problem/problem.ts';

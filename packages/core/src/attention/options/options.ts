@@ -1,5 +1,5 @@
 import type { DropoutSchemeName } from '@tilewise/philox';
-import type { Mod } from '../../expr/mod.ts';
+import type { Mod } from '../../expr/mods/mod.ts';
 import type { BlockScaleLayout } from '../../mxfp8/block-scales.ts';
 import type { DType } from '../../tensor/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';

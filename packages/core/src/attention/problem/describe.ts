@@ -1,4 +1,5 @@
-import { describeValue, InvalidArgumentError, InvalidShapeError } from '../../errors.ts';
+import { InvalidShapeError } from '../../errors.ts';
+import { checkTensor } from '../../tensor/check-tensor.ts';
 import type { Shape, Strides } from '../../tensor/shape.ts';
 import { contiguousStrides } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
@@ -119,12 +120,6 @@ function canonicalStrides({ shape, strides }: { shape: Shape; strides: Strides }
 
 function four([a, b, c, d]: readonly number[]): [number, number, number, number] {
   return [a, b, c, d];
-}
-
-/** @throws InvalidArgumentError for what is no tensor at all, such as an array of numbers. */
-export function checkTensor(argument: string, t: TensorDesc): void {
-  if (!Array.isArray(t?.shape) || !Array.isArray(t.strides))
-    throw new InvalidArgumentError(argument, `must be a tensor, got ${describeValue(t)}`);
 }
 
 function checkRank(argument: string, t: TensorDesc, rank: number, meaning: string): void {

@@ -1,7 +1,8 @@
 import { InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
+import { checkTensor } from '../../tensor/check-tensor.ts';
 import { sameShape } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
-import { checkTensor, rowShape } from '../problem/describe.ts';
+import { rowShape } from '../problem/describe.ts';
 import type { AttentionProblem, BackwardProblem, OperandDesc } from '../problem/problem.ts';
 import { validate } from './forward-rules.ts';
 import { checkBackwardProblem } from './problem-fields.ts';

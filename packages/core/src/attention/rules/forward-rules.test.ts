@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { normaliseRecord } from '../../../testing/one-record.ts';
 import { type RuleCases, testRules } from '../../../testing/rule-cases.ts';
 import { ge, kv, load, q as queryIndex, score } from '../../expr/build.ts';
-import { modOf } from '../../expr/mod.ts';
+import { modOf } from '../../expr/mods/mod.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { normalise } from '../normalise.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { add, load } from '../../expr/build.ts';
 import type { Expr } from '../../expr/expr.ts';
-import { scoreMod } from '../../expr/mod.ts';
+import { scoreMod } from '../../expr/mods/mod.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { cost } from '../cost.ts';
 import { normalise, normaliseBackward } from '../normalise.ts';
@@ -37,7 +37,7 @@ test('a problem that was changed by hand is checked like a call', () => {
 
 test('so are its mods', () => {
   const broken = JSON.parse(JSON.stringify(problem.scoreMod).replace('"add"', '"atan2"')) as Expr;
-  expect(() => validate({ ...problem, scoreMod: broken })).toThrow("there is no binary operator 'atan2'");
+  expect(() => validate({ ...problem, scoreMod: broken })).toThrow('there is no binary operator "atan2"');
   expect(() => validate({ ...problem, maskMod: problem.scoreMod })).toThrow('maskMod must give bool');
   expect(() => validate({ ...problem, captures: {} })).toThrow("scoreMod.captures must hold 'shift'");
 });

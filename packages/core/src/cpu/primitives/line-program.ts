@@ -1,6 +1,6 @@
-import { binaryFunctions, unaryFunctions } from '../../expr/evaluate.ts';
+import { canonicalNodes } from '../../expr/canonical.ts';
 import type { BinaryOp, Expr, UnaryOp } from '../../expr/expr.ts';
-import { canonicalNodes } from '../../expr/nodes.ts';
+import { binaryFunction, unaryFunction } from '../../expr/operators.ts';
 import { inputName } from '../../primitive/element.ts';
 import { dtypeInfo } from '../../tensor/dtype.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
@@ -117,7 +117,7 @@ export function createLineProgram(
       const kernel = lines[name];
       return count => kernel(count, a, out);
     }
-    const f = unaryFunctions[op];
+    const f = unaryFunction(op, 'f32');
     return count => {
       const { f32 } = memory;
       for (let n = 0; n < count; n++) f32[(out >> 2) + n] = f(f32[(a >> 2) + n]);
@@ -132,7 +132,7 @@ export function createLineProgram(
     }
     if (op === 'gt') return binaryStep('lt', b, a, out);
     if (op === 'ge') return binaryStep('le', b, a, out);
-    const f = binaryFunctions[op];
+    const f = binaryFunction(op, 'f32');
     return count => {
       const { f32 } = memory;
       for (let n = 0; n < count; n++) f32[(out >> 2) + n] = f(f32[(a >> 2) + n], f32[(b >> 2) + n]);

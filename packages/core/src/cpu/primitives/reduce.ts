@@ -1,4 +1,4 @@
-import { compile } from '../../expr/evaluate.ts';
+import { compile } from '../../expr/evaluate/evaluate.ts';
 import { lineWriter } from '../../primitive/host/line-writer.ts';
 import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
 import type { ReducePrimitive } from '../../primitive/primitive.ts';

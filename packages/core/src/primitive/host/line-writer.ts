@@ -1,6 +1,6 @@
-import { roundHalfEven } from '../../expr/round.ts';
 import { valueEncoder } from '../../tensor/convert.ts';
 import { type DType, dtypeInfo } from '../../tensor/dtype.ts';
+import { roundHalfEven } from '../../tensor/round.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 
 /** Stores `count` values from `values[0]` on, each rounded once, at `at`, `at + step`, … of a tensor's data. */

@@ -1,4 +1,4 @@
-import { compile } from '../../expr/evaluate.ts';
+import { compile } from '../../expr/evaluate/evaluate.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { ReducePrimitive } from '../primitive.ts';
 import { lineEvaluator } from './line-evaluator.ts';

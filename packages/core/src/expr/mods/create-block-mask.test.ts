@@ -1,8 +1,8 @@
 import { blockMaskCases } from '@tilewise/test-data';
 import { describe, expect, it } from 'vitest';
-import { sdpa } from '../reference/sdpa.ts';
-import { Tensor } from '../tensor/tensor.ts';
-import { add, and, eq, ge, gt, le, load, lt, not, or, sub } from './build.ts';
+import { sdpa } from '../../reference/sdpa.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import { add, and, eq, ge, gt, le, load, lt, not, or, sub } from '../build.ts';
 import { blockMaskBits, createBlockMask } from './create-block-mask.ts';
 import { andMasks, causalMask, documentMask, orMasks, prefixLmMask, slidingWindowMask } from './mask-mods.ts';
 import { type Mod, maskMod } from './mod.ts';

@@ -1,8 +1,8 @@
-import { checkTensor } from '../attention/problem/describe.ts';
-import { checkObject, InvalidArgumentError, InvalidShapeError } from '../errors.ts';
-import type { TensorDesc } from '../tensor/tensor.ts';
-import { abs, and, eq, ge, le, load, lt, mod, or, sub } from './build.ts';
-import type { BoolExpr, Expr, NumericExpr } from './expr.ts';
+import { checkObject, InvalidArgumentError, InvalidShapeError } from '../../errors.ts';
+import { checkTensor } from '../../tensor/check-tensor.ts';
+import type { TensorDesc } from '../../tensor/tensor.ts';
+import { abs, and, eq, ge, le, load, lt, mod, or, sub } from '../build.ts';
+import type { BoolExpr, Expr, NumericExpr } from '../expr.ts';
 import { type Mod, maskMod, type Place } from './mod.ts';
 
 /** Each query sees the keys up to its own position (top-left causal). */

@@ -1,7 +1,7 @@
-import { checkTensor } from '../attention/problem/describe.ts';
-import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
-import type { TensorDesc } from '../tensor/tensor.ts';
-import { abs, add, div, load, max, min, mul, sub, tanh } from './build.ts';
+import { InvalidArgumentError, InvalidShapeError } from '../../errors.ts';
+import { checkTensor } from '../../tensor/check-tensor.ts';
+import type { TensorDesc } from '../../tensor/tensor.ts';
+import { abs, add, div, load, max, min, mul, sub, tanh } from '../build.ts';
 import { type Mod, scoreMod } from './mod.ts';
 
 /**

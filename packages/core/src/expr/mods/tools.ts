@@ -1,8 +1,9 @@
-import { checkMod } from './check.ts';
-import { differentiate, type LoadGradient, loadGradients } from './differentiate.ts';
-import type { Expr } from './expr.ts';
-import { loads } from './nodes.ts';
-import { exprFunctionsWgsl, type WgslExpression, type WgslNames, writeWgsl } from './wgsl.ts';
+import { checkMod } from '../check.ts';
+import { differentiate, type LoadGradient, loadGradients } from '../differentiate.ts';
+import type { Expr } from '../expr.ts';
+import { loads } from '../nodes.ts';
+import { exprFunctionsWgsl } from '../wgsl/functions.ts';
+import { type WgslExpression, type WgslNames, writeWgsl } from '../wgsl/wgsl.ts';
 
 /**
  * What engines do with an expression. Mods bring it along, so that a program which uses none does not carry it: engines take it

@@ -1,11 +1,11 @@
-import { checkObject, InvalidArgumentError } from '../errors.ts';
-import { checkHostTensor } from '../tensor/check-on-host.ts';
-import { Tensor } from '../tensor/tensor.ts';
-import { checkMod } from './check.ts';
-import { compileRows } from './evaluate-rows.ts';
-import type { Expr } from './expr.ts';
+import { checkObject, InvalidArgumentError } from '../../errors.ts';
+import { checkHostTensor } from '../../tensor/check-on-host.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import { checkMod } from '../check.ts';
+import { compileRows } from '../evaluate/rows.ts';
+import type { Expr } from '../expr.ts';
+import { nodes } from '../nodes.ts';
 import type { Mod } from './mod.ts';
-import { nodes } from './nodes.ts';
 
 /** What a block mask covers. */
 export interface BlockMaskOptions {

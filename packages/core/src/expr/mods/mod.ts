@@ -1,14 +1,11 @@
-import { checkFunction, checkObject } from '../errors.ts';
-import * as variables from './build.ts';
-import type { BoolExpr, Expr, NumericExpr } from './expr.ts';
-import { constant, unary } from './node.ts';
+import { checkFunction, checkObject } from '../../errors.ts';
+import * as variables from '../build.ts';
+import type { BoolExpr, Expr, ModExpr, NumericExpr } from '../expr.ts';
+import { constant, unary } from '../node.ts';
 import { type ExprTools, exprTools } from './tools.ts';
 
 /** A score or mask modification, as `scoreMod`, `maskMod` and `modOf` make it. */
-export interface Mod<T> {
-  readonly expr: Expr;
-  /** The tensors that the expression loads from, by name. */
-  readonly captures?: Readonly<Record<string, T>>;
+export interface Mod<T> extends ModExpr<T> {
   readonly tools: ExprTools;
 }
 

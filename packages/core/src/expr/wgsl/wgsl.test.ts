@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Tensor } from '../tensor/tensor.ts';
+import { Tensor } from '../../tensor/tensor.ts';
 import {
   abs,
   add,
@@ -23,11 +23,11 @@ import {
   select,
   sub,
   tanh,
-} from './build.ts';
-import { differentiate } from './differentiate.ts';
-import type { Expr } from './expr.ts';
-import { slidingWindowMask } from './mask-mods.ts';
-import { alibiMod, softcapMod } from './score-mods.ts';
+} from '../build.ts';
+import { differentiate } from '../differentiate.ts';
+import type { Expr } from '../expr.ts';
+import { slidingWindowMask } from '../mods/mask-mods.ts';
+import { alibiMod, softcapMod } from '../mods/score-mods.ts';
 import { type WgslNames, writeWgsl } from './wgsl.ts';
 
 const names: WgslNames = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Tensor } from '../tensor/tensor.ts';
+import { Tensor } from '../../tensor/tensor.ts';
 import {
   abs,
   add,
@@ -34,9 +34,9 @@ import {
   sub,
   tanh,
   toF32,
-} from './build.ts';
+} from '../build.ts';
+import type { Expr } from '../expr.ts';
 import { compile } from './evaluate.ts';
-import type { Expr } from './expr.ts';
 import { hostLoaders } from './host-loaders.ts';
 
 const at = (expr: Expr, place: { score?: number; b?: number; h?: number; q?: number; kv?: number }): number =>

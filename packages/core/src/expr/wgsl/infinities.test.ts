@@ -25,12 +25,12 @@ import {
   sqrt,
   sub,
   tanh,
-} from './build.ts';
-import { compile } from './evaluate.ts';
-import type { Expr, NumericExpr } from './expr.ts';
-import { infinite, withInfinitiesTold } from './infinite.ts';
-import { binary } from './node.ts';
-import { nodes } from './nodes.ts';
+} from '../build.ts';
+import { compile } from '../evaluate/evaluate.ts';
+import type { Expr, NumericExpr } from '../expr.ts';
+import { binary } from '../node.ts';
+import { nodes } from '../nodes.ts';
+import { isInfinity, withoutInfinities } from './infinities.ts';
 
 const tables: Readonly<Record<string, readonly number[]>> = { masked: [0, -Infinity, 1, -2] };
 const evaluate = (e: Expr, at: readonly [score: number, q: number, kv: number]): number =>
@@ -64,7 +64,7 @@ const expression = fc.letrec<{ e: NumericExpr }>(tie => {
   };
 }).e;
 
-describe('infinite', () => {
+describe('isInfinity', () => {
   it('tells both infinities from the operands, wherever an expression is not NaN', () => {
     let told = 0;
     fc.assert(
@@ -79,8 +79,8 @@ describe('infinite', () => {
           const value = evaluate(e, at);
           if (Number.isNaN(value)) return;
           if (!Number.isFinite(value)) told++;
-          expect(evaluate(infinite(e, '-Infinity'), at)).toBe(Number(value === -Infinity));
-          expect(evaluate(infinite(e, 'Infinity'), at)).toBe(Number(value === Infinity));
+          expect(evaluate(isInfinity(e, '-Infinity'), at)).toBe(Number(value === -Infinity));
+          expect(evaluate(isInfinity(e, 'Infinity'), at)).toBe(Number(value === Infinity));
         },
       ),
       { numRuns: 2000 },
@@ -89,7 +89,7 @@ describe('infinite', () => {
   });
 
   it('is the constant false where there are no infinities to begin with', () => {
-    expect(infinite(mul(add(score, 1), select(ge(q, kv), 2, kv)), '-Infinity')).toMatchObject({
+    expect(isInfinity(mul(add(score, 1), select(ge(q, kv), 2, kv)), '-Infinity')).toMatchObject({
       kind: 'constant',
       value: 0,
     });
@@ -98,11 +98,11 @@ describe('infinite', () => {
   it('stays linear in the number of nodes', () => {
     let x: NumericExpr = select(ge(q, kv), score, -Infinity);
     for (let n = 0; n < 50; n++) x = half(add(x, x));
-    expect(nodes(infinite(x, '-Infinity')).length).toBeLessThan(500);
+    expect(nodes(isInfinity(x, '-Infinity')).length).toBeLessThan(500);
   });
 });
 
-describe('withInfinitiesTold', () => {
+describe('withoutInfinities', () => {
   const hidden = half(add(score, masked));
   it.each<[string, Expr, boolean]>([
     ['x ≤ −∞', le(hidden, -Infinity), true],
@@ -112,7 +112,7 @@ describe('withInfinitiesTold', () => {
     ['−x ≥ ∞', ge(neg(hidden), Infinity), true],
     ['−x < ∞, in a condition', not(lt(neg(hidden), Infinity)), true],
   ])('%s holds as it does of the values, and only what is loaded is looked at', (_, e, isMasked) => {
-    const told = withInfinitiesTold(e);
+    const told = withoutInfinities(e);
     expect([0, 1].map(kv => evaluate(told, [1, 0, kv]))).toEqual([Number(!isMasked), Number(isMasked)]);
     const seen = nodes(told).filter(x => x.kind === 'binary' && x.a === hidden);
     expect(seen).toEqual([]);
@@ -120,6 +120,6 @@ describe('withInfinitiesTold', () => {
 
   it('leaves other comparisons as they are', () => {
     const e = binary('le', hidden, 3);
-    expect(withInfinitiesTold(e)).toEqual(e);
+    expect(withoutInfinities(e)).toEqual(e);
   });
 });

@@ -1,6 +1,6 @@
-import { InvalidArgumentError } from '../errors.ts';
-import { dtypeInfo } from '../tensor/dtype.ts';
-import type { Tensor } from '../tensor/tensor.ts';
+import { InvalidArgumentError } from '../../errors.ts';
+import { dtypeInfo } from '../../tensor/dtype.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
 import type { Loaders } from './evaluate.ts';
 
 /**

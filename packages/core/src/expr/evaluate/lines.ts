@@ -1,0 +1,144 @@
+import { canonicalNodes } from '../canonical.ts';
+import type { BinaryOp, Expr, LoadExpr } from '../expr.ts';
+import { operands } from '../nodes.ts';
+import { binaryFunction, unaryFunction } from '../operators.ts';
+
+/** The values of an expression along the line at a place; a bool is 0 or 1. The array is used again for the next line. */
+export type EvaluateLine<P> = (place: P) => Float64Array;
+
+/** How a variable or a load is read along a line. */
+export interface Leaf<P> {
+  /** Whether its values differ along the line. */
+  readonly varies: boolean;
+  /** Writes the first `count` values of the line at a place. */
+  fill(out: Float64Array, count: number, place: P): void;
+}
+
+/** Makes the leaf of a variable or a load, from the lines of its indices. */
+export type LeafOf<P> = (
+  e: LoadExpr | Extract<Expr, { kind: 'variable' }>,
+  index: readonly Line[],
+) => Leaf<P>;
+
+/** The values of a node along a line: those of all places, or, if it does not vary, one that stands at all of them. */
+export interface Line {
+  readonly varies: boolean;
+  readonly values: Float64Array;
+}
+
+/**
+ * An expression in f64 along lines of `width` places, node by node: each node that varies along a line is one loop over it, and any other is
+ * evaluated once. All operands are evaluated, also those that a `select` does not choose.
+ * @throws InvalidArgumentError for an invalid expression, and as `leafOf`.
+ */
+export function compileLines<P>(expr: Expr, width: number, leafOf: LeafOf<P>): EvaluateLine<P> {
+  const canonical = canonicalNodes(expr);
+  const lines = new Map<Expr, Line>();
+  const lineOf = (e: Expr): Line => lines.get(canonical.get(e) ?? e) ?? { varies: false, values: noValues };
+  const steps: ((place: P) => void)[] = [];
+  for (const e of new Set(canonical.values())) {
+    const inputs = operands(e).map(lineOf);
+    const values = new Float64Array(width);
+    if (e.kind === 'constant') {
+      lines.set(e, { varies: false, values: values.fill(Number(e.value)) });
+      continue;
+    }
+    const leaf = e.kind === 'variable' || e.kind === 'load' ? leafOf(e, inputs) : nodeLine(e, inputs);
+    const { varies } = leaf;
+    const count = varies ? width : Math.min(width, 1);
+    steps.push(place => {
+      leaf.fill(values, count, place);
+      if (!varies) values.fill(values[0]);
+    });
+    lines.set(e, { varies, values });
+  }
+  const { values } = lineOf(expr);
+  return place => {
+    for (const step of steps) step(place);
+    return values;
+  };
+}
+
+const noValues = /* @__PURE__ */ new Float64Array(0);
+
+function nodeLine(
+  e: Extract<Expr, { kind: 'unary' | 'binary' | 'select' }>,
+  inputs: readonly Line[],
+): Leaf<unknown> {
+  const varies = inputs.some(line => line.varies);
+  const [a, b, c] = inputs.map(line => line.values);
+  switch (e.kind) {
+    case 'unary': {
+      const f = unaryFunction(e.op, e.type);
+      return {
+        varies,
+        fill(out, count) {
+          for (let n = 0; n < count; n++) out[n] = f(a[n]);
+        },
+      };
+    }
+    case 'binary': {
+      const f = binaryFunction(e.op, e.type);
+      const loop = loops[e.type === 'i32' ? (`${e.op} i32` as const) : e.op];
+      return {
+        varies,
+        fill(out, count) {
+          if (loop) loop(a, b, out, count);
+          else for (let n = 0; n < count; n++) out[n] = f(a[n], b[n]);
+        },
+      };
+    }
+    case 'select':
+      return {
+        varies,
+        fill(out, count) {
+          for (let n = 0; n < count; n++) out[n] = a[n] ? b[n] : c[n];
+        },
+      };
+  }
+}
+
+type Loop = (a: Float64Array, b: Float64Array, out: Float64Array, count: number) => void;
+
+/** The commonest operators with loops of their own, which a compiler turns into a few instructions. */
+const loops: Readonly<Partial<Record<BinaryOp | `${BinaryOp} i32`, Loop>>> = {
+  add: (a, b, out, count) => {
+    for (let n = 0; n < count; n++) out[n] = a[n] + b[n];
+  },
+  sub: (a, b, out, count) => {
+    for (let n = 0; n < count; n++) out[n] = a[n] - b[n];
+  },
+  mul: (a, b, out, count) => {
+    for (let n = 0; n < count; n++) out[n] = a[n] * b[n];
+  },
+  div: (a, b, out, count) => {
+    for (let n = 0; n < count; n++) out[n] = a[n] / b[n];
+  },
+  'add i32': (a, b, out, count) => {
+    for (let n = 0; n < count; n++) out[n] = (a[n] + b[n]) | 0;
+  },
+  'sub i32': (a, b, out, count) => {
+    for (let n = 0; n < count; n++) out[n] = (a[n] - b[n]) | 0;
+  },
+  lt: (a, b, out, count) => {
+    for (let n = 0; n < count; n++) out[n] = a[n] < b[n] ? 1 : 0;
+  },
+  le: (a, b, out, count) => {
+    for (let n = 0; n < count; n++) out[n] = a[n] <= b[n] ? 1 : 0;
+  },
+  gt: (a, b, out, count) => {
+    for (let n = 0; n < count; n++) out[n] = a[n] > b[n] ? 1 : 0;
+  },
+  ge: (a, b, out, count) => {
+    for (let n = 0; n < count; n++) out[n] = a[n] >= b[n] ? 1 : 0;
+  },
+  eq: (a, b, out, count) => {
+    for (let n = 0; n < count; n++) out[n] = a[n] === b[n] ? 1 : 0;
+  },
+  and: (a, b, out, count) => {
+    for (let n = 0; n < count; n++) out[n] = a[n] * b[n];
+  },
+  or: (a, b, out, count) => {
+    for (let n = 0; n < count; n++) out[n] = a[n] + b[n] > 0 ? 1 : 0;
+  },
+};

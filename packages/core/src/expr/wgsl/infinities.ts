@@ -1,0 +1,171 @@
+import { checkedNodes } from '../check.ts';
+import type { BinaryOp, Expr, UnaryOp } from '../expr.ts';
+import { binary, constant, unary } from '../node.ts';
+import { withOperands } from '../nodes.ts';
+
+/** An infinity, as constants spell it. */
+type InfinityName = '-Infinity' | 'Infinity';
+
+const opposite = { '-Infinity': 'Infinity', Infinity: '-Infinity' } as const;
+
+/**
+ * An expression of whether an f32 expression is an infinity, from its operands: shaders cannot test a value for infinity. The result contains
+ * an infinity only in `load == ±∞`, which a shader tests by the bits of the element.
+ *
+ * The result is exact where the expression is a number or infinite. For NaN (∞ − ∞, 0·∞) it may be true or false; a quotient by 0, and a power
+ * with an exponent that is no constant, count as finite.
+ */
+export function isInfinity(expr: Expr, infinity: InfinityName): Expr {
+  const { add, test } = createTests();
+  for (const e of checkedNodes(expr)) add(e);
+  return test(expr, infinity);
+}
+
+/** An expression whose comparisons with an infinite constant, as `x == −∞`, are replaced by `isInfinity` of the other operand. */
+export function withoutInfinities(expr: Expr): Expr {
+  const all = checkedNodes(expr);
+  if (!all.some(e => infinityOf(e))) return expr;
+  const { add, test } = createTests();
+  const replaced = new Map<Expr, Expr>();
+  for (const e of all) {
+    const result = replaceComparison(
+      withOperands(e, x => replaced.get(x) ?? x),
+      test,
+    );
+    replaced.set(e, result);
+    add(result);
+  }
+  return replaced.get(expr) ?? expr;
+}
+
+/** Gives an expression of whether an operand is an infinity. */
+type Test = (e: Expr, to: InfinityName) => Expr;
+
+/** The tests of all nodes of an expression, made once each: `add` takes a node whose operands have been added. */
+function createTests(): { readonly add: (e: Expr) => void; readonly test: Test } {
+  const tests = { '-Infinity': new Map<Expr, Expr>(), Infinity: new Map<Expr, Expr>() };
+  const test: Test = (e, to) => tests[to].get(e) ?? no;
+  return {
+    test,
+    add(e) {
+      if (e.type !== 'f32') return;
+      for (const to of ['-Infinity', 'Infinity'] as const) tests[to].set(e, testNode(e, to, test));
+    },
+  };
+}
+
+function testNode(e: Expr, to: InfinityName, test: Test): Expr {
+  switch (e.kind) {
+    case 'constant':
+      return constant(e.value === to);
+    case 'load':
+      return binary('eq', e, Number(to));
+    case 'select':
+      return either(both(e.condition, test(e.whenTrue, to)), both(not(e.condition), test(e.whenFalse, to)));
+    case 'unary':
+      return testUnary(e.op, e.a, to, test);
+    case 'binary':
+      return testBinary(e.op, e.a, e.b, to, test);
+    case 'variable':
+      return no;
+  }
+}
+
+/** Whether op(a) is infinite. */
+function testUnary(op: UnaryOp, a: Expr, to: InfinityName, test: Test): Expr {
+  switch (op) {
+    case 'neg':
+      return test(a, opposite[to]);
+    case 'round':
+      return test(a, to);
+    case 'abs':
+      return to === 'Infinity' ? either(test(a, to), test(a, opposite[to])) : no;
+    case 'exp':
+    case 'sqrt':
+      return to === 'Infinity' ? test(a, to) : no;
+    case 'log':
+      return to === 'Infinity' ? test(a, to) : binary('eq', a, 0);
+    default:
+      return no;
+  }
+}
+
+/** Whether a op b is infinite. */
+function testBinary(op: BinaryOp, a: Expr, b: Expr, to: InfinityName, test: Test): Expr {
+  const scaled = (x: Expr, by: Expr): Expr =>
+    either(both(test(x, to), binary('gt', by, 0)), both(test(x, opposite[to]), binary('lt', by, 0)));
+  switch (op) {
+    case 'add':
+      return either(test(a, to), test(b, to));
+    case 'sub':
+      return either(test(a, to), test(b, opposite[to]));
+    case 'mul':
+      return either(scaled(a, b), scaled(b, a));
+    case 'div':
+      return scaled(a, b);
+    case 'min':
+      return (to === 'Infinity' ? both : either)(test(a, to), test(b, to));
+    case 'max':
+      return (to === 'Infinity' ? either : both)(test(a, to), test(b, to));
+    case 'pow': {
+      if (b.kind !== 'constant' || !(Number(b.value) > 0)) return no;
+      if (Number(b.value) % 2 === 1) return test(a, to);
+      return to === 'Infinity' ? either(test(a, to), test(a, opposite[to])) : no;
+    }
+    default:
+      return no;
+  }
+}
+
+const no: Expr = /* @__PURE__ */ constant(false);
+
+// Logic that drops known operands, so that an expression without infinities gives the constant false.
+
+const known = (e: Expr): boolean | null => (e.kind === 'constant' ? e.value !== 0 : null);
+
+function not(x: Expr): Expr {
+  return unary('not', x);
+}
+
+function both(x: Expr, y: Expr): Expr {
+  if (known(x) === false || known(y) === false) return no;
+  if (known(x)) return y;
+  return known(y) ? x : binary('and', x, y);
+}
+
+function either(x: Expr, y: Expr): Expr {
+  if (known(x) || known(y)) return constant(true);
+  if (known(x) === false) return y;
+  return known(y) === false ? x : binary('or', x, y);
+}
+
+/** The comparisons with an infinity, written on the right, that hold for it alone, and for everything but it. */
+const comparisons: Readonly<Record<InfinityName, Readonly<Partial<Record<BinaryOp, 'is' | 'is not'>>>>> = {
+  '-Infinity': { eq: 'is', le: 'is', ne: 'is not', gt: 'is not' },
+  Infinity: { eq: 'is', ge: 'is', ne: 'is not', lt: 'is not' },
+};
+
+/** Comparisons with their operands exchanged. */
+const exchanged: Readonly<Partial<Record<BinaryOp, BinaryOp>>> = {
+  eq: 'eq',
+  ne: 'ne',
+  lt: 'gt',
+  gt: 'lt',
+  le: 'ge',
+  ge: 'le',
+};
+
+function replaceComparison(e: Expr, test: Test): Expr {
+  if (e.kind !== 'binary') return e;
+  const [op, x, to] = infinityOf(e.a)
+    ? [exchanged[e.op], e.b, infinityOf(e.a)]
+    : [e.op, e.a, infinityOf(e.b)];
+  const meaning = op && to && comparisons[to][op];
+  if (!meaning) return e;
+  return meaning === 'is' ? test(x, to) : not(test(x, to));
+}
+
+/** The infinity that an expression is, if it is a constant that is one. */
+export function infinityOf(e: Expr): InfinityName | null {
+  return e.kind === 'constant' && typeof e.value === 'string' ? e.value : null;
+}
