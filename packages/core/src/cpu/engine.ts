@@ -13,8 +13,8 @@ import { InvalidArgumentError, UnsupportedError } from '../errors.ts';
 import type { TensorEngine } from '../primitive/primitive-engine.ts';
 import { checkStorage } from '../tensor/check-storage.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { type BackwardPlaces, type BackwardResults, backward } from './backward.ts';
-import { type ForwardResults, forward } from './forward.ts';
+import { type BackwardPlaces, type BackwardResults, backward } from './backward/backward.ts';
+import { type ForwardResults, forward } from './forward/forward.ts';
 import {
   areCompiled,
   bestVariant,
@@ -27,12 +27,12 @@ import { type Variant, variantDescriptions, variants } from './kernels/kernels.t
 import { preparedBackward, preparedForward } from './prepared-attention.ts';
 import { cpuPrimitives } from './primitives/cpu-primitives.ts';
 import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
+import { forwardSize, sharedBackward } from './tasks.ts';
 import { canShareMemory, hostThreads } from './threads/host-threads.ts';
 import { createPool, type Pool, WorkerFailure } from './threads/pool.ts';
 import { copyPart, moved } from './threads/shared-tensors.ts';
 import { type TakenOperands, takeOperands } from './threads/taken-operands.ts';
 import { backwardOnThreads, forwardOnThreads } from './threads/threaded.ts';
-import { forwardSize, sharedBackward } from './work.ts';
 
 /** How the CPU engine computes. Results do not depend on `threads`, and on `variant` only by rounding. */
 export interface CpuEngineOptions {

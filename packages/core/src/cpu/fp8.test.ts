@@ -7,8 +7,8 @@ import { toPages } from '../layout/paged.ts';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../reference/sdpa.ts';
 import type { DType } from '../tensor/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { backward } from './backward.ts';
-import { forward } from './forward.ts';
+import { backward } from './backward/backward.ts';
+import { forward } from './forward/forward.ts';
 import { bestVariant, createKernels } from './kernels/host-kernels.ts';
 
 const kernels = createKernels(bestVariant());

@@ -2,8 +2,8 @@ import { errorOf, gate, goldenCall, goldenCases, loadGolden, type StorageDType }
 import { describe, expect, test } from 'vitest';
 import { normalise, normaliseBackward } from '../attention/normalise.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { backward } from './backward.ts';
-import { forward } from './forward.ts';
+import { backward } from './backward/backward.ts';
+import { forward } from './forward/forward.ts';
 import { createKernels, supportedVariants } from './kernels/host-kernels.ts';
 
 const storages: readonly StorageDType[] = ['f32', 'f16', 'bf16'];

@@ -1,5 +1,5 @@
 import type { Kernels } from './kernels/kernels.ts';
-import type { TileSize } from './tile-size.ts';
+import type { TileSize } from './tiles/tile-size.ts';
 
 /** What a pass runs on: who computes, and how the score matrix is cut up where the default is not wanted. */
 export interface Machine {

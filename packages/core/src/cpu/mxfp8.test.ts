@@ -6,8 +6,8 @@ import type { SdpaBackwardOptions } from '../attention/options/options.ts';
 import { quantiseMxfp8 } from '../mxfp8/quantise.ts';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../reference/sdpa.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { backward } from './backward.ts';
-import { forward } from './forward.ts';
+import { backward } from './backward/backward.ts';
+import { forward } from './forward/forward.ts';
 import { bestVariant, createKernels } from './kernels/host-kernels.ts';
 
 const kernels = createKernels(bestVariant());

@@ -9,8 +9,13 @@ import type { SdpaResult } from '../engine/engine.ts';
 import type { AttentionRun, PreparedAttention } from '../primitive/prepared-attention.ts';
 import { checkStorage } from '../tensor/check-storage.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { type AllocateBytes, type BackwardPlaces, type BackwardResults, sumBytes } from './backward.ts';
-import type { ForwardResults } from './forward.ts';
+import {
+  type AllocateBytes,
+  type BackwardPlaces,
+  type BackwardResults,
+  sumBytes,
+} from './backward/backward.ts';
+import type { ForwardResults } from './forward/forward.ts';
 
 type Tensors = Readonly<Record<string, Tensor>>;
 

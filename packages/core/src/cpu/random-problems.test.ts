@@ -15,8 +15,8 @@ import type { SdpaBackwardOptions } from '../attention/options/options.ts';
 import { modOf } from '../expr/mods/mod.ts';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../reference/sdpa.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { backward } from './backward.ts';
-import { forward } from './forward.ts';
+import { backward } from './backward/backward.ts';
+import { forward } from './forward/forward.ts';
 import { createKernels, supportedVariants } from './kernels/host-kernels.ts';
 
 /** Every tensor of a result, those of captures too. */

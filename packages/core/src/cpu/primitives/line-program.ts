@@ -5,7 +5,7 @@ import { inputName } from '../../primitive/element.ts';
 import { dtypeInfo } from '../../tensor/dtype.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
 import type { Kernels, LineKernels } from '../kernels/kernels.ts';
-import { createLoadLine } from '../load-line.ts';
+import { createLoadLine } from '../operands/load-line.ts';
 
 /** An element-wise expression on floats and truth values, each node once and behind its operands. */
 export interface LinePlan {

@@ -1,7 +1,7 @@
 import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { Kernels, LineKernels } from '../kernels/kernels.ts';
-import { createStoredRows } from '../stored-rows.ts';
+import { createStoredRows } from '../operands/stored-rows.ts';
 import { collapseDimensions } from './collapse-dimensions.ts';
 import { createLineProgram, LINE, type LinePlan } from './line-program.ts';
 

@@ -1,8 +1,8 @@
 import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, PANEL, PANEL_BYTES, padded, STRIP } from '../kernels/kernels.ts';
-import { createLoadLine } from '../load-line.ts';
-import { createStoredRows } from '../stored-rows.ts';
+import { createLoadLine } from '../operands/load-line.ts';
+import { createStoredRows } from '../operands/stored-rows.ts';
 
 /** Rows of A that are worked on at once, so that B is read from far away but once for so many. */
 const ROWS = 256;

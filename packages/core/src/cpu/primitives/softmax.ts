@@ -3,8 +3,8 @@ import type { SoftmaxPrimitive } from '../../primitive/primitive.ts';
 import { dtypeInfo } from '../../tensor/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, padded } from '../kernels/kernels.ts';
-import { createLoadLine } from '../load-line.ts';
-import { createStoredRows } from '../stored-rows.ts';
+import { createLoadLine } from '../operands/load-line.ts';
+import { createStoredRows } from '../operands/stored-rows.ts';
 
 /** Runs a softmax or its logarithm in f32, by the kernel of attention, its statistics in f64. */
 export function runSoftmax(

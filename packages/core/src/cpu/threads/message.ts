@@ -5,10 +5,10 @@ import type {
   Operands,
 } from '../../attention/problem/problem.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import type { BackwardSums } from '../backward-pass.ts';
-import type { ForwardResults } from '../forward.ts';
+import type { BackwardSums } from '../backward/backward-pass.ts';
+import type { ForwardResults } from '../forward/forward.ts';
 import type { Variant } from '../kernels/kernels.ts';
-import type { TileSize } from '../tile-size.ts';
+import type { TileSize } from '../tiles/tile-size.ts';
 import type { Amax } from './amax.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { Sent } from './shared-tensors.ts';

@@ -1,7 +1,7 @@
 import type { TypedArray } from '../../tensor/dtype.ts';
 import { dtypeInfo } from '../../tensor/dtype.ts';
 import { Tensor, type TensorDesc } from '../../tensor/tensor.ts';
-import type { AllocateTensor } from '../results.ts';
+import type { AllocateTensor } from '../operands/row-result.ts';
 import type { SharedBuffers } from './shared-buffers.ts';
 
 /** An `R` as it goes to a worker: its tensors, at any depth, are plain objects with storage that both sides see. */

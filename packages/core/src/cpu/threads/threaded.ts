@@ -7,12 +7,17 @@ import type {
 import type { SdpaResult } from '../../engine/engine.ts';
 import { checkStorage } from '../../tensor/check-storage.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { allocateBackward, type BackwardPlaces, type BackwardResults, finishBackward } from '../backward.ts';
-import { allocateForward, type ForwardResults, forwardResult } from '../forward.ts';
+import {
+  allocateBackward,
+  type BackwardPlaces,
+  type BackwardResults,
+  finishBackward,
+} from '../backward/backward.ts';
+import type { PartsOfDq } from '../backward/query-gradient.ts';
+import { allocateForward, type ForwardResults, forwardResult } from '../forward/forward.ts';
 import { padded } from '../kernels/kernels.ts';
-import type { PartsOfDq } from '../query-gradient.ts';
-import { type TileSize, tileSizeOf } from '../tile-size.ts';
-import { backwardWork, headGroups, headsThatShare } from '../work.ts';
+import { backwardWork, headGroups, headsThatShare } from '../tasks.ts';
+import { type TileSize, tileSizeOf } from '../tiles/tile-size.ts';
 import { type Amax, joinAmax } from './amax.ts';
 import type { BackwardPass, ForwardPass, Pass } from './message.ts';
 import type { Pool } from './pool.ts';

@@ -1,5 +1,5 @@
-import { runBackward } from '../backward-pass.ts';
-import { runForward } from '../forward.ts';
+import { runBackward } from '../backward/backward-pass.ts';
+import { runForward } from '../forward/forward.ts';
 import { type Kernels, MEMORY_KEPT } from '../kernels/kernels.ts';
 import { typescriptKernels } from '../kernels/typescript.ts';
 import { wasmKernels } from '../kernels/wasm.ts';

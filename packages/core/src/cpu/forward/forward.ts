@@ -1,0 +1,193 @@
+import { dequantised } from '../../attention/host/dequantise.ts';
+import type { AttentionProblem, ForwardAmaxName, Operands } from '../../attention/problem/problem.ts';
+import type { SdpaResult } from '../../engine/engine.ts';
+import { dropoutMaskOf } from '../../score/dropout-mask.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import { padded, STRIP } from '../kernels/kernels.ts';
+import type { Machine } from '../machine.ts';
+import {
+  type AllocateTensor,
+  allocateIn,
+  allocateRows,
+  allocateStatistic,
+  allocateTensor,
+  createRowResult,
+  createStatistic,
+} from '../operands/row-result.ts';
+import { createScaledResult } from '../operands/scaled-result.ts';
+import { type Claim, forwardWork, inOrder } from '../tasks.ts';
+import { roundTile } from '../tiles/fp8.ts';
+import { createScoreTiles } from '../tiles/score-tiles.ts';
+import { tileSizeOf } from '../tiles/tile-size.ts';
+import { createRunningSoftmax } from './running-softmax.ts';
+
+/** The tensors that forward writes. */
+export interface ForwardResults {
+  readonly o: Tensor;
+  readonly lse: Tensor;
+  readonly max: Tensor | null;
+  readonly sumExp: Tensor | null;
+}
+
+/** These as they are before any row has been computed: dead rows; `into` are those that are there to be written to. */
+export function allocateForward(
+  problem: AttentionProblem,
+  allocate: AllocateTensor,
+  into: Partial<ForwardResults> = {},
+): ForwardResults {
+  const { max, sumExp } = problem.outputs;
+  const rows = (name: 'lse' | 'max' | 'sumExp', value: number): Tensor =>
+    allocateStatistic(problem, value, allocateIn(into[name], allocate));
+  return {
+    o: allocateRows(problem.o, problem.lengthsQ, allocateIn(into.o, allocate)),
+    lse: rows('lse', -Infinity),
+    max: max ? rows('max', -Infinity) : null,
+    sumExp: sumExp ? rows('sumExp', 0) : null,
+  };
+}
+
+/** The forward results of a problem; `into` are those that are there to be written to, contiguous. */
+export function forward(
+  problem: AttentionProblem,
+  operands: Operands<Tensor>,
+  machine: Machine,
+  into?: Partial<ForwardResults>,
+): SdpaResult<Tensor> {
+  const results = allocateForward(problem, allocateTensor, into);
+  const amax = runForward(problem, operands, machine, results, inOrder());
+  return forwardResult(problem, operands, results, amax);
+}
+
+/** All that a caller asked for. */
+export function forwardResult(
+  problem: AttentionProblem,
+  operands: Operands<Tensor>,
+  { o, lse, max, sumExp }: ForwardResults,
+  amax: ForwardAmax,
+): SdpaResult<Tensor> {
+  const { outputs } = problem;
+  return {
+    ...{ o, lse },
+    ...(max && { max }),
+    ...(sumExp && { sumExp }),
+    ...(outputs.dropoutMask && { dropoutMask: dropoutMaskOf(problem, operands) }),
+    ...(outputs.amaxS && { amaxS: Tensor.from([amax.amaxS], [1]) }),
+    ...(outputs.amaxO && { amaxO: Tensor.from([amax.amaxO], [1]) }),
+  };
+}
+
+/** Largest magnitudes of what a thread has computed, of FP8 problems. */
+export type ForwardAmax = Readonly<Record<ForwardAmaxName, number>>;
+
+/**
+ * Computes the tasks that are claimed of a problem's forward pass, tile by tile (FlashAttention, Dao et al. 2022, algorithm 1, with the rescaling of
+ * FlashAttention-2): for each tile of queries, an online softmax over the tiles of keys that they see, while o accumulates
+ * weighed by e^(s − m) and is divided by l at the end.
+ *
+ * In FP8 P is rounded after it is normalised, so o is summed in a second pass over the tiles, when lse is known. In MXFP8
+ * e^(s − m) is, with the m of the tiles so far.
+ */
+export function runForward(
+  asked: AttentionProblem,
+  given: Operands<Tensor>,
+  { kernels, tiles: size = tileSizeOf(asked), threads = 1, awaitHeads }: Machine,
+  results: ForwardResults,
+  claim: Claim,
+): ForwardAmax {
+  const { problem, operands } = dequantised(asked, given);
+  // P is normalised before it is rounded, unless operands have block scales.
+  const twoPasses = problem.fp8?.kind === 'scaled';
+  const { Dv } = problem;
+  const T = size.columns;
+  const { memory } = kernels;
+  memory.reset();
+  const forms = { kRows: false, vRows: true, vColumns: false, qPanels: false, derivatives: false };
+  const tiles = createScoreTiles(problem, operands, kernels, size, forms);
+  const { lengths, scores, ld, v, keep, fp8 } = tiles;
+  const softmax = createRunningSoftmax(memory, size.rows);
+  const width = padded(Dv);
+  const ldO = 4 * width;
+  const sums = memory.floats(Math.ceil(size.rows / STRIP) * STRIP * width);
+  const sinks = operands.sink?.toFloat64();
+
+  const plainO = createRowResult(kernels, results.o, problem.o, lengths.q, operands['raggedOffsets.o']);
+  const descaleO = fp8.descaleS * fp8.descaleV;
+  const o = createScaledResult(kernels, plainO, Dv, descaleO, fp8.scaleO, problem.fp8 !== null);
+  const setLse = createStatistic(results.lse, problem, lengths.q);
+  const setMax = results.max && createStatistic(results.max, problem, lengths.q);
+  const setSumExp = results.sumExp && createStatistic(results.sumExp, problem, lengths.q);
+
+  const rowLse = memory.floats(size.rows);
+  let amaxS = 0;
+
+  function addScores(b: number, h: number, i0: number, rows: number, tile: number): void {
+    if (!tiles.compute(tile)) return;
+    const { largest, sum } = softmax;
+    const n = tiles.columns(tile);
+    const ranges = tiles.ranges();
+    kernels.updateSoftmax(rows, n, scores.at, ld, largest.at, sum.at, sums.at, ldO, width, ranges, tile * T);
+    if (!twoPasses) addValues(b, h, i0, rows, tile);
+  }
+
+  /** The second pass of FP8. */
+  function addRounded(b: number, h: number, i0: number, rows: number, tile: number): void {
+    if (!tiles.compute(tile)) return;
+    const n = tiles.columns(tile);
+    kernels.toProbabilities(rows, n, scores.at, ld, rowLse.at, tiles.ranges(), tile * T);
+    addValues(b, h, i0, rows, tile);
+  }
+
+  function addValues(b: number, h: number, i0: number, rows: number, tile: number): void {
+    const j0 = tile * T;
+    const columns = tiles.columns(tile);
+    if (keep) {
+      keep.load(b, h, i0, rows, j0, columns);
+      keep.drop(scores.at, scores.at, ld, rows, columns);
+    }
+    if (problem.fp8) amaxS = Math.max(amaxS, roundTile(scores.values, T, rows, columns, fp8, fp8.scaleS));
+    const guarded = !v.load(tile);
+    const ranges = tiles.ranges();
+    const at = v.rowsAt(tile);
+    const bytes = v.rowPanelBytes;
+    kernels.addProduct(rows, width, columns, scores.at, ld, at, bytes, sums.at, ldO, ranges, j0, guarded);
+  }
+
+  function finishStatistics(rows: number): void {
+    const { values } = rowLse;
+    const { values: m } = softmax.largest;
+    const { values: l } = softmax.sum;
+    for (let i = 0; i < rows; i++) values[i] = l[i] === 0 ? -Infinity : m[i] + Math.log(l[i]);
+  }
+
+  function storeRows(b: number, h: number, i0: number, rows: number): void {
+    const { largest, sum } = softmax;
+    setLse(b, h, i0, rowLse.values.subarray(0, rows));
+    setMax?.(b, h, i0, largest.values.subarray(0, rows));
+    setSumExp?.(b, h, i0, sum.values.subarray(0, rows));
+    if (!twoPasses) kernels.divideRows(rows, width, sums.at, ldO, sum.at);
+    o.store(b, h, i0, rows, sums.at);
+  }
+
+  function addRows(b: number, h: number, i0: number, rows: number): void {
+    tiles.select(b, h, i0, rows);
+    softmax.start(rows, sinks ? sinks[h] : -Infinity);
+    sums.values.fill(0);
+    const first = tiles.firstTile();
+    const end = tiles.endTile();
+    for (let t = first; t < end; t++) addScores(b, h, i0, rows, t);
+    finishStatistics(rows);
+    if (twoPasses) for (let t = first; t < end; t++) addRounded(b, h, i0, rows, t);
+    storeRows(b, h, i0, rows);
+  }
+
+  const work = forwardWork(problem, size, threads);
+  for (let n = claim(); n < work.count; n = claim()) {
+    const { group, b, first, end: endHead, from, to } = work.task(n);
+    awaitHeads?.(group);
+    const end = Math.min(to, lengths.q.length(b));
+    for (let h = first; h < endHead; h++) {
+      for (let i0 = from; i0 < end; i0 += size.rows) addRows(b, h, i0, Math.min(size.rows, end - i0));
+    }
+  }
+  return { amaxS, amaxO: o.amax() };
+}

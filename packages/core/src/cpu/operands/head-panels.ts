@@ -1,0 +1,80 @@
+import { type Kernels, PANEL_BYTES, padded } from '../kernels/kernels.ts';
+import type { Unpack } from './unpack.ts';
+
+/**
+ * One head of k or v as f32 panels of B. It serves all query rows of all query heads that share it, tile by tile: what no
+ * query looks at is never read.
+ */
+export interface HeadPanels {
+  /** Address of the panels of a tile whose depth is the positions; only if they were asked for. */
+  rowsAt(tile: number): number;
+  /** Distance between these panels. */
+  readonly rowPanelBytes: number;
+  /** Address of the panels of a tile whose depth is the head size; only if they were asked for. */
+  columnsAt(tile: number): number;
+  /** Turns to head h of sequence b, `length` positions long. */
+  select(b: number, h: number, length: number): void;
+  /** Makes a tile available. Gives whether all elements of its panels whose depth is the positions are finite. */
+  load(tile: number): boolean;
+}
+
+const UNLOADED = 0;
+const FINITE = 1;
+const NOT_FINITE = 2;
+
+/** Panels for up to `positions` positions of head size D in tiles of T positions, a multiple of `PANEL`. */
+export function createHeadPanels(
+  { memory, packRows, packColumns }: Kernels,
+  unpack: Unpack,
+  {
+    positions,
+    D,
+    T,
+    rows,
+    columns,
+  }: {
+    readonly positions: number;
+    readonly D: number;
+    readonly T: number;
+    readonly rows: boolean;
+    readonly columns: boolean;
+  },
+): HeadPanels {
+  const tiles = Math.ceil(positions / T);
+  const width = padded(D);
+  const rowPanelBytes = T * PANEL_BYTES;
+  const rowPanels = memory.scratch(rows ? tiles * T * width : 0).at;
+  const columnPanels = memory.scratch(columns ? tiles * T * D : 0).at;
+  const staging = memory.floats(T * width).at;
+  const state = new Uint8Array(tiles);
+  let b = -1;
+  let h = -1;
+  let length = 0;
+  const rowsAt = (tile: number): number => rowPanels + tile * T * width * 4;
+  const columnsAt = (tile: number): number => columnPanels + tile * T * D * 4;
+
+  return {
+    rowsAt,
+    rowPanelBytes,
+    columnsAt,
+    select(nextB, nextH, nextLength) {
+      if (nextB === b && nextH === h) return;
+      b = nextB;
+      h = nextH;
+      length = nextLength;
+      state.fill(UNLOADED);
+    },
+    load(tile) {
+      if (state[tile] === UNLOADED) {
+        const from = tile * T;
+        const count = Math.min(T, length - from);
+        unpack(b, h, from, from + count, staging);
+        const finite = !rows || packRows(count, width, staging, 4 * width, rowsAt(tile), rowPanelBytes);
+        // Positions that fill up the last panel hold what was there before; nobody looks at their scores.
+        if (columns) packColumns(padded(count), D, staging, 4 * width, columnsAt(tile));
+        state[tile] = finite ? FINITE : NOT_FINITE;
+      }
+      return state[tile] === FINITE;
+    },
+  };
+}

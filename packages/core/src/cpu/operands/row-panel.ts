@@ -1,0 +1,43 @@
+import { type Kernels, PANEL_BYTES, padded, STRIP } from '../kernels/kernels.ts';
+import type { Unpack } from './unpack.ts';
+
+/** One tile of query rows of an operand (q, o, dO) in f32. */
+export interface RowPanel {
+  /** Address of the row-major tile; its rows are `ld` bytes apart. */
+  readonly at: number;
+  readonly ld: number;
+  /** Address of the same tile as panels of B whose depth is the rows, `panelBytes` apart; 0 if they were not asked for. */
+  readonly panels: number;
+  readonly panelBytes: number;
+  /** Loads `count` rows from row i0 of head (b, h). */
+  load(b: number, h: number, i0: number, count: number): void;
+  /** Whether all elements of the loaded tile are finite; asked of panels. */
+  isFinite(): boolean;
+}
+
+/** A panel for tiles of at most `rows` rows of head size D. */
+export function createRowPanel(
+  { memory, packRows }: Kernels,
+  unpack: Unpack,
+  rows: number,
+  D: number,
+  asPanels: boolean,
+): RowPanel {
+  const width = padded(D);
+  const ld = 4 * width;
+  const { at } = memory.floats(Math.ceil(rows / STRIP) * STRIP * width);
+  const panels = asPanels ? memory.scratch(rows * width).at : 0;
+  const panelBytes = rows * PANEL_BYTES;
+  let finite = true;
+  return {
+    at,
+    ld,
+    panels,
+    panelBytes,
+    load(b, h, i0, count) {
+      unpack(b, h, i0, i0 + count, at);
+      if (asPanels) finite = packRows(count, width, at, ld, panels, panelBytes);
+    },
+    isFinite: () => finite,
+  };
+}

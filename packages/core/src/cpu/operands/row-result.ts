@@ -1,0 +1,98 @@
+import { operandIndex, rowIndex } from '../../attention/host/result-index.ts';
+import type { SequenceSide } from '../../attention/host/sequences.ts';
+import { callerShape, rowShape } from '../../attention/problem/describe.ts';
+import type { AttentionProblem, LengthsKind, OperandDesc } from '../../attention/problem/problem.ts';
+import type { DType } from '../../tensor/dtype.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import { type Kernels, padded } from '../kernels/kernels.ts';
+import { createStoredRows } from './stored-rows.ts';
+
+/** A result under construction. */
+export interface RowResult {
+  readonly tensor: Tensor;
+  /** Rounds `count` rows of f32 from address `at` on, `padded(D)` numbers apart, to positions from s0 on of head (b, h). */
+  store(b: number, h: number, s0: number, count: number, at: number): void;
+}
+
+/** Makes the tensor of a result, contiguous, and zero unless all of it `isOverwritten` anyway. */
+export type AllocateTensor = (shape: readonly number[], dtype: DType, isOverwritten: boolean) => Tensor;
+
+export const allocateTensor = (shape: readonly number[], dtype: DType): Tensor =>
+  Tensor.zeros(shape, { dtype });
+
+/** Makes the tensors of a result in the place of one that is there. */
+export function allocateIn(tensor: Tensor | null | undefined, otherwise: AllocateTensor): AllocateTensor {
+  if (!tensor) return otherwise;
+  return (_shape, _dtype, isOverwritten) => {
+    if (!isOverwritten) tensor.data.fill(0);
+    return tensor;
+  };
+}
+
+/** The tensor of a result like an operand: (B, H, S, D), or (T, H, D) when packed or ragged. Rows that belong to no sequence are zero. */
+export function allocateRows(desc: OperandDesc, lengths: LengthsKind, allocate: AllocateTensor): Tensor {
+  return allocate(callerShape(desc), desc.dtype, desc.starts === 'strided' && lengths === 'full');
+}
+
+/** A way to store rows in a tensor of `allocateRows`. */
+export function createRowResult(
+  kernels: Kernels,
+  tensor: Tensor,
+  desc: OperandDesc,
+  side: SequenceSide,
+  raggedOffsets?: Tensor,
+): RowResult {
+  const place = operandIndex(desc, side, raggedOffsets);
+  const D = desc.shape[3];
+  const width = padded(D);
+  const { data } = tensor;
+  const stored = createStoredRows(kernels, desc.dtype, width);
+
+  function storeSome(b: number, h: number, s0: number, count: number, at: number): void {
+    const first = stored.convert(at, count);
+    const values = stored.values();
+    const target = place(b, h, s0);
+    // Rows of a result are equally far apart.
+    if (width === D && place(b, h, s0 + count - 1) - target === (count - 1) * D) {
+      data.set(values.subarray(first, first + count * D), target);
+      return;
+    }
+    for (let r = 0; r < count; r++) {
+      const to = place(b, h, s0 + r);
+      for (let d = 0; d < D; d++) data[to + d] = values[first + r * width + d];
+    }
+  }
+
+  return {
+    tensor,
+    store(b, h, s0, count, at) {
+      for (let s = 0; s < count; s += stored.atOnce) {
+        storeSome(b, h, s0 + s, Math.min(stored.atOnce, count - s), at + 4 * width * s);
+      }
+    },
+  };
+}
+
+/** The tensor of a row statistic, f32 (B, Hq, Sq), or (Hq, T) when q is packed; `value` for rows that belong to no sequence. */
+export function allocateStatistic(
+  problem: AttentionProblem,
+  value: number,
+  allocate: AllocateTensor,
+): Tensor {
+  const tensor = allocate(rowShape(problem), 'f32', true);
+  tensor.data.fill(value);
+  return tensor;
+}
+
+/** Stores one number for each query row from i0 on. */
+export type SetStatistic = (b: number, h: number, i0: number, values: Float32Array | Float64Array) => void;
+
+/** A way to store numbers in a tensor of `allocateStatistic`. */
+export function createStatistic(
+  { data }: Tensor,
+  problem: AttentionProblem,
+  side: SequenceSide,
+): SetStatistic {
+  const place = rowIndex(problem, side);
+  return (b, h, i0, values) => data.set(values, place(b, h, i0));
+}

@@ -1,0 +1,38 @@
+import { type Kernels, padded } from '../kernels/kernels.ts';
+import type { RowResult } from './row-result.ts';
+
+/** A result whose sums are stored times a scale. */
+export interface ScaledResult extends RowResult {
+  /** The largest magnitude of what was stored, before `scale`. */
+  amax(): number;
+}
+
+/** Multiplies rows of head size D by `descale` and then `scale`, in place, on their way to a result. */
+export function createScaledResult(
+  { memory, scaleRows }: Kernels,
+  { tensor, store }: RowResult,
+  D: number,
+  descale: number,
+  scale: number,
+  hasAmax: boolean,
+): ScaledResult {
+  const width = padded(D);
+  let amax = 0;
+  function measure(from: number): void {
+    const { f32 } = memory;
+    for (let n = from; n < from + D; n++) {
+      f32[n] *= descale;
+      amax = Math.max(amax, Math.abs(f32[n]));
+      f32[n] *= scale;
+    }
+  }
+  return {
+    tensor,
+    amax: () => amax,
+    store(b, h, s0, count, at) {
+      if (hasAmax) for (let r = 0; r < count; r++) measure((at >> 2) + r * width);
+      else if (descale * scale !== 1) scaleRows(count, width, at, 4 * width, descale * scale);
+      store(b, h, s0, count, at);
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { Addressing } from '../../attention/host/addressing.ts';
+import { decodeTable } from '../../tensor/decode-table.ts';
+import type { DType } from '../../tensor/dtype.ts';
+import { type Kernels, padded } from '../kernels/kernels.ts';
+
+/** Copies positions `from` to `to` (exclusive) of head (b, h) to row-major f32 at an address, rows `padded(D)` numbers apart. */
+export type Unpack = (b: number, h: number, from: number, to: number, target: number) => void;
+
+/**
+ * How an operand with head size D is unpacked to f32, whatever its dtype and layout, for at most `maxRows` positions at once.
+ * The columns that pad a row are left as they are.
+ */
+export function createUnpack(
+  { variant, memory, decodeF16, decodeBf16 }: Kernels,
+  addressing: Addressing,
+  dtype: DType,
+  D: number,
+  maxRows: number,
+): Unpack {
+  const { data } = addressing;
+  const ld = padded(D);
+  if (data instanceof Float32Array) {
+    return (b, h, from, to, target) => copyRows(addressing, data, D, b, h, from, to, memory.f32, target >> 2);
+  }
+  if (data instanceof Uint16Array && variant !== 'typescript') {
+    const decode = dtype === 'f16' ? decodeF16 : decodeBf16;
+    const codes = memory.allocate(Uint16Array, maxRows * ld);
+    return (b, h, from, to, target) => {
+      copyRows(addressing, data, D, b, h, from, to, codes.values, 0);
+      decode((to - from) * ld, codes.at, target);
+    };
+  }
+  const table = decodeTable(dtype);
+  return (b, h, from, to, target) => {
+    const { f32 } = memory;
+    const { stride } = addressing;
+    for (let s = from; s < to; s++) {
+      const source = addressing.rowOffset(b, h, s);
+      const row = (target >> 2) + (s - from) * ld;
+      for (let d = 0; d < D; d++) f32[row + d] = table[data[source + d * stride]];
+    }
+  };
+}
+
+function copyRows<A extends Float32Array | Uint16Array>(
+  addressing: Addressing,
+  data: A,
+  D: number,
+  b: number,
+  h: number,
+  from: number,
+  to: number,
+  out: A,
+  at: number,
+): void {
+  const { stride } = addressing;
+  const ld = padded(D);
+  if (stride === 1 && ld === D && addressing.rowStride === D) {
+    const first = addressing.rowOffset(b, h, from);
+    out.set(data.subarray(first, first + (to - from) * D), at);
+    return;
+  }
+  for (let s = from; s < to; s++) {
+    const source = addressing.rowOffset(b, h, s);
+    const row = at + (s - from) * ld;
+    for (let d = 0; d < D; d++) out[row + d] = data[source + d * stride];
+  }
+}

@@ -1,0 +1,170 @@
+import { createAddressing, placementLists } from '../../attention/host/addressing.ts';
+import { createLengths, type SequenceSide } from '../../attention/host/sequences.ts';
+import { createVisibility } from '../../attention/host/visibility.ts';
+import type { AttentionProblem, Operands } from '../../attention/problem/problem.ts';
+import { createFp8, type Fp8Arithmetic } from '../../score/fp8.ts';
+import { createScoreChain, type ScoreChain } from '../../score/score-chain.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import { type Kernels, STRIP } from '../kernels/kernels.ts';
+import type { Panel } from '../kernels/memory.ts';
+import { createHeadPanels, type HeadPanels } from '../operands/head-panels.ts';
+import { createRowPanel, type RowPanel } from '../operands/row-panel.ts';
+import { createUnpack } from '../operands/unpack.ts';
+import type { TileRange } from '../tasks.ts';
+import { createKeepTile, type KeepTile } from './dropout.ts';
+import { createFinishScores } from './finish-scores.ts';
+import { createRowRanges } from './row-ranges.ts';
+import { createSoftcapTile, type SoftcapTile } from './softcap.ts';
+import type { TileSize } from './tile-size.ts';
+import { createTileVisibility } from './visibility.ts';
+
+/** Which forms of k and v a pass multiplies with, besides the transposed k that gives the scores. */
+export interface PanelForms {
+  readonly kRows: boolean;
+  readonly vRows: boolean;
+  readonly vColumns: boolean;
+  /** Whether q is multiplied with as well, so that it is needed as panels. */
+  readonly qPanels: boolean;
+  /** Whether the derivatives of the scores are wanted, for which the scaled q·k is kept beside them where they are not q·k plus something. */
+  readonly derivatives: boolean;
+}
+
+/** The score matrix of a problem, one tile at a time: what forward and backward share. */
+export interface ScoreTiles {
+  readonly lengths: { readonly q: SequenceSide; readonly kv: SequenceSide };
+  readonly chain: ScoreChain;
+  readonly fp8: Fp8Arithmetic;
+  readonly q: RowPanel;
+  readonly k: HeadPanels;
+  readonly v: HeadPanels;
+  readonly keep: KeepTile | null;
+  /**
+   * Final scores of the tile computed last, row i and key j at element i·T + j. Within the ranges of the rows, −Infinity is
+   * what is not seen; outside, anything may stand.
+   */
+  readonly scores: Panel;
+  /** Scaled q·k of the same tile where derivatives are wanted and the chain has them, else empty. */
+  readonly products: Float32Array;
+  /** What caps the scores, unless the chain does. */
+  readonly softcap: SoftcapTile | null;
+  /** Bytes between rows of a tile. */
+  readonly ld: number;
+  /** Turns to `rows` query rows from i0 of head h of sequence b, and of the tiles to those of `among`, all unless given. */
+  select(b: number, h: number, i0: number, rows: number, among?: TileRange): void;
+  /** The tiles among these that the selected rows may see any key of: firstTile ≤ t < endTile. */
+  firstTile(): number;
+  endTile(): number;
+  /** Keys of tile t that exist: from t·T on, at most T. */
+  columns(tile: number): number;
+  /** Address of the ranges of the selected rows, 0 where all of the tile computed last is seen. */
+  ranges(): number;
+  /** Computes a tile. False, and nothing is computed, when none of it is seen. */
+  compute(tile: number): boolean;
+}
+
+/** Sets up the panels of a problem: O((rows + Skv)·D + rows·T) numbers. */
+export function createScoreTiles(
+  problem: AttentionProblem,
+  operands: Operands<Tensor>,
+  kernels: Kernels,
+  size: TileSize,
+  forms: PanelForms,
+): ScoreTiles {
+  const { Hq, Hk, Hv, Skv, Dqk, Dv } = problem;
+  const T = size.columns;
+  const lengths = createLengths(problem, operands);
+  const visibility = createVisibility(problem, operands);
+  const chain = createScoreChain(problem, operands, visibility);
+  const ranges = createRowRanges(visibility, kernels.memory, size.rows);
+  const seen = createTileVisibility(problem, operands, visibility, ranges, kernels, size);
+  const softcap = createSoftcapTile(problem, kernels, size, forms.derivatives);
+  const final = createFinishScores(
+    problem,
+    operands,
+    chain,
+    visibility,
+    seen,
+    softcap,
+    ranges,
+    kernels,
+    size,
+  );
+  const keep = createKeepTile(problem, operands, kernels, size);
+  const fp8 = createFp8(problem, operands);
+  const factor = problem.scale * fp8.descaleQ * fp8.descaleK;
+
+  const addressQ = createAddressing(problem.q, operands.q, lengths.q, placementLists('q', operands));
+  const addressK = createAddressing(problem.k, operands.k, lengths.kv, placementLists('k', operands));
+  const addressV = createAddressing(problem.v, operands.v, lengths.kv, placementLists('v', operands));
+  const unpackQ = createUnpack(kernels, addressQ, problem.q.dtype, Dqk, size.rows);
+  const q = createRowPanel(kernels, unpackQ, size.rows, Dqk, forms.qPanels);
+  const positions = { positions: Skv, T };
+  const k = createHeadPanels(kernels, createUnpack(kernels, addressK, problem.k.dtype, Dqk, T), {
+    ...positions,
+    D: Dqk,
+    rows: forms.kRows,
+    columns: true,
+  });
+  const v = createHeadPanels(kernels, createUnpack(kernels, addressV, problem.v.dtype, Dv, T), {
+    ...positions,
+    D: Dv,
+    rows: forms.vRows,
+    columns: forms.vColumns,
+  });
+
+  const scores = kernels.memory.floats(Math.ceil(size.rows / STRIP) * STRIP * T);
+  const hasProducts =
+    forms.derivatives && !softcap && (problem.scoreMod !== null || problem.softcap !== null);
+  const products = new Float32Array(hasProducts ? Math.ceil(size.rows / STRIP) * STRIP * T : 0);
+  const ld = 4 * T;
+  let b = 0;
+  let rows = 0;
+  let firstTile = 0;
+  let endTile = 0;
+  let inRange = 0;
+  const columns = (tile: number): number => Math.min(T, lengths.kv.length(b) - tile * T);
+
+  return {
+    lengths,
+    chain,
+    fp8,
+    q,
+    k,
+    v,
+    keep,
+    scores,
+    products,
+    softcap,
+    ld,
+    select(nextB, h, i0, nextRows, among) {
+      b = nextB;
+      rows = nextRows;
+      ranges.select(b, i0, rows);
+      firstTile = Math.max(Math.floor(ranges.first() / T), among?.firstTile ?? 0);
+      endTile = Math.min(Math.ceil(ranges.end() / T), among?.endTile ?? Infinity);
+      if (firstTile >= endTile) return;
+      q.load(b, h, i0, rows);
+      k.select(b, Math.floor(h / (Hq / Hk)), lengths.kv.length(b));
+      v.select(b, Math.floor(h / (Hq / Hv)), lengths.kv.length(b));
+      seen.select(b, h, i0, rows);
+      final.select(b, h, i0, rows);
+    },
+    firstTile: () => firstTile,
+    endTile: () => endTile,
+    columns,
+    ranges: () => inRange,
+    compute(tile) {
+      const j0 = tile * T;
+      const count = columns(tile);
+      const look = seen.look(j0, count);
+      if (look === 'none') return false;
+      k.load(tile);
+      inRange = look === 'all' ? 0 : ranges.at;
+      const at = k.columnsAt(tile);
+      kernels.multiplyScores(rows, count, Dqk, q.at, q.ld, at, scores.at, ld, factor, inRange, j0);
+      if (hasProducts) products.set(scores.values);
+      final.finish(scores, ld, j0, count, look === 'some');
+      return true;
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { required } from '../../attention/host/required.ts';
+import type { Visibility } from '../../attention/host/visibility.ts';
+import type { AttentionProblem, Operands } from '../../attention/problem/problem.ts';
+import { BLOCK_MASK_TILE } from '../../attention/problem/problem.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+import type { Panel } from '../kernels/memory.ts';
+import { createMaskRows } from '../operands/broadcast-rows.ts';
+import type { RowRanges, Seen } from './row-ranges.ts';
+import type { TileSize } from './tile-size.ts';
+
+/** Who sees whom within one tile of the score matrix. */
+export interface TileVisibility {
+  /** Turns to the rows that the ranges are on: `rows` queries from i0 of head h of sequence b. */
+  select(b: number, h: number, i0: number, rows: number): void;
+  /** Looks at keys j0.. of these rows. Tiles of which nothing is seen are not worth a product. */
+  look(j0: number, columns: number): Seen;
+  /** Sets what is not seen in the tile last looked at to −Infinity, within the ranges of the rows. */
+  hide(scores: Panel, ld: number): void;
+  /** Likewise what lies outside. */
+  hideOutside(scores: Panel, ld: number): void;
+}
+
+/** The bytes of a tile that say which pairs are seen, rows `ld` bytes apart. */
+interface SeenBytes {
+  readonly at: number;
+  readonly ld: number;
+}
+
+/** The visibility of a problem tile by tile; `ranges` must be on the rows that are selected. */
+export function createTileVisibility(
+  problem: AttentionProblem,
+  operands: Operands<Tensor>,
+  visibility: Visibility,
+  ranges: RowRanges,
+  kernels: Kernels,
+  size: TileSize,
+): TileVisibility {
+  const { blockMask, maskMod, Skv } = problem;
+  const T = size.columns;
+  const mask =
+    problem.mask &&
+    createMaskRows(kernels, problem.mask, required('mask', operands.mask), { rows: size.rows, Skv });
+  const asked = kernels.memory.allocate(Uint8Array, maskMod || blockMask ? size.rows * T : 0);
+  let b = 0;
+  let h = 0;
+  let i0 = 0;
+  let rows = 0;
+  let j0 = 0;
+  let columns = 0;
+  let seen: SeenBytes | null = null;
+
+  /** Asks pair by pair, within the ranges. */
+  function ask(): SeenBytes {
+    const { values } = asked;
+    for (let i = 0; i < rows; i++) {
+      const to = Math.min(ranges.hi(i), j0 + columns);
+      for (let j = Math.max(ranges.lo(i), j0); j < to; j++) {
+        values[i * T + j - j0] = visibility.isVisible(b, h, i0 + i, j) ? 1 : 0;
+      }
+    }
+    return { at: asked.at, ld: T };
+  }
+
+  /** What decides about pairs besides lengths and band; null when nothing does, or all of the tile is in a block that is seen. */
+  function seenPairs(isOneBlock: boolean): SeenBytes | null {
+    if (maskMod || (blockMask && !isOneBlock)) return ask();
+    return mask && { at: mask.at(j0), ld: mask.ld };
+  }
+
+  return {
+    select(nextB, nextH, nextI0, nextRows) {
+      b = nextB;
+      h = nextH;
+      i0 = nextI0;
+      rows = nextRows;
+      mask?.select(b, h, i0, rows, ranges.first(), ranges.end());
+    },
+    look(nextJ0, nextColumns) {
+      j0 = nextJ0;
+      columns = nextColumns;
+      const look = ranges.seen(j0, j0 + columns);
+      if (look === 'none') return 'none';
+      const isOneBlock = isInOneBlock(i0, rows) && isInOneBlock(j0, columns);
+      if (isOneBlock && !visibility.showsBlock(b, h, i0, j0)) return 'none';
+      seen = seenPairs(isOneBlock);
+      if (!seen) return look;
+      const count = kernels.countSeen(rows, columns, seen.at, seen.ld, ranges.at, j0);
+      if (count === 0) return 'none';
+      return count === rows * columns ? 'all' : 'some';
+    },
+    hide({ at }, ld) {
+      if (seen) kernels.hideUnseen(rows, columns, at, ld, seen.at, seen.ld);
+    },
+    hideOutside({ values }, ld) {
+      for (let i = 0; i < rows; i++) {
+        const from = Math.min(Math.max(ranges.lo(i) - j0, 0), columns);
+        const to = Math.min(Math.max(ranges.hi(i) - j0, from), columns);
+        const row = (i * ld) >> 2;
+        values.fill(-Infinity, row, row + from);
+        values.fill(-Infinity, row + to, row + columns);
+      }
+    },
+  };
+}
+
+/** Whether `count` positions from `first` on lie in one block of a block mask. */
+function isInOneBlock(first: number, count: number): boolean {
+  return Math.floor(first / BLOCK_MASK_TILE) === Math.floor((first + count - 1) / BLOCK_MASK_TILE);
+}
