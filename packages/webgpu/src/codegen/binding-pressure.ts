@@ -14,8 +14,14 @@ export interface BindingBudget {
 export const unlimitedBudget: BindingBudget = { buffers: Infinity, spans: {} };
 
 /**
- * The tensors that a kernel with more bindings than there is room for does not bind: they are gathered in the workspace first
- * and read from there, all by one binding. The smallest go first, and no more than must.
+ * Bytes up to which all tensors cost the same to gather: a dispatch each. Among them the order of the bindings decides, so that
+ * problems that differ in sizes only gather the same tensors and share their kernels.
+ */
+const equallyCheap = 4096;
+
+/**
+ * The tensors that a kernel with more bindings than the budget does not bind: they are gathered in the workspace first and read
+ * from there, all by one binding. The cheapest go first, and no more than must.
  */
 export function tensorsToGather(
   bindings: readonly StorageBinding[],
@@ -23,9 +29,10 @@ export function tensorsToGather(
 ): ReadonlySet<string> {
   if (bindings.length <= buffers) return new Set();
   const bytes = ({ name, elementBytes }: StorageBinding): number => (spans[name] ?? 0) * elementBytes;
+  const cost = (binding: StorageBinding): number => Math.max(bytes(binding), equallyCheap);
   const smallest = bindings
     .filter(binding => binding.gatherable && bytes(binding) <= upTo)
-    .sort((a, b) => bytes(a) - bytes(b))
+    .sort((a, b) => cost(a) - cost(b))
     .slice(0, bindings.length - buffers + 1);
   return new Set(smallest.map(({ name }) => name));
 }

@@ -13,7 +13,10 @@ export type Starts = 'dense' | 'packed' | 'ragged';
 /** A problem in the making. Options set its sizes first; then q, k, v and dO are made, and options add what is theirs. */
 export interface Draft {
   readonly choice: Choice;
+  /** What each problem draws for itself. */
   readonly random: Random;
+  /** Draws the same in every problem of a structure: for numbers that decide the text of kernels. */
+  readonly structureRandom: Random;
   B: number;
   Hq: number;
   Hk: number;

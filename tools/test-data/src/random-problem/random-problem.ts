@@ -21,10 +21,11 @@ export interface RandomProblem {
 
 /** The problem of a choice; the same seed and number, the same data. */
 export function makeProblem(choice: Choice, seed: number, number: number): RandomProblem {
-  const random = createRandom(seed, number);
+  const structure = randomOptions.filter(({ kind }) => kind === 'structure').map(({ name }) => choice[name]);
   const draft: Draft = {
     choice,
-    random,
+    random: createRandom(seed, number),
+    structureRandom: createRandom(seed, JSON.stringify(structure)),
     B: 1,
     Hq: 1,
     Hk: 1,

@@ -46,6 +46,14 @@ describe('random problems', { timeout: 60_000 }, () => {
     expect(randomProblems(2, { atLeast: 500 }).problem(123)).not.toEqual(problems[123]);
   });
 
+  test('of one structure have the numbers of heads in common, on which kernels depend', () => {
+    const each = all.count / all.structures.length;
+    for (let first = 0; first < all.count; first += each) {
+      const dense = problems.slice(first, first + each).filter(({ tensors }) => tensors.q.shape.length === 4);
+      expect(new Set(dense.map(({ tensors }) => tensors.q.shape.at(1))).size).toBeLessThanOrEqual(1);
+    }
+  });
+
   test('have the structures that the engine admits', () => {
     const admits = ({ choice }: RandomProblem): boolean => choice.bias === null && choice.dtype !== 'f16';
     const some = randomProblems(1, { atLeast: 1, admits });

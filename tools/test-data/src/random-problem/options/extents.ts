@@ -21,9 +21,9 @@ export const extents: RandomOption = option({
 
 /** One or a few, now and then against so many keys that they are split over workgroups. */
 function fewQueries(draft: Draft): void {
-  const { random } = draft;
-  draft.Sq = random.pick([1, 4]);
-  if (random.chance(0.7)) return;
+  const { random, structureRandom } = draft;
+  draft.Sq = structureRandom.pick([1, 4]);
+  if (structureRandom.chance(0.7)) return;
   draft.B = 1;
   draft.Skv = random.integer(500, 700);
 }

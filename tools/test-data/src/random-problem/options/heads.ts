@@ -6,7 +6,7 @@ export const heads: RandomOption = option({
   kind: 'structure',
   values: ['equal', 'grouped', 'unequal'],
   size(draft, value) {
-    const { random } = draft;
+    const { structureRandom: random } = draft;
     draft.Hk = random.integer(1, 2);
     draft.Hv = draft.Hk;
     if (value === 'unequal')
