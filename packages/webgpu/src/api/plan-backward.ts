@@ -5,7 +5,7 @@ import {
   type Support,
   validateBackward,
 } from '@tilewise/core';
-import { checkObject } from '@tilewise/philox/errors';
+import { checkOptions } from '@tilewise/philox/errors';
 import type { KernelTarget } from '../attention/kernel-target.ts';
 import { backwardFootprints } from '../attention/plan/footprints.ts';
 import { backwardKernels } from '../attention/plan/kernels.ts';
@@ -13,7 +13,8 @@ import { backwardTensorSpans, type GradientDescs } from '../attention/plan/spans
 import { choiceReasons } from '../attention/tiles/tile-choice.ts';
 import { checkContext, checkKind } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
-import type { KernelParts, PlanParts } from '../runtime/plan/kernel-plan.ts';
+import type { PlanParts } from '../runtime/plan/kernel-plan.ts';
+import type { KernelParts } from '../runtime/plan/plan-layout.ts';
 import { allTools } from './all-tools.ts';
 import { expectedBackwardTensors } from './expected-tensors.ts';
 import {
@@ -23,6 +24,7 @@ import {
   makePlan,
   type Plan,
   type PlanOptions,
+  unalignedNames,
 } from './plan.ts';
 import { checkForwardSupport } from './plan-forward.ts';
 import { backwardReasons, support } from './support.ts';
@@ -82,7 +84,7 @@ export function planSdpaBackward(
   options: BackwardPlanOptions = {},
 ): Plan {
   checkContext(ctx);
-  checkObject('options', options);
+  checkOptions('options', options, ['layouts', 'unaligned']);
   validateBackward(problem);
   const { layouts = problem } = options;
   const { forward, gradients } = problem;
@@ -98,12 +100,13 @@ export function planSdpaBackward(
 export function planBackward(
   ctx: GpuContext,
   problem: BackwardProblem,
-  { layouts = problem, unaligned }: BackwardPlanOptions,
+  options: BackwardPlanOptions,
   tools: KernelTools,
   expected: PlanParts<EncodeOptions>['expected'] = {},
 ): Plan {
   demandSupport(support(backwardReasons(problem)));
-  const parts = backwardParts(ctx, problem, layouts, new Set(unaligned), tools);
+  const { layouts = problem } = options;
+  const parts = backwardParts(ctx, problem, layouts, unalignedNames(options), tools);
   demandSupport(support(ctx.planReasons(parts)));
   return makePlan(ctx, { ...parts, expected }, problem.forward);
 }

@@ -1,5 +1,5 @@
 import { type AttentionProblem, type Support, validate } from '@tilewise/core';
-import { checkObject } from '@tilewise/philox/errors';
+import { checkOptions } from '@tilewise/philox/errors';
 import type { KernelTarget } from '../attention/kernel-target.ts';
 import { forwardShape } from '../attention/kernels/forward/forward-shape.ts';
 import { forwardFootprints } from '../attention/plan/footprints.ts';
@@ -9,7 +9,8 @@ import { forwardRole } from '../attention/tiles/forward-role.ts';
 import { choiceReasons } from '../attention/tiles/tile-choice.ts';
 import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
-import type { KernelParts, PlanParts } from '../runtime/plan/kernel-plan.ts';
+import type { PlanParts } from '../runtime/plan/kernel-plan.ts';
+import type { KernelParts } from '../runtime/plan/plan-layout.ts';
 import { allTools } from './all-tools.ts';
 import { expectedTensors } from './expected-tensors.ts';
 import {
@@ -19,6 +20,7 @@ import {
   makePlan,
   type Plan,
   type PlanOptions,
+  unalignedNames,
 } from './plan.ts';
 import { forwardReasons, support } from './support.ts';
 import type { KernelTools } from './tools.ts';
@@ -57,7 +59,7 @@ function forwardParts(
  */
 export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: PlanOptions = {}): Plan {
   checkContext(ctx);
-  checkObject('options', options);
+  checkOptions('options', options, ['unaligned']);
   validate(problem);
   const { B, Hq, Sq, Dv } = problem;
   checkResultLayout('o', problem.o, [B, Hq, Sq, Dv]);
@@ -68,12 +70,12 @@ export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: Pl
 export function planForward(
   ctx: GpuContext,
   problem: AttentionProblem,
-  { unaligned }: PlanOptions,
+  options: PlanOptions,
   tools: KernelTools,
   expected: PlanParts<EncodeOptions>['expected'] = {},
 ): Plan {
   demandSupport(support(forwardReasons(problem)));
-  const parts = forwardParts(ctx, problem, new Set(unaligned), tools);
+  const parts = forwardParts(ctx, problem, unalignedNames(options), tools);
   demandSupport(support(ctx.planReasons(parts)));
   return makePlan(ctx, { ...parts, expected }, problem);
 }

@@ -5,10 +5,12 @@ import {
   InvalidDTypeError,
   InvalidShapeError,
   type OperandDesc,
+  operandTable,
   type Support,
   type U64Words,
   UnsupportedError,
 } from '@tilewise/core';
+import { checkOptions, describeValue } from '@tilewise/philox/errors';
 import { overlapsItself } from '../attention/plan/spans.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { KernelPlan, PlanParts } from '../runtime/plan/kernel-plan.ts';
@@ -32,6 +34,31 @@ export interface PlanOptions {
    * that they can be moved in vectors.
    */
   readonly unaligned?: Iterable<string> | undefined;
+}
+
+/** Names of tensors that are not operands of every problem: what mods load, its gradients, and the tensors of MXFP8. */
+const furtherTensors = /^(d?[cC]aptures|mxfp8)\../;
+
+/**
+ * The tensors that may start at any element.
+ * @throws InvalidArgumentError for what is no list of names of tensors.
+ */
+export function unalignedNames({ unaligned = [] }: PlanOptions): ReadonlySet<string> {
+  if (typeof unaligned !== 'object' || !unaligned || !(Symbol.iterator in unaligned)) {
+    throw new InvalidArgumentError(
+      'options.unaligned',
+      `must be an array of names of tensors, got ${describeValue(unaligned)}`,
+    );
+  }
+  const names = new Set(unaligned);
+  for (const name of names) {
+    if (Object.hasOwn(operandTable, name) || furtherTensors.test(name)) continue;
+    throw new InvalidArgumentError(
+      'options.unaligned',
+      `must hold names of tensors of a plan such as q, k and o, got ${describeValue(name)}`,
+    );
+  }
+  return names;
 }
 
 /** @throws UnsupportedError with the reasons. */
@@ -66,7 +93,9 @@ export function makePlan(
   const drawn = dropout?.kind === 'philox' ? dropout : { seed: [0, 0] as const, offset: [0, 0] as const };
   return ctx.plan<EncodeOptions>({
     ...parts,
-    inputs({ seed = drawn.seed, offset = drawn.offset, scale = own } = {}) {
+    inputs(options = {}) {
+      checkOptions('options', options, ['seed', 'offset', 'scale']);
+      const { seed = drawn.seed, offset = drawn.offset, scale = own } = options;
       checkWords('options.seed', seed);
       checkWords('options.offset', offset);
       if (!Number.isFinite(Math.fround(scale)))

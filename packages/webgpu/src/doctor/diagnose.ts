@@ -1,3 +1,4 @@
+import { checkOptions } from '@tilewise/philox/errors';
 import { type Capabilities, guaranteedCapabilities } from '../device/capabilities.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import { createContext } from '../runtime/create-context.ts';
@@ -28,6 +29,7 @@ const nothing: Omit<Diagnosis, 'status' | 'verdict' | 'source'> = {
  * reference. What is wrong is in the result; it rejects with nothing but bugs of its own.
  */
 export async function diagnose(options: DiagnoseOptions = {}): Promise<Diagnosis> {
+  checkOptions('options', options, ['gpu', 'powerPreference', 'source']);
   const { powerPreference = 'high-performance', source = options.gpu ? 'given' : 'navigator.gpu' } = options;
   const gpu = options.gpu ?? (globalThis as { navigator?: { gpu?: GPU } }).navigator?.gpu;
   if (!gpu) {

@@ -8,7 +8,7 @@ import {
 } from '@tilewise/core/primitive';
 import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
-import type { KernelParts } from '../runtime/plan/kernel-plan.ts';
+import type { KernelParts } from '../runtime/plan/plan-layout.ts';
 import { recordedPlans } from '../runtime/recorded-plans.ts';
 import type { Recorder } from '../runtime/recorder.ts';
 import { spanOf } from './access/tensor-access.ts';

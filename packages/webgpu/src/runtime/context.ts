@@ -3,10 +3,10 @@ import type { ChooseTiles } from '../attention/tiles/tile-choice.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import { type EagerCall, runCall } from './eager-call.ts';
-import { GpuMemory } from './gpu-memory.ts';
+import { GpuMemory, type MemorySettings } from './gpu-memory.ts';
 import type { GpuTensor } from './gpu-tensor.ts';
-import { type KernelParts, type KernelPlan, makeKernelPlan, type PlanParts } from './plan/kernel-plan.ts';
-import { planReasons } from './plan/plan-reasons.ts';
+import { type KernelPlan, makeKernelPlan, type PlanParts } from './plan/kernel-plan.ts';
+import { type KernelParts, planReasons } from './plan/plan-layout.ts';
 
 /** A GPU device with the tensors and compiled kernels of this library on it. Made by `createContext`. */
 export class GpuContext extends GpuMemory implements KernelTarget {
@@ -15,12 +15,10 @@ export class GpuContext extends GpuMemory implements KernelTarget {
   constructor(
     device: GPUDevice,
     capabilities: Capabilities,
-    ownsDevice: boolean,
-    maxIdleBytes: number,
-    tiles: ChooseTiles | undefined,
+    settings: MemorySettings & { readonly tiles: ChooseTiles | undefined },
   ) {
-    super(device, capabilities, ownsDevice, maxIdleBytes);
-    this.tiles = tiles;
+    super(device, capabilities, settings);
+    this.tiles = settings.tiles;
   }
 
   /**

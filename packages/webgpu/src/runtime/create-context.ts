@@ -1,47 +1,56 @@
 import { InvalidArgumentError, TilewiseError } from '@tilewise/core';
-import { checkObject } from '@tilewise/philox/errors';
+import { checkFunction, checkOptions } from '@tilewise/philox/errors';
 import type { ChooseTiles } from '../attention/tiles/tile-choice.ts';
 import { capabilitiesOf, deviceDescriptor } from '../device/capabilities.ts';
 import { checkKind } from '../device/check-kind.ts';
 import { GpuContext } from './context.ts';
 
-/** Where a context gets its device: the caller's own, one of the caller's adapter, or the browser's default. */
+/** Where a context gets its device (the caller's own, one of the caller's adapter, or the browser's default), and its settings. */
 export interface ContextOptions {
   /** Used as it is, with the limits and features it has; `ctx.destroy()` leaves it alive. */
   readonly device?: GPUDevice | undefined;
-  /** With a device: the one that the device is from, which may know more of it than the device says. */
+  /** With a device: the adapter of the device, which may know more of the device than the device says. */
   readonly adapter?: GPUAdapter | undefined;
   readonly powerPreference?: GPUPowerPreference | undefined;
   /** Bytes of buffers given back that are kept for reuse, at most. Default 256 MiB. */
   readonly maxIdleBytes?: number | undefined;
-  /** Tiles of attention kernels for problems where better ones than the table's are known, such as `tune` finds. */
+  /** Tiles of attention kernels for problems where better tiles than the table's are known, such as `tune` finds. */
   readonly tiles?: ChooseTiles | undefined;
+  /**
+   * For development: called with a message when a tensor is collected as garbage that nobody destroyed. GPU memory is never freed
+   * for that reason. `console.warn` will do.
+   */
+  readonly onLeak?: ((message: string) => void) | undefined;
 }
+
+const optionNames = ['device', 'adapter', 'powerPreference', 'maxIdleBytes', 'tiles', 'onLeak'];
 
 const defaultMaxIdleBytes = 256 * 1024 * 1024;
 
 /**
- * A context on the caller's device or on one of its own.
- * @throws InvalidArgumentError for a wrong option, TilewiseError `NO_ADAPTER` when WebGPU is not there, gives no adapter, or the adapter gives no device.
+ * Makes a context on the caller's device or on one of its own.
+ * @throws InvalidArgumentError for a wrong or unknown option; TilewiseError `NO_ADAPTER` when there is no WebGPU, no adapter, or no
+ * device of the adapter.
  */
 export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
-  checkObject('options', options);
-  const { maxIdleBytes = defaultMaxIdleBytes, tiles } = options;
+  checkOptions('options', options, optionNames);
+  const { maxIdleBytes = defaultMaxIdleBytes, tiles, onLeak, adapter } = options;
   if (!(maxIdleBytes >= 0)) {
     throw new InvalidArgumentError('maxIdleBytes', `must be a number of bytes ≥ 0, got ${maxIdleBytes}`);
   }
-  if (options.adapter) checkKind('adapter', options.adapter, 'a GPUAdapter');
+  if (onLeak !== undefined) checkFunction('onLeak', onLeak);
+  if (adapter) checkKind('adapter', adapter, 'a GPUAdapter');
+  if (options.device) checkKind('device', options.device, 'a GPUDevice');
+  const settings = { maxIdleBytes, tiles, onLeak, ownsDevice: !options.device };
   if (options.device) {
-    checkKind('device', options.device, 'a GPUDevice');
-    const capabilities = await capabilitiesOf(options.device, options.adapter);
-    return new GpuContext(options.device, capabilities, false, maxIdleBytes, tiles);
+    return new GpuContext(options.device, await capabilitiesOf(options.device, adapter), settings);
   }
-  const adapter = options.adapter ?? (await defaultAdapter(options.powerPreference));
-  const device = await adapter.requestDevice(deviceDescriptor(adapter)).catch((cause: unknown) => {
+  const chosen = adapter ?? (await defaultAdapter(options.powerPreference));
+  const device = await chosen.requestDevice(deviceDescriptor(chosen)).catch((cause: unknown) => {
     // An adapter makes one device only.
     throw new TilewiseError('NO_ADAPTER', `the adapter gave no device: ${String(cause)}`, { cause });
   });
-  return new GpuContext(device, await capabilitiesOf(device, adapter), true, maxIdleBytes, tiles);
+  return new GpuContext(device, await capabilitiesOf(device, chosen), settings);
 }
 
 async function defaultAdapter(powerPreference: GPUPowerPreference = 'high-performance'): Promise<GPUAdapter> {

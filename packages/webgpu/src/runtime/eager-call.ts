@@ -131,9 +131,7 @@ export function runCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): Reco
       return made;
     });
     return Object.fromEntries(
-      outputs.map(({ name, result, buffer }) => {
-        return [name, new GpuTensor(ctx, { buffer, byteOffset: 0, owned: true }, result.desc)];
-      }),
+      outputs.map(({ name, result, buffer }) => [name, ctx.own(buffer, result.desc)]),
     );
   } catch (error) {
     for (const buffer of taken) ctx.giveBuffer(buffer);

@@ -1,8 +1,9 @@
+import { normalise } from '@tilewise/core';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { callersDevice, storageBuffer } from '../../testing/device-buffers.ts';
 import { caught } from '../../testing/expect-error.ts';
 import { type GoodCall, goodCall, q, shape } from '../../testing/good-call.ts';
-import { createContext, type GpuContext, sdpa, sdpaBackward } from '../index.ts';
+import { createContext, type GpuContext, planSdpa, sdpa, sdpaBackward } from '../index.ts';
 
 let ctx: GpuContext;
 let gpu: GoodCall['gpu'];
@@ -38,7 +39,13 @@ describe('what the GPU rejects makes the download reject', () => {
     const most = ctx.device.limits.maxBufferSize;
     const huge = ctx.allocate([most / 4 + 4], 'f32');
     expect(await huge.fault).toMatchObject({ code: 'OUT_OF_MEMORY' });
+    const uncaptured: string[] = [];
+    const listen = (event: GPUUncapturedErrorEvent): void => void uncaptured.push(event.error.message);
+    ctx.device.addEventListener('uncapturederror', listen);
     await expect(ctx.download(huge)).rejects.toMatchObject({ code: 'OUT_OF_MEMORY' });
+    await ctx.device.queue.onSubmittedWorkDone();
+    ctx.device.removeEventListener('uncapturederror', listen);
+    expect(uncaptured).toEqual([]);
     huge.destroy();
     ctx.trim();
   });
@@ -51,5 +58,13 @@ describe('what the GPU rejects makes the download reject', () => {
     await device.lost;
     await expect(lost.download(tensor)).rejects.toMatchObject({ code: 'DEVICE_LOST' });
     expect(caught(() => sdpa(lost, tensor, tensor, tensor))).toMatchObject({ code: 'DEVICE_LOST' });
+  });
+
+  test('a device that is lost while kernels are compiled', async () => {
+    const device = await callersDevice();
+    const lost = await createContext({ device });
+    const plan = planSdpa(lost, normalise({ q, k: q, v: q }).problem);
+    device.destroy();
+    await expect(plan.warmUp()).rejects.toMatchObject({ code: 'DEVICE_LOST' });
   });
 });

@@ -1,7 +1,9 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import {
   checkStorage,
   type DType,
   dtypeInfo,
+  elementsSpanned,
   type HostArray,
   InvalidArgumentError,
   type Shape,
@@ -10,7 +12,7 @@ import {
   type TensorDesc,
   TilewiseError,
 } from '@tilewise/core';
-import { checkObject } from '@tilewise/philox/errors';
+import { checkOptions } from '@tilewise/philox/errors';
 import { BufferPool, type MemoryUse } from '../device/buffer-pool.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import { checkDType, checkKind } from '../device/check-kind.ts';
@@ -18,7 +20,8 @@ import { deviceLost } from '../device/faults.ts';
 import { gpuWork, touch } from '../device/gpu-work.ts';
 import { bufferUsage, mapModeRead } from '../device/webgpu-flags.ts';
 import { GpuTensor, type TensorOwner } from './gpu-tensor.ts';
-import { bytesOf, checkedStrides, checkFits, storageExtent, wholeWords } from './tensor-storage.ts';
+import { LeakWatch } from './leak-watch.ts';
+import { bytesOf, checkedStrides, checkFits, wholeWords } from './tensor-storage.ts';
 
 /** A buffer as a tensor: row-major without gaps unless strides (in elements) are given; `offset` in bytes. */
 export interface WrapDesc {
@@ -26,6 +29,20 @@ export interface WrapDesc {
   readonly shape: Shape;
   readonly strides?: Strides | undefined;
   readonly offset?: number | undefined;
+}
+
+/** A shape and strides (row-major without gaps unless given) from `offset` elements on. */
+export interface ViewDesc {
+  readonly shape: Shape;
+  readonly strides?: Strides | undefined;
+  readonly offset?: number | undefined;
+}
+
+/** How a context treats its device and its buffers. */
+export interface MemorySettings {
+  readonly ownsDevice: boolean;
+  readonly maxIdleBytes: number;
+  readonly onLeak: ((message: string) => void) | undefined;
 }
 
 /** Tensors that were given back. */
@@ -40,13 +57,15 @@ export class GpuMemory implements TensorOwner {
   readonly capabilities: Capabilities;
   readonly #ownsDevice: boolean;
   readonly #pool: BufferPool;
+  readonly #leaks: LeakWatch | undefined;
   #ended: TilewiseError | undefined;
 
-  constructor(device: GPUDevice, capabilities: Capabilities, ownsDevice: boolean, maxIdleBytes: number) {
+  constructor(device: GPUDevice, capabilities: Capabilities, settings: MemorySettings) {
     this.device = device;
     this.capabilities = capabilities;
-    this.#ownsDevice = ownsDevice;
-    this.#pool = new BufferPool(device, maxIdleBytes);
+    this.#ownsDevice = settings.ownsDevice;
+    this.#pool = new BufferPool(device, settings.maxIdleBytes);
+    this.#leaks = settings.onLeak && new LeakWatch(settings.onLeak);
     device.lost.then(info => {
       this.#ended ??= deviceLost(info);
     });
@@ -69,7 +88,7 @@ export class GpuMemory implements TensorOwner {
 
   /**
    * Copies a host tensor to the GPU, with its strides.
-   * @throws InvalidArgumentError when it is none, or its buffer has been transferred.
+   * @throws InvalidArgumentError when `tensor` is no host tensor, or its buffer has been transferred.
    */
   upload(tensor: HostArray): GpuTensor {
     this.checkAlive();
@@ -78,81 +97,66 @@ export class GpuMemory implements TensorOwner {
     checkDType(dtype);
     checkedStrides(shape, strides);
     checkStorage({ tensor });
-    const extent = storageExtent(shape, strides);
     const { bytes } = dtypeInfo[dtype];
-    const size = extent * bytes;
+    const size = elementsSpanned(shape, strides) * bytes;
     const { result: buffer } = gpuWork(this.device, () => {
       const buffer = this.#pool.take(size);
-      if (extent > 0) this.device.queue.writeBuffer(buffer, 0, wholeWords(data, offset * bytes, size));
+      if (size > 0) this.device.queue.writeBuffer(buffer, 0, wholeWords(data, offset * bytes, size));
       touch([], [{ buffer, offset: 0, size }]);
       return buffer;
     });
-    return new GpuTensor(this, { buffer, byteOffset: 0, owned: true }, { dtype, shape, strides });
+    return this.own(buffer, { dtype, shape, strides });
   }
 
   /**
-   * A new tensor with whatever content, contiguous unless strides are given.
+   * A new tensor with undefined content, contiguous unless strides are given.
    * @throws InvalidDTypeError or InvalidShapeError.
    */
   allocate(shape: Shape, dtype: DType, given?: Strides): GpuTensor {
     this.checkAlive();
     checkDType(dtype);
     const strides = checkedStrides(shape, given);
-    const bytes = storageExtent(shape, strides) * dtypeInfo[dtype].bytes;
-    const place = { buffer: this.#pool.take(bytes), byteOffset: 0, owned: true };
-    return new GpuTensor(this, place, { dtype, shape: [...shape], strides: [...strides] });
+    const buffer = this.#pool.take(elementsSpanned(shape, strides) * dtypeInfo[dtype].bytes);
+    return this.own(buffer, { dtype, shape: [...shape], strides: [...strides] });
   }
 
   /**
-   * The caller's buffer as a tensor, without a copy. It needs the usage STORAGE (and COPY_SRC to be downloaded). What went wrong
-   * with results that were to be written to its bytes stays with them until results are written to them again.
+   * The caller's buffer as a tensor, without a copy. The buffer needs the usage STORAGE (and COPY_SRC for `download`). When work
+   * that writes to these bytes goes wrong on the GPU, every `download` of them rejects until they are written again.
    * @throws InvalidShapeError when the tensor does not fit into the buffer; InvalidArgumentError or InvalidDTypeError.
    */
   wrap(buffer: GPUBuffer, desc: WrapDesc): GpuTensor {
     this.checkAlive();
     checkKind('buffer', buffer, 'a GPUBuffer');
-    checkObject('desc', desc);
+    checkOptions('desc', desc, ['dtype', 'shape', 'strides', 'offset']);
     const { dtype, shape, offset = 0 } = desc;
     checkDType(dtype);
     const strides = checkedStrides(shape, desc.strides);
     const { bytes } = dtypeInfo[dtype];
     if (!Number.isInteger(offset) || offset < 0 || offset % bytes !== 0) {
-      throw new InvalidArgumentError(
-        'offset',
-        `must be a multiple of ${bytes} bytes for ${dtype}, got ${offset}`,
-      );
+      const rule = `must be a multiple of ${bytes} bytes for ${dtype}, got ${offset}`;
+      throw new InvalidArgumentError('offset', rule);
     }
     if (buffer.size % 4 !== 0) {
-      throw new InvalidArgumentError(
-        'buffer',
-        `must have a size that is a multiple of 4 bytes, got ${buffer.size}`,
-      );
+      const rule = `must have a size that is a multiple of 4 bytes, got ${buffer.size}`;
+      throw new InvalidArgumentError('buffer', rule);
     }
     if (!(buffer.usage & bufferUsage.STORAGE)) {
       throw new InvalidArgumentError('buffer', `must have the usage STORAGE, got usage ${buffer.usage}`);
     }
-    checkFits('buffer', buffer, offset, { dtype, shape, strides });
-    return new GpuTensor(
-      this,
-      { buffer, byteOffset: offset, owned: false },
-      { dtype, shape: [...shape], strides: [...strides] },
-    );
+    const tensor = { dtype, shape: [...shape], strides: [...strides] };
+    checkFits('buffer', buffer, offset, tensor);
+    return new GpuTensor(this, { buffer, byteOffset: offset, owned: false }, tensor);
   }
 
   /**
-   * Another shape or other strides (row-major without gaps unless given) on the same elements, `offset` elements further on.
-   * @throws InvalidShapeError when an element would lie outside the tensor's buffer.
+   * Another shape or other strides on the memory of a tensor, without a copy.
+   * @throws InvalidArgumentError for a tensor that was destroyed or is of another device; InvalidShapeError when an element would
+   * lie outside the tensor's buffer.
    */
-  view(
-    tensor: GpuTensor,
-    desc: {
-      readonly shape: Shape;
-      readonly strides?: Strides | undefined;
-      readonly offset?: number | undefined;
-    },
-  ): GpuTensor {
-    checkKind('tensor', tensor, 'a GpuTensor');
-    checkObject('desc', desc);
+  view(tensor: GpuTensor, desc: ViewDesc): GpuTensor {
+    this.checkOwn('tensor', tensor);
+    checkOptions('desc', desc, ['shape', 'strides', 'offset']);
     const { shape, offset = 0 } = desc;
     const strides = checkedStrides(shape, desc.strides);
     const { buffer, dtype } = tensor;
@@ -167,39 +171,41 @@ export class GpuMemory implements TensorOwner {
   }
 
   /**
-   * Reads a tensor back. Rejects with what went wrong on the GPU while it was computed, or what it was computed from.
+   * Reads a tensor back to the host. Rejects with a TilewiseError when something went wrong on the GPU while the tensor, or what
+   * it was computed from, was computed; `OUT_OF_MEMORY` also when there is no memory for the copy.
    */
   async download(tensor: GpuTensor): Promise<Tensor> {
     this.checkAlive();
     this.checkOwn('tensor', tensor);
     const { dtype, shape, strides, byteOffset, buffer } = tensor;
     const { bytes, allocate } = dtypeInfo[dtype];
-    const extent = storageExtent(shape, strides);
-    const data = allocate(extent);
+    const elements = elementsSpanned(shape, strides);
+    const data = allocate(elements);
     // Copies move whole words: start and end are rounded outwards.
     const start = Math.floor(byteOffset / 4) * 4;
-    const size = Math.min(Math.ceil((byteOffset + extent * bytes) / 4) * 4, buffer.size) - start;
-    const { result: staging, fault } = gpuWork(this.device, () => {
-      const target = this.#pool.takeStaging(size);
+    const size = Math.min(Math.ceil((byteOffset + elements * bytes) / 4) * 4, buffer.size) - start;
+    const { result, fault } = gpuWork(this.device, () => {
+      const staging = this.#pool.takeStaging(size);
       const encoder = this.device.createCommandEncoder({ label: 'tilewise download' });
-      if (size > 0) encoder.copyBufferToBuffer(buffer, start, target, 0, size);
+      if (size > 0) encoder.copyBufferToBuffer(buffer, start, staging, 0, size);
       this.device.queue.submit([encoder.finish()]);
       touch([bytesOf(tensor)], []);
-      return target;
+      // Mapped here, so that the error of a buffer without memory stays with this work.
+      const mapped = staging.mapAsync(mapModeRead).then(
+        () => true,
+        () => false,
+      );
+      return { staging, mapped };
     });
+    const { staging, mapped } = result;
     try {
-      const [mapped, wrong] = await Promise.all([
-        staging.mapAsync(mapModeRead).then(
-          () => true,
-          () => false,
-        ),
-        fault,
-      ]);
+      const [isMapped, wrong] = await Promise.all([mapped, fault]);
       if (wrong) throw wrong;
       this.checkAlive();
-      if (!mapped)
+      if (!isMapped) {
         throw new TilewiseError('DEVICE_LOST', 'the tensor could not be read back: its device is gone');
-      const source = new Uint8Array(staging.getMappedRange(), byteOffset - start, extent * bytes);
+      }
+      const source = new Uint8Array(staging.getMappedRange(), byteOffset - start, elements * bytes);
       new Uint8Array(data.buffer).set(source);
     } finally {
       this.#pool.discard(staging);
@@ -208,15 +214,19 @@ export class GpuMemory implements TensorOwner {
   }
 
   /**
-   * Gives a tensor's memory back for reuse. No effect on wrapped buffers and views.
-   * @throws InvalidArgumentError for what is no tensor of a context.
+   * Gives a tensor's memory back for reuse. No effect on wrapped buffers and views, and on tensors that were given back before.
+   * @throws InvalidArgumentError for what is no tensor, and for a tensor of another context.
    */
   release(tensor: GpuTensor): void {
     checkKind('tensor', tensor, 'a GpuTensor');
+    if (tensor.context !== this) {
+      const rule = 'belongs to another context: call its own destroy(), or release of that context';
+      throw new InvalidArgumentError('tensor', rule);
+    }
     if (!tensor.owned || released.has(tensor)) return;
     released.add(tensor);
-    // The memory belongs to the context that allocated the tensor.
-    tensor.context.giveBuffer(tensor.buffer);
+    this.#leaks?.forget(tensor);
+    this.#pool.give(tensor.buffer);
   }
 
   /** Destroys the buffers that are kept for reuse. */
@@ -224,16 +234,19 @@ export class GpuMemory implements TensorOwner {
     this.#pool.trim();
   }
 
-  /** Destroys every buffer of this context, and its device if it made it. Later calls throw. */
+  /** Destroys every buffer of this context, and its device if the context made the device. Later calls throw. */
   destroy(): void {
-    if (this.#ended === undefined) {
-      this.#ended = new InvalidArgumentError('ctx', 'was destroyed and can no longer be used');
-    }
+    this.#ended ??= new InvalidArgumentError('ctx', 'was destroyed and can no longer be used');
     this.#pool.destroy();
     if (this.#ownsDevice) this.device.destroy();
   }
 
-  /** @throws InvalidArgumentError for a tensor of another context or one whose buffer was given back. */
+  /** `destroy`, for `using`. */
+  [Symbol.dispose](): void {
+    this.destroy();
+  }
+
+  /** @throws InvalidArgumentError for a tensor of another device or one that was destroyed. */
   checkOwn(argument: string, tensor: TensorDesc): GpuTensor {
     if (!(tensor instanceof GpuTensor)) {
       throw new InvalidArgumentError(argument, 'must be a GpuTensor: make one with ctx.upload or ctx.wrap');
@@ -247,7 +260,14 @@ export class GpuMemory implements TensorOwner {
     return tensor;
   }
 
-  /** A storage buffer with whatever content; give it back once the work that uses it is submitted. */
+  /** A tensor that owns a buffer of `takeBuffer`: `release` gives the buffer back. */
+  own(buffer: GPUBuffer, desc: TensorDesc): GpuTensor {
+    const tensor = new GpuTensor(this, { buffer, byteOffset: 0, owned: true }, desc);
+    this.#leaks?.watch(tensor);
+    return tensor;
+  }
+
+  /** A storage buffer with undefined content; give it back once the work that uses it is submitted. */
   takeBuffer(bytes: number): GPUBuffer {
     return this.#pool.take(bytes);
   }

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { type DType, InvalidArgumentError, type Shape, type Strides, type TensorDesc } from '@tilewise/core';
 import { type Fault, faultOfBytes } from '../device/gpu-work.ts';
 import { bytesOf } from './tensor-storage.ts';
@@ -7,7 +8,6 @@ export interface TensorOwner {
   readonly device: GPUDevice;
   view(tensor: GpuTensor, desc: { readonly shape: Shape; readonly strides: Strides }): GpuTensor;
   release(tensor: GpuTensor): void;
-  giveBuffer(buffer: GPUBuffer): void;
 }
 
 /** A tensor in a GPU buffer: `byteOffset` bytes in, with strides in elements. Made by a context, never by hand. */
@@ -55,8 +55,16 @@ export class GpuTensor implements TensorDesc {
     });
   }
 
-  /** Gives the buffer back to the context for reuse. A wrapped buffer or a view stays as it is. */
+  /**
+   * Gives the memory back to the context for reuse. A tensor that is not destroyed keeps its GPU memory until its context is
+   * destroyed, also when nothing refers to the tensor any more. No effect on a wrapped buffer and on a view.
+   */
   destroy(): void {
     this.context.release(this);
+  }
+
+  /** `destroy`, for `using`. */
+  [Symbol.dispose](): void {
+    this.destroy();
   }
 }

@@ -1,19 +1,13 @@
 import {
   contiguousStrides,
   dtypeInfo,
-  elementCount,
+  elementsSpanned,
   InvalidShapeError,
-  maxOffset,
   type Shape,
   type Strides,
   type TensorDesc,
 } from '@tilewise/core';
 import type { ByteRange } from '../device/byte-range.ts';
-
-/** Elements from the first to the last, gaps included. */
-export function storageExtent(shape: Shape, strides: Strides): number {
-  return elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
-}
 
 /** Where a tensor lies, from its first to its last element. */
 export function bytesOf({
@@ -23,7 +17,7 @@ export function bytesOf({
   strides,
   dtype,
 }: TensorDesc & { readonly buffer: GPUBuffer; readonly byteOffset: number }): ByteRange {
-  return { buffer, offset: byteOffset, size: storageExtent(shape, strides) * dtypeInfo[dtype].bytes };
+  return { buffer, offset: byteOffset, size: elementsSpanned(shape, strides) * dtypeInfo[dtype].bytes };
 }
 
 /**
@@ -37,7 +31,7 @@ export function checkFits(
   { dtype, shape, strides }: TensorDesc,
 ): void {
   checkedStrides(shape, strides);
-  const needed = offset + storageExtent(shape, strides) * dtypeInfo[dtype].bytes;
+  const needed = offset + elementsSpanned(shape, strides) * dtypeInfo[dtype].bytes;
   if (needed > buffer.size) {
     throw new InvalidShapeError(
       argument,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { kernelsOf, variants } from '../../../testing/variants.ts';
 import { dispatchSize } from '../../codegen/kernel-spec.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../../index.ts';
-import { planReasons } from '../../runtime/plan/plan-reasons.ts';
+import { planReasons } from '../../runtime/plan/plan-layout.ts';
 import { kernelTarget } from '../kernel-target.ts';
 import { defaultTile } from '../tiles/tile-table.ts';
 import { workgroupTileMemory } from '../tiles/workgroup/memory.ts';

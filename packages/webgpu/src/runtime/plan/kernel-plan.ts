@@ -8,7 +8,6 @@ import {
   type TensorFootprint,
   tooLargeReason,
 } from '../../codegen/dispatch-splits.ts';
-import { withGathering } from '../../codegen/gather.ts';
 import { dispatchSize, type KernelSpec, withFallbacks } from '../../codegen/kernel-spec.ts';
 import {
   type EncodeTimeValue,
@@ -24,34 +23,32 @@ import type { GpuMemory } from '../gpu-memory.ts';
 import { type BoundTensor, bindTensor, checkAliasing, shareResults } from './bind.ts';
 import { ParameterBuffers } from './parameter-buffers.ts';
 import { compile, compileAsync } from './pipelines.ts';
+import { type KernelParts, type PlanLayout, planLayout, tensorBytes } from './plan-layout.ts';
 import {
   type BufferSlice,
   checkedSlice,
   type ExpectedTensor,
-  layWorkspace,
   type PlanBuffer,
   type PlanTensor,
-  planTensors,
   sliceFor,
-  tensorsRead,
 } from './plan-tensors.ts';
 
 /**
- * Kernels on one device, ready to be recorded any number of times. Nothing is submitted, mapped or allocated for tensors; the
- * parameters of a call lie in a small uniform buffer per dispatch, made anew only when they change. `Options` are numbers that
- * may change from one encode to the next.
+ * Kernels on one device, ready to be recorded any number of times. A plan submits nothing, maps nothing and allocates no tensor.
+ * The parameters of a call lie in a small uniform buffer per dispatch, which is replaced only when a parameter changes.
+ * `Options` are numbers that may change from one encode to the next.
  */
 export interface KernelPlan<Options> {
   /** What `encode` needs, by name, besides the workspace. */
   readonly tensors: readonly PlanTensor[];
-  /** Bytes of the buffer to pass as `workspace`; 0 when none is needed. Its content need not be kept. */
+  /** Bytes of the buffer to pass as `workspace`; 0 when the plan needs none. The content need not be kept. */
   readonly workspaceBytes: number;
-  /** The kernels in order, with their source; those first that gather small tensors for crowded ones. */
+  /** The kernels in order, with their source. Kernels that gather small tensors for others come first. */
   readonly kernels: readonly KernelSpec[];
   /**
-   * Records the work.
+   * Records the work. Compiles the kernels that are not compiled yet, which may block for seconds: see `warmUp`.
    * @throws InvalidArgumentError or InvalidShapeError naming a buffer that is missing, too small or misaligned, or an option
-   * that is no number of its range; for a GpuTensor also, or InvalidDTypeError, when it is not what the problem says.
+   * that is out of range; for a GpuTensor also, or InvalidDTypeError, when it does not match the problem.
    */
   encode(
     target: GPUCommandEncoder | GPUComputePassEncoder,
@@ -59,23 +56,15 @@ export interface KernelPlan<Options> {
     options?: Options,
   ): void;
   /**
-   * Compiles all kernels in the background. Without it the first `encode` compiles.
-   * Rejects with a TilewiseError when the device does not compile one.
+   * Compiles all kernels in parallel and in the background. Plans and eager calls on the same device share compiled kernels, so
+   * that the first eager call of the same problem does not compile any more.
+   * Rejects with a TilewiseError: `UNSUPPORTED` when the device does not compile a kernel, `DEVICE_LOST` when the device is lost.
    */
   warmUp(): Promise<void>;
-  /** Frees the parameters of all recorded calls but the last; they must have been submitted. */
+  /** Frees the parameters of all recorded calls but the last. The calls must have been submitted. */
   retire(): void;
-  /** Frees the parameters of all recorded calls; they must have been submitted. */
+  /** Frees the parameters of all recorded calls. The calls must have been submitted. */
   destroy(): void;
-}
-
-/** What decides whether a plan can run. */
-export interface KernelParts {
-  readonly kernels: readonly KernelSpec[];
-  /** How many elements each tensor takes in memory, by name. */
-  readonly spans: Readonly<Record<string, number>>;
-  /** What workgroups touch of a tensor, for those that may be bound in pieces. */
-  readonly footprints?: Readonly<Record<string, TensorFootprint>>;
 }
 
 /** What a plan is made of. */
@@ -86,191 +75,220 @@ export interface PlanParts<Options> extends KernelParts {
   readonly inputs?: (options: Options | undefined) => Readonly<Record<string, number>>;
 }
 
-/**
- * The plan of some kernels. A tensor of which a device binds only a part is bound in pieces: the kernel is dispatched for some of
- * its workgroups at a time.
- * @throws UnsupportedError when even one workgroup touches more of a tensor than the device binds.
- */
-export function makeKernelPlan<Options>(
-  ctx: GpuMemory,
-  {
-    kernels: made,
-    spans: elements,
-    footprints = {},
-    expected = {},
-    inputs: inputsOf = () => ({}),
-  }: PlanParts<Options>,
-): KernelPlan<Options> {
-  const { device, capabilities } = ctx;
-  const limit = bindingLimit(capabilities);
-  const coarse = capabilities.minStorageBufferOffsetAlignment;
-  const { kernels, spans, words } = withGathering(made, elements);
-  const bytesOf = (binding: StorageBinding): number => (spans[tensorOf(binding)] ?? 0) * binding.elementBytes;
-  const all = withFallbacks(kernels);
-  const workspace = layWorkspace(all, bytesOf, coarse);
-  const tensors = planTensors(all, bytesOf, workspace.bytes).filter(
-    // A workspace of empty regions is none.
-    ({ name, bytes }) => name !== 'workspace' || bytes > 0,
-  );
-  const names = tensorsRead(all);
-  const read = tensors.filter(({ name }) => names.has(name));
-  const written = tensors.filter(({ access }) => access === 'read_write');
-  const stepsOf = (atMost: BindingLimit): Step[] =>
-    all
-      .filter(({ groups }) => groups > 0)
-      .flatMap(kernel =>
-        splitsOrThrow(kernel, spans, footprints, atMost).map(split => {
-          return { kernel, split, parameters: new ParameterBuffers(ctx) };
-        }),
-      );
-  const steps = stepsOf(limit);
-  // Tensors that fit, but not where their slices start, make their kernels run in splits as well.
-  let narrow: Step[] | undefined;
-  const allSteps = (): Step[] => [...steps, ...(narrow ?? [])];
-  const placeholders = new Map<string, GPUBuffer>();
-  const placeholder = (name: string): BufferSlice => {
-    const buffer = placeholders.get(name) ?? ctx.takeBuffer(16);
-    placeholders.set(name, buffer);
-    return { buffer };
-  };
+type Slices = ReadonlyMap<string, BufferSlice>;
 
-  /** Binds elements [from, to) of a tensor. */
-  function bind(
-    slices: ReadonlyMap<string, BufferSlice>,
-    binding: StorageBinding,
-    [from, to]: readonly [number, number],
-  ): BoundTensor {
-    const { elementBytes } = binding;
-    const name = tensorOf(binding);
-    const isEmpty = bytesOf(binding) === 0;
-    const given = isEmpty ? placeholder(name) : sliceFor(slices, name);
-    const region = (given.offset ?? 0) + (workspace.starts.get(name) ?? 0);
-    const begin = isEmpty ? 0 : region + from * elementBytes;
-    // An empty segment may lie at the very end of its buffer, as an empty tensor may, where nothing can be bound.
-    const isThere = begin < given.buffer.size || begin % coarse > 0;
-    const { buffer } = isThere ? given : placeholder(name);
-    const start = isThere ? begin : 0;
-    const own = bindTensor(binding, buffer, start, (to - from) * elementBytes, coarse);
-    return { ...own, skipped: own.skipped - from * elementBytes };
-  }
-
-  /** The kernels that run on these buffers. */
-  function running(slices: ReadonlyMap<string, BufferSlice>): ReadonlySet<KernelSpec> {
-    const chosen = kernels.flatMap(kernel => {
-      if (!kernel.aliasFallback) return [kernel];
-      const written = kernel.bindings.filter(({ access }) => access === 'read_write');
-      const results = written.map(binding => bind(slices, binding, [0, spans[binding.name] ?? 0]));
-      return shareResults(results, kernel.aliasFallback) ? kernel.aliasFallback.kernels : [kernel];
-    });
-    return new Set(chosen);
-  }
-
-  function callsOf(slices: ReadonlyMap<string, BufferSlice>, steps: readonly Step[]): Call[] {
-    const chosen = running(slices);
-    return steps
-      .filter(({ kernel }) => chosen.has(kernel))
-      .map(step => {
-        const { kernel, split } = step;
-        const bound = kernel.bindings.map(binding =>
-          bind(slices, binding, split.windows.get(binding.name) ?? [0, 0]),
-        );
-        checkAliasing(kernel, bound);
-        return { ...step, bound };
-      });
-  }
-
-  return {
-    kernels,
-    tensors: tensors.filter(({ name }) => name !== 'workspace'),
-    workspaceBytes: workspace.bytes,
-    encode(target, buffers, options) {
-      ctx.checkAlive();
-      checkKind('target', target, 'a GPUCommandEncoder or GPUComputePassEncoder');
-      checkObject('buffers', buffers);
-      if (options !== undefined) checkObject('options', options);
-      const inputs = inputsOf(options);
-      const slices = new Map(
-        tensors.map(tensor => {
-          const { name } = tensor;
-          return [name, checkedSlice(ctx, tensor, buffers, tensors, expected[name])];
-        }),
-      );
-      let calls = callsOf(slices, steps);
-      if (calls.some(({ bound }) => bound.some(({ resource }) => resource.size > limit.bytes))) {
-        narrow ??= stepsOf({ bytes: limit.bytes - limit.slack, slack: 0 });
-        calls = callsOf(slices, narrow);
-      }
-      const pass = 'dispatchWorkgroups' in target ? target : target.beginComputePass({ label: 'tilewise' });
-      for (const { kernel, split, parameters, bound } of calls) {
-        const { pipeline, layout } = compile(device, kernel);
-        const skipped = (name: string): number =>
-          bound.find(({ binding }) => binding.name === name)?.skipped ?? 0;
-        const resolve = (value: EncodeTimeValue): number => {
-          if ('input' in value) return inputs[value.input] ?? 0;
-          if ('dispatch' in value) return split[value.dispatch];
-          if ('wordOf' in value) return Math.floor(skipped(value.wordOf) / 4);
-          const name = value.offsetOf;
-          const tensor = kernel.gathered.find(gathered => gathered.name === name);
-          if (!tensor) {
-            const own = bound.find(({ binding }) => binding.name === name);
-            return own ? own.skipped / own.binding.elementBytes : 0;
-          }
-          // Its words were copied as they are, so it starts as far into the first one as it did.
-          const first = skipped(gatheredTensor) + 4 * (words.get(name) ?? 0);
-          return (first + ((slices.get(name)?.offset ?? 0) % 4)) / tensor.elementBytes;
-        };
-        const resources = [
-          parameters.get(packUniforms(kernel.uniforms, resolve)),
-          ...bound.map(({ resource }) => resource),
-        ];
-        pass.setPipeline(pipeline);
-        pass.setBindGroup(
-          0,
-          device.createBindGroup({
-            label: kernel.name,
-            layout,
-            entries: resources.map((resource, binding) => ({ binding, resource })),
-          }),
-        );
-        pass.dispatchWorkgroups(...dispatchSize(split.end - split.first));
-      }
-      if (pass !== target) pass.end();
-      const ranges = (those: readonly PlanTensor[]): ByteRange[] =>
-        those.map(({ name, bytes }) => {
-          const { buffer, offset = 0 } = sliceFor(slices, name);
-          return { buffer, offset, size: bytes };
-        });
-      touch(ranges(read), ranges(written));
-    },
-    async warmUp() {
-      ctx.checkAlive();
-      const likely = kernels.flatMap(kernel =>
-        kernel.aliasFallback?.interleaved ? withFallbacks([kernel]) : [kernel],
-      );
-      await Promise.all(likely.map(kernel => compileAsync(device, kernel)));
-    },
-    retire() {
-      for (const { parameters } of allSteps()) parameters.retire();
-    },
-    destroy() {
-      for (const { parameters } of allSteps()) parameters.destroy();
-      for (const buffer of placeholders.values()) ctx.discard(buffer);
-      placeholders.clear();
-    },
-  };
-}
-
-/** One dispatch. */
+/** One dispatch of a plan. */
 interface Step {
   readonly kernel: KernelSpec;
   readonly split: DispatchSplit;
   readonly parameters: ParameterBuffers;
 }
 
-/** The same on the buffers of one encode. */
+/** A dispatch with the buffers of one encode. */
 interface Call extends Step {
-  /** `skipped` counts from the start of the tensor, so it is negative where a window starts further on. */
+  /** `skipped` counts from the start of the tensor: it is negative where a split starts further on. */
   readonly bound: readonly BoundTensor[];
+}
+
+/**
+ * Makes the plan of some kernels. Where a tensor is larger than one binding may be, its kernel is dispatched in splits.
+ * @throws UnsupportedError when even one workgroup touches more of a tensor than the device binds.
+ */
+export function makeKernelPlan<Options>(memory: GpuMemory, parts: PlanParts<Options>): KernelPlan<Options> {
+  return new DevicePlan(memory, parts);
+}
+
+class DevicePlan<Options> implements KernelPlan<Options> {
+  readonly kernels: readonly KernelSpec[];
+  readonly tensors: readonly PlanTensor[];
+  readonly workspaceBytes: number;
+  readonly #memory: GpuMemory;
+  readonly #parts: PlanParts<Options>;
+  readonly #layout: PlanLayout;
+  readonly #limit: BindingLimit;
+  readonly #steps: readonly Step[];
+  /** Dispatches for slices whose rounding makes a binding too large; made when such slices first come. */
+  #narrowSteps: readonly Step[] | undefined;
+  readonly #placeholders = new Map<string, GPUBuffer>();
+
+  constructor(memory: GpuMemory, parts: PlanParts<Options>) {
+    const { capabilities } = memory;
+    this.#memory = memory;
+    this.#parts = parts;
+    this.#limit = bindingLimit(capabilities);
+    this.#layout = planLayout(parts, capabilities.minStorageBufferOffsetAlignment);
+    this.kernels = this.#layout.kernels;
+    this.tensors = this.#layout.tensors.filter(({ name }) => name !== 'workspace');
+    this.workspaceBytes = this.#layout.workspaceBytes;
+    this.#steps = this.#stepsWithin(this.#limit);
+  }
+
+  encode(
+    target: GPUCommandEncoder | GPUComputePassEncoder,
+    buffers: Readonly<Record<string, PlanBuffer>>,
+    options?: Options,
+  ): void {
+    this.#memory.checkAlive();
+    checkKind('target', target, 'a GPUCommandEncoder or GPUComputePassEncoder');
+    checkObject('buffers', buffers);
+    if (options !== undefined) checkObject('options', options);
+    const inputs = this.#parts.inputs?.(options) ?? {};
+    const slices = this.#checkedSlices(buffers);
+    const calls = this.#callsOn(slices);
+    const pass = 'dispatchWorkgroups' in target ? target : target.beginComputePass({ label: 'tilewise' });
+    for (const call of calls) this.#dispatch(pass, call, slices, inputs);
+    if (pass !== target) pass.end();
+    touch(rangesOf(this.#layout.read, slices), rangesOf(this.#layout.written, slices));
+  }
+
+  async warmUp(): Promise<void> {
+    this.#memory.checkAlive();
+    const likely = this.kernels.flatMap(kernel =>
+      kernel.aliasFallback?.interleaved ? withFallbacks([kernel]) : [kernel],
+    );
+    await Promise.all(likely.map(kernel => compileAsync(this.#memory.device, kernel)));
+    this.#memory.checkAlive();
+  }
+
+  retire(): void {
+    for (const { parameters } of this.#allSteps()) parameters.retire();
+  }
+
+  destroy(): void {
+    for (const { parameters } of this.#allSteps()) parameters.destroy();
+    for (const buffer of this.#placeholders.values()) this.#memory.discard(buffer);
+    this.#placeholders.clear();
+  }
+
+  #allSteps(): readonly Step[] {
+    return [...this.#steps, ...(this.#narrowSteps ?? [])];
+  }
+
+  #stepsWithin(limit: BindingLimit): Step[] {
+    const { all, spans } = this.#layout;
+    return all
+      .filter(({ groups }) => groups > 0)
+      .flatMap(kernel =>
+        splitsOrThrow(kernel, spans, this.#parts.footprints ?? {}, limit).map(split => {
+          return { kernel, split, parameters: new ParameterBuffers(this.#memory) };
+        }),
+      );
+  }
+
+  #checkedSlices(buffers: Readonly<Record<string, PlanBuffer>>): Slices {
+    const { tensors } = this.#layout;
+    return new Map(
+      tensors.map(tensor => {
+        const expected = this.#parts.expected?.[tensor.name];
+        return [tensor.name, checkedSlice(this.#memory, tensor, buffers, tensors, expected)];
+      }),
+    );
+  }
+
+  /** The dispatches on these buffers, in narrower splits where rounding makes a binding larger than the device allows. */
+  #callsOn(slices: Slices): readonly Call[] {
+    const calls = this.#callsOf(slices, this.#steps);
+    const { bytes, slack } = this.#limit;
+    if (!calls.some(({ bound }) => bound.some(({ resource }) => resource.size > bytes))) return calls;
+    this.#narrowSteps ??= this.#stepsWithin({ bytes: bytes - slack, slack: 0 });
+    return this.#callsOf(slices, this.#narrowSteps);
+  }
+
+  #callsOf(slices: Slices, steps: readonly Step[]): Call[] {
+    const running = this.#kernelsOn(slices);
+    return steps
+      .filter(({ kernel }) => running.has(kernel))
+      .map(step => {
+        const { kernel, split } = step;
+        const bound = kernel.bindings.map(binding =>
+          this.#bind(slices, binding, split.windows.get(binding.name) ?? [0, 0]),
+        );
+        checkAliasing(kernel, bound);
+        return { ...step, bound };
+      });
+  }
+
+  /** The kernels that run on these buffers: the fallbacks where results share a buffer. */
+  #kernelsOn(slices: Slices): ReadonlySet<KernelSpec> {
+    const chosen = this.kernels.flatMap(kernel => {
+      const { aliasFallback, bindings } = kernel;
+      if (!aliasFallback) return [kernel];
+      const results = bindings
+        .filter(({ access }) => access === 'read_write')
+        .map(binding => this.#bind(slices, binding, [0, this.#layout.spans[binding.name] ?? 0]));
+      return shareResults(results, aliasFallback) ? aliasFallback.kernels : [kernel];
+    });
+    return new Set(chosen);
+  }
+
+  /** Binds elements [from, to) of a tensor. */
+  #bind(slices: Slices, binding: StorageBinding, [from, to]: readonly [number, number]): BoundTensor {
+    const alignment = this.#memory.capabilities.minStorageBufferOffsetAlignment;
+    const { elementBytes } = binding;
+    const name = tensorOf(binding);
+    const isEmpty = tensorBytes(this.#layout, binding) === 0;
+    const given = isEmpty ? this.#placeholder(name) : sliceFor(slices, name);
+    const region = (given.offset ?? 0) + (this.#layout.regions.get(name) ?? 0);
+    const begin = isEmpty ? 0 : region + from * elementBytes;
+    // An empty segment, like an empty tensor, may start at the very end of its buffer, where nothing can be bound.
+    const canBind = begin < given.buffer.size || begin % alignment > 0;
+    const { buffer } = canBind ? given : this.#placeholder(name);
+    const start = canBind ? begin : 0;
+    const own = bindTensor(binding, buffer, start, (to - from) * elementBytes, alignment);
+    return { ...own, skipped: own.skipped - from * elementBytes };
+  }
+
+  #placeholder(name: string): BufferSlice {
+    const buffer = this.#placeholders.get(name) ?? this.#memory.takeBuffer(16);
+    this.#placeholders.set(name, buffer);
+    return { buffer };
+  }
+
+  #dispatch(
+    pass: GPUComputePassEncoder,
+    call: Call,
+    slices: Slices,
+    inputs: Readonly<Record<string, number>>,
+  ): void {
+    const { device } = this.#memory;
+    const { kernel, split, parameters, bound } = call;
+    const { pipeline, layout } = compile(device, kernel);
+    const uniforms = packUniforms(kernel.uniforms, value => this.#resolve(value, call, slices, inputs));
+    const resources = [parameters.get(uniforms), ...bound.map(({ resource }) => resource)];
+    const entries = resources.map((resource, binding) => ({ binding, resource }));
+    pass.setPipeline(pipeline);
+    pass.setBindGroup(0, device.createBindGroup({ label: kernel.name, layout, entries }));
+    pass.dispatchWorkgroups(...dispatchSize(split.end - split.first));
+  }
+
+  #resolve(
+    value: EncodeTimeValue,
+    { kernel, split, bound }: Call,
+    slices: Slices,
+    inputs: Readonly<Record<string, number>>,
+  ): number {
+    if ('input' in value) return inputs[value.input] ?? 0;
+    if ('dispatch' in value) return split[value.dispatch];
+    const ownOf = (name: string): BoundTensor | undefined =>
+      bound.find(({ binding }) => binding.name === name);
+    if ('wordOf' in value) return Math.floor((ownOf(value.wordOf)?.skipped ?? 0) / 4);
+    const name = value.offsetOf;
+    const gathered = kernel.gathered.find(binding => binding.name === name);
+    if (!gathered) {
+      const own = ownOf(name);
+      return own ? own.skipped / own.binding.elementBytes : 0;
+    }
+    // Gathering copies whole words, so the tensor starts as far into its first word as it does in its own buffer.
+    const first = (ownOf(gatheredTensor)?.skipped ?? 0) + 4 * (this.#layout.words.get(name) ?? 0);
+    return (first + ((slices.get(name)?.offset ?? 0) % 4)) / gathered.elementBytes;
+  }
+}
+
+function rangesOf(tensors: readonly PlanTensor[], slices: Slices): ByteRange[] {
+  return tensors.map(({ name, bytes }) => {
+    const { buffer, offset = 0 } = sliceFor(slices, name);
+    return { buffer, offset, size: bytes };
+  });
 }
 
 function splitsOrThrow(

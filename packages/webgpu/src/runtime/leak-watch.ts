@@ -1,0 +1,22 @@
+import type { GpuTensor } from './gpu-tensor.ts';
+import { bytesOf } from './tensor-storage.ts';
+
+/** Tells of tensors that were collected as garbage although nobody gave their memory back. */
+export class LeakWatch {
+  readonly #registry: FinalizationRegistry<string>;
+
+  constructor(onLeak: (message: string) => void) {
+    this.#registry = new FinalizationRegistry(onLeak);
+  }
+
+  watch(tensor: GpuTensor): void {
+    const { dtype, shape } = tensor;
+    const { size } = bytesOf(tensor);
+    const message = `a tensor ${dtype} [${shape}] was never destroyed, so its ${size} bytes stay in use; call destroy() or ctx.release()`;
+    this.#registry.register(tensor, message, tensor);
+  }
+
+  forget(tensor: GpuTensor): void {
+    this.#registry.unregister(tensor);
+  }
+}
