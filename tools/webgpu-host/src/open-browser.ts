@@ -39,9 +39,12 @@ const softwareArgs = ['--use-webgpu-adapter=swiftshader', `--disable-dawn-featur
 /**
  * Starts a headless Chromium with WebGPU and opens an empty page. The browser is the one that the environment variable
  * `TILEWISE_CHROMIUM` names, else the one from npm (Linux x64). WebGPU runs on the browser's SwiftShader, or on the
- * machine's GPU under `TILEWISE_ADAPTER=hardware`. Throws an `Error` where there is no browser.
+ * machine's GPU under `TILEWISE_ADAPTER=hardware`. The page has the content security policy, if one is given. Throws an `Error` where there is no browser.
  */
-export async function openBrowser(files: ServedFiles = {}): Promise<BrowserHost> {
+export async function openBrowser(
+  files: ServedFiles = {},
+  contentSecurityPolicy?: string | undefined,
+): Promise<BrowserHost> {
   const executable = await findChromium();
   const software = process.env.TILEWISE_ADAPTER !== 'hardware';
   const browser = await chromium.launch({
@@ -50,7 +53,7 @@ export async function openBrowser(files: ServedFiles = {}): Promise<BrowserHost>
     env: { ...process.env, ...executable.env },
     args: software ? [...chromiumArgs, ...softwareArgs] : chromiumArgs,
   });
-  const server = await serve(files);
+  const server = await serve(files, contentSecurityPolicy);
   const close = async () => {
     await browser.close();
     server.close();
@@ -82,11 +85,15 @@ async function findChromium(): Promise<{ path: string; env: Record<string, strin
   return { path, env: { LD_LIBRARY_PATH: search } };
 }
 
-async function serve(files: ServedFiles): Promise<{ origin: string; close(): void }> {
+async function serve(
+  files: ServedFiles,
+  contentSecurityPolicy: string | undefined,
+): Promise<{ origin: string; close(): void }> {
   const server = createServer((request, response) => {
     // Isolates the page, so that its threads may share memory.
     response.setHeader('cross-origin-opener-policy', 'same-origin');
     response.setHeader('cross-origin-embedder-policy', 'require-corp');
+    if (contentSecurityPolicy) response.setHeader('content-security-policy', contentSecurityPolicy);
     const path = new URL(request.url ?? '/', 'http://127.0.0.1').pathname;
     const file = files[path];
     if (path === '/') response.setHeader('content-type', 'text/html').end(emptyPage);

@@ -7,6 +7,8 @@ export interface RunInBrowserOptions {
   readonly timeout?: number;
   /** What the page may fetch, by path (`/input.json`). */
   readonly files?: ServedFiles;
+  /** A content security policy for the page. What the browser writes about its violation is then no failure. */
+  readonly contentSecurityPolicy?: string;
 }
 
 /**
@@ -16,10 +18,10 @@ export interface RunInBrowserOptions {
  */
 export async function runInBrowser(
   entryFile: string,
-  { timeout = 120_000, files = {} }: RunInBrowserOptions = {},
+  { timeout = 120_000, files = {}, contentSecurityPolicy }: RunInBrowserOptions = {},
 ): Promise<unknown> {
-  const host = await openBrowser({ ...files, '/entry.js': await bundle(entryFile) });
-  const failure = firstFailure(host.page, timeout);
+  const host = await openBrowser({ ...files, '/entry.js': await bundle(entryFile) }, contentSecurityPolicy);
+  const failure = firstFailure(host.page, timeout, contentSecurityPolicy !== undefined);
   try {
     return await Promise.race([host.page.evaluate(runEntry), failure.promise]);
   } finally {
@@ -52,12 +54,17 @@ async function bundle(entryFile: string): Promise<string> {
   return output.text;
 }
 
-function firstFailure(page: Page, timeout: number): { promise: Promise<never>; stop(): void } {
+function firstFailure(
+  page: Page,
+  timeout: number,
+  hasPolicy: boolean,
+): { promise: Promise<never>; stop(): void } {
   let timer: NodeJS.Timeout | undefined;
   const promise = new Promise<never>((_, reject) => {
     page.on('pageerror', reject);
     page.on('crash', () => reject(new Error('The page crashed.')));
     page.on('console', message => {
+      if (hasPolicy && message.text().includes('Content Security Policy')) return;
       if (message.type() === 'error') reject(new Error(`The page wrote an error: ${message.text()}`));
     });
     timer = setTimeout(() => reject(new Error(`The page did not finish in ${timeout} ms.`)), timeout);

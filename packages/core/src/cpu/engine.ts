@@ -1,5 +1,4 @@
 import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/normalise-on-host.ts';
-import { checkForms, type OptionForm } from '../attention/options/schema.ts';
 import type {
   AttentionProblem,
   BackwardOperands,
@@ -9,7 +8,7 @@ import type {
 import { checkProblem } from '../attention/rules/problem-fields.ts';
 import type { SdpaResult } from '../engine/engine.ts';
 import { hostEngine } from '../engine/host-engine.ts';
-import { InvalidArgumentError, UnsupportedError } from '../errors.ts';
+import { checkOptions, describeValue, InvalidArgumentError, UnsupportedError } from '../errors.ts';
 import type { TensorEngine } from '../primitive/primitive-engine.ts';
 import { checkStorage } from '../tensor/check-storage.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -36,17 +35,15 @@ import { backwardOnThreads, forwardOnThreads } from './threads/threaded.ts';
 
 /** How the CPU engine computes. Results do not depend on `threads`, and on `variant` only by rounding. */
 export interface CpuEngineOptions {
-  /** Workers that share a large problem; default: one per core, at most 16. With 1, and where threads cannot share memory, all runs on
+  /** Workers that share a large problem, 1 to 64; default: one per core, at most 16. With 1, and where threads cannot share memory, all runs on
    * the calling thread. */
   readonly threads?: number | undefined;
   /** What the kernels are made of; default: the fastest that this host has the instructions for. */
   readonly variant?: Variant | undefined;
 }
 
-const engineForms: Readonly<Record<keyof CpuEngineOptions, OptionForm>> = {
-  threads: 'number',
-  variant: 'any',
-};
+/** Each worker takes about 10 MB before it computes anything. */
+const LARGEST_THREADS = 64;
 
 /** Multiplications and additions below which waking threads takes longer than they save. */
 const WORTH_THREADS = 3e7;
@@ -60,11 +57,11 @@ const WORTH_THREADS = 3e7;
  * change to the result. Only storage in a SharedArrayBuffer, which is not copied, is to be left alone until the promise has settled. A call
  * rejects with InvalidArgumentError when the buffer of an input has been transferred already.
  *
- * @throws InvalidArgumentError when `threads` is no whole number of at least 1, `variant` is unknown, or an option is; UnsupportedError when
+ * @throws InvalidArgumentError when `threads` is no whole number from 1 to 64, `variant` is unknown, or an option is; UnsupportedError when
  * this host lacks the instructions of `variant`.
  */
 export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> {
-  checkForms('options', options, engineForms, '');
+  checkOptions('options', options, ['threads', 'variant']);
   const variant = checkVariant(options.variant);
   const threads = checkThreads(options.threads);
   const count = threads === 1 ? 'one thread' : `up to ${threads} threads`;
@@ -185,17 +182,18 @@ async function startPool(threads: number, variant: Variant): Promise<Pool | null
 
 function checkVariant(variant: Variant = bestVariant()): Variant {
   if (!variants.includes(variant)) {
-    throw new InvalidArgumentError('variant', `must be one of ${variants.join(', ')}, got '${variant}'`);
+    throw new InvalidArgumentError('variant', `must be one of ${variants.join(', ')}, got ${describeValue(variant)}`);
   }
   if (!supportedVariants().includes(variant)) {
-    throw new UnsupportedError('cpu', [`this host lacks the instructions of ${variant}`]);
+    throw new UnsupportedError('cpu', [`this host lacks the instructions of ${variant}, or its content security policy forbids WebAssembly`]);
   }
   return variant;
 }
 
 function checkThreads(threads: number = hostThreads()): number {
-  if (!Number.isSafeInteger(threads) || threads < 1) {
-    throw new InvalidArgumentError('threads', `must be a whole number of at least 1, got ${threads}`);
+  if (!Number.isSafeInteger(threads) || threads < 1 || threads > LARGEST_THREADS) {
+    const rule = `must be a whole number from 1 to ${LARGEST_THREADS}, got ${describeValue(threads)}`;
+    throw new InvalidArgumentError('threads', rule);
   }
   return canShareMemory() ? threads : 1;
 }

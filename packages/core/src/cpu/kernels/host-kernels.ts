@@ -7,7 +7,7 @@ let best: Variant | null = null;
 const modules = new Map<WasmVariant, WebAssembly.Module>();
 const idle = new Map<Variant, Kernels>();
 
-/** The variants that this host has the instructions for, the fastest first. */
+/** The variants that this host has the instructions for and may compile, the fastest first. */
 export function supportedVariants(): Variant[] {
   return variants.filter(variant => variant === 'typescript' || isSupported(variant));
 }

@@ -25,11 +25,11 @@ const sources: Readonly<Record<WasmVariant, WasmSource>> = {
   },
 };
 
-/** Whether this host has the instructions of a variant. */
+/** Whether this host has the instructions of a variant, and its content security policy lets it compile WebAssembly. */
 export function isSupported(variant: WasmVariant): boolean {
   if (typeof WebAssembly !== 'object') return false;
   try {
-    return WebAssembly.validate(Uint8Array.from(sources[variant].probe));
+    return new WebAssembly.Module(Uint8Array.from(sources[variant].probe)) instanceof WebAssembly.Module;
   } catch {
     return false;
   }
