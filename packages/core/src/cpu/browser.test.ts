@@ -15,16 +15,20 @@ test.runIf(hasBrowser)('runs in a page, at once and on workers', { timeout: 120_
     expect(error).toBeLessThan(1e-6);
 });
 
-test.runIf(hasBrowser)('runs in TypeScript in a page whose policy forbids WebAssembly', { timeout: 120_000 }, async () => {
-  const result = await runInBrowser(path('../../testing/cpu-policy-page.ts'), {
-    contentSecurityPolicy: "default-src 'self'; script-src 'self'; img-src data:",
-  });
-  expect(result).toMatchObject({
-    variants: ['typescript'],
-    best: 'typescript',
-    description: expect.stringContaining('in TypeScript'),
-    refused: 'UNSUPPORTED',
-  });
-  for (const error of (result as { readonly errors: readonly number[] }).errors)
-    expect(error).toBeLessThan(1e-6);
-});
+test.runIf(hasBrowser)(
+  'runs in TypeScript in a page whose policy forbids WebAssembly',
+  { timeout: 120_000 },
+  async () => {
+    const result = await runInBrowser(path('../../testing/cpu-policy-page.ts'), {
+      contentSecurityPolicy: "default-src 'self'; script-src 'self'; img-src data:",
+    });
+    expect(result).toMatchObject({
+      variants: ['typescript'],
+      best: 'typescript',
+      description: expect.stringContaining('in TypeScript'),
+      refused: 'UNSUPPORTED',
+    });
+    for (const error of (result as { readonly errors: readonly number[] }).errors)
+      expect(error).toBeLessThan(1e-6);
+  },
+);

@@ -50,7 +50,14 @@ test('says what it computes with, and takes other kernels', async () => {
 });
 
 test.each<unknown>([
-  ...[{ threads: 0 }, { threads: 300 }, { threads: 1.5 }, { threads: '2' }, { variant: 'avx' }, { thread: 2 }],
+  ...[
+    { threads: 0 },
+    { threads: 300 },
+    { threads: 1.5 },
+    { threads: '2' },
+    { variant: 'avx' },
+    { thread: 2 },
+  ],
   ...[4, null],
 ])('refuses %o', options => {
   expect(() => cpuEngine(options as CpuEngineOptions)).toThrow(InvalidArgumentError);

@@ -182,10 +182,15 @@ async function startPool(threads: number, variant: Variant): Promise<Pool | null
 
 function checkVariant(variant: Variant = bestVariant()): Variant {
   if (!variants.includes(variant)) {
-    throw new InvalidArgumentError('variant', `must be one of ${variants.join(', ')}, got ${describeValue(variant)}`);
+    throw new InvalidArgumentError(
+      'variant',
+      `must be one of ${variants.join(', ')}, got ${describeValue(variant)}`,
+    );
   }
   if (!supportedVariants().includes(variant)) {
-    throw new UnsupportedError('cpu', [`this host lacks the instructions of ${variant}, or its content security policy forbids WebAssembly`]);
+    throw new UnsupportedError('cpu', [
+      `this host lacks the instructions of ${variant}, or its content security policy forbids WebAssembly`,
+    ]);
   }
   return variant;
 }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts';
-import { isHostArray } from './host-array.ts';
+import { type HostArray, isHostArray } from './host-array.ts';
 import { elementCount, maxOffset } from './shape.ts';
 
 /**
@@ -10,17 +10,19 @@ import { elementCount, maxOffset } from './shape.ts';
 export function checkStorage(tensors: object, within = ''): void {
   for (const [key, value] of Object.entries(tensors)) {
     const name = within + key;
-    if (isHostArray(value)) {
-      const { data, offset, shape, strides } = value;
-      const needed = elementCount(shape) === 0 ? 0 : offset + maxOffset(shape, strides) + 1;
-      if (data.length < needed) {
-        throw new InvalidArgumentError(
-          name,
-          `must have ${needed} elements of storage, has ${data.length}; its buffer has been transferred or has shrunk`,
-        );
-      }
-    } else if (isGroup(value)) checkStorage(value, `${name}.`);
+    if (isHostArray(value)) checkTensorStorage(name, value);
+    else if (isGroup(value)) checkStorage(value, `${name}.`);
   }
+}
+
+/** @throws InvalidArgumentError naming a tensor that no longer has its storage. */
+export function checkTensorStorage(name: string, { data, offset, shape, strides }: HostArray): void {
+  const needed = elementCount(shape) === 0 ? 0 : offset + maxOffset(shape, strides) + 1;
+  if (data.length >= needed) return;
+  throw new InvalidArgumentError(
+    name,
+    `must have ${needed} elements of storage, has ${data.length}; its buffer has been transferred or has shrunk`,
+  );
 }
 
 /** A record of tensors, and no tensor whose storage is elsewhere. */

@@ -1,5 +1,5 @@
 import { describeValue, InvalidArgumentError } from '../errors.ts';
-import type { TensorDesc } from './tensor.ts';
+import type { TensorDesc } from './tensor-desc.ts';
 
 /** @throws InvalidArgumentError for a value that is no tensor, such as an array of numbers. */
 export function checkTensor(argument: string, t: TensorDesc): void {

@@ -1,5 +1,6 @@
 import { InvalidDTypeError, InvalidShapeError } from '../errors.ts';
 import { checkHostTensor } from './check-on-host.ts';
+import { checkStorage } from './check-storage.ts';
 import { copyStrided } from './copy-strided.ts';
 import { sameShape } from './shape.ts';
 import type { Tensor } from './tensor.ts';
@@ -7,7 +8,7 @@ import type { Tensor } from './tensor.ts';
 /**
  * Copies the elements of one tensor to another of the same shape and dtype, bit by bit. Nothing between the elements of `to`
  * is written. The two must not overlap in memory.
- * @throws InvalidArgumentError for what is no tensor; InvalidShapeError or InvalidDTypeError when they differ.
+ * @throws InvalidArgumentError for a value that is no tensor on this host, or has lost its storage; InvalidShapeError or InvalidDTypeError when they differ.
  */
 export function copyTensor(from: Tensor, to: Tensor): void {
   checkHostTensor('from', from);
@@ -16,5 +17,6 @@ export function copyTensor(from: Tensor, to: Tensor): void {
   if (!sameShape(from.shape, to.shape)) {
     throw new InvalidShapeError('to', `has shape [${to.shape}], but from has [${from.shape}]`);
   }
+  checkStorage({ from, to });
   copyStrided(from.shape, from, to);
 }

@@ -1,5 +1,5 @@
 import type { TypedArray } from './dtype.ts';
-import type { TensorDesc } from './tensor.ts';
+import type { TensorDesc } from './tensor-desc.ts';
 
 /**
  * What a `Tensor` holds, without what it can do: code that only passes tensors on, or reads lists of numbers, asks for this, so

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
 import { copyTensor } from './copy.ts';
 import type { DType } from './dtype.ts';
 import { Tensor } from './tensor.ts';
@@ -64,7 +65,7 @@ describe('Tensor.from', () => {
       'an unknown dtype',
       () => Tensor.zeros([1], { dtype: 'f64' as DType }),
       'INVALID_DTYPE',
-      /^dtype 'f64' is not a dtype/,
+      /^dtype must be one of f32, .*, got "f64"$/,
     ],
     ['an extent alone', () => Tensor.zeros(3 as never), 'INVALID_SHAPE', /^shape .* got 3$/],
     ['no shape', () => Tensor.from([1], undefined as never), 'INVALID_SHAPE', /^shape .* got undefined$/],
@@ -108,7 +109,7 @@ describe('Tensor.from', () => {
       'more than memory holds',
       () => Tensor.zeros([2 ** 50]),
       'OUT_OF_MEMORY',
-      /^no memory for 1125899906842624 elements of f32/,
+      /^no memory for 1125899906842624 elements$/,
     ],
   ])('rejects %s', (_, make, code, message) => {
     expect(make).toThrow(message);
@@ -305,5 +306,72 @@ describe('copies', () => {
     const t = Tensor.zeros([2]);
     expect(() => copyTensor(t, Tensor.zeros([1, 2]))).toThrow(/^to has shape \[1,2\], but from has \[2\]/);
     expect(() => copyTensor(t, Tensor.zeros([2], { dtype: 'u32' }))).toThrow(/^to is u32, but from is f32/);
+  });
+});
+
+describe('limits are checked before anything is allocated', () => {
+  it.each<[string, () => unknown]>([
+    ['more than 2^53 elements', () => Tensor.zeros([1e9, 1e9])],
+    ['a last element beyond 2^53', () => Tensor.zeros([3, 3], { strides: [2 ** 52, 2 ** 52] })],
+    ['a shape of more than 64 dimensions', () => Tensor.zeros(new Array(65).fill(1))],
+    ['a sparse shape', () => Tensor.zeros(new Array(2 ** 31))],
+    ['an expanded shape of more than 2^53 elements', () => Tensor.zeros([1]).expand([2 ** 30, 2 ** 30])],
+  ])('%s is refused', (_, make) => {
+    expect(make).toThrow(InvalidShapeError);
+  });
+
+  it.each<[string, (t: Tensor) => unknown]>([
+    ['toFloat32', t => t.toFloat32()],
+    ['toFloat64', t => t.toFloat64()],
+    ['contiguous', t => t.contiguous()],
+    ['cast', t => t.cast('f16')],
+  ])('%s of an expanded tensor without the memory for it is OUT_OF_MEMORY', (_, use) => {
+    expect(() => use(Tensor.zeros([1]).expand([2 ** 45]))).toThrow(
+      expect.objectContaining({ code: 'OUT_OF_MEMORY' }),
+    );
+  });
+});
+
+describe('a tensor whose buffer was transferred', () => {
+  const detached = (): Tensor => {
+    const t = Tensor.from([1, 2, 3, 4], [2, 2]);
+    structuredClone(t.data.buffer, { transfer: [t.data.buffer as ArrayBuffer] });
+    return t;
+  };
+
+  it.each<[string, (t: Tensor) => unknown]>([
+    ['get', t => t.get(0, 1)],
+    ['set', t => t.set(1, 0, 1)],
+    ['toFloat32', t => t.toFloat32()],
+    ['toFloat64', t => t.toFloat64()],
+    ['contiguous', t => t.contiguous()],
+    ['a transposed contiguous', t => t.permute(1, 0).contiguous()],
+    ['cast', t => t.cast('f16')],
+    ['copyTensor', t => copyTensor(t, Tensor.zeros([2, 2]))],
+    ['copyTensor to it', t => copyTensor(Tensor.zeros([2, 2]), t)],
+  ])('is refused by %s', (_, use) => {
+    expect(() => use(detached())).toThrow(InvalidArgumentError);
+    expect(() => use(detached())).toThrow(/its buffer has been transferred or has shrunk/);
+  });
+});
+
+describe('misspelt options are refused', () => {
+  it.each<[string, () => unknown]>([
+    ['from', () => Tensor.from([1], [1], { dtyp: 'f16' } as never)],
+    ['zeros', () => Tensor.zeros([1], { stride: [1] } as never)],
+    ['wrap', () => Tensor.wrap(new Float32Array(1), { dtype: 'f32', shape: [1], ofset: 1 } as never)],
+    ['cast', () => Tensor.zeros([1]).cast('f16', { overflo: 'ieee' } as never)],
+  ])('%s', (_, make) => {
+    expect(make).toThrow(/is no option; the options are/);
+  });
+
+  it.each(['saturat', 3, null])('an overflow of %j', overflow => {
+    expect(() => Tensor.from([1], [1], { dtype: 'f16', overflow } as never)).toThrow(/^overflow must be/);
+    expect(() => Tensor.zeros([1]).cast('f16', { overflow } as never)).toThrow(/^overflow must be/);
+  });
+
+  it('an unknown dtype in cast', () => {
+    expect(() => Tensor.zeros([1]).cast('f64' as never)).toThrow(InvalidDTypeError);
+    expect(() => Tensor.zeros([1]).cast('f64' as never)).toThrow(/^dtype /);
   });
 });

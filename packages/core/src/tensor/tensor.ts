@@ -1,15 +1,16 @@
 import {
-  checkObject,
+  checkOptions,
   describeValue,
   InvalidArgumentError,
   InvalidDTypeError,
   InvalidShapeError,
   TilewiseError,
 } from '../errors.ts';
+import { checkTensorStorage } from './check-storage.ts';
 import { checkValues } from './check-values.ts';
 import { decodeArray, encodeArray } from './convert.ts';
 import { copyStrided } from './copy-strided.ts';
-import { type DType, dtypeInfo, isDType, type TypedArray } from './dtype.ts';
+import { type DType, dtypeInfo, type TypedArray } from './dtype.ts';
 import type { Overflow } from './float-layout.ts';
 import { reshapedStrides } from './reshape.ts';
 import {
@@ -20,13 +21,9 @@ import {
   type Shape,
   type Strides,
 } from './shape.ts';
+import { checkDesc, type TensorDesc } from './tensor-desc.ts';
 
-/** Shape, dtype and memory layout of a tensor, without its data. Strides and offset are in elements. */
-export interface TensorDesc {
-  readonly dtype: DType;
-  readonly shape: Shape;
-  readonly strides: Strides;
-}
+export type { TensorDesc } from './tensor-desc.ts';
 
 /**
  * An n-dimensional array on the host. `data[offset + Σ index[d]·strides[d]]` is the element at `index`; 16-bit and 8-bit
@@ -50,8 +47,8 @@ export class Tensor implements TensorDesc {
   /**
    * A new tensor from logical row-major values, each rounded once to the dtype. With `strides`, the storage is laid out by
    * them and gaps are 0. `overflow` is for values beyond the largest finite one of f16, bf16 or f8.
-   * @throws InvalidShapeError when the number of values is not the product of `shape`; InvalidArgumentError for what is no number;
-   * and as `zeros`.
+   * @throws InvalidShapeError when the number of values is not the product of `shape`; InvalidArgumentError for a value that is no
+   * number and for an unknown option; and as `zeros`.
    */
   static from(
     values: ArrayLike<number>,
@@ -62,8 +59,11 @@ export class Tensor implements TensorDesc {
       readonly overflow?: Overflow | undefined;
     } = {},
   ): Tensor {
+    checkOptions('options', options, ['dtype', 'strides', 'overflow']);
     checkValues(values);
-    const t = Tensor.zeros(shape, options);
+    checkOverflow(options.overflow);
+    const { dtype, strides } = options;
+    const t = Tensor.zeros(shape, { dtype, strides });
     if (values.length !== t.size) {
       throw new InvalidShapeError(
         'values',
@@ -81,13 +81,13 @@ export class Tensor implements TensorDesc {
   /**
    * A new tensor of zeros (code 0 in every dtype). Its storage ends with its last element, so the stride of a size-1
    * dimension takes no room, whatever it is.
-   * @throws InvalidShapeError for a negative or fractional extent or stride; TilewiseError with code `OUT_OF_MEMORY`.
+   * @throws as `checkDesc`; InvalidArgumentError for an unknown option; TilewiseError with code `OUT_OF_MEMORY`.
    */
   static zeros(
     shape: Shape,
     options: { readonly dtype?: DType | undefined; readonly strides?: Strides | undefined } = {},
   ): Tensor {
-    checkObject('options', options);
+    checkOptions('options', options, ['dtype', 'strides']);
     const { dtype = 'f32' } = options;
     const { strides } = checkDesc({ ...options, dtype, shape });
     const length = elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
@@ -107,7 +107,8 @@ export class Tensor implements TensorDesc {
       readonly offset?: number | undefined;
     },
   ): Tensor {
-    checkObject('desc', desc);
+    // A tensor is a description too.
+    checkOptions('desc', desc, ['dtype', 'shape', 'strides', 'offset', 'data']);
     const { dtype, shape, offset = 0 } = desc;
     const { strides } = checkDesc(desc);
     // By tag, so that arrays of other realms and subclasses such as Node's Buffer are accepted.
@@ -158,12 +159,20 @@ export class Tensor implements TensorDesc {
 
   /** All elements in logical row-major order, in f32. A copy. */
   toFloat32(): Float32Array {
-    return decodeArray(this.dtype, this.#rowMajor(), new Float32Array(this.size));
+    return decodeArray(
+      this.dtype,
+      this.#rowMajor(),
+      allocateBy(n => new Float32Array(n), this.size),
+    );
   }
 
   /** All elements in logical row-major order, in f64. A copy. */
   toFloat64(): Float64Array {
-    return decodeArray(this.dtype, this.#rowMajor(), new Float64Array(this.size));
+    return decodeArray(
+      this.dtype,
+      this.#rowMajor(),
+      allocateBy(n => new Float64Array(n), this.size),
+    );
   }
 
   /**
@@ -171,6 +180,9 @@ export class Tensor implements TensorDesc {
    * the largest finite one of f16, bf16 or f8.
    */
   cast(dtype: DType, options: { readonly overflow?: Overflow | undefined } = {}): Tensor {
+    checkOptions('options', options, ['overflow']);
+    checkOverflow(options.overflow);
+    checkDesc({ dtype, shape: this.shape });
     if (dtype === this.dtype) return this.contiguous();
     const isFloat = dtypeInfo[this.dtype].kind === 'float';
     const values = isFloat ? this.toFloat32() : this.toFloat64();
@@ -179,6 +191,7 @@ export class Tensor implements TensorDesc {
 
   /** The same elements, bit by bit, row-major and without gaps. Always a copy. */
   contiguous(): Tensor {
+    checkTensorStorage('tensor', this);
     const t = Tensor.zeros(this.shape, { dtype: this.dtype });
     copyStrided(this.shape, this, t);
     return t;
@@ -262,52 +275,32 @@ export class Tensor implements TensorDesc {
     if (index.length !== this.rank || !index.every(inside)) {
       throw new InvalidArgumentError('index', `[${index}] is outside shape [${this.shape}]`);
     }
-    return index.reduce((at, i, d) => at + i * this.strides[d], this.offset);
+    const at = index.reduce((sum, i, d) => sum + i * this.strides[d], this.offset);
+    if (at >= this.data.length) checkTensorStorage('tensor', this);
+    return at;
   }
 
   /** The stored elements in row-major order; a view of `data` where they lie so. */
   #rowMajor(): TypedArray {
+    checkTensorStorage('tensor', this);
     if (this.isContiguous) return this.data.subarray(this.offset, this.offset + this.size);
     return this.contiguous().data;
   }
 }
 
 function allocate(dtype: DType, length: number): TypedArray {
+  return allocateBy(dtypeInfo[dtype].allocate, length);
+}
+
+function allocateBy<A>(make: (length: number) => A, length: number): A {
   try {
-    return dtypeInfo[dtype].allocate(length);
+    return make(length);
   } catch (cause) {
-    throw new TilewiseError('OUT_OF_MEMORY', `no memory for ${length} elements of ${dtype}`, { cause });
+    throw new TilewiseError('OUT_OF_MEMORY', `no memory for ${length} elements`, { cause });
   }
 }
 
-/** A description, checked, whose strides are those without gaps unless it has its own. */
-function checkDesc({
-  dtype,
-  shape,
-  strides,
-}: Pick<TensorDesc, 'dtype' | 'shape'> & { readonly strides?: Strides | undefined }): TensorDesc {
-  if (!isDType(dtype)) throw new InvalidDTypeError('dtype', `'${String(dtype)}' is not a dtype`);
-  if (!areCounts(shape)) {
-    throw new InvalidShapeError('shape', `must hold non-negative integers, got ${listText(shape)}`);
-  }
-  if (strides === undefined) return { dtype, shape, strides: contiguousStrides(shape) };
-  if (!areCounts(strides) || strides.length !== shape.length) {
-    throw new InvalidShapeError(
-      'strides',
-      `must be ${shape.length} non-negative integers, got ${listText(strides)}`,
-    );
-  }
-  return { dtype, shape, strides };
-}
-
-function areCounts(list: unknown): boolean {
-  return isList(list) && Array.from(list).every(n => Number.isSafeInteger(n) && Number(n) >= 0);
-}
-
-function isList(list: unknown): list is ArrayLike<unknown> {
-  return Array.isArray(list) || (ArrayBuffer.isView(list) && !(list instanceof DataView));
-}
-
-function listText(list: unknown): string {
-  return isList(list) ? `[${Array.from(list)}]` : describeValue(list);
+function checkOverflow(overflow: unknown): void {
+  if (overflow !== undefined && overflow !== 'ieee' && overflow !== 'saturate')
+    throw new InvalidArgumentError('overflow', `must be ieee or saturate, got ${describeValue(overflow)}`);
 }

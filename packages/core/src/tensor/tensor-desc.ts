@@ -1,0 +1,67 @@
+import { describeValue, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { type DType, dtypeTraits, isDType } from './dtype-traits.ts';
+import { contiguousStrides, elementCount, maxOffset, type Shape, type Strides } from './shape.ts';
+
+/** Shape, dtype and memory layout of a tensor, without its data. Strides and offset are in elements. */
+export interface TensorDesc {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  readonly strides: Strides;
+}
+
+/** Dimensions of a tensor, as NumPy limits them. */
+const LARGEST_RANK = 64;
+
+/**
+ * A description, checked, whose strides are those without gaps unless it has its own.
+ * @throws InvalidDTypeError for an unknown dtype; InvalidShapeError for extents or strides that are no non-negative integers, more than 64
+ * dimensions, and as many elements, or as large an offset, as an f64 cannot count.
+ */
+export function checkDesc({
+  dtype,
+  shape,
+  strides,
+}: Pick<TensorDesc, 'dtype' | 'shape'> & { readonly strides?: Strides | undefined }): TensorDesc {
+  if (!isDType(dtype))
+    throw new InvalidDTypeError(
+      'dtype',
+      `must be one of ${Object.keys(dtypeTraits).join(', ')}, got ${describeValue(dtype)}`,
+    );
+  if (!areCounts(shape)) {
+    throw new InvalidShapeError(
+      'shape',
+      `must hold non-negative integers, at most ${LARGEST_RANK}, got ${listText(shape)}`,
+    );
+  }
+  if (!Number.isSafeInteger(elementCount(shape))) {
+    throw new InvalidShapeError('shape', `must have fewer than 2^53 elements, got [${shape}]`);
+  }
+  if (strides === undefined) return { dtype, shape, strides: contiguousStrides(shape) };
+  if (!areCounts(strides) || strides.length !== shape.length) {
+    throw new InvalidShapeError(
+      'strides',
+      `must be ${shape.length} non-negative integers, got ${listText(strides)}`,
+    );
+  }
+  if (!shape.includes(0) && !Number.isSafeInteger(maxOffset(shape, strides))) {
+    throw new InvalidShapeError('strides', `must end before element 2^53, got [${strides}] for [${shape}]`);
+  }
+  return { dtype, shape, strides };
+}
+
+function areCounts(list: unknown): boolean {
+  return (
+    isList(list) &&
+    list.length <= LARGEST_RANK &&
+    Array.from(list).every(n => Number.isSafeInteger(n) && Number(n) >= 0)
+  );
+}
+
+function isList(list: unknown): list is ArrayLike<unknown> {
+  return Array.isArray(list) || (ArrayBuffer.isView(list) && !(list instanceof DataView));
+}
+
+function listText(list: unknown): string {
+  if (!isList(list)) return describeValue(list);
+  return list.length > LARGEST_RANK ? `${list.length} of them` : `[${Array.from(list)}]`;
+}
