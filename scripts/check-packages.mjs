@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
@@ -178,23 +178,52 @@ async function keepBudgets({ name }, project) {
     const size = await bundleSize(budget.entry, project);
     sizes.push({ ...budget, ...size });
     if (size.gzip > budget.limit) broken.push(`${budget.entry}: ${size.gzip} B of ${budget.limit} B`);
+    for (const [chunk, gzip] of Object.entries(size.dynamic)) {
+      const limit = budget.dynamic?.[chunk] ?? 0;
+      if (gzip > limit) broken.push(`${budget.entry}, chunk ${chunk}: ${gzip} B of ${limit} B`);
+    }
   }
   if (broken.length > 0) throw new Error(broken.join('\n'));
 }
 
+/** Bytes of the entry with the chunks that it imports statically, and gzip bytes of each other chunk, by the name of its module. */
 async function bundleSize(contents, project) {
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: project },
+  const { outputFiles, metafile } = await build({
+    stdin: { contents, resolveDir: project, sourcefile: 'entry.js' },
+    absWorkingDir: project,
     bundle: true,
+    splitting: true,
+    metafile: true,
     write: false,
+    outdir: 'bundle',
     minify: true,
     format: 'esm',
     platform: 'browser',
     target: 'es2022',
     logLevel: 'silent',
   });
-  const [{ contents: code }] = outputFiles;
-  return { minified: code.length, gzip: gzipSync(code, { level: 9 }).length };
+  const chunks = new Map(
+    Object.entries(metafile.outputs).map(([path, { entryPoint, imports }]) => {
+      const code = outputFiles.find(file => file.path === join(project, path)).contents;
+      const size = { minified: code.length, gzip: gzipSync(code, { level: 9 }).length };
+      return [path, { ...size, entryPoint, imports }];
+    }),
+  );
+  const [entry] = [...chunks].find(([, { entryPoint }]) => entryPoint === 'entry.js');
+  const initial = new Set([entry]);
+  for (const path of initial) {
+    for (const { path: target, kind } of chunks.get(path).imports) {
+      if (kind === 'import-statement' && chunks.has(target)) initial.add(target);
+    }
+  }
+  const total = { minified: 0, gzip: 0, dynamic: {} };
+  for (const [path, { minified, gzip, entryPoint }] of chunks) {
+    if (initial.has(path)) {
+      total.minified += minified;
+      total.gzip += gzip;
+    } else total.dynamic[basename(entryPoint ?? path, '.js')] = gzip;
+  }
+  return total;
 }
 
 function typeCheck({ folder, subpaths }, project) {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -5,17 +6,32 @@ import { expect, test } from 'vitest';
 
 const bundleOf = (...names: string[]): Promise<string> => bundleFrom('./index.ts', ...names);
 
+/** The code that a page loads at the start: the entry and the chunks that it imports statically. */
 async function bundleFrom(module: string, ...names: string[]): Promise<string> {
   const contents = `import { ${names.join(', ')} } from '${module}'; console.log(${names.join(', ')});`;
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
+  const resolveDir = fileURLToPath(new URL('.', import.meta.url));
+  const { outputFiles, metafile } = await build({
+    stdin: { contents, resolveDir, loader: 'ts', sourcefile: 'entry.ts' },
+    absWorkingDir: resolveDir,
     bundle: true,
+    splitting: true,
+    metafile: true,
     minify: true,
     write: false,
+    outdir: 'out',
     format: 'esm',
     conditions: ['@tilewise/source'],
   });
-  return outputFiles[0].text;
+  const { outputs } = metafile;
+  const initial = new Set(Object.keys(outputs).filter(path => outputs[path].entryPoint === 'entry.ts'));
+  for (const path of initial) {
+    for (const { path: chunk, kind } of outputs[path].imports) {
+      if (kind === 'import-statement' && chunk in outputs) initial.add(chunk);
+    }
+  }
+  return [...initial]
+    .map(path => outputFiles.find(file => file.path === join(resolveDir, path))?.text ?? '')
+    .join('\n');
 }
 
 test('a page that only runs forward carries no backward kernels', async () => {
@@ -52,8 +68,6 @@ test('calls carry neither f16 arithmetic, nor prefetch, nor subgroup statistics'
   }
 });
 
-// Three kinds of tiles are 6 KB of this: which is fastest is known on the device alone. What keeps errors of the GPU with the bytes that they
-// spoil is 1 KB, and so is what names the input, option or buffer that was meant.
 test('everything eager stays below 54 KB gzipped', async () => {
   const code = await bundleOf('createContext', 'sdpa', 'sdpaBackward');
   expect(gzipSync(code).length).toBeLessThan(54_000);
@@ -63,4 +77,8 @@ test('calls without mods carry nothing that works on expressions', async () => {
   const code = await bundleOf('createContext', 'sdpa', 'sdpaBackward');
   expect(code).not.toMatch(/expr_floor_div|is no constant of type/);
   expect(await bundleOf('planSdpa')).toContain('expr_floor_div');
+});
+
+test('what finds subgroup matrices is loaded only on devices that can have them', async () => {
+  expect(await bundleOf('createContext')).not.toContain('subgroup_matrix_left');
 });

@@ -1,5 +1,5 @@
 import type { SubgroupMatrixConfig } from './subgroup-matrix-configs.ts';
-import { matrixFeature, subgroupMatrixConfigsOf } from './subgroup-matrix-configs.ts';
+import { subgroupMatrixFeature } from './webgpu-flags.ts';
 
 /** What kernels need to know of a device; plain data, so that kernels can be made and read without one. */
 export interface Capabilities {
@@ -37,7 +37,7 @@ const wantedFeatures: readonly string[] = [
   'subgroups',
   'subgroup-size-control',
   'timestamp-query',
-  matrixFeature,
+  subgroupMatrixFeature,
 ];
 
 /** Limits that are raised to what the adapter offers: a kernel with more tensors, larger tensors. */
@@ -61,8 +61,17 @@ export async function capabilitiesOf(device: GPUDevice, adapter?: GPUAdapter): P
     adapter: `${adapterInfo?.vendor ?? ''} ${adapterInfo?.architecture ?? ''}`.trim(),
     subgroupMinSize: has('subgroups') ? (adapterInfo?.subgroupMinSize ?? 4) : 0,
     subgroupMaxSize: has('subgroups') ? (adapterInfo?.subgroupMaxSize ?? 128) : 0,
-    subgroupMatrixConfigs: await subgroupMatrixConfigsOf(device, adapter),
+    subgroupMatrixConfigs: has(subgroupMatrixFeature) ? await findConfigs(device, adapter) : [],
   };
+}
+
+/** What finds the configurations compiles kernels, so only devices that can have some load the code. */
+async function findConfigs(
+  device: GPUDevice,
+  adapter: GPUAdapter | undefined,
+): Promise<readonly SubgroupMatrixConfig[]> {
+  const { subgroupMatrixConfigsOf } = await import('./subgroup-matrix-configs.ts');
+  return subgroupMatrixConfigsOf(device, adapter);
 }
 
 /** The descriptor with which a device is asked for. */

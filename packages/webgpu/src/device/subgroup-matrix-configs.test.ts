@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { matrixFeature, subgroupMatrixConfigsOf } from './subgroup-matrix-configs.ts';
+import { subgroupMatrixConfigsOf } from './subgroup-matrix-configs.ts';
+import { subgroupMatrixFeature } from './webgpu-flags.ts';
 
 const config = { M: 16, N: 16, K: 16, componentType: 'f16', resultComponentType: 'f32' };
 const shape = { M: 16, N: 16, K: 16, component: 'f16' };
@@ -7,7 +8,7 @@ const small = { M: 8, N: 8, K: 8, component: 'f32' };
 
 /** A device that says no more than what matrices are found by: `compiles` are those of its kernels. */
 function deviceWith({
-  features = ['shader-f16', matrixFeature],
+  features = ['shader-f16', subgroupMatrixFeature],
   named = [] as readonly object[],
   compiles = /never/,
   texts = [] as string[],
@@ -51,7 +52,9 @@ test('of those named, each counts once, with sums in f32, in dtypes that the dev
   const eight = { M: 8, N: 8, K: 8, componentType: 'f32', resultComponentType: 'f32' };
   const named = [eight, ...others, config, config];
   expect(await subgroupMatrixConfigsOf(deviceWith({ named }))).toEqual([shape, small]);
-  expect(await subgroupMatrixConfigsOf(deviceWith({ named, features: [matrixFeature] }))).toEqual([small]);
+  expect(await subgroupMatrixConfigsOf(deviceWith({ named, features: [subgroupMatrixFeature] }))).toEqual([
+    small,
+  ]);
 });
 
 test('where nobody names any, they are those that the device compiles, tried once', async () => {
@@ -67,7 +70,7 @@ test('where nobody names any, they are those that the device compiles, tried onc
 test('without f16 no kernel in f16 is tried', async () => {
   const texts: string[] = [];
   expect(
-    await subgroupMatrixConfigsOf(deviceWith({ features: [matrixFeature], compiles: /./, texts })),
+    await subgroupMatrixConfigsOf(deviceWith({ features: [subgroupMatrixFeature], compiles: /./, texts })),
   ).toEqual([small]);
   expect(texts.join()).not.toContain('f16');
 });

@@ -1,3 +1,5 @@
+import { subgroupMatrixFeature } from './webgpu-flags.ts';
+
 /** M × K matrices of `component` times K × N give M × N in f32. */
 export interface SubgroupMatrixConfig {
   readonly M: 8 | 16;
@@ -5,9 +7,6 @@ export interface SubgroupMatrixConfig {
   readonly K: 8 | 16;
   readonly component: 'f16' | 'f32';
 }
-
-/** As Dawn has it, where unsafe features are allowed. */
-export const matrixFeature = 'chromium-experimental-subgroup-matrix';
 
 /**
  * Subgroup matrices with sums in f32 that a device multiplies, the largest first: those that its adapter names. Dawn's binding for Node names
@@ -32,7 +31,7 @@ async function findMatrices(
   device: GPUDevice,
   adapter?: GPUAdapter,
 ): Promise<readonly SubgroupMatrixConfig[]> {
-  if (!device.features.has(matrixFeature)) return [];
+  if (!device.features.has(subgroupMatrixFeature)) return [];
   const infos: readonly (MatrixInfo | undefined)[] = [device.adapterInfo, adapter?.info];
   const named = infos.flatMap(info => [...(info?.subgroupMatrixConfigs ?? [])]);
   const shapes = named.length > 0 ? named.flatMap(shapeOf) : await compiledShapes(device);

@@ -11,5 +11,8 @@ export const bufferUsage = {
   QUERY_RESOLVE: 0x200,
 } as const;
 
+/** The feature of subgroup matrices as Dawn names it, where unsafe features are allowed. */
+export const subgroupMatrixFeature = 'chromium-experimental-subgroup-matrix';
+
 export const mapModeRead = 0x1;
 export const shaderStageCompute = 0x4;
