@@ -36,7 +36,7 @@ await build({
   entryPoints: {
     bench: join(root, 'apps/bench/src/gpu-main.ts'),
     conformance: join(root, 'apps/conformance/src/main.ts'),
-    join: join(root, 'apps/bench/src/join-main.ts'),
+    join: join(root, 'apps/bench/src/pack/join-main.ts'),
     doctor: join(root, 'apps/bench/src/pack/doctor-main.ts'),
     measure: join(root, 'apps/bench/src/pack/measure-main.ts'),
   },

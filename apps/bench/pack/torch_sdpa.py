@@ -49,7 +49,7 @@ def flex():
     return run
 
 
-def contestants(names):
+def implementations(names):
     for name in names:
         if name == "flex":
             yield name, flex()
@@ -136,7 +136,7 @@ def main():
             for mask in args.masks.split(","):
                 causal = mask == "causal"
                 work = dict(zip(("forward", "backward"), flops(shape, causal)))
-                for name, run in contestants(args.backends.split(",")):
+                for name, run in implementations(args.backends.split(",")):
                     line = {
                         "suite": "attention",
                         "engine": f"torch {torch.__version__} {name}",

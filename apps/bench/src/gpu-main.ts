@@ -1,4 +1,4 @@
-import { run } from './program.ts';
+import { run } from './command/program.ts';
 import { gpuSuites } from './suites/gpu.ts';
 
 await run(gpuSuites);

@@ -1,7 +1,7 @@
 import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import { type GpuContext, type Plan, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
 import type { Encode } from '@tilewise/webgpu/tune';
-import { type AttentionCase, copiesOf } from '../attention-case.ts';
+import { type AttentionCase, copiesOf } from '../attention/attention-case.ts';
 import { bufferOf, emptyBuffer, readBuffer } from './buffers.ts';
 import { kernelVariants } from './kernel-variant.ts';
 

@@ -1,5 +1,5 @@
 import { type Encode, type GpuClock, runsPerPass } from '@tilewise/webgpu/tune';
-import { summary, type Timing } from '../timing.ts';
+import { summary, type Timing } from '../timing/timing.ts';
 
 export interface RoundsOptions {
   /** At least so many timed runs, 3 by default. */

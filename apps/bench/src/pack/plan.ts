@@ -49,10 +49,10 @@ const tinyShapes: Shapes = {
 export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureOptions): Step[] {
   const shapes = tiny ? tinyShapes : targets;
   // A CPU takes long to compile what a GPU's driver compiles at once.
-  const patience = tiny ? 10 : 1;
+  const timeFactor = tiny ? 10 : 1;
   const program = (name: string, file: string, seconds: number, ...args: string[]): Step => ({
     ...{ name, command: process.execPath, args: [`${app}/${file}.mjs`, ...args] },
-    seconds: patience * seconds,
+    seconds: timeFactor * seconds,
   });
   const attention = (dtype: string, ...more: string[]): Step =>
     program(
@@ -69,7 +69,7 @@ export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureO
       ? []
       : [
           {
-            ...{ name, command: 'python3', seconds: patience * 90 },
+            ...{ name, command: 'python3', seconds: timeFactor * 90 },
             args: [
               ...[torch, '--shapes', shapes.attention, '--dtypes', 'f16,f32'],
               ...['--backends', backends, '--repeats', shapes.repeats],
@@ -82,7 +82,7 @@ export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureO
       ...['--masks', 'causal', '--seconds', shapes.tuning, '--json'],
     );
   const doctor = program('doctor', 'doctor', 30);
-  const roof = program('roof', 'bench', 45, 'roof', '--json');
+  const peak = program('peak', 'bench', 45, 'peak', '--json');
   const decode = program('decode', 'bench', 45, 'decode', ...shapes.keys, '--json');
   const toggled = (step: Step): Step =>
     toggles === '' ? step : { ...step, name: `toggled-${step.name}`, env: { TILEWISE_TOGGLES: toggles } };
@@ -98,7 +98,7 @@ export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureO
     conformance('f32'),
     program('memory', 'bench', 45, 'memory', '--json'),
     program('memory-long', 'bench', 45, 'memory', '--shapes', shapes.memory, '--json'),
-    ...[roof, toggled(roof), toggled(doctor)],
+    ...[peak, toggled(peak), toggled(doctor)],
     ...[attention('f16'), decode],
     ...python('torch-flex', 'flex'),
     ...['f32', 'f16'].map(dtype => toggled(tuning(dtype))),

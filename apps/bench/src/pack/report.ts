@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { joinRuns } from '../join.ts';
-import { table } from '../table.ts';
+import { table } from '../command/table.ts';
+import { joinRuns } from './join.ts';
 import type { Outcome } from './step.ts';
 
 /** Complaints of a step that are worth reading: its last ones. */

@@ -9,23 +9,23 @@ import {
   parseChoices,
   parseShapes,
   toleranceOf,
-} from '../attention-case.ts';
-import { Contest } from '../contest/contest.ts';
-import { entrantsIn, isPeer } from '../contest/entrants.ts';
-import { attentionPlans } from '../gpu/attention-plans.ts';
-import { timePasses } from '../gpu/clock.ts';
-import { type BenchGpu, deviceOptions, openWebGpu, tilesOption, toggleOption } from '../open-webgpu.ts';
-import { measureRoof, type Roof } from '../roof/measure.ts';
+} from '../attention/attention-case.ts';
 import {
   checkBackward,
   checkForward,
   type SampledCall,
   type SampledForward,
   sampleRows,
-} from '../sampled-reference.ts';
-import { type Suite, type SuiteOptions, UsageError } from '../suite.ts';
-import type { Row } from '../table.ts';
-import { time } from '../timing.ts';
+} from '../attention/sampled-reference.ts';
+import type { Row } from '../command/table.ts';
+import { Comparison } from '../comparison/comparison.ts';
+import { implementationsIn, isPeer } from '../comparison/implementations.ts';
+import { attentionPlans } from '../gpu/attention-plans.ts';
+import { timePasses } from '../gpu/clock.ts';
+import { type BenchGpu, deviceOptions, openWebGpu, tilesOption, toggleOption } from '../gpu/open-webgpu.ts';
+import { measurePeak, type Peak } from '../peak/measure.ts';
+import { time } from '../timing/timing.ts';
+import { type Suite, type SuiteOptions, UsageError } from './suite.ts';
 
 const engines = ['cpu', 'webgpu'] as const;
 const masks = ['full', 'causal'] as const;
@@ -40,7 +40,7 @@ type Progress = (text: string) => void;
 export const attention: Suite = {
   name: 'attention',
   summary:
-    'forward and backward of the engines next to the roof of the adapter, and next to naive attention and peers on the same adapter; ' +
+    'forward and backward of the engines next to the peak of the adapter, and next to naive attention and peers on the same adapter; ' +
     'TFLOP/s count 2 and 5 matrix products of visible pairs',
   options: {
     engine: { value: engines.join('|'), meaning: 'one engine only' },
@@ -55,7 +55,7 @@ export const attention: Suite = {
       meaning:
         'a folder where onnxruntime-web, @jax-js/jax, @tensorflow/tfjs and @tensorflow/tfjs-backend-webgpu are installed, any of them',
     },
-    patience: {
+    timeout: {
       value: 'SECONDS',
       meaning: 'how long one answer of a peer is waited for, instead of 240: it compiles its kernels first',
     },
@@ -95,12 +95,12 @@ function rowOf(
   pass: 'forward' | 'backward',
   ms: number,
   more: Readonly<Record<'kernels' | 'timer' | 'adapter' | 'features' | 'toggles', string>>,
-  roof: number | undefined,
+  peak: number | undefined,
 ): Row {
   const tflops = of.flops[pass] / ms / 1e9;
   return {
     ...{ engine, pass, ...caseColumns(of), ms, 'TFLOP/s': tflops },
-    ...{ 'of roof': roof === undefined ? '' : tflops / roof, '× tilewise': '' },
+    ...{ 'of peak': peak === undefined ? '' : tflops / peak, '× tilewise': '' },
     ...{ error: '', dispatches: '', note: '', timer: more.timer, kernels: more.kernels },
     ...{ adapter: more.adapter, features: more.features, toggles: more.toggles },
   };
@@ -141,35 +141,35 @@ async function measureCpu(of: AttentionCase, progress: Progress): Promise<Row[]>
 }
 
 async function* measureGpu(options: SuiteOptions, progress: Progress): AsyncGenerator<Row> {
-  const { peers: folder, patience = '240' } = options;
-  if (!(Number(patience) > 0)) throw new UsageError(`--patience takes seconds, not '${patience}'.`);
-  if (typeof folder === 'string' && !entrantsIn(folder).some(isPeer)) {
+  const { peers: folder, timeout = '240' } = options;
+  if (!(Number(timeout) > 0)) throw new UsageError(`--timeout takes seconds, not '${timeout}'.`);
+  if (typeof folder === 'string' && !implementationsIn(folder).some(isPeer)) {
     throw new UsageError(`--peers: there is none of them in ${folder}`);
   }
-  const contest = new Contest(typeof folder === 'string' ? folder : undefined, {
-    ...{ patience: Number(patience), device: deviceOptions(options) },
+  const comparison = new Comparison(typeof folder === 'string' ? folder : undefined, {
+    ...{ timeout: Number(timeout), device: deviceOptions(options) },
   });
   const bench = await openWebGpu(options);
   try {
-    const roof = await measureRoof(bench, progress);
-    yield* roof.matmuls.map(({ precision, kernel, ms, tflops }) => ({
-      ...{ engine: `matmul ${roof.size}³`, pass: 'roof', 'B×H×S×D': '', dtype: precision, mask: '', ms },
-      ...{ 'TFLOP/s': tflops, 'of roof': 1, '× tilewise': '', error: '', dispatches: 1, note: '' },
-      ...{ timer: roof.clock, kernels: kernel, ...bench.label },
+    const peak = await measurePeak(bench, progress);
+    yield* peak.matmuls.map(({ precision, kernel, ms, tflops }) => ({
+      ...{ engine: `matmul ${peak.size}³`, pass: 'peak', 'B×H×S×D': '', dtype: precision, mask: '', ms },
+      ...{ 'TFLOP/s': tflops, 'of peak': 1, '× tilewise': '', error: '', dispatches: 1, note: '' },
+      ...{ timer: peak.clock, kernels: kernel, ...bench.label },
     }));
     const cases = casesOf(options, bench.kind === 'hardware' ? quickShapes.hardware : quickShapes.software);
-    for (const make of cases) yield* measureCase(bench, contest, roof, make(), progress);
-    roof.destroy();
+    for (const make of cases) yield* measureCase(bench, comparison, peak, make(), progress);
+    peak.destroy();
   } finally {
-    contest.end();
+    comparison.end();
     bench.close();
   }
 }
 
 async function* measureCase(
   bench: BenchGpu,
-  contest: Contest,
-  roof: Roof,
+  comparison: Comparison,
+  peak: Peak,
   of: AttentionCase,
   progress: Progress,
 ): AsyncGenerator<Row> {
@@ -185,12 +185,12 @@ async function* measureCase(
   checkResults(of, { o, lse, dq, dk, dv });
   progress(`${label}: timing`);
   // The most that the adapter does for tensors of this dtype, whatever it takes: in turn with attention, as clocks and load change.
-  const roofs = roof.matmuls.filter(({ precision }) => of.dtype !== 'f32' || precision === 'f32');
-  const best = roofs.reduce((a, b) => (b.tflops > a.tflops ? b : a));
+  const peaks = peak.matmuls.filter(({ precision }) => of.dtype !== 'f32' || precision === 'f32');
+  const best = peaks.reduce((a, b) => (b.tflops > a.tflops ? b : a));
   const passes = ['forward', 'backward'] as const;
   const encodes = [best.encode, ...passes.map(pass => plans[pass].encode)];
   const [product, ...times] = await timePasses(clock, encodes);
-  const most = roof.flops / product.median / 1e9;
+  const most = peak.flops / product.median / 1e9;
   const rows = passes.map((pass, n) =>
     rowOf(
       of,
@@ -204,11 +204,11 @@ async function* measureCase(
   plans.destroy();
   clock.destroy();
   yield* rows;
-  yield* await contest.run(
+  yield* await comparison.run(
     of,
     { o, lse },
     {
-      ...{ roof: most, label: { ...bench.label } },
+      ...{ peak: most, label: { ...bench.label } },
       progress: text => progress(`${label}: ${text}`),
     },
   );

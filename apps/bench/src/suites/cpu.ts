@@ -1,14 +1,14 @@
 import { cost, type Engine, normalise, type Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
-import { type MatmulRoof, matmulRoof } from '../matmul-roof.ts';
-import { normalInputs } from '../normal-inputs.ts';
-import { loadOnnxRuntime, type OnnxAttention } from '../onnxruntime.ts';
-import { checkBackward, checkForward, type SampledCall, sampleRows } from '../sampled-reference.ts';
-import type { SecondThread } from '../second-thread.ts';
-import { perPiece, startStopwatch, type Took } from '../stopwatch.ts';
-import { type Suite, type SuiteOptions, UsageError, WrongResult } from '../suite.ts';
-import type { Row } from '../table.ts';
-import { summary } from '../timing.ts';
+import { normalInputs } from '../attention/normal-inputs.ts';
+import { checkBackward, checkForward, type SampledCall, sampleRows } from '../attention/sampled-reference.ts';
+import type { Row } from '../command/table.ts';
+import { perPiece, startStopwatch, type Took } from '../timing/stopwatch.ts';
+import { summary } from '../timing/timing.ts';
+import { loadOnnxRuntime, type OnnxAttention } from '../wasm/onnxruntime.ts';
+import type { SecondThread } from '../wasm/second-thread.ts';
+import { type WasmMatmul, wasmMatmul } from '../wasm/wasm-matmul.ts';
+import { type Suite, type SuiteOptions, UsageError, WrongResult } from './suite.ts';
 
 type DType = 'f32' | 'f16' | 'bf16';
 
@@ -119,18 +119,18 @@ async function measure({ H, S, D, causal, dtype }: Case, settings: Settings): Pr
     checkBackward(call, { o, lse, dO, ...gradients }, places);
   }
   const session = onnx && dtype === 'f32' ? await openSession(onnx, { q, k, v, causal }, o) : null;
-  const roof = await matmulRoof(D, relaxed);
+  const product = await wasmMatmul(D, relaxed);
 
-  const second = roof.startSecondThread();
+  const second = product.startSecondThread();
   // Not counted: the matmul is compiled, and the second thread starts.
-  timeMatmul(roof, second);
+  timeMatmul(product, second);
   const times: Times[] = [];
   for (let round = 0; round < rounds; round++) {
     times.push({
-      matmul: timeMatmul(roof),
+      matmul: timeMatmul(product),
       forward: await timed(() => one.sdpa(q, k, v, options)),
       backward: await timed(() => one.sdpaBackward(inputs, options)),
-      matmulOnTwo: timeMatmul(roof, second),
+      matmulOnTwo: timeMatmul(product, second),
       forwardOnTwo: await timed(() => two.sdpa(q, k, v, options)),
       backwardOnTwo: await timed(() => two.sdpaBackward(inputs, options)),
       onnx: session && (await timed(() => session.run())),
@@ -164,7 +164,7 @@ async function openSession(
 const MEASURED_MS = 50;
 
 /** What a floating-point operation takes, of this thread alone or together with a second one. */
-function timeMatmul({ flops, run }: MatmulRoof, second?: SecondThread): Took {
+function timeMatmul({ flops, run }: WasmMatmul, second?: SecondThread): Took {
   second?.work(true);
   const before = second?.runs() ?? 0;
   const passed = startStopwatch();

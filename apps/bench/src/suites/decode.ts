@@ -1,16 +1,16 @@
 import { normalise, type Tensor } from '@tilewise/core';
 import { planSdpa } from '@tilewise/webgpu';
 import { gpuClock } from '@tilewise/webgpu/tune';
-import { type CaseDType, parseChoices, toleranceOf } from '../attention-case.ts';
+import { type CaseDType, parseChoices, toleranceOf } from '../attention/attention-case.ts';
+import { normalInputs } from '../attention/normal-inputs.ts';
+import { checkForward, type SampledCall, sampleRows } from '../attention/sampled-reference.ts';
+import type { Row } from '../command/table.ts';
 import { bufferOf, copiesBeyondCaches, emptyBuffer, readBuffer } from '../gpu/buffers.ts';
 import { timePasses } from '../gpu/clock.ts';
 import { kernelVariants } from '../gpu/kernel-variant.ts';
-import { normalInputs } from '../normal-inputs.ts';
-import { type BenchGpu, openWebGpu, toggleOption } from '../open-webgpu.ts';
-import { copyBandwidth } from '../roof/measure.ts';
-import { checkForward, type SampledCall, sampleRows } from '../sampled-reference.ts';
-import { type Suite, UsageError } from '../suite.ts';
-import type { Row } from '../table.ts';
+import { type BenchGpu, openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
+import { copyBandwidth } from '../peak/measure.ts';
+import { type Suite, UsageError } from './suite.ts';
 
 const [Hq, Hk, D] = [32, 8, 128];
 const dtypes = ['f32', 'f16', 'bf16'] as const;

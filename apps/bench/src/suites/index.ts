@@ -1,8 +1,8 @@
-import type { Suite } from '../suite.ts';
 import { cpu } from './cpu.ts';
 import { gpuSuites } from './gpu.ts';
 import { operations } from './operations.ts';
 import { philox } from './philox.ts';
+import type { Suite } from './suite.ts';
 
 /** Every suite; a new one is a file beside this one and a line here, or in `gpu.ts`. */
 export const suites: readonly Suite[] = [philox, ...gpuSuites, cpu, operations];

@@ -1,11 +1,11 @@
 import { Tensor } from '@tilewise/core';
 import { webgpuEngine } from '@tilewise/webgpu';
+import { normalInputs } from '../attention/normal-inputs.ts';
+import type { Row } from '../command/table.ts';
 import { timeInTurn } from '../gpu/clock.ts';
-import { normalInputs } from '../normal-inputs.ts';
-import { type BenchGpu, openWebGpu, toggleOption } from '../open-webgpu.ts';
-import { candidatesFor, MatmulBench, type ReadyMatmul } from '../roof/measure.ts';
-import { type Suite, UsageError, WrongResult } from '../suite.ts';
-import type { Row } from '../table.ts';
+import { type BenchGpu, openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
+import { candidatesFor, MatmulBench, type ReadyMatmul } from '../peak/measure.ts';
+import { type Suite, UsageError, WrongResult } from './suite.ts';
 
 /** The engine's product beside the best that can be written for one size. */
 export const matmul: Suite = {

@@ -2,10 +2,10 @@ import { type DType, Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { add, mul, tanh } from '@tilewise/core/expr';
 import { hostPrimitives, input, type Primitive, reduced } from '@tilewise/core/primitive';
-import { matmulRoof } from '../matmul-roof.ts';
-import { normalInputs } from '../normal-inputs.ts';
-import { type Suite, WrongResult } from '../suite.ts';
-import type { Row } from '../table.ts';
+import { normalInputs } from '../attention/normal-inputs.ts';
+import type { Row } from '../command/table.ts';
+import { wasmMatmul } from '../wasm/wasm-matmul.ts';
+import { type Suite, WrongResult } from './suite.ts';
 
 interface Case {
   readonly name: string;
@@ -26,7 +26,7 @@ export const operations: Suite = {
   options: { size: { value: 'N', meaning: 'matrices of N × N, instead of 512 × 512 and 1024 × 1024' } },
   async run({ size }, progress) {
     const engine = cpuEngine({ threads: 1 });
-    const roof = await matmulRoof(128, engine.description.includes('relaxed'));
+    const product = await wasmMatmul(128, engine.description.includes('relaxed'));
     const rows: Row[] = [];
     for (const given of casesOf(Number(size) || null)) {
       progress(given.name);
@@ -34,7 +34,7 @@ export const operations: Suite = {
       const [out, expected] = [Tensor.zeros(shape, { dtype }), Tensor.zeros(shape, { dtype })];
       const prepared = engine.primitives.prepare(primitive, inputs, [out]);
       const onHost = hostPrimitives.prepare(primitive, inputs, [expected]);
-      const best = { own: Infinity, host: Infinity, roof: Infinity };
+      const best = { own: Infinity, host: Infinity, matmul: Infinity };
       for (let round = 0; round < ROUNDS; round++) {
         best.host = Math.min(
           best.host,
@@ -45,14 +45,14 @@ export const operations: Suite = {
             best.own,
             timed(() => prepared.run(inputs, [out])),
           );
-        best.roof = Math.min(
-          best.roof,
-          timed(() => repeat(100, roof.run)),
+        best.matmul = Math.min(
+          best.matmul,
+          timed(() => repeat(100, product.run)),
         );
       }
       checkSame(given, out, expected);
       const gflops = flops && flops / best.own / 1e6;
-      const matmul = (100 * roof.flops) / best.roof / 1e6;
+      const matmul = (100 * product.flops) / best.matmul / 1e6;
       rows.push({
         ...{ operation: given.name, shape: shape.join('×'), dtype, ms: best.own, 'reference ms': best.host },
         ...{

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { suites } from '../suites/index.ts';
+import { type Suite, type SuiteOptions, WrongResult } from '../suites/suite.ts';
+import { bench } from './bench.ts';
+
+const suite = (name: string, run: Suite['run']): Suite => ({
+  ...{ name, summary: `measures ${name}` },
+  options: { size: { value: 'N', meaning: 'how many' }, full: { meaning: 'all of it' } },
+  run,
+});
+
+async function run(args: readonly string[], ...given: Suite[]) {
+  const out: string[] = [];
+  const errors: string[] = [];
+  const progress: string[] = [];
+  const code = await bench(args, given, {
+    out: line => out.push(line),
+    progress: text => progress.push(text),
+    error: line => errors.push(line),
+  });
+  return { code, out, errors, progress };
+}
+
+describe('bench', () => {
+  const a = suite('a', async (_, progress) => {
+    progress('working');
+    return [{ ms: 1.5 }];
+  });
+  const b = suite('b', async () => [{ ms: 2 }, { ms: 3 }]);
+
+  test('without a suite runs all', async () => {
+    const { code, out, progress } = await run([], a, b);
+    expect(code).toBe(0);
+    expect(out.map(text => text.split('\n')[0])).toEqual(['a: measures a', 'b: measures b']);
+    expect(progress).toContain('a: working');
+    expect(progress.at(-1)).toBe('');
+  });
+
+  test('writes a JSON object per row', async () => {
+    const { out } = await run(['b', '--json'], a, b);
+    expect(out.map(line => JSON.parse(line))).toEqual([
+      { suite: 'b', ms: 2 },
+      { suite: 'b', ms: 3 },
+    ]);
+  });
+
+  test('writes each object as soon as its row is there', async () => {
+    const broken: Suite = {
+      ...suite('broken', async () => []),
+      async *run() {
+        yield { ms: 1 };
+        throw new WrongResult('the second is wrong');
+      },
+    };
+    const { code, out, errors } = await run(['broken', '--json'], broken);
+    expect({ code, out, errors }).toEqual({
+      code: 1,
+      out: ['{"suite":"broken","ms":1}'],
+      errors: ['the second is wrong'],
+    });
+  });
+
+  test('hands the options to the suite', async () => {
+    let seen: SuiteOptions = {};
+    const c = suite('c', async options => {
+      seen = options;
+      return [];
+    });
+    await run(['c', '--size', '8', '--full'], c);
+    expect(seen).toEqual({ size: '8', full: true });
+  });
+
+  test('reports a wrong result instead of a time, with exit code 1', async () => {
+    const wrong = suite('wrong', async () => {
+      throw new WrongResult('o is off');
+    });
+    const { code, out, errors } = await run(['wrong'], wrong);
+    expect({ code, out, errors }).toEqual({ code: 1, out: [], errors: ['o is off'] });
+  });
+
+  test.each([
+    ['an unknown suite', ['speed'], "There is no suite 'speed'."],
+    ['an unknown option', ['a', '--fast'], "Unknown option '--fast'"],
+    ['an option without its suite', ['--size', '3'], "Unknown option '--size'"],
+  ])('refuses %s with the usage and exit code 2', async (_, args, message) => {
+    const { code, errors } = await run(args, a, b);
+    expect(code).toBe(2);
+    expect(errors[0]).toContain(message);
+    expect(errors[0]).toContain('Usage: pnpm bench');
+  });
+});
+
+describe('suites', () => {
+  test('philox measures and names its target', async () => {
+    const { code, out } = await run(['philox', '--json'], ...suites);
+    expect(code).toBe(0);
+    const row = JSON.parse(out[0]);
+    expect(row).toMatchObject({ suite: 'philox', function: 'fillU32', target: 60 });
+    expect(row['M u32/s']).toBeGreaterThan(0);
+  }, 30_000);
+
+  test('attention measures an engine on the shapes that are asked for', async () => {
+    const shapes = ['--shapes', '1x2x32x8,2×1×33×16'];
+    const args = [
+      'attention',
+      '--engine',
+      'cpu',
+      ...shapes,
+      '--masks',
+      'causal',
+      '--dtypes',
+      'f32',
+      '--json',
+    ];
+    const { code, out } = await run(args, ...suites);
+    expect(code).toBe(0);
+    expect(out.map(line => JSON.parse(line))).toMatchObject([
+      { engine: 'cpu', pass: 'forward', 'B×H×S×D': '1×2×32×8', mask: 'causal', dtype: 'f32' },
+      { engine: 'cpu', pass: 'backward', 'B×H×S×D': '1×2×32×8' },
+      { engine: 'cpu', pass: 'forward', 'B×H×S×D': '2×1×33×16', mask: 'causal' },
+      { engine: 'cpu', pass: 'backward' },
+    ]);
+  }, 30_000);
+
+  test('cpu measures the engine next to a matmul, without onnxruntime-web where there is none', async () => {
+    const { code, out } = await run(['cpu', '--quick', '--rounds', '1', '--json'], ...suites);
+    expect(code).toBe(0);
+    const row = JSON.parse(out[0]);
+    expect(row).toMatchObject({ suite: 'cpu', 'B×H×S×D': '1×2×512×64', mask: 'causal', onnxruntime: '' });
+    for (const name of ['fwd GFLOP/s', 'bwd GFLOP/s', 'matmul', 'fwd ×2 threads']) {
+      expect(row[name]).toBeGreaterThan(0);
+    }
+  }, 60_000);
+
+  test.each([
+    ['--rounds', '0', "--rounds takes a whole number of at least 1, not '0'."],
+    ['--variant', 'avx', "--variant is one of wasm-relaxed-simd, wasm-simd, typescript, not 'avx'."],
+    ['--onnxruntime', '/nowhere', '--onnxruntime: onnxruntime-web is not installed in /nowhere'],
+  ])('cpu refuses %s %s', async (option, value, message) => {
+    const { code, errors } = await run(['cpu', '--quick', option, value], ...suites);
+    expect(code).toBe(2);
+    expect(errors[0]).toContain(message);
+  });
+
+  test('tune refuses no time', async () => {
+    const { code, errors } = await run(['tune', '--seconds', '0'], ...suites);
+    expect(code).toBe(2);
+    expect(errors[0]).toContain("--seconds takes a time, not '0'.");
+  });
+
+  test.each([
+    ['--engine', 'cuda', "--engine is one of cpu, webgpu, not 'cuda'."],
+    ['--shapes', '1x2x3', "--shapes takes shapes such as 1x4x512x64, not '1x2x3'."],
+    ['--dtypes', 'f32,f64', "--dtypes is one of f32, f16, bf16, not 'f64'."],
+    ['--masks', 'none', "--masks is one of full, causal, not 'none'."],
+  ])('attention refuses %s %s', async (option, value, message) => {
+    const { code, errors } = await run(['attention', option, value], ...suites);
+    expect(code).toBe(2);
+    expect(errors[0]).toContain(message);
+  });
+});

@@ -1,0 +1,80 @@
+import { parseArgs } from 'node:util';
+import { type Suite, type SuiteOptions, UsageError, WrongResult } from '../suites/suite.ts';
+import { type Row, table } from './table.ts';
+
+/** Where a run writes: results, progress (shown for a while), and what went wrong. */
+export interface Console {
+  out(line: string): void;
+  progress(text: string): void;
+  error(line: string): void;
+}
+
+/**
+ * The whole program: one suite with its options, or all of them. Returns the exit code: 0, 1 when a result is wrong, 2 when the
+ * call is.
+ */
+export async function bench(
+  args: readonly string[],
+  suites: readonly Suite[],
+  console: Console,
+): Promise<0 | 1 | 2> {
+  if (args.includes('--help')) {
+    console.out(usage(suites));
+    return 0;
+  }
+  try {
+    const { chosen, options, json } = parse(args, suites);
+    for (const suite of chosen) {
+      const rows: Row[] = [];
+      const progress = (text: string): void => console.progress(text && `${suite.name}: ${text}`);
+      for await (const row of await suite.run(options, progress)) {
+        rows.push(row);
+        if (json) console.out(JSON.stringify({ suite: suite.name, ...row }));
+      }
+      console.progress('');
+      if (!json) console.out(`${suite.name}: ${suite.summary}\n\n${table(rows)}\n`);
+    }
+    return 0;
+  } catch (error) {
+    console.progress('');
+    if (error instanceof UsageError) {
+      console.error(`${error.message}\n\n${usage(suites)}`);
+      return 2;
+    }
+    if (!(error instanceof WrongResult)) throw error;
+    console.error(error.message);
+    return 1;
+  }
+}
+
+function parse(
+  args: readonly string[],
+  suites: readonly Suite[],
+): { readonly chosen: readonly Suite[]; readonly options: SuiteOptions; readonly json: boolean } {
+  const named = args[0] !== undefined && !args[0].startsWith('-');
+  const suite = suites.find(({ name }) => name === args[0]);
+  if (named && !suite) throw new UsageError(`There is no suite '${args[0]}'.`);
+  const own = Object.entries(suite?.options ?? {}).map(
+    ([name, { value }]) => [name, { type: value === undefined ? 'boolean' : 'string' }] as const,
+  );
+  try {
+    const spec = { ...Object.fromEntries(own), json: { type: 'boolean' } } as const;
+    const { json, ...options } = parseArgs({ args: args.slice(named ? 1 : 0), options: spec }).values;
+    return { chosen: suite ? [suite] : suites, options, json: json === true };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** How to call the program. */
+export function usage(suites: readonly Suite[]): string {
+  const lines = ['Usage: pnpm bench [suite] [options]', '', 'Without a suite, a quick tour of all.', ''];
+  for (const { name, summary, options } of suites) {
+    lines.push(`  ${name}: ${summary}`);
+    for (const [option, { value, meaning }] of Object.entries(options)) {
+      lines.push(`    --${option}${value === undefined ? '' : ` ${value}`}  ${meaning}`);
+    }
+  }
+  lines.push('', '  --json  one JSON object per row');
+  return lines.join('\n');
+}

@@ -1,0 +1,115 @@
+import { Tensor } from '@tilewise/core';
+import { attentionCase, type CaseDType, type Shape4 } from '../attention/attention-case.ts';
+import { openWebGpu } from '../gpu/open-webgpu.ts';
+import type { SuiteOptions } from '../suites/suite.ts';
+import { summary } from '../timing/timing.ts';
+import type { Implementation, OpenCase, Pass } from './implementation.ts';
+import { isPeer, loadImplementation } from './implementations.ts';
+import { countDispatches, openPeerEnvironment } from './peer-environment.ts';
+
+/** A case as it crosses to another process, which makes the same inputs of it. */
+export type CaseName = readonly [shape: Shape4, dtype: CaseDType, causal: boolean];
+
+/** The values of an f32 tensor. */
+export interface Values {
+  readonly shape: readonly number[];
+  readonly values: Float32Array;
+}
+
+/** One turn of an implementation: milliseconds until the queue was done, and what was dispatched, by one run of a pass. */
+export interface Run {
+  readonly ms: number;
+  readonly dispatches: number;
+}
+
+/** What can be asked of an implementation in its process. */
+export interface ImplementationService {
+  /** Loads it. */
+  introduce(): Promise<{ readonly name: string; readonly note: string }>;
+  /** The passes that it can run of a case, or why it runs none. One case at a time. */
+  open(...of: CaseName): Promise<readonly Pass[] | string>;
+  /** o, or dq, dk and dv. */
+  results(pass: Pass): Promise<readonly Values[]>;
+  run(pass: Pass, turn: number): Promise<Run>;
+  close(): Promise<void>;
+}
+
+/** What the process of an implementation is started with. */
+export interface ImplementationOptions {
+  /** One of the names in `implementations.ts`. */
+  readonly name: string;
+  /** Where peers are installed. */
+  readonly folder: string;
+  /** What its device is opened with, as on the command line. */
+  readonly device: SuiteOptions;
+}
+
+/** A turn has so many milliseconds of runs that count, and at least one. */
+const leastMs = 100;
+
+/** An implementation on a device of its own. */
+export function implementationService({
+  name,
+  folder,
+  device,
+}: ImplementationOptions): ImplementationService {
+  let loaded: { readonly implementation: Implementation; readonly done: () => Promise<unknown> } | undefined;
+  let opened: OpenCase | undefined;
+  let dispatches = (): number => 0;
+  const openCase = (): OpenCase => {
+    if (!opened) throw new Error('no case is open');
+    return opened;
+  };
+  return {
+    async introduce() {
+      const bench = await openWebGpu(device);
+      if (isPeer(name)) openPeerEnvironment(bench);
+      dispatches = countDispatches();
+      const implementation = await loadImplementation(name, bench, folder);
+      loaded = { implementation, done: () => bench.device.queue.onSubmittedWorkDone() };
+      return { name: implementation.name, note: implementation.note };
+    },
+    async open(...of) {
+      if (!loaded) throw new Error('it is not loaded');
+      const made = await loaded.implementation.open(attentionCase(...of));
+      if (typeof made === 'string') return made;
+      opened = made;
+      return made.training ? ['forward', 'forward + backward'] : ['forward'];
+    },
+    async results(pass) {
+      const one = openCase();
+      if (pass === 'forward') return [valuesOf(await one.o())];
+      const gradients = await one.gradients?.();
+      if (!gradients) throw new Error('it has no backward');
+      return [gradients.dq, gradients.dk, gradients.dv].map(valuesOf);
+    },
+    async run(pass, turn) {
+      const one = openCase();
+      let dispatched = 0;
+      const once = async (round: number): Promise<number> => {
+        const before = dispatches();
+        const start = performance.now();
+        await (pass === 'forward' ? one.forward(round) : one.training?.(round));
+        await loaded?.done();
+        dispatched = dispatches() - before;
+        return performance.now() - start;
+      };
+      // While others had their turn, this process has lost its caches, and to drivers its memory: a short first run does not count.
+      const first = await once(turn);
+      const times = first < leastMs ? [] : [first];
+      for (let total = times[0] ?? 0; total < leastMs; total += times[times.length - 1]) {
+        times.push(await once(turn + times.length + 1));
+      }
+      return { ms: summary(times).median, dispatches: dispatched };
+    },
+    async close() {
+      opened?.close();
+      opened = undefined;
+    },
+  };
+}
+
+const valuesOf = (tensor: Tensor): Values => ({ shape: tensor.shape, values: tensor.toFloat32() });
+
+/** The tensor that crossed. */
+export const tensorOf = ({ shape, values }: Values): Tensor => Tensor.wrap(values, { dtype: 'f32', shape });

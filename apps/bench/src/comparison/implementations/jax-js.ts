@@ -1,0 +1,134 @@
+import type { Tensor } from '@tilewise/core';
+import { copiesOf } from '../../attention/attention-case.ts';
+import type { Gradients, Implementation } from '../implementation.ts';
+import { loopVariableNote } from '../peer-environment.ts';
+import { importPeer, peerIn } from '../peer-module.ts';
+import { fromTokens, swapHeads } from './head-order.ts';
+
+interface JaxArray {
+  /** Another reference: functions consume those that they are given. */
+  readonly ref: JaxArray;
+  reshape(shape: readonly number[]): JaxArray;
+  mul(other: JaxArray): JaxArray;
+  sum(): JaxArray;
+  data(): Promise<Float32Array>;
+  dispose(): void;
+}
+
+type JaxFunction<R> = (...args: readonly JaxArray[]) => R;
+
+/** The part of jax-js that is used. */
+interface Jax {
+  init(): Promise<readonly string[]>;
+  defaultDevice(name: string): unknown;
+  readonly numpy: { array(values: Float32Array): JaxArray };
+  readonly nn: {
+    dotProductAttention(q: JaxArray, k: JaxArray, v: JaxArray, options: { isCausal: boolean }): JaxArray;
+  };
+  jit<R>(f: JaxFunction<R>): JaxFunction<R>;
+  grad(f: JaxFunction<JaxArray>, options: { argnums: readonly number[] }): JaxFunction<JaxArray[]>;
+  blockUntilReady(tree: unknown): Promise<unknown>;
+}
+
+/** jax-js: attention composed of products and softmax, compiled by its jit, gradients by its autodiff. */
+export async function jaxJs(folder: string): Promise<Implementation> {
+  const found = peerIn(folder, '@jax-js/jax');
+  await addIteratorHelpers();
+  const jax = await importPeer<Jax>(found, 'dist/index.js');
+  const devices = await jax.init();
+  if (!devices.includes('webgpu')) throw new Error(`it has ${devices.join(', ')}, and no webgpu`);
+  jax.defaultDevice('webgpu');
+  return {
+    name: `jax-js ${found.version}`,
+    note: loopVariableNote,
+    async open(of) {
+      const { shape, dtype, causal } = of;
+      if (dtype !== 'f32') return 'f32 only here';
+      const [B, H, S, D] = shape;
+      const array = (tensor: Tensor): JaxArray =>
+        jax.numpy.array(swapHeads(tensor).toFloat32()).reshape([B, S, H, D]);
+      const inputs = copiesOf(of, ({ q, k, v, dO }) => [q, k, v, dO].map(array));
+      const attention = (a: JaxArray, b: JaxArray, c: JaxArray): JaxArray =>
+        jax.nn.dotProductAttention(a, b, c, { isCausal: causal });
+      const forward = jax.jit((a, b, c) => attention(a, b, c));
+      const gradient = jax.jit(
+        jax.grad((a, b, c, g) => attention(a, b, c).mul(g).sum(), { argnums: [0, 1, 2] }),
+      );
+      const runForward = (round: number): JaxArray => {
+        const [q, k, v] = inputs[round % inputs.length];
+        return forward(q.ref, k.ref, v.ref);
+      };
+      const runTraining = (round: number): JaxArray[] =>
+        gradient(...inputs[round % inputs.length].map(({ ref }) => ref));
+      return {
+        async forward(round) {
+          const y = runForward(round);
+          await jax.blockUntilReady(y.ref);
+          y.dispose();
+        },
+        o: async () => fromTokens(await runForward(0).data(), shape),
+        async training(round) {
+          const gradients = runTraining(round);
+          await jax.blockUntilReady(gradients.map(g => g.ref));
+          for (const g of gradients) g.dispose();
+        },
+        async gradients(): Promise<Gradients> {
+          const [dq, dk, dv] = await Promise.all(
+            runTraining(0).map(async g => fromTokens(await g.data(), shape)),
+          );
+          return { dq, dk, dv };
+        },
+        close() {
+          for (const one of inputs.flat()) one.dispose();
+        },
+      };
+    },
+  };
+}
+
+/** Node 20 lacks the iterator helpers that jax-js uses; Node 22 has them. */
+async function addIteratorHelpers(): Promise<void> {
+  const prototype = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())) as object;
+  const define = (name: string, value: unknown): void => {
+    if (!(name in prototype)) {
+      Object.defineProperty(prototype, name, { value, configurable: true, writable: true });
+    }
+  };
+  type Callback<R> = (x: unknown, n: number) => R;
+  const lazy = {
+    *map(this: Iterable<unknown>, f: Callback<unknown>) {
+      let n = 0;
+      for (const x of this) yield f(x, n++);
+    },
+    *filter(this: Iterable<unknown>, f: Callback<boolean>) {
+      let n = 0;
+      for (const x of this) if (f(x, n++)) yield x;
+    },
+    *flatMap(this: Iterable<unknown>, f: Callback<Iterable<unknown>>) {
+      let n = 0;
+      for (const x of this) yield* f(x, n++);
+    },
+    *take(this: Iterable<unknown>, count: number) {
+      let n = 0;
+      if (count > 0)
+        for (const x of this) {
+          yield x;
+          if (++n >= count) break;
+        }
+    },
+    *drop(this: Iterable<unknown>, count: number) {
+      let n = 0;
+      for (const x of this) if (n++ >= count) yield x;
+    },
+  };
+  for (const [name, value] of Object.entries(lazy)) define(name, value);
+  for (const name of ['forEach', 'reduce', 'some', 'every', 'find'] as const) {
+    define(name, function (this: Iterable<unknown>, ...args: unknown[]) {
+      const method = Array.prototype[name] as (...given: unknown[]) => unknown;
+      return method.apply([...this], args);
+    });
+  }
+  define('toArray', function (this: Iterable<unknown>) {
+    return [...this];
+  });
+}

@@ -1,0 +1,98 @@
+import { createContext, type GpuContext } from '@tilewise/webgpu';
+import { matrixTiles } from '@tilewise/webgpu/matrix';
+import { type GpuHostKind, openGpu } from '@tilewise/webgpu-host';
+import { parseChoices } from '../attention/attention-case.ts';
+import type { SubgroupMatrix } from '../peak/subgroup-matrix-matmul.ts';
+import { type SuiteOption, type SuiteOptions, UsageError } from '../suites/suite.ts';
+import { giveWay } from './give-way.ts';
+
+/** WebGPU as the bench uses it: one device for everything that a run measures. */
+export interface BenchGpu {
+  readonly ctx: GpuContext;
+  readonly device: GPUDevice;
+  readonly gpu: GPU;
+  readonly adapter: GPUAdapter;
+  readonly kind: GpuHostKind;
+  /** Those of f16 with sums in f32 that the device has. */
+  readonly matrices: readonly SubgroupMatrix[];
+  /** Lanes of the largest subgroup. */
+  readonly maxSubgroupSize: number;
+  /** What every row of a run says: the adapter in the driver's words, features that it has, toggles that were set. */
+  readonly label: { readonly adapter: string; readonly features: string; readonly toggles: string };
+  close(): void;
+}
+
+const features = [
+  'shader-f16',
+  'subgroups',
+  'timestamp-query',
+  'subgroup-size-control',
+  'chromium-experimental-subgroup-matrix',
+] as const;
+
+// What peers ask for, which share the device, as well as what kernels of ours use.
+const limits = [
+  'maxStorageBuffersPerShaderStage',
+  'maxStorageBufferBindingSize',
+  'maxBufferSize',
+  'maxComputeWorkgroupStorageSize',
+  'maxComputeInvocationsPerWorkgroup',
+  'maxComputeWorkgroupSizeX',
+  'maxComputeWorkgroupSizeY',
+  'maxComputeWorkgroupSizeZ',
+] as const;
+
+/** The option of every suite that runs on WebGPU. */
+export const toggleOption: Readonly<Record<'toggles', SuiteOption>> = {
+  toggles: {
+    value: 'NAME,…',
+    meaning:
+      "Dawn's toggles to set, such as vulkan_enable_f16_on_nvidia,allow_unsafe_apis; each row names them",
+  },
+};
+
+const tileChoices = ['matrix', 'table'] as const;
+
+/** The option of suites whose kernels can use subgroup matrices. */
+export const tilesOption: Readonly<Record<'tiles', SuiteOption>> = {
+  tiles: {
+    value: tileChoices.join('|'),
+    meaning:
+      'tiles of subgroup matrices where the device has them, or those of the table everywhere, instead of matrix',
+  },
+};
+
+/** What a device is opened with, of the options of a suite. */
+export const deviceOptions = ({ toggles, tiles }: SuiteOptions): SuiteOptions => ({ toggles, tiles });
+
+/** WebGPU on the adapter of this machine, with all that it has. */
+export async function openWebGpu({ toggles: given, tiles = 'matrix' }: SuiteOptions = {}): Promise<BenchGpu> {
+  const [choice] = parseChoices('tiles', String(tiles), tileChoices);
+  const asked = typeof given === 'string' ? given.split(',').map(name => name.trim()) : undefined;
+  if (asked?.some(name => !/^\w+$/.test(name))) {
+    throw new UsageError(`--toggles takes names of toggles, not '${given}'.`);
+  }
+  const giveWayToAdapter = giveWay();
+  const { gpu, adapter, kind, description, toggles } = await openGpu({ toggles: asked });
+  const device = await adapter.requestDevice({
+    requiredFeatures: features.filter(name => adapter.features.has(name)) as GPUFeatureName[],
+    requiredLimits: Object.fromEntries(limits.map(name => [name, adapter.limits[name]])),
+  });
+  const ctx = await createContext({ device, adapter, ...(choice === 'matrix' && { tiles: matrixTiles }) });
+  const { subgroupMatrixConfigs: matrices, subgroupMaxSize } = ctx.capabilities;
+  if (kind === 'software') giveWayToAdapter();
+  return {
+    ...{ ctx, device, gpu, adapter, kind },
+    matrices: matrices.filter(({ component }) => component === 'f16'),
+    maxSubgroupSize: subgroupMaxSize,
+    label: {
+      adapter: description,
+      features: features.filter(name => device.features.has(name)).join(' '),
+      toggles: toggles.join(' '),
+    },
+    close() {
+      ctx.destroy();
+      device.destroy();
+    },
+  };
+}
