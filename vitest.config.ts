@@ -21,7 +21,7 @@ export default defineConfig({
   test: {
     // Vitest would leave one core free: of two, half the machine.
     maxWorkers: '100%',
-    projects: ['packages/*', 'tools/*', 'apps/*', 'examples/*', 'docs'],
+    projects: ['packages/*', 'tools/*', 'apps/*', 'examples/*', 'docs', 'scripts'],
     reporters: ['default', dataReporter, ...(report ? [['json', { outputFile: report }] as const] : [])],
   },
 });

@@ -1,6 +1,6 @@
-// Checks that what changed in each public package since its last release is announced by a changeset, and that the
-// changesets and their configuration are valid. It asks no remote and no branch: the last release of a package is the commit that
-// last set its version, and a package at 0.0.0 has not been released at all.
+// Checks that what changed in each public package since its last release is announced by a changeset, and
+// that the changesets and their configuration are valid. It asks no remote and no branch: the last release of
+// a package is the commit that last set its version, and a package at 0.0.0 has not been released at all.
 //   node scripts/check-changesets.mjs
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

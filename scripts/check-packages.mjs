@@ -1,8 +1,9 @@
 // Checks each public package as its users will meet it: packed, on its own, from a tarball.
 //   node scripts/check-packages.mjs [--keep]     (after a build; --keep leaves the working folder for a look)
-// For each package: publint and are-the-types-wrong on the tarball, an install into an empty project with nothing but the
-// packages below it, an import of every subpath in Node, a browser bundle of every subpath, a strict type check without
-// skipLibCheck (of every subpath, and of the callers in consumers/), and the bundle budgets of bundle-budgets.mjs.
+// For each package: publint and are-the-types-wrong on the tarball, an install into an empty project with
+// nothing but the packages below it, an import of every subpath in Node, a browser bundle of every subpath, a
+// strict type check without skipLibCheck (of every subpath, and of the callers in consumers/), and the bundle
+// budgets of bundle-budgets.mjs.
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -186,7 +187,10 @@ async function keepBudgets({ name }, project) {
   if (broken.length > 0) throw new Error(broken.join('\n'));
 }
 
-/** Bytes of the entry with the chunks that it imports statically, and gzip bytes of each other chunk, by the name of its module. */
+/**
+ * Bytes of the entry with the chunks that it imports statically, and gzip bytes of each other chunk, by the
+ * name of its module.
+ */
 async function bundleSize(contents, project) {
   const { outputFiles, metafile } = await build({
     stdin: { contents, resolveDir: project, sourcefile: 'entry.js' },

@@ -1,4 +1,5 @@
-// Copies the committed selection of the full data sets into fixtures/, so that a fresh clone can test everything once.
+// Copies the committed selection of the full data sets into fixtures/, so that a fresh clone can test
+// everything once.
 //   node scripts/make-fixtures.mjs [folder of the full sets; TILEWISE_SHARED or ../shared by default]
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -46,7 +47,8 @@ copy(
 copy(join(shared, 'vectors', 'philox'), 'philox', file => file.endsWith('.json'));
 copyBlockMasks();
 
-// Every seventh case: as seven divides neither the number of masks nor that of shapes, all of both are among them.
+// Every seventh case: as seven divides neither the number of masks nor that of shapes, all of both are among
+// them.
 function copyBlockMasks() {
   const { cases, ...rest } = JSON.parse(
     readFileSync(join(shared, 'conformance', 'pytorch', 'block-masks.json'), 'utf8'),

@@ -1,6 +1,6 @@
 /**
- * Names of the optional fields that may be left out, but not be given as `undefined`, which `{ scale: maybe }` gives them: an error under
- * `exactOptionalPropertyTypes`.
+ * Names of the optional fields that may be left out, but not be given as `undefined`, which `{ scale: maybe
+ * }` gives them: an error under `exactOptionalPropertyTypes`.
  */
 export type Closed<O> = O extends unknown
   ? {

@@ -1,4 +1,5 @@
-// Builds a folder that measures on a bare Linux x86-64 machine with a GPU driver, and no Node, package or network there.
+// Builds a folder that measures on a bare Linux x86-64 machine with a GPU driver, and no Node, package or
+// network there.
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
@@ -31,7 +32,8 @@ if (process.platform !== 'linux' || process.arch !== 'x64') {
 rmSync(out, { recursive: true, force: true });
 mkdirSync(join(out, 'app'), { recursive: true });
 
-// `webgpu` loads its binary from beside itself, and SwiftShader's package is looked up by name: both stay packages.
+// `webgpu` loads its binary from beside itself, and SwiftShader's package is looked up by name: both stay
+// packages.
 await build({
   entryPoints: {
     bench: join(root, 'apps/bench/src/gpu-main.ts'),

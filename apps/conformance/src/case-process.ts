@@ -13,8 +13,8 @@ export interface CaseProcess {
 }
 
 /**
- * A process of `program` that runs cases of the same command line, as this process numbers them. One that dies has failed the case that it was
- * on, and the next case starts it anew.
+ * A process of `program` that runs cases of the same command line, as this process numbers them. One that
+ * dies has failed the case that it was on, and the next case starts it anew.
  */
 export function caseProcess(
   program: string,

@@ -3,7 +3,10 @@ export type CaseStatus = 'pass' | 'fail' | 'unsupported' | 'skipped';
 /** What running one case gave. */
 export interface Outcome {
   readonly status: 'pass' | 'fail' | 'unsupported';
-  /** How wrong it was, in the unit of the suite; at most the suite's limit when it passed, null when nothing was compared. */
+  /**
+   * How wrong it was, in the unit of the suite; at most the suite's limit when it passed, null when nothing
+   * was compared.
+   */
   readonly error: number | null;
   /** For people: why it is not a pass, or where a pass was worst. */
   readonly reason: string | null;

@@ -20,7 +20,8 @@ export class UsageError extends Error {
 
 /**
  * Reads the arguments after `conformance`.
- * @throws UsageError for an unknown suite or option, a value that is not among the choices, or a missing option.
+ * @throws UsageError for an unknown suite or option, a value that is not among the choices, or a missing
+ * option.
  */
 export function parseCommand(args: readonly string[], suites: readonly Suite[]): Command {
   const [name, ...rest] = args;

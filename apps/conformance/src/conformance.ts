@@ -10,9 +10,10 @@ export interface Console extends ReportSink {
 }
 
 /**
- * The whole program: runs what the arguments ask for and returns the exit code: 0, 1 when a case failed, or 2 when the call is
- * wrong or its data is missing.
- * @param program what to start for cases that run side by side; without it they run here, one after the other.
+ * The whole program: runs what the arguments ask for and returns the exit code: 0, 1 when a case failed, or 2
+ * when the call is wrong or its data is missing.
+ * @param program what to start for cases that run side by side; without it they run here, one after the
+ * other.
  */
 export async function conformance(
   args: readonly string[],

@@ -1,7 +1,9 @@
 import type { CaseResult, Counts } from './case.ts';
 import type { RunListener } from './run-cases.ts';
 
-/** Where a report goes: lines to `out`; `status`, if there is one, shows what is running and is erased again. */
+/**
+ * Where a report goes: lines to `out`; `status`, if there is one, shows what is running and is erased again.
+ */
 export interface ReportSink {
   out(line: string): void;
   status?(text: string): void;

@@ -10,8 +10,8 @@ export interface RunListener {
 export type Lane = (index: number) => Promise<CaseResult>;
 
 /**
- * Runs the cases whose name contains `filter` and that no option skips, each on the first of `lanes` that is free, and counts. The listener
- * hears of their ends in the order of the cases.
+ * Runs the cases whose name contains `filter` and that no option skips, each on the first of `lanes` that is
+ * free, and counts. The listener hears of their ends in the order of the cases.
  */
 export async function runCases(
   cases: readonly ConformanceCase[],

@@ -7,8 +7,8 @@ export const workOptions: Readonly<Record<'min-gflop' | 'max-gflop', SuiteOption
 };
 
 /**
- * Why a case is not to be run, as its `skip`: it takes less work, or more, than the options ask for. Two runs of which one begins where
- * the other ends have every case once.
+ * Why a case is not to be run, as its `skip`: it takes less work, or more, than the options ask for. Two runs
+ * of which one begins where the other ends have every case once.
  */
 export function skippedBySize(
   gflop: number,

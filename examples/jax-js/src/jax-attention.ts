@@ -13,8 +13,9 @@ export interface JaxArray {
 const dtypes = { float32: 'f32', float16: 'f16' } as const;
 
 /**
- * An array (B, S, H, D), as jax.nn.dotProductAttention takes it, as a tensor (B, H, S, D) on the same buffer. jax-js must run on
- * the device of the context, and keep a reference to the array for as long as the tensor is used.
+ * An array (B, S, H, D), as jax.nn.dotProductAttention takes it, as a tensor (B, H, S, D) on the same buffer.
+ * jax-js must run on the device of the context, and keep a reference to the array for as long as the tensor
+ * is used.
  * @throws Error for a dtype that attention does not have.
  */
 export async function tensorOf(ctx: GpuContext, array: JaxArray): Promise<GpuTensor> {

@@ -1,8 +1,8 @@
 import { PhiloxStream } from '@tilewise/philox';
 
 /**
- * What is random in a run, all of it from one seed: each purpose has Philox subsequences of its own, and what is drawn in a step
- * depends on the number of the step alone, so that a run can be taken up again anywhere.
+ * What is random in a run, all of it from one seed: each purpose has Philox subsequences of its own, and what
+ * is drawn in a step depends on the number of the step alone, so that a run can be taken up again anywhere.
  */
 const purposes = { evaluation: 1n, sample: 2n, picture: 3n, training: 4n, parameter: 5n } as const;
 

@@ -1,7 +1,10 @@
 import { type Product, productGroups, productShader } from './product.ts';
 import { softmaxGradientShader, softmaxShader } from './row-softmax.ts';
 
-/** Attention of `heads` (batch times heads) with S queries and keys, head size D, and scale 1/√D. All f32, row-major. */
+/**
+ * Attention of `heads` (batch times heads) with S queries and keys, head size D, and scale 1/√D. All f32,
+ * row-major.
+ */
 export interface NaiveShape {
   readonly heads: number;
   readonly S: number;
@@ -34,7 +37,8 @@ interface Step {
  * Attention with the scores in memory.
  *
  *     forward    s = scale·q·kᵀ    p = softmax(s), in place    o = p·v
- *     backward   dv = pᵀ·dO    dp = dO·vᵀ    ds = p∘(dp − rowsum(p∘dp)), in place    dq = scale·ds·k    dk = scale·dsᵀ·q
+ *     backward   dv = pᵀ·dO    dp = dO·vᵀ    ds = p∘(dp − rowsum(p∘dp)), in place
+ *                dq = scale·ds·k    dk = scale·dsᵀ·q
  *
  * @throws RangeError when the device cannot bind the scores; the error of a shader when one does not compile.
  */

@@ -1,4 +1,7 @@
-/** C = factor · A·B per head: A is (m, k), B is (k, n), C is (m, n), each row-major, A and B possibly stored transposed. */
+/**
+ * C = factor · A·B per head: A is (m, k), B is (k, n), C is (m, n), each row-major, A and B possibly stored
+ * transposed.
+ */
 export interface Product {
   readonly m: number;
   readonly n: number;
@@ -15,7 +18,9 @@ export function productGroups({ m, n }: Product, heads: number): [number, number
   return [Math.ceil(n / tile), Math.ceil(m / tile), heads];
 }
 
-/** The product with tiles of both operands in workgroup memory, one element of C per lane. Bindings: A, B, C. */
+/**
+ * The product with tiles of both operands in workgroup memory, one element of C per lane. Bindings: A, B, C.
+ */
 export function productShader({ m, n, k, factor, transposeA, transposeB }: Product): string {
   return `
 @group(0) @binding(0) var<storage, read> a: array<f32>;

@@ -18,7 +18,10 @@ fn ${name}(mine: f32, lane: u32) -> f32 {
   return result;
 }`;
 
-/** A workgroup per row of S floats: rows of a head in x, heads in y. `end` is behind the last key that the row sees. */
+/**
+ * A workgroup per row of S floats: rows of a head in x, heads in y. `end` is behind the last key that the row
+ * sees.
+ */
 const rowShader = (S: number, causal: boolean, declarations: string, body: string): string => `
 ${declarations}
 var<workgroup> shared_values: array<f32, ${lanes}>;

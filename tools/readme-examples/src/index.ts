@@ -7,13 +7,14 @@ import { logsOf, withExpectations } from './logs.ts';
 /** The examples of a README or of a page of the guide, and how they are run. */
 export interface ReadmeExamples {
   /**
-   * The blocks of TypeScript and JavaScript, in order. A block with the language `ts continued` begins with the code of the
-   * block before it.
+   * The blocks of TypeScript and JavaScript, in order. A block with the language `ts continued` begins with
+   * the code of the block before it.
    */
   readonly examples: readonly string[];
   /**
-   * Runs an example on the sources of the workspace's packages and returns the values that it logged. Fails where a line
-   * `console.log(x); // => text` logs something else than the text; `…` in the text stands for anything.
+   * Runs an example on the sources of the workspace's packages and returns the values that it logged. Fails
+   * where a line `console.log(x); // => text` logs something else than the text; `…` in the text stands for
+   * anything.
    */
   run(code: string): Promise<unknown[]>;
 }
@@ -70,7 +71,10 @@ function hasManifest(folder: string): boolean {
   }
 }
 
-/** Only the packages of the workspace are bundled from their sources; other packages run as they are installed. */
+/**
+ * Only the packages of the workspace are bundled from their sources; other packages run as they are
+ * installed.
+ */
 const foreignPackagesStayOutside: Plugin = {
   name: 'foreign packages stay outside',
   setup({ onResolve }) {

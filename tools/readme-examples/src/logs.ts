@@ -11,7 +11,10 @@ export function withExpectations(code: string): string {
   );
 }
 
-/** Runs an example and returns the values that it logged. Fails where a log is not what `withExpectations` was told. */
+/**
+ * Runs an example and returns the values that it logged. Fails where a log is not what `withExpectations` was
+ * told.
+ */
 export async function logsOf(run: () => Promise<unknown>): Promise<unknown[]> {
   const { log } = console;
   const values: unknown[] = [];

@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url';
 const repositoryRoot = fileURLToPath(new URL('../../../', import.meta.url));
 
 /**
- * The folder with the full sets of vectors and conformance data, which are too large to commit: the one that the
- * environment variable `TILEWISE_SHARED` names (empty: none), else `../shared` beside the repository if it exists.
- * Throws where the variable names a folder that does not exist, as a run must not shrink in silence.
+ * The folder with the full sets of vectors and conformance data, which are too large to commit: the one that
+ * the environment variable `TILEWISE_SHARED` names (empty: none), else `../shared` beside the repository if
+ * it exists. Throws where the variable names a folder that does not exist, as a run must not shrink in
+ * silence.
  */
 export function sharedDir(): string | undefined {
   const named = process.env.TILEWISE_SHARED;

@@ -2,8 +2,8 @@ import type { GoldenCase } from './parse-golden.ts';
 import type { RawTensor } from './raw-tensor.ts';
 
 /**
- * Makes a tensor of whatever kind the caller tests. Without `as` the tensor is one of q, k, v, dO, and its storage
- * dtype is the caller's choice; with it the dtype is given (`bool` data arrives as u8, 1 = true).
+ * Makes a tensor of whatever kind the caller tests. Without `as` the tensor is one of q, k, v, dO, and its
+ * storage dtype is the caller's choice; with it the dtype is given (`bool` data arrives as u8, 1 = true).
  */
 export type MakeTensor<T> = (raw: RawTensor, as?: { readonly dtype: 'f32' | 'bool' }) => T;
 

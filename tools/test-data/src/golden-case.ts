@@ -17,7 +17,10 @@ export function goldenCases(dir: string = defaultDir()): string[] {
   return caseFiles(dir).map(file => file.replace(fileName, '$1'));
 }
 
-/** Reads one golden case: a name of `goldenCases()`, or the path of a file. Throws where there is no such case. */
+/**
+ * Reads one golden case: a name of `goldenCases()`, or the path of a file. Throws where there is no such
+ * case.
+ */
 export function loadGolden(nameOrPath: string, dir: string = defaultDir()): GoldenCase {
   return parseGolden(goldenText(nameOrPath, dir));
 }

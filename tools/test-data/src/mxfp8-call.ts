@@ -40,8 +40,9 @@ export interface Mxfp8Call<T> {
 }
 
 /**
- * Normal numbers for all that forward and backward take. The roundings of one operand are of different numbers: powers of two
- * leave significands alone, so that those of the same would hardly differ, and an engine that takes one for another be right.
+ * Normal numbers for all that forward and backward take. The roundings of one operand are of different
+ * numbers: powers of two leave significands alone, so that those of the same would hardly differ, and an
+ * engine that takes one for another be right.
  */
 export function mxfp8Call<T>(
   { B, Hq, Hk, Sq, Skv, D }: Mxfp8Shape,

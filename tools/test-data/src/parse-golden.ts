@@ -31,8 +31,8 @@ export interface GoldenParams {
 export type RefErr = Readonly<Record<string, readonly [max: number, rms: number]>>;
 
 /**
- * One golden case of attention, forward and backward. The inputs are exact in f32, f16 and bf16; the outputs were
- * computed in float64 and rounded to f32.
+ * One golden case of attention, forward and backward. The inputs are exact in f32, f16 and bf16; the outputs
+ * were computed in float64 and rounded to f32.
  */
 export interface GoldenCase {
   readonly name: string;
@@ -44,7 +44,10 @@ export interface GoldenCase {
   readonly refErr: { readonly f32: RefErr; readonly f16: RefErr; readonly bf16: RefErr };
   /** The largest finite magnitude of each output. */
   readonly maxAbs: Readonly<Record<string, number>>;
-  /** How many query rows see no key at all. For THD, of the padded [B, Hq, Sq] rows that the packed ones stand for. */
+  /**
+   * How many query rows see no key at all. For THD, of the padded [B, Hq, Sq] rows that the packed ones stand
+   * for.
+   */
   readonly deadRows: number;
 }
 

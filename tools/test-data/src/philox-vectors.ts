@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { fixturesDir, sharedDir } from './data-folders.ts';
 
 /**
- * One file of random-number vectors, parsed: `philox_kat`, `mem_eff_dropout_vectors`, … The full set is used where it
- * is present, else the committed one. The type is the caller's reading of the file, nothing checks it.
+ * One file of random-number vectors, parsed: `philox_kat`, `mem_eff_dropout_vectors`, … The full set is used
+ * where it is present, else the committed one. The type is the caller's reading of the file, nothing checks
+ * it.
  */
 export function loadPhilox<File = unknown>(name: string): File {
   const shared = sharedDir();

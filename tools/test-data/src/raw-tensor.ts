@@ -13,7 +13,9 @@ export interface EncodedTensor {
 
 const bytesPerElement = { f32: 4, i32: 4, u8: 1 } as const;
 
-/** Decodes a tensor of a file. Throws on an unknown dtype and on data that is not as long as its shape says. */
+/**
+ * Decodes a tensor of a file. Throws on an unknown dtype and on data that is not as long as its shape says.
+ */
 export function decodeTensor({ dtype, shape, data }: EncodedTensor): RawTensor {
   if (dtype !== 'f32' && dtype !== 'i32' && dtype !== 'u8')
     throw new Error(`Unknown dtype ${dtype} in a vector file.`);

@@ -5,7 +5,10 @@ import { findLavapipe, hasVulkanDriver } from './vulkan-drivers.ts';
 import { loadVulkanLoader, useVulkanDriver } from './vulkan-loader.ts';
 import { workgroupInitToggle } from './workgroup-init.ts';
 
-/** What a kernel runs on: a GPU, a CPU that plays one, or Dawn's null backend, which checks but computes nothing. */
+/**
+ * What a kernel runs on: a GPU, a CPU that plays one, or Dawn's null backend, which checks but computes
+ * nothing.
+ */
 export type GpuHostKind = 'hardware' | 'software' | 'null';
 
 export interface OpenGpuOptions {
@@ -13,7 +16,10 @@ export interface OpenGpuOptions {
   readonly backend?: 'null';
   /** Dawn's toggles to enable, for example `allow_unsafe_apis`. Default: those of `TILEWISE_TOGGLES`. */
   readonly toggles?: readonly string[];
-  /** Other flags, handed to Dawn's `create()` as they are, for example `disable-dawn-features=timestamp_quantization`. */
+  /**
+   * Other flags, handed to Dawn's `create()` as they are, for example
+   * `disable-dawn-features=timestamp_quantization`.
+   */
   readonly dawnFlags?: readonly string[];
 }
 
@@ -34,8 +40,8 @@ export interface GpuHost {
 type Opened = Omit<GpuHost, 'adapter' | 'toggles'>;
 type Dawn = { create(flags: string[]): GPU; globals: object };
 
-// Dawn's instance must stay reachable for as long as any of its devices lives, and a process that loads this module
-// twice (source and build, or two copies) must not choose two drivers: hence a registry on globalThis.
+// Dawn's instance must stay reachable for as long as any of its devices lives, and a process that loads this
+// module twice (source and build, or two copies) must not choose two drivers: hence a registry on globalThis.
 const registryKey = Symbol.for('@tilewise/webgpu-host');
 const registryHost = globalThis as { [registryKey]?: Map<string, Promise<Opened>> };
 registryHost[registryKey] ??= new Map();
@@ -45,13 +51,15 @@ const registry = registryHost[registryKey];
  * Opens WebGPU in Node and installs its globals (`GPUBufferUsage`, `GPUShaderStage`, …) on `globalThis`.
  *
  * The adapter is, in this order: the one that the environment variable `TILEWISE_ADAPTER` names (`hardware`,
- * `swiftshader`, `lavapipe`, `null`, or the path of a Vulkan ICD file); the machine's own GPU; SwiftShader from npm;
- * whatever software adapter the machine has. Throws an `Error` that says what was tried when there is none.
+ * `swiftshader`, `lavapipe`, `null`, or the path of a Vulkan ICD file); the machine's own GPU; SwiftShader
+ * from npm; whatever software adapter the machine has. Throws an `Error` that says what was tried when there
+ * is none.
  */
 export async function openGpu(options: OpenGpuOptions = {}): Promise<GpuHost> {
   const { dawnFlags = [], toggles = togglesOf(process.env.TILEWISE_TOGGLES ?? '') } = options;
   const wanted = options.backend === 'null' ? 'null' : (process.env.TILEWISE_ADAPTER ?? '');
-  // The null backend is there to check everything. Dawn heeds the last of two flags of a name only, so there is one.
+  // The null backend is there to check everything. Dawn heeds the last of two flags of a name only, so there
+  // is one.
   const enabled = wanted === 'null' ? ['allow_unsafe_apis', ...toggles] : toggles;
   const flags = [...(enabled.length > 0 ? [`enable-dawn-features=${enabled.join(',')}`] : []), ...dawnFlags];
   const key = JSON.stringify([wanted, flags]);

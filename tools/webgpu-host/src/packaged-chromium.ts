@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { createBrotliDecompress } from 'node:zlib';
 import { extract } from 'tar-fs';
 
-/** The npm package that carries a headless Chromium and the SwiftShader it was built with, brotli-compressed. */
+/**
+ * The npm package that carries a headless Chromium and the SwiftShader it was built with, brotli-compressed.
+ */
 export const packageName = '@sparticuz/chromium';
 
 // The package exports its entry alone, which lies two folders below its root.
@@ -50,8 +52,8 @@ function compressed(file: string): NodeJS.ReadableStream {
 }
 
 /**
- * Fills a cache folder completely or not at all: the work happens in a folder of this process, and the rename is
- * atomic, so processes that start together each do the work and all but one throw theirs away.
+ * Fills a cache folder completely or not at all: the work happens in a folder of this process, and the rename
+ * is atomic, so processes that start together each do the work and all but one throw theirs away.
  */
 async function once(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const folder = join(cacheRoot, packageVersion(), name);

@@ -7,14 +7,17 @@ export interface RunInBrowserOptions {
   readonly timeout?: number;
   /** What the page may fetch, by path (`/input.json`). */
   readonly files?: ServedFiles;
-  /** A content security policy for the page. What the browser writes about its violation is then no failure. */
+  /**
+   * A content security policy for the page. What the browser writes about its violation is then no failure.
+   */
   readonly contentSecurityPolicy?: string;
 }
 
 /**
- * Bundles a TypeScript entry, from the sources of the workspace, runs it in a page with WebGPU and returns what the
- * promise `globalThis.result`, set by the entry, resolves to: numbers, strings, arrays and plain objects of these.
- * Rejects with whatever the page throws or writes to `console.error`, and when the time is up.
+ * Bundles a TypeScript entry, from the sources of the workspace, runs it in a page with WebGPU and returns
+ * what the promise `globalThis.result`, set by the entry, resolves to: numbers, strings, arrays and plain
+ * objects of these. Rejects with whatever the page throws or writes to `console.error`, and when the time is
+ * up.
  */
 export async function runInBrowser(
   entryFile: string,
@@ -30,7 +33,8 @@ export async function runInBrowser(
   }
 }
 
-// What the page evaluates. Text, as whatever transforms this file (Vitest does) would rewrite an `import()` in code.
+// What the page evaluates. Text, as whatever transforms this file (Vitest does) would rewrite an `import()`
+// in code.
 const runEntry = `(async () => {
   await import('/entry.js');
   if (!('result' in globalThis)) throw new Error('The entry did not set globalThis.result.');

@@ -21,7 +21,10 @@ export function hasVulkanDriver(): boolean {
   );
 }
 
-/** The ICD file of Mesa's lavapipe for this architecture. Throws, naming the folders searched, where there is none. */
+/**
+ * The ICD file of Mesa's lavapipe for this architecture. Throws, naming the folders searched, where there is
+ * none.
+ */
 export function findLavapipe(): string {
   const architecture = { x64: 'x86_64', arm64: 'aarch64' }[process.arch as string] ?? process.arch;
   const names = [`lvp_icd.${architecture}.json`, 'lvp_icd.json'];

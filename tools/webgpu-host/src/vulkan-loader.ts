@@ -5,13 +5,14 @@ import { isSwiftShaderPackaged, swiftShaderFolder } from './swiftshader.ts';
 
 const loaderName = 'libvulkan.so.1';
 
-// Keeps a library in the process although Node closes what is no addon of its own (glibc's value; Node does not export it).
+// Keeps a library in the process although Node closes what is no addon of its own (glibc's value; Node does
+// not export it).
 const RTLD_NODELETE = 0x1000;
 
 /**
- * Makes `libvulkan.so.1` findable for Dawn on Linux: the system's, or, where there is none, the one packaged with
- * SwiftShader. Dawn opens the library by name, and the dynamic linker answers with one of that name already loaded.
- * On other systems Dawn uses Metal or Direct3D and there is nothing to load.
+ * Makes `libvulkan.so.1` findable for Dawn on Linux: the system's, or, where there is none, the one packaged
+ * with SwiftShader. Dawn opens the library by name, and the dynamic linker answers with one of that name
+ * already loaded. On other systems Dawn uses Metal or Direct3D and there is nothing to load.
  */
 export async function loadVulkanLoader(): Promise<void> {
   if (process.platform !== 'linux') return;
@@ -20,8 +21,8 @@ export async function loadVulkanLoader(): Promise<void> {
 }
 
 /**
- * Restricts the Vulkan loader of this process to one driver. Throws in a worker thread, whose `process.env` is a copy
- * that the loader never sees.
+ * Restricts the Vulkan loader of this process to one driver. Throws in a worker thread, whose `process.env`
+ * is a copy that the loader never sees.
  */
 export function useVulkanDriver(icdFile: string): void {
   if (process.platform !== 'linux') {

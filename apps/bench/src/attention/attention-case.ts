@@ -43,8 +43,9 @@ export const caseColumns = ({
 });
 
 /**
- * Errors that results may have, as fractions of the largest value. f32: what sums in another order give. Of 16 bits the result
- * is rounded once, and kernels may round probabilities and their gradients before a product: four units in the last place in all.
+ * Errors that results may have, as fractions of the largest value. f32: what sums in another order give. Of
+ * 16 bits the result is rounded once, and kernels may round probabilities and their gradients before a
+ * product: four units in the last place in all.
  */
 export const toleranceOf = (dtype: CaseDType): { readonly forward: number; readonly backward: number } =>
   ({

@@ -3,12 +3,14 @@ import { fillNormal } from '@tilewise/philox';
 
 /** As many numbers as are drawn. */
 const DRAWN = 2 ** 20;
-/** By how much each repetition of them is shifted: an odd number, so that rows of no two heads are the same. */
+/**
+ * By how much each repetition of them is shifted: an odd number, so that rows of no two heads are the same.
+ */
 const SHIFT = 7919;
 
 /**
- * f32 tensors of standard normals, each from a stream of its own, the same in every run. Drawing what a GPU needs would take seconds: larger
- * tensors repeat what is drawn, shifted each time.
+ * f32 tensors of standard normals, each from a stream of its own, the same in every run. Drawing what a GPU
+ * needs would take seconds: larger tensors repeat what is drawn, shifted each time.
  */
 export function normalInputs<N extends string>(names: readonly N[], shape: Shape): Record<N, Tensor> {
   const size = shape.reduce((n, extent) => n * extent, 1);

@@ -2,8 +2,8 @@ import type { Tensor } from '@tilewise/core';
 import { WrongResult } from '../suites/suite.ts';
 
 /**
- * A call whose rows can be computed one by one: (B, H, S, D) all through, default scale, causal or not. In backward all have the same
- * heads; in forward queries may share those of k and v.
+ * A call whose rows can be computed one by one: (B, H, S, D) all through, default scale, causal or not. In
+ * backward all have the same heads; in forward queries may share those of k and v.
  */
 export interface SampledCall {
   readonly q: Tensor;
@@ -46,7 +46,8 @@ export function sampleRows({ q }: SampledCall, count: number): RowPlace[] {
 
 /**
  * Checks rows of o and values of lse against the definition in float64.
- * @throws WrongResult naming the tensor and the row that is off by more than 1e-5 of its largest value (or of 1).
+ * @throws WrongResult naming the tensor and the row that is off by more than 1e-5 of its largest value (or of
+ * 1).
  */
 export function checkForward(
   call: SampledCall,
@@ -79,8 +80,9 @@ export function errorOfGradients(
 }
 
 /**
- * Checks rows of dq, dk and dv against the definition in float64. Rows of dq are computed from q, k, v and dO alone; rows of
- * dk and dv depend on all queries, whose lse and o are taken from the forward pass, which `checkForward` has looked at.
+ * Checks rows of dq, dk and dv against the definition in float64. Rows of dq are computed from q, k, v and dO
+ * alone; rows of dk and dv depend on all queries, whose lse and o are taken from the forward pass, which
+ * `checkForward` has looked at.
  * @throws WrongResult as `checkForward`; gradients may be off by 2e-5.
  */
 export function checkBackward(

@@ -10,8 +10,8 @@ export interface Console {
 }
 
 /**
- * The whole program: one suite with its options, or all of them. Returns the exit code: 0, 1 when a result is wrong, 2 when the
- * call is.
+ * The whole program: one suite with its options, or all of them. Returns the exit code: 0, 1 when a result is
+ * wrong, 2 when the call is.
  */
 export async function bench(
   args: readonly string[],

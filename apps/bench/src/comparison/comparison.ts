@@ -45,15 +45,15 @@ export interface Surroundings {
 }
 
 /**
- * Times our attention, naive attention and the installed peers. Each implementation has a process and a device of its own, all on
- * the same adapter. The processes stay alive from case to case.
+ * Times our attention, naive attention and the installed peers. Each implementation has a process and a
+ * device of its own, all on the same adapter. The processes stay alive from case to case.
  */
 export class Comparison {
   readonly #entries: readonly Entry[];
 
   /**
-   * Starts the processes. Create the comparison before this process lowers its priority for a software adapter: the processes and
-   * the threads of their adapters inherit the priority.
+   * Starts the processes. Create the comparison before this process lowers its priority for a software
+   * adapter: the processes and the threads of their adapters inherit the priority.
    * @param folder where peers are installed, if anywhere.
    */
   constructor(folder: string | undefined, options: Omit<ImplementationProcessOptions, 'name' | 'folder'>) {
@@ -65,8 +65,8 @@ export class Comparison {
   }
 
   /**
-   * Times all implementations on one case in turn, round after round, by the wall clock until the queue is done. The results are
-   * checked first: a row has the error of its implementation.
+   * Times all implementations on one case in turn, round after round, by the wall clock until the queue is
+   * done. The results are checked first: a row has the error of its implementation.
    * @param exact o and lse of the case, known to be right; the check of the gradients needs them.
    * @throws WrongResult when the error of our attention is above the tolerance.
    */

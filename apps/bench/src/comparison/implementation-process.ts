@@ -21,8 +21,8 @@ export interface ImplementationProcessOptions extends ImplementationOptions {
 }
 
 /**
- * The process of one implementation, which opens a device of its own. A process that hangs or dies is ended and reported, and the
- * other implementations go on. Questions are asked one at a time.
+ * The process of one implementation, which opens a device of its own. A process that hangs or dies is ended
+ * and reported, and the other implementations go on. Questions are asked one at a time.
  */
 export class ImplementationProcess {
   readonly #options: ImplementationProcessOptions;
@@ -106,8 +106,8 @@ export class ImplementationProcess {
 }
 
 /**
- * A process is stopped while other implementations have their turn: onnxruntime-web has two threads that compile WebAssembly for
- * minutes. Windows cannot stop a process.
+ * A process is stopped while other implementations have their turn: onnxruntime-web has two threads that
+ * compile WebAssembly for minutes. Windows cannot stop a process.
  */
 function signal(child: ChildProcess, name: 'SIGCONT' | 'SIGSTOP'): void {
   if (process.platform !== 'win32') child.kill(name);

@@ -16,7 +16,10 @@ export interface Values {
   readonly values: Float32Array;
 }
 
-/** One turn of an implementation: milliseconds until the queue was done, and what was dispatched, by one run of a pass. */
+/**
+ * One turn of an implementation: milliseconds until the queue was done, and what was dispatched, by one run
+ * of a pass.
+ */
 export interface Run {
   readonly ms: number;
   readonly dispatches: number;
@@ -94,7 +97,8 @@ export function implementationService({
         dispatched = dispatches() - before;
         return performance.now() - start;
       };
-      // While others had their turn, this process has lost its caches, and to drivers its memory: a short first run does not count.
+      // While others had their turn, this process has lost its caches, and to drivers its memory: a short
+      // first run does not count.
       const first = await once(turn);
       const times = first < leastMs ? [] : [first];
       for (let total = times[0] ?? 0; total < leastMs; total += times[times.length - 1]) {

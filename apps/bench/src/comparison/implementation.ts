@@ -12,15 +12,20 @@ export interface Gradients {
 }
 
 /**
- * An implementation with one case on the GPU. Inputs and results stay there. There are several copies of the inputs, more than
- * caches hold, and a run takes the copy of its round.
+ * An implementation with one case on the GPU. Inputs and results stay there. There are several copies of the
+ * inputs, more than caches hold, and a run takes the copy of its round.
  */
 export interface OpenCase {
-  /** Enqueues the forward pass; when the promise resolves, nothing is left that the queue does not know of. */
+  /**
+   * Enqueues the forward pass; when the promise resolves, nothing is left that the queue does not know of.
+   */
   forward(round: number): Promise<unknown>;
   /** The o of one forward pass, (B, H, S, D), f32. */
   o(): Promise<Tensor>;
-  /** Enqueues what a training step takes, forward and backward; absent where the implementation has no backward. */
+  /**
+   * Enqueues what a training step takes, forward and backward; absent where the implementation has no
+   * backward.
+   */
   training?(round: number): Promise<unknown>;
   gradients?(): Promise<Gradients>;
   close(): void;

@@ -1,8 +1,8 @@
 import type { BenchGpu } from '../gpu/open-webgpu.ts';
 
 /**
- * Makes Node look like a page with `navigator.gpu` that hands out the device of the bench, whose queue is waited for. Once for a
- * process.
+ * Makes Node look like a page with `navigator.gpu` that hands out the device of the bench, whose queue is
+ * waited for. Once for a process.
  */
 export function openPeerEnvironment({ gpu, adapter, device }: BenchGpu): void {
   // An adapter gives one device; a peer that asks for its own gets the one whose queue is waited for.
@@ -37,7 +37,10 @@ function wrap(
   };
 }
 
-/** Counts what this process records from now on: a function that says how many dispatches there were. Once for a process. */
+/**
+ * Counts what this process records from now on: a function that says how many dispatches there were. Once for
+ * a process.
+ */
 export function countDispatches(): () => number {
   let count = 0;
   for (const method of ['dispatchWorkgroups', 'dispatchWorkgroupsIndirect']) {
@@ -49,7 +52,10 @@ export function countDispatches(): () => number {
   return () => count;
 }
 
-/** The WebAssembly memory of onnxruntime-web is shared, which Dawn's binding for Node does not take as a source. */
+/**
+ * The WebAssembly memory of onnxruntime-web is shared, which Dawn's binding for Node does not take as a
+ * source.
+ */
 function copySharedSources(): void {
   wrap('GPUQueue', 'writeBuffer', (original, [buffer, offset, data, from = 0, size]) => {
     const view = ArrayBuffer.isView(data)
@@ -66,8 +72,9 @@ function copySharedSources(): void {
 }
 
 /**
- * Tint's SPIR-V writer does not zero a variable in a loop body again on each iteration, as WGSL demands. Peers rely on it: with
- * the value written out they compute what their text says. Ours initialise all of theirs.
+ * Tint's SPIR-V writer does not zero a variable in a loop body again on each iteration, as WGSL demands.
+ * Peers rely on it: with the value written out they compute what their text says. Ours initialise all of
+ * theirs.
  */
 function initialiseLoopVariables(): void {
   const declaration = /(^|[\s;{])var\s+(\w+)\s*:\s*([A-Za-z_]\w*(?:<[^;=]*>)?)\s*;/g;

@@ -23,8 +23,8 @@ export interface PlannedPass {
 type Buffers = Readonly<Record<string, GPUBuffer>>;
 
 /**
- * Plans with their buffers. Inputs are there several times over, more than caches hold, and each run takes the next of them;
- * results and workspace are shared.
+ * Plans with their buffers. Inputs are there several times over, more than caches hold, and each run takes
+ * the next of them; results and workspace are shared.
  */
 export function attentionPlans(ctx: GpuContext, of: AttentionCase): AttentionPlans {
   const { q, k, v, dO, causal, shape, dtype } = of;

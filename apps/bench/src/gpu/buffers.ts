@@ -34,6 +34,8 @@ export async function readBuffer(device: GPUDevice, buffer: GPUBuffer, bytes: nu
 /** Bytes of inputs beyond which none of them is in a cache when its turn comes again. */
 const beyondCaches = 256 * 2 ** 20;
 
-/** How many copies of inputs of so many bytes to take in turn; no more than 16, so that small ones stay small. */
+/**
+ * How many copies of inputs of so many bytes to take in turn; no more than 16, so that small ones stay small.
+ */
 export const copiesBeyondCaches = (bytes: number): number =>
   Math.max(1, Math.min(16, Math.ceil(beyondCaches / bytes)));

@@ -11,8 +11,8 @@ export interface RoundsOptions {
 }
 
 /**
- * Times several pieces of work in turn, round after round, so that whatever else the machine does slows all of them down alike. Each
- * has run before: the first run compiles.
+ * Times several pieces of work in turn, round after round, so that whatever else the machine does slows all
+ * of them down alike. Each has run before: the first run compiles.
  */
 export async function timeInTurn(
   works: readonly ((round: number) => Promise<number>)[],

@@ -8,9 +8,10 @@ const threadsSoFar = (): number[] =>
   existsSync(taskFolder) ? readdirSync(taskFolder).map(Number) : [process.pid];
 
 /**
- * Gives way to an adapter of software, whose threads start between this call and that of the function that it gives. Otherwise they
- * share the processors with Node's own, one of which asks Dawn all the time whether work is done. It stays so until the process ends:
- * not everyone may take such a thing back, and what runs alone is as fast.
+ * Gives way to an adapter of software, whose threads start between this call and that of the function that it
+ * gives. Otherwise they share the processors with Node's own, one of which asks Dawn all the time whether
+ * work is done. It stays so until the process ends: not everyone may take such a thing back, and what runs
+ * alone is as fast.
  */
 export function giveWay(): () => void {
   const threads = threadsSoFar();

@@ -17,7 +17,10 @@ export interface BenchGpu {
   readonly matrices: readonly SubgroupMatrix[];
   /** Lanes of the largest subgroup. */
   readonly maxSubgroupSize: number;
-  /** What every row of a run says: the adapter in the driver's words, features that it has, toggles that were set. */
+  /**
+   * What every row of a run says: the adapter in the driver's words, features that it has, toggles that were
+   * set.
+   */
   readonly label: { readonly adapter: string; readonly features: string; readonly toggles: string };
   close(): void;
 }

@@ -4,8 +4,9 @@ import type { Row } from '../command/table.ts';
 const keys = ['pass', 'B×H×S×D', 'dtype', 'mask'] as const;
 
 /**
- * One row for each piece of work that the first run has a time of, with its best time under the same toggles and, beside it, every engine
- * of the others and how many times as long it took. `engine` names whose times are compared: the fastest of the first run without it.
+ * One row for each piece of work that the first run has a time of, with its best time under the same toggles
+ * and, beside it, every engine of the others and how many times as long it took. `engine` names whose times
+ * are compared: the fastest of the first run without it.
  * @param lines JSON objects as the suite `attention` and the PyTorch script write them.
  */
 export function joinRuns(first: readonly string[], others: readonly string[], engine?: string): Row[] {

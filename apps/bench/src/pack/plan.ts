@@ -43,8 +43,9 @@ const tinyShapes: Shapes = {
 };
 
 /**
- * Everything that is to be known of a GPU, what matters most first, as the time may be over at any step: is it right, how fast are f32 as browsers
- * offer it and f16 with all that there is, and PyTorch next to them; then the rest, and tuning last, which nothing waits for.
+ * Everything that is to be known of a GPU, what matters most first, as the time may be over at any step: is
+ * it right, how fast are f32 as browsers offer it and f16 with all that there is, and PyTorch next to them;
+ * then the rest, and tuning last, which nothing waits for.
  */
 export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureOptions): Step[] {
   const shapes = tiny ? tinyShapes : targets;

@@ -8,8 +8,8 @@ import type { Outcome } from './step.ts';
 const lastLines = 20;
 
 /**
- * Two files that are whole after every step, as a run may be ended at any: `report.txt`, what each step has said, and `summary.txt`, how each went
- * and how long others took for what WebGPU did.
+ * Two files that are whole after every step, as a run may be ended at any: `report.txt`, what each step has
+ * said, and `summary.txt`, how each went and how long others took for what WebGPU did.
  */
 export class Report {
   readonly #folder: string;

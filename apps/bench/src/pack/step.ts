@@ -57,7 +57,10 @@ export async function runStep({ name, command, args, seconds, env }: Step, folde
   return outcome(result);
 }
 
-/** Ends a process and all that it has started; there may be none left, while what they wrote is still being read. */
+/**
+ * Ends a process and all that it has started; there may be none left, while what they wrote is still being
+ * read.
+ */
 function endGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
@@ -67,8 +70,8 @@ function endGroup(pid: number): void {
 }
 
 /**
- * Runs steps one after the other, within so many seconds in all: a step gets what is left, and those that would get less than five
- * seconds are left out.
+ * Runs steps one after the other, within so many seconds in all: a step gets what is left, and those that
+ * would get less than five seconds are left out.
  */
 export async function runSteps(
   steps: readonly Step[],

@@ -149,8 +149,9 @@ export class MatmulBench {
   }
 
   /**
-   * Whether C is the product in elements all over it. A sum of f32 products strays by less than 2√K·2^-24 of the sum of the
-   * magnitudes, about 0.64·K for normal operands; one of f16, summed in f16 over a step, by 2^-11 of that.
+   * Whether C is the product in elements all over it. A sum of f32 products strays by less than 2√K·2^-24 of
+   * the sum of the magnitudes, about 0.64·K for normal operands; one of f16, summed in f16 over a step, by
+   * 2^-11 of that.
    */
   async isRight(C: GPUBuffer, storage: 'f32' | 'f16'): Promise<boolean> {
     const n = this.#size;
@@ -186,7 +187,8 @@ export class MatmulBench {
 }
 
 /**
- * Measures the peak; a candidate that does not compile or gives something else than the product does not count.
+ * Measures the peak; a candidate that does not compile or gives something else than the product does not
+ * count.
  * @throws WrongResult when none in f32 gives the product.
  */
 export async function measurePeak(bench: BenchGpu, progress: (text: string) => void): Promise<Peak> {

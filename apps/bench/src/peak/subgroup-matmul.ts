@@ -7,8 +7,8 @@ const each = (n: number, text: (k: number) => string): string =>
 const [lanes, rows, columns] = [32, 4, 2];
 
 /**
- * C = A·B in f32 without workgroup memory and barriers, which are dear on a CPU: eight lanes of a subgroup read a vec4 of B each and
- * broadcast it. Wrong where subgroups are smaller, as whoever tries it finds out.
+ * C = A·B in f32 without workgroup memory and barriers, which are dear on a CPU: eight lanes of a subgroup
+ * read a vec4 of B each and broadcast it. Wrong where subgroups are smaller, as whoever tries it finds out.
  */
 export function subgroupMatmul(size: number): MatmulCandidate {
   const row = size / 4;

@@ -10,7 +10,10 @@ export interface SubgroupMatrix {
 const each = (n: number, text: (k: number) => string): string =>
   Array.from({ length: n }, (_, k) => text(k)).join('\n    ');
 
-/** Two subgroups down and some across, each with 64 × 64 of C; operands pass through workgroup memory, or are read where they lie. */
+/**
+ * Two subgroups down and some across, each with 64 × 64 of C; operands pass through workgroup memory, or are
+ * read where they lie.
+ */
 export interface MatrixTile {
   readonly across: 2 | 4;
   /** Steps of the sum that pass through workgroup memory together. */
@@ -19,8 +22,8 @@ export interface MatrixTile {
 }
 
 /**
- * C = A·B on subgroup matrices of f16 with sums in f32, in Dawn's dialect. The size is a multiple of 256. Rows in workgroup memory are
- * padded by 8 against bank conflicts.
+ * C = A·B on subgroup matrices of f16 with sums in f32, in Dawn's dialect. The size is a multiple of 256.
+ * Rows in workgroup memory are padded by 8 against bank conflicts.
  */
 export function subgroupMatrixMatmul(
   size: number,

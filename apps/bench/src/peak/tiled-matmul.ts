@@ -13,8 +13,9 @@ const each = (n: number, text: (k: number) => string): string =>
   Array.from({ length: n }, (_, k) => text(k)).join('\n    ');
 
 /**
- * C = A·B for square matrices of a size that tiles divide, row-major, with everything that can be a constant one: operands pass
- * through workgroup memory, or are read where they lie. In f16, products are summed in f16 over one step and in f32 over all.
+ * C = A·B for square matrices of a size that tiles divide, row-major, with everything that can be a constant
+ * one: operands pass through workgroup memory, or are read where they lie. In f16, products are summed in f16
+ * over one step and in f32 over all.
  */
 export function tiledMatmul(
   size: number,

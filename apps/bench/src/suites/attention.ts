@@ -31,7 +31,10 @@ const engines = ['cpu', 'webgpu'] as const;
 const masks = ['full', 'causal'] as const;
 const dtypes = ['f32', 'f16', 'bf16'] as const;
 
-/** What is done in a moment, by where it is done: a CPU that plays a GPU also runs attention with its scores stored. */
+/**
+ * What is done in a moment, by where it is done: a CPU that plays a GPU also runs attention with its scores
+ * stored.
+ */
 const quickShapes = { cpu: '1x4x512x64', software: '1x4x256x64', hardware: '1x16x2048x128' } as const;
 
 type Progress = (text: string) => void;
@@ -184,7 +187,8 @@ async function* measureCase(
   const [o, lse, dq, dk, dv] = await Promise.all(names.map(name => plans.read(name)));
   checkResults(of, { o, lse, dq, dk, dv });
   progress(`${label}: timing`);
-  // The most that the adapter does for tensors of this dtype, whatever it takes: in turn with attention, as clocks and load change.
+  // The most that the adapter does for tensors of this dtype, whatever it takes: in turn with attention, as
+  // clocks and load change.
   const peaks = peak.matmuls.filter(({ precision }) => of.dtype !== 'f32' || precision === 'f32');
   const best = peaks.reduce((a, b) => (b.tflops > a.tflops ? b : a));
   const passes = ['forward', 'backward'] as const;

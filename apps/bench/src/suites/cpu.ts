@@ -147,7 +147,10 @@ async function measure({ H, S, D, causal, dtype }: Case, settings: Settings): Pr
   return times;
 }
 
-/** A session that gives the same o; null where onnxruntime-web cannot run the shape (it holds all scores of a head, and more). */
+/**
+ * A session that gives the same o; null where onnxruntime-web cannot run the shape (it holds all scores of a
+ * head, and more).
+ */
 async function openSession(
   onnx: OnnxAttention,
   { q, k, v, causal }: SampledCall,
@@ -180,7 +183,10 @@ function timeMatmul({ flops, run }: WasmMatmul, second?: SecondThread): Took {
   return perPiece(took, (runs + others) * flops);
 }
 
-/** What one call takes, of so many as take as long as the matmul. One before fills caches and wakes threads, as of two matmuls the second is awake. */
+/**
+ * What one call takes, of so many as take as long as the matmul. One before fills caches and wakes threads,
+ * as of two matmuls the second is awake.
+ */
 async function timed(work: () => Promise<unknown>): Promise<Took> {
   await work();
   const passed = startStopwatch();
@@ -201,8 +207,9 @@ function checkSame(got: Tensor, want: Tensor): void {
 }
 
 /**
- * Each number is the median of the rounds, and ratios are of times of one round: what else the machine does changes more from round to round
- * than within one. One thread is measured by processor time, and two, next to one, by the clock.
+ * Each number is the median of the rounds, and ratios are of times of one round: what else the machine does
+ * changes more from round to round than within one. One thread is measured by processor time, and two, next
+ * to one, by the clock.
  */
 function rowOf({ H, S, D, causal, dtype }: Case, rounds: readonly Times[], on: string): Row {
   const shape: [number, number, number, number] = [1, H, S, D];

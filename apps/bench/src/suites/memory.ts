@@ -22,8 +22,9 @@ const usual: Shape4 = [1, 2, 4096, 64];
 const lengths = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
 
 /**
- * Bytes that may be held at most: eight f32 tensors of the shape of q (q, k, v, o, dO, dq, dk, dv), lse and delta for each row, a quarter
- * more for workspace and for buffers that come in steps of an eighth of their size, and what kernels take as parameters.
+ * Bytes that may be held at most: eight f32 tensors of the shape of q (q, k, v, o, dO, dq, dk, dv), lse and
+ * delta for each row, a quarter more for workspace and for buffers that come in steps of an eighth of their
+ * size, and what kernels take as parameters.
  */
 function allowedBytes([B, H, S, D]: Shape4): number {
   return 1.25 * (8 * 4 * B * H * S * D + 2 * 4 * B * H * S) + 2 ** 14;

@@ -17,7 +17,10 @@ interface Case {
   readonly flops?: number;
 }
 
-/** The plain operations of the CPU engine next to those in float64, and matrix products next to what WebAssembly can do at most. */
+/**
+ * The plain operations of the CPU engine next to those in float64, and matrix products next to what
+ * WebAssembly can do at most.
+ */
 export const operations: Suite = {
   name: 'operations',
   summary:

@@ -15,9 +15,10 @@ export interface Suite {
   readonly summary: string;
   readonly options: Readonly<Record<string, SuiteOption>>;
   /**
-   * Measures, having checked that what is measured is right: rows at the end, or each as soon as it is there, so that it is kept when the
-   * run is ended. `progress` hears what goes on.
-   * @throws WrongResult before a number of wrong work is reported, and UsageError for an option that makes no sense.
+   * Measures, having checked that what is measured is right: rows at the end, or each as soon as it is there,
+   * so that it is kept when the run is ended. `progress` hears what goes on.
+   * @throws WrongResult before a number of wrong work is reported, and UsageError for an option that makes no
+   * sense.
    */
   run(options: SuiteOptions, progress: (text: string) => void): Promise<readonly Row[]> | AsyncIterable<Row>;
 }

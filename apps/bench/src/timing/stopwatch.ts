@@ -1,4 +1,7 @@
-/** Milliseconds by the clock, and of processor time of all threads of this process, to which other processes do not add. */
+/**
+ * Milliseconds by the clock, and of processor time of all threads of this process, to which other processes
+ * do not add.
+ */
 export interface Took {
   readonly wall: number;
   readonly cpu: number;

@@ -16,8 +16,8 @@ export interface WasmMatmul {
 }
 
 /**
- * Products 64 × `depth` by `depth` × 128, the size of a tile of scores with that head size, by a plain WebAssembly kernel
- * (assembly/matmul.ts): about the most that WebAssembly gets out of one core.
+ * Products 64 × `depth` by `depth` × 128, the size of a tile of scores with that head size, by a plain
+ * WebAssembly kernel (assembly/matmul.ts): about the most that WebAssembly gets out of one core.
  * @param relaxed with fused multiply-add, for hosts with relaxed SIMD.
  * @throws WrongResult when the product is wrong.
  */

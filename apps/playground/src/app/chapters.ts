@@ -1,5 +1,5 @@
 import type { ComponentType } from 'react';
-import type { Text } from '../text/languages.ts';
+import type { Text } from '../text/text.ts';
 
 /** Names of the chapters; what they are called is in the catalogue. */
 export type ChapterId = keyof Text['chapters'];

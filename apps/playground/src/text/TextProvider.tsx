@@ -1,6 +1,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { en } from './en/index.ts';
-import { initialLanguage, type Language, languages, type Text } from './languages.ts';
+import { initialLanguage, type Language, languages } from './languages.ts';
+import type { Text } from './text.ts';
 
 interface Spoken {
   readonly language: Language;

@@ -1,7 +1,5 @@
 import { en } from './en/index.ts';
-
-/** Everything that the page says, in one language. English is complete by definition; a translation is one more file. */
-export type Text = typeof en;
+import type { Text } from './text.ts';
 
 /** The languages of the page. English comes with it; the others are loaded when they are chosen. */
 export const languages = {

@@ -3,7 +3,10 @@ import { trainConfig } from '../config.ts';
 import type { Snapshot } from '../training/trainer.ts';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.ts';
 
-/** A snapshot as a safetensors file: weights by their names, what AdamW knows beside them, and the rest as metadata. */
+/**
+ * A snapshot as a safetensors file: weights by their names, what AdamW knows beside them, and the rest as
+ * metadata.
+ */
 export function encodeCheckpoint({ tensors, task, config, characters, seed, step }: Snapshot): Uint8Array {
   const metadata = {
     task,

@@ -1,9 +1,9 @@
 import { type DType, dtypeInfo, InvalidArgumentError, Tensor } from '@tilewise/core';
 
 /**
- * Tensors by name with a map of texts beside them, as Hugging Face's safetensors stores them: a u64 with the length of a JSON
- * header, the header, then the tensors, row-major, little-endian and without gaps.
- * Source: https://huggingface.co/docs/safetensors, "Format".
+ * Tensors by name with a map of texts beside them, as Hugging Face's safetensors stores them: a u64 with the
+ * length of a JSON header, the header, then the tensors, row-major, little-endian and without gaps. Source:
+ * https://huggingface.co/docs/safetensors, "Format".
  */
 export interface SafetensorsFile {
   readonly tensors: ReadonlyMap<string, Tensor>;

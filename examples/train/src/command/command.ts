@@ -10,7 +10,10 @@ export interface Streams {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Runs the demo as a command and gives its exit code: 0, 1 when it failed, 2 for a command line that is not understood. */
+/**
+ * Runs the demo as a command and gives its exit code: 0, 1 when it failed, 2 for a command line that is not
+ * understood.
+ */
 export async function runCommand(args: readonly string[], streams: Streams): Promise<number> {
   try {
     await run(parseOptions(args), streams);

@@ -21,8 +21,8 @@ export interface ChosenEngine {
 }
 
 /**
- * The engine that was asked for, or the best one of this machine: WebGPU if it has a GPU, else the CPU, because a software
- * adapter is a CPU too, behind a driver. Dawn is loaded only to look for a GPU.
+ * The engine that was asked for, or the best one of this machine: WebGPU if it has a GPU, else the CPU,
+ * because a software adapter is a CPU too, behind a driver. Dawn is loaded only to look for a GPU.
  * @throws Error when WebGPU was asked for and there is none.
  */
 export async function chooseEngine(wanted?: EngineName): Promise<ChosenEngine> {

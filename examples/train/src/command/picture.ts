@@ -15,8 +15,8 @@ const shades = ['  ', '░░', '▒▒', '▓▓', '██'];
 const colours = [16, 17, 54, 90, 126, 162, 203, 209, 215, 229];
 
 /**
- * A head as text: queries downwards, keys to the right, the darker (on a terminal, the brighter) the more attention. Rows with a
- * question are marked, and say what they should look at and how much they do.
+ * A head as text: queries downwards, keys to the right, the darker (on a terminal, the brighter) the more
+ * attention. Rows with a question are marked, and say what they should look at and how much they do.
  */
 export function drawHead({ names, weights, questions, colour }: HeadPicture): string {
   const S = names.length;

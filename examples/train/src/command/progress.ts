@@ -17,8 +17,9 @@ const LINES = 10;
 const REDRAW_MS = 80;
 
 /**
- * Progress of `steps` training steps: a bar with loss, accuracy, the time of a step and the time that is left on a terminal, about ten
- * plain lines elsewhere. Loss and accuracy are running means, as those of a single step jump about.
+ * Progress of `steps` training steps: a bar with loss, accuracy, the time of a step and the time that is left
+ * on a terminal, about ten plain lines elsewhere. Loss and accuracy are running means, as those of a single
+ * step jump about.
  */
 export function createProgress(
   output: ProgressOutput,

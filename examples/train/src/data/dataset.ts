@@ -22,7 +22,8 @@ export interface Dataset {
   /** False of what a model can only read, not learn. */
   readonly hasSequences: boolean;
   /**
-   * Random sequences; equal streams give equal ones. Of a text, those that are held out are never among those for training.
+   * Random sequences; equal streams give equal ones. Of a text, those that are held out are never among those
+   * for training.
    * @throws InvalidArgumentError when it has no sequences of this length.
    */
   draw(random: PhiloxStream, count: number, context: number, part: 'training' | 'held out'): Batch;

@@ -22,8 +22,9 @@ export interface RecallBatch extends Batch {
 }
 
 /**
- * Associative recall. Each sequence first shows different keys, each followed by a value of its own, and then all of them again in
- * another order. Where a key comes again, the next token is its value, and this alone counts:
+ * Associative recall. Each sequence first shows different keys, each followed by a value of its own, and then
+ * all of them again in another order. Where a key comes again, the next token is its value, and this alone
+ * counts:
  *
  *     C 4  A 7  B 4  B 4  C 4  A 7
  *                    ^    ^    ^    a question: what follows?

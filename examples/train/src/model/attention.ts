@@ -10,7 +10,10 @@ export interface AttentionShape {
   readonly headSize: number;
 }
 
-/** What is added to the scores, what happens to the probabilities, and whether what a backward pass knows attention by is a result. */
+/**
+ * What is added to the scores, what happens to the probabilities, and whether what a backward pass knows
+ * attention by is a result.
+ */
 export interface AttentionOptions {
   /** Broadcast to (B, H, S, S). */
   readonly bias: LogicalTensor;
@@ -19,8 +22,8 @@ export interface AttentionOptions {
 }
 
 /**
- * Causal attention over rows (B·S, H·D) of q, k and v, written out as the operations that a graph recognises as one:
- * softmax(mask(q·kᵀ / √D + bias))·v.
+ * Causal attention over rows (B·S, H·D) of q, k and v, written out as the operations that a graph recognises
+ * as one: softmax(mask(q·kᵀ / √D + bias))·v.
  */
 export function causalAttention(
   g: GraphWriter,
@@ -47,8 +50,8 @@ export function causalAttention(
 }
 
 /**
- * ALiBi as a bias (1, H, 1, S): slope·j for key j. Under a causal mask this is slope·(j − i), since what is the same for all keys
- * of a row does not change its softmax.
+ * ALiBi as a bias (1, H, 1, S): slope·j for key j. Under a causal mask this is slope·(j − i), since what is
+ * the same for all keys of a row does not change its softmax.
  */
 export function alibiBias({ heads, S }: Pick<AttentionShape, 'heads' | 'S'>): Tensor {
   const slopes = standardSlopes(heads);

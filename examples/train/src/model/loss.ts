@@ -10,7 +10,10 @@ export interface Loss {
   readonly weights: LogicalTensor;
   /** Cross-entropy, () */
   readonly loss: LogicalTensor;
-  /** (2): the loss, and the share of rows where no token is likelier than the right one. One tensor, to be read back at once. */
+  /**
+   * (2): the loss, and the share of rows where no token is likelier than the right one. One tensor, to be
+   * read back at once.
+   */
   readonly score: LogicalTensor;
 }
 

@@ -17,8 +17,8 @@ export function layerName(n: number, parameter: string): string {
 }
 
 /**
- * The parameters of a model, always in this order: matrices (in, out), which rows are multiplied by from the left. Norms have none, as the
- * matrices behind them would learn the same.
+ * The parameters of a model, always in this order: matrices (in, out), which rows are multiplied by from the
+ * left. Norms have none, as the matrices behind them would learn the same.
  */
 export function parameterSpecs({ vocabulary, context, layers, dim }: ModelShape): ParameterSpec[] {
   const matrix = (name: string, rows: number, columns: number): ParameterSpec => ({

@@ -34,8 +34,9 @@ export interface Pass {
 }
 
 /**
- * A decoder-only transformer with norms before its sublayers: token and position embeddings, then in each layer causal
- * attention and an MLP with GELU, each added to the residual stream, which holds one row per token.
+ * A decoder-only transformer with norms before its sublayers: token and position embeddings, then in each
+ * layer causal attention and an MLP with GELU, each added to the residual stream, which holds one row per
+ * token.
  */
 export function writeTransformer(g: GraphWriter, shape: ModelShape, options: PassOptions): Pass {
   const { batch, keep } = options;

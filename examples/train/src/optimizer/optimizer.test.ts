@@ -3,8 +3,8 @@ import { referenceEngine } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
 import { createOptimizer } from './optimizer.ts';
 
-// torch 2: torch.nn.utils.clip_grad_norm_(…, 1.0) and torch.optim.AdamW(lr=0.1, betas=(0.9, 0.98), weight_decay=0.5), two
-// steps from matrix [[1, -2], [3, 4]] and vector [1, 2].
+// torch 2: torch.nn.utils.clip_grad_norm_(…, 1.0) and torch.optim.AdamW(lr=0.1, betas=(0.9, 0.98),
+// weight_decay=0.5), two steps from matrix [[1, -2], [3, 4]] and vector [1, 2].
 const gradients = [
   [Tensor.from([0.5, -0.25, 2, 0], [2, 2]), Tensor.from([1, -1], [2])],
   [Tensor.from([0.1, 0.2, -0.1, 0.3], [2, 2]), Tensor.from([0, 0.2], [2])],

@@ -23,7 +23,8 @@ export function checkSampling({ temperature, topK }: SamplingOptions): void {
 
 /**
  * A token by its logits.
- * @param u uniform in [0, 1): the same number chooses the same token. Of tokens that are as likely, the first counts as likelier.
+ * @param u uniform in [0, 1): the same number chooses the same token. Of tokens that are as likely, the first
+ * counts as likelier.
  */
 export function chooseToken(
   logits: ArrayLike<number>,

@@ -2,7 +2,10 @@ import { Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
 import { strongestHead } from './head-mass.ts';
 
-/** Two layers of two heads over 4 tokens; one of them looks from 3 at 1 and from 2 at 0 with some of its attention. */
+/**
+ * Two layers of two heads over 4 tokens; one of them looks from 3 at 1 and from 2 at 0 with some of its
+ * attention.
+ */
 function maps(layer: number, head: number, mass: number): Tensor[] {
   return [0, 1].map(l => {
     const t = Tensor.zeros([2, 4, 4]);

@@ -16,7 +16,9 @@ export interface HeadMass {
   readonly mass: number;
 }
 
-/** The head of all layers that attends most to the given places, over some sequences and the looks in each. */
+/**
+ * The head of all layers that attends most to the given places, over some sequences and the looks in each.
+ */
 export function strongestHead(maps: readonly AttentionMaps[], looks: readonly (readonly Look[])[]): HeadMass {
   const count = looks.reduce((sum, list) => sum + list.length, 0);
   const [first] = maps;

@@ -22,14 +22,16 @@ export interface Predictor {
   /** Loss and accuracy on sequences that it is not trained on, the same ones each time. */
   evaluate(batches?: number): Promise<{ readonly loss: number; readonly accuracy: number }>;
   /**
-   * What each token of a sequence attends to: for each layer (heads, S, S), rows being distributions over the tokens up to their own.
-   * A flash kernel never has these; they are computed by the operations one after the other.
+   * What each token of a sequence attends to: for each layer (heads, S, S), rows being distributions over the
+   * tokens up to their own. A flash kernel never has these; they are computed by the operations one after the
+   * other.
    * @throws InvalidArgumentError for no tokens, or more than the context.
    */
   attentionMaps(tokens: ArrayLike<number>): Promise<Tensor[]>;
   /**
    * Continues a text, a character at a time. The last tokens are read, as many as the context holds.
-   * @throws InvalidArgumentError for an empty prompt, characters that the model has never seen, and wrong options.
+   * @throws InvalidArgumentError for an empty prompt, characters that the model has never seen, and wrong
+   * options.
    */
   generate(prompt: string, options: GenerateOptions): AsyncGenerator<string, void, void>;
   release(): void;
@@ -51,7 +53,10 @@ export function createPredictor<T extends TensorDesc>(
 ): Predictor {
   const graphs: ResidentGraph<T>[] = [];
 
-  /** A pass and what is written behind it, with a function that runs it on lists of numbers and downloads results. */
+  /**
+   * A pass and what is written behind it, with a function that runs it on lists of numbers and downloads
+   * results.
+   */
   function ready<R>(
     options: Omit<PassOptions, 'dropout' | 'keep'>,
     write: (g: GraphWriter, pass: Pass) => R,

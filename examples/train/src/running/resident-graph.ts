@@ -7,7 +7,10 @@ import type { Constants } from '../model/graph-writer.ts';
 export interface ResidentGraph<T> {
   /** By tensor id. */
   readonly results: Readonly<Record<number, T>>;
-  /** @param bindings inputs by tensor id, and the results that do not live here; other tensors of the graph are passed over. */
+  /**
+   * @param bindings inputs by tensor id, and the results that do not live here; other tensors of the graph
+   * are passed over.
+   */
   run(bindings: Bindings<Bindable<T>>): Promise<void>;
   release(): void;
 }

@@ -71,7 +71,8 @@ describe.each([0, 0.4])('with dropout %f', dropout => {
             value.toFloat64().map((x, n) => (n === at ? x + by : x)),
             value.shape,
           );
-        // Results are stored in f32, about 1e-7 of the loss: 1e-7 / h for the slope, and h² for its curvature.
+        // Results are stored in f32, about 1e-7 of the loss: 1e-7 / h for the slope, and h² for its
+        // curvature.
         const h = 3e-3;
         const [above, below] = [
           await lossWith({ [idOf(name)]: moved(h) }),

@@ -3,7 +3,9 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { initialParameter, type ParameterSpec } from '../model/parameters.ts';
 import type { ParameterState } from '../optimizer/adamw.ts';
 
-/** Host tensors by name: parameters, and under `adamw.first.` and `adamw.second.` what AdamW knows of each. */
+/**
+ * Host tensors by name: parameters, and under `adamw.first.` and `adamw.second.` what AdamW knows of each.
+ */
 export type NamedTensors = ReadonlyMap<string, Tensor>;
 
 /** The parameters of a model on an engine, in the order of their specs. */

@@ -61,8 +61,8 @@ export interface Trainer extends Predictor {
 }
 
 /**
- * Readies a model and its training for an engine. Steps depend on the options and the engine alone: the same seed gives the same
- * losses.
+ * Readies a model and its training for an engine. Steps depend on the options and the engine alone: the same
+ * seed gives the same losses.
  * @throws InvalidArgumentError or InvalidShapeError for a configuration or parameters that do not fit.
  */
 export function createTrainer<T extends TensorDesc>({

@@ -12,15 +12,17 @@ const ulp: Readonly<Record<string, number>> = {
 };
 
 /**
- * The error that a result of an engine that computes in f32 may have against the reference on the same inputs, for random
- * problems: their scores s stay below 80.
+ * The error that a result of an engine that computes in f32 may have against the reference on the same
+ * inputs, for random problems: their scores s stay below 80.
  *
- * Rounding s to f32 moves it by at most 80·2^-24 ≈ 5e-6, and each probability by as much, relative; it is by far the largest
- * error, as a dot product of a few dozen terms and `exp` add a few 2^-24 each. So o, lse, max and sumExp get 1e-5·M, with M
- * the largest value, at least 1. A gradient sums terms p·(dp − delta), of which p and delta each have that error: 2e-5·M.
+ * Rounding s to f32 moves it by at most 80·2^-24 ≈ 5e-6, and each probability by as much, relative; it is by
+ * far the largest error, as a dot product of a few dozen terms and `exp` add a few 2^-24 each. So o, lse, max
+ * and sumExp get 1e-5·M, with M the largest value, at least 1. A gradient sums terms p·(dp − delta), of which
+ * p and delta each have that error: 2e-5·M.
  *
- * dbias, dsink, dAlibi and gradients of captured tensors add such terms over rows, whose signs differ, so that the sum may be
- * small beside its terms; the errors of N rows, which are independent, add like √N. dAlibi weighs each term by a distance.
+ * dbias, dsink, dAlibi and gradients of captured tensors add such terms over rows, whose signs differ, so
+ * that the sum may be small beside its terms; the errors of N rows, which are independent, add like √N.
+ * dAlibi weighs each term by a distance.
  *
  * A result in fewer bits may be rounded to the neighbour: one unit in the last place more. A mask is exact.
  */
@@ -45,7 +47,10 @@ export function allowedError(
   return 2e-5 * terms * (name === 'dAlibi' ? longest : 1) + store;
 }
 
-/** The largest difference; infinite where one of the two is no number or infinite and the other is not the same. */
+/**
+ * The largest difference; infinite where one of the two is no number or infinite and the other is not the
+ * same.
+ */
 export function largestError(got: ArrayLike<number>, want: ArrayLike<number>): number {
   return errorOf(got, want).max;
 }

@@ -7,10 +7,16 @@ export type Choice = Readonly<Record<string, unknown>>;
 
 export type OperandName = 'q' | 'k' | 'v' | 'dO';
 
-/** How the sequences of a tensor are found: by a batch stride, by the cumulative lengths, or by ragged offsets of its own. */
+/**
+ * How the sequences of a tensor are found: by a batch stride, by the cumulative lengths, or by ragged offsets
+ * of its own.
+ */
 export type Starts = 'dense' | 'packed' | 'ragged';
 
-/** A problem in the making. Options set its sizes first; then q, k, v and dO are made, and options add what is theirs. */
+/**
+ * A problem in the making. Options set its sizes first; then q, k, v and dO are made, and options add what is
+ * theirs.
+ */
 export interface Draft {
   readonly choice: Choice;
   /** What each problem draws for itself. */

@@ -42,7 +42,9 @@ function operand(draft: Draft, name: OperandName, H: number, D: number, side: 'q
   return strided(shape, { ...options, strides }, ([b, , s]) => (s < lengths[b] ? random.normal() : garbage));
 }
 
-/** Puts the sequences of an operand, each some elements further on than their tokens say, into its storage. */
+/**
+ * Puts the sequences of an operand, each some elements further on than their tokens say, into its storage.
+ */
 function ragged(
   { random, options }: Draft,
   name: OperandName,
@@ -83,7 +85,9 @@ const mixed: Readonly<Record<OperandName, LayoutName>> = {
   ...{ q: 'tokens first', k: 'gaps of 1', v: 'gaps of 4', dO: 'every other channel' },
 };
 
-/** Heads can be shared by stride where they are read only, which dO is not always: its rows are all different. */
+/**
+ * Heads can be shared by stride where they are read only, which dO is not always: its rows are all different.
+ */
 function layoutOf({ choice }: Draft, name: OperandName): LayoutName {
   const chosen = choice.layout as LayoutName;
   if (chosen === 'mixed') return mixed[name];

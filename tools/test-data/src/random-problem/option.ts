@@ -7,7 +7,8 @@ export type Needs = Readonly<Record<string, readonly unknown[]>>;
 export interface OptionSpec<V> {
   readonly name: string;
   /**
-   * `structure`: kernels depend on the value, so that problems share it. `number`: any two problems may differ in it.
+   * `structure`: kernels depend on the value, so that problems share it. `number`: any two problems may
+   * differ in it.
    */
   readonly kind: 'structure' | 'number';
   /** Plain data; the first is the one that asks for nothing. */

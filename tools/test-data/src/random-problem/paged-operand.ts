@@ -1,7 +1,9 @@
 import type { Draft } from './draft.ts';
 import { type StridedData, strided } from './strided-data.ts';
 
-/** k or v in pages of `size` positions, in any order and some of them shared; adds the table to the options. */
+/**
+ * k or v in pages of `size` positions, in any order and some of them shared; adds the table to the options.
+ */
 export function pagedOperand(draft: Draft, name: 'k' | 'v', size: number): StridedData {
   const { random, B, Skv, lengthsKv, garbage, options, dtype } = draft;
   const [H, D] = name === 'k' ? [draft.Hk, draft.Dqk] : [draft.Hv, draft.Dv];

@@ -10,7 +10,10 @@ export type Pair = readonly [a: number, x: number, b: number, y: number];
 export class MissingPairs {
   readonly #pairs = new Map<number, Pair>();
 
-  /** All pairs of some options (by their place in `randomOptions`), or only those that have one of `others` in them. */
+  /**
+   * All pairs of some options (by their place in `randomOptions`), or only those that have one of `others` in
+   * them.
+   */
   constructor(options: readonly number[], others: readonly number[] = options) {
     for (const a of options)
       for (const b of options)

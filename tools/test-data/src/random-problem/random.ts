@@ -10,7 +10,10 @@ export interface Random {
   normal(): number;
 }
 
-/** A source of its own for each list of keys: what one part of a problem draws does not move what the others draw. */
+/**
+ * A source of its own for each list of keys: what one part of a problem draws does not move what the others
+ * draw.
+ */
 export function createRandom(...keys: readonly (number | string)[]): Random {
   let state = hash(keys.join('/'));
   // Mulberry32: 32 bits of state and well mixed, which is enough to choose test inputs.

@@ -1,6 +1,9 @@
 import { type DataType, type StoredArray, storages } from './storage.ts';
 
-/** A tensor as plain data: `data[offset + Σ index[d]·strides[d]]`; floats below 32 bits as bit patterns, bool as 0 and 1. */
+/**
+ * A tensor as plain data: `data[offset + Σ index[d]·strides[d]]`; floats below 32 bits as bit patterns, bool
+ * as 0 and 1.
+ */
 export interface StridedData {
   readonly dtype: DataType;
   readonly shape: readonly number[];

@@ -18,8 +18,8 @@ export interface StructurePool {
 }
 
 /**
- * Structures in which every two values of two structural options meet, if any structure that holds together and is admitted by
- * the engine has both. Other seeds give other structures.
+ * Structures in which every two values of two structural options meet, if any structure that holds together
+ * and is admitted by the engine has both. Other seeds give other structures.
  */
 export function drawStructures(
   seed: number,
@@ -98,7 +98,10 @@ const needs = randomOptions.map(option =>
   ),
 );
 
-/** Whether value x of option n goes with the values chosen so far: it has what it needs, and is among what they need. */
+/**
+ * Whether value x of option n goes with the values chosen so far: it has what it needs, and is among what
+ * they need.
+ */
 function goesWith(values: Values, n: number, x: number): boolean {
   return (
     needs[n][x].every(({ of, wanted }) => values[of] < 0 || wanted.includes(values[of])) &&
@@ -124,7 +127,10 @@ function bestValue(
   return best.value;
 }
 
-/** `each` choices of all options for every structure: numbers are drawn so that their values meet each other and the structures'. */
+/**
+ * `each` choices of all options for every structure: numbers are drawn so that their values meet each other
+ * and the structures'.
+ */
 export function completeChoices(structures: readonly Choice[], each: number, seed: number): Choice[] {
   const random = createRandom(seed, 'numbers');
   const missing = new MissingPairs([...structural, ...numeric], numeric);

@@ -33,7 +33,10 @@ interface OrtSession {
 
 type Operator = 'MultiHeadAttention' | 'GroupQueryAttention';
 
-/** A fused operator of onnxruntime-web on its WebGPU provider; ONNX's own `Attention` runs on its CPU and is left out. */
+/**
+ * A fused operator of onnxruntime-web on its WebGPU provider; ONNX's own `Attention` runs on its CPU and is
+ * left out.
+ */
 export async function onnxruntimeWeb(
   folder: string,
   device: GPUDevice,

@@ -25,7 +25,10 @@ interface Tf {
   grads(f: (...xs: TfTensor[]) => TfTensor): (xs: readonly TfTensor[]) => TfTensor[];
 }
 
-/** TensorFlow.js: attention composed of its operators, gradients by its tape; a causal mask is a tensor that is added. */
+/**
+ * TensorFlow.js: attention composed of its operators, gradients by its tape; a causal mask is a tensor that
+ * is added.
+ */
 export async function tfjs(folder: string): Promise<Implementation> {
   const found = peerIn(folder, '@tensorflow/tfjs');
   // The union package registers the gradients.

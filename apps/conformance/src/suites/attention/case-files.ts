@@ -15,7 +15,8 @@ interface Manifest {
 }
 
 /**
- * The cases of a folder: those that `manifest.json` lists and any others in `cases/`; without both, the folder's own files.
+ * The cases of a folder: those that `manifest.json` lists and any others in `cases/`; without both, the
+ * folder's own files.
  * @throws SetupError when there is no such folder, or no case in it.
  */
 export function caseFiles(folder: string): CaseFile[] {

@@ -43,8 +43,9 @@ const knownParams = [
 ];
 
 /**
- * Runs one golden case forward and backward, the backward pass on the engine's own o and lse, and compares all that the
- * case has results for. What the engine cannot run makes the case unsupported, once the rest is found to be right.
+ * Runs one golden case forward and backward, the backward pass on the engine's own o and lse, and compares
+ * all that the case has results for. What the engine cannot run makes the case unsupported, once the rest is
+ * found to be right.
  */
 export async function runGolden<T extends TensorDesc>(
   engine: Engine<T>,

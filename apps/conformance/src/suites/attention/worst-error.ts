@@ -4,7 +4,10 @@ import { type ErrorSize, errorOf, type RawTensor } from '@tilewise/test-data';
 /** How wrong a tensor is. */
 export interface TensorError {
   readonly tensor: string;
-  /** Its error by what its gate allows, of the largest and the mean-square error the worse: 1 is all that is allowed. */
+  /**
+   * Its error by what its gate allows, of the largest and the mean-square error the worse: 1 is all that is
+   * allowed.
+   */
   readonly ratio: number;
   /** What went wrong, as a sentence about the tensor. */
   readonly text: string;

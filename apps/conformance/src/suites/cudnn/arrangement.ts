@@ -15,9 +15,10 @@ const synonyms: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the name of a layout: dimensions from the outermost in memory, `t` standing for sequences packed behind each other. A `3` in it says
- * where q, k and v alternate, a `2` where k and v do. One order is for all tensors (`sbh3d`), two are for q and for k and v
- * (`bshd_bs2hd`), three for each (`thd_bshd_bshd`); or each says whose it is (`q,o thd; k,v bshd`). o lies as q does, by itself.
+ * Reads the name of a layout: dimensions from the outermost in memory, `t` standing for sequences packed
+ * behind each other. A `3` in it says where q, k and v alternate, a `2` where k and v do. One order is for
+ * all tensors (`sbh3d`), two are for q and for k and v (`bshd_bs2hd`), three for each (`thd_bshd_bshd`); or
+ * each says whose it is (`q,o thd; k,v bshd`). o lies as q does, by itself.
  * @throws Error when it is something else.
  */
 export function namedLayout(name: string): NamedLayout {

@@ -1,7 +1,7 @@
 import { type GradientName, type SdpaOptions, Tensor } from '@tilewise/core';
 import type { StrideName } from './case-format.ts';
 import type { Concrete } from './concrete.ts';
-import { drawTensor } from './data.ts';
+import { drawTensor, type Operands } from './data.ts';
 import { type Fp8Numbers, fp8Scale, largest, probabilityScales } from './fp8.ts';
 import { extent } from './layouts.ts';
 import { quantised } from './mxfp8.ts';
@@ -10,15 +10,14 @@ import { toPages } from './pages.ts';
 import { isRagged, raggedOffsets } from './ragged.ts';
 import { cumulative, place, write } from './storage.ts';
 
-/** q, k, v and dO; contiguous (B, H, S, D), or as a case lays them out. */
-export type Operands = Readonly<Record<'q' | 'k' | 'v' | 'dO', Tensor>>;
-
 /** Operands with the options of a call of attention. */
 export interface Inputs extends Operands {
   readonly options: SdpaOptions<Tensor>;
 }
 
-/** One call, twice: for the reference contiguous in (B, H, S, D), and for the engine as the case lays it out. */
+/**
+ * One call, twice: for the reference contiguous in (B, H, S, D), and for the engine as the case lays it out.
+ */
 export interface Call {
   readonly concrete: Concrete;
   readonly exact: Inputs;
@@ -133,7 +132,10 @@ function lengthOptions(c: Concrete): SdpaOptions<Tensor> {
   };
 }
 
-/** An operand as it is meant: rounded to the dtype that it is stored in, or with block scales, to that which it is quantised from. */
+/**
+ * An operand as it is meant: rounded to the dtype that it is stored in, or with block scales, to that which
+ * it is quantised from.
+ */
 function drawn(c: Concrete, name: keyof Operands): Tensor {
   const [H, S, D] = extent(name === 'dO' ? 'o' : name, c.dims);
   return drawTensor(c, name, [c.dims.B, H, S, D], c.precision === 'mxfp8' ? c.outDType : c.dtype);

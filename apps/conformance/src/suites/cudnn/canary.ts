@@ -3,7 +3,10 @@ import { type DType, dtypeInfo, type Tensor, type TypedArray } from '@tilewise/c
 /** Elements in front of and behind every tensor that belong to nobody. */
 export const MARGIN = 512;
 
-/** A NaN of each float dtype, with a payload where there is room for one, so that another NaN written over it is noticed. */
+/**
+ * A NaN of each float dtype, with a payload where there is room for one, so that another NaN written over it
+ * is noticed.
+ */
 const nanBits: Readonly<Partial<Record<DType, number>>> = {
   f32: 0x7fc5a5a5,
   f16: 0x7e5a,
@@ -24,7 +27,8 @@ export function poisoned(dtype: DType, length: number): TypedArray {
 
 /**
  * How many elements outside of a tensor no longer hold what `poisoned` put there.
- * @param mayHold whether an element of the tensor, by its offset in the storage, may have been written. Default: all.
+ * @param mayHold whether an element of the tensor, by its offset in the storage, may have been written.
+ * Default: all.
  */
 export function damage(tensor: Tensor, offsets: Iterable<number>): number {
   const { data, dtype } = tensor;

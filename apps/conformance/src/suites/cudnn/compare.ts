@@ -11,9 +11,10 @@ import { cumulative } from './storage.ts';
 const shapedLike: Readonly<Record<string, 'q' | 'k' | 'v' | 'o'>> = { o: 'o', dq: 'q', dk: 'k', dv: 'v' };
 
 /**
- * Compares a result, wherever its rows lie, with what is expected: |a − e| ≤ absolute + relative·|e|, an infinity only where one
- * is expected, and exactly 0 where nothing contributes: in rows that see no key, and for keys that nobody sees. The rows of a
- * packed result that belong to no sequence are not looked at. A result that is stored by a scale is compared without it.
+ * Compares a result, wherever its rows lie, with what is expected: |a − e| ≤ absolute + relative·|e|, an
+ * infinity only where one is expected, and exactly 0 where nothing contributes: in rows that see no key, and
+ * for keys that nobody sees. The rows of a packed result that belong to no sequence are not looked at. A
+ * result that is stored by a scale is compared without it.
  */
 export function compareResult(
   c: Concrete,
@@ -40,7 +41,9 @@ export function compareResult(
   );
 }
 
-/** Neighbouring elements of a result: where they are among its elements, and where among the expected values. */
+/**
+ * Neighbouring elements of a result: where they are among its elements, and where among the expected values.
+ */
 interface Row {
   readonly at: number;
   readonly index: number;

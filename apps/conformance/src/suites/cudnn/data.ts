@@ -2,7 +2,13 @@ import { type DType, encodeArray, type Shape, Tensor } from '@tilewise/core';
 import { fillNormal, fillU32, type StreamOptions } from '@tilewise/philox';
 import type { Concrete } from './concrete.ts';
 
-/** The tensors that a call may need. Each has a stream of its own, so that one does not depend on whether another is there. */
+/** q, k, v and dO; contiguous (B, H, S, D), or as a case lays them out. */
+export type Operands = Readonly<Record<'q' | 'k' | 'v' | 'dO', Tensor>>;
+
+/**
+ * The tensors that a call may need. Each has a stream of its own, so that one does not depend on whether
+ * another is there.
+ */
 const purposes = ['q', 'k', 'v', 'dO', 'bias', 'sink', 'dropoutMask', 'blockMask', 'documents'] as const;
 type Purpose = (typeof purposes)[number];
 
@@ -27,7 +33,9 @@ const scaled =
   (count, stream) =>
     draw(count, stream).map(x => factor * (x + shift));
 
-/** An integer in [−2, 2] in one of five, else 0: exact in every dtype, and so are the products and most sums. */
+/**
+ * An integer in [−2, 2] in one of five, else 0: exact in every dtype, and so are the products and most sums.
+ */
 const sparseInteger: Draw = fromWords(word => {
   const u = (word / 2 ** 32) * 5;
   return u < 4 ? 0 : Math.floor((u - 4) * 5) - 2;
@@ -58,7 +66,9 @@ const distributions: readonly Distribution[] = [
   { matches: /^sparse integers$/, draw: {}, otherwise: sparseInteger },
 ];
 
-/** Values drawn at a time: a tensor of a long context is larger than a cache, and many times larger in f64. */
+/**
+ * Values drawn at a time: a tensor of a long context is larger than a cache, and many times larger in f64.
+ */
 const PIECE = 2 ** 14;
 
 /**

@@ -5,11 +5,17 @@ import type { Call } from './call.ts';
 import { type Fp8Numbers, fp8Scale } from './fp8.ts';
 import { backwardOptions } from './options.ts';
 
-/** What a call must give, by the name of the result: float64, unrounded, row-major (B, H, S, D) or (B, Hq, Sq). */
+/**
+ * What a call must give, by the name of the result: float64, unrounded, row-major (B, H, S, D) or (B, Hq,
+ * Sq).
+ */
 export interface Expected {
   readonly forward: Readonly<Record<string, Float64Array>>;
   readonly backward: Readonly<Record<string, Float64Array>>;
-  /** All scalars of a call by the FP8 contract, those of its results too; what is expected is before those scales. */
+  /**
+   * All scalars of a call by the FP8 contract, those of its results too; what is expected is before those
+   * scales.
+   */
   readonly fp8: Fp8Numbers | null;
   /** Whether nobody sees key j of sequence b by lengths and band: then its gradients are exactly 0. */
   isUnseen(b: number, j: number): boolean;
@@ -50,8 +56,8 @@ interface Gradients {
 }
 
 /**
- * The gradients from o as it is stored: an input of backward like the others. By the FP8 contract, dS is rounded with a scale for
- * its own largest value, so that is measured first.
+ * The gradients from o as it is stored: an input of backward like the others. By the FP8 contract, dS is
+ * rounded with a scale for its own largest value, so that is measured first.
  */
 function gradients(
   call: Call,
@@ -92,8 +98,8 @@ function outputScales({ concrete }: Call, forward: Readonly<Record<string, Float
 }
 
 /**
- * The mask that a drawn dropout means for the layout of the case, as a given one: what is drawn for a packed sequence depends on
- * its length, so that the same sequence lying dense gets another mask.
+ * The mask that a drawn dropout means for the layout of the case, as a given one: what is drawn for a packed
+ * sequence depends on its length, so that the same sequence lying dense gets another mask.
  */
 function drawnMask({ concrete, laidOut }: Call): Pick<SdpaOptions<Tensor>, 'dropout'> {
   const { q, k, v, options } = laidOut;

@@ -93,9 +93,10 @@ const isAnyOf =
     checks.some(check => check(value));
 
 /**
- * Every flag that the runner knows, and which values of it. Those that change no result are numerics of one vendor's kernels
- * (`unfuse_fma`, `rescale_threshold`, `softmax_precision`), a choice among them (`implementation`), or what a graph was built for
- * before it ran with these shapes (`built_for`, `dynamic_shape`); each engine here has one way to compute.
+ * Every flag that the runner knows, and which values of it. Those that change no result are numerics of one
+ * vendor's kernels (`unfuse_fma`, `rescale_threshold`, `softmax_precision`), a choice among them
+ * (`implementation`), or what a graph was built for before it ran with these shapes (`built_for`,
+ * `dynamic_shape`); each engine here has one way to compute.
  */
 const checks: { readonly [F in keyof Required<Flags>]: Check } = {
   padding: isBoolean,
@@ -167,8 +168,8 @@ const checks: { readonly [F in keyof Required<Flags>]: Check } = {
 };
 
 /**
- * Reads flags. Every one is known and has a value that is understood, so that none is left out in silence; null says nothing, and a number may
- * be a text of its digits.
+ * Reads flags. Every one is known and has a value that is understood, so that none is left out in silence;
+ * null says nothing, and a number may be a text of its digits.
  * @throws Error naming the flag.
  */
 export function parseFlags(raw: unknown): Flags {

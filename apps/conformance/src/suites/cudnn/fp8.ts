@@ -4,7 +4,9 @@ import type { Concrete } from './concrete.ts';
 /** Scalars of cuDNN's FP8 contract as numbers. */
 export type Fp8Numbers = { [N in Fp8ScalarName]?: number };
 
-/** Where cuDNN's tests put the largest value of a tensor: a quarter of a power of two that the format holds. */
+/**
+ * Where cuDNN's tests put the largest value of a tensor: a quarter of a power of two that the format holds.
+ */
 const targets: Readonly<Partial<Record<DType, number>>> = { f8e4m3: 0.25 * 128, f8e5m2: 0.25 * 32768 };
 
 /** The scale that cuDNN's tests give a tensor with this largest magnitude; 1 for dtypes that need none. */

@@ -11,7 +11,10 @@ import { backwardOptions } from './options.ts';
 import { raggedOffsets } from './ragged.ts';
 import type { PassResults, Runner } from './runner.ts';
 
-/** Runs calls on an engine of host tensors, which makes its results itself: it can only damage what it is given. */
+/**
+ * Runs calls on an engine of host tensors, which makes its results itself: it can only damage what it is
+ * given.
+ */
 export function hostRunner(engine: Engine<Tensor>): Runner {
   return {
     async forward({ concrete, laidOut }: Call): Promise<PassResults> {

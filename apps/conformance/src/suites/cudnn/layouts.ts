@@ -2,7 +2,10 @@ import { namedLayout } from './arrangement.ts';
 import type { CudnnCase, FourStrides, StrideName } from './case-format.ts';
 import type { Dims } from './dims.ts';
 
-/** Where the elements of q, k, v or o lie. Of a packed one, tokens are `strides[2]` apart and the batch stride means nothing. */
+/**
+ * Where the elements of q, k, v or o lie. Of a packed one, tokens are `strides[2]` apart and the batch stride
+ * means nothing.
+ */
 export interface TensorLayout {
   readonly packed: boolean;
   readonly strides: FourStrides;

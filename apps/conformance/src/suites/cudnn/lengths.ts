@@ -10,8 +10,8 @@ export interface Lengths {
 }
 
 /**
- * The lengths of a case: as it lists them, or drawn where it asks for a padding mask or packed sequences without saying how long
- * they are.
+ * The lengths of a case: as it lists them, or drawn where it asks for a padding mask or packed sequences
+ * without saying how long they are.
  * @throws Error when it lists lengths that do not fit its batch.
  */
 export function drawLengths(c: CudnnCase, dims: Dims, seed: bigint, chunk: number): Lengths {

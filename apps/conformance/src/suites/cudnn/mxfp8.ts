@@ -5,16 +5,22 @@ import {
   quantiseMxfp8,
   type Tensor,
 } from '@tilewise/core';
-import type { Operands } from './call.ts';
 import type { Concrete } from './concrete.ts';
+import type { Operands } from './data.ts';
 
-/** Operands in MXFP8: what q, k and v store, and the option with their scales and the further roundings of backward. */
+/**
+ * Operands in MXFP8: what q, k and v store, and the option with their scales and the further roundings of
+ * backward.
+ */
 export interface Blocks {
   readonly operands: Operands;
   readonly option: Mxfp8Options<Tensor>;
 }
 
-/** Quantises the operands of a call as cuDNN takes them: each along the axis that its product sums over; dO is taken as it is, too. */
+/**
+ * Quantises the operands of a call as cuDNN takes them: each along the axis that its product sums over; dO is
+ * taken as it is, too.
+ */
 export function quantised(c: Concrete, meant: Operands): Blocks {
   const { dtype } = c;
   if (dtype !== 'f8e4m3' && dtype !== 'f8e5m2') throw new Error(`block scales do not go with ${dtype}`);

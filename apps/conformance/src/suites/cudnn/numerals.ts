@@ -16,7 +16,9 @@ export function numeral(value: unknown): unknown {
     : value;
 }
 
-/** A 64-bit seed or offset, its sign being its highest bit; undefined for what is no integer of so many bits. */
+/**
+ * A 64-bit seed or offset, its sign being its highest bit; undefined for what is no integer of so many bits.
+ */
 export function word64(value: unknown): bigint | undefined {
   const isWord = typeof value === 'string' ? /^[+-]?\d+$/.test(value) : Number.isInteger(value);
   if (!isWord) return undefined;

@@ -9,8 +9,8 @@ export interface PagedOperand {
   /** (blocks, H, pageSize, D); its storage is in the order of the case's strides. */
   readonly container: Tensor;
   /**
-   * i32 (B, pages): page j of sequence b is block j·B + b, so that no sequence lies in one piece. Packed, it holds only the pages
-   * that have keys, one sequence's behind another's.
+   * i32 (B, pages): page j of sequence b is block j·B + b, so that no sequence lies in one piece. Packed, it
+   * holds only the pages that have keys, one sequence's behind another's.
    */
   readonly table: Tensor;
   /** Of a packed table: where the pages of each sequence start. */

@@ -11,8 +11,9 @@ const laidOutLike: Readonly<Record<RaggedName, StrideName>> = {
 };
 
 /**
- * Whether packed tensors say by ragged offsets where their sequences start. Where all tensors are packed, cumulative lengths say
- * the same of all at once, in fewer lists; where only q and o are, each has offsets of its own as in cuDNN.
+ * Whether packed tensors say by ragged offsets where their sequences start. Where all tensors are packed,
+ * cumulative lengths say the same of all at once, in fewer lists; where only q and o are, each has offsets of
+ * its own as in cuDNN.
  */
 export function isRagged({ flags }: Concrete): boolean {
   return flags.ragged === 'q,o' && !flags.cu_seq_len && !flags.cu_seq_len_q;
@@ -20,7 +21,8 @@ export function isRagged({ flags }: Concrete): boolean {
 
 /**
  * Ragged offsets of those of some tensors that are packed, in elements as cuDNN counts them.
- * @param contiguous the tensors have no gaps, whatever the case's layout: an engine on the host makes its results so.
+ * @param contiguous the tensors have no gaps, whatever the case's layout: an engine on the host makes its
+ * results so.
  */
 export function raggedOffsets(
   c: Concrete,

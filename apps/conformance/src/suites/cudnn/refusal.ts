@@ -5,7 +5,10 @@ import type { Concrete } from './concrete.ts';
 import type { Rule } from './rules.ts';
 import type { Runner } from './runner.ts';
 
-/** Runs a call that is ill-formed: it passes when the engine refuses it with a typed error for a wrong argument. */
+/**
+ * Runs a call that is ill-formed: it passes when the engine refuses it with a typed error for a wrong
+ * argument.
+ */
 export async function runRefusal(
   runner: Runner,
   concrete: Concrete,

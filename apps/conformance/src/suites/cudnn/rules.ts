@@ -1,15 +1,19 @@
 import { Tensor } from '@tilewise/core';
 import type { Inputs } from './call.ts';
 
-/** What a call becomes when a case about a rule does not itself say how the rule is broken. Options may be of any type. */
+/**
+ * What a call becomes when a case about a rule does not itself say how the rule is broken. Options may be of
+ * any type.
+ */
 export type BrokenInputs = Omit<Inputs, 'options'> & { readonly options: Readonly<Record<string, unknown>> };
 
 /** What one of cuDNN's refusals is about. */
 export interface Rule {
   readonly says: RegExp;
   /**
-   * `vendor-only`: about a chip, a version, a kernel or the form of one API. Attention has a meaning for it, so it is computed.
-   * `ill-formed`: the mathematics or the data contradict themselves, so it must be refused, with a typed error.
+   * `vendor-only`: about a chip, a version, a kernel or the form of one API. Attention has a meaning for it,
+   * so it is computed. `ill-formed`: the mathematics or the data contradict themselves, so it must be
+   * refused, with a typed error.
    */
   readonly kind: 'vendor-only' | 'ill-formed';
   /** Why it is of that kind, continuing "cuDNN refuses it, but" or "cuDNN refuses it because". */
@@ -42,7 +46,10 @@ const withScales = (change: (scales: Tensor) => Tensor): Rule['breaks'] =>
 
 const lengthsOf = ({ q }: Inputs, length: number): number[] => new Array<number>(q.shape[0]).fill(length);
 
-/** Every refusal of cuDNN, the first row that matches; messages are those of `conformance/cudnn/validation-rules.json`. */
+/**
+ * Every refusal of cuDNN, the first row that matches; messages are those of
+ * `conformance/cudnn/validation-rules.json`.
+ */
 export const rules: readonly Rule[] = [
   // Contradictions in the mathematics or the data.
   illFormed(

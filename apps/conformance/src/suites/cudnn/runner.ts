@@ -1,7 +1,10 @@
 import type { Tensor } from '@tilewise/core';
 import type { Call } from './call.ts';
 
-/** Results of one pass, by name. Those of q, k, v and o are (B, H, S, D), or (T, H, D) where the call packs them. */
+/**
+ * Results of one pass, by name. Those of q, k, v and o are (B, H, S, D), or (T, H, D) where the call packs
+ * them.
+ */
 export interface PassResults {
   readonly tensors: Readonly<Record<string, Tensor>>;
   /** What was written where nothing may be, as sentences. */

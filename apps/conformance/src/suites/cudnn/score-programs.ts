@@ -45,7 +45,10 @@ const programs: readonly {
   { matches: /^keep = doc\[row\]==doc\[col\]; else -1e9$/, mod: documents },
 ];
 
-/** The derivatives that cases state beside a program. Ours is taken symbolically; that it is the same is what they test. */
+/**
+ * The derivatives that cases state beside a program. Ours is taken symbolically; that it is the same is what
+ * they test.
+ */
 const derivativeOf = (program: string): string =>
   program === 'softcap' ? 'softcap backward' : program.replace(/; else -1e9$/, '; else 0');
 

@@ -6,7 +6,10 @@ import { extent, type TensorLayout } from './layouts.ts';
 
 /** A tensor of a case in memory, and where its rows are. */
 export interface Placed {
-  /** (B, H, S, D), or (T, H, D) when packed; its storage is as long as the layout makes it, with a margin at both ends. */
+  /**
+   * (B, H, S, D), or (T, H, D) when packed; its storage is as long as the layout makes it, with a margin at
+   * both ends.
+   */
   readonly tensor: Tensor;
   readonly extent: readonly [H: number, S: number, D: number];
   readonly channel: number;
@@ -17,8 +20,8 @@ export interface Placed {
 }
 
 /**
- * Memory for q, k, v or o of a call (or what is laid out like it), all NaN: gaps, margins, the tail of a packed tensor and the
- * rows beyond the lengths stay so.
+ * Memory for q, k, v or o of a call (or what is laid out like it), all NaN: gaps, margins, the tail of a
+ * packed tensor and the rows beyond the lengths stay so.
  */
 export function place(c: Concrete, name: StrideName, dtype: DType): Placed {
   const { B } = c.dims;
@@ -71,7 +74,10 @@ export function write(
   return tensor;
 }
 
-/** The offsets of the elements that a kernel writes: of a dense result all, of a packed one those of its sequences. */
+/**
+ * The offsets of the elements that a kernel writes: of a dense result all, of a packed one those of its
+ * sequences.
+ */
 export function* ownedOffsets(placed: Placed, B: number, packed: boolean): Generator<number> {
   const [H, S, D] = placed.extent;
   for (let b = 0; b < B; b++) {

@@ -20,8 +20,8 @@ const fileNames: Readonly<Record<string, string>> = {
 const half: Tolerance = [2e-2, 2e-2];
 
 /**
- * What cuDNN's tests allow, [absolute, relative], by result and rounding. What they do not compare with fp8 (statistics, dbias,
- * largest values) gets what mxfp8 has.
+ * What cuDNN's tests allow, [absolute, relative], by result and rounding. What they do not compare with fp8
+ * (statistics, dbias, largest values) gets what mxfp8 has.
  */
 const table: Readonly<Record<string, Readonly<Record<Exclude<Column, 'f32'>, Tolerance>>>> = {
   o: { f16: half, bf16: half, fp8: [0.08, 0.2], mxfp8: [0.12, 0.2] },

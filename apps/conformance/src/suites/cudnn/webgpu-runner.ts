@@ -33,8 +33,8 @@ interface Result {
 const maskOutput = 'outputs.dropoutMask';
 
 /**
- * Runs calls by plans on buffers of its own: operands and results lie as the case says, among NaN that must still be there when
- * the results come back.
+ * Runs calls by plans on buffers of its own: operands and results lie as the case says, among NaN that must
+ * still be there when the results come back.
  */
 export function webgpuRunner(ctx: GpuContext): Runner {
   return {
@@ -103,7 +103,9 @@ function operandResult(c: Concrete, name: StrideName, dtype: Tensor['dtype']): R
   return { tensor: placed.tensor, owned: () => ownedOffsets(placed, c.dims.B, c.layouts[name].packed) };
 }
 
-/** lse, max or sumExp: contiguous (B, Hq, Sq), or (Hq, T), of which the tokens of no sequence are not written. */
+/**
+ * lse, max or sumExp: contiguous (B, Hq, Sq), or (Hq, T), of which the tokens of no sequence are not written.
+ */
 function rowResult({ dims, lengths }: Concrete, shape: readonly number[]): Result {
   const { tensor, owned } = plainResult('f32', shape);
   if (shape.length !== 2) return { tensor, owned };
@@ -170,7 +172,10 @@ async function runPlan(
   }
 }
 
-/** The tensors of operands by the names that plans bind them by: those of a group, as captures, after the group's own. */
+/**
+ * The tensors of operands by the names that plans bind them by: those of a group, as captures, after the
+ * group's own.
+ */
 function* namedTensors(operands: object, group = ''): Generator<[string, Tensor]> {
   for (const [name, value] of Object.entries(operands)) {
     if (value instanceof Tensor) yield [`${group}${name}`, value];

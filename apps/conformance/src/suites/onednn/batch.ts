@@ -22,7 +22,10 @@ const perElement = new Set([
   ...['Exp', 'Tanh', 'TypeCast', 'Reorder', 'End'],
 ]);
 
-/** Whether an operation keeps the entries along a dimension of tensors of a rank apart, by its kind: what is not listed may mix them. */
+/**
+ * Whether an operation keeps the entries along a dimension of tensors of a rank apart, by its kind: what is
+ * not listed may mix them.
+ */
 function keepsApart({ kind, attributes }: GraphNode, dimension: number, rank: number): boolean {
   const isIt = (axis: unknown): boolean => axis === dimension || axis === dimension - rank;
   const { axis, axes, order, keep_dims, group_shape, qtype } = attributes;
@@ -48,8 +51,8 @@ function keepsApart({ kind, attributes }: GraphNode, dimension: number, rank: nu
 }
 
 /**
- * The batch of a graph with the most entries, among its two outermost dimensions: all results have the dimension, and inputs have it,
- * or 1 in its place, or nothing. Null where there is none.
+ * The batch of a graph with the most entries, among its two outermost dimensions: all results have the
+ * dimension, and inputs have it, or 1 in its place, or nothing. Null where there is none.
  */
 export function batchOf(graph: Graph): Batch | null {
   const shapes = inferShapes(graph.topology.order, new Map());

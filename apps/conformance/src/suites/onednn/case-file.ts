@@ -12,7 +12,10 @@ export interface ResolvedTensor {
   readonly property?: string;
 }
 
-/** A case of benchdnn: a graph, and what is changed in it. Options are spelled and written as on its command line. */
+/**
+ * A case of benchdnn: a graph, and what is changed in it. Options are spelled and written as on its command
+ * line.
+ */
 export interface GraphCase {
   /** The graph's file, below the folder of graphs. */
   readonly case: string;
@@ -55,7 +58,10 @@ const knownKeys: ReadonlySet<string> = new Set([
   ...['case', 'inputs', 'matmul_gflop', ...optionNames, ...otherOptionNames, ...descriptions],
 ]);
 
-/** Reads a case. An option may be a number, and is absent where it is null. What is not known is passed over nowhere: it is `strange`. */
+/**
+ * Reads a case. An option may be a number, and is absent where it is null. What is not known is passed over
+ * nowhere: it is `strange`.
+ */
 export function parseGraphCase(
   raw: Readonly<Record<string, unknown>> & { readonly case: string },
 ): GraphCase {

@@ -47,16 +47,19 @@ export interface Gate {
 
 /**
  * A product of probabilities that are not stored has their error, for which benchdnn allows 10 ε of f32: with
- * p̃ = p·(1 + δ), |δ| ≤ 10 ε, the sum Σ p̃ v is off by at most 10 ε Σ p |v|, which may be the largest of the tensor where the sum
- * itself is small. (benchdnn's own kernels divide by the sum of the row before the product, and then allow it nothing.)
+ * p̃ = p·(1 + δ), |δ| ≤ 10 ε, the sum Σ p̃ v is off by at most 10 ε Σ p |v|, which may be the largest of the
+ * tensor where the sum itself is small. (benchdnn's own kernels divide by the sum of the row before the
+ * product, and then allow it nothing.)
  */
 const PROBABILITY_ERROR = 10 * 2 ** -23;
 
 /**
- * The gradient of LogSoftmax is r = dy − e^y Σ dy. Inputs are filled with at most 8 (`fill.ts`), multiples of a half, so that Σ dy is exact.
- * e^y is off by at most 3 + 2|y| ≤ 19 ulp (the accuracy that WGSL asks of `exp`; engines on the host are nearer), product and difference
- * add one: |error| ≤ 20 ε |e^y Σ dy| ≤ 20 ε (|r| + 8). Where |r| ≥ 8 that is within 40 ε |r|, benchdnn's relative figure for a backward
- * softmax in f32, and else within 8 · 40 ε. Rounded to 16 bits, numbers that differ by so little may be neighbours, as those of Exp.
+ * The gradient of LogSoftmax is r = dy − e^y Σ dy. Inputs are filled with at most 8 (`fill.ts`), multiples of
+ * a half, so that Σ dy is exact. e^y is off by at most 3 + 2|y| ≤ 19 ulp (the accuracy that WGSL asks of
+ * `exp`; engines on the host are nearer), product and difference add one: |error| ≤ 20 ε |e^y Σ dy| ≤ 20 ε
+ * (|r| + 8). Where |r| ≥ 8 that is within 40 ε |r|, benchdnn's relative figure for a backward softmax in f32,
+ * and else within 8 · 40 ε. Rounded to 16 bits, numbers that differ by so little may be neighbours, as those
+ * of Exp.
  */
 const CANCELLED = 8 * 40 * 2 ** -23;
 
@@ -88,7 +91,8 @@ export function gateOf(
     Divide: epsilon,
   };
   return {
-    // What is computed from probabilities that are not stored has their relative error: 10 ε, as a SoftMax in f32 itself.
+    // What is computed from probabilities that are not stored has their relative error: 10 ε, as a SoftMax in
+    // f32 itself.
     threshold: thresholds[kind] ?? (isF32 && fromSoftmax ? 10 * epsilon : epsilon),
     eltwise: nodes.some(node => eltwise.has(node.kind)),
     offByOne: ['i8', 'u8', 'i32', 'f8e4m3', 'f8e5m2'].includes(dtype),
@@ -124,8 +128,8 @@ export interface Difference {
 }
 
 /**
- * Compares point by point. Of a result that is expected in f32, before its last rounding, any number is right that one within the
- * absolute gate is rounded to: `got` is compared with the nearest of them.
+ * Compares point by point. Of a result that is expected in f32, before its last rounding, any number is right
+ * that one within the absolute gate is rounded to: `got` is compared with the nearest of them.
  * @param largest number that is expected, of all the tensor where this is a part of it.
  */
 export function compare(
@@ -187,8 +191,9 @@ export function normOf({ errorSquares, squares }: Difference): number {
 }
 
 /**
- * Whether the agreement of a result tells anything, as benchdnn asks of products and probabilities: with hardly a number that is not 0,
- * data have been lost before the operation, and a wrong result could look the same.
+ * Whether the agreement of a result tells anything, as benchdnn asks of products and probabilities: with
+ * hardly a number that is not 0, data have been lost before the operation, and a wrong result could look the
+ * same.
  */
 export function isTrusted(kind: string | undefined, { zeros, total }: Difference): boolean {
   if (kind === 'MatMul') return zeros <= 0.9 * total;
@@ -196,9 +201,9 @@ export function isTrusted(kind: string | undefined, { zeros, total }: Difference
 }
 
 /**
- * What a number is stored as that is `exact`, which f32 has rounded, or no further from it than `around`: of all that it may be, the
- * nearest to `got`. Rounding keeps the order of numbers: what lies between the rounded ends of an interval is what a number in it,
- * itself for one, is rounded to.
+ * What a number is stored as that is `exact`, which f32 has rounded, or no further from it than `around`: of
+ * all that it may be, the nearest to `got`. Rounding keeps the order of numbers: what lies between the
+ * rounded ends of an interval is what a number in it, itself for one, is rounded to.
  */
 function nearestRounding(
   got: number,

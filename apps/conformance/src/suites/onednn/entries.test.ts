@@ -5,7 +5,10 @@ import { describe, expect, test } from 'vitest';
 import { batchOf } from './batch.ts';
 import { drawnEntries, entriesOf } from './entries.ts';
 
-/** softmax(q·k + mask) over 2 × 5 heads, the mask being the same for those of a sequence; and what may come after it. */
+/**
+ * softmax(q·k + mask) over 2 × 5 heads, the mask being the same for those of a sequence; and what may come
+ * after it.
+ */
 function scores(axis = -1) {
   const graph = new Graph();
   const q = graph.tensor({ id: 1, dtype: 'f32', shape: [2, 5, 3, 4] });

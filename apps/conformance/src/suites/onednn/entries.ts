@@ -18,12 +18,16 @@ export interface DrawnEntries {
   readonly drawn: readonly number[];
 }
 
-/** Entries of a graph's batch that are at most `most` GFLOP, at least one; null when that is all of it, or it has no batch. */
+/**
+ * Entries of a graph's batch that are at most `most` GFLOP, at least one; null when that is all of it, or it
+ * has no batch.
+ */
 export function drawnEntries(graph: Graph, gflop: number, most: number): DrawnEntries | null {
   const batch = gflop > most ? batchOf(graph) : null;
   if (!batch) return null;
   const random = new MinStd(batch.extent);
-  // What goes wrong far from where a tensor begins, as an offset that overflows, goes wrong in the last entry.
+  // What goes wrong far from where a tensor begins, as an offset that overflows, goes wrong in the last
+  // entry.
   const last = batch.extent - 1;
   const left = Array.from({ length: last }, (_, n) => n);
   const others = Math.max(Math.floor((batch.extent * most) / gflop), 1) - 1;

@@ -77,8 +77,8 @@ const ranges: Readonly<
 const significandBits: Readonly<Record<string, number>> = { f32: 24, f16: 11, bf16: 8 };
 
 /**
- * The numbers of an input: small integers for products, so that sums are exact; powers of two for scales; a causal mask with a last
- * row that sees nothing for a mask.
+ * The numbers of an input: small integers for products, so that sums are exact; powers of two for scales; a
+ * causal mask with a last row that sees nothing for a mask.
  * @param depth how many products a sum of the role's MatMul has, or factors a product of its ReduceProd.
  */
 export function fill(t: LogicalTensor, desc: TensorDesc, role: Role, depth: number): Tensor {
@@ -126,8 +126,9 @@ function numbersOf(
     case 'divisor':
       return elementCount(shape) === 1 ? values.fill(one([2, 4, 8])) : each(() => one([2, 4, 8]));
     case 'factor': {
-      // Signs show each factor that is left out or taken twice in half of the products that it is in. Four of each product are no
-      // 1, so that magnitudes are seen too; its exponent then stays far inside that of f16, and it is exact in any order and dtype.
+      // Signs show each factor that is left out or taken twice in half of the products that it is in. Four of
+      // each product are no 1, so that magnitudes are seen too; its exponent then stays far inside that of
+      // f16, and it is exact in any order and dtype.
       const few = 4 / depth;
       return each(() => one([1, -1]) * (random.unit() < few ? one([0.5, 2]) : 1));
     }

@@ -4,7 +4,10 @@ import { type Graph, type GraphNode, inferShapes, type LogicalShape } from '@til
 /** What an operation other than a product takes, for each element of its largest tensor. */
 const PER_ELEMENT = 10;
 
-/** GFLOP of a finalized graph, operation by operation: of a product two for each of its terms, of others ten for each element. */
+/**
+ * GFLOP of a finalized graph, operation by operation: of a product two for each of its terms, of others ten
+ * for each element.
+ */
 export function graphGflop({ topology }: Graph): number {
   const shapes = inferShapes(topology.order, new Map());
   return topology.order.reduce((sum, node) => sum + operationsOf(node, shapes), 0) / 1e9;

@@ -1,9 +1,10 @@
 import type { Graph, LogicalShape, LogicalTensor } from '@tilewise/graph';
 
 /**
- * The inputs of a finalized graph whose first dimension is the batch, by benchdnn's rule for `--mb`: each operation that one goes
- * through must pass its first dimension on, up to a result. A product does so from both sides when it has a batch, and from the left when
- * it has none; any other operation from inputs that are not broadcast along the first dimension of the result.
+ * The inputs of a finalized graph whose first dimension is the batch, by benchdnn's rule for `--mb`: each
+ * operation that one goes through must pass its first dimension on, up to a result. A product does so from
+ * both sides when it has a batch, and from the left when it has none; any other operation from inputs that
+ * are not broadcast along the first dimension of the result.
  * @returns ids, empty when none is.
  */
 export function batchInputs(

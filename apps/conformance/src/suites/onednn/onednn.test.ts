@@ -10,7 +10,10 @@ import { rewrite } from './rewrite.ts';
 import { runGraphCase } from './run-graph-case.ts';
 import { onednn } from './suite.ts';
 
-/** Of each graph with each operation that cases put into it, the case of fewest elements; none that takes more than a moment. */
+/**
+ * Of each graph with each operation that cases put into it, the case of fewest elements; none that takes more
+ * than a moment.
+ */
 function smallestOfEach(cases: readonly GraphCase[], graphs: string): GraphCase[] {
   const smallest = new Map<string, { readonly entry: GraphCase; readonly elements: number }>();
   for (const entry of cases) {

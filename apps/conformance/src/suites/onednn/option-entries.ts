@@ -1,4 +1,6 @@
-/** `A:x+B:y:z` as [[A, x], [B, y, z]]; nothing where an option is absent or says what benchdnn does by itself. */
+/**
+ * `A:x+B:y:z` as [[A, x], [B, y, z]]; nothing where an option is absent or says what benchdnn does by itself.
+ */
 export function entries(option: string | undefined): string[][] {
   return option && option !== 'default' ? option.split('+').map(entry => entry.split(':')) : [];
 }

@@ -18,7 +18,8 @@ import { readShapeOption, readStrides } from './shape-option.ts';
 const unknown = [-(2 ** 63)];
 
 /**
- * The graph that a case asks for: benchdnn's options applied, and every shape that follows from others left to be inferred.
+ * The graph that a case asks for: benchdnn's options applied, and every shape that follows from others left
+ * to be inferred.
  * @throws Error, the graph's own among them, when an option is not understood or does not fit the graph.
  */
 export function rewrite(graph: OneDnnGraph, graphCase: GraphCase): OneDnnGraph {
@@ -27,7 +28,10 @@ export function rewrite(graph: OneDnnGraph, graphCase: GraphCase): OneDnnGraph {
   return { ...graph, graph: placedTensors({ ...graph, graph: ops }, graphCase) };
 }
 
-/** An id that is not there is an error, except of `in-shapes`: benchdnn passes over it there, and one of its own cases has such an id. */
+/**
+ * An id that is not there is an error, except of `in-shapes`: benchdnn passes over it there, and one of its
+ * own cases has such an id.
+ */
 function requireIds({ graph }: OneDnnGraph, graphCase: GraphCase): void {
   const ops = new Set(graph.map(({ id }) => id));
   const tensors = new Set(graph.flatMap(({ inputs, outputs }) => [...inputs, ...outputs].map(t => t.id)));
@@ -78,8 +82,9 @@ function withTypes(ops: readonly OneDnnOp[], graphCase: GraphCase): OneDnnOp[] {
 }
 
 /**
- * With the shapes and strides of the case: what it has resolved, or else what its options ask for. What is produced is left open, unless it
- * is said, or only how it lies in memory, which takes the shape that is inferred.
+ * With the shapes and strides of the case: what it has resolved, or else what its options ask for. What is
+ * produced is left open, unless it is said, or only how it lies in memory, which takes the shape that is
+ * inferred.
  */
 function placedTensors(graph: OneDnnGraph, { inputs = [], mb, ...graphCase }: GraphCase): OneDnnOp[] {
   const resolved = new Map(inputs.map(t => [t.id, t] as const));

@@ -106,7 +106,10 @@ function roleIn(
   }
 }
 
-/** The condition always takes what is computed; what stands for the rest is −∞ where the condition is computed too. */
+/**
+ * The condition always takes what is computed; what stands for the rest is −∞ where the condition is computed
+ * too.
+ */
 function selectRole(node: GraphNode, at: number, { topology }: Graph): Role {
   if (at !== 0) return topology.producers.has(node.inputs[0].id) ? { kind: 'fill' } : { kind: 'operand' };
   return { kind: 'condition', value: topology.producers.has(node.inputs[1].id) ? 1 : 0 };

@@ -28,10 +28,11 @@ import { rewrite } from './rewrite.ts';
 import { type Role, roleOf } from './roles.ts';
 
 /**
- * Runs a case: its graph must come back as the expected number of supported partitions, and these must compute what its operations
- * compute one by one on the reference, by benchdnn's rules.
- * @param work what the case takes, and how much the reference may compute, any amount unless given: of a case that takes more, entries
- * of its batch are drawn, at least one, and of the others is seen only that all is finite. A graph without a batch is compared in full.
+ * Runs a case: its graph must come back as the expected number of supported partitions, and these must
+ * compute what its operations compute one by one on the reference, by benchdnn's rules.
+ * @param work what the case takes, and how much the reference may compute, any amount unless given: of a case
+ * that takes more, entries of its batch are drawn, at least one, and of the others is seen only that all is
+ * finite. A graph without a batch is compared in full.
  */
 export async function runGraphCase<T extends TensorDesc>(
   graphCase: GraphCase,
@@ -84,7 +85,8 @@ export async function runGraphCase<T extends TensorDesc>(
 
 type Reference = (part: Part) => Promise<TensorsById>;
 
-// A fused partition does not round what it does not store; operations one by one do, as benchdnn's reference does.
+// A fused partition does not round what it does not store; operations one by one do, as benchdnn's reference
+// does.
 const references: readonly Reference[] = [
   ({ graph, inputs }) => runInF32(graph, referenceEngine(), inputs),
   ({ graph, inputs }) => graph.run(referenceEngine(), inputs, { policy: 'debug' }),
@@ -126,7 +128,8 @@ function outcomeOf(
 ): Outcome {
   if (differences.length === 0) return failed('nothing was compared');
   let worst = 0;
-  // Right, but right results say little of such data: benchdnn has a word of its own for these, which is no failure either.
+  // Right, but right results say little of such data: benchdnn has a word of its own for these, which is no
+  // failure either.
   const mistrusted: string[] = [];
   for (const [id, difference] of differences) {
     const kind = topology.producers.get(id)?.kind;

@@ -30,7 +30,8 @@ export function readExtents(text: string): number[] {
 }
 
 /**
- * Strides as numbers (`AxB…`), or as the order of dimensions in memory from the outermost (`acbd`); dense when empty.
+ * Strides as numbers (`AxB…`), or as the order of dimensions in memory from the outermost (`acbd`); dense
+ * when empty.
  * @throws Error when they are not one for each dimension.
  */
 export function readStrides(text: string, shape: readonly number[]): number[] {

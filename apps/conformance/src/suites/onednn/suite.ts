@@ -8,7 +8,10 @@ import { graphGflop } from './gflop.ts';
 import { rewrite } from './rewrite.ts';
 import { runGraphCase } from './run-graph-case.ts';
 
-/** oneDNN's graphs with benchdnn's cases: partitioned, run, and compared with the graph run operation by operation. */
+/**
+ * oneDNN's graphs with benchdnn's cases: partitioned, run, and compared with the graph run operation by
+ * operation.
+ */
 export const onednn: Suite = {
   name: 'onednn',
   summary:
@@ -39,7 +42,9 @@ export const onednn: Suite = {
   },
 };
 
-/** What the operations of a graph take. One that is none takes nothing, and fails by itself when it is run. */
+/**
+ * What the operations of a graph take. One that is none takes nothing, and fails by itself when it is run.
+ */
 function operationGflop(entry: GraphCase, graphs: string): number {
   try {
     return graphGflop(Graph.fromJSON(rewrite(readGraph(graphs, entry), entry)).finalize());

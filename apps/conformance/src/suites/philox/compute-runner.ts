@@ -1,4 +1,5 @@
-// The values of GPUBufferUsage (and GPUMapMode.READ, which is the same bit), which are global only where a host puts them.
+// The values of GPUBufferUsage (and GPUMapMode.READ, which is the same bit), which are global only where a
+// host puts them.
 const usage = { MAP_READ: 1, COPY_SRC: 4, COPY_DST: 8, UNIFORM: 0x40, STORAGE: 0x80 } as const;
 
 /** A compute shader with a destination (storage) at binding 0 and parameters (uniform) at binding 1. */

@@ -3,7 +3,10 @@ export function integer(numeral: string | number): bigint {
   return typeof numeral === 'number' ? BigInt(numeral) : BigInt(`0x${numeral.replace(/^0x/i, '')}`);
 }
 
-/** Whether two values are the same word, or the same text: a file may write digits in capitals, or a word as a JSON number. */
+/**
+ * Whether two values are the same word, or the same text: a file may write digits in capitals, or a word as a
+ * JSON number.
+ */
 export function isSame(got: string | number, want: string | number | undefined): boolean {
   if (got === want || want === undefined) return got === want;
   const isHex = (value: string | number) => typeof value === 'number' || /^(0x)?[\da-f]+$/i.test(value);

@@ -17,8 +17,9 @@ export interface VectorRecord {
 const descriptions = ['mapping', 'notes', 'fields', 'units'];
 
 /**
- * Every vector of the JSON files of a folder and of those in it: the elements of each list of a file, and its objects. Lists of words are
- * vectors themselves; text is not looked at. A file that is a list, and has no vector that a family knows, is one of something else.
+ * Every vector of the JSON files of a folder and of those in it: the elements of each list of a file, and its
+ * objects. Lists of words are vectors themselves; text is not looked at. A file that is a list, and has no
+ * vector that a family knows, is one of something else.
  * @throws SetupError when there is no such folder, no vector in it, or a file that holds no JSON.
  */
 export function vectorRecords(folder: string): VectorRecord[] {

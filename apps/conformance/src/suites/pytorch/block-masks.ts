@@ -71,8 +71,8 @@ function i32(values: readonly number[]): Tensor {
 const allowed = 1e-5;
 
 /**
- * Compares the blocks that a mask shows with PyTorch's, and then the result of attention with the mask and its blocks with that of
- * the mask alone.
+ * Compares the blocks that a mask shows with PyTorch's, and then the result of attention with the mask and
+ * its blocks with that of the mask alone.
  */
 export async function runBlockMask<T extends TensorDesc>(
   engine: Engine<T>,

@@ -36,7 +36,10 @@ export function readPytorchFile(file: string): PytorchFile {
 }
 
 const results = ['out', 'grads', 'all', 'f16', 'bf16', 'f32', 'f64'];
-/** Parts of a tolerance that the rules of this suite have no use for: its golden results are f64, and dropout has none of its own. */
+/**
+ * Parts of a tolerance that the rules of this suite have no use for: its golden results are f64, and dropout
+ * has none of its own.
+ */
 const unused = ['golden', 'dropoutMultiplier'];
 
 function parseGroup(raw: unknown, index: number): Group {

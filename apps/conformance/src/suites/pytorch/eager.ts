@@ -23,17 +23,20 @@ export type EagerResults = Readonly<Record<string, Float64Array>>;
 
 const f = Math.fround;
 
-/** Precision of the eager yardstick: what products are rounded to that go in and out of a matrix product, and results. */
+/**
+ * Precision of the eager yardstick: what products are rounded to that go in and out of a matrix product, and
+ * results.
+ */
 export interface EagerPrecision {
   readonly products: DType;
   readonly results: DType;
 }
 
 /**
- * Attention as a framework computes it without fused kernels: one matrix after the other, each product, sum and exponential
- * rounded to f32, and scores, probabilities and their gradients to `products` around each matrix product. Its error against
- * float64 is the yardstick of PyTorch's rules. o, lse and, from a softmax of its own, the gradients of q, k, v, the
- * bias and captured tensors.
+ * Attention as a framework computes it without fused kernels: one matrix after the other, each product, sum
+ * and exponential rounded to f32, and scores, probabilities and their gradients to `products` around each
+ * matrix product. Its error against float64 is the yardstick of PyTorch's rules. o, lse and, from a softmax
+ * of its own, the gradients of q, k, v, the bias and captured tensors.
  */
 export function eager(
   inputs: EagerInputs,

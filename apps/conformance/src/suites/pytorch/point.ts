@@ -20,8 +20,8 @@ export interface Point {
   /** dO: drawn as the inputs are, all ones (the gradient of a sum), or o itself. */
   readonly upstream: 'drawn' | 'ones' | 'o';
   /**
-   * How q, k and v lie: (B, H, S, D) each; as views of (B, S, 3, H, D); as one tensor, three times; k and v as views of
-   * (B, S, 2, D) that all heads share by stride 0; as views of (B, S, H, D + 8).
+   * How q, k and v lie: (B, H, S, D) each; as views of (B, S, 3, H, D); as one tensor, three times; k and v
+   * as views of (B, S, 2, D) that all heads share by stride 0; as views of (B, S, H, D + 8).
    */
   readonly layout?: 'contiguous' | 'packed qkv' | 'one tensor' | 'shared heads' | 'strided';
   /** Options that need random values draw them from the stream. */
@@ -30,7 +30,9 @@ export interface Point {
   readonly withBiasGradient?: boolean;
   /** Two runs give the same bits. */
   readonly repeat?: boolean;
-  /** Keys and values from these positions on, of each sequence, are NaN to the engine: nothing may read them. */
+  /**
+   * Keys and values from these positions on, of each sequence, are NaN to the engine: nothing may read them.
+   */
   readonly unusedKeys?: readonly number[];
   /** The first sequence must give the same bits alone. Needs lengths as lists. */
   readonly alone?: boolean;

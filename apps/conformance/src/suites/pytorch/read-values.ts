@@ -8,7 +8,9 @@ export interface ReadValues {
   unread(): readonly string[];
 }
 
-/** Watches which values are read, so that an axis that a runner does not know is not passed over in silence. */
+/**
+ * Watches which values are read, so that an axis that a runner does not know is not passed over in silence.
+ */
 export function readValues(stated: GridPoint): ReadValues {
   const unread = new Set(Object.keys(stated));
   const watched = new Proxy(stated, {
@@ -20,7 +22,9 @@ export function readValues(stated: GridPoint): ReadValues {
   return { stated, watched, unread: () => [...unread] };
 }
 
-/** Axes that a group has for people: it always means the one value, and its runner does that without a look. */
+/**
+ * Axes that a group has for people: it always means the one value, and its runner does that without a look.
+ */
 const implied: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>> = {
   'torch.memeff_attnmask_vs_math_grads': { bias: ['(Sq,Skv) rand, requires grad'] },
   'torch.fully_masked_rows': { B: [1], H: [1] },

@@ -17,7 +17,10 @@ import { eager } from './eager.ts';
 import type { Point } from './point.ts';
 import { type Comparison, judge, roundsAtEveryStep } from './tolerance.ts';
 
-/** Runs a point forward, and backward if it has a backward pass, and judges every result by the rule of its group. */
+/**
+ * Runs a point forward, and backward if it has a backward pass, and judges every result by the rule of its
+ * group.
+ */
 export async function runPoint<T extends TensorDesc>(
   engine: Engine<T>,
   point: Point,

@@ -5,7 +5,10 @@ export type Sizes = 'small' | 'full';
 const shortest = 128;
 const fewest = 2;
 
-/** A sequence length: a long one becomes 128 and what it has beyond a multiple of 32, so that tails stay tails. */
+/**
+ * A sequence length: a long one becomes 128 and what it has beyond a multiple of 32, so that tails stay
+ * tails.
+ */
 export function sequenceLength(n: number, sizes: Sizes): number {
   return sizes === 'full' || n <= shortest + 32 ? n : shortest + (n % 32);
 }

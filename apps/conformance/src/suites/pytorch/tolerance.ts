@@ -2,7 +2,10 @@ import type { DType } from '@tilewise/core';
 import type { TensorError } from '../attention/worst-error.ts';
 import type { Tolerances } from './case-file.ts';
 
-/** Rules whose yardstick is eager attention in f32 with results rounded; that of the others computes in the dtype throughout. */
+/**
+ * Rules whose yardstick is eager attention in f32 with results rounded; that of the others computes in the
+ * dtype throughout.
+ */
 const inF32: RegExp = /^(checkOutAndGrad|assert|torch defaults)/;
 
 /** Whether a rule measures by attention that rounds to the dtype of the inputs at every step. */
@@ -16,7 +19,10 @@ export interface Comparison {
   readonly actual: Float64Array;
   readonly golden: Float64Array;
   readonly eager: Float64Array;
-  /** Of gradients: what an exact backward pass makes of an o that was stored in its dtype, as every fused one is given it. */
+  /**
+   * Of gradients: what an exact backward pass makes of an o that was stored in its dtype, as every fused one
+   * is given it.
+   */
   readonly fromStoredO?: Float64Array;
 }
 
@@ -25,7 +31,10 @@ type Rule = (c: Comparison, tol: Tolerances, dtype: DType, leniency: number) => 
 const outputs: readonly string[] = ['o', 'lse'];
 const fudgeNames: Readonly<Record<string, string>> = { o: 'out', lse: 'out' };
 
-/** torch.testing's defaults, [absolute, relative]; attention's own tests raise the absolute ones of half precision. */
+/**
+ * torch.testing's defaults, [absolute, relative]; attention's own tests raise the absolute ones of half
+ * precision.
+ */
 const torchDefaults: Readonly<Partial<Record<DType, readonly [number, number]>>> = {
   f32: [1e-5, 1.3e-6],
   f16: [1e-3, 1e-3],
@@ -33,8 +42,9 @@ const torchDefaults: Readonly<Partial<Record<DType, readonly [number, number]>>>
 };
 
 /**
- * How much more than the unavoidable error is allowed, where that is more than a rule has: gradients cancel, so that what the
- * rounding of a stored o does to them can exceed any factor of an eager result's error, which never stores o.
+ * How much more than the unavoidable error is allowed, where that is more than a rule has: gradients cancel,
+ * so that what the rounding of a stored o does to them can exceed any factor of an eager result's error,
+ * which never stores o.
  */
 const margin = 1.1;
 
@@ -42,7 +52,9 @@ function unavoidable(c: Comparison, size: (a: Float64Array, b: Float64Array) => 
   return c.fromStoredO ? size(c.fromStoredO, c.golden) : 0;
 }
 
-/** What each rule allows, as a share: 1 is all of it. Their texts are in the file of cases (`toleranceRules`). */
+/**
+ * What each rule allows, as a share: 1 is all of it. Their texts are in the file of cases (`toleranceRules`).
+ */
 const rules: readonly { readonly name: RegExp; readonly share: Rule }[] = [
   {
     name: /^checkOutAndGrad$/,
@@ -82,7 +94,8 @@ const rules: readonly { readonly name: RegExp; readonly share: Rule }[] = [
     },
   },
   {
-    // Without its absolute part, two roundings of 0.3 + x, which is no more than another error of the eager result.
+    // Without its absolute part, two roundings of 0.3 + x, which is no more than another error of the eager
+    // result.
     name: /^flashAttn3_4_and_torch_varlen$/,
     share: c =>
       most(c.actual, c.golden) / Math.max(1e-5, 2 * most(c.eager, c.golden), margin * unavoidable(c, most)),
@@ -105,7 +118,8 @@ const rules: readonly { readonly name: RegExp; readonly share: Rule }[] = [
 ];
 
 /**
- * How wrong a result is by the rule of its group. Infinities must be met exactly, and NaN is infinitely wrong.
+ * How wrong a result is by the rule of its group. Infinities must be met exactly, and NaN is infinitely
+ * wrong.
  * @throws Error for a rule that is not known.
  */
 export function judge(c: Comparison, tol: Tolerances, dtype: DType, leniency: number): TensorError {

@@ -1,4 +1,4 @@
-import type { Text } from '../../text/languages.ts';
+import type { Text } from '../../text/text.ts';
 
 /** Steps of the derivation; what is said about each is in the catalogue. */
 export type DerivationStepId = keyof Text['backward']['steps'];

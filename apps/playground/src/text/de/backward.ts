@@ -1,4 +1,4 @@
-import type { Text } from '../languages.ts';
+import type { Text } from '../text.ts';
 
 export const backward: Text['backward'] = {
   intro: [

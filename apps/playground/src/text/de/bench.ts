@@ -1,6 +1,6 @@
 import type { Finding } from '../../machine/check.ts';
-import type { Text } from '../languages.ts';
 import { type Sentences, say } from '../say.ts';
+import type { Text } from '../text.ts';
 
 /** What was found where a demand is not met. */
 const findings: Sentences<Finding> = {

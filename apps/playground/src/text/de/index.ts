@@ -1,4 +1,4 @@
-import type { Text } from '../languages.ts';
+import type { Text } from '../text.ts';
 import { attention } from './attention.ts';
 import { backward } from './backward.ts';
 import { bench } from './bench.ts';

@@ -2,7 +2,10 @@ import { type Draft, scoreShape } from '../draft.ts';
 import type { DataType } from '../storage.ts';
 import { type StridedData, strided, wholeStrides } from '../strided-data.ts';
 
-/** Which dimensions of (B, Hq, Sq, Skv) a tensor has itself: a letter each of `bhij`, and `0` for those of stride 0. */
+/**
+ * Which dimensions of (B, Hq, Sq, Skv) a tensor has itself: a letter each of `bhij`, and `0` for those of
+ * stride 0.
+ */
 export type Broadcast = string;
 
 /** A tensor broadcast to the scores. Leading dimensions that it lacks are left out now and then. */

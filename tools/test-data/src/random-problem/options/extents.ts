@@ -2,8 +2,8 @@ import type { Draft } from '../draft.ts';
 import { option, type RandomOption } from '../option.ts';
 
 /**
- * How long the sequences are. Kernels are made for few queries or for many; which numbers there are of them is drawn for each
- * problem, from none to several tiles.
+ * How long the sequences are. Kernels are made for few queries or for many; which numbers there are of them
+ * is drawn for each problem, from none to several tiles.
  */
 export const extents: RandomOption = option({
   name: 'extents',

@@ -25,7 +25,10 @@ import { softcap } from './softcap.ts';
 import { starts } from './starts.ts';
 import { storageDType } from './storage-dtype.ts';
 
-/** Every option that random problems are composed of, in the order in which they set sizes. A new one is a file and a line. */
+/**
+ * Every option that random problems are composed of, in the order in which they set sizes. A new one is a
+ * file and a line.
+ */
 export const randomOptions: readonly RandomOption[] = [
   extents,
   storageDType,

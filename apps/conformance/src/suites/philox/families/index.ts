@@ -8,7 +8,9 @@ import { knownAnswers } from './known-answers.ts';
 import { numpyAdvanced, numpyJumped, numpyKeyCounter, numpySeeded } from './numpy.ts';
 import { onednnLegacyWords, onednnSequences, onednnWords } from './onednn-words.ts';
 
-/** Every family of vectors. The first that matches a record checks it, so those with more fields come first. */
+/**
+ * Every family of vectors. The first that matches a record checks it, so those with more fields come first.
+ */
 export const families: readonly Family[] = [
   knownAnswers,
   engineStreams,

@@ -32,7 +32,9 @@ function headsAt(values: GridPoint, axis: string, sizes: Sizes): readonly [numbe
   return heads(H, kind.Hk(H), sizes);
 }
 
-/** FlashAttention's calls: bottom-right causal masks and windows, soft caps, ALiBi with slopes in [0, 0.3). */
+/**
+ * FlashAttention's calls: bottom-right causal masks and windows, soft caps, ALiBi with slopes in [0, 0.3).
+ */
 const flashAttention: MakePoint = (values, sizes) => {
   const dtype = dtypeAt(values);
   if (!dtype) return null;

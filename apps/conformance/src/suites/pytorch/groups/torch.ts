@@ -6,7 +6,10 @@ import { batch, heads, type Sizes, sequenceLength } from '../sizes.ts';
 import type { GroupRunner, MakePoint } from './group.ts';
 import { dropoutAt, dtypeAt, numberAt, numbersAt, scaleAt, textAt } from './values.ts';
 
-/** Uniform inputs and upstream gradient, against eager attention: the shape of PyTorch's comparisons of fused kernels. */
+/**
+ * Uniform inputs and upstream gradient, against eager attention: the shape of PyTorch's comparisons of fused
+ * kernels.
+ */
 const againstMath =
   (
     more: (

@@ -1,0 +1,7 @@
+import type { en } from './en/index.ts';
+
+/**
+ * Everything that the page says, in one language. English is complete by definition; a translation has the
+ * same keys.
+ */
+export type Text = typeof en;

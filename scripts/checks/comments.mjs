@@ -1,0 +1,110 @@
+// Width of comments in source files: finds lines with a comment that are too wide, and wraps them.
+
+/** The largest width of a line with a comment, in columns. */
+export const maxWidth = 110;
+
+/**
+ * Numbers (from 1) of the lines that hold a comment and are too wide. A line that is one long word, such as a
+ * URL, is not.
+ */
+export function wideComments(text, width = maxWidth) {
+  return text.split('\n').flatMap((line, n) => {
+    if ([...line].length <= width || !hasComment(line)) return [];
+    return line.replace(/^[\s/*]+/, '').includes(' ') ? [n + 1] : [];
+  });
+}
+
+const commentLine = /^\s*(?:\/\/|\/\*|\*(?:\s|\/|$))/;
+/** A comment behind code: no quote follows it, so that it is not the inside of a string. */
+const trailingComment = /^(\s*)(.*?\S)\s+(\/\/ [^'"`]*)$/;
+
+const hasComment = line => commentLine.test(line) || trailingComment.test(line);
+
+/**
+ * The text with every comment that is too wide wrapped. Code stays as it is; a comment behind code moves
+ * above it.
+ */
+export function wrapComments(text, width = maxWidth) {
+  const lines = text.split('\n').flatMap(line => {
+    const trailing = [...line].length > width && !commentLine.test(line) && trailingComment.exec(line);
+    return trailing ? [trailing[1] + trailing[3], trailing[1] + trailing[2]] : [line];
+  });
+  const result = [];
+  for (let n = 0; n < lines.length; ) {
+    const end = endOfComment(lines, n);
+    const comment = lines.slice(n, end);
+    const isWide = comment.some(line => commentLine.test(line) && [...line].length > width);
+    result.push(...(isWide ? wrapComment(comment, width) : comment));
+    n = end;
+  }
+  return result.join('\n');
+}
+
+/** The line behind a comment that begins at a line, or behind that line of code. */
+function endOfComment(lines, start) {
+  const isLine = line => /^\s*\/\/ /.test(line ?? '');
+  let end = start + 1;
+  if (/^\s*\/\*\*/.test(lines[start])) {
+    while (!lines[end - 1].includes('*/') && end < lines.length) end++;
+  } else if (isLine(lines[start])) {
+    while (isLine(lines[end])) end++;
+  }
+  return end;
+}
+
+function wrapComment(lines, width) {
+  const indent = /^\s*/.exec(lines[0])[0];
+  if (lines[0].trim().startsWith('//')) {
+    return wrapText(
+      lines.map(line => line.trim().slice(3)),
+      width - indent.length - 3,
+    ).map(line => `${indent}// ${line}`);
+  }
+  if (!lines.at(-1).trimEnd().endsWith('*/')) return lines;
+  const inside = lines.map(line =>
+    line
+      .replace(/^\s*\/\*\*\s?/, '')
+      .replace(/\s*\*\/\s*$/, '')
+      .replace(/^\s*\*\s?/, ''),
+  );
+  while (inside.length > 0 && inside[0].trim() === '') inside.shift();
+  while (inside.length > 0 && inside.at(-1).trim() === '') inside.pop();
+  const wrapped = wrapText(inside, width - indent.length - 3);
+  return [`${indent}/**`, ...wrapped.map(line => `${indent} * ${line}`.trimEnd()), `${indent} */`];
+}
+
+/**
+ * Wraps the paragraphs that have a line above the width. List items, tags, tables and code begin a paragraph
+ * of their own.
+ */
+function wrapText(lines, width) {
+  const paragraphs = [];
+  let isCode = false;
+  for (const line of lines) {
+    const fence = line.startsWith('```');
+    const last = paragraphs.at(-1);
+    const begins = isCode || fence || /^(?:@|- |\| |\d+\. |\s{2,}|$)/.test(line);
+    if (last && !begins && last.joins) last.lines.push(line);
+    else
+      paragraphs.push({
+        lines: [line],
+        joins: !isCode && !fence && line !== '' && !/^(?:\| |\s{2,})/.test(line),
+      });
+    if (fence) isCode = !isCode;
+  }
+  return paragraphs.flatMap(({ lines, joins }) =>
+    joins && lines.some(line => [...line].length > width) ? fill(lines, width) : lines,
+  );
+}
+
+function fill(lines, width) {
+  const indent = /^- /.test(lines[0]) ? '  ' : '';
+  const words = lines.join(' ').split(/\s+/);
+  const filled = [words[0]];
+  for (const word of words.slice(1)) {
+    const line = `${filled.at(-1)} ${word}`;
+    if ([...line].length <= width) filled[filled.length - 1] = line;
+    else filled.push(indent + word);
+  }
+  return filled;
+}
