@@ -2,7 +2,7 @@ import { type KernelTarget, kernelTarget, type TensorSizes } from '../attention/
 import type { ChooseTiles } from '../attention/tiles/tile-choice.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
-import { type EagerCall, runCall } from './eager-call.ts';
+import { compileCall, type EagerCall, runCall } from './eager-call.ts';
 import { GpuMemory, type MemorySettings } from './gpu-memory.ts';
 import type { GpuTensor } from './gpu-tensor.ts';
 import { type KernelPlan, makeKernelPlan, type PlanParts } from './plan/kernel-plan.ts';
@@ -45,5 +45,10 @@ export class GpuContext extends GpuMemory implements KernelTarget {
    */
   run<Options>(call: EagerCall<Options>): Record<string, GpuTensor> {
     return runCall(this, call);
+  }
+
+  /** Compiles the kernels of a call in the background. Rejects as `warmUp` of a plan. */
+  compile<Options>(call: EagerCall<Options>): Promise<void> {
+    return compileCall(this, call);
   }
 }

@@ -1,8 +1,9 @@
-import { dtypeTraits, InvalidArgumentError } from '@tilewise/core';
+import { InvalidArgumentError } from '@tilewise/core';
 import type { GpuTensor } from './gpu-tensor.ts';
 import type { KernelPlan } from './plan/kernel-plan.ts';
 import type { PlanBuffer } from './plan/plan-tensors.ts';
 import type { Recorder } from './recorder.ts';
+import { isUnaligned } from './tensor-storage.ts';
 
 /** Kernels that an engine records any number of times, on tensors that start anywhere. */
 export interface RecordedPlans<Options> {
@@ -61,8 +62,4 @@ export function recordedPlans<Options>(
       plans.clear();
     },
   };
-}
-
-function isUnaligned({ dtype, byteOffset }: GpuTensor): boolean {
-  return byteOffset % (4 * dtypeTraits[dtype].bytes) !== 0;
 }

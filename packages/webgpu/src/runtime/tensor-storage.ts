@@ -1,6 +1,6 @@
 import {
   contiguousStrides,
-  dtypeInfo,
+  dtypeTraits,
   elementsSpanned,
   InvalidShapeError,
   type Shape,
@@ -9,15 +9,17 @@ import {
 } from '@tilewise/core';
 import type { ByteRange } from '../device/byte-range.ts';
 
+/** A tensor in a buffer, `byteOffset` bytes in. */
+type StoredTensor = TensorDesc & { readonly buffer: GPUBuffer; readonly byteOffset: number };
+
 /** Where a tensor lies, from its first to its last element. */
-export function bytesOf({
-  buffer,
-  byteOffset,
-  shape,
-  strides,
-  dtype,
-}: TensorDesc & { readonly buffer: GPUBuffer; readonly byteOffset: number }): ByteRange {
-  return { buffer, offset: byteOffset, size: elementsSpanned(shape, strides) * dtypeInfo[dtype].bytes };
+export function bytesOf({ buffer, byteOffset, shape, strides, dtype }: StoredTensor): ByteRange {
+  return { buffer, offset: byteOffset, size: elementsSpanned(shape, strides) * dtypeTraits[dtype].bytes };
+}
+
+/** Whether a tensor starts where four of its elements cannot be read as one vector. */
+export function isUnaligned({ dtype, byteOffset }: StoredTensor): boolean {
+  return byteOffset % (4 * dtypeTraits[dtype].bytes) !== 0;
 }
 
 /**
@@ -31,7 +33,7 @@ export function checkFits(
   { dtype, shape, strides }: TensorDesc,
 ): void {
   checkedStrides(shape, strides);
-  const needed = offset + elementsSpanned(shape, strides) * dtypeInfo[dtype].bytes;
+  const needed = offset + elementsSpanned(shape, strides) * dtypeTraits[dtype].bytes;
   if (needed > buffer.size) {
     throw new InvalidShapeError(
       argument,

@@ -22,7 +22,7 @@ import { touch } from '../../device/gpu-work.ts';
 import type { GpuMemory } from '../gpu-memory.ts';
 import { type BoundTensor, bindTensor, checkAliasing, shareResults } from './bind.ts';
 import { ParameterBuffers } from './parameter-buffers.ts';
-import { compile, compileAsync } from './pipelines.ts';
+import { compile, compileAsync, isCompiled } from './pipelines.ts';
 import { type KernelParts, type PlanLayout, planLayout, tensorBytes } from './plan-layout.ts';
 import {
   type BufferSlice,
@@ -45,6 +45,8 @@ export interface KernelPlan<Options> {
   readonly workspaceBytes: number;
   /** The kernels in order, with their source. Kernels that gather small tensors for others come first. */
   readonly kernels: readonly KernelSpec[];
+  /** Whether all kernels that are likely to run are compiled: `encode` then compiles nothing and does not block. */
+  readonly isCompiled: boolean;
   /**
    * Records the work. Compiles the kernels that are not compiled yet, which may block for seconds: see `warmUp`.
    * @throws InvalidArgumentError or InvalidShapeError naming a buffer that is missing, too small or misaligned, or an option
@@ -141,12 +143,13 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     touch(rangesOf(this.#layout.read, slices), rangesOf(this.#layout.written, slices));
   }
 
+  get isCompiled(): boolean {
+    return this.#likely.every(kernel => isCompiled(this.#memory.device, kernel));
+  }
+
   async warmUp(): Promise<void> {
     this.#memory.checkAlive();
-    const likely = this.kernels.flatMap(kernel =>
-      kernel.aliasFallback?.interleaved ? withFallbacks([kernel]) : [kernel],
-    );
-    await Promise.all(likely.map(kernel => compileAsync(this.#memory.device, kernel)));
+    await Promise.all(this.#likely.map(kernel => compileAsync(this.#memory.device, kernel)));
     this.#memory.checkAlive();
   }
 
@@ -158,6 +161,13 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     for (const { parameters } of this.#allSteps()) parameters.destroy();
     for (const buffer of this.#placeholders.values()) this.#memory.discard(buffer);
     this.#placeholders.clear();
+  }
+
+  /** The kernels that run on most buffers: fallbacks among them only where results are made to share a buffer. */
+  get #likely(): readonly KernelSpec[] {
+    return this.kernels.flatMap(kernel =>
+      kernel.aliasFallback?.interleaved ? withFallbacks([kernel]) : [kernel],
+    );
   }
 
   #allSteps(): readonly Step[] {

@@ -31,6 +31,11 @@ export function compile(device: GPUDevice, spec: KernelSpec): CompiledKernel {
   return kernel;
 }
 
+/** Whether `compile` has nothing to compile. */
+export function isCompiled(device: GPUDevice, { wgsl }: KernelSpec): boolean {
+  return compiledOn(device).has(wgsl);
+}
+
 /** Kernels that are being compiled in the background, by source: who asks for one again waits for the same. */
 const compiling = new WeakMap<GPUDevice, Map<string, Promise<void>>>();
 
