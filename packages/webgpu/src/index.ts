@@ -6,14 +6,9 @@ export { sdpa, sdpaBackward } from './api/sdpa.ts';
 export { type SdpaVjp, sdpaVjp } from './api/vjp.ts';
 export { webgpuEngine } from './api/webgpu-engine.ts';
 export type { GradientDescs } from './attention/plan/spans.ts';
-export type {
-  MatrixTile,
-  SubgroupTile,
-  Tile,
-  WorkgroupTile,
-  WorkgroupTileSizes,
-} from './attention/tiles/tile.ts';
-export type { ChooseTiles, TileChoice } from './attention/tiles/tile-choice.ts';
+export type { LaneGrid, Stationary, Tile, TileRole } from './attention/tiles/tile.ts';
+export type { TileBackend } from './attention/tiles/tile-backend.ts';
+export type { TileChoice, TileSelector } from './attention/tiles/tile-choice.ts';
 export type { KernelSpec } from './codegen/kernel-spec.ts';
 export type { StorageBinding, UniformField } from './codegen/shader-part.ts';
 export type { MemoryUse } from './device/buffer-pool.ts';

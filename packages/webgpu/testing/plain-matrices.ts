@@ -1,6 +1,5 @@
-import { lanes } from '../src/attention/tiles/matrix/memory.ts';
-import type { MatrixKind, MatrixSpelling } from '../src/attention/tiles/matrix/spelling.ts';
-import { statisticInMemory } from '../src/attention/tiles/workgroup/row-reduction.ts';
+import { lanes, type MatrixKind, type MatrixSpelling } from '../src/attention/tiles/matrix/shape.ts';
+import { reduceInMemory } from '../src/attention/tiles/workgroup/row-reduction.ts';
 import type { SubgroupMatrixConfig } from '../src/device/subgroup-matrix-configs.ts';
 
 /**
@@ -85,6 +84,6 @@ fn multiply_accumulate(
       `load_${kind}_${array}(lane, ${offset}, ${order === 'row_major' ? `${4 * stride}u, 1u` : `1u, ${4 * stride}u`})`,
     multiplyAccumulate: (a, b, c) => `multiply_accumulate(lane, ${a}, ${b}, ${c})`,
     store: (matrix, { offset, stride }) => `store_scratch(lane, ${matrix}, ${offset}, ${4 * stride}u);`,
-    statistic: statisticInMemory,
+    reduceRows: reduceInMemory,
   };
 }

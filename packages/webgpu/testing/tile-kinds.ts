@@ -1,25 +1,40 @@
-import { matrixTile } from '../src/attention/tiles/matrix/matrix-tile.ts';
-import type { ChooseTiles, SubgroupMatrixConfig, SubgroupTile } from '../src/index.ts';
+import { spelledMatrixTile } from '../src/attention/tiles/matrix/matrix-kind.ts';
+import type { MatrixTileShape } from '../src/attention/tiles/matrix/shape.ts';
+import type { Stationary, SubgroupMatrixConfig, Tile, TileSelector } from '../src/index.ts';
+import { matrixTile } from '../src/matrix/index.ts';
+import { type SubgroupTileShape, subgroupTile } from '../src/tiles/index.ts';
 import { plainMatrices } from './plain-matrices.ts';
 
-const keeping = <T>(tile: (own: 'queries' | 'keys') => T): { forward: T; dq: T; dkdv: T } => ({
+const bySide = (tile: (stationary: Stationary) => Tile): { forward: Tile; dq: Tile; dkdv: Tile } => ({
   ...{ forward: tile('queries'), dq: tile('queries'), dkdv: tile('keys') },
 });
 
 const whereRowsFit =
-  (choice: ReturnType<ChooseTiles>): ChooseTiles =>
+  (choice: ReturnType<TileSelector>): TileSelector =>
   ({ Dqk, Dv }) =>
     Math.max(Dqk, Dv) <= 128 ? choice : null;
 
 /** Tiles of subgroups of at least `group` lanes, for all problems that they can compute. */
 export const tilesOfSubgroups = (
-  group: SubgroupTile['group'],
+  group: SubgroupTileShape['group'],
   lanes = 8,
-  rows?: SubgroupTile['rows'],
-): ChooseTiles => whereRowsFit(keeping(own => ({ through: 'subgroup', own, lanes, group, rows }) as const));
+  rows?: SubgroupTileShape['rows'],
+): TileSelector => whereRowsFit(bySide(stationary => subgroupTile({ stationary, lanes, group, rows })));
 
 /** Tiles of matrices, likewise; `plain`, as they run anywhere. */
-export function tilesOfMatrices(matrix: SubgroupMatrixConfig, subgroups: number, plain = false): ChooseTiles {
-  const spelling = plain ? { spelling: plainMatrices(matrix, subgroups) } : {};
-  return whereRowsFit(keeping(own => matrixTile({ own, subgroups, matrix, ...spelling })));
-}
+export const tilesOfMatrices = (
+  matrix: SubgroupMatrixConfig,
+  subgroups: number,
+  plain = false,
+): TileSelector =>
+  whereRowsFit(
+    bySide(stationary =>
+      plain
+        ? plainMatrixTile({ stationary, subgroups, matrix })
+        : matrixTile({ stationary, subgroups, matrix }),
+    ),
+  );
+
+/** A tile of matrices that runs anywhere. */
+export const plainMatrixTile = (shape: Omit<MatrixTileShape, 'kind'>): Tile =>
+  spelledMatrixTile({ kind: 'matrix', ...shape }, plainMatrices(shape.matrix, shape.subgroups), false);

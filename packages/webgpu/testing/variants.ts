@@ -13,7 +13,7 @@ import { add, ge, load, maskMod, mod, mul, scoreMod, tanh } from '@tilewise/core
 import { allTools } from '../src/api/all-tools.ts';
 import { kernelTarget } from '../src/attention/kernel-target.ts';
 import { backwardKernels, forwardKernels } from '../src/attention/plan/kernels.ts';
-import type { ChooseTiles } from '../src/attention/tiles/tile-choice.ts';
+import type { TileSelector } from '../src/attention/tiles/tile-choice.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../src/index.ts';
 import type { AttentionCall } from './attention-call.ts';
 import { type Choice, pairwise } from './pairwise.ts';
@@ -170,7 +170,7 @@ export function kernelsOf(
   variant: Variant,
   capabilities: Capabilities = guaranteedCapabilities,
   more: SdpaBackwardOptions = {},
-  tiles?: ChooseTiles,
+  tiles?: TileSelector,
 ): KernelSpec[] {
   const problem = problemOf(variant, more);
   const { q, k, v } = problem.forward;

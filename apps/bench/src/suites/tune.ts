@@ -1,5 +1,12 @@
 import { type BackwardProblem, normaliseBackward, Tensor } from '@tilewise/core';
-import { type TileDescription, type TileRole, type Tuning, tableTile, tune } from '@tilewise/webgpu/tune';
+import {
+  describeTile,
+  type TileDescription,
+  type TileRole,
+  type Tuning,
+  tableTile,
+  tune,
+} from '@tilewise/webgpu/tune';
 import { type CaseDType, parseChoices, parseShapes, type Shape4 } from '../attention/attention-case.ts';
 import type { Row } from '../command/table.ts';
 import { type BenchGpu, openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
@@ -73,24 +80,13 @@ function rowsOf(
     const table = timings.find(other => other.role === role && isTable(role, other.tile));
     return {
       ...columns,
-      ...{ kernel: role, tile: `${nameOf(tile)}${isTable(role, tile) ? ', the table’s' : ''}`, ms, least },
+      ...{
+        kernel: role,
+        tile: `${describeTile(tile)}${isTable(role, tile) ? ', the table’s' : ''}`,
+        ms,
+        least,
+      },
       ...{ '× table': table ? least / table.least : '', rounds, timer: clock, ...label },
     };
   });
-}
-
-function nameOf(tile: TileDescription): string {
-  if (tile.through === 'matrix') {
-    const { M, N, K, component } = tile.matrix;
-    return `matrices ${M}×${N}×${K} ${component}, ${tile.subgroups} subgroups`;
-  }
-  if (tile.through === 'subgroup') return `subgroup, ${tile.lanes} lanes, ${tile.group} rows`;
-  const { tx, ty, depth, rows = 4, cols = 1, pool, arithmetic, prefetch, statistics } = tile;
-  return [
-    `workgroup, ${tx}×${ty} lanes of ${rows}×${4 * cols}, depth ${depth}`,
-    ...(pool === 'f16' ? ['pool of f16'] : []),
-    ...(arithmetic === 'f16' ? ['f16 arithmetic'] : []),
-    ...(statistics === 'subgroup' ? ['subgroup statistics'] : []),
-    ...(prefetch ? ['prefetch'] : []),
-  ].join(', ');
 }

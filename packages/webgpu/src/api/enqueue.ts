@@ -4,7 +4,7 @@ import type { GpuContext } from '../runtime/context.ts';
 import type { ResultDesc } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import type { Plan } from './plan.ts';
-import type { KernelTools } from './tools.ts';
+import type { CallTools } from './tools.ts';
 
 /** One eager call of attention: the plan of a problem, and the tensors that it runs on. */
 export interface AttentionCall {
@@ -13,7 +13,7 @@ export interface AttentionCall {
   readonly operands: object & { readonly fp8?: Fp8Scalars<GpuTensor | HostArray> };
   readonly results: Readonly<Record<string, ResultDesc>>;
   readonly dropout: DropoutDesc | null;
-  readonly tools: KernelTools;
+  readonly tools: CallTools;
   readonly plan: (unaligned: readonly string[]) => Plan;
 }
 
@@ -47,7 +47,7 @@ export function enqueue(
     operands,
     inLine,
     results,
-    list: tools.fp8?.list(ctx, fp8) ?? null,
+    list: tools.list?.(ctx, fp8) ?? null,
     options: dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : {},
     plan,
   });

@@ -9,6 +9,7 @@ import {
   type TensorDesc,
   UnsupportedError,
 } from '@tilewise/core';
+import { type KernelConfig, noTools } from '../attention/kernel-config.ts';
 import { mergeKernel } from '../attention/kernels/forward/merge.ts';
 import { partialsPart, partialVectors, rowVectorGrid } from '../attention/kernels/forward/partials.ts';
 import { readOperand } from '../attention/layout/operand.ts';
@@ -16,7 +17,6 @@ import { lowest, rowAddressing, rowTensor } from '../attention/layout/row-result
 import { sequencePart } from '../attention/layout/sequence.ts';
 import { forwardFootprints } from '../attention/plan/footprints.ts';
 import { tensorSpans } from '../attention/plan/spans.ts';
-import type { KernelConfig } from '../attention/tiles/tile-table.ts';
 import { unlimitedBudget } from '../codegen/binding-pressure.ts';
 import { type KernelSpec, kernelSpec, renameTensors } from '../codegen/kernel-spec.ts';
 import { checkContext } from '../device/check-kind.ts';
@@ -25,7 +25,6 @@ import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { enqueue } from './enqueue.ts';
 import { demandSupport, makePlan, type Plan } from './plan.ts';
 import { forwardReasons, support } from './support.ts';
-import { noTools } from './tools.ts';
 
 /**
  * Attention over all keys from attention over disjoint parts of them, enqueued at once: o (B, Hq, Sq, Dv) in the dtype of the

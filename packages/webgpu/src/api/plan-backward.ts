@@ -6,6 +6,7 @@ import {
   validateBackward,
 } from '@tilewise/core';
 import { checkOptions } from '@tilewise/philox/errors';
+import type { KernelTools } from '../attention/kernel-config.ts';
 import type { KernelTarget } from '../attention/kernel-target.ts';
 import { backwardFootprints } from '../attention/plan/footprints.ts';
 import { backwardKernels } from '../attention/plan/kernels.ts';
@@ -28,7 +29,6 @@ import {
 } from './plan.ts';
 import { checkForwardSupport } from './plan-forward.ts';
 import { backwardReasons, support } from './support.ts';
-import type { KernelTools } from './tools.ts';
 
 export interface BackwardPlanOptions extends PlanOptions {
   /** Layouts of the gradients. Default: those of the problem, which are those of q, k and v where they are not ragged. */
@@ -66,7 +66,7 @@ function backwardParts(
 ): KernelParts {
   return {
     kernels: backwardKernels(problem, layouts, target, unaligned, tools),
-    spans: backwardTensorSpans(problem, layouts, undefined, tools),
+    spans: backwardTensorSpans(problem, layouts, tools),
     footprints: backwardFootprints(problem, layouts),
   };
 }

@@ -1,11 +1,11 @@
 import { type AttentionProblem, type Support, validate } from '@tilewise/core';
 import { checkOptions } from '@tilewise/philox/errors';
+import type { KernelTools } from '../attention/kernel-config.ts';
 import type { KernelTarget } from '../attention/kernel-target.ts';
-import { forwardShape } from '../attention/kernels/forward/forward-shape.ts';
+import { forwardRole, forwardShape } from '../attention/kernels/forward/forward-shape.ts';
 import { forwardFootprints } from '../attention/plan/footprints.ts';
 import { forwardKernels } from '../attention/plan/kernels.ts';
 import { forwardTensorSpans } from '../attention/plan/spans.ts';
-import { forwardRole } from '../attention/tiles/forward-role.ts';
 import { choiceReasons } from '../attention/tiles/tile-choice.ts';
 import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
@@ -23,7 +23,6 @@ import {
   unalignedNames,
 } from './plan.ts';
 import { forwardReasons, support } from './support.ts';
-import type { KernelTools } from './tools.ts';
 
 /** Whether this context can run a forward problem, and why not. */
 export function checkForwardSupport(ctx: GpuContext, problem: AttentionProblem, tools: KernelTools): Support {

@@ -22,7 +22,7 @@ import {
   type Shape,
   type Tensor,
 } from '@tilewise/core';
-import { backwardAmaxes, forwardAmaxes } from '../attention/fp8/fp8-amaxes.ts';
+import { backwardAmaxes, forwardAmaxes } from '../attention/fp8-steps.ts';
 import { captureGradient } from '../attention/kernels/backward/capture-gradients.ts';
 import { dropoutMaskOutput } from '../attention/kernels/forward/dropout-mask.ts';
 import { checkContext } from '../device/check-kind.ts';
@@ -32,7 +32,7 @@ import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { enqueue, seedless } from './enqueue.ts';
 import { planBackward } from './plan-backward.ts';
 import { planForward } from './plan-forward.ts';
-import { type KernelTools, toolsOf } from './tools.ts';
+import { type CallTools, toolsOf } from './tools.ts';
 
 /**
  * Attention forward, enqueued at once: o (B, Hq, Sq, Dv) in `outDType` and lse f32 (B, Hq, Sq), contiguous; packed
@@ -53,7 +53,7 @@ export function sdpa(
 
 /** The same, with the tools for its kernels. */
 export function forwardWith(
-  toolsFor: (options: SdpaOptions<unknown>) => KernelTools,
+  toolsFor: (options: SdpaOptions<unknown>) => CallTools,
   ctx: GpuContext,
   { q, k, v }: ForwardInputs<GpuTensor>,
   options: SdpaOptions<GpuTensor | Tensor> = {},
@@ -106,7 +106,7 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
 
 /** The same, with the tools for its kernels. */
 export function backwardWith<G extends GradientName = 'dq' | 'dk' | 'dv'>(
-  toolsFor: (options: SdpaOptions<unknown>) => KernelTools,
+  toolsFor: (options: SdpaOptions<unknown>) => CallTools,
   ctx: GpuContext,
   inputs: BackwardInputs<GpuTensor>,
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},

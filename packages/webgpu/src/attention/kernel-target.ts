@@ -1,7 +1,7 @@
 import { bindingLimit, dispatchSplits, type TensorFootprint } from '../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
-import type { ChooseTiles, TileTarget } from './tiles/tile-choice.ts';
+import type { LoadedTileKinds, TileSelector, TileTarget } from './tiles/tile-choice.ts';
 
 /** A device as those see it who make kernels for it. Contexts are such; `kernelTarget` makes one without a GPU. */
 export interface KernelTarget extends TileTarget {
@@ -15,9 +15,14 @@ export interface TensorSizes {
   readonly footprints: Readonly<Record<string, TensorFootprint>>;
 }
 
-export function kernelTarget(capabilities: Capabilities, tiles?: ChooseTiles): KernelTarget {
+export function kernelTarget(
+  capabilities: Capabilities,
+  tiles?: TileSelector,
+  tileKinds: LoadedTileKinds = {},
+): KernelTarget {
   return {
     capabilities,
+    tileKinds,
     tiles,
     tooLargeFor(kernel, { spans, footprints }) {
       const splits = dispatchSplits(kernel, spans, footprints, bindingLimit(capabilities));

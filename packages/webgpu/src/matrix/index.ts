@@ -1,3 +1,3 @@
-export { matrixTile } from '../attention/tiles/matrix/matrix-tile.ts';
+export { matrixTile } from '../attention/tiles/matrix/matrix-kind.ts';
 export { matrixTiles } from '../attention/tiles/matrix/matrix-tiles.ts';
-export type { MatrixTileShape } from '../attention/tiles/matrix/memory.ts';
+export type { MatrixTileShape } from '../attention/tiles/matrix/shape.ts';

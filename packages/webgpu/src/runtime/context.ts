@@ -1,5 +1,5 @@
 import { type KernelTarget, kernelTarget, type TensorSizes } from '../attention/kernel-target.ts';
-import type { ChooseTiles } from '../attention/tiles/tile-choice.ts';
+import type { LoadedTileKinds, TileSelector, TileTarget } from '../attention/tiles/tile-choice.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import { compileCall, type EagerCall, runCall } from './eager-call.ts';
@@ -10,15 +10,17 @@ import { type KernelParts, planReasons } from './plan/plan-layout.ts';
 
 /** A GPU device with the tensors and compiled kernels of this library on it. Made by `createContext`. */
 export class GpuContext extends GpuMemory implements KernelTarget {
-  readonly tiles: ChooseTiles | undefined;
+  readonly tiles: TileSelector | undefined;
+  readonly tileKinds: LoadedTileKinds;
 
   constructor(
     device: GPUDevice,
     capabilities: Capabilities,
-    settings: MemorySettings & { readonly tiles: ChooseTiles | undefined },
+    settings: MemorySettings & Pick<TileTarget, 'tiles' | 'tileKinds'>,
   ) {
     super(device, capabilities, settings);
     this.tiles = settings.tiles;
+    this.tileKinds = settings.tileKinds ?? {};
   }
 
   /**

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, TilewiseError } from '@tilewise/core';
 import { checkFunction, checkOptions } from '@tilewise/philox/errors';
-import type { ChooseTiles } from '../attention/tiles/tile-choice.ts';
+import { loadTileKinds } from '../attention/tiles/load-tile-kinds.ts';
+import type { TileSelector } from '../attention/tiles/tile-choice.ts';
 import { capabilitiesOf, deviceDescriptor } from '../device/capabilities.ts';
 import { checkKind } from '../device/check-kind.ts';
 import { GpuContext } from './context.ts';
@@ -15,7 +16,7 @@ export interface ContextOptions {
   /** Bytes of buffers given back that are kept for reuse, at most. Default 256 MiB. */
   readonly maxIdleBytes?: number | undefined;
   /** Tiles of attention kernels for problems where better tiles than the table's are known, such as `tune` finds. */
-  readonly tiles?: ChooseTiles | undefined;
+  readonly tiles?: TileSelector | undefined;
   /**
    * For development: called with a message when a tensor is collected as garbage that nobody destroyed. GPU memory is never freed
    * for that reason. `console.warn` will do.
@@ -39,18 +40,22 @@ export async function createContext(options: ContextOptions = {}): Promise<GpuCo
     throw new InvalidArgumentError('maxIdleBytes', `must be a number of bytes ≥ 0, got ${maxIdleBytes}`);
   }
   if (onLeak !== undefined) checkFunction('onLeak', onLeak);
+  if (tiles !== undefined) checkFunction('tiles', tiles);
   if (adapter) checkKind('adapter', adapter, 'a GPUAdapter');
   if (options.device) checkKind('device', options.device, 'a GPUDevice');
-  const settings = { maxIdleBytes, tiles, onLeak, ownsDevice: !options.device };
-  if (options.device) {
-    return new GpuContext(options.device, await capabilitiesOf(options.device, adapter), settings);
-  }
+  const contextOn = async (device: GPUDevice, from: GPUAdapter | undefined): Promise<GpuContext> => {
+    const capabilities = await capabilitiesOf(device, from);
+    const tileKinds = await loadTileKinds(capabilities);
+    const ownsDevice = !options.device;
+    return new GpuContext(device, capabilities, { maxIdleBytes, tiles, tileKinds, onLeak, ownsDevice });
+  };
+  if (options.device) return contextOn(options.device, adapter);
   const chosen = adapter ?? (await defaultAdapter(options.powerPreference));
   const device = await chosen.requestDevice(deviceDescriptor(chosen)).catch((cause: unknown) => {
     // An adapter makes one device only.
     throw new TilewiseError('NO_ADAPTER', `the adapter gave no device: ${String(cause)}`, { cause });
   });
-  return new GpuContext(device, await capabilitiesOf(device, chosen), settings);
+  return contextOn(device, chosen);
 }
 
 async function defaultAdapter(powerPreference: GPUPowerPreference = 'high-performance'): Promise<GPUAdapter> {

@@ -5,43 +5,43 @@ import {
   describeValue,
   InvalidArgumentError,
 } from '@tilewise/core';
-import { decodeTile, roomyTile } from '../attention/kernels/forward/forward-shape.ts';
-import { needsPin } from '../attention/tiles/matrix/matrix-tile.ts';
+import { decodeSizes as tableDecodeSizes } from '../attention/kernels/forward/forward-shape.ts';
+import { needsPin } from '../attention/tiles/matrix/matrix-kind.ts';
 import { multipliesAsIs } from '../attention/tiles/matrix/matrix-tiles.ts';
-import type { WorkgroupTileShape } from '../attention/tiles/tile.ts';
-import { tileReason } from '../attention/tiles/tile-choice.ts';
-import { defaultTile, subgroupTile } from '../attention/tiles/tile-table.ts';
+import { stationaryOf, type TileRole, tileRoles } from '../attention/tiles/tile.ts';
+import { defaultSizes, forwardSizesFor, subgroupShapeFor } from '../attention/tiles/tile-table.ts';
+import type { WorkgroupTileShape } from '../attention/tiles/workgroup/workgroup-tile.ts';
 import type { Capabilities } from '../device/capabilities.ts';
-import { describedTile, type TileDescription, type TileRole, tileRoles } from './tile-description.ts';
+import { describedTile, type TileDescription } from './tile-description.ts';
 
 /** Sizes of tiles through workgroup memory that are worth a try, the most likely first. Those that are not square are none of dK/dV's. */
 const workgroupSizes: readonly WorkgroupTileShape[] = [
-  defaultTile,
-  { tx: 16, ty: 8, depth: 4, rows: 8 },
-  { tx: 8, ty: 8, depth: 4, rows: 8, cols: 2 },
-  { tx: 16, ty: 16, depth: 4 },
-  { tx: 16, ty: 8, depth: 4, rows: 8, cols: 2 },
-  { tx: 16, ty: 16, depth: 4, rows: 8 },
-  { tx: 8, ty: 16, depth: 4, rows: 8 },
-  { tx: 8, ty: 16, depth: 4, cols: 2 },
-  { tx: 8, ty: 4, depth: 4, rows: 8 },
-  { tx: 8, ty: 16, depth: 4 },
-  { tx: 16, ty: 4, depth: 4, rows: 8, cols: 2 },
-  { tx: 16, ty: 16, depth: 8 },
-  { tx: 16, ty: 8, depth: 4 },
-  { tx: 8, ty: 8, depth: 4 },
-  { tx: 16, ty: 4, depth: 6 },
+  defaultSizes,
+  { tx: 16, ty: 8, headDimChunk: 4, rows: 8 },
+  { tx: 8, ty: 8, headDimChunk: 4, rows: 8, cols: 2 },
+  { tx: 16, ty: 16, headDimChunk: 4 },
+  { tx: 16, ty: 8, headDimChunk: 4, rows: 8, cols: 2 },
+  { tx: 16, ty: 16, headDimChunk: 4, rows: 8 },
+  { tx: 8, ty: 16, headDimChunk: 4, rows: 8 },
+  { tx: 8, ty: 16, headDimChunk: 4, cols: 2 },
+  { tx: 8, ty: 4, headDimChunk: 4, rows: 8 },
+  { tx: 8, ty: 16, headDimChunk: 4 },
+  { tx: 16, ty: 4, headDimChunk: 4, rows: 8, cols: 2 },
+  { tx: 16, ty: 16, headDimChunk: 8 },
+  { tx: 16, ty: 8, headDimChunk: 4 },
+  { tx: 8, ty: 8, headDimChunk: 4 },
+  { tx: 16, ty: 4, headDimChunk: 6 },
 ];
 
 /** The same of few queries: more keys than rows. */
 const decodeSizes: readonly WorkgroupTileShape[] = [
-  { tx: 32, ty: 1, depth: 4 },
-  { tx: 16, ty: 2, depth: 8 },
-  { tx: 16, ty: 4, depth: 6 },
-  defaultTile,
-  { tx: 16, ty: 1, depth: 8 },
-  { tx: 32, ty: 2, depth: 4 },
-  { tx: 8, ty: 4, depth: 8 },
+  { tx: 32, ty: 1, headDimChunk: 4 },
+  { tx: 16, ty: 2, headDimChunk: 8 },
+  { tx: 16, ty: 4, headDimChunk: 6 },
+  defaultSizes,
+  { tx: 16, ty: 1, headDimChunk: 8 },
+  { tx: 32, ty: 2, headDimChunk: 4 },
+  { tx: 8, ty: 4, headDimChunk: 8 },
 ];
 
 /** How many of them are tried in all the ways below. */
@@ -51,12 +51,12 @@ const likelySizes = 7;
 const ways: readonly Partial<WorkgroupTileShape>[] = [
   {},
   { arithmetic: 'f16' },
-  { statistics: 'subgroup' },
+  { rowReduction: 'subgroup' },
   { prefetch: true },
-  { arithmetic: 'f16', statistics: 'subgroup' },
+  { arithmetic: 'f16', rowReduction: 'subgroup' },
   { arithmetic: 'f16', prefetch: true },
-  { statistics: 'subgroup', prefetch: true },
-  { arithmetic: 'f16', statistics: 'subgroup', prefetch: true },
+  { rowReduction: 'subgroup', prefetch: true },
+  { arithmetic: 'f16', rowReduction: 'subgroup', prefetch: true },
 ];
 
 /**
@@ -71,7 +71,7 @@ function workgroupCandidates(
 ): readonly WorkgroupTileShape[] {
   const isHalf = [q, k, v].every(({ dtype }) => dtype === 'f16') && features.includes('shader-f16');
   const sizes = (role === 'decode' ? decodeSizes : workgroupSizes).map(size =>
-    isHalf ? { ...size, pool: 'f16' as const } : size,
+    isHalf ? { ...size, stagingDType: 'f16' as const } : size,
   );
   const likely = sizes
     .slice(0, likelySizes)
@@ -102,10 +102,9 @@ export function tableTile(
   capabilities: Capabilities,
 ): TileDescription {
   checkPlace(role, problem, capabilities);
-  if (role === 'decode') return decodeTile(problem);
-  const own = role === 'dkdv' ? 'keys' : 'queries';
-  const otherwise = role === 'forward' ? roomyTile(Infinity, problem.Dv) : defaultTile;
-  return subgroupTile(own, problem, capabilities) ?? otherwise;
+  if (role === 'decode') return tableDecodeSizes(problem);
+  const otherwise = role === 'forward' ? forwardSizesFor(Infinity, problem.Dv) : defaultSizes;
+  return subgroupShapeFor(stationaryOf(role), problem, capabilities) ?? otherwise;
 }
 
 /**
@@ -119,22 +118,20 @@ export function tileCandidates(
   capabilities: Capabilities,
 ): TileDescription[] {
   checkPlace(role, problem, capabilities);
-  const own = role === 'dkdv' ? 'keys' : 'queries';
+  const stationary = stationaryOf(role);
   const matrices = capabilities.subgroupMatrixConfigs.filter(matrix => multipliesAsIs(matrix, problem));
   const pinned = needsPin(capabilities) ? { pinned: true } : {};
   const table = tableTile(role, problem, capabilities);
-  const ofSubgroups = subgroupCandidates.map(sizes => ({ through: 'subgroup', own, ...sizes }) as const);
-  const throughMemory = workgroupCandidates(role, problem, capabilities);
+  const ofSubgroups = subgroupCandidates.map(sizes => ({ kind: 'subgroup', stationary, ...sizes }) as const);
+  const inMemory = workgroupCandidates(role, problem, capabilities);
   const all: readonly TileDescription[] = [
     table,
     ...matrixCandidates.flatMap(subgroups =>
-      matrices.map(matrix => ({ through: 'matrix', own, subgroups, matrix, ...pinned }) as const),
+      matrices.map(matrix => ({ kind: 'matrix', stationary, subgroups, matrix, ...pinned }) as const),
     ),
-    ...(table.through === 'subgroup'
-      ? [...ofSubgroups, ...throughMemory]
-      : [...throughMemory, ...ofSubgroups]),
+    ...(table.kind === 'subgroup' ? [...ofSubgroups, ...inMemory] : [...inMemory, ...ofSubgroups]),
   ];
-  const able = all.filter(tile => tileReason(role, describedTile(tile), problem, capabilities) === null);
+  const able = all.filter(tile => describedTile(tile).unsupported(role, problem, capabilities) === null);
   return [...new Map(able.map(tile => [JSON.stringify(tile), tile])).values()];
 }
 

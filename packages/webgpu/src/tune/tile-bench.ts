@@ -9,14 +9,14 @@ import {
 import type { Plan } from '../api/plan.ts';
 import { planSdpaBackward } from '../api/plan-backward.ts';
 import { planSdpa } from '../api/plan-forward.ts';
-import { isForward } from '../attention/tiles/forward-role.ts';
-import { tileReason, unsuitedReason } from '../attention/tiles/tile-choice.ts';
+import { isForward, type TileRole } from '../attention/tiles/tile.ts';
+import { unsuitedReason } from '../attention/tiles/tile-choice.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import { createContext } from '../runtime/create-context.ts';
 import { disagreement, type Sample, toleranceOf } from './agreement.ts';
 import { type ClockKind, type Encode, type GpuClock, gpuClock, runsPerPass } from './gpu-clock.ts';
 import { StandIns } from './stand-ins.ts';
-import { describedTile, type TileDescription, type TileRole } from './tile-description.ts';
+import { describedTile, type TileDescription } from './tile-description.ts';
 
 export interface TileTiming {
   readonly role: TileRole;
@@ -102,7 +102,7 @@ export class TileBench {
     const forward = forwardOf(this.#problem);
     const reason =
       unsuitedReason(described, forward, this.#operandsOf(role)) ??
-      tileReason(role, described, forward, capabilities);
+      described.unsupported(role, forward, capabilities);
     if (reason) return reason;
     const chosen = { [role]: described };
     const ctx = await createContext({ device, maxIdleBytes: 0, tiles: () => chosen });

@@ -18,7 +18,7 @@ async function nullDevice(): Promise<GPUDevice> {
   return adapter.requestDevice();
 }
 
-const square = (n: number): TileDescription => ({ tx: n, ty: n, depth: 8 });
+const square = (n: number): TileDescription => ({ tx: n, ty: n, headDimChunk: 8 });
 
 test('each kernel of a problem gets a tile, and what timing took is given back', async () => {
   const { device, live } = await trackedDevice(await nullDevice());
@@ -50,8 +50,14 @@ test('the fastest tile is chosen, but none on which results are others than on t
   const broken = ({ code, ...rest }: GPUShaderModuleDescriptor): GPUShaderModule =>
     create({ ...rest, code: code.replace(/@workgroup_size\(16\)[^{]*\{/, '$& if (true) { return; }') });
   Object.defineProperty(device, 'createShaderModule', { value: broken });
-  const half = { tx: 8, ty: 8, depth: 8, pool: 'f16' } as const;
-  const tiles = [{ tx: 4, ty: 2, depth: 8 }, { tx: 2, ty: 2, depth: 8 }, square(4), square(64), half];
+  const half = { tx: 8, ty: 8, headDimChunk: 8, stagingDType: 'f16' } as const;
+  const tiles = [
+    { tx: 4, ty: 2, headDimChunk: 8 },
+    { tx: 2, ty: 2, headDimChunk: 8 },
+    square(4),
+    square(64),
+    half,
+  ];
   const ctx = await createContext({ device });
   const { choice, timings, omitted } = await tune(ctx, forwardOf(), {
     candidates: { forward: tiles },
@@ -71,8 +77,8 @@ test('the fastest tile is chosen, but none on which results are others than on t
 test('candidates begin with the tile of the table, and are those that the device computes', () => {
   const problem = forwardOf();
   const least = tileCandidates('forward', problem, guaranteedCapabilities);
-  expect(least).toContainEqual({ tx: 8, ty: 8, depth: 8 });
-  expect(least).not.toContainEqual({ tx: 16, ty: 16, depth: 4 });
+  expect(least).toContainEqual({ tx: 8, ty: 8, headDimChunk: 8 });
+  expect(least).not.toContainEqual({ tx: 16, ty: 16, headDimChunk: 4 });
   const matrix = { M: 16, N: 16, K: 16, component: 'f32' } as const;
   const able = {
     ...guaranteedCapabilities,
@@ -81,25 +87,25 @@ test('candidates begin with the tile of the table, and are those that the device
   };
   const subgroups = { features: ['subgroups'], subgroupMinSize: 32, subgroupMaxSize: 32 };
   const most = tileCandidates('dkdv', problem, { ...able, ...subgroups });
-  expect(most[0]).toEqual({ tx: 8, ty: 8, depth: 8 });
-  expect(most[1]).toEqual({ through: 'matrix', own: 'keys', subgroups: 4, matrix });
-  expect(most).toContainEqual({ tx: 16, ty: 16, depth: 8 });
-  expect(most).toContainEqual({ tx: 16, ty: 8, depth: 4, rows: 8 });
-  expect(most).toContainEqual({ tx: 16, ty: 8, depth: 4, rows: 8, prefetch: true });
-  expect(most).not.toContainEqual({ tx: 16, ty: 8, depth: 4 });
+  expect(most[0]).toEqual({ tx: 8, ty: 8, headDimChunk: 8 });
+  expect(most[1]).toEqual({ kind: 'matrix', stationary: 'keys', subgroups: 4, matrix });
+  expect(most).toContainEqual({ tx: 16, ty: 16, headDimChunk: 8 });
+  expect(most).toContainEqual({ tx: 16, ty: 8, headDimChunk: 4, rows: 8 });
+  expect(most).toContainEqual({ tx: 16, ty: 8, headDimChunk: 4, rows: 8, prefetch: true });
+  expect(most).not.toContainEqual({ tx: 16, ty: 8, headDimChunk: 4 });
   expect(new Set(most.map(tile => JSON.stringify(tile))).size).toBe(most.length);
-  const joined = { tx: 8, ty: 8, depth: 8, statistics: 'subgroup' };
+  const joined = { tx: 8, ty: 8, headDimChunk: 8, rowReduction: 'subgroup' };
   expect(most).not.toContainEqual(joined);
   expect(tileCandidates('forward', problem, { ...able, ...subgroups })).toContainEqual(joined);
 });
 
-test('where shaders have f16, operands of f16 are held as such, and forward multiplies in it too', () => {
+test('where shaders have f16, operands of f16 are staged as f16, and forward multiplies in f16 too', () => {
   const x = Tensor.zeros([1, 1, 40, 8], { dtype: 'f16' });
   const { problem } = normalise({ q: x, k: x, v: x });
   const half = { ...guaranteedCapabilities, features: ['shader-f16'] };
   const tiles = tileCandidates('forward', problem, half);
-  const held = { tx: 8, ty: 8, depth: 8, pool: 'f16' };
-  expect(tiles.slice(0, 2)).toEqual([{ tx: 8, ty: 8, depth: 8 }, held]);
+  const held = { tx: 8, ty: 8, headDimChunk: 8, stagingDType: 'f16' };
+  expect(tiles.slice(0, 2)).toEqual([{ tx: 8, ty: 8, headDimChunk: 8 }, held]);
   expect(tiles).toContainEqual({ ...held, arithmetic: 'f16' });
   expect(tileCandidates('dq', problem, half)).not.toContainEqual({ ...held, arithmetic: 'f16' });
   expect(tileCandidates('forward', problem, guaranteedCapabilities)).not.toContainEqual(tiles[1]);
@@ -127,9 +133,9 @@ test('few queries get a tile of their own, with what a backward problem of them 
   const [few, keys] = [Tensor.zeros([1, 4, 3, 8]), Tensor.zeros([1, 1, 900, 8])];
   const { problem } = normalise({ q: few, k: keys, v: keys });
   const tiles = tileCandidates('decode', problem, guaranteedCapabilities);
-  expect(tiles[0]).toEqual({ tx: 16, ty: 4, depth: 6 });
+  expect(tiles[0]).toEqual({ tx: 16, ty: 4, headDimChunk: 6 });
   expect(tiles.length).toBeGreaterThan(4);
-  const candidates = { decode: [{ tx: 32, ty: 1, depth: 4 }, square(4)], dq: [square(4)] };
+  const candidates = { decode: [{ tx: 32, ty: 1, headDimChunk: 4 }, square(4)], dq: [square(4)] };
   const { choice, timings } = await tune(ctx, problem, { candidates, seconds: 0 });
   expect(timings[0]).toMatchObject({ role: 'decode', tile: candidates.decode[0] });
   const rows = Tensor.zeros([1, 4, 3]);
@@ -145,7 +151,7 @@ test('arguments that cannot be are refused before any work', async () => {
   const ctx = await sharedContext();
   await expect(tune(ctx, forwardOf(), { seconds: -1 })).rejects.toThrow('options.seconds');
   await expect(tune(ctx, forwardOf(), { candidates: { forward: [] } })).rejects.toThrow('must hold a tile');
-  const tile = { through: 'subgroup', own: 'keys', lanes: 8, group: 4 } as const;
+  const tile = { kind: 'subgroup', stationary: 'keys', lanes: 8, group: 4 } as const;
   await expect(tune(ctx, forwardOf(), { candidates: { forward: [tile] } })).rejects.toThrow(
     'options.candidates.forward[0]',
   );

@@ -7,19 +7,14 @@ import {
   validate,
   validateBackward,
 } from '@tilewise/core';
-import { forwardRole, isForward } from '../attention/tiles/forward-role.ts';
+import { forwardRole } from '../attention/kernels/forward/forward-shape.ts';
+import { isForward, type TileRole, tileRoles } from '../attention/tiles/tile.ts';
 import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import { tileCandidates } from './candidates.ts';
 import type { ClockKind } from './gpu-clock.ts';
 import { forwardOf, gradientsOf, TileBench, type TileTiming, type Work } from './tile-bench.ts';
-import {
-  checkDescription,
-  type TileDescription,
-  type TileDescriptions,
-  type TileRole,
-  tileRoles,
-} from './tile-description.ts';
+import { checkDescription, type TileDescription, type TileDescriptions } from './tile-description.ts';
 
 export interface TuneOptions {
   /** How long it may take, about. Half of it is for compiling, beyond which no further tile is tried. Default 20. */

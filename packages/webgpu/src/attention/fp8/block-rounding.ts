@@ -1,7 +1,8 @@
 import type { AttentionProblem, Mxfp8DType } from '@tilewise/core';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
-import { laneGrid, type PlainTile, repeat, type Tile, tileCols, tileRows } from '../tiles/tile.ts';
+import { repeat } from '../../codegen/text.ts';
+import type { LaneGrid } from '../tiles/tile.ts';
 
 /** Biased exponent of the largest power of two in a format, over that of 1. */
 const topExponent: Readonly<Record<Mxfp8DType, number>> = { f8e4m3: 8, f8e5m2: 15 };
@@ -27,17 +28,11 @@ export function blockRoundingPart({ fp8 }: AttentionProblem): ShaderPart {
   };
 }
 
-/** Whether blocks of 32 are the rows and columns of a tile, and lanes have what `roundBlocks` rounds. */
-export const isBlockTile = (tile: Tile): tile is PlainTile => {
-  const { rows, cols } = laneGrid(tile);
-  return rows === 4 && cols === 1 && tileRows(tile) === 32 && tileCols(tile) === 32;
-};
-
 /**
  * Statements that declare `ds0`…`ds3` from `raw0`…`raw3` (this lane's four queries, vec4f over keys), rounded in blocks of the
- * tile's 32 keys of a query, or its 32 queries of a key.
+ * default tile's 32 keys of a query, or its 32 queries of a key.
  */
-export function roundBlocks({ tx, ty }: PlainTile, along: 'keys' | 'queries'): string {
+export function roundBlocks({ tx, ty }: LaneGrid, along: 'keys' | 'queries'): string {
   const barrier = '\n    workgroupBarrier();\n    ';
   if (along === 'keys') {
     return `${repeat(

@@ -1,32 +1,34 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { repeat } from '../../codegen/text.ts';
+import { forwardAmaxes, fp8Kernel } from '../fp8-steps.ts';
+import type { KernelConfig } from '../kernel-config.ts';
+import { skipUnless } from '../kernels/workgroup-reads.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
 import { rowAddressing, rowTensor } from '../layout/row-results.ts';
 import { sequencePart } from '../layout/sequence.ts';
 import { dropoutPart } from '../score/dropout.ts';
-import { scorePart, skipUnless } from '../score/score.ts';
-import { repeat, tileCols, tileLanes, tileRows } from '../tiles/tile.ts';
+import { scorePart } from '../score/score.ts';
+import { tileCols, tileLanes, tileRows } from '../tiles/tile.ts';
 import { storeRows } from '../tiles/tile-backend.ts';
 import { headGroups, keyHeads, tileOperands, tileResult } from '../tiles/tile-operands.ts';
-import type { WorkgroupTileConfig } from '../tiles/tile-table.ts';
-import { workgroupWork } from '../tiles/workgroup/workgroup-backend.ts';
-import { forwardAmaxes } from './fp8-amaxes.ts';
-import { fp8Kernel } from './fp8-kernel.ts';
+import { defaultTile } from '../tiles/tile-table.ts';
 
 /**
  * o of an FP8 problem, whose P is rounded after it is normalised: the forward kernel has found lse, so that P = exp(S − lse) as
  * in backward, with the same bits. A workgroup has one tile of queries and walks over the key tiles that they may see.
  */
-export function roundedValuesKernel(problem: AttentionProblem, config: WorkgroupTileConfig): KernelSpec {
-  const { tile, tools } = config;
-  const work = workgroupWork(tile);
+export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig): KernelSpec {
+  const { tools } = config;
+  const tile = defaultTile;
+  const { backend, grid } = tile;
   const { B, Hq, Sq, Dv } = problem;
   const rows = tileRows(tile);
   const cols = tileCols(tile);
   const tiles = Math.ceil(Sq / rows);
   const score = scorePart(problem, { tile, slope: 'none', tools: tools.expr });
   const dropout = dropoutPart(problem);
-  const fp8 = fp8Kernel(tools.fp8, problem, ['product', 'weight', 'o'], forwardAmaxes(problem));
+  const fp8 = fp8Kernel(tools.fp8?.arithmetic, problem, ['product', 'weight', 'o'], forwardAmaxes(problem));
   const { q, k, v } = tileOperands(problem);
   const o = tileResult('o', problem, problem.o);
 
@@ -37,8 +39,8 @@ export function roundedValuesKernel(problem: AttentionProblem, config: Workgroup
   ${keyHeads}
   let seq = sequence_at(group / (P.tiles * P.Hq));
   let i0 = tile * ${rows}u;
-  let tx = lane % ${tile.tx}u;
-  let ty = lane / ${tile.tx}u;
+  let tx = lane % ${grid.tx}u;
+  let ty = lane / ${grid.tx}u;
   let i = i0 + ty * 4u;
   ${repeat(
     4,
@@ -49,18 +51,18 @@ export function roundedValuesKernel(problem: AttentionProblem, config: Workgroup
   }`,
     '\n  ',
   )}
-  ${work.accumulators('acc', Dv)}
+  ${backend.accumulators('acc', Dv)}
 
   let keys = key_range(seq, i0, i0 + ${rows}u);
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${skipUnless(score.showsTile)}
-    let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
-    ${work.products([scores], [])}
+    let full_tile = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
+    ${backend.scores([scores], [])}
     let j = j0 + tx * 4u;
     ${repeat(
       4,
       r => `var allowed${r} = vec4<bool>(true);
-    if (!whole) {
+    if (!full_tile) {
       allowed${r} = inside4(seq, i + ${r}u, j);
     }
     let scored${r} = score4(seq, h, i + ${r}u, j, s${r}, allowed${r});
@@ -68,20 +70,20 @@ export function roundedValuesKernel(problem: AttentionProblem, config: Workgroup
     let weight${r} = ${fp8.apply('weight', dropout ? `p${r} * dropout4(seq, h, i + ${r}u, j)` : `p${r}`)};`,
       '\n    ',
     )}
-    ${work.accumulate([scores], { into: 'acc', weight: r => `weight${r}`, operand: v, over: 'keys', watch: score.hides ? 'true' : '!whole' })}
+    ${backend.accumulate([scores], { into: 'acc', weight: r => `weight${r}`, operand: v, over: 'keys', nonFiniteGuard: score.masks ? 'true' : '!full_tile' })}
   }
-  ${storeRows(work, 'acc', o, (_, x) => fp8.apply('o', x))}
+  ${storeRows(backend, 'acc', o, (_, x) => fp8.apply('o', x))}
   ${fp8.finish}`;
 
   return kernelSpec({
-    name: 'attention rounded values',
+    name: 'attention fp8 output',
     groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows: tileRows(tile), reversed: true },
     workgroupSize: tileLanes(tile),
     parts: [
       {
         uniforms: [{ name: 'tiles', type: 'u32', value: tiles }, ...headGroups(problem)],
       },
-      ...work.parts([scores], [v]),
+      ...backend.parts([scores], [v]),
       ...fp8.parts,
       ...sequencePart(problem, { q: problem.q, k: problem.k, v: problem.v, o: problem.o }),
       readOperand('q', problem.q, config),

@@ -1,21 +1,11 @@
-import { type Fp8Reading, fp8Reading } from '@tilewise/core';
-import { fp8List } from '../../api/fp8-list.ts';
+import { fp8Reading } from '@tilewise/core';
+import type { Fp8Tools } from '../kernel-config.ts';
 import { clearAmaxKernels, fp8Arithmetic } from './fp8.ts';
-import { roundedValuesKernel } from './fp8-output.ts';
-
-/** What reads the options of 8 bits, makes the kernels of FP8 and runs them. */
-export interface Fp8Tools {
-  readonly reading: Fp8Reading;
-  readonly arithmetic: typeof fp8Arithmetic;
-  readonly clearAmaxKernels: typeof clearAmaxKernels;
-  readonly roundedValuesKernel: typeof roundedValuesKernel;
-  readonly list: typeof fp8List;
-}
+import { fp8OutputKernel } from './fp8-output.ts';
 
 export const fp8Tools: Fp8Tools = {
   reading: fp8Reading,
   arithmetic: fp8Arithmetic,
   clearAmaxKernels,
-  roundedValuesKernel,
-  list: fp8List,
+  outputKernel: fp8OutputKernel,
 };

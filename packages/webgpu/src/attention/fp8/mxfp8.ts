@@ -12,8 +12,8 @@ import {
 } from '@tilewise/core';
 import { type KernelSpec, kernelSpec, renameTensors } from '../../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
+import type { KernelConfig } from '../kernel-config.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
-import type { KernelConfig } from '../tiles/tile-table.ts';
 
 /**
  * MXFP8 by dequantisation: 8 bits times a power of two are exact in bf16, so a kernel for each operand brings it to the

@@ -2,9 +2,8 @@ import type { OperandDesc, RaggedName, SequenceStarts } from '@tilewise/core';
 import { arrayElement, storageFormat } from '../../codegen/formats/storage-format.ts';
 import { storePart } from '../../codegen/formats/store-part.ts';
 import type { ShaderPart, StorageBinding, UniformField } from '../../codegen/shader-part.ts';
-import type { KernelConfig } from '../tiles/tile-table.ts';
 import { pagePart } from './pages.ts';
-import { readSegment, segmentBindings } from './segments.ts';
+import { readSegment, type Segments, segmentBindings } from './segments.ts';
 
 /** Which lengths a tensor's rows follow: queries or keys. */
 export type Side = 'q' | 'kv';
@@ -17,6 +16,14 @@ export const sideOf: Readonly<Record<OperandName, Side>> = {
   ...{ k: 'kv', v: 'kv', dk: 'kv', dv: 'kv' },
   ...{ qT: 'q', kT: 'kv', dOT: 'q' },
 };
+
+/** How kernels reach the operands of a call. */
+export interface OperandAccess {
+  /** Tensors that do not start at a multiple of four elements: kernels move them element by element. */
+  readonly unaligned: ReadonlySet<string>;
+  /** Operands to read in segments. Default: none. */
+  readonly segments?: Segments;
+}
 
 /**
  * Whether four channels can be moved as one vector: they lie side by side, and every row of a sequence starts at a multiple of
@@ -86,13 +93,13 @@ const vectorWord =
 
 /**
  * Reading: `NAME_row(seq, h, s) -> u32`, where a row's channels start, and `NAME_load4(row, d) -> vec4f`, channels d to
- * d + 3 (d a multiple of 4; beyond the head size 0). For tiles that hold operands in f16, `NAME_load4_f16` gives the same as vec4<f16>.
+ * d + 3 (d a multiple of 4; beyond the head size 0). For tiles that read operands in f16, `NAME_load4_f16` gives these channels as vec4<f16>.
  */
 export function readOperand(
   name: OperandName,
   desc: OperandDesc,
-  { unaligned, segments }: KernelConfig,
-  heldIn: 'f32' | 'f16' = 'f32',
+  { unaligned, segments }: OperandAccess,
+  operandType: 'f32' | 'f16' = 'f32',
 ): ShaderPart {
   const format = storageFormat(desc.dtype);
   const { bindings, uniforms, code } = addressing(name, desc);
@@ -141,7 +148,7 @@ ${each}`;
 ${inSegments ? kinds.map(segmentReader).join('') : ''}
 fn ${name}_load4(row: u32, d: u32) -> vec4f {
 ${load}
-}${heldIn === 'f16' ? `\n\nfn ${name}_load4_f16(row: u32, d: u32) -> vec4<f16> {\n  return ${half};\n}` : ''}`,
+}${operandType === 'f16' ? `\n\nfn ${name}_load4_f16(row: u32, d: u32) -> vec4<f16> {\n  return ${half};\n}` : ''}`,
   };
 }
 
@@ -149,7 +156,7 @@ ${load}
  * Writing: `NAME_row` as above and `NAME_store4(row, d, x)`. Channels beyond the head size and gaps between rows are not
  * touched: where a 16-bit or 8-bit value shares its word with something else, its part alone is replaced, atomically.
  */
-export function writeOperand(name: RaggedName, desc: OperandDesc, { unaligned }: KernelConfig): ShaderPart {
+export function writeOperand(name: RaggedName, desc: OperandDesc, { unaligned }: OperandAccess): ShaderPart {
   const format = storageFormat(desc.dtype);
   const { uniforms, code } = addressing(name, desc);
   const vectorised = isVectorised(desc) && desc.starts !== 'ragged' && !unaligned.has(name);

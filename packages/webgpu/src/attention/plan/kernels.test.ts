@@ -6,7 +6,6 @@ import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../.
 import { planReasons } from '../../runtime/plan/plan-layout.ts';
 import { kernelTarget } from '../kernel-target.ts';
 import { defaultTile } from '../tiles/tile-table.ts';
-import { workgroupTileMemory } from '../tiles/workgroup/memory.ts';
 import { backwardKernels, forwardKernels } from './kernels.ts';
 import { tensorSpans } from './spans.ts';
 
@@ -87,7 +86,7 @@ describe('the text of every variant', () => {
 
 describe('limits that WebGPU guarantees', () => {
   test('a tile fits into workgroup memory', () => {
-    expect(workgroupTileMemory(defaultTile)).toBeLessThanOrEqual(
+    expect(defaultTile.workgroupMemory('forward', { Dqk: 64, Dv: 64 })).toBeLessThanOrEqual(
       guaranteedCapabilities.maxComputeWorkgroupStorageSize,
     );
   });

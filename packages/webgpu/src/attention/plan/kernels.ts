@@ -5,11 +5,11 @@ import {
   maxOffset,
   type OperandDesc,
 } from '@tilewise/core';
-import { type KernelTools, noTools } from '../../api/tools.ts';
 import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import type { Capabilities } from '../../device/capabilities.ts';
-import { backwardAmaxes, forwardAmaxes } from '../fp8/fp8-amaxes.ts';
+import { backwardAmaxes, forwardAmaxes } from '../fp8-steps.ts';
+import { type KernelConfig, type KernelTools, noTools } from '../kernel-config.ts';
 import type { KernelTarget } from '../kernel-target.ts';
 import { captureGradientKernels } from '../kernels/backward/capture-gradients.ts';
 import { dAlibiKernels, dbiasKernels } from '../kernels/backward/dbias.ts';
@@ -23,14 +23,7 @@ import { type ForwardShape, forwardShape } from '../kernels/forward/forward-shap
 import { mergeKernel } from '../kernels/forward/merge.ts';
 import { withSegments } from '../layout/segments.ts';
 import type { Tile } from '../tiles/tile.ts';
-import {
-  type BackwardTiles,
-  backwardTiles,
-  defaultTile,
-  type KernelConfig,
-  maxChannelsForFusedKeyGradients,
-  type WorkgroupTileConfig,
-} from '../tiles/tile-table.ts';
+import { type BackwardTiles, backwardTiles, defaultTile } from '../tiles/tile-table.ts';
 import { backwardFootprints, forwardFootprints } from './footprints.ts';
 import { backwardTensorSpans, forwardTensorSpans, type GradientDescs } from './spans.ts';
 
@@ -62,9 +55,7 @@ export function forwardKernels(
   return [
     ...(fp8 ? fp8.clearAmaxKernels(forwardAmaxes(problem)) : []),
     made(own => forwardKernel(problem, shape, own)),
-    ...(fp8 && problem.fp8?.kind === 'scaled'
-      ? [made(own => fp8.roundedValuesKernel(problem, { ...own, tile: defaultTile }))]
-      : []),
+    ...(fp8 && problem.fp8?.kind === 'scaled' ? [made(own => fp8.outputKernel(problem, own))] : []),
     ...(shape.parts > 1 ? [mergeKernel(problem, shape.parts, config)] : []),
     ...(problem.outputs.dropoutMask ? [dropoutMaskKernel(problem)] : []),
   ];
@@ -79,7 +70,7 @@ export function backwardKernels(
   tools: KernelTools = noTools,
   tiles: BackwardTiles = backwardTiles(problem, target),
 ): KernelSpec[] {
-  const spans = backwardTensorSpans(problem, gradients, tiles.others, tools);
+  const spans = backwardTensorSpans(problem, gradients, tools);
   const bindingBudget = bindingBudgetOn(target.capabilities, spans);
   const config: KernelConfig = { unaligned, tools, bindingBudget };
   const needs = { spans, footprints: backwardFootprints(problem, gradients), target };
@@ -93,7 +84,7 @@ export function backwardKernels(
     return [...first, ...gradientKernels(problem, gradients, target, config, tiles)];
   }
   const whole: KernelConfig = { ...config, unaligned: new Set() };
-  const inBlocks: BackwardTiles = { dq: defaultTile, dkdv: defaultTile, others: defaultTile };
+  const inBlocks: BackwardTiles = { dq: defaultTile, dkdv: defaultTile };
   return [
     ...first,
     ...mxfp8.dequantiseKernels(problem.forward, 'backward', config),
@@ -110,7 +101,7 @@ function gradientKernels(
   tiles: BackwardTiles,
 ): KernelSpec[] {
   const { bindingBudget } = config;
-  const spans = backwardTensorSpans(problem, gradients, tiles.others, config.tools);
+  const spans = backwardTensorSpans(problem, gradients, config.tools);
   const needs = { spans, footprints: backwardFootprints(problem, gradients), target };
   const made = (make: (config: KernelConfig) => KernelSpec, base = config): KernelSpec =>
     withSegments(segments => make({ ...base, segments }), needs);
@@ -139,11 +130,10 @@ function gradientKernels(
   if (wanted.has('dq')) {
     kernels.push(made(own => dqKernel(problem, gradients.dq, { ...own, tile: tiles.dq })));
   }
-  const others: WorkgroupTileConfig = { ...config, tile: tiles.others };
-  if (wanted.has('dbias')) kernels.push(...dbiasKernels(problem, others));
-  if (wanted.has('dAlibi')) kernels.push(...dAlibiKernels(problem, others));
+  if (wanted.has('dbias')) kernels.push(...dbiasKernels(problem, config));
+  if (wanted.has('dAlibi')) kernels.push(...dAlibiKernels(problem, config));
   if (wanted.has('dsink')) kernels.push(dsinkKernel(problem, config));
-  kernels.push(...captureGradientKernels(problem, others));
+  kernels.push(...captureGradientKernels(problem, config));
   return kernels;
 }
 
@@ -164,5 +154,5 @@ function hasGaps({ shape, strides }: OperandDesc): boolean {
 
 /** Whether dK and dV may share a kernel: the same heads, and accumulators that fit into registers. */
 function fuses({ forward: { Hk, Hv, Dqk, Dv } }: BackwardProblem, tile: Tile): boolean {
-  return Hk === Hv && Dqk + Dv <= maxChannelsForFusedKeyGradients(tile);
+  return Hk === Hv && Dqk + Dv <= tile.maxFusedChannels;
 }

@@ -7,16 +7,14 @@ import type {
   RaggedName,
 } from '@tilewise/core';
 import { BLOCK_MASK_TILE, elementCount, maxOffset, rowShape } from '@tilewise/core';
-import { type KernelTools, noTools } from '../../api/tools.ts';
-import { fp8ListLength } from '../fp8/fp8-amaxes.ts';
+import { fp8ListLength } from '../fp8-steps.ts';
+import { type KernelTools, noTools } from '../kernel-config.ts';
 import { captureGradient, captureTableVectors } from '../kernels/backward/capture-gradients.ts';
 import { scoreInputVectors } from '../kernels/backward/dbias.ts';
 import { partialSums } from '../kernels/backward/partial-sums.ts';
 import { dropoutMaskOutput } from '../kernels/forward/dropout-mask.ts';
 import { type ForwardShape, forwardShape, workspaceVectors } from '../kernels/forward/forward-shape.ts';
 import { captureTensor } from '../score/captures.ts';
-import { tileRows, type WorkgroupTile } from '../tiles/tile.ts';
-import { defaultTile } from '../tiles/tile-table.ts';
 
 const spanOf = (shape: readonly number[], strides: readonly number[]): number =>
   elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
@@ -96,7 +94,6 @@ export interface GradientDescs {
 export function backwardTensorSpans(
   problem: BackwardProblem,
   gradients: GradientDescs,
-  tile: WorkgroupTile = defaultTile,
   { mxfp8 }: KernelTools = noTools,
 ): Readonly<Record<string, number>> {
   const { forward } = problem;
@@ -108,7 +105,7 @@ export function backwardTensorSpans(
     dLse: rows,
     // Never empty: kernels bind it also where there are no queries.
     workspace: Math.max(rows, 1),
-    [partialSums]: Math.max(captureTableVectors(problem, tileRows(tile)), scoreInputVectors(problem, tile)),
+    [partialSums]: Math.max(captureTableVectors(problem), scoreInputVectors(problem)),
     dq: operandSpan(gradients.dq),
     dk: operandSpan(gradients.dk),
     dv: operandSpan(gradients.dv),

@@ -8,6 +8,6 @@ export const alibiStage: ScoreStageFactory = ({ alibi }) =>
         ...listPart('alibi', 'f32'),
         apply: `let distance = vec4i(i32(i) + seq.diagonal - i32(j)) - vec4i(0, 1, 2, 3);
   s -= ${listElement('alibi', 'h')} * vec4f(abs(distance));`,
-        hides: false,
+        masks: false,
       }
     : null;

@@ -36,6 +36,6 @@ fn bias_value(at: u32) -> f32 {
       s[c] += bias_here;
     }
   }`,
-    hides: true,
+    masks: true,
   };
 };

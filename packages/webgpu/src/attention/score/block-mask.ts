@@ -30,7 +30,7 @@ fn block_shown(seq: Sequence, h: u32, i: u32, j: u32) -> bool {
 }`,
     // Four neighbouring keys lie in one block.
     apply: skips ? '' : 'seen = seen & vec4<bool>(block_shown(seq, h, i, j));',
-    hides: !skips,
+    masks: !skips,
     ...(skips ? { showsTile: 'block_shown(seq, h, i0, j0)' } : {}),
   };
 };

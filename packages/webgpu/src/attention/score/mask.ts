@@ -20,6 +20,6 @@ fn mask_value(at: u32) -> bool {
   for (var c = 0u; c < 4u; c++) {
     seen[c] = seen[c] && mask_value(mask_first + c * P.mask_sj);
   }`,
-    hides: true,
+    masks: true,
   };
 };

@@ -27,7 +27,7 @@ export function exprFunction(tools: ExprTools, name: string, type: string, expr:
 export const exprPieces = ({ functionsWgsl }: ExprTools): WgslPiece[] => [{ code: functionsWgsl }];
 
 /** Whether an expression is −∞, which is told from its operands. */
-const isHidden = (expr: Expr): Expr => ({
+const isMasked = (expr: Expr): Expr => ({
   kind: 'binary',
   type: 'bool',
   op: 'eq',
@@ -41,7 +41,7 @@ const isHidden = (expr: Expr): Expr => ({
  */
 export const scoreModStage: ScoreStageFactory = ({ scoreMod, softcap }, { tools, slope }) => {
   if (!scoreMod || !tools) return null;
-  const hides = softcap === null;
+  const masks = softcap === null;
   const slopes = {
     none: '',
     'by q·k': `slope[c] *= score_mod_slope(unmodified[c], ${placeArguments});`,
@@ -51,7 +51,7 @@ export const scoreModStage: ScoreStageFactory = ({ scoreMod, softcap }, { tools,
     requires: [...exprPieces(tools), isNegativeInfinity],
     code: [
       exprFunction(tools, 'score_mod', 'f32', scoreMod),
-      exprFunction(tools, 'score_mod_hides', 'bool', isHidden(scoreMod)),
+      exprFunction(tools, 'score_mod_masks', 'bool', isMasked(scoreMod)),
       ...(slope === 'by q·k'
         ? [exprFunction(tools, 'score_mod_slope', 'f32', tools.differentiate(scoreMod))]
         : []),
@@ -60,10 +60,10 @@ export const scoreModStage: ScoreStageFactory = ({ scoreMod, softcap }, { tools,
   for (var c = 0u; c < 4u; c++) {
     s[c] = score_mod(unmodified[c], ${placeArguments});
     ${slopes[slope]}
-    let hidden = score_mod_hides(unmodified[c], ${placeArguments});
-    ${hides ? 'seen[c] = seen[c] && !(hidden || is_negative_infinity(s[c]));' : 's[c] = select(s[c], -0x1.fffffep+127f, hidden);'}
+    let masked = score_mod_masks(unmodified[c], ${placeArguments});
+    ${masks ? 'seen[c] = seen[c] && !(masked || is_negative_infinity(s[c]));' : 's[c] = select(s[c], -0x1.fffffep+127f, masked);'}
   }`,
-    hides,
+    masks,
   };
 };
 
@@ -76,6 +76,6 @@ export const maskModStage: ScoreStageFactory = ({ maskMod }, { tools }) => {
     apply: `for (var c = 0u; c < 4u; c++) {
     seen[c] = seen[c] && mask_mod(0.0, ${placeArguments});
   }`,
-    hides: true,
+    masks: true,
   };
 };

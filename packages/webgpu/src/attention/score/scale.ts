@@ -4,5 +4,5 @@ import type { ScoreStageFactory } from './stage.ts';
 export const scaleStage: ScoreStageFactory = () => ({
   uniforms: [{ name: 'scale', type: 'f32', value: { input: 'scale' } }],
   apply: 's *= P.scale;\n  slope *= P.scale;',
-  hides: false,
+  masks: false,
 });

@@ -33,8 +33,8 @@ export function scorePart(
   use: ScoreUse,
 ): {
   readonly parts: readonly ShaderPart[];
-  /** Whether keys may be hidden within a tile that `tile_inside` calls whole. */
-  readonly hides: boolean;
+  /** Whether keys may be masked within a tile that `tile_inside` calls a full tile. */
+  readonly masks: boolean;
   /** WGSL condition, the same for all lanes: whether any of the tile at `i0` and `j0` may be seen; '' where it always may. */
   readonly showsTile: string;
 } {
@@ -61,9 +61,5 @@ fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>
     .join('\n  ')}
   return Score4(s, slope, seen${keepsUnmodified ? ', unmodified' : ''});
 }`;
-  return { parts: [...captures, ...active, { code }], hides: active.some(stage => stage.hides), showsTile };
+  return { parts: [...captures, ...active, { code }], masks: active.some(stage => stage.masks), showsTile };
 }
-
-/** A statement for the start of a loop over tiles: goes on to the next one unless `condition` holds. */
-export const skipUnless = (condition: string): string =>
-  condition ? `if (!(${condition})) {\n      continue;\n    }` : '';

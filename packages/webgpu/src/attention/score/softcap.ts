@@ -14,5 +14,5 @@ export const softcapStage: ScoreStageFactory = ({ softcap }) =>
         apply: `let capped = accurate_tanh(s * P.softcap_inverse);
   s = P.softcap * capped;
   slope *= 1.0 - capped * capped;`,
-        hides: false,
+        masks: false,
       };

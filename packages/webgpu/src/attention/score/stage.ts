@@ -11,7 +11,7 @@ import type { Tile } from '../tiles/tile.ts';
 export interface ScoreStage extends ShaderPart {
   readonly apply: string;
   /** The stage may hide keys within a tile that lengths and band show whole. */
-  readonly hides: boolean;
+  readonly masks: boolean;
   /**
    * WGSL condition, the same for all lanes: whether the stage shows any of the tile of queries from `i0` and keys from `j0` of
    * head `h`. Kernels leave the other tiles out, so `apply` need not hide them.

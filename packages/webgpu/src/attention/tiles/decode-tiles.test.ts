@@ -5,12 +5,11 @@ import { normal } from '../../../testing/attention-call.ts';
 import { expectAgreement } from '../../../testing/expect-agreement.ts';
 import { sharedContext } from '../../../testing/shared-context.ts';
 import { checkSupport, createContext, sdpa } from '../../index.ts';
+import { subgroupTile, workgroupTile } from '../../tiles/index.ts';
 import { forwardShape } from '../kernels/forward/forward-shape.ts';
 import type { Tile } from './tile.ts';
-import { tileReason } from './tile-choice.ts';
-import { workgroupTile } from './workgroup/workgroup-tile.ts';
 
-const { device, capabilities } = await sharedContext();
+const { device, capabilities, tileKinds } = await sharedContext();
 const { subgroupMinSize, subgroupMaxSize } = capabilities;
 const tx = Math.max(2, Math.min(subgroupMinSize, 8));
 const ty = Math.max(4, subgroupMaxSize / tx);
@@ -27,15 +26,15 @@ const asHalves = Object.fromEntries(
 
 describe('few queries on a tile that a context chooses agree with the reference', () => {
   const cases: readonly (readonly [what: string, tile: Tile])[] = [
-    ['larger than the table has', { tx: 8, ty: 4, depth: 4, rows: 8, cols: 2 }],
-    ['with prefetch', workgroupTile({ tx: 16, ty: 2, depth: 4, prefetch: true })],
-    ['with statistics in subgroups', workgroupTile({ tx, ty, depth: 4, statistics: 'subgroup' })],
-    ['in a pool of f16', { tx: 16, ty: 2, depth: 4, pool: 'f16' }],
+    ['larger than the table has', workgroupTile({ tx: 8, ty: 4, headDimChunk: 4, rows: 8, cols: 2 })],
+    ['with prefetch', workgroupTile({ tx: 16, ty: 2, headDimChunk: 4, prefetch: true })],
+    ['with rows reduced in subgroups', workgroupTile({ tx, ty, headDimChunk: 4, rowReduction: 'subgroup' })],
+    ['staged in f16', workgroupTile({ tx: 16, ty: 2, headDimChunk: 4, stagingDType: 'f16' })],
   ];
   for (const [what, tile] of cases) {
     const { q, k, v } = what.includes('f16') ? asHalves : heads;
     const { problem } = normalise({ q, k, v }, options);
-    test.skipIf(tileReason('decode', tile, problem, capabilities) !== null)(what, async () => {
+    test.skipIf(tile.unsupported('decode', problem, capabilities) !== null)(what, async () => {
       const ctx = await createContext({ device, tiles: () => ({ decode: tile }) });
       expect(forwardShape(problem, ctx)).toMatchObject({ tile, heads: 4, parts: 2 });
       const results = sdpa(ctx, ctx.upload(q), ctx.upload(k), ctx.upload(v), options);
@@ -49,25 +48,32 @@ describe('few queries on a tile that a context chooses agree with the reference'
 
 describe('the choice of a tile for few queries', () => {
   const { problem } = normalise(heads, options);
-  const tile: Tile = { tx: 8, ty: 4, depth: 4 };
+  const sizes = { tx: 8, ty: 4, headDimChunk: 4 };
+  const tile = workgroupTile(sizes);
 
   test('is another than that for many', () => {
     const many = normalise({ ...heads, q: Tensor.zeros([2, 8, 17, 10]) }, options).problem;
-    expect(forwardShape(problem, { capabilities, tiles: () => ({ forward: tile }) }).tile).not.toEqual(tile);
-    expect(forwardShape(many, { capabilities, tiles: () => ({ decode: tile }) }).tile).not.toEqual(tile);
-    expect(forwardShape(many, { capabilities, tiles: () => ({ forward: tile }) }).tile).toEqual(tile);
+    expect(
+      forwardShape(problem, { capabilities, tileKinds, tiles: () => ({ forward: tile }) }).tile,
+    ).not.toEqual(tile);
+    expect(forwardShape(many, { capabilities, tileKinds, tiles: () => ({ decode: tile }) }).tile).not.toEqual(
+      tile,
+    );
+    expect(forwardShape(many, { capabilities, tileKinds, tiles: () => ({ forward: tile }) }).tile).toEqual(
+      tile,
+    );
   });
 
   test('is none that multiplies in f16', () => {
-    const half = workgroupTile({ ...tile, pool: 'f16', arithmetic: 'f16' });
+    const half = workgroupTile({ ...sizes, stagingDType: 'f16', arithmetic: 'f16' });
     const able = { ...capabilities, features: ['shader-f16'] };
-    expect(tileReason('decode', half, problem, able)).toMatch(/must multiply in f32 for few queries/);
+    expect(half.unsupported('decode', problem, able)).toMatch(/must multiply in f32 for few queries/);
   });
 
   test('is refused by name where no kernel can be made on it', async () => {
-    const kept: Tile = { through: 'subgroup', own: 'queries', lanes: 8, group: 4 };
-    const ctx = await createContext({ device, tiles: () => ({ decode: kept }) });
-    const reason = 'tiles.decode must go through workgroup memory for few queries';
+    const held = subgroupTile({ stationary: 'queries', lanes: 8, group: 4 });
+    const ctx = await createContext({ device, tiles: () => ({ decode: held }) });
+    const reason = 'tiles.decode must be of kind workgroup for few queries';
     expect(checkSupport(ctx, problem)).toEqual({ supported: false, reasons: [reason] });
     const [q, k, v] = [heads.q, heads.k, heads.v].map(t => ctx.upload(t));
     expect(() => sdpa(ctx, q, k, v, options)).toThrow(reason);

@@ -1,6 +1,6 @@
 import { hasNonFinite } from '../../codegen/formats/float-bits.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
-import { repeat } from './tile.ts';
+import { repeat } from '../../codegen/text.ts';
 
 /** Rows of a tensor from `first` on, up to `end`. All but D are WGSL expressions. */
 export interface TileOperand {
@@ -14,84 +14,82 @@ export interface TileOperand {
   readonly D: number;
 }
 
-/** One matrix of products, rows of `a` (queries) by rows of `b` (keys): declared as `into0`, `into1`, …, the vec4s of a lane. */
-export interface Product {
+/** Products of rows of `a` (queries) and rows of `b` (keys): `into0`, `into1`, … are the vec4s of a lane. */
+export interface ScoreGemm {
   readonly into: string;
   readonly a: TileOperand;
   readonly b: TileOperand;
 }
 
-export type Products = readonly [Product] | readonly [Product, Product];
+/** S = Q·Kᵀ, and in backward dP = dO·Vᵀ. */
+export type ScoreGemms = readonly [ScoreGemm] | readonly [ScoreGemm, ScoreGemm];
 
 /** A number of each row of scores, such as its maximum. */
-export interface RowStatistic {
+export interface RowReduction {
   readonly name: string;
   /** WGSL expression of what the lane has of its row r. */
   readonly own: (r: number) => string;
-  /** WGSL expression of two of them as one. The order does not matter. */
+  /** WGSL expression that joins two numbers of a row. The order does not matter. */
   readonly join: (a: string, b: string) => string;
-  /** Whether all lanes have met at a barrier since the last statistic. */
+  /** Whether all lanes have met at a barrier since the last reduction. */
   readonly afterBarrier: boolean;
 }
 
-/** A sum of weighted rows. */
-export interface WeightedSum {
-  /** The accumulators that it is added to. */
+/** A sum of weighted rows, such as O += P·V. */
+export interface AccumulateGemm {
+  /** The accumulators. */
   readonly into: string;
   /** WGSL expression of the weights of the lane's vec4 b of scores. */
   readonly weight: (b: number) => string;
-  /** What is weighted: a row for each of the tile's keys, or queries. */
+  /** The weighted rows: one for each of the tile's keys, or queries. */
   readonly operand: TileOperand;
   readonly over: 'keys' | 'queries';
-  /** WGSL condition: some weights may be 0 because their pair is not seen, so that garbage must be looked for. */
-  readonly watch: string;
-  /** WGSL expression of what each row r of what has been added up before is multiplied by, if by anything. */
+  /**
+   * WGSL condition: some weights may be 0 because their pair is masked, so that NaN and infinity in the rows must be looked for and
+   * kept from results.
+   */
+  readonly nonFiniteGuard: string;
+  /** WGSL expression of the factor of row r of what was added up before, if there is one. */
   readonly rescale?: (r: number) => string;
 }
 
 /**
- * How the lanes of a workgroup compute with one tile: text of a kernel, in which `lane` is a lane's number and `tx` and `ty` its
+ * How the lanes of a workgroup compute a tile: text of a kernel, in which `lane` is a lane's number and `tx` and `ty` its
  * place. A lane has `resultRows` rows of a result, and of each `vectors(D)` vec4s.
  */
-export interface TileWork extends TileResults {
-  /** What kernels with these products take, that sum rows of these operands up. */
-  parts(all: readonly Product[], summed: readonly TileOperand[]): readonly ShaderPart[];
+export interface TileBackend extends TileResults {
+  /** What kernels with these products take, that add up rows of these operands. */
+  parts(gemms: readonly ScoreGemm[], summed: readonly TileOperand[]): readonly ShaderPart[];
   /** Statements that declare `tx` and `ty`. */
   readonly place: string;
-  /** Statements that get what the tiles that follow have in common ready: for their products, and for sums over these rows. */
-  keep(all: readonly Product[], summed: readonly TileOperand[]): string;
+  /** Statements that load the stationary rows, and prepare for sums over these rows. */
+  loadStationary(gemms: readonly ScoreGemm[], summed: readonly TileOperand[]): string;
   /**
-   * Statements that declare one or two matrices of products, over the whole head size. They may read rows that are summed up with the same
-   * tile, by `sums`, ahead of that: a condition that these watch on is known here.
+   * Statements that declare one or two matrices of products, over the whole head size. They may load rows that are summed up with
+   * the same tile, by `sums`, ahead of those: the conditions of the non-finite guards are known here.
    */
-  products(all: Products, sums: readonly WeightedSum[]): string;
-  /** Statements that declare a statistic of each of the lane's rows as `NAME0`, …: the same bits in all lanes of a row. */
-  statistic(statistic: RowStatistic): string;
+  scores(gemms: ScoreGemms, sums: readonly AccumulateGemm[]): string;
+  /** Statements that declare a reduction of each of the lane's rows as `NAME0`, …: the same bits in all lanes of a row. */
+  reduceRows(reduction: RowReduction): string;
   /**
-   * Statements that add one or two sums up, after those for the products `all` of the same tile in the same block. Rows and channels beyond
+   * Statements that add one or two sums up, after those for the products of the same tile in the same block. Rows and channels beyond
    * those that exist count as 0, and are never read.
    */
-  accumulate(all: readonly Product[], ...sums: readonly WeightedSum[]): string;
+  accumulate(gemms: readonly ScoreGemm[], ...sums: readonly AccumulateGemm[]): string;
 }
 
 /** Names of the operands that products read rows of. */
-export const rowsRead = (all: readonly Product[]): ReadonlySet<string> =>
-  new Set(all.flatMap(({ a, b }) => [a.name, b.name]));
+export const rowsRead = (gemms: readonly ScoreGemm[]): ReadonlySet<string> =>
+  new Set(gemms.flatMap(({ a, b }) => [a.name, b.name]));
 
 /** The results that a tile accumulates. */
-export interface TileResults {
+export interface TileResults extends LaneResults {
   /** Statements that declare the accumulators of a result. */
   accumulators(name: string, D: number): string;
   /** Rows are better not rescaled for every new maximum. */
   readonly isSlowToRescale: boolean;
   /** Statements that declare a result as the vec4s `NAMEr_n`, if they are not that already. */
   results(name: string, D: number): string;
-  readonly resultRows: number;
-  /** WGSL: the lane's place among those who have rows of a result. */
-  readonly resultPlace: string;
-  vectors(D: number): number;
-  /** WGSL: which vec4 of a row is the lane's n-th. */
-  vector(n: number): string;
   /**
    * Statements that do something with each vec4 of the row `NAMEr` of a result that the operand has channels of: `text` has WGSL
    * expressions of its first channel and of the vec4. Default: one after the other.
@@ -100,13 +98,20 @@ export interface TileResults {
 }
 
 /** Which rows of a result a lane has, and which vec4s of them. */
-export type OwnResults = Pick<TileResults, 'resultRows' | 'resultPlace' | 'vectors' | 'vector'>;
+export interface LaneResults {
+  readonly resultRows: number;
+  /** WGSL: the lane's place among those that have rows of a result. */
+  readonly resultPlace: string;
+  vectors(D: number): number;
+  /** WGSL: which vec4 of a row is the lane's n-th. */
+  vector(n: number): string;
+}
 
-const eachVector = (own: OwnResults, D: number, text: (r: number, n: number) => string): string =>
+const eachVector = (own: LaneResults, D: number, text: (r: number, n: number) => string): string =>
   repeat(own.resultRows, r => repeat(own.vectors(D), n => text(r, n), '\n  '), '\n  ');
 
 /** Results that lanes accumulate in variables of their own, `NAMEr_n`. */
-export const resultsOfLanes = (own: OwnResults): TileResults => ({
+export const resultsOfLanes = (own: LaneResults): TileResults => ({
   ...own,
   isSlowToRescale: false,
   accumulators: (name, D) => eachVector(own, D, (r, n) => `var ${name}${r}_${n} = vec4f();`),
@@ -114,7 +119,7 @@ export const resultsOfLanes = (own: OwnResults): TileResults => ({
 });
 
 /** Statements that multiply such a result before more is added to it. */
-export const rescaleOfLanes = (own: OwnResults, { into, operand, rescale }: WeightedSum): string =>
+export const rescaleOfLanes = (own: LaneResults, { into, operand, rescale }: AccumulateGemm): string =>
   rescale ? eachVector(own, operand.D, (r, n) => `${into}${r}_${n} *= ${rescale(r)};`) : '';
 
 /** Text for one vec4 after the other. */
@@ -131,13 +136,13 @@ const eachOf =
 
 /** Stores `value(r, x)` of every vec4 x of the rows r of the result `into` to a tensor's rows from `first` on, below `end`. */
 export function storeRows(
-  work: TileResults,
+  backend: TileResults,
   into: string,
   operand: TileOperand,
   value: (r: number, x: string) => string,
 ): string {
   const { name, row, first, end, D } = operand;
-  const { results, resultRows, resultPlace, eachVector: each = eachOf(work) } = work;
+  const { results, resultRows, resultPlace, eachVector: each = eachOf(backend) } = backend;
   const at = (r: number): string => `${first} + ${resultPlace} * ${resultRows}u + ${r}u`;
   return `${results(into, D)}
   ${repeat(
@@ -150,7 +155,7 @@ export function storeRows(
   )}`;
 }
 
-/** `weighted(weight, x)`: a key that a query does not see has weight 0, which keeps it from reaching the query as 0 · NaN. */
+/** `weighted(weight, x)`: a masked key has weight 0, which keeps its NaN or infinity from the result. */
 export const weightedPart: ShaderPart = {
   requires: [hasNonFinite],
   code: `fn weighted(weight: f32, x: vec4f) -> vec4f {

@@ -1,14 +1,15 @@
-import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
-import type { KernelTools } from '../../api/tools.ts';
-import type { BindingBudget } from '../../codegen/binding-pressure.ts';
+import { type AttentionProblem, type BackwardProblem, UnsupportedError } from '@tilewise/core';
 import { broadcastGroup } from '../../device/broadcasting.ts';
 import type { Capabilities } from '../../device/capabilities.ts';
-import type { Segments } from '../layout/segments.ts';
-import { keptRows, type PlainTile, type SubgroupTile, type Tile, type WorkgroupTileSizes } from './tile.ts';
-import { chosenTile, maxChannelsOfKeptRows, type TileTarget } from './tile-choice.ts';
+import type { SubgroupTileShape } from './subgroup/shape.ts';
+import { maxStationaryChannels, type Stationary, stationaryOf, type Tile } from './tile.ts';
+import { chosenTile, type TileTarget } from './tile-choice.ts';
+import { plainWorkgroupTile } from './workgroup/workgroup-kind.ts';
+import type { WorkgroupTileSizes } from './workgroup/workgroup-tile.ts';
 
 /** 32 × 32 scores on 64 lanes: fits the 16 KiB of workgroup memory that WebGPU guarantees, at every head size. */
-export const defaultTile: PlainTile = { tx: 8, ty: 8, depth: 8 };
+export const defaultSizes: WorkgroupTileSizes = { tx: 8, ty: 8, headDimChunk: 8 };
+export const defaultTile: Tile = /* @__PURE__ */ plainWorkgroupTile(defaultSizes);
 
 /**
  * Tiles of forward, the first that has room for all rows of a problem (queries, of all heads that share tiles) and its Dv:
@@ -16,84 +17,78 @@ export const defaultTile: PlainTile = { tx: 8, ty: 8, depth: 8 };
  */
 export const forwardTiles: readonly {
   readonly upTo: { readonly rows: number; readonly Dv: number };
-  readonly tile: WorkgroupTileSizes;
+  readonly sizes: WorkgroupTileSizes;
 }[] = [
-  { upTo: { rows: 4, Dv: 512 }, tile: { tx: 32, ty: 1, depth: 4 } },
-  { upTo: { rows: 8, Dv: 256 }, tile: { tx: 16, ty: 2, depth: 8 } },
-  { upTo: { rows: 16, Dv: 512 }, tile: { tx: 16, ty: 4, depth: 6 } },
-  { upTo: { rows: Infinity, Dv: 256 }, tile: defaultTile },
-  { upTo: { rows: Infinity, Dv: 512 }, tile: { tx: 16, ty: 4, depth: 6 } },
+  { upTo: { rows: 4, Dv: 512 }, sizes: { tx: 32, ty: 1, headDimChunk: 4 } },
+  { upTo: { rows: 8, Dv: 256 }, sizes: { tx: 16, ty: 2, headDimChunk: 8 } },
+  { upTo: { rows: 16, Dv: 512 }, sizes: { tx: 16, ty: 4, headDimChunk: 6 } },
+  { upTo: { rows: Infinity, Dv: 256 }, sizes: defaultSizes },
+  { upTo: { rows: Infinity, Dv: 512 }, sizes: { tx: 16, ty: 4, headDimChunk: 6 } },
 ];
 
-/** Of a tile of a subgroup. */
+/** The sizes of the first tile of forward that has room for so many rows and channels. */
+export const forwardSizesFor = (rows: number, Dv: number): WorkgroupTileSizes =>
+  forwardTiles.find(({ upTo }) => rows <= upTo.rows && Dv <= upTo.Dv)?.sizes ?? defaultSizes;
+
+export const forwardTileFor = (rows: number, Dv: number): Tile =>
+  plainWorkgroupTile(forwardSizesFor(rows, Dv));
+
+/** Lanes of a subgroup tile. */
 const subgroupTileLanes = 8;
 
-/** Head size up to which its lanes keep eight rows: wider ones do not stay in the cache next to their sums. */
+/** Head size up to which lanes of a subgroup tile hold eight rows: wider rows do not stay in the cache next to their sums. */
 const maxChannelsOfEightRows = 64;
 
-/** Scores from which on a problem repays that such kernels take longer to compile. */
+/** Scores from which on a problem repays that kernels on subgroup tiles take longer to compile. */
 const scoresWorthCompiling = 2 ** 17;
 
-/** The tile of an adapter whose lanes keep queries, or keys; null where tiles go through workgroup memory. */
-export function subgroupTile(
-  own: SubgroupTile['own'],
+/** The subgroup tile that is fastest for a problem on an adapter; null where tiles in workgroup memory are. */
+export function subgroupShapeFor(
+  stationary: Stationary,
   problem: AttentionProblem,
   capabilities: Capabilities,
-): SubgroupTile | null {
+): SubgroupTileShape | null {
   const group = broadcastGroup(capabilities);
   const { B, Hq, Sq, Skv, Dqk, Dv, fp8 } = problem;
   const channels = Math.max(Dqk, Dv);
-  if (!group || fp8 || channels > maxChannelsOfKeptRows) return null;
+  if (!group || fp8 || channels > maxStationaryChannels) return null;
   if (B * Hq * Sq * Skv < scoresWorthCompiling) return null;
   const rows = group === 8 && channels <= maxChannelsOfEightRows ? 8 : 4;
-  return { through: 'subgroup', own, lanes: subgroupTileLanes, group, rows };
+  return { kind: 'subgroup', stationary, lanes: subgroupTileLanes, group, rows };
 }
 
-/** The tile of forward for many queries, if not the default one. */
-export const manyQueriesTile = (problem: AttentionProblem, target: TileTarget): Tile | null =>
-  chosenTile('forward', problem, [problem.q, problem.k, problem.v], target) ??
-  subgroupTile('queries', problem, target.capabilities);
+/** @throws UnsupportedError when the kind of a tile that the table has for an adapter was not loaded. */
+function subgroupTileFor(
+  stationary: Stationary,
+  problem: AttentionProblem,
+  { capabilities, tileKinds }: TileTarget,
+): Tile | null {
+  const shape = subgroupShapeFor(stationary, problem, capabilities);
+  if (!shape) return null;
+  if (!tileKinds?.subgroup)
+    throw new UnsupportedError('webgpu', [
+      `the tile kind subgroup, which ${capabilities.adapter} needs, was not loaded: make the context with createContext`,
+    ]);
+  return tileKinds.subgroup.tile(shape);
+}
 
-/** The tiles of the kernels of backward. */
+/** The tile of forward for many queries. */
+export const manyQueriesTile = (problem: AttentionProblem, target: TileTarget): Tile =>
+  chosenTile('forward', problem, [problem.q, problem.k, problem.v], target) ??
+  subgroupTileFor('queries', problem, target) ??
+  forwardTileFor(problem.Sq, problem.Dv);
+
+/** The tiles of dQ and of dK/dV. What else backward computes takes `defaultTile`. */
 export interface BackwardTiles {
   readonly dq: Tile;
   readonly dkdv: Tile;
-  /** Of all that sums something else than rows of operands up. */
-  readonly others: PlainTile;
 }
 
 export function backwardTiles({ forward, dO }: BackwardProblem, target: TileTarget): BackwardTiles {
   const operands = [forward.q, forward.k, forward.v, dO];
-  const tile = (role: 'dq' | 'dkdv', own: 'queries' | 'keys'): Tile =>
+  const tile = (role: 'dq' | 'dkdv'): Tile =>
     chosenTile(role, forward, operands, target) ??
-    subgroupTile(own, forward, target.capabilities) ??
+    subgroupTileFor(stationaryOf(role), forward, target) ??
     defaultTile;
-  return { dq: tile('dq', 'queries'), dkdv: tile('dkdv', 'keys'), others: defaultTile };
-}
-
-/** How kernels of one problem are made. */
-export interface KernelConfig {
-  /** Tensors that do not start at a multiple of four elements: they are moved element by element. */
-  readonly unaligned: ReadonlySet<string>;
-  readonly tools: KernelTools;
-  /** What decides which small tensors crowded kernels do not bind. */
-  readonly bindingBudget: BindingBudget;
-  /** Operands to read in segments. Default: none. */
-  readonly segments?: Segments;
-}
-
-/** The same for kernels on tiles that may be chosen. */
-export interface TileConfig extends KernelConfig {
-  readonly tile: Tile;
-}
-
-/** The same for kernels that pass something through workgroup memory themselves. */
-export interface WorkgroupTileConfig extends KernelConfig {
-  readonly tile: PlainTile;
-}
-
-/** Channels of K and V together up to which one kernel holds the accumulators of both dK and dV in registers. */
-export function maxChannelsForFusedKeyGradients(tile: Tile): number {
-  if (tile.through === 'matrix') return 128;
-  return tile.through === 'subgroup' && (tile.group === 4 || keptRows(tile) === 8) ? 128 : 256;
+  return { dq: tile('dq'), dkdv: tile('dkdv') };
 }

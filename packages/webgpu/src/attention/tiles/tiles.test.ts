@@ -2,20 +2,23 @@ import { normaliseBackward, type SdpaOptions, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
 import { exactResults, normal, type Results } from '../../../testing/attention-call.ts';
 import { expectAgreement } from '../../../testing/expect-agreement.ts';
-import { plainMatrices } from '../../../testing/plain-matrices.ts';
 import { sharedContext } from '../../../testing/shared-context.ts';
+import { plainMatrixTile } from '../../../testing/tile-kinds.ts';
 import { makePlan } from '../../api/plan.ts';
-import { noTools } from '../../api/tools.ts';
 import type { KernelSpec } from '../../index.ts';
+import {
+  type SubgroupTileShape,
+  subgroupTile,
+  type WorkgroupTileShape,
+  workgroupTile,
+} from '../../tiles/index.ts';
+import { noTools } from '../kernel-config.ts';
 import type { ForwardShape } from '../kernels/forward/forward-shape.ts';
 import { backwardKernels, forwardKernels } from '../plan/kernels.ts';
 import { backwardTensorSpans, forwardTensorSpans } from '../plan/spans.ts';
-import { matrixTile } from './matrix/matrix-tile.ts';
-import type { MatrixTileShape } from './matrix/memory.ts';
-import type { PlainTile, SubgroupTile, WorkgroupTile, WorkgroupTileShape } from './tile.ts';
-import { type BackwardTiles, defaultTile } from './tile-table.ts';
-import { workgroupTileMemory } from './workgroup/memory.ts';
-import { workgroupTile } from './workgroup/workgroup-tile.ts';
+import type { MatrixTileShape } from './matrix/shape.ts';
+import type { Tile } from './tile.ts';
+import { type BackwardTiles, defaultSizes } from './tile-table.ts';
 
 const [B, Hq, Hk, Sq, Skv, Dqk, Dv] = [2, 4, 2, 37, 83, 20, 12];
 const [q, k, v, dO] = [
@@ -57,20 +60,23 @@ async function run(
 
 const only = (names: readonly string[]): Results => Object.fromEntries(names.map(n => [n, exact[n]]));
 
-test.each<ForwardShape & { readonly tile: WorkgroupTile }>([
-  { tile: defaultTile, heads: 1, parts: 1 },
-  { tile: defaultTile, heads: 2, parts: 5 },
-  { tile: { tx: 4, ty: 4, depth: 8 }, heads: 2, parts: 1 },
-  { tile: { tx: 32, ty: 1, depth: 4 }, heads: 1, parts: 2 },
-  { tile: { tx: 16, ty: 4, depth: 6 }, heads: 2, parts: 3 },
-  { tile: { tx: 2, ty: 8, depth: 1 }, heads: 1, parts: 64 },
-  { tile: { tx: 3, ty: 5, depth: 7 }, heads: 2, parts: 2 },
-  { tile: { tx: 4, ty: 2, depth: 4, rows: 8 }, heads: 2, parts: 1 },
-  { tile: { tx: 2, ty: 4, depth: 3, cols: 2 }, heads: 1, parts: 3 },
-  { tile: { tx: 3, ty: 2, depth: 8, rows: 8, cols: 2 }, heads: 1, parts: 1 },
-])('forward is the same on any tiles: %o', async shape => {
-  expect(workgroupTileMemory(shape.tile)).toBeLessThanOrEqual(16384);
-  await expectForward(shape);
+type Sizes = WorkgroupTileShape;
+
+test.each<Omit<ForwardShape, 'tile'> & { readonly sizes: Sizes }>([
+  { sizes: defaultSizes, heads: 1, parts: 1 },
+  { sizes: defaultSizes, heads: 2, parts: 5 },
+  { sizes: { tx: 4, ty: 4, headDimChunk: 8 }, heads: 2, parts: 1 },
+  { sizes: { tx: 32, ty: 1, headDimChunk: 4 }, heads: 1, parts: 2 },
+  { sizes: { tx: 16, ty: 4, headDimChunk: 6 }, heads: 2, parts: 3 },
+  { sizes: { tx: 2, ty: 8, headDimChunk: 1 }, heads: 1, parts: 64 },
+  { sizes: { tx: 3, ty: 5, headDimChunk: 7 }, heads: 2, parts: 2 },
+  { sizes: { tx: 4, ty: 2, headDimChunk: 4, rows: 8 }, heads: 2, parts: 1 },
+  { sizes: { tx: 2, ty: 4, headDimChunk: 3, cols: 2 }, heads: 1, parts: 3 },
+  { sizes: { tx: 3, ty: 2, headDimChunk: 8, rows: 8, cols: 2 }, heads: 1, parts: 1 },
+])('forward is the same on any tiles: %o', async ({ sizes, ...shape }) => {
+  const tile = workgroupTile(sizes);
+  expect(tile.workgroupMemory('forward', forward)).toBeLessThanOrEqual(16384);
+  await expectForward({ tile, ...shape });
 });
 
 async function expectForward(
@@ -88,10 +94,10 @@ async function expectForward(
 const halved: WorkgroupTileShape = {
   tx: 4,
   ty: 2,
-  depth: 4,
+  headDimChunk: 4,
   rows: 8,
   cols: 2,
-  pool: 'f16',
+  stagingDType: 'f16',
   arithmetic: 'f16',
 };
 
@@ -121,30 +127,43 @@ function renumbered(wgsl: string): string {
   return text;
 }
 
-test('forward is the same with subgroup statistics, whichever lanes are a subgroup', async () => {
+test('forward is the same with rows reduced in subgroups, whichever lanes are a subgroup', async () => {
   const { subgroupMinSize, subgroupMaxSize } = (await sharedContext()).capabilities;
   const tx = Math.min(subgroupMinSize, 8);
   if (tx < 2) return;
-  const tile = (sizes: Partial<WorkgroupTileShape>): WorkgroupTile =>
-    workgroupTile({ tx, ty: Math.max(4, subgroupMaxSize / tx), depth: 4, ...sizes, statistics: 'subgroup' });
+  const tile = (sizes: Partial<WorkgroupTileShape>): Tile =>
+    workgroupTile({
+      tx,
+      ty: Math.max(4, subgroupMaxSize / tx),
+      headDimChunk: 4,
+      ...sizes,
+      rowReduction: 'subgroup',
+    });
   await expectForward({ tile: tile({}), heads: 2, parts: 3 });
   await expectForward({ tile: tile({ rows: 8, cols: 2, prefetch: true }), heads: 1, parts: 1 }, renumbered);
 });
 
-test.each<PlainTile>([
-  { tx: 8, ty: 8, depth: 3 },
-  { tx: 4, ty: 4, depth: 8 },
-  { tx: 2, ty: 2, depth: 16 },
-  { tx: 10, ty: 10, depth: 4 },
-])('backward is the same on any square tiles: %o', async tile => {
-  await expectBackward({ dq: tile, dkdv: tile, others: tile });
+test.each<Sizes>([
+  { tx: 8, ty: 8, headDimChunk: 3 },
+  { tx: 4, ty: 4, headDimChunk: 8 },
+  { tx: 2, ty: 2, headDimChunk: 16 },
+  { tx: 10, ty: 10, headDimChunk: 4 },
+])('backward is the same on any square tiles: %o', async sizes => {
+  const tile = workgroupTile(sizes);
+  await expectBackward({ dq: tile, dkdv: tile });
 });
 
-test.each<Pick<BackwardTiles, 'dq' | 'dkdv'>>([
-  { dq: { tx: 2, ty: 3, depth: 4, rows: 8 }, dkdv: { tx: 2, ty: 2, depth: 8, rows: 8, cols: 2 } },
-  { dq: { tx: 3, ty: 2, depth: 4, rows: 8, cols: 2 }, dkdv: { tx: 2, ty: 4, depth: 3, cols: 2 } },
-])('so it is with more scores per lane: %o', async tiles => {
-  await expectBackward({ ...tiles, others: defaultTile });
+test.each<{ readonly dq: Sizes; readonly dkdv: Sizes }>([
+  {
+    dq: { tx: 2, ty: 3, headDimChunk: 4, rows: 8 },
+    dkdv: { tx: 2, ty: 2, headDimChunk: 8, rows: 8, cols: 2 },
+  },
+  {
+    dq: { tx: 3, ty: 2, headDimChunk: 4, rows: 8, cols: 2 },
+    dkdv: { tx: 2, ty: 4, headDimChunk: 3, cols: 2 },
+  },
+])('so it is with more scores per lane: %o', async ({ dq, dkdv }) => {
+  await expectBackward({ dq: workgroupTile(dq), dkdv: workgroupTile(dkdv) });
 });
 
 async function expectBackward(tiles: BackwardTiles): Promise<void> {
@@ -152,28 +171,24 @@ async function expectBackward(tiles: BackwardTiles): Promise<void> {
   const layouts = { dq: forward.q, dk: forward.k, dv: forward.v };
   const kernels = backwardKernels(problem, layouts, ctx, new Set(), noTools, tiles);
   const names = problem.gradients;
-  expectAgreement(
-    await run(kernels, backwardTensorSpans(problem, layouts, tiles.others), names),
-    only(names),
-    {
-      distance: 90,
-    },
-  );
+  expectAgreement(await run(kernels, backwardTensorSpans(problem, layouts), names), only(names), {
+    distance: 90,
+  });
 }
 
 /** Tiles that take subgroups of at least so many lanes. */
-const inSubgroups = (group: 4 | 8): SubgroupTile[] =>
-  [8, 32].map(lanes => ({ through: 'subgroup', own: 'queries', lanes, group }));
+const inSubgroups = (group: 4 | 8): Omit<SubgroupTileShape, 'kind' | 'stationary'>[] =>
+  [8, 32].map(lanes => ({ lanes, group }));
 
-test.each<SubgroupTile>([...inSubgroups(4), ...inSubgroups(8)])(
+test.each([...inSubgroups(4), ...inSubgroups(8)])(
   'both are the same on tiles of a subgroup: %o',
-  async tile => {
+  async shape => {
     const { capabilities } = await sharedContext();
-    if (capabilities.subgroupMinSize < tile.group) return;
+    if (capabilities.subgroupMinSize < shape.group) return;
+    const tile = subgroupTile({ stationary: 'queries', ...shape });
     await expectForward({ tile, heads: 1, parts: 1 });
     await expectForward({ tile, heads: 2, parts: 3 });
-    const dkdv: SubgroupTile = { ...tile, own: 'keys' };
-    await expectBackward({ dq: tile, dkdv, others: defaultTile });
+    await expectBackward({ dq: tile, dkdv: subgroupTile({ stationary: 'keys', ...shape }) });
   },
 );
 
@@ -182,10 +197,8 @@ test.each<Pick<MatrixTileShape, 'subgroups' | 'matrix'>>([
   { subgroups: 2, matrix: { M: 16, N: 16, K: 16, component: 'f32' } },
   { subgroups: 2, matrix: { M: 8, N: 16, K: 16, component: 'f32' } },
 ])('both are the same on tiles of matrices: %o', async shape => {
-  const spelling = plainMatrices(shape.matrix, shape.subgroups);
-  const tile = matrixTile({ own: 'queries', spelling, ...shape });
-  const dkdv = matrixTile({ own: 'keys', spelling, ...shape });
+  const tile = plainMatrixTile({ stationary: 'queries', ...shape });
   await expectForward({ tile, heads: 1, parts: 1 });
   await expectForward({ tile, heads: 2, parts: 3 });
-  await expectBackward({ dq: tile, dkdv, others: defaultTile });
+  await expectBackward({ dq: tile, dkdv: plainMatrixTile({ stationary: 'keys', ...shape }) });
 });

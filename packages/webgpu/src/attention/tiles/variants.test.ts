@@ -4,17 +4,16 @@ import { tilesOfMatrices, tilesOfSubgroups } from '../../../testing/tile-kinds.t
 import { factors, kernelsOf, type Variant, variants } from '../../../testing/variants.ts';
 import {
   type Capabilities,
-  type ChooseTiles,
   createContext,
   type GpuContext,
   guaranteedCapabilities,
   type KernelSpec,
+  type TileSelector,
 } from '../../index.ts';
 import { compileAsync } from '../../runtime/plan/pipelines.ts';
+import { type WorkgroupTileShape, workgroupTile } from '../../tiles/index.ts';
 import { matrixTiles } from './matrix/matrix-tiles.ts';
-import type { WorkgroupTile } from './tile.ts';
-import { defaultTile } from './tile-table.ts';
-import { workgroupTile } from './workgroup/workgroup-tile.ts';
+import { defaultSizes } from './tile-table.ts';
 
 // Dawn's null backend checks WGSL as any other does, offers what WebGPU guarantees and no more, and runs nothing.
 let ctx: GpuContext;
@@ -82,10 +81,11 @@ test('so does every variant in 8 bits with products in 8 bits', async () => {
 
 // As an adapter of NVIDIA's has them, with subgroups of one size.
 const matrix = { M: 16, N: 16, K: 16, component: 'f16' } as const;
-const halved = workgroupTile({ ...defaultTile, rows: 8, pool: 'f16', arithmetic: 'f16' });
-const everywhere =
-  (tile: WorkgroupTile): ChooseTiles =>
-  () => ({ forward: tile, dq: tile, dkdv: tile });
+const halved = workgroupTile({ ...defaultSizes, rows: 8, stagingDType: 'f16', arithmetic: 'f16' });
+const everywhere = (shape: WorkgroupTileShape): TileSelector => {
+  const tile = workgroupTile(shape);
+  return () => ({ forward: tile, dq: tile, dkdv: tile });
+};
 const capable: Capabilities = {
   ...guaranteedCapabilities,
   features: ['shader-f16', 'subgroups'],
@@ -99,18 +99,21 @@ const capable: Capabilities = {
 
 test.each([
   ['subgroups of 8', tilesOfSubgroups(8)],
-  ['subgroups of 8, whose lanes keep 8 rows', tilesOfSubgroups(8, 8, 8)],
+  ['subgroups of 8, whose lanes hold 8 rows', tilesOfSubgroups(8, 8, 8)],
   ['subgroups of 4', tilesOfSubgroups(4)],
   ['matrices', tilesOfMatrices(matrix, 4)],
-  ['an f16 pool', everywhere({ ...defaultTile, pool: 'f16' })],
-  ['8 × 8 scores a lane', everywhere({ tx: 8, ty: 8, depth: 4, rows: 8, cols: 2 })],
+  ['operands staged in f16', everywhere({ ...defaultSizes, stagingDType: 'f16' })],
+  ['8 × 8 scores a lane', everywhere({ tx: 8, ty: 8, headDimChunk: 4, rows: 8, cols: 2 })],
   [
     '4 × 8 scores a lane, with prefetch',
-    everywhere(workgroupTile({ tx: 8, ty: 16, depth: 3, cols: 2, prefetch: true })),
+    everywhere({ tx: 8, ty: 16, headDimChunk: 3, cols: 2, prefetch: true }),
   ],
   ['f16 arithmetic', () => ({ forward: halved })],
-  ['subgroup statistics', () => ({ forward: workgroupTile({ ...defaultTile, statistics: 'subgroup' }) })],
-])('every text of a kernel on tiles of %s is accepted', async (_, tiles: ChooseTiles) => {
+  [
+    'rows reduced in subgroups',
+    () => ({ forward: workgroupTile({ ...defaultSizes, rowReduction: 'subgroup' }) }),
+  ],
+])('every text of a kernel on tiles of %s is accepted', async (_, tiles: TileSelector) => {
   const { device } = ctx;
   const seen = new Set<string>();
   for (const variant of variants) {

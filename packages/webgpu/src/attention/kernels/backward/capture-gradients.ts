@@ -3,10 +3,12 @@ import type { ExprTools } from '@tilewise/core/expr';
 import { elementStore } from '../../../codegen/formats/element-store.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import { repeat } from '../../../codegen/text.ts';
+import type { KernelConfig } from '../../kernel-config.ts';
 import { exprFunction, placeArguments, placeParameters } from '../../score/mods.ts';
-import { repeat, tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
+import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
 import { keyHeads } from '../../tiles/tile-operands.ts';
-import type { WorkgroupTileConfig } from '../../tiles/tile-table.ts';
+import { defaultTile } from '../../tiles/tile-table.ts';
 import { gradientTile } from './gradient-tile.ts';
 import { partialSumsPart } from './partial-sums.ts';
 
@@ -30,7 +32,7 @@ interface Table {
 const maxTableVectors = 2 ** 22;
 const maxCopies = 256;
 
-function tableOf({ forward: { B, Hq, Sq, captures } }: BackwardProblem, rows: number): Table {
+function tableOf({ forward: { B, Hq, Sq, captures } }: BackwardProblem): Table {
   let first = 0;
   const placed = Object.entries(captures)
     .filter(([, { dtype }]) => dtypeTraits[dtype].kind === 'float')
@@ -40,15 +42,15 @@ function tableOf({ forward: { B, Hq, Sq, captures } }: BackwardProblem, rows: nu
       return one;
     });
   const vectors = Math.ceil(first / 2);
-  const strips = B * Hq * Math.ceil(Sq / rows);
+  const strips = B * Hq * Math.ceil(Sq / tileRows(defaultTile));
   const fitting = Math.floor(maxTableVectors / Math.max(vectors, 1));
   return { captures: placed, vectors, copies: Math.max(1, Math.min(strips, maxCopies, fitting)) };
 }
 
 /** Vectors that the tables of a problem take in `workspace.sums`; 0 without a score mod. */
-export function captureTableVectors(problem: BackwardProblem, rows: number): number {
+export function captureTableVectors(problem: BackwardProblem): number {
   if (!problem.forward.scoreMod) return 0;
-  const { vectors, copies } = tableOf(problem, rows);
+  const { vectors, copies } = tableOf(problem);
   return vectors * copies;
 }
 
@@ -94,22 +96,26 @@ const names = 'score, b, h, q, kv';
  * The lanes compute a tile of (place, value) pairs together, then every lane walks over all of them in order and adds those that
  * are its own. The tables are summed in a second kernel, one for each tensor.
  */
-export function captureGradientKernels(problem: BackwardProblem, config: WorkgroupTileConfig): KernelSpec[] {
-  const { tile } = config;
+export function captureGradientKernels(problem: BackwardProblem, config: KernelConfig): KernelSpec[] {
+  const tile = defaultTile;
   const tools = config.tools.expr;
   const { forward } = problem;
   const { scoreMod, B, Hq, Sq } = forward;
   if (!scoreMod || !tools) return [];
   const wanted = tools.floatCaptures(scoreMod);
   if (wanted.length === 0) return [];
-  const table = tableOf(problem, tileRows(tile));
+  const table = tableOf(problem);
   const sites = sitesOf(problem, tools, table);
-  const gradient = gradientTile(problem, config, {
-    weight: false,
-    ds: true,
-    slope: 'by the modified score',
-    writesWorkspace: true,
-  });
+  const gradient = gradientTile(
+    problem,
+    { ...config, tile },
+    {
+      weight: false,
+      ds: true,
+      slope: 'by the modified score',
+      writesWorkspace: true,
+    },
+  );
   const tiles = Math.ceil(Sq / tileRows(tile));
   const tables: ShaderPart = {
     uniforms: [
@@ -118,8 +124,8 @@ export function captureGradientKernels(problem: BackwardProblem, config: Workgro
     ],
   };
   const body = `
-  let tx = lane % ${tile.tx}u;
-  let ty = lane / ${tile.tx}u;
+  let tx = lane % ${tile.grid.tx}u;
+  let ty = lane / ${tile.grid.tx}u;
   let table = P.sums_base + group * P.table_vectors;
   for (var n = lane; n < P.table_vectors; n += ${tileLanes(tile)}u) {
     partial_sums[table + n] = vec2f();
@@ -134,7 +140,7 @@ export function captureGradientKernels(problem: BackwardProblem, config: Workgro
   for (var j0 = keys.x / ${tileCols(tile)}u * ${tileCols(tile)}u; j0 < keys.y; j0 += ${tileCols(tile)}u) {
     ${gradient.skip}
     ${gradient.compute()}
-    ${sites.map((_, n) => scatter(config, n)).join('\n    ')}
+    ${sites.map((_, n) => scatter(n)).join('\n    ')}
   }
   }`;
   const scatterKernel = kernelSpec({
@@ -156,7 +162,7 @@ export function captureGradientKernels(problem: BackwardProblem, config: Workgro
       ...gradient.parts,
       ...sites.map(({ code }) => ({ code })),
     ],
-    declarations: addPairs(config),
+    declarations: addPairs(),
     body,
     bindingBudget: config.bindingBudget,
   });
@@ -166,10 +172,10 @@ export function captureGradientKernels(problem: BackwardProblem, config: Workgro
   return [scatterKernel, ...reduceKernels];
 }
 
-const pairVectors = ({ tile }: WorkgroupTileConfig): number => (tileRows(tile) * tileCols(tile)) / 4;
+const pairVectors = (tileRows(defaultTile) * tileCols(defaultTile)) / 4;
 
 /** Statements that make the pairs of one site from this lane's scores, and add all pairs of the workgroup to its table. */
-function scatter({ tile }: WorkgroupTileConfig, site: number): string {
+function scatter(site: number): string {
   return `workgroupBarrier();
     ${repeat(
       4,
@@ -186,8 +192,8 @@ function scatter({ tile }: WorkgroupTileConfig, site: number): string {
           at[c] = capture_place${site}(scored${r}.unmodified[c], ${placeArguments});
         }
       }
-      pool[(ty * 4u + ${r}u) * ${tile.tx}u + tx] = values;
-      places[(ty * 4u + ${r}u) * ${tile.tx}u + tx] = at;
+      staged[(ty * 4u + ${r}u) * ${defaultTile.grid.tx}u + tx] = values;
+      places[(ty * 4u + ${r}u) * ${defaultTile.grid.tx}u + tx] = at;
     }`,
       '\n    ',
     )}
@@ -196,18 +202,18 @@ function scatter({ tile }: WorkgroupTileConfig, site: number): string {
 }
 
 /** `add_pairs(table, lane)`: equal places in a row are summed before they are added, so that sums stay short. */
-function addPairs(config: WorkgroupTileConfig): string {
+function addPairs(): string {
   return `const nowhere = 0xffffffffu;
-var<workgroup> places: array<vec4u, ${pairVectors(config)}>;
+var<workgroup> places: array<vec4u, ${pairVectors}>;
 
 fn add_pairs(table: u32, lane: u32) {
   var own = nowhere;
   var sum = vec2f();
-  for (var n = 0u; n < ${pairVectors(config)}u; n++) {
+  for (var n = 0u; n < ${pairVectors}u; n++) {
     for (var c = 0u; c < 4u; c++) {
       let at = places[n][c];
       let vector = at / 2u;
-      if (at != nowhere && vector % ${tileLanes(config.tile)}u == lane) {
+      if (at != nowhere && vector % ${tileLanes(defaultTile)}u == lane) {
         if (vector != own) {
           if (own != nowhere) {
             partial_sums[table + own] += sum;
@@ -215,7 +221,7 @@ fn add_pairs(table: u32, lane: u32) {
           own = vector;
           sum = vec2f();
         }
-        sum += select(vec2f(pool[n][c], 0.0), vec2f(0.0, pool[n][c]), at % 2u == 1u);
+        sum += select(vec2f(staged[n][c], 0.0), vec2f(0.0, staged[n][c]), at % 2u == 1u);
       }
     }
   }

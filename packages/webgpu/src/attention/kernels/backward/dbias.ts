@@ -2,9 +2,11 @@ import { type BackwardProblem, contiguousStrides, type DType } from '@tilewise/c
 import { elementStore } from '../../../codegen/formats/element-store.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import { repeat, tileCols, tileLanes, tileRows, type WorkgroupTile } from '../../tiles/tile.ts';
+import { repeat } from '../../../codegen/text.ts';
+import type { KernelConfig } from '../../kernel-config.ts';
+import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
 import { keyHeads } from '../../tiles/tile-operands.ts';
-import type { WorkgroupTileConfig } from '../../tiles/tile-table.ts';
+import { defaultTile } from '../../tiles/tile-table.ts';
 import { gradientTile } from './gradient-tile.ts';
 import { partialSumsPart } from './partial-sums.ts';
 
@@ -20,14 +22,14 @@ interface ScoreInput {
 }
 
 /** dBias: dS summed over the dimensions along which the bias is broadcast. */
-export function dbiasKernels(problem: BackwardProblem, config: WorkgroupTileConfig): KernelSpec[] {
+export function dbiasKernels(problem: BackwardProblem, config: KernelConfig): KernelSpec[] {
   return inputsOf(problem)
     .filter(({ name }) => name === 'dbias')
     .flatMap(input => scoreInputKernels(problem, config, input));
 }
 
 /** dAlibi[h]: Σ −|i + diagonal − j| · dS. */
-export function dAlibiKernels(problem: BackwardProblem, config: WorkgroupTileConfig): KernelSpec[] {
+export function dAlibiKernels(problem: BackwardProblem, config: KernelConfig): KernelSpec[] {
   return inputsOf(problem)
     .filter(({ name }) => name === 'dAlibi')
     .flatMap(input => scoreInputKernels(problem, config, input));
@@ -70,19 +72,15 @@ const stepsPerGroup = 4;
 /** Memory for what they leave, in vectors of 8 bytes. */
 const maxVectors = 2 ** 22;
 
-function cutOf(
-  { forward: { B, Hq, Sq, Skv } }: BackwardProblem,
-  tile: WorkgroupTile,
-  { shape }: ScoreInput,
-): Cut {
+function cutOf({ forward: { B, Hq, Sq, Skv } }: BackwardProblem, { shape }: ScoreInput): Cut {
   const lead = 4 - shape.length;
   const kept = [0, 1, 2, 3].map(d => (shape[d - lead] ?? 1) > 1);
   const [keepB, keepH, keepI, keepJ] = kept;
-  const [tilesI, tilesJ] = [Math.ceil(Sq / tileRows(tile)), Math.ceil(Skv / tileCols(tile))];
+  const [tilesI, tilesJ] = [Math.ceil(Sq / tileRows(defaultTile)), Math.ceil(Skv / tileCols(defaultTile))];
   const parts = [keepB ? B : 1, keepH ? Hq : 1, keepI ? tilesI : 1, keepJ ? tilesJ : 1] as const;
   const steps = [keepB ? 1 : B, keepH ? 1 : Hq, keepI ? 1 : tilesI] as const;
-  const rows = keepI ? tileRows(tile) : 1;
-  const cols = keepJ ? tileCols(tile) : 1;
+  const rows = keepI ? tileRows(defaultTile) : 1;
+  const cols = keepJ ? tileCols(defaultTile) : 1;
   const groups = product(parts);
   const room = maxVectors / (groups * rows * cols);
   const chunks = Math.floor(Math.min(product(steps) / stepsPerGroup, manyGroups / groups, room)) || 1;
@@ -92,9 +90,9 @@ function cutOf(
 const product = (numbers: readonly number[]): number => numbers.reduce((a, b) => a * b, 1);
 
 /** Vectors that the sums of a problem take in `workspace.sums` at most at a time. */
-export function scoreInputVectors(problem: BackwardProblem, tile: WorkgroupTile): number {
+export function scoreInputVectors(problem: BackwardProblem): number {
   const vectors = inputsOf(problem).map(input => {
-    const { parts, rows, cols, chunks } = cutOf(problem, tile, input);
+    const { parts, rows, cols, chunks } = cutOf(problem, input);
     return chunks > 1 ? product(parts) * chunks * rows * cols : 0;
   });
   return Math.max(0, ...vectors);
@@ -138,19 +136,19 @@ function storeElement(name: string, { kept, rows, cols }: Cut, sum: string): str
  * nothing of size Sq × Skv is stored, unless the result itself is. Where there are few tiles, several workgroups share one, and
  * a second kernel adds up their sums.
  */
-function scoreInputKernels(
-  problem: BackwardProblem,
-  config: WorkgroupTileConfig,
-  input: ScoreInput,
-): KernelSpec[] {
+function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input: ScoreInput): KernelSpec[] {
   const { name, dtype, shape, share } = input;
-  const { tile } = config;
-  const cut = cutOf(problem, tile, input);
+  const tile = defaultTile;
+  const cut = cutOf(problem, input);
   const { parts, steps, chunks } = cut;
   const [, , keepI, keepJ] = cut.kept;
   const [rows, cols] = [tileRows(tile), tileCols(tile)];
   const isShared = chunks > 1;
-  const gradient = gradientTile(problem, config, { weight: false, ds: true, writesWorkspace: isShared });
+  const gradient = gradientTile(
+    problem,
+    { ...config, tile },
+    { weight: false, ds: true, writesWorkspace: isShared },
+  );
   const place = placePart(name, cut, shape);
   const stored = isShared
     ? `partial_sums[P.sums_base + group * ${cut.rows * cut.cols}u + n] = vec2f(sum, 0.0);`
@@ -159,8 +157,8 @@ function scoreInputKernels(
   const body = `
   let place = part_at(group / P.chunks);
   let keys = ${keepJ ? `vec2u(place.w * ${cols}u, min(P.Skv, (place.w + 1u) * ${cols}u))` : 'vec2u(0u, P.Skv)'};
-  let tx = lane % ${tile.tx}u;
-  let ty = lane / ${tile.tx}u;
+  let tx = lane % ${tile.grid.tx}u;
+  let ty = lane / ${tile.grid.tx}u;
   ${repeat(4, r => `var acc${r} = vec4f();`, '\n  ')}
 
   for (var step = group % P.chunks; step < P.steps; step += P.chunks) {

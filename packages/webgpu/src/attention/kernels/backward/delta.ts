@@ -1,10 +1,10 @@
 import type { BackwardProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import { fp8Kernel } from '../../fp8/fp8-kernel.ts';
+import { fp8Kernel } from '../../fp8-steps.ts';
+import type { KernelConfig } from '../../kernel-config.ts';
 import { readOperand } from '../../layout/operand.ts';
 import { rowAddressing, rowTensor } from '../../layout/row-results.ts';
 import { sequencePart } from '../../layout/sequence.ts';
-import type { KernelConfig } from '../../tiles/tile-table.ts';
 
 const lanesPerRow = 8;
 const rowsPerGroup = 8;
@@ -18,7 +18,7 @@ export function rowsKernel(problem: BackwardProblem, config: KernelConfig): Kern
   const { forward, dO, dLse } = problem;
   const { B, Hq, Sq } = forward;
   const tiles = Math.ceil(Sq / rowsPerGroup);
-  const fp8 = fp8Kernel(config.tools.fp8, forward, ['delta']);
+  const fp8 = fp8Kernel(config.tools.fp8?.arithmetic, forward, ['delta']);
   const body = `
   let h = (group / P.tiles) % P.Hq;
   let seq = sequence_at(group / (P.tiles * P.Hq));

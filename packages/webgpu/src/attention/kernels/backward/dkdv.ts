@@ -1,12 +1,11 @@
 import type { BackwardProblem, OperandDesc } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import type { TileConfig } from '../../kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import { queryRangePart } from '../../layout/sequence.ts';
 import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
-import { storeRows, type WeightedSum } from '../../tiles/tile-backend.ts';
-import { tileWork } from '../../tiles/tile-kinds.ts';
+import { type AccumulateGemm, storeRows } from '../../tiles/tile-backend.ts';
 import { keyHeads, tileResult } from '../../tiles/tile-operands.ts';
-import type { TileConfig } from '../../tiles/tile-table.ts';
 import { gradientTile } from './gradient-tile.ts';
 
 /** Which of the two gradients a kernel computes, and where they go. */
@@ -29,7 +28,7 @@ export function dkdvKernel(
   config: TileConfig,
 ): KernelSpec {
   const { tile } = config;
-  const work = tileWork(tile);
+  const { backend } = tile;
   const { forward } = problem;
   const { B, Hk, Hv, Skv, Dqk, Dv } = forward;
   const rows = tileRows(tile);
@@ -42,8 +41,8 @@ export function dkdvKernel(
     results: { ...(dk && { dk }), ...(dv && { dv }) },
   });
   const { q, dO } = gradient.factors;
-  const overQueries = { over: 'queries', watch: gradient.watch } as const;
-  const sums: readonly WeightedSum[] = [
+  const overQueries = { over: 'queries', nonFiniteGuard: gradient.nonFiniteGuard } as const;
+  const sums: readonly AccumulateGemm[] = [
     ...(dv ? [{ into: 'dv', weight: (b: number) => `weight${b}`, operand: dO, ...overQueries }] : []),
     ...(dk ? [{ into: 'dk', weight: (b: number) => `ds${b}`, operand: q, ...overQueries }] : []),
   ];
@@ -52,9 +51,9 @@ export function dkdvKernel(
   let head = (group / P.tiles) % P.heads;
   let seq = sequence_at(group / (P.tiles * P.heads));
   let j0 = tile * ${cols}u;
-  ${work.place}
-  ${dk ? work.accumulators('dk', Dqk) : ''}
-  ${dv ? work.accumulators('dv', Dv) : ''}
+  ${backend.place}
+  ${dk ? backend.accumulators('dk', Dqk) : ''}
+  ${dv ? backend.accumulators('dv', Dv) : ''}
 
   let queries = query_range(seq, j0, j0 + ${cols}u);
   let heads_per_group = P.Hq / P.heads;
@@ -65,11 +64,11 @@ export function dkdvKernel(
     ${gradient.skip}
     ${gradient.loadRowValues}
     ${gradient.compute(sums)}
-    ${work.accumulate(gradient.products, ...sums)}
+    ${backend.accumulate(gradient.products, ...sums)}
   }
   }
-  ${dk ? storeRows(work, 'dk', tileResult('dk', forward, dk), (_, x) => gradient.stored('dk', x)) : ''}
-  ${dv ? storeRows(work, 'dv', tileResult('dv', forward, dv), (_, x) => gradient.stored('dv', x)) : ''}
+  ${dk ? storeRows(backend, 'dk', tileResult('dk', forward, dk), (_, x) => gradient.stored('dk', x)) : ''}
+  ${dv ? storeRows(backend, 'dv', tileResult('dv', forward, dv), (_, x) => gradient.stored('dv', x)) : ''}
   ${gradient.finish}`;
   return kernelSpec({
     name: dk && dv ? 'attention dk dv' : `attention ${dk ? 'dk' : 'dv'}`,

@@ -1,17 +1,16 @@
 import type { BackwardProblem, OperandDesc } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import type { TileConfig } from '../../kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
-import { storeRows, type WeightedSum } from '../../tiles/tile-backend.ts';
-import { tileWork } from '../../tiles/tile-kinds.ts';
+import { type AccumulateGemm, storeRows } from '../../tiles/tile-backend.ts';
 import { keyHeads, tileResult } from '../../tiles/tile-operands.ts';
-import type { TileConfig } from '../../tiles/tile-table.ts';
 import { gradientTile } from './gradient-tile.ts';
 
 /** dQ = dS · K: a workgroup has one tile of queries and walks over the key tiles that they may see. */
 export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: TileConfig): KernelSpec {
   const { tile } = config;
-  const work = tileWork(tile);
+  const { backend } = tile;
   const { forward } = problem;
   const { B, Hq, Sq, Dqk } = forward;
   const result = tileResult('dq', forward, dq);
@@ -19,8 +18,8 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   const cols = tileCols(tile);
   const tiles = Math.ceil(Sq / rows);
   const gradient = gradientTile(problem, config, { weight: false, ds: true, results: { dq } });
-  const sum: WeightedSum = {
-    ...{ into: 'acc', operand: gradient.factors.k, over: 'keys', watch: gradient.watch },
+  const sum: AccumulateGemm = {
+    ...{ into: 'acc', operand: gradient.factors.k, over: 'keys', nonFiniteGuard: gradient.nonFiniteGuard },
     weight: b => `ds${b}`,
   };
   const body = `
@@ -29,8 +28,8 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   ${keyHeads}
   let seq = sequence_at(group / (P.tiles * P.Hq));
   let i0 = tile * ${rows}u;
-  ${work.place}
-  ${work.accumulators('acc', Dqk)}
+  ${backend.place}
+  ${backend.accumulators('acc', Dqk)}
   ${gradient.loadRowValues}
   ${gradient.keep}
 
@@ -38,9 +37,9 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${gradient.skip}
     ${gradient.compute([sum])}
-    ${work.accumulate(gradient.products, sum)}
+    ${backend.accumulate(gradient.products, sum)}
   }
-  ${storeRows(work, 'acc', result, (_, x) => gradient.stored('dq', x))}
+  ${storeRows(backend, 'acc', result, (_, x) => gradient.stored('dq', x))}
   ${gradient.finish}`;
   return kernelSpec({
     name: 'attention dq',

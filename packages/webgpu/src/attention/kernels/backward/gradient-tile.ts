@@ -1,19 +1,18 @@
 import type { BackwardProblem } from '@tilewise/core';
-import type { KernelTools } from '../../../api/tools.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import { type Fp8Kernel, fp8Kernel } from '../../fp8/fp8-kernel.ts';
+import { repeat } from '../../../codegen/text.ts';
+import { type Fp8Kernel, fp8Kernel } from '../../fp8-steps.ts';
+import type { KernelTools, TileConfig } from '../../kernel-config.ts';
 import { readOperand } from '../../layout/operand.ts';
 import { rowAddressing, rowTensor } from '../../layout/row-results.ts';
 import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';
-import { workgroupReads } from '../../layout/workgroup-reads.ts';
 import { dropoutPart } from '../../score/dropout.ts';
 import { scorePart } from '../../score/score.ts';
 import type { ScoreUse } from '../../score/stage.ts';
-import { heldIn, laneGrid, perBlock, repeat, tileCols, tileRows } from '../../tiles/tile.ts';
-import type { Product, TileOperand, WeightedSum } from '../../tiles/tile-backend.ts';
-import { tileWork } from '../../tiles/tile-kinds.ts';
+import { perBlock, tileCols, tileRows } from '../../tiles/tile.ts';
+import type { AccumulateGemm, ScoreGemm, TileOperand } from '../../tiles/tile-backend.ts';
 import { headGroups, tileOperands } from '../../tiles/tile-operands.ts';
-import type { TileConfig } from '../../tiles/tile-table.ts';
+import { workgroupReads } from '../workgroup-reads.ts';
 
 /** What the backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the rows' (lse, δ). */
 export interface GradientTile {
@@ -22,7 +21,7 @@ export interface GradientTile {
   readonly skip: string;
   /** A statement that declares `seq`, the sequence of batch entry `b`. */
   readonly sequence: (b: string) => string;
-  readonly products: readonly Product[];
+  readonly products: readonly ScoreGemm[];
   /** Statements before the innermost loop over tiles. */
   readonly keep: string;
   /** Statements that declare the row values of this lane's queries. */
@@ -32,9 +31,9 @@ export interface GradientTile {
    * `dfb` = d loss / d(final score) and `dsb` = d loss / d(q·k). In FP8 `weightb` and `dsb` are rounded. `sums`:
    * those that follow in the same block.
    */
-  readonly compute: (sums?: readonly WeightedSum[]) => string;
+  readonly compute: (sums?: readonly AccumulateGemm[]) => string;
   /** WGSL condition: some weights may be 0 because their pair is not seen. */
-  readonly watch: string;
+  readonly nonFiniteGuard: string;
   /** What the weights multiply: dS and k give dq, dS and q dk, P and dO dv. */
   readonly factors: Readonly<Record<'q' | 'k' | 'dO', TileOperand>>;
   /** WGSL expression of what is stored for the sum `x` (vec4f) of a result. */
@@ -85,25 +84,23 @@ export function gradientTile(
     : operands;
   const rows = tileRows(tile);
   const cols = tileCols(tile);
-  const grid = laneGrid(tile);
+  const { grid, backend, operandType } = tile;
 
   const scores = { into: 's', a: operands.q, b: operands.k };
   const products = options.ds
     ? ([scores, { into: 'dp', a: operands.dO, b: operands.v }] as const)
     : ([scores] as const);
   const summed = [...(dq ? [factors.k] : []), ...(dv ? [factors.dO] : []), ...(dk ? [factors.q] : [])];
-  const work = tileWork(tile);
-  const held = heldIn(tile);
   const compute = (
-    sums: readonly WeightedSum[] = [],
-  ): string => `let whole = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
-    ${work.products(products, sums)}
+    sums: readonly AccumulateGemm[] = [],
+  ): string => `let full_tile = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
+    ${backend.scores(products, sums)}
     let i = i0 + ty * ${grid.rows}u;
     let j = j0 + tx * ${4 * grid.cols}u;
     ${perBlock(
-      tile,
+      grid,
       (b, r, c) => `var allowed${b} = vec4<bool>(true);
-    if (!whole) {
+    if (!full_tile) {
       allowed${b} = inside4(seq, i + ${r}u, j + ${4 * c}u);
     }
     let scored${b} = score4(seq, h, i + ${r}u, j + ${4 * c}u, s${b}, allowed${b});
@@ -117,18 +114,18 @@ export function gradientTile(
         : ''
     }`,
     )}
-    ${blocks?.isBlockTile(tile) ? blocks.roundBlocks(tile, options.results?.dq ? 'keys' : 'queries') : ''}`;
+    ${blocks ? blocks.roundBlocks(grid, options.results?.dq ? 'keys' : 'queries') : ''}`;
 
   return {
     parts: [
-      ...work.parts(products, summed),
+      ...backend.parts(products, summed),
       { uniforms: headGroups(forward) },
       ...fp8.parts,
       ...sequencePart(forward, { q: forward.q, k: forward.k, v: forward.v, dO, ...options.results }),
-      readOperand('q', forward.q, config, held),
-      readOperand('k', forward.k, config, held),
-      ...(options.ds ? [readOperand('v', forward.v, config, held)] : []),
-      ...(options.ds || !rounded ? [readOperand('dO', dO, config, held)] : []),
+      readOperand('q', forward.q, config, operandType),
+      readOperand('k', forward.k, config, operandType),
+      ...(options.ds ? [readOperand('v', forward.v, config, operandType)] : []),
+      ...(options.ds || !rounded ? [readOperand('dO', dO, config, operandType)] : []),
       ...(rounded && dq ? [readOperand('kT', rounded.kT, config)] : []),
       ...(rounded && dk ? [readOperand('qT', rounded.qT, config)] : []),
       ...(rounded && dv ? [readOperand('dOT', rounded.dOT, config)] : []),
@@ -142,7 +139,7 @@ export function gradientTile(
     skip: reads.skip(score.showsTile),
     sequence: reads.sequence,
     products,
-    keep: work.keep(products, summed),
+    keep: backend.loadStationary(products, summed),
     loadRowValues: repeat(
       grid.rows,
       r => `var row${r} = vec2f(3e38, 0.0);
@@ -152,7 +149,7 @@ export function gradientTile(
       '\n    ',
     ),
     compute,
-    watch: score.hides ? 'true' : '!whole',
+    nonFiniteGuard: score.masks ? 'true' : '!full_tile',
     factors,
     stored: fp8.apply,
     finish: fp8.finish,
@@ -169,7 +166,7 @@ function fp8Gradient(
   const amax = { dq: 'amaxDQ', dk: 'amaxDK', dv: 'amaxDV' } as const;
   const measuresScores = results[gradients.includes('dq') ? 'dq' : 'dk'] !== undefined;
   return fp8Kernel(
-    tools.fp8,
+    tools.fp8?.arithmetic,
     forward,
     ['product', ...(weight ? (['weight'] as const) : []), ...(ds ? (['dp', 'ds'] as const) : []), ...stored],
     [

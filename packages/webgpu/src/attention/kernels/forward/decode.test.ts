@@ -5,9 +5,9 @@ import { normal } from '../../../../testing/attention-call.ts';
 import { expectAgreement } from '../../../../testing/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/shared-context.ts';
 import { type GpuTensor, sdpa } from '../../../index.ts';
+import { workgroupTile } from '../../../tiles/index.ts';
 import { tileRows } from '../../tiles/tile.ts';
 import { forwardTiles } from '../../tiles/tile-table.ts';
-import { workgroupTileMemory } from '../../tiles/workgroup/memory.ts';
 import { forwardShape } from './forward-shape.ts';
 
 interface Sizes {
@@ -66,7 +66,11 @@ describe('the shape of a forward pass', () => {
   });
 
   test('fits into the workgroup memory that WebGPU guarantees', () => {
-    for (const { tile } of forwardTiles) expect(workgroupTileMemory(tile)).toBeLessThanOrEqual(16384);
+    for (const {
+      sizes,
+      upTo: { Dv },
+    } of forwardTiles)
+      expect(workgroupTile(sizes).workgroupMemory('forward', { Dqk: Dv, Dv })).toBeLessThanOrEqual(16384);
   });
 });
 

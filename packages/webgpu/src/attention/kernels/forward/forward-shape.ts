@@ -1,9 +1,10 @@
 import { type AttentionProblem, elementCount, rowShape } from '@tilewise/core';
 import { guaranteedCapabilities } from '../../../device/capabilities.ts';
-import { forwardRole } from '../../tiles/forward-role.ts';
-import { type Tile, tileCols, tileRows, type WorkgroupTileSizes } from '../../tiles/tile.ts';
+import { type Tile, tileCols, tileRows } from '../../tiles/tile.ts';
 import { chosenTile, type TileTarget } from '../../tiles/tile-choice.ts';
-import { defaultTile, forwardTiles, manyQueriesTile } from '../../tiles/tile-table.ts';
+import { forwardSizesFor, forwardTileFor, manyQueriesTile } from '../../tiles/tile-table.ts';
+import { plainWorkgroupTile } from '../../tiles/workgroup/workgroup-kind.ts';
+import type { WorkgroupTileSizes } from '../../tiles/workgroup/workgroup-tile.ts';
 import { partialVectors } from './partials.ts';
 import { sharingHeads } from './query-rows.ts';
 
@@ -15,6 +16,13 @@ export interface ForwardShape {
   /** Parts of the keys that workgroups of their own work on; more than one need a merge. */
   readonly parts: number;
 }
+
+/** Queries per head up to which the heads of a group share a tile, and keys are split. */
+const fewQueries = 16;
+
+/** The forward kernel that runs a problem. */
+export const forwardRole = ({ Sq }: AttentionProblem): 'forward' | 'decode' =>
+  Sq > fewQueries ? 'forward' : 'decode';
 
 /** Workgroups that keep a large GPU busy, and keys that one of them should have at least. */
 const manyGroups = 512;
@@ -31,27 +39,22 @@ export function forwardShape(
   target: TileTarget = { capabilities: guaranteedCapabilities },
 ): ForwardShape {
   const { B, Hq, Sq, Dv } = problem;
-  if (problem.fp8) return { tile: roomyTile(Infinity, Dv), heads: 1, parts: 1 };
+  if (problem.fp8) return { tile: forwardTileFor(Infinity, Dv), heads: 1, parts: 1 };
   // More queries than few take workgroups enough, and memory for the parts that would be missed.
   if (forwardRole(problem) === 'forward')
-    return { tile: manyQueriesTile(problem, target) ?? roomyTile(Sq, Dv), heads: 1, parts: 1 };
+    return { tile: manyQueriesTile(problem, target), heads: 1, parts: 1 };
   const heads = sharingHeads(problem);
   const { q, k, v } = problem;
-  const tile = chosenTile('decode', problem, [q, k, v], target) ?? decodeTile(problem);
+  const tile = chosenTile('decode', problem, [q, k, v], target) ?? plainWorkgroupTile(decodeSizes(problem));
   const groups = Math.ceil((Sq * heads) / tileRows(tile)) * (Hq / heads) * B;
   if (groups === 0) return { tile, heads, parts: 1 };
   const wanted = Math.min(manyGroups / groups, keysPerQueryTile(problem, tile) / keysPerPart);
   return { tile, heads, parts: Math.max(1, Math.min(maxParts, Math.floor(wanted))) };
 }
 
-/** The tile of the table for few queries. */
-export const decodeTile = (problem: AttentionProblem): WorkgroupTileSizes =>
-  roomyTile(problem.Sq * sharingHeads(problem), problem.Dv);
-
-/** The first tile of the table that has room for all rows and channels. */
-export function roomyTile(rows: number, Dv: number): WorkgroupTileSizes {
-  return forwardTiles.find(({ upTo }) => rows <= upTo.rows && Dv <= upTo.Dv)?.tile ?? defaultTile;
-}
+/** The sizes that the table has for the tile of few queries. */
+export const decodeSizes = (problem: AttentionProblem): WorkgroupTileSizes =>
+  forwardSizesFor(problem.Sq * sharingHeads(problem), problem.Dv);
 
 /** Keys that a tile of queries sees at most, by the number of keys and the diagonal band. */
 function keysPerQueryTile({ Sq, Skv, band }: AttentionProblem, tile: Tile): number {

@@ -1,29 +1,19 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import { forwardAmaxes } from '../../fp8/fp8-amaxes.ts';
-import { type Fp8Kernel, fp8Kernel } from '../../fp8/fp8-kernel.ts';
+import { repeat } from '../../../codegen/text.ts';
+import { type Fp8Kernel, forwardAmaxes, fp8Kernel } from '../../fp8-steps.ts';
+import type { KernelConfig } from '../../kernel-config.ts';
 import { readOperand, writeOperand } from '../../layout/operand.ts';
 import { lowest, rowAddressing, rowOutput, rowOutputsOf, writeRow } from '../../layout/row-results.ts';
 import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';
-import { workgroupReads } from '../../layout/workgroup-reads.ts';
 import { dropoutPart } from '../../score/dropout.ts';
 import { scorePart } from '../../score/score.ts';
 import { sinkPart } from '../../score/sink.ts';
-import {
-  heldIn,
-  laneGrid,
-  perBlock,
-  repeat,
-  type Tile,
-  tileCols,
-  tileLanes,
-  tileRows,
-} from '../../tiles/tile.ts';
-import { storeRows, type WeightedSum } from '../../tiles/tile-backend.ts';
-import { tileWork } from '../../tiles/tile-kinds.ts';
+import { perBlock, type Tile, tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
+import { type AccumulateGemm, storeRows } from '../../tiles/tile-backend.ts';
 import { headGroups, keyHeads, tileOperands, tileResult } from '../../tiles/tile-operands.ts';
-import type { KernelConfig } from '../../tiles/tile-table.ts';
+import { workgroupReads } from '../workgroup-reads.ts';
 import type { ForwardShape } from './forward-shape.ts';
 import { partialsPart } from './partials.ts';
 import { type QueryRows, queryRows } from './query-rows.ts';
@@ -35,7 +25,7 @@ import { type QueryRows, queryRows } from './query-rows.ts';
  *     m' = max(m, rowmax(S))      P = exp(S − m')      l' = e^{m−m'}·l + rowsum(P)      O' = e^{m−m'}·O + dropout(P)·V
  *
  * and at the end o = O / l, lse = m + ln l. With more than one part, a workgroup walks over its part of these key tiles only,
- * and leaves m, l and O in the workspace to be merged. In FP8 only the statistics of the rows are computed here, see `roundedValuesKernel`.
+ * and leaves m, l and O in the workspace to be merged. In FP8 only the statistics of the rows are computed here, see `fp8OutputKernel`.
  */
 export function forwardKernel(
   problem: AttentionProblem,
@@ -45,10 +35,9 @@ export function forwardKernel(
   const { B, Hq, Sq, Dv } = problem;
   const rows = queryRows(heads, tile);
   const cols = tileCols(tile);
-  const grid = laneGrid(tile);
+  const { grid, backend, operandType } = tile;
   // The vec4s of scores that a lane has of its row r.
   const blocksOf = (r: number): number[] => Array.from({ length: grid.cols }, (_, c) => r * grid.cols + c);
-  const work = tileWork(tile);
   const tiles = Math.ceil((Sq * heads) / tileRows(tile));
   const score = scorePart(problem, {
     tile: heads === 1 ? tile : null,
@@ -59,20 +48,19 @@ export function forwardKernel(
   const dropout = hasValues ? dropoutPart(problem) : null;
   const { q, k, v } = tileOperands(problem);
   // m is then within 8 of the row's maximum, which l and O are as right with.
-  const isLazy = work.isSlowToRescale && !problem.outputs.max && !problem.outputs.sumExp;
+  const isLazy = backend.isSlowToRescale && !problem.outputs.max && !problem.outputs.sumExp;
   const scores = { into: 's', a: rows.operand(q), b: k };
   const fp8 = hasValues
-    ? fp8Kernel(config.tools.fp8, problem, ['weight', 'o'], forwardAmaxes(problem))
-    : fp8Kernel(config.tools.fp8, problem, ['product']);
+    ? fp8Kernel(config.tools.fp8?.arithmetic, problem, ['weight', 'o'], forwardAmaxes(problem))
+    : fp8Kernel(config.tools.fp8?.arithmetic, problem, ['product']);
   const finish =
     parts === 1 ? wholeResult(problem, tile, rows, config, fp8) : partialResult(problem, tile, parts);
 
   const reads = workgroupReads(parts > 1);
-  const held = heldIn(tile);
-  const values: WeightedSum = {
+  const values: AccumulateGemm = {
     ...{ into: 'acc', operand: v, over: 'keys' },
     weight: b => fp8.apply('weight', dropout ? `weight${b}` : `p${b}`),
-    watch: score.hides ? 'true' : '!whole',
+    nonFiniteGuard: score.masks ? 'true' : '!full_tile',
     rescale: r => `rescale${r}`,
   };
   const [summed, sums] = hasValues ? [[v], [values]] : [[], []];
@@ -86,30 +74,30 @@ export function forwardKernel(
   ${keyHeads}
   ${reads.sequence('place / (P.tiles * P.head_groups)')}
   let row0 = tile * ${tileRows(tile)}u;
-  ${work.place}
+  ${backend.place}
   ${rows.span}
   ${rows.places}
   ${repeat(grid.rows, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`, '\n  ')}
-  ${hasValues ? work.accumulators('acc', Dv) : ''}
+  ${hasValues ? backend.accumulators('acc', Dv) : ''}
 
-  ${work.keep([scores], summed)}
+  ${backend.loadStationary([scores], summed)}
   let keys = ${parts === 1 ? 'key_range(seq, i0, i1)' : `part_of(key_range(seq, i0, i1), part)`};
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${reads.skip(score.showsTile)}
-    let whole = tile_inside(seq, i0, i1, j0, j0 + ${cols}u);
-    ${work.products([scores], sums)}
+    let full_tile = tile_inside(seq, i0, i1, j0, j0 + ${cols}u);
+    ${backend.scores([scores], sums)}
 
     let j = j0 + tx * ${4 * grid.cols}u;
     ${perBlock(
-      tile,
+      grid,
       (b, r, c) => `var allowed${b} = vec4<bool>(true);
-    if (!whole) {
+    if (!full_tile) {
       allowed${b} = inside4(seq, query${r}, j + ${4 * c}u);
     }
     let scored${b} = score4(seq, head${r}, query${r}, j + ${4 * c}u, s${b}, allowed${b});
     let x${b} = select(vec4f(${lowest}), scored${b}.value, scored${b}.seen);`,
     )}
-    ${work.statistic({
+    ${backend.reduceRows({
       name: isLazy ? 'm_seen' : 'm_new',
       own: r =>
         blocksOf(r).reduce((m, b) => `max(${m}, max(max(x${b}.x, x${b}.y), max(x${b}.z, x${b}.w)))`, `m${r}`),
@@ -117,7 +105,7 @@ export function forwardKernel(
       afterBarrier: true,
     })}
     ${isLazy ? repeat(grid.rows, r => `let m_new${r} = select(m${r}, m_seen${r}, m_seen${r} > m${r} + 8.0);`, '\n    ') : ''}
-    ${perBlock(tile, (b, r) => `let p${b} = select(vec4f(), exp(scored${b}.value - m_new${r}), scored${b}.seen);`)}
+    ${perBlock(grid, (b, r) => `let p${b} = select(vec4f(), exp(scored${b}.value - m_new${r}), scored${b}.seen);`)}
     ${repeat(
       grid.rows,
       r => `let rescale${r} = ${isLazy ? `select(exp(m${r} - m_new${r}), 1.0, m${r} == ${lowest})` : `exp(m${r} - m_new${r})`};
@@ -127,11 +115,11 @@ export function forwardKernel(
       .join(' + ')};`,
       '\n    ',
     )}
-    ${dropout ? perBlock(tile, (b, r, c) => `let weight${b} = p${b} * dropout4(seq, head${r}, query${r}, j + ${4 * c}u);`) : ''}
-    ${work.accumulate([scores], ...sums)}
+    ${dropout ? perBlock(grid, (b, r, c) => `let weight${b} = p${b} * dropout4(seq, head${r}, query${r}, j + ${4 * c}u);`) : ''}
+    ${backend.accumulate([scores], ...sums)}
   }
 
-  ${work.statistic({ name: 'sum', own: r => `l${r}`, join: (a, b) => `${a} + ${b}`, afterBarrier: false })}
+  ${backend.reduceRows({ name: 'sum', own: r => `l${r}`, join: (a, b) => `${a} + ${b}`, afterBarrier: false })}
   ${repeat(grid.rows, r => `l${r} = sum${r};`, '\n  ')}
   ${finish.code}
   ${fp8.finish}`;
@@ -152,7 +140,7 @@ export function forwardKernel(
           ...rows.uniforms,
         ],
       },
-      ...work.parts([scores], summed),
+      ...backend.parts([scores], summed),
       ...fp8.parts,
       ...sequencePart(problem, {
         q: problem.q,
@@ -160,9 +148,9 @@ export function forwardKernel(
         ...(hasValues && { v: problem.v }),
         ...finish.operands,
       }),
-      readOperand('q', problem.q, config, held),
-      readOperand('k', problem.k, config, held),
-      ...(hasValues ? [readOperand('v', problem.v, config, held)] : []),
+      readOperand('q', problem.q, config, operandType),
+      readOperand('k', problem.k, config, operandType),
+      ...(hasValues ? [readOperand('v', problem.v, config, operandType)] : []),
       rowAddressing(problem),
       reads.part,
       ...score.parts,
@@ -192,8 +180,8 @@ function wholeResult(
 ): Finish {
   const outputs = rowOutputsOf(problem);
   const hasValues = problem.fp8?.kind !== 'scaled';
-  const work = tileWork(tile);
-  const own = laneGrid(tile).rows;
+  const { backend } = tile;
+  const own = tile.grid.rows;
   const o = rows.operand(tileResult('o', problem, problem.o));
   const joinSink = (r: number): string => `if (query${r} < seq.length_q) {
     let joined = join_sink(head${r}, m${r}, l${r});
@@ -209,7 +197,7 @@ function wholeResult(
   scale${r} = select(0.0, scale${r} / l${r}, l${r} != 0.0);`,
       '\n  ',
     )}
-  ${hasValues ? storeRows(work, 'acc', o, (r, x) => fp8.apply('o', `${x} * scale${r}`)) : ''}
+  ${hasValues ? storeRows(backend, 'acc', o, (r, x) => fp8.apply('o', `${x} * scale${r}`)) : ''}
   if (tx == 0u) {
     ${repeat(
       own,
@@ -231,20 +219,20 @@ function wholeResult(
 
 /** The results of one part of the keys. */
 function partialResult({ Dv }: AttentionProblem, tile: Tile, parts: number): Finish {
-  const work = tileWork(tile);
+  const { backend } = tile;
   return {
-    code: `${work.results('acc', Dv)}
+    code: `${backend.results('acc', Dv)}
   ${repeat(
-    laneGrid(tile).rows,
+    tile.grid.rows,
     r => `if (query${r} < seq.length_q) {
     let first = partial_at(row_at(seq, head${r}, query${r}), part);
     if (tx == 0u) {
       workspace[first] = vec4f(m${r}, l${r}, 0.0, 0.0);
     }
     ${repeat(
-      work.vectors(Dv),
-      n => `if (${work.vector(n)} < P.partial_vectors - 1u) {
-      workspace[first + 1u + ${work.vector(n)}] = acc${r}_${n};
+      backend.vectors(Dv),
+      n => `if (${backend.vector(n)} < P.partial_vectors - 1u) {
+      workspace[first + 1u + ${backend.vector(n)}] = acc${r}_${n};
     }`,
       '\n    ',
     )}

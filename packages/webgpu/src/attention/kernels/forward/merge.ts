@@ -1,11 +1,11 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import type { KernelConfig } from '../../kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import { lowest, rowAddressing, rowOutput, rowOutputsOf, writeRow } from '../../layout/row-results.ts';
 import { sequencePart } from '../../layout/sequence.ts';
 import { sinkPart } from '../../score/sink.ts';
 import { tileResult } from '../../tiles/tile-operands.ts';
-import type { KernelConfig } from '../../tiles/tile-table.ts';
 import { partialsPart, rowVectorGrid } from './partials.ts';
 
 const lanes = 64;

@@ -1,6 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { UniformField } from '../../../codegen/shader-part.ts';
-import { laneGrid, repeat, type Tile, tileRows } from '../../tiles/tile.ts';
+import { repeat } from '../../../codegen/text.ts';
+import { type Tile, tileRows } from '../../tiles/tile.ts';
 import type { TileOperand } from '../../tiles/tile-backend.ts';
 
 /**
@@ -31,7 +32,7 @@ function greatestCommonDivisor(a: number, b: number): number {
 
 export function queryRows(heads: number, tile: Tile): QueryRows {
   const rows = tileRows(tile);
-  const own = laneGrid(tile).rows;
+  const own = tile.grid.rows;
   const places = (head: (row: string) => string, query: (row: string) => string): string =>
     repeat(
       own,

@@ -1,20 +1,19 @@
-import { repeat } from '../tile.ts';
-import type { TileResults, WeightedSum } from '../tile-backend.ts';
+import { repeat } from '../../../codegen/text.ts';
+import type { AccumulateGemm, TileResults } from '../tile-backend.ts';
 import {
   block,
   blocks,
   firstOfLane,
-  kept,
-  type MatrixTileShape,
-  met,
+  heldRows,
   note,
   poolOf,
   poolPitch,
   scratchPitch,
+  streamedRows,
   weightsPitch,
   weightsSize,
 } from './memory.ts';
-import type { MatrixPlace, MatrixSpelling } from './spelling.ts';
+import type { MatrixPlace, MatrixTile, MatrixTileShape } from './shape.ts';
 
 /** Results as matrices `NAME_d_r`: the r-th of a subgroup's rows, from channel d on. */
 const resultMatrix = (name: string, d: number, r: number): string => `${name}_${d}_${r}`;
@@ -23,14 +22,10 @@ const perBlock = (D: number, text: (d: number) => string): string =>
   repeat(blocks(D), n => text(n * block), '\n    ');
 
 /**
- * Adds sums up once all lanes have stored their weights. Lanes cannot reach into matrices: where rows are to be rescaled, or may hold garbage
- * that some of their weights hide, results go through `scratch`, which is seldom.
+ * Adds sums up once all lanes have stored their weights. Lanes cannot reach into matrices: where rows are to be rescaled, or may hold a NaN or
+ * infinity that some of their weights mask, results go through `scratch`, which is seldom.
  */
-export function accumulate(
-  tile: MatrixTileShape,
-  spelling: MatrixSpelling,
-  sums: readonly WeightedSum[],
-): string {
+export function accumulate(tile: MatrixTile, sums: readonly AccumulateGemm[]): string {
   const rescaled = sums.map(({ rescale }) => rescale?.(0)).find(factor => factor !== undefined);
   return `{
     ${sums.map((sum, n) => storeWeights(tile, sum, n)).join('\n    ')}
@@ -45,15 +40,15 @@ export function accumulate(
     if (lane == 0u) {
       atomicStore(&notes, 0u);
     }
-    ${sums.map((sum, n) => addUp(tile, spelling, sum, n)).join('\n    ')}
+    ${sums.map((sum, n) => addUp(tile, sum, n)).join('\n    ')}
     }`;
 }
 
-/** WGSL: where the weights of the n-th sum of a subgroup are in `weights`. Those of keys have a row for each query that they meet. */
+/** WGSL: where the weights of the n-th sum of a subgroup are in `weights`. Weights of held keys have a row for each streamed query. */
 const weightsAt = (tile: MatrixTileShape, n: number): string =>
   `own_weights + ${n * tile.subgroups * weightsSize(tile)}u`;
 
-function storeWeights(tile: MatrixTileShape, { weight }: WeightedSum, n: number): string {
+function storeWeights(tile: MatrixTileShape, { weight }: AccumulateGemm, n: number): string {
   const first = firstOfLane(tile, weightsPitch(tile));
   return repeat(
     4,
@@ -62,18 +57,17 @@ function storeWeights(tile: MatrixTileShape, { weight }: WeightedSum, n: number)
   );
 }
 
-function addUp(tile: MatrixTileShape, spelling: MatrixSpelling, sum: WeightedSum, n: number): string {
+function addUp(tile: MatrixTile, sum: AccumulateGemm, n: number): string {
   const { into, operand, rescale } = sum;
   const { D } = operand;
   const change = (d: number): string =>
     throughScratch(
       tile,
-      spelling,
       into,
       d,
       at => `${rescale ? repeat(2, v => `${at(v)} *= ${rescale(0)};`, '\n        ') : ''}
-        if ((noted & ${note.garbage}u) != 0u) {
-          for (var k = 0u; k < ${met}u; k++) {
+        if ((noted & ${note.nonFinite}u) != 0u) {
+          for (var k = 0u; k < ${streamedRows}u; k++) {
             let w = f32(${weightOf(tile, n, 'subgroup_lane / 2u', 'k')});
             let x = k * ${poolPitch(tile, D)}u + ${d / 4}u + subgroup_lane % 2u * 2u;
             ${repeat(2, v => `${at(v)} += weighted(w, vec4f(${poolOf(operand)}[x + ${v}u]));`, '\n            ')}
@@ -83,53 +77,49 @@ function addUp(tile: MatrixTileShape, spelling: MatrixSpelling, sum: WeightedSum
   return `if (noted != 0u) {
       ${perBlock(D, change)}
     }
-    if ((noted & ${note.garbage}u) == 0u) {
-      ${multiply(tile, spelling, sum, n)}
+    if ((noted & ${note.nonFinite}u) == 0u) {
+      ${multiply(tile, sum, n)}
     }`;
 }
 
 function weightOf(tile: MatrixTileShape, n: number, row: string, k: string): string {
   const pitch = weightsPitch(tile);
-  const [line, place] = tile.own === 'queries' ? [row, k] : [k, `(${row})`];
+  const [line, place] = tile.stationary === 'queries' ? [row, k] : [k, `(${row})`];
   return `weights[${weightsAt(tile, n)} + ${line} * ${pitch}u + ${place} / 4u][${place} % 4u]`;
 }
 
-function multiply(
-  tile: MatrixTileShape,
-  { load, multiplyAccumulate }: MatrixSpelling,
-  { into, operand }: WeightedSum,
-  n: number,
-): string {
-  const { own, matrix } = tile;
+function multiply(tile: MatrixTile, { into, operand }: AccumulateGemm, n: number): string {
+  const { stationary, matrix } = tile;
+  const { load, multiplyAccumulate } = tile.spelling;
   const { M, N, K } = matrix;
   const stride = weightsPitch(tile);
   // The matrix of a subgroup's keys has their weights as columns.
   const placeOf = (r: number, k: number): MatrixPlace => ({
     ...{ in: 'weights', stride },
-    offset: `${weightsAt(tile, n)} + ${own === 'queries' ? r * M * stride + (k * K) / 4 : k * K * stride + (r * M) / 4}u`,
-    order: own === 'queries' ? 'row_major' : 'col_major',
+    offset: `${weightsAt(tile, n)} + ${stationary === 'queries' ? r * M * stride + (k * K) / 4 : k * K * stride + (r * M) / 4}u`,
+    order: stationary === 'queries' ? 'row_major' : 'col_major',
   });
   const pitch = poolPitch(tile, operand.D);
   const add = (k: number, d: number): string => {
-    const met = load('right', {
+    const streamed = load('right', {
       ...{ in: poolOf(operand), offset: `${k * K * pitch + d / 4}u`, stride: pitch, order: 'row_major' },
     });
     return `{
-        let met = ${met};
+        let streamed = ${streamed};
         ${repeat(
-          kept / M,
+          heldRows / M,
           r => {
             const sum = resultMatrix(into, d, r);
-            return `${sum} = ${multiplyAccumulate(`weights${r}`, 'met', sum)};`;
+            return `${sum} = ${multiplyAccumulate(`weights${r}`, 'streamed', sum)};`;
           },
           '\n        ',
         )}
         }`;
   };
   return repeat(
-    met / K,
+    streamedRows / K,
     k => `{
-        ${repeat(kept / M, r => `let weights${r} = ${load('left', placeOf(r, k))};`, '\n        ')}
+        ${repeat(heldRows / M, r => `let weights${r} = ${load('left', placeOf(r, k))};`, '\n        ')}
         ${repeat((blocks(operand.D) * block) / N, d => add(k, d * N), '\n        ')}
       }`,
     '\n      ',
@@ -142,19 +132,18 @@ const vectorInScratch = (tile: MatrixTileShape, v: number): string =>
 
 /** Statements that let lanes change 16 channels of a result, from channel d on: each the vec4s `at(0)` and `at(1)`. */
 function throughScratch(
-  tile: MatrixTileShape,
-  { load, store }: Pick<MatrixSpelling, 'load' | 'store'>,
+  tile: MatrixTile,
   name: string,
   d: number,
   change: (at: (v: number) => string) => string,
 ): string {
-  return `${storeBlock(tile, { store }, name, d)}
+  return `${storeBlock(tile, name, d)}
       workgroupBarrier();
       {
         ${change(v => vectorInScratch(tile, v))}
       }
       workgroupBarrier();
-      ${perMatrix(tile, d, (n, r, place) => `${resultMatrix(name, n, r)} = ${load('result', place)};`)}
+      ${perMatrix(tile, d, (n, r, place) => `${resultMatrix(name, n, r)} = ${tile.spelling.load('result', place)};`)}
       workgroupBarrier();`;
 }
 
@@ -167,36 +156,34 @@ function perMatrix(
   const { M, N } = tile.matrix;
   const stride = scratchPitch(tile);
   return repeat(block / N, n =>
-    repeat(kept / M, r => {
+    repeat(heldRows / M, r => {
       const offset = `own_scratch + ${r * M * stride + (n * N) / 4}u`;
       return text(d + n * N, r, { in: 'scratch', offset, stride, order: 'row_major' });
     }),
   );
 }
 
-const storeBlock = (
-  tile: MatrixTileShape,
-  { store }: Pick<MatrixSpelling, 'store'>,
-  name: string,
-  d: number,
-): string => perMatrix(tile, d, (n, r, place) => store(resultMatrix(name, n, r), place));
+const storeBlock = (tile: MatrixTile, name: string, d: number): string =>
+  perMatrix(tile, d, (n, r, place) => tile.spelling.store(resultMatrix(name, n, r), place));
 
 /** A lane has half of the channels of a row of its subgroup: of 16, the first or the second two vec4s. */
-export function results(tile: MatrixTileShape, spelling: MatrixSpelling): TileResults {
+export function results(tile: MatrixTile): TileResults {
   return {
     accumulators: (name, D) =>
-      perBlock(D, d => perMatrix(tile, d, (n, r) => `var ${resultMatrix(name, n, r)} = ${spelling.zero};`)),
+      perBlock(D, d =>
+        perMatrix(tile, d, (n, r) => `var ${resultMatrix(name, n, r)} = ${tile.spelling.zero};`),
+      ),
     isSlowToRescale: true,
     results: (name, D) =>
       perBlock(
         D,
         d => `workgroupBarrier();
-    ${storeBlock(tile, spelling, name, d)}
+    ${storeBlock(tile, name, d)}
     workgroupBarrier();
     ${repeat(2, v => `let ${name}0_${d / 8 + v} = ${vectorInScratch(tile, v)};`)}`,
       ),
     resultRows: 1,
-    resultPlace: `(subgroup * ${kept}u + subgroup_lane / 2u)`,
+    resultPlace: `(subgroup * ${heldRows}u + subgroup_lane / 2u)`,
     vectors: D => 2 * blocks(D),
     vector: n => `${4 * Math.floor(n / 2) + (n % 2)}u + subgroup_lane % 2u * 2u`,
   };

@@ -1,8 +1,8 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { SubgroupMatrixConfig } from '../../../device/subgroup-matrix-configs.ts';
-import type { MatrixTile } from '../tile.ts';
-import { type ChooseTiles, maxChannelsOfKeptRows, type TileChoice } from '../tile-choice.ts';
-import { matrixTile, needsPin } from './matrix-tile.ts';
+import { maxStationaryChannels, stationaryOf, type Tile, type TileRole } from '../tile.ts';
+import type { TileSelector } from '../tile-choice.ts';
+import { matrixTile, needsPin } from './matrix-kind.ts';
 
 /** Subgroups of a workgroup, as far as there is workgroup memory for them. */
 const subgroupCounts = [4, 2] as const;
@@ -19,16 +19,16 @@ export const multipliesAsIs = (
  * `subgroup-size-control`; null for all others, which run on the tiles of the table. Sums are f32; probabilities and gradients of scores are
  * rounded to the matrices' dtype, as in FlashAttention-2: in f16 such a gradient is 0 below 6e-8, and infinite above 65504.
  */
-export const matrixTiles: ChooseTiles = (problem, capabilities) => {
+export const matrixTiles: TileSelector = (problem, capabilities) => {
   const { Dqk, Dv } = problem;
-  if (Math.max(Dqk, Dv) > maxChannelsOfKeptRows) return null;
+  if (Math.max(Dqk, Dv) > maxStationaryChannels) return null;
   const matrix = capabilities.subgroupMatrixConfigs.find(shape => multipliesAsIs(shape, problem));
   if (!matrix) return null;
   const pinned = needsPin(capabilities);
-  const tile = (role: keyof TileChoice): MatrixTile | undefined =>
+  const tile = (role: TileRole): Tile | undefined =>
     subgroupCounts
-      .map(subgroups => matrixTile({ own: role === 'dkdv' ? 'keys' : 'queries', subgroups, matrix, pinned }))
-      .find(made => made.reason(role, problem, capabilities) === null);
+      .map(subgroups => matrixTile({ stationary: stationaryOf(role), subgroups, matrix, pinned }))
+      .find(made => made.unsupported(role, problem, capabilities) === null);
   const [forward, dq, dkdv] = [tile('forward'), tile('dq'), tile('dkdv')];
   return { ...(forward && { forward }), ...(dq && { dq }), ...(dkdv && { dkdv }) };
 };

@@ -1,13 +1,10 @@
-import { repeat } from '../tile.ts';
-import type { Product, Products, WeightedSum } from '../tile-backend.ts';
+import { repeat } from '../../../codegen/text.ts';
+import type { AccumulateGemm, ScoreGemm, ScoreGemms } from '../tile-backend.ts';
 import {
   block,
   blocks,
   firstOfLane,
-  kept,
-  type MatrixTileShape,
-  met,
-  operandsMet,
+  heldRows,
   padding,
   poolOf,
   poolPitch,
@@ -15,28 +12,30 @@ import {
   scratchPitch,
   scratchSize,
   sidesOf,
+  streamedOperands,
+  streamedRows,
   width,
 } from './memory.ts';
-import type { MatrixSpelling } from './spelling.ts';
-import { stageKept, stageMet } from './stage.ts';
+import type { MatrixTile, MatrixTileShape } from './shape.ts';
+import { stageHeld, stageStreamed } from './stage.ts';
 
-/** Rows of queries are those of left matrices, rows of keys columns of right ones. */
+/** Rows of held and of streamed matrices: queries are rows of left matrices, keys are columns of right matrices. */
 const sizesOf = ({
-  own,
+  stationary,
   matrix: { M, N },
-}: MatrixTileShape): { readonly keptSize: number; readonly metSize: number } =>
-  own === 'queries' ? { keptSize: M, metSize: N } : { keptSize: N, metSize: M };
+}: MatrixTileShape): { readonly heldSize: number; readonly streamedSize: number } =>
+  stationary === 'queries' ? { heldSize: M, streamedSize: N } : { heldSize: N, streamedSize: M };
 
-const keptMatrix = (name: string, d: number, r: number): string => `kept_${name}_${d}_${r}`;
+const heldMatrix = (name: string, d: number, r: number): string => `held_${name}_${d}_${r}`;
 
-/** Declares the matrices of a subgroup's own rows, the r-th from channel d on, which come through the pool of those that they meet. */
-export function keep(tile: MatrixTileShape, { load }: MatrixSpelling, product: Product): string {
-  const { keeps, meets } = sidesOf(tile, product);
-  const { keptSize } = sizesOf(tile);
+/** Declares the matrices of a subgroup's held rows, the r-th from channel d on, which come through the pool of the streamed operand. */
+export function loadHeld(tile: MatrixTile, gemm: ScoreGemm): string {
+  const { held, streamed } = sidesOf(tile, gemm);
+  const { heldSize } = sizesOf(tile);
   const { K } = tile.matrix;
-  const rows = kept * tile.subgroups;
-  const fitting = Math.floor((poolSize(tile, meets.D) / rows - padding(tile)) / width(block));
-  const whole = blocks(keeps.D);
+  const rows = heldRows * tile.subgroups;
+  const fitting = Math.floor((poolSize(tile, streamed.D) / rows - padding(tile)) / width(block));
+  const whole = blocks(held.D);
   return repeat(
     Math.ceil(whole / fitting),
     part => {
@@ -45,91 +44,83 @@ export function keep(tile: MatrixTileShape, { load }: MatrixSpelling, product: P
       const vectors = count * width(block);
       const stride = vectors + padding(tile);
       const matrices = repeat((count * block) / K, n =>
-        repeat(kept / keptSize, r => {
-          const value = load(tile.own === 'queries' ? 'left' : 'right', {
-            in: poolOf(meets),
-            offset: `(subgroup * ${kept}u + ${r * keptSize}u) * ${stride}u + ${(n * K) / 4}u`,
+        repeat(heldRows / heldSize, r => {
+          const value = tile.spelling.load(tile.stationary === 'queries' ? 'left' : 'right', {
+            in: poolOf(streamed),
+            offset: `(subgroup * ${heldRows}u + ${r * heldSize}u) * ${stride}u + ${(n * K) / 4}u`,
             stride,
-            order: tile.own === 'queries' ? 'row_major' : 'col_major',
+            order: tile.stationary === 'queries' ? 'row_major' : 'col_major',
           });
-          return `let ${keptMatrix(keeps.name, first * block + n * K, r)} = ${value};`;
+          return `let ${heldMatrix(held.name, first * block + n * K, r)} = ${value};`;
         }),
       );
-      return `${stageKept(tile, keeps, { pool: poolOf(meets), first: first * width(block), vectors })}\n    ${matrices}`;
+      return `${stageHeld(tile, held, { pool: poolOf(streamed), first: first * width(block), vectors })}\n    ${matrices}`;
     },
     '\n    ',
   );
 }
 
-/** Matrices of products, in `scratch` and from there in each lane's `INTOb`; first all that the tile meets gets into its pools. */
-export function products(
-  tile: MatrixTileShape,
-  spelling: MatrixSpelling,
-  all: Products,
-  sums: readonly WeightedSum[],
-): string {
-  const operands = operandsMet(
+/** Matrices of products, in `scratch` and from there in each lane's `INTOb`; before that all streamed rows of the tile get into their pools. */
+export function scores(tile: MatrixTile, gemms: ScoreGemms, sums: readonly AccumulateGemm[]): string {
+  const operands = streamedOperands(
     tile,
-    all,
+    gemms,
     sums.map(({ operand }) => operand),
   );
   const staged = operands.map(operand => ({
     operand,
-    watch: sums.find(sum => sum.operand.name === operand.name)?.watch,
+    nonFiniteGuard: sums.find(sum => sum.operand.name === operand.name)?.nonFiniteGuard,
   }));
-  return `${stageMet(tile, staged)}
-    ${all.map((product, n) => multiply(tile, spelling, product, n)).join('\n    ')}
+  return `${stageStreamed(tile, staged)}
+    ${gemms.map((gemm, n) => multiply(tile, gemm, n)).join('\n    ')}
     workgroupBarrier();
-    ${all.map((product, n) => read(tile, product, n)).join('\n    ')}`;
+    ${gemms.map((gemm, n) => read(tile, gemm, n)).join('\n    ')}`;
 }
 
 /** WGSL: where the n-th matrix of products of a subgroup is in `scratch`. */
 const scratchAt = (tile: MatrixTileShape, n: number): string =>
   `own_scratch + ${n * tile.subgroups * scratchSize(tile)}u`;
 
-function multiply(
-  tile: MatrixTileShape,
-  { zero, load, multiplyAccumulate, store }: MatrixSpelling,
-  product: Product,
-  n: number,
-): string {
-  const { own } = tile;
-  const { keeps, meets } = sidesOf(tile, product);
-  const { keptSize, metSize } = sizesOf(tile);
+function multiply(tile: MatrixTile, gemm: ScoreGemm, n: number): string {
+  const { stationary, spelling } = tile;
+  const { zero, load, multiplyAccumulate, store } = spelling;
+  const { held, streamed } = sidesOf(tile, gemm);
+  const { heldSize, streamedSize } = sizesOf(tile);
   const { K } = tile.matrix;
-  const pitch = poolPitch(tile, meets.D);
-  const sum = (m: number, r: number): string => `${product.into}_sum${m}_${r}`;
+  const pitch = poolPitch(tile, streamed.D);
+  const sum = (m: number, r: number): string => `${gemm.into}_sum${m}_${r}`;
   const perSum = (text: (m: number, r: number) => string): string =>
-    repeat(met / metSize, m => repeat(kept / keptSize, r => text(m, r)));
+    repeat(streamedRows / streamedSize, m => repeat(heldRows / heldSize, r => text(m, r)));
   const one = (d: number, m: number): string => {
-    const other = load(own === 'queries' ? 'right' : 'left', {
-      ...{ in: poolOf(meets), offset: `${m * metSize * pitch + (d * K) / 4}u`, stride: pitch },
-      order: own === 'queries' ? 'col_major' : 'row_major',
+    const other = load(stationary === 'queries' ? 'right' : 'left', {
+      ...{ in: poolOf(streamed), offset: `${m * streamedSize * pitch + (d * K) / 4}u`, stride: pitch },
+      order: stationary === 'queries' ? 'col_major' : 'row_major',
     });
-    const ownRows = (r: number): string => keptMatrix(keeps.name, d * K, r);
+    const heldRow = (r: number): string => heldMatrix(held.name, d * K, r);
     return `{
-      let met = ${other};
+      let streamed = ${other};
       ${repeat(
-        kept / keptSize,
+        heldRows / heldSize,
         r =>
-          `${sum(m, r)} = ${own === 'queries' ? multiplyAccumulate(ownRows(r), 'met', sum(m, r)) : multiplyAccumulate('met', ownRows(r), sum(m, r))};`,
+          `${sum(m, r)} = ${stationary === 'queries' ? multiplyAccumulate(heldRow(r), 'streamed', sum(m, r)) : multiplyAccumulate('streamed', heldRow(r), sum(m, r))};`,
         '\n      ',
       )}
     }`;
   };
   const stored = (m: number, r: number): string => {
-    const [row, column] = own === 'queries' ? [r * keptSize, m * metSize] : [m * metSize, r * keptSize];
+    const [row, column] =
+      stationary === 'queries' ? [r * heldSize, m * streamedSize] : [m * streamedSize, r * heldSize];
     const stride = scratchPitch(tile);
     const offset = `${scratchAt(tile, n)} + ${row * stride + column / 4}u`;
     return store(sum(m, r), { in: 'scratch', offset, stride, order: 'row_major' });
   };
   return `${perSum((m, r) => `var ${sum(m, r)} = ${zero};`)}
-    ${repeat((blocks(meets.D) * block) / K, d => repeat(met / metSize, m => one(d, m)))}
+    ${repeat((blocks(streamed.D) * block) / K, d => repeat(streamedRows / streamedSize, m => one(d, m)))}
     ${perSum(stored)}`;
 }
 
 /** Declares the four vec4s of scores that are a lane's. */
-function read(tile: MatrixTileShape, { into }: Product, n: number): string {
+function read(tile: MatrixTileShape, { into }: ScoreGemm, n: number): string {
   const first = firstOfLane(tile, scratchPitch(tile));
   return repeat(4, b => `let ${into}${b} = scratch[${scratchAt(tile, n)} + ${first} + ${b}u];`, '\n    ');
 }

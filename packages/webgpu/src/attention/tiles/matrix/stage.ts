@@ -1,26 +1,27 @@
-import { repeat } from '../tile.ts';
+import { repeat } from '../../../codegen/text.ts';
 import type { TileOperand } from '../tile-backend.ts';
-import { kept, lanes, type MatrixTileShape, met, note, padding, poolOf, poolPitch, width } from './memory.ts';
+import { heldRows, note, padding, poolOf, poolPitch, streamedRows, width } from './memory.ts';
+import { lanes, type MatrixTileShape } from './shape.ts';
 
 /** Rows that lanes bring into the pool of an operand together. */
 export interface Staged {
   readonly operand: TileOperand;
-  /** WGSL condition under which garbage in them is noted. */
-  readonly watch?: string | undefined;
+  /** WGSL condition under which a NaN or infinity in these rows is noted. */
+  readonly nonFiniteGuard?: string | undefined;
 }
 
 /**
- * Statements that bring the rows of a tile that are met into their pools, once all lanes are done with what was there. All is read before
- * anything is stored, and before lanes wait: it arrives while matrices of the tile before are still multiplied.
+ * Statements that bring the streamed rows of a tile into their pools, once all lanes are done with the rows before. Everything is read before
+ * anything is stored, and before lanes wait: rows arrive while matrices of the tile before are still multiplied.
  */
-export const stageMet = (tile: MatrixTileShape, all: readonly Staged[]): string =>
+export const stageStreamed = (tile: MatrixTileShape, all: readonly Staged[]): string =>
   `${all.map(staged => read(tile, staged)).join('\n    ')}
     workgroupBarrier();
     ${all.map(staged => store(tile, staged)).join('\n    ')}
     workgroupBarrier();`;
 
 const turnsOf = ({ subgroups }: MatrixTileShape, D: number): number =>
-  Math.ceil((met * width(D)) / (lanes * subgroups));
+  Math.ceil((streamedRows * width(D)) / (lanes * subgroups));
 
 const fetched = ({ operand }: Staged, turn: number): string => `${operand.name}_fetched${turn}`;
 
@@ -34,11 +35,11 @@ const placeOf = (
   return { row: `${n} / ${width(D)}u`, vector: `${n} % ${width(D)}u` };
 };
 
-/** WGSL expression of four channels, in what matrices hold them. */
+/** WGSL expression of four channels, in the type of matrices. */
 const load = ({ matrix }: MatrixTileShape, name: string, row: string, d: string): string =>
   matrix.component === 'f16' ? `${name}_load4_f16(${row}, ${d})` : `${name}_load4(${row}, ${d})`;
 
-/** Without branches, so that one read does not wait for another: what does not exist is read from where something does. */
+/** Without branches, so that one read does not wait for another: rows and channels beyond the end read the last ones. */
 function read(tile: MatrixTileShape, staged: Staged): string {
   const { name, row, first, end, channels, D } = staged.operand;
   const type = `vec4<${tile.matrix.component}>`;
@@ -58,16 +59,16 @@ function read(tile: MatrixTileShape, staged: Staged): string {
 }
 
 function store(tile: MatrixTileShape, staged: Staged): string {
-  const { operand, watch } = staged;
+  const { operand, nonFiniteGuard } = staged;
   const { D } = operand;
   const turns = turnsOf(tile, D);
-  const isWhole = (met * width(D)) % (lanes * tile.subgroups) === 0;
+  const isWhole = (streamedRows * width(D)) % (lanes * tile.subgroups) === 0;
   const noticed = repeat(turns, turn => `has_non_finite(vec4f(${fetched(staged, turn)}))`, ' || ');
   return `${
-    watch
-      ? `if (${watch}) {
+    nonFiniteGuard
+      ? `if (${nonFiniteGuard}) {
       if (${noticed}) {
-        atomicOr(&notes, ${note.garbage}u);
+        atomicOr(&notes, ${note.nonFinite}u);
       }
     }
     `
@@ -77,7 +78,7 @@ function store(tile: MatrixTileShape, staged: Staged): string {
     turn => {
       const { row, vector } = placeOf(tile, D, turn);
       const stored = `${poolOf(operand)}[${row} * ${poolPitch(tile, D)}u + ${vector}] = ${fetched(staged, turn)};`;
-      return isWhole ? stored : `if (${row} < ${met}u) {\n      ${stored}\n    }`;
+      return isWhole ? stored : `if (${row} < ${streamedRows}u) {\n      ${stored}\n    }`;
     },
     '\n    ',
   )}`;
@@ -90,8 +91,8 @@ interface Passage {
   readonly vectors: number;
 }
 
-/** Statements that bring rows that subgroups keep to where matrices can be loaded from. */
-export function stageKept(
+/** Statements that bring held rows to where matrices can be loaded from. */
+export function stageHeld(
   tile: MatrixTileShape,
   { name, row, first, end, channels }: TileOperand,
   passage: Passage,
@@ -99,7 +100,7 @@ export function stageKept(
   const { subgroups, matrix } = tile;
   const { pool, vectors } = passage;
   return `workgroupBarrier();
-    for (var n = lane; n < ${kept * subgroups * vectors}u; n += ${lanes * subgroups}u) {
+    for (var n = lane; n < ${heldRows * subgroups * vectors}u; n += ${lanes * subgroups}u) {
       let s = ${first} + n / ${vectors}u;
       let d = 4u * (${passage.first}u + n % ${vectors}u);
       var x = vec4<${matrix.component}>();

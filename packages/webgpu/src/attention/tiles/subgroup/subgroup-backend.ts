@@ -1,35 +1,45 @@
 import { subgroupLane } from '../../../codegen/subgroup-lane.ts';
-import { keptRows, laneGrid, repeat, type SubgroupTile } from '../tile.ts';
+import { repeat } from '../../../codegen/text.ts';
+import type { LaneGrid, Stationary } from '../tile.ts';
 import {
-  type OwnResults,
-  type Product,
+  type AccumulateGemm,
+  type LaneResults,
   rescaleOfLanes,
   resultsOfLanes,
   rowsRead,
+  type ScoreGemm,
+  type TileBackend,
   type TileOperand,
   type TileResults,
-  type TileWork,
-  type WeightedSum,
   weightedPart,
 } from '../tile-backend.ts';
-import { statisticInMemory } from '../workgroup/row-reduction.ts';
+import { reduceInMemory } from '../workgroup/row-reduction.ts';
+
+/** What kernels on a subgroup tile are written from. */
+export interface SubgroupTile {
+  readonly stationary: Stationary;
+  readonly group: 4 | 8;
+  readonly rows: 4 | 8;
+  readonly grid: LaneGrid;
+}
 
 /**
- * A lane keeps its rows and their accumulators in registers, and gets the rows of the other side from its neighbours. Four keys are what
- * a vec4 of scores is of, so that one that keeps keys has whole vectors too.
+ * A lane holds its stationary rows and their accumulators in registers, and its neighbours broadcast rows of the other side to it. A vec4 of
+ * scores has four keys, so that a lane whose stationary rows are keys has whole vectors too.
  *
- * Such text is large, and what compilers make of it larger than caches of instructions: rows are read and products summed in loops.
+ * The text is large, and compiled code is larger than instruction caches: so rows are read, and products added up, in loops.
  */
-export function subgroupWork(tile: SubgroupTile): TileWork {
+export function subgroupBackend(tile: SubgroupTile): TileBackend {
   return {
     parts: () => [subgroupLane, weightedPart],
-    place: tile.own === 'queries' ? 'let tx = 0u;\n  let ty = lane;' : 'let tx = lane;\n  let ty = 0u;',
-    keep: (all, summed) => keep(tile, all, summed),
-    products: all =>
-      all.map(product => `${read(tile, met(tile, product))}\n    ${products(tile, product)}`).join('\n    '),
-    statistic: statistic => statisticInMemory(laneGrid(tile), statistic),
-    accumulate: (all, ...sums) =>
-      sums.map(sum => `${rescale(tile, sum)}\n    ${accumulate(tile, sum, rowsRead(all))}`).join('\n    '),
+    place:
+      tile.stationary === 'queries' ? 'let tx = 0u;\n  let ty = lane;' : 'let tx = lane;\n  let ty = 0u;',
+    loadStationary: (gemms, summed) => loadStationary(tile, gemms, summed),
+    scores: gemms =>
+      gemms.map(gemm => `${read(tile, streamedOf(tile, gemm))}\n    ${scores(tile, gemm)}`).join('\n    '),
+    reduceRows: reduction => reduceInMemory(tile.grid, reduction),
+    accumulate: (gemms, ...sums) =>
+      sums.map(sum => `${rescale(tile, sum)}\n    ${accumulate(tile, sum, rowsRead(gemms))}`).join('\n    '),
     ...results(tile),
   };
 }
@@ -37,52 +47,58 @@ export function subgroupWork(tile: SubgroupTile): TileWork {
 export const vectorsOf = (D: number): number => Math.ceil(D / 4);
 const vectorOf = (n: number): string => `${n}u`;
 
-/** Of a product, the operand whose rows a lane keeps, and the one whose rows it meets. */
-export const kept = ({ own }: SubgroupTile, { a, b }: Product): TileOperand => (own === 'queries' ? a : b);
-export const met = ({ own }: SubgroupTile, { a, b }: Product): TileOperand => (own === 'queries' ? b : a);
+/** The operand of a product whose rows a lane holds, and the operand whose rows stream past. */
+export const stationaryOf = ({ stationary }: SubgroupTile, { a, b }: ScoreGemm): TileOperand =>
+  stationary === 'queries' ? a : b;
+export const streamedOf = ({ stationary }: SubgroupTile, { a, b }: ScoreGemm): TileOperand =>
+  stationary === 'queries' ? b : a;
 
-/** Where a row starts. One beyond the end is taken for the last, and of none for the first: it has weight 0 and no result. */
+/** Where a row starts. Rows beyond the end read the last row, or the first where there is none: they have weight 0 and no result. */
 export const rowAt = ({ row, first, end }: TileOperand, place: string): string =>
   row(`min(${first} + ${place}, max(${end}, 1u) - 1u)`);
 
-const perKept = (tile: SubgroupTile, text: (r: number) => string, separator = '\n      '): string =>
-  repeat(keptRows(tile), text, separator);
+const perStationary = ({ rows }: SubgroupTile, text: (r: number) => string, separator = '\n      '): string =>
+  repeat(rows, text, separator);
 
-/** Reads the rows that a lane keeps, and declares room for those that it reads for its neighbours. */
-function keep(tile: SubgroupTile, all: readonly Product[], summed: readonly TileOperand[]): string {
-  const rows = keptRows(tile);
-  const own = all.map(product => kept(tile, product));
-  const others = [...all.map(product => met(tile, product)), ...summed];
+/** Reads a lane's stationary rows, and declares arrays for the rows that it reads for its neighbours. */
+function loadStationary(
+  tile: SubgroupTile,
+  gemms: readonly ScoreGemm[],
+  summed: readonly TileOperand[],
+): string {
+  const { rows } = tile;
+  const own = gemms.map(gemm => stationaryOf(tile, gemm));
+  const others = [...gemms.map(gemm => streamedOf(tile, gemm)), ...summed];
   const names = new Map(others.map(operand => [operand.name, operand]));
   return `${own
     .map(operand => {
       const { name, channels, D } = operand;
       const vectors = vectorsOf(D);
-      return `var ${name}_kept = array<vec4f, ${rows * vectors}>();
+      return `var ${name}_stationary = array<vec4f, ${rows * vectors}>();
   for (var r = 0u; r < ${rows}u; r++) {
     let row = ${rowAt(operand, `lane * ${rows}u + r`)};
     for (var d = 0u; d < ${channels}; d += 4u) {
-      ${name}_kept[r * ${vectors}u + d / 4u] = ${name}_load4(row, d);
+      ${name}_stationary[r * ${vectors}u + d / 4u] = ${name}_load4(row, d);
     }
   }`;
     })
     .join('\n  ')}
-  ${[...names.values()].map(({ name, D }) => `var ${name}_read = array<vec4f, ${vectorsOf(D)}>();`).join('\n  ')}`;
+  ${[...names.values()].map(({ name, D }) => `var ${name}_streamed = array<vec4f, ${vectorsOf(D)}>();`).join('\n  ')}`;
 }
 
-/** How many of a row's vectors are read before they are put where text finds them: so many that none is beyond the row. */
+/** How many vectors of a row are read before they are stored: a divisor of the number of vectors, so that none lies beyond the row. */
 const vectorsOfRead = (vectors: number): number => (vectors % 4 === 0 ? 4 : vectors % 2 === 0 ? 2 : 1);
 
 /**
- * Reads the row that this lane shows its neighbours. Each vector goes to a place that is known when this is written: where it is not,
- * arrays are written lane by lane, which takes as long as to read.
+ * Reads the row that this lane broadcasts to its neighbours. The text names the place of each vector, because a place that is computed
+ * makes compilers write arrays lane by lane, which takes as long as reading.
  */
 const read = ({ group }: SubgroupTile, operand: TileOperand): string => {
   const { name, channels, D } = operand;
   const vectors = vectorsOf(D);
   const count = vectorsOfRead(vectors);
   const place = (first: number): string => `case ${4 * first}u${first === 0 ? ', default' : ''}: {
-          ${repeat(count, n => `${name}_read[${first + n}] = x${n};`, '\n          ')}
+          ${repeat(count, n => `${name}_streamed[${first + n}] = x${n};`, '\n          ')}
         }`;
   return `{
       let row = ${rowAt(operand, `(subgroup_lane & ${group - 1}u)`)};
@@ -95,22 +111,21 @@ const read = ({ group }: SubgroupTile, operand: TileOperand): string => {
     }`;
 };
 
-/** Each lane multiplies its rows with those that its neighbours show, one after the other: `INTOr_e`, of row r with neighbour e's. */
-function products(tile: SubgroupTile, product: Product): string {
-  const { own, group } = tile;
-  const { into } = product;
-  const rows = keptRows(tile);
-  const mine = kept(tile, product);
-  const { name, D } = met(tile, product);
+/** Each lane multiplies its rows with those that its neighbours broadcast, one after the other: `INTOr_e` is of row r and neighbour e's row. */
+function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
+  const { stationary, group, rows } = tile;
+  const { into } = gemm;
+  const mine = stationaryOf(tile, gemm);
+  const { name, D } = streamedOf(tile, gemm);
   // As many sums as there are registers for.
   const { width, parts } = rows === 4 ? { width: 4, parts: [''] } : { width: 2, parts: ['.xy', '.zw'] };
   const vectors = vectorsOf(D);
   const each = (text: (r: number, e: number) => string, separator: string): string =>
-    perKept(tile, r => repeat(group, e => text(r, e), separator), separator);
+    perStationary(tile, r => repeat(group, e => text(r, e), separator), separator);
   const block = (r: number, e: number): string => `${into}${r}_${e}`;
   const vectorsOfScores =
-    own === 'queries'
-      ? perKept(tile, r =>
+    stationary === 'queries'
+      ? perStationary(tile, r =>
           repeat(
             group / 4,
             m => `let ${into}${(r * group) / 4 + m} = vec4f(${repeat(4, x => block(r, 4 * m + x), ', ')});`,
@@ -129,25 +144,23 @@ function products(tile: SubgroupTile, product: Product): string {
         );
   return `${each((r, e) => `var ${into}${r}_${e} = 0.0;`, '\n    ')}
     for (var turn = 0u; turn < ${group}u; turn++) {
-      ${perKept(tile, r => `var sum${r} = vec${width}f();`)}
+      ${perStationary(tile, r => `var sum${r} = vec${width}f();`)}
       ${repeat(
         vectors,
-        n => `let shown${n} = subgroupShuffle(${name}_read[${n}], turn);
-      ${parts.map(part => perKept(tile, r => `sum${r} = fma(${mine.name}_kept[${r * vectors + n}]${part}, shown${n}${part}, sum${r});`)).join('\n      ')}`,
+        n => `let broadcast${n} = subgroupShuffle(${name}_streamed[${n}], turn);
+      ${parts.map(part => perStationary(tile, r => `sum${r} = fma(${mine.name}_stationary[${r * vectors + n}]${part}, broadcast${n}${part}, sum${r});`)).join('\n      ')}`,
         '\n      ',
       )}
-      ${perKept(tile, r => `let product${r} = dot(sum${r}, vec${width}f(1.0));`)}
+      ${perStationary(tile, r => `let product${r} = dot(sum${r}, vec${width}f(1.0));`)}
       ${each((r, e) => `${into}${r}_${e} = select(${into}${r}_${e}, product${r}, turn == ${e}u);`, '\n      ')}
     }
     ${vectorsOfScores}`;
 }
 
-/** Of each row that is met, the weights of this lane's rows with it, four by four, as arrays. */
-function weights(tile: SubgroupTile, { weight }: WeightedSum): string {
-  const { own, group } = tile;
-  const rows = keptRows(tile);
+/** For each streamed row, the weights of this lane's rows with that row, four by four, as arrays. */
+function weights({ stationary, group, rows }: SubgroupTile, { weight }: AccumulateGemm): string {
   const of = (e: number, m: number): string =>
-    own === 'keys'
+    stationary === 'keys'
       ? weight((e * rows) / 4 + m)
       : `vec4f(${repeat(4, r => `${weight(((4 * m + r) * group) / 4 + Math.floor(e / 4))}[${e % 4}]`, ', ')})`;
   return repeat(
@@ -157,25 +170,25 @@ function weights(tile: SubgroupTile, { weight }: WeightedSum): string {
   );
 }
 
-/** Rows that a turn of the loop adds up: with two of them, sums are written half as often. */
+/** Rows that a turn of the loop adds up: with two rows, sums are written half as often. */
 const rowsOfTurn = 2;
 
-/** Each neighbour shows all the row that it has read, in its turn. Only garbage is looked at closely, in each row that there is. */
-function accumulate(tile: SubgroupTile, sum: WeightedSum, isRead: ReadonlySet<string>): string {
+/** Each neighbour broadcasts the whole row that it has read, in its turn. The slow loop is for rows that hold a NaN or infinity. */
+function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet<string>): string {
   const { group } = tile;
-  const { into, operand, watch } = sum;
+  const { into, operand, nonFiniteGuard } = sum;
   const { name, D, first, end } = operand;
   const vectors = vectorsOf(D);
   const turns = (rows: number, count: string, add: (sum: string, w: string, x: string) => string): string =>
     `for (var turn = 0u; turn < ${count}; turn += ${rows}u) {
-        ${repeat(rows, t => repeat(keptRows(tile) / 4, m => `let w${t}_${m} = weights${m}[turn + ${t}u];`, '\n        '), '\n        ')}
+        ${repeat(rows, t => repeat(tile.rows / 4, m => `let w${t}_${m} = weights${m}[turn + ${t}u];`, '\n        '), '\n        ')}
         ${repeat(
           vectors,
           n =>
             repeat(
               rows,
-              t => `let shown${t}_${n} = subgroupShuffle(${name}_read[${n}], turn + ${t}u);
-        ${perKept(tile, r => `${into}${r}_${n} = ${add(`${into}${r}_${n}`, `w${t}_${Math.floor(r / 4)}[${r % 4}]`, `shown${t}_${n}`)};`, '\n        ')}`,
+              t => `let broadcast${t}_${n} = subgroupShuffle(${name}_streamed[${n}], turn + ${t}u);
+        ${perStationary(tile, r => `${into}${r}_${n} = ${add(`${into}${r}_${n}`, `w${t}_${Math.floor(r / 4)}[${r % 4}]`, `broadcast${t}_${n}`)};`, '\n        ')}`,
               '\n        ',
             ),
           '\n        ',
@@ -184,8 +197,8 @@ function accumulate(tile: SubgroupTile, sum: WeightedSum, isRead: ReadonlySet<st
   return `{
     ${isRead.has(name) ? '' : read(tile, operand)}
     ${weights(tile, sum)}
-    let garbage = ${watch} && (${repeat(vectors, n => `has_non_finite(${name}_read[${n}])`, ' || ')});
-    if (subgroupAny(garbage)) {
+    let non_finite = ${nonFiniteGuard} && (${repeat(vectors, n => `has_non_finite(${name}_streamed[${n}])`, ' || ')});
+    if (subgroupAny(non_finite)) {
       ${turns(1, `min(${end} - ${first}, ${group}u)`, (sum, w, x) => `${sum} + weighted(${w}, ${x})`)}
     } else {
       ${turns(rowsOfTurn, `${group}u`, (sum, w, x) => `fma(vec4f(${w}), ${x}, ${sum})`)}
@@ -193,26 +206,26 @@ function accumulate(tile: SubgroupTile, sum: WeightedSum, isRead: ReadonlySet<st
     }`;
 }
 
-/** What a lane has of a result: its rows, whole. */
-const ownResults = (tile: SubgroupTile): OwnResults => ({
-  resultRows: keptRows(tile),
+/** A lane has whole rows of a result. */
+const laneResults = (tile: SubgroupTile): LaneResults => ({
+  resultRows: tile.rows,
   resultPlace: 'lane',
   vectors: vectorsOf,
   vector: vectorOf,
 });
 
-/** Only where a row's factor is not 1, which is seldom once a row has seen its largest scores. */
-function rescale(tile: SubgroupTile, sum: WeightedSum): string {
+/** Rescales only where a row's factor is not 1, which is seldom once a row has seen its largest scores. */
+function rescale(tile: SubgroupTile, sum: AccumulateGemm): string {
   const { rescale: factor } = sum;
   if (!factor) return '';
-  return `if (subgroupAny(${perKept(tile, r => `${factor(r)} != 1.0`, ' || ')})) {
-      ${rescaleOfLanes(ownResults(tile), sum)}
+  return `if (subgroupAny(${perStationary(tile, r => `${factor(r)} != 1.0`, ' || ')})) {
+      ${rescaleOfLanes(laneResults(tile), sum)}
     }`;
 }
 
 /** A loop stores the vectors of a row, through an array. */
 const results = (tile: SubgroupTile): TileResults => ({
-  ...resultsOfLanes(ownResults(tile)),
+  ...resultsOfLanes(laneResults(tile)),
   isSlowToRescale: true,
   eachVector: (
     row,

@@ -4,7 +4,8 @@ import { exactResults, gpuResults, normal } from '../../../../testing/attention-
 import { expectAgreement } from '../../../../testing/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/shared-context.ts';
 import { createContext, planSdpa } from '../../../index.ts';
-import type { SubgroupTile } from '../tile.ts';
+import { subgroupTile } from '../../../tiles/index.ts';
+import type { Stationary, Tile } from '../tile.ts';
 
 test('problems that repay it run on tiles of subgroups on adapters that compute on a CPU', async () => {
   const ctx = await sharedContext();
@@ -22,14 +23,15 @@ const { device, capabilities } = await sharedContext();
 const isSubgroup = capabilities.features.includes('subgroups') && capabilities.subgroupMinSize >= 4;
 
 test.skipIf(!isSubgroup)(
-  'on tiles of subgroups garbage that nothing sees reaches nothing, and sequences may be empty',
+  'on tiles of subgroups, non-finite values in masked keys reach nothing, and sequences may be empty',
   async () => {
-    const tile = (own: SubgroupTile['own']): SubgroupTile => ({
-      through: 'subgroup',
-      own,
-      lanes: 8,
-      ...(capabilities.subgroupMinSize < 8 ? { group: 4 } : { group: 8, rows: own === 'keys' ? 8 : 4 }),
-    });
+    const tile = (stationary: Stationary): Tile =>
+      subgroupTile({
+        ...{ stationary, lanes: 8 },
+        ...(capabilities.subgroupMinSize < 8
+          ? { group: 4 }
+          : { group: 8, rows: stationary === 'keys' ? 8 : 4 }),
+      });
     const tiles = () => ({ forward: tile('queries'), dq: tile('queries'), dkdv: tile('keys') });
     const ctx = await createContext({ device, tiles });
     const [Sq, Skv] = [45, 53];

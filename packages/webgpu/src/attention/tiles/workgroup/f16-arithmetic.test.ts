@@ -6,9 +6,9 @@ import { normal } from '../../../../testing/attention-call.ts';
 import { sharedContext } from '../../../../testing/shared-context.ts';
 import { createContext, sdpa } from '../../../index.ts';
 import { toleranceOf } from '../../../tune/agreement.ts';
-import { workgroupTile } from './workgroup-tile.ts';
+import { workgroupTile } from './tuned-tile.ts';
 
-const tile = workgroupTile({ tx: 4, ty: 4, depth: 4, pool: 'f16', arithmetic: 'f16' });
+const tile = workgroupTile({ tx: 4, ty: 4, headDimChunk: 4, stagingDType: 'f16', arithmetic: 'f16' });
 const [S, D] = [70, 24];
 const largest = (tensor: Tensor): number => Math.max(...tensor.toFloat32().map(Math.abs));
 

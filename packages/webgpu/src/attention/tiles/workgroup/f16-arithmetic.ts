@@ -1,7 +1,7 @@
-import { laneGrid, repeat } from '../tile.ts';
-import type { TileArithmetic } from './arithmetic.ts';
+import { repeat } from '../../../codegen/text.ts';
 import { divisorUpTo } from './memory.ts';
 import { sums } from './score-gemm.ts';
+import type { TileArithmetic } from './workgroup-tile.ts';
 
 /** The largest that is multiplied in f16. */
 const limits = { qk: 32, v: 16 } as const;
@@ -11,9 +11,9 @@ const most = { qk: 32, v: 16 } as const;
 const weightScale = 64;
 const maxWeight = 2;
 
-/** Statement that has a chunk that holds `x` multiplied in f32 if that is larger. */
-const watch = (limit: number): string => `if (exceeds(x, ${limit}.0)) {
-        atomicStore(&garbage, 1u);
+/** Statement that lets the workgroup multiply in f32 if `x` is larger than the limit. */
+const guard = (limit: number): string => `if (exceeds(x, ${limit}.0)) {
+        atomicStore(&non_finite, 1u);
       }`;
 
 /**
@@ -41,17 +41,17 @@ export const f16Arithmetic: TileArithmetic = {
     stored: value => `vec4<f16>(${weightScale}.0 * ${value})`,
     read: at => `vec4f(${at}) * ${1 / weightScale}`,
   },
-  look: { products: watch(limits.qk), results: watch(limits.v) },
-  products(tile, sum) {
-    const { rows, cols } = laneGrid(tile);
+  look: { scores: guard(limits.qk), sums: guard(limits.v) },
+  scores(tile, sum) {
+    const { rows, cols } = tile;
     const each = (text: (b: number) => string): string => repeat(rows * cols, text, '\n    ');
     return `${each(b => `var short${b} = vec4<f16>();`)}
     ${sums(tile, 'short', 'f16')}
     ${each(b => `${sum}${b} += vec4f(short${b});`)}`;
   },
-  results({ chunk, read, perSum }) {
-    const count = divisorUpTo(most.v, chunk);
-    return `for (var k1 = 0u; k1 < ${chunk}u; k1 += ${count}u) {
+  sums({ rows, read, perSum }) {
+    const count = divisorUpTo(most.v, rows);
+    return `for (var k1 = 0u; k1 < ${rows}u; k1 += ${count}u) {
         ${perSum(({ r, n }) => `var short${r}_${n} = vec4<f16>();`)}
         for (var k = k1; k < k1 + ${count}u; k++) {
         ${read}
@@ -60,13 +60,13 @@ export const f16Arithmetic: TileArithmetic = {
         ${perSum(({ r, n, sum }) => `${sum} = fma(vec4f(short${r}_${n}), vec4f(${1 / weightScale}), ${sum});`)}
       }`;
   },
-  reason(role, { pool, depth }) {
+  reason(role, { stagingDType, headDimChunk }) {
     if (role === 'decode')
       return 'must multiply in f32 for few queries, which wait for memory and not for products';
     if (role !== 'forward') return 'must multiply in f32: f16 has no numbers as small as gradients may be';
-    if (pool !== 'f16') return 'must hold in f16 what it multiplies in f16';
-    return 4 * depth > most.qk
-      ? `must have a depth of at most ${most.qk / 4} to multiply in f16, got ${depth}`
+    if (stagingDType !== 'f16') return 'must have stagingDType f16 to multiply in f16';
+    return 4 * headDimChunk > most.qk
+      ? `must have a headDimChunk of at most ${most.qk / 4} to multiply in f16, got ${headDimChunk}`
       : null;
   },
 };

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { normal } from '../../../../testing/attention-call.ts';
 import { sharedContext } from '../../../../testing/shared-context.ts';
 import { createContext, guaranteedCapabilities, sdpa } from '../../../index.ts';
-import { backwardTiles, defaultTile } from '../tile-table.ts';
+import { backwardTiles, defaultSizes, defaultTile } from '../tile-table.ts';
+import { workgroupTile } from './tuned-tile.ts';
 
 const call = {
   q: normal([1, 2, 70, 24], 1, 'f16'),
@@ -12,13 +13,13 @@ const call = {
   dO: normal([1, 2, 70, 40], 4, 'f16'),
   options: { causal: true },
 } as const;
-const pooled = { ...defaultTile, pool: 'f16' } as const;
-const tiles = () => ({ forward: pooled, dq: pooled, dkdv: pooled });
+const staged = workgroupTile({ ...defaultSizes, stagingDType: 'f16' });
+const tiles = () => ({ forward: staged, dq: staged, dkdv: staged });
 
 const own = await sharedContext();
 
 test.skipIf(!own.capabilities.features.includes('shader-f16'))(
-  'operands of f16 that are held as such in workgroup memory give the same bits',
+  'operands of f16 that are staged as f16 in workgroup memory give the same bits',
   async () => {
     const ctx = await createContext({ device: own.device, tiles });
     const [o, held] = await Promise.all(
@@ -32,7 +33,7 @@ test.skipIf(!own.capabilities.features.includes('shader-f16'))(
   },
 );
 
-test('a dO of f32 is not held in f16: kernels that read it have the tiles of the table', () => {
+test('a dO of f32 is not staged in f16: kernels that read it have the tiles of the table', () => {
   const capabilities = { ...guaranteedCapabilities, features: ['shader-f16'] };
   const { q, k, v, dO, options } = call;
   const lse = Tensor.zeros([1, 2, 70]);
@@ -40,6 +41,6 @@ test('a dO of f32 is not held in f16: kernels that read it have the tiles of the
     backwardTiles(normaliseBackward({ q, k, v, o: dO, lse, dO: gradient }, options).problem, {
       ...{ capabilities, tiles },
     }).dq;
-  expect(dqOf(dO)).toBe(pooled);
+  expect(dqOf(dO)).toBe(staged);
   expect(dqOf(Tensor.zeros([1, 2, 70, 40]))).toBe(defaultTile);
 });

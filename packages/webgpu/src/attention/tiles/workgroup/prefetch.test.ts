@@ -3,16 +3,16 @@ import { exactResults, gpuResults, normal, type Results } from '../../../../test
 import { expectSameBits } from '../../../../testing/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/shared-context.ts';
 import { createContext } from '../../../index.ts';
-import type { WorkgroupTileSizes } from '../tile.ts';
-import { defaultTile } from '../tile-table.ts';
-import { workgroupTile } from './workgroup-tile.ts';
+import { defaultSizes } from '../tile-table.ts';
+import { workgroupTile } from './tuned-tile.ts';
+import type { WorkgroupTileSizes } from './workgroup-tile.ts';
 
 const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([1, 2, 37, 36], seed));
 // Padding that must not be multiplied, in the middle of what is prefetched.
 for (const tensor of [k, v]) tensor.data.fill(Number.NaN, 30 * 36, 37 * 36);
 const call = { q, k, v, dO, options: { causal: true, seqLensKv: [30] } };
 
-test.each<WorkgroupTileSizes>([defaultTile, { tx: 3, ty: 3, depth: 5 }])(
+test.each<WorkgroupTileSizes>([defaultSizes, { tx: 3, ty: 3, headDimChunk: 5 }])(
   'tiles with prefetch give the same bits as those without: %o',
   async tile => {
     const { device } = await sharedContext();

@@ -1,18 +1,18 @@
-import { tileLanes, type WorkgroupTile } from '../tile.ts';
-import { type Chunk, type ChunkLoop, chunkLoop, type TilePrefetch } from './chunks.ts';
-import { poolVectors, vectorType } from './memory.ts';
+import { chunkLoop } from './chunks.ts';
+import { stagedVectors, vectorType } from './memory.ts';
+import type { Chunk, ChunkLoop, TilePrefetch, WorkgroupTile } from './workgroup-tile.ts';
 
 /**
- * Lanes read the next chunks from storage into registers before they multiply, or score, so that these have arrived when the pool is free.
+ * Lanes read the next chunks from storage into registers before they multiply, or score, so that these chunks have arrived when workgroup memory is free.
  * The results have the same bits.
  */
 export const prefetch: TilePrefetch = {
   begin,
   overChunks,
   reason(tile) {
-    const fetched = Math.ceil(poolVectors(tile) / tileLanes(tile));
+    const fetched = Math.ceil(stagedVectors(tile) / lanesOf(tile));
     return fetched > maxFetchedVectors
-      ? `prefetches ${4 * fetched} numbers per lane, at most ${4 * maxFetchedVectors} are: it takes more lanes or less depth`
+      ? `prefetches ${4 * fetched} numbers per lane (max ${4 * maxFetchedVectors}); use more lanes or a smaller headDimChunk`
       : null;
   },
 };
@@ -20,7 +20,9 @@ export const prefetch: TilePrefetch = {
 /** vec4s that a lane prefetches at most. */
 const maxFetchedVectors = 16;
 
-const vectorsOf = (tile: WorkgroupTile, { vectors }: Chunk): number => Math.ceil(vectors / tileLanes(tile));
+const lanesOf = ({ tx, ty }: WorkgroupTile): number => tx * ty;
+
+const vectorsOf = (tile: WorkgroupTile, { vectors }: Chunk): number => Math.ceil(vectors / lanesOf(tile));
 
 /** Text for each chunk, with the name of the array that it is read into. */
 const ofAll = (chunks: readonly Chunk[], text: (chunk: Chunk, fetched: string) => string): string =>
@@ -32,7 +34,7 @@ function each(
   chunks: readonly Chunk[],
   statements: (chunk: Chunk, fetched: string) => readonly (string | undefined)[],
 ): string {
-  const lanes = tileLanes(tile);
+  const lanes = lanesOf(tile);
   // Loops, though they are to be unrolled: on so many branches in a row SwiftShader's compiler does not end.
   return ofAll(chunks, (chunk, fetched) => {
     const text = [chunk.given, ...statements(chunk, `${fetched}[turn]`)].filter(Boolean).join('\n      ');
@@ -58,7 +60,7 @@ function overChunks(tile: WorkgroupTile, loop: ChunkLoop, chunks: readonly Chunk
   const store = each(tile, chunks, ({ look, slot }, fetched) => [
     look && `let x = vec4f(${fetched});`,
     look,
-    `pool[${slot}] = ${fetched};`,
+    `staged[${slot}] = ${fetched};`,
   ]);
   return chunkLoop(
     loop,

@@ -5,7 +5,7 @@ import { normal } from '../../../../testing/attention-call.ts';
 import { expectAgreement } from '../../../../testing/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/shared-context.ts';
 import { createContext, sdpa } from '../../../index.ts';
-import { workgroupTile } from './workgroup-tile.ts';
+import { workgroupTile } from './tuned-tile.ts';
 
 const { device, capabilities } = await sharedContext();
 const { subgroupMinSize, subgroupMaxSize } = capabilities;
@@ -26,7 +26,7 @@ test.skipIf(tx < 2)(
       outputs: { max: true, sumExp: true },
     };
     const ty = Math.max(4, subgroupMaxSize / tx);
-    const tile = workgroupTile({ tx, ty, depth: 4, statistics: 'subgroup' });
+    const tile = workgroupTile({ tx, ty, headDimChunk: 4, rowReduction: 'subgroup' });
     const ctx = await createContext({ device, tiles: () => ({ forward: tile }) });
     const results = sdpa(ctx, ctx.upload(q), ctx.upload(k), ctx.upload(v), options);
     const got: Record<string, Tensor> = {};

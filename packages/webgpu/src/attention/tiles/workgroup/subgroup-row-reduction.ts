@@ -1,16 +1,16 @@
-import { isForward } from '../forward-role.ts';
-import { type LaneGrid, laneGrid, repeat, tileLanes } from '../tile.ts';
-import type { RowStatistic } from '../tile-backend.ts';
-import type { TileStatistics } from './row-reduction.ts';
+import { repeat } from '../../../codegen/text.ts';
+import { isForward, type LaneGrid } from '../tile.ts';
+import type { RowReduction } from '../tile-backend.ts';
+import type { TileRowReduction } from './workgroup-tile.ts';
 
 const isPowerOfTwo = (n: number): boolean => Number.isInteger(Math.log2(n));
 
 /**
- * `TileWork.statistic` where the tx lanes of a row are neighbours in a subgroup: they show each other what they have by `subgroupShuffleXor`,
- * each the one next to it, then the one two away, four away, … After log₂(tx) steps each has joined all of the row, and all have the same bits,
- * since the two lanes of a step join the same two numbers. Takes neither memory nor barriers.
+ * `TileBackend.reduceRows` where the tx lanes of a row are neighbours in a subgroup. By `subgroupShuffleXor` each lane joins its number with that
+ * of the lane next to it, then of the lane two away, four away, … After log₂(tx) steps each lane has joined the whole row, and all lanes have
+ * the same bits, since the two lanes of a step join the same two numbers. Takes neither memory nor barriers.
  */
-export const statisticInSubgroup = ({ tx, rows }: LaneGrid, { name, own, join }: RowStatistic): string =>
+export const reduceInSubgroup = ({ tx, rows }: LaneGrid, { name, own, join }: RowReduction): string =>
   repeat(
     rows,
     r => `var ${name}${r} = ${own(r)};
@@ -19,10 +19,10 @@ export const statisticInSubgroup = ({ tx, rows }: LaneGrid, { name, own, join }:
   );
 
 /**
- * WGSL does not say which lanes of a workgroup are a subgroup, nor in which order they are numbered: so a lane has its place in the tile from
- * its subgroup. Subgroups have tx lanes or a multiple of that, and are full: all rows are whole.
+ * Rows are joined in subgroups. WGSL does not say which lanes of a workgroup are a subgroup, nor in which order lanes are numbered, so a lane has
+ * its place in the tile from its subgroup. Subgroups have tx lanes or a multiple of tx, and are full: all rows are whole.
  */
-export const subgroupStatistics: TileStatistics = {
+export const subgroupRowReduction: TileRowReduction = {
   part: () => ({
     directives: ['enable subgroups;'],
     builtins: ['@builtin(subgroup_invocation_id) subgroup_lane: u32'],
@@ -43,15 +43,15 @@ fn take_place(subgroup_lane: u32) -> u32 {
   place: ({ tx }) => `let place_taken = take_place(subgroup_lane);
   let tx = place_taken % ${tx}u;
   let ty = place_taken / ${tx}u;`,
-  statistic: (tile, statistic) => statisticInSubgroup(laneGrid(tile), statistic),
-  reason(role, tile, { features, subgroupMinSize: min, subgroupMaxSize: max }) {
-    if (!isForward(role)) return 'must have statistics through workgroup memory: gradients join no rows';
+  reduceRows: reduceInSubgroup,
+  reason(role, { tx, ty }, { features, subgroupMinSize: min, subgroupMaxSize: max }) {
+    if (!isForward(role)) return "must have rowReduction 'workgroup': gradients join no rows";
     if (!features.includes('subgroups')) return 'needs the feature subgroups';
-    if (!isPowerOfTwo(tile.tx) || tile.tx > min)
-      return `must have a tx that is a power of two up to ${min}, the device's least subgroup, got ${tile.tx}`;
-    const lanes = tileLanes(tile);
+    if (!isPowerOfTwo(tx) || tx > min)
+      return `must have a tx that is a power of two up to ${min}, the device's least subgroup size, got ${tx}`;
+    const lanes = tx * ty;
     return lanes % max === 0
       ? null
-      : `must have lanes in multiples of ${max}, the device's largest subgroup, got ${lanes}`;
+      : `must have lanes in multiples of ${max}, the device's largest subgroup size, got ${lanes}`;
   },
 };

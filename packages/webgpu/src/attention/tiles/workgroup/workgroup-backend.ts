@@ -1,16 +1,15 @@
-import { laneGrid, type WorkgroupTile } from '../tile.ts';
-import { rescaleOfLanes, resultsOfLanes, type TileWork, weightedPart } from '../tile-backend.ts';
+import { rescaleOfLanes, resultsOfLanes, type TileBackend, weightedPart } from '../tile-backend.ts';
 import { accumulate, begin, storeWeights } from './accumulate-gemm.ts';
 import { declarations, vectorsPerLane } from './memory.ts';
-import { statisticsOf } from './row-reduction.ts';
-import { products } from './score-gemm.ts';
+import { scores } from './score-gemm.ts';
+import type { WorkgroupTile } from './workgroup-tile.ts';
 
-/** The lane's scores and weights meet the operands in workgroup memory. */
-export function workgroupWork(tile: WorkgroupTile): TileWork {
-  const directives = tile.pool === 'f16' ? ['enable f16;'] : [];
-  const statistics = statisticsOf(tile);
+/** Lanes multiply operands, and what they make of their scores, through workgroup memory. */
+export function workgroupBackend(tile: WorkgroupTile): TileBackend {
+  const { rowReduction } = tile;
+  const directives = tile.stagingDType === 'f16' ? ['enable f16;'] : [];
   const own = {
-    ...{ resultRows: laneGrid(tile).rows, resultPlace: 'ty' },
+    ...{ resultRows: tile.rows, resultPlace: 'ty' },
     vectors: (D: number): number => vectorsPerLane(D, tile),
     vector: (n: number): string => `${n * tile.tx}u + tx`,
   };
@@ -18,13 +17,13 @@ export function workgroupWork(tile: WorkgroupTile): TileWork {
     parts: () => [
       { directives, code: declarations(tile) },
       weightedPart,
-      tile.variants?.arithmetic?.part ?? {},
-      statistics.part(tile),
+      tile.arithmetic?.part ?? {},
+      rowReduction.part(tile),
     ],
-    place: statistics.place(tile),
-    keep: () => '',
-    products: (all, [first]) => `${products(tile, all)}\n    ${first ? begin(tile, first) : ''}`,
-    statistic: statistic => statistics.statistic(tile, statistic),
+    place: rowReduction.place(tile),
+    loadStationary: () => '',
+    scores: (gemms, [first]) => `${scores(tile, gemms)}\n    ${first ? begin(tile, first) : ''}`,
+    reduceRows: reduction => rowReduction.reduceRows(tile, reduction),
     accumulate: (_, ...sums) =>
       sums
         .map(

@@ -1,5 +1,8 @@
 import type { ShaderPart } from '../../codegen/shader-part.ts';
-import { skipUnless } from '../score/score.ts';
+
+/** A statement for the start of a loop over tiles: goes on to the next tile unless `condition` holds. */
+export const skipUnless = (condition: string): string =>
+  condition ? `if (!(${condition})) {\n      continue;\n    }` : '';
 
 /** How a kernel reads what decides for a whole workgroup: its sequence, and whether a tile is shown at all. */
 export interface WorkgroupReads {

@@ -1,0 +1,66 @@
+import type { AttentionProblem, BackwardProblem, Fp8Reading, OperandDesc } from '@tilewise/core';
+import type { ExprTools } from '@tilewise/core/expr';
+import type { BindingBudget } from '../codegen/binding-pressure.ts';
+import type { KernelSpec } from '../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../codegen/shader-part.ts';
+import type { AmaxName, Fp8Arithmetic } from './fp8-steps.ts';
+import type { OperandAccess } from './layout/operand.ts';
+import type { LaneGrid, Tile } from './tiles/tile.ts';
+
+/** How kernels of one problem are made. */
+export interface KernelConfig extends OperandAccess {
+  readonly tools: KernelTools;
+  /** What decides which small tensors a kernel with too many bindings does not bind. */
+  readonly bindingBudget: BindingBudget;
+}
+
+/** How a kernel on a tile that may be chosen is made. */
+export interface TileConfig extends KernelConfig {
+  readonly tile: Tile;
+}
+
+/**
+ * What makes the kernels of options that few programs use. In an eager call the values of these options bring it along, so that a
+ * program without them does not hold it; plans and engines, which see options as plain data, have all of it.
+ */
+export interface KernelTools {
+  /** Writes score and mask mods as WGSL. */
+  readonly expr: ExprTools | null;
+  readonly fp8: Fp8Tools | null;
+  /** Never without `fp8`. */
+  readonly mxfp8: Mxfp8Tools | null;
+}
+
+export const noTools: KernelTools = { expr: null, fp8: null, mxfp8: null };
+
+/** What reads the options of 8 bits, and makes the kernels of FP8. */
+export interface Fp8Tools {
+  readonly reading: Fp8Reading;
+  readonly arithmetic: Fp8Arithmetic;
+  /** What sets the largest values to 0 before others are measured; nothing where none are measured. */
+  clearAmaxKernels(measured: readonly AmaxName[]): KernelSpec[];
+  /** The kernel that computes o of an FP8 problem from lse. */
+  outputKernel(problem: AttentionProblem, config: KernelConfig): KernelSpec;
+}
+
+/** What turns problems with block scales into problems with dequantised operands, whose kernels are those of FP8. */
+export interface Mxfp8Tools {
+  /** The problem once q, k and v lie dequantised in the workspace; null for one without block scales. */
+  dequantisedProblem(problem: AttentionProblem): AttentionProblem | null;
+  dequantisedBackward(problem: BackwardProblem): BackwardProblem | null;
+  /** The kernels that dequantise the operands of a pass; none without block scales. */
+  dequantiseKernels(
+    problem: AttentionProblem,
+    pass: 'forward' | 'backward',
+    config: KernelConfig,
+  ): KernelSpec[];
+  /** A kernel of a dequantised problem on the regions of the workspace. */
+  onWorkspace(kernel: KernelSpec): KernelSpec;
+  /** The operands of a dequantised backward problem as they are rounded along positions. */
+  roundedAlongPositions(problem: AttentionProblem): Readonly<Record<'qT' | 'kT' | 'dOT', OperandDesc>>;
+  /** Elements of the scales, roundings and dequantised values of a pass, by tensor. */
+  spans(problem: AttentionProblem): Readonly<Record<string, number>>;
+  blockRoundingPart(problem: AttentionProblem): ShaderPart;
+  /** Statements that round dS in blocks of 32 keys of a query, or 32 queries of a key. */
+  roundBlocks(grid: LaneGrid, along: 'keys' | 'queries'): string;
+}

@@ -1,0 +1,47 @@
+import type { TileKind } from '../../../codegen/tile-kind.ts';
+import { checkedTile } from '../checked-tile.ts';
+import type { Tile } from '../tile.ts';
+import { f16Arithmetic } from './f16-arithmetic.ts';
+import { prefetch } from './prefetch.ts';
+import { subgroupRowReduction } from './subgroup-row-reduction.ts';
+import { brokenSizesRule, makeWorkgroupTile } from './workgroup-kind.ts';
+import type { WorkgroupTileShape } from './workgroup-tile.ts';
+
+const types: readonly unknown[] = ['f16', 'f32'];
+const reductions: readonly unknown[] = ['workgroup', 'subgroup'];
+
+/** Tiles in workgroup memory, with the code of all that they can do. */
+export const workgroupKind: TileKind<WorkgroupTileShape, Tile> = {
+  name: 'workgroup',
+  brokenRule(shape) {
+    const { arithmetic = 'f32', prefetch = false, rowReduction = 'workgroup' } = shape;
+    if (!types.includes(arithmetic)) return `must have arithmetic f16 or f32, got ${arithmetic}`;
+    if (typeof prefetch !== 'boolean') return `must have prefetch true or false, got ${prefetch}`;
+    if (!reductions.includes(rowReduction))
+      return `must have rowReduction 'workgroup' or 'subgroup', got ${rowReduction}`;
+    return brokenSizesRule(shape);
+  },
+  tile: shape =>
+    makeWorkgroupTile(shape, {
+      arithmetic: shape.arithmetic === 'f16' ? f16Arithmetic : null,
+      prefetch: shape.prefetch ? prefetch : null,
+      ...(shape.rowReduction === 'subgroup' && { rowReduction: subgroupRowReduction }),
+    }),
+  describe({ tx, ty, headDimChunk, rows = 4, cols = 1, stagingDType, arithmetic, prefetch, rowReduction }) {
+    return [
+      `workgroup, ${tx}×${ty} lanes of ${rows}×${4 * cols}, chunks of ${headDimChunk}`,
+      ...(stagingDType === 'f16' ? ['staged in f16'] : []),
+      ...(arithmetic === 'f16' ? ['f16 arithmetic'] : []),
+      ...(rowReduction === 'subgroup' ? ['rows reduced in subgroups'] : []),
+      ...(prefetch ? ['prefetch'] : []),
+    ].join(', ');
+  },
+};
+
+/**
+ * A tile in workgroup memory, for the option `tiles` of `createContext`.
+ * @throws InvalidArgumentError for what describes no such tile.
+ */
+export function workgroupTile(shape: WorkgroupTileShape): Tile {
+  return checkedTile(workgroupKind, shape);
+}

@@ -1,0 +1,16 @@
+/**
+ * One way in which a workgroup computes a tile of its result, for attention and for matrix products alike. Shared code asks
+ * a tile for what it needs, and never asks which kind the tile is of.
+ *
+ * `Shape` is plain data, which people write and which is kept as JSON. `Tile` is what kernels are made of.
+ */
+export interface TileKind<Shape, Tile> {
+  /** The field `kind` of its shapes. */
+  readonly name: string;
+  /** The rule that a shape breaks, or null. A shape that was kept as JSON may hold anything. */
+  brokenRule(shape: Shape): string | null;
+  /** The tile of a shape that breaks no rule. */
+  tile(shape: Shape): Tile;
+  /** The shape in a few words, for people. */
+  describe(shape: Shape): string;
+}
