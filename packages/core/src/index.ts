@@ -31,7 +31,7 @@ export { BLOCK_MASK_TILE } from './attention/problem/problem.ts';
 export { backwardRules, validateBackward } from './attention/rules/backward-rules.ts';
 export { forwardRules, validate } from './attention/rules/forward-rules.ts';
 export { fp8ForwardRules } from './attention/rules/fp8-rules.ts';
-export { checkBackwardProblem, checkForwardProblem, checkProblem } from './attention/rules/problem-fields.ts';
+export { checkBackwardProblem, checkForwardProblem, checkProblem } from './attention/rules/problem-schema.ts';
 export type { Rule, RuleKind } from './attention/rules/rule.ts';
 export { checkRules } from './attention/rules/rule.ts';
 export type * from './engine/engine.ts';

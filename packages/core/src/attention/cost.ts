@@ -4,7 +4,7 @@ import { elementCount } from '../tensor/shape.ts';
 import { createLengths, type SequenceSide } from './host/sequences.ts';
 import { createVisibility, type Visibility, type VisibilityOperands } from './host/visibility.ts';
 import type { AttentionProblem, BroadcastDesc, OperandDesc } from './problem/problem.ts';
-import { checkForwardProblem } from './rules/problem-fields.ts';
+import { validate } from './rules/forward-rules.ts';
 
 /** What a problem needs at least, whatever the algorithm. */
 export interface Cost {
@@ -34,7 +34,7 @@ export interface Work {
  * @throws InvalidArgumentError for what is no forward problem, and when `operands` is given but lacks one that the problem names.
  */
 export function cost(problem: AttentionProblem, operands?: VisibilityOperands): Cost {
-  checkForwardProblem(problem);
+  validate(problem);
   const asked = operands ? problem : unmasked(problem);
   const visibility = createVisibility(asked, operands ?? {});
   const pairs = visibility.rangesAreExact
@@ -60,15 +60,27 @@ function unmasked(problem: AttentionProblem): AttentionProblem {
   };
 }
 
-function pairsInRanges({ B, Hq }: AttentionProblem, { lengthQ, keyRange }: Visibility): number {
+/** Where lengths and band alone decide. Sequences that are all as long as can be have as many pairs each. */
+function pairsInRanges(problem: AttentionProblem, { lengthQ, lengthKv, diagonalOffset }: Visibility): number {
+  const { B, Hq, band, lengthsQ, lengthsKv } = problem;
+  const pairsOf = (b: number): number => {
+    const [queries, keys, offset] = [lengthQ(b), lengthKv(b), diagonalOffset(b)];
+    const upTo = (bound: number): number => sumOfClamped(queries, offset + bound, keys);
+    return upTo((band?.right ?? Infinity) + 1) - upTo(-(band?.left ?? Infinity));
+  };
+  if (B === 0) return 0;
+  if (lengthsQ === 'full' && lengthsKv === 'full') return B * Hq * pairsOf(0);
   let pairs = 0;
-  for (let b = 0; b < B; b++) {
-    for (let i = 0; i < lengthQ(b); i++) {
-      const [lo, hi] = keyRange(b, i);
-      pairs += hi - lo;
-    }
-  }
+  for (let b = 0; b < B; b++) pairs += pairsOf(b);
   return pairs * Hq;
+}
+
+/** Σ over i in [0, n) of i + shift, held in [0, most]. */
+function sumOfClamped(n: number, shift: number, most: number): number {
+  const first = Math.min(Math.max(-shift, 0), n);
+  const end = Math.min(Math.max(most - shift, first), n);
+  const within = end > first ? ((end - first) * (first + end - 1 + 2 * shift)) / 2 : 0;
+  return within + (n - end) * most;
 }
 
 function pairsOneByOne(problem: AttentionProblem, { lengthQ, keyRange, isVisible }: Visibility): number {

@@ -34,7 +34,7 @@ import type {
 } from './problem/problem.ts';
 import { backwardRules, checkRows } from './rules/backward-rules.ts';
 import { validateBackwardOperands, validateOperands } from './rules/data-rules.ts';
-import { forwardRules } from './rules/forward-rules.ts';
+import { batchRule, forwardRules } from './rules/forward-rules.ts';
 import { checkRules } from './rules/rule.ts';
 
 /**
@@ -90,6 +90,7 @@ function describeCall<T extends TensorDesc>(
   };
   checkListDTypes(lists);
   const B = batchSize(descQ, lists);
+  checkRules([batchRule], { B, Hq });
   checkPageCounts('K', descK, lists.cuPagesK);
   checkPageCounts('V', descV, lists.cuPagesV);
   checkListShapes(lists, { B, Hq });

@@ -5,7 +5,7 @@ import type {
   BackwardProblem,
   Operands,
 } from '../attention/problem/problem.ts';
-import { checkProblem } from '../attention/rules/problem-fields.ts';
+import { checkProblem } from '../attention/rules/problem-schema.ts';
 import type { SdpaResult } from '../engine/engine.ts';
 import { hostEngine } from '../engine/host-engine.ts';
 import { checkOptions, describeValue, InvalidArgumentError, UnsupportedError } from '../errors.ts';

@@ -1,6 +1,6 @@
 import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
 import type { GradientName } from '../attention/problem/problem.ts';
-import { checkProblem } from '../attention/rules/problem-fields.ts';
+import { checkProblem } from '../attention/rules/problem-schema.ts';
 import { checkFunction } from '../errors.ts';
 import { hostPrimitives } from '../primitive/host/host-primitives.ts';
 import type { TensorEngine } from '../primitive/primitive-engine.ts';

@@ -1,6 +1,8 @@
 import type { Tensor } from '../../src/tensor/tensor.ts';
 import { B, type BrokenCall, D, dtype, f32, H, S, shape, typed, value } from './call.ts';
 
+const large = f32(1, H, S, D).expand([2 ** 14, H, S, D]);
+
 /** What q, k, v and o must be. */
 export const operandCalls: readonly BrokenCall[] = [
   ...(['q', 'k', 'v'] as const).flatMap(name => [
@@ -14,6 +16,12 @@ export const operandCalls: readonly BrokenCall[] = [
     options: { raggedOffsets: { q: [0, 4, 8] }, seqLensQ: [1, 1] },
   }),
   shape('q', /at least one head.*Hq = 0/, { inputs: { q: f32(B, 0, S, D) } }),
+  shape('q', /must have B · Hq ≤ 16777216, got 2147483647 · 2/, {
+    inputs: { q: f32(1, H, 0, D).expand([2 ** 31 - 1, H, 0, D]) },
+  }),
+  shape('q', /must have B · Hq · Sq ≤ 2147483647, got 16384 · 2 · 65536/, {
+    inputs: { q: f32(1, H, 1, D).expand([2 ** 14, H, 2 ** 16, D]), k: large, v: large },
+  }),
   shape('k', /head size of q \(4\), got 5/, { inputs: { k: f32(B, H, S, 5) } }),
   shape('k', /divides q's 2, got 3/, { inputs: { k: f32(B, 3, S, D) } }),
   shape('v', /divides q's 2, got 0/, { inputs: { v: f32(B, 0, S, D) } }),

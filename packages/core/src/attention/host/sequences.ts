@@ -29,40 +29,44 @@ export function createLengths(
   problem: AttentionProblem,
   operands: Partial<Operands<Tensor>>,
 ): { readonly q: SequenceSide; readonly kv: SequenceSide } {
-  const { B } = problem;
   return {
-    q: side('Q', problem.lengthsQ, B, problem.Sq, operands.seqLensQ, operands.cuSeqLensQ),
-    kv: side('Kv', problem.lengthsKv, B, problem.Skv, operands.seqLensKv, operands.cuSeqLensKv),
+    q: side('Q', problem.lengthsQ, problem.Sq, operands.seqLensQ, operands.cuSeqLensQ),
+    kv: side('Kv', problem.lengthsKv, problem.Skv, operands.seqLensKv, operands.cuSeqLensKv),
   };
 }
 
 function side(
   name: 'Q' | 'Kv',
   kind: LengthsKind,
-  B: number,
   extent: number,
   seqLens: Tensor | undefined,
   cuSeqLens: Tensor | undefined,
 ): SequenceSide {
   const cumulative = cuSeqLens?.toFloat64();
   const starts = (): Float64Array => required(`cuSeqLens${name}`, cumulative);
-  const lengthsOf: Readonly<Record<LengthsKind, () => Float64Array>> = {
-    full: () => new Float64Array(B).fill(extent),
-    lengths: () => required(`seqLens${name}`, seqLens).toFloat64(),
-    cumulative: () => Float64Array.from({ length: B }, (_, b) => starts()[b + 1] - starts()[b]),
+  const start = (b: number): number => starts()[b];
+  const by: Readonly<Record<LengthsKind, () => SequenceSide['length']>> = {
+    full: () => () => extent,
+    lengths: () => {
+      const lengths = required(`seqLens${name}`, seqLens).toFloat64();
+      return b => lengths[b];
+    },
+    cumulative: () => {
+      const all = starts();
+      return b => all[b + 1] - all[b];
+    },
   };
-  const lengths = lengthsOf[kind]();
-  return { length: b => lengths[b], start: b => starts()[b] };
+  return { length: by[kind](), start };
 }
 
-/** The lengths of all sequences of a side; null when the list that holds them cannot be read here. */
+/** The lengths of all sequences of a side by its list; null without a list, or where the list cannot be read here. */
 export function lengthsOnHost<T extends TensorDesc>(
   side: 'Q' | 'Kv',
   problem: AttentionProblem,
   operands: Operands<T | HostArray>,
 ): readonly number[] | null {
   const kind = problem[`lengths${side}`];
-  if (kind === 'full') return new Array(problem.B).fill(side === 'Q' ? problem.Sq : problem.Skv);
+  if (kind === 'full') return null;
   const list = kind === 'lengths' ? operands[`seqLens${side}`] : operands[`cuSeqLens${side}`];
   if (!isHostArray(list)) return null;
   return kind === 'lengths' ? numbersOf(list) : lengthsFromCumulative(list);

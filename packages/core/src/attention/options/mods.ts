@@ -1,10 +1,6 @@
 import { InvalidArgumentError } from '../../errors.ts';
-import { checkCaptures, checkExpr } from '../../expr/check.ts';
-import type { Expr } from '../../expr/expr.ts';
 import type { Mod } from '../../expr/mods/mod.ts';
-import { loads } from '../../expr/nodes.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
-import type { AttentionProblem } from '../problem/problem.ts';
 import type { SdpaOptions } from './options.ts';
 
 /**
@@ -30,25 +26,4 @@ export function modCaptures<T extends TensorDesc>({
 function checkMod(name: string, mod: Mod<TensorDesc>, expected: 'f32' | 'bool'): void {
   if (!mod.tools) throw new InvalidArgumentError(name, 'must be made by scoreMod, maskMod or modOf');
   mod.tools.checkMod(name, mod, expected);
-}
-
-/**
- * Checks both mods of a problem.
- * @throws as `checkMod`.
- */
-export function checkProblemMods({ scoreMod, maskMod, captures }: AttentionProblem): void {
-  if (scoreMod) checkProblemMod('scoreMod', scoreMod, captures, 'f32');
-  if (maskMod) checkProblemMod('maskMod', maskMod, captures, 'bool');
-}
-
-function checkProblemMod(
-  name: string,
-  expr: Expr,
-  captures: AttentionProblem['captures'],
-  expected: 'f32' | 'bool',
-): void {
-  checkExpr(name, expr, expected);
-  const names = new Set(loads(expr).map(load => load.name));
-  const loaded = Object.entries(captures).filter(([capture]) => names.has(capture));
-  checkCaptures(name, expr, Object.fromEntries(loaded));
 }

@@ -5,8 +5,9 @@ import type { TensorDesc } from '../../tensor/tensor.ts';
 import { rowShape } from '../problem/describe.ts';
 import type { AttentionProblem, BackwardProblem, OperandDesc } from '../problem/problem.ts';
 import { validate } from './forward-rules.ts';
-import { checkBackwardProblem } from './problem-fields.ts';
+import { checkBackwardProblem } from './problem-schema.ts';
 import { checkRules, floatRule, type Rule } from './rule.ts';
+import { stridesRule } from './stored-rules.ts';
 
 const shapeLikeO = (
   name: 'o' | 'dO',
@@ -25,6 +26,7 @@ const shapeLikeO = (
     },
   },
   floatRule(name, p => operand(p).dtype),
+  stridesRule(name, operand),
 ];
 
 const shapeLikeOperand = (gradient: 'dq' | 'dk' | 'dv'): Rule<BackwardProblem> => ({
@@ -111,6 +113,7 @@ export const backwardRules: readonly Rule<BackwardProblem>[] = [
   ...(['dq', 'dk', 'dv'] as const).flatMap(name => [
     floatRule<BackwardProblem>('gradDType', p => p[name].dtype),
     shapeLikeOperand(name),
+    stridesRule<BackwardProblem>(name, p => p[name]),
   ]),
   {
     argument: 'fp8.formatP',

@@ -25,7 +25,7 @@ export function validateOperands<T extends TensorDesc>(
   const { q, k, v, o } = problem;
   validateSequences(problem, operands, { q, o }, { k, v });
   const { pageTableK, pageTableV, cuPagesK, cuPagesV } = operands;
-  const lengths = lengthsOnHost('Kv', problem, operands);
+  const lengths = k.page || v.page ? lengthsOnHost('Kv', problem, operands) : null;
   checkPages('K', pageTableK, k, cuPagesK, lengths);
   checkPages('V', pageTableV, v, cuPagesV, lengths);
   for (const [name, desc] of entries({ q, k, v })) checkRagged(name, desc, problem, operands);

@@ -1,17 +1,35 @@
-import { checkProblemMods } from '../options/mods.ts';
 import { lengthsMissing } from '../options/sequences.ts';
 import type { AttentionProblem, OperandDesc } from '../problem/problem.ts';
 import { fp8ForwardRules } from './fp8-rules.ts';
-import { checkForwardProblem } from './problem-fields.ts';
+import { checkForwardProblem } from './problem-schema.ts';
 import { checkRules, floatRule, maskRule, type Rule, type RuleKind } from './rule.ts';
+import { checkProblemMods, storedRules } from './stored-rules.ts';
 
 const positive = (n: number): boolean => Number.isInteger(n) && n >= 1;
+
+/** Most heads of a whole batch, and most query rows: engines count both in 32 bits and keep a few bytes for each. */
+const [maxHeads, maxRows] = [2 ** 24, 2 ** 31 - 1];
+
+/** The rule that a batch is not too large, checked before anything is allocated for each of its entries. */
+export const batchRule: Rule<Pick<AttentionProblem, 'B' | 'Hq'>> = {
+  argument: 'q',
+  kind: 'shape',
+  broken: ({ B, Hq }) =>
+    B * Math.max(Hq, 1) <= maxHeads ? null : `must have B · Hq ≤ ${maxHeads}, got ${B} · ${Hq}`,
+};
 
 /**
  * Every rule of a forward problem, in the order of the options. They follow from the mathematics or from how data lies in
  * memory; limits of one machine are the engine's and are said by its `checkSupport`. Those of FP8 are `fp8ForwardRules`.
  */
 export const forwardRules: readonly Rule<AttentionProblem>[] = [
+  batchRule,
+  {
+    argument: 'q',
+    kind: 'shape',
+    broken: ({ B, Hq, Sq }) =>
+      B * Hq * Sq <= maxRows ? null : `must have B · Hq · Sq ≤ ${maxRows}, got ${B} · ${Hq} · ${Sq}`,
+  },
   floatRule('q', p => p.q.dtype),
   floatRule('k', p => p.k.dtype),
   floatRule('v', p => p.v.dtype),
@@ -191,5 +209,6 @@ export function validate(problem: AttentionProblem): void {
   checkForwardProblem(problem);
   checkRules(forwardRules, problem);
   checkRules(fp8ForwardRules, problem);
+  checkRules(storedRules, problem);
   checkProblemMods(problem);
 }

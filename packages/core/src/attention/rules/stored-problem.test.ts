@@ -7,7 +7,7 @@ import { cost } from '../cost.ts';
 import { normalise, normaliseBackward } from '../normalise.ts';
 import { validateBackward } from './backward-rules.ts';
 import { validate } from './forward-rules.ts';
-import { checkProblem } from './problem-fields.ts';
+import { checkProblem } from './problem-schema.ts';
 
 const q = Tensor.zeros([1, 2, 3, 4]);
 const { problem } = normalise(
@@ -84,12 +84,35 @@ describe('what is no problem, or not all of one, is refused by name', () => {
   });
 
   test.each([
-    ['q', { ...problem.q, shape: [1, 2, 3] }],
-    ['k', { ...problem.k, strides: undefined }],
-    ['bias', { ...problem.bias, source: null }],
-    ['dropout', { kind: 'philox', p: 0.5, scale: 2, scheme: 'onednn' }],
-    ['dropout', { kind: 'mask', scale: 2 }],
-  ])('%s by what it lacks', (field, wrong) => {
-    expect(() => validate({ ...problem, [field]: wrong } as never)).toThrow(`problem.${field} must be`);
+    ['q', { ...problem.q, shape: [1, 2, 3] }, 'q.shape must be four extents'],
+    ['k', { ...problem.k, strides: undefined }, 'k.strides must be four strides'],
+    ['bias', { ...problem.bias, source: null }, 'bias.source must be a list of extents'],
+    ['dropout', { kind: 'philox', p: 0.5, scale: 2, scheme: 'onednn' }, 'dropout.seed must be two words'],
+    ['dropout', { kind: 'mask', scale: 2 }, 'dropout.mask must be an object'],
+    ['dropout', { kind: 'coin' }, 'dropout.kind must be one of philox, mask, got "coin"'],
+    ['q', { ...problem.q, strides: [0, 12, 4.5, 1] }, 'q.strides[2] must be an integer ≥ 0, got 4.5'],
+    ['band', { left: null, right: 0, align: 'nonsense' }, 'band.align must be one of top-left, bottom-right'],
+    [
+      'captures',
+      { shift: { ...problem.captures.shift, dtype: 'f64' } },
+      'captures.shift.dtype must be one of',
+    ],
+    ['outputs', { ...problem.outputs, lse: true }, 'outputs.lse is no field of a problem'],
+  ])('%s by what is wrong in it', (field, wrong, message) => {
+    expect(() => validate({ ...problem, [field]: wrong } as never)).toThrow(`problem.${message}`);
+  });
+
+  test.each([
+    ['q', { ...problem.q, shape: [1, 2, 4, 4] }, 'q must have shape [1,2,3,4] as B, H, S, D, got [1,2,4,4]'],
+    ['o', { ...problem.o, shape: [1, 2, 3, 8] }, 'o must have shape [1,2,3,4]'],
+    ['q', { ...problem.q, strides: [24, 12, 4, 1] }, 'q must have stride 0 along dimensions of one element'],
+    ['bias', { ...problem.bias, source: [2, 3] }, 'bias must be broadcastable to [1,2,3,3], got shape [2,3]'],
+    [
+      'captures',
+      { ...problem.captures, left: problem.captures.shift },
+      "captures holds 'left', which no mod loads",
+    ],
+  ])('%s that does not fit the rest', (field, wrong, message) => {
+    expect(() => validate({ ...problem, [field]: wrong } as never)).toThrow(message);
   });
 });

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { type Mutation, mutations } from '../../../testing/mutations.ts';
+import { TilewiseError } from '../../errors.ts';
+import { add, ge, load, mul, select } from '../../expr/build.ts';
+import { maskMod, scoreMod } from '../../expr/mod.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import { cost } from '../cost.ts';
+import { normalise, normaliseBackward } from '../normalise.ts';
+import { validateBackward } from './backward-rules.ts';
+import { validate } from './forward-rules.ts';
+import { checkProblem } from './problem-schema.ts';
+
+const zeros = (...shape: number[]): Tensor => Tensor.zeros(shape);
+const [q, k] = [zeros(2, 4, 5, 8), zeros(2, 2, 6, 8)];
+const pages = zeros(4, 2, 4, 8);
+const table = Tensor.from([0, 1, 2, 3], [2, 2], { dtype: 'i32' });
+const packed = zeros(7, 4, 8);
+const f8 = Tensor.zeros([1, 2, 3, 4], { dtype: 'f8e4m3' });
+const slopes = zeros(4);
+
+const forward = {
+  everything: normalise(
+    { q, k, v: k },
+    {
+      ...{
+        bias: zeros(4, 1, 6),
+        mask: Tensor.zeros([6], { dtype: 'bool' }),
+        alibi: true,
+        sink: [0, 0, 0, 0],
+      },
+      ...{ blockMask: Tensor.zeros([1, 1], { dtype: 'u8' }), window: { left: 2, right: 1 }, softcap: 3 },
+      ...{ seqLensQ: [5, 1], cuSeqLensKv: [0, 3, 6], dropout: { p: 0.5, seed: 3 }, outputs: { max: true } },
+      scoreMod: scoreMod(({ score, h }) => add(score, mul(2, load('slopes', [h]))), { slopes }),
+      maskMod: maskMod(({ q: i, kv }) => select(ge(i, kv), true, ge(kv, 3))),
+    },
+  ).problem,
+  paged: normalise({ q, k: pages, v: pages }, { seqLensKv: [4, 8], pageTableK: table, pageTableV: table })
+    .problem,
+  packed: normalise(
+    { q: packed, k: packed, v: packed },
+    {
+      ...{
+        cuSeqLensQ: [0, 3, 7],
+        seqLensKv: [2, 2],
+        dropout: { mask: Tensor.zeros([4, 2], { dtype: 'bool' }), p: 0.5 },
+      },
+      raggedOffsets: { k: [0, 64, 224], v: [0, 64, 224] },
+    },
+  ).problem,
+  fp8: normalise({ q: f8, k: f8, v: f8 }, { fp8: { formatP: { dtype: 'u8', zeroPoint: 3 } } }).problem,
+};
+const backward = normaliseBackward(
+  { q, k, v: k, o: q, lse: zeros(2, 4, 5), dO: q, dLse: zeros(2, 4, 5) },
+  { causal: 'bottom-right', sink: [0, 0, 0, 0], bias: zeros(5, 6) },
+).problem;
+
+/** Numbers that may be any; all others are counts. */
+const anyNumber = new Set(['scale', 'softcap', 'p', 'value', 'zeroPoint']);
+
+/** Whether the type of the field forbids the value, whatever the rest of the problem is. */
+function isForbidden({ path, was, now }: Mutation): boolean {
+  const field = String(path.at(-1));
+  // A node of an expression may have further fields, which no engine reads.
+  if (field === 'unheardOf') return !path[0].endsWith('Mod');
+  if (was === null || now === null) return was !== now && typeof was !== 'object';
+  if (was === undefined) return true;
+  if (typeof was !== typeof now || Array.isArray(was) !== Array.isArray(now)) return true;
+  if (typeof was === 'number')
+    return Number.isNaN(now) || (!anyNumber.has(field) && !(Number.isInteger(now) && Number(now) >= 0));
+  // A problem has no free text.
+  return typeof was === 'string' && field !== 'name' ? was !== now : false;
+}
+
+function outcome(run: () => void): unknown {
+  const start = performance.now();
+  let error: unknown = null;
+  try {
+    run();
+  } catch (thrown) {
+    error = thrown;
+  }
+  expect(performance.now() - start).toBeLessThan(2000);
+  return error;
+}
+
+describe('of stored problems with something wrong in them', () => {
+  test.each(Object.entries(forward))('none of %s is accepted or breaks the check', (_, problem) => {
+    expect(outcome(() => validate(problem))).toBeNull();
+    for (const mutation of mutations(problem, 250, 17)) {
+      const error = outcome(() => validate(mutation.value as never));
+      if (error !== null || isForbidden(mutation))
+        expect(error, mutation.change).toBeInstanceOf(TilewiseError);
+      const shallow = outcome(() => checkProblem(mutation.value));
+      if (shallow !== null) expect(shallow, mutation.change).toBeInstanceOf(TilewiseError);
+      else
+        expect(
+          outcome(() => cost(mutation.value as never)),
+          mutation.change,
+        ).toSatisfy(isTyped);
+    }
+  });
+
+  test('none of a backward problem is accepted or breaks the check', () => {
+    expect(outcome(() => validateBackward(backward))).toBeNull();
+    for (const mutation of mutations(backward, 250, 18)) {
+      const error = outcome(() => validateBackward(mutation.value as never));
+      if (error !== null || isForbidden(mutation))
+        expect(error, mutation.change).toBeInstanceOf(TilewiseError);
+    }
+  });
+});
+
+const isTyped = (error: unknown): boolean => error === null || error instanceof TilewiseError;

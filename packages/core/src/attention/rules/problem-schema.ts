@@ -1,0 +1,229 @@
+import { type DropoutSchemeName, dropoutRules } from '@tilewise/philox';
+import { checkObject, describeValue, InvalidArgumentError } from '../../errors.ts';
+import { blockScaleLayouts } from '../../mxfp8/block-scales.ts';
+import { dtypeTraits } from '../../tensor/dtype-traits.ts';
+import { formatPRange } from '../problem/fp8.ts';
+import type { AttentionProblem, BackwardProblem, DropoutDesc, Fp8Desc } from '../problem/problem.ts';
+
+/** Throws unless `value` has the form that the field `name` must have. */
+type Check = (name: string, value: unknown) => void;
+
+/** The fields of a record, all of which must be there. */
+type Fields<T> = Readonly<Record<keyof T, Check>>;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function fail(name: string, what: string, value: unknown): never {
+  throw new InvalidArgumentError(name, `must be ${what}, got ${describeValue(value)}`);
+}
+
+const plain =
+  (what: string, is: (value: unknown) => boolean): Check =>
+  (name, value) => {
+    if (!is(value)) fail(name, what, value);
+  };
+
+const oneOf = (names: readonly string[]): Check =>
+  plain(`one of ${names.join(', ')}`, value => names.includes(value as string));
+
+const orNull =
+  (check: Check): Check =>
+  (name, value) => {
+    if (value !== null) check(name, value);
+  };
+
+/** A list of `length` items, or of any number. */
+const listOf =
+  (item: Check, what: string, length?: number): Check =>
+  (name, value) => {
+    if (!Array.isArray(value) || (length !== undefined && value.length !== length)) fail(name, what, value);
+    // Holes are visited too.
+    for (let n = 0; n < value.length; n++) item(`${name}[${n}]`, value[n]);
+  };
+
+const mapOf =
+  (item: Check): Check =>
+  (name, value) => {
+    checkObject(name, value);
+    for (const [key, entry] of Object.entries(value as object)) item(`${name}.${key}`, entry);
+  };
+
+const recordOf =
+  <T>(fields: Fields<T>): Check =>
+  (name, value) => {
+    checkObject(name, value);
+    checkFields(name, value as object, fields);
+  };
+
+/** One of several records, which their field `kind` tells apart. */
+const kindOf =
+  (kinds: Readonly<Record<string, Check>>): Check =>
+  (name, value) => {
+    checkObject(name, value);
+    const { kind } = value as { readonly kind?: unknown };
+    if (typeof kind !== 'string' || !Object.hasOwn(kinds, kind))
+      fail(`${name}.kind`, `one of ${Object.keys(kinds).join(', ')}`, kind);
+    kinds[kind](name, value);
+  };
+
+/** Largest extent of a dimension: indices on a GPU are of 32 bits. */
+const maxExtent = 2 ** 31 - 1;
+
+const isCount = (value: unknown, most: number): boolean =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= most;
+
+const number = plain('a number', value => typeof value === 'number');
+const flag = plain('true or false', value => typeof value === 'boolean');
+const object = plain('an object', isObject);
+const extent = plain(`an integer from 0 to ${maxExtent}`, value => isCount(value, maxExtent));
+const stride = plain('an integer ≥ 0', value => isCount(value, Number.MAX_SAFE_INTEGER));
+const word = plain('an integer of 32 bits', value => isCount(value, 2 ** 32 - 1));
+const words = listOf(word, 'two words of 32 bits', 2);
+const dtype = oneOf(Object.keys(dtypeTraits));
+const extents = listOf(extent, 'a list of extents');
+const fourStrides = listOf(stride, 'four strides', 4);
+const lengths = oneOf(['full', 'lengths', 'cumulative']);
+
+const tensorFields = { dtype, shape: extents, strides: listOf(stride, 'a list of strides') };
+const tensor: Check = (name, value) => {
+  recordOf(tensorFields)(name, value);
+  const { shape, strides } = value as { readonly shape: unknown[]; readonly strides: unknown[] };
+  if (shape.length !== strides.length) fail(`${name}.strides`, `${shape.length} strides`, strides);
+};
+
+const operand = recordOf({
+  dtype,
+  shape: listOf(extent, 'four extents', 4),
+  strides: fourStrides,
+  starts: oneOf(['strided', 'cumulative', 'ragged']),
+  page: orNull(recordOf({ size: extent, table: tensor })),
+});
+const broadcast = recordOf({ dtype, strides: fourStrides, source: extents });
+
+const dropout = kindOf({
+  philox: recordOf<Extract<DropoutDesc, { kind: 'philox' }>>({
+    kind: oneOf(['philox']),
+    p: plain('a number in (0, 1)', p => typeof p === 'number' && p > 0 && p < 1),
+    scale: plain('a finite number', Number.isFinite),
+    scheme: oneOf(Object.keys(dropoutRules)),
+    seed: words,
+    offset: words,
+  }),
+  mask: recordOf<Extract<DropoutDesc, { kind: 'mask' }>>({
+    kind: oneOf(['mask']),
+    scale: plain('a finite number', Number.isFinite),
+    mask: broadcast,
+  }),
+} satisfies Record<DropoutDesc['kind'], Check>);
+
+const formatP: Check = (name, value) => {
+  if (value === undefined) return;
+  const { dtype: format, zeroPoint = 0 } = (checkObject(name, value), value as Record<string, unknown>);
+  oneOf(Object.keys(formatPRange))(`${name}.dtype`, format);
+  const [least, most] = formatPRange[format as keyof typeof formatPRange] ?? [0, 0];
+  if (!Number.isInteger(zeroPoint) || Number(zeroPoint) < least || Number(zeroPoint) > most)
+    fail(`${name}.zeroPoint`, `an integer in [${least}, ${most}] for ${format}`, zeroPoint);
+  checkNames(name, value as object, ['dtype', 'zeroPoint']);
+};
+
+const fp8 = kindOf({
+  scaled: recordOf<Required<Extract<Fp8Desc, { kind: 'scaled' }>>>({ kind: oneOf(['scaled']), formatP }),
+  blocks: recordOf<Extract<Fp8Desc, { kind: 'blocks' }>>({
+    kind: oneOf(['blocks']),
+    layout: oneOf(blockScaleLayouts),
+  }),
+  dequantised: recordOf<Extract<Fp8Desc, { kind: 'dequantised' }>>({
+    kind: oneOf(['dequantised']),
+    dtype: oneOf(['f8e4m3', 'f8e5m2']),
+  }),
+} satisfies Record<Fp8Desc['kind'], Check>);
+
+/** What each field of a forward problem must be before the rules look at it. */
+const forwardFields: Fields<AttentionProblem> = {
+  ...{ B: extent, Hq: extent, Hk: extent, Hv: extent, Sq: extent, Skv: extent, Dqk: extent, Dv: extent },
+  ...{ q: operand, k: operand, v: operand, o: operand },
+  ...{ lengthsQ: lengths, lengthsKv: lengths },
+  scale: number,
+  scoreMod: orNull(object),
+  softcap: orNull(number),
+  bias: orNull(broadcast),
+  alibi: flag,
+  mask: orNull(broadcast),
+  band: orNull(
+    recordOf({ left: orNull(number), right: orNull(number), align: oneOf(['top-left', 'bottom-right']) }),
+  ),
+  blockMask: orNull(broadcast),
+  maskMod: orNull(object),
+  captures: mapOf(tensor),
+  sink: flag,
+  dropout: orNull(dropout),
+  fp8: orNull(fp8),
+  outputs: recordOf<AttentionProblem['outputs']>({
+    ...{ max: flag, sumExp: flag, dropoutMask: flag, amaxS: flag, amaxO: flag },
+  }),
+};
+
+const backwardFields: Fields<BackwardProblem> = {
+  forward: recordOf(forwardFields),
+  ...{ dO: operand, dq: operand, dk: operand, dv: operand },
+  dLse: flag,
+  gradients: listOf(
+    plain('the name of a gradient', value => typeof value === 'string'),
+    'an array of names',
+  ),
+  outputs: recordOf<BackwardProblem['outputs']>({
+    ...{ amaxDQ: flag, amaxDK: flag, amaxDV: flag, amaxDP: flag },
+  }),
+};
+
+function checkFields(name: string, value: object, fields: Readonly<Record<string, Check>>): void {
+  for (const [key, check] of Object.entries(fields))
+    check(`${name}.${key}`, (value as Readonly<Record<string, unknown>>)[key]);
+  checkNames(name, value, Object.keys(fields));
+}
+
+function checkNames(name: string, value: object, fields: readonly string[]): void {
+  const unknown = Object.keys(value).find(key => !fields.includes(key));
+  if (unknown !== undefined) throw new InvalidArgumentError(`${name}.${unknown}`, 'is no field of a problem');
+}
+
+/**
+ * Checks that a problem which was stored, or made by hand, has the fields of a forward problem, each of its form at any
+ * depth, and no others.
+ * @param kind what the error asks for where there is no problem at all.
+ * @throws InvalidArgumentError naming `problem` or the field, as `problem.q.strides[1]`.
+ */
+export function checkForwardProblem(
+  problem: unknown,
+  kind = 'a forward problem, as `normalise` makes it',
+): asserts problem is AttentionProblem {
+  if (!isObject(problem) || !('q' in problem)) fail('problem', kind, problem);
+  checkFields('problem', problem, forwardFields);
+  checkDropout(problem.dropout as DropoutDesc | null);
+}
+
+/**
+ * Checks the fields of a backward problem in the same way.
+ * @throws InvalidArgumentError, as `checkForwardProblem`.
+ */
+export function checkBackwardProblem(problem: unknown): asserts problem is BackwardProblem {
+  if (!isObject(problem) || !('forward' in problem))
+    fail('problem', 'a backward problem, as `normaliseBackward` makes it', problem);
+  checkFields('problem', problem, backwardFields);
+  checkDropout((problem.forward as AttentionProblem).dropout);
+}
+
+/**
+ * Checks the fields of a problem of either kind.
+ * @throws InvalidArgumentError, as `checkForwardProblem`.
+ */
+export function checkProblem(problem: unknown): asserts problem is AttentionProblem | BackwardProblem {
+  if (isObject(problem) && 'forward' in problem) checkBackwardProblem(problem);
+  else checkForwardProblem(problem, 'a problem, as `normalise` or `normaliseBackward` makes it');
+}
+
+/** A scheme has masks for some probabilities only. */
+function checkDropout(given: DropoutDesc | null): void {
+  if (given?.kind === 'philox') dropoutRules[given.scheme as DropoutSchemeName](given.p, 'problem.dropout.p');
+}
