@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type Mutation, mutations } from '../../../testing/mutations.ts';
 import { TilewiseError } from '../../errors.ts';
 import { add, ge, load, mul, select } from '../../expr/build.ts';
-import { maskMod, scoreMod } from '../../expr/mod.ts';
+import { maskMod, scoreMod } from '../../expr/mods/mod.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { cost } from '../cost.ts';
 import { normalise, normaliseBackward } from '../normalise.ts';
