@@ -79,13 +79,9 @@ describe('no rule is without a case', () => {
     expect(named([...forwardRules, ...fp8ForwardRules])).toEqual([]);
     // A call gives a gradient the shape of its operand, and one option gives all three their dtype, of which dq's is checked
     // first; a problem made by hand may break the rest.
-    const strides = ['o', 'dO', 'dq', 'dk', 'dv'].map(name => `${name} (shape)`);
-    expect(named(backwardRules).sort()).toEqual(
-      [
-        ...['dq (shape)', 'gradDType (dtype)', 'dk (shape)', 'gradDType (dtype)', 'dv (shape)'],
-        ...strides,
-      ].sort(),
-    );
+    expect(named(backwardRules)).toEqual([
+      ...['dq (shape)', 'gradDType (dtype)', 'dk (shape)', 'gradDType (dtype)', 'dv (shape)'],
+    ]);
   });
 
   test('of the checks in code', () => {

@@ -7,7 +7,7 @@ import type { AttentionProblem, BackwardProblem, OperandDesc } from '../problem/
 import { validate } from './forward-rules.ts';
 import { checkBackwardProblem } from './problem-schema.ts';
 import { checkRules, floatRule, type Rule } from './rule.ts';
-import { stridesRule } from './stored-rules.ts';
+import { storedBackwardRules } from './stored-rules.ts';
 
 const shapeLikeO = (
   name: 'o' | 'dO',
@@ -26,7 +26,6 @@ const shapeLikeO = (
     },
   },
   floatRule(name, p => operand(p).dtype),
-  stridesRule(name, operand),
 ];
 
 const shapeLikeOperand = (gradient: 'dq' | 'dk' | 'dv'): Rule<BackwardProblem> => ({
@@ -113,7 +112,6 @@ export const backwardRules: readonly Rule<BackwardProblem>[] = [
   ...(['dq', 'dk', 'dv'] as const).flatMap(name => [
     floatRule<BackwardProblem>('gradDType', p => p[name].dtype),
     shapeLikeOperand(name),
-    stridesRule<BackwardProblem>(name, p => p[name]),
   ]),
   {
     argument: 'fp8.formatP',
@@ -133,6 +131,7 @@ export function validateBackward(problem: BackwardProblem): void {
   checkBackwardProblem(problem);
   // First, because to the forward rules the given o is the result, whose dtype they call outDType.
   checkRules(backwardRules, problem);
+  checkRules(storedBackwardRules, problem);
   validate(problem.forward);
 }
 

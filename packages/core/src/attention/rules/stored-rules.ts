@@ -5,6 +5,7 @@ import { loads } from '../../expr/nodes.ts';
 import { sameShape } from '../../tensor/shape.ts';
 import {
   type AttentionProblem,
+  type BackwardProblem,
   BLOCK_MASK_TILE,
   type BroadcastDesc,
   type OperandDesc,
@@ -35,6 +36,11 @@ export const storedRules: readonly Rule<AttentionProblem>[] = [
     },
   },
 ];
+
+/** What holds for every problem that `normaliseBackward` makes, beside its forward part. */
+export const storedBackwardRules: readonly Rule<BackwardProblem>[] = (['dO', 'dq', 'dk', 'dv'] as const).map(
+  name => stridesRule(name, p => p[name]),
+);
 
 /** Shape of a block mask, broadcast over batch and heads. */
 export function blockMaskShape({ B, Hq, Sq, Skv }: AttentionProblem): [number, number, number, number] {
@@ -97,7 +103,7 @@ function broadcastRules(
 }
 
 /** Dimensions of one element have stride 0, so that no engine multiplies what a caller put there. */
-export function stridesRule<P>(
+function stridesRule<P>(
   argument: string,
   desc: (problem: P) => (Pick<OperandDesc, 'strides'> & { readonly shape: readonly number[] }) | null,
 ): Rule<P> {
