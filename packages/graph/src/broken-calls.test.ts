@@ -31,7 +31,7 @@ test.each<[string, (call: ReturnType<typeof example>) => unknown, string]>([
   [
     'tensor({ strides: 1 })',
     ({ g }) => g.tensor({ dtype: 'f32', shape: [2], strides: 1 as never }),
-    'strides must be one integer ≥ 0 per extent, got 1',
+    'strides must be one integer ≥ 0 for each extent, got 1',
   ],
   ['op(kind)', ({ g }) => g.op('MatMul', none), 'options must be an object, got undefined'],
   [

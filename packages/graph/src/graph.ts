@@ -4,10 +4,13 @@ import type { PartitionPolicy } from './compile/partition.ts';
 import type { GraphHeader, OneDnnGraph } from './formats/json/format.ts';
 import { readJson } from './formats/json/read.ts';
 import { graphToJson } from './formats/json/write.ts';
+import { checkNames } from './ir/check-names.ts';
 import { GraphBuilder } from './ir/graph-builder.ts';
+import type { GraphNode } from './ir/node.ts';
+import type { GivenAttributes, TensorsOf } from './ir/schema/schema.ts';
 import type { LogicalTensor } from './ir/tensor/logical-tensor.ts';
 import type { KnownTensor } from './ir/tensor/storage.ts';
-import { operationOf } from './ops/table.ts';
+import { type OperationKind, type OperationSchemas, operationOf } from './ops/table.ts';
 import type { Bindable } from './runtime/bindings/bindable.ts';
 import type { Bindings } from './runtime/bindings/bindings.ts';
 import { type CompiledGraph, compileGraph } from './runtime/compiled-graph.ts';
@@ -20,6 +23,17 @@ const standardHeader: GraphHeader = {
   fpmathMode: 'strict',
   ports: 'derived',
 };
+
+/** An operation to be added: its kind decides the names and values of attributes, and the number of tensors. */
+export type OperationOptions<K extends OperationKind> = {
+  readonly inputs: TensorsOf<OperationSchemas[K]['inputs']>;
+  readonly outputs: TensorsOf<OperationSchemas[K]['outputs']>;
+  readonly id?: number | undefined;
+  readonly name?: string | undefined;
+} & AttributesOption<GivenAttributes<OperationSchemas[K]['attributes']>>;
+
+/** `attrs` may be left out where no attribute is required. */
+type AttributesOption<A> = {} extends A ? { readonly attrs?: A | undefined } : { readonly attrs: A };
 
 /** A graph of tensor operations: built, then finalized, then partitioned and run. */
 export class Graph extends GraphBuilder {
@@ -41,6 +55,15 @@ export class Graph extends GraphBuilder {
     const graph = new Graph(header);
     for (const operation of operations) graph.add(operation());
     return graph;
+  }
+
+  /**
+   * Adds an operation. `add` is the same for a kind that is not known when this is compiled.
+   * @throws as `add`.
+   */
+  op<K extends OperationKind>(kind: K, options: OperationOptions<K>): GraphNode {
+    checkNames('options', options, ['attrs', 'inputs', 'outputs', 'id', 'name']);
+    return this.add({ ...options, kind });
   }
 
   /**

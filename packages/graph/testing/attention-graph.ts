@@ -53,7 +53,7 @@ export class GraphBuilder {
     dtype: GraphDType = 'f32',
   ): LogicalTensor {
     const output = this.graph.tensor({ dtype });
-    this.graph.op(kind, { attrs, inputs, outputs: [output] });
+    this.graph.add({ kind, attrs, inputs, outputs: [output] });
     return output;
   }
 

@@ -1,5 +1,6 @@
 import type { AttributeSchema } from '../src/ir/schema/attribute.ts';
-import type { Operation, PortSchema } from '../src/ir/schema/operation.ts';
+import type { Operation } from '../src/ir/schema/operation.ts';
+import type { PortSchema } from '../src/ir/schema/ports.ts';
 import { operations } from '../src/ops/table.ts';
 
 /** The documentation of all operations, from the table that checks and runs them. */

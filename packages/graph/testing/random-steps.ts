@@ -144,7 +144,7 @@ const steps: readonly Step[] = [
     }
     const outputs = [0, 1, 2].map(() => g.graph.tensor({ dtype: 'f32' }));
     const attrs = { ...attributes, keep_stats: true };
-    g.graph.op('LayerNorm', { attrs, inputs: [x.tensor, gamma, g.input(x.shape.slice(-1))], outputs });
+    g.graph.add({ kind: 'LayerNorm', attrs, inputs: [x.tensor, gamma, g.input(x.shape.slice(-1))], outputs });
     return withShape(x, outputs[0]);
   },
   (g, choose, x) => {
@@ -207,7 +207,7 @@ const steps: readonly Step[] = [
       return withShape(x, g.op('Multiply', [x.tensor, keep]));
     }
     const outputs = [g.graph.tensor({ dtype: 'f32' }), g.graph.tensor({ dtype: 'u8' })];
-    g.graph.op('Dropout', { attrs: { p: 0.5 }, inputs: [x.tensor, ...stream(g, choose)], outputs });
+    g.graph.add({ kind: 'Dropout', attrs: { p: 0.5 }, inputs: [x.tensor, ...stream(g, choose)], outputs });
     return withShape(x, outputs[0]);
   },
   (g, _, x) => {

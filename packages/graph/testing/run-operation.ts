@@ -25,7 +25,7 @@ export async function runOperation(
     g.tensor({ dtype, shape }),
   );
   const results = outputs.map(dtype => g.tensor({ dtype }));
-  g.op(kind, { attrs, inputs: tensors, outputs: results });
+  g.add({ kind, attrs, inputs: tensors, outputs: results });
   const bindings = Object.fromEntries(
     tensors.map((t, n) => {
       const storage = t.dtype === 'i4' ? 'i8' : t.dtype === 'u4' ? 'u8' : t.dtype;

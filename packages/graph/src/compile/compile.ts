@@ -9,7 +9,7 @@ import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { storageDesc } from '../ir/tensor/storage.ts';
 import type { Topology } from '../ir/topology.ts';
 import type { AttentionForm, Match } from '../passes/match.ts';
-import { syntheticProblemOf } from './attention/step-call.ts';
+import { syntheticProblem } from './attention/step-call.ts';
 import { fuseMaps } from './fuse-maps.ts';
 import { lowerBackward } from './lower/attention-backward.ts';
 import { lowerForward } from './lower/attention-forward.ts';
@@ -153,7 +153,7 @@ export function writeOperations(
       inputs: node.inputs.map(t => tensorOf(tensors, t.id)),
       outputs: node.outputs.map(t => tensorOf(tensors, t.id)),
     };
-    node.operation.lower(builder.lowering(call, node.inputs.map(valueFor), node.outputs.map(valueFor)));
+    node.operation.lower(builder.lowering(node.inputs.map(valueFor), node.outputs.map(valueFor)), call);
   }
   return builder.build();
 }
@@ -162,6 +162,6 @@ export function writeOperations(
 function unsupported({ steps, values }: Program, engine: TensorEngine<TensorDesc>): readonly string[] {
   const desc = (n: number): TensorDesc => values[n].desc;
   return steps.flatMap(step =>
-    step.kind === 'primitive' ? [] : engine.checkSupport(syntheticProblemOf(step, desc)).reasons,
+    step.kind === 'primitive' ? [] : engine.checkSupport(syntheticProblem(step, desc)).reasons,
   );
 }

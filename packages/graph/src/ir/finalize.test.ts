@@ -73,7 +73,7 @@ test('operations that their schema does not allow are refused, naming what is wr
     inputs: readonly ReturnType<typeof tensor>[],
     attrs: Record<string, number | string | boolean> = {},
     outputs = [tensor(1)],
-  ) => expect(() => g.op(kind, { inputs, outputs, attrs }));
+  ) => expect(() => g.add({ kind, inputs, outputs, attrs }));
   refused('Expp', [f]).toThrow('operation Expp 0: there is no operation of this kind');
   refused('Exp', [f, f]).toThrow('operation Exp 0: takes 1 inputs (src), got 2');
   refused('Maximum', [f, b]).toThrow(

@@ -1,27 +1,19 @@
-import {
-  checkObject,
-  describeValue,
-  InvalidArgumentError,
-  InvalidDTypeError,
-  InvalidShapeError,
-} from '@tilewise/core';
+import { checkObject, describeValue } from '@tilewise/core';
 import { InvalidGraphError, InvalidOperationError } from '../errors.ts';
+import { checkNames } from './check-names.ts';
 import { type Annotation, describeNode, type GraphNode } from './node.ts';
 import { checkOutputs } from './outputs.ts';
 import type { Attributes } from './schema/attribute.ts';
 import { checkOperation } from './schema/check.ts';
 import type { Operation } from './schema/operation.ts';
-import { type GraphDType, isGraphDType } from './tensor/dtype.ts';
-import {
-  type LogicalShape,
-  type LogicalTensor,
-  type TensorProperty,
-  UNKNOWN,
-} from './tensor/logical-tensor.ts';
+import { checkTensor } from './tensor/check-tensor.ts';
+import type { GraphDType } from './tensor/dtype.ts';
+import type { LogicalShape, LogicalTensor, TensorProperty } from './tensor/logical-tensor.ts';
 import { connect, type Topology } from './topology.ts';
 
-/** A tensor to be; `shape` may hold `UNKNOWN`, or be null when not even its rank is known. */
+/** A tensor to be described; `shape` may hold `UNKNOWN`, or be null when the rank is not known either. */
 export interface TensorOptions {
+  /** Default: one more than the largest id so far. */
   readonly id?: number | undefined;
   readonly name?: string | undefined;
   readonly dtype: GraphDType;
@@ -30,46 +22,41 @@ export interface TensorOptions {
   readonly property?: TensorProperty | undefined;
 }
 
-/** An operation to be. */
-export interface OperationOptions {
+const tensorOptionNames = ['id', 'name', 'dtype', 'shape', 'strides', 'property'];
+
+/** An operation to be added, of a kind that is not known to the compiler. */
+export interface NodeDescription {
+  readonly kind: string;
   readonly attrs?: Attributes | undefined;
   readonly inputs: readonly LogicalTensor[];
   readonly outputs: readonly LogicalTensor[];
+  /** Default: one more than the largest id so far. */
   readonly id?: number | undefined;
   readonly name?: string | undefined;
+  readonly annotations?: Readonly<Record<string, Annotation>> | undefined;
 }
 
-/** An operation that says everything itself. */
-export interface NodeDescription {
-  readonly kind: string;
-  readonly given: Attributes;
-  readonly inputs: readonly LogicalTensor[];
-  readonly outputs: readonly LogicalTensor[];
-  readonly id: number;
-  readonly name: string;
-  readonly annotations?: Readonly<Record<string, Annotation>>;
-}
+const nodeOptionNames = ['kind', 'attrs', 'inputs', 'outputs', 'id', 'name', 'annotations'];
 
 /** What operations are written into. */
 export interface GraphWriter {
   readonly nodes: readonly GraphNode[];
   tensor(options: TensorOptions): LogicalTensor;
-  op(kind: string, options: OperationOptions): GraphNode;
+  add(node: NodeDescription): GraphNode;
 }
 
-/** A graph of operations of a table while it is built. */
+/** A graph while it is built from operations of a table. */
 export class GraphBuilder implements GraphWriter {
   readonly #operationOf: (kind: string) => Operation | undefined;
   readonly #nodes: GraphNode[] = [];
-  readonly #ids = new Set<number>();
+  readonly #nodeIds = new IdSource();
+  readonly #tensorIds = new IdSource();
   readonly #described = new Map<number, LogicalTensor>();
-  #nextTensor = 0;
-  #nextNode = 0;
   #topology: Topology | undefined;
 
   /**
    * @param operationOf the operation of a kind; undefined for a kind that the table does not have.
-   * @param others tensors of another graph that this one goes with: they keep their ids.
+   * @param others tensors of another graph that this graph belongs to: they keep their ids.
    */
   constructor(operationOf: (kind: string) => Operation | undefined, others: Iterable<LogicalTensor> = []) {
     this.#operationOf = operationOf;
@@ -81,12 +68,17 @@ export class GraphBuilder implements GraphWriter {
     return this.#nodes;
   }
 
+  /** All tensors that the graph has described, also those that no operation has. */
+  get described(): Iterable<LogicalTensor> {
+    return this.#described.values();
+  }
+
   get isFinalized(): boolean {
     return this.#topology !== undefined;
   }
 
   /**
-   * How the operations hang together.
+   * How the operations are connected.
    * @throws InvalidGraphError before `finalize`.
    */
   get topology(): Topology {
@@ -94,124 +86,129 @@ export class GraphBuilder implements GraphWriter {
     throw new InvalidGraphError('the graph must be finalized first');
   }
 
-  /** Read by an operation and produced by none. */
+  /** The tensors that an operation reads and none produces. */
   get inputs(): readonly LogicalTensor[] {
     return this.topology.inputs;
   }
 
-  /** Produced, and read by no operation or by an `End`. */
+  /** The tensors that an operation produces and none reads, or an `End` reads. */
   get outputs(): readonly LogicalTensor[] {
     return this.topology.outputs;
   }
 
   /**
    * A logical tensor. The same id twice is the same tensor, and must be described alike.
-   * @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError for what no tensor can be.
+   * @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError for a description that no tensor has.
    */
   tensor(options: TensorOptions): LogicalTensor {
-    checkObject('options', options);
-    const { id, name, dtype, shape = null, strides, property = 'undef' } = options;
-    if (!isGraphDType(dtype)) throw new InvalidDTypeError('dtype', `'${String(dtype)}' is not a dtype`);
-    if (shape !== null && !areIntegers(shape, UNKNOWN)) {
-      throw new InvalidShapeError(
-        'shape',
-        `must hold integers ≥ 0, or −1 where unknown, got ${listText(shape)}`,
-      );
-    }
-    if (strides && (!areIntegers(strides, 0) || strides.length !== shape?.length)) {
-      throw new InvalidShapeError('strides', `must be one integer ≥ 0 per extent, got ${listText(strides)}`);
-    }
-    if (id !== undefined && (!Number.isSafeInteger(id) || id < 0)) {
-      throw new InvalidArgumentError('id', `must be an integer ≥ 0, got ${id}`);
-    }
-    const scalar = ['i32', 'f32', 'i64'].includes(dtype) && shape?.length === 0;
-    if (property === 'host_scalar' && !scalar) {
-      throw new InvalidArgumentError(
-        'property',
-        `host_scalar is for i32, f32 or i64 of shape [], got ${dtype} [${shape}]`,
-      );
-    }
-    return this.#describe({
-      id: id ?? this.#nextTensor,
-      ...(name !== undefined && { name }),
+    checkNames('options', options, tensorOptionNames);
+    const {
+      id = this.#tensorIds.next(),
+      name,
       dtype,
-      shape: shape && [...shape],
-      strides: strides ? [...strides] : null,
-      layout: 'strided',
-      property,
-    });
+      shape = null,
+      strides = null,
+      property = 'undef',
+    } = options;
+    const tensor = {
+      ...{ id, ...(name !== undefined && { name }), dtype },
+      ...({ shape: copied(shape), strides: copied(strides), layout: 'strided', property } as const),
+    };
+    checkTensor('', { name, ...tensor });
+    return this.#describe(tensor);
   }
 
   /**
-   * Adds an operation.
-   * @throws InvalidOperationError when its schema does not allow it; InvalidGraphError once the graph is finalized, or for an
-   * id that another operation has.
+   * Adds an operation of any kind.
+   * @throws InvalidOperationError when its schema does not allow it; InvalidShapeError, InvalidDTypeError or InvalidArgumentError for a
+   * tensor or an option that cannot be; InvalidGraphError once the graph is finalized, or for an id that another operation has.
    */
-  op(kind: string, options: OperationOptions): GraphNode {
-    checkObject('options', options);
-    const { attrs = {}, inputs, outputs, id, name = '' } = options;
+  add(node: NodeDescription): GraphNode {
+    checkNames('options', node, nodeOptionNames);
+    const {
+      kind,
+      attrs = {},
+      inputs,
+      outputs,
+      id = this.#nodeIds.next(),
+      name = '',
+      annotations = {},
+    } = node;
+    const label = describeNode({ kind, id, name });
+    if (this.#topology) throw new InvalidGraphError(`${label} cannot be added: the graph is finalized`);
+    if (!Number.isSafeInteger(id) || id < 0)
+      throw new InvalidOperationError(label, 'its id must be an integer in [0, 2^53)');
+    if (this.#nodeIds.has(id))
+      throw new InvalidGraphError(`${label}: the graph has an operation ${id} already`);
+    const operation = this.#operationOf(kind);
+    if (!operation) throw new InvalidOperationError(label, 'there is no operation of this kind');
     checkObject('attrs', attrs);
-    return this.add({ kind, given: attrs, inputs, outputs, id: id ?? this.#nextNode, name });
+    this.#checkTensors(label, 'inputs', inputs);
+    this.#checkTensors(label, 'outputs', outputs);
+    const attributes = checkOperation(label, operation, attrs, inputs, outputs);
+    const added = { id, name, kind, operation, given: attrs, attributes, inputs, outputs, annotations };
+    this.#nodes.push(added);
+    this.#nodeIds.add(id);
+    for (const t of [...inputs, ...outputs]) this.#describe(t);
+    return added;
   }
 
-  /** Adds an operation that says everything itself; as `op`. */
-  add(node: NodeDescription): GraphNode {
-    const label = describeNode(node);
-    if (this.#topology) throw new InvalidGraphError(`${label} cannot be added: the graph is finalized`);
-    if (!Number.isSafeInteger(node.id) || node.id < 0) {
-      throw new InvalidOperationError(label, `its id must be an integer ≥ 0`);
+  #checkTensors(label: string, argument: 'inputs' | 'outputs', tensors: readonly LogicalTensor[]): void {
+    const isTensor = (t: unknown): boolean => typeof t === 'object' && t !== null && 'id' in t;
+    const list: readonly unknown[] = Array.isArray(tensors) ? tensors : [tensors];
+    const wrong = list.find(t => !isTensor(t));
+    if (!Array.isArray(tensors) || wrong !== undefined || list.includes(undefined)) {
+      const rule = `its ${argument} must be an array of tensors, got ${describeValue(wrong)}`;
+      throw new InvalidOperationError(label, rule);
     }
-    if (this.#ids.has(node.id))
-      throw new InvalidGraphError(`${label}: the graph has an operation ${node.id} already`);
-    const operation = this.#operationOf(node.kind);
-    if (!operation) throw new InvalidOperationError(label, 'there is no operation of this kind');
-    checkTensors(label, 'inputs', node.inputs);
-    checkTensors(label, 'outputs', node.outputs);
-    const attributes = checkOperation(label, operation, node.given, node.inputs, node.outputs);
-    const added: GraphNode = { annotations: {}, ...node, operation, attributes };
-    this.#nodes.push(added);
-    this.#ids.add(node.id);
-    this.#nextNode = Math.max(this.#nextNode, node.id + 1);
-    for (const t of [...node.inputs, ...node.outputs]) this.#describe(t);
-    return added;
+    for (const t of tensors)
+      if (this.#described.get(t.id) !== t) checkTensor(`${label}: tensor ${t.id}: `, t);
   }
 
   #describe(tensor: LogicalTensor): LogicalTensor {
     this.#described.set(tensor.id, tensor);
-    this.#nextTensor = Math.max(this.#nextTensor, tensor.id + 1);
+    this.#tensorIds.add(tensor.id);
     return tensor;
   }
 
   /**
-   * Connects the operations. Afterwards nothing can be added. Shapes may be given later, so that whether they fit each other, as those of
-   * a product's operands, is found when a partition or the graph is compiled, or run: shapes are inferred there, and an InvalidShapeError
-   * names the operation and its tensors.
-   * @param outputs all that the graph is to give; without them, everything that is produced and not read.
-   * @throws InvalidGraphError for descriptions of a tensor that differ, two producers of one, a cycle, or where what the graph gives
-   * is not `outputs`; the graph can then still be changed.
+   * Connects the operations; nothing can be added afterwards. Whether shapes fit each other is found at `compile` or `run`, since shapes
+   * may be given as late as that: an InvalidShapeError then names the operation and its tensors.
+   * @param outputs all results of the graph. Default: every tensor that is produced and not read.
+   * @throws InvalidGraphError for descriptions of a tensor that differ, two producers of one, a cycle, or results other than
+   * `outputs`; the graph can still be changed then.
    */
-  finalize({ outputs }: { readonly outputs?: readonly LogicalTensor[] | undefined } = {}): this {
+  finalize(options: { readonly outputs?: readonly LogicalTensor[] | undefined } = {}): this {
+    checkNames('options', options, ['outputs']);
     const topology = this.#topology ?? connect(this.#nodes, this.#described);
-    if (outputs) checkOutputs(topology, outputs);
+    if (options.outputs) checkOutputs(topology, options.outputs);
     this.#topology = topology;
     return this;
   }
 }
 
-function areIntegers(list: unknown, least: number): list is number[] {
-  return Array.isArray(list) && list.every(n => Number.isSafeInteger(n) && n >= least);
+function copied<T>(list: T): T {
+  return Array.isArray(list) ? ([...list] as T) : list;
 }
 
-function listText(list: unknown): string {
-  return Array.isArray(list) ? `[${list}]` : describeValue(list);
-}
+/** Ids that are in use, and the next one that is not. */
+class IdSource {
+  readonly #used = new Set<number>();
+  #next = 0;
 
-function checkTensors(label: string, what: 'inputs' | 'outputs', tensors: unknown): void {
-  const isTensor = (t: Partial<LogicalTensor> | null): boolean => Number.isSafeInteger(t?.id);
-  if (Array.isArray(tensors) && tensors.every(isTensor)) return;
-  const wrong = Array.isArray(tensors) ? tensors.find(t => !isTensor(t)) : tensors;
-  throw new InvalidOperationError(
-    label,
-    `its ${what} must be an array of tensors, got ${describeValue(wrong)}`,
-  );
+  has(id: number): boolean {
+    return this.#used.has(id);
+  }
+
+  add(id: number): void {
+    this.#used.add(id);
+    this.#next = Math.max(this.#next, id + 1);
+  }
+
+  /** One more than the largest id, or the least unused id where there is no larger one. */
+  next(): number {
+    let id = Number.isSafeInteger(this.#next) ? this.#next : 0;
+    while (this.#used.has(id)) id++;
+    return id;
+  }
 }

@@ -1,6 +1,6 @@
 import { describeValue, InvalidArgumentError, InvalidShapeError } from '@tilewise/core';
 import { describeNode, type GraphNode } from './node.ts';
-import type { OperationCall } from './schema/attribute.ts';
+import type { OperationCall } from './schema/operation.ts';
 import type { LogicalShape, LogicalTensor } from './tensor/logical-tensor.ts';
 import { mergeShapes } from './tensor/shape.ts';
 

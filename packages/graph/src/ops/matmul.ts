@@ -3,57 +3,61 @@ import { add } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../ir/program/lowering.ts';
 import { transposed } from '../ir/program/views.ts';
-import type { Attributes } from '../ir/schema/attribute.ts';
-import { flagOf } from '../ir/schema/attribute.ts';
+import { defineOperations } from '../ir/schema/define.ts';
 import type { GradientCall, InputGradient, Operation } from '../ir/schema/operation.ts';
+import type { ResolvedAttributes } from '../ir/schema/schema.ts';
 import { type LogicalShape, type LogicalTensor, UNKNOWN } from '../ir/tensor/logical-tensor.ts';
 import { broadcastShapes } from '../ir/tensor/shape.ts';
-import { optionalPort, port } from './ports.ts';
 
-export const matmul: Operation = {
-  kind: 'MatMul',
-  summary:
-    'Matrix product over the last two dimensions, the others broadcast; a tensor of rank 1 is a row on the left, a column on the right.',
-  inputs: [port('src', 'T'), port('weights', 'T'), optionalPort('bias', 'T')],
-  outputs: [port('dst', 'T1')],
-  attributes: {
-    transpose_a: { type: 'bool', default: false },
-    transpose_b: { type: 'bool', default: false },
-    accumulation_mode: {
-      type: 'string',
-      default: 'strict',
-      among: ['strict', 'relaxed', 'any', 'f32', 's32', 'f16'],
+export const matmulSchemas = {
+  MatMul: {
+    inputs: 'src:T weights:T bias?:T',
+    outputs: 'dst:T1',
+    attributes: {
+      transpose_a: { type: 'bool', default: false },
+      transpose_b: { type: 'bool', default: false },
+      accumulation_mode: {
+        type: 'string',
+        default: 'strict',
+        among: ['strict', 'relaxed', 'any', 'f32', 's32', 'f16'],
+      },
     },
   },
-  constraint: ({ inputs: [src], outputs: [dst] }) =>
-    dst.dtype === src.dtype || dst.dtype === 'f32'
-      ? null
-      : `output 'dst' must be ${src.dtype} or f32, got ${dst.dtype}`,
-  gradient: call => matmulGradient(call),
-  infer: ({ attributes, inputs: [a, b] }) => [inferMatMul(attributes, a.shape, b.shape)],
-  lower: lowering => {
-    const { call, inputs, outputs } = lowering;
-    const a = asMatrix(lowering, inputs[0], 'row', flagOf(call.attributes, 'transpose_a'));
-    const b = asMatrix(lowering, inputs[1], 'column', flagOf(call.attributes, 'transpose_b'));
-    const bias = inputs[2];
-    const dst = matrixOf(
-      lowering,
-      outputs[0],
-      inputs[0].desc.shape.length === 1,
-      inputs[1].desc.shape.length === 1,
-    );
-    if (bias === undefined) {
-      lowering.matmul(a, b, dst);
-      return;
-    }
-    const product = lowering.temporary(dst.desc.shape);
-    lowering.matmul(a, b, product);
-    lowering.map(add(input(0), input(1)), [product, bias], dst);
-  },
-};
+} as const;
 
-/** dA = dC·Bᵀ and dB = Aᵀ·dC, written so that each operand is transposed by its attribute; a vector is a matrix of one row or column. */
-function matmulGradient(call: GradientCall): readonly (InputGradient | null)[] {
+type Attributes = ResolvedAttributes<typeof matmulSchemas.MatMul.attributes>;
+
+export const matmulOperations: readonly Operation[] = defineOperations(matmulSchemas, {
+  MatMul: {
+    summary:
+      'The matrix product over the last two dimensions; the others broadcast. A tensor of rank 1 is a row on the left and a column on the right.',
+    constraint: ({ inputs: [src], outputs: [dst] }) =>
+      dst.dtype === src.dtype || dst.dtype === 'f32'
+        ? null
+        : `output 'dst' must be ${src.dtype} or f32, got ${dst.dtype}`,
+    gradient: matmulGradient,
+    infer: ({ attributes, inputs: [a, b] }) => [inferMatMul(attributes, a.shape, b.shape)],
+    lower: (lowering, { attributes }) => {
+      const { inputs, outputs } = lowering;
+      const a = asMatrix(lowering, inputs[0], 'row', attributes.transpose_a);
+      const b = asMatrix(lowering, inputs[1], 'column', attributes.transpose_b);
+      const [noRow, noColumn] = inputs.map(({ desc }) => desc.shape.length === 1);
+      const dst = matrixOf(lowering, outputs[0], noRow, noColumn);
+      if (inputs[2] === undefined) {
+        lowering.matmul(a, b, dst);
+        return;
+      }
+      const product = lowering.temporary(dst.desc.shape);
+      lowering.matmul(a, b, product);
+      lowering.map(add(input(0), input(1)), [product, inputs[2]], dst);
+    },
+  },
+});
+
+/**
+ * dA = dC·Bᵀ and dB = Aᵀ·dC. Transposes are attributes of these products, and a vector is a matrix of one row or column.
+ */
+function matmulGradient(call: GradientCall<Attributes>): readonly (InputGradient | null)[] {
   const { builder, attributes, inputs, outputs, outputGradients } = call;
   const [given] = outputGradients;
   if (!given) return [];
@@ -61,8 +65,8 @@ function matmulGradient(call: GradientCall): readonly (InputGradient | null)[] {
   const [isRow, isColumn] = [shapeA.length === 1, shapeB.length === 1];
   const matrixA = isRow ? [1, ...shapeA] : shapeA;
   const matrixB = isColumn ? [...shapeB, 1] : shapeB;
-  const ta = !isRow && flagOf(attributes, 'transpose_a');
-  const tb = !isColumn && flagOf(attributes, 'transpose_b');
+  const ta = !isRow && attributes.transpose_a;
+  const tb = !isColumn && attributes.transpose_b;
   const reshape = (t: LogicalTensor, from: readonly number[], to: readonly number[]): LogicalTensor =>
     sameShape(from, to) ? t : builder.op('StaticReshape', [t], { shape: to, special_zero: false });
 
@@ -70,10 +74,10 @@ function matmulGradient(call: GradientCall): readonly (InputGradient | null)[] {
   const batch = shapeC.slice(0, shapeC.length - (isRow ? 0 : 1) - (isColumn ? 0 : 1));
   const matrixC = [...batch, matrixA.at(ta ? -1 : -2) ?? 1, matrixB.at(tb ? -2 : -1) ?? 1];
   const dC = reshape(builder.cast(given, inputs[0].dtype), shapeC, matrixC);
-  // What is needed again may be there in f32, where forward stored it in fewer bits.
-  const recomputed = (n: number): LogicalTensor => builder.cast(builder.forward(inputs[n]), inputs[n].dtype);
-  const a = (): LogicalTensor => reshape(recomputed(0), shapeA, matrixA);
-  const b = (): LogicalTensor => reshape(recomputed(1), shapeB, matrixB);
+  // A recomputed operand may be f32 where forward stored it in 16 bits.
+  const operand = (n: number): LogicalTensor => builder.cast(builder.forward(inputs[n]), inputs[n].dtype);
+  const a = (): LogicalTensor => reshape(operand(0), shapeA, matrixA);
+  const b = (): LogicalTensor => reshape(operand(1), shapeB, matrixB);
   const product = (
     n: 0 | 1,
     x: LogicalTensor,
@@ -96,12 +100,15 @@ function matmulGradient(call: GradientCall): readonly (InputGradient | null)[] {
 function inferMatMul(attributes: Attributes, a: LogicalShape, b: LogicalShape): LogicalShape {
   if (a === null || b === null) return null;
   if (a.length === 0 || b.length === 0) throw new InvalidShapeError('MatMul', 'takes no scalars');
-  const left = a.length === 1 ? [1, a[0]] : swapped(a, flagOf(attributes, 'transpose_a'));
-  const right = b.length === 1 ? [b[0], 1] : swapped(b, flagOf(attributes, 'transpose_b'));
-  const [m, k] = left.slice(-2);
-  const [depth, n] = right.slice(-2);
-  if (k !== depth && k !== UNKNOWN && depth !== UNKNOWN) {
-    throw new InvalidShapeError('MatMul', `cannot multiply [${a}] by [${b}]: ${k} columns, ${depth} rows`);
+  const left = a.length === 1 ? [1, a[0]] : swapped(a, attributes.transpose_a);
+  const right = b.length === 1 ? [b[0], 1] : swapped(b, attributes.transpose_b);
+  const [m, columns] = left.slice(-2);
+  const [rows, n] = right.slice(-2);
+  if (columns !== rows && columns !== UNKNOWN && rows !== UNKNOWN) {
+    throw new InvalidShapeError(
+      'MatMul',
+      `cannot multiply [${a}] by [${b}]: ${columns} columns, ${rows} rows`,
+    );
   }
   const batch = broadcastShapes('MatMul', left.slice(0, -2), right.slice(0, -2)) ?? [];
   return [...batch, ...(a.length === 1 ? [] : [m]), ...(b.length === 1 ? [] : [n])];
@@ -114,23 +121,21 @@ function swapped(shape: readonly number[], swap: boolean): readonly number[] {
 
 function asMatrix(lowering: Lowering, value: Value, vector: 'row' | 'column', swap: boolean): Value {
   const { shape, strides } = value.desc;
-  if (shape.length === 1) {
-    return vector === 'row'
-      ? lowering.view(value, [1, shape[0]], [0, strides[0]])
-      : lowering.view(value, [shape[0], 1], [strides[0], 0]);
-  }
-  return swap ? transposed(lowering, value) : value;
+  if (shape.length > 1) return swap ? transposed(lowering, value) : value;
+  return vector === 'row'
+    ? lowering.view(value, [1, shape[0]], [0, strides[0]])
+    : lowering.view(value, [shape[0], 1], [strides[0], 0]);
 }
 
-/** The output with the row or column that a vector operand has lost. */
+/** The output with the row or column that a vector operand lacks. */
 function matrixOf(lowering: Lowering, dst: Value, noRow: boolean, noColumn: boolean): Value {
   const { shape, strides } = dst.desc;
   if (!noRow && !noColumn) return dst;
   const batch = shape.length - (noRow ? 0 : 1) - (noColumn ? 0 : 1);
   const insert = (list: readonly number[], filler: number): number[] => [
     ...list.slice(0, batch),
-    ...(noRow ? [filler] : [list[batch]]),
-    ...(noColumn ? [filler] : [list[list.length - 1]]),
+    noRow ? filler : list[batch],
+    noColumn ? filler : list[list.length - 1],
   ];
   return lowering.view(dst, insert(shape, 1), insert(strides, 0));
 }

@@ -1,57 +1,78 @@
 import type { Operation } from '../ir/schema/operation.ts';
-import { attentionOperations } from './attention/sdpa.ts';
-import { biasAdd } from './elementwise/bias-add.ts';
-import { binaryOperations } from './elementwise/binary.ts';
-import { mask, selectOperation } from './elementwise/select.ts';
-import { unaryOperations } from './elementwise/unary.ts';
-import { constant } from './layout/constant.ts';
-import { gatherOperations } from './layout/gather.ts';
-import { genIndex } from './layout/gen-index.ts';
-import { reorder, staticReshape, staticTranspose, typeCast } from './layout/layout.ts';
-import { end, wildcard } from './layout/structure.ts';
-import { matmul } from './matmul.ts';
-import { quantizeOperations } from './quantize.ts';
-import { dropout, rng } from './random.ts';
-import { crossEntropyOperations } from './reduction/cross-entropy.ts';
-import { normOperations } from './reduction/norm.ts';
-import { broadcastLike, reduceOperations } from './reduction/reduce.ts';
-import { reduceBackwardOperations } from './reduction/reduce-backward.ts';
-import { logSoftmax, softmax, softmaxBackwardOperations } from './reduction/softmax.ts';
+import { attentionOperations, type attentionSchemas } from './attention/sdpa.ts';
+import { biasAddOperations, type biasAddSchemas } from './elementwise/bias-add.ts';
+import { binaryOperations, type binarySchemas } from './elementwise/binary.ts';
+import { selectOperations, type selectSchemas } from './elementwise/select.ts';
+import { type UnarySchemas, unaryOperations } from './elementwise/unary.ts';
+import { constantOperations, type constantSchemas } from './layout/constant.ts';
+import { gatherOperations, type gatherSchemas } from './layout/gather.ts';
+import { genIndexOperations, type genIndexSchemas } from './layout/gen-index.ts';
+import { layoutOperations, type layoutSchemas } from './layout/layout.ts';
+import { structureOperations, type structureSchemas } from './layout/structure.ts';
+import { matmulOperations, type matmulSchemas } from './matmul.ts';
+import { quantizeOperations, type quantizeSchemas } from './quantize.ts';
+import { randomOperations, type randomSchemas } from './random.ts';
+import { crossEntropyOperations, type crossEntropySchemas } from './reduction/cross-entropy.ts';
+import { normOperations, type normSchemas } from './reduction/norm.ts';
+import {
+  broadcastLikeOperations,
+  type broadcastLikeSchemas,
+  type ReduceSchemas,
+  reduceOperations,
+} from './reduction/reduce.ts';
+import { type ReduceBackwardSchemas, reduceBackwardOperations } from './reduction/reduce-backward.ts';
+import { softmaxOperations, type softmaxSchemas } from './reduction/softmax.ts';
 
-/** Every operation; adding one is a file and a line here. */
+/** The schemas of all operations by kind, as types. */
+export type OperationSchemas = typeof attentionSchemas &
+  typeof biasAddSchemas &
+  typeof binarySchemas &
+  typeof selectSchemas &
+  typeof constantSchemas &
+  typeof gatherSchemas &
+  typeof genIndexSchemas &
+  typeof layoutSchemas &
+  typeof structureSchemas &
+  typeof matmulSchemas &
+  typeof quantizeSchemas &
+  typeof randomSchemas &
+  typeof crossEntropySchemas &
+  typeof normSchemas &
+  typeof softmaxSchemas &
+  typeof broadcastLikeSchemas &
+  UnarySchemas &
+  ReduceSchemas &
+  ReduceBackwardSchemas;
+
+/** The kind of an operation. */
+export type OperationKind = keyof OperationSchemas;
+
+/** Every operation. A new one is a row in a file of this room, and for a new file a line here and in `OperationSchemas`. */
 export const operations: readonly Operation[] = [
-  matmul,
-  biasAdd,
+  ...matmulOperations,
+  ...biasAddOperations,
   ...binaryOperations,
-  selectOperation,
-  mask,
-  genIndex,
-  constant,
+  ...selectOperations,
+  ...genIndexOperations,
+  ...constantOperations,
   ...unaryOperations,
-  softmax,
-  logSoftmax,
-  ...softmaxBackwardOperations,
+  ...softmaxOperations,
   ...reduceOperations,
   ...reduceBackwardOperations,
-  broadcastLike,
-  typeCast,
-  reorder,
-  staticTranspose,
-  staticReshape,
-  dropout,
-  rng,
+  ...broadcastLikeOperations,
+  ...layoutOperations,
+  ...randomOperations,
   ...quantizeOperations,
   ...normOperations,
   ...gatherOperations,
   ...crossEntropyOperations,
   ...attentionOperations,
-  end,
-  wildcard,
+  ...structureOperations,
 ];
 
 const byKind = new Map(operations.map(operation => [operation.kind, operation]));
 
-/** The operation of a kind; undefined for one that there is not. */
+/** The operation of a kind; undefined for a kind that is not in the table. */
 export function operationOf(kind: string): Operation | undefined {
   return byKind.get(kind);
 }

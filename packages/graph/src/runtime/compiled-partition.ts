@@ -1,6 +1,5 @@
 import { InvalidArgumentError, type Tensor, type TensorDesc, UnsupportedError } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { NotAttention } from '../compile/attention/options.ts';
 import type { CompiledProgram } from '../compile/compile.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { storageDesc } from '../ir/tensor/storage.ts';
@@ -75,9 +74,8 @@ export function compiledPartition<T extends TensorDesc>(
   const turns = new SerialQueue('partition');
 
   /** The operations one by one, for numbers that make something else of what was recognised. */
-  function fallback(error: unknown): Executable<T> {
-    if (!(error instanceof NotAttention) || !compiled.asOperations) throw error;
-    operations ??= prepareProgram(engine, compiled.asOperations());
+  function fallback(): Executable<T> {
+    operations ??= prepareProgram(engine, compiled.asOperations?.() ?? compiled.program);
     return operations;
   }
 
@@ -87,11 +85,7 @@ export function compiledPartition<T extends TensorDesc>(
     try {
       for (const t of checked.unbound) allocated[t.id] = engine.primitives.allocate(storageDesc(t));
       const bound = boundTensors(checked, t => uploads.of(t), allocated);
-      try {
-        await executable.run(bound);
-      } catch (error) {
-        await fallback(error).run(bound);
-      }
+      if (!(await executable.run(bound))) await fallback().run(bound);
     } catch (error) {
       for (const tensor of Object.values(allocated)) engine.release(tensor);
       throw error;
@@ -107,11 +101,9 @@ export function compiledPartition<T extends TensorDesc>(
 
   /** Readies the program, or its operations one by one. */
   function prepare(bound: BoundTensors<T>, isKept: boolean): () => void {
-    try {
-      return executable.prepare(bound, isKept);
-    } catch (error) {
-      return fallback(error).prepare(bound, isKept);
-    }
+    const work = executable.prepare(bound, isKept) ?? fallback().prepare(bound, isKept);
+    if (!work) throw new Error('operations that run one by one take all numbers');
+    return work;
   }
 
   function prepareEncode(bindings: Bindings<Bindable<T>>): (target: object) => void {

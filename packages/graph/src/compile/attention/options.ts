@@ -12,13 +12,11 @@ import type {
 import { truth } from '../../ops/elementwise/numeric.ts';
 import { word64Of } from './seed-words.ts';
 
-/** The numbers that were bound make something else of what was recognised as attention; what was run so far is run over. */
-export class NotAttention extends Error {
-  override readonly name: string = 'NotAttention';
-}
-
-/** Reads the numbers of a small value that is listed in `numbers` of a step. */
-export type Numbers = (value: number) => Float64Array;
+/**
+ * Reads the numbers of a small value.
+ * @param assumed the number to assume before numbers are known. Default 1.
+ */
+export type Numbers = (value: number, assumed?: number) => Float64Array;
 
 /** How a step's options become those of a call. */
 export interface OptionSource<T> {
@@ -46,17 +44,15 @@ export function optionNumbers({ options, equal = [], dropout }: StepOptions): nu
   ];
 }
 
-/** The options of an attention call that a step's numbers make. */
+/** The options of an attention call that a step's numbers make; null when they make something else of the step. */
 export function attentionOptions<T extends TensorDesc>(
   { options, scoreMod, optionsOnly, equal = [], zeroBias, dropout, rounding }: StepOptions,
   extents: Extents,
   source: OptionSource<T>,
-): SdpaOptions<T | Tensor> {
-  for (const [a, b] of equal) {
-    if (`${source.numbers(a)}` !== `${source.numbers(b)}`) throw new NotAttention();
-  }
+): SdpaOptions<T | Tensor> | null {
+  if (equal.some(([a, b]) => `${source.numbers(a)}` !== `${source.numbers(b)}`)) return null;
   const fast = options && scoreOptions(options, extents, source);
-  if (!fast && optionsOnly) throw new NotAttention();
+  if (!fast && optionsOnly) return null;
   const score = fast ?? {
     scale: 1,
     scoreMod: stepMod(scoreMod, source),
@@ -85,7 +81,7 @@ function scoreOptions<T extends TensorDesc>(
   source: OptionSource<T>,
 ): SdpaOptions<T | Tensor> | null {
   for (const fill of fills) {
-    if (source.numbers(fill)[0] !== -Infinity) return null;
+    if (source.numbers(fill, -Infinity)[0] !== -Infinity) return null;
   }
   const factor = scoreScale({ scale, scaledAfterMask }, source.numbers);
   const cap = softcap && product(softcap, source.numbers);
@@ -117,7 +113,7 @@ function implicitMask<T extends TensorDesc>(
 ): SdpaOptions<T | Tensor> {
   let offset = 0;
   for (const { value, negative } of diagonal?.offset ?? []) {
-    const [x] = source.numbers(value);
+    const [x] = source.numbers(value, 0);
     offset += negative ? -x : x;
   }
   const causal: Alignment | null = offset === 0 ? 'top-left' : offset === Skv - Sq ? 'bottom-right' : null;
@@ -153,13 +149,13 @@ function dropoutOption<T>(
   { seed, offset, p }: StepDropout,
   source: OptionSource<T>,
 ): SdpaOptions<T | Tensor>['dropout'] {
-  const probability = typeof p === 'number' ? Math.fround(p) : source.numbers(p.value)[0];
+  const probability = typeof p === 'number' ? Math.fround(p) : source.numbers(p.value, 0.5)[0];
   // An attention problem has no p = 1; a mask that keeps nothing says the same.
   if (probability >= 1) return { mask: Tensor.zeros([1, 1, 1, 1], { dtype: 'bool' }), scale: 0 };
   return {
     p: probability,
-    seed: word64Of(source.numbers(seed)),
-    offset: word64Of(source.numbers(offset)),
+    seed: word64Of(source.numbers(seed, 0)),
+    offset: word64Of(source.numbers(offset, 0)),
     scheme: 'onednn',
   };
 }

@@ -3,7 +3,7 @@ import { input } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr-type.ts';
 import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
 import { readFp8List, writeFp8List } from './fp8-list.ts';
-import { type AnyAttentionStep, resultsOf, syntheticProblemOf } from './step-call.ts';
+import { type AnyAttentionStep, resultsOf, syntheticProblem } from './step-call.ts';
 import { dense, isWritable, writtenResults } from './written-results.ts';
 
 /** A program whose values and steps are added to. */
@@ -59,7 +59,7 @@ function withWritable<S extends AnyAttentionStep>(step: S, { before, after }: Ar
   const { onDevice, descOf, temporary, everywhere } = staging;
   const wanted = new Map(resultsOf(step));
   const results: Record<string, number> = Object.fromEntries(wanted);
-  for (const [name, desc] of Object.entries(writtenResults(step, syntheticProblemOf(step, descOf), descOf))) {
+  for (const [name, desc] of Object.entries(writtenResults(step, syntheticProblem(step, descOf)))) {
     const value = wanted.get(name);
     const place = onDevice ? desc : { ...desc, anywhere: false };
     const fits = value !== undefined && isWritable(descOf(value), place);

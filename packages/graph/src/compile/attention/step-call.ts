@@ -1,7 +1,9 @@
 import {
   type AttentionProblem,
+  type BackwardInputs,
   type BackwardProblem,
   type DType,
+  type ForwardInputs,
   normalise,
   normaliseBackward,
   type OutputSelection,
@@ -9,19 +11,16 @@ import {
   type SdpaOptions,
   type TensorDesc,
 } from '@tilewise/core';
+import { modOf } from '@tilewise/core/expr';
 import {
   type AttentionCallStep,
-  callOptions,
-  callProblem,
+  type AttentionPass,
   gradientNames,
-  type OperandName,
   operandForm,
 } from '../../ir/program/attention-call.ts';
 import type { AttentionStep } from '../../ir/program/attention-step.ts';
-import type { Numbers } from './options.ts';
-import { attentionOptions, optionNumbers, scoreScale } from './options.ts';
+import { attentionOptions, type Numbers, optionNumbers, scoreScale } from './options.ts';
 import { word64Of } from './seed-words.ts';
-import { syntheticProblem } from './synthetic-problem.ts';
 
 /** A step that is attention. */
 export type AnyAttentionStep = AttentionStep | AttentionCallStep;
@@ -38,8 +37,8 @@ export function resultsOf({ results }: AnyAttentionStep): [name: string, value: 
 }
 
 /**
- * The values whose numbers a step needs on the host: those that decide its problem, those that its scale is the product of, and the
- * words of its random stream.
+ * The values whose numbers a step needs on the host: the numbers that decide its problem, the factors of its scale, and the words of its
+ * random stream.
  */
 export function stepNumbers(step: AnyAttentionStep): {
   readonly structural: readonly number[];
@@ -66,8 +65,8 @@ export function stepNumbers(step: AnyAttentionStep): {
 }
 
 /**
- * The scale that a step has by its numbers, which may be another at each run of one problem; undefined where none are its scale, null
- * where they make something else of the problem, or an error.
+ * The scale that the numbers give a step, which may differ between runs of one problem. Undefined: no number is the scale. Null: the
+ * numbers make another problem of the step, or an error.
  */
 export function stepScale(step: AnyAttentionStep, numbers: Numbers): number | null | undefined {
   if (step.kind !== 'attention-call')
@@ -77,125 +76,133 @@ export function stepScale(step: AnyAttentionStep, numbers: Numbers): number | nu
   return Number.isFinite(Math.fround(scale)) ? scale : null;
 }
 
-/** The problem of a step before its numbers are known: whether an engine can run it does not depend on them. */
-export function syntheticProblemOf(
-  step: AnyAttentionStep,
-  descOf: (value: number) => TensorDesc,
-): AttentionProblem | BackwardProblem {
-  return step.kind === 'attention-call' ? callProblem(step, descOf) : syntheticProblem(step, descOf);
-}
-
-/** The dtype of the gradients of q, k and v that a step takes, if they have one: each is then rounded once. */
-export function gradientDType(
-  step: AnyAttentionStep,
-  descOf: (value: number) => TensorDesc,
-): DType | undefined {
+/** The dtype of the gradients of q, k and v that a step takes, where they have one: then each is rounded once. */
+function gradientDType(step: AnyAttentionStep, at: (value: number) => TensorDesc): DType | undefined {
   const dtypes = resultsOf(step).flatMap(([name, value]) =>
-    name === 'dq' || name === 'dk' || name === 'dv' ? [descOf(value).dtype] : [],
+    name === 'dq' || name === 'dk' || name === 'dv' ? [at(value).dtype] : [],
   );
   return dtypes.every(dtype => dtype === dtypes[0]) ? dtypes[0] : undefined;
 }
 
-/** Results that a call gives only where they are asked for, and not as gradients. */
+/** Results that a call gives where they are asked for, other than gradients. */
 const selectable = [
   ...['max', 'sumExp', 'dropoutMask', 'amaxS', 'amaxO'],
   ...['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'],
 ];
 
-/** What `sdpa` or `sdpaBackward` of an engine are given. */
-export type CallArguments<O> =
-  | { readonly pass: 'forward'; readonly inputs: Inputs<O>; readonly options: SdpaOptions<O> }
-  | { readonly pass: 'backward'; readonly inputs: Inputs<O>; readonly options: SdpaBackwardOptions<O> };
+/** What `sdpa` or `sdpaBackward` of an engine is called with. */
+export type AttentionCall<O> =
+  | { readonly pass: 'forward'; readonly inputs: ForwardInputs<O>; readonly options: SdpaOptions<O> }
+  | {
+      readonly pass: 'backward';
+      readonly inputs: BackwardInputs<O>;
+      readonly options: SdpaBackwardOptions<O>;
+    };
 
-/**
- * What a step calls attention with.
- * @param at what stands for a value.
- * @throws NotAttention when the numbers make something else of it.
- */
-export function callArguments<O extends TensorDesc>(
-  step: AnyAttentionStep,
-  at: (value: number) => O,
-  numbers: Numbers,
-): CallArguments<O> {
-  const { pass, inputs, options } =
-    step.kind === 'attention-call' ? ofCall(step, at, numbers) : ofStep(step, at, numbers);
-  const names = resultsOf(step).map(([name]) => name);
-  const chosen = selectable.filter(name => names.includes(name));
-  const outputs: OutputSelection = Object.fromEntries(chosen.map(name => [name, true]));
-  if (pass === 'forward') return { pass, inputs, options: { ...options, outputs } };
-  const gradDType = gradientDType(step, at);
-  const gradients = gradientNames.filter(name => names.includes(name));
-  return { pass, inputs, options: { ...options, outputs, gradients, ...(gradDType && { gradDType }) } };
+/** The values of the tensors that a step is about, by name. */
+function inputsOf(step: AnyAttentionStep): Readonly<Record<string, number>> {
+  if (step.kind === 'attention-call') return step.operands;
+  const { q, k, v } = step;
+  return step.kind === 'sdpa' ? { q, k, v } : { q, k, v, o: step.o, lse: step.lse, dO: step.dO };
+}
+
+function passOf(step: AnyAttentionStep): AttentionPass {
+  if (step.kind === 'attention-call') return step.pass;
+  return step.kind === 'sdpa' ? 'forward' : 'backward';
 }
 
 /**
- * The attention problem that a step is with these numbers.
- * @throws NotAttention as `callArguments`.
+ * What a step calls attention with; null when the numbers make something else of the step.
+ * @param at what stands for a value.
  */
+export function attentionCall<O extends TensorDesc>(
+  step: AnyAttentionStep,
+  at: (value: number) => O,
+  numbers: Numbers,
+): AttentionCall<O> | null {
+  const values = inputsOf(step);
+  const tensor = (name: string): O => at(values[name]);
+  const inputs = { q: tensor('q'), k: tensor('k'), v: tensor('v') };
+  const extents = { Sq: inputs.q.shape[2], Skv: inputs.k.shape[2] };
+  const given =
+    step.kind === 'attention-call'
+      ? callOptions(step, at, numbers)
+      : attentionOptions(step.options, extents, { tensor: at, numbers });
+  if (given === null) return null;
+  // Some options are host tensors, which engines take as well; the type of options has only the engine's tensors.
+  const options = given as SdpaOptions<O>;
+  const names = resultsOf(step).map(([name]) => name);
+  const chosen = selectable.filter(name => names.includes(name));
+  const outputs: OutputSelection = Object.fromEntries(chosen.map(name => [name, true]));
+  if (passOf(step) === 'forward') {
+    const { o } = step.results as { readonly o?: number };
+    const outDType = step.kind === 'sdpa' ? step.outDType : at(o ?? values.q).dtype;
+    return { pass: 'forward', inputs, options: { ...options, outputs, outDType } };
+  }
+  const gradDType = gradientDType(step, at);
+  return {
+    pass: 'backward',
+    inputs: {
+      ...{ ...inputs, o: tensor('o'), lse: tensor('lse'), dO: tensor('dO') },
+      ...(values.dLse !== undefined && { dLse: tensor('dLse') }),
+    },
+    options: {
+      ...{ ...options, outputs, gradients: gradientNames.filter(name => names.includes(name)) },
+      ...(gradDType && { gradDType }),
+    },
+  };
+}
+
+/** The attention problem of a step with these numbers; null as for `attentionCall`. */
 export function stepCall<O extends TensorDesc>(
   step: AnyAttentionStep,
   at: (value: number) => O,
   numbers: Numbers,
-): StepCall {
-  const { pass, inputs, options } = callArguments(step, at, numbers);
-  return pass === 'forward' ? normalise(inputs, options) : normaliseBackward(inputs, options);
+): StepCall | null {
+  const call = attentionCall(step, at, numbers);
+  if (!call) return null;
+  return call.pass === 'forward'
+    ? normalise(call.inputs, call.options)
+    : normaliseBackward(call.inputs, call.options);
 }
 
-type Inputs<O> = { readonly [name in 'q' | 'k' | 'v' | 'o' | 'lse' | 'dO']: O } & { readonly dLse?: O };
-
-interface Described<O> {
-  readonly pass: 'forward' | 'backward';
-  readonly inputs: Inputs<O>;
-  readonly options: SdpaOptions<O>;
+/**
+ * The problem of a step before its numbers are known, with numbers that are assumed: no engine's support depends on them.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the operand.
+ */
+export function syntheticProblem(
+  step: AnyAttentionStep,
+  at: (value: number) => TensorDesc,
+): AttentionProblem | BackwardProblem {
+  const call = stepCall(step, at, (_, assumed = 1) => Float64Array.of(assumed));
+  if (!call) throw new Error('the numbers that are assumed are those of attention');
+  return call.problem;
 }
 
-function ofStep<O extends TensorDesc>(
-  step: AttentionStep,
-  descOf: (value: number) => O,
+const inputNames: readonly string[] = ['q', 'k', 'v', 'o', 'lse', 'dO', 'dLse'];
+
+/** The options of a call that is one operation. */
+function callOptions<O extends TensorDesc>(
+  { operands, settings: { alibi, p, scoreMod, ...settings } }: AttentionCallStep,
+  at: (value: number) => O,
   numbers: Numbers,
-): Described<O> {
-  const [q, k, v] = [step.q, step.k, step.v].map(descOf);
-  const source = { tensor: descOf, numbers };
-  // Some options are host tensors, which engines take as well; their own type says so for their tensors only.
-  const options = attentionOptions(
-    step.options,
-    { Sq: q.shape[2], Skv: k.shape[2] },
-    source,
-  ) as SdpaOptions<O>;
-  if (step.kind === 'sdpa') {
-    return {
-      pass: 'forward',
-      inputs: { q, k, v, o: q, lse: q, dO: q },
-      options: { ...options, outDType: step.outDType },
-    };
+): SdpaOptions<O> {
+  const groups: Record<string, Record<string, unknown>> = {};
+  const options: Record<string, unknown> = { ...settings, ...(alibi && { alibi }) };
+  for (const [name, value] of Object.entries(operands)) {
+    if (inputNames.includes(name)) continue;
+    const [group, member] = name.split('.');
+    const isWord = name === 'dropout.seed' || name === 'dropout.offset';
+    const number = (): number | bigint => (isWord ? word64Of(numbers(value)) : numbers(value)[0]);
+    const option = operandForm(name) === 'number' ? number() : at(value);
+    if (member === undefined) options[group] = option;
+    else groups[group] = { ...groups[group], [member]: option };
   }
-  const inputs = { q, k, v, o: descOf(step.o), lse: descOf(step.lse), dO: descOf(step.dO) };
-  return { pass: 'backward', inputs, options };
-}
-
-function ofCall<O extends TensorDesc>(
-  step: AttentionCallStep,
-  descOf: (value: number) => O,
-  numbers: Numbers,
-): Described<O> {
-  const { operands, settings, pass, results } = step;
-  const names = Object.keys(operands) as OperandName[];
-  const tensor = (name: OperandName): O => descOf(operands[name]);
-  const options = callOptions(names, settings, {
-    tensor,
-    number: name => {
-      const read = numbers(operands[name]);
-      return name === 'dropout.seed' || name === 'dropout.offset' ? word64Of(read) : read[0];
-    },
-  });
-  const [q, k, v] = [tensor('q'), tensor('k'), tensor('v')];
-  if (pass === 'forward') {
-    const outDType = results.o === undefined ? q.dtype : descOf(results.o).dtype;
-    return { pass: 'forward', inputs: { q, k, v, o: q, lse: q, dO: q }, options: { ...options, outDType } };
-  }
-  const inputs = {
-    ...{ q, k, v, o: tensor('o'), lse: tensor('lse'), dO: tensor('dO') },
-    ...(operands.dLse !== undefined && { dLse: tensor('dLse') }),
+  // The same mask in both passes, and in dropout that is written as operations.
+  if (p !== undefined) groups.dropout = { ...groups.dropout, p, scheme: 'onednn' };
+  const { captures, ...others } = groups;
+  return {
+    ...{ ...options, ...others },
+    ...(scoreMod && { scoreMod: modOf<O>(scoreMod, captures as Readonly<Record<string, O>> | undefined) }),
   };
-  return { pass: 'backward', inputs, options };
 }

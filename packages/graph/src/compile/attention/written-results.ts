@@ -10,7 +10,7 @@ import {
   type Shape,
   type TensorDesc,
 } from '@tilewise/core';
-import { type AnyAttentionStep, gradientDType, resultsOf } from './step-call.ts';
+import { type AnyAttentionStep, resultsOf } from './step-call.ts';
 
 /** A result as kernels write it. */
 export interface WrittenResult extends TensorDesc {
@@ -24,7 +24,6 @@ export interface WrittenResult extends TensorDesc {
 export function writtenResults(
   step: AnyAttentionStep,
   problem: AttentionProblem | BackwardProblem,
-  descOf: (value: number) => TensorDesc,
 ): Readonly<Record<string, WrittenResult>> {
   const wanted = new Set(resultsOf(step).map(([name]) => name));
   const kept = (all: Readonly<Record<string, WrittenResult | null>>): Record<string, WrittenResult> =>
@@ -45,12 +44,11 @@ export function writtenResults(
   }
   const { dq, dk, dv, forward } = problem;
   const { bias, Hq } = forward;
-  const dtype = gradientDType(step, descOf);
   const perHead = dense('f32', [Hq]);
   return kept({
-    dq: likeOperand(dq, dtype ?? dq.dtype),
-    dk: likeOperand(dk, dtype ?? dk.dtype),
-    dv: likeOperand(dv, dtype ?? dv.dtype),
+    dq: likeOperand(dq, dq.dtype),
+    dk: likeOperand(dk, dk.dtype),
+    dv: likeOperand(dv, dv.dtype),
     ...{ dsink: perHead, dAlibi: perHead, dbias: bias && dense(bias.dtype, bias.source) },
   });
 }

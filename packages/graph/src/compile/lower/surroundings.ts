@@ -17,7 +17,7 @@ export function lowerAround(nodes: readonly GraphNode[], lowering: MatchLowering
       inputs: node.inputs.map(t => lowering.tensor(t.id)),
       outputs: node.outputs.map(t => lowering.tensor(t.id)),
     };
-    node.operation.lower?.(builder.lowering(call, inputs, outputs));
+    node.operation.lower?.(builder.lowering(inputs, outputs), call);
   }
 }
 

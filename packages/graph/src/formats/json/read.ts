@@ -115,7 +115,7 @@ function readOperation(op: OneDnnOp): NodeDescription {
     id: op.id,
     name,
     kind: op.kind,
-    given,
+    attrs: given,
     annotations,
     inputs: op.inputs.map(t => readTensor(label, t)),
     outputs: op.outputs.map(t => readTensor(label, t)),

@@ -30,7 +30,7 @@ export function opWriter(graph: Graph, name = ''): OpWriter {
   const named = () => (name ? { name: `${name}/${count++}` } : {});
   const op: OpWriter['op'] = (kind, inputs, attrs = {}, dtype = 'f32', shape = null) => {
     const output = graph.tensor({ dtype, shape });
-    graph.op(kind, { attrs, inputs, outputs: [output], ...named() });
+    graph.add({ kind, attrs, inputs, outputs: [output], ...named() });
     return output;
   };
   return {
@@ -39,7 +39,7 @@ export function opWriter(graph: Graph, name = ''): OpWriter {
     constant: (value, { dtype = 'f32', shape = [] } = {}) => {
       const output = graph.tensor({ dtype, shape });
       const attrs = { value: typeof value === 'number' ? [value] : value, shape };
-      graph.op('Constant', { attrs, inputs: [], outputs: [output], ...named() });
+      graph.add({ kind: 'Constant', attrs, inputs: [], outputs: [output], ...named() });
       return output;
     },
     reshape: (tensor, shape) => op('StaticReshape', [tensor], { shape, special_zero: false }, tensor.dtype),

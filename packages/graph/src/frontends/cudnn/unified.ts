@@ -1,5 +1,5 @@
 import type { Graph } from '../../graph.ts';
-import { operandForms } from '../../ir/program/attention-call.ts';
+import { operandNames } from '../../ir/program/attention-call.ts';
 import type { AttributeValue } from '../../ir/schema/attribute.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
@@ -26,7 +26,7 @@ export function addUnified(
 ): Readonly<Record<string, LogicalTensor>> {
   const program = scoreMod && scoreExpression(graph, scoreMod);
   const operands = new Map<string, LogicalTensor>(Object.entries(inputs));
-  for (const option of Object.keys(operandForms)) {
+  for (const option of operandNames) {
     const value = optionAt(options, option);
     if (isTensor(value) && !operands.has(option)) operands.set(option, value);
   }

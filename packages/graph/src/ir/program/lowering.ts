@@ -1,6 +1,5 @@
 import type { DType, Expr, Shape, Strides, Tensor, TensorDesc } from '@tilewise/core';
 import type { RandomPrimitive, ReducePrimitive, SoftmaxPrimitive } from '@tilewise/core/primitive';
-import type { OperationCall } from '../schema/attribute.ts';
 import type { AttentionCallStep } from './attention-call.ts';
 
 /** A tensor of a program under construction. */
@@ -12,9 +11,8 @@ export interface Value {
 /** What a reduction is asked for; the domain is the shape that the inputs broadcast to. */
 export type Reduction = Omit<ReducePrimitive, 'kind'>;
 
-/** What an operation writes itself with: its call, its tensors as values, and the primitives. */
+/** What an operation is written with: its tensors as values, and the primitives. */
 export interface Lowering {
-  readonly call: OperationCall;
   readonly inputs: readonly Value[];
   readonly outputs: readonly Value[];
   map(value: Expr, inputs: readonly Value[], output: Value): void;

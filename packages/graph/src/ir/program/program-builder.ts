@@ -8,7 +8,6 @@ import {
   type TensorDesc,
 } from '@tilewise/core';
 import type { Primitive } from '@tilewise/core/primitive';
-import type { OperationCall } from '../schema/attribute.ts';
 import type { AttentionCallStep } from './attention-call.ts';
 import type { AttentionStep } from './attention-step.ts';
 import type { Lowering, Value } from './lowering.ts';
@@ -80,9 +79,8 @@ export class ProgramBuilder {
   }
 
   /** What an operation writes itself with. */
-  lowering(call: OperationCall, inputs: readonly Value[], outputs: readonly Value[]): Lowering {
+  lowering(inputs: readonly Value[], outputs: readonly Value[]): Lowering {
     return {
-      call,
       inputs,
       outputs,
       map: (value, from, to) => this.map(value, from, to),

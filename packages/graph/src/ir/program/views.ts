@@ -51,11 +51,16 @@ export function reshaped(lowering: Views, value: Value, shape: Shape): Value {
   return lowering.view(dense, shape, reshapedStrides(dense.desc.shape, dense.desc.strides, shape));
 }
 
+/** Writes a value to another of the same shape, in the dtype of that one. */
+export function copyTo(lowering: Pick<Lowering, 'map'>, from: Value, to: Value): void {
+  lowering.map(input(0, exprType(from.desc.dtype)), [from], to);
+}
+
 /** The value itself when it lies dense in row-major order, else a copy that does. */
 export function contiguous(lowering: Views, value: Value): Value {
   const { shape, strides, dtype } = value.desc;
   if (isContiguous(shape, strides)) return value;
   const copy = lowering.temporary(shape, dtype);
-  lowering.map(input(0, exprType(dtype)), [value], copy);
+  copyTo(lowering, value, copy);
   return copy;
 }

@@ -1,46 +1,48 @@
-import type { LogicalTensor } from '../tensor/logical-tensor.ts';
-
 /** The value of an attribute. */
 export type AttributeValue = boolean | number | string | readonly number[];
 
 /** Attributes by name. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** Types of attributes, by oneDNN's names. */
-export type AttributeType = 'bool' | 's64' | 's64[]' | 'f32' | 'f32[]' | 'string';
+/** The types of attributes by oneDNN's names, and the values of each. */
+export interface AttributeTypes {
+  bool: boolean;
+  s64: number;
+  's64[]': readonly number[];
+  f32: number;
+  'f32[]': readonly number[];
+  string: string;
+}
+
+/** The name of an attribute's type. */
+export type AttributeType = keyof AttributeTypes;
 
 /** An attribute of an operation. */
 export interface AttributeSchema {
   readonly type: AttributeType;
-  /** Without a default it is left out unless given, or `required`. */
+  /** The value of an attribute that is not given; without a default it stays absent. */
   readonly default?: AttributeValue;
+  /** Whether the attribute must be given. */
   readonly required?: boolean;
   /** The only values allowed. */
   readonly among?: readonly AttributeValue[];
 }
 
-/** An operation's tensors and attributes, defaults filled in. */
-export interface OperationCall {
-  readonly attributes: Attributes;
-  readonly inputs: readonly LogicalTensor[];
-  readonly outputs: readonly LogicalTensor[];
-}
-
-/** An attribute that the schema says is a number. */
+/** A number attribute. @throws TypeError for any other value, which the check of the schema has ruled out. */
 export function numberOf(attributes: Attributes, name: string): number {
   const value = attributes[name];
-  if (typeof value !== 'number') throw new TypeError(`attribute '${name}' is no number`);
+  if (typeof value !== 'number') throw new TypeError(`attribute '${name}' is not a number`);
   return value;
 }
 
-/** An attribute that the schema says is a list of numbers; empty when absent. */
+/** A list attribute; empty when absent. @throws TypeError as `numberOf`. */
 export function numbersOf(attributes: Attributes, name: string): readonly number[] {
   const value = attributes[name] ?? [];
-  if (!Array.isArray(value)) throw new TypeError(`attribute '${name}' is no list`);
+  if (!Array.isArray(value)) throw new TypeError(`attribute '${name}' is not a list`);
   return value;
 }
 
-/** An attribute that the schema says is a truth value. */
+/** A boolean attribute; false when absent. */
 export function flagOf(attributes: Attributes, name: string): boolean {
   return attributes[name] === true;
 }

@@ -3,7 +3,8 @@ import type { GraphDType } from '../tensor/dtype.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import type { AttributeSchema, Attributes, AttributeType, AttributeValue } from './attribute.ts';
 import { valueText } from './exact-json.ts';
-import type { Operation, PortSchema } from './operation.ts';
+import type { Operation } from './operation.ts';
+import type { PortSchema } from './ports.ts';
 
 /**
  * Checks an operation against its schema, in oneDNN's order: number of inputs, their dtypes, number of outputs, their

@@ -2,98 +2,97 @@ import type { Expr } from '@tilewise/core';
 import type { Lowering } from '../program/lowering.ts';
 import type { GraphDType } from '../tensor/dtype.ts';
 import type { LogicalShape, LogicalTensor } from '../tensor/logical-tensor.ts';
-import type { AttributeSchema, Attributes, OperationCall } from './attribute.ts';
+import type { AttributeSchema, Attributes } from './attribute.ts';
+import type { PortSchema } from './ports.ts';
 
-/** An input or output of an operation. */
-export interface PortSchema {
-  readonly name: string;
-  /** Ports of the same letter have the same dtype: that of the first of them. */
-  readonly type: string;
-  readonly among: readonly GraphDType[];
-  readonly optional?: boolean;
-  /** Any number of tensors from here on. */
-  readonly variadic?: boolean;
+/** An operation's tensors and attributes, defaults filled in. */
+export interface OperationCall<A = Attributes> {
+  readonly attributes: A;
+  readonly inputs: readonly LogicalTensor[];
+  readonly outputs: readonly LogicalTensor[];
 }
 
-/** What a gradient is written with: tensors of the backward graph. */
+/** What a gradient is written with. Results are tensors of the backward graph. */
 export interface GradientBuilder {
-  /** A new operation with one output; its dtype is that of its first input unless said otherwise. */
+  /** A new operation with one output; the output has the dtype of the first input unless stated otherwise. */
   op(
     kind: string,
     inputs: readonly LogicalTensor[],
     attributes?: Attributes,
     options?: { readonly dtype?: GraphDType },
   ): LogicalTensor;
-  /** A new operation with an output of each of some dtypes. */
+  /** A new operation with one output for each dtype. */
   ops(
     kind: string,
     inputs: readonly LogicalTensor[],
     attributes: Attributes,
     dtypes: readonly GraphDType[],
   ): readonly LogicalTensor[];
-  /** A tensor of the forward graph as the backward graph has it: given, or computed again. */
+  /** A forward tensor in the backward graph: an input of that graph, or recomputed. */
   forward(tensor: LogicalTensor): LogicalTensor;
-  /** Whether the backward graph gets a forward tensor as an input. */
+  /** Whether a forward tensor is an input of the backward graph. */
   isGiven(tensor: LogicalTensor): boolean;
   /** The extents of a forward tensor. */
   shapeOf(tensor: LogicalTensor): readonly number[];
-  /** A gradient summed over what its tensor was broadcast to; both shapes are known. */
+  /** A gradient of shape `from`, summed over the dimensions along which its tensor of shape `to` was broadcast. */
   reduceTo(gradient: LogicalTensor, from: readonly number[], to: readonly number[]): LogicalTensor;
   /** A tensor in another dtype. */
   cast(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor;
 }
 
-/** An operation whose gradient is asked for. */
-export interface GradientCall extends OperationCall {
+/** An operation whose gradients are asked for. */
+export interface GradientCall<A = Attributes> extends OperationCall<A> {
   readonly builder: GradientBuilder;
-  /** The gradients by the outputs, as tensors of the backward graph; undefined where there is none. */
+  /** The gradients by the outputs, as tensors of the backward graph; undefined for an output without one. */
   readonly outputGradients: readonly (LogicalTensor | undefined)[];
-  /** Of each input, whether its gradient is asked for. */
+  /** Whether the gradient by each input is asked for. */
   readonly needed: readonly boolean[];
   /**
-   * Of probabilities P that only go into a product with values: f32 Σ P∘dP along the last axis, from the result o of that product as
-   * rowsum(o∘dO); null where forward does not give o, or o does not know all of dP.
+   * For probabilities P that are read by one product o = P·V alone: f32 Σ P∘dP along the last axis, computed as rowsum(o∘dO). Null
+   * where forward does not give o, or P has gradients that do not come from o.
    */
   rowSum(): LogicalTensor | null;
 }
 
-/** Writes the gradient by an input, when it is asked for. */
+/** Writes the gradient by one input. */
 export type InputGradient = () => LogicalTensor;
 
 /**
- * Everything about an operation, in one place: its schema, how shapes follow, how it runs, and what it does in a sentence.
- * The checks of a graph, shape inference, every engine and the documentation read it here.
+ * A row of the table of operations. The checks of a graph, shape inference, gradients, engines and the documentation read it.
+ * `A` is the type of the attributes, defaults filled in.
  */
-export interface Operation {
+export interface Operation<A = Attributes> {
   readonly kind: string;
-  /** What it computes, in one sentence. */
+  /** What the operation computes, in one sentence. */
   readonly summary: string;
   readonly inputs: readonly PortSchema[];
   readonly outputs: readonly PortSchema[];
   readonly attributes: Readonly<Record<string, AttributeSchema>>;
   /** Inputs that may be swapped. */
   readonly commutative?: readonly [number, number];
-  /** What else must hold; says what is wrong, or gives null. */
-  readonly constraint?: (call: OperationCall) => string | null;
+  /** What else must hold: the rule that is broken, or null. */
+  readonly constraint?: (call: OperationCall<A>) => string | null;
   /**
-   * Shapes of the outputs from those of the inputs, as far as they are known.
+   * The shapes of the outputs from those of the inputs, as far as they are known.
    * @throws InvalidShapeError when the inputs do not fit each other.
    */
-  readonly infer: (call: OperationCall) => readonly LogicalShape[];
-  /** Writes the operation as primitives; absent when it computes nothing. */
-  readonly lower?: (lowering: Lowering) => void;
+  readonly infer: (call: OperationCall<A>) => readonly LogicalShape[];
+  /** Writes the operation as primitives; absent for an operation that computes nothing. */
+  readonly lower?: (lowering: Lowering, call: OperationCall<A>) => void;
   /**
-   * The gradients by the inputs; null by one that has none, such as indices. `zero`: the result does not change with the inputs, but
-   * where it jumps. Absent: the operation has no gradient.
+   * The gradients by the inputs; null for an input without one, such as indices. `zero`: the result is piecewise constant. Absent: the
+   * operation has no gradient.
    */
-  readonly gradient?: 'zero' | ((call: GradientCall) => readonly (InputGradient | null)[]);
-  /** Why there is none, where that is not plain. */
+  readonly gradient?: 'zero' | ((call: GradientCall<A>) => readonly (InputGradient | null)[]);
+  /** Why the operation has no gradient, where that is not plain. */
   readonly noGradient?: string;
   /**
-   * Its first output in a backward graph from what forward has given, where that is cheaper than the operation itself; null where it
-   * was not given.
+   * Recomputes the first output in a backward graph from other tensors that forward gives, where that is cheaper than the operation
+   * itself; null where those tensors are not given.
    */
-  readonly recompute?: (call: OperationCall, builder: GradientBuilder) => LogicalTensor | null;
-  /** Of an elementwise operation: an element of the output from those of the inputs. */
-  readonly element?: (inputs: readonly Expr[], attributes: Attributes) => Expr;
+  readonly recompute?: (call: OperationCall<A>, builder: GradientBuilder) => LogicalTensor | null;
+  /** The attributes with which the operation gives its first output alone, where those of several outputs are others. */
+  readonly firstOutput?: (attributes: A) => A;
+  /** Of an elementwise operation: an element of the output from elements of the inputs. */
+  readonly element?: (inputs: readonly Expr[], attributes: A) => Expr;
 }

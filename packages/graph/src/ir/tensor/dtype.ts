@@ -33,6 +33,9 @@ const graphDTypes: Readonly<Record<GraphDType, GraphDTypeInfo>> = {
   undef: { oneDnn: 'undef', storage: 'f32' },
 };
 
+/** Every dtype of logical tensors. */
+export const graphDTypeNames: readonly GraphDType[] = Object.keys(graphDTypes) as GraphDType[];
+
 /** Whether a name is a dtype of logical tensors. */
 export function isGraphDType(name: unknown): name is GraphDType {
   return typeof name === 'string' && Object.hasOwn(graphDTypes, name);

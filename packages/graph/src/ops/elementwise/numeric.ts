@@ -1,12 +1,12 @@
-import type { BoolExpr, Expr, NumericExpr } from '@tilewise/core/expr';
+import { type BoolExpr, type Expr, log, type NumericExpr, select } from '@tilewise/core/expr';
 
-/** An expression that the schema says is a number. */
+/** An expression whose schema says that it is a number. */
 export function numeric(e: Expr): NumericExpr {
   if (!isNumeric(e)) throw new TypeError('an element is a truth value where a number is needed');
   return e;
 }
 
-/** An expression that the schema says is a truth value. */
+/** An expression whose schema says that it is a truth value. */
 export function truth(e: Expr): BoolExpr {
   if (isNumeric(e)) throw new TypeError('an element is a number where a truth value is needed');
   return e as BoolExpr;
@@ -14,4 +14,9 @@ export function truth(e: Expr): BoolExpr {
 
 function isNumeric(e: Expr): e is NumericExpr {
   return e.type !== 'bool';
+}
+
+/** A value where a condition holds, else NaN. There is no constant NaN, but every engine has it for the logarithm of −1. */
+export function orNaN(holds: BoolExpr, value: NumericExpr): NumericExpr {
+  return select(holds, value, log(select(holds, 1, -1)));
 }

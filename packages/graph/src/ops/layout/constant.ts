@@ -1,52 +1,56 @@
-import { type DType, InvalidShapeError, Tensor } from '@tilewise/core';
-import type { Attributes } from '../../ir/schema/attribute.ts';
-import { numbersOf } from '../../ir/schema/attribute.ts';
+import { type DType, elementCount, InvalidShapeError, Tensor } from '@tilewise/core';
+import { copyTo } from '../../ir/program/views.ts';
+import { type Attributes, numbersOf } from '../../ir/schema/attribute.ts';
+import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { storageDType } from '../../ir/tensor/dtype.ts';
 import { brokenScalarRule } from '../../ir/tensor/scalar.ts';
-import { floats, port } from '../ports.ts';
-import { copyTo } from './layout.ts';
 
-export const constant: Operation = {
-  kind: 'Constant',
-  summary:
-    'The numbers of an attribute, in row-major order, under a shape; one number fills it. Not an operation of oneDNN.',
-  inputs: [],
-  outputs: [port('dst', 'T', [...floats, 'i32', 'bool'])],
-  attributes: {
-    value: { type: 'f32[]', required: true },
-    shape: { type: 's64[]', default: [] },
+export const constantSchemas = {
+  Constant: {
+    inputs: '',
+    outputs: 'dst:T=numbers|bool',
+    attributes: { value: { type: 'f32[]', required: true }, shape: { type: 's64[]', default: [] } },
   },
-  constraint: ({ attributes, outputs: [dst] }) => {
-    const count = numbersOf(attributes, 'shape').reduce((n, extent) => n * extent, 1);
-    const given = numbersOf(attributes, 'value');
-    if (given.length !== 1 && given.length !== count)
-      return `attribute 'value' must have 1 number or ${count}, got ${given.length}`;
-    for (const value of given) {
-      const rule = brokenScalarRule(dst.dtype, value);
-      if (rule !== null) return `attribute 'value' must be ${rule}, got ${value}`;
-    }
-    return null;
+} as const;
+
+/** The most elements of a constant: 1 GiB of f32. */
+const MAX_ELEMENTS = 2 ** 28;
+
+export const constantOperations: readonly Operation[] = defineOperations(constantSchemas, {
+  Constant: {
+    summary:
+      'The numbers of an attribute, in row-major order, in a shape; one number fills the shape. Not an operation of oneDNN.',
+    constraint: ({ attributes: { value, shape }, outputs: [dst] }) => {
+      const count = elementCount(shape);
+      if (count > MAX_ELEMENTS)
+        return `attribute 'shape' must have at most ${MAX_ELEMENTS} elements, got [${shape}]`;
+      if (value.length !== 1 && value.length !== count)
+        return `attribute 'value' must have 1 number or ${count}, got ${value.length}`;
+      for (const number of value) {
+        const rule = brokenScalarRule(dst.dtype, number);
+        if (rule !== null) return `attribute 'value' must be ${rule}, got ${number}`;
+      }
+      return null;
+    },
+    infer: ({ attributes: { shape } }) => {
+      if (shape.some(n => n < 0))
+        throw new InvalidShapeError('Constant', `must have extents ≥ 0, got [${shape}]`);
+      return [shape];
+    },
+    gradient: () => [],
+    lower: (lowering, { attributes, outputs: [dst] }) => {
+      const value = lowering.constant(constantTensor(attributes, storageDType(dst.dtype)));
+      copyTo(lowering, value, lowering.outputs[0]);
+    },
   },
-  infer: ({ attributes }) => {
-    const shape = numbersOf(attributes, 'shape');
-    if (shape.some(n => n < 0))
-      throw new InvalidShapeError('Constant', `must have extents ≥ 0, got [${shape}]`);
-    return [shape];
-  },
-  gradient: () => [],
-  lower: lowering => {
-    const { call, outputs } = lowering;
-    const [dst] = call.outputs;
-    copyTo(lowering, lowering.constant(constantTensor(call.attributes, storageDType(dst.dtype))), outputs[0]);
-  },
-};
+});
 
 /** The numbers of a Constant as a tensor. */
 export function constantTensor(attributes: Attributes, dtype: DType): Tensor {
   const value = numbersOf(attributes, 'value');
   const shape = numbersOf(attributes, 'shape');
-  const count = shape.reduce((n, extent) => n * extent, 1);
+  const count = elementCount(shape);
   const all = value.length === count ? value : new Array<number>(count).fill(value[0]);
   return Tensor.from(all, shape, { dtype });
 }

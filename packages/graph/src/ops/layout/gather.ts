@@ -1,64 +1,64 @@
-import { InvalidShapeError } from '@tilewise/core';
+import { elementCount, InvalidShapeError } from '@tilewise/core';
+import { and, ge, lt } from '@tilewise/core/expr';
 import { coordinate, inputAt } from '@tilewise/core/primitive';
-import type { Lowering, Value } from '../../ir/program/lowering.ts';
-import { contiguous, reshaped } from '../../ir/program/views.ts';
-import { numberOf } from '../../ir/schema/attribute.ts';
+import { contiguous, copyTo, reshaped } from '../../ir/program/views.ts';
+import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
-import { port } from '../ports.ts';
-import { copyTo } from './layout.ts';
+import { orNaN } from '../elementwise/numeric.ts';
 
-const indices = port('indices', 'I', ['i32', 'u32']);
+export const gatherSchemas = {
+  Gather: { inputs: 'src:T indices:I=i32|u32', outputs: 'dst:T', attributes: {} },
+  GatherBackward: {
+    inputs: 'diff_dst:T indices:I=i32|u32',
+    outputs: 'diff_src:T',
+    attributes: { rows: { type: 's64', required: true } },
+  },
+} as const;
 
-/** The rows of a table by their numbers: an embedding. */
-export const gatherOperations: readonly Operation[] = [
-  {
-    kind: 'Gather',
+/** The rows of a table by their indices: an embedding. */
+export const gatherOperations: readonly Operation[] = defineOperations(gatherSchemas, {
+  Gather: {
     summary:
-      'Row i of src, along its first dimension, for each i of indices, or the row nearest to it. Not an operation of oneDNN.',
-    inputs: [port('src', 'T'), indices],
-    outputs: [port('dst', 'T')],
-    attributes: {},
-    infer: ({ inputs: [src, at] }) => {
+      'Row i of src, along the first dimension, for each i of indices; NaN for an index outside src. Not an operation of oneDNN.',
+    infer: ({ inputs: [src, indices] }) => {
       if (src.shape?.length === 0) throw new InvalidShapeError('Gather', 'takes no scalar');
-      return [src.shape && at.shape && [...at.shape, ...src.shape.slice(1)]];
+      return [src.shape && indices.shape && [...indices.shape, ...src.shape.slice(1)]];
     },
-    gradient: ({ builder, inputs: [src, at], outputGradients: [dy] }) =>
-      dy
-        ? [
-            () => builder.op('GatherBackward', [dy, builder.forward(at)], { rows: builder.shapeOf(src)[0] }),
-            null,
-          ]
-        : [],
-    lower: ({ map, inputs: [src, at], outputs: [dst] }) => {
-      const rank = at.desc.shape.length;
-      const own = at.desc.shape.map((_, d) => coordinate(d));
-      const rest = src.desc.shape.slice(1).map((_, d) => coordinate(rank + d));
-      map(inputAt(0, [inputAt(1, own, 'i32'), ...rest]), [src, at], dst);
+    gradient: ({ builder, inputs: [src, indices], outputGradients: [dy] }) => {
+      if (!dy) return [];
+      const rows = builder.shapeOf(src)[0];
+      return [() => builder.op('GatherBackward', [dy, builder.forward(indices)], { rows }), null];
+    },
+    lower: lowering => {
+      const [src, indices] = lowering.inputs;
+      const [rows, ...row] = src.desc.shape;
+      const rank = indices.desc.shape.length;
+      const index = inputAt(
+        1,
+        indices.desc.shape.map((_, d) => coordinate(d)),
+        'i32',
+      );
+      const element = inputAt(0, [index, ...row.map((_, d) => coordinate(rank + d))]);
+      const isInside = and(ge(index, 0), lt(index, rows));
+      lowering.map(orNaN(isInside, element), [src, indices], lowering.outputs[0]);
     },
   },
-  {
-    kind: 'GatherBackward',
+  GatherBackward: {
     summary:
-      'The gradient by src of Gather: the sum, for each of `rows` rows, of the rows of diff_dst that were taken from it.',
-    inputs: [port('diff_dst', 'T'), indices],
-    outputs: [port('diff_src', 'T')],
-    attributes: { rows: { type: 's64', required: true } },
-    infer: ({ attributes, inputs: [dy, at] }) => [
-      dy.shape && at.shape && [numberOf(attributes, 'rows'), ...dy.shape.slice(at.shape.length)],
+      'The gradient by src of Gather: for each of `rows` rows, the sum of the rows of diff_dst that were taken from it. Indices outside add nothing.',
+    infer: ({ attributes: { rows }, inputs: [dy, indices] }) => [
+      dy.shape && indices.shape && [rows, ...dy.shape.slice(indices.shape.length)],
     ],
     lower: lowering => {
-      const [dy, at] = lowering.inputs;
+      const [dy, indices] = lowering.inputs;
       const [dst] = lowering.outputs;
-      const count = at.desc.shape.reduce((n, extent) => n * extent, 1);
-      const rows = dst.desc.shape[0];
-      const width = dst.desc.shape.slice(1).reduce((n, extent) => n * extent, 1);
+      const [rows, ...row] = dst.desc.shape;
+      const [count, width] = [elementCount(indices.desc.shape), elementCount(row)];
       const sums = lowering.temporary([rows, width]);
-      lowering.scatterAdd(flat(lowering, at, [count]), flat(lowering, dy, [count, width]), sums);
+      const flat = (value: typeof dy, shape: readonly number[]): typeof dy =>
+        reshaped(lowering, contiguous(lowering, value), shape);
+      lowering.scatterAdd(flat(indices, [count]), flat(dy, [count, width]), sums);
       copyTo(lowering, reshaped(lowering, sums, dst.desc.shape), dst);
     },
   },
-];
-
-function flat(lowering: Lowering, value: Value, shape: readonly number[]): Value {
-  return reshaped(lowering, contiguous(lowering, value), shape);
-}
+});

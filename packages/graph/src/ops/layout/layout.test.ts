@@ -10,7 +10,7 @@ describe('layout', () => {
     expect(await runOperation('StaticTranspose', [a], { order: [1, -2] })).toEqual([[1, 4, 2, 5, 3, 6]]);
     expect(await runOperation('StaticTranspose', [a], { order: [] })).toEqual([[1, 4, 2, 5, 3, 6]]);
     await expect(runOperation('StaticTranspose', [a], { order: [0, 0] })).rejects.toThrow(
-      'order [0,0] is no permutation',
+      'order [0,0] is not a permutation',
     );
     const shapeOf = (shape: readonly number[], special_zero: boolean) => {
       const g = new Graph();

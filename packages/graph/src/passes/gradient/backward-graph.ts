@@ -65,7 +65,7 @@ export class BackwardGraph implements GradientBuilder {
     const known = this.#written.get(key);
     if (known) return known;
     const output = this.#target.tensor({ dtype });
-    this.#target.op(kind, { attrs: attributes, inputs, outputs: [output] });
+    this.#target.add({ kind, attrs: attributes, inputs, outputs: [output] });
     this.#written.set(key, output);
     return output;
   }
@@ -77,7 +77,7 @@ export class BackwardGraph implements GradientBuilder {
     dtypes: readonly GraphDType[],
   ): readonly LogicalTensor[] {
     const outputs = dtypes.map(dtype => this.#target.tensor({ dtype }));
-    this.#target.op(kind, { attrs: attributes, inputs, outputs });
+    this.#target.add({ kind, attrs: attributes, inputs, outputs });
     return outputs;
   }
 
@@ -150,7 +150,9 @@ export class BackwardGraph implements GradientBuilder {
     const recomputed = (isFirst && operation.recompute?.(call, this)) || null;
     if (recomputed) return recomputed;
     const inputs = this.#inputsOf(node);
-    return this.op(node.kind, inputs, node.given, { dtype: node.outputs[0].dtype });
+    const { firstOutput } = node.operation;
+    const attributes = firstOutput && node.outputs.length > 1 ? firstOutput(node.attributes) : node.given;
+    return this.op(node.kind, inputs, attributes, { dtype: node.outputs[0].dtype });
   }
 
   /** What an operation reads, in the dtypes that it had there: what is computed again in another way may be in f32. */
@@ -162,7 +164,7 @@ export class BackwardGraph implements GradientBuilder {
   #computeAll(node: GraphNode): void {
     const outputs = node.outputs.map(({ dtype }) => this.#target.tensor({ dtype }));
     const inputs = this.#inputsOf(node);
-    this.#target.op(node.kind, { attrs: node.given, inputs, outputs });
+    this.#target.add({ kind: node.kind, attrs: node.given, inputs, outputs });
     node.outputs.forEach(({ id }, n) => {
       if (!this.#recomputed.has(id)) this.#recomputed.set(id, outputs[n]);
     });

@@ -1,8 +1,7 @@
 import type { GraphNode } from '../../ir/node.ts';
-import type { OperationCall } from '../../ir/schema/attribute.ts';
-import type { Operation } from '../../ir/schema/operation.ts';
+import type { Operation, OperationCall } from '../../ir/schema/operation.ts';
 import type { Topology } from '../../ir/topology.ts';
-import { softmax } from '../../ops/reduction/softmax.ts';
+import { softmaxOperations } from '../../ops/reduction/softmax.ts';
 import { softmaxOf } from '../attention/softmax.ts';
 import { isConvex } from '../fuse/convex.ts';
 
@@ -42,7 +41,8 @@ export function decomposedSoftmaxes(
       inputs: tensorsOf([match.scores]),
       outputs: tensorsOf(results),
     };
-    for (const member of match.nodes) found.set(member, { operation: softmax, call, first: first ?? node });
+    for (const member of match.nodes)
+      found.set(member, { operation: softmaxOperations[0], call, first: first ?? node });
   }
   return found;
 }

@@ -76,7 +76,7 @@ export function differentiate(
   // A gradient that others are computed from is a result all the same.
   for (const gradient of results.values()) {
     if (target.nodes.some(node => node.inputs.some(t => t.id === gradient.id))) {
-      target.op('End', { inputs: [gradient], outputs: [] });
+      target.add({ kind: 'End', inputs: [gradient], outputs: [] });
     }
   }
 }

@@ -2,7 +2,7 @@ import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import {
   type AnyAttentionStep,
-  callArguments,
+  attentionCall,
   resultsOf,
   stepNumbers,
 } from '../../compile/attention/step-call.ts';
@@ -28,13 +28,16 @@ async function callAttention<T extends TensorDesc>(
   engine: TensorEngine<T>,
   step: AnyAttentionStep,
   { tensor, numbers }: StepContext<T>,
-): Promise<void> {
-  const { pass, inputs, options } = callArguments(step, tensor, numbers);
-  const { q, k, v } = inputs;
+): Promise<boolean> {
+  const call = attentionCall(step, tensor, numbers);
+  if (!call) return false;
   const { dCaptures, ...named } =
-    pass === 'forward'
-      ? { ...(await engine.sdpa(q, k, v, options)), dCaptures: undefined }
-      : await engine.sdpaBackward(inputs, options);
+    call.pass === 'forward'
+      ? {
+          ...(await engine.sdpa(call.inputs.q, call.inputs.k, call.inputs.v, call.options)),
+          dCaptures: undefined,
+        }
+      : await engine.sdpaBackward(call.inputs, call.options);
   const made: Readonly<Partial<Record<string, T>>> = named;
   try {
     for (const [name, value] of resultsOf(step)) {
@@ -46,4 +49,5 @@ async function callAttention<T extends TensorDesc>(
       if (result) engine.release(result);
     }
   }
+  return true;
 }

@@ -18,7 +18,7 @@ import {
   stepCall,
   stepNumbers,
   stepScale,
-  syntheticProblemOf,
+  syntheticProblem,
 } from '../../compile/attention/step-call.ts';
 import type { Program } from '../../ir/program/program.ts';
 import type { PreparedStep } from './prepared-step.ts';
@@ -55,15 +55,16 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   /** By their numbers: those that a caller's encoder may hold, and the others, the last used last. */
   const kept = new Map<string, Call<T>>();
   const spare = new Map<string, Call<T>>();
-  const synthetic = prepare(syntheticProblemOf(step, descOf));
+  const synthetic = prepare(syntheticProblem(step, descOf));
   const { workspaceBytes } = synthetic;
   synthetic.release();
 
-  /** The same numbers make the same call, whatever the scale is. */
-  function callFor(read: Numbers, isKept: boolean): Call<T> {
+  /** The call of these numbers, whatever the scale is; null when the numbers make something else of the step. */
+  function callFor(read: Numbers, isKept: boolean): Call<T> | null {
     const deciding = stepScale(step, read) === null ? [...structural, ...scale] : structural;
     const key = deciding.map(value => read(value).join(' ')).join();
     const call = kept.get(key) ?? spare.get(key) ?? makeCall(engine, prepare, step, descOf, read);
+    if (!call) return null;
     spare.delete(key);
     if (isKept || kept.has(key)) {
       kept.set(key, call);
@@ -82,16 +83,19 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
     isRecorded: engine.recording !== undefined,
     workspaceBytes,
     numbers,
-    ready: callFor,
+    ready: (read, isKept) => callFor(read, isKept) !== null,
     run({ tensor, numbers: read, scratch }) {
-      const { prepared, values: named, own, isScaled } = callFor(read, false);
+      const call = callFor(read, false);
+      if (!call) return false;
+      const { prepared, values: named, own, isScaled } = call;
       const tensors: Record<string, T> = { ...own };
       for (const [name, value] of named) tensors[name] = tensor(value);
-      return prepared.run(tensors, {
+      prepared.run(tensors, {
         ...(isScaled && { scale: stepScale(step, read) ?? undefined }),
         ...(stream && { seed: wordsOf(read(stream.seed)), offset: wordsOf(read(stream.offset)) }),
         workspace: scratch(prepared.workspaceBytes),
       });
+      return true;
     },
     release() {
       for (const calls of [kept, spare]) {
@@ -109,8 +113,10 @@ function makeCall<T extends TensorDesc>(
   step: AnyAttentionStep,
   descOf: (value: number) => Operand,
   numbers: Numbers,
-): Call<T> {
-  const { problem, operands } = stepCall(step, descOf, numbers);
+): Call<T> | null {
+  const described = stepCall(step, descOf, numbers);
+  if (!described) return null;
+  const { problem, operands } = described;
   const results = resultsOf(step);
   const values = new Map(
     results

@@ -19,18 +19,20 @@ export interface BoundTensors<T> {
 export interface Executable<T extends TensorDesc> {
   /** Bytes of the temporaries, and of what single steps need. */
   readonly workspaceBytes: number;
-  /** Runs the program. Numbers that an attention call needs (scale, seed…) and the host does not know are read back from the engine. */
-  run(bound: BoundTensors<T>): Promise<void>;
+  /**
+   * Runs the program. Numbers that an attention call needs (scale, seed…) and the host does not know are read back from the engine.
+   * @returns false when the numbers make something else of an attention call: then the results are not whole.
+   */
+  run(bound: BoundTensors<T>): Promise<boolean>;
   /** Whether it can be run as one on these tensors: no step takes its time, and the host knows all numbers that attention needs. */
   isOne(bound: BoundTensors<T>): boolean;
   /**
    * Readies the program to be run as one.
    * @param isKept whether what is readied stays until `release`: a caller's encoder may be submitted at any time.
-   * @returns what runs it, in a batch or an encoder.
-   * @throws InvalidArgumentError when the host does not know a number that an attention call needs; NotAttention when the numbers make
-   * something else of an attention call.
+   * @returns what runs it, in a batch or an encoder; null when the numbers make something else of an attention call.
+   * @throws InvalidArgumentError when the host does not know a number that an attention call needs.
    */
-  prepare(bound: BoundTensors<T>, isKept: boolean): () => void;
+  prepare(bound: BoundTensors<T>, isKept: boolean): (() => void) | null;
   release(): void;
 }
 
@@ -101,10 +103,10 @@ export function prepareProgram<T extends TensorDesc>(
   const isOne = (bound: BoundTensors<T>): boolean =>
     steps.every(step => step.isRecorded) && needed.every(n => hostNumbers(program, n, bound));
 
-  function prepare(bound: BoundTensors<T>, isKept: boolean): () => void {
+  function prepare(bound: BoundTensors<T>, isKept: boolean): (() => void) | null {
     const context = contextOf(bound);
     for (const n of needed) context.numbers(n);
-    for (const step of steps) step.ready?.(context.numbers, isKept);
+    if (steps.some(step => step.ready?.(context.numbers, isKept) === false)) return null;
     return () => {
       for (const step of steps) step.run(context);
     };
@@ -118,8 +120,9 @@ export function prepareProgram<T extends TensorDesc>(
     prepare,
     async run(bound) {
       if (isOne(bound)) {
-        engine.batch(prepare(bound, false));
-        return;
+        const work = prepare(bound, false);
+        if (work) engine.batch(work);
+        return work !== null;
       }
       const read = new Map<number, Float64Array>();
       const context = contextOf(bound, read);
@@ -129,8 +132,9 @@ export function prepareProgram<T extends TensorDesc>(
             read.set(n, (await engine.download(context.tensor(n))).toFloat64());
           }
         }
-        await step.run(context);
+        if (!(await step.run(context))) return false;
       }
+      return true;
     },
     release,
   };

@@ -17,12 +17,11 @@ export interface PreparedStep<T> {
   /** Values whose numbers must be known on the host before it runs. */
   readonly numbers: readonly number[];
   /**
-   * Readies what depends on the numbers, so that nothing is recorded where they do not allow it.
-   * @param isKept whether it is to stay until `release`: what the caller records may be submitted at any time.
-   * @throws NotAttention when the numbers make something else of it.
+   * Readies what depends on the numbers; false, and nothing is readied, when the numbers make something else of the step.
+   * @param isKept whether it stays until `release`: a caller may submit what is recorded at any time.
    */
-  ready?(numbers: Numbers, isKept: boolean): void;
-  /** Gives a promise where it is not recorded. */
-  run(context: StepContext<T>): Promise<void> | void;
+  ready?(numbers: Numbers, isKept: boolean): boolean;
+  /** Runs the step, at once where it is recorded; false, and nothing is run, when the numbers make something else of the step. */
+  run(context: StepContext<T>): Promise<boolean> | boolean;
   release(): void;
 }

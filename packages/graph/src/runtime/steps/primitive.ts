@@ -16,8 +16,10 @@ export function preparePrimitive<T extends TensorDesc>(
     isRecorded: true,
     workspaceBytes,
     numbers: [],
-    run: ({ tensor, scratch }) =>
-      prepared.run(inputs.map(tensor), outputs.map(tensor), scratch(workspaceBytes)),
+    run({ tensor, scratch }) {
+      prepared.run(inputs.map(tensor), outputs.map(tensor), scratch(workspaceBytes));
+      return true;
+    },
     release: () => prepared.release(),
   };
 }

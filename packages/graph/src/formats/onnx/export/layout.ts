@@ -55,12 +55,18 @@ export const layout: Translations = {
     const line = others.length === 0 ? range : write.node('Unsqueeze', [range, write.integers(others)]);
     write.give(dst, 'i64', 'Expand', [line, shape]);
   },
-  Gather: ({ inputs: [src, indices], outputs: [dst] }, write) => {
-    const shape = write.node('Shape', [write.name(src)]);
-    const last = write.node('Sub', [extent(shape, 0, write), write.integers(1)]);
-    // Indices outside are an error to ONNX, and taken for the nearest row here.
-    const inside = write.node('Clip', [write.as(indices, 'i64'), write.integers(0), last]);
-    write.node('Gather', [write.name(src), inside], {}, write.name(dst));
+  // ONNX refuses indices outside, where the result is NaN here.
+  Gather: (node, write) => {
+    const {
+      inputs: [src, indices],
+      outputs: [dst],
+    } = node;
+    const rows = extent(write.node('Shape', [write.name(src)]), 0, write);
+    const { index, isInside } = write.within(write.as(indices, 'i64'), rows);
+    const gathered = write.node('Gather', [write.name(src), index]);
+    const axes = Array.from({ length: rankOf(node, src, write) - 1 }, (_, d) => -1 - d);
+    const holds = axes.length === 0 ? isInside : write.node('Unsqueeze', [isInside, write.integers(axes)]);
+    write.node('Where', [holds, gathered, write.numbers([NaN], src.dtype)], {}, write.name(dst));
   },
   BiasAdd: (node, write) => {
     const {

@@ -81,13 +81,19 @@ export const reductions: Translations = {
       write.name(dst),
     );
   },
-  CrossEntropy: ({ inputs: [logits, labels], outputs: [loss] }, write) => {
+  CrossEntropy: ({ inputs: [logits, labels], outputs: [loss], attributes }, write) => {
     const axis = { int: -1 };
     const logarithms = write.node('LogSoftmax', [write.as(logits, 'f32')], { axis });
     const last = write.integers([-1]);
-    const at = write.node('Unsqueeze', [write.as(labels, 'i64'), last]);
+    const classes = write.node('Gather', [write.node('Shape', [logarithms]), write.integers(-1)]);
+    const label = write.as(labels, 'i64');
+    const { index, isInside } = write.within(label, classes);
+    const at = write.node('Unsqueeze', [index, last]);
     const found = write.node('GatherElements', [logarithms, at], { axis });
-    write.give(loss, 'f32', 'Neg', [write.node('Squeeze', [found, last])]);
+    const ofClass = write.node('Neg', [write.node('Squeeze', [found, last])]);
+    const checked = write.node('Where', [isInside, ofClass, write.numbers([NaN])]);
+    const isIgnored = write.node('Equal', [label, write.integers(numberOf(attributes, 'ignore_index'))]);
+    write.give(loss, 'f32', 'Where', [isIgnored, write.numbers([0]), checked]);
   },
 };
 

@@ -104,7 +104,7 @@ const cases: Readonly<Record<string, Make>> = {
     g.op('SoftMax', [x(g)], { axis: 1 });
     g.softmax(dead());
     const outputs = [g.graph.tensor({ dtype: 'f32' }), g.graph.tensor({ dtype: 'f32' })];
-    g.graph.op('SoftMax', { attrs: { axis: 1 }, inputs: [x(g)], outputs });
+    g.graph.add({ kind: 'SoftMax', attrs: { axis: 1 }, inputs: [x(g)], outputs });
     g.op('SoftMax', [g.input([2, 3], { dtype: 'f16' })], { axis: -1 });
   },
   LogSoftmax: unary('LogSoftmax', { axis: 1 }),
@@ -112,7 +112,8 @@ const cases: Readonly<Record<string, Make>> = {
     g.op('LayerNorm', [x(g), g.input([4]), g.input([4])], { epsilon: 0.1 });
     g.op('LayerNorm', [x(g)], { begin_norm_axis: 1 });
     const outputs = [0, 1, 2].map(() => g.graph.tensor({ dtype: 'f32' }));
-    g.graph.op('LayerNorm', { attrs: { keep_stats: true, begin_norm_axis: -2 }, inputs: [x(g)], outputs });
+    const attrs = { keep_stats: true, begin_norm_axis: -2 };
+    g.graph.add({ kind: 'LayerNorm', attrs, inputs: [x(g)], outputs });
   },
   RMSNorm: g => {
     g.op('RMSNorm', [x(g), g.input([4])], { epsilon: 0.1 });

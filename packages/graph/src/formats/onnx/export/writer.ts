@@ -84,6 +84,13 @@ export class OnnxWriter {
     return this.#initializer(7, typeof values === 'number' ? [] : [list.length], new Uint8Array(data.buffer));
   }
 
+  /** An index (i64) limited to [0, extent), and whether it was there already. */
+  within(given: string, extent: string): { readonly index: string; readonly isInside: string } {
+    const last = this.node('Sub', [extent, this.integers(1)]);
+    const index = this.node('Clip', [given, this.integers(0), last]);
+    return { index, isInside: this.node('Equal', [given, index]) };
+  }
+
   #initializer(type: number, shape: readonly number[], data: Uint8Array): string {
     const name = `c${this.initializers.length}`;
     this.initializers.push({ name, type, shape, data });

@@ -1,0 +1,54 @@
+import {
+  describeValue,
+  elementCount,
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+} from '@tilewise/core';
+import { isGraphDType } from './dtype.ts';
+import { isKnown, type LogicalTensor, UNKNOWN } from './logical-tensor.ts';
+
+const layouts = ['strided', 'any', 'opaque', 'undef'];
+const properties = ['undef', 'variable', 'constant', 'host_scalar'];
+
+/**
+ * Checks the description of a tensor, as JavaScript or a file may give it.
+ * @param name the start of the names in errors: '' or `tensor 3: `.
+ * @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError naming the part that is wrong.
+ */
+export function checkTensor(name: string, t: Readonly<Record<keyof LogicalTensor, unknown>>): void {
+  const { id, dtype, shape, strides, layout, property } = t;
+  if (!isGraphDType(dtype)) throw new InvalidDTypeError(`${name}dtype`, `'${String(dtype)}' is not a dtype`);
+  if (!Number.isSafeInteger(id) || Number(id) < 0)
+    throw new InvalidArgumentError(`${name}id`, `must be an integer in [0, 2^53), got ${id}`);
+  if (shape !== null && !areExtents(shape)) {
+    const rule = `must hold integers ≥ 0, or −1 where unknown, got ${listText(shape)}`;
+    throw new InvalidShapeError(`${name}shape`, rule);
+  }
+  if (isKnown(shape) && !Number.isSafeInteger(elementCount(shape)))
+    throw new InvalidShapeError(`${name}shape`, `must have fewer than 2^53 elements, got [${shape}]`);
+  if (strides !== null && (!areExtents(strides) || (shape !== null && strides.length !== shape.length))) {
+    const rule = `must be one integer ≥ 0 for each extent, got ${listText(strides)}`;
+    throw new InvalidShapeError(`${name}strides`, rule);
+  }
+  checkAmong(`${name}layout`, layout, layouts);
+  checkAmong(`${name}property`, property, properties);
+  const isScalar = ['i32', 'f32', 'i64'].includes(dtype) && shape?.length === 0;
+  if (property === 'host_scalar' && !isScalar) {
+    const rule = `host_scalar is for i32, f32 or i64 of shape [], got ${dtype} [${shape}]`;
+    throw new InvalidArgumentError(`${name}property`, rule);
+  }
+}
+
+function checkAmong(name: string, value: unknown, among: readonly string[]): void {
+  if (typeof value === 'string' && among.includes(value)) return;
+  throw new InvalidArgumentError(name, `must be one of ${among.join(', ')}, got ${describeValue(value)}`);
+}
+
+function areExtents(list: unknown): list is readonly number[] {
+  return Array.isArray(list) && list.every(n => Number.isSafeInteger(n) && n >= UNKNOWN);
+}
+
+function listText(list: unknown): string {
+  return Array.isArray(list) ? `[${list.map(String)}]` : describeValue(list);
+}
