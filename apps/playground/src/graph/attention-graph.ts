@@ -143,7 +143,7 @@ class AttentionBuilder {
       const p = this.graph.tensor({ name: 'P', dtype: 'f32' });
       const lse = this.graph.tensor({ name: 'stats', dtype: 'f32' });
       const outputs = stats ? [p, lse] : [p];
-      this.graph.op('SoftMax', { attrs: { axis: -1, mode: 'inf_as_zero' }, inputs: [s], outputs });
+      this.graph.add({ kind: 'SoftMax', attrs: { axis: -1, mode: 'inf_as_zero' }, inputs: [s], outputs });
       return p;
     }
     const along = { axes: [-1], keep_dims: true };
@@ -174,7 +174,7 @@ class AttentionBuilder {
     name?: string,
   ): LogicalTensor {
     const output = this.graph.tensor({ dtype, name });
-    this.graph.op(kind, { attrs, inputs, outputs: [output] });
+    this.graph.add({ kind, attrs, inputs, outputs: [output] });
     return output;
   }
 }

@@ -44,14 +44,14 @@ export class GraphWriter {
     dtype: GraphDType = 'f32',
   ): LogicalTensor {
     const output = this.graph.tensor({ dtype });
-    this.graph.op(kind, { attrs, inputs, outputs: [output] });
+    this.graph.add({ kind, attrs, inputs, outputs: [output] });
     return output;
   }
 
   /** SoftMax along the last dimension; with `stats`, these are a result: max + ln Σ e^(x − max). */
   softmax(scores: LogicalTensor, { stats }: { readonly stats: boolean }): LogicalTensor {
     const outputs = (stats ? [0, 1] : [0]).map(() => this.graph.tensor({ dtype: 'f32' }));
-    this.graph.op('SoftMax', { attrs: { axis: -1 }, inputs: [scores], outputs });
+    this.graph.add({ kind: 'SoftMax', attrs: { axis: -1 }, inputs: [scores], outputs });
     return outputs[0];
   }
 
