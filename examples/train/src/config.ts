@@ -38,28 +38,56 @@ export const defaultConfig: TrainConfig = {
   maxNorm: 1,
 };
 
-const wholeNumbers = ['layers', 'heads', 'dim', 'context', 'batch', 'warmup'] as const;
+/** The least and the largest value of each whole number. */
+const wholeNumbers = {
+  layers: [1, 1024],
+  heads: [1, 1024],
+  dim: [1, 2 ** 16],
+  context: [1, 2 ** 20],
+  batch: [1, 2 ** 20],
+  warmup: [0, 2 ** 53 - 1],
+} as const;
 
 /**
  * A configuration with defaults filled in.
  * @throws InvalidArgumentError naming the value and its rule.
  */
 export function trainConfig(given: Partial<TrainConfig> = {}): TrainConfig {
+  checkFields(given);
   const config = { ...defaultConfig, ...given };
-  for (const name of wholeNumbers) requireWhole(name, config[name], name === 'warmup' ? 0 : 1);
+  for (const [name, [least, most]] of Object.entries(wholeNumbers))
+    requireWhole(name, config[name as keyof typeof wholeNumbers], least, most);
   if (config.steps !== undefined) requireWhole('steps', config.steps, 1);
   require('dim', config.dim % config.heads === 0, `must be divisible by heads, ${config.heads}`, config.dim);
   require('dropout', config.dropout >= 0 && config.dropout < 1, 'must be in [0, 1)', config.dropout);
   for (const name of ['learningRate', 'maxNorm'] as const) {
     require(name, config[name] > 0 && Number.isFinite(config[name]), 'must be above 0', config[name]);
   }
-  require('weightDecay', config.weightDecay >= 0, 'must be 0 or more', config.weightDecay);
+  const { weightDecay } = config;
+  require('weightDecay', weightDecay >= 0 &&
+    weightDecay < Infinity, 'must be 0 or more, and finite', weightDecay);
   return config;
 }
 
-function requireWhole(name: string, value: number, least: number): void {
-  require(name, Number.isSafeInteger(value) &&
-    value >= least, `must be a whole number of at least ${least}`, value);
+/** Refuses what is no object of known fields with numbers. */
+function checkFields(given: unknown): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new InvalidArgumentError('config', 'must be an object');
+  }
+  for (const [name, value] of Object.entries(given)) {
+    if (name !== 'steps' && !Object.hasOwn(defaultConfig, name)) {
+      throw new InvalidArgumentError('config', `has no '${name}'`);
+    }
+    if (typeof value !== 'number' && (name !== 'steps' || value !== undefined)) {
+      throw new InvalidArgumentError(name, `must be a number, got ${JSON.stringify(value)}`);
+    }
+  }
+}
+
+/** @throws InvalidArgumentError naming the number when it is not a whole number within the bounds. */
+export function requireWhole(name: string, value: number, least: number, most: number = 2 ** 53 - 1): void {
+  const holds = Number.isSafeInteger(value) && value >= least && value <= most;
+  require(name, holds, `must be a whole number from ${least} to ${most}`, value);
 }
 
 function require(name: string, holds: boolean, rule: string, value: number): void {

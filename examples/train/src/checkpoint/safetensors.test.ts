@@ -56,6 +56,22 @@ test.each([
     fileOf('{"x":{"dtype":"U8","shape":[2],"data_offsets":[0,1]}}', [1]),
     /tensor 'x'/,
   ],
+  [
+    'overlapping tensors',
+    fileOf(
+      '{"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"y":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}}',
+      [1, 2, 3],
+    ),
+    /'y' that overlaps the tensor before it/,
+  ],
+  [
+    'a gap between tensors',
+    fileOf(
+      '{"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"y":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}}',
+      [1, 2, 3],
+    ),
+    /'y' that leaves a gap of 1 bytes/,
+  ],
   ['bytes of no tensor', fileOf('{}', [1]), /has 1 bytes of data, of which its tensors are 0/],
   ['numbers as metadata', fileOf('{"__metadata__":{"a":1}}'), /metadata that are no texts/],
 ])('a file with %s is refused', (_, file, message) => {

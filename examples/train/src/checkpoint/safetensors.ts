@@ -69,18 +69,30 @@ export function decodeSafetensors(file: Uint8Array): SafetensorsFile {
   const { header, data } = split(file);
   const tensors = new Map<string, Tensor>();
   let metadata: Readonly<Record<string, string>> = {};
-  let covered = 0;
+  const ranges: (readonly [start: number, end: number, name: string])[] = [];
   for (const [name, value] of Object.entries(header)) {
     if (name === '__metadata__') {
       metadata = textsOf(value);
       continue;
     }
-    const tensor = readTensor(name, value, data);
-    covered += tensor.data.byteLength;
+    const { tensor, start, end } = readTensor(name, value, data);
+    ranges.push([start, end, name]);
     tensors.set(name, tensor);
   }
-  check(covered === data.length, `has ${data.length} bytes of data, of which its tensors are ${covered}`);
+  checkRanges(ranges, data.length);
   return { tensors, metadata };
+}
+
+/** The format has neither gaps nor overlaps: two names for the same bytes would be one tensor in disguise. */
+function checkRanges(ranges: (readonly [start: number, end: number, name: string])[], bytes: number): void {
+  let covered = 0;
+  for (const [start, end, name] of ranges.sort(([a, x], [b, y]) => a - b || x - y)) {
+    const rule =
+      start < covered ? 'overlaps the tensor before it' : `leaves a gap of ${start - covered} bytes`;
+    check(start === covered, `has a tensor '${name}' that ${rule}`);
+    covered = end;
+  }
+  check(covered === bytes, `has ${bytes} bytes of data, of which its tensors are ${covered}`);
 }
 
 function split(file: Uint8Array): { readonly header: Record<string, unknown>; readonly data: Uint8Array } {
@@ -106,7 +118,14 @@ function parseJson(text: string): unknown {
   }
 }
 
-function readTensor(name: string, entry: unknown, data: Uint8Array): Tensor {
+interface PlacedTensor {
+  readonly tensor: Tensor;
+  /** The first byte of the tensor in the data, and the byte behind its last. */
+  readonly start: number;
+  readonly end: number;
+}
+
+function readTensor(name: string, entry: unknown, data: Uint8Array): PlacedTensor {
   const wrong = `has a tensor '${name}' that is not described as the format says`;
   check(isEntry(entry), wrong);
   const { dtype: stored, shape, data_offsets } = entry;
@@ -118,7 +137,7 @@ function readTensor(name: string, entry: unknown, data: Uint8Array): Tensor {
   check(start >= 0 && end <= data.length && end - start === count * bytes, wrong);
   const values = allocate(count);
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength).set(data.subarray(start, end));
-  return Tensor.wrap(values, { dtype, shape });
+  return { tensor: Tensor.wrap(values, { dtype, shape }), start, end };
 }
 
 function isEntry(value: unknown): value is HeaderEntry {

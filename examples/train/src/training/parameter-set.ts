@@ -1,4 +1,11 @@
-import { InvalidArgumentError, InvalidShapeError, sameShape, Tensor, type TensorDesc } from '@tilewise/core';
+import {
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+  sameShape,
+  Tensor,
+  type TensorDesc,
+} from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { initialParameter, type ParameterSpec } from '../model/parameters.ts';
 import type { ParameterState } from '../optimizer/adamw.ts';
@@ -32,23 +39,41 @@ export function initialTensors(specs: readonly ParameterSpec[], seed: number | b
 }
 
 /**
- * Brings parameters to an engine. What AdamW knows begins at 0 where it is not given.
- * @throws InvalidArgumentError for a parameter that is not given; InvalidShapeError for one of another shape.
+ * Checks that tensors are the f32 parameters of a model, and the state of AdamW for some of them or all.
+ * @throws InvalidArgumentError for a missing parameter or a tensor of no parameter, InvalidShapeError and
+ * InvalidDTypeError for a tensor of another shape or dtype.
+ */
+export function checkTensors(specs: readonly ParameterSpec[], tensors: NamedTensors): void {
+  const known = new Set<string>();
+  for (const { name, shape } of specs) {
+    if (!tensors.has(name)) throw new InvalidArgumentError('parameters', `lacks '${name}'`);
+    for (const of of Object.values(nameIn)) {
+      known.add(of(name));
+      const given = tensors.get(of(name));
+      if (given && !sameShape(given.shape, shape)) {
+        throw new InvalidShapeError(of(name), `must have shape [${shape}], got [${given.shape}]`);
+      }
+      if (given && given.dtype !== 'f32') {
+        throw new InvalidDTypeError(of(name), `must be f32, got ${given.dtype}`);
+      }
+    }
+  }
+  const extra = [...tensors.keys()].find(name => !known.has(name));
+  if (extra !== undefined) {
+    throw new InvalidArgumentError('parameters', `has '${extra}', which is no parameter of this model`);
+  }
+}
+
+/**
+ * Uploads parameters to an engine. The state of AdamW begins at 0 where it is not given.
+ * @throws as `checkTensors`.
  */
 export function createParameterSet<T extends TensorDesc>(
   engine: TensorEngine<T>,
   specs: readonly ParameterSpec[],
   tensors: NamedTensors,
 ): ParameterSet<T> {
-  for (const { name, shape } of specs) {
-    if (!tensors.has(name)) throw new InvalidArgumentError('parameters', `lack '${name}'`);
-    for (const of of Object.values(nameIn)) {
-      const given = tensors.get(of(name));
-      if (given && !sameShape(given.shape, shape)) {
-        throw new InvalidShapeError(of(name), `must have shape [${shape}], got [${given.shape}]`);
-      }
-    }
-  }
+  checkTensors(specs, tensors);
   const stateOf = (make: (role: keyof ParameterState<T>) => T): ParameterState<T> => ({
     value: make('value'),
     first: make('first'),
@@ -58,7 +83,7 @@ export function createParameterSet<T extends TensorDesc>(
     stateOf(role => {
       const given = tensors.get(nameIn[role](name));
       // A copy: the host's own engines take tensors as they are, and steps write to them.
-      return engine.upload(given ? given.cast('f32') : Tensor.zeros(shape));
+      return engine.upload(given ? Tensor.from(given.toFloat32(), shape) : Tensor.zeros(shape));
     }),
   );
   let next = specs.map(({ shape }) => stateOf(() => engine.primitives.allocate({ dtype: 'f32', shape })));

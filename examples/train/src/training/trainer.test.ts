@@ -140,7 +140,7 @@ test('what is generated depends on the seed alone, also beyond the context, and 
 test('parameters of another model are refused by name', async () => {
   const from = await trainer().snapshot();
   expect(() => trainer({ from, config: { ...config, dim: 8 } })).toThrow(InvalidShapeError);
-  expect(() => trainer({ from, config: { ...config, layers: 2 } })).toThrow(/lack 'layers.1.attention.q'/);
+  expect(() => trainer({ from, config: { ...config, layers: 2 } })).toThrow(/lacks 'layers.1.attention.q'/);
   expect(() => trainer({ config: { ...config, heads: 3 } })).toThrow(
     /dim must be divisible by heads, 3, got 16/,
   );

@@ -1,6 +1,6 @@
 import { Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { type TrainConfig, trainConfig } from '../config.ts';
+import { requireWhole, type TrainConfig, trainConfig } from '../config.ts';
 import type { Batch, Dataset, Task } from '../data/dataset.ts';
 import type { ModelShape } from '../model/model-shape.ts';
 import { parameterSpecs } from '../model/parameters.ts';
@@ -76,6 +76,7 @@ export function createTrainer<T extends TensorDesc>({
   const { layers, heads, dim, context, batch } = config;
   const shape = { vocabulary: data.vocabulary.characters.length, layers, heads, dim, context };
   const specs = parameterSpecs(shape);
+  requireWhole('step', from?.step ?? 0, 0);
   const parameters = createParameterSet(engine, specs, from?.tensors ?? initialTensors(specs, seed));
   const { forward, pass, loss, backward, seed: lossSeed } = writeLossGradients(shape, config);
   const running = {
