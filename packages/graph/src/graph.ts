@@ -33,7 +33,7 @@ export type OperationOptions<K extends OperationKind> = {
 } & AttributesOption<GivenAttributes<OperationSchemas[K]['attributes']>>;
 
 /** `attrs` may be left out where no attribute is required. */
-type AttributesOption<A> = {} extends A ? { readonly attrs?: A | undefined } : { readonly attrs: A };
+type AttributesOption<A> = Partial<A> extends A ? { readonly attrs?: A | undefined } : { readonly attrs: A };
 
 /** A graph of tensor operations: built, then finalized, then partitioned and run. */
 export class Graph extends GraphBuilder {

@@ -90,12 +90,12 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
       const { prepared, values: named, own, isScaled } = call;
       const tensors: Record<string, T> = { ...own };
       for (const [name, value] of named) tensors[name] = tensor(value);
-      prepared.run(tensors, {
+      const done = prepared.run(tensors, {
         ...(isScaled && { scale: stepScale(step, read) ?? undefined }),
         ...(stream && { seed: wordsOf(read(stream.seed)), offset: wordsOf(read(stream.offset)) }),
         workspace: scratch(prepared.workspaceBytes),
       });
-      return true;
+      return done instanceof Promise ? done.then(() => true) : true;
     },
     release() {
       for (const calls of [kept, spare]) {
