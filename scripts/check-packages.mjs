@@ -188,46 +188,44 @@ async function keepBudgets({ name }, project) {
 }
 
 /**
- * Bytes of the entry with the chunks that it imports statically, and gzip bytes of each other chunk, by the
- * name of its module.
+ * Bytes of what a page loads at the start, as one file, and gzip bytes of each chunk that is imported
+ * dynamically, by the name of its module. Two builds measure them, as esbuild moves what a dynamic chunk
+ * shares with the entry to a third file.
  */
 async function bundleSize(contents, project) {
-  const { outputFiles, metafile } = await build({
+  const options = {
     stdin: { contents, resolveDir: project, sourcefile: 'entry.js' },
     absWorkingDir: project,
     bundle: true,
-    splitting: true,
-    metafile: true,
     write: false,
-    outdir: 'bundle',
     minify: true,
     format: 'esm',
     platform: 'browser',
     target: 'es2022',
     logLevel: 'silent',
-  });
-  const chunks = new Map(
-    Object.entries(metafile.outputs).map(([path, { entryPoint, imports }]) => {
-      const code = outputFiles.find(file => file.path === join(project, path)).contents;
-      const size = { minified: code.length, gzip: gzipSync(code, { level: 9 }).length };
-      return [path, { ...size, entryPoint, imports }];
-    }),
+  };
+  const compressed = code => gzipSync(code, { level: 9 }).length;
+  const dynamicImportsStayOutside = {
+    name: 'dynamic imports stay outside',
+    setup({ onResolve }) {
+      onResolve({ filter: /^\./ }, ({ kind, path }) =>
+        kind === 'dynamic-import' ? { path, external: true } : undefined,
+      );
+    },
+  };
+  const entry = await build({ ...options, metafile: true, plugins: [dynamicImportsStayOutside] });
+  const [{ contents: code }] = entry.outputFiles;
+  const [{ imports }] = Object.values(entry.metafile.outputs);
+  const names = imports.map(({ path }) => basename(path, '.js'));
+  const split = await build({ ...options, splitting: true, metafile: true, outdir: 'bundle' });
+  const chunks = Object.entries(split.metafile.outputs).filter(
+    ([, { entryPoint }]) => entryPoint && names.includes(basename(entryPoint, '.js')),
   );
-  const [entry] = [...chunks].find(([, { entryPoint }]) => entryPoint === 'entry.js');
-  const initial = new Set([entry]);
-  for (const path of initial) {
-    for (const { path: target, kind } of chunks.get(path).imports) {
-      if (kind === 'import-statement' && chunks.has(target)) initial.add(target);
-    }
-  }
-  const total = { minified: 0, gzip: 0, dynamic: {} };
-  for (const [path, { minified, gzip, entryPoint }] of chunks) {
-    if (initial.has(path)) {
-      total.minified += minified;
-      total.gzip += gzip;
-    } else total.dynamic[basename(entryPoint ?? path, '.js')] = gzip;
-  }
-  return total;
+  const dynamic = chunks.map(([path, { entryPoint }]) => {
+    const chunk = split.outputFiles.find(file => file.path === join(project, path)).contents;
+    return [basename(entryPoint, '.js'), compressed(chunk)];
+  });
+  return { minified: code.length, gzip: compressed(code), dynamic: Object.fromEntries(dynamic) };
 }
 
 function typeCheck({ folder, subpaths }, project) {
