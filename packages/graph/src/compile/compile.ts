@@ -103,7 +103,8 @@ function tensorOf(tensors: ReadonlyMap<number, LogicalTensor>, id: number): Logi
   return tensor;
 }
 
-function writeMatch(
+/** Writes what was recognised as attention as one call; says why where it cannot. */
+export function writeMatch(
   group: Group,
   form: AttentionForm,
   builder: ProgramBuilder,

@@ -145,7 +145,8 @@ export function checkEngine(engine: unknown): void {
   checkFunction('engine.primitives.prepare', primitives?.prepare);
 }
 
-function boundary(
+/** What enters and leaves operations that run together. */
+export function boundary(
   nodes: readonly GraphNode[],
   members: ReadonlySet<GraphNode>,
   topology: Topology,

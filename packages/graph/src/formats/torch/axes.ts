@@ -1,0 +1,95 @@
+import type { Shape } from '@tilewise/core';
+
+/** What may be cut over ranks: the entries of a batch and the positions of a sequence. */
+export type Role = 'batch' | 'sequence';
+
+/** A part of an axis; `extent` is that of the whole tensor, not of a rank's part. */
+export interface Factor {
+  readonly role: Role | null;
+  readonly extent: number;
+}
+
+/** An axis of a tensor as the product of factors, the slowest first. Rows of all tokens have the factors batch and sequence. */
+export type Axis = readonly Factor[];
+
+/** What cannot be cut over ranks, in words; the operation's name is put before it. */
+export class CutError extends Error {
+  override readonly name: string = 'CutError';
+}
+
+/** An axis that is not cut. */
+export function wholeAxis(extent: number): Axis {
+  return extent === 1 ? [] : [{ role: null, extent }];
+}
+
+export function wholeAxes(shape: Shape): Axis[] {
+  return shape.map(wholeAxis);
+}
+
+/** Whether a rank has a part of an axis only. */
+export function isCut(axis: Axis): boolean {
+  return axis.some(({ role }) => role !== null);
+}
+
+export function sameAxis(a: Axis, b: Axis): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+export function extentOf(axis: Axis): number {
+  return axis.reduce((n, { extent }) => n * extent, 1);
+}
+
+/** Factors one after the other as one axis: neighbours without a role are one factor, and factors of 1 are none. */
+export function joined(factors: Axis): Axis {
+  const axis: Factor[] = [];
+  for (const factor of factors) {
+    const last = axis.at(-1);
+    if (factor.role === null && factor.extent === 1) continue;
+    if (factor.role === null && last?.role === null) {
+      axis[axis.length - 1] = { role: null, extent: last.extent * factor.extent };
+    } else axis.push(factor);
+  }
+  return axis;
+}
+
+/** The factors of an axis as arguments of Python: `"batch", "sequence", 4`. */
+export function factorList(axis: Axis): string {
+  if (axis.length === 0) return '1';
+  return axis.map(({ role, extent }) => (role === null ? `${extent}` : `"${role}"`)).join(', ');
+}
+
+/** The extent of a rank's part of an axis in Python. */
+export function localExtent(axis: Axis): string {
+  const number = axis.reduce((n, { role, extent }) => (role === null ? n * extent : n), 1);
+  const names = axis.flatMap(({ role }) => (role === null ? [] : [role === 'batch' ? 'b' : 's']));
+  return [...names, ...(number > 1 || names.length === 0 ? [`${number}`] : [])].join(' * ');
+}
+
+export function localShape(axes: readonly Axis[]): string {
+  return axes.map(localExtent).join(', ');
+}
+
+/**
+ * Deals the factors of an axis out to extents whose product is the axis's.
+ * @throws CutError where a factor with a role would have to be split.
+ */
+export function dealt(axis: Axis, extents: readonly number[]): Axis[] {
+  const open = [...axis];
+  return extents.map(extent => {
+    const taken: Factor[] = [];
+    let rest = extent;
+    while (rest > 1) {
+      const factor = open.shift();
+      if (!factor) throw new CutError('has more elements than its tensor');
+      const own = Math.min(factor.extent, rest);
+      if (factor.extent % own !== 0 || rest % own !== 0 || (factor.role && own !== factor.extent)) {
+        throw new CutError(`splits the ${factor.role ?? 'extent'} of ${factor.extent} by ${rest}`);
+      }
+      taken.push({ role: factor.role, extent: own });
+      if (own < factor.extent) open.unshift({ role: null, extent: factor.extent / own });
+      rest /= own;
+    }
+    while (extent === 1 && open[0]?.extent === 1) taken.push(...open.splice(0, 1));
+    return taken;
+  });
+}

@@ -1,0 +1,3 @@
+export type { Role } from './axes.ts';
+export type { TorchOptions } from './options.ts';
+export { toTorch } from './to-torch.ts';

@@ -1,0 +1,190 @@
+import type { Tensor } from '@tilewise/core';
+import { writeMatch, writeOperations } from '../../compile/compile.ts';
+import { groupOperations, type OperationGroup } from '../../compile/partition.ts';
+import { InvalidGraphError, UnsupportedOperationError } from '../../errors.ts';
+import { describeNode, type GraphNode } from '../../ir/node.ts';
+import type { Program, ProgramValue } from '../../ir/program/program.ts';
+import { ProgramBuilder } from '../../ir/program/program-builder.ts';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import type { Topology } from '../../ir/topology.ts';
+import { boundary } from '../../runtime/partition.ts';
+import { AttentionWriter } from './attention-writer.ts';
+import { CutError, wholeAxes } from './axes.ts';
+import { type ModelLines, ProgramWriter, type PyTensor } from './program-writer.ts';
+import { literal } from './python-expr.ts';
+
+/** Columns of a line of the model's body, which is indented by 8. */
+const LONGEST = 100;
+
+/** Writes the operations of a graph as the body of a function of Python. */
+export class ModelWriter implements ModelLines {
+  readonly lines: string[] = [];
+  /** Functions and descriptions of attention, which stand before the model. */
+  readonly definitions: string[] = [];
+  /** Constants that are read from a file, by their names there. */
+  readonly constants: Map<string, Tensor> = new Map();
+  readonly #tensors: Map<number, PyTensor>;
+  readonly #topology: Topology;
+  readonly #shaped: ReadonlyMap<number, LogicalTensor>;
+  #names = 0;
+
+  /**
+   * @param shaped the tensors of the graph with their shapes.
+   * @param given what inputs, parameters and constants are in Python.
+   */
+  constructor(
+    topology: Topology,
+    shaped: ReadonlyMap<number, LogicalTensor>,
+    given: ReadonlyMap<number, PyTensor>,
+  ) {
+    this.#topology = topology;
+    this.#shaped = shaped;
+    this.#tensors = new Map(given);
+  }
+
+  /** @throws UnsupportedOperationError naming the operation that cannot be exported. */
+  write(): void {
+    for (const group of groupOperations(this.#topology, 'fusion')) this.#group(group);
+  }
+
+  line(text: string): void {
+    this.lines.push(text);
+  }
+
+  call(start: string, args: readonly string[]): void {
+    const one = `${start}(${args.join(', ')})`;
+    if (one.length <= LONGEST) this.line(one);
+    else this.lines.push(`${start}(`, ...args.map(arg => `    ${arg},`), ')');
+  }
+
+  name(): string {
+    this.#names++;
+    return `x${this.#names}`;
+  }
+
+  tensor(id: number): PyTensor {
+    const tensor = this.#tensors.get(id);
+    if (!tensor) throw new InvalidGraphError(`tensor ${id} is not computed before it is read`);
+    return tensor;
+  }
+
+  setTensor(id: number, tensor: PyTensor): void {
+    this.#tensors.set(id, tensor);
+  }
+
+  constant({ data }: Extract<ProgramValue, { kind: 'constant' }>): PyTensor {
+    const values = data.toFloat64();
+    const [first = 0] = values;
+    const axes = wholeAxes(data.shape);
+    if (values.every(x => Object.is(x, first))) {
+      const code = `torch.full((${data.shape.map(n => `${n}, `).join('')}), ${literal(first).code}, device=place.device)`;
+      return { code, axes, value: first };
+    }
+    const name = `constant_${this.constants.size}`;
+    this.constants.set(name, data);
+    return { code: `self.${name}`, axes };
+  }
+
+  #group({ nodes, match }: OperationGroup): void {
+    const form = match?.form;
+    const refused = form && form.pass !== 'backward' ? this.#attention(nodes, match) : null;
+    if (refused === 'written') return;
+    for (const node of nodes) {
+      if (node.kind === 'End') continue;
+      try {
+        this.#operation(node);
+      } catch (error) {
+        if (!(error instanceof CutError)) throw error;
+        // Why attention that was recognised is not one call says more than what one of its operations lacks.
+        throw new UnsupportedOperationError(describeNode(node), refused ?? error.message);
+      }
+    }
+  }
+
+  /** Writes recognised attention as one call; gives why it cannot, having written nothing. */
+  #attention(nodes: readonly GraphNode[], match: NonNullable<OperationGroup['match']>): string {
+    if (!match.form) return 'has no form';
+    const before = [this.lines.length, this.definitions.length];
+    const known = new Map(this.#tensors);
+    const dense = (tensors: readonly LogicalTensor[]): LogicalTensor[] =>
+      tensors.map(({ id }) => this.#dense(id));
+    const { inputs, outputs } = boundary(nodes, new Set(nodes), this.#topology);
+    const group = { nodes, match, topology: this.#topology, inputs: dense(inputs), outputs: dense(outputs) };
+    const builder = new ProgramBuilder();
+    const written = writeMatch(group, match.form, builder, this.#shaped);
+    if (written !== 'written') return written.reason;
+    try {
+      this.#program(builder.build(), nodes[nodes.length - 1]);
+      return 'written';
+    } catch (error) {
+      if (!(error instanceof CutError)) throw error;
+      this.lines.length = before[0];
+      this.definitions.length = before[1];
+      for (const { id } of outputs) this.#tensors.delete(id);
+      for (const [id, tensor] of known) this.#tensors.set(id, tensor);
+      return error.message;
+    }
+  }
+
+  #operation(node: GraphNode): void {
+    if (!node.operation.lower)
+      throw new CutError('has no form in PyTorch: it computes nothing that is known');
+    const dense = (tensors: readonly LogicalTensor[]): LogicalTensor[] => [
+      ...new Map(tensors.map(({ id }) => [id, this.#dense(id)])).values(),
+    ];
+    const group = { nodes: [node], inputs: dense(node.inputs), outputs: dense(node.outputs) };
+    this.#program(writeOperations(group, this.#shaped), node);
+  }
+
+  #program(program: Program, node: GraphNode): void {
+    const from = this.lines.length;
+    const writer = new ProgramWriter(program, this);
+    for (const step of program.steps) {
+      if (step.kind === 'primitive') writer.primitive(step.primitive, step.inputs, step.outputs);
+      else if (step.kind === 'attention-call') this.#attentionWriter(writer, node).call(step);
+      else if (step.kind === 'sdpa') this.#attentionWriter(writer, node).step(step);
+      else throw new CutError('is a gradient of attention');
+    }
+    for (const value of program.values) {
+      if (value.kind === 'output' && !this.#tensors.has(value.tensor))
+        throw new CutError('has a result without a form');
+    }
+    const isAttention = program.steps.some(({ kind }) => kind !== 'primitive');
+    const label = `${isAttention ? 'attention' : node.kind}${node.name ? ` ${node.name}` : ''}`;
+    if (this.lines.length > from) this.lines[from] += `  # ${label}`;
+  }
+
+  #attentionWriter(writer: ProgramWriter, node: GraphNode): AttentionWriter {
+    return new AttentionWriter(writer, this.definitions, node.id);
+  }
+
+  #dense(id: number): LogicalTensor {
+    const tensor = this.#shaped.get(id);
+    if (!tensor) throw new InvalidGraphError(`tensor ${id} is not of this graph`);
+    return { ...tensor, strides: null };
+  }
+
+  /** The lines without those that compute what nothing reads. */
+  body(results: readonly string[]): string[] {
+    const read = new Set(results.flatMap(text => text.match(/\w+/g) ?? []));
+    const kept: string[] = [];
+    for (const line of [...this.lines].reverse()) {
+      const [, own, code] = /^(x\d+) = (.*)$/.exec(line) ?? [];
+      if (own !== undefined && !read.has(own)) continue;
+      for (const word of (code ?? line).match(/\w+/g) ?? []) read.add(word);
+      kept.push(line);
+    }
+    return kept.reverse();
+  }
+
+  /** A result as it is returned: random numbers that nothing has read are drawn. */
+  result(id: number): PyTensor {
+    const tensor = this.tensor(id);
+    return tensor.draw ? { ...tensor, code: tensor.draw(tensor.axes) } : tensor;
+  }
+
+  /** Whether a tensor has been computed; what only lives inside an attention call has not. */
+  has(id: number): boolean {
+    return this.#tensors.has(id);
+  }
+}

@@ -1,0 +1,246 @@
+import type { BinaryOp, Expr, LoadExpr, UnaryOp, VariableName } from '@tilewise/core/expr';
+import { CutError } from './axes.ts';
+
+/** An expression of Python. */
+export interface PythonExpr {
+  readonly code: string;
+  /** How tightly the outermost operator binds; operands of tighter ones go in parentheses. */
+  readonly level: number;
+  /** A number that is known, already rounded to f32 where it is one. */
+  readonly value?: number;
+  /** Whether each rank has a share, of which the sum over ranks is meant. */
+  readonly isShare?: boolean;
+}
+
+/** What an expression reads. */
+export interface PythonReader {
+  load(e: LoadExpr, write: (index: Expr) => PythonExpr): PythonExpr;
+  variable(name: VariableName): PythonExpr;
+  /** Names an expression that is used several times. */
+  named(code: string): string;
+}
+
+/** How tightly names and calls bind, and products. */
+export const ATOM = 20;
+const POWER = 14;
+const NEGATIVE = 13;
+export const PRODUCT = 12;
+const SUM = 11;
+const AND = 9;
+const OR = 7;
+const COMPARISON = 6;
+
+/** An expression that needs no parentheses. */
+export function atom(code: string, isShare = false): PythonExpr {
+  return { code, level: ATOM, ...(isShare && { isShare }) };
+}
+
+/** A number in Python; an f32 is rounded to f32 by PyTorch, so that the shortest decimal does. */
+export function literal(value: number, type: Expr['type'] = 'f32'): PythonExpr {
+  if (type === 'bool') return { code: value ? 'True' : 'False', level: ATOM, value };
+  if (Number.isNaN(value)) return { code: 'math.nan', level: ATOM, value };
+  if (!Number.isFinite(value)) {
+    return { code: value > 0 ? 'math.inf' : '-math.inf', level: value > 0 ? ATOM : NEGATIVE, value };
+  }
+  const text = type === 'f32' ? shortest(value) : `${value}`;
+  return { code: text, level: value < 0 || Object.is(value, -0) ? NEGATIVE : ATOM, value };
+}
+
+/** The shortest decimal that rounds to the same f32. */
+function shortest(value: number): string {
+  const f32 = Math.fround(value);
+  const digits = Array.from({ length: 9 }, (_, n) => Number(f32.toPrecision(n + 1)));
+  const text = `${digits.find(x => Math.fround(x) === f32) ?? f32}`;
+  const signed = Object.is(f32, -0) ? '-0' : text;
+  return /[.e]/.test(signed) ? signed.replace('e+', 'e') : `${signed}.0`;
+}
+
+const methods: Partial<Record<UnaryOp, string>> = {
+  ...{ abs: 'abs', exp: 'exp', log: 'log', sqrt: 'sqrt', tanh: 'tanh', erf: 'erf', round: 'round' },
+  ...{ sin: 'sin', cos: 'cos', toF32: 'float' },
+};
+
+const operators: Partial<Record<BinaryOp, readonly [string, number]>> = {
+  ...{ add: ['+', SUM], sub: ['-', SUM], mul: ['*', PRODUCT], div: ['/', PRODUCT] },
+  ...{ floorDiv: ['//', PRODUCT], mod: ['%', PRODUCT], and: ['&', AND], or: ['|', OR] },
+  ...{ lt: ['<', COMPARISON], le: ['<=', COMPARISON], gt: ['>', COMPARISON] },
+  ...{ ge: ['>=', COMPARISON], eq: ['==', COMPARISON], ne: ['!=', COMPARISON] },
+};
+
+/** Code that may be an operand of an operator of a level. */
+export function within(e: PythonExpr, level: number): string {
+  return e.level < level ? `(${e.code})` : e.code;
+}
+
+/** Whether an expression is operations that are short enough to be written once more. */
+function isSmall(e: Expr): boolean {
+  return e.kind === 'constant' || e.kind === 'variable' || (e.kind === 'load' && e.index.length === 0);
+}
+
+/** Writes an expression of elements as operations of PyTorch on tensors that broadcast. */
+export function pythonExpr(root: Expr, reader: PythonReader): PythonExpr {
+  const uses = new Map<Expr, number>();
+  const count = (e: Expr): void => {
+    const seen = uses.get(e) ?? 0;
+    uses.set(e, seen + 1);
+    if (seen === 0) for (const operand of operandsOf(e)) count(operand);
+  };
+  count(root);
+  const written = new Map<Expr, PythonExpr>();
+  const write = (e: Expr): PythonExpr => {
+    const known = written.get(e);
+    if (known) return known;
+    let own = translate(e);
+    if ((uses.get(e) ?? 0) > 1 && !isSmall(e) && own.level < ATOM && own.value === undefined) {
+      own = atom(reader.named(own.code), own.isShare);
+    }
+    written.set(e, own);
+    return own;
+  };
+  const translate = (e: Expr): PythonExpr => {
+    switch (e.kind) {
+      case 'constant':
+        return literal(Number(e.value), e.type);
+      case 'variable':
+        return reader.variable(e.name);
+      case 'load':
+        return reader.load(e, write);
+      case 'unary':
+        return unary(e.op, write(e.a), e.type);
+      case 'select':
+        return select(write(e.condition), write(e.whenTrue), write(e.whenFalse));
+      case 'binary': {
+        const inner = sigmoidOf(e);
+        return inner ? atom(`torch.sigmoid(${write(inner).code})`) : binary(e, write(e.a), write(e.b));
+      }
+    }
+  };
+  return write(root);
+}
+
+function operandsOf(e: Expr): readonly Expr[] {
+  if (e.kind === 'unary') return [e.a];
+  if (e.kind === 'binary') return [e.a, e.b];
+  if (e.kind === 'select') return [e.condition, e.whenTrue, e.whenFalse];
+  return e.kind === 'load' ? e.index : [];
+}
+
+/** x of 1 / (1 + e^(−x)), whose gradient by parts is NaN where e^(−x) overflows; null for anything else. */
+function sigmoidOf(e: Expr): Expr | null {
+  const isOne = (x: Expr): boolean => x.kind === 'constant' && Number(x.value) === 1;
+  if (e.kind !== 'binary' || e.op !== 'div' || !isOne(e.a)) return null;
+  const sum = e.b;
+  if (sum.kind !== 'binary' || sum.op !== 'add' || !isOne(sum.a)) return null;
+  const power = sum.b;
+  if (power.kind !== 'unary' || power.op !== 'exp') return null;
+  return power.a.kind === 'unary' && power.a.op === 'neg' ? power.a.a : null;
+}
+
+function unary(op: UnaryOp, a: PythonExpr, type: Expr['type']): PythonExpr {
+  if (op === 'neg') {
+    if (a.value !== undefined) return literal(-a.value, type);
+    return { code: `-${within(a, NEGATIVE)}`, level: NEGATIVE, ...(a.isShare && { isShare: true }) };
+  }
+  if (op === 'toF32') {
+    if (a.value !== undefined) return literal(a.value, 'f32');
+    return { ...atom(`${within(a, ATOM)}.float()`), ...(a.isShare && { isShare: true }) };
+  }
+  refuseShare(a, op);
+  if (op === 'not') {
+    if (a.value !== undefined) return literal(a.value === 0 ? 1 : 0, 'bool');
+    return { code: `~${within(a, NEGATIVE)}`, level: NEGATIVE };
+  }
+  const receiver = a.value === undefined ? within(a, ATOM) : `torch.tensor(${a.code})`;
+  return atom(`${receiver}.${methods[op]}()`);
+}
+
+function binary(e: Extract<Expr, { kind: 'binary' }>, a: PythonExpr, b: PythonExpr): PythonExpr {
+  const { op, type } = e;
+  if (a.value !== undefined && b.value !== undefined) {
+    const folded = fold(op, a.value, b.value);
+    if (folded !== null) return literal(type === 'f32' ? Math.fround(folded) : folded, type);
+  }
+  const same = unchanged(op, a, b);
+  if (same) return same;
+  if (op === 'min' || op === 'max' || op === 'pow') {
+    for (const operand of [a, b]) refuseShare(operand, op);
+    if (op === 'pow') return { code: `${within(a, POWER + 1)} ** ${within(b, POWER)}`, level: POWER };
+    const left = a.value === undefined ? [a, b] : [b, a];
+    return atom(`${op === 'min' ? 'least' : 'greatest'}(${left.map(x => x.code).join(', ')})`);
+  }
+  const [sign, level] = operators[op] ?? ['', 0];
+  const share = shareOf(op, a, b);
+  const [x, y] = [share && !a.isShare && a, share && !b.isShare && b].map((whole, n) => {
+    const own = n === 0 ? a : b;
+    // A number that is whole counts once, so that each rank adds its share.
+    return whole && (op === 'add' || op === 'sub')
+      ? { code: `${within(whole, PRODUCT)} / place.ranks`, level: PRODUCT }
+      : own;
+  });
+  // Operators of Python bind to the left, comparisons do not chain.
+  const tighter = level === COMPARISON ? COMPARISON + 1 : level;
+  return {
+    code: `${within(x, tighter)} ${sign} ${within(y, level + 1)}`,
+    level,
+    ...(share && { isShare: true }),
+  };
+}
+
+/** Whether the result is a share: of sums of shares, and shares times or divided by something whole. */
+function shareOf(op: BinaryOp, a: PythonExpr, b: PythonExpr): boolean {
+  if (!a.isShare && !b.isShare) return false;
+  if (op === 'add' || op === 'sub') return true;
+  if (op === 'mul' && !(a.isShare && b.isShare)) return true;
+  if (op === 'div' && !b.isShare) return true;
+  throw new CutError(`computes '${op}' of a sum over ranks, which only the sum of all ranks has`);
+}
+
+function refuseShare(e: PythonExpr, op: string): void {
+  if (e.isShare)
+    throw new CutError(`computes '${op}' of a sum over ranks, which only the sum of all ranks has`);
+}
+
+/** x + 0, x − 0, x·1 and x / 1. */
+function unchanged(op: BinaryOp, a: PythonExpr, b: PythonExpr): PythonExpr | null {
+  if ((op === 'add' || op === 'sub') && b.value === 0) return a;
+  if (op === 'add' && a.value === 0) return b;
+  if ((op === 'mul' || op === 'div') && b.value === 1) return a;
+  return op === 'mul' && a.value === 1 ? b : null;
+}
+
+function fold(op: BinaryOp, a: number, b: number): number | null {
+  switch (op) {
+    case 'add':
+      return a + b;
+    case 'sub':
+      return a - b;
+    case 'mul':
+      return a * b;
+    case 'div':
+      return a / b;
+    case 'min':
+      return Math.min(a, b);
+    case 'max':
+      return Math.max(a, b);
+    case 'lt':
+      return Number(a < b);
+    case 'le':
+      return Number(a <= b);
+    case 'gt':
+      return Number(a > b);
+    case 'ge':
+      return Number(a >= b);
+    case 'eq':
+      return Number(a === b);
+    case 'ne':
+      return Number(a !== b);
+    default:
+      return null;
+  }
+}
+
+function select(condition: PythonExpr, a: PythonExpr, b: PythonExpr): PythonExpr {
+  if (condition.value !== undefined) return condition.value ? a : b;
+  for (const part of [condition, a, b]) refuseShare(part, 'select');
+  return atom(`torch.where(${condition.code}, ${a.code}, ${b.code})`);
+}

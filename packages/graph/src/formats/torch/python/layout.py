@@ -1,0 +1,32 @@
+"""Where the positions of a dimension lie on ranks."""
+
+import torch
+
+
+class Layout:
+    """A dimension of `length` positions, cut over `ranks`.
+
+    order: 'contiguous' gives each rank one piece. 'zigzag' cuts 2·ranks pieces and gives rank r the pieces r and 2·ranks - 1 - r, so that
+    all ranks have the same work under a causal mask. The length need not be divisible; pieces may be empty.
+    """
+
+    def __init__(self, length, ranks=1, order="zigzag"):
+        if order not in ("zigzag", "contiguous"):
+            raise ValueError(f"order must be zigzag or contiguous, got {order}")
+        self.length, self.ranks = length, ranks
+        self.order = order if ranks > 1 else "contiguous"
+
+    def pieces(self, rank):
+        """(first position, number of positions) of each piece of a rank, in the order in which they lie there."""
+        folds = 2 if self.order == "zigzag" else 1
+        cuts = [n * self.length // (folds * self.ranks) for n in range(folds * self.ranks + 1)]
+        own = [rank] if folds == 1 else [rank, 2 * self.ranks - 1 - rank]
+        return [(cuts[n], cuts[n + 1] - cuts[n]) for n in own]
+
+    def count(self, rank):
+        """How many positions a rank has."""
+        return sum(count for _, count in self.pieces(rank))
+
+    def positions(self, rank, device=None):
+        """The global numbers of a rank's positions, in the order in which they lie there: int64 (count)."""
+        return torch.cat([torch.arange(first, first + n, device=device) for first, n in self.pieces(rank)])

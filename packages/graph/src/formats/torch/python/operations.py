@@ -1,0 +1,63 @@
+"""Operations that PyTorch does not have, or has with other edges."""
+
+import torch
+
+
+def saturated(x, dtype):
+    """x in another dtype: to integers rounded to nearest even and brought into range, to floats of 8 bits brought into range."""
+    if dtype.is_floating_point:
+        return x.clamp(-torch.finfo(dtype).max, torch.finfo(dtype).max).to(dtype)
+    limits = torch.iinfo(dtype)
+    # The largest i32 is no f32; the next f32 below is.
+    high = limits.max if limits.bits < 32 or x.dtype == torch.float64 else 2147483520
+    rounded = x.nan_to_num(0.0).round()
+    return torch.where(rounded > high, limits.max, rounded.clamp(limits.min, high).to(dtype)).to(dtype)
+
+
+def take(x, *index):
+    """x at an index for each of its first dimensions, which broadcast.
+
+    Each index is brought into range; what is read with one that was out of range passes no gradient on.
+    """
+    index = [torch.as_tensor(i, device=x.device).long() for i in index]
+    near = [i.clamp(0, n - 1) for i, n in zip(index, x.shape)]
+    values = x[tuple(near)]
+    if not values.requires_grad:
+        return values
+    inside = torch.ones((), dtype=torch.bool, device=x.device)
+    for i, n in zip(index, x.shape):
+        inside = inside & (i >= 0) & (i < n)
+    inside = inside.reshape(*inside.shape, *[1] * (values.dim() - inside.dim()))
+    return torch.where(inside, values, values.detach())
+
+
+def product(x, axes):
+    """The product over axes, which are kept with extent 1."""
+    for axis in sorted(axes, reverse=True):
+        x = x.prod(axis, keepdim=True)
+    return x
+
+
+def softmax(x, axis, *, zero_rows):
+    """Softmax and max + ln Σ e^(x - max). Rows of -inf alone give NaN, or with zero_rows 0 and 0."""
+    dead = (x == -torch.inf).all(axis, keepdim=True)
+    if not zero_rows:
+        return torch.softmax(x, axis), torch.where(dead, torch.nan, x.logsumexp(axis, keepdim=True))
+    x = x.masked_fill(dead, 0)
+    return torch.softmax(x, axis).masked_fill(dead, 0), x.logsumexp(axis, keepdim=True).masked_fill(dead, 0)
+
+
+def least(x, y):
+    """The smaller of a tensor and a tensor or number; where both are equal each has half of the gradient."""
+    return torch.minimum(x, y if isinstance(y, torch.Tensor) else x.new_tensor(y))
+
+
+def greatest(x, y):
+    """The larger of a tensor and a tensor or number; where both are equal each has half of the gradient."""
+    return torch.maximum(x, y if isinstance(y, torch.Tensor) else x.new_tensor(y))
+
+
+def scatter_rows(indices, updates, rows):
+    """Row v of (rows, D) is the sum of the rows of `updates` whose index is v; indices out of range are left out."""
+    inside = (indices >= 0) & (indices < rows)
+    return updates.new_zeros(rows, updates.shape[1]).index_add(0, indices[inside].long(), updates[inside])

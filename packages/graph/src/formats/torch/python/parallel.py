@@ -1,0 +1,290 @@
+"""Ranks: starting them, what part of a tensor each has, sums of gradients, checkpoints and files of weights."""
+
+import json
+import os
+import struct
+from datetime import timedelta
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
+from torch.distributed.checkpoint.state_dict import (
+    StateDictOptions,
+    get_optimizer_state_dict,
+    get_state_dict,
+    set_optimizer_state_dict,
+    set_state_dict,
+)
+from torch.distributed.device_mesh import init_device_mesh
+
+from .attention import Ring
+from .layout import Layout
+from .philox import uniform
+
+
+def start():
+    """Joins the process group that torchrun has started this process for. A process that torchrun has not started stays alone."""
+    if "RANK" not in os.environ or dist.is_initialized():
+        return
+    rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    timeout = timedelta(minutes=5)
+    hosts = rank == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True"
+    address, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    store = dist.TCPStore(address, port, is_master=hosts, timeout=timeout, multi_tenant=True)
+    # The agent's store outlives workers that died, and gloo would find their old addresses in it.
+    store = dist.PrefixStore(f"attempt {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
+    backend = "gloo"
+    if torch.cuda.is_available():
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", rank)))
+        backend = "nccl"
+    dist.init_process_group(backend, store=store, rank=rank, world_size=world, timeout=timeout)
+
+
+def mesh_shape(text, world):
+    """(ranks along the batch, ranks along the sequence) from '2x4'; a number that is left out, as in 'x4', takes the rest."""
+    batch, _, sequence = (text or f"1x{world}").partition("x")
+    batch = int(batch) if batch else world // int(sequence)
+    sequence = int(sequence) if sequence else world // batch
+    if batch * sequence != world:
+        raise SystemExit(f"--mesh {text} asks for {batch * sequence} ranks, but there are {world}")
+    return batch, sequence
+
+
+class Place:
+    """Where this rank is in the mesh of batch × sequence, and which part of each tensor lies here.
+
+    extents: {'batch': B, 'sequence': S} of the whole. Axes of tensors are described by factors, the slowest first: 'batch', 'sequence', or
+    the extent of a factor that is not cut. Rows of all tokens, for example, have the factors ('batch', 'sequence').
+    """
+
+    def __init__(self, extents, mesh=(1, 1), order="zigzag", device="cpu"):
+        self.device = torch.device(device)
+        self.ranks = mesh[0] * mesh[1]
+        for role, ranks in zip(("batch", "sequence"), mesh):
+            if ranks > 1 and extents.get(role, 1) == 1:
+                raise ValueError(f"the {role} has one position and cannot be cut over {ranks} ranks")
+        self.mesh = None
+        if dist.is_initialized():
+            self.mesh = init_device_mesh(self.device.type, mesh, mesh_dim_names=("batch", "sequence"))
+        self.ring = Ring(self.mesh and self.mesh.get_group("sequence"))
+        self.layouts = {
+            "batch": Layout(extents.get("batch", 1), mesh[0], "contiguous"),
+            "sequence": Layout(extents.get("sequence", 1), mesh[1], order),
+        }
+        self.at = {"batch": self.mesh.get_local_rank("batch") if self.mesh else 0, "sequence": self.ring.rank}
+        self._positions = {}
+
+    def __getattr__(self, name):
+        # `place.batch` and `place.sequence`: how many of them lie here.
+        if name in ("batch", "sequence"):
+            return self.layouts[name].count(self.at[name])
+        raise AttributeError(name)
+
+    @property
+    def first(self):
+        """The global number of the first batch entry."""
+        return self.layouts["batch"].pieces(self.at["batch"])[0][0]
+
+    def positions(self, *factors):
+        """The global numbers of the local positions along an axis of these factors: int64 (local extent)."""
+        if factors not in self._positions:
+            numbers = torch.zeros(1, dtype=torch.int64, device=self.device)
+            for factor in factors:
+                whole = factor not in self.layouts
+                extent = factor if whole else self.layouts[factor].length
+                own = torch.arange(extent, device=self.device)
+                if not whole:
+                    own = self.layouts[factor].positions(self.at[factor], self.device)
+                numbers = (numbers.view(-1, 1) * extent + own).view(-1)
+            self._positions[factors] = numbers
+        return self._positions[factors]
+
+    def cut(self, x, axis, *factors):
+        """The local part of a tensor that is whole along an axis of these factors."""
+        return x.index_select(axis, self.positions(*factors)) if self.ranks > 1 else x
+
+    def part(self, x, axes):
+        """The local part of a whole tensor; axes: a tuple of factors for each of its axes."""
+        for axis, factors in enumerate(axes):
+            if any(factor in self.layouts for factor in factors):
+                x = self.cut(x, axis, *factors)
+        return x
+
+    def attention(self, sequence=False, batch=False):
+        """What `attention` is to know of ranks: whether the sequence and the batch are cut there."""
+        layout = self.layouts["sequence"]
+        ring = {"ring": self.ring, "q_at": layout, "kv_at": layout} if sequence else {}
+        return {**ring, "first": self.first if batch else 0}
+
+    def _starts(self, axes):
+        """Indices in the whole tensor of the local elements that runs start with, and how long these are: along the last axis if it is whole."""
+        sizes = [self._extent(factors) for factors in axes]
+        runs = bool(axes) and not any(factor in self.layouts for factor in axes[-1])
+        leading = axes[:-1] if runs else axes
+        starts = torch.zeros((), dtype=torch.int64, device=self.device)
+        for d, factors in enumerate(leading):
+            stride = 1
+            for size in sizes[d + 1 :]:
+                stride *= size
+            starts = starts.unsqueeze(-1) + self.positions(*factors) * stride
+        return starts, sizes[-1] if runs else None
+
+    def _extent(self, factors):
+        extent = 1
+        for factor in factors:
+            extent *= self.layouts[factor].length if factor in self.layouts else factor
+        return extent
+
+    def keep(self, dropout, axes):
+        """Which elements of a tensor of these axes are kept: bool, this rank's part of the mask of the whole."""
+        starts, run = self._starts(axes)
+        return dropout.keep(starts, run) if run is not None else dropout.keep(starts, 1).squeeze(-1)
+
+    def uniform(self, seed, offset, axes):
+        """Uniform numbers for a tensor of these axes, this rank's part of those of the whole."""
+        starts, run = self._starts(axes)
+        return uniform(seed, offset, starts, run) if run is not None else uniform(seed, offset, starts, 1).squeeze(-1)
+
+    def gather(self, x, axes):
+        """The whole of a tensor from its parts, on every rank. For results: nothing is differentiated."""
+        whole = torch.zeros([self._extent(factors) for factors in axes], dtype=x.dtype if x.dtype.is_floating_point else torch.int64, device=x.device)
+        index = [self.positions(*factors) for factors in axes]
+        cut = {factor for factors in axes for factor in factors} & set(self.layouts)
+        # Ranks that differ only where this tensor is whole have the same part: one of them gives it.
+        if all(self.at[role] == 0 for role in self.layouts if role not in cut):
+            whole[torch.meshgrid(*index, indexing="ij")] = x.detach().to(whole.dtype)
+        if self.ranks > 1:
+            dist.all_reduce(whole)
+        return whole.to(x.dtype)
+
+    def total(self, x):
+        """The sum over all ranks of a result that each has a share of."""
+        x = x.detach().clone()
+        if self.ranks > 1:
+            dist.all_reduce(x)
+        return x
+
+
+def sum_gradients(model, place):
+    """Sums the gradients of a model over all ranks, in one message."""
+    if place.ranks == 1:
+        return
+    grads = [p.grad if p.grad is not None else torch.zeros_like(p) for p in model.parameters()]
+    flat = torch.cat([g.reshape(-1).float() for g in grads])
+    dist.all_reduce(flat)
+    for p, g in zip(model.parameters(), flat.split([g.numel() for g in grads])):
+        p.grad = g.view_as(p).to(p.dtype)
+
+
+def wrapped(model, place, how):
+    """(module to call, what the loss is to be multiplied by).
+
+    how: 'sum' leaves the model and wants `sum_gradients`; 'ddp' and 'fsdp' average gradients over ranks, which the factor undoes.
+    """
+    if place.ranks == 1 or how == "sum":
+        return model, 1
+    if how == "ddp":
+        return torch.nn.parallel.DistributedDataParallel(model), place.ranks
+    from torch.distributed.fsdp import fully_shard
+
+    return fully_shard(model, mesh=init_device_mesh(place.device.type, (place.ranks,))), place.ranks
+
+
+def full(x):
+    """A tensor that FSDP has cut, whole."""
+    return x.full_tensor() if hasattr(x, "full_tensor") else x
+
+
+def clip_gradients(model, largest):
+    """Multiplies all gradients by largest / max(largest, norm), the norm being that of all of them as one vector."""
+    grads = [p.grad for p in model.parameters() if p.grad is not None]
+    norm = full(torch.nn.utils.get_total_norm(grads))
+    for g in grads:
+        g.mul_(largest / norm.clamp(min=largest))
+    return norm
+
+
+def save_checkpoint(folder, step, model, optimizer):
+    """Saves parameters, moments and the number of steps done; any number of ranks can go on from it."""
+    weights, moments = get_state_dict(model, optimizer)
+    state = {"model": weights, "optimizer": moments, "step": torch.tensor(step)}
+    dcp.save(state, checkpoint_id=str(Path(folder) / f"step-{step:08d}"))
+
+
+def load_checkpoint(folder, model, optimizer):
+    """Loads the newest checkpoint that was finished; gives the number of steps done, 0 where there is none."""
+    saves = sorted(path.parent for path in Path(folder).glob("step-*/.metadata"))
+    if not saves:
+        return 0
+    weights, moments = get_state_dict(model, optimizer)
+    state = {"model": weights, "optimizer": moments, "step": torch.tensor(0)}
+    dcp.load(state, checkpoint_id=str(saves[-1]))
+    set_state_dict(model, optimizer, model_state_dict=state["model"], optim_state_dict=state["optimizer"])
+    return int(state["step"])
+
+
+def load_moments(model, optimizer, tensors, step):
+    """Gives AdamW the moments adamw.first.NAME and adamw.second.NAME after a number of steps."""
+    options = StateDictOptions(full_state_dict=True)
+    state = get_optimizer_state_dict(model, optimizer, options=options)
+    for name, moment in state["state"].items():
+        first, second = tensors[f"adamw.first.{name}"], tensors[f"adamw.second.{name}"]
+        moment.update(step=torch.tensor(float(step)), exp_avg=first, exp_avg_sq=second)
+    set_optimizer_state_dict(model, optimizer, state, options=options)
+
+
+DTYPES = {
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "F8_E4M3": torch.float8_e4m3fn,
+    "F8_E5M2": torch.float8_e5m2,
+    "I64": torch.int64,
+    "I32": torch.int32,
+    "U32": torch.uint32,
+    "I8": torch.int8,
+    "U8": torch.uint8,
+    "BOOL": torch.bool,
+}
+
+
+def load_safetensors(path):
+    """The tensors of a safetensors file by name, and its texts."""
+    data = Path(path).read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    header, body = json.loads(data[8 : 8 + length]), bytearray(data[8 + length :])
+    texts = header.pop("__metadata__", {})
+    tensors = {}
+    for name, entry in header.items():
+        first, last = entry["data_offsets"]
+        raw = torch.frombuffer(body, dtype=torch.uint8, count=last - first, offset=first) if last > first else None
+        dtype = DTYPES[entry["dtype"]]
+        raw = torch.empty(0, dtype=dtype) if raw is None else raw.clone().view(dtype)
+        tensors[name] = raw.view(entry["shape"])
+    return tensors, texts
+
+
+def save_safetensors(path, tensors, texts=None):
+    """Writes tensors by name, and texts, as a safetensors file."""
+    names = {dtype: name for name, dtype in DTYPES.items()}
+    header, parts, end = {"__metadata__": texts} if texts else {}, [], 0
+    for name, x in sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0])):
+        raw = x.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+        header[name] = {"dtype": names[x.dtype], "shape": list(x.shape), "data_offsets": [end, end + len(raw)]}
+        parts.append(raw)
+        end += len(raw)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    Path(path).write_bytes(struct.pack("<Q", len(text)) + text + b"".join(parts))
+
+
+def whole_state(model, optimizer):
+    """Parameters by name, and under adamw.first. and adamw.second. the moments of each, whole on every rank."""
+    options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+    weights, moments = get_state_dict(model, optimizer, options=options)
+    state = dict(weights)
+    for name, moment in moments["state"].items():
+        state[f"adamw.first.{name}"], state[f"adamw.second.{name}"] = moment["exp_avg"], moment["exp_avg_sq"]
+    return state

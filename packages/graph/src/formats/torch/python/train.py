@@ -1,0 +1,128 @@
+"""Trains the exported model: alone, or on ranks that torchrun starts.
+
+Batches come from `batch(step)`: whole tensors by the names of the model's inputs, and numbers for scalars. By default they are read from
+batches.safetensors, step after step along the first dimension. Replace the function to read data of your own.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import torch
+
+from . import parallel
+from .model import EXTENTS, INPUTS, Model
+
+HERE = Path(__file__).parent
+
+
+def reader(path):
+    """A function from a step to the batch that lies in a file for it."""
+    tensors, _ = parallel.load_safetensors(path)
+
+    def batch(step):
+        found = {}
+        for name, (dtype, axes) in INPUTS.items():
+            rows = tensors[name]
+            row = rows[step % len(rows)] if rows.dtype != torch.uint32 else rows.long()[step % len(rows)]
+            if dtype == "i64":
+                # 64-bit numbers are pairs of words, the low one first.
+                low, high = row.tolist()
+                row = low + (high << 32)
+            found[name] = row
+        return found
+
+    return batch
+
+
+def learning_rate(step, options):
+    """Rises over the first steps and, where there is an end, falls to 0 over the last fifth."""
+    rise = (step + 1) / options.warmup if options.warmup else 1.0
+    fall = (options.decay - step) / (0.2 * options.decay) if options.decay else 1.0
+    return options.lr * max(0.0, min(1.0, rise, fall))
+
+
+def step_once(module, model, optimizer, place, inputs, options, factor=1):
+    """One step of AdamW on this rank's part of a batch; gives the loss, over all ranks."""
+    parts = {}
+    for name, (_, axes) in INPUTS.items():
+        x = inputs[name]
+        parts[name] = place.part(x.to(place.device), axes) if isinstance(x, torch.Tensor) else x
+    optimizer.zero_grad(set_to_none=True)
+    loss = module(place, **parts)["loss"]
+    (loss * factor).backward()
+    if options.parallel == "sum":
+        parallel.sum_gradients(model, place)
+    if options.clip:
+        parallel.clip_gradients(model, options.clip)
+    optimizer.step()
+    return float(place.total(loss))
+
+
+def make_optimizer(model, options):
+    betas = tuple(float(x) for x in options.betas.split(","))
+    return torch.optim.AdamW(model.parameters(), lr=options.lr, betas=betas, eps=options.eps, weight_decay=options.weight_decay)
+
+
+def parser():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--steps", type=int, default=100, help="train up to this step")
+    p.add_argument("--mesh", default="", help="ranks along the batch x ranks along the sequence: 2x4, x4; default: all along the sequence")
+    p.add_argument("--order", default="zigzag", choices=["zigzag", "contiguous"], help="how a sequence is cut")
+    p.add_argument("--parallel", default="sum", choices=["sum", "ddp", "fsdp"], help="who sums gradients over ranks")
+    p.add_argument("--weights", default=str(HERE / "weights.safetensors"))
+    p.add_argument("--batches", default=str(HERE / "batches.safetensors"))
+    p.add_argument("--dir", default="", help="folder of checkpoints; training goes on from the newest")
+    p.add_argument("--every", type=int, default=100, help="steps between checkpoints")
+    p.add_argument("--save", default="", help="safetensors file to write at the end")
+    p.add_argument("--lr", type=float, default=1e-3)
+    p.add_argument("--warmup", type=int, default=0, help="steps over which the learning rate rises")
+    p.add_argument("--decay", type=int, default=0, help="step at which the learning rate is 0; 0: it stays")
+    p.add_argument("--betas", default="0.9,0.98")
+    p.add_argument("--eps", type=float, default=1e-8)
+    p.add_argument("--weight-decay", type=float, default=0.01)
+    p.add_argument("--clip", type=float, default=1.0, help="the largest norm of all gradients; 0: any")
+    settings = HERE / "training.args"
+    return p, settings.read_text().split() if settings.exists() else []
+
+
+def main(batch=None, report=None):
+    p, settings = parser()
+    options = p.parse_args([*settings, *sys.argv[1:]])
+    parallel.start()
+    world = torch.distributed.get_world_size() if torch.distributed.is_initialized() else 1
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    place = parallel.Place(EXTENTS, parallel.mesh_shape(options.mesh, world), options.order, device)
+    model = Model().to(device)
+    tensors, texts = parallel.load_safetensors(options.weights)
+    model.load(tensors)
+    module, factor = parallel.wrapped(model, place, options.parallel)
+    optimizer = make_optimizer(module, options)
+    step = int(texts.get("step", 0))
+    if step > 0:
+        parallel.load_moments(module, optimizer, tensors, step)
+    if options.dir:
+        step = parallel.load_checkpoint(options.dir, module, optimizer) or step
+    batch = batch or reader(options.batches)
+    is_first = world == 1 or torch.distributed.get_rank() == 0
+    while step < options.steps:
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(step, options)
+        loss = step_once(module, model, optimizer, place, batch(step), options, factor)
+        if is_first:
+            print(f"step {step} loss {loss:.9f}", flush=True)
+        step += 1
+        if report:
+            report(step, loss)
+        if options.dir and (step % options.every == 0 or step == options.steps):
+            parallel.save_checkpoint(options.dir, step, module, optimizer)
+    if options.save:
+        state = parallel.whole_state(module, optimizer)
+        if is_first:
+            parallel.save_safetensors(options.save, state, {"step": str(step)})
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+/** The README of an export. */
+export function readme(name: string, trains: boolean): string {
+  const run = trains
+    ? `## Training
+
+\`\`\`sh
+python -m ${name}.train --steps 1000                          # one process
+torchrun --standalone --nproc-per-node 8 -m ${name}.train --mesh 2x4   # 2 along the batch, 4 along the sequence
+\`\`\`
+
+\`--mesh x4\` gives the batch the ranks that are left. \`--parallel\` chooses who sums gradients: one message (\`sum\`), \`ddp\` or \`fsdp\`. With
+\`--dir FOLDER\` checkpoints are written, and any number of ranks goes on from the newest. \`--save FILE\` writes the weights and the moments of
+AdamW as safetensors. For workers that die or join, start with
+
+\`\`\`sh
+TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 torchrun --nnodes 1:4 --nproc-per-node 8 --max-restarts 3 \\
+  --rdzv-backend c10d --rdzv-id run --rdzv-endpoint HOST:29400 -m ${name}.train --dir checkpoints
+\`\`\`
+
+Batches are read from \`batches.safetensors\`; replace \`reader\` in \`train.py\` to read others.
+
+`
+    : '';
+  return `# ${name}
+
+A graph of Tilewise as a package of PyTorch. It needs PyTorch and nothing else.
+
+\`\`\`py
+from ${name}.model import EXTENTS, Model
+from ${name}.parallel import Place, load_safetensors
+
+model = Model()
+model.load(load_safetensors("${name}/weights.safetensors")[0])  # where there are parameters
+results = model(Place(EXTENTS), ...)                            # inputs by name: see INPUTS
+\`\`\`
+
+| file | holds |
+|---|---|
+| \`model.py\` | the graph: one or a few lines for each operation |
+| \`attention.py\`, \`tiles.py\` | attention over a sequence that is cut over ranks: keys and values go round a ring |
+| \`philox.py\` | dropout masks from the index of an element in the whole tensor, so that no sharding changes them |
+| \`parallel.py\`, \`layout.py\` | ranks: what part of a tensor each has, sums of gradients, checkpoints, safetensors |
+| \`operations.py\`, \`module.py\`, \`train.py\` | what PyTorch lacks, the module's parameters and constants, training |
+
+${run}## How far it goes
+
+Per layer, rank and step of the ring, with n = S/W positions on each of W ranks, e bytes per element of keys and values, c = 1 (or ½ for causal
+attention in zigzag order), F floating-point operations per second reached and R bytes per second to the next rank, the next keys are there
+in time when
+
+\`\`\`
+forward:   n ≥ (Hk/Hq) · e · F / (2·c·R)
+backward:  n ≥ (Hk/Hq) · (e + 4) · F / (5·c·R)
+\`\`\`
+
+Batch size and head size cancel. From public figures, not measured: causal attention in bf16 on H100 (650 TFLOP/s forward, 550 backward) is bound by
+computing from n = 2,900 over NVLink (450 GB/s) and n = 26,400 over InfiniBand NDR (50 GB/s), a quarter of that with groups of four
+heads. A rank keeps e·B·n·D·(2·Hq + 2·Hk) + 4·B·Hq·n bytes of a layer for its backward pass. A bias with an axis of queries costs n·S
+and is the first thing that does not scale.
+
+The package was run on the CPU with gloo, on one to eight processes; it was not run on CUDA.
+`;
+}

@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs';
+import { Tensor } from '@tilewise/core';
+import { expect, test } from 'vitest';
+import { GraphBuilder } from '../../../testing/attention-graph.ts';
+import { toTorch } from './index.ts';
+import type { TorchOptions } from './options.ts';
+import { runtimeFiles } from './runtime-files.ts';
+
+const cut = [['batch', 'sequence'], []] as const;
+const extents = { batch: 2, sequence: 6 };
+
+/** Rows of two sequences of six tokens with four channels. */
+function rows(g: GraphBuilder) {
+  return g.input([12, 4]);
+}
+
+/** Causal attention with dropout over rows that q, k and v are all of. */
+function attention(): { readonly g: GraphBuilder; readonly options: TorchOptions } {
+  const g = new GraphBuilder();
+  const x = rows(g);
+  const heads = g.op('StaticReshape', [x], { shape: [2, 6, 2, 2], special_zero: false });
+  const q = g.op('StaticTranspose', [heads], { order: [0, 2, 1, 3] });
+  const scores = g.op('Multiply', [g.op('MatMul', [q, q], { transpose_b: true }), g.scalar(0.5)]);
+  const [i, j] = [-2, -1].map(axis => g.op('GenIndex', [scores], { axis }, 'i32'));
+  const seen = g.op('GreaterEqual', [i, j], {}, 'bool');
+  const [p] = g.softmax(g.op('Select', [seen, scores, g.scalar(Number.NEGATIVE_INFINITY)]));
+  const seed = g.graph.tensor({ name: 'seed', dtype: 'i64', shape: [], property: 'host_scalar' });
+  const dropped = g.op('Dropout', [p, seed, g.scalar(3n, 'i64')], { p: 0.25 });
+  const o = g.op('StaticTranspose', [g.op('MatMul', [dropped, q])], { order: [0, 2, 1, 3] });
+  const y = g.op('StaticReshape', [o], { shape: [12, 4], special_zero: false });
+  const loss = g.op('ReduceSum', [g.op('Multiply', [y, rows(g)])], { axes: [0, 1] });
+  const constants = new Map(
+    Object.entries(g.bindings).flatMap(([id, t]) => (t instanceof Tensor ? [] : [[Number(id), t]])),
+  );
+  const inputs = g.graph.finalize().inputs.filter(t => g.bindings[t.id] instanceof Tensor);
+  const shard = Object.fromEntries(inputs.map(t => [t.id, cut]));
+  return { g, options: { name: 'small', constants, loss: loss.id, extents, shard } };
+}
+
+test('a graph is a readable module: operations in order, attention as one call', async () => {
+  const { g, options } = attention();
+  const files = toTorch(g.graph, options);
+  await expect(files['small/model.py']).toMatchFileSnapshot('model.expected.py');
+});
+
+test('an export has all that it needs', () => {
+  const { g, options } = attention();
+  const names = Object.keys(toTorch(g.graph, options)).map(path => path.replace('small/', ''));
+  const files = [
+    'attention',
+    'layout',
+    'model',
+    'module',
+    'operations',
+    'parallel',
+    'philox',
+    'tiles',
+    'train',
+  ];
+  expect(names).toEqual(
+    expect.arrayContaining([...files.map(name => `${name}.py`), 'README.md', '__init__.py']),
+  );
+});
+
+test('the embedded text is that of the Python files', () => {
+  for (const [name, text] of Object.entries(runtimeFiles)) {
+    const isSame = text === readFileSync(new URL(`python/${name}`, import.meta.url), 'utf8');
+    expect(isSame, `${name}; scripts/embed-python.mjs writes runtime-files.ts anew`).toBe(true);
+  }
+});
+
+test('weights and large constants go along as safetensors, scalars in the text', () => {
+  const g = new GraphBuilder();
+  const w = g.input([2, 2]);
+  const table = g.input([2, 2]);
+  g.op('Add', [g.op('Multiply', [w, g.scalar(0.1)]), table]);
+  const [scalar] = Object.entries(g.bindings).find(([, t]) => typeof t === 'number') ?? [];
+  const files = toTorch(g.graph, {
+    parameters: { 'layer.0.w': w.id },
+    constants: new Map<number, Tensor | number>([
+      [Number(scalar), 0.1],
+      [table.id, g.bindings[table.id] as Tensor],
+    ]),
+    weights: new Map([['layer.0.w', g.bindings[w.id] as Tensor]]),
+    metadata: { step: '7' },
+  });
+  expect(files['exported/model.py']).toContain(`self.get_parameter("layer.0.w") * 0.1`);
+  const header = (path: string): string => new TextDecoder().decode(files[path] as Uint8Array);
+  expect(header('exported/weights.safetensors')).toContain('"__metadata__":{"step":"7"},"layer.0.w"');
+  expect(header('exported/constants.safetensors')).toContain(`"t${table.id}":{"dtype":"F32"`);
+});
+
+type Build = (g: GraphBuilder, x: ReturnType<typeof rows>) => unknown;
+const refusals: readonly (readonly [string, Build, RegExp])[] = [
+  ['Wildcard', (g, x) => g.op('Wildcard', [x]), /^operation Wildcard 0: has no form in PyTorch/],
+  [
+    'a product over the sequence',
+    (g, x) => g.op('MatMul', [x, x], { transpose_a: true }),
+    /^operation MatMul 0: sums over axis 1, which is cut: "batch", "sequence"$/,
+  ],
+  [
+    'a softmax over the sequence',
+    (g, x) => g.op('SoftMax', [x], { axis: 0 }),
+    /^operation SoftMax 0: normalises axis 0, which is cut/,
+  ],
+  [
+    'the largest over the sequence',
+    (g, x) => g.op('ReduceMax', [x], { axes: [0] }),
+    /^operation ReduceMax 0: takes the max over axis 0, which is cut/,
+  ],
+  [
+    'a norm over the sequence',
+    (g, x) => g.op('Exp', [g.op('ReduceSum', [x], { axes: [0] })]),
+    /^operation Exp 1: computes 'exp' of a sum over ranks/,
+  ],
+  [
+    'half of a sequence',
+    (g, x) => g.op('StaticReshape', [x], { shape: [2, 3, 2, 4], special_zero: false }),
+    /^operation StaticReshape 0: splits the sequence of 6 by 3$/,
+  ],
+  [
+    'a table that is cut',
+    (g, x) => g.op('Gather', [x, g.input([3], { dtype: 'i32', values: [0, 1, 2] })]),
+    /^operation Gather 0: gathers along axis 0, which is cut/,
+  ],
+];
+
+test.each(refusals)('refuses %s by its operation before anything is written', (_, build, message) => {
+  const g = new GraphBuilder();
+  const x = rows(g);
+  build(g, x);
+  expect(() => toTorch(g.graph, { shard: { [x.id]: cut }, extents })).toThrow(message);
+});
+
+test('what is wrong with options is said by their names', () => {
+  const g = new GraphBuilder();
+  const x = rows(g);
+  const y = g.op('Exp', [x]);
+  const refused = (options: TorchOptions): string => {
+    try {
+      toTorch(g.graph, options);
+      return 'nothing';
+    } catch (error) {
+      return String(error);
+    }
+  };
+  expect(refused({ name: '../x' })).toMatch(/options.name must be a name of letters/);
+  expect(refused({ parameters: { w: 99 } })).toMatch(/options.parameters has tensor 99/);
+  expect(refused({ loss: x.id + 50 })).toMatch(/options.loss must be a result/);
+  expect(refused({ shard: { [x.id]: cut } })).toMatch(/options.extents must say the extent of 'batch'/);
+  expect(refused({ shard: { [x.id]: [['batch']] }, extents })).toMatch(/options.shard must say the 2 axes/);
+  expect(refused({ shard: { [x.id]: [['batch'], []] }, extents })).toMatch(
+    /options.shard makes axis 0 of tensor 0 2, but it has 12/,
+  );
+  expect(refused({ loss: y.id })).toBe('nothing');
+});

@@ -1,0 +1,183 @@
+import { contiguousStrides, type Shape, type TensorDesc } from '@tilewise/core';
+import { type Axis, CutError, dealt, isCut, joined, localShape, sameAxis } from './axes.ts';
+
+/** A part of an axis of a dense tensor that a dimension of a view runs along. */
+interface Piece {
+  readonly axis: number;
+  readonly extent: number;
+  readonly stride: number;
+}
+
+/** How the dimensions of a view lie in a dense tensor: each runs along pieces of its axes, the slowest first. */
+interface ViewPlan {
+  /** Of each axis of the tensor, its pieces from the slowest on. */
+  readonly axes: readonly (readonly Piece[])[];
+  /** Of each dimension of the view; null: one element for all. */
+  readonly dimensions: readonly (readonly Piece[] | null)[];
+}
+
+/** A tensor in Python: an expression, and the axes of the whole. */
+export interface Viewed {
+  readonly code: string;
+  readonly axes: readonly Axis[];
+}
+
+/** A tensor seen through a view, as reshape, permute and expand. */
+export function viewed(root: Viewed, shape: Shape, view: TensorDesc): Viewed {
+  if (sameLayout(shape, view)) return root;
+  if (isDense(shape, view)) return reshaped(root, view.shape);
+  const { axes, dimensions } = plan(shape, view);
+  const parts = new Map<Piece, Axis>();
+  axes.forEach((pieces, n) => {
+    dealt(
+      root.axes[n],
+      pieces.map(p => p.extent),
+    ).forEach((axis, k) => {
+      parts.set(pieces[k], axis);
+    });
+  });
+  const partOf = (piece: Piece): Axis => parts.get(piece) ?? [];
+  const fine = axes.flat();
+  const order = dimensions.flatMap(pieces => pieces ?? []);
+  const seen = dimensions.map(pieces => joined((pieces ?? []).flatMap(partOf)));
+  const one = permutationOf(shape, view.shape, axes, dimensions);
+  if (one) return { code: permuted(root.code, one), axes: one.map(d => root.axes[d]) };
+  let { code } = root;
+  const moved = order.some((piece, n) => piece !== fine[n]);
+  if (moved) {
+    code = `${code}.reshape(${localShape(fine.map(partOf))})`;
+    code = permuted(
+      code,
+      order.map(piece => fine.indexOf(piece)),
+    );
+  }
+  const target = localShape(seen);
+  if (!moved || target !== localShape(order.map(partOf))) code = `${code}.reshape(${target || '()'})`;
+  const spread = dimensions.some((pieces, d) => pieces === null && view.shape[d] > 1);
+  const full = seen.map((axis, d) =>
+    dimensions[d] === null ? [{ role: null, extent: view.shape[d] }] : axis,
+  );
+  return spread ? { code: `${code}.expand(${localShape(full)})`, axes: full } : { code, axes: seen };
+}
+
+/** What a tensor is whose view has been computed. */
+export function unviewed(value: Viewed, shape: Shape, view: TensorDesc): Viewed {
+  if (sameLayout(shape, view)) return value;
+  if (isDense(shape, view)) return reshaped(value, shape);
+  const { axes, dimensions } = plan(shape, view);
+  const parts = new Map<Piece, Axis>();
+  dimensions.forEach((pieces, d) => {
+    if (pieces === null) throw new CutError('writes one element several times');
+    dealt(
+      value.axes[d],
+      pieces.map(p => p.extent),
+    ).forEach((axis, k) => {
+      parts.set(pieces[k], axis);
+    });
+  });
+  const partOf = (piece: Piece): Axis => parts.get(piece) ?? [];
+  const fine = dimensions.flatMap(pieces => pieces ?? []);
+  const order = axes.flat();
+  let { code } = value;
+  if (order.some((piece, n) => piece !== fine[n])) {
+    const inner = fine.map(partOf);
+    if (localShape(inner) !== localShape(value.axes)) code = `${code}.reshape(${localShape(inner)})`;
+    code = permuted(
+      code,
+      order.map(piece => fine.indexOf(piece)),
+    );
+  }
+  const whole = axes.map(pieces => joined(pieces.flatMap(partOf)));
+  const isDone = order.length === shape.length && code !== value.code;
+  return { code: isDone ? code : `${code}.reshape(${localShape(whole) || '()'})`, axes: whole };
+}
+
+function sameLayout(shape: Shape, view: TensorDesc): boolean {
+  const strides = contiguousStrides(shape);
+  return (
+    shape.length === view.shape.length &&
+    shape.every((n, d) => n === view.shape[d] && (n === 1 || strides[d] === view.strides[d]))
+  );
+}
+
+/** Whether a view is the whole tensor in its own order. */
+function isDense(shape: Shape, { shape: seen, strides }: TensorDesc): boolean {
+  const count = (extents: Shape): number => extents.reduce((n, extent) => n * extent, 1);
+  const dense = contiguousStrides(seen);
+  return count(shape) === count(seen) && seen.every((n, d) => n === 1 || strides[d] === dense[d]);
+}
+
+/** A tensor in another shape, its factors dealt out anew. */
+function reshaped({ code, axes }: Viewed, shape: Shape): Viewed {
+  const seen = dealt(joined(axes.flat()), shape).map(joined);
+  return { code: `${code}.reshape(${localShape(seen) || '()'})`, axes: seen };
+}
+
+function permuted(code: string, order: readonly number[]): string {
+  if (order.every((d, n) => d === n)) return code;
+  const last = order.length - 1;
+  const swaps = order.every((d, n) => d === (n === last ? last - 1 : n === last - 1 ? last : n));
+  return swaps ? `${code}.mT` : `${code}.permute(${order.join(', ')})`;
+}
+
+/** The order of a view that only moves axes; null where it does more. */
+function permutationOf(
+  shape: Shape,
+  view: Shape,
+  axes: ViewPlan['axes'],
+  dimensions: ViewPlan['dimensions'],
+): number[] | null {
+  if (shape.length !== view.length || axes.some(pieces => pieces.length > 1)) return null;
+  const ones = shape.flatMap((n, d) => (n === 1 ? [d] : []));
+  const order = dimensions.map((pieces, d) =>
+    view[d] === 1 ? (ones.shift() ?? -1) : (pieces?.[0]?.axis ?? -1),
+  );
+  return order.includes(-1) || dimensions.some(pieces => (pieces?.length ?? 2) > 1) ? null : order;
+}
+
+/**
+ * Finds what each dimension of a view runs along.
+ * @throws CutError for a view of a part of the tensor.
+ */
+function plan(shape: Shape, view: TensorDesc): ViewPlan {
+  const strides = contiguousStrides(shape);
+  const axes: Piece[][] = shape.map(() => []);
+  const dimensions = view.shape.map((extent, d) => {
+    const pieces: Piece[] = [];
+    let stride = view.strides[d];
+    if (extent === 1) return pieces;
+    if (stride === 0) return null;
+    for (let rest = extent; rest > 1; ) {
+      const axis = shape.findIndex((n, a) => n > 1 && strides[a] <= stride && stride < strides[a] * n);
+      const inner = stride / strides[axis];
+      const own = Math.min(rest, axis < 0 ? 0 : shape[axis] / inner);
+      if (!Number.isInteger(inner) || own < 2 || !Number.isInteger(own) || rest % own !== 0) {
+        throw new CutError('sees elements of a tensor in an order that PyTorch has no view for');
+      }
+      const piece = { axis, extent: own, stride };
+      pieces.unshift(piece);
+      axes[axis].push(piece);
+      rest /= own;
+      stride *= own;
+    }
+    return pieces;
+  });
+  axes.forEach((pieces, a) => {
+    pieces.sort((x, y) => y.stride - x.stride);
+    if (pieces.reduce((n, p) => n * p.extent, 1) !== shape[a]) throw new CutError('sees a part of a tensor');
+  });
+  return { axes, dimensions };
+}
+
+/** The axes of tensors that are broadcast to a shape: those of the one that is cut, or whole ones. */
+export function broadcastAxes(shape: Shape, tensors: readonly (readonly Axis[])[]): Axis[] {
+  return shape.map((extent, d) => {
+    const own = tensors.map(axes => axes[d - shape.length + axes.length]).filter(axis => axis !== undefined);
+    const cut = own.filter(isCut);
+    const [first] = cut;
+    if (cut.some(axis => !sameAxis(axis, first))) {
+      throw new CutError(`has operands that are cut in different ways along axis ${d}`);
+    }
+    return first ?? (extent === 1 ? [] : [{ role: null, extent }]);
+  });
+}
