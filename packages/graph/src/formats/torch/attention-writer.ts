@@ -1,7 +1,7 @@
 import { type SdpaOptions, standardSlopes, type TensorDesc } from '@tilewise/core';
-import type { Expr, LoadExpr, Mod, VariableName } from '@tilewise/core/expr';
+import { type Expr, type LoadExpr, type Mod, modOf, type VariableName } from '@tilewise/core/expr';
 import { attentionOptions } from '../../compile/attention/options.ts';
-import { type AttentionCallStep, callOptions, type OperandName } from '../../ir/program/attention-call.ts';
+import type { AttentionCallStep } from '../../ir/program/attention-call.ts';
 import type { AttentionStep } from '../../ir/program/attention-step.ts';
 import { type Axis, CutError, extentOf, isCut, sameAxis, wholeAxes, wholeAxis } from './axes.ts';
 import { loaded, type ProgramWriter, type PyTensor, torchDType, tuple } from './program-writer.ts';
@@ -32,8 +32,11 @@ class UnknownNumber extends Error {}
 
 const supported: ReadonlySet<string> = new Set([
   ...['scale', 'causal', 'window', 'mask', 'bias', 'alibi', 'softcap', 'scoreMod', 'maskMod', 'sink'],
-  ...['seqLensQ', 'seqLensKv', 'blockMask', 'captures', 'maxSeqLenQ', 'maxSeqLenKv'],
+  ...['seqLensQ', 'seqLensKv', 'blockMask', 'maxSeqLenQ', 'maxSeqLenKv'],
 ]);
+
+/** What attention is of, beside its options. */
+const tensors: ReadonlySet<string> = new Set(['q', 'k', 'v', 'o', 'lse', 'dO', 'dLse']);
 
 /** Writes attention calls of a program: a description and functions at the top of the model, and a call. */
 export class AttentionWriter {
@@ -88,15 +91,19 @@ export class AttentionWriter {
 
   /** Attention that was written as one operation. */
   call({ pass, operands, settings, results }: AttentionCallStep): void {
-    const names = Object.keys(operands) as OperandName[];
-    const plain = names.filter(name => !name.startsWith('dropout.') && name !== 'scale');
-    const { p, ...others } = settings;
-    const options = callOptions<Operand>(plain, others, {
-      tensor: name => ({ ...this.#desc(operands[name]), index: operands[name] }),
-      number: name => {
-        throw new CutError(`has the number '${name}', which PyTorch has no option for`);
-      },
-    });
+    const { p, scoreMod, ...others } = settings;
+    const given: Record<string, Operand> = {};
+    const captures: Record<string, Operand> = {};
+    for (const [name, index] of Object.entries(operands)) {
+      const operand = { ...this.#desc(index), index };
+      if (name.startsWith('captures.')) captures[name.slice('captures.'.length)] = operand;
+      else if (!tensors.has(name) && !name.startsWith('dropout.') && name !== 'scale') given[name] = operand;
+    }
+    const options: SdpaOptions<Operand> = {
+      ...others,
+      ...given,
+      ...(scoreMod && { scoreMod: modOf(scoreMod, captures) }),
+    };
     const strange = Object.entries(options).find(
       ([name, value]) => value !== undefined && !supported.has(name),
     );
