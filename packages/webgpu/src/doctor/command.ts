@@ -15,7 +15,7 @@ const usage = `Usage: npx @tilewise/webgpu doctor [--json]
 Says which adapter, features and limits WebGPU has here, runs attention forward and backward against the float64 reference,
 and ends with a verdict. Exits with 0 when attention is right, else with 1. In a browser: diagnose() of @tilewise/webgpu/doctor.`;
 
-/** Runs the command; gives its exit code. */
+/** Runs the command on `navigator.gpu` where there is one, as in Deno, else on Dawn. Returns the exit code. */
 export async function doctorCommand(
   args: readonly string[],
   { loadGpu, print }: CommandHost,
@@ -26,7 +26,8 @@ export async function doctorCommand(
     print(unknown === undefined ? usage : `Unknown option ${unknown}.\n\n${usage}`);
     return command === '--help' ? 0 : 2;
   }
-  const diagnosis = await inNode(loadGpu);
+  const { gpu } = (globalThis as { navigator?: { gpu?: GPU } }).navigator ?? {};
+  const diagnosis = gpu ? await diagnose({ gpu, source: 'navigator.gpu' }) : await inNode(loadGpu);
   print(flags.includes('--json') ? JSON.stringify(diagnosis, nonFinite, 2) : formatDiagnosis(diagnosis));
   return diagnosis.status === 'ok' || diagnosis.status === 'slow' ? 0 : 1;
 }
@@ -36,6 +37,7 @@ function nonFinite(_: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 
+/** Without `navigator.gpu` WebGPU comes from an npm package. */
 async function inNode(loadGpu: CommandHost['loadGpu']): Promise<Diagnosis> {
   const source = 'the npm package webgpu';
   const none = { source, adapter: null, features: [], limits: [], variants: [], checks: [] };

@@ -143,6 +143,14 @@ describe('the command', () => {
     expect(JSON.parse(text)).toMatchObject({ status: found.status, adapter: found.adapter });
   });
 
+  test('takes navigator.gpu where there is one, as in Deno, and asks for no package', async () => {
+    vi.stubGlobal('navigator', { gpu });
+    const { code, text } = await run(['doctor'], () => Promise.reject(new Error('not asked for')));
+    vi.unstubAllGlobals();
+    expect(code).toBe(0);
+    expect(text).toMatch(/from navigator\.gpu/);
+  });
+
   test('says what to install where Dawn is not', async () => {
     const { code, text } = await run(['doctor'], async () => undefined);
     expect(code).toBe(1);

@@ -29,6 +29,14 @@ describe('without WebGPU', () => {
   });
 });
 
+test('an adapter that was not found is NO_ADAPTER, and the advice is not to pass one', async () => {
+  const error = await createContext({ adapter: null as never }).catch((e: unknown) => e);
+  expect(error).toMatchObject({
+    code: 'NO_ADAPTER',
+    message: expect.stringMatching(/adapter is null.*no driver/),
+  });
+});
+
 describe('where the device comes from', () => {
   test('navigator.gpu, with the power preference', async () => {
     const { gpu } = await openGpu();

@@ -26,6 +26,8 @@ export interface ContextOptions {
 
 const optionNames = ['device', 'adapter', 'powerPreference', 'maxIdleBytes', 'tiles', 'onLeak'];
 
+const noAdapter = 'WebGPU found no GPU that it supports, or no driver for it';
+
 const defaultMaxIdleBytes = 256 * 1024 * 1024;
 
 /**
@@ -40,6 +42,8 @@ export async function createContext(options: ContextOptions = {}): Promise<GpuCo
     throw new InvalidArgumentError('maxIdleBytes', `must be a number of bytes ≥ 0, got ${maxIdleBytes}`);
   }
   if (onLeak !== undefined) checkFunction('onLeak', onLeak);
+  // What requestAdapter() gives where it finds none, whatever the type says.
+  if (adapter === null) throw new TilewiseError('NO_ADAPTER', `options.adapter is null: ${noAdapter}`);
   if (tiles !== undefined) checkFunction('tiles', tiles);
   if (adapter) checkKind('adapter', adapter, 'a GPUAdapter');
   if (options.device) checkKind('device', options.device, 'a GPUDevice');
@@ -69,11 +73,6 @@ async function defaultAdapter(powerPreference: GPUPowerPreference = 'high-perfor
   const adapter = await gpu.requestAdapter({ powerPreference }).catch((cause: unknown) => {
     throw new TilewiseError('NO_ADAPTER', `WebGPU gave no adapter: ${String(cause)}`, { cause });
   });
-  if (!adapter) {
-    throw new TilewiseError(
-      'NO_ADAPTER',
-      'WebGPU found no adapter: no GPU that it supports, or no driver for it',
-    );
-  }
+  if (!adapter) throw new TilewiseError('NO_ADAPTER', `requestAdapter() gave null: ${noAdapter}`);
   return adapter;
 }
