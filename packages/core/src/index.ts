@@ -7,7 +7,7 @@ export { checkPartials, mergePartials } from './attention/merge-partials.ts';
 export { normalise, normaliseBackward, normaliseBackwardCall, normaliseCall } from './attention/normalise.ts';
 export { operandDocs } from './attention/operands/docs.ts';
 export { fp8OperandTable, mxfp8OperandTable, mxfp8Shape } from './attention/operands/fp8-table.ts';
-export { rowsFootprint } from './attention/operands/layouts.ts';
+export { operandLayout, rowsFootprint } from './attention/operands/layouts.ts';
 export type * from './attention/operands/operand.ts';
 export { operandLayouts, operandTable, raggedNames, sideOf } from './attention/operands/table.ts';
 export { standardSlopes } from './attention/options/alibi.ts';

@@ -33,14 +33,14 @@ test('a page that only runs forward carries no backward kernels', async () => {
   for (const name of ['planSdpa', 'sdpa']) {
     const code = await bundleOf('createContext', name);
     expect(code).toContain('attention forward');
-    expect(code).not.toMatch(/attention (dq|dk|dbias|dsink|rows)/);
+    expect(code).not.toMatch(/attention (dq|dk|dbias|dsink|delta)/);
   }
 });
 
 test('a context alone carries no kernels but the one that gathers tensors', async () => {
   const code = await bundleOf('createContext');
   expect(code).toContain('source_base');
-  expect(code).not.toMatch(/score4|attention (forward|rows|dq)/);
+  expect(code).not.toMatch(/score4|attention (forward|delta|dq)/);
 });
 
 test('kernels alone carry nothing that makes plans', async () => {

@@ -1,11 +1,15 @@
 export { mergePartials } from './api/merge-partials.ts';
 export type { EncodeOptions, Plan, PlanOptions } from './api/plan.ts';
-export { type BackwardPlanOptions, checkSupport, planSdpaBackward } from './api/plan-backward.ts';
+export {
+  type BackwardPlanOptions,
+  checkSupport,
+  type GradientDescs,
+  planSdpaBackward,
+} from './api/plan-backward.ts';
 export { planSdpa } from './api/plan-forward.ts';
 export { sdpa, sdpaBackward } from './api/sdpa.ts';
 export { type SdpaVjp, sdpaVjp } from './api/vjp.ts';
 export { webgpuEngine } from './api/webgpu-engine.ts';
-export type { GradientDescs } from './attention/plan/spans.ts';
 export type { LaneGrid, Stationary, Tile, TileRole } from './attention/tiles/tile.ts';
 export type { TileBackend } from './attention/tiles/tile-backend.ts';
 export type { TileChoice, TileSelector } from './attention/tiles/tile-choice.ts';

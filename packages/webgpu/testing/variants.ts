@@ -12,7 +12,8 @@ import {
 import { add, ge, load, maskMod, mod, mul, scoreMod, tanh } from '@tilewise/core/expr';
 import { allTools } from '../src/api/all-tools.ts';
 import { kernelTarget } from '../src/attention/kernel-target.ts';
-import { backwardKernels, forwardKernels } from '../src/attention/plan/kernels.ts';
+import { backwardPlan } from '../src/attention/plan/backward-plan.ts';
+import { forwardPlan } from '../src/attention/plan/forward-plan.ts';
 import type { TileSelector } from '../src/attention/tiles/tile-choice.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../src/index.ts';
 import type { AttentionCall } from './attention-call.ts';
@@ -174,10 +175,10 @@ export function kernelsOf(
 ): KernelSpec[] {
   const problem = problemOf(variant, more);
   const { q, k, v } = problem.forward;
-  const target = kernelTarget(capabilities, tiles);
+  const on = { target: kernelTarget(capabilities, tiles), tools: allTools };
   return [
-    ...forwardKernels(problem.forward, target, new Set(), allTools),
-    ...backwardKernels(problem, { dq: q, dk: k, dv: v }, target, new Set(), allTools),
+    ...forwardPlan(problem.forward, on).kernels,
+    ...backwardPlan({ ...problem, dq: q, dk: k, dv: v }, on).kernels,
   ];
 }
 

@@ -1,4 +1,10 @@
-import type { AttentionProblem, DropoutDesc, Fp8Scalars, HostArray } from '@tilewise/core';
+import {
+  type AttentionProblem,
+  type DropoutDesc,
+  type Fp8Scalars,
+  type HostArray,
+  operandTable,
+} from '@tilewise/core';
 import { captureTensor } from '../attention/score/captures.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { ResultDesc } from '../runtime/eager-call.ts';
@@ -23,12 +29,12 @@ export function seedless(problem: AttentionProblem): object {
   return dropout?.kind === 'philox' ? { ...problem, dropout: { ...dropout, seed: 0, offset: 0 } } : problem;
 }
 
-/** Operands that kernels take to lie in line. Others may have any strides, which are part of the problem. */
-const inLine: ReadonlySet<string> = new Set([
-  ...['lse', 'dLse', 'alibi', 'sink'],
-  ...['seqLensQ', 'seqLensKv', 'cuSeqLensQ', 'cuSeqLensKv', 'cuPagesK', 'cuPagesV'],
-  ...['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'].map(name => `raggedOffsets.${name}`),
-]);
+/** Operands that kernels read as contiguous lists. Others may have any strides, which are part of the problem. */
+const inLine: ReadonlySet<string> = new Set(
+  Object.entries(operandTable).flatMap(([name, { form }]) =>
+    form === 'list' || form === 'rows' ? [name] : [],
+  ),
+);
 
 /** Runs a call with its operands by the names that plans bind. */
 export function enqueue(

@@ -5,23 +5,16 @@ import {
   type Support,
   validateBackward,
 } from '@tilewise/core';
-import { checkOptions } from '@tilewise/philox/errors';
+import { checkObject, checkOptions } from '@tilewise/philox/errors';
 import type { KernelTools } from '../attention/kernel-config.ts';
-import type { KernelTarget } from '../attention/kernel-target.ts';
-import { backwardFootprints } from '../attention/plan/footprints.ts';
-import { backwardKernels } from '../attention/plan/kernels.ts';
-import { backwardTensorSpans, type GradientDescs } from '../attention/plan/spans.ts';
+import { backwardPlan } from '../attention/plan/backward-plan.ts';
 import { choiceReasons } from '../attention/tiles/tile-choice.ts';
 import { checkContext, checkKind } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
-import type { PlanParts } from '../runtime/plan/kernel-plan.ts';
-import type { KernelParts } from '../runtime/plan/plan-layout.ts';
 import { allTools } from './all-tools.ts';
-import { expectedBackwardTensors } from './expected-tensors.ts';
 import {
   checkResultLayout,
   demandSupport,
-  type EncodeOptions,
   makePlan,
   type Plan,
   type PlanOptions,
@@ -30,45 +23,30 @@ import {
 import { checkForwardSupport } from './plan-forward.ts';
 import { backwardReasons, support } from './support.ts';
 
+/** Layouts of the gradients by q, k and v. */
+export type GradientDescs = Pick<BackwardProblem, 'dq' | 'dk' | 'dv'>;
+
 export interface BackwardPlanOptions extends PlanOptions {
   /** Layouts of the gradients. Default: those of the problem, which are those of q, k and v where they are not ragged. */
-  readonly layouts?: GradientDescs | undefined;
+  readonly layouts?: Partial<GradientDescs> | undefined;
 }
 
 /** Whether this context can run a problem, and why not. */
 export function checkSupport(ctx: GpuContext, problem: AttentionProblem | BackwardProblem): Support {
   checkKind('ctx', ctx, 'a GpuContext');
   checkProblem(problem);
-  if (!('forward' in problem)) return checkForwardSupport(ctx, problem, allTools);
-  return backwardSupport(ctx, problem, problem, allTools);
+  return 'forward' in problem
+    ? backwardSupport(ctx, problem, allTools)
+    : checkForwardSupport(ctx, problem, allTools);
 }
 
-/** The same of a backward problem whose gradients have these layouts, with the tools that its options need. */
-export function backwardSupport(
-  ctx: GpuContext,
-  problem: BackwardProblem,
-  layouts: GradientDescs,
-  tools: KernelTools,
-): Support {
+/** Whether this context can run a backward problem, with the tools that its options need. */
+export function backwardSupport(ctx: GpuContext, problem: BackwardProblem, tools: KernelTools): Support {
   const { forward, dO } = problem;
   const operands = [forward.q, forward.k, forward.v, dO];
   const reasons = [...backwardReasons(problem), ...choiceReasons(['dq', 'dkdv'], forward, operands, ctx)];
   if (reasons.length > 0) return support(reasons);
-  return support(ctx.planReasons(backwardParts(ctx, problem, layouts, new Set(), tools)));
-}
-
-function backwardParts(
-  target: KernelTarget,
-  problem: BackwardProblem,
-  layouts: GradientDescs,
-  unaligned: ReadonlySet<string>,
-  tools: KernelTools,
-): KernelParts {
-  return {
-    kernels: backwardKernels(problem, layouts, target, unaligned, tools),
-    spans: backwardTensorSpans(problem, layouts, tools),
-    footprints: backwardFootprints(problem, layouts),
-  };
+  return support(ctx.planReasons(backwardPlan(problem, { target: ctx, tools })));
 }
 
 /**
@@ -87,26 +65,29 @@ export function planSdpaBackward(
   checkOptions('options', options, ['layouts', 'unaligned']);
   validateBackward(problem);
   const { layouts = problem } = options;
+  checkObject('options.layouts', layouts);
   const { forward, gradients } = problem;
   const { B, Hq, Hk, Hv, Sq, Skv, Dqk, Dv } = forward;
   const shapes = { dq: [B, Hq, Sq, Dqk], dk: [B, Hk, Skv, Dqk], dv: [B, Hv, Skv, Dv] } as const;
   for (const name of ['dq', 'dk', 'dv'] as const) {
-    if (gradients.includes(name)) checkResultLayout(`layouts.${name}`, layouts[name], shapes[name]);
+    if (gradients.includes(name))
+      checkResultLayout(`options.layouts.${name}`, layouts[name] ?? problem[name], shapes[name]);
   }
-  return planBackward(ctx, problem, options, allTools, expectedBackwardTensors(problem, layouts));
+  const { dq = problem.dq, dk = problem.dk, dv = problem.dv } = layouts;
+  return planBackward(ctx, { ...problem, dq, dk, dv }, options, allTools);
 }
 
-/** The same for a problem and layouts that are known to be valid, with the tools that its options need. */
+/** The plan of a problem that is known to be valid, with the tools that its options need. */
 export function planBackward(
   ctx: GpuContext,
   problem: BackwardProblem,
-  options: BackwardPlanOptions,
+  options: PlanOptions,
   tools: KernelTools,
-  expected: PlanParts<EncodeOptions>['expected'] = {},
 ): Plan {
   demandSupport(support(backwardReasons(problem)));
-  const { layouts = problem } = options;
-  const parts = backwardParts(ctx, problem, layouts, unalignedNames(options), tools);
-  demandSupport(support(ctx.planReasons(parts)));
-  return makePlan(ctx, { ...parts, expected }, problem.forward);
+  return makePlan(
+    ctx,
+    backwardPlan(problem, { target: ctx, tools, unaligned: unalignedNames(options) }),
+    problem.forward,
+  );
 }

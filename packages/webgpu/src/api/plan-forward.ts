@@ -1,22 +1,15 @@
 import { type AttentionProblem, type Support, validate } from '@tilewise/core';
 import { checkOptions } from '@tilewise/philox/errors';
 import type { KernelTools } from '../attention/kernel-config.ts';
-import type { KernelTarget } from '../attention/kernel-target.ts';
-import { forwardRole, forwardShape } from '../attention/kernels/forward/forward-shape.ts';
-import { forwardFootprints } from '../attention/plan/footprints.ts';
-import { forwardKernels } from '../attention/plan/kernels.ts';
-import { forwardTensorSpans } from '../attention/plan/spans.ts';
+import { forwardRole } from '../attention/kernels/forward/forward-shape.ts';
+import { forwardPlan } from '../attention/plan/forward-plan.ts';
 import { choiceReasons } from '../attention/tiles/tile-choice.ts';
 import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
-import type { PlanParts } from '../runtime/plan/kernel-plan.ts';
-import type { KernelParts } from '../runtime/plan/plan-layout.ts';
 import { allTools } from './all-tools.ts';
-import { expectedTensors } from './expected-tensors.ts';
 import {
   checkResultLayout,
   demandSupport,
-  type EncodeOptions,
   makePlan,
   type Plan,
   type PlanOptions,
@@ -32,21 +25,7 @@ export function checkForwardSupport(ctx: GpuContext, problem: AttentionProblem, 
     ...choiceReasons([forwardRole(problem)], problem, operands, ctx),
   ];
   if (reasons.length > 0) return support(reasons);
-  return support(ctx.planReasons(forwardParts(ctx, problem, new Set(), tools)));
-}
-
-function forwardParts(
-  target: KernelTarget,
-  problem: AttentionProblem,
-  unaligned: ReadonlySet<string>,
-  tools: KernelTools,
-): KernelParts {
-  const shape = forwardShape(problem, target);
-  return {
-    kernels: forwardKernels(problem, target, unaligned, tools, shape),
-    spans: forwardTensorSpans(problem, shape, tools),
-    footprints: forwardFootprints(problem, shape),
-  };
+  return support(ctx.planReasons(forwardPlan(problem, { target: ctx, tools })));
 }
 
 /**
@@ -62,19 +41,20 @@ export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: Pl
   validate(problem);
   const { B, Hq, Sq, Dv } = problem;
   checkResultLayout('o', problem.o, [B, Hq, Sq, Dv]);
-  return planForward(ctx, problem, options, allTools, expectedTensors(problem));
+  return planForward(ctx, problem, options, allTools);
 }
 
-/** The same for a problem and a layout of o that are known to be valid, with the tools that its options need. */
+/** The plan of a problem that is known to be valid, with the tools that its options need. */
 export function planForward(
   ctx: GpuContext,
   problem: AttentionProblem,
   options: PlanOptions,
   tools: KernelTools,
-  expected: PlanParts<EncodeOptions>['expected'] = {},
 ): Plan {
   demandSupport(support(forwardReasons(problem)));
-  const parts = forwardParts(ctx, problem, unalignedNames(options), tools);
-  demandSupport(support(ctx.planReasons(parts)));
-  return makePlan(ctx, { ...parts, expected }, problem);
+  return makePlan(
+    ctx,
+    forwardPlan(problem, { target: ctx, tools, unaligned: unalignedNames(options) }),
+    problem,
+  );
 }

@@ -11,9 +11,11 @@ import {
   UnsupportedError,
 } from '@tilewise/core';
 import { checkOptions, describeValue } from '@tilewise/philox/errors';
-import { overlapsItself } from '../attention/plan/spans.ts';
+import type { AttentionPlan } from '../attention/plan/attention-plan.ts';
 import type { GpuContext } from '../runtime/context.ts';
-import type { KernelPlan, PlanParts } from '../runtime/plan/kernel-plan.ts';
+import type { KernelPlan } from '../runtime/plan/kernel-plan.ts';
+import type { KernelParts } from '../runtime/plan/plan-layout.ts';
+import { support } from './support.ts';
 
 /** Numbers that may change from one encode to the next without a new plan. */
 export interface EncodeOptions {
@@ -84,15 +86,31 @@ export function checkResultLayout(argument: string, desc: OperandDesc, dense: Op
   }
 }
 
+/** Whether two elements of a layout may lie in one place: some dimension steps by less than the dimensions inside it span. */
+function overlapsItself({ shape, strides }: OperandDesc): boolean {
+  if (shape.includes(0)) return false;
+  const dims = shape
+    .map((extent, d) => ({ extent, stride: strides[d] ?? 0 }))
+    .filter(({ extent }) => extent > 1);
+  let span = 1;
+  for (const { extent, stride } of dims.sort((a, b) => a.stride - b.stride)) {
+    if (stride < span) return true;
+    span += (extent - 1) * stride;
+  }
+  return false;
+}
+
 /** The plan of some kernels of a problem, with its scale and its dropout. */
 export function makePlan(
   ctx: GpuContext,
-  parts: Omit<PlanParts<EncodeOptions>, 'inputs'>,
-  { dropout, scale: own }: AttentionProblem,
+  { layouts, ...parts }: KernelParts & Partial<Pick<AttentionPlan, 'layouts'>>,
+  { dropout, scale: own }: Pick<AttentionProblem, 'dropout' | 'scale'>,
 ): Plan {
+  demandSupport(support(ctx.planReasons(parts)));
   const drawn = dropout?.kind === 'philox' ? dropout : { seed: [0, 0] as const, offset: [0, 0] as const };
   return ctx.plan<EncodeOptions>({
     ...parts,
+    ...(layouts && { expected: layouts }),
     inputs(options = {}) {
       checkOptions('options', options, ['seed', 'offset', 'scale']);
       const { seed = drawn.seed, offset = drawn.offset, scale = own } = options;

@@ -114,25 +114,22 @@ export function backwardWith<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   checkContext(ctx);
   for (const [name, tensor] of Object.entries(inputs ?? {})) if (tensor) ctx.checkOwn(name, tensor);
   const tools = toolsFor(options);
-  const { problem, operands } = normaliseBackwardCall<GpuTensor | Tensor>(
+  const { problem: given, operands } = normaliseBackwardCall<GpuTensor | Tensor>(
     inputs,
     options,
     tools.fp8?.reading ?? null,
   );
+  const { dq, dk, dv } = given;
+  const problem = { ...given, dq: contiguousDesc(dq), dk: contiguousDesc(dk), dv: contiguousDesc(dv) };
   const { forward, gradients } = problem;
-  const layouts = {
-    dq: contiguousDesc(problem.dq),
-    dk: contiguousDesc(problem.dk),
-    dv: contiguousDesc(problem.dv),
-  };
   const like = (desc: OperandDesc): ResultDesc =>
     contiguous(desc.dtype, callerShape(desc), desc.starts === 'strided' ? null : 0);
   const { bias } = forward;
   const perHead = contiguous('f32', [forward.Hq], null);
   const results: Readonly<Partial<Record<GradientName, ResultDesc>>> = {
-    dq: like(layouts.dq),
-    dk: like(layouts.dk),
-    dv: like(layouts.dv),
+    dq: like(problem.dq),
+    dk: like(problem.dk),
+    dv: like(problem.dv),
     ...(bias ? { dbias: contiguous(bias.dtype, bias.source, null) } : {}),
     dAlibi: perHead,
     dsink: perHead,
@@ -154,7 +151,7 @@ export function backwardWith<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     results: { ...Object.fromEntries(wanted), ...captureResults, ...amaxes },
     dropout: forward.dropout,
     tools,
-    plan: unaligned => planBackward(ctx, problem, { layouts, unaligned }, tools),
+    plan: unaligned => planBackward(ctx, problem, { unaligned }, tools),
   });
   if (captures.length === 0) return enqueued as SdpaGradients<GpuTensor, G>;
   const dCaptures = Object.fromEntries(captures.map(name => [name, enqueued[captureGradient(name)]]));

@@ -88,6 +88,6 @@ function checkBackward(
   const lse = whole('f32', rowShape(problem));
   const inputs = { q, k, v, o, lse, dO: o };
   const { problem: backward } = normaliseBackwardCall<TensorDesc>(inputs, options, reading);
-  const { supported, reasons } = backwardSupport(ctx, backward, backward, tools);
+  const { supported, reasons } = backwardSupport(ctx, backward, tools);
   if (!supported) throw new UnsupportedError('webgpu', reasons);
 }

@@ -1,4 +1,4 @@
-import type { AttentionProblem, BackwardProblem, Fp8Reading, OperandDesc } from '@tilewise/core';
+import type { AttentionProblem, BackwardProblem, Fp8Reading, OperandDesc, OperandRow } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import type { BindingBudget } from '../codegen/binding-pressure.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
@@ -58,8 +58,10 @@ export interface Mxfp8Tools {
   onWorkspace(kernel: KernelSpec): KernelSpec;
   /** The operands of a dequantised backward problem as they are rounded along positions. */
   roundedAlongPositions(problem: AttentionProblem): Readonly<Record<'qT' | 'kT' | 'dOT', OperandDesc>>;
-  /** Elements of the scales, roundings and dequantised values of a pass, by tensor. */
-  spans(problem: AttentionProblem): Readonly<Record<string, number>>;
+  /** Rows of the operand table for the tensors of the option `mxfp8`. */
+  readonly operands: Readonly<Record<string, OperandRow>>;
+  /** Elements of the regions of the workspace that hold dequantised operands, by name. */
+  regions(problem: AttentionProblem): Readonly<Record<string, number>>;
   blockRoundingPart(problem: AttentionProblem): ShaderPart;
   /** Statements that round dS in blocks of 32 keys of a query, or 32 queries of a key. */
   roundBlocks(grid: LaneGrid, along: 'keys' | 'queries'): string;

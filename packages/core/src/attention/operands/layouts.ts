@@ -57,7 +57,10 @@ export function rowsLayout(problem: AttentionProblem): OperandLayout {
 }
 
 /** The footprint of a tensor with `inner` consecutive elements for each row of lse. */
-export function rowsFootprint({ B, Hq, Sq, q }: AttentionProblem, inner = 1): Footprint {
+export function rowsFootprint(
+  { B, Hq, Sq, q }: Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | 'q'>,
+  inner = 1,
+): Footprint {
   const isPacked = q.starts === 'cumulative';
   const rows = isPacked ? q.shape[2] : Sq;
   return {

@@ -1,10 +1,11 @@
+import { mxfp8OperandTable } from '@tilewise/core';
 import type { Mxfp8Tools } from '../kernel-config.ts';
 import { blockRoundingPart, roundBlocks } from './block-rounding.ts';
 import {
   dequantisedBackward,
   dequantisedProblem,
   dequantiseKernels,
-  mxfp8Spans,
+  mxfp8Regions,
   onWorkspace,
   roundedAlongPositions,
 } from './mxfp8.ts';
@@ -15,7 +16,8 @@ export const mxfp8Tools: Mxfp8Tools = {
   dequantiseKernels,
   onWorkspace,
   roundedAlongPositions,
-  spans: mxfp8Spans,
+  operands: mxfp8OperandTable,
+  regions: mxfp8Regions,
   blockRoundingPart,
   roundBlocks,
 };

@@ -8,6 +8,7 @@ import {
   elementCount,
   type Mxfp8OperandName,
   mxfp8Operands,
+  mxfp8Shape,
   type OperandDesc,
 } from '@tilewise/core';
 import { type KernelSpec, kernelSpec, renameTensors } from '../../codegen/kernel-spec.ts';
@@ -35,21 +36,8 @@ const regions: Readonly<Record<string, string>> = {
   dO: region('dO8'),
 };
 
-function shapeOf(
-  { B, Hq, Hk, Hv, Sq, Skv, Dqk, Dv }: AttentionProblem,
-  name: Mxfp8OperandName,
-): [number, number, number, number] {
-  const shapes = {
-    q: [B, Hq, Sq, Dqk],
-    k: [B, Hk, Skv, Dqk],
-    v: [B, Hv, Skv, Dv],
-    dO: [B, Hq, Sq, Dv],
-  } as const;
-  return [...shapes[mxfp8Operands[name].like]];
-}
-
 function dense(problem: AttentionProblem, name: Mxfp8OperandName, dtype: OperandDesc['dtype']): OperandDesc {
-  const shape = shapeOf(problem, name);
+  const shape = [...mxfp8Shape(problem, name)];
   return describeDense(name, { dtype, shape, strides: contiguousStrides(shape) });
 }
 
@@ -87,20 +75,11 @@ export function roundedAlongPositions(
 /** A kernel of a dequantised problem on the regions of the workspace. */
 export const onWorkspace = (kernel: KernelSpec): KernelSpec => renameTensors(kernel, regions);
 
-/** What the quantised operands of a pass take: their scales, roundings and dequantised values, in elements. */
-export function mxfp8Spans(problem: AttentionProblem): Readonly<Record<string, number>> {
-  const { fp8 } = problem;
-  if (fp8?.kind !== 'blocks') return {};
+/** Elements of the regions of the workspace that hold dequantised operands. */
+export function mxfp8Regions(problem: AttentionProblem): Readonly<Record<string, number>> {
+  if (!isBlocks(problem)) return {};
   return Object.fromEntries(
-    backwardNames.flatMap(name => {
-      const shape = shapeOf(problem, name);
-      const values = elementCount(shape);
-      return [
-        [scalesTensor(name), elementCount(blockScaleShape(shape, mxfp8Operands[name].axis, fp8.layout))],
-        [region(name), values],
-        ...(mxfp8Operands[name].given ? [[valuesTensor(name), values]] : []),
-      ];
-    }),
+    backwardNames.map(name => [region(name), elementCount(mxfp8Shape(problem, name))]),
   );
 }
 
@@ -118,7 +97,7 @@ export function dequantiseKernels(
 
 const lanes = 64;
 
-/** Reads an operand as q and writes it as dq, whatever it is, and is then renamed: four channels for each lane. */
+/** Brings a quantised operand to the workspace: four channels for each lane. */
 function dequantiseKernel(
   problem: AttentionProblem,
   name: Mxfp8OperandName,
@@ -127,9 +106,9 @@ function dequantiseKernel(
 ): KernelSpec {
   const { like, given } = mxfp8Operands[name];
   const values = given || like === 'dO' ? dense(problem, name, problem.q.dtype) : problem[like];
-  const [B, H, S, D] = shapeOf(problem, name);
+  const [B, H, S, D] = mxfp8Shape(problem, name);
   const vectors = Math.ceil(D / 4);
-  const unaligned = new Set(config.unaligned.has(valuesTensor(name)) ? ['q'] : []);
+  const unaligned = new Set(config.unaligned.has(valuesTensor(name)) ? ['quantised'] : []);
   const word = (field: string, value: number): { name: string; type: 'u32'; value: number } => ({
     name: field,
     type: 'u32',
@@ -145,8 +124,8 @@ function dequantiseKernel(
         code: 'struct Sequence {\n  b: u32,\n}',
       },
       scalesPart([B, H, S, D], name, layout),
-      readOperand('q', values, { ...config, unaligned }),
-      writeOperand('dq', dense(problem, name, 'bf16'), { ...config, unaligned: new Set() }),
+      readOperand('quantised', values, { ...config, unaligned }),
+      writeOperand('dequantised', dense(problem, name, 'bf16'), { ...config, unaligned: new Set() }),
     ],
     body: `
   let at = group * ${lanes}u + lane;
@@ -158,9 +137,12 @@ function dequantiseKernel(
   }
   let seq = Sequence(head / P.H);
   let h = head % P.H;
-  dq_store4(dq_row(seq, h, s), d, q_load4(q_row(seq, h, s), d) * scales4(head, s, d));`,
+  let x = quantised_load4(quantised_row(seq, h, s), d);
+  dequantised_store4(dequantised_row(seq, h, s), d, x * scales4(head, s, d));`,
   });
-  return renameTensors(kernel, { q: valuesTensor(name), dq: region(name), scales: scalesTensor(name) });
+  return renameTensors(kernel, {
+    ...{ quantised: valuesTensor(name), dequantised: region(name), scales: scalesTensor(name) },
+  });
 }
 
 /** `scales4(head, s, d) -> vec4f`: the scales of channels d to d + 3 of position s, which along channels are one. */
@@ -204,7 +186,7 @@ fn scales4(head: u32, s: u32, d: u32) -> vec4f {
     channels
       ? 'return vec4f(scale_at(head, s, d));'
       : `var x = vec4f();
-  for (var c = 0u; c < min(4u, P.q_D - d); c++) {
+  for (var c = 0u; c < min(4u, P.quantised_D - d); c++) {
     x[c] = scale_at(head, s, d + c);
   }
   return x;`

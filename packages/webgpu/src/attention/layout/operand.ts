@@ -1,4 +1,4 @@
-import type { OperandDesc, RaggedName, SequenceStarts } from '@tilewise/core';
+import { type OperandDesc, type SequenceStarts, sideOf as sides } from '@tilewise/core';
 import { arrayElement, storageFormat } from '../../codegen/formats/storage-format.ts';
 import { storePart } from '../../codegen/formats/store-part.ts';
 import type { ShaderPart, StorageBinding, UniformField } from '../../codegen/shader-part.ts';
@@ -8,14 +8,9 @@ import { readSegment, type Segments, segmentBindings } from './segments.ts';
 /** Which lengths a tensor's rows follow: queries or keys. */
 export type Side = 'q' | 'kv';
 
-/** Operands that lie in any layout, and those that backward takes of MXFP8 besides. */
-export type OperandName = RaggedName | 'qT' | 'kT' | 'dOT';
-
-export const sideOf: Readonly<Record<OperandName, Side>> = {
-  ...{ q: 'q', o: 'q', dO: 'q', dq: 'q' },
-  ...{ k: 'kv', v: 'kv', dk: 'kv', dv: 'kv' },
-  ...{ qT: 'q', kT: 'kv', dOT: 'q' },
-};
+/** The side of an operand's rows. Operands that are not in the table (those of MXFP8) are never packed. */
+export const sideOf = (name: string): Side =>
+  (sides as Readonly<Record<string, string>>)[name] === 'Kv' ? 'kv' : 'q';
 
 /** How kernels reach the operands of a call. */
 export interface OperandAccess {
@@ -42,7 +37,7 @@ interface OperandAddressing {
 }
 
 /** `NAME_row(seq, h, s)`: the only place that knows how an operand lies in memory. */
-function addressing(name: OperandName, desc: OperandDesc): OperandAddressing {
+function addressing(name: string, desc: OperandDesc): OperandAddressing {
   const { shape, strides, page, starts } = desc;
   const field = (suffix: string, value: UniformField['value']): UniformField => ({
     name: `${name}_${suffix}`,
@@ -55,7 +50,7 @@ function addressing(name: OperandName, desc: OperandDesc): OperandAddressing {
   const row = pages ? `(s & P.${name}_page_mask)` : 's';
   const token: Readonly<Record<SequenceStarts, string>> = {
     strided: `${block} * P.${name}_sb + ${row} * P.${name}_ss`,
-    cumulative: `(seq.start_${sideOf[name]} + s) * P.${name}_ss`,
+    cumulative: `(seq.start_${sideOf(name)} + s) * P.${name}_ss`,
     ragged: `min(seq.origin_${name} + s * P.${name}_ss, P.${name}_last)`,
   };
   return {
@@ -75,7 +70,7 @@ function addressing(name: OperandName, desc: OperandDesc): OperandAddressing {
   };
 }
 
-const isPageable = (name: OperandName): name is 'k' | 'v' => name === 'k' || name === 'v';
+const isPageable = (name: string): name is 'k' | 'v' => name === 'k' || name === 'v';
 
 /** A loop over the channels d + c of one vector that exist. */
 const eachChannel = (
@@ -96,7 +91,7 @@ const vectorWord =
  * d + 3 (d a multiple of 4; beyond the head size 0). For tiles that read operands in f16, `NAME_load4_f16` gives these channels as vec4<f16>.
  */
 export function readOperand(
-  name: OperandName,
+  name: string,
   desc: OperandDesc,
   { unaligned, segments }: OperandAccess,
   operandType: 'f32' | 'f16' = 'f32',
@@ -156,7 +151,7 @@ ${load}
  * Writing: `NAME_row` as above and `NAME_store4(row, d, x)`. Channels beyond the head size and gaps between rows are not
  * touched: where a 16-bit or 8-bit value shares its word with something else, its part alone is replaced, atomically.
  */
-export function writeOperand(name: RaggedName, desc: OperandDesc, { unaligned }: OperandAccess): ShaderPart {
+export function writeOperand(name: string, desc: OperandDesc, { unaligned }: OperandAccess): ShaderPart {
   const format = storageFormat(desc.dtype);
   const { uniforms, code } = addressing(name, desc);
   const vectorised = isVectorised(desc) && desc.starts !== 'ragged' && !unaligned.has(name);

@@ -5,7 +5,7 @@ import type { ShaderPart } from '../../codegen/shader-part.ts';
  * `row_at(seq, h, i) -> u32`: element of an lse-like tensor, contiguous (Hq, T) where q is packed, else (B, Hq, Sq); and
  * `row_count(seq)`: how many rows the sequence has there, padding included.
  */
-export function rowAddressing({ q, Hq, Sq }: AttentionProblem): ShaderPart {
+export function rowAddressing({ q, Hq, Sq }: Pick<AttentionProblem, 'q' | 'Hq' | 'Sq'>): ShaderPart {
   const packed = q.starts === 'cumulative';
   return {
     uniforms: [

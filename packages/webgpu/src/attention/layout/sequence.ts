@@ -99,7 +99,7 @@ export function sequencePart(problem: AttentionProblem, operands: KernelOperands
   const { band, Sq, Skv, Dqk, Dv, lengthsQ, lengthsKv, q } = problem;
   const named = Object.entries(operands) as [RaggedName, OperandDesc][];
   const on = (side: Side): OperandDesc[] =>
-    named.filter(([name]) => sideOf[name] === side).map(([, desc]) => desc);
+    named.filter(([name]) => sideOf(name) === side).map(([, desc]) => desc);
   const fields = [
     // Rows of lse and its like lie as those of q do.
     ...sideFields(lengthsQ, [q, ...on('q')], sides.q),

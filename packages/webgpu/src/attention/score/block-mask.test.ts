@@ -8,8 +8,8 @@ import { sharedContext } from '../../../testing/shared-context.ts';
 import type { GpuContext, KernelSpec } from '../../index.ts';
 import { makeKernelPlan } from '../../runtime/plan/kernel-plan.ts';
 import { kernelTarget } from '../kernel-target.ts';
-import { backwardKernels, forwardKernels } from '../plan/kernels.ts';
-import { backwardTensorSpans } from '../plan/spans.ts';
+import { backwardPlan } from '../plan/backward-plan.ts';
+import { forwardPlan } from '../plan/forward-plan.ts';
 
 /** Two blocks of queries and nine of keys, so that bits of a second byte are read. */
 const [Sq, Skv] = [150, 1100];
@@ -121,17 +121,17 @@ test('tiles of hidden blocks are not computed, in any kernel', async () => {
   const { problem: forward } = normalise({ q: x, k: x, v: x }, options);
   const lse = Tensor.zeros([1, 2, 256]);
   const { problem } = normaliseBackward({ q: x, k: x, v: x, o: x, lse, dO: x }, options);
-  const layouts = { dq: forward.q, dk: forward.k, dv: forward.v };
-  const none = new Set<string>();
-  const spans = backwardTensorSpans(problem, layouts);
   // On tiles that every adapter has.
   const own = { ...ctx.capabilities, adapter: '' };
+  const backward = backwardPlan(problem, {
+    target: kernelTarget({ ...own, maxStorageBuffersPerShaderStage: 9 }),
+  });
   const kernels = [
-    ...forwardKernels(forward, kernelTarget(own), none),
-    ...backwardKernels(problem, layouts, kernelTarget({ ...own, maxStorageBuffersPerShaderStage: 9 }), none),
+    ...forwardPlan(forward, { target: kernelTarget(own) }).kernels,
+    ...backward.kernels,
   ].filter(({ bindings, gathered }) => [...bindings, ...gathered].some(({ name }) => name === 'blockMask'));
   expect(kernels.length).toBeGreaterThanOrEqual(5);
   for (const kernel of kernels) {
-    expect(await visitedTiles(ctx, kernel, spans, blockMask), kernel.name).toBe(4 * 16);
+    expect(await visitedTiles(ctx, kernel, backward.spans, blockMask), kernel.name).toBe(4 * 16);
   }
 });

@@ -43,7 +43,7 @@ export function tileResult(
   { starts }: OperandDesc,
 ): TileOperand {
   const { qk, v } = heads(problem);
-  const side = sideOf[name];
+  const side = sideOf(name);
   const dense = { q: 'P.Sq', kv: 'P.Skv' } as const;
   return {
     ...rowsOf(name, side === 'q' ? 'h' : 'head'),

@@ -5,17 +5,16 @@ import { expectAgreement } from '../../../testing/expect-agreement.ts';
 import { sharedContext } from '../../../testing/shared-context.ts';
 import { plainMatrixTile } from '../../../testing/tile-kinds.ts';
 import { makePlan } from '../../api/plan.ts';
-import type { KernelSpec } from '../../index.ts';
 import {
   type SubgroupTileShape,
   subgroupTile,
   type WorkgroupTileShape,
   workgroupTile,
 } from '../../tiles/index.ts';
-import { noTools } from '../kernel-config.ts';
 import type { ForwardShape } from '../kernels/forward/forward-shape.ts';
-import { backwardKernels, forwardKernels } from '../plan/kernels.ts';
-import { backwardTensorSpans, forwardTensorSpans } from '../plan/spans.ts';
+import type { AttentionPlan } from '../plan/attention-plan.ts';
+import { backwardPlan } from '../plan/backward-plan.ts';
+import { forwardPlan } from '../plan/forward-plan.ts';
 import type { MatrixTileShape } from './matrix/shape.ts';
 import type { Tile } from './tile.ts';
 import { type BackwardTiles, defaultSizes } from './tile-table.ts';
@@ -37,11 +36,7 @@ const { problem, operands } = normaliseBackward({ q, k, v, o, lse, dO }, options
 const { forward } = problem;
 
 /** Runs kernels on the operands of the problem and gives some of the tensors that they write. */
-async function run(
-  kernels: readonly KernelSpec[],
-  spans: Readonly<Record<string, number>>,
-  names: readonly string[],
-): Promise<Results> {
+async function run({ kernels, spans }: AttentionPlan, names: readonly string[]): Promise<Results> {
   const ctx = await sharedContext();
   const plan = makePlan(ctx, { kernels, spans }, forward);
   const given = Object.entries(operands).flatMap(([name, t]) => (t instanceof Tensor ? [{ name, t }] : []));
@@ -83,12 +78,10 @@ async function expectForward(
   shape: ForwardShape,
   rewritten: (wgsl: string) => string = wgsl => wgsl,
 ): Promise<void> {
-  const kernels = forwardKernels(forward, await sharedContext(), new Set(), noTools, shape).map(kernel => ({
-    ...kernel,
-    wgsl: rewritten(kernel.wgsl),
-  }));
+  const plan = forwardPlan(forward, { target: await sharedContext() }, shape);
+  const kernels = plan.kernels.map(kernel => ({ ...kernel, wgsl: rewritten(kernel.wgsl) }));
   const names = ['o', 'lse'];
-  expectAgreement(await run(kernels, forwardTensorSpans(forward, shape), names), only(names));
+  expectAgreement(await run({ ...plan, kernels }, names), only(names));
 }
 
 const halved: WorkgroupTileShape = {
@@ -167,13 +160,9 @@ test.each<{ readonly dq: Sizes; readonly dkdv: Sizes }>([
 });
 
 async function expectBackward(tiles: BackwardTiles): Promise<void> {
-  const ctx = await sharedContext();
-  const layouts = { dq: forward.q, dk: forward.k, dv: forward.v };
-  const kernels = backwardKernels(problem, layouts, ctx, new Set(), noTools, tiles);
+  const plan = backwardPlan(problem, { target: await sharedContext() }, tiles);
   const names = problem.gradients;
-  expectAgreement(await run(kernels, backwardTensorSpans(problem, layouts), names), only(names), {
-    distance: 90,
-  });
+  expectAgreement(await run(plan, names), only(names), { distance: 90 });
 }
 
 /** Tiles that take subgroups of at least so many lanes. */

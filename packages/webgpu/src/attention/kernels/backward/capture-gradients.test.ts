@@ -6,7 +6,8 @@ import { callersDevice } from '../../../../testing/device-buffers.ts';
 import { expectAgreement, expectSameBits } from '../../../../testing/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/shared-context.ts';
 import { checkSupport, createContext, sdpaVjp } from '../../../index.ts';
-import { backwardTensorSpans } from '../../plan/spans.ts';
+import { noTools } from '../../kernel-config.ts';
+import { backwardTensors } from '../../plan/tensors.ts';
 
 const { add, load, mul, sub } = e;
 const [B, H, S, D] = [2, 4, 70, 8];
@@ -144,7 +145,7 @@ describe('the tables in which they are summed', () => {
   test('take a bounded workspace, whatever their size', () => {
     const bytes = (elements: number): number => {
       const problem = planned(elements);
-      return 8 * backwardTensorSpans(problem, problem)['workspace.sums'];
+      return 8 * backwardTensors(problem, noTools).spans['workspace.sums'];
     };
     expect(bytes(2)).toBe(256 * 8);
     expect(bytes(2 ** 20)).toBe(2 ** 25);

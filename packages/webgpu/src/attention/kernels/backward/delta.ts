@@ -14,7 +14,7 @@ const rowsPerGroup = 8;
  * gradient of lse adds P to the score's gradient). The lse of a row without keys, −Infinity, becomes a large finite
  * number, so that exp(s − lse) is 0.
  */
-export function rowsKernel(problem: BackwardProblem, config: KernelConfig): KernelSpec {
+export function deltaKernel(problem: BackwardProblem, config: KernelConfig): KernelSpec {
   const { forward, dO, dLse } = problem;
   const { B, Hq, Sq } = forward;
   const tiles = Math.ceil(Sq / rowsPerGroup);
@@ -46,7 +46,7 @@ export function rowsKernel(problem: BackwardProblem, config: KernelConfig): Kern
     workspace[P.workspace_base + at] = vec2f(select(bitcast<f32>(bits), 3e38, bits == 0xff800000u), delta);
   }`;
   return kernelSpec({
-    name: 'attention rows',
+    name: 'attention delta',
     groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows: rowsPerGroup, reversed: false },
     workgroupSize: lanesPerRow * rowsPerGroup,
     parts: [

@@ -1,27 +1,51 @@
-import type { AttentionProblem } from '@tilewise/core';
+import type { AttentionProblem, OperandDesc } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import type { KernelConfig } from '../../kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
-import { lowest, rowAddressing, rowOutput, rowOutputsOf, writeRow } from '../../layout/row-results.ts';
+import {
+  lowest,
+  type RowOutput,
+  rowAddressing,
+  rowOutput,
+  rowOutputsOf,
+  writeRow,
+} from '../../layout/row-results.ts';
 import { sequencePart } from '../../layout/sequence.ts';
 import { sinkPart } from '../../score/sink.ts';
-import { tileResult } from '../../tiles/tile-operands.ts';
 import { partialsPart, rowVectorGrid } from './partials.ts';
 
 const lanes = 64;
 
+/** The rows that results of parts of the keys are merged into. */
+export interface MergedRows extends Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | 'Dv'> {
+  readonly o: OperandDesc;
+  readonly outputs: readonly RowOutput[];
+  readonly hasSink: boolean;
+  /** What declares `Sequence` with `b` and `length_q`, `sequence_at`, and `row_at` and `row_count` as `rowAddressing` does. */
+  readonly parts: readonly ShaderPart[];
+}
+
+/** The rows of an attention problem. */
+export const mergedRows = (problem: AttentionProblem): MergedRows => ({
+  ...problem,
+  outputs: rowOutputsOf(problem),
+  hasSink: problem.sink,
+  parts: [...sequencePart(problem, { o: problem.o }), rowAddressing(problem)],
+});
+
 /**
- * The softmax over all keys from `parts` softmaxes over disjoint parts of them (the split-KV combination of
+ * The softmax over all keys from `count` softmaxes over disjoint parts of them (the split-KV combination of
  * "Flash-Decoding", 2023), which joins the sink too, as it belongs to no part:
  *
  *     m = max_n m_n          l = Σ_n e^(m_n − m) l_n          o = Σ_n e^(m_n − m) O_n / l
  *
  * An invocation gives one vector of one row's output; the first of a row gives lse, max and sumExp as well.
  */
-export function mergeKernel(problem: AttentionProblem, parts: number, config: KernelConfig): KernelSpec {
-  const { Dv } = problem;
-  const { row, end } = tileResult('o', problem, problem.o);
-  const rowOutputs = rowOutputsOf(problem);
+export function mergeKernel(rows: MergedRows, count: number, config: KernelConfig): KernelSpec {
+  const { Dv, o, outputs, hasSink } = rows;
+  const grid = rowVectorGrid(rows, lanes);
+  const end = o.starts === 'strided' ? 'P.Sq' : 'seq.length_q';
   const body = `
   let n = (group % P.tiles) * ${lanes}u + lane;
   let i = n / (P.partial_vectors - 1u);
@@ -46,26 +70,25 @@ export function mergeKernel(problem: AttentionProblem, parts: number, config: Ke
       l += weight * workspace[first].y;
       acc += weight * workspace[first + 1u + vector];
     }
-    ${problem.sink ? 'let joined = join_sink(h, m, l);\n    m = joined.x;\n    l = joined.y;\n    scale = joined.z;' : ''}
+    ${hasSink ? 'let joined = join_sink(h, m, l);\n    m = joined.x;\n    l = joined.y;\n    scale = joined.z;' : ''}
   }
   if (i < ${end}) {
-    o_store4(${row('i')}, 4u * vector, acc * select(0.0, scale / l, l != 0.0));
+    o_store4(o_row(seq, h, i), 4u * vector, acc * select(0.0, scale / l, l != 0.0));
   }
   if (vector == 0u && i < row_count(seq)) {
-    ${writeRow(rowOutputs, 'm', 'l')}
+    ${writeRow(outputs, 'm', 'l')}
   }`;
   return kernelSpec({
     name: 'attention merge',
-    groups: rowVectorGrid(problem, lanes),
+    groups: grid,
     workgroupSize: lanes,
     parts: [
-      { uniforms: [{ name: 'tiles', type: 'u32', value: rowVectorGrid(problem, lanes).tiles }] },
-      ...sequencePart(problem, { o: problem.o }),
-      partialsPart(Dv, parts, 'read'),
-      writeOperand('o', problem.o, config),
-      rowAddressing(problem),
-      ...rowOutputs.map(rowOutput),
-      problem.sink ? sinkPart() : {},
+      { uniforms: [{ name: 'tiles', type: 'u32', value: grid.tiles }] },
+      ...rows.parts,
+      partialsPart(Dv, count, 'read'),
+      writeOperand('o', o, config),
+      ...outputs.map(rowOutput),
+      hasSink ? sinkPart() : {},
     ],
     body,
     bindingBudget: config.bindingBudget,

@@ -24,7 +24,10 @@ export function partialsPart(Dv: number, parts: number, access: 'read' | 'read_w
 }
 
 /** Workgroups of which each invocation has one vec4 of a row of o: `lanes` neighbours of one head. */
-export function rowVectorGrid({ B, Hq, Sq, Dv }: AttentionProblem, lanes: number): KernelGrid {
+export function rowVectorGrid(
+  { B, Hq, Sq, Dv }: Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | 'Dv'>,
+  lanes: number,
+): KernelGrid {
   const vectors = Math.ceil(Dv / 4);
   return {
     ...{ batches: B, heads: Hq, tiles: Math.ceil((Sq * vectors) / lanes), each: 1 },

@@ -6,8 +6,8 @@ import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../.
 import { planReasons } from '../../runtime/plan/plan-layout.ts';
 import { kernelTarget } from '../kernel-target.ts';
 import { defaultTile } from '../tiles/tile-table.ts';
-import { backwardKernels, forwardKernels } from './kernels.ts';
-import { tensorSpans } from './spans.ts';
+import { backwardPlan } from './backward-plan.ts';
+import { forwardPlan } from './forward-plan.ts';
 
 interface Sizes {
   B?: number;
@@ -35,10 +35,9 @@ function kernels(sizes?: Sizes, options?: SdpaBackwardOptions, limits: Partial<C
   const { forward, backward } = problems(sizes, options);
   const { q, k, v } = forward;
   const target = kernelTarget({ ...guaranteedCapabilities, ...limits });
-  const none: ReadonlySet<string> = new Set();
   return [
-    ...forwardKernels(forward, target, none),
-    ...backwardKernels(backward, { dq: q, dk: k, dv: v }, target, none),
+    ...forwardPlan(forward, { target }).kernels,
+    ...backwardPlan({ ...backward, dq: q, dk: k, dv: v }, { target }).kernels,
   ];
 }
 
@@ -93,7 +92,7 @@ describe('limits that WebGPU guarantees', () => {
 
   test('plain attention needs at most eight storage buffers per kernel', () => {
     const plain = kernels();
-    expect(names(plain)).toEqual(['forward', 'rows', 'dk dv', 'dq']);
+    expect(names(plain)).toEqual(['forward', 'delta', 'dk dv', 'dq']);
     for (const { name, bindings } of plain) expect(bindings.length, name).toBeLessThanOrEqual(8);
   });
 
@@ -107,7 +106,7 @@ describe('limits that WebGPU guarantees', () => {
 
   test('crowded kernels read their small tensors from one binding', () => {
     const made = kernels({}, crowded(40));
-    expect(names(made)).toEqual(['forward', 'rows', 'dk dv', 'dq', 'dbias', 'dAlibi', 'dsink']);
+    expect(names(made)).toEqual(['forward', 'delta', 'dk dv', 'dq', 'dbias', 'dAlibi', 'dsink']);
     expect(made.map(bound)).toEqual([8, 6, 8, 8, 8, 8, 5]);
     const [forward] = made;
     expect(forward.gathered.map(({ name }) => name)).toEqual([
@@ -130,16 +129,16 @@ describe('limits that WebGPU guarantees', () => {
   test('dK and dV take a kernel each where one would need to copy large tensors', () => {
     const options = { ...crowded(300), gradients: ['dq', 'dk', 'dv'] } as const;
     const eight = kernels({ Sq: 300, Skv: 300 }, options, { maxStorageBuffersPerShaderStage: 8 });
-    expect(names(eight)).toEqual(['forward', 'rows', 'dk', 'dv', 'dq']);
+    expect(names(eight)).toEqual(['forward', 'delta', 'dk', 'dv', 'dq']);
     expect(Math.max(...eight.map(bound))).toBe(8);
     const nine = kernels({ Sq: 300, Skv: 300 }, options, { maxStorageBuffersPerShaderStage: 10 });
-    expect(names(nine)).toEqual(['forward', 'rows', 'dk dv', 'dq']);
+    expect(names(nine)).toEqual(['forward', 'delta', 'dk dv', 'dq']);
   });
 
   test('a region of the workspace is bound as one that is written beside it', () => {
     const made = kernels({}, crowded(40), { maxStorageBuffersPerShaderStage: 5 });
-    const rows = made.find(({ name }) => name === 'attention rows');
-    expect(rows?.bindings.slice(-2)).toMatchObject([
+    const delta = made.find(({ name }) => name === 'attention delta');
+    expect(delta?.bindings.slice(-2)).toMatchObject([
       { name: 'workspace', access: 'read_write' },
       { name: 'workspace.gathered', access: 'read_write' },
     ]);
@@ -148,8 +147,8 @@ describe('limits that WebGPU guarantees', () => {
   test('what a device cannot bind in any case is said with the kernels that need it', () => {
     const { forward } = problems({}, crowded(40));
     const capabilities = { ...guaranteedCapabilities, maxStorageBuffersPerShaderStage: 7 };
-    const made = forwardKernels(forward, kernelTarget(capabilities), new Set());
-    expect(planReasons({ kernels: made, spans: tensorSpans(forward) }, capabilities)).toEqual([
+    const made = forwardPlan(forward, { target: kernelTarget(capabilities) });
+    expect(planReasons(made, capabilities)).toEqual([
       "the kernel 'attention forward' needs 8 storage buffers, and this device allows 7",
     ]);
   });
@@ -167,8 +166,8 @@ describe('limits that WebGPU guarantees', () => {
   });
 
   test('nothing to do takes no workgroups', () => {
-    const [forward, rows, dkdv, dq] = kernels({ Sq: 0 });
-    expect([forward, rows, dq].map(({ groups }) => groups)).toEqual([0, 0, 0]);
+    const [forward, delta, dkdv, dq] = kernels({ Sq: 0 });
+    expect([forward, delta, dq].map(({ groups }) => groups)).toEqual([0, 0, 0]);
     expect(dkdv.groups).toBeGreaterThan(0);
   });
 });
@@ -235,12 +234,12 @@ describe('sums over many scores', () => {
 
 describe('only the kernels that the wanted gradients need', () => {
   test.each([
-    [['dq'], ['rows', 'dq']],
-    [['dk'], ['rows', 'dk']],
-    [['dv'], ['rows', 'dv']],
+    [['dq'], ['delta', 'dq']],
+    [['dk'], ['delta', 'dk']],
+    [['dv'], ['delta', 'dv']],
     [
       ['dv', 'dk'],
-      ['rows', 'dk dv'],
+      ['delta', 'dk dv'],
     ],
   ] as const)('%j', (gradients, expected) => {
     expect(names(kernels({}, { gradients }).slice(1))).toEqual(expected);
@@ -249,7 +248,7 @@ describe('only the kernels that the wanted gradients need', () => {
   test('and those of score inputs', () => {
     const options = { bias: Tensor.zeros([40, 40]), sink: [0, 0], alibi: [1, 1] };
     expect(names(kernels({}, options).slice(1))).toEqual(
-      expect.arrayContaining(['rows', 'dq', 'dbias', 'dsink', 'dAlibi']),
+      expect.arrayContaining(['delta', 'dq', 'dbias', 'dsink', 'dAlibi']),
     );
   });
 });

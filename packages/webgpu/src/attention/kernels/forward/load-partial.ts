@@ -1,0 +1,56 @@
+import type { OperandDesc } from '@tilewise/core';
+import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import type { OperandAccess } from '../../layout/operand.ts';
+import { readOperand } from '../../layout/operand.ts';
+import { lowest, rowTensor } from '../../layout/row-results.ts';
+import type { MergedRows } from './merge.ts';
+import { partialsPart, rowVectorGrid } from './partials.ts';
+
+const lanes = 64;
+
+/** Puts a part into the workspace as if its softmax had the maximum lse and the sum 1; one without keys, the sum 0. */
+export function loadPartialKernel(
+  rows: MergedRows,
+  o: OperandDesc,
+  part: number,
+  count: number,
+  access: OperandAccess,
+): KernelSpec {
+  const grid = rowVectorGrid(rows, lanes);
+  const body = `
+  let n = (group % P.tiles) * ${lanes}u + lane;
+  let i = n / (P.partial_vectors - 1u);
+  let vector = n % (P.partial_vectors - 1u);
+  if (i >= P.Sq) {
+    return;
+  }
+  let h = (group / P.tiles) % P.Hq;
+  let seq = sequence_at(group / (P.tiles * P.Hq));
+  let at = row_at(seq, h, i);
+  let first = partial_at(at, P.part);
+  let bits = lse[P.lse_base + at];
+  let dead = bits == 0xff800000u;
+  if (vector == 0u) {
+    workspace[first] = select(vec4f(bitcast<f32>(bits), 1.0, 0.0, 0.0), vec4f(${lowest}, 0.0, 0.0, 0.0), dead);
+  }
+  // What the o of a part without keys holds is not looked at.
+  workspace[first + 1u + vector] = select(o_load4(o_row(seq, h, i), 4u * vector), vec4f(), dead);`;
+  return kernelSpec({
+    name: 'attention part',
+    groups: grid,
+    workgroupSize: lanes,
+    parts: [
+      {
+        uniforms: [
+          { name: 'tiles', type: 'u32', value: grid.tiles },
+          { name: 'part', type: 'u32', value: part },
+        ],
+      },
+      ...rows.parts,
+      partialsPart(rows.Dv, count, 'read_write'),
+      readOperand('o', o, access),
+      rowTensor('lse', 'read', 'u32'),
+    ],
+    body,
+  });
+}

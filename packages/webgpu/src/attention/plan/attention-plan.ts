@@ -1,0 +1,39 @@
+import type { KernelSpec } from '../../codegen/kernel-spec.ts';
+import { type KernelConfig, type KernelTools, noTools } from '../kernel-config.ts';
+import type { KernelTarget } from '../kernel-target.ts';
+import { withSegments } from '../layout/segments.ts';
+import type { PlanTensors } from './tensors.ts';
+
+/** What a problem plans on a device, computed once: the kernels in the order in which they run, and their tensors. */
+export interface AttentionPlan extends PlanTensors {
+  readonly kernels: readonly KernelSpec[];
+}
+
+/** Where kernels run, and on what. */
+export interface PlanOn {
+  readonly target: KernelTarget;
+  /** Tensors that do not start at a multiple of four elements. Default: none. */
+  readonly unaligned?: ReadonlySet<string>;
+  /** What the options of the problem need. Default: nothing. */
+  readonly tools?: KernelTools;
+}
+
+/** Makes the kernels of a plan. */
+export interface KernelMaker {
+  readonly config: KernelConfig;
+  /** A kernel that reads large operands in segments, if a device needs that. */
+  make(kernel: (config: KernelConfig) => KernelSpec, changes?: Partial<KernelConfig>): KernelSpec;
+}
+
+export function kernelMaker(
+  { target, unaligned = new Set(), tools = noTools }: PlanOn,
+  tensors: PlanTensors,
+): KernelMaker {
+  const buffers = target.capabilities.maxStorageBuffersPerShaderStage;
+  const config = { unaligned, tools, bindingBudget: { buffers, spans: tensors.spans } };
+  return {
+    config,
+    make: (kernel, changes) =>
+      withSegments(segments => kernel({ ...config, ...changes, segments }), { ...tensors, target }),
+  };
+}

@@ -1,0 +1,90 @@
+import { type BackwardProblem, elementCount, elementsSpanned, type OperandDesc } from '@tilewise/core';
+import type { KernelSpec } from '../../codegen/kernel-spec.ts';
+import { backwardAmaxes } from '../fp8-steps.ts';
+import { type KernelConfig, noTools } from '../kernel-config.ts';
+import { captureGradientKernels } from '../kernels/backward/capture-gradients.ts';
+import { dAlibiKernels, dbiasKernels } from '../kernels/backward/dbias.ts';
+import { deltaKernel } from '../kernels/backward/delta.ts';
+import { dkdvKernel, type KeyGradients } from '../kernels/backward/dkdv.ts';
+import { dqKernel } from '../kernels/backward/dq.ts';
+import { dsinkKernel } from '../kernels/backward/dsink.ts';
+import { type BackwardTiles, backwardTiles, defaultTile } from '../tiles/tile-table.ts';
+import { type AttentionPlan, type KernelMaker, kernelMaker, type PlanOn } from './attention-plan.ts';
+import { backwardTensors } from './tensors.ts';
+
+/** The plan of a backward problem: only the kernels that the wanted gradients need. */
+export function backwardPlan(
+  problem: BackwardProblem,
+  on: PlanOn,
+  tiles: BackwardTiles = backwardTiles(problem, on.target),
+): AttentionPlan {
+  const { tools = noTools } = on;
+  const { fp8, mxfp8 } = tools;
+  const tensors = backwardTensors(problem, tools);
+  const maker = kernelMaker(on, tensors);
+  const first = [
+    ...(fp8 ? fp8.clearAmaxKernels(backwardAmaxes(problem)) : []),
+    maker.make(own => deltaKernel(problem, own)),
+  ];
+  const dequantised = mxfp8?.dequantisedBackward(problem);
+  if (!mxfp8 || !dequantised)
+    return { ...tensors, kernels: [...first, ...gradientKernels(problem, maker, tiles)] };
+  const inWorkspace = kernelMaker({ ...on, unaligned: new Set() }, backwardTensors(dequantised, tools));
+  const inBlocks = { dq: defaultTile, dkdv: defaultTile };
+  return {
+    ...tensors,
+    kernels: [
+      ...first,
+      ...mxfp8.dequantiseKernels(problem.forward, 'backward', maker.config),
+      ...gradientKernels(dequantised, inWorkspace, inBlocks).map(mxfp8.onWorkspace),
+    ],
+  };
+}
+
+/** The kernels that recompute the scores. */
+function gradientKernels(
+  problem: BackwardProblem,
+  { config, make }: KernelMaker,
+  tiles: BackwardTiles,
+): KernelSpec[] {
+  const wanted = new Set(problem.gradients);
+  const kernels = keyGradientKernels(problem, { config, make }, tiles);
+  if (wanted.has('dq')) kernels.push(make(own => dqKernel(problem, problem.dq, { ...own, tile: tiles.dq })));
+  if (wanted.has('dbias')) kernels.push(...dbiasKernels(problem, config));
+  if (wanted.has('dAlibi')) kernels.push(...dAlibiKernels(problem, config));
+  if (wanted.has('dsink')) kernels.push(dsinkKernel(problem, config));
+  kernels.push(...captureGradientKernels(problem, config));
+  return kernels;
+}
+
+/** Bytes of a tensor that is copied in no time. */
+const smallTensor = 65536;
+
+/** dK and dV: in one kernel where that can be, which recomputes the scores once. */
+function keyGradientKernels(
+  problem: BackwardProblem,
+  { config, make }: KernelMaker,
+  { dkdv: tile }: BackwardTiles,
+): KernelSpec[] {
+  const { forward, gradients } = problem;
+  const dk = gradients.includes('dk') ? { dk: problem.dk } : null;
+  const dv = gradients.includes('dv') ? { dv: problem.dv } : null;
+  const kernel =
+    (which: KeyGradients) =>
+    (own: KernelConfig): KernelSpec =>
+      dkdvKernel(problem, which, { ...own, tile });
+  const each = [dk, dv].flatMap(one => (one ? [make(kernel(one))] : []));
+  // The accumulators of both have to fit into registers.
+  const fits = forward.Hk === forward.Hv && forward.Dqk + forward.Dv <= tile.maxFusedChannels;
+  if (!dk || !dv || !fits) return each;
+  // To gather a large tensor for the sake of one kernel takes more than two kernels do.
+  const bindingBudget = { ...config.bindingBudget, upTo: smallTensor };
+  const fused = make(kernel({ ...dk, ...dv }), { bindingBudget });
+  if (fused.bindings.length > bindingBudget.buffers) return each;
+  const interleaved = hasGaps(dk.dk) || hasGaps(dv.dv);
+  return [{ ...fused, aliasFallback: { kernels: each, interleaved } }];
+}
+
+/** Whether something else may lie between the elements of a tensor. */
+const hasGaps = ({ shape, strides }: OperandDesc): boolean =>
+  elementsSpanned(shape, strides) > elementCount(shape);

@@ -1,0 +1,87 @@
+import {
+  type AttentionProblem,
+  type BackwardProblem,
+  elementCount,
+  elementsSpanned,
+  type Footprint,
+  type OperandLayout,
+  operandLayouts,
+  rowShape,
+  rowsFootprint,
+} from '@tilewise/core';
+import { fp8ListLength } from '../fp8-steps.ts';
+import type { KernelTools } from '../kernel-config.ts';
+import type { TensorSizes } from '../kernel-target.ts';
+import { captureGradient, captureTableVectors } from '../kernels/backward/capture-gradients.ts';
+import { scoreInputVectors } from '../kernels/backward/dbias.ts';
+import { partialSums } from '../kernels/backward/partial-sums.ts';
+import { type ForwardShape, workspaceVectors } from '../kernels/forward/forward-shape.ts';
+import { partialVectors } from '../kernels/forward/partials.ts';
+
+/** The tensors of a plan, by the names under which kernels bind them. */
+export interface PlanTensors extends TensorSizes {
+  /** How the operands and results of the caller lie in memory. */
+  readonly layouts: Readonly<Record<string, OperandLayout>>;
+}
+
+/** The workspace of a plan: its elements, and which of them the work on some rows touches. */
+interface Workspace {
+  readonly span: number;
+  readonly footprint: Footprint;
+}
+
+/** The sizes of tensors that lie in these layouts, and of the workspace. */
+export function sizesOf(layouts: PlanTensors['layouts'], workspace: Workspace): TensorSizes {
+  const spans: Record<string, number> = { workspace: workspace.span };
+  const footprints: Record<string, Footprint> = { workspace: workspace.footprint };
+  for (const [name, { shape, strides, footprint }] of Object.entries(layouts)) {
+    spans[name] = elementsSpanned(shape, strides);
+    if (footprint) footprints[name] = footprint;
+  }
+  return { spans, footprints };
+}
+
+/** @param others elements of what the operand table does not have: further regions of the workspace, gradients of captures. */
+function planTensors(
+  problem: AttentionProblem | BackwardProblem,
+  { mxfp8 }: KernelTools,
+  workspace: Workspace,
+  others: Readonly<Record<string, number>> = {},
+): PlanTensors {
+  const forward = 'forward' in problem ? problem.forward : problem;
+  const layouts = { ...operandLayouts(problem), ...(mxfp8 && operandLayouts(problem, mxfp8.operands)) };
+  const { spans, footprints } = sizesOf(layouts, workspace);
+  const regions = mxfp8?.regions(forward);
+  return { layouts, footprints, spans: { ...spans, ...regions, ...others, fp8: fp8ListLength } };
+}
+
+/** Forward: the workspace has the results of parts of the keys, in vec4s. */
+export const forwardTensors = (
+  problem: AttentionProblem,
+  shape: ForwardShape,
+  tools: KernelTools,
+): PlanTensors =>
+  planTensors(problem, tools, {
+    span: workspaceVectors(problem, shape),
+    footprint: rowsFootprint(problem, shape.parts * partialVectors(problem.Dv)),
+  });
+
+/** Backward: the workspace has two floats for each row, then what kernels sum up in parts. */
+export function backwardTensors(problem: BackwardProblem, tools: KernelTools): PlanTensors {
+  const { forward } = problem;
+  const gradients = Object.entries(forward.captures).map(([name, { shape }]) => [
+    captureGradient(name),
+    elementCount(shape),
+  ]);
+  // Never empty: kernels bind the workspace also where there are no queries.
+  const span = Math.max(elementCount(rowShape(forward)), 1);
+  return planTensors(
+    problem,
+    tools,
+    { span, footprint: rowsFootprint(forward) },
+    {
+      [partialSums]: Math.max(captureTableVectors(problem), scoreInputVectors(problem)),
+      ...Object.fromEntries(gradients),
+    },
+  );
+}
