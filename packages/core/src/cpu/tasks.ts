@@ -46,9 +46,9 @@ export function forwardWork(problem: AttentionProblem, { rows }: TileSize, threa
   return { count: tasks.length, task: n => tasks[n] };
 }
 
-/** Into how many groups the query heads of all sequences fall that share heads of k and v with no other group. */
+/** Into how many groups the query heads of all sequences fall that share heads of k and v with no other group; 0 without queries. */
 export function headGroups(problem: AttentionProblem): number {
-  return (problem.B * problem.Hq) / headsThatShare(problem);
+  return problem.Sq === 0 ? 0 : (problem.B * problem.Hq) / headsThatShare(problem);
 }
 
 /** Neighbouring query heads, the fewest that share no head of k or v with others. */

@@ -65,7 +65,7 @@ export function unflatten(list: readonly FlatNode[]): Expr {
   for (const node of list) {
     if (!Array.isArray(node)) throw invalidExpression('list', `${describeValue(node)} is not a node`);
     const [kind, type, detail, ...places] = node;
-    if (!places.every(place => Object.hasOwn(made, place))) {
+    if (!places.every(place => Number.isInteger(place) && place >= 0 && place < made.length)) {
       throw invalidExpression('list', 'a node has an operand that does not precede it');
     }
     const [a, b, c] = places.map(place => made[place]);
@@ -77,6 +77,9 @@ export function unflatten(list: readonly FlatNode[]): Expr {
       select: { condition: a, whenTrue: b, whenFalse: c },
       load: { name: detail, index: places.map(place => made[place]) },
     };
+    if (typeof kind !== 'string' || !Object.hasOwn(details, kind)) {
+      throw invalidExpression('list', `${describeValue(kind)} is no kind of node`);
+    }
     made.push({ kind, type, ...details[kind as Expr['kind']] } as Expr);
   }
   const expr = made.at(-1) as Expr;

@@ -76,19 +76,24 @@ const binaryOperators: Readonly<Record<BinaryOp, Operator<Binary>>> = {
   or: { takes: 'bool', gives: 'bool', host: (a, b) => a | b, wgsl: '||' },
 };
 
+/** The row of a name, which may be anything. */
+function row<R>(table: Readonly<Record<string, R>>, name: unknown): R | undefined {
+  return typeof name === 'string' && Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
 /** The type of a variable; undefined for an unknown name. */
 export function variableType(name: string): ExprType | undefined {
-  return Object.hasOwn(variableTypes, name) ? variableTypes[name as VariableName] : undefined;
+  return row(variableTypes, name);
 }
 
 /** The operands that a unary operator takes, in words; undefined for an unknown operator. */
 export function unaryDomain(op: string): Domain | undefined {
-  return Object.hasOwn(unaryOperators, op) ? unaryOperators[op as UnaryOp].takes : undefined;
+  return row(unaryOperators, op)?.takes;
 }
 
 /** The operands that a binary operator takes, in words; undefined for an unknown operator. */
 export function binaryDomain(op: string): Domain | undefined {
-  return Object.hasOwn(binaryOperators, op) ? binaryOperators[op as BinaryOp].takes : undefined;
+  return row(binaryOperators, op)?.takes;
 }
 
 /** The type of `op a`, without conversions; undefined when `op` does not take `a`. */

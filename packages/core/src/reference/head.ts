@@ -41,7 +41,8 @@ export interface VisibleKeys {
 
 /** A problem on the host, head by head. */
 export function* heads(problem: AttentionProblem, operands: Operands<Tensor>): Generator<Head> {
-  const { B, Hq, Hk, Hv, Dqk } = problem;
+  const { B, Hq, Hk, Hv, Sq, Dqk } = problem;
+  if (Sq === 0) return;
   const { descaleQ, descaleK } = createFp8(problem, operands);
   const scale = problem.scale * descaleQ * descaleK;
   const lengths = createLengths(problem, operands);

@@ -6,9 +6,11 @@ import { createProblemDropout } from './dropout.ts';
 /** Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also for hidden pairs; 0 beyond packed and ragged sequences. */
 export function dropoutMaskOf(problem: AttentionProblem, operands: Operands<Tensor>): Tensor {
   const { B, Hq, Sq, Skv, q, k } = problem;
+  if (B * Hq * Sq * Skv === 0) return Tensor.zeros([B, Hq, Sq, Skv], { dtype: 'u8' });
   const lengths = createLengths(problem, operands);
   const { keepRow } = createProblemDropout(problem, operands);
-  const data = new Uint8Array(B * Hq * Sq * Skv);
+  const mask = Tensor.zeros([B, Hq, Sq, Skv], { dtype: 'u8' });
+  const data = mask.data as Uint8Array;
   for (let b = 0; b < B; b++) {
     const rows = q.starts === 'strided' ? Sq : lengths.q.length(b);
     const columns = k.starts === 'strided' ? Skv : lengths.kv.length(b);
@@ -16,5 +18,5 @@ export function dropoutMaskOf(problem: AttentionProblem, operands: Operands<Tens
       for (let i = 0; i < rows; i++) keepRow(b, h, i, 0, columns, data, ((b * Hq + h) * Sq + i) * Skv);
     }
   }
-  return Tensor.wrap(data, { dtype: 'u8', shape: [B, Hq, Sq, Skv] });
+  return mask;
 }

@@ -1,17 +1,18 @@
 import { InvalidArgumentError } from '../errors.ts';
+import { DEEPEST_RECORD } from './check-on-host.ts';
 import { type HostArray, isHostArray } from './host-array.ts';
 import { elementCount, maxOffset } from './shape.ts';
 
 /**
- * Checks that the tensors of a record, at any depth, still have their storage: whoever transfers an ArrayBuffer to another thread, or shrinks
- * it, takes it away from tensors that were made over it.
+ * Checks that the tensors of a record, and of records in it, still have their storage: a buffer that is transferred to another thread, or
+ * shrunk, is lost to the tensors over it.
  * @throws InvalidArgumentError naming the first that has not, as `captures.NAME` within `captures`.
  */
-export function checkStorage(tensors: object, within = ''): void {
+export function checkStorage(tensors: object, within = '', depth = DEEPEST_RECORD): void {
   for (const [key, value] of Object.entries(tensors)) {
     const name = within + key;
     if (isHostArray(value)) checkTensorStorage(name, value);
-    else if (isGroup(value)) checkStorage(value, `${name}.`);
+    else if (depth > 0 && isGroup(value)) checkStorage(value, `${name}.`, depth - 1);
   }
 }
 

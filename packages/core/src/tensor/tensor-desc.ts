@@ -61,7 +61,9 @@ function isList(list: unknown): list is ArrayLike<unknown> {
   return Array.isArray(list) || (ArrayBuffer.isView(list) && !(list instanceof DataView));
 }
 
-function listText(list: unknown): string {
+/** A list of numbers as errors show it, which may be anything. */
+export function listText(list: unknown): string {
   if (!isList(list)) return describeValue(list);
-  return list.length > LARGEST_RANK ? `${list.length} of them` : `[${Array.from(list)}]`;
+  if (list.length > LARGEST_RANK) return `${list.length} of them`;
+  return `[${Array.from(list, item => (typeof item === 'number' ? item : describeValue(item)))}]`;
 }

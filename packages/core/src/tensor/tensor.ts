@@ -21,7 +21,7 @@ import {
   type Shape,
   type Strides,
 } from './shape.ts';
-import { checkDesc, type TensorDesc } from './tensor-desc.ts';
+import { checkDesc, listText, type TensorDesc } from './tensor-desc.ts';
 
 export type { TensorDesc } from './tensor-desc.ts';
 
@@ -120,7 +120,10 @@ export class Tensor implements TensorDesc {
       );
     }
     if (!Number.isSafeInteger(offset) || offset < 0) {
-      throw new InvalidArgumentError('offset', `must be a non-negative integer, got ${offset}`);
+      throw new InvalidArgumentError(
+        'offset',
+        `must be a non-negative integer, got ${describeValue(offset)}`,
+      );
     }
     const last = elementCount(shape) === 0 ? offset - 1 : offset + maxOffset(shape, strides);
     if (last >= data.length) {
@@ -154,6 +157,9 @@ export class Tensor implements TensorDesc {
 
   /** Stores a number at a logical index, rounded to the dtype. */
   set(value: number, ...index: number[]): void {
+    if (typeof value !== 'number') {
+      throw new InvalidArgumentError('value', `must be a number, got ${describeValue(value)}`);
+    }
     this.data[this.#at(index)] = dtypeInfo[this.dtype].encode(value);
   }
 
@@ -199,8 +205,11 @@ export class Tensor implements TensorDesc {
 
   /** The dimensions in another order; a view. `permute(0, 2, 1, 3)` shows BSHD storage as BHSD. */
   permute(...order: number[]): Tensor {
-    if ([...order].sort((a, b) => a - b).some((d, i) => d !== i) || order.length !== this.rank) {
-      throw new InvalidArgumentError('order', `must be a permutation of 0..${this.rank - 1}, got [${order}]`);
+    if (order.length !== this.rank || !this.shape.every((_, d) => order.includes(d))) {
+      throw new InvalidArgumentError(
+        'order',
+        `must be a permutation of 0..${this.rank - 1}, got ${listText(order)}`,
+      );
     }
     const desc = {
       dtype: this.dtype,
@@ -212,13 +221,13 @@ export class Tensor implements TensorDesc {
 
   /** Elements `start` to `end` (exclusive) of one dimension; a view. */
   slice(dim: number, start: number, end: number): Tensor {
-    const extent = this.shape[dim];
+    const extent = Number.isInteger(dim) ? this.shape[dim] : undefined;
     if (extent === undefined)
-      throw new InvalidArgumentError('dim', `must be in 0..${this.rank - 1}, got ${dim}`);
+      throw new InvalidArgumentError('dim', `must be in 0..${this.rank - 1}, got ${describeValue(dim)}`);
     if (!(Number.isInteger(start) && Number.isInteger(end) && 0 <= start && start <= end && end <= extent)) {
       throw new InvalidArgumentError(
         'start, end',
-        `must satisfy 0 <= start <= end <= ${extent}, got ${start}, ${end}`,
+        `must satisfy 0 <= start <= end <= ${extent}, got ${describeValue(start)}, ${describeValue(end)}`,
       );
     }
     const shape = this.shape.map((n, d) => (d === dim ? end - start : n));
@@ -273,7 +282,7 @@ export class Tensor implements TensorDesc {
   #at(index: readonly number[]): number {
     const inside = (i: number, d: number) => Number.isInteger(i) && i >= 0 && i < this.shape[d];
     if (index.length !== this.rank || !index.every(inside)) {
-      throw new InvalidArgumentError('index', `[${index}] is outside shape [${this.shape}]`);
+      throw new InvalidArgumentError('index', `${listText(index)} is outside shape [${this.shape}]`);
     }
     const at = index.reduce((sum, i, d) => sum + i * this.strides[d], this.offset);
     if (at >= this.data.length) checkTensorStorage('tensor', this);

@@ -54,9 +54,12 @@ export function allocateBackward(
     const bytes = size === null ? null : allocateBytes(size);
     return bytes && new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
   };
-  const { lengthsQ, lengthsKv } = problem.forward;
-  const rows = (name: 'dq' | 'dk' | 'dv', lengths: LengthsKind): Tensor | null =>
-    gradients.includes(name) ? allocateRows(problem[name], lengths, allocateIn(into[name], allocate)) : null;
+  const { Sq, lengthsQ, lengthsKv } = problem.forward;
+  const rows = (name: 'dq' | 'dk' | 'dv', lengths: LengthsKind): Tensor | null => {
+    if (!gradients.includes(name)) return null;
+    // Without queries, no task writes the gradients of k and v.
+    return allocateRows(problem[name], Sq === 0 ? 'lengths' : lengths, allocateIn(into[name], allocate));
+  };
   return {
     dq: rows('dq', lengthsQ),
     dk: rows('dk', lengthsKv),
@@ -73,11 +76,12 @@ type SumName = 'dsink' | 'dAlibi' | 'dbias';
 /** How many bytes the sums of a problem take that are no results yet; null for those that it has not. */
 export function sumBytes({
   gradients,
-  forward: { B, Hq, bias },
+  forward: { B, Hq, Sq, bias },
 }: BackwardProblem): Readonly<Record<SumName, number | null>> {
+  const perHead = 8 * Hq * (Sq === 0 ? 1 : B);
   return {
-    dsink: gradients.includes('dsink') ? 8 * B * Hq : null,
-    dAlibi: gradients.includes('dAlibi') ? 8 * B * Hq : null,
+    dsink: gradients.includes('dsink') ? perHead : null,
+    dAlibi: gradients.includes('dAlibi') ? perHead : null,
     dbias: gradients.includes('dbias') && bias ? 8 * elementCount(bias.source) : null,
   };
 }

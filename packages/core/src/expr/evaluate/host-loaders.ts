@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../../errors.ts';
+import { checkHostTensor } from '../../tensor/check-on-host.ts';
 import { dtypeInfo } from '../../tensor/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { Loaders } from './evaluate.ts';
@@ -14,6 +15,7 @@ export function hostLoaders(captures: Readonly<Record<string, Tensor>> = {}): Lo
     if (tensor === undefined) {
       throw new InvalidArgumentError(`captures.${name}`, 'is missing: the expression loads from it');
     }
+    checkHostTensor(`captures.${name}`, tensor);
     const { data, shape, strides, offset } = tensor;
     const { decode } = dtypeInfo[tensor.dtype];
     return index => {

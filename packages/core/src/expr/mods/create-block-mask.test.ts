@@ -79,7 +79,7 @@ describe('createBlockMask', () => {
       /blockSize\[0\] must be a positive/,
     );
     expect(() => createBlockMask(causalMask(), { ...shape, Hq: 1.5 })).toThrow(
-      /Hq must be a positive integer, got 1.5/,
+      /Hq must be a positive integer below 2^31, got 1.5/,
     );
     const lost = maskMod(({ kv }) => gt(load('x', [kv]), 0));
     expect(() => createBlockMask(lost, shape)).toThrow(/maskMod.captures must hold 'x'/);
@@ -118,5 +118,18 @@ describe('blockMaskBits', () => {
   it('has a bit for each block of 128 with something to see, and no other', () => {
     const causal = createBlockMask(causalMask(), { Sq: 257, Skv: 257 });
     expect([...blockMaskBits(causal).data]).toEqual([0b1, 0b11, 0b111]);
+  });
+
+  it.each<[string, object, string]>([
+    ['Sq beyond i32', { Sq: 2 ** 40, Skv: 8 }, 'Sq'],
+    ['Skv that is a string', { Sq: 8, Skv: '8' }, 'Skv'],
+    ['more blocks than memory holds', { Sq: 2 ** 30, Skv: 2 ** 30, blockSize: 1 }, 'blockSize'],
+    ['a block size of one dimension', { Sq: 8, Skv: 8, blockSize: [8] }, 'blockSize'],
+    ['a block size that is null', { Sq: 8, Skv: 8, blockSize: null }, 'blockSize'],
+    ['a misspelt option', { Sq: 8, Skv: 8, blocksize: 8 }, 'blocksize'],
+  ])('refuses %s before any work', (_, options, argument) => {
+    expect(() => createBlockMask(causalMask(), options as never)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', argument }),
+    );
   });
 });

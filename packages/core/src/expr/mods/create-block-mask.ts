@@ -1,8 +1,14 @@
-import { checkObject, InvalidArgumentError } from '../../errors.ts';
+import {
+  checkObject,
+  checkOptions,
+  describeValue,
+  InvalidArgumentError,
+  TilewiseError,
+} from '../../errors.ts';
 import { checkHostTensor } from '../../tensor/check-on-host.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { checkMod } from '../check.ts';
-import { compileRows } from '../evaluate/rows.ts';
+import { compileRows, type EvaluateRow } from '../evaluate/rows.ts';
 import type { Expr } from '../expr.ts';
 import { nodes } from '../nodes.ts';
 import type { Mod } from './mod.ts';
@@ -45,22 +51,30 @@ export interface BlockMask {
 /**
  * The blocks of the score matrix that a mask mod shows. A block at the edge that is not whole is never full. Evaluated row by row:
  * it takes memory for one row of scores, and time for all of them, once for each sequence and head that differ.
- * @throws InvalidArgumentError for sizes that are no positive integers, or as `checkMod`.
+ * @throws InvalidArgumentError for sizes that are no positive integers below 2^31, more than 2^28 blocks, or as `checkMod`; TilewiseError with
+ * code `OUT_OF_MEMORY`.
  */
 export function createBlockMask(maskMod: Mod<Tensor>, options: BlockMaskOptions): BlockMask {
-  checkObject('options', options);
+  checkOptions('options', options, ['B', 'Hq', 'Sq', 'Skv', 'blockSize']);
   const { Sq, Skv, blockSize = 128 } = options;
-  const sizes: readonly [number, number] =
-    typeof blockSize === 'number' ? [blockSize, blockSize] : [blockSize[0], blockSize[1]];
+  const sizes = sizesOf(blockSize);
   const B = options.B ?? 1;
   const H = options.Hq ?? 1;
   const counts = { B, Hq: H, Sq, Skv, 'blockSize[0]': sizes[0], 'blockSize[1]': sizes[1] };
   for (const [name, value] of Object.entries(counts)) {
-    if (!Number.isInteger(value) || value < 1)
-      throw new InvalidArgumentError(name, `must be a positive integer, got ${value}`);
+    // Positions are i32 in an expression.
+    if (!Number.isInteger(value) || value < 1 || value >= 2 ** 31)
+      throw new InvalidArgumentError(
+        name,
+        `must be a positive integer below 2^31, got ${describeValue(value)}`,
+      );
   }
   checkMod('maskMod', maskMod, 'bool');
   const [nQ, nKv] = [Math.ceil(Sq / sizes[0]), Math.ceil(Skv / sizes[1])];
+  if (B * H * nQ * nKv > LARGEST_COUNT) {
+    const rule = `must be large enough for at most 2^28 blocks, got ${B * H * nQ * nKv}`;
+    throw new InvalidArgumentError('blockSize', rule);
+  }
   const seen = countSeen(maskMod, { B, H, Sq, Skv }, sizes);
   const whole = sizes[0] * sizes[1];
   const is = {
@@ -118,16 +132,35 @@ export function blockMaskBits(blocks: BlockMask): Tensor {
   return Tensor.wrap(data, { dtype: 'u8', shape: [B, H, tilesQ, bytes] });
 }
 
+/** Blocks of a mask: their indices then take 1 GiB. */
+const LARGEST_COUNT = 2 ** 28;
+
+function sizesOf(blockSize: BlockMaskOptions['blockSize']): readonly [q: number, kv: number] {
+  if (typeof blockSize === 'number') return [blockSize, blockSize];
+  if (Array.isArray(blockSize) && blockSize.length === 2) return [blockSize[0], blockSize[1]];
+  throw new InvalidArgumentError('blockSize', `must be a number or [q, kv], got ${describeValue(blockSize)}`);
+}
+
+/** A row evaluator over all keys; they may be more than there is memory for. */
+function rowsOf({ expr, captures = {} }: Mod<Tensor>, Skv: number): EvaluateRow {
+  try {
+    return compileRows(expr, captures, Skv);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new TilewiseError('OUT_OF_MEMORY', `no memory for a row of ${Skv} scores`, { cause });
+  }
+}
+
 /** How many places of each block (B, H, nQ, nKv) are seen. */
 function countSeen(
-  { expr, captures = {} }: Mod<Tensor>,
+  maskMod: Mod<Tensor>,
   { B, H, Sq, Skv }: { readonly B: number; readonly H: number; readonly Sq: number; readonly Skv: number },
   [sizeQ, sizeKv]: readonly [number, number],
 ): Int32Array {
   const [nQ, nKv] = [Math.ceil(Sq / sizeQ), Math.ceil(Skv / sizeKv)];
   const seen = new Int32Array(B * H * nQ * nKv);
-  const row = compileRows(expr, captures, Skv);
-  const [differsByB, differsByH] = [uses(expr, 'b'), uses(expr, 'h')];
+  const row = rowsOf(maskMod, Skv);
+  const [differsByB, differsByH] = [uses(maskMod.expr, 'b'), uses(maskMod.expr, 'h')];
   for (let b = 0; b < B; b++) {
     for (let h = 0; h < H; h++) {
       const head = (b * H + h) * nQ * nKv;
