@@ -79,7 +79,7 @@ describe('createBlockMask', () => {
       /blockSize\[0\] must be a positive/,
     );
     expect(() => createBlockMask(causalMask(), { ...shape, Hq: 1.5 })).toThrow(
-      /Hq must be a positive integer below 2^31, got 1.5/,
+      /Hq must be a positive integer below 2\^31, got 1.5/,
     );
     const lost = maskMod(({ kv }) => gt(load('x', [kv]), 0));
     expect(() => createBlockMask(lost, shape)).toThrow(/maskMod.captures must hold 'x'/);
