@@ -7,11 +7,14 @@
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -24,9 +27,12 @@ import { build } from 'esbuild';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { bundleBudgets } from './bundle-budgets.mjs';
+import { packagesOf, snippetsOf } from './checks/snippets.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+const compilerOf = name =>
+  join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'bin', 'tsc');
+const [tsc, tsc59] = ['typescript', 'typescript-5.9'].map(compilerOf);
 const work = mkdtempSync(join(tmpdir(), 'tilewise-packages-'));
 const failures = [];
 const sizes = [];
@@ -42,6 +48,7 @@ try {
     await check(pkg, 'import in Node', () => importAll(pkg, project));
     await check(pkg, 'bundle for browsers', () => bundleAll(pkg, project));
     await check(pkg, 'type check', () => typeCheck(pkg, project));
+    await check(pkg, 'examples in TypeScript 5.9 and 7', () => checkExamples(pkg, project));
     await check(pkg, 'bundle budgets', () => keepBudgets(pkg, project));
   }
   printSizes();
@@ -226,6 +233,46 @@ async function bundleSize(contents, project) {
     return [basename(entryPoint, '.js'), compressed(chunk)];
   });
   return { minified: code.length, gzip: compressed(code), dynamic: Object.fromEntries(dynamic) };
+}
+
+/**
+ * Type-checks the examples of the package's README, and those of the guide that import the package and nothing that is not
+ * installed beside it, with the two TypeScripts and the settings of `module` that the documentation names.
+ */
+function checkExamples({ folder, name }, project) {
+  const guide = join(root, 'docs', 'guide');
+  const pages = readdirSync(guide).map(page => join(guide, page));
+  const isInstalled = other => existsSync(join(project, 'node_modules', other));
+  const own = snippetsOf(readFileSync(join(root, 'packages', folder, 'README.md'), 'utf8'));
+  const guides = pages
+    .flatMap(page => snippetsOf(readFileSync(page, 'utf8')))
+    .filter(code => packagesOf(code).includes(name));
+  const files = [...own, ...guides]
+    .filter(code => packagesOf(code).every(isInstalled))
+    .map((code, n) => {
+      const file = `example-${n}.ts`;
+      writeFileSync(join(project, file), code);
+      return file;
+    });
+  if (files.length === 0) return;
+  for (const types of ['@webgpu/types', '@types/node']) {
+    const place = join(project, 'node_modules', types);
+    if (existsSync(place)) continue;
+    mkdirSync(dirname(place), { recursive: true });
+    symlinkSync(realpathSync(join(root, 'node_modules', types)), place);
+  }
+  const settings = [
+    { compiler: tsc, types: ['node'], module: 'nodenext' },
+    { compiler: tsc, types: ['node'], module: 'esnext', moduleResolution: 'bundler' },
+    { compiler: tsc59, types: ['node', '@webgpu/types'], module: 'nodenext' },
+    { compiler: tsc59, types: ['node', '@webgpu/types'], module: 'preserve' },
+  ];
+  for (const { compiler, ...chosen } of settings) {
+    const common = { target: 'es2022', lib: ['es2022', 'dom', 'dom.iterable'], strict: true, noEmit: true };
+    const compilerOptions = { ...common, ...chosen, skipLibCheck: true, preserveSymlinks: true };
+    writeFileSync(join(project, 'tsconfig.examples.json'), JSON.stringify({ compilerOptions, files }));
+    runIn(project, process.execPath, [compiler, '-p', 'tsconfig.examples.json']);
+  }
 }
 
 function typeCheck({ folder, subpaths }, project) {

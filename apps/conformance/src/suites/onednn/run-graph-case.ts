@@ -195,18 +195,20 @@ function depthOf(role: Role, shapes: ReadonlyMap<number, readonly number[] | nul
 async function statsOf(
   graph: Graph,
   subtract: GraphNode,
-  inputs: Readonly<Record<number, Tensor>>,
+  bindings: Readonly<Record<number, Tensor>>,
   strides: readonly number[],
 ): Promise<Tensor> {
   const scores = subtract.inputs[0];
   const part = new Graph(graph.header, graph.inputs);
   for (const node of graph.topology.order) {
-    if (isNeeded(node, scores.id, graph)) part.add(node);
+    const { kind, given, inputs, outputs, id, name, annotations } = node;
+    if (isNeeded(node, scores.id, graph))
+      part.add({ kind, attrs: given, inputs, outputs, id, name, annotations });
   }
   const p = part.tensor({ dtype: 'f32' });
   const stats = part.tensor({ dtype: 'f32' });
   part.op('SoftMax', { attrs: { axis: -1, mode: 'inf_as_zero' }, inputs: [scores], outputs: [p, stats] });
-  const dense = (await part.run(referenceEngine(), inputs, { policy: 'debug' }))[stats.id];
+  const dense = (await part.run(referenceEngine(), bindings, { policy: 'debug' }))[stats.id];
   return Tensor.from(dense.toFloat64(), dense.shape, { strides });
 }
 
