@@ -15,7 +15,7 @@ export const DEEPEST_RECORD = 4;
  * does a value that is no tensor at all: what an argument must be is its own rule.
  * @throws InvalidArgumentError naming the first that has not, as `raggedOffsets.q` within `raggedOffsets`.
  */
-export function checkOnHost(values: object, within = '', depth = DEEPEST_RECORD): void {
+export function checkOnHost(values: object, within = '', depth: number = DEEPEST_RECORD): void {
   for (const [key, value] of Object.entries(values)) {
     const name = within + key;
     if (typeof value !== 'object' || value === null) continue;

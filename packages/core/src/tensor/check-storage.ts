@@ -8,7 +8,7 @@ import { elementCount, maxOffset } from './shape.ts';
  * shrunk, is lost to the tensors over it.
  * @throws InvalidArgumentError naming the first that has not, as `captures.NAME` within `captures`.
  */
-export function checkStorage(tensors: object, within = '', depth = DEEPEST_RECORD): void {
+export function checkStorage(tensors: object, within = '', depth: number = DEEPEST_RECORD): void {
   for (const [key, value] of Object.entries(tensors)) {
     const name = within + key;
     if (isHostArray(value)) checkTensorStorage(name, value);
