@@ -65,7 +65,7 @@ export function fillNormal(out: Float32Array, options: StreamOptions): Float32Ar
  */
 export function fillBernoulli(out: Uint8Array, options: StreamOptions & { readonly p: number }): Uint8Array {
   if (!(out instanceof Uint8Array)) throw wrongArray('a Uint8Array');
-  const address = streamAddress(options);
+  const address = streamAddress(options, ['p']);
   const end = firstWordAbove(checkProbability(options.p, 'p'));
   const words = new Uint32Array(Math.min(CHUNK, out.length));
   for (let done = 0; done < out.length; done += CHUNK) {

@@ -1,4 +1,4 @@
-import { checkObject } from './errors.ts';
+import { checkOptions } from './errors.ts';
 import { checkRounds } from './rounds.ts';
 import { joinU64, toU64, type Uint } from './u64.ts';
 
@@ -25,10 +25,11 @@ export interface StreamAddress {
 /**
  * The key and the counter of a stream position: word `offset` lies in block (subsequence·2^64 + offset/4).
  *
- * @throws InvalidArgumentError when a field is out of its range.
+ * @param others options of the call that are no part of a position.
+ * @throws InvalidArgumentError when an option is unknown or out of its range.
  */
-export function streamAddress(options: StreamOptions): StreamAddress {
-  checkObject('options', options);
+export function streamAddress(options: StreamOptions, others: readonly string[] = []): StreamAddress {
+  checkOptions('options', options, ['seed', 'subsequence', 'offset', 'rounds', ...others]);
   const key = toU64(options.seed, 'seed');
   const [s0, s1] = toU64(options.subsequence ?? 0, 'subsequence');
   const [lo, hi] = toU64(options.offset ?? 0, 'offset');

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { createDropout, dropoutMask, fillBernoulli, fillU32, PhiloxStream } from './index.ts';
 import {
+  atPhiloxEngine,
   NumpyPhilox,
   nativeDropoutIncrement,
   nativeDropoutMask,
@@ -10,8 +12,10 @@ import {
   composeWgsl,
   dropoutMaskKernel,
   dropoutMaskUniformWords,
+  dropoutUniforms,
   dropoutUniformWords,
   fillKernel,
+  fillUniformWords,
 } from './wgsl/index.ts';
 
 test.each<[call: string, run: (given: never) => unknown, argument: string]>([
@@ -31,4 +35,31 @@ test.each<[call: string, run: (given: never) => unknown, argument: string]>([
       expect.objectContaining({ code: 'INVALID_ARGUMENT', argument }),
     );
   }
+});
+
+const mask = { shape: [1, 1, 2, 2], p: 0.5, seed: 1 } as const;
+const shape = { B: 1, H: 1, Sq: 2, Skv: 2 };
+
+test.each<[call: string, run: (misspelt: object) => unknown]>([
+  ['dropoutMask', o => dropoutMask({ ...mask, ...o })],
+  ['createDropout', o => createDropout({ ...mask, shape, ...o })],
+  ['dropoutUniforms', o => dropoutUniforms({ ...mask, shape, ...o })],
+  ['dropoutMaskKernel', o => dropoutMaskKernel({ scheme: 'onednn', ...o })],
+  ['fillKernel', o => fillKernel({ distribution: 'u32', ...o })],
+  ['fillUniformWords', o => fillUniformWords({ seed: 1, count: 4, ...o })],
+  ['fillU32', o => fillU32(new Uint32Array(4), { seed: 1, ...o })],
+  ['fillBernoulli', o => fillBernoulli(new Uint8Array(4), { seed: 1, p: 0.5, ...o })],
+  ['PhiloxStream', o => new PhiloxStream(1, o)],
+  ['atPhiloxEngine', o => atPhiloxEngine(1, o)],
+  ['NumpyPhilox', o => new NumpyPhilox({ seed: 1, ...o })],
+  ['transformerEngineDropoutMask', o => transformerEngineDropoutMask({ numel: 16, p: 0.5, seed: 1, ...o })],
+])('a misspelt option of %s is refused by name', (_, run) => {
+  expect(() => run({})).not.toThrow();
+  expect(() => run({ ofset: 3n })).toThrow(/^ofset is no option; the options are .*/);
+});
+
+test.each([3, 'x', null, {}])('dropoutMask refuses rowStrides of %j', rowStrides => {
+  expect(() => dropoutMask({ ...mask, rowStrides: rowStrides as never })).toThrow(
+    expect.objectContaining({ argument: 'rowStrides' }),
+  );
 });

@@ -48,7 +48,8 @@ export interface SoftmaxPrimitive {
 /**
  * A number per element of the (dense, row-major) output, from Philox4x32-10 as oneDNN addresses it: by the element's index.
  * Inputs: `seed` and `offset`, each u32 (2) with the low word first, and for `bernoulli` the probability `p` of a 0, f32 ().
- * `bernoulli` gives 0 or 1, `uniform` a number in [0, 1).
+ * `bernoulli` gives 0 or 1; `uniform` gives an f32 in (0, 1], in steps of 2^-32 from 2^-33 on, as `curand_uniform` does: 1 is reached, 0
+ * is not.
  */
 export interface RandomPrimitive {
   readonly kind: 'random';

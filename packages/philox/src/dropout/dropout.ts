@@ -1,4 +1,4 @@
-import { checkObject, InvalidArgumentError, TilewiseError } from '../errors.ts';
+import { checkObject, describeValue, InvalidArgumentError, TilewiseError } from '../errors.ts';
 import { elementCount } from './element-index.ts';
 import { checkRowStrides, checkScheme, checkShape, checkSource, type DropoutSource } from './options.ts';
 import type { DropoutSchemeName, DropoutShape, KeepDecider } from './scheme.ts';
@@ -22,10 +22,10 @@ export interface Dropout extends KeepDecider {
 /**
  * The dropout mask of (scheme, p, seed, offset) over the attention matrix (B, H, Sq, Skv), H counting query heads.
  *
- * @throws InvalidArgumentError when an option is out of its range.
+ * @throws InvalidArgumentError when an option is unknown or out of its range.
  */
 export function createDropout(options: DropoutOptions): Dropout {
-  const { scheme, threshold, scale, seed, offset } = checkSource(options);
+  const { scheme, threshold, scale, seed, offset } = checkSource(options, ['shape', 'rowStrides']);
   const shape = checkShape(options.shape);
   const rowStrides = checkRowStrides(options.rowStrides, shape);
   return { scale, ...dropoutSchemes[scheme].decider({ shape, rowStrides, seed, offset, threshold }) };
@@ -45,7 +45,7 @@ export function dropoutMask(options: DropoutMaskOptions): Uint8Array {
   checkObject('options', options);
   const { shape } = options;
   if (!Array.isArray(shape) || shape.length !== 4) {
-    throw new InvalidArgumentError('shape', `must be [B, H, Sq, Skv], got ${JSON.stringify(shape)}`);
+    throw new InvalidArgumentError('shape', `must be [B, H, Sq, Skv], got ${describeValue(shape)}`);
   }
   const [B, H, Sq, Skv] = options.shape;
   const { keepRow } = createDropout({ ...options, shape: { B, H, Sq, Skv } });

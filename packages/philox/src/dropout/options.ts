@@ -1,4 +1,4 @@
-import { checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
+import { checkObject, checkOptions, describeValue, InvalidArgumentError } from '../errors.ts';
 import { checkProbability } from '../probability.ts';
 import { toU64, type U64, type Uint } from '../u64.ts';
 import { elementCount } from './element-index.ts';
@@ -18,15 +18,16 @@ export interface DropoutSource {
 }
 
 /**
- * The source with every default filled in.
+ * The source with every default filled in. `others` are the options of the call that are no part of a source.
  *
- * @throws InvalidArgumentError when the scheme is unknown, p is no probability or one that the scheme has no mask for,
+ * @throws InvalidArgumentError when the scheme or an option is unknown, p is no probability or one that the scheme has no mask for,
  *   or seed or offset is not an unsigned 64-bit integer.
  */
 export function checkSource(
   source: DropoutSource,
+  others: readonly string[],
 ): DropoutRule & { readonly scheme: DropoutSchemeName; readonly seed: U64; readonly offset: U64 } {
-  checkObject('options', source);
+  checkOptions('options', source, ['scheme', 'p', 'seed', 'offset', ...others]);
   const scheme = checkScheme(source.scheme ?? 'torch-efficient');
   return {
     scheme,
@@ -68,11 +69,9 @@ export function checkRowStrides(
   { B, Skv }: DropoutShape,
 ): readonly number[] {
   if (rowStrides === undefined) return [];
-  if (rowStrides.length !== B) {
-    throw new InvalidArgumentError(
-      'rowStrides',
-      `must have one entry per batch element (${B}), got ${rowStrides.length}`,
-    );
+  if (!Array.isArray(rowStrides) || rowStrides.length !== B) {
+    const got = Array.isArray(rowStrides) ? rowStrides.length : describeValue(rowStrides);
+    throw new InvalidArgumentError('rowStrides', `must have one entry per batch element (${B}), got ${got}`);
   }
   rowStrides.forEach((stride, b) => {
     checkCount(stride, `rowStrides[${b}]`);

@@ -1,3 +1,4 @@
+import { checkOptions } from '../errors.ts';
 import { PhiloxStream } from '../stream.ts';
 import { toUint, type Uint } from '../u64.ts';
 
@@ -17,6 +18,7 @@ export function atPhiloxEngine(
     readonly rounds?: number | undefined;
   } = {},
 ): PhiloxStream {
+  checkOptions('options', options, ['subsequence', 'offset', 'rounds']);
   const { offset = 0, ...rest } = options;
   const stream = new PhiloxStream(seed, rest);
   stream.seek(4n * toUint(offset, 'offset', 64));

@@ -1,5 +1,5 @@
 import { philox4x64 } from '../block64.ts';
-import { checkObject } from '../errors.ts';
+import { checkOptions } from '../errors.ts';
 import { toUint, type Uint } from '../u64.ts';
 import { seedSequenceState } from './numpy-seed-sequence.ts';
 
@@ -28,7 +28,7 @@ export class NumpyPhilox {
    *   counter not one in [0, 2^256).
    */
   constructor(options: NumpyPhiloxOptions) {
-    checkObject('options', options);
+    checkOptions('options', options, ['seed', 'key', 'counter']);
     if ('key' in options) {
       this.#key = toUint(options.key, 'key', 128);
     } else {

@@ -1,4 +1,4 @@
-import { checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
+import { checkOptions, describeValue, InvalidArgumentError } from '../errors.ts';
 import { fillU32 } from '../fill.ts';
 import { checkProbability } from '../probability.ts';
 import type { Uint } from '../u64.ts';
@@ -18,7 +18,7 @@ export function transformerEngineDropoutMask(options: {
   readonly seed: Uint;
   readonly offset?: Uint | undefined;
 }): Uint8Array {
-  checkObject('options', options);
+  checkOptions('options', options, ['numel', 'p', 'seed', 'offset']);
   const { numel, p, seed, offset } = options;
   if (!Number.isSafeInteger(numel) || numel < 0 || numel % 16 !== 0) {
     throw new InvalidArgumentError('numel', `must be a multiple of 16, got ${describeValue(numel)}`);

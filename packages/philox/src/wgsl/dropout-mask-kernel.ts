@@ -1,6 +1,6 @@
 import { checkScheme, type DropoutSource } from '../dropout/options.ts';
 import type { DropoutSchemeName, DropoutShape } from '../dropout/scheme.ts';
-import { checkObject, InvalidArgumentError } from '../errors.ts';
+import { checkOptions, InvalidArgumentError } from '../errors.ts';
 import { dropoutPieces, dropoutUniforms, dropoutUniformWords } from './dropout.ts';
 import { checkWorkgroupSize, mainHead, type PhiloxKernel } from './kernel.ts';
 import { composeWgsl } from './piece.ts';
@@ -18,7 +18,7 @@ export function dropoutMaskKernel(options: {
   readonly scheme: DropoutSchemeName;
   readonly workgroupSize?: number | undefined;
 }): PhiloxKernel {
-  checkObject('options', options);
+  checkOptions('options', options, ['scheme', 'workgroupSize']);
   checkScheme(options.scheme);
   const size = checkWorkgroupSize(options.workgroupSize ?? 64);
   const code = `struct MaskParams {

@@ -46,7 +46,7 @@ export interface DropoutUniforms {
 export function dropoutUniforms(
   options: DropoutSource & { readonly shape: Pick<DropoutShape, 'Sq' | 'Skv'> },
 ): DropoutUniforms {
-  const { threshold, scale, seed, offset } = checkSource(options);
+  const { threshold, scale, seed, offset } = checkSource(options, ['shape']);
   const { Sq, Skv } = checkShape({ B: 1, H: 1, ...options.shape });
   const keepNone = threshold === 2 ** 32;
   return {

@@ -1,4 +1,4 @@
-import { checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
+import { checkOptions, describeValue, InvalidArgumentError } from '../errors.ts';
 import { type StreamOptions, streamAddress } from '../stream-address.ts';
 import { toUint } from '../u64.ts';
 import { laneWgsl, philox4x32Wgsl } from './block.ts';
@@ -66,7 +66,7 @@ function storeFour(values: string): string {
  * @throws InvalidArgumentError when `distribution`, `rounds` or `workgroupSize` is out of its range.
  */
 export function fillKernel(options: FillKernelOptions): PhiloxKernel {
-  checkObject('options', options);
+  checkOptions('options', options, ['distribution', 'workgroupSize', 'rounds']);
   const { distribution, workgroupSize = 64, rounds = 10 } = options;
   if (!Object.hasOwn(stores, distribution)) {
     const known = Object.keys(stores).join(', ');
@@ -116,7 +116,7 @@ ${store}
 export function fillUniformWords(
   options: Omit<StreamOptions, 'rounds'> & { readonly count: number; readonly p?: number | undefined },
 ): Uint32Array {
-  const { key, counter, lane } = streamAddress(options);
+  const { key, counter, lane } = streamAddress(options, ['count', 'p']);
   const count = Number(toUint(options.count, 'count', 32));
   const { threshold, always } = bernoulliUniforms(options.p ?? 0);
   return new Uint32Array([...key, ...counter, lane, count, threshold, always]);
