@@ -11,7 +11,8 @@ import { Tensor } from '../../tensor/tensor.ts';
 import type { Machine } from '../machine.ts';
 import { type AllocateTensor, allocateIn, allocateRows, allocateTensor } from '../operands/row-result.ts';
 import { inOrder } from '../tasks.ts';
-import { type BackwardExtras, type BackwardSums, runBackward } from './backward-pass.ts';
+import { runBackward } from './backward-pass.ts';
+import type { BackwardExtras, BackwardSums } from './sums.ts';
 
 /** Gradients and largest values by name, those that were asked for; and the gradients of the tensors that the score mod loads floats from. */
 export interface BackwardResults {

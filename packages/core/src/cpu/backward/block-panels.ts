@@ -11,6 +11,7 @@ import type { Panel } from '../kernels/memory.ts';
 import { createHeadPanels, type HeadPanels } from '../operands/head-panels.ts';
 import { createRowPanel, type RowPanel } from '../operands/row-panel.ts';
 import { createUnpack, type Unpack } from '../operands/unpack.ts';
+import type { QueryTile } from '../tiles/score-tile.ts';
 import type { TileSize } from '../tiles/tile-size.ts';
 
 /** What the products of backward take besides q, k and v where operands have block scales. */
@@ -19,8 +20,7 @@ export interface BlockPanels {
   readonly dO8: RowPanel;
   readonly dOT: RowPanel;
   readonly k: HeadPanels;
-  /** Turns to `rows` query rows from i0 of head h of sequence b. */
-  load(b: number, h: number, i0: number, rows: number): void;
+  load(queries: QueryTile): void;
   /**
    * Rounds a tile of dS (rows `ld` numbers apart) in blocks along keys, in place, and gives a copy rounded along queries. Tiles
    * start where blocks do.
@@ -63,8 +63,9 @@ export function createBlockPanels(
     dO8,
     dOT,
     k,
-    load(b, h, i0, rows) {
-      for (const panel of [q, dO8, dOT]) panel.load(b, h, i0, rows);
+    load(queries) {
+      const { b, h } = queries;
+      for (const panel of [q, dO8, dOT]) panel.load(queries);
       k.select(b, Math.floor(h / (Hq / Hk)), lengths.kv.length(b));
     },
     round(dS, ld, rows, columns) {

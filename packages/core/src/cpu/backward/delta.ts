@@ -7,6 +7,7 @@ import type { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, padded } from '../kernels/kernels.ts';
 import { createRowPanel, type RowPanel } from '../operands/row-panel.ts';
 import { createUnpack } from '../operands/unpack.ts';
+import type { QueryTile } from '../tiles/score-tile.ts';
 
 /** What backward takes from the forward pass and from the loss, for one tile of query rows at a time. */
 export interface RowGradients {
@@ -16,7 +17,7 @@ export interface RowGradients {
   readonly deltaAt: number;
   lse(i: number): number;
   delta(i: number): number;
-  load(b: number, h: number, i0: number, rows: number): void;
+  load(queries: QueryTile): void;
 }
 
 /** Row gradients for tiles of at most `maxRows` rows. */
@@ -49,9 +50,10 @@ export function createRowGradients(
     deltaAt: delta.at,
     lse: i => lse.values[i],
     delta: i => delta.values[i],
-    load(b, h, i0, rows) {
-      dO.load(b, h, i0, rows);
-      o.load(b, h, i0, rows);
+    load(queries) {
+      const { b, h, i0, rows } = queries;
+      dO.load(queries);
+      o.load(queries);
       kernels.dotRows(rows, padded(Dv), dO.at, o.at, o.ld, dots.at);
       for (let i = 0; i < rows; i++) {
         const row = place(b, h, i0 + i);

@@ -1,14 +1,19 @@
 import { type Kernels, padded, STRIP } from '../kernels/kernels.ts';
+import type { Panel } from '../kernels/memory.ts';
+import type { RowPanel } from '../operands/row-panel.ts';
 import type { RowResult } from '../operands/row-result.ts';
+import type { ScoreTile } from '../tiles/score-tile.ts';
 
 /**
  * The gradient of some positions of a head of k or v while the query heads that share it are worked through. It is summed in f32, in a
  * fixed order.
  */
 export interface HeadGradient {
-  /** Address of the sums of position j; rows are `ld` bytes apart. */
-  at(j: number): number;
-  readonly ld: number;
+  /**
+   * Adds the transposed weights of a tile, in rows that are `ld` bytes apart, times the query rows of a panel (q or dO).
+   * @param ranges as kernels take them.
+   */
+  add(tile: ScoreTile, weights: Panel, ld: number, rows: RowPanel, ranges: number): void;
   /** Turns to positions `from` ≤ j < `to` of head h of sequence b, and stores those before. */
   select(b: number, h: number, from: number, to: number): void;
   /** Stores the last ones. */
@@ -17,13 +22,13 @@ export interface HeadGradient {
 
 /** Sums for up to `positions` positions of head size D. */
 export function createHeadGradient(
-  { memory }: Kernels,
+  { memory, addTransposedProduct }: Kernels,
   result: RowResult,
   positions: number,
   D: number,
 ): HeadGradient {
   const width = padded(D);
-  const ld = 4 * width;
+  const ldSums = 4 * width;
   // The last strip of a product may write a few rows beyond the head.
   const sums = memory.scratch((positions + STRIP) * width);
   let b = 0;
@@ -35,8 +40,13 @@ export function createHeadGradient(
     to = from;
   }
   return {
-    at: j => sums.at + (j - from) * ld,
-    ld,
+    add({ rows, columns, j0 }, weights, ld, panel, ranges) {
+      const { panels, panelBytes } = panel;
+      const to = sums.at + (j0 - from) * ldSums;
+      const guarded = !panel.isFinite();
+      const [m, n] = [columns, width];
+      addTransposedProduct(m, n, rows, weights.at, ld, panels, panelBytes, to, ldSums, ranges, j0, guarded);
+    },
     select(nextB, nextH, nextFrom, nextTo) {
       if (nextB === b && nextH === h && nextFrom === from && nextTo === to) return;
       finish();

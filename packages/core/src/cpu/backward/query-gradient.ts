@@ -1,39 +1,33 @@
 import { type Kernels, padded, STRIP } from '../kernels/kernels.ts';
 import type { Panel } from '../kernels/memory.ts';
+import type { HeadPanels } from '../operands/head-panels.ts';
 import type { RowResult } from '../operands/row-result.ts';
 import type { KeysTask, TileRange } from '../tasks.ts';
-
-/** Where threads leave parts of ∂L/∂(scaled q) of heads whose keys they share, in shared memory. */
-export interface PartsOfDq {
-  /** (slots, heads of a group, Sq, Dqk padded). */
-  readonly sums: Float32Array;
-  /** How many tasks of each group of heads are done. */
-  readonly done: Int32Array;
-}
+import type { QueryTile, ScoreTile } from '../tiles/score-tile.ts';
+import type { PartsOfDq } from './sums.ts';
 
 /**
  * dq of a tile of query rows while the keys of a task are worked through. It is summed in f32, first over the keys of a section and then over
  * the sections in their order, whichever threads compute them.
  */
 export interface QueryGradient {
-  /** Address of the sums that products are added to; rows are `ld` bytes apart. */
-  at(): number;
-  readonly ld: number;
+  /** Adds a tile of dS, in rows that are `ld` bytes apart, times the keys of the tile. */
+  add(tile: ScoreTile, dS: Panel, ld: number, k: HeadPanels, ranges: number): void;
   /** Turns to the next rows. */
   start(): void;
   /** Turns to a section of the keys of a task. */
   startSection(section: TileRange, task: KeysTask): void;
   /** Adds it to those before, for `rows` rows. */
   endSection(rows: number): void;
-  /** Stores `rows` rows from i0 on of head h, or leaves them as a part where other tasks have other keys. */
-  store(task: KeysTask, h: number, i0: number, rows: number): void;
+  /** Stores the rows, or leaves them as a part where other tasks have other keys. */
+  store(task: KeysTask, queries: QueryTile): void;
   /** Ends a task of `length` queries per head. With the last part of its heads, all are summed and stored. */
   endTask(task: KeysTask, length: number): void;
 }
 
 /** The gradient of q, for tiles of at most `rows` of Sq rows of head size D and groups of so many `heads`. */
 export function createQueryGradient(
-  { memory, addRows }: Kernels,
+  { memory, addRows, addProduct }: Kernels,
   result: RowResult,
   {
     rows: maxRows,
@@ -61,8 +55,11 @@ export function createQueryGradient(
   }
 
   return {
-    at: () => into.at,
-    ld,
+    add({ rows, columns, j0, index }, dS, ldS, k, ranges) {
+      const guarded = !k.load(index);
+      const [panels, bytes] = [k.rowsAt(index), k.rowPanelBytes];
+      addProduct(rows, width, columns, dS.at, ldS, panels, bytes, into.at, ld, ranges, j0, guarded);
+    },
     start() {
       sums.values.fill(0);
     },
@@ -75,7 +72,7 @@ export function createQueryGradient(
     endSection(rows) {
       if (into === section) addRows(rows, width, section.at, sums.at, ld);
     },
-    store({ b, part }, h, i0, rows) {
+    store({ part }, { b, h, i0, rows }) {
       if (!part) result.store(b, h, i0, rows, sums.at);
       else parts?.sums.set(sums.values.subarray(0, rows * width), placeOf(part.slot, h, i0));
     },

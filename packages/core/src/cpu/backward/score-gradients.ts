@@ -3,23 +3,14 @@ import type { AttentionProblem } from '../../attention/problem/problem.ts';
 import type { ScoreChain } from '../../score/score-chain.ts';
 import { elementCount } from '../../tensor/shape.ts';
 import { Tensor } from '../../tensor/tensor.ts';
-import type { BackwardSums } from './backward-pass.ts';
+import type { ScoreTile } from '../tiles/score-tile.ts';
+import type { BackwardSums } from './sums.ts';
 
 /**
- * Takes one tile of ds = ∂L/∂(final score): row i0 + i and key j0 + j at `ds[i·ld + j]`, 0 where nothing is seen. `products`
- * holds the scaled q·k of the same pairs where the chain has derivatives: with a score mod, or with softcap that the kernels do not see to.
+ * Takes one tile of ds = ∂L/∂(final score): row i and key j of the tile at `ds[i·ld + j]`, 0 where nothing is seen. `products`
+ * holds the scaled q·k of the same pairs where the chain has derivatives: with a score mod, or with softcap that kernels do not compute.
  */
-export type TakeTile = (
-  ds: Float32Array,
-  products: Float32Array,
-  ld: number,
-  b: number,
-  h: number,
-  i0: number,
-  rows: number,
-  j0: number,
-  columns: number,
-) => void;
+export type TakeTile = (ds: Float32Array, products: Float32Array, ld: number, tile: ScoreTile) => void;
 
 /** Those of the wanted gradients that are sums of ds, in f64 and in the order of the tiles. */
 export function createScoreGradients(
@@ -37,7 +28,7 @@ export function createScoreGradients(
 function biasGradient(bias: NonNullable<AttentionProblem['bias']>, sums: Float64Array): TakeTile {
   const place = broadcastIndex(bias);
   const step = (bias.source.at(-1) ?? 1) > 1 ? 1 : 0;
-  return (ds, _products, ld, b, h, i0, rows, j0, columns) => {
+  return (ds, _products, ld, { b, h, i0, rows, j0, columns }) => {
     for (let i = 0; i < rows; i++) {
       const at = place(b, h, i0 + i, j0);
       for (let j = 0; j < columns; j++) sums[at + j * step] += ds[i * ld + j];
@@ -47,7 +38,7 @@ function biasGradient(bias: NonNullable<AttentionProblem['bias']>, sums: Float64
 
 /** −Σ |i + off − j| ds for each head of each sequence. */
 function alibiGradient(Hq: number, { distance }: ScoreChain, sums: Float64Array): TakeTile {
-  return (ds, _products, ld, b, h, i0, rows, j0, columns) => {
+  return (ds, _products, ld, { b, h, i0, rows, j0, columns }) => {
     for (let i = 0; i < rows; i++) {
       for (let j = 0; j < columns; j++) sums[b * Hq + h] -= distance(b, i0 + i, j0 + j) * ds[i * ld + j];
     }
@@ -65,7 +56,7 @@ export function createCaptureGradients(
     names.map(name => [name, new Float64Array(elementCount(captures[name].shape))]),
   );
   return {
-    take(ds, products, ld, b, h, i0, rows, j0, columns) {
+    take(ds, products, ld, { b, h, i0, rows, j0, columns }) {
       for (let i = 0; i < rows; i++) {
         for (let j = 0; j < columns; j++) {
           const at = i * ld + j;
@@ -92,7 +83,7 @@ export function createProductGradient(
   { derivative }: ScoreChain,
 ): TakeTile | null {
   if (scoreMod === null && softcap === null) return null;
-  return (ds, products, ld, b, h, i0, rows, j0, columns) => {
+  return (ds, products, ld, { b, h, i0, rows, j0, columns }) => {
     for (let i = 0; i < rows; i++) {
       for (let j = 0; j < columns; j++) {
         const at = i * ld + j;

@@ -17,6 +17,7 @@ import {
 import { createScaledResult } from '../operands/scaled-result.ts';
 import { type Claim, forwardWork, inOrder } from '../tasks.ts';
 import { roundTile } from '../tiles/fp8.ts';
+import type { QueryTile, ScoreTile } from '../tiles/score-tile.ts';
 import { createScoreTiles } from '../tiles/score-tiles.ts';
 import { tileSizeOf } from '../tiles/tile-size.ts';
 import { createRunningSoftmax } from './running-softmax.ts';
@@ -120,34 +121,34 @@ export function runForward(
   const rowLse = memory.floats(size.rows);
   let amaxS = 0;
 
-  function addScores(b: number, h: number, i0: number, rows: number, tile: number): void {
-    if (!tiles.compute(tile)) return;
+  function addScores(index: number): void {
+    const tile = tiles.compute(index);
+    if (!tile) return;
     const { largest, sum } = softmax;
-    const n = tiles.columns(tile);
+    const { rows, columns, j0 } = tile;
     const ranges = tiles.ranges();
-    kernels.updateSoftmax(rows, n, scores.at, ld, largest.at, sum.at, sums.at, ldO, width, ranges, tile * T);
-    if (!twoPasses) addValues(b, h, i0, rows, tile);
+    kernels.updateSoftmax(rows, columns, scores.at, ld, largest.at, sum.at, sums.at, ldO, width, ranges, j0);
+    if (!twoPasses) addValues(tile);
   }
 
   /** The second pass of FP8. */
-  function addRounded(b: number, h: number, i0: number, rows: number, tile: number): void {
-    if (!tiles.compute(tile)) return;
-    const n = tiles.columns(tile);
-    kernels.toProbabilities(rows, n, scores.at, ld, rowLse.at, tiles.ranges(), tile * T);
-    addValues(b, h, i0, rows, tile);
+  function addRounded(index: number): void {
+    const tile = tiles.compute(index);
+    if (!tile) return;
+    kernels.toProbabilities(tile.rows, tile.columns, scores.at, ld, rowLse.at, tiles.ranges(), tile.j0);
+    addValues(tile);
   }
 
-  function addValues(b: number, h: number, i0: number, rows: number, tile: number): void {
-    const j0 = tile * T;
-    const columns = tiles.columns(tile);
+  function addValues(tile: ScoreTile): void {
+    const { rows, columns, j0, index } = tile;
     if (keep) {
-      keep.load(b, h, i0, rows, j0, columns);
+      keep.load(tile);
       keep.drop(scores.at, scores.at, ld, rows, columns);
     }
     if (problem.fp8) amaxS = Math.max(amaxS, roundTile(scores.values, T, rows, columns, fp8, fp8.scaleS));
-    const guarded = !v.load(tile);
+    const guarded = !v.load(index);
     const ranges = tiles.ranges();
-    const at = v.rowsAt(tile);
+    const at = v.rowsAt(index);
     const bytes = v.rowPanelBytes;
     kernels.addProduct(rows, width, columns, scores.at, ld, at, bytes, sums.at, ldO, ranges, j0, guarded);
   }
@@ -159,7 +160,7 @@ export function runForward(
     for (let i = 0; i < rows; i++) values[i] = l[i] === 0 ? -Infinity : m[i] + Math.log(l[i]);
   }
 
-  function storeRows(b: number, h: number, i0: number, rows: number): void {
+  function storeRows({ b, h, i0, rows }: QueryTile): void {
     const { largest, sum } = softmax;
     setLse(b, h, i0, rowLse.values.subarray(0, rows));
     setMax?.(b, h, i0, largest.values.subarray(0, rows));
@@ -168,16 +169,14 @@ export function runForward(
     o.store(b, h, i0, rows, sums.at);
   }
 
-  function addRows(b: number, h: number, i0: number, rows: number): void {
-    tiles.select(b, h, i0, rows);
-    softmax.start(rows, sinks ? sinks[h] : -Infinity);
+  function addRows(queries: QueryTile): void {
+    const { firstTile, endTile } = tiles.select(queries);
+    softmax.start(queries.rows, sinks ? sinks[queries.h] : -Infinity);
     sums.values.fill(0);
-    const first = tiles.firstTile();
-    const end = tiles.endTile();
-    for (let t = first; t < end; t++) addScores(b, h, i0, rows, t);
-    finishStatistics(rows);
-    if (twoPasses) for (let t = first; t < end; t++) addRounded(b, h, i0, rows, t);
-    storeRows(b, h, i0, rows);
+    for (let t = firstTile; t < endTile; t++) addScores(t);
+    finishStatistics(queries.rows);
+    if (twoPasses) for (let t = firstTile; t < endTile; t++) addRounded(t);
+    storeRows(queries);
   }
 
   const work = forwardWork(problem, size, threads);
@@ -186,7 +185,9 @@ export function runForward(
     awaitHeads?.(group);
     const end = Math.min(to, lengths.q.length(b));
     for (let h = first; h < endHead; h++) {
-      for (let i0 = from; i0 < end; i0 += size.rows) addRows(b, h, i0, Math.min(size.rows, end - i0));
+      for (let i0 = from; i0 < end; i0 += size.rows) {
+        addRows({ b, h, i0, rows: Math.min(size.rows, end - i0) });
+      }
     }
   }
   return { amaxS, amaxO: o.amax() };

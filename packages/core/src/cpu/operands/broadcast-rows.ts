@@ -1,6 +1,7 @@
 import type { BroadcastDesc } from '../../attention/problem/problem.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, padded } from '../kernels/kernels.ts';
+import type { QueryTile } from '../tiles/score-tile.ts';
 import { copyLine, createLoadLine, type LoadLine } from './load-line.ts';
 
 /** The rows of a bias or mask, broadcast to (B, Hq, Sq, Skv), that belong to the queries of a tile: in the kernels' memory. */
@@ -9,8 +10,8 @@ export interface BroadcastRows {
   at(j: number): number;
   /** Bytes between rows; 0 where one serves all queries. */
   readonly ld: number;
-  /** Turns to `rows` queries from i0 of head h of sequence b, and to the keys `first` ≤ j < `end`. */
-  select(b: number, h: number, i0: number, rows: number, first: number, end: number): void;
+  /** Turns to a tile of queries, and to the keys `first` ≤ j < `end`. */
+  select(queries: QueryTile, first: number, end: number): void;
 }
 
 /** How large the rows are: for tiles of at most `rows` queries, and Skv keys. */
@@ -55,7 +56,7 @@ function createRows(
   return {
     at: j => at + j * bytes,
     ld,
-    select(b, h, i0, rows, first, end) {
+    select({ b, h, i0, rows }, first, end) {
       if (first >= end) return;
       const count = si === 0 ? 1 : rows;
       const source = offset + b * sb + h * sh + i0 * si + first * sj;

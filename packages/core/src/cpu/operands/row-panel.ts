@@ -1,4 +1,5 @@
 import { type Kernels, PANEL_BYTES, padded, STRIP } from '../kernels/kernels.ts';
+import type { QueryTile } from '../tiles/score-tile.ts';
 import type { Unpack } from './unpack.ts';
 
 /** One tile of query rows of an operand (q, o, dO) in f32. */
@@ -9,8 +10,7 @@ export interface RowPanel {
   /** Address of the same tile as panels of B whose depth is the rows, `panelBytes` apart; 0 if they were not asked for. */
   readonly panels: number;
   readonly panelBytes: number;
-  /** Loads `count` rows from row i0 of head (b, h). */
-  load(b: number, h: number, i0: number, count: number): void;
+  load(queries: QueryTile): void;
   /** Whether all elements of the loaded tile are finite; asked of panels. */
   isFinite(): boolean;
 }
@@ -34,7 +34,7 @@ export function createRowPanel(
     ld,
     panels,
     panelBytes,
-    load(b, h, i0, count) {
+    load({ b, h, i0, rows: count }) {
       unpack(b, h, i0, i0 + count, at);
       if (asPanels) finite = packRows(count, width, at, ld, panels, panelBytes);
     },

@@ -5,7 +5,7 @@ import type {
   Operands,
 } from '../../attention/problem/problem.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import type { BackwardSums } from '../backward/backward-pass.ts';
+import type { BackwardSums } from '../backward/sums.ts';
 import type { ForwardResults } from '../forward/forward.ts';
 import type { Variant } from '../kernels/kernels.ts';
 import type { TileSize } from '../tiles/tile-size.ts';

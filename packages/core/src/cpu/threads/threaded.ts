@@ -13,7 +13,7 @@ import {
   type BackwardResults,
   finishBackward,
 } from '../backward/backward.ts';
-import type { PartsOfDq } from '../backward/query-gradient.ts';
+import type { PartsOfDq } from '../backward/sums.ts';
 import { allocateForward, type ForwardResults, forwardResult } from '../forward/forward.ts';
 import { padded } from '../kernels/kernels.ts';
 import { backwardWork, headGroups, headsThatShare } from '../tasks.ts';

@@ -34,7 +34,7 @@ test('every scheme draws the masks of @tilewise/philox, whatever the tile', () =
           const keep = createKeepTile(problem, operands, kernels, { rows: 20, columns: 40 });
           const weights = memory.floats(20 * 40);
           weights.values.fill(1);
-          keep?.load(B - 1, H - 1, i0, rows, j0, columns);
+          keep?.load({ b: B - 1, h: H - 1, i0, rows, index: 0, j0, columns });
           keep?.drop(weights.at, weights.at, 4 * 40, rows, columns);
           const got = want.map((_, n) =>
             Number(weights.values[Math.floor(n / columns) * 40 + (n % columns)] !== 0),

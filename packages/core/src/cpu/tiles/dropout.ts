@@ -6,11 +6,12 @@ import type { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, MASK_MARGIN } from '../kernels/kernels.ts';
 import { createMaskRows } from '../operands/broadcast-rows.ts';
 import { createDrawMasks, type WriteMasks } from './draw-masks.ts';
+import type { ScoreTile } from './score-tile.ts';
 import type { TileSize } from './tile-size.ts';
 
 /** Dropout of one tile of probabilities at a time. */
 export interface KeepTile {
-  load(b: number, h: number, i0: number, rows: number, j0: number, columns: number): void;
+  load(tile: ScoreTile): void;
   /**
    * Multiplies the weights at `source` (rows `ld` bytes apart) by the scale of the kept ones where they are kept, and by 0
    * elsewhere, whatever they are; to `target`, which may be the same.
@@ -40,7 +41,7 @@ export function createKeepTile(
       ? givenMasks(dropout.mask, required('dropout.mask', operands.dropoutMask), kernels, problem, maxRows)
       : (drawn ?? readMasks(problem, operands, maxColumns, masks, width));
   return {
-    load: (b, h, i0, rows, j0, columns) => write(b, h, i0, rows, j0, columns, at, ld),
+    load: tile => write(tile, at, ld),
     drop(source, target, ldWeights, rows, columns) {
       kernels.dropWeights(rows, columns, source, target, ldWeights, at, ld, dropout.scale);
     },
@@ -56,8 +57,9 @@ function givenMasks(
   maxRows: number,
 ): WriteMasks {
   const kept = createMaskRows(kernels, desc, mask, { rows: maxRows, Skv });
-  return (b, h, i0, rows, j0, columns, at, ld) => {
-    kept.select(b, h, i0, rows, j0, j0 + columns);
+  return (tile, at, ld) => {
+    const { rows, j0, columns } = tile;
+    kept.select(tile, j0, j0 + columns);
     kernels.widenMasks(rows, columns, kept.at(j0), kept.ld, at, ld);
   };
 }
@@ -72,7 +74,7 @@ function readMasks(
 ): WriteMasks {
   const { keepRow } = createProblemDropout(problem, operands);
   const kept = new Uint8Array(maxColumns);
-  return (b, h, i0, rows, j0, columns) => {
+  return ({ b, h, i0, rows, j0, columns }) => {
     const { values } = masks;
     for (let i = 0; i < rows; i++) {
       keepRow(b, h, i0 + i, j0, j0 + columns, kept, 0);

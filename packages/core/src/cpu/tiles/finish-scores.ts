@@ -7,19 +7,20 @@ import type { Kernels } from '../kernels/kernels.ts';
 import type { Panel } from '../kernels/memory.ts';
 import { createBiasRows } from '../operands/broadcast-rows.ts';
 import type { RowRanges } from './row-ranges.ts';
+import type { QueryTile, ScoreTile } from './score-tile.ts';
 import type { SoftcapTile } from './softcap.ts';
 import type { TileSize } from './tile-size.ts';
 import type { TileVisibility } from './visibility.ts';
 
 /** Turns tiles of scaled q·k into final scores, in place. */
 export interface FinishScores {
-  /** Turns to the rows that the ranges are on: `rows` queries from i0 of head h of sequence b. */
-  select(b: number, h: number, i0: number, rows: number): void;
+  /** Turns to the rows that the ranges are on. */
+  select(queries: QueryTile): void;
   /**
-   * Finishes the tile that the visibility last looked at: row i0 + i and key j0 + j, rows `ld` bytes apart. Within the ranges of
-   * the rows, what is not seen becomes −Infinity; outside, anything may stand.
+   * Finishes the tile that the visibility last looked at, in rows that are `ld` bytes apart. Within the ranges of the rows, a hidden
+   * score becomes −Infinity; outside of them, anything may stand.
    */
-  finish(scores: Panel, ld: number, j0: number, columns: number, someHidden: boolean): void;
+  finish(scores: Panel, ld: number, tile: ScoreTile, someHidden: boolean): void;
 }
 
 /** How the scores of a problem are finished: by the kernels, or pair by pair by the chain where it has a score mod, or softcap without kernels. */
@@ -42,12 +43,7 @@ export function createFinishScores(
       ? createBiasRows(kernels, problem.bias, required('bias', operands.bias), size)
       : null;
   const slopes = alibi && !byPairs ? required('alibi', operands.alibi).toFloat64() : null;
-  let b = 0;
-  let h = 0;
-  let i0 = 0;
-  let rows = 0;
-
-  function finishPairs({ values }: Panel, ld: number, j0: number, columns: number): void {
+  function finishPairs({ values }: Panel, ld: number, { b, h, i0, rows, j0, columns }: ScoreTile): void {
     for (let i = 0; i < rows; i++) {
       for (let j = 0; j < columns; j++) {
         const at = ((i * ld) >> 2) + j;
@@ -59,21 +55,18 @@ export function createFinishScores(
   }
 
   return {
-    select(nextB, nextH, nextI0, nextRows) {
-      b = nextB;
-      h = nextH;
-      i0 = nextI0;
-      rows = nextRows;
-      bias?.select(b, h, i0, rows, ranges.first(), ranges.end());
+    select(queries) {
+      bias?.select(queries, ranges.first(), ranges.end());
     },
-    finish(scores, ld, j0, columns, someHidden) {
+    finish(scores, ld, tile, someHidden) {
+      const { b, h, i0, rows, j0, columns } = tile;
       if (byPairs) {
         // A score mod may be undefined where nothing is seen: a table, say, that ends at the diagonal.
         if (someHidden) {
           hide(scores, ld);
           hideOutside(scores, ld);
         }
-        finishPairs(scores, ld, j0, columns);
+        finishPairs(scores, ld, tile);
         return;
       }
       softcapTile?.cap(scores, rows);

@@ -14,6 +14,7 @@ import type { TileRange } from '../tasks.ts';
 import { createKeepTile, type KeepTile } from './dropout.ts';
 import { createFinishScores } from './finish-scores.ts';
 import { createRowRanges } from './row-ranges.ts';
+import { NO_TILE, type QueryTile, type ScoreTile } from './score-tile.ts';
 import { createSoftcapTile, type SoftcapTile } from './softcap.ts';
 import type { TileSize } from './tile-size.ts';
 import { createTileVisibility } from './visibility.ts';
@@ -49,17 +50,17 @@ export interface ScoreTiles {
   readonly softcap: SoftcapTile | null;
   /** Bytes between rows of a tile. */
   readonly ld: number;
-  /** Turns to `rows` query rows from i0 of head h of sequence b, and of the tiles to those of `among`, all unless given. */
-  select(b: number, h: number, i0: number, rows: number, among?: TileRange): void;
-  /** The tiles among these that the selected rows may see any key of: firstTile ≤ t < endTile. */
-  firstTile(): number;
-  endTile(): number;
-  /** Keys of tile t that exist: from t·T on, at most T. */
-  columns(tile: number): number;
+  /**
+   * Turns to a tile of query rows. Gives the tiles that they may see any key of, those of `among` if it is given.
+   */
+  select(queries: QueryTile, among?: TileRange): TileRange;
   /** Address of the ranges of the selected rows, 0 where all of the tile computed last is seen. */
   ranges(): number;
-  /** Computes a tile. False, and nothing is computed, when none of it is seen. */
-  compute(tile: number): boolean;
+  /**
+   * Computes tile `index` of the selected rows. Null, and nothing is computed, when it shows nothing. The next call changes the tile
+   * that this one gave.
+   */
+  compute(index: number): ScoreTile | null;
 }
 
 /** Sets up the panels of a problem: O((rows + Skv)·D + rows·T) numbers. */
@@ -117,12 +118,9 @@ export function createScoreTiles(
     forms.derivatives && !softcap && (problem.scoreMod !== null || problem.softcap !== null);
   const products = new Float32Array(hasProducts ? Math.ceil(size.rows / STRIP) * STRIP * T : 0);
   const ld = 4 * T;
-  let b = 0;
-  let rows = 0;
-  let firstTile = 0;
-  let endTile = 0;
+  /** One object for all tiles, so that a tile leaves no garbage. */
+  const tile: { -readonly [K in keyof ScoreTile]: number } = { ...NO_TILE };
   let inRange = 0;
-  const columns = (tile: number): number => Math.min(T, lengths.kv.length(b) - tile * T);
 
   return {
     lengths,
@@ -136,35 +134,37 @@ export function createScoreTiles(
     products,
     softcap,
     ld,
-    select(nextB, h, i0, nextRows, among) {
-      b = nextB;
-      rows = nextRows;
+    select(queries, among) {
+      Object.assign(tile, queries);
+      const { b, h, i0, rows } = queries;
       ranges.select(b, i0, rows);
-      firstTile = Math.max(Math.floor(ranges.first() / T), among?.firstTile ?? 0);
-      endTile = Math.min(Math.ceil(ranges.end() / T), among?.endTile ?? Infinity);
-      if (firstTile >= endTile) return;
-      q.load(b, h, i0, rows);
+      const firstTile = Math.max(Math.floor(ranges.first() / T), among?.firstTile ?? 0);
+      const endTile = Math.min(Math.ceil(ranges.end() / T), among?.endTile ?? Infinity);
+      if (firstTile >= endTile) return { firstTile, endTile };
+      q.load(queries);
       k.select(b, Math.floor(h / (Hq / Hk)), lengths.kv.length(b));
       v.select(b, Math.floor(h / (Hq / Hv)), lengths.kv.length(b));
-      seen.select(b, h, i0, rows);
-      final.select(b, h, i0, rows);
+      seen.select(queries);
+      final.select(queries);
+      return { firstTile, endTile };
     },
-    firstTile: () => firstTile,
-    endTile: () => endTile,
-    columns,
     ranges: () => inRange,
-    compute(tile) {
-      const j0 = tile * T;
-      const count = columns(tile);
-      const look = seen.look(j0, count);
-      if (look === 'none') return false;
-      k.load(tile);
+    compute(index) {
+      const j0 = index * T;
+      const columns = Math.min(T, lengths.kv.length(tile.b) - j0);
+      tile.index = index;
+      tile.j0 = j0;
+      tile.columns = columns;
+      const look = seen.look(tile);
+      if (look === 'none') return null;
+      k.load(index);
       inRange = look === 'all' ? 0 : ranges.at;
-      const at = k.columnsAt(tile);
-      kernels.multiplyScores(rows, count, Dqk, q.at, q.ld, at, scores.at, ld, factor, inRange, j0);
+      const at = k.columnsAt(index);
+      const { rows } = tile;
+      kernels.multiplyScores(rows, columns, Dqk, q.at, q.ld, at, scores.at, ld, factor, inRange, j0);
       if (hasProducts) products.set(scores.values);
-      final.finish(scores, ld, j0, count, look === 'some');
-      return true;
+      final.finish(scores, ld, tile, look === 'some');
+      return tile;
     },
   };
 }

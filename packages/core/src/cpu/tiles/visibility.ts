@@ -7,14 +7,15 @@ import type { Kernels } from '../kernels/kernels.ts';
 import type { Panel } from '../kernels/memory.ts';
 import { createMaskRows } from '../operands/broadcast-rows.ts';
 import type { RowRanges, Seen } from './row-ranges.ts';
+import { NO_TILE, type QueryTile, type ScoreTile } from './score-tile.ts';
 import type { TileSize } from './tile-size.ts';
 
 /** Who sees whom within one tile of the score matrix. */
 export interface TileVisibility {
-  /** Turns to the rows that the ranges are on: `rows` queries from i0 of head h of sequence b. */
-  select(b: number, h: number, i0: number, rows: number): void;
-  /** Looks at keys j0.. of these rows. Tiles of which nothing is seen are not worth a product. */
-  look(j0: number, columns: number): Seen;
+  /** Turns to the rows that the ranges are on. */
+  select(queries: QueryTile): void;
+  /** Looks at a tile of these rows. A tile that shows nothing is not worth a product. */
+  look(tile: ScoreTile): Seen;
   /** Sets what is not seen in the tile last looked at to −Infinity, within the ranges of the rows. */
   hide(scores: Panel, ld: number): void;
   /** Likewise what lies outside. */
@@ -42,17 +43,13 @@ export function createTileVisibility(
     problem.mask &&
     createMaskRows(kernels, problem.mask, required('mask', operands.mask), { rows: size.rows, Skv });
   const asked = kernels.memory.allocate(Uint8Array, maskMod || blockMask ? size.rows * T : 0);
-  let b = 0;
-  let h = 0;
-  let i0 = 0;
-  let rows = 0;
-  let j0 = 0;
-  let columns = 0;
+  let tile: ScoreTile = NO_TILE;
   let seen: SeenBytes | null = null;
 
   /** Asks pair by pair, within the ranges. */
   function ask(): SeenBytes {
     const { values } = asked;
+    const { b, h, i0, rows, j0, columns } = tile;
     for (let i = 0; i < rows; i++) {
       const to = Math.min(ranges.hi(i), j0 + columns);
       for (let j = Math.max(ranges.lo(i), j0); j < to; j++) {
@@ -65,20 +62,16 @@ export function createTileVisibility(
   /** What decides about pairs besides lengths and band; null when nothing does, or all of the tile is in a block that is seen. */
   function seenPairs(isOneBlock: boolean): SeenBytes | null {
     if (maskMod || (blockMask && !isOneBlock)) return ask();
-    return mask && { at: mask.at(j0), ld: mask.ld };
+    return mask && { at: mask.at(tile.j0), ld: mask.ld };
   }
 
   return {
-    select(nextB, nextH, nextI0, nextRows) {
-      b = nextB;
-      h = nextH;
-      i0 = nextI0;
-      rows = nextRows;
-      mask?.select(b, h, i0, rows, ranges.first(), ranges.end());
+    select(queries) {
+      mask?.select(queries, ranges.first(), ranges.end());
     },
-    look(nextJ0, nextColumns) {
-      j0 = nextJ0;
-      columns = nextColumns;
+    look(next) {
+      tile = next;
+      const { b, h, i0, rows, j0, columns } = tile;
       const look = ranges.seen(j0, j0 + columns);
       if (look === 'none') return 'none';
       const isOneBlock = isInOneBlock(i0, rows) && isInOneBlock(j0, columns);
@@ -90,9 +83,10 @@ export function createTileVisibility(
       return count === rows * columns ? 'all' : 'some';
     },
     hide({ at }, ld) {
-      if (seen) kernels.hideUnseen(rows, columns, at, ld, seen.at, seen.ld);
+      if (seen) kernels.hideUnseen(tile.rows, tile.columns, at, ld, seen.at, seen.ld);
     },
     hideOutside({ values }, ld) {
+      const { rows, j0, columns } = tile;
       for (let i = 0; i < rows; i++) {
         const from = Math.min(Math.max(ranges.lo(i) - j0, 0), columns);
         const to = Math.min(Math.max(ranges.hi(i) - j0, from), columns);

@@ -1,0 +1,17 @@
+/** A tile of query rows: `rows` queries from i0 on of head h of sequence b. */
+export interface QueryTile {
+  readonly b: number;
+  readonly h: number;
+  readonly i0: number;
+  readonly rows: number;
+}
+
+/** A tile of the score matrix: the rows of a query tile, and `columns` keys from j0 on, which are tile `index` of the keys. */
+export interface ScoreTile extends QueryTile {
+  readonly index: number;
+  readonly j0: number;
+  readonly columns: number;
+}
+
+/** The tile before any is selected. */
+export const NO_TILE: ScoreTile = { b: 0, h: 0, i0: 0, rows: 0, index: 0, j0: 0, columns: 0 };
