@@ -6,6 +6,7 @@ import {
   segmentName,
   type UniformField,
 } from './shader-part.ts';
+import { formatWgsl } from './text.ts';
 
 /**
  * How the workgroups of a kernel follow each other: for each batch entry its heads, for each head its tiles, for each tile
@@ -105,7 +106,7 @@ ${body.trimEnd()}
   const source = [distinct(part => part.directives).join('\n'), wgsl, declarations.trim(), main]
     .filter(Boolean)
     .join('\n\n');
-  return { name, wgsl: `${withoutIdle(source)}\n`, bindings, gathered, uniforms, groups, grid };
+  return { name, wgsl: `${formatWgsl(withoutIdle(source))}\n`, bindings, gathered, uniforms, groups, grid };
 }
 
 /** Parts declare the workgroup memory of all that they can do; a kernel has that of what it does. */

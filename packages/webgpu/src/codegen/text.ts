@@ -1,3 +1,24 @@
 /** Text for each of the numbers 0 to n − 1, joined. */
 export const repeat = (n: number, text: (k: number) => string, separator = '\n'): string =>
   Array.from({ length: n }, (_, k) => text(k)).join(separator);
+
+/** WGSL indented by its brackets, without blank lines at the ends of blocks and behind comments. */
+export function formatWgsl(text: string): string {
+  const lines: string[] = [];
+  let depth = 0;
+  for (const line of text.split('\n').map(raw => raw.trim())) {
+    const before = lines.at(-1) ?? '';
+    if (!line) {
+      if (!/^$|\{$|^ *\/\//.test(before)) lines.push('');
+      continue;
+    }
+    const code = line.replace(/\/\/.*/, '');
+    const [closing] = code.match(/^[)\]}]*/) ?? [''];
+    if (closing && !before) lines.pop();
+    // A line that begins with an operator goes on with the line before.
+    const isContinued = /^(&&|\|\||[&|+*] )/.test(code);
+    lines.push('  '.repeat(depth - closing.length + Number(isContinued)) + line);
+    depth += (code.match(/[([{]/g) ?? []).length - (code.match(/[)\]}]/g) ?? []).length;
+  }
+  return lines.join('\n');
+}

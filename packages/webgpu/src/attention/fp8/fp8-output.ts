@@ -5,7 +5,7 @@ import { forwardAmaxes, fp8Kernel } from '../fp8-steps.ts';
 import type { KernelConfig } from '../kernel-config.ts';
 import { skipUnless } from '../kernels/workgroup-reads.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
-import { rowAddressing, rowTensor } from '../layout/row-results.ts';
+import { probabilitiesPart, rowAddressing, rowTensor } from '../layout/row-results.ts';
 import { sequencePart } from '../layout/sequence.ts';
 import { dropoutPart } from '../score/dropout.ts';
 import { scorePart } from '../score/score.ts';
@@ -55,7 +55,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
 
   let keys = key_range(seq, i0, i0 + ${rows}u);
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
-    ${skipUnless(score.showsTile)}
+    ${skipUnless(score.isVisibleTile)}
     let full_tile = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
     ${backend.scores([scores], [])}
     let j = j0 + tx * 4u;
@@ -63,10 +63,10 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
       4,
       r => `var allowed${r} = vec4<bool>(true);
     if (!full_tile) {
-      allowed${r} = inside4(seq, i + ${r}u, j);
+      allowed${r} = in_range4(seq, i + ${r}u, j);
     }
     let scored${r} = score4(seq, h, i + ${r}u, j, s${r}, allowed${r});
-    let p${r} = select(vec4f(), exp(scored${r}.value - lse${r}), scored${r}.seen);
+    let p${r} = probabilities(scored${r}.value, lse${r}, scored${r}.visible);
     let weight${r} = ${fp8.apply('weight', dropout ? `p${r} * dropout4(seq, h, i + ${r}u, j)` : `p${r}`)};`,
       '\n    ',
     )}
@@ -91,6 +91,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
       readOperand('v', problem.v, config),
       writeOperand('o', problem.o, config),
       rowAddressing(problem),
+      probabilitiesPart,
       rowTensor('lse', 'read', 'u32'),
       ...score.parts,
       ...(dropout ? [dropout] : []),

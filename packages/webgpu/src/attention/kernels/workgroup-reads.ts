@@ -20,7 +20,7 @@ const direct: WorkgroupReads = {
 };
 
 const shared: WorkgroupReads = {
-  part: { code: 'var<workgroup> shared_sequence: Sequence;\nvar<workgroup> shared_shown: bool;' },
+  part: { code: 'var<workgroup> shared_sequence: Sequence;\nvar<workgroup> shared_visible: bool;' },
   sequence: b => `if (lane == 0u) {
     shared_sequence = sequence_at(${b});
   }
@@ -28,9 +28,9 @@ const shared: WorkgroupReads = {
   skip: condition =>
     condition &&
     `if (lane == 0u) {
-      shared_shown = ${condition};
+      shared_visible = ${condition};
     }
-    ${skipUnless('workgroupUniformLoad(&shared_shown)')}`,
+    ${skipUnless('workgroupUniformLoad(&shared_visible)')}`,
 };
 
 /**

@@ -1,4 +1,5 @@
 import type { AttentionProblem } from '@tilewise/core';
+import { highest, isNaN4 } from '../../codegen/formats/float-bits.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 
 /**
@@ -46,27 +47,46 @@ export function rowOutputsOf({ outputs: { max, sumExp } }: AttentionProblem): re
   return ['lse', ...(max ? (['max'] as const) : []), ...(sumExp ? (['sumExp'] as const) : [])];
 }
 
-/**
- * Statements that write the results of row `at` with maximum `m` and sum `l`; a row without keys, whose l is 0, has
- * lse = max = −Infinity and sumExp = 0.
- */
-export function writeRow(outputs: readonly RowOutput[], m: string, l: string): string {
-  const bits: Readonly<Record<RowOutput, string>> = {
-    lse: `select(bitcast<u32>(${m} + log(${l})), 0xff800000u, ${l} == 0.0)`,
-    max: `select(bitcast<u32>(${m}), 0xff800000u, ${l} == 0.0)`,
-    sumExp: `bitcast<u32>(${l})`,
-  };
-  return outputs.map(name => `${name}_write(at, ${bits[name]});`).join('\n      ');
-}
+/** Statements that write the results of row `at` with maximum `m` and sum `l`. */
+export const writeRow = (outputs: readonly RowOutput[], m: string, l: string): string =>
+  outputs.map(name => `${name}_write(at, ${m}, ${l});`).join('\n      ');
 
-/** `NAME_write(at, bits)`: one row's result, given as bits because −Infinity is among them. */
+const rowBits: Readonly<Record<RowOutput, string>> = {
+  lse: 'softmax_bits(m + log(l), 0xff800000u, m, l)',
+  max: 'softmax_bits(m, 0xff800000u, m, l)',
+  sumExp: 'softmax_bits(l, 0u, m, l)',
+};
+
+/** `NAME_write(at, m, l)`: one result of a row. */
 export function rowOutput(name: RowOutput): ShaderPart {
   const variable = `${name}_rows`;
   return {
     bindings: [{ name, variable, element: 'u32', access: 'read_write', elementBytes: 4, alignment: 4 }],
     uniforms: [{ name: `${name}_base`, type: 'u32', value: { offsetOf: name } }],
-    code: `fn ${name}_write(at: u32, bits: u32) {
-  ${variable}[P.${name}_base + at] = bits;
+    code: `fn ${name}_write(at: u32, m: f32, l: f32) {
+  ${variable}[P.${name}_base + at] = ${rowBits[name]};
 }`,
   };
 }
+
+/** What the results of a row are at the end of its softmax, in `output_scale` and in the functions of `rowOutput`. */
+export const softmaxEnd: ShaderPart = {
+  code: `// A row that sees no key has l = 0, and one that sees a NaN or +Infinity the largest finite number as m.
+fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
+  return select(select(bitcast<u32>(x), no_keys, l == 0.0), 0x7fc00000u, m == ${highest});
+}
+
+// The factor that turns sums into o; \`scale\` is that of the sink.
+fn output_scale(m: f32, l: f32, scale: f32) -> f32 {
+  return bitcast<f32>(softmax_bits(scale / l, 0u, m, l));
+}`,
+};
+
+/** `probabilities(s, lse, visible) -> vec4f`: P = e^(S − lse), 0 where a pair is masked, NaN in a row whose lse is NaN. */
+export const probabilitiesPart: ShaderPart = {
+  requires: [isNaN4],
+  code: `fn probabilities(s: vec4f, lse: f32, visible: vec4<bool>) -> vec4f {
+  let row_lse = vec4f(lse);
+  return select(vec4f(), select(exp(s - row_lse), row_lse, is_nan(row_lse)), visible);
+}`,
+};

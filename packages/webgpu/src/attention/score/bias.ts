@@ -31,7 +31,7 @@ fn bias_value(at: u32) -> f32 {
   for (var c = 0u; c < 4u; c++) {
     let bias_here = bias_value(bias_first + c * P.bias_sj);
     if (is_negative_infinity(bias_here)) {
-      seen[c] = false;
+      visible[c] = false;
     } else {
       s[c] += bias_here;
     }

@@ -23,14 +23,14 @@ export const blockMaskStage: ScoreStageFactory = ({ blockMask }, { tile }) => {
     ],
     code: `${code}
 
-fn block_shown(seq: Sequence, h: u32, i: u32, j: u32) -> bool {
+fn block_visible(seq: Sequence, h: u32, i: u32, j: u32) -> bool {
   let block = j / ${BLOCK_MASK_TILE}u;
   let at = blockMask_at(seq, h, i / ${BLOCK_MASK_TILE}u, block / 8u);
   return ((${readElement('blockMask', 'at >> 2u')} >> ((at & 3u) * 8u + (block & 7u))) & 1u) == 1u;
 }`,
     // Four neighbouring keys lie in one block.
-    apply: skips ? '' : 'seen = seen & vec4<bool>(block_shown(seq, h, i, j));',
+    apply: skips ? '' : 'visible = visible & vec4<bool>(block_visible(seq, h, i, j));',
     masks: !skips,
-    ...(skips ? { showsTile: 'block_shown(seq, h, i0, j0)' } : {}),
+    ...(skips ? { isVisibleTile: 'block_visible(seq, h, i0, j0)' } : {}),
   };
 };

@@ -18,7 +18,7 @@ fn mask_value(at: u32) -> bool {
 }`,
     apply: `let mask_first = mask_at(seq, h, i, j);
   for (var c = 0u; c < 4u; c++) {
-    seen[c] = seen[c] && mask_value(mask_first + c * P.mask_sj);
+    visible[c] = visible[c] && mask_value(mask_first + c * P.mask_sj);
   }`,
     masks: true,
   };

@@ -61,7 +61,7 @@ export const scoreModStage: ScoreStageFactory = ({ scoreMod, softcap }, { tools,
     s[c] = score_mod(unmodified[c], ${placeArguments});
     ${slopes[slope]}
     let masked = score_mod_masks(unmodified[c], ${placeArguments});
-    ${masks ? 'seen[c] = seen[c] && !(masked || is_negative_infinity(s[c]));' : 's[c] = select(s[c], -0x1.fffffep+127f, masked);'}
+    ${masks ? 'visible[c] = visible[c] && !(masked || is_negative_infinity(s[c]));' : 's[c] = select(s[c], -0x1.fffffep+127f, masked);'}
   }`,
     masks,
   };
@@ -74,7 +74,7 @@ export const maskModStage: ScoreStageFactory = ({ maskMod }, { tools }) => {
     requires: exprPieces(tools),
     code: exprFunction(tools, 'mask_mod', 'bool', maskMod),
     apply: `for (var c = 0u; c < 4u; c++) {
-    seen[c] = seen[c] && mask_mod(0.0, ${placeArguments});
+    visible[c] = visible[c] && mask_mod(0.0, ${placeArguments});
   }`,
     masks: true,
   };

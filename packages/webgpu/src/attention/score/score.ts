@@ -1,4 +1,5 @@
 import type { AttentionProblem } from '@tilewise/core';
+import { markNonFinite } from '../../codegen/formats/float-bits.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 import { alibiStage } from './alibi.ts';
 import { biasStage } from './bias.ts';
@@ -35,31 +36,38 @@ export function scorePart(
   readonly parts: readonly ShaderPart[];
   /** Whether keys may be masked within a tile that `tile_inside` calls a full tile. */
   readonly masks: boolean;
-  /** WGSL condition, the same for all lanes: whether any of the tile at `i0` and `j0` may be seen; '' where it always may. */
-  readonly showsTile: string;
+  /** WGSL condition, the same for all lanes: whether any of the tile at `i0` and `j0` may be visible; '' where it always may. */
+  readonly isVisibleTile: string;
 } {
   const active = stages
     .map(stage => stage(problem, use))
     .filter((stage): stage is ScoreStage => stage !== null);
   const captures = Object.entries(problem.captures).map(([name, desc]) => capturePart(name, desc));
-  const showsTile = active.flatMap(stage => stage.showsTile ?? []).join(' && ');
+  const isVisibleTile = active.flatMap(stage => stage.isVisibleTile ?? []).join(' && ');
   const keepsUnmodified = use.slope === 'by the modified score';
+  // Backward knows such rows by their lse.
+  const marks = use.slope === 'none';
   const code = `struct Score4 {
   value: vec4f,
   slope: vec4f,
-  seen: vec4<bool>,
+  visible: vec4<bool>,
   ${keepsUnmodified ? 'unmodified: vec4f,' : ''}
 }
 
+// The final scores of query i and keys j to j + 3 from q·k, and ds/d(q·k).
 fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>) -> Score4 {
   var s = dots;
   var slope = vec4f(1.0);
-  var seen = inside;
+  var visible = inside;
   ${active
     .map(stage => stage.apply)
     .filter(Boolean)
     .join('\n  ')}
-  return Score4(s, slope, seen${keepsUnmodified ? ', unmodified' : ''});
+  return Score4(${marks ? 'mark_non_finite(s)' : 's'}, slope, visible${keepsUnmodified ? ', unmodified' : ''});
 }`;
-  return { parts: [...captures, ...active, { code }], masks: active.some(stage => stage.masks), showsTile };
+  return {
+    parts: [...captures, ...active, { code, requires: marks ? [markNonFinite] : [] }],
+    masks: active.some(stage => stage.masks),
+    isVisibleTile,
+  };
 }

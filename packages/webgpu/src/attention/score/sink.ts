@@ -1,3 +1,4 @@
+import { markNonFinite } from '../../codegen/formats/float-bits.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 import { listElement, listPart } from '../layout/list.ts';
 
@@ -7,8 +8,9 @@ import { listElement, listPart } from '../layout/list.ts';
  */
 export const sinkPart: () => ShaderPart = () => ({
   ...listPart('sink', 'f32'),
+  requires: [markNonFinite],
   code: `fn join_sink(h: u32, m: f32, l: f32) -> vec3f {
-  let logit = ${listElement('sink', 'h')};
+  let logit = mark_non_finite(vec4f(${listElement('sink', 'h')})).x;
   let m_new = max(m, logit);
   let rescale = exp(m - m_new);
   return vec3f(m_new, l * rescale + exp(logit - m_new), rescale);

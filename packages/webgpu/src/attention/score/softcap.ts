@@ -1,3 +1,4 @@
+import { isNaN4 } from '../../codegen/formats/float-bits.ts';
 import { accurateTanh } from '../../codegen/formats/tanh.ts';
 import type { ScoreStageFactory } from './stage.ts';
 
@@ -6,13 +7,13 @@ export const softcapStage: ScoreStageFactory = ({ softcap }) =>
   softcap === null
     ? null
     : {
-        requires: [accurateTanh],
+        requires: [accurateTanh, isNaN4],
         uniforms: [
           { name: 'softcap', type: 'f32', value: softcap },
           { name: 'softcap_inverse', type: 'f32', value: 1 / softcap },
         ],
         apply: `let capped = accurate_tanh(s * P.softcap_inverse);
-  s = P.softcap * capped;
+  s = select(P.softcap * capped, s, is_nan(s));
   slope *= 1.0 - capped * capped;`,
         masks: false,
       };

@@ -5,7 +5,7 @@ import type { Tile } from '../tiles/tile.ts';
 
 /**
  * One step between q·k and the softmax. `apply` works on four neighbouring scores of one query, with `s: vec4f` the
- * scores so far, `slope: vec4f` = ds/d(q·k), `seen: vec4<bool>`, and `seq`, `h`, `i`, `j` (the first of the four keys)
+ * scores so far, `slope: vec4f` = ds/d(q·k), `visible: vec4<bool>`, and `seq`, `h`, `i`, `j` (the first of the four keys)
  * in scope. A stage that changes `s` non-linearly multiplies its derivative into `slope`: backward needs nothing else.
  */
 export interface ScoreStage extends ShaderPart {
@@ -16,7 +16,7 @@ export interface ScoreStage extends ShaderPart {
    * WGSL condition, the same for all lanes: whether the stage shows any of the tile of queries from `i0` and keys from `j0` of
    * head `h`. Kernels leave the other tiles out, so `apply` need not hide them.
    */
-  readonly showsTile?: string;
+  readonly isVisibleTile?: string;
 }
 
 /** What a kernel wants of its scores. */

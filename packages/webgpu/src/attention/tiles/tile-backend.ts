@@ -158,7 +158,8 @@ export function storeRows(
 /** `weighted(weight, x)`: a masked key has weight 0, which keeps its NaN or infinity from the result. */
 export const weightedPart: ShaderPart = {
   requires: [hasNonFinite],
-  code: `fn weighted(weight: f32, x: vec4f) -> vec4f {
+  code: `// A masked key has weight 0, which keeps its NaN or infinity out.
+fn weighted(weight: f32, x: vec4f) -> vec4f {
   return select(weight * x, vec4f(), weight == 0.0);
 }`,
 };

@@ -26,3 +26,24 @@ export const hasNonFinite: WgslPiece = {
 }
 `,
 };
+
+/** Whether components are NaN, told by the bits for the same reason. */
+export const isNaN4: WgslPiece = {
+  code: `fn is_nan(x: vec4f) -> vec4<bool> {
+  return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+}
+`,
+};
+
+/** The largest finite f32. */
+export const highest = '0x1.fffffep+127f';
+
+/** NaN and +Infinity as the largest finite number, which marks a row of scores whose softmax is NaN. */
+export const markNonFinite: WgslPiece = {
+  code: `fn mark_non_finite(x: vec4f) -> vec4f {
+  let is_infinite = bitcast<vec4u>(x) == vec4u(0x7f800000u);
+  return select(x, vec4f(${highest}), is_nan(x) | is_infinite);
+}
+`,
+  requires: [isNaN4],
+};

@@ -180,13 +180,13 @@ function scatter(site: number): string {
     ${repeat(
       4,
       r => `{
-      let ds = select(vec4f(), df${r} * scored${r}.slope, scored${r}.seen);
+      let ds = select(vec4f(), df${r} * scored${r}.slope, scored${r}.visible);
       var values = vec4f();
       var at = vec4u(nowhere);
       for (var c = 0u; c < 4u; c++) {
         let i = i + ${r}u;
         let partial = capture_partial${site}(scored${r}.unmodified[c], ${placeArguments});
-        // Where nothing is seen, or behind a condition that does not hold, the derivative may be no number.
+        // Where nothing is visible, or behind a condition that does not hold, the derivative may be no number.
         if (ds[c] != 0.0 && partial != 0.0) {
           values[c] = ds[c] * partial;
           at[c] = capture_place${site}(scored${r}.unmodified[c], ${placeArguments});

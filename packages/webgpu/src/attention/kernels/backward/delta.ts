@@ -40,6 +40,7 @@ export function deltaKernel(problem: BackwardProblem, config: KernelConfig): Ker
     for (var n = 0u; n < ${lanesPerRow}u; n++) {
       delta += partial[lane + n];
     }
+    // δ = rowsum(O ∘ dO) − dLse
     delta = ${fp8.apply('delta', 'vec4f(delta)')}.x;
     ${dLse ? 'delta -= dLse[P.dLse_base + at];' : ''}
     let bits = lse[P.lse_base + at];

@@ -64,6 +64,8 @@ export function dkdvKernel(
     ${gradient.skip}
     ${gradient.loadRowValues}
     ${gradient.compute(sums)}
+
+    // ${[dv && 'dV += Pᵀ·dO', dk && 'dK += dSᵀ·Q'].filter(Boolean).join(', ')}
     ${backend.accumulate(gradient.products, ...sums)}
   }
   }

@@ -37,6 +37,8 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${gradient.skip}
     ${gradient.compute([sum])}
+
+    // dQ += dS·K
     ${backend.accumulate(gradient.products, sum)}
   }
   ${storeRows(backend, 'acc', result, (_, x) => gradient.stored('dq', x))}

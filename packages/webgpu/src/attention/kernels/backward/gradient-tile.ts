@@ -4,7 +4,7 @@ import { repeat } from '../../../codegen/text.ts';
 import { type Fp8Kernel, fp8Kernel } from '../../fp8-steps.ts';
 import type { KernelTools, TileConfig } from '../../kernel-config.ts';
 import { readOperand } from '../../layout/operand.ts';
-import { rowAddressing, rowTensor } from '../../layout/row-results.ts';
+import { probabilitiesPart, rowAddressing, rowTensor } from '../../layout/row-results.ts';
 import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';
 import { dropoutPart } from '../../score/dropout.ts';
 import { scorePart } from '../../score/score.ts';
@@ -17,7 +17,7 @@ import { workgroupReads } from '../workgroup-reads.ts';
 /** What the backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the rows' (lse, δ). */
 export interface GradientTile {
   readonly parts: readonly ShaderPart[];
-  /** A statement for the start of the innermost loop over tiles: goes on to the next one where none of this is seen. */
+  /** A statement for the start of the innermost loop over tiles: goes on to the next one where none of this is visible. */
   readonly skip: string;
   /** A statement that declares `seq`, the sequence of batch entry `b`. */
   readonly sequence: (b: string) => string;
@@ -32,7 +32,7 @@ export interface GradientTile {
    * those that follow in the same block.
    */
   readonly compute: (sums?: readonly AccumulateGemm[]) => string;
-  /** WGSL condition: some weights may be 0 because their pair is not seen. */
+  /** WGSL condition: some weights may be 0 because their pair is not visible. */
   readonly nonFiniteGuard: string;
   /** What the weights multiply: dS and k give dq, dS and q dk, P and dO dv. */
   readonly factors: Readonly<Record<'q' | 'k' | 'dO', TileOperand>>;
@@ -93,24 +93,27 @@ export function gradientTile(
   const summed = [...(dq ? [factors.k] : []), ...(dv ? [factors.dO] : []), ...(dk ? [factors.q] : [])];
   const compute = (
     sums: readonly AccumulateGemm[] = [],
-  ): string => `let full_tile = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
+  ): string => `// S = Q·Kᵀ${options.ds ? ', dP = dO·Vᵀ' : ''}
+    let full_tile = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
     ${backend.scores(products, sums)}
+
+    // P = e^(S − lse)${options.ds ? ', dS = P ∘ (dP − δ), then times the slope of the stages of scores' : ''}
     let i = i0 + ty * ${grid.rows}u;
     let j = j0 + tx * ${4 * grid.cols}u;
     ${perBlock(
       grid,
-      (b, r, c) => `var allowed${b} = vec4<bool>(true);
+      (b, r, c) => `var inside${b} = vec4<bool>(true);
     if (!full_tile) {
-      allowed${b} = inside4(seq, i + ${r}u, j + ${4 * c}u);
+      inside${b} = in_range4(seq, i + ${r}u, j + ${4 * c}u);
     }
-    let scored${b} = score4(seq, h, i + ${r}u, j + ${4 * c}u, s${b}, allowed${b});
-    let p${b} = select(vec4f(), exp(scored${b}.value - row${r}.x), scored${b}.seen);
+    let scored${b} = score4(seq, h, i + ${r}u, j + ${4 * c}u, s${b}, inside${b});
+    let p${b} = probabilities(scored${b}.value, row${r}.x, scored${b}.visible);
     ${dropout ? `let keep${b} = dropout4(seq, h, i + ${r}u, j + ${4 * c}u);` : ''}
     ${options.weight ? `let weight${b} = ${fp8.apply('weight', dropout ? `p${b} * keep${b}` : `p${b}`)};` : ''}
     ${
       options.ds
-        ? `let df${b} = select(vec4f(), p${b} * (${fp8.apply('dp', `dp${b}`)}${dropout ? ` * keep${b}` : ''} - row${r}.y), scored${b}.seen);
-    let ${blocks ? 'raw' : 'ds'}${b} = ${fp8.apply('ds', `select(vec4f(), df${b} * scored${b}.slope, scored${b}.seen)`)};`
+        ? `let df${b} = select(vec4f(), p${b} * (${fp8.apply('dp', `dp${b}`)}${dropout ? ` * keep${b}` : ''} - row${r}.y), scored${b}.visible);
+    let ${blocks ? 'raw' : 'ds'}${b} = ${fp8.apply('ds', `select(vec4f(), df${b} * scored${b}.slope, scored${b}.visible)`)};`
         : ''
     }`,
     )}
@@ -131,18 +134,19 @@ export function gradientTile(
       ...(rounded && dv ? [readOperand('dOT', rounded.dOT, config)] : []),
       blocks ? blocks.blockRoundingPart(forward) : {},
       rowAddressing(forward),
+      probabilitiesPart,
       rowTensor('workspace', 'read', 'vec2f'),
       ...score.parts,
       reads.part,
       ...(dropout ? [dropout] : []),
     ],
-    skip: reads.skip(score.showsTile),
+    skip: reads.skip(score.isVisibleTile),
     sequence: reads.sequence,
     products,
     keep: backend.loadStationary(products, summed),
     loadRowValues: repeat(
       grid.rows,
-      r => `var row${r} = vec2f(3e38, 0.0);
+      r => `${r === 0 ? '// (lse, δ) of each row\n    ' : ''}var row${r} = vec2f(3e38, 0.0);
     if (i0 + ty * ${grid.rows}u + ${r}u < seq.length_q) {
       row${r} = workspace[P.workspace_base + row_at(seq, h, i0 + ty * ${grid.rows}u + ${r}u)];
     }`,

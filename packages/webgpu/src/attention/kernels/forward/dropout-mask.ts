@@ -9,7 +9,7 @@ export const dropoutMaskOutput = 'outputs.dropoutMask';
 const lanes = 64;
 
 /**
- * Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also of pairs that are not seen; 0 beyond packed and ragged
+ * Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also of pairs that are not visible; 0 beyond packed and ragged
  * sequences. A lane writes a word of four decisions, and of the last one what is the mask's.
  */
 export function dropoutMaskKernel(problem: AttentionProblem): KernelSpec {

@@ -5,7 +5,14 @@ import { repeat } from '../../../codegen/text.ts';
 import { type Fp8Kernel, forwardAmaxes, fp8Kernel } from '../../fp8-steps.ts';
 import type { KernelConfig } from '../../kernel-config.ts';
 import { readOperand, writeOperand } from '../../layout/operand.ts';
-import { lowest, rowAddressing, rowOutput, rowOutputsOf, writeRow } from '../../layout/row-results.ts';
+import {
+  lowest,
+  rowAddressing,
+  rowOutput,
+  rowOutputsOf,
+  softmaxEnd,
+  writeRow,
+} from '../../layout/row-results.ts';
 import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';
 import { dropoutPart } from '../../score/dropout.ts';
 import { scorePart } from '../../score/score.ts';
@@ -67,58 +74,71 @@ export function forwardKernel(
 
   // At the end each lane has summed its own keys: the row's sum is over all its lanes.
   const body = `
-  let part = ${parts === 1 ? '0u' : 'group % P.parts'};
+  // This workgroup has one tile of queries of head h${parts === 1 ? '' : ', and one part of their keys'}. Large tiles of causal masks come first.
+  ${parts === 1 ? '' : 'let part = group % P.parts;'}
   let place = ${parts === 1 ? 'group' : 'group / P.parts'};
   let tile = P.tiles - 1u - place % P.tiles;
-  let h = (place / P.tiles) % P.head_groups * ${heads === 1 ? '1u' : 'P.row_heads'};
+  let h = (place / P.tiles) % P.head_groups${heads === 1 ? '' : ' * P.row_heads'};
   ${keyHeads}
   ${reads.sequence('place / (P.tiles * P.head_groups)')}
   let row0 = tile * ${tileRows(tile)}u;
   ${backend.place}
   ${rows.span}
   ${rows.places}
+
+  // Of each row the maximum m and the sum l of this lane's keys, and the output acc before it is divided by l.
   ${repeat(grid.rows, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`, '\n  ')}
   ${hasValues ? backend.accumulators('acc', Dv) : ''}
 
   ${backend.loadStationary([scores], summed)}
   let keys = ${parts === 1 ? 'key_range(seq, i0, i1)' : `part_of(key_range(seq, i0, i1), part)`};
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
-    ${reads.skip(score.showsTile)}
+    ${reads.skip(score.isVisibleTile)}
+    // S = Q·Kᵀ
     let full_tile = tile_inside(seq, i0, i1, j0, j0 + ${cols}u);
     ${backend.scores([scores], sums)}
 
+    // The stages of scores: scale, bias, masks. A masked score counts as the lowest number.
     let j = j0 + tx * ${4 * grid.cols}u;
     ${perBlock(
       grid,
-      (b, r, c) => `var allowed${b} = vec4<bool>(true);
+      (b, r, c) => `var inside${b} = vec4<bool>(true);
     if (!full_tile) {
-      allowed${b} = inside4(seq, query${r}, j + ${4 * c}u);
+      inside${b} = in_range4(seq, query${r}, ${keyOf(c)});
     }
-    let scored${b} = score4(seq, head${r}, query${r}, j + ${4 * c}u, s${b}, allowed${b});
-    let x${b} = select(vec4f(${lowest}), scored${b}.value, scored${b}.seen);`,
+    let scored${b} = score4(seq, head${r}, query${r}, ${keyOf(c)}, s${b}, inside${b});
+    let x${b} = select(vec4f(${lowest}), scored${b}.value, scored${b}.visible);`,
     )}
+
+    // m' = max(m, rowmax(S))
     ${backend.reduceRows({
       name: isLazy ? 'm_seen' : 'm_new',
-      own: r =>
-        blocksOf(r).reduce((m, b) => `max(${m}, max(max(x${b}.x, x${b}.y), max(x${b}.z, x${b}.w)))`, `m${r}`),
+      own: r => blocksOf(r).reduce((m, b) => `max(${m}, max4(x${b}))`, `m${r}`),
       join: (a, b) => `max(${a}, ${b})`,
       afterBarrier: true,
     })}
-    ${isLazy ? repeat(grid.rows, r => `let m_new${r} = select(m${r}, m_seen${r}, m_seen${r} > m${r} + 8.0);`, '\n    ') : ''}
-    ${perBlock(grid, (b, r) => `let p${b} = select(vec4f(), exp(scored${b}.value - m_new${r}), scored${b}.seen);`)}
+    ${isLazy ? '// An m within 8 of the maximum does as well, and seldom changes.\n    ' : ''}${isLazy ? repeat(grid.rows, r => `let m_new${r} = select(m${r}, m_seen${r}, m_seen${r} > m${r} + 8.0);`, '\n    ') : ''}
+
+    // P = e^(S − m')
+    ${perBlock(grid, (b, r) => `let p${b} = select(vec4f(), exp(scored${b}.value - m_new${r}), scored${b}.visible);`)}
+
+    // l' = e^(m − m') · l + rowsum(P)
     ${repeat(
       grid.rows,
       r => `let rescale${r} = ${isLazy ? `select(exp(m${r} - m_new${r}), 1.0, m${r} == ${lowest})` : `exp(m${r} - m_new${r})`};
     m${r} = m_new${r};
     l${r} = l${r} * rescale${r} + ${blocksOf(r)
-      .map(b => `dot(p${b}, vec4f(1.0))`)
+      .map(b => `sum4(p${b})`)
       .join(' + ')};`,
       '\n    ',
     )}
-    ${dropout ? perBlock(grid, (b, r, c) => `let weight${b} = p${b} * dropout4(seq, head${r}, query${r}, j + ${4 * c}u);`) : ''}
+    ${dropout ? '// dropout(P)\n    ' : ''}${dropout ? perBlock(grid, (b, r, c) => `let weight${b} = p${b} * dropout4(seq, head${r}, query${r}, ${keyOf(c)});`) : ''}
+
+    ${hasValues ? "// O' = e^(m − m') · O + P·V" : ''}
     ${backend.accumulate([scores], ...sums)}
   }
 
+  // l over the keys of all lanes of a row
   ${backend.reduceRows({ name: 'sum', own: r => `l${r}`, join: (a, b) => `${a} + ${b}`, afterBarrier: false })}
   ${repeat(grid.rows, r => `l${r} = sum${r};`, '\n  ')}
   ${finish.code}
@@ -157,11 +177,22 @@ export function forwardKernel(
       ...(dropout ? [dropout] : []),
       ...finish.parts,
     ],
-    declarations: parts === 1 ? '' : partOf(cols),
+    declarations: `${rowFunctions}\n\n${parts === 1 ? '' : partOf(cols)}`,
     body,
     bindingBudget: config.bindingBudget,
   });
 }
+
+/** WGSL: key c · 4 of a lane's keys from j on. */
+const keyOf = (c: number): string => (c === 0 ? 'j' : `j + ${4 * c}u`);
+
+const rowFunctions = `fn max4(x: vec4f) -> f32 {
+  return max(max(x.x, x.y), max(x.z, x.w));
+}
+
+fn sum4(x: vec4f) -> f32 {
+  return dot(x, vec4f(1.0));
+}`;
 
 /** The end of the kernel: what is stored of m, l and the accumulators, and the parts that this takes. */
 interface Finish {
@@ -190,13 +221,17 @@ function wholeResult(
     scale${r} = joined.z;
   }`;
   return {
-    code: `${repeat(
-      own,
-      r => `var scale${r} = 1.0;
-  ${problem.sink ? joinSink(r) : ''}
-  scale${r} = select(0.0, scale${r} / l${r}, l${r} != 0.0);`,
-      '\n  ',
-    )}
+    code: `// o = O / l, lse = m + ln l
+  ${repeat(
+    own,
+    r =>
+      problem.sink
+        ? `var scale${r} = 1.0;
+  ${joinSink(r)}
+  scale${r} = output_scale(m${r}, l${r}, scale${r});`
+        : `let scale${r} = output_scale(m${r}, l${r}, 1.0);`,
+    '\n  ',
+  )}
   ${hasValues ? storeRows(backend, 'acc', o, (r, x) => fp8.apply('o', `${x} * scale${r}`)) : ''}
   if (tx == 0u) {
     ${repeat(
@@ -211,6 +246,7 @@ function wholeResult(
     operands: hasValues ? { o: problem.o } : {},
     parts: [
       ...(hasValues ? [writeOperand('o', problem.o, config)] : []),
+      softmaxEnd,
       ...outputs.map(rowOutput),
       problem.sink ? sinkPart() : {},
     ],
@@ -221,7 +257,8 @@ function wholeResult(
 function partialResult({ Dv }: AttentionProblem, tile: Tile, parts: number): Finish {
   const { backend } = tile;
   return {
-    code: `${backend.results('acc', Dv)}
+    code: `// m, l and O of this part, for the merge
+  ${backend.results('acc', Dv)}
   ${repeat(
     tile.grid.rows,
     r => `if (query${r} < seq.length_q) {

@@ -1,4 +1,5 @@
 import type { OperandDesc } from '@tilewise/core';
+import { markNonFinite } from '../../../codegen/formats/float-bits.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import type { OperandAccess } from '../../layout/operand.ts';
 import { readOperand } from '../../layout/operand.ts';
@@ -30,8 +31,9 @@ export function loadPartialKernel(
   let first = partial_at(at, P.part);
   let bits = lse[P.lse_base + at];
   let dead = bits == 0xff800000u;
+  let m = mark_non_finite(vec4f(bitcast<f32>(bits))).x;
   if (vector == 0u) {
-    workspace[first] = select(vec4f(bitcast<f32>(bits), 1.0, 0.0, 0.0), vec4f(${lowest}, 0.0, 0.0, 0.0), dead);
+    workspace[first] = select(vec4f(m, 1.0, 0.0, 0.0), vec4f(${lowest}, 0.0, 0.0, 0.0), dead);
   }
   // What the o of a part without keys holds is not looked at.
   workspace[first + 1u + vector] = select(o_load4(o_row(seq, h, i), 4u * vector), vec4f(), dead);`;
@@ -49,7 +51,7 @@ export function loadPartialKernel(
       ...rows.parts,
       partialsPart(rows.Dv, count, 'read_write'),
       readOperand('o', o, access),
-      rowTensor('lse', 'read', 'u32'),
+      { ...rowTensor('lse', 'read', 'u32'), requires: [markNonFinite] },
     ],
     body,
   });

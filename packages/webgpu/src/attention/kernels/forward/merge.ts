@@ -9,6 +9,7 @@ import {
   rowAddressing,
   rowOutput,
   rowOutputsOf,
+  softmaxEnd,
   writeRow,
 } from '../../layout/row-results.ts';
 import { sequencePart } from '../../layout/sequence.ts';
@@ -61,9 +62,11 @@ export function mergeKernel(rows: MergedRows, count: number, config: KernelConfi
   var acc = vec4f();
   var scale = 1.0;
   if (i < seq.length_q) {
+    // m = max_n m_n
     for (var part = 0u; part < P.parts; part++) {
       m = max(m, workspace[partial_at(at, part)].x);
     }
+    // l = Σ_n e^(m_n − m)·l_n, O = Σ_n e^(m_n − m)·O_n
     for (var part = 0u; part < P.parts; part++) {
       let first = partial_at(at, part);
       let weight = exp(workspace[first].x - m);
@@ -73,7 +76,7 @@ export function mergeKernel(rows: MergedRows, count: number, config: KernelConfi
     ${hasSink ? 'let joined = join_sink(h, m, l);\n    m = joined.x;\n    l = joined.y;\n    scale = joined.z;' : ''}
   }
   if (i < ${end}) {
-    o_store4(o_row(seq, h, i), 4u * vector, acc * select(0.0, scale / l, l != 0.0));
+    o_store4(o_row(seq, h, i), 4u * vector, acc * output_scale(m, l, scale));
   }
   if (vector == 0u && i < row_count(seq)) {
     ${writeRow(outputs, 'm', 'l')}
@@ -87,6 +90,7 @@ export function mergeKernel(rows: MergedRows, count: number, config: KernelConfi
       ...rows.parts,
       partialsPart(Dv, count, 'read'),
       writeOperand('o', o, config),
+      softmaxEnd,
       ...outputs.map(rowOutput),
       hasSink ? sinkPart() : {},
     ],

@@ -47,7 +47,7 @@ export function queryRows(heads: number, tile: Tile): QueryRows {
       span: `let i0 = row0;\n  let i1 = row0 + ${rows}u;`,
       places: places(
         () => 'h',
-        row => row,
+        row => row.slice(1, -1),
       ),
       operand: operand => operand,
     };

@@ -1,4 +1,4 @@
-import { vectorType } from './memory.ts';
+import { stagedValue } from './memory.ts';
 import type { Chunk, ChunkLoop, WorkgroupTile } from './workgroup-tile.ts';
 
 /** A loop whose `body` finds one chunk of each operand after the other in `staged`. `begun`: the statements of `begin` stand before the loop. */
@@ -28,7 +28,7 @@ export const chunkLoop = (
     }`;
 
 function copy(tile: WorkgroupTile, { vectors, given, read, look, slot }: Chunk, from: string): string {
-  const statements = [given, read(from), look, `staged[${slot}] = ${vectorType(tile)}(x);`];
+  const statements = [given, read(from), look, `staged[${slot}] = ${stagedValue(tile)};`];
   return `for (var n = lane; n < ${vectors}u; n += ${tile.tx * tile.ty}u) {
       ${statements.filter(Boolean).join('\n      ')}
     }`;

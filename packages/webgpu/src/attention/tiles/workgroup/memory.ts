@@ -28,6 +28,10 @@ const weightVectors = (tile: WorkgroupTile): number =>
 export const vectorType = ({ stagingDType }: WorkgroupTile): string =>
   stagingDType === 'f16' ? 'vec4<f16>' : 'vec4f';
 
+/** The vec4f `x` as it is staged. */
+export const stagedValue = ({ stagingDType }: WorkgroupTile): string =>
+  stagingDType === 'f16' ? 'vec4<f16>(x)' : 'x';
+
 /** A staged vec4 as a vec4f. */
 export const stagedAt = ({ stagingDType }: WorkgroupTile, at: string): string =>
   stagingDType === 'f16' ? `vec4f(staged[${at}])` : `staged[${at}]`;

@@ -40,7 +40,8 @@ function sumOfProducts(
   const rows = rowsOf(tile);
   const side = (name: 'a' | 'b'): TileOperand[] => gemms.map(gemm => gemm[name]);
   const slot = `${rows}u + (r & ${keys - 1}u) * ${tx}u + (r >> ${Math.log2(keys)}u)`;
-  return `let channels = ${channels};
+  return `// In chunks of the head dimension: rows of both operands in workgroup memory, then their products.
+    let channels = ${channels};
     ${repeat(tile.rows * tile.cols, b => `var ${sum}${b} = vec4f();`, '\n    ')}
     ${overChunks(
       tile,

@@ -1,0 +1,93 @@
+import { normalise, normaliseBackward, type SdpaBackwardOptions, Tensor } from '@tilewise/core';
+import { add, mul, scoreMod, sub } from '@tilewise/core/expr';
+import { expect, test } from 'vitest';
+import { allTools } from '../../api/all-tools.ts';
+import { guaranteedCapabilities, type KernelSpec, type TileSelector } from '../../index.ts';
+import { matrixTile } from '../../matrix/index.ts';
+import { subgroupTile } from '../../tiles/index.ts';
+import { kernelTarget } from '../kernel-target.ts';
+import { backwardPlan } from './backward-plan.ts';
+import { forwardPlan } from './forward-plan.ts';
+
+/** A problem of these heads and queries, with 64 channels. */
+interface Call {
+  readonly heads?: readonly [Hq: number, Hk: number];
+  readonly Sq?: number;
+  readonly Skv?: number;
+  readonly dtype?: 'f32' | 'f16' | 'f8e4m3';
+  readonly options?: SdpaBackwardOptions<Tensor>;
+  readonly tiles?: TileSelector;
+}
+
+/** All kernels of a call, forward and backward, as they are made for a device with what WebGPU guarantees. */
+function kernelsOf({
+  heads: [Hq, Hk] = [2, 2],
+  Sq = 128,
+  Skv = 128,
+  dtype,
+  options,
+  tiles,
+}: Call): KernelSpec[] {
+  const [q, k] = [Tensor.zeros([1, Hq, Sq, 64], { dtype }), Tensor.zeros([1, Hk, Skv, 64], { dtype })];
+  const lse = Tensor.zeros([1, Hq, Sq]);
+  const forward = normalise({ q, k, v: k }, options).problem;
+  const backward = normaliseBackward({ q, k, v: k, o: q, lse, dO: q }, options).problem;
+  const able = {
+    ...guaranteedCapabilities,
+    ...{ subgroupMinSize: 32, subgroupMaxSize: 32, maxComputeWorkgroupStorageSize: 65536 },
+    ...{ features: ['shader-f16', 'subgroups'], subgroupMatrixConfigs: [matrix] },
+  };
+  const on = { target: kernelTarget(tiles ? able : guaranteedCapabilities, tiles), tools: allTools };
+  return [...forwardPlan(forward, on).kernels, ...backwardPlan(backward, on).kernels];
+}
+
+const matrix = { M: 16, N: 16, K: 16, component: 'f16' } as const;
+const rows = { lanes: 8, group: 8 } as const;
+const decode = { heads: [8, 2], Sq: 1, Skv: 4096 } as const;
+const relative = scoreMod(({ score, q, kv }) => add(score, mul(0.5, sub(kv, q))));
+
+test.each<[file: string, kernel: string, call: Call]>([
+  ['forward', 'forward', {}],
+  ['forward-causal-dropout', 'forward', { options: { causal: true, dropout: { p: 0.1, seed: 1 } } }],
+  [
+    'forward-bias-mask-f16',
+    'forward',
+    {
+      dtype: 'f16',
+      options: { bias: Tensor.zeros([128, 128]), mask: Tensor.zeros([128], { dtype: 'bool' }) },
+    },
+  ],
+  ['forward-score-mod', 'forward', { options: { scoreMod: relative } }],
+  [
+    'forward-subgroup',
+    'forward',
+    {
+      tiles: () => ({ forward: subgroupTile({ stationary: 'queries', ...rows }) }),
+    },
+  ],
+  [
+    'forward-matrix',
+    'forward',
+    {
+      dtype: 'f16',
+      tiles: () => ({ forward: matrixTile({ stationary: 'queries', subgroups: 4, matrix }) }),
+    },
+  ],
+  ['forward-fp8', 'fp8 output', { dtype: 'f8e4m3', options: { fp8: { descaleQ: 1, scaleS: 256 } } }],
+  ['decode-gqa-part', 'forward part', decode],
+  ['decode-gqa-merge', 'merge', decode],
+  ['backward-delta', 'delta', {}],
+  ['backward-dq', 'dq', {}],
+  ['backward-dk-dv', 'dk dv', {}],
+  [
+    'backward-dq-subgroup',
+    'dq',
+    {
+      tiles: () => ({ dq: subgroupTile({ stationary: 'queries', lanes: 8, group: 4 }) }),
+    },
+  ],
+  ['backward-dbias', 'dbias', { options: { bias: Tensor.zeros([128, 128]), gradients: ['dbias'] } }],
+])('wgsl/%s.wgsl is the text of the kernel; vitest -u writes what changed', async (file, name, call) => {
+  const kernel = kernelsOf(call).find(made => made.name === `attention ${name}`);
+  await expect(kernel?.wgsl).toMatchFileSnapshot(`../../../wgsl/${file}.wgsl`);
+});

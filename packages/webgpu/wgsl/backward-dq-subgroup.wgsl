@@ -1,0 +1,611 @@
+enable subgroups;
+diagnostic(off, subgroup_uniformity);
+
+struct Params {
+  first_group: u32,
+  end_group: u32,
+  tiles: u32,
+  group_k: u32,
+  group_v: u32,
+  Sq: u32,
+  Skv: u32,
+  Dqk: u32,
+  Dv: u32,
+  band_left: i32,
+  band_right: i32,
+  bottom_right: i32,
+  q_base: u32,
+  q_sb: u32,
+  q_sh: u32,
+  q_ss: u32,
+  q_sd: u32,
+  q_D: u32,
+  k_base: u32,
+  k_sb: u32,
+  k_sh: u32,
+  k_ss: u32,
+  k_sd: u32,
+  k_D: u32,
+  v_base: u32,
+  v_sb: u32,
+  v_sh: u32,
+  v_ss: u32,
+  v_sd: u32,
+  v_D: u32,
+  dO_base: u32,
+  dO_sb: u32,
+  dO_sh: u32,
+  dO_ss: u32,
+  dO_sd: u32,
+  dO_D: u32,
+  Hq: u32,
+  row_stride_h: u32,
+  workspace_base: u32,
+  scale: f32,
+  dq_base: u32,
+  dq_sb: u32,
+  dq_sh: u32,
+  dq_ss: u32,
+  dq_sd: u32,
+  dq_D: u32,
+}
+
+@group(0) @binding(0) var<uniform> P: Params;
+
+@group(0) @binding(1) var<storage, read> q: array<vec4f>;
+
+@group(0) @binding(2) var<storage, read> k: array<vec4f>;
+
+@group(0) @binding(3) var<storage, read> v: array<vec4f>;
+
+@group(0) @binding(4) var<storage, read> dO: array<vec4f>;
+
+@group(0) @binding(5) var<storage, read> workspace: array<vec2f>;
+
+@group(0) @binding(6) var<storage, read_write> dq: array<vec4f>;
+
+fn has_non_finite(x: vec4f) -> bool {
+  return any((bitcast<vec4u>(x) & vec4u(0x7f800000u)) == vec4u(0x7f800000u));
+}
+
+fn is_nan(x: vec4f) -> vec4<bool> {
+  return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+}
+
+// A masked key has weight 0, which keeps its NaN or infinity out.
+fn weighted(weight: f32, x: vec4f) -> vec4f {
+  return select(weight * x, vec4f(), weight == 0.0);
+}
+
+fn length_q(b: u32) -> u32 {
+  return P.Sq;
+}
+
+fn length_kv(b: u32) -> u32 {
+  return P.Skv;
+}
+
+struct Sequence {
+  b: u32,
+  diagonal: i32,
+  length_q: u32,
+  length_kv: u32,
+}
+
+fn sequence_at(b: u32) -> Sequence {
+  return Sequence(
+    b,
+    P.bottom_right * (i32(length_kv(b)) - i32(length_q(b))),
+    length_q(b),
+    length_kv(b),
+  );
+}
+
+// The keys [x, y) that some query in [i0, i1) may see.
+fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
+  let last = min(i1, seq.length_q);
+  if (i0 >= last) {
+    return vec2u(0u);
+  }
+  let low = i32(i0) + seq.diagonal - P.band_left;
+  let high = i32(last) + seq.diagonal + P.band_right;
+  return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
+}
+
+// Whether every query in [i0, i1) may see every key in [j0, j1), by lengths and the diagonal band.
+fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
+  return i1 <= seq.length_q && j1 <= seq.length_kv
+    && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
+    && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
+}
+
+// Whether query i may see the keys j to j + 3, by lengths and the diagonal band.
+fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
+  let keys = vec4i(i32(j)) + vec4i(0, 1, 2, 3);
+  let centre = i32(i) + seq.diagonal;
+  return vec4<bool>(i < seq.length_q)
+    & (keys < vec4i(i32(seq.length_kv)))
+    & (keys >= vec4i(centre - P.band_left))
+    & (keys <= vec4i(centre + P.band_right));
+}
+
+fn q_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.q_base + h * P.q_sh + seq.b * P.q_sb + s * P.q_ss;
+}
+
+fn q_load4(row: u32, d: u32) -> vec4f {
+  return q[(row + d) >> 2u];
+}
+
+fn k_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.k_base + h * P.k_sh + seq.b * P.k_sb + s * P.k_ss;
+}
+
+fn k_load4(row: u32, d: u32) -> vec4f {
+  return k[(row + d) >> 2u];
+}
+
+fn v_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.v_base + h * P.v_sh + seq.b * P.v_sb + s * P.v_ss;
+}
+
+fn v_load4(row: u32, d: u32) -> vec4f {
+  return v[(row + d) >> 2u];
+}
+
+fn dO_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.dO_base + h * P.dO_sh + seq.b * P.dO_sb + s * P.dO_ss;
+}
+
+fn dO_load4(row: u32, d: u32) -> vec4f {
+  return dO[(row + d) >> 2u];
+}
+
+fn row_at(seq: Sequence, h: u32, i: u32) -> u32 {
+  return (seq.b * P.Hq + h) * P.row_stride_h + i;
+}
+
+fn row_count(seq: Sequence) -> u32 {
+  return P.Sq;
+}
+
+fn probabilities(s: vec4f, lse: f32, visible: vec4<bool>) -> vec4f {
+  let row_lse = vec4f(lse);
+  return select(vec4f(), select(exp(s - row_lse), row_lse, is_nan(row_lse)), visible);
+}
+
+struct Score4 {
+  value: vec4f,
+  slope: vec4f,
+  visible: vec4<bool>,
+}
+
+// The final scores of query i and keys j to j + 3 from q·k, and ds/d(q·k).
+fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>) -> Score4 {
+  var s = dots;
+  var slope = vec4f(1.0);
+  var visible = inside;
+  s *= P.scale;
+  slope *= P.scale;
+  return Score4(s, slope, visible);
+}
+
+fn dq_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.dq_base + h * P.dq_sh + seq.b * P.dq_sb + s * P.dq_ss;
+}
+
+fn dq_store4(row: u32, d: u32, x: vec4f) {
+  dq[(row + d) >> 2u] = x;
+}
+
+@compute @workgroup_size(8)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) lane: u32,
+  @builtin(subgroup_invocation_id) subgroup_lane: u32,
+) {
+  let group = P.first_group + workgroup.x + workgroup.y * workgroups.x;
+  if (group >= P.end_group) {
+    return;
+  }
+
+  let tile = P.tiles - 1u - group % P.tiles;
+  let h = (group / P.tiles) % P.Hq;
+  let h_k = h / P.group_k;
+  let h_v = h / P.group_v;
+  let seq = sequence_at(group / (P.tiles * P.Hq));
+  let i0 = tile * 32u;
+  let tx = 0u;
+  let ty = lane;
+  var acc = array<vec4f, 64>();
+  // (lse, δ) of each row
+  var row0 = vec2f(3e38, 0.0);
+  if (i0 + ty * 4u + 0u < seq.length_q) {
+    row0 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 0u)];
+  }
+  var row1 = vec2f(3e38, 0.0);
+  if (i0 + ty * 4u + 1u < seq.length_q) {
+    row1 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 1u)];
+  }
+  var row2 = vec2f(3e38, 0.0);
+  if (i0 + ty * 4u + 2u < seq.length_q) {
+    row2 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 2u)];
+  }
+  var row3 = vec2f(3e38, 0.0);
+  if (i0 + ty * 4u + 3u < seq.length_q) {
+    row3 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 3u)];
+  }
+  var q_stationary = array<vec4f, 64>();
+  for (var r = 0u; r < 4u; r++) {
+    let row = q_row(seq, h, min(i0 + lane * 4u + r, max(seq.length_q, 1u) - 1u));
+    for (var d = 0u; d < P.Dqk; d += 4u) {
+      q_stationary[r * 16u + d / 4u] = q_load4(row, d);
+    }
+  }
+  var dO_stationary = array<vec4f, 64>();
+  for (var r = 0u; r < 4u; r++) {
+    let row = dO_row(seq, h, min(i0 + lane * 4u + r, max(seq.length_q, 1u) - 1u));
+    for (var d = 0u; d < P.Dv; d += 4u) {
+      dO_stationary[r * 16u + d / 4u] = dO_load4(row, d);
+    }
+  }
+  var k_streamed = array<vec4f, 16>();
+  var v_streamed = array<vec4f, 16>();
+
+  let keys = key_range(seq, i0, i0 + 32u);
+  for (var j0 = keys.x / 4u * 4u; j0 < keys.y; j0 += 4u) {
+    // S = Q·Kᵀ, dP = dO·Vᵀ
+    let full_tile = tile_inside(seq, i0, i0 + 32u, j0, j0 + 4u);
+    {
+      let row = k_row(seq, h_k, min(j0 + (subgroup_lane & 3u), max(seq.length_kv, 1u) - 1u));
+      k_streamed[0] = k_load4(row, 0u);
+      k_streamed[1] = k_load4(row, 4u);
+      k_streamed[2] = k_load4(row, 8u);
+      k_streamed[3] = k_load4(row, 12u);
+      k_streamed[4] = k_load4(row, 16u);
+      k_streamed[5] = k_load4(row, 20u);
+      k_streamed[6] = k_load4(row, 24u);
+      k_streamed[7] = k_load4(row, 28u);
+      k_streamed[8] = k_load4(row, 32u);
+      k_streamed[9] = k_load4(row, 36u);
+      k_streamed[10] = k_load4(row, 40u);
+      k_streamed[11] = k_load4(row, 44u);
+      k_streamed[12] = k_load4(row, 48u);
+      k_streamed[13] = k_load4(row, 52u);
+      k_streamed[14] = k_load4(row, 56u);
+      k_streamed[15] = k_load4(row, 60u);
+    }
+    var s_streamed = mat4x4f();
+    for (var turn = 0u; turn < 4u; turn++) {
+      let broadcast0 = subgroupShuffle(k_streamed[0], turn);
+      let sum0 = broadcast0 * mat4x4f(q_stationary[0], q_stationary[16], q_stationary[32], q_stationary[48]);
+      let broadcast1 = subgroupShuffle(k_streamed[1], turn);
+      let sum1 = sum0 + broadcast1 * mat4x4f(q_stationary[1], q_stationary[17], q_stationary[33], q_stationary[49]);
+      let broadcast2 = subgroupShuffle(k_streamed[2], turn);
+      let sum2 = sum1 + broadcast2 * mat4x4f(q_stationary[2], q_stationary[18], q_stationary[34], q_stationary[50]);
+      let broadcast3 = subgroupShuffle(k_streamed[3], turn);
+      let sum3 = sum2 + broadcast3 * mat4x4f(q_stationary[3], q_stationary[19], q_stationary[35], q_stationary[51]);
+      let broadcast4 = subgroupShuffle(k_streamed[4], turn);
+      let sum4 = sum3 + broadcast4 * mat4x4f(q_stationary[4], q_stationary[20], q_stationary[36], q_stationary[52]);
+      let broadcast5 = subgroupShuffle(k_streamed[5], turn);
+      let sum5 = sum4 + broadcast5 * mat4x4f(q_stationary[5], q_stationary[21], q_stationary[37], q_stationary[53]);
+      let broadcast6 = subgroupShuffle(k_streamed[6], turn);
+      let sum6 = sum5 + broadcast6 * mat4x4f(q_stationary[6], q_stationary[22], q_stationary[38], q_stationary[54]);
+      let broadcast7 = subgroupShuffle(k_streamed[7], turn);
+      let sum7 = sum6 + broadcast7 * mat4x4f(q_stationary[7], q_stationary[23], q_stationary[39], q_stationary[55]);
+      let broadcast8 = subgroupShuffle(k_streamed[8], turn);
+      let sum8 = sum7 + broadcast8 * mat4x4f(q_stationary[8], q_stationary[24], q_stationary[40], q_stationary[56]);
+      let broadcast9 = subgroupShuffle(k_streamed[9], turn);
+      let sum9 = sum8 + broadcast9 * mat4x4f(q_stationary[9], q_stationary[25], q_stationary[41], q_stationary[57]);
+      let broadcast10 = subgroupShuffle(k_streamed[10], turn);
+      let sum10 = sum9 + broadcast10 * mat4x4f(q_stationary[10], q_stationary[26], q_stationary[42], q_stationary[58]);
+      let broadcast11 = subgroupShuffle(k_streamed[11], turn);
+      let sum11 = sum10 + broadcast11 * mat4x4f(q_stationary[11], q_stationary[27], q_stationary[43], q_stationary[59]);
+      let broadcast12 = subgroupShuffle(k_streamed[12], turn);
+      let sum12 = sum11 + broadcast12 * mat4x4f(q_stationary[12], q_stationary[28], q_stationary[44], q_stationary[60]);
+      let broadcast13 = subgroupShuffle(k_streamed[13], turn);
+      let sum13 = sum12 + broadcast13 * mat4x4f(q_stationary[13], q_stationary[29], q_stationary[45], q_stationary[61]);
+      let broadcast14 = subgroupShuffle(k_streamed[14], turn);
+      let sum14 = sum13 + broadcast14 * mat4x4f(q_stationary[14], q_stationary[30], q_stationary[46], q_stationary[62]);
+      let broadcast15 = subgroupShuffle(k_streamed[15], turn);
+      let sum15 = sum14 + broadcast15 * mat4x4f(q_stationary[15], q_stationary[31], q_stationary[47], q_stationary[63]);
+      s_streamed[turn] = sum15;
+    }
+    let s_by_query = transpose(s_streamed);
+    let s0 = s_by_query[0];
+    let s1 = s_by_query[1];
+    let s2 = s_by_query[2];
+    let s3 = s_by_query[3];
+    {
+      let row = v_row(seq, h_v, min(j0 + (subgroup_lane & 3u), max(seq.length_kv, 1u) - 1u));
+      v_streamed[0] = v_load4(row, 0u);
+      v_streamed[1] = v_load4(row, 4u);
+      v_streamed[2] = v_load4(row, 8u);
+      v_streamed[3] = v_load4(row, 12u);
+      v_streamed[4] = v_load4(row, 16u);
+      v_streamed[5] = v_load4(row, 20u);
+      v_streamed[6] = v_load4(row, 24u);
+      v_streamed[7] = v_load4(row, 28u);
+      v_streamed[8] = v_load4(row, 32u);
+      v_streamed[9] = v_load4(row, 36u);
+      v_streamed[10] = v_load4(row, 40u);
+      v_streamed[11] = v_load4(row, 44u);
+      v_streamed[12] = v_load4(row, 48u);
+      v_streamed[13] = v_load4(row, 52u);
+      v_streamed[14] = v_load4(row, 56u);
+      v_streamed[15] = v_load4(row, 60u);
+    }
+    var dp_streamed = mat4x4f();
+    for (var turn = 0u; turn < 4u; turn++) {
+      let broadcast0 = subgroupShuffle(v_streamed[0], turn);
+      let sum0 = broadcast0 * mat4x4f(dO_stationary[0], dO_stationary[16], dO_stationary[32], dO_stationary[48]);
+      let broadcast1 = subgroupShuffle(v_streamed[1], turn);
+      let sum1 = sum0 + broadcast1 * mat4x4f(dO_stationary[1], dO_stationary[17], dO_stationary[33], dO_stationary[49]);
+      let broadcast2 = subgroupShuffle(v_streamed[2], turn);
+      let sum2 = sum1 + broadcast2 * mat4x4f(dO_stationary[2], dO_stationary[18], dO_stationary[34], dO_stationary[50]);
+      let broadcast3 = subgroupShuffle(v_streamed[3], turn);
+      let sum3 = sum2 + broadcast3 * mat4x4f(dO_stationary[3], dO_stationary[19], dO_stationary[35], dO_stationary[51]);
+      let broadcast4 = subgroupShuffle(v_streamed[4], turn);
+      let sum4 = sum3 + broadcast4 * mat4x4f(dO_stationary[4], dO_stationary[20], dO_stationary[36], dO_stationary[52]);
+      let broadcast5 = subgroupShuffle(v_streamed[5], turn);
+      let sum5 = sum4 + broadcast5 * mat4x4f(dO_stationary[5], dO_stationary[21], dO_stationary[37], dO_stationary[53]);
+      let broadcast6 = subgroupShuffle(v_streamed[6], turn);
+      let sum6 = sum5 + broadcast6 * mat4x4f(dO_stationary[6], dO_stationary[22], dO_stationary[38], dO_stationary[54]);
+      let broadcast7 = subgroupShuffle(v_streamed[7], turn);
+      let sum7 = sum6 + broadcast7 * mat4x4f(dO_stationary[7], dO_stationary[23], dO_stationary[39], dO_stationary[55]);
+      let broadcast8 = subgroupShuffle(v_streamed[8], turn);
+      let sum8 = sum7 + broadcast8 * mat4x4f(dO_stationary[8], dO_stationary[24], dO_stationary[40], dO_stationary[56]);
+      let broadcast9 = subgroupShuffle(v_streamed[9], turn);
+      let sum9 = sum8 + broadcast9 * mat4x4f(dO_stationary[9], dO_stationary[25], dO_stationary[41], dO_stationary[57]);
+      let broadcast10 = subgroupShuffle(v_streamed[10], turn);
+      let sum10 = sum9 + broadcast10 * mat4x4f(dO_stationary[10], dO_stationary[26], dO_stationary[42], dO_stationary[58]);
+      let broadcast11 = subgroupShuffle(v_streamed[11], turn);
+      let sum11 = sum10 + broadcast11 * mat4x4f(dO_stationary[11], dO_stationary[27], dO_stationary[43], dO_stationary[59]);
+      let broadcast12 = subgroupShuffle(v_streamed[12], turn);
+      let sum12 = sum11 + broadcast12 * mat4x4f(dO_stationary[12], dO_stationary[28], dO_stationary[44], dO_stationary[60]);
+      let broadcast13 = subgroupShuffle(v_streamed[13], turn);
+      let sum13 = sum12 + broadcast13 * mat4x4f(dO_stationary[13], dO_stationary[29], dO_stationary[45], dO_stationary[61]);
+      let broadcast14 = subgroupShuffle(v_streamed[14], turn);
+      let sum14 = sum13 + broadcast14 * mat4x4f(dO_stationary[14], dO_stationary[30], dO_stationary[46], dO_stationary[62]);
+      let broadcast15 = subgroupShuffle(v_streamed[15], turn);
+      let sum15 = sum14 + broadcast15 * mat4x4f(dO_stationary[15], dO_stationary[31], dO_stationary[47], dO_stationary[63]);
+      dp_streamed[turn] = sum15;
+    }
+    let dp_by_query = transpose(dp_streamed);
+    let dp0 = dp_by_query[0];
+    let dp1 = dp_by_query[1];
+    let dp2 = dp_by_query[2];
+    let dp3 = dp_by_query[3];
+
+    // P = e^(S − lse), dS = P ∘ (dP − δ), then times the slope of the stages of scores
+    let i = i0 + ty * 4u;
+    let j = j0 + tx * 4u;
+    var inside0 = vec4<bool>(true);
+    if (!full_tile) {
+      inside0 = in_range4(seq, i + 0u, j + 0u);
+    }
+    let scored0 = score4(seq, h, i + 0u, j + 0u, s0, inside0);
+    let p0 = probabilities(scored0.value, row0.x, scored0.visible);
+
+    let df0 = select(vec4f(), p0 * (dp0 - row0.y), scored0.visible);
+    let ds0 = select(vec4f(), df0 * scored0.slope, scored0.visible);
+    var inside1 = vec4<bool>(true);
+    if (!full_tile) {
+      inside1 = in_range4(seq, i + 1u, j + 0u);
+    }
+    let scored1 = score4(seq, h, i + 1u, j + 0u, s1, inside1);
+    let p1 = probabilities(scored1.value, row1.x, scored1.visible);
+
+    let df1 = select(vec4f(), p1 * (dp1 - row1.y), scored1.visible);
+    let ds1 = select(vec4f(), df1 * scored1.slope, scored1.visible);
+    var inside2 = vec4<bool>(true);
+    if (!full_tile) {
+      inside2 = in_range4(seq, i + 2u, j + 0u);
+    }
+    let scored2 = score4(seq, h, i + 2u, j + 0u, s2, inside2);
+    let p2 = probabilities(scored2.value, row2.x, scored2.visible);
+
+    let df2 = select(vec4f(), p2 * (dp2 - row2.y), scored2.visible);
+    let ds2 = select(vec4f(), df2 * scored2.slope, scored2.visible);
+    var inside3 = vec4<bool>(true);
+    if (!full_tile) {
+      inside3 = in_range4(seq, i + 3u, j + 0u);
+    }
+    let scored3 = score4(seq, h, i + 3u, j + 0u, s3, inside3);
+    let p3 = probabilities(scored3.value, row3.x, scored3.visible);
+
+    let df3 = select(vec4f(), p3 * (dp3 - row3.y), scored3.visible);
+    let ds3 = select(vec4f(), df3 * scored3.slope, scored3.visible);
+
+    // dQ += dS·K
+    {
+      let weights = mat4x4f(ds0, ds1, ds2, ds3);
+      let non_finite = !full_tile && (has_non_finite(k_streamed[0]) | has_non_finite(k_streamed[1]) | has_non_finite(k_streamed[2]) | has_non_finite(k_streamed[3]) | has_non_finite(k_streamed[4]) | has_non_finite(k_streamed[5]) | has_non_finite(k_streamed[6]) | has_non_finite(k_streamed[7]) | has_non_finite(k_streamed[8]) | has_non_finite(k_streamed[9]) | has_non_finite(k_streamed[10]) | has_non_finite(k_streamed[11]) | has_non_finite(k_streamed[12]) | has_non_finite(k_streamed[13]) | has_non_finite(k_streamed[14]) | has_non_finite(k_streamed[15]));
+      if (subgroupAny(non_finite)) {
+        for (var n = 0u; n < 16u; n++) {
+          for (var turn = 0u; turn < 4u; turn++) {
+            let broadcast = subgroupShuffle(k_streamed[n], turn);
+            acc[0u + n] += weighted(weights[0][turn], broadcast);
+            acc[16u + n] += weighted(weights[1][turn], broadcast);
+            acc[32u + n] += weighted(weights[2][turn], broadcast);
+            acc[48u + n] += weighted(weights[3][turn], broadcast);
+          }
+        }
+      } else {
+        let broadcast0 = mat4x4f(subgroupBroadcast(k_streamed[0], 0u), subgroupBroadcast(k_streamed[0], 1u), subgroupBroadcast(k_streamed[0], 2u), subgroupBroadcast(k_streamed[0], 3u));
+        acc[0] = acc[0] + broadcast0 * weights[0];
+        acc[16] = acc[16] + broadcast0 * weights[1];
+        acc[32] = acc[32] + broadcast0 * weights[2];
+        acc[48] = acc[48] + broadcast0 * weights[3];
+        let broadcast1 = mat4x4f(subgroupBroadcast(k_streamed[1], 0u), subgroupBroadcast(k_streamed[1], 1u), subgroupBroadcast(k_streamed[1], 2u), subgroupBroadcast(k_streamed[1], 3u));
+        acc[1] = acc[1] + broadcast1 * weights[0];
+        acc[17] = acc[17] + broadcast1 * weights[1];
+        acc[33] = acc[33] + broadcast1 * weights[2];
+        acc[49] = acc[49] + broadcast1 * weights[3];
+        let broadcast2 = mat4x4f(subgroupBroadcast(k_streamed[2], 0u), subgroupBroadcast(k_streamed[2], 1u), subgroupBroadcast(k_streamed[2], 2u), subgroupBroadcast(k_streamed[2], 3u));
+        acc[2] = acc[2] + broadcast2 * weights[0];
+        acc[18] = acc[18] + broadcast2 * weights[1];
+        acc[34] = acc[34] + broadcast2 * weights[2];
+        acc[50] = acc[50] + broadcast2 * weights[3];
+        let broadcast3 = mat4x4f(subgroupBroadcast(k_streamed[3], 0u), subgroupBroadcast(k_streamed[3], 1u), subgroupBroadcast(k_streamed[3], 2u), subgroupBroadcast(k_streamed[3], 3u));
+        acc[3] = acc[3] + broadcast3 * weights[0];
+        acc[19] = acc[19] + broadcast3 * weights[1];
+        acc[35] = acc[35] + broadcast3 * weights[2];
+        acc[51] = acc[51] + broadcast3 * weights[3];
+        let broadcast4 = mat4x4f(subgroupBroadcast(k_streamed[4], 0u), subgroupBroadcast(k_streamed[4], 1u), subgroupBroadcast(k_streamed[4], 2u), subgroupBroadcast(k_streamed[4], 3u));
+        acc[4] = acc[4] + broadcast4 * weights[0];
+        acc[20] = acc[20] + broadcast4 * weights[1];
+        acc[36] = acc[36] + broadcast4 * weights[2];
+        acc[52] = acc[52] + broadcast4 * weights[3];
+        let broadcast5 = mat4x4f(subgroupBroadcast(k_streamed[5], 0u), subgroupBroadcast(k_streamed[5], 1u), subgroupBroadcast(k_streamed[5], 2u), subgroupBroadcast(k_streamed[5], 3u));
+        acc[5] = acc[5] + broadcast5 * weights[0];
+        acc[21] = acc[21] + broadcast5 * weights[1];
+        acc[37] = acc[37] + broadcast5 * weights[2];
+        acc[53] = acc[53] + broadcast5 * weights[3];
+        let broadcast6 = mat4x4f(subgroupBroadcast(k_streamed[6], 0u), subgroupBroadcast(k_streamed[6], 1u), subgroupBroadcast(k_streamed[6], 2u), subgroupBroadcast(k_streamed[6], 3u));
+        acc[6] = acc[6] + broadcast6 * weights[0];
+        acc[22] = acc[22] + broadcast6 * weights[1];
+        acc[38] = acc[38] + broadcast6 * weights[2];
+        acc[54] = acc[54] + broadcast6 * weights[3];
+        let broadcast7 = mat4x4f(subgroupBroadcast(k_streamed[7], 0u), subgroupBroadcast(k_streamed[7], 1u), subgroupBroadcast(k_streamed[7], 2u), subgroupBroadcast(k_streamed[7], 3u));
+        acc[7] = acc[7] + broadcast7 * weights[0];
+        acc[23] = acc[23] + broadcast7 * weights[1];
+        acc[39] = acc[39] + broadcast7 * weights[2];
+        acc[55] = acc[55] + broadcast7 * weights[3];
+        let broadcast8 = mat4x4f(subgroupBroadcast(k_streamed[8], 0u), subgroupBroadcast(k_streamed[8], 1u), subgroupBroadcast(k_streamed[8], 2u), subgroupBroadcast(k_streamed[8], 3u));
+        acc[8] = acc[8] + broadcast8 * weights[0];
+        acc[24] = acc[24] + broadcast8 * weights[1];
+        acc[40] = acc[40] + broadcast8 * weights[2];
+        acc[56] = acc[56] + broadcast8 * weights[3];
+        let broadcast9 = mat4x4f(subgroupBroadcast(k_streamed[9], 0u), subgroupBroadcast(k_streamed[9], 1u), subgroupBroadcast(k_streamed[9], 2u), subgroupBroadcast(k_streamed[9], 3u));
+        acc[9] = acc[9] + broadcast9 * weights[0];
+        acc[25] = acc[25] + broadcast9 * weights[1];
+        acc[41] = acc[41] + broadcast9 * weights[2];
+        acc[57] = acc[57] + broadcast9 * weights[3];
+        let broadcast10 = mat4x4f(subgroupBroadcast(k_streamed[10], 0u), subgroupBroadcast(k_streamed[10], 1u), subgroupBroadcast(k_streamed[10], 2u), subgroupBroadcast(k_streamed[10], 3u));
+        acc[10] = acc[10] + broadcast10 * weights[0];
+        acc[26] = acc[26] + broadcast10 * weights[1];
+        acc[42] = acc[42] + broadcast10 * weights[2];
+        acc[58] = acc[58] + broadcast10 * weights[3];
+        let broadcast11 = mat4x4f(subgroupBroadcast(k_streamed[11], 0u), subgroupBroadcast(k_streamed[11], 1u), subgroupBroadcast(k_streamed[11], 2u), subgroupBroadcast(k_streamed[11], 3u));
+        acc[11] = acc[11] + broadcast11 * weights[0];
+        acc[27] = acc[27] + broadcast11 * weights[1];
+        acc[43] = acc[43] + broadcast11 * weights[2];
+        acc[59] = acc[59] + broadcast11 * weights[3];
+        let broadcast12 = mat4x4f(subgroupBroadcast(k_streamed[12], 0u), subgroupBroadcast(k_streamed[12], 1u), subgroupBroadcast(k_streamed[12], 2u), subgroupBroadcast(k_streamed[12], 3u));
+        acc[12] = acc[12] + broadcast12 * weights[0];
+        acc[28] = acc[28] + broadcast12 * weights[1];
+        acc[44] = acc[44] + broadcast12 * weights[2];
+        acc[60] = acc[60] + broadcast12 * weights[3];
+        let broadcast13 = mat4x4f(subgroupBroadcast(k_streamed[13], 0u), subgroupBroadcast(k_streamed[13], 1u), subgroupBroadcast(k_streamed[13], 2u), subgroupBroadcast(k_streamed[13], 3u));
+        acc[13] = acc[13] + broadcast13 * weights[0];
+        acc[29] = acc[29] + broadcast13 * weights[1];
+        acc[45] = acc[45] + broadcast13 * weights[2];
+        acc[61] = acc[61] + broadcast13 * weights[3];
+        let broadcast14 = mat4x4f(subgroupBroadcast(k_streamed[14], 0u), subgroupBroadcast(k_streamed[14], 1u), subgroupBroadcast(k_streamed[14], 2u), subgroupBroadcast(k_streamed[14], 3u));
+        acc[14] = acc[14] + broadcast14 * weights[0];
+        acc[30] = acc[30] + broadcast14 * weights[1];
+        acc[46] = acc[46] + broadcast14 * weights[2];
+        acc[62] = acc[62] + broadcast14 * weights[3];
+        let broadcast15 = mat4x4f(subgroupBroadcast(k_streamed[15], 0u), subgroupBroadcast(k_streamed[15], 1u), subgroupBroadcast(k_streamed[15], 2u), subgroupBroadcast(k_streamed[15], 3u));
+        acc[15] = acc[15] + broadcast15 * weights[0];
+        acc[31] = acc[31] + broadcast15 * weights[1];
+        acc[47] = acc[47] + broadcast15 * weights[2];
+        acc[63] = acc[63] + broadcast15 * weights[3];
+      }
+    }
+  }
+  let acc0_0 = acc[0];
+  let acc0_1 = acc[1];
+  let acc0_2 = acc[2];
+  let acc0_3 = acc[3];
+  let acc0_4 = acc[4];
+  let acc0_5 = acc[5];
+  let acc0_6 = acc[6];
+  let acc0_7 = acc[7];
+  let acc0_8 = acc[8];
+  let acc0_9 = acc[9];
+  let acc0_10 = acc[10];
+  let acc0_11 = acc[11];
+  let acc0_12 = acc[12];
+  let acc0_13 = acc[13];
+  let acc0_14 = acc[14];
+  let acc0_15 = acc[15];
+  let acc1_0 = acc[16];
+  let acc1_1 = acc[17];
+  let acc1_2 = acc[18];
+  let acc1_3 = acc[19];
+  let acc1_4 = acc[20];
+  let acc1_5 = acc[21];
+  let acc1_6 = acc[22];
+  let acc1_7 = acc[23];
+  let acc1_8 = acc[24];
+  let acc1_9 = acc[25];
+  let acc1_10 = acc[26];
+  let acc1_11 = acc[27];
+  let acc1_12 = acc[28];
+  let acc1_13 = acc[29];
+  let acc1_14 = acc[30];
+  let acc1_15 = acc[31];
+  let acc2_0 = acc[32];
+  let acc2_1 = acc[33];
+  let acc2_2 = acc[34];
+  let acc2_3 = acc[35];
+  let acc2_4 = acc[36];
+  let acc2_5 = acc[37];
+  let acc2_6 = acc[38];
+  let acc2_7 = acc[39];
+  let acc2_8 = acc[40];
+  let acc2_9 = acc[41];
+  let acc2_10 = acc[42];
+  let acc2_11 = acc[43];
+  let acc2_12 = acc[44];
+  let acc2_13 = acc[45];
+  let acc2_14 = acc[46];
+  let acc2_15 = acc[47];
+  let acc3_0 = acc[48];
+  let acc3_1 = acc[49];
+  let acc3_2 = acc[50];
+  let acc3_3 = acc[51];
+  let acc3_4 = acc[52];
+  let acc3_5 = acc[53];
+  let acc3_6 = acc[54];
+  let acc3_7 = acc[55];
+  let acc3_8 = acc[56];
+  let acc3_9 = acc[57];
+  let acc3_10 = acc[58];
+  let acc3_11 = acc[59];
+  let acc3_12 = acc[60];
+  let acc3_13 = acc[61];
+  let acc3_14 = acc[62];
+  let acc3_15 = acc[63];
+  if (i0 + lane * 4u + 0u < P.Sq) {
+    let row = dq_row(seq, h, (i0 + lane * 4u + 0u));
+    let vectors = array<vec4f, 16>(acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7, acc0_8, acc0_9, acc0_10, acc0_11, acc0_12, acc0_13, acc0_14, acc0_15);
+    for (var d = 0u; d < P.Dqk; d += 4u) {
+      dq_store4(row, d, vectors[d / 4u]);
+    }
+  }
+  if (i0 + lane * 4u + 1u < P.Sq) {
+    let row = dq_row(seq, h, (i0 + lane * 4u + 1u));
+    let vectors = array<vec4f, 16>(acc1_0, acc1_1, acc1_2, acc1_3, acc1_4, acc1_5, acc1_6, acc1_7, acc1_8, acc1_9, acc1_10, acc1_11, acc1_12, acc1_13, acc1_14, acc1_15);
+    for (var d = 0u; d < P.Dqk; d += 4u) {
+      dq_store4(row, d, vectors[d / 4u]);
+    }
+  }
+  if (i0 + lane * 4u + 2u < P.Sq) {
+    let row = dq_row(seq, h, (i0 + lane * 4u + 2u));
+    let vectors = array<vec4f, 16>(acc2_0, acc2_1, acc2_2, acc2_3, acc2_4, acc2_5, acc2_6, acc2_7, acc2_8, acc2_9, acc2_10, acc2_11, acc2_12, acc2_13, acc2_14, acc2_15);
+    for (var d = 0u; d < P.Dqk; d += 4u) {
+      dq_store4(row, d, vectors[d / 4u]);
+    }
+  }
+  if (i0 + lane * 4u + 3u < P.Sq) {
+    let row = dq_row(seq, h, (i0 + lane * 4u + 3u));
+    let vectors = array<vec4f, 16>(acc3_0, acc3_1, acc3_2, acc3_3, acc3_4, acc3_5, acc3_6, acc3_7, acc3_8, acc3_9, acc3_10, acc3_11, acc3_12, acc3_13, acc3_14, acc3_15);
+    for (var d = 0u; d < P.Dqk; d += 4u) {
+      dq_store4(row, d, vectors[d / 4u]);
+    }
+  }
+}

@@ -1,0 +1,460 @@
+struct Params {
+  first_group: u32,
+  end_group: u32,
+  tiles: u32,
+  group_k: u32,
+  group_v: u32,
+  Sq: u32,
+  Skv: u32,
+  Dqk: u32,
+  Dv: u32,
+  band_left: i32,
+  band_right: i32,
+  bottom_right: i32,
+  q_base: u32,
+  q_sb: u32,
+  q_sh: u32,
+  q_ss: u32,
+  q_sd: u32,
+  q_D: u32,
+  k_base: u32,
+  k_sb: u32,
+  k_sh: u32,
+  k_ss: u32,
+  k_sd: u32,
+  k_D: u32,
+  v_base: u32,
+  v_sb: u32,
+  v_sh: u32,
+  v_ss: u32,
+  v_sd: u32,
+  v_D: u32,
+  dO_base: u32,
+  dO_sb: u32,
+  dO_sh: u32,
+  dO_ss: u32,
+  dO_sd: u32,
+  dO_D: u32,
+  Hq: u32,
+  row_stride_h: u32,
+  workspace_base: u32,
+  scale: f32,
+  dq_base: u32,
+  dq_sb: u32,
+  dq_sh: u32,
+  dq_ss: u32,
+  dq_sd: u32,
+  dq_D: u32,
+}
+
+@group(0) @binding(0) var<uniform> P: Params;
+
+@group(0) @binding(1) var<storage, read> q: array<vec4f>;
+
+@group(0) @binding(2) var<storage, read> k: array<vec4f>;
+
+@group(0) @binding(3) var<storage, read> v: array<vec4f>;
+
+@group(0) @binding(4) var<storage, read> dO: array<vec4f>;
+
+@group(0) @binding(5) var<storage, read> workspace: array<vec2f>;
+
+@group(0) @binding(6) var<storage, read_write> dq: array<vec4f>;
+
+fn has_non_finite(x: vec4f) -> bool {
+  return any((bitcast<vec4u>(x) & vec4u(0x7f800000u)) == vec4u(0x7f800000u));
+}
+
+fn is_nan(x: vec4f) -> vec4<bool> {
+  return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+}
+
+var<workgroup> staged: array<vec4f, 576>;
+var<workgroup> weights: array<vec4f, 288>;
+var<workgroup> non_finite: atomic<u32>;
+
+// A masked key has weight 0, which keeps its NaN or infinity out.
+fn weighted(weight: f32, x: vec4f) -> vec4f {
+  return select(weight * x, vec4f(), weight == 0.0);
+}
+
+fn length_q(b: u32) -> u32 {
+  return P.Sq;
+}
+
+fn length_kv(b: u32) -> u32 {
+  return P.Skv;
+}
+
+struct Sequence {
+  b: u32,
+  diagonal: i32,
+  length_q: u32,
+  length_kv: u32,
+}
+
+fn sequence_at(b: u32) -> Sequence {
+  return Sequence(
+    b,
+    P.bottom_right * (i32(length_kv(b)) - i32(length_q(b))),
+    length_q(b),
+    length_kv(b),
+  );
+}
+
+// The keys [x, y) that some query in [i0, i1) may see.
+fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
+  let last = min(i1, seq.length_q);
+  if (i0 >= last) {
+    return vec2u(0u);
+  }
+  let low = i32(i0) + seq.diagonal - P.band_left;
+  let high = i32(last) + seq.diagonal + P.band_right;
+  return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
+}
+
+// Whether every query in [i0, i1) may see every key in [j0, j1), by lengths and the diagonal band.
+fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
+  return i1 <= seq.length_q && j1 <= seq.length_kv
+    && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
+    && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
+}
+
+// Whether query i may see the keys j to j + 3, by lengths and the diagonal band.
+fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
+  let keys = vec4i(i32(j)) + vec4i(0, 1, 2, 3);
+  let centre = i32(i) + seq.diagonal;
+  return vec4<bool>(i < seq.length_q)
+    & (keys < vec4i(i32(seq.length_kv)))
+    & (keys >= vec4i(centre - P.band_left))
+    & (keys <= vec4i(centre + P.band_right));
+}
+
+fn q_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.q_base + h * P.q_sh + seq.b * P.q_sb + s * P.q_ss;
+}
+
+fn q_load4(row: u32, d: u32) -> vec4f {
+  return q[(row + d) >> 2u];
+}
+
+fn k_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.k_base + h * P.k_sh + seq.b * P.k_sb + s * P.k_ss;
+}
+
+fn k_load4(row: u32, d: u32) -> vec4f {
+  return k[(row + d) >> 2u];
+}
+
+fn v_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.v_base + h * P.v_sh + seq.b * P.v_sb + s * P.v_ss;
+}
+
+fn v_load4(row: u32, d: u32) -> vec4f {
+  return v[(row + d) >> 2u];
+}
+
+fn dO_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.dO_base + h * P.dO_sh + seq.b * P.dO_sb + s * P.dO_ss;
+}
+
+fn dO_load4(row: u32, d: u32) -> vec4f {
+  return dO[(row + d) >> 2u];
+}
+
+fn row_at(seq: Sequence, h: u32, i: u32) -> u32 {
+  return (seq.b * P.Hq + h) * P.row_stride_h + i;
+}
+
+fn row_count(seq: Sequence) -> u32 {
+  return P.Sq;
+}
+
+fn probabilities(s: vec4f, lse: f32, visible: vec4<bool>) -> vec4f {
+  let row_lse = vec4f(lse);
+  return select(vec4f(), select(exp(s - row_lse), row_lse, is_nan(row_lse)), visible);
+}
+
+struct Score4 {
+  value: vec4f,
+  slope: vec4f,
+  visible: vec4<bool>,
+}
+
+// The final scores of query i and keys j to j + 3 from q·k, and ds/d(q·k).
+fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>) -> Score4 {
+  var s = dots;
+  var slope = vec4f(1.0);
+  var visible = inside;
+  s *= P.scale;
+  slope *= P.scale;
+  return Score4(s, slope, visible);
+}
+
+fn dq_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.dq_base + h * P.dq_sh + seq.b * P.dq_sb + s * P.dq_ss;
+}
+
+fn dq_store4(row: u32, d: u32, x: vec4f) {
+  dq[(row + d) >> 2u] = x;
+}
+
+@compute @workgroup_size(64)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) lane: u32,
+) {
+  let group = P.first_group + workgroup.x + workgroup.y * workgroups.x;
+  if (group >= P.end_group) {
+    return;
+  }
+
+  let tile = P.tiles - 1u - group % P.tiles;
+  let h = (group / P.tiles) % P.Hq;
+  let h_k = h / P.group_k;
+  let h_v = h / P.group_v;
+  let seq = sequence_at(group / (P.tiles * P.Hq));
+  let i0 = tile * 32u;
+  let tx = lane % 8u;
+  let ty = lane / 8u;
+  var acc0_0 = vec4f();
+  var acc0_1 = vec4f();
+  var acc1_0 = vec4f();
+  var acc1_1 = vec4f();
+  var acc2_0 = vec4f();
+  var acc2_1 = vec4f();
+  var acc3_0 = vec4f();
+  var acc3_1 = vec4f();
+  // (lse, δ) of each row
+  var row0 = vec2f(3e38, 0.0);
+  if (i0 + ty * 4u + 0u < seq.length_q) {
+    row0 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 0u)];
+  }
+  var row1 = vec2f(3e38, 0.0);
+  if (i0 + ty * 4u + 1u < seq.length_q) {
+    row1 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 1u)];
+  }
+  var row2 = vec2f(3e38, 0.0);
+  if (i0 + ty * 4u + 2u < seq.length_q) {
+    row2 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 2u)];
+  }
+  var row3 = vec2f(3e38, 0.0);
+  if (i0 + ty * 4u + 3u < seq.length_q) {
+    row3 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 3u)];
+  }
+
+  let keys = key_range(seq, i0, i0 + 32u);
+  for (var j0 = keys.x / 32u * 32u; j0 < keys.y; j0 += 32u) {
+    // S = Q·Kᵀ, dP = dO·Vᵀ
+    let full_tile = tile_inside(seq, i0, i0 + 32u, j0, j0 + 32u);
+    var s0 = vec4f();
+    var s1 = vec4f();
+    var s2 = vec4f();
+    var s3 = vec4f();
+    var dp0 = vec4f();
+    var dp1 = vec4f();
+    var dp2 = vec4f();
+    var dp3 = vec4f();
+    for (var product = 0u; product < 2u; product++) {
+      // In chunks of the head dimension: rows of both operands in workgroup memory, then their products.
+      let channels = select(P.Dqk, P.Dv, product == 1u);
+      var sum0 = vec4f();
+      var sum1 = vec4f();
+      var sum2 = vec4f();
+      var sum3 = vec4f();
+      for (var d0 = 0u; d0 < channels; d0 += 32u) {
+        workgroupBarrier();
+        for (var n = lane; n < 256u; n += 64u) {
+          let r = n / 8u;
+          let d = d0 + 4u * (n % 8u);
+          var x = vec4f();
+          if (product == 0u) {
+            let s = i0 + r;
+            if (s < seq.length_q && d < channels) {
+              x = q_load4(q_row(seq, h, s), d);
+            }
+          } else {
+            let s = i0 + r;
+            if (s < seq.length_q && d < channels) {
+              x = dO_load4(dO_row(seq, h, s), d);
+            }
+          }
+          staged[(r) * 9u + n % 8u] = x;
+        }
+        for (var n = lane; n < 256u; n += 64u) {
+          let r = n / 8u;
+          let d = d0 + 4u * (n % 8u);
+          var x = vec4f();
+          if (product == 0u) {
+            let s = j0 + r;
+            if (s < seq.length_kv && d < channels) {
+              x = k_load4(k_row(seq, h_k, s), d);
+            }
+          } else {
+            let s = j0 + r;
+            if (s < seq.length_kv && d < channels) {
+              x = v_load4(v_row(seq, h_v, s), d);
+            }
+          }
+          staged[(32u + (r & 3u) * 8u + (r >> 2u)) * 9u + n % 8u] = x;
+        }
+        workgroupBarrier();
+        let used = min(8u, (channels - d0 + 3u) / 4u);
+        for (var d = 0u; d < used; d++) {
+          let a0 = staged[(ty * 4u + 0u) * 9u + d];
+          let a1 = staged[(ty * 4u + 1u) * 9u + d];
+          let a2 = staged[(ty * 4u + 2u) * 9u + d];
+          let a3 = staged[(ty * 4u + 3u) * 9u + d];
+          let b0 = staged[(32u + tx) * 9u + d];
+          let b1 = staged[(40u + tx) * 9u + d];
+          let b2 = staged[(48u + tx) * 9u + d];
+          let b3 = staged[(56u + tx) * 9u + d];
+          sum0 += vec4f(dot(a0, b0), dot(a0, b1), dot(a0, b2), dot(a0, b3));
+          sum1 += vec4f(dot(a1, b0), dot(a1, b1), dot(a1, b2), dot(a1, b3));
+          sum2 += vec4f(dot(a2, b0), dot(a2, b1), dot(a2, b2), dot(a2, b3));
+          sum3 += vec4f(dot(a3, b0), dot(a3, b1), dot(a3, b2), dot(a3, b3));
+        }
+      }
+      if (product == 0u) {
+        s0 = sum0;
+        s1 = sum1;
+        s2 = sum2;
+        s3 = sum3;
+      } else {
+        dp0 = sum0;
+        dp1 = sum1;
+        dp2 = sum2;
+        dp3 = sum3;
+      }
+    }
+
+    // P = e^(S − lse), dS = P ∘ (dP − δ), then times the slope of the stages of scores
+    let i = i0 + ty * 4u;
+    let j = j0 + tx * 4u;
+    var inside0 = vec4<bool>(true);
+    if (!full_tile) {
+      inside0 = in_range4(seq, i + 0u, j + 0u);
+    }
+    let scored0 = score4(seq, h, i + 0u, j + 0u, s0, inside0);
+    let p0 = probabilities(scored0.value, row0.x, scored0.visible);
+
+    let df0 = select(vec4f(), p0 * (dp0 - row0.y), scored0.visible);
+    let ds0 = select(vec4f(), df0 * scored0.slope, scored0.visible);
+    var inside1 = vec4<bool>(true);
+    if (!full_tile) {
+      inside1 = in_range4(seq, i + 1u, j + 0u);
+    }
+    let scored1 = score4(seq, h, i + 1u, j + 0u, s1, inside1);
+    let p1 = probabilities(scored1.value, row1.x, scored1.visible);
+
+    let df1 = select(vec4f(), p1 * (dp1 - row1.y), scored1.visible);
+    let ds1 = select(vec4f(), df1 * scored1.slope, scored1.visible);
+    var inside2 = vec4<bool>(true);
+    if (!full_tile) {
+      inside2 = in_range4(seq, i + 2u, j + 0u);
+    }
+    let scored2 = score4(seq, h, i + 2u, j + 0u, s2, inside2);
+    let p2 = probabilities(scored2.value, row2.x, scored2.visible);
+
+    let df2 = select(vec4f(), p2 * (dp2 - row2.y), scored2.visible);
+    let ds2 = select(vec4f(), df2 * scored2.slope, scored2.visible);
+    var inside3 = vec4<bool>(true);
+    if (!full_tile) {
+      inside3 = in_range4(seq, i + 3u, j + 0u);
+    }
+    let scored3 = score4(seq, h, i + 3u, j + 0u, s3, inside3);
+    let p3 = probabilities(scored3.value, row3.x, scored3.visible);
+
+    let df3 = select(vec4f(), p3 * (dp3 - row3.y), scored3.visible);
+    let ds3 = select(vec4f(), df3 * scored3.slope, scored3.visible);
+
+    // dQ += dS·K
+    weights[(tx * 4u + 0u) * 9u + ty] = vec4f(ds0[0], ds1[0], ds2[0], ds3[0]);
+    weights[(tx * 4u + 1u) * 9u + ty] = vec4f(ds0[1], ds1[1], ds2[1], ds3[1]);
+    weights[(tx * 4u + 2u) * 9u + ty] = vec4f(ds0[2], ds1[2], ds2[2], ds3[2]);
+    weights[(tx * 4u + 3u) * 9u + ty] = vec4f(ds0[3], ds1[3], ds2[3], ds3[3]);
+    for (var k0 = 0u; k0 < 32u; k0 += 32u) {
+      workgroupBarrier();
+      for (var n = lane; n < 512u; n += 64u) {
+        let s = j0 + k0 + n / 16u;
+        let d = 4u * (n % 16u);
+        var x = vec4f();
+        if (s < seq.length_kv && d < P.Dqk) {
+          x = k_load4(k_row(seq, h_k, s), d);
+        }
+        if (!full_tile && has_non_finite(x)) {
+          atomicStore(&non_finite, 1u);
+        }
+        staged[n] = x;
+      }
+      workgroupBarrier();
+      if (atomicLoad(&non_finite) == 0u) {
+        for (var k = 0u; k < 32u; k++) {
+          let w = weights[(k0 + k) * 9u + ty];
+          let x0 = staged[k * 16u + 0u + tx];
+          let x1 = staged[k * 16u + 8u + tx];
+          acc0_0 += w[0] * x0;
+          acc0_1 += w[0] * x1;
+          acc1_0 += w[1] * x0;
+          acc1_1 += w[1] * x1;
+          acc2_0 += w[2] * x0;
+          acc2_1 += w[2] * x1;
+          acc3_0 += w[3] * x0;
+          acc3_1 += w[3] * x1;
+        }
+      } else {
+        for (var k = 0u; k < 32u; k++) {
+          let w = weights[(k0 + k) * 9u + ty];
+          let x0 = staged[k * 16u + 0u + tx];
+          let x1 = staged[k * 16u + 8u + tx];
+          acc0_0 += weighted(w[0], x0);
+          acc0_1 += weighted(w[0], x1);
+          acc1_0 += weighted(w[1], x0);
+          acc1_1 += weighted(w[1], x1);
+          acc2_0 += weighted(w[2], x0);
+          acc2_1 += weighted(w[2], x1);
+          acc3_0 += weighted(w[3], x0);
+          acc3_1 += weighted(w[3], x1);
+        }
+      }
+    }
+  }
+
+  if (i0 + ty * 4u + 0u < P.Sq) {
+    let row = dq_row(seq, h, (i0 + ty * 4u + 0u));
+    if (4u * (0u + tx) < P.Dqk) {
+      dq_store4(row, 4u * (0u + tx), acc0_0);
+    }
+    if (4u * (8u + tx) < P.Dqk) {
+      dq_store4(row, 4u * (8u + tx), acc0_1);
+    }
+  }
+  if (i0 + ty * 4u + 1u < P.Sq) {
+    let row = dq_row(seq, h, (i0 + ty * 4u + 1u));
+    if (4u * (0u + tx) < P.Dqk) {
+      dq_store4(row, 4u * (0u + tx), acc1_0);
+    }
+    if (4u * (8u + tx) < P.Dqk) {
+      dq_store4(row, 4u * (8u + tx), acc1_1);
+    }
+  }
+  if (i0 + ty * 4u + 2u < P.Sq) {
+    let row = dq_row(seq, h, (i0 + ty * 4u + 2u));
+    if (4u * (0u + tx) < P.Dqk) {
+      dq_store4(row, 4u * (0u + tx), acc2_0);
+    }
+    if (4u * (8u + tx) < P.Dqk) {
+      dq_store4(row, 4u * (8u + tx), acc2_1);
+    }
+  }
+  if (i0 + ty * 4u + 3u < P.Sq) {
+    let row = dq_row(seq, h, (i0 + ty * 4u + 3u));
+    if (4u * (0u + tx) < P.Dqk) {
+      dq_store4(row, 4u * (0u + tx), acc3_0);
+    }
+    if (4u * (8u + tx) < P.Dqk) {
+      dq_store4(row, 4u * (8u + tx), acc3_1);
+    }
+  }
+}

@@ -1,0 +1,163 @@
+struct Params {
+  first_group: u32,
+  end_group: u32,
+  tiles: u32,
+  Sq: u32,
+  Skv: u32,
+  Dqk: u32,
+  Dv: u32,
+  band_left: i32,
+  band_right: i32,
+  bottom_right: i32,
+  Hq: u32,
+  row_stride_h: u32,
+  workspace_base: u32,
+  parts: u32,
+  partial_vectors: u32,
+  o_base: u32,
+  o_sb: u32,
+  o_sh: u32,
+  o_ss: u32,
+  o_sd: u32,
+  o_D: u32,
+  lse_base: u32,
+}
+
+@group(0) @binding(0) var<uniform> P: Params;
+
+@group(0) @binding(1) var<storage, read> workspace: array<vec4f>;
+
+@group(0) @binding(2) var<storage, read_write> o: array<vec4f>;
+
+@group(0) @binding(3) var<storage, read_write> lse_rows: array<u32>;
+
+fn length_q(b: u32) -> u32 {
+  return P.Sq;
+}
+
+fn length_kv(b: u32) -> u32 {
+  return P.Skv;
+}
+
+struct Sequence {
+  b: u32,
+  diagonal: i32,
+  length_q: u32,
+  length_kv: u32,
+}
+
+fn sequence_at(b: u32) -> Sequence {
+  return Sequence(
+    b,
+    P.bottom_right * (i32(length_kv(b)) - i32(length_q(b))),
+    length_q(b),
+    length_kv(b),
+  );
+}
+
+// The keys [x, y) that some query in [i0, i1) may see.
+fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
+  let last = min(i1, seq.length_q);
+  if (i0 >= last) {
+    return vec2u(0u);
+  }
+  let low = i32(i0) + seq.diagonal - P.band_left;
+  let high = i32(last) + seq.diagonal + P.band_right;
+  return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
+}
+
+// Whether every query in [i0, i1) may see every key in [j0, j1), by lengths and the diagonal band.
+fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
+  return i1 <= seq.length_q && j1 <= seq.length_kv
+    && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
+    && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
+}
+
+// Whether query i may see the keys j to j + 3, by lengths and the diagonal band.
+fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
+  let keys = vec4i(i32(j)) + vec4i(0, 1, 2, 3);
+  let centre = i32(i) + seq.diagonal;
+  return vec4<bool>(i < seq.length_q)
+    & (keys < vec4i(i32(seq.length_kv)))
+    & (keys >= vec4i(centre - P.band_left))
+    & (keys <= vec4i(centre + P.band_right));
+}
+
+fn row_at(seq: Sequence, h: u32, i: u32) -> u32 {
+  return (seq.b * P.Hq + h) * P.row_stride_h + i;
+}
+
+fn row_count(seq: Sequence) -> u32 {
+  return P.Sq;
+}
+
+fn partial_at(row: u32, part: u32) -> u32 {
+  return P.workspace_base + (row * P.parts + part) * P.partial_vectors;
+}
+
+fn o_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.o_base + h * P.o_sh + seq.b * P.o_sb + s * P.o_ss;
+}
+
+fn o_store4(row: u32, d: u32, x: vec4f) {
+  o[(row + d) >> 2u] = x;
+}
+
+// A row that sees no key has l = 0, and one that sees a NaN or +Infinity the largest finite number as m.
+fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
+  return select(select(bitcast<u32>(x), no_keys, l == 0.0), 0x7fc00000u, m == 0x1.fffffep+127f);
+}
+
+// The factor that turns sums into o; `scale` is that of the sink.
+fn output_scale(m: f32, l: f32, scale: f32) -> f32 {
+  return bitcast<f32>(softmax_bits(scale / l, 0u, m, l));
+}
+
+fn lse_write(at: u32, m: f32, l: f32) {
+  lse_rows[P.lse_base + at] = softmax_bits(m + log(l), 0xff800000u, m, l);
+}
+
+@compute @workgroup_size(64)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) lane: u32,
+) {
+  let group = P.first_group + workgroup.x + workgroup.y * workgroups.x;
+  if (group >= P.end_group) {
+    return;
+  }
+
+  let n = (group % P.tiles) * 64u + lane;
+  let i = n / (P.partial_vectors - 1u);
+  let vector = n % (P.partial_vectors - 1u);
+  if (i >= P.Sq) {
+    return;
+  }
+  let h = (group / P.tiles) % P.Hq;
+  let seq = sequence_at(group / (P.tiles * P.Hq));
+  let at = row_at(seq, h, i);
+  var m = -0x1.fffffep+127f;
+  var l = 0.0;
+  var acc = vec4f();
+  var scale = 1.0;
+  if (i < seq.length_q) {
+    // m = max_n m_n
+    for (var part = 0u; part < P.parts; part++) {
+      m = max(m, workspace[partial_at(at, part)].x);
+    }
+    // l = Σ_n e^(m_n − m)·l_n, O = Σ_n e^(m_n − m)·O_n
+    for (var part = 0u; part < P.parts; part++) {
+      let first = partial_at(at, part);
+      let weight = exp(workspace[first].x - m);
+      l += weight * workspace[first].y;
+      acc += weight * workspace[first + 1u + vector];
+    }
+  }
+  if (i < P.Sq) {
+    o_store4(o_row(seq, h, i), 4u * vector, acc * output_scale(m, l, scale));
+  }
+  if (vector == 0u && i < row_count(seq)) {
+    lse_write(at, m, l);
+  }
+}

@@ -1,0 +1,660 @@
+struct Params {
+  first_group: u32,
+  end_group: u32,
+  tiles: u32,
+  head_groups: u32,
+  group_k: u32,
+  group_v: u32,
+  Sq: u32,
+  Skv: u32,
+  Dqk: u32,
+  Dv: u32,
+  band_left: i32,
+  band_right: i32,
+  bottom_right: i32,
+  q_base: u32,
+  q_sb: u32,
+  q_sh: u32,
+  q_ss: u32,
+  q_sd: u32,
+  q_D: u32,
+  k_base: u32,
+  k_sb: u32,
+  k_sh: u32,
+  k_ss: u32,
+  k_sd: u32,
+  k_D: u32,
+  v_base: u32,
+  v_sb: u32,
+  v_sh: u32,
+  v_ss: u32,
+  v_sd: u32,
+  v_D: u32,
+  Hq: u32,
+  row_stride_h: u32,
+  scale: f32,
+  dropout_scale: f32,
+  seed_low: u32,
+  seed_high: u32,
+  offset_low: u32,
+  offset_high: u32,
+  dropout_head_low: u32,
+  dropout_head_high: u32,
+  dropout_threshold: u32,
+  dropout_none: u32,
+  o_base: u32,
+  o_sb: u32,
+  o_sh: u32,
+  o_ss: u32,
+  o_sd: u32,
+  o_D: u32,
+  lse_base: u32,
+}
+
+@group(0) @binding(0) var<uniform> P: Params;
+
+@group(0) @binding(1) var<storage, read> q: array<vec4f>;
+
+@group(0) @binding(2) var<storage, read> k: array<vec4f>;
+
+@group(0) @binding(3) var<storage, read> v: array<vec4f>;
+
+@group(0) @binding(4) var<storage, read_write> o: array<vec4f>;
+
+@group(0) @binding(5) var<storage, read_write> lse_rows: array<u32>;
+
+fn has_non_finite(x: vec4f) -> bool {
+  return any((bitcast<vec4u>(x) & vec4u(0x7f800000u)) == vec4u(0x7f800000u));
+}
+
+fn is_nan(x: vec4f) -> vec4<bool> {
+  return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+}
+
+fn mark_non_finite(x: vec4f) -> vec4f {
+  let is_infinite = bitcast<vec4u>(x) == vec4u(0x7f800000u);
+  return select(x, vec4f(0x1.fffffep+127f), is_nan(x) | is_infinite);
+}
+
+struct DropoutParams {
+  seed: vec2u,
+  offset: vec2u,
+  head_stride: vec2u,
+  row_stride: u32,
+  threshold: u32,
+  keep_none: u32,
+  scale: f32,
+}
+
+struct DropoutRow {
+  base: vec2u,
+  i: u32,
+}
+
+fn dropout_keep(p: DropoutParams, bh: u32, i: u32, j: u32) -> bool {
+  return dropout_keep_at(p, dropout_row(p, bh, i), j);
+}
+
+fn u32_mulhi(a: u32, b: u32) -> u32 {
+  let a_low = a & 0xffffu;
+  let a_high = a >> 16u;
+  let b_low = b & 0xffffu;
+  let b_high = b >> 16u;
+  let cross = a_high * b_low + ((a_low * b_low) >> 16u);
+  let carry = ((cross & 0xffffu) + a_low * b_high) >> 16u;
+  return a_high * b_high + (cross >> 16u) + carry;
+}
+
+fn u64_add(a: vec2u, b: vec2u) -> vec2u {
+  let lo = a.x + b.x;
+  return vec2u(lo, a.y + b.y + select(0u, 1u, lo < a.x));
+}
+
+fn u64_add_u32(a: vec2u, b: u32) -> vec2u {
+  let lo = a.x + b;
+  return vec2u(lo, a.y + select(0u, 1u, lo < b));
+}
+
+fn u32_mul_wide(a: u32, b: u32) -> vec2u {
+  return vec2u(a * b, u32_mulhi(a, b));
+}
+
+fn u64_mul_u32(a: vec2u, b: u32) -> vec2u {
+  return vec2u(a.x * b, u32_mulhi(a.x, b) + a.y * b);
+}
+
+fn u64_quarter(a: vec2u) -> vec2u {
+  return vec2u((a.x >> 2u) | (a.y << 30u), a.y >> 2u);
+}
+
+fn philox4x32_10(counter: vec4u, key: vec2u) -> vec4u {
+  var c = counter;
+  var k = key;
+  for (var round = 0u; round < 10u; round++) {
+    let high0 = u32_mulhi(c.x, 0xd2511f53u);
+    let high1 = u32_mulhi(c.z, 0xcd9e8d57u);
+    c = vec4u(high1 ^ c.y ^ k.x, c.z * 0xcd9e8d57u, high0 ^ c.w ^ k.y, c.x * 0xd2511f53u);
+    k += vec2u(0x9e3779b9u, 0xbb67ae85u);
+  }
+  return c;
+}
+
+fn philox_word(block: vec4u, lane: u32) -> u32 {
+  let even = select(block.x, block.z, lane >= 2u);
+  let odd = select(block.y, block.w, lane >= 2u);
+  return select(even, odd, (lane & 1u) == 1u);
+}
+
+fn philox_stitch(first: vec4u, second: vec4u, lane: u32) -> vec4u {
+  let by_two = select(first, vec4u(first.zw, second.xy), lane >= 2u);
+  let after = select(second.x, second.z, lane >= 2u);
+  return select(by_two, vec4u(by_two.yzw, after), (lane & 1u) == 1u);
+}
+
+fn dropout_keep_at(p: DropoutParams, row: DropoutRow, j: u32) -> bool {
+  let place = u64_add_u32(row.base, j);
+  let word = philox_word(dropout_block(p, place), place.x & 3u);
+  return word >= p.threshold && p.keep_none == 0u;
+}
+
+fn dropout_keep4_at(p: DropoutParams, row: DropoutRow, j: u32) -> vec4<bool> {
+  let place = u64_add_u32(row.base, j);
+  let lane = place.x & 3u;
+  var words = dropout_block(p, place);
+  if (lane != 0u) {
+    words = philox_stitch(words, dropout_block(p, u64_add_u32(place, 4u)), lane);
+  }
+  return (words >= vec4u(p.threshold)) & vec4<bool>(p.keep_none == 0u);
+}
+
+fn dropout_row(p: DropoutParams, bh: u32, i: u32) -> DropoutRow {
+  let index = u64_add(u64_mul_u32(p.head_stride, bh), u32_mul_wide(i, p.row_stride));
+  return DropoutRow(u64_add(p.offset, index), i);
+}
+
+fn dropout_block(p: DropoutParams, position: vec2u) -> vec4u {
+  return philox4x32_10(vec4u(u64_quarter(position), 0u, 0u), p.seed);
+}
+
+var<workgroup> staged: array<vec4f, 576>;
+var<workgroup> weights: array<vec4f, 288>;
+var<workgroup> non_finite: atomic<u32>;
+
+// A masked key has weight 0, which keeps its NaN or infinity out.
+fn weighted(weight: f32, x: vec4f) -> vec4f {
+  return select(weight * x, vec4f(), weight == 0.0);
+}
+
+var<workgroup> row_partial: array<f32, 256>;
+
+fn length_q(b: u32) -> u32 {
+  return P.Sq;
+}
+
+fn length_kv(b: u32) -> u32 {
+  return P.Skv;
+}
+
+struct Sequence {
+  b: u32,
+  diagonal: i32,
+  length_q: u32,
+  length_kv: u32,
+}
+
+fn sequence_at(b: u32) -> Sequence {
+  return Sequence(
+    b,
+    P.bottom_right * (i32(length_kv(b)) - i32(length_q(b))),
+    length_q(b),
+    length_kv(b),
+  );
+}
+
+// The keys [x, y) that some query in [i0, i1) may see.
+fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
+  let last = min(i1, seq.length_q);
+  if (i0 >= last) {
+    return vec2u(0u);
+  }
+  let low = i32(i0) + seq.diagonal - P.band_left;
+  let high = i32(last) + seq.diagonal + P.band_right;
+  return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
+}
+
+// Whether every query in [i0, i1) may see every key in [j0, j1), by lengths and the diagonal band.
+fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
+  return i1 <= seq.length_q && j1 <= seq.length_kv
+    && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
+    && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
+}
+
+// Whether query i may see the keys j to j + 3, by lengths and the diagonal band.
+fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
+  let keys = vec4i(i32(j)) + vec4i(0, 1, 2, 3);
+  let centre = i32(i) + seq.diagonal;
+  return vec4<bool>(i < seq.length_q)
+    & (keys < vec4i(i32(seq.length_kv)))
+    & (keys >= vec4i(centre - P.band_left))
+    & (keys <= vec4i(centre + P.band_right));
+}
+
+fn q_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.q_base + h * P.q_sh + seq.b * P.q_sb + s * P.q_ss;
+}
+
+fn q_load4(row: u32, d: u32) -> vec4f {
+  return q[(row + d) >> 2u];
+}
+
+fn k_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.k_base + h * P.k_sh + seq.b * P.k_sb + s * P.k_ss;
+}
+
+fn k_load4(row: u32, d: u32) -> vec4f {
+  return k[(row + d) >> 2u];
+}
+
+fn v_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.v_base + h * P.v_sh + seq.b * P.v_sb + s * P.v_ss;
+}
+
+fn v_load4(row: u32, d: u32) -> vec4f {
+  return v[(row + d) >> 2u];
+}
+
+fn row_at(seq: Sequence, h: u32, i: u32) -> u32 {
+  return (seq.b * P.Hq + h) * P.row_stride_h + i;
+}
+
+fn row_count(seq: Sequence) -> u32 {
+  return P.Sq;
+}
+
+struct Score4 {
+  value: vec4f,
+  slope: vec4f,
+  visible: vec4<bool>,
+}
+
+// The final scores of query i and keys j to j + 3 from q·k, and ds/d(q·k).
+fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>) -> Score4 {
+  var s = dots;
+  var slope = vec4f(1.0);
+  var visible = inside;
+  s *= P.scale;
+  slope *= P.scale;
+  return Score4(mark_non_finite(s), slope, visible);
+}
+
+fn dropout_kept4(seq: Sequence, h: u32, i: u32, j: u32) -> vec4<bool> {
+  let params = DropoutParams(
+    vec2u(P.seed_low, P.seed_high),
+    vec2u(P.offset_low, P.offset_high),
+    vec2u(P.dropout_head_low, P.dropout_head_high),
+    P.Skv,
+    P.dropout_threshold,
+    P.dropout_none,
+    P.dropout_scale,
+  );
+  let row = dropout_row(params, seq.b * P.Hq + h, i);
+  return dropout_keep4_at(params, row, j);
+}
+
+fn dropout4(seq: Sequence, h: u32, i: u32, j: u32) -> vec4f {
+  return select(vec4f(), vec4f(P.dropout_scale), dropout_kept4(seq, h, i, j));
+}
+
+fn o_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.o_base + h * P.o_sh + seq.b * P.o_sb + s * P.o_ss;
+}
+
+fn o_store4(row: u32, d: u32, x: vec4f) {
+  o[(row + d) >> 2u] = x;
+}
+
+// A row that sees no key has l = 0, and one that sees a NaN or +Infinity the largest finite number as m.
+fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
+  return select(select(bitcast<u32>(x), no_keys, l == 0.0), 0x7fc00000u, m == 0x1.fffffep+127f);
+}
+
+// The factor that turns sums into o; `scale` is that of the sink.
+fn output_scale(m: f32, l: f32, scale: f32) -> f32 {
+  return bitcast<f32>(softmax_bits(scale / l, 0u, m, l));
+}
+
+fn lse_write(at: u32, m: f32, l: f32) {
+  lse_rows[P.lse_base + at] = softmax_bits(m + log(l), 0xff800000u, m, l);
+}
+
+fn max4(x: vec4f) -> f32 {
+  return max(max(x.x, x.y), max(x.z, x.w));
+}
+
+fn sum4(x: vec4f) -> f32 {
+  return dot(x, vec4f(1.0));
+}
+
+@compute @workgroup_size(64)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) lane: u32,
+) {
+  let group = P.first_group + workgroup.x + workgroup.y * workgroups.x;
+  if (group >= P.end_group) {
+    return;
+  }
+
+  // This workgroup has one tile of queries of head h. Large tiles of causal masks come first.
+  let place = group;
+  let tile = P.tiles - 1u - place % P.tiles;
+  let h = (place / P.tiles) % P.head_groups;
+  let h_k = h / P.group_k;
+  let h_v = h / P.group_v;
+  let seq = sequence_at(place / (P.tiles * P.head_groups));
+  let row0 = tile * 32u;
+  let tx = lane % 8u;
+  let ty = lane / 8u;
+  let i0 = row0;
+  let i1 = row0 + 32u;
+  let head0 = h;
+  let query0 = row0 + ty * 4u + 0u;
+  let head1 = h;
+  let query1 = row0 + ty * 4u + 1u;
+  let head2 = h;
+  let query2 = row0 + ty * 4u + 2u;
+  let head3 = h;
+  let query3 = row0 + ty * 4u + 3u;
+
+  // Of each row the maximum m and the sum l of this lane's keys, and the output acc before it is divided by l.
+  var m0 = -0x1.fffffep+127f;
+  var l0 = 0.0;
+  var m1 = -0x1.fffffep+127f;
+  var l1 = 0.0;
+  var m2 = -0x1.fffffep+127f;
+  var l2 = 0.0;
+  var m3 = -0x1.fffffep+127f;
+  var l3 = 0.0;
+  var acc0_0 = vec4f();
+  var acc0_1 = vec4f();
+  var acc1_0 = vec4f();
+  var acc1_1 = vec4f();
+  var acc2_0 = vec4f();
+  var acc2_1 = vec4f();
+  var acc3_0 = vec4f();
+  var acc3_1 = vec4f();
+
+  let keys = key_range(seq, i0, i1);
+  for (var j0 = keys.x / 32u * 32u; j0 < keys.y; j0 += 32u) {
+    // S = Q·Kᵀ
+    let full_tile = tile_inside(seq, i0, i1, j0, j0 + 32u);
+    // In chunks of the head dimension: rows of both operands in workgroup memory, then their products.
+    let channels = P.Dqk;
+    var s0 = vec4f();
+    var s1 = vec4f();
+    var s2 = vec4f();
+    var s3 = vec4f();
+    for (var d0 = 0u; d0 < channels; d0 += 32u) {
+      workgroupBarrier();
+      for (var n = lane; n < 256u; n += 64u) {
+        let r = n / 8u;
+        let d = d0 + 4u * (n % 8u);
+        var x = vec4f();
+        let s = i0 + r;
+        if (s < seq.length_q && d < channels) {
+          x = q_load4(q_row(seq, h, s), d);
+        }
+        staged[(r) * 9u + n % 8u] = x;
+      }
+      for (var n = lane; n < 256u; n += 64u) {
+        let r = n / 8u;
+        let d = d0 + 4u * (n % 8u);
+        var x = vec4f();
+        let s = j0 + r;
+        if (s < seq.length_kv && d < channels) {
+          x = k_load4(k_row(seq, h_k, s), d);
+        }
+        staged[(32u + (r & 3u) * 8u + (r >> 2u)) * 9u + n % 8u] = x;
+      }
+      workgroupBarrier();
+      let used = min(8u, (channels - d0 + 3u) / 4u);
+      for (var d = 0u; d < used; d++) {
+        let a0 = staged[(ty * 4u + 0u) * 9u + d];
+        let a1 = staged[(ty * 4u + 1u) * 9u + d];
+        let a2 = staged[(ty * 4u + 2u) * 9u + d];
+        let a3 = staged[(ty * 4u + 3u) * 9u + d];
+        let b0 = staged[(32u + tx) * 9u + d];
+        let b1 = staged[(40u + tx) * 9u + d];
+        let b2 = staged[(48u + tx) * 9u + d];
+        let b3 = staged[(56u + tx) * 9u + d];
+        s0 += vec4f(dot(a0, b0), dot(a0, b1), dot(a0, b2), dot(a0, b3));
+        s1 += vec4f(dot(a1, b0), dot(a1, b1), dot(a1, b2), dot(a1, b3));
+        s2 += vec4f(dot(a2, b0), dot(a2, b1), dot(a2, b2), dot(a2, b3));
+        s3 += vec4f(dot(a3, b0), dot(a3, b1), dot(a3, b2), dot(a3, b3));
+      }
+    }
+
+    // The stages of scores: scale, bias, masks. A masked score counts as the lowest number.
+    let j = j0 + tx * 4u;
+    var inside0 = vec4<bool>(true);
+    if (!full_tile) {
+      inside0 = in_range4(seq, query0, j);
+    }
+    let scored0 = score4(seq, head0, query0, j, s0, inside0);
+    let x0 = select(vec4f(-0x1.fffffep+127f), scored0.value, scored0.visible);
+    var inside1 = vec4<bool>(true);
+    if (!full_tile) {
+      inside1 = in_range4(seq, query1, j);
+    }
+    let scored1 = score4(seq, head1, query1, j, s1, inside1);
+    let x1 = select(vec4f(-0x1.fffffep+127f), scored1.value, scored1.visible);
+    var inside2 = vec4<bool>(true);
+    if (!full_tile) {
+      inside2 = in_range4(seq, query2, j);
+    }
+    let scored2 = score4(seq, head2, query2, j, s2, inside2);
+    let x2 = select(vec4f(-0x1.fffffep+127f), scored2.value, scored2.visible);
+    var inside3 = vec4<bool>(true);
+    if (!full_tile) {
+      inside3 = in_range4(seq, query3, j);
+    }
+    let scored3 = score4(seq, head3, query3, j, s3, inside3);
+    let x3 = select(vec4f(-0x1.fffffep+127f), scored3.value, scored3.visible);
+
+    // m' = max(m, rowmax(S))
+    row_partial[(ty * 4u + 0u) * 8u + tx] = max(m0, max4(x0));
+    row_partial[(ty * 4u + 1u) * 8u + tx] = max(m1, max4(x1));
+    row_partial[(ty * 4u + 2u) * 8u + tx] = max(m2, max4(x2));
+    row_partial[(ty * 4u + 3u) * 8u + tx] = max(m3, max4(x3));
+    workgroupBarrier();
+    var m_new0 = row_partial[(ty * 4u + 0u) * 8u + 0u];
+    for (var x = 1u; x < 8u; x++) {
+      m_new0 = max(m_new0, row_partial[(ty * 4u + 0u) * 8u + x]);
+    }
+    var m_new1 = row_partial[(ty * 4u + 1u) * 8u + 0u];
+    for (var x = 1u; x < 8u; x++) {
+      m_new1 = max(m_new1, row_partial[(ty * 4u + 1u) * 8u + x]);
+    }
+    var m_new2 = row_partial[(ty * 4u + 2u) * 8u + 0u];
+    for (var x = 1u; x < 8u; x++) {
+      m_new2 = max(m_new2, row_partial[(ty * 4u + 2u) * 8u + x]);
+    }
+    var m_new3 = row_partial[(ty * 4u + 3u) * 8u + 0u];
+    for (var x = 1u; x < 8u; x++) {
+      m_new3 = max(m_new3, row_partial[(ty * 4u + 3u) * 8u + x]);
+    }
+
+    // P = e^(S − m')
+    let p0 = select(vec4f(), exp(scored0.value - m_new0), scored0.visible);
+    let p1 = select(vec4f(), exp(scored1.value - m_new1), scored1.visible);
+    let p2 = select(vec4f(), exp(scored2.value - m_new2), scored2.visible);
+    let p3 = select(vec4f(), exp(scored3.value - m_new3), scored3.visible);
+
+    // l' = e^(m − m') · l + rowsum(P)
+    let rescale0 = exp(m0 - m_new0);
+    m0 = m_new0;
+    l0 = l0 * rescale0 + sum4(p0);
+    let rescale1 = exp(m1 - m_new1);
+    m1 = m_new1;
+    l1 = l1 * rescale1 + sum4(p1);
+    let rescale2 = exp(m2 - m_new2);
+    m2 = m_new2;
+    l2 = l2 * rescale2 + sum4(p2);
+    let rescale3 = exp(m3 - m_new3);
+    m3 = m_new3;
+    l3 = l3 * rescale3 + sum4(p3);
+    // dropout(P)
+    let weight0 = p0 * dropout4(seq, head0, query0, j);
+    let weight1 = p1 * dropout4(seq, head1, query1, j);
+    let weight2 = p2 * dropout4(seq, head2, query2, j);
+    let weight3 = p3 * dropout4(seq, head3, query3, j);
+
+    // O' = e^(m − m') · O + P·V
+    acc0_0 *= rescale0;
+    acc0_1 *= rescale0;
+    acc1_0 *= rescale1;
+    acc1_1 *= rescale1;
+    acc2_0 *= rescale2;
+    acc2_1 *= rescale2;
+    acc3_0 *= rescale3;
+    acc3_1 *= rescale3;
+    weights[(tx * 4u + 0u) * 9u + ty] = vec4f(weight0[0], weight1[0], weight2[0], weight3[0]);
+    weights[(tx * 4u + 1u) * 9u + ty] = vec4f(weight0[1], weight1[1], weight2[1], weight3[1]);
+    weights[(tx * 4u + 2u) * 9u + ty] = vec4f(weight0[2], weight1[2], weight2[2], weight3[2]);
+    weights[(tx * 4u + 3u) * 9u + ty] = vec4f(weight0[3], weight1[3], weight2[3], weight3[3]);
+    for (var k0 = 0u; k0 < 32u; k0 += 32u) {
+      workgroupBarrier();
+      for (var n = lane; n < 512u; n += 64u) {
+        let s = j0 + k0 + n / 16u;
+        let d = 4u * (n % 16u);
+        var x = vec4f();
+        if (s < seq.length_kv && d < P.Dv) {
+          x = v_load4(v_row(seq, h_v, s), d);
+        }
+        if (!full_tile && has_non_finite(x)) {
+          atomicStore(&non_finite, 1u);
+        }
+        staged[n] = x;
+      }
+      workgroupBarrier();
+      if (atomicLoad(&non_finite) == 0u) {
+        for (var k = 0u; k < 32u; k++) {
+          let w = weights[(k0 + k) * 9u + ty];
+          let x0 = staged[k * 16u + 0u + tx];
+          let x1 = staged[k * 16u + 8u + tx];
+          acc0_0 += w[0] * x0;
+          acc0_1 += w[0] * x1;
+          acc1_0 += w[1] * x0;
+          acc1_1 += w[1] * x1;
+          acc2_0 += w[2] * x0;
+          acc2_1 += w[2] * x1;
+          acc3_0 += w[3] * x0;
+          acc3_1 += w[3] * x1;
+        }
+      } else {
+        for (var k = 0u; k < 32u; k++) {
+          let w = weights[(k0 + k) * 9u + ty];
+          let x0 = staged[k * 16u + 0u + tx];
+          let x1 = staged[k * 16u + 8u + tx];
+          acc0_0 += weighted(w[0], x0);
+          acc0_1 += weighted(w[0], x1);
+          acc1_0 += weighted(w[1], x0);
+          acc1_1 += weighted(w[1], x1);
+          acc2_0 += weighted(w[2], x0);
+          acc2_1 += weighted(w[2], x1);
+          acc3_0 += weighted(w[3], x0);
+          acc3_1 += weighted(w[3], x1);
+        }
+      }
+    }
+  }
+
+  // l over the keys of all lanes of a row
+  workgroupBarrier();
+  row_partial[(ty * 4u + 0u) * 8u + tx] = l0;
+  row_partial[(ty * 4u + 1u) * 8u + tx] = l1;
+  row_partial[(ty * 4u + 2u) * 8u + tx] = l2;
+  row_partial[(ty * 4u + 3u) * 8u + tx] = l3;
+  workgroupBarrier();
+  var sum0 = row_partial[(ty * 4u + 0u) * 8u + 0u];
+  for (var x = 1u; x < 8u; x++) {
+    sum0 = sum0 + row_partial[(ty * 4u + 0u) * 8u + x];
+  }
+  var sum1 = row_partial[(ty * 4u + 1u) * 8u + 0u];
+  for (var x = 1u; x < 8u; x++) {
+    sum1 = sum1 + row_partial[(ty * 4u + 1u) * 8u + x];
+  }
+  var sum2 = row_partial[(ty * 4u + 2u) * 8u + 0u];
+  for (var x = 1u; x < 8u; x++) {
+    sum2 = sum2 + row_partial[(ty * 4u + 2u) * 8u + x];
+  }
+  var sum3 = row_partial[(ty * 4u + 3u) * 8u + 0u];
+  for (var x = 1u; x < 8u; x++) {
+    sum3 = sum3 + row_partial[(ty * 4u + 3u) * 8u + x];
+  }
+  l0 = sum0;
+  l1 = sum1;
+  l2 = sum2;
+  l3 = sum3;
+  // o = O / l, lse = m + ln l
+  let scale0 = output_scale(m0, l0, 1.0);
+  let scale1 = output_scale(m1, l1, 1.0);
+  let scale2 = output_scale(m2, l2, 1.0);
+  let scale3 = output_scale(m3, l3, 1.0);
+
+  if (i0 + ty * 4u + 0u < P.Sq) {
+    let row = o_row(seq, h, (i0 + ty * 4u + 0u));
+    if (4u * (0u + tx) < P.Dv) {
+      o_store4(row, 4u * (0u + tx), acc0_0 * scale0);
+    }
+    if (4u * (8u + tx) < P.Dv) {
+      o_store4(row, 4u * (8u + tx), acc0_1 * scale0);
+    }
+  }
+  if (i0 + ty * 4u + 1u < P.Sq) {
+    let row = o_row(seq, h, (i0 + ty * 4u + 1u));
+    if (4u * (0u + tx) < P.Dv) {
+      o_store4(row, 4u * (0u + tx), acc1_0 * scale1);
+    }
+    if (4u * (8u + tx) < P.Dv) {
+      o_store4(row, 4u * (8u + tx), acc1_1 * scale1);
+    }
+  }
+  if (i0 + ty * 4u + 2u < P.Sq) {
+    let row = o_row(seq, h, (i0 + ty * 4u + 2u));
+    if (4u * (0u + tx) < P.Dv) {
+      o_store4(row, 4u * (0u + tx), acc2_0 * scale2);
+    }
+    if (4u * (8u + tx) < P.Dv) {
+      o_store4(row, 4u * (8u + tx), acc2_1 * scale2);
+    }
+  }
+  if (i0 + ty * 4u + 3u < P.Sq) {
+    let row = o_row(seq, h, (i0 + ty * 4u + 3u));
+    if (4u * (0u + tx) < P.Dv) {
+      o_store4(row, 4u * (0u + tx), acc3_0 * scale3);
+    }
+    if (4u * (8u + tx) < P.Dv) {
+      o_store4(row, 4u * (8u + tx), acc3_1 * scale3);
+    }
+  }
+  if (tx == 0u) {
+    if (query0 < row_count(seq)) {
+      let at = row_at(seq, head0, query0);
+      lse_write(at, m0, l0);
+    }
+    if (query1 < row_count(seq)) {
+      let at = row_at(seq, head1, query1);
+      lse_write(at, m1, l1);
+    }
+    if (query2 < row_count(seq)) {
+      let at = row_at(seq, head2, query2);
+      lse_write(at, m2, l2);
+    }
+    if (query3 < row_count(seq)) {
+      let at = row_at(seq, head3, query3);
+      lse_write(at, m3, l3);
+    }
+  }
+}

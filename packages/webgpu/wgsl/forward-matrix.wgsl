@@ -1,0 +1,634 @@
+enable f16;
+enable subgroups;
+enable chromium_experimental_subgroup_matrix;
+diagnostic(off, chromium.subgroup_matrix_uniformity);
+
+struct Params {
+  first_group: u32,
+  end_group: u32,
+  tiles: u32,
+  head_groups: u32,
+  group_k: u32,
+  group_v: u32,
+  Sq: u32,
+  Skv: u32,
+  Dqk: u32,
+  Dv: u32,
+  band_left: i32,
+  band_right: i32,
+  bottom_right: i32,
+  q_base: u32,
+  q_sb: u32,
+  q_sh: u32,
+  q_ss: u32,
+  q_sd: u32,
+  q_D: u32,
+  k_base: u32,
+  k_sb: u32,
+  k_sh: u32,
+  k_ss: u32,
+  k_sd: u32,
+  k_D: u32,
+  v_base: u32,
+  v_sb: u32,
+  v_sh: u32,
+  v_ss: u32,
+  v_sd: u32,
+  v_D: u32,
+  Hq: u32,
+  row_stride_h: u32,
+  scale: f32,
+  o_base: u32,
+  o_sb: u32,
+  o_sh: u32,
+  o_ss: u32,
+  o_sd: u32,
+  o_D: u32,
+  lse_base: u32,
+}
+
+@group(0) @binding(0) var<uniform> P: Params;
+
+@group(0) @binding(1) var<storage, read> q: array<vec2u>;
+
+@group(0) @binding(2) var<storage, read> k: array<vec2u>;
+
+@group(0) @binding(3) var<storage, read> v: array<vec2u>;
+
+@group(0) @binding(4) var<storage, read_write> o: array<vec2u>;
+
+@group(0) @binding(5) var<storage, read_write> lse_rows: array<u32>;
+
+fn has_non_finite(x: vec4f) -> bool {
+  return any((bitcast<vec4u>(x) & vec4u(0x7f800000u)) == vec4u(0x7f800000u));
+}
+
+fn f16_bits(x: vec4f) -> vec4u {
+  let bits = bitcast<vec4u>(x);
+  let a = bits & vec4u(0x7fffffffu);
+  let normal = (a + ((a >> vec4u(13u)) & vec4u(1u)) - vec4u(939520001u)) >> vec4u(13u);
+  let drop = min(vec4u(126u) - min(a >> vec4u(23u), vec4u(112u)), vec4u(31u));
+  let mantissa = (a & vec4u(0x7fffffu)) | vec4u(0x800000u);
+  let kept = mantissa >> drop;
+  let rest = mantissa & ((vec4u(1u) << drop) - vec4u(1u));
+  let half = vec4u(1u) << (drop - vec4u(1u));
+  let up = (rest > half) | ((rest == half) & ((kept & vec4u(1u)) == vec4u(1u)));
+  var code = select(normal, vec4u(31744u), normal > vec4u(31743u));
+  code = select(code, kept + select(vec4u(), vec4u(1u), up), a < vec4u(947912704u));
+  code = select(code, vec4u(32256u), a > vec4u(0x7f800000u));
+  return code | ((bits >> vec4u(16u)) & vec4u(32768u));
+}
+
+fn is_nan(x: vec4f) -> vec4<bool> {
+  return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+}
+
+fn mark_non_finite(x: vec4f) -> vec4f {
+  let is_infinite = bitcast<vec4u>(x) == vec4u(0x7f800000u);
+  return select(x, vec4f(0x1.fffffep+127f), is_nan(x) | is_infinite);
+}
+
+var<workgroup> k_pool: array<vec4<f16>, 576>;
+var<workgroup> v_pool: array<vec4<f16>, 576>;
+var<workgroup> scratch: array<vec4f, 576>;
+var<workgroup> weights: array<vec4<f16>, 640>;
+var<workgroup> notes: atomic<u32>;
+
+// A masked key has weight 0, which keeps its NaN or infinity out.
+fn weighted(weight: f32, x: vec4f) -> vec4f {
+  return select(weight * x, vec4f(), weight == 0.0);
+}
+
+fn length_q(b: u32) -> u32 {
+  return P.Sq;
+}
+
+fn length_kv(b: u32) -> u32 {
+  return P.Skv;
+}
+
+struct Sequence {
+  b: u32,
+  diagonal: i32,
+  length_q: u32,
+  length_kv: u32,
+}
+
+fn sequence_at(b: u32) -> Sequence {
+  return Sequence(
+    b,
+    P.bottom_right * (i32(length_kv(b)) - i32(length_q(b))),
+    length_q(b),
+    length_kv(b),
+  );
+}
+
+// The keys [x, y) that some query in [i0, i1) may see.
+fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
+  let last = min(i1, seq.length_q);
+  if (i0 >= last) {
+    return vec2u(0u);
+  }
+  let low = i32(i0) + seq.diagonal - P.band_left;
+  let high = i32(last) + seq.diagonal + P.band_right;
+  return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
+}
+
+// Whether every query in [i0, i1) may see every key in [j0, j1), by lengths and the diagonal band.
+fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
+  return i1 <= seq.length_q && j1 <= seq.length_kv
+    && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
+    && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
+}
+
+// Whether query i may see the keys j to j + 3, by lengths and the diagonal band.
+fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
+  let keys = vec4i(i32(j)) + vec4i(0, 1, 2, 3);
+  let centre = i32(i) + seq.diagonal;
+  return vec4<bool>(i < seq.length_q)
+    & (keys < vec4i(i32(seq.length_kv)))
+    & (keys >= vec4i(centre - P.band_left))
+    & (keys <= vec4i(centre + P.band_right));
+}
+
+fn q_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.q_base + h * P.q_sh + seq.b * P.q_sb + s * P.q_ss;
+}
+
+fn q_load4(row: u32, d: u32) -> vec4f {
+  return vec4f(unpack2x16float(q[(row + d) >> 2u].x), unpack2x16float(q[(row + d) >> 2u].y));
+}
+
+fn q_load4_f16(row: u32, d: u32) -> vec4<f16> {
+  return bitcast<vec4<f16>>(q[(row + d) >> 2u]);
+}
+
+fn k_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.k_base + h * P.k_sh + seq.b * P.k_sb + s * P.k_ss;
+}
+
+fn k_load4(row: u32, d: u32) -> vec4f {
+  return vec4f(unpack2x16float(k[(row + d) >> 2u].x), unpack2x16float(k[(row + d) >> 2u].y));
+}
+
+fn k_load4_f16(row: u32, d: u32) -> vec4<f16> {
+  return bitcast<vec4<f16>>(k[(row + d) >> 2u]);
+}
+
+fn v_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.v_base + h * P.v_sh + seq.b * P.v_sb + s * P.v_ss;
+}
+
+fn v_load4(row: u32, d: u32) -> vec4f {
+  return vec4f(unpack2x16float(v[(row + d) >> 2u].x), unpack2x16float(v[(row + d) >> 2u].y));
+}
+
+fn v_load4_f16(row: u32, d: u32) -> vec4<f16> {
+  return bitcast<vec4<f16>>(v[(row + d) >> 2u]);
+}
+
+fn row_at(seq: Sequence, h: u32, i: u32) -> u32 {
+  return (seq.b * P.Hq + h) * P.row_stride_h + i;
+}
+
+fn row_count(seq: Sequence) -> u32 {
+  return P.Sq;
+}
+
+struct Score4 {
+  value: vec4f,
+  slope: vec4f,
+  visible: vec4<bool>,
+}
+
+// The final scores of query i and keys j to j + 3 from q·k, and ds/d(q·k).
+fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>) -> Score4 {
+  var s = dots;
+  var slope = vec4f(1.0);
+  var visible = inside;
+  s *= P.scale;
+  slope *= P.scale;
+  return Score4(mark_non_finite(s), slope, visible);
+}
+
+fn o_row(seq: Sequence, h: u32, s: u32) -> u32 {
+  return P.o_base + h * P.o_sh + seq.b * P.o_sb + s * P.o_ss;
+}
+
+fn o_store4(row: u32, d: u32, x: vec4f) {
+  let bits = f16_bits(x);
+  o[(row + d) >> 2u] = bits.xz | (bits.yw << vec2u(16u));
+}
+
+// A row that sees no key has l = 0, and one that sees a NaN or +Infinity the largest finite number as m.
+fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
+  return select(select(bitcast<u32>(x), no_keys, l == 0.0), 0x7fc00000u, m == 0x1.fffffep+127f);
+}
+
+// The factor that turns sums into o; `scale` is that of the sink.
+fn output_scale(m: f32, l: f32, scale: f32) -> f32 {
+  return bitcast<f32>(softmax_bits(scale / l, 0u, m, l));
+}
+
+fn lse_write(at: u32, m: f32, l: f32) {
+  lse_rows[P.lse_base + at] = softmax_bits(m + log(l), 0xff800000u, m, l);
+}
+
+fn max4(x: vec4f) -> f32 {
+  return max(max(x.x, x.y), max(x.z, x.w));
+}
+
+fn sum4(x: vec4f) -> f32 {
+  return dot(x, vec4f(1.0));
+}
+
+@compute @workgroup_size(128)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) lane: u32,
+  @builtin(subgroup_id) subgroup: u32,
+  @builtin(subgroup_invocation_id) subgroup_lane: u32,
+) {
+  let group = P.first_group + workgroup.x + workgroup.y * workgroups.x;
+  if (group >= P.end_group) {
+    return;
+  }
+
+  // This workgroup has one tile of queries of head h. Large tiles of causal masks come first.
+  let place = group;
+  let tile = P.tiles - 1u - place % P.tiles;
+  let h = (place / P.tiles) % P.head_groups;
+  let h_k = h / P.group_k;
+  let h_v = h / P.group_v;
+  let seq = sequence_at(place / (P.tiles * P.head_groups));
+  let row0 = tile * 64u;
+
+  let own_scratch = subgroup * 144u;
+  let own_weights = subgroup * 160u;
+  let tx = subgroup_lane % 2u;
+  let ty = subgroup * 16u + subgroup_lane / 2u;
+  let i0 = row0;
+  let i1 = row0 + 64u;
+  let head0 = h;
+  let query0 = row0 + ty * 1u + 0u;
+
+  // Of each row the maximum m and the sum l of this lane's keys, and the output acc before it is divided by l.
+  var m0 = -0x1.fffffep+127f;
+  var l0 = 0.0;
+  var acc_0_0 = subgroup_matrix_result<f32, 16, 16>();
+  var acc_16_0 = subgroup_matrix_result<f32, 16, 16>();
+  var acc_32_0 = subgroup_matrix_result<f32, 16, 16>();
+  var acc_48_0 = subgroup_matrix_result<f32, 16, 16>();
+
+  workgroupBarrier();
+  for (var n = lane; n < 256u; n += 128u) {
+    let s = i0 + n / 4u;
+    let d = 4u * (0u + n % 4u);
+    var x = vec4<f16>();
+    if (s < seq.length_q && d < P.Dqk) {
+      x = q_load4_f16(q_row(seq, h, s), d);
+    }
+    k_pool[n / 4u * 6u + n % 4u] = x;
+  }
+  workgroupBarrier();
+  let held_q_0_0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&k_pool, (subgroup * 16u + 0u) * 6u + 0u, 6u);
+  workgroupBarrier();
+  for (var n = lane; n < 256u; n += 128u) {
+    let s = i0 + n / 4u;
+    let d = 4u * (4u + n % 4u);
+    var x = vec4<f16>();
+    if (s < seq.length_q && d < P.Dqk) {
+      x = q_load4_f16(q_row(seq, h, s), d);
+    }
+    k_pool[n / 4u * 6u + n % 4u] = x;
+  }
+  workgroupBarrier();
+  let held_q_16_0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&k_pool, (subgroup * 16u + 0u) * 6u + 0u, 6u);
+  workgroupBarrier();
+  for (var n = lane; n < 256u; n += 128u) {
+    let s = i0 + n / 4u;
+    let d = 4u * (8u + n % 4u);
+    var x = vec4<f16>();
+    if (s < seq.length_q && d < P.Dqk) {
+      x = q_load4_f16(q_row(seq, h, s), d);
+    }
+    k_pool[n / 4u * 6u + n % 4u] = x;
+  }
+  workgroupBarrier();
+  let held_q_32_0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&k_pool, (subgroup * 16u + 0u) * 6u + 0u, 6u);
+  workgroupBarrier();
+  for (var n = lane; n < 256u; n += 128u) {
+    let s = i0 + n / 4u;
+    let d = 4u * (12u + n % 4u);
+    var x = vec4<f16>();
+    if (s < seq.length_q && d < P.Dqk) {
+      x = q_load4_f16(q_row(seq, h, s), d);
+    }
+    k_pool[n / 4u * 6u + n % 4u] = x;
+  }
+  workgroupBarrier();
+  let held_q_48_0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&k_pool, (subgroup * 16u + 0u) * 6u + 0u, 6u);
+  let keys = key_range(seq, i0, i1);
+  for (var j0 = keys.x / 32u * 32u; j0 < keys.y; j0 += 32u) {
+    // S = Q·Kᵀ
+    let full_tile = tile_inside(seq, i0, i1, j0, j0 + 32u);
+    let k_end = max(seq.length_kv, 1u) - 1u;
+    let k_last = (P.Dqk - 1u) & 0xfffffffcu;
+    let k_fetched0 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 0u) / 16u, k_end)), min(4u * ((lane + 0u) % 16u), k_last)), j0 + (lane + 0u) / 16u <= k_end && 4u * ((lane + 0u) % 16u) <= k_last);
+    let k_fetched1 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 128u) / 16u, k_end)), min(4u * ((lane + 128u) % 16u), k_last)), j0 + (lane + 128u) / 16u <= k_end && 4u * ((lane + 128u) % 16u) <= k_last);
+    let k_fetched2 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 256u) / 16u, k_end)), min(4u * ((lane + 256u) % 16u), k_last)), j0 + (lane + 256u) / 16u <= k_end && 4u * ((lane + 256u) % 16u) <= k_last);
+    let k_fetched3 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 384u) / 16u, k_end)), min(4u * ((lane + 384u) % 16u), k_last)), j0 + (lane + 384u) / 16u <= k_end && 4u * ((lane + 384u) % 16u) <= k_last);
+    let v_end = max(seq.length_kv, 1u) - 1u;
+    let v_last = (P.Dv - 1u) & 0xfffffffcu;
+    let v_fetched0 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 0u) / 16u, v_end)), min(4u * ((lane + 0u) % 16u), v_last)), j0 + (lane + 0u) / 16u <= v_end && 4u * ((lane + 0u) % 16u) <= v_last);
+    let v_fetched1 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 128u) / 16u, v_end)), min(4u * ((lane + 128u) % 16u), v_last)), j0 + (lane + 128u) / 16u <= v_end && 4u * ((lane + 128u) % 16u) <= v_last);
+    let v_fetched2 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 256u) / 16u, v_end)), min(4u * ((lane + 256u) % 16u), v_last)), j0 + (lane + 256u) / 16u <= v_end && 4u * ((lane + 256u) % 16u) <= v_last);
+    let v_fetched3 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 384u) / 16u, v_end)), min(4u * ((lane + 384u) % 16u), v_last)), j0 + (lane + 384u) / 16u <= v_end && 4u * ((lane + 384u) % 16u) <= v_last);
+    workgroupBarrier();
+    k_pool[(lane + 0u) / 16u * 18u + (lane + 0u) % 16u] = k_fetched0;
+    k_pool[(lane + 128u) / 16u * 18u + (lane + 128u) % 16u] = k_fetched1;
+    k_pool[(lane + 256u) / 16u * 18u + (lane + 256u) % 16u] = k_fetched2;
+    k_pool[(lane + 384u) / 16u * 18u + (lane + 384u) % 16u] = k_fetched3;
+    if (!full_tile) {
+      if (has_non_finite(vec4f(v_fetched0)) || has_non_finite(vec4f(v_fetched1)) || has_non_finite(vec4f(v_fetched2)) || has_non_finite(vec4f(v_fetched3))) {
+        atomicOr(&notes, 1u);
+      }
+    }
+    v_pool[(lane + 0u) / 16u * 18u + (lane + 0u) % 16u] = v_fetched0;
+    v_pool[(lane + 128u) / 16u * 18u + (lane + 128u) % 16u] = v_fetched1;
+    v_pool[(lane + 256u) / 16u * 18u + (lane + 256u) % 16u] = v_fetched2;
+    v_pool[(lane + 384u) / 16u * 18u + (lane + 384u) % 16u] = v_fetched3;
+    workgroupBarrier();
+    var s_sum0_0 = subgroup_matrix_result<f32, 16, 16>();
+    var s_sum1_0 = subgroup_matrix_result<f32, 16, 16>();
+    {
+      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 0u, 18u);
+      s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_0_0, streamed, s_sum0_0);
+    }
+    {
+      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 288u, 18u);
+      s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_0_0, streamed, s_sum1_0);
+    }
+    {
+      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 4u, 18u);
+      s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_16_0, streamed, s_sum0_0);
+    }
+    {
+      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 292u, 18u);
+      s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_16_0, streamed, s_sum1_0);
+    }
+    {
+      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 8u, 18u);
+      s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_32_0, streamed, s_sum0_0);
+    }
+    {
+      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 296u, 18u);
+      s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_32_0, streamed, s_sum1_0);
+    }
+    {
+      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 12u, 18u);
+      s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_48_0, streamed, s_sum0_0);
+    }
+    {
+      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 300u, 18u);
+      s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_48_0, streamed, s_sum1_0);
+    }
+    subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u + 0u, s_sum0_0, 9u);
+    subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u + 4u, s_sum1_0, 9u);
+    workgroupBarrier();
+    let s0 = scratch[own_scratch + 0u + subgroup_lane / 2u * 9u + tx * 4u + 0u];
+    let s1 = scratch[own_scratch + 0u + subgroup_lane / 2u * 9u + tx * 4u + 1u];
+    let s2 = scratch[own_scratch + 0u + subgroup_lane / 2u * 9u + tx * 4u + 2u];
+    let s3 = scratch[own_scratch + 0u + subgroup_lane / 2u * 9u + tx * 4u + 3u];
+
+    // The stages of scores: scale, bias, masks. A masked score counts as the lowest number.
+    let j = j0 + tx * 16u;
+    var inside0 = vec4<bool>(true);
+    if (!full_tile) {
+      inside0 = in_range4(seq, query0, j);
+    }
+    let scored0 = score4(seq, head0, query0, j, s0, inside0);
+    let x0 = select(vec4f(-0x1.fffffep+127f), scored0.value, scored0.visible);
+    var inside1 = vec4<bool>(true);
+    if (!full_tile) {
+      inside1 = in_range4(seq, query0, j + 4u);
+    }
+    let scored1 = score4(seq, head0, query0, j + 4u, s1, inside1);
+    let x1 = select(vec4f(-0x1.fffffep+127f), scored1.value, scored1.visible);
+    var inside2 = vec4<bool>(true);
+    if (!full_tile) {
+      inside2 = in_range4(seq, query0, j + 8u);
+    }
+    let scored2 = score4(seq, head0, query0, j + 8u, s2, inside2);
+    let x2 = select(vec4f(-0x1.fffffep+127f), scored2.value, scored2.visible);
+    var inside3 = vec4<bool>(true);
+    if (!full_tile) {
+      inside3 = in_range4(seq, query0, j + 12u);
+    }
+    let scored3 = score4(seq, head0, query0, j + 12u, s3, inside3);
+    let x3 = select(vec4f(-0x1.fffffep+127f), scored3.value, scored3.visible);
+
+    // m' = max(m, rowmax(S))
+    var m_seen0 = max(max(max(max(m0, max4(x0)), max4(x1)), max4(x2)), max4(x3));
+    m_seen0 = max(m_seen0, subgroupShuffleXor(m_seen0, 1u));
+    // An m within 8 of the maximum does as well, and seldom changes.
+    let m_new0 = select(m0, m_seen0, m_seen0 > m0 + 8.0);
+
+    // P = e^(S − m')
+    let p0 = select(vec4f(), exp(scored0.value - m_new0), scored0.visible);
+    let p1 = select(vec4f(), exp(scored1.value - m_new0), scored1.visible);
+    let p2 = select(vec4f(), exp(scored2.value - m_new0), scored2.visible);
+    let p3 = select(vec4f(), exp(scored3.value - m_new0), scored3.visible);
+
+    // l' = e^(m − m') · l + rowsum(P)
+    let rescale0 = select(exp(m0 - m_new0), 1.0, m0 == -0x1.fffffep+127f);
+    m0 = m_new0;
+    l0 = l0 * rescale0 + sum4(p0) + sum4(p1) + sum4(p2) + sum4(p3);
+
+    // O' = e^(m − m') · O + P·V
+    {
+      weights[own_weights + 0u + subgroup_lane / 2u * 10u + tx * 4u + 0u] = vec4<f16>(p0);
+      weights[own_weights + 0u + subgroup_lane / 2u * 10u + tx * 4u + 1u] = vec4<f16>(p1);
+      weights[own_weights + 0u + subgroup_lane / 2u * 10u + tx * 4u + 2u] = vec4<f16>(p2);
+      weights[own_weights + 0u + subgroup_lane / 2u * 10u + tx * 4u + 3u] = vec4<f16>(p3);
+      if (rescale0 != 1.0) {
+        atomicOr(&notes, 2u);
+      }
+      let noted = workgroupUniformLoad(&notes);
+      if (lane == 0u) {
+        atomicStore(&notes, 0u);
+      }
+      if (noted != 0u) {
+        subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_0_0, 9u);
+        workgroupBarrier();
+        {
+          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= rescale0;
+          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= rescale0;
+          if ((noted & 1u) != 0u) {
+            for (var k = 0u; k < 32u; k++) {
+              let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
+              let x = k * 18u + 0u + subgroup_lane % 2u * 2u;
+              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
+              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+            }
+          }
+        }
+        workgroupBarrier();
+        acc_0_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch, own_scratch + 0u, 9u);
+        workgroupBarrier();
+        subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_16_0, 9u);
+        workgroupBarrier();
+        {
+          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= rescale0;
+          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= rescale0;
+          if ((noted & 1u) != 0u) {
+            for (var k = 0u; k < 32u; k++) {
+              let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
+              let x = k * 18u + 4u + subgroup_lane % 2u * 2u;
+              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
+              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+            }
+          }
+        }
+        workgroupBarrier();
+        acc_16_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch, own_scratch + 0u, 9u);
+        workgroupBarrier();
+        subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_32_0, 9u);
+        workgroupBarrier();
+        {
+          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= rescale0;
+          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= rescale0;
+          if ((noted & 1u) != 0u) {
+            for (var k = 0u; k < 32u; k++) {
+              let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
+              let x = k * 18u + 8u + subgroup_lane % 2u * 2u;
+              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
+              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+            }
+          }
+        }
+        workgroupBarrier();
+        acc_32_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch, own_scratch + 0u, 9u);
+        workgroupBarrier();
+        subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_48_0, 9u);
+        workgroupBarrier();
+        {
+          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= rescale0;
+          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= rescale0;
+          if ((noted & 1u) != 0u) {
+            for (var k = 0u; k < 32u; k++) {
+              let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
+              let x = k * 18u + 12u + subgroup_lane % 2u * 2u;
+              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
+              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+            }
+          }
+        }
+        workgroupBarrier();
+        acc_48_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch, own_scratch + 0u, 9u);
+        workgroupBarrier();
+      }
+      if ((noted & 1u) == 0u) {
+        {
+          let weights0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u + 0u, 10u);
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 0u, 18u);
+            acc_0_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_0_0);
+          }
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 4u, 18u);
+            acc_16_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_16_0);
+          }
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 8u, 18u);
+            acc_32_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_32_0);
+          }
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 12u, 18u);
+            acc_48_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_48_0);
+          }
+        }
+        {
+          let weights0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u + 4u, 10u);
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 288u, 18u);
+            acc_0_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_0_0);
+          }
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 292u, 18u);
+            acc_16_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_16_0);
+          }
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 296u, 18u);
+            acc_32_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_32_0);
+          }
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 300u, 18u);
+            acc_48_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_48_0);
+          }
+        }
+      }
+    }
+  }
+
+  // l over the keys of all lanes of a row
+  var sum0 = l0;
+  sum0 = sum0 + subgroupShuffleXor(sum0, 1u);
+  l0 = sum0;
+  // o = O / l, lse = m + ln l
+  let scale0 = output_scale(m0, l0, 1.0);
+  workgroupBarrier();
+  subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_0_0, 9u);
+  workgroupBarrier();
+  let acc0_0 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
+  let acc0_1 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
+  workgroupBarrier();
+  subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_16_0, 9u);
+  workgroupBarrier();
+  let acc0_2 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
+  let acc0_3 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
+  workgroupBarrier();
+  subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_32_0, 9u);
+  workgroupBarrier();
+  let acc0_4 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
+  let acc0_5 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
+  workgroupBarrier();
+  subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_48_0, 9u);
+  workgroupBarrier();
+  let acc0_6 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
+  let acc0_7 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
+  if (i0 + (subgroup * 16u + subgroup_lane / 2u) * 1u + 0u < P.Sq) {
+    let row = o_row(seq, h, (i0 + (subgroup * 16u + subgroup_lane / 2u) * 1u + 0u));
+    if (4u * (0u + subgroup_lane % 2u * 2u) < P.Dv) {
+      o_store4(row, 4u * (0u + subgroup_lane % 2u * 2u), acc0_0 * scale0);
+    }
+    if (4u * (1u + subgroup_lane % 2u * 2u) < P.Dv) {
+      o_store4(row, 4u * (1u + subgroup_lane % 2u * 2u), acc0_1 * scale0);
+    }
+    if (4u * (4u + subgroup_lane % 2u * 2u) < P.Dv) {
+      o_store4(row, 4u * (4u + subgroup_lane % 2u * 2u), acc0_2 * scale0);
+    }
+    if (4u * (5u + subgroup_lane % 2u * 2u) < P.Dv) {
+      o_store4(row, 4u * (5u + subgroup_lane % 2u * 2u), acc0_3 * scale0);
+    }
+    if (4u * (8u + subgroup_lane % 2u * 2u) < P.Dv) {
+      o_store4(row, 4u * (8u + subgroup_lane % 2u * 2u), acc0_4 * scale0);
+    }
+    if (4u * (9u + subgroup_lane % 2u * 2u) < P.Dv) {
+      o_store4(row, 4u * (9u + subgroup_lane % 2u * 2u), acc0_5 * scale0);
+    }
+    if (4u * (12u + subgroup_lane % 2u * 2u) < P.Dv) {
+      o_store4(row, 4u * (12u + subgroup_lane % 2u * 2u), acc0_6 * scale0);
+    }
+    if (4u * (13u + subgroup_lane % 2u * 2u) < P.Dv) {
+      o_store4(row, 4u * (13u + subgroup_lane % 2u * 2u), acc0_7 * scale0);
+    }
+  }
+  if (tx == 0u) {
+    if (query0 < row_count(seq)) {
+      let at = row_at(seq, head0, query0);
+      lse_write(at, m0, l0);
+    }
+  }
+}
