@@ -5,7 +5,7 @@ import {
   InvalidDTypeError,
   InvalidShapeError,
 } from '../errors.ts';
-import { checkOnHost } from '../tensor/check-on-host.ts';
+import { checkHostTensor } from '../tensor/check-on-host.ts';
 import { checkTensor } from '../tensor/check-tensor.ts';
 import { dtypeInfo } from '../tensor/dtype.ts';
 import { elementCount, type Shape, sameShape } from '../tensor/shape.ts';
@@ -37,7 +37,8 @@ export interface PartialAttention<T = Tensor> {
 export function mergePartials(parts: readonly PartialAttention[]): PartialAttention {
   const first = checkPartials(parts);
   parts.forEach(({ o, lse }, n) => {
-    checkOnHost({ [`parts[${n}].o`]: o, [`parts[${n}].lse`]: lse });
+    checkHostTensor(`parts[${n}].o`, o);
+    checkHostTensor(`parts[${n}].lse`, lse);
   });
   const { shape } = first.o;
   const Dv = shape[shape.length - 1];

@@ -77,6 +77,7 @@ function describeCall<T extends TensorDesc>(
   const descK = describeOperand('k', k, sequences, options.pageTableK);
   const descV = describeOperand('v', v, sequences, options.pageTableV);
   const Hq = descQ.shape[1];
+  checkRules([batchRule], { B: 1, Hq });
   const lists = {
     ...sequences,
     cuPagesK: listOperand('cuPagesK', options.cuPagesK, 'i32'),

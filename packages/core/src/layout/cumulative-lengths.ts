@@ -2,6 +2,9 @@ import { describeValue, InvalidArgumentError, InvalidDTypeError, InvalidShapeErr
 import { dtypeTraits } from '../tensor/dtype-traits.ts';
 import { type HostArray, isHostArray, numbersOf } from '../tensor/host-array.ts';
 
+/** Most entries of a list of lengths. */
+const maxSequences = 2 ** 24 + 1;
+
 /** Lengths, or cumulative lengths, of the sequences of a batch: numbers, or a host tensor of rank 1. */
 export type Lengths = readonly number[] | HostArray;
 
@@ -24,7 +27,8 @@ export function cumulativeLengths(lengths: Lengths): number[] {
  */
 export function lengthsFromCumulative(cumulative: Lengths, argument = 'cumulative'): number[] {
   const starts = checkLengths(argument, cumulative);
-  if (starts[0] !== 0) throw new InvalidArgumentError(argument, `must start with 0, got ${starts[0]}`);
+  if (starts[0] !== 0)
+    throw new InvalidArgumentError(argument, `must start with 0, got ${describeValue(starts[0])}`);
   const lengths = starts.slice(1).map((end, b) => end - starts[b]);
   const b = lengths.findIndex(length => length < 0);
   if (b >= 0) {
@@ -49,7 +53,7 @@ export function checkLengths(argument: string, lengths: Lengths, longest?: numbe
   numbers.forEach((length, b) => {
     if (!Number.isInteger(length) || length < 0 || (longest !== undefined && length > longest)) {
       const range = longest === undefined ? 'non-negative integers' : `integers in 0..${longest}`;
-      throw new InvalidArgumentError(argument, `must be ${range}, got ${length} at ${b}`);
+      throw new InvalidArgumentError(argument, `must be ${range}, got ${describeValue(length)} at ${b}`);
     }
   });
   return numbers;
@@ -60,5 +64,7 @@ function vector(argument: string, list: HostArray): number[] {
     throw new InvalidShapeError(argument, `must have rank 1, got shape [${list.shape}]`);
   if (dtypeTraits[list.dtype].kind !== 'integer')
     throw new InvalidDTypeError(argument, `must hold integers, got ${list.dtype}`);
+  if (list.shape[0] > maxSequences)
+    throw new InvalidShapeError(argument, `must have at most ${maxSequences} entries, got ${list.shape[0]}`);
   return numbersOf(list);
 }

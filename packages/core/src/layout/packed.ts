@@ -1,4 +1,4 @@
-import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
+import { describeValue, InvalidArgumentError, InvalidShapeError } from '../errors.ts';
 import { copyTensor } from '../tensor/copy.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { checkAxes } from './axes.ts';
@@ -48,8 +48,11 @@ export function unpack(packed: Tensor, cuSeqLens: Lengths, S?: number): Tensor {
   const starts = checkPacked(packed, cuSeqLens);
   const lengths = lengthsFromCumulative(starts);
   const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
-  if (S !== undefined && longest > S) {
-    throw new InvalidArgumentError('S', `must be at least ${longest}, the longest sequence, got ${S}`);
+  if (S !== undefined && !(Number.isInteger(S) && S >= longest)) {
+    throw new InvalidArgumentError(
+      'S',
+      `must be at least ${longest}, the longest sequence, got ${describeValue(S)}`,
+    );
   }
   const [, H, D] = packed.shape;
   const dense = Tensor.zeros([lengths.length, H, S ?? longest, D], { dtype: packed.dtype });

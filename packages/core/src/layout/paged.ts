@@ -1,4 +1,4 @@
-import { checkObject, InvalidArgumentError } from '../errors.ts';
+import { checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
 import { copyTensor } from '../tensor/copy.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { checkAxes } from './axes.ts';
@@ -23,7 +23,7 @@ export function toPages(
 ): Paged {
   checkAxes('dense', dense, ['B', 'H', 'S', 'D']);
   if (!Number.isInteger(pageSize) || pageSize < 1) {
-    throw new InvalidArgumentError('pageSize', `must be a positive integer, got ${pageSize}`);
+    throw new InvalidArgumentError('pageSize', `must be a positive integer, got ${describeValue(pageSize)}`);
   }
   const [B, H, S, D] = dense.shape;
   const pages = Math.ceil(S / pageSize);
@@ -70,10 +70,10 @@ export function fromPages(paged: Paged, S?: number): Tensor {
   const [count, H, pageSize, D] = container.shape;
   const [B, pages] = table.shape;
   const length = S ?? pages * pageSize;
-  if (length > pages * pageSize) {
+  if (!(Number.isInteger(length) && length >= 0 && length <= pages * pageSize)) {
     throw new InvalidArgumentError(
       'S',
-      `must be at most ${pages * pageSize}, which the table addresses, got ${length}`,
+      `must be at most ${pages * pageSize}, which the table addresses, got ${describeValue(length)}`,
     );
   }
   const dense = Tensor.zeros([B, H, length, D], { dtype: container.dtype });

@@ -1,10 +1,14 @@
 import { describeValue, InvalidArgumentError } from '../errors.ts';
 import { isHostArray } from './host-array.ts';
 
-/** @throws InvalidArgumentError for what is no tensor, or one whose elements are elsewhere. */
+/** @throws InvalidArgumentError for a value that is no `Tensor`, of this or another copy of the package, on this host. */
 export function checkHostTensor(argument: string, t: unknown): void {
-  if (!isHostArray(t))
-    throw new InvalidArgumentError(argument, `must be a Tensor on this host, got ${describeValue(t)}`);
+  if (isHostArray(t) && 'toFloat64' in t) return;
+  const isElsewhere = typeof t === 'object' && t !== null && 'shape' in t && !('data' in t);
+  throw new InvalidArgumentError(
+    argument,
+    `must be a Tensor on this host${isElsewhere ? ': download it first' : `, got ${describeValue(t)}`}`,
+  );
 }
 
 /** Records of a call lie at most so deep in each other, as `captures` in `scoreMod`. */

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../errors.ts';
+import { describeValue, InvalidArgumentError } from '../errors.ts';
 import { DEEPEST_RECORD } from './check-on-host.ts';
 import { type HostArray, isHostArray } from './host-array.ts';
 import { elementCount, maxOffset } from './shape.ts';
@@ -18,6 +18,8 @@ export function checkStorage(tensors: object, within = '', depth: number = DEEPE
 
 /** @throws InvalidArgumentError naming a tensor that no longer has its storage. */
 export function checkTensorStorage(name: string, { data, offset, shape, strides }: HostArray): void {
+  if (!Number.isInteger(offset) || offset < 0)
+    throw new InvalidArgumentError(name, `must have an offset ≥ 0 in elements, got ${describeValue(offset)}`);
   const needed = elementCount(shape) === 0 ? 0 : offset + maxOffset(shape, strides) + 1;
   if (data.length >= needed) return;
   throw new InvalidArgumentError(

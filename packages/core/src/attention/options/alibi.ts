@@ -1,4 +1,5 @@
 import { describeValue, InvalidArgumentError } from '../../errors.ts';
+import { maxHeads } from '../problem/problem.ts';
 
 /**
  * The standard ALiBi slopes of Press et al. 2022 ("Train Short, Test Long", §3), also for head counts that are no power of
@@ -9,7 +10,7 @@ import { describeValue, InvalidArgumentError } from '../../errors.ts';
  * @throws InvalidArgumentError for what is no number of heads.
  */
 export function standardSlopes(Hq: number): number[] {
-  if (!Number.isInteger(Hq) || Hq < 0)
+  if (!Number.isInteger(Hq) || Hq < 0 || Hq > maxHeads)
     throw new InvalidArgumentError('Hq', `must be a number of heads, got ${describeValue(Hq)}`);
   const n = 2 ** Math.floor(Math.log2(Hq));
   return Array.from({ length: Hq }, (_, h) =>

@@ -41,7 +41,7 @@ export function fp8Format<T>({ formatP }: Fp8Options<T>): FormatP | undefined {
   const { dtype, zeroPoint = 0 } = formatP;
   if (!Object.hasOwn(formatPRange, dtype)) {
     const dtypes = Object.keys(formatPRange).join(', ');
-    throw new InvalidDTypeError('fp8.formatP', `must have a dtype of ${dtypes}, got ${dtype}`);
+    throw new InvalidDTypeError('fp8.formatP', `must have a dtype of ${dtypes}, got ${String(dtype)}`);
   }
   const [least, largest] = formatPRange[dtype] ?? [0, 0];
   if (!Number.isInteger(zeroPoint) || zeroPoint < least || zeroPoint > largest) {

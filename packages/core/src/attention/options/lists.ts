@@ -1,4 +1,4 @@
-import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
+import { describeValue, InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
 import { checkTensor } from '../../tensor/check-tensor.ts';
 import { type HostArray, hostList } from '../../tensor/host-array.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
@@ -24,7 +24,7 @@ export function listOperand<T extends TensorDesc>(
     if (at >= 0) {
       throw new InvalidArgumentError(
         argument,
-        `must hold ${dtype === 'i32' ? '32-bit integers' : 'finite numbers'}, got ${value[at]} at ${at}`,
+        `must hold ${dtype === 'i32' ? '32-bit integers' : 'finite numbers'}, got ${describeValue(value[at])} at ${at}`,
       );
     }
     return hostList(value, dtype);

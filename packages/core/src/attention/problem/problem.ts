@@ -146,6 +146,12 @@ export interface BackwardProblem {
   readonly outputs: Readonly<Record<BackwardAmaxName, boolean>>;
 }
 
+/** Largest extent of a dimension, and most query rows of a batch: GPUs count both in 32 bits. */
+export const maxExtent: number = 2 ** 31 - 1;
+
+/** Most query heads of a whole batch, B · Hq: engines keep a few bytes for each. */
+export const maxHeads: number = 2 ** 24;
+
 /** Queries and keys of a tile of the block mask. */
 export const BLOCK_MASK_TILE = 128;
 

@@ -59,7 +59,7 @@ describe('sequence lengths', () => {
     ],
     'are numbers, not bigints': [
       { seqLensKv: new BigInt64Array([3n, 4n]) },
-      'InvalidArgumentError: seqLensKv must hold 32-bit integers, got 3 at 0',
+      'InvalidArgumentError: seqLensKv must hold 32-bit integers, got 3n at 0',
     ],
     'are numbers or a tensor': [
       { seqLensKv: new DataView(new ArrayBuffer(8)) },

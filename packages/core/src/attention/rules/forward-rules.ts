@@ -1,14 +1,12 @@
 import { lengthsMissing } from '../options/sequences.ts';
 import type { AttentionProblem, OperandDesc } from '../problem/problem.ts';
+import { maxExtent, maxHeads } from '../problem/problem.ts';
 import { fp8ForwardRules } from './fp8-rules.ts';
 import { checkForwardProblem } from './problem-schema.ts';
 import { checkRules, floatRule, maskRule, type Rule, type RuleKind } from './rule.ts';
 import { checkProblemMods, storedRules } from './stored-rules.ts';
 
 const positive = (n: number): boolean => Number.isInteger(n) && n >= 1;
-
-/** Most heads of a whole batch, and most query rows: engines count both in 32 bits and keep a few bytes for each. */
-const [maxHeads, maxRows] = [2 ** 24, 2 ** 31 - 1];
 
 /** The rule that a batch is not too large, checked before anything is allocated for each of its entries. */
 export const batchRule: Rule<Pick<AttentionProblem, 'B' | 'Hq'>> = {
@@ -28,7 +26,7 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
     argument: 'q',
     kind: 'shape',
     broken: ({ B, Hq, Sq }) =>
-      B * Hq * Sq <= maxRows ? null : `must have B · Hq · Sq ≤ ${maxRows}, got ${B} · ${Hq} · ${Sq}`,
+      B * Hq * Sq <= maxExtent ? null : `must have B · Hq · Sq ≤ ${maxExtent}, got ${B} · ${Hq} · ${Sq}`,
   },
   floatRule('q', p => p.q.dtype),
   floatRule('k', p => p.k.dtype),

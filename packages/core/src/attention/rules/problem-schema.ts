@@ -4,6 +4,7 @@ import { blockScaleLayouts } from '../../mxfp8/block-scales.ts';
 import { dtypeTraits } from '../../tensor/dtype-traits.ts';
 import { formatPRange } from '../problem/fp8.ts';
 import type { AttentionProblem, BackwardProblem, DropoutDesc, Fp8Desc } from '../problem/problem.ts';
+import { maxExtent } from '../problem/problem.ts';
 
 /** Throws unless `value` has the form that the field `name` must have. */
 type Check = (name: string, value: unknown) => void;
@@ -66,9 +67,6 @@ const kindOf =
       fail(`${name}.kind`, `one of ${Object.keys(kinds).join(', ')}`, kind);
     kinds[kind](name, value);
   };
-
-/** Largest extent of a dimension: indices on a GPU are of 32 bits. */
-const maxExtent = 2 ** 31 - 1;
 
 const isCount = (value: unknown, most: number): boolean =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) <= most;
