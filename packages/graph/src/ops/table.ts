@@ -1,9 +1,18 @@
 import type { Operation } from '../ir/schema/operation.ts';
 import { attentionOperations, type attentionSchemas } from './attention/sdpa.ts';
+import { convolutionOperations, type convolutionSchemas } from './convolution.ts';
 import { biasAddOperations, type biasAddSchemas } from './elementwise/bias-add.ts';
 import { binaryOperations, type binarySchemas } from './elementwise/binary.ts';
+import { comparisonOperations, type comparisonSchemas } from './elementwise/comparison.ts';
+import { rotaryOperations, type rotarySchemas } from './elementwise/rotary.ts';
 import { selectOperations, type selectSchemas } from './elementwise/select.ts';
 import { type UnarySchemas, unaryOperations } from './elementwise/unary.ts';
+import { whereOperations, type whereSchemas } from './elementwise/where.ts';
+import { concatOperations, type concatSchemas } from './indexing/concat.ts';
+import { expandOperations, type expandSchemas } from './indexing/expand.ts';
+import { gatherElementsOperations, type gatherElementsSchemas } from './indexing/gather-elements.ts';
+import { sliceOperations, type sliceSchemas } from './indexing/slice.ts';
+import { takeOperations, type takeSchemas } from './indexing/take.ts';
 import { constantOperations, type constantSchemas } from './layout/constant.ts';
 import { gatherOperations, type gatherSchemas } from './layout/gather.ts';
 import { genIndexOperations, type genIndexSchemas } from './layout/gen-index.ts';
@@ -14,6 +23,7 @@ import { quantizeOperations, type quantizeSchemas } from './quantize.ts';
 import { randomOperations, type randomSchemas } from './random.ts';
 import { crossEntropyOperations, type crossEntropySchemas } from './reduction/cross-entropy.ts';
 import { normOperations, type normSchemas } from './reduction/norm.ts';
+import { orderOperations, type orderSchemas } from './reduction/order.ts';
 import {
   broadcastLikeOperations,
   type broadcastLikeSchemas,
@@ -32,6 +42,16 @@ export type OperationSchemas = typeof attentionSchemas &
   typeof gatherSchemas &
   typeof genIndexSchemas &
   typeof layoutSchemas &
+  typeof convolutionSchemas &
+  typeof comparisonSchemas &
+  typeof rotarySchemas &
+  typeof whereSchemas &
+  typeof concatSchemas &
+  typeof expandSchemas &
+  typeof gatherElementsSchemas &
+  typeof sliceSchemas &
+  typeof orderSchemas &
+  typeof takeSchemas &
   typeof structureSchemas &
   typeof matmulSchemas &
   typeof quantizeSchemas &
@@ -67,6 +87,16 @@ export const operations: readonly Operation[] = [
   ...gatherOperations,
   ...crossEntropyOperations,
   ...attentionOperations,
+  ...convolutionOperations,
+  ...comparisonOperations,
+  ...rotaryOperations,
+  ...whereOperations,
+  ...concatOperations,
+  ...expandOperations,
+  ...gatherElementsOperations,
+  ...sliceOperations,
+  ...orderOperations,
+  ...takeOperations,
   ...structureOperations,
 ];
 

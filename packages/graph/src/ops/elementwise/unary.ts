@@ -1,6 +1,7 @@
 import {
   abs,
   add,
+  cos,
   differentiate,
   div,
   erf,
@@ -17,6 +18,7 @@ import {
   round,
   score,
   select,
+  sin,
   sqrt,
   sub,
   tanh,
@@ -34,8 +36,10 @@ const required = { type: 'f32', required: true } as const;
 /** The attributes of every function of one tensor, by kind. */
 export const unaryAttributes = {
   Abs: {},
+  Cos: {},
   Clamp: { min: required as typeof required, max: required as typeof required },
   Elu: { alpha: required as typeof required },
+  Erf: {},
   Exp: {},
   GELU: { mode: { type: 'string', default: 'gelu_erf', among: ['gelu_erf', 'gelu_tanh'] } },
   HardSigmoid: { alpha: required as typeof required, beta: required as typeof required },
@@ -50,6 +54,7 @@ export const unaryAttributes = {
   Round: {},
   SiLU: {},
   Sigmoid: {},
+  Sin: {},
   SoftPlus: { beta: { type: 'f32', default: 1 } },
   Sqrt: {},
   Square: {},
@@ -94,10 +99,12 @@ function gelu(x: NumericExpr, { mode }: ResolvedAttributes<Table['GELU']>): Nume
 const definitions: { readonly [K in keyof Table]: Definition<K> } = {
   Abs: ['|x|.', abs],
   Clamp: ['x limited to [min, max].', (x, a) => min(max(x, a.min), a.max)],
+  Cos: ['The cosine of x radians. Not an operation of oneDNN.', cos],
   Elu: [
     'x where x > 0, else alpha·(eˣ − 1).',
     (x, { alpha }) => select(gt(x, 0), x, mul(alpha, sub(exp(min(x, 0)), 1))),
   ],
+  Erf: ['The error function 2/√π ∫₀ˣ e^(−t²) dt. Not an operation of oneDNN.', erf],
   Exp: ['eˣ.', exp],
   GELU: [
     'x·Φ(x), where Φ is the normal distribution (gelu_erf) or the approximation by tanh (gelu_tanh).',
@@ -119,6 +126,7 @@ const definitions: { readonly [K in keyof Table]: Definition<K> } = {
   SiLU: ['x / (1 + e^(−x)), also called swish. Not an operation of oneDNN.', x => mul(x, sigmoid(x))],
   Sigmoid: ['1 / (1 + e^(−x)).', sigmoid],
   SoftPlus: ['ln(1 + e^(beta·x)) / beta.', (x, { beta }) => div(softplus(mul(beta, x)), beta)],
+  Sin: ['The sine of x radians. Not an operation of oneDNN.', sin],
   Sqrt: ['√x.', sqrt],
   Square: ['x².', x => mul(x, x)],
   Tanh: ['The hyperbolic tangent.', tanh],

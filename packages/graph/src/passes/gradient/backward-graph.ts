@@ -27,7 +27,7 @@ const layoutInverses: Readonly<Record<string, (node: GraphNode, shape: readonly 
 export class BackwardGraph implements GradientBuilder {
   readonly #target: GraphWriter;
   readonly #topology: Topology;
-  readonly #given: ReadonlySet<number>;
+  readonly #given: { has(id: number): boolean };
   readonly #composites: ReadonlyMap<GraphNode, Composite>;
   readonly #attentions: ReadonlyMap<number, ForwardAttention>;
   /** The outputs of attention that are computed again, by the ids that they have in the forward graph. */
@@ -43,7 +43,7 @@ export class BackwardGraph implements GradientBuilder {
   constructor(
     topology: Topology,
     target: GraphWriter,
-    given: ReadonlySet<number>,
+    given: { has(id: number): boolean },
     composites: ReadonlyMap<GraphNode, Composite>,
     attentions: ReadonlyMap<number, ForwardAttention>,
   ) {
@@ -91,7 +91,7 @@ export class BackwardGraph implements GradientBuilder {
       this.#recomputed.set(tensor.id, given);
       return given;
     }
-    if (producer.outputs[0].id !== tensor.id) this.#computeAll(producer);
+    if (producer.outputs[0].id !== tensor.id || givesSeveral(producer)) this.#computeAll(producer);
     else this.#recomputed.set(tensor.id, this.#compute(producer));
     return this.forward(tensor);
   }
@@ -190,4 +190,9 @@ export class BackwardGraph implements GradientBuilder {
     const isDirect = tensor.dtype === 'f32' || dtype === 'f32';
     return this.op('TypeCast', [isDirect ? tensor : this.cast(tensor, 'f32')], {}, { dtype });
   }
+}
+
+/** Whether an operation cannot give its first result alone. */
+function givesSeveral({ operation }: GraphNode): boolean {
+  return operation.outputs.some(({ optional, variadic }, n) => variadic || (n > 0 && !optional));
 }

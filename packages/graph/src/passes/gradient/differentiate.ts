@@ -13,6 +13,8 @@ import { rowSum } from './row-sum.ts';
 export interface Differentiated {
   readonly targets: readonly LogicalTensor[];
   readonly withRespectTo: readonly LogicalTensor[];
+  /** What the backward pass can read, by id; the inputs and results of the graph unless given. */
+  readonly given?: { has(id: number): boolean } | undefined;
 }
 
 /** Where gradients are written: a graph, and its inputs and results by the ids of the forward tensors that they belong to. */
@@ -28,10 +30,13 @@ export interface GradientTarget {
  */
 export function differentiate(
   topology: Topology,
-  { targets, withRespectTo }: Differentiated,
+  {
+    targets,
+    withRespectTo,
+    given = new Set([...topology.inputs, ...topology.outputs].map(t => t.id)),
+  }: Differentiated,
   { target, seeds, results }: GradientTarget,
 ): void {
-  const given = new Set([...topology.inputs, ...topology.outputs].map(t => t.id));
   const composites = decomposedSoftmaxes(topology, new Set([...targets, ...withRespectTo].map(t => t.id)));
   const builder = new BackwardGraph(topology, target, given, composites, forwardAttentions(topology, given));
   const collected = new Map<number, LogicalTensor[]>();

@@ -17,7 +17,7 @@ export interface ForwardAttention {
  */
 export function forwardAttentions(
   topology: Topology,
-  given: ReadonlySet<number>,
+  given: { has(id: number): boolean },
 ): ReadonlyMap<number, ForwardAttention> {
   const found = new Map<number, ForwardAttention>();
   for (const node of topology.order) {

@@ -1,0 +1,205 @@
+import { InvalidShapeError } from '@tilewise/core';
+import { add, and, eq, floorDiv, ge, lt, mod, mul, type NumericExpr, select, sub } from '@tilewise/core/expr';
+import { coordinate, input, inputAt, reduced } from '@tilewise/core/primitive';
+import { reshaped } from '../ir/program/views.ts';
+import { defineOperations } from '../ir/schema/define.ts';
+import type { Operation } from '../ir/schema/operation.ts';
+import { isKnown } from '../ir/tensor/logical-tensor.ts';
+
+const attributes = {
+  strides: { type: 's64[]', required: true },
+  pads_begin: { type: 's64[]', required: true },
+  pads_end: { type: 's64[]', required: true },
+  dilations: { type: 's64[]', required: true },
+  groups: { type: 's64', default: 1 },
+  data_format: { type: 'string', default: 'NCX', among: ['NCX'] },
+  weights_format: { type: 'string', default: 'OIX', among: ['OIX'] },
+} as const;
+
+export const convolutionSchemas = {
+  Convolution: {
+    inputs: 'src:T weights:T bias?:T',
+    outputs: 'dst:T',
+    attributes: attributes as typeof attributes,
+  },
+  ConvolutionBackwardData: {
+    inputs: 'diff_dst:T weights:T',
+    outputs: 'diff_src:T',
+    attributes: { ...attributes, dst_shape: { type: 's64[]', required: true } },
+  },
+  ConvolutionBackwardWeights: {
+    inputs: 'src:T diff_dst:T',
+    outputs: 'diff_weights:T',
+    attributes: { ...attributes, weights_shape: { type: 's64[]', required: true } },
+  },
+} as const;
+
+interface Geometry {
+  readonly strides: readonly number[];
+  readonly pads_begin: readonly number[];
+  readonly pads_end: readonly number[];
+  readonly dilations: readonly number[];
+  readonly groups: number;
+}
+
+const geometryOf = ({ strides, pads_begin, pads_end, dilations, groups }: Geometry): Geometry => ({
+  ...{ strides, pads_begin, pads_end, dilations, groups },
+});
+
+function outputShape(src: readonly number[], weights: readonly number[], geometry: Geometry): number[] {
+  const { strides, pads_begin, pads_end, dilations, groups } = geometry;
+  const spatial = src.slice(2);
+  const fail = (rule: string): never => {
+    throw new InvalidShapeError('Convolution', `of [${src}] with weights [${weights}] ${rule}`);
+  };
+  if (spatial.length < 1 || weights.length !== src.length)
+    fail('needs (N, C, …) and (O, C / groups, …) of one rank, 3 or more');
+  const lists = { strides, pads_begin, pads_end, dilations };
+  for (const [name, list] of Object.entries(lists)) {
+    const least = name.startsWith('pads') ? 0 : 1;
+    if (list.length !== spatial.length || list.some(n => n < least))
+      fail(`needs ${spatial.length} ${name} ≥ ${least}, got [${list}]`);
+  }
+  if (groups < 1 || weights[1] * groups !== src[1] || weights[0] % groups !== 0)
+    fail(`does not split into ${groups} groups`);
+  const extents = spatial.map((n, d) => {
+    const covered = dilations[d] * (weights[2 + d] - 1) + 1;
+    return Math.floor((n + pads_begin[d] + pads_end[d] - covered) / strides[d]) + 1;
+  });
+  if (extents.some(n => n < 1)) fail('has a kernel that is larger than the padded input');
+  return [src[0], weights[0], ...extents];
+}
+
+/** Coordinates of the domain from `first` on, as many as there are spatial dimensions. */
+const places = (first: number, count: number): NumericExpr[] =>
+  Array.from({ length: count }, (_, d) => coordinate(first + d));
+
+/** Where an output place and a kernel place read along each dimension, and whether that is within the input. */
+function readAt(
+  out: readonly NumericExpr[],
+  kernel: readonly NumericExpr[],
+  src: readonly number[],
+  geometry: Geometry,
+) {
+  const { strides, pads_begin, dilations } = geometry;
+  const at = out.map((o, d) => sub(add(mul(o, strides[d]), mul(kernel[d], dilations[d])), pads_begin[d]));
+  return { at, isInside: and(...at.flatMap((x, d) => [ge(x, 0), lt(x, src[2 + d])])) };
+}
+
+/** Convolutions of any number of spatial dimensions, each element a sum of its own. */
+export const convolutionOperations: readonly Operation[] = defineOperations(convolutionSchemas, {
+  Convolution: {
+    summary: 'Cross-correlation of src (N, C, …) with weights (O, C / groups, …), plus a bias (O).',
+    infer: ({ attributes: a, inputs: [src, weights] }) => [
+      isKnown(src.shape) && isKnown(weights.shape) ? outputShape(src.shape, weights.shape, a) : null,
+    ],
+    gradient: ({
+      builder,
+      attributes: a,
+      inputs: [src, weights, bias],
+      outputs: [dst],
+      outputGradients: [dy],
+    }) => {
+      if (!dy) return [];
+      const same = geometryOf(a);
+      const axes = builder.shapeOf(dst).flatMap((_, d) => (d === 1 ? [] : [d]));
+      return [
+        () =>
+          builder.op('ConvolutionBackwardData', [dy, builder.forward(weights)], {
+            ...same,
+            dst_shape: builder.shapeOf(src),
+          }),
+        () =>
+          builder.op('ConvolutionBackwardWeights', [builder.forward(src), dy], {
+            ...same,
+            weights_shape: builder.shapeOf(weights),
+          }),
+        bias ? () => builder.op('ReduceSum', [dy], { axes }) : null,
+      ];
+    },
+    lower: (lowering, { attributes: a }) => {
+      const [src, weights, bias] = lowering.inputs;
+      const [dst] = lowering.outputs;
+      const { shape } = dst.desc;
+      const rank = shape.length;
+      const [outputs, channels, ...kernel] = weights.desc.shape;
+      const place = places(rank + 1, kernel.length);
+      const { at, isInside } = readAt(places(2, kernel.length), place, src.desc.shape, a);
+      const group = mul(floorDiv(coordinate(1), outputs / a.groups), channels);
+      const product = mul(
+        inputAt(0, [coordinate(0), add(group, coordinate(rank)), ...at]),
+        inputAt(1, [coordinate(1), coordinate(rank), ...place]),
+      );
+      const domain = [...shape, channels, ...kernel];
+      const axes = domain.map((_, d) => d).slice(rank);
+      const sums = lowering.temporary([...shape, ...axes.map(() => 1)]);
+      const element = select(isInside, product, 0);
+      lowering.reduce({ op: 'sum', axes, domain, element, result: reduced }, [src, weights], sums);
+      const result = reshaped(lowering, sums, shape);
+      if (bias) lowering.map(add(input(0), inputAt(1, [coordinate(1)])), [result, bias], dst);
+      else lowering.map(input(0), [result], dst);
+    },
+  },
+  ConvolutionBackwardData: {
+    summary:
+      'The gradient by src of Convolution, of the shape `dst_shape`, from the gradient by its result and the weights.',
+    infer: ({ attributes: { dst_shape } }) => [dst_shape],
+    lower: (lowering, { attributes: a }) => {
+      const [dy, weights] = lowering.inputs;
+      const [dx] = lowering.outputs;
+      const { shape } = dx.desc;
+      const rank = shape.length;
+      const [outputs, channels, ...kernel] = weights.desc.shape;
+      const perGroup = outputs / a.groups;
+      const place = places(rank + 1, kernel.length);
+      const distance = place.map((k, d) =>
+        sub(add(coordinate(2 + d), a.pads_begin[d]), mul(k, a.dilations[d])),
+      );
+      const at = distance.map((x, d) => floorDiv(x, a.strides[d]));
+      const isInside = and(
+        ...at.flatMap((o, d) => [
+          ge(o, 0),
+          lt(o, dy.desc.shape[2 + d]),
+          eq(mod(distance[d], a.strides[d]), 0),
+        ]),
+      );
+      const output = add(mul(floorDiv(coordinate(1), channels), perGroup), coordinate(rank));
+      const product = mul(
+        inputAt(0, [coordinate(0), output, ...at]),
+        inputAt(1, [output, mod(coordinate(1), channels), ...place]),
+      );
+      const domain = [...shape, perGroup, ...kernel];
+      const axes = domain.map((_, d) => d).slice(rank);
+      const sums = lowering.temporary([...shape, ...axes.map(() => 1)]);
+      const element = select(isInside, product, 0);
+      lowering.reduce({ op: 'sum', axes, domain, element, result: reduced }, [dy, weights], sums);
+      lowering.map(input(0), [reshaped(lowering, sums, shape)], dx);
+    },
+  },
+  ConvolutionBackwardWeights: {
+    summary:
+      'The gradient by the weights of Convolution, of the shape `weights_shape`, from src and the gradient by its result.',
+    infer: ({ attributes: { weights_shape } }) => [weights_shape],
+    lower: (lowering, { attributes: a }) => {
+      const [src, dy] = lowering.inputs;
+      const [dw] = lowering.outputs;
+      const { shape } = dw.desc;
+      const rank = shape.length;
+      const [outputs, channels, ...kernel] = shape;
+      const [batch, , ...extents] = dy.desc.shape;
+      const out = places(rank + 1, kernel.length);
+      const { at, isInside } = readAt(out, places(2, kernel.length), src.desc.shape, a);
+      const group = mul(floorDiv(coordinate(0), outputs / a.groups), channels);
+      const product = mul(
+        inputAt(0, [coordinate(rank), add(group, coordinate(1)), ...at]),
+        inputAt(1, [coordinate(rank), coordinate(0), ...out]),
+      );
+      const domain = [...shape, batch, ...extents];
+      const axes = domain.map((_, d) => d).slice(rank);
+      const sums = lowering.temporary([...shape, ...axes.map(() => 1)]);
+      const element = select(isInside, product, 0);
+      lowering.reduce({ op: 'sum', axes, domain, element, result: reduced }, [src, dy], sums);
+      lowering.map(input(0), [reshaped(lowering, sums, shape)], dw);
+    },
+  },
+});

@@ -1,0 +1,129 @@
+import { InvalidShapeError } from '@tilewise/core';
+import { add, lt, select, sub } from '@tilewise/core/expr';
+import { coordinate, input, inputAt } from '@tilewise/core/primitive';
+import { exprType } from '../../ir/program/expr-type.ts';
+import type { Value } from '../../ir/program/lowering.ts';
+import { defineOperations } from '../../ir/schema/define.ts';
+import type { Operation } from '../../ir/schema/operation.ts';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import { checkedAxis, indexWith, withExtent } from './slice.ts';
+
+const anyNumbers = 'floats|i32|u32|bool';
+
+export const concatSchemas = {
+  Concat: {
+    inputs: `...src:T=${anyNumbers}`,
+    outputs: `dst:T=${anyNumbers}`,
+    attributes: { axis: { type: 's64', required: true } },
+  },
+  Split: {
+    inputs: `src:T=${anyNumbers}`,
+    outputs: `...dst:T=${anyNumbers}`,
+    attributes: { axis: { type: 's64', required: true }, sizes: { type: 's64[]', required: true } },
+  },
+} as const;
+
+/** Where each part begins, and after the last where it ends. */
+function startsOf(sizes: readonly number[]): number[] {
+  const starts = [0];
+  for (const size of sizes) starts.push(starts[starts.length - 1] + size);
+  return starts;
+}
+
+/** Tensors joined along an axis, and taken apart again. */
+export const concatOperations: readonly Operation[] = defineOperations(concatSchemas, {
+  Concat: {
+    summary: 'Tensors one after the other along an axis.',
+    constraint: ({ inputs, outputs: [dst] }) => {
+      if (inputs.length === 0) return 'takes one tensor or more';
+      const other = inputs.find(t => t.dtype !== dst.dtype);
+      return other ? `takes tensors of one dtype, got ${dst.dtype} and ${other.dtype}` : null;
+    },
+    infer: ({ attributes: { axis }, inputs }) => {
+      const shapes = inputs.map(({ shape }) => shape);
+      const [first] = shapes;
+      if (first === null || shapes.includes(null)) return [null];
+      const d = checkedAxis('Concat', axis, first);
+      const extents = shapes.map(shape => {
+        const fits =
+          shape?.length === first.length &&
+          shape.every((n, e) => e === d || n === first[e] || n < 0 || first[e] < 0);
+        if (!fits)
+          throw new InvalidShapeError('Concat', `cannot join [${first}] and [${shape}] along axis ${axis}`);
+        return shape?.[d] ?? -1;
+      });
+      return [withExtent(first, d, extents.includes(-1) ? -1 : extents.reduce((a, n) => a + n, 0))];
+    },
+    gradient: ({ builder, attributes: { axis }, inputs, outputGradients: [dy] }) => {
+      if (!dy) return [];
+      const shapes = inputs.map((t: LogicalTensor) => builder.shapeOf(t));
+      const d = checkedAxis('Concat', axis, shapes[0]);
+      const starts = startsOf(shapes.map((shape: readonly number[]) => shape[d]));
+      return shapes.map(
+        (shape: readonly number[], n: number) => () =>
+          builder.op('Slice', [dy], { axis: d, start: starts[n], size: shape[d] }),
+      );
+    },
+    lower: (lowering, { attributes: { axis } }) => {
+      const [dst] = lowering.outputs;
+      const { shape, dtype } = dst.desc;
+      const d = checkedAxis('Concat', axis, shape);
+      // Two at a time, as a device binds few tensors at once.
+      lowering.inputs.reduce((joined: Value, next, n) => {
+        const size = joined.desc.shape[d];
+        const isLast = n === lowering.inputs.length - 1;
+        if (n === 0) {
+          if (isLast) lowering.map(input(0, exprType(dtype)), [next], dst);
+          return next;
+        }
+        const to = isLast ? dst : lowering.temporary(withExtent(shape, d, size + next.desc.shape[d]), dtype);
+        const [a, b] = [coordinate(d), sub(coordinate(d), size)].map((at, m) =>
+          inputAt(m, indexWith(shape.length, d, at), exprType(dtype)),
+        );
+        lowering.map(select(lt(coordinate(d), size), a, b), [joined, next], to);
+        return to;
+      }, lowering.inputs[0]);
+    },
+  },
+  Split: {
+    summary: 'Parts of the given sizes along an axis.',
+    constraint: ({ attributes: { sizes }, inputs: [src], outputs }) => {
+      if (outputs.length !== sizes.length)
+        return `gives ${sizes.length} tensors for sizes [${sizes}], got ${outputs.length}`;
+      const other = outputs.find(t => t.dtype !== src.dtype);
+      return other ? `gives tensors of the dtype of src, ${src.dtype}, got ${other.dtype}` : null;
+    },
+    infer: ({ attributes: { axis, sizes }, inputs: [{ shape }] }) => {
+      if (shape === null) return sizes.map(() => null);
+      const d = checkedAxis('Split', axis, shape);
+      const sum = sizes.reduce((a, n) => a + n, 0);
+      if (sizes.some(n => n < 0) || (shape[d] >= 0 && sum !== shape[d]))
+        throw new InvalidShapeError(
+          'Split',
+          `into [${sizes}] does not make the ${shape[d]} elements of axis ${axis}`,
+        );
+      return sizes.map(size => withExtent(shape, d, size));
+    },
+    gradient: ({ builder, attributes: { axis }, inputs: [src], outputs, outputGradients }) => [
+      () => {
+        const parts = outputs.map((t: LogicalTensor, n: number) => {
+          const dtype = outputGradients.find((dy: LogicalTensor | undefined) => dy)?.dtype ?? src.dtype;
+          return (
+            outputGradients[n] ??
+            builder.op('Constant', [], { value: [0], shape: builder.shapeOf(t) }, { dtype })
+          );
+        });
+        return builder.op('Concat', parts, { axis });
+      },
+    ],
+    lower: ({ map, inputs: [src], outputs }, { attributes: { axis, sizes } }) => {
+      const { shape, dtype } = src.desc;
+      const d = checkedAxis('Split', axis, shape);
+      const starts = startsOf(sizes);
+      outputs.forEach((dst, n) => {
+        const at = add(coordinate(d), starts[n]);
+        map(inputAt(0, indexWith(shape.length, d, at), exprType(dtype)), [src], dst);
+      });
+    },
+  },
+});

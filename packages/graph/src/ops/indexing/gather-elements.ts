@@ -1,0 +1,132 @@
+import { InvalidShapeError } from '@tilewise/core';
+import { add, and, constant, eq, ge, lt, select } from '@tilewise/core/expr';
+import { coordinate, input, inputAt, reduced } from '@tilewise/core/primitive';
+import { exprType } from '../../ir/program/expr-type.ts';
+import { defineOperations } from '../../ir/schema/define.ts';
+import type { Operation } from '../../ir/schema/operation.ts';
+import { checkedAxis, indexWith, withExtent } from './slice.ts';
+
+export const gatherElementsSchemas = {
+  GatherElements: {
+    inputs: 'src:T=floats|i32|u32|bool indices:I=i32|u32',
+    outputs: 'dst:T=floats|i32|u32|bool',
+    attributes: { axis: { type: 's64', default: 0 } },
+  },
+  ScatterElements: {
+    inputs: 'src:T indices:I=i32|u32 updates:T',
+    outputs: 'dst:T',
+    attributes: {
+      axis: { type: 's64', default: 0 },
+      reduction: { type: 'string', default: 'add', among: ['add', 'none'] },
+    },
+  },
+} as const;
+
+/** Elements by an index each along one axis, as `torch.gather` and `torch.scatter_add` have them. */
+export const gatherElementsOperations: readonly Operation[] = defineOperations(gatherElementsSchemas, {
+  GatherElements: {
+    summary:
+      'Of src the element with index `indices` along an axis, for each element of indices; an index outside is that of the nearest element. Not an operation of oneDNN.',
+    infer: ({ attributes: { axis }, inputs: [src, indices] }) => {
+      if (src.shape && indices.shape) checkFit('GatherElements', axis, src.shape, indices.shape);
+      return [indices.shape];
+    },
+    gradient: ({ builder, attributes: { axis }, inputs: [src, indices], outputGradients: [dy] }) => {
+      if (!dy) return [];
+      const bySrc = (): typeof dy => {
+        const shape = builder.shapeOf(src);
+        const zero = builder.op('Constant', [], { value: [0], shape }, { dtype: dy.dtype });
+        return builder.op('ScatterElements', [zero, builder.forward(indices), dy], { axis });
+      };
+      return [bySrc, null];
+    },
+    lower: ({ map, inputs: [src, indices], outputs: [dst] }, { attributes: { axis } }) => {
+      const { shape } = src.desc;
+      const d = checkedAxis('GatherElements', axis, shape);
+      map(
+        inputAt(0, indexWith(shape.length, d, input(1, 'i32')), exprType(src.desc.dtype)),
+        [src, indices],
+        dst,
+      );
+    },
+  },
+  ScatterElements: {
+    summary:
+      'src, to which each element of updates is added where its index along an axis says; with the reduction none, the last of them takes the place of the element. An index outside does nothing. Not an operation of oneDNN.',
+    infer: ({ attributes: { axis }, inputs: [src, indices, updates] }) => {
+      if (src.shape && indices.shape) checkFit('ScatterElements', axis, src.shape, indices.shape);
+      if (updates.shape && indices.shape && `${updates.shape}` !== `${indices.shape}`)
+        throw new InvalidShapeError(
+          'ScatterElements',
+          `needs updates of [${indices.shape}], got [${updates.shape}]`,
+        );
+      return [src.shape];
+    },
+    gradient: ({
+      builder,
+      attributes: { axis, reduction },
+      inputs: [, indices, updates],
+      outputGradients: [dy],
+    }) => {
+      if (!dy) return [];
+      const at = builder.forward(indices);
+      const bySrc = (): typeof dy => {
+        if (reduction === 'add') return dy;
+        const zero = builder.op(
+          'Constant',
+          [],
+          { value: [0], shape: builder.shapeOf(updates) },
+          { dtype: dy.dtype },
+        );
+        return builder.op('ScatterElements', [dy, at, zero], { axis, reduction });
+      };
+      // With the reduction none, indices that meet are not told apart.
+      return [bySrc, null, () => builder.op('GatherElements', [dy, at], { axis })];
+    },
+    lower: (lowering, { attributes: { axis, reduction } }) => {
+      const [src, indices, updates] = lowering.inputs;
+      const [dst] = lowering.outputs;
+      const rank = src.desc.shape.length;
+      const d = checkedAxis('ScatterElements', axis, src.desc.shape);
+      // Each element of dst looks for its updates along the axis: no two write to one place, and the order is fixed.
+      const domain = [...withExtent(indices.desc.shape, d, src.desc.shape[d]), indices.desc.shape[d]];
+      const shape = [...domain.slice(0, -1), 1];
+      const along = indexWith(rank, d, coordinate(rank));
+      const isHere = eq(inputAt(0, along, 'i32'), coordinate(d));
+      const own = [...src.desc.shape.map((_, e) => coordinate(e)), constant(0, 'i32')];
+      // Indices may cover a part of the other dimensions.
+      const isCovered = and(
+        ...indices.desc.shape.flatMap((n, e) =>
+          e === d || n === src.desc.shape[e] ? [] : [lt(coordinate(e), n)],
+        ),
+      );
+      if (reduction === 'add') {
+        const sums = lowering.temporary(shape);
+        const element = select(isHere, inputAt(1, along), 0);
+        lowering.reduce(
+          { op: 'sum', axes: [rank], domain, element, result: reduced },
+          [indices, updates],
+          sums,
+        );
+        lowering.map(add(input(0), select(isCovered, inputAt(1, own), 0)), [src, sums], dst);
+        return;
+      }
+      const last = lowering.temporary(shape, 'i32');
+      const element = select(isHere, coordinate(rank), constant(-1, 'i32'));
+      lowering.reduce({ op: 'max', axes: [rank], domain, element, result: reduced }, [indices], last);
+      const place = inputAt(1, own, 'i32');
+      const taken = inputAt(2, indexWith(rank, d, place));
+      lowering.map(select(and(isCovered, ge(place, 0)), taken, input(0)), [src, last, updates], dst);
+    },
+  },
+});
+
+function checkFit(kind: string, axis: number, src: readonly number[], indices: readonly number[]): void {
+  const d = checkedAxis(kind, axis, src);
+  const fits = src.length === indices.length && indices.every((n, e) => e === d || n <= src[e] || src[e] < 0);
+  if (!fits)
+    throw new InvalidShapeError(
+      kind,
+      `has indices [${indices}], which do not fit [${src}] beside axis ${axis}`,
+    );
+}

@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest';
+import { GraphBuilder } from '../../../testing/attention-graph.ts';
+import { checkGradients } from '../../../testing/check-gradients.ts';
+import { runOperation } from '../../../testing/run-operation.ts';
+
+const a = { values: [1, 2, 3, 4, 5, 6], shape: [2, 3] };
+const b = { values: [7, 8, 9, 10], shape: [2, 2] };
+const ids = (values: readonly number[], shape: readonly number[]) =>
+  ({ values, shape, dtype: 'i32' }) as const;
+
+test.each([
+  [{ axis: 1, start: 1, size: 2 }, [2, 3, 5, 6]],
+  [{ axis: -2, start: 1, size: 1 }, [4, 5, 6]],
+  [{ axis: 1, size: 2, step: 2 }, [1, 3, 4, 6]],
+  [{ axis: 1, start: 2, size: 3, step: -1 }, [3, 2, 1, 6, 5, 4]],
+])('Slice %j', async (attrs, expected) => {
+  expect(await runOperation('Slice', [a], attrs)).toEqual([expected]);
+});
+
+test('Slice of integers keeps them', async () => {
+  const large = ids([2 ** 30 + 1, 5], [2]);
+  expect(await runOperation('Slice', [large], { axis: 0, size: 1 }, ['i32'])).toEqual([[2 ** 30 + 1]]);
+});
+
+test.each([
+  [{ axis: 2, size: 1 }, 'has no axis 2 in [2,3]'],
+  [{ axis: 1, start: 2, size: 2 }, 'of 2 from 2 by 1 leaves the 3 elements along axis 1'],
+  [{ axis: 1, start: 1, size: 3, step: -1 }, 'leaves the 3 elements'],
+  [{ axis: 1, size: 1, step: 0 }, 'by 0'],
+])('Slice %j is refused', async (attrs, message) => {
+  await expect(runOperation('Slice', [a], attrs)).rejects.toThrow(message);
+});
+
+test('SliceBackward puts gradients back where they were taken', async () => {
+  const attrs = { axis: 1, start: 4, step: -2, extent: 5 };
+  expect(await runOperation('SliceBackward', [{ values: [1, 2, 3, 4], shape: [2, 2] }], attrs)).toEqual([
+    [0, 0, 2, 0, 1, 0, 0, 4, 0, 3],
+  ]);
+});
+
+test('Pad puts a value around', async () => {
+  const attrs = { before: [0, 1], after: [1, 0], value: 9 };
+  expect(await runOperation('Pad', [a], attrs)).toEqual([[9, 1, 2, 3, 9, 4, 5, 6, 9, 9, 9, 9]]);
+  await expect(runOperation('Pad', [a], { before: [1], after: [1] })).rejects.toThrow(
+    'needs counts ≥ 0 for each',
+  );
+});
+
+test('Concat joins, in order, as many tensors as there are', async () => {
+  expect(await runOperation('Concat', [a, b], { axis: 1 })).toEqual([[1, 2, 3, 7, 8, 4, 5, 6, 9, 10]]);
+  expect(await runOperation('Concat', [a, b, a], { axis: -1 })).toEqual([
+    [1, 2, 3, 7, 8, 1, 2, 3, 4, 5, 6, 9, 10, 4, 5, 6],
+  ]);
+  expect(await runOperation('Concat', [a], { axis: 0 })).toEqual([a.values]);
+  await expect(runOperation('Concat', [a, b], { axis: 0 })).rejects.toThrow(
+    'cannot join [2,3] and [2,2] along axis 0',
+  );
+  await expect(runOperation('Concat', [a, ids([1], [1])], { axis: 0 })).rejects.toThrow(
+    'tensors of one dtype',
+  );
+});
+
+test('Split takes apart what Concat joins', async () => {
+  expect(await runOperation('Split', [a], { axis: 1, sizes: [2, 0, 1] }, ['f32', 'f32', 'f32'])).toEqual([
+    [1, 2, 4, 5],
+    [],
+    [3, 6],
+  ]);
+  await expect(runOperation('Split', [a], { axis: 1, sizes: [2, 2] }, ['f32', 'f32'])).rejects.toThrow(
+    'into [2,2] does not make the 3 elements of axis 1',
+  );
+});
+
+test('ScatterElements with the reduction none takes the last update', async () => {
+  const updates = { values: [10, 20, 30, 40], shape: [2, 2] };
+  const attrs = { axis: 1, reduction: 'none' };
+  expect(await runOperation('ScatterElements', [a, ids([2, 2, 0, 7], [2, 2]), updates], attrs)).toEqual([
+    [1, 2, 20, 30, 5, 6],
+  ]);
+});
+
+test('Take takes slices along any axis, counted from the end where negative', async () => {
+  expect(await runOperation('Take', [a, ids([2, -3, 1, -1], [2, 2])], { axis: 1 })).toEqual([
+    [3, 1, 2, 3, 6, 4, 5, 6],
+  ]);
+  expect(await runOperation('Take', [a, ids([-1], [])], {})).toEqual([[4, 5, 6]]);
+});
+
+test('Expand broadcasts', async () => {
+  expect(await runOperation('Expand', [{ values: [1, 2], shape: [2, 1] }], { shape: [2, 1, 2] })).toEqual([
+    [1, 1, 2, 2, 1, 1, 2, 2],
+  ]);
+  await expect(runOperation('Expand', [a], { shape: [2, 2] })).rejects.toThrow('cannot broadcast');
+});
+
+test('GatherElements and ScatterElements along any axis', async () => {
+  expect(await runOperation('GatherElements', [a, ids([2, 0, 1, 1], [2, 2])], { axis: 1 })).toEqual([
+    [3, 1, 5, 5],
+  ]);
+  expect(await runOperation('GatherElements', [a, ids([1, 0], [1, 2])], { axis: 0 })).toEqual([[4, 2]]);
+  const updates = { values: [10, 20, 30, 40], shape: [2, 2] };
+  expect(
+    await runOperation('ScatterElements', [a, ids([2, 2, 0, -1], [2, 2]), updates], { axis: 1 }),
+  ).toEqual([[1, 2, 33, 34, 5, 6]]);
+  const column = { values: [10, 20], shape: [1, 2] };
+  expect(await runOperation('ScatterElements', [a, ids([1, 0], [1, 2]), column], { axis: 0 })).toEqual([
+    [1, 22, 3, 14, 5, 6],
+  ]);
+  await expect(runOperation('GatherElements', [a, ids([0], [1])], { axis: 0 })).rejects.toThrow(
+    'do not fit [2,3]',
+  );
+});
+
+describe('gradients are those of difference quotients', () => {
+  test.each<
+    readonly [
+      string,
+      (g: GraphBuilder, x: ReturnType<GraphBuilder['input']>) => ReturnType<GraphBuilder['input']>,
+    ]
+  >([
+    ['Slice', (g, x) => g.op('Slice', [x], { axis: 1, start: 3, size: 2, step: -2 })],
+    ['Pad', (g, x) => g.op('Pad', [x], { before: [1, 0], after: [0, 2] })],
+    ['Concat', (g, x) => g.op('Concat', [x, g.op('Square', [x]), x], { axis: 1 })],
+    [
+      'GatherElements',
+      (g, x) =>
+        g.op('GatherElements', [x, g.input([2, 2], { dtype: 'i32', values: [3, 3, 0, 1] })], { axis: 1 }),
+    ],
+    [
+      'ScatterElements',
+      (g, x) => {
+        const at = g.input([3, 1], { dtype: 'i32', values: [1, 1, 3] });
+        return g.op('ScatterElements', [x, at, g.op('Slice', [g.op('Square', [x])], { axis: 1, size: 1 })], {
+          axis: 1,
+        });
+      },
+    ],
+    [
+      'Split',
+      (g, x) => {
+        const parts = [0, 1].map(() => g.graph.tensor({ dtype: 'f32' }));
+        g.graph.op('Split', { attrs: { axis: 1, sizes: [2, 2] }, inputs: [x], outputs: parts });
+        return g.op('Multiply', parts);
+      },
+    ],
+  ])('%s', async (_, write) => {
+    const g = new GraphBuilder();
+    const x = g.input([3, 4]);
+    await checkGradients(g, write(g, x), [x]);
+  });
+
+  test('of a Split of which one part is read', async () => {
+    const g = new GraphBuilder();
+    const x = g.input([3, 4]);
+    const parts = [0, 1].map(() => g.graph.tensor({ dtype: 'f32' }));
+    g.graph.op('Split', { attrs: { axis: 1, sizes: [1, 3] }, inputs: [x], outputs: parts });
+    await checkGradients(g, g.op('Square', [parts[1]]), [x]);
+  });
+});

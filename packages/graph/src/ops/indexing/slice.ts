@@ -1,0 +1,154 @@
+import { InvalidShapeError } from '@tilewise/core';
+import { add, and, eq, floorDiv, ge, lt, mod, mul, type NumericExpr, select, sub } from '@tilewise/core/expr';
+import { coordinate, inputAt } from '@tilewise/core/primitive';
+import { exprType } from '../../ir/program/expr-type.ts';
+import { defineOperations } from '../../ir/schema/define.ts';
+import type { Operation } from '../../ir/schema/operation.ts';
+import { axisOf } from '../../ir/tensor/shape.ts';
+
+const anyNumbers = 'floats|i32|u32|bool';
+
+export const sliceSchemas = {
+  Slice: {
+    inputs: `src:T=${anyNumbers}`,
+    outputs: `dst:T=${anyNumbers}`,
+    attributes: {
+      axis: { type: 's64', required: true },
+      start: { type: 's64', default: 0 },
+      size: { type: 's64', required: true },
+      step: { type: 's64', default: 1 },
+    },
+  },
+  SliceBackward: {
+    inputs: 'diff_dst:T',
+    outputs: 'diff_src:T',
+    attributes: {
+      axis: { type: 's64', required: true },
+      start: { type: 's64', default: 0 },
+      extent: { type: 's64', required: true },
+      step: { type: 's64', default: 1 },
+    },
+  },
+  Pad: {
+    inputs: 'src:T',
+    outputs: 'dst:T',
+    attributes: {
+      before: { type: 's64[]', required: true },
+      after: { type: 's64[]', required: true },
+      value: { type: 'f32', default: 0 },
+    },
+  },
+} as const;
+
+/** The axis of an operation, counted from the start. */
+export function checkedAxis(kind: string, axis: number, shape: readonly number[]): number {
+  const found = axisOf(axis, shape.length);
+  if (found === undefined) throw new InvalidShapeError(kind, `has no axis ${axis} in [${shape}]`);
+  return found;
+}
+
+/** A shape with another extent along an axis. */
+export function withExtent(shape: readonly number[], axis: number, extent: number): number[] {
+  return shape.map((n, d) => (d === axis ? extent : n));
+}
+
+/** The index of the element that is computed, with something else along an axis. */
+export function indexWith(rank: number, axis: number, index: NumericExpr): NumericExpr[] {
+  return Array.from({ length: rank }, (_, d) => (d === axis ? index : coordinate(d)));
+}
+
+/** Parts of tensors, and tensors as parts of larger ones. */
+export const sliceOperations: readonly Operation[] = defineOperations(sliceSchemas, {
+  Slice: {
+    summary: 'Elements start, start + step, … along an axis, `size` of them. Not an operation of oneDNN.',
+    infer: ({ attributes: { axis, start, size, step }, inputs: [{ shape }] }) => {
+      if (shape === null) return [null];
+      const d = checkedAxis('Slice', axis, shape);
+      const last = start + (size - 1) * step;
+      const fits =
+        size >= 0 &&
+        step !== 0 &&
+        start >= 0 &&
+        (size === 0 || (last >= 0 && Math.max(start, last) < shape[d]));
+      if (!fits && shape[d] >= 0) {
+        throw new InvalidShapeError(
+          'Slice',
+          `of ${size} from ${start} by ${step} leaves the ${shape[d]} elements along axis ${axis}`,
+        );
+      }
+      return [withExtent(shape, d, size)];
+    },
+    gradient: ({ builder, attributes: { axis, start, step }, inputs: [src], outputGradients: [dy] }) => {
+      if (!dy) return [];
+      const shape = builder.shapeOf(src);
+      const extent = shape[checkedAxis('Slice', axis, shape)];
+      return [() => builder.op('SliceBackward', [dy], { axis, start, step, extent })];
+    },
+    lower: ({ map, inputs: [src], outputs: [dst] }, { attributes: { axis, start, step } }) => {
+      const { shape, dtype } = src.desc;
+      const d = checkedAxis('Slice', axis, shape);
+      map(
+        inputAt(0, indexWith(shape.length, d, add(mul(coordinate(d), step), start)), exprType(dtype)),
+        [src],
+        dst,
+      );
+    },
+  },
+  SliceBackward: {
+    summary:
+      'The gradient by src of Slice: that of each element that was taken, else 0. `extent` is that of src along the axis.',
+    infer: ({ attributes: { axis, extent }, inputs: [{ shape }] }) => [
+      shape && withExtent(shape, checkedAxis('SliceBackward', axis, shape), extent),
+    ],
+    gradient: ({ builder, attributes: { axis, start, step }, inputs: [dy], outputGradients: [ddx] }) => {
+      if (!ddx) return [];
+      const shape = builder.shapeOf(dy);
+      const size = shape[checkedAxis('SliceBackward', axis, shape)];
+      return [() => builder.op('Slice', [ddx], { axis, start, step, size })];
+    },
+    lower: ({ map, inputs: [dy], outputs: [dx] }, { attributes: { axis, start, step } }) => {
+      const { shape } = dy.desc;
+      const d = checkedAxis('SliceBackward', axis, shape);
+      const distance = step < 0 ? sub(start, coordinate(d)) : sub(coordinate(d), start);
+      const index = floorDiv(distance, Math.abs(step));
+      const isTaken = and(ge(index, 0), lt(index, shape[d]), eq(mod(distance, Math.abs(step)), 0));
+      map(select(isTaken, inputAt(0, indexWith(shape.length, d, index)), 0), [dy], dx);
+    },
+  },
+  Pad: {
+    summary:
+      'src with `before` and `after` elements of a value around it along each dimension. Not an operation of oneDNN.',
+    infer: ({ attributes: { before, after }, inputs: [{ shape }] }) => {
+      if (shape === null) return [null];
+      if (
+        before.length !== shape.length ||
+        after.length !== shape.length ||
+        [...before, ...after].some(n => n < 0)
+      ) {
+        throw new InvalidShapeError(
+          'Pad',
+          `needs counts ≥ 0 for each dimension of [${shape}], got [${before}] and [${after}]`,
+        );
+      }
+      return [shape.map((n, d) => before[d] + n + after[d])];
+    },
+    gradient: ({ builder, attributes: { before }, inputs: [src], outputGradients: [dy] }) => {
+      if (!dy) return [];
+      return [
+        () =>
+          builder
+            .shapeOf(src)
+            .reduce<typeof dy>(
+              (part, size, axis) => builder.op('Slice', [part], { axis, start: before[axis], size }),
+              dy,
+            ),
+      ];
+    },
+    lower: ({ map, inputs: [src], outputs: [dst] }, { attributes: { before, value } }) => {
+      const { shape } = src.desc;
+      const index = shape.map((_, d) => sub(coordinate(d), before[d]));
+      const isInside = and(...index.flatMap((i, d) => [ge(i, 0), lt(i, shape[d])]));
+      map(select(isInside, inputAt(0, index), value), [src], dst);
+    },
+  },
+});

@@ -1,0 +1,159 @@
+import { InvalidShapeError } from '@tilewise/core';
+import { and, constant, eq, ge, gt, lt, type NumericExpr, or, select, sub } from '@tilewise/core/expr';
+import { coordinate, input, inputAt, reduced } from '@tilewise/core/primitive';
+import type { Lowering, Value } from '../../ir/program/lowering.ts';
+import { reshaped } from '../../ir/program/views.ts';
+import { defineOperations } from '../../ir/schema/define.ts';
+import type { Operation } from '../../ir/schema/operation.ts';
+import { checkedAxis, indexWith, withExtent } from '../indexing/slice.ts';
+
+export const orderSchemas = {
+  ArgMax: {
+    inputs: 'src:T',
+    outputs: 'dst:I=i32',
+    attributes: { axis: { type: 's64', default: -1 }, keep_dims: { type: 'bool', default: false } },
+  },
+  TopK: {
+    inputs: 'src:T',
+    outputs: 'values:T indices:I=i32',
+    attributes: { axis: { type: 's64', default: -1 }, k: { type: 's64', required: true } },
+  },
+  CumSum: {
+    inputs: 'src:T',
+    outputs: 'dst:T',
+    attributes: {
+      axis: { type: 's64', default: -1 },
+      exclusive: { type: 'bool', default: false },
+      reverse: { type: 'bool', default: false },
+    },
+  },
+} as const;
+
+/** The largest element along an axis that comes after another one in order, and its index, each with 1 along the axis. */
+function largestAfter(
+  lowering: Pick<Lowering, 'temporary' | 'reduce'>,
+  src: Value,
+  axis: number,
+  before: readonly [value: Value, index: Value] | null,
+): readonly [value: Value, index: Value] {
+  const domain = src.desc.shape;
+  const shape = withExtent(domain, axis, 1);
+  const at = coordinate(axis);
+  const [value, index] = [lowering.temporary(shape, src.desc.dtype), lowering.temporary(shape, 'i32')];
+  const inputs = [src, ...(before ?? [])];
+  const isLater = before
+    ? or(lt(input(0), input(1)), and(eq(input(0), input(1)), gt(at, input(2, 'i32'))))
+    : constant(true);
+  const element = select(isLater, input(0), Number.NEGATIVE_INFINITY);
+  lowering.reduce({ op: 'max', axes: [axis], domain, element, result: reduced }, inputs, value);
+  const n = inputs.length;
+  const isLargest = and(isLater, eq(input(0), input(n)));
+  // Without one, as where the elements are NaN, the last.
+  const last = domain[axis] - 1;
+  const place: NumericExpr = select(isLargest, at, constant(last, 'i32'));
+  lowering.reduce(
+    { op: 'min', axes: [axis], domain, element: place, result: reduced },
+    [...inputs, value],
+    index,
+  );
+  return [value, index];
+}
+
+/** What order the elements along an axis have, and sums in that of their indices. */
+export const orderOperations: readonly Operation[] = defineOperations(orderSchemas, {
+  ArgMax: {
+    summary:
+      'The index of the largest element along an axis, the first of equal ones. Not an operation of oneDNN.',
+    gradient: 'zero',
+    infer: ({ attributes: { axis, keep_dims }, inputs: [{ shape }] }) => {
+      if (shape === null) return [null];
+      const d = checkedAxis('ArgMax', axis, shape);
+      return [keep_dims ? withExtent(shape, d, 1) : shape.filter((_, e) => e !== d)];
+    },
+    lower: (lowering, { attributes: { axis } }) => {
+      const [src] = lowering.inputs;
+      const [dst] = lowering.outputs;
+      const [, index] = largestAfter(lowering, src, checkedAxis('ArgMax', axis, src.desc.shape), null);
+      lowering.map(input(0, 'i32'), [reshaped(lowering, index, dst.desc.shape)], dst);
+    },
+  },
+  TopK: {
+    summary:
+      'The k largest elements along an axis, the largest first, and their indices; of equal ones the first comes first. Takes k passes. Not an operation of oneDNN.',
+    infer: ({ attributes: { axis, k }, inputs: [{ shape }] }) => {
+      if (shape === null) return [null, null];
+      const d = checkedAxis('TopK', axis, shape);
+      if (k < 1 || (shape[d] >= 0 && k > shape[d]))
+        throw new InvalidShapeError(
+          'TopK',
+          `k must be 1 to ${shape[d]}, the elements along axis ${axis}, got ${k}`,
+        );
+      return [withExtent(shape, d, k), withExtent(shape, d, k)];
+    },
+    gradient: ({
+      builder,
+      attributes: { axis },
+      inputs: [src],
+      outputs: [, indices],
+      outputGradients: [dy],
+    }) => {
+      if (!dy) return [];
+      return [
+        () => {
+          const zero = builder.op(
+            'Constant',
+            [],
+            { value: [0], shape: builder.shapeOf(src) },
+            { dtype: dy.dtype },
+          );
+          return builder.op('ScatterElements', [zero, builder.forward(indices), dy], { axis });
+        },
+      ];
+    },
+    lower: (lowering, { attributes: { axis, k } }) => {
+      const [src] = lowering.inputs;
+      const [values, indices] = lowering.outputs;
+      const d = checkedAxis('TopK', axis, src.desc.shape);
+      const found: (readonly [Value, Value])[] = [];
+      for (let n = 0; n < k; n++) found.push(largestAfter(lowering, src, d, found.at(-1) ?? null));
+      const join = (column: 0 | 1, to: Value, type: 'f32' | 'i32'): void => {
+        found.reduce((joined, pair, n) => {
+          const target = n === k - 1 ? to : lowering.temporary(to.desc.shape, to.desc.dtype);
+          const value =
+            n === 0 ? input(1, type) : select(eq(coordinate(d), n), input(1, type), input(0, type));
+          lowering.map(value, [joined, pair[column]], target);
+          return target;
+        }, found[0][column]);
+      };
+      join(0, values, 'f32');
+      join(1, indices, 'i32');
+    },
+  },
+  CumSum: {
+    summary:
+      'Sums along an axis of the elements up to each, or with `reverse` from it on; without itself when `exclusive`. Takes n² additions. Not an operation of oneDNN.',
+    infer: ({ attributes: { axis }, inputs: [{ shape }] }) => {
+      if (shape) checkedAxis('CumSum', axis, shape);
+      return [shape];
+    },
+    gradient: ({ builder, attributes: { axis, exclusive, reverse }, outputGradients: [dy] }) =>
+      dy ? [() => builder.op('CumSum', [dy], { axis, exclusive, reverse: !reverse })] : [],
+    lower: (lowering, { attributes: { axis, exclusive, reverse } }) => {
+      const [src] = lowering.inputs;
+      const [dst] = lowering.outputs;
+      const { shape } = src.desc;
+      const rank = shape.length;
+      const d = checkedAxis('CumSum', axis, shape);
+      const distance = reverse ? sub(coordinate(rank), coordinate(d)) : sub(coordinate(d), coordinate(rank));
+      const isCounted = ge(distance, exclusive ? 1 : 0);
+      const element = select(isCounted, inputAt(0, indexWith(rank, d, coordinate(rank))), 0);
+      const sums = lowering.temporary([...shape, 1]);
+      lowering.reduce(
+        { op: 'sum', axes: [rank], domain: [...shape, shape[d]], element, result: reduced },
+        [src],
+        sums,
+      );
+      lowering.map(input(0), [reshaped(lowering, sums, shape)], dst);
+    },
+  },
+});
