@@ -4,14 +4,18 @@ import { expect, test } from 'vitest';
 import '../testing/onnx-session.ts';
 
 const { examples, run } = readmeExamples(new URL('../README.md', import.meta.url));
-const [first, gradients, cudnn, d256, onnx] = examples;
+const [first, functions, gradients, cudnn, d256, onnx] = examples;
 
 test('the README has the examples that are run here', () => {
-  expect(examples).toHaveLength(5);
+  expect(examples).toHaveLength(6);
 });
 
 test('the example of a graph gives its partition, and the shapes of its results', async () => {
   expect(await run(first)).toEqual(['sdpa-training', 4, [1, 2, 8, 4], [1, 2, 8, 1]]);
+});
+
+test('the example of functions gives a loss and its gradient', async () => {
+  expect(await run(functions)).toEqual([5, [-14, -20]]);
 });
 
 test('the example of gradients goes on with it', async () => {

@@ -1,0 +1,194 @@
+import {
+  checkFunction,
+  checkObject,
+  describeValue,
+  InvalidArgumentError,
+  type TensorDesc,
+} from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { Graph } from '../../graph.ts';
+import type { GraphNode } from '../../ir/node.ts';
+import type { GraphDType } from '../../ir/tensor/dtype.ts';
+import { storageDesc } from '../../ir/tensor/storage.ts';
+import type { Bindable } from '../../runtime/bindings/bindable.ts';
+import { tracing } from './operation-call.ts';
+import { Trace, Variable } from './trace.ts';
+
+/** The shape of an argument, or its shape and dtype; f32 unless said otherwise. */
+export type Spec =
+  | readonly number[]
+  | { readonly shape: readonly number[]; readonly dtype?: GraphDType | undefined };
+
+/** The arguments of a function by name. */
+export type Specs = Readonly<Record<string, Spec>>;
+
+/** A function of named variables. */
+export type Traceable<S extends Specs, R> = (inputs: { readonly [K in keyof S]: Variable }) => R;
+
+/** What a traced function gives, with `T` in the place of variables. */
+export type Results<R, T> = R extends Variable ? T : { readonly [K in keyof R]: Results<R[K], T> };
+
+/** A function that is ready to run on an engine. */
+export interface CompiledFunction<S extends Specs, R, T extends TensorDesc> {
+  /**
+   * Runs it, after what was asked for before.
+   * @param inputs tensors of the engine, host tensors, or numbers for scalars.
+   * @param outputs memory of one's own for results, in the order in which `results` lists them; others are allocated.
+   */
+  (
+    inputs: { readonly [K in keyof S]: Bindable<T> },
+    outputs?: readonly (T | undefined)[],
+  ): Promise<Results<R, T>>;
+  /** What the function gives: dtypes, shapes and strides, in one list. */
+  readonly results: readonly TensorDesc[];
+  /** Memory that it holds for intermediate results, in bytes. */
+  readonly workspaceBytes: number;
+  /** The graph that runs. */
+  readonly graph: Graph;
+  /** Frees what it holds on the engine. Afterwards it cannot be called. */
+  release(): void;
+}
+
+/**
+ * Traces a function of named tensors and compiles its graph for an engine. The function is called once, with variables; what it gives
+ * (a variable, or arrays and objects of variables) is what the compiled function gives, with the engine's tensors in their places.
+ * @throws what the operations throw, from the line of the function that is wrong; UnsupportedError for what the engine cannot run.
+ */
+export function compile<T extends TensorDesc, S extends Specs, R>(
+  engine: TensorEngine<T>,
+  fn: Traceable<S, R>,
+  specs: S,
+): CompiledFunction<S, R, T> {
+  const { trace, inputs, given } = traced(fn, specs);
+  const names = Object.keys(specs);
+  const results = variablesOf(given).map(variable => ownResult(trace, variable));
+  const graph = graphOf(trace, results);
+  const compiled = graph.compile(engine);
+  const read = new Set(graph.inputs.map(({ id }) => id));
+  const constants = [...trace.constants].filter(([id]) => read.has(id));
+  const fixed = constants.map(([id, value]) => [id, engine.upload(value)] as const);
+  const described = new Map(compiled.outputs.map(t => [t.id, storageDesc(t)]));
+
+  const run = async (
+    bound: { readonly [name: string]: Bindable<T> },
+    outputs: readonly (T | undefined)[] = [],
+  ): Promise<Results<R, T>> => {
+    checkObject('inputs', bound);
+    const strange = Object.keys(bound).find(name => !names.includes(name));
+    if (strange !== undefined)
+      throw new InvalidArgumentError('inputs', `has '${strange}', which is none of ${names.join(', ')}`);
+    const bindings: Record<number, Bindable<T>> = Object.fromEntries(fixed);
+    for (const name of names) {
+      const { id } = inputs[name].tensor;
+      if (bound[name] === undefined) throw new InvalidArgumentError('inputs', `lacks '${name}'`);
+      if (read.has(id)) bindings[id] = bound[name];
+    }
+    results.forEach(({ tensor }, n) => {
+      const output = outputs[n];
+      if (output !== undefined) bindings[tensor.id] = output;
+    });
+    const byId = await compiled.execute(bindings);
+    let next = 0;
+    return replaced(given, () => byId[results[next++].tensor.id]) as Results<R, T>;
+  };
+  return Object.assign(run, {
+    graph,
+    results: results.map(({ tensor }) => described.get(tensor.id) ?? storageDesc(tensor)),
+    workspaceBytes: compiled.workspaceBytes,
+    release() {
+      compiled.release();
+      for (const [, tensor] of fixed) engine.release(tensor);
+    },
+  });
+}
+
+/** The shapes and dtypes of what a function would give, without an engine. */
+export function evalShape<S extends Specs, R>(
+  fn: Traceable<S, R>,
+  specs: S,
+): Results<R, { readonly shape: readonly number[]; readonly dtype: GraphDType }> {
+  const { given } = traced(fn, specs);
+  return replaced(given, ({ shape, dtype }) => ({ shape, dtype })) as ReturnType<typeof evalShape<S, R>>;
+}
+
+/** Calls a function with variables for its arguments. */
+function traced<S extends Specs, R>(
+  fn: Traceable<S, R>,
+  specs: S,
+): { readonly trace: Trace; readonly inputs: Readonly<Record<string, Variable>>; readonly given: R } {
+  checkFunction('fn', fn);
+  checkObject('specs', specs);
+  const trace = new Trace();
+  const inputs = Object.fromEntries(
+    Object.entries(specs).map(([name, spec]) => {
+      const { shape, dtype = 'f32' } = specOf(spec);
+      return [name, trace.input(shape, dtype, name)];
+    }),
+  );
+  return { trace, inputs, given: tracing(trace, () => fn(inputs as { readonly [K in keyof S]: Variable })) };
+}
+
+function specOf(spec: Spec): { readonly shape: readonly number[]; readonly dtype?: GraphDType | undefined } {
+  return isList(spec) ? { shape: spec } : spec;
+}
+
+function isList(spec: Spec): spec is readonly number[] {
+  return Array.isArray(spec);
+}
+
+/** The variables of a result, in the order of its fields. */
+function variablesOf(value: unknown): Variable[] {
+  const found: Variable[] = [];
+  replaced(value, variable => found.push(variable));
+  return found;
+}
+
+/** The same structure with something else in the places of variables. */
+function replaced(value: unknown, make: (variable: Variable) => unknown): unknown {
+  if (value instanceof Variable) return make(value);
+  if (Array.isArray(value)) return value.map(entry => replaced(entry, make));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, replaced(entry, make)]));
+  throw new InvalidArgumentError(
+    'fn',
+    `must give variables, or arrays and objects of them, got ${describeValue(value)}`,
+  );
+}
+
+/** A result of its own: an input is copied, and so is what is a result already. */
+function ownResult(trace: Trace, variable: Variable): Variable {
+  const { id } = variable.tensor;
+  const isInput = !trace.graph.nodes.some(node => node.outputs.some(t => t.id === id));
+  return isInput ? trace.apply('Reorder', [variable], {})[0] : variable;
+}
+
+/** The operations that the results need, as a graph that gives these alone. */
+function graphOf(trace: Trace, results: readonly Variable[]): Graph {
+  const nodes = trace.needed(results);
+  const wanted = new Set(results.map(({ tensor }) => tensor.id));
+  const read = new Set(nodes.flatMap(node => node.inputs.map(({ id }) => id)));
+  const graph = new Graph();
+  for (const node of nodes) graph.add(withoutUnused(node, id => wanted.has(id) || read.has(id)));
+  for (const { tensor } of results) {
+    if (read.has(tensor.id)) graph.op('End', { inputs: [tensor], outputs: [] });
+  }
+  return graph.finalize();
+}
+
+/** An operation to be added again; attention without those of its results that nothing needs. */
+function withoutUnused(
+  { kind, given, inputs, outputs }: GraphNode,
+  isUsed: (id: number) => boolean,
+): Parameters<Graph['add']>[0] {
+  if (kind !== 'Sdpa') return { kind, attrs: given, inputs, outputs };
+  const used = outputs.map(({ id }) => isUsed(id));
+  const results = String(given.results)
+    .split(' ')
+    .filter((_, n) => used[n]);
+  return {
+    kind,
+    attrs: { ...given, results: results.join(' ') },
+    inputs,
+    outputs: outputs.filter((_, n) => used[n]),
+  };
+}

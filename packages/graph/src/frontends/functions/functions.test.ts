@@ -1,0 +1,163 @@
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { describe, expect, test } from 'vitest';
+import { operations } from '../../ops/table.ts';
+import * as ops from './index.ts';
+
+const {
+  add,
+  attention,
+  compile,
+  constant,
+  evalShape,
+  grad,
+  matmul,
+  multiply,
+  reduceSum,
+  slice,
+  softmax,
+  topK,
+  valueAndGrad,
+} = ops;
+type Variable = ops.Variable;
+
+const engine = cpuEngine();
+const row = (...values: number[]): Tensor => Tensor.from(values, [1, values.length]);
+
+test('there is a function for every operation of the table that computes something', () => {
+  const others = ['Concat', 'Split', 'Constant', 'End', 'Wildcard', 'Sdpa'];
+  const kinds = operations
+    .map(({ kind }) => kind)
+    .filter(kind => !/Backward/.test(kind) && !others.includes(kind));
+  const named = new Set(Object.keys(ops).map(name => name.toLowerCase()));
+  expect(kinds.filter(kind => !named.has(kind.toLowerCase()))).toEqual([]);
+});
+
+test('a function of named tensors runs, with numbers and host tensors as constants', async () => {
+  const f = compile(engine, ({ x }) => add(multiply(x, 2), row(10, 20)), { x: [1, 2] });
+  const y = await f({ x: row(1, 2) });
+  expect([...y.toFloat32()]).toEqual([12, 24]);
+  expect(f.results).toMatchObject([{ dtype: 'f32', shape: [1, 2] }]);
+  f.release();
+  await expect(f({ x: row(1, 2) })).rejects.toThrow('released');
+});
+
+test('results have the structure that the function gives them', async () => {
+  const f = compile(
+    engine,
+    ({ x }) => ({ both: topK(x, { k: 1 }), self: x, sum: [reduceSum(x, { axes: [1] })] }),
+    { x: [1, 2] },
+  );
+  const { both, self, sum } = await f({ x: row(3, 4) });
+  expect(both.map(t => [...t.toFloat32()])).toEqual([[4], [1]]);
+  expect([...self.toFloat32()]).toEqual([3, 4]);
+  expect([...sum[0].toFloat32()]).toEqual([7]);
+  f.release();
+});
+
+test('results are written to memory of the caller', async () => {
+  const f = compile(engine, ({ x }) => [multiply(x, x), add(x, 1)], { x: [1, 2] });
+  const own = Tensor.zeros([1, 2]);
+  const [square] = await f({ x: row(3, 4) }, [own]);
+  expect(square).toBe(own);
+  expect([...own.toFloat32()]).toEqual([9, 16]);
+  f.release();
+});
+
+test('a value with its gradients, in one graph', async () => {
+  const loss = ({ x, w }: { readonly x: Variable; readonly w: Variable }) => {
+    const y = matmul(x, w);
+    return reduceSum(multiply(y, y), { axes: [0, 1] });
+  };
+  const f = compile(engine, valueAndGrad(loss, ['w']), { x: [1, 2], w: [2, 1] });
+  const inputs = { x: row(1, 2), w: Tensor.from([3, 4], [2, 1]) };
+  const { value, gradients } = await f(inputs);
+  expect(value.toFloat32()[0]).toBe(121);
+  expect([...gradients.w.toFloat32()]).toEqual([22, 44]);
+  const all = compile(engine, grad(loss), { x: [1, 2], w: [2, 1] });
+  expect([...(await all(inputs)).x.toFloat32()]).toEqual([66, 88]);
+  for (const compiled of [f, all]) compiled.release();
+});
+
+test('attention keeps what its backward pass needs: both are one call', async () => {
+  const shape = [1, 2, 5, 4];
+  const loss = ({ q, k, v }: { readonly q: Variable; readonly k: Variable; readonly v: Variable }) => {
+    const o = attention(q, k, v, { causal: true });
+    return reduceSum(multiply(o, o), { axes: [0, 1, 2, 3] });
+  };
+  const specs = { q: shape, k: shape, v: shape };
+  const f = compile(engine, valueAndGrad(loss), specs);
+  const kinds = f.graph.nodes.map(({ kind }) => kind).filter(kind => kind.startsWith('Sdpa'));
+  expect(kinds).toEqual(['Sdpa', 'SdpaBackward']);
+  const values = Tensor.from(
+    Array.from({ length: 40 }, (_, n) => Math.sin(n * n)),
+    shape,
+  );
+  const at = async (v: Tensor): Promise<number> =>
+    (await f({ q: values, k: values, v })).value.toFloat64()[0];
+  const moved = (by: number): Tensor =>
+    Tensor.from(
+      values.toFloat64().map((x, n) => (n === 7 ? x + by : x)),
+      shape,
+    );
+  const slope = ((await at(moved(1e-2))) - (await at(moved(-1e-2)))) / 2e-2;
+  expect((await f({ q: values, k: values, v: values })).gradients.v.toFloat32()[7]).toBeCloseTo(slope, 3);
+  f.release();
+  const forward = compile(engine, ({ q, k, v }) => attention(q, k, v), specs);
+  expect(forward.graph.outputs).toHaveLength(1);
+  forward.release();
+});
+
+test('shapes follow without an engine', () => {
+  const shapes = evalShape(({ x }) => softmax(slice(x, { axis: 1, size: 2 }), { axis: -1 }), {
+    x: { shape: [3, 4], dtype: 'f16' },
+  });
+  expect(shapes).toEqual({ shape: [3, 2], dtype: 'f16' });
+});
+
+describe('what is wrong is said', () => {
+  const specs = { x: [2, 3] } as const;
+  test.each<readonly [string, (inputs: { readonly x: Variable }) => Variable, string]>([
+    ['shapes that do not fit, from their line', ({ x }) => matmul(x, x), 'MatMul'],
+    [
+      'a value that an attribute does not have',
+      ({ x }) => ops.gelu(x, { mode: 'tanh' as 'gelu_tanh' }),
+      "'mode' must be one of",
+    ],
+    [
+      'an operand that is none',
+      ({ x }) => add(x, 'x' as unknown as number),
+      'takes variables, tensors and numbers',
+    ],
+    ['a result that is none', () => 3 as unknown as Variable, 'must give variables'],
+  ])('%s', (_, fn, message) => {
+    expect(() => compile(engine, fn, specs)).toThrow(message);
+  });
+
+  test('an operation outside of a function', () => {
+    expect(() => constant(1)).toThrow('is for functions that are compiled');
+  });
+
+  test('a variable of another function', () => {
+    let other: Variable | undefined;
+    evalShape(({ x }) => (other = x), specs);
+    expect(() => evalShape(({ x }) => add(x, other as Variable), specs)).toThrow('one of another function');
+  });
+
+  test('a loss of more than one number', () => {
+    expect(() =>
+      compile(
+        engine,
+        grad(({ x }: { readonly x: Variable }) => x),
+        specs,
+      ),
+    ).toThrow('must be one number');
+  });
+
+  test('an input that is missing or not known', async () => {
+    const f = compile(engine, ({ x }) => add(x, 1), specs);
+    await expect(f({} as { x: Tensor })).rejects.toThrow("lacks 'x'");
+    await expect(f({ x: row(1), y: row(1) } as { x: Tensor })).rejects.toThrow("has 'y', which is none of x");
+    f.release();
+  });
+});

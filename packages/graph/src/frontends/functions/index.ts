@@ -1,0 +1,10 @@
+export type { AttentionOptions } from './attention.ts';
+export { attention } from './attention.ts';
+export type { CompiledFunction, Results, Spec, Specs, Traceable } from './compile.ts';
+export { compile, evalShape } from './compile.ts';
+export { grad, gradientsOf, valueAndGrad } from './gradients.ts';
+export type { OperationFunction, OptionsOf } from './operation-function.ts';
+export * from './operations.ts';
+export { concat, constant, reshape, split, transpose } from './shaping.ts';
+export type { Operand } from './trace.ts';
+export { Variable } from './trace.ts';

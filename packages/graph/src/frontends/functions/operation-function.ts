@@ -1,0 +1,66 @@
+import { Tensor } from '@tilewise/core';
+import type { GivenAttributes } from '../../ir/schema/schema.ts';
+import type { GraphDType } from '../../ir/tensor/dtype.ts';
+import type { OperationKind, OperationSchemas } from '../../ops/table.ts';
+import { call } from './operation-call.ts';
+import { type Operand, Variable } from './trace.ts';
+
+/** A name of an attribute, as `transpose_b`, in camelCase. */
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+/** The attributes of an operation by names in camelCase. */
+export type OptionsOf<K extends OperationKind> = {
+  [Name in keyof GivenAttributes<OperationSchemas[K]['attributes']> as CamelCase<
+    Name & string
+  >]: GivenAttributes<OperationSchemas[K]['attributes']>[Name];
+} & {
+  /** The dtype of the (first) result, where it is not that of the operands. */
+  readonly dtype?: GraphDType | undefined;
+  /** A variable, which has a dtype too, is no set of options. */
+  readonly trace?: never;
+};
+
+/** The operands of a port list; those that may be left out are at its end. */
+type OperandsOf<Ports extends string> = Ports extends ''
+  ? []
+  : Ports extends `${infer First} ${infer Rest}`
+    ? First extends `${string}?:${string}`
+      ? [] | [Operand, ...OperandsOf<Rest>]
+      : [Operand, ...OperandsOf<Rest>]
+    : Ports extends `${string}?:${string}`
+      ? [] | [Operand]
+      : [Operand];
+
+/** The results that an operation always has: one variable, or several. */
+type ResultsOf<Ports extends string> = Ports extends `${infer First} ${infer Rest}`
+  ? Rest extends `${string}?:${string}`
+    ? Variable
+    : First extends string
+      ? readonly Variable[]
+      : never
+  : Variable;
+
+/** What follows the operands: the options, which may be left out where none is required. */
+type OptionsArgument<O> = Partial<O> extends O ? [options?: O] : [options: O];
+
+/** An operation as a function of its operands and options, which are typed by the table of operations. */
+export type OperationFunction<K extends OperationKind> = (
+  ...args: [...OperandsOf<OperationSchemas[K]['inputs']>, ...OptionsArgument<OptionsOf<K>>]
+) => ResultsOf<OperationSchemas[K]['outputs']>;
+
+/** The function of an operation. */
+export function operation<K extends OperationKind>(kind: K): OperationFunction<K> {
+  const apply = (...args: readonly unknown[]): Variable | readonly Variable[] => {
+    const options = args.find(isOptions);
+    const operands = args.filter(arg => arg !== undefined && arg !== options);
+    const results = call(kind, operands as Operand[], options);
+    return results.length === 1 ? results[0] : results;
+  };
+  return apply as unknown as OperationFunction<K>;
+}
+
+function isOptions(arg: unknown): arg is Parameters<typeof call>[2] {
+  return typeof arg === 'object' && !(arg instanceof Variable) && !(arg instanceof Tensor);
+}

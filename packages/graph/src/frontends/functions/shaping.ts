@@ -1,0 +1,31 @@
+import type { Tensor } from '@tilewise/core';
+import { call, traceOf } from './operation-call.ts';
+import type { Operand, Variable } from './trace.ts';
+
+/** A number or a host tensor as a variable of the function that is traced. */
+export function constant(value: Tensor | number): Variable {
+  return traceOf('constant', []).constant(value);
+}
+
+/** The elements in row-major order under another shape; one extent may be −1. */
+export function reshape(x: Operand, shape: readonly number[]): Variable {
+  return call('StaticReshape', [x], { shape, specialZero: false })[0];
+}
+
+/** The dimensions in another order: dimension d of the result is dimension order[d] of x. */
+export function transpose(x: Operand, order: readonly number[]): Variable {
+  return call('StaticTranspose', [x], { order })[0];
+}
+
+/** Tensors one after the other along an axis. */
+export function concat(inputs: readonly Operand[], { axis }: { readonly axis: number }): Variable {
+  return call('Concat', inputs, { axis })[0];
+}
+
+/** Parts of the given sizes along an axis. */
+export function split(
+  x: Operand,
+  { axis, sizes }: { readonly axis: number; readonly sizes: readonly number[] },
+): readonly Variable[] {
+  return call('Split', [x], { axis, sizes }, sizes.length);
+}

@@ -1,0 +1,155 @@
+import { describeValue, InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core';
+import { Graph } from '../../graph.ts';
+import type { GraphNode } from '../../ir/node.ts';
+import type { Attributes } from '../../ir/schema/attribute.ts';
+import { checkOperation } from '../../ir/schema/check.ts';
+import type { Operation } from '../../ir/schema/operation.ts';
+import type { GraphDType } from '../../ir/tensor/dtype.ts';
+import { isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import { connect, type Topology } from '../../ir/topology.ts';
+import { operationOf } from '../../ops/table.ts';
+
+/** A tensor of a function that is traced: what operations take and give. Shape and dtype are known; the values are not. */
+export class Variable {
+  readonly shape: readonly number[];
+  /** The graph that is written. */
+  readonly trace: Trace;
+  readonly tensor: LogicalTensor;
+
+  constructor(trace: Trace, tensor: LogicalTensor, shape: readonly number[]) {
+    this.trace = trace;
+    this.tensor = tensor;
+    this.shape = shape;
+  }
+
+  get dtype(): GraphDType {
+    return this.tensor.dtype;
+  }
+}
+
+/** What an operation takes: a variable, or a number or host tensor, which become constants. */
+export type Operand = Variable | Tensor | number;
+
+/** An output before its shape is known. */
+const placeholder = { id: 0, shape: null, strides: null, layout: 'strided', property: 'undef' } as const;
+
+/** A graph while a function writes it. */
+export class Trace {
+  readonly graph: Graph = new Graph();
+  /** By the ids of their tensors. */
+  readonly constants = new Map<number, Tensor>();
+  readonly #numbers = new Map<string, Variable>();
+
+  /** An input of the graph. */
+  input(shape: readonly number[], dtype: GraphDType, name: string): Variable {
+    return new Variable(this, this.graph.tensor({ name, dtype, shape }), shape);
+  }
+
+  /** A tensor that is the same in every run. A number is in the dtype of what it goes with. */
+  constant(value: Tensor | number, dtype: GraphDType = 'f32'): Variable {
+    if (typeof value === 'number') {
+      const key = `${dtype} ${Object.is(value, -0) ? '-0' : value}`;
+      const known =
+        this.#numbers.get(key) ?? this.constant(Tensor.from([value], [], { dtype: dtype as 'f32' }));
+      this.#numbers.set(key, known);
+      return known;
+    }
+    const variable = this.input(value.shape, value.dtype, 'constant');
+    this.constants.set(variable.tensor.id, value);
+    return variable;
+  }
+
+  /** Says the number of a scalar that something else wrote into the graph. */
+  bindConstant(tensor: LogicalTensor, value: number): void {
+    this.constants.set(tensor.id, Tensor.from([value], tensor.shape ?? [], { dtype: tensor.dtype as 'f32' }));
+  }
+
+  /**
+   * Adds an operation. The shapes of its outputs are inferred at once, so that an error comes from the line that made it.
+   * @throws InvalidOperationError or InvalidShapeError, where operands or attributes do not fit.
+   */
+  apply(
+    kind: string,
+    operands: readonly Operand[],
+    attrs: Attributes,
+    {
+      dtype,
+      outputs: count,
+    }: { readonly dtype?: GraphDType | undefined; readonly outputs?: number | undefined } = {},
+  ): readonly Variable[] {
+    const operation = operationOf(kind);
+    if (!operation)
+      throw new InvalidArgumentError('kind', `must be an operation, got ${describeValue(kind)}`);
+    const letters = lettersOf(operation, operands);
+    const inputs = operands.map((operand, n) =>
+      this.#operand(operand, portOf(operation.inputs, n).type, letters, kind),
+    );
+    const ports = Array.from(
+      { length: count ?? operation.outputs.filter(port => !port.optional && !port.variadic).length },
+      (_, n) => portOf(operation.outputs, n),
+    );
+    const dtypes = ports.map(({ type, among }, n) => {
+      if (n === 0 && dtype !== undefined) return dtype;
+      const bound = letters.get(type) ?? inputs[0]?.dtype;
+      return bound !== undefined && among.includes(bound) ? bound : among[0];
+    });
+    const outputs = dtypes.map(type => ({ ...placeholder, dtype: type }));
+    const known = inputs.map(({ tensor, shape }) => ({ ...tensor, shape }));
+    const attributes = checkOperation(kind, operation, attrs, known, outputs);
+    const shapes = operation.infer({ attributes, inputs: known, outputs }).map(shape => {
+      if (!isKnown(shape)) throw new InvalidShapeError(kind, 'has a result whose shape does not follow');
+      return shape;
+    });
+    const { outputs: made } = this.graph.add({
+      kind,
+      attrs,
+      inputs: inputs.map(({ tensor }) => tensor),
+      outputs: dtypes.map((type, n) => this.graph.tensor({ dtype: type, shape: shapes[n] })),
+    });
+    return made.map((tensor, n) => new Variable(this, tensor, shapes[n]));
+  }
+
+  /** How the operations so far hang together. */
+  topology(): Topology {
+    return connect(this.graph.nodes, new Map());
+  }
+
+  /** The operations that results need, in order. */
+  needed(results: readonly Variable[]): GraphNode[] {
+    const wanted = new Set(results.map(({ tensor }) => tensor.id));
+    const nodes = [...this.graph.nodes].reverse().filter(node => {
+      if (!node.outputs.some(({ id }) => wanted.has(id))) return false;
+      for (const { id } of node.inputs) wanted.add(id);
+      return true;
+    });
+    return nodes.reverse();
+  }
+
+  #operand(value: Operand, letter: string, letters: ReadonlyMap<string, GraphDType>, kind: string): Variable {
+    if (typeof value === 'number') return this.constant(value, letters.get(letter) ?? 'f32');
+    if (value instanceof Tensor) return this.constant(value);
+    if (!(value instanceof Variable)) {
+      throw new InvalidArgumentError(
+        kind,
+        `takes variables, tensors and numbers, got ${describeValue(value)}`,
+      );
+    }
+    if (value.trace !== this)
+      throw new InvalidArgumentError(kind, 'takes variables of one function, got one of another function');
+    return value;
+  }
+}
+
+function portOf<P>(ports: readonly P[], n: number): P {
+  return ports[Math.min(n, ports.length - 1)];
+}
+
+/** The dtypes of the letters of an operation, from those operands that have one. */
+function lettersOf({ inputs }: Operation, operands: readonly Operand[]): Map<string, GraphDType> {
+  const letters = new Map<string, GraphDType>();
+  operands.forEach((operand, n) => {
+    const { type, variadic } = portOf(inputs, n);
+    if (typeof operand !== 'number' && !variadic && !letters.has(type)) letters.set(type, operand.dtype);
+  });
+  return letters;
+}

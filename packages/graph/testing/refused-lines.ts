@@ -1,0 +1,27 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const tsc = fileURLToPath(new URL('../../../node_modules/typescript/bin/tsc', import.meta.url));
+
+/** The lines of a program that the compiler refuses, the first line being 1. */
+export function refusedLines(lines: readonly string[]): number[] {
+  const folder = mkdtempSync(join(tmpdir(), 'tilewise-types-'));
+  try {
+    writeFileSync(join(folder, 'program.ts'), lines.join('\n'));
+    const compilerOptions = {
+      ...{ module: 'nodenext', target: 'es2022', strict: true, noEmit: true, types: [] },
+      ...{ allowImportingTsExtensions: true, customConditions: ['@tilewise/source'], skipLibCheck: true },
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));
+    execFileSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8', stdio: 'pipe', cwd: folder });
+    return [];
+  } catch (error) {
+    const { stdout } = error as { readonly stdout: string };
+    return [...stdout.matchAll(/program\.ts\((\d+),/g)].map(match => Number(match[1]));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
