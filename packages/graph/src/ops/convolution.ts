@@ -6,14 +6,25 @@ import { defineOperations } from '../ir/schema/define.ts';
 import type { Operation } from '../ir/schema/operation.ts';
 import { isKnown } from '../ir/tensor/logical-tensor.ts';
 
+const list = { type: 's64[]', required: true } as const;
+const groups = { type: 's64', default: 1 } as const;
 const attributes = {
-  strides: { type: 's64[]', required: true },
-  pads_begin: { type: 's64[]', required: true },
-  pads_end: { type: 's64[]', required: true },
-  dilations: { type: 's64[]', required: true },
-  groups: { type: 's64', default: 1 },
+  strides: list as typeof list,
+  pads_begin: list as typeof list,
+  pads_end: list as typeof list,
+  dilations: list as typeof list,
+  groups: groups as typeof groups,
   data_format: { type: 'string', default: 'NCX', among: ['NCX'] },
   weights_format: { type: 'string', default: 'OIX', among: ['OIX'] },
+} as const;
+/** The same, and the shape of the gradient. */
+const backwardAttributes = {
+  strides: list as typeof list,
+  pads_begin: list as typeof list,
+  pads_end: list as typeof list,
+  dilations: list as typeof list,
+  groups: groups as typeof groups,
+  shape: list as typeof list,
 } as const;
 
 export const convolutionSchemas = {
@@ -25,12 +36,12 @@ export const convolutionSchemas = {
   ConvolutionBackwardData: {
     inputs: 'diff_dst:T weights:T',
     outputs: 'diff_src:T',
-    attributes: { ...attributes, dst_shape: { type: 's64[]', required: true } },
+    attributes: backwardAttributes as typeof backwardAttributes,
   },
   ConvolutionBackwardWeights: {
     inputs: 'src:T diff_dst:T',
     outputs: 'diff_weights:T',
-    attributes: { ...attributes, weights_shape: { type: 's64[]', required: true } },
+    attributes: backwardAttributes as typeof backwardAttributes,
   },
 } as const;
 
@@ -107,12 +118,12 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
         () =>
           builder.op('ConvolutionBackwardData', [dy, builder.forward(weights)], {
             ...same,
-            dst_shape: builder.shapeOf(src),
+            shape: builder.shapeOf(src),
           }),
         () =>
           builder.op('ConvolutionBackwardWeights', [builder.forward(src), dy], {
             ...same,
-            weights_shape: builder.shapeOf(weights),
+            shape: builder.shapeOf(weights),
           }),
         bias ? () => builder.op('ReduceSum', [dy], { axes }) : null,
       ];
@@ -142,8 +153,8 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
   },
   ConvolutionBackwardData: {
     summary:
-      'The gradient by src of Convolution, of the shape `dst_shape`, from the gradient by its result and the weights.',
-    infer: ({ attributes: { dst_shape } }) => [dst_shape],
+      'The gradient by src of Convolution, of the shape `shape`, from the gradient by its result and the weights.',
+    infer: ({ attributes: { shape } }) => [shape],
     lower: (lowering, { attributes: a }) => {
       const [dy, weights] = lowering.inputs;
       const [dx] = lowering.outputs;
@@ -178,8 +189,8 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
   },
   ConvolutionBackwardWeights: {
     summary:
-      'The gradient by the weights of Convolution, of the shape `weights_shape`, from src and the gradient by its result.',
-    infer: ({ attributes: { weights_shape } }) => [weights_shape],
+      'The gradient by the weights of Convolution, of the shape `shape`, from src and the gradient by its result.',
+    infer: ({ attributes: { shape } }) => [shape],
     lower: (lowering, { attributes: a }) => {
       const [src, dy] = lowering.inputs;
       const [dw] = lowering.outputs;

@@ -37,7 +37,7 @@ const placeholder = { id: 0, shape: null, strides: null, layout: 'strided', prop
 export class Trace {
   readonly graph: Graph = new Graph();
   /** By the ids of their tensors. */
-  readonly constants = new Map<number, Tensor>();
+  readonly constants: Map<number, Tensor> = new Map();
   readonly #numbers = new Map<string, Variable>();
 
   /** An input of the graph. */

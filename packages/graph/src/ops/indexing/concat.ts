@@ -8,17 +8,15 @@ import type { Operation } from '../../ir/schema/operation.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { checkedAxis, indexWith, withExtent } from './slice.ts';
 
-const anyNumbers = 'floats|i32|u32|bool';
-
 export const concatSchemas = {
   Concat: {
-    inputs: `...src:T=${anyNumbers}`,
-    outputs: `dst:T=${anyNumbers}`,
+    inputs: '...src:T=floats|i32|u32|bool',
+    outputs: 'dst:T=floats|i32|u32|bool',
     attributes: { axis: { type: 's64', required: true } },
   },
   Split: {
-    inputs: `src:T=${anyNumbers}`,
-    outputs: `...dst:T=${anyNumbers}`,
+    inputs: 'src:T=floats|i32|u32|bool',
+    outputs: '...dst:T=floats|i32|u32|bool',
     attributes: { axis: { type: 's64', required: true }, sizes: { type: 's64[]', required: true } },
   },
 } as const;

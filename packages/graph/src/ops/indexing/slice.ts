@@ -6,12 +6,10 @@ import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { axisOf } from '../../ir/tensor/shape.ts';
 
-const anyNumbers = 'floats|i32|u32|bool';
-
 export const sliceSchemas = {
   Slice: {
-    inputs: `src:T=${anyNumbers}`,
-    outputs: `dst:T=${anyNumbers}`,
+    inputs: 'src:T=floats|i32|u32|bool',
+    outputs: 'dst:T=floats|i32|u32|bool',
     attributes: {
       axis: { type: 's64', required: true },
       start: { type: 's64', default: 0 },

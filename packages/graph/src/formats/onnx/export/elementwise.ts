@@ -17,14 +17,23 @@ function named(op: string, ...attributes: readonly string[]): Translation {
 export const elementwise: Translations = {
   Abs: named('Abs'),
   Add: named('Add'),
+  Cos: named('Cos'),
   Divide: named('Div'),
   Elu: named('Elu', 'alpha'),
+  Equal: named('Equal'),
+  Erf: named('Erf'),
   Exp: named('Exp'),
+  Greater: named('Greater'),
   GreaterEqual: named('GreaterOrEqual'),
   HardSigmoid: named('HardSigmoid', 'alpha', 'beta'),
   HardSwish: named('HardSwish'),
   LeakyReLU: named('LeakyRelu', 'alpha'),
+  Less: named('Less'),
+  LessEqual: named('LessOrEqual'),
   Log: named('Log'),
+  LogicalAnd: named('And'),
+  LogicalNot: named('Not'),
+  LogicalOr: named('Or'),
   Maximum: named('Max'),
   Minimum: named('Min'),
   Mish: named('Mish'),
@@ -34,6 +43,7 @@ export const elementwise: Translations = {
   Reciprocal: named('Reciprocal'),
   Round: named('Round'),
   Sigmoid: named('Sigmoid'),
+  Sin: named('Sin'),
   Sqrt: named('Sqrt'),
   Subtract: named('Sub'),
   Tanh: named('Tanh'),
@@ -68,6 +78,17 @@ export const elementwise: Translations = {
       inputs.map(t => write.as(t, dtype)),
     );
     write.give(dst, dtype, 'Mul', [difference, difference]);
+  },
+  NotEqual: ({ inputs, outputs: [dst] }, write) => {
+    const dtype = commonDType(...inputs);
+    const equal = write.node(
+      'Equal',
+      inputs.map(t => write.as(t, dtype)),
+    );
+    write.give(dst, 'bool', 'Not', [equal]);
+  },
+  Where: ({ inputs: [cond, a, b], outputs: [dst] }, write) => {
+    write.give(dst, a.dtype, 'Where', [write.name(cond), write.name(a), write.name(b)]);
   },
   Select: ({ inputs: [cond, a, b], outputs: [dst] }, write) => {
     write.give(dst, a.dtype, 'Where', [write.name(cond), write.name(a), write.name(b)]);

@@ -10,6 +10,7 @@ import { encodeModel, type OnnxModel, type OnnxValue } from '../model.ts';
 import { attentionForm } from './attention/attention.ts';
 import { attentionOperation } from './attention/sdpa.ts';
 import { elementwise } from './elementwise.ts';
+import { indexing } from './indexing.ts';
 import { layout } from './layout.ts';
 import { quantization } from './quantization.ts';
 import { reductions } from './reductions.ts';
@@ -20,6 +21,7 @@ import { elementType, OnnxWriter } from './writer.ts';
 export const translations: Translations = {
   ...elementwise,
   ...layout,
+  ...indexing,
   ...reductions,
   ...quantization,
   Sdpa: attentionOperation,
