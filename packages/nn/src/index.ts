@@ -1,2 +1,26 @@
+export type { Architecture, ModelDefinition } from './architectures/architecture.ts';
+export { architectures, readModel } from './architectures/read-model.ts';
 export * from './checkpoint/index.ts';
+export { ConfigError } from './config/config-error.ts';
+export type { GenerateOptions } from './generation/generate.ts';
+export { generate, generateBatch } from './generation/generate.ts';
+export type { SamplingOptions } from './generation/sampling.ts';
+export { chooseToken } from './generation/sampling.ts';
 export * from './hub/index.ts';
+export { LoadedModel, loadModel, saveAdapter } from './load-model.ts';
+export type { AdapterWeights, LoraConfig } from './lora/adapter.ts';
+export { adapterFiles, loadAdapter } from './lora/peft-files.ts';
+export type { Batch } from './model/batch.ts';
+export type { LoadOptions } from './model/model.ts';
+export { Model } from './model/model.ts';
+export type { WeightDType } from './model/weights.ts';
+export type { OptimizerOptions } from './training/optimizer.ts';
+export type {
+  LabelledBatch,
+  LossAndGradients,
+  StepReport,
+  Trainer,
+  TrainerOptions,
+} from './training/trainer.ts';
+export { createTrainer } from './training/trainer.ts';
+export { loadCheckpoint, saveCheckpoint } from './training/training-checkpoint.ts';

@@ -1,0 +1,75 @@
+import type { Variable } from '@tilewise/graph/ops';
+import type { ConfigReader } from '../config/config-reader.ts';
+import type { DecoderTable } from '../transformer/decoder.ts';
+import type { Scope } from '../transformer/scope.ts';
+
+/** What a batch of texts is read as. */
+export interface TextInputs {
+  /** i32 (B, S) */
+  readonly tokens: Variable;
+  /** i32 (B): tokens of each sequence before its padding. */
+  readonly lengths?: Variable | undefined;
+  /** i32 (B, S), of models that tell parts of a text apart. */
+  readonly tokenTypes?: Variable | undefined;
+}
+
+/** A model of an architecture and a configuration; `Weights` are its names and shapes as its graph asks for them. */
+export type ModelDefinition = (
+  | {
+      /** Predicts the next token of each. */
+      readonly kind: 'causal';
+      readonly decoder: DecoderTable;
+    }
+  | {
+      /** Predicts tokens that are hidden. */
+      readonly kind: 'masked';
+      readonly vocabulary: number;
+      /** (B, S, vocabulary) */
+      logits(scope: Scope, inputs: TextInputs): Variable;
+    }
+  | {
+      /** Predicts the class of an image. */
+      readonly kind: 'image';
+      readonly channels: number;
+      readonly imageSize: number;
+      readonly classes: number;
+      /** @param pixels (B, channels, size, size); gives (B, classes) */
+      logits(scope: Scope, pixels: Variable): Variable;
+    }
+) & {
+  /** The name of a weight here of one in a file; null for one that is not used. */
+  readonly canonical: (name: string) => string | null;
+};
+
+/** An architecture by the `model_type` of its configurations. */
+export interface Architecture {
+  readonly modelType: string;
+  /** @throws ConfigError naming an option that is wrong or not known. */
+  read(config: ConfigReader): ModelDefinition;
+}
+
+/** How names in files differ from those here. */
+export interface NameRules {
+  /** What the names of a model without a head leave out. */
+  readonly base: string;
+  /** The names behind it of which some file leaves out the base. */
+  readonly parts: readonly string[];
+  /** Weights that files have and that nothing reads. */
+  readonly ignored: readonly RegExp[];
+  /** Older spellings. */
+  readonly renamed?: readonly (readonly [RegExp, string])[] | undefined;
+}
+
+/** `canonical` of rules. */
+export function canonicalName({
+  base,
+  parts,
+  ignored,
+  renamed = [],
+}: NameRules): (name: string) => string | null {
+  return given => {
+    const spelled = renamed.reduce((name, [from, to]) => name.replace(from, to), given);
+    const name = parts.some(part => spelled.startsWith(part)) ? base + spelled : spelled;
+    return ignored.some(rule => rule.test(name)) ? null : name;
+  };
+}

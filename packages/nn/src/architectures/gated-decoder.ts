@@ -1,0 +1,101 @@
+import type { ConfigReader } from '../config/config-reader.ts';
+import { readRope } from '../config/rope.ts';
+import type { DecoderTable } from '../transformer/decoder.ts';
+import { activationNames } from '../transformer/feed-forward.ts';
+import type { NormOptions } from '../transformer/norm.ts';
+import type { SelfAttentionOptions } from '../transformer/self-attention.ts';
+import { canonicalName, type ModelDefinition } from './architecture.ts';
+
+/** What sets a family apart from Llama. */
+export interface GatedDecoderOptions {
+  /** Of the stored weight of a norm. */
+  readonly normOffset?: number;
+  readonly activation?: string;
+  readonly tied?: boolean;
+  readonly inputBias?: boolean;
+  readonly outputBias?: boolean;
+  readonly feedForwardBias?: boolean;
+  /** Norms of the heads of q and k. */
+  readonly headNorms?: boolean;
+  /** q, k and v come of one layer, and so do gate and up. */
+  readonly fused?: boolean;
+  /** Norms of the results of both halves of a block too. */
+  readonly outerNorms?: boolean;
+  readonly headDim?: number;
+  readonly theta?: number;
+  readonly attention?: (layer: number) => Partial<SelfAttentionOptions>;
+  readonly table?: Partial<DecoderTable>;
+}
+
+/** A decoder with RMSNorm, rotary positions and a gated feed-forward half, as Llama and its relatives name it. */
+export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions = {}): ModelDefinition {
+  const { fused = false, normOffset = 0, outerNorms = false } = options;
+  const dim = config.integer('hidden_size');
+  const heads = config.integer('num_attention_heads');
+  const kvHeads = config.integer('num_key_value_heads', heads);
+  const headDim = config.integer('head_dim', options.headDim ?? Math.floor(dim / heads));
+  const maxPositions = config.integer('max_position_embeddings', 2048);
+  if (heads % kvHeads !== 0)
+    config.fail('num_key_value_heads', `must divide the ${heads} heads, got ${kvHeads}`);
+  const norm: NormOptions = { kind: 'rms', epsilon: config.number('rms_norm_eps', 1e-6), offset: normOffset };
+  const tied = config.flag('tie_word_embeddings', options.tied ?? false);
+  const rope =
+    options.table?.rope === undefined ? readRope(config, { headDim, maxPositions }, options.theta) : null;
+  const decoder: DecoderTable = {
+    ...{ dim, norm },
+    vocabulary: config.integer('vocab_size'),
+    layers: config.integer('num_hidden_layers'),
+    embedding: { name: 'model.embed_tokens.weight' },
+    rope: (_, length) => (rope ?? (() => ({ frequencies: [], factor: 1 })))(length),
+    prefix: layer => `model.layers.${layer}.`,
+    attention: layer => ({
+      ...{ heads, kvHeads, headDim },
+      causal: true,
+      qkv: fused ? 'self_attn.qkv_proj' : ['self_attn.q_proj', 'self_attn.k_proj', 'self_attn.v_proj'],
+      o: 'self_attn.o_proj',
+      inputs: { bias: options.inputBias },
+      output: { bias: options.outputBias },
+      ...(options.headNorms && { headNorms: { q: 'self_attn.q_norm', k: 'self_attn.k_norm', norm } }),
+      ...options.attention?.(layer),
+    }),
+    feedForward: {
+      hidden: config.integer('intermediate_size'),
+      activation: config.oneOf(options.activation ?? 'hidden_act', activationNames, 'silu'),
+      gate: fused ? 'mlp.gate_up_proj' : 'mlp.gate_proj',
+      up: fused ? 'mlp.gate_up_proj' : 'mlp.up_proj',
+      down: 'mlp.down_proj',
+      bias: options.feedForwardBias,
+    },
+    norms: outerNorms
+      ? {
+          beforeAttention: 'input_layernorm',
+          afterAttention: 'post_attention_layernorm',
+          beforeFeedForward: 'pre_feedforward_layernorm',
+          afterFeedForward: 'post_feedforward_layernorm',
+        }
+      : { beforeAttention: 'input_layernorm', beforeFeedForward: 'post_attention_layernorm' },
+    finalNorm: 'model.norm',
+    head: tied ? null : 'lm_head',
+    ...options.table,
+  };
+  const canonical = canonicalName({
+    base: 'model.',
+    parts: ['layers.', 'embed_tokens.', 'norm.'],
+    ignored: [/\.rotary_emb\.inv_freq$/, ...(tied ? [/^lm_head\.weight$/] : [])],
+  });
+  return { kind: 'causal', decoder, canonical };
+}
+
+/** The layers whose window is limited, by `layer_types` or by a rule. */
+export function slidingLayers(
+  config: ConfigReader,
+  layers: number,
+  rule: (layer: number) => boolean,
+): (layer: number) => boolean {
+  const types = config.texts('layer_types');
+  if (types === undefined) return rule;
+  const strange = types.find(type => type !== 'full_attention' && type !== 'sliding_attention');
+  if (strange !== undefined) config.fail('layer_types', `has '${strange}', which is not supported`);
+  if (types.length !== layers) config.fail('layer_types', `must name ${layers} layers, got ${types.length}`);
+  return layer => types[layer] === 'sliding_attention';
+}

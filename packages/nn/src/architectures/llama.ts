@@ -1,0 +1,12 @@
+import type { Architecture } from './architecture.ts';
+import { gatedDecoder } from './gated-decoder.ts';
+
+/** Llama (arXiv:2302.13971), Llama 2 and 3, and what has their form, such as SmolLM2. */
+export const llama: Architecture = {
+  modelType: 'llama',
+  read: config => {
+    const bias = config.flag('attention_bias', false);
+    const feedForwardBias = config.flag('mlp_bias', false);
+    return gatedDecoder(config, { inputBias: bias, outputBias: bias, feedForwardBias });
+  },
+};

@@ -1,0 +1,11 @@
+import type { Architecture } from './architecture.ts';
+import { gatedDecoder } from './gated-decoder.ts';
+
+/** Mistral (arXiv:2310.06825): Llama with a sliding window. */
+export const mistral: Architecture = {
+  modelType: 'mistral',
+  read: config => {
+    const window = config.has('sliding_window') ? config.integer('sliding_window') : undefined;
+    return gatedDecoder(config, { attention: () => ({ window }) });
+  },
+};

@@ -1,0 +1,169 @@
+import { expect, test } from 'vitest';
+import { tinyLlama } from '../../testing/tiny-model.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { layersOf } from '../model/weights.ts';
+import { readModel } from './read-model.ts';
+
+const sizes = {
+  ...{
+    vocab_size: 16,
+    hidden_size: 8,
+    num_hidden_layers: 2,
+    intermediate_size: 12,
+    max_position_embeddings: 32,
+  },
+  ...{ num_attention_heads: 2, num_key_value_heads: 1, head_dim: 4 },
+};
+const weightsOf = (config: Record<string, unknown>) => layersOf(readModel(config)).weights;
+const decoderOf = (config: Record<string, unknown>) => {
+  const model = readModel(config);
+  if (model.kind !== 'causal') throw new Error('no decoder');
+  return model.decoder;
+};
+
+test.each<readonly [string, Record<string, unknown>, string]>([
+  ['no architecture', {}, 'model_type is missing'],
+  ['one that is not known', { model_type: 'mamba' }, "model_type must be one of 'gpt2', 'llama'"],
+  [
+    'an option that is not known',
+    { ...tinyLlama, clip_qkv: 8 },
+    'clip_qkv is an option that is not known here',
+  ],
+  [
+    'an activation that is not known',
+    { ...tinyLlama, hidden_act: 'xielu' },
+    "hidden_act must be one of 'gelu'",
+  ],
+  [
+    'heads that do not divide',
+    { ...tinyLlama, num_key_value_heads: 3 },
+    'num_key_value_heads must divide the 2 heads',
+  ],
+  ['a size that is none', { ...tinyLlama, hidden_size: '8' }, 'hidden_size must be an integer ≥ 1, got "8"'],
+  [
+    'a decoder of BERT',
+    { model_type: 'bert', is_decoder: true },
+    'is_decoder is true, and only false is supported',
+  ],
+  [
+    'layers of a kind that is not known',
+    { ...sizes, model_type: 'qwen3', layer_types: ['linear_attention', 'full_attention'] },
+    "layer_types has 'linear_attention'",
+  ],
+])('%s is refused by name', (_, config, message) => {
+  expect(() => readModel(config)).toThrow(ConfigError);
+  expect(() => readModel(config)).toThrow(message);
+});
+
+test('options of no matter to what is computed are passed over', () => {
+  expect(() =>
+    readModel({ ...tinyLlama, torch_dtype: 'bfloat16', dtype: 'float32', bos_token_id: 1, use_cache: true }),
+  ).not.toThrow();
+});
+
+test('names of files are brought to one form, and unused weights passed over', () => {
+  const names = (config: Record<string, unknown>, ...given: string[]) =>
+    given.map(readModel(config).canonical);
+  expect(
+    names(
+      { model_type: 'gpt2' },
+      'h.0.ln_1.bias',
+      'transformer.h.0.ln_1.bias',
+      'h.3.attn.bias',
+      'lm_head.weight',
+    ),
+  ).toEqual(['transformer.h.0.ln_1.bias', 'transformer.h.0.ln_1.bias', null, null]);
+  expect(
+    names(
+      { model_type: 'bert' },
+      'bert.embeddings.LayerNorm.gamma',
+      'embeddings.LayerNorm.beta',
+      'bert.pooler.dense.weight',
+    ),
+  ).toEqual(['bert.embeddings.LayerNorm.weight', 'bert.embeddings.LayerNorm.bias', null]);
+  expect(
+    names(
+      tinyLlama,
+      'layers.0.mlp.up_proj.weight',
+      'model.layers.0.self_attn.rotary_emb.inv_freq',
+      'lm_head.weight',
+    ),
+  ).toEqual(['model.layers.0.mlp.up_proj.weight', null, 'lm_head.weight']);
+});
+
+test('Qwen3 normalises the heads of q and k, and has no biases', () => {
+  const weights = weightsOf({ ...sizes, model_type: 'qwen3' });
+  expect(weights.get('model.layers.1.self_attn.q_norm.weight')).toEqual([4]);
+  expect([...weights.keys()].filter(name => name.endsWith('.bias'))).toEqual([]);
+});
+
+test('Qwen2 has biases of q, k and v alone, and its window from a layer on', () => {
+  const config = {
+    ...sizes,
+    model_type: 'qwen2',
+    head_dim: undefined,
+    sliding_window: 5,
+    max_window_layers: 1,
+  };
+  const biases = [...weightsOf(config).keys()].filter(name => name.endsWith('.bias') && name.includes('.0.'));
+  expect(biases.map(name => name.split('.').at(-2))).toEqual(['q_proj', 'k_proj', 'v_proj']);
+  const windows = (given: object) =>
+    [0, 1].map(layer => decoderOf({ ...config, ...given }).attention(layer).window);
+  expect(windows({})).toEqual([undefined, undefined]);
+  expect(windows({ use_sliding_window: true })).toEqual([undefined, 5]);
+  expect(windows({ layer_types: ['sliding_attention', 'full_attention'] })).toEqual([5, undefined]);
+});
+
+test('Gemma 2 caps scores and logits, scales embeddings and alternates windows', () => {
+  const decoder = decoderOf({
+    ...{ ...sizes, model_type: 'gemma2', sliding_window: 6, query_pre_attn_scalar: 16 },
+    ...{ attn_logit_softcapping: 50, final_logit_softcapping: 30, hidden_activation: 'gelu_pytorch_tanh' },
+  });
+  expect([0, 1].map(layer => decoder.attention(layer))).toMatchObject([
+    { window: 6, softcap: 50, scale: 0.25 },
+    { window: undefined, softcap: 50, scale: 0.25 },
+  ]);
+  expect(decoder).toMatchObject({
+    logitSoftcap: 30,
+    head: null,
+    norm: { offset: 1 },
+    embedding: { scale: Math.sqrt(8) },
+  });
+  expect(decoder.norms.afterFeedForward).toBe('post_feedforward_layernorm');
+});
+
+test.each<readonly [string, Record<string, unknown>]>([
+  ['older files', { rope_theta: 1_000_000, rope_local_base_freq: 10_000, sliding_window_pattern: 2 }],
+  [
+    'newer files',
+    {
+      layer_types: ['sliding_attention', 'full_attention'],
+      rope_parameters: {
+        sliding_attention: { rope_type: 'default', rope_theta: 10_000 },
+        full_attention: { rope_type: 'default', rope_theta: 1_000_000 },
+      },
+    },
+  ],
+])('Gemma 3 has a base for each kind of layer, in %s', (_, given) => {
+  const decoder = decoderOf({ ...sizes, model_type: 'gemma3_text', ...given });
+  expect([0, 1].map(layer => decoder.attention(layer).window)).toEqual([4096, undefined]);
+  const second = (layer: number) => decoder.rope?.(layer, 8).frequencies[1];
+  expect(second(0)).toBeCloseTo(10_000 ** -0.5, 12);
+  expect(second(1)).toBeCloseTo(1_000_000 ** -0.5, 12);
+  expect(
+    layersOf(readModel({ ...sizes, model_type: 'gemma3_text', ...given })).weights.has(
+      'model.layers.0.self_attn.k_norm.weight',
+    ),
+  ).toBe(true);
+});
+
+test('Phi-3 has one layer for q, k and v, and one for gate and up', () => {
+  const weights = weightsOf({
+    ...sizes,
+    model_type: 'phi3',
+    sliding_window: 7,
+    original_max_position_embeddings: 32,
+  });
+  expect(weights.get('model.layers.0.self_attn.qkv_proj.weight')).toEqual([16, 8]);
+  expect(weights.get('model.layers.0.mlp.gate_up_proj.weight')).toEqual([24, 8]);
+});

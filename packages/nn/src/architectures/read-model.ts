@@ -1,0 +1,42 @@
+import { ConfigReader } from '../config/config-reader.ts';
+import type { Architecture, ModelDefinition } from './architecture.ts';
+import { bert } from './bert.ts';
+import { gemma2, gemma3 } from './gemma.ts';
+import { gpt2 } from './gpt2.ts';
+import { llama } from './llama.ts';
+import { mistral } from './mistral.ts';
+import { phi3 } from './phi3.ts';
+import { qwen2 } from './qwen2.ts';
+import { qwen3 } from './qwen3.ts';
+import { vit } from './vit.ts';
+
+/** Every architecture; adding one is a file and a line here. */
+export const architectures: readonly Architecture[] = [
+  gpt2,
+  llama,
+  mistral,
+  qwen2,
+  qwen3,
+  gemma2,
+  gemma3,
+  phi3,
+  bert,
+  vit,
+];
+
+/**
+ * The model that a `config.json` describes.
+ * @throws ConfigError for a `model_type` that is not known, and for any option that is wrong or not known.
+ */
+export function readModel(json: Readonly<Record<string, unknown>>): ModelDefinition {
+  const config = new ConfigReader(json);
+  const modelType = config.oneOf(
+    'model_type',
+    architectures.map(known => known.modelType),
+  );
+  const architecture = architectures.find(known => known.modelType === modelType);
+  if (!architecture) return config.fail('model_type', `'${modelType}' is not supported`);
+  const model = architecture.read(config);
+  config.finish();
+  return model;
+}

@@ -1,0 +1,90 @@
+import { Tensor } from '@tilewise/core';
+import { add, concat, matmul, reshape, slice, transpose, type Variable } from '@tilewise/graph/ops';
+import { type EncoderTable, encoderStates } from '../transformer/encoder.ts';
+import { activationNames } from '../transformer/feed-forward.ts';
+import { norm } from '../transformer/norm.ts';
+import { linear, weight } from '../transformer/scope.ts';
+import { type Architecture, canonicalName } from './architecture.ts';
+
+/** Patches (B, n, channels·p·p) of images (B, channels, size, size), as a convolution of stride p reads them. */
+function patches(pixels: Variable, p: number): Variable {
+  const [B, channels, height, width] = pixels.shape;
+  const [rows, columns] = [height / p, width / p];
+  const parts = transpose(reshape(pixels, [B, channels, rows, p, columns, p]), [0, 2, 4, 1, 3, 5]);
+  return reshape(parts, [B, rows * columns, channels * p * p]);
+}
+
+/** ViT (arXiv:2010.11929) with its head for classes of images. */
+export const vit: Architecture = {
+  modelType: 'vit',
+  read: config => {
+    const dim = config.integer('hidden_size', 768);
+    const heads = config.integer('num_attention_heads', 12);
+    const imageSize = config.integer('image_size', 224);
+    const channels = config.integer('num_channels', 3);
+    const p = config.integer('patch_size', 16);
+    if (imageSize % p !== 0) config.fail('patch_size', `must divide image_size ${imageSize}, got ${p}`);
+    const classes = config.integer('num_labels', config.object('id2label')?.size ?? 2);
+    const inputs = { bias: config.flag('qkv_bias', true) };
+    const stored = { bias: true };
+    const table: EncoderTable = {
+      layers: config.integer('num_hidden_layers', 12),
+      prefix: layer => `vit.encoder.layer.${layer}.`,
+      attention: {
+        ...{ heads, kvHeads: heads, headDim: dim / heads, causal: false },
+        qkv: ['attention.attention.query', 'attention.attention.key', 'attention.attention.value'],
+        o: 'attention.output.dense',
+        inputs,
+        output: stored,
+      },
+      feedForward: {
+        hidden: config.integer('intermediate_size', 3072),
+        activation: config.oneOf('hidden_act', activationNames, 'gelu'),
+        ...{ up: 'intermediate.dense', down: 'output.dense', ...stored },
+      },
+      norm: { kind: 'layer', epsilon: config.number('layer_norm_eps', 1e-12) },
+      norms: ['layernorm_before', 'layernorm_after'],
+      order: 'before',
+    };
+    const embeddings = 'vit.embeddings.';
+    const projection = `${embeddings}patch_embeddings.projection`;
+    return {
+      kind: 'image',
+      ...{ channels, imageSize, classes },
+      logits: (scope, pixels) => {
+        const [B] = pixels.shape;
+        const flat = patches(pixels, p);
+        const [, count, size] = flat.shape;
+        const kernel = reshape(weight(scope, `${projection}.weight`, [dim, channels, p, p]), [dim, size]);
+        const embedded = add(
+          matmul(flat, kernel, { transposeB: true }),
+          weight(scope, `${projection}.bias`, [dim]),
+        );
+        // The same class token before the patches of every image.
+        const token = add(Tensor.zeros([B, 1, dim]), weight(scope, `${embeddings}cls_token`, [1, 1, dim]));
+        const placed = add(
+          concat([token, embedded], { axis: 1 }),
+          weight(scope, `${embeddings}position_embeddings`, [1, count + 1, dim]),
+        );
+        const states = norm(scope, encoderStates(scope, table, placed), 'vit.layernorm', table.norm);
+        const first = reshape(slice(states, { axis: 1, start: 0, size: 1 }), [B, dim]);
+        return linear(scope, first, 'classifier', classes, stored);
+      },
+      canonical: canonicalName({
+        base: 'vit.',
+        parts: ['embeddings.', 'encoder.', 'layernorm.', 'pooler.'],
+        ignored: [/^vit\.pooler\./],
+        // Names that the library has in memory since its version 5; files keep the others.
+        renamed: [
+          [/^vit\.layers\./, 'vit.encoder.layer.'],
+          [/\.attention\.q_proj\./, '.attention.attention.query.'],
+          [/\.attention\.k_proj\./, '.attention.attention.key.'],
+          [/\.attention\.v_proj\./, '.attention.attention.value.'],
+          [/\.attention\.o_proj\./, '.attention.output.dense.'],
+          [/\.mlp\.fc1\./, '.intermediate.dense.'],
+          [/\.mlp\.fc2\./, '.output.dense.'],
+        ],
+      }),
+    };
+  },
+};

@@ -1,0 +1,144 @@
+import { ConfigError } from './config-error.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * Options that change nothing of what is computed here: names, tokens, what the library that wrote the file does otherwise, and dropout of
+ * training, which a trainer is told itself.
+ */
+const ignoredOptions: ReadonlySet<string> = new Set(
+  [
+    'model_type architectures transformers_version torch_dtype dtype _name_or_path _commit_hash _attn_implementation',
+    'auto_map tokenizer_class name_or_path initializer_range use_cache return_dict output_attentions output_hidden_states',
+    'torchscript pretraining_tp bos_token_id eos_token_id pad_token_id sep_token_id cls_token_id mask_token_id unk_token_id',
+    'decoder_start_token_id id2label label2id num_labels problem_type task_specific_params finetuning_task prefix',
+    'attention_dropout attn_pdrop embd_pdrop resid_pdrop hidden_dropout_prob attention_probs_dropout_prob embedding_dropout',
+    'classifier_dropout hidden_dropout resid_dropout embd_dropout gradient_checkpointing',
+    'do_sample temperature top_k top_p typical_p repetition_penalty max_length min_length num_beams early_stopping',
+    'summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj',
+    'encoder_stride pooler_act pooler_output_size cache_implementation is_llama_config',
+    'initializer_factor n_ctx bad_words_ids forced_bos_token_id forced_eos_token_id',
+    'chunk_size_feed_forward is_encoder_decoder remove_invalid_values tf_legacy_loss use_bfloat16 pruned_heads',
+    'suppress_tokens begin_suppress_tokens no_repeat_ngram_size length_penalty diversity_penalty num_beam_groups',
+    'num_return_sequences output_scores return_dict_in_generate exponential_decay_length_penalty',
+    'original_max_position_embeddings_comment transformers.js_config unsloth_version unsloth_fixed',
+  ].flatMap(line => line.split(' ')),
+);
+
+/** Reads options of a `config.json` and remembers which it has read, so that none is passed over. */
+export class ConfigReader {
+  readonly #json: Json;
+  readonly #path: string;
+  readonly #read = new Set<string>();
+
+  constructor(json: Json, path = '') {
+    this.#json = json;
+    this.#path = path;
+  }
+
+  /** How many options there are. */
+  get size(): number {
+    return Object.keys(this.#json).length;
+  }
+
+  /** Whether an option is given, and not as null. */
+  has(name: string): boolean {
+    return this.#value(name) !== undefined;
+  }
+
+  /** An integer of at least `least`. Without a default it must be given. */
+  integer(name: string, standard?: number, least = 1): number {
+    return this.#checked(
+      name,
+      standard,
+      `an integer ≥ ${least}`,
+      value => isInteger(value) && value >= least,
+    );
+  }
+
+  number(name: string, standard?: number): number {
+    return this.#checked(
+      name,
+      standard,
+      'a number',
+      value => typeof value === 'number' && Number.isFinite(value),
+    );
+  }
+
+  flag(name: string, standard?: boolean): boolean {
+    return this.#checked(name, standard, 'true or false', value => typeof value === 'boolean');
+  }
+
+  /** One of some texts. */
+  oneOf<V extends string>(name: string, values: readonly V[], standard?: V): V {
+    const listed = values.map(value => `'${value}'`).join(', ');
+    return this.#checked<V>(name, standard, `one of ${listed}`, value => values.includes(value as V));
+  }
+
+  /** A list of texts; undefined where it is not given. */
+  texts(name: string): readonly string[] | undefined {
+    if (!this.has(name)) return undefined;
+    return this.#checked(
+      name,
+      undefined,
+      'an array of strings',
+      (value): boolean => Array.isArray(value) && value.every(text => typeof text === 'string'),
+    );
+  }
+
+  /** The options of an object; null where it is not given. */
+  object(name: string): ConfigReader | null {
+    if (!this.has(name)) return null;
+    const value = this.#checked<Json>(
+      name,
+      undefined,
+      'an object',
+      (given): boolean => typeof given === 'object' && !Array.isArray(given),
+    );
+    return new ConfigReader(value, `${this.#path}${name}.`);
+  }
+
+  /**
+   * Says that an option must have the one value that is supported, if it is given.
+   * @throws ConfigError naming it otherwise.
+   */
+  only(name: string, ...values: readonly unknown[]): void {
+    const value = this.#value(name);
+    if (value === undefined || values.includes(value)) return;
+    this.fail(
+      name,
+      `is ${JSON.stringify(value)}, and only ${values.map(v => JSON.stringify(v)).join(' or ')} is supported`,
+    );
+  }
+
+  fail(name: string, rule: string): never {
+    throw new ConfigError(this.#path + name, rule);
+  }
+
+  /** @throws ConfigError naming an option that was not read and would change what is computed. */
+  finish(): void {
+    const strange = Object.keys(this.#json).find(
+      name =>
+        !this.#read.has(name) &&
+        (this.#path !== '' || !ignoredOptions.has(name)) &&
+        this.#json[name] !== null,
+    );
+    if (strange !== undefined) this.fail(strange, 'is an option that is not known here');
+  }
+
+  #value(name: string): unknown {
+    this.#read.add(name);
+    return this.#json[name] ?? undefined;
+  }
+
+  #checked<V>(name: string, standard: V | undefined, rule: string, isValid: (value: unknown) => boolean): V {
+    const value = this.#value(name) ?? standard;
+    if (value === undefined) this.fail(name, 'is missing');
+    if (!isValid(value)) this.fail(name, `must be ${rule}, got ${JSON.stringify(value)}`);
+    return value as V;
+  }
+}
+
+function isInteger(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}

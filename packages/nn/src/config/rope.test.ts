@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigReader } from './config-reader.ts';
+import { readRope } from './rope.ts';
+
+const shape = { headDim: 8, maxPositions: 128 };
+const plain = [1, 0.1, 0.01, 0.001];
+const ropeOf = (json: Record<string, unknown>, length = 16) =>
+  readRope(new ConfigReader(json), shape)(length);
+
+function expectFrequencies(got: readonly number[], wanted: readonly number[]): void {
+  expect(got).toHaveLength(wanted.length);
+  for (const [n, f] of got.entries()) expect(f).toBeCloseTo(wanted[n], 10);
+}
+
+describe('both generations of configurations', () => {
+  test.each<readonly [string, Record<string, unknown>]>([
+    ['nothing', {}],
+    ['rope_theta alone', { rope_theta: 10_000 }],
+    ['rope_parameters', { rope_parameters: { rope_type: 'default', rope_theta: 10_000 } }],
+    ['rope_theta with a scaling that is null', { rope_theta: 10_000, rope_scaling: null }],
+  ])('%s: θ^(−2i/D)', (_, json) => {
+    expectFrequencies(ropeOf(json).frequencies, plain);
+  });
+
+  test.each([{ type: 'linear' }, { rope_type: 'linear' }])('a scaling by %j', name => {
+    expectFrequencies(
+      ropeOf({ rope_theta: 10_000, rope_scaling: { ...name, factor: 4 } }).frequencies,
+      plain.map(f => f / 4),
+    );
+  });
+});
+
+test('dynamic scaling begins beyond the length that the model knows', () => {
+  const json = { rope_scaling: { rope_type: 'dynamic', factor: 2 } };
+  expectFrequencies(ropeOf(json, 128).frequencies, plain);
+  const base = 10_000 * ((2 * 256) / 128 - 1) ** (8 / 6);
+  expectFrequencies(
+    ropeOf(json, 256).frequencies,
+    [0, 2, 4, 6].map(i => base ** (-i / 8)),
+  );
+});
+
+test("Llama 3's scaling keeps short wavelengths, slows long ones, and joins them", () => {
+  const scaling = { rope_type: 'llama3', factor: 8, low_freq_factor: 1, high_freq_factor: 4 };
+  const got = ropeOf({ rope_scaling: { ...scaling, original_max_position_embeddings: 128 } }).frequencies;
+  // 128·f / 2π turns within the original length: 20.4, 2.04, 0.2, 0.02.
+  const share = ((128 * 0.1) / (2 * Math.PI) - 1) / 3;
+  expectFrequencies(got, [1, (1 - share) * (0.1 / 8) + share * 0.1, 0.01 / 8, 0.001 / 8]);
+});
+
+test('YaRN leaves what turns fast, divides what turns slowly, and scales attention', () => {
+  const scaling = { rope_type: 'yarn', factor: 4, original_max_position_embeddings: 128 };
+  const { frequencies, factor } = ropeOf({ rope_scaling: scaling });
+  expect(factor).toBeCloseTo(0.1 * Math.log(4) + 1, 12);
+  // Pairs that turn 32 times and once within 128 tokens: −0.19 and 1.31, so the ramp goes from 0 to 2.
+  expectFrequencies(frequencies, [1, (0.1 + 0.1 / 4) / 2, 0.01 / 4, 0.001 / 4]);
+  expect(ropeOf({ rope_scaling: { ...scaling, attention_factor: 1.5 } }).factor).toBe(1.5);
+});
+
+test('a part of each head is rotated', () => {
+  expectFrequencies(ropeOf({ partial_rotary_factor: 0.5 }).frequencies, [1, 0.01]);
+});
+
+test.each<readonly [Record<string, unknown>, string]>([
+  [{ rope_scaling: { rope_type: 'longrope', factor: 4 } }, 'rope_scaling.rope_type must be one of'],
+  [{ rope_scaling: { rope_type: 'linear' } }, 'rope_scaling.factor is missing'],
+  [{ rope_parameters: { rope_theta: 'big' } }, 'rope_parameters.rope_theta must be a number, got "big"'],
+  [
+    { rope_parameters: { rope_type: 'default', mrope_section: [1] } },
+    'rope_parameters.mrope_section is an option that is not known',
+  ],
+])('%j is refused', (json, message) => {
+  expect(() => ropeOf(json)).toThrow(message);
+});

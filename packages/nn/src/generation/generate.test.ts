@@ -1,0 +1,96 @@
+import type { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { expect, test } from 'vitest';
+import { filesOf, tinyLlama } from '../../testing/tiny-model.ts';
+import { loadModel } from '../load-model.ts';
+import type { Model } from '../model/model.ts';
+import { type GenerateOptions, generate, generateBatch } from './generate.ts';
+import { chooseToken } from './sampling.ts';
+
+const window = { ...tinyLlama, model_type: 'mistral', sliding_window: 3 };
+const load = (config = tinyLlama) => loadModel(filesOf(config), { engine: cpuEngine() });
+
+async function textOf(
+  model: Model<Tensor>,
+  prompt: readonly number[],
+  options: GenerateOptions,
+): Promise<number[]> {
+  const text: number[] = [];
+  for await (const token of generate(model, prompt, options)) text.push(token);
+  return text;
+}
+
+/** The likeliest tokens by logits of the whole text, without a cache. */
+async function greedy(model: Model<Tensor>, prompt: readonly number[], count: number): Promise<number[]> {
+  const text = [...prompt];
+  for (let n = 0; n < count; n++) {
+    const logits = (await model.logits({ tokens: [text] })).toFloat32().slice(-11);
+    text.push(logits.indexOf(Math.max(...logits)));
+  }
+  return text.slice(prompt.length);
+}
+
+test.each([
+  ['all keys', tinyLlama],
+  ['a window', window],
+])('with a cache and without, the text is the same: %s', async (_, config) => {
+  const model = await load(config);
+  expect(await textOf(model, [1, 2, 3], { maxNewTokens: 9 })).toEqual(await greedy(model, [1, 2, 3], 9));
+  model.release();
+});
+
+test('in any batch, the text is the same', async () => {
+  const model = await load();
+  const prompts = [[1, 2, 3], [4], [5, 6, 7, 8, 9]];
+  for (const options of [{}, { temperature: 0.9, topP: 0.95, seed: 3 }]) {
+    const texts: number[][] = prompts.map(() => []);
+    for await (const tokens of generateBatch(model, prompts, { maxNewTokens: 7, ...options })) {
+      for (const [row, token] of tokens.entries()) if (token !== null) texts[row].push(token);
+    }
+    expect(texts[0]).toEqual(await textOf(model, prompts[0], { maxNewTokens: 7, ...options }));
+    if (!('seed' in options)) {
+      for (const [row, prompt] of prompts.entries())
+        expect(texts[row]).toEqual(await greedy(model, prompt, 7));
+    }
+  }
+});
+
+test('a stop token ends its text alone', async () => {
+  const model = await load();
+  const [first] = await greedy(model, [1, 2, 3], 1);
+  expect(await textOf(model, [1, 2, 3], { maxNewTokens: 5, stopTokens: [first] })).toEqual([first]);
+});
+
+test('a signal ends it with its reason', async () => {
+  const model = await load();
+  const stop = new AbortController();
+  const tokens = generate(model, [1], { maxNewTokens: 5, signal: stop.signal });
+  await tokens.next();
+  stop.abort(new Error('enough'));
+  await expect(tokens.next()).rejects.toThrow('enough');
+});
+
+test.each<readonly [string, readonly number[], Partial<GenerateOptions>, string]>([
+  ['an empty prompt', [], {}, 'prompts must be lists of tokens from 0 to 10'],
+  ['a token that there is not', [11], {}, 'prompts must be lists'],
+  ['a temperature below 0', [1], { temperature: -1 }, 'temperature must be ≥ 0, got -1'],
+  ['a share above 1', [1], { topP: 1.5 }, 'topP must be in (0, 1]'],
+])('%s is refused', async (_, prompt, options, message) => {
+  await expect(textOf(await load(), prompt, { maxNewTokens: 1, ...options })).rejects.toThrow(message);
+});
+
+test('sampling takes only the tokens that the options leave', () => {
+  const logits = Float32Array.from([1, 3, 2, -1, 2.9]);
+  const chosen = (options: object) =>
+    new Set(
+      Array.from({ length: 200 }, (_, step) =>
+        chooseToken(logits, [1], { temperature: 1, seed: 5, ...options }, { row: 0, step }),
+      ),
+    );
+  expect(chosen({ topK: 2 })).toEqual(new Set([1, 4]));
+  expect(chosen({ topP: 0.5 })).toEqual(new Set([1, 4]));
+  expect(chosen({ minP: 0.3 })).toEqual(new Set([1, 2, 4]));
+  expect(chosen({})).toContain(0);
+  expect(chosen({ temperature: 0 })).toEqual(new Set([1]));
+  expect(chosen({ temperature: 0, repetitionPenalty: 1.5 })).toEqual(new Set([4]));
+});

@@ -1,0 +1,79 @@
+import { InvalidArgumentError, type TensorDesc, UnsupportedError } from '@tilewise/core';
+import type { Model } from '../model/model.ts';
+import { cachedDecoder } from './cached-decoder.ts';
+import { checkSampling, chooseToken, type SamplingOptions } from './sampling.ts';
+
+/** How texts are continued. */
+export interface GenerateOptions extends SamplingOptions {
+  /** Tokens that are added to each prompt, at most. */
+  readonly maxNewTokens: number;
+  /** Tokens that end a text; they are given too. */
+  readonly stopTokens?: readonly number[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Continues texts of tokens, and gives the next token of each, one list for each step; null for a text that has ended. Which tokens these are
+ * does not depend on the other texts of the batch.
+ * @throws InvalidArgumentError for prompts or options that are wrong; UnsupportedError for a model that is no decoder; the reason of the
+ * signal.
+ */
+export async function* generateBatch<T extends TensorDesc>(
+  model: Model<T>,
+  prompts: readonly (readonly number[])[],
+  options: GenerateOptions,
+): AsyncGenerator<readonly (number | null)[], void, undefined> {
+  const { definition } = model;
+  if (definition.kind !== 'causal') throw new UnsupportedError('generation', ['the model is no decoder']);
+  checkSampling(options);
+  const { maxNewTokens, stopTokens = [], signal } = options;
+  const { vocabulary } = definition.decoder;
+  const isToken = (token: number): boolean => Number.isInteger(token) && token >= 0 && token < vocabulary;
+  if (prompts.length === 0 || prompts.some(prompt => prompt.length === 0 || !prompt.every(isToken)))
+    throw new InvalidArgumentError(
+      'prompts',
+      `must be lists of tokens from 0 to ${vocabulary - 1}, none empty`,
+    );
+  if (!Number.isInteger(maxNewTokens) || maxNewTokens < 0)
+    throw new InvalidArgumentError('maxNewTokens', `must be an integer ≥ 0, got ${maxNewTokens}`);
+  if (maxNewTokens === 0) return;
+  const texts = prompts.map(prompt => [...prompt]);
+  const length = Math.max(...prompts.map(prompt => prompt.length)) + maxNewTokens;
+  const most = definition.decoder.positions?.count;
+  if (most !== undefined && length > most)
+    throw new InvalidArgumentError(
+      'maxNewTokens',
+      `makes ${length} tokens, but the model has ${most} positions`,
+    );
+  const decoder = cachedDecoder(model, definition, { batch: prompts.length, length });
+  try {
+    let logits = await decoder.prefill(prompts);
+    const ended = prompts.map(() => false);
+    for (let step = 0; step < maxNewTokens; step++) {
+      signal?.throwIfAborted();
+      const values = logits.toFloat32();
+      const tokens = texts.map((text, row) => {
+        if (ended[row]) return null;
+        const own = values.subarray(row * vocabulary, (row + 1) * vocabulary);
+        const token = chooseToken(own, text, options, { row, step });
+        text.push(token);
+        ended[row] = stopTokens.includes(token);
+        return token;
+      });
+      yield tokens;
+      if (ended.every(Boolean) || step + 1 === maxNewTokens) return;
+      logits = await decoder.decode(tokens.map(token => token ?? 0));
+    }
+  } finally {
+    decoder.release();
+  }
+}
+
+/** Continues one text of tokens, and gives each token as it comes; as `generateBatch`. */
+export async function* generate<T extends TensorDesc>(
+  model: Model<T>,
+  prompt: readonly number[],
+  options: GenerateOptions,
+): AsyncGenerator<number, void, undefined> {
+  for await (const [token] of generateBatch(model, [prompt], options)) if (token !== null) yield token;
+}

@@ -1,0 +1,49 @@
+import type { TensorDesc } from '@tilewise/core';
+import { readModel } from './architectures/read-model.ts';
+import { CheckpointError } from './checkpoint/checkpoint-error.ts';
+import { type ModelFiles, readJson } from './checkpoint/model-files.ts';
+import { type GenerateOptions, generate } from './generation/generate.ts';
+import { adapterFiles } from './lora/peft-files.ts';
+import { downloadAll } from './model/download.ts';
+import { type LoadOptions, Model } from './model/model.ts';
+import { layersOf, loadWeights } from './model/weights.ts';
+
+/** A model that was loaded, and can continue texts. */
+export class LoadedModel<T extends TensorDesc = TensorDesc> extends Model<T> {
+  /** Continues a text of tokens, and gives each token as it comes. @throws as `generateBatch`. */
+  generate(prompt: readonly number[], options: GenerateOptions): AsyncGenerator<number, void, undefined> {
+    return generate(this, prompt, options);
+  }
+}
+
+/**
+ * Loads a published model: `config.json` decides the architecture, `model.safetensors` or its shards have the weights.
+ * @throws ConfigError for a configuration, and CheckpointError for files, that are wrong or not supported.
+ */
+export async function loadModel<T extends TensorDesc>(
+  files: ModelFiles,
+  { engine, dtype }: LoadOptions<T>,
+): Promise<LoadedModel<T>> {
+  const json = await readJson(files, 'config.json');
+  if (json === null) throw new CheckpointError({ file: files.name }, 'has no config.json');
+  const definition = readModel(json);
+  const layers = layersOf(definition);
+  const weights = await loadWeights(files, definition, layers.weights, engine, dtype);
+  return new LoadedModel(engine, definition, layers, weights);
+}
+
+/** The files of a model's adapter as peft reads them, by name: `adapter_config.json` and `adapter_model.safetensors`. */
+export async function saveAdapter<T extends TensorDesc>(
+  model: Model<T>,
+): Promise<Readonly<Record<string, Uint8Array>>> {
+  const { adapter, engine, definition } = model;
+  if (!adapter)
+    throw new CheckpointError(
+      { file: 'adapter_model.safetensors' },
+      'has nothing to hold: the model has no adapter',
+    );
+  const isTransposed =
+    definition.kind === 'causal' && definition.decoder.attention(0).inputs?.transposed === true;
+  const tensors = await downloadAll(engine, new Map(Object.entries(adapter.tensors)));
+  return adapterFiles(adapter.config, tensors, { transposed: isTransposed });
+}

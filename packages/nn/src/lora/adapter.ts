@@ -1,0 +1,49 @@
+import type { Variable } from '@tilewise/graph/ops';
+import type { Scope } from '../transformer/scope.ts';
+
+/** A low-rank adapter on an engine: matrices A (r, in) and B (out, r) of some linear layers. */
+export interface AdapterWeights<T> {
+  readonly config: LoraConfig;
+  /** By `LAYER.lora_A.weight` and `LAYER.lora_B.weight`. */
+  readonly tensors: Readonly<Record<string, T>>;
+}
+
+/** What an adapter is. */
+export interface LoraConfig {
+  readonly rank: number;
+  readonly alpha: number;
+  /** Probability that an element of x is dropped on its way to A, in training. */
+  readonly dropout: number;
+  /** Ends of the names of layers, as `q_proj`. */
+  readonly targets: readonly string[];
+  /** What B·A·x is multiplied by is alpha / √rank instead of alpha / rank. */
+  readonly rankStabilised: boolean;
+}
+
+/** What B·A·x is multiplied by. */
+export function loraScale({ rank, alpha, rankStabilised }: LoraConfig): number {
+  return alpha / (rankStabilised ? Math.sqrt(rank) : rank);
+}
+
+/** Whether an adapter is put beside a layer: the name is a target, or ends with one behind a dot. */
+export function isTarget({ targets }: Pick<LoraConfig, 'targets'>, layer: string): boolean {
+  return targets.some(target => layer === target || layer.endsWith(`.${target}`));
+}
+
+export const loraNames = (layer: string): readonly [a: string, b: string] => [
+  `${layer}.lora_A.weight`,
+  `${layer}.lora_B.weight`,
+];
+
+/** The adapters of a traced function: the arguments of their names. */
+export function adapterOf(
+  adapter: Pick<AdapterWeights<unknown>, 'config'> | null,
+  inputs: Readonly<Record<string, Variable>>,
+  drop?: (x: Variable) => Variable,
+): Scope['adapter'] {
+  return layer => {
+    if (adapter === null) return null;
+    const [a, b] = loraNames(layer).map(name => inputs[name]);
+    return a && b ? { a, b, scale: loraScale(adapter.config), drop } : null;
+  };
+}

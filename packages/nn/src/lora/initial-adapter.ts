@@ -1,0 +1,25 @@
+import { Tensor, type TensorDesc } from '@tilewise/core';
+import { PhiloxStream } from '@tilewise/philox';
+import type { Model } from '../model/model.ts';
+import type { AdapterWeights, LoraConfig } from './adapter.ts';
+import { adapterShapes } from './peft-files.ts';
+
+/** An adapter that changes nothing yet: A is drawn from U(−1/√in, 1/√in), as peft draws it, and B is 0. */
+export function initialAdapter<T extends TensorDesc>(
+  { engine, layers }: Pick<Model<T>, 'engine' | 'layers'>,
+  config: LoraConfig,
+  seed: number | bigint,
+): AdapterWeights<T> {
+  const shapes = [...adapterShapes(config, layers.linear)];
+  const tensors = shapes.map(([name, shape], n) => {
+    if (name.endsWith('.lora_B.weight')) return [name, engine.upload(Tensor.zeros(shape))] as const;
+    const bound = 1 / Math.sqrt(shape[1]);
+    const stream = new PhiloxStream(seed, { subsequence: BigInt(n) });
+    const values = Float32Array.from(
+      { length: shape[0] * shape[1] },
+      () => bound * (2 * stream.nextUniform() - 1),
+    );
+    return [name, engine.upload(Tensor.from(values, shape))] as const;
+  });
+  return { config, tensors: Object.fromEntries(tensors) };
+}

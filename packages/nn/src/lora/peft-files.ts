@@ -1,0 +1,144 @@
+import { InvalidArgumentError, sameShape, type Tensor, type TensorDesc } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { CheckpointError } from '../checkpoint/checkpoint-error.ts';
+import { type ModelFiles, readJson } from '../checkpoint/model-files.ts';
+import { readSafetensors } from '../checkpoint/read-safetensors.ts';
+import { encodeSafetensors } from '../checkpoint/write-safetensors.ts';
+import { ConfigReader } from '../config/config-reader.ts';
+import type { LinearLayer } from '../model/weights.ts';
+import { type AdapterWeights, isTarget, type LoraConfig, loraNames } from './adapter.ts';
+
+const configFile = 'adapter_config.json';
+const weightsFile = 'adapter_model.safetensors';
+/** What peft puts before the names of the model. */
+const PREFIX = 'base_model.model.';
+
+/** Options of peft's file that must be as they are there unless set: each changes what an adapter computes. */
+const plainOptions: Readonly<Record<string, unknown>> = {
+  ...{
+    peft_type: 'LORA',
+    bias: 'none',
+    lora_bias: false,
+    use_dora: false,
+    use_qalora: false,
+    use_bdlora: null,
+  },
+  ...{ modules_to_save: null, layers_to_transform: null, layer_replication: null, exclude_modules: null },
+  ...{ target_parameters: null, trainable_token_indices: null, alora_invocation_tokens: null },
+};
+
+/** What is written beside; nothing here depends on it. */
+const writtenOptions: Readonly<Record<string, unknown>> = {
+  ...{ auto_mapping: null, base_model_name_or_path: null, inference_mode: true, init_lora_weights: true },
+  ...{ layers_pattern: null, revision: null, task_type: 'CAUSAL_LM', rank_pattern: {}, alpha_pattern: {} },
+};
+
+/** Reads what peft says of an adapter. */
+export function readLoraConfig(json: Readonly<Record<string, unknown>>): LoraConfig {
+  for (const [name, value] of Object.entries(plainOptions)) {
+    const given = json[name] ?? null;
+    const isPlain = given === value || given === null || (Array.isArray(given) && given.length === 0);
+    if (!isPlain)
+      throw new CheckpointError(
+        { file: configFile },
+        `has ${name}: ${JSON.stringify(given)}, which is not supported`,
+      );
+  }
+  for (const name of ['rank_pattern', 'alpha_pattern']) {
+    if (Object.keys(json[name] ?? {}).length > 0)
+      throw new CheckpointError({ file: configFile }, `has a ${name}, which is not supported`);
+  }
+  const config = new ConfigReader(json);
+  const targets = config.texts('target_modules');
+  if (!targets?.length) return config.fail('target_modules', 'must name layers');
+  return {
+    rank: config.integer('r'),
+    alpha: config.number('lora_alpha'),
+    dropout: config.number('lora_dropout', 0),
+    targets,
+    rankStabilised: config.flag('use_rslora', false),
+  };
+}
+
+/**
+ * Loads an adapter that peft wrote, or `adapterFiles`.
+ * @throws CheckpointError for files that are missing, damaged or do not fit the model.
+ */
+export async function loadAdapter<T extends TensorDesc>(
+  files: ModelFiles,
+  layers: ReadonlyMap<string, LinearLayer>,
+  engine: TensorEngine<T>,
+): Promise<AdapterWeights<T>> {
+  const json = await readJson(files, configFile);
+  const source = await files.open(weightsFile);
+  if (json === null || source === null) {
+    throw new CheckpointError({ file: files.name }, `has no ${json === null ? configFile : weightsFile}`);
+  }
+  const config = readLoraConfig(json);
+  const shapes = adapterShapes(config, layers);
+  const loaded = new Map<string, Tensor>();
+  for await (const [name, tensor] of readSafetensors(source, { file: weightsFile })) {
+    const place = { file: weightsFile, tensor: name };
+    const own = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
+    const shape = shapes.get(own);
+    if (!shape) throw new CheckpointError(place, 'is no weight of this adapter');
+    if (!sameShape(shape, tensor.shape))
+      throw new CheckpointError(place, `must have shape [${shape}], got [${tensor.shape}]`);
+    loaded.set(own, tensor);
+  }
+  const missing = [...shapes.keys()].find(name => !loaded.has(name));
+  if (missing !== undefined)
+    throw new CheckpointError({ file: weightsFile, tensor: PREFIX + missing }, 'is missing');
+  const tensors = Object.fromEntries([...loaded].map(([name, tensor]) => [name, engine.upload(tensor)]));
+  return { config, tensors };
+}
+
+/** The shapes of an adapter's matrices, by name. */
+export function adapterShapes(
+  config: LoraConfig,
+  layers: ReadonlyMap<string, LinearLayer>,
+): ReadonlyMap<string, readonly number[]> {
+  const shapes = new Map<string, readonly number[]>();
+  for (const [layer, { inputs, outputs }] of layers) {
+    if (!isTarget(config, layer)) continue;
+    const [a, b] = loraNames(layer);
+    shapes.set(a, [config.rank, inputs]);
+    shapes.set(b, [outputs, config.rank]);
+  }
+  const unused = config.targets.find(
+    target => ![...layers.keys()].some(layer => isTarget({ targets: [target] }, layer)),
+  );
+  if (unused !== undefined)
+    throw new InvalidArgumentError(
+      'lora.targets',
+      `has '${unused}', which is the end of no linear layer's name`,
+    );
+  return shapes;
+}
+
+/**
+ * The files of an adapter as peft reads them, by name.
+ * @param stored whether the weights of the layers are stored (in, out), as GPT-2's.
+ */
+export function adapterFiles(
+  config: LoraConfig,
+  tensors: ReadonlyMap<string, Tensor>,
+  stored: { readonly transposed: boolean },
+): Readonly<Record<string, Uint8Array>> {
+  const json = {
+    ...plainOptions,
+    ...writtenOptions,
+    fan_in_fan_out: stored.transposed,
+    r: config.rank,
+    lora_alpha: config.alpha,
+    lora_dropout: config.dropout,
+    target_modules: config.targets,
+    use_rslora: config.rankStabilised,
+  };
+  const ordered = Object.fromEntries(Object.entries(json).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const named = new Map([...tensors].map(([name, tensor]) => [PREFIX + name, tensor] as const));
+  return {
+    [configFile]: new TextEncoder().encode(JSON.stringify(ordered, null, 2)),
+    [weightsFile]: encodeSafetensors(named, { format: 'pt' }),
+  };
+}

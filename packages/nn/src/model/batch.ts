@@ -1,0 +1,72 @@
+import { InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core';
+import type { ModelDefinition } from '../architectures/architecture.ts';
+
+/** Texts of tokens, rows of one length with padding on the right, or images. */
+export type Batch =
+  | {
+      /** Each row the tokens of a sequence and its padding. */
+      readonly tokens: readonly ArrayLike<number>[];
+      /** Tokens of each row before its padding; all unless given. */
+      readonly lengths?: readonly number[] | undefined;
+      readonly tokenTypes?: readonly ArrayLike<number>[] | undefined;
+    }
+  | {
+      /** f32 (B, channels, size, size) */
+      readonly pixels: Tensor;
+    };
+
+/** A label that counts for nothing. */
+export const IGNORED = -100;
+
+/** The tensors of a batch, by the names of the arguments of a model. */
+export function batchTensors(batch: Batch): Readonly<Record<string, Tensor>> {
+  if ('pixels' in batch) return { pixels: batch.pixels };
+  const { tokens, lengths, tokenTypes } = batch;
+  return {
+    tokens: rowsOf('tokens', tokens),
+    ...(lengths && { lengths: Tensor.from(lengths, [lengths.length], { dtype: 'i32' }) }),
+    ...(tokenTypes && { tokenTypes: rowsOf('tokenTypes', tokenTypes) }),
+  };
+}
+
+function rowsOf(name: string, rows: readonly ArrayLike<number>[]): Tensor {
+  const [first] = rows;
+  if (!first || first.length === 0)
+    throw new InvalidArgumentError(name, 'must have one row of one token or more');
+  if (rows.some(row => row.length !== first.length))
+    throw new InvalidShapeError(name, 'must have rows of one length');
+  return Tensor.from(
+    rows.flatMap(row => Array.from(row)),
+    [rows.length, first.length],
+    { dtype: 'i32' },
+  );
+}
+
+/** Labels (rows) i32 and how much each counts (rows) f32, which sum to 1; those of causal models are moved by one token. */
+export function targetTensors(
+  kind: ModelDefinition['kind'],
+  labels: readonly ArrayLike<number>[] | ArrayLike<number>,
+): { readonly labels: Tensor; readonly counts: Tensor } {
+  const lists = isRows(labels) ? labels.map(row => Array.from(row)) : [Array.from(labels)];
+  const moved = kind === 'causal' ? lists.map(row => [...row.slice(1), IGNORED]) : lists;
+  const all = moved.flat();
+  const counted = all.filter(label => label !== IGNORED).length;
+  if (counted === 0) throw new InvalidArgumentError('labels', `must have one that is not ${IGNORED}`);
+  return {
+    labels: Tensor.from(
+      all.map(label => (label === IGNORED ? 0 : label)),
+      [all.length],
+      { dtype: 'i32' },
+    ),
+    counts: Tensor.from(
+      all.map(label => (label === IGNORED ? 0 : 1 / counted)),
+      [all.length],
+    ),
+  };
+}
+
+function isRows(
+  labels: readonly ArrayLike<number>[] | ArrayLike<number>,
+): labels is readonly ArrayLike<number>[] {
+  return typeof labels[0] === 'object';
+}

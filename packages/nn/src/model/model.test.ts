@@ -1,0 +1,72 @@
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { expect, test } from 'vitest';
+import { drawWeights, filesOf, tinyLlama } from '../../testing/tiny-model.ts';
+import { CheckpointError } from '../checkpoint/index.ts';
+import { loadModel } from '../load-model.ts';
+
+const engine = cpuEngine();
+const load = (weights = drawWeights(tinyLlama)) => loadModel(filesOf(tinyLlama, weights), { engine });
+const changed = (change: (weights: Map<string, Tensor>) => void) => {
+  const weights = drawWeights(tinyLlama);
+  change(weights);
+  return weights;
+};
+
+test('logits of a text do not depend on its padding or on other texts', async () => {
+  const model = await load();
+  const alone = (await model.logits({ tokens: [[1, 2, 3]] })).toFloat32();
+  const padded = await model.logits({
+    tokens: [
+      [4, 5, 6, 7, 8],
+      [1, 2, 3, 9, 9],
+    ],
+    lengths: [5, 3],
+  });
+  expect(padded.shape).toEqual([2, 5, 11]);
+  const own = padded.toFloat32().slice(5 * 11, 8 * 11);
+  for (const [n, x] of alone.entries()) expect(own[n]).toBeCloseTo(x, 5);
+  model.release();
+});
+
+test('weights are stored as they are in the file, or as it is asked for', async () => {
+  const half = new Map([...drawWeights(tinyLlama)].map(([name, t]) => [name, t.cast('f16')]));
+  const asFile = await load(half);
+  expect(asFile.weights.get('model.norm.weight')?.dtype).toBe('f16');
+  const asked = await loadModel(filesOf(tinyLlama, half), { engine, dtype: 'f32' });
+  expect(asked.weights.get('model.norm.weight')?.dtype).toBe('f32');
+  const [a, b] = await Promise.all([asFile, asked].map(model => model.logits({ tokens: [[1, 2, 3]] })));
+  for (const [n, x] of a.toFloat32().entries()) expect(b.toFloat32()[n]).toBeCloseTo(x, 5);
+});
+
+test.each<readonly [string, (weights: Map<string, Tensor>) => void, string]>([
+  [
+    'a missing weight',
+    weights => weights.delete('model.norm.weight'),
+    "the model: tensor 'model.norm.weight' is missing",
+  ],
+  [
+    'a superfluous one',
+    weights => weights.set('model.extra', Tensor.zeros([1])),
+    "tensor 'model.extra' is no weight of this model",
+  ],
+  [
+    'a wrong shape',
+    weights => weights.set('model.norm.weight', Tensor.zeros([9])),
+    'must have shape [8], got [9]',
+  ],
+  [
+    'a dtype that is no float',
+    weights => weights.set('model.norm.weight', Tensor.zeros([8], { dtype: 'i32' })),
+    'must be f32, f16 or bf16, got i32',
+  ],
+  [
+    'a weight under two names',
+    weights => weights.set('norm.weight', Tensor.zeros([8])),
+    "is the weight 'model.norm.weight' a second time",
+  ],
+])('%s is an error that names it', async (_, change, message) => {
+  const error: unknown = await load(changed(change)).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(CheckpointError);
+  expect(error).toMatchObject({ message: expect.stringContaining(message) });
+});

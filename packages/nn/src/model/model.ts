@@ -1,0 +1,92 @@
+import type { Tensor, TensorDesc } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { type CompiledFunction, compile, type Specs, type Variable } from '@tilewise/graph/ops';
+import type { ModelDefinition } from '../architectures/architecture.ts';
+import type { AdapterWeights } from '../lora/adapter.ts';
+import { adapterOf } from '../lora/adapter.ts';
+import { type Batch, batchTensors } from './batch.ts';
+import { modelLogits } from './logits.ts';
+import { type ModelLayers, type WeightDType, weightScope } from './weights.ts';
+
+/** How a model is loaded. */
+export interface LoadOptions<T extends TensorDesc> {
+  readonly engine: TensorEngine<T>;
+  /** Storage of the weights; that of the files unless given. */
+  readonly dtype?: WeightDType | undefined;
+}
+
+/** A model on an engine. */
+export class Model<T extends TensorDesc = TensorDesc> {
+  readonly engine: TensorEngine<T>;
+  readonly definition: ModelDefinition;
+  readonly layers: ModelLayers;
+  /** By name. A trainer puts others in their places. */
+  readonly weights: Map<string, T>;
+  /** An adapter that the model runs with. */
+  adapter: AdapterWeights<T> | null = null;
+  readonly #compiled = new Map<string, CompiledFunction<Specs, Variable, T>>();
+
+  constructor(
+    engine: TensorEngine<T>,
+    definition: ModelDefinition,
+    layers: ModelLayers,
+    weights: Map<string, T>,
+  ) {
+    this.engine = engine;
+    this.definition = definition;
+    this.layers = layers;
+    this.weights = weights;
+  }
+
+  /** How many numbers the weights are. */
+  get parameterCount(): number {
+    return [...this.layers.weights.values()].reduce(
+      (sum, shape) => sum + shape.reduce((n, extent) => n * extent, 1),
+      0,
+    );
+  }
+
+  /** Logits of all tokens (B, S, vocabulary), or of the classes of images (B, classes), f32. */
+  async logits(batch: Batch): Promise<Tensor> {
+    const tensors = batchTensors(batch);
+    const specs = { ...describeAll(tensors), ...this.specs() };
+    const key = JSON.stringify([describeAll(tensors), this.adapter !== null]);
+    const adapter = this.adapter;
+    const run =
+      this.#compiled.get(key) ??
+      compile(
+        this.engine,
+        inputs => modelLogits(this.definition, weightScope(inputs, adapterOf(adapter, inputs)), inputs),
+        specs as Specs,
+      );
+    this.#compiled.set(key, run);
+    const result = await run({ ...tensors, ...this.bindings() });
+    const logits = await this.engine.download(result as T);
+    this.engine.release(result as T);
+    return logits;
+  }
+
+  /** What the weights and the adapter look like, by the names of a function's arguments. */
+  specs(): Specs {
+    return describeAll(this.bindings()) as Specs;
+  }
+
+  /** The weights and the adapter's, by the names of a function's arguments. */
+  bindings(): Readonly<Record<string, T>> {
+    return { ...Object.fromEntries(this.weights), ...this.adapter?.tensors };
+  }
+
+  /** Frees what it holds on the engine. */
+  release(): void {
+    for (const compiled of this.#compiled.values()) compiled.release();
+    for (const tensor of this.weights.values()) this.engine.release(tensor);
+    for (const tensor of Object.values(this.adapter?.tensors ?? {})) this.engine.release(tensor);
+  }
+}
+
+/** Shapes and dtypes of tensors by name. */
+export function describeAll(tensors: Readonly<Record<string, TensorDesc>>): Specs {
+  return Object.fromEntries(
+    Object.entries(tensors).map(([name, { shape, dtype }]) => [name, { shape, dtype }]),
+  );
+}

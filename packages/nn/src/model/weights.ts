@@ -1,0 +1,106 @@
+import { type DType, sameShape, Tensor, type TensorDesc } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { constant, evalShape, type Variable } from '@tilewise/graph/ops';
+import type { ModelDefinition } from '../architectures/architecture.ts';
+import { CheckpointError } from '../checkpoint/checkpoint-error.ts';
+import type { ModelFiles } from '../checkpoint/model-files.ts';
+import { readCheckpoint } from '../checkpoint/read-checkpoint.ts';
+import type { Scope } from '../transformer/scope.ts';
+import { modelLogits } from './logits.ts';
+
+/** Storage of weights. */
+export type WeightDType = 'f32' | 'f16' | 'bf16';
+
+/** Shapes of tensors by name. */
+export type Shapes = ReadonlyMap<string, readonly number[]>;
+
+/** A linear layer that an adapter may be put beside. */
+export interface LinearLayer {
+  readonly inputs: number;
+  readonly outputs: number;
+}
+
+/** What the graph of a model asks for: its weights and its linear layers, by name. */
+export interface ModelLayers {
+  readonly weights: Shapes;
+  readonly linear: ReadonlyMap<string, LinearLayer>;
+}
+
+/** The weights and linear layers of a model, as its graph reads them: there is no second list of names. */
+export function layersOf(definition: ModelDefinition): ModelLayers {
+  const weights = new Map<string, readonly number[]>();
+  const linear = new Map<string, LinearLayer>();
+  const scope: Scope = {
+    parameter(name, shape) {
+      weights.set(name, shape);
+      // A view of one number: only the shape is looked at.
+      return constant(Tensor.zeros(shape.map(() => 1)).expand(shape));
+    },
+    adapter(layer, inputs, outputs) {
+      linear.set(layer, { inputs, outputs });
+      return null;
+    },
+  };
+  const tokens = { shape: [1, 2], dtype: 'i32' } as const;
+  const pixels =
+    definition.kind === 'image' ? [1, definition.channels, definition.imageSize, definition.imageSize] : [1];
+  evalShape(inputs => modelLogits(definition, scope, inputs), { tokens, pixels });
+  return { weights, linear };
+}
+
+/**
+ * Loads the weights of a model to an engine, each on its own and none a second time.
+ * @throws CheckpointError for a tensor that is missing, superfluous or of another shape, and for damaged files. Nothing stays on the engine.
+ */
+export async function loadWeights<T extends TensorDesc>(
+  files: ModelFiles,
+  definition: ModelDefinition,
+  shapes: Shapes,
+  engine: TensorEngine<T>,
+  dtype: WeightDType | undefined,
+): Promise<Map<string, T>> {
+  const weights = new Map<string, T>();
+  try {
+    const tensors = readCheckpoint(files, name => definition.canonical(name) !== null);
+    for await (const { file, name, tensor } of tensors) {
+      const own = definition.canonical(name) ?? name;
+      const shape = shapes.get(own);
+      const place = { file, tensor: name };
+      if (!shape) throw new CheckpointError(place, 'is no weight of this model');
+      if (weights.has(own)) throw new CheckpointError(place, `is the weight '${own}' a second time`);
+      if (!sameShape(shape, tensor.shape))
+        throw new CheckpointError(place, `must have shape [${shape}], got [${tensor.shape}]`);
+      if (!isFloat(tensor.dtype))
+        throw new CheckpointError(place, `must be f32, f16 or bf16, got ${tensor.dtype}`);
+      weights.set(
+        own,
+        engine.upload(dtype === undefined || dtype === tensor.dtype ? tensor : tensor.cast(dtype)),
+      );
+    }
+    const missing = [...shapes.keys()].find(name => !weights.has(name));
+    if (missing !== undefined) throw new CheckpointError({ file: files.name, tensor: missing }, 'is missing');
+    return weights;
+  } catch (error) {
+    for (const tensor of weights.values()) engine.release(tensor);
+    throw error;
+  }
+}
+
+function isFloat(dtype: DType): dtype is WeightDType {
+  return dtype === 'f32' || dtype === 'f16' || dtype === 'bf16';
+}
+
+/** The weights of a traced function: the arguments of their names. */
+export function weightScope(
+  inputs: Readonly<Record<string, Variable>>,
+  adapter: Scope['adapter'] = () => null,
+): Scope {
+  return {
+    parameter(name) {
+      const found = inputs[name];
+      if (!found) throw new Error(`the model has no weight '${name}'`);
+      return found;
+    },
+    adapter,
+  };
+}

@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { sharedDir } from '@tilewise/test-data';
+import { expect, test } from 'vitest';
+import { filesOf, tinyLlama } from '../../testing/tiny-model.ts';
+import { encodeSafetensors, givenFiles, readSafetensors } from '../checkpoint/index.ts';
+import { loadModel } from '../load-model.ts';
+import { adapterFiles, loadAdapter } from '../lora/peft-files.ts';
+import { createTrainer, type Snapshot } from './trainer.ts';
+import { loadCheckpoint, saveCheckpoint } from './training-checkpoint.ts';
+
+const engine = cpuEngine();
+const load = () => loadModel(filesOf(tinyLlama), { engine });
+const batch = { inputs: { tokens: [[1, 2, 3, 4, 5]] }, labels: [[1, 2, 3, 4, 5]] };
+const lora = { rank: 2, alpha: 4, dropout: 0, targets: ['q_proj', 'v_proj'], rankStabilised: false };
+
+test('gradients are those of difference quotients', async () => {
+  const model = await load();
+  const trainer = createTrainer(model, { learningRate: 0.01 });
+  const { gradients } = await trainer.gradients(batch);
+  for (const name of [
+    'model.embed_tokens.weight',
+    'model.layers.1.self_attn.k_proj.weight',
+    'model.norm.weight',
+  ]) {
+    const weight = model.weights.get(name) as Tensor;
+    const at = Math.floor(weight.size / 2);
+    const moved = async (by: number): Promise<number> => {
+      const values = weight.toFloat64().map((x, n) => (n === at ? x + by : x));
+      model.weights.set(name, Tensor.from(values, weight.shape));
+      return trainer.evaluate(batch);
+    };
+    const slope = ((await moved(1e-2)) - (await moved(-1e-2))) / 2e-2;
+    model.weights.set(name, weight);
+    expect(gradients.get(name)?.toFloat64()[at]).toBeCloseTo(slope, 3);
+  }
+});
+
+test('training learns a text, and the same run gives the same losses', async () => {
+  const run = async (): Promise<number[]> => {
+    const trainer = createTrainer(await load(), { learningRate: 0.02 });
+    const losses: number[] = [];
+    for (let n = 0; n < 15; n++) losses.push((await trainer.step(batch)).loss);
+    expect(trainer.steps).toBe(15);
+    trainer.release();
+    return losses;
+  };
+  const losses = await run();
+  expect(losses[14]).toBeLessThan(losses[0] / 3);
+  expect(await run()).toEqual(losses);
+});
+
+test.each([undefined, lora])(
+  'a run that is saved goes on bit for bit, with the adapter %j',
+  async adapter => {
+    const start = async (from?: Snapshot) =>
+      createTrainer(await load(), { learningRate: 0.02, lora: adapter, seed: 4, from });
+    const whole = await start();
+    const losses: number[] = [];
+    for (let n = 0; n < 6; n++) losses.push((await whole.step(batch)).loss);
+    const first = await start();
+    for (let n = 0; n < 3; n++) await first.step(batch);
+    const second = await start(await loadCheckpoint(await saveCheckpoint(first)));
+    expect(second.steps).toBe(3);
+    for (let n = 3; n < 6; n++) expect((await second.step(batch)).loss).toBe(losses[n]);
+    await expect(start({ steps: 1, tensors: new Map() })).rejects.toThrow('it is a state of another run');
+    await expect(loadCheckpoint(encodeSafetensors(new Map()))).rejects.toThrow('is no state of a run');
+  },
+);
+
+test('labels of −100 count for nothing', async () => {
+  const trainer = createTrainer(await load(), { learningRate: 0.01 });
+  const part = await trainer.evaluate({ ...batch, labels: [[1, 2, 3, -100, -100]] });
+  expect(part).toBeCloseTo(
+    await trainer.evaluate({ inputs: { tokens: [[1, 2, 3]] }, labels: [[1, 2, 3]] }),
+    5,
+  );
+  await expect(trainer.evaluate({ ...batch, labels: [[-100, -100, -100, -100, -100]] })).rejects.toThrow(
+    'that is not -100',
+  );
+});
+
+test('an adapter begins as nothing, is all that is trained, and is read again as it was written', async () => {
+  const model = await load();
+  const before = (await model.logits(batch.inputs)).toFloat32();
+  const weights = new Map([...model.weights].map(([name, t]) => [name, t.toFloat32()]));
+  const trainer = createTrainer(model, { learningRate: 0.05, lora, seed: 1 });
+  expect([...(await model.logits(batch.inputs)).toFloat32()]).toEqual([...before]);
+  expect(trainer.trained).toHaveLength(8);
+  const losses: number[] = [];
+  for (let n = 0; n < 10; n++) losses.push((await trainer.step(batch)).loss);
+  expect(losses[9]).toBeLessThan(losses[0]);
+  for (const [name, values] of weights) expect(model.weights.get(name)?.toFloat32()).toEqual(values);
+
+  const tensors = new Map(Object.entries(model.adapter?.tensors ?? {}));
+  const written = Object.entries(adapterFiles(lora, tensors, { transposed: false }));
+  const files = givenFiles(written.map(([name, bytes]) => new File([new Uint8Array(bytes)], name)));
+  const again = await load();
+  again.adapter = await loadAdapter(files, again.layers.linear, engine);
+  expect(again.adapter.config).toEqual(lora);
+  expect((await again.logits(batch.inputs)).toFloat32()).toEqual(
+    (await model.logits(batch.inputs)).toFloat32(),
+  );
+});
+
+test('a target that is no layer is refused', async () => {
+  const model = await load();
+  expect(() => createTrainer(model, { learningRate: 1, lora: { ...lora, targets: ['c_attn'] } })).toThrow(
+    "lora.targets has 'c_attn', which is the end of no linear layer's name",
+  );
+});
+
+const shared = sharedDir();
+test.skipIf(!shared)(
+  'files of an adapter have the keys, shapes and options of those that peft writes',
+  async () => {
+    const folder = join(shared ?? '', 'vectors/models/llama');
+    const config = JSON.parse(readFileSync(join(folder, 'lora-end/adapter_config.json'), 'utf8'));
+    const theirs = new Map<string, Tensor>();
+    for await (const [name, tensor] of readSafetensors(
+      readFileSync(join(folder, 'lora-end/adapter_model.safetensors')),
+    )) {
+      theirs.set(name, tensor);
+    }
+    const own = new Map([...theirs].map(([name, tensor]) => [name.replace('base_model.model.', ''), tensor]));
+    const options = { rank: 4, alpha: 8, dropout: 0, targets: ['q_proj', 'v_proj'], rankStabilised: false };
+    const files = adapterFiles(options, own, { transposed: false });
+    const json = JSON.parse(new TextDecoder().decode(files['adapter_config.json']));
+    for (const [name, value] of Object.entries(json)) {
+      const wanted = name === 'target_modules' ? [...config[name]].sort() : config[name];
+      expect(value, name).toEqual(wanted);
+    }
+    const ours = new Map<string, Tensor>();
+    for await (const [name, tensor] of readSafetensors(files['adapter_model.safetensors']))
+      ours.set(name, tensor);
+    expect([...ours.keys()].sort()).toEqual([...theirs.keys()].sort());
+    for (const [name, tensor] of theirs)
+      expect(ours.get(name)).toMatchObject({ shape: tensor.shape, data: tensor.data });
+  },
+);

@@ -1,0 +1,202 @@
+import { InvalidArgumentError, sameShape, type Tensor, type TensorDesc } from '@tilewise/core';
+import {
+  type CompiledFunction,
+  compile,
+  crossEntropy,
+  gradientsOf,
+  multiply,
+  reduceSum,
+  reshape,
+  type Specs,
+  type Variable,
+} from '@tilewise/graph/ops';
+import { type AdapterWeights, adapterOf, type LoraConfig } from '../lora/adapter.ts';
+import { initialAdapter } from '../lora/initial-adapter.ts';
+import { type Batch, batchTensors, targetTensors } from '../model/batch.ts';
+import { downloadAll } from '../model/download.ts';
+import { modelLogits } from '../model/logits.ts';
+import { describeAll, type Model } from '../model/model.ts';
+import { weightScope } from '../model/weights.ts';
+import { createOptimizer, type OptimizerOptions } from './optimizer.ts';
+
+/** A batch with what is to be predicted: labels (B, S) of tokens, or (B) of images; −100 counts for nothing. */
+export interface LabelledBatch {
+  readonly inputs: Batch;
+  readonly labels: readonly ArrayLike<number>[] | ArrayLike<number>;
+}
+
+/** What a run is. */
+export interface TrainerOptions {
+  readonly optimizer?: Partial<OptimizerOptions> | undefined;
+  /** At each step, from 0. */
+  readonly learningRate: number | ((step: number) => number);
+  /** Trains an adapter and leaves the weights as they are. */
+  readonly lora?: LoraConfig | undefined;
+  /** A state of a run with the same model and options, as `loadCheckpoint` gives it, to go on from. */
+  readonly from?: Snapshot | undefined;
+  /** Chooses the first weights of an adapter. */
+  readonly seed?: number | bigint | undefined;
+}
+
+/** A state of a run: what is trained by name, and its moments by `first.NAME` and `second.NAME`. */
+export interface Snapshot {
+  /** Steps done. */
+  readonly steps: number;
+  readonly tensors: ReadonlyMap<string, Tensor>;
+}
+
+/** What a step came to. */
+export interface StepReport {
+  /** From 0. */
+  readonly step: number;
+  /** Of the batch, before the update. */
+  readonly loss: number;
+  readonly learningRate: number;
+}
+
+/** The loss of a batch, and its gradients by the names of what is trained. */
+export interface LossAndGradients<T> {
+  readonly loss: number;
+  readonly gradients: ReadonlyMap<string, T>;
+}
+
+/** A model in training. One call at a time. */
+export interface Trainer<T> {
+  /** Steps done. */
+  readonly steps: number;
+  /** The names of what is trained. */
+  readonly trained: readonly string[];
+  step(batch: LabelledBatch): Promise<StepReport>;
+  /** The mean loss of a batch, without a step. */
+  evaluate(batch: LabelledBatch): Promise<number>;
+  /** The loss and its gradients, which the caller releases. */
+  gradients(batch: LabelledBatch): Promise<LossAndGradients<T>>;
+  /** The state of the run now. */
+  snapshot(): Promise<Snapshot>;
+  /** Frees what it has on the engine beside the model. */
+  release(): void;
+}
+
+const standardOptimizer: OptimizerOptions = {
+  betas: [0.9, 0.999],
+  epsilon: 1e-8,
+  weightDecay: 0.01,
+  maxNorm: 1,
+};
+
+/**
+ * Readies a model to be trained: all its weights with AdamW, or with `lora` an adapter alone, whose gradients and moments are then all
+ * that is computed and held.
+ */
+export function createTrainer<T extends TensorDesc>(model: Model<T>, options: TrainerOptions): Trainer<T> {
+  const { engine } = model;
+  const { lora, learningRate } = options;
+  if (lora && model.adapter === null) model.adapter = initialAdapter(model, lora, options.seed ?? 0);
+  const own = lora ? new Map(Object.entries(model.adapter?.tensors ?? {})) : model.weights;
+  const trained = [...own.keys()];
+  const { from } = options;
+  const initial = from ? restored(engine, own, from) : own;
+  const optimizer = createOptimizer(
+    engine,
+    initial,
+    { ...standardOptimizer, ...options.optimizer },
+    from?.tensors,
+  );
+  const compiled = new Map<string, CompiledFunction<Specs, LossResult, T>>();
+  let steps = from?.steps ?? 0;
+
+  async function run(batch: LabelledBatch, wanted: readonly string[]): Promise<LossAndGradients<T>> {
+    const tensors = { ...batchTensors(batch.inputs), ...targetTensors(model.definition.kind, batch.labels) };
+    const specs: Specs = { ...describeAll(tensors), ...model.specs() };
+    const key = JSON.stringify([describeAll(tensors), wanted.length]);
+    const loss = compiled.get(key) ?? compile(engine, inputs => lossOf(model, inputs, wanted), specs);
+    compiled.set(key, loss);
+    const results = await loss({ ...tensors, ...model.bindings() });
+    const [value] = (await engine.download(results.loss as T)).toFloat32();
+    engine.release(results.loss as T);
+    return { loss: value, gradients: new Map(Object.entries(results.gradients as Record<string, T>)) };
+  }
+
+  /** Puts what is trained now into the model. */
+  function publish(): void {
+    if (lora && model.adapter) {
+      model.adapter = {
+        ...model.adapter,
+        tensors: Object.fromEntries(optimizer.values),
+      } satisfies AdapterWeights<T>;
+    } else for (const [name, value] of optimizer.values) model.weights.set(name, value);
+  }
+
+  if (from) publish();
+  return {
+    trained,
+    get steps() {
+      return steps;
+    },
+    async step(batch) {
+      const { loss, gradients } = await run(batch, trained);
+      const rate = typeof learningRate === 'number' ? learningRate : learningRate(steps);
+      await optimizer.step(gradients, { step: steps + 1, learningRate: rate });
+      for (const gradient of gradients.values()) engine.release(gradient);
+      publish();
+      return { step: steps++, loss, learningRate: rate };
+    },
+    evaluate: async batch => (await run(batch, [])).loss,
+    gradients: batch => run(batch, trained),
+    snapshot: async () => ({
+      steps,
+      tensors: await downloadAll(engine, new Map([...optimizer.values, ...optimizer.moments()])),
+    }),
+    release() {
+      for (const loss of compiled.values()) loss.release();
+      optimizer.release();
+    },
+  };
+}
+
+/** What is trained as a state has it. The tensors that it takes the places of are released. */
+function restored<T extends TensorDesc>(
+  engine: Model<T>['engine'],
+  own: ReadonlyMap<string, T>,
+  { tensors }: Snapshot,
+): Map<string, T> {
+  const found = new Map<string, Tensor>();
+  for (const [name, { shape }] of own) {
+    const tensor = tensors.get(name);
+    if (!tensor || !sameShape(tensor.shape, shape))
+      throw new InvalidArgumentError(
+        'from',
+        `has no '${name}' of shape [${shape}]: it is a state of another run`,
+      );
+    found.set(name, tensor);
+  }
+  for (const tensor of own.values()) engine.release(tensor);
+  return new Map([...found].map(([name, tensor]) => [name, engine.upload(tensor.cast('f32'))]));
+}
+
+interface LossResult {
+  readonly loss: Variable;
+  readonly gradients: Readonly<Record<string, Variable>>;
+}
+
+/** Mean cross-entropy over the labels that count, and its gradients. */
+function lossOf<T extends TensorDesc>(
+  model: Model<T>,
+  inputs: Readonly<Record<string, Variable>>,
+  wanted: readonly string[],
+): LossResult {
+  const scope = weightScope(inputs, adapterOf(model.adapter, inputs));
+  const logits = modelLogits(model.definition, scope, inputs);
+  const classes = logits.shape[logits.shape.length - 1];
+  const { labels, counts } = inputs as { readonly labels: Variable; readonly counts: Variable };
+  const rows = crossEntropy(reshape(logits, [labels.shape[0], classes]), labels);
+  const loss = reduceSum(multiply(rows, counts), { axes: [0] });
+  const gradients =
+    wanted.length === 0
+      ? []
+      : gradientsOf(
+          loss,
+          wanted.map(name => inputs[name] as Variable),
+        );
+  return { loss, gradients: Object.fromEntries(wanted.map((name, n) => [name, gradients[n]])) };
+}

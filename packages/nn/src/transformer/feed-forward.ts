@@ -1,0 +1,47 @@
+import { gelu, multiply, relu, silu, slice, tanh, type Variable } from '@tilewise/graph/ops';
+import { type LinearOptions, linear, type Scope } from './scope.ts';
+
+/** The names of activations in configurations. */
+export type Activation = 'gelu' | 'gelu_new' | 'gelu_pytorch_tanh' | 'relu' | 'silu' | 'swish' | 'tanh';
+
+const geluTanh = (x: Variable): Variable => gelu(x, { mode: 'gelu_tanh' });
+
+/** Activations by their names. */
+export const activations: Readonly<Record<Activation, (x: Variable) => Variable>> = {
+  gelu: x => gelu(x, { mode: 'gelu_erf' }),
+  gelu_new: geluTanh,
+  gelu_pytorch_tanh: geluTanh,
+  relu: x => relu(x),
+  silu: x => silu(x),
+  swish: x => silu(x),
+  tanh: x => tanh(x),
+};
+
+export const activationNames: readonly Activation[] = Object.keys(activations) as Activation[];
+
+/** The second half of a block: down(act(up(x))), or with a gate down(act(gate(x))∘up(x)). */
+export interface FeedForwardOptions extends LinearOptions {
+  readonly hidden: number;
+  readonly activation: Activation;
+  readonly up: string;
+  readonly down: string;
+  /** The layer of the gate; the gate is the first half of `up` where `up` gives both. */
+  readonly gate?: string | undefined;
+}
+
+export function feedForward(
+  scope: Scope,
+  x: Variable,
+  prefix: string,
+  { hidden, activation, up, down, gate, ...options }: FeedForwardOptions,
+): Variable {
+  const act = activations[activation];
+  const dim = x.shape[x.shape.length - 1];
+  const layer = (name: string, outputs: number, of: Variable): Variable =>
+    linear(scope, of, prefix + name, outputs, options);
+  if (gate === undefined) return layer(down, dim, act(layer(up, hidden, x)));
+  if (gate !== up) return layer(down, dim, multiply(act(layer(gate, hidden, x)), layer(up, hidden, x)));
+  const both = layer(up, 2 * hidden, x);
+  const [first, second] = [0, hidden].map(start => slice(both, { axis: -1, start, size: hidden }));
+  return layer(down, dim, multiply(act(first), second));
+}

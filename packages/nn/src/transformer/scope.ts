@@ -1,0 +1,62 @@
+import type { GraphDType } from '@tilewise/graph';
+import { add, gather, matmul, multiply, type Operand, typeCast, type Variable } from '@tilewise/graph/ops';
+
+/** Where a model finds its weights while it is written. */
+export interface Scope {
+  /** A weight by its published name. */
+  parameter(name: string, shape: readonly number[]): Variable;
+  /** The adapter of a linear layer by the layer's name, if there is one. */
+  adapter(layer: string, inputs: number, outputs: number): Adapter | null;
+}
+
+/** A low-rank adapter: y = x·Wᵀ + scale·(x·Aᵀ)·Bᵀ (Hu et al. 2021, LoRA). */
+export interface Adapter {
+  /** (r, inputs) */
+  readonly a: Variable;
+  /** (outputs, r) */
+  readonly b: Variable;
+  readonly scale: number;
+  /** What is done to x on its way to A: dropout in training. */
+  readonly drop?: ((x: Variable) => Variable) | undefined;
+}
+
+/** How a linear layer is stored. */
+export interface LinearOptions {
+  readonly bias?: boolean | undefined;
+  /** The weight is (in, out) rather than PyTorch's (out, in). */
+  readonly transposed?: boolean | undefined;
+}
+
+/** A weight in the dtype that is computed in. */
+export function weight(scope: Scope, name: string, shape: readonly number[]): Variable {
+  return inFloat32(scope.parameter(name, shape));
+}
+
+/** A variable as f32. */
+export function inFloat32(x: Variable): Variable {
+  return x.dtype === 'f32' ? x : typeCast(x, { dtype: 'f32' satisfies GraphDType });
+}
+
+/** Rows of a table by their indices. */
+export function embedding(scope: Scope, name: string, shape: readonly number[], indices: Operand): Variable {
+  return inFloat32(gather(scope.parameter(name, shape), indices));
+}
+
+/** x·Wᵀ + b of `layer.weight` and `layer.bias`, and what an adapter adds. */
+export function linear(
+  scope: Scope,
+  x: Variable,
+  layer: string,
+  outputs: number,
+  { bias = false, transposed = false }: LinearOptions = {},
+): Variable {
+  const inputs = x.shape[x.shape.length - 1];
+  const w = weight(scope, `${layer}.weight`, transposed ? [inputs, outputs] : [outputs, inputs]);
+  const product = matmul(x, w, { transposeB: !transposed });
+  const sum = bias ? add(product, weight(scope, `${layer}.bias`, [outputs])) : product;
+  const adapter = scope.adapter(layer, inputs, outputs);
+  if (!adapter) return sum;
+  const { a, b, scale, drop = given => given } = adapter;
+  const low = matmul(drop(x), inFloat32(a), { transposeB: true });
+  return add(sum, multiply(matmul(low, inFloat32(b), { transposeB: true }), scale));
+}

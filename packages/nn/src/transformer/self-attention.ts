@@ -1,0 +1,81 @@
+import { attention, reshape, rotaryEmbedding, slice, transpose, type Variable } from '@tilewise/graph/ops';
+import { type NormOptions, norm } from './norm.ts';
+import { type LinearOptions, linear, type Scope } from './scope.ts';
+
+/** How a layer attends. */
+export interface SelfAttentionOptions {
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly headDim: number;
+  readonly causal: boolean;
+  readonly scale?: number | undefined;
+  readonly softcap?: number | undefined;
+  /** How many keys each query sees, its own among them; all unless given. */
+  readonly window?: number | undefined;
+  /** The layers of q, k and v, or one that gives them all. */
+  readonly qkv: readonly [q: string, k: string, v: string] | string;
+  readonly o: string;
+  readonly inputs?: LinearOptions | undefined;
+  readonly output?: LinearOptions | undefined;
+  /** Norms of the heads of q and k, by their names. */
+  readonly headNorms?: { readonly q: string; readonly k: string; readonly norm: NormOptions } | undefined;
+}
+
+/** What attention knows of the sequences. */
+export interface Sequences {
+  /** i32 (B): tokens of each sequence; all of them unless given. */
+  readonly lengths?: Variable | undefined;
+  /** Cosine and sine of the angles, (S, R / 2) or (B, 1, S, R / 2); null without rotary embeddings. */
+  readonly rotary: { readonly cos: Variable; readonly sin: Variable } | null;
+  /** Keeps keys and values, and gives those that queries see: their own, or all of a cache, whose last ones they are. */
+  readonly cache?: ((k: Variable, v: Variable) => SeenKeys) | undefined;
+}
+
+/** Keys and values that queries see; `diagonal` says where their own are among them. */
+export interface SeenKeys {
+  readonly k: Variable;
+  readonly v: Variable;
+  readonly diagonal: 'top-left' | 'bottom-right';
+}
+
+/** Attention of x (B, S, dim) to itself. */
+export function selfAttention(
+  scope: Scope,
+  x: Variable,
+  prefix: string,
+  options: SelfAttentionOptions,
+  { lengths, rotary, cache }: Sequences,
+): Variable {
+  const { heads, kvHeads, headDim, causal, scale, softcap, window, o, output, headNorms } = options;
+  const [B, S, dim] = x.shape;
+  const [q, k, v] = projections(scope, x, prefix, options).map((rows, n) =>
+    transpose(reshape(rows, [B, S, n === 0 ? heads : kvHeads, headDim]), [0, 2, 1, 3]),
+  );
+  const placed = (t: Variable, name: 'q' | 'k'): Variable => {
+    const normed = headNorms ? norm(scope, t, prefix + headNorms[name], headNorms.norm) : t;
+    return rotary ? rotaryEmbedding(normed, rotary.cos, rotary.sin) : normed;
+  };
+  const own = { k: placed(k, 'k'), v };
+  const seen: SeenKeys = cache ? cache(own.k, own.v) : { ...own, diagonal: 'top-left' };
+  const attended = attention(placed(q, 'q'), seen.k, seen.v, {
+    ...{ scale, softcap, seqLensKv: lengths },
+    ...(causal && { causal: seen.diagonal === 'bottom-right' ? seen.diagonal : true }),
+    ...(window !== undefined && { left: window - 1 }),
+  });
+  const rows = reshape(transpose(attended, [0, 2, 1, 3]), [B, S, heads * headDim]);
+  return linear(scope, rows, prefix + o, dim, output);
+}
+
+function projections(
+  scope: Scope,
+  x: Variable,
+  prefix: string,
+  { qkv, heads, kvHeads, headDim, inputs }: SelfAttentionOptions,
+): readonly Variable[] {
+  const widths = [heads, kvHeads, kvHeads].map(n => n * headDim);
+  if (typeof qkv !== 'string')
+    return qkv.map((name, n) => linear(scope, x, prefix + name, widths[n], inputs));
+  const all = linear(scope, x, prefix + qkv, widths[0] + widths[1] + widths[2], inputs);
+  const starts = [0, widths[0], widths[0] + widths[1]];
+  return starts.map((start, n) => slice(all, { axis: -1, start, size: widths[n] }));
+}
