@@ -1,0 +1,44 @@
+import type { Tensor } from '@tilewise/core';
+import type { Outcome } from '../../case.ts';
+
+/** The largest magnitude of the elements that count. */
+export function largest(values: ArrayLike<number>, counts: (n: number) => boolean = () => true): number {
+  let top = 0;
+  for (let n = 0; n < values.length; n++) if (counts(n)) top = Math.max(top, Math.abs(values[n]));
+  return top;
+}
+
+/** The largest difference of the elements that count; NaN where one is no number, or where there are more or fewer. */
+export function difference(
+  got: ArrayLike<number>,
+  wanted: ArrayLike<number>,
+  counts: (n: number) => boolean = () => true,
+): number {
+  if (got.length !== wanted.length) return Number.NaN;
+  let worst = 0;
+  for (let n = 0; n < wanted.length; n++) {
+    if (!counts(n)) continue;
+    const distance = Math.abs(got[n] - wanted[n]);
+    if (!(distance <= worst)) worst = distance;
+  }
+  return worst;
+}
+
+/** An outcome from an error in units of its gate: 1 is all that is allowed. */
+export function within(error: number, what: string): Outcome {
+  const passes = error <= 1;
+  return {
+    status: passes ? 'pass' : 'fail',
+    error,
+    reason: passes ? null : `${what} is ${error.toPrecision(3)} of its gate`,
+  };
+}
+
+/** How far logits are from others, in units of a share of the largest, where the mask is 1. */
+export function logitsError(got: Tensor, wanted: Tensor, mask: Tensor | null, share: number): number {
+  const rows = mask?.toFloat32();
+  const width = wanted.size / (rows?.length ?? wanted.size);
+  const counts = (n: number): boolean => !rows || rows[Math.floor(n / width)] === 1;
+  const values = wanted.toFloat32();
+  return difference(got.toFloat32(), values, counts) / (share * largest(values, counts));
+}

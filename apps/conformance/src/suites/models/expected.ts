@@ -1,0 +1,56 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Tensor } from '@tilewise/core';
+import type { Batch, LabelledBatch } from '@tilewise/nn';
+import { readSafetensors } from '@tilewise/nn/checkpoint';
+
+/** What a folder expects of its model: tensors by name. */
+export interface Expected {
+  has(name: string): boolean;
+  /** @throws Error for a tensor that the folder does not have. */
+  tensor(name: string): Tensor;
+  readonly names: readonly string[];
+}
+
+/** Reads `expected.safetensors` of a folder. */
+export async function readExpected(folder: string): Promise<Expected> {
+  const file = join(folder, 'expected.safetensors');
+  const tensors = new Map<string, Tensor>();
+  for await (const [name, tensor] of readSafetensors(createReadStream(file), { file }))
+    tensors.set(name, tensor);
+  return {
+    has: name => tensors.has(name),
+    names: [...tensors.keys()],
+    tensor(name) {
+      const found = tensors.get(name);
+      if (!found) throw new Error(`${file} has no tensor '${name}'`);
+      return found;
+    },
+  };
+}
+
+/** Whether a folder holds a model and what is expected of it. */
+export function isModelFolder(folder: string): boolean {
+  return ['config.json', 'expected.safetensors'].every(file => existsSync(join(folder, file)));
+}
+
+/** The rows of a matrix. */
+export function rowsOf(tensor: Tensor): number[][] {
+  const [rows, columns] = tensor.shape;
+  const values = [...tensor.toFloat64()];
+  return Array.from({ length: rows }, (_, n) => values.slice(n * columns, (n + 1) * columns));
+}
+
+/** The batch that everything was computed on. */
+export function batchOf(expected: Expected): LabelledBatch {
+  const labels = expected.tensor('labels');
+  if (expected.has('pixel_values')) {
+    return { inputs: { pixels: expected.tensor('pixel_values') }, labels: [...labels.toFloat64()] };
+  }
+  const inputs: Batch = {
+    tokens: rowsOf(expected.tensor('input_ids')),
+    lengths: rowsOf(expected.tensor('attention_mask')).map(row => row.reduce((sum, x) => sum + x, 0)),
+    ...(expected.has('token_type_ids') && { tokenTypes: rowsOf(expected.tensor('token_type_ids')) }),
+  };
+  return { inputs, labels: rowsOf(labels) };
+}
