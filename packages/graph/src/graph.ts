@@ -71,7 +71,7 @@ export class Graph extends GraphBuilder {
    * @throws InvalidGraphError before `finalize`; InvalidArgumentError for a policy that there is not.
    */
   partitions(options: { readonly policy?: PartitionPolicy | undefined } = {}): Partition[] {
-    checkObject('options', options);
+    checkNames('options', options, ['policy']);
     return partitionGraph(this.topology, options.policy ?? 'fusion');
   }
 
@@ -89,7 +89,7 @@ export class Graph extends GraphBuilder {
       readonly policy?: PartitionPolicy | undefined;
     } = {},
   ): CompiledGraph<T> {
-    checkObject('options', options);
+    checkNames('options', options, ['inputs', 'policy']);
     const { inputs = {}, policy } = options;
     checkObject('options.inputs', inputs);
     this.finalize();

@@ -49,8 +49,12 @@ export interface Primitives<T extends TensorDesc = TensorDesc> {
     tensor: T,
     desc: { readonly shape: Shape; readonly strides: Strides; readonly offset?: number | undefined },
   ): T;
-  /** @throws InvalidArgumentError for a tensor of another engine, where the engine can tell. */
-  placeOf(tensor: T): Place;
+  /**
+   * Where a tensor lies.
+   * @param argument the name of the tensor in errors.
+   * @throws InvalidArgumentError for a tensor of another engine or one that was destroyed, where the engine can tell.
+   */
+  placeOf(tensor: T, argument?: string): Place;
 }
 
 /** An engine that runs plain operations as well as attention: all that a graph needs. */

@@ -2,15 +2,18 @@ import {
   checkFunction,
   checkObject,
   InvalidArgumentError,
+  InvalidShapeError,
   type TensorDesc,
   UnsupportedError,
 } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { compileGroup } from '../compile/compile.ts';
 import { groupOperations, type PartitionPolicy } from '../compile/partition.ts';
+import { checkNames } from '../ir/check-names.ts';
 import { describeNode, type GraphNode } from '../ir/node.ts';
 import { exactJson } from '../ir/schema/exact-json.ts';
-import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
+import { checkTensor } from '../ir/tensor/check-tensor.ts';
+import { describeTensor, type LogicalTensor, UNKNOWN } from '../ir/tensor/logical-tensor.ts';
 import type { KnownTensor } from '../ir/tensor/storage.ts';
 import type { Topology } from '../ir/topology.ts';
 import type { Match } from '../passes/match.ts';
@@ -90,7 +93,7 @@ function createPartition(
     options: CompileOptions = {},
   ): CompiledPartition<T> {
     checkEngine(engine);
-    checkObject('options', options);
+    checkNames('options', options, ['inputs', 'outputs', 'cached', 'kept']);
     const { inputs: knownInputs, outputs: knownOutputs, cached = true, kept = false } = options;
     if (idle) throw new UnsupportedError(engine.name, [`${describeNode(idle)} computes nothing`]);
     const group = {
@@ -180,6 +183,17 @@ export function withKnown(
   }
   return tensors.map(t => {
     const given = known[t.id];
-    return given ? { ...t, shape: given.shape, strides: given.strides ?? null } : t;
+    if (!given) return t;
+    checkObject(`tensor ${t.id}`, given);
+    const { shape, strides = null } = given;
+    checkTensor(`tensor ${t.id}: `, { ...t, name: t.name, shape: shape ?? undefined, strides });
+    const fits =
+      t.shape === null ||
+      (t.shape.length === shape.length && t.shape.every((n, d) => n === UNKNOWN || n === shape[d]));
+    if (!fits) {
+      const rule = `is declared with the shape [${t.shape}], got [${shape}]`;
+      throw new InvalidShapeError(`tensor ${describeTensor(t)}`, rule);
+    }
+    return { ...t, shape, strides };
   });
 }

@@ -22,7 +22,10 @@ export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<G
     prepare: (primitive, inputs, outputs) => prepare(ctx, recorder, primitive, inputs, outputs),
     allocate: ({ dtype, shape, strides }) => ctx.allocate(shape, dtype, strides),
     view: (tensor, desc) => ctx.view(tensor, desc),
-    placeOf: ({ buffer, byteOffset }) => ({ memory: buffer, byteOffset }),
+    placeOf(tensor, argument = 'tensor') {
+      const { buffer, byteOffset } = ctx.checkOwn(argument, tensor);
+      return { memory: buffer, byteOffset };
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { InvalidGraphError, InvalidOperationError } from '../../errors.ts';
 import type { NodeDescription } from '../../ir/graph-builder.ts';
 import { type Annotation, describeNode } from '../../ir/node.ts';
 import type { AttributeType, AttributeValue } from '../../ir/schema/attribute.ts';
+import { hasType as attributeTypes } from '../../ir/schema/check.ts';
 import { dtypeOfOneDnn } from '../../ir/tensor/dtype.ts';
 import {
   type LayoutType,
@@ -100,7 +101,8 @@ function readOperation(op: OneDnnOp): NodeDescription {
   const schema = operationOf(op.kind)?.attributes ?? {};
   const given: Record<string, AttributeValue> = {};
   const annotations: Record<string, Annotation> = {};
-  for (const [key, { type, value }] of Object.entries(op.attrs ?? {})) {
+  for (const [key, attribute] of Object.entries<unknown>(op.attrs ?? {})) {
+    const { type, value } = asAttribute(label, key, attribute);
     const own = readValue(type, value);
     // What a graph dump adds is kept beside the attributes; any other unknown name is left to the schema's check.
     if (!Object.hasOwn(schema, key) && dumpAnnotations.includes(key)) annotations[key] = { type, value: own };
@@ -120,6 +122,17 @@ function readOperation(op: OneDnnOp): NodeDescription {
     inputs: op.inputs.map(t => readTensor(label, t)),
     outputs: op.outputs.map(t => readTensor(label, t)),
   };
+}
+
+function asAttribute(label: string, key: string, attribute: unknown): OneDnnAttribute {
+  if (!isRecord(attribute) || !('value' in attribute))
+    throw new InvalidGraphError(`attribute '${key}' of ${label} must be { type, value }`);
+  const { type } = attribute;
+  if (typeof type !== 'string' || !Object.hasOwn(attributeTypes, type)) {
+    const known = Object.keys(attributeTypes).join(', ');
+    throw new InvalidGraphError(`attribute '${key}' of ${label} must be of a type among ${known}`);
+  }
+  return attribute as unknown as OneDnnAttribute;
 }
 
 function readValue(type: AttributeType, value: OneDnnAttribute['value']): AttributeValue {

@@ -146,3 +146,72 @@ export interface SdpaFp8BackwardArguments<T = LogicalTensor, N = T> extends Atte
 export type AnyArguments<T, N = T> = AttentionArguments<T, N> &
   Partial<Omit<SdpaArguments<T, N>, keyof AttentionArguments<T, N>>> &
   Partial<Omit<SdpaBackwardArguments<T, N>, keyof AttentionArguments<T, N>>>;
+
+const attentionNames: readonly (keyof AttentionArguments<unknown>)[] = [
+  ...([
+    'q',
+    'k',
+    'v',
+    'attnScale',
+    'usePaddingMask',
+    'seqLenQ',
+    'seqLenKv',
+    'cuSeqLenQ',
+    'cuSeqLenKv',
+  ] as const),
+  ...(['raggedOffsets', 'maxSeqLenQ', 'maxSeqLenKv', 'diagonalAlignment', 'diagonalBandLeftBound'] as const),
+  ...(['diagonalBandRightBound', 'dropout', 'sinkToken', 'name'] as const),
+];
+
+const scoreNames: readonly (keyof ScoreArguments<unknown>)[] = ['bias', 'useAlibiMask', 'scoreMod'];
+
+/** The names of the arguments of each node. */
+export const argumentNames: Readonly<
+  Record<'sdpa' | 'sdpaBackward' | 'sdpaFp8' | 'sdpaFp8Backward', readonly string[]>
+> = {
+  sdpa: [
+    ...[
+      ...attentionNames,
+      ...scoreNames,
+      'implementation',
+      'blockMask',
+      'oDType',
+      'generateStats',
+      'statsUseLog2',
+    ],
+    ...['pagedAttentionKTable', 'pagedAttentionVTable', 'pagedAttentionMaxSeqLenKv'],
+    ...['scoreMax', 'scoreSumExp', 'rngDump'],
+  ],
+  sdpaBackward: [
+    ...[...attentionNames, ...scoreNames, 'implementation', 'o', 'dO', 'stats', 'dBias', 'dSinkToken'],
+    'useDeterministicAlgorithm',
+  ],
+  sdpaFp8: [
+    ...[
+      ...attentionNames,
+      'implementation',
+      'descaleQ',
+      'descaleK',
+      'descaleV',
+      'descaleS',
+      'scaleS',
+      'scaleO',
+    ],
+    ...['generateStats', 'oDType'],
+  ],
+  sdpaFp8Backward: [
+    ...[
+      ...attentionNames,
+      'implementation',
+      'o',
+      'dO',
+      'stats',
+      'descaleQ',
+      'descaleK',
+      'descaleV',
+      'descaleO',
+    ],
+    ...['descaleDO', 'descaleS', 'descaleDP', 'scaleS', 'scaleDQ', 'scaleDK', 'scaleDV', 'scaleDP'],
+    ...['dSinkToken', 'gradDType'],
+  ],
+};

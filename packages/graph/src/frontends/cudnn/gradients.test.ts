@@ -46,3 +46,31 @@ test('without stats, forward is computed again', async () => {
   expect(one.kinds).toEqual(['sdpa-training', 'sdpa-backward']);
   expect(one.values).toEqual(other.values);
 });
+
+test.each([true, false])('with stats (%s), o may feed another operation', async generateStats => {
+  const run = async (implementation: 'unified' | 'composite') => {
+    const b = new GraphBuilder();
+    const [q, k, v] = [0, 1, 2].map(() => b.input([1, 2, 5, 8]));
+    const { o } = sdpa(b.graph, { q, k, v, implementation, generateStats });
+    const y = b.op('Square', [o]);
+    const backward = gradients(b.graph.finalize(), { of: y, withRespectTo: [q, k, v] });
+    const forward = await b.graph.run(cpuEngine(), b.bindings);
+    const seed = backward.seeds.get(y.id) as LogicalTensor;
+    const all: Record<number, unknown> = { ...b.bindings, ...forward, [seed.id]: forward[y.id] };
+    const own = Object.fromEntries(backward.finalize().inputs.map(({ id }) => [id, all[id]]));
+    const results = await backward.run(cpuEngine(), own as typeof b.bindings);
+    return [q, k, v].map(t => results[backward.gradients.get(t.id)?.id ?? -1].toFloat64());
+  };
+  const [unified, composite] = [await run('unified'), await run('composite')];
+  unified.forEach((list, n) => {
+    for (const [i, x] of list.entries()) expect(x).toBeCloseTo(composite[n][i], 5);
+  });
+});
+
+test('a misspelt argument is named, with the one that was meant', () => {
+  const b = new GraphBuilder();
+  const [q, k, v] = [0, 1, 2].map(() => b.input([1, 2, 5, 8]));
+  expect(() => sdpa(b.graph, { q, k, v, atnScale: 0.3 } as never)).toThrow(
+    "args has no 'atnScale'; did you mean 'attnScale'?",
+  );
+});

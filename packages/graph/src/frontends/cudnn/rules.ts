@@ -1,14 +1,9 @@
-import {
-  checkObject,
-  describeValue,
-  InvalidArgumentError,
-  InvalidDTypeError,
-  InvalidShapeError,
-} from '@tilewise/core';
+import { describeValue, InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '@tilewise/core';
 import type { Graph } from '../../graph.ts';
 import { checkGraph } from '../../ir/check-graph.ts';
+import { checkNames } from '../../ir/check-names.ts';
 import { describeTensor, isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import type { AnyArguments } from './arguments.ts';
+import { type AnyArguments, argumentNames } from './arguments.ts';
 
 type Arguments = AnyArguments<LogicalTensor>;
 
@@ -209,19 +204,19 @@ const rules: readonly Rule[] = [
 ];
 
 /** Tensors without which there is no forward, or no backward node. */
-export const forwardTensors = ['q', 'k', 'v'] as const;
-export const backwardTensors = ['q', 'k', 'v', 'o', 'dO', 'stats'] as const;
+const forwardTensors = ['q', 'k', 'v'] as const;
+const backwardTensors = ['q', 'k', 'v', 'o', 'dO', 'stats'] as const;
 
 const errors = { argument: InvalidArgumentError, shape: InvalidShapeError, dtype: InvalidDTypeError };
 
 /**
  * Checks the arguments of a node.
- * @param tensors those that it cannot do without.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError for the first rule that does not hold, naming the argument.
  */
-export function checkArguments(graph: Graph, args: Arguments, tensors: readonly (keyof Arguments)[]): void {
+export function checkArguments(graph: Graph, args: Arguments, node: keyof typeof argumentNames): void {
   checkGraph('graph', graph);
-  checkObject('args', args);
+  checkNames('args', args, argumentNames[node]);
+  const tensors = node.endsWith('Backward') ? backwardTensors : forwardTensors;
   for (const name of tensors)
     if (!isTensor(args[name]))
       throw new InvalidArgumentError(name, `must be a tensor of the graph, got ${describeValue(args[name])}`);

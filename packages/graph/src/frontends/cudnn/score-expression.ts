@@ -2,12 +2,12 @@ import { constant, type Expr, load, score, toF32 } from '@tilewise/core/expr';
 import { axisIndex, placeIn } from '../../compile/lower/place-expr.ts';
 import { InvalidGraphError } from '../../errors.ts';
 import { Graph } from '../../graph.ts';
-import { describeNode } from '../../ir/node.ts';
+import { describeNode, type GraphNode } from '../../ir/node.ts';
+import { exprCost } from '../../ir/program/expr-cost.ts';
 import { exprType } from '../../ir/program/expr-type.ts';
 import { numberOf, numbersOf } from '../../ir/schema/attribute.ts';
 import { storageDType } from '../../ir/tensor/dtype.ts';
 import { describeTensor, isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import type { Topology } from '../../ir/topology.ts';
 import { numeric } from '../../ops/elementwise/numeric.ts';
 import type { ScoreProgram } from './arguments.ts';
 
@@ -26,59 +26,53 @@ const layout = { batch: [1, 1], B: 1, H: 1 };
  * @throws InvalidGraphError for an operation that is not elementwise, or a tensor whose shape is not known or not of four dimensions.
  */
 export function scoreExpression(graph: Graph, program: ScoreProgram): ScoreExpression {
-  const scratch = new Graph();
-  // Ids above those of the node's graph, so that its tensors stay themselves.
-  const first = graph.tensor({ dtype: 'f32' }).id;
-  const start = scratch.tensor({ id: first, dtype: 'f32' });
+  // The tensors of the node's graph keep their ids in the graph of the program.
+  const scratch = new Graph({}, graph.described);
+  const start = scratch.tensor({ dtype: 'f32' });
   const result = program(scratch, start);
-  if (scratch.nodes.length === 0) return { expr: score, captures: {} };
-  const reader = new ProgramReader(scratch.finalize().topology, start.id);
-  return { expr: toF32(numeric(reader.read(result))), captures: reader.captures };
+  const { order } = scratch.finalize().topology;
+  const needed = new Set([result.id]);
+  for (const node of [...order].reverse())
+    if (needed.has(node.outputs[0]?.id)) for (const { id } of node.inputs) needed.add(id);
+  const known = new Map<number, Expr>([[start.id, score]]);
+  const captures: Record<string, LogicalTensor> = {};
+  const read = (tensor: LogicalTensor): Expr => known.get(tensor.id) ?? capture(tensor, captures);
+  for (const node of order) {
+    const id = node.outputs[0]?.id;
+    if (needed.has(id)) known.set(id, expressionOf(node, read));
+  }
+  const expr = toF32(numeric(read(result)));
+  if (exprCost(expr) > MOST_EVALUATED)
+    throw new InvalidGraphError(`a score program evaluates at most ${MOST_EVALUATED} operations for a score`);
+  return { expr, captures };
 }
 
-class ProgramReader {
-  readonly captures: Record<string, LogicalTensor> = {};
-  readonly #topology: Topology;
-  readonly #start: number;
+/** Expressions are stored as trees in JSON, and evaluated for every score. */
+const MOST_EVALUATED = 4096;
 
-  constructor(topology: Topology, start: number) {
-    this.#topology = topology;
-    this.#start = start;
-  }
+function expressionOf(
+  { kind, id, name, attributes, operation, inputs }: GraphNode,
+  read: (tensor: LogicalTensor) => Expr,
+): Expr {
+  const values = kind === 'Constant' ? numbersOf(attributes, 'value') : [];
+  if (values.length === 1) return constant(values[0]);
+  const index = kind === 'GenIndex' ? axisIndex(numberOf(attributes, 'axis'), layout) : null;
+  if (index) return index;
+  if (kind === 'TypeCast') return read(inputs[0]);
+  if (operation.element) return operation.element(inputs.map(read), attributes);
+  throw new InvalidGraphError(`${describeNode({ kind, id, name })} of a score program is not elementwise`);
+}
 
-  read(tensor: LogicalTensor): Expr {
-    if (tensor.id === this.#start) return score;
-    const node = this.#topology.producers.get(tensor.id);
-    if (!node) return this.#capture(tensor);
-    const { kind, attributes, operation } = node;
-    if (kind === 'Constant') {
-      const values = numbersOf(attributes, 'value');
-      if (values.length === 1) return constant(values[0]);
-    }
-    if (kind === 'GenIndex') {
-      const index = axisIndex(numberOf(attributes, 'axis'), layout);
-      if (index) return index;
-    }
-    if (kind === 'TypeCast') return this.read(node.inputs[0]);
-    if (!operation.element)
-      throw new InvalidGraphError(`${describeNode(node)} of a score program is not elementwise`);
-    return operation.element(
-      node.inputs.map(t => this.read(t)),
-      attributes,
+function capture(tensor: LogicalTensor, captures: Record<string, LogicalTensor>): Expr {
+  const { id, shape, dtype } = tensor;
+  if (!isKnown(shape) || shape.length > 4) {
+    throw new InvalidGraphError(
+      `tensor ${describeTensor(tensor)} of a score program must have a known shape of up to four dimensions`,
+      `tensor ${id}`,
     );
   }
-
-  #capture(tensor: LogicalTensor): Expr {
-    const { id, shape, dtype } = tensor;
-    if (!isKnown(shape) || shape.length > 4) {
-      throw new InvalidGraphError(
-        `tensor ${describeTensor(tensor)} of a score program must have a known shape of up to four dimensions`,
-        `tensor ${id}`,
-      );
-    }
-    const name = `t${id}`;
-    this.captures[name] = tensor;
-    const type = exprType(storageDType(dtype)) as 'f32';
-    return load(name, placeIn(shape, 4 - shape.length), type);
-  }
+  const name = `t${id}`;
+  captures[name] = tensor;
+  const type = exprType(storageDType(dtype)) as 'f32';
+  return load(name, placeIn(shape, 4 - shape.length), type);
 }

@@ -7,7 +7,7 @@ import { type Amaxes, fp8CompositeSteps, isFp8 } from './composite/fp8-steps.ts'
 import { isComposite } from './composite/limits.ts';
 import { opWriter } from './op-writer.ts';
 import { cudnnOptions } from './options.ts';
-import { backwardTensors, checkArguments, forwardTensors } from './rules.ts';
+import { checkArguments } from './rules.ts';
 import { addUnified } from './unified.ts';
 
 /** Results of `sdpaFp8`; amaxS and amaxO are f32 (1, 1, 1, 1): the largest probability and |o| before their scales. */
@@ -35,7 +35,7 @@ export interface SdpaFp8BackwardNode {
  * @throws as `sdpa`.
  */
 export function sdpaFp8(graph: Graph, args: SdpaFp8Arguments): SdpaFp8Node {
-  checkFp8(graph, args, forwardTensors);
+  checkFp8(graph, args, 'sdpaFp8');
   if (isComposite(args)) {
     const write = opWriter(graph, args.name);
     const { amaxes, ...steps } = fp8CompositeSteps(write, args, compositeRank(args), ['amaxS', 'amaxO']);
@@ -64,7 +64,7 @@ export function sdpaFp8(graph: Graph, args: SdpaFp8Arguments): SdpaFp8Node {
  * @throws as `sdpa`.
  */
 export function sdpaFp8Backward(graph: Graph, args: SdpaFp8BackwardArguments): SdpaFp8BackwardNode {
-  checkFp8(graph, args, backwardTensors);
+  checkFp8(graph, args, 'sdpaFp8Backward');
   const { q, k, v, o, dO, stats, name, gradDType = q.dtype } = args;
   if (isComposite(args)) {
     const write = opWriter(graph, name);
@@ -99,9 +99,9 @@ const backwardAmaxes = ['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const;
 function checkFp8(
   graph: Graph,
   args: SdpaFp8Arguments | SdpaFp8BackwardArguments,
-  tensors: typeof forwardTensors | typeof backwardTensors,
+  node: 'sdpaFp8' | 'sdpaFp8Backward',
 ): void {
-  checkArguments(graph, args, tensors);
+  checkArguments(graph, args, node);
   const { dtype } = args.q;
   if (!isFp8(dtype)) {
     throw new InvalidDTypeError('q', `must be f8e4m3 or f8e5m2, what P is rounded to, got ${dtype}`);

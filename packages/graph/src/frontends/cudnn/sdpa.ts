@@ -5,7 +5,7 @@ import { addComposite, addCompositeBackward } from './composite/composite.ts';
 import { isComposite } from './composite/limits.ts';
 import { opWriter } from './op-writer.ts';
 import { cudnnOptions } from './options.ts';
-import { backwardTensors, checkArguments, forwardTensors } from './rules.ts';
+import { checkArguments } from './rules.ts';
 import { addUnified } from './unified.ts';
 
 /** Results of `sdpa`; those that were asked for. */
@@ -37,7 +37,7 @@ export interface SdpaBackwardNode {
  * UnsupportedNodeError when the implementation that is asked for cannot say them.
  */
 export function sdpa(graph: Graph, args: SdpaArguments): SdpaNode {
-  checkArguments(graph, args, forwardTensors);
+  checkArguments(graph, args, 'sdpa');
   if (isComposite(args)) return addComposite(graph, args);
   const { q, k, v, name, oDType = q.dtype, scoreMod } = args;
   const made = addUnified(graph, {
@@ -69,7 +69,7 @@ export function sdpa(graph: Graph, args: SdpaArguments): SdpaNode {
  * @throws as `sdpa`.
  */
 export function sdpaBackward(graph: Graph, args: SdpaBackwardArguments): SdpaBackwardNode {
-  checkArguments(graph, args, backwardTensors);
+  checkArguments(graph, args, 'sdpaBackward');
   if (isComposite(args)) return addCompositeBackward(graph, args);
   const { q, k, v, o, dO, stats, name, bias, scoreMod } = args;
   const { dbias, dsink, dq, dk, dv } = addUnified(graph, {

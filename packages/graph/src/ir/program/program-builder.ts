@@ -58,7 +58,10 @@ export class ProgramBuilder {
   }
 
   view(of: Value, shape: Shape, strides: Strides): Value {
-    return this.#add({ kind: 'view', of: of.index, desc: { dtype: of.desc.dtype, shape, strides } });
+    // Strides are those of the memory, so a view of a view is one of the value below.
+    const value = this.#values[of.index];
+    const base = value.kind === 'view' ? value.of : of.index;
+    return this.#add({ kind: 'view', of: base, desc: { dtype: of.desc.dtype, shape, strides } });
   }
 
   primitive(primitive: Primitive, inputs: readonly Value[], outputs: readonly Value[]): void {

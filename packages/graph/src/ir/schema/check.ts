@@ -97,7 +97,8 @@ function checkAttributes(
 const isInteger = (x: unknown): boolean => typeof x === 'number' && Number.isInteger(x);
 const isNumber = (x: unknown): boolean => typeof x === 'number' && !Number.isNaN(x);
 
-const hasType: Readonly<Record<AttributeType, (value: unknown) => boolean>> = {
+/** Whether a value is of a type of attributes, by the type. */
+export const hasType: Readonly<Record<AttributeType, (value: unknown) => boolean>> = {
   bool: value => typeof value === 'boolean',
   s64: isInteger,
   's64[]': value => Array.isArray(value) && value.every(isInteger),

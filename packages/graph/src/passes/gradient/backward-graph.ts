@@ -82,6 +82,35 @@ export class BackwardGraph implements GradientBuilder {
   }
 
   forward(tensor: LogicalTensor): LogicalTensor {
+    // A stack of its own: a chain of operations that are recomputed may be longer than the stack of the language.
+    const open = [tensor];
+    for (let top = open.at(-1); top; top = open.at(-1)) {
+      const missing = this.#recomputed.has(top.id) ? [] : this.#neededFor(top);
+      if (missing.length === 0) {
+        this.#place(top);
+        open.pop();
+      } else open.push(...missing);
+    }
+    return this.#place(tensor);
+  }
+
+  /** The forward tensors that must be placed before a tensor is. */
+  #neededFor(tensor: LogicalTensor): readonly LogicalTensor[] {
+    const producer = this.#topology.producers.get(tensor.id);
+    if (!producer || this.recovered(tensor)) return [];
+    const attention = this.#attentions.get(tensor.id);
+    const nodes = attention?.nodes ?? new Set([producer]);
+    const { operation, call } = this.#callOf(producer);
+    const isRecomputed = operation.recompute && call.outputs.slice(1).some(t => this.isGiven(t));
+    const inputs = isRecomputed && !attention ? call.inputs : [...nodes].flatMap(node => [...node.inputs]);
+    return inputs.filter(t => {
+      const source = this.#topology.producers.get(t.id);
+      return !this.#recomputed.has(t.id) && !(source && nodes.has(source));
+    });
+  }
+
+  /** A forward tensor in this graph, the tensors that it needs being there. */
+  #place(tensor: LogicalTensor): LogicalTensor {
     const known = this.#recomputed.get(tensor.id);
     if (known) return known;
     const producer = this.#topology.producers.get(tensor.id);
@@ -93,23 +122,34 @@ export class BackwardGraph implements GradientBuilder {
     }
     if (producer.outputs[0].id !== tensor.id || givesSeveral(producer)) this.#computeAll(producer);
     else this.#recomputed.set(tensor.id, this.#compute(producer));
-    return this.forward(tensor);
+    return this.#place(tensor);
   }
 
   /**
-   * A forward tensor that is given, is an output of attention that was computed again, or lies otherwise in one of these; null for what
-   * must be computed again.
+   * A forward tensor that is given, is an output of attention that was recomputed, or lies in another layout in one of these; null for a
+   * tensor that must be recomputed.
    */
   recovered(tensor: LogicalTensor): LogicalTensor | null {
-    const topology = this.#topology;
-    if (this.isGiven(tensor)) return { ...tensor, shape: topology.shapeOf(tensor.id) };
-    const output = this.#outputs.get(tensor.id);
-    if (output) return output;
-    for (const { node } of topology.uses(tensor.id)) {
-      const inverse = layoutInverses[node.kind];
-      if (!inverse || !isKnown(topology.shapeOf(tensor.id))) continue;
-      const moved = this.recovered(node.outputs[0]);
-      if (moved) return this.op(node.kind, [moved], inverse(node, this.shapeOf(tensor)));
+    // Layout operations that lead away from the tensor, each with the step before it.
+    type Step = { readonly tensor: LogicalTensor; readonly node?: GraphNode; readonly from?: Step };
+    const steps: Step[] = [{ tensor }];
+    for (const step of steps) {
+      const { id } = step.tensor;
+      const given = this.isGiven(step.tensor)
+        ? { ...step.tensor, shape: this.#topology.shapeOf(id) }
+        : this.#outputs.get(id);
+      if (given) {
+        let moved = given;
+        for (let at: Step = step; at.node && at.from; at = at.from) {
+          const inverse = layoutInverses[at.node.kind](at.node, this.shapeOf(at.from.tensor));
+          moved = this.op(at.node.kind, [moved], inverse);
+        }
+        return moved;
+      }
+      if (!isKnown(this.#topology.shapeOf(id))) continue;
+      for (const { node } of this.#topology.uses(id))
+        if (Object.hasOwn(layoutInverses, node.kind))
+          steps.push({ tensor: node.outputs[0], node, from: step });
     }
     return null;
   }
@@ -126,26 +166,31 @@ export class BackwardGraph implements GradientBuilder {
     const attention = this.#attentions.get(tensor.id);
     if (!attention) return null;
     const { nodes, output } = attention;
-    const { producers } = this.#topology;
+    const needed = new Set([output.id]);
+    const members = this.#topology.order.filter(node => nodes.has(node));
+    for (const node of [...members].reverse())
+      if (needed.has(node.outputs[0]?.id)) for (const { id } of node.inputs) needed.add(id);
     const copies = new Map<number, LogicalTensor>();
-    const copyOf = (t: LogicalTensor): LogicalTensor => {
-      const known = copies.get(t.id);
-      if (known) return known;
-      const node = producers.get(t.id);
-      const other = this.#attentions.get(t.id) ?? attention;
-      // Other results of an operation are none of its copy: the stats of a softmax are given.
-      const isFirst = node?.outputs[0].id === t.id;
-      if (!isFirst || !nodes.has(node) || other !== attention) return this.cast(this.forward(t), t.dtype);
-      const [copy] = this.ops(node.kind, node.inputs.map(copyOf), node.given, [t.dtype]);
-      copies.set(t.id, copy);
-      return copy;
-    };
+    const copyOf = (t: LogicalTensor): LogicalTensor =>
+      copies.get(t.id) ?? this.cast(this.forward(t), t.dtype);
+    for (const node of members) {
+      const [first] = node.outputs;
+      // Only first outputs are copied: the stats of a softmax are given.
+      if (!needed.has(first?.id) || (this.#attentions.get(first.id) ?? attention) !== attention) continue;
+      const [copy] = this.ops(node.kind, node.inputs.map(copyOf), node.given, [first.dtype]);
+      copies.set(first.id, copy);
+    }
     this.#outputs.set(output.id, copyOf(output));
     return this.recovered(tensor);
   }
 
+  /** What an operation computes: itself, or what it does together with others. */
+  #callOf(node: GraphNode): Pick<Composite, 'operation' | 'call'> {
+    return this.#composites.get(node) ?? { operation: node.operation, call: node };
+  }
+
   #compute(node: GraphNode): LogicalTensor {
-    const { operation, call } = this.#composites.get(node) ?? { operation: node.operation, call: node };
+    const { operation, call } = this.#callOf(node);
     const isFirst = call.outputs[0].id === node.outputs[0].id;
     const recomputed = (isFirst && operation.recompute?.(call, this)) || null;
     if (recomputed) return recomputed;

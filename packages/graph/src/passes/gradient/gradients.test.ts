@@ -224,3 +224,11 @@ test('what has no gradient, or does not depend, is said', () => {
     /which nothing of 'of' depends on/,
   );
 });
+
+test('LayerNorm with statistics has gradients where another operation reads its result', async () => {
+  const g = new GraphBuilder();
+  const x = g.input([3, 4]);
+  const outputs = [0, 1, 2].map(() => g.graph.tensor({ dtype: 'f32' }));
+  g.graph.add({ kind: 'LayerNorm', attrs: { keep_stats: true }, inputs: [x], outputs });
+  await checkGradients(g, g.op('Square', [outputs[0]]), [x]);
+});

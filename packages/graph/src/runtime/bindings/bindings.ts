@@ -72,7 +72,7 @@ function checkApart<T extends TensorDesc>(
     const others = byMemory.get(placed.memory) ?? new Map<number, Placed>();
     byMemory.set(placed.memory, others.set(id, placed));
   };
-  for (const [id, desc] of onEngine) add(id, { ...primitives.placeOf(desc), desc });
+  for (const [id, desc] of onEngine) add(id, { ...primitives.placeOf(desc, `tensor ${id}`), desc });
   for (const [id, desc] of onHost) add(id, { ...hostPrimitives.placeOf(desc), desc });
   for (const together of byMemory.values()) {
     if (together.size === 1) continue;
