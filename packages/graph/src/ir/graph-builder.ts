@@ -36,8 +36,6 @@ export interface NodeDescription {
   readonly annotations?: Readonly<Record<string, Annotation>> | undefined;
 }
 
-const nodeOptionNames = ['kind', 'attrs', 'inputs', 'outputs', 'id', 'name', 'annotations'];
-
 /** What operations are written into. */
 export interface GraphWriter {
   readonly nodes: readonly GraphNode[];
@@ -124,7 +122,7 @@ export class GraphBuilder implements GraphWriter {
    * tensor or an option that cannot be; InvalidGraphError once the graph is finalized, or for an id that another operation has.
    */
   add(node: NodeDescription): GraphNode {
-    checkNames('options', node, nodeOptionNames);
+    checkObject('options', node);
     const {
       kind,
       attrs = {},

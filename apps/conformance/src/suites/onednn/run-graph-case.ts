@@ -201,9 +201,7 @@ async function statsOf(
   const scores = subtract.inputs[0];
   const part = new Graph(graph.header, graph.inputs);
   for (const node of graph.topology.order) {
-    const { kind, given, inputs, outputs, id, name, annotations } = node;
-    if (isNeeded(node, scores.id, graph))
-      part.add({ kind, attrs: given, inputs, outputs, id, name, annotations });
+    if (isNeeded(node, scores.id, graph)) part.add({ ...node, attrs: node.given });
   }
   const p = part.tensor({ dtype: 'f32' });
   const stats = part.tensor({ dtype: 'f32' });
