@@ -1,8 +1,10 @@
 /**
- * Dropout of a tile: for each of its m × n weights a mask of 32 bits, all ones where it is kept. The decisions are those of
- * the schemes in `@tilewise/philox`, whose files have the formulas; here four blocks are drawn at once, one in each lane.
+ * Dropout of a tile: for each of its m × n weights a mask of 32 bits, all ones where it is kept. The
+ * decisions are those of the schemes in `@tilewise/philox`, whose files have the formulas; here four blocks
+ * are drawn at once, one in each lane.
  *
- * Rows of masks are `ld` bytes apart. A row may write up to 32 elements before its first and behind its last column.
+ * Rows of masks are `ld` bytes apart. A row may write up to 32 elements before its first and behind its last
+ * column.
  */
 
 /** The words of four blocks: after `draw`, word w of the block in lane b is lane b of `wordW`. */
@@ -42,9 +44,9 @@ function draw(c0: v128, c1: v128, c2: v128, c3: v128, key0: u32, key1: u32, roun
 }
 
 /**
- * One word per weight, kept where it is at least `threshold`: row i starts at word `position` + i·`rowStride` of the stream, of
- * which a block has four. The number of the block is the low half of the counter and `other` the high one, or, with
- * `blockHigh`, the other way round.
+ * One word per weight, kept where it is at least `threshold`: row i starts at word `position` + i·`rowStride`
+ * of the stream, of which a block has four. The number of the block is the low half of the counter and
+ * `other` the high one, or, with `blockHigh`, the other way round.
  */
 export function keepWords(
   m: i32,
@@ -107,8 +109,8 @@ export function keepWords(
 }
 
 /**
- * One byte per weight, kept where it is below `threshold`, as FlashAttention-2 cuts its blocks: `counter` (64 bits) belongs to
- * the head, and the tile begins at row i0 and column j0 of the sequence.
+ * One byte per weight, kept where it is below `threshold`, as FlashAttention-2 cuts its blocks: `counter` (64
+ * bits) belongs to the head, and the tile begins at row i0 and column j0 of the sequence.
  */
 export function keepBytes(
   m: i32,
@@ -153,7 +155,10 @@ export function keepBytes(
   v128.store(at, v128.shuffle<i32>(even, odd, 2, 6, 3, 7), 16);
 }
 
-/** Multiplies the weights (rows `ld` bytes apart, from `source` to `target`) that are kept by a factor; the others become 0. */
+/**
+ * Multiplies the weights (rows `ld` bytes apart, from `source` to `target`) that are kept by a factor; the
+ * others become 0.
+ */
 export function dropWeights(
   m: i32,
   n: i32,

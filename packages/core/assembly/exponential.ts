@@ -1,8 +1,8 @@
 import { multiplyAdd, sumOfLanes } from './vector';
 
 /**
- * The constants, each four times over: V8 would make a constant vector anew at each use, with instructions of the port that the
- * arithmetic needs.
+ * The constants, each four times over: V8 would make a constant vector anew at each use, with instructions of
+ * the port that the arithmetic needs.
  */
 const LOG2_E: usize = 0;
 const FLOOR: usize = 16;
@@ -35,8 +35,9 @@ const STRETCH: usize = 256;
 const powers = memory.data(256, 16);
 
 /**
- * e^x of four lanes for x ≤ 88: 2^n · 2^r with n the whole number next to x·log2(e) and |r| ≤ 1/2. With all roundings the error is
- * below 1.5e-7 absolute for x ≤ 0, and below 2.2e-7 + 7.5e-8·|x| relative. 0 below 2^-126.5, as of −∞; NaN of NaN.
+ * e^x of four lanes for x ≤ 88: 2^n · 2^r with n the whole number next to x·log2(e) and |r| ≤ 1/2. With all
+ * roundings the error is below 1.5e-7 absolute for x ≤ 0, and below 2.2e-7 + 7.5e-8·|x| relative. 0 below
+ * 2^-126.5, as of −∞; NaN of NaN.
  */
 @inline export function exponential(x: v128): v128 {
   const shifter = v128.load(constants, SHIFTER);
@@ -55,9 +56,9 @@ const powers = memory.data(256, 16);
 }
 
 /**
- * Replaces a stretch of numbers, a multiple of 8 of them, by e^(x − subtrahend), with x − subtrahend cut at 88 if `limited`, and gives
- * the sum. It has the bits of `exponential`, in two steps: chains of half the length keep the machine busier, and the constants of each
- * stay in registers.
+ * Replaces a stretch of numbers, a multiple of 8 of them, by e^(x − subtrahend), with x − subtrahend cut at
+ * 88 if `limited`, and gives the sum. It has the bits of `exponential`, in two steps: chains of half the
+ * length keep the machine busier, and the constants of each stay in registers.
  */
 @inline export function exponentials(first: usize, end: usize, subtrahend: f32, limited: bool): f64 {
   // Two sums where one would make a chain of dependent steps.
@@ -118,7 +119,10 @@ const powers = memory.data(256, 16);
   return i32x4.shl(shifted, 23);
 }
 
-/** 2^r: a polynomial of degree 5 that is exact at 0, fitted to the smallest relative error (9.2e-8), in the order with the fewest steps. */
+/**
+ * 2^r: a polynomial of degree 5 that is exact at 0, fitted to the smallest relative error (9.2e-8), in the
+ * order with the fewest steps.
+ */
 @inline function powerOfPart(
   r: v128,
   c0: v128,

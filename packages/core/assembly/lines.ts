@@ -1,8 +1,9 @@
 import { exponential } from './exponential';
 
 /**
- * Lines of f32, of which element-wise expressions and reductions are made: one operator on `count` numbers after the other, from
- * `a` (and `b`) to `out`, which may be the same. Counts are rounded up to a multiple of 4. A truth value is 1 or 0.
+ * Lines of f32, of which element-wise expressions and reductions are made: one operator on `count` numbers
+ * after the other, from `a` (and `b`) to `out`, which may be the same. Counts are rounded up to a multiple of
+ * 4. A truth value is 1 or 0.
  */
 
 const ADD: i32 = 0;
@@ -92,7 +93,10 @@ export function expLine(count: i32, a: usize, out: usize): void {
   }
 }
 
-/** (1 − t) / (1 + t) with t = e^(−2|x|), and near 0, where that cancels, the Taylor series: errors stay below 3e-7 relative. */
+/**
+ * (1 − t) / (1 + t) with t = e^(−2|x|), and near 0, where that cancels, the Taylor series: errors stay below
+ * 3e-7 relative.
+ */
 export function tanhLine(count: i32, a: usize, out: usize): void {
   const one = f32x4.splat(1);
   for (let at: usize = 0; at < <usize>count * 4; at += 16) {

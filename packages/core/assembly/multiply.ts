@@ -2,12 +2,13 @@ import { PANEL, PANEL_BYTES, STRIP, multiplyAdd } from './vector';
 import { stripEnd, stripRowsEnd, stripRowsStart, stripStart } from './ranges';
 
 /**
- * The three products of attention. A is read where it lies, B is in panels: `PANEL` columns side by side for every k of the
- * depth. The inner loop holds a block of 4 × 8 results in eight registers, so two loads of B and four broadcasts of A feed
- * eight multiply-adds; a larger block spills, an unrolled loop too.
+ * The three products of attention. A is read where it lies, B is in panels: `PANEL` columns side by side for
+ * every k of the depth. The inner loop holds a block of 4 × 8 results in eight registers, so two loads of B
+ * and four broadcasts of A feed eight multiply-adds; a larger block spills, an unrolled loop too.
  *
- * `guarded` is for panels B with NaN or infinities: there a weight of 0 in A adds nothing, whatever its row of B holds.
- * Sums are made in the same order either way, so garbage behind a mask does not even change a rounding.
+ * `guarded` is for panels B with NaN or infinities: there a weight of 0 in A adds nothing, whatever its row
+ * of B holds. Sums are made in the same order either way, so garbage behind a mask does not even change a
+ * rounding.
  */
 
 /** What a block of results becomes: the product times a factor, or what was there plus the product. */
@@ -26,8 +27,8 @@ import { stripEnd, stripRowsEnd, stripRowsStart, stripStart } from './ranges';
 }
 
 /**
- * One block of 4 × 8. Element (r, k) of A is at a + r·row + k·step bytes; `transposed` says that row is 4 bytes, so that one
- * pointer serves all four.
+ * One block of 4 × 8. Element (r, k) of A is at a + r·row + k·step bytes; `transposed` says that row is 4
+ * bytes, so that one pointer serves all four.
  */
 @inline function block(
   a: usize,
@@ -83,8 +84,9 @@ import { stripEnd, stripRowsEnd, stripRowsStart, stripStart } from './ranges';
 }
 
 /**
- * C = factor · A·B for a tile of scores: A (m × depth) row-major, B the panels of `n` keys, C row-major. Where `ranges` is not
- * 0, row i is only wanted at the columns of its range, and blocks that no row of theirs wants are left as they are.
+ * C = factor · A·B for a tile of scores: A (m × depth) row-major, B the panels of `n` keys, C row-major.
+ * Where `ranges` is not 0, row i is only wanted at the columns of its range, and blocks that no row of theirs
+ * wants are left as they are.
  */
 export function multiplyScores(
   m: i32,
@@ -115,8 +117,8 @@ export function multiplyScores(
 }
 
 /**
- * C += A·B for a tile A (m × depth) of weights, row-major: C is `n` wide, and so many columns of B are in panels `panelBytes`
- * apart. Where `ranges` is not 0, the weights of row i are 0 beyond its range.
+ * C += A·B for a tile A (m × depth) of weights, row-major: C is `n` wide, and so many columns of B are in
+ * panels `panelBytes` apart. Where `ranges` is not 0, the weights of row i are 0 beyond its range.
  */
 export function addProduct(
   m: i32,
@@ -149,7 +151,10 @@ export function addProduct(
   }
 }
 
-/** C += Aᵀ·B for a tile A (depth × m) of weights, row-major; all else as in `addProduct`, the ranges those of the rows of A. */
+/**
+ * C += Aᵀ·B for a tile A (depth × m) of weights, row-major; all else as in `addProduct`, the ranges those of
+ * the rows of A.
+ */
 export function addTransposedProduct(
   m: i32,
   n: i32,

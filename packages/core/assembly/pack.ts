@@ -1,9 +1,9 @@
 import { PANEL, PANEL_BYTES, sumOfLanes } from './vector';
 
 /**
- * Row-major rows (`ld` bytes apart) as panels whose depth is the rows: element (s, d) goes to panel ⌊d / 8⌋, row s. `width` is a
- * multiple of 8, and the panels are `panelBytes` apart. Gives whether all of them are finite: 0·x is 0 for a finite x and NaN for
- * every other.
+ * Row-major rows (`ld` bytes apart) as panels whose depth is the rows: element (s, d) goes to panel ⌊d / 8⌋,
+ * row s. `width` is a multiple of 8, and the panels are `panelBytes` apart. Gives whether all of them are
+ * finite: 0·x is 0 for a finite x and NaN for every other.
  */
 export function packRows(
   count: i32,
@@ -31,7 +31,10 @@ export function packRows(
   return sumOfLanes(zero) == 0;
 }
 
-/** The same rows as panels whose depth is the head size: element (s, d) goes to panel ⌊s / 8⌋, row d. `count` is a multiple of 8. */
+/**
+ * The same rows as panels whose depth is the head size: element (s, d) goes to panel ⌊s / 8⌋, row d. `count`
+ * is a multiple of 8.
+ */
 export function packColumns(count: i32, depth: i32, source: usize, ld: usize, target: usize): void {
   for (let s = 0; s < count; s += 4) {
     const rows = source + <usize>s * ld;
@@ -93,7 +96,9 @@ export function decodeF16(count: i32, source: usize, target: usize): void {
   return v128.or(v128.or(value, special), sign);
 }
 
-/** Rounds `count` f32 (a multiple of 8) to bf16, to nearest even; NaN becomes the quiet one without a sign. */
+/**
+ * Rounds `count` f32 (a multiple of 8) to bf16, to nearest even; NaN becomes the quiet one without a sign.
+ */
 export function encodeBf16(count: i32, source: usize, target: usize): void {
   for (let n: usize = 0; n < <usize>count; n += 8) {
     const low = bf16OfFloat(v128.load(source + n * 4));

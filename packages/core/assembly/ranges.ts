@@ -1,8 +1,8 @@
 import { STRIP } from './vector';
 
 /**
- * Ranges are two i32 for each row of a tile, the keys lo ≤ j < hi of its sequence that it may see; an empty one has lo ≥ hi.
- * A tile begins at key j0, and columns count from there.
+ * Ranges are two i32 for each row of a tile, the keys lo ≤ j < hi of its sequence that it may see; an empty
+ * one has lo ≥ hi. A tile begins at key j0, and columns count from there.
  */
 
 /** First column of a tile of n that row i may see; n where it sees none. */

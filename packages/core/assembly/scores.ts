@@ -1,9 +1,9 @@
 import { rangeEnd, rangeStart } from './ranges';
 
 /**
- * What happens to a tile of scores (m × n, row-major, rows `ld` bytes apart) between the product and the softmax. Rows are read
- * and written up to the next multiple of 4; those of what is added or looked at are `ldBias` or `ldSeen` bytes apart, 0 where one
- * serves all.
+ * What happens to a tile of scores (m × n, row-major, rows `ld` bytes apart) between the product and the
+ * softmax. Rows are read and written up to the next multiple of 4; those of what is added or looked at are
+ * `ldBias` or `ldSeen` bytes apart, 0 where one serves all.
  */
 
 const HIDDEN: f32 = -Infinity;
@@ -22,7 +22,10 @@ export function addBias(m: i32, n: i32, scores: usize, ld: usize, bias: usize, l
   }
 }
 
-/** Subtracts slope · |distance|, `distance` being that of the first pair: one more in the next row, one less in the next column. */
+/**
+ * Subtracts slope · |distance|, `distance` being that of the first pair: one more in the next row, one less
+ * in the next column.
+ */
 export function addAlibi(m: i32, n: i32, scores: usize, ld: usize, slope: f32, distance: i32): void {
   const slopes = f32x4.splat(slope);
   const step = f32x4.splat(4);

@@ -5,13 +5,15 @@ import { largestLane, sumOfLanes } from './vector';
 const HIDDEN: f32 = -Infinity;
 
 /**
- * Takes a tile of scores (m × n, row-major) into a running softmax, and replaces each score s by its weight e^(s − m).
+ * Takes a tile of scores (m × n, row-major) into a running softmax, and replaces each score s by its weight
+ * e^(s − m).
  *
- * For each row, `largest` (f32) has the largest score so far, −∞ at first, and `sum` (f64) l = Σ e^(s − m). Where m grows, the
- * row of `o` (`width` f32), which weighs earlier tiles by the old m, is brought to the new one. What lies outside a row's
- * range, or is −∞, has weight 0; rows are written up to `ld`.
+ * For each row, `largest` (f32) has the largest score so far, −∞ at first, and `sum` (f64) l = Σ e^(s − m).
+ * Where m grows, the row of `o` (`width` f32), which weighs earlier tiles by the old m, is brought to the new
+ * one. What lies outside a row's range, or is −∞, has weight 0; rows are written up to `ld`.
  *
- * All rows get their m before the first gets its weights: a row's weights wait for its m, and nothing else does.
+ * All rows get their m before the first gets its weights: a row's weights wait for its m, and nothing else
+ * does.
  */
 export function updateSoftmax(
   m: i32,
@@ -119,7 +121,10 @@ function weighUnseen(first: usize, end: usize): f64 {
   for (let at = from; at < to; at += 16) v128.store(at, f32x4.splat(0));
 }
 
-/** Replaces a tile of scores by p = e^(s − lse), with `lse` f32 for each row; 0 where it is −∞, outside the range and at −∞. */
+/**
+ * Replaces a tile of scores by p = e^(s − lse), with `lse` f32 for each row; 0 where it is −∞, outside the
+ * range and at −∞.
+ */
 export function toProbabilities(
   m: i32,
   n: i32,
@@ -145,7 +150,10 @@ export function toProbabilities(
   }
 }
 
-/** Replaces a tile of dp by ds = p·(dp − delta), with `delta` f32 for each row; 0 where p is, whatever dp holds there. */
+/**
+ * Replaces a tile of dp by ds = p·(dp − delta), with `delta` f32 for each row; 0 where p is, whatever dp
+ * holds there.
+ */
 export function toScoreGradients(m: i32, n: i32, dp: usize, p: usize, ld: usize, delta: usize): void {
   const zero = f32x4.splat(0);
   for (let i = 0; i < m; i++) {

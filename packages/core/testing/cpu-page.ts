@@ -8,7 +8,10 @@ import { forwardOnThreads } from '../src/cpu/threads/threaded.ts';
 import { sdpa as exactSdpa } from '../src/reference/sdpa.ts';
 import { Tensor } from '../src/tensor/tensor.ts';
 
-/** Runs the CPU engine in a page: at once, on the engine, and on workers from the script that the page may fetch. */
+/**
+ * Runs the CPU engine in a page: at once, on the engine, and on workers from the script that the page may
+ * fetch.
+ */
 async function run(): Promise<unknown> {
   const [q, k, v] = [1, 2, 3].map(seed => {
     const values = Float32Array.from({ length: 2 * 200 * 16 }, (_, n) => Math.sin(seed * n));

@@ -52,7 +52,10 @@ export function hostileValue(random: Random, parts: readonly unknown[]): unknown
   return random.below(4) === 0 && parts.length > 0 ? random.pick(parts) : random.pick(hostile)();
 }
 
-/** Changes one to three fields of a value, at any depth, in place: a field gets another value, is removed, or is added. */
+/**
+ * Changes one to three fields of a value, at any depth, in place: a field gets another value, is removed, or
+ * is added.
+ */
 export function mutate(value: object, random: Random): void {
   for (let times = 1 + random.below(3); times > 0; times--) {
     const places = placesOf(value);

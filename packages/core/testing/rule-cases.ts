@@ -12,7 +12,10 @@ const codes: Readonly<Record<string, abstract new (...args: never[]) => Tilewise
   INVALID_DTYPE: InvalidDTypeError,
 };
 
-/** A test for each rule: the error, whose class is that of its code and whose message begins with its argument. */
+/**
+ * A test for each rule: the error, whose class is that of its code and whose message begins with its
+ * argument.
+ */
 export function testRules(run: (call: object) => unknown, valid: object, rules: RuleCases): void {
   test.each(Object.entries(rules))('%s', (_, [broken, message]) => {
     const error = errorOf(() => run({ ...valid, ...broken }));

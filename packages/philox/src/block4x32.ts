@@ -10,9 +10,9 @@ export type U32x2 = [number, number];
 /**
  * Philox4x32: a keyed bijection on 128 bits, the random block at `counter`.
  *
- * Counter and key words are taken modulo 2^32; the result is unsigned. `rounds` is a whole number; 10 is the standard,
- * FlashAttention-2 uses 7, and none gives the counter. Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC'11),
- * and Random123's `philox.h`.
+ * Counter and key words are taken modulo 2^32; the result is unsigned. `rounds` is a whole number; 10 is the
+ * standard, FlashAttention-2 uses 7, and none gives the counter. Source: Salmon et al., "Parallel random
+ * numbers: as easy as 1, 2, 3" (SC'11), and Random123's `philox.h`.
  *
  * @throws InvalidArgumentError for another number of words, or for what is no number.
  */
@@ -26,8 +26,9 @@ export function philox4x32(counter: Readonly<U32x4>, key: Readonly<U32x2>, round
 }
 
 /**
- * `philox4x32` without allocation: the four words go to `out[at]` … `out[at + 3]`. Into a `Uint32Array` they are
- * unsigned, into anything else they are int32 with the same bits. Nothing is checked: this is what loops call.
+ * `philox4x32` without allocation: the four words go to `out[at]` … `out[at + 3]`. Into a `Uint32Array` they
+ * are unsigned, into anything else they are int32 with the same bits. Nothing is checked: this is what loops
+ * call.
  */
 export function philox4x32Into(
   out: Uint32Array | number[],

@@ -18,8 +18,8 @@ export interface TilewiseErrorOptions {
 }
 
 /**
- * Base of every error that a Tilewise package throws on purpose. The message names the argument, the value that
- * it got and the rule that it breaks; `code` and `argument` say the same to a program.
+ * Base of every error that a Tilewise package throws on purpose. The message names the argument, the value
+ * that it got and the rule that it breaks; `code` and `argument` say the same to a program.
  */
 export class TilewiseError extends Error {
   override readonly name: string = 'TilewiseError';
@@ -34,8 +34,8 @@ export class TilewiseError extends Error {
 }
 
 /**
- * An argument is outside what its function accepts; `code` is `INVALID_ARGUMENT`. The message is the argument's name
- * followed by the rule: `new InvalidArgumentError('p', 'must be in [0, 1), got 1.5')`.
+ * An argument is outside what its function accepts; `code` is `INVALID_ARGUMENT`. The message is the
+ * argument's name followed by the rule: `new InvalidArgumentError('p', 'must be in [0, 1), got 1.5')`.
  */
 export class InvalidArgumentError extends TilewiseError {
   override readonly name: string = 'InvalidArgumentError';
@@ -74,7 +74,10 @@ export function checkFunction(argument: string, value: unknown): void {
     throw new InvalidArgumentError(argument, `must be a function, got ${describeValue(value)}`);
 }
 
-/** What an argument got, for the message of an error: bigints keep their `n`, strings their quotes, objects say what they are. */
+/**
+ * What an argument got, for the message of an error: bigints keep their `n`, strings their quotes, objects
+ * say what they are.
+ */
 export function describeValue(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'string') return JSON.stringify(value);

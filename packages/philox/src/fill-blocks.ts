@@ -2,10 +2,11 @@ import { philox4x32Into } from './block4x32.ts';
 import { mulhi } from './mulhi.ts';
 
 /**
- * Writes the Philox4x32 blocks of `blocks` consecutive 128-bit counters to `out`, from `out[at]` on, four words each.
+ * Writes the Philox4x32 blocks of `blocks` consecutive 128-bit counters to `out`, from `out[at]` on, four
+ * words each.
  *
- * The inner loop of every bulk draw. Only the lowest counter word changes from block to block, until it wraps and the
- * carry goes into the others.
+ * The inner loop of every bulk draw. Only the lowest counter word changes from block to block, until it wraps
+ * and the carry goes into the others.
  */
 export function fillBlocks(
   out: Uint32Array,
@@ -31,8 +32,8 @@ export function fillBlocks(
 }
 
 /**
- * A run in which only c0 changes, for at least two rounds. What the first two rounds compute from the words that stay
- * the same is computed once, and the loop over the rest takes two rounds at a time.
+ * A run in which only c0 changes, for at least two rounds. What the first two rounds compute from the words
+ * that stay the same is computed once, and the loop over the rest takes two rounds at a time.
  */
 function fillRun(
   out: Uint32Array,

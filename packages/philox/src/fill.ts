@@ -10,8 +10,8 @@ import { firstWordAbove, uniformFromWord } from './uniform.ts';
 const CHUNK = 1024;
 
 /**
- * Fills `out` with the words of a Philox4x32 stream, `out[i]` being the word at `offset + i` (cuRAND's order).
- * Returns `out`.
+ * Fills `out` with the words of a Philox4x32 stream, `out[i]` being the word at `offset + i` (cuRAND's
+ * order). Returns `out`.
  *
  * @throws InvalidArgumentError when an option is out of its range or `out` is not a Uint32Array.
  */
@@ -22,8 +22,8 @@ export function fillU32(out: Uint32Array, options: StreamOptions): Uint32Array {
 }
 
 /**
- * Fills `out` with f32 uniforms in [2^-33, 1], bit-equal to cuRAND's (see `uniformFromWord`): `out[i]` comes from the
- * word at `offset + i`. Returns `out`.
+ * Fills `out` with f32 uniforms in [2^-33, 1], bit-equal to cuRAND's (see `uniformFromWord`): `out[i]` comes
+ * from the word at `offset + i`. Returns `out`.
  *
  * @throws InvalidArgumentError when an option is out of its range or `out` is not a Float32Array.
  */
@@ -35,8 +35,9 @@ export function fillUniform(out: Float32Array, options: StreamOptions): Float32A
 }
 
 /**
- * Fills `out` with standard normals in f32, in the order of `curand_normal4`: elements 2k and 2k+1 come from the words
- * at `offset + 2k` and `offset + 2k + 1`. Returns `out`. Not bit-portable: see `normalPairFromWords`.
+ * Fills `out` with standard normals in f32, in the order of `curand_normal4`: elements 2k and 2k+1 come from
+ * the words at `offset + 2k` and `offset + 2k + 1`. Returns `out`. Not bit-portable: see
+ * `normalPairFromWords`.
  *
  * @throws InvalidArgumentError when an option is out of its range or `out` is not a Float32Array.
  */
@@ -58,8 +59,9 @@ export function fillNormal(out: Float32Array, options: StreamOptions): Float32Ar
 }
 
 /**
- * Fills `out` with Bernoulli draws, 1 with probability `p` and 0 otherwise, decided on the integer word: `out[i]` is 1
- * iff the uniform of the word at `offset + i` is at most `p` rounded to f32 (PyTorch's rule on CUDA). Returns `out`.
+ * Fills `out` with Bernoulli draws, 1 with probability `p` and 0 otherwise, decided on the integer word:
+ * `out[i]` is 1 iff the uniform of the word at `offset + i` is at most `p` rounded to f32 (PyTorch's rule on
+ * CUDA). Returns `out`.
  *
  * @throws InvalidArgumentError when an option or `p` is out of its range or `out` is not a Uint8Array.
  */

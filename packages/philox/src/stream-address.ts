@@ -14,7 +14,10 @@ export interface StreamOptions {
   readonly rounds?: number | undefined;
 }
 
-/** Checked stream options as 32-bit words: the key, the counter of the block, and the word's place in that block. */
+/**
+ * Checked stream options as 32-bit words: the key, the counter of the block, and the word's place in that
+ * block.
+ */
 export interface StreamAddress {
   readonly key: readonly [number, number];
   readonly counter: readonly [number, number, number, number];

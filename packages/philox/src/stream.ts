@@ -12,9 +12,9 @@ const POSITION_BITS = 130;
 /**
  * A sequential reader of one Philox4x32 stream, with the layout of cuRAND's `curandStatePhilox4_32_10_t`.
  *
- * The word at position Q of (seed, subsequence) is word Q mod 4 of the block at counter subsequence·2^64 + ⌊Q/4⌋, so
- * any position can be reached at once. Positions and offsets count **32-bit words**. The 128-bit counter carries from
- * word to word and wraps at its end.
+ * The word at position Q of (seed, subsequence) is word Q mod 4 of the block at counter subsequence·2^64 +
+ * ⌊Q/4⌋, so any position can be reached at once. Positions and offsets count **32-bit words**. The 128-bit
+ * counter carries from word to word and wraps at its end.
  */
 export class PhiloxStream {
   readonly #k0: number;
@@ -56,7 +56,8 @@ export class PhiloxStream {
   }
 
   /**
-   * Goes to a position, in words from the start of the subsequence; a normal that waits to be handed out is dropped.
+   * Goes to a position, in words from the start of the subsequence; a normal that waits to be handed out is
+   * dropped.
    *
    * @throws InvalidArgumentError when `position` is not an integer in [0, 2^130).
    */
@@ -95,8 +96,8 @@ export class PhiloxStream {
   }
 
   /**
-   * A standard normal in f32, by Box–Muller in the order of `curand_normal4`: two words make two normals, handed out
-   * one after the other. Not bit-portable: see `normalPairFromWords`.
+   * A standard normal in f32, by Box–Muller in the order of `curand_normal4`: two words make two normals,
+   * handed out one after the other. Not bit-portable: see `normalPairFromWords`.
    */
   nextNormal(): number {
     const spare = this.#spareNormal;
@@ -111,8 +112,8 @@ export class PhiloxStream {
   }
 
   /**
-   * True with probability `p`, decided on the next word as an integer: true iff its uniform is at most `p` rounded to
-   * f32. Never true for 0, always for 1; takes one word.
+   * True with probability `p`, decided on the next word as an integer: true iff its uniform is at most `p`
+   * rounded to f32. Never true for 0, always for 1; takes one word.
    *
    * @throws InvalidArgumentError when `p` is not in [0, 1].
    */

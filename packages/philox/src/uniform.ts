@@ -1,10 +1,12 @@
 const fround = Math.fround;
 
 /**
- * The f32 that cuRAND's `curand_uniform` makes of a random word: `f32(x) * 2^-32 + 2^-33`, each step rounded to f32.
+ * The f32 that cuRAND's `curand_uniform` makes of a random word: `f32(x) * 2^-32 + 2^-33`, each step rounded
+ * to f32.
  *
- * The range is [2^-33, 1]; 1 is reached (by the 128 largest words) and 0 is not. The mapping never decreases with
- * `word`, an unsigned 32-bit integer, which is what lets a comparison with a probability become an integer threshold.
+ * The range is [2^-33, 1]; 1 is reached (by the 128 largest words) and 0 is not. The mapping never decreases
+ * with `word`, an unsigned 32-bit integer, which is what lets a comparison with a probability become an
+ * integer threshold.
  */
 export function uniformFromWord(word: number): number {
   return fround(fround(word) * 2 ** -32 + 2 ** -33);
@@ -25,8 +27,9 @@ function firstWord(holds: (word: number) => boolean): number {
 /**
  * Least random word whose uniform is greater than `p` rounded to f32, or 2^32 when none is.
  *
- * So `uniform > p` is `word >= firstWordAbove(p)`, PyTorch's memory-efficient keep rule, and `uniform <= p`, its
- * Bernoulli rule, is `word < firstWordAbove(p)`, without a conversion to floating point whose rounding a GPU may choose.
+ * So `uniform > p` is `word >= firstWordAbove(p)`, PyTorch's memory-efficient keep rule, and `uniform <= p`,
+ * its Bernoulli rule, is `word < firstWordAbove(p)`, without a conversion to floating point whose rounding a
+ * GPU may choose.
  */
 export function firstWordAbove(p: number): number {
   const bound = fround(p);

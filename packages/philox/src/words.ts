@@ -1,7 +1,8 @@
 import { describeValue, InvalidArgumentError } from './errors.ts';
 
 /**
- * Checks that a counter or a key has as many words as it must, of the type that they must have. Their values are taken modulo their size.
+ * Checks that a counter or a key has as many words as it must, of the type that they must have. Their values
+ * are taken modulo their size.
  *
  * @throws InvalidArgumentError naming it.
  */

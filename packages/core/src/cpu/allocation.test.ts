@@ -48,8 +48,9 @@ describe.each(Object.entries(options))('%s', (_name, option) => {
   test.each(['forward', 'backward'] as const)('%s leaves no garbage per tile', async pass => {
     const growth = (await allocatedBytes(many[pass])) - (await allocatedBytes(few[pass]));
     const tiles = (SQ / 64) * ((many.S - few.S) / 128);
-    // A tile has 8192 scores, so nothing is left per score or row. Code that V8 has not optimised yet boxes some numbers of a tile; where
-    // it has, some 30 bytes are left, of the views through which keys are unpacked.
+    // A tile has 8192 scores, so nothing is left per score or row. Code that V8 has not optimised yet boxes
+    // some numbers of a tile; where it has, some 30 bytes are left, of the views through which keys are
+    // unpacked.
     expect(growth / tiles).toBeLessThan(512);
   });
 });

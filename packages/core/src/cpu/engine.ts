@@ -35,8 +35,10 @@ import { backwardOnThreads, forwardOnThreads } from './threads/threaded.ts';
 
 /** How the CPU engine computes. Results do not depend on `threads`, and on `variant` only by rounding. */
 export interface CpuEngineOptions {
-  /** Workers that share a large problem, 1 to 64; default: one per core, at most 16. With 1, and where threads cannot share memory, all runs on
-   * the calling thread. */
+  /**
+   * Workers that share a large problem, 1 to 64; default: one per core, at most 16. With 1, and where threads
+   * cannot share memory, all runs on the calling thread.
+   */
   readonly threads?: number | undefined;
   /** What the kernels are made of; default: the fastest that this host has the instructions for. */
   readonly variant?: Variant | undefined;
@@ -49,16 +51,17 @@ const LARGEST_THREADS = 64;
 const WORTH_THREADS = 3e7;
 
 /**
- * The CPU as an engine: it runs every valid problem. Its tensors are host tensors; uploading them copies nothing. Large
- * problems are shared out to worker threads where the host has them (Node, and pages that are cross-origin isolated); they
- * start with the first such problem and do not keep a process alive.
+ * The CPU as an engine: it runs every valid problem. Its tensors are host tensors; uploading them copies
+ * nothing. Large problems are shared out to worker threads where the host has them (Node, and pages that are
+ * cross-origin isolated); they start with the first such problem and do not keep a process alive.
  *
- * Attention reads its inputs when it is called: once the call has returned its promise, they may be written to, or transferred, without a
- * change to the result. Only storage in a SharedArrayBuffer, which is not copied, is to be left alone until the promise has settled. A call
- * rejects with InvalidArgumentError when the buffer of an input has been transferred already.
+ * Attention reads its inputs when it is called: once the call has returned its promise, they may be written
+ * to, or transferred, without a change to the result. Only storage in a SharedArrayBuffer, which is not
+ * copied, is to be left alone until the promise has settled. A call rejects with InvalidArgumentError when
+ * the buffer of an input has been transferred already.
  *
- * @throws InvalidArgumentError when `threads` is no whole number from 1 to 64, `variant` is unknown, or an option is; UnsupportedError when
- * this host lacks the instructions of `variant`.
+ * @throws InvalidArgumentError when `threads` is no whole number from 1 to 64, `variant` is unknown, or an
+ * option is; UnsupportedError when this host lacks the instructions of `variant`.
  */
 export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> {
   checkOptions('options', options, ['threads', 'variant']);
@@ -78,8 +81,8 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   }
 
   /**
-   * Runs on threads if they work, else here: a page may forbid workers, or a worker may run out of memory. Reads the operands before it
-   * returns, or has taken a copy of them by then.
+   * Runs on threads if they work, else here: a page may forbid workers, or a worker may run out of memory.
+   * Reads the operands before it returns, or has taken a copy of them by then.
    */
   async function run<O extends Operands<Tensor> | BackwardOperands<Tensor>, R>(
     multiplications: number,

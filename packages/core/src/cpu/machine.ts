@@ -7,6 +7,9 @@ export interface Machine {
   readonly tiles?: TileSize;
   /** How many threads share the tasks of the pass, 1 unless given. */
   readonly threads?: number;
-  /** Waits until the rows of q, k, v, o and dO that a group of heads reads are there. All else is there from the start. */
+  /**
+   * Waits until the rows of q, k, v, o and dO that a group of heads reads are there. All else is there from
+   * the start.
+   */
   readonly awaitHeads?: (group: number) => void;
 }

@@ -51,9 +51,10 @@ test.each(Object.entries(calls))('MXFP8 agrees with the reference: %s', (_, opti
   const got = forward(call.problem, call.operands, { kernels, tiles });
   expect(Math.max(...errors(got.lse, exact.lse))).toBeLessThan(2e-5);
   /*
-   * P is rounded relative to the largest score so far instead of the row's: two roundings of 2^-4 relative and 2^-14 absolute
-   * (half of the smallest f8e4m3, by 16) apart. Their sum over a row is at most 2^-3 · Σ p|v| + Skv · 2^-13 · |v|; but errors of
-   * either sign cancel, and most elements come within a fifth of that.
+   * P is rounded relative to the largest score so far instead of the row's: two roundings of 2^-4 relative
+   * and 2^-14 absolute (half of the smallest f8e4m3, by 16) apart. Their sum over a row is at most 2^-3 · Σ
+   * p|v| + Skv · 2^-13 · |v|; but errors of either sign cancel, and most elements come within a fifth of
+   * that.
    */
   // The normal numbers drawn stay below 4.
   const bound = (2 ** -3 + shape.Skv * 2 ** -13) * 4 * (options.dropout ? 4 / 3 : 1);
@@ -68,7 +69,8 @@ test.each(Object.entries(calls))('MXFP8 agrees with the reference: %s', (_, opti
   const back = normaliseBackward(inputs, { ...all, outputs });
   const { gradients } = backward(back.problem, back.operands, { kernels, tiles });
   expect(Object.keys(gradients).sort()).toEqual(Object.keys(want).sort());
-  // P is taken from lse and dS from blocks that start where those of the reference do: only a few round the other way.
+  // P is taken from lse and dS from blocks that start where those of the reference do: only a few round the
+  // other way.
   const dS = largest(want.amaxDP as Tensor);
   for (const [name, t] of Object.entries(want)) {
     const mine = errors(gradients[name as keyof typeof gradients] as Tensor, t);

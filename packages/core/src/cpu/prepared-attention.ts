@@ -84,7 +84,10 @@ function withNumbers(
   };
 }
 
-/** Tensors by the names that plans bind as operands: those that mods capture, and the scalars of `fp8`, together. */
+/**
+ * Tensors by the names that plans bind as operands: those that mods capture, and the scalars of `fp8`,
+ * together.
+ */
 function operandsOf({ fp8, ...tensors }: Tensors): Operands<Tensor> {
   const captures: Record<string, Tensor> = {};
   const operands: Record<string, Tensor> = {};
@@ -106,7 +109,10 @@ function elementOf({ data, offset, dtype }: Tensor, n: number): Tensor {
   return Tensor.wrap(data.subarray(offset + n, offset + n + 1), { dtype, shape: [1] });
 }
 
-/** Copies results to the tensors that were given for them, unless they are there already; largest values go to the list of `fp8`. */
+/**
+ * Copies results to the tensors that were given for them, unless they are there already; largest values go to
+ * the list of `fp8`.
+ */
 function deliver(results: Readonly<Partial<Record<string, Tensor>>>, tensors: Tensors): void {
   const largest = (name: string): number => (fp8AmaxNames as readonly string[]).indexOf(name);
   const places = Object.keys(results).map(name => (largest(name) < 0 ? name : 'fp8'));

@@ -2,13 +2,19 @@ import type { AttentionProblem, BackwardProblem } from '../attention/problem/pro
 import { dtypeInfo } from '../tensor/dtype.ts';
 import type { TileSize } from './tiles/tile-size.ts';
 
-/** How a pass is cut into tasks that may run in any order and on any thread: no two of them write the same number. */
+/**
+ * How a pass is cut into tasks that may run in any order and on any thread: no two of them write the same
+ * number.
+ */
 export interface Work<Task> {
   readonly count: number;
   task(n: number): Task;
 }
 
-/** Query rows `from` ≤ i < `to` of the heads `first` ≤ h < `end` of a sequence, which share heads of k and v with nobody else. */
+/**
+ * Query rows `from` ≤ i < `to` of the heads `first` ≤ h < `end` of a sequence, which share heads of k and v
+ * with nobody else.
+ */
 export interface RowsTask {
   /** Which of the `headGroups` these heads are. */
   readonly group: number;
@@ -20,10 +26,11 @@ export interface RowsTask {
 }
 
 /**
- * Forward in tasks of whole tiles of query rows of a head, each at most half a thread's share of all that is left (guided self-scheduling,
- * Polychronopoulos and Kuck 1987). So the first heads are not cut, only one thread unpacks their keys and values, and at the end tasks are
- * of one tile, for threads to end at about the same time. Later rows of a head, of which a causal mask shows more keys, come first. Rows
- * do not depend on each other: how they are cut shows in no bit.
+ * Forward in tasks of whole tiles of query rows of a head, each at most half a thread's share of all that is
+ * left (guided self-scheduling, Polychronopoulos and Kuck 1987). So the first heads are not cut, only one
+ * thread unpacks their keys and values, and at the end tasks are of one tile, for threads to end at about the
+ * same time. Later rows of a head, of which a causal mask shows more keys, come first. Rows do not depend on
+ * each other: how they are cut shows in no bit.
  */
 export function forwardWork(problem: AttentionProblem, { rows }: TileSize, threads: number): Work<RowsTask> {
   const { Hq, Sq } = problem;
@@ -46,7 +53,10 @@ export function forwardWork(problem: AttentionProblem, { rows }: TileSize, threa
   return { count: tasks.length, task: n => tasks[n] };
 }
 
-/** Into how many groups the query heads of all sequences fall that share heads of k and v with no other group; 0 without queries. */
+/**
+ * Into how many groups the query heads of all sequences fall that share heads of k and v with no other group;
+ * 0 without queries.
+ */
 export function headGroups(problem: AttentionProblem): number {
   return problem.Sq === 0 ? 0 : (problem.B * problem.Hq) / headsThatShare(problem);
 }
@@ -56,7 +66,10 @@ export function headsThatShare({ Hq, Hk, Hv }: AttentionProblem): number {
   return leastCommonMultiple(Hq / Hk, Hq / Hv);
 }
 
-/** Query heads `first` ≤ h < `end` of a sequence, which share heads of k and v with nobody else, and keys of some tiles. */
+/**
+ * Query heads `first` ≤ h < `end` of a sequence, which share heads of k and v with nobody else, and keys of
+ * some tiles.
+ */
 export interface KeysTask {
   /** Which of the `headGroups` these heads are. */
   readonly group: number;
@@ -92,9 +105,10 @@ export interface TileRange {
 }
 
 /**
- * Backward in tasks of heads that share keys and values. Those that are left when each thread has had as many, or the last one, are cut, so
- * that threads end at about the same time: into a first task of some sections of their keys, at most half a thread's share of what is left, and
- * one for each of the other sections. Sections depend on the problem alone, so how heads are cut shows in no bit.
+ * Backward in tasks of heads that share keys and values. Those that are left when each thread has had as
+ * many, or the last one, are cut, so that threads end at about the same time: into a first task of some
+ * sections of their keys, at most half a thread's share of what is left, and one for each of the other
+ * sections. Sections depend on the problem alone, so how heads are cut shows in no bit.
  */
 export function backwardWork(problem: BackwardProblem, { columns }: TileSize, threads: number): BackwardWork {
   const { Hq, Skv } = problem.forward;
@@ -121,7 +135,10 @@ export function backwardWork(problem: BackwardProblem, { columns }: TileSize, th
   return { count: tasks.length, task: n => tasks[n], sections, slots, keys: largest * columns };
 }
 
-/** Sections of a quarter of the tiles that are left, so that the last ones are small, but not so small that loading the queries for each takes long. */
+/**
+ * Sections of a quarter of the tiles that are left, so that the last ones are small, but not so small that
+ * loading the queries for each takes long.
+ */
 function keySections(problem: AttentionProblem, tiles: number): TileRange[] {
   if (hasSumsOfScores(problem)) return [{ firstTile: 0, endTile: tiles }];
   const least = Math.ceil(tiles / 16);
@@ -135,7 +152,10 @@ function keySections(problem: AttentionProblem, tiles: number): TileRange[] {
   return sections;
 }
 
-/** Sections as tasks of at most `share` tiles, if they are not larger themselves: neighbours are joined only from the first one on. */
+/**
+ * Sections as tasks of at most `share` tiles, if they are not larger themselves: neighbours are joined only
+ * from the first one on.
+ */
 function cut(sections: readonly TileRange[], share: number): TileRange[] {
   const joined = Math.max(1, sections.filter(({ endTile }) => endTile <= share).length);
   const endTile = sections[joined - 1]?.endTile ?? 0;
@@ -143,8 +163,9 @@ function cut(sections: readonly TileRange[], share: number): TileRange[] {
 }
 
 /**
- * Whether a problem may have gradients that are sums over the keys of a head, which one task makes in one order. It does not
- * depend on which gradients are wanted, so that each of them has the same bits alone and with the others.
+ * Whether a problem may have gradients that are sums over the keys of a head, which one task makes in one
+ * order. It does not depend on which gradients are wanted, so that each of them has the same bits alone and
+ * with the others.
  */
 function hasSumsOfScores({ bias, alibi, scoreMod, fp8 }: AttentionProblem): boolean {
   return bias !== null || alibi || scoreMod !== null || fp8 !== null;

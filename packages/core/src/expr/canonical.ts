@@ -41,14 +41,18 @@ function detailOf(e: Expr): string | number {
   return Object.is(e.value, -0) ? '-0' : e.value;
 }
 
-/** For every node the first node that is written alike: nodes with the same image have the same value everywhere. */
+/**
+ * For every node the first node that is written alike: nodes with the same image have the same value
+ * everywhere.
+ */
 export function canonicalNodes(expr: Expr): Map<Expr, Expr> {
   return number(expr).canonical;
 }
 
 /**
- * An expression as a list of its distinct nodes, each after its operands; the last one is the expression. The JSON of the list is as long as
- * the expression has nodes, whereas the JSON of an expression repeats a shared node wherever it is used.
+ * An expression as a list of its distinct nodes, each after its operands; the last one is the expression. The
+ * JSON of the list is as long as the expression has nodes, whereas the JSON of an expression repeats a shared
+ * node wherever it is used.
  * @throws InvalidArgumentError for a value that is not an expression.
  */
 export function flatten(expr: Expr): FlatNode[] {

@@ -14,9 +14,10 @@ const loadTypes: Readonly<Record<'float' | 'integer' | 'boolean', ExprType>> = {
 };
 
 /**
- * Checks a mod: that every operator takes its operands (an expression may come from JSON), that the value is of
- * `expected` type (f32 of a score mod, bool of a mask mod), that a mask mod does not look at the score, and that the captures
- * are those that are loaded, with their rank and a dtype of the kind that the load reads (float as f32, integer as i32, bool).
+ * Checks a mod: that every operator takes its operands (an expression may come from JSON), that the value is
+ * of `expected` type (f32 of a score mod, bool of a mask mod), that a mask mod does not look at the score,
+ * and that the captures are those that are loaded, with their rank and a dtype of the kind that the load
+ * reads (float as f32, integer as i32, bool).
  * @param name the option that errors name.
  * @throws InvalidArgumentError, or InvalidDTypeError for the dtype of a capture.
  */
@@ -39,7 +40,8 @@ export function checkExpr(name: string, expr: Expr, expected: 'f32' | 'bool'): v
 }
 
 /**
- * The nodes of an expression, as `nodes` gives them, each one checked: operators take their operands, and types are what they say.
+ * The nodes of an expression, as `nodes` gives them, each one checked: operators take their operands, and
+ * types are what they say.
  * @throws InvalidArgumentError.
  */
 export function checkedNodes(expr: Expr, argument?: string): Expr[] {

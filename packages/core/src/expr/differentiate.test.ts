@@ -76,14 +76,17 @@ const places = fc.record({
   kv: fc.integer({ min: 0, max: 4 }),
 });
 
-/** Central difference; undefined where two step sizes disagree, as they do at a kink or where f is very steep. */
+/**
+ * Central difference; undefined where two step sizes disagree, as they do at a kink or where f is very steep.
+ */
 function slope(f: (x: number) => number, x: number): number | undefined {
   const [fine, coarse] = [1e-4, 2e-4].map(step => (f(x + step) - f(x - step)) / (2 * step));
   const scale = 1 + Math.abs(f(x)) + Math.abs(fine);
   return Math.abs(fine - coarse) < 1e-5 * scale ? fine : undefined;
 }
 
-// The error of the fine difference is a third of its distance to the coarse one, plus rounding of f by 1e-16/1e-4.
+// The error of the fine difference is a third of its distance to the coarse one, plus rounding of f by
+// 1e-16/1e-4.
 const tolerance = (expected: number, f: number): number => 1e-5 * (1 + Math.abs(f) + Math.abs(expected));
 
 const table = [0.513, -1.229, 0.747];

@@ -13,18 +13,19 @@ export interface LoadGradient {
 /**
  * ∂ expr / ∂ score, an f32 expression; 0 where the score only takes part in comparisons.
  *
- * Where the derivative does not exist: 0 for |x| at 0, and half to each operand of `min` and `max` where they are equal, as
- * PyTorch's autograd has it.
+ * Where the derivative does not exist: 0 for |x| at 0, and half to each operand of `min` and `max` where they
+ * are equal, as PyTorch's autograd has it.
  */
 export function differentiate(expr: Expr): Expr {
   return derivative(expr, e => e.kind === 'variable' && e.name === 'score');
 }
 
 /**
- * ∂ expr / ∂ element for every place where the expression reads captured tensor `name` (of floats). The gradient of an element
- * is the sum over all (b, h, q, kv), and over all entries whose index is that element, of `partial` times the gradient of
- * the expression. Entries whose partial is 0 everywhere are left out. Where a partial is 0, as behind a condition that does not
- * hold, its index may lie outside the tensor and must not be followed.
+ * ∂ expr / ∂ element for every place where the expression reads captured tensor `name` (of floats). The
+ * gradient of an element is the sum over all (b, h, q, kv), and over all entries whose index is that element,
+ * of `partial` times the gradient of the expression. Entries whose partial is 0 everywhere are left out.
+ * Where a partial is 0, as behind a condition that does not hold, its index may lie outside the tensor and
+ * must not be followed.
  */
 export function loadGradients(expr: Expr, name: string): LoadGradient[] {
   const canonical = canonicalNodes(expr);

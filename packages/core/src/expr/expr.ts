@@ -1,7 +1,9 @@
 /** Type of an expression's value. Indices are i32, scores f32. */
 export type ExprType = 'f32' | 'i32' | 'bool';
 
-/** What a mod may look at: the score so far (f32) and its place: batch, query head, query and key index (i32). */
+/**
+ * What a mod may look at: the score so far (f32) and its place: batch, query head, query and key index (i32).
+ */
 export type VariableName = 'score' | 'b' | 'h' | 'q' | 'kv';
 
 export type UnaryOp =
@@ -41,8 +43,8 @@ export type BinaryOp =
 /**
  * A scalar expression as plain data: it can be evaluated, differentiated, serialised and written as WGSL.
  *
- * i32 arithmetic wraps around. A bool constant is 0 or 1. Infinite constants are spelled as strings, because JSON has no
- * number for them; `Number(value)` reads both spellings.
+ * i32 arithmetic wraps around. A bool constant is 0 or 1. Infinite constants are spelled as strings, because
+ * JSON has no number for them; `Number(value)` reads both spellings.
  */
 export type Expr =
   | {

@@ -42,7 +42,9 @@ export function constant(value: number | boolean, type?: ExprType): Expr {
   return { kind: 'constant', type: 'f32', value: value > 0 ? 'Infinity' : '-Infinity' };
 }
 
-/** @throws InvalidArgumentError naming the operator, for what is no expression and no value that becomes one. */
+/**
+ * @throws InvalidArgumentError naming the operator, for what is no expression and no value that becomes one.
+ */
 export function checkOperands(op: string, ...operands: readonly unknown[]): void {
   const isOperand = (x: unknown): boolean =>
     typeof x === 'object'
@@ -103,8 +105,8 @@ export function unary(op: UnaryOp, a: Operand): Expr {
 }
 
 /**
- * A binary operator on two operands. A number takes the type of the other operand (f32 if it is no 32-bit integer); an i32
- * beside an f32, or under an operator of f32, is converted to f32. Of constants, a constant.
+ * A binary operator on two operands. A number takes the type of the other operand (f32 if it is no 32-bit
+ * integer); an i32 beside an f32, or under an operator of f32, is converted to f32. Of constants, a constant.
  * @throws InvalidArgumentError when the operator does not take such operands.
  */
 export function binary(op: ComparisonOp | LogicOp, a: Operand, b: Operand): BoolExpr;
@@ -123,7 +125,8 @@ export function binary(op: BinaryOp, a: Operand, b: Operand): Expr {
 }
 
 /**
- * `whenTrue` where `condition` holds, else `whenFalse`; they meet in one type as the operands of an operator do.
+ * `whenTrue` where `condition` holds, else `whenFalse`; they meet in one type as the operands of an operator
+ * do.
  * @throws InvalidArgumentError when the condition is no bool, or the values are of types that do not meet.
  */
 export function select(
@@ -151,14 +154,18 @@ export function select(condition: Operand, whenTrue: Operand, whenFalse: Operand
   return { kind: 'select', type: x.type, condition: c, whenTrue: x, whenFalse: y };
 }
 
-/** Whether a captured tensor may have this name: a letter, then letters, digits and underscores (it is used in WGSL). */
+/**
+ * Whether a captured tensor may have this name: a letter, then letters, digits and underscores (it is used in
+ * WGSL).
+ */
 export function isCaptureName(name: string): boolean {
   return typeof name === 'string' && /^[A-Za-z]\w*$/.test(name);
 }
 
 /**
- * The element of captured tensor `name` at `index` (one i32 per dimension). A tensor of floats is read as f32, of integers
- * as i32, of bool as bool. An index outside the tensor is an error on the host; a device clamps it instead.
+ * The element of captured tensor `name` at `index` (one i32 per dimension). A tensor of floats is read as
+ * f32, of integers as i32, of bool as bool. An index outside the tensor is an error on the host; a device
+ * clamps it instead.
  * @throws InvalidArgumentError when the name is no identifier or an index is no i32.
  */
 export function load(name: string, index: readonly Operand[], type?: 'f32' | 'i32'): NumericExpr;

@@ -18,7 +18,10 @@ const names: WgslNames = {
   load: (name, index) => `load_${name}(${index.join(', ')})`,
 };
 
-/** Every level uses the one below twice, so that a tree of it has 2^levels leaves; the value is that of `leaf`. */
+/**
+ * Every level uses the one below twice, so that a tree of it has 2^levels leaves; the value is that of
+ * `leaf`.
+ */
 function shared(leaf: NumericExpr, levels: number): NumericExpr {
   let e = leaf;
   for (let n = 0; n < levels; n++) e = mul(add(e, e), 0.5);

@@ -6,7 +6,10 @@ export function inputName(n: number): string {
   return `x${n}`;
 }
 
-/** The element of input n at the place that is being computed, the input being broadcast; of floats unless `type` says else. */
+/**
+ * The element of input n at the place that is being computed, the input being broadcast; of floats unless
+ * `type` says else.
+ */
 export function input(n: number, type?: 'f32' | 'i32'): NumericExpr;
 export function input(n: number, type: 'bool'): BoolExpr;
 export function input(n: number, type?: ExprType): Expr;

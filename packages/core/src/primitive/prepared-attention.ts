@@ -16,9 +16,10 @@ export interface PreparedAttention<T> {
   /** Bytes of memory that a run needs beside its tensors; what is in it need not be kept. */
   readonly workspaceBytes: number;
   /**
-   * Reads and writes tensors by the names of the options of a call and of its results (`q`, `bias`, `o`, `dq`…; what mods capture is
-   * `captures.NAME`, the mask that dropout draws `outputs.dropoutMask`), laid out as the problem says, lse and its like dense f32. `fp8` is
-   * one f32 list: the scalars as in `fp8ScalarNames`, then the largest values, which are results. Allocates no tensor.
+   * Reads and writes tensors by the names of the options of a call and of its results (`q`, `bias`, `o`,
+   * `dq`…; what mods capture is `captures.NAME`, the mask that dropout draws `outputs.dropoutMask`), laid out
+   * as the problem says, lse and its like dense f32. `fp8` is one f32 list: the scalars as in
+   * `fp8ScalarNames`, then the largest values, which are results. Allocates no tensor.
    * @returns a promise on an engine of the host, whose tensors are to be left alone until it has run.
    */
   run(tensors: Readonly<Record<string, T>>, options?: AttentionRun<T>): Promise<void> | void;

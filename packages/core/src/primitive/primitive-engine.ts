@@ -11,8 +11,8 @@ export interface PreparedPrimitive<T> {
   /** Bytes of memory that a run needs beside its tensors; what is in it need not be kept. */
   readonly workspaceBytes: number;
   /**
-   * Reads the inputs and writes every element of the outputs, in place. Nothing is allocated. On a device an output must not be in
-   * the memory of an input.
+   * Reads the inputs and writes every element of the outputs, in place. Nothing is allocated. On a device an
+   * output must not be in the memory of an input.
    * @param workspace a tensor of `workspaceBytes` or more, where that is not 0.
    */
   run(inputs: readonly T[], outputs: readonly T[], workspace?: T): void;
@@ -34,8 +34,8 @@ export interface Primitives<T extends TensorDesc = TensorDesc> {
   checkSupport(primitive: Primitive, inputs: readonly TensorDesc[], outputs: readonly TensorDesc[]): Support;
   /**
    * Readies a primitive for tensors of these dtypes, shapes and strides.
-   * @throws InvalidShapeError or InvalidDTypeError when the tensors do not fit the primitive; UnsupportedError when `checkSupport`
-   * has reasons.
+   * @throws InvalidShapeError or InvalidDTypeError when the tensors do not fit the primitive;
+   * UnsupportedError when `checkSupport` has reasons.
    */
   prepare(
     primitive: Primitive,
@@ -63,8 +63,8 @@ export interface TensorEngine<T extends TensorDesc = TensorDesc> extends Engine<
   /** Runs as one what `work` runs before it returns: a device submits all of it at once. */
   batch(work: () => void): void;
   /**
-   * Readies attention for the tensors of a problem, which it reads and writes in place; results lie as the problem says, on an engine of the
-   * host dense. The reference has no such.
+   * Readies attention for the tensors of a problem, which it reads and writes in place; results lie as the
+   * problem says, on an engine of the host dense. The reference has no such.
    * @throws UnsupportedError when `checkSupport` has reasons.
    */
   readonly prepareAttention?: PrepareAttention<T>;

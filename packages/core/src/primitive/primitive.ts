@@ -1,9 +1,9 @@
 import type { Expr } from '../expr/expr.ts';
 
 /**
- * Computes each element of the output from the elements of the inputs at the same place. The inputs are broadcast to the
- * output's shape as NumPy does; `value` reads them with `input(n)`, reads any of them at another place with
- * `inputAt(n, index)`, and knows its own place by `coordinate(d)` (see `element.ts`).
+ * Computes each element of the output from the elements of the inputs at the same place. The inputs are
+ * broadcast to the output's shape as NumPy does; `value` reads them with `input(n)`, reads any of them at
+ * another place with `inputAt(n, index)`, and knows its own place by `coordinate(d)` (see `element.ts`).
  *
  * A float that is stored in an integer dtype is rounded to the nearest (ties to even) and saturated.
  */
@@ -13,9 +13,9 @@ export interface MapPrimitive {
 }
 
 /**
- * Reduces over `axes` of `domain`, the shape that the inputs are broadcast to. `element` is what is reduced, an expression as
- * in a map; `result` is what becomes of it, an expression of `reduced`. The output has the shape of the domain with 1 along
- * the reduced axes.
+ * Reduces over `axes` of `domain`, the shape that the inputs are broadcast to. `element` is what is reduced,
+ * an expression as in a map; `result` is what becomes of it, an expression of `reduced`. The output has the
+ * shape of the domain with 1 along the reduced axes.
  */
 export interface ReducePrimitive {
   readonly kind: 'reduce';
@@ -27,16 +27,18 @@ export interface ReducePrimitive {
 }
 
 /**
- * C = A·B over the last two dimensions: A (…, M, K), B (…, K, N), C (…, M, N), the leading dimensions of A and B broadcast
- * to those of C. A transposed operand is a view of other strides. Products are summed in f32 or wider.
+ * C = A·B over the last two dimensions: A (…, M, K), B (…, K, N), C (…, M, N), the leading dimensions of A
+ * and B broadcast to those of C. A transposed operand is a view of other strides. Products are summed in f32
+ * or wider.
  */
 export interface MatMulPrimitive {
   readonly kind: 'matmul';
 }
 
 /**
- * Softmax along `axis`, or its logarithm. Outputs: the result, and if wanted `stats` = max + ln Σ e^(x − max) with 1 along
- * the axis. A row of nothing but −∞ gives NaN with `none`; with `inf-as-zero` it gives 0, and stats 0.
+ * Softmax along `axis`, or its logarithm. Outputs: the result, and if wanted `stats` = max + ln Σ e^(x − max)
+ * with 1 along the axis. A row of nothing but −∞ gives NaN with `none`; with `inf-as-zero` it gives 0, and
+ * stats 0.
  */
 export interface SoftmaxPrimitive {
   readonly kind: 'softmax';
@@ -46,10 +48,10 @@ export interface SoftmaxPrimitive {
 }
 
 /**
- * A number per element of the (dense, row-major) output, from Philox4x32-10 as oneDNN addresses it: by the element's index.
- * Inputs: `seed` and `offset`, each u32 (2) with the low word first, and for `bernoulli` the probability `p` of a 0, f32 ().
- * `bernoulli` gives 0 or 1; `uniform` gives an f32 in (0, 1], in steps of 2^-32 from 2^-33 on, as `curand_uniform` does: 1 is reached, 0
- * is not.
+ * A number per element of the (dense, row-major) output, from Philox4x32-10 as oneDNN addresses it: by the
+ * element's index. Inputs: `seed` and `offset`, each u32 (2) with the low word first, and for `bernoulli` the
+ * probability `p` of a 0, f32 (). `bernoulli` gives 0 or 1; `uniform` gives an f32 in (0, 1], in steps of
+ * 2^-32 from 2^-33 on, as `curand_uniform` does: 1 is reached, 0 is not.
  */
 export interface RandomPrimitive {
   readonly kind: 'random';
@@ -57,16 +59,17 @@ export interface RandomPrimitive {
 }
 
 /**
- * Adds rows: output (V, D) has in row v the sum of the rows of `updates` (N, D) whose `indices` (N), an integer tensor, are v, in
- * the order of the rows. Inputs: indices, updates. Indices outside the output are left out.
+ * Adds rows: output (V, D) has in row v the sum of the rows of `updates` (N, D) whose `indices` (N), an
+ * integer tensor, are v, in the order of the rows. Inputs: indices, updates. Indices outside the output are
+ * left out.
  */
 export interface ScatterAddPrimitive {
   readonly kind: 'scatter-add';
 }
 
 /**
- * The plain operations that everything else is made of: as data, without a tensor in it, so that an engine can prepare,
- * print and cache what it will run.
+ * The plain operations that everything else is made of: as data, without a tensor in it, so that an engine
+ * can prepare, print and cache what it will run.
  */
 export type Primitive =
   | MapPrimitive

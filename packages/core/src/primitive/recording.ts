@@ -1,7 +1,8 @@
 /** What an engine on a device offers beside: its work in an encoder of the caller. */
 export interface Recording {
   /**
-   * Records what `work` runs in an encoder of the caller, in order. Nothing is submitted, and nothing read back.
+   * Records what `work` runs in an encoder of the caller, in order. Nothing is submitted, and nothing read
+   * back.
    * @param target on WebGPU a GPUCommandEncoder or GPUComputePassEncoder.
    * @throws InvalidArgumentError for another target.
    */

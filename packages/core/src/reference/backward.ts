@@ -31,7 +31,10 @@ import { type HeadReader, headReader } from './read.ts';
 import { exponentials, magnitude, rounded, rowOf, times } from './row.ts';
 import { addOuter, addWeighted, dots } from './row-products.ts';
 
-/** Gradients before rounding, each in the shape of its operand, and largest values (1); those that were asked for. */
+/**
+ * Gradients before rounding, each in the shape of its operand, and largest values (1); those that were asked
+ * for.
+ */
 export type BackwardFloat64 = Readonly<Partial<Record<GradientName | BackwardAmaxName, Float64Tensor>>> & {
   /** Of the tensors that the score mod loads floats from, by name; absent without them. */
   readonly dCaptures?: Readonly<Record<string, Float64Tensor>>;
@@ -51,8 +54,8 @@ interface ForwardResults {
 }
 
 /**
- * Gradients of L with dO = ∂L/∂o and dLse = ∂L/∂lse (default 0), in float64 and unrounded. With x, s and z of `sdpaFloat64`
- * and the **given** o and lse, for every visible pair:
+ * Gradients of L with dO = ∂L/∂o and dLse = ∂L/∂lse (default 0), in float64 and unrounded. With x, s and z of
+ * `sdpaFloat64` and the **given** o and lse, for every visible pair:
  *
  *     δ_i   = Σ_d dO_id o_id − dLse_i            p_ij = e^(s_ij − lse_i)
  *     dv_j += z_ij p_ij dO_i                     dp_ij = z_ij dO_i·v_j
@@ -61,13 +64,13 @@ interface ForwardResults {
  *     dbias += ds_ij     dAlibi_h −= |i + off − j| ds_ij     dsink_h −= e^(sink_h − lse_i) δ_i
  *
  * With the FP8 contract each operand stands for its stored value times its descale, z_ij p_ij in dv for
- * descaleS · cast(scaleS · z_ij p_ij), scale dx_ij for descaleDP · cast(scaleDP · scale dx_ij), and dq, dk and dv are multiplied
- * by their scales (see `Fp8Options`).
+ * descaleS · cast(scaleS · z_ij p_ij), scale dx_ij for descaleDP · cast(scaleDP · scale dx_ij), and dq, dk
+ * and dv are multiplied by their scales (see `Fp8Options`).
  *
- * (FlashAttention, Dao et al. 2022, appendix B.2; dLse as in FlexAttention.) Nothing is normalised again: with the o and lse
- * of a softmax over more keys than these, the results are the part of its gradients that is due to these. dk and dv are
- * summed over the query heads of a group, dbias over the dimensions in which the bias is broadcast. A row with lse = −∞ or
- * beyond its sequence contributes nothing.
+ * (FlashAttention, Dao et al. 2022, appendix B.2; dLse as in FlexAttention.) Nothing is normalised again:
+ * with the o and lse of a softmax over more keys than these, the results are the part of its gradients that
+ * is due to these. dk and dv are summed over the query heads of a group, dbias over the dimensions in which
+ * the bias is broadcast. A row with lse = −∞ or beyond its sequence contributes nothing.
  *
  * @throws as `normaliseBackwardOnHost`.
  */

@@ -31,7 +31,8 @@ describe('a bias', () => {
     },
   );
 
-  // An error of lse is one of P, relative to it: at most half the distance of f32 numbers, which is 2⁻⁸ at 65504.
+  // An error of lse is one of P, relative to it: at most half the distance of f32 numbers, which is 2⁻⁸ at
+  // 65504.
   test('of −65504 on all keys of a row: gradients are right to 2⁻⁹', () => {
     const { dv } = shared(all(-65504));
     const error = Math.max(...dv.map(x => Math.abs(n * x - 1)));

@@ -8,7 +8,10 @@ import type { Tensor } from '../tensor/tensor.ts';
 import type { Head } from './head.ts';
 import { type HeadReader, headReader } from './read.ts';
 
-/** What the products of backward take of a head: q, k and dO as they are rounded for the sum over positions, dO8 for dP. */
+/**
+ * What the products of backward take of a head: q, k and dO as they are rounded for the sum over positions,
+ * dO8 for dP.
+ */
 export interface ProductRows {
   readonly q: Float64Array;
   readonly k: Float64Array;

@@ -3,7 +3,10 @@ import type { TensorEngine } from '../primitive/primitive-engine.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
 
-/** The reference as an engine: it runs every valid problem, slowly. Its tensors are host tensors; nothing is copied. */
+/**
+ * The reference as an engine: it runs every valid problem, slowly. Its tensors are host tensors; nothing is
+ * copied.
+ */
 export function referenceEngine(): TensorEngine<Tensor> {
   return hostEngine('reference', 'float64, O(S²), in TypeScript', { sdpa, sdpaBackward });
 }

@@ -41,7 +41,9 @@ export function perRow(problem: AttentionProblem, side: SequenceSide, value: num
   return { ...filled(rowShape(problem), value), place: rowIndex(problem, side) };
 }
 
-/** Zeros in the own shape of a broadcast tensor; `place` is the element that (b, h, i, j) shares with others. */
+/**
+ * Zeros in the own shape of a broadcast tensor; `place` is the element that (b, h, i, j) shares with others.
+ */
 export function likeBroadcast(desc: BroadcastDesc): PlacedTensor {
   return { ...filled(desc.source, 0), place: broadcastIndex(desc) };
 }

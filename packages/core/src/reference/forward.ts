@@ -11,7 +11,10 @@ import { heads } from './head.ts';
 import { exponentials, largest, rounded, sum, times } from './row.ts';
 import { addWeighted } from './row-products.ts';
 
-/** Forward results before rounding: o (B, Hq, Sq, Dv), packed or ragged (T, Hq, Dv); the others (Hq, T) with packed q, else (B, Hq, Sq). */
+/**
+ * Forward results before rounding: o (B, Hq, Sq, Dv), packed or ragged (T, Hq, Dv); the others (Hq, T) with
+ * packed q, else (B, Hq, Sq).
+ */
 export interface ForwardFloat64 {
   readonly o: Float64Tensor;
   readonly lse: Float64Tensor;
@@ -27,16 +30,17 @@ export interface ForwardFloat64 {
 /**
  * Attention by its definition, in float64 and unrounded. For query i of head h, over its visible keys j:
  *
- *     x_ij = scale · q_i·k_j                     s_ij = softcap(mod(x_ij)) + bias_ij − slope_h · |i + off − j|
+ *     x_ij = scale · q_i·k_j            s_ij = softcap(mod(x_ij)) + bias_ij − slope_h · |i + off − j|
  *     m_i  = max(sink_h, max_j s_ij)             l_i  = e^(sink_h − m_i) + Σ_j e^(s_ij − m_i)
  *     p_ij = e^(s_ij − m_i) / l_i                o_i  = Σ_j z_ij p_ij v_j              lse_i = m_i + ln l_i
  *
- * where the terms of the sink are absent without one, and z_ij is 0 or 1/(1−p) by dropout. A row that sees no key has
- * o = 0, and without a sink m = lse = −∞ and l = 0; a row beyond its sequence is such a row even with a sink.
+ * where the terms of the sink are absent without one, and z_ij is 0 or 1/(1−p) by dropout. A row that sees no
+ * key has o = 0, and without a sink m = lse = −∞ and l = 0; a row beyond its sequence is such a row even with
+ * a sink.
  *
- * With the FP8 contract, q, k and v stand for the stored values times their descale, z_ij p_ij for
- * descaleS · cast(scaleS · z_ij p_ij), and o is multiplied by scaleO (see `Fp8Options`). With block scales z_ij e^(s_ij − m_i) is
- * rounded and divided by l_i after the sum (see `Mxfp8Options`).
+ * With the FP8 contract, q, k and v stand for the stored values times their descale, z_ij p_ij for descaleS ·
+ * cast(scaleS · z_ij p_ij), and o is multiplied by scaleO (see `Fp8Options`). With block scales z_ij e^(s_ij
+ * − m_i) is rounded and divided by l_i after the sum (see `Mxfp8Options`).
  *
  * @throws as `normaliseOnHost`.
  */
@@ -103,7 +107,9 @@ export function forward(asked: AttentionProblem, given: Operands<Tensor>): Forwa
   };
 }
 
-/** The weights that are not 0, and their keys: of a key with weight 0 nothing is taken, whatever its value is. */
+/**
+ * The weights that are not 0, and their keys: of a key with weight 0 nothing is taken, whatever its value is.
+ */
 function withoutZeros(weights: Float64Array, j: Int32Array): [Float64Array, Int32Array] {
   const kept = new Float64Array(j.length);
   const keys = new Int32Array(j.length);

@@ -147,7 +147,8 @@ describe('backward in FP8', () => {
   });
 
   test('agrees with unrounded arithmetic to the precision of the format', () => {
-    // P has relative errors of 2^-4 and less, and what a scale of 2^6 leaves subnormal in f8e4m3 is below 2^-12.
+    // P has relative errors of 2^-4 and less, and what a scale of 2^6 leaves subnormal in f8e4m3 is below
+    // 2^-12.
     const [q, k, v, dO] = [1, 2, 3, 4].map(n => normal([1, 2, 6, 4], n));
     const plain: SdpaOptions<Tensor> = { causal: true, sink: [0.5, -1] };
     const { o, lse } = sdpa(q, k, v, { ...plain, outDType: 'f32' });
@@ -157,7 +158,8 @@ describe('backward in FP8', () => {
     const got = sdpaBackward({ q, k, v, o, lse, dO }, { ...scaled, ...options });
     for (const name of ['dq', 'dk', 'dv'] as const) {
       const [a, b] = [value(got[name]), value(exact[name])];
-      // Six terms, each at most amax · 3 (the largest of the normal numbers drawn) with an error of 2^-4 of it.
+      // Six terms, each at most amax · 3 (the largest of the normal numbers drawn) with an error of 2^-4 of
+      // it.
       const largest = name === 'dv' ? 1 : value(got.amaxDP)[0];
       for (let n = 0; n < a.length; n++) expect(Math.abs(a[n] - b[n])).toBeLessThan((6 * 3 * largest) / 16);
       expect(a).not.toEqual(b);

@@ -24,13 +24,19 @@ export interface Head {
   readonly q: Float64Array;
   readonly k: Float64Array;
   readonly v: Float64Array;
-  /** The keys that query i sees. Nothing is asked about the others, so that garbage behind a mask is never touched. */
+  /**
+   * The keys that query i sees. Nothing is asked about the others, so that garbage behind a mask is never
+   * touched.
+   */
   visibleKeys(i: number): VisibleKeys;
   /** z_ij of keys j: what dropout multiplies p_ij with: 0, or 1 / (1 − p). */
   dropout(i: number, j: Int32Array): Float64Array;
 }
 
-/** The keys that a query sees (by all masks, and by a score that is not −∞) in ascending order, with what they score. */
+/**
+ * The keys that a query sees (by all masks, and by a score that is not −∞) in ascending order, with what they
+ * score.
+ */
 export interface VisibleKeys {
   readonly j: Int32Array;
   /** x_ij = scale · q_i·k_j, of what q and k mean (see `Fp8Options`). */

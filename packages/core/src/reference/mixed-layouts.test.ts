@@ -21,7 +21,10 @@ const dense = {
   dO: normal([B, Hq, Sq, D], 4),
 };
 
-/** A dense tensor's sequences as rows of (T, H, D) storage, sequence b from element offsets[b] on; NaN elsewhere. */
+/**
+ * A dense tensor's sequences as rows of (T, H, D) storage, sequence b from element offsets[b] on; NaN
+ * elsewhere.
+ */
 function placed(
   t: Tensor,
   lengths: readonly number[],

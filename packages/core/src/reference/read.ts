@@ -8,8 +8,8 @@ import type { Tensor } from '../tensor/tensor.ts';
 export type HeadReader = (b: number, h: number) => Float64Array;
 
 /**
- * Reads an operand head by head in f64, whatever its dtype and layout. Only positions that exist are read, so what lies in
- * padding, in the tail of a packed tensor or in an unused page is never seen.
+ * Reads an operand head by head in f64, whatever its dtype and layout. Only positions that exist are read, so
+ * what lies in padding, in the tail of a packed tensor or in an unused page is never seen.
  */
 export function headReader(
   desc: OperandDesc,

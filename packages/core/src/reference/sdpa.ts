@@ -13,10 +13,12 @@ import { sdpaFloat64 } from './forward.ts';
  * @param q (B, Hq, Sq, Dqk) of any float dtype and strides; packed or ragged (T, Hq, Dqk).
  * @param k (B, Hk, Skv, Dqk), packed or ragged (T, Hk, Dqk), or paged (blocks, Hk, pageSize, Dqk).
  * @param v (B, Hv, Skv, Dv) likewise.
- * @returns o (B, Hq, Sq, Dv), packed or ragged (T, Hq, Dv), in `outDType` (default: that of q); f32 lse and, where asked for, max and
- * sumExp (Hq, T) when q is packed by cuSeqLensQ, else (B, Hq, Sq); u8 dropoutMask (B, Hq, Sq, Skv). All contiguous. Rows that belong to no sequence are
- * dead: o = 0, lse = max = −∞, sumExp = 0.
- * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
+ * @returns o (B, Hq, Sq, Dv), packed or ragged (T, Hq, Dv), in `outDType` (default: that of q); f32 lse and,
+ * where asked for, max and sumExp (Hq, T) when q is packed by cuSeqLensQ, else (B, Hq, Sq); u8 dropoutMask
+ * (B, Hq, Sq, Skv). All contiguous. Rows that belong to no sequence are dead: o = 0, lse = max = −∞, sumExp =
+ * 0.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the
+ * rule.
  */
 export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tensor> = {}): SdpaResult<Tensor> {
   const { o, lse, max, sumExp, dropoutMask, amaxS, amaxO } = sdpaFloat64(q, k, v, options);
@@ -33,12 +35,14 @@ export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tenso
 }
 
 /**
- * Gradients of attention in float64 (the formulas are those of `sdpaBackwardFloat64`), each result rounded once.
+ * Gradients of attention in float64 (the formulas are those of `sdpaBackwardFloat64`), each result rounded
+ * once.
  *
  * @param inputs the forward inputs and results, dO (as o), and dLse (as lse, default 0).
  * @param options those of the forward call, and which `gradients` are wanted.
- * @returns dq, dk, dv in shape and dtype (or `gradDType`) of q, k, v; dbias in those of the bias; f32 (Hq) dsink and dAlibi; those that were
- * asked for. When the score mod loads floats, `dCaptures` has the gradient of each such tensor, in its shape and dtype.
+ * @returns dq, dk, dv in shape and dtype (or `gradDType`) of q, k, v; dbias in those of the bias; f32 (Hq)
+ * dsink and dAlibi; those that were asked for. When the score mod loads floats, `dCaptures` has the gradient
+ * of each such tensor, in its shape and dtype.
  * @throws as `sdpa`; a paged k or v has no gradient, so that the others must be asked for by name.
  */
 export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(

@@ -3,7 +3,10 @@ import type { AttentionProblem, Operands } from '../attention/problem/problem.ts
 import { Tensor } from '../tensor/tensor.ts';
 import { createProblemDropout } from './dropout.ts';
 
-/** Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also for hidden pairs; 0 beyond packed and ragged sequences. */
+/**
+ * Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also for hidden pairs; 0 beyond packed and ragged
+ * sequences.
+ */
 export function dropoutMaskOf(problem: AttentionProblem, operands: Operands<Tensor>): Tensor {
   const { B, Hq, Sq, Skv, q, k } = problem;
   if (B * Hq * Sq * Skv === 0) return Tensor.zeros([B, Hq, Sq, Skv], { dtype: 'u8' });

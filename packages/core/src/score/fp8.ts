@@ -19,8 +19,8 @@ export interface Fp8Arithmetic extends Readonly<Record<Fp8ScalarName, number>> {
 }
 
 /**
- * The FP8 arithmetic of a problem on the host. Without the contract all scales are 1 and nothing is rounded, so that one
- * formula serves both.
+ * The FP8 arithmetic of a problem on the host. Without the contract all scales are 1 and nothing is rounded,
+ * so that one formula serves both.
  * @throws InvalidArgumentError when the problem has scalars but the operands lack them.
  */
 export function createFp8(

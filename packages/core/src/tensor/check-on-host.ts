@@ -1,7 +1,10 @@
 import { describeValue, InvalidArgumentError } from '../errors.ts';
 import { isHostArray } from './host-array.ts';
 
-/** @throws InvalidArgumentError for a value that is no `Tensor`, of this or another copy of the package, on this host. */
+/**
+ * @throws InvalidArgumentError for a value that is no `Tensor`, of this or another copy of the package, on
+ * this host.
+ */
 export function checkHostTensor(argument: string, t: unknown): void {
   if (isHostArray(t) && 'toFloat64' in t) return;
   const isElsewhere = typeof t === 'object' && t !== null && 'shape' in t && !('data' in t);
@@ -15,8 +18,9 @@ export function checkHostTensor(argument: string, t: unknown): void {
 export const DEEPEST_RECORD = 4;
 
 /**
- * Checks that the tensors of a record, and of records in it, have their elements on this host. Numbers and lists of numbers pass, and so
- * does a value that is no tensor at all: what an argument must be is its own rule.
+ * Checks that the tensors of a record, and of records in it, have their elements on this host. Numbers and
+ * lists of numbers pass, and so does a value that is no tensor at all: what an argument must be is its own
+ * rule.
  * @throws InvalidArgumentError naming the first that has not, as `raggedOffsets.q` within `raggedOffsets`.
  */
 export function checkOnHost(values: object, within = '', depth: number = DEEPEST_RECORD): void {

@@ -4,8 +4,8 @@ import { type HostArray, isHostArray } from './host-array.ts';
 import { elementCount, maxOffset } from './shape.ts';
 
 /**
- * Checks that the tensors of a record, and of records in it, still have their storage: a buffer that is transferred to another thread, or
- * shrunk, is lost to the tensors over it.
+ * Checks that the tensors of a record, and of records in it, still have their storage: a buffer that is
+ * transferred to another thread, or shrunk, is lost to the tensors over it.
  * @throws InvalidArgumentError naming the first that has not, as `captures.NAME` within `captures`.
  */
 export function checkStorage(tensors: object, within = '', depth: number = DEEPEST_RECORD): void {

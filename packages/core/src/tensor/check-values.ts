@@ -1,7 +1,8 @@
 import { describeValue, InvalidArgumentError } from '../errors.ts';
 
 /**
- * Checks that values are numbers in an array, or something that is indexed like one. Those of a typed array need no look at each.
+ * Checks that values are numbers in an array, or something that is indexed like one. Those of a typed array
+ * need no look at each.
  * @throws InvalidArgumentError naming what is none.
  */
 export function checkValues(values: ArrayLike<unknown>): void {

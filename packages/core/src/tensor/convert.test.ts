@@ -20,7 +20,10 @@ describe.each(formats)('bulk conversion of %s', (dtype, format) => {
     expect(Array.from(decodeArray(dtype, codes, new Float64Array(codes.length)))).toEqual(expected);
   });
 
-  /** Every value, the halves between neighbours, what lies a bit of an f32 or f64 beside them, and the extremes. */
+  /**
+   * Every value, the halves between neighbours, what lies a bit of an f32 or f64 beside them, and the
+   * extremes.
+   */
   const values: number[] = [
     0,
     -0,

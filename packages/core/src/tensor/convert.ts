@@ -18,8 +18,8 @@ function isSmallFloat(dtype: DType): dtype is SmallFloat {
 }
 
 /**
- * Reads elements as they are stored for `dtype` into numbers. Exact, except that i32 and u32 beyond 2²⁴ are rounded when `out`
- * is a Float32Array.
+ * Reads elements as they are stored for `dtype` into numbers. Exact, except that i32 and u32 beyond 2²⁴ are
+ * rounded when `out` is a Float32Array.
  * @throws InvalidShapeError when `out` is shorter than `data`.
  */
 export function decodeArray<A extends Float32Array | Float64Array>(
@@ -40,10 +40,11 @@ export function decodeArray<A extends Float32Array | Float64Array>(
 }
 
 /**
- * Stores numbers as elements of `dtype`, each rounded once, from f64 to nearest even. Integers truncate and wrap around as
- * typed arrays do; a bool is whether the number is not 0.
+ * Stores numbers as elements of `dtype`, each rounded once, from f64 to nearest even. Integers truncate and
+ * wrap around as typed arrays do; a bool is whether the number is not 0.
  * @param out of the array type of `dtype`.
- * @param overflow what becomes of a number beyond the largest finite one of f16, bf16 or f8; default: as in `FloatFormat`.
+ * @param overflow what becomes of a number beyond the largest finite one of f16, bf16 or f8; default: as in
+ * `FloatFormat`.
  * @throws InvalidShapeError when `out` is shorter than `values`.
  */
 export function encodeArray<A extends TypedArray>(
@@ -77,7 +78,10 @@ function encodeFloats(
   for (let n = 0; n < values.length; n++) out[n] = encode(values[n]);
 }
 
-/** From an element as it is stored to its number, as `dtypeInfo` has it, but for many: small floats are looked up. */
+/**
+ * From an element as it is stored to its number, as `dtypeInfo` has it, but for many: small floats are looked
+ * up.
+ */
 export function valueDecoder(dtype: DType): (stored: number) => number {
   if (!isSmallFloat(dtype)) return dtypeInfo[dtype].decode;
   const table = decodeTable(dtype);
@@ -104,8 +108,9 @@ function valueEncoderOf(format: FloatFormat, overflow: Overflow): (value: number
   return value => {
     float[0] = value;
     if (float[0] !== value) {
-      // Round to odd: towards zero, then the last bit set to say that something was cut off. An f32 has at least two bits
-      // more than every format here, so rounding that to nearest even gives what rounding the f64 itself would.
+      // Round to odd: towards zero, then the last bit set to say that something was cut off. An f32 has at
+      // least two bits more than every format here, so rounding that to nearest even gives what rounding the
+      // f64 itself would.
       if (Math.abs(float[0]) > Math.abs(value)) bits[0]--;
       bits[0] |= 1;
     }
@@ -113,7 +118,9 @@ function valueEncoderOf(format: FloatFormat, overflow: Overflow): (value: number
   };
 }
 
-/** From the bits of an f32 to those of f16, bf16 or f8, to nearest even. @throws TypeError for other dtypes. */
+/**
+ * From the bits of an f32 to those of f16, bf16 or f8, to nearest even. @throws TypeError for other dtypes.
+ */
 export function bitEncoder(dtype: DType): (bits: number) => number {
   const format = smallFormat(dtype);
   return encoderOf(format, format.overflow);

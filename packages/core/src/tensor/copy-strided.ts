@@ -31,7 +31,9 @@ export function copyStrided(shape: Shape, from: StridedArray, to: StridedArray):
   run(0, from.offset, to.offset);
 }
 
-/** One loop per dimension, outermost first; size-1 dimensions have none, and those that lie in line share one. */
+/**
+ * One loop per dimension, outermost first; size-1 dimensions have none, and those that lie in line share one.
+ */
 function fuseLoops(shape: Shape, from: Strides, to: Strides): Loop[] {
   const loops: Loop[] = [];
   for (let d = 0; d < shape.length; d++) {

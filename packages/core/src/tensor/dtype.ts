@@ -11,7 +11,10 @@ export interface DTypeInfo extends DTypeTraits {
   readonly allocate: (length: number) => TypedArray;
   /** Element of the backing array to number; exact. */
   readonly decode: (stored: number) => number;
-  /** Number to element of the backing array; floats round to nearest even, integers truncate as typed arrays do. */
+  /**
+   * Number to element of the backing array; floats round to nearest even, integers truncate as typed arrays
+   * do.
+   */
   readonly encode: (value: number) => number;
 }
 

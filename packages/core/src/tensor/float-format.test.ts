@@ -109,7 +109,8 @@ describe('known values', () => {
   });
 
   it('rounds an f64 once, where going through f32 would round twice', () => {
-    // 1 + half a step of f16, and a bit that f32 cannot hold: f32 rounds it to the tie, which then goes to even.
+    // 1 + half a step of f16, and a bit that f32 cannot hold: f32 rounds it to the tie, which then goes to
+    // even.
     const value = 1 + 2 ** -11 + 2 ** -40;
     expect(float16.encode(Math.fround(value))).toBe(0x3c00);
     expect(float16.encode(value)).toBe(0x3c01);

@@ -71,7 +71,9 @@ export const float16: FloatFormat = /* @__PURE__ */ floatFormat(float16Layout);
 /** bfloat16: the upper half of an f32. */
 export const bfloat16: FloatFormat = /* @__PURE__ */ floatFormat(bfloat16Layout);
 
-/** OCP FP8 E4M3: no infinity, largest finite value 448; saturates unless asked for `'ieee'`, which gives NaN. */
+/**
+ * OCP FP8 E4M3: no infinity, largest finite value 448; saturates unless asked for `'ieee'`, which gives NaN.
+ */
 export const float8e4m3: FloatFormat = /* @__PURE__ */ floatFormat(float8e4m3Layout);
 
 /** OCP FP8 E5M2: largest finite value 57344; saturates unless asked for `'ieee'`, which gives infinity. */

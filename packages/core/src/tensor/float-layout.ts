@@ -12,7 +12,9 @@ export interface FloatLayout {
   readonly bias: number;
   /** Code of the largest finite value. */
   readonly maxCode: number;
-  /** What a positive value beyond it becomes when overflow is `'ieee'`: infinity, or NaN where there is none. */
+  /**
+   * What a positive value beyond it becomes when overflow is `'ieee'`: infinity, or NaN where there is none.
+   */
   readonly overflowCode: number;
   /** The code that every NaN is encoded as. */
   readonly nan: number;
@@ -64,7 +66,9 @@ export const bfloat16Layout: FloatLayout = /* @__PURE__ */ floatLayout({
   overflow: 'ieee',
 });
 
-/** OCP FP8 E4M3: no infinity, largest finite value 448; saturates unless asked for `'ieee'`, which gives NaN. */
+/**
+ * OCP FP8 E4M3: no infinity, largest finite value 448; saturates unless asked for `'ieee'`, which gives NaN.
+ */
 export const float8e4m3Layout: FloatLayout = /* @__PURE__ */ floatLayout({
   bits: 8,
   mantissaBits: 3,

@@ -2,8 +2,8 @@ import type { TypedArray } from './dtype.ts';
 import type { TensorDesc } from './tensor-desc.ts';
 
 /**
- * What a `Tensor` holds, without what it can do: code that only passes tensors on, or reads lists of numbers, asks for this, so
- * that it works on tensors of any copy of this package and needs none of their code.
+ * What a `Tensor` holds, without what it can do: code that only passes tensors on, or reads lists of numbers,
+ * asks for this, so that it works on tensors of any copy of this package and needs none of their code.
  */
 export interface HostArray extends TensorDesc {
   readonly data: TypedArray;

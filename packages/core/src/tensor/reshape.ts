@@ -16,7 +16,8 @@ export function reshapedStrides(shape: Shape, strides: Strides, target: Shape): 
   const result = contiguousStrides(target);
   if (count === 0) return result;
 
-  // Both shapes are walked together, in the smallest groups of dimensions that hold as many elements as each other.
+  // Both shapes are walked together, in the smallest groups of dimensions that hold as many elements as each
+  // other.
   const old = shape.map((_, d) => d).filter(d => shape[d] !== 1);
   let oldEnd = 0;
   let newEnd = 0;

@@ -34,7 +34,10 @@ export function elementsSpanned(shape: Shape, strides: Strides): number {
   return shape.includes(0) ? 0 : maxOffset(shape, strides) + 1;
 }
 
-/** Whether these strides are row-major without gaps. Those of size-1 dimensions do not matter, nor any of no elements. */
+/**
+ * Whether these strides are row-major without gaps. Those of size-1 dimensions do not matter, nor any of no
+ * elements.
+ */
 export function isContiguous(shape: Shape, strides: Strides): boolean {
   if (shape.includes(0)) return true;
   let expected = 1;

@@ -14,8 +14,9 @@ const LARGEST_RANK = 64;
 
 /**
  * A description, checked, whose strides are those without gaps unless it has its own.
- * @throws InvalidDTypeError for an unknown dtype; InvalidShapeError for extents or strides that are no non-negative integers, more than 64
- * dimensions, and as many elements, or as large an offset, as an f64 cannot count.
+ * @throws InvalidDTypeError for an unknown dtype; InvalidShapeError for extents or strides that are no
+ * non-negative integers, more than 64 dimensions, and as many elements, or as large an offset, as an f64
+ * cannot count.
  */
 export function checkDesc({
   dtype,

@@ -26,8 +26,9 @@ import { checkDesc, listText, type TensorDesc } from './tensor-desc.ts';
 export type { TensorDesc } from './tensor-desc.ts';
 
 /**
- * An n-dimensional array on the host. `data[offset + Σ index[d]·strides[d]]` is the element at `index`; 16-bit and 8-bit
- * floats are stored as bit patterns (see `dtypeInfo`). Views (`permute`, `slice`, `expand`, `reshape`) share `data`.
+ * An n-dimensional array on the host. `data[offset + Σ index[d]·strides[d]]` is the element at `index`;
+ * 16-bit and 8-bit floats are stored as bit patterns (see `dtypeInfo`). Views (`permute`, `slice`, `expand`,
+ * `reshape`) share `data`.
  */
 export class Tensor implements TensorDesc {
   readonly dtype: DType;
@@ -45,10 +46,11 @@ export class Tensor implements TensorDesc {
   }
 
   /**
-   * A new tensor from logical row-major values, each rounded once to the dtype. With `strides`, the storage is laid out by
-   * them and gaps are 0. `overflow` is for values beyond the largest finite one of f16, bf16 or f8.
-   * @throws InvalidShapeError when the number of values is not the product of `shape`; InvalidArgumentError for a value that is no
-   * number and for an unknown option; and as `zeros`.
+   * A new tensor from logical row-major values, each rounded once to the dtype. With `strides`, the storage
+   * is laid out by them and gaps are 0. `overflow` is for values beyond the largest finite one of f16, bf16
+   * or f8.
+   * @throws InvalidShapeError when the number of values is not the product of `shape`; InvalidArgumentError
+   * for a value that is no number and for an unknown option; and as `zeros`.
    */
   static from(
     values: ArrayLike<number>,
@@ -79,9 +81,10 @@ export class Tensor implements TensorDesc {
   }
 
   /**
-   * A new tensor of zeros (code 0 in every dtype). Its storage ends with its last element, so the stride of a size-1
-   * dimension takes no room, whatever it is.
-   * @throws as `checkDesc`; InvalidArgumentError for an unknown option; TilewiseError with code `OUT_OF_MEMORY`.
+   * A new tensor of zeros (code 0 in every dtype). Its storage ends with its last element, so the stride of a
+   * size-1 dimension takes no room, whatever it is.
+   * @throws as `checkDesc`; InvalidArgumentError for an unknown option; TilewiseError with code
+   * `OUT_OF_MEMORY`.
    */
   static zeros(
     shape: Shape,
@@ -182,8 +185,8 @@ export class Tensor implements TensorDesc {
   }
 
   /**
-   * The same values stored contiguously in another dtype, rounded to nearest even. A copy. `overflow` is for values beyond
-   * the largest finite one of f16, bf16 or f8.
+   * The same values stored contiguously in another dtype, rounded to nearest even. A copy. `overflow` is for
+   * values beyond the largest finite one of f16, bf16 or f8.
    */
   cast(dtype: DType, options: { readonly overflow?: Overflow | undefined } = {}): Tensor {
     checkOptions('options', options, ['overflow']);
@@ -254,8 +257,8 @@ export class Tensor implements TensorDesc {
 
   /**
    * The same elements in row-major order under another shape; a view.
-   * @throws InvalidShapeError when the counts differ, or when dimensions that would merge do not lie in line: then reshape a
-   * `contiguous()` copy.
+   * @throws InvalidShapeError when the counts differ, or when dimensions that would merge do not lie in line:
+   * then reshape a `contiguous()` copy.
    */
   reshape(shape: Shape): Tensor {
     checkDesc({ dtype: this.dtype, shape });

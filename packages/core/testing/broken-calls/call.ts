@@ -2,7 +2,10 @@ import type { BackwardInputs } from '../../src/attention/options/options.ts';
 import type { ErrorCode } from '../../src/errors.ts';
 import { Tensor } from '../../src/tensor/tensor.ts';
 
-/** A call that breaks one rule: its argument, code, what the message says of value and rule, and what differs from a good call. */
+/**
+ * A call that breaks one rule: its argument, code, what the message says of value and rule, and what differs
+ * from a good call.
+ */
 export interface BrokenCall {
   readonly argument: string;
   readonly code: ErrorCode;

@@ -3,7 +3,9 @@ import { type BrokenCall, f32, value } from './call.ts';
 const option = (argument: string, says: RegExp, options: unknown): BrokenCall =>
   value(argument, says, { options: options as object });
 
-/** Options that there are not, and options of another form than theirs: all of these were once passed over. */
+/**
+ * Options that there are not, and options of another form than theirs: all of these were once passed over.
+ */
 export const optionFormCalls: readonly BrokenCall[] = [
   option('options', /must be an object, got null/, null),
   option('options', /must be an object, got 3/, 3),

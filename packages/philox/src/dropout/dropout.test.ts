@@ -75,7 +75,8 @@ describe('dropoutMask', () => {
     for (const p of [0.1, 0.5, 0.8]) {
       const mask = dropoutMask({ shape: [1, 2, 300, 500], p, seed: 7, offset: 4, scheme: name });
       const rate = mask.reduce((sum, keep) => sum + keep, 0) / mask.length;
-      // flash-attention-2 keeps (⌊255·(1 − p)⌋ + 1)/256; five standard errors around the scheme's own probability.
+      // flash-attention-2 keeps (⌊255·(1 − p)⌋ + 1)/256; five standard errors around the scheme's own
+      // probability.
       const kept =
         name === 'flash-attention-2' ? (Math.floor(Math.fround(1 - Math.fround(p)) * 255) + 1) / 256 : 1 - p;
       expect(Math.abs(rate - kept)).toBeLessThan(5 * Math.sqrt((p * (1 - p)) / mask.length));

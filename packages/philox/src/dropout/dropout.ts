@@ -7,8 +7,8 @@ import { dropoutSchemes } from './schemes.ts';
 export interface DropoutOptions extends DropoutSource {
   readonly shape: DropoutShape;
   /**
-   * For packed sequences: the number of keys of each batch element, while `shape` has the largest lengths. Only
-   * `torch-efficient` addresses its stream by it; the other schemes depend on b, h, i and j alone.
+   * For packed sequences: the number of keys of each batch element, while `shape` has the largest lengths.
+   * Only `torch-efficient` addresses its stream by it; the other schemes depend on b, h, i and j alone.
    */
   readonly rowStrides?: readonly number[] | undefined;
 }
@@ -20,7 +20,8 @@ export interface Dropout extends KeepDecider {
 }
 
 /**
- * The dropout mask of (scheme, p, seed, offset) over the attention matrix (B, H, Sq, Skv), H counting query heads.
+ * The dropout mask of (scheme, p, seed, offset) over the attention matrix (B, H, Sq, Skv), H counting query
+ * heads.
  *
  * @throws InvalidArgumentError when an option is unknown or out of its range.
  */
@@ -36,8 +37,8 @@ export interface DropoutMaskOptions extends Omit<DropoutOptions, 'shape'> {
 }
 
 /**
- * The whole mask, row-major (B, H, Sq, Skv), 1 = keep. Rows are Skv apart also with `rowStrides`; what lies beyond a
- * sequence's own keys is then 0.
+ * The whole mask, row-major (B, H, Sq, Skv), 1 = keep. Rows are Skv apart also with `rowStrides`; what lies
+ * beyond a sequence's own keys is then 0.
  *
  * @throws InvalidArgumentError when an option is out of its range; TilewiseError with code `OUT_OF_MEMORY`.
  */
@@ -69,9 +70,10 @@ function allocate(elements: number): Uint8Array {
 }
 
 /**
- * How far the generator's offset moves past one dropout of this shape, in the scheme's own unit, so that a training
- * loop replays the offsets that PyTorch hands out: ⌈B·H·Sq·Skv⌉₄ for `torch-efficient`, B·H·32 for `flash-attention-2`
- * (⌈·⌉₄ rounds up to a multiple of 4); 1 for `onednn`, where every offset is a fresh mask.
+ * How far the generator's offset moves past one dropout of this shape, in the scheme's own unit, so that a
+ * training loop replays the offsets that PyTorch hands out: ⌈B·H·Sq·Skv⌉₄ for `torch-efficient`, B·H·32 for
+ * `flash-attention-2` (⌈·⌉₄ rounds up to a multiple of 4); 1 for `onednn`, where every offset is a fresh
+ * mask.
  *
  * @throws InvalidArgumentError when the scheme is unknown or an extent is not a whole number.
  */

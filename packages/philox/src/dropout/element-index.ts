@@ -1,8 +1,8 @@
 import type { DropoutDraw } from './scheme.ts';
 
 /**
- * Linear index of element (b, h, i, 0): ((b·H + h)·Sq)·Skv + i·rowStride. Exact in a double, as shapes whose element
- * count is not a safe integer are rejected before.
+ * Linear index of element (b, h, i, 0): ((b·H + h)·Sq)·Skv + i·rowStride. Exact in a double, as shapes whose
+ * element count is not a safe integer are rejected before.
  */
 export function rowIndex(draw: DropoutDraw, b: number, h: number, i: number): number {
   const { H, Sq, Skv } = draw.shape;

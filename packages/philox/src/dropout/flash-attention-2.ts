@@ -10,17 +10,19 @@ import type { DropoutDraw, DropoutRule, DropoutScheme, KeepDecider } from './sch
 const ROUNDS = 7;
 
 /**
- * FlashAttention-2 and PyTorch's flash backend: one **byte** per element; a block of seven rounds covers two columns
- * (j, j + 1) in each of four groups of 8 columns, in the rows i and i + 8 of a 16 × 32 tile.
+ * FlashAttention-2 and PyTorch's flash backend: one **byte** per element; a block of seven rounds covers two
+ * columns (j, j + 1) in each of four groups of 8 columns, in the rows i and i + 8 of a 16 × 32 tile.
  *
- *     block = Philox4x32-7(key = seed, counter = (offset + (b·H + h)·32 + (i mod 8)·4 + (j mod 8)/2, i/16, j/32))
+ *     first = offset + (b·H + h)·32 + (i mod 8)·4 + (j mod 8)/2
+ *     block = Philox4x32-7(key = seed, counter = (first, i/16, j/32))
  *     word  = block[(j mod 32)/8]
  *     byte  = byte ((i/8) mod 2)·2 + j mod 2 of the word, byte 0 the least significant
  *     keep  = byte <= ⌊f32(1 − p)·255⌋                    that is, byte < threshold
  *
- * The keep probability is therefore a multiple of 1/256, (K + 1)/256, while `scale` is 1/(1 − p) of the nominal p.
- * FlashAttention-2 multiplies the output by it, not the probabilities. i and j count within a sequence, so packed
- * sequences change nothing. p must round to an f32 below 1, as there. Source: FlashAttention's `dropout.h`, `philox.cuh`.
+ * The keep probability is therefore a multiple of 1/256, (K + 1)/256, while `scale` is 1/(1 − p) of the
+ * nominal p. FlashAttention-2 multiplies the output by it, not the probabilities. i and j count within a
+ * sequence, so packed sequences change nothing. p must round to an f32 below 1, as there. Source:
+ * FlashAttention's `dropout.h`, `philox.cuh`.
  */
 export const flashAttention2: DropoutScheme = {
   rule: flashAttention2Rule,
@@ -74,8 +76,8 @@ function flashAttention2Decider(draw: DropoutDraw): KeepDecider {
 }
 
 /**
- * The same rule in WGSL: see {@link dropoutTypesWgsl} for the functions. `row.base` is the low half of the counter at
- * column 0. `dropout_block(p, row, j)` is the whole block that j shares with 15 other elements.
+ * The same rule in WGSL: see {@link dropoutTypesWgsl} for the functions. `row.base` is the low half of the
+ * counter at column 0. `dropout_block(p, row, j)` is the whole block that j shares with 15 other elements.
  */
 export const flashAttention2Wgsl: WgslPiece = {
   code: `fn dropout_row(p: DropoutParams, bh: u32, i: u32) -> DropoutRow {

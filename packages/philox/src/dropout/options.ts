@@ -9,7 +9,10 @@ import type { DropoutRule, DropoutSchemeName, DropoutShape } from './scheme.ts';
 export interface DropoutSource {
   /** The convention; `torch-efficient` by default. */
   readonly scheme?: DropoutSchemeName | undefined;
-  /** Probability to **drop**, in [0, 1] (below 1 for `flash-attention-2`); narrowed to f32 before it is compared. */
+  /**
+   * Probability to **drop**, in [0, 1] (below 1 for `flash-attention-2`); narrowed to f32 before it is
+   * compared.
+   */
   readonly p: number;
   /** Unsigned 64-bit. */
   readonly seed: Uint;
@@ -20,8 +23,8 @@ export interface DropoutSource {
 /**
  * The source with every default filled in. `others` are the options of the call that are no part of a source.
  *
- * @throws InvalidArgumentError when the scheme or an option is unknown, p is no probability or one that the scheme has no mask for,
- *   or seed or offset is not an unsigned 64-bit integer.
+ * @throws InvalidArgumentError when the scheme or an option is unknown, p is no probability or one that the
+ * scheme has no mask for, or seed or offset is not an unsigned 64-bit integer.
  */
 export function checkSource(
   source: DropoutSource,

@@ -19,7 +19,10 @@ export interface DropoutRule {
   readonly scale: number;
 }
 
-/** A dropout with everything fixed but the element: the input of {@link DropoutScheme.decider}, already checked. */
+/**
+ * A dropout with everything fixed but the element: the input of {@link DropoutScheme.decider}, already
+ * checked.
+ */
 export interface DropoutDraw {
   readonly shape: DropoutShape;
   /** Distance between the rows of each batch element in the random stream, in elements. */
@@ -29,24 +32,32 @@ export interface DropoutDraw {
   readonly threshold: number;
 }
 
-/** Keep or drop, for element (b, h, i, j): batch, query head, query row, key column. Indices are not checked. */
+/**
+ * Keep or drop, for element (b, h, i, j): batch, query head, query row, key column. Indices are not checked.
+ */
 export interface KeepDecider {
   keep(b: number, h: number, i: number, j: number): boolean;
-  /** Writes 1 (keep) or 0 for the columns j0 ≤ j < j1 of one row to `out[at]`, `out[at + 1]`, …; allocates nothing. */
+  /**
+   * Writes 1 (keep) or 0 for the columns j0 ≤ j < j1 of one row to `out[at]`, `out[at + 1]`, …; allocates
+   * nothing.
+   */
   keepRow(b: number, h: number, i: number, j0: number, j1: number, out: Uint8Array, at?: number): void;
 }
 
 /**
- * One dropout convention. A scheme is a pure function of (seed, offset, b, h, i, j): tile sizes, order of work and
- * launch geometry never enter, so forward, backward and every engine see the same mask.
+ * One dropout convention. A scheme is a pure function of (seed, offset, b, h, i, j): tile sizes, order of
+ * work and launch geometry never enter, so forward, backward and every engine see the same mask.
  */
 export interface DropoutScheme {
   /**
-   * @throws InvalidArgumentError naming `name` (default `p`) when the scheme has no mask for `p`, which is already known to
-   *   lie in [0, 1].
+   * @throws InvalidArgumentError naming `name` (default `p`) when the scheme has no mask for `p`, which is
+   * already known to lie in [0, 1].
    */
   rule(p: number, name?: string): DropoutRule;
-  /** How far `offset` has to move for the next call of this shape to draw fresh numbers, in the scheme's own unit. */
+  /**
+   * How far `offset` has to move for the next call of this shape to draw fresh numbers, in the scheme's own
+   * unit.
+   */
   offsetIncrement(shape: DropoutShape): bigint;
   decider(draw: DropoutDraw): KeepDecider;
 }

@@ -12,14 +12,16 @@ const CHUNK = 1024;
 const ROUNDS = 10;
 
 /**
- * PyTorch's memory-efficient attention and xFormers: one word of the cuRAND stream (seed, subsequence 0) per element.
+ * PyTorch's memory-efficient attention and xFormers: one word of the cuRAND stream (seed, subsequence 0) per
+ * element.
  *
  *     position = offset + ((b·H + h)·Sq + i)·Skv + j      mod 2^64, in 32-bit words
  *     word     = Philox4x32-10(key = seed, counter = (position / 4, 0))[position mod 4]
  *     keep     = uniform(word) > f32(p)                   that is, word >= threshold
  *
- * With packed sequences the row stride is the element's own number of keys instead of Skv, while (b·H + h) still steps
- * by Sq·Skv, the largest lengths. At p = 1 everything is dropped. Source: PyTorch's `mem_eff_attention/kernel_forward.h`.
+ * With packed sequences the row stride is the element's own number of keys instead of Skv, while (b·H + h)
+ * still steps by Sq·Skv, the largest lengths. At p = 1 everything is dropped. Source: PyTorch's
+ * `mem_eff_attention/kernel_forward.h`.
  */
 export const torchEfficient: DropoutScheme = {
   rule: torchEfficientRule,
@@ -47,7 +49,8 @@ function torchEfficientDecider(draw: DropoutDraw): KeepDecider {
       const lo = low >>> 0;
       const hi = (offset[1] + Math.floor(index / 2 ** 32) + (low > 0xffffffff ? 1 : 0)) >>> 0;
       const lane = lo & 3;
-      // Up to the next multiple of 2^32, so that no run crosses 2^64, where positions wrap and block counters do not.
+      // Up to the next multiple of 2^32, so that no run crosses 2^64, where positions wrap and block counters
+      // do not.
       const count = Math.min(j1 - j, CHUNK, 2 ** 32 - lo);
       counter[0] = (lo >>> 2) | (hi << 30);
       counter[1] = hi >>> 2;
@@ -67,7 +70,10 @@ function torchEfficientDecider(draw: DropoutDraw): KeepDecider {
   };
 }
 
-/** The same rule in WGSL: see {@link dropoutTypesWgsl} for the functions. `row.base` is a position in the stream. */
+/**
+ * The same rule in WGSL: see {@link dropoutTypesWgsl} for the functions. `row.base` is a position in the
+ * stream.
+ */
 export const torchEfficientWgsl: WgslPiece = {
   code: `fn dropout_row(p: DropoutParams, bh: u32, i: u32) -> DropoutRow {
   let index = u64_add(u64_mul_u32(p.head_stride, bh), u32_mul_wide(i, p.row_stride));

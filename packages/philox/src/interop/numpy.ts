@@ -24,8 +24,8 @@ export class NumpyPhilox {
   /**
    * A generator as `np.random.Philox(seed)`, or `np.random.Philox(key=…, counter=…)`.
    *
-   * @throws InvalidArgumentError when the seed is not an integer in [0, 2^256), the key not one in [0, 2^128), or the
-   *   counter not one in [0, 2^256).
+   * @throws InvalidArgumentError when the seed is not an integer in [0, 2^256), the key not one in [0,
+   * 2^128), or the counter not one in [0, 2^256).
    */
   constructor(options: NumpyPhiloxOptions) {
     checkOptions('options', options, ['seed', 'key', 'counter']);
@@ -82,8 +82,8 @@ export class NumpyPhilox {
   }
 
   /**
-   * Moves the counter by `blocks` blocks of four 64-bit draws (NumPy's documentation says draws) and drops what is left
-   * of the block in hand: `advance()`.
+   * Moves the counter by `blocks` blocks of four 64-bit draws (NumPy's documentation says draws) and drops
+   * what is left of the block in hand: `advance()`.
    *
    * @throws InvalidArgumentError when `blocks` is not an integer in [0, 2^256).
    */

@@ -2,8 +2,8 @@ import { philox4x32 } from '../block4x32.ts';
 import { toU64, toUint, type Uint } from '../u64.ts';
 
 /**
- * oneDNN's `philox4x32(idx, seed, offset)`, all unsigned 64-bit: the word that its `Dropout` compares with p for element
- * `index` (the scheme `onednn` is built on it). Source: `src/common/math_utils.hpp` since 3.11.
+ * oneDNN's `philox4x32(idx, seed, offset)`, all unsigned 64-bit: the word that its `Dropout` compares with p
+ * for element `index` (the scheme `onednn` is built on it). Source: `src/common/math_utils.hpp` since 3.11.
  *
  * @throws InvalidArgumentError when an argument is not an unsigned 64-bit integer.
  */
@@ -15,8 +15,9 @@ export function onednnWord(index: Uint, seed: Uint, offset: Uint): number {
 }
 
 /**
- * oneDNN's 32-bit word for element `index`, taken on the CPU when the offset is 0 and on the GPU when no offset is used.
- * Not a dropout scheme: it changed between releases, and since 3.11 four elements in a row share one word.
+ * oneDNN's 32-bit word for element `index`, taken on the CPU when the offset is 0 and on the GPU when no
+ * offset is used. Not a dropout scheme: it changed between releases, and since 3.11 four elements in a row
+ * share one word.
  *
  * @param release `'3.10'` for 3.10 and before, `'3.11'` for 3.11 and after.
  * @throws InvalidArgumentError when `index` or `seed` is not an unsigned 32-bit integer.

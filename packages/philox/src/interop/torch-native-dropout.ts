@@ -4,7 +4,9 @@ import { checkProbability } from '../probability.ts';
 import { splitU64, toU64, toUint, type Uint } from '../u64.ts';
 import { firstWordAtLeast } from '../uniform.ts';
 
-/** A call of `torch.native_dropout` (`F.dropout`) on CUDA, with the launch geometry that its mask depends on. */
+/**
+ * A call of `torch.native_dropout` (`F.dropout`) on CUDA, with the launch geometry that its mask depends on.
+ */
 export interface NativeDropoutOptions {
   /** Elements, in storage order. */
   readonly numel: number;
@@ -13,7 +15,10 @@ export interface NativeDropoutOptions {
   readonly seed: Uint;
   /** In 32-bit words; a multiple of 4, as PyTorch hands it out. */
   readonly offset: Uint;
-  /** Elements per vectorised load: 4 for f32, 8 for f16 and bf16 in current releases; halved until it divides `numel`. */
+  /**
+   * Elements per vectorised load: 4 for f32, 8 for f16 and bf16 in current releases; halved until it divides
+   * `numel`.
+   */
   readonly vec: 1 | 2 | 4 | 8 | 16;
   /** Thread blocks of 256: min(⌈numel/256⌉, multiprocessors · ⌊threads per multiprocessor/256⌋). */
   readonly grid: number;
@@ -22,9 +27,9 @@ export interface NativeDropoutOptions {
 /**
  * The keep mask (1 = keep) of PyTorch's CUDA dropout kernel.
  *
- * Thread t of G = 256·grid reads its own subsequence t. A vectorised kernel takes `vec` elements per thread and turn, an
- * unvectorised one strides by G; with vec = 2 the upper half of every block goes unused. keep is uniform < f32(1 − p),
- * with 1 − p in double. Source: `aten/src/ATen/native/cuda/Dropout.cu`.
+ * Thread t of G = 256·grid reads its own subsequence t. A vectorised kernel takes `vec` elements per thread
+ * and turn, an unvectorised one strides by G; with vec = 2 the upper half of every block goes unused. keep is
+ * uniform < f32(1 − p), with 1 − p in double. Source: `aten/src/ATen/native/cuda/Dropout.cu`.
  *
  * @throws InvalidArgumentError when an option is out of its range.
  */
@@ -60,7 +65,8 @@ export function nativeDropoutScale(p: number): number {
 }
 
 /**
- * How far the call moves the generator's offset, in 32-bit words: each thread's draws, rounded up to whole blocks.
+ * How far the call moves the generator's offset, in 32-bit words: each thread's draws, rounded up to whole
+ * blocks.
  *
  * @throws InvalidArgumentError when an option is out of its range.
  */

@@ -4,8 +4,8 @@ import { checkProbability } from '../probability.ts';
 import type { Uint } from '../u64.ts';
 
 /**
- * The keep mask (1 = keep) of TransformerEngine's 8-bit dropout: 16 elements share one block of the cuRAND stream
- * (seed, subsequence = their chunk), a byte each, in a shuffled order; keep is byte >= ⌊f32(p)·256⌋.
+ * The keep mask (1 = keep) of TransformerEngine's 8-bit dropout: 16 elements share one block of the cuRAND
+ * stream (seed, subsequence = their chunk), a byte each, in a shuffled order; keep is byte >= ⌊f32(p)·256⌋.
  *
  * `offset` counts 32-bit words. TransformerEngine packs the mask to bits, the lowest bit first. Source:
  * `transformer_engine/common/dropout/dropout.cu`.

@@ -15,8 +15,8 @@ export function tritonRandint4x(seed: Uint, offset: Uint, rounds: number = 10): 
 }
 
 /**
- * Triton's `tl.rand(seed, offset)`: an f32 in [0, 1) from the first word of {@link tritonRandint4x}, whose negative half
- * (as an int32) is folded onto the other. Triton's dropout keeps an element iff it is above p.
+ * Triton's `tl.rand(seed, offset)`: an f32 in [0, 1) from the first word of {@link tritonRandint4x}, whose
+ * negative half (as an int32) is folded onto the other. Triton's dropout keeps an element iff it is above p.
  *
  * @throws InvalidArgumentError when an argument is not an unsigned 64-bit integer.
  */

@@ -5,9 +5,9 @@ import type { WgslPiece } from './piece.ts';
 /**
  * `fn philox_uniform(word: u32) -> f32`, bit-equal to `uniformFromWord`.
  *
- * WGSL leaves the rounding of u32 → f32 and of f32 addition to the implementation, so both roundings to nearest-even
- * happen here on integers, and what is left to floating point (converting a 24-bit integer, scaling by a power of two)
- * is exact.
+ * WGSL leaves the rounding of u32 → f32 and of f32 addition to the implementation, so both roundings to
+ * nearest-even happen here on integers, and what is left to floating point (converting a 24-bit integer,
+ * scaling by a power of two) is exact.
  */
 export const uniformWgsl: WgslPiece = {
   code: `fn philox_uniform(word: u32) -> f32 {
@@ -31,8 +31,9 @@ export const uniformWgsl: WgslPiece = {
 
 /**
  * `fn philox_normal_pair(x: u32, y: u32) -> vec2f`: two standard normals by Box–Muller, the sine first, as
- * `normalPairFromWords`. Logarithm, sine and cosine are the GPU's, so only close to the same normals elsewhere: WGSL
- * promises sine and cosine to 2^-11 absolute, and only on [-π, π], which is why the angle is moved there.
+ * `normalPairFromWords`. Logarithm, sine and cosine are the GPU's, so only close to the same normals
+ * elsewhere: WGSL promises sine and cosine to 2^-11 absolute, and only on [-π, π], which is why the angle is
+ * moved there.
  */
 export const normalWgsl: WgslPiece = {
   code: `fn philox_normal_pair(x: u32, y: u32) -> vec2f {
@@ -45,8 +46,8 @@ export const normalWgsl: WgslPiece = {
 };
 
 /**
- * `struct BernoulliParams` (two u32 words) and `fn philox_bernoulli(word: u32, p: BernoulliParams) -> bool`, decided on
- * the integer exactly as `fillBernoulli` does. {@link bernoulliUniforms} computes the words.
+ * `struct BernoulliParams` (two u32 words) and `fn philox_bernoulli(word: u32, p: BernoulliParams) -> bool`,
+ * decided on the integer exactly as `fillBernoulli` does. {@link bernoulliUniforms} computes the words.
  */
 export const bernoulliWgsl: WgslPiece = {
   code: `struct BernoulliParams {

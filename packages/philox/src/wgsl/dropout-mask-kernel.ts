@@ -7,8 +7,9 @@ import { composeWgsl } from './piece.ts';
 
 /**
  * A kernel that writes a whole dropout mask, row-major (B, H, Sq, Skv), one byte per element and 1 = keep: on
- * `@group(0)`, `@binding(0)` is the destination, a storage buffer of u32 words with four mask bytes each (the bytes past
- * the end 0), and `@binding(1)` a uniform buffer with the words of {@link dropoutMaskUniformWords}.
+ * `@group(0)`, `@binding(0)` is the destination, a storage buffer of u32 words with four mask bytes each (the
+ * bytes past the end 0), and `@binding(1)` a uniform buffer with the words of {@link
+ * dropoutMaskUniformWords}.
  *
  * Equal to `dropoutMask` in every bit. Needs no optional feature.
  *

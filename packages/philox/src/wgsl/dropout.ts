@@ -7,7 +7,9 @@ import { checkObject } from '../errors.ts';
 import { splitU64, toUint, type U64 } from '../u64.ts';
 import { composeWgsl, type WgslPiece } from './piece.ts';
 
-/** The WGSL of every dropout convention; all declare the same functions (see `dropoutTypesWgsl`), so use one. */
+/**
+ * The WGSL of every dropout convention; all declare the same functions (see `dropoutTypesWgsl`), so use one.
+ */
 export const dropoutPieces: Readonly<Record<DropoutSchemeName, WgslPiece>> = {
   'torch-efficient': torchEfficientWgsl,
   'flash-attention-2': flashAttention2Wgsl,

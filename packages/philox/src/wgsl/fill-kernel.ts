@@ -7,7 +7,9 @@ import { checkWorkgroupSize, mainHead, type PhiloxKernel } from './kernel.ts';
 import { composeWgsl, type WgslPiece } from './piece.ts';
 import { u64Wgsl } from './u64.ts';
 
-/** What a fill writes: words, f32 uniforms, f32 normals, or Bernoulli draws as bytes 0 and 1, four to a word. */
+/**
+ * What a fill writes: words, f32 uniforms, f32 normals, or Bernoulli draws as bytes 0 and 1, four to a word.
+ */
 export type FillDistribution = 'u32' | 'uniform' | 'normal' | 'bernoulli';
 
 export interface FillKernelOptions {
@@ -18,7 +20,10 @@ export interface FillKernelOptions {
   readonly rounds?: number | undefined;
 }
 
-/** Each invocation turns the four words from its position on into four elements, as cuRAND's `curand4` family does. */
+/**
+ * Each invocation turns the four words from its position on into four elements, as cuRAND's `curand4` family
+ * does.
+ */
 const stores: Readonly<Record<FillDistribution, { element: string; requires: WgslPiece[]; store: string }>> =
   {
     u32: { element: 'u32', requires: [], store: storeFour('words') },
@@ -56,12 +61,12 @@ function storeFour(values: string): string {
 }
 
 /**
- * A kernel that fills a buffer from a Philox4x32 stream: on `@group(0)`, `@binding(0)` is the destination, a storage
- * buffer of u32 or f32 (for `bernoulli`, of words with four bytes each, the bytes past the end 0), and `@binding(1)` a
- * uniform buffer with the words of {@link fillUniformWords}.
+ * A kernel that fills a buffer from a Philox4x32 stream: on `@group(0)`, `@binding(0)` is the destination, a
+ * storage buffer of u32 or f32 (for `bernoulli`, of words with four bytes each, the bytes past the end 0),
+ * and `@binding(1)` a uniform buffer with the words of {@link fillUniformWords}.
  *
- * It writes what `fillU32`, `fillUniform`, `fillNormal` and `fillBernoulli` write for the same options, bit for bit but
- * for the normals. Needs no optional feature.
+ * It writes what `fillU32`, `fillUniform`, `fillNormal` and `fillBernoulli` write for the same options, bit
+ * for bit but for the normals. Needs no optional feature.
  *
  * @throws InvalidArgumentError when `distribution`, `rounds` or `workgroupSize` is out of its range.
  */

@@ -60,7 +60,10 @@ async function run(
   return words;
 }
 
-/** Applies a WGSL expression of `x`, a slice of the input per invocation, and returns its words one after the other. */
+/**
+ * Applies a WGSL expression of `x`, a slice of the input per invocation, and returns its words one after the
+ * other.
+ */
 async function map(
   pieces: readonly WgslPiece[],
   expression: string,

@@ -9,7 +9,9 @@ export interface PhiloxKernel {
   readonly elementsPerWorkgroup: number;
 }
 
-/** `size` if a core WebGPU device can run workgroups of it (1 to 256); throws InvalidArgumentError otherwise. */
+/**
+ * `size` if a core WebGPU device can run workgroups of it (1 to 256); throws InvalidArgumentError otherwise.
+ */
 export function checkWorkgroupSize(size: number): number {
   if (Number.isInteger(size) && size >= 1 && size <= 256) return size;
   throw new InvalidArgumentError(
@@ -18,7 +20,10 @@ export function checkWorkgroupSize(size: number): number {
   );
 }
 
-/** The head of a `main` that leaves `first`, the index of this invocation's first element, below `params.count`. */
+/**
+ * The head of a `main` that leaves `first`, the index of this invocation's first element, below
+ * `params.count`.
+ */
 export function mainHead(workgroupSize: number): string {
   return `@compute @workgroup_size(${workgroupSize})
 fn main(

@@ -6,7 +6,10 @@ export interface WgslPiece {
   readonly requires?: readonly WgslPiece[];
 }
 
-/** The source of the pieces and of all that they require, each declaration once, what is used before its users. */
+/**
+ * The source of the pieces and of all that they require, each declaration once, what is used before its
+ * users.
+ */
 export function composeWgsl(...pieces: readonly WgslPiece[]): string {
   const codes = new Set<string>();
   const add = (piece: WgslPiece): void => {

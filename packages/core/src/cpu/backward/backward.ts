@@ -14,7 +14,10 @@ import { inOrder } from '../tasks.ts';
 import { runBackward } from './backward-pass.ts';
 import type { BackwardExtras, BackwardSums } from './sums.ts';
 
-/** Gradients and largest values by name, those that were asked for; and the gradients of the tensors that the score mod loads floats from. */
+/**
+ * Gradients and largest values by name, those that were asked for; and the gradients of the tensors that the
+ * score mod loads floats from.
+ */
 export interface BackwardResults {
   readonly gradients: Readonly<Partial<Record<GradientName | BackwardAmaxName, Tensor>>>;
   readonly dCaptures: Readonly<Record<string, Tensor>> | null;

@@ -22,8 +22,8 @@ export interface BlockPanels {
   readonly k: HeadPanels;
   load(queries: QueryTile): void;
   /**
-   * Rounds a tile of dS (rows `ld` numbers apart) in blocks along keys, in place, and gives a copy rounded along queries. Tiles
-   * start where blocks do.
+   * Rounds a tile of dS (rows `ld` numbers apart) in blocks along keys, in place, and gives a copy rounded
+   * along queries. Tiles start where blocks do.
    */
   round(dS: Float32Array, ld: number, rows: number, columns: number): Panel;
 }

@@ -19,7 +19,10 @@ export interface BackwardInputs {
   readonly rows: RowGradients;
   /** Null where no operand has block scales. */
   readonly blocks: BlockPanels | null;
-  /** q and dO as the sums over queries take them (dk and dv), k as the sum over keys does (dq), and dO as dP = dO·vᵀ does. */
+  /**
+   * q and dO as the sums over queries take them (dk and dv), k as the sum over keys does (dq), and dO as dP =
+   * dO·vᵀ does.
+   */
   readonly q: RowPanel;
   readonly dOT: RowPanel;
   readonly k: HeadPanels;

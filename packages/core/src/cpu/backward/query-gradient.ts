@@ -7,8 +7,8 @@ import type { QueryTile, ScoreTile } from '../tiles/score-tile.ts';
 import type { PartsOfDq } from './sums.ts';
 
 /**
- * dq of a tile of query rows while the keys of a task are worked through. It is summed in f32, first over the keys of a section and then over
- * the sections in their order, whichever threads compute them.
+ * dq of a tile of query rows while the keys of a task are worked through. It is summed in f32, first over the
+ * keys of a section and then over the sections in their order, whichever threads compute them.
  */
 export interface QueryGradient {
   /** Adds a tile of dS, in rows that are `ld` bytes apart, times the keys of the tile. */

@@ -7,8 +7,9 @@ import type { ScoreTile } from '../tiles/score-tile.ts';
 import type { BackwardSums } from './sums.ts';
 
 /**
- * Takes one tile of ds = ∂L/∂(final score): row i and key j of the tile at `ds[i·ld + j]`, 0 where nothing is seen. `products`
- * holds the scaled q·k of the same pairs where the chain has derivatives: with a score mod, or with softcap that kernels do not compute.
+ * Takes one tile of ds = ∂L/∂(final score): row i and key j of the tile at `ds[i·ld + j]`, 0 where nothing is
+ * seen. `products` holds the scaled q·k of the same pairs where the chain has derivatives: with a score mod,
+ * or with softcap that kernels do not compute.
  */
 export type TakeTile = (ds: Float32Array, products: Float32Array, ld: number, tile: ScoreTile) => void;
 

@@ -17,8 +17,8 @@ export interface ScoreStage {
 }
 
 /**
- * dP = dO·vᵀ, dS = p∘(z∘dP − delta), which goes to the gradients of what the scores are made of, and then, as ∂L/∂(q·k), to
- * dq += dS·k and dk += dSᵀ·q.
+ * dP = dO·vᵀ, dS = p∘(z∘dP − delta), which goes to the gradients of what the scores are made of, and then, as
+ * ∂L/∂(q·k), to dq += dS·k and dk += dSᵀ·q.
  */
 export function createScoreStage(
   problem: AttentionProblem,

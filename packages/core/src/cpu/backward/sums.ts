@@ -23,7 +23,10 @@ export interface BackwardSums {
   readonly dbias: Float64Array | null;
 }
 
-/** What a thread has found in its tasks besides: gradients that are sums over all of them, and the largest magnitudes of FP8 problems. */
+/**
+ * What a thread has found in its tasks besides: gradients that are sums over all of them, and the largest
+ * magnitudes of FP8 problems.
+ */
 export interface BackwardExtras {
   readonly dCaptures: Readonly<Record<string, Tensor>> | null;
   readonly amax: BackwardAmax;

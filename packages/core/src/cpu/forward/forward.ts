@@ -30,7 +30,10 @@ export interface ForwardResults {
   readonly sumExp: Tensor | null;
 }
 
-/** These as they are before any row has been computed: dead rows; `into` are those that are there to be written to. */
+/**
+ * These as they are before any row has been computed: dead rows; `into` are those that are there to be
+ * written to.
+ */
 export function allocateForward(
   problem: AttentionProblem,
   allocate: AllocateTensor,
@@ -81,12 +84,13 @@ export function forwardResult(
 export type ForwardAmax = Readonly<Record<ForwardAmaxName, number>>;
 
 /**
- * Computes the tasks that are claimed of a problem's forward pass, tile by tile (FlashAttention, Dao et al. 2022, algorithm 1, with the rescaling of
- * FlashAttention-2): for each tile of queries, an online softmax over the tiles of keys that they see, while o accumulates
- * weighed by e^(s − m) and is divided by l at the end.
+ * Computes the tasks that are claimed of a problem's forward pass, tile by tile (FlashAttention, Dao et al.
+ * 2022, algorithm 1, with the rescaling of FlashAttention-2): for each tile of queries, an online softmax
+ * over the tiles of keys that they see, while o accumulates weighed by e^(s − m) and is divided by l at the
+ * end.
  *
- * In FP8 P is rounded after it is normalised, so o is summed in a second pass over the tiles, when lse is known. In MXFP8
- * e^(s − m) is, with the m of the tiles so far.
+ * In FP8 P is rounded after it is normalised, so o is summed in a second pass over the tiles, when lse is
+ * known. In MXFP8 e^(s − m) is, with the m of the tiles so far.
  */
 export function runForward(
   asked: AttentionProblem,

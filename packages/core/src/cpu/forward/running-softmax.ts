@@ -4,7 +4,9 @@ import type { Memory, Panel } from '../kernels/memory.ts';
 export interface RunningSoftmax {
   readonly largest: Panel;
   readonly sum: Panel<Float64Array>;
-  /** Forgets all scores of `rows` rows. A sink is a score that was there before the first; −Infinity is none. */
+  /**
+   * Forgets all scores of `rows` rows. A sink is a score that was there before the first; −Infinity is none.
+   */
   start(rows: number, sink: number): void;
 }
 

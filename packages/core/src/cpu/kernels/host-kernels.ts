@@ -18,7 +18,10 @@ export function bestVariant(): Variant {
   return best;
 }
 
-/** Compiles the kernels of a variant without blocking, for hosts that compile no module at once on their main thread. */
+/**
+ * Compiles the kernels of a variant without blocking, for hosts that compile no module at once on their main
+ * thread.
+ */
 export async function compileKernels(variant: Variant): Promise<void> {
   if (variant !== 'typescript' && !modules.has(variant)) {
     modules.set(variant, await WebAssembly.compile(wasmBytes(variant)));
@@ -36,8 +39,8 @@ export function moduleOf(variant: Variant): WebAssembly.Module | undefined {
 }
 
 /**
- * Lends kernels to `work`, their memory empty. Where the host refuses to compile at once (old browsers on their main
- * thread, above 4 KiB) and nobody has compiled them yet, these are the TypeScript ones.
+ * Lends kernels to `work`, their memory empty. Where the host refuses to compile at once (old browsers on
+ * their main thread, above 4 KiB) and nobody has compiled them yet, these are the TypeScript ones.
  */
 export function withKernels<R>(variant: Variant, work: (kernels: Kernels) => R): R {
   const kernels = idle.get(variant) ?? createKernels(variant);

@@ -24,10 +24,11 @@ export const variantDescriptions: Readonly<Record<Variant, string>> = {
 };
 
 /**
- * The arithmetic that takes the time, on tiles, without knowing about attention problems. All places are addresses in bytes
- * in the kernels' own memory, and distances between rows (`ld…`) are bytes too. Panels of B hold `PANEL` columns side by side
- * for every row of the depth, so that they are read in line. `ranges`, where it is not 0, has two i32 for each row of a tile:
- * the keys lo ≤ j < hi that it may see, of which column c is key j0 + c; what lies outside has weight 0.
+ * The arithmetic that takes the time, on tiles, without knowing about attention problems. All places are
+ * addresses in bytes in the kernels' own memory, and distances between rows (`ld…`) are bytes too. Panels of
+ * B hold `PANEL` columns side by side for every row of the depth, so that they are read in line. `ranges`,
+ * where it is not 0, has two i32 for each row of a tile: the keys lo ≤ j < hi that it may see, of which
+ * column c is key j0 + c; what lies outside has weight 0.
  */
 export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
   readonly variant: Variant;
@@ -38,8 +39,8 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
   readonly lines?: LineKernels;
 
   /**
-   * C = factor · A·B, for A (m × depth) row-major, B the panels of n columns, C row-major. Columns that no range of four rows
-   * holds may be left as they are; rows are written up to a multiple of `STRIP`.
+   * C = factor · A·B, for A (m × depth) row-major, B the panels of n columns, C row-major. Columns that no
+   * range of four rows holds may be left as they are; rows are written up to a multiple of `STRIP`.
    */
   multiplyScores(
     m: number,
@@ -55,9 +56,10 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
     j0: number,
   ): void;
   /**
-   * C += A·B for weights A (m × depth) row-major; the panels of B, each for 8 of the n columns of C, are `panelBytes` apart.
-   * With `guarded` a weight of 0 adds nothing, whatever its row of B holds: that is what keeps NaN and infinities behind a
-   * mask from leaking. Rounding is the same either way. A·B is rounded before it is added, so that it may also be added to zeros first.
+   * C += A·B for weights A (m × depth) row-major; the panels of B, each for 8 of the n columns of C, are
+   * `panelBytes` apart. With `guarded` a weight of 0 adds nothing, whatever its row of B holds: that is what
+   * keeps NaN and infinities behind a mask from leaking. Rounding is the same either way. A·B is rounded
+   * before it is added, so that it may also be added to zeros first.
    */
   addProduct(
     m: number,
@@ -73,13 +75,17 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
     j0: number,
     guarded: boolean,
   ): void;
-  /** C += Aᵀ·B for weights A (depth × m) row-major; all else as in `addProduct`, the ranges those of the rows of A. */
+  /**
+   * C += Aᵀ·B for weights A (depth × m) row-major; all else as in `addProduct`, the ranges those of the rows
+   * of A.
+   */
   addTransposedProduct: Kernels['addProduct'];
 
   /**
-   * Takes a tile of scores (m × n) into a running softmax and replaces each by e^(s − m). For each row, `largest` (f32) has the
-   * largest score so far, −∞ at first, and `sum` (f64) l = Σ e^(s − m). Where m grows, the row of `o` (`width` f32), which
-   * weighs earlier tiles by the old m, is brought to the new one. Weights are written up to `ld`, 0 outside the ranges.
+   * Takes a tile of scores (m × n) into a running softmax and replaces each by e^(s − m). For each row,
+   * `largest` (f32) has the largest score so far, −∞ at first, and `sum` (f64) l = Σ e^(s − m). Where m
+   * grows, the row of `o` (`width` f32), which weighs earlier tiles by the old m, is brought to the new one.
+   * Weights are written up to `ld`, 0 outside the ranges.
    */
   updateSoftmax(
     m: number,
@@ -94,7 +100,10 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
     ranges: number,
     j0: number,
   ): void;
-  /** Replaces a tile of scores by p = e^(s − lse), `lse` f32 per row; 0 where it is −∞, outside the ranges and at −∞. */
+  /**
+   * Replaces a tile of scores by p = e^(s − lse), `lse` f32 per row; 0 where it is −∞, outside the ranges and
+   * at −∞.
+   */
   toProbabilities(
     m: number,
     n: number,
@@ -104,9 +113,14 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
     ranges: number,
     j0: number,
   ): void;
-  /** Replaces a tile of dp by ds = p·(dp − delta), `delta` f32 per row; 0 where p is, whatever dp holds there. */
+  /**
+   * Replaces a tile of dp by ds = p·(dp − delta), `delta` f32 per row; 0 where p is, whatever dp holds there.
+   */
   toScoreGradients(m: number, n: number, dp: number, p: number, ld: number, delta: number): void;
-  /** Multiplies the weights that are kept (mask of all ones) by a factor, from `source` to `target`; the others become 0. */
+  /**
+   * Multiplies the weights that are kept (mask of all ones) by a factor, from `source` to `target`; the
+   * others become 0.
+   */
   dropWeights(
     m: number,
     n: number,
@@ -119,17 +133,23 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
   ): void;
 }
 
-/** Kernels that hold more bytes than this are not kept for the next pass: WebAssembly cannot give memory back. */
+/**
+ * Kernels that hold more bytes than this are not kept for the next pass: WebAssembly cannot give memory back.
+ */
 export const MEMORY_KEPT: number = 128 * 2 ** 20;
 
 /**
- * What happens to a tile of scores (m × n) between the product and the softmax. Rows of scores are `ld` bytes apart, those of what is
- * added or looked at `ldBias`, `ldSeen` or `ldBytes`, 0 where one serves all; all are read and written up to a multiple of 4.
+ * What happens to a tile of scores (m × n) between the product and the softmax. Rows of scores are `ld` bytes
+ * apart, those of what is added or looked at `ldBias`, `ldSeen` or `ldBytes`, 0 where one serves all; all are
+ * read and written up to a multiple of 4.
  */
 export interface ScoreKernels {
   /** Adds an f32 bias. One of −∞ is a mask, also of a product that is NaN. */
   addBias(m: number, n: number, scores: number, ld: number, bias: number, ldBias: number): void;
-  /** Subtracts slope · |distance|: `distance` is that of the first pair, one more in the next row, one less in the next column. */
+  /**
+   * Subtracts slope · |distance|: `distance` is that of the first pair, one more in the next row, one less in
+   * the next column.
+   */
   addAlibi(m: number, n: number, scores: number, ld: number, slope: number, distance: number): void;
   /** Sets the scores of pairs whose byte in `seen` is 0 to −∞. */
   hideUnseen(m: number, n: number, scores: number, ld: number, seen: number, ldSeen: number): void;
@@ -154,8 +174,8 @@ export interface RowKernels {
 /** How operands come into panels, and results out of them. */
 export interface PackKernels {
   /**
-   * Row-major rows as panels whose depth is the rows, `panelBytes` apart; `width` is a multiple of `PANEL`. Gives whether all of
-   * them are finite.
+   * Row-major rows as panels whose depth is the rows, `panelBytes` apart; `width` is a multiple of `PANEL`.
+   * Gives whether all of them are finite.
    */
   packRows(
     count: number,
@@ -181,8 +201,8 @@ export type PairKernel = (count: number, a: number, b: number, out: number) => v
 export type LineKernel = (count: number, a: number, out: number) => void;
 
 /**
- * Operators on lines of f32, for element-wise expressions and reductions. They read and write up to the next multiple of 4. Truth
- * values are 1 and 0.
+ * Operators on lines of f32, for element-wise expressions and reductions. They read and write up to the next
+ * multiple of 4. Truth values are 1 and 0.
  */
 export interface LineKernels {
   readonly addLines: PairKernel;
@@ -214,8 +234,9 @@ export const MASK_MARGIN: number = 32;
 /** The schemes of `@tilewise/philox` tile by tile: masks of 32 bits, all ones where a weight is kept. */
 export interface DropoutKernels {
   /**
-   * A word per weight, kept where it is at least `threshold` (below 2^32): row i starts at word `position` + i·`rowStride`, a
-   * block has four words, and its counter is (number, other), or (other, first word) with `counted`.
+   * A word per weight, kept where it is at least `threshold` (below 2^32): row i starts at word `position` +
+   * i·`rowStride`, a block has four words, and its counter is (number, other), or (other, first word) with
+   * `counted`.
    */
   keepWords(
     m: number,
@@ -232,7 +253,10 @@ export interface DropoutKernels {
     key1: number,
     threshold: number,
   ): void;
-  /** A byte per weight, kept where it is below `threshold`, in FlashAttention-2's order; `counter` is that of the head. */
+  /**
+   * A byte per weight, kept where it is below `threshold`, in FlashAttention-2's order; `counter` is that of
+   * the head.
+   */
   keepBytes(
     m: number,
     n: number,

@@ -12,9 +12,10 @@ const addTo: Store = (c, at, x0, x1, x2, x3) => {
 };
 
 /**
- * The three products in plain TypeScript. The inner loop holds a 4 × 4 block of C in locals, which the compiler keeps in
- * registers, so that 8 loads feed 16 multiply-adds; they are f64, the only scalar arithmetic of the language, and round once
- * at the end. Ranges are not used: what lies outside is 0, or of no interest.
+ * The three products in plain TypeScript. The inner loop holds a 4 × 4 block of C in locals, which the
+ * compiler keeps in registers, so that 8 loads feed 16 multiply-adds; they are f64, the only scalar
+ * arithmetic of the language, and round once at the end. Ranges are not used: what lies outside is 0, or of
+ * no interest.
  */
 export function typescriptProducts(
   memory: Memory,
@@ -136,7 +137,10 @@ function block(
   store(f32, ct + 3 * ldc, c30, c31, c32, c33);
 }
 
-/** The same sums in the same order, except that a weight of 0 adds nothing. Slow, and only for panels that are not finite. */
+/**
+ * The same sums in the same order, except that a weight of 0 adds nothing. Slow, and only for panels that are
+ * not finite.
+ */
 const guardedBlock: typeof block = (f32, depth, at, ai, ak, bt, ct, ldc, store) => {
   const sums = [0, 0, 0, 0];
   for (let i = 0; i < 4; i++) {

@@ -2,7 +2,10 @@ import { exp } from './exp.ts';
 import type { Kernels } from './kernels.ts';
 import type { Memory } from './memory.ts';
 
-/** The softmax of tiles and its gradient in plain TypeScript (Milakov and Gimelshein 2018 for the running form). */
+/**
+ * The softmax of tiles and its gradient in plain TypeScript (Milakov and Gimelshein 2018 for the running
+ * form).
+ */
 export function typescriptSoftmax(
   memory: Memory,
 ): Pick<Kernels, 'updateSoftmax' | 'toProbabilities' | 'toScoreGradients' | 'dropWeights'> {
@@ -86,7 +89,10 @@ function rangeEnd(i32: Int32Array, ranges: number, i: number, j0: number, n: num
   return ranges === 0 ? n : Math.min(Math.max(i32[(ranges >> 2) + 2 * i + 1] - j0, 0), n);
 }
 
-/** Weights of a row without a score above −Infinity: it has seen nothing, or NaN, which stays. Gives their sum. */
+/**
+ * Weights of a row without a score above −Infinity: it has seen nothing, or NaN, which stays. Gives their
+ * sum.
+ */
 function weighUnseen(f32: Float32Array, from: number, to: number): number {
   let sum = 0;
   for (let at = from; at < to; at++) {

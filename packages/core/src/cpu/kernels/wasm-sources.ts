@@ -25,7 +25,10 @@ const sources: Readonly<Record<WasmVariant, WasmSource>> = {
   },
 };
 
-/** Whether this host has the instructions of a variant, and its content security policy lets it compile WebAssembly. */
+/**
+ * Whether this host has the instructions of a variant, and its content security policy lets it compile
+ * WebAssembly.
+ */
 export function isSupported(variant: WasmVariant): boolean {
   if (typeof WebAssembly !== 'object') return false;
   try {

@@ -4,7 +4,10 @@ import { type Kernels, padded } from '../kernels/kernels.ts';
 import type { QueryTile } from '../tiles/score-tile.ts';
 import { copyLine, createLoadLine, type LoadLine } from './load-line.ts';
 
-/** The rows of a bias or mask, broadcast to (B, Hq, Sq, Skv), that belong to the queries of a tile: in the kernels' memory. */
+/**
+ * The rows of a bias or mask, broadcast to (B, Hq, Sq, Skv), that belong to the queries of a tile: in the
+ * kernels' memory.
+ */
 export interface BroadcastRows {
   /** Address of what the first row has for key j. */
   at(j: number): number;

@@ -2,8 +2,8 @@ import { type Kernels, PANEL_BYTES, padded } from '../kernels/kernels.ts';
 import type { Unpack } from './unpack.ts';
 
 /**
- * One head of k or v as f32 panels of B. It serves all query rows of all query heads that share it, tile by tile: what no
- * query looks at is never read.
+ * One head of k or v as f32 panels of B. It serves all query rows of all query heads that share it, tile by
+ * tile: what no query looks at is never read.
  */
 export interface HeadPanels {
   /** Address of the panels of a tile whose depth is the positions; only if they were asked for. */
@@ -14,7 +14,9 @@ export interface HeadPanels {
   columnsAt(tile: number): number;
   /** Turns to head h of sequence b, `length` positions long. */
   select(b: number, h: number, length: number): void;
-  /** Makes a tile available. Gives whether all elements of its panels whose depth is the positions are finite. */
+  /**
+   * Makes a tile available. Gives whether all elements of its panels whose depth is the positions are finite.
+   */
   load(tile: number): boolean;
 }
 

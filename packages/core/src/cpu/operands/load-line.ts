@@ -4,8 +4,8 @@ import type { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, padded } from '../kernels/kernels.ts';
 
 /**
- * Copies `count` stored elements, from index `source` on and `step` apart, to f32 in line at an address. Up to 7 numbers behind them
- * are overwritten.
+ * Copies `count` stored elements, from index `source` on and `step` apart, to f32 in line at an address. Up
+ * to 7 numbers behind them are overwritten.
  */
 export type LoadLine = (source: number, step: number, count: number, target: number) => void;
 

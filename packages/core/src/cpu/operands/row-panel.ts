@@ -7,7 +7,10 @@ export interface RowPanel {
   /** Address of the row-major tile; its rows are `ld` bytes apart. */
   readonly at: number;
   readonly ld: number;
-  /** Address of the same tile as panels of B whose depth is the rows, `panelBytes` apart; 0 if they were not asked for. */
+  /**
+   * Address of the same tile as panels of B whose depth is the rows, `panelBytes` apart; 0 if they were not
+   * asked for.
+   */
   readonly panels: number;
   readonly panelBytes: number;
   load(queries: QueryTile): void;

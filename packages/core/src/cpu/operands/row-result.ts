@@ -10,7 +10,10 @@ import { createStoredRows } from './stored-rows.ts';
 /** A result under construction. */
 export interface RowResult {
   readonly tensor: Tensor;
-  /** Rounds `count` rows of f32 from address `at` on, `padded(D)` numbers apart, to positions from s0 on of head (b, h). */
+  /**
+   * Rounds `count` rows of f32 from address `at` on, `padded(D)` numbers apart, to positions from s0 on of
+   * head (b, h).
+   */
   store(b: number, h: number, s0: number, count: number, at: number): void;
 }
 
@@ -29,7 +32,10 @@ export function allocateIn(tensor: Tensor | null | undefined, otherwise: Allocat
   };
 }
 
-/** The tensor of a result like an operand: (B, H, S, D), or (T, H, D) when packed or ragged. Rows that belong to no sequence are zero. */
+/**
+ * The tensor of a result like an operand: (B, H, S, D), or (T, H, D) when packed or ragged. Rows that belong
+ * to no sequence are zero.
+ */
 export function allocateRows(desc: OperandDesc, lengths: LengthsKind, allocate: AllocateTensor): Tensor {
   return allocate(callerShape(desc), desc.dtype, desc.starts === 'strided' && lengths === 'full');
 }
@@ -73,7 +79,10 @@ export function createRowResult(
   };
 }
 
-/** The tensor of a row statistic, f32 (B, Hq, Sq), or (Hq, T) when q is packed; `value` for rows that belong to no sequence. */
+/**
+ * The tensor of a row statistic, f32 (B, Hq, Sq), or (Hq, T) when q is packed; `value` for rows that belong
+ * to no sequence.
+ */
 export function allocateStatistic(
   problem: AttentionProblem,
   value: number,

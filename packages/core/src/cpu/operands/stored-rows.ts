@@ -6,13 +6,19 @@ import type { Kernels } from '../kernels/kernels.ts';
 export interface StoredRows {
   /** Rows that are converted at once. */
   readonly atOnce: number;
-  /** Converts `count` rows from an address on, rows `width` numbers apart, and gives the index of the first one in `values`. */
+  /**
+   * Converts `count` rows from an address on, rows `width` numbers apart, and gives the index of the first
+   * one in `values`.
+   */
   convert(at: number, count: number): number;
   /** Row r is at the index that `convert` gave, plus r·`width`. */
   values(): TypedArray;
 }
 
-/** A conversion of rows that are `width` numbers apart, a multiple of 8, and of so many at once where they are not f32. */
+/**
+ * A conversion of rows that are `width` numbers apart, a multiple of 8, and of so many at once where they are
+ * not f32.
+ */
 export function createStoredRows(kernels: Kernels, dtype: DType, width: number, rows = 64): StoredRows {
   const { memory } = kernels;
   if (dtype === 'f32') {

@@ -3,12 +3,15 @@ import { decodeTable } from '../../tensor/decode-table.ts';
 import type { DType } from '../../tensor/dtype.ts';
 import { type Kernels, padded } from '../kernels/kernels.ts';
 
-/** Copies positions `from` to `to` (exclusive) of head (b, h) to row-major f32 at an address, rows `padded(D)` numbers apart. */
+/**
+ * Copies positions `from` to `to` (exclusive) of head (b, h) to row-major f32 at an address, rows `padded(D)`
+ * numbers apart.
+ */
 export type Unpack = (b: number, h: number, from: number, to: number, target: number) => void;
 
 /**
- * How an operand with head size D is unpacked to f32, whatever its dtype and layout, for at most `maxRows` positions at once.
- * The columns that pad a row are left as they are.
+ * How an operand with head size D is unpacked to f32, whatever its dtype and layout, for at most `maxRows`
+ * positions at once. The columns that pad a row are left as they are.
  */
 export function createUnpack(
   { variant, memory, decodeF16, decodeBf16 }: Kernels,

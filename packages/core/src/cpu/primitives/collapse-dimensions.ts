@@ -1,6 +1,8 @@
 import type { Shape, Strides } from '../../tensor/shape.ts';
 
-/** The same elements in as few dimensions as possible, so that their lines are long; at least one dimension. */
+/**
+ * The same elements in as few dimensions as possible, so that their lines are long; at least one dimension.
+ */
 export interface Collapsed {
   readonly shape: readonly number[];
   /** Those of each tensor. */
@@ -10,7 +12,8 @@ export interface Collapsed {
 }
 
 /**
- * Joins neighbouring dimensions of `shape` that lie in line in all tensors and are of one group, and leaves out those of one element.
+ * Joins neighbouring dimensions of `shape` that lie in line in all tensors and are of one group, and leaves
+ * out those of one element.
  * @param strides of each tensor, 0 along dimensions in which it is broadcast.
  */
 export function collapseDimensions(

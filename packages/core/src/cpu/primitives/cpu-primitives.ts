@@ -20,8 +20,8 @@ type RunOnKernels = (
 ) => void;
 
 /**
- * The plain operations of the CPU engine: by its kernels, in f32, where the tensors are floats; all else, and all of it where there is no
- * WebAssembly, as on any host, in f64.
+ * The plain operations of the CPU engine: by its kernels, in f32, where the tensors are floats; all else, and
+ * all of it where there is no WebAssembly, as on any host, in f64.
  */
 export function cpuPrimitives(variant: Variant): Primitives<Tensor> {
   return {

@@ -17,7 +17,10 @@ export interface LinePlan {
 /** Numbers in a line: few enough for the lines of an expression to stay in the cache. */
 export const LINE = 1024;
 
-/** How an expression is computed line by line in f32; null when it counts in integers or reads at other places than its own. */
+/**
+ * How an expression is computed line by line in f32; null when it counts in integers or reads at other places
+ * than its own.
+ */
 export function planLines(expr: Expr, inputs: readonly TensorDesc[]): LinePlan | null {
   const canonical = canonicalNodes(expr);
   const nodes = [...new Set(canonical.values())];
@@ -39,8 +42,9 @@ export interface LineProgram {
   /** Address of the values of the expression. */
   readonly at: number;
   /**
-   * Computes `rows` lines of `count` elements each, at most `LINE` together, one behind the other: short lines share what a call costs. Input
-   * n is read from element `from[n]` of its data on, `step[n]` apart along a line and `rowStep[n]` from line to line.
+   * Computes `rows` lines of `count` elements each, at most `LINE` together, one behind the other: short
+   * lines share what a call costs. Input n is read from element `from[n]` of its data on, `step[n]` apart
+   * along a line and `rowStep[n]` from line to line.
    */
   run(
     rows: number,

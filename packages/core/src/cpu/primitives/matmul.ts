@@ -15,8 +15,9 @@ const HELD = 2 ** 22;
 const LINES = 64;
 
 /**
- * C = A·B by the kernels of attention: A (…, M, K), B (…, K, N) and C (…, M, N) of any strides, the leading dimensions of A and B
- * broadcast to those of C. Operands that lie transposed are read along their lines, too. Sums are made in f32.
+ * C = A·B by the kernels of attention: A (…, M, K), B (…, K, N) and C (…, M, N) of any strides, the leading
+ * dimensions of A and B broadcast to those of C. Operands that lie transposed are read along their lines,
+ * too. Sums are made in f32.
  */
 export function runMatMul(kernels: Kernels, [a, b]: readonly Tensor[], c: Tensor): void {
   const { memory, addProduct, addTransposedProduct } = kernels;

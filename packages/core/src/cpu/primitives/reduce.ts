@@ -15,7 +15,10 @@ export type LineReduction = Exclude<ReducePrimitive['op'], 'prod'>;
 
 const starts: Readonly<Record<LineReduction, number>> = { sum: 0, max: -Infinity, min: Infinity };
 
-/** Runs a reduction: its elements in f32, their sums in f64, each result rounded once to the dtype of the output. */
+/**
+ * Runs a reduction: its elements in f32, their sums in f64, each result rounded once to the dtype of the
+ * output.
+ */
 export function runReduce(
   plan: LinePlan,
   op: LineReduction,
@@ -53,7 +56,10 @@ export function runReduce(
   let value = 0;
   const finish = compile(result, () => () => value);
 
-  /** Computes elements `first` ≤ n < `first` + `count` of the line at a place, and of the `rows` − 1 behind it. */
+  /**
+   * Computes elements `first` ≤ n < `first` + `count` of the line at a place, and of the `rows` − 1 behind
+   * it.
+   */
   function compute(
     kept: readonly number[],
     reduced: readonly number[],

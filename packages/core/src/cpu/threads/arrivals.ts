@@ -1,4 +1,6 @@
-/** How many parts of the operands of a pass have arrived where workers read them: one number in shared memory. */
+/**
+ * How many parts of the operands of a pass have arrived where workers read them: one number in shared memory.
+ */
 export type Arrivals = Int32Array;
 
 /** More than there are parts. */

@@ -31,7 +31,9 @@ interface NodeModules {
   readonly 'node:os': { availableParallelism(): number };
 }
 
-/** A module of Node, without an import that bundlers for browsers would have to resolve; undefined elsewhere. */
+/**
+ * A module of Node, without an import that bundlers for browsers would have to resolve; undefined elsewhere.
+ */
 function nodeModule<N extends keyof NodeModules>(name: N): NodeModules[N] | undefined {
   const { process } = globalThis as {
     readonly process?: { readonly getBuiltinModule?: (name: string) => unknown };

@@ -48,7 +48,10 @@ export interface BackwardPass extends Pass {
   readonly results: Sent<BackwardSums>;
 }
 
-/** What a worker answers to a pass: that it is done, with the largest magnitudes of its tasks by name, or what went wrong. */
+/**
+ * What a worker answers to a pass: that it is done, with the largest magnitudes of its tasks by name, or what
+ * went wrong.
+ */
 export interface Reply {
   readonly error?: string;
   readonly amax?: Amax;

@@ -11,7 +11,8 @@ export interface Pool {
   readonly threads: number;
   /**
    * Tells the workers of a pass: at once when they are idle, so that they wake up while the caller goes on.
-   * @returns what they reply when every one has run out of tasks; it rejects with a WorkerFailure, and then the pool is of no more use.
+   * @returns what they reply when every one has run out of tasks; it rejects with a WorkerFailure, and then
+   * the pool is of no more use.
    */
   run(pass: Exclude<Message, SetUp>): Promise<readonly Reply[]>;
   /** Ends the workers; passes that wait reject. */

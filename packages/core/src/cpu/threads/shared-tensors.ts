@@ -4,7 +4,10 @@ import { Tensor, type TensorDesc } from '../../tensor/tensor.ts';
 import type { AllocateTensor } from '../operands/row-result.ts';
 import type { SharedBuffers } from './shared-buffers.ts';
 
-/** An `R` as it goes to a worker: its tensors, at any depth, are plain objects with storage that both sides see. */
+/**
+ * An `R` as it goes to a worker: its tensors, at any depth, are plain objects with storage that both sides
+ * see.
+ */
 export interface Sent<R> {
   readonly sent: unknown;
   /** Never there: it keeps what is sent and what is received of one type. */
@@ -19,7 +22,10 @@ interface SentTensor extends TensorDesc {
   readonly offset: number;
 }
 
-/** Tensors over other storage than those that they are made of, and what is to be copied into it; before, what is in it is anything. */
+/**
+ * Tensors over other storage than those that they are made of, and what is to be copied into it; before, what
+ * is in it is anything.
+ */
 export interface Moved<R> {
   readonly tensors: R;
   readonly copies: readonly BufferCopy[];
@@ -37,7 +43,10 @@ export function copyPart({ from, to }: BufferCopy, part: number, count: number):
   new Uint8Array(to, part * bytes, bytes).set(new Uint8Array(from, part * bytes, bytes));
 }
 
-/** Provides storage by `take`: once for tensors that share theirs, and none for those in shared memory, which stay there. */
+/**
+ * Provides storage by `take`: once for tensors that share theirs, and none for those in shared memory, which
+ * stay there.
+ */
 export function moved<R>(value: R, take: (bytes: number) => ArrayBufferLike): Moved<R> {
   const copies = new Map<ArrayBuffer, ArrayBufferLike>();
   const convert = (part: unknown): unknown => {
@@ -96,8 +105,9 @@ export function zeros(buffer: SharedArrayBuffer): SharedArrayBuffer {
 const PAGE = 4096;
 
 /**
- * Tensors outside shared memory, as callers expect them, for the values of results: those of `into`, else new ones. What is no tensor
- * stays. Each page of new ones is written to, as hosts provide it only then, which takes longer than to copy.
+ * Tensors outside shared memory, as callers expect them, for the values of results: those of `into`, else new
+ * ones. What is no tensor stays. Each page of new ones is written to, as hosts provide it only then, which
+ * takes longer than to copy.
  */
 export function placesFor<R extends object>(
   results: R,

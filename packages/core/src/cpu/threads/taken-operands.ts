@@ -5,7 +5,10 @@ import { operandParts } from './operand-parts.ts';
 import { type SharedBuffers, sharedBuffers } from './shared-buffers.ts';
 import { copyPart, moved } from './shared-tensors.ts';
 
-/** Operands of a call in shared memory, where they stay as they were when it was made, whatever its caller does with them next. */
+/**
+ * Operands of a call in shared memory, where they stay as they were when it was made, whatever its caller
+ * does with them next.
+ */
 export interface TakenOperands<R> {
   /** Not to be read before they have arrived. */
   readonly operands: R;
@@ -18,8 +21,9 @@ export interface TakenOperands<R> {
 }
 
 /**
- * Takes operands for workers. They arrive apart from that, so that workers wake up meanwhile and start with the first part; but before
- * the call returns to its caller, who may write to them, or give them away, from then on.
+ * Takes operands for workers. They arrive apart from that, so that workers wake up meanwhile and start with
+ * the first part; but before the call returns to its caller, who may write to them, or give them away, from
+ * then on.
  */
 export function takeOperands<O extends Operands<Tensor> | BackwardOperands<Tensor>>(
   problem: AttentionProblem,

@@ -26,8 +26,8 @@ import { allocateShared, deliver, placesFor, type Sent, send, zeros } from './sh
 import type { TakenOperands } from './taken-operands.ts';
 
 /**
- * What `forward` gives, by the workers of a pool. The operands have arrived when this returns its promise, and are no longer there when it
- * resolves.
+ * What `forward` gives, by the workers of a pool. The operands have arrived when this returns its promise,
+ * and are no longer there when it resolves.
  * @throws WorkerFailure; InvalidArgumentError when a tensor of `into` has lost its storage meanwhile.
  */
 export function forwardOnThreads(
@@ -48,7 +48,10 @@ export function forwardOnThreads(
   );
 }
 
-/** What `backward` gives, by the workers of a pool, as `forwardOnThreads`; not where a gradient is a sum over several tasks. */
+/**
+ * What `backward` gives, by the workers of a pool, as `forwardOnThreads`; not where a gradient is a sum over
+ * several tasks.
+ */
 export function backwardOnThreads(
   problem: BackwardProblem,
   taken: TakenOperands<BackwardOperands<Tensor>>,
@@ -91,7 +94,10 @@ function allocateParts(
 /** What workers share of a pass, whatever it computes. */
 type SharedPass<O, R> = Omit<Pass, 'tiles'> & { readonly operands: Sent<O>; readonly results: Sent<R> };
 
-/** Runs a pass that writes to `results`, in shared memory, and finishes it with their values in tensors of `into`, or new ones. */
+/**
+ * Runs a pass that writes to `results`, in shared memory, and finishes it with their values in tensors of
+ * `into`, or new ones.
+ */
 async function onThreads<O, R extends object, Result>(
   pool: Pool,
   { operands, arrivals, arrive, buffers }: TakenOperands<O>,

@@ -7,7 +7,10 @@ import type { ScoreTile } from './score-tile.ts';
 /** Writes the masks of a tile, 32 bits each, to an address; rows are `ld` bytes apart. */
 export type WriteMasks = (tile: ScoreTile, at: number, ld: number) => void;
 
-/** Masks that the kernels draw: where each scheme of `@tilewise/philox` begins a tile. Null for a threshold of 2^32. */
+/**
+ * Masks that the kernels draw: where each scheme of `@tilewise/philox` begins a tile. Null for a threshold of
+ * 2^32.
+ */
 export function createDrawMasks(
   { Hq, Sq, Skv, k }: AttentionProblem,
   { scheme, p, seed, offset }: Extract<DropoutDesc, { kind: 'philox' }>,

@@ -13,8 +13,8 @@ import type { TileSize } from './tile-size.ts';
 export interface KeepTile {
   load(tile: ScoreTile): void;
   /**
-   * Multiplies the weights at `source` (rows `ld` bytes apart) by the scale of the kept ones where they are kept, and by 0
-   * elsewhere, whatever they are; to `target`, which may be the same.
+   * Multiplies the weights at `source` (rows `ld` bytes apart) by the scale of the kept ones where they are
+   * kept, and by 0 elsewhere, whatever they are; to `target`, which may be the same.
    */
   drop(source: number, target: number, ld: number, rows: number, columns: number): void;
 }

@@ -17,13 +17,16 @@ export interface FinishScores {
   /** Turns to the rows that the ranges are on. */
   select(queries: QueryTile): void;
   /**
-   * Finishes the tile that the visibility last looked at, in rows that are `ld` bytes apart. Within the ranges of the rows, a hidden
-   * score becomes −Infinity; outside of them, anything may stand.
+   * Finishes the tile that the visibility last looked at, in rows that are `ld` bytes apart. Within the
+   * ranges of the rows, a hidden score becomes −Infinity; outside of them, anything may stand.
    */
   finish(scores: Panel, ld: number, tile: ScoreTile, someHidden: boolean): void;
 }
 
-/** How the scores of a problem are finished: by the kernels, or pair by pair by the chain where it has a score mod, or softcap without kernels. */
+/**
+ * How the scores of a problem are finished: by the kernels, or pair by pair by the chain where it has a score
+ * mod, or softcap without kernels.
+ */
 export function createFinishScores(
   problem: AttentionProblem,
   operands: Operands<Tensor>,

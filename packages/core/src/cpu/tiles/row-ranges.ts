@@ -4,7 +4,9 @@ import type { Memory } from '../kernels/memory.ts';
 /** How much of a tile of the score matrix is seen. */
 export type Seen = 'none' | 'some' | 'all';
 
-/** The keys that each row of a query tile may see by lengths and diagonal band: row i sees lo(i) ≤ j < hi(i). */
+/**
+ * The keys that each row of a query tile may see by lengths and diagonal band: row i sees lo(i) ≤ j < hi(i).
+ */
 export interface RowRanges {
   /** Address of the ranges, two i32 per row, as kernels take them. */
   readonly at: number;

@@ -6,7 +6,10 @@ export interface QueryTile {
   readonly rows: number;
 }
 
-/** A tile of the score matrix: the rows of a query tile, and `columns` keys from j0 on, which are tile `index` of the keys. */
+/**
+ * A tile of the score matrix: the rows of a query tile, and `columns` keys from j0 on, which are tile `index`
+ * of the keys.
+ */
 export interface ScoreTile extends QueryTile {
   readonly index: number;
   readonly j0: number;

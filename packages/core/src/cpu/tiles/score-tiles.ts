@@ -26,7 +26,10 @@ export interface PanelForms {
   readonly vColumns: boolean;
   /** Whether q is multiplied with as well, so that it is needed as panels. */
   readonly qPanels: boolean;
-  /** Whether the derivatives of the scores are wanted, for which the scaled q·k is kept beside them where they are not q·k plus something. */
+  /**
+   * Whether the derivatives of the scores are wanted, for which the scaled q·k is kept beside them where they
+   * are not q·k plus something.
+   */
   readonly derivatives: boolean;
 }
 
@@ -40,8 +43,8 @@ export interface ScoreTiles {
   readonly v: HeadPanels;
   readonly keep: KeepTile | null;
   /**
-   * Final scores of the tile computed last, row i and key j at element i·T + j. Within the ranges of the rows, −Infinity is
-   * what is not seen; outside, anything may stand.
+   * Final scores of the tile computed last, row i and key j at element i·T + j. Within the ranges of the
+   * rows, −Infinity is what is not seen; outside, anything may stand.
    */
   readonly scores: Panel;
   /** Scaled q·k of the same tile where derivatives are wanted and the chain has them, else empty. */
@@ -51,14 +54,15 @@ export interface ScoreTiles {
   /** Bytes between rows of a tile. */
   readonly ld: number;
   /**
-   * Turns to a tile of query rows. Gives the tiles that they may see any key of, those of `among` if it is given.
+   * Turns to a tile of query rows. Gives the tiles that they may see any key of, those of `among` if it is
+   * given.
    */
   select(queries: QueryTile, among?: TileRange): TileRange;
   /** Address of the ranges of the selected rows, 0 where all of the tile computed last is seen. */
   ranges(): number;
   /**
-   * Computes tile `index` of the selected rows. Null, and nothing is computed, when it shows nothing. The next call changes the tile
-   * that this one gave.
+   * Computes tile `index` of the selected rows. Null, and nothing is computed, when it shows nothing. The
+   * next call changes the tile that this one gave.
    */
   compute(index: number): ScoreTile | null;
 }

@@ -8,15 +8,15 @@ export interface SoftcapTile {
   /** Caps the first `rows` rows of a tile, in place. */
   cap(tile: Panel, rows: number): void;
   /**
-   * Multiplies a tile of ds by 1 − tanh²(x / c), x being that of the tile capped last, if it was kept. Where ds is 0 it stays, whatever
-   * x was.
+   * Multiplies a tile of ds by 1 − tanh²(x / c), x being that of the tile capped last, if it was kept. Where
+   * ds is 0 it stays, whatever x was.
    */
   differentiate(ds: Panel, rows: number): void;
 }
 
 /**
- * Softcap by the kernels, for tiles whose rows lie in line. Null where the problem has none, and where the score chain sees to it: after a
- * score mod, and where there are no kernels for lines.
+ * Softcap by the kernels, for tiles whose rows lie in line. Null where the problem has none, and where the
+ * score chain sees to it: after a score mod, and where there are no kernels for lines.
  */
 export function createSoftcapTile(
   { scoreMod, softcap }: AttentionProblem,

@@ -8,7 +8,10 @@ export interface TileSize {
   readonly columns: number;
 }
 
-/** Large enough for what is done once per row of a tile to be small beside the products, small enough for the cache. */
+/**
+ * Large enough for what is done once per row of a tile to be small beside the products, small enough for the
+ * cache.
+ */
 const LARGEST: TileSize = { rows: 64, columns: 128 };
 
 /** The next size in whole blocks of operands with block scales, so that tiles start where blocks do. */

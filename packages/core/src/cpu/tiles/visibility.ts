@@ -59,7 +59,10 @@ export function createTileVisibility(
     return { at: asked.at, ld: T };
   }
 
-  /** What decides about pairs besides lengths and band; null when nothing does, or all of the tile is in a block that is seen. */
+  /**
+   * What decides about pairs besides lengths and band; null when nothing does, or all of the tile is in a
+   * block that is seen.
+   */
   function seenPairs(isOneBlock: boolean): SeenBytes | null {
     if (maskMod || (blockMask && !isOneBlock)) return ask();
     return mask && { at: mask.at(tile.j0), ld: mask.ld };

@@ -8,8 +8,8 @@ import { binaryFunction, unaryFunction } from '../operators.ts';
 export type Evaluate = (score: number, b: number, h: number, q: number, kv: number) => number;
 
 /**
- * How captured tensors are read: by name, then by index. The index array is reused between calls and must not be kept.
- * `hostLoaders` makes one from host tensors.
+ * How captured tensors are read: by name, then by index. The index array is reused between calls and must not
+ * be kept. `hostLoaders` makes one from host tensors.
  */
 export type Loaders = (name: string) => (index: readonly number[]) => number;
 
@@ -20,10 +20,12 @@ const noLoaders: Loaders = name => {
 };
 
 /**
- * An expression as a function of (score, b, h, q, kv), in f64; i32 values wrap around as on a device. A call evaluates each node at most
- * once, however often the node is used. `select`, `and` and `or` load only what they need, so a load may be guarded by a condition.
- * Made of closures: no code is generated, so it runs under a content security policy.
- * @throws InvalidArgumentError for an invalid expression, and when the expression loads and `loaders` is missing.
+ * An expression as a function of (score, b, h, q, kv), in f64; i32 values wrap around as on a device. A call
+ * evaluates each node at most once, however often the node is used. `select`, `and` and `or` load only what
+ * they need, so a load may be guarded by a condition. Made of closures: no code is generated, so it runs
+ * under a content security policy.
+ * @throws InvalidArgumentError for an invalid expression, and when the expression loads and `loaders` is
+ * missing.
  */
 export function compile(expr: Expr, loaders: Loaders = noLoaders): Evaluate {
   const all = checkedNodes(expr);
@@ -110,7 +112,10 @@ export const loadConversions: Readonly<Record<ExprType, (x: number) => number>> 
 /** A node that is computed only where its value is needed. */
 interface Later {
   readonly step: Step;
-  /** The places that its value depends on. The first one decides about the others of a `select`, `and` or `or`. */
+  /**
+   * The places that its value depends on. The first one decides about the others of a `select`, `and` or
+   * `or`.
+   */
   readonly needs: () => readonly number[];
 }
 
@@ -123,7 +128,10 @@ function neededOperands(e: Expr, values: Float64Array, places: readonly number[]
   return () => (values[a] ? whenTrue : whenFalse);
 }
 
-/** The loads that may not be needed, and the nodes that depend on them. No other node can fail, so all others are computed at once. */
+/**
+ * The loads that may not be needed, and the nodes that depend on them. No other node can fail, so all others
+ * are computed at once.
+ */
 function deferredNodes(all: readonly Expr[]): ReadonlySet<Expr> {
   const needed = new Set(all.slice(-1));
   for (let n = all.length - 1; n >= 0; n--) {

@@ -5,9 +5,11 @@ import type { Tensor } from '../../tensor/tensor.ts';
 import type { Loaders } from './evaluate.ts';
 
 /**
- * Readers of captured host tensors, for `compile`. Reading outside a tensor throws: on the host it is a mistake in the mod,
- * whereas a device clamps the index (and evaluates both sides of a `select`, so a guarded load must not be an error there).
- * @throws InvalidArgumentError for a capture that is missing, an index of another rank, or one outside the tensor.
+ * Readers of captured host tensors, for `compile`. Reading outside a tensor throws: on the host it is a
+ * mistake in the mod, whereas a device clamps the index (and evaluates both sides of a `select`, so a guarded
+ * load must not be an error there).
+ * @throws InvalidArgumentError for a capture that is missing, an index of another rank, or one outside the
+ * tensor.
  */
 export function hostLoaders(captures: Readonly<Record<string, Tensor>> = {}): Loaders {
   return name => {

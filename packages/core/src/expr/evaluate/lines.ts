@@ -3,7 +3,10 @@ import type { BinaryOp, Expr, LoadExpr } from '../expr.ts';
 import { operands } from '../nodes.ts';
 import { binaryFunction, unaryFunction } from '../operators.ts';
 
-/** The values of an expression along the line at a place; a bool is 0 or 1. The array is used again for the next line. */
+/**
+ * The values of an expression along the line at a place; a bool is 0 or 1. The array is used again for the
+ * next line.
+ */
 export type EvaluateLine<P> = (place: P) => Float64Array;
 
 /** How a variable or a load is read along a line. */
@@ -20,15 +23,19 @@ export type LeafOf<P> = (
   index: readonly Line[],
 ) => Leaf<P>;
 
-/** The values of a node along a line: those of all places, or, if it does not vary, one that stands at all of them. */
+/**
+ * The values of a node along a line: those of all places, or, if it does not vary, one that stands at all of
+ * them.
+ */
 export interface Line {
   readonly varies: boolean;
   readonly values: Float64Array;
 }
 
 /**
- * An expression in f64 along lines of `width` places, node by node: each node that varies along a line is one loop over it, and any other is
- * evaluated once. All operands are evaluated, also those that a `select` does not choose.
+ * An expression in f64 along lines of `width` places, node by node: each node that varies along a line is one
+ * loop over it, and any other is evaluated once. All operands are evaluated, also those that a `select` does
+ * not choose.
  * @throws InvalidArgumentError for an invalid expression, and as `leafOf`.
  */
 export function compileLines<P>(expr: Expr, width: number, leafOf: LeafOf<P>): EvaluateLine<P> {

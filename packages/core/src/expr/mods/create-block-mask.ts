@@ -26,10 +26,11 @@ export interface BlockMaskOptions {
 }
 
 /**
- * Which blocks of the score matrix a mask mod shows, in the form of PyTorch's `BlockMask` (`torch.nn.attention.flex_attention`).
- * All tensors are i32. With nQ and nKv blocks of queries and keys, (B, Hq, nQ) counts and (B, Hq, nQ, nKv) indices: the first
- * `count` are the blocks of keys that a block of queries sees, ascending; the others follow, ascending. `full` blocks are those of
- * which everything is seen, so that the mask mod need not be asked; the others are seen in part. `q…` is the same for each block of
+ * Which blocks of the score matrix a mask mod shows, in the form of PyTorch's `BlockMask`
+ * (`torch.nn.attention.flex_attention`). All tensors are i32. With nQ and nKv blocks of queries and keys, (B,
+ * Hq, nQ) counts and (B, Hq, nQ, nKv) indices: the first `count` are the blocks of keys that a block of
+ * queries sees, ascending; the others follow, ascending. `full` blocks are those of which everything is seen,
+ * so that the mask mod need not be asked; the others are seen in part. `q…` is the same for each block of
  * keys, (B, Hq, nKv) and (B, Hq, nKv, nQ).
  */
 export interface BlockMask {
@@ -44,15 +45,19 @@ export interface BlockMask {
   readonly qIndices: Tensor;
   readonly fullQNumBlocks: Tensor;
   readonly fullQIndices: Tensor;
-  /** How much of the score matrix is in no block that is seen, in percent; blocks at the edge count whole, as PyTorch counts. */
+  /**
+   * How much of the score matrix is in no block that is seen, in percent; blocks at the edge count whole, as
+   * PyTorch counts.
+   */
   readonly sparsity: number;
 }
 
 /**
- * The blocks of the score matrix that a mask mod shows. A block at the edge that is not whole is never full. Evaluated row by row:
- * it takes memory for one row of scores, and time for all of them, once for each sequence and head that differ.
- * @throws InvalidArgumentError for sizes that are no positive integers below 2^31, more than 2^28 blocks, or as `checkMod`; TilewiseError with
- * code `OUT_OF_MEMORY`.
+ * The blocks of the score matrix that a mask mod shows. A block at the edge that is not whole is never full.
+ * Evaluated row by row: it takes memory for one row of scores, and time for all of them, once for each
+ * sequence and head that differ.
+ * @throws InvalidArgumentError for sizes that are no positive integers below 2^31, more than 2^28 blocks, or
+ * as `checkMod`; TilewiseError with code `OUT_OF_MEMORY`.
  */
 export function createBlockMask(maskMod: Mod<Tensor>, options: BlockMaskOptions): BlockMask {
   checkOptions('options', options, ['B', 'Hq', 'Sq', 'Skv', 'blockSize']);
@@ -97,8 +102,9 @@ export function createBlockMask(maskMod: Mod<Tensor>, options: BlockMaskOptions)
 }
 
 /**
- * A block mask as the option `blockMask` of `sdpa` takes it: u8 (B, Hq, ⌈Sq / 128⌉, ⌈⌈Skv / 128⌉ / 8⌉), with a bit for each tile of
- * 128 × 128 that some block with something to see lies in. Give the mask mod beside it, for the blocks that are seen in part.
+ * A block mask as the option `blockMask` of `sdpa` takes it: u8 (B, Hq, ⌈Sq / 128⌉, ⌈⌈Skv / 128⌉ / 8⌉), with
+ * a bit for each tile of 128 × 128 that some block with something to see lies in. Give the mask mod beside
+ * it, for the blocks that are seen in part.
  */
 export function blockMaskBits(blocks: BlockMask): Tensor {
   checkObject('blocks', blocks);

@@ -22,7 +22,8 @@ export function slidingWindowMask(window: { readonly left: number; readonly righ
 }
 
 /**
- * Causal, except that everyone sees the first `length` keys: a number for all, or i32 (B), loaded as `prefixLengths`.
+ * Causal, except that everyone sees the first `length` keys: a number for all, or i32 (B), loaded as
+ * `prefixLengths`.
  * @throws InvalidArgumentError for a negative length; InvalidShapeError for lengths that are not of rank 1.
  */
 export function prefixLmMask(length: number): Mod<never>;
@@ -41,8 +42,8 @@ export function prefixLmMask<T extends TensorDesc>(length: number | T): Mod<T> {
 }
 
 /**
- * Each query sees the keys of its own document: of those with the same id. `ids` are i32 (S), or i32 (B, S) when sequences
- * differ, and are loaded as `name`. Needs Sq = Skv.
+ * Each query sees the keys of its own document: of those with the same id. `ids` are i32 (S), or i32 (B, S)
+ * when sequences differ, and are loaded as `name`. Needs Sq = Skv.
  * @throws InvalidShapeError when ids are of another rank.
  */
 export function documentMask<T extends TensorDesc>(ids: T, name = 'documentIds'): Mod<T> {
@@ -56,7 +57,8 @@ export function documentMask<T extends TensorDesc>(ids: T, name = 'documentIds')
 }
 
 /**
- * Each query sees every `dilation`-th key counted from its own position, both ways, at most `reach` of them on each side.
+ * Each query sees every `dilation`-th key counted from its own position, both ways, at most `reach` of them
+ * on each side.
  * @throws InvalidArgumentError unless dilation ≥ 1 and reach ≥ 0 are integers.
  */
 export function dilatedMask(dilation: number, reach?: number): Mod<never> {

@@ -32,10 +32,11 @@ export interface ScoredPlace extends Place {
 }
 
 /**
- * A score modification from a function of (score, b, h, q, kv), called once:
- * `scoreMod(({ score, q, kv }) => sub(score, mul(0.1, abs(sub(q, kv)))))`. Heads are those of the queries. `captures` are the
- * tensors that it loads from.
- * @throws InvalidArgumentError for what is no function, and when an operator in it gets operands that it does not take.
+ * A score modification from a function of (score, b, h, q, kv), called once: `scoreMod(({ score, q, kv }) =>
+ * sub(score, mul(0.1, abs(sub(q, kv)))))`. Heads are those of the queries. `captures` are the tensors that it
+ * loads from.
+ * @throws InvalidArgumentError for what is no function, and when an operator in it gets operands that it does
+ * not take.
  */
 export function scoreMod<T = never>(
   build: (place: ScoredPlace) => NumericExpr | number,
@@ -49,9 +50,10 @@ export function scoreMod<T = never>(
 }
 
 /**
- * A mask modification from a function of (b, h, q, kv), called once; where it holds, the query may see the key:
- * `maskMod(({ q, kv }) => ge(q, kv))`. `captures` are the tensors that it loads from.
- * @throws InvalidArgumentError for what is no function, and when an operator in it gets operands that it does not take.
+ * A mask modification from a function of (b, h, q, kv), called once; where it holds, the query may see the
+ * key: `maskMod(({ q, kv }) => ge(q, kv))`. `captures` are the tensors that it loads from.
+ * @throws InvalidArgumentError for what is no function, and when an operator in it gets operands that it does
+ * not take.
  */
 export function maskMod<T = never>(
   build: (place: Place) => BoolExpr | boolean,

@@ -5,8 +5,8 @@ import { abs, add, div, load, max, min, mul, sub, tanh } from '../build.ts';
 import { type Mod, scoreMod } from './mod.ts';
 
 /**
- * cap·tanh(score / cap): the score bounded by ±cap. Unlike the option `softcap` it comes before bias and ALiBi anyway, so it
- * is the one to compose with other expressions.
+ * cap·tanh(score / cap): the score bounded by ±cap. Unlike the option `softcap` it comes before bias and
+ * ALiBi anyway, so it is the one to compose with other expressions.
  * @throws InvalidArgumentError unless cap > 0.
  */
 export function softcapMod(cap: number): Mod<never> {
@@ -31,8 +31,8 @@ export function alibiMod<T extends TensorDesc>(slopes: T): Mod<T> {
 }
 
 /**
- * score + table[h, kv − q + R], with distances beyond ±R counted as ±R: a learned bias by relative position. Loads
- * `relativeBias`: float (Hq, 2R + 1).
+ * score + table[h, kv − q + R], with distances beyond ±R counted as ±R: a learned bias by relative position.
+ * Loads `relativeBias`: float (Hq, 2R + 1).
  * @throws InvalidShapeError when the table is not of that shape.
  */
 export function relativeBiasMod<T extends TensorDesc>(table: T): Mod<T> {

@@ -6,8 +6,8 @@ import { exprFunctionsWgsl } from '../wgsl/functions.ts';
 import { type WgslExpression, type WgslNames, writeWgsl } from '../wgsl/wgsl.ts';
 
 /**
- * What engines do with an expression. Mods bring it along, so that a program which uses none does not carry it: engines take it
- * from the mods of a call, and only what reads stored problems imports it.
+ * What engines do with an expression. Mods bring it along, so that a program which uses none does not carry
+ * it: engines take it from the mods of a call, and only what reads stored problems imports it.
  */
 export interface ExprTools {
   readonly checkMod: typeof checkMod;

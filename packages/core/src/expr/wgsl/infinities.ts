@@ -9,11 +9,12 @@ type InfinityName = '-Infinity' | 'Infinity';
 const opposite = { '-Infinity': 'Infinity', Infinity: '-Infinity' } as const;
 
 /**
- * An expression of whether an f32 expression is an infinity, from its operands: shaders cannot test a value for infinity. The result contains
- * an infinity only in `load == ±∞`, which a shader tests by the bits of the element.
+ * An expression of whether an f32 expression is an infinity, from its operands: shaders cannot test a value
+ * for infinity. The result contains an infinity only in `load == ±∞`, which a shader tests by the bits of the
+ * element.
  *
- * The result is exact where the expression is a number or infinite. For NaN (∞ − ∞, 0·∞) it may be true or false; a quotient by 0, and a power
- * with an exponent that is no constant, count as finite.
+ * The result is exact where the expression is a number or infinite. For NaN (∞ − ∞, 0·∞) it may be true or
+ * false; a quotient by 0, and a power with an exponent that is no constant, count as finite.
  */
 export function isInfinity(expr: Expr, infinity: InfinityName): Expr {
   const { add, test } = createTests();
@@ -21,7 +22,10 @@ export function isInfinity(expr: Expr, infinity: InfinityName): Expr {
   return test(expr, infinity);
 }
 
-/** An expression whose comparisons with an infinite constant, as `x == −∞`, are replaced by `isInfinity` of the other operand. */
+/**
+ * An expression whose comparisons with an infinite constant, as `x == −∞`, are replaced by `isInfinity` of
+ * the other operand.
+ */
 export function withoutInfinities(expr: Expr): Expr {
   const all = checkedNodes(expr);
   if (!all.some(e => infinityOf(e))) return expr;
@@ -41,7 +45,9 @@ export function withoutInfinities(expr: Expr): Expr {
 /** Gives an expression of whether an operand is an infinity. */
 type Test = (e: Expr, to: InfinityName) => Expr;
 
-/** The tests of all nodes of an expression, made once each: `add` takes a node whose operands have been added. */
+/**
+ * The tests of all nodes of an expression, made once each: `add` takes a node whose operands have been added.
+ */
 function createTests(): { readonly add: (e: Expr) => void; readonly test: Test } {
   const tests = { '-Infinity': new Map<Expr, Expr>(), Infinity: new Map<Expr, Expr>() };
   const test: Test = (e, to) => tests[to].get(e) ?? no;
@@ -139,7 +145,9 @@ function either(x: Expr, y: Expr): Expr {
   return known(y) === false ? x : binary('or', x, y);
 }
 
-/** The comparisons with an infinity, written on the right, that hold for it alone, and for everything but it. */
+/**
+ * The comparisons with an infinity, written on the right, that hold for it alone, and for everything but it.
+ */
 const comparisons: Readonly<Record<InfinityName, Readonly<Partial<Record<BinaryOp, 'is' | 'is not'>>>>> = {
   '-Infinity': { eq: 'is', le: 'is', ne: 'is not', gt: 'is not' },
   Infinity: { eq: 'is', ge: 'is', ne: 'is not', lt: 'is not' },

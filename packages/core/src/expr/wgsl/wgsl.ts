@@ -10,11 +10,14 @@ export interface WgslNames {
   /** Identifiers (or expressions without side effects) of the variables that the expression uses. */
   readonly variables: Readonly<Partial<Record<VariableName, string>>>;
   /**
-   * A WGSL expression of `type` (bool included) that reads a captured tensor at i32 indices. It must clamp them to the
-   * tensor: both sides of a `select` are evaluated, so a guarded load is reached with any index.
+   * A WGSL expression of `type` (bool included) that reads a captured tensor at i32 indices. It must clamp
+   * them to the tensor: both sides of a `select` are evaluated, so a guarded load is reached with any index.
    */
   readonly load?: ((name: string, index: readonly string[], type: ExprType) => string) | undefined;
-  /** A WGSL expression of the bits (u32) of a captured f32, for a `load` that does not keep infinities. Default: those of its value. */
+  /**
+   * A WGSL expression of the bits (u32) of a captured f32, for a `load` that does not keep infinities.
+   * Default: those of its value.
+   */
   readonly bits?: ((name: string, index: readonly string[]) => string) | undefined;
   /** Start of the identifiers that the statements declare. Default `e`: e0, e1… */
   readonly prefix?: string | undefined;
@@ -38,10 +41,12 @@ interface Text {
 }
 
 /**
- * An expression as WGSL. A node that is used more than once, by identity or written alike, is computed once, in a `let`; so is a
- * node whose text would nest too deep. Infinite constants become the largest finite ones, since WGSL has no infinities; a
- * comparison with one becomes a test of the operands of what is compared (see `isInfinity`).
- * @throws InvalidArgumentError for an invalid expression, and when `names` lacks a variable that the expression uses, or `load`.
+ * An expression as WGSL. A node that is used more than once, by identity or written alike, is computed once,
+ * in a `let`; so is a node whose text would nest too deep. Infinite constants become the largest finite ones,
+ * since WGSL has no infinities; a comparison with one becomes a test of the operands of what is compared (see
+ * `isInfinity`).
+ * @throws InvalidArgumentError for an invalid expression, and when `names` lacks a variable that the
+ * expression uses, or `load`.
  */
 export function writeWgsl(expr: Expr, names: WgslNames): WgslExpression {
   const finite = withoutInfinities(expr);

@@ -10,8 +10,8 @@ import { broadcastStrides, offsetOf, reader } from './reader.ts';
 type Start = readonly number[];
 
 /**
- * The values of an expression as `element.ts` writes them, in f64, over inputs that are broadcast to `shape`: for lines of `width` elements
- * along one dimension.
+ * The values of an expression as `element.ts` writes them, in f64, over inputs that are broadcast to `shape`:
+ * for lines of `width` elements along one dimension.
  */
 export function lineEvaluator(
   expr: Expr,

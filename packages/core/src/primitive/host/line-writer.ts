@@ -3,7 +3,9 @@ import { type DType, dtypeInfo } from '../../tensor/dtype.ts';
 import { roundHalfEven } from '../../tensor/round.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 
-/** Stores `count` values from `values[0]` on, each rounded once, at `at`, `at + step`, … of a tensor's data. */
+/**
+ * Stores `count` values from `values[0]` on, each rounded once, at `at`, `at + step`, … of a tensor's data.
+ */
 export type LineWriter = (values: Float64Array, count: number, at: number, step: number) => void;
 
 const integerRange: Readonly<Partial<Record<DType, readonly [number, number]>>> = {
@@ -13,7 +15,9 @@ const integerRange: Readonly<Partial<Record<DType, readonly [number, number]>>> 
   u32: [0, 2 ** 32 - 1],
 };
 
-/** How lines of numbers are stored in a tensor; to integers they are rounded to nearest even and saturated. */
+/**
+ * How lines of numbers are stored in a tensor; to integers they are rounded to nearest even and saturated.
+ */
 export function lineWriter({ data, dtype }: Tensor): LineWriter {
   const range = integerRange[dtype];
   if (range) {

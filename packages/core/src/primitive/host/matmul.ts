@@ -18,8 +18,8 @@ export function runMatMul([a, b]: readonly Tensor[], c: Tensor): void {
   const write = lineWriter(c);
   const rows = m + (-m & 3);
   const columns = n + (-n & 3);
-  // Bands of four rows of A and of four columns of B, each depth after depth, and padded with zeros: blocks of 4×4 cover C and read
-  // both in the order in which they lie.
+  // Bands of four rows of A and of four columns of B, each depth after depth, and padded with zeros: blocks
+  // of 4×4 cover C and read both in the order in which they lie.
   const panelA = new Float64Array(rows * k);
   const panelB = new Float64Array(k * columns);
   const panelC = new Float64Array(rows * columns);
@@ -54,7 +54,10 @@ function inBand(line: number, depth: number, k: number): number {
   return (line & ~3) * k + depth * 4 + (line & 3);
 }
 
-/** C = A·B, in bands, for dimensions that are multiples of 4, in blocks of 4×4 that the compiler keeps in registers. */
+/**
+ * C = A·B, in bands, for dimensions that are multiples of 4, in blocks of 4×4 that the compiler keeps in
+ * registers.
+ */
 function multiply(m: number, n: number, k: number, a: Float64Array, b: Float64Array, c: Float64Array): void {
   for (let i = 0; i < m; i += 4) {
     for (let j = 0; j < n; j += 4) {

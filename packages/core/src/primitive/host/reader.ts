@@ -17,7 +17,9 @@ export function reader({ data, dtype }: Tensor): Reader {
   return at => data[at];
 }
 
-/** Strides that show a tensor broadcast to `shape`, right-aligned: 0 where it has one element or no dimension. */
+/**
+ * Strides that show a tensor broadcast to `shape`, right-aligned: 0 where it has one element or no dimension.
+ */
 export function broadcastStrides(t: TensorDesc, shape: Shape): number[] {
   const lead = shape.length - t.shape.length;
   return shape.map((_, d) => (d < lead || t.shape[d - lead] === 1 ? 0 : t.strides[d - lead]));
