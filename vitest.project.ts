@@ -3,6 +3,11 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 // One seed for all random problems of a run, whichever process draws them; `runSeed` of test-data reads it.
 process.env.TILEWISE_SEED ||= String(Math.floor(Math.random() * 2 ** 32));
 
+// Software adapters compile in memory by the megabyte. Where glibc keeps what they give back, Linux need not
+// zero it anew each time: a tenth less processor time. The processes that run the tests inherit these.
+process.env.MALLOC_MMAP_THRESHOLD_ ||= String(32 * 2 ** 20);
+process.env.MALLOC_TRIM_THRESHOLD_ ||= String(2 ** 30);
+
 /** How the tests of a package run: on the sources of what it imports, not on their builds. */
 export function project(test: ViteUserConfig['test']): ViteUserConfig {
   const conditions = ['@tilewise/source'];
