@@ -6,7 +6,7 @@ import { openSite, type Site } from './site.ts';
 
 let site: Site;
 beforeAll(async () => {
-  site = await openSite('computing');
+  site = await openSite();
 }, 120_000);
 afterAll(() => site?.close());
 beforeEach(() => {

@@ -8,7 +8,7 @@ import { openSite, type Site } from './site.ts';
 
 let site: Site;
 beforeAll(async () => {
-  site = await openSite('every-chapter');
+  site = await openSite();
 }, 120_000);
 afterAll(() => site?.close());
 

@@ -5,7 +5,7 @@ import { openSite, type Site } from './site.ts';
 
 let site: Site;
 beforeAll(async () => {
-  site = await openSite('learning');
+  site = await openSite();
   await site.page.setViewportSize({ width: 1280, height: 900 });
 }, 120_000);
 afterAll(() => site?.close());

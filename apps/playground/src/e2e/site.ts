@@ -15,13 +15,26 @@ export interface Site {
   close(): Promise<void>;
 }
 
-/** Builds the page into a folder of this name, serves it from a sub-path and opens a browser. */
-export async function openSite(name: string): Promise<Site> {
-  const root = fileURLToPath(new URL('../..', import.meta.url));
-  const outDir = `node_modules/.cache/e2e/${name}`;
-  // A test runner says 'test', with which React's development build would be taken.
-  process.env.NODE_ENV = 'production';
-  await build({ root, logLevel: 'silent', build: { outDir, emptyOutDir: true } });
+const root = fileURLToPath(new URL('../..', import.meta.url));
+// Workers of the test runner build side by side: each into a folder of its own.
+const outDir = `node_modules/.cache/e2e/${process.env.VITEST_POOL_ID ?? 'alone'}`;
+let built: Promise<void> | undefined;
+
+/** Builds the page; once, however many test files of this process ask. */
+function buildSite(): Promise<void> {
+  built ??= (async () => {
+    const { NODE_ENV } = process.env;
+    // A test runner says 'test', with which React's development build would be taken.
+    process.env.NODE_ENV = 'production';
+    await build({ root, logLevel: 'silent', build: { outDir, emptyOutDir: true } });
+    process.env.NODE_ENV = NODE_ENV;
+  })();
+  return built;
+}
+
+/** Builds the page, serves it from a sub-path and opens a browser. */
+export async function openSite(): Promise<Site> {
+  await buildSite();
   const server = await preview({
     root,
     base: '/some/path/',

@@ -22,7 +22,7 @@ const chosen = <T extends string>(names: readonly T[]): readonly T[] => {
 async function takeScreenshots(): Promise<void> {
   const folder = fileURLToPath(new URL('../../screenshots/', import.meta.url));
   mkdirSync(folder, { recursive: true });
-  const site = await openSite('screenshots');
+  const site = await openSite();
   const { page } = site;
   const wanted = chosen(looks.map(({ name }) => name));
   for (const language of chosen(Object.keys(languages) as Language[])) {
