@@ -7,6 +7,7 @@ import { textDataset, vocabularyDataset } from '../data/text.ts';
 import { vocabularyOf } from '../data/vocabulary.ts';
 import type { Snapshot, Trainer } from '../training/trainer.ts';
 import type { ChosenEngine } from './engine-choice.ts';
+import { exportRun, writeFolder } from './export-torch.ts';
 import { type CommandOptions, UsageError } from './options.ts';
 import { createProgress, type ProgressOutput } from './progress.ts';
 import { describeHeads } from './recall-report.ts';
@@ -79,6 +80,10 @@ export async function runDemo(
     if (options.save !== undefined) {
       await writeFile(options.save, encodeCheckpoint(await trainer.snapshot()));
       tell(`\nSaved to ${options.save}.`);
+    }
+    if (options.exportTorch !== undefined) {
+      await writeFolder(options.exportTorch, exportRun(await trainer.snapshot(), data));
+      tell(`\nExported to ${options.exportTorch}: its README says how PyTorch goes on.`);
     }
     const { name, adapter } = engine;
     return {

@@ -12,6 +12,8 @@ export interface CommandOptions {
   /** File of weights to begin with, and to end with. */
   readonly load?: string;
   readonly save?: string;
+  /** Folder of a package of PyTorch that goes on with the run. */
+  readonly exportTorch?: string;
   /** Not given: the task's own number; none with `load`. */
   readonly steps?: number;
   readonly seed?: number;
@@ -42,6 +44,7 @@ Usage: pnpm demo [options]
 
   --save FILE       writes weights, and all that training goes on from, as safetensors
   --load FILE       begins with such a file; trains on only if --steps says so
+  --export-torch DIR  writes a package of PyTorch that goes on with the run, on one process or many
   --sample TEXT     continues a text
   --length N        by as many characters
   --temperature X   how freely: 0 takes the likeliest character (default 0.8)
@@ -56,7 +59,7 @@ export class UsageError extends Error {
   override readonly name: string = 'UsageError';
 }
 
-const strings = ['engine', 'text', 'load', 'save', 'sample'] as const;
+const strings = ['engine', 'text', 'load', 'save', 'export-torch', 'sample'] as const;
 /** Whole numbers and the least that each may be. */
 const wholeNumbers = {
   steps: 1,
@@ -98,6 +101,7 @@ export function parseOptions(args: readonly string[]): CommandOptions {
     text: text('text'),
     load: text('load'),
     save: text('save'),
+    exportTorch: text('export-torch'),
     steps: whole('steps'),
     seed: whole('seed'),
     config,

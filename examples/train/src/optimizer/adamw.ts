@@ -29,9 +29,10 @@ export interface AdamW {
   readonly after: ParameterState<LogicalTensor>;
 }
 
-const BETA1 = 0.9;
-const BETA2 = 0.98;
-const EPSILON = 1e-8;
+/** The constants of AdamW. */
+export const BETA1 = 0.9;
+export const BETA2 = 0.98;
+export const EPSILON = 1e-8;
 
 /** AdamW (Loshchilov and Hutter 2019, algorithm 2) for tensors of a shape. */
 export function writeAdamW(shape: readonly number[]): AdamW {

@@ -26,6 +26,9 @@ export interface TorchOptions {
   readonly loss?: number | undefined;
   /** Defaults of the command line of `train.py`, as `{ lr: 1e-3, warmup: 50 }`. */
   readonly training?: Readonly<Record<string, number | string>> | undefined;
-  /** Tensors that the training reads a batch per step of, along a first axis; i64 as pairs of words. By the names of inputs in Python. */
-  readonly batches?: ReadonlyMap<string, Tensor> | undefined;
+  /**
+   * What training reads, by the ids of inputs: a value for each step along a first axis. Those of a scalar i64 are u32 (steps, 2), the low
+   * word first. The first is that of the step that `metadata` says.
+   */
+  readonly batches?: ReadonlyMap<number, Tensor> | undefined;
 }

@@ -102,7 +102,12 @@ export function toTorch(graph: Graph, options: TorchOptions = {}): Record<string
     ...(options.weights && {
       [`${name}/weights.safetensors`]: safetensorsFile(options.weights, options.metadata),
     }),
-    ...(options.batches && { [`${name}/batches.safetensors`]: safetensorsFile(options.batches) }),
+    ...(options.batches && {
+      [`${name}/batches.safetensors`]: safetensorsFile(
+        new Map([...options.batches].map(([id, steps]) => [given.get(id)?.code ?? `t${id}`, steps])),
+        options.metadata,
+      ),
+    }),
     ...(options.training && { [`${name}/training.args`]: trainingArguments(options.training) }),
     'README.md': readme(name, loss !== undefined),
   };
@@ -113,6 +118,7 @@ function checkIds(options: TorchOptions, tensors: ReadonlyMap<number, LogicalTen
     parameters: Object.values(options.parameters ?? {}),
     constants: [...(options.constants?.keys() ?? [])],
     shard: Object.keys(options.shard ?? {}).map(Number),
+    batches: [...(options.batches?.keys() ?? [])],
   };
   for (const [list, ids] of Object.entries(lists)) {
     const strange = ids.find(id => !tensors.has(id));

@@ -18,13 +18,15 @@ HERE = Path(__file__).parent
 
 def reader(path):
     """A function from a step to the batch that lies in a file for it."""
-    tensors, _ = parallel.load_safetensors(path)
+    tensors, texts = parallel.load_safetensors(path)
+    first = int(texts.get("step", 0))
 
     def batch(step):
         found = {}
-        for name, (dtype, axes) in INPUTS.items():
+        for name, (dtype, _) in INPUTS.items():
             rows = tensors[name]
-            row = rows[step % len(rows)] if rows.dtype != torch.uint32 else rows.long()[step % len(rows)]
+            rows = rows.long() if rows.dtype == torch.uint32 else rows
+            row = rows[(step - first) % len(rows)]
             if dtype == "i64":
                 # 64-bit numbers are pairs of words, the low one first.
                 low, high = row.tolist()

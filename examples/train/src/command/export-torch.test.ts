@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { decodeSafetensors } from '../checkpoint/safetensors.ts';
+import { recallDataset } from '../data/recall.ts';
+import { createTrainer } from '../training/trainer.ts';
+import { exportRun, writeFolder } from './export-torch.ts';
+
+const standard = join(homedir(), '.cache/tilewise-venv/bin/python');
+/** A Python that has PyTorch; without one these tests are reported as skipped. */
+const python = process.env.TILEWISE_PYTHON ?? (existsSync(standard) ? standard : undefined);
+const isFull = process.env.TILEWISE_TORCH === 'full';
+
+const BEFORE = 3;
+const STEPS = 6;
+const config = { batch: 4, context: 18, warmup: 2 };
+const folder = mkdtempSync(join(tmpdir(), 'tilewise-run-'));
+/** Of the run here, and of the same run in PyTorch on one process. */
+const losses: number[] = [];
+/** The loss of the step after those. */
+let next = 0;
+let alone: Promise<number[]> | undefined;
+const lossesAlone = (): Promise<number[]> => {
+  alone ??= train(1, '--save', join(folder, 'end.safetensors'));
+  return alone;
+};
+
+/** Runs training in PyTorch, on ranks of torchrun or alone; gives its losses. */
+async function train(ranks: number, ...args: readonly string[]): Promise<number[]> {
+  const launch =
+    ranks === 1 ? [] : ['-m', 'torch.distributed.run', '--standalone', `--nproc-per-node=${ranks}`];
+  const { stdout } = await promisify(execFile)(
+    python ?? 'python3',
+    [...launch, '-m', 'recall.train', '--steps', `${BEFORE + STEPS}`, ...args],
+    { cwd: folder, env: { ...process.env, OMP_NUM_THREADS: '1' }, maxBuffer: 2 ** 24 },
+  );
+  return [...stdout.matchAll(/loss (\S+)/g)].map(([, loss]) => Number(loss));
+}
+
+function expectClose(found: readonly number[], wanted: readonly number[], limit: number): void {
+  expect(found).toHaveLength(wanted.length);
+  for (const [n, loss] of wanted.entries()) expect(Math.abs(found[n] - loss)).toBeLessThanOrEqual(limit);
+}
+
+describe.skipIf(python === undefined)('a run that goes on in PyTorch', { timeout: 600_000 }, () => {
+  beforeAll(async () => {
+    const data = recallDataset();
+    const trainer = createTrainer({ engine: cpuEngine(), data, config, seed: 5 });
+    for (let n = 0; n < BEFORE; n++) await trainer.step();
+    await writeFolder(folder, exportRun(await trainer.snapshot(), data, STEPS));
+    for (let n = 0; n < STEPS; n++) losses.push((await trainer.step()).loss);
+    next = (await trainer.step()).loss;
+    trainer.release();
+  }, 120_000);
+
+  test('has the losses that it has here, with dropout, the moments of AdamW and clipping', async () => {
+    expectClose(await lossesAlone(), losses, 1e-4);
+    const { tensors, metadata } = decodeSafetensors(readFileSync(join(folder, 'end.safetensors')));
+    expect(metadata.step).toBe(`${BEFORE + STEPS}`);
+    expect(tensors.get('adamw.second.logits')?.shape).toEqual(tensors.get('logits')?.shape);
+  });
+
+  test('comes back: what PyTorch saves is a run that goes on here', async () => {
+    await lossesAlone();
+    const { tensors } = decodeSafetensors(readFileSync(join(folder, 'end.safetensors')));
+    const from = { step: BEFORE + STEPS, tensors };
+    const back = createTrainer({ engine: cpuEngine(), data: recallDataset(), config, seed: 5, from });
+    expect(Math.abs((await back.step()).loss - next)).toBeLessThanOrEqual(1e-4);
+    back.release();
+  });
+
+  const meshes: [ranks: number, ...args: string[]][] = [
+    [2, '--mesh', '1x2'],
+    [4, '--mesh', '1x4'],
+    [4, '--mesh', '2x2'],
+    [2, '--mesh', '2x1'],
+    [2, '--mesh', '1x2', '--order', 'contiguous'],
+    [2, '--mesh', '1x2', '--parallel', 'ddp'],
+    [4, '--mesh', '2x2', '--parallel', 'fsdp'],
+  ];
+  test.skipIf(!isFull).each(meshes)('%i ranks, %s %s %s %s have the same losses', async (ranks, ...args) => {
+    expectClose(await train(ranks, ...args), await lossesAlone(), 1e-5);
+  });
+
+  test.skipIf(!isFull)('a checkpoint of two ranks goes on with four, and with one', async () => {
+    const whole = await lossesAlone();
+    for (const ranks of [4, 1]) {
+      const dir = join(folder, `checkpoints-${ranks}`);
+      const begin = await train(2, '--mesh', '1x2', '--dir', dir, '--steps', `${BEFORE + 3}`);
+      const end = await train(ranks, '--dir', dir, ...(ranks > 1 ? ['--mesh', '2x2'] : []));
+      expectClose([...begin, ...end], whole, 1e-6);
+      rmSync(dir, { recursive: true });
+    }
+  });
+});
