@@ -1,5 +1,5 @@
-// Writes the Python files of an export into src/formats/torch/runtime-files.ts, as text that a bundle holds. Run it after a change to one of
-// them; a test compares the two.
+// Writes the Python files of an export into src/formats/torch/runtime-files.ts, as text that a bundle holds.
+// Run it after a change to one of them; a test compares the two.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const room = new URL('../src/formats/torch/', import.meta.url);

@@ -15,7 +15,10 @@ import type { GraphBuilder } from './attention-graph.ts';
 
 const standard = join(homedir(), '.cache/tilewise-venv/bin/python');
 
-/** A Python that has PyTorch: that of `TILEWISE_PYTHON`, or that which `.ci/release` makes; undefined where there is none. */
+/**
+ * A Python that has PyTorch: that of `TILEWISE_PYTHON`, or that which `.ci/release` makes; undefined where
+ * there is none.
+ */
 export const python: string | undefined =
   process.env.TILEWISE_PYTHON ?? (existsSync(standard) ? standard : undefined);
 

@@ -15,8 +15,8 @@ import type { Snapshot } from '../training/trainer.ts';
 const STEPS = 200;
 
 /**
- * A run as a package of PyTorch that goes on with it: the loss as a graph, the weights and what AdamW knows of them, and the batches and
- * dropout seeds of the next steps.
+ * A run as a package of PyTorch that goes on with it: the loss as a graph, the weights and what AdamW knows
+ * of them, and the batches and dropout seeds of the next steps.
  */
 export function exportRun(
   { config, characters, seed, step, tensors }: Snapshot,

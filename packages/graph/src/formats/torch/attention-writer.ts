@@ -27,7 +27,9 @@ interface AttentionForm {
   readonly scale?: string;
 }
 
-/** What is known of a value when the model is written; thrown where an option depends on a number that is not. */
+/**
+ * What is known of a value when the model is written; thrown where an option depends on a number that is not.
+ */
 class UnknownNumber extends Error {}
 
 const supported: ReadonlySet<string> = new Set([

@@ -9,7 +9,10 @@ export interface Factor {
   readonly extent: number;
 }
 
-/** An axis of a tensor as the product of factors, the slowest first. Rows of all tokens have the factors batch and sequence. */
+/**
+ * An axis of a tensor as the product of factors, the slowest first. Rows of all tokens have the factors batch
+ * and sequence.
+ */
 export type Axis = readonly Factor[];
 
 /** What cannot be cut over ranks, in words; the operation's name is put before it. */
@@ -39,7 +42,10 @@ export function extentOf(axis: Axis): number {
   return axis.reduce((n, { extent }) => n * extent, 1);
 }
 
-/** Factors one after the other as one axis: neighbours without a role are one factor, and factors of 1 are none. */
+/**
+ * Factors one after the other as one axis: neighbours without a role are one factor, and factors of 1 are
+ * none.
+ */
 export function joined(factors: Axis): Axis {
   const axis: Factor[] = [];
   for (const factor of factors) {

@@ -16,8 +16,8 @@ export interface TorchOptions {
   /** Texts of the file of weights, as `{ step: '100' }` for training to go on from there. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /**
-   * What may be cut over ranks: of an input each axis as factors, the slowest first. Rows of all tokens are `[['batch', 'sequence']]`, a
-   * number is a factor that is not cut. All other inputs are whole.
+   * What may be cut over ranks: of an input each axis as factors, the slowest first. Rows of all tokens are
+   * `[['batch', 'sequence']]`, a number is a factor that is not cut. All other inputs are whole.
    */
   readonly shard?: Readonly<Record<number, readonly (readonly (Role | number)[])[]>> | undefined;
   /** How many entries the batch and how many positions the sequence has. */
@@ -27,8 +27,8 @@ export interface TorchOptions {
   /** Defaults of the command line of `train.py`, as `{ lr: 1e-3, warmup: 50 }`. */
   readonly training?: Readonly<Record<string, number | string>> | undefined;
   /**
-   * What training reads, by the ids of inputs: a value for each step along a first axis. Those of a scalar i64 are u32 (steps, 2), the low
-   * word first. The first is that of the step that `metadata` says.
+   * What training reads, by the ids of inputs: a value for each step along a first axis. Those of a scalar
+   * i64 are u32 (steps, 2), the low word first. The first is that of the step that `metadata` says.
    */
   readonly batches?: ReadonlyMap<number, Tensor> | undefined;
 }

@@ -273,7 +273,10 @@ export class ProgramWriter {
     return `take(${[tensor.code, ...places].join(', ')})`;
   }
 
-  /** Whole rows, as an embedding reads them: their numbers alone are computed. Null where more than the first index is. */
+  /**
+   * Whole rows, as an embedding reads them: their numbers alone are computed. Null where more than the first
+   * index is.
+   */
   #rowsAt(
     e: LoadExpr,
     inputs: readonly number[],

@@ -5,7 +5,10 @@ const names: Readonly<Record<DType, string>> = {
   ...{ i32: 'I32', u32: 'U32', i8: 'I8', u8: 'U8', bool: 'BOOL' },
 };
 
-/** Tensors by name, and texts, as a safetensors file. Source: https://huggingface.co/docs/safetensors, "Format". */
+/**
+ * Tensors by name, and texts, as a safetensors file. Source: https://huggingface.co/docs/safetensors,
+ * "Format".
+ */
 export function safetensorsFile(
   tensors: ReadonlyMap<string, Tensor>,
   texts: Readonly<Record<string, string>> = {},

@@ -38,12 +38,14 @@ class Names {
 }
 
 /**
- * A graph as a Python package that needs PyTorch alone: a module that computes what the graph computes, and programs that train it on one
- * process or on a mesh of batch × sequence, with ring attention and with dropout masks that no sharding changes.
- * @param graph a forward graph; PyTorch makes its gradients. One that `gradients` made is exported for one process.
+ * A graph as a Python package that needs PyTorch alone: a module that computes what the graph computes, and
+ * programs that train it on one process or on a mesh of batch × sequence, with ring attention and with
+ * dropout masks that no sharding changes.
+ * @param graph a forward graph; PyTorch makes its gradients. One that `gradients` made is exported for one
+ * process.
  * @returns files by their paths inside a folder.
- * @throws UnsupportedOperationError naming an operation that has no form, or that cannot be cut as the inputs are; InvalidShapeError where
- * a shape is not known; InvalidArgumentError for other options.
+ * @throws UnsupportedOperationError naming an operation that has no form, or that cannot be cut as the inputs
+ * are; InvalidShapeError where a shape is not known; InvalidArgumentError for other options.
  */
 export function toTorch(graph: Graph, options: TorchOptions = {}): Record<string, string | Uint8Array> {
   checkGraph('graph', graph);

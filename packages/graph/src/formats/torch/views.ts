@@ -8,7 +8,9 @@ interface Piece {
   readonly stride: number;
 }
 
-/** How the dimensions of a view lie in a dense tensor: each runs along pieces of its axes, the slowest first. */
+/**
+ * How the dimensions of a view lie in a dense tensor: each runs along pieces of its axes, the slowest first.
+ */
 interface ViewPlan {
   /** Of each axis of the tensor, its pieces from the slowest on. */
   readonly axes: readonly (readonly Piece[])[];
