@@ -22,6 +22,9 @@ const standard = join(homedir(), '.cache/tilewise-venv/bin/python');
 export const python: string | undefined =
   process.env.TILEWISE_PYTHON ?? (existsSync(standard) ? standard : undefined);
 
+/** The same for tests that take longer, which run where `TILEWISE_TORCH` is `full`, as `.ci/release` sets it. */
+export const fullPython: string | undefined = process.env.TILEWISE_TORCH === 'full' ? python : undefined;
+
 /** Runs Python in a folder and gives what it prints. */
 export async function runPython(args: readonly string[], cwd: string): Promise<string> {
   const env = { ...process.env, OMP_NUM_THREADS: '1', PYTHONDONTWRITEBYTECODE: '1' };
@@ -62,7 +65,7 @@ export class TorchCases {
    */
   async add(
     label: string,
-    { graph, bindings }: GraphBuilder,
+    { graph, bindings }: Pick<GraphBuilder, 'graph' | 'bindings'>,
     by: readonly LogicalTensor[] = [],
   ): Promise<void> {
     graph.finalize();

@@ -2,12 +2,13 @@ import { runSeed } from '@tilewise/test-data/random-problem';
 import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../../testing/attention-graph.ts';
 import { attentionPatterns } from '../../../testing/attention-patterns.ts';
+import { backwardOf } from '../../../testing/check-gradients.ts';
 import { randomGraph } from '../../../testing/random-graph.ts';
-import { python, TorchCases, type TorchReport } from '../../../testing/torch-cases.ts';
+import { fullPython, TorchCases, type TorchReport } from '../../../testing/torch-cases.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 
-// Without a Python that has PyTorch (`TILEWISE_PYTHON` names one) these are reported as skipped.
-const withPython = test.skipIf(python === undefined);
+// Without a Python that has PyTorch, and without `TILEWISE_TORCH=full`, these are reported as skipped.
+const withPython = test.skipIf(fullPython === undefined);
 const timeout = 300_000;
 
 function expectWithin(reports: ReadonlyMap<string, TorchReport>, limit: number): void {
@@ -34,6 +35,17 @@ withPython(
     expectWithin(await cases.run(), 3e-6);
   },
 );
+
+withPython('the graphs of gradients give what the reference gives', { timeout }, async () => {
+  const cases = new TorchCases();
+  for (const [label, build] of Object.entries(attentionPatterns)) {
+    const g = new GraphBuilder();
+    const { o, inputs } = build(g);
+    const { backward, own } = await backwardOf(g, o, inputs, n => Math.cos(n * n + 1));
+    await cases.add(label, { graph: backward, bindings: own });
+  }
+  expectWithin(await cases.run(), 5e-6);
+});
 
 withPython('100 random graphs give what the reference gives', { timeout }, async () => {
   const cases = new TorchCases();
