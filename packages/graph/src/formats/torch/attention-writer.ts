@@ -190,7 +190,7 @@ export class AttentionWriter {
     const { lines } = this.#program;
     const found = lines.name();
     const all = [q, k, v, sink ?? 'None', ...captures];
-    const rest = options.filter(option => !option.startsWith('sink='));
+    const rest = options.filter(option => !/^(sink=|\()/.test(option));
     lines.call(`${found} = attention_gradients`, [call, tuple(all), dO, dLse, ...rest]);
     const places: Readonly<Record<string, number | undefined>> = {
       dq: 0,

@@ -139,6 +139,7 @@ class RingAttention(torch.autograd.Function):
                 # What the ranks before gave for the same keys has arrived meanwhile.
                 _wait(turning[0])
                 own += turning[1]
+                turning = None
             if W > 1:
                 received = keys.empty(k, before, dtype)
                 turning = ring.turn(own, received, tag=2), received, own

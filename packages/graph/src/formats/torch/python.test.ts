@@ -1,0 +1,33 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { fullPython, python, runPython } from '../../../testing/torch-cases.ts';
+
+const room = fileURLToPath(new URL('.', import.meta.url));
+const fixtures = fileURLToPath(new URL('../../../../../fixtures/philox', import.meta.url));
+const timeout = 600_000;
+
+test.skipIf(python === undefined)(
+  'the Python files compile, and draw the masks of Philox',
+  { timeout },
+  async () => {
+    await runPython(['-m', 'compileall', '-q', 'python'], room);
+    await runPython(['-m', 'python.test_philox', fixtures], room);
+  },
+);
+
+test.skipIf(fullPython === undefined).each([1, 2, 3, 4, 8])(
+  'attention on %i ranks is dense attention, with every option and in both orders',
+  { timeout },
+  async ranks => {
+    const printed = await runPython(['-m', 'python.test_attention', `${ranks}`], room);
+    expect(printed).toContain(`${ranks} ranks: 26 cases`);
+  },
+);
+
+test.skipIf(fullPython === undefined)(
+  'memory falls with the number of ranks, and nothing is as large as the scores',
+  { timeout },
+  async () => {
+    expect(await runPython(['-m', 'python.test_memory'], room)).toContain('relative to one rank');
+  },
+);
