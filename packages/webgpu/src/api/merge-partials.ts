@@ -23,12 +23,12 @@ import type { ShaderPart } from '../codegen/shader-part.ts';
 import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
-import { enqueue } from './enqueue.ts';
+import { eagerCall } from './eager-attention.ts';
 import { demandSupport, makePlan, type Plan } from './plan.ts';
 import { headSizeReasons, support } from './support.ts';
 
 /**
- * Attention over all keys from attention over disjoint parts of them, enqueued at once: o (B, Hq, Sq, Dv) in the dtype of the
+ * Attention over all keys from attention over disjoint parts of them, eagerCalld at once: o (B, Hq, Sq, Dv) in the dtype of the
  * parts and lse f32 (B, Hq, Sq), contiguous; packed (T, Hq, Dv) and (Hq, T). The formula is that of `mergePartials` of
  * `@tilewise/core`: a part that saw no key (lse = −∞) changes nothing, and a sink belongs to one part only.
  * @param parts at least one, all of the same shapes; o of any strides, lse contiguous.
@@ -63,7 +63,7 @@ export function mergePartials(
     o: { desc: result, fill: null },
     lse: { desc: contiguous(first.lse), fill: null },
   };
-  const { o, lse } = enqueue(ctx, {
+  const call = eagerCall(ctx, {
     key: ['merge', result, layouts],
     operands,
     results,
@@ -71,6 +71,7 @@ export function mergePartials(
     tools: noTools,
     plan: unaligned => planMerge(ctx, rows, layouts, new Set(unaligned)),
   });
+  const { o, lse } = ctx.run(call);
   return { o, lse };
 }
 

@@ -29,7 +29,7 @@ import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { ResultDesc } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
-import { enqueue, seedless } from './enqueue.ts';
+import { eagerCall, type PendingCall, runNow, seedless } from './eager-attention.ts';
 import { planBackward } from './plan-backward.ts';
 import { planForward } from './plan-forward.ts';
 import { type CallTools, toolsOf } from './tools.ts';
@@ -48,16 +48,16 @@ export function sdpa(
   v: GpuTensor,
   options: SdpaOptions<GpuTensor | Tensor> = {},
 ): SdpaResult<GpuTensor> {
-  return forwardWith(toolsOf, ctx, { q, k, v }, options);
+  return runNow(ctx, forwardCall(toolsOf, ctx, { q, k, v }, options));
 }
 
-/** The same, with the tools for its kernels. */
-export function forwardWith(
+/** The call of `sdpa`, with the tools for its kernels. */
+export function forwardCall(
   toolsFor: (options: SdpaOptions<unknown>) => CallTools,
   ctx: GpuContext,
   { q, k, v }: ForwardInputs<GpuTensor>,
   options: SdpaOptions<GpuTensor | Tensor> = {},
-): SdpaResult<GpuTensor> {
+): PendingCall<SdpaResult<GpuTensor>> {
   checkContext(ctx);
   for (const [name, tensor] of Object.entries({ q, k, v })) ctx.checkOwn(name, tensor);
   const tools = toolsFor(options);
@@ -78,7 +78,7 @@ export function forwardWith(
   if (outputs.sumExp) results.sumExp = rows(0);
   const { B, Hq, Sq, Skv } = problem;
   if (outputs.dropoutMask) results[dropoutMaskOutput] = contiguous('u8', [B, Hq, Sq, Skv], null);
-  const { [dropoutMaskOutput]: dropoutMask, ...enqueued } = enqueue(ctx, {
+  const call = eagerCall(ctx, {
     key: ['forward', seedless(problem)],
     operands,
     results,
@@ -86,7 +86,12 @@ export function forwardWith(
     tools,
     plan: unaligned => planForward(ctx, problem, { unaligned }, tools),
   });
-  return { ...enqueued, ...(dropoutMask && { dropoutMask }) } as unknown as SdpaResult<GpuTensor>;
+  return {
+    call,
+    resultsOf({ [dropoutMaskOutput]: dropoutMask, ...tensors }) {
+      return { ...tensors, ...(dropoutMask && { dropoutMask }) } as unknown as SdpaResult<GpuTensor>;
+    },
+  };
 }
 
 /**
@@ -101,16 +106,16 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   inputs: BackwardInputs<GpuTensor>,
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
 ): SdpaGradients<GpuTensor, G> {
-  return backwardWith(toolsOf, ctx, inputs, options);
+  return runNow(ctx, backwardCall(toolsOf, ctx, inputs, options));
 }
 
-/** The same, with the tools for its kernels. */
-export function backwardWith<G extends GradientName = 'dq' | 'dk' | 'dv'>(
+/** The call of `sdpaBackward`, with the tools for its kernels. */
+export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   toolsFor: (options: SdpaOptions<unknown>) => CallTools,
   ctx: GpuContext,
   inputs: BackwardInputs<GpuTensor>,
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
-): SdpaGradients<GpuTensor, G> {
+): PendingCall<SdpaGradients<GpuTensor, G>> {
   checkContext(ctx);
   for (const [name, tensor] of Object.entries(inputs ?? {})) if (tensor) ctx.checkOwn(name, tensor);
   const tools = toolsFor(options);
@@ -145,7 +150,7 @@ export function backwardWith<G extends GradientName = 'dq' | 'dk' | 'dv'>(
       return [captureGradient(name), contiguous(dtype, shape, null)];
     }),
   );
-  const enqueued = enqueue(ctx, {
+  const call = eagerCall(ctx, {
     key: ['backward', { ...problem, forward: seedless(forward) }],
     operands,
     results: { ...Object.fromEntries(wanted), ...captureResults, ...amaxes },
@@ -153,11 +158,15 @@ export function backwardWith<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     tools,
     plan: unaligned => planBackward(ctx, problem, { unaligned }, tools),
   });
-  if (captures.length === 0) return enqueued as SdpaGradients<GpuTensor, G>;
-  const dCaptures = Object.fromEntries(captures.map(name => [name, enqueued[captureGradient(name)]]));
-  const gradientNames = Object.keys(enqueued).filter(name => !(name in captureResults));
-  const plain = Object.fromEntries(gradientNames.map(name => [name, enqueued[name]]));
-  return { ...(plain as SdpaGradients<GpuTensor, G>), dCaptures };
+  return {
+    call,
+    resultsOf(tensors) {
+      if (captures.length === 0) return tensors as SdpaGradients<GpuTensor, G>;
+      const dCaptures = Object.fromEntries(captures.map(name => [name, tensors[captureGradient(name)]]));
+      const own = Object.entries(tensors).filter(([name]) => !(name in captureResults));
+      return { ...(Object.fromEntries(own) as SdpaGradients<GpuTensor, G>), dCaptures };
+    },
+  };
 }
 
 /** A result without gaps between its elements. */

@@ -6,12 +6,14 @@ import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { Recorder } from '../runtime/recorder.ts';
 import { allTools } from './all-tools.ts';
+import { runCompiled } from './eager-attention.ts';
 import { checkSupport } from './plan-backward.ts';
 import { prepareAttention } from './prepared-attention.ts';
-import { backwardWith, forwardWith } from './sdpa.ts';
+import { backwardCall, forwardCall } from './sdpa.ts';
 
 /**
- * A context as an engine of attention and of plain operations. The promises of `sdpa` resolve as soon as the work is enqueued.
+ * A context as an engine of attention and of plain operations. The promises of `sdpa` and `sdpaBackward` resolve when the work
+ * is enqueued. Kernels that are not compiled yet are compiled in the background first: keep the inputs until then.
  */
 export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
   checkKind('ctx', ctx, 'a GpuContext');
@@ -28,7 +30,15 @@ export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
     batch: work => recorder.batch(work),
     prepareAttention: problem => prepareAttention(ctx, recorder, problem),
     recording: { encode: (target, work) => recorder.encode(target, work) },
-    sdpa: async (q, k, v, options) => forwardWith(() => allTools, ctx, { q, k, v }, options),
-    sdpaBackward: async (inputs, options) => backwardWith(() => allTools, ctx, inputs, options),
+    sdpa: async (q, k, v, options) =>
+      runCompiled(
+        ctx,
+        forwardCall(() => allTools, ctx, { q, k, v }, options),
+      ),
+    sdpaBackward: async (inputs, options) =>
+      runCompiled(
+        ctx,
+        backwardCall(() => allTools, ctx, inputs, options),
+      ),
   };
 }

@@ -49,8 +49,8 @@ export class GpuContext extends GpuMemory implements KernelTarget {
     return runCall(this, call);
   }
 
-  /** Compiles the kernels of a call in the background. Rejects as `warmUp` of a plan. */
-  compile<Options>(call: EagerCall<Options>): Promise<void> {
+  /** Compiles the kernels of a call in the background; undefined when all are compiled. Rejects as `warmUp` of a plan. */
+  compile<Options>(call: EagerCall<Options>): Promise<void> | undefined {
     return compileCall(this, call);
   }
 }

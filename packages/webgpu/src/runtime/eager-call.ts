@@ -95,12 +95,12 @@ export function runCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): Reco
 }
 
 /**
- * Compiles the kernels of a call in the background, so that `runCall` does not block.
+ * Compiles the kernels of a call in the background, so that `runCall` does not block; undefined when all are compiled.
  * Rejects as `warmUp` of a plan.
  */
-export async function compileCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): Promise<void> {
+export function compileCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): Promise<void> | undefined {
   const plan = planOf(ctx, call, tensorsOnGpu(ctx, call));
-  if (!plan.isCompiled) await plan.warmUp();
+  return plan.isCompiled ? undefined : plan.warmUp();
 }
 
 /** Records and submits a call, with the workspace and the list in buffers that later calls use again. */

@@ -7,9 +7,9 @@ import {
 } from '@tilewise/core';
 import { captureTensor } from '../attention/score/captures.ts';
 import type { GpuContext } from '../runtime/context.ts';
-import type { ResultDesc } from '../runtime/eager-call.ts';
+import type { EagerCall, ResultDesc } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
-import type { Plan } from './plan.ts';
+import type { EncodeOptions, Plan } from './plan.ts';
 import type { CallTools } from './tools.ts';
 
 /** One eager call of attention: the plan of a problem, and the tensors that it runs on. */
@@ -36,11 +36,11 @@ const inLine: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Runs a call with its operands by the names that plans bind. */
-export function enqueue(
+/** The eager call, with its operands by the names that plans bind. */
+export function eagerCall(
   ctx: GpuContext,
   { key, operands: { fp8, ...others }, results, dropout, tools, plan }: AttentionCall,
-): Record<string, GpuTensor> {
+): EagerCall<EncodeOptions> {
   const operands = Object.entries(others as object).flatMap(([name, value]) =>
     name === 'captures'
       ? Object.entries(value).map(([capture, t]): [string, unknown] => [captureTensor(capture), t])
@@ -48,7 +48,7 @@ export function enqueue(
         ? Object.entries(value).map(([tensor, t]): [string, unknown] => [`mxfp8.${tensor}`, t])
         : [[name, value] as [string, unknown]],
   );
-  return ctx.run({
+  return {
     key: JSON.stringify(key),
     operands,
     inLine,
@@ -56,5 +56,26 @@ export function enqueue(
     list: tools.list?.(ctx, fp8) ?? null,
     options: dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : {},
     plan,
-  });
+  };
+}
+
+/** A call that is checked and ready to run, and what its caller gets. */
+export interface PendingCall<Results> {
+  readonly call: EagerCall<EncodeOptions>;
+  readonly resultsOf: (tensors: Record<string, GpuTensor>) => Results;
+}
+
+/** Runs a call at once. Kernels that are not compiled yet are compiled on the calling thread. */
+export function runNow<Results>(ctx: GpuContext, { call, resultsOf }: PendingCall<Results>): Results {
+  return resultsOf(ctx.run(call));
+}
+
+/** Runs a call as soon as its kernels are compiled, in the background; at once where they are. */
+export async function runCompiled<Results>(
+  ctx: GpuContext,
+  { call, resultsOf }: PendingCall<Results>,
+): Promise<Results> {
+  const compiling = ctx.compile(call);
+  if (compiling) await compiling;
+  return resultsOf(ctx.run(call));
 }
