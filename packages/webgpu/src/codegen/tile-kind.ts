@@ -14,3 +14,6 @@ export interface TileKind<Shape, Tile> {
   /** The shape in a few words, for people. */
   describe(shape: Shape): string;
 }
+
+/** Whether a size of a shape is a positive whole number. */
+export const isCount = (n: unknown): boolean => Number.isInteger(n) && Number(n) > 0;

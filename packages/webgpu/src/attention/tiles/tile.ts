@@ -1,5 +1,6 @@
 import type { AttentionProblem, DType } from '@tilewise/core';
 import { repeat } from '../../codegen/text.ts';
+import { isCount } from '../../codegen/tile-kind.ts';
 import type { Capabilities } from '../../device/capabilities.ts';
 import type { TileBackend } from './tile-backend.ts';
 
@@ -75,9 +76,6 @@ export const perBlock = (
 /** Bytes of variables in workgroup memory: WebGPU rounds each up to 16. */
 export const bytesOfVariables = (bytes: readonly number[]): number =>
   bytes.reduce((sum, each) => sum + 16 * Math.ceil(each / 16), 0);
-
-/** Whether a number counts something of which there must be at least one. */
-export const isCount = (n: unknown): boolean => Number.isInteger(n) && Number(n) > 0;
 
 /** Invocations that WebGPU guarantees a workgroup. */
 const maxLanes = 256;

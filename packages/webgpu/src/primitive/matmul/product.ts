@@ -1,12 +1,10 @@
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { repeat } from '../../codegen/text.ts';
 import { sideOf } from './operands/matrix-blocks.ts';
 import { matrixStart } from './operands/matrix-start.ts';
 import type { MatMulProblem } from './problem.ts';
 import { resultRows } from './result-rows.ts';
-import { subgroupWork } from './tiles/subgroup-tile.ts';
-import { type MatMulTile, tileLanes, tileM, tileN } from './tiles/tile.ts';
-import { each } from './tiles/tile-work.ts';
-import { workgroupWork } from './tiles/workgroup-tile.ts';
+import type { MatMulTile } from './tiles/tile.ts';
 
 /** How the sum is shared out: over so many workgroups, each with `depth` steps of it (the last with what is left). */
 export interface SumParts {
@@ -28,34 +26,33 @@ export function productKernel(
 ): KernelSpec {
   const { M, N, K, batch, A, B, C } = problem;
   const [a, b] = [sideOf(A, 'M', problem, unaligned), sideOf(B, 'N', problem, unaligned)];
-  const work = tile.through === 'subgroup' ? subgroupWork(tile, a, b) : workgroupWork(tile, a, b);
-  const { rows, columns, row, column } = work;
-  const tilesM = Math.ceil(M / tileM(tile));
-  const tilesN = Math.ceil(N / tileN(tile));
+  const { rows, columns, row, column, ...backend } = tile.backend(a, b);
+  const tilesM = Math.ceil(M / tile.M);
+  const tilesN = Math.ceil(N / tile.N);
   const [outer = 1, inner = 1] =
     batch.length <= 2 ? [...batch] : [batch.reduce((n, extent) => n * extent, 1)];
   const partBatch = parts.count === 1 ? 'index' : 'index * P.parts + part';
 
   const body = `
   let part = group % P.parts;
-  let n0 = group / P.parts % P.tiles_n * ${tileN(tile)}u;
+  let n0 = group / P.parts % P.tiles_n * ${tile.N}u;
   let tile_m = group / P.parts / P.tiles_n;
-  let m0 = tile_m % P.tiles_m * ${tileM(tile)}u;
+  let m0 = tile_m % P.tiles_m * ${tile.M}u;
   let index = tile_m / P.tiles_m;
   let a_at = ${A.name}_start(index);
   let b_at = ${B.name}_start(index);
   let k_begin = part * P.part_depth;
   let k_end = min(P.K, k_begin + P.part_depth);
-  ${work.place}
-  let inside = m0 + ${tileM(tile)}u <= P.M && n0 + ${tileN(tile)}u <= P.N;
-  ${each(4 * rows, r => each(columns, c => `var c${r}_${c} = vec4f();`))}
-  ${work.sum}
+  ${backend.place}
+  let inside = m0 + ${tile.M}u <= P.M && n0 + ${tile.N}u <= P.N;
+  ${repeat(4 * rows, r => repeat(columns, c => `var c${r}_${c} = vec4f();`))}
+  ${backend.sum}
   let c_at = ${C.name}_start(${partBatch});
-  ${each(
+  ${repeat(
     4 * rows,
     r => `let row${r} = m0 + 4u * (${row(r >> 2)}) + ${r & 3}u;
   if (row${r} < P.M) {
-    ${each(columns, c => `${C.name}_store4(c_at, row${r}, n0 + 4u * (${column(c)}), c${r}_${c});`)}
+    ${repeat(columns, c => `${C.name}_store4(c_at, row${r}, n0 + 4u * (${column(c)}), c${r}_${c});`)}
   }`,
   )}`;
 
@@ -63,9 +60,9 @@ export function productKernel(
     name: parts.count === 1 ? 'matmul' : 'matmul part',
     groups: {
       ...{ batches: outer, heads: inner, tiles: tilesM, each: tilesN * parts.count },
-      ...{ side: 'q', rows: tileM(tile), reversed: false },
+      ...{ side: 'q', rows: tile.M, reversed: false },
     },
-    workgroupSize: tileLanes(tile),
+    workgroupSize: tile.lanes,
     parts: [
       {
         uniforms: [
@@ -81,10 +78,10 @@ export function productKernel(
       matrixStart(A, batch),
       matrixStart(B, batch),
       matrixStart(C, parts.count === 1 ? batch : [...batch, parts.count]),
-      ...work.parts,
+      ...backend.parts,
       resultRows(C, parts.count === 1 ? N : C.rowStride, unaligned),
     ],
-    declarations: work.declarations,
+    declarations: backend.declarations,
     body,
   });
 }

@@ -1,14 +1,7 @@
-import type { TileKind } from '../../../codegen/tile-kind.ts';
+import { isCount, type TileKind } from '../../../codegen/tile-kind.ts';
 import type { Capabilities } from '../../../device/capabilities.ts';
 import { checkedTile } from '../checked-tile.ts';
-import {
-  brokenGridRule,
-  isCount,
-  type LaneGrid,
-  memoryReason,
-  stationaryReason,
-  type Tile,
-} from '../tile.ts';
+import { brokenGridRule, type LaneGrid, memoryReason, stationaryReason, type Tile } from '../tile.ts';
 import { type TileBackend, weightedPart } from '../tile-backend.ts';
 import { accumulate, results } from './accumulate-gemm.ts';
 import {

@@ -1,6 +1,6 @@
-import type { TileKind } from '../../../codegen/tile-kind.ts';
+import { isCount, type TileKind } from '../../../codegen/tile-kind.ts';
 import { checkedTile } from '../checked-tile.ts';
-import { brokenGridRule, isCount, type LaneGrid, stationaryReason, type Tile } from '../tile.ts';
+import { brokenGridRule, type LaneGrid, stationaryReason, type Tile } from '../tile.ts';
 import { quadBackend } from './quad-backend.ts';
 import type { SubgroupTileShape } from './shape.ts';
 import { subgroupBackend } from './subgroup-backend.ts';

@@ -1,8 +1,8 @@
 import type { AttentionProblem } from '@tilewise/core';
+import { isCount } from '../../../codegen/tile-kind.ts';
 import type { Capabilities } from '../../../device/capabilities.ts';
 import {
   brokenGridRule,
-  isCount,
   type LaneGrid,
   memoryReason,
   type Tile,

@@ -1,38 +1,32 @@
-/** A tile of C, worked on by one workgroup. */
-export type MatMulTile = WorkgroupTile | SubgroupTile;
+import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import type { Side } from '../operands/matrix-blocks.ts';
 
-/**
- * A grid of tx × ty lanes. A lane accumulates `rows` × `columns` blocks of 4 × 4, which lie ty and tx blocks apart, so that
- * neighbours read neighbouring vectors. `depth` steps of the sum pass through workgroup memory at a time.
- */
-export interface WorkgroupTile {
-  readonly through?: 'workgroup';
-  readonly tx: number;
-  readonly ty: number;
+/** A tile of C, M × N, which one workgroup of `lanes` lanes computes. */
+export interface MatMulTile {
+  readonly lanes: number;
+  readonly M: number;
+  readonly N: number;
+  /** Steps of the sum that are done together. */
+  readonly depth: number;
+  backend(a: Side, b: Side): MatMulBackend;
+}
+
+/** How the lanes of a tile multiply, as WGSL. */
+export interface MatMulBackend {
+  readonly parts: readonly ShaderPart[];
+  /** Workgroup variables. */
+  readonly declarations?: string;
+  /** Statements that declare where a lane's results are. */
+  readonly place: string;
+  /** Blocks of 4 × 4 that a lane accumulates, below each other and side by side. */
   readonly rows: number;
   readonly columns: number;
-  /** A multiple of 4. */
-  readonly depth: number;
+  /** Where block r of the rows, or block c of the columns, is in the tile, in blocks. */
+  readonly row: (r: number) => string;
+  readonly column: (c: number) => string;
+  /**
+   * Statements that add the products of steps k_begin to k_end of the sum to `cR_C`, row R of a lane and its block C of columns.
+   * The tile starts at m0 and n0, the matrices at a_at and b_at; `inside` says that the matrices go on to the tile's end.
+   */
+  readonly sum: string;
 }
-
-/**
- * Lanes below each other, each with a block of 4 × 4 in all of the `columns`. A lane reads its own rows of A, and of B one
- * in `group` of the vectors of four steps of the sum, which it broadcasts to its neighbours. Takes neither workgroup memory nor
- * barriers. Subgroups may have any size from `group` on.
- */
-export interface SubgroupTile {
-  readonly through: 'subgroup';
-  readonly lanes: number;
-  /** A multiple of group / 4. */
-  readonly columns: number;
-  readonly group: 4 | 8;
-}
-
-export const tileM = (tile: MatMulTile): number =>
-  4 * (tile.through === 'subgroup' ? tile.lanes : tile.ty * tile.rows);
-export const tileN = (tile: MatMulTile): number =>
-  4 * (tile.through === 'subgroup' ? tile.columns : tile.tx * tile.columns);
-export const tileLanes = (tile: MatMulTile): number =>
-  tile.through === 'subgroup' ? tile.lanes : tile.tx * tile.ty;
-/** Steps of the sum that are done together. */
-export const tileDepth = (tile: MatMulTile): number => (tile.through === 'subgroup' ? 4 : tile.depth);

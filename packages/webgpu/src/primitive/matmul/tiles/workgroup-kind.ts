@@ -1,12 +1,45 @@
+import { repeat } from '../../../codegen/text.ts';
+import { isCount, type TileKind } from '../../../codegen/tile-kind.ts';
 import { matrixBlocks, type Side } from '../operands/matrix-blocks.ts';
-import type { WorkgroupTile } from './tile.ts';
-import { each, type TileWork } from './tile-work.ts';
+import type { MatMulBackend, MatMulTile } from './tile.ts';
+
+/**
+ * A grid of tx × ty lanes. A lane accumulates `rows` × `columns` blocks of 4 × 4, which lie ty and tx blocks apart, so that
+ * neighbours read neighbouring vectors. `depth` steps of the sum pass through workgroup memory at a time.
+ */
+export interface WorkgroupMatMulShape {
+  readonly kind?: 'workgroup';
+  readonly tx: number;
+  readonly ty: number;
+  readonly rows: number;
+  readonly columns: number;
+  /** A multiple of 4. */
+  readonly depth: number;
+}
+
+/** Tiles whose operands pass through workgroup memory. */
+export const workgroupMatMulKind: TileKind<WorkgroupMatMulShape, MatMulTile> = {
+  name: 'workgroup',
+  brokenRule: ({ tx, ty, rows, columns, depth }) =>
+    [tx, ty, rows, columns, depth / 4].every(isCount)
+      ? null
+      : `must have whole numbers of lanes and blocks, and a depth that is a multiple of 4, got depth ${depth}`,
+  describe: ({ tx, ty, rows, columns, depth }) =>
+    `workgroup, ${tx} × ${ty} lanes, ${rows} × ${columns} blocks, depth ${depth}`,
+  tile: shape => ({
+    lanes: shape.tx * shape.ty,
+    M: 4 * shape.ty * shape.rows,
+    N: 4 * shape.tx * shape.columns,
+    depth: shape.depth,
+    backend: (a, b) => workgroupBackend(shape, a, b),
+  }),
+};
 
 /**
  * A workgroup walks along the sum, `depth` steps at a time. Blocks of 4 × 4 of both operands pass through workgroup memory,
  * where vectors lie along the sides of C, whichever way they lie in the tensors.
  */
-export function workgroupWork(tile: WorkgroupTile, a: Side, b: Side): TileWork {
+function workgroupBackend(tile: WorkgroupMatMulShape, a: Side, b: Side): MatMulBackend {
   const { tx, ty, rows, columns, depth } = tile;
   const [heightM, widthN] = [ty * rows, tx * columns];
   const fillBoth = (
@@ -30,9 +63,9 @@ var<workgroup> b_tile: array<vec4f, ${widthN * depth}>;`,
     }
     workgroupBarrier();
     for (var k = 0u; k < ${depth}u; k++) {
-      ${each(rows, r => `let a${r} = a_tile[k * ${heightM}u + ${r * ty}u + ty];`)}
-      ${each(columns, c => `let b${c} = b_tile[k * ${widthN}u + ${c * tx}u + tx];`)}
-      ${each(4 * rows, r => each(columns, c => `c${r}_${c} += a${r >> 2}[${r & 3}] * b${c};`))}
+      ${repeat(rows, r => `let a${r} = a_tile[k * ${heightM}u + ${r * ty}u + ty];`)}
+      ${repeat(columns, c => `let b${c} = b_tile[k * ${widthN}u + ${c * tx}u + tx];`)}
+      ${repeat(4 * rows, r => repeat(columns, c => `c${r}_${c} += a${r >> 2}[${r & 3}] * b${c};`))}
     }
     workgroupBarrier();
   }`,
@@ -41,7 +74,7 @@ var<workgroup> b_tile: array<vec4f, ${widthN * depth}>;`,
 
 /** Statements that load `depth` steps of `vectors` vectors of an operand; neighbouring lanes follow the tensor's own order. */
 function fill(
-  { tx, ty, depth }: WorkgroupTile,
+  { tx, ty, depth }: WorkgroupMatMulShape,
   { matrix, vectors: along }: Side,
   tile: string,
   vectors: number,

@@ -4,6 +4,8 @@ import { expectAsOnHost, filled, numbers, runOnGpu } from '../../../../testing/p
 import { sharedContext } from '../../../../testing/shared-context.ts';
 import { createContext, type GpuContext, guaranteedCapabilities } from '../../../index.ts';
 import { matmulKernels } from '../matmul.ts';
+import { subgroupMatMulKind } from './subgroup-kind.ts';
+import { workgroupMatMulKind } from './workgroup-kind.ts';
 
 const matmul = { kind: 'matmul' } as const;
 
@@ -71,4 +73,15 @@ test.each([
   // Few rows or few columns would leave most of such a tile empty.
   expect(kernels(16, N)[0].wgsl).not.toContain('subgroupBroadcast');
   expect(kernels(M, 16)[0].wgsl).not.toContain('subgroupBroadcast');
+});
+
+test('shapes that no kernel can be made of break a rule', () => {
+  const subgroup = { kind: 'subgroup', lanes: 8, columns: 4, group: 8 } as const;
+  expect(subgroupMatMulKind.brokenRule(subgroup)).toBeNull();
+  expect(subgroupMatMulKind.brokenRule({ ...subgroup, lanes: 6 })).toMatch(/multiples of its group of 8/);
+  expect(subgroupMatMulKind.brokenRule({ ...subgroup, columns: 3 })).toMatch(/columns in multiples of 2/);
+  const workgroup = { tx: 8, ty: 8, rows: 2, columns: 2, depth: 16 };
+  expect(workgroupMatMulKind.brokenRule(workgroup)).toBeNull();
+  expect(workgroupMatMulKind.brokenRule({ ...workgroup, depth: 6 })).toMatch(/multiple of 4, got depth 6/);
+  expect(workgroupMatMulKind.brokenRule({ ...workgroup, tx: 0 })).toMatch(/whole numbers of lanes/);
 });

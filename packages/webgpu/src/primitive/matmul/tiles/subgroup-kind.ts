@@ -1,0 +1,71 @@
+import { subgroupLane } from '../../../codegen/subgroup-lane.ts';
+import { repeat } from '../../../codegen/text.ts';
+import { isCount, type TileKind } from '../../../codegen/tile-kind.ts';
+import { matrixBlocks, type Side } from '../operands/matrix-blocks.ts';
+import { matrixVectors } from '../operands/matrix-vectors.ts';
+import type { MatMulBackend, MatMulTile } from './tile.ts';
+
+/**
+ * Lanes below each other, each with a block of 4 × 4 in all of the `columns`. A lane reads its own rows of A, and of B one
+ * in `group` of the vectors of four steps of the sum, which it broadcasts to its neighbours. Takes neither workgroup memory nor
+ * barriers. Subgroups may have any size from `group` on.
+ */
+export interface SubgroupMatMulShape {
+  readonly kind: 'subgroup';
+  readonly lanes: number;
+  /** A multiple of group / 4. */
+  readonly columns: number;
+  readonly group: 4 | 8;
+}
+
+/** Tiles whose lanes broadcast vectors of B to each other. */
+export const subgroupMatMulKind: TileKind<SubgroupMatMulShape, MatMulTile> = {
+  name: 'subgroup',
+  brokenRule: ({ lanes, columns, group }) =>
+    isCount(lanes / group) && isCount((4 * columns) / group)
+      ? null
+      : `must have lanes in multiples of its group of ${group} and columns in multiples of ${group / 4}`,
+  describe: ({ lanes, columns, group }) => `subgroup, ${lanes} lanes, ${columns} columns, group ${group}`,
+  tile: shape => ({
+    ...{ lanes: shape.lanes, M: 4 * shape.lanes, N: 4 * shape.columns, depth: 4 },
+    backend: (a, b) => subgroupBackend(shape, a, b),
+  }),
+};
+
+/**
+ * A subgroup takes four steps of the sum at a time. In them the columns of a tile have as many vectors along the sum as across them, so
+ * that either way each lane reads the same number of them for its neighbours; those along the sum become vectors across where they are used.
+ */
+function subgroupBackend({ columns, group }: SubgroupMatMulShape, a: Side, b: Side): MatMulBackend {
+  const vectors = 4 * columns;
+  const reads = vectors / group;
+  const isAlongSum = b.vectors === 'sum';
+  const vectorPlace = isAlongSum
+    ? (v: string): string => `n0 + ${v}, k`
+    : (v: string): string => `n0 + 4u * (${v} % ${columns}u), k + ${v} / ${columns}u`;
+  const read = (
+    edge: '' | '_at_edge',
+  ): string => `block = ${a.matrix.name}_block${edge}(a_at, m0 + 4u * lane, k);
+      ${repeat(reads, n => `read${n} = ${b.matrix.name}_vector${edge}(b_at, ${vectorPlace(`(${n * group}u + mine)`)});`)}`;
+  const vectorAcross = isAlongSum
+    ? (e: number, c: number): string =>
+        `vec4f(${[0, 1, 2, 3].map(x => `across${4 * c + x}[${e}]`).join(', ')})`
+    : (e: number, c: number): string => `across${e * columns + c}`;
+  return {
+    parts: [subgroupLane, matrixBlocks(a), matrixVectors(b)],
+    place: `let mine = subgroup_lane & ${group - 1}u;`,
+    ...{ rows: 1, columns, row: () => 'lane', column: c => `${c}u` },
+    sum: `for (var k = k_begin; k < k_end; k += 4u) {
+    var block = mat4x4f();
+    ${repeat(reads, n => `var read${n} = vec4f();`)}
+    if (inside && k + 4u <= P.K) {
+      ${read('')}
+    } else {
+      ${read('_at_edge')}
+    }
+    ${repeat(vectors, v => `let across${v} = subgroupBroadcast(read${Math.floor(v / group)}, ${v % group}u);`)}
+    ${repeat(4, e => repeat(columns, c => `let b${e}_${c} = ${vectorAcross(e, c)};`))}
+    ${repeat(4, e => repeat(4, r => repeat(columns, c => `c${r}_${c} += block[${e}][${r}] * b${e}_${c};`)))}
+  }`,
+  };
+}
