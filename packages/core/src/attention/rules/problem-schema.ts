@@ -117,7 +117,8 @@ const dropout = kindOf({
 
 const formatP: Check = (name, value) => {
   if (value === undefined) return;
-  const { dtype: format, zeroPoint = 0 } = (checkObject(name, value), value as Record<string, unknown>);
+  checkObject(name, value);
+  const { dtype: format, zeroPoint = 0 } = value as Record<string, unknown>;
   oneOf(Object.keys(formatPRange))(`${name}.dtype`, format);
   const [least, most] = formatPRange[format as keyof typeof formatPRange] ?? [0, 0];
   if (!Number.isInteger(zeroPoint) || Number(zeroPoint) < least || Number(zeroPoint) > most)
