@@ -7,6 +7,7 @@ import {
   min,
   mul,
   type NumericExpr,
+  pow,
   score,
   sub,
 } from '@tilewise/core/expr';
@@ -46,9 +47,10 @@ export const binarySchemas = {
   Divide: mixedFloats as typeof mixedFloats,
   Maximum: sameFloats as typeof sameFloats,
   Minimum: sameFloats as typeof sameFloats,
+  Power: sameFloats as typeof sameFloats,
   SquaredDifference: sameFloats as typeof sameFloats,
   GreaterEqual: {
-    inputs: 'src_0:T1=numbers src_1:T1=numbers',
+    inputs: 'src_0:T1=numbers|u32 src_1:T1=numbers|u32',
     outputs: 'dst:T2=bool',
     attributes: attributes as typeof autoBroadcast,
   },
@@ -153,6 +155,26 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
     element: both(min),
     commutative: [0, 1],
     gradient: gradients(byBackward('Minimum', 0), byBackward('Minimum', 1)),
+  }),
+  Power: elementwise('Power', {
+    summary:
+      'src_0 to the power src_1; of a negative src_0 for whole exponents alone. Not an operation of oneDNN.',
+    element: both(pow),
+    gradient: gradients(
+      (dy, call) => {
+        const { builder } = call;
+        const [base, exponent] = [operand(call, 0, dy), operand(call, 1, dy)];
+        const one = builder.op('Constant', [], { value: [1] }, { dtype: dy.dtype });
+        const lower = builder.op('Power', [base, builder.op('Subtract', [exponent, one])]);
+        return builder.op('Multiply', [dy, builder.op('Multiply', [exponent, lower])]);
+      },
+      (dy, call) => {
+        const { builder, outputs } = call;
+        const log = builder.op('Log', [operand(call, 0, dy)]);
+        const power = builder.cast(builder.forward(outputs[0]), dy.dtype);
+        return builder.op('Multiply', [dy, builder.op('Multiply', [power, log])]);
+      },
+    ),
   }),
   SquaredDifference: elementwise('SquaredDifference', {
     summary: '(src_0 − src_1)².',

@@ -1,39 +1,63 @@
-import { elementCount, InvalidShapeError } from '@tilewise/core';
+import { dtypeInfo, elementCount, InvalidShapeError } from '@tilewise/core';
+import { add, gt, lt, type NumericExpr, round, select, sub } from '@tilewise/core/expr';
+import { input } from '@tilewise/core/primitive';
+import { exprType } from '../../ir/program/expr-type.ts';
 import { copyTo, permuted, reshaped } from '../../ir/program/views.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
+import { floats } from '../../ir/schema/ports.ts';
+import { type GraphDType, storageDType } from '../../ir/tensor/dtype.ts';
 import { isKnown, type LogicalShape, UNKNOWN } from '../../ir/tensor/logical-tensor.ts';
 import { axisOf } from '../../ir/tensor/shape.ts';
+import { numeric } from '../elementwise/numeric.ts';
 
 export const layoutSchemas = {
-  TypeCast: { inputs: 'src:T1', outputs: 'dst:T2', attributes: {} },
+  TypeCast: {
+    inputs: 'src:T1=numbers|u32|i8|u8|bool|f8e4m3|f8e5m2',
+    outputs: 'dst:T2=numbers|u32|i8|u8|bool|f8e4m3|f8e5m2',
+    attributes: {},
+  },
   Reorder: { inputs: 'src:T', outputs: 'dst:T', attributes: {} },
   StaticTranspose: {
-    inputs: 'src:T',
-    outputs: 'dst:T',
+    inputs: 'src:T=numbers|u32|i8|u8|bool',
+    outputs: 'dst:T=numbers|u32|i8|u8|bool',
     attributes: { order: { type: 's64[]', required: true } },
   },
   // Masks and lengths are reshaped too, to give them the dimensions of grouped heads.
   StaticReshape: {
-    inputs: 'src:T=numbers|bool',
-    outputs: 'dst:T=numbers|bool',
+    inputs: 'src:T=numbers|u32|i8|u8|bool',
+    outputs: 'dst:T=numbers|u32|i8|u8|bool',
     attributes: { shape: { type: 's64[]', required: true }, special_zero: { type: 'bool', required: true } },
   },
 } as const;
 
+const isFloat = (dtype: GraphDType): boolean => dtypeInfo[storageDType(dtype)].kind === 'float';
+
+/** x without its fraction. The nearest integer is one too many where it is further from 0 than x. */
+function truncated(x: NumericExpr): NumericExpr {
+  const near = round(x);
+  return select(lt(x, 0), select(lt(near, x), add(near, 1), near), select(gt(near, x), sub(near, 1), near));
+}
+
 /** The same elements in another dtype, memory layout, order of dimensions or shape. */
 export const layoutOperations: readonly Operation[] = defineOperations(layoutSchemas, {
   TypeCast: {
-    summary: 'The same values in another float dtype, rounded to nearest even.',
+    summary:
+      'The same values in another dtype: rounded to nearest even as a float, towards 0 and saturating as an integer, 1 for all but 0 as a truth value.',
     constraint: ({ inputs: [src], outputs: [dst] }) => {
       if (src.dtype === dst.dtype)
         return `output 'dst' must have another dtype than 'src', both are ${src.dtype}`;
-      const isDirect = src.dtype === 'f32' || dst.dtype === 'f32';
-      return isDirect ? null : `cannot cast ${src.dtype} to ${dst.dtype}; cast to f32 first`;
+      const isRoundedTwice = [src, dst].every(({ dtype }) => dtype !== 'f32' && isFloat(dtype));
+      return isRoundedTwice ? `cannot cast ${src.dtype} to ${dst.dtype}; cast to f32 first` : null;
     },
-    gradient: ({ outputGradients: [dy] }) => (dy ? [() => dy] : []),
+    gradient: ({ inputs: [src], outputGradients: [dy] }) =>
+      dy && floats.includes(src.dtype) ? [() => dy] : [null],
     infer: ({ inputs: [src] }) => [src.shape],
-    lower: lowering => copyTo(lowering, lowering.inputs[0], lowering.outputs[0]),
+    lower: ({ map, inputs: [src], outputs: [dst] }) => {
+      const value = input(0, exprType(src.desc.dtype));
+      const isCut = isFloat(src.desc.dtype) && dtypeInfo[dst.desc.dtype].kind === 'integer';
+      map(isCut ? truncated(numeric(value)) : value, [src], dst);
+    },
   },
   Reorder: {
     summary: 'The same tensor in the memory layout of the output.',

@@ -39,6 +39,7 @@ export const elementwise: Translations = {
   Mish: named('Mish'),
   Multiply: named('Mul'),
   Neg: named('Neg'),
+  Power: named('Pow'),
   ReLU: named('Relu'),
   Reciprocal: named('Reciprocal'),
   Round: named('Round'),

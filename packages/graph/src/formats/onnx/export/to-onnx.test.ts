@@ -116,6 +116,7 @@ const cases: Readonly<Record<string, Make>> = {
   HardSigmoid: unary('HardSigmoid', { alpha: 0.3, beta: 0.4 }),
   LeakyReLU: unary('LeakyReLU', { alpha: 0.1 }),
   Pow: positive('Pow', { beta: 1.5 }),
+  Power: g => g.op('Power', [g.input([2, 3], { values: [0.5, 1, 2, 3, 0.1, 4] }), g.input([3])]),
   SoftPlus: unary('SoftPlus', { beta: 2 }),
   Select: g => g.op('Select', [truth(g), x(g), g.input([1])]),
   Mask: g => {
