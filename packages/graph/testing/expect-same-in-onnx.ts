@@ -1,12 +1,15 @@
 import { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect } from 'vitest';
-import { toOnnx } from '../src/formats/onnx/index.ts';
+import { fromOnnx, toOnnx } from '../src/formats/onnx/index.ts';
 import type { Graph } from '../src/graph.ts';
 import type { GraphBuilder } from './attention-graph.ts';
 import { runOnnx } from './onnx-session.ts';
 
-/** Runs a graph as an ONNX model and here, and expects the same to within `tolerance` of the largest number of each output. */
+/**
+ * Runs a graph as an ONNX model in onnxruntime, the model read back, and the graph itself, and expects the same to within `tolerance` of
+ * the largest number of each output.
+ */
 export async function expectSameInOnnx({ graph, bindings }: GraphBuilder, tolerance = 1e-5): Promise<void> {
   const model = toOnnx(graph);
   const feeds = graph.inputs.map(t => {
@@ -15,8 +18,18 @@ export async function expectSameInOnnx({ graph, bindings }: GraphBuilder, tolera
       bound instanceof Tensor ? bound : Tensor.from([Number(bound)], [], { dtype: t.dtype as 'f32' });
     return [`t${t.id}`, tensor] as const;
   });
-  const actual = await runOnnx(model, Object.fromEntries(feeds));
   const expected = await graph.run(referenceEngine(), bindings);
+  const named = Object.fromEntries(feeds);
+  expectSame(graph, await runOnnx(model, named), expected, tolerance);
+  expectSame(graph, await (await fromOnnx(model)).run(referenceEngine(), named), expected, tolerance);
+}
+
+function expectSame(
+  graph: Graph,
+  actual: Readonly<Record<string, Tensor>>,
+  expected: Readonly<Record<number, Tensor>>,
+  tolerance: number,
+): void {
   expect(Object.keys(actual).length).toBe(graph.outputs.length);
   for (const { id } of graph.outputs) {
     const [a, e] = [actual[`t${id}`], expected[id]];

@@ -1,1 +1,9 @@
 export { toOnnx } from './export/to-onnx.ts';
+export type { OnnxGraph } from './import/build-graph.ts';
+export {
+  type FromOnnxOptions,
+  fromOnnx,
+  type OnnxGraphOptions,
+  OnnxModel,
+  tensorFromOnnx,
+} from './import/from-onnx.ts';

@@ -1,0 +1,100 @@
+import { InvalidGraphError } from '../../../errors.ts';
+import type { Graph } from '../../../graph.ts';
+import type { Attributes } from '../../../ir/schema/attribute.ts';
+import { checkOperation } from '../../../ir/schema/check.ts';
+import type { GraphDType } from '../../../ir/tensor/dtype.ts';
+import type { LogicalTensor, TensorProperty } from '../../../ir/tensor/logical-tensor.ts';
+import { operationOf } from '../../../ops/table.ts';
+
+interface DraftNode {
+  readonly kind: string;
+  readonly name: string;
+  readonly given: Attributes;
+  readonly inputs: readonly LogicalTensor[];
+  readonly outputs: readonly LogicalTensor[];
+}
+
+/**
+ * Operations on their way into a graph. The shape of each result is inferred at once, because operators of ONNX depend on shapes;
+ * operations that no output needs are left out of the graph.
+ */
+export class Draft {
+  readonly #nodes: DraftNode[] = [];
+  #next = 0;
+  /** The node of the model that operations are written for, for errors and names. */
+  at = '';
+
+  tensor(
+    dtype: GraphDType,
+    shape: readonly number[],
+    name = '',
+    property: TensorProperty = 'undef',
+  ): LogicalTensor {
+    const id = this.#next++;
+    return {
+      id,
+      ...(name && { name }),
+      dtype,
+      shape: [...shape],
+      strides: null,
+      layout: 'strided',
+      property,
+    };
+  }
+
+  /**
+   * An operation with one result.
+   * @param dtype of the result; that of the first input unless given.
+   */
+  op(
+    kind: string,
+    inputs: readonly LogicalTensor[],
+    given: Attributes = {},
+    dtype?: GraphDType,
+  ): LogicalTensor {
+    const [output] = this.ops(kind, inputs, given, [dtype ?? inputs[0]?.dtype ?? 'f32']);
+    if (!output) throw new InvalidGraphError(`operation ${kind} has no result`);
+    return output;
+  }
+
+  /** An operation with a result of each of these dtypes. */
+  ops(
+    kind: string,
+    inputs: readonly LogicalTensor[],
+    given: Attributes,
+    dtypes: readonly GraphDType[],
+  ): LogicalTensor[] {
+    const operation = operationOf(kind);
+    if (!operation) throw new InvalidGraphError(`there is no operation '${kind}'`);
+    const open = dtypes.map(dtype => ({ ...this.tensor(dtype, []), shape: null }));
+    const label = `${kind} of ${this.at}`;
+    const attributes = checkOperation(label, operation, given, inputs, open);
+    const shapes = operation.infer({ attributes, inputs, outputs: open });
+    const outputs = open.map((tensor, n) => ({ ...tensor, shape: shapes[n] ?? null }));
+    this.#nodes.push({ kind, name: this.at, given, inputs, outputs });
+    return outputs;
+  }
+
+  /**
+   * Writes the operations that the outputs need into a graph, and finalizes the graph.
+   * @param outputs those of the graph; a tensor that is read too, or that nothing computes, is passed on by an `End` of its own.
+   */
+  write(graph: Graph, outputs: readonly LogicalTensor[]): Graph {
+    const needed = new Set(outputs.map(({ id }) => id));
+    const nodes = [...this.#nodes].reverse().filter(node => {
+      const isNeeded = node.outputs.some(({ id }) => needed.has(id));
+      if (isNeeded) for (const { id } of node.inputs) needed.add(id);
+      return isNeeded;
+    });
+    const read = new Set(nodes.flatMap(({ inputs }) => inputs.map(({ id }) => id)));
+    const produced = new Set(nodes.flatMap(node => node.outputs.map(({ id }) => id)));
+    for (const node of nodes.reverse()) {
+      const { kind, name, given, inputs, outputs: results } = node;
+      graph.add({ kind, attrs: given, inputs, outputs: results, name });
+    }
+    for (const tensor of outputs) {
+      if (read.has(tensor.id) || !produced.has(tensor.id)) graph.op('End', { inputs: [tensor], outputs: [] });
+    }
+    return graph.finalize();
+  }
+}

@@ -1,0 +1,79 @@
+import type { DType } from '@tilewise/core';
+
+/** How an element type of ONNX lies in a file, and what the engine holds it as. */
+export interface ElementType {
+  readonly name: string;
+  /** Bits of an element; those of 4 bits lie two to a byte, the low half first. */
+  readonly bits: 4 | 8 | 16 | 32 | 64;
+  readonly kind: 'float' | 'signed' | 'unsigned' | 'bool';
+  /** What an engine holds it as. Types that engines do not have are converted, with a check of the range. */
+  readonly dtype: DType;
+  /** The field of TensorProto that has the elements where there are no raw data. */
+  readonly field: 'float_data' | 'int32_data' | 'int64_data' | 'double_data' | 'uint64_data';
+}
+
+const float = (
+  name: string,
+  bits: ElementType['bits'],
+  dtype: DType,
+  field: ElementType['field'],
+): ElementType => ({
+  ...{ name, bits, dtype, field },
+  kind: 'float',
+});
+const integer = (
+  name: string,
+  bits: ElementType['bits'],
+  kind: 'signed' | 'unsigned',
+  dtype: DType,
+  field: ElementType['field'] = 'int32_data',
+): ElementType => ({ name, bits, kind, dtype, field });
+
+/** The element types of onnx.proto's `TensorProto.DataType` by number, as far as attention and what surrounds it go. */
+const elementTypes: ReadonlyMap<number, ElementType> = new Map([
+  [1, float('float', 32, 'f32', 'float_data')],
+  [2, integer('uint8', 8, 'unsigned', 'u8')],
+  [3, integer('int8', 8, 'signed', 'i8')],
+  [4, integer('uint16', 16, 'unsigned', 'i32')],
+  [5, integer('int16', 16, 'signed', 'i32')],
+  [6, integer('int32', 32, 'signed', 'i32')],
+  [7, integer('int64', 64, 'signed', 'i32', 'int64_data')],
+  [9, { name: 'bool', bits: 8, kind: 'bool', dtype: 'bool', field: 'int32_data' }],
+  [10, float('float16', 16, 'f16', 'int32_data')],
+  [11, float('double', 64, 'f32', 'double_data')],
+  [12, integer('uint32', 32, 'unsigned', 'u32', 'uint64_data')],
+  [13, integer('uint64', 64, 'unsigned', 'i32', 'uint64_data')],
+  [16, float('bfloat16', 16, 'bf16', 'int32_data')],
+  [17, float('float8e4m3fn', 8, 'f8e4m3', 'int32_data')],
+  [19, float('float8e5m2', 8, 'f8e5m2', 'int32_data')],
+  [21, integer('uint4', 4, 'unsigned', 'u8')],
+  [22, integer('int4', 4, 'signed', 'i8')],
+]);
+
+const typeNamed = (number: number): ElementType => elementTypes.get(number) as ElementType;
+
+export const boolType: ElementType = typeNamed(9);
+export const floatType: ElementType = typeNamed(1);
+export const int64Type: ElementType = typeNamed(7);
+
+export const isInteger = ({ kind }: ElementType): boolean => kind === 'signed' || kind === 'unsigned';
+
+const unsupportedTypes: Readonly<Record<number, string>> = {
+  8: 'string',
+  14: 'complex64',
+  15: 'complex128',
+  18: 'float8e4m3fnuz',
+  20: 'float8e5m2fnuz',
+  23: 'float4e2m1',
+  24: 'float8e8m0',
+};
+
+/** The element type of a number; undefined for one that there is not or that no engine has. */
+export function elementTypeOf(type: number): ElementType | undefined {
+  return elementTypes.get(type);
+}
+
+/** The name of an element type's number, for errors. */
+export function elementTypeName(type: number): string {
+  return elementTypes.get(type)?.name ?? unsupportedTypes[type] ?? `number ${type}`;
+}

@@ -1,0 +1,242 @@
+import { Tensor, TilewiseError } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { describe, expect, test } from 'vitest';
+import { GraphBuilder } from '../../../../testing/attention-graph.ts';
+import { fromOnnx, tensorFromOnnx, toOnnx } from '../index.ts';
+import { bytesField, floatField, integerField, joined, messageField, stringField } from '../protobuf.ts';
+
+/** A tensor of f32 as onnx.proto has it. */
+const weights = (name: string, shape: readonly number[], values: readonly number[]) => [
+  ...shape.map(n => integerField(1, n)),
+  integerField(2, 1),
+  stringField(8, name),
+  bytesField(9, new Uint8Array(Float32Array.from(values).buffer)),
+];
+const value = (name: string, type: number, shape: readonly (number | string)[]) => [
+  stringField(1, name),
+  messageField(2, [
+    messageField(1, [
+      integerField(1, type),
+      messageField(
+        2,
+        shape.map(n => messageField(1, [typeof n === 'string' ? stringField(2, n) : integerField(1, n)])),
+      ),
+    ]),
+  ]),
+];
+const node = (
+  op: string,
+  inputs: readonly string[],
+  outputs: readonly string[],
+  attributes: Uint8Array[] = [],
+) => [
+  ...inputs.map(name => stringField(1, name)),
+  ...outputs.map(name => stringField(2, name)),
+  stringField(3, `${op}_0`),
+  stringField(4, op),
+  ...attributes,
+];
+const model = (graph: readonly Uint8Array[], opset = 18): Uint8Array =>
+  joined([
+    integerField(1, 9),
+    messageField(7, graph),
+    messageField(8, [stringField(1, ''), integerField(2, opset)]),
+  ]);
+
+/** x (n, 3) · w (3, 2), reshaped to (n·2) by arithmetic on the shape of x. */
+const dynamic = model([
+  messageField(1, node('MatMul', ['x', 'w'], ['y'])),
+  messageField(1, node('Shape', ['x'], ['s'])),
+  messageField(
+    1,
+    node(
+      'Gather',
+      ['s', 'zero'],
+      ['n'],
+      [messageField(5, [stringField(1, 'axis'), integerField(3, 0), integerField(20, 2)])],
+    ),
+  ),
+  messageField(1, node('Mul', ['n', 'two'], ['m'])),
+  messageField(1, node('Reshape', ['y', 'm'], ['z'])),
+  messageField(5, weights('w', [3, 2], [1, 2, 3, 4, 5, 6])),
+  messageField(5, [integerField(1, 1), integerField(2, 7), integerField(7, 0), stringField(8, 'zero')]),
+  messageField(5, [integerField(1, 1), integerField(2, 7), integerField(7, 2), stringField(8, 'two')]),
+  messageField(11, value('x', 1, ['n', 3])),
+  messageField(12, value('z', 1, ['m'])),
+]);
+
+describe('a model with open extents', () => {
+  test('is compiled for the shapes that it is given, shape arithmetic being computed', async () => {
+    const read = await fromOnnx(dynamic);
+    expect(read.inputs).toEqual([{ name: 'x', shape: ['n', 3] }]);
+    for (const n of [1, 4]) {
+      const x = Tensor.from(new Float32Array(3 * n).fill(1), [n, 3]);
+      const { z } = await read.run(cpuEngine(), { x });
+      expect(z?.shape).toEqual([2 * n]);
+      expect(Array.from(z?.toFloat32() ?? []).slice(0, 2)).toEqual([9, 12]);
+    }
+    read.release();
+  });
+
+  test('is a graph of the mathematics alone, whose weights have names', async () => {
+    const { graph, weights: named, inputs } = (await fromOnnx(dynamic)).graph({ shapes: { x: [2, 3] } });
+    expect(graph.nodes.map(({ kind }) => kind)).toEqual(['MatMul', 'StaticReshape']);
+    expect(Object.keys(named)).toEqual(['w']);
+    expect(Object.keys(inputs)).toEqual(['x']);
+  });
+
+  test('says which shape is missing', async () => {
+    const read = await fromOnnx(dynamic);
+    expect(() => read.graph()).toThrow("input 'x' is declared as [n, 3]: give its shape");
+    expect(() => read.graph({ shapes: { x: [2, 4] } })).toThrow("input 'x' is declared as [n, 3], got [2,4]");
+  });
+});
+
+describe('a file that is wrong', () => {
+  const oneNode = (op: string, inputs: readonly string[] = ['x']): Uint8Array =>
+    model([
+      messageField(1, node(op, inputs, ['y'])),
+      messageField(11, value('x', 1, [2, 3])),
+      messageField(12, value('y', 1, [2, 3])),
+    ]);
+  test.each([
+    ['is empty', new Uint8Array(0), 'the model has no graph: it is not an ONNX model'],
+    ['ends early', dynamic.subarray(0, 200), /ends early: a field takes \d+ bytes, \d+ are left/],
+    [
+      'is text',
+      new TextEncoder().encode('ONNX is not text'),
+      /the model has a field of|ends early|wire type/,
+    ],
+    [
+      'has fewer numbers than its shape says',
+      model([messageField(5, weights('w', [3, 2], [1, 2, 3]))]),
+      "('w') has 12 bytes of data, its shape [3,2] of float takes 24",
+    ],
+    ['has a negative extent', model([messageField(5, weights('w', [-3], []))]), "('w') has an extent of -3"],
+    [
+      'is larger than any memory',
+      model([messageField(5, weights('w', [2 ** 40], []))]),
+      "('w') has 1099511627776 elements, more than",
+    ],
+  ])('%s: is refused by name', async (_, bytes, message) => {
+    await expect(fromOnnx(bytes)).rejects.toThrow(message);
+    await expect(fromOnnx(bytes)).rejects.toBeInstanceOf(TilewiseError);
+  });
+
+  test.each([
+    [
+      'an operator that is not read',
+      oneNode('NonMaxSuppression'),
+      "NonMaxSuppression 'NonMaxSuppression_0': is not read",
+    ],
+    [
+      'a value that nothing gives',
+      oneNode('Add', ['x', 'later']),
+      "Add 'Add_0' reads 'later', which no node before it gives",
+    ],
+    ['a cycle', oneNode('Add', ['x', 'y']), "reads 'y', which no node before it gives"],
+    ['a missing input', oneNode('MatMul'), "MatMul 'MatMul_0': needs its input 1"],
+  ])('%s: names node and operator', async (_, bytes, message) => {
+    const read = await fromOnnx(bytes);
+    expect(() => read.graph()).toThrow(message);
+    expect(() => read.graph()).toThrow(TilewiseError);
+  });
+
+  test('a number that 32 bits do not hold is refused, not wrapped', () => {
+    const tensor = joined([
+      integerField(1, 1),
+      integerField(2, 7),
+      bytesField(9, new Uint8Array(BigInt64Array.of(2n ** 40n).buffer)),
+      stringField(8, 'big'),
+    ]);
+    expect(() => tensorFromOnnx(tensor)).toThrow("'big' holds 1099511627776, beyond what i32 holds");
+  });
+
+  test('a float where an integer belongs is refused', async () => {
+    const wrong = model([
+      messageField(
+        1,
+        node(
+          'Softmax',
+          ['x'],
+          ['y'],
+          [messageField(5, [stringField(1, 'axis'), floatField(2, 1), integerField(20, 1)])],
+        ),
+      ),
+      messageField(11, value('x', 1, [2, 3])),
+      messageField(12, value('y', 1, [2, 3])),
+    ]);
+    const read = await fromOnnx(wrong);
+    expect(() => read.graph()).toThrow("attribute 'axis' must be int, got float");
+  });
+});
+
+test('weights in another file come from the caller', async () => {
+  const entry = (key: string, text: string) => messageField(13, [stringField(1, key), stringField(2, text)]);
+  const external = model([
+    messageField(1, node('Add', ['x', 'w'], ['y'])),
+    messageField(5, [
+      ...[integerField(1, 2), integerField(2, 1), stringField(8, 'w'), integerField(14, 1)],
+      ...[entry('location', 'weights.bin'), entry('offset', '4'), entry('length', '8')],
+    ]),
+    messageField(11, value('x', 1, [2])),
+    messageField(12, value('y', 1, [2])),
+  ]);
+  await expect(fromOnnx(external)).rejects.toThrow("weights lie in 'weights.bin'");
+  const file = new Uint8Array(Float32Array.of(7, 10, 20).buffer);
+  const read = await fromOnnx(external, {
+    externalData: location => (location === 'weights.bin' ? file : new Uint8Array(0)),
+  });
+  const { y } = await read.run(cpuEngine(), { x: Tensor.from([1, 2], [2]) });
+  expect(Array.from(y?.toFloat32() ?? [])).toEqual([11, 22]);
+  const short = await fromOnnx(external, { externalData: () => new Uint8Array(8) });
+  expect(() => short.graph()).toThrow("must give 12 bytes of 'weights.bin' for tensor 'w', got 8");
+});
+
+/** A generator of 32-bit numbers (mulberry32), so that a run can be repeated. */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return (t ^ (t >>> 14)) >>> 0;
+  };
+}
+
+test('500 mutated files give a typed error or a graph, each within a second', async () => {
+  const attention = new GraphBuilder();
+  const [q, k, v] = [
+    [1, 2, 4, 8],
+    [1, 2, 6, 8],
+    [1, 2, 6, 8],
+  ].map(shape => attention.input(shape));
+  const scores = attention.op('MatMul', [q, k], { transpose_b: true });
+  const P = attention.op('SoftMax', [attention.op('Multiply', [scores, attention.scalar(0.3)])], {
+    axis: -1,
+  });
+  attention.op('MatMul', [P, v]);
+  const files = [dynamic, toOnnx(attention.graph)];
+  const seed = Number(process.env.TILEWISE_SEED ?? 1);
+  const next = generator(seed);
+  let built = 0;
+  for (let n = 0; n < 500; n++) {
+    const original = files[n % files.length] ?? dynamic;
+    let bytes = Uint8Array.from(original);
+    for (let m = next() % 3; m >= 0; m--) {
+      const at = next() % bytes.length;
+      if (next() % 8 === 0) bytes = bytes.slice(0, at + 1);
+      else bytes[at] = next() % 3 === 0 ? 255 : next() & 255;
+    }
+    const started = performance.now();
+    try {
+      const read = await fromOnnx(bytes);
+      read.graph({ shapes: { x: [2, 3] } });
+      built += 1;
+    } catch (error) {
+      expect(error, `seed ${seed}, mutation ${n}: ${error}`).toBeInstanceOf(TilewiseError);
+    }
+    expect(performance.now() - started).toBeLessThan(1000);
+  }
+  expect(built).toBeGreaterThan(10);
+});

@@ -1,0 +1,155 @@
+import { InvalidOperationError, UnsupportedOperationError } from '../../../errors.ts';
+import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
+import type { Draft } from './draft.ts';
+import type { ElementType } from './element-type.ts';
+import type { AttributeRecord, NodeRecord } from './read-model.ts';
+import type { TensorRecord } from './tensor-record.ts';
+import type { HostTensor, Value } from './value.ts';
+
+/** What an output of a node is: an element type, a shape, and how its numbers or its tensor come about. */
+export interface NodeResult {
+  readonly type: ElementType;
+  readonly shape: readonly number[];
+  /** From numbers alone; absent where an operator is not computed while the model is read. */
+  readonly fold?: (() => HostTensor) | undefined;
+  /** The numbers depend on shapes alone. Otherwise they are static where those of all inputs are. */
+  readonly isStatic?: boolean;
+  /** As operations of the graph; absent where an operator is only computed while the model is read. */
+  readonly emit?: (() => LogicalTensor) | undefined;
+}
+
+type NumberKind = 'int' | 'float';
+
+/** A node of the model whose outputs are asked for: its inputs, attributes and version, and the graph that is written. */
+export class NodeCall {
+  readonly node: NodeRecord;
+  /** The version of the node's operator set. */
+  readonly version: number;
+  readonly draft: Draft;
+  readonly inputs: readonly (Value | null)[];
+
+  /** Numbers as a tensor of the graph: a constant. */
+  readonly constant: (host: HostTensor, type: ElementType) => LogicalTensor;
+
+  constructor(
+    node: NodeRecord,
+    version: number,
+    { draft, constant }: { readonly draft: Draft; readonly constant: NodeCall['constant'] },
+    inputs: readonly (Value | null)[],
+  ) {
+    this.node = node;
+    this.version = version;
+    this.draft = draft;
+    this.constant = constant;
+    this.inputs = inputs;
+  }
+
+  /** The node for people. */
+  get label(): string {
+    const { op, name, outputs } = this.node;
+    return `${op} '${name || (outputs[0] ?? '')}'`;
+  }
+
+  /** @throws InvalidOperationError: the model is wrong. */
+  fail(rule: string): never {
+    throw new InvalidOperationError(this.label, rule);
+  }
+
+  /** @throws UnsupportedOperationError: the model may be right, but there is no form of it here. */
+  refuse(reason: string): never {
+    throw new UnsupportedOperationError(this.label, reason);
+  }
+
+  /** @throws InvalidOperationError without this input. */
+  input(n: number): Value {
+    return this.inputs[n] ?? this.fail(`needs its input ${n}`);
+  }
+
+  optional(n: number): Value | null {
+    return this.inputs[n] ?? null;
+  }
+
+  has(n: number): boolean {
+    return (this.inputs[n] ?? null) !== null;
+  }
+
+  shape(n: number): readonly number[] {
+    return this.input(n).shape;
+  }
+
+  /** The numbers of an input on which the shapes or the form of the results depend. */
+  numbers(n: number): number[] {
+    const value = this.input(n);
+    if (!value.host)
+      return this.refuse(
+        `needs the numbers of '${value.name}' before the graph runs, which depend on other operations`,
+      );
+    return Array.from(value.host().values);
+  }
+
+  #attribute(name: string, ...kinds: readonly AttributeRecord['kind'][]): AttributeRecord | undefined {
+    const attribute = this.node.attributes.get(name);
+    if (attribute && !kinds.includes(attribute.kind))
+      this.fail(`attribute '${name}' must be ${kinds.join(' or ')}, got ${attribute.kind}`);
+    return attribute;
+  }
+
+  #number(name: string, kind: NumberKind): number | undefined {
+    const value = this.#attribute(name, kind)?.value;
+    return value === undefined ? undefined : Number(value);
+  }
+
+  int(name: string, standard: number): number {
+    return this.#number(name, 'int') ?? standard;
+  }
+
+  float(name: string, standard: number): number {
+    return this.#number(name, 'float') ?? standard;
+  }
+
+  /** A number without a default. */
+  optionalNumber(name: string, kind: NumberKind): number | null {
+    return this.#number(name, kind) ?? null;
+  }
+
+  flag(name: string, standard: boolean): boolean {
+    return this.int(name, standard ? 1 : 0) !== 0;
+  }
+
+  text(name: string, standard: string): string {
+    const value = this.#attribute(name, 'string')?.value;
+    return value === undefined ? standard : String(value);
+  }
+
+  ints(name: string): readonly number[] | null {
+    const attribute = this.#attribute(name, 'ints');
+    return attribute?.kind === 'ints' ? attribute.value : null;
+  }
+
+  floats(name: string): readonly number[] | null {
+    const attribute = this.#attribute(name, 'floats');
+    return attribute?.kind === 'floats' ? attribute.value : null;
+  }
+
+  tensorAttribute(name: string): TensorRecord | null {
+    const attribute = this.#attribute(name, 'tensor');
+    return attribute?.kind === 'tensor' ? attribute.value : null;
+  }
+
+  /** An axis of a tensor of this rank, counted from its start. */
+  axis(axis: number, rank: number): number {
+    if (!Number.isInteger(axis) || axis < -rank || axis >= rank)
+      this.fail(`axis ${axis} must be in [${-rank}, ${rank - 1}]`);
+    return axis < 0 ? axis + rank : axis;
+  }
+
+  /** The axes that operators take as an attribute in early versions and as an input since; null where none are given. */
+  axes(n: number): number[] | null {
+    if (this.has(n)) return this.numbers(n);
+    const given = this.ints('axes');
+    return given ? [...given] : null;
+  }
+}
+
+/** How an operator of ONNX becomes numbers or operations: what each of its outputs is. */
+export type OnnxOperator = (call: NodeCall) => readonly NodeResult[];

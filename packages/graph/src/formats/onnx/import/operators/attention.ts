@@ -1,0 +1,298 @@
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
+import type { Value } from '../value.ts';
+import { cast, reshape, scalar, select, shapeOf, transpose } from './emit.ts';
+
+/** (B, H, S, D) of a tensor that has its heads side by side, (B, S, H·D). */
+export function withHeads({ draft }: NodeCall, tensor: LogicalTensor, heads: number): LogicalTensor {
+  const shape = shapeOf(tensor);
+  if (shape.length === 4) return tensor;
+  const [B = 1, S = 1, width = 1] = shape;
+  return transpose(draft, reshape(draft, tensor, [B, S, heads, width / heads]), [0, 2, 1, 3]);
+}
+
+/** (B, S, H·D) of (B, H, S, D). */
+export function withoutHeads({ draft }: NodeCall, tensor: LogicalTensor): LogicalTensor {
+  const [B = 1, H = 1, S = 1, D = 1] = shapeOf(tensor);
+  return reshape(draft, transpose(draft, tensor, [0, 2, 1, 3]), [B, S, H * D]);
+}
+
+/** What attention is asked for, by the operands and attributes of the operation `Sdpa`. */
+export interface AttentionRequest {
+  readonly q: LogicalTensor;
+  readonly k: LogicalTensor;
+  readonly v: LogicalTensor;
+  /** bool: whether a pair may be seen; a float is added to the scores. */
+  readonly mask?: LogicalTensor | undefined;
+  /** How many keys of each batch entry there are. */
+  readonly seqLensKv?: LogicalTensor | undefined;
+  readonly scale: number;
+  readonly softcap?: number | undefined;
+  readonly left?: number | undefined;
+  readonly right?: number | undefined;
+  readonly align?: 'top-left' | 'bottom-right' | undefined;
+}
+
+/** Attention as one operation of the graph: o, in q's dtype. */
+export function attend({ draft }: NodeCall, request: AttentionRequest): LogicalTensor {
+  const { q, k, v, mask, seqLensKv, ...settings } = request;
+  const operands: [name: string, tensor: LogicalTensor][] = [
+    ['q', q],
+    ['k', k],
+    ['v', v],
+  ];
+  if (mask) operands.push([mask.dtype === 'bool' ? 'mask' : 'bias', mask]);
+  if (seqLensKv) operands.push(['seqLensKv', seqLensKv]);
+  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+  return draft.op(
+    'Sdpa',
+    operands.map(([, tensor]) => tensor),
+    { operands: operands.map(([name]) => name).join(' '), results: 'o', ...given },
+    q.dtype,
+  );
+}
+
+/** A mask that is shorter than the keys hides the others. */
+function paddedMask({ draft }: NodeCall, mask: LogicalTensor, keys: number): LogicalTensor {
+  const shape = shapeOf(mask);
+  const missing = keys - (shape.at(-1) ?? 0);
+  if (missing <= 0) return mask;
+  const value = mask.dtype === 'bool' ? 0 : Number.NEGATIVE_INFINITY;
+  const rest = draft.op(
+    'Constant',
+    [],
+    { value: [value], shape: [...shape.slice(0, -1), missing] },
+    mask.dtype,
+  );
+  return draft.op('Concat', [mask, rest], { axis: shape.length - 1 });
+}
+
+interface Sizes {
+  readonly B: number;
+  readonly Hq: number;
+  readonly Sq: number;
+  readonly Skv: number;
+  /** Keys of the cache that stand before the new ones. */
+  readonly past: number;
+}
+
+/**
+ * Attention, operator sets 23 to 25. Softcap comes before the mask, and a query that sees nothing gives 0, as in ONNX's own
+ * implementation of these versions.
+ */
+const attention: OnnxOperator = call => {
+  const [q, k, v] = [call.input(0), call.input(1), call.input(2)];
+  const isFlat = q.shape.length === 3;
+  const heads = (name: string, { shape }: Value): number =>
+    isFlat
+      ? call.int(name, 0) || call.fail(`needs '${name}' for inputs of three dimensions`)
+      : (shape[1] ?? 1);
+  const [Hq, Hkv] = [heads('q_num_heads', q), heads('kv_num_heads', k)];
+  const past = call.optional(4)?.shape[2] ?? 0;
+  const sequence = ({ shape }: Value): number => shape.at(-2) ?? 0;
+  const channels = ({ shape }: Value, H: number): number => (isFlat ? (shape[2] ?? 0) / H : (shape[3] ?? 0));
+  const B = q.shape[0] ?? 1;
+  const sizes: Sizes = { B, Hq, Sq: sequence(q), Skv: sequence(k) + past, past };
+  const [Dqk, Dv] = [channels(q, Hq), channels(v, Hkv)];
+  if (![Dqk, Dv].every(Number.isInteger) || Hq % Hkv !== 0)
+    call.fail(`cannot divide [${q.shape}] and [${v.shape}] into ${Hq} and ${Hkv} heads`);
+  const { draft } = call;
+  const present = (own: Value, cache: number) => (): LogicalTensor => {
+    const fresh = withHeads(call, own.tensor(), Hkv);
+    const old = call.optional(cache);
+    return old ? draft.op('Concat', [old.tensor(), fresh], { axis: 2 }) : fresh;
+  };
+  const [presentK, presentV] = [once(present(k, 4)), once(present(v, 5))];
+  const request = once(() =>
+    requestOf(call, sizes, withHeads(call, q.tensor(), Hq), presentK(), presentV(), Dqk),
+  );
+  const scores = [B, Hq, sizes.Sq, sizes.Skv];
+  const results: NodeResult[] = [
+    {
+      type: q.type,
+      shape: isFlat ? [B, sizes.Sq, Hq * Dv] : [B, Hq, sizes.Sq, Dv],
+      emit: () => {
+        const o = attend(call, request());
+        return isFlat ? withoutHeads(call, o) : o;
+      },
+    },
+    { type: k.type, shape: [B, Hkv, sizes.Skv, Dqk], emit: presentK },
+    { type: v.type, shape: [B, Hkv, sizes.Skv, Dv], emit: presentV },
+    { type: q.type, shape: scores, emit: () => scoreResult(call, request(), sizes) },
+  ];
+  return results;
+};
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function requestOf(
+  call: NodeCall,
+  { Sq, Skv, past }: Sizes,
+  q: LogicalTensor,
+  k: LogicalTensor,
+  v: LogicalTensor,
+  Dqk: number,
+): AttentionRequest {
+  const lengths = call.optional(6);
+  const isCausal = call.flag('is_causal', false);
+  const [left, right] = [call.int('left_window_size', -1), call.int('right_window_size', -1)];
+  if (left < -1 || right < -1) call.fail(`has a window of ${left} and ${right}: −1 or at least 0`);
+  const band = bandOf(call, {
+    left: left >= 0 ? left : null,
+    right: isCausal ? (right >= 0 ? Math.min(0, right) : 0) : right >= 0 ? right : null,
+    // Where lengths are given, the last key of each entry is its last query's own.
+    first: lengths ? Skv - Sq : past,
+    last: Skv - Sq,
+    onlyLast: lengths !== null,
+  });
+  const softcap = call.float('softcap', 0);
+  const given = call.optional(3);
+  return {
+    ...{ q, k, v },
+    mask: given ? paddedMask(call, given.tensor(), Skv) : undefined,
+    seqLensKv: lengths?.tensor(),
+    scale: call.float('scale', 0) || 1 / Math.sqrt(Dqk),
+    softcap: softcap > 0 ? softcap : undefined,
+    ...band,
+  };
+}
+
+/**
+ * A band around the diagonal key `first + i` of query i as a window that is aligned to the first keys, or to the last ones, where the
+ * diagonal key is `last + i`. Windows have no negative side.
+ */
+function bandOf(
+  call: NodeCall,
+  band: { left: number | null; right: number | null; first: number; last: number; onlyLast: boolean },
+): Pick<AttentionRequest, 'left' | 'right' | 'align'> {
+  const { left, right, first, last, onlyLast } = band;
+  if (left === null && right === null) return {};
+  for (const align of ['top-left', 'bottom-right'] as const) {
+    if (onlyLast && align === 'top-left') continue;
+    const shift = align === 'top-left' ? first : first - last;
+    const [low, high] = [left === null ? 0 : left - shift, right === null ? 0 : right + shift];
+    if (low < 0 || high < 0) continue;
+    return { align, left: left === null ? undefined : low, right: right === null ? undefined : high };
+  }
+  return call.refuse(`has a band of ${left} and ${right} keys around a diagonal that begins at key ${first}`);
+}
+
+/** The scores as the attribute `qk_matmul_output_mode` wants them: before the mask, with the mask, or as probabilities. */
+function scoreResult(call: NodeCall, request: AttentionRequest, sizes: Sizes): LogicalTensor {
+  const { draft } = call;
+  const mode = call.int('qk_matmul_output_mode', 0);
+  if (mode < 0 || mode > 3) call.fail(`has the mode ${mode} of qk_matmul_output, which is 0 to 3`);
+  const { B, Hq, Sq, Skv } = sizes;
+  const { q, k, scale, softcap } = request;
+  const [, Hkv = 1] = shapeOf(k);
+  const wide = cast(draft, q, 'f32');
+  // Grouped heads: the queries of a group are multiplied by the same keys.
+  const grouped = reshape(draft, wide, [B, Hkv, (Hq / Hkv) * Sq, shapeOf(q)[3] ?? 1]);
+  const product = draft.op('MatMul', [grouped, cast(draft, k, 'f32')], { transpose_b: true });
+  const scaled = draft.op('Multiply', [
+    reshape(draft, product, [B, Hq, Sq, Skv]),
+    scalar(draft, scale, 'f32'),
+  ]);
+  const capped = softcap
+    ? draft.op('Multiply', [
+        draft.op('Tanh', [draft.op('Divide', [scaled, scalar(draft, softcap, 'f32')])]),
+        scalar(draft, softcap, 'f32'),
+      ])
+    : scaled;
+  const dtype = q.dtype;
+  if (mode < 2) return cast(draft, capped, dtype);
+  const added = masked(call, request, sizes, capped);
+  if (mode === 2) return cast(draft, added, dtype);
+  return cast(draft, draft.op('SoftMax', [added], { axis: 3, mode: 'inf_as_zero' }), dtype);
+}
+
+/** Scores with −∞ where a query may not see a key, and with the bias added. */
+function masked(
+  call: NodeCall,
+  request: AttentionRequest,
+  { B, Sq, Skv }: Sizes,
+  scores: LogicalTensor,
+): LogicalTensor {
+  const { draft } = call;
+  const { mask, left, right, align, seqLensKv } = request;
+  const hide = (tensor: LogicalTensor, seen: LogicalTensor): LogicalTensor =>
+    select(draft, seen, tensor, scalar(draft, Number.NEGATIVE_INFINITY, 'f32'));
+  const first =
+    mask?.dtype === 'bool'
+      ? hide(scores, mask)
+      : mask
+        ? draft.op('Add', [scores, cast(draft, mask, 'f32')])
+        : scores;
+  const lengths = seqLensKv ? call.numbers(6) : new Array<number>(B).fill(Skv);
+  if (align === undefined && !seqLensKv) return first;
+  const seen = lengths.flatMap(length => {
+    const offset = align === 'bottom-right' ? length - Sq : 0;
+    return Array.from({ length: Sq * Skv }, (_, n) => {
+      const [i, j] = [Math.floor(n / Skv), n % Skv];
+      const inBand =
+        (left === undefined || i + offset - j <= left) && (right === undefined || j - i - offset <= right);
+      return Number(j < length && (align === undefined || inBand));
+    });
+  });
+  return hide(first, draft.op('Constant', [], { value: seen, shape: [B, 1, Sq, Skv] }, 'bool'));
+}
+
+/** Positions rotated by tables: the caches of the operator, or their rows by position. */
+const rotaryEmbedding: OnnxOperator = call => {
+  const x = call.input(0);
+  const isFlat = x.shape.length === 3;
+  const heads = isFlat
+    ? call.int('num_heads', 0) || call.fail("needs 'num_heads' for an input of three dimensions")
+    : 0;
+  const interleaved = call.flag('interleaved', false);
+  const { draft } = call;
+  const table = (n: number): LogicalTensor => {
+    const cache = call.input(n).tensor();
+    const positions = call.optional(3);
+    const rows = positions ? draft.op('Take', [cache, positions.tensor()], { axis: 0 }) : cache;
+    const [B = 1, S = 1, pairs = 1] = shapeOf(rows);
+    return reshape(draft, rows, [B, 1, S, pairs]);
+  };
+  return [
+    {
+      ...{ type: x.type, shape: x.shape },
+      emit: () => {
+        const tensor = isFlat ? withHeads(call, x.tensor(), heads) : x.tensor();
+        const rotated = draft.op('RotaryEmbedding', [tensor, table(1), table(2)], { interleaved });
+        return isFlat ? withoutHeads(call, rotated) : rotated;
+      },
+    },
+  ];
+};
+
+/** x · sigmoid(alpha · x). */
+const swish: OnnxOperator = call => {
+  const { type, shape, tensor } = call.input(0);
+  const alpha = call.float('alpha', 1);
+  const { draft } = call;
+  return [
+    {
+      ...{ type, shape },
+      emit: () => {
+        const x = tensor();
+        if (alpha === 1) return draft.op('SiLU', [x]);
+        const gate = draft.op('Sigmoid', [draft.op('Multiply', [x, scalar(draft, alpha, x.dtype)])]);
+        return draft.op('Multiply', [x, gate]);
+      },
+    },
+  ];
+};
+
+/** Attention, and what transformers have around it. */
+export const attentionOperators: Readonly<Record<string, OnnxOperator>> = {
+  Attention: attention,
+  QuickGelu: call => swish(call),
+  RotaryEmbedding: rotaryEmbedding,
+  Swish: swish,
+};

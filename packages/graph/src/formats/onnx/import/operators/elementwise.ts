@@ -1,0 +1,323 @@
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import { broadcastShapes } from '../../../../ir/tensor/shape.ts';
+import type { Draft } from '../draft.ts';
+import { boolType, type ElementType, elementTypeOf, isInteger } from '../element-type.ts';
+import type { NodeCall, OnnxOperator } from '../node-call.ts';
+import { hostTensor, reader, staticNumbers } from '../value.ts';
+import { cast, scalar, select } from './emit.ts';
+
+type Apply = (...numbers: readonly number[]) => number;
+type Emit = (draft: Draft, tensors: readonly LogicalTensor[], call: NodeCall) => LogicalTensor;
+
+/** The shape that all inputs of a node are broadcast to. */
+export function broadcastShape(call: NodeCall): readonly number[] {
+  return call.inputs.reduce<readonly number[]>(
+    (shape, value) => (value ? (broadcastShapes(call.label, shape, value.shape) ?? []) : shape),
+    [],
+  );
+}
+
+/** A number as an element of a type: integers are truncated and wrap as C has it, f32 and bool are rounded. */
+export function asElement({ kind, bits, dtype }: ElementType, x: number): number {
+  if (kind === 'bool') return x === 0 ? 0 : 1;
+  if (kind === 'float') return dtype === 'f32' && bits === 32 ? Math.fround(x) : x;
+  const whole = Math.trunc(x);
+  if (bits === 64) return whole;
+  const size = 2 ** bits;
+  const wrapped = ((whole % size) + size) % size;
+  return kind === 'signed' && wrapped >= size / 2 ? wrapped - size : wrapped;
+}
+
+/** An operator that computes each element from the elements of its inputs at one place. */
+export function elementwise(
+  apply: (call: NodeCall, type: ElementType) => Apply,
+  emit: Emit,
+  result: (call: NodeCall) => ElementType = call => call.input(0).type,
+): OnnxOperator {
+  return call => {
+    const type = result(call);
+    const shape = broadcastShape(call);
+    const hosts = call.inputs.map(value => value?.host ?? null);
+    const isKnown = hosts.every(host => host !== null);
+    const fold = () => {
+      const compute = apply(call, call.input(0).type);
+      const reads = hosts.map(host => reader(host?.() ?? { shape: [], values: [] }, shape));
+      return hostTensor(shape, index => asElement(type, compute(...reads.map(read => read(index)))));
+    };
+    return [
+      {
+        ...{ type, shape },
+        ...(isKnown && { fold }),
+        emit: () =>
+          emit(
+            call.draft,
+            call.inputs.flatMap(value => value?.tensor() ?? []),
+            call,
+          ),
+      },
+    ];
+  };
+}
+
+/** An operator with the meaning of one operation of the graph. */
+const same =
+  (kind: string): Emit =>
+  (draft, tensors) =>
+    draft.op(kind, tensors);
+
+/** A function of one number, as the operation of this kind. */
+const unary = (kind: string, apply: (x: number) => number): OnnxOperator =>
+  elementwise(() => x => apply(x ?? Number.NaN), same(kind));
+
+const binary = (
+  emit: string | Emit,
+  apply: (a: number, b: number, type: ElementType) => number,
+): OnnxOperator =>
+  elementwise(
+    (_, type) =>
+      (a = Number.NaN, b = Number.NaN) =>
+        apply(a, b, type),
+    typeof emit === 'string' ? same(emit) : emit,
+  );
+
+const compare = (kind: string, apply: (a: number, b: number) => boolean): OnnxOperator =>
+  elementwise(
+    () =>
+      (a = Number.NaN, b = Number.NaN) =>
+        Number(apply(a, b)),
+    (draft, tensors) => draft.op(kind, comparable(draft, tensors), {}, 'bool'),
+    () => boolType,
+  );
+
+/** Tensors of types that comparisons do not take, as i32, which holds all numbers of 8 bits and the truth. */
+function comparable(draft: Draft, tensors: readonly LogicalTensor[]): LogicalTensor[] {
+  return tensors.map(tensor =>
+    ['bool', 'i8', 'u8'].includes(tensor.dtype) ? cast(draft, tensor, 'i32') : tensor,
+  );
+}
+
+const logic = (kind: string, apply: (a: boolean, b: boolean) => boolean): OnnxOperator =>
+  elementwise(
+    () =>
+      (a = 0, b = 0) =>
+        Number(apply(a !== 0, b !== 0)),
+    (draft, tensors) => draft.op(kind, tensors, {}, 'bool'),
+    () => boolType,
+  );
+
+/** Integers are divided towards 0, as ONNX has it. */
+const divided = (a: number, b: number, type: ElementType): number =>
+  isInteger(type) ? Math.trunc(a / b) : a / b;
+
+/** A sum of more than two terms, pair by pair. */
+const folded =
+  (kind: string): Emit =>
+  (draft, [first, ...others]) =>
+    others.reduce<LogicalTensor>((sum, next) => draft.op(kind, [sum, next]), first as LogicalTensor);
+
+const most = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b));
+const least = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b));
+
+/** x^y: a whole exponent up to 3 by products, as the patterns of GELU are written. */
+const power: Emit = (draft, [x, y], call) => {
+  const exponent = staticNumbers(call.input(1));
+  const value = exponent?.length === 1 ? exponent[0] : undefined;
+  if (x === undefined || y === undefined) return call.fail('takes two inputs');
+  if (value === 2) return draft.op('Square', [x]);
+  if (value === 0.5) return draft.op('Sqrt', [x]);
+  if (value !== undefined && value !== 1) return draft.op('Pow', [x], { beta: value });
+  if (value === 1) return x;
+  return draft.op('Power', [cast(draft, x, 'f32'), cast(draft, y, 'f32')]);
+};
+
+/** Integers between two bounds, by comparisons: the operations of bounds are for floats. */
+function clippedInteger(
+  { draft }: NodeCall,
+  x: LogicalTensor,
+  min: number | null,
+  max: number | null,
+): LogicalTensor {
+  const bounded = (tensor: LogicalTensor, kind: 'Less' | 'Greater', bound: number | null): LogicalTensor => {
+    if (bound === null) return tensor;
+    const limit = scalar(draft, bound, 'i32');
+    return select(draft, draft.op(kind, [tensor, limit], {}, 'bool'), limit, tensor);
+  };
+  return bounded(bounded(x, 'Less', min), 'Greater', max);
+}
+
+/** x between two bounds, each of which may be missing. */
+const clip: OnnxOperator = call => {
+  const { version } = call;
+  const bound = (n: number, name: string, standard: number): number => {
+    if (version < 11) return call.float(name, standard);
+    return call.has(n) ? (call.numbers(n)[0] ?? standard) : standard;
+  };
+  const [min, max] = [bound(1, 'min', Number.NEGATIVE_INFINITY), bound(2, 'max', Number.POSITIVE_INFINITY)];
+  const { type, shape, host } = call.input(0);
+  return [
+    {
+      ...{ type, shape },
+      ...(host && {
+        fold: () => ({ shape, values: Array.from(host().values, x => Math.min(max, Math.max(min, x))) }),
+      }),
+      emit: () => {
+        const x = call.input(0).tensor();
+        const [low, high] = [Number.isFinite(min), Number.isFinite(max)];
+        if (x.dtype === 'i32') return clippedInteger(call, x, low ? min : null, high ? max : null);
+        if (low && high) return call.draft.op('Clamp', [x], { min, max });
+        if (low) return call.draft.op('Maximum', [x, scalar(call.draft, min, x.dtype)]);
+        return high ? call.draft.op('Minimum', [x, scalar(call.draft, max, x.dtype)]) : x;
+      },
+    },
+  ];
+};
+
+/** Whether x is NaN: no number but NaN differs from itself. */
+const isNaNOperator: OnnxOperator = elementwise(
+  () => x => Number(Number.isNaN(x)),
+  (draft, [x]) => draft.op('NotEqual', [x as LogicalTensor, x as LogicalTensor], {}, 'bool'),
+  () => boolType,
+);
+
+/** A type of the model by its number. */
+function typeNumbered(call: NodeCall, number: number): ElementType {
+  return (
+    elementTypeOf(number) ?? call.refuse(`casts to the element type ${number}, which engines do not have`)
+  );
+}
+
+const castOperator = (target: (call: NodeCall) => ElementType): OnnxOperator =>
+  elementwise(
+    () => x => x ?? Number.NaN,
+    (draft, [x], call) => cast(draft, x as LogicalTensor, target(call).dtype),
+    target,
+  );
+
+const identity: OnnxOperator = call => {
+  const { type, shape, host, tensor } = call.input(0);
+  return [{ ...{ type, shape }, ...(host && { fold: host }), emit: tensor }];
+};
+
+/** condition ? a : b, all broadcast to one shape. */
+const where = elementwise(
+  () =>
+    (condition = 0, a = Number.NaN, b = Number.NaN) =>
+      condition !== 0 ? a : b,
+  (draft, [condition, a, b]) =>
+    select(draft, condition as LogicalTensor, a as LogicalTensor, b as LogicalTensor),
+  call => call.input(1).type,
+);
+
+const gelu: OnnxOperator = elementwise(
+  () => x => x ?? Number.NaN,
+  (draft, [x], call) =>
+    draft.op('GELU', [x as LogicalTensor], {
+      mode: call.text('approximate', 'none') === 'tanh' ? 'gelu_tanh' : 'gelu_erf',
+    }),
+);
+
+/** The same operator without a form in numbers: it is always part of the graph. */
+const unfolded =
+  (operator: OnnxOperator): OnnxOperator =>
+  call =>
+    operator(call).map(({ fold: _, ...result }) => result);
+
+/** A function with numbers of its own, by ONNX's names and defaults: alpha, beta. */
+const parametric = (kind: string, defaults: Readonly<Record<string, number>>): OnnxOperator =>
+  unfolded(
+    elementwise(
+      () => x => x ?? Number.NaN,
+      (draft, [x], call) =>
+        draft.op(
+          kind,
+          [x as LogicalTensor],
+          Object.fromEntries(
+            Object.entries(defaults).map(([name, standard]) => [name, call.float(name, standard)]),
+          ),
+        ),
+    ),
+  );
+
+/** Operators that compute each element by itself. */
+export const elementwiseOperators: Readonly<Record<string, OnnxOperator>> = {
+  Abs: unary('Abs', Math.abs),
+  Neg: unary('Neg', x => -x),
+  Sqrt: unary('Sqrt', Math.sqrt),
+  Exp: unary('Exp', Math.exp),
+  Log: unary('Log', Math.log),
+  Sin: unary('Sin', Math.sin),
+  Cos: unary('Cos', Math.cos),
+  Tanh: unary('Tanh', Math.tanh),
+  Erf: unfolded(unary('Erf', x => x)),
+  Reciprocal: unary('Reciprocal', x => 1 / x),
+  Sigmoid: unary('Sigmoid', x => 1 / (1 + Math.exp(-x))),
+  Relu: unary('ReLU', x => Math.max(0, x)),
+  Softplus: unary('SoftPlus', x => Math.log1p(Math.exp(x))),
+  Floor: unary('Floor', Math.floor),
+  Ceil: unary('Ceil', Math.ceil),
+  Round: unary('Round', x => (Math.abs(x - Math.trunc(x)) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x))),
+  Not: elementwise(
+    () => x => Number(x === 0),
+    (draft, [x]) => draft.op('LogicalNot', [x as LogicalTensor]),
+  ),
+  Add: binary('Add', (a, b) => a + b),
+  Sub: binary('Subtract', (a, b) => a - b),
+  Mul: binary('Multiply', (a, b) => a * b),
+  Div: binary('Divide', divided),
+  Mod: elementwise(
+    call =>
+      (a = 0, b = 1) =>
+        call.flag('fmod', false) ? a % b : a - b * Math.floor(a / b),
+    (_, __, call) => call.refuse('is computed for shapes only'),
+  ),
+  Pow: elementwise(
+    () =>
+      (a = 0, b = 1) =>
+        a ** b,
+    power,
+  ),
+  Sum: elementwise(
+    () =>
+      (...all) =>
+        all.reduce((a, b) => a + b),
+    folded('Add'),
+  ),
+  Max: elementwise(
+    () =>
+      (...all) =>
+        most(all),
+    folded('Maximum'),
+  ),
+  Min: elementwise(
+    () =>
+      (...all) =>
+        least(all),
+    folded('Minimum'),
+  ),
+  Equal: compare('Equal', (a, b) => a === b),
+  Less: compare('Less', (a, b) => a < b),
+  LessOrEqual: compare('LessEqual', (a, b) => a <= b),
+  Greater: compare('Greater', (a, b) => a > b),
+  GreaterOrEqual: compare('GreaterEqual', (a, b) => a >= b),
+  And: logic('LogicalAnd', (a, b) => a && b),
+  Or: logic('LogicalOr', (a, b) => a || b),
+  Xor: logic('NotEqual', (a, b) => a !== b),
+  IsNaN: isNaNOperator,
+  Where: where,
+  Clip: clip,
+  Cast: castOperator(call => {
+    const type = typeNumbered(call, call.int('to', 1));
+    if (type.kind === 'float' && type.bits === 8 && !call.flag('saturate', true))
+      call.refuse(`casts to ${type.name} without saturating; engines saturate`);
+    return type;
+  }),
+  CastLike: castOperator(call => call.input(1).type),
+  Identity: identity,
+  Elu: parametric('Elu', { alpha: 1 }),
+  HardSigmoid: parametric('HardSigmoid', { alpha: 0.2, beta: 0.5 }),
+  HardSwish: parametric('HardSwish', {}),
+  LeakyRelu: parametric('LeakyReLU', { alpha: 0.01 }),
+  Mish: parametric('Mish', {}),
+  Gelu: unfolded(gelu),
+  FastGelu: unfolded(gelu),
+};

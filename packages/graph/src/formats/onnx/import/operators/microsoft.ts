@@ -1,0 +1,283 @@
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
+import { type HostTensor, hostTensor, type Value } from '../value.ts';
+import { attend, withHeads, withoutHeads } from './attention.ts';
+import { cast, reshape, scalar, shapeOf, slice } from './emit.ts';
+import { layerNorm } from './reductions.ts';
+
+/** The same elements, shape and type as an input, made by operations. */
+const like = ({ type, shape }: Value, emit: NodeResult['emit']): NodeResult => ({ type, shape, emit });
+
+/** Norm of a sum of x, a skipped input and a bias; the sum itself is the fourth result. */
+function skipNorm(norm: (call: NodeCall, sum: LogicalTensor) => LogicalTensor, biasAt: number): OnnxOperator {
+  return call => {
+    const x = call.input(0);
+    const { draft } = call;
+    let made: LogicalTensor | undefined;
+    const sum = (): LogicalTensor => {
+      if (made) return made;
+      const skipped = draft.op('Add', [x.tensor(), call.input(1).tensor()]);
+      const bias = call.optional(biasAt);
+      made = bias ? draft.op('Add', [skipped, bias.tensor()]) : skipped;
+      return made;
+    };
+    const none = (): never => call.refuse('has no mean and no variance here: nothing in a model reads them');
+    return [like(x, () => norm(call, sum())), like(x, none), like(x, none), like(x, sum)];
+  };
+}
+
+const rmsNorm = (call: NodeCall, sum: LogicalTensor): LogicalTensor =>
+  call.draft.op('RMSNorm', [sum, call.input(2).tensor()], {
+    begin_norm_axis: shapeOf(sum).length - 1,
+    epsilon: call.float('epsilon', 1e-5),
+  });
+
+const centredNorm = (call: NodeCall, sum: LogicalTensor): LogicalTensor =>
+  layerNorm(call, sum, {
+    gamma: call.input(2).tensor(),
+    beta: call.optional(3)?.tensor() ?? null,
+    axis: shapeOf(sum).length - 1,
+    epsilon: call.float('epsilon', 1e-5),
+  }).y;
+
+const biasGelu: OnnxOperator = call => {
+  const x = call.input(0);
+  const { draft } = call;
+  const mode = call.node.op === 'FastGelu' ? 'gelu_tanh' : 'gelu_erf';
+  return [
+    like(x, () => {
+      const bias = call.optional(1);
+      const sum = bias ? draft.op('Add', [x.tensor(), bias.tensor()]) : x.tensor();
+      return draft.op('GELU', [sum], { mode });
+    }),
+  ];
+};
+
+const quickGelu: OnnxOperator = call => {
+  const x = call.input(0);
+  const { draft } = call;
+  return [
+    like(x, () => {
+      const tensor = x.tensor();
+      const scaled = draft.op('Multiply', [tensor, scalar(draft, call.float('alpha', 1.702), tensor.dtype)]);
+      return draft.op('Multiply', [tensor, draft.op('Sigmoid', [scaled])]);
+    }),
+  ];
+};
+
+/** A bias (H·D) of the projections before attention, added to (B, S, H·D). */
+function biased(call: NodeCall, value: Value, from: number, width: number): LogicalTensor {
+  const bias = call.optional(3);
+  const x = value.tensor();
+  if (!bias || value.shape.length !== 3) return x;
+  return call.draft.op('Add', [x, slice(call.draft, bias.tensor(), { axis: 0, start: from, size: width })]);
+}
+
+const multiHeadAttention: OnnxOperator = call => {
+  const [q, k, v] = [call.input(0), call.input(1), call.input(2)];
+  if (q.shape.length !== 3) call.refuse('has q, k and v in one tensor; only separate ones are read');
+  const heads = call.int('num_heads', 0) || call.fail("needs 'num_heads'");
+  const [B = 1, Sq = 1, width = 1] = q.shape;
+  const past = call.optional(6)?.shape[2] ?? 0;
+  const { draft } = call;
+  const cached = (value: Value, from: number, cache: number): LogicalTensor => {
+    const fresh = withHeads(call, biased(call, value, from, value.shape.at(-1) ?? 0), heads);
+    const old = call.optional(cache);
+    return old ? draft.op('Concat', [old.tensor(), fresh], { axis: 2 }) : fresh;
+  };
+  const isCausal = call.flag('unidirectional', false);
+  const Dqk = width / heads;
+  const valueWidth = v.shape.length === 3 ? (v.shape[2] ?? 1) : heads * (v.shape[3] ?? 1);
+  const Skv = past + (k.shape.at(-2) ?? 0);
+  const keys = (): LogicalTensor => cached(k, width, 6);
+  const values = (): LogicalTensor => cached(v, 2 * width, 7);
+  return [
+    {
+      ...{ type: q.type, shape: [B, Sq, valueWidth] },
+      emit: () =>
+        withoutHeads(
+          call,
+          attend(call, {
+            q: withHeads(call, biased(call, q, 0, width), heads),
+            k: keys(),
+            v: values(),
+            mask: call.optional(5)?.tensor(),
+            seqLensKv: keyLengths(call, 4, B),
+            scale: call.float('scale', 0) || 1 / Math.sqrt(Dqk),
+            ...(isCausal && { right: 0, align: past > 0 ? 'bottom-right' : 'top-left' }),
+          }),
+        ),
+    },
+    { type: k.type, shape: [B, heads, Skv, Dqk], emit: keys },
+    { type: v.type, shape: [B, heads, Skv, valueWidth / heads], emit: values },
+  ];
+};
+
+/** Lengths of the keys, where the mask of an operator is one number for each batch entry. */
+function keyLengths(call: NodeCall, n: number, B: number): LogicalTensor | undefined {
+  const mask = call.optional(n);
+  if (!mask) return undefined;
+  if (mask.shape.length === 1 && mask.shape[0] === B) return mask.tensor();
+  return call.refuse(
+    `has a key mask of shape [${mask.shape}]; lengths [${B}] are read, or a bias of the scores`,
+  );
+}
+
+const groupQueryAttention: OnnxOperator = call => {
+  const [q, k, v] = [call.input(0), call.input(1), call.input(2)];
+  const [heads, kvHeads] = [call.int('num_heads', 0), call.int('kv_num_heads', 0)];
+  if (heads < 1 || kvHeads < 1 || heads % kvHeads !== 0)
+    call.fail(`has ${heads} heads in groups of ${kvHeads}`);
+  const [B = 1, Sq = 1, width = 1] = q.shape;
+  const D = width / heads;
+  const past = call.optional(3)?.shape[2] ?? 0;
+  const window = call.int('local_window_size', -1);
+  const rotates = call.flag('do_rotary', false);
+  const { draft } = call;
+  const lengths = call.optional(5);
+  /** Positions of the new tokens: they follow the cache, whose length is what is left of the whole. */
+  const rotated = (tensor: LogicalTensor): LogicalTensor => {
+    if (!rotates) return tensor;
+    const firsts = lengths ? call.numbers(5).map(last => last + 1 - Sq) : new Array<number>(B).fill(past);
+    const positions = firsts.flatMap(first => Array.from({ length: Sq }, (_, s) => Math.max(0, first + s)));
+    const at = draft.op('Constant', [], { value: positions, shape: [B, Sq] }, 'i32');
+    const table = (n: number): LogicalTensor => {
+      const rows = draft.op('Take', [call.input(n).tensor(), at], { axis: 0 });
+      const [, , pairs = 1] = shapeOf(rows);
+      return reshape(draft, rows, [B, 1, Sq, pairs]);
+    };
+    const interleaved = call.flag('rotary_interleaved', false);
+    return draft.op('RotaryEmbedding', [tensor, table(7), table(8)], { interleaved });
+  };
+  const cached = (fresh: LogicalTensor, cache: number): LogicalTensor => {
+    const old = call.optional(cache);
+    return old && past > 0 ? draft.op('Concat', [old.tensor(), fresh], { axis: 2 }) : fresh;
+  };
+  const keys = (): LogicalTensor => cached(rotated(withHeads(call, k.tensor(), kvHeads)), 3);
+  const values = (): LogicalTensor => cached(withHeads(call, v.tensor(), kvHeads), 4);
+  const softcap = call.float('softcap', 0);
+  const Skv = past + (k.shape[1] ?? 0);
+  return [
+    {
+      ...{ type: q.type, shape: q.shape },
+      emit: () => {
+        const o = attend(call, {
+          q: rotated(withHeads(call, q.tensor(), heads)),
+          k: keys(),
+          v: values(),
+          scale: call.float('scale', 0) || 1 / Math.sqrt(D),
+          softcap: softcap > 0 ? softcap : undefined,
+          left: window > 0 ? window - 1 : undefined,
+          right: 0,
+          align: 'bottom-right',
+        });
+        return withoutHeads(call, o);
+      },
+    },
+    { type: k.type, shape: [B, kvHeads, Skv, D], emit: keys },
+    { type: v.type, shape: [B, kvHeads, Skv, D], emit: values },
+  ];
+};
+
+/** Rotary embedding of com.microsoft: x, positions (one first position, or (B, S)), then the caches. */
+const rotaryEmbedding: OnnxOperator = call => {
+  const x = call.input(0);
+  const { draft } = call;
+  const cache = call.input(2);
+  const pairs = cache.shape[1] ?? 1;
+  const isFlat = x.shape.length === 3;
+  const heads = call.int('num_heads', 0) || (x.shape.at(-1) ?? 0) / (2 * pairs);
+  const [B = 1, S = 1] = isFlat ? x.shape : [x.shape[0], x.shape[2]];
+  const table = (n: number): LogicalTensor => {
+    const positions = call.input(1);
+    if (positions.shape.length === 1) {
+      const [first = 0] = call.numbers(1);
+      return reshape(draft, slice(draft, call.input(n).tensor(), { axis: 0, start: first, size: S }), [
+        1,
+        1,
+        S,
+        pairs,
+      ]);
+    }
+    return reshape(draft, draft.op('Take', [call.input(n).tensor(), positions.tensor()], { axis: 0 }), [
+      B,
+      1,
+      S,
+      pairs,
+    ]);
+  };
+  return [
+    like(x, () => {
+      const tensor = isFlat ? withHeads(call, x.tensor(), heads) : x.tensor();
+      const interleaved = call.flag('interleaved', false);
+      const rotated = draft.op('RotaryEmbedding', [tensor, table(2), table(3)], { interleaved });
+      return isFlat ? withoutHeads(call, rotated) : rotated;
+    }),
+  ];
+};
+
+/** x times a matrix of 4 or 8 bits, stored as (N, groups, bytes) with a scale and a zero point for each group. */
+const matMulNBits: OnnxOperator = call => {
+  const [x, packed, scales] = [call.input(0), call.input(1), call.input(2)];
+  const [K, N] = [call.int('K', 0), call.int('N', 0)];
+  const [bits, block] = [call.int('bits', 4), call.int('block_size', 32)];
+  if (bits !== 4 && bits !== 8) call.refuse(`has weights of ${bits} bits; 4 and 8 are read`);
+  if (K < 1 || N < 1 || block < 1 || x.shape.at(-1) !== K)
+    call.fail(`cannot multiply [${x.shape}] by ${K} × ${N}`);
+  if (call.has(4)) call.refuse('has an order of groups');
+  const groups = Math.ceil(K / block);
+  const { draft } = call;
+  const weights = (): LogicalTensor => {
+    const codes = call.numbers(1);
+    const factor = call.numbers(2);
+    const bytesOfGroup = (block * bits) / 8;
+    if (codes.length !== N * groups * bytesOfGroup || factor.length !== N * groups)
+      call.fail(
+        `has ${codes.length} bytes and ${factor.length} scales for ${N} × ${groups} groups of ${block}`,
+      );
+    const part = (all: readonly number[], n: number): number =>
+      bits === 8 ? (all[n] ?? 0) : ((all[n >> 1] ?? 0) >> (4 * (n & 1))) & 15;
+    const points = call.optional(3)?.host?.();
+    const zero = (n: number, g: number): number => {
+      if (!points) return bits === 4 ? 8 : 128;
+      const all = Array.from(points.values);
+      if (all.length === N * groups) return all[n * groups + g] ?? 0;
+      const rowBytes = Math.ceil((groups * bits) / 8);
+      return part(all.slice(n * rowBytes, (n + 1) * rowBytes), g);
+    };
+    const matrix: HostTensor = hostTensor([N, K], ([n = 0, k = 0]) => {
+      const g = Math.floor(k / block);
+      const group = n * groups + g;
+      const code = part(codes.slice(group * bytesOfGroup, (group + 1) * bytesOfGroup), k % block);
+      return (code - zero(n, g)) * (factor[group] ?? 0);
+    });
+    return call.constant(matrix, scales.type);
+  };
+  void packed;
+  return [
+    {
+      ...{ type: x.type, shape: [...x.shape.slice(0, -1), N] },
+      emit: () => {
+        const product = draft.op('MatMul', [x.tensor(), cast(draft, weights(), x.tensor().dtype)], {
+          transpose_b: true,
+        });
+        const bias = call.optional(5);
+        return bias ? draft.op('Add', [product, bias.tensor()]) : product;
+      },
+    },
+  ];
+};
+
+/** Operators of com.microsoft, as optimised transformers have them. */
+export const microsoftOperators: Readonly<Record<string, OnnxOperator>> = {
+  BiasGelu: biasGelu,
+  FastGelu: biasGelu,
+  Gelu: biasGelu,
+  GroupQueryAttention: groupQueryAttention,
+  MatMulNBits: matMulNBits,
+  MultiHeadAttention: multiHeadAttention,
+  QuickGelu: quickGelu,
+  RotaryEmbedding: rotaryEmbedding,
+  SkipLayerNormalization: skipNorm(centredNorm, 4),
+  SkipSimplifiedLayerNormalization: skipNorm(rmsNorm, 3),
+};

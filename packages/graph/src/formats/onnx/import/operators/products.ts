@@ -1,0 +1,133 @@
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import { broadcastShapes } from '../../../../ir/tensor/shape.ts';
+import type { NodeCall, OnnxOperator } from '../node-call.ts';
+import { scalar } from './emit.ts';
+
+/** The shape of a matrix product, as NumPy has it. */
+function productShape(call: NodeCall, a: readonly number[], b: readonly number[]): number[] {
+  const [rows, inner] = a.length === 1 ? [1, a[0]] : a.slice(-2);
+  const [depth, columns] = b.length === 1 ? [b[0], 1] : b.slice(-2);
+  if (a.length === 0 || b.length === 0 || inner !== depth) call.fail(`cannot multiply [${a}] by [${b}]`);
+  const batch = broadcastShapes(call.label, a.slice(0, -2), b.slice(0, -2)) ?? [];
+  return [...batch, ...(a.length === 1 ? [] : [rows ?? 1]), ...(b.length === 1 ? [] : [columns ?? 1])];
+}
+
+const matmul: OnnxOperator = call => {
+  const [a, b] = [call.input(0), call.input(1)];
+  return [
+    {
+      type: a.type,
+      shape: productShape(call, a.shape, b.shape),
+      emit: () => call.draft.op('MatMul', [a.tensor(), b.tensor()]),
+    },
+  ];
+};
+
+/** alpha · A·B, either transposed; of com.microsoft. */
+const fusedMatMul: OnnxOperator = call => {
+  const [a, b] = [call.input(0), call.input(1)];
+  const flags = { transpose_a: call.flag('transA', false), transpose_b: call.flag('transB', false) };
+  if (call.flag('transBatchA', false) || call.flag('transBatchB', false)) call.refuse('transposes its batch');
+  const turned = (shape: readonly number[], turns: boolean): number[] =>
+    turns ? [...shape.slice(0, -2), shape.at(-1) ?? 1, shape.at(-2) ?? 1] : [...shape];
+  return [
+    {
+      type: a.type,
+      shape: productShape(call, turned(a.shape, flags.transpose_a), turned(b.shape, flags.transpose_b)),
+      emit: () =>
+        scaled(call, call.draft.op('MatMul', [a.tensor(), b.tensor()], flags), call.float('alpha', 1)),
+    },
+  ];
+};
+
+function scaled({ draft }: NodeCall, tensor: LogicalTensor, factor: number): LogicalTensor {
+  return factor === 1 ? tensor : draft.op('Multiply', [tensor, scalar(draft, factor, tensor.dtype)]);
+}
+
+/** alpha · A·B + beta · C, A and B transposed where the attributes say so. */
+const gemm: OnnxOperator = call => {
+  const [a, b] = [call.input(0), call.input(1)];
+  const flags = { transpose_a: call.flag('transA', false), transpose_b: call.flag('transB', false) };
+  const rows = a.shape[flags.transpose_a ? 1 : 0] ?? 0;
+  const columns = b.shape[flags.transpose_b ? 0 : 1] ?? 0;
+  return [
+    {
+      ...{ type: a.type, shape: [rows, columns] },
+      emit: () => {
+        const product = scaled(
+          call,
+          call.draft.op('MatMul', [a.tensor(), b.tensor()], flags),
+          call.float('alpha', 1),
+        );
+        const beta = call.float('beta', 1);
+        const c = call.optional(2);
+        return c && beta !== 0 ? call.draft.op('Add', [product, scaled(call, c.tensor(), beta)]) : product;
+      },
+    },
+  ];
+};
+
+/** Pads before and after each dimension of an image, as given or as `auto_pad` makes them. */
+function padsOf(
+  call: NodeCall,
+  image: readonly number[],
+  { kernel, strides, dilations }: Readonly<Record<'kernel' | 'strides' | 'dilations', readonly number[]>>,
+): { before: number[]; after: number[] } {
+  const auto = call.text('auto_pad', 'NOTSET');
+  const pads = call.ints('pads');
+  if (auto === 'NOTSET')
+    return {
+      before: image.map((_, d) => pads?.[d] ?? 0),
+      after: image.map((_, d) => pads?.[d + image.length] ?? 0),
+    };
+  if (auto === 'VALID') return { before: image.map(() => 0), after: image.map(() => 0) };
+  if (auto !== 'SAME_UPPER' && auto !== 'SAME_LOWER') return call.fail(`has auto_pad '${auto}'`);
+  const totals = image.map((extent, d) => {
+    const stride = strides[d] ?? 1;
+    const span = (dilations[d] ?? 1) * ((kernel[d] ?? 1) - 1) + 1;
+    return Math.max(0, (Math.ceil(extent / stride) - 1) * stride + span - extent);
+  });
+  const [halves, rests] = [totals.map(n => Math.floor(n / 2)), totals.map(n => Math.ceil(n / 2))];
+  return auto === 'SAME_UPPER' ? { before: halves, after: rests } : { before: rests, after: halves };
+}
+
+const conv: OnnxOperator = call => {
+  const [x, w] = [call.input(0), call.input(1)];
+  const [B = 1, channels = 1, ...image] = x.shape;
+  const [features = 1, own = 1, ...kernel] = w.shape;
+  const groups = call.int('group', 1);
+  if (
+    image.length < 1 ||
+    kernel.length !== image.length ||
+    channels !== own * groups ||
+    features % groups !== 0
+  )
+    call.fail(`cannot move [${w.shape}] over [${x.shape}] in ${groups} groups`);
+  const strides = image.map((_, d) => call.ints('strides')?.[d] ?? 1);
+  const dilations = image.map((_, d) => call.ints('dilations')?.[d] ?? 1);
+  const { before, after } = padsOf(call, image, { kernel, strides, dilations });
+  const out = image.map((extent, d) => {
+    const span = (dilations[d] ?? 1) * ((kernel[d] ?? 1) - 1) + 1;
+    return Math.floor((extent + (before[d] ?? 0) + (after[d] ?? 0) - span) / (strides[d] ?? 1)) + 1;
+  });
+  return [
+    {
+      ...{ type: x.type, shape: [B, features, ...out] },
+      emit: () => {
+        const bias = call.optional(2);
+        return call.draft.op('Convolution', [x.tensor(), w.tensor(), ...(bias ? [bias.tensor()] : [])], {
+          ...{ strides, dilations, groups },
+          ...{ pads_begin: before, pads_end: after },
+        });
+      },
+    },
+  ];
+};
+
+/** Products, of matrices and of images with kernels. */
+export const productOperators: Readonly<Record<string, OnnxOperator>> = {
+  Conv: conv,
+  FusedMatMul: fusedMatMul,
+  Gemm: gemm,
+  MatMul: matmul,
+};

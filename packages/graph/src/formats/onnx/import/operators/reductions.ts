@@ -1,0 +1,164 @@
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import { floatType } from '../element-type.ts';
+import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
+import { hostTensor, reader } from '../value.ts';
+import { cast, reshape, scalar } from './emit.ts';
+
+type Join = (a: number, b: number) => number;
+
+/** An operator that joins all elements along axes to one. */
+function reduction(
+  kind: string,
+  start: number,
+  join: Join,
+  finish = (x: number, _count: number): number => x,
+): OnnxOperator {
+  return call => {
+    const { type, shape, host, tensor } = call.input(0);
+    const given = call.axes(1)?.map(axis => call.axis(axis, shape.length));
+    if ((!given || given.length === 0) && call.flag('noop_with_empty_axes', false))
+      return [{ type, shape, emit: tensor }];
+    const axes = given && given.length > 0 ? given : shape.map((_, d) => d);
+    const keeps = call.flag('keepdims', true);
+    const kept = shape.map((extent, d) => (axes.includes(d) ? 1 : extent));
+    const to = keeps ? kept : shape.filter((_, d) => !axes.includes(d));
+    const count = axes.reduce((n, d) => n * (shape[d] ?? 1), 1);
+    return [
+      {
+        ...{ type, shape: to },
+        ...(host && {
+          fold: () => {
+            const sums = new Map<string, number>();
+            const place = (index: readonly number[]): string =>
+              `${index.map((i, d) => (axes.includes(d) ? 0 : i))}`;
+            const read = reader(host(), shape);
+            hostTensor(shape, index => {
+              const at = place(index);
+              sums.set(at, join(sums.get(at) ?? start, read(index)));
+              return 0;
+            });
+            const { values } = hostTensor(kept, index => finish(sums.get(place(index)) ?? start, count));
+            return { shape: to, values };
+          },
+        }),
+        emit: () => {
+          const x = tensor();
+          // Sums of integers go by f32, which is exact up to 2^24.
+          const isInteger = x.dtype === 'i32';
+          const operand = isInteger ? cast(call.draft, x, 'f32') : x;
+          const joined =
+            axes.length === 0 ? operand : call.draft.op(kind, [operand], { axes, keep_dims: keeps });
+          return isInteger ? cast(call.draft, joined, 'i32') : joined;
+        },
+      },
+    ];
+  };
+}
+
+/** Softmax; before version 13 over all dimensions from the axis on. */
+function softmax(kind: 'SoftMax' | 'LogSoftmax'): OnnxOperator {
+  return call => {
+    const { type, shape, tensor } = call.input(0);
+    const axis = call.axis(call.int('axis', call.version < 13 ? 1 : -1), Math.max(1, shape.length));
+    const attributes = (axis: number) => ({ axis });
+    return [
+      {
+        ...{ type, shape },
+        emit: () => {
+          const { draft } = call;
+          if (call.version >= 13 || axis === shape.length - 1)
+            return draft.op(kind, [tensor()], attributes(axis));
+          const rows = shape.slice(0, axis).reduce((n, extent) => n * extent, 1);
+          const row = shape.slice(axis).reduce((n, extent) => n * extent, 1);
+          const flat = draft.op(kind, [reshape(draft, tensor(), [rows, row])], attributes(1));
+          return reshape(draft, flat, shape);
+        },
+      },
+    ];
+  };
+}
+
+/** LayerNormalization, with its mean and 1/√(variance + ε) where the model asks for them. */
+export function layerNorm(
+  call: NodeCall,
+  x: LogicalTensor,
+  {
+    gamma,
+    beta,
+    axis,
+    epsilon,
+  }: { gamma: LogicalTensor | null; beta: LogicalTensor | null; axis: number; epsilon: number },
+): { y: LogicalTensor; mean: () => LogicalTensor; rate: () => LogicalTensor } {
+  const { draft } = call;
+  const attributes = { begin_norm_axis: axis, epsilon };
+  const y = draft.op('LayerNorm', gamma ? [x, gamma, ...(beta ? [beta] : [])] : [x], attributes);
+  const rows = (shape: readonly number[]): number[] => shape.map((extent, d) => (d < axis ? extent : 1));
+  const statistics = () => {
+    const [, mean = x, variance = x] = draft.ops('LayerNorm', [x], { ...attributes, keep_stats: true }, [
+      x.dtype,
+      'f32',
+      'f32',
+    ]);
+    return { mean, variance };
+  };
+  const shape = rows(x.shape ?? []);
+  return {
+    y,
+    mean: () => reshape(draft, statistics().mean, shape),
+    rate: () => {
+      const { variance } = statistics();
+      const sum = draft.op('Add', [variance, scalar(draft, epsilon, 'f32')]);
+      return reshape(draft, draft.op('Pow', [sum], { beta: -0.5 }), shape);
+    },
+  };
+}
+
+const layerNormalization: OnnxOperator = call => {
+  const { type, shape, tensor } = call.input(0);
+  const axis = call.axis(call.int('axis', -1), shape.length);
+  const epsilon = call.float('epsilon', 1e-5);
+  const statistics = shape.map((extent, d) => (d < axis ? extent : 1));
+  const made = () =>
+    layerNorm(call, tensor(), {
+      gamma: call.optional(1)?.tensor() ?? null,
+      beta: call.optional(2)?.tensor() ?? null,
+      axis,
+      epsilon,
+    });
+  const results: NodeResult[] = [
+    { type, shape, emit: () => made().y },
+    { type: floatType, shape: statistics, emit: () => made().mean() },
+    { type: floatType, shape: statistics, emit: () => made().rate() },
+  ];
+  return results;
+};
+
+const rmsNormalization: OnnxOperator = call => {
+  const { type, shape, tensor } = call.input(0);
+  const axis = call.axis(call.int('axis', -1), shape.length);
+  const attributes = { begin_norm_axis: axis, epsilon: call.float('epsilon', 1e-5) };
+  return [
+    { type, shape, emit: () => call.draft.op('RMSNorm', [tensor(), call.input(1).tensor()], attributes) },
+  ];
+};
+
+/** Operators that join elements along axes: sums, softmax, norms. */
+export const reductionOperators: Readonly<Record<string, OnnxOperator>> = {
+  LayerNormalization: layerNormalization,
+  LogSoftmax: softmax('LogSoftmax'),
+  ReduceL1: reduction('ReduceL1', 0, (a, b) => a + Math.abs(b)),
+  ReduceL2: reduction('ReduceL2', 0, (a, b) => a + b * b, Math.sqrt),
+  ReduceMax: reduction('ReduceMax', Number.NEGATIVE_INFINITY, Math.max),
+  ReduceMean: reduction(
+    'ReduceMean',
+    0,
+    (a, b) => a + b,
+    (x, count) => x / count,
+  ),
+  ReduceMin: reduction('ReduceMin', Number.POSITIVE_INFINITY, Math.min),
+  ReduceProd: reduction('ReduceProd', 1, (a, b) => a * b),
+  ReduceSum: reduction('ReduceSum', 0, (a, b) => a + b),
+  RMSNormalization: rmsNormalization,
+  SimplifiedLayerNormalization: rmsNormalization,
+  Softmax: softmax('SoftMax'),
+};

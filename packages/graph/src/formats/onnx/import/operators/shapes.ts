@@ -1,0 +1,226 @@
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import { broadcastShapes } from '../../../../ir/tensor/shape.ts';
+import { floatType, int64Type } from '../element-type.ts';
+import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
+import { numbersOf, type TensorRecord } from '../tensor-record.ts';
+import { type HostTensor, hostTensor, reader, type Value } from '../value.ts';
+import { reshape, scalar, select, transpose } from './emit.ts';
+
+/** What is the same elements in row-major order under another shape. */
+function reshaped(call: NodeCall, shape: readonly number[]): NodeResult[] {
+  const { type, host, tensor, shape: from } = call.input(0);
+  const [count, wanted] = [from, shape].map(extents => extents.reduce((n, extent) => n * extent, 1));
+  if (count !== wanted) call.fail(`cannot give [${from}] the shape [${shape}]`);
+  return [
+    {
+      ...{ type, shape },
+      ...(host && { fold: () => ({ shape, values: host().values }) }),
+      emit: () => reshape(call.draft, tensor(), shape),
+    },
+  ];
+}
+
+/** Numbers that are known as soon as the shapes are. */
+const known = (type: NodeResult['type'], { shape, values }: HostTensor): NodeResult[] => [
+  { type, shape, fold: () => ({ shape, values }), isStatic: true },
+];
+
+/** Numbers that stand in the file. */
+function constantOf(call: NodeCall, record: TensorRecord): NodeResult[] {
+  const { data, shape, type } = record;
+  if (!(data instanceof Uint8Array)) return call.refuse('is a constant in another file');
+  return [{ type, shape, fold: () => ({ shape, values: numbersOf(record, data) }) }];
+}
+
+const constant: OnnxOperator = call => {
+  const record = call.tensorAttribute('value');
+  if (record) return constantOf(call, record);
+  const float = call.optionalNumber('value_float', 'float');
+  if (float !== null) return known(floatType, { shape: [], values: [float] });
+  const int = call.optionalNumber('value_int', 'int');
+  if (int !== null) return known(int64Type, { shape: [], values: [int] });
+  const floats = call.floats('value_floats');
+  if (floats) return known(floatType, { shape: [floats.length], values: floats });
+  const ints = call.ints('value_ints');
+  if (ints) return known(int64Type, { shape: [ints.length], values: ints });
+  return call.refuse('has a value that is no tensor of numbers');
+};
+
+/** Extents from `start` to `end`; all of them without these. */
+const shapeOperator: OnnxOperator = call => {
+  const { shape } = call.input(0);
+  const bound = (name: string, standard: number): number => call.int(name, standard);
+  const values = shape.slice(bound('start', 0), bound('end', shape.length));
+  return known(int64Type, { shape: [values.length], values });
+};
+
+const reshapeOperator: OnnxOperator = call => {
+  const { shape } = call.input(0);
+  const target = call.version < 5 ? [...(call.ints('shape') ?? [])] : call.numbers(1);
+  const keepsZeros = call.flag('allowzero', false);
+  const extents = target.map((n, d) =>
+    n === 0 && !keepsZeros ? (shape[d] ?? call.fail(`has no dimension ${d} to keep`)) : n,
+  );
+  const free = extents.indexOf(-1);
+  if (extents.some((n, d) => n < 0 && d !== free)) call.fail(`cannot take the shape [${target}]`);
+  if (free >= 0) {
+    const others = extents.reduce((n, extent, d) => (d === free ? n : n * extent), 1);
+    extents[free] = others === 0 ? 0 : shape.reduce((n, extent) => n * extent, 1) / others;
+    if (!Number.isInteger(extents[free])) call.fail(`cannot give [${shape}] the shape [${target}]`);
+  }
+  return reshaped(call, extents);
+};
+
+const unsqueeze: OnnxOperator = call => {
+  const { shape } = call.input(0);
+  const given = call.axes(1) ?? call.fail('needs axes');
+  const rank = shape.length + given.length;
+  const axes = new Set(given.map(axis => call.axis(axis, rank)));
+  if (axes.size !== given.length) call.fail(`names an axis twice: [${given}]`);
+  const rest = [...shape];
+  return reshaped(
+    call,
+    Array.from({ length: rank }, (_, d) => (axes.has(d) ? 1 : (rest.shift() ?? 1))),
+  );
+};
+
+const squeeze: OnnxOperator = call => {
+  const { shape } = call.input(0);
+  const axes = call.axes(1)?.map(axis => call.axis(axis, shape.length));
+  const wrong = axes?.find(d => shape[d] !== 1);
+  if (wrong !== undefined) call.fail(`cannot take away dimension ${wrong} of [${shape}]`);
+  return reshaped(
+    call,
+    shape.filter((extent, d) => (axes ? !axes.includes(d) : extent !== 1)),
+  );
+};
+
+const flatten: OnnxOperator = call => {
+  const { shape } = call.input(0);
+  const given = call.int('axis', 1);
+  const axis = given === shape.length ? given : call.axis(given, shape.length);
+  const count = (extents: readonly number[]): number => extents.reduce((n, extent) => n * extent, 1);
+  return reshaped(call, [count(shape.slice(0, axis)), count(shape.slice(axis))]);
+};
+
+const transposeOperator: OnnxOperator = call => {
+  const { type, shape, host, tensor } = call.input(0);
+  const order = (call.ints('perm') ?? shape.map((_, d) => shape.length - 1 - d)).map(d =>
+    call.axis(d, shape.length),
+  );
+  if (new Set(order).size !== shape.length)
+    call.fail(`perm [${order}] must name each of ${shape.length} dimensions`);
+  const to = order.map(d => shape[d] ?? 1);
+  return [
+    {
+      ...{ type, shape: to },
+      ...(host && {
+        fold: () => {
+          const read = reader(host(), shape);
+          return hostTensor(to, index => read(shape.map((_, d) => index[order.indexOf(d)] ?? 0)));
+        },
+      }),
+      emit: () => transpose(call.draft, tensor(), order),
+    },
+  ];
+};
+
+/** A tensor broadcast to a shape. */
+function broadcast(
+  call: NodeCall,
+  { type, host, tensor, shape: from }: Value,
+  to: readonly number[],
+): NodeResult[] {
+  return [
+    {
+      ...{ type, shape: to },
+      ...(host && {
+        fold: () => hostTensor(to, reader(host(), to)),
+      }),
+      emit: (): LogicalTensor =>
+        `${from}` === `${to}` ? tensor() : call.draft.op('Expand', [tensor()], { shape: to }),
+    },
+  ];
+}
+
+const expand: OnnxOperator = call => {
+  const value = call.input(0);
+  return broadcast(call, value, broadcastShapes(call.label, value.shape, call.numbers(1)) ?? []);
+};
+
+const constantOfShape: OnnxOperator = call => {
+  const shape = call.numbers(0);
+  if (shape.some(n => n < 0)) call.fail(`cannot take the shape [${shape}]`);
+  const record = call.tensorAttribute('value');
+  const type = record?.type ?? floatType;
+  const value = record?.data instanceof Uint8Array ? (numbersOf(record, record.data)[0] ?? 0) : 0;
+  return [
+    {
+      ...{ type, shape },
+      fold: () => hostTensor(shape, () => value),
+      isStatic: true,
+      emit: () => call.draft.op('Constant', [], { value: [value], shape }, type.dtype),
+    },
+  ];
+};
+
+const range: OnnxOperator = call => {
+  const [start = 0, limit = 0, step = 1] = [0, 1, 2].map(n => call.numbers(n)[0] ?? 0);
+  if (step === 0) call.fail('has a step of 0');
+  const count = Math.max(0, Math.ceil((limit - start) / step));
+  return known(call.input(0).type, {
+    shape: [count],
+    values: Array.from({ length: count }, (_, n) => start + n * step),
+  });
+};
+
+/** The lower or upper triangle of the last two dimensions. */
+const trilu: OnnxOperator = call => {
+  const { type, shape, host, tensor } = call.input(0);
+  const upper = call.flag('upper', true);
+  const k = call.has(1) ? (call.numbers(1)[0] ?? 0) : 0;
+  const [rows = 1, columns = 1] = shape.slice(-2);
+  const keeps = (i: number, j: number): boolean => (upper ? j >= i + k : j <= i + k);
+  return [
+    {
+      ...{ type, shape },
+      ...(host && {
+        fold: () => {
+          const read = reader(host(), shape);
+          return hostTensor(shape, index => {
+            const [i = 0, j = 0] = index.slice(-2);
+            return keeps(i, j) ? read(index) : 0;
+          });
+        },
+      }),
+      emit: () => {
+        const src = tensor();
+        const triangle = Array.from({ length: rows * columns }, (_, n) =>
+          Number(keeps(Math.floor(n / columns), n % columns)),
+        );
+        const cond = call.draft.op('Constant', [], { value: triangle, shape: [rows, columns] }, 'bool');
+        const whole = call.draft.op('Expand', [cond], { shape });
+        return select(call.draft, whole, src, scalar(call.draft, 0, src.dtype));
+      },
+    },
+  ];
+};
+
+const size: OnnxOperator = call =>
+  known(int64Type, { shape: [], values: [call.input(0).shape.reduce((n, extent) => n * extent, 1)] });
+
+/** Operators that make shapes, or tensors from shapes. */
+export const shapeOperators: Readonly<Record<string, OnnxOperator>> = {
+  Constant: constant,
+  ConstantOfShape: constantOfShape,
+  Expand: expand,
+  Flatten: flatten,
+  Range: range,
+  Reshape: reshapeOperator,
+  Shape: shapeOperator,
+  Size: size,
+  Squeeze: squeeze,
+  Transpose: transposeOperator,
+  Trilu: trilu,
+  Unsqueeze: unsqueeze,
+};

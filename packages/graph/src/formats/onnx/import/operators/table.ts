@@ -1,0 +1,35 @@
+import type { OnnxOperator } from '../node-call.ts';
+import { attentionOperators } from './attention.ts';
+import { elementwiseOperators } from './elementwise.ts';
+import { indexingOperators } from './indexing.ts';
+import { microsoftOperators } from './microsoft.ts';
+import { productOperators } from './products.ts';
+import { quantizationOperators } from './quantization.ts';
+import { reductionOperators } from './reductions.ts';
+import { shapeOperators } from './shapes.ts';
+
+const standard: Readonly<Record<string, OnnxOperator>> = {
+  ...shapeOperators,
+  ...elementwiseOperators,
+  ...indexingOperators,
+  ...productOperators,
+  ...quantizationOperators,
+  ...reductionOperators,
+  ...attentionOperators,
+};
+
+/** The operators that are read, by the domain of their operator set. A new operator is a function in its file and a line there. */
+const domains: Readonly<Record<string, Readonly<Record<string, OnnxOperator>>>> = {
+  '': standard,
+  'com.microsoft': { ...pick('FusedMatMul', 'SimplifiedLayerNormalization'), ...microsoftOperators },
+};
+
+function pick(...names: readonly string[]): Record<string, OnnxOperator> {
+  return Object.fromEntries(names.map(name => [name, standard[name] as OnnxOperator]));
+}
+
+/** The operator of a node; undefined for one that is not read. */
+export function onnxOperatorOf(domain: string, op: string): OnnxOperator | undefined {
+  const operators = Object.hasOwn(domains, domain) ? domains[domain] : undefined;
+  return operators && Object.hasOwn(operators, op) ? operators[op] : undefined;
+}

@@ -1,0 +1,142 @@
+import { readTensor, type TensorRecord } from './tensor-record.ts';
+import { type Message, Message as OnnxMessage } from './wire.ts';
+
+/** The value of a node's attribute. Subgraphs and sparse tensors are kept as what they are, to be refused by name. */
+export type AttributeRecord =
+  | { readonly kind: 'float' | 'int'; readonly value: number }
+  | { readonly kind: 'string'; readonly value: string }
+  | { readonly kind: 'floats' | 'ints'; readonly value: readonly number[] }
+  | { readonly kind: 'strings'; readonly value: readonly string[] }
+  | { readonly kind: 'tensor'; readonly value: TensorRecord }
+  | { readonly kind: 'other'; readonly value: string };
+
+/** A node of the file: an operator on values by their names; '' for an optional one that is left out. */
+export interface NodeRecord {
+  readonly op: string;
+  /** The operator set that the operator is of: '' for ONNX's own. */
+  readonly domain: string;
+  readonly name: string;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly attributes: ReadonlyMap<string, AttributeRecord>;
+}
+
+/** An input or output of the graph. A dimension is a number, a name that stands for one, or null where nothing is said. */
+export interface ValueRecord {
+  readonly name: string;
+  /** The number of the element type; null for what is no tensor. */
+  readonly type: number | null;
+  readonly shape: readonly (number | string | null)[] | null;
+}
+
+/** A file of ONNX, as far as it is read. */
+export interface ModelRecord {
+  /** The version of each operator set that the nodes are of, by domain. */
+  readonly opsets: ReadonlyMap<string, number>;
+  readonly nodes: readonly NodeRecord[];
+  readonly initializers: readonly TensorRecord[];
+  readonly inputs: readonly ValueRecord[];
+  readonly outputs: readonly ValueRecord[];
+  /** Names of functions that the file defines: operators that are made of others. */
+  readonly functions: readonly string[];
+}
+
+/**
+ * Reads a file of ONNX (onnx.proto 3). Nothing is computed, and tensors share the memory of the file.
+ * @throws InvalidGraphError for bytes that are no such file, naming the node or tensor.
+ */
+export function readModel(bytes: Uint8Array): ModelRecord {
+  const model = new OnnxMessage(bytes, 'the model');
+  const graph = model.message(7, 'graph');
+  if (!graph) return model.fail('has no graph: it is not an ONNX model');
+  const opsets = model
+    .messages(8, 'opset_import', n => `operator set ${n}`)
+    .map(set => [normalDomain(set.text(1, 'domain')), set.integer(2, 'version')] as const);
+  if (graph.has(15))
+    graph.fail('has sparse initializers, which are not supported: store them as dense tensors');
+  return {
+    opsets: new Map(opsets),
+    nodes: graph.messages(1, 'node', n => `node ${n}`).map(readNode),
+    initializers: graph.messages(5, 'initializer', n => `initializer ${n}`).map(readTensor),
+    inputs: graph.messages(11, 'input', n => `input ${n}`).map(readValue),
+    outputs: graph.messages(12, 'output', n => `output ${n}`).map(readValue),
+    functions: model.messages(25, 'functions', n => `function ${n}`).map(message => message.text(1, 'name')),
+  };
+}
+
+/** 'ai.onnx' is another name of the operators of ONNX itself. */
+const normalDomain = (domain: string): string => (domain === 'ai.onnx' ? '' : domain);
+
+function readNode(node: Message): NodeRecord {
+  const attributes = node.messages(5, 'attribute', n => `attribute ${n} of node '${node.text(3, 'name')}'`);
+  return {
+    op: node.text(4, 'op_type'),
+    domain: normalDomain(node.text(7, 'domain')),
+    name: node.text(3, 'name'),
+    inputs: node.texts(1, 'input'),
+    outputs: node.texts(2, 'output'),
+    attributes: new Map(attributes.map(message => [message.text(1, 'name'), readAttribute(message)])),
+  };
+}
+
+/** AttributeProto.AttributeType, as far as operators of tensors use it. Files of early versions leave the type out. */
+function readAttribute(message: Message): AttributeRecord {
+  const type = message.integer(20, 'type') || guessedType(message);
+  switch (type) {
+    case 1:
+      return { kind: 'float', value: message.floats(2, 'f', 4).at(-1) ?? 0 };
+    case 2:
+      return { kind: 'int', value: clampedNumber(message.integers(3, 'i').at(-1) ?? 0n) };
+    case 3:
+      return { kind: 'string', value: message.text(4, 's') };
+    case 4: {
+      const tensor = message.message(5, 't');
+      return tensor ? { kind: 'tensor', value: readTensor(tensor) } : message.fail('has no tensor');
+    }
+    case 6:
+      return { kind: 'floats', value: message.floats(7, 'floats', 4) };
+    case 7:
+      return { kind: 'ints', value: message.integers(8, 'ints').map(clampedNumber) };
+    case 8:
+      return { kind: 'strings', value: message.texts(9, 'strings') };
+    default:
+      return { kind: 'other', value: type === 5 || type === 10 ? 'a subgraph' : `of type ${type}` };
+  }
+}
+
+function guessedType(message: Message): number {
+  const fields: readonly (readonly [field: number, type: number])[] = [
+    [2, 1],
+    [3, 2],
+    [4, 3],
+    [5, 4],
+    [6, 5],
+    [7, 6],
+    [8, 7],
+    [9, 8],
+  ];
+  return fields.find(([field]) => message.has(field))?.[1] ?? 7;
+}
+
+/** Integers beyond ±2^53 only stand for «to the end»: the nearest number says that as well. */
+const clampedNumber = (value: bigint): number => Number(value);
+
+function readValue(message: Message): ValueRecord {
+  const name = message.text(1, 'name');
+  const tensor = message.message(2, 'type')?.message(1, 'tensor_type');
+  if (!tensor) return { name, type: null, shape: null };
+  const shape = tensor.message(2, 'shape');
+  return {
+    name,
+    type: tensor.integer(1, 'elem_type'),
+    shape: shape ? shape.messages(1, 'dim', n => `dimension ${n} of '${name}'`).map(readDimension) : null,
+  };
+}
+
+function readDimension(dimension: Message): number | string | null {
+  if (dimension.has(2)) return dimension.text(2, 'dim_param') || null;
+  if (!dimension.has(1)) return null;
+  const extent = dimension.integer(1, 'dim_value');
+  if (extent < 0) dimension.fail(`is ${extent}: an extent is at least 0`);
+  return extent;
+}

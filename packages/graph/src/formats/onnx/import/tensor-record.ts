@@ -1,0 +1,182 @@
+import { type DType, elementCount, Tensor } from '@tilewise/core';
+import { InvalidGraphError, UnsupportedOperationError } from '../../../errors.ts';
+import { type ElementType, elementTypeName, elementTypeOf } from './element-type.ts';
+import type { Message } from './wire.ts';
+
+/** Where the elements of a tensor lie that are kept beside the file. */
+export interface ExternalData {
+  readonly location: string;
+  readonly offset: number;
+  /** In bytes. */
+  readonly length: number;
+}
+
+/** A tensor of the file: little-endian, row-major. */
+export interface TensorRecord {
+  readonly name: string;
+  readonly type: ElementType;
+  readonly shape: readonly number[];
+  readonly data: Uint8Array | ExternalData;
+}
+
+/** The most elements that a tensor may have: typed arrays and buffers of engines have less. */
+const mostElements = 2 ** 32;
+
+/**
+ * Reads a TensorProto. Its data are checked to be as many as its shape says.
+ * @throws InvalidGraphError naming the tensor; UnsupportedOperationError for an element type that no engine has.
+ */
+export function readTensor(message: Message): TensorRecord {
+  const name = message.text(8, 'name');
+  const shape = message.integers(1, 'dims').map(Number);
+  const wrong = shape.find(n => !Number.isSafeInteger(n) || n < 0);
+  if (wrong !== undefined) message.fail(`('${name}') has an extent of ${wrong}: an extent is at least 0`);
+  const count = shape.reduce((n, extent) => n * extent, 1);
+  if (count > mostElements) message.fail(`('${name}') has ${count} elements, more than ${mostElements}`);
+  const number = message.integer(2, 'data_type');
+  const type = elementTypeOf(number);
+  if (!type)
+    throw new UnsupportedOperationError(`tensor '${name}'`, `has elements of ${elementTypeName(number)}`);
+  const bytes = Math.ceil((count * type.bits) / 8);
+  if (message.integer(14, 'data_location') === 1)
+    return { name, type, shape, data: readExternal(message, name, bytes) };
+  const raw = message.bytes(9, 'raw_data');
+  const data = raw ?? fromNumbers(message, type, count);
+  if (data.length !== bytes)
+    message.fail(
+      `('${name}') has ${data.length} bytes of data, its shape [${shape}] of ${type.name} takes ${bytes}`,
+    );
+  return { name, type, shape, data };
+}
+
+function readExternal(message: Message, name: string, bytes: number): ExternalData {
+  const entries = new Map(
+    message
+      .messages(13, 'external_data', n => `external data ${n} of '${name}'`)
+      .map(entry => [entry.text(1, 'key'), entry.text(2, 'value')]),
+  );
+  const location = entries.get('location');
+  if (!location) return message.fail(`('${name}') lies in another file, which is not named`);
+  const offset = Number(entries.get('offset') ?? 0);
+  const length = Number(entries.get('length') ?? bytes);
+  if (!Number.isSafeInteger(offset) || offset < 0 || length !== bytes)
+    message.fail(`('${name}') takes ${bytes} bytes of '${location}', got ${length} at ${offset}`);
+  return { location, offset, length };
+}
+
+/** Elements that are given as numbers, one by one, as bytes. */
+function fromNumbers(message: Message, type: ElementType, count: number): Uint8Array {
+  const { bits, field, kind } = type;
+  if (field === 'float_data' || field === 'double_data') {
+    const values = field === 'float_data' ? message.floats(4, field, 4) : message.floats(10, field, 8);
+    return bytesOf(field === 'float_data' ? Float32Array.from(values) : Float64Array.from(values));
+  }
+  const numbers = { int32_data: 5, int64_data: 7, uint64_data: 11 } as const;
+  const values = message.integers(numbers[field], field);
+  if (bits === 4) {
+    // Two elements to each number, as in raw data.
+    return Uint8Array.from(values.slice(0, Math.ceil(count / 2)), value => Number(BigInt.asUintN(8, value)));
+  }
+  const of = (wide: bigint): number =>
+    Number(kind === 'signed' ? BigInt.asIntN(bits, wide) : BigInt.asUintN(bits, wide));
+  switch (bits) {
+    case 8:
+      return Uint8Array.from(values, of);
+    case 16:
+      return bytesOf(Uint16Array.from(values, of));
+    case 32:
+      return bytesOf(Uint32Array.from(values, of));
+    default:
+      return bytesOf(BigUint64Array.from(values, value => BigInt.asUintN(64, value)));
+  }
+}
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
+  new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
+
+/** Numbers of a tensor's elements; integers beyond 2^53 are the nearest number. */
+export function numbersOf(
+  { type, shape }: Pick<TensorRecord, 'type' | 'shape'>,
+  data: Uint8Array,
+): Float64Array {
+  const count = elementCount(shape);
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const read = reader(type, view);
+  return Float64Array.from({ length: count }, (_, n) => read(n));
+}
+
+function reader({ bits, kind, dtype }: ElementType, view: DataView): (n: number) => number {
+  if (kind === 'float') {
+    if (bits === 64) return n => view.getFloat64(8 * n, true);
+    if (bits === 32) return n => view.getFloat32(4 * n, true);
+    const codes = bits === 16 ? (n: number) => view.getUint16(2 * n, true) : (n: number) => view.getUint8(n);
+    return n => decode(dtype, codes(n));
+  }
+  const signed = kind === 'signed';
+  switch (bits) {
+    case 4:
+      return n => {
+        const half = (view.getUint8(n >> 1) >> (4 * (n & 1))) & 15;
+        return signed && half > 7 ? half - 16 : half;
+      };
+    case 8:
+      return signed ? n => view.getInt8(n) : n => view.getUint8(n);
+    case 16:
+      return signed ? n => view.getInt16(2 * n, true) : n => view.getUint16(2 * n, true);
+    case 32:
+      return signed ? n => view.getInt32(4 * n, true) : n => view.getUint32(4 * n, true);
+    default:
+      return signed
+        ? n => Number(view.getBigInt64(8 * n, true))
+        : n => Number(view.getBigUint64(8 * n, true));
+  }
+}
+
+/** One element of a float of 16 or 8 bits. */
+function decode(dtype: DType, code: number): number {
+  const one = dtype === 'f16' || dtype === 'bf16' ? Uint16Array.of(code) : Uint8Array.of(code);
+  return Tensor.wrap(one, { dtype, shape: [] }).toFloat32()[0] ?? Number.NaN;
+}
+
+/**
+ * A tensor of the file as an engine holds it. 16- and 8-bit floats keep their bits; f32 are not copied where they lie aligned.
+ * @throws InvalidGraphError for an integer that 32 bits do not hold.
+ */
+export function engineTensor({ name, type, shape }: Omit<TensorRecord, 'data'>, data: Uint8Array): Tensor {
+  const { dtype, bits, kind } = type;
+  const isAligned = data.byteOffset % (bits / 8) === 0;
+  const own = isAligned ? data : data.slice();
+  const length = elementCount(shape);
+  const [buffer, at] = [own.buffer as ArrayBuffer, own.byteOffset];
+  if (dtype === 'f32' && bits === 32)
+    return Tensor.wrap(new Float32Array(buffer, at, length), { dtype, shape });
+  if (kind === 'float' && bits === 16)
+    return Tensor.wrap(new Uint16Array(buffer, at, length), { dtype, shape });
+  if (kind === 'float' && bits === 8)
+    return Tensor.wrap(new Uint8Array(buffer, at, length), { dtype, shape });
+  return tensorOfNumbers(name, dtype, shape, numbersOf({ type, shape }, data));
+}
+
+const ranges: Readonly<Partial<Record<DType, readonly [number, number]>>> = {
+  i32: [-(2 ** 31), 2 ** 31 - 1],
+  u32: [0, 2 ** 32 - 1],
+  i8: [-128, 127],
+  u8: [0, 255],
+};
+
+/**
+ * Numbers as a tensor of an engine.
+ * @throws InvalidGraphError for an integer beyond what the dtype holds: an engine has no integers of 64 bits.
+ */
+export function tensorOfNumbers(
+  name: string,
+  dtype: DType,
+  shape: readonly number[],
+  values: Float64Array,
+): Tensor {
+  const range = ranges[dtype];
+  const wrong = range && values.find(value => value < range[0] || value > range[1]);
+  if (wrong !== undefined)
+    throw new InvalidGraphError(`ONNX file: '${name}' holds ${wrong}, beyond what ${dtype} holds`, name);
+  return Tensor.from(values, shape, { dtype });
+}
