@@ -51,6 +51,7 @@ export const neg: OperationFunction<'Neg'> = /* @__PURE__ */ operation('Neg');
 export const notEqual: OperationFunction<'NotEqual'> = /* @__PURE__ */ operation('NotEqual');
 export const pad: OperationFunction<'Pad'> = /* @__PURE__ */ operation('Pad');
 export const pow: OperationFunction<'Pow'> = /* @__PURE__ */ operation('Pow');
+export const power: OperationFunction<'Power'> = /* @__PURE__ */ operation('Power');
 export const quantize: OperationFunction<'Quantize'> = /* @__PURE__ */ operation('Quantize');
 export const reciprocal: OperationFunction<'Reciprocal'> = /* @__PURE__ */ operation('Reciprocal');
 export const reduceL1: OperationFunction<'ReduceL1'> = /* @__PURE__ */ operation('ReduceL1');

@@ -1,0 +1,49 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Tensor } from '@tilewise/core';
+import { tensorFromOnnx } from '@tilewise/graph/onnx';
+import { SetupError } from '../../suite.ts';
+
+/** One set of inputs and outputs of a case of ONNX's backend tests. */
+export interface DataSet {
+  readonly inputs: readonly Tensor[];
+  readonly outputs: readonly Tensor[];
+}
+
+/** Folders with a `model.onnx` below a folder, by their paths from it. */
+export function caseFolders(root: string): string[] {
+  if (!existsSync(root)) throw new SetupError(`--cases: there is no folder ${root}.`);
+  const found: string[] = [];
+  const look = (folder: string): void => {
+    if (existsSync(join(root, folder, 'model.onnx'))) {
+      found.push(folder);
+      return;
+    }
+    for (const name of readdirSync(join(root, folder)).sort()) {
+      if (statSync(join(root, folder, name)).isDirectory()) look(join(folder, name));
+    }
+  };
+  look('');
+  if (found.length === 0) throw new SetupError(`--cases: no folder of ${root} has a model.onnx.`);
+  return found;
+}
+
+export const readModelFile = (folder: string): Uint8Array => readFileSync(join(folder, 'model.onnx'));
+
+/** The sets `test_data_set_0`, `test_data_set_1`, … of a case. */
+export function dataSets(folder: string): DataSet[] {
+  const sets = readdirSync(folder)
+    .filter(name => /^test_data_set_\d+$/.test(name))
+    .sort();
+  return sets.map(name => ({
+    inputs: numbered(join(folder, name), 'input'),
+    outputs: numbered(join(folder, name), 'output'),
+  }));
+}
+
+function numbered(folder: string, kind: 'input' | 'output'): Tensor[] {
+  const tensors: Tensor[] = [];
+  for (let n = 0; existsSync(join(folder, `${kind}_${n}.pb`)); n++)
+    tensors.push(tensorFromOnnx(readFileSync(join(folder, `${kind}_${n}.pb`))).tensor);
+  return tensors;
+}

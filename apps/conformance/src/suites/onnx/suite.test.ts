@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Tensor } from '@tilewise/core';
+import { sharedDir } from '@tilewise/test-data';
+import { describe, expect, test } from 'vitest';
+import { compareTensors } from './compare.ts';
+import { onnx } from './suite.ts';
+
+const shared = sharedDir() ?? '';
+const nodes = join(shared, 'conformance/onnx/node');
+const models = join(shared, 'vectors/models');
+
+/** The outcomes of a run by status, with the names of those that did not pass. */
+async function outcomes(
+  options: Readonly<Record<string, string>>,
+  filter = '',
+): Promise<Record<string, string[]>> {
+  const open = await onnx.open({ engine: 'cpu', ...options });
+  const found: Record<string, string[]> = { pass: [], fail: [], unsupported: [] };
+  for (const { name, run } of open.cases) {
+    if (!name.includes(filter)) continue;
+    const { status, reason } = await run();
+    found[status].push(status === 'pass' ? name : `${name}: ${reason}`);
+  }
+  open.close();
+  return found;
+}
+
+describe.skipIf(!existsSync(nodes))("ONNX's operator tests", { timeout: 120_000 }, () => {
+  test.each(['cpu', 'reference'])(
+    'on %s all pass but casts to formats that engines do not have',
+    async engine => {
+      const { pass, fail, unsupported } = await outcomes({ cases: nodes, engine });
+      expect(fail).toEqual([]);
+      expect(unsupported.every(name => name.startsWith('Cast/'))).toBe(true);
+      expect(unsupported).toHaveLength(8);
+      expect(pass.length).toBeGreaterThanOrEqual(411);
+    },
+  );
+});
+
+describe.skipIf(!existsSync(models))('exported models', { timeout: 120_000 }, () => {
+  test('give the logits and gradients of the checkpoints, with every attention in one partition', async () => {
+    const { pass, fail, unsupported } = await outcomes({ models });
+    expect([...fail, ...unsupported]).toEqual([]);
+    expect(pass).toEqual(expect.arrayContaining(['bert', 'gpt2', 'llama', 'vit']));
+  });
+});
+
+describe('the gate of results', () => {
+  const tensor = (values: number[], dtype: 'f32' | 'f16' | 'i32' = 'f32'): Tensor =>
+    Tensor.from(values, [values.length], { dtype });
+  test.each([
+    ['f32 within 1e-3 of the number', tensor([1000.9, 0]), tensor([1000, 0]), 'pass'],
+    ['f32 beyond 1e-3 of the number', tensor([1001.1, 0]), tensor([1000, 0]), 'fail'],
+    ['f16 two units of the largest', tensor([1, 1024 + 2], 'f16'), tensor([1, 1024], 'f16'), 'pass'],
+    ['f16 three units of the largest', tensor([1, 1024 + 3], 'f16'), tensor([1, 1024], 'f16'), 'fail'],
+    ['integers exactly', tensor([3], 'i32'), tensor([4], 'i32'), 'fail'],
+    ['NaN for NaN', tensor([NaN]), tensor([NaN]), 'pass'],
+    ['NaN for a number', tensor([NaN]), tensor([1]), 'fail'],
+    ['an infinity for the other', tensor([Infinity]), tensor([-Infinity]), 'fail'],
+    ['another shape', tensor([1, 2]), tensor([1]), 'fail'],
+  ])('%s', (_, got, expected, status) => {
+    expect(compareTensors('x', got, expected).status).toBe(status);
+  });
+});
+
+test('what to run must be said once', async () => {
+  await expect(onnx.open({ engine: 'cpu' })).rejects.toThrow('one of --cases, --models and --model');
+  await expect(onnx.open({ engine: 'cpu', model: 'x.onnx' })).rejects.toThrow(
+    '--model and --expected belong together',
+  );
+  await expect(onnx.open({ engine: 'cpu', cases: '/nowhere' })).rejects.toThrow('there is no folder');
+});

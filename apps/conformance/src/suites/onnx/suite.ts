@@ -1,0 +1,82 @@
+import { basename, join } from 'node:path';
+import { Tensor, type TensorDesc, TilewiseError } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { fromOnnx } from '@tilewise/graph/onnx';
+import type { ConformanceCase, Outcome } from '../../case.ts';
+import { SetupError, type Suite } from '../../suite.ts';
+import { openTensorEngine, tensorEngineNames } from '../onednn/engines.ts';
+import { caseFolders, dataSets, readModelFile } from './case-files.ts';
+import { compareTensors } from './compare.ts';
+import { exportedModels, runExported } from './exported-models.ts';
+
+/** Models of ONNX: cases of ONNX's backend tests, which have one node each, and whole models that exporters wrote. */
+export const onnx: Suite = {
+  name: 'onnx',
+  summary: "ONNX's operator tests and exported models; the error is a multiple of what is allowed",
+  options: {
+    cases: { value: 'DIR', meaning: "folders of ONNX's backend tests, at any depth" },
+    models: { value: 'DIR', meaning: 'folders with an exported.onnx and an expected.safetensors' },
+    model: { value: 'FILE', meaning: 'one exported model, with --expected' },
+    expected: { value: 'FILE', meaning: 'inputs, labels, logits and gradients of --model, as safetensors' },
+    engine: { value: 'NAME', meaning: 'what computes', choices: tensorEngineNames },
+  },
+  async open({ cases, models, model, expected, engine: name = '' }) {
+    if ([cases, models, model].filter(option => option !== undefined).length !== 1)
+      throw new SetupError('onnx: one of --cases, --models and --model says what to run.');
+    if ((model === undefined) !== (expected === undefined))
+      throw new SetupError('onnx: --model and --expected belong together.');
+    const exported =
+      model !== undefined && expected !== undefined
+        ? [{ name: basename(model), model, expected, checkpoint: [] }]
+        : models === undefined
+          ? []
+          : exportedModels(models);
+    const folders = cases === undefined ? [] : caseFolders(cases);
+    const engine = await openTensorEngine(name);
+    return {
+      cases: [
+        ...folders.map(
+          (folder): ConformanceCase => ({
+            name: folder,
+            run: () => engine.run(own => runCase(join(cases ?? '', folder), own)),
+          }),
+        ),
+        ...exported.map(
+          (one): ConformanceCase => ({
+            name: one.name,
+            run: () => engine.run(own => runExported(one, own)),
+          }),
+        ),
+      ],
+      close: () => engine.close(),
+    };
+  },
+};
+
+async function runCase<T extends TensorDesc>(folder: string, engine: TensorEngine<T>): Promise<Outcome> {
+  try {
+    const model = await fromOnnx(readModelFile(folder));
+    let worst: Outcome = { status: 'pass', error: 0, reason: null };
+    for (const { inputs, outputs } of dataSets(folder)) {
+      const feeds = Object.fromEntries(
+        model.inputs.flatMap(({ name }, n) => (inputs[n] ? [[name, inputs[n]]] : [])),
+      );
+      const results = await model.run(engine, feeds);
+      for (const [n, name] of model.outputs.entries()) {
+        const expected = outputs[n];
+        if (!expected || !results[name]) continue;
+        const own = results[name];
+        const got = own instanceof Tensor ? own : await engine.download(own);
+        const outcome = compareTensors(name, got, expected);
+        if (outcome.status === 'fail') return outcome;
+        if ((outcome.error ?? 0) > (worst.error ?? 0)) worst = outcome;
+      }
+    }
+    model.release();
+    return worst;
+  } catch (error) {
+    if (error instanceof TilewiseError && error.code === 'UNSUPPORTED')
+      return { status: 'unsupported', error: null, reason: error.message };
+    throw error;
+  }
+}
