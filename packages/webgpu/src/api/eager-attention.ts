@@ -23,10 +23,18 @@ export interface AttentionCall {
   readonly plan: (unaligned: readonly string[]) => Plan;
 }
 
-/** A problem apart from its dropout's seed and offset, which a plan is told when it is encoded. */
-export function seedless(problem: AttentionProblem): object {
-  const { dropout } = problem;
-  return dropout?.kind === 'philox' ? { ...problem, dropout: { ...dropout, seed: 0, offset: 0 } } : problem;
+/**
+ * What the key of a plan has of a problem: without the dropout's seed and offset, which a plan is told when it is encoded, and with
+ * expressions as lists of their nodes, since nodes may be shared.
+ */
+export function keyOfProblem(problem: AttentionProblem, { expr }: CallTools): object {
+  const { dropout, scoreMod, maskMod } = problem;
+  return {
+    ...problem,
+    ...(dropout?.kind === 'philox' && { dropout: { ...dropout, seed: 0, offset: 0 } }),
+    ...(scoreMod && { scoreMod: expr?.flatten(scoreMod) }),
+    ...(maskMod && { maskMod: expr?.flatten(maskMod) }),
+  };
 }
 
 /** Operands that kernels read as contiguous lists. Others may have any strides, which are part of the problem. */

@@ -29,7 +29,7 @@ import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { ResultDesc } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
-import { eagerCall, type PendingCall, runNow, seedless } from './eager-attention.ts';
+import { eagerCall, type PendingCall, runNow, keyOfProblem } from './eager-attention.ts';
 import { planBackward } from './plan-backward.ts';
 import { planForward } from './plan-forward.ts';
 import { type CallTools, toolsOf } from './tools.ts';
@@ -79,7 +79,7 @@ export function forwardCall(
   const { B, Hq, Sq, Skv } = problem;
   if (outputs.dropoutMask) results[dropoutMaskOutput] = contiguous('u8', [B, Hq, Sq, Skv], null);
   const call = eagerCall(ctx, {
-    key: ['forward', seedless(problem)],
+    key: ['forward', keyOfProblem(problem, tools)],
     operands,
     results,
     dropout: problem.dropout,
@@ -151,7 +151,7 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     }),
   );
   const call = eagerCall(ctx, {
-    key: ['backward', { ...problem, forward: seedless(forward) }],
+    key: ['backward', { ...problem, forward: keyOfProblem(forward, tools) }],
     operands,
     results: { ...Object.fromEntries(wanted), ...captureResults, ...amaxes },
     dropout: forward.dropout,

@@ -15,7 +15,7 @@ import type { GpuContext } from '../runtime/context.ts';
 import { createContext } from '../runtime/create-context.ts';
 import { disagreement, type Sample, toleranceOf } from './agreement.ts';
 import { type ClockKind, type Encode, type GpuClock, gpuClock, runsPerPass } from './gpu-clock.ts';
-import { StandIns } from './stand-ins.ts';
+import { SyntheticTensors } from './synthetic-tensors.ts';
 import { describedTile, type TileDescription } from './tile-description.ts';
 
 export interface TileTiming {
@@ -55,7 +55,7 @@ export class TileBench {
   readonly #contexts: GpuContext[];
   readonly #space: GpuContext;
   readonly #tolerance: number;
-  readonly #standIns: StandIns;
+  readonly #synthetic: SyntheticTensors;
   /** Of each kernel: the first of its works, and what it gave. */
   readonly #first = new Map<TileRole, { readonly encode: Encode; readonly results: Sample }>();
   readonly #clock: GpuClock;
@@ -69,7 +69,7 @@ export class TileBench {
     this.#space = space;
     const dtypes = Object.fromEntries(descs.map(([name, { dtype }]) => [name, dtype]));
     this.#tolerance = Math.max(...Object.values<DType>(dtypes).map(toleranceOf));
-    this.#standIns = new StandIns(space, dtypes);
+    this.#synthetic = new SyntheticTensors(space, dtypes);
     this.#clock = gpuClock(space.device);
   }
 
@@ -83,7 +83,7 @@ export class TileBench {
         await plan.warmUp();
         await bench.#clock.once(bench.#encodeOf(plan), 0);
       }
-      await bench.#standIns.settle();
+      await bench.#synthetic.settle();
       return bench;
     } catch (error) {
       bench.destroy();
@@ -114,7 +114,7 @@ export class TileBench {
     });
     if (failure) return failure;
     const encode = this.#encodeOf(plan);
-    await this.#standIns.settle();
+    await this.#synthetic.settle();
     const wrong = await this.#wrongResults(role, encode);
     if (wrong) return wrong;
     const ms = await this.#clock.once(encode, 1);
@@ -124,9 +124,9 @@ export class TileBench {
   /** Runs the work of a kernel, whose results must be those of the first tile. */
   async #wrongResults(role: TileRole, encode: Encode): Promise<string | null> {
     const names = this.#resultsOf(role);
-    for (const name of names) this.#standIns.clear(name);
+    for (const name of names) this.#synthetic.clear(name);
     await this.#clock.once(encode, 0);
-    const read = await Promise.all(names.map(name => this.#standIns.read(name)));
+    const read = await Promise.all(names.map(name => this.#synthetic.read(name)));
     const results: Sample = new Map(names.map((name, n) => [name, read[n]]));
     const first = this.#first.get(role);
     if (!first) {
@@ -177,7 +177,7 @@ export class TileBench {
   }
 
   #encodeOf(plan: Plan): Encode {
-    const buffers = this.#standIns.of(plan.tensors);
+    const buffers = this.#synthetic.of(plan.tensors);
     if (plan.workspaceBytes > 0)
       buffers.workspace = this.#space.allocate([plan.workspaceBytes / 4], 'u32').buffer;
     return pass => plan.encode(pass, buffers);

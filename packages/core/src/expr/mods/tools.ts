@@ -1,3 +1,4 @@
+import { flatten } from '../canonical.ts';
 import { checkMod } from '../check.ts';
 import { differentiate, type LoadGradient, loadGradients } from '../differentiate.ts';
 import type { Expr } from '../expr.ts';
@@ -15,6 +16,8 @@ export interface ExprTools {
   readonly loadGradients: (expr: Expr, name: string) => LoadGradient[];
   /** The captured tensors that an expression loads floats from. */
   readonly floatCaptures: (expr: Expr) => string[];
+  /** The distinct nodes of an expression as a list, whose JSON is as long as there are nodes. */
+  readonly flatten: (expr: Expr) => readonly unknown[];
   readonly writeWgsl: (expr: Expr, names: WgslNames) => WgslExpression;
   readonly functionsWgsl: string;
 }
@@ -24,6 +27,7 @@ export const exprTools: ExprTools = {
   differentiate,
   loadGradients,
   floatCaptures: expr => [...new Set(loads(expr).flatMap(e => (e.type === 'f32' ? [e.name] : [])))],
+  flatten,
   writeWgsl,
   functionsWgsl: exprFunctionsWgsl,
 };

@@ -17,7 +17,7 @@ const clean = {
 const run = async (call: AttentionCall): Promise<Results> => gpuResults(await sharedContext(), call);
 
 /** A copy with NaN and infinities in the rows that `hidden` names; rows are counted along dimension `dim`. */
-function withGarbage(t: Tensor, hidden: (s: number) => boolean, dim = 2): Tensor {
+function withNonFinite(t: Tensor, hidden: (s: number) => boolean, dim = 2): Tensor {
   const copy = t.contiguous();
   for (let s = 0; s < t.shape[dim]; s++) {
     if (!hidden(s)) continue;
@@ -45,7 +45,7 @@ describe('NaN and infinities that nothing sees change no bit', () => {
   test('in keys and values that a mask hides', async () => {
     const mask = boolRow(s => !third(s), [S]);
     const { o, dk } = await same(
-      { k: withGarbage(clean.k, third), v: withGarbage(clean.v, third) },
+      { k: withNonFinite(clean.k, third), v: withNonFinite(clean.v, third) },
       { mask },
     );
     expect(o.toFloat32().every(Number.isFinite)).toBe(true);
@@ -58,13 +58,13 @@ describe('NaN and infinities that nothing sees change no bit', () => {
       [S],
     );
     const options = { bias, gradients: ['dq', 'dk', 'dv'] } as const;
-    await same({ k: withGarbage(clean.k, third), v: withGarbage(clean.v, third) }, options);
+    await same({ k: withNonFinite(clean.k, third), v: withNonFinite(clean.v, third) }, options);
   });
 
   test('in queries that a mask leaves without keys, and in their dO', async () => {
     const mask = boolRow(s => !third(s), [S, 1]);
     const { o, lse, dq } = await same(
-      { q: withGarbage(clean.q, third), dO: withGarbage(clean.dO, third) },
+      { q: withNonFinite(clean.q, third), dO: withNonFinite(clean.dO, third) },
       { mask },
     );
     const row = (t: Tensor): number[] => [...t.slice(2, 1, 2).toFloat32()];
@@ -77,17 +77,17 @@ describe('NaN and infinities that nothing sees change no bit', () => {
     const beyond = (s: number): boolean => s >= 45;
     const options: SdpaOptions = { causal: true };
     const expected = await run({ ...clean, q, dO, options });
-    const dirty = { k: withGarbage(clean.k, beyond), v: withGarbage(clean.v, beyond) };
+    const dirty = { k: withNonFinite(clean.k, beyond), v: withNonFinite(clean.v, beyond) };
     expectSameBits(await run({ ...dirty, q, dO, options }), expected);
   });
 
   test('beyond the lengths of sequences', async () => {
     const [nq, nkv] = [70, 33];
     const dirty = {
-      q: withGarbage(clean.q, s => s >= nq),
-      dO: withGarbage(clean.dO, s => s >= nq),
-      k: withGarbage(clean.k, s => s >= nkv),
-      v: withGarbage(clean.v, s => s >= nkv),
+      q: withNonFinite(clean.q, s => s >= nq),
+      dO: withNonFinite(clean.dO, s => s >= nq),
+      k: withNonFinite(clean.k, s => s >= nkv),
+      v: withNonFinite(clean.v, s => s >= nkv),
     };
     const { dv } = await same(dirty, { seqLensQ: [nq], seqLensKv: [nkv] });
     expect(
@@ -106,7 +106,7 @@ describe('NaN and infinities that nothing sees change no bit', () => {
     const options = { cuSeqLensQ: cuSeqLens, cuSeqLensKv: cuSeqLens };
     const hidden = (s: number): boolean => (s >= 37 && s < 50) || s >= 90;
     const dirty = Object.fromEntries(
-      Object.entries(packed).map(([name, t]) => [name, withGarbage(t, hidden, 0)]),
+      Object.entries(packed).map(([name, t]) => [name, withNonFinite(t, hidden, 0)]),
     ) as unknown as typeof clean;
     const expected = await run({ ...packed, options });
     const got = await run({ ...dirty, options });
@@ -140,7 +140,7 @@ describe('a NaN that is seen', () => {
   test('in a value reaches the rows that see its key, and no others', async () => {
     const options: SdpaOptions = { causal: true };
     const expected = await run({ ...clean, options });
-    const got = await run({ ...clean, v: withGarbage(clean.v, at50), options });
+    const got = await run({ ...clean, v: withNonFinite(clean.v, at50), options });
     expect(rows(got.o, 0, 50)).toEqual(rows(expected.o, 0, 50));
     expect(rows(got.dq, 0, 50)).toEqual(rows(expected.dq, 0, 50));
     expect(rows(got.o, 50, S).some(Number.isFinite)).toBe(false);

@@ -73,7 +73,7 @@ test('blocks that a mask mod hides may be left out beside it, to the bit', async
 function counting(kernel: KernelSpec): KernelSpec {
   const counter = 'if (lane == 0u) {\n      atomicAdd(&visited[0], 1u);\n    }';
   const wgsl = kernel.wgsl.replace(
-    /if \(!\((block_shown\(seq, h, i0, j0\)|workgroupUniformLoad\(&shared_shown\))\)\) \{\s*continue;\s*\}/,
+    /if \(!\((block_visible\(seq, h, i0, j0\)|workgroupUniformLoad\(&shared_visible\))\)\) \{\s*continue;\s*\}/,
     found => `${found}\n    ${counter}`,
   );
   const binding = `@group(0) @binding(${kernel.bindings.length + 1})`;

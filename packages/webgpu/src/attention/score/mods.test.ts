@@ -222,3 +222,14 @@ test.each([
     }
   },
 );
+
+test('a score mod of 24 levels that share their nodes is planned at once', async () => {
+  const shared = e.scoreMod(({ score }) => {
+    let level: typeof score = score;
+    for (let n = 0; n < 24; n++) level = e.mul(e.add(level, level), 0.5);
+    return level;
+  });
+  const start = performance.now();
+  await expectReference({ scoreMod: shared });
+  expect(performance.now() - start).toBeLessThan(60_000);
+});

@@ -32,7 +32,7 @@ import { type QueryRows, queryRows } from './query-rows.ts';
  *     m' = max(m, rowmax(S))      P = exp(S − m')      l' = e^{m−m'}·l + rowsum(P)      O' = e^{m−m'}·O + dropout(P)·V
  *
  * and at the end o = O / l, lse = m + ln l. With more than one part, a workgroup walks over its part of these key tiles only,
- * and leaves m, l and O in the workspace to be merged. In FP8 only the statistics of the rows are computed here, see `fp8OutputKernel`.
+ * and leaves m, l and O in the workspace to be merged. In FP8 only m and l of the rows are computed here, see `fp8OutputKernel`.
  */
 export function forwardKernel(
   problem: AttentionProblem,

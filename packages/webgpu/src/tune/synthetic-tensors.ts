@@ -4,13 +4,13 @@ import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import type { PlanTensor } from '../runtime/plan/plan-tensors.ts';
 
-/** Numbers after which stand-ins repeat themselves, and that are read of a result: a prime, so that no two rows of a head are the same. */
+/** Numbers after which synthetic tensors repeat, and that are read of a result: a prime, so that no two rows of a head are the same. */
 const period = 65521;
 
 const inputs: readonly string[] = ['q', 'k', 'v', 'dO'];
 
-/** Tensors that stand for those of a problem, by name. Made once: what one plan writes, such as lse, another reads. */
-export class StandIns {
+/** Synthetic tensors in place of those of a problem, by name. Made once: what one plan writes, such as lse, another plan reads. */
+export class SyntheticTensors {
   readonly #ctx: GpuContext;
   readonly #dtypes: Readonly<Record<string, DType>>;
   readonly #made = new Map<string, GpuTensor>();
@@ -58,7 +58,7 @@ export class StandIns {
 
   #of(name: string): GpuTensor {
     const tensor = this.#made.get(name);
-    if (!tensor) throw new TypeError(`no stand-in for ${name}`);
+    if (!tensor) throw new TypeError(`no synthetic tensor for ${name}`);
     return tensor;
   }
 
