@@ -1,4 +1,5 @@
-// Prints "PASSED FAILED" of a Vitest JSON report; a test file that did not load counts as one failure, a missing report as none.
+// Prints "PASSED FAILED" of a Vitest JSON report; a test file that did not load counts as one failure, a
+// missing report as none.
 //   node .ci/count-tests.mjs FILE
 import { existsSync, readFileSync } from 'node:fs';
 

@@ -236,8 +236,9 @@ async function bundleSize(contents, project) {
 }
 
 /**
- * Type-checks the examples of the package's README, and those of the guide that import the package and nothing that is not
- * installed beside it, with the two TypeScripts and the settings of `module` that the documentation names.
+ * Type-checks the examples of the package's README, and those of the guide that import the package and
+ * nothing that is not installed beside it, with the two TypeScripts and the settings of `module` that the
+ * documentation names.
  */
 function checkExamples({ folder, name }, project) {
   const guide = join(root, 'docs', 'guide');

@@ -45,3 +45,13 @@ test('the README of a published package links only to files of the package', () 
   });
   expect(outside).toEqual([]);
 });
+
+test('every path in the text of the documentation is there', () => {
+  const named = ['architecture', 'extending', 'glossary', 'performance'].flatMap(page => {
+    const text = readFileSync(join(root, 'docs', `${page}.md`), 'utf8').replace(/^```.*?^```/gms, '');
+    return [...text.matchAll(/`((?:packages|apps|tools|examples|docs|scripts|fixtures)\/[^`\s*]+)`/g)].map(
+      ([, path]) => `${page}.md: ${path}`,
+    );
+  });
+  expect(named.filter(one => !existsSync(join(root, one.slice(one.indexOf(': ') + 2))))).toEqual([]);
+});

@@ -34,8 +34,8 @@ export interface Recipe {
 }
 
 /**
- * The recipe of a section. Blocks `ts FILE new` are new files, blocks `ts FILE after LINE` stand behind the line, and the block
- * `ts run` is the check.
+ * The recipe of a section. Blocks `ts FILE new` are new files, blocks `ts FILE after LINE` stand behind the
+ * line, and the block `ts run` is the check.
  */
 export function readRecipe(page: string, heading: string): Recipe {
   const section = page.split(/^## /m).find(text => text.startsWith(`${heading}\n`));

@@ -98,7 +98,9 @@ function mutated(value: unknown, random: PhiloxStream): unknown {
   return { ...value, [key]: mutated(child, random) };
 }
 
-/** The checkpoint with a value of its header, or of its metadata's JSON, replaced, or with some bytes of it. */
+/**
+ * The checkpoint with a value of its header, or of its metadata's JSON, replaced, or with some bytes of it.
+ */
 function mutatedFile(random: PhiloxStream): Uint8Array {
   if (random.nextUniform() < 0.2) {
     const bytes = file.slice(

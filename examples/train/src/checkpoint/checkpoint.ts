@@ -22,7 +22,8 @@ export function encodeCheckpoint({ tensors, task, config, characters, seed, step
 /**
  * Reads a file of `encodeCheckpoint`. The file may come from a stranger: every field is checked, and the
  * tensors must be those of the configuration.
- * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the field or tensor and its rule.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the field or tensor and its
+ * rule.
  */
 export function decodeCheckpoint(file: Uint8Array): Snapshot {
   const { tensors, metadata } = decodeSafetensors(file);

@@ -44,8 +44,8 @@ const ROUNDED_LOGITS = 2e-2;
 const LOSS = 1e-5;
 const GRADIENTS = 1e-3;
 /**
- * Of the largest of all gradients. Some gradients are 0 by the mathematics, as that by a bias of keys, which softmax cancels; what is left of
- * them is the rounding of f32 sums of numbers as large as other gradients.
+ * Of the largest of all gradients. Some gradients are 0 by the mathematics, as that by a bias of keys, which
+ * softmax cancels; what is left of them is the rounding of f32 sums of numbers as large as other gradients.
  */
 const GRADIENT_ROUNDING = 1e-6;
 const LOSSES = 1e-4;
@@ -156,7 +156,10 @@ async function compareGradients<T extends TensorDesc>(
   return within(worst.error, `the gradient by '${worst.name}'`);
 }
 
-/** Trains an adapter from `lora-start`: its losses, its logits, and how far its elements are from those of `lora-end`. */
+/**
+ * Trains an adapter from `lora-start`: its losses, its logits, and how far its elements are from those of
+ * `lora-end`.
+ */
 async function compareLora<T extends TensorDesc>(
   { folder, engine, expected }: CheckContext<T>,
   model: Model<T>,

@@ -8,7 +8,10 @@ export function largest(values: ArrayLike<number>, counts: (n: number) => boolea
   return top;
 }
 
-/** The largest difference of the elements that count; NaN where one is no number, or where there are more or fewer. */
+/**
+ * The largest difference of the elements that count; NaN where one is no number, or where there are more or
+ * fewer.
+ */
 export function difference(
   got: ArrayLike<number>,
   wanted: ArrayLike<number>,

@@ -55,11 +55,11 @@ export interface Gate {
 const PROBABILITY_ERROR = 10 * 2 ** -23;
 
 /**
- * A product of integers is exact in f32 while no sum of it is above 2^24. Beyond, each of its K additions rounds: with
- * terms of either sign and of size t, partial sums grow as t √k, and their roundings add up to about
- * 2^-24 t √(Σ k) / √3 = 2^-24 t K / √6. The largest of many such sums is about 3.5 t √K, so that the error is
- * 2^-24 √K / 8.6 of it, however small the element itself is: at most 10 ε for the K ≤ 16384 of these graphs, with a margin
- * of 1.3, the same figure as that of probabilities.
+ * A product of integers is exact in f32 while no sum of it is above 2^24. Beyond, each of its K additions
+ * rounds: with terms of either sign and of size t, partial sums grow as t √k, and their roundings add up to
+ * about 2^-24 t √(Σ k) / √3 = 2^-24 t K / √6. The largest of many such sums is about 3.5 t √K, so that the
+ * error is 2^-24 √K / 8.6 of it, however small the element itself is: at most 10 ε for the K ≤ 16384 of these
+ * graphs, with a margin of 1.3, the same figure as that of probabilities.
  */
 const EXACT_TO = 2 ** 24;
 

@@ -4,7 +4,10 @@ import type { Outcome } from '../../case.ts';
 /** Significant bits of a float, the hidden one too. */
 const precision: Readonly<Partial<Record<DType, number>>> = { f16: 11, bf16: 8, f8e4m3: 4, f8e5m2: 3 };
 
-/** What an element may differ by: f32 by ONNX's own gate, 16 bits by two units in the last place of the largest value. */
+/**
+ * What an element may differ by: f32 by ONNX's own gate, 16 bits by two units in the last place of the
+ * largest value.
+ */
 function allowed(expected: Tensor, values: ArrayLike<number>): (x: number) => number {
   const { dtype } = expected;
   if (dtype === 'f32') return x => 1e-5 + 1e-3 * Math.abs(x);
@@ -16,8 +19,8 @@ function allowed(expected: Tensor, values: ArrayLike<number>): (x: number) => nu
 }
 
 /**
- * A result beside the expected one; the error is the largest difference as a multiple of what is allowed. NaN matches NaN, and an
- * infinity the same infinity.
+ * A result beside the expected one; the error is the largest difference as a multiple of what is allowed. NaN
+ * matches NaN, and an infinity the same infinity.
  */
 export function compareTensors(name: string, got: Tensor, expected: Tensor): Outcome {
   if (!sameShape(got.shape, expected.shape))

@@ -8,7 +8,10 @@ import { readSafetensors } from '@tilewise/nn';
 import type { Outcome } from '../../case.ts';
 import { SetupError } from '../../suite.ts';
 
-/** A model that an exporter wrote, the file of what is expected of it, and the checkpoint that it was exported from. */
+/**
+ * A model that an exporter wrote, the file of what is expected of it, and the checkpoint that it was exported
+ * from.
+ */
 export interface ExportedModel {
   readonly name: string;
   readonly model: string;
@@ -38,7 +41,10 @@ async function readTensors(file: string): Promise<Tensors> {
   return tensors;
 }
 
-/** The largest difference of a result relative to the largest expected number, or to `least` where that is larger. */
+/**
+ * The largest difference of a result relative to the largest expected number, or to `least` where that is
+ * larger.
+ */
 function relativeError(got: ArrayLike<number>, expected: ArrayLike<number>, least = 0): number {
   let [worst, largest] = [0, least];
   for (let n = 0; n < expected.length; n++) {
@@ -53,8 +59,8 @@ function relativeError(got: ArrayLike<number>, expected: ArrayLike<number>, leas
 const limits = { logits: 1e-4, gradient: 1e-3 } as const;
 
 /**
- * Runs an exported model: its logits, that each attention is one partition, and the gradients by its weights, as far as they are expected.
- * The error is the worst as a multiple of what is allowed.
+ * Runs an exported model: its logits, that each attention is one partition, and the gradients by its weights,
+ * as far as they are expected. The error is the worst as a multiple of what is allowed.
  */
 export async function runExported<T extends TensorDesc>(
   { model: file, expected: expectedFile, checkpoint }: ExportedModel,
@@ -80,7 +86,8 @@ export async function runExported<T extends TensorDesc>(
     const attention = made.graph.partitions().filter(({ kind }) => kind.includes('sdpa')).length;
     const softmaxes = made.graph.nodes.filter(({ kind }) => kind === 'SoftMax' || kind === 'Sdpa').length;
     if (attention !== softmaxes) return fail(`${attention} of ${softmaxes} attentions are flash partitions`);
-    // A model that was exported without one of its inputs computes something else, of which no gradients are stored.
+    // A model that was exported without one of its inputs computes something else, of which no gradients are
+    // stored.
     const whole =
       expected.logits && relativeError(wanted.toFloat64(), expected.logits.toFloat64()) <= limits.gradient;
     if (!whole)
@@ -111,7 +118,9 @@ function inputsOf(model: OnnxModel, expected: Tensors): Record<string, Tensor> {
   );
 }
 
-/** ∂ loss / ∂ logits of the mean cross-entropy over labels that count; causal models predict the next token. */
+/**
+ * ∂ loss / ∂ logits of the mean cross-entropy over labels that count; causal models predict the next token.
+ */
 function logitsGradient(logits: Tensor, labels: Tensor): Tensor {
   const values = logits.toFloat64();
   const classes = logits.shape.at(-1) ?? 1;
@@ -156,8 +165,9 @@ interface RunOfModel {
 }
 
 /**
- * The worst gradient by a parameter of the checkpoint, as a multiple of what is allowed, and whose it is. An exporter renames weights,
- * transposes matrices and splits tied ones, so that weights without a parameter's name are found by their values, and gradients are added up.
+ * The worst gradient by a parameter of the checkpoint, as a multiple of what is allowed, and whose it is. An
+ * exporter renames weights, transposes matrices and splits tied ones, so that weights without a parameter's
+ * name are found by their values, and gradients are added up.
  */
 async function worstGradient<T extends TensorDesc>(
   { graph, inputs, outputs, weights, constants }: OnnxGraph,
@@ -190,8 +200,9 @@ async function worstGradient<T extends TensorDesc>(
       return { value, values: values ?? new Float64Array(value.size), parameter };
     }),
   );
-  // A gradient that is 0 but for rounding, as that of the bias of keys, which moves all scores of a row alike, is a sum of terms that cancel:
-  // what is left is some units of 2^-24 of the terms, which are as large as other gradients are.
+  // A gradient that is 0 but for rounding, as that of the bias of keys, which moves all scores of a row
+  // alike, is a sum of terms that cancel: what is left is some units of 2^-24 of the terms, which are as
+  // large as other gradients are.
   const sizes = Object.entries(expected).flatMap(([name, t]) =>
     name.startsWith('grad.') ? [largestOf(t)] : [],
   );

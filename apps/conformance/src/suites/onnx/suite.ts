@@ -9,7 +9,10 @@ import { caseFolders, dataSets, readModelFile } from './case-files.ts';
 import { compareTensors } from './compare.ts';
 import { exportedModels, runExported } from './exported-models.ts';
 
-/** Models of ONNX: cases of ONNX's backend tests, which have one node each, and whole models that exporters wrote. */
+/**
+ * Models of ONNX: cases of ONNX's backend tests, which have one node each, and whole models that exporters
+ * wrote.
+ */
 export const onnx: Suite = {
   name: 'onnx',
   summary: "ONNX's operator tests and exported models; the error is a multiple of what is allowed",
