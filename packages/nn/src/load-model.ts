@@ -17,7 +17,8 @@ export class LoadedModel<T extends TensorDesc = TensorDesc> extends Model<T> {
 }
 
 /**
- * Loads a published model: `config.json` decides the architecture, `model.safetensors` or its shards have the weights.
+ * Loads a published model: `config.json` decides the architecture, `model.safetensors` or its shards have the
+ * weights.
  * @throws ConfigError for a configuration, and CheckpointError for files, that are wrong or not supported.
  */
 export async function loadModel<T extends TensorDesc>(
@@ -32,10 +33,13 @@ export async function loadModel<T extends TensorDesc>(
   return new LoadedModel(engine, definition, layers, weights);
 }
 
-/** The files of a model's adapter as peft reads them, by name: `adapter_config.json` and `adapter_model.safetensors`. */
+/**
+ * The files of a model's adapter as peft reads them, by name: `adapter_config.json` and
+ * `adapter_model.safetensors`.
+ */
 export async function saveAdapter<T extends TensorDesc>(
   model: Model<T>,
-): Promise<Readonly<Record<string, Uint8Array>>> {
+): Promise<Readonly<Record<string, Uint8Array<ArrayBuffer>>>> {
   const { adapter, engine, definition } = model;
   if (!adapter)
     throw new CheckpointError(

@@ -85,7 +85,9 @@ function outputShape(src: readonly number[], weights: readonly number[], geometr
 const places = (first: number, count: number): NumericExpr[] =>
   Array.from({ length: count }, (_, d) => coordinate(first + d));
 
-/** Where an output place and a kernel place read along each dimension, and whether that is within the input. */
+/**
+ * Where an output place and a kernel place read along each dimension, and whether that is within the input.
+ */
 function readAt(
   out: readonly NumericExpr[],
   kernel: readonly NumericExpr[],

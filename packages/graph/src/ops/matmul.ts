@@ -55,7 +55,8 @@ export const matmulOperations: readonly Operation[] = defineOperations(matmulSch
 });
 
 /**
- * dA = dC·Bᵀ and dB = Aᵀ·dC. Transposes are attributes of these products, and a vector is a matrix of one row or column.
+ * dA = dC·Bᵀ and dB = Aᵀ·dC. Transposes are attributes of these products, and a vector is a matrix of one row
+ * or column.
  */
 function matmulGradient(call: GradientCall<Attributes>): readonly (InputGradient | null)[] {
   const { builder, attributes, inputs, outputs, outputGradients } = call;

@@ -183,7 +183,9 @@ function lowerDynamic(
 const rounds = 'the result is piecewise constant';
 const integers = 'the input is an integer or 8-bit code';
 
-/** To integers or f8 and back, by scales and zero points that are attributes (static) or tensors (dynamic). */
+/**
+ * To integers or f8 and back, by scales and zero points that are attributes (static) or tensors (dynamic).
+ */
 export const quantizeOperations: readonly Operation[] = defineOperations(quantizeSchemas, {
   Quantize: {
     summary: 'x / scale + zero point, rounded to nearest even and saturated.',

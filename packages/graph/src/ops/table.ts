@@ -67,7 +67,10 @@ export type OperationSchemas = typeof attentionSchemas &
 /** The kind of an operation. */
 export type OperationKind = keyof OperationSchemas;
 
-/** Every operation. A new one is a row in a file of this room, and for a new file a line here and in `OperationSchemas`. */
+/**
+ * Every operation. A new one is a row in a file of this room, and for a new file a line here and in
+ * `OperationSchemas`.
+ */
 export const operations: readonly Operation[] = [
   ...matmulOperations,
   ...biasAddOperations,

@@ -13,7 +13,10 @@ export interface TextInputs {
   readonly tokenTypes?: Variable | undefined;
 }
 
-/** A model of an architecture and a configuration; `Weights` are its names and shapes as its graph asks for them. */
+/**
+ * A model of an architecture and a configuration; `Weights` are its names and shapes as its graph asks for
+ * them.
+ */
 export type ModelDefinition = (
   | {
       /** Predicts the next token of each. */

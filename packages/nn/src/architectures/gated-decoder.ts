@@ -27,7 +27,9 @@ export interface GatedDecoderOptions {
   readonly table?: Partial<DecoderTable>;
 }
 
-/** A decoder with RMSNorm, rotary positions and a gated feed-forward half, as Llama and its relatives name it. */
+/**
+ * A decoder with RMSNorm, rotary positions and a gated feed-forward half, as Llama and its relatives name it.
+ */
 export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions = {}): ModelDefinition {
   const { fused = false, normOffset = 0, outerNorms = false } = options;
   const dim = config.integer('hidden_size');

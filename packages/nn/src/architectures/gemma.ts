@@ -25,10 +25,13 @@ function gemma(
     : undefined;
   const bias = config.flag('attention_bias', false);
   config.only('use_bidirectional_attention', false);
+  // Files may have both; the library reads the newer one.
+  const activation = config.has('hidden_activation') ? 'hidden_activation' : 'hidden_act';
+  config.has('hidden_act');
   return gatedDecoder(config, {
     ...{ normOffset: 1, outerNorms: true, tied: true, headDim: 256, headNorms },
     ...{ inputBias: bias, outputBias: bias },
-    activation: config.has('hidden_activation') ? 'hidden_activation' : 'hidden_act',
+    activation,
     attention: layer => ({ scale, softcap, window: isSliding(layer) ? size : undefined }),
     table: {
       logitSoftcap,
@@ -38,16 +41,19 @@ function gemma(
   });
 }
 
-/** Gemma 2 (arXiv:2408.00118): capped scores and logits, every other layer with a window, norms before and after each half. */
+/**
+ * Gemma 2 (arXiv:2408.00118): capped scores and logits, every other layer with a window, norms before and
+ * after each half.
+ */
 export const gemma2: Architecture = {
   modelType: 'gemma2',
-  read: config => {
-    config.oneOf('hidden_act', ['gelu_pytorch_tanh', 'gelu'], 'gelu_pytorch_tanh');
-    return gemma(config, { isSliding: layer => layer % 2 === 0, headNorms: false, window: 4096 });
-  },
+  read: config => gemma(config, { isSliding: layer => layer % 2 === 0, headNorms: false, window: 4096 }),
 };
 
-/** Gemma 3 (arXiv:2503.19786), the models of text: norms of q and k, five layers with a window for each without, and a base for each kind. */
+/**
+ * Gemma 3 (arXiv:2503.19786), the models of text: norms of q and k, five layers with a window for each
+ * without, and a base for each kind.
+ */
 export const gemma3: Architecture = {
   modelType: 'gemma3_text',
   read: config => {

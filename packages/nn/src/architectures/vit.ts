@@ -6,7 +6,9 @@ import { norm } from '../transformer/norm.ts';
 import { linear, weight } from '../transformer/scope.ts';
 import { type Architecture, canonicalName } from './architecture.ts';
 
-/** Patches (B, n, channels·p·p) of images (B, channels, size, size), as a convolution of stride p reads them. */
+/**
+ * Patches (B, n, channels·p·p) of images (B, channels, size, size), as a convolution of stride p reads them.
+ */
 function patches(pixels: Variable, p: number): Variable {
   const [B, channels, height, width] = pixels.shape;
   const [rows, columns] = [height / p, width / p];

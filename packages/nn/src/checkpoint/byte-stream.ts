@@ -1,6 +1,9 @@
 import { describeValue, InvalidArgumentError } from '@tilewise/core';
 
-/** What bytes can be read from: a response of `fetch`, a file of a page or of Node, memory, or anything that gives chunks. */
+/**
+ * What bytes can be read from: a response of `fetch`, a file of a page or of Node, memory, or anything that
+ * gives chunks.
+ */
 export type ByteSource =
   | Response
   | Blob
@@ -12,7 +15,8 @@ export type ByteSource =
 
 /**
  * The chunks of a source, in order.
- * @throws InvalidArgumentError for what no bytes can be read from, and for a response that failed or was read before.
+ * @throws InvalidArgumentError for what no bytes can be read from, and for a response that failed or was read
+ * before.
  */
 export async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array, void, undefined> {
   if (source instanceof Uint8Array) yield source;
@@ -34,7 +38,9 @@ function isIterable(value: unknown): value is AsyncIterable<Uint8Array> | Iterab
   );
 }
 
-/** Reads with a reader, as not every browser can iterate over a stream. Who stops early cancels the stream. */
+/**
+ * Reads with a reader, as not every browser can iterate over a stream. Who stops early cancels the stream.
+ */
 async function* chunksOfStream(
   stream: ReadableStream<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {

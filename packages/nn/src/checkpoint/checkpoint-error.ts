@@ -8,7 +8,10 @@ export interface CheckpointPlace {
   readonly cause?: unknown;
 }
 
-/** A file of a checkpoint that is damaged, or is not what its format or the model demands; `code` is `INVALID_ARGUMENT`. */
+/**
+ * A file of a checkpoint that is damaged, or is not what its format or the model demands; `code` is
+ * `INVALID_ARGUMENT`.
+ */
 export class CheckpointError extends TilewiseError {
   override readonly name: string = 'CheckpointError';
   readonly file: string;

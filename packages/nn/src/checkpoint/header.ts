@@ -39,7 +39,8 @@ export function headerLength(file: string, first: Uint8Array): number {
 }
 
 /**
- * Reads the header of a safetensors file and checks that the tensors fill the data, without gaps and overlaps.
+ * Reads the header of a safetensors file and checks that the tensors fill the data, without gaps and
+ * overlaps.
  * @param text the bytes of the header.
  * @throws CheckpointError naming the file, and the tensor that is described wrongly.
  */

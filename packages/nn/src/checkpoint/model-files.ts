@@ -9,7 +9,10 @@ export interface ModelFiles {
   open(file: string): Promise<ByteSource | null>;
 }
 
-/** Files that a page was given, as by `<input type="file" webkitdirectory>` or by dropping them; by their own names. */
+/**
+ * Files that a page was given, as by `<input type="file" webkitdirectory>` or by dropping them; by their own
+ * names.
+ */
 export function givenFiles(files: Iterable<File>, name = 'the files'): ModelFiles {
   const byName = new Map([...files].map(file => [file.name, file]));
   return { name, open: async file => byName.get(file) ?? null };

@@ -14,10 +14,12 @@ const whole = 'model.safetensors';
 const index = 'model.safetensors.index.json';
 
 /**
- * The tensors of a checkpoint, one after the other as their bytes come: of `model.safetensors`, or of the shards that
- * `model.safetensors.index.json` lists.
- * @param select whether a tensor is wanted; the bytes of others are passed over, and shards without any are not opened.
- * @throws CheckpointError for files that are missing or damaged, and where the index and a shard do not agree.
+ * The tensors of a checkpoint, one after the other as their bytes come: of `model.safetensors`, or of the
+ * shards that `model.safetensors.index.json` lists.
+ * @param select whether a tensor is wanted; the bytes of others are passed over, and shards without any are
+ * not opened.
+ * @throws CheckpointError for files that are missing or damaged, and where the index and a shard do not
+ * agree.
  */
 export async function* readCheckpoint(
   files: ModelFiles,

@@ -5,7 +5,10 @@ import { CheckpointError } from './checkpoint-error.ts';
 import { type Header, headerLength, LENGTH_BYTES, parseHeader } from './header.ts';
 import { readStoredTensor } from './read-safetensors.ts';
 
-/** Opens bytes `begin` to `end` (exclusive) of a file, as by a `Range` request, `Blob.slice` or a position in a file of Node. */
+/**
+ * Opens bytes `begin` to `end` (exclusive) of a file, as by a `Range` request, `Blob.slice` or a position in
+ * a file of Node.
+ */
 export type OpenRange = (begin: number, end: number) => Promise<ByteSource>;
 
 /** A safetensors file of which single tensors are read. */

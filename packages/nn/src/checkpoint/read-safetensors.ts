@@ -15,9 +15,11 @@ export interface ReadOptions {
 }
 
 /**
- * Reads a safetensors file as a stream: each tensor is given when its last byte has come, in the order of the file. Its bytes are written
- * once, into the memory of the tensor, so that the file is never held as a whole. 16-bit and 64-bit integers are read as i32.
- * @throws CheckpointError for a file that is truncated, goes on after its last tensor, or whose header is wrong; it names the tensor.
+ * Reads a safetensors file as a stream: each tensor is given when its last byte has come, in the order of the
+ * file. Its bytes are written once, into the memory of the tensor, so that the file is never held as a whole.
+ * 16-bit and 64-bit integers are read as i32.
+ * @throws CheckpointError for a file that is truncated, goes on after its last tensor, or whose header is
+ * wrong; it names the tensor.
  */
 export async function* readSafetensors(
   source: ByteSource,

@@ -5,7 +5,10 @@ export interface StoredDType {
   /** Of one element in the file. */
   readonly bytes: number;
   readonly dtype: DType;
-  /** Brings one element to `dtype` where that is another format; undefined for a number that `dtype` cannot hold. */
+  /**
+   * Brings one element to `dtype` where that is another format; undefined for a number that `dtype` cannot
+   * hold.
+   */
   readonly narrow?: (view: DataView, byteOffset: number) => number | undefined;
 }
 

@@ -9,8 +9,9 @@ export type NamedTensors = ReadonlyMap<string, Tensor>;
 const ALIGNMENT = 8;
 
 /**
- * The chunks of a safetensors file: the header, then each tensor. Tensors are ordered as the format's own implementation orders them, by
- * the size of their elements and then by name, so that the same tensors give the same bytes.
+ * The chunks of a safetensors file: the header, then each tensor. Tensors are ordered as the format's own
+ * implementation orders them, by the size of their elements and then by name, so that the same tensors give
+ * the same bytes.
  * @throws InvalidArgumentError for the name '__metadata__', which the format uses itself.
  */
 export function* writeSafetensors(
@@ -44,7 +45,7 @@ export function* writeSafetensors(
 export function encodeSafetensors(
   tensors: NamedTensors,
   metadata?: Readonly<Record<string, string>>,
-): Uint8Array {
+): Uint8Array<ArrayBuffer> {
   const chunks = [...writeSafetensors(tensors, metadata)];
   const file = new Uint8Array(chunks.reduce((n, chunk) => n + chunk.length, 0));
   let at = 0;

@@ -3,8 +3,8 @@ import { ConfigError } from './config-error.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Options that change nothing of what is computed here: names, tokens, what the library that wrote the file does otherwise, and dropout of
- * training, which a trainer is told itself.
+ * Options that change nothing of what is computed here: names, tokens, what the library that wrote the file
+ * does otherwise, and dropout of training, which a trainer is told itself.
  */
 const ignoredOptions: ReadonlySet<string> = new Set(
   [
@@ -19,7 +19,7 @@ const ignoredOptions: ReadonlySet<string> = new Set(
     'encoder_stride pooler_act pooler_output_size cache_implementation is_llama_config',
     'initializer_factor n_ctx bad_words_ids forced_bos_token_id forced_eos_token_id',
     'chunk_size_feed_forward is_encoder_decoder remove_invalid_values tf_legacy_loss use_bfloat16 pruned_heads',
-    'suppress_tokens begin_suppress_tokens no_repeat_ngram_size length_penalty diversity_penalty num_beam_groups',
+    'tie_encoder_decoder cross_attention_hidden_size use_return_dict suppress_tokens begin_suppress_tokens no_repeat_ngram_size length_penalty diversity_penalty num_beam_groups',
     'num_return_sequences output_scores return_dict_in_generate exponential_decay_length_penalty',
     'original_max_position_embeddings_comment transformers.js_config unsloth_version unsloth_fixed',
   ].flatMap(line => line.split(' ')),

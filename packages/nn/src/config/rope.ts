@@ -19,7 +19,10 @@ export interface RopeShape {
 type RopeType = 'default' | 'linear' | 'dynamic' | 'llama3' | 'yarn';
 const ropeTypes: readonly RopeType[] = ['default', 'linear', 'dynamic', 'llama3', 'yarn'];
 
-/** How positions are rotated, with the scaling of `rope_parameters`, or of `rope_theta` and `rope_scaling` as older files have it. */
+/**
+ * How positions are rotated, with the scaling of `rope_parameters`, or of `rope_theta` and `rope_scaling` as
+ * older files have it.
+ */
 export function readRope(
   config: ConfigReader,
   shape: Omit<RopeShape, 'length'>,
@@ -83,7 +86,8 @@ const scalings: Readonly<Record<RopeType, Scaling>> = {
       return { frequencies: rope.frequencies.map((_, i) => base ** ((-2 * i) / headDim)), factor: 1 };
     };
   },
-  // Llama 3.1: long wavelengths are slowed down, short ones are not, and in between they pass from one to the other.
+  // Llama 3.1: long wavelengths are slowed down, short ones are not, and in between they pass from one to the
+  // other.
   llama3: parameters => {
     const factor = parameters.number('factor');
     const low = parameters.number('low_freq_factor');

@@ -37,8 +37,9 @@ interface StepResult {
 type Causal = Extract<ModelDefinition, { readonly kind: 'causal' }>;
 
 /**
- * Readies a decoder for sequences of up to `length` tokens. Keys and values lie in memory for all of them, (B, Hk, length, D) for each layer,
- * twice: a step reads one and writes the other. A step allocates nothing that is as large.
+ * Readies a decoder for sequences of up to `length` tokens. Keys and values lie in memory for all of them,
+ * (B, Hk, length, D) for each layer, twice: a step reads one and writes the other. A step allocates nothing
+ * that is as large.
  */
 export function cachedDecoder<T extends TensorDesc>(
   model: Model<T>,

@@ -13,10 +13,10 @@ export interface GenerateOptions extends SamplingOptions {
 }
 
 /**
- * Continues texts of tokens, and gives the next token of each, one list for each step; null for a text that has ended. Which tokens these are
- * does not depend on the other texts of the batch.
- * @throws InvalidArgumentError for prompts or options that are wrong; UnsupportedError for a model that is no decoder; the reason of the
- * signal.
+ * Continues texts of tokens, and gives the next token of each, one list for each step; null for a text that
+ * has ended. Which tokens these are does not depend on the other texts of the batch.
+ * @throws InvalidArgumentError for prompts or options that are wrong; UnsupportedError for a model that is no
+ * decoder; the reason of the signal.
  */
 export async function* generateBatch<T extends TensorDesc>(
   model: Model<T>,

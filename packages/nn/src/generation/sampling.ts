@@ -11,7 +11,10 @@ export interface SamplingOptions {
   readonly topP?: number | undefined;
   /** Only tokens that are at least this share as likely as the likeliest. */
   readonly minP?: number | undefined;
-  /** What logits of tokens that are in the text are divided by where positive, and multiplied by where negative. */
+  /**
+   * What logits of tokens that are in the text are divided by where positive, and multiplied by where
+   * negative.
+   */
   readonly repetitionPenalty?: number | undefined;
   readonly seed?: number | bigint | undefined;
 }
@@ -33,7 +36,8 @@ export function checkSampling(options: SamplingOptions): void {
 }
 
 /**
- * Chooses the next token of a sequence, in the order of transformers: penalty, temperature, top-k, top-p, min-p.
+ * Chooses the next token of a sequence, in the order of transformers: penalty, temperature, top-k, top-p,
+ * min-p.
  * @param text the tokens so far.
  * @param draw which number of the stream decides: a row and a step have one of their own, whatever the batch.
  */

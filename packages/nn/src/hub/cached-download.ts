@@ -30,8 +30,9 @@ const PART_BYTES = 4 << 20;
 const partUrl = (url: string, part: number): string => `${url}?part=${part}`;
 
 /**
- * The bytes of a file, of the cache as far as it holds them, else of the server; null for a file that there is not. They are kept on the
- * way in parts, so that a download that is cut off goes on from its last whole part, if the server still has the same file.
+ * The bytes of a file, of the cache as far as it holds them, else of the server; null for a file that there
+ * is not. They are kept on the way in parts, so that a download that is cut off goes on from its last whole
+ * part, if the server still has the same file.
  * @throws HubError for an answer that is neither.
  */
 export async function throughCache(download: Download): Promise<AsyncIterable<Uint8Array> | null> {
@@ -55,7 +56,10 @@ export async function throughCache(download: Download): Promise<AsyncIterable<Ui
   return counted(keep(cache, download, response, resumed ? held : null, total), tell, total);
 }
 
-/** The length that a body is said to have; unknown where it is compressed, as the header then counts compressed bytes. */
+/**
+ * The length that a body is said to have; unknown where it is compressed, as the header then counts
+ * compressed bytes.
+ */
 function lengthOf({ headers }: Response): number | null {
   const length = Number(headers.get('content-length') ?? Number.NaN);
   return headers.has('content-encoding') || !Number.isSafeInteger(length) ? null : length;
@@ -89,7 +93,9 @@ async function* partsOf(
   }
 }
 
-/** Gives the parts that are held and then the body of an answer, which it writes to the cache part by part. */
+/**
+ * Gives the parts that are held and then the body of an answer, which it writes to the cache part by part.
+ */
 async function* keep(
   cache: PartCache,
   { url }: Download,
@@ -106,7 +112,8 @@ async function* keep(
   const flush = async (complete: boolean): Promise<void> => {
     if (filled > 0) await cache.put(partUrl(url, parts++), new Response(buffer.slice(0, filled)));
     filled = 0;
-    // Without a tag there is no telling whether the server still has the same file, so that only the whole file is kept.
+    // Without a tag there is no telling whether the server still has the same file, so that only the whole
+    // file is kept.
     if (complete || etag !== '') await writeManifest(cache, url, { etag, parts, total, complete });
   };
   for await (const chunk of chunksOf(response)) {

@@ -16,12 +16,18 @@ export interface DownloadProgress {
 export interface HubOptions {
   /** `owner/name`. */
   readonly id: string;
-  /** A branch, a tag or a commit. A file that the cache holds is not asked for again, so a commit says for certain which it is. */
+  /**
+   * A branch, a tag or a commit. A file that the cache holds is not asked for again, so a commit says for
+   * certain which it is.
+   */
   readonly revision?: string | undefined;
   readonly baseUrl?: string | undefined;
   /** For models that not everybody may read. */
   readonly token?: string | undefined;
-  /** A cache of the browser, as `await caches.open('models')`. A download that was cut off goes on from its last whole part. */
+  /**
+   * A cache of the browser, as `await caches.open('models')`. A download that was cut off goes on from its
+   * last whole part.
+   */
   readonly cache?: PartCache | undefined;
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -31,7 +37,8 @@ const hubUrl = 'https://huggingface.co';
 
 /**
  * The files of a model of a hub, by `BASE/ID/resolve/REVISION/FILE`.
- * @throws InvalidArgumentError for an id or a revision that is none. What `open` gives throws HubError for a server that refuses.
+ * @throws InvalidArgumentError for an id or a revision that is none. What `open` gives throws HubError for a
+ * server that refuses.
  */
 export function hubFiles({
   id,

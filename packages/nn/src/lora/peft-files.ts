@@ -13,7 +13,9 @@ const weightsFile = 'adapter_model.safetensors';
 /** What peft puts before the names of the model. */
 const PREFIX = 'base_model.model.';
 
-/** Options of peft's file that must be as they are there unless set: each changes what an adapter computes. */
+/**
+ * Options of peft's file that must be as they are there unless set: each changes what an adapter computes.
+ */
 const plainOptions: Readonly<Record<string, unknown>> = {
   ...{
     peft_type: 'LORA',
@@ -124,7 +126,7 @@ export function adapterFiles(
   config: LoraConfig,
   tensors: ReadonlyMap<string, Tensor>,
   stored: { readonly transposed: boolean },
-): Readonly<Record<string, Uint8Array>> {
+): Readonly<Record<string, Uint8Array<ArrayBuffer>>> {
   const json = {
     ...plainOptions,
     ...writtenOptions,

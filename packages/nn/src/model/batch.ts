@@ -42,7 +42,10 @@ function rowsOf(name: string, rows: readonly ArrayLike<number>[]): Tensor {
   );
 }
 
-/** Labels (rows) i32 and how much each counts (rows) f32, which sum to 1; those of causal models are moved by one token. */
+/**
+ * Labels (rows) i32 and how much each counts (rows) f32, which sum to 1; those of causal models are moved by
+ * one token.
+ */
 export function targetTensors(
   kind: ModelDefinition['kind'],
   labels: readonly ArrayLike<number>[] | ArrayLike<number>,

@@ -50,7 +50,8 @@ export function layersOf(definition: ModelDefinition): ModelLayers {
 
 /**
  * Loads the weights of a model to an engine, each on its own and none a second time.
- * @throws CheckpointError for a tensor that is missing, superfluous or of another shape, and for damaged files. Nothing stays on the engine.
+ * @throws CheckpointError for a tensor that is missing, superfluous or of another shape, and for damaged
+ * files. Nothing stays on the engine.
  */
 export async function loadWeights<T extends TensorDesc>(
   files: ModelFiles,

@@ -21,7 +21,10 @@ export interface StepNumbers {
   readonly secondScale: Variable;
 }
 
-/** A step of AdamW (Loshchilov and Hutter 2019, algorithm 2), with the places of the scales as PyTorch has them. */
+/**
+ * A step of AdamW (Loshchilov and Hutter 2019, algorithm 2), with the places of the scales as PyTorch has
+ * them.
+ */
 export function adamw(
   { value, first, second }: Moments,
   gradient: Variable,

@@ -43,7 +43,8 @@ const roles: readonly Role[] = ['value', 'first', 'second'];
 const CLIP_EPSILON = 1e-6;
 
 /**
- * AdamW for parameters on an engine. All of a step is one graph: the norm of the gradients, and each parameter with its moments.
+ * AdamW for parameters on an engine. All of a step is one graph: the norm of the gradients, and each
+ * parameter with its moments.
  * @param initial the parameters, f32; the optimizer owns them from now on.
  * @param moments those to go on from; 0 unless given.
  */

@@ -19,7 +19,9 @@ import { describeAll, type Model } from '../model/model.ts';
 import { weightScope } from '../model/weights.ts';
 import { createOptimizer, type OptimizerOptions } from './optimizer.ts';
 
-/** A batch with what is to be predicted: labels (B, S) of tokens, or (B) of images; −100 counts for nothing. */
+/**
+ * A batch with what is to be predicted: labels (B, S) of tokens, or (B) of images; −100 counts for nothing.
+ */
 export interface LabelledBatch {
   readonly inputs: Batch;
   readonly labels: readonly ArrayLike<number>[] | ArrayLike<number>;
@@ -85,8 +87,8 @@ const standardOptimizer: OptimizerOptions = {
 };
 
 /**
- * Readies a model to be trained: all its weights with AdamW, or with `lora` an adapter alone, whose gradients and moments are then all
- * that is computed and held.
+ * Readies a model to be trained: all its weights with AdamW, or with `lora` an adapter alone, whose gradients
+ * and moments are then all that is computed and held.
  */
 export function createTrainer<T extends TensorDesc>(model: Model<T>, options: TrainerOptions): Trainer<T> {
   const { engine } = model;

@@ -5,7 +5,9 @@ import type { Snapshot, Trainer } from './trainer.ts';
 const STEPS = 'tilewise.steps';
 
 /** A state of a run as a safetensors file. */
-export async function saveCheckpoint<T extends TensorDesc>(trainer: Trainer<T>): Promise<Uint8Array> {
+export async function saveCheckpoint<T extends TensorDesc>(
+  trainer: Trainer<T>,
+): Promise<Uint8Array<ArrayBuffer>> {
   const { steps, tensors } = await trainer.snapshot();
   return encodeSafetensors(tensors, { [STEPS]: `${steps}` });
 }

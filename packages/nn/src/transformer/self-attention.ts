@@ -27,7 +27,10 @@ export interface Sequences {
   readonly lengths?: Variable | undefined;
   /** Cosine and sine of the angles, (S, R / 2) or (B, 1, S, R / 2); null without rotary embeddings. */
   readonly rotary: { readonly cos: Variable; readonly sin: Variable } | null;
-  /** Keeps keys and values, and gives those that queries see: their own, or all of a cache, whose last ones they are. */
+  /**
+   * Keeps keys and values, and gives those that queries see: their own, or all of a cache, whose last ones
+   * they are.
+   */
   readonly cache?: ((k: Variable, v: Variable) => SeenKeys) | undefined;
 }
 

@@ -17,7 +17,9 @@ export interface AttentionOptions {
   /** i32 (B): how many queries and keys each sequence has. */
   readonly seqLensQ?: Operand | undefined;
   readonly seqLensKv?: Operand | undefined;
-  /** Probability to drop, and the numbers that the mask is drawn from: variables of dtype i64 and shape []. */
+  /**
+   * Probability to drop, and the numbers that the mask is drawn from: variables of dtype i64 and shape [].
+   */
   readonly dropout?: { readonly p: number; readonly seed: Operand; readonly offset: Operand } | undefined;
 }
 

@@ -33,7 +33,8 @@ export interface CompiledFunction<S extends Specs, R, T extends TensorDesc> {
   /**
    * Runs it, after what was asked for before.
    * @param inputs tensors of the engine, host tensors, or numbers for scalars.
-   * @param outputs memory of one's own for results, in the order in which `results` lists them; others are allocated.
+   * @param outputs memory of one's own for results, in the order in which `results` lists them; others are
+   * allocated.
    */
   (
     inputs: { readonly [K in keyof S]: Bindable<T> },
@@ -50,9 +51,11 @@ export interface CompiledFunction<S extends Specs, R, T extends TensorDesc> {
 }
 
 /**
- * Traces a function of named tensors and compiles its graph for an engine. The function is called once, with variables; what it gives
- * (a variable, or arrays and objects of variables) is what the compiled function gives, with the engine's tensors in their places.
- * @throws what the operations throw, from the line of the function that is wrong; UnsupportedError for what the engine cannot run.
+ * Traces a function of named tensors and compiles its graph for an engine. The function is called once, with
+ * variables; what it gives (a variable, or arrays and objects of variables) is what the compiled function
+ * gives, with the engine's tensors in their places.
+ * @throws what the operations throw, from the line of the function that is wrong; UnsupportedError for what
+ * the engine cannot run.
  */
 export function compile<T extends TensorDesc, S extends Specs, R>(
   engine: TensorEngine<T>,

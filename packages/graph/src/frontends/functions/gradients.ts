@@ -45,7 +45,8 @@ export function grad<S extends Named, K extends keyof S & string>(
 
 /**
  * The gradients of a number by variables that it depends on, written behind it into the same graph.
- * @throws InvalidShapeError for a loss of more than one number; InvalidGraphError for an operation without a gradient.
+ * @throws InvalidShapeError for a loss of more than one number; InvalidGraphError for an operation without a
+ * gradient.
  */
 export function gradientsOf(loss: Variable, by: readonly Variable[]): readonly Variable[] {
   if (loss.shape.length > 0)

@@ -3,7 +3,9 @@ import type { Attributes } from '../../ir/schema/attribute.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import { type Operand, type Trace, Variable } from './trace.ts';
 
-/** Attributes by names in camelCase, and the dtype of the result where it does not follow from the operands. */
+/**
+ * Attributes by names in camelCase, and the dtype of the result where it does not follow from the operands.
+ */
 export type CallOptions = { readonly dtype?: GraphDType | undefined } & {
   readonly [name: string]: boolean | number | string | readonly number[] | undefined;
 };

@@ -1,6 +1,7 @@
 import { type OperationFunction, operation } from './operation-function.ts';
 
-// One function for each operation of the table; `OPERATIONS.md` says what each computes. A test compares this list with the table.
+// One function for each operation of the table; `OPERATIONS.md` says what each computes. A test compares this
+// list with the table.
 export const abs: OperationFunction<'Abs'> = /* @__PURE__ */ operation('Abs');
 export const add: OperationFunction<'Add'> = /* @__PURE__ */ operation('Add');
 export const argmax: OperationFunction<'ArgMax'> = /* @__PURE__ */ operation('ArgMax');

@@ -9,7 +9,10 @@ import { isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { connect, type Topology } from '../../ir/topology.ts';
 import { operationOf } from '../../ops/table.ts';
 
-/** A tensor of a function that is traced: what operations take and give. Shape and dtype are known; the values are not. */
+/**
+ * A tensor of a function that is traced: what operations take and give. Shape and dtype are known; the values
+ * are not.
+ */
 export class Variable {
   readonly shape: readonly number[];
   /** The graph that is written. */
@@ -65,7 +68,8 @@ export class Trace {
   }
 
   /**
-   * Adds an operation. The shapes of its outputs are inferred at once, so that an error comes from the line that made it.
+   * Adds an operation. The shapes of its outputs are inferred at once, so that an error comes from the line
+   * that made it.
    * @throws InvalidOperationError or InvalidShapeError, where operands or attributes do not fit.
    */
   apply(

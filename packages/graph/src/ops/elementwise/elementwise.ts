@@ -7,7 +7,10 @@ import type { OperationSchema } from '../../ir/schema/schema.ts';
 import type { LogicalShape } from '../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes } from '../../ir/tensor/shape.ts';
 
-/** The rules of an operation that computes every element on its own: shapes and primitives follow from `element`. */
+/**
+ * The rules of an operation that computes every element on its own: shapes and primitives follow from
+ * `element`.
+ */
 export function elementwise<S extends OperationSchema>(
   kind: string,
   rules: Omit<OperationRules<S>, 'infer' | 'lower'> & Required<Pick<OperationRules<S>, 'element'>>,

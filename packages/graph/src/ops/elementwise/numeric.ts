@@ -16,7 +16,10 @@ function isNumeric(e: Expr): e is NumericExpr {
   return e.type !== 'bool';
 }
 
-/** A value where a condition holds, else NaN. There is no constant NaN, but every engine has it for the logarithm of −1. */
+/**
+ * A value where a condition holds, else NaN. There is no constant NaN, but every engine has it for the
+ * logarithm of −1.
+ */
 export function orNaN(holds: BoolExpr, value: NumericExpr): NumericExpr {
   return select(holds, value, log(select(holds, 1, -1)));
 }

@@ -17,7 +17,10 @@ export const rotarySchemas = {
   },
 } as const;
 
-/** Element of a table that is broadcast to all dimensions of the result but the last, where it has one entry for each pair. */
+/**
+ * Element of a table that is broadcast to all dimensions of the result but the last, where it has one entry
+ * for each pair.
+ */
 function tableEntry(n: number, table: Value, rank: number, pair: NumericExpr): NumericExpr {
   const { shape } = table.desc;
   const lead = rank - shape.length;

@@ -88,7 +88,8 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
       const [dst] = lowering.outputs;
       const rank = src.desc.shape.length;
       const d = checkedAxis('ScatterElements', axis, src.desc.shape);
-      // Each element of dst looks for its updates along the axis: no two write to one place, and the order is fixed.
+      // Each element of dst looks for its updates along the axis: no two write to one place, and the order is
+      // fixed.
       const domain = [...withExtent(indices.desc.shape, d, src.desc.shape[d]), indices.desc.shape[d]];
       const shape = [...domain.slice(0, -1), 1];
       const along = indexWith(rank, d, coordinate(rank));

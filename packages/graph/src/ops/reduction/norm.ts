@@ -47,7 +47,10 @@ function normAxes({ begin_norm_axis: begin }: NormAttributes, rank: number): num
   return Array.from({ length: rank - first }, (_, n) => first + n);
 }
 
-/** The mean over the normalised axes of an expression of the inputs; `result` turns the mean into what is stored. */
+/**
+ * The mean over the normalised axes of an expression of the inputs; `result` turns the mean into what is
+ * stored.
+ */
 function meanOf(
   lowering: Lowering,
   attributes: NormAttributes,

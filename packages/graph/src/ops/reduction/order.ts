@@ -29,7 +29,10 @@ export const orderSchemas = {
   },
 } as const;
 
-/** The largest element along an axis that comes after another one in order, and its index, each with 1 along the axis. */
+/**
+ * The largest element along an axis that comes after another one in order, and its index, each with 1 along
+ * the axis.
+ */
 function largestAfter(
   lowering: Pick<Lowering, 'temporary' | 'reduce'>,
   src: Value,

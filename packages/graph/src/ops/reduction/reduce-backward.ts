@@ -24,7 +24,10 @@ type ReduceBackwardKind = (typeof reduceBackwardKinds)[number];
 
 export type ReduceBackwardSchemas = Readonly<Record<ReduceBackwardKind, typeof reduceBackwardSchema>>;
 
-/** Writes diff_src from src, dst and diff_dst, where dst and diff_dst have extents of 1 along the reduced axes. */
+/**
+ * Writes diff_src from src, dst and diff_dst, where dst and diff_dst have extents of 1 along the reduced
+ * axes.
+ */
 type Write = (lowering: Lowering, overAxes: OverAxes) => void;
 
 /** Reduces an expression of src and dst over the axes of the attribute. */
@@ -42,8 +45,9 @@ const lowerExtremum: Write = (lowering, overAxes) => {
 };
 
 /**
- * dy times the product of the other elements. Without zeros that is the product of all elements over the element. With one zero, only
- * the zero has a gradient: the product of the others. With several zeros, all gradients are 0.
+ * dy times the product of the other elements. Without zeros that is the product of all elements over the
+ * element. With one zero, only the zero has a gradient: the product of the others. With several zeros, all
+ * gradients are 0.
  */
 const lowerProduct: Write = (lowering, overAxes) => {
   const isZero = eq(src, 0);

@@ -64,8 +64,8 @@ const ownBackward =
     builder.op(`${kind}Backward`, [src(), dst(), dy], { axes });
 
 /**
- * The backward operation of a maximum or minimum. Which element was the extremum is decided by equality, so a recomputed src, which may
- * differ by a rounding, needs a recomputed extremum.
+ * The backward operation of a maximum or minimum. Which element was the extremum is decided by equality, so a
+ * recomputed src, which may differ by a rounding, needs a recomputed extremum.
  */
 const extremumBackward =
   (kind: ReduceKind): ReduceDefinition['gradient'] =>

@@ -1,0 +1,27 @@
+import { multiply, subtract, type Variable, valueAndGrad } from '@tilewise/graph/ops';
+
+type Named = Readonly<Record<string, Variable>>;
+
+/** What a step of SGD gives: the loss before it, and the parameters after it. */
+export interface SgdStep {
+  readonly loss: Variable;
+  readonly parameters: Named;
+}
+
+/**
+ * A step of stochastic gradient descent as a function that can be compiled: each parameter moves by −rate
+ * times its gradient.
+ * @param loss gives the loss, of shape [], of named variables.
+ * @param by the names of the parameters among them.
+ */
+export function sgd<S extends Named>(
+  loss: (inputs: S) => Variable,
+  { by, rate }: { readonly by: readonly (keyof S & string)[]; readonly rate: number },
+): (inputs: S) => SgdStep {
+  const both = valueAndGrad(loss, by);
+  return inputs => {
+    const { value, gradients } = both(inputs);
+    const moved = by.map(name => [name, subtract(inputs[name], multiply(gradients[name], rate))] as const);
+    return { loss: value, parameters: Object.fromEntries(moved) };
+  };
+}
