@@ -29,7 +29,7 @@ import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { ResultDesc } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
-import { eagerCall, type PendingCall, runNow, keyOfProblem } from './eager-attention.ts';
+import { eagerCall, keyOfProblem, type PendingCall, runNow } from './eager-attention.ts';
 import { planBackward } from './plan-backward.ts';
 import { planForward } from './plan-forward.ts';
 import { type CallTools, toolsOf } from './tools.ts';
