@@ -1,8 +1,10 @@
-"""Runs exported models and compares what they give: run_torch_cases.py FOLDER prints a line of JSON for each case.
+"""Runs exported models and compares what they give: run_torch_cases.py FOLDER prints a line of JSON for each
+case.
 
-FOLDER has the package `runtime`, the files of every export, and for each case N a folder N with model.py, and case.json with inputs in the
-order of INPUTS, and given.safetensors with tensors i0…, the results o0… that are expected in the order of OUTPUTS, and for gradients the
-seed of result 0, `seed`, and g0… by the inputs that case.json lists as `by`.
+FOLDER has the package `runtime`, the files of every export, and for each case N a folder N with model.py, and
+case.json with inputs in the order of INPUTS, and given.safetensors with tensors i0…, the results o0… that are
+expected in the order of OUTPUTS, and for gradients the seed of result 0, `seed`, and g0… by the inputs that
+case.json lists as `by`.
 """
 
 import importlib
@@ -36,7 +38,9 @@ def load(path):
 
 
 def error(got, want, steps=False):
-    """The largest difference, relative to the largest number of the tensor but at least 1; of what is undefined nothing is compared."""
+    """The largest difference, relative to the largest number of the tensor but at least 1; of what is
+    undefined nothing is compared.
+    """
     if tuple(got.shape) != tuple(want.shape):
         return f"has shape {tuple(got.shape)}, not {tuple(want.shape)}"
     got, want = got.detach().double().reshape(-1), want.double().reshape(-1)

@@ -1,8 +1,9 @@
 """Attention over a sequence that may be cut over ranks: queries stay, keys and values go round the ring.
 
-Forward, step t of W: rank r computes with the keys of rank n = (r - t) mod W while these travel on to rank r + 1, and merges what they
-give by lse. Backward: keys go round again, and the gradients by them travel along until they are home. No rank ever holds all keys, and no
-tensor is larger than a tile of scores. One rank, or no process group, is the same code without messages.
+Forward, step t of W: rank r computes with the keys of rank n = (r - t) mod W while these travel on to rank r
++ 1, and merges what they give by lse. Backward: keys go round again, and the gradients by them travel along
+until they are home. No rank ever holds all keys, and no tensor is larger than a tile of scores. One rank, or
+no process group, is the same code without messages.
 """
 
 import torch
@@ -24,7 +25,9 @@ class Ring:
         self.size = dist.get_world_size(group) if has_group else 1
 
     def turn(self, sent, received, tag):
-        """Sends to the next rank and receives from the one before; wait for each of the result. Keep `sent` alive until then."""
+        """Sends to the next rank and receives from the one before; wait for each of the result. Keep `sent`
+        alive until then.
+        """
         after, before = (self.rank + 1) % self.size, (self.rank - 1) % self.size
         return dist.batch_isend_irecv(
             [
@@ -58,7 +61,9 @@ class _Keys:
 
 
 def _blocks(q_at, kv_at, rank, owner):
-    """Pairs of a piece of queries and a piece of keys: (row, i0, ni, column, j0, nj), rows and columns being local."""
+    """Pairs of a piece of queries and a piece of keys: (row, i0, ni, column, j0, nj), rows and columns being
+    local.
+    """
     row = 0
     for i0, ni in q_at.pieces(rank):
         column = 0
@@ -176,10 +181,11 @@ def attention(
 ):
     """o (B, Hq, Sq, Dv) and lse (B, Hq, Sq), f32 or wider, of this rank's queries.
 
-    q, k, v: this rank's part, (B, H, S, D). captures: what `call.score` and `call.visible` read; axes of queries are local, of keys whole.
-    sink: (Hq). dropout: drawn, or keep: a mask (B|1, Hq|1, local Sq|1, Skv) whose kept elements are multiplied by keep_factor. lengths: (B),
-    of sequences that are shorter than Sq and Skv. ring, q_at, kv_at: who shares the sequence and where its positions lie; first: the global
-    number of the first batch entry. A query that sees no key gives o = 0 and lse = -inf.
+    q, k, v: this rank's part, (B, H, S, D). captures: what `call.score` and `call.visible` read; axes of
+    queries are local, of keys whole. sink: (Hq). dropout: drawn, or keep: a mask (B|1, Hq|1, local Sq|1, Skv)
+    whose kept elements are multiplied by keep_factor. lengths: (B), of sequences that are shorter than Sq and
+    Skv. ring, q_at, kv_at: who shares the sequence and where its positions lie; first: the global number of
+    the first batch entry. A query that sees no key gives o = 0 and lse = -inf.
     """
     ring = ring or Ring()
     q_at = q_at or Layout(q.shape[2])
@@ -195,8 +201,11 @@ def attention(
 
 
 def attention_gradients(call, inputs, o_grad, lse_grad=None, **options):
-    """The gradients of `attention` by (q, k, v, sink, *captures) on one rank; None by what is None or has none."""
-    q, k, v, sink, *captures = [x if x is None else x.detach().requires_grad_(x.is_floating_point()) for x in inputs]
+    """The gradients of `attention` by (q, k, v, sink, *captures) on one rank; None by what is None or has
+    none.
+    """
+    given = [x if x is None else x.detach().requires_grad_(x.is_floating_point()) for x in inputs]
+    q, k, v, sink, *captures = given
     with torch.enable_grad():
         results = attention(call, q, k, v, captures, sink=sink, **options)
     leaves = [x for x in (q, k, v, sink, *captures) if x is not None and x.requires_grad]

@@ -6,8 +6,9 @@ import torch
 class Layout:
     """A dimension of `length` positions, cut over `ranks`.
 
-    order: 'contiguous' gives each rank one piece. 'zigzag' cuts 2·ranks pieces and gives rank r the pieces r and 2·ranks - 1 - r, so that
-    all ranks have the same work under a causal mask. The length need not be divisible; pieces may be empty.
+    order: 'contiguous' gives each rank one piece. 'zigzag' cuts 2·ranks pieces and gives rank r the pieces r
+    and 2·ranks - 1 - r, so that all ranks have the same work under a causal mask. The length need not be
+    divisible; pieces may be empty.
     """
 
     def __init__(self, length, ranks=1, order="zigzag"):
@@ -17,7 +18,9 @@ class Layout:
         self.order = order if ranks > 1 else "contiguous"
 
     def pieces(self, rank):
-        """(first position, number of positions) of each piece of a rank, in the order in which they lie there."""
+        """(first position, number of positions) of each piece of a rank, in the order in which they lie
+        there.
+        """
         folds = 2 if self.order == "zigzag" else 1
         cuts = [n * self.length // (folds * self.ranks) for n in range(folds * self.ranks + 1)]
         own = [rank] if folds == 1 else [rank, 2 * self.ranks - 1 - rank]

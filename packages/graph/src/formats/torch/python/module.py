@@ -10,7 +10,8 @@ from .parallel import load_safetensors
 class GraphModule(torch.nn.Module):
     """A module with parameters whose names may have dots, and with the constants of a file beside it.
 
-    parameters: {name: (shape, dtype)}; constants: names in constants.safetensors beside `path`, which become buffers.
+    parameters: {name: (shape, dtype)}; constants: names in constants.safetensors beside `path`, which become
+    buffers.
     """
 
     def __init__(self, parameters, constants, path):

@@ -4,7 +4,9 @@ import torch
 
 
 def saturated(x, dtype):
-    """x in another dtype: to integers rounded to nearest even and brought into range, to floats of 8 bits brought into range."""
+    """x in another dtype: to integers rounded to nearest even and brought into range, to floats of 8 bits
+    brought into range.
+    """
     if dtype.is_floating_point:
         return x.clamp(-torch.finfo(dtype).max, torch.finfo(dtype).max).to(dtype)
     limits = torch.iinfo(dtype)
@@ -58,6 +60,8 @@ def greatest(x, y):
 
 
 def scatter_rows(indices, updates, rows):
-    """Row v of (rows, D) is the sum of the rows of `updates` whose index is v; indices out of range are left out."""
+    """Row v of (rows, D) is the sum of the rows of `updates` whose index is v; indices out of range are left
+    out.
+    """
     inside = (indices >= 0) & (indices < rows)
     return updates.new_zeros(rows, updates.shape[1]).index_add(0, indices[inside].long(), updates[inside])

@@ -1,5 +1,7 @@
-"""Ranks: starting them, what part of a tensor each has, sums of gradients, checkpoints and files of weights."""
+"""Ranks: starting them, what part of a tensor each has, sums of gradients, checkpoints and files of weights.
+"""
 
+import ctypes
 import json
 import os
 import struct
@@ -24,7 +26,9 @@ from .philox import uniform
 
 
 def start():
-    """Joins the process group that torchrun has started this process for. A process that torchrun has not started stays alone."""
+    """Joins the process group that torchrun has started this process for. A process that torchrun has not
+    started stays alone.
+    """
     if "RANK" not in os.environ or dist.is_initialized():
         return
     rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
@@ -42,7 +46,9 @@ def start():
 
 
 def mesh_shape(text, world):
-    """(ranks along the batch, ranks along the sequence) from '2x4'; a number that is left out, as in 'x4', takes the rest."""
+    """(ranks along the batch, ranks along the sequence) from '2x4'; a number that is left out, as in 'x4',
+    takes the rest.
+    """
     batch, _, sequence = (text or f"1x{world}").partition("x")
     batch = int(batch) if batch else world // int(sequence)
     sequence = int(sequence) if sequence else world // batch
@@ -54,8 +60,9 @@ def mesh_shape(text, world):
 class Place:
     """Where this rank is in the mesh of batch × sequence, and which part of each tensor lies here.
 
-    extents: {'batch': B, 'sequence': S} of the whole. Axes of tensors are described by factors, the slowest first: 'batch', 'sequence', or
-    the extent of a factor that is not cut. Rows of all tokens, for example, have the factors ('batch', 'sequence').
+    extents: {'batch': B, 'sequence': S} of the whole. Axes of tensors are described by factors, the slowest
+    first: 'batch', 'sequence', or the extent of a factor that is not cut. Rows of all tokens, for example,
+    have the factors ('batch', 'sequence').
     """
 
     def __init__(self, extents, mesh=(1, 1), order="zigzag", device="cpu"):
@@ -118,7 +125,9 @@ class Place:
         return {**ring, "first": self.first if batch else 0}
 
     def _starts(self, axes):
-        """Indices in the whole tensor of the local elements that runs start with, and how long these are: along the last axis if it is whole."""
+        """Indices in the whole tensor of the local elements that runs start with, and how long these are:
+        along the last axis if it is whole.
+        """
         sizes = [self._extent(factors) for factors in axes]
         runs = bool(axes) and not any(factor in self.layouts for factor in axes[-1])
         leading = axes[:-1] if runs else axes
@@ -137,18 +146,22 @@ class Place:
         return extent
 
     def keep(self, dropout, axes):
-        """Which elements of a tensor of these axes are kept: bool, this rank's part of the mask of the whole."""
+        """Which elements of a tensor of these axes are kept: bool, this rank's part of the mask of the whole.
+        """
         starts, run = self._starts(axes)
         return dropout.keep(starts, run) if run is not None else dropout.keep(starts, 1).squeeze(-1)
 
     def uniform(self, seed, offset, axes):
         """Uniform numbers for a tensor of these axes, this rank's part of those of the whole."""
         starts, run = self._starts(axes)
-        return uniform(seed, offset, starts, run) if run is not None else uniform(seed, offset, starts, 1).squeeze(-1)
+        if run is None:
+            return uniform(seed, offset, starts, 1).squeeze(-1)
+        return uniform(seed, offset, starts, run)
 
     def gather(self, x, axes):
         """The whole of a tensor from its parts, on every rank. For results: nothing is differentiated."""
-        whole = torch.zeros([self._extent(factors) for factors in axes], dtype=x.dtype if x.dtype.is_floating_point else torch.int64, device=x.device)
+        dtype = x.dtype if x.dtype.is_floating_point else torch.int64
+        whole = torch.zeros([self._extent(factors) for factors in axes], dtype=dtype, device=x.device)
         index = [self.positions(*factors) for factors in axes]
         cut = {factor for factors in axes for factor in factors} & set(self.layouts)
         # Ranks that differ only where this tensor is whole have the same part: one of them gives it.
@@ -180,7 +193,8 @@ def sum_gradients(model, place):
 def wrapped(model, place, how):
     """(module to call, what the loss is to be multiplied by).
 
-    how: 'sum' leaves the model and wants `sum_gradients`; 'ddp' and 'fsdp' average gradients over ranks, which the factor undoes.
+    how: 'sum' leaves the model and wants `sum_gradients`; 'ddp' and 'fsdp' average gradients over ranks,
+    which the factor undoes.
     """
     if place.ranks == 1 or how == "sum":
         return model, 1
@@ -197,7 +211,9 @@ def full(x):
 
 
 def clip_gradients(model, largest):
-    """Multiplies all gradients by largest / max(largest, norm), the norm being that of all of them as one vector."""
+    """Multiplies all gradients by largest / max(largest, norm), the norm being that of all of them as one
+    vector.
+    """
     grads = [p.grad for p in model.parameters() if p.grad is not None]
     norm = full(torch.nn.utils.get_total_norm(grads))
     for g in grads:
@@ -213,7 +229,8 @@ def save_checkpoint(folder, step, model, optimizer):
 
 
 def load_checkpoint(folder, model, optimizer):
-    """Loads the newest checkpoint that was finished; gives the number of steps done, 0 where there is none."""
+    """Loads the newest checkpoint that was finished; gives the number of steps done, 0 where there is none.
+    """
     saves = sorted(path.parent for path in Path(folder).glob("step-*/.metadata"))
     if not saves:
         return 0
@@ -259,10 +276,10 @@ def load_safetensors(path):
     tensors = {}
     for name, entry in header.items():
         first, last = entry["data_offsets"]
-        raw = torch.frombuffer(body, dtype=torch.uint8, count=last - first, offset=first) if last > first else None
-        dtype = DTYPES[entry["dtype"]]
-        raw = torch.empty(0, dtype=dtype) if raw is None else raw.clone().view(dtype)
-        tensors[name] = raw.view(entry["shape"])
+        raw = torch.empty(last - first, dtype=torch.uint8)
+        if last > first:
+            raw.copy_(torch.frombuffer(body, dtype=torch.uint8, count=last - first, offset=first))
+        tensors[name] = raw.view(DTYPES[entry["dtype"]]).view(entry["shape"])
     return tensors, texts
 
 
@@ -271,17 +288,20 @@ def save_safetensors(path, tensors, texts=None):
     names = {dtype: name for name, dtype in DTYPES.items()}
     header, parts, end = {"__metadata__": texts} if texts else {}, [], 0
     for name, x in sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0])):
-        raw = x.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
-        header[name] = {"dtype": names[x.dtype], "shape": list(x.shape), "data_offsets": [end, end + len(raw)]}
+        x = x.detach().cpu().contiguous()
+        raw = ctypes.string_at(x.data_ptr(), x.nbytes) if x.nbytes else b""
+        place = [end, end + x.nbytes]
+        header[name] = {"dtype": names[x.dtype], "shape": list(x.shape), "data_offsets": place}
         parts.append(raw)
-        end += len(raw)
+        end += x.nbytes
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     Path(path).write_bytes(struct.pack("<Q", len(text)) + text + b"".join(parts))
 
 
 def whole_state(model, optimizer):
-    """Parameters by name, and under adamw.first. and adamw.second. the moments of each, whole on every rank."""
+    """Parameters by name, and under adamw.first. and adamw.second. the moments of each, whole on every rank.
+    """
     options = StateDictOptions(full_state_dict=True, cpu_offload=True)
     weights, moments = get_state_dict(model, optimizer, options=options)
     state = dict(weights)

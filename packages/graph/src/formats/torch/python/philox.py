@@ -1,10 +1,11 @@
 """Philox4x32 words and dropout masks that depend on global indices alone.
 
-A mask is a function of (seed, offset, index of the element in the whole tensor). No rank, tile or order of computing enters, so that every
-sharding drops the same elements. All arithmetic is on int64 tensors that hold u32 values; PyTorch has no u32 multiplication on every device.
+A mask is a function of (seed, offset, index of the element in the whole tensor). No rank, tile or order of
+computing enters, so that every sharding drops the same elements. All arithmetic is on int64 tensors that hold
+u32 values; PyTorch has no u32 multiplication on every device.
 
-Sources: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011); PyTorch's memory-efficient attention; oneDNN's Dropout;
-FlashAttention-2's dropout.h.
+Sources: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011); PyTorch's memory-efficient
+attention; oneDNN's Dropout; FlashAttention-2's dropout.h.
 """
 
 from dataclasses import dataclass
@@ -27,7 +28,9 @@ def _mulhilo(a, multiplier):
 
 
 def philox4x32(counter, key, rounds=10):
-    """The block function: four words from four words of counter and two of key, each an int or an int64 tensor; they broadcast."""
+    """The block function: four words from four words of counter and two of key, each an int or an int64
+    tensor; they broadcast.
+    """
     c0, c1, c2, c3 = counter
     k0, k1 = key
     for n in range(rounds):
@@ -67,7 +70,8 @@ def first_word_above(p):
 class Dropout:
     """Which elements are dropped.
 
-    p: the probability to drop; seed and offset: 64-bit integers; scheme: 'onednn', 'torch-efficient' or 'flash-attention-2'.
+    p: the probability to drop; seed and offset: 64-bit integers; scheme: 'onednn', 'torch-efficient' or
+    'flash-attention-2'.
     """
 
     p: float
@@ -77,7 +81,8 @@ class Dropout:
 
     def __post_init__(self):
         if self.scheme not in ("onednn", "torch-efficient", "flash-attention-2"):
-            raise ValueError(f"scheme must be onednn, torch-efficient or flash-attention-2, got {self.scheme}")
+            names = "onednn, torch-efficient or flash-attention-2"
+            raise ValueError(f"scheme must be {names}, got {self.scheme}")
         if not 0 <= self.p <= 1:
             raise ValueError(f"p must be in [0, 1], got {self.p}")
 
@@ -92,14 +97,17 @@ class Dropout:
 
     @property
     def factor(self):
-        """What kept elements are multiplied by, 1 / (1 - p) rounded to f32 as the scheme rounds; 0 at p = 1."""
+        """What kept elements are multiplied by, 1 / (1 - p) rounded to f32 as the scheme rounds; 0 at p = 1.
+        """
         kept = 1 - _f32(self.p)
         if self.scheme != "torch-efficient":
             kept = _f32(kept)
         return _f32(1 / kept) if kept > 0 else 0.0
 
     def words(self, start, count):
-        """Words of `count` neighbours from each element of `start`, int64 indices in the whole tensor: shape (*start.shape, count)."""
+        """Words of `count` neighbours from each element of `start`, int64 indices in the whole tensor: shape
+        (*start.shape, count).
+        """
         key = _halves(self.seed)
         if self.scheme == "onednn":
             at_low, at_high = _halves(start)
@@ -112,7 +120,8 @@ class Dropout:
         aligned = not bool(shift.any())
         blocks = (count + 3) // 4 if aligned else (count + 6) // 4
         # Numbers of blocks of four words: 30 high bits and 32 low ones.
-        low = ((at_low >> 2) | ((at_high & 3) << 30)).unsqueeze(-1) + torch.arange(blocks, device=start.device)
+        first = (at_low >> 2) | ((at_high & 3) << 30)
+        low = first.unsqueeze(-1) + torch.arange(blocks, device=start.device)
         high = ((at_high >> 2).unsqueeze(-1) + (low >> 32)) & 0x3FFFFFFF
         low = low & WORD
         if self.scheme == "onednn":
@@ -132,7 +141,8 @@ class Dropout:
     def keep_scores(self, b, h, i, j0, count, extents):
         """Which scores (b, h, i, j) are kept, j from j0 on: bool (B, H, Tq, count).
 
-        b (B, 1, 1, 1), h (1, H, 1, 1) and i (1, 1, Tq, 1) are global numbers; extents: (H, Sq, Skv) of the whole attention.
+        b (B, 1, 1, 1), h (1, H, 1, 1) and i (1, 1, Tq, 1) are global numbers; extents: (H, Sq, Skv) of the
+        whole attention.
         """
         heads, queries, keys = extents
         if self.scheme != "flash-attention-2":
@@ -154,7 +164,9 @@ class Dropout:
 
 
 def uniform(seed, offset, start, count):
-    """f32 numbers in [2^-33, 1] for `count` neighbours from each element of `start`, from the words of the scheme onednn."""
+    """f32 numbers in [2^-33, 1] for `count` neighbours from each element of `start`, from the words of the
+    scheme onednn.
+    """
     words = Dropout(0.0, seed, offset).words(start, count)
     return words.to(torch.float32) * 2.0**-32 + 2.0**-33
 

@@ -1,4 +1,6 @@
-"""Ring attention on 1 to 8 ranks against dense attention in float64: python -m python.test_attention [WORLD…]."""
+"""Ring attention on 1 to 8 ranks against dense attention in float64: python -m python.test_attention
+[WORLD…].
+"""
 
 import os
 import sys
@@ -68,7 +70,8 @@ CASES = {
     "heads": {"Hq": 12, "Hk": 2, "Hv": 3, "Dv": 5, "call": {"right": 0}},
     "tiny": {"Sq": 5, "Skv": 5, "call": {"right": 0}},
     "all at once": {
-        **{"Hq": 6, "Hk": 2, "Hv": 3, "Dv": 5, "lengths": True, "sink": True, "dlse": True, "scheme": "onednn"},
+        **{"Hq": 6, "Hk": 2, "Hv": 3, "Dv": 5, "scheme": "onednn"},
+        **{"lengths": True, "sink": True, "dlse": True},
         "call": {"score": two_captures, "visible": same_document, "left": 9, "right": 1},
         "captures": ["row bias", "table", "documents"],
     },
@@ -120,7 +123,7 @@ def dense(case, given):
     leaves = [x.detach().clone().requires_grad_() if is_trained(x) else x for x in leaves]
     q, k, v, sink, *captures = leaves
     (B, Hq, Sq, D), Skv = q.shape, k.shape[2]
-    operands = tiles.Operands((Hq, Sq, Skv), 0, given["dropout"], None, 1.0, given["lengths_q"], given["lengths_kv"])
+    operands = tiles.Operands((Hq, Sq, Skv))
     tile = tiles.tile_at(operands, q, 0, 0, Sq, 0, Skv)
     scale = D**-0.5 if call.scale is None else call.scale
     s = scale * q @ k.repeat_interleave(Hq // k.shape[1], 1).transpose(-1, -2)
@@ -200,7 +203,8 @@ def on_ranks(case, given, order, dtype):
     grads = torch.autograd.grad(total, trained, allow_unused=True)
     whole = [spread(o, rows, Sq), spread(lse.masked_fill(lse == -torch.inf, UNSEEN), rows, Sq)]
     # Along dimension 2: queries, keys or whole.
-    places = [(rows, Sq), (columns, Skv), (columns, Skv), None, *((rows, Sq) if own else None for own in has_rows)]
+    of_captures = [(rows, Sq) if own else None for own in has_rows]
+    places = [(rows, Sq), (columns, Skv), (columns, Skv), None, *of_captures]
     for leaf, grad, place in zip(trained, grads, [p for x, p in zip(leaves, places) if is_trained(x)]):
         grad = torch.zeros_like(leaf) if grad is None else grad
         if place is not None:
@@ -241,7 +245,9 @@ def check_cases(rank, size, path):
                 if not error <= 5e-6:
                     wrong.append(f"{name}, {order}, tiles of {tile_size}: {error:.1e}")
             if name in ("full", "causal", "softcap") and tile_size == 512:
-                rounded = {n: x.bfloat16().double() if n in ("q", "k", "v", "dO") else x for n, x in given.items()}
+                rounded = dict(given)
+                for n in ("q", "k", "v", "dO"):
+                    rounded[n] = given[n].bfloat16().double()
                 error = largest_error(on_ranks(case, given, "zigzag", torch.bfloat16), dense(case, rounded))
                 if not error <= 2e-2:
                     wrong.append(f"{name}, bf16: {error:.1e}")

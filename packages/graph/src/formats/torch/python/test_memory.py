@@ -1,7 +1,7 @@
 """Memory of ring attention, forward and backward, on 1, 2 and 4 ranks: python -m python.test_memory [S].
 
-Asserts that what is alive at the peak falls with the number of ranks, and that no tensor is as large as the scores or as all keys of a
-rank would be.
+Asserts that what is alive at the peak falls with the number of ranks, and that no tensor is as large as the
+scores or as all keys of a rank would be.
 """
 
 import os
@@ -80,7 +80,8 @@ def main():
         peaks[size] = max(peak for _, peak, _ in found)
         largest, n = max(most for _, _, most in found), -(-length // size)
         limit = max(B * Hq * tiles.TILE**2 * 8, 4 * B * Hq * n * D)
-        print(f"S {length}, {size} ranks: {peaks[size] / 2**20:.1f} MiB at the peak, largest {largest / 2**20:.1f}")
+        mebibytes = peaks[size] / 2**20, largest / 2**20
+        print("S %d, %d ranks: %.1f MiB at the peak, largest %.1f" % (length, size, *mebibytes))
         assert largest <= limit, f"a tensor has {largest} bytes, more than {limit}"
     ratios = [peaks[2] / peaks[1], peaks[4] / peaks[1]]
     print(f"relative to one rank: {ratios[0]:.2f} on 2, {ratios[1]:.2f} on 4")

@@ -1,4 +1,6 @@
-"""Words, thresholds and masks against known answers: python -m python.test_philox VECTORS, a folder with Philox vectors."""
+"""Words, thresholds and masks against known answers: python -m python.test_philox VECTORS, a folder with
+Philox vectors.
+"""
 
 import json
 import sys

@@ -1,7 +1,9 @@
-"""Attention of some queries to some keys: mathematics in tiles of scores, and PyTorch's kernels where these do.
+"""Attention of some queries to some keys: mathematics in tiles of scores, and PyTorch's kernels where these
+do.
 
-Shapes: q (B, Hq, Tq, D), k (B, Hk, Tk, D), v (B, Hv, Tk, Dv); Hk and Hv divide Hq. Partial results are o (B, Hq, Tq, Dv) and
-lse (B, Hq, Tq), the natural logarithm of the sum of e^score, -inf for a query that sees no key.
+Shapes: q (B, Hq, Tq, D), k (B, Hk, Tk, D), v (B, Hv, Tk, Dv); Hk and Hv divide Hq. Partial results are o (B,
+Hq, Tq, Dv) and lse (B, Hq, Tq), the natural logarithm of the sum of e^score, -inf for a query that sees no
+key.
 """
 
 from dataclasses import dataclass
@@ -18,9 +20,10 @@ TILE = 512
 class Attention:
     """What happens to a score, in this order: scale, `score`, masks. All indices are global.
 
-    scale: multiplies q·k, 1/sqrt(D) where None. score(s, tile, captures): scores from scores. visible(tile, captures): bool, broadcast to the
-    scores. left, right: query i sees the keys from i + diagonal - left to i + diagonal + right; None: no bound. bottom_right: the diagonal
-    is Skv - Sq instead of 0, or with lengths that of each sequence.
+    scale: multiplies q·k, 1/sqrt(D) where None. score(s, tile, captures): scores from scores. visible(tile,
+    captures): bool, broadcast to the scores. left, right: query i sees the keys from i + diagonal - left to i
+    + diagonal + right; None: no bound. bottom_right: the diagonal is Skv - Sq instead of 0, or with lengths
+    that of each sequence.
     """
 
     scale: Optional[float] = None
@@ -38,7 +41,8 @@ class Operands:
     extents: tuple  # (H, Sq, Skv)
     first: int = 0  # the global number of the first batch entry
     dropout: Optional[Dropout] = None
-    keep: Optional[torch.Tensor] = None  # (B|1, H|1, local Sq|1, Skv): kept probabilities, where a mask is given; times keep_factor
+    # A given mask of kept probabilities, (B|1, H|1, local Sq|1, Skv); they are multiplied by keep_factor.
+    keep: Optional[torch.Tensor] = None
     keep_factor: float = 1.0
     lengths_q: Optional[torch.Tensor] = None  # (B)
     lengths_kv: Optional[torch.Tensor] = None  # (B)
@@ -46,7 +50,9 @@ class Operands:
 
 @dataclass(frozen=True)
 class Tile:
-    """Where a tile of scores lies: global numbers of batch entries, heads, queries and keys that broadcast to (B, Hq, Tq, Tk)."""
+    """Where a tile of scores lies: global numbers of batch entries, heads, queries and keys that broadcast to
+    (B, Hq, Tq, Tk).
+    """
 
     b: torch.Tensor
     h: torch.Tensor
@@ -115,14 +121,18 @@ def reach(call, operands, i0, ni, j0, nj):
 
 
 def grouped(product, a, b):
-    """A product of (B, Ha, M, K) and (B, Hb, K, N) where Hb divides Ha and each head of b serves neighbours: (B, Ha, M, N)."""
+    """A product of (B, Ha, M, K) and (B, Hb, K, N) where Hb divides Ha and each head of b serves neighbours:
+    (B, Ha, M, N).
+    """
     B, heads, rows, width = a.shape
     folded = a.reshape(B, b.shape[1], heads // b.shape[1] * rows, width)
     return product(folded, b).reshape(B, heads, rows, -1)
 
 
 def summed(a, b, heads):
-    """aᵀ·b over rows and over the neighbours that share a head: (B, heads, M, N) from (B, Hq, T, M) and (B, Hq, T, N)."""
+    """aᵀ·b over rows and over the neighbours that share a head: (B, heads, M, N) from (B, Hq, T, M) and (B,
+    Hq, T, N).
+    """
     a, b = (x.reshape(x.shape[0], heads, -1, x.shape[-1]) for x in (a, b))
     return a.transpose(-1, -2) @ b
 
@@ -200,7 +210,8 @@ def block_forward(call, operands, q, k, v, captures, row0, i0, j0, o, lse):
             if kind == "none":
                 continue
             tile = tile_at(operands, q, row0 + r, i0 + r, nr, j0 + c, nc)
-            raw = grouped(torch.matmul, qt * scale_of(call, q), k.narrow(2, c, nc).to(dtype).transpose(-1, -2))
+            kt = k.narrow(2, c, nc).to(dtype)
+            raw = grouped(torch.matmul, qt * scale_of(call, q), kt.transpose(-1, -2))
             s = scores(call, operands, raw, tile, captures, kind)
             part_lse = s.logsumexp(-1)
             p = s.softmax(-1).masked_fill((part_lse == -torch.inf).unsqueeze(-1), 0)
@@ -212,8 +223,8 @@ def block_forward(call, operands, q, k, v, captures, row0, i0, j0, o, lse):
 def block_backward(call, operands, q, k, v, captures, row0, i0, j0, o, lse, dO, delta, sums):
     """Adds the gradients of a block to `sums` = (dq, dk, dv, list of gradients by captures or None).
 
-    o and lse are the final ones of these queries, over all keys; delta = rowsum(o∘dO) - dlse, or None where dlse is none. With
-    p = e^(s - lse) and p' = p∘keep: dV = p'ᵀ·dO, dP = dO·vᵀ∘keep, ds = p∘(dP - delta).
+    o and lse are the final ones of these queries, over all keys; delta = rowsum(o∘dO) - dlse, or None where
+    dlse is none. With p = e^(s - lse) and p' = p∘keep: dV = p'ᵀ·dO, dP = dO·vᵀ∘keep, ds = p∘(dP - delta).
     """
     kind = reach(call, operands, i0, q.shape[2], j0, k.shape[2])
     if kind == "none":
@@ -269,12 +280,16 @@ def scale_of(call, q):
 
 
 def with_dense_rows(x):
-    """x with the numbers of a row one after the other: for others the kernel gives wrong results without a word."""
+    """x with the numbers of a row one after the other: for others the kernel gives wrong results without a
+    word.
+    """
     return x if x.stride(-1) == 1 else x.contiguous()
 
 
 class CpuKernel:
-    """PyTorch's flash attention on the CPU, which gives lse and takes the final o and lse in its backward pass."""
+    """PyTorch's flash attention on the CPU, which gives lse and takes the final o and lse in its backward
+    pass.
+    """
 
     _forward = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
     _backward = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu_backward", None)
@@ -302,14 +317,15 @@ def kernel_is_causal(kind):
 def kernel_for(call, operands, q, k, v, i0, j0, kind):
     """PyTorch's kernel for a block, where it asks for nothing but a scale and a band; else None.
 
-    A kernel takes blocks that are wholly visible and squares on the causal diagonal. It never gets a query that sees nothing: what
-    kernels say of such rows differs from device to device.
+    A kernel takes blocks that are wholly visible and squares on the causal diagonal. It never gets a query
+    that sees nothing: what kernels say of such rows differs from device to device.
     """
     kernel = KERNELS.get(q.device.type)
     if kernel is None or not kernel.exists or q.dtype not in kernel.dtypes:
         return None
-    plain = (call.score, call.visible, operands.dropout, operands.keep, operands.lengths_q, operands.lengths_kv)
-    if any(x is not None for x in plain) or q.shape[-1] != v.shape[-1] or k.shape[1] != v.shape[1]:
+    lengths = operands.lengths_q, operands.lengths_kv
+    more = (call.score, call.visible, operands.dropout, operands.keep, *lengths)
+    if any(x is not None for x in more) or q.shape[-1] != v.shape[-1] or k.shape[1] != v.shape[1]:
         return None
     if kind == "all":
         return kernel

@@ -1,7 +1,8 @@
 """Trains the exported model: alone, or on ranks that torchrun starts.
 
-Batches come from `batch(step)`: whole tensors by the names of the model's inputs, and numbers for scalars. By default they are read from
-batches.safetensors, step after step along the first dimension. Replace the function to read data of your own.
+Batches come from `batch(step)`: whole tensors by the names of the model's inputs, and numbers for scalars. By
+default they are read from batches.safetensors, step after step along the first dimension. Replace the
+function to read data of your own.
 """
 
 import argparse
@@ -63,15 +64,19 @@ def step_once(module, model, optimizer, place, inputs, options, factor=1):
 
 def make_optimizer(model, options):
     betas = tuple(float(x) for x in options.betas.split(","))
-    return torch.optim.AdamW(model.parameters(), lr=options.lr, betas=betas, eps=options.eps, weight_decay=options.weight_decay)
+    rest = {"betas": betas, "eps": options.eps, "weight_decay": options.weight_decay}
+    return torch.optim.AdamW(model.parameters(), lr=options.lr, **rest)
 
 
 def parser():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--steps", type=int, default=100, help="train up to this step")
-    p.add_argument("--mesh", default="", help="ranks along the batch x ranks along the sequence: 2x4, x4; default: all along the sequence")
-    p.add_argument("--order", default="zigzag", choices=["zigzag", "contiguous"], help="how a sequence is cut")
-    p.add_argument("--parallel", default="sum", choices=["sum", "ddp", "fsdp"], help="who sums gradients over ranks")
+    mesh = "ranks along the batch x ranks along the sequence: 2x4, x4; default: all along the sequence"
+    p.add_argument("--mesh", default="", help=mesh)
+    orders = ["zigzag", "contiguous"]
+    p.add_argument("--order", default="zigzag", choices=orders, help="how a sequence is cut")
+    ways = ["sum", "ddp", "fsdp"]
+    p.add_argument("--parallel", default="sum", choices=ways, help="who sums gradients over ranks")
     p.add_argument("--weights", default=str(HERE / "weights.safetensors"))
     p.add_argument("--batches", default=str(HERE / "batches.safetensors"))
     p.add_argument("--dir", default="", help="folder of checkpoints; training goes on from the newest")
