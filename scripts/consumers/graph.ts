@@ -18,7 +18,7 @@ import type { toOnnx } from '@tilewise/graph/onnx';
 import { type Closed, none } from './optional.ts';
 
 none<Closed<TensorOptions>>();
-none<Closed<OperationOptions>>();
+none<Closed<OperationOptions<'SoftMax'>>>();
 none<Closed<KnownTensor>>();
 none<Closed<CompileOptions>>();
 none<Closed<NonNullable<Parameters<Graph['finalize']>[0]>>>();

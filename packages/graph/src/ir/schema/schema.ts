@@ -17,9 +17,11 @@ export interface OperationSchema {
 type AttributeSchemas = OperationSchema['attributes'];
 
 /** The values that an attribute may have. */
-type ValueOf<S extends AttributeSchema> = S extends { readonly among: readonly (infer V)[] }
+type ValueOf<S> = S extends { readonly among: readonly (infer V)[] }
   ? V
-  : AttributeTypes[S['type']];
+  : S extends { readonly type: infer T extends keyof AttributeTypes }
+    ? AttributeTypes[T]
+    : never;
 
 type RequiredNames<A> = {
   [K in keyof A]: A[K] extends { readonly required: true } ? K : never;
