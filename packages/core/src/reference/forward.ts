@@ -30,9 +30,9 @@ export interface ForwardFloat64 {
 /**
  * Attention by its definition, in float64 and unrounded. For query i of head h, over its visible keys j:
  *
- *     x_ij = scale · q_i·k_j            s_ij = softcap(mod(x_ij)) + bias_ij − slope_h · |i + off − j|
- *     m_i  = max(sink_h, max_j s_ij)             l_i  = e^(sink_h − m_i) + Σ_j e^(s_ij − m_i)
- *     p_ij = e^(s_ij − m_i) / l_i                o_i  = Σ_j z_ij p_ij v_j              lse_i = m_i + ln l_i
+ *     x_ij = scale · q_i·k_j           s_ij = softcap(mod(x_ij)) + bias_ij − slope_h · |i + off − j|
+ *     m_i  = max(sink_h, max_j s_ij)   l_i  = e^(sink_h − m_i) + Σ_j e^(s_ij − m_i)
+ *     p_ij = e^(s_ij − m_i) / l_i      o_i  = Σ_j z_ij p_ij v_j              lse_i = m_i + ln l_i
  *
  * where the terms of the sink are absent without one, and z_ij is 0 or 1/(1−p) by dropout. A row that sees no
  * key has o = 0, and without a sink m = lse = −∞ and l = 0; a row beyond its sequence is such a row even with
