@@ -5,7 +5,6 @@ export type { VisibilityOperands } from './attention/host/visibility.ts';
 export type { PartialAttention } from './attention/merge-partials.ts';
 export { checkPartials, mergePartials } from './attention/merge-partials.ts';
 export { normalise, normaliseBackward, normaliseBackwardCall, normaliseCall } from './attention/normalise.ts';
-export { operandDocs } from './attention/operands/docs.ts';
 export { fp8OperandTable, mxfp8OperandTable, mxfp8Shape } from './attention/operands/fp8-table.ts';
 export { operandLayout, rowsFootprint } from './attention/operands/layouts.ts';
 export type * from './attention/operands/operand.ts';

@@ -1,20 +1,20 @@
 import { InvalidArgumentError } from '../errors.ts';
 import { checkStorage } from '../tensor/check-storage.ts';
-import { type HostArray, isHostArray } from '../tensor/host-array.ts';
+import { type HostArray, hostList, isHostArray } from '../tensor/host-array.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import { standardSlopes } from './options/alibi.ts';
 import { bandOf } from './options/band.ts';
 import { dropoutDesc } from './options/dropout.ts';
 import { type Fp8Reading, fp8Reading } from './options/fp8.ts';
-import {
-  checkListDTypes,
-  checkListShapes,
-  checkPageCounts,
-  listOperand,
-  sequenceLists,
-} from './options/lists.ts';
+import { checkLists, checkPageCounts, listOperands } from './options/lists.ts';
 import { modCaptures } from './options/mods.ts';
-import type { BackwardInputs, ForwardInputs, SdpaBackwardOptions, SdpaOptions } from './options/options.ts';
+import type {
+  BackwardInputs,
+  ForwardInputs,
+  OutputSelection,
+  SdpaBackwardOptions,
+  SdpaOptions,
+} from './options/options.ts';
 import { checkCall } from './options/schema.ts';
 import {
   batchSize,
@@ -72,29 +72,17 @@ function describeCall<T extends TensorDesc>(
   reading: Fp8Reading | null,
   backward: { readonly dO?: T } = {},
 ): { problem: AttentionProblem; operands: Operands<T | HostArray> } {
-  const sequences = sequenceLists(options);
-  const descQ = describeOperand('q', q, sequences);
-  const descK = describeOperand('k', k, sequences, options.pageTableK);
-  const descV = describeOperand('v', v, sequences, options.pageTableV);
+  const given = listOperands(options);
+  const descQ = describeOperand('q', q, given);
+  const descK = describeOperand('k', k, given, options.pageTableK);
+  const descV = describeOperand('v', v, given, options.pageTableV);
   const Hq = descQ.shape[1];
-  checkRules([batchRule], { B: 1, Hq });
-  const lists = {
-    ...sequences,
-    cuPagesK: listOperand('cuPagesK', options.cuPagesK, 'i32'),
-    cuPagesV: listOperand('cuPagesV', options.cuPagesV, 'i32'),
-    alibi: listOperand(
-      'alibi',
-      options.alibi === true ? standardSlopes(Hq) : options.alibi === false ? undefined : options.alibi,
-      'f32',
-    ),
-    sink: listOperand('sink', options.sink, 'f32'),
-  };
-  checkListDTypes(lists);
-  const B = batchSize(descQ, lists);
+  const B = batchSize(descQ, given);
   checkRules([batchRule], { B, Hq });
+  const lists = options.alibi === true ? { ...given, alibi: hostList(standardSlopes(Hq), 'f32') } : given;
+  checkLists(lists, { B, Hq });
   checkPageCounts('K', descK, lists.cuPagesK);
   checkPageCounts('V', descV, lists.cuPagesV);
-  checkListShapes(lists, { B, Hq });
   const Sq = extentOf('Q', [descQ], lists, options.maxSeqLenQ);
   const Skv = extentOf('Kv', [descK, descV], lists, options.maxSeqLenKv);
 
@@ -134,13 +122,7 @@ function describeCall<T extends TensorDesc>(
     sink: lists.sink !== undefined,
     dropout: dropoutDesc(options.dropout, [B, Hq, Sq, Skv]),
     fp8: fp8Desc(options, reading),
-    outputs: {
-      max: options.outputs?.max ?? false,
-      sumExp: options.outputs?.sumExp ?? false,
-      dropoutMask: options.outputs?.dropoutMask ?? false,
-      amaxS: options.outputs?.amaxS ?? false,
-      amaxO: options.outputs?.amaxO ?? false,
-    },
+    outputs: chosen(['max', 'sumExp', 'dropoutMask', 'amaxS', 'amaxO'], options.outputs),
   };
   const dropoutMask = options.dropout && 'mask' in options.dropout ? options.dropout.mask : undefined;
   const operands: Operands<T | HostArray> = defined({
@@ -206,12 +188,7 @@ export function normaliseBackwardCall<T extends TensorDesc>(
     dv: describeGradient('dv', v, { B, S: Skv }, operands, gradDType),
     dLse: dLse !== undefined,
     gradients: options.gradients ?? defaultGradients(options),
-    outputs: {
-      amaxDQ: options.outputs?.amaxDQ ?? false,
-      amaxDK: options.outputs?.amaxDK ?? false,
-      amaxDV: options.outputs?.amaxDV ?? false,
-      amaxDP: options.outputs?.amaxDP ?? false,
-    },
+    outputs: chosen(['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'], options.outputs),
   };
   checkRules(backwardRules, problem);
   checkRows('lse', lse, forward);
@@ -241,6 +218,14 @@ function fp8Desc({ fp8, mxfp8 }: SdpaOptions<unknown>, reading: Fp8Reading | nul
   if (!fp8) return null;
   const formatP = reading?.format(fp8);
   return { kind: 'scaled', ...(formatP && { formatP }) };
+}
+
+/** Which of some results are asked for. */
+function chosen<N extends keyof OutputSelection>(
+  names: readonly N[],
+  outputs: OutputSelection | undefined,
+): Record<N, boolean> {
+  return Object.fromEntries(names.map(name => [name, outputs?.[name] ?? false])) as Record<N, boolean>;
 }
 
 function defaultGradients(options: SdpaOptions<unknown>): GradientName[] {

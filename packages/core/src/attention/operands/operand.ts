@@ -1,18 +1,12 @@
 import type { DType } from '../../tensor/dtype.ts';
 import type { Shape, Strides } from '../../tensor/shape.ts';
-import type { AttentionProblem, BackwardProblem, RaggedName } from '../problem/problem.ts';
-
-/** An operand or result that may have ragged offsets is `RaggedName`; these have one layout for every problem. */
-type ListName =
-  | 'seqLensQ'
-  | 'seqLensKv'
-  | 'cuSeqLensQ'
-  | 'cuSeqLensKv'
-  | `raggedOffsets.${RaggedName}`
-  | 'cuPagesK'
-  | 'cuPagesV'
-  | 'alibi'
-  | 'sink';
+import type {
+  AttentionProblem,
+  BackwardProblem,
+  ListName,
+  RaggedName,
+  TensorName,
+} from '../problem/problem.ts';
 
 type ResultName =
   | 'max'
@@ -34,19 +28,7 @@ type NumberName = 'scale' | 'dropout.scale' | 'dropout.seed' | 'dropout.offset';
  * An operand or a result of attention, by the name that options, bindings and errors use. Tensors that a mod captures
  * (`captures.NAME`), and the operands of `fp8` and `mxfp8`, are named by the call.
  */
-export type OperandName =
-  | RaggedName
-  | ListName
-  | ResultName
-  | NumberName
-  | 'lse'
-  | 'dLse'
-  | 'bias'
-  | 'mask'
-  | 'blockMask'
-  | 'dropoutMask'
-  | 'pageTableK'
-  | 'pageTableV';
+export type OperandName = RaggedName | ListName | ResultName | NumberName | 'lse' | 'dLse' | TensorName;
 
 /**
  * How a call takes an operand: `tensor` in its own shape and strides; `list`, a contiguous vector, or numbers; `table`, a

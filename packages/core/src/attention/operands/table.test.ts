@@ -3,9 +3,8 @@ import { quantiseMxfp8 } from '../../mxfp8/quantise.ts';
 import { elementsSpanned } from '../../tensor/shape.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { normalise, normaliseBackward } from '../normalise.ts';
-import { operandDocs } from './docs.ts';
 import { fp8OperandTable, mxfp8OperandTable } from './fp8-table.ts';
-import { operandLayouts, operandTable } from './table.ts';
+import { operandLayouts } from './table.ts';
 
 const zeros = (...shape: number[]): Tensor => Tensor.zeros(shape);
 const [q, k] = [zeros(2, 4, 5, 8), zeros(2, 2, 6, 8)];
@@ -100,7 +99,6 @@ test('block scales and roundings have the layouts of their operands', () => {
   expect(layouts['mxfp8.descaleV'].shape).toEqual(columns.scales.shape);
 });
 
-test('every operand has its documentation, and every scalar of fp8 is a list of one number', () => {
-  expect(Object.keys(operandDocs)).toEqual(Object.keys(operandTable));
+test('every scalar of fp8 is a list of one number', () => {
   expect(Object.values(fp8OperandTable).every(({ form, length }) => form === 'list' && length)).toBe(true);
 });

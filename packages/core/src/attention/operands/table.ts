@@ -1,6 +1,7 @@
 import type {
   AttentionProblem,
   BackwardProblem,
+  BroadcastDesc,
   LengthsKind,
   OperandDesc,
   RaggedName,
@@ -14,192 +15,197 @@ const integers: DTypeSet = { dtypes: ['i32', 'u32'], what: 'i32 or u32' };
 const truths: DTypeSet = { dtypes: ['bool', 'u8'], what: 'bool (or u8)' };
 const bytes: DTypeSet = { dtypes: ['u8'], what: 'u8' };
 
-type Presence = (problem: AttentionProblem, backward: BackwardProblem | null) => boolean;
-type Row = Omit<OperandRow, 'form'>;
+type Access = Pick<OperandRow, 'forward' | 'backward'>;
+type Of<R> = (problem: AttentionProblem, backward: BackwardProblem | null) => R;
+type Length = NonNullable<OperandRow['length']>;
 
-const read: Pick<Row, 'forward' | 'backward'> = { forward: 'read', backward: 'read' };
-const result: Row = { forward: 'write' };
-const gradient: Row = { backward: 'write' };
-const always: Presence = () => true;
+const input: Access = { forward: 'read', backward: 'read' };
+const result: Access = { forward: 'write' };
+const resultThenInput: Access = { forward: 'write', backward: 'read' };
+const backwardInput: Access = { backward: 'read' };
+const gradient: Access = { backward: 'write' };
 
-const numberRow: OperandRow = { ...read, form: 'number' };
+const number: OperandRow = { ...input, form: 'number' };
 
-const tensorRow = (
-  access: Row,
-  dtypes: DTypeSet,
-  layout: NonNullable<OperandRow['layout']>,
-  packable = false,
-): OperandRow => ({ ...access, form: 'tensor', dtypes, layout, packable });
-
-/** q, k, v, o or a gradient of one of these. */
-const stridedRow = (
-  access: Row,
-  name: RaggedName,
-  desc: (problem: AttentionProblem, backward: BackwardProblem | null) => OperandDesc | undefined,
-): OperandRow =>
-  tensorRow(access, floats, (problem, backward) => {
+const strided = (access: Access, side: 'q' | 'kv', desc: Of<OperandDesc | undefined>): OperandRow => ({
+  ...{ ...access, form: 'tensor', dtypes: floats },
+  layout(problem, backward) {
     const given = desc(problem, backward);
-    return given ? operandLayout(given, sideOf[name] === 'Q' ? 'q' : 'kv') : null;
-  });
+    return given ? operandLayout(given, side) : null;
+  },
+});
 
-const rowsRow = (access: Row, present: Presence = always): OperandRow => ({
-  ...access,
-  form: 'rows',
-  dtypes: f32,
+const broadcast = (
+  dtypes: DTypeSet,
+  desc: (problem: AttentionProblem) => BroadcastDesc | null,
+): OperandRow => ({
+  ...{ ...input, form: 'tensor', dtypes, packable: true },
+  layout(problem) {
+    const given = desc(problem);
+    // Kernels are made for one float dtype, and read truth values of either.
+    return given && broadcastLayout(problem, given, dtypes === floats ? [given.dtype] : dtypes.dtypes);
+  },
+});
+
+const rows = (access: Access, present: Of<boolean> = () => true): OperandRow => ({
+  ...{ ...access, form: 'rows', dtypes: f32 },
   layout: (problem, backward) => (present(problem, backward) ? rowsLayout(problem) : null),
 });
 
-/** A contiguous vector. */
-const vectorRow = (
-  form: 'tensor' | 'list',
-  access: Row,
-  dtypes: DTypeSet,
-  length: NonNullable<OperandRow['length']>,
-  present: Presence,
-): OperandRow => ({
-  ...{ ...access, form, dtypes, length, packable: form === 'list' },
+const vector = (access: Access, dtypes: DTypeSet, length: Length, present: Of<boolean>): OperandRow => ({
+  ...{ ...access, form: 'tensor', dtypes, length },
   layout: (problem, backward) =>
     present(problem, backward) ? contiguousLayout(dtypes.dtypes, [length(problem)]) : null,
 });
 
-const listRow = (
-  dtypes: DTypeSet,
-  length: NonNullable<OperandRow['length']>,
-  present: Presence,
-): OperandRow => vectorRow('list', read, dtypes, length, present);
-
-/** The largest magnitude of something, as FP8 measures them. */
-const amaxRow = (access: Row, present: Presence): OperandRow =>
-  vectorRow('tensor', access, f32, () => 1, present);
-
-const tableRow = (name: 'k' | 'v'): OperandRow => ({
-  ...{ ...read, form: 'table', dtypes: integers, packable: true },
-  layout: problem => {
-    const page = problem[name].page;
-    return page && { ...page.table, dtypes: integers.dtypes, footprint: null };
-  },
+const list = (dtypes: DTypeSet, length: Length, present: Of<boolean>): OperandRow => ({
+  ...vector(input, dtypes, length, present),
+  ...{ form: 'list', packable: true },
 });
+
+const pageTable = (name: 'k' | 'v'): OperandRow => ({
+  ...{ ...input, form: 'table', dtypes: integers, packable: true },
+  layout: ({ [name]: { page } }) => page && { ...page.table, dtypes: integers.dtypes, footprint: null },
+});
+
+const perSequence: Length = n => n.B;
+const offsets: Length = n => n.B + 1;
+const perHead: Length = n => n.Hq;
+const one: Length = () => 1;
 
 /** Which lengths an operand follows. */
 export const sideOf: Readonly<Record<RaggedName, 'Q' | 'Kv'>> = {
-  ...{ q: 'Q', o: 'Q', dO: 'Q', dq: 'Q' },
-  ...{ k: 'Kv', v: 'Kv', dk: 'Kv', dv: 'Kv' },
+  ...{ q: 'Q', k: 'Kv', v: 'Kv', o: 'Q' },
+  ...{ dO: 'Q', dq: 'Q', dk: 'Kv', dv: 'Kv' },
 };
 
 /** The operands that may have ragged offsets. */
-export const raggedNames: readonly RaggedName[] = ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'];
+export const raggedNames = /* @__PURE__ */ Object.keys(sideOf) as readonly RaggedName[];
 
-/** The operands of a problem that may have ragged offsets, by name. */
-export function raggedOperands(
-  { q, k, v, o }: AttentionProblem,
+/** The operand of a problem by name; undefined in a forward problem for those of backward. */
+function operandOf(
+  name: RaggedName,
+  forward: AttentionProblem,
   backward: BackwardProblem | null,
-): Readonly<Partial<Record<RaggedName, OperandDesc>>> {
-  const { dO, dq, dk, dv } = backward ?? {};
-  return { q, k, v, o, ...(dO && { dO }), ...(dq && { dq }), ...(dk && { dk }), ...(dv && { dv }) };
+): OperandDesc | undefined {
+  return name === 'q' || name === 'k' || name === 'v' || name === 'o' ? forward[name] : backward?.[name];
 }
 
-const lengths =
-  (side: 'Q' | 'Kv', kind: LengthsKind): Presence =>
+const hasLengths =
+  (side: 'Q' | 'Kv', kind: LengthsKind): Of<boolean> =>
   problem =>
     problem[`lengths${side}`] === kind;
 
-/** Cumulative lengths say how long sequences are, or where they start in some packed operand. */
-const cumulative =
-  (side: 'Q' | 'Kv'): Presence =>
+/** Cumulative lengths say how long sequences are, or where they start in a packed operand. */
+const hasCumulative =
+  (side: 'Q' | 'Kv'): Of<boolean> =>
   (problem, backward) =>
     problem[`lengths${side}`] === 'cumulative' ||
-    Object.entries(raggedOperands(problem, backward)).some(
-      ([name, { starts }]) => sideOf[name as RaggedName] === side && starts === 'cumulative',
+    raggedNames.some(
+      name => sideOf[name] === side && operandOf(name, problem, backward)?.starts === 'cumulative',
     );
 
-const raggedRow = (name: RaggedName): OperandRow =>
-  listRow(
-    integers,
-    n => n.B + 1,
-    (problem, backward) => raggedOperands(problem, backward)[name]?.starts === 'ragged',
-  );
+const raggedOffsets = (name: RaggedName): OperandRow =>
+  list(integers, offsets, (problem, backward) => operandOf(name, problem, backward)?.starts === 'ragged');
 
-const cuPagesRow = (name: 'k' | 'v'): OperandRow =>
-  listRow(
-    integers,
-    n => n.B + 1,
-    problem => problem[name].page?.table.shape.length === 1,
-  );
+const cuPages = (name: 'k' | 'v'): OperandRow =>
+  list(integers, offsets, problem => problem[name].page?.table.shape.length === 1);
 
-const perHead = (n: Pick<AttentionProblem, 'Hq'>): number => n.Hq;
+/** Every operand and result of attention: the one place that knows what each is, which pass touches it, and where it lies. */
+export const operandTable: Readonly<Record<OperandName, OperandRow>> = /* @__PURE__ */ ((): Record<
+  OperandName,
+  OperandRow
+> => ({
+  /** Queries: (B, Hq, Sq, Dqk), or (T, Hq, Dqk) when packed or ragged. */
+  q: strided(input, 'q', p => p.q),
+  /** Keys: (B, Hk, Skv, Dqk), (T, Hk, Dqk) when packed or ragged, (blocks, Hk, page size, Dqk) when paged. */
+  k: strided(input, 'kv', p => p.k),
+  /** Values: (B, Hv, Skv, Dv), (T, Hv, Dv) when packed or ragged, (blocks, Hv, page size, Dv) when paged. */
+  v: strided(input, 'kv', p => p.v),
+  /** Output: (B, Hq, Sq, Dv), or (T, Hq, Dv) when packed or ragged. */
+  o: strided(resultThenInput, 'q', p => p.o),
+  /** Natural logarithm of the sum of e^score over each row: (B, Hq, Sq), or (Hq, T) when q is packed. */
+  lse: rows(resultThenInput),
+  /** Gradient of the loss by o, in the shape of o. */
+  dO: strided(backwardInput, 'q', (_, b) => b?.dO),
+  /** Gradient of the loss by lse, in the shape of lse; 0 where it is not given. */
+  dLse: rows(backwardInput, (_, b) => b?.dLse === true),
 
-/** Every operand and result of attention: the one place that knows what each is, which pass touches it, and where. */
-export const operandTable: Readonly<Record<OperandName, OperandRow>> = /* @__PURE__ */ makeTable();
+  /** Factor of q·k. */
+  scale: number,
+  /** Broadcast to (B, Hq, Sq, Skv), added to the scores; −∞ masks. */
+  bias: broadcast(floats, p => p.bias),
+  /** ALiBi slopes, one for each query head. */
+  alibi: list(f32, perHead, p => p.alibi),
+  /** Broadcast to (B, Hq, Sq, Skv): 1 where the query may see the key. */
+  mask: broadcast(truths, p => p.mask),
+  /** (1|B, 1|Hq, ⌈Sq/128⌉, ⌈⌈Skv/128⌉/8⌉): one bit for each 128×128 scores. */
+  blockMask: {
+    ...broadcast(bytes, p => p.blockMask),
+    layout: p => p.blockMask && { ...broadcastLayout(p, p.blockMask, bytes.dtypes), footprint: null },
+  },
+  /** One logit for each query head, which joins the softmax of its rows without a value. */
+  sink: list(f32, perHead, p => p.sink),
 
-function makeTable(): Record<OperandName, OperandRow> {
-  return {
-    q: stridedRow(read, 'q', p => p.q),
-    k: stridedRow(read, 'k', p => p.k),
-    v: stridedRow(read, 'v', p => p.v),
-    o: stridedRow({ forward: 'write', backward: 'read' }, 'o', p => p.o),
-    lse: rowsRow({ forward: 'write', backward: 'read' }),
-    dO: stridedRow({ backward: 'read' }, 'dO', (_, b) => b?.dO),
-    dLse: rowsRow({ backward: 'read' }, (_, b) => b?.dLse === true),
+  /** How many queries, and keys, of each sequence exist. */
+  seqLensQ: list(integers, perSequence, hasLengths('Q', 'lengths')),
+  seqLensKv: list(integers, perSequence, hasLengths('Kv', 'lengths')),
+  /** Where sequences start in the packed operands of a side, and where the last one ends. */
+  cuSeqLensQ: list(integers, offsets, hasCumulative('Q')),
+  cuSeqLensKv: list(integers, offsets, hasCumulative('Kv')),
+  /** Where each sequence starts in an operand (T, H, D), in elements. */
+  'raggedOffsets.q': raggedOffsets('q'),
+  'raggedOffsets.k': raggedOffsets('k'),
+  'raggedOffsets.v': raggedOffsets('v'),
+  'raggedOffsets.o': raggedOffsets('o'),
+  'raggedOffsets.dO': raggedOffsets('dO'),
+  'raggedOffsets.dq': raggedOffsets('dq'),
+  'raggedOffsets.dk': raggedOffsets('dk'),
+  'raggedOffsets.dv': raggedOffsets('dv'),
+  /** (B, pages), or (pages) when packed: the block that holds each page of a sequence. */
+  pageTableK: pageTable('k'),
+  pageTableV: pageTable('v'),
+  /** Where the pages of each sequence start in a packed page table. */
+  cuPagesK: cuPages('k'),
+  cuPagesV: cuPages('v'),
 
-    scale: numberRow,
-    bias: tensorRow(read, floats, p => p.bias && broadcastLayout(p, p.bias, [p.bias.dtype]), true),
-    alibi: listRow(f32, perHead, p => p.alibi),
-    mask: tensorRow(read, truths, p => p.mask && broadcastLayout(p, p.mask, truths.dtypes), true),
-    blockMask: tensorRow(
-      read,
-      bytes,
-      p => p.blockMask && { ...broadcastLayout(p, p.blockMask, bytes.dtypes), footprint: null },
-      true,
-    ),
-    sink: listRow(f32, perHead, p => p.sink),
+  /** Broadcast to (B, Hq, Sq, Skv): 1 where a probability is kept. */
+  dropoutMask: {
+    ...broadcast(truths, p => (p.dropout?.kind === 'mask' ? p.dropout.mask : null)),
+    option: 'dropout.mask',
+  },
+  /** Factor of the kept probabilities. */
+  'dropout.scale': number,
+  /** 64-bit seed and offset of the Philox generator. */
+  'dropout.seed': number,
+  'dropout.offset': number,
 
-    seqLensQ: listRow(integers, n => n.B, lengths('Q', 'lengths')),
-    seqLensKv: listRow(integers, n => n.B, lengths('Kv', 'lengths')),
-    cuSeqLensQ: listRow(integers, n => n.B + 1, cumulative('Q')),
-    cuSeqLensKv: listRow(integers, n => n.B + 1, cumulative('Kv')),
-    'raggedOffsets.q': raggedRow('q'),
-    'raggedOffsets.k': raggedRow('k'),
-    'raggedOffsets.v': raggedRow('v'),
-    'raggedOffsets.o': raggedRow('o'),
-    'raggedOffsets.dO': raggedRow('dO'),
-    'raggedOffsets.dq': raggedRow('dq'),
-    'raggedOffsets.dk': raggedRow('dk'),
-    'raggedOffsets.dv': raggedRow('dv'),
-    pageTableK: tableRow('k'),
-    pageTableV: tableRow('v'),
-    cuPagesK: cuPagesRow('k'),
-    cuPagesV: cuPagesRow('v'),
-
-    dropoutMask: tensorRow(
-      { ...read, option: 'dropout.mask' },
-      truths,
-      p => (p.dropout?.kind === 'mask' ? broadcastLayout(p, p.dropout.mask, truths.dtypes) : null),
-      true,
-    ),
-    'dropout.scale': numberRow,
-    'dropout.seed': numberRow,
-    'dropout.offset': numberRow,
-
-    max: rowsRow(result, p => p.outputs.max),
-    sumExp: rowsRow(result, p => p.outputs.sumExp),
-    'outputs.dropoutMask': tensorRow(result, bytes, ({ B, Hq, Sq, Skv, outputs }): OperandLayout | null =>
+  /** The largest score of each row, and the sum of e^(score − max) over the row, in the shape of lse. */
+  max: rows(result, p => p.outputs.max),
+  sumExp: rows(result, p => p.outputs.sumExp),
+  /** (B, Hq, Sq, Skv): 1 where a probability was kept. */
+  'outputs.dropoutMask': {
+    ...{ ...result, form: 'tensor', dtypes: bytes },
+    layout: ({ B, Hq, Sq, Skv, outputs }) =>
       outputs.dropoutMask ? contiguousLayout(bytes.dtypes, [B, Hq, Sq, Skv]) : null,
-    ),
-    amaxS: amaxRow(result, p => p.outputs.amaxS),
-    amaxO: amaxRow(result, p => p.outputs.amaxO),
+  },
+  /** The largest dropout(P) and |o|, before scaleS and scaleO of `fp8`. */
+  amaxS: vector(result, f32, one, p => p.outputs.amaxS),
+  amaxO: vector(result, f32, one, p => p.outputs.amaxO),
 
-    dq: stridedRow(gradient, 'dq', (_, b) => b?.dq),
-    dk: stridedRow(gradient, 'dk', (_, b) => b?.dk),
-    dv: stridedRow(gradient, 'dv', (_, b) => b?.dv),
-    dbias: tensorRow(gradient, floats, p => p.bias && gradientLayout(p.bias)),
-    dAlibi: vectorRow('tensor', gradient, f32, perHead, p => p.alibi),
-    dsink: vectorRow('tensor', gradient, f32, perHead, p => p.sink),
-    amaxDQ: amaxRow(gradient, (_, b) => b?.outputs.amaxDQ === true),
-    amaxDK: amaxRow(gradient, (_, b) => b?.outputs.amaxDK === true),
-    amaxDV: amaxRow(gradient, (_, b) => b?.outputs.amaxDV === true),
-    amaxDP: amaxRow(gradient, (_, b) => b?.outputs.amaxDP === true),
-  };
-}
+  /** Gradients, each in the shape of what it is the gradient of. */
+  dq: strided(gradient, 'q', (_, b) => b?.dq),
+  dk: strided(gradient, 'kv', (_, b) => b?.dk),
+  dv: strided(gradient, 'kv', (_, b) => b?.dv),
+  dbias: { ...gradient, form: 'tensor', dtypes: floats, layout: p => p.bias && gradientLayout(p.bias) },
+  dAlibi: vector(gradient, f32, perHead, p => p.alibi),
+  dsink: vector(gradient, f32, perHead, p => p.sink),
+  /** The largest |dq|, |dk|, |dv| and |dS|, before their scales of `fp8`. */
+  amaxDQ: vector(gradient, f32, one, (_, b) => b?.outputs.amaxDQ === true),
+  amaxDK: vector(gradient, f32, one, (_, b) => b?.outputs.amaxDK === true),
+  amaxDV: vector(gradient, f32, one, (_, b) => b?.outputs.amaxDV === true),
+  amaxDP: vector(gradient, f32, one, (_, b) => b?.outputs.amaxDP === true),
+}))();
 
 /**
  * How every tensor that a problem reads or writes lies in memory, by the name under which it is bound: those of the table
@@ -210,10 +216,9 @@ export function operandLayouts(
   table: Readonly<Record<string, OperandRow>> = operandTable,
 ): Readonly<Record<string, OperandLayout>> {
   const [forward, backward] = 'forward' in problem ? [problem.forward, problem] : [problem, null];
-  const pass = backward ? 'backward' : 'forward';
   const layouts: Record<string, OperandLayout> = {};
   for (const [name, row] of Object.entries(table)) {
-    const layout = row[pass] && row.layout?.(forward, backward);
+    const layout = row[backward ? 'backward' : 'forward'] && row.layout?.(forward, backward);
     if (layout) layouts[name] = layout;
   }
   for (const [name, { dtype, shape, strides }] of Object.entries(forward.captures))

@@ -2,35 +2,41 @@ import { describeValue, InvalidArgumentError, InvalidDTypeError, InvalidShapeErr
 import { checkTensor } from '../../tensor/check-tensor.ts';
 import { type HostArray, hostList } from '../../tensor/host-array.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
-import type { OperandName, OperandRow } from '../operands/operand.ts';
-import { operandTable, raggedNames } from '../operands/table.ts';
-import type { SdpaBackwardOptions, SdpaOptions } from '../options/options.ts';
-import type { AttentionProblem, OperandDesc, Operands } from '../problem/problem.ts';
-import type { SequenceLists } from './sequences.ts';
+import { operandTable } from '../operands/table.ts';
+import type { AttentionProblem, ListName, OperandDesc } from '../problem/problem.ts';
+import type { SdpaOptions } from './options.ts';
+
+/** The lists of a call that are given, by name. */
+export type Lists<T> = Readonly<Partial<Record<ListName, T>>>;
+
+const listNames = /* @__PURE__ */ Object.keys(operandTable).filter(
+  name => operandTable[name as ListName].form === 'list',
+) as ListName[];
+
+const isFloat = (name: ListName): boolean => operandTable[name].dtypes?.dtypes[0] === 'f32';
 
 /**
- * A small list (lengths, slopes, sinks) given as numbers or as a tensor: numbers become a host array.
- * @throws InvalidArgumentError for numbers that the dtype does not hold.
+ * The lists of a call (lengths, offsets, slopes, sinks). Numbers become host arrays. `alibi: true` is left out: how many
+ * slopes there are is not known yet.
+ * @throws InvalidArgumentError for a value that is no list, and for numbers that the dtype of the list does not hold.
  */
-export function listOperand<T extends TensorDesc>(
-  argument: string,
-  value: readonly number[] | T | undefined,
-  dtype: 'i32' | 'f32',
-): T | HostArray | undefined {
-  if (value === undefined) return undefined;
-  if (isNumberList(value)) {
-    const isValid = dtype === 'i32' ? isI32 : Number.isFinite;
-    const at = value.findIndex(x => !isValid(x));
-    if (at >= 0) {
-      throw new InvalidArgumentError(
-        argument,
-        `must hold ${dtype === 'i32' ? '32-bit integers' : 'finite numbers'}, got ${describeValue(value[at])} at ${at}`,
-      );
-    }
-    return hostList(value, dtype);
+export function listOperands<T extends TensorDesc>(options: SdpaOptions<T>): Lists<T | HostArray> {
+  const lists: Partial<Record<ListName, T | HostArray>> = {};
+  for (const name of listNames) {
+    const value = name.split('.').reduce<unknown>((at, key) => Object(at)[key], options);
+    if (value === undefined || (name === 'alibi' && typeof value === 'boolean')) continue;
+    lists[name] = isNumberList(value) ? numbersOf(name, value) : (value as T);
+    checkTensor(name, lists[name]);
   }
-  checkTensor(argument, value);
-  return value;
+  return lists;
+}
+
+function numbersOf(name: ListName, values: readonly number[]): HostArray {
+  const [isValid, what] = isFloat(name) ? [Number.isFinite, 'finite numbers'] : [isI32, '32-bit integers'];
+  const at = values.findIndex(x => !isValid(x));
+  if (at >= 0)
+    throw new InvalidArgumentError(name, `must hold ${what}, got ${describeValue(values[at])} at ${at}`);
+  return hostList(values, isFloat(name) ? 'f32' : 'i32');
 }
 
 /** False of a bigint too, as a BigInt64Array holds them. */
@@ -42,50 +48,17 @@ function isNumberList(value: unknown): value is readonly number[] {
   return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 }
 
-/**
- * Lengths, cumulative lengths and ragged offsets of a call; those that are given.
- * @throws as `listOperand`.
- */
-export function sequenceLists<T extends TensorDesc>(
-  options: SdpaOptions<T> & Pick<SdpaBackwardOptions<T>, 'raggedOffsets'>,
-): SequenceLists<T | HostArray> {
-  const { raggedOffsets = {} } = options;
-  const plain = (['seqLensQ', 'seqLensKv', 'cuSeqLensQ', 'cuSeqLensKv'] as const).map(
-    name => [name, listOperand(name, options[name], 'i32')] as const,
-  );
-  const ragged = raggedNames.map(name => {
-    const argument = `raggedOffsets.${name}` as const;
-    return [argument, listOperand(argument, raggedOffsets[name], 'i32')] as const;
-  });
-  return Object.fromEntries([...plain, ...ragged].filter(([, list]) => list !== undefined));
-}
-
-type Extents = Pick<AttentionProblem, 'B' | 'Hq'>;
-
-/** @throws InvalidDTypeError naming the list. */
-export function checkListDTypes(lists: Partial<Operands<TensorDesc>>): void {
-  for (const [name, { dtypes }, list] of given(lists)) {
-    if (dtypes && !dtypes.dtypes.includes(list.dtype))
+/** @throws InvalidDTypeError or InvalidShapeError for a list of another dtype or length than the operand table says. */
+export function checkLists(lists: Lists<TensorDesc>, extents: Pick<AttentionProblem, 'B' | 'Hq'>): void {
+  for (const name of listNames) {
+    const { dtypes, length } = operandTable[name];
+    const list = lists[name];
+    if (!list || !dtypes) continue;
+    if (!dtypes.dtypes.includes(list.dtype))
       throw new InvalidDTypeError(name, `must be ${dtypes.what}, got ${list.dtype}`);
+    if (list.shape.length !== 1 || list.shape[0] !== length?.(extents))
+      throw new InvalidShapeError(name, `must have shape [${length?.(extents)}], got [${list.shape}]`);
   }
-}
-
-/** @throws InvalidShapeError for a list that is no vector of the length that it must have. */
-export function checkListShapes(lists: Partial<Operands<TensorDesc>>, extents: Extents): void {
-  for (const [name, row, { shape }] of given(lists)) {
-    const length = row.length?.(extents);
-    if (shape.length !== 1 || shape[0] !== length)
-      throw new InvalidShapeError(name, `must have shape [${length}], got [${shape}]`);
-  }
-}
-
-/** The lists of a call with their rows of the operand table, in the order of the table. */
-function given(lists: Partial<Operands<TensorDesc>>): (readonly [OperandName, OperandRow, TensorDesc])[] {
-  return (Object.keys(operandTable) as OperandName[]).flatMap(name => {
-    const row = operandTable[name];
-    const list = (lists as Readonly<Record<string, TensorDesc | undefined>>)[name];
-    return row.form === 'list' && list ? [[name, row, list] as const] : [];
-  });
 }
 
 /**

@@ -1,20 +1,13 @@
-import type { SdpaResult } from '../../engine/engine.ts';
 import { checkObject, describeValue, InvalidArgumentError } from '../../errors.ts';
-import { raggedNames } from '../operands/table.ts';
+import type { OperandName } from '../operands/operand.ts';
+import { operandTable, raggedNames } from '../operands/table.ts';
+import { fp8AmaxNames } from '../problem/fp8.ts';
 import { nearestName } from './nearest-name.ts';
-import type {
-  BackwardInputs,
-  MaskDropout,
-  OutputSelection,
-  PhiloxDropout,
-  SdpaBackwardOptions,
-  SdpaOptions,
-  Window,
-} from './options.ts';
+import type { MaskDropout, PhiloxDropout, SdpaBackwardOptions, Window } from './options.ts';
 
 /**
- * What an option must be before the rules look at it: a number, a truth value, a list of names, an object (`'object'` where what reads
- * it knows its options), or `'any'`, of which its own rule says all.
+ * What an option must be before the rules look at it: a number, a truth value, a list of names, an object with options of its
+ * own (`'object'` where the code that reads it knows them), or `'any'`, where a rule of its own says all.
  */
 export type OptionForm = 'any' | 'number' | 'boolean' | 'names' | 'object' | OptionForms;
 
@@ -25,87 +18,41 @@ export interface OptionForms {
 
 type PlainForm = Exclude<OptionForm, OptionForms>;
 
-const windowForms: Readonly<Record<keyof Window, OptionForm>> = {
-  left: 'number',
-  right: 'number',
-  align: 'any',
-};
+const tableNames = /* @__PURE__ */ Object.keys(operandTable) as OperandName[];
 
-const dropoutForms: Readonly<Record<keyof PhiloxDropout | keyof MaskDropout<unknown>, OptionForm>> = {
-  p: 'number',
-  seed: 'any',
-  offset: 'any',
-  scheme: 'any',
-  mask: 'any',
-  scale: 'number',
-};
-
-const outputForms: Readonly<Record<keyof OutputSelection, OptionForm>> = {
-  max: 'boolean',
-  sumExp: 'boolean',
-  dropoutMask: 'boolean',
-  amaxS: 'boolean',
-  amaxO: 'boolean',
-  amaxDQ: 'boolean',
-  amaxDK: 'boolean',
-  amaxDV: 'boolean',
-  amaxDP: 'boolean',
-};
-
-const forwardForms: Readonly<Record<keyof SdpaOptions, OptionForm>> = {
-  scale: 'number',
-  causal: 'any',
-  window: windowForms,
-  mask: 'any',
-  bias: 'any',
-  alibi: 'any',
-  softcap: 'number',
-  scoreMod: 'any',
-  maskMod: 'any',
-  blockMask: 'any',
-  sink: 'any',
-  seqLensQ: 'any',
-  seqLensKv: 'any',
-  cuSeqLensQ: 'any',
-  cuSeqLensKv: 'any',
-  raggedOffsets: formsOf(raggedNames, 'any'),
-  maxSeqLenQ: 'number',
-  maxSeqLenKv: 'number',
-  pageTableK: 'any',
-  pageTableV: 'any',
-  cuPagesK: 'any',
-  cuPagesV: 'any',
-  dropout: dropoutForms,
-  outputs: outputForms,
-  outDType: 'any',
-  fp8: 'object',
-  mxfp8: 'object',
-};
-
-/** Of both passes: a forward call may be given the options of its backward call. */
-const sdpaForms: Readonly<Record<keyof SdpaBackwardOptions, OptionForm>> = {
-  ...forwardForms,
-  gradients: 'names',
-  gradDType: 'any',
-};
+/** Options that are operands. What each must be is said by the operand table. */
+const operandOptions = /* @__PURE__ */ tableNames.filter(
+  name => operandTable[name].packable && !operandTable[name].option && !name.includes('.'),
+);
 
 /**
- * Of both passes, likewise; the further results of forward too, as `{ q, k, v, ...forward, dO }` hands them on. They are not read. What a tensor
- * must be is said where it is described.
+ * What a call may be given beside its options, in either pass: inputs, and the results of forward, as in `{ q, k, v, ...forward, dO }`.
  */
-const inputForms: Readonly<Record<keyof BackwardInputs<unknown> | keyof SdpaResult<unknown>, true>> = {
-  ...{ q: true, k: true, v: true, o: true, lse: true, dO: true, dLse: true },
-  ...{ max: true, sumExp: true, dropoutMask: true, amaxS: true, amaxO: true },
-};
+const inputNames = /* @__PURE__ */ tableNames
+  .filter(name => {
+    const { form, packable, forward, backward } = operandTable[name];
+    return form !== 'number' && !packable && (forward || backward === 'read');
+  })
+  .map(name => name.replace('outputs.', ''));
+
+/** The options of both passes: a forward call may be given the options of its backward call. */
+const sdpaForms: OptionForms = /* @__PURE__ */ ((): Partial<
+  Record<keyof SdpaBackwardOptions, OptionForm>
+> => ({
+  ...formsOf(operandOptions, 'any'),
+  ...{ scale: 'number', softcap: 'number', maxSeqLenQ: 'number', maxSeqLenKv: 'number' },
+  ...{ causal: 'any', scoreMod: 'any', maskMod: 'any', outDType: 'any', gradDType: 'any' },
+  ...{ gradients: 'names', fp8: 'object', mxfp8: 'object' },
+  window: { left: 'number', right: 'number', align: 'any' } satisfies Record<keyof Window, OptionForm>,
+  raggedOffsets: formsOf(raggedNames, 'any'),
+  dropout: {
+    ...{ p: 'number', seed: 'any', offset: 'any', scheme: 'any', mask: 'any', scale: 'number' },
+  } satisfies Record<keyof PhiloxDropout | keyof MaskDropout<unknown>, OptionForm>,
+  outputs: formsOf(['max', 'sumExp', 'dropoutMask', ...fp8AmaxNames], 'boolean'),
+}))();
 
 /** Options of which null is the default, as cases in JSON have it. */
-const noneByNull: ReadonlySet<string> = new Set([
-  'scale',
-  'softcap',
-  'window',
-  'window.left',
-  'window.right',
-]);
+const nullable: readonly string[] = ['scale', 'softcap', 'window', 'window.left', 'window.right'];
 
 /** The same form for each name. */
 export function formsOf(names: readonly string[], form: OptionForm): OptionForms {
@@ -113,18 +60,18 @@ export function formsOf(names: readonly string[], form: OptionForm): OptionForms
 }
 
 /**
- * Checks that the inputs and the options of a call are among those that there are, and that the options have their forms. What is undefined
- * is not given.
+ * Checks that the inputs and the options of a call are known, and that the options have their forms. An option that is undefined is not
+ * given.
  * @throws InvalidArgumentError naming the input or option, and for an unknown one the name that was probably meant.
  */
 export function checkCall(inputs: unknown, options: unknown): void {
   checkObject('inputs', inputs);
-  for (const key of Object.keys(inputs as object)) checkName('input', key, inputForms, '');
+  for (const key of Object.keys(inputs as object)) checkName('input', key, inputNames, '');
   checkForms('options', options, sdpaForms, '');
 }
 
 /**
- * The same of one option that is an object.
+ * Checks an option that is an object in the same way.
  * @param prefix of the names in errors.
  * @throws as `checkCall`.
  */
@@ -138,9 +85,9 @@ export function checkForms(
   checkObject(argument, given, prefix === '' ? '' : ` of ${names.join(', ')}`);
   for (const [key, value] of Object.entries(given as object)) {
     const name = prefix + key;
-    checkName('option', key, forms, prefix);
+    checkName('option', key, names, prefix);
     const form = forms[key];
-    if (value === undefined || (value === null && noneByNull.has(name))) continue;
+    if (value === undefined || (value === null && nullable.includes(name))) continue;
     if (value === null) throw new InvalidArgumentError(name, 'must not be null: leave it out');
     if (typeof form === 'object') checkForms(name, value, form);
     else if (form === 'object') checkObject(name, value);
@@ -148,9 +95,9 @@ export function checkForms(
   }
 }
 
-function checkName(kind: 'input' | 'option', key: string, known: object, prefix: string): void {
-  if (Object.hasOwn(known, key)) return;
-  const meant = nearestName(key, Object.keys(known));
+function checkName(kind: 'input' | 'option', key: string, known: readonly string[], prefix: string): void {
+  if (known.includes(key)) return;
+  const meant = nearestName(key, known);
   const hint = meant === undefined ? '' : `; did you mean ${prefix}${meant}?`;
   throw new InvalidArgumentError(prefix + key, `is no ${kind}${hint}`);
 }

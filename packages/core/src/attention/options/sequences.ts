@@ -6,13 +6,8 @@ import { contiguousStrides } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { sideOf } from '../operands/table.ts';
 import { describeDense, describePacked, describePaged, describeRagged } from '../problem/describe.ts';
-import type { LengthsKind, OperandDesc, Operands, PageDesc, RaggedName } from '../problem/problem.ts';
-
-/** The lists that say where sequences lie and how long they are, by their options. */
-export type SequenceLists<T> = Pick<
-  Operands<T>,
-  'seqLensQ' | 'seqLensKv' | 'cuSeqLensQ' | 'cuSeqLensKv' | 'cuPagesK' | `raggedOffsets.${RaggedName}`
->;
+import type { LengthsKind, OperandDesc, PageDesc, RaggedName } from '../problem/problem.ts';
+import type { Lists } from './lists.ts';
 
 /**
  * An operand as the caller lays it out: (B, H, S, D), or (T, H, D) by its ragged offsets or the cumulative lengths of its side.
@@ -21,7 +16,7 @@ export type SequenceLists<T> = Pick<
 export function describeOperand(
   name: RaggedName,
   t: TensorDesc,
-  lists: SequenceLists<unknown>,
+  lists: Lists<unknown>,
   pageTable?: TensorDesc,
 ): OperandDesc {
   const ragged = lists[`raggedOffsets.${name}`] !== undefined;
@@ -49,7 +44,7 @@ export function describeResult(
   like: OperandDesc,
   { B, S, D }: { readonly B: number; readonly S: number; readonly D: number },
   dtype: OperandDesc['dtype'],
-  lists: SequenceLists<unknown>,
+  lists: Lists<unknown>,
 ): OperandDesc {
   const H = like.shape[1];
   const tokens = like.starts === 'strided' ? B * S : like.shape[2];
@@ -68,7 +63,7 @@ export function describeGradient(
   name: 'dq' | 'dk' | 'dv',
   operand: OperandDesc,
   extents: { readonly B: number; readonly S: number },
-  lists: SequenceLists<unknown>,
+  lists: Lists<unknown>,
   dtype: DType = operand.dtype,
 ): OperandDesc {
   const ragged = operand.starts === 'ragged' || lists[`raggedOffsets.${name}`] !== undefined;
@@ -77,7 +72,7 @@ export function describeGradient(
 }
 
 /** How long sequences are by the lists of their side. */
-export function lengthsKind(side: 'Q' | 'Kv', lists: SequenceLists<unknown>): LengthsKind {
+export function lengthsKind(side: 'Q' | 'Kv', lists: Lists<unknown>): LengthsKind {
   if (lists[`seqLens${side}`] !== undefined) return 'lengths';
   return lists[`cuSeqLens${side}`] === undefined ? 'full' : 'cumulative';
 }
@@ -86,7 +81,7 @@ export function lengthsKind(side: 'Q' | 'Kv', lists: SequenceLists<unknown>): Le
  * Batch size: that of q, or by the lists that say where its sequences start.
  * @throws InvalidShapeError for a list of another shape than (B + 1).
  */
-export function batchSize(q: OperandDesc, lists: SequenceLists<TensorDesc>): number {
+export function batchSize(q: OperandDesc, lists: Lists<TensorDesc>): number {
   if (q.starts === 'strided') return q.shape[0];
   const name = lists.cuSeqLensQ ? 'cuSeqLensQ' : 'raggedOffsets.q';
   const shape = lists[name]?.shape ?? [];
@@ -103,7 +98,7 @@ export function batchSize(q: OperandDesc, lists: SequenceLists<TensorDesc>): num
 export function extentOf(
   side: 'Q' | 'Kv',
   operands: readonly OperandDesc[],
-  lists: SequenceLists<TensorDesc>,
+  lists: Lists<TensorDesc>,
   stated: number | undefined,
 ): number {
   const dense = operands.find(({ starts, page }) => starts === 'strided' && page === null);
@@ -128,7 +123,7 @@ export function lengthsMissing(side: 'Q' | 'Kv'): string {
 const largest = (all: readonly number[]): number => all.reduce((a, b) => Math.max(a, b), 0);
 
 /** Longest sequence by the lists on the host; a device tensor cannot be read here, so the caller says it. */
-function longest(side: 'Q' | 'Kv', lists: SequenceLists<TensorDesc>): number {
+function longest(side: 'Q' | 'Kv', lists: Lists<TensorDesc>): number {
   const [cumulative, lengths] = [lists[`cuSeqLens${side}`], lists[`seqLens${side}`]];
   if (isHostArray(cumulative)) return largest(lengthsFromCumulative(cumulative, `cuSeqLens${side}`));
   if (isHostArray(lengths)) return largest(numbersOf(lengths));

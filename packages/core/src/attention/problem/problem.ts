@@ -171,7 +171,7 @@ export type ListName =
   | 'sink';
 
 /** The other operands that options give. */
-type TensorName = 'bias' | 'mask' | 'blockMask' | 'dropoutMask' | 'pageTableK' | 'pageTableV';
+export type TensorName = 'bias' | 'mask' | 'blockMask' | 'dropoutMask' | 'pageTableK' | 'pageTableV';
 
 /**
  * The tensors of a problem, by the names that options, bindings and errors use; `operandTable` says what each is. `T` is

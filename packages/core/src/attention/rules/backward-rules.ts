@@ -6,7 +6,7 @@ import { rowShape } from '../problem/describe.ts';
 import type { AttentionProblem, BackwardProblem, OperandDesc } from '../problem/problem.ts';
 import { validate } from './forward-rules.ts';
 import { checkBackwardProblem } from './problem-schema.ts';
-import { checkRules, floatRule, type Rule } from './rule.ts';
+import { checkRules, dtypeRule, type Rule } from './rule.ts';
 import { storedBackwardRules } from './stored-rules.ts';
 
 const shapeLikeO = (
@@ -25,7 +25,7 @@ const shapeLikeO = (
         : `must have the shape of the output ([${expected}] as B, H, S, D), got [${shape}]`;
     },
   },
-  floatRule(name, p => operand(p).dtype),
+  dtypeRule(name, name, p => operand(p).dtype),
 ];
 
 const shapeLikeOperand = (gradient: 'dq' | 'dk' | 'dv'): Rule<BackwardProblem> => ({
@@ -110,7 +110,7 @@ export const backwardRules: readonly Rule<BackwardProblem>[] = [
     },
   },
   ...(['dq', 'dk', 'dv'] as const).flatMap(name => [
-    floatRule<BackwardProblem>('gradDType', p => p[name].dtype),
+    dtypeRule<BackwardProblem>('gradDType', name, p => p[name].dtype),
     shapeLikeOperand(name),
   ]),
   {

@@ -3,7 +3,7 @@ import type { AttentionProblem, OperandDesc } from '../problem/problem.ts';
 import { maxExtent, maxHeads } from '../problem/problem.ts';
 import { fp8ForwardRules } from './fp8-rules.ts';
 import { checkForwardProblem } from './problem-schema.ts';
-import { checkRules, floatRule, maskRule, type Rule, type RuleKind } from './rule.ts';
+import { checkRules, dtypeRule, type Rule, type RuleKind } from './rule.ts';
 import { checkProblemMods, storedRules } from './stored-rules.ts';
 
 const positive = (n: number): boolean => Number.isInteger(n) && n >= 1;
@@ -28,10 +28,10 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
     broken: ({ B, Hq, Sq }) =>
       B * Hq * Sq <= maxExtent ? null : `must have B · Hq · Sq ≤ ${maxExtent}, got ${B} · ${Hq} · ${Sq}`,
   },
-  floatRule('q', p => p.q.dtype),
-  floatRule('k', p => p.k.dtype),
-  floatRule('v', p => p.v.dtype),
-  floatRule('outDType', p => p.o.dtype),
+  dtypeRule('q', 'q', p => p.q.dtype),
+  dtypeRule('k', 'k', p => p.k.dtype),
+  dtypeRule('v', 'v', p => p.v.dtype),
+  dtypeRule('outDType', 'o', p => p.o.dtype),
   {
     argument: 'q',
     kind: 'shape',
@@ -126,15 +126,12 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
       },
     }),
   ),
-  floatRule('bias', p => p.bias?.dtype),
-  maskRule('mask', p => p.mask?.dtype),
-  maskRule('dropout.mask', p => (p.dropout?.kind === 'mask' ? p.dropout.mask.dtype : undefined)),
-  {
-    argument: 'blockMask',
-    kind: 'dtype',
-    broken: p =>
-      p.blockMask === null || p.blockMask.dtype === 'u8' ? null : `must be u8, got ${p.blockMask.dtype}`,
-  },
+  dtypeRule('bias', 'bias', p => p.bias?.dtype),
+  dtypeRule('mask', 'mask', p => p.mask?.dtype),
+  dtypeRule('dropout.mask', 'dropoutMask', p =>
+    p.dropout?.kind === 'mask' ? p.dropout.mask.dtype : undefined,
+  ),
+  dtypeRule('blockMask', 'blockMask', p => p.blockMask?.dtype),
   ...(
     [
       ['maxSeqLenQ', 'Sq'],
@@ -191,11 +188,7 @@ function pageRules(name: 'k' | 'v'): Rule<AttentionProblem>[] {
       if (rows !== p.B) return `must have ${p.B} rows, got shape [${page.table.shape}]`;
       return pages >= needed ? null : `must have at least ${needed} pages for ${p.Skv} keys, got ${pages}`;
     }),
-    rule('dtype', table, (_, page) =>
-      page.table.dtype === 'i32' || page.table.dtype === 'u32'
-        ? null
-        : `must be i32 or u32, got ${page.table.dtype}`,
-    ),
+    dtypeRule(table, table, p => p[name].page?.table.dtype),
   ];
 }
 

@@ -1,5 +1,7 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
-import { type DType, dtypeTraits, isDType } from '../../tensor/dtype-traits.ts';
+import type { DType } from '../../tensor/dtype-traits.ts';
+import type { OperandName } from '../operands/operand.ts';
+import { operandTable } from '../operands/table.ts';
 
 /** Which error a broken rule becomes. */
 export type RuleKind = 'argument' | 'shape' | 'dtype';
@@ -21,31 +23,19 @@ export function checkRules<P>(rules: readonly Rule<P>[], problem: P): void {
   }
 }
 
-const isFloat = (dtype: DType): boolean => isDType(dtype) && dtypeTraits[dtype].kind === 'float';
-const isMask = (dtype: DType): boolean => dtype === 'bool' || dtype === 'u8';
-
-/** The rule that an operand, where there is one, holds floats. */
-export function floatRule<P>(argument: string, dtypeOf: (problem: P) => DType | undefined): Rule<P> {
-  return dtypeRule(argument, dtypeOf, isFloat, 'a float dtype');
-}
-
-/** The rule that an operand, where there is one, holds truth values. */
-export function maskRule<P>(argument: string, dtypeOf: (problem: P) => DType | undefined): Rule<P> {
-  return dtypeRule(argument, dtypeOf, isMask, 'bool (or u8)');
-}
-
-function dtypeRule<P>(
+/** The rule that an operand, where the problem has it, has a dtype that the operand table allows. */
+export function dtypeRule<P>(
   argument: string,
+  operand: OperandName,
   dtypeOf: (problem: P) => DType | undefined,
-  admits: (dtype: DType) => boolean,
-  expected: string,
 ): Rule<P> {
+  const { dtypes, what } = operandTable[operand].dtypes ?? { dtypes: [], what: '' };
   return {
     argument,
     kind: 'dtype',
     broken: problem => {
       const dtype = dtypeOf(problem);
-      return dtype === undefined || admits(dtype) ? null : `must be ${expected}, got ${dtype}`;
+      return dtype === undefined || dtypes.includes(dtype) ? null : `must be ${what}, got ${dtype}`;
     },
   };
 }
