@@ -13,7 +13,10 @@ export interface AttentionCall {
   readonly options?: SdpaBackwardOptions<Tensor>;
 }
 
-/** Results by name: o, lse, max, sumExp, dq, dk, dv, dbias, dsink, dAlibi, dCaptures.NAME; those that were asked for. */
+/**
+ * Results by name: o, lse, max, sumExp, dq, dk, dv, dbias, dsink, dAlibi, dCaptures.NAME; those that were
+ * asked for.
+ */
 export type Results = Readonly<Record<string, Tensor>>;
 
 /** Normal numbers; another `seed`, others. */
@@ -30,8 +33,8 @@ export function exactResults({ q, k, v, dO, dLse, options }: AttentionCall): Res
 }
 
 /**
- * What the GPU gives. Backward takes o and lse of `given`, so that two engines can be compared on the same; without it, those
- * of the GPU's own forward.
+ * What the GPU gives. Backward takes o and lse of `given`, so that two engines can be compared on the same;
+ * without it, those of the GPU's own forward.
  */
 export async function gpuResults(ctx: GpuContext, call: AttentionCall, given?: Results): Promise<Results> {
   const { options } = call;

@@ -14,10 +14,11 @@ const ulp: Readonly<Partial<Record<DType, number>>> = {
 const forward: readonly string[] = ['o', 'lse', 'max', 'sumExp'];
 
 /**
- * The error that a result may have against the reference on the same inputs: the f32 gates of the golden cases (1e-5 of the
- * largest value forward, 2e-5 backward), which hold as long as scores stay below 80: rounding those to f32 moves each
- * probability by at most 80·2^-24 = 5e-6, relative. dAlibi, and a captured slope, weigh each score's gradient by a
- * distance, of less than `distance`, before they sum. A result in fewer bits may round to the neighbour: one unit in the last place more.
+ * The error that a result may have against the reference on the same inputs: the f32 gates of the golden
+ * cases (1e-5 of the largest value forward, 2e-5 backward), which hold as long as scores stay below 80:
+ * rounding those to f32 moves each probability by at most 80·2^-24 = 5e-6, relative. dAlibi, and a captured
+ * slope, weigh each score's gradient by a distance, of less than `distance`, before they sum. A result in
+ * fewer bits may round to the neighbour: one unit in the last place more.
  */
 export function allowedError(name: string, exact: Tensor, { distance = 1 } = {}): number {
   const M = exact

@@ -9,7 +9,10 @@ import {
 } from '@tilewise/test-data/golden';
 import { type GpuContext, type GpuTensor, sdpa, sdpaBackward } from '../src/index.ts';
 
-/** In what a golden case, with its inputs stored in a dtype, differs from what it must give: a line for each result. */
+/**
+ * In what a golden case, with its inputs stored in a dtype, differs from what it must give: a line for each
+ * result.
+ */
 export async function goldenDisagreements(
   ctx: GpuContext,
   golden: GoldenCase,

@@ -5,8 +5,8 @@ export type Factors = Readonly<Record<string, readonly unknown[]>>;
 export type Choice<F extends Factors> = { readonly [K in keyof F]: F[K][number] };
 
 /**
- * Choices in which every two values of two factors meet at least once: a small part of the full product that shows what
- * goes wrong because of one value or of two together. The same list every time.
+ * Choices in which every two values of two factors meet at least once: a small part of the full product that
+ * shows what goes wrong because of one value or of two together. The same list every time.
  */
 export function pairwise<const F extends Factors>(factors: F): Choice<F>[] {
   const names = Object.keys(factors);
@@ -19,7 +19,8 @@ export function pairwise<const F extends Factors>(factors: F): Choice<F>[] {
 
   const rows: number[][] = [];
   while (missing.size > 0) {
-    // Starts from a pair that is missing, then takes for each factor what meets most of what is still missing.
+    // Starts from a pair that is missing, then takes for each factor what meets most of what is still
+    // missing.
     const [first = ''] = missing;
     const row = names.map(() => -1);
     for (const [a, x] of first.split(' ').map(one => one.split(':').map(Number))) row[a] = x;

@@ -3,8 +3,8 @@ import { reduceInMemory } from '../src/attention/tiles/workgroup/row-reduction.t
 import type { SubgroupMatrixConfig } from '../src/device/subgroup-matrix-configs.ts';
 
 /**
- * Operations on matrices for any device, and slow: each lane holds some elements of a matrix, and the lanes show each other theirs to
- * multiply. Kernels for matrices are checked with it where there are none.
+ * Operations on matrices for any device, and slow: each lane holds some elements of a matrix, and the lanes
+ * show each other theirs to multiply. Kernels for matrices are checked with it where there are none.
  */
 export function plainMatrices(
   { M, N, K, component }: SubgroupMatrixConfig,

@@ -33,7 +33,9 @@ export function filled(
   return Tensor.wrap(data, { dtype, shape, strides: dense.strides, offset });
 }
 
-/** Runs a primitive on the GPU, on tensors that lie there as on the host; gives the storage of each output. */
+/**
+ * Runs a primitive on the GPU, on tensors that lie there as on the host; gives the storage of each output.
+ */
 export async function runOnGpu(
   primitive: Primitive,
   inputs: readonly Tensor[],
@@ -61,8 +63,8 @@ export async function runOnGpu(
 }
 
 /**
- * Runs a primitive on host and GPU and expects the same, to within `tolerance` of the largest number or one step of the result's
- * dtype, and that nothing but the results was written.
+ * Runs a primitive on host and GPU and expects the same, to within `tolerance` of the largest number or one
+ * step of the result's dtype, and that nothing but the results was written.
  */
 export async function expectAsOnHost(
   primitive: Primitive,

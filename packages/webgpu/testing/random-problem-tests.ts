@@ -11,7 +11,10 @@ import type { GpuContext } from '../src/index.ts';
 import { disagreements, isSupported } from './random-problem.ts';
 import { sharedContext } from './shared-context.ts';
 
-/** Nearly all of the time goes into compiling kernels, on one thread: in parts, as many processes compile as there are cores. */
+/**
+ * Nearly all of the time goes into compiling kernels, on one thread: in parts, as many processes compile as
+ * there are cores.
+ */
 const parts = 4;
 
 let drawn: RandomProblems | undefined;
@@ -21,7 +24,10 @@ function problemsOf(ctx: GpuContext, seed: number): RandomProblems {
   return drawn;
 }
 
-/** The tests of one part of the random problems of this run's seed, 1 to 4: every fourth structure, with all its problems. */
+/**
+ * The tests of one part of the random problems of this run's seed, 1 to 4: every fourth structure, with all
+ * its problems.
+ */
 export async function testRandomProblems(part: 1 | 2 | 3 | 4): Promise<void> {
   const ctx = await sharedContext();
   const seed = runSeed();

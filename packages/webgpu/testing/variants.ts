@@ -166,7 +166,10 @@ function problemOf(variant: Variant, more: SdpaBackwardOptions): BackwardProblem
   return { ...problem, forward: { ...forward, o: problem.forward.o } };
 }
 
-/** The kernels of a variant, forward and backward, as they are made for a device; `more` are further options, `tiles` others than the table's. */
+/**
+ * The kernels of a variant, forward and backward, as they are made for a device; `more` are further options,
+ * `tiles` others than the table's.
+ */
 export function kernelsOf(
   variant: Variant,
   capabilities: Capabilities = guaranteedCapabilities,
@@ -183,8 +186,8 @@ export function kernelsOf(
 }
 
 /**
- * Variants in which each value of each factor occurs, with at most eleven storage buffers per kernel. (Core WebGPU has eight, the
- * adapters that tests run on twelve or more.)
+ * Variants in which each value of each factor occurs, with at most eleven storage buffers per kernel. (Core
+ * WebGPU has eight, the adapters that tests run on twelve or more.)
  */
 export function representatives(): Variant[] {
   const runnable = variants.filter(variant =>

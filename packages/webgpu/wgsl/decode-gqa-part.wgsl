@@ -206,7 +206,8 @@ fn main(
     return;
   }
 
-  // This workgroup has one tile of queries of head h, and one part of their keys. Large tiles of causal masks come first.
+  // This workgroup has one tile of queries of head h, and one part of their keys.
+  // Large tiles of causal masks come first.
   let part = group % P.parts;
   let place = group / P.parts;
   let tile = P.tiles - 1u - place % P.tiles;
@@ -231,7 +232,7 @@ fn main(
   let head3 = h + (row0 + ty * 4u + 3u) % P.row_heads;
   let query3 = (row0 + ty * 4u + 3u) / P.row_heads;
 
-  // Of each row the maximum m and the sum l of this lane's keys, and the output acc before it is divided by l.
+  // Of each row the maximum m, the sum l of this lane's keys, and acc, the output before the division by l.
   var m0 = -0x1.fffffep+127f;
   var l0 = 0.0;
   var m1 = -0x1.fffffep+127f;

@@ -24,8 +24,8 @@ export interface AttentionCall {
 }
 
 /**
- * What the key of a plan has of a problem: without the dropout's seed and offset, which a plan is told when it is encoded, and with
- * expressions as lists of their nodes, since nodes may be shared.
+ * What the key of a plan has of a problem: without the dropout's seed and offset, which a plan is told when
+ * it is encoded, and with expressions as lists of their nodes, since nodes may be shared.
  */
 export function keyOfProblem(problem: AttentionProblem, { expr }: CallTools): object {
   const { dropout, scoreMod, maskMod } = problem;
@@ -37,7 +37,9 @@ export function keyOfProblem(problem: AttentionProblem, { expr }: CallTools): ob
   };
 }
 
-/** Operands that kernels read as contiguous lists. Others may have any strides, which are part of the problem. */
+/**
+ * Operands that kernels read as contiguous lists. Others may have any strides, which are part of the problem.
+ */
 const inLine: ReadonlySet<string> = new Set(
   Object.entries(operandTable).flatMap(([name, { form }]) =>
     form === 'list' || form === 'rows' ? [name] : [],

@@ -6,7 +6,9 @@ import { createContext, planSdpa, planSdpaBackward, sdpa, sdpaBackward, webgpuEn
 const host = Tensor.zeros([1, 1, 8, 8]);
 const lse = Tensor.zeros([1, 1, 8]);
 
-/** A device of its own, on which nothing is compiled, and the kernels that it compiles on the calling thread. */
+/**
+ * A device of its own, on which nothing is compiled, and the kernels that it compiles on the calling thread.
+ */
 async function freshDevice(): Promise<{ device: GPUDevice; blocking: string[] }> {
   const device = await callersDevice();
   const blocking: string[] = [];

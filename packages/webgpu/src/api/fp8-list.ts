@@ -13,8 +13,8 @@ import type { CallList } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 
 /**
- * The list `fp8` of a call, filled with its scalars, from which largest values go to the results of their names. Without
- * scalars, as in MXFP8, it has their places all the same.
+ * The list `fp8` of a call, filled with its scalars, from which largest values go to the results of their
+ * names. Without scalars, as in MXFP8, it has their places all the same.
  * @throws InvalidArgumentError for a scalar on the GPU that cannot be copied from.
  */
 export function fp8List(ctx: GpuContext, scalars: Fp8Scalars<GpuTensor | HostArray> | undefined): CallList {

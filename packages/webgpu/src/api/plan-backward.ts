@@ -27,7 +27,10 @@ import { backwardReasons, support } from './support.ts';
 export type GradientDescs = Pick<BackwardProblem, 'dq' | 'dk' | 'dv'>;
 
 export interface BackwardPlanOptions extends PlanOptions {
-  /** Layouts of the gradients. Default: those of the problem, which are those of q, k and v where they are not ragged. */
+  /**
+   * Layouts of the gradients. Default: those of the problem, which are those of q, k and v where they are not
+   * ragged.
+   */
   readonly layouts?: Partial<GradientDescs> | undefined;
 }
 
@@ -50,11 +53,12 @@ export function backwardSupport(ctx: GpuContext, problem: BackwardProblem, tools
 }
 
 /**
- * A plan for the gradients in `problem.gradients` from q, k, v, o, lse, dO, dLse and the tensors of the options. dq, dk and dv
- * are laid out as the problem says (like q, k and v) unless `layouts` says otherwise; dbias is contiguous in the bias's own shape, dAlibi and dsink
- * are f32 (Hq). They are the same bits in every run.
- * @throws UnsupportedError when `checkSupport` has reasons; InvalidArgumentError when a gradient's layout has two elements in
- * one place, as that of an expanded q, k or v has; else as `validateBackward`.
+ * A plan for the gradients in `problem.gradients` from q, k, v, o, lse, dO, dLse and the tensors of the
+ * options. dq, dk and dv are laid out as the problem says (like q, k and v) unless `layouts` says otherwise;
+ * dbias is contiguous in the bias's own shape, dAlibi and dsink are f32 (Hq). They are the same bits in every
+ * run.
+ * @throws UnsupportedError when `checkSupport` has reasons; InvalidArgumentError when a gradient's layout has
+ * two elements in one place, as that of an expanded q, k or v has; else as `validateBackward`.
  */
 export function planSdpaBackward(
   ctx: GpuContext,

@@ -29,10 +29,10 @@ export function checkForwardSupport(ctx: GpuContext, problem: AttentionProblem, 
 }
 
 /**
- * A plan for o, lse (and max, sumExp, if asked for) from q, k, v and the tensors of the options, by the names of
- * `SdpaOptions`; those that mods capture are `captures.NAME`, and those of MXFP8 `mxfp8.NAME`. `fp8` is one f32 list: the scalars as in
- * `fp8ScalarNames`, then amaxS, amaxO, amaxDQ, amaxDK, amaxDV, amaxDP, which are results. Layouts are those of the problem; lse-like tensors are contiguous
- * f32.
+ * A plan for o, lse (and max, sumExp, if asked for) from q, k, v and the tensors of the options, by the names
+ * of `SdpaOptions`; those that mods capture are `captures.NAME`, and those of MXFP8 `mxfp8.NAME`. `fp8` is
+ * one f32 list: the scalars as in `fp8ScalarNames`, then amaxS, amaxO, amaxDQ, amaxDK, amaxDV, amaxDP, which
+ * are results. Layouts are those of the problem; lse-like tensors are contiguous f32.
  * @throws UnsupportedError when `checkSupport` has reasons; else as `validate`.
  */
 export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: PlanOptions = {}): Plan {

@@ -32,13 +32,16 @@ export type Plan = KernelPlan<EncodeOptions>;
 /** Choices of a plan that the problem does not hold. */
 export interface PlanOptions {
   /**
-   * Tensors whose slices may start at any element. Others must start at a multiple of four elements (see `tensors`), so
-   * that they can be moved in vectors.
+   * Tensors whose slices may start at any element. Others must start at a multiple of four elements (see
+   * `tensors`), so that they can be moved in vectors.
    */
   readonly unaligned?: Iterable<string> | undefined;
 }
 
-/** Names of tensors that are not operands of every problem: what mods load, its gradients, and the tensors of MXFP8. */
+/**
+ * Names of tensors that are not operands of every problem: what mods load, its gradients, and the tensors of
+ * MXFP8.
+ */
 const furtherTensors = /^(d?[cC]aptures|mxfp8)\../;
 
 /**
@@ -68,7 +71,10 @@ export function demandSupport({ supported, reasons }: Support): void {
   if (!supported) throw new UnsupportedError('webgpu', reasons);
 }
 
-/** A result has the shape of what it is (packed and ragged ones any number of tokens), and a place for each element. */
+/**
+ * A result has the shape of what it is (packed and ragged ones any number of tokens), and a place for each
+ * element.
+ */
 export function checkResultLayout(argument: string, desc: OperandDesc, dense: OperandDesc['shape']): void {
   const [, H, , D] = dense;
   const shape = desc.starts === 'strided' ? dense : ([1, H, desc.shape[2], D] as const);
@@ -86,7 +92,10 @@ export function checkResultLayout(argument: string, desc: OperandDesc, dense: Op
   }
 }
 
-/** Whether two elements of a layout may lie in one place: some dimension steps by less than the dimensions inside it span. */
+/**
+ * Whether two elements of a layout may lie in one place: some dimension steps by less than the dimensions
+ * inside it span.
+ */
 function overlapsItself({ shape, strides }: OperandDesc): boolean {
   if (shape.includes(0)) return false;
   const dims = shape

@@ -35,11 +35,12 @@ import { planForward } from './plan-forward.ts';
 import { type CallTools, toolsOf } from './tools.ts';
 
 /**
- * Attention forward, enqueued at once: o (B, Hq, Sq, Dv) in `outDType` and lse f32 (B, Hq, Sq), contiguous; packed
- * (T, Hq, Dv) and (Hq, T). Tensors in the options may be on the host (they are uploaded for the call). `fp8` and `mxfp8` are made
- * by the functions of these names of `@tilewise/webgpu/fp8`, which bring their kernels.
- * @throws InvalidArgumentError, InvalidShapeError, InvalidDTypeError or UnsupportedError before any work. What goes wrong
- * on the GPU rejects the `download` of the results.
+ * Attention forward, enqueued at once: o (B, Hq, Sq, Dv) in `outDType` and lse f32 (B, Hq, Sq), contiguous;
+ * packed (T, Hq, Dv) and (Hq, T). Tensors in the options may be on the host (they are uploaded for the call).
+ * `fp8` and `mxfp8` are made by the functions of these names of `@tilewise/webgpu/fp8`, which bring their
+ * kernels.
+ * @throws InvalidArgumentError, InvalidShapeError, InvalidDTypeError or UnsupportedError before any work.
+ * What goes wrong on the GPU rejects the `download` of the results.
  */
 export function sdpa(
   ctx: GpuContext,
@@ -95,10 +96,10 @@ export function forwardCall(
 }
 
 /**
- * Attention backward, enqueued at once: the gradients asked for, contiguous, each in the shape and dtype of what it is the
- * gradient of (dAlibi and dsink: f32). When the score mod loads floats, `dCaptures` has the gradient of each such tensor. `o` and
- * `lse` are those of `sdpa` with the same options; the dropout mask is drawn again.
- * Two runs give the same bits.
+ * Attention backward, enqueued at once: the gradients asked for, contiguous, each in the shape and dtype of
+ * what it is the gradient of (dAlibi and dsink: f32). When the score mod loads floats, `dCaptures` has the
+ * gradient of each such tensor. `o` and `lse` are those of `sdpa` with the same options; the dropout mask is
+ * drawn again. Two runs give the same bits.
  * @throws as `sdpa`.
  */
 export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
@@ -175,8 +176,9 @@ function contiguous(dtype: DType, shape: Shape, fill: number | null): ResultDesc
 }
 
 /**
- * Whether some tokens of a packed or ragged result may belong to no sequence: between two, behind the last one, or behind a
- * sequence's used length. Kernels do not write their rows, which in a new tensor are those of a query without keys.
+ * Whether some tokens of a packed or ragged result may belong to no sequence: between two, behind the last
+ * one, or behind a sequence's used length. Kernels do not write their rows, which in a new tensor are those
+ * of a query without keys.
  */
 function hasUnusedTokens(
   { starts, shape }: OperandDesc,

@@ -7,7 +7,9 @@ export interface CallTools extends KernelTools {
   readonly list?: typeof fp8List;
 }
 
-/** The key of the tools in the value of an option. Other engines, and whoever lists its names, do not see it. */
+/**
+ * The key of the tools in the value of an option. Other engines, and whoever lists its names, do not see it.
+ */
 export const broughtTools: unique symbol = /* @__PURE__ */ Symbol.for('@tilewise/webgpu tools');
 
 /** The value of an option with the tools that it brings. */

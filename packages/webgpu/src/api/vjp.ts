@@ -21,15 +21,16 @@ import { sdpa, sdpaBackward } from './sdpa.ts';
 import { toolsOf } from './tools.ts';
 
 /**
- * Results of forward, and its gradients by any gradient of o: a vector-Jacobian product, as automatic differentiation wants it.
- * `o`, `lse` and the optional results belong to the caller, who destroys them; `release` does so for o and lse.
+ * Results of forward, and its gradients by any gradient of o: a vector-Jacobian product, as automatic
+ * differentiation wants it. `o`, `lse` and the optional results belong to the caller, who destroys them;
+ * `release` does so for o and lse.
  */
 export interface SdpaVjp<G extends GradientName> extends SdpaResult<GpuTensor> {
   /**
-   * The gradients for one dO (as o) and dLse (as lse, default 0), new tensors each time; it may be called any number of times. A
-   * dropout mask is that of the forward call.
-   * @throws as `sdpaBackward`; InvalidArgumentError also when q, k, v, o, lse or a tensor of the options was destroyed meanwhile,
-   * or after `release`.
+   * The gradients for one dO (as o) and dLse (as lse, default 0), new tensors each time; it may be called any
+   * number of times. A dropout mask is that of the forward call.
+   * @throws as `sdpaBackward`; InvalidArgumentError also when q, k, v, o, lse or a tensor of the options was
+   * destroyed meanwhile, or after `release`.
    */
   backward(dO: GpuTensor, dLse?: GpuTensor): SdpaGradients<GpuTensor, G>;
   /** Gives o and lse back for reuse and lets go of all tensors. Later calls of `backward` throw. */
@@ -37,8 +38,9 @@ export interface SdpaVjp<G extends GradientName> extends SdpaResult<GpuTensor> {
 }
 
 /**
- * Attention forward, enqueued at once, with its backward pass to come. Until `release` it holds q, k, v, o, lse and the tensors of
- * the options, which is what backward needs, and nothing else; host tensors among the options are uploaded for each call.
+ * Attention forward, enqueued at once, with its backward pass to come. Until `release` it holds q, k, v, o,
+ * lse and the tensors of the options, which is what backward needs, and nothing else; host tensors among the
+ * options are uploaded for each call.
  * @throws as `sdpa` and `sdpaBackward`, all of it before any work.
  */
 export function sdpaVjp<G extends GradientName = 'dq' | 'dk' | 'dv'>(
@@ -70,7 +72,9 @@ export function sdpaVjp<G extends GradientName = 'dq' | 'dk' | 'dv'>(
 
 type Held = Readonly<Record<'q' | 'k' | 'v' | 'o' | 'lse', GpuTensor>>;
 
-/** Says what stands against backward before forward runs; o, lse and dO are there by their descriptions alone. */
+/**
+ * Says what stands against backward before forward runs; o, lse and dO are there by their descriptions alone.
+ */
 function checkBackward(
   ctx: GpuContext,
   q: GpuTensor,

@@ -12,8 +12,9 @@ import { prepareAttention } from './prepared-attention.ts';
 import { backwardCall, forwardCall } from './sdpa.ts';
 
 /**
- * A context as an engine of attention and of plain operations. The promises of `sdpa` and `sdpaBackward` resolve when the work
- * is enqueued. Kernels that are not compiled yet are compiled in the background first: keep the inputs until then.
+ * A context as an engine of attention and of plain operations. The promises of `sdpa` and `sdpaBackward`
+ * resolve when the work is enqueued. Kernels that are not compiled yet are compiled in the background first:
+ * keep the inputs until then.
  */
 export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
   checkKind('ctx', ctx, 'a GpuContext');

@@ -20,8 +20,9 @@ export interface TileConfig extends KernelConfig {
 }
 
 /**
- * What makes the kernels of options that few programs use. In an eager call the values of these options bring it along, so that a
- * program without them does not hold it; plans and engines, which see options as plain data, have all of it.
+ * What makes the kernels of options that few programs use. In an eager call the values of these options bring
+ * it along, so that a program without them does not hold it; plans and engines, which see options as plain
+ * data, have all of it.
  */
 export interface KernelTools {
   /** Writes score and mask mods as WGSL. */
@@ -43,7 +44,10 @@ export interface Fp8Tools {
   outputKernel(problem: AttentionProblem, config: KernelConfig): KernelSpec;
 }
 
-/** What turns problems with block scales into problems with dequantised operands, whose kernels are those of FP8. */
+/**
+ * What turns problems with block scales into problems with dequantised operands, whose kernels are those of
+ * FP8.
+ */
 export interface Mxfp8Tools {
   /** The problem once q, k and v lie dequantised in the workspace; null for one without block scales. */
   dequantisedProblem(problem: AttentionProblem): AttentionProblem | null;

@@ -3,13 +3,21 @@ import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import type { LoadedTileKinds, TileSelector, TileTarget } from './tiles/tile-choice.ts';
 
-/** A device as those see it who make kernels for it. Contexts are such; `kernelTarget` makes one without a GPU. */
+/**
+ * A device as those see it who make kernels for it. Contexts are such; `kernelTarget` makes one without a
+ * GPU.
+ */
 export interface KernelTarget extends TileTarget {
-  /** A binding of which even one workgroup of the kernel needs more than the device binds, if there is one. */
+  /**
+   * A binding of which even one workgroup of the kernel needs more than the device binds, if there is one.
+   */
   tooLargeFor(kernel: KernelSpec, tensors: TensorSizes): string | undefined;
 }
 
-/** How many elements each tensor takes in memory, and what workgroups touch of those that may be bound in pieces. */
+/**
+ * How many elements each tensor takes in memory, and what workgroups touch of those that may be bound in
+ * pieces.
+ */
 export interface TensorSizes {
   readonly spans: Readonly<Record<string, number>>;
   readonly footprints: Readonly<Record<string, TensorFootprint>>;

@@ -9,8 +9,8 @@ import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 export type { WithTools } from '../api/tools.ts';
 
 /**
- * The option `fp8` of an eager call: the scalars of `Fp8Options` (numbers, or f32 tensors of one element; default 1), with the
- * kernels that they need. Other engines take it too.
+ * The option `fp8` of an eager call: the scalars of `Fp8Options` (numbers, or f32 tensors of one element;
+ * default 1), with the kernels that they need. Other engines take it too.
  * @throws InvalidArgumentError for what is no object.
  */
 export function fp8<Scalars extends Fp8Options<GpuTensor | Tensor>>(scalars: Scalars): WithTools<Scalars> {
@@ -19,7 +19,8 @@ export function fp8<Scalars extends Fp8Options<GpuTensor | Tensor>>(scalars: Sca
 }
 
 /**
- * The option `mxfp8` of an eager call: the tensors of `Mxfp8Options`, with the kernels that they need. Other engines take it too.
+ * The option `mxfp8` of an eager call: the tensors of `Mxfp8Options`, with the kernels that they need. Other
+ * engines take it too.
  * @throws as `fp8`.
  */
 export function mxfp8<Operands extends Mxfp8Options<GpuTensor | Tensor>>(

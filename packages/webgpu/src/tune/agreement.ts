@@ -4,10 +4,11 @@ import type { DType } from '@tilewise/core';
 export type Sample = ReadonlyMap<string, Float32Array>;
 
 /**
- * How far results on two tiles may be from each other where tensors have a dtype, of the largest value. f32: what sums in another order
- * give. 16 bits: results are rounded once, and matrices round probabilities and their gradients before a product: eight units in the last
- * place in all. Products in f16 are off by two to four such units on the numbers that `tune` takes: see `f16Arithmetic`. 8 bits, which
- * matrices do not multiply: one.
+ * How far results on two tiles may be from each other where tensors have a dtype, of the largest value. f32:
+ * what sums in another order give. 16 bits: results are rounded once, and matrices round probabilities and
+ * their gradients before a product: eight units in the last place in all. Products in f16 are off by two to
+ * four such units on the numbers that `tune` takes: see `f16Arithmetic`. 8 bits, which matrices do not
+ * multiply: one.
  */
 const tolerances: { readonly [D in DType]?: number } = {
   f32: 2e-5,

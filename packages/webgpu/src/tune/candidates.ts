@@ -14,7 +14,10 @@ import type { WorkgroupTileShape } from '../attention/tiles/workgroup/workgroup-
 import type { Capabilities } from '../device/capabilities.ts';
 import { describedTile, type TileDescription } from './tile-description.ts';
 
-/** Sizes of tiles through workgroup memory that are worth a try, the most likely first. Those that are not square are none of dK/dV's. */
+/**
+ * Sizes of tiles through workgroup memory that are worth a try, the most likely first. Those that are not
+ * square are none of dK/dV's.
+ */
 const workgroupSizes: readonly WorkgroupTileShape[] = [
   defaultSizes,
   { tx: 16, ty: 8, headDimChunk: 4, rows: 8 },
@@ -60,9 +63,10 @@ const ways: readonly Partial<WorkgroupTileShape>[] = [
 ];
 
 /**
- * Tiles of these sizes. They hold what they can in f16, which gives the same bits; the likely ones multiply in it too where they can, which is
- * nearly right: `toleranceOf` says how nearly it must be. The likeliest sizes are tried in more ways than one before all have been tried, in
- * case that the time is too short for all.
+ * Tiles of these sizes. They hold what they can in f16, which gives the same bits; the likely ones multiply
+ * in it too where they can, which is nearly right: `toleranceOf` says how nearly it must be. The likeliest
+ * sizes are tried in more ways than one before all have been tried, in case that the time is too short for
+ * all.
  */
 function workgroupCandidates(
   role: TileRole,
@@ -108,8 +112,8 @@ export function tableTile(
 }
 
 /**
- * Tiles worth timing for a kernel, as far as the device can compute them: the table's first, then those of matrices, then those of the
- * table's kind.
+ * Tiles worth timing for a kernel, as far as the device can compute them: the table's first, then those of
+ * matrices, then those of the table's kind.
  * @throws as `tableTile`.
  */
 export function tileCandidates(

@@ -4,21 +4,26 @@ import { bufferUsage, mapModeRead } from '../device/webgpu-flags.ts';
 /** Records work into a pass; `round` counts the runs, so that each can take other inputs. */
 export type Encode = (pass: GPUComputePassEncoder, round: number) => void;
 
-/** What times are measured with: the GPU's own clock around a pass, or this process's around submission and completion. */
+/**
+ * What times are measured with: the GPU's own clock around a pass, or this process's around submission and
+ * completion.
+ */
 export type ClockKind = 'timestamps' | 'wall clock';
 
 /** Times passes on one device. */
 export interface GpuClock {
   readonly kind: ClockKind;
   /**
-   * Milliseconds that the work took: of one run, where it is recorded `count` times into one pass. Run n of a round counts as round
-   * `round · count + n`.
+   * Milliseconds that the work took: of one run, where it is recorded `count` times into one pass. Run n of a
+   * round counts as round `round · count + n`.
    */
   once(encode: Encode, round: number, count?: number): Promise<number>;
   destroy(): void;
 }
 
-/** Timestamps may be rounded to 100 µs, and a submission takes about as long: what is timed lasts much longer. */
+/**
+ * Timestamps may be rounded to 100 µs, and a submission takes about as long: what is timed lasts much longer.
+ */
 const leastMs = 8;
 const mostRuns = 256;
 

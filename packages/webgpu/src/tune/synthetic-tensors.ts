@@ -4,12 +4,18 @@ import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import type { PlanTensor } from '../runtime/plan/plan-tensors.ts';
 
-/** Numbers after which synthetic tensors repeat, and that are read of a result: a prime, so that no two rows of a head are the same. */
+/**
+ * Numbers after which synthetic tensors repeat, and that are read of a result: a prime, so that no two rows
+ * of a head are the same.
+ */
 const period = 65521;
 
 const inputs: readonly string[] = ['q', 'k', 'v', 'dO'];
 
-/** Synthetic tensors in place of those of a problem, by name. Made once: what one plan writes, such as lse, another plan reads. */
+/**
+ * Synthetic tensors in place of those of a problem, by name. Made once: what one plan writes, such as lse,
+ * another plan reads.
+ */
 export class SyntheticTensors {
   readonly #ctx: GpuContext;
   readonly #dtypes: Readonly<Record<string, DType>>;

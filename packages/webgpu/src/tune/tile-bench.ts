@@ -21,7 +21,10 @@ import { describedTile, type TileDescription } from './tile-description.ts';
 export interface TileTiming {
   readonly role: TileRole;
   readonly tile: TileDescription;
-  /** Milliseconds of the plan that has the kernel: median and least of so many rounds. Backward's includes delta = rowsum(o∘dO). */
+  /**
+   * Milliseconds of the plan that has the kernel: median and least of so many rounds. Backward's includes
+   * delta = rowsum(o∘dO).
+   */
   readonly ms: number;
   readonly least: number;
   readonly rounds: number;

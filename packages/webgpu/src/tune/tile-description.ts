@@ -32,8 +32,9 @@ export const describeTile = (description: TileDescription): string =>
   kindOf(description)?.describe(description) ?? 'unknown';
 
 /**
- * Tiles that were kept, for `createContext({ tiles })`. A problem or a device that one of them is not for (a head size above 128 on
- * tiles with stationary rows, another dtype than that of the matrices) takes the table's.
+ * Tiles that were kept, for `createContext({ tiles })`. A problem or a device that one of them is not for (a
+ * head size above 128 on tiles with stationary rows, another dtype than that of the matrices) takes the
+ * table's.
  * @throws InvalidArgumentError for what describes no tile of its kernel, as JSON from elsewhere may.
  */
 export function tilesFrom(descriptions: TileDescriptions): TileSelector {
@@ -71,7 +72,9 @@ export function checkDescription(argument: string, role: TileRole, description: 
   if (rule) throw new InvalidArgumentError(argument, `${rule}, got ${JSON.stringify(description)}`);
 }
 
-/** The rule that a description breaks, or null. Types say the same, but what was kept as JSON has no types. */
+/**
+ * The rule that a description breaks, or null. Types say the same, but what was kept as JSON has no types.
+ */
 function brokenRule(role: TileRole, description: TileDescription): string | null {
   if (typeof description !== 'object' || description === null) return 'must describe a tile';
   const kind = kindOf(description);

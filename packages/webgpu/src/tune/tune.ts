@@ -17,9 +17,15 @@ import { forwardOf, gradientsOf, TileBench, type TileTiming, type Work } from '.
 import { checkDescription, type TileDescription, type TileDescriptions } from './tile-description.ts';
 
 export interface TuneOptions {
-  /** How long it may take, about. Half of it is for compiling, beyond which no further tile is tried. Default 20. */
+  /**
+   * How long it may take, about. Half of it is for compiling, beyond which no further tile is tried. Default
+   * 20.
+   */
   readonly seconds?: number | undefined;
-  /** Tiles to time instead of those that this library thinks worth it; the first of a kernel is always timed, and has the right results. */
+  /**
+   * Tiles to time instead of those that this library thinks worth it; the first of a kernel is always timed,
+   * and has the right results.
+   */
   readonly candidates?: { readonly [Role in TileRole]?: readonly TileDescription[] } | undefined;
 }
 
@@ -41,11 +47,13 @@ export interface OmittedTile {
 }
 
 /**
- * Times tiles of the large kernels of a problem on the device of a context: of forward, and for a backward problem of dQ and dK/dV too.
- * Tensors that stand for the problem's are made for the time being, and given back. A tile on which results are others than on the first is
- * left out. Rounds go through all tiles in turn, so that what else the machine does slows all of them down alike.
- * @throws InvalidArgumentError for options out of range, and for a problem whose tiles are fixed (FP8) or whose tensors decide what is computed (lengths, packed sequences, pages, block masks): tune the same without them.
- * Else as `planSdpa` and `planSdpaBackward`.
+ * Times tiles of the large kernels of a problem on the device of a context: of forward, and for a backward
+ * problem of dQ and dK/dV too. Tensors that stand for the problem's are made for the time being, and given
+ * back. A tile on which results are others than on the first is left out. Rounds go through all tiles in
+ * turn, so that what else the machine does slows all of them down alike.
+ * @throws InvalidArgumentError for options out of range, and for a problem whose tiles are fixed (FP8) or
+ * whose tensors decide what is computed (lengths, packed sequences, pages, block masks): tune the same
+ * without them. Else as `planSdpa` and `planSdpaBackward`.
  */
 export async function tune(
   ctx: GpuContext,

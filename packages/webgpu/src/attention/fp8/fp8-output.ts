@@ -15,8 +15,9 @@ import { headGroups, keyHeads, tileOperands, tileResult } from '../tiles/tile-op
 import { defaultTile } from '../tiles/tile-table.ts';
 
 /**
- * o of an FP8 problem, whose P is rounded after it is normalised: the forward kernel has found lse, so that P = exp(S − lse) as
- * in backward, with the same bits. A workgroup has one tile of queries and walks over the key tiles that they may see.
+ * o of an FP8 problem, whose P is rounded after it is normalised: the forward kernel has found lse, so that P
+ * = exp(S − lse) as in backward, with the same bits. A workgroup has one tile of queries and walks over the
+ * key tiles that they may see.
  */
 export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig): KernelSpec {
   const { tools } = config;

@@ -42,9 +42,9 @@ const stepOf = (t: Tensor): number => step[t.dtype as keyof typeof step];
 const largest = (t: Tensor): number => t.toFloat64().reduce((most, x) => Math.max(most, Math.abs(x)), 0);
 
 /**
- * P and dS of two engines differ by rounding in f32, so a few of them round to the other neighbour in 8 bits. So most elements
- * of a result agree as those of unrounded products do, and none is off by more than two such steps: 2^-m of the largest
- * weight, times the largest element that it weighs (`flip`).
+ * P and dS of two engines differ by rounding in f32, so a few of them round to the other neighbour in 8 bits.
+ * So most elements of a result agree as those of unrounded products do, and none is off by more than two such
+ * steps: 2^-m of the largest weight, times the largest element that it weighs (`flip`).
  */
 function expectAgreement(got: Tensor, want: Tensor, name: string, flip: number): void {
   expect([got.shape, got.dtype], name).toEqual([want.shape, want.dtype]);

@@ -17,9 +17,11 @@ import { type AmaxName, amaxNames, amaxPlace } from '../fp8-steps.ts';
 const blockScaleS = { forward: 16, backward: 256 } as const;
 
 /**
- * The FP8 arithmetic of a kernel that takes `used` steps and measures `measured`: of each step (`fp8Steps`) the function `fp8_` and its name. It binds the list `fp8` (f32: the scalars as in
- * `fp8ScalarNames`, then the largest values), for writing only where something is measured. A maximum does not depend on the
- * order of its operands, so atomics leave it the same in every run; bits of floats ≥ 0 are in the order of the floats.
+ * The FP8 arithmetic of a kernel that takes `used` steps and measures `measured`: of each step (`fp8Steps`)
+ * the function `fp8_` and its name. It binds the list `fp8` (f32: the scalars as in `fp8ScalarNames`, then
+ * the largest values), for writing only where something is measured. A maximum does not depend on the order
+ * of its operands, so atomics leave it the same in every run; bits of floats ≥ 0 are in the order of the
+ * floats.
  */
 export function fp8Arithmetic(
   { fp8, q }: AttentionProblem,

@@ -62,9 +62,10 @@ test.each(Object.entries(cases))('MXFP8 agrees with the reference: %s', async (_
   );
   expect(Math.max(...errors(lse, exact.lse))).toBeLessThan(2e-5);
   /*
-   * P is rounded relative to the largest score so far instead of the row's: each of the two roundings has an error of half a
-   * unit in the last place, relative, and below the normal numbers half the smallest one, by 16. Their sums over a row are at
-   * most unit · Σ p|v| + Skv · smallest / 16 · |v|; but errors of either sign cancel, and most elements come much closer.
+   * P is rounded relative to the largest score so far instead of the row's: each of the two roundings has an
+   * error of half a unit in the last place, relative, and below the normal numbers half the smallest number, by
+   * 16. Their sums over a row are at most unit · Σ p|v| + Skv · smallest / 16 · |v|; but errors of either sign
+   * cancel, and most elements come much closer.
    */
   const [unit, smallest] = dtype === 'f8e4m3' ? [2 ** -3, 2 ** -9] : [2 ** -2, 2 ** -16];
   const z = 'dropout' in one.options ? 4 / 3 : 1;
@@ -88,7 +89,8 @@ test.each(Object.entries(cases))('MXFP8 agrees with the reference: %s', async (_
   };
   const got = await run();
   expect(Object.keys(got).sort()).toEqual(Object.keys(want).sort());
-  // P comes from the same lse and blocks of dS start where those of the reference do: only a few are rounded the other way.
+  // P comes from the same lse and blocks of dS start where those of the reference do: only a few are rounded
+  // the other way.
   const dS = largest(want.amaxDP as Tensor);
   for (const [name, t] of Object.entries(want)) {
     const mine = errors(got[name], t as Tensor);
@@ -162,7 +164,8 @@ test('dS is rounded in blocks of keys for dq, and in blocks of queries for dk', 
   const [S, D] = [32, 4];
   const both = (t: Tensor) => [quantiseMxfp8(t), quantiseMxfp8(t, { along: 'positions' })] as const;
   const [q8, qT] = both(rowsOf(S, D, (_, d) => Number(d === 0)));
-  // All queries give the first key e^20 times the weight of the others, whose dS is then below all that shares its scale.
+  // All queries give the first key e^20 times the weight of the others, whose dS is then below all that
+  // shares its scale.
   const [k8] = both(rowsOf(S, D, (s, d) => 20 * Number(s === 0 && d === 0)));
   // What the first key gives dq is left out, so that what the others give shows.
   const [, kT] = both(rowsOf(S, D, s => Number(s > 0)));

@@ -17,8 +17,9 @@ import type { KernelConfig } from '../kernel-config.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
 
 /**
- * MXFP8 by dequantisation: 8 bits times a power of two are exact in bf16, so a kernel for each operand brings it to the
- * workspace, and the kernels of every other problem run on that. What is left of MXFP8 in them is how P and dS are rounded.
+ * MXFP8 by dequantisation: 8 bits times a power of two are exact in bf16, so a kernel for each operand brings
+ * it to the workspace, and the kernels of every other problem run on that. What is left of MXFP8 in them is
+ * how P and dS are rounded.
  */
 
 const forwardNames = ['q', 'k', 'v'] as const;
@@ -145,7 +146,10 @@ function dequantiseKernel(
   });
 }
 
-/** `scales4(head, s, d) -> vec4f`: the scales of channels d to d + 3 of position s, which along channels are one. */
+/**
+ * `scales4(head, s, d) -> vec4f`: the scales of channels d to d + 3 of position s, which along channels are
+ * one.
+ */
 function scalesPart(
   shape: readonly [number, number, number, number],
   name: Mxfp8OperandName,

@@ -4,7 +4,9 @@ import type { ShaderPart } from '../../codegen/shader-part.ts';
 export const skipUnless = (condition: string): string =>
   condition ? `if (!(${condition})) {\n      continue;\n    }` : '';
 
-/** How a kernel reads what decides for a whole workgroup: its sequence, and whether a tile is shown at all. */
+/**
+ * How a kernel reads what decides for a whole workgroup: its sequence, and whether a tile is shown at all.
+ */
 export interface WorkgroupReads {
   readonly part: ShaderPart;
   /** Declares `seq`, that of batch entry `b`. */
@@ -34,8 +36,9 @@ const shared: WorkgroupReads = {
 };
 
 /**
- * Crowded kernels read lists and masks from the workspace. To WGSL, what is read from a buffer that the kernel writes may differ
- * from lane to lane, so in a kernel that writes to the workspace one lane reads it for all.
+ * Crowded kernels read lists and masks from the workspace. To WGSL, what is read from a buffer that the
+ * kernel writes may differ from lane to lane, so in a kernel that writes to the workspace one lane reads it
+ * for all.
  */
 export function workgroupReads(writesWorkspace: boolean): WorkgroupReads {
   return writesWorkspace ? shared : direct;

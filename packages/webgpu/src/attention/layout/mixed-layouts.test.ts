@@ -24,7 +24,10 @@ const [Sq, Skv] = [40, 40];
 const dense = (H: number, S: number, D: number, seed: number, dtype: DType = 'f32'): Tensor =>
   normal([B, H, S, D], seed, dtype);
 
-/** A dense tensor's sequences as tokens of `step` elements, sequence b from element offsets[b] on; NaN elsewhere. */
+/**
+ * A dense tensor's sequences as tokens of `step` elements, sequence b from element offsets[b] on; NaN
+ * elsewhere.
+ */
 function tokens(
   t: Tensor,
   lengths: readonly number[],
@@ -88,7 +91,10 @@ test('so do packed q, ragged k and v in bf16, some of whose rows share words', a
   expectAgreement(await gpuResults(await sharedContext(), call, exact), exact);
 });
 
-/** A buffer of a byte pattern in which tensors lie interleaved: token t of part n from element (3t + n)·H·D on. */
+/**
+ * A buffer of a byte pattern in which tensors lie interleaved: token t of part n from element (3t + n)·H·D
+ * on.
+ */
 function interleavedBuffer(device: GPUDevice, dtype: DType, T: number, H: number, D: number) {
   const { bytes } = dtypeInfo[dtype];
   const count = 3 * T * H * D + 8;

@@ -21,9 +21,9 @@ export interface OperandAccess {
 }
 
 /**
- * Whether four channels can be moved as one vector: they lie side by side, and every row of a sequence starts at a multiple of
- * four elements from its start. The start of the tensor itself must too: `unaligned` names those for which that does not hold.
- * The offsets of ragged operands are not known here, and may be any.
+ * Whether four channels can be moved as one vector: they lie side by side, and every row of a sequence starts
+ * at a multiple of four elements from its start. The start of the tensor itself must too: `unaligned` names
+ * those for which that does not hold. The offsets of ragged operands are not known here, and may be any.
  */
 function isVectorised({ shape, strides }: OperandDesc): boolean {
   const [sb, sh, ss, sd] = strides;
@@ -87,8 +87,9 @@ const vectorWord =
     bytes === 1 ? `${name}[${index}]` : `${name}[(${index}) / ${bytes}u][(${index}) % ${bytes}u]`;
 
 /**
- * Reading: `NAME_row(seq, h, s) -> u32`, where a row's channels start, and `NAME_load4(row, d) -> vec4f`, channels d to
- * d + 3 (d a multiple of 4; beyond the head size 0). For tiles that read operands in f16, `NAME_load4_f16` gives these channels as vec4<f16>.
+ * Reading: `NAME_row(seq, h, s) -> u32`, where a row's channels start, and `NAME_load4(row, d) -> vec4f`,
+ * channels d to d + 3 (d a multiple of 4; beyond the head size 0). For tiles that read operands in f16,
+ * `NAME_load4_f16` gives these channels as vec4<f16>.
  */
 export function readOperand(
   name: string,
@@ -148,8 +149,9 @@ ${load}
 }
 
 /**
- * Writing: `NAME_row` as above and `NAME_store4(row, d, x)`. Channels beyond the head size and gaps between rows are not
- * touched: where a 16-bit or 8-bit value shares its word with something else, its part alone is replaced, atomically.
+ * Writing: `NAME_row` as above and `NAME_store4(row, d, x)`. Channels beyond the head size and gaps between
+ * rows are not touched: where a 16-bit or 8-bit value shares its word with something else, its part alone is
+ * replaced, atomically.
  */
 export function writeOperand(name: string, desc: OperandDesc, { unaligned }: OperandAccess): ShaderPart {
   const format = storageFormat(desc.dtype);

@@ -3,9 +3,10 @@ import type { ShaderPart, UniformField } from '../../codegen/shader-part.ts';
 import { listElement, listPart, together } from './list.ts';
 
 /**
- * `NAME_block(b, s) -> u32`: the block of a paged operand that holds position s of sequence b, and the uniforms
- * `NAME_page_shift` and `NAME_page_mask` that split a position into page and row. Tables on the GPU cannot be checked before
- * they are used, so a block that is not there becomes the last one: wrong results, but no read outside the container.
+ * `NAME_block(b, s) -> u32`: the block of a paged operand that holds position s of sequence b, and the
+ * uniforms `NAME_page_shift` and `NAME_page_mask` that split a position into page and row. Tables on the GPU
+ * cannot be checked before they are used, so a block that is not there becomes the last one: wrong results,
+ * but no read outside the container.
  */
 export function pagePart(name: 'k' | 'v', { size, table }: PageDesc, blocks: number): ShaderPart {
   const suffix = name.toUpperCase();

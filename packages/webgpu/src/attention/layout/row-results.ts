@@ -3,8 +3,8 @@ import { highest, isNaN4 } from '../../codegen/formats/float-bits.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 
 /**
- * `row_at(seq, h, i) -> u32`: element of an lse-like tensor, contiguous (Hq, T) where q is packed, else (B, Hq, Sq); and
- * `row_count(seq)`: how many rows the sequence has there, padding included.
+ * `row_at(seq, h, i) -> u32`: element of an lse-like tensor, contiguous (Hq, T) where q is packed, else (B,
+ * Hq, Sq); and `row_count(seq)`: how many rows the sequence has there, padding included.
  */
 export function rowAddressing({ q, Hq, Sq }: Pick<AttentionProblem, 'q' | 'Hq' | 'Sq'>): ShaderPart {
   const packed = q.starts === 'cumulative';
@@ -36,7 +36,10 @@ export function rowTensor(
   };
 }
 
-/** Least finite f32: the maximum of no scores. Not −Infinity, as WGSL arithmetic may assume that there are none. */
+/**
+ * Least finite f32: the maximum of no scores. Not −Infinity, as WGSL arithmetic may assume that there are
+ * none.
+ */
 export const lowest = '-0x1.fffffep+127f';
 
 /** Results that forward gives with one number per row. */
@@ -69,7 +72,10 @@ export function rowOutput(name: RowOutput): ShaderPart {
   };
 }
 
-/** What the results of a row are at the end of its softmax, in `output_scale` and in the functions of `rowOutput`. */
+/**
+ * What the results of a row are at the end of its softmax, in `output_scale` and in the functions of
+ * `rowOutput`.
+ */
 export const softmaxEnd: ShaderPart = {
   code: `// A row that sees no key has l = 0, and one that sees a NaN or +Infinity the largest finite number as m.
 fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
@@ -82,7 +88,10 @@ fn output_scale(m: f32, l: f32, scale: f32) -> f32 {
 }`,
 };
 
-/** `probabilities(s, lse, visible) -> vec4f`: P = e^(S − lse), 0 where a pair is masked, NaN in a row whose lse is NaN. */
+/**
+ * `probabilities(s, lse, visible) -> vec4f`: P = e^(S − lse), 0 where a pair is masked, NaN in a row whose
+ * lse is NaN.
+ */
 export const probabilitiesPart: ShaderPart = {
   requires: [isNaN4],
   code: `fn probabilities(s: vec4f, lse: f32, visible: vec4<bool>) -> vec4f {

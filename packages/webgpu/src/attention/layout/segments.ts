@@ -18,8 +18,9 @@ export interface SegmentNeeds extends TensorSizes {
 const maxSegments = 4;
 
 /**
- * A kernel of which a single workgroup needs more of some tensor than can be bound at once reads it in segments, as few as will
- * do; `make` gives the kernel with them. One that needs too many stays as it is, and its plan says so.
+ * A kernel of which a single workgroup needs more of some tensor than can be bound at once reads it in
+ * segments, as few as will do; `make` gives the kernel with them. One that needs too many stays as it is, and
+ * its plan says so.
  */
 export function withSegments(make: (segments: Segments) => KernelSpec, needs: SegmentNeeds): KernelSpec {
   const { target } = needs;

@@ -29,9 +29,9 @@ interface SequenceField {
 }
 
 /**
- * Length and, for packed operands, first token of a sequence on one side. Lists on the GPU cannot be checked before they are
- * used, so what they say is held within the tensors: a wrong list gives wrong results, but no endless loop and no access
- * outside a tensor.
+ * Length and, for packed operands, first token of a sequence on one side. Lists on the GPU cannot be checked
+ * before they are used, so what they say is held within the tensors: a wrong list gives wrong results, but no
+ * endless loop and no access outside a tensor.
  */
 function sideFields(
   kind: AttentionProblem['lengthsQ'],
@@ -87,12 +87,13 @@ function raggedField(name: RaggedName, { shape, strides }: OperandDesc): Sequenc
 }
 
 /**
- * `struct Sequence` with all that depends on the batch entry alone, and the ranges of tiles that its lengths and the
- * diagonal band leave: work outside them is skipped, and tiles wholly inside need no test per score.
+ * `struct Sequence` with all that depends on the batch entry alone, and the ranges of tiles that its lengths
+ * and the diagonal band leave: work outside them is skipped, and tiles wholly inside need no test per score.
  *
  * - `sequence_at(b)`; query i stands on key i + `diagonal`.
  * - `key_range(seq, i0, i1) -> vec2u`: the keys [x, y) that some query in [i0, i1) may see.
- * - `tile_inside(seq, i0, i1, j0, j1) -> bool`: whether lengths and band let every query in [i0, i1) see every key in [j0, j1).
+ * - `tile_inside(seq, i0, i1, j0, j1) -> bool`: whether lengths and band let every query in [i0, i1) see
+ *   every key in [j0, j1).
  * - `in_range4(seq, i, j) -> vec4<bool>`: the same for query i and the keys j to j + 3.
  */
 export function sequencePart(problem: AttentionProblem, operands: KernelOperands): readonly ShaderPart[] {

@@ -4,7 +4,10 @@ import type { KernelTarget } from '../kernel-target.ts';
 import { withSegments } from '../layout/segments.ts';
 import type { PlanTensors } from './tensors.ts';
 
-/** What a problem plans on a device, computed once: the kernels in the order in which they run, and their tensors. */
+/**
+ * What a problem plans on a device, computed once: the kernels in the order in which they run, and their
+ * tensors.
+ */
 export interface AttentionPlan extends PlanTensors {
   readonly kernels: readonly KernelSpec[];
 }

@@ -6,7 +6,8 @@ import { callersDevice, readBuffer, storageBuffer } from '../../../testing/devic
 import { expectAgreement } from '../../../testing/expect-agreement.ts';
 import { createContext, type GpuContext, guaranteedCapabilities, planSdpa, sdpa } from '../../index.ts';
 
-// On a device that binds eight buffers and no more, kernels with more tensors find the small ones in the workspace.
+// On a device that binds eight buffers and no more, kernels with more tensors find the small ones in the
+// workspace.
 
 let ctx: GpuContext;
 beforeAll(async () => {

@@ -41,7 +41,10 @@ export function sizesOf(layouts: PlanTensors['layouts'], workspace: Workspace): 
   return { spans, footprints };
 }
 
-/** @param others elements of what the operand table does not have: further regions of the workspace, gradients of captures. */
+/**
+ * @param others elements of what the operand table does not have: further regions of the workspace, gradients
+ * of captures.
+ */
 function planTensors(
   problem: AttentionProblem | BackwardProblem,
   { mxfp8 }: KernelTools,

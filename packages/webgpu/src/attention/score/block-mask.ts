@@ -9,8 +9,9 @@ const liesInBlocks = (tile: Tile): boolean =>
   BLOCK_MASK_TILE % tileRows(tile) === 0 && BLOCK_MASK_TILE % tileCols(tile) === 0;
 
 /**
- * Hides the blocks of 128 queries and keys whose bit is 0: bit n, least significant first, of byte c stands for key block
- * 8c + n. A kernel that works on one head in tiles which lie in blocks leaves the hidden ones out.
+ * Hides the blocks of 128 queries and keys whose bit is 0: bit n, least significant first, of byte c stands
+ * for key block 8c + n. A kernel that works on one head in tiles which lie in blocks leaves the hidden ones
+ * out.
  */
 export const blockMaskStage: ScoreStageFactory = ({ blockMask }, { tile }) => {
   if (!blockMask) return null;

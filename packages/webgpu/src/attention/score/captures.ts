@@ -5,7 +5,10 @@ import { readElement, type ShaderPart } from '../../codegen/shader-part.ts';
 
 const byte = 'captured_word >> ((at & 3u) * 8u)';
 
-/** How the integers and truth values of a captured tensor are read: the array's element, and the value at element `at`. */
+/**
+ * How the integers and truth values of a captured tensor are read: the array's element, and the value at
+ * element `at`.
+ */
 const wholeFormats: Readonly<Partial<Record<DType, readonly [element: string, load: string]>>> = {
   i32: ['i32', 'captured_word'],
   u32: ['u32', 'i32(captured_word)'],
@@ -26,9 +29,10 @@ export const captureLoad = (name: string): string => `capture_${name}`;
 export const captureBits = (name: string): string => `bits_of_${name}`;
 
 /**
- * `capture_NAME(i0, i1, …) -> f32, i32 or bool`: an element of a captured tensor, and of floats `bits_of_NAME(i0, i1, …) -> u32`.
- * Indices are clamped to the tensor: both sides of a `select` are evaluated, so a load behind a condition is reached with any
- * index. −Infinity is read as the least finite number, as WGSL lets arithmetic assume that there are no infinities.
+ * `capture_NAME(i0, i1, …) -> f32, i32 or bool`: an element of a captured tensor, and of floats
+ * `bits_of_NAME(i0, i1, …) -> u32`. Indices are clamped to the tensor: both sides of a `select` are
+ * evaluated, so a load behind a condition is reached with any index. −Infinity is read as the least finite
+ * number, as WGSL lets arithmetic assume that there are no infinities.
  */
 export function capturePart(name: string, { dtype, shape, strides }: TensorDesc): ShaderPart {
   const { kind, bytes } = dtypeTraits[dtype];

@@ -5,9 +5,9 @@ import { readElement, type ShaderPart } from '../../codegen/shader-part.ts';
 import { broadcastAddressing } from '../layout/broadcast.ts';
 
 /**
- * `dropout_kept4(seq, h, i, j) -> vec4<bool>`: whether the probabilities of query i and keys j to j + 3 are kept, and
- * `dropout4(seq, h, i, j) -> vec4f`: their factors, 0 where dropped. Forward and backward draw the same ones. Null when the
- * problem has no dropout.
+ * `dropout_kept4(seq, h, i, j) -> vec4<bool>`: whether the probabilities of query i and keys j to j + 3 are
+ * kept, and `dropout4(seq, h, i, j) -> vec4f`: their factors, 0 where dropped. Forward and backward draw the
+ * same ones. Null when the problem has no dropout.
  */
 export function dropoutPart(problem: AttentionProblem): ShaderPart | null {
   const { dropout, Sq, Skv, k } = problem;

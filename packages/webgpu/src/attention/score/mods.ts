@@ -36,8 +36,8 @@ const isMasked = (expr: Expr): Expr => ({
 });
 
 /**
- * s ← mod(s, place). A score of −∞ hides its key unless a softcap bounds it; so does one that is below what f32 holds, which is
- * told by its bits.
+ * s ← mod(s, place). A score of −∞ hides its key unless a softcap bounds it; so does one that is below what
+ * f32 holds, which is told by its bits.
  */
 export const scoreModStage: ScoreStageFactory = ({ scoreMod, softcap }, { tools, slope }) => {
   if (!scoreMod || !tools) return null;

@@ -26,8 +26,9 @@ const stages: readonly ScoreStageFactory[] = [
 ];
 
 /**
- * `score4(seq, h, i, j, dots, inside) -> Score4`: the final scores of query i and keys j to j + 3 from their products q·k.
- * `inside` says which of them lengths and band allow. Where slopes are by the modified score, `unmodified` is what the mod got.
+ * `score4(seq, h, i, j, dots, inside) -> Score4`: the final scores of query i and keys j to j + 3 from their
+ * products q·k. `inside` says which of them lengths and band allow. Where slopes are by the modified score,
+ * `unmodified` is what the mod got.
  */
 export function scorePart(
   problem: AttentionProblem,
@@ -36,7 +37,10 @@ export function scorePart(
   readonly parts: readonly ShaderPart[];
   /** Whether keys may be masked within a tile that `tile_inside` calls a full tile. */
   readonly masks: boolean;
-  /** WGSL condition, the same for all lanes: whether any of the tile at `i0` and `j0` may be visible; '' where it always may. */
+  /**
+   * WGSL condition, the same for all lanes: whether any of the tile at `i0` and `j0` may be visible; '' where
+   * it always may.
+   */
   readonly isVisibleTile: string;
 } {
   const active = stages

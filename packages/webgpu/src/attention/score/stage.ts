@@ -4,24 +4,28 @@ import type { ShaderPart } from '../../codegen/shader-part.ts';
 import type { Tile } from '../tiles/tile.ts';
 
 /**
- * One step between q·k and the softmax. `apply` works on four neighbouring scores of one query, with `s: vec4f` the
- * scores so far, `slope: vec4f` = ds/d(q·k), `visible: vec4<bool>`, and `seq`, `h`, `i`, `j` (the first of the four keys)
- * in scope. A stage that changes `s` non-linearly multiplies its derivative into `slope`: backward needs nothing else.
+ * One step between q·k and the softmax. `apply` works on four neighbouring scores of one query, with `s:
+ * vec4f` the scores so far, `slope: vec4f` = ds/d(q·k), `visible: vec4<bool>`, and `seq`, `h`, `i`, `j` (the
+ * first of the four keys) in scope. A stage that changes `s` non-linearly multiplies its derivative into
+ * `slope`: backward needs nothing else.
  */
 export interface ScoreStage extends ShaderPart {
   readonly apply: string;
   /** The stage may hide keys within a tile that lengths and band show whole. */
   readonly masks: boolean;
   /**
-   * WGSL condition, the same for all lanes: whether the stage shows any of the tile of queries from `i0` and keys from `j0` of
-   * head `h`. Kernels leave the other tiles out, so `apply` need not hide them.
+   * WGSL condition, the same for all lanes: whether the stage shows any of the tile of queries from `i0` and
+   * keys from `j0` of head `h`. Kernels leave the other tiles out, so `apply` need not hide them.
    */
   readonly isVisibleTile?: string;
 }
 
 /** What a kernel wants of its scores. */
 export interface ScoreUse {
-  /** The kernel's tiles, if all rows of one are queries of one head; else null, and no tile is left out as a whole. */
+  /**
+   * The kernel's tiles, if all rows of one are queries of one head; else null, and no tile is left out as a
+   * whole.
+   */
   readonly tile: Tile | null;
   /** What `slope` is wanted for: nothing, ds/d(q·k), or ds by the score that the score mod gives. */
   readonly slope: 'none' | 'by q·k' | 'by the modified score';

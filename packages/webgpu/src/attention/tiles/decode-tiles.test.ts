@@ -14,7 +14,10 @@ const { subgroupMinSize, subgroupMaxSize } = capabilities;
 const tx = Math.max(2, Math.min(subgroupMinSize, 8));
 const ty = Math.max(4, subgroupMaxSize / tx);
 
-/** Three queries of heads in groups of four, whose rows share tiles, on keys that are split into parts; one sequence has none. */
+/**
+ * Three queries of heads in groups of four, whose rows share tiles, on keys that are split into parts; one
+ * sequence has none.
+ */
 const heads = { q: normal([2, 8, 3, 10], 1), k: normal([2, 2, 600, 10], 2), v: normal([2, 2, 600, 10], 3) };
 const options: SdpaOptions<Tensor> = {
   ...{ causal: 'bottom-right', seqLensKv: [533, 0] },

@@ -4,7 +4,8 @@ import type { Capabilities } from '../../device/capabilities.ts';
 import type { LoadedTileKinds } from './tile-choice.ts';
 
 /**
- * Loads the kinds of tiles that the table takes on a device and not on most others, so that a program holds their code only where it is used.
+ * Loads the kinds of tiles that the table takes on a device and not on most others, so that a program holds
+ * their code only where it is used.
  * @throws TilewiseError `UNSUPPORTED` when their module cannot be loaded.
  */
 export async function loadTileKinds(capabilities: Capabilities): Promise<LoadedTileKinds> {

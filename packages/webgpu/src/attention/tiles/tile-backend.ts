@@ -45,8 +45,8 @@ export interface AccumulateGemm {
   readonly operand: TileOperand;
   readonly over: 'keys' | 'queries';
   /**
-   * WGSL condition: some weights may be 0 because their pair is masked, so that NaN and infinity in the rows must be looked for and
-   * kept from results.
+   * WGSL condition: some weights may be 0 because their pair is masked, so that NaN and infinity in the rows
+   * must be looked for and kept from results.
    */
   readonly nonFiniteGuard: string;
   /** WGSL expression of the factor of row r of what was added up before, if there is one. */
@@ -54,8 +54,8 @@ export interface AccumulateGemm {
 }
 
 /**
- * How the lanes of a workgroup compute a tile: text of a kernel, in which `lane` is a lane's number and `tx` and `ty` its
- * place. A lane has `resultRows` rows of a result, and of each `vectors(D)` vec4s.
+ * How the lanes of a workgroup compute a tile: text of a kernel, in which `lane` is a lane's number and `tx`
+ * and `ty` its place. A lane has `resultRows` rows of a result, and of each `vectors(D)` vec4s.
  */
 export interface TileBackend extends TileResults {
   /** What kernels with these products take, that add up rows of these operands. */
@@ -65,15 +65,19 @@ export interface TileBackend extends TileResults {
   /** Statements that load the stationary rows, and prepare for sums over these rows. */
   loadStationary(gemms: readonly ScoreGemm[], summed: readonly TileOperand[]): string;
   /**
-   * Statements that declare one or two matrices of products, over the whole head size. They may load rows that are summed up with
-   * the same tile, by `sums`, ahead of those: the conditions of the non-finite guards are known here.
+   * Statements that declare one or two matrices of products, over the whole head size. They may load rows
+   * that are summed up with the same tile, by `sums`, ahead of those: the conditions of the non-finite guards
+   * are known here.
    */
   scores(gemms: ScoreGemms, sums: readonly AccumulateGemm[]): string;
-  /** Statements that declare a reduction of each of the lane's rows as `NAME0`, …: the same bits in all lanes of a row. */
+  /**
+   * Statements that declare a reduction of each of the lane's rows as `NAME0`, …: the same bits in all lanes
+   * of a row.
+   */
   reduceRows(reduction: RowReduction): string;
   /**
-   * Statements that add one or two sums up, after those for the products of the same tile in the same block. Rows and channels beyond
-   * those that exist count as 0, and are never read.
+   * Statements that add one or two sums up, after those for the products of the same tile in the same block.
+   * Rows and channels beyond those that exist count as 0, and are never read.
    */
   accumulate(gemms: readonly ScoreGemm[], ...sums: readonly AccumulateGemm[]): string;
 }
@@ -91,8 +95,8 @@ export interface TileResults extends LaneResults {
   /** Statements that declare a result as the vec4s `NAMEr_n`, if they are not that already. */
   results(name: string, D: number): string;
   /**
-   * Statements that do something with each vec4 of the row `NAMEr` of a result that the operand has channels of: `text` has WGSL
-   * expressions of its first channel and of the vec4. Default: one after the other.
+   * Statements that do something with each vec4 of the row `NAMEr` of a result that the operand has channels
+   * of: `text` has WGSL expressions of its first channel and of the vec4. Default: one after the other.
    */
   eachVector?(row: string, operand: TileOperand, text: (d: string, x: string) => string): string;
 }
@@ -134,7 +138,10 @@ const eachOf =
       '\n    ',
     );
 
-/** Stores `value(r, x)` of every vec4 x of the rows r of the result `into` to a tensor's rows from `first` on, below `end`. */
+/**
+ * Stores `value(r, x)` of every vec4 x of the rows r of the result `into` to a tensor's rows from `first` on,
+ * below `end`.
+ */
 export function storeRows(
   backend: TileResults,
   into: string,

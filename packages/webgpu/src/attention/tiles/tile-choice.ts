@@ -5,15 +5,21 @@ import type { SubgroupTileShape } from './subgroup/shape.ts';
 import type { Tile, TileRole } from './tile.ts';
 
 /**
- * Tiles of the large kernels of a problem. A kernel whose tile is missing, would round operands, or cannot multiply in 8 bits
- * takes the table's.
+ * Tiles of the large kernels of a problem. A kernel whose tile is missing, would round operands, or cannot
+ * multiply in 8 bits takes the table's.
  */
 export type TileChoice = { readonly [Role in TileRole]?: Tile };
 
-/** Which tiles a context takes for a problem; null for those of the table. Must give the same for the same problem. */
+/**
+ * Which tiles a context takes for a problem; null for those of the table. Must give the same for the same
+ * problem.
+ */
 export type TileSelector = (problem: AttentionProblem, capabilities: Capabilities) => TileChoice | null;
 
-/** The kinds of tiles that the table takes on some adapters only: `createContext` loads those that its adapter needs. */
+/**
+ * The kinds of tiles that the table takes on some adapters only: `createContext` loads those that its adapter
+ * needs.
+ */
 export interface LoadedTileKinds {
   readonly subgroup?: TileKind<SubgroupTileShape, Tile>;
 }
@@ -26,7 +32,9 @@ export interface TileTarget {
   readonly tiles?: TileSelector | undefined;
 }
 
-/** Why a tile does not take operands as they are stored, or would round probabilities to infinity; or null. */
+/**
+ * Why a tile does not take operands as they are stored, or would round probabilities to infinity; or null.
+ */
 export function unsuitedReason(
   { operandDType, maxDropoutScale }: Tile,
   { dropout }: AttentionProblem,
@@ -40,7 +48,8 @@ export function unsuitedReason(
 }
 
 /**
- * The tile that a context chooses for a kernel that multiplies `operands`; null where it chooses none that suits them.
+ * The tile that a context chooses for a kernel that multiplies `operands`; null where it chooses none that
+ * suits them.
  * @throws InvalidArgumentError for what is no tile.
  */
 function choiceFor(

@@ -16,8 +16,8 @@ const rowsOf = (name: string, head: string): Pick<TileOperand, 'name' | 'row'> =
 });
 
 /**
- * The rows that tiles are computed from: queries from i0 and keys from j0, of query head h and the heads of `keyHeads`, up to the lengths of
- * the sequence. What lies beyond is padding and never read.
+ * The rows that tiles are computed from: queries from i0 and keys from j0, of query head h and the heads of
+ * `keyHeads`, up to the lengths of the sequence. What lies beyond is padding and never read.
  */
 export function tileOperands(
   problem: AttentionProblem,
@@ -34,8 +34,8 @@ export function tileOperands(
 }
 
 /**
- * The rows that a result is stored to: of a dense one padding included, which becomes 0; of others those that belong to the
- * sequence. Those of dk and dv are of key head `head`.
+ * The rows that a result is stored to: of a dense one padding included, which becomes 0; of others those that
+ * belong to the sequence. Those of dk and dv are of key head `head`.
  */
 export function tileResult(
   name: 'o' | 'dq' | 'dk' | 'dv',
@@ -53,7 +53,10 @@ export function tileResult(
   };
 }
 
-/** Statements behind those that declare `h`: its key head and its value head. They divide, which loops over tiles need not do again. */
+/**
+ * Statements behind those that declare `h`: its key head and its value head. They divide, which loops over
+ * tiles need not do again.
+ */
 export const keyHeads = `let h_k = h / P.group_k;
   let h_v = h / P.group_v;`;
 

@@ -7,13 +7,16 @@ import { chosenTile, type TileTarget } from './tile-choice.ts';
 import { plainWorkgroupTile } from './workgroup/workgroup-kind.ts';
 import type { WorkgroupTileSizes } from './workgroup/workgroup-tile.ts';
 
-/** 32 × 32 scores on 64 lanes: fits the 16 KiB of workgroup memory that WebGPU guarantees, at every head size. */
+/**
+ * 32 × 32 scores on 64 lanes: fits the 16 KiB of workgroup memory that WebGPU guarantees, at every head size.
+ */
 export const defaultSizes: WorkgroupTileSizes = { tx: 8, ty: 8, headDimChunk: 8 };
 export const defaultTile: Tile = /* @__PURE__ */ plainWorkgroupTile(defaultSizes);
 
 /**
- * Tiles of forward, the first that has room for all rows of a problem (queries, of all heads that share tiles) and its Dv:
- * few rows get few lanes but many keys; a large Dv lies on more lanes, so that each has fewer accumulators.
+ * Tiles of forward, the first that has room for all rows of a problem (queries, of all heads that share
+ * tiles) and its Dv: few rows get few lanes but many keys; a large Dv lies on more lanes, so that each has
+ * fewer accumulators.
  */
 export const forwardTiles: readonly {
   readonly upTo: { readonly rows: number; readonly Dv: number };
@@ -36,13 +39,18 @@ export const forwardTileFor = (rows: number, Dv: number): Tile =>
 /** Lanes of a subgroup tile. */
 const subgroupTileLanes = 8;
 
-/** Head size up to which lanes of a subgroup tile hold eight rows: wider rows do not stay in the cache next to their sums. */
+/**
+ * Head size up to which lanes of a subgroup tile hold eight rows: wider rows do not stay in the cache next to
+ * their sums.
+ */
 const maxChannelsOfEightRows = 64;
 
 /** Scores from which on a problem repays that kernels on subgroup tiles take longer to compile. */
 const scoresWorthCompiling = 2 ** 17;
 
-/** The subgroup tile that is fastest for a problem on an adapter; null where tiles in workgroup memory are. */
+/**
+ * The subgroup tile that is fastest for a problem on an adapter; null where tiles in workgroup memory are.
+ */
 export function subgroupShapeFor(
   stationary: Stationary,
   problem: AttentionProblem,

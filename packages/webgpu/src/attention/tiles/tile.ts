@@ -19,11 +19,13 @@ export type Stationary = 'queries' | 'keys';
 export const stationaryOf = (role: TileRole): Stationary => (role === 'dkdv' ? 'keys' : 'queries');
 
 /**
- * A tile of scores, queries × keys, which one workgroup computes. Made by `workgroupTile` and `subgroupTile` of
- * `@tilewise/webgpu/tiles` and by `matrixTile` of `@tilewise/webgpu/matrix`, which bring the code of their kind.
+ * A tile of scores, queries × keys, which one workgroup computes. Made by `workgroupTile` and `subgroupTile`
+ * of `@tilewise/webgpu/tiles` and by `matrixTile` of `@tilewise/webgpu/matrix`, which bring the code of their
+ * kind.
  *
- * The text of a kernel holds no size of a problem: head sizes, lengths and bounds of masks are uniforms, so that problems share
- * compiled kernels. Only the number of vec4s that a lane accumulates is fixed when the text is written.
+ * The text of a kernel holds no size of a problem: head sizes, lengths and bounds of masks are uniforms, so
+ * that problems share compiled kernels. Only the number of vec4s that a lane accumulates is fixed when the
+ * text is written.
  */
 export interface Tile {
   /** What the tile was made from: plain data, to be kept as JSON. */
@@ -32,11 +34,17 @@ export interface Tile {
   readonly backend: TileBackend;
   /** The type in which kernels read operands. */
   readonly operandType: 'f32' | 'f16';
-  /** The dtype that operands must be stored in, because the tile would round all others to it; null for any dtype. */
+  /**
+   * The dtype that operands must be stored in, because the tile would round all others to it; null for any
+   * dtype.
+   */
   readonly operandDType: DType | null;
   /** The largest factor of dropout at which probabilities stay far from the largest number of their type. */
   readonly maxDropoutScale: number;
-  /** Channels of K and V together up to which one kernel holds the accumulators of both dK and dV in registers. */
+  /**
+   * Channels of K and V together up to which one kernel holds the accumulators of both dK and dV in
+   * registers.
+   */
   readonly maxFusedChannels: number;
   /** Bytes of workgroup memory that a kernel of a problem with such head sizes needs. */
   workgroupMemory(role: TileRole, heads: Pick<AttentionProblem, 'Dqk' | 'Dv'>): number;
@@ -45,8 +53,8 @@ export interface Tile {
 }
 
 /**
- * The lanes of a tile, and the share of each: lane (x, y) has `rows` queries from y · rows on, and `cols` vec4s of keys from
- * 4 · x · cols on.
+ * The lanes of a tile, and the share of each: lane (x, y) has `rows` queries from y · rows on, and `cols`
+ * vec4s of keys from 4 · x · cols on.
  */
 export interface LaneGrid {
   readonly tx: number;

@@ -111,7 +111,10 @@ test('so it does where numbers are too large for f16', async () => {
   await expectForward({ tile: workgroupTile(halved), heads: 1, parts: 1 }, small);
 });
 
-/** Lanes with other numbers than their subgroups give them places, as nothing says that the two have to do with each other. */
+/**
+ * Lanes with other numbers than their subgroups give them places, as nothing says that the two have to do
+ * with each other.
+ */
 function renumbered(wgsl: string): string {
   const text = wgsl
     .replace('@builtin(local_invocation_index) lane:', '@builtin(local_invocation_index) index:')

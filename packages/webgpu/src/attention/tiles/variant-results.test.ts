@@ -37,7 +37,10 @@ test.each(chosen)(
   },
 );
 
-/** On tiles that are not this adapter's own, those whose kernels are compiled in seconds: matrices written out are long texts. */
+/**
+ * On tiles that are not this adapter's own, those whose kernels are compiled in seconds: matrices written out
+ * are long texts.
+ */
 const narrow = (channels: number): Variant[] =>
   chosen.filter(({ dtype, D }) => !dtype.startsWith('f8') && Math.max(...D) <= channels);
 const matrix = { M: 16, N: 16, K: 16, component: 'f32' } as const;

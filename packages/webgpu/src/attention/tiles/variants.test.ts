@@ -15,7 +15,8 @@ import { type WorkgroupTileShape, workgroupTile } from '../../tiles/index.ts';
 import { matrixTiles } from './matrix/matrix-tiles.ts';
 import { defaultSizes } from './tile-table.ts';
 
-// Dawn's null backend checks WGSL as any other does, offers what WebGPU guarantees and no more, and runs nothing.
+// Dawn's null backend checks WGSL as any other does, offers what WebGPU guarantees and no more, and runs
+// nothing.
 let ctx: GpuContext;
 beforeAll(async () => {
   const { adapter } = await openGpu({ backend: 'null' });

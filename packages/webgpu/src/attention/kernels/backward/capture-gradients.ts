@@ -15,7 +15,10 @@ import { partialSumsPart } from './partial-sums.ts';
 /** The name of a captured tensor's gradient among a plan's tensors. */
 export const captureGradient = (name: string): string => `dCaptures.${name}`;
 
-/** The captured floats of a problem in one table, row-major one after the other; a vector of it has two of them. */
+/**
+ * The captured floats of a problem in one table, row-major one after the other; a vector of it has two of
+ * them.
+ */
 interface Table {
   readonly captures: readonly {
     readonly name: string;
@@ -89,12 +92,13 @@ ${place}
 const names = 'score, b, h, q, kv';
 
 /**
- * The gradients of the tensors that the score mod loads floats from: each score adds its gradient by the modified score, times the
- * derivative by the element that it read, to that element.
+ * The gradients of the tensors that the score mod loads floats from: each score adds its gradient by the
+ * modified score, times the derivative by the element that it read, to that element.
  *
- * Without atomics, and the same in every run: a workgroup has a table of its own, and in it each lane the elements of its residue.
- * The lanes compute a tile of (place, value) pairs together, then every lane walks over all of them in order and adds those that
- * are its own. The tables are summed in a second kernel, one for each tensor.
+ * Without atomics, and the same in every run: a workgroup has a table of its own, and in it each lane the
+ * elements of its residue. The lanes compute a tile of (place, value) pairs together, then every lane walks
+ * over all of them in order and adds those that are its own. The tables are summed in a second kernel, one
+ * for each tensor.
  */
 export function captureGradientKernels(problem: BackwardProblem, config: KernelConfig): KernelSpec[] {
   const tile = defaultTile;
@@ -174,7 +178,10 @@ export function captureGradientKernels(problem: BackwardProblem, config: KernelC
 
 const pairVectors = (tileRows(defaultTile) * tileCols(defaultTile)) / 4;
 
-/** Statements that make the pairs of one site from this lane's scores, and add all pairs of the workgroup to its table. */
+/**
+ * Statements that make the pairs of one site from this lane's scores, and add all pairs of the workgroup to
+ * its table.
+ */
 function scatter(site: number): string {
   return `workgroupBarrier();
     ${repeat(
@@ -186,7 +193,8 @@ function scatter(site: number): string {
       for (var c = 0u; c < 4u; c++) {
         let i = i + ${r}u;
         let partial = capture_partial${site}(scored${r}.unmodified[c], ${placeArguments});
-        // Where nothing is visible, or behind a condition that does not hold, the derivative may be no number.
+        // Where nothing is visible, or behind a condition that does not hold, the derivative may be no
+        // number.
         if (ds[c] != 0.0 && partial != 0.0) {
           values[c] = ds[c] * partial;
           at[c] = capture_place${site}(scored${r}.unmodified[c], ${placeArguments});
@@ -201,7 +209,9 @@ function scatter(site: number): string {
     add_pairs(table, lane);`;
 }
 
-/** `add_pairs(table, lane)`: equal places in a row are summed before they are added, so that sums stay short. */
+/**
+ * `add_pairs(table, lane)`: equal places in a row are summed before they are added, so that sums stay short.
+ */
 function addPairs(): string {
   return `const nowhere = 0xffffffffu;
 var<workgroup> places: array<vec4u, ${pairVectors}>;

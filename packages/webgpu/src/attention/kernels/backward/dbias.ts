@@ -11,8 +11,8 @@ import { gradientTile } from './gradient-tile.ts';
 import { partialSumsPart } from './partial-sums.ts';
 
 /**
- * A tensor that every score has a share in: its shape broadcasts to (B, Hq, Sq, Skv), and a score's gradient dS reaches it
- * times `share`, a WGSL expression for the four keys j to j + 3 of query i.
+ * A tensor that every score has a share in: its shape broadcasts to (B, Hq, Sq, Skv), and a score's gradient
+ * dS reaches it times `share`, a WGSL expression for the four keys j to j + 3 of query i.
  */
 interface ScoreInput {
   readonly name: string;
@@ -53,7 +53,10 @@ function inputsOf({ forward: { bias, alibi, Hq } }: BackwardProblem): ScoreInput
 
 /** How the sum of one result is cut into workgroups. */
 interface Cut {
-  /** Whether the result keeps each of (B, Hq, Sq, Skv) apart; a dimension of which it has one element is summed over. */
+  /**
+   * Whether the result keeps each of (B, Hq, Sq, Skv) apart; a dimension of which it has one element is
+   * summed over.
+   */
   readonly kept: readonly boolean[];
   /** Tiles of the result along each of them. */
   readonly parts: readonly [B: number, H: number, I: number, J: number];
@@ -132,9 +135,9 @@ function storeElement(name: string, { kept, rows, cols }: Cut, sum: string): str
 }
 
 /**
- * A workgroup walks over a share of what is summed into one tile of the result, in a fixed order, and recomputes dS as it goes:
- * nothing of size Sq × Skv is stored, unless the result itself is. Where there are few tiles, several workgroups share one, and
- * a second kernel adds up their sums.
+ * A workgroup walks over a share of what is summed into one tile of the result, in a fixed order, and
+ * recomputes dS as it goes: nothing of size Sq × Skv is stored, unless the result itself is. Where there are
+ * few tiles, several workgroups share one, and a second kernel adds up their sums.
  */
 function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input: ScoreInput): KernelSpec[] {
   const { name, dtype, shape, share } = input;

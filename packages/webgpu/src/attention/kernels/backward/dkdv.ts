@@ -15,12 +15,13 @@ export interface KeyGradients {
 }
 
 /**
- * dK = dSᵀ · Q and dV = dropout(P)ᵀ · dO: a workgroup has one tile of keys of one key head and walks over the query heads
- * of its group and the query tiles that may see its keys. The sum over the group happens here, in a fixed order.
+ * dK = dSᵀ · Q and dV = dropout(P)ᵀ · dO: a workgroup has one tile of keys of one key head and walks over the
+ * query heads of its group and the query tiles that may see its keys. The sum over the group happens here, in
+ * a fixed order.
  *
- * dK and dV can be computed together when they have the same heads; alone when only one is wanted, or when both do not
- * fit (bindings, registers). A tile in workgroup memory must be square, as keys take the place of rows in the result; one of
- * a subgroup must keep keys.
+ * dK and dV can be computed together when they have the same heads; alone when only one is wanted, or when
+ * both do not fit (bindings, registers). A tile in workgroup memory must be square, as keys take the place of
+ * rows in the result; one of a subgroup must keep keys.
  */
 export function dkdvKernel(
   problem: BackwardProblem,

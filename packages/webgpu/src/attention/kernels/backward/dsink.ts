@@ -8,7 +8,10 @@ import { sequencePart } from '../../layout/sequence.ts';
 
 const lanes = 64;
 
-/** dSink[h] = Σ −e^{sink − lse} · δ over the rows of head h (the sink is a key with P = e^{sink − lse} and dP = 0). */
+/**
+ * dSink[h] = Σ −e^{sink − lse} · δ over the rows of head h (the sink is a key with P = e^{sink − lse} and dP
+ * = 0).
+ */
 export function dsinkKernel(problem: BackwardProblem, { bindingBudget }: KernelConfig): KernelSpec {
   const { forward } = problem;
   const body = `

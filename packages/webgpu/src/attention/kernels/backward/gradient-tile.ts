@@ -14,10 +14,16 @@ import type { AccumulateGemm, ScoreGemm, TileOperand } from '../../tiles/tile-ba
 import { headGroups, tileOperands } from '../../tiles/tile-operands.ts';
 import { workgroupReads } from '../workgroup-reads.ts';
 
-/** What the backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the rows' (lse, δ). */
+/**
+ * What the backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the rows' (lse,
+ * δ).
+ */
 export interface GradientTile {
   readonly parts: readonly ShaderPart[];
-  /** A statement for the start of the innermost loop over tiles: goes on to the next one where none of this is visible. */
+  /**
+   * A statement for the start of the innermost loop over tiles: goes on to the next one where none of this is
+   * visible.
+   */
   readonly skip: string;
   /** A statement that declares `seq`, the sequence of batch entry `b`. */
   readonly sequence: (b: string) => string;
@@ -27,9 +33,9 @@ export interface GradientTile {
   /** Statements that declare the row values of this lane's queries. */
   readonly loadRowValues: string;
   /**
-   * Statements that declare, for each vec4 b of the lane's scores (four keys of one query): `weightb` = dropout(P), if asked for, and
-   * `dfb` = d loss / d(final score) and `dsb` = d loss / d(q·k). In FP8 `weightb` and `dsb` are rounded. `sums`:
-   * those that follow in the same block.
+   * Statements that declare, for each vec4 b of the lane's scores (four keys of one query): `weightb` =
+   * dropout(P), if asked for, and `dfb` = d loss / d(final score) and `dsb` = d loss / d(q·k). In FP8
+   * `weightb` and `dsb` are rounded. `sums`: those that follow in the same block.
    */
   readonly compute: (sums?: readonly AccumulateGemm[]) => string;
   /** WGSL condition: some weights may be 0 because their pair is not visible. */
@@ -56,8 +62,8 @@ export interface GradientTileOptions {
 }
 
 /**
- * With P = exp(S − lse), dP = (dO·Vᵀ) ∘ dropout and dS = P ∘ (dP − δ) (Dao 2022, appendix B.2), then times the slope of the
- * score stages, which turns it into the gradient of q·k.
+ * With P = exp(S − lse), dP = (dO·Vᵀ) ∘ dropout and dS = P ∘ (dP − δ) (Dao 2022, appendix B.2), then times
+ * the slope of the score stages, which turns it into the gradient of q·k.
  */
 export function gradientTile(
   problem: BackwardProblem,
@@ -160,7 +166,10 @@ export function gradientTile(
   };
 }
 
-/** The FP8 arithmetic of a kernel with these results. The largest dS is measured once: with dq, or with dk where that is alone. */
+/**
+ * The FP8 arithmetic of a kernel with these results. The largest dS is measured once: with dq, or with dk
+ * where that is alone.
+ */
 function fp8Gradient(
   { forward, gradients, outputs }: BackwardProblem,
   { weight, ds, results = {} }: GradientTileOptions,

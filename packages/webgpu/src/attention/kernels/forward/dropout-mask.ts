@@ -9,8 +9,9 @@ export const dropoutMaskOutput = 'outputs.dropoutMask';
 const lanes = 64;
 
 /**
- * Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also of pairs that are not visible; 0 beyond packed and ragged
- * sequences. A lane writes a word of four decisions, and of the last one what is the mask's.
+ * Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also of pairs that are not visible; 0 beyond
+ * packed and ragged sequences. A lane writes a word of four decisions, and of the last one what is the
+ * mask's.
  */
 export function dropoutMaskKernel(problem: AttentionProblem): KernelSpec {
   const { B, Hq, Sq, Skv, q, k } = problem;

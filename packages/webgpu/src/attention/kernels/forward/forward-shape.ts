@@ -31,8 +31,9 @@ const keysPerPart = 256;
 const maxParts = 64;
 
 /**
- * Few queries leave most of a GPU idle: then the heads of a group share tiles, tiles have only as many rows as there are, and
- * keys are split over workgroups until there are enough of them. Not in FP8, whose P is rounded when the whole row is known.
+ * Few queries leave most of a GPU idle: then the heads of a group share tiles, tiles have only as many rows
+ * as there are, and keys are split over workgroups until there are enough of them. Not in FP8, whose P is
+ * rounded when the whole row is known.
  */
 export function forwardShape(
   problem: AttentionProblem,

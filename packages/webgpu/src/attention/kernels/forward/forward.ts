@@ -26,13 +26,16 @@ import { partialsPart } from './partials.ts';
 import { type QueryRows, queryRows } from './query-rows.ts';
 
 /**
- * Flash attention forward (Dao 2023, algorithm 1 with the loop order of FlashAttention-2): a workgroup has one tile of
- * queries and walks over the key tiles that they may see, with a running row maximum m, sum l and unnormalised output.
+ * Flash attention forward (Dao 2023, algorithm 1 with the loop order of FlashAttention-2): a workgroup has
+ * one tile of queries and walks over the key tiles that they may see, with a running row maximum m, sum l and
+ * unnormalised output.
  *
- *     m' = max(m, rowmax(S))      P = exp(S − m')      l' = e^{m−m'}·l + rowsum(P)      O' = e^{m−m'}·O + dropout(P)·V
+ *     m' = max(m, rowmax(S))              P  = e^(S − m')
+ *     l' = e^(m − m')·l + rowsum(P)       O' = e^(m − m')·O + dropout(P)·V
  *
- * and at the end o = O / l, lse = m + ln l. With more than one part, a workgroup walks over its part of these key tiles only,
- * and leaves m, l and O in the workspace to be merged. In FP8 only m and l of the rows are computed here, see `fp8OutputKernel`.
+ * and at the end o = O / l, lse = m + ln l. With more than one part, a workgroup walks over its part of these
+ * key tiles only, and leaves m, l and O in the workspace to be merged. In FP8 only m and l of the rows are
+ * computed here, see `fp8OutputKernel`.
  */
 export function forwardKernel(
   problem: AttentionProblem,
@@ -74,7 +77,8 @@ export function forwardKernel(
 
   // At the end each lane has summed its own keys: the row's sum is over all its lanes.
   const body = `
-  // This workgroup has one tile of queries of head h${parts === 1 ? '' : ', and one part of their keys'}. Large tiles of causal masks come first.
+  // This workgroup has one tile of queries of head h${parts === 1 ? '' : ', and one part of their keys'}.
+  // Large tiles of causal masks come first.
   ${parts === 1 ? '' : 'let part = group % P.parts;'}
   let place = ${parts === 1 ? 'group' : 'group / P.parts'};
   let tile = P.tiles - 1u - place % P.tiles;
@@ -86,7 +90,7 @@ export function forwardKernel(
   ${rows.span}
   ${rows.places}
 
-  // Of each row the maximum m and the sum l of this lane's keys, and the output acc before it is divided by l.
+  // Of each row the maximum m, the sum l of this lane's keys, and acc, the output before the division by l.
   ${repeat(grid.rows, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`, '\n  ')}
   ${hasValues ? backend.accumulators('acc', Dv) : ''}
 

@@ -9,7 +9,10 @@ import { partialsPart, rowVectorGrid } from './partials.ts';
 
 const lanes = 64;
 
-/** Puts a part into the workspace as if its softmax had the maximum lse and the sum 1; one without keys, the sum 0. */
+/**
+ * Puts a part into the workspace as if its softmax had the maximum lse and the sum 1; one without keys, the
+ * sum 0.
+ */
 export function loadPartialKernel(
   rows: MergedRows,
   o: OperandDesc,

@@ -23,7 +23,10 @@ export interface MergedRows extends Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | '
   readonly o: OperandDesc;
   readonly outputs: readonly RowOutput[];
   readonly hasSink: boolean;
-  /** What declares `Sequence` with `b` and `length_q`, `sequence_at`, and `row_at` and `row_count` as `rowAddressing` does. */
+  /**
+   * What declares `Sequence` with `b` and `length_q`, `sequence_at`, and `row_at` and `row_count` as
+   * `rowAddressing` does.
+   */
   readonly parts: readonly ShaderPart[];
 }
 

@@ -2,12 +2,15 @@ import type { AttentionProblem } from '@tilewise/core';
 import type { KernelGrid } from '../../../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 
-/** vec4s that hold what one part of the keys gives for one row: (m, l, 0, 0), then its output before the division by l. */
+/**
+ * vec4s that hold what one part of the keys gives for one row: (m, l, 0, 0), then its output before the
+ * division by l.
+ */
 export const partialVectors = (Dv: number): number => 1 + Math.ceil(Dv / 4);
 
 /**
- * Results of parts of the keys, waiting in the workspace to be merged: `partial_at(row, part) -> u32` is where that of a row
- * starts, with rows counted as `row_at` does.
+ * Results of parts of the keys, waiting in the workspace to be merged: `partial_at(row, part) -> u32` is
+ * where that of a row starts, with rows counted as `row_at` does.
  */
 export function partialsPart(Dv: number, parts: number, access: 'read' | 'read_write'): ShaderPart {
   return {

@@ -22,8 +22,9 @@ const perBlock = (D: number, text: (d: number) => string): string =>
   repeat(blocks(D), n => text(n * block), '\n    ');
 
 /**
- * Adds sums up once all lanes have stored their weights. Lanes cannot reach into matrices: where rows are to be rescaled, or may hold a NaN or
- * infinity that some of their weights mask, results go through `scratch`, which is seldom.
+ * Adds sums up once all lanes have stored their weights. Lanes cannot reach into matrices: where rows are to
+ * be rescaled, or may hold a NaN or infinity that some of their weights mask, results go through `scratch`,
+ * which is seldom.
  */
 export function accumulate(tile: MatrixTile, sums: readonly AccumulateGemm[]): string {
   const rescaled = sums.map(({ rescale }) => rescale?.(0)).find(factor => factor !== undefined);
@@ -44,7 +45,10 @@ export function accumulate(tile: MatrixTile, sums: readonly AccumulateGemm[]): s
     }`;
 }
 
-/** WGSL: where the weights of the n-th sum of a subgroup are in `weights`. Weights of held keys have a row for each streamed query. */
+/**
+ * WGSL: where the weights of the n-th sum of a subgroup are in `weights`. Weights of held keys have a row for
+ * each streamed query.
+ */
 const weightsAt = (tile: MatrixTileShape, n: number): string =>
   `own_weights + ${n * tile.subgroups * weightsSize(tile)}u`;
 
@@ -126,11 +130,17 @@ function multiply(tile: MatrixTile, { into, operand }: AccumulateGemm, n: number
   );
 }
 
-/** WGSL: the v-th of the two vec4s of 16 channels of a result in `scratch` that are a lane's: half of a row of its subgroup. */
+/**
+ * WGSL: the v-th of the two vec4s of 16 channels of a result in `scratch` that are a lane's: half of a row of
+ * its subgroup.
+ */
 const vectorInScratch = (tile: MatrixTileShape, v: number): string =>
   `scratch[own_scratch + subgroup_lane / 2u * ${scratchPitch(tile)}u + subgroup_lane % 2u * 2u + ${v}u]`;
 
-/** Statements that let lanes change 16 channels of a result, from channel d on: each the vec4s `at(0)` and `at(1)`. */
+/**
+ * Statements that let lanes change 16 channels of a result, from channel d on: each the vec4s `at(0)` and
+ * `at(1)`.
+ */
 function throughScratch(
   tile: MatrixTile,
   name: string,

@@ -20,7 +20,10 @@ import { subgroupMatrices } from './spelling.ts';
 
 const sides: readonly unknown[] = [8, 16];
 
-/** Tiles of subgroup matrices: each subgroup of 32 lanes holds 16 rows, and streams 32 rows of the other side at a time. */
+/**
+ * Tiles of subgroup matrices: each subgroup of 32 lanes holds 16 rows, and streams 32 rows of the other side
+ * at a time.
+ */
 export const matrixKind: TileKind<MatrixTileShape, Tile> = {
   name: 'matrix',
   brokenRule({ stationary, subgroups, matrix, pinned = false }) {
@@ -44,7 +47,10 @@ export const matrixKind: TileKind<MatrixTileShape, Tile> = {
 export const matrixTile = (shape: Omit<MatrixTileShape, 'kind'>): Tile =>
   checkedTile(matrixKind, { kind: 'matrix', ...shape });
 
-/** A tile whose operations on matrices are written in some way: `needsMatrices` where the device must have them. */
+/**
+ * A tile whose operations on matrices are written in some way: `needsMatrices` where the device must have
+ * them.
+ */
 export function spelledMatrixTile(
   shape: MatrixTileShape,
   spelling: MatrixSpelling,
@@ -98,8 +104,9 @@ export const needsPin = ({ subgroupMinSize, subgroupMaxSize }: Capabilities): bo
   subgroupMinSize !== lanes || subgroupMaxSize !== lanes;
 
 /**
- * Scores and results are computed as subgroup matrices. Matrices cannot be read element by element: scores go through `scratch` to the
- * lanes that score them, and the weights that lanes make of scores through `weights` back into matrices.
+ * Scores and results are computed as subgroup matrices. Matrices cannot be read element by element: scores go
+ * through `scratch` to the lanes that score them, and the weights that lanes make of scores through `weights`
+ * back into matrices.
  */
 function matrixBackend(tile: MatrixTile, grid: LaneGrid): TileBackend {
   const { spelling } = tile;

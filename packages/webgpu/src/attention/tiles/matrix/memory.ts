@@ -12,8 +12,8 @@ export const block: number = 16;
 export const blocks = (D: number): number => Math.ceil(D / block);
 
 /*
- * Matrices are loaded from and stored to arrays of vec4s, so places and pitches are in vec4s. In an array of numbers each number that a
- * lane reads or writes would be an access of its own, with bounds that are checked.
+ * Matrices are loaded from and stored to arrays of vec4s, so places and pitches are in vec4s. In an array of
+ * numbers each number that a lane reads or writes would be an access of its own, with bounds that are checked.
  */
 
 /** vec4s in 16 bytes, by which rows are padded, so that they start in different banks. */
@@ -22,7 +22,9 @@ export const padding = ({ matrix }: MatrixTileShape): number => (matrix.componen
 /** vec4s of a row of so many channels. */
 export const width = (D: number): number => (block * blocks(D)) / 4;
 
-/** vec4s from one row to the next: of a pool, of scores or 16 channels of results in `scratch`, of weights. */
+/**
+ * vec4s from one row to the next: of a pool, of scores or 16 channels of results in `scratch`, of weights.
+ */
 export const poolPitch = (tile: MatrixTileShape, D: number): number => width(D) + padding(tile);
 export const scratchPitch = ({ stationary }: MatrixTileShape): number => scoreColumns[stationary] / 4 + 1;
 export const weightsPitch = (tile: MatrixTileShape): number =>
@@ -32,11 +34,17 @@ export const weightsPitch = (tile: MatrixTileShape): number =>
 const scoreRows: Readonly<Record<Stationary, number>> = { queries: heldRows, keys: streamedRows };
 const scoreColumns: Readonly<Record<Stationary, number>> = { queries: streamedRows, keys: heldRows };
 
-/** vec4s of a subgroup's part of `scratch` (one matrix of products, or 16 channels of results), and of its part of `weights` (one sum). */
+/**
+ * vec4s of a subgroup's part of `scratch` (one matrix of products, or 16 channels of results), and of its
+ * part of `weights` (one sum).
+ */
 export const scratchSize = (tile: MatrixTileShape): number => scoreRows[tile.stationary] * scratchPitch(tile);
 export const weightsSize = (tile: MatrixTileShape): number => scoreRows[tile.stationary] * weightsPitch(tile);
 
-/** WGSL: the first of a lane's four vec4s of scores, or weights, among those of its subgroup, with so many vec4s from one row to the next. */
+/**
+ * WGSL: the first of a lane's four vec4s of scores, or weights, among those of its subgroup, with so many
+ * vec4s from one row to the next.
+ */
 export const firstOfLane = ({ stationary }: MatrixTileShape, pitch: number): string =>
   stationary === 'queries' ? `subgroup_lane / 2u * ${pitch}u + tx * 4u` : `subgroup_lane * ${pitch}u`;
 

@@ -19,7 +19,10 @@ import {
 import type { MatrixTile, MatrixTileShape } from './shape.ts';
 import { stageHeld, stageStreamed } from './stage.ts';
 
-/** Rows of held and of streamed matrices: queries are rows of left matrices, keys are columns of right matrices. */
+/**
+ * Rows of held and of streamed matrices: queries are rows of left matrices, keys are columns of right
+ * matrices.
+ */
 const sizesOf = ({
   stationary,
   matrix: { M, N },
@@ -28,7 +31,10 @@ const sizesOf = ({
 
 const heldMatrix = (name: string, d: number, r: number): string => `held_${name}_${d}_${r}`;
 
-/** Declares the matrices of a subgroup's held rows, the r-th from channel d on, which come through the pool of the streamed operand. */
+/**
+ * Declares the matrices of a subgroup's held rows, the r-th from channel d on, which come through the pool of
+ * the streamed operand.
+ */
 export function loadHeld(tile: MatrixTile, gemm: ScoreGemm): string {
   const { held, streamed } = sidesOf(tile, gemm);
   const { heldSize } = sizesOf(tile);
@@ -60,7 +66,10 @@ export function loadHeld(tile: MatrixTile, gemm: ScoreGemm): string {
   );
 }
 
-/** Matrices of products, in `scratch` and from there in each lane's `INTOb`; before that all streamed rows of the tile get into their pools. */
+/**
+ * Matrices of products, in `scratch` and from there in each lane's `INTOb`; before that all streamed rows of
+ * the tile get into their pools.
+ */
 export function scores(tile: MatrixTile, gemms: ScoreGemms, sums: readonly AccumulateGemm[]): string {
   const operands = streamedOperands(
     tile,

@@ -14,7 +14,10 @@ export interface MatrixTileShape {
   /** Subgroups of a workgroup. */
   readonly subgroups: number;
   readonly matrix: SubgroupMatrixConfig;
-  /** Whether kernels ask for subgroups of 32 lanes, on a device that has other sizes too (feature `subgroup-size-control`). Default false. */
+  /**
+   * Whether kernels ask for subgroups of 32 lanes, on a device that has other sizes too (feature
+   * `subgroup-size-control`). Default false.
+   */
   readonly pinned?: boolean;
 }
 
@@ -36,7 +39,10 @@ export interface MatrixPlace {
   readonly order: 'row_major' | 'col_major';
 }
 
-/** How kernels write operations on matrices; `subgroup` and `subgroup_lane` are the numbers of the subgroup and of the lane in it. */
+/**
+ * How kernels write operations on matrices; `subgroup` and `subgroup_lane` are the numbers of the subgroup
+ * and of the lane in it.
+ */
 export interface MatrixSpelling {
   /** What kernels with these pools take, besides `scratch` and `weights`. */
   part(pools: readonly string[]): ShaderPart;

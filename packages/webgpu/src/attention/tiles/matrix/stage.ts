@@ -11,8 +11,9 @@ export interface Staged {
 }
 
 /**
- * Statements that bring the streamed rows of a tile into their pools, once all lanes are done with the rows before. Everything is read before
- * anything is stored, and before lanes wait: rows arrive while matrices of the tile before are still multiplied.
+ * Statements that bring the streamed rows of a tile into their pools, once all lanes are done with the rows
+ * before. Everything is read before anything is stored, and before lanes wait: rows arrive while matrices of
+ * the tile before are still multiplied.
  */
 export const stageStreamed = (tile: MatrixTileShape, all: readonly Staged[]): string =>
   `${all.map(staged => read(tile, staged)).join('\n    ')}
@@ -39,7 +40,10 @@ const placeOf = (
 const load = ({ matrix }: MatrixTileShape, name: string, row: string, d: string): string =>
   matrix.component === 'f16' ? `${name}_load4_f16(${row}, ${d})` : `${name}_load4(${row}, ${d})`;
 
-/** Without branches, so that one read does not wait for another: rows and channels beyond the end read the last ones. */
+/**
+ * Without branches, so that one read does not wait for another: rows and channels beyond the end read the
+ * last ones.
+ */
 function read(tile: MatrixTileShape, staged: Staged): string {
   const { name, row, first, end, channels, D } = staged.operand;
   const type = `vec4<${tile.matrix.component}>`;
@@ -84,7 +88,9 @@ function store(tile: MatrixTileShape, staged: Staged): string {
   )}`;
 }
 
-/** Some vec4s of each row, from the first of these on, and the pool that they pass through, close together. */
+/**
+ * Some vec4s of each row, from the first of these on, and the pool that they pass through, close together.
+ */
 interface Passage {
   readonly pool: string;
   readonly first: number;

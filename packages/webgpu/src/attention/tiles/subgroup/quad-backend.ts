@@ -17,13 +17,15 @@ import {
 } from './subgroup-backend.ts';
 
 /**
- * The backend of a subgroup tile whose lanes stream the rows of four neighbours at a time. Everything is a product of a vec4 and a matrix of four
- * rows, of the channels n that a vector holds, where x are a lane's stationary rows and y the broadcast rows:
+ * The backend of a subgroup tile whose lanes stream the rows of four neighbours at a time. Everything is a
+ * product of a vec4 and a matrix of four rows, of the channels n that a vector holds, where x are a lane's
+ * stationary rows and y the broadcast rows:
  *
  *     scores with row e = Σ y_e,n · (x_0,n … x_3,n)          result_r,n += (y_0,n … y_3,n) · weights_r
  *
- * This text is for compilers that have few registers, store all that changes in a loop or a branch, and address an array lane by lane
- * where the text does not name the place: SwiftShader takes half as long for it as for loops over the neighbours.
+ * This text is for compilers that have few registers, store all that changes in a loop or a branch, and
+ * address an array lane by lane where the text does not name the place: SwiftShader takes half as long for it
+ * as for loops over the neighbours.
  */
 export function quadBackend(tile: SubgroupTile): TileBackend {
   return {
@@ -49,7 +51,10 @@ const read = (operand: TileOperand): string => {
     }`;
 };
 
-/** Vec4 b of a lane is of the b-th streamed query where keys are stationary, and of the b-th stationary query where queries are. */
+/**
+ * Vec4 b of a lane is of the b-th streamed query where keys are stationary, and of the b-th stationary query
+ * where queries are.
+ */
 function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
   const { into } = gemm;
   const { name, D } = streamedOf(tile, gemm);
@@ -101,7 +106,9 @@ function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet
     }`;
 }
 
-/** Results that a lane accumulates in an array, row by row: a branch that does not add to it stores nothing. */
+/**
+ * Results that a lane accumulates in an array, row by row: a branch that does not add to it stores nothing.
+ */
 const resultsInArrays: Omit<TileResults, 'resultRows' | 'resultPlace' | 'vectors' | 'vector'> = {
   accumulators: (name, D) => `var ${name} = array<vec4f, ${quadRows * vectorsOf(D)}>();`,
   isSlowToRescale: false,

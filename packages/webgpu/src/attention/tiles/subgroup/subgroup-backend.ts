@@ -24,10 +24,12 @@ export interface SubgroupTile {
 }
 
 /**
- * A lane holds its stationary rows and their accumulators in registers, and its neighbours broadcast rows of the other side to it. A vec4 of
- * scores has four keys, so that a lane whose stationary rows are keys has whole vectors too.
+ * A lane holds its stationary rows and their accumulators in registers, and its neighbours broadcast rows of
+ * the other side to it. A vec4 of scores has four keys, so that a lane whose stationary rows are keys has
+ * whole vectors too.
  *
- * The text is large, and compiled code is larger than instruction caches: so rows are read, and products added up, in loops.
+ * The text is large, and compiled code is larger than instruction caches: so rows are read, and products
+ * added up, in loops.
  */
 export function subgroupBackend(tile: SubgroupTile): TileBackend {
   return {
@@ -53,7 +55,10 @@ export const stationaryOf = ({ stationary }: SubgroupTile, { a, b }: ScoreGemm):
 export const streamedOf = ({ stationary }: SubgroupTile, { a, b }: ScoreGemm): TileOperand =>
   stationary === 'queries' ? b : a;
 
-/** Where a row starts. Rows beyond the end read the last row, or the first where there is none: they have weight 0 and no result. */
+/**
+ * Where a row starts. Rows beyond the end read the last row, or the first where there is none: they have
+ * weight 0 and no result.
+ */
 export const rowAt = ({ row, first, end }: TileOperand, place: string): string =>
   row(`min(${first} + ${place}, max(${end}, 1u) - 1u)`);
 
@@ -86,12 +91,15 @@ function loadStationary(
   ${[...names.values()].map(({ name, D }) => `var ${name}_streamed = array<vec4f, ${vectorsOf(D)}>();`).join('\n  ')}`;
 }
 
-/** How many vectors of a row are read before they are stored: a divisor of the number of vectors, so that none lies beyond the row. */
+/**
+ * How many vectors of a row are read before they are stored: a divisor of the number of vectors, so that none
+ * lies beyond the row.
+ */
 const vectorsOfRead = (vectors: number): number => (vectors % 4 === 0 ? 4 : vectors % 2 === 0 ? 2 : 1);
 
 /**
- * Reads the row that this lane broadcasts to its neighbours. The text names the place of each vector, because a place that is computed
- * makes compilers write arrays lane by lane, which takes as long as reading.
+ * Reads the row that this lane broadcasts to its neighbours. The text names the place of each vector, because
+ * a place that is computed makes compilers write arrays lane by lane, which takes as long as reading.
  */
 const read = ({ group }: SubgroupTile, operand: TileOperand): string => {
   const { name, channels, D } = operand;
@@ -111,7 +119,10 @@ const read = ({ group }: SubgroupTile, operand: TileOperand): string => {
     }`;
 };
 
-/** Each lane multiplies its rows with those that its neighbours broadcast, one after the other: `INTOr_e` is of row r and neighbour e's row. */
+/**
+ * Each lane multiplies its rows with those that its neighbours broadcast, one after the other: `INTOr_e` is
+ * of row r and neighbour e's row.
+ */
 function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
   const { stationary, group, rows } = tile;
   const { into } = gemm;
@@ -173,7 +184,10 @@ function weights({ stationary, group, rows }: SubgroupTile, { weight }: Accumula
 /** Rows that a turn of the loop adds up: with two rows, sums are written half as often. */
 const rowsOfTurn = 2;
 
-/** Each neighbour broadcasts the whole row that it has read, in its turn. The slow loop is for rows that hold a NaN or infinity. */
+/**
+ * Each neighbour broadcasts the whole row that it has read, in its turn. The slow loop is for rows that hold
+ * a NaN or infinity.
+ */
 function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet<string>): string {
   const { group } = tile;
   const { into, operand, nonFiniteGuard } = sum;

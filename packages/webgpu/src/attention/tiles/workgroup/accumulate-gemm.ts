@@ -18,7 +18,10 @@ const neighbour = (lane: 'tx' | 'ty', count: number, n: number): string =>
 
 const asIs = (value: string): string => value;
 
-/** Stores this lane's weights, vec4fs over keys for each query, so that those of one key, or of one query, are together. */
+/**
+ * Stores this lane's weights, vec4fs over keys for each query, so that those of one key, or of one query, are
+ * together.
+ */
 export function storeWeights(tile: WorkgroupTile, { weight, over }: AccumulateGemm): string {
   const { rows, cols } = tile;
   const count = weightsOfLane(tile, over);
@@ -74,7 +77,9 @@ function rowsChunk(tile: WorkgroupTile, { operand, over, nonFiniteGuard }: Accum
 export const begin = (tile: WorkgroupTile, sum: AccumulateGemm): string =>
   tile.prefetch?.begin(tile, [rowsChunk(tile, sum)]) ?? '';
 
-/** Adds the stored weights · operand to the accumulators; `begun`: `begin` stands before, in the same block. */
+/**
+ * Adds the stored weights · operand to the accumulators; `begun`: `begin` stands before, in the same block.
+ */
 export function accumulate(tile: WorkgroupTile, sum: AccumulateGemm, begun: boolean): string {
   const { into, operand, over } = sum;
   const { rows, arithmetic } = tile;

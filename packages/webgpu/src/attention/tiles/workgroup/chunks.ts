@@ -1,7 +1,10 @@
 import { stagedValue } from './memory.ts';
 import type { Chunk, ChunkLoop, WorkgroupTile } from './workgroup-tile.ts';
 
-/** A loop whose `body` finds one chunk of each operand after the other in `staged`. `begun`: the statements of `begin` stand before the loop. */
+/**
+ * A loop whose `body` finds one chunk of each operand after the other in `staged`. `begun`: the statements of
+ * `begin` stand before the loop.
+ */
 export function overChunks(
   tile: WorkgroupTile,
   loop: ChunkLoop,

@@ -5,7 +5,9 @@ import type { WorkgroupTile } from './workgroup-tile.ts';
 export const rowsOf = (tile: WorkgroupTile): number => tileRows({ grid: tile });
 export const colsOf = (tile: WorkgroupTile): number => tileCols({ grid: tile });
 
-/** vec4s from one row in workgroup memory to the next: an odd number, so that rows start in different banks. */
+/**
+ * vec4s from one row in workgroup memory to the next: an odd number, so that rows start in different banks.
+ */
 const pitch = (used: number): number => used + 1 - (used % 2);
 
 /** vec4s from one staged row to the next while scores are computed. */
@@ -46,8 +48,9 @@ export const workgroupTileMemory = (tile: WorkgroupTile, role: TileRole): number
   ]);
 
 /**
- * Workgroup memory: `staged` holds chunks of operands, `weights` the tile that multiplies an operand (probabilities or their
- * gradients), `non_finite` whether an operand held a NaN or infinity, or what else the tile's arithmetic does not multiply.
+ * Workgroup memory: `staged` holds chunks of operands, `weights` the tile that multiplies an operand
+ * (probabilities or their gradients), `non_finite` whether an operand held a NaN or infinity, or what else
+ * the tile's arithmetic does not multiply.
  */
 export const declarations = (
   tile: WorkgroupTile,
@@ -67,7 +70,10 @@ export function divisorUpTo(most: number, of: number): number {
   return 0;
 }
 
-/** How many of `length` rows of D channels workgroup memory holds at a time: a divisor of `length`, 0 where not one row has room. */
+/**
+ * How many of `length` rows of D channels workgroup memory holds at a time: a divisor of `length`, 0 where
+ * not one row has room.
+ */
 export const stagedRows = (tile: WorkgroupTile, D: number, length: number): number =>
   divisorUpTo(stagedVectors(tile) / (vectorsPerLane(D, tile) * tile.tx), length);
 

@@ -3,8 +3,8 @@ import { stagedValue, stagedVectors, vectorType } from './memory.ts';
 import type { Chunk, ChunkLoop, TilePrefetch, WorkgroupTile } from './workgroup-tile.ts';
 
 /**
- * Lanes read the next chunks from storage into registers before they multiply, or score, so that these chunks have arrived when workgroup memory is free.
- * The results have the same bits.
+ * Lanes read the next chunks from storage into registers before they multiply, or score, so that these chunks
+ * have arrived when workgroup memory is free. The results have the same bits.
  */
 export const prefetch: TilePrefetch = {
   begin,
@@ -56,7 +56,8 @@ function begin(tile: WorkgroupTile, chunks: readonly Chunk[]): string {
 
 function overChunks(tile: WorkgroupTile, loop: ChunkLoop, chunks: readonly Chunk[], body: string): string {
   const next = `${loop.at} + ${loop.step}u`;
-  // What looks at x does so now: all lanes have seen what it found when the chunk is multiplied, and none before.
+  // What looks at x does so now: all lanes have seen what it found when the chunk is multiplied, and none
+  // before.
   const store = each(tile, chunks, ({ look, slot }, fetched) => [
     look && `let x = vec4f(${fetched});`,
     look,

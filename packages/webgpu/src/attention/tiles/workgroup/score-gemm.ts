@@ -5,8 +5,8 @@ import { colsOf, rowsOf, stagedAt, stagedPitch } from './memory.ts';
 import type { Chunk, WorkgroupTile } from './workgroup-tile.ts';
 
 /**
- * One or two matrices of products over the whole head size. Two go through the same loop, one after the other: their text
- * is most of a kernel, and compilers take much longer for twice as much.
+ * One or two matrices of products over the whole head size. Two go through the same loop, one after the
+ * other: their text is most of a kernel, and compilers take much longer for twice as much.
  */
 export function scores(tile: WorkgroupTile, gemms: ScoreGemms): string {
   const [first, second] = gemms;
@@ -26,8 +26,8 @@ export function scores(tile: WorkgroupTile, gemms: ScoreGemms): string {
 }
 
 /**
- * Declares `sum0`, `sum1`, … and adds the products of one matrix up. The keys of a lane are neighbours, but tx places apart in
- * `staged`, so that lanes side by side read side by side.
+ * Declares `sum0`, `sum1`, … and adds the products of one matrix up. The keys of a lane are neighbours, but
+ * tx places apart in `staged`, so that lanes side by side read side by side.
  */
 function sumOfProducts(
   tile: WorkgroupTile,
@@ -100,8 +100,9 @@ function rowsChunk(
 }
 
 /**
- * Adds the products of four channels, of rows `a0`, … with keys `b0`, …, to the sums. Of 4 × 4 as scalar products; of more, where
- * multiplying is what takes the time, channel by channel: a multiplication and an addition are then always one instruction.
+ * Adds the products of four channels, of rows `a0`, … with keys `b0`, …, to the sums. Of 4 × 4 as scalar
+ * products; of more, where multiplying is what takes the time, channel by channel: a multiplication and an
+ * addition are then always one instruction.
  */
 function multiply({ rows, cols }: WorkgroupTile, sum: string, number: 'f32' | 'f16'): string {
   const keys = (c: number): string => repeat(4, n => `b${4 * c + n}`, ', ');

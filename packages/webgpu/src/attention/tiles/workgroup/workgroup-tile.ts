@@ -4,8 +4,9 @@ import type { LaneGrid, TileRole } from '../tile.ts';
 import type { RowReduction } from '../tile-backend.ts';
 
 /**
- * The sizes of a tile whose operands pass through workgroup memory in chunks, so that head size does not decide how much of that
- * memory is needed. The more scores a lane has, the fewer reads of workgroup memory each product takes, and the more registers.
+ * The sizes of a tile whose operands pass through workgroup memory in chunks, so that head size does not
+ * decide how much of that memory is needed. The more scores a lane has, the fewer reads of workgroup memory
+ * each product takes, and the more registers.
  */
 export interface WorkgroupTileSizes {
   readonly kind?: 'workgroup';
@@ -19,8 +20,8 @@ export interface WorkgroupTileSizes {
   /** vec4s of each row that one chunk holds while scores are computed. */
   readonly headDimChunk: number;
   /**
-   * The type that workgroup memory holds operands in. f16 halves the memory and the traffic for operands of f16, which f16 holds
-   * as they are. Default f32.
+   * The type that workgroup memory holds operands in. f16 halves the memory and the traffic for operands of
+   * f16, which f16 holds as they are. Default f32.
    */
   readonly stagingDType?: 'f32' | 'f16';
 }
@@ -28,16 +29,21 @@ export interface WorkgroupTileSizes {
 /** A tile in workgroup memory as plain data. */
 export interface WorkgroupTileShape extends WorkgroupTileSizes {
   /**
-   * The type of products. f16 is for forward alone, on operands staged in f16: a few products are added up in f16 before they are
-   * added to sums of f32, which takes fewer instructions where two of f16 fit into one. `f16Arithmetic` bounds the error. Default f32.
+   * The type of products. f16 is for forward alone, on operands staged in f16: a few products are added up in
+   * f16 before they are added to sums of f32, which takes fewer instructions where two of f16 fit into one.
+   * `f16Arithmetic` bounds the error. Default f32.
    */
   readonly arithmetic?: 'f32' | 'f16';
-  /** Lanes read the next chunk from storage into registers while they compute. Results are the same. Default false. */
+  /**
+   * Lanes read the next chunk from storage into registers while they compute. Results are the same. Default
+   * false.
+   */
   readonly prefetch?: boolean;
   /**
-   * How forward joins the maxima and sums of rows over their lanes: in workgroup memory, or by shuffles in the subgroup of these
-   * lanes, which takes neither memory nor barriers. With 'subgroup', `tx` is a power of two up to the device's least subgroup size,
-   * and the number of lanes is a multiple of its largest. Default 'workgroup'.
+   * How forward joins the maxima and sums of rows over their lanes: in workgroup memory, or by shuffles in
+   * the subgroup of these lanes, which takes neither memory nor barriers. With 'subgroup', `tx` is a power of
+   * two up to the device's least subgroup size, and the number of lanes is a multiple of its largest. Default
+   * 'workgroup'.
    */
   readonly rowReduction?: 'workgroup' | 'subgroup';
 }
@@ -51,10 +57,16 @@ export interface WorkgroupTile extends LaneGrid {
   readonly rowReduction: TileRowReduction;
 }
 
-/** How the tile multiplies where that is not simply in f32. `look` may set `non_finite`: from that chunk on the workgroup multiplies in f32. */
+/**
+ * How the tile multiplies where that is not simply in f32. `look` may set `non_finite`: from that chunk on
+ * the workgroup multiplies in f32.
+ */
 export interface TileArithmetic {
   readonly part: ShaderPart;
-  /** Four weights in workgroup memory: their WGSL type, how a vec4f is stored and read, and the largest weight. */
+  /**
+   * Four weights in workgroup memory: their WGSL type, how a vec4f is stored and read, and the largest
+   * weight.
+   */
   readonly weight: {
     readonly type: string;
     readonly bytes: number;
@@ -62,7 +74,10 @@ export interface TileArithmetic {
     readonly stored: (value: string) => string;
     readonly read: (at: string) => string;
   };
-  /** Statements that look at `x` on its way to workgroup memory, before score products and before sums of rows. */
+  /**
+   * Statements that look at `x` on its way to workgroup memory, before score products and before sums of
+   * rows.
+   */
   readonly look: { readonly scores: string; readonly sums: string };
   /** Statements that add the products of a chunk to the scores `SUM0`, … */
   scores(tile: WorkgroupTile, sum: string): string;
@@ -75,7 +90,10 @@ export interface TileArithmetic {
 /** Rows in workgroup memory that are weighted and added up. */
 export interface WeightedChunk {
   readonly rows: number;
-  /** Statements that read the weights of row k, and this lane's vectors of row k, as workgroup memory holds them. */
+  /**
+   * Statements that read the weights of row k, and this lane's vectors of row k, as workgroup memory holds
+   * them.
+   */
   readonly read: string;
   /** Text for each sum of a row r and vector n: its name, the weight, and what is weighted. */
   perSum(
@@ -89,7 +107,10 @@ export interface WeightedChunk {
   ): string;
 }
 
-/** vec4s of an operand that the lanes copy from storage to workgroup memory together. Texts are about the n-th of them. */
+/**
+ * vec4s of an operand that the lanes copy from storage to workgroup memory together. Texts are about the n-th
+ * of them.
+ */
 export interface Chunk {
   readonly vectors: number;
   /** Statements that declare what the others need, if anything. */
