@@ -4,6 +4,7 @@ import type {
   BackwardProblem,
   Operands,
 } from '../../attention/problem/problem.ts';
+import { type FlatNode, flatten, unflatten } from '../../expr/canonical.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { BackwardSums } from '../backward/sums.ts';
 import type { ForwardResults } from '../forward/forward.ts';
@@ -12,6 +13,23 @@ import type { TileSize } from '../tiles/tile-size.ts';
 import type { Amax } from './amax.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { Sent } from './shared-tensors.ts';
+
+/** A problem as it goes to a worker: its expressions are flat, since a copy of a nested one takes stack. */
+export interface SentProblem extends Omit<AttentionProblem, 'scoreMod' | 'maskMod'> {
+  readonly scoreMod: readonly FlatNode[] | null;
+  readonly maskMod: readonly FlatNode[] | null;
+}
+
+export function sendProblem(problem: AttentionProblem): SentProblem {
+  const { scoreMod, maskMod } = problem;
+  return { ...problem, scoreMod: scoreMod && flatten(scoreMod), maskMod: maskMod && flatten(maskMod) };
+}
+
+/** The problem that was sent, on the other side. */
+export function receiveProblem(problem: SentProblem): AttentionProblem {
+  const { scoreMod, maskMod } = problem;
+  return { ...problem, scoreMod: scoreMod && unflatten(scoreMod), maskMod: maskMod && unflatten(maskMod) };
+}
 
 /** What a worker is told: who it is, at first, and then one pass after another. */
 export type Message = SetUp | ForwardPass | BackwardPass;
@@ -36,14 +54,14 @@ export interface Pass {
 
 export interface ForwardPass extends Pass {
   readonly kind: 'forward';
-  readonly problem: AttentionProblem;
+  readonly problem: SentProblem;
   readonly operands: Sent<Operands<Tensor>>;
   readonly results: Sent<ForwardResults>;
 }
 
 export interface BackwardPass extends Pass {
   readonly kind: 'backward';
-  readonly problem: BackwardProblem;
+  readonly problem: Omit<BackwardProblem, 'forward'> & { readonly forward: SentProblem };
   readonly operands: Sent<BackwardOperands<Tensor>>;
   readonly results: Sent<BackwardSums>;
 }

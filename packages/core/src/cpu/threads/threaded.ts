@@ -19,7 +19,7 @@ import { padded } from '../kernels/kernels.ts';
 import { backwardWork, headGroups, headsThatShare } from '../tasks.ts';
 import { type TileSize, tileSizeOf } from '../tiles/tile-size.ts';
 import { type Amax, joinAmax } from './amax.ts';
-import type { BackwardPass, ForwardPass, Pass } from './message.ts';
+import { type BackwardPass, type ForwardPass, type Pass, sendProblem } from './message.ts';
 import type { Pool } from './pool.ts';
 import type { SharedBuffers } from './shared-buffers.ts';
 import { allocateShared, deliver, placesFor, type Sent, send, zeros } from './shared-tensors.ts';
@@ -43,7 +43,7 @@ export function forwardOnThreads(
     taken,
     results,
     into,
-    shared => ({ ...shared, kind: 'forward', problem, tiles }),
+    shared => ({ ...shared, kind: 'forward', problem: sendProblem(problem), tiles }),
     (own, amax) => forwardResult(problem, taken.operands, own, { amaxS: 0, amaxO: 0, ...amax }),
   );
 }
@@ -70,7 +70,12 @@ export function backwardOnThreads(
     taken,
     results,
     into,
-    shared => ({ ...shared, kind: 'backward', problem, tiles }),
+    shared => ({
+      ...shared,
+      kind: 'backward',
+      problem: { ...problem, forward: sendProblem(problem.forward) },
+      tiles,
+    }),
     (own, amax) => finishBackward(problem, own, { dCaptures: null, amax }, into),
   );
 }

@@ -114,6 +114,18 @@ describe.each(supportedVariants())('%s', variant => {
     }
   }
 
+  test('a score mod that nests 10,000 deep reaches the workers', async () => {
+    const nested = scoreMod(({ score }) => {
+      let x = score;
+      for (let n = 0; n < 10_000; n++) x = sub(1, x);
+      return x;
+    });
+    const [q, k, v] = [1, 2, 3].map(seed => normal([1, 1, 3, 4], seed));
+    const { problem, operands } = normalise({ q, k, v }, { scoreMod: nested });
+    const { o } = await forwardOnThreads(problem, takeOperands(problem, operands), pools[0]);
+    expect(o).toEqual(forward(problem, operands, { kernels }).o);
+  });
+
   test.each(Object.entries(options))(
     '%s has the same bits with any number of threads',
     async (name, given) => {

@@ -3,9 +3,18 @@ import { runForward } from '../forward/forward.ts';
 import { type Kernels, MEMORY_KEPT } from '../kernels/kernels.ts';
 import { typescriptKernels } from '../kernels/typescript.ts';
 import { wasmKernels } from '../kernels/wasm.ts';
+import type { Machine } from '../machine.ts';
+import type { Claim } from '../tasks.ts';
 import type { Amax } from './amax.ts';
 import { awaitPart } from './arrivals.ts';
-import type { Message, Reply, SetUp } from './message.ts';
+import {
+  type BackwardPass,
+  type ForwardPass,
+  type Message,
+  type Reply,
+  receiveProblem,
+  type SetUp,
+} from './message.ts';
 import { receive } from './shared-tensors.ts';
 
 /** The other end of a worker: `parentPort` of Node's, or the global of a web worker. */
@@ -47,11 +56,18 @@ function run(pass: Exclude<Message, { readonly kind: 'set-up' }>): Amax {
   const awaitHeads = (group: number): void => awaitPart(arrivals, group);
   const machine = { kernels, tiles, threads, awaitHeads };
   const amax =
-    pass.kind === 'forward'
-      ? runForward(pass.problem, receive(pass.operands), machine, receive(pass.results), claim)
-      : runBackward(pass.problem, receive(pass.operands), machine, receive(pass.results), claim).amax;
+    pass.kind === 'forward' ? runForwardPass(pass, machine, claim) : runBackwardPass(pass, machine, claim);
   if (kernels.memory.bytes > MEMORY_KEPT) kernels = null;
   return amax;
+}
+
+function runForwardPass({ problem, operands, results }: ForwardPass, machine: Machine, claim: Claim): Amax {
+  return runForward(receiveProblem(problem), receive(operands), machine, receive(results), claim);
+}
+
+function runBackwardPass({ problem, operands, results }: BackwardPass, machine: Machine, claim: Claim): Amax {
+  const received = { ...problem, forward: receiveProblem(problem.forward) };
+  return runBackward(received, receive(operands), machine, receive(results), claim).amax;
 }
 
 function createKernels(): Kernels {

@@ -207,5 +207,5 @@ test('an attention operation by itself is checked like any other', () => {
   expect(add({ operands: 'q k bias' })).toThrow("needs the operand 'v'");
   expect(add({ results: 'o lse' })).toThrow("must name all 1 tensors, got 'o lse'");
   expect(add({ results: 'dq' })).toThrow("cannot hold 'dq'");
-  expect(add({ score_mod: '{' })).toThrow("attribute 'score_mod' must be an expression in JSON");
+  expect(add({ score_mod: '{' })).toThrow("attribute 'score_mod' must be a flattened expression in JSON");
 });

@@ -1,3 +1,4 @@
+import { flatten } from '@tilewise/core/expr';
 import type { Graph } from '../../graph.ts';
 import { operandNames } from '../../ir/program/attention-call.ts';
 import type { AttributeValue } from '../../ir/schema/attribute.ts';
@@ -71,7 +72,7 @@ function settingAttributes(
     p: dropout && 'p' in dropout ? dropout.p : undefined,
     max_seq_len_q: maxSeqLenQ,
     max_seq_len_kv: maxSeqLenKv,
-    score_mod: program && JSON.stringify(program.expr),
+    score_mod: program && JSON.stringify(flatten(program.expr)),
   };
   return Object.fromEntries(
     Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),

@@ -1,4 +1,5 @@
 import { elementCount, InvalidShapeError } from '@tilewise/core';
+import { unflatten } from '@tilewise/core/expr';
 import {
   type AttentionPass,
   type CallSettings,
@@ -78,14 +79,16 @@ function wrongNames(
   }
   const missing = requiredOperands[pass].find(name => !operands.includes(name));
   if (missing !== undefined) return `needs the operand '${missing}'`;
-  return isExpression(attributes.score_mod) ? null : "attribute 'score_mod' must be an expression in JSON";
+  return isExpression(attributes.score_mod)
+    ? null
+    : "attribute 'score_mod' must be a flattened expression in JSON";
 }
 
 function isExpression(text: string | undefined): boolean {
   if (text === undefined) return true;
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null;
+    unflatten(JSON.parse(text));
+    return true;
   } catch {
     return false;
   }
@@ -142,7 +145,7 @@ export function settingsOf(attributes: Partial<SdpaAttributes>): CallSettings {
     ...{ scale, softcap, p },
     window: Object.keys(window).length > 0 ? window : undefined,
     alibi: alibi || undefined,
-    scoreMod: score_mod === undefined ? undefined : JSON.parse(score_mod),
+    scoreMod: score_mod === undefined ? undefined : unflatten(JSON.parse(score_mod)),
     maxSeqLenQ: attributes.max_seq_len_q,
     maxSeqLenKv: attributes.max_seq_len_kv,
   });
