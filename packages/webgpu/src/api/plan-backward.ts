@@ -67,18 +67,19 @@ export function planSdpaBackward(
 ): Plan {
   checkContext(ctx);
   checkOptions('options', options, ['layouts', 'unaligned']);
-  validateBackward(problem);
-  const { layouts = problem } = options;
+  checkProblem(problem);
+  const { layouts = {} } = options;
   checkObject('options.layouts', layouts);
-  const { forward, gradients } = problem;
+  const { dq = problem.dq, dk = problem.dk, dv = problem.dv } = layouts;
+  const planned: BackwardProblem = { ...problem, dq, dk, dv };
+  validateBackward(planned);
+  const { forward, gradients } = planned;
   const { B, Hq, Hk, Hv, Sq, Skv, Dqk, Dv } = forward;
   const shapes = { dq: [B, Hq, Sq, Dqk], dk: [B, Hk, Skv, Dqk], dv: [B, Hv, Skv, Dv] } as const;
   for (const name of ['dq', 'dk', 'dv'] as const) {
-    if (gradients.includes(name))
-      checkResultLayout(`options.layouts.${name}`, layouts[name] ?? problem[name], shapes[name]);
+    if (gradients.includes(name)) checkResultLayout(`layouts.${name}`, planned[name], shapes[name]);
   }
-  const { dq = problem.dq, dk = problem.dk, dv = problem.dv } = layouts;
-  return planBackward(ctx, { ...problem, dq, dk, dv }, options, allTools);
+  return planBackward(ctx, planned, options, allTools);
 }
 
 /** The plan of a problem that is known to be valid, with the tools that its options need. */

@@ -1,4 +1,4 @@
-import { type SdpaBackwardOptions, Tensor } from '@tilewise/core';
+import { type SdpaBackwardOptions, Tensor, TilewiseError } from '@tilewise/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exactResults, normal, type Results } from '../../testing/attention-call.ts';
 import { callersDevice, storageBuffer, validationError } from '../../testing/device-buffers.ts';
@@ -221,4 +221,23 @@ describe('compiling', () => {
     expect(compiled).toBe(0);
     warm.device.destroy();
   });
+});
+
+test.each<[string, unknown]>([
+  ['a number', 5],
+  ['a number for dq', { dq: 5 }],
+  ['no shape for dq', { dq: {} }],
+  [
+    'a shape of words for dk',
+    { dk: { dtype: 'f32', shape: 'words', strides: [1, 1, 1, 1], starts: 'strided', page: null } },
+  ],
+  [
+    'strides that are no numbers for dv',
+    {
+      dv: { dtype: 'f32', shape: [1, 1, 1, 1], strides: ['a', 1, 1, 1], starts: 'strided', page: null },
+    },
+  ],
+])('layouts of gradients that are %s are refused', (_, layouts) => {
+  const { backward } = problemsOf({}, call);
+  expect(() => planSdpaBackward(ctx, backward, { layouts: layouts as never })).toThrow(TilewiseError);
 });
