@@ -77,15 +77,16 @@ describe('no rule is without a case', () => {
     const named = (rules: readonly { readonly argument: string; readonly kind: string }[]) =>
       rules.filter(rule => !brokenRules.has(rule)).map(({ argument, kind }) => `${argument} (${kind})`);
     expect(named([...forwardRules, ...fp8ForwardRules])).toEqual([]);
-    // A call gives a gradient the shape of its operand, and one option gives all three their dtype, of which dq's is checked
-    // first; a problem made by hand may break the rest.
+    // A call gives a gradient the shape of its operand, and one option gives all three their dtype, of which
+    // dq's is checked first; a problem made by hand may break the rest.
     expect(named(backwardRules)).toEqual([
       ...['dq (shape)', 'gradDType (dtype)', 'dk (shape)', 'gradDType (dtype)', 'dv (shape)'],
     ]);
   });
 
   test('of the checks in code', () => {
-    // These have tests of their own: the merge of partial results, operands that an engine misses, stored problems, standard slopes.
+    // These have tests of their own: the merge of partial results, operands that an engine misses, stored
+    // problems, standard slopes.
     const elsewhere = [
       ...[
         'merge-partials.ts',

@@ -19,19 +19,24 @@ export interface Cost {
 export interface Work {
   /** Multiplications and additions of the matrix products on visible pairs. */
   readonly flops: number;
-  /** Traffic when each operand is read and each result written once; positions beyond a sequence's length do not count. */
+  /**
+   * Traffic when each operand is read and each result written once; positions beyond a sequence's length do
+   * not count.
+   */
   readonly bytes: number;
 }
 
 /**
- * The work of a problem, counted as cuDNN's benchmark and PyTorch's `flop_counter` count it: a forward pass has 2 products
- * (q·kᵀ, p·v), a backward pass 5 (q·kᵀ, dO·vᵀ, ds·k, dsᵀ·q, pᵀ·dO), of 2·Dqk or 2·Dv operations per pair:
+ * The work of a problem, counted as cuDNN's benchmark and PyTorch's `flop_counter` count it: a forward pass
+ * has 2 products (q·kᵀ, p·v), a backward pass 5 (q·kᵀ, dO·vᵀ, ds·k, dsᵀ·q, pᵀ·dO), of 2·Dqk or 2·Dv
+ * operations per pair:
  *
  *     forward = 2 · pairs · (Dqk + Dv)          backward = 2 · pairs · (3·Dqk + 2·Dv)
  *
- * @param operands what decides visibility: lengths, masks, captures. Without it, every sequence is as long as it can be and
- * mask, block mask and mask mod hide nothing, so that the result is an upper bound.
- * @throws InvalidArgumentError for what is no forward problem, and when `operands` is given but lacks one that the problem names.
+ * @param operands what decides visibility: lengths, masks, captures. Without it, every sequence is as long as
+ * it can be and mask, block mask and mask mod hide nothing, so that the result is an upper bound.
+ * @throws InvalidArgumentError for what is no forward problem, and when `operands` is given but lacks one
+ * that the problem names.
  */
 export function cost(problem: AttentionProblem, operands?: VisibilityOperands): Cost {
   validate(problem);

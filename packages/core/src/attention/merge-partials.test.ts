@@ -15,9 +15,10 @@ function largestDifference(a: Tensor, b: Tensor): number {
   return x.reduce((most, value, n) => Math.max(most, Object.is(value, y[n]) ? 0 : Math.abs(value - y[n])), 0);
 }
 
-// With |lse| < 8 and |o| < 4, f32 rounds lse by up to 2^-22 and o by 2^-23. The rounding of the parts' lse moves o by up to
-// Σ w·2^-22·|o_n − o| < 8·2^-22, and the rounding of o in the parts, the merge and what it is compared with by 3·2^-23:
-// together below 10·2^-22, which covers the three roundings of lse as well. Merging in two steps can do it twice.
+// With |lse| < 8 and |o| < 4, f32 rounds lse by up to 2^-22 and o by 2^-23. The rounding of the parts' lse
+// moves o by up to Σ w·2^-22·|o_n − o| < 8·2^-22, and the rounding of o in the parts, the merge and what it
+// is compared with by 3·2^-23: together below 10·2^-22, which covers the three roundings of lse as well.
+// Merging in two steps can do it twice.
 const tolerance = 10 * 2 ** -22;
 
 test('merging attention over parts of the keys is attention over all keys', () => {

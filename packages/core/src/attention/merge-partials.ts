@@ -11,7 +11,10 @@ import { dtypeInfo } from '../tensor/dtype.ts';
 import { elementCount, type Shape, sameShape } from '../tensor/shape.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 
-/** Attention over some of the keys: normalised by their own softmax, of which `lse` is the natural log of the sum. */
+/**
+ * Attention over some of the keys: normalised by their own softmax, of which `lse` is the natural log of the
+ * sum.
+ */
 export interface PartialAttention<T = Tensor> {
   /** (B, Hq, Sq, Dv), or packed (T, Hq, Dv). */
   readonly o: T;
@@ -24,15 +27,15 @@ export interface PartialAttention<T = Tensor> {
  *
  *     lse = ln Σ_n e^lse_n          o = Σ_n e^(lse_n − lse) o_n
  *
- * It is associative and commutative up to rounding, and a part that saw no key (lse = −∞) changes nothing, whatever its o
- * holds; a row that no part saw is dead. This merges splits along Skv, ring attention's steps and prefix caches. A sink
- * belongs to one part only, else it counts more than once. Computed in f64; see the split-KV combination of FlashAttention
- * ("Flash-Decoding", 2023).
+ * It is associative and commutative up to rounding, and a part that saw no key (lse = −∞) changes nothing,
+ * whatever its o holds; a row that no part saw is dead. This merges splits along Skv, ring attention's steps
+ * and prefix caches. A sink belongs to one part only, else it counts more than once. Computed in f64; see the
+ * split-KV combination of FlashAttention ("Flash-Decoding", 2023).
  *
  * @param parts at least one, all of the same shapes.
  * @returns o in the dtype of the first part's o, lse in f32; both contiguous.
- * @throws InvalidArgumentError without parts, or for one that is not on the host; InvalidShapeError or InvalidDTypeError when they do not
- * fit together.
+ * @throws InvalidArgumentError without parts, or for one that is not on the host; InvalidShapeError or
+ * InvalidDTypeError when they do not fit together.
  */
 export function mergePartials(parts: readonly PartialAttention[]): PartialAttention {
   const first = checkPartials(parts);

@@ -28,7 +28,10 @@ export function normaliseBackwardOnHost(
   return normaliseBackward(inputs, options);
 }
 
-/** Of mods the captures alone are tensors; an expression may be large. What is no options at all, `normalise` refuses. */
+/**
+ * Of mods the captures alone are tensors; an expression may be large. What is no options at all, `normalise`
+ * refuses.
+ */
 function checkCallOnHost(inputs: object, given: SdpaOptions<Tensor> | undefined): void {
   const { scoreMod, maskMod, ...options } = given ?? {};
   const captures = { scoreMod: { captures: scoreMod?.captures }, maskMod: { captures: maskMod?.captures } };

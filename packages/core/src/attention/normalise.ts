@@ -39,7 +39,8 @@ import { checkRules } from './rules/rule.ts';
 
 /**
  * Turns a call into a problem: fills every default, sees every tensor as (B, H, S, D), and checks all rules.
- * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the
+ * rule.
  */
 export function normalise<T extends TensorDesc>(
   inputs: ForwardInputs<T>,
@@ -50,8 +51,8 @@ export function normalise<T extends TensorDesc>(
 }
 
 /**
- * The same, with lists that were given as numbers left as host arrays, for an engine that only passes them on. `reading` may be null
- * where neither `fp8` nor `mxfp8` is given.
+ * The same, with lists that were given as numbers left as host arrays, for an engine that only passes them
+ * on. `reading` may be null where neither `fp8` nor `mxfp8` is given.
  * @throws as `normalise`.
  */
 export function normaliseCall<T extends TensorDesc>(
@@ -65,7 +66,10 @@ export function normaliseCall<T extends TensorDesc>(
   return call;
 }
 
-/** A forward call as a problem that keeps the forward rules, with its defaults; tensors and lists fit each other. */
+/**
+ * A forward call as a problem that keeps the forward rules, with its defaults; tensors and lists fit each
+ * other.
+ */
 function describeCall<T extends TensorDesc>(
   { q, k, v }: ForwardInputs<T>,
   options: SdpaOptions<T>,

@@ -14,8 +14,8 @@ export interface Support {
 }
 
 /**
- * Results of forward. `lse`, `max`, `sumExp` are f32 (Hq, T) when q is packed by its cumulative lengths, else (B, Hq, Sq);
- * `dropoutMask` is u8 (B, Hq, Sq, Skv).
+ * Results of forward. `lse`, `max`, `sumExp` are f32 (Hq, T) when q is packed by its cumulative lengths, else
+ * (B, Hq, Sq); `dropoutMask` is u8 (B, Hq, Sq, Skv).
  */
 export interface SdpaResult<T = Tensor> {
   /** (B, Hq, Sq, Dv), packed or ragged (T, Hq, Dv). */
@@ -29,18 +29,24 @@ export interface SdpaResult<T = Tensor> {
   readonly amaxO?: T;
 }
 
-/** Gradients by name, each with the shape of what it is the gradient of; those asked for are there. Largest values are f32 (1). */
+/**
+ * Gradients by name, each with the shape of what it is the gradient of; those asked for are there. Largest
+ * values are f32 (1).
+ */
 export type SdpaGradients<T = Tensor, G extends GradientName = 'dq' | 'dk' | 'dv'> = Readonly<
   Record<G, T> &
     Partial<Record<GradientName | BackwardAmaxName, T>> & {
-      /** Of the tensors that the score mod loads floats from, by name, each in its shape and dtype; absent without them. */
+      /**
+       * Of the tensors that the score mod loads floats from, by name, each in its shape and dtype; absent
+       * without them.
+       */
       dCaptures?: Readonly<Record<string, T>>;
     }
 >;
 
 /**
- * Something that runs attention problems: the reference, the CPU, a GPU. `T` is its tensor type. Graphs and applications
- * are written against this and do not know which engine they have.
+ * Something that runs attention problems: the reference, the CPU, a GPU. `T` is its tensor type. Graphs and
+ * applications are written against this and do not know which engine they have.
  */
 export interface Engine<T extends TensorDesc = TensorDesc> {
   /** Short stable name: `'reference'`, `'cpu'`, `'webgpu'`. */

@@ -17,7 +17,10 @@ export interface HostAttention {
   ): SdpaGradients<Tensor, G>;
 }
 
-/** An engine of functions that run every valid problem. Its tensors are the caller's own: nothing is copied or freed. */
+/**
+ * An engine of functions that run every valid problem. Its tensors are the caller's own: nothing is copied or
+ * freed.
+ */
 export function hostEngine(
   name: string,
   description: string,

@@ -21,7 +21,10 @@ export function checkLayout(layout: string, layouts: readonly string[]): void {
     );
 }
 
-/** @throws InvalidArgumentError for what is no tensor; InvalidShapeError unless it has one dimension for every name. */
+/**
+ * @throws InvalidArgumentError for what is no tensor; InvalidShapeError unless it has one dimension for every
+ * name.
+ */
 export function checkAxes(argument: string, t: Tensor, names: readonly string[]): void {
   checkHostTensor(argument, t);
   if (t.rank !== names.length) {

@@ -9,7 +9,8 @@ const maxSequences = 2 ** 24 + 1;
 export type Lengths = readonly number[] | HostArray;
 
 /**
- * Where each sequence starts when all lie behind each other, and where the last one ends: [2, 0, 3] → [0, 2, 2, 5].
+ * Where each sequence starts when all lie behind each other, and where the last one ends: [2, 0, 3] → [0, 2,
+ * 2, 5].
  * @throws InvalidArgumentError for a length that is negative or no integer.
  */
 export function cumulativeLengths(lengths: Lengths): number[] {
@@ -39,8 +40,9 @@ export function lengthsFromCumulative(cumulative: Lengths, argument = 'cumulativ
 
 /**
  * Lengths as numbers.
- * @throws InvalidArgumentError for one that is negative, no integer, or more than `longest`; InvalidShapeError for a tensor
- * of another rank than 1; InvalidDTypeError for one that does not hold integers.
+ * @throws InvalidArgumentError for one that is negative, no integer, or more than `longest`;
+ * InvalidShapeError for a tensor of another rank than 1; InvalidDTypeError for one that does not hold
+ * integers.
  */
 export function checkLengths(argument: string, lengths: Lengths, longest?: number): number[] {
   const isList = Array.isArray(lengths) || ArrayBuffer.isView(lengths);

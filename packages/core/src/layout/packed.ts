@@ -10,9 +10,10 @@ import {
 } from './cumulative-lengths.ts';
 
 /**
- * Sequence b of a packed (T, H, D) tensor, whose sequences start at `cuSeqLens` (B + 1), as (1, H, S_b, D). A view.
- * @throws InvalidShapeError when there are fewer tokens than the sequences need; InvalidArgumentError when there is no
- * sequence b.
+ * Sequence b of a packed (T, H, D) tensor, whose sequences start at `cuSeqLens` (B + 1), as (1, H, S_b, D). A
+ * view.
+ * @throws InvalidShapeError when there are fewer tokens than the sequences need; InvalidArgumentError when
+ * there is no sequence b.
  */
 export function packedSequence(t: Tensor, cuSeqLens: Lengths, b: number): Tensor {
   const starts = checkPacked(t, cuSeqLens);
@@ -23,7 +24,8 @@ export function packedSequence(t: Tensor, cuSeqLens: Lengths, b: number): Tensor
 }
 
 /**
- * The first `lengths[b]` positions of each sequence of a dense (B, H, S, D) tensor, packed as (T, H, D). A copy.
+ * The first `lengths[b]` positions of each sequence of a dense (B, H, S, D) tensor, packed as (T, H, D). A
+ * copy.
  * @throws InvalidArgumentError when there is not one length in 0..S for each of the B sequences.
  */
 export function pack(dense: Tensor, lengths: Lengths): { packed: Tensor; cuSeqLens: number[] } {
@@ -40,9 +42,10 @@ export function pack(dense: Tensor, lengths: Lengths): { packed: Tensor; cuSeqLe
 }
 
 /**
- * A packed (T, H, D) tensor as dense (B, H, S, D), with zeros behind each sequence. A copy. S is that of the longest sequence
- * unless given.
- * @throws InvalidShapeError when there are fewer tokens than the sequences need; InvalidArgumentError when one is longer than S.
+ * A packed (T, H, D) tensor as dense (B, H, S, D), with zeros behind each sequence. A copy. S is that of the
+ * longest sequence unless given.
+ * @throws InvalidShapeError when there are fewer tokens than the sequences need; InvalidArgumentError when
+ * one is longer than S.
  */
 export function unpack(packed: Tensor, cuSeqLens: Lengths, S?: number): Tensor {
   const starts = checkPacked(packed, cuSeqLens);

@@ -3,7 +3,10 @@ import { copyTensor } from '../tensor/copy.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { checkAxes } from './axes.ts';
 
-/** Keys or values in blocks, and where to find each position: in row s mod pageSize of block table[b, ⌊s / pageSize⌋]. */
+/**
+ * Keys or values in blocks, and where to find each position: in row s mod pageSize of block table[b, ⌊s /
+ * pageSize⌋].
+ */
 export interface Paged {
   /** (blocks, H, pageSize, D). */
   readonly container: Tensor;
@@ -12,9 +15,11 @@ export interface Paged {
 }
 
 /**
- * A dense (B, H, S, D) tensor in blocks of `pageSize` positions; the last block of a sequence ends with zeros. A copy.
+ * A dense (B, H, S, D) tensor in blocks of `pageSize` positions; the last block of a sequence ends with
+ * zeros. A copy.
  * @param blockOf which block holds a page of a sequence, a different one for each. Default: b·pages + page.
- * @throws InvalidArgumentError when `pageSize` is no positive integer, or `blockOf` gives one block to two pages.
+ * @throws InvalidArgumentError when `pageSize` is no positive integer, or `blockOf` gives one block to two
+ * pages.
  */
 export function toPages(
   dense: Tensor,
@@ -59,7 +64,8 @@ function assignBlocks(B: number, pages: number, blockOf: (b: number, page: numbe
 }
 
 /**
- * The dense (B, H, S, D) tensor that a paged one stands for. A copy. S is what the table addresses unless given.
+ * The dense (B, H, S, D) tensor that a paged one stands for. A copy. S is what the table addresses unless
+ * given.
  * @throws InvalidArgumentError when S is more than that, or the table names a block that is not there.
  */
 export function fromPages(paged: Paged, S?: number): Tensor {

@@ -10,8 +10,9 @@ export const blockScaleLayouts = ['rows', 'F8_128x4'] as const;
 export type BlockAxis = (typeof blockAxes)[number];
 
 /**
- * How the scales of a tensor lie in their own. `'rows'`: row-major (B, H, S, ⌈D/32⌉) along channels, (B, H, ⌈S/32⌉, D) along
- * positions. `'F8_128x4'`: cuDNN's order of 512-byte blocks, padded to (B, H, ⌈S⌉₁₂₈, ⌈D/32⌉₄) and (B, H, ⌈S/32⌉₄, ⌈D⌉₁₂₈).
+ * How the scales of a tensor lie in their own. `'rows'`: row-major (B, H, S, ⌈D/32⌉) along channels, (B, H,
+ * ⌈S/32⌉, D) along positions. `'F8_128x4'`: cuDNN's order of 512-byte blocks, padded to (B, H, ⌈S⌉₁₂₈,
+ * ⌈D/32⌉₄) and (B, H, ⌈S/32⌉₄, ⌈D⌉₁₂₈).
  */
 export type BlockScaleLayout = (typeof blockScaleLayouts)[number];
 
@@ -60,8 +61,8 @@ export function e8m0Value(code: number): number {
 const words = new DataView(new ArrayBuffer(4));
 
 /**
- * The E8M0 code of a block's scale: 2^⌈log2(amax / max)⌉, the smallest power of two by which nothing saturates. `max` of both
- * f8 formats has the significand 1.75, so the ceiling is a comparison of bits.
+ * The E8M0 code of a block's scale: 2^⌈log2(amax / max)⌉, the smallest power of two by which nothing
+ * saturates. `max` of both f8 formats has the significand 1.75, so the ceiling is a comparison of bits.
  */
 export function blockScaleCode(amax: number, { max }: FloatFormat): number {
   if (Number.isNaN(amax)) return 255;

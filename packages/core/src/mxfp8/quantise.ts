@@ -43,11 +43,13 @@ interface BlockOptions {
 }
 
 /**
- * A (B, H, S, D) tensor of any float dtype in MXFP8 (OCP Microscaling 1.0): 32 neighbours share a power of two, of which the
- * exponent is ⌈log2(amax / largest value of the format)⌉ as Transformer Engine has it, so that nothing saturates.
+ * A (B, H, S, D) tensor of any float dtype in MXFP8 (OCP Microscaling 1.0): 32 neighbours share a power of
+ * two, of which the exponent is ⌈log2(amax / largest value of the format)⌉ as Transformer Engine has it, so
+ * that nothing saturates.
  *
  * @param options.along the axis that a product sums over: channels (default) or positions.
- * @throws InvalidShapeError for another rank, InvalidDTypeError for integers; InvalidArgumentError for what is no tensor or no option.
+ * @throws InvalidShapeError for another rank, InvalidDTypeError for integers; InvalidArgumentError for what
+ * is no tensor or no option.
  */
 export function quantiseMxfp8(
   t: Tensor,
@@ -111,7 +113,8 @@ export function dequantiseMxfp8(tensor: Mxfp8Tensor, options: BlockOptions = {})
 }
 
 /**
- * Rounds `values` to MXFP8 and back, in place, where the n-th block element of vector a is `values[a·outerStep + n·innerStep]`.
+ * Rounds `values` to MXFP8 and back, in place, where the n-th block element of vector a is
+ * `values[a·outerStep + n·innerStep]`.
  */
 export function roundToBlocks(
   values: Float64Array | Float32Array,

@@ -4,7 +4,10 @@ import { required } from './required.ts';
 import type { SequenceSide } from './sequences.ts';
 import { sequenceStart } from './sequences.ts';
 
-/** Where the rows of an operand lie in its host storage: element (b, h, s, d) is `data[rowOffset(b, h, s) + d · stride]`. */
+/**
+ * Where the rows of an operand lie in its host storage: element (b, h, s, d) is `data[rowOffset(b, h, s) + d
+ * · stride]`.
+ */
 export interface Addressing {
   readonly data: Tensor['data'];
   rowOffset(b: number, h: number, s: number): number;

@@ -23,7 +23,10 @@ export function rowIndex({ Hq, Sq, q }: AttentionProblem, side: SequenceSide): E
     : (b, h, i) => (b * Hq + h) * Sq + i;
 }
 
-/** Index of the element that (b, h, i, j) shares with others in a contiguous tensor of the own shape of a broadcast one. */
+/**
+ * Index of the element that (b, h, i, j) shares with others in a contiguous tensor of the own shape of a
+ * broadcast one.
+ */
 export function broadcastIndex({ source }: BroadcastDesc): ElementIndex {
   const own = contiguousStrides(source);
   const [sb, sh, si, sj] = [0, 1, 2, 3].map(d => {

@@ -10,7 +10,10 @@ import type {
 } from '../problem/problem.ts';
 import { required } from './required.ts';
 
-/** One side (queries or keys) of the batch: how long its sequences are, and where they start in its packed tensors. */
+/**
+ * One side (queries or keys) of the batch: how long its sequences are, and where they start in its packed
+ * tensors.
+ */
 export interface SequenceSide {
   /** Positions of sequence b that exist. */
   length(b: number): number;
@@ -59,7 +62,10 @@ function side(
   return { length: by[kind](), start };
 }
 
-/** The lengths of all sequences of a side by its list; null without a list, or where the list cannot be read here. */
+/**
+ * The lengths of all sequences of a side by its list; null without a list, or where the list cannot be read
+ * here.
+ */
 export function lengthsOnHost<T extends TensorDesc>(
   side: 'Q' | 'Kv',
   problem: AttentionProblem,

@@ -10,15 +10,18 @@ import { createLengths } from './sequences.ts';
 export type PositionRange = readonly [lo: number, hi: number];
 
 /**
- * Who sees whom. Every question is about query i and key j of sequence b as seen by query head h; positions count within
- * the sequence, in all layouts.
+ * Who sees whom. Every question is about query i and key j of sequence b as seen by query head h; positions
+ * count within the sequence, in all layouts.
  */
 export interface Visibility {
   /** Queries of sequence b. Rows beyond are dead. */
   lengthQ(b: number): number;
   /** Keys of sequence b. */
   lengthKv(b: number): number;
-  /** What is added to i to find the diagonal key: 0 (top-left), or lengthKv(b) − lengthQ(b) (bottom-right, per sequence). */
+  /**
+   * What is added to i to find the diagonal key: 0 (top-left), or lengthKv(b) − lengthQ(b) (bottom-right, per
+   * sequence).
+   */
   diagonalOffset(b: number): number;
   /** Keys that query i may see by lengths and diagonal band: a superset of the visible ones. */
   keyRange(b: number, i: number): PositionRange;
@@ -26,7 +29,10 @@ export interface Visibility {
   keyRanges(b: number, i0: number, count: number, out: Int32Array): void;
   /** Queries that may see key j by lengths and diagonal band. */
   queryRange(b: number, j: number): PositionRange;
-  /** Whether the pair is visible: lengths, band, boolean mask, block mask and mask mod. A bias of −Infinity is not asked. */
+  /**
+   * Whether the pair is visible: lengths, band, boolean mask, block mask and mask mod. A bias of −Infinity is
+   * not asked.
+   */
   isVisible(b: number, h: number, i: number, j: number): boolean;
   /** Whether the block mask, if there is one, shows the block of 128×128 that the pair lies in. */
   showsBlock(b: number, h: number, i: number, j: number): boolean;
@@ -40,8 +46,9 @@ export type VisibilityOperands = Partial<Operands<Tensor>>;
 type PairPredicate = (b: number, h: number, i: number, j: number) => boolean;
 
 /**
- * The visibility of a problem, read from host tensors. This is the only place on the host that knows the rules; they are
- * those of cuDNN (right bound, then left bound, then block mask) with FlashAttention's counting of the window.
+ * The visibility of a problem, read from host tensors. This is the only place on the host that knows the
+ * rules; they are those of cuDNN (right bound, then left bound, then block mask) with FlashAttention's
+ * counting of the window.
  * @throws InvalidArgumentError when an operand that the problem names is missing.
  */
 export function createVisibility(problem: AttentionProblem, operands: VisibilityOperands): Visibility {

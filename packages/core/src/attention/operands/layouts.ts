@@ -11,7 +11,10 @@ export function contiguousLayout(dtypes: readonly DType[], shape: Shape): Operan
   return { dtypes, shape, strides: contiguousStrides(shape), footprint: null };
 }
 
-/** q, k, v, o or a gradient. Where only the data says which rows belong to a sequence, a call may touch all of them. */
+/**
+ * q, k, v, o or a gradient. Where only the data says which rows belong to a sequence, a call may touch all of
+ * them.
+ */
 export function operandLayout(desc: OperandDesc, side: Footprint['side']): OperandLayout {
   const [B, H, S, D] = desc.shape;
   const [sb, sh, ss, sd] = desc.strides;

@@ -25,15 +25,15 @@ type ResultName =
 type NumberName = 'scale' | 'dropout.scale' | 'dropout.seed' | 'dropout.offset';
 
 /**
- * An operand or a result of attention, by the name that options, bindings and errors use. Tensors that a mod captures
- * (`captures.NAME`), and the operands of `fp8` and `mxfp8`, are named by the call.
+ * An operand or a result of attention, by the name that options, bindings and errors use. Tensors that a mod
+ * captures (`captures.NAME`), and the operands of `fp8` and `mxfp8`, are named by the call.
  */
 export type OperandName = RaggedName | ListName | ResultName | NumberName | 'lse' | 'dLse' | TensorName;
 
 /**
- * How a call takes an operand: `tensor` in its own shape and strides; `list`, a contiguous vector, or numbers; `table`, a
- * page table (B, pages), or a vector when packed; `rows`, contiguous with one number per query row; `number`, read on the
- * host when the call is made.
+ * How a call takes an operand: `tensor` in its own shape and strides; `list`, a contiguous vector, or
+ * numbers; `table`, a page table (B, pages), or a vector when packed; `rows`, contiguous with one number per
+ * query row; `number`, read on the host when the call is made.
  */
 export type OperandForm = 'tensor' | 'list' | 'table' | 'rows' | 'number';
 
@@ -49,7 +49,10 @@ export interface FootprintDim {
   readonly stride: number;
 }
 
-/** Which elements of a tensor the work on one batch entry, head and row touches: `inner` consecutive ones from there. */
+/**
+ * Which elements of a tensor the work on one batch entry, head and row touches: `inner` consecutive ones from
+ * there.
+ */
 export interface Footprint {
   readonly batches: FootprintDim;
   readonly heads: FootprintDim;

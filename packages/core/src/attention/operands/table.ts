@@ -111,7 +111,10 @@ const raggedOffsets = (name: RaggedName): OperandRow =>
 const cuPages = (name: 'k' | 'v'): OperandRow =>
   list(integers, offsets, problem => problem[name].page?.table.shape.length === 1);
 
-/** Every operand and result of attention: the one place that knows what each is, which pass touches it, and where it lies. */
+/**
+ * Every operand and result of attention: the one place that knows what each is, which pass touches it, and
+ * where it lies.
+ */
 export const operandTable: Readonly<Record<OperandName, OperandRow>> = /* @__PURE__ */ ((): Record<
   OperandName,
   OperandRow
@@ -208,8 +211,8 @@ export const operandTable: Readonly<Record<OperandName, OperandRow>> = /* @__PUR
 }))();
 
 /**
- * How every tensor that a problem reads or writes lies in memory, by the name under which it is bound: those of the table
- * that the problem has, and the captured tensors, as `captures.NAME`.
+ * How every tensor that a problem reads or writes lies in memory, by the name under which it is bound: those
+ * of the table that the problem has, and the captured tensors, as `captures.NAME`.
  */
 export function operandLayouts(
   problem: AttentionProblem | BackwardProblem,

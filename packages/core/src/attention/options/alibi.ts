@@ -2,9 +2,9 @@ import { describeValue, InvalidArgumentError } from '../../errors.ts';
 import { maxHeads } from '../problem/problem.ts';
 
 /**
- * The standard ALiBi slopes of Press et al. 2022 ("Train Short, Test Long", §3), also for head counts that are no power of
- * two, as their code and cuDNN extend them: with n = 2^⌊log2 Hq⌋, head h < n has 2^(−8(h+1)/n), and head n + j has
- * 2^(−4(2j+1)/n), the odd entries of the list for 2n heads.
+ * The standard ALiBi slopes of Press et al. 2022 ("Train Short, Test Long", §3), also for head counts that
+ * are no power of two, as their code and cuDNN extend them: with n = 2^⌊log2 Hq⌋, head h < n has
+ * 2^(−8(h+1)/n), and head n + j has 2^(−4(2j+1)/n), the odd entries of the list for 2n heads.
  *
  * @returns Hq positive numbers (f64; the operand is f32).
  * @throws InvalidArgumentError for what is no number of heads.

@@ -3,8 +3,9 @@ import type { Alignment, Band } from '../problem/problem.ts';
 import type { SdpaOptions } from './options.ts';
 
 /**
- * Causal and window options as one diagonal band: both together are the intersection, on one alignment. An alignment that is
- * stated without bounds gives a band that hides nothing: ALiBi counts its distances from that diagonal.
+ * Causal and window options as one diagonal band: both together are the intersection, on one alignment. An
+ * alignment that is stated without bounds gives a band that hides nothing: ALiBi counts its distances from
+ * that diagonal.
  * @throws InvalidArgumentError for what is no alignment, or two different ones.
  */
 export function bandOf({

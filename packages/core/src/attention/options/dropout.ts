@@ -7,8 +7,9 @@ import type { PhiloxDropout, SdpaOptions } from './options.ts';
 
 /**
  * The dropout option with its defaults; null when nothing is dropped (p = 0).
- * @throws InvalidArgumentError for p outside [0, 1) or one that the scheme has no mask for, a seed or offset that is no unsigned 64-bit integer, not exactly
- * one of mask and seed, or a field that nothing would read beside another.
+ * @throws InvalidArgumentError for p outside [0, 1) or one that the scheme has no mask for, a seed or offset
+ * that is no unsigned 64-bit integer, not exactly one of mask and seed, or a field that nothing would read
+ * beside another.
  */
 export function dropoutDesc(
   dropout: SdpaOptions<TensorDesc>['dropout'],

@@ -86,7 +86,8 @@ const mxfp8Forms: Readonly<Record<keyof Mxfp8Options, OptionForm>> = {
 };
 
 /**
- * The tensors that a pass takes from the option. `operands` are the descriptions of q, k, v and (backward) dO.
+ * The tensors that a pass takes from the option. `operands` are the descriptions of q, k, v and (backward)
+ * dO.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the tensor.
  */
 export function mxfp8Tensors<T extends TensorDesc>(
@@ -129,7 +130,10 @@ function checked<T extends TensorDesc>(
   return t;
 }
 
-/** What reads the options `fp8` and `mxfp8` of a call, and checks the problem that has them. Other calls need none of it. */
+/**
+ * What reads the options `fp8` and `mxfp8` of a call, and checks the problem that has them. Other calls need
+ * none of it.
+ */
 export interface Fp8Reading {
   readonly scalars: typeof fp8Scalars;
   readonly format: typeof fp8Format;

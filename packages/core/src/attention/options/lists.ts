@@ -16,9 +16,10 @@ const listNames = /* @__PURE__ */ Object.keys(operandTable).filter(
 const isFloat = (name: ListName): boolean => operandTable[name].dtypes?.dtypes[0] === 'f32';
 
 /**
- * The lists of a call (lengths, offsets, slopes, sinks). Numbers become host arrays. `alibi: true` is left out: how many
- * slopes there are is not known yet.
- * @throws InvalidArgumentError for a value that is no list, and for numbers that the dtype of the list does not hold.
+ * The lists of a call (lengths, offsets, slopes, sinks). Numbers become host arrays. `alibi: true` is left
+ * out: how many slopes there are is not known yet.
+ * @throws InvalidArgumentError for a value that is no list, and for numbers that the dtype of the list does
+ * not hold.
  */
 export function listOperands<T extends TensorDesc>(options: SdpaOptions<T>): Lists<T | HostArray> {
   const lists: Partial<Record<ListName, T | HostArray>> = {};
@@ -48,7 +49,10 @@ function isNumberList(value: unknown): value is readonly number[] {
   return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 }
 
-/** @throws InvalidDTypeError or InvalidShapeError for a list of another dtype or length than the operand table says. */
+/**
+ * @throws InvalidDTypeError or InvalidShapeError for a list of another dtype or length than the operand table
+ * says.
+ */
 export function checkLists(lists: Lists<TensorDesc>, extents: Pick<AttentionProblem, 'B' | 'Hq'>): void {
   for (const name of listNames) {
     const { dtypes, length } = operandTable[name];

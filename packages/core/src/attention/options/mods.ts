@@ -4,7 +4,8 @@ import type { TensorDesc } from '../../tensor/tensor.ts';
 import type { SdpaOptions } from './options.ts';
 
 /**
- * Checks both mods of a call and gives what they load from, by name: one namespace, as they run in one kernel.
+ * Checks both mods of a call and gives what they load from, by name: one namespace, as they run in one
+ * kernel.
  * @throws as `checkMod`; InvalidArgumentError when they mean two tensors by one name.
  */
 export function modCaptures<T extends TensorDesc>({

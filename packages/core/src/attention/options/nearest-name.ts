@@ -1,6 +1,6 @@
 /**
- * The known name that a wrong one probably stands for: one that is within it or that it is within (`is_causal`, `softmax_scale`), or
- * the same but for a slip (`causual`). Case and underscores do not count.
+ * The known name that a wrong one probably stands for: one that is within it or that it is within
+ * (`is_causal`, `softmax_scale`), or the same but for a slip (`causual`). Case and underscores do not count.
  */
 export function nearestName(wrong: string, known: readonly string[]): string | undefined {
   let nearest: string | undefined;

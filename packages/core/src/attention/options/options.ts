@@ -17,7 +17,10 @@ export interface Window {
   readonly align?: Alignment | undefined;
 }
 
-/** Dropout drawn from Philox: `p` is the probability to drop, in [0, 1). The backward pass draws the same mask again. */
+/**
+ * Dropout drawn from Philox: `p` is the probability to drop, in [0, 1). The backward pass draws the same mask
+ * again.
+ */
 export interface PhiloxDropout {
   readonly p: number;
   /** 64-bit. */
@@ -38,9 +41,10 @@ export interface MaskDropout<T> {
 }
 
 /**
- * cuDNN's FP8 contract: each of q, k, v, o, dO, P and dS is held in 8 bits as its value times a scale. Each scalar is a
- * number or an f32 tensor of one element, on the device if need be; default 1. With this option (`{}` too) the products with
- * v, dO, k and q take P and dS rounded to q's dtype, to nearest even and saturating:
+ * cuDNN's FP8 contract: each of q, k, v, o, dO, P and dS is held in 8 bits as its value times a scale. Each
+ * scalar is a number or an f32 tensor of one element, on the device if need be; default 1. With this option
+ * (`{}` too) the products with v, dO, k and q take P and dS rounded to q's dtype, to nearest even and
+ * saturating:
  *
  *     S    = scale · descaleQ · descaleK · q·kᵀ            P8  = cast(dropout(P) · scaleS)
  *     O32  = descaleS · descaleV · P8·v                    o   = cast(O32 · scaleO)
@@ -50,8 +54,9 @@ export interface MaskDropout<T> {
  *     dQ32 = descaleDP · descaleK · dS8·k                  dq  = cast(dQ32 · scaleDQ)
  *     dK32 = descaleDP · descaleQ · dS8ᵀ·q                 dk  = cast(dK32 · scaleDK)
  *
- * P is the normalised probability (a flat row of n keys has P = 1/n, which scaleS must lift into the range of the format). The
- * gradients of bias, sink, slopes and captured tensors are not scaled and not rounded on the way.
+ * P is the normalised probability (a flat row of n keys has P = 1/n, which scaleS must lift into the range of
+ * the format). The gradients of bias, sink, slopes and captured tensors are not scaled and not rounded on the
+ * way.
  */
 export type Fp8Options<T = Tensor> = Readonly<Partial<Record<Fp8ScalarName, number | T | undefined>>> & {
   /** What P is rounded to instead of q's dtype, which may then be any float. Of forward only. */
@@ -59,16 +64,17 @@ export type Fp8Options<T = Tensor> = Readonly<Partial<Record<Fp8ScalarName, numb
 };
 
 /**
- * cuDNN's MXFP8: operands in 8 bits with a power of two for each 32 neighbours along the axis that their product sums over
- * (`quantiseMxfp8` makes them). q and k are quantised along channels, v along positions. With m the largest score of a row:
+ * cuDNN's MXFP8: operands in 8 bits with a power of two for each 32 neighbours along the axis that their
+ * product sums over (`quantiseMxfp8` makes them). q and k are quantised along channels, v along positions.
+ * With m the largest score of a row:
  *
  *     P8 = cast(16 · dropout(e^(S − m))) / 16       o = P8·v / Σ e^(S − m)                         forward
  *     P8 = cast(256 · dropout(e^(S − lse))) / 256   dv = P8ᵀ·dOT     dP = dO8·vᵀ                   backward
  *     dS = scale · P∘(dP − rowsum(dO∘o))            dq = blocks(dS)·kT     dk = blocks(dSᵀ)·qT
  *
- * where blocks(dS) is quantised along keys and blocks(dSᵀ) along queries. Backward takes q, k and dO quantised along positions
- * too (`qT`, `kT`, `dOT`, in the shapes of q, k and dO, contiguous) and dO along channels (`dO8`); its own `o` and `dO` are not
- * quantised. Scales are u8 (E8M0), contiguous.
+ * where blocks(dS) is quantised along keys and blocks(dSᵀ) along queries. Backward takes q, k and dO
+ * quantised along positions too (`qT`, `kT`, `dOT`, in the shapes of q, k and dO, contiguous) and dO along
+ * channels (`dO8`); its own `o` and `dO` are not quantised. Scales are u8 (E8M0), contiguous.
  */
 export interface Mxfp8Options<T = Tensor> {
   readonly descaleQ: T;
@@ -87,24 +93,28 @@ export interface Mxfp8Options<T = Tensor> {
 }
 
 /**
- * Everything that may be asked of attention. `T` is the tensor type of the engine: `Tensor` on the host, `GpuTensor` on
- * WebGPU, where host tensors are accepted too.
+ * Everything that may be asked of attention. `T` is the tensor type of the engine: `Tensor` on the host,
+ * `GpuTensor` on WebGPU, where host tensors are accepted too.
  *
- * Order of operations on a score: q·k → scale → scoreMod → softcap → bias → alibi → masks (mask, padding, causal, window,
- * blockMask, maskMod) → softmax with optional sink → dropout → ·v.
+ * Order of operations on a score: q·k → scale → scoreMod → softcap → bias → alibi → masks (mask, padding,
+ * causal, window, blockMask, maskMod) → softmax with optional sink → dropout → ·v.
  */
 export interface SdpaOptions<T = Tensor> {
   /** Factor of q·k; any finite number. Default 1/√Dqk. */
   readonly scale?: number | undefined;
-  /** `true` is top-left (PyTorch): query i sees keys ≤ i. `'bottom-right'` aligns the last query with the last key. */
+  /**
+   * `true` is top-left (PyTorch): query i sees keys ≤ i. `'bottom-right'` aligns the last query with the last
+   * key.
+   */
   readonly causal?: boolean | Alignment | undefined;
   readonly window?: Window | undefined;
   /** Bool, broadcastable to (B, Hq, Sq, Skv); 1 = may be seen. */
   readonly mask?: T | undefined;
   /**
-   * Float, broadcastable to (B, Hq, Sq, Skv), added to the score; −Infinity masks. A large finite number does not: where all keys of a row
-   * have one, they share the row, and as `lse` is f32 its gradients lose accuracy below about −1e5, and at −1e9 are as many times too large
-   * as there are keys. f8e5m2 holds −Infinity only if it was made with `overflow: 'ieee'`, f8e4m3 not at all.
+   * Float, broadcastable to (B, Hq, Sq, Skv), added to the score; −Infinity masks. A large finite number does
+   * not: where all keys of a row have one, they share the row, and as `lse` is f32 its gradients lose
+   * accuracy below about −1e5, and at −1e9 are as many times too large as there are keys. f8e5m2 holds
+   * −Infinity only if it was made with `overflow: 'ieee'`, f8e4m3 not at all.
    */
   readonly bias?: T | undefined;
   /** `true`: the standard slopes for any head count; else Hq slopes. Adds −slope[h]·|i + off − j|. */
@@ -115,7 +125,10 @@ export interface SdpaOptions<T = Tensor> {
   readonly scoreMod?: Mod<T> | undefined;
   /** A boolean expression of (b, h, q, kv); true = may be seen. */
   readonly maskMod?: Mod<T> | undefined;
-  /** u8 (1|B, 1|Hq, ⌈Sq/128⌉, ⌈⌈Skv/128⌉/8⌉): bit j (least significant first) of byte c is key tile 8c + j; 1 = compute. */
+  /**
+   * u8 (1|B, 1|Hq, ⌈Sq/128⌉, ⌈⌈Skv/128⌉/8⌉): bit j (least significant first) of byte c is key tile 8c + j; 1
+   * = compute.
+   */
   readonly blockMask?: T | undefined;
   /** f32 (Hq): a logit that joins each row's softmax without a value. */
   readonly sink?: readonly number[] | T | undefined;
@@ -124,26 +137,30 @@ export interface SdpaOptions<T = Tensor> {
   /** (B): only the first n keys of each sequence may be seen. */
   readonly seqLensKv?: readonly number[] | T | undefined;
   /**
-   * (B + 1), first 0, non-decreasing: where sequences start in the packed tensors (T, H, D) of that side, and how long they
-   * are; `seqLens*` may say that only the first n tokens of each are used. Dense tensors take the lengths alone.
+   * (B + 1), first 0, non-decreasing: where sequences start in the packed tensors (T, H, D) of that side, and
+   * how long they are; `seqLens*` may say that only the first n tokens of each are used. Dense tensors take
+   * the lengths alone.
    */
   readonly cuSeqLensQ?: readonly number[] | T | undefined;
   readonly cuSeqLensKv?: readonly number[] | T | undefined;
   /**
-   * Where sequences start in a tensor (T, H, D) that is not packed by the cumulative lengths of its side, for each tensor on
-   * its own. Lengths come from `seqLens*` or `cuSeqLens*`.
+   * Where sequences start in a tensor (T, H, D) that is not packed by the cumulative lengths of its side, for
+   * each tensor on its own. Lengths come from `seqLens*` or `cuSeqLens*`.
    */
   readonly raggedOffsets?: RaggedOffsets<T> | undefined;
   /** Longest packed or ragged sequence. Taken from the lengths when they are known on the host. */
   readonly maxSeqLenQ?: number | undefined;
   /** Likewise for keys; with page tables, the capacity that is addressed (default: pages × page size). */
   readonly maxSeqLenKv?: number | undefined;
-  /** i32 (B, pages): k is (blocks, Hk, pageSize, Dqk) and position s of sequence b lies in block table[b, ⌊s / pageSize⌋]. */
+  /**
+   * i32 (B, pages): k is (blocks, Hk, pageSize, Dqk) and position s of sequence b lies in block table[b, ⌊s /
+   * pageSize⌋].
+   */
   readonly pageTableK?: T | undefined;
   readonly pageTableV?: T | undefined;
   /**
-   * (B + 1), first 0, non-decreasing: the page table is packed, of rank 1, and the pages of sequence b are its entries from
-   * cuPages[b] to cuPages[b + 1] (cuDNN's ragged offset of a page table).
+   * (B + 1), first 0, non-decreasing: the page table is packed, of rank 1, and the pages of sequence b are
+   * its entries from cuPages[b] to cuPages[b + 1] (cuDNN's ragged offset of a page table).
    */
   readonly cuPagesK?: readonly number[] | T | undefined;
   readonly cuPagesV?: readonly number[] | T | undefined;
@@ -152,9 +169,15 @@ export interface SdpaOptions<T = Tensor> {
   readonly outputs?: OutputSelection | undefined;
   /** dtype of o. Default: that of q. */
   readonly outDType?: DType | undefined;
-  /** Scales of 8-bit tensors, with products in 8 bits. q is f8e4m3 or f8e5m2 then, unless `formatP` says what P is rounded to. */
+  /**
+   * Scales of 8-bit tensors, with products in 8 bits. q is f8e4m3 or f8e5m2 then, unless `formatP` says what
+   * P is rounded to.
+   */
   readonly fp8?: Fp8Options<T> | undefined;
-  /** Scales of 32 neighbours each. q, k and v are f8e4m3 or f8e5m2 (B, H, S, D) then; outDType is bf16 by default. */
+  /**
+   * Scales of 32 neighbours each. q, k and v are f8e4m3 or f8e5m2 (B, H, S, D) then; outDType is bf16 by
+   * default.
+   */
   readonly mxfp8?: Mxfp8Options<T> | undefined;
 }
 
@@ -166,12 +189,17 @@ export type RaggedOffsets<T = Tensor, N extends RaggedName = 'q' | 'k' | 'v' | '
   Partial<Record<N, readonly number[] | T | undefined>>
 >;
 
-/** Optional results: f32 (B, Hq, Sq) `max` and `sumExp`; u8 (B, Hq, Sq, Skv) `dropoutMask`, 1 = kept; largest values. */
+/**
+ * Optional results: f32 (B, Hq, Sq) `max` and `sumExp`; u8 (B, Hq, Sq, Skv) `dropoutMask`, 1 = kept; largest
+ * values.
+ */
 export interface OutputSelection {
   readonly max?: boolean | undefined;
   readonly sumExp?: boolean | undefined;
   readonly dropoutMask?: boolean | undefined;
-  /** With `fp8` (amaxO with `mxfp8` too): f32 (1), the largest dropout(P) and |O32|: before scaleS and scaleO. */
+  /**
+   * With `fp8` (amaxO with `mxfp8` too): f32 (1), the largest dropout(P) and |O32|: before scaleS and scaleO.
+   */
   readonly amaxS?: boolean | undefined;
   readonly amaxO?: boolean | undefined;
   /** Likewise of backward: the largest |dQ32|, |dK32|, |dV32| and |dS| before their scales. */
@@ -192,14 +220,20 @@ export interface SdpaBackwardOptions<T = Tensor, G extends GradientName = Gradie
   readonly gradDType?: DType | undefined;
 }
 
-/** q, k and v of a forward call: (B, H, S, D) with any strides, or packed or ragged (T, H, D); each on its own. */
+/**
+ * q, k and v of a forward call: (B, H, S, D) with any strides, or packed or ragged (T, H, D); each on its
+ * own.
+ */
 export interface ForwardInputs<T> {
   readonly q: T;
   readonly k: T;
   readonly v: T;
 }
 
-/** What backward takes: the forward inputs and results, and the gradients of the loss by o and (optionally) lse. */
+/**
+ * What backward takes: the forward inputs and results, and the gradients of the loss by o and (optionally)
+ * lse.
+ */
 export interface BackwardInputs<T> extends ForwardInputs<T> {
   readonly o: T;
   /** f32, natural logarithm: (Hq, T) when q is packed by its cumulative lengths, else (B, Hq, Sq). */

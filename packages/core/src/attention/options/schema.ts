@@ -6,8 +6,9 @@ import { nearestName } from './nearest-name.ts';
 import type { MaskDropout, PhiloxDropout, SdpaBackwardOptions, Window } from './options.ts';
 
 /**
- * What an option must be before the rules look at it: a number, a truth value, a list of names, an object with options of its
- * own (`'object'` where the code that reads it knows them), or `'any'`, where a rule of its own says all.
+ * What an option must be before the rules look at it: a number, a truth value, a list of names, an object
+ * with options of its own (`'object'` where the code that reads it knows them), or `'any'`, where a rule of
+ * its own says all.
  */
 export type OptionForm = 'any' | 'number' | 'boolean' | 'names' | 'object' | OptionForms;
 
@@ -26,7 +27,8 @@ const operandOptions = /* @__PURE__ */ tableNames.filter(
 );
 
 /**
- * What a call may be given beside its options, in either pass: inputs, and the results of forward, as in `{ q, k, v, ...forward, dO }`.
+ * What a call may be given beside its options, in either pass: inputs, and the results of forward, as in `{
+ * q, k, v, ...forward, dO }`.
  */
 const inputNames = /* @__PURE__ */ tableNames
   .filter(name => {
@@ -60,9 +62,10 @@ export function formsOf(names: readonly string[], form: OptionForm): OptionForms
 }
 
 /**
- * Checks that the inputs and the options of a call are known, and that the options have their forms. An option that is undefined is not
- * given.
- * @throws InvalidArgumentError naming the input or option, and for an unknown one the name that was probably meant.
+ * Checks that the inputs and the options of a call are known, and that the options have their forms. An
+ * option that is undefined is not given.
+ * @throws InvalidArgumentError naming the input or option, and for an unknown one the name that was probably
+ * meant.
  */
 export function checkCall(inputs: unknown, options: unknown): void {
   checkObject('inputs', inputs);

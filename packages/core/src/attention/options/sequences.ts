@@ -10,7 +10,8 @@ import type { LengthsKind, OperandDesc, PageDesc, RaggedName } from '../problem/
 import type { Lists } from './lists.ts';
 
 /**
- * An operand as the caller lays it out: (B, H, S, D), or (T, H, D) by its ragged offsets or the cumulative lengths of its side.
+ * An operand as the caller lays it out: (B, H, S, D), or (T, H, D) by its ragged offsets or the cumulative
+ * lengths of its side.
  * @throws InvalidShapeError for another rank, or for rank 3 without a list that says where sequences start.
  */
 export function describeOperand(
@@ -35,9 +36,9 @@ export function describeOperand(
 }
 
 /**
- * The contiguous layout of a result that belongs to the operand `like`: ragged when offsets are given for it, with the tokens
- * of `like` (of the whole batch, if that is dense); packed when `like` is not dense and there are cumulative lengths; else
- * dense.
+ * The contiguous layout of a result that belongs to the operand `like`: ragged when offsets are given for it,
+ * with the tokens of `like` (of the whole batch, if that is dense); packed when `like` is not dense and there
+ * are cumulative lengths; else dense.
  */
 export function describeResult(
   name: RaggedName,
@@ -56,7 +57,8 @@ export function describeResult(
 }
 
 /**
- * The layout of a gradient: that of its operand, or as a result where it has, or its operand had, ragged offsets.
+ * The layout of a gradient: that of its operand, or as a result where it has, or its operand had, ragged
+ * offsets.
  * @param dtype default: that of the operand.
  */
 export function describeGradient(
@@ -91,7 +93,8 @@ export function batchSize(q: OperandDesc, lists: Lists<TensorDesc>): number {
 }
 
 /**
- * Positions per sequence on one side: those of a dense operand, the capacity of paged ones, else the longest sequence.
+ * Positions per sequence on one side: those of a dense operand, the capacity of paged ones, else the longest
+ * sequence.
  * @param stated the option `maxSeqLen*`.
  * @throws InvalidArgumentError when it must be stated, or differs from what the tensors say.
  */

@@ -73,8 +73,8 @@ export function describeBroadcast(
 }
 
 /**
- * The block mask option as (B, Hq, tiles of queries, bytes of key tiles), broadcast over batch and heads only: a bit stands
- * for one tile.
+ * The block mask option as (B, Hq, tiles of queries, bytes of key tiles), broadcast over batch and heads
+ * only: a bit stands for one tile.
  * @throws InvalidShapeError when it does not have exactly the tiles of the problem.
  */
 export function describeBlockMask(
@@ -113,7 +113,9 @@ export function rowShape({ B, Hq, Sq, q }: AttentionProblem): number[] {
   return q.starts === 'cumulative' ? [Hq, q.shape[2]] : [B, Hq, Sq];
 }
 
-/** Strides with those of size-1 dimensions set to 0: they are never stepped, and callers put anything there. */
+/**
+ * Strides with those of size-1 dimensions set to 0: they are never stepped, and callers put anything there.
+ */
 function canonicalStrides({ shape, strides }: { shape: Shape; strides: Strides }): number[] {
   return strides.map((s, d) => (shape[d] === 1 ? 0 : s));
 }

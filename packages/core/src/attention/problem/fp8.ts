@@ -1,6 +1,6 @@
 /**
- * The scalars of the FP8 contract, in the order in which they lie in the f32 list that GPU kernels bind as `fp8`. A
- * `descale` turns what is stored into what is meant, a `scale` the other way round.
+ * The scalars of the FP8 contract, in the order in which they lie in the f32 list that GPU kernels bind as
+ * `fp8`. A `descale` turns what is stored into what is meant, a `scale` the other way round.
  */
 export const fp8ScalarNames = [
   'descaleQ',
@@ -18,13 +18,19 @@ export const fp8ScalarNames = [
   'scaleDV',
 ] as const;
 
-/** The largest values that FP8 arithmetic measures, in the order in which they follow the scalars in that list. */
+/**
+ * The largest values that FP8 arithmetic measures, in the order in which they follow the scalars in that
+ * list.
+ */
 export const fp8AmaxNames = ['amaxS', 'amaxO', 'amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const;
 
 /** One of `fp8ScalarNames`. */
 export type Fp8ScalarName = (typeof fp8ScalarNames)[number];
 
-/** What the FP8 contract does to a number on its way: it is multiplied by the descales, measured, multiplied by the scale, and rounded. */
+/**
+ * What the FP8 contract does to a number on its way: it is multiplied by the descales, measured, multiplied
+ * by the scale, and rounded.
+ */
 export interface Fp8Step {
   readonly descales?: readonly Fp8ScalarName[];
   readonly amax?: (typeof fp8AmaxNames)[number];
@@ -33,7 +39,10 @@ export interface Fp8Step {
   readonly rounds?: boolean;
 }
 
-/** The steps of the contract, each by what it is applied to: `weight` is dropout(P), `ds` scale · dS, `product` q·kᵀ. */
+/**
+ * The steps of the contract, each by what it is applied to: `weight` is dropout(P), `ds` scale · dS,
+ * `product` q·kᵀ.
+ */
 export type Fp8StepName = 'product' | 'weight' | 'o' | 'delta' | 'dp' | 'ds' | 'dq' | 'dk' | 'dv';
 
 /** The contract of `Fp8Options`, step by step. */

@@ -1,6 +1,9 @@
 import type { BlockAxis } from '../../mxfp8/block-scales.ts';
 
-/** An operand in MXFP8: the name of its scales, the axis that they run along, and the operand that it is another rounding of. */
+/**
+ * An operand in MXFP8: the name of its scales, the axis that they run along, and the operand that it is
+ * another rounding of.
+ */
 export interface Mxfp8Operand {
   readonly scales: Mxfp8ScalesName;
   readonly axis: BlockAxis;

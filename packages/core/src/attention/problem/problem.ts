@@ -17,20 +17,23 @@ export type BackwardAmaxName = 'amaxDQ' | 'amaxDK' | 'amaxDV' | 'amaxDP';
 /** Results of backward. */
 export type GradientName = 'dq' | 'dk' | 'dv' | 'dbias' | 'dsink' | 'dAlibi';
 
-/** How the place where a sequence starts is found: by the batch stride, the cumulative lengths, or ragged offsets. */
+/**
+ * How the place where a sequence starts is found: by the batch stride, the cumulative lengths, or ragged
+ * offsets.
+ */
 export type SequenceStarts = 'strided' | 'cumulative' | 'ragged';
 
 /**
- * q, k, v, o or a gradient, always seen as (B, H, S, D), each with a layout of its own. Strides are in elements; size-1
- * dimensions have stride 0, so that no index is ever multiplied by a caller's arbitrary stride. Element (b, h, s, d) is at
- * start(b) + h·sh + s·ss + d·sd, where start(b) is by `starts`
+ * q, k, v, o or a gradient, always seen as (B, H, S, D), each with a layout of its own. Strides are in
+ * elements; size-1 dimensions have stride 0, so that no index is ever multiplied by a caller's arbitrary
+ * stride. Element (b, h, s, d) is at start(b) + h·sh + s·ss + d·sd, where start(b) is by `starts`
  *
  * - strided (dense): b·sb.
  * - cumulative (packed): cuSeqLens[b]·ss, of the operand's side.
  * - ragged: the operand's own raggedOffsets[b].
  *
- * Of the last two, `shape` is (1, H, T, D) for T tokens, and sb = 0. A paged operand is strided: its `shape` is (blocks, H,
- * pageSize, D), and `page` says how a position is found.
+ * Of the last two, `shape` is (1, H, T, D) for T tokens, and sb = 0. A paged operand is strided: its `shape`
+ * is (blocks, H, pageSize, D), and `page` says how a position is found.
  */
 export interface OperandDesc {
   readonly dtype: DType;
@@ -41,8 +44,8 @@ export interface OperandDesc {
 }
 
 /**
- * Position s of sequence b is row s mod size of block table[b, ⌊s / size⌋]; where the table is packed, of rank 1, of block
- * table[cuPages[b] + ⌊s / size⌋].
+ * Position s of sequence b is row s mod size of block table[b, ⌊s / size⌋]; where the table is packed, of
+ * rank 1, of block table[cuPages[b] + ⌊s / size⌋].
  */
 export interface PageDesc {
   readonly size: number;
@@ -57,8 +60,8 @@ export interface BroadcastDesc {
 }
 
 /**
- * Keys that may be seen: i + off − left ≤ j ≤ i + off + right; off = 0 (top-left) or Skv_b − Sq_b (bottom-right); null =
- * unbounded. ALiBi measures its distances with the same off; without a band it is 0.
+ * Keys that may be seen: i + off − left ≤ j ≤ i + off + right; off = 0 (top-left) or Skv_b − Sq_b
+ * (bottom-right); null = unbounded. ALiBi measures its distances with the same off; without a band it is 0.
  */
 export interface Band {
   readonly left: number | null;
@@ -82,8 +85,8 @@ export type DropoutDesc =
 export type LengthsKind = 'full' | 'lengths' | 'cumulative';
 
 /**
- * The attention problem: all that is asked, nothing of the data. Plain and serialisable (JSON). Every engine takes it as it
- * is; it is made by `normalise` and checked by `validate`.
+ * The attention problem: all that is asked, nothing of the data. Plain and serialisable (JSON). Every engine
+ * takes it as it is; it is made by `normalise` and checked by `validate`.
  */
 export interface AttentionProblem {
   readonly B: number;
@@ -125,8 +128,9 @@ export interface AttentionProblem {
 }
 
 /**
- * FP8 arithmetic: with one scale per tensor (`Fp8Options`) or per block (`Mxfp8Options`), where P and dS are rounded to q's
- * dtype, or P to `formatP`; or what engines make of the second, once its operands are dequantised.
+ * FP8 arithmetic: with one scale per tensor (`Fp8Options`) or per block (`Mxfp8Options`), where P and dS are
+ * rounded to q's dtype, or P to `formatP`; or what engines make of the second, once its operands are
+ * dequantised.
  */
 export type Fp8Desc =
   | { readonly kind: 'scaled'; readonly formatP?: FormatP }
@@ -174,8 +178,8 @@ export type ListName =
 export type TensorName = 'bias' | 'mask' | 'blockMask' | 'dropoutMask' | 'pageTableK' | 'pageTableV';
 
 /**
- * The tensors of a problem, by the names that options, bindings and errors use; `operandTable` says what each is. `T` is
- * the tensor type of the engine. Lists of numbers (lengths, slopes, sinks) are host tensors.
+ * The tensors of a problem, by the names that options, bindings and errors use; `operandTable` says what each
+ * is. `T` is the tensor type of the engine. Lists of numbers (lengths, slopes, sinks) are host tensors.
  */
 export type Operands<T> = Readonly<Record<'q' | 'k' | 'v', T>> &
   Readonly<Partial<Record<ListName | TensorName, T>>> & {

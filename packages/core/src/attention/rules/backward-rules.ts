@@ -123,9 +123,10 @@ export const backwardRules: readonly Rule<BackwardProblem>[] = [
 ];
 
 /**
- * Checks a backward problem, its forward part too, that was stored or made by hand; `normaliseBackward` has checked those that
- * it makes.
- * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
+ * Checks a backward problem, its forward part too, that was stored or made by hand; `normaliseBackward` has
+ * checked those that it makes.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the
+ * rule.
  */
 export function validateBackward(problem: BackwardProblem): void {
   checkBackwardProblem(problem);

@@ -3,7 +3,8 @@ import { normaliseRecord } from '../../../testing/one-record.ts';
 import { type RuleCases, testRules } from '../../../testing/rule-cases.ts';
 import { Tensor, type TensorDesc } from '../../tensor/tensor.ts';
 
-// What lengths, packed and paged tensors must satisfy: the rule, a call that breaks it, and the error that this gives.
+// What lengths, packed and paged tensors must satisfy: the rule, a call that breaks it, and the error that
+// this gives.
 
 const f32 = (...shape: number[]): Tensor => Tensor.zeros(shape);
 const i32 = (...values: number[]): Tensor => Tensor.from(values, [values.length], { dtype: 'i32' });

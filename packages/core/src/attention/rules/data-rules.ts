@@ -14,8 +14,8 @@ import type {
 } from '../problem/problem.ts';
 
 /**
- * Checks what only the data can tell: lengths within their extents, sequences within their tensors, page numbers within the
- * container. Tensors that are not on the host cannot be read and are taken as they are.
+ * Checks what only the data can tell: lengths within their extents, sequences within their tensors, page
+ * numbers within the container. Tensors that are not on the host cannot be read and are taken as they are.
  * @throws InvalidArgumentError naming the option.
  */
 export function validateOperands<T extends TensorDesc>(
@@ -154,8 +154,9 @@ function checkPageCounts(argument: string, cuPages: HostArray, pages: number): n
 }
 
 /**
- * Checks the ragged offsets of one operand, where it has some on the host: they do not decrease, and, where the lengths are on
- * the host too, every sequence lies within the tensor, and those that are written do not run into each other.
+ * Checks the ragged offsets of one operand, where it has some on the host: they do not decrease, and, where
+ * the lengths are on the host too, every sequence lies within the tensor, and those that are written do not
+ * run into each other.
  * @throws InvalidArgumentError naming the option.
  */
 function checkRagged<T extends TensorDesc>(

@@ -3,127 +3,76 @@ import type { AttentionProblem, OperandDesc } from '../problem/problem.ts';
 import { maxExtent, maxHeads } from '../problem/problem.ts';
 import { fp8ForwardRules } from './fp8-rules.ts';
 import { checkForwardProblem } from './problem-schema.ts';
-import { checkRules, dtypeRule, type Rule, type RuleKind } from './rule.ts';
+import { argumentRule, checkRules, dtypeRule, type Rule, shapeRule, unless } from './rule.ts';
 import { checkProblemMods, storedRules } from './stored-rules.ts';
 
-const positive = (n: number): boolean => Number.isInteger(n) && n >= 1;
+/** Most heads of a batch are checked before anything is allocated for its entries. */
+export const batchRule: Rule<Pick<AttentionProblem, 'B' | 'Hq'>> = shapeRule('q', ({ B, Hq }) =>
+  unless(B * Math.max(Hq, 1) <= maxHeads, `must have B · Hq ≤ ${maxHeads}, got ${B} · ${Hq}`),
+);
 
-/** The rule that a batch is not too large, checked before anything is allocated for each of its entries. */
-export const batchRule: Rule<Pick<AttentionProblem, 'B' | 'Hq'>> = {
-  argument: 'q',
-  kind: 'shape',
-  broken: ({ B, Hq }) =>
-    B * Math.max(Hq, 1) <= maxHeads ? null : `must have B · Hq ≤ ${maxHeads}, got ${B} · ${Hq}`,
-};
+const positive = (n: number): boolean => Number.isInteger(n) && n >= 1;
+const isDense = ({ starts, page }: OperandDesc): boolean => starts === 'strided' && !page;
 
 /**
- * Every rule of a forward problem, in the order of the options. They follow from the mathematics or from how data lies in
- * memory; limits of one machine are the engine's and are said by its `checkSupport`. Those of FP8 are `fp8ForwardRules`.
+ * Every rule of a forward problem, in the order of the options. The rules follow from the mathematics or from how data lies
+ * in memory. Limits of one machine belong to its engine, which tells them by `checkSupport`; the rules of FP8 are
+ * `fp8ForwardRules`.
  */
 export const forwardRules: readonly Rule<AttentionProblem>[] = [
   batchRule,
-  {
-    argument: 'q',
-    kind: 'shape',
-    broken: ({ B, Hq, Sq }) =>
-      B * Hq * Sq <= maxExtent ? null : `must have B · Hq · Sq ≤ ${maxExtent}, got ${B} · ${Hq} · ${Sq}`,
-  },
+  shapeRule('q', ({ B, Hq, Sq }) =>
+    unless(B * Hq * Sq <= maxExtent, `must have B · Hq · Sq ≤ ${maxExtent}, got ${B} · ${Hq} · ${Sq}`),
+  ),
   dtypeRule('q', 'q', p => p.q.dtype),
   dtypeRule('k', 'k', p => p.k.dtype),
   dtypeRule('v', 'v', p => p.v.dtype),
   dtypeRule('outDType', 'o', p => p.o.dtype),
-  {
-    argument: 'q',
-    kind: 'shape',
-    broken: p =>
-      positive(p.Hq) && positive(p.Dqk)
-        ? null
-        : `must have at least one head and one channel, got Hq = ${p.Hq}, Dqk = ${p.Dqk}`,
-  },
-  {
-    argument: 'k',
-    kind: 'shape',
-    broken: p =>
-      p.k.shape[3] === p.Dqk ? null : `must have the head size of q (${p.Dqk}), got ${p.k.shape[3]}`,
-  },
-  ...(
-    [
-      ['k', 'Hk'],
-      ['v', 'Hv'],
-    ] as const
-  ).map(
-    ([argument, H]): Rule<AttentionProblem> => ({
-      argument,
-      kind: 'shape',
-      broken: p =>
-        p[H] >= 1 && p.Hq % p[H] === 0
-          ? null
-          : `must have a number of heads that divides q's ${p.Hq}, got ${p[H]}`,
-    }),
+  shapeRule('q', ({ Hq, Dqk }) =>
+    unless(
+      positive(Hq) && positive(Dqk),
+      `must have at least one head and one channel, got Hq = ${Hq}, Dqk = ${Dqk}`,
+    ),
   ),
-  {
-    argument: 'v',
-    kind: 'shape',
-    broken: p => (positive(p.Dv) ? null : `must have at least one channel, got Dv = ${p.Dv}`),
-  },
-  ...(['k', 'v'] as const).map(
-    (name): Rule<AttentionProblem> => ({
-      argument: name,
-      kind: 'shape',
-      broken: p =>
-        p[name].starts !== 'strided' || p[name].page || p[name].shape[0] === p.B
-          ? null
-          : `must have the batch size of q (${p.B}), got ${p[name].shape[0]}`,
-    }),
+  shapeRule('k', ({ k, Dqk }) =>
+    unless(k.shape[3] === Dqk, `must have the head size of q (${Dqk}), got ${k.shape[3]}`),
   ),
-  {
-    argument: 'v',
-    kind: 'shape',
-    broken: p => {
-      if ([p.k, p.v].some(({ starts, page }) => starts !== 'strided' || page)) return null;
-      const [keys, values] = [p.k.shape[2], p.v.shape[2]];
-      return keys === values ? null : `must have as many positions as k (${keys}), got ${values}`;
-    },
-  },
-  ...(
-    [
-      ['Q', ['q', 'o']],
-      ['Kv', ['k', 'v']],
-    ] as const
-  ).map(
-    ([side, names]): Rule<AttentionProblem> => ({
-      argument: `seqLens${side}`,
-      kind: 'argument',
-      broken: p => {
-        const dense = names.every(name => p[name].starts === 'strided');
-        return dense || p[`lengths${side}`] !== 'full' ? null : lengthsMissing(side);
-      },
-    }),
+  headsRule('k', 'Hk'),
+  headsRule('v', 'Hv'),
+  shapeRule('v', ({ Dv }) => unless(positive(Dv), `must have at least one channel, got Dv = ${Dv}`)),
+  ...(['k', 'v'] as const).map(name =>
+    shapeRule(name, ({ B, [name]: desc }: AttentionProblem) =>
+      unless(
+        !isDense(desc) || desc.shape[0] === B,
+        `must have the batch size of q (${B}), got ${desc.shape[0]}`,
+      ),
+    ),
   ),
-  {
-    argument: 'scale',
-    kind: 'argument',
-    // Scores are f32, and so is what scales them.
-    broken: p => (Number.isFinite(Math.fround(p.scale)) ? null : `must be a finite number, got ${p.scale}`),
-  },
-  {
-    argument: 'softcap',
-    kind: 'argument',
-    broken: p =>
-      p.softcap === null || (p.softcap > 0 && Number.isFinite(p.softcap))
-        ? null
-        : `must be a finite number > 0, got ${p.softcap}`,
-  },
-  ...(['left', 'right'] as const).map(
-    (side): Rule<AttentionProblem> => ({
-      argument: `window.${side}`,
-      kind: 'argument',
-      broken: p => {
-        const bound = p.band?.[side] ?? null;
-        return bound === null || (Number.isInteger(bound) && bound >= 0)
-          ? null
-          : `must be a count of keys (an integer ≥ 0; omit it for no bound), got ${bound}`;
-      },
+  shapeRule('v', ({ k, v }) =>
+    unless(
+      !isDense(k) || !isDense(v) || k.shape[2] === v.shape[2],
+      `must have as many positions as k (${k.shape[2]}), got ${v.shape[2]}`,
+    ),
+  ),
+  lengthsRule('Q', ({ q, o }) => [q, o]),
+  lengthsRule('Kv', ({ k, v }) => [k, v]),
+  // Scores are f32, and so is what scales them.
+  argumentRule('scale', ({ scale }) =>
+    unless(Number.isFinite(Math.fround(scale)), `must be a finite number, got ${scale}`),
+  ),
+  argumentRule('softcap', ({ softcap }) =>
+    unless(
+      softcap === null || (softcap > 0 && Number.isFinite(softcap)),
+      `must be a finite number > 0, got ${softcap}`,
+    ),
+  ),
+  ...(['left', 'right'] as const).map(side =>
+    argumentRule(`window.${side}`, ({ band }: AttentionProblem) => {
+      const bound = band?.[side] ?? null;
+      return unless(
+        bound === null || (Number.isInteger(bound) && bound >= 0),
+        `must be a count of keys (an integer ≥ 0; omit it for no bound), got ${bound}`,
+      );
     }),
   ),
   dtypeRule('bias', 'bias', p => p.bias?.dtype),
@@ -132,61 +81,65 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
     p.dropout?.kind === 'mask' ? p.dropout.mask.dtype : undefined,
   ),
   dtypeRule('blockMask', 'blockMask', p => p.blockMask?.dtype),
-  ...(
-    [
-      ['maxSeqLenQ', 'Sq'],
-      ['maxSeqLenKv', 'Skv'],
-    ] as const
-  ).map(
-    ([argument, S]): Rule<AttentionProblem> => ({
-      argument,
-      kind: 'argument',
-      broken: p => (Number.isInteger(p[S]) && p[S] >= 0 ? null : `must be an integer ≥ 0, got ${p[S]}`),
-    }),
-  ),
-  ...(['k', 'v'] as const).flatMap((name): Rule<AttentionProblem>[] => pageRules(name)),
-  ...(['amaxS', 'amaxO'] as const).map(
-    (name): Rule<AttentionProblem> => ({
-      argument: `outputs.${name}`,
-      kind: 'argument',
-      broken: ({ fp8, outputs }) =>
-        outputs[name] && fp8 === null ? 'is a result of the FP8 contract: give fp8 too' : null,
-    }),
+  extentRule('maxSeqLenQ', 'Sq'),
+  extentRule('maxSeqLenKv', 'Skv'),
+  ...pageRules('k', 'pageTableK'),
+  ...pageRules('v', 'pageTableV'),
+  ...(['amaxS', 'amaxO'] as const).map(name =>
+    argumentRule(`outputs.${name}`, ({ fp8, outputs }: AttentionProblem) =>
+      unless(!outputs[name] || fp8 !== null, 'is a result of the FP8 contract: give fp8 too'),
+    ),
   ),
 ];
 
-function pageRules(name: 'k' | 'v'): Rule<AttentionProblem>[] {
-  const table = name === 'k' ? 'pageTableK' : 'pageTableV';
-  const rule = (
-    kind: RuleKind,
-    argument: string,
-    broken: (p: AttentionProblem, page: NonNullable<OperandDesc['page']>) => string | null,
-  ): Rule<AttentionProblem> => ({
-    argument,
-    kind,
-    broken: p => {
-      const { page } = p[name];
-      return page ? broken(p, page) : null;
-    },
-  });
+function headsRule(name: 'k' | 'v', H: 'Hk' | 'Hv'): Rule<AttentionProblem> {
+  return shapeRule(name, ({ Hq, [H]: heads }) =>
+    unless(
+      heads >= 1 && Hq % heads === 0,
+      `must have a number of heads that divides q's ${Hq}, got ${heads}`,
+    ),
+  );
+}
+
+function lengthsRule(
+  side: 'Q' | 'Kv',
+  operands: (problem: AttentionProblem) => readonly OperandDesc[],
+): Rule<AttentionProblem> {
+  return argumentRule(`seqLens${side}`, p =>
+    unless(
+      operands(p).every(({ starts }) => starts === 'strided') || p[`lengths${side}`] !== 'full',
+      lengthsMissing(side),
+    ),
+  );
+}
+
+function extentRule(argument: string, S: 'Sq' | 'Skv'): Rule<AttentionProblem> {
+  return argumentRule(argument, ({ [S]: extent }) =>
+    unless(Number.isInteger(extent) && extent >= 0, `must be an integer ≥ 0, got ${extent}`),
+  );
+}
+
+function pageRules(name: 'k' | 'v', table: 'pageTableK' | 'pageTableV'): Rule<AttentionProblem>[] {
   return [
-    rule('argument', 'seqLensKv', p =>
-      p.lengthsKv === 'full'
-        ? `must be given with ${table}: a page table does not say how long a sequence is`
-        : null,
+    argumentRule('seqLensKv', ({ lengthsKv, [name]: { page } }) =>
+      unless(
+        !page || lengthsKv !== 'full',
+        `must be given with ${table}: a page table does not say how long a sequence is`,
+      ),
     ),
-    rule('shape', name, (_, page) =>
-      positive(page.size) && Number.isInteger(Math.log2(page.size))
-        ? null
-        : `must have a page size that is a power of two, got ${page.size}`,
+    shapeRule(name, ({ [name]: { page } }) =>
+      unless(
+        !page || (positive(page.size) && Number.isInteger(Math.log2(page.size))),
+        `must have a page size that is a power of two, got ${page?.size}`,
+      ),
     ),
-    rule('shape', table, (p, page) => {
+    shapeRule(table, ({ B, Skv, [name]: { page } }) => {
       // Of a packed table only the data says how many pages a sequence has.
-      if (page.table.shape.length === 1) return null;
+      if (!page || page.table.shape.length === 1) return null;
       const [rows, pages] = page.table.shape;
-      const needed = Math.ceil(p.Skv / page.size);
-      if (rows !== p.B) return `must have ${p.B} rows, got shape [${page.table.shape}]`;
-      return pages >= needed ? null : `must have at least ${needed} pages for ${p.Skv} keys, got ${pages}`;
+      const needed = Math.ceil(Skv / page.size);
+      if (rows !== B) return `must have ${B} rows, got shape [${page.table.shape}]`;
+      return unless(pages >= needed, `must have at least ${needed} pages for ${Skv} keys, got ${pages}`);
     }),
     dtypeRule(table, table, p => p[name].page?.table.dtype),
   ];
@@ -194,7 +147,8 @@ function pageRules(name: 'k' | 'v'): Rule<AttentionProblem>[] {
 
 /**
  * Checks a forward problem that was stored, or made by hand; `normalise` has checked those that it makes.
- * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the rule.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the
+ * rule.
  */
 export function validate(problem: AttentionProblem): void {
   checkForwardProblem(problem);

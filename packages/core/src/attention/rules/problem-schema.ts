@@ -188,8 +188,8 @@ function checkNames(name: string, value: object, fields: readonly string[]): voi
 }
 
 /**
- * Checks that a problem which was stored, or made by hand, has the fields of a forward problem, each of its form at any
- * depth, and no others.
+ * Checks that a problem which was stored, or made by hand, has the fields of a forward problem, each of its
+ * form at any depth, and no others.
  * @param kind what the error asks for where there is no problem at all.
  * @throws InvalidArgumentError naming `problem` or the field, as `problem.q.strides[1]`.
  */

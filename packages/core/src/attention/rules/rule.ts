@@ -23,6 +23,21 @@ export function checkRules<P>(rules: readonly Rule<P>[], problem: P): void {
   }
 }
 
+/** What is wrong where something does not hold. */
+export function unless(holds: boolean, wrong: string): string | null {
+  return holds ? null : wrong;
+}
+
+/** A rule whose error is an InvalidArgumentError. */
+export function argumentRule<P>(argument: string, broken: Rule<P>['broken']): Rule<P> {
+  return { argument, kind: 'argument', broken };
+}
+
+/** A rule whose error is an InvalidShapeError. */
+export function shapeRule<P>(argument: string, broken: Rule<P>['broken']): Rule<P> {
+  return { argument, kind: 'shape', broken };
+}
+
 /** The rule that an operand, where the problem has it, has a dtype that the operand table allows. */
 export function dtypeRule<P>(
   argument: string,

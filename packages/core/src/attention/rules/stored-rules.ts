@@ -13,8 +13,8 @@ import {
 import type { Rule } from './rule.ts';
 
 /**
- * What holds for every problem that `normalise` makes, and what a stored one must therefore keep: its descriptions of tensors
- * agree with its extents.
+ * What holds for every problem that `normalise` makes, and what a stored one must therefore keep: its
+ * descriptions of tensors agree with its extents.
  */
 export const storedRules: readonly Rule<AttentionProblem>[] = [
   ...operandRules('q', p => [p.B, p.Hq, p.Sq, p.Dqk]),
