@@ -3,123 +3,100 @@ import { checkTensor } from '../../tensor/check-tensor.ts';
 import { sameShape } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { rowShape } from '../problem/describe.ts';
-import type { AttentionProblem, BackwardProblem, OperandDesc } from '../problem/problem.ts';
+import type {
+  AttentionProblem,
+  BackwardAmaxName,
+  BackwardProblem,
+  GradientName,
+  OperandDesc,
+} from '../problem/problem.ts';
 import { validate } from './forward-rules.ts';
 import { checkBackwardProblem } from './problem-schema.ts';
-import { checkRules, dtypeRule, type Rule } from './rule.ts';
+import { argumentRule, checkRules, dtypeRule, type Rule, shapeRule, unless } from './rule.ts';
 import { storedBackwardRules } from './stored-rules.ts';
 
-const shapeLikeO = (
+/** The rule that o or dO has the shape of the output. */
+const outputRules = (
   name: 'o' | 'dO',
-  operand: (p: BackwardProblem) => OperandDesc,
+  operand: (problem: BackwardProblem) => OperandDesc,
 ): Rule<BackwardProblem>[] => [
-  {
-    argument: name,
-    kind: 'shape',
-    broken: p => {
-      const { B, Hq, Sq, Dv } = p.forward;
-      const { shape, starts } = operand(p);
-      const expected = starts === 'strided' ? [B, Hq, Sq, Dv] : [1, Hq, shape[2], Dv];
-      return sameShape(shape, expected)
-        ? null
-        : `must have the shape of the output ([${expected}] as B, H, S, D), got [${shape}]`;
-    },
-  },
+  shapeRule(name, problem => {
+    const { B, Hq, Sq, Dv } = problem.forward;
+    const { shape, starts } = operand(problem);
+    const expected = starts === 'strided' ? [B, Hq, Sq, Dv] : [1, Hq, shape[2], Dv];
+    return unless(
+      sameShape(shape, expected),
+      `must have the shape of the output ([${expected}] as B, H, S, D), got [${shape}]`,
+    );
+  }),
   dtypeRule(name, name, p => operand(p).dtype),
 ];
 
-const shapeLikeOperand = (gradient: 'dq' | 'dk' | 'dv'): Rule<BackwardProblem> => ({
-  argument: gradient,
-  kind: 'shape',
-  broken: ({ forward, [gradient]: { shape, starts, page } }) => {
-    if (page) return null;
-    const { B, Sq, Skv } = forward;
-    const [, H, , D] = forward[({ dq: 'q', dk: 'k', dv: 'v' } as const)[gradient]].shape;
-    const expected = starts === 'strided' ? [B, H, gradient === 'dq' ? Sq : Skv, D] : [1, H, shape[2], D];
-    return sameShape(shape, expected)
-      ? null
-      : `must have the shape of what it is the gradient of ([${expected}] as B, H, S, D), got [${shape}]`;
-  },
-});
+/** The rules of a gradient, which has the shape of the operand that it is the gradient of. */
+const gradientRules = (
+  gradient: 'dq' | 'dk' | 'dv',
+  operand: 'q' | 'k' | 'v',
+  extent: 'Sq' | 'Skv',
+): Rule<BackwardProblem>[] => [
+  dtypeRule('gradDType', gradient, p => p[gradient].dtype),
+  shapeRule(gradient, ({ forward, [gradient]: { shape, starts, page } }) => {
+    const [, H, , D] = forward[operand].shape;
+    const expected = starts === 'strided' ? [forward.B, H, forward[extent], D] : [1, H, shape[2], D];
+    return unless(
+      page !== null || sameShape(shape, expected),
+      `must have the shape of what it is the gradient of ([${expected}] as B, H, S, D), got [${shape}]`,
+    );
+  }),
+];
 
-/** The gradient without which a largest value is not known. */
-const amaxSources = {
-  amaxDQ: ['dq'],
-  amaxDK: ['dk'],
-  amaxDV: ['dv'],
-  amaxDP: ['dq', 'dk'],
-} as const;
+const pagedRule = (name: 'k' | 'v', gradient: 'dk' | 'dv'): Rule<BackwardProblem> =>
+  argumentRule('gradients', ({ forward, gradients }) =>
+    unless(
+      !forward[name].page || !gradients.includes(gradient),
+      `cannot hold ${gradient} of a paged ${name}: sequences may share pages, so it has no one place; ask for the others by name`,
+    ),
+  );
 
-/** Largest values are results of the FP8 contract, and backward measures only what it computes. */
-const amaxRules: readonly Rule<BackwardProblem>[] = (
-  ['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const
-).flatMap((name): Rule<BackwardProblem>[] => [
-  {
-    argument: `outputs.${name}`,
-    kind: 'argument',
-    broken: ({ forward, outputs }) =>
-      outputs[name] && forward.fp8 === null ? 'is a result of the FP8 contract: give fp8 too' : null,
-  },
-  {
-    argument: `outputs.${name}`,
-    kind: 'argument',
-    broken: ({ outputs, gradients }) =>
-      outputs[name] && !amaxSources[name].some(gradient => gradients.includes(gradient))
-        ? `needs ${amaxSources[name].join(' or ')} among the gradients, got ${gradients.join(', ')}`
-        : null,
-  },
-]);
+/** Largest values are results of the FP8 contract, and backward measures only the gradients that it computes. */
+const amaxRules = (name: BackwardAmaxName, ...sources: GradientName[]): Rule<BackwardProblem>[] => [
+  argumentRule(`outputs.${name}`, ({ forward, outputs }) =>
+    unless(!outputs[name] || forward.fp8 !== null, 'is a result of the FP8 contract: give fp8 too'),
+  ),
+  argumentRule(`outputs.${name}`, ({ outputs, gradients }) =>
+    unless(
+      !outputs[name] || sources.some(gradient => gradients.includes(gradient)),
+      `needs ${sources.join(' or ')} among the gradients, got ${gradients.join(', ')}`,
+    ),
+  ),
+];
 
 /** What backward adds to the forward rules. */
 export const backwardRules: readonly Rule<BackwardProblem>[] = [
-  ...shapeLikeO('o', p => p.forward.o),
-  ...shapeLikeO('dO', p => p.dO),
-  ...(
-    [
-      ['k', 'dk'],
-      ['v', 'dv'],
-    ] as const
-  ).map(
-    ([name, gradient]): Rule<BackwardProblem> => ({
-      argument: 'gradients',
-      kind: 'argument',
-      broken: ({ forward, gradients }) =>
-        forward[name].page && gradients.includes(gradient)
-          ? `cannot hold ${gradient} of a paged ${name}: sequences may share pages, so it has no one place; ask for the others by name`
-          : null,
-    }),
+  ...outputRules('o', p => p.forward.o),
+  ...outputRules('dO', p => p.dO),
+  pagedRule('k', 'dk'),
+  pagedRule('v', 'dv'),
+  argumentRule('gradients', ({ gradients, forward: { bias, sink, alibi } }) => {
+    const present: Readonly<Record<GradientName, boolean>> = {
+      ...{ dq: true, dk: true, dv: true, dbias: bias !== null, dsink: sink, dAlibi: alibi },
+    };
+    const isName = (name: string): boolean => Object.hasOwn(present, name);
+    const bad = gradients.find(name => !isName(name) || !present[name]);
+    if (bad === undefined) return null;
+    return isName(bad)
+      ? `cannot hold ${bad}: its input was not given`
+      : `must be among ${Object.keys(present).join(', ')}, got ${bad}`;
+  }),
+  ...gradientRules('dq', 'q', 'Sq'),
+  ...gradientRules('dk', 'k', 'Skv'),
+  ...gradientRules('dv', 'v', 'Skv'),
+  argumentRule('fp8.formatP', ({ forward: { fp8 } }) =>
+    unless(fp8?.kind !== 'scaled' || !fp8.formatP, 'is a format of forward only: backward has none for dS'),
   ),
-  {
-    argument: 'gradients',
-    kind: 'argument',
-    broken: ({ gradients, forward }) => {
-      const present: Record<string, boolean> = {
-        dq: true,
-        dk: true,
-        dv: true,
-        dbias: forward.bias !== null,
-        dsink: forward.sink,
-        dAlibi: forward.alibi,
-      };
-      const isName = (name: string): boolean => Object.hasOwn(present, name);
-      const bad = gradients.find(name => !isName(name) || !present[name]);
-      if (bad === undefined) return null;
-      return isName(bad)
-        ? `cannot hold ${bad}: its input was not given`
-        : `must be among ${Object.keys(present).join(', ')}, got ${bad}`;
-    },
-  },
-  ...(['dq', 'dk', 'dv'] as const).flatMap(name => [
-    dtypeRule<BackwardProblem>('gradDType', name, p => p[name].dtype),
-    shapeLikeOperand(name),
-  ]),
-  {
-    argument: 'fp8.formatP',
-    kind: 'argument',
-    broken: ({ forward: { fp8 } }) =>
-      fp8?.kind === 'scaled' && fp8.formatP ? 'is a format of forward only: backward has none for dS' : null,
-  },
-  ...amaxRules,
+  ...amaxRules('amaxDQ', 'dq'),
+  ...amaxRules('amaxDK', 'dk'),
+  ...amaxRules('amaxDV', 'dv'),
+  ...amaxRules('amaxDP', 'dq', 'dk'),
 ];
 
 /**
