@@ -1,6 +1,12 @@
+import type { Batch, GenerateOptions, LoadOptions, TrainerOptions } from '@tilewise/nn';
 import type { ReadOptions } from '@tilewise/nn/checkpoint';
 import type { HubOptions } from '@tilewise/nn/hub';
 import { type Closed, none } from './optional.ts';
 
 none<Closed<ReadOptions>>();
 none<Closed<HubOptions>>();
+none<Closed<LoadOptions<never>>>();
+none<Closed<Batch>>();
+none<Closed<GenerateOptions>>();
+none<Closed<TrainerOptions>>();
+none<Closed<NonNullable<TrainerOptions['optimizer']>>>();

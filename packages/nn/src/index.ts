@@ -9,6 +9,7 @@ export { chooseToken } from './generation/sampling.ts';
 export * from './hub/index.ts';
 export { LoadedModel, loadModel, saveAdapter } from './load-model.ts';
 export type { AdapterWeights, LoraConfig } from './lora/adapter.ts';
+export { mergeAdapter } from './lora/merge-adapter.ts';
 export { adapterFiles, loadAdapter } from './lora/peft-files.ts';
 export type { Batch } from './model/batch.ts';
 export type { LoadOptions } from './model/model.ts';

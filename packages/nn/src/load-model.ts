@@ -3,6 +3,7 @@ import { readModel } from './architectures/read-model.ts';
 import { CheckpointError } from './checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson } from './checkpoint/model-files.ts';
 import { type GenerateOptions, generate } from './generation/generate.ts';
+import { isTarget } from './lora/adapter.ts';
 import { adapterFiles } from './lora/peft-files.ts';
 import { downloadAll } from './model/download.ts';
 import { type LoadOptions, Model } from './model/model.ts';
@@ -40,14 +41,15 @@ export async function loadModel<T extends TensorDesc>(
 export async function saveAdapter<T extends TensorDesc>(
   model: Model<T>,
 ): Promise<Readonly<Record<string, Uint8Array<ArrayBuffer>>>> {
-  const { adapter, engine, definition } = model;
+  const { adapter, engine, layers } = model;
   if (!adapter)
     throw new CheckpointError(
       { file: 'adapter_model.safetensors' },
       'has nothing to hold: the model has no adapter',
     );
-  const isTransposed =
-    definition.kind === 'causal' && definition.decoder.attention(0).inputs?.transposed === true;
+  const isTransposed = [...layers.linear].some(
+    ([layer, { transposed }]) => transposed && isTarget(adapter.config, layer),
+  );
   const tensors = await downloadAll(engine, new Map(Object.entries(adapter.tensors)));
   return adapterFiles(adapter.config, tensors, { transposed: isTransposed });
 }

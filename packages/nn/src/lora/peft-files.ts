@@ -5,7 +5,7 @@ import { type ModelFiles, readJson } from '../checkpoint/model-files.ts';
 import { readSafetensors } from '../checkpoint/read-safetensors.ts';
 import { encodeSafetensors } from '../checkpoint/write-safetensors.ts';
 import { ConfigReader } from '../config/config-reader.ts';
-import type { LinearLayer } from '../model/weights.ts';
+import type { LinearShape } from '../transformer/scope.ts';
 import { type AdapterWeights, isTarget, type LoraConfig, loraNames } from './adapter.ts';
 
 const configFile = 'adapter_config.json';
@@ -68,7 +68,7 @@ export function readLoraConfig(json: Readonly<Record<string, unknown>>): LoraCon
  */
 export async function loadAdapter<T extends TensorDesc>(
   files: ModelFiles,
-  layers: ReadonlyMap<string, LinearLayer>,
+  layers: ReadonlyMap<string, LinearShape>,
   engine: TensorEngine<T>,
 ): Promise<AdapterWeights<T>> {
   const json = await readJson(files, configFile);
@@ -98,7 +98,7 @@ export async function loadAdapter<T extends TensorDesc>(
 /** The shapes of an adapter's matrices, by name. */
 export function adapterShapes(
   config: LoraConfig,
-  layers: ReadonlyMap<string, LinearLayer>,
+  layers: ReadonlyMap<string, LinearShape>,
 ): ReadonlyMap<string, readonly number[]> {
   const shapes = new Map<string, readonly number[]>();
   for (const [layer, { inputs, outputs }] of layers) {

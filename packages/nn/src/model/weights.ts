@@ -5,7 +5,7 @@ import type { ModelDefinition } from '../architectures/architecture.ts';
 import { CheckpointError } from '../checkpoint/checkpoint-error.ts';
 import type { ModelFiles } from '../checkpoint/model-files.ts';
 import { readCheckpoint } from '../checkpoint/read-checkpoint.ts';
-import type { Scope } from '../transformer/scope.ts';
+import type { LinearShape, Scope } from '../transformer/scope.ts';
 import { modelLogits } from './logits.ts';
 
 /** Storage of weights. */
@@ -14,30 +14,24 @@ export type WeightDType = 'f32' | 'f16' | 'bf16';
 /** Shapes of tensors by name. */
 export type Shapes = ReadonlyMap<string, readonly number[]>;
 
-/** A linear layer that an adapter may be put beside. */
-export interface LinearLayer {
-  readonly inputs: number;
-  readonly outputs: number;
-}
-
 /** What the graph of a model asks for: its weights and its linear layers, by name. */
 export interface ModelLayers {
   readonly weights: Shapes;
-  readonly linear: ReadonlyMap<string, LinearLayer>;
+  readonly linear: ReadonlyMap<string, LinearShape>;
 }
 
 /** The weights and linear layers of a model, as its graph reads them: there is no second list of names. */
 export function layersOf(definition: ModelDefinition): ModelLayers {
   const weights = new Map<string, readonly number[]>();
-  const linear = new Map<string, LinearLayer>();
+  const linear = new Map<string, LinearShape>();
   const scope: Scope = {
     parameter(name, shape) {
       weights.set(name, shape);
       // A view of one number: only the shape is looked at.
       return constant(Tensor.zeros(shape.map(() => 1)).expand(shape));
     },
-    adapter(layer, inputs, outputs) {
-      linear.set(layer, { inputs, outputs });
+    adapter(layer, shape) {
+      linear.set(layer, shape);
       return null;
     },
   };

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { filesOf, tinyLlama } from '../../testing/tiny-model.ts';
 import { encodeSafetensors, givenFiles, readSafetensors } from '../checkpoint/index.ts';
 import { loadModel } from '../load-model.ts';
+import { mergeAdapter } from '../lora/merge-adapter.ts';
 import { adapterFiles, loadAdapter } from '../lora/peft-files.ts';
 import { createTrainer, type Snapshot } from './trainer.ts';
 import { loadCheckpoint, saveCheckpoint } from './training-checkpoint.ts';
@@ -103,6 +104,41 @@ test('an adapter begins as nothing, is all that is trained, and is read again as
   expect((await again.logits(batch.inputs)).toFloat32()).toEqual(
     (await model.logits(batch.inputs)).toFloat32(),
   );
+});
+
+test('a merged adapter gives the same logits without it', async () => {
+  const gpt2 = { model_type: 'gpt2', vocab_size: 11, n_embd: 8, n_head: 2, n_layer: 1, n_positions: 16 };
+  const cases = [
+    { config: tinyLlama, targets: lora.targets },
+    { config: gpt2, targets: ['c_attn', 'mlp.c_proj'] },
+  ];
+  for (const { config, targets } of cases) {
+    const model = await loadModel(filesOf(config), { engine });
+    const plain = (await model.logits(batch.inputs)).toFloat32();
+    const trainer = createTrainer(model, { learningRate: 0.05, lora: { ...lora, targets } });
+    for (let n = 0; n < 3; n++) await trainer.step(batch);
+    const trained = (await model.logits(batch.inputs)).toFloat32();
+    expect(Math.max(...trained.map((x, n) => Math.abs(x - plain[n])))).toBeGreaterThan(0.01);
+    await mergeAdapter(model);
+    const merged = (await model.logits(batch.inputs)).toFloat32();
+    for (const [n, x] of merged.entries()) expect(x).toBeCloseTo(trained[n], 4);
+    await expect(mergeAdapter(model)).rejects.toThrow('has no adapter');
+  }
+});
+
+test("an adapter's dropout is drawn anew in each step, by the seed, and not in evaluation", async () => {
+  const dropping = { ...lora, dropout: 0.5 };
+  const losses = async (config: typeof lora, seed: number): Promise<number[]> => {
+    const trainer = createTrainer(await load(), { learningRate: 0.05, lora: config, seed });
+    const all: number[] = [];
+    for (let n = 0; n < 4; n++) all.push((await trainer.step(batch)).loss);
+    expect(await trainer.evaluate(batch)).toBe(await trainer.evaluate(batch));
+    return all;
+  };
+  const [first, again, plain] = [await losses(dropping, 1), await losses(dropping, 1), await losses(lora, 1)];
+  expect(again).toEqual(first);
+  expect(first[0]).toBe(plain[0]);
+  expect(first.slice(2)).not.toEqual(plain.slice(2));
 });
 
 test('a target that is no layer is refused', async () => {

@@ -3,6 +3,7 @@ import {
   type CompiledFunction,
   compile,
   crossEntropy,
+  dropout,
   gradientsOf,
   multiply,
   reduceSum,
@@ -29,14 +30,16 @@ export interface LabelledBatch {
 
 /** What a run is. */
 export interface TrainerOptions {
-  readonly optimizer?: Partial<OptimizerOptions> | undefined;
+  readonly optimizer?:
+    | { readonly [K in keyof OptimizerOptions]?: OptimizerOptions[K] | undefined }
+    | undefined;
   /** At each step, from 0. */
   readonly learningRate: number | ((step: number) => number);
   /** Trains an adapter and leaves the weights as they are. */
   readonly lora?: LoraConfig | undefined;
   /** A state of a run with the same model and options, as `loadCheckpoint` gives it, to go on from. */
   readonly from?: Snapshot | undefined;
-  /** Chooses the first weights of an adapter. */
+  /** Chooses the first weights of an adapter and its dropout. */
   readonly seed?: number | bigint | undefined;
 }
 
@@ -98,22 +101,21 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
   const trained = [...own.keys()];
   const { from } = options;
   const initial = from ? restored(engine, own, from) : own;
-  const optimizer = createOptimizer(
-    engine,
-    initial,
-    { ...standardOptimizer, ...options.optimizer },
-    from?.tensors,
-  );
+  const given = Object.entries(options.optimizer ?? {}).filter(([, value]) => value !== undefined);
+  const settings = { ...standardOptimizer, ...Object.fromEntries(given) };
+  const optimizer = createOptimizer(engine, initial, settings, from?.tensors);
   const compiled = new Map<string, CompiledFunction<Specs, LossResult, T>>();
   let steps = from?.steps ?? 0;
 
   async function run(batch: LabelledBatch, wanted: readonly string[]): Promise<LossAndGradients<T>> {
     const tensors = { ...batchTensors(batch.inputs), ...targetTensors(model.definition.kind, batch.labels) };
-    const specs: Specs = { ...describeAll(tensors), ...model.specs() };
+    const draws = wanted.length === 0 ? {} : dropoutNumbers(model, options.seed ?? 0, steps);
+    const scalars = Object.keys(draws).map(name => [name, { shape: [], dtype: 'i64' }] as const);
+    const specs: Specs = { ...describeAll(tensors), ...model.specs(), ...Object.fromEntries(scalars) };
     const key = JSON.stringify([describeAll(tensors), wanted.length]);
     const loss = compiled.get(key) ?? compile(engine, inputs => lossOf(model, inputs, wanted), specs);
     compiled.set(key, loss);
-    const results = await loss({ ...tensors, ...model.bindings() });
+    const results = await loss({ ...tensors, ...model.bindings(), ...draws });
     const [value] = (await engine.download(results.loss as T)).toFloat32();
     engine.release(results.loss as T);
     return { loss: value, gradients: new Map(Object.entries(results.gradients as Record<string, T>)) };
@@ -181,13 +183,33 @@ interface LossResult {
   readonly gradients: Readonly<Record<string, Variable>>;
 }
 
+/** What the dropout of an adapter draws from in a step: a seed, and an offset for each of its layers. Nothing without dropout. */
+function dropoutNumbers<T extends TensorDesc>(
+  { adapter }: Model<T>,
+  seed: number | bigint,
+  step: number,
+): Readonly<Record<string, bigint>> {
+  if (!adapter || adapter.config.dropout === 0) return {};
+  const count = Object.keys(adapter.tensors).length / 2;
+  const offsets = Array.from(
+    { length: count },
+    (_, n) => [`dropout.${n}`, BigInt(step * count + n)] as const,
+  );
+  return { 'dropout.seed': BigInt(seed), ...Object.fromEntries(offsets) };
+}
+
 /** Mean cross-entropy over the labels that count, and its gradients. */
 function lossOf<T extends TensorDesc>(
   model: Model<T>,
   inputs: Readonly<Record<string, Variable>>,
   wanted: readonly string[],
 ): LossResult {
-  const scope = weightScope(inputs, adapterOf(model.adapter, inputs));
+  let layer = 0;
+  const drop = (x: Variable): Variable => {
+    const [seed, offset] = ['seed', layer++].map(name => inputs[`dropout.${name}`]);
+    return seed && offset ? dropout(x, seed, offset, { p: model.adapter?.config.dropout }) : x;
+  };
+  const scope = weightScope(inputs, adapterOf(model.adapter, inputs, drop));
   const logits = modelLogits(model.definition, scope, inputs);
   const classes = logits.shape[logits.shape.length - 1];
   const { labels, counts } = inputs as { readonly labels: Variable; readonly counts: Variable };

@@ -6,7 +6,14 @@ export interface Scope {
   /** A weight by its published name. */
   parameter(name: string, shape: readonly number[]): Variable;
   /** The adapter of a linear layer by the layer's name, if there is one. */
-  adapter(layer: string, inputs: number, outputs: number): Adapter | null;
+  adapter(layer: string, shape: LinearShape): Adapter | null;
+}
+
+/** A linear layer, and how its weight is stored: (in, out) rather than PyTorch's (out, in) when transposed. */
+export interface LinearShape {
+  readonly inputs: number;
+  readonly outputs: number;
+  readonly transposed: boolean;
 }
 
 /** A low-rank adapter: y = x·Wᵀ + scale·(x·Aᵀ)·Bᵀ (Hu et al. 2021, LoRA). */
@@ -54,7 +61,7 @@ export function linear(
   const w = weight(scope, `${layer}.weight`, transposed ? [inputs, outputs] : [outputs, inputs]);
   const product = matmul(x, w, { transposeB: !transposed });
   const sum = bias ? add(product, weight(scope, `${layer}.bias`, [outputs])) : product;
-  const adapter = scope.adapter(layer, inputs, outputs);
+  const adapter = scope.adapter(layer, { inputs, outputs, transposed });
   if (!adapter) return sum;
   const { a, b, scale, drop = given => given } = adapter;
   const low = matmul(drop(x), inFloat32(a), { transposeB: true });
