@@ -13,8 +13,8 @@ import { describeAll, type Model } from '../model/model.ts';
 import { isTarget, loraNames, loraScale } from './adapter.ts';
 
 /**
- * Adds an adapter to the weights that it is beside, W + scale·B·A, and takes it away: the model computes what it did, without the
- * products of the adapter. Weights of 16 bits are rounded.
+ * Adds an adapter to the weights that it is beside, W + scale·B·A, and takes it away: the model computes what
+ * it did, without the products of the adapter. Weights of 16 bits are rounded.
  * @throws InvalidArgumentError for a model without an adapter.
  */
 export async function mergeAdapter<T extends TensorDesc>(model: Model<T>): Promise<void> {

@@ -183,7 +183,10 @@ interface LossResult {
   readonly gradients: Readonly<Record<string, Variable>>;
 }
 
-/** What the dropout of an adapter draws from in a step: a seed, and an offset for each of its layers. Nothing without dropout. */
+/**
+ * What the dropout of an adapter draws from in a step: a seed, and an offset for each of its layers. Nothing
+ * without dropout.
+ */
 function dropoutNumbers<T extends TensorDesc>(
   { adapter }: Model<T>,
   seed: number | bigint,

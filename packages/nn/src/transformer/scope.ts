@@ -9,7 +9,9 @@ export interface Scope {
   adapter(layer: string, shape: LinearShape): Adapter | null;
 }
 
-/** A linear layer, and how its weight is stored: (in, out) rather than PyTorch's (out, in) when transposed. */
+/**
+ * A linear layer, and how its weight is stored: (in, out) rather than PyTorch's (out, in) when transposed.
+ */
 export interface LinearShape {
   readonly inputs: number;
   readonly outputs: number;
