@@ -25,6 +25,7 @@ export function modCaptures<T extends TensorDesc>({
 
 /** The check comes with the mod: see `ExprTools`. */
 function checkMod(name: string, mod: Mod<TensorDesc>, expected: 'f32' | 'bool'): void {
-  if (!mod.tools) throw new InvalidArgumentError(name, 'must be made by scoreMod, maskMod or modOf');
+  if (typeof mod?.tools?.checkMod !== 'function')
+    throw new InvalidArgumentError(name, 'must be made by scoreMod, maskMod or modOf');
   mod.tools.checkMod(name, mod, expected);
 }
