@@ -6,7 +6,7 @@ import type { TileSize } from './tiles/tile-size.ts';
  * How a pass is cut into tasks that may run in any order and on any thread: no two of them write the same
  * number.
  */
-export interface Work<Task> {
+export interface Tasks<Task> {
   readonly count: number;
   task(n: number): Task;
 }
@@ -32,7 +32,11 @@ export interface RowsTask {
  * same time. Later rows of a head, of which a causal mask shows more keys, come first. Rows do not depend on
  * each other: how they are cut shows in no bit.
  */
-export function forwardWork(problem: AttentionProblem, { rows }: TileSize, threads: number): Work<RowsTask> {
+export function forwardTasks(
+  problem: AttentionProblem,
+  { rows }: TileSize,
+  threads: number,
+): Tasks<RowsTask> {
   const { Hq, Sq } = problem;
   const heads = headsThatShare(problem);
   const groups = headGroups(problem);
@@ -89,7 +93,7 @@ export interface PartOfDq {
   readonly end: number;
 }
 
-export interface BackwardWork extends Work<KeysTask> {
+export interface BackwardTasks extends Tasks<KeysTask> {
   /** The keys of a head in sections, whose sums of dq are added up in their order. */
   readonly sections: readonly TileRange[];
   /** Slots for parts of dq. */
@@ -110,7 +114,11 @@ export interface TileRange {
  * sections of their keys, at most half a thread's share of what is left, and one for each of the other
  * sections. Sections depend on the problem alone, so how heads are cut shows in no bit.
  */
-export function backwardWork(problem: BackwardProblem, { columns }: TileSize, threads: number): BackwardWork {
+export function backwardTasks(
+  problem: BackwardProblem,
+  { columns }: TileSize,
+  threads: number,
+): BackwardTasks {
   const { Hq, Skv } = problem.forward;
   const heads = headsThatShare(problem.forward);
   const groups = headGroups(problem.forward);

@@ -1,8 +1,8 @@
 import { dequantised } from '../../attention/host/dequantise.ts';
 import type { BackwardOperands, BackwardProblem } from '../../attention/problem/problem.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import type { Machine } from '../machine.ts';
-import { backwardWork, type Claim, headsThatShare, type KeysTask, type TileRange } from '../tasks.ts';
+import type { PassContext } from '../pass-context.ts';
+import { backwardTasks, type Claim, headsThatShare, type KeysTask, type TileRange } from '../tasks.ts';
 import type { QueryTile } from '../tiles/score-tile.ts';
 import { tileSizeOf, wholeBlocks } from '../tiles/tile-size.ts';
 import { createGradientResults } from './gradient-results.ts';
@@ -25,7 +25,7 @@ const NO_TILES: TileRange = { firstTile: 0, endTile: 0 };
 export function runBackward(
   asked: BackwardProblem,
   givenOperands: BackwardOperands<Tensor>,
-  { kernels, tiles: askedSize = tileSizeOf(asked.forward), threads = 1, awaitHeads }: Machine,
+  { kernels, tiles: askedSize = tileSizeOf(asked.forward), threads = 1, awaitHeads }: PassContext,
   sums: BackwardSums,
   claim: Claim,
 ): BackwardExtras {
@@ -39,7 +39,7 @@ export function runBackward(
   const { tiles, rows: given, blocks } = inputs;
   const { lengths, chain, keep } = tiles;
   const { dq, dk, dv } = createGradientResults(problem, operands, inputs, sums);
-  const work = backwardWork(asked, size, threads);
+  const work = backwardTasks(asked, size, threads);
   const sizeOfDq = { rows: size.rows, Sq, D: Dqk, heads: headsThatShare(forward) };
   const dqRows = dq && createQueryGradient(kernels, dq, sizeOfDq, sums.dqParts);
   const dkHead = dk && createHeadGradient(kernels, dk, work.keys, Dqk);

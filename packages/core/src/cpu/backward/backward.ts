@@ -8,8 +8,8 @@ import type {
 import { encodeArray } from '../../tensor/convert.ts';
 import { elementCount } from '../../tensor/shape.ts';
 import { Tensor } from '../../tensor/tensor.ts';
-import type { Machine } from '../machine.ts';
 import { type AllocateTensor, allocateIn, allocateRows, allocateTensor } from '../operands/row-result.ts';
+import type { PassContext } from '../pass-context.ts';
 import { inOrder } from '../tasks.ts';
 import { runBackward } from './backward-pass.ts';
 import type { BackwardExtras, BackwardSums } from './sums.ts';
@@ -36,11 +36,11 @@ export type AllocateBytes = (bytes: number) => Uint8Array;
 export function backward(
   problem: BackwardProblem,
   operands: BackwardOperands<Tensor>,
-  machine: Machine,
+  context: PassContext,
   { into, allocateBytes = bytes => new Uint8Array(bytes) }: BackwardPlaces = {},
 ): BackwardResults {
   const sums = allocateBackward(problem, allocateTensor, allocateBytes, into);
-  const extras = runBackward(problem, operands, machine, sums, inOrder());
+  const extras = runBackward(problem, operands, context, sums, inOrder());
   return finishBackward(problem, sums, extras, into);
 }
 

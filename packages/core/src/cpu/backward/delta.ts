@@ -10,7 +10,7 @@ import { createUnpack } from '../operands/unpack.ts';
 import type { QueryTile } from '../tiles/score-tile.ts';
 
 /** What backward takes from the forward pass and from the loss, for one tile of query rows at a time. */
-export interface RowGradients {
+export interface DeltaRows {
   readonly dO: RowPanel;
   /** Addresses of lse and of δ_i = Σ_d dO_id o_id − dLse_i, of what dO and o mean, in f32. */
   readonly lseAt: number;
@@ -21,14 +21,14 @@ export interface RowGradients {
 }
 
 /** Row gradients for tiles of at most `maxRows` rows. */
-export function createRowGradients(
+export function createDeltaRows(
   { forward: problem, dO: descDO }: BackwardProblem,
   operands: BackwardOperands<Tensor>,
   side: SequenceSide,
   kernels: Kernels,
   maxRows: number,
   { descaleDO, descaleO }: Pick<Fp8Arithmetic, 'descaleDO' | 'descaleO'>,
-): RowGradients {
+): DeltaRows {
   const { Dv } = problem;
   const panel = (name: 'o' | 'dO', desc: typeof descDO, asPanels: boolean): RowPanel => {
     const addressing = createAddressing(desc, operands[name], side, placementLists(name, operands));

@@ -7,7 +7,7 @@ import type { RowPanel } from '../operands/row-panel.ts';
 import { createScoreTiles, type ScoreTiles } from '../tiles/score-tiles.ts';
 import type { TileSize } from '../tiles/tile-size.ts';
 import { type BlockPanels, createBlockPanels } from './block-panels.ts';
-import { createRowGradients, type RowGradients } from './delta.ts';
+import { createDeltaRows, type DeltaRows } from './delta.ts';
 
 /** What the stages of backward read. */
 export interface BackwardInputs {
@@ -16,7 +16,7 @@ export interface BackwardInputs {
   readonly tiles: ScoreTiles;
   readonly fp8: Fp8Arithmetic;
   /** lse and delta of the query rows. */
-  readonly rows: RowGradients;
+  readonly rows: DeltaRows;
   /** Null where no operand has block scales. */
   readonly blocks: BlockPanels | null;
   /**
@@ -46,7 +46,7 @@ export function createBackwardInputs(
   });
   const { lengths, q, k } = tiles;
   const fp8 = createFp8(forward, operands, 'backward');
-  const rows = createRowGradients(problem, operands, lengths.q, kernels, size.rows, fp8);
+  const rows = createDeltaRows(problem, operands, lengths.q, kernels, size.rows, fp8);
   const blocks = createBlockPanels(forward, operands, lengths, kernels, size);
   const panels = blocks ?? { q, k, dO8: rows.dO, dOT: rows.dO };
   return { kernels, size, tiles, fp8, rows, blocks, ...panels };

@@ -4,7 +4,6 @@ import type { SdpaResult } from '../../engine/engine.ts';
 import { dropoutMaskOf } from '../../score/dropout-mask.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { padded, STRIP } from '../kernels/kernels.ts';
-import type { Machine } from '../machine.ts';
 import {
   type AllocateTensor,
   allocateIn,
@@ -15,7 +14,8 @@ import {
   createStatistic,
 } from '../operands/row-result.ts';
 import { createScaledResult } from '../operands/scaled-result.ts';
-import { type Claim, forwardWork, inOrder } from '../tasks.ts';
+import type { PassContext } from '../pass-context.ts';
+import { type Claim, forwardTasks, inOrder } from '../tasks.ts';
 import { roundTile } from '../tiles/fp8.ts';
 import type { QueryTile, ScoreTile } from '../tiles/score-tile.ts';
 import { createScoreTiles } from '../tiles/score-tiles.ts';
@@ -54,11 +54,11 @@ export function allocateForward(
 export function forward(
   problem: AttentionProblem,
   operands: Operands<Tensor>,
-  machine: Machine,
+  context: PassContext,
   into?: Partial<ForwardResults>,
 ): SdpaResult<Tensor> {
   const results = allocateForward(problem, allocateTensor, into);
-  const amax = runForward(problem, operands, machine, results, inOrder());
+  const amax = runForward(problem, operands, context, results, inOrder());
   return forwardResult(problem, operands, results, amax);
 }
 
@@ -95,7 +95,7 @@ export type ForwardAmax = Readonly<Record<ForwardAmaxName, number>>;
 export function runForward(
   asked: AttentionProblem,
   given: Operands<Tensor>,
-  { kernels, tiles: size = tileSizeOf(asked), threads = 1, awaitHeads }: Machine,
+  { kernels, tiles: size = tileSizeOf(asked), threads = 1, awaitHeads }: PassContext,
   results: ForwardResults,
   claim: Claim,
 ): ForwardAmax {
@@ -183,7 +183,7 @@ export function runForward(
     storeRows(queries);
   }
 
-  const work = forwardWork(problem, size, threads);
+  const work = forwardTasks(problem, size, threads);
   for (let n = claim(); n < work.count; n = claim()) {
     const { group, b, first, end: endHead, from, to } = work.task(n);
     awaitHeads?.(group);

@@ -16,7 +16,7 @@ import {
 import type { PartsOfDq } from '../backward/sums.ts';
 import { allocateForward, type ForwardResults, forwardResult } from '../forward/forward.ts';
 import { padded } from '../kernels/kernels.ts';
-import { backwardWork, headGroups, headsThatShare } from '../tasks.ts';
+import { backwardTasks, headGroups, headsThatShare } from '../tasks.ts';
 import { type TileSize, tileSizeOf } from '../tiles/tile-size.ts';
 import { type Amax, joinAmax } from './amax.ts';
 import { type BackwardPass, type ForwardPass, type Pass, sendProblem } from './message.ts';
@@ -87,7 +87,7 @@ function allocateParts(
   take: SharedBuffers['take'],
   tiles: TileSize = tileSizeOf(problem.forward),
 ): PartsOfDq | null {
-  const { slots } = backwardWork(problem, tiles, threads);
+  const { slots } = backwardTasks(problem, tiles, threads);
   if (slots === 0 || !problem.gradients.includes('dq')) return null;
   const { Sq, Dqk } = problem.forward;
   return {

@@ -148,7 +148,7 @@ describe.each(supportedVariants())('%s', variant => {
 
 test('workers wait for the part of the operands that their task reads', async () => {
   const variant = 'typescript';
-  const machine = { kernels: createKernels(variant) };
+  const context = { kernels: createKernels(variant) };
   const pool = createPool(2, workerSource, { kind: 'set-up', variant, module: undefined });
   const heads = 4;
   const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([2, heads / 2, 40, 16], seed));
@@ -171,9 +171,9 @@ test('workers wait for the part of the operands that their task reads', async ()
   }
 
   const call = normalise({ q, k, v });
-  const { o, lse } = forward(call.problem, call.operands, machine);
+  const { o, lse } = forward(call.problem, call.operands, context);
   const back = normaliseBackward({ q, k, v, o, lse, dO });
-  const { gradients } = backward(back.problem, back.operands, machine);
+  const { gradients } = backward(back.problem, back.operands, context);
   // The first pass has to wait until the workers have started.
   for (const operands of [takeOperands(call.problem, call.operands), slowly(call.problem, call.operands)]) {
     expect(bits(await forwardOnThreads(call.problem, operands, pool))).toEqual(bits({ o, lse }));

@@ -3,7 +3,7 @@ import { runForward } from '../forward/forward.ts';
 import { type Kernels, MEMORY_KEPT } from '../kernels/kernels.ts';
 import { typescriptKernels } from '../kernels/typescript.ts';
 import { wasmKernels } from '../kernels/wasm.ts';
-import type { Machine } from '../machine.ts';
+import type { PassContext } from '../pass-context.ts';
 import type { Claim } from '../tasks.ts';
 import type { Amax } from './amax.ts';
 import { awaitPart } from './arrivals.ts';
@@ -54,20 +54,28 @@ function run(pass: Exclude<Message, { readonly kind: 'set-up' }>): Amax {
   awaitPart(arrivals, 0);
   const claim = (): number => Atomics.add(claimed, 0, 1);
   const awaitHeads = (group: number): void => awaitPart(arrivals, group);
-  const machine = { kernels, tiles, threads, awaitHeads };
+  const context = { kernels, tiles, threads, awaitHeads };
   const amax =
-    pass.kind === 'forward' ? runForwardPass(pass, machine, claim) : runBackwardPass(pass, machine, claim);
+    pass.kind === 'forward' ? runForwardPass(pass, context, claim) : runBackwardPass(pass, context, claim);
   if (kernels.memory.bytes > MEMORY_KEPT) kernels = null;
   return amax;
 }
 
-function runForwardPass({ problem, operands, results }: ForwardPass, machine: Machine, claim: Claim): Amax {
-  return runForward(receiveProblem(problem), receive(operands), machine, receive(results), claim);
+function runForwardPass(
+  { problem, operands, results }: ForwardPass,
+  context: PassContext,
+  claim: Claim,
+): Amax {
+  return runForward(receiveProblem(problem), receive(operands), context, receive(results), claim);
 }
 
-function runBackwardPass({ problem, operands, results }: BackwardPass, machine: Machine, claim: Claim): Amax {
+function runBackwardPass(
+  { problem, operands, results }: BackwardPass,
+  context: PassContext,
+  claim: Claim,
+): Amax {
   const received = { ...problem, forward: receiveProblem(problem.forward) };
-  return runBackward(received, receive(operands), machine, receive(results), claim).amax;
+  return runBackward(received, receive(operands), context, receive(results), claim).amax;
 }
 
 function createKernels(): Kernels {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { normalise } from '../../attention/normalise.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { createKernels, supportedVariants } from '../kernels/host-kernels.ts';
-import { createKeepTile } from './dropout.ts';
+import { createDropoutTile } from './dropout.ts';
 
 const all = supportedVariants().map(createKernels);
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
@@ -31,7 +31,7 @@ test('every scheme draws the masks of @tilewise/philox, whatever the tile', () =
         for (const kernels of all) {
           const { memory } = kernels;
           memory.reset();
-          const keep = createKeepTile(problem, operands, kernels, { rows: 20, columns: 40 });
+          const keep = createDropoutTile(problem, operands, kernels, { rows: 20, columns: 40 });
           const weights = memory.floats(20 * 40);
           weights.values.fill(1);
           keep?.load({ b: B - 1, h: H - 1, i0, rows, index: 0, j0, columns });

@@ -10,7 +10,7 @@ import type { ScoreTile } from './score-tile.ts';
 import type { TileSize } from './tile-size.ts';
 
 /** Dropout of one tile of probabilities at a time. */
-export interface KeepTile {
+export interface DropoutTile {
   load(tile: ScoreTile): void;
   /**
    * Multiplies the weights at `source` (rows `ld` bytes apart) by the scale of the kept ones where they are
@@ -20,12 +20,12 @@ export interface KeepTile {
 }
 
 /** The dropout of a problem tile by tile, null when it has none. */
-export function createKeepTile(
+export function createDropoutTile(
   problem: AttentionProblem,
   operands: Operands<Tensor>,
   kernels: Kernels,
   { rows: maxRows, columns: maxColumns }: TileSize,
-): KeepTile | null {
+): DropoutTile | null {
   const { dropout } = problem;
   if (!dropout) return null;
   const width = maxColumns + 2 * MASK_MARGIN;

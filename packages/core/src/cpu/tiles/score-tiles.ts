@@ -11,7 +11,7 @@ import { createHeadPanels, type HeadPanels } from '../operands/head-panels.ts';
 import { createRowPanel, type RowPanel } from '../operands/row-panel.ts';
 import { createUnpack } from '../operands/unpack.ts';
 import type { TileRange } from '../tasks.ts';
-import { createKeepTile, type KeepTile } from './dropout.ts';
+import { createDropoutTile, type DropoutTile } from './dropout.ts';
 import { createFinishScores } from './finish-scores.ts';
 import { createRowRanges } from './row-ranges.ts';
 import { NO_TILE, type QueryTile, type ScoreTile } from './score-tile.ts';
@@ -41,7 +41,7 @@ export interface ScoreTiles {
   readonly q: RowPanel;
   readonly k: HeadPanels;
   readonly v: HeadPanels;
-  readonly keep: KeepTile | null;
+  readonly keep: DropoutTile | null;
   /**
    * Final scores of the tile computed last, row i and key j at element i·T + j. Within the ranges of the
    * rows, −Infinity is what is not seen; outside, anything may stand.
@@ -94,7 +94,7 @@ export function createScoreTiles(
     kernels,
     size,
   );
-  const keep = createKeepTile(problem, operands, kernels, size);
+  const keep = createDropoutTile(problem, operands, kernels, size);
   const fp8 = createFp8(problem, operands);
   const factor = problem.scale * fp8.descaleQ * fp8.descaleK;
 

@@ -2,7 +2,7 @@ import type { Kernels } from './kernels/kernels.ts';
 import type { TileSize } from './tiles/tile-size.ts';
 
 /** What a pass runs on: who computes, and how the score matrix is cut up where the default is not wanted. */
-export interface Machine {
+export interface PassContext {
   readonly kernels: Kernels;
   readonly tiles?: TileSize;
   /** How many threads share the tasks of the pass, 1 unless given. */
