@@ -3,6 +3,7 @@ import { readModel } from './architectures/read-model.ts';
 import { CheckpointError } from './checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson } from './checkpoint/model-files.ts';
 import { type GenerateOptions, generate } from './generation/generate.ts';
+import { readGenerationConfig } from './generation/generation-config.ts';
 import { isTarget } from './lora/adapter.ts';
 import { adapterFiles } from './lora/peft-files.ts';
 import { downloadAll } from './model/download.ts';
@@ -11,9 +12,19 @@ import { layersOf, loadWeights } from './model/weights.ts';
 
 /** A model that was loaded, and can continue texts. */
 export class LoadedModel<T extends TensorDesc = TensorDesc> extends Model<T> {
-  /** Continues a text of tokens, and gives each token as it comes. @throws as `generateBatch`. */
-  generate(prompt: readonly number[], options: GenerateOptions): AsyncGenerator<number, void, undefined> {
-    return generate(this, prompt, options);
+  /** The defaults of generation, of `generation_config.json`. */
+  generationDefaults: Partial<GenerateOptions> = {};
+
+  /**
+   * Continues a text of tokens, and gives each token as it comes. Options that are not given are those of
+   * `generation_config.json`; without these, the likeliest tokens are taken, 20 at most.
+   * @throws as `generateBatch`.
+   */
+  generate(
+    prompt: readonly number[],
+    options: Partial<GenerateOptions> = {},
+  ): AsyncGenerator<number, void, undefined> {
+    return generate(this, prompt, { maxNewTokens: 20, ...this.generationDefaults, ...options });
   }
 }
 
@@ -30,8 +41,11 @@ export async function loadModel<T extends TensorDesc>(
   if (json === null) throw new CheckpointError({ file: files.name }, 'has no config.json');
   const definition = readModel(json);
   const layers = layersOf(definition);
+  const generationDefaults = await readGenerationConfig(files);
   const weights = await loadWeights(files, definition, layers.weights, engine, dtype);
-  return new LoadedModel(engine, definition, layers, weights);
+  const model = new LoadedModel(engine, definition, layers, weights);
+  model.generationDefaults = generationDefaults;
+  return model;
 }
 
 /**

@@ -29,11 +29,13 @@ const ignoredOptions: ReadonlySet<string> = new Set(
 export class ConfigReader {
   readonly #json: Json;
   readonly #path: string;
+  readonly #file: string;
   readonly #read = new Set<string>();
 
-  constructor(json: Json, path = '') {
+  constructor(json: Json, path = '', file = 'config.json') {
     this.#json = json;
     this.#path = path;
+    this.#file = file;
   }
 
   /** How many options there are. */
@@ -95,7 +97,7 @@ export class ConfigReader {
       'an object',
       (given): boolean => typeof given === 'object' && !Array.isArray(given),
     );
-    return new ConfigReader(value, `${this.#path}${name}.`);
+    return new ConfigReader(value, `${this.#path}${name}.`, this.#file);
   }
 
   /**
@@ -112,7 +114,7 @@ export class ConfigReader {
   }
 
   fail(name: string, rule: string): never {
-    throw new ConfigError(this.#path + name, rule);
+    throw new ConfigError(this.#path + name, rule, this.#file);
   }
 
   /** @throws ConfigError naming an option that was not read and would change what is computed. */

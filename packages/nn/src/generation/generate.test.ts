@@ -2,6 +2,7 @@ import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
 import { filesOf, tinyLlama } from '../../testing/tiny-model.ts';
+import type { ModelFiles } from '../checkpoint/model-files.ts';
 import { loadModel } from '../load-model.ts';
 import type { Model } from '../model/model.ts';
 import { type GenerateOptions, generate, generateBatch } from './generate.ts';
@@ -93,4 +94,38 @@ test('sampling takes only the tokens that the options leave', () => {
   expect(chosen({})).toContain(0);
   expect(chosen({ temperature: 0 })).toEqual(new Set([1]));
   expect(chosen({ temperature: 0, repetitionPenalty: 1.5 })).toEqual(new Set([4]));
+});
+
+test('generation_config.json gives the defaults, and options go before them', async () => {
+  const { open, name } = filesOf(tinyLlama);
+  const withConfig = (config: object): ModelFiles => ({
+    name,
+    open: async file => (file === 'generation_config.json' ? new Blob([JSON.stringify(config)]) : open(file)),
+  });
+  const defaultsOf = async (config: object) =>
+    (await loadModel(withConfig(config), { engine: cpuEngine() })).generationDefaults;
+  expect(await defaultsOf({ do_sample: false, temperature: 0.6, eos_token_id: 2 })).toEqual({
+    stopTokens: [2],
+  });
+  expect(
+    await defaultsOf({
+      do_sample: true,
+      temperature: 0.6,
+      top_p: 0.9,
+      eos_token_id: [2, 3],
+      max_new_tokens: 7,
+    }),
+  ).toEqual({
+    ...{ temperature: 0.6, topK: 50, topP: 0.9, stopTokens: [2, 3], maxNewTokens: 7 },
+  });
+  await expect(defaultsOf({ do_sample: 'yes' })).rejects.toThrow(
+    'generation_config.json: do_sample must be true or false',
+  );
+  const model = await loadModel(withConfig({ max_new_tokens: 3 }), { engine: cpuEngine() });
+  const count = async (options?: object): Promise<number> => {
+    let tokens = 0;
+    for await (const token of model.generate([1], options)) tokens += token >= 0 ? 1 : 0;
+    return tokens;
+  };
+  expect([await count(), await count({ maxNewTokens: 2 })]).toEqual([3, 2]);
 });

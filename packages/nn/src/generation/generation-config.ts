@@ -1,0 +1,33 @@
+import { type ModelFiles, readJson } from '../checkpoint/model-files.ts';
+import { ConfigReader } from '../config/config-reader.ts';
+import type { GenerateOptions } from './generate.ts';
+
+/** What transformers draws with where a file says that it draws and nothing else. */
+const drawn = { temperature: 1, topK: 50, topP: 1 } as const;
+
+/**
+ * The defaults of generation of a model by its `generation_config.json`: how tokens are drawn, which end a
+ * text, and how many there are at most. Empty for a model without the file. Other fields, as those of beam
+ * search, are not read.
+ * @throws ConfigError for a field that is wrong.
+ */
+export async function readGenerationConfig(files: ModelFiles): Promise<Partial<GenerateOptions>> {
+  const json = await readJson(files, 'generation_config.json');
+  if (json === null) return {};
+  const config = new ConfigReader(json, '', 'generation_config.json');
+  const isDrawn = config.flag('do_sample', false);
+  const stop = Array.isArray(json.eos_token_id) ? json.eos_token_id : [json.eos_token_id ?? []].flat();
+  if (!stop.every(Number.isSafeInteger)) config.fail('eos_token_id', 'must be a token or an array of tokens');
+  return {
+    ...(isDrawn && {
+      temperature: config.number('temperature', drawn.temperature),
+      // 0 stands for all of them.
+      ...(config.integer('top_k', drawn.topK, 0) > 0 && { topK: config.integer('top_k', drawn.topK, 0) }),
+      topP: config.number('top_p', drawn.topP),
+      ...(config.has('min_p') && { minP: config.number('min_p') }),
+    }),
+    ...(config.has('repetition_penalty') && { repetitionPenalty: config.number('repetition_penalty') }),
+    ...(config.has('max_new_tokens') && { maxNewTokens: config.integer('max_new_tokens') }),
+    ...(stop.length > 0 && { stopTokens: stop }),
+  };
+}
