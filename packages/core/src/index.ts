@@ -62,5 +62,5 @@ export {
   maxOffset,
   sameShape,
 } from './tensor/shape.ts';
-export type { TensorDesc } from './tensor/tensor.ts';
 export { Tensor } from './tensor/tensor.ts';
+export { checkDesc, listText, type TensorDesc } from './tensor/tensor-desc.ts';

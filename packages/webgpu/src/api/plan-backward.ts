@@ -5,7 +5,7 @@ import {
   type Support,
   validateBackward,
 } from '@tilewise/core';
-import { checkObject, checkOptions } from '@tilewise/philox/errors';
+import { checkOptions } from '@tilewise/philox/errors';
 import type { KernelTools } from '../attention/kernel-config.ts';
 import { backwardPlan } from '../attention/plan/backward-plan.ts';
 import { choiceReasons } from '../attention/tiles/tile-choice.ts';
@@ -69,7 +69,7 @@ export function planSdpaBackward(
   checkOptions('options', options, ['layouts', 'unaligned']);
   checkProblem(problem);
   const { layouts = {} } = options;
-  checkObject('options.layouts', layouts);
+  checkOptions('options.layouts', layouts, ['dq', 'dk', 'dv']);
   const { dq = problem.dq, dk = problem.dk, dv = problem.dv } = layouts;
   const planned: BackwardProblem = { ...problem, dq, dk, dv };
   validateBackward(planned);

@@ -4,6 +4,7 @@ import {
   InvalidArgumentError,
   InvalidDTypeError,
   InvalidShapeError,
+  listText,
   type OperandDesc,
   operandTable,
   type Support,
@@ -57,7 +58,8 @@ export function unalignedNames({ unaligned = [] }: PlanOptions): ReadonlySet<str
   }
   const names = new Set(unaligned);
   for (const name of names) {
-    if (Object.hasOwn(operandTable, name) || furtherTensors.test(name)) continue;
+    if (Object.hasOwn(operandTable, name) || (typeof name === 'string' && furtherTensors.test(name)))
+      continue;
     throw new InvalidArgumentError(
       'options.unaligned',
       `must hold names of tensors of a plan such as q, k and o, got ${describeValue(name)}`,
@@ -125,14 +127,19 @@ export function makePlan(
       const { seed = drawn.seed, offset = drawn.offset, scale = own } = options;
       checkWords('options.seed', seed);
       checkWords('options.offset', offset);
-      if (!Number.isFinite(Math.fround(scale)))
-        throw new InvalidArgumentError('options.scale', `must be a finite number, got ${scale}`);
+      if (typeof scale !== 'number' || !Number.isFinite(Math.fround(scale)))
+        throw new InvalidArgumentError(
+          'options.scale',
+          `must be a finite number, got ${describeValue(scale)}`,
+        );
       return { scale, seedLow: seed[0], seedHigh: seed[1], offsetLow: offset[0], offsetHigh: offset[1] };
     },
   });
 }
 
 function checkWords(argument: string, words: U64Words): void {
-  if (words?.length === 2 && words.every(n => Number.isInteger(n) && n >= 0 && n < 2 ** 32)) return;
-  throw new InvalidArgumentError(argument, `must be two integers in [0, 2^32), low and high, got [${words}]`);
+  const isWord = (n: unknown): boolean => Number.isInteger(n) && Number(n) >= 0 && Number(n) < 2 ** 32;
+  if (Array.isArray(words) && words.length === 2 && words.every(isWord)) return;
+  const rule = `must be two integers in [0, 2^32), low and high, got ${listText(words)}`;
+  throw new InvalidArgumentError(argument, rule);
 }

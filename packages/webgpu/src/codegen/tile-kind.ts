@@ -7,6 +7,8 @@
 export interface TileKind<Shape, Tile> {
   /** The field `kind` of its shapes. */
   readonly name: string;
+  /** The names of the fields that a shape may have. */
+  readonly fields: readonly string[];
   /** The rule that a shape breaks, or null. A shape that was kept as JSON may hold anything. */
   brokenRule(shape: Shape): string | null;
   /** The tile of a shape that breaks no rule. */
@@ -17,3 +19,14 @@ export interface TileKind<Shape, Tile> {
 
 /** Whether a size of a shape is a positive whole number. */
 export const isCount = (n: unknown): boolean => Number.isInteger(n) && Number(n) > 0;
+
+/** Checks that a shape has known fields only, and no values that plain data cannot hold. Returns the rule that it breaks, or null. */
+export function brokenFieldRule(
+  { fields }: { readonly fields: readonly string[] },
+  shape: object,
+): string | null {
+  const wrong = Object.entries(shape).find(
+    ([name, value]) => !fields.includes(name) || ['symbol', 'bigint', 'function'].includes(typeof value),
+  );
+  return wrong ? `must be plain data with no fields but ${fields.join(', ')}` : null;
+}

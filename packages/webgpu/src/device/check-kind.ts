@@ -1,4 +1,4 @@
-import { type DType, InvalidArgumentError, InvalidDTypeError, isDType } from '@tilewise/core';
+import { InvalidArgumentError } from '@tilewise/core';
 import { describeValue } from '@tilewise/philox/errors';
 
 /** What tells the objects of a kind from others: members of which they have one. */
@@ -24,9 +24,4 @@ export function checkKind(argument: string, value: unknown, kind: keyof typeof m
 export function checkContext(ctx: { checkAlive(): void }): void {
   checkKind('ctx', ctx, 'a GpuContext');
   ctx.checkAlive();
-}
-
-/** @throws InvalidDTypeError for a name that is none. */
-export function checkDType(dtype: DType): void {
-  if (!isDType(dtype)) throw new InvalidDTypeError('dtype', `must be a dtype, got ${describeValue(dtype)}`);
 }

@@ -1,27 +1,29 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import {
+  checkDesc,
   checkStorage,
   type DType,
   dtypeInfo,
   elementsSpanned,
   type HostArray,
   InvalidArgumentError,
+  InvalidShapeError,
   type Shape,
   type Strides,
   Tensor,
   type TensorDesc,
   TilewiseError,
 } from '@tilewise/core';
-import { checkOptions } from '@tilewise/philox/errors';
+import { checkOptions, describeValue } from '@tilewise/philox/errors';
 import { BufferPool, type MemoryUse } from '../device/buffer-pool.ts';
 import type { Capabilities } from '../device/capabilities.ts';
-import { checkDType, checkKind } from '../device/check-kind.ts';
+import { checkKind } from '../device/check-kind.ts';
 import { deviceLost } from '../device/faults.ts';
 import { gpuWork, touch } from '../device/gpu-work.ts';
 import { bufferUsage, mapModeRead } from '../device/webgpu-flags.ts';
 import { GpuTensor, type TensorOwner } from './gpu-tensor.ts';
 import { LeakWatch } from './leak-watch.ts';
-import { bytesOf, checkedStrides, checkFits, wholeWords } from './tensor-storage.ts';
+import { bytesOf, checkFits, wholeWords } from './tensor-storage.ts';
 
 /** A buffer as a tensor: row-major without gaps unless strides (in elements) are given; `offset` in bytes. */
 export interface WrapDesc {
@@ -93,31 +95,40 @@ export class GpuMemory implements TensorOwner {
   upload(tensor: HostArray): GpuTensor {
     this.checkAlive();
     checkKind('tensor', tensor, 'a Tensor on the host');
-    const { dtype, shape, strides, data, offset } = tensor;
-    checkDType(dtype);
-    checkedStrides(shape, strides);
+    const { data, offset } = tensor;
+    const desc = checkDesc(tensor);
+    const elements = elementsSpanned(desc.shape, desc.strides);
+    if (!ArrayBuffer.isView(data) || !Number.isInteger(offset) || offset < 0) {
+      throw new InvalidArgumentError(
+        'tensor',
+        'must have its elements in a typed array, from a whole offset on',
+      );
+    }
     checkStorage({ tensor });
-    const { bytes } = dtypeInfo[dtype];
-    const size = elementsSpanned(shape, strides) * bytes;
+    const { bytes } = dtypeInfo[desc.dtype];
+    const size = elements * bytes;
+    if (offset * bytes + size > data.byteLength) {
+      const rule = `needs ${offset * bytes + size} bytes, its typed array has ${data.byteLength}`;
+      throw new InvalidShapeError('tensor', rule);
+    }
     const { result: buffer } = gpuWork(this.device, () => {
       const buffer = this.#pool.take(size);
       if (size > 0) this.device.queue.writeBuffer(buffer, 0, wholeWords(data, offset * bytes, size));
       touch([], [{ buffer, offset: 0, size }]);
       return buffer;
     });
-    return this.own(buffer, { dtype, shape, strides });
+    return this.own(buffer, desc);
   }
 
   /**
    * A new tensor with undefined content, contiguous unless strides are given.
    * @throws InvalidDTypeError or InvalidShapeError.
    */
-  allocate(shape: Shape, dtype: DType, given?: Strides): GpuTensor {
+  allocate(shape: Shape, dtype: DType, strides?: Strides): GpuTensor {
     this.checkAlive();
-    checkDType(dtype);
-    const strides = checkedStrides(shape, given);
-    const buffer = this.#pool.take(elementsSpanned(shape, strides) * dtypeInfo[dtype].bytes);
-    return this.own(buffer, { dtype, shape: [...shape], strides: [...strides] });
+    const desc = copied(checkDesc({ dtype, shape, strides }));
+    const bytes = elementsSpanned(desc.shape, desc.strides) * dtypeInfo[dtype].bytes;
+    return this.own(this.#pool.take(bytes), desc);
   }
 
   /**
@@ -129,12 +140,12 @@ export class GpuMemory implements TensorOwner {
     this.checkAlive();
     checkKind('buffer', buffer, 'a GPUBuffer');
     checkOptions('desc', desc, ['dtype', 'shape', 'strides', 'offset']);
-    const { dtype, shape, offset = 0 } = desc;
-    checkDType(dtype);
-    const strides = checkedStrides(shape, desc.strides);
+    const { offset = 0 } = desc;
+    const tensor = copied(checkDesc(desc));
+    const { dtype } = tensor;
     const { bytes } = dtypeInfo[dtype];
     if (!Number.isInteger(offset) || offset < 0 || offset % bytes !== 0) {
-      const rule = `must be a multiple of ${bytes} bytes for ${dtype}, got ${offset}`;
+      const rule = `must be a multiple of ${bytes} bytes for ${dtype}, got ${describeValue(offset)}`;
       throw new InvalidArgumentError('offset', rule);
     }
     if (buffer.size % 4 !== 0) {
@@ -144,7 +155,6 @@ export class GpuMemory implements TensorOwner {
     if (!(buffer.usage & bufferUsage.STORAGE)) {
       throw new InvalidArgumentError('buffer', `must have the usage STORAGE, got usage ${buffer.usage}`);
     }
-    const tensor = { dtype, shape: [...shape], strides: [...strides] };
     checkFits('buffer', buffer, offset, tensor);
     return new GpuTensor(this, { buffer, byteOffset: offset, owned: false }, tensor);
   }
@@ -157,15 +167,18 @@ export class GpuMemory implements TensorOwner {
   view(tensor: GpuTensor, desc: ViewDesc): GpuTensor {
     this.checkOwn('tensor', tensor);
     checkOptions('desc', desc, ['shape', 'strides', 'offset']);
-    const { shape, offset = 0 } = desc;
-    const strides = checkedStrides(shape, desc.strides);
+    const { offset = 0 } = desc;
     const { buffer, dtype } = tensor;
-    const byteOffset = tensor.byteOffset + offset * dtypeInfo[dtype].bytes;
-    if (!Number.isSafeInteger(offset) || byteOffset < 0) {
-      throw new InvalidArgumentError('offset', `must be a whole number within the buffer, got ${offset}`);
+    const shown = checkDesc({ dtype, shape: desc.shape, strides: desc.strides });
+    const byteOffset = Number.isSafeInteger(offset)
+      ? tensor.byteOffset + offset * dtypeInfo[dtype].bytes
+      : -1;
+    if (byteOffset < 0) {
+      const rule = `must be a whole number within the buffer, got ${describeValue(offset)}`;
+      throw new InvalidArgumentError('offset', rule);
     }
-    checkFits('shape', buffer, byteOffset, { dtype, shape, strides });
-    const view = new GpuTensor(this, { buffer, byteOffset, owned: false }, { dtype, shape, strides });
+    checkFits('shape', buffer, byteOffset, shown);
+    const view = new GpuTensor(this, { buffer, byteOffset, owned: false }, shown);
     viewed.set(view, viewed.get(tensor) ?? tensor);
     return view;
   }
@@ -285,3 +298,10 @@ export class GpuMemory implements TensorOwner {
     this.#pool.discard(buffer);
   }
 }
+
+/** A description that does not change with the caller's arrays. */
+const copied = ({ dtype, shape, strides }: TensorDesc): TensorDesc => ({
+  dtype,
+  shape: [...shape],
+  strides: [...strides],
+});

@@ -1,5 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { type DType, InvalidArgumentError, type Shape, type Strides, type TensorDesc } from '@tilewise/core';
+import {
+  type DType,
+  InvalidArgumentError,
+  listText,
+  type Shape,
+  type Strides,
+  type TensorDesc,
+} from '@tilewise/core';
 import { type Fault, faultOfBytes } from '../device/gpu-work.ts';
 import { bytesOf } from './tensor-storage.ts';
 
@@ -46,8 +53,9 @@ export class GpuTensor implements TensorDesc {
    */
   permute(...order: number[]): GpuTensor {
     const rank = this.shape.length;
-    if (order.length !== rank || [...order].sort((a, b) => a - b).some((d, n) => d !== n)) {
-      throw new InvalidArgumentError('order', `must be a permutation of 0..${rank - 1}, got [${order}]`);
+    if (order.length !== rank || this.shape.some((_, d) => !order.includes(d))) {
+      const rule = `must be a permutation of 0..${rank - 1}, got ${listText(order)}`;
+      throw new InvalidArgumentError('order', rule);
     }
     return this.context.view(this, {
       shape: order.map(d => this.shape[d]),

@@ -1,12 +1,4 @@
-import {
-  contiguousStrides,
-  dtypeTraits,
-  elementsSpanned,
-  InvalidShapeError,
-  type Shape,
-  type Strides,
-  type TensorDesc,
-} from '@tilewise/core';
+import { dtypeTraits, elementsSpanned, InvalidShapeError, type TensorDesc } from '@tilewise/core';
 import type { ByteRange } from '../device/byte-range.ts';
 
 /** A tensor in a buffer, `byteOffset` bytes in. */
@@ -23,8 +15,8 @@ export function isUnaligned({ dtype, byteOffset }: StoredTensor): boolean {
 }
 
 /**
- * Checks that a tensor has strides, and no element outside a buffer from `offset` bytes on.
- * @throws InvalidShapeError naming the argument, or `shape` or `strides`.
+ * Checks that a tensor has no element outside a buffer from `offset` bytes on.
+ * @throws InvalidShapeError naming the argument.
  */
 export function checkFits(
   argument: string,
@@ -32,7 +24,6 @@ export function checkFits(
   offset: number,
   { dtype, shape, strides }: TensorDesc,
 ): void {
-  checkedStrides(shape, strides);
   const needed = offset + elementsSpanned(shape, strides) * dtypeTraits[dtype].bytes;
   if (needed > buffer.size) {
     throw new InvalidShapeError(
@@ -40,21 +31,6 @@ export function checkFits(
       `needs ${needed} bytes (${dtype} [${shape}] with strides [${strides}] from byte ${offset}), the buffer has ${buffer.size}`,
     );
   }
-}
-
-/**
- * The strides of a tensor, by default those of one without gaps.
- * @throws InvalidShapeError for extents or strides that are none.
- */
-export function checkedStrides(shape: Shape, given?: Strides): Strides {
-  const isExtent = (n: number): boolean => Number.isSafeInteger(n) && n >= 0;
-  if (!Array.isArray(shape) || !shape.every(isExtent))
-    throw new InvalidShapeError('shape', `must hold non-negative integers, got [${shape}]`);
-  const strides = given ?? contiguousStrides(shape);
-  if (!Array.isArray(strides) || strides.length !== shape.length || !strides.every(isExtent)) {
-    throw new InvalidShapeError('strides', `must be ${shape.length} non-negative integers, got [${strides}]`);
-  }
-  return strides;
 }
 
 /** Bytes `start` to `start + length` of a typed array; writes to buffers come in whole words, so they end with zeros if need be. */

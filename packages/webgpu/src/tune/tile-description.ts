@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@tilewise/core';
+import { describeValue } from '@tilewise/philox/errors';
 import { matrixKind } from '../attention/tiles/matrix/matrix-kind.ts';
 import type { MatrixTileShape } from '../attention/tiles/matrix/shape.ts';
 import type { SubgroupTileShape } from '../attention/tiles/subgroup/shape.ts';
@@ -7,7 +8,7 @@ import { roleReason, type Tile, type TileRole, tileRoles } from '../attention/ti
 import { type TileSelector, unsuitedReason } from '../attention/tiles/tile-choice.ts';
 import { workgroupKind } from '../attention/tiles/workgroup/tuned-tile.ts';
 import type { WorkgroupTileShape } from '../attention/tiles/workgroup/workgroup-tile.ts';
-import type { TileKind } from '../codegen/tile-kind.ts';
+import { brokenFieldRule, type TileKind } from '../codegen/tile-kind.ts';
 
 /** A tile as plain data, to be kept as JSON. */
 export type TileDescription = WorkgroupTileShape | SubgroupTileShape | MatrixTileShape;
@@ -57,7 +58,7 @@ export function tilesFrom(descriptions: TileDescriptions): TileSelector {
 /** @throws InvalidArgumentError naming the first part that describes no tile of its kernel. */
 function checkDescriptions(argument: string, descriptions: TileDescriptions): void {
   if (typeof descriptions !== 'object' || descriptions === null)
-    throw new InvalidArgumentError(argument, `must be an object, got ${descriptions}`);
+    throw new InvalidArgumentError(argument, `must be an object, got ${describeValue(descriptions)}`);
   for (const [name, description] of Object.entries(descriptions)) {
     const role = tileRoles.find(known => known === name);
     if (!role)
@@ -69,7 +70,7 @@ function checkDescriptions(argument: string, descriptions: TileDescriptions): vo
 /** @throws InvalidArgumentError for what describes no tile of a kernel. */
 export function checkDescription(argument: string, role: TileRole, description: TileDescription): void {
   const rule = brokenRule(role, description);
-  if (rule) throw new InvalidArgumentError(argument, `${rule}, got ${JSON.stringify(description)}`);
+  if (rule) throw new InvalidArgumentError(argument, `${rule}, got ${asJson(description)}`);
 }
 
 /**
@@ -79,7 +80,11 @@ function brokenRule(role: TileRole, description: TileDescription): string | null
   if (typeof description !== 'object' || description === null) return 'must describe a tile';
   const kind = kindOf(description);
   if (!kind) return `must be of kind ${kinds.map(({ name }) => name).join(', ')}`;
-  const rule = kind.brokenRule(description);
+  const rule = brokenFieldRule(kind, description) ?? kind.brokenRule(description);
   if (rule) return rule;
   return 'stationary' in description ? roleReason(role, description.stationary) : null;
 }
+
+/** JSON of what may be anything. */
+const asJson = (value: unknown): string =>
+  JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? `${part}n` : part));

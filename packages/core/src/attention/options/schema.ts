@@ -111,7 +111,10 @@ const formRules: Readonly<
   any: [() => true, ''],
   number: [value => typeof value === 'number', 'a number'],
   boolean: [value => typeof value === 'boolean', 'true or false'],
-  names: [Array.isArray, 'an array of names'],
+  names: [
+    value => Array.isArray(value) && value.every(name => typeof name === 'string'),
+    'an array of names',
+  ],
 };
 
 function checkForm(name: string, value: unknown, form: keyof typeof formRules): void {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@tilewise/core';
 import { checkObject } from '@tilewise/philox/errors';
-import type { TileKind } from '../../codegen/tile-kind.ts';
+import { brokenFieldRule, type TileKind } from '../../codegen/tile-kind.ts';
 import type { Tile } from './tile.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { Tile } from './tile.ts';
  */
 export function checkedTile<Shape extends object>(kind: TileKind<Shape, Tile>, shape: Shape): Tile {
   checkObject('shape', shape);
-  const rule = kind.brokenRule(shape);
+  const rule = brokenFieldRule(kind, shape) ?? kind.brokenRule(shape);
   if (rule) throw new InvalidArgumentError('shape', rule);
   return kind.tile(shape);
 }

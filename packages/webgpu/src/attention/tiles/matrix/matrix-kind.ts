@@ -26,11 +26,15 @@ const sides: readonly unknown[] = [8, 16];
  */
 export const matrixKind: TileKind<MatrixTileShape, Tile> = {
   name: 'matrix',
+  fields: ['kind', 'stationary', 'subgroups', 'matrix', 'pinned'],
   brokenRule({ stationary, subgroups, matrix, pinned = false }) {
     if (stationary !== 'queries' && stationary !== 'keys')
       return `must have stationary queries or keys, got ${stationary}`;
     const { M, N, K, component } = matrix ?? {};
-    const isMatrix = [M, N, K].every(n => sides.includes(n)) && ['f16', 'f32'].includes(component);
+    const isMatrix =
+      Object.keys(matrix ?? {}).every(name => ['M', 'N', 'K', 'component'].includes(name)) &&
+      [M, N, K].every(n => sides.includes(n)) &&
+      ['f16', 'f32'].includes(component);
     return isCount(subgroups) && isMatrix && typeof pinned === 'boolean'
       ? null
       : 'must have subgroups, pinned or not, and a matrix of M, N and K of 8 or 16 in f16 or f32';

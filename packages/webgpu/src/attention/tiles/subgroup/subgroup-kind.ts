@@ -8,6 +8,7 @@ import { subgroupBackend } from './subgroup-backend.ts';
 /** Tiles whose lanes broadcast rows to each other. */
 export const subgroupKind: TileKind<SubgroupTileShape, Tile> = {
   name: 'subgroup',
+  fields: ['kind', 'stationary', 'lanes', 'group', 'rows'],
   brokenRule({ stationary, lanes, group, rows = 4 }) {
     if (stationary !== 'queries' && stationary !== 'keys')
       return `must have stationary queries or keys, got ${stationary}`;

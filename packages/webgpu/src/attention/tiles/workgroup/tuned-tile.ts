@@ -13,6 +13,10 @@ const reductions: readonly unknown[] = ['workgroup', 'subgroup'];
 /** Tiles in workgroup memory, with the code of all that they can do. */
 export const workgroupKind: TileKind<WorkgroupTileShape, Tile> = {
   name: 'workgroup',
+  fields: [
+    ...['kind', 'tx', 'ty', 'rows', 'cols', 'headDimChunk', 'stagingDType'],
+    ...['arithmetic', 'prefetch', 'rowReduction'],
+  ],
   brokenRule(shape) {
     const { arithmetic = 'f32', prefetch = false, rowReduction = 'workgroup' } = shape;
     if (!types.includes(arithmetic)) return `must have arithmetic f16 or f32, got ${arithmetic}`;

@@ -21,6 +21,7 @@ export interface SubgroupMatMulShape {
 /** Tiles whose lanes broadcast vectors of B to each other. */
 export const subgroupMatMulKind: TileKind<SubgroupMatMulShape, MatMulTile> = {
   name: 'subgroup',
+  fields: ['kind', 'lanes', 'columns', 'group'],
   brokenRule: ({ lanes, columns, group }) =>
     isCount(lanes / group) && isCount((4 * columns) / group)
       ? null

@@ -20,6 +20,7 @@ export interface WorkgroupMatMulShape {
 /** Tiles whose operands pass through workgroup memory. */
 export const workgroupMatMulKind: TileKind<WorkgroupMatMulShape, MatMulTile> = {
   name: 'workgroup',
+  fields: ['kind', 'tx', 'ty', 'rows', 'columns', 'depth'],
   brokenRule: ({ tx, ty, rows, columns, depth }) =>
     [tx, ty, rows, columns, depth / 4].every(isCount)
       ? null
