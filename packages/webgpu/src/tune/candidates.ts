@@ -127,13 +127,16 @@ export function tileCandidates(
   const pinned = needsPin(capabilities) ? { pinned: true } : {};
   const table = tableTile(role, problem, capabilities);
   const ofSubgroups = subgroupCandidates.map(sizes => ({ kind: 'subgroup', stationary, ...sizes }) as const);
-  const inMemory = workgroupCandidates(role, problem, capabilities);
+  const others = [...workgroupCandidates(role, problem, capabilities), ...ofSubgroups];
+  const isOfTable = ({ kind = 'workgroup' }: TileDescription): boolean =>
+    kind === (table.kind ?? 'workgroup');
   const all: readonly TileDescription[] = [
     table,
     ...matrixCandidates.flatMap(subgroups =>
       matrices.map(matrix => ({ kind: 'matrix', stationary, subgroups, matrix, ...pinned }) as const),
     ),
-    ...(table.kind === 'subgroup' ? [...ofSubgroups, ...inMemory] : [...inMemory, ...ofSubgroups]),
+    ...others.filter(isOfTable),
+    ...others.filter(tile => !isOfTable(tile)),
   ];
   const able = all.filter(tile => describedTile(tile).unsupported(role, problem, capabilities) === null);
   return [...new Map(able.map(tile => [JSON.stringify(tile), tile])).values()];

@@ -5,10 +5,9 @@ import { alibiStage } from './alibi.ts';
 import { biasStage } from './bias.ts';
 import { blockMaskStage } from './block-mask.ts';
 import { capturePart } from './captures.ts';
-import { descaleStage } from './descale.ts';
 import { maskStage } from './mask.ts';
 import { maskModStage, scoreModStage } from './mods.ts';
-import { scaleStage } from './scale.ts';
+import { descaleStage, scaleStage } from './scale.ts';
 import { softcapStage } from './softcap.ts';
 import type { ScoreStage, ScoreStageFactory, ScoreUse } from './stage.ts';
 
