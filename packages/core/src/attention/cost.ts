@@ -40,8 +40,8 @@ export interface Work {
  */
 export function cost(problem: AttentionProblem, operands?: VisibilityOperands): Cost {
   validate(problem);
-  const asked = operands ? problem : unmasked(problem);
-  const visibility = createVisibility(asked, operands ?? {});
+  const asked: AttentionProblem = operands ? problem : { ...problem, lengthsQ: 'full', lengthsKv: 'full' };
+  const visibility = createVisibility(asked, operands ?? null);
   const pairs = visibility.rangesAreExact
     ? pairsInRanges(asked, visibility)
     : pairsOneByOne(asked, visibility);
@@ -51,17 +51,6 @@ export function cost(problem: AttentionProblem, operands?: VisibilityOperands): 
     pairs,
     forward: { flops: 2 * pairs * (Dqk + Dv), bytes: bytes.forward },
     backward: { flops: 2 * pairs * (3 * Dqk + 2 * Dv), bytes: bytes.backward },
-  };
-}
-
-function unmasked(problem: AttentionProblem): AttentionProblem {
-  return {
-    ...problem,
-    lengthsQ: 'full',
-    lengthsKv: 'full',
-    mask: null,
-    blockMask: null,
-    maskMod: null,
   };
 }
 

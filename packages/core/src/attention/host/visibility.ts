@@ -38,6 +38,10 @@ export interface Visibility {
   showsBlock(b: number, h: number, i: number, j: number): boolean;
   /** Whether nothing but lengths and band decides, so that all of `keyRange` is visible. */
   readonly rangesAreExact: boolean;
+  /**
+   * Whether more than lengths, band, boolean mask and block mask decides, so that each pair must be asked.
+   */
+  readonly asksPairs: boolean;
 }
 
 /** What visibility reads: lengths, mask, block mask and captures; never q, k or v. */
@@ -46,13 +50,13 @@ export type VisibilityOperands = Partial<Operands<Tensor>>;
 type PairPredicate = (b: number, h: number, i: number, j: number) => boolean;
 
 /**
- * The visibility of a problem, read from host tensors. This is the only place on the host that knows the
- * rules; they are those of cuDNN (right bound, then left bound, then block mask) with FlashAttention's
- * counting of the window.
+ * The visibility of a problem, read from host tensors; without operands no mask hides a pair. This is the
+ * only place on the host that knows the rules; they are those of cuDNN (right bound, then left bound, then
+ * block mask) with FlashAttention's counting of the window.
  * @throws InvalidArgumentError when an operand that the problem names is missing.
  */
-export function createVisibility(problem: AttentionProblem, operands: VisibilityOperands): Visibility {
-  const lengths = createLengths(problem, operands);
+export function createVisibility(problem: AttentionProblem, operands: VisibilityOperands | null): Visibility {
+  const lengths = createLengths(problem, operands ?? {});
   const { band } = problem;
   const left = band?.left ?? Infinity;
   const right = band?.right ?? Infinity;
@@ -89,22 +93,20 @@ export function createVisibility(problem: AttentionProblem, operands: Visibility
     return clip(diagonal - right, diagonal + left + 1, lengthQ(b));
   }
 
-  const showsBlock = blockMaskPredicate(problem.blockMask, operands.blockMask);
-  const masks = [
-    maskPredicate(problem.mask, operands.mask),
-    showsBlock,
-    maskModPredicate(problem, operands),
-  ].filter(predicate => predicate !== null);
+  const mask = operands && maskPredicate(problem.mask, operands.mask);
+  const showsBlock = operands && blockMaskPredicate(problem.blockMask, operands.blockMask);
+  const pairMasks = operands ? pairPredicates.flatMap(make => make(problem, operands) ?? []) : [];
+  const masks = [mask ?? [], showsBlock ?? [], pairMasks].flat();
 
   function isVisible(b: number, h: number, i: number, j: number): boolean {
     const [lo, hi] = keyRange(b, i);
     return j >= lo && j < hi && masks.every(admits => admits(b, h, i, j));
   }
 
-  const rangesAreExact = masks.length === 0;
   return {
     ...{ lengthQ, lengthKv, diagonalOffset, keyRange, keyRanges, queryRange },
-    ...{ isVisible, showsBlock: showsBlock ?? (() => true), rangesAreExact },
+    ...{ isVisible, showsBlock: showsBlock ?? (() => true) },
+    ...{ rangesAreExact: masks.length === 0, asksPairs: pairMasks.length > 0 },
   };
 }
 
@@ -144,3 +146,9 @@ function maskModPredicate(
   const admits = compile(maskMod, hostLoaders(captures));
   return (b, h, i, j) => admits(NaN, b, h, i, j) !== 0;
 }
+
+/** The masks that are asked pair by pair. A new one is a line here. */
+const pairPredicates: readonly ((
+  problem: AttentionProblem,
+  operands: VisibilityOperands,
+) => PairPredicate | null)[] = [maskModPredicate];

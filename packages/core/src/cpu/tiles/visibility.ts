@@ -37,12 +37,13 @@ export function createTileVisibility(
   kernels: Kernels,
   size: TileSize,
 ): TileVisibility {
-  const { blockMask, maskMod, Skv } = problem;
+  const { blockMask, Skv } = problem;
+  const { asksPairs } = visibility;
   const T = size.columns;
   const mask =
     problem.mask &&
     createMaskRows(kernels, problem.mask, required('mask', operands.mask), { rows: size.rows, Skv });
-  const asked = kernels.memory.allocate(Uint8Array, maskMod || blockMask ? size.rows * T : 0);
+  const asked = kernels.memory.allocate(Uint8Array, asksPairs || blockMask ? size.rows * T : 0);
   let tile: ScoreTile = NO_TILE;
   let seen: SeenBytes | null = null;
 
@@ -64,7 +65,7 @@ export function createTileVisibility(
    * block that is seen.
    */
   function seenPairs(isOneBlock: boolean): SeenBytes | null {
-    if (maskMod || (blockMask && !isOneBlock)) return ask();
+    if (asksPairs || (blockMask && !isOneBlock)) return ask();
     return mask && { at: mask.at(tile.j0), ld: mask.ld };
   }
 
