@@ -13,7 +13,10 @@ afterAll(() => {
   vi.unstubAllGlobals();
 });
 
-test.each([['An operation', 2]])(
+test.each([
+  ['A mask', 8],
+  ['An operation', 2],
+])(
   'the recipe "%s" changes at most %i source files, compiles and works',
   {
     timeout: 120_000,

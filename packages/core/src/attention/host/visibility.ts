@@ -95,7 +95,9 @@ export function createVisibility(problem: AttentionProblem, operands: Visibility
 
   const mask = operands && maskPredicate(problem.mask, operands.mask);
   const showsBlock = operands && blockMaskPredicate(problem.blockMask, operands.blockMask);
-  const pairMasks = operands ? pairPredicates.flatMap(make => make(problem, operands) ?? []) : [];
+  const pairMasks = operands
+    ? Object.values(pairPredicates).flatMap(make => make(problem, operands) ?? [])
+    : [];
   const masks = [mask ?? [], showsBlock ?? [], pairMasks].flat();
 
   function isVisible(b: number, h: number, i: number, j: number): boolean {
@@ -147,8 +149,9 @@ function maskModPredicate(
   return (b, h, i, j) => admits(NaN, b, h, i, j) !== 0;
 }
 
+type MakePredicate = (problem: AttentionProblem, operands: VisibilityOperands) => PairPredicate | null;
+
 /** The masks that are asked pair by pair. A new one is a line here. */
-const pairPredicates: readonly ((
-  problem: AttentionProblem,
-  operands: VisibilityOperands,
-) => PairPredicate | null)[] = [maskModPredicate];
+const pairPredicates: Readonly<Record<string, MakePredicate>> = {
+  maskMod: maskModPredicate,
+};
