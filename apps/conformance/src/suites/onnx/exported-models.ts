@@ -170,7 +170,7 @@ interface RunOfModel {
  * name are found by their values, and gradients are added up.
  */
 async function worstGradient<T extends TensorDesc>(
-  { graph, inputs, outputs, weights, constants }: OnnxGraph,
+  { graph, inputs, outputs, weights, bindings: held }: OnnxGraph,
   logitsName: string,
   { feeds, logits, expected, parameters }: RunOfModel,
   engine: TensorEngine<T>,
@@ -183,8 +183,7 @@ async function worstGradient<T extends TensorDesc>(
   });
   const isCausal = expected.greedy !== undefined;
   const seed = backward.seeds.get(outputs[logitsName].id);
-  const bindings: Record<number, Tensor> = Object.fromEntries(constants);
-  for (const { tensor, value } of Object.values(weights)) bindings[tensor.id] = value;
+  const bindings: Record<number, Tensor> = { ...held };
   for (const [name, { id }] of Object.entries(inputs)) bindings[id] = feeds[name];
   const forward = await graph.run(engine, bindings);
   for (const [id, tensor] of Object.entries(forward)) bindings[Number(id)] = await onHost(engine, tensor);

@@ -1,4 +1,4 @@
-export { toOnnx } from './export/to-onnx.ts';
+export { type ToOnnxOptions, toOnnx } from './export/to-onnx.ts';
 export type { OnnxGraph } from './import/build-graph.ts';
 export {
   type FromOnnxOptions,

@@ -1,9 +1,17 @@
-import { checkObject } from '@tilewise/core';
+import {
+  checkObject,
+  describeValue,
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+  Tensor,
+} from '@tilewise/core';
 import { groupOperations } from '../../../compile/partition.ts';
 import { UnsupportedOperationError } from '../../../errors.ts';
 import type { Graph } from '../../../graph.ts';
 import { checkGraph } from '../../../ir/check-graph.ts';
 import { describeNode, type GraphNode } from '../../../ir/node.ts';
+import { storageDType } from '../../../ir/tensor/dtype.ts';
 import { describeTensor, type LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../../ir/topology.ts';
 import { encodeModel, type OnnxModel, type OnnxValue } from '../model.ts';
@@ -28,6 +36,14 @@ export const translations: Translations = {
   End: () => {},
 };
 
+/** Options of `toOnnx`. */
+export interface ToOnnxOptions {
+  /** The name of the model's graph. Default `'tilewise'`. */
+  readonly name?: string | undefined;
+  /** Tensors by the ids of inputs that the model is to hold, such as its weights, instead of taking them as inputs. */
+  readonly values?: Readonly<Record<number, Tensor>> | undefined;
+}
+
 /**
  * An inference graph as an ONNX model of operator set 23. Attention is the operation `Attention` where that means the same; all else is
  * plain operations. The tensor of id n is called `tn`, of inputs and outputs too; strides are left out, and extents that are not
@@ -37,12 +53,20 @@ export const translations: Translations = {
  * @throws UnsupportedOperationError naming an operation that has no form in ONNX (random numbers, gradients, what only an attention
  * operation can say); InvalidGraphError as `finalize`; InvalidArgumentError for what is no graph or no options.
  */
-export function toOnnx(graph: Graph, options: { readonly name?: string | undefined } = {}): Uint8Array {
+export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array {
   checkGraph('graph', graph);
   checkObject('options', options);
-  const { name = 'tilewise' } = options;
+  const { name = 'tilewise', values = {} } = options;
+  checkObject('options.values', values);
   const { topology } = graph.finalize();
   const write = new OnnxWriter(topology);
+  const held = new Map(Object.entries(values).map(([id, tensor]) => [Number(id), tensor]));
+  for (const [id, tensor] of held) {
+    const input = topology.inputs.find(t => t.id === id);
+    if (!input) throw new InvalidArgumentError(`options.values.${id}`, 'is no input of the graph');
+    checkStorage(`options.values.${id}`, input, tensor);
+    write.hold(input, tensor);
+  }
   for (const nodes of groups(topology)) writeGroup(nodes, topology, write);
   const value = (tensor: LogicalTensor): OnnxValue => ({
     name: write.name(tensor),
@@ -52,7 +76,7 @@ export function toOnnx(graph: Graph, options: { readonly name?: string | undefin
   return encodeModel({
     name,
     ...reached(write, new Set(topology.outputs.map(t => write.name(t)))),
-    inputs: topology.inputs.map(value),
+    inputs: topology.inputs.filter(({ id }) => !held.has(id)).map(value),
     outputs: topology.outputs.map(value),
   });
 }
@@ -68,6 +92,17 @@ function reached(write: OnnxWriter, needed: Set<string>): Pick<OnnxModel, 'nodes
     nodes: nodes.reverse(),
     initializers: write.initializers.filter(({ name }) => needed.has(name)),
   };
+}
+
+/** A tensor that an input is to be must have the input's dtype and, where it is known, shape. */
+function checkStorage(argument: string, { dtype, shape }: LogicalTensor, tensor: Tensor): void {
+  if (!(tensor instanceof Tensor))
+    throw new InvalidArgumentError(argument, `must be a host tensor, got ${describeValue(tensor)}`);
+  if (tensor.dtype !== storageDType(dtype))
+    throw new InvalidDTypeError(argument, `must be ${storageDType(dtype)}, got ${tensor.dtype}`);
+  const fits =
+    shape === null || (shape.length === tensor.rank && shape.every((n, d) => n < 0 || n === tensor.shape[d]));
+  if (!fits) throw new InvalidShapeError(argument, `must have shape [${shape}], got [${tensor.shape}]`);
 }
 
 function typeOf(tensor: LogicalTensor): number {

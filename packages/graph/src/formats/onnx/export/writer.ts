@@ -69,12 +69,16 @@ export class OnnxWriter {
 
   /** Numbers that the model holds: a scalar, or those of a shape. */
   numbers(values: readonly number[], dtype: GraphDType = 'f32', shape: readonly number[] = []): string {
-    const { data } = Tensor.from(values, shape, { dtype: storageDType(dtype) });
-    return this.#initializer(
-      elementTypes[dtype] ?? 0,
-      shape,
-      new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
-    );
+    const tensor = Tensor.from(values, shape, { dtype: storageDType(dtype) });
+    return this.#initializer(elementTypes[dtype] ?? 0, shape, bytesOf(tensor));
+  }
+
+  /** Makes an input of the graph a tensor that the model holds. */
+  hold(input: LogicalTensor, tensor: Tensor): void {
+    this.initializers.push({
+      ...{ name: this.name(input), type: elementTypes[input.dtype] ?? 0 },
+      ...{ shape: tensor.shape, data: bytesOf(tensor.contiguous()) },
+    });
   }
 
   /** 64-bit integers, as ONNX wants shapes and axes; one number is a scalar. */
@@ -97,3 +101,10 @@ export class OnnxWriter {
     return name;
   }
 }
+
+const bytesOf = ({ data, offset, size }: Tensor): Uint8Array =>
+  new Uint8Array(
+    data.buffer,
+    data.byteOffset + offset * data.BYTES_PER_ELEMENT,
+    size * data.BYTES_PER_ELEMENT,
+  );

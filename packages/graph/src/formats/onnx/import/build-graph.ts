@@ -19,8 +19,8 @@ export interface OnnxGraph {
   readonly outputs: Readonly<Record<string, LogicalTensor>>;
   /** The weights, by the model's names: inputs of the graph, and what is to be bound to them. */
   readonly weights: Readonly<Record<string, { readonly tensor: LogicalTensor; readonly value: Tensor }>>;
-  /** Larger constants by tensor id; they are inputs of the graph too, to which these are to be bound. */
-  readonly constants: ReadonlyMap<number, Tensor>;
+  /** What is to be bound to the inputs of the graph that the model does not have: its weights and larger constants, by tensor id. */
+  readonly bindings: Readonly<Record<number, Tensor>>;
   /** Names of the inputs whose numbers became part of the graph, as shapes do. */
   readonly specialised: ReadonlySet<string>;
 }
@@ -73,12 +73,17 @@ export class GraphFromModel {
     const used = new Set(graph.inputs.map(({ id }) => id));
     const kept = <T>(all: ReadonlyMap<string, T>, idOf: (one: T) => number): Record<string, T> =>
       Object.fromEntries([...all].filter(([, one]) => used.has(idOf(one))));
+    const weights = kept(this.#weights, ({ tensor }) => tensor.id);
+    const constants = [...this.#constants].filter(([id]) => used.has(id));
     return {
       graph,
       inputs: kept(this.#inputs, ({ id }) => id),
       outputs: Object.fromEntries(results),
-      weights: kept(this.#weights, ({ tensor }) => tensor.id),
-      constants: new Map([...this.#constants].filter(([id]) => used.has(id))),
+      weights,
+      bindings: Object.fromEntries([
+        ...constants,
+        ...Object.values(weights).map(({ tensor, value }) => [tensor.id, value] as const),
+      ]),
       specialised: this.#specialised,
     };
   }

@@ -2,6 +2,7 @@ import { Tensor, TilewiseError } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../../../testing/attention-graph.ts';
+import { runOnnx } from '../../../../testing/onnx-session.ts';
 import { fromOnnx, tensorFromOnnx, toOnnx } from '../index.ts';
 import { bytesField, floatField, integerField, joined, messageField, stringField } from '../protobuf.ts';
 
@@ -191,6 +192,19 @@ test('weights in another file come from the caller', async () => {
   expect(Array.from(y?.toFloat32() ?? [])).toEqual([11, 22]);
   const short = await fromOnnx(external, { externalData: () => new Uint8Array(8) });
   expect(() => short.graph()).toThrow("must give 12 bytes of 'weights.bin' for tensor 'w', got 8");
+});
+
+test('a model that was read is written again with its weights, and gives the same in onnxruntime', async () => {
+  const { graph, bindings, inputs, outputs } = (await fromOnnx(dynamic)).graph({ shapes: { x: [2, 3] } });
+  const x = Tensor.from([1, 2, 3, 4, 5, 6], [2, 3]);
+  const written = toOnnx(graph, { values: bindings });
+  const results = await runOnnx(written, { [`t${inputs.x?.id}`]: x });
+  const { z } = await (await fromOnnx(dynamic)).run(cpuEngine(), { x });
+  expect(results[`t${outputs.z?.id}`]?.toFloat32()).toEqual(z?.toFloat32());
+  expect(() => toOnnx(graph, { values: { 77: x } })).toThrow('options.values.77 is no input of the graph');
+  expect(() => toOnnx(graph, { values: { [inputs.x?.id ?? 0]: Tensor.zeros([3, 2]) } })).toThrow(
+    'must have shape [2,3]',
+  );
 });
 
 /** A generator of 32-bit numbers (mulberry32), so that a run can be repeated. */

@@ -96,8 +96,7 @@ export class OnnxModel {
     if (missing !== undefined)
       throw new InvalidArgumentError(`inputs.${missing}`, 'is an input of the model and is not given');
     const { made, compiled } = this.#compile(engine, inputs);
-    const bindings: Record<number, Tensor> = Object.fromEntries(made.constants);
-    for (const { tensor, value } of Object.values(made.weights)) bindings[tensor.id] = value;
+    const bindings: Record<number, Tensor> = { ...made.bindings };
     for (const [name, tensor] of Object.entries(made.inputs)) bindings[tensor.id] = inputs[name] as Tensor;
     const results = await (compiled as CompiledGraph<T>).execute(bindings as never);
     return Object.fromEntries(

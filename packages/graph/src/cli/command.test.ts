@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { GraphBuilder } from '../../testing/attention-graph.ts';
+import { toOnnx } from '../formats/onnx/index.ts';
+import { graphCommand } from './command.ts';
+
+/** A transformer's head of attention, and a projection after it. */
+function model(): Uint8Array {
+  const g = new GraphBuilder();
+  const [q, k, v] = [1, 2, 3].map(() => g.input([1, 2, 8, 4]));
+  const scores = g.op('MatMul', [q, k], { transpose_b: true });
+  const o = g.op('MatMul', [g.op('SoftMax', [g.op('Multiply', [scores, g.scalar(0.5)])], { axis: -1 }), v]);
+  g.op('MatMul', [o, g.input([4, 16])]);
+  return toOnnx(g.graph);
+}
+
+async function run(args: readonly string[], files: Readonly<Record<string, Uint8Array>> = {}) {
+  const lines: string[] = [];
+  const code = await graphCommand(args, {
+    print: text => lines.push(text),
+    readFile: path => {
+      const file = files[path];
+      if (!file) throw new Error(`no file ${path}`);
+      return file;
+    },
+  });
+  return { code, text: lines.join('\n') };
+}
+
+test('prints attention with its options, what is outside of it, memory and work', async () => {
+  const { code, text } = await run(['onnx', 'm.onnx'], { 'm.onnx': model() });
+  expect(code).toBe(0);
+  expect(text).toMatchInlineSnapshot(`
+    "3 operations after shape arithmetic.
+    Attention partitions: 1.
+      B 1, Hq 2, Hk 2, Sq 8, Skv 8, Dqk 4, Dv 4, f32, scale 1: 0.00205 MFLOP
+    Operations outside of attention: Multiply 1, MatMul 1.
+    Their matrix products: 0.00205 MFLOP.
+    Weights and constants: 0.00 MB. Intermediate results: 0.000576 MB."
+  `);
+});
+
+test('says what is wrong with a file, and with a call', async () => {
+  expect(await run(['onnx', 'm.onnx'], { 'm.onnx': new Uint8Array(3) })).toMatchObject({
+    code: 1,
+    text: expect.stringContaining('InvalidGraphError: ONNX file'),
+  });
+  expect((await run(['onnx', 'missing.onnx'])).code).toBe(1);
+  for (const args of [[], ['onnx'], ['onnx', 'm.onnx', '--shape'], ['onnx', 'm.onnx', '--shape', 'x']])
+    expect(await run(args)).toMatchObject({ code: 2, text: expect.stringContaining('Usage:') });
+});

@@ -1,0 +1,51 @@
+import { TilewiseError } from '@tilewise/core';
+import { formatReport, onnxReport } from './onnx-report.ts';
+
+/** What the command has of its surroundings. */
+export interface CommandHost {
+  readonly readFile: (path: string) => Uint8Array;
+  readonly print: (text: string) => void;
+}
+
+const usage = `Usage: npx @tilewise/graph onnx MODEL.onnx [--shape NAME=1,2,3]...
+
+Prints what the partitioner finds in a model of ONNX: attention with its options, the operations outside of attention, memory and
+floating-point operations. --shape gives the shape of an input that the model leaves open.`;
+
+/** Runs the command; returns the exit code: 0, 1 for a model that cannot be read, 2 for a wrong call. */
+export async function graphCommand(
+  args: readonly string[],
+  { readFile, print }: CommandHost,
+): Promise<number> {
+  const [command, file, ...options] = args;
+  const shapes = shapesOf(options);
+  if (command !== 'onnx' || file === undefined || file.startsWith('--') || shapes === null) {
+    print(usage);
+    return command === '--help' ? 0 : 2;
+  }
+  try {
+    const folder = file.replace(/[^/\\]*$/, '');
+    const externalData = (location: string): Uint8Array => {
+      // The name comes from the file: only files beside the model are opened.
+      if (!/^[^/\\]+$/.test(location) || location === '..')
+        throw new Error(`The model names the file '${location}', which is not beside it.`);
+      return readFile(folder + location);
+    };
+    print(formatReport(await onnxReport(readFile(file), { shapes, externalData })));
+    return 0;
+  } catch (error) {
+    print(error instanceof TilewiseError ? `${error.name}: ${error.message}` : String(error));
+    return 1;
+  }
+}
+
+/** The shapes of `--shape NAME=1,2,3`; null for options of another form. */
+function shapesOf(options: readonly string[]): Record<string, number[]> | null {
+  const shapes: Record<string, number[]> = {};
+  for (let n = 0; n < options.length; n += 2) {
+    const [, name, list] = /^(.+)=(\d+(?:,\d+)*)$/.exec(options[n + 1] ?? '') ?? [];
+    if (options[n] !== '--shape' || name === undefined || list === undefined) return null;
+    shapes[name] = list.split(',').map(Number);
+  }
+  return shapes;
+}

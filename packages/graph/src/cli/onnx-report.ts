@@ -1,0 +1,108 @@
+import { type AttentionProblem, cost, dtypeInfo, elementCount } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { fromOnnx, type OnnxGraph, type OnnxGraphOptions } from '../formats/onnx/index.ts';
+import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
+
+/** What the partitioner makes of a model. */
+export interface OnnxReport {
+  readonly operations: number;
+  /** Each attention that runs as one kernel: its sizes and options, and floating-point operations forward. */
+  readonly attention: readonly { readonly text: string; readonly flop: number }[];
+  /** Operations outside of attention, by kind. */
+  readonly others: ReadonlyMap<string, number>;
+  /** Floating-point operations of the matrix products outside of attention. */
+  readonly productFlop: number;
+  readonly weightBytes: number;
+  /** Memory for intermediate results, as the graph is compiled for the CPU engine. */
+  readonly workspaceBytes: number;
+}
+
+/** Reads a model and partitions its graph. */
+export async function onnxReport(
+  bytes: Uint8Array,
+  { externalData, ...options }: OnnxGraphOptions & { externalData?: (location: string) => Uint8Array } = {},
+): Promise<OnnxReport> {
+  const model = await fromOnnx(bytes, { externalData });
+  const made = model.graph(options);
+  const problems: AttentionProblem[] = [];
+  const compiled = made.graph.compile(watching(cpuEngine(), problems));
+  const { workspaceBytes } = compiled;
+  compiled.release();
+  return {
+    operations: made.graph.nodes.length,
+    attention: problems.map(problem => ({
+      text: describeProblem(problem),
+      flop: cost(problem).forward.flops,
+    })),
+    ...outsideOfAttention(made),
+    weightBytes: Object.values(made.bindings).reduce(
+      (sum, { dtype, size }) => sum + size * dtypeInfo[dtype].bytes,
+      0,
+    ),
+    workspaceBytes,
+  };
+}
+
+/** An engine that notes the attention problems that it is asked for. */
+function watching(engine: TensorEngine, problems: AttentionProblem[]): TensorEngine {
+  return new Proxy(engine, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        if (name === 'checkSupport') problems.push(args[0] as AttentionProblem);
+        return value.apply(target, args);
+      };
+    },
+  });
+}
+
+function describeProblem(problem: AttentionProblem): string {
+  const { B, Hq, Hk, Sq, Skv, Dqk, Dv, scale, band, softcap, q } = problem;
+  const options = [
+    band && `band ${band.left ?? '∞'} to ${band.right ?? '∞'} ${band.align}`,
+    problem.mask && 'mask',
+    problem.bias && 'bias',
+    problem.alibi && 'alibi',
+    softcap !== null && `softcap ${softcap}`,
+    problem.scoreMod && 'score mod',
+    problem.dropout && 'dropout',
+    problem.lengthsKv !== 'full' && 'lengths',
+  ].filter(Boolean);
+  const sizes = `B ${B}, Hq ${Hq}, Hk ${Hk}, Sq ${Sq}, Skv ${Skv}, Dqk ${Dqk}, Dv ${Dv}, ${q.dtype}`;
+  return `${sizes}, scale ${Number(scale.toPrecision(6))}${options.map(option => `, ${option}`).join('')}`;
+}
+
+function outsideOfAttention({ graph }: OnnxGraph): Pick<OnnxReport, 'others' | 'productFlop'> {
+  const inAttention = new Set(
+    graph.partitions().flatMap(({ kind, ops }) => (kind.includes('sdpa') ? ops : [])),
+  );
+  const others = new Map<string, number>();
+  let productFlop = 0;
+  for (const { id, kind, inputs, outputs, attributes } of graph.nodes) {
+    if (inAttention.has(id)) continue;
+    others.set(kind, (others.get(kind) ?? 0) + 1);
+    if (kind !== 'MatMul') continue;
+    const shape = ({ id: tensor }: LogicalTensor): readonly number[] => graph.topology.shapeOf(tensor) ?? [];
+    const depth = shape(inputs[0]).at(attributes.transpose_a === true ? -2 : -1) ?? 0;
+    productFlop += 2 * elementCount(shape(outputs[0])) * depth;
+  }
+  return { others, productFlop };
+}
+
+const millions = (n: number): string => `${(n / 1e6).toPrecision(3)} M`;
+
+/** A report as lines of text. */
+export function formatReport(report: OnnxReport): string {
+  const { attention, others, operations, productFlop, weightBytes, workspaceBytes } = report;
+  const kinds = [...others].sort(([, a], [, b]) => b - a).map(([kind, count]) => `${kind} ${count}`);
+  return [
+    `${operations} operations after shape arithmetic.`,
+    `Attention partitions: ${attention.length}.`,
+    ...attention.map(({ text, flop }) => `  ${text}: ${millions(flop)}FLOP`),
+    `Operations outside of attention: ${kinds.join(', ') || 'none'}.`,
+    `Their matrix products: ${millions(productFlop)}FLOP.`,
+    `Weights and constants: ${millions(weightBytes)}B. Intermediate results: ${millions(workspaceBytes)}B.`,
+  ].join('\n');
+}
