@@ -178,7 +178,8 @@ function restored<T extends TensorDesc>(
   return new Map([...found].map(([name, tensor]) => [name, engine.upload(tensor.cast('f32'))]));
 }
 
-interface LossResult {
+/** A loss, and its gradients by the names of what is trained. */
+export interface LossResult {
   readonly loss: Variable;
   readonly gradients: Readonly<Record<string, Variable>>;
 }
@@ -202,7 +203,7 @@ function dropoutNumbers<T extends TensorDesc>(
 }
 
 /** Mean cross-entropy over the labels that count, and its gradients. */
-function lossOf<T extends TensorDesc>(
+export function lossOf<T extends TensorDesc>(
   model: Model<T>,
   inputs: Readonly<Record<string, Variable>>,
   wanted: readonly string[],

@@ -3,12 +3,14 @@ import {
   checkObject,
   describeValue,
   InvalidArgumentError,
+  type Tensor,
   type TensorDesc,
 } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { Graph } from '../../graph.ts';
 import type { GraphNode } from '../../ir/node.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { storageDesc } from '../../ir/tensor/storage.ts';
 import type { Bindable } from '../../runtime/bindings/bindable.ts';
 import { tracing } from './operation-call.ts';
@@ -103,6 +105,32 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
       for (const [, tensor] of fixed) engine.release(tensor);
     },
   });
+}
+
+/** A function as a graph, for what is no engine, such as an export. */
+export interface TracedGraph {
+  readonly graph: Graph;
+  /** The tensors of the arguments that are read, by name. */
+  readonly inputs: Readonly<Record<string, LogicalTensor>>;
+  /** What is the same in every run, by the ids of tensors. */
+  readonly constants: ReadonlyMap<number, Tensor>;
+  /** The tensors of the results, in the order of the function's variables. */
+  readonly results: readonly LogicalTensor[];
+}
+
+/** Traces a function of named tensors, as `compile` does. */
+export function traceGraph<S extends Specs, R>(fn: Traceable<S, R>, specs: S): TracedGraph {
+  const { trace, inputs, given } = traced(fn, specs);
+  const results = variablesOf(given).map(variable => ownResult(trace, variable));
+  const graph = graphOf(trace, results);
+  const read = new Set(graph.inputs.map(({ id }) => id));
+  const own = Object.entries(inputs).filter(([, { tensor }]) => read.has(tensor.id));
+  return {
+    graph,
+    inputs: Object.fromEntries(own.map(([name, { tensor }]) => [name, tensor])),
+    constants: new Map([...trace.constants].filter(([id]) => read.has(id))),
+    results: results.map(({ tensor }) => tensor),
+  };
 }
 
 /** The shapes and dtypes of what a function would give, without an engine. */

@@ -1,7 +1,7 @@
 export type { AttentionOptions } from './attention.ts';
 export { attention } from './attention.ts';
-export type { CompiledFunction, Results, Spec, Specs, Traceable } from './compile.ts';
-export { compile, evalShape } from './compile.ts';
+export type { CompiledFunction, Results, Spec, Specs, Traceable, TracedGraph } from './compile.ts';
+export { compile, evalShape, traceGraph } from './compile.ts';
 export { grad, gradientsOf, valueAndGrad } from './gradients.ts';
 export type { OperationFunction, OptionsOf } from './operation-function.ts';
 export * from './operations.ts';

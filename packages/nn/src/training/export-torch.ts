@@ -1,0 +1,73 @@
+import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
+import { traceGraph } from '@tilewise/graph/ops';
+import { toTorch } from '@tilewise/graph/torch';
+import { batchTensors, targetTensors } from '../model/batch.ts';
+import { downloadAll } from '../model/download.ts';
+import { describeAll, type Model } from '../model/model.ts';
+import { type LabelledBatch, lossOf } from './trainer.ts';
+
+/** How a model's training is exported. */
+export interface ExportTorchOptions {
+  /** Name of the Python package. Default `model`. */
+  readonly name?: string | undefined;
+  /** Defaults of the command line of the exported training, as `{ lr: 1e-3, clip: 1 }`. */
+  readonly training?: Readonly<Record<string, number | string>> | undefined;
+}
+
+/**
+ * The training of a text model as a package of PyTorch, on one process or many: the loss as a module, the
+ * weights, and batches of one shape, which training goes through again and again. The batch and the sequence
+ * can be cut over ranks.
+ * @returns files by their paths inside a folder.
+ * @throws InvalidArgumentError for batches that are no texts of one shape; what `toTorch` throws.
+ */
+export async function exportTorch<T extends TensorDesc>(
+  model: Model<T>,
+  batches: readonly LabelledBatch[],
+  options: ExportTorchOptions = {},
+): Promise<Record<string, string | Uint8Array>> {
+  const steps = batches.map(({ inputs, labels }) => {
+    if ('pixels' in inputs) throw new InvalidArgumentError('batches', 'must be of texts');
+    return { ...batchTensors(inputs), ...targetTensors(model.definition.kind, labels) } as Record<
+      string,
+      Tensor
+    >;
+  });
+  const [first] = steps;
+  if (!first) throw new InvalidArgumentError('batches', 'must have one or more');
+  const described = JSON.stringify(describeAll(first));
+  if (steps.some(step => JSON.stringify(describeAll(step)) !== described))
+    throw new InvalidArgumentError('batches', 'must be of one shape');
+  const [batch, sequence] = first.tokens.shape;
+  const specs = { ...describeAll(first), ...model.specs() };
+  const { graph, inputs, constants, results } = traceGraph(own => lossOf(model, own, []).loss, specs);
+  const weights = await downloadAll(model.engine, model.weights);
+  const cuts: Readonly<Record<string, readonly (readonly ('batch' | 'sequence')[])[]>> = {
+    tokens: [['batch'], ['sequence']],
+    tokenTypes: [['batch'], ['sequence']],
+    lengths: [['batch']],
+    labels: [['batch', 'sequence']],
+    counts: [['batch', 'sequence']],
+  };
+  const read = Object.keys(first).filter(name => inputs[name]);
+  return toTorch(graph, {
+    ...{ name: options.name ?? 'model', constants, loss: results[0].id, extents: { batch, sequence } },
+    parameters: Object.fromEntries(
+      Object.entries(inputs).flatMap(([name, { id }]) => (weights.has(name) ? [[name, id]] : [])),
+    ),
+    weights,
+    shard: Object.fromEntries(read.map(name => [inputs[name].id, cuts[name]])),
+    batches: new Map(read.map(name => [inputs[name].id, stacked(steps.map(step => step[name]))])),
+    training: options.training,
+  });
+}
+
+/** Tensors of one shape as one, along a first axis. */
+function stacked(tensors: readonly Tensor[]): Tensor {
+  const [{ shape, dtype }] = tensors;
+  return Tensor.from(
+    tensors.flatMap(t => [...t.toFloat64()]),
+    [tensors.length, ...shape],
+    { dtype },
+  );
+}
