@@ -58,20 +58,21 @@ function watching(engine: TensorEngine, problems: AttentionProblem[]): TensorEng
   });
 }
 
+/** Sizes and options; numbers such as the scale may be known only when the graph runs. */
 function describeProblem(problem: AttentionProblem): string {
-  const { B, Hq, Hk, Sq, Skv, Dqk, Dv, scale, band, softcap, q } = problem;
+  const { B, Hq, Hk, Sq, Skv, Dqk, Dv, band, q } = problem;
   const options = [
     band && `band ${band.left ?? '∞'} to ${band.right ?? '∞'} ${band.align}`,
     problem.mask && 'mask',
     problem.bias && 'bias',
     problem.alibi && 'alibi',
-    softcap !== null && `softcap ${softcap}`,
+    problem.softcap !== null && 'softcap',
     problem.scoreMod && 'score mod',
     problem.dropout && 'dropout',
     problem.lengthsKv !== 'full' && 'lengths',
   ].filter(Boolean);
   const sizes = `B ${B}, Hq ${Hq}, Hk ${Hk}, Sq ${Sq}, Skv ${Skv}, Dqk ${Dqk}, Dv ${Dv}, ${q.dtype}`;
-  return `${sizes}, scale ${Number(scale.toPrecision(6))}${options.map(option => `, ${option}`).join('')}`;
+  return [sizes, ...options].join(', ');
 }
 
 function outsideOfAttention({ graph }: OnnxGraph): Pick<OnnxReport, 'others' | 'productFlop'> {
