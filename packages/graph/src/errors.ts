@@ -1,6 +1,6 @@
 import { TilewiseError } from '@tilewise/core';
 
-/** An operation that its schema does not allow: its inputs, outputs, dtypes or attributes. */
+/** An operation whose inputs, outputs, dtypes or attributes break its schema. */
 export class InvalidOperationError extends TilewiseError {
   override readonly name: string = 'InvalidOperationError';
   constructor(operation: string, rule: string) {
@@ -8,7 +8,7 @@ export class InvalidOperationError extends TilewiseError {
   }
 }
 
-/** A graph that is no graph: a cycle, two producers of a tensor, descriptions of a tensor that contradict each other. */
+/** An invalid graph: a cycle, two producers of a tensor, or contradictory descriptions of a tensor. */
 export class InvalidGraphError extends TilewiseError {
   override readonly name: string = 'InvalidGraphError';
   constructor(rule: string, argument?: string) {
@@ -16,19 +16,23 @@ export class InvalidGraphError extends TilewiseError {
   }
 }
 
-/** A node whose arguments the implementation that was asked for cannot say. */
+/** A node with arguments that the chosen implementation cannot express. */
 export class UnsupportedNodeError extends TilewiseError {
   override readonly name: string = 'UnsupportedNodeError';
   readonly reasons: readonly string[];
   constructor(implementation: string, reasons: readonly string[]) {
-    super('UNSUPPORTED', `the ${implementation} implementation cannot say this node: ${reasons.join('; ')}`, {
-      argument: 'implementation',
-    });
+    super(
+      'UNSUPPORTED',
+      `the ${implementation} implementation cannot express this node: ${reasons.join('; ')}`,
+      {
+        argument: 'implementation',
+      },
+    );
     this.reasons = reasons;
   }
 }
 
-/** An operation that the format or task at hand has no form for. */
+/** An operation that a format or a task does not support. */
 export class UnsupportedOperationError extends TilewiseError {
   override readonly name: string = 'UnsupportedOperationError';
   constructor(operation: string, reason: string) {

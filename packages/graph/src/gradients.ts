@@ -12,7 +12,9 @@ export interface GradientOptions {
 
 /** A backward graph. Tensors of the forward graph that it reads have their ids. */
 export class GradientGraph extends Graph {
-  /** By the id of each tensor that is differentiated: the gradient of the loss by it, an input of this graph. */
+  /**
+   * By the id of each tensor that is differentiated: the gradient of the loss by it, an input of this graph.
+   */
   readonly seeds: ReadonlyMap<number, LogicalTensor>;
   /** By the id of each tensor that was asked for: the gradient by it, a result of this graph. */
   readonly gradients: ReadonlyMap<number, LogicalTensor>;
@@ -25,14 +27,15 @@ export class GradientGraph extends Graph {
 }
 
 /**
- * The graph that computes gradients of a finalized graph, out of the same operations. Its inputs are those of the forward graph
- * and its results, as far as they are needed, and the gradients by `of`; what is in between is computed again, but for results that
- * only lie otherwise. Each operation is built once. Attention whose softmax gives its `stats` as a result comes back as one backward
- * partition. It computes nothing of the forward pass again where that gives the product with the values, too; where it does not and other
- * gradients need that product, a forward partition of its own does.
+ * The graph that computes gradients of a finalized graph, out of the same operations. Its inputs are those of
+ * the forward graph and its results, as far as they are needed, and the gradients by `of`; what is in between
+ * is computed again, but for results that only lie otherwise. Each operation is built once. Attention whose
+ * softmax gives its `stats` as a result comes back as one backward partition. It computes nothing of the
+ * forward pass again where that gives the product with the values, too; where it does not and other gradients
+ * need that product, a forward partition of its own does.
  *
- * @throws InvalidArgumentError for a tensor that is not of the graph or does not depend on one asked for; InvalidGraphError where an
- * operation on the way has no gradient.
+ * @throws InvalidArgumentError for a tensor that is not of the graph or does not depend on one asked for;
+ * InvalidGraphError where an operation on the way has no gradient.
  */
 export function gradients(forward: Graph, options: GradientOptions): GradientGraph {
   checkGraph('forward', forward);

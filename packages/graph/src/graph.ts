@@ -24,7 +24,9 @@ const standardHeader: GraphHeader = {
   ports: 'derived',
 };
 
-/** An operation to be added: its kind decides the names and values of attributes, and the number of tensors. */
+/**
+ * An operation to be added: its kind decides the names and values of attributes, and the number of tensors.
+ */
 export type OperationOptions<K extends OperationKind> = {
   readonly inputs: TensorsOf<OperationSchemas[K]['inputs']>;
   readonly outputs: TensorsOf<OperationSchemas[K]['outputs']>;
@@ -76,11 +78,11 @@ export class Graph extends GraphBuilder {
   }
 
   /**
-   * Partitions and compiles the graph, to run it again and again; finalizes it if need be. What is compiled belongs to the caller
-   * alone: it is not in the engine's cache.
+   * Partitions and compiles the graph, to run it again and again; finalizes it if need be. What is compiled
+   * belongs to the caller alone: it is not in the engine's cache.
    * @param options.inputs shapes (and strides) of inputs by id, where the graph does not say them.
-   * @throws what `finalize` throws; InvalidShapeError when shapes are unknown or do not fit; UnsupportedError when an operation
-   * cannot run.
+   * @throws what `finalize` throws; InvalidShapeError when shapes are unknown or do not fit; UnsupportedError
+   * when an operation cannot run.
    */
   compile<T extends TensorDesc>(
     engine: TensorEngine<T>,
@@ -97,9 +99,10 @@ export class Graph extends GraphBuilder {
   }
 
   /**
-   * Partitions, compiles and runs the graph; finalizes it if need be. The engine keeps what was compiled for the next time.
-   * @param inputs by tensor id: the engine's tensors, host tensors, or numbers for scalars. Outputs may be bound too, as for `execute`
-   * of a compiled graph.
+   * Partitions, compiles and runs the graph; finalizes it if need be. The engine keeps what was compiled for
+   * the next time.
+   * @param inputs by tensor id: the engine's tensors, host tensors, or numbers for scalars. Outputs may be
+   * bound too, as for `execute` of a compiled graph.
    * @returns the graph's outputs by id, as the engine's tensors.
    * @throws what `finalize`, `compile` and `execute` throw.
    */

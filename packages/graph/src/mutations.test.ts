@@ -26,7 +26,10 @@ function attempt<R>(what: string, call: () => R): R | undefined {
   }
 }
 
-/** All that may be done with a graph that was taken: it is connected, divided, written, differentiated and compiled. */
+/**
+ * All that may be done with a graph that was taken: it is connected, divided, written, differentiated and
+ * compiled.
+ */
 function use(graph: Graph, what: string): void {
   if (!attempt(what, () => graph.finalize())) return;
   attempt(what, () => graph.partitions());

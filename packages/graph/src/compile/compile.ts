@@ -16,36 +16,37 @@ import { lowerForward } from './lower/attention-forward.ts';
 import type { Lowered, MatchLowering } from './lower/match-lowering.ts';
 import { lowerAround } from './lower/surroundings.ts';
 
-/** Operations to compile: in order, and what enters and leaves. */
+/** Operations to compile in order, with their inputs and outputs. */
 export interface Operations {
   readonly nodes: readonly GraphNode[];
   readonly inputs: readonly LogicalTensor[];
   readonly outputs: readonly LogicalTensor[];
 }
 
-/** Operations, and as what they are recognised. */
+/** Operations and what they are recognised as. */
 export interface Group extends Operations {
   readonly match: Match | null;
-  /** The graph that they are of. */
+  /** The graph of the operations. */
   readonly topology: Topology;
 }
 
-/** A program and what it runs on. */
+/** A compiled group of operations. */
 export interface CompiledProgram {
   readonly program: Program;
-  /** How the operations run: as one attention call, or one after the other. */
+  /** `attention`: one attention call. `operations`: one operation after the other. */
   readonly kernel: 'attention' | 'operations';
-  /** Why not as attention, though they are. */
+  /** Why recognised attention does not run as one call. */
   readonly reasons: readonly string[];
   /** All tensors of the group with their shapes. */
   readonly tensors: ReadonlyMap<number, LogicalTensor>;
-  /** Of what runs as attention: its operations one after the other, for when the numbers that are bound make something else of it. */
+  /** The operations of an attention call one by one, for bound numbers that make something else of them. */
   readonly asOperations?: () => Program;
 }
 
 /**
  * Writes a group as a program for an engine.
- * @throws InvalidShapeError when shapes are unknown or do not fit; UnsupportedError when the engine cannot run an attention operation.
+ * @throws InvalidShapeError when shapes are unknown or do not fit; UnsupportedError when the engine cannot
+ * run an attention operation.
  */
 export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): CompiledProgram {
   const tensors = resolveShapes(group);
@@ -65,7 +66,7 @@ export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): Co
   }
   const program = fuseMaps(writeOperations(group, tensors));
   const refused = unsupported(program, engine);
-  // What attention is written as one operation has no other form.
+  // `Sdpa` and `SdpaBackward` have no other form.
   if (refused.length > 0) throw new UnsupportedError(engine.name, refused);
   return { program, kernel: 'operations', reasons, tensors };
 }
@@ -128,14 +129,14 @@ export function writeMatch(
   return 'written';
 }
 
-/** As it is declared, and dense. */
+/** The description of a tensor, contiguous. */
 export function denseDesc(tensor: LogicalTensor): TensorDesc {
   return storageDesc({ ...tensor, strides: null });
 }
 
 /**
  * Writes operations one after the other.
- * @param desc how a tensor looks that is only there inside.
+ * @param desc the description of a tensor inside the program.
  */
 export function writeOperations(
   group: Operations,

@@ -10,16 +10,16 @@ interface MapStep extends PrimitiveStep {
   readonly primitive: MapPrimitive;
 }
 
-/** Tensors that one kernel reads at most: with the output they are the eight that every device binds. */
+/** The most tensors that one kernel reads: with the output, the eight bindings that every device has. */
 const MOST_INPUTS = 7;
 
-/** Nodes of an expression at most: what is longer gains nothing from being one kernel, and is slow to compile. */
+/** The most nodes of a fused expression: longer ones gain nothing and compile slowly. */
 const MOST_NODES = 256;
 
 /**
- * A program whose chains of maps are one map each: a map that only one other reads, at the place that is being computed, becomes
- * part of that one's expression, and its result is never stored. Results of 16 bits are, since they are rounded to what their dtype
- * holds.
+ * Fuses chains of maps. A map that one other map alone reads, element by element, becomes part of the
+ * expression of its reader, and its result is not stored. Results of 16 bits are stored, since they are
+ * rounded.
  */
 export function fuseMaps(program: Program): Program {
   const { values } = program;
@@ -44,7 +44,9 @@ function isMap(step: Step): step is MapStep {
   return step.kind === 'primitive' && step.primitive.kind === 'map';
 }
 
-/** A map that reads the results of maps that wait for it, these as part of it as far as it has room; `left` are the others. */
+/**
+ * A map fused with the waiting maps that it reads, within the limits; `left` are the maps that do not fit.
+ */
 function withProducers(
   step: MapStep,
   waiting: Map<number, MapStep>,
@@ -75,7 +77,10 @@ function withProducers(
 
 const sizeOf = ({ primitive }: MapStep): number => nodes(primitive.value).length;
 
-/** The expression of a map over `inputs`, those of the producers of what it reads in its place: once, however often it is read. */
+/**
+ * The expression of a map in which loads of a producer's result are the producer's expression, each built
+ * once.
+ */
 function composed(
   { primitive, inputs: own }: MapStep,
   producers: ReadonlyMap<number, MapStep>,
@@ -97,7 +102,7 @@ function composed(
 
 const noProducers: ReadonlyMap<number, MapStep> = new Map();
 
-/** Which input an expression loads from; null for anything else. */
+/** The number of the input that an expression loads; null for any other expression. */
 function loadedInput(e: Expr, count: number): number | null {
   if (e.kind !== 'load') return null;
   const at = Array.from({ length: count }, (_, n) => inputName(n)).indexOf(e.name);
@@ -105,9 +110,9 @@ function loadedInput(e: Expr, count: number): number | null {
 }
 
 interface Uses {
-  /** The steps that touch a value, or a view of it. */
+  /** The steps that touch a value. */
   readonly of: ReadonlyMap<number, readonly Step[]>;
-  /** Values that views show. */
+  /** Values that have views. */
   readonly viewed: ReadonlySet<number>;
 }
 
@@ -119,7 +124,7 @@ function usesOf({ values, steps }: Program): Uses {
   return { of, viewed: new Set(values.flatMap(value => (value.kind === 'view' ? [value.of] : []))) };
 }
 
-/** Whether the result of a map is read by one other map alone, element by element, and would be stored as it is computed. */
+/** Whether one other map alone reads a result, element by element, and storing it would not round it. */
 function isPassedOn(
   output: number,
   { primitive: { value } }: MapStep,
@@ -140,7 +145,7 @@ function isPassedOn(
   );
 }
 
-/** Whether a map reads a value at the place that is computed, and nowhere else. */
+/** Whether a map reads a value only at the element that it computes. */
 function readsInPlace({ primitive, inputs }: MapStep, value: number): boolean {
   let inPlace = inputs.includes(value);
   rewriteExpr(primitive.value, e => {

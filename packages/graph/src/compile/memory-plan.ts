@@ -2,13 +2,13 @@ import { type DType, dtypeInfo, isContiguous, maxOffset, type TensorDesc } from 
 import type { Program, Step } from '../ir/program/program.ts';
 import { optionNumbers } from './attention/options.ts';
 
-/** Memory that temporaries take turns in. */
+/** Memory that temporaries share, one after the other. */
 export interface Slot {
   readonly dtype: DType;
   readonly length: number;
 }
 
-/** Where each temporary lies. */
+/** The slot of each temporary. */
 export interface MemoryPlan {
   readonly slots: readonly Slot[];
   /** By index of the value. */
@@ -16,7 +16,7 @@ export interface MemoryPlan {
   readonly bytes: number;
 }
 
-/** Gives each temporary of a program a slot, the same to those that are never needed at the same time. */
+/** Gives each temporary of a program a slot; temporaries with disjoint lifetimes share one. */
 export function planMemory(program: Program): MemoryPlan {
   const lives = lifetimes(program);
   const slots: { dtype: DType; length: number; freeFrom: number }[] = [];
@@ -36,14 +36,14 @@ export function planMemory(program: Program): MemoryPlan {
   return { slots: slots.map(({ dtype, length }) => ({ dtype, length })), slotOf, bytes };
 }
 
-/** Elements of storage that a tensor spans. */
+/** The number of elements of storage that a tensor spans. */
 export function storageLength({ shape, strides }: TensorDesc): number {
   if (shape.includes(0)) return 0;
   if (isContiguous(shape, strides)) return shape.reduce((n, extent) => n * extent, 1);
   return maxOffset(shape, strides) + 1;
 }
 
-/** The first and the last step that touch each temporary, also through views of it. */
+/** The first and the last step that touch each temporary, or a view of it. */
 function lifetimes({ values, steps }: Program): Map<number, { first: number; last: number }> {
   const owner = (value: number): number => {
     const v = values[value];

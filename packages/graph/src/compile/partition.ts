@@ -4,10 +4,10 @@ import type { Topology } from '../ir/topology.ts';
 import type { Match } from '../passes/match.ts';
 import { patterns } from '../passes/patterns.ts';
 
-/** `fusion`: what a pattern recognises runs as one. `debug`: each operation by itself. */
+/** `fusion`: operations that a pattern recognises run as one. `debug`: each operation runs on its own. */
 export type PartitionPolicy = 'fusion' | 'debug';
 
-/** Operations that run together, and as what they are recognised. */
+/** Operations that run together, and what they are recognised as. */
 export interface OperationGroup {
   readonly nodes: readonly GraphNode[];
   readonly match: Match | null;
@@ -34,13 +34,13 @@ export function groupOperations(topology: Topology, policy: PartitionPolicy): Op
   return groups.inOrder();
 }
 
-/** Which operations run together so far. */
+/** The groups so far. */
 class Groups {
   readonly #topology: Topology;
   readonly #claimed = new Map<GraphNode, Match>();
-  /** Where an operation stands in the order. */
+  /** The place of an operation in the topological order. */
   readonly #places: ReadonlyMap<GraphNode, number>;
-  /** By where the first operation of a match stands, where the last one does. */
+  /** The last place of a match, by its first place. */
   readonly #ends: number[];
 
   constructor(topology: Topology) {
@@ -60,7 +60,7 @@ class Groups {
     this.#ends[first] = places.reduce((a, b) => Math.max(a, b));
   }
 
-  /** Whether none of its operations is taken, and none outside needs one of them and is needed by another. */
+  /** Whether the operations of a match are free, and no path leaves the match and comes back. */
   canClaim(match: Match): boolean {
     const { nodes } = match;
     for (const node of nodes) if (this.#claimed.has(node)) return false;
@@ -71,7 +71,7 @@ class Groups {
     for (let node = stack.pop(); node; node = stack.pop()) {
       if (nodes.has(node)) return false;
       if (seen.has(node) || !isNear(node)) continue;
-      // What runs together is reached together.
+      // Operations of one match are reached together.
       const together = this.#claimed.get(node)?.nodes ?? [node];
       for (const member of together) {
         seen.add(member);
@@ -92,7 +92,7 @@ class Groups {
     }
     const order = new Set<OperationGroup>();
     const open: OperationGroup[] = [...groups.values()].reverse();
-    // A group is placed when it is met again, those that it needs having been placed.
+    // A group is placed at the second visit, after the groups that it needs.
     const entered = new Set<OperationGroup>();
     for (let group = open.at(-1); group; group = open.at(-1)) {
       if (entered.has(group)) {
@@ -111,8 +111,8 @@ class Groups {
   }
 
   /**
-   * The place in the order behind which nothing leads to an operation of a match: ways go on in the order, and back only within what
-   * runs together.
+   * The place after which no path leads back to a match: paths go forward in the order, and backward only
+   * within a match.
    */
   #noWayBackAfter(match: Match): number {
     let end = this.#placesOf(match).reduce((a, b) => Math.max(a, b));

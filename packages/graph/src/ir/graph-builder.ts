@@ -96,7 +96,8 @@ export class GraphBuilder implements GraphWriter {
 
   /**
    * A logical tensor. The same id twice is the same tensor, and must be described alike.
-   * @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError for a description that no tensor has.
+   * @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError for a description that no tensor
+   * has.
    */
   tensor(options: TensorOptions): LogicalTensor {
     checkNames('options', options, tensorOptionNames);
@@ -118,8 +119,9 @@ export class GraphBuilder implements GraphWriter {
 
   /**
    * Adds an operation of any kind.
-   * @throws InvalidOperationError when its schema does not allow it; InvalidShapeError, InvalidDTypeError or InvalidArgumentError for a
-   * tensor or an option that cannot be; InvalidGraphError once the graph is finalized, or for an id that another operation has.
+   * @throws InvalidOperationError when its schema does not allow it; InvalidShapeError, InvalidDTypeError or
+   * InvalidArgumentError for a tensor or an option that cannot be; InvalidGraphError once the graph is
+   * finalized, or for an id that another operation has.
    */
   add(node: NodeDescription): GraphNode {
     checkObject('options', node);
@@ -170,11 +172,12 @@ export class GraphBuilder implements GraphWriter {
   }
 
   /**
-   * Connects the operations; nothing can be added afterwards. Whether shapes fit each other is found at `compile` or `run`, since shapes
-   * may be given as late as that: an InvalidShapeError then names the operation and its tensors.
+   * Connects the operations; nothing can be added afterwards. Whether shapes fit each other is found at
+   * `compile` or `run`, since shapes may be given as late as that: an InvalidShapeError then names the
+   * operation and its tensors.
    * @param outputs all results of the graph. Default: every tensor that is produced and not read.
-   * @throws InvalidGraphError for descriptions of a tensor that differ, two producers of one, a cycle, or results other than
-   * `outputs`; the graph can still be changed then.
+   * @throws InvalidGraphError for descriptions of a tensor that differ, two producers of one, a cycle, or
+   * results other than `outputs`; the graph can still be changed then.
    */
   finalize(options: { readonly outputs?: readonly LogicalTensor[] | undefined } = {}): this {
     checkNames('options', options, ['outputs']);

@@ -6,9 +6,10 @@ import { mergeShapes } from './tensor/shape.ts';
 
 /**
  * The shapes of all tensors of operations, from those of the inputs.
- * @param order operations, each after those that it needs.
- * @param known shapes by tensor id that are known beforehand; those that tensors state themselves need not be in it.
- * @throws InvalidArgumentError for another kind of argument; InvalidShapeError where shapes do not fit an operation, or each other.
+ * @param order operations in topological order.
+ * @param known shapes by tensor id that differ from what the tensors declare.
+ * @throws InvalidArgumentError for another kind of argument; InvalidShapeError where shapes do not fit an
+ * operation, or each other.
  */
 export function inferShapes(
   order: readonly GraphNode[],
@@ -34,7 +35,7 @@ export function inferShapes(
   return shapes;
 }
 
-/** The shapes of an operation's outputs; an error says which operation it is, and of which tensors. */
+/** The shapes of an operation's outputs. Errors name the operation and its tensors. */
 function inferredBy(node: GraphNode, call: OperationCall): readonly LogicalShape[] {
   try {
     return node.operation.infer(call);

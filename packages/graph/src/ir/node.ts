@@ -2,7 +2,7 @@ import type { Attributes, AttributeType, AttributeValue } from './schema/attribu
 import type { Operation } from './schema/operation.ts';
 import type { LogicalTensor } from './tensor/logical-tensor.ts';
 
-/** A remark of a graph dump about an operation, such as its partition; kept, not understood. */
+/** A remark of a graph dump about an operation, such as its partition. It is kept and not interpreted. */
 export interface Annotation {
   readonly type: AttributeType;
   readonly value: AttributeValue;
@@ -23,7 +23,7 @@ export interface GraphNode {
   readonly annotations: Readonly<Record<string, Annotation>>;
 }
 
-/** A node for people: its kind, id and name. */
+/** A node in an error: kind, id and name. */
 export function describeNode({ kind, id, name }: Pick<GraphNode, 'kind' | 'id' | 'name'>): string {
   return `${kind} ${id}${name ? ` '${name}'` : ''}`;
 }

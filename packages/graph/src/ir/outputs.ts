@@ -4,7 +4,7 @@ import type { LogicalTensor } from './tensor/logical-tensor.ts';
 import type { Topology } from './topology.ts';
 
 /**
- * Checks that a graph gives what it is to give, and nothing else.
+ * Checks that the outputs of a graph are the expected ones.
  * @throws InvalidGraphError naming the tensor, and the operation that it comes from or that reads it.
  */
 export function checkOutputs({ producers, uses, outputs }: Topology, wanted: readonly LogicalTensor[]): void {

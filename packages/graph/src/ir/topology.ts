@@ -4,35 +4,41 @@ import { inferShapes } from './infer.ts';
 import { describeNode, type GraphNode } from './node.ts';
 import { describeTensor, type LogicalShape, type LogicalTensor } from './tensor/logical-tensor.ts';
 
-/** An operation that reads a tensor, and as which input. */
+/** An operation that reads a tensor, and the number of the input. */
 export interface Use {
   readonly node: GraphNode;
   readonly input: number;
 }
 
-/** How the operations of a graph hang together. */
+/** How the operations of a graph are connected. */
 export interface Topology {
-  /** Every operation after those that it needs; otherwise in the order in which they were added. */
+  /** Topological order; among independent operations, the order in which they were added. */
   readonly order: readonly GraphNode[];
   /** The tensors by id. */
   readonly tensors: ReadonlyMap<number, LogicalTensor>;
-  /** Those and all others that the graph has described, by id: those that no operation has, and of a backward graph those of forward. */
+  /**
+   * All tensors that the graph has described, by id: also tensors without an operation, and for a backward
+   * graph those of forward.
+   */
   readonly described: ReadonlyMap<number, LogicalTensor>;
   readonly producers: ReadonlyMap<number, GraphNode>;
-  /** Of a tensor id; empty for a result. */
+  /** The uses of a tensor; empty for a result. */
   uses(tensor: number): readonly Use[];
   /** Read by an operation and produced by none. */
   readonly inputs: readonly LogicalTensor[];
   /** Produced, and read by no operation or by an `End`. */
   readonly outputs: readonly LogicalTensor[];
-  /** What is known of a tensor's shape from the whole graph. Where shapes contradict each other, what the tensor itself says. */
+  /**
+   * The shape of a tensor, inferred over the whole graph. Where shapes contradict each other, the declared
+   * shape.
+   */
   shapeOf(tensor: number): LogicalShape;
 }
 
 /**
  * Connects operations by the ids of their tensors.
- * @throws InvalidGraphError for descriptions of a tensor that differ, two producers of one, or a cycle, naming operations and
- * tensor.
+ * @throws InvalidGraphError for descriptions of a tensor that differ, two producers of one, or a cycle,
+ * naming operations and tensor.
  */
 export function connect(
   nodes: readonly GraphNode[],
@@ -102,7 +108,7 @@ function knownShapes(
   try {
     return inferShapes(order, new Map());
   } catch (error) {
-    // It is compile that says so: a graph may be taken apart before its shapes are settled.
+    // `compile` reports the contradiction: a graph may be partitioned before its shapes are final.
     if (error instanceof InvalidShapeError) return new Map([...tensors].map(([id, t]) => [id, t.shape]));
     throw error;
   }
@@ -125,7 +131,7 @@ function sort(nodes: readonly GraphNode[], producers: ReadonlyMap<number, GraphN
   const order: GraphNode[] = [];
   const state = new Map<GraphNode, 'open' | 'done'>();
   for (const start of nodes) {
-    // A stack of its own, since a long chain would overflow that of the language.
+    // An explicit stack, since a long chain would overflow the call stack.
     const stack: { readonly node: GraphNode; next: number }[] = [{ node: start, next: 0 }];
     if (state.has(start)) continue;
     state.set(start, 'open');

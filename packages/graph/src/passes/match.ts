@@ -20,7 +20,7 @@ export interface Match {
 }
 
 /**
- * Looks whether an operation is the anchor of something that is known; null when not. What is not free belongs to something else
- * already: a pattern that could do without it leaves it out.
+ * Looks whether an operation is the anchor of something that is known; null when not. What is not free
+ * belongs to something else already: a pattern that could do without it leaves it out.
  */
 export type Pattern = (anchor: GraphNode, topology: Topology, isFree: IsFree) => Match | null;

@@ -22,7 +22,10 @@ const attentionForward: Pattern = (anchor, topology) => {
   };
 };
 
-/** Attention that is written as one operation, `Sdpa` or `SdpaBackward`: a partition of the kind that its operations would be. */
+/**
+ * Attention that is written as one operation, `Sdpa` or `SdpaBackward`: a partition of the kind that its
+ * operations would be.
+ */
 const attentionOperation: Pattern = anchor => {
   const { kind, attributes } = anchor;
   if (kind !== 'Sdpa' && kind !== 'SdpaBackward') return null;

@@ -23,18 +23,23 @@ export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
   readonly workspaceBytes: number;
   /**
    * Runs it, after what was asked for before: its executions share the memory of its intermediate results.
-   * @param bindings by tensor id: the engine's tensors, host tensors or numbers for the inputs. Outputs may be bound too; those
-   * that are not are allocated. So is, for as long as it takes, what attention gives on an engine that does not prepare it, as the reference.
+   * @param bindings by tensor id: the engine's tensors, host tensors or numbers for the inputs. Outputs may
+   * be bound too; those that are not are allocated. So is, for as long as it takes, what attention gives on
+   * an engine that does not prepare it, as the reference.
    * @returns the outputs by id.
    * @throws what `execute` of a compiled partition throws, before anything runs.
    */
   execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
   /**
-   * Records it in an encoder of the caller, as `encode` of a compiled partition does; nothing is recorded where it throws. What is
-   * recorded takes the memory of the intermediate results too: submit it while no `execute` is under way.
+   * Records it in an encoder of the caller, as `encode` of a compiled partition does; nothing is recorded
+   * where it throws. What is recorded takes the memory of the intermediate results too: submit it while no
+   * `execute` is under way.
    */
   encode(target: object, bindings: Bindings<Bindable<T>>): void;
-  /** Frees its memory, once what was asked for has run. What was encoded must have been submitted. Afterwards nothing runs. */
+  /**
+   * Frees its memory, once what was asked for has run. What was encoded must have been submitted. Afterwards
+   * nothing runs.
+   */
   release(): void;
 }
 
@@ -106,7 +111,10 @@ export function compileGraph<T extends TensorDesc>(
     return Object.fromEntries(outputs.map(({ id }) => [id, tensors.get(id) as T]));
   }
 
-  /** Runs all partitions as one, which a device is given in one submission; false, and nothing is run, where one has to wait for a number. */
+  /**
+   * Runs all partitions as one, which a device is given in one submission; false, and nothing is run, where
+   * one has to wait for a number.
+   */
   function runAtOnce(tensors: ReadonlyMap<number, Bindable<T>>, uploads: Uploads<T>): boolean {
     if (!engine.recording) return false;
     const works: (() => void)[] = [];

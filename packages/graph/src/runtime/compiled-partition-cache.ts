@@ -8,8 +8,9 @@ export const COMPILED_PARTITION_CAPACITY = 1024;
 /** Compiled partitions by what they were compiled from. */
 export interface CompiledPartitionCache<T extends TensorDesc> {
   /**
-   * For a holder, who releases it. When the last one has, its memory is freed, unless that one wants it kept for who asks for the same
-   * later: then when it goes from the cache. What is the holder's own is made by `heldBy`.
+   * For a holder, who releases it. When the last one has, its memory is freed, unless that one wants it kept
+   * for who asks for the same later: then when it goes from the cache. What is the holder's own is made by
+   * `heldBy`.
    */
   hold(
     key: string,

@@ -15,7 +15,10 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
   readonly inputs: readonly LogicalTensor[];
   /** With the shapes that were inferred. */
   readonly outputs: readonly LogicalTensor[];
-  /** `attention`: one call of the engine's attention, no score matrix. `operations`: one primitive after the other. */
+  /**
+   * `attention`: one call of the engine's attention, no score matrix. `operations`: one primitive after the
+   * other.
+   */
   readonly kernel: 'attention' | 'operations';
   /** Why what was recognised as attention does not run as such; empty when it does. */
   readonly reasons: readonly string[];
@@ -23,18 +26,20 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
   readonly workspaceBytes: number;
   /**
    * Runs it, after what was asked for before.
-   * @param bindings by tensor id: the engine's tensors, host tensors (which are uploaded), or numbers for scalars. Outputs may be
-   * bound too; those that are not are allocated.
+   * @param bindings by tensor id: the engine's tensors, host tensors (which are uploaded), or numbers for
+   * scalars. Outputs may be bound too; those that are not are allocated.
    * @returns the outputs by id.
-   * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError for a tensor that is missing or not as compiled, a number that
-   * its dtype does not hold, or an id that no tensor of the graph has; InvalidArgumentError after `release`.
+   * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError for a tensor that is missing or not
+   * as compiled, a number that its dtype does not hold, or an id that no tensor of the graph has;
+   * InvalidArgumentError after `release`.
    */
   execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
   /**
-   * Records it in an encoder of the caller, on an engine that has such. Nothing is submitted, read back or allocated for tensors; a
-   * number that has not been bound before takes a few bytes until `release`.
+   * Records it in an encoder of the caller, on an engine that has such. Nothing is submitted, read back or
+   * allocated for tensors; a number that has not been bound before takes a few bytes until `release`.
    * @param target on WebGPU a GPUCommandEncoder or GPUComputePassEncoder.
-   * @param bindings as those of `execute`, the outputs among them; only scalars may be numbers or host tensors.
+   * @param bindings as those of `execute`, the outputs among them; only scalars may be numbers or host
+   * tensors.
    * @throws what `execute` throws; UnsupportedError on an engine of the host.
    */
   encode(target: object, bindings: Bindings<Bindable<T>>): void;
@@ -48,13 +53,14 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
    * The part of an execution that may fail, for several to be run in one `batch` of the engine.
    * @param bindings as those of `execute`, the outputs among them.
    * @param upload brings a host tensor to the engine, where it must be until it has run.
-   * @returns what runs it; null where that is not done at once: a number must be read back first, or another execution is under way.
+   * @returns what runs it; null where that is not done at once: a number must be read back first, or another
+   * execution is under way.
    * @throws what `execute` throws.
    */
   prepareRun(bindings: Bindings<Bindable<T>>, upload: (tensor: Tensor) => T): (() => void) | null;
   /**
-   * Frees its memory, unless another has compiled the same and not released it, once what was asked for has run. What was encoded
-   * must have been submitted. Afterwards nothing runs.
+   * Frees its memory, unless another has compiled the same and not released it, once what was asked for has
+   * run. What was encoded must have been submitted. Afterwards nothing runs.
    */
   release(): void;
 }
@@ -156,7 +162,10 @@ export function compiledPartition<T extends TensorDesc>(
   };
 }
 
-/** What a program runs on; what is on the host is uploaded when it is asked for, as its numbers may be all that is needed. */
+/**
+ * What a program runs on; what is on the host is uploaded when it is asked for, as its numbers may be all
+ * that is needed.
+ */
 function boundTensors<T extends TensorDesc>(
   { onHost, onEngine }: Checked<T>,
   upload: (tensor: Tensor) => T,

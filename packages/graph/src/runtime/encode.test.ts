@@ -6,7 +6,10 @@ import { GraphBuilder } from '../../testing/attention-graph.ts';
 import { countingDevice } from '../../testing/counting-device.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 
-/** Attention with dropout and what is around it: tanh(dropout(softmax(scale·q·kᵀ))·v + bias), and the sum of that. */
+/**
+ * Attention with dropout and what is around it: tanh(dropout(softmax(scale·q·kᵀ))·v + bias), and the sum of
+ * that.
+ */
 function attentionGraph() {
   const g = new GraphBuilder();
   const [q, k, v] = [g.input([1, 2, 12, 8]), g.input([1, 2, 16, 8]), g.input([1, 2, 16, 8])];

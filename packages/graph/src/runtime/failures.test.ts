@@ -5,7 +5,8 @@ import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../testing/attention-graph.ts';
 
 /**
- * An engine of which one call fails of those that may, and what it holds: tensors that it made, and what it readied.
+ * An engine of which one call fails of those that may, and what it holds: tensors that it made, and what it
+ * readied.
  * @param readiesAttention whether it does; else attention is a call, whose results are new tensors.
  */
 function failingEngine(readiesAttention = true) {

@@ -9,7 +9,10 @@ import { storageDesc } from '../ir/tensor/storage.ts';
 const [H, S, D] = [2, 256, 64];
 const BYTES_OF_O = 4 * H * S * D;
 
-/** A graph on the CPU with all results bound, run once; and how many bytes of storage are new after another run. */
+/**
+ * A graph on the CPU with all results bound, run once; and how many bytes of storage are new after another
+ * run.
+ */
 async function bytesOfARun(
   graph: Graph,
   bindings: Readonly<Record<number, Tensor | number | bigint>>,
@@ -50,6 +53,7 @@ test('attention on the CPU, forward and backward, takes no memory per execution'
   const dO = Tensor.from(new Float32Array(H * S * D).fill(0.1), [1, H, S, D]);
   const back = await bytesOfARun(backward, { ...g.bindings, ...forward.results, [seed]: dO });
   expect(back.bytes).toBeLessThan(BYTES_OF_O / 4);
-  // Copies of stats without the rows that see nothing, and of the o that is handed on in place: nothing as large as the scores.
+  // Copies of stats without the rows that see nothing, and of the o that is handed on in place: nothing as
+  // large as the scores.
   expect(forward.workspaceBytes + back.workspaceBytes).toBeLessThan(4 * S * S);
 });

@@ -28,9 +28,15 @@ import { heldPartition } from './held-partition.ts';
 export interface CompileOptions {
   readonly inputs?: Readonly<Record<number, KnownTensor>> | undefined;
   readonly outputs?: Readonly<Record<number, KnownTensor>> | undefined;
-  /** Whether what was compiled is shared with whoever asks for the same (default); if not, it is the caller's alone. */
+  /**
+   * Whether what was compiled is shared with whoever asks for the same (default); if not, it is the caller's
+   * alone.
+   */
   readonly cached?: boolean | undefined;
-  /** Whether what is shared stays in the engine's cache when its last holder has released it, as after `run`; by default it is freed. */
+  /**
+   * Whether what is shared stays in the engine's cache when its last holder has released it, as after `run`;
+   * by default it is freed.
+   */
   readonly kept?: boolean | undefined;
 }
 
@@ -48,10 +54,10 @@ export interface Partition {
   /** Whether it can run. */
   readonly supported: boolean;
   /**
-   * Readies the partition for an engine; the same partition with the same shapes on the same engine is compiled once, unless it is
-   * not to be cached.
-   * @throws InvalidArgumentError for a tensor that is not of the partition; InvalidShapeError when shapes are unknown or do not fit;
-   * UnsupportedError when the partition cannot run.
+   * Readies the partition for an engine; the same partition with the same shapes on the same engine is
+   * compiled once, unless it is not to be cached.
+   * @throws InvalidArgumentError for a tensor that is not of the partition; InvalidShapeError when shapes are
+   * unknown or do not fit; UnsupportedError when the partition cannot run.
    */
   compile<T extends TensorDesc>(engine: TensorEngine<T>, options?: CompileOptions): CompiledPartition<T>;
   /**

@@ -4,7 +4,9 @@ import { expectClose } from '../../testing/expect-same.ts';
 import { randomGraph } from '../../testing/random-graph.ts';
 import { runOnGpu } from '../../testing/webgpu-engine.ts';
 
-/** Fewer than on the host: a software adapter compiles for a second or so where the score chain is a new one. */
+/**
+ * Fewer than on the host: a software adapter compiles for a second or so where the score chain is a new one.
+ */
 const GRAPHS = 16;
 /** Those of the tests on the host come first. */
 const FIRST = 301;

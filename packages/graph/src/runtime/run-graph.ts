@@ -8,7 +8,8 @@ import { compileGraph } from './compiled-graph.ts';
 import type { Partition } from './partition.ts';
 
 /**
- * Compiles the partitions of a graph for what is bound to its inputs, and runs them as one; the engine keeps them for the next time.
+ * Compiles the partitions of a graph for what is bound to its inputs, and runs them as one; the engine keeps
+ * them for the next time.
  * @returns the graph's outputs by id.
  */
 export async function runGraph<T extends TensorDesc>(

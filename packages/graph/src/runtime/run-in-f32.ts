@@ -11,9 +11,9 @@ import { compiledPartition } from './compiled-partition.ts';
 import { checkEngine, withKnown } from './partition.ts';
 
 /**
- * Runs a finalized graph operation by operation, with intermediate floats in f32 whatever their dtype says: what the graph means
- * when nothing is rounded but its results. This is what a fused partition is to be compared with, since it does not store its
- * intermediates.
+ * Runs a finalized graph operation by operation, with intermediate floats in f32 whatever their dtype says:
+ * what the graph means when nothing is rounded but its results. This is what a fused partition is to be
+ * compared with, since it does not store its intermediates.
  * @returns the graph's outputs by id.
  * @throws InvalidArgumentError for another kind of argument; else as `execute` of a compiled graph.
  */

@@ -1,6 +1,9 @@
 import { InvalidArgumentError } from '@tilewise/core';
 
-/** The executions of what holds memory of its own: one at a time, as they share it, and none once it is released. */
+/**
+ * The executions of what holds memory of its own: one at a time, as they share it, and none once it is
+ * released.
+ */
 export class SerialQueue {
   readonly #what: string;
   #last: Promise<unknown> = Promise.resolve();
@@ -31,7 +34,10 @@ export class SerialQueue {
     return result;
   }
 
-  /** Frees the memory, as soon as nothing runs that was asked for before; the second time there is nothing to free. */
+  /**
+   * Frees the memory, as soon as nothing runs that was asked for before; the second time there is nothing to
+   * free.
+   */
   release(free: () => void): void {
     if (this.#isReleased) return;
     this.#isReleased = true;

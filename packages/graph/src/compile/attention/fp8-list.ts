@@ -3,21 +3,23 @@ import { constant, eq, type NumericExpr, select } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import type { PrimitiveStep } from '../../ir/program/program.ts';
 
-/** The f32 list in which kernels find the scalars of 8-bit arithmetic, and leave the largest values that they measure behind them. */
+/**
+ * The f32 list from which kernels read the scalars of FP8, followed by the amax values that kernels write.
+ */
 const places: readonly string[] = [...fp8ScalarNames, ...fp8AmaxNames];
 
-/** How the list looks. */
+/** The description of the list. */
 export const fp8List: TensorDesc = {
   dtype: 'f32',
   shape: [places.length],
   strides: contiguousStrides([places.length]),
 };
 
-/** Scalars that one map puts in their places: with the list so far, and the one that is written, eight tensors. */
+/** The number of scalars that one map writes: with the list so far and the new list, eight tensors. */
 const AT_ONCE = 6;
 
 /**
- * Writes a list of scalars, each a tensor (1); those that are not given are 1.
+ * Writes the list from scalars, each a tensor (1). Scalars that are not given are 1.
  * @param scalars values by the names of the scalars.
  * @param temporary makes a value.
  * @returns the steps, and the value of the list.
@@ -42,13 +44,13 @@ export function writeFp8List(
   return { steps, list };
 }
 
-/** Copies a largest value out of the list, to a tensor (1). */
+/** Copies an amax value from the list to a tensor (1). */
 export function readFp8List(list: number, name: string, to: number): PrimitiveStep {
   const value = inputAt(0, [constant(places.indexOf(name), 'i32')]);
   return { kind: 'primitive', primitive: { kind: 'map', value }, inputs: [list], outputs: [to] };
 }
 
-/** The list of scalars that the host knows. */
+/** The list for scalars that the host knows. */
 export function fp8ListOf(scalars: Readonly<Record<string, Tensor>>): Tensor {
   const numbers = places.map(name => scalars[name]?.toFloat64()[0] ?? 1);
   return Tensor.from(numbers, fp8List.shape);

@@ -18,20 +18,20 @@ import { word64Of } from './seed-words.ts';
  */
 export type Numbers = (value: number, assumed?: number) => Float64Array;
 
-/** How a step's options become those of a call. */
+/** What a step's options are read from. */
 export interface OptionSource<T> {
   tensor(value: number): T;
-  /** All numbers of a small value, as `optionNumbers` lists them. */
+  /** Reads the values that `optionNumbers` lists. */
   readonly numbers: Numbers;
 }
 
-/** How many queries and keys there are. */
+/** The numbers of queries and keys. */
 export interface Extents {
   readonly Sq: number;
   readonly Skv: number;
 }
 
-/** The values whose numbers `attentionOptions` reads; what else a step has are tensors. */
+/** The values whose numbers `attentionOptions` reads on the host. */
 export function optionNumbers({ options, equal = [], dropout }: StepOptions): number[] {
   const factors = [...(options?.scale.factors ?? []), ...(options?.softcap?.factors ?? [])];
   const terms = options?.diagonal?.offset ?? [];
@@ -44,7 +44,10 @@ export function optionNumbers({ options, equal = [], dropout }: StepOptions): nu
   ];
 }
 
-/** The options of an attention call that a step's numbers make; null when they make something else of the step. */
+/**
+ * The options of an attention call that a step's numbers make; null when they make something else of the
+ * step.
+ */
 export function attentionOptions<T extends TensorDesc>(
   { options, scoreMod, optionsOnly, equal = [], zeroBias, dropout, rounding }: StepOptions,
   extents: Extents,
@@ -65,7 +68,7 @@ export function attentionOptions<T extends TensorDesc>(
   };
 }
 
-/** As what an attention call rounds P. */
+/** The option by which an attention call rounds P. */
 export function roundingOption<T>(
   { dtype, zeroPoint, scale, descale, factor }: StepRounding,
   tensor: (value: number) => T,
@@ -74,7 +77,7 @@ export function roundingOption<T>(
   return { scaleS, descaleS: descale, formatP: { dtype, zeroPoint } };
 }
 
-/** The options that say what the graph says; null where its scalars mean something else. */
+/** The options that mean what the graph says; null where its scalars mean something else. */
 function scoreOptions<T extends TensorDesc>(
   { scale, softcap, bias, mask, diagonal, maskMod: mod, fills, scaledAfterMask }: ScoreOptions,
   extents: Extents,
@@ -95,7 +98,7 @@ function scoreOptions<T extends TensorDesc>(
   };
 }
 
-/** The factor of scores; null where it makes something else of them, as where what is −∞ by a mask is multiplied by a number below 0. */
+/** The factor of scores; null where it is not a scale, for example a negative factor after a mask of −∞. */
 export function scoreScale(
   { scale, scaledAfterMask }: Pick<ScoreOptions, 'scale' | 'scaledAfterMask'>,
   numbers: Numbers,
@@ -104,7 +107,10 @@ export function scoreScale(
   return Number.isFinite(Math.fround(factor)) && (!scaledAfterMask || factor > 0) ? factor : null;
 }
 
-/** A diagonal as `causal` where it is one of its two, which lets kernels skip what it hides; else as an expression. */
+/**
+ * A diagonal as `causal` where it is aligned at the top left or bottom right, so that kernels skip masked
+ * tiles; else as an expression.
+ */
 function implicitMask<T extends TensorDesc>(
   diagonal: StepDiagonal | undefined,
   mod: StepMod | undefined,
@@ -150,7 +156,7 @@ function dropoutOption<T>(
   source: OptionSource<T>,
 ): SdpaOptions<T | Tensor>['dropout'] {
   const probability = typeof p === 'number' ? Math.fround(p) : source.numbers(p.value, 0.5)[0];
-  // An attention problem has no p = 1; a mask that keeps nothing says the same.
+  // An attention problem has no p = 1; a keep-mask of zeros is equivalent.
   if (probability >= 1) return { mask: Tensor.zeros([1, 1, 1, 1], { dtype: 'bool' }), scale: 0 };
   return {
     p: probability,

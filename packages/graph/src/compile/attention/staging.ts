@@ -6,27 +6,28 @@ import { readFp8List, writeFp8List } from './fp8-list.ts';
 import { type AnyAttentionStep, resultsOf, syntheticProblem } from './step-call.ts';
 import { dense, isWritable, writtenResults } from './written-results.ts';
 
-/** A program whose values and steps are added to. */
+/** A program to which values and steps are added. */
 interface Staging {
   readonly onDevice: boolean;
   readonly descOf: (value: number) => TensorDesc;
   temporary(desc: TensorDesc): number;
-  /** A number in every place of a shape. */
+  /** A value that holds one number everywhere. */
   everywhere(number: number, shape: readonly number[]): number;
 }
 
-/** What runs before and after a step. */
+/** Steps before and after a step. */
 interface Around {
   readonly before: Step[];
   readonly after: Step[];
 }
 
 /**
- * A program whose attention writes to tensors that kernels can write to, and has all those that they do write: where a result is
- * of another dtype or lies in another way, a temporary and a copy are put in between; so are the rows that backward reads. What
- * kernels leave out is filled before, and the scalars of 8-bit arithmetic and the largest values go through a list.
- * @param onDevice whether kernels of a device write: in any layout, and nothing to rows of no sequence. An engine of the host writes all
- * of dense results.
+ * A program whose attention writes to tensors that kernels can write to, and has all those that they do
+ * write: where a result is of another dtype or lies in another way, a temporary and a copy are put in
+ * between; so are the rows that backward reads. What kernels leave out is filled before, and the scalars of
+ * 8-bit arithmetic and the largest values go through a list.
+ * @param onDevice whether kernels of a device write: in any layout, and nothing to rows of no sequence. An
+ * engine of the host writes all of dense results.
  */
 export function stageAttention({ values: given, steps: asWritten }: Program, onDevice: boolean): Program {
   const values: ProgramValue[] = [...given];
@@ -54,7 +55,7 @@ export function stageAttention({ values: given, steps: asWritten }: Program, onD
   return { values, steps };
 }
 
-/** A step that writes to what kernels can write to. */
+/** A step whose results are tensors that kernels can write. */
 function withWritable<S extends AnyAttentionStep>(step: S, { before, after }: Around, staging: Staging): S {
   const { onDevice, descOf, temporary, everywhere } = staging;
   const wanted = new Map(resultsOf(step));
@@ -71,7 +72,7 @@ function withWritable<S extends AnyAttentionStep>(step: S, { before, after }: Ar
   return { ...step, results };
 }
 
-/** A step whose lse and dLse, which kernels read as f32 without gaps, are so. */
+/** A step whose lse and dLse are contiguous f32, as kernels read them. */
 function withDenseRows(step: AnyAttentionStep, { before }: Around, staging: Staging): AnyAttentionStep {
   const denseRows = (value: number): number => {
     const rows = dense('f32', staging.descOf(value).shape);
@@ -88,7 +89,7 @@ function withDenseRows(step: AnyAttentionStep, { before }: Around, staging: Stag
   return { ...step, operands: { ...step.operands, ...Object.fromEntries(rows) } };
 }
 
-/** A step whose 8-bit arithmetic takes its scalars from a list and leaves its largest values there. */
+/** A step whose FP8 scalars and amax values are in a list. */
 function throughList(
   step: AnyAttentionStep,
   { before, after }: Around,
@@ -108,7 +109,7 @@ function throughList(
   return { ...step, results, fp8List: list };
 }
 
-/** The scalars of 8-bit arithmetic that are tensors, or have company in the list, by their names. */
+/** The FP8 scalars of a step, by name; none where the host knows them all. */
 function scalarsOf(
   step: Exclude<AnyAttentionStep, { readonly kind: 'sdpa-backward' }>,
   everywhere: Staging['everywhere'],

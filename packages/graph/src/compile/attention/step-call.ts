@@ -25,7 +25,9 @@ import { word64Of } from './seed-words.ts';
 /** A step that is attention. */
 export type AnyAttentionStep = AttentionStep | AttentionCallStep;
 
-/** A step as an attention problem, and what stands for its tensors by the names that engines have for them. */
+/**
+ * A step as an attention problem, and what stands for its tensors by the names that engines have for them.
+ */
 export interface StepCall {
   readonly problem: AttentionProblem | BackwardProblem;
   readonly operands: object;
@@ -37,8 +39,8 @@ export function resultsOf({ results }: AnyAttentionStep): [name: string, value: 
 }
 
 /**
- * The values whose numbers a step needs on the host: the numbers that decide its problem, the factors of its scale, and the words of its
- * random stream.
+ * The values whose numbers a step needs on the host: the numbers that decide its problem, the factors of its
+ * scale, and the words of its random stream.
  */
 export function stepNumbers(step: AnyAttentionStep): {
   readonly structural: readonly number[];
@@ -65,8 +67,8 @@ export function stepNumbers(step: AnyAttentionStep): {
 }
 
 /**
- * The scale that the numbers give a step, which may differ between runs of one problem. Undefined: no number is the scale. Null: the
- * numbers make another problem of the step, or an error.
+ * The scale that the numbers give a step, which may differ between runs of one problem. Undefined: no number
+ * is the scale. Null: the numbers make another problem of the step, or an error.
  */
 export function stepScale(step: AnyAttentionStep, numbers: Numbers): number | null | undefined {
   if (step.kind !== 'attention-call')
@@ -76,7 +78,9 @@ export function stepScale(step: AnyAttentionStep, numbers: Numbers): number | nu
   return Number.isFinite(Math.fround(scale)) ? scale : null;
 }
 
-/** The dtype of the gradients of q, k and v that a step takes, where they have one: then each is rounded once. */
+/**
+ * The dtype of the gradients of q, k and v that a step takes, where they have one: then each is rounded once.
+ */
 function gradientDType(step: AnyAttentionStep, at: (value: number) => TensorDesc): DType | undefined {
   const dtypes = resultsOf(step).flatMap(([name, value]) =>
     name === 'dq' || name === 'dk' || name === 'dv' ? [at(value).dtype] : [],
@@ -129,7 +133,8 @@ export function attentionCall<O extends TensorDesc>(
       ? callOptions(step, at, numbers)
       : attentionOptions(step.options, extents, { tensor: at, numbers });
   if (given === null) return null;
-  // Some options are host tensors, which engines take as well; the type of options has only the engine's tensors.
+  // Some options are host tensors, which engines take as well; the type of options has only the engine's
+  // tensors.
   const options = given as SdpaOptions<O>;
   const names = resultsOf(step).map(([name]) => name);
   const chosen = selectable.filter(name => names.includes(name));
@@ -167,7 +172,8 @@ export function stepCall<O extends TensorDesc>(
 }
 
 /**
- * The problem of a step before its numbers are known, with numbers that are assumed: no engine's support depends on them.
+ * The problem of a step before its numbers are known, with numbers that are assumed: no engine's support
+ * depends on them.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the operand.
  */
 export function syntheticProblem(

@@ -12,15 +12,20 @@ import {
 } from '@tilewise/core';
 import { type AnyAttentionStep, resultsOf } from './step-call.ts';
 
-/** A result as kernels write it. */
+/** A result in the form that kernels write. */
 export interface WrittenResult extends TensorDesc {
-  /** Whether it may lie in any way; else it is dense. */
+  /** Whether any strides are possible; else the result is contiguous. */
   readonly anywhere: boolean;
-  /** What the rows hold that belong to no sequence, of which kernels write none; null where there are no such rows. */
+  /**
+   * The value of rows that belong to no sequence, which kernels do not write; null where there are no such
+   * rows.
+   */
   readonly unused: number | null;
 }
 
-/** What the kernels of a step write, by name: always o and lse, else what it takes. */
+/**
+ * The results that the kernels of a step write, by name: o and lse always, others where the step takes them.
+ */
 export function writtenResults(
   step: AnyAttentionStep,
   problem: AttentionProblem | BackwardProblem,
@@ -53,18 +58,18 @@ export function writtenResults(
   });
 }
 
-/** Whether a tensor is what kernels write. */
+/** Whether kernels can write a tensor. */
 export function isWritable(desc: TensorDesc, { dtype, shape, anywhere }: WrittenResult): boolean {
   if (desc.dtype !== dtype || `${desc.shape}` !== `${shape}`) return false;
   return anywhere || isContiguous(desc.shape, desc.strides);
 }
 
-/** A tensor without gaps. */
+/** A contiguous result. */
 export function dense(dtype: DType, shape: Shape): WrittenResult {
   return { dtype, shape, strides: contiguousStrides(shape), anywhere: false, unused: null };
 }
 
-/** (B, H, S, D) in any layout; packed dense, as there may be rows between the sequences. */
+/** (B, H, S, D) with any strides; contiguous where packed, as rows may lie between sequences. */
 function likeOperand(desc: OperandDesc, dtype: DType): WrittenResult {
   const isStrided = desc.starts === 'strided';
   return { ...dense(dtype, callerShape(desc)), anywhere: isStrided, unused: isStrided ? null : 0 };

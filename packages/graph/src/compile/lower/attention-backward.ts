@@ -102,7 +102,10 @@ function writeCall(parts: BackwardParts, lowering: MatchLowering, topology: Topo
   return true;
 }
 
-/** Whether all that is done to scores and their gradients is done to each by itself, and rows are summed over their keys. */
+/**
+ * Whether all that is done to scores and their gradients is done to each by itself, and rows are summed over
+ * their keys.
+ */
 function isOverScores(
   { likeScores, summed, dropouts, o, dO }: BackwardParts,
   scores: Shape,
@@ -124,7 +127,10 @@ interface DropoutFactor {
   readonly expr: NumericExpr;
 }
 
-/** By what dropout multiplies besides 1 / (1 − p), which the kernel does: an expression of input 1, the scalar that the graph has. */
+/**
+ * By what dropout multiplies besides 1 / (1 − p), which the kernel does: an expression of input 1, the scalar
+ * that the graph has.
+ */
 function dropoutFactor(
   dropout: DropoutMatch | null,
   { builder, value }: MatchLowering,
@@ -155,7 +161,9 @@ function perHead(k: Value, { B, H }: HeadLayout, { builder }: MatchLowering): Va
   return reshaped(builder, groups, [B, H, Skv, D]);
 }
 
-/** Whether what is summed behind a product is what its operand has one of for several: the heads of a group. */
+/**
+ * Whether what is summed behind a product is what its operand has one of for several: the heads of a group.
+ */
 function sumsGroups(gradient: GradientMatMul | null, operand: number, lowering: MatchLowering): boolean {
   if (!gradient?.reduce) return true;
   const { shape } = lowering.value(operand).desc;
@@ -185,8 +193,8 @@ function targetOf(
 }
 
 /**
- * The output that belongs to given stats, where a graph computes the gradient of softmax from the probabilities:
- * Σ_j P∘dP = dO·o with o = P·V. Stats that are not those of these scores scale P, and so o.
+ * The output that belongs to given stats, where a graph computes the gradient of softmax from the
+ * probabilities: Σ_j P∘dP = dO·o with o = P·V. Stats that are not those of these scores scale P, and so o.
  */
 function outputOf(
   { q, k, v, lse: stats }: { readonly q: Value; readonly k: Value; readonly v: Value; readonly lse: Value },
@@ -234,8 +242,8 @@ function writeOutput(
 }
 
 /**
- * Options with an f32 bias that has the shape of the scores, so that its gradient is that of the scores. Only its shape is that
- * large: what is broadcast, or zero, is a view of stride 0.
+ * Options with an f32 bias that has the shape of the scores, so that its gradient is that of the scores. Only
+ * its shape is that large: what is broadcast, or zero, is a view of stride 0.
  */
 function withFullBias(
   options: StepOptions,

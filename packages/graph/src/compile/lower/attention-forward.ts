@@ -98,7 +98,10 @@ function writeCall(
   return true;
 }
 
-/** How a call rounds P, and where it leaves the largest of it; `unfit` where the factor is not one for all, or the largest not of all. */
+/**
+ * How a call rounds P, and where it leaves the largest of it; `unfit` where the factor is not one for all, or
+ * the largest not of all.
+ */
 function stepRounding(
   { rounding, factor, largest }: RoundingMatch,
   scores: Shape,

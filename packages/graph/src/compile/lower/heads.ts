@@ -3,7 +3,10 @@ import { exprType } from '../../ir/program/expr-type.ts';
 import type { Value } from '../../ir/program/lowering.ts';
 import { reshaped, type Views, viewStrides } from '../../ir/program/views.ts';
 
-/** How the leading dimensions of the scores are batch entries and heads: the first is B, the product of the others Hq. */
+/**
+ * How the leading dimensions of the scores are batch entries and heads: the first is B, the product of the
+ * others Hq.
+ */
 export interface HeadLayout {
   readonly batch: readonly number[];
   readonly B: number;
@@ -18,12 +21,15 @@ export function headLayout(scores: readonly number[]): HeadLayout {
 }
 
 /**
- * How heads may be fewer than those of the scores. `exact`: they may not. `grouped`: a number that divides it, each serving
- * neighbours (keys and values). `broadcast`: one for all (masks); then B may be 1 too.
+ * How heads may be fewer than those of the scores. `exact`: they may not. `grouped`: a number that divides
+ * it, each serving neighbours (keys and values). `broadcast`: one for all (masks); then B may be 1 too.
  */
 type Sharing = 'exact' | 'grouped' | 'broadcast';
 
-/** A tensor (…, X, Y) that broadcasts to the leading dimensions of the scores, as (B, H, X, Y): a view where possible. */
+/**
+ * A tensor (…, X, Y) that broadcasts to the leading dimensions of the scores, as (B, H, X, Y): a view where
+ * possible.
+ */
 export function asHeads(views: Views, value: Value, layout: HeadLayout, sharing: Sharing): Value {
   const { shape, strides } = value.desc;
   const lead = layout.batch.length + 2 - shape.length;
@@ -50,7 +56,8 @@ function keptHeads(
   const product = (list: readonly number[]): number => list.reduce((n, extent) => n * extent, 1);
   if (sharing !== 'exact' && own.every(n => n === 1)) return { extents: own, H: 1 };
   if (sharing === 'grouped') {
-    // The first dimensions in full and one for all of the last ones: what a group of neighbours has in common.
+    // The first dimensions in full and one for all of the last ones: what a group of neighbours has in
+    // common.
     const firstShared = own.findIndex((n, d) => n !== full[d]);
     const isGrouped = firstShared < 0 || own.slice(firstShared).every(n => n === 1);
     if (isGrouped) return { extents: own, H: product(own) };
@@ -68,8 +75,8 @@ function merged(views: Views, value: Value, shape: readonly number[]): Value {
 }
 
 /**
- * Where a result of shape `shape` is to be written so that it lands in `value`: a view of it, or a tensor that `finish` copies
- * there.
+ * Where a result of shape `shape` is to be written so that it lands in `value`: a view of it, or a tensor
+ * that `finish` copies there.
  */
 export function resultView(
   views: Views,

@@ -6,8 +6,8 @@ import { axisOf } from '../../ir/tensor/shape.ts';
 import type { HeadLayout } from './heads.ts';
 
 /**
- * The axis of scores, counted from their end, along which a `GenIndex` of a shape that is broadcast to theirs counts; null where it
- * is 0 for all of them.
+ * The axis of scores, counted from their end, along which a `GenIndex` of a shape that is broadcast to theirs
+ * counts; null where it is 0 for all of them.
  */
 export function indexAxis({ attributes }: GraphNode, shape: Shape, scores: Shape): number | null {
   const d = axisOf(numberOf(attributes, 'axis'), shape.length);
@@ -16,7 +16,10 @@ export function indexAxis({ attributes }: GraphNode, shape: Shape, scores: Shape
   return shape[d] === scores.at(axis) ? axis : null;
 }
 
-/** The index along an axis of the scores (…, Sq, Skv), as an expression of (b, h, q, kv); null for an axis they do not have. */
+/**
+ * The index along an axis of the scores (…, Sq, Skv), as an expression of (b, h, q, kv); null for an axis
+ * they do not have.
+ */
 export function axisIndex(axis: number, { batch }: HeadLayout): NumericExpr | null {
   const rank = batch.length + 2;
   const d = axisOf(axis, rank);

@@ -14,19 +14,25 @@ import type { MatchLowering } from './match-lowering.ts';
 import { isScalar, OperandReader, rankTwo } from './operand-reader.ts';
 import { indexAxis } from './place-expr.ts';
 
-/** What happens to a score: as one expression, and where possible as the options that kernels are fast with. */
+/**
+ * What happens to a score: as one expression, and where possible as the options that kernels are fast with.
+ */
 export interface ScoreProgram {
   readonly scoreMod: StepMod;
   readonly options: ScoreOptions | null;
 }
 
-/** Operations of a chain at most, and nodes that are evaluated for a score: more are no score program but a program. */
+/**
+ * Operations of a chain at most, and nodes that are evaluated for a score: more are no score program but a
+ * program.
+ */
 const MOST_OPERATIONS = 256;
 const MOST_EVALUATED = 4096;
 
 /**
  * A chain as a score program.
- * @returns null when an operation changes the shape of the scores, or reads what a score cannot, or it is too long.
+ * @returns null when an operation changes the shape of the scores, or reads what a score cannot, or it is too
+ * long.
  */
 export function scoreProgram(
   { matmul, links, nodes }: ScoreChain,

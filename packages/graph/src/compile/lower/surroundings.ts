@@ -5,7 +5,9 @@ import { constantTensor } from '../../ops/layout/constant.ts';
 import { transposeOrder } from '../../ops/layout/layout.ts';
 import type { MatchLowering } from './match-lowering.ts';
 
-/** Writes operations around an attention call one by one, in order; those that only change a layout are views. */
+/**
+ * Writes operations around an attention call one by one, in order; those that only change a layout are views.
+ */
 export function lowerAround(nodes: readonly GraphNode[], lowering: MatchLowering): void {
   const { builder } = lowering;
   for (const node of nodes) {
@@ -21,7 +23,10 @@ export function lowerAround(nodes: readonly GraphNode[], lowering: MatchLowering
   }
 }
 
-/** Gives the output of a layout operation as a view of its input, and constants as they are, when nobody outside gets them. */
+/**
+ * Gives the output of a layout operation as a view of its input, and constants as they are, when nobody
+ * outside gets them.
+ */
 function isView(node: GraphNode, lowering: MatchLowering): boolean {
   const { builder } = lowering;
   const [input] = node.inputs;

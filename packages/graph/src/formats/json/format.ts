@@ -21,7 +21,10 @@ export interface OneDnnOp {
   readonly outputs: readonly OneDnnTensor[];
 }
 
-/** A bool is written as 0 or 1, and a float that JSON has not, or writes as another, as `inf`, `-inf`, `nan` or `-0`. */
+/**
+ * A bool is written as 0 or 1, and a float that JSON has not, or writes as another, as `inf`, `-inf`, `nan`
+ * or `-0`.
+ */
 export interface OneDnnAttribute {
   readonly type: AttributeType;
   readonly value: number | string | readonly (number | string)[];
@@ -35,7 +38,10 @@ export const namedFloats: Readonly<Record<string, number>> = {
   '-0': -0,
 };
 
-/** A logical tensor of it. An unknown extent or stride is −2⁶³; a list of nothing but that is a list of unknown length. */
+/**
+ * A logical tensor of it. An unknown extent or stride is −2⁶³; a list of nothing but that is a list of
+ * unknown length.
+ */
 export interface OneDnnTensor {
   readonly id: number;
   readonly dtype: string;

@@ -30,7 +30,8 @@ export interface ParsedGraph {
 
 /**
  * Reads oneDNN's JSON, as text or parsed.
- * @throws InvalidGraphError for what is no such JSON; its operations InvalidOperationError for what their schema does not allow.
+ * @throws InvalidGraphError for what is no such JSON; its operations InvalidOperationError for what their
+ * schema does not allow.
  */
 export function readJson(json: OneDnnGraph | string): ParsedGraph {
   const file = asGraph(typeof json === 'string' ? parse(json) : json);
@@ -104,7 +105,8 @@ function readOperation(op: OneDnnOp): NodeDescription {
   for (const [key, attribute] of Object.entries<unknown>(op.attrs ?? {})) {
     const { type, value } = asAttribute(label, key, attribute);
     const own = readValue(type, value);
-    // What a graph dump adds is kept beside the attributes; any other unknown name is left to the schema's check.
+    // What a graph dump adds is kept beside the attributes; any other unknown name is left to the schema's
+    // check.
     if (!Object.hasOwn(schema, key) && dumpAnnotations.includes(key)) annotations[key] = { type, value: own };
     else if (Object.hasOwn(schema, key) && schema[key].type !== type) {
       throw new InvalidOperationError(

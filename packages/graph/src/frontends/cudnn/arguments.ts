@@ -3,29 +3,37 @@ import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 
 /**
- * How a node is written: as operations of the table that are recognised again (`composite`), or as one operation (`unified`). One
- * operation can say all that there are arguments for, so `auto` is unified; composite gives operations that `gradients`, oneDNN and
- * ONNX know.
+ * How a node is written: as operations of the table that are recognised again (`composite`), or as one
+ * operation (`unified`). One operation can say all that there are arguments for, so `auto` is unified;
+ * composite gives operations that `gradients`, oneDNN and ONNX know.
  */
 export type Implementation = 'auto' | 'composite' | 'unified';
 
 /**
- * A score program: writes elementwise operations and GenIndex (axis 2 = query, 3 = key) on a score (B, Hq, Sq, Skv) into the graph
- * that it is given, which is not that of the node, and gives the new score. Tensors of the node's graph may be operands.
+ * A score program: writes elementwise operations and GenIndex (axis 2 = query, 3 = key) on a score (B, Hq,
+ * Sq, Skv) into the graph that it is given, which is not that of the node, and gives the new score. Tensors
+ * of the node's graph may be operands.
  */
 export type ScoreProgram = (graph: Graph, score: LogicalTensor) => LogicalTensor;
 
-/** Dropout by Philox, seed and offset being 64-bit scalars; or by a mask broadcastable to (B, Hq, Sq, Skv) and a factor. */
+/**
+ * Dropout by Philox, seed and offset being 64-bit scalars; or by a mask broadcastable to (B, Hq, Sq, Skv) and
+ * a factor.
+ */
 export type DropoutArgument<T, N> = readonly [p: number, seed: N, offset: N] | readonly [mask: T, scale: N];
 
 /**
- * What all of cuDNN's attention nodes take, by its names. `T` is the type of tensors, `N` that of numbers that may be in one.
- * cuDNN's deprecated names are those of others: `use_causal_mask` is a right bound of 0, `use_causal_mask_bottom_right` that with
- * the alignment `bottom-right`, `sliding_window_length` the left bound, `is_inference` the opposite of `generateStats`. Its choices
- * among its own kernels (`compute_data_type`, `unfuse_fma`, `softmax_precision`) have nothing to choose here: sums are f32.
+ * What all of cuDNN's attention nodes take, by its names. `T` is the type of tensors, `N` that of numbers
+ * that may be in one. cuDNN's deprecated names are those of others: `use_causal_mask` is a right bound of 0,
+ * `use_causal_mask_bottom_right` that with the alignment `bottom-right`, `sliding_window_length` the left
+ * bound, `is_inference` the opposite of `generateStats`. Its choices among its own kernels
+ * (`compute_data_type`, `unfuse_fma`, `softmax_precision`) have nothing to choose here: sums are f32.
  */
 export interface AttentionArguments<T, N = T> {
-  /** (B, Hq, Sq, Dqk), (B, Hk, Skv, Dqk) and (B, Hv, Skv, Dv) with any strides; packed (T, H, D) with `raggedOffsets` or `cuSeqLen*`. */
+  /**
+   * (B, Hq, Sq, Dqk), (B, Hk, Skv, Dqk) and (B, Hv, Skv, Dv) with any strides; packed (T, H, D) with
+   * `raggedOffsets` or `cuSeqLen*`.
+   */
   readonly q: T;
   readonly k: T;
   readonly v: T;
@@ -105,7 +113,10 @@ export interface SdpaBackwardArguments<T = LogicalTensor, N = T>
   readonly useDeterministicAlgorithm?: boolean | undefined;
 }
 
-/** f32 scalars (1, 1, 1, 1) of the FP8 nodes: a descale turns what is stored into what is meant, a scale the other way round. */
+/**
+ * f32 scalars (1, 1, 1, 1) of the FP8 nodes: a descale turns what is stored into what is meant, a scale the
+ * other way round.
+ */
 export interface SdpaFp8Arguments<T = LogicalTensor, N = T> extends AttentionArguments<T, N> {
   readonly implementation?: Implementation | undefined;
   readonly descaleQ: T;

@@ -99,7 +99,10 @@ async function results(engine: string, write: (b: GraphBuilder) => object) {
   return Object.fromEntries(Object.entries(node).map(([name, { id }]) => [name, made[id]]));
 }
 
-/** 8- and 16-bit results are the same; f32 ones are, but for the order of factors. A row that sees nothing has stats of its own in each. */
+/**
+ * 8- and 16-bit results are the same; f32 ones are, but for the order of factors. A row that sees nothing has
+ * stats of its own in each.
+ */
 function expectSame(got: Tensor, want: Tensor, name: string): void {
   expect([got.dtype, got.shape], name).toEqual([want.dtype, want.shape]);
   const expected = want.toFloat64().map(x => (x === -Infinity ? 0 : x));

@@ -5,7 +5,9 @@ import { gradients } from '../../gradients.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { sdpa } from './index.ts';
 
-/** The gradients of a node by q, v and the bias, dO being fixed, and how the backward graph is partitioned. */
+/**
+ * The gradients of a node by q, v and the bias, dO being fixed, and how the backward graph is partitioned.
+ */
 async function gradientsOf(implementation: 'unified' | 'composite', generateStats: boolean) {
   const b = new GraphBuilder();
   const [q, k, v] = [0, 1, 2].map(() => b.input([2, 4, 5, 8]));

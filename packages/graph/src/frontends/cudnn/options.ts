@@ -2,8 +2,8 @@ import { checkObject, type SdpaBackwardOptions, type SdpaOptions } from '@tilewi
 import type { AnyArguments } from './arguments.ts';
 
 /**
- * The options of attention that arguments of cuDNN's mean; a score program is not among them. Numbers that may be in tensors are
- * given as they are, of type `N`.
+ * The options of attention that arguments of cuDNN's mean; a score program is not among them. Numbers that
+ * may be in tensors are given as they are, of type `N`.
  */
 export type CudnnOptions<T, N> = Omit<SdpaOptions<T>, 'scale' | 'dropout' | 'scoreMod'> &
   Pick<SdpaBackwardOptions<T>, 'raggedOffsets'> & {
@@ -14,8 +14,8 @@ export type CudnnOptions<T, N> = Omit<SdpaOptions<T>, 'scale' | 'dropout' | 'sco
   };
 
 /**
- * The one place that knows what cuDNN's arguments mean: its scale is 1 unless given, its left bound counts the diagonal key, and an
- * alignment without a bound hides nothing.
+ * The one place that knows what cuDNN's arguments mean: its scale is 1 unless given, its left bound counts
+ * the diagonal key, and an alignment without a bound hides nothing.
  * @throws InvalidArgumentError for what is no object.
  */
 export function cudnnOptions<T, N>(args: Omit<AnyArguments<T, N>, 'q' | 'k' | 'v'>): CudnnOptions<T, N> {

@@ -100,8 +100,8 @@ const isPaged = (args: Arguments): boolean =>
   args.pagedAttentionKTable !== undefined || args.pagedAttentionVTable !== undefined;
 
 /**
- * cuDNN's rules about what arguments say together. Its limits of chips, versions and kernels (head sizes, which masks go with
- * which) are not among them: an engine here has its own, which `compile` tells.
+ * cuDNN's rules about what arguments say together. Its limits of chips, versions and kernels (head sizes,
+ * which masks go with which) are not among them: an engine here has its own, which `compile` tells.
  */
 const rules: readonly Rule[] = [
   ...(['q', 'k', 'v', 'o', 'dO'] as const).map(rankRule),
@@ -211,7 +211,8 @@ const errors = { argument: InvalidArgumentError, shape: InvalidShapeError, dtype
 
 /**
  * Checks the arguments of a node.
- * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError for the first rule that does not hold, naming the argument.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError for the first rule that does not hold,
+ * naming the argument.
  */
 export function checkArguments(graph: Graph, args: Arguments, node: keyof typeof argumentNames): void {
   checkGraph('graph', graph);

@@ -23,7 +23,8 @@ const layout = { batch: [1, 1], B: 1, H: 1 };
 /**
  * Reads what a program writes.
  * @param graph whose tensors it may read; what it writes goes into a graph of its own.
- * @throws InvalidGraphError for an operation that is not elementwise, or a tensor whose shape is not known or not of four dimensions.
+ * @throws InvalidGraphError for an operation that is not elementwise, or a tensor whose shape is not known or
+ * not of four dimensions.
  */
 export function scoreExpression(graph: Graph, program: ScoreProgram): ScoreExpression {
   // The tensors of the node's graph keep their ids in the graph of the program.

@@ -10,7 +10,10 @@ import { cudnnOptions } from './options.ts';
 import { checkArguments } from './rules.ts';
 import { addUnified } from './unified.ts';
 
-/** Results of `sdpaFp8`; amaxS and amaxO are f32 (1, 1, 1, 1): the largest probability and |o| before their scales. */
+/**
+ * Results of `sdpaFp8`; amaxS and amaxO are f32 (1, 1, 1, 1): the largest probability and |o| before their
+ * scales.
+ */
 export interface SdpaFp8Node {
   readonly o: LogicalTensor;
   readonly stats?: LogicalTensor;
@@ -18,7 +21,9 @@ export interface SdpaFp8Node {
   readonly amaxO: LogicalTensor;
 }
 
-/** Results of `sdpaFp8Backward`; the largest magnitudes are before their scales, that of dS after `attnScale`. */
+/**
+ * Results of `sdpaFp8Backward`; the largest magnitudes are before their scales, that of dS after `attnScale`.
+ */
 export interface SdpaFp8BackwardNode {
   readonly dq: LogicalTensor;
   readonly dk: LogicalTensor;
@@ -108,7 +113,10 @@ function checkFp8(
   }
 }
 
-/** How many dimensions the tensors of a node have where it is composite: groups of heads have one of their own. */
+/**
+ * How many dimensions the tensors of a node have where it is composite: groups of heads have one of their
+ * own.
+ */
 function compositeRank({ q, k }: SdpaFp8Arguments | SdpaFp8BackwardArguments): number {
   return q.shape?.[1] === k.shape?.[1] ? 4 : 5;
 }

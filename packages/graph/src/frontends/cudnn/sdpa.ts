@@ -13,8 +13,8 @@ export interface SdpaNode {
   /** (B, Hq, Sq, Dv). */
   readonly o: LogicalTensor;
   /**
-   * f32 (B, Hq, Sq, 1). Of a row that sees nothing −∞, as cuDNN gives it; 0 where the node is composite, since it is the SoftMax of
-   * oneDNN that gives it there.
+   * f32 (B, Hq, Sq, 1). Of a row that sees nothing −∞, as cuDNN gives it; 0 where the node is composite,
+   * since it is the SoftMax of oneDNN that gives it there.
    */
   readonly stats?: LogicalTensor;
   readonly scoreMax?: LogicalTensor;
@@ -33,8 +33,8 @@ export interface SdpaBackwardNode {
 
 /**
  * Adds cuDNN's attention node to a graph.
- * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError for arguments that contradict themselves or each other;
- * UnsupportedNodeError when the implementation that is asked for cannot say them.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError for arguments that contradict
+ * themselves or each other; UnsupportedNodeError when the implementation that is asked for cannot say them.
  */
 export function sdpa(graph: Graph, args: SdpaArguments): SdpaNode {
   checkArguments(graph, args, 'sdpa');

@@ -43,26 +43,26 @@ export interface CallSettings {
   readonly scale?: number;
   readonly softcap?: number;
   readonly window?: SdpaOptions['window'];
-  /** The standard slopes. */
+  /** Whether ALiBi with the standard slopes is added. */
   readonly alibi?: boolean;
   /** An expression of (score, b, h, q, kv) that replaces the score. */
   readonly scoreMod?: Expr;
-  /** Probability to drop, with a drawn mask. */
+  /** The dropout probability, where the mask is drawn. */
   readonly p?: number;
   readonly maxSeqLenQ?: number;
   readonly maxSeqLenKv?: number;
 }
 
-/** A call of the engine's attention with all that it takes, on values by the names of operands and results. */
+/** An attention call of the engine, on values by the names of operands and results. */
 export interface AttentionCallStep {
   readonly kind: 'attention-call';
   readonly pass: AttentionPass;
   /** By the names of operands. */
   readonly operands: Readonly<Record<string, number>>;
   readonly settings: CallSettings;
-  /** By the names that `SdpaResult` and `SdpaGradients` give them. */
+  /** By the names of `SdpaResult` and `SdpaGradients`. */
   readonly results: Readonly<Record<string, number>>;
-  /** The list that kernels of 8-bit arithmetic read and write, where the step is for them. */
+  /** The value of the scalar list of FP8 kernels, where the step uses them. */
   readonly fp8List?: number;
 }
 

@@ -1,37 +1,40 @@
 import type { DType, Expr, FormatP } from '@tilewise/core';
 
-/** A number that is known when the step runs: the product of scalar values, of some of them the inverse. */
+/** A number that is known when the step runs: a product of scalar values and of inverses of scalar values. */
 export interface ScalarProduct {
   readonly factors: readonly { readonly value: number; readonly inverse: boolean }[];
 }
 
-/** Dropout whose numbers are known when the step runs: i64 seed and offset as two u32, f32 p, or p itself. */
+/**
+ * Dropout whose numbers are known when the step runs: values of seed and offset (i64 as two u32), and p as an
+ * f32 value or a number.
+ */
 export interface StepDropout {
   readonly seed: number;
   readonly offset: number;
   readonly p: number | { readonly value: number };
 }
 
-/** P / `scale` rounded to 8 bits around `zeroPoint`, and times `descale` again. */
+/** Rounds P / `scale` to 8 bits around `zeroPoint`, then multiplies by `descale`. */
 export interface StepRounding extends Required<FormatP> {
   readonly scale: number;
   readonly descale: number;
-  /** A value (1) that P is multiplied by before, where `scale` is 1. */
+  /** The value, of shape (1), of a factor of P; `scale` is 1 then. */
   readonly factor?: number;
 }
 
-/** An expression of (score, b, h, q, kv) and the values that it loads from, by name. */
+/** An expression of (score, b, h, q, kv), and the values of its captures by name. */
 export interface StepMod {
   readonly expr: Expr;
   readonly captures: Readonly<Record<string, number>>;
 }
 
-/** Query i sees the keys j ≤ i + the sum of scalar values, some of them subtracted. */
+/** Query i sees the keys j ≤ i + offset; the offset is a sum of scalar values, some negative. */
 export interface StepDiagonal {
   readonly offset: readonly { readonly value: number; readonly negative: boolean }[];
 }
 
-/** What happens to a score, in the options of an attention call. */
+/** What happens to a score, as options of an attention call. */
 export interface ScoreOptions {
   readonly scale: ScalarProduct;
   readonly softcap?: ScalarProduct;
@@ -39,34 +42,36 @@ export interface ScoreOptions {
   readonly mask?: number;
   readonly diagonal?: StepDiagonal;
   readonly maskMod?: StepMod;
-  /** Scalars that masked scores are set to: these options say the same only where they are −∞. */
+  /** Scalars that masked scores are set to. The options are equivalent only where all of them are −∞. */
   readonly fills: readonly number[];
-  /** Whether a score is scaled after it was masked, which keeps −∞ only where the scale is positive. */
+  /** Whether scores are scaled after masking, which keeps −∞ only where the scale is positive. */
   readonly scaledAfterMask: boolean;
 }
 
 /**
- * The options of an attention call with values in place of tensors. `options` are those that kernels are fast with; where there
- * are none, or the scalars do not mean what they say, `scoreMod` is what happens to a score.
+ * The options of an attention call with values in place of tensors. `options` are those that kernels run
+ * fast; where they are null, or the bound scalars contradict them, `scoreMod` applies.
  */
 export interface StepOptions {
   readonly options: ScoreOptions | null;
   readonly scoreMod: StepMod;
   /**
-   * Whether the graph's operations are those of attention only where `options` say what its numbers mean, as those of a backward
-   * pass that takes a masked score for one that is −∞. Where they do not, the operations run one by one.
+   * Whether the operations are attention only where `options` apply, as in a backward pass that assumes
+   * masked scores of −∞. Otherwise the operations run one by one.
    */
   readonly optionsOnly?: boolean;
-  /** Pairs of scalars that must be the same for the operations to be those of attention. */
+  /** Pairs of scalars that must be equal for the operations to be attention. */
   readonly equal?: readonly (readonly [number, number])[];
-  /** A bias of zeros beside `scoreMod`, for its gradient: that of the scores. */
+  /** A bias of zeros beside `scoreMod`: its gradient is that of the scores. */
   readonly zeroBias?: number;
   readonly dropout?: StepDropout;
-  /** Of forward alone. */
+  /** Forward only. */
   readonly rounding?: StepRounding;
 }
 
-/** Attention forward or backward on the kernels of the engine; q, k, v and the rest are values of shape (B, H, S, D). */
+/**
+ * Attention forward or backward on the engine's kernels; q, k, v, o and dO are values of shape (B, H, S, D).
+ */
 export type AttentionStep =
   | {
       readonly kind: 'sdpa';
@@ -75,7 +80,10 @@ export type AttentionStep =
       readonly v: number;
       readonly options: StepOptions;
       readonly outDType: DType;
-      /** Values that the results are copied to; those but o are (B, H, S), and amaxS (1), the largest of what is rounded. */
+      /**
+       * The values of the results. lse, max and sumExp are (B, H, S); amaxS (1) is the largest rounded
+       * probability.
+       */
       readonly results: {
         readonly o?: number;
         readonly lse?: number;
@@ -83,7 +91,7 @@ export type AttentionStep =
         readonly sumExp?: number;
         readonly amaxS?: number;
       };
-      /** The list that kernels of 8-bit arithmetic read and write, where the step is for them. */
+      /** The value of the scalar list of FP8 kernels, where the step uses them. */
       readonly fp8List?: number;
     }
   | {

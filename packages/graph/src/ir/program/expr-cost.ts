@@ -1,7 +1,7 @@
 import type { Expr } from '@tilewise/core';
 import { nodes, operands } from '@tilewise/core/expr';
 
-/** How many nodes are evaluated where each is as often as it is read, shared or not. */
+/** The number of nodes of an expression written as a tree, without sharing. */
 export function exprCost(expr: Expr): number {
   const costs = new Map<Expr, number>();
   for (const e of nodes(expr)) {

@@ -1,7 +1,7 @@
 import { type DType, dtypeInfo } from '@tilewise/core';
 import type { ExprType } from '@tilewise/core/expr';
 
-/** As what an expression reads elements of a dtype. */
+/** The type of expressions that read elements of a dtype. */
 export function exprType(dtype: DType): ExprType {
   const { kind } = dtypeInfo[dtype];
   if (kind === 'float') return 'f32';

@@ -1,8 +1,8 @@
 import type { Expr } from '@tilewise/core';
 
 /**
- * An expression with others in the place of some of its nodes: `replace` gives what stands for a node, or null for one that stays but
- * for its operands; `rewrite` does the same with a part of it. A node that is shared is shared in the result.
+ * An expression in which some nodes are replaced: `replace` gives the replacement of a node, or null to keep
+ * the node and rewrite its operands; `rewrite` rewrites a part. Shared nodes stay shared.
  */
 export function rewriteExpr(
   expr: Expr,
@@ -19,7 +19,7 @@ export function rewriteExpr(
   return visit(expr);
 }
 
-/** An expression of the variable `score` with another expression in its place. */
+/** An expression in which the variable `score` is replaced. */
 export function substitute(expr: Expr, value: Expr): Expr {
   return rewriteExpr(expr, e => (e.kind === 'variable' && e.name === 'score' ? value : null));
 }

@@ -8,7 +8,7 @@ export interface Value {
   readonly desc: TensorDesc;
 }
 
-/** What a reduction is asked for; the domain is the shape that the inputs broadcast to. */
+/** A reduction; the domain is the shape that the inputs broadcast to. */
 export type Reduction = Omit<ReducePrimitive, 'kind'>;
 
 /** What an operation is written with: its tensors as values, and the primitives. */

@@ -26,19 +26,19 @@ export class ProgramBuilder {
     return value;
   }
 
-  /** The value of a logical tensor that only lives inside. */
+  /** The value of a logical tensor inside the program. */
   intermediate(tensor: number, desc: TensorDesc): Value {
     const value = this.#add({ kind: 'temporary', desc });
     this.#bound.set(tensor, value);
     return value;
   }
 
-  /** Says that a logical tensor is a value that is there already. */
+  /** Lets a logical tensor be a value that exists. */
   alias(tensor: number, value: Value): void {
     this.#bound.set(tensor, value);
   }
 
-  /** The value of a logical tensor that is known already. */
+  /** The value of a logical tensor; undefined before it has one. */
   valueOf(tensor: number): Value | undefined {
     return this.#bound.get(tensor);
   }
@@ -81,7 +81,7 @@ export class ProgramBuilder {
     this.#steps.push(step);
   }
 
-  /** What an operation writes itself with. */
+  /** What an operation is written with. */
   lowering(inputs: readonly Value[], outputs: readonly Value[]): Lowering {
     return {
       inputs,

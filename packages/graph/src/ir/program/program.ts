@@ -3,14 +3,14 @@ import type { Primitive } from '@tilewise/core/primitive';
 import type { AttentionCallStep } from './attention-call.ts';
 import type { AttentionStep } from './attention-step.ts';
 
-/** Where the tensor of a value comes from. */
+/** A tensor of a program, by where it comes from. */
 export type ProgramValue =
-  /** Bound by the caller, by the id of the logical tensor. */
+  /** Bound by the caller to the id of the logical tensor. */
   | { readonly kind: 'input' | 'output'; readonly tensor: number; readonly desc: TensorDesc }
-  /** Lives during an execution. */
+  /** Memory during an execution. */
   | { readonly kind: 'temporary'; readonly desc: TensorDesc }
   | { readonly kind: 'constant'; readonly data: Tensor; readonly desc: TensorDesc }
-  /** The memory of another value under another shape. */
+  /** The memory of another value with other shape and strides. */
   | { readonly kind: 'view'; readonly of: number; readonly desc: TensorDesc };
 
 /** A primitive on values, by their index. */
@@ -21,10 +21,10 @@ export interface PrimitiveStep {
   readonly outputs: readonly number[];
 }
 
-/** What is run, in order. */
+/** A step of a program. */
 export type Step = PrimitiveStep | AttentionStep | AttentionCallStep;
 
-/** What a partition computes, as data: the values it knows and the steps that fill them. */
+/** What a partition computes, as data: values, and the steps that write them in order. */
 export interface Program {
   readonly values: readonly ProgramValue[];
   readonly steps: readonly Step[];

@@ -30,7 +30,7 @@ export function transposed(lowering: Pick<Lowering, 'view'>, value: Value): Valu
   return permuted(lowering, value, order);
 }
 
-/** Strides that show the elements of a tensor in another shape without moving them; null when there are none. */
+/** The strides that give a tensor another shape without a copy; null when there are none. */
 export function viewStrides({ shape, strides }: TensorDesc, target: Shape): readonly number[] | null {
   try {
     return reshapedStrides(shape, strides, target);
@@ -41,7 +41,7 @@ export function viewStrides({ shape, strides }: TensorDesc, target: Shape): read
 }
 
 /**
- * The elements of a value in row-major order under another shape: a view where they lie so, else a copy.
+ * A value in another shape with the same row-major order: a view where possible, else a copy.
  * @throws InvalidShapeError for a shape of more or fewer elements.
  */
 export function reshaped(lowering: Views, value: Value, shape: Shape): Value {
@@ -56,7 +56,7 @@ export function copyTo(lowering: Pick<Lowering, 'map'>, from: Value, to: Value):
   lowering.map(input(0, exprType(from.desc.dtype)), [from], to);
 }
 
-/** The value itself when it lies dense in row-major order, else a copy that does. */
+/** The value itself when it is contiguous, else a contiguous copy. */
 export function contiguous(lowering: Views, value: Value): Value {
   const { shape, strides, dtype } = value.desc;
   if (isContiguous(shape, strides)) return value;

@@ -7,9 +7,9 @@ import type { Operation } from './operation.ts';
 import type { PortSchema } from './ports.ts';
 
 /**
- * Checks an operation against its schema, in oneDNN's order: number of inputs, their dtypes, number of outputs, their
- * dtypes, attributes, and what else its definition asks for.
- * @param label how errors name the operation.
+ * Checks an operation against its schema, in oneDNN's order: number of inputs, their dtypes, number of
+ * outputs, their dtypes, attributes, and what else its definition asks for.
+ * @param label the operation in errors.
  * @returns the attributes with their defaults.
  * @throws InvalidOperationError naming the operation, and the tensor or attribute.
  */

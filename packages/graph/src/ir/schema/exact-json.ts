@@ -1,5 +1,6 @@
 /**
- * Plain data as text, different for different data: JSON has no word for infinite numbers, NaN and −0, which are written as an object.
+ * Plain data as text that differs for different data: infinite numbers, NaN and −0, which JSON lacks, become
+ * objects.
  */
 export function exactJson(value: unknown): string {
   return JSON.stringify(value, (_, x) =>
@@ -7,7 +8,7 @@ export function exactJson(value: unknown): string {
   );
 }
 
-/** A value of an attribute as errors show it. */
+/** The value of an attribute in an error. */
 export function valueText(value: unknown): string {
   if (typeof value === 'number') return numberText(value);
   return Array.isArray(value) ? `[${value.map(valueText).join(',')}]` : JSON.stringify(value);

@@ -34,7 +34,10 @@ export interface GradientBuilder {
   isGiven(tensor: LogicalTensor): boolean;
   /** The extents of a forward tensor. */
   shapeOf(tensor: LogicalTensor): readonly number[];
-  /** A gradient of shape `from`, summed over the dimensions along which its tensor of shape `to` was broadcast. */
+  /**
+   * A gradient of shape `from`, summed over the dimensions along which its tensor of shape `to` was
+   * broadcast.
+   */
   reduceTo(gradient: LogicalTensor, from: readonly number[], to: readonly number[]): LogicalTensor;
   /** A tensor in another dtype. */
   cast(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor;
@@ -48,8 +51,8 @@ export interface GradientCall<A = Attributes> extends OperationCall<A> {
   /** Whether the gradient by each input is asked for. */
   readonly needed: readonly boolean[];
   /**
-   * For probabilities P that are read by one product o = P·V alone: f32 Σ P∘dP along the last axis, computed as rowsum(o∘dO). Null
-   * where forward does not give o, or P has gradients that do not come from o.
+   * For probabilities P that are read by one product o = P·V alone: f32 Σ P∘dP along the last axis, computed
+   * as rowsum(o∘dO). Null where forward does not give o, or P has gradients that do not come from o.
    */
   rowSum(): LogicalTensor | null;
 }
@@ -58,8 +61,8 @@ export interface GradientCall<A = Attributes> extends OperationCall<A> {
 export type InputGradient = () => LogicalTensor;
 
 /**
- * A row of the table of operations. The checks of a graph, shape inference, gradients, engines and the documentation read it.
- * `A` is the type of the attributes, defaults filled in.
+ * A row of the table of operations. The checks of a graph, shape inference, gradients, engines and the
+ * documentation read it. `A` is the type of the attributes, defaults filled in.
  */
 export interface Operation<A = Attributes> {
   readonly kind: string;
@@ -80,18 +83,21 @@ export interface Operation<A = Attributes> {
   /** Writes the operation as primitives; absent for an operation that computes nothing. */
   readonly lower?: (lowering: Lowering, call: OperationCall<A>) => void;
   /**
-   * The gradients by the inputs; null for an input without one, such as indices. `zero`: the result is piecewise constant. Absent: the
-   * operation has no gradient.
+   * The gradients by the inputs; null for an input without one, such as indices. `zero`: the result is
+   * piecewise constant. Absent: the operation has no gradient.
    */
   readonly gradient?: 'zero' | ((call: GradientCall<A>) => readonly (InputGradient | null)[]);
   /** Why the operation has no gradient, where that is not plain. */
   readonly noGradient?: string;
   /**
-   * Recomputes the first output in a backward graph from other tensors that forward gives, where that is cheaper than the operation
-   * itself; null where those tensors are not given.
+   * Recomputes the first output in a backward graph from other tensors that forward gives, where that is
+   * cheaper than the operation itself; null where those tensors are not given.
    */
   readonly recompute?: (call: OperationCall<A>, builder: GradientBuilder) => LogicalTensor | null;
-  /** The attributes with which the operation gives its first output alone, where those of several outputs are others. */
+  /**
+   * The attributes with which the operation gives its first output alone, where those of several outputs are
+   * others.
+   */
   readonly firstOutput?: (attributes: A) => A;
   /** Of an elementwise operation: an element of the output from elements of the inputs. */
   readonly element?: (inputs: readonly Expr[], attributes: A) => Expr;

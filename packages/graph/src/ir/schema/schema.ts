@@ -2,11 +2,13 @@ import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import type { AttributeSchema, AttributeTypes } from './attribute.ts';
 
 /**
- * The tensors and attributes of an operation, written as a literal (`as const`) so that the types of its calls follow.
+ * The tensors and attributes of an operation, written as a literal (`as const`) so that the types of its
+ * calls follow.
  *
- * `inputs` and `outputs` list ports in order, separated by spaces: `src:T` is a tensor whose dtype is bound to the letter T, and
- * tensors of one letter have one dtype; `bias?:T` may be left out; `...src:T` is any number of tensors. The dtypes are the floats
- * f32, bf16 and f16, or those listed after `=`: `labels:I=i32|u32`.
+ * `inputs` and `outputs` list ports in order, separated by spaces: `src:T` is a tensor whose dtype is bound
+ * to the letter T, and tensors of one letter have one dtype; `bias?:T` may be left out; `...src:T` is any
+ * number of tensors. The dtypes are the floats f32, bf16 and f16, or those listed after `=`:
+ * `labels:I=i32|u32`.
  */
 export interface OperationSchema {
   readonly inputs: string;

@@ -1,17 +1,17 @@
 import type { DType } from '@tilewise/core';
 
 /**
- * Element types of logical tensors: those of `@tilewise/core`, 4-bit integers, and the 64-bit integers of seeds and offsets.
- * `undef` is the dtype of a tensor that an operation only passes on.
+ * Element types of logical tensors: those of `@tilewise/core`, 4-bit integers, and the 64-bit integers of
+ * seeds and offsets. `undef` is for a tensor that an operation only passes on.
  */
 export type GraphDType = DType | 'i4' | 'u4' | 'i64' | 'undef';
 
 interface GraphDTypeInfo {
-  /** oneDNN's name, as in its JSON. */
+  /** The name in oneDNN's JSON. */
   readonly oneDnn: string;
   /**
-   * How an engine holds it: 4-bit integers one to a byte; an i64 as two u32, the low word first, in a last dimension of its
-   * own.
+   * The dtype in which an engine stores it: a byte for each 4-bit integer; two u32 for an i64, the low word
+   * first, in a last dimension of its own.
    */
   readonly storage: DType;
 }
@@ -41,7 +41,7 @@ export function isGraphDType(name: unknown): name is GraphDType {
   return typeof name === 'string' && Object.hasOwn(graphDTypes, name);
 }
 
-/** The dtype that an engine's tensor has for a logical one. */
+/** The dtype in which an engine stores a logical tensor. */
 export function storageDType(dtype: GraphDType): DType {
   return graphDTypes[dtype].storage;
 }
@@ -55,7 +55,7 @@ const byOneDnnName = new Map(
   Object.entries(graphDTypes).map(([dtype, { oneDnn }]) => [oneDnn, dtype as GraphDType]),
 );
 
-/** The dtype of a name of oneDNN's; undefined for one that is none. */
+/** The dtype with a name of oneDNN's; undefined for an unknown name. */
 export function dtypeOfOneDnn(name: string): GraphDType | undefined {
   return byOneDnnName.get(name);
 }

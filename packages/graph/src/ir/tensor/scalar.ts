@@ -1,14 +1,14 @@
 import type { GraphDType } from './dtype.ts';
 
-/** A single number as it is given: that of a bool may be a truth value. */
+/** A single number as a caller gives it; for a bool also true or false. */
 export type ScalarValue = number | bigint | boolean;
 
-/** Whether what is given is a single number rather than a tensor. */
+/** Whether a value is a single number rather than a tensor. */
 export function isScalarValue(given: unknown): given is ScalarValue {
   return typeof given === 'number' || typeof given === 'bigint' || typeof given === 'boolean';
 }
 
-/** Which numbers an element may be, and that in words. */
+/** Which numbers an element may be, as a test and in words. */
 interface ScalarRule {
   readonly holds: (value: number | bigint) => boolean;
   readonly text: string;
@@ -21,7 +21,7 @@ const truth: ScalarRule = {
 
 const real: ScalarRule = { holds: () => true, text: 'a number' };
 
-/** 64 bits, signed or not as their reader has them. */
+/** 64 bits; the reader decides whether they are signed. */
 const word64: ScalarRule = {
   holds: value =>
     (typeof value === 'bigint' || Number.isSafeInteger(value)) && value >= -(2n ** 63n) && value < 2n ** 64n,
@@ -47,8 +47,8 @@ const rules: Readonly<Partial<Record<GraphDType, ScalarRule>>> = {
 };
 
 /**
- * What a number must be that is to be an element of this dtype, where it is something else; null where it will do. Integers are neither
- * cut off nor wrapped around; floats are rounded.
+ * The rule that a number breaks as an element of a dtype; null where it breaks none. Integers are neither
+ * truncated nor wrapped; floats are rounded.
  */
 export function brokenScalarRule(dtype: GraphDType, value: ScalarValue): string | null {
   const { holds, text } = rules[dtype] ?? real;

@@ -2,8 +2,8 @@ import { InvalidShapeError } from '@tilewise/core';
 import { type LogicalShape, UNKNOWN } from './logical-tensor.ts';
 
 /**
- * The shape that shapes broadcast to as NumPy does it: aligned at the last dimension, extents equal or 1. An unknown extent
- * beside a known one other than 1 is taken to fit.
+ * The shape that shapes broadcast to, as in NumPy: aligned at the last dimension, extents equal or 1. An
+ * unknown extent fits any other.
  * @throws InvalidShapeError naming the operation when they do not fit.
  */
 export function broadcastShapes(operation: string, ...shapes: readonly LogicalShape[]): LogicalShape {
@@ -25,7 +25,7 @@ export function broadcastShapes(operation: string, ...shapes: readonly LogicalSh
 }
 
 /**
- * What is known of a shape from two sources.
+ * What is known of a shape from a declaration and from inference.
  * @throws InvalidShapeError naming the tensor when they contradict each other.
  */
 export function mergeShapes(tensor: string, given: LogicalShape, inferred: LogicalShape): LogicalShape {
@@ -38,7 +38,9 @@ export function mergeShapes(tensor: string, given: LogicalShape, inferred: Logic
   return given.map((n, d) => (n === UNKNOWN ? inferred[d] : n));
 }
 
-/** A dimension counted from the start; a negative one counts from the end. Undefined when it is out of range. */
+/**
+ * A dimension counted from the start; a negative one counts from the end. Undefined when it is out of range.
+ */
 export function axisOf(axis: number, rank: number): number | undefined {
   return Number.isInteger(axis) && axis >= -rank && axis < rank ? (axis + rank) % rank : undefined;
 }

@@ -15,14 +15,15 @@ import { storageDType } from './dtype.ts';
 import { describeTensor, isKnown, type LogicalTensor } from './logical-tensor.ts';
 import { brokenScalarRule, type ScalarValue } from './scalar.ts';
 
-/** What is known of a tensor at compile: its shape, and where it matters its strides. */
+/** What is known of a tensor at compile: the shape, and optionally the strides. */
 export interface KnownTensor {
   readonly shape: Shape;
   readonly strides?: Strides | undefined;
 }
 
 /**
- * How an engine's tensor for a logical one looks: an i64 has a last dimension of its own for its two words, and lies dense.
+ * The description of the engine's tensor for a logical tensor. An i64 is contiguous, with a last dimension of
+ * its own for its two words.
  * @throws InvalidShapeError when its shape is not known.
  */
 export function storageDesc(tensor: LogicalTensor): TensorDesc {
@@ -40,7 +41,8 @@ export function storageDesc(tensor: LogicalTensor): TensorDesc {
 
 /**
  * A number as the tensor of a logical scalar.
- * @throws InvalidShapeError for a tensor of more numbers; InvalidArgumentError for a number that its dtype cannot hold.
+ * @throws InvalidShapeError for a tensor of more numbers; InvalidArgumentError for a number that its dtype
+ * cannot hold.
  */
 export function scalarTensor(tensor: LogicalTensor, value: ScalarValue): Tensor {
   const name = `tensor ${describeTensor(tensor)}`;

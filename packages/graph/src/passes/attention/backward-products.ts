@@ -52,7 +52,10 @@ function dropoutBefore(
   return null;
 }
 
-/** The products of P: dV = Pᵀ·dO, unless it is not asked for, and O = P·V where it is computed again. Null when P is used otherwise. */
+/**
+ * The products of P: dV = Pᵀ·dO, unless it is not asked for, and O = P·V where it is computed again. Null
+ * when P is used otherwise.
+ */
 export function productsOfP(
   P: number,
   dO: Factor,

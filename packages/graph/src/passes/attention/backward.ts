@@ -26,12 +26,18 @@ export interface BackwardParts {
   readonly nodes: ReadonlySet<GraphNode>;
   /** Tensors that must have the shape of the scores. */
   readonly likeScores: readonly number[];
-  /** What the gradient of softmax is summed along: must be the last axis; of a tensor that is transposed, the one before. */
+  /**
+   * What the gradient of softmax is summed along: must be the last axis; of a tensor that is transposed, the
+   * one before.
+   */
   readonly summed: Summed;
   readonly stats: number;
   readonly dO: Factor;
   readonly v: Factor;
-  /** The result of forward; null where it is computed again, or the gradient of softmax from the probabilities. */
+  /**
+   * The result of forward; null where it is computed again, or the gradient of softmax from the
+   * probabilities.
+   */
   readonly o: Factor | null;
   readonly dropout: DropoutMatch | null;
   /** That of dP and that of P, where there are. */
@@ -129,7 +135,10 @@ interface SoftmaxGradient {
   readonly nodes: readonly GraphNode[];
   readonly dP: number;
   readonly summed: Summed;
-  /** Which of two factors is O, the other being dO or that in another dtype, which a cast gives; null when none is. */
+  /**
+   * Which of two factors is O, the other being dO or that in another dtype, which a cast gives; null when
+   * none is.
+   */
   readonly o: ((dO: number) => { readonly o: number; readonly cast: GraphNode | null } | null) | null;
   readonly result: number;
 }

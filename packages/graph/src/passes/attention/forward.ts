@@ -25,8 +25,8 @@ export interface ForwardParts {
  *     MatMul · score chain · softmax · [TypeCast] [dropout] [[Multiply] Quantize · Dequantize] [TypeCast] · MatMul · stored
  *     MatMul · score chain · softmax · StaticTranspose [StaticReshape] [Reorder] · MatMul (as its second operand) · stored
  *
- * Operands may be stored in another layout or quantized before, and the result after: [layout, TypeCast, Quantize]*. `stats` of the
- * softmax may be a result, and so may the largest of what is quantized.
+ * Operands may be stored in another layout or quantized before, and the result after: [layout, TypeCast,
+ * Quantize]*. `stats` of the softmax may be a result, and so may the largest of what is quantized.
  */
 export function forwardParts(anchor: GraphNode, topology: Topology): ForwardParts | null {
   const softmax = softmaxOf(anchor, topology);

@@ -56,7 +56,9 @@ function largestOf(
   return null;
 }
 
-/** With one scale > 0 for all, and the same zero point on the way back, which 0 then goes through unchanged. */
+/**
+ * With one scale > 0 for all, and the same zero point on the way back, which 0 then goes through unchanged.
+ */
 function stepRounding(quantize: GraphNode, dequantize: GraphNode): RoundingMatch['rounding'] {
   const both = [quantize, dequantize].map(({ attributes }) => ({
     scales: numbersOf(attributes, 'scales'),

@@ -68,7 +68,9 @@ function scoreInputs(node: GraphNode, { producers }: Topology): number[] {
   return node.kind === 'Select' ? all.slice(1) : all;
 }
 
-/** What JAX has between the product of queries with the keys of one head for all and the scores of each head. */
+/**
+ * What JAX has between the product of queries with the keys of one head for all and the scores of each head.
+ */
 const layouts = new Set(['StaticReshape', 'StaticTranspose']);
 
 /** Whether an operation may stand between scores and softmax. */
@@ -76,7 +78,10 @@ function isLink({ kind, operation }: GraphNode): boolean {
   return operation.element !== undefined || kind === 'TypeCast';
 }
 
-/** The operations that a tensor is made of, when it is made of indices, each after those that it needs; none when it is not. */
+/**
+ * The operations that a tensor is made of, when it is made of indices, each after those that it needs; none
+ * when it is not.
+ */
 export function indexOperations(tensor: number, { producers }: Topology): GraphNode[] {
   const found = new Set<GraphNode>();
   const seen = new Set<GraphNode>();

@@ -10,7 +10,8 @@ interface Passed {
 }
 
 /**
- * dS' through what the chain does, in reverse, and a cast: its scales, its functions, and where the graph has them, its masks.
+ * dS' through what the chain does, in reverse, and a cast: its scales, its functions, and where the graph has
+ * them, its masks.
  * @returns null where an operation of the chain has no gradient in the graph.
  */
 export function scoreGradient(
@@ -36,7 +37,10 @@ export function scoreGradient(
   return cast ? { nodes: [...nodes, cast], result: cast.outputs[0].id, masks } : { nodes, result: at, masks };
 }
 
-/** What a gradient goes through where the score went through a link: nothing, where it is the same, or operations. */
+/**
+ * What a gradient goes through where the score went through a link: nothing, where it is the same, or
+ * operations.
+ */
 function linkGradient(
   { node, score }: Link,
   gradient: number,
@@ -80,7 +84,10 @@ function linkGradient(
   }
 }
 
-/** The gradient of a function of the score by the operation for it, whose last input it is: `TanhBackward(score, gradient)`. */
+/**
+ * The gradient of a function of the score by the operation for it, whose last input it is:
+ * `TanhBackward(score, gradient)`.
+ */
 function functionGradient(
   node: GraphNode,
   score: number,

@@ -14,8 +14,8 @@ export function comeFromOutside(
 }
 
 /**
- * Whether operations can run as one that gives `results` alone: nothing else of what they compute is read outside or by
- * nothing. (An `End` among them makes its tensor a result.)
+ * Whether operations can run as one that gives `results` alone: nothing else of what they compute is read
+ * outside or by nothing. (An `End` among them makes its tensor a result.)
  */
 export function isConvex(
   nodes: ReadonlySet<GraphNode>,

@@ -16,9 +16,9 @@ const storage = new Set([
 ]);
 
 /**
- * The operations that make operands of what they are stored as (layout, casts, dequantization), back from `tensors`, each after
- * those that it needs. They are taken when nothing outside reads what they give, so that one partition starts from what is
- * stored.
+ * The operations that make operands of what they are stored as (layout, casts, dequantization), back from
+ * `tensors`, each after those that it needs. They are taken when nothing outside reads what they give, so
+ * that one partition starts from what is stored.
  */
 export function fuseBefore(
   tensors: readonly number[],

@@ -52,7 +52,10 @@ function mayFollow({ kind, operation }: GraphNode): boolean {
   return operation.element !== undefined || following.has(kind);
 }
 
-/** As `postOperations`, for what products, reductions and the like start: so that these get what is around them. */
+/**
+ * As `postOperations`, for what products, reductions and the like start: so that these get what is around
+ * them.
+ */
 export function computedPostOperations(anchor: GraphNode, topology: Topology, isFree: IsFree): Match | null {
   return mayFollow(anchor) || storage.has(anchor.kind) ? null : postOperations(anchor, topology, isFree);
 }

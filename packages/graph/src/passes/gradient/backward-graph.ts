@@ -38,7 +38,8 @@ export class BackwardGraph implements GradientBuilder {
   /**
    * @param given ids of forward tensors that the backward graph gets as inputs.
    * @param composites what several operations of the forward graph are together.
-   * @param attentions the attention of the forward graph that a backward pass is recognised for, by the ids of its output.
+   * @param attentions the attention of the forward graph that a backward pass is recognised for, by the ids
+   * of its output.
    */
   constructor(
     topology: Topology,
@@ -82,7 +83,8 @@ export class BackwardGraph implements GradientBuilder {
   }
 
   forward(tensor: LogicalTensor): LogicalTensor {
-    // A stack of its own: a chain of operations that are recomputed may be longer than the stack of the language.
+    // A stack of its own: a chain of operations that are recomputed may be longer than the stack of the
+    // language.
     const open = [tensor];
     for (let top = open.at(-1); top; top = open.at(-1)) {
       const missing = this.#recomputed.has(top.id) ? [] : this.#neededFor(top);
@@ -126,8 +128,8 @@ export class BackwardGraph implements GradientBuilder {
   }
 
   /**
-   * A forward tensor that is given, is an output of attention that was recomputed, or lies in another layout in one of these; null for a
-   * tensor that must be recomputed.
+   * A forward tensor that is given, is an output of attention that was recomputed, or lies in another layout
+   * in one of these; null for a tensor that must be recomputed.
    */
   recovered(tensor: LogicalTensor): LogicalTensor | null {
     // Layout operations that lead away from the tensor, each with the step before it.
@@ -159,8 +161,9 @@ export class BackwardGraph implements GradientBuilder {
   }
 
   /**
-   * An output of attention, computed again by operations of its own: the gradient by it may take it, and a backward pass that had
-   * operations in common with it would then have to run before and after that. Null for what is none.
+   * An output of attention, computed again by operations of its own: the gradient by it may take it, and a
+   * backward pass that had operations in common with it would then have to run before and after that. Null
+   * for what is none.
    */
   #outputOf(tensor: LogicalTensor): LogicalTensor | null {
     const attention = this.#attentions.get(tensor.id);
@@ -200,7 +203,10 @@ export class BackwardGraph implements GradientBuilder {
     return this.op(node.kind, inputs, attributes, { dtype: node.outputs[0].dtype });
   }
 
-  /** What an operation reads, in the dtypes that it had there: what is computed again in another way may be in f32. */
+  /**
+   * What an operation reads, in the dtypes that it had there: what is computed again in another way may be in
+   * f32.
+   */
   #inputsOf({ inputs }: GraphNode): LogicalTensor[] {
     return inputs.map(t => this.cast(this.forward(t), t.dtype));
   }

@@ -9,14 +9,18 @@ import { isConvex } from '../fuse/convex.ts';
 export interface Composite {
   readonly operation: Operation;
   readonly call: OperationCall;
-  /** The one of them that gives a result and comes first: behind it, the gradients of all results are known. */
+  /**
+   * The one of them that gives a result and comes first: behind it, the gradients of all results are known.
+   */
   readonly first: GraphNode;
 }
 
 /**
- * The softmaxes that a graph writes out, by each of their operations. Their gradient is that of a softmax, which is not the sum of what
- * goes through maximum, difference, exponential, sum and quotient in fewer operations only: attention is recognised by it.
- * @param named ids of the tensors that are differentiated, and by which: a softmax has no gradient for one in its midst.
+ * The softmaxes that a graph writes out, by each of their operations. Their gradient is that of a softmax,
+ * which is not the sum of what goes through maximum, difference, exponential, sum and quotient in fewer
+ * operations only: attention is recognised by it.
+ * @param named ids of the tensors that are differentiated, and by which: a softmax has no gradient for one in
+ * its midst.
  */
 export function decomposedSoftmaxes(
   topology: Topology,

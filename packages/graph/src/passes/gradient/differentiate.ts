@@ -17,7 +17,10 @@ export interface Differentiated {
   readonly given?: { has(id: number): boolean } | undefined;
 }
 
-/** Where gradients are written: a graph, and its inputs and results by the ids of the forward tensors that they belong to. */
+/**
+ * Where gradients are written: a graph, and its inputs and results by the ids of the forward tensors that
+ * they belong to.
+ */
 export interface GradientTarget {
   readonly target: GraphWriter;
   readonly seeds: Map<number, LogicalTensor>;
@@ -26,7 +29,8 @@ export interface GradientTarget {
 
 /**
  * Writes the operations that compute gradients of a graph.
- * @throws InvalidArgumentError for a tensor that the targets do not depend on; InvalidGraphError for an operation without a gradient.
+ * @throws InvalidArgumentError for a tensor that the targets do not depend on; InvalidGraphError for an
+ * operation without a gradient.
  */
 export function differentiate(
   topology: Topology,

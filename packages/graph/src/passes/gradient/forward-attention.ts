@@ -12,8 +12,8 @@ export interface ForwardAttention {
 }
 
 /**
- * The attention of a graph whose stats are among `given`, so that its backward pass starts from them: by the ids of its output in that
- * and every layout before.
+ * The attention of a graph whose stats are among `given`, so that its backward pass starts from them: by the
+ * ids of its output in that and every layout before.
  */
 export function forwardAttentions(
   topology: Topology,

@@ -24,7 +24,10 @@ function differentiable(graph: Graph, of: LogicalTensor): LogicalTensor[] {
   });
 }
 
-/** The largest difference, by the largest of all gradients: one that cancels to nothing is as exact as what it is the sum of. */
+/**
+ * The largest difference, by the largest of all gradients: one that cancels to nothing is as exact as what it
+ * is the sum of.
+ */
 function differenceOf(
   actual: Readonly<Record<number, Tensor>>,
   expected: Readonly<Record<number, Tensor>>,

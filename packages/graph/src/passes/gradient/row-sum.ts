@@ -13,11 +13,11 @@ interface Pass {
 }
 
 /**
- * Σ_j P_ij dP_ij for probabilities that only go, through dropout and casts, into a product o = P·V: that is Σ_d o_id dO_id (FlashAttention,
- * Dao et al. 2022, appendix B.2), which needs no probabilities.
+ * Σ_j P_ij dP_ij for probabilities that only go, through dropout and casts, into a product o = P·V: that is
+ * Σ_d o_id dO_id (FlashAttention, Dao et al. 2022, appendix B.2), which needs no probabilities.
  * @param gradientOf the gradient by a forward tensor, all that read it having been differentiated.
- * @returns null where o is not given, or o does not know all of the gradient by P: on the way to it something has a gradient of its own
- * or is read a second time, be it by the way itself.
+ * @returns null where o is not given, or o does not know all of the gradient by P: on the way to it something
+ * has a gradient of its own or is read a second time, be it by the way itself.
  */
 export function rowSum(
   P: LogicalTensor,

@@ -11,7 +11,10 @@ import { describeTensor, type LogicalTensor } from '../../ir/tensor/logical-tens
 import { isScalarValue, type ScalarValue } from '../../ir/tensor/scalar.ts';
 import { type KnownTensor, scalarTensor } from '../../ir/tensor/storage.ts';
 
-/** What may be bound to a tensor of a graph: a tensor of the engine, one of the host, or for a scalar a number that its dtype holds (for a bool, `true` too). */
+/**
+ * What may be bound to a tensor of a graph: a tensor of the engine, one of the host, or for a scalar a number
+ * that its dtype holds (for a bool, `true` too).
+ */
 export type Bindable<T> = T | Tensor | ScalarValue;
 
 /**

@@ -26,7 +26,8 @@ export interface Checked<T> {
 }
 
 /**
- * Checks what is bound to inputs and outputs; other bindings are passed over here (`checkIds` refuses those of no tensor).
+ * Checks what is bound to inputs and outputs; other bindings are passed over here (`checkIds` refuses those
+ * of no tensor).
  * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError naming the tensor.
  */
 export function checkBindings<T extends TensorDesc>(

@@ -3,8 +3,8 @@ import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Bindings, Ends } from './bindings.ts';
 
 /**
- * Checks that what is bound is bound to tensors of the graph. Those that are not read or written here are passed over, so that one set of
- * bindings does for all partitions of a graph, and for its gradients.
+ * Checks that what is bound is bound to tensors of the graph. Those that are not read or written here are
+ * passed over, so that one set of bindings does for all partitions of a graph, and for its gradients.
  * @param described all tensors of the graph, by id.
  * @param ends what is read and written here.
  * @throws InvalidArgumentError naming the key, and the tensor that was probably meant.

@@ -2,8 +2,8 @@ import type { Tensor, TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 
 /**
- * Small host tensors on an engine, each uploaded once: what is recorded with them may be submitted at any time, so they stay until
- * all are released.
+ * Small host tensors on an engine, each uploaded once: what is recorded with them may be submitted at any
+ * time, so they stay until all are released.
  */
 export class UploadCache<T extends TensorDesc> {
   readonly #engine: TensorEngine<T>;

@@ -23,7 +23,10 @@ import {
 import type { Program } from '../../ir/program/program.ts';
 import type { PreparedStep } from './prepared-step.ts';
 
-/** Calls that differ by their numbers and stay ready though nobody needs them: more than a program has that alternates between a few. */
+/**
+ * Calls that differ by their numbers and stay ready though nobody needs them: more than a program has that
+ * alternates between a few.
+ */
 const MAX_SPARE_CALLS = 16;
 
 /** A value of the program in the place of its tensor. */
@@ -59,7 +62,9 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   const { workspaceBytes } = synthetic;
   synthetic.release();
 
-  /** The call of these numbers, whatever the scale is; null when the numbers make something else of the step. */
+  /**
+   * The call of these numbers, whatever the scale is; null when the numbers make something else of the step.
+   */
   function callFor(read: Numbers, isKept: boolean): Call<T> | null {
     const deciding = stepScale(step, read) === null ? [...structural, ...scale] : structural;
     const key = deciding.map(value => read(value).join(' ')).join();

@@ -20,16 +20,22 @@ export interface Executable<T extends TensorDesc> {
   /** Bytes of the temporaries, and of what single steps need. */
   readonly workspaceBytes: number;
   /**
-   * Runs the program. Numbers that an attention call needs (scale, seed…) and the host does not know are read back from the engine.
+   * Runs the program. Numbers that an attention call needs (scale, seed…) and the host does not know are read
+   * back from the engine.
    * @returns false when the numbers make something else of an attention call: then the results are not whole.
    */
   run(bound: BoundTensors<T>): Promise<boolean>;
-  /** Whether it can be run as one on these tensors: no step takes its time, and the host knows all numbers that attention needs. */
+  /**
+   * Whether it can be run as one on these tensors: no step takes its time, and the host knows all numbers
+   * that attention needs.
+   */
   isOne(bound: BoundTensors<T>): boolean;
   /**
    * Readies the program to be run as one.
-   * @param isKept whether what is readied stays until `release`: a caller's encoder may be submitted at any time.
-   * @returns what runs it, in a batch or an encoder; null when the numbers make something else of an attention call.
+   * @param isKept whether what is readied stays until `release`: a caller's encoder may be submitted at any
+   * time.
+   * @returns what runs it, in a batch or an encoder; null when the numbers make something else of an
+   * attention call.
    * @throws InvalidArgumentError when the host does not know a number that an attention call needs.
    */
   prepare(bound: BoundTensors<T>, isKept: boolean): (() => void) | null;

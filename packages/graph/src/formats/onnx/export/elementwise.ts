@@ -2,7 +2,10 @@ import { numberOf } from '../../../ir/schema/attribute.ts';
 import type { OnnxAttribute } from '../model.ts';
 import { commonDType, type Translation, type Translations } from './translation.ts';
 
-/** An operation that ONNX has under a name, all operands of one dtype; numbers that ONNX has as attributes too. */
+/**
+ * An operation that ONNX has under a name, all operands of one dtype; numbers that ONNX has as attributes
+ * too.
+ */
 function named(op: string, ...attributes: readonly string[]): Translation {
   return ({ inputs, outputs: [dst], attributes: own }, write) => {
     const result = dst.dtype === 'bool' ? inputs : [...inputs, dst];

@@ -114,7 +114,9 @@ function matrix(
   return write.node('Transpose', [own], { perm: { ints: perm } });
 }
 
-/** Softmax with the largest score and the sum at hand; rows of nothing but −∞ are 0 where the mode says so. */
+/**
+ * Softmax with the largest score and the sum at hand; rows of nothing but −∞ are 0 where the mode says so.
+ */
 function softmaxWithStats(
   { inputs: [src], outputs: [dst, stats], attributes }: GraphNode,
   axis: number,

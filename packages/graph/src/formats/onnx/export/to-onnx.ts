@@ -45,13 +45,15 @@ export interface ToOnnxOptions {
 }
 
 /**
- * An inference graph as an ONNX model of operator set 23. Attention is the operation `Attention` where that means the same; all else is
- * plain operations. The tensor of id n is called `tn`, of inputs and outputs too; strides are left out, and extents that are not
- * known have names. Rounding to 16 bits is that of the operations of ONNX.
+ * An inference graph as an ONNX model of operator set 23. Attention is the operation `Attention` where that
+ * means the same; all else is plain operations. The tensor of id n is called `tn`, of inputs and outputs too;
+ * strides are left out, and extents that are not known have names. Rounding to 16 bits is that of the
+ * operations of ONNX.
  * @param graph which is finalized, if it is not yet.
  * @returns the file: protobuf, the numbers of constants within.
- * @throws UnsupportedOperationError naming an operation that has no form in ONNX (random numbers, gradients, what only an attention
- * operation can say); InvalidGraphError as `finalize`; InvalidArgumentError for what is no graph or no options.
+ * @throws UnsupportedOperationError naming an operation that has no form in ONNX (random numbers, gradients,
+ * what only an attention operation can say); InvalidGraphError as `finalize`; InvalidArgumentError for what
+ * is no graph or no options.
  */
 export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array {
   checkGraph('graph', graph);

@@ -36,7 +36,10 @@ const mostInline = 64;
 /** Numbers up to so many elements are computed while a model is read, where no weight is among them. */
 const mostFolded = 2 ** 20;
 
-/** Makes a graph of a model: every node becomes numbers, or operations of which those that the outputs need are kept. */
+/**
+ * Makes a graph of a model: every node becomes numbers, or operations of which those that the outputs need
+ * are kept.
+ */
 export class GraphFromModel {
   readonly #model: ModelRecord;
   readonly #data: (tensor: TensorRecord) => Uint8Array;
@@ -141,7 +144,10 @@ export class GraphFromModel {
     };
   }
 
-  /** Numbers as a tensor: small ones as an operation, larger ones as an input of the graph that is bound to them. */
+  /**
+   * Numbers as a tensor: small ones as an operation, larger ones as an input of the graph that is bound to
+   * them.
+   */
   #constant({ shape, values }: HostTensor, type: ElementType, name = ''): LogicalTensor {
     const { dtype } = type;
     const numbers = Float64Array.from(values);

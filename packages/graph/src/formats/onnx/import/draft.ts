@@ -15,8 +15,8 @@ interface DraftNode {
 }
 
 /**
- * Operations on their way into a graph. The shape of each result is inferred at once, because operators of ONNX depend on shapes;
- * operations that no output needs are left out of the graph.
+ * Operations on their way into a graph. The shape of each result is inferred at once, because operators of
+ * ONNX depend on shapes; operations that no output needs are left out of the graph.
  */
 export class Draft {
   readonly #nodes: DraftNode[] = [];
@@ -77,7 +77,8 @@ export class Draft {
 
   /**
    * Writes the operations that the outputs need into a graph, and finalizes the graph.
-   * @param outputs those of the graph; a tensor that is read too, or that nothing computes, is passed on by an `End` of its own.
+   * @param outputs those of the graph; a tensor that is read too, or that nothing computes, is passed on by
+   * an `End` of its own.
    */
   write(graph: Graph, outputs: readonly LogicalTensor[]): Graph {
     const needed = new Set(outputs.map(({ id }) => id));

@@ -29,7 +29,10 @@ const integer = (
   field: ElementType['field'] = 'int32_data',
 ): ElementType => ({ name, bits, kind, dtype, field });
 
-/** The element types of onnx.proto's `TensorProto.DataType` by number, as far as attention and what surrounds it go. */
+/**
+ * The element types of onnx.proto's `TensorProto.DataType` by number, as far as attention and what surrounds
+ * it go.
+ */
 const elementTypes: ReadonlyMap<number, ElementType> = new Map([
   [1, float('float', 32, 'f32', 'float_data')],
   [2, integer('uint8', 8, 'unsigned', 'u8')],

@@ -16,8 +16,8 @@ import { Message } from './wire.ts';
 /** Options of `fromOnnx`. */
 export interface FromOnnxOptions {
   /**
-   * The bytes of another file that holds weights, by the location that the model names. The location comes from the file, which may be
-   * anyone's: look it up among files that you expect instead of opening a path.
+   * The bytes of another file that holds weights, by the location that the model names. The location comes
+   * from the file, which may be anyone's: look it up among files that you expect instead of opening a path.
    */
   readonly externalData?: ((location: string) => Uint8Array | Promise<Uint8Array>) | undefined;
 }
@@ -26,7 +26,9 @@ export interface FromOnnxOptions {
 export interface OnnxGraphOptions {
   /** Shapes of inputs by name, where the model leaves an extent open. */
   readonly shapes?: Readonly<Record<string, readonly number[]>> | undefined;
-  /** Tensors of inputs by name, where shapes depend on their numbers; the graph is for these numbers alone. */
+  /**
+   * Tensors of inputs by name, where shapes depend on their numbers; the graph is for these numbers alone.
+   */
   readonly values?: Readonly<Record<string, Tensor>> | undefined;
 }
 
@@ -57,10 +59,11 @@ export class OnnxModel {
   }
 
   /**
-   * The model as a graph, for inputs of these shapes: what depends on shapes alone is computed, attention is one operation where the
-   * model has it as one, and patterns of attention are found when the graph is partitioned. `gradients` differentiates the graph.
-   * @throws InvalidGraphError, InvalidOperationError or InvalidShapeError for a model that is wrong, or shapes that are missing;
-   * UnsupportedOperationError for an operator that is not read, naming the node.
+   * The model as a graph, for inputs of these shapes: what depends on shapes alone is computed, attention is
+   * one operation where the model has it as one, and patterns of attention are found when the graph is
+   * partitioned. `gradients` differentiates the graph.
+   * @throws InvalidGraphError, InvalidOperationError or InvalidShapeError for a model that is wrong, or
+   * shapes that are missing; UnsupportedOperationError for an operator that is not read, naming the node.
    */
   graph(options: OnnxGraphOptions = {}): OnnxGraph {
     checkObject('options', options);
@@ -151,11 +154,12 @@ function keyOf(
 }
 
 /**
- * Reads a model of ONNX: operator sets 1 to 28 of ONNX and those of com.microsoft, as far as transformers use them. Integers of 64
- * bits become i32, with a check of their range, and doubles f32.
+ * Reads a model of ONNX: operator sets 1 to 28 of ONNX and those of com.microsoft, as far as transformers use
+ * them. Integers of 64 bits become i32, with a check of their range, and doubles f32.
  * @param bytes the file; its weights are not copied.
- * @throws InvalidGraphError for a file that is no model, naming the node or tensor; UnsupportedOperationError for elements that no
- * engine has; InvalidArgumentError for what is no bytes, or weights in other files without `externalData`.
+ * @throws InvalidGraphError for a file that is no model, naming the node or tensor; UnsupportedOperationError
+ * for elements that no engine has; InvalidArgumentError for what is no bytes, or weights in other files
+ * without `externalData`.
  */
 export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions = {}): Promise<OnnxModel> {
   if (!(bytes instanceof Uint8Array))
@@ -187,7 +191,8 @@ function attributesOf({ nodes }: ModelRecord): TensorRecord[] {
 
 /**
  * A tensor of a file that holds one alone (`TensorProto`), as ONNX's tests store inputs and outputs.
- * @throws InvalidGraphError for bytes that are no such tensor; UnsupportedOperationError for elements that no engine has.
+ * @throws InvalidGraphError for bytes that are no such tensor; UnsupportedOperationError for elements that no
+ * engine has.
  */
 export function tensorFromOnnx(bytes: Uint8Array): { readonly name: string; readonly tensor: Tensor } {
   const record = readTensor(new Message(bytes, 'the tensor'));

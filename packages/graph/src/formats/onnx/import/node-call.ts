@@ -20,7 +20,10 @@ export interface NodeResult {
 
 type NumberKind = 'int' | 'float';
 
-/** A node of the model whose outputs are asked for: its inputs, attributes and version, and the graph that is written. */
+/**
+ * A node of the model whose outputs are asked for: its inputs, attributes and version, and the graph that is
+ * written.
+ */
 export class NodeCall {
   readonly node: NodeRecord;
   /** The version of the node's operator set. */
@@ -143,7 +146,10 @@ export class NodeCall {
     return axis < 0 ? axis + rank : axis;
   }
 
-  /** The axes that operators take as an attribute in early versions and as an input since; null where none are given. */
+  /**
+   * The axes that operators take as an attribute in early versions and as an input since; null where none are
+   * given.
+   */
   axes(n: number): number[] | null {
     if (this.has(n)) return this.numbers(n);
     const given = this.ints('axes');

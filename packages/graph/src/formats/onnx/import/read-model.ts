@@ -1,7 +1,10 @@
 import { readTensor, type TensorRecord } from './tensor-record.ts';
 import { type Message, Message as OnnxMessage } from './wire.ts';
 
-/** The value of a node's attribute. Subgraphs and sparse tensors are kept as what they are, to be refused by name. */
+/**
+ * The value of a node's attribute. Subgraphs and sparse tensors are kept as what they are, to be refused by
+ * name.
+ */
 export type AttributeRecord =
   | { readonly kind: 'float' | 'int'; readonly value: number }
   | { readonly kind: 'string'; readonly value: string }
@@ -21,7 +24,10 @@ export interface NodeRecord {
   readonly attributes: ReadonlyMap<string, AttributeRecord>;
 }
 
-/** An input or output of the graph. A dimension is a number, a name that stands for one, or null where nothing is said. */
+/**
+ * An input or output of the graph. A dimension is a number, a name that stands for one, or null where nothing
+ * is said.
+ */
 export interface ValueRecord {
   readonly name: string;
   /** The number of the element type; null for what is no tensor. */
@@ -79,7 +85,10 @@ function readNode(node: Message): NodeRecord {
   };
 }
 
-/** AttributeProto.AttributeType, as far as operators of tensors use it. Files of early versions leave the type out. */
+/**
+ * AttributeProto.AttributeType, as far as operators of tensors use it. Files of early versions leave the type
+ * out.
+ */
 function readAttribute(message: Message): AttributeRecord {
   const type = message.integer(20, 'type') || guessedType(message);
   switch (type) {

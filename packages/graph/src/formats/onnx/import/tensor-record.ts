@@ -24,7 +24,8 @@ const mostElements = 2 ** 32;
 
 /**
  * Reads a TensorProto. Its data are checked to be as many as its shape says.
- * @throws InvalidGraphError naming the tensor; UnsupportedOperationError for an element type that no engine has.
+ * @throws InvalidGraphError naming the tensor; UnsupportedOperationError for an element type that no engine
+ * has.
  */
 export function readTensor(message: Message): TensorRecord {
   const name = message.text(8, 'name');
@@ -139,7 +140,8 @@ function decode(dtype: DType, code: number): number {
 }
 
 /**
- * A tensor of the file as an engine holds it. 16- and 8-bit floats keep their bits; f32 are not copied where they lie aligned.
+ * A tensor of the file as an engine holds it. 16- and 8-bit floats keep their bits; f32 are not copied where
+ * they lie aligned.
  * @throws InvalidGraphError for an integer that 32 bits do not hold.
  */
 export function engineTensor({ name, type, shape }: Omit<TensorRecord, 'data'>, data: Uint8Array): Tensor {

@@ -17,9 +17,14 @@ export interface Value {
   readonly host: (() => HostTensor) | null;
   /** The tensor of the graph; numbers become a constant when they are first asked for as one. */
   readonly tensor: () => LogicalTensor;
-  /** Whether the numbers are the same for all inputs of the model (of the shapes that the graph is made for). */
+  /**
+   * Whether the numbers are the same for all inputs of the model (of the shapes that the graph is made for).
+   */
   readonly isStatic: boolean;
-  /** Whether the numbers are, or come from, weights of the model, by which it can be trained: they stay tensors of the graph. */
+  /**
+   * Whether the numbers are, or come from, weights of the model, by which it can be trained: they stay
+   * tensors of the graph.
+   */
   readonly isWeight: boolean;
 }
 

@@ -1,6 +1,9 @@
 import { InvalidGraphError } from '../../../errors.ts';
 
-/** A field as the wire has it: a number, or bytes that hold a text, a message, packed numbers or one 32- or 64-bit number. */
+/**
+ * A field as the wire has it: a number, or bytes that hold a text, a message, packed numbers or one 32- or
+ * 64-bit number.
+ */
 interface WireField {
   readonly wire: number;
   readonly integer: bigint;

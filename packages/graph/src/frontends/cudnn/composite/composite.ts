@@ -85,7 +85,8 @@ export function addCompositeBackward(
   const product = steps.apply('product', op('MatMul', [q, k], { transpose_b: true }));
   const { scores, conditions, scale } = writeScores(write, args, heads, product);
   const exp = op('Exp', [op('Subtract', [scores, stats])]);
-  // Of a row that sees nothing stats may be −∞, as the scores are; what is recognised as attention knows such rows.
+  // Of a row that sees nothing stats may be −∞, as the scores are; what is recognised as attention knows such
+  // rows.
   const P = args.steps ? conditions.reduce((t, condition) => op('Mask', [t, condition]), exp) : exp;
   const dP = dropped(write, args, steps.apply('dp', op('MatMul', [dO, v], { transpose_b: true })));
   const rowSum = op('ReduceSum', [op('Multiply', [o, dO])], { axes: [-1], keep_dims: true });

@@ -13,8 +13,8 @@ export interface Fp8Scalars extends Readonly<Partial<Record<Fp8ScalarName, Logic
 }
 
 /**
- * The steps of 8-bit arithmetic as operations: products by scalars, ReduceMax of magnitudes, Quantize and Dequantize by 1 where
- * numbers are rounded to 8 bits.
+ * The steps of 8-bit arithmetic as operations: products by scalars, ReduceMax of magnitudes, Quantize and
+ * Dequantize by 1 where numbers are rounded to 8 bits.
  * @param rank of the tensors that steps are applied to.
  * @param measured the largest magnitudes that are results.
  */

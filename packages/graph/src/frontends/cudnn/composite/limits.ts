@@ -29,14 +29,18 @@ const backward: typeof forward = [
   [a => a.dBias, 'the gradient by a bias is the sum of one as large as the scores'],
 ];
 
-/** Why arguments cannot be written as operations that come back as one attention partition; empty when they can. */
+/**
+ * Why arguments cannot be written as operations that come back as one attention partition; empty when they
+ * can.
+ */
 function compositeLimits(args: Arguments): readonly string[] {
   const limits = args.stats ? [...forward, ...backward] : forward;
   return limits.filter(([holds]) => holds(args)).map(([, reason]) => reason);
 }
 
 /**
- * Whether a node is written as operations: where that is asked for. One operation can say all that there are arguments for.
+ * Whether a node is written as operations: where that is asked for. One operation can say all that there are
+ * arguments for.
  * @throws UnsupportedNodeError with the reasons where operations cannot say it.
  */
 export function isComposite(args: Arguments & { readonly implementation?: Implementation }): boolean {

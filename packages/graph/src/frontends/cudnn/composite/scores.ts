@@ -3,7 +3,10 @@ import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import type { AnyArguments } from '../arguments.ts';
 import type { OpWriter } from '../op-writer.ts';
 
-/** Operands with a dimension for the groups of heads: (B, Hk, Hq/Hk, S, D), or as they are where each has its own keys. */
+/**
+ * Operands with a dimension for the groups of heads: (B, Hk, Hq/Hk, S, D), or as they are where each has its
+ * own keys.
+ */
 export interface Grouping {
   readonly groups: number;
   /** A tensor with one head per query head, or 1. */
@@ -36,7 +39,10 @@ export interface Scores {
   readonly scale: LogicalTensor | null;
 }
 
-/** The scores from the product of queries and keys on, in cuDNN's order: scale, program, bias, ALiBi, padding, band. */
+/**
+ * The scores from the product of queries and keys on, in cuDNN's order: scale, program, bias, ALiBi, padding,
+ * band.
+ */
 export function writeScores(
   write: OpWriter,
   args: AnyArguments<LogicalTensor>,

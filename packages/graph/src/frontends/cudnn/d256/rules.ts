@@ -24,7 +24,8 @@ export function dimensionsOf({ shape }: TensorDesc, isPacked: boolean): readonly
 }
 
 /**
- * Checks what tensors and options say without the numbers in tensors, in the order in which cuDNN's document lists it.
+ * Checks what tensors and options say without the numbers in tensors, in the order in which cuDNN's document
+ * lists it.
  * @throws InvalidShapeError, InvalidDTypeError or InvalidArgumentError naming the argument.
  */
 export function checkD256(samples: Samples, options: D256Options): void {

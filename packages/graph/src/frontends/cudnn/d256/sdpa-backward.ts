@@ -8,8 +8,9 @@ import { checkD256, checkScale } from './rules.ts';
 type Samples<T> = D256Tensors<T> & D256Gradients<T>;
 
 /**
- * The gradients of attention for heads of 256, in the rhythm of cuDNN's class `SdpabwdSm100D256`: made for sample tensors, asked
- * whether it can run, compiled, and executed any number of times on tensors that lie like them.
+ * The gradients of attention for heads of 256, in the rhythm of cuDNN's class `SdpabwdSm100D256`: made for
+ * sample tensors, asked whether it can run, compiled, and executed any number of times on tensors that lie
+ * like them.
  */
 export class SdpaBackwardD256<T extends TensorDesc> {
   readonly #engine: TensorEngine<T>;
@@ -42,7 +43,8 @@ export class SdpaBackwardD256<T extends TensorDesc> {
 
   /**
    * Readies the kernels.
-   * @throws UnsupportedError when the engine cannot run it; InvalidArgumentError as `checkSupport`, and after `release`.
+   * @throws UnsupportedError when the engine cannot run it; InvalidArgumentError as `checkSupport`, and after
+   * `release`.
    */
   async compile(): Promise<void> {
     this.#turns.check();
@@ -87,10 +89,10 @@ export class SdpaBackwardD256<T extends TensorDesc> {
 }
 
 /**
- * The gradients of attention for heads of 256 in one call, as cuDNN's `sdpa_bwd_wrapper_sm100_d256`: by name, and in the order dq, dk,
- * dv.
- * @throws InvalidShapeError, InvalidDTypeError or InvalidArgumentError naming the tensor or option; UnsupportedError when the engine
- * cannot run it.
+ * The gradients of attention for heads of 256 in one call, as cuDNN's `sdpa_bwd_wrapper_sm100_d256`: by name,
+ * and in the order dq, dk, dv.
+ * @throws InvalidShapeError, InvalidDTypeError or InvalidArgumentError naming the tensor or option;
+ * UnsupportedError when the engine cannot run it.
  */
 export async function sdpaBackwardD256<T extends TensorDesc>(
   engine: TensorEngine<T>,

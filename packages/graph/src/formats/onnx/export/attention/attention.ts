@@ -22,9 +22,10 @@ export interface AttentionForm {
  *
  *     MatMul · (scale)* · [softcap] · [mask to add, mask to select, causal mask]* · SoftMax · MatMul
  *
- * over (B, H, S, D), or (B, Hk, Hq/Hk, S, D) by reshapes. ONNX measures the causal diagonal from the first query and the first key, and
- * caps scores before it masks them. Null for what has another form, or numbers that are not known before execution where ONNX wants
- * them as attributes. It is computed in the dtype of the scores, since ONNX's scores have that of its operands.
+ * over (B, H, S, D), or (B, Hk, Hq/Hk, S, D) by reshapes. ONNX measures the causal diagonal from the first
+ * query and the first key, and caps scores before it masks them. Null for what has another form, or numbers
+ * that are not known before execution where ONNX wants them as attributes. It is computed in the dtype of the
+ * scores, since ONNX's scores have that of its operands.
  */
 export function attentionForm(anchor: GraphNode, topology: Topology): AttentionForm | null {
   const softmax = softmaxOf(anchor, topology);

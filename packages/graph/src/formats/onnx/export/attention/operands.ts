@@ -59,7 +59,10 @@ export function attentionOperands(
   return { q, k, v, heads: { rank, Hk: shapeK[1], groups: rank === 5 ? lead[2] : 1, Sq, Skv } };
 }
 
-/** A shape (…, heads of keys, groups, X, Y) with one dimension of heads; null where they are not all there, or one for all. */
+/**
+ * A shape (…, heads of keys, groups, X, Y) with one dimension of heads; null where they are not all there, or
+ * one for all.
+ */
 export function folded(shape: readonly number[], { rank, Hk, groups }: Heads): readonly number[] | null {
   if (rank === 4 || shape.length <= 2) return shape.length <= 4 ? shape : null;
   const [B, h, g, x, y] = [...new Array<number>(5 - shape.length).fill(1), ...shape];

@@ -20,7 +20,10 @@ export interface ScoreForm extends AttentionNumbers {
   readonly mask: readonly Mask[];
 }
 
-/** A chain as the attributes and the mask of `Attention`; null when it says something else, or in another order. */
+/**
+ * A chain as the attributes and the mask of `Attention`; null when it says something else, or in another
+ * order.
+ */
 export function scoreForm(links: readonly Link[], rank: number, topology: Topology): ScoreForm | null {
   let scale = 1;
   let softcap: number | undefined;

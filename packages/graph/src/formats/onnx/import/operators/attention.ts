@@ -77,8 +77,8 @@ interface Sizes {
 }
 
 /**
- * Attention, operator sets 23 to 25. Softcap comes before the mask, and a query that sees nothing gives 0, as in ONNX's own
- * implementation of these versions.
+ * Attention, operator sets 23 to 25. Softcap comes before the mask, and a query that sees nothing gives 0, as
+ * in ONNX's own implementation of these versions.
  */
 const attention: OnnxOperator = call => {
   const [q, k, v] = [call.input(0), call.input(1), call.input(2)];
@@ -164,8 +164,8 @@ function requestOf(
 }
 
 /**
- * A band around the diagonal key `first + i` of query i as a window that is aligned to the first keys, or to the last ones, where the
- * diagonal key is `last + i`. Windows have no negative side.
+ * A band around the diagonal key `first + i` of query i as a window that is aligned to the first keys, or to
+ * the last ones, where the diagonal key is `last + i`. Windows have no negative side.
  */
 function bandOf(
   call: NodeCall,
@@ -183,7 +183,10 @@ function bandOf(
   return call.refuse(`has a band of ${left} and ${right} keys around a diagonal that begins at key ${first}`);
 }
 
-/** The scores as the attribute `qk_matmul_output_mode` wants them: before the mask, with the mask, or as probabilities. */
+/**
+ * The scores as the attribute `qk_matmul_output_mode` wants them: before the mask, with the mask, or as
+ * probabilities.
+ */
 function scoreResult(call: NodeCall, request: AttentionRequest, sizes: Sizes): LogicalTensor {
   const { draft } = call;
   const mode = call.int('qk_matmul_output_mode', 0);

@@ -17,7 +17,9 @@ export function broadcastShape(call: NodeCall): readonly number[] {
   );
 }
 
-/** A number as an element of a type: integers are truncated and wrap as C has it, f32 and bool are rounded. */
+/**
+ * A number as an element of a type: integers are truncated and wrap as C has it, f32 and bool are rounded.
+ */
 export function asElement({ kind, bits, dtype }: ElementType, x: number): number {
   if (kind === 'bool') return x === 0 ? 0 : 1;
   if (kind === 'float') return dtype === 'f32' && bits === 32 ? Math.fround(x) : x;

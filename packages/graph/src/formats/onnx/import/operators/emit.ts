@@ -42,12 +42,16 @@ export function select(
 ): LogicalTensor {
   const shape = broadcastShapes('Where', shapeOf(a), shapeOf(b)) ?? [];
   const whole = broadcastShapes('Where', shape, shapeOf(condition)) ?? [];
-  // Masks of attention are recognised by the operation of oneDNN, which broadcasts the condition alone, and is for floats.
+  // Masks of attention are recognised by the operation of oneDNN, which broadcasts the condition alone, and
+  // is for floats.
   const isSelect = `${shape}` === `${whole}` && ['f32', 'f16', 'bf16'].includes(a.dtype);
   return draft.op(isSelect ? 'Select' : 'Where', [condition, a, b], {}, a.dtype);
 }
 
-/** The values in another dtype: floats are rounded to nearest even, floats to integers towards 0, and bool is whether x ≠ 0. */
+/**
+ * The values in another dtype: floats are rounded to nearest even, floats to integers towards 0, and bool is
+ * whether x ≠ 0.
+ */
 export function cast(draft: Draft, tensor: LogicalTensor, dtype: GraphDType): LogicalTensor {
   if (tensor.dtype === dtype) return tensor;
   const isFloat = (one: GraphDType): boolean => one === 'f32' || one === 'f16' || one === 'bf16';

@@ -79,7 +79,10 @@ function checkedIndices(call: NodeCall, n: number, extent: number): void {
   if (wrong !== undefined) call.fail(`reads index ${wrong} of ${extent} elements`);
 }
 
-/** Negative indices count from the end of an axis: known ones are added to the extent, others are when the graph runs. */
+/**
+ * Negative indices count from the end of an axis: known ones are added to the extent, others are when the
+ * graph runs.
+ */
 function fromStart(call: NodeCall, value: Value, extent: number) {
   const indices = value.tensor();
   if (staticNumbers(value)?.every(i => i >= 0)) return indices;
@@ -407,7 +410,10 @@ function reductionKind(call: NodeCall, reduction: string): string {
   return kinds[reduction] ?? call.refuse(`has the reduction '${reduction}'`);
 }
 
-/** New positions written into a cache along its sequence axis, each batch entry from its own first position on. */
+/**
+ * New positions written into a cache along its sequence axis, each batch entry from its own first position
+ * on.
+ */
 const tensorScatter: OnnxOperator = call => {
   const [past, update] = [call.input(0), call.input(1)];
   const { shape, type } = past;

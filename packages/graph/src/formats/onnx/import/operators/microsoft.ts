@@ -216,7 +216,9 @@ const rotaryEmbedding: OnnxOperator = call => {
   ];
 };
 
-/** x times a matrix of 4 or 8 bits, stored as (N, groups, bytes) with a scale and a zero point for each group. */
+/**
+ * x times a matrix of 4 or 8 bits, stored as (N, groups, bytes) with a scale and a zero point for each group.
+ */
 const matMulNBits: OnnxOperator = call => {
   const [x, packed, scales] = [call.input(0), call.input(1), call.input(2)];
   const [K, N] = [call.int('K', 0), call.int('N', 0)];

@@ -9,8 +9,9 @@ import { reshape } from './emit.ts';
 const quantizedTypes: readonly string[] = ['u8', 'i8', 'f8e4m3', 'f8e5m2'];
 
 /**
- * An operation of the graph between floats and 8 bits: with numbers in its attributes where scales and zero points are known, else with
- * tensors. There is one scale, or one for each element of an axis; blocks along an axis are refused.
+ * An operation of the graph between floats and 8 bits: with numbers in its attributes where scales and zero
+ * points are known, else with tensors. There is one scale, or one for each element of an axis; blocks along
+ * an axis are refused.
  */
 function conversion(
   call: NodeCall,

@@ -18,7 +18,10 @@ const standard: Readonly<Record<string, OnnxOperator>> = {
   ...attentionOperators,
 };
 
-/** The operators that are read, by the domain of their operator set. A new operator is a function in its file and a line there. */
+/**
+ * The operators that are read, by the domain of their operator set. A new operator is a function in its file
+ * and a line there.
+ */
 const domains: Readonly<Record<string, Readonly<Record<string, OnnxOperator>>>> = {
   '': standard,
   'com.microsoft': { ...pick('FusedMatMul', 'SimplifiedLayerNormalization'), ...microsoftOperators },
