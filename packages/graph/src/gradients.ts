@@ -4,19 +4,19 @@ import { checkGraph } from './ir/check-graph.ts';
 import type { LogicalTensor } from './ir/tensor/logical-tensor.ts';
 import { differentiate } from './passes/gradient/differentiate.ts';
 
-/** What is differentiated, and by what: tensors of the forward graph. */
+/** What is differentiated, and with respect to what: tensors of the forward graph. */
 export interface GradientOptions {
   readonly of: LogicalTensor | readonly LogicalTensor[];
   readonly withRespectTo: readonly LogicalTensor[];
 }
 
-/** A backward graph. Tensors of the forward graph that it reads have their ids. */
+/** A backward graph. Forward tensors that it reads keep their ids. */
 export class GradientGraph extends Graph {
   /**
-   * By the id of each tensor that is differentiated: the gradient of the loss by it, an input of this graph.
+   * The gradient of the loss by each differentiated tensor, an input of this graph; by the id of the tensor.
    */
   readonly seeds: ReadonlyMap<number, LogicalTensor>;
-  /** By the id of each tensor that was asked for: the gradient by it, a result of this graph. */
+  /** The gradient by each tensor of `withRespectTo`, a result of this graph; by the id of the tensor. */
   readonly gradients: ReadonlyMap<number, LogicalTensor>;
 
   constructor(source: Graph, seeds: Map<number, LogicalTensor>, gradients: Map<number, LogicalTensor>) {
@@ -27,12 +27,11 @@ export class GradientGraph extends Graph {
 }
 
 /**
- * The graph that computes gradients of a finalized graph, out of the same operations. Its inputs are those of
- * the forward graph and its results, as far as they are needed, and the gradients by `of`; what is in between
- * is computed again, but for results that only lie otherwise. Each operation is built once. Attention whose
- * softmax gives its `stats` as a result comes back as one backward partition. It computes nothing of the
- * forward pass again where that gives the product with the values, too; where it does not and other gradients
- * need that product, a forward partition of its own does.
+ * The graph that computes gradients of a finalized graph from the same operations. Its inputs are the needed
+ * inputs and results of the forward graph, and the gradients by `of`; other forward tensors are recomputed.
+ * Attention whose softmax gives `stats` as a result comes back as one backward partition. It recomputes
+ * nothing of forward where forward also gives the output of attention; else, where other gradients need that
+ * output, a forward partition recomputes it.
  *
  * @throws InvalidArgumentError for a tensor that is not of the graph or does not depend on one asked for;
  * InvalidGraphError where an operation on the way has no gradient.

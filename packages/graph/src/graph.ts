@@ -37,7 +37,7 @@ export type OperationOptions<K extends OperationKind> = {
 /** `attrs` may be left out where no attribute is required. */
 type AttributesOption<A> = Partial<A> extends A ? { readonly attrs?: A | undefined } : { readonly attrs: A };
 
-/** A graph of tensor operations: built, then finalized, then partitioned and run. */
+/** A graph of tensor operations: it is built, finalized, then partitioned and run. */
 export class Graph extends GraphBuilder {
   readonly header: GraphHeader;
 
@@ -69,7 +69,7 @@ export class Graph extends GraphBuilder {
   }
 
   /**
-   * The graph in parts that each run as one, in an order in which they can run.
+   * The partitions of the graph, in an order in which they can run.
    * @throws InvalidGraphError before `finalize`; InvalidArgumentError for a policy that there is not.
    */
   partitions(options: { readonly policy?: PartitionPolicy | undefined } = {}): Partition[] {
@@ -78,9 +78,9 @@ export class Graph extends GraphBuilder {
   }
 
   /**
-   * Partitions and compiles the graph, to run it again and again; finalizes it if need be. What is compiled
-   * belongs to the caller alone: it is not in the engine's cache.
-   * @param options.inputs shapes (and strides) of inputs by id, where the graph does not say them.
+   * Finalizes (if needed), partitions and compiles the graph for repeated runs. The result belongs to the
+   * caller and is not in the engine's cache.
+   * @param options.inputs shapes (and strides) of inputs by id, where the graph does not declare them.
    * @throws what `finalize` throws; InvalidShapeError when shapes are unknown or do not fit; UnsupportedError
    * when an operation cannot run.
    */
@@ -99,8 +99,8 @@ export class Graph extends GraphBuilder {
   }
 
   /**
-   * Partitions, compiles and runs the graph; finalizes it if need be. The engine keeps what was compiled for
-   * the next time.
+   * Finalizes (if needed), partitions, compiles and runs the graph. The engine keeps what was compiled for
+   * the next run.
    * @param inputs by tensor id: the engine's tensors, host tensors, or numbers for scalars. Outputs may be
    * bound too, as for `execute` of a compiled graph.
    * @returns the graph's outputs by id, as the engine's tensors.

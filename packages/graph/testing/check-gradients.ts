@@ -29,7 +29,10 @@ export async function backwardOf(
   return { backward, dy, own };
 }
 
-/** Checks gradients by difference quotients of Σ seed·of, and gives how each partition of the backward graph runs. */
+/**
+ * Checks gradients by difference quotients of Σ seed·of, and gives how each partition of the backward graph
+ * runs.
+ */
 export async function checkGradients(
   g: GraphBuilder,
   of: LogicalTensor,

@@ -7,8 +7,8 @@ import type { GraphBuilder } from './attention-graph.ts';
 import { runOnnx } from './onnx-session.ts';
 
 /**
- * Runs a graph as an ONNX model in onnxruntime, the model read back, and the graph itself, and expects the same to within `tolerance` of
- * the largest number of each output.
+ * Runs a graph as an ONNX model in onnxruntime, the model read back, and the graph itself, and expects the
+ * same to within `tolerance` of the largest number of each output.
  */
 export async function expectSameInOnnx({ graph, bindings }: GraphBuilder, tolerance = 1e-5): Promise<void> {
   const model = toOnnx(graph);

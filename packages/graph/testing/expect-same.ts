@@ -6,8 +6,8 @@ import type { Graph } from '../src/graph.ts';
 import type { Partition } from '../src/runtime/partition.ts';
 
 /**
- * Runs a graph operation by operation on the reference, and fused on the reference and the CPU, and expects the same of all, to within
- * `tolerance` of the largest number of each output. Gives the fused partitions.
+ * Runs a graph operation by operation on the reference, and fused on the reference and the CPU, and expects
+ * the same of all, to within `tolerance` of the largest number of each output. Gives the fused partitions.
  */
 export async function expectSame(
   graph: Graph,

@@ -5,7 +5,10 @@ import { attentionPatterns } from './attention-patterns.ts';
 import { Choices } from './choices.ts';
 import { functionStep, type Known, randomStep } from './random-steps.ts';
 
-/** A valid graph of up to some ten operations: attention with anything on its scores, and operations before, behind and beside it. */
+/**
+ * A valid graph of up to some ten operations: attention with anything on its scores, and operations before,
+ * behind and beside it.
+ */
 export function randomGraph(seed: number): GraphBuilder {
   const choose = new Choices(seed);
   const g = new GraphBuilder(choose.of(['known', 'unknown', 'rankless']));

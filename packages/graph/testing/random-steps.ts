@@ -16,7 +16,10 @@ type Step = (g: GraphBuilder, choose: Choices, from: Known) => Known;
 const bounded = (g: GraphBuilder, x: LogicalTensor): LogicalTensor => g.op('Tanh', [x]);
 /** In (1/e, e). */
 const positive = (g: GraphBuilder, x: LogicalTensor): LogicalTensor => g.op('Exp', [bounded(g, x)]);
-/** Whole numbers in [−5, 5], which few bits hold: what two engines round differently is no difference between graphs. */
+/**
+ * Whole numbers in [−5, 5], which few bits hold: what two engines round differently is no difference between
+ * graphs.
+ */
 const whole = (g: GraphBuilder, x: LogicalTensor): LogicalTensor =>
   g.op('Round', [g.op('Multiply', [bounded(g, x), g.scalar(5)])]);
 

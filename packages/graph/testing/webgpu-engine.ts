@@ -12,7 +12,10 @@ export interface GpuEngine {
 
 let shared: Promise<GpuEngine> | undefined;
 
-/** One engine for the tests of a file: a software adapter takes long to compile a kernel, which stays with the device. */
+/**
+ * One engine for the tests of a file: a software adapter takes long to compile a kernel, which stays with the
+ * device.
+ */
 export function sharedGpu(): Promise<GpuEngine> {
   shared ??= openGpu()
     .then(({ adapter }) => createContext({ adapter }))

@@ -12,15 +12,15 @@ export type AttentionForm =
 
 /** Operations that run as one. */
 export interface Match {
-  /** The kind of the partition that they become. */
+  /** The kind of the partition. */
   readonly kind: string;
   readonly nodes: ReadonlySet<GraphNode>;
-  /** What runs as one attention call; null for what runs as its operations one after the other. */
+  /** What becomes one attention call; null for operations that run one after the other. */
   readonly form: AttentionForm | null;
 }
 
 /**
- * Looks whether an operation is the anchor of something that is known; null when not. What is not free
- * belongs to something else already: a pattern that could do without it leaves it out.
+ * Recognises what an operation is the anchor of; null for nothing. An operation that is not free belongs to
+ * another match, and the pattern leaves it out where it can.
  */
 export type Pattern = (anchor: GraphNode, topology: Topology, isFree: IsFree) => Match | null;

@@ -23,8 +23,8 @@ const attentionForward: Pattern = (anchor, topology) => {
 };
 
 /**
- * Attention that is written as one operation, `Sdpa` or `SdpaBackward`: a partition of the kind that its
- * operations would be.
+ * Attention as one operation, `Sdpa` or `SdpaBackward`. The partition has the kind that separate operations
+ * would have.
  */
 const attentionOperation: Pattern = anchor => {
   const { kind, attributes } = anchor;
@@ -37,7 +37,7 @@ const attentionOperation: Pattern = anchor => {
   };
 };
 
-/** Every pattern, the one that is tried first coming first. */
+/** Every pattern, in the order in which they are tried. */
 export const patterns: readonly Pattern[] = [
   attentionBackward,
   attentionForward,

@@ -4,14 +4,14 @@ import { type DropoutMatch, dropoutOf } from './dropout.ts';
 import { type Factor, factorsOf, type Product, productOf, swapsLastTwo, turned } from './product.ts';
 import type { ScoreChain } from './score-chain.ts';
 
-/** A product that gives a gradient, and what its result goes through. */
+/** A product that gives a gradient, and the operations behind it. */
 export interface GradientMatMul extends Product {
-  /** Sums the heads that share one of k or v. */
+  /** The sum over the heads that share a head of k or v. */
   readonly reduce: GraphNode | null;
   readonly result: number;
 }
 
-/** The product dP = dO·Vᵀ that a tensor comes from, perhaps transposed and through dropout. */
+/** The product dP = dO·Vᵀ that a tensor comes from; it may be transposed and dropped. */
 export function productBefore(
   tensor: number,
   topology: Topology,
@@ -36,14 +36,14 @@ export function productBefore(
   };
 }
 
-/** The dropout that a tensor is the result of, and what goes into it. */
+/** The dropout that gives a tensor, and the input of that dropout. */
 function dropoutBefore(
   tensor: number,
   topology: Topology,
 ): { readonly match: DropoutMatch; readonly from: number } | null {
   const last = topology.producers.get(tensor);
   if (last?.kind !== 'Dropout' && last?.kind !== 'Multiply') return null;
-  // Dropout is one operation or two products.
+  // Dropout is one operation, or two products.
   const first = last.inputs.flatMap(t => topology.producers.get(t.id) ?? []);
   for (const { id: from } of [...last.inputs, ...first.flatMap(node => node.inputs)]) {
     const match = dropoutOf(from, topology);
@@ -53,8 +53,8 @@ function dropoutBefore(
 }
 
 /**
- * The products of P: dV = Pᵀ·dO, unless it is not asked for, and O = P·V where it is computed again. Null
- * when P is used otherwise.
+ * The products of P: dV = Pᵀ·dO where it is asked for, and O = P·V where it is recomputed. Null when dropout
+ * of P leads elsewhere.
  */
 export function productsOfP(
   P: number,
@@ -87,7 +87,7 @@ export function productsOfP(
   };
 }
 
-/** A matrix as it is, and what it is stored as: in another dtype, with its last two dimensions swapped. */
+/** A matrix, and its copies in another dtype or with the last two dimensions swapped. */
 function storedForms(
   tensor: number,
   { uses }: Topology,
@@ -114,7 +114,7 @@ function gradientMatMul(x: Factor, y: Factor, topology: Topology): GradientMatMu
   return { ...product, reduce, result: reduce ? reduce.outputs[0].id : result };
 }
 
-/** What must be equal for two dropouts to be the same; null when they are not. */
+/** The scalars that must be equal for two dropouts to be one; null when they are not one. */
 export function equalScalars(
   a: DropoutMatch | null,
   b: DropoutMatch | null,

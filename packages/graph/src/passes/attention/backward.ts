@@ -27,36 +27,35 @@ export interface BackwardParts {
   /** Tensors that must have the shape of the scores. */
   readonly likeScores: readonly number[];
   /**
-   * What the gradient of softmax is summed along: must be the last axis; of a tensor that is transposed, the
-   * one before.
+   * The axis of the sum in the gradient of softmax: must be the last one, or for a transposed tensor the one
+   * before.
    */
   readonly summed: Summed;
   readonly stats: number;
   readonly dO: Factor;
   readonly v: Factor;
   /**
-   * The result of forward; null where it is computed again, or the gradient of softmax from the
-   * probabilities.
+   * The output of forward; null where it is recomputed, or the gradient of softmax uses the probabilities.
    */
   readonly o: Factor | null;
   readonly dropout: DropoutMatch | null;
-  /** That of dP and that of P, where there are. */
+  /** The dropouts of dP and of P. */
   readonly dropouts: readonly DropoutMatch[];
-  /** Scalars of the two dropouts that are different tensors and must hold the same. */
+  /** Pairs of scalars of the two dropouts that are different tensors and must be equal. */
   readonly equal: readonly (readonly [number, number])[];
-  /** Whether the gradient goes through every Select of the chain as if there were none. */
+  /** Whether the gradient ignores a Select of the chain. */
   readonly ignoresMasks: boolean;
-  /** The gradient of the masked scores, when an `End` makes it a result. */
+  /** The gradient of the masked scores, where an `End` makes it a result. */
   readonly dMask: number | null;
   readonly dv: GradientMatMul | null;
   readonly dq: GradientMatMul | null;
   readonly dk: GradientMatMul | null;
-  /** The product P·V where it is computed again, as what else reads O may have to. */
+  /** The product P·V where the backward pass recomputes it. */
   readonly recomputed: Product | null;
 }
 
 /**
- * The backward pass of attention around P = Exp(Subtract(S', stats)):
+ * Recognises the backward pass of attention by P = Exp(Subtract(S', stats)):
  *
  *     dV  = MatMul([TypeCast] [dropout] P, dO)ᵀ [ReduceSum]        dP = MatMul(dO, V)ᵀ [dropout]
  *     dS' = Multiply(P, Subtract(dP, ReduceSum(Multiply(O, dO))ᵀ)) or SoftMaxBackward(dP, P)    [End]
@@ -64,7 +63,7 @@ export interface BackwardParts {
  *     dQ  = MatMul(dS, K)                                          dK = MatMul(dS, Q)ᵀ [ReduceSum]
  *     [O  = MatMul([dropout] [TypeCast] P, V)]
  *
- * Any factor may be stored transposed, and any product be that of the transposed factors.
+ * Any factor may be stored transposed, and any product may be transposed.
  */
 function backwardParts(exp: GraphNode, topology: Topology): BackwardParts | null {
   const { producers } = topology;
@@ -136,8 +135,7 @@ interface SoftmaxGradient {
   readonly dP: number;
   readonly summed: Summed;
   /**
-   * Which of two factors is O, the other being dO or that in another dtype, which a cast gives; null when
-   * none is.
+   * Finds O among the two factors of O∘dO, where dO may be cast; null when neither factor is dO.
    */
   readonly o: ((dO: number) => { readonly o: number; readonly cast: GraphNode | null } | null) | null;
   readonly result: number;
@@ -178,11 +176,11 @@ function softmaxGradient(P: number, { uses, producers }: Topology): SoftmaxGradi
   return null;
 }
 
-/** A backward pass with what stores its operands and results otherwise. */
+/** A backward pass with the operations that decode its operands and store its results in another way. */
 export interface BackwardMatch extends BackwardParts {
   readonly before: readonly GraphNode[];
   readonly tails: readonly GraphNode[];
-  /** All of its operations. */
+  /** All operations of the match. */
   readonly all: ReadonlySet<GraphNode>;
 }
 

@@ -1,16 +1,16 @@
 import type { GraphNode } from '../../ir/node.ts';
 import type { Topology } from '../../ir/topology.ts';
 
-/** Dropout of a tensor: where its numbers are. */
+/** Dropout of a tensor, by the tensors of its numbers. */
 export interface DropoutMatch {
   readonly nodes: readonly GraphNode[];
   readonly result: number;
-  /** The tensor of whose elements each is kept or not. */
+  /** The tensor whose elements decide. */
   readonly decided: number;
   readonly seed: number;
   readonly offset: number;
   readonly p: number | { readonly tensor: number };
-  /** A scalar that kept elements are multiplied by instead of by 1 / (1 − p). */
+  /** A scalar factor of kept elements in place of 1 / (1 − p). */
   readonly scale?: number;
 }
 
@@ -36,7 +36,7 @@ export function dropoutOf(tensor: number, topology: Topology): DropoutMatch | nu
   return null;
 }
 
-/** The tensors that dropout takes its numbers from. */
+/** The tensors that dropout reads its numbers from. */
 export function dropoutOperands({ seed, offset, p, scale }: DropoutMatch): number[] {
   return [
     seed,

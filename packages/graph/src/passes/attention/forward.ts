@@ -7,26 +7,28 @@ import { type Probabilities, probabilitiesOf } from './probabilities.ts';
 import { type ScoreChain, scoreChain } from './score-chain.ts';
 import { type SoftmaxMatch, softmaxOf } from './softmax.ts';
 
-/** The operations of a forward pass, by their roles. */
+/** The operations of a forward pass by role. */
 export interface ForwardParts {
   readonly chain: ScoreChain;
   readonly softmax: SoftmaxMatch;
   readonly after: Probabilities;
-  /** What makes operands of what they are stored as. */
+  /** Operations that decode the operands. */
   readonly before: readonly GraphNode[];
-  /** What stores the result, the stats and the largest probability otherwise. */
+  /** Operations that store the output, the stats and the largest probability in another way. */
   readonly tails: readonly GraphNode[];
   readonly nodes: ReadonlySet<GraphNode>;
 }
 
 /**
- * Attention, inference or the forward pass of training, around its softmax:
+ * Recognises attention, for inference or the forward pass of training, by its softmax:
  *
- *     MatMul · score chain · softmax · [TypeCast] [dropout] [[Multiply] Quantize · Dequantize] [TypeCast] · MatMul · stored
- *     MatMul · score chain · softmax · StaticTranspose [StaticReshape] [Reorder] · MatMul (as its second operand) · stored
+ *     MatMul · score chain · softmax · [TypeCast] [dropout] [rounding] [TypeCast] · MatMul · stored
+ *     MatMul · score chain · softmax · StaticTranspose [layout] · MatMul (as its second operand) · stored
  *
- * Operands may be stored in another layout or quantized before, and the result after: [layout, TypeCast,
- * Quantize]*. `stats` of the softmax may be a result, and so may the largest of what is quantized.
+ * where rounding is [Multiply] Quantize · Dequantize.
+ *
+ * Operands may be decoded before, and the output stored in another way after: [layout, TypeCast, Quantize]*.
+ * The `stats` of the softmax and the largest of the quantized probabilities may be results.
  */
 export function forwardParts(anchor: GraphNode, topology: Topology): ForwardParts | null {
   const softmax = softmaxOf(anchor, topology);
@@ -43,7 +45,8 @@ export function forwardParts(anchor: GraphNode, topology: Topology): ForwardPart
   const v = after.matmul.inputs[after.transposed ? 0 : 1];
   const operands = [q, k, v, ...[...chain.nodes].flatMap(node => node.inputs)].map(t => t.id);
   const before = fuseBefore(operands, core, topology);
-  // Values may be the scores themselves, where there are as many keys as channels; no call has them.
+  // The values could be the scores themselves, where keys are as many as channels; no attention call takes
+  // these.
   const others = [
     ...[v.id, ...(after.dropout ? dropoutOperands(after.dropout) : [])],
     ...(factor === null ? [] : [factor]),

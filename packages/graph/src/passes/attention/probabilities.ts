@@ -9,16 +9,16 @@ import { type RoundingMatch, roundingOf } from './rounding.ts';
 export interface Probabilities {
   readonly nodes: readonly GraphNode[];
   readonly dropout: DropoutMatch | null;
-  /** Where they go through 8 bits on the way, after dropout. */
+  /** The rounding to 8 bits, after dropout. */
   readonly rounding: RoundingMatch | null;
   readonly matmul: GraphNode;
-  /** Whether the product is written the other way round: Vᵀ·Pᵀ. */
+  /** Whether the product is written as Vᵀ·Pᵀ. */
   readonly transposed: boolean;
-  /** Whether their dimensions are put together or in another order than that. */
+  /** Whether dimensions are reshaped or reordered otherwise. */
   readonly rearranged: boolean;
 }
 
-/** The way of probabilities to their product with the values; null where they do not only go there. */
+/** The path from probabilities to their product with the values; null where anything else reads them. */
 export function probabilitiesOf(tensor: number, topology: Topology): Probabilities | null {
   const nodes: GraphNode[] = [];
   let at = tensor;

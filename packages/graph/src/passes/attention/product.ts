@@ -3,7 +3,7 @@ import { flagOf, numbersOf } from '../../ir/schema/attribute.ts';
 import { axisOf } from '../../ir/tensor/shape.ts';
 import type { Topology } from '../../ir/topology.ts';
 
-/** A matrix as a graph has it: a tensor, or that with its last two dimensions swapped. */
+/** A matrix: a tensor, or the tensor with its last two dimensions swapped. */
 export interface Factor {
   readonly tensor: number;
   readonly transposed: boolean;
@@ -12,11 +12,11 @@ export interface Factor {
 /** A product of two factors. */
 export interface Product {
   readonly matmul: GraphNode;
-  /** Whether the graph has Yᵀ·Xᵀ for X·Y: the product with its last two dimensions swapped. */
+  /** Whether the MatMul is Yᵀ·Xᵀ, the transpose of X·Y. */
   readonly transposed: boolean;
 }
 
-/** A factor the other way round. */
+/** The transpose of a factor. */
 export function turned({ tensor, transposed }: Factor): Factor {
   return { tensor, transposed: !transposed };
 }
@@ -29,7 +29,7 @@ export function factorsOf({ inputs, attributes }: GraphNode): readonly [Factor, 
   ];
 }
 
-/** The MatMul that has the product of two factors, or its transpose; null when there is none. */
+/** The MatMul of two factors, or of its transpose; null when there is none. */
 export function productOf(x: Factor, y: Factor, { uses }: Topology): Product | null {
   for (const { node } of uses(x.tensor)) {
     if (node.kind !== 'MatMul' || node.inputs.length !== 2) continue;
@@ -44,7 +44,7 @@ function isSame(a: Factor, b: Factor): boolean {
   return a.tensor === b.tensor && a.transposed === b.transposed;
 }
 
-/** Whether a StaticTranspose swaps the last two dimensions and leaves the others. */
+/** Whether a StaticTranspose swaps the last two dimensions alone. */
 export function swapsLastTwo({ attributes }: GraphNode): boolean {
   const order = numbersOf(attributes, 'order');
   const last = order.length - 1;

@@ -4,19 +4,19 @@ import type { StepRounding } from '../../ir/program/attention-step.ts';
 import { numbersOf } from '../../ir/schema/attribute.ts';
 import type { Topology, Use } from '../../ir/topology.ts';
 
-/** Probabilities that go through 8 bits. */
+/** Probabilities that are rounded to 8 bits. */
 export interface RoundingMatch {
   readonly nodes: readonly GraphNode[];
   readonly result: number;
-  /** As an attention call rounds them; null when none does it so. */
+  /** The rounding of an attention call; null when no call rounds like this. */
   readonly rounding: Omit<StepRounding, 'factor'> | null;
-  /** A tensor that they are multiplied by before. */
+  /** The tensor of a factor before rounding. */
   readonly factor: number | null;
-  /** The largest of them before that, where it is computed. */
+  /** The maximum before that, where it is computed. */
   readonly largest: { readonly node: GraphNode; readonly result: number } | null;
 }
 
-/** `[Multiply] Quantize · Dequantize`, which a tensor goes through, and beside it `[Abs] ReduceMax`. */
+/** Recognises `[Multiply] Quantize · Dequantize` of a tensor, and beside it `[Abs] ReduceMax`. */
 export function roundingOf(tensor: number, topology: Topology): RoundingMatch | null {
   const uses = topology.uses(tensor);
   const largest = largestOf(uses, topology);
@@ -34,14 +34,14 @@ export function roundingOf(tensor: number, topology: Topology): RoundingMatch | 
   return {
     nodes: [...(multiply ? [multiply.node] : []), quantize, dequantize, ...(largest?.nodes ?? [])],
     result: dequantize.outputs[0].id,
-    // Two factors are not one that a device has.
+    // A call takes one factor.
     rounding: multiply && rounding?.scale !== 1 ? null : rounding,
     factor: multiply ? multiply.node.inputs[1 - multiply.input].id : null,
     largest: largest && { node: largest.reduce, result: largest.reduce.outputs[0].id },
   };
 }
 
-/** The ReduceMax of a tensor, or of its magnitudes. */
+/** The ReduceMax of a tensor or of its magnitudes. */
 function largestOf(
   uses: readonly Use[],
   topology: Topology,
@@ -57,7 +57,7 @@ function largestOf(
 }
 
 /**
- * With one scale > 0 for all, and the same zero point on the way back, which 0 then goes through unchanged.
+ * One scale > 0 for all elements and one zero point in both directions, so that 0 stays 0.
  */
 function stepRounding(quantize: GraphNode, dequantize: GraphNode): RoundingMatch['rounding'] {
   const both = [quantize, dequantize].map(({ attributes }) => ({

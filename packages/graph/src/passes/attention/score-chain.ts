@@ -7,17 +7,17 @@ export interface Link {
   readonly score: number;
 }
 
-/** What happens between the product of queries and keys and the softmax. */
+/** The operations between the product of queries and keys and the softmax. */
 export interface ScoreChain {
   readonly matmul: GraphNode;
-  /** From the product on. */
+  /** In order, from the product on. */
   readonly links: readonly Link[];
   /** The product, the links, and the operations on indices that they read. */
   readonly nodes: ReadonlySet<GraphNode>;
 }
 
 /**
- * Goes back from scores to the MatMul that they come from, through elementwise operations alone:
+ * Finds the MatMul of scores through elementwise operations:
  *
  *     MatMul · [StaticReshape] [StaticTranspose] · (Multiply | Divide | Add | Select | Tanh | … )*
  *
@@ -37,7 +37,8 @@ export function scoreChain(scores: number, topology: Topology): ScoreChain | nul
 }
 
 function pathFromProduct(scores: number, topology: Topology): Pick<ScoreChain, 'matmul' | 'links'> | null {
-  // A stack of its own and each tensor once: chains may be long, and read a tensor twice at every step.
+  // An explicit stack that visits each tensor once: chains may be long, and may read a tensor twice at every
+  // step.
   const path: { readonly node: GraphNode; readonly inputs: readonly number[]; next: number }[] = [];
   const tried = new Set<number>();
   let at = scores;
@@ -59,7 +60,7 @@ function pathFromProduct(scores: number, topology: Topology): Pick<ScoreChain, '
 /** Which inputs of an operation may be the score. */
 function scoreInputs(node: GraphNode, { producers }: Topology): number[] {
   if (layouts.has(node.kind)) {
-    // Scores come from their product by their layout alone.
+    // Layout operations may only follow the product directly.
     const kind = producers.get(node.inputs[0].id)?.kind;
     return kind === 'MatMul' || (kind !== undefined && layouts.has(kind)) ? [0] : [];
   }
@@ -69,7 +70,7 @@ function scoreInputs(node: GraphNode, { producers }: Topology): number[] {
 }
 
 /**
- * What JAX has between the product of queries with the keys of one head for all and the scores of each head.
+ * JAX writes these between the product of grouped heads and the scores of each head.
  */
 const layouts = new Set(['StaticReshape', 'StaticTranspose']);
 
@@ -79,8 +80,7 @@ function isLink({ kind, operation }: GraphNode): boolean {
 }
 
 /**
- * The operations that a tensor is made of, when it is made of indices, each after those that it needs; none
- * when it is not.
+ * The operations that make a tensor of indices, in topological order; none for any other tensor.
  */
 export function indexOperations(tensor: number, { producers }: Topology): GraphNode[] {
   const found = new Set<GraphNode>();

@@ -3,15 +3,14 @@ import { flagOf } from '../../ir/schema/attribute.ts';
 import type { Topology, Use } from '../../ir/topology.ts';
 import type { Link, ScoreChain } from './score-chain.ts';
 
-/** Operations that a gradient goes through, and the tensor that they end in. */
+/** Operations of a gradient, and the tensor that they end in. */
 interface Passed {
   readonly nodes: readonly GraphNode[];
   readonly result: number;
 }
 
 /**
- * dS' through what the chain does, in reverse, and a cast: its scales, its functions, and where the graph has
- * them, its masks.
+ * Follows dS' through the chain in reverse: scales, functions, masks where the graph has them, and a cast.
  * @returns null where an operation of the chain has no gradient in the graph.
  */
 export function scoreGradient(
@@ -24,7 +23,7 @@ export function scoreGradient(
   let at = gradient;
   let masks = 0;
   for (const link of [...links].reverse()) {
-    // A score that is read twice has a gradient by both, which nothing here adds up.
+    // A score that is read twice would need the sum of two gradients.
     const isReadTwice = link.node.inputs.some(({ id }, n) => n !== link.score && scores.has(id));
     const back = isReadTwice ? 'unknown' : linkGradient(link, at, topology);
     if (back === 'unknown') return null;
@@ -38,8 +37,7 @@ export function scoreGradient(
 }
 
 /**
- * What a gradient goes through where the score went through a link: nothing, where it is the same, or
- * operations.
+ * The gradient of one link: `same` where the gradient does not change, or operations.
  */
 function linkGradient(
   { node, score }: Link,
@@ -69,7 +67,7 @@ function linkGradient(
       );
     }
     case 'Select':
-      // oneDNN's backward graphs leave it out: what it hides has no probability.
+      // oneDNN's backward graphs leave the mask out: a masked score has no probability.
       return (
         found(
           ({ node: back, input }) =>
@@ -85,7 +83,7 @@ function linkGradient(
 }
 
 /**
- * The gradient of a function of the score by the operation for it, whose last input it is:
+ * The gradient of a function of the score by its backward operation, whose last input is the gradient:
  * `TanhBackward(score, gradient)`.
  */
 function functionGradient(

@@ -2,18 +2,18 @@ import type { GraphNode } from '../../ir/node.ts';
 import { numbersOf } from '../../ir/schema/attribute.ts';
 import type { Topology } from '../../ir/topology.ts';
 
-/** A softmax, however it is written. */
+/** A softmax, as one operation or decomposed. */
 export interface SoftmaxMatch {
   readonly nodes: readonly GraphNode[];
   readonly scores: number;
   readonly probabilities: number;
-  /** max + ln Σ e^(x − max); absent when it is not computed. */
+  /** max + ln Σ e^(x − max), where it is computed. */
   readonly stats?: number;
-  /** The axis, as it is given. */
+  /** The axis as the graph has it; negative axes count from the end. */
   readonly axis: number;
 }
 
-/** The softmax that ends in an operation: `SoftMax`, or the `Divide` of one that is written out. */
+/** The softmax that ends in an operation: `SoftMax`, or the `Divide` of a decomposed softmax. */
 export function softmaxOf(node: GraphNode, topology: Topology): SoftmaxMatch | null {
   if (node.kind === 'SoftMax') {
     const [probabilities, stats] = node.outputs;

@@ -1,7 +1,7 @@
 import type { GraphNode } from '../../ir/node.ts';
 import type { Topology } from '../../ir/topology.ts';
 
-/** Whether none of the tensors is what one of the operations computes. */
+/** Whether no tensor is a result of one of the operations. */
 export function comeFromOutside(
   tensors: readonly number[],
   nodes: ReadonlySet<GraphNode>,
@@ -14,8 +14,8 @@ export function comeFromOutside(
 }
 
 /**
- * Whether operations can run as one that gives `results` alone: nothing else of what they compute is read
- * outside or by nothing. (An `End` among them makes its tensor a result.)
+ * Whether `results` are the only tensors that leave the operations: every other result is read, and inside
+ * alone. (An `End` among the readers makes a tensor leave.)
  */
 export function isConvex(
   nodes: ReadonlySet<GraphNode>,

@@ -4,7 +4,7 @@ import type { Topology } from '../../ir/topology.ts';
 /** Whether an operation belongs to no match yet. */
 export type IsFree = (node: GraphNode) => boolean;
 
-/** Operations that only say how numbers lie or are stored, or which they are. */
+/** Operations that change the layout or storage of numbers, and constants. */
 const storage = new Set([
   'Constant',
   'StaticReshape',
@@ -16,9 +16,9 @@ const storage = new Set([
 ]);
 
 /**
- * The operations that make operands of what they are stored as (layout, casts, dequantization), back from
- * `tensors`, each after those that it needs. They are taken when nothing outside reads what they give, so
- * that one partition starts from what is stored.
+ * The operations that decode `tensors` from how they are stored (layout, casts, dequantization), in
+ * topological order. An operation is fused when nothing outside reads its result, so that the partition reads
+ * what is stored.
  */
 export function fuseBefore(
   tensors: readonly number[],
@@ -38,11 +38,11 @@ export function fuseBefore(
     taken.push(node);
     open.push(...node.inputs.map(t => t.id));
   }
-  // Each was taken after all that read it.
+  // Readers were found before producers.
   return taken.reverse();
 }
 
-/** The operations that only store a result otherwise, on from `tensor`, and the tensor that they end in. */
+/** The operations that store `tensor` in another way, and the tensor that they end in. */
 export function fuseAfter(
   tensor: number,
   topology: Topology,
@@ -59,7 +59,7 @@ export function fuseAfter(
   }
 }
 
-/** Operations that only say how numbers lie. */
+/** Operations that change the layout alone. */
 export const layoutKinds: ReadonlySet<string> = new Set(['StaticReshape', 'StaticTranspose', 'Reorder']);
 
 const storageAfter = new Set([...layoutKinds, 'TypeCast', 'Quantize']);

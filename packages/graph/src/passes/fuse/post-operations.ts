@@ -3,21 +3,21 @@ import type { Topology } from '../../ir/topology.ts';
 import type { Match } from '../match.ts';
 import { fuseBefore, type IsFree } from './fuse.ts';
 
-/** What may follow an operation and run with it, besides what is elementwise. */
+/** Operations other than elementwise ones that may follow an operation and run with it. */
 const following = new Set(['TypeCast', 'Dropout', 'BiasAdd', 'Quantize', 'Dequantize', 'Reorder']);
 
-/** What nothing starts with: it computes nothing. */
+/** Operations that compute nothing and start nothing. */
 const noStart = new Set(['End', 'Wildcard']);
 
 /**
- * An operation and the elementwise ones behind it, as long as they have one result:
+ * An operation and the elementwise operations behind it, with one result:
  *
  *     [Dequantize | TypeCast | …]* · any operation · (elementwise | TypeCast | Dropout | BiasAdd | Quantize)+
  */
 export function postOperations(anchor: GraphNode, topology: Topology, isFree: IsFree): Match | null {
   if (noStart.has(anchor.kind) || !anchor.operation.lower) return null;
   const grown = new Set<GraphNode>();
-  // Tensors that something outside reads, or nothing.
+  // Tensors that leave the operations.
   const open = new Set<number>();
   const grow = (node: GraphNode): void => {
     grown.add(node);
@@ -26,7 +26,7 @@ export function postOperations(anchor: GraphNode, topology: Topology, isFree: Is
   };
   grow(anchor);
   let best = 1;
-  // What joins is visited as well.
+  // The loop visits operations that join.
   for (const node of grown) {
     for (const { node: next } of node.outputs.flatMap(({ id }) => topology.uses(id))) {
       if (grown.has(next) || !mayFollow(next) || !isFree(next)) continue;
@@ -53,8 +53,8 @@ function mayFollow({ kind, operation }: GraphNode): boolean {
 }
 
 /**
- * As `postOperations`, for what products, reductions and the like start: so that these get what is around
- * them.
+ * As `postOperations`, for products and reductions alone: they come first, so that they get the operations
+ * around them.
  */
 export function computedPostOperations(anchor: GraphNode, topology: Topology, isFree: IsFree): Match | null {
   return mayFollow(anchor) || storage.has(anchor.kind) ? null : postOperations(anchor, topology, isFree);

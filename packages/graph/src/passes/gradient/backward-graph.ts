@@ -13,7 +13,7 @@ import { transposeOrder } from '../../ops/layout/layout.ts';
 import type { Composite } from './decomposed-softmax.ts';
 import type { ForwardAttention } from './forward-attention.ts';
 
-/** The attributes of the same operation that undoes one that only moves what it is given, of a shape. */
+/** For layout operations: the attributes of the same operation that undo it, for a shape. */
 const layoutInverses: Readonly<Record<string, (node: GraphNode, shape: readonly number[]) => Attributes>> = {
   StaticReshape: (_, shape) => ({ shape, special_zero: false }),
   StaticTranspose: ({ attributes }, shape) => {
@@ -23,23 +23,22 @@ const layoutInverses: Readonly<Record<string, (node: GraphNode, shape: readonly 
   Reorder: () => ({}),
 };
 
-/** Writes into a graph of gradients, each operation of the forward graph at most once. */
+/** Writes a backward graph, with each forward operation recomputed at most once. */
 export class BackwardGraph implements GradientBuilder {
   readonly #target: GraphWriter;
   readonly #topology: Topology;
   readonly #given: { has(id: number): boolean };
   readonly #composites: ReadonlyMap<GraphNode, Composite>;
   readonly #attentions: ReadonlyMap<number, ForwardAttention>;
-  /** The outputs of attention that are computed again, by the ids that they have in the forward graph. */
+  /** Recomputed outputs of attention, by their forward ids. */
   readonly #outputs = new Map<number, LogicalTensor>();
   readonly #recomputed = new Map<number, LogicalTensor>();
   readonly #written = new Map<string, LogicalTensor>();
 
   /**
-   * @param given ids of forward tensors that the backward graph gets as inputs.
-   * @param composites what several operations of the forward graph are together.
-   * @param attentions the attention of the forward graph that a backward pass is recognised for, by the ids
-   * of its output.
+   * @param given ids of forward tensors that are inputs of the backward graph.
+   * @param composites forward operations that are differentiated together.
+   * @param attentions forward attention whose backward pass is recognised, by the ids of its output.
    */
   constructor(
     topology: Topology,
@@ -61,7 +60,7 @@ export class BackwardGraph implements GradientBuilder {
     attributes: Attributes = {},
     { dtype = inputs[0].dtype }: { readonly dtype?: GraphDType } = {},
   ): LogicalTensor {
-    // The same operation on the same tensors is built once.
+    // Equal operations on equal tensors are written once.
     const key = exactJson([kind, inputs.map(t => t.id), attributes, dtype]);
     const known = this.#written.get(key);
     if (known) return known;
@@ -161,9 +160,8 @@ export class BackwardGraph implements GradientBuilder {
   }
 
   /**
-   * An output of attention, computed again by operations of its own: the gradient by it may take it, and a
-   * backward pass that had operations in common with it would then have to run before and after that. Null
-   * for what is none.
+   * An output of attention, recomputed by operations of its own: a backward pass that shared operations with
+   * it would have to run both before and after the gradients that read the output. Null for any other tensor.
    */
   #outputOf(tensor: LogicalTensor): LogicalTensor | null {
     const attention = this.#attentions.get(tensor.id);
@@ -204,14 +202,13 @@ export class BackwardGraph implements GradientBuilder {
   }
 
   /**
-   * What an operation reads, in the dtypes that it had there: what is computed again in another way may be in
-   * f32.
+   * The inputs of an operation in their forward dtypes: recomputed tensors may be f32.
    */
   #inputsOf({ inputs }: GraphNode): LogicalTensor[] {
     return inputs.map(t => this.cast(this.forward(t), t.dtype));
   }
 
-  /** An operation with all that it gives. */
+  /** Recomputes all outputs of an operation. */
   #computeAll(node: GraphNode): void {
     const outputs = node.outputs.map(({ dtype }) => this.#target.tensor({ dtype }));
     const inputs = this.#inputsOf(node);

@@ -5,22 +5,21 @@ import { softmaxOperations } from '../../ops/reduction/softmax.ts';
 import { softmaxOf } from '../attention/softmax.ts';
 import { isConvex } from '../fuse/convex.ts';
 
-/** Operations whose gradient is that of one operation. */
+/** Operations whose gradient is the gradient of one operation. */
 export interface Composite {
   readonly operation: Operation;
   readonly call: OperationCall;
   /**
-   * The one of them that gives a result and comes first: behind it, the gradients of all results are known.
+   * The first operation with a result: in reverse order, the gradients of all results are known there.
    */
   readonly first: GraphNode;
 }
 
 /**
- * The softmaxes that a graph writes out, by each of their operations. Their gradient is that of a softmax,
- * which is not the sum of what goes through maximum, difference, exponential, sum and quotient in fewer
- * operations only: attention is recognised by it.
- * @param named ids of the tensors that are differentiated, and by which: a softmax has no gradient for one in
- * its midst.
+ * The decomposed softmaxes of a graph, by each of their operations. They are differentiated as SoftMax, not
+ * operation by operation: that takes fewer operations, and attention is recognised by it.
+ * @param named ids of the tensors that are differentiated or differentiated by: a softmax has no gradient for
+ * a tensor inside it.
  */
 export function decomposedSoftmaxes(
   topology: Topology,

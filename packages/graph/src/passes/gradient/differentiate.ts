@@ -82,7 +82,7 @@ export function differentiate(
       throw new InvalidArgumentError('withRespectTo', `has tensor ${t.id}, which nothing of 'of' depends on`);
     results.set(t.id, builder.cast(sum, t.dtype));
   }
-  // A gradient that others are computed from is a result all the same.
+  // A gradient that other gradients read needs an `End` to be a result.
   for (const gradient of results.values()) {
     if (target.nodes.some(node => node.inputs.some(t => t.id === gradient.id))) {
       target.add({ kind: 'End', inputs: [gradient], outputs: [] });
@@ -102,7 +102,7 @@ function producedBy({ producers }: Topology, { id }: LogicalTensor, nodes: Reado
   return producer !== undefined && nodes.has(producer);
 }
 
-/** The operations whose results change with tensors. */
+/** The operations whose results depend on tensors. */
 function dependants(topology: Topology, tensors: readonly LogicalTensor[]): ReadonlySet<GraphNode> {
   const ids = new Set(tensors.map(t => t.id));
   const found = new Set<GraphNode>();

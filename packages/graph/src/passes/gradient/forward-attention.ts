@@ -4,16 +4,16 @@ import type { Topology } from '../../ir/topology.ts';
 import { forwardParts } from '../attention/forward.ts';
 import { fuseAfter, layoutKinds } from '../fuse/fuse.ts';
 
-/** A forward pass of attention, which a graph of gradients can compute again. */
+/** A forward pass of attention that a backward graph can recompute. */
 export interface ForwardAttention {
   readonly nodes: ReadonlySet<GraphNode>;
-  /** Its output, in the layout in which other operations read it. */
+  /** The output, in the layout in which other operations read it. */
   readonly output: LogicalTensor;
 }
 
 /**
- * The attention of a graph whose stats are among `given`, so that its backward pass starts from them: by the
- * ids of its output in that and every layout before.
+ * The attention of a graph whose stats are given, so that its backward pass starts from them; by the ids of
+ * the output in every layout.
  */
 export function forwardAttentions(
   topology: Topology,

@@ -68,7 +68,8 @@ function dropped(
 /**
  * Writes backward around P = e^(scores − stats):
  *
- *     dV = dropout(P)ᵀ·dO      dP = dropout(dO·Vᵀ)      dS = scale · P∘(dP − rowsum(O∘dO))      dQ = dS·K      dK = dSᵀ·Q
+ *     dV = dropout(P)ᵀ·dO      dP = dropout(dO·Vᵀ)      dS = scale · P∘(dP − rowsum(O∘dO))
+ *     dQ = dS·K                dK = dSᵀ·Q
  */
 export function addCompositeBackward(
   graph: Graph,
