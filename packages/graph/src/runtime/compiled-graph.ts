@@ -12,14 +12,14 @@ import type { CompiledPartition } from './compiled-partition.ts';
 import type { CompileOptions, Partition } from './partition.ts';
 import { SerialQueue } from './serial-queue.ts';
 
-/** A graph that is ready to run on an engine again and again, all its shapes being known. */
+/** A graph with known shapes that is ready for repeated runs on an engine. */
 export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
-  /** With the shapes that it was compiled for; so are the outputs. */
+  /** The inputs, like the outputs, have the shapes of the compilation. */
   readonly inputs: readonly LogicalTensor[];
   readonly outputs: readonly LogicalTensor[];
-  /** Its partitions, in the order in which they run. They are released with it. */
+  /** The partitions in order. They are released with the graph. */
   readonly partitions: readonly CompiledPartition<T>[];
-  /** Memory that it holds for intermediate results, until `release`. */
+  /** Memory for intermediate results in bytes, held until `release`. */
   readonly workspaceBytes: number;
   /**
    * Runs it, after what was asked for before: its executions share the memory of its intermediate results.
@@ -37,14 +37,14 @@ export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
    */
   encode(target: object, bindings: Bindings<Bindable<T>>): void;
   /**
-   * Frees its memory, once what was asked for has run. What was encoded must have been submitted. Afterwards
-   * nothing runs.
+   * Frees the memory after pending executions. Encoded work must have been submitted. Nothing runs
+   * afterwards.
    */
   release(): void;
 }
 
 /**
- * Compiles the partitions of a graph for an engine; where it throws, nothing is held.
+ * Compiles the partitions of a graph for an engine; holds nothing where it throws.
  * @param sharing whose they are: those of `compile` of a partition.
  */
 export function compileGraph<T extends TensorDesc>(
@@ -155,7 +155,7 @@ export function compileGraph<T extends TensorDesc>(
   };
 }
 
-/** What a partition reads and writes, of tensors by id. */
+/** The tensors that a partition reads and writes, by id. */
 function ends<V>(
   { inputs, outputs }: Pick<CompiledPartition, 'inputs' | 'outputs'>,
   tensors: ReadonlyMap<number, V>,
@@ -177,7 +177,7 @@ function knownOf(tensor: LogicalTensor): KnownTensor {
   return tensor.dtype === 'i64' ? { shape: shape.slice(0, -1) } : { shape, strides };
 }
 
-/** Memory for the tensors that partitions hand on to each other. */
+/** Memory for tensors between partitions. */
 interface Between<T> {
   /** By the ids of the tensors. */
   readonly tensors: ReadonlyMap<number, T>;
@@ -185,7 +185,7 @@ interface Between<T> {
   release(): void;
 }
 
-/** Allocates what lies between partitions, the same memory for what is never needed at the same time. */
+/** Allocates tensors between partitions; tensors with disjoint lifetimes share memory. */
 function allocateBetween<T extends TensorDesc>(
   engine: TensorEngine<T>,
   partitions: readonly CompiledPartition<T>[],

@@ -2,10 +2,10 @@ import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { CompiledPartition } from './compiled-partition.ts';
 
-/** How many compiled partitions an engine keeps; the one that was not asked for the longest goes first. */
+/** How many compiled partitions an engine keeps; the least recently used is dropped first. */
 export const COMPILED_PARTITION_CAPACITY = 1024;
 
-/** Compiled partitions by what they were compiled from. */
+/** Compiled partitions, by what they were compiled from. */
 export interface CompiledPartitionCache<T extends TensorDesc> {
   /**
    * For a holder, who releases it. When the last one has, its memory is freed, unless that one wants it kept
@@ -20,7 +20,7 @@ export interface CompiledPartitionCache<T extends TensorDesc> {
   ): CompiledPartition<T>;
 }
 
-/** A compiled partition, and how many hold it. */
+/** A compiled partition and its number of holders. */
 interface Entry {
   readonly compiled: CompiledPartition<TensorDesc>;
   holders: number;
@@ -28,7 +28,7 @@ interface Entry {
 
 const caches = new WeakMap<object, Map<string, Entry>>();
 
-/** The compiled partitions of an engine. They live as long as it, or as their holders. */
+/** The compiled partitions of an engine. */
 export function compiledPartitions<T extends TensorDesc>(engine: TensorEngine<T>): CompiledPartitionCache<T> {
   const entries = caches.get(engine) ?? new Map<string, Entry>();
   caches.set(engine, entries);

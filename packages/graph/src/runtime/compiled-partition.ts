@@ -10,7 +10,7 @@ import { Uploads } from './bindings/uploads.ts';
 import { SerialQueue } from './serial-queue.ts';
 import { type BoundTensors, type Executable, prepareProgram } from './steps/executable.ts';
 
-/** A partition that is ready to run on an engine. */
+/** A partition that is ready for runs on an engine. */
 export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
   readonly inputs: readonly LogicalTensor[];
   /** With the shapes that were inferred. */
@@ -22,7 +22,7 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
   readonly kernel: 'attention' | 'operations';
   /** Why what was recognised as attention does not run as such; empty when it does. */
   readonly reasons: readonly string[];
-  /** Memory that it holds for intermediate results, until `release`. */
+  /** Memory for intermediate results in bytes, held until `release`. */
   readonly workspaceBytes: number;
   /**
    * Runs it, after what was asked for before.
@@ -44,7 +44,7 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
    */
   encode(target: object, bindings: Bindings<Bindable<T>>): void;
   /**
-   * The part of `encode` that may fail: checks the bindings, and readies what depends on their numbers.
+   * The part of `encode` that may fail: checks the bindings and prepares what depends on numbers.
    * @returns what records it in an encoder, on these bindings.
    * @throws what `encode` throws, but for the target.
    */
@@ -65,7 +65,7 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
   release(): void;
 }
 
-/** Makes a compiled program callable. */
+/** Prepares a compiled program for an engine. */
 export function compiledPartition<T extends TensorDesc>(
   engine: TensorEngine<T>,
   compiled: CompiledProgram,
@@ -79,7 +79,7 @@ export function compiledPartition<T extends TensorDesc>(
   const kept = new UploadCache(engine);
   const turns = new SerialQueue('partition');
 
-  /** The operations one by one, for numbers that make something else of what was recognised. */
+  /** The operations one by one, for numbers that make something else of recognised attention. */
   function fallback(): Executable<T> {
     operations ??= prepareProgram(engine, compiled.asOperations?.() ?? compiled.program);
     return operations;
@@ -163,8 +163,7 @@ export function compiledPartition<T extends TensorDesc>(
 }
 
 /**
- * What a program runs on; what is on the host is uploaded when it is asked for, as its numbers may be all
- * that is needed.
+ * The tensors of a program. Host tensors are uploaded when a step asks for them: often their numbers suffice.
  */
 function boundTensors<T extends TensorDesc>(
   { onHost, onEngine }: Checked<T>,

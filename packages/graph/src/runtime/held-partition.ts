@@ -4,8 +4,8 @@ import type { CompiledPartition } from './compiled-partition.ts';
 import { SerialQueue } from './serial-queue.ts';
 
 /**
- * A compiled partition as one holder has it: of a graph, though graphs that have the same share it.
- * @param check refuses bindings for tensors that are not of that graph.
+ * One holder's view of a compiled partition that equal partitions of other graphs share.
+ * @param check refuses bindings for tensors of other graphs.
  */
 export function heldPartition<T extends TensorDesc>(
   shared: CompiledPartition<T>,

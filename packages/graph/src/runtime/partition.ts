@@ -29,13 +29,12 @@ export interface CompileOptions {
   readonly inputs?: Readonly<Record<number, KnownTensor>> | undefined;
   readonly outputs?: Readonly<Record<number, KnownTensor>> | undefined;
   /**
-   * Whether what was compiled is shared with whoever asks for the same (default); if not, it is the caller's
-   * alone.
+   * Whether equal partitions share what is compiled (default), or it belongs to the caller alone.
    */
   readonly cached?: boolean | undefined;
   /**
-   * Whether what is shared stays in the engine's cache when its last holder has released it, as after `run`;
-   * by default it is freed.
+   * Whether a shared partition stays in the engine's cache after its last holder has released it, as after
+   * `run`. Default false.
    */
   readonly kept?: boolean | undefined;
 }
@@ -43,15 +42,15 @@ export interface CompileOptions {
 /** Operations that run as one. */
 export interface Partition {
   readonly id: number;
-  /** `operation` for a single one; else the name of the pattern that they are. */
+  /** `operation` for a single operation; else the name of the pattern. */
   readonly kind: string;
-  /** Ids of the operations, each after those that it needs. */
+  /** The ids of the operations in topological order. */
   readonly ops: readonly number[];
-  /** Tensors that come from outside, each once. */
+  /** The tensors that come from outside, each once. */
   readonly inputs: readonly LogicalTensor[];
-  /** Tensors that are read outside, by nothing, or by an `End`. */
+  /** The tensors that are read outside, by nothing, or by an `End`. */
   readonly outputs: readonly LogicalTensor[];
-  /** Whether it can run. */
+  /** Whether the partition can run. */
   readonly supported: boolean;
   /**
    * Readies the partition for an engine; the same partition with the same shapes on the same engine is
@@ -146,7 +145,7 @@ function createPartition(
   };
 }
 
-/** An engine must run plain operations: one that knows attention alone does not do for a graph. */
+/** Checks that an engine runs plain operations: attention alone is not enough for a graph. */
 export function checkEngine(engine: unknown): void {
   checkObject('engine', engine);
   const { primitives } = engine as Partial<TensorEngine>;
@@ -177,7 +176,7 @@ export function boundary(
   return { inputs: [...inputs.values()], outputs: [...outputs.values()] };
 }
 
-/** Tensors with what is known of them now. */
+/** Tensors with the shapes that are known now. */
 export function withKnown(
   argument: string,
   tensors: readonly LogicalTensor[],

@@ -1,8 +1,7 @@
 import { InvalidArgumentError } from '@tilewise/core';
 
 /**
- * The executions of what holds memory of its own: one at a time, as they share it, and none once it is
- * released.
+ * Runs executions that share memory one at a time, and none after the memory is released.
  */
 export class SerialQueue {
   readonly #what: string;
@@ -10,7 +9,7 @@ export class SerialQueue {
   #open = 0;
   #isReleased = false;
 
-  /** @param what is released, as errors name it. */
+  /** @param the name of the owner of the memory in errors. */
   constructor(what: string) {
     this.#what = what;
   }
@@ -20,12 +19,12 @@ export class SerialQueue {
     if (this.#isReleased) throw new InvalidArgumentError(this.#what, 'has been released');
   }
 
-  /** Whether something runs, or waits for its turn. */
+  /** Whether an execution runs or waits. */
   get isTaken(): boolean {
     return this.#open > 0;
   }
 
-  /** Runs `work` when all that was asked for before is done. */
+  /** Runs `work` after all work that was queued before. */
   async run<R>(work: () => Promise<R>): Promise<R> {
     this.check();
     this.#open++;
@@ -35,8 +34,7 @@ export class SerialQueue {
   }
 
   /**
-   * Frees the memory, as soon as nothing runs that was asked for before; the second time there is nothing to
-   * free.
+   * Frees the memory after the queued work; a second call does nothing.
    */
   release(free: () => void): void {
     if (this.#isReleased) return;

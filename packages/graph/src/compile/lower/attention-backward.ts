@@ -36,7 +36,7 @@ function writeCall(parts: BackwardParts, lowering: MatchLowering, topology: Topo
   if (!program) return false;
   const { q } = found;
   const [Sq, Skv] = scores.slice(-2);
-  // A gradient that is not summed over the heads of a group is one per query head.
+  // A gradient that is not summed over a group has one head for each query head.
   const k = parts.dk && !parts.dk.reduce ? perHead(found.k, layout, lowering) : found.k;
   const matrix = ({ tensor, transposed: swap }: Factor): Value =>
     swap ? transposed(builder, lowering.value(tensor)) : lowering.value(tensor);
@@ -53,12 +53,12 @@ function writeCall(parts: BackwardParts, lowering: MatchLowering, topology: Topo
   const options: StepOptions = {
     ...program,
     ...(parts.dropout && { dropout: stepDropout(parts.dropout, lowering) }),
-    // Which is right where what they hide has no probability.
+    // The options are right where masked scores have no probability.
     optionsOnly: parts.ignoresMasks,
     equal: parts.equal.map(([a, b]) => [lowering.value(a).index, lowering.value(b).index] as const),
   };
   const givenO = parts.o && asHeads(builder, matrix(parts.o), layout, 'exact');
-  // With dO times the factor, o without it has the same o∘dO.
+  // o∘dO stays the same with dO times the factor and o divided by it.
   const withoutFactor = (x: NumericExpr, f: NumericExpr) => select(eq(f, 0), 0, div(x, f));
   const computed = (): Value => outputOf({ q, k, v, lse }, options, builder);
   const o =
@@ -103,8 +103,7 @@ function writeCall(parts: BackwardParts, lowering: MatchLowering, topology: Topo
 }
 
 /**
- * Whether all that is done to scores and their gradients is done to each by itself, and rows are summed over
- * their keys.
+ * Whether every operation on scores and their gradients is elementwise, and row sums are over keys.
  */
 function isOverScores(
   { likeScores, summed, dropouts, o, dO }: BackwardParts,
@@ -117,7 +116,7 @@ function isOverScores(
     likeScores.every(t => sameShape(shapeOf(t), scores)) &&
     axisOf(summed.axis, rank) === rank - (summed.transposed ? 2 : 1) &&
     dropouts.every(dropout => isPerScore(dropout, scores, { desc })) &&
-    // A row or a column that is broadcast to dO is not what the call takes for o.
+    // The call takes no o that is broadcast to dO.
     (o === null || sameShape(shapeOf(o.tensor).slice(-2), shapeOf(dO.tensor).slice(-2)))
   );
 }
@@ -128,8 +127,7 @@ interface DropoutFactor {
 }
 
 /**
- * By what dropout multiplies besides 1 / (1 − p), which the kernel does: an expression of input 1, the scalar
- * that the graph has.
+ * The factor of dropout beside the kernel's 1 / (1 − p): an expression of input 1, the scalar of the graph.
  */
 function dropoutFactor(
   dropout: DropoutMatch | null,
@@ -140,7 +138,7 @@ function dropoutFactor(
   return { value: scale, expr: mul(input(1), 1 - (dropout.p as number)) };
 }
 
-/** A tensor whose elements are made from those of another and a scalar. */
+/** A tensor made elementwise from another tensor and a scalar. */
 function mapped(
   of: Value,
   scalar: Value,
@@ -152,7 +150,7 @@ function mapped(
   return to;
 }
 
-/** Keys (B, Hk, Skv, D) with one head per query head. */
+/** Keys (B, Hk, Skv, D) repeated to one head for each query head. */
 function perHead(k: Value, { B, H }: HeadLayout, { builder }: MatchLowering): Value {
   const [, Hk, Skv, D] = k.desc.shape;
   if (Hk === H) return k;
@@ -162,7 +160,7 @@ function perHead(k: Value, { B, H }: HeadLayout, { builder }: MatchLowering): Va
 }
 
 /**
- * Whether what is summed behind a product is what its operand has one of for several: the heads of a group.
+ * Whether the sum behind a product is over the heads that share one head of the operand.
  */
 function sumsGroups(gradient: GradientMatMul | null, operand: number, lowering: MatchLowering): boolean {
   if (!gradient?.reduce) return true;
@@ -171,14 +169,17 @@ function sumsGroups(gradient: GradientMatMul | null, operand: number, lowering: 
   const axes = reduceAxes('ReduceSum', numbersOf(gradient.reduce.attributes, 'axes'), product);
   const lead = product.length - shape.length;
   return product.every((n, d) => {
-    // Of the last two dimensions, which may be swapped, none is summed.
+    // Neither of the last two dimensions, which may be swapped, is summed.
     if (d >= product.length - 2) return !axes.includes(d);
     const own = d < lead ? 1 : shape[d - lead];
     return axes.includes(d) ? own === 1 : own === n;
   });
 }
 
-/** Where a gradient goes: nowhere when it is not asked for; null when the graph's has another size. */
+/**
+ * The value that a gradient is written to: none when it is not asked for; null when the graph's gradient has
+ * another size.
+ */
 function targetOf(
   gradient: GradientMatMul | null,
   operand: Value,
@@ -193,8 +194,8 @@ function targetOf(
 }
 
 /**
- * The output that belongs to given stats, where a graph computes the gradient of softmax from the
- * probabilities: Σ_j P∘dP = dO·o with o = P·V. Stats that are not those of these scores scale P, and so o.
+ * The output for given stats, where the graph computes the gradient of softmax from the probabilities: Σ_j
+ * P∘dP = dO·o with o = P·V. Stats of other scores scale P, and so o.
  */
 function outputOf(
   { q, k, v, lse: stats }: { readonly q: Value; readonly k: Value; readonly v: Value; readonly lse: Value },
@@ -217,7 +218,7 @@ function outputOf(
   });
   const column = (value: Value): Value => builder.view(value, [B, H, Sq, 1], [...value.desc.strides, 0]);
   const scaled = builder.temporary([B, H, Sq, Dv]);
-  // Not by lse: rounded, it has lost what large scores differ by from their stats.
+  // From max and sumExp, not lse: rounding lse loses the difference between large scores and their stats.
   const factor = mul(input(2), exp(sub(input(1), input(3))));
   builder.map(
     select(lt(input(1), -3e38), 0, mul(input(0), factor)),
@@ -227,7 +228,7 @@ function outputOf(
   return scaled;
 }
 
-/** Writes the output of attention to where the graph has it, for what else reads it. */
+/** Writes the output of attention to the tensor of the graph, for other readers. */
 function writeOutput(
   { matmul, transposed: swap }: Product,
   o: Value,
@@ -242,8 +243,8 @@ function writeOutput(
 }
 
 /**
- * Options with an f32 bias that has the shape of the scores, so that its gradient is that of the scores. Only
- * its shape is that large: what is broadcast, or zero, is a view of stride 0.
+ * Options with an f32 bias in the shape of the scores, so that dbias is the gradient of the scores. A bias
+ * that is broadcast, or zero, is a view with strides of 0.
  */
 function withFullBias(
   options: StepOptions,

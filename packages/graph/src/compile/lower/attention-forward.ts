@@ -21,11 +21,11 @@ import { lowerAround } from './surroundings.ts';
 const dimensionsMoved =
   'the probabilities go into the product with the values in another order of their dimensions';
 const notRounded =
-  'the probabilities are quantized otherwise than by one scale > 0 for all and the same zero point on both ways';
+  'the probabilities are not quantized by one scale > 0 and the same zero point in both directions';
 const droppedBefore =
   'dropout has a factor of its own, by which probabilities are multiplied before they are quantized';
 
-/** Why operations that look like attention are not one attention problem. */
+/** The reason why recognised operations are not one attention problem. */
 export const shapesDoNotFit: { readonly reason: string } = {
   reason: 'the shapes are not those of one attention problem over (B, H, S, D)',
 };
@@ -53,7 +53,7 @@ function writeCall(
   const layout = headLayout(scores);
   const operands = queriesAndKeys(chain, layout, lowering);
   const product = lowering.result(after.matmul.outputs[0].id);
-  // Values of more heads or batch entries than the scores have no scores of their own.
+  // Values may not have more heads or batch entries than the scores.
   if (!operands || !sameShape(product.desc.shape.slice(0, -2), layout.batch)) return false;
   if (after.dropout && !isPerScore(after.dropout, scores, lowering)) return false;
   const program = scoreProgram(chain, layout, scores, lowering, topology);
@@ -89,7 +89,7 @@ function writeCall(
     results: { o: to.index, ...(lse && { lse: lse.index }), ...rounded?.results },
   });
   if (factor?.scale !== undefined) {
-    // The kernel has multiplied by 1 / (1 − p), the graph says by what.
+    // The kernel multiplies by 1 / (1 − p); the graph has a factor of its own.
     const scale = builder.view(lowering.value(factor.scale), [], []);
     builder.map(mul(input(0), mul(input(1), 1 - (factor.p as number))), [to, scale], target.to);
   }
@@ -99,8 +99,8 @@ function writeCall(
 }
 
 /**
- * How a call rounds P, and where it leaves the largest of it; `unfit` where the factor is not one for all, or
- * the largest not of all.
+ * How a call rounds P, and the value of its maximum; `unfit` where the factor is not a scalar or the maximum
+ * not over all elements.
  */
 function stepRounding(
   { rounding, factor, largest }: RoundingMatch,

@@ -4,8 +4,7 @@ import type { Value } from '../../ir/program/lowering.ts';
 import { reshaped, type Views, viewStrides } from '../../ir/program/views.ts';
 
 /**
- * How the leading dimensions of the scores are batch entries and heads: the first is B, the product of the
- * others Hq.
+ * The leading dimensions of the scores as batch and heads: B is the first, Hq the product of the others.
  */
 export interface HeadLayout {
   readonly batch: readonly number[];
@@ -21,8 +20,8 @@ export function headLayout(scores: readonly number[]): HeadLayout {
 }
 
 /**
- * How heads may be fewer than those of the scores. `exact`: they may not. `grouped`: a number that divides
- * it, each serving neighbours (keys and values). `broadcast`: one for all (masks); then B may be 1 too.
+ * Whether a tensor may have fewer heads than the scores. `exact`: no. `grouped`: a divisor, each head serving
+ * neighbours (keys and values). `broadcast`: one for all (masks); then B may be 1 too.
  */
 type Sharing = 'exact' | 'grouped' | 'broadcast';
 
@@ -47,7 +46,7 @@ export function asHeads(views: Views, value: Value, layout: HeadLayout, sharing:
   return merged(views, expanded, [B, kept.H, x, y]);
 }
 
-/** Extents of the dimensions after the first, as far as they must be there in full, and their product. */
+/** The extents of the dimensions after the first, expanded where they must be, and their product. */
 function keptHeads(
   own: readonly number[],
   full: readonly number[],
@@ -75,8 +74,8 @@ function merged(views: Views, value: Value, shape: readonly number[]): Value {
 }
 
 /**
- * Where a result of shape `shape` is to be written so that it lands in `value`: a view of it, or a tensor
- * that `finish` copies there.
+ * Where to write a result of a shape so that it ends in `value`: a view of it, or a tensor that `finish`
+ * copies to it.
  */
 export function resultView(
   views: Views,

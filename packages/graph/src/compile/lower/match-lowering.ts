@@ -4,23 +4,23 @@ import type { ProgramBuilder } from '../../ir/program/program-builder.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { DropoutMatch } from '../../passes/attention/dropout.ts';
 
-/** What a match writes its program with. */
+/** What a match is written with. */
 export interface MatchLowering {
   readonly builder: ProgramBuilder;
-  /** The value of a tensor that enters the match, or was written. */
+  /** The value of a tensor that enters the match or has been written. */
   value(tensor: number): Value;
-  /** The value that a tensor of the match is written to: what leaves it, or a temporary. */
+  /** The value to which a tensor of the match is written: an output, or a temporary. */
   result(tensor: number): Value;
   /** A tensor of the match with its shape. */
   tensor(tensor: number): LogicalTensor;
-  /** How a tensor of the match looks, also one that is never there. */
+  /** The description of a tensor of the match, also of one that is never stored. */
   desc(tensor: number): TensorDesc;
 }
 
 /** Whether operations were written as an attention call, or why not. */
 export type Lowered = 'written' | { readonly reason: string };
 
-/** Whether dropout is as attention has it: decided for every score by itself, with one factor for all. */
+/** Whether dropout decides for every score on its own, with one factor for all, as attention does. */
 export function isPerScore(
   { result, decided, scale }: DropoutMatch,
   scores: Shape,

@@ -8,7 +8,7 @@ import { asHeads, type HeadLayout } from './heads.ts';
 import type { MatchLowering } from './match-lowering.ts';
 import { axisIndex, indexAxis, placeIn, zero } from './place-expr.ts';
 
-/** Reads operands of a chain as expressions; what they load from is collected. */
+/** Reads operands of a chain as expressions, and collects their captures. */
 export class OperandReader {
   readonly captures: Record<string, number> = {};
   readonly #names = new Map<number, string>();
@@ -24,7 +24,7 @@ export class OperandReader {
     this.#topology = topology;
   }
 
-  /** The value of a tensor at a place of the scores; null for one that a score cannot read. */
+  /** The element of a tensor at a place of the scores; null for a tensor that a score cannot read. */
   read(tensor: number): Expr | null {
     if (indexOperations(tensor, this.#topology).length > 0) return this.#index(tensor);
     const value = this.#lowering.value(tensor);

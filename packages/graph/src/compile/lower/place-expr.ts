@@ -6,8 +6,8 @@ import { axisOf } from '../../ir/tensor/shape.ts';
 import type { HeadLayout } from './heads.ts';
 
 /**
- * The axis of scores, counted from their end, along which a `GenIndex` of a shape that is broadcast to theirs
- * counts; null where it is 0 for all of them.
+ * The axis of the scores, counted from the end, along which a broadcast `GenIndex` counts; null where the
+ * index is 0 for all scores.
  */
 export function indexAxis({ attributes }: GraphNode, shape: Shape, scores: Shape): number | null {
   const d = axisOf(numberOf(attributes, 'axis'), shape.length);
@@ -35,7 +35,9 @@ export function axisIndex(axis: number, { batch }: HeadLayout): NumericExpr | nu
 /** The first index. */
 export const zero: NumericExpr = { kind: 'constant', type: 'i32', value: 0 };
 
-/** Where a tensor (B|1, H|1, Sq|1, Skv|1) is read, or one that has only the dimensions from `first` on. */
+/**
+ * The index at which a tensor (B|1, H|1, Sq|1, Skv|1) is read, or one with the dimensions from `first` on.
+ */
 export function placeIn(shape: readonly number[], first = 0): Expr[] {
   const place: readonly NumericExpr[] = [b, h, q, kv];
   return shape.map((n, d) => (n === 1 ? zero : place[first + d]));

@@ -15,7 +15,7 @@ import { isScalar, OperandReader, rankTwo } from './operand-reader.ts';
 import { indexAxis } from './place-expr.ts';
 
 /**
- * What happens to a score: as one expression, and where possible as the options that kernels are fast with.
+ * What happens to a score: as one expression, and where possible as options that kernels run fast.
  */
 export interface ScoreProgram {
   readonly scoreMod: StepMod;
@@ -23,16 +23,15 @@ export interface ScoreProgram {
 }
 
 /**
- * Operations of a chain at most, and nodes that are evaluated for a score: more are no score program but a
- * program.
+ * The most operations of a chain, and the most nodes that are evaluated for a score.
  */
 const MOST_OPERATIONS = 256;
 const MOST_EVALUATED = 4096;
 
 /**
  * A chain as a score program.
- * @returns null when an operation changes the shape of the scores, or reads what a score cannot, or it is too
- * long.
+ * @returns null when an operation changes the shape of the scores, an operand cannot be read, or the chain is
+ * too long.
  */
 export function scoreProgram(
   { matmul, links, nodes }: ScoreChain,
@@ -44,7 +43,7 @@ export function scoreProgram(
   if (nodes.size > MOST_OPERATIONS) return null;
   const reader = new OperandReader(lowering, layout, scores, topology);
   let expr: Expr = score;
-  // A link may read the scores once more, as they were before it or another link.
+  // A link may read the scores a second time, as they were before any link.
   const before = new Map<number, Expr>([[matmul.outputs[0].id, score]]);
   for (const { node } of links) {
     if (!sameShape(lowering.desc(node.outputs[0].id).shape, scores)) return null;
@@ -77,7 +76,7 @@ interface Factor {
   readonly inverse: boolean;
 }
 
-/** The chain as options, when it does what they do in their order; null when not. */
+/** The chain as options, where it has their meaning and order; else null. */
 function scoreOptions(
   links: readonly Link[],
   layout: HeadLayout,
@@ -115,7 +114,7 @@ function scoreOptions(
           scale = [...scale, term];
           scaledAfterMask ||= isMasked();
         } else {
-          // c·tanh(s·x): the cap is c, and what it divides by is made up for in the scale.
+          // c·tanh(s·x): the cap is c, and the scale makes up for the division by the cap.
           if (softcap.length > 0) return null;
           softcap = [term];
           scale = [...scale, term];

@@ -6,7 +6,7 @@ import { transposeOrder } from '../../ops/layout/layout.ts';
 import type { MatchLowering } from './match-lowering.ts';
 
 /**
- * Writes operations around an attention call one by one, in order; those that only change a layout are views.
+ * Writes operations around an attention call one by one; layout operations become views.
  */
 export function lowerAround(nodes: readonly GraphNode[], lowering: MatchLowering): void {
   const { builder } = lowering;
@@ -24,8 +24,8 @@ export function lowerAround(nodes: readonly GraphNode[], lowering: MatchLowering
 }
 
 /**
- * Gives the output of a layout operation as a view of its input, and constants as they are, when nobody
- * outside gets them.
+ * Makes the output of a layout operation a view of its input, and uses constants as they are, unless the
+ * output leaves the match.
  */
 function isView(node: GraphNode, lowering: MatchLowering): boolean {
   const { builder } = lowering;

@@ -12,13 +12,13 @@ import { isScalarValue, type ScalarValue } from '../../ir/tensor/scalar.ts';
 import { type KnownTensor, scalarTensor } from '../../ir/tensor/storage.ts';
 
 /**
- * What may be bound to a tensor of a graph: a tensor of the engine, one of the host, or for a scalar a number
- * that its dtype holds (for a bool, `true` too).
+ * What may be bound to a tensor of a graph: an engine tensor, a host tensor, or for a scalar a number in the
+ * range of its dtype (for a bool also true or false).
  */
 export type Bindable<T> = T | Tensor | ScalarValue;
 
 /**
- * Checks a tensor that is bound to a logical one.
+ * Checks a tensor that is bound to a logical tensor.
  * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError naming the tensor.
  */
 export function checkBound(tensor: LogicalTensor, bound: TensorDesc | undefined, expected: TensorDesc): void {
@@ -41,7 +41,7 @@ export function checkBound(tensor: LogicalTensor, bound: TensorDesc | undefined,
   }
 }
 
-/** What is known of a tensor by what is bound to it. */
+/** The shape and strides of a bound tensor. */
 export function knownTensor<T extends TensorDesc>(
   tensor: LogicalTensor,
   bound: Bindable<T> | undefined,

@@ -6,10 +6,10 @@ import { scalarTensor, storageDesc } from '../../ir/tensor/storage.ts';
 import { type Bindable, checkBound } from './bindable.ts';
 import { overlap, type Placed } from './overlap.ts';
 
-/** What is bound, by the id of the logical tensor. */
+/** Tensors or numbers by the ids of logical tensors. */
 export type Bindings<V> = Readonly<Record<number, V>>;
 
-/** What enters and leaves, with known shapes. */
+/** The inputs and outputs of a partition or graph, with known shapes. */
 export interface Ends {
   readonly inputs: readonly LogicalTensor[];
   readonly outputs: readonly LogicalTensor[];
@@ -17,7 +17,7 @@ export interface Ends {
 
 /** Bindings that have been checked. */
 export interface Checked<T> {
-  /** Inputs whose numbers the host has. */
+  /** Inputs that are on the host. */
   readonly onHost: ReadonlyMap<number, Tensor>;
   /** The other inputs, and the outputs. */
   readonly onEngine: ReadonlyMap<number, T>;
@@ -61,7 +61,10 @@ export function checkBindings<T extends TensorDesc>(
   return { onHost, onEngine, unbound };
 }
 
-/** An output is written while inputs and other outputs may still be needed: it must not lie where they do. */
+/**
+ * An output may be written while inputs and other outputs are still read, so it must not share memory with
+ * them.
+ */
 function checkApart<T extends TensorDesc>(
   primitives: Primitives<T>,
   outputs: readonly LogicalTensor[],
@@ -92,7 +95,7 @@ function checkApart<T extends TensorDesc>(
 }
 
 /**
- * Checks what recording asks beside: it allocates nothing, and uploads scalars alone.
+ * The additional rules of recording, which allocates nothing and uploads scalars alone.
  * @throws InvalidArgumentError naming the tensor.
  */
 export function checkEncodable<T>({ onHost, unbound }: Checked<T>): void {

@@ -3,10 +3,10 @@ import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Bindings, Ends } from './bindings.ts';
 
 /**
- * Checks that what is bound is bound to tensors of the graph. Those that are not read or written here are
- * passed over, so that one set of bindings does for all partitions of a graph, and for its gradients.
+ * Checks that bindings belong to tensors of the graph. Tensors that are not read or written here are allowed,
+ * so that one set of bindings serves all partitions of a graph and its gradients.
  * @param described all tensors of the graph, by id.
- * @param ends what is read and written here.
+ * @param ends the tensors that are read and written here.
  * @throws InvalidArgumentError naming the key, and the tensor that was probably meant.
  */
 export function checkIds(
@@ -28,7 +28,7 @@ export function checkIds(
   }
 }
 
-/** The tensor that has the name, nearly, or that alone is left. */
+/** The tensor with the nearest name, or the only unbound one. */
 function meantBy(key: string, unbound: readonly LogicalTensor[]): LogicalTensor | undefined {
   const byName = new Map(unbound.flatMap(t => (t.name === undefined ? [] : [[t.name, t] as const])));
   const name = nearestName(key, [...byName.keys()]);

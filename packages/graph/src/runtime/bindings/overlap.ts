@@ -1,12 +1,12 @@
 import { dtypeInfo, elementCount, isContiguous, maxOffset, type TensorDesc } from '@tilewise/core';
 import type { Place } from '@tilewise/core/primitive';
 
-/** A tensor and where it lies. */
+/** A tensor and its place in memory. */
 export interface Placed extends Place {
   readonly desc: TensorDesc;
 }
 
-/** Whether two tensors have an element in common; those that lie in each other's gaps have none. */
+/** Whether two tensors share an element. Tensors that interleave without a shared element do not overlap. */
 export function overlap(a: Placed, b: Placed): boolean {
   if (a.memory !== b.memory || elementCount(a.desc.shape) === 0 || elementCount(b.desc.shape) === 0)
     return false;
@@ -30,7 +30,7 @@ function endOf({ desc: { dtype, shape, strides }, byteOffset }: Placed): number 
   return byteOffset + (maxOffset(shape, strides) + 1) * dtypeInfo[dtype].bytes;
 }
 
-/** Shows `visit` the bytes of one element after the other until it is content. */
+/** Calls `visit` with the bytes of each element until it returns true. */
 function visitElements(
   { desc: { dtype, shape, strides }, byteOffset }: Placed,
   visit: (from: number, to: number) => boolean,

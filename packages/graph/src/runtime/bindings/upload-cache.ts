@@ -2,8 +2,8 @@ import type { Tensor, TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 
 /**
- * Small host tensors on an engine, each uploaded once: what is recorded with them may be submitted at any
- * time, so they stay until all are released.
+ * Small host tensors on an engine, each uploaded once. Recorded work may be submitted at any time, so they
+ * stay until `release`.
  */
 export class UploadCache<T extends TensorDesc> {
   readonly #engine: TensorEngine<T>;
@@ -13,7 +13,7 @@ export class UploadCache<T extends TensorDesc> {
     this.#engine = engine;
   }
 
-  /** A tensor of these numbers, dtype and shape. */
+  /** The engine tensor with the numbers, dtype and shape of a host tensor. */
   of(tensor: Tensor): T {
     const { dtype, shape } = tensor;
     const key = `${dtype} [${shape}] ${tensor.toFloat64().join()}`;

@@ -1,7 +1,7 @@
 import type { Tensor, TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 
-/** Host tensors on an engine for one execution, each uploaded once. */
+/** Host tensors that are uploaded once each for one execution. */
 export class Uploads<T extends TensorDesc> {
   readonly #engine: TensorEngine<T>;
   readonly #tensors = new Map<Tensor, T>();
@@ -16,7 +16,7 @@ export class Uploads<T extends TensorDesc> {
     return known;
   }
 
-  /** Frees them; not those that an engine of the host has taken as they are. */
+  /** Frees the uploads, except tensors that a host engine uses as they are. */
   release(): void {
     for (const [given, tensor] of this.#tensors) {
       if ((tensor as TensorDesc) !== given) this.#engine.release(tensor);

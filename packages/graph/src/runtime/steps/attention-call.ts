@@ -9,7 +9,7 @@ import {
 import { copyInto } from './copy-into.ts';
 import type { PreparedStep, StepContext } from './prepared-step.ts';
 
-/** Readies attention as a call of the engine, whose results are copied to where they belong. */
+/** Prepares attention as an eager call of the engine, whose results are copied to the values of the step. */
 export function prepareAttentionCall<T extends TensorDesc>(
   engine: TensorEngine<T>,
   step: AnyAttentionStep,

@@ -24,28 +24,27 @@ import type { Program } from '../../ir/program/program.ts';
 import type { PreparedStep } from './prepared-step.ts';
 
 /**
- * Calls that differ by their numbers and stay ready though nobody needs them: more than a program has that
- * alternates between a few.
+ * The most prepared calls that stay ready for numbers that may come back.
  */
 const MAX_SPARE_CALLS = 16;
 
-/** A value of the program in the place of its tensor. */
+/** A value of the program in place of its tensor. */
 interface Operand extends TensorDesc {
   readonly value: number;
 }
 
-/** An attention problem that is ready to run. */
+/** A prepared attention problem. */
 interface Call<T> {
   readonly prepared: PreparedAttention<T>;
-  /** The values of its tensors, by the names that engines have for them. */
+  /** The values of the tensors, by the names that engines use. */
   readonly values: ReadonlyMap<string, number>;
-  /** Tensors of the call itself. */
+  /** Tensors that the call owns. */
   readonly own: Readonly<Record<string, T>>;
-  /** Whether its scale is that of the step; else it is part of what a score mod does. */
+  /** Whether the scale is an option of the call; else the score mod applies it. */
   readonly isScaled: boolean;
 }
 
-/** Readies attention that writes to where its results belong, which `stageAttention` has seen to. */
+/** Prepares attention that writes its results in place; `stageAttention` has made that possible. */
 export function prepareAttentionInPlace<T extends TensorDesc>(
   engine: TensorEngine<T>,
   prepare: PrepareAttention<T>,
@@ -55,7 +54,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   const descOf = (value: number): Operand => ({ ...values[value].desc, value });
   const { structural, scale, stream } = stepNumbers(step);
   const numbers = [...structural, ...scale, ...(stream ? [stream.seed, stream.offset] : [])];
-  /** By their numbers: those that a caller's encoder may hold, and the others, the last used last. */
+  /** Calls by their numbers: `kept` may be in a caller's encoder, `spare` is in order of use. */
   const kept = new Map<string, Call<T>>();
   const spare = new Map<string, Call<T>>();
   const synthetic = prepare(syntheticProblem(step, descOf));
@@ -111,7 +110,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   };
 }
 
-/** Readies a call and uploads what it has of its own; where it throws, nothing is kept. */
+/** Prepares a call and uploads the tensors that it owns; keeps nothing where it throws. */
 function makeCall<T extends TensorDesc>(
   engine: TensorEngine<T>,
   prepare: PrepareAttention<T>,
@@ -161,7 +160,7 @@ function drop<T extends TensorDesc>(engine: TensorEngine<T>, { prepared, own }: 
   for (const tensor of Object.values(own)) engine.release(tensor);
 }
 
-/** Operands by the names that engines have for them; the scalars of 8-bit arithmetic together. */
+/** Operands by the names that engines use; FP8 scalars stay one entry. */
 function named(operands: object): (readonly [string, Operand | Tensor | object])[] {
   return Object.entries(operands).flatMap(([name, operand]) => {
     if (name !== 'captures') return [[name, operand] as const];
@@ -169,7 +168,7 @@ function named(operands: object): (readonly [string, Operand | Tensor | object])
   });
 }
 
-/** A problem whose results lie as the values that they are written to. */
+/** A problem whose results have the layouts of the values that they are written to. */
 function inPlace(
   problem: AttentionProblem | BackwardProblem,
   results: readonly (readonly [string, number])[],

@@ -3,7 +3,7 @@ import { type NumericExpr, toF32 } from '@tilewise/core/expr';
 import { input, type TensorEngine } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr-type.ts';
 
-/** Writes the elements of a tensor to another of its shape, in the dtype of that. */
+/** Copies a tensor to another of the same shape, converting to the dtype of the target. */
 export function copyInto<T extends TensorDesc>(engine: TensorEngine<T>, from: T, to: T): void {
   const element = input(0, exprType(from.dtype));
   const isCounted = exprType(from.dtype) === 'i32' && exprType(to.dtype) === 'f32';

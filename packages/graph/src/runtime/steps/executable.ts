@@ -8,16 +8,16 @@ import { prepareAttentionInPlace } from './attention-in-place.ts';
 import type { PreparedStep, StepContext } from './prepared-step.ts';
 import { preparePrimitive } from './primitive.ts';
 
-/** What a program runs on, by the id of the logical tensor. */
+/** The tensors of a program, by the ids of logical tensors. */
 export interface BoundTensors<T> {
   tensor(id: number): T;
-  /** What is bound, where the host knows its numbers. */
+  /** The bound tensor, where it is on the host. */
   host(id: number): Tensor | undefined;
 }
 
-/** A program that is ready to run on an engine: pipelines prepared, memory for temporaries allocated. */
+/** A program with prepared steps and allocated temporaries. */
 export interface Executable<T extends TensorDesc> {
-  /** Bytes of the temporaries, and of what single steps need. */
+  /** Bytes of temporaries and of scratch memory. */
   readonly workspaceBytes: number;
   /**
    * Runs the program. Numbers that an attention call needs (scale, seed…) and the host does not know are read
@@ -26,12 +26,12 @@ export interface Executable<T extends TensorDesc> {
    */
   run(bound: BoundTensors<T>): Promise<boolean>;
   /**
-   * Whether it can be run as one on these tensors: no step takes its time, and the host knows all numbers
-   * that attention needs.
+   * Whether all steps can be recorded at once: no step is asynchronous, and the host knows all numbers that
+   * attention needs.
    */
   isOne(bound: BoundTensors<T>): boolean;
   /**
-   * Readies the program to be run as one.
+   * Prepares the program to be recorded at once.
    * @param isKept whether what is readied stays until `release`: a caller's encoder may be submitted at any
    * time.
    * @returns what runs it, in a batch or an encoder; null when the numbers make something else of an
@@ -42,7 +42,7 @@ export interface Executable<T extends TensorDesc> {
   release(): void;
 }
 
-/** Readies a program for an engine; where it throws, nothing is kept. */
+/** Prepares a program for an engine; keeps nothing where it throws. */
 export function prepareProgram<T extends TensorDesc>(
   engine: TensorEngine<T>,
   written: Program,
@@ -77,7 +77,7 @@ export function prepareProgram<T extends TensorDesc>(
     throw error;
   }
 
-  /** What steps run on; `read` are the numbers that were read back. */
+  /** The context of steps; `read` are numbers that were read back. */
   function contextOf(
     bound: BoundTensors<T>,
     read: ReadonlyMap<number, Float64Array> = new Map(),
@@ -158,10 +158,10 @@ function prepareStep<T extends TensorDesc>(
     : prepareAttentionCall(engine, step);
 }
 
-/** Memory that the steps of a program use one after the other. */
+/** Scratch memory that the steps share. */
 class Scratch<T extends TensorDesc> {
   readonly #engine: TensorEngine<T>;
-  /** The last is the one in use; what was recorded with one before it may not have been submitted yet. */
+  /** The last tensor is in use; recorded work may still use earlier ones. */
   readonly #made: T[] = [];
   bytes = 0;
 
@@ -185,7 +185,7 @@ class Scratch<T extends TensorDesc> {
   }
 }
 
-/** Temporaries, constants and views of those: the same in every run. */
+/** Temporaries, constants and their views, which are the same in every run. */
 function fixedTensors<T extends TensorDesc>(
   engine: TensorEngine<T>,
   { values }: Program,
@@ -219,7 +219,7 @@ function bind<T extends TensorDesc>(
   throw new Error(`no tensor for a ${value.kind} of the program`);
 }
 
-/** The numbers of a value that the host knows. */
+/** The numbers of a value, where the host knows them. */
 function hostNumbers<T>(
   { values }: Program,
   n: number,

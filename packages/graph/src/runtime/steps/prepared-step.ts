@@ -1,20 +1,20 @@
 import type { Numbers } from '../../compile/attention/options.ts';
 
-/** What a step runs on. */
+/** The tensors and numbers of a run. */
 export interface StepContext<T> {
   tensor(value: number): T;
   readonly numbers: Numbers;
-  /** Memory of so many bytes for one step; undefined for none. */
+  /** Scratch memory for one step; undefined for 0 bytes. */
   scratch(bytes: number): T | undefined;
 }
 
-/** A step of a program that is ready to run. */
+/** A prepared step of a program. */
 export interface PreparedStep<T> {
   /**
-   * Whether it is run by the time `run` returns, in order with others, and can be recorded for the caller.
+   * Whether `run` completes in order before it returns, and can be recorded for the caller.
    */
   readonly isRecorded: boolean;
-  /** Bytes of `scratch` that it takes, as far as is known before its numbers are. */
+  /** Bytes of `scratch` that the step needs, as far as they do not depend on numbers. */
   readonly workspaceBytes: number;
   /** Values whose numbers must be known on the host before it runs. */
   readonly numbers: readonly number[];

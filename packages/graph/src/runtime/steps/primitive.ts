@@ -3,7 +3,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import type { PrimitiveStep, Program } from '../../ir/program/program.ts';
 import type { PreparedStep } from './prepared-step.ts';
 
-/** Readies a step that is a primitive. */
+/** Prepares a primitive step. */
 export function preparePrimitive<T extends TensorDesc>(
   { primitives }: TensorEngine<T>,
   { values }: Program,
