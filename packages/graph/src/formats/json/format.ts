@@ -11,7 +11,7 @@ export interface OneDnnGraph {
   readonly graph: readonly OneDnnOp[];
 }
 
-/** An operation of it. */
+/** An operation in oneDNN's JSON. */
 export interface OneDnnOp {
   readonly id: number;
   readonly name: string;
@@ -22,15 +22,14 @@ export interface OneDnnOp {
 }
 
 /**
- * A bool is written as 0 or 1, and a float that JSON has not, or writes as another, as `inf`, `-inf`, `nan`
- * or `-0`.
+ * An attribute. A bool is 0 or 1; floats that JSON lacks are `inf`, `-inf`, `nan` and `-0`.
  */
 export interface OneDnnAttribute {
   readonly type: AttributeType;
   readonly value: number | string | readonly (number | string)[];
 }
 
-/** The floats that JSON has not, and −0, which `JSON.stringify` writes as 0, by their names. */
+/** The names of floats that JSON lacks, and of −0, which `JSON.stringify` writes as 0. */
 export const namedFloats: Readonly<Record<string, number>> = {
   inf: Infinity,
   '-inf': -Infinity,
@@ -39,7 +38,7 @@ export const namedFloats: Readonly<Record<string, number>> = {
 };
 
 /**
- * A logical tensor of it. An unknown extent or stride is −2⁶³; a list of nothing but that is a list of
+ * A logical tensor in oneDNN's JSON. An unknown extent or stride is −2⁶³; a list of that number alone has
  * unknown length.
  */
 export interface OneDnnTensor {
@@ -51,7 +50,7 @@ export interface OneDnnTensor {
   readonly property_type: string;
 }
 
-/** What stands for an extent or stride that is not known: the least 64-bit integer. */
+/** The number of an unknown extent or stride: the least 64-bit integer. */
 export const UNKNOWN_DIMENSION: number = -(2 ** 63);
 
 /** Ids of the tensors that enter (once per input of an operation) and leave a graph. */
@@ -60,12 +59,12 @@ export interface Ports {
   readonly outputs: readonly number[];
 }
 
-/** What a graph of oneDNN's says about itself besides its operations. */
+/** The header of a oneDNN graph. */
 export interface GraphHeader {
   readonly version: string;
   readonly engineKind: string;
   readonly fpmathMode: string;
   readonly fpmathModeApplyToInt?: boolean | undefined;
-  /** The ports that its JSON lists: as they follow from the operations, none, or those that a file had. */
+  /** The ports in the JSON: derived from the operations, none, or those of a file. */
   readonly ports: 'derived' | 'none' | Ports;
 }

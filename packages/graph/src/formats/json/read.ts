@@ -21,7 +21,7 @@ import {
   UNKNOWN_DIMENSION,
 } from './format.ts';
 
-/** A graph as its JSON says it. */
+/** A graph that was read from JSON. */
 export interface ParsedGraph {
   readonly header: Partial<GraphHeader>;
   /** Each reads one operation. */
@@ -139,7 +139,7 @@ function asAttribute(label: string, key: string, attribute: unknown): OneDnnAttr
 
 function readValue(type: AttributeType, value: OneDnnAttribute['value']): AttributeValue {
   if (type === 'bool') return value === 1;
-  // What is no number is left for the schema's check to name.
+  // The check of the schema refuses what is not a number.
   const number = (x: number | string): number =>
     typeof x === 'string' && Object.hasOwn(namedFloats, x) ? namedFloats[x] : (x as number);
   if (type === 'f32' && !Array.isArray(value)) return number(value as number | string);

@@ -15,7 +15,7 @@ import {
   UNKNOWN_DIMENSION,
 } from './format.ts';
 
-/** What of a graph is written. */
+/** The parts of a graph that are written. */
 export interface WritableGraph {
   readonly header: GraphHeader;
   readonly nodes: readonly GraphNode[];
@@ -100,7 +100,7 @@ function writeExtents(list: readonly number[] | null): number[] {
 }
 
 /**
- * oneDNN's JSON as text, with −2⁶³ written out, which a number of JavaScript is printed rounded as.
+ * oneDNN's JSON as text, with the exact digits of −2⁶³, which JavaScript would print rounded.
  * @throws InvalidArgumentError for what is no graph.
  */
 export function formatJson(graph: { toJSON(): OneDnnGraph }): string {

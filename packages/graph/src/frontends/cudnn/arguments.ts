@@ -3,31 +3,30 @@ import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 
 /**
- * How a node is written: as operations of the table that are recognised again (`composite`), or as one
- * operation (`unified`). One operation can say all that there are arguments for, so `auto` is unified;
- * composite gives operations that `gradients`, oneDNN and ONNX know.
+ * How a node is written: as operations that are recognised as attention (`composite`), or as one operation
+ * (`unified`). One operation expresses all arguments, so `auto` is unified; oneDNN and ONNX know the
+ * operations of composite nodes.
  */
 export type Implementation = 'auto' | 'composite' | 'unified';
 
 /**
  * A score program: writes elementwise operations and GenIndex (axis 2 = query, 3 = key) on a score (B, Hq,
- * Sq, Skv) into the graph that it is given, which is not that of the node, and gives the new score. Tensors
- * of the node's graph may be operands.
+ * Sq, Skv) into a graph of its own, and returns the new score. Tensors of the node's graph may be operands.
  */
 export type ScoreProgram = (graph: Graph, score: LogicalTensor) => LogicalTensor;
 
 /**
- * Dropout by Philox, seed and offset being 64-bit scalars; or by a mask broadcastable to (B, Hq, Sq, Skv) and
- * a factor.
+ * Dropout by Philox with 64-bit scalars as seed and offset, or by a mask that broadcasts to (B, Hq, Sq, Skv)
+ * and a factor.
  */
 export type DropoutArgument<T, N> = readonly [p: number, seed: N, offset: N] | readonly [mask: T, scale: N];
 
 /**
- * What all of cuDNN's attention nodes take, by its names. `T` is the type of tensors, `N` that of numbers
- * that may be in one. cuDNN's deprecated names are those of others: `use_causal_mask` is a right bound of 0,
+ * The arguments of all of cuDNN's attention nodes. `T` is the type of tensors, `N` the type of numbers that
+ * may be tensors. cuDNN's deprecated names have equivalents: `use_causal_mask` is a right bound of 0,
  * `use_causal_mask_bottom_right` that with the alignment `bottom-right`, `sliding_window_length` the left
- * bound, `is_inference` the opposite of `generateStats`. Its choices among its own kernels
- * (`compute_data_type`, `unfuse_fma`, `softmax_precision`) have nothing to choose here: sums are f32.
+ * bound, `is_inference` the opposite of `generateStats`. cuDNN's choices among its kernels
+ * (`compute_data_type`, `unfuse_fma`, `softmax_precision`) do not exist here: sums are f32.
  */
 export interface AttentionArguments<T, N = T> {
   /**
@@ -51,10 +50,10 @@ export interface AttentionArguments<T, N = T> {
   readonly raggedOffsets?:
     | Readonly<Partial<Record<'q' | 'k' | 'v' | 'o' | 'dO' | 'dq' | 'dk' | 'dv', T | undefined>>>
     | undefined;
-  /** Longest sequences of packed tensors, which cuDNN reads in their dimensions. */
+  /** The longest sequences of packed tensors, which cuDNN reads from their dimensions. */
   readonly maxSeqLenQ?: number | undefined;
   readonly maxSeqLenKv?: number | undefined;
-  /** Where the diagonal of the bounds starts. Default `'top-left'`. */
+  /** Where the diagonal of the bounds is anchored. Default `'top-left'`. */
   readonly diagonalAlignment?: 'top-left' | 'bottom-right' | undefined;
   /** Keys left of the diagonal that are seen, **with** the diagonal one; ≥ 1. */
   readonly diagonalBandLeftBound?: number | undefined;
@@ -66,7 +65,7 @@ export interface AttentionArguments<T, N = T> {
   readonly name?: string | undefined;
 }
 
-/** What `sdpa` and `sdpaBackward` take besides. */
+/** The further arguments of `sdpa` and `sdpaBackward`. */
 export interface ScoreArguments<T> {
   /** Broadcastable to (B, Hq, Sq, Skv), added to the scaled score. */
   readonly bias?: T | undefined;
@@ -85,7 +84,7 @@ export interface SdpaArguments<T = LogicalTensor, N = T> extends AttentionArgume
   readonly pagedAttentionVTable?: T | undefined;
   /** Keys that the page tables address. Default: pages × page size. */
   readonly pagedAttentionMaxSeqLenKv?: number | undefined;
-  /** Results besides o. f32 (B, Hq, Sq, 1), natural logarithm; by `statsUseLog2` to the base 2. */
+  /** Adds the result `stats`: f32 (B, Hq, Sq, 1), natural logarithm, or with `statsUseLog2` to the base 2. */
   readonly generateStats?: boolean | undefined;
   readonly statsUseLog2?: boolean | undefined;
   /** f32 (B, Hq, Sq, 1): the largest score of each row, and Σ e^(score − largest). */
@@ -106,16 +105,16 @@ export interface SdpaBackwardArguments<T = LogicalTensor, N = T>
   readonly dO: T;
   /** f32 (B, Hq, Sq, 1), natural logarithm: `stats` of `sdpa`. */
   readonly stats: T;
-  /** Whether the gradients by `bias` (in its shape and dtype) and `sinkToken` are results. */
+  /** Whether the gradients by `bias` (in the shape and dtype of bias) and `sinkToken` are results. */
   readonly dBias?: boolean | undefined;
   readonly dSinkToken?: boolean | undefined;
-  /** Accepted and true of every call: no result depends on the order of anything. */
+  /** Accepted, and always so: results do not depend on the order of execution. */
   readonly useDeterministicAlgorithm?: boolean | undefined;
 }
 
 /**
- * f32 scalars (1, 1, 1, 1) of the FP8 nodes: a descale turns what is stored into what is meant, a scale the
- * other way round.
+ * f32 scalars (1, 1, 1, 1) of the FP8 nodes: a descale multiplies stored values, a scale divides before
+ * storage.
  */
 export interface SdpaFp8Arguments<T = LogicalTensor, N = T> extends AttentionArguments<T, N> {
   readonly implementation?: Implementation | undefined;
@@ -153,7 +152,7 @@ export interface SdpaFp8BackwardArguments<T = LogicalTensor, N = T> extends Atte
   readonly gradDType?: GraphDType | undefined;
 }
 
-/** What any of the four nodes may be given: the union of their arguments, each as it is where it is taken. */
+/** The arguments of any of the four nodes. */
 export type AnyArguments<T, N = T> = AttentionArguments<T, N> &
   Partial<Omit<SdpaArguments<T, N>, keyof AttentionArguments<T, N>>> &
   Partial<Omit<SdpaBackwardArguments<T, N>, keyof AttentionArguments<T, N>>>;

@@ -3,7 +3,7 @@ import type { Attributes } from '../../ir/schema/attribute.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalShape, LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 
-/** Writes operations into a graph, each of one result. */
+/** Writes operations with one result each into a graph. */
 export interface OpWriter {
   readonly graph: Graph;
   /** @param shape of the result, where it must be known before the graph is finalized. */
@@ -14,13 +14,13 @@ export interface OpWriter {
     dtype?: GraphDType,
     shape?: LogicalShape,
   ): LogicalTensor;
-  /** A number, or the numbers of a shape. */
+  /** A constant: one number, or the numbers of a shape. */
   constant(
     value: number | readonly number[],
     options?: { dtype?: 'f32' | 'i32'; shape?: readonly number[] },
   ): LogicalTensor;
   reshape(tensor: LogicalTensor, shape: readonly number[]): LogicalTensor;
-  /** In another dtype; the tensor itself where it has it. */
+  /** The tensor in a dtype; the tensor itself where it has that dtype. */
   cast(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor;
 }
 

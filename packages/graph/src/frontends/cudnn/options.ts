@@ -2,8 +2,8 @@ import { checkObject, type SdpaBackwardOptions, type SdpaOptions } from '@tilewi
 import type { AnyArguments } from './arguments.ts';
 
 /**
- * The options of attention that arguments of cuDNN's mean; a score program is not among them. Numbers that
- * may be in tensors are given as they are, of type `N`.
+ * The attention options that cuDNN's arguments mean, without score programs. Numbers that may be tensors have
+ * the type `N`.
  */
 export type CudnnOptions<T, N> = Omit<SdpaOptions<T>, 'scale' | 'dropout' | 'scoreMod'> &
   Pick<SdpaBackwardOptions<T>, 'raggedOffsets'> & {
@@ -14,8 +14,8 @@ export type CudnnOptions<T, N> = Omit<SdpaOptions<T>, 'scale' | 'dropout' | 'sco
   };
 
 /**
- * The one place that knows what cuDNN's arguments mean: its scale is 1 unless given, its left bound counts
- * the diagonal key, and an alignment without a bound hides nothing.
+ * Turns cuDNN's arguments into attention options: the scale defaults to 1, the left bound counts the diagonal
+ * key, and an alignment without a bound masks nothing.
  * @throws InvalidArgumentError for what is no object.
  */
 export function cudnnOptions<T, N>(args: Omit<AnyArguments<T, N>, 'q' | 'k' | 'v'>): CudnnOptions<T, N> {
@@ -50,7 +50,7 @@ export function cudnnOptions<T, N>(args: Omit<AnyArguments<T, N>, 'q' | 'k' | 'v
   };
 }
 
-/** The band as neighbours beside the diagonal key; undefined without a bound. */
+/** The band as neighbours of the diagonal key; undefined without a bound. */
 function windowOf({
   diagonalAlignment = 'top-left',
   diagonalBandLeftBound: left,

@@ -7,7 +7,7 @@ import { type AnyArguments, argumentNames } from './arguments.ts';
 
 type Arguments = AnyArguments<LogicalTensor>;
 
-/** A rule of cuDNN's about arguments. `broken` says what is wrong, or gives null. */
+/** A rule of cuDNN about arguments. `broken` returns what is wrong, or null. */
 interface Rule {
   readonly argument: string;
   readonly error?: 'shape' | 'dtype';
@@ -44,7 +44,7 @@ function rankRule(argument: 'q' | 'k' | 'v' | 'o' | 'dO'): Rule {
   };
 }
 
-/** As many query heads for each of its own. */
+/** The number of heads divides the number of query heads. */
 function headsRule(argument: 'k' | 'v'): Rule {
   return {
     argument,
@@ -100,8 +100,8 @@ const isPaged = (args: Arguments): boolean =>
   args.pagedAttentionKTable !== undefined || args.pagedAttentionVTable !== undefined;
 
 /**
- * cuDNN's rules about what arguments say together. Its limits of chips, versions and kernels (head sizes,
- * which masks go with which) are not among them: an engine here has its own, which `compile` tells.
+ * cuDNN's rules about combinations of arguments. Limits of chips, versions and kernels are left out: engines
+ * have limits of their own, which `compile` reports.
  */
 const rules: readonly Rule[] = [
   ...(['q', 'k', 'v', 'o', 'dO'] as const).map(rankRule),
@@ -203,7 +203,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Tensors without which there is no forward, or no backward node. */
+/** The tensors that every forward or backward node needs. */
 const forwardTensors = ['q', 'k', 'v'] as const;
 const backwardTensors = ['q', 'k', 'v', 'o', 'dO', 'stats'] as const;
 

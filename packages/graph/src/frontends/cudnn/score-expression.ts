@@ -11,18 +11,18 @@ import { describeTensor, isKnown, type LogicalTensor } from '../../ir/tensor/log
 import { numeric } from '../../ops/elementwise/numeric.ts';
 import type { ScoreProgram } from './arguments.ts';
 
-/** A score program as an expression of (score, b, h, q, kv), and the tensors that it loads from. */
+/** A score program as an expression of (score, b, h, q, kv), and its captures. */
 export interface ScoreExpression {
   readonly expr: Expr;
   readonly captures: Readonly<Record<string, LogicalTensor>>;
 }
 
-/** (B, Hq, Sq, Skv): heads are one dimension, whatever their number. */
+/** (B, Hq, Sq, Skv): heads are one dimension. */
 const layout = { batch: [1, 1], B: 1, H: 1 };
 
 /**
- * Reads what a program writes.
- * @param graph whose tensors it may read; what it writes goes into a graph of its own.
+ * Runs a score program and reads its operations as an expression.
+ * @param graph the graph whose tensors the program may read.
  * @throws InvalidGraphError for an operation that is not elementwise, or a tensor whose shape is not known or
  * not of four dimensions.
  */

@@ -8,13 +8,13 @@ import { cudnnOptions } from './options.ts';
 import { checkArguments } from './rules.ts';
 import { addUnified } from './unified.ts';
 
-/** Results of `sdpa`; those that were asked for. */
+/** The results of `sdpa` that were asked for. */
 export interface SdpaNode {
   /** (B, Hq, Sq, Dv). */
   readonly o: LogicalTensor;
   /**
-   * f32 (B, Hq, Sq, 1). Of a row that sees nothing −∞, as cuDNN gives it; 0 where the node is composite,
-   * since it is the SoftMax of oneDNN that gives it there.
+   * f32 (B, Hq, Sq, 1). A row that sees nothing has −∞, as in cuDNN; composite nodes give 0, as oneDNN's
+   * SoftMax does.
    */
   readonly stats?: LogicalTensor;
   readonly scoreMax?: LogicalTensor;
@@ -34,7 +34,7 @@ export interface SdpaBackwardNode {
 /**
  * Adds cuDNN's attention node to a graph.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError for arguments that contradict
- * themselves or each other; UnsupportedNodeError when the implementation that is asked for cannot say them.
+ * themselves or each other; UnsupportedNodeError when the chosen implementation cannot express them.
  */
 export function sdpa(graph: Graph, args: SdpaArguments): SdpaNode {
   checkArguments(graph, args, 'sdpa');

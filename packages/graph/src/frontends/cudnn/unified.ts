@@ -8,7 +8,7 @@ import type { ScoreProgram } from './arguments.ts';
 import type { CudnnOptions } from './options.ts';
 import { type ScoreExpression, scoreExpression } from './score-expression.ts';
 
-/** What an attention operation is made of. */
+/** The parts of an attention operation. */
 export interface UnifiedNode {
   readonly kind: 'Sdpa' | 'SdpaBackward';
   readonly name?: string | undefined;
@@ -20,7 +20,7 @@ export interface UnifiedNode {
   readonly results: Readonly<Record<string, GraphDType>>;
 }
 
-/** Adds one attention operation to a graph; gives its results by name. */
+/** Adds one attention operation to a graph and returns its results by name. */
 export function addUnified(
   graph: Graph,
   { kind, name, inputs, options, scoreMod, results }: UnifiedNode,
@@ -58,7 +58,7 @@ function optionAt(options: object, path: string): unknown {
   return path.split('.').reduce<unknown>((at, key) => Object(at)[key], options);
 }
 
-/** What options say in numbers and names, as the attributes of the operation. */
+/** The options that are numbers and names, as attributes of the operation. */
 function settingAttributes(
   { scale, window, alibi, dropout, maxSeqLenQ, maxSeqLenKv }: UnifiedNode['options'],
   program: ScoreExpression | undefined,

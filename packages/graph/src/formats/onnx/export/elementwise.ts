@@ -3,8 +3,7 @@ import type { OnnxAttribute } from '../model.ts';
 import { commonDType, type Translation, type Translations } from './translation.ts';
 
 /**
- * An operation that ONNX has under a name, all operands of one dtype; numbers that ONNX has as attributes
- * too.
+ * An operation that ONNX has under another name, with operands of one dtype and number attributes.
  */
 function named(op: string, ...attributes: readonly string[]): Translation {
   return ({ inputs, outputs: [dst], attributes: own }, write) => {

@@ -6,12 +6,12 @@ import { transposeOrder } from '../../../ops/layout/layout.ts';
 import { rankOf, type Translations } from './translation.ts';
 import type { OnnxWriter } from './writer.ts';
 
-/** Where elements lie, which they are, and casts. */
+/** Layouts, constants, indices and casts. */
 export const layout: Translations = {
   TypeCast: ({ inputs: [src], outputs: [dst] }, write) => {
     write.cast(write.name(src), src.dtype, dst.dtype, write.name(dst));
   },
-  // Strides are no matter of ONNX.
+  // ONNX has no strides.
   Reorder: ({ inputs: [src], outputs: [dst] }, write) => {
     write.node('Identity', [write.name(src)], {}, write.name(dst));
   },

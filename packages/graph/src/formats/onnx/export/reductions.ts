@@ -9,7 +9,7 @@ const reduction: Translation = ({ kind, inputs: [src], outputs: [dst], attribute
   write.node(kind, [write.name(src), axes], { keepdims }, write.name(dst));
 };
 
-/** What looks at whole lines: products, sums, softmax, norms. */
+/** Products, reductions, softmax, norms and cross-entropy. */
 export const reductions: Translations = {
   // ONNX has them by the same names.
   ReduceL1: reduction,
@@ -97,7 +97,7 @@ export const reductions: Translations = {
   },
 };
 
-/** An operand of a product as the product takes it; a vector has nothing to transpose. */
+/** An operand of a product, transposed where the attribute says so; vectors have nothing to transpose. */
 function matrix(
   node: GraphNode,
   n: 0 | 1,
@@ -115,7 +115,7 @@ function matrix(
 }
 
 /**
- * Softmax with the largest score and the sum at hand; rows of nothing but −∞ are 0 where the mode says so.
+ * Softmax written out with maximum and sum; rows of −∞ are 0 where the mode says so.
  */
 function softmaxWithStats(
   { inputs: [src], outputs: [dst, stats], attributes }: GraphNode,
@@ -147,7 +147,7 @@ function normalisedAxes(node: GraphNode, write: OnnxWriter): number[] {
   return Array.from({ length: rank - first }, (_, d) => first + d);
 }
 
-/** gamma; where there is none, ones in the shape of what is normalised, since ONNX must have it. */
+/** gamma, or ones in the normalised shape, since ONNX requires a scale. */
 function scaleOf(node: GraphNode, write: OnnxWriter): string {
   const [src, gamma] = node.inputs;
   if (gamma) return write.as(gamma, src.dtype);

@@ -25,7 +25,7 @@ import { reductions } from './reductions.ts';
 import type { Translations } from './translation.ts';
 import { elementType, OnnxWriter } from './writer.ts';
 
-/** Every operation that ONNX has a form of. */
+/** The translations of all operations that ONNX can express. */
 export const translations: Translations = {
   ...elementwise,
   ...layout,
@@ -83,7 +83,7 @@ export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array {
   });
 }
 
-/** What outputs need: numbers that became attributes are not nodes any more. */
+/** The nodes that outputs need: constants that became attributes are dropped. */
 function reached(write: OnnxWriter, needed: Set<string>): Pick<OnnxModel, 'nodes' | 'initializers'> {
   const nodes = [...write.nodes].reverse().filter(node => {
     const isNeeded = node.outputs.some(output => needed.has(output));
@@ -118,12 +118,12 @@ function typeOf(tensor: LogicalTensor): number {
   return type;
 }
 
-/** The operations in an order in which they can run, those of a partition together. */
+/** The operations in topological order, grouped by partition. */
 function groups(topology: Topology): GraphNode[][] {
   return groupOperations(topology, 'fusion').map(({ nodes }) => [...nodes]);
 }
 
-/** Writes the operations of a partition: attention as one where it can be. */
+/** Writes the operations of a partition, attention as one operator where possible. */
 function writeGroup(nodes: readonly GraphNode[], topology: Topology, write: OnnxWriter): void {
   const members = new Set(nodes);
   const forms = nodes.map(node => attentionForm(node, topology));

@@ -5,8 +5,8 @@ import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import type { OnnxWriter } from './writer.ts';
 
 /**
- * Writes an operation as nodes of ONNX.
- * @throws UnsupportedOperationError for what has no form there.
+ * Writes an operation as ONNX nodes.
+ * @throws UnsupportedOperationError for an operation that ONNX cannot express.
  */
 export type Translation = (node: GraphNode, write: OnnxWriter) => void;
 
@@ -23,7 +23,7 @@ export function rankOf(node: GraphNode, tensor: LogicalTensor, write: OnnxWriter
   );
 }
 
-/** The dtype that mixed operands are computed in: their own where they all have it, else f32. */
+/** The dtype for mixed operands: their common dtype, else f32. */
 export function commonDType(...tensors: readonly LogicalTensor[]): GraphDType {
   const [{ dtype }] = tensors;
   return tensors.every(t => t.dtype === dtype) ? dtype : 'f32';

@@ -4,20 +4,20 @@ import type { LogicalShape, LogicalTensor } from '../../../ir/tensor/logical-ten
 import type { Topology } from '../../../ir/topology.ts';
 import type { OnnxAttribute, OnnxInitializer, OnnxNode } from '../model.ts';
 
-/** ONNX's numbers of element types. 4-bit integers lie in bytes here, so that is what they are there too. */
+/** ONNX's codes of element types. 4-bit integers are stored in bytes, so they are 8-bit integers in ONNX. */
 const elementTypes: Readonly<Partial<Record<GraphDType, number>>> = {
   ...{ f32: 1, f16: 10, bf16: 16, f8e4m3: 17, f8e5m2: 19 },
   ...{ u8: 2, i8: 3, i32: 6, i64: 7, bool: 9, u32: 12, i4: 3, u4: 2 },
 };
 
-/** ONNX's number of a dtype; undefined for one that it has not. */
+/** ONNX's code of a dtype; undefined for a dtype that ONNX lacks. */
 export function elementType(dtype: GraphDType): number | undefined {
   return elementTypes[dtype];
 }
 
 type NodeAttributes = Readonly<Record<string, OnnxAttribute>>;
 
-/** Collects the nodes of a model. Tensors are known by their names. */
+/** Collects the nodes of a model, which refer to tensors by name. */
 export class OnnxWriter {
   readonly nodes: OnnxNode[] = [];
   readonly initializers: OnnxInitializer[] = [];
@@ -36,7 +36,7 @@ export class OnnxWriter {
     return this.#topology.shapeOf(id);
   }
 
-  /** Adds a node of one output; gives its name, which is made up unless given. */
+  /** Adds a node with one output and returns the output's name. */
   node(op: string, inputs: readonly string[], attributes: NodeAttributes = {}, output?: string): string {
     const name = `${op}_${this.nodes.length}`;
     const result = output ?? name;
@@ -56,7 +56,7 @@ export class OnnxWriter {
     else this.cast(this.node(op, inputs, attributes), dtype, output.dtype, this.name(output));
   }
 
-  /** A tensor in another dtype; itself where it has it and no other name is given. */
+  /** A tensor cast to a dtype; the tensor itself where it has that dtype and no output name is given. */
   cast(name: string, from: GraphDType, to: GraphDType, output?: string): string {
     if (from !== to) return this.node('Cast', [name], { to: { int: elementTypes[to] ?? 0 } }, output);
     return output === undefined ? name : this.node('Identity', [name], {}, output);
@@ -67,7 +67,7 @@ export class OnnxWriter {
     return this.cast(this.name(tensor), tensor.dtype, dtype);
   }
 
-  /** Numbers that the model holds: a scalar, or those of a shape. */
+  /** An initializer: a scalar, or numbers of a shape. */
   numbers(values: readonly number[], dtype: GraphDType = 'f32', shape: readonly number[] = []): string {
     const tensor = Tensor.from(values, shape, { dtype: storageDType(dtype) });
     return this.#initializer(elementTypes[dtype] ?? 0, shape, bytesOf(tensor));
@@ -81,7 +81,7 @@ export class OnnxWriter {
     });
   }
 
-  /** 64-bit integers, as ONNX wants shapes and axes; one number is a scalar. */
+  /** An initializer of 64-bit integers, for shapes and axes; one number is a scalar. */
   integers(values: number | readonly number[]): string {
     const list = typeof values === 'number' ? [values] : values;
     const data = BigInt64Array.from(list, BigInt);

@@ -6,12 +6,12 @@ import { type OpWriter, opWriter } from '../op-writer.ts';
 import { grouping, writeScores } from './scores.ts';
 import { type CompositeSteps, plainSteps } from './steps.ts';
 
-/** What is written as operations forward, whichever node it is of. */
+/** The arguments of a composite forward node. */
 export interface CompositeForward extends AnyArguments<LogicalTensor> {
   readonly steps?: CompositeSteps;
 }
 
-/** The same backward; gradients have the dtypes of q, k and v unless said otherwise. */
+/** The arguments of a composite backward node; gradients default to the dtypes of q, k and v. */
 export interface CompositeBackward extends CompositeForward {
   readonly o: LogicalTensor;
   readonly dO: LogicalTensor;
@@ -49,12 +49,12 @@ export function addComposite(
   };
 }
 
-/** The dtype that a product can give on the way to another. */
+/** The dtype of a product whose result is stored in another dtype. */
 function productDType(from: GraphDType, to: GraphDType): GraphDType {
   return from === to ? to : 'f32';
 }
 
-/** A tensor of the size of the scores after dropout, which draws the same mask each time. */
+/** A tensor in the shape of the scores after dropout; every call draws the same mask. */
 function dropped(
   { op }: OpWriter,
   { dropout }: AnyArguments<LogicalTensor>,
@@ -96,7 +96,7 @@ export function addCompositeBackward(
   if (scale) dS = op('Multiply', [dS, scale]);
   const dSInput = cast(steps.apply('ds', dS), q.dtype);
 
-  /** The product of a gradient by keys or values, summed over the heads that share them. */
+  /** The gradient by keys or values, summed over the heads that share them. */
   const shared = (
     name: 'dk' | 'dv',
     a: LogicalTensor,

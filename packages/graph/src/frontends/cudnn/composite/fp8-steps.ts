@@ -4,19 +4,19 @@ import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import type { OpWriter } from '../op-writer.ts';
 import type { CompositeSteps } from './steps.ts';
 
-/** Largest magnitudes by their names, f32 (1, 1, 1, 1). */
+/** The amax results by name, f32 (1, 1, 1, 1). */
 export type Amaxes = Readonly<Partial<Record<(typeof fp8AmaxNames)[number], LogicalTensor>>>;
 
-/** The scalars of a node, and what it rounds P and dS to. */
+/** The scalars of a node; P and dS are rounded to the dtype of q. */
 export interface Fp8Scalars extends Readonly<Partial<Record<Fp8ScalarName, LogicalTensor>>> {
   readonly q: LogicalTensor;
 }
 
 /**
- * The steps of 8-bit arithmetic as operations: products by scalars, ReduceMax of magnitudes, Quantize and
- * Dequantize by 1 where numbers are rounded to 8 bits.
- * @param rank of the tensors that steps are applied to.
- * @param measured the largest magnitudes that are results.
+ * The steps of FP8 as operations: products by scalars, ReduceMax of magnitudes, and Quantize and Dequantize
+ * by 1 to round.
+ * @param rank the rank of the tensors.
+ * @param measured the amax values that are results.
  */
 export function fp8CompositeSteps(
   { op, reshape, cast }: OpWriter,

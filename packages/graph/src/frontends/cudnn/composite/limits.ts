@@ -30,8 +30,7 @@ const backward: typeof forward = [
 ];
 
 /**
- * Why arguments cannot be written as operations that come back as one attention partition; empty when they
- * can.
+ * Why arguments cannot be written as operations that become one attention partition; empty when they can.
  */
 function compositeLimits(args: Arguments): readonly string[] {
   const limits = args.stats ? [...forward, ...backward] : forward;
@@ -39,9 +38,8 @@ function compositeLimits(args: Arguments): readonly string[] {
 }
 
 /**
- * Whether a node is written as operations: where that is asked for. One operation can say all that there are
- * arguments for.
- * @throws UnsupportedNodeError with the reasons where operations cannot say it.
+ * Whether a node is written as operations: only where that is asked for.
+ * @throws UnsupportedNodeError with the reasons where operations cannot express the node.
  */
 export function isComposite(args: Arguments & { readonly implementation?: Implementation }): boolean {
   if (args.implementation !== 'composite') return false;

@@ -4,8 +4,7 @@ import type { AnyArguments } from '../arguments.ts';
 import type { OpWriter } from '../op-writer.ts';
 
 /**
- * Operands with a dimension for the groups of heads: (B, Hk, Hq/Hk, S, D), or as they are where each has its
- * own keys.
+ * Reshapes operands for grouped heads, (B, Hk, Hq/Hk, S, D); the identity where every head has its own keys.
  */
 export interface Grouping {
   readonly groups: number;
@@ -15,7 +14,7 @@ export interface Grouping {
   perKeyHead(tensor: LogicalTensor): LogicalTensor;
 }
 
-/** How the query heads of arguments share those of k and v. */
+/** The grouping of the heads of q over those of k and v. */
 export function grouping(write: OpWriter, { q, k }: AnyArguments<LogicalTensor>): Grouping {
   const Hk = k.shape?.[1] ?? 1;
   const groups = (q.shape?.[1] ?? 1) / Hk;
@@ -31,17 +30,17 @@ export function grouping(write: OpWriter, { q, k }: AnyArguments<LogicalTensor>)
   };
 }
 
-/** What was done to the scores that their gradient goes through again. */
+/** The scores, and the operations that their gradient needs. */
 export interface Scores {
   readonly scores: LogicalTensor;
-  /** The conditions under which a score is seen, in their order. */
+  /** The conditions under which a score is visible, in order. */
   readonly conditions: readonly LogicalTensor[];
   readonly scale: LogicalTensor | null;
 }
 
 /**
- * The scores from the product of queries and keys on, in cuDNN's order: scale, program, bias, ALiBi, padding,
- * band.
+ * Writes the scores from the product of queries and keys, in cuDNN's order: scale, program, bias, ALiBi,
+ * padding, band.
  */
 export function writeScores(
   write: OpWriter,
@@ -69,7 +68,7 @@ export function writeScores(
   return { scores, conditions, scale };
 }
 
-/** Conditions that all hold where a query sees a key; `row` and `column` are new indices at each call. */
+/** The conditions that all hold where a query sees a key. */
 function visibility(
   { op, constant }: OpWriter,
   args: AnyArguments<LogicalTensor>,
@@ -89,7 +88,7 @@ function visibility(
   if (lengths.q) atLeast(lengths.q, plus(index(-2), 1));
   if (lengths.kv) atLeast(lengths.kv, plus(index(-1), 1));
 
-  /** The index of the diagonal key of each query, and `n` more. */
+  /** The index of the diagonal key of each query, plus `n`. */
   const diagonal = (n: number): LogicalTensor => {
     if (args.diagonalAlignment !== 'bottom-right') return plus(index(-2), n);
     if (!lengths.q || !lengths.kv)

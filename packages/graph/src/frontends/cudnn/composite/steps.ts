@@ -3,17 +3,17 @@ import type { GraphDType } from '../../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import type { OpWriter } from '../op-writer.ts';
 
-/** What happens around the products of attention: nothing but casts, or the steps of 8-bit arithmetic. */
+/** The steps around the products of attention: casts, or the steps of FP8. */
 export interface CompositeSteps {
-  /** What is stored as an operand of products. */
+  /** A stored tensor as an operand of products. */
   operand(tensor: LogicalTensor): LogicalTensor;
-  /** What goes into a product or comes out of one, by its name in the FP8 contract. */
+  /** Applies a step of the FP8 contract to an operand or a result of a product. */
   apply(step: Fp8StepName, tensor: LogicalTensor): LogicalTensor;
-  /** A result as it is stored. */
+  /** A result in its stored dtype. */
   stored(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor;
 }
 
-/** Attention on tensors as they are. */
+/** The steps of attention without FP8. */
 export function plainSteps({ cast }: OpWriter): CompositeSteps {
   return { operand: t => t, apply: (_, t) => t, stored: cast };
 }

@@ -13,7 +13,7 @@ import { addUnified } from '../unified.ts';
 import type { D256Gradients, D256Options, D256Tensors } from './call.ts';
 import { checkD256Lengths, dimensionsOf, HEAD_SIZE } from './rules.ts';
 
-/** The gradients of one call and those like it, compiled. */
+/** A compiled backward call. */
 export interface D256Built<T> {
   release(): void;
   run(
@@ -25,7 +25,7 @@ export interface D256Built<T> {
 
 const gradientNames = { dq: 'q', dk: 'k', dv: 'v' } as const;
 
-/** A graph of one operation for tensors that lie like samples, compiled. */
+/** Compiles a graph of one operation for tensors with the layouts of samples. */
 export async function buildD256<T extends TensorDesc>(
   engine: TensorEngine<T>,
   samples: D256Tensors<T>,
@@ -65,7 +65,7 @@ export async function buildD256<T extends TensorDesc>(
     ? names.map(name => [results[name].id, withoutBatch(engine, gradients[name], isPacked)] as const)
     : [];
   const [partition] = graph.finalize().partitions();
-  // What is made for one call is the engine's to keep.
+  // The engine's cache keeps what is made for one call.
   const compiled =
     gradients &&
     partition.compile(engine, {
@@ -143,7 +143,7 @@ function withoutBatch<T extends TensorDesc>(engine: TensorEngine<T>, tensor: T, 
   return engine.primitives.view(tensor, { shape, strides: tensor.strides.slice(1) });
 }
 
-/** The longest sequences that there are: the extents, or by the cumulative lengths. */
+/** The longest sequences: the extents, or by the cumulative lengths. */
 async function longestSequences<T extends TensorDesc>(
   engine: TensorEngine<T>,
   { q, k, cumSeqlenQ, cumSeqlenK }: D256Tensors<T>,

@@ -15,7 +15,7 @@ type Samples = D256Tensors<TensorDesc> & Partial<Record<'dq' | 'dk' | 'dv', Tens
 const likeQ = ['o', 'dO', 'dq'] as const;
 const shapes = { k: 'dk', v: 'dv' } as const;
 
-/** The head size that the wrapper is for. */
+/** The head size of the wrapper. */
 export const HEAD_SIZE = 256;
 
 /** The dimensions (B, H, S, D) or, packed, (T, H, D) without the leading 1 that a packed tensor may have. */
@@ -24,8 +24,7 @@ export function dimensionsOf({ shape }: TensorDesc, isPacked: boolean): readonly
 }
 
 /**
- * Checks what tensors and options say without the numbers in tensors, in the order in which cuDNN's document
- * lists it.
+ * Checks tensors and options without reading tensors, in the order of cuDNN's documentation.
  * @throws InvalidShapeError, InvalidDTypeError or InvalidArgumentError naming the argument.
  */
 export function checkD256(samples: Samples, options: D256Options): void {
@@ -127,8 +126,8 @@ export function checkScale(scaleSoftmax: D256Options['scaleSoftmax']): void {
 }
 
 /**
- * Checks what the lengths of sequences decide.
- * @param longest the longest sequences that there are.
+ * Checks the rules that depend on the lengths of sequences.
+ * @param longest the longest sequences.
  * @throws InvalidArgumentError naming the argument.
  */
 export function checkD256Lengths(

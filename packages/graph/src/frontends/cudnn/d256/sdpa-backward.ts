@@ -8,9 +8,8 @@ import { checkD256, checkScale } from './rules.ts';
 type Samples<T> = D256Tensors<T> & D256Gradients<T>;
 
 /**
- * The gradients of attention for heads of 256, in the rhythm of cuDNN's class `SdpabwdSm100D256`: made for
- * sample tensors, asked whether it can run, compiled, and executed any number of times on tensors that lie
- * like them.
+ * The gradients of attention for heads of 256, like cuDNN's class `SdpabwdSm100D256`: made for sample
+ * tensors, checked for support, compiled, and executed any number of times on tensors with the same layouts.
  */
 export class SdpaBackwardD256<T extends TensorDesc> {
   readonly #engine: TensorEngine<T>;
@@ -28,7 +27,7 @@ export class SdpaBackwardD256<T extends TensorDesc> {
   }
 
   /**
-   * Whether the engine can run it, and if not why.
+   * Whether the engine supports the call, and the reasons if not.
    * @throws InvalidArgumentError for bounds that the lengths of the samples do not allow.
    */
   async checkSupport(): Promise<Support> {
@@ -52,7 +51,7 @@ export class SdpaBackwardD256<T extends TensorDesc> {
   }
 
   /**
-   * Writes the gradients of tensors that lie like the samples; compiles first if need be.
+   * Writes the gradients of tensors with the layouts of the samples; compiles first if needed.
    * @param scaleSoftmax another scale than that of the constructor.
    * @throws InvalidArgumentError for a scale that is not finite, and after `release`.
    */
@@ -68,7 +67,7 @@ export class SdpaBackwardD256<T extends TensorDesc> {
     });
   }
 
-  /** Frees what was compiled, once what was asked for has run. Afterwards nothing runs. */
+  /** Frees what was compiled after pending calls. Nothing runs afterwards. */
   release(): void {
     this.#turns.release(() => {
       this.#built?.then(
@@ -80,7 +79,7 @@ export class SdpaBackwardD256<T extends TensorDesc> {
 
   #ready(): Promise<D256Built<T>> {
     this.#built ??= buildD256(this.#engine, this.#samples, this.#samples, this.#options).catch(error => {
-      // What has failed may do better the next time.
+      // A later call may succeed.
       this.#built = undefined;
       throw error;
     });

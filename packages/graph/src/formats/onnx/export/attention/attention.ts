@@ -11,7 +11,7 @@ import { writeMask } from './mask.ts';
 import { attentionOperands, folded, writeOperand } from './operands.ts';
 import { type AttentionNumbers, type ScoreForm, scoreForm } from './scores.ts';
 
-/** Operations that one `Attention` of ONNX says. */
+/** Operations that one `Attention` of ONNX expresses. */
 export interface AttentionForm {
   readonly nodes: ReadonlySet<GraphNode>;
   write(write: OnnxWriter): void;
@@ -60,7 +60,7 @@ export function attentionForm(anchor: GraphNode, topology: Topology): AttentionF
   };
 }
 
-/** What `Attention` takes, by its names. */
+/** The inputs of `Attention`. */
 export interface AttentionNames {
   readonly q: string;
   readonly k: string;
@@ -97,7 +97,7 @@ function attentionNode(
   return write.node('Attention', [q, k, v, ...(mask === null ? [] : [mask])], attributes, output);
 }
 
-/** The product of probabilities and values, through casts. */
+/** The product of probabilities and values, behind casts. */
 function valueProduct(
   probabilities: number,
   { uses }: Topology,
@@ -117,7 +117,7 @@ function valueProduct(
   }
 }
 
-/** q times the scalars that are not known: `Attention` has its scale as an attribute. */
+/** q times scalars that are not constants: the scale of `Attention` is an attribute. */
 function scaled(q: string, dtype: GraphDType, { factors }: ScoreForm, write: OnnxWriter): string {
   return factors.reduce((name, { tensor, inverse }) => {
     const factor = write.node('Reshape', [write.as(tensor, dtype), write.integers([])]);

@@ -9,7 +9,7 @@ import type { OnnxWriter } from '../writer.ts';
 export interface Heads {
   readonly rank: number;
   readonly Hk: number;
-  /** Query heads for each head of keys, where they are a dimension of their own; else 1. */
+  /** Query heads for each key head, where groups have a dimension of their own; else 1. */
   readonly groups: number;
   readonly Sq: number;
   readonly Skv: number;
@@ -22,7 +22,7 @@ export interface Operand {
   readonly isColumns: boolean;
 }
 
-/** q, k and v, and how many there are of what. */
+/** q, k and v, and their extents. */
 export interface AttentionOperands {
   readonly q: Operand;
   readonly k: Operand;
@@ -30,7 +30,7 @@ export interface AttentionOperands {
   readonly heads: Heads;
 }
 
-/** The operands of the two products, when heads and batches are those that ONNX takes. */
+/** The operands of the two products; null where ONNX does not take their heads and batches. */
 export function attentionOperands(
   scores: GraphNode,
   values: GraphNode,
@@ -60,8 +60,8 @@ export function attentionOperands(
 }
 
 /**
- * A shape (…, heads of keys, groups, X, Y) with one dimension of heads; null where they are not all there, or
- * one for all.
+ * A shape (…, Hk, groups, X, Y) with one dimension of heads; null where the heads are neither all there nor
+ * 1.
  */
 export function folded(shape: readonly number[], { rank, Hk, groups }: Heads): readonly number[] | null {
   if (rank === 4 || shape.length <= 2) return shape.length <= 4 ? shape : null;
@@ -70,7 +70,7 @@ export function folded(shape: readonly number[], { rank, Hk, groups }: Heads): r
   return h === Hk && g === groups ? [B, h * g, x, y] : null;
 }
 
-/** An operand as `Attention` takes it: (B, H, S, D), in the dtype that is computed in. */
+/** An operand as `Attention` takes it: (B, H, S, D), in the dtype of the computation. */
 export function writeOperand(
   { tensor, isColumns }: Operand,
   dtype: GraphDType,

@@ -12,17 +12,16 @@ export interface AttentionNumbers {
   readonly causal: boolean;
 }
 
-/** What happens to the scores, as `Attention` says it. */
+/** The attributes and masks of `Attention`. */
 export interface ScoreForm extends AttentionNumbers {
   readonly scale: number;
-  /** Scalars that scores are multiplied (or divided) by whose numbers are not known. */
+  /** Scalar factors (or divisors) of scores that are not constants. */
   readonly factors: readonly { readonly tensor: LogicalTensor; readonly inverse: boolean }[];
   readonly mask: readonly Mask[];
 }
 
 /**
- * A chain as the attributes and the mask of `Attention`; null when it says something else, or in another
- * order.
+ * A chain as the attributes and mask of `Attention`; null where the chain has another meaning or order.
  */
 export function scoreForm(links: readonly Link[], rank: number, topology: Topology): ScoreForm | null {
   let scale = 1;
@@ -82,7 +81,7 @@ function isScalar({ id }: LogicalTensor, { shapeOf }: Topology): boolean {
   return shape?.every(n => n === 1) ?? false;
 }
 
-/** The number of a constant; null when it is none. */
+/** The number of a constant; null for any other tensor. */
 function constantOf({ id }: LogicalTensor, { producers }: Topology): number | null {
   const node = producers.get(id);
   const values = node?.kind === 'Constant' ? numbersOf(node.attributes, 'value') : [];

@@ -6,10 +6,10 @@ import type { Translation } from '../translation.ts';
 import { writeAttention } from './attention.ts';
 import { type Mask, writeMask } from './mask.ts';
 
-/** What ONNX has of the operands of an attention operation. */
+/** The operands of an attention operation that ONNX has. */
 const operandsOfOnnx: readonly string[] = ['q', 'k', 'v', 'bias', 'mask'];
 
-/** Attention that is one operation, as far as `Attention` goes. */
+/** Attention as one operation, as far as ONNX's `Attention` can express it. */
 export const attentionOperation: Translation = (node, write) => {
   const refuse = (what: string): never => {
     throw new UnsupportedOperationError(describeNode(node), `has ${what}, which Attention of ONNX has not`);
