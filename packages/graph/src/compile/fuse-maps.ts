@@ -1,8 +1,7 @@
 import { type Expr, sameShape } from '@tilewise/core';
 import { nodes } from '@tilewise/core/expr';
 import { inputName, type MapPrimitive } from '@tilewise/core/primitive';
-import { rewriteExpr } from '../ir/program/expr.ts';
-import { exprType } from '../ir/program/expr-type.ts';
+import { exprType, rewriteExpr } from '../ir/program/expr.ts';
 import type { PrimitiveStep, Program, ProgramValue, Step } from '../ir/program/program.ts';
 import { touched } from './memory-plan.ts';
 

@@ -1,7 +1,7 @@
 import { elementCount, InvalidShapeError, Tensor } from '@tilewise/core';
 import { add, div, floorDiv, mul, type NumericExpr, sub, toF32 } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
-import { exprType } from '../ir/program/expr-type.ts';
+import { exprType } from '../ir/program/expr.ts';
 import type { Lowering, Value } from '../ir/program/lowering.ts';
 import { defineOperations } from '../ir/schema/define.ts';
 import type { Operation, OperationCall } from '../ir/schema/operation.ts';

@@ -5,8 +5,7 @@ import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { storageDesc } from '../ir/tensor/storage.ts';
 import type { Bindable } from './bindings/bindable.ts';
 import { type Bindings, type Checked, checkBindings, checkEncodable } from './bindings/bindings.ts';
-import { UploadCache } from './bindings/upload-cache.ts';
-import { Uploads } from './bindings/uploads.ts';
+import { contents, Uploads } from './bindings/uploads.ts';
 import { SerialQueue } from './serial-queue.ts';
 import { type BoundTensors, type Executable, prepareProgram } from './steps/executable.ts';
 
@@ -76,7 +75,7 @@ export function compiledPartition<T extends TensorDesc>(
   let operations: Executable<T> | undefined;
   const resolved = (t: LogicalTensor): LogicalTensor => compiled.tensors.get(t.id) ?? t;
   const own = { inputs: inputs.map(resolved), outputs: outputs.map(resolved) };
-  const kept = new UploadCache(engine);
+  const kept = new Uploads(engine, contents);
   const turns = new SerialQueue('partition');
 
   /** The operations one by one, for numbers that make something else of recognised attention. */

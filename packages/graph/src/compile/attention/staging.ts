@@ -1,6 +1,6 @@
 import { Tensor, type TensorDesc } from '@tilewise/core';
 import { input } from '@tilewise/core/primitive';
-import { exprType } from '../../ir/program/expr-type.ts';
+import { exprType } from '../../ir/program/expr.ts';
 import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
 import { readFp8List, writeFp8List } from './fp8-list.ts';
 import { type AnyAttentionStep, resultsOf, syntheticProblem } from './step-call.ts';

@@ -1,5 +1,5 @@
 import { input } from '@tilewise/core/primitive';
-import { exprType } from '../../ir/program/expr-type.ts';
+import { exprType } from '../../ir/program/expr.ts';
 import type { Value } from '../../ir/program/lowering.ts';
 import { reshaped, type Views, viewStrides } from '../../ir/program/views.ts';
 

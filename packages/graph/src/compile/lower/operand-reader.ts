@@ -1,6 +1,6 @@
 import type { Shape } from '@tilewise/core';
 import { type Expr, load } from '@tilewise/core/expr';
-import { exprType } from '../../ir/program/expr-type.ts';
+import { exprType } from '../../ir/program/expr.ts';
 import type { Value } from '../../ir/program/lowering.ts';
 import type { Topology } from '../../ir/topology.ts';
 import { indexOperations } from '../../passes/attention/score-chain.ts';

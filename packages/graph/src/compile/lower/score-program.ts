@@ -3,7 +3,7 @@ import { and, type Expr, not, score, toF32 } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import type { GraphNode } from '../../ir/node.ts';
 import type { ScoreOptions, StepDiagonal, StepMod } from '../../ir/program/attention-step.ts';
-import { exprCost } from '../../ir/program/expr-cost.ts';
+import { exprCost } from '../../ir/program/expr.ts';
 import type { Value } from '../../ir/program/lowering.ts';
 import { broadcastShapes } from '../../ir/tensor/shape.ts';
 import type { Topology } from '../../ir/topology.ts';

@@ -2,7 +2,7 @@ import { type DType, dtypeInfo, type Shape, sameShape } from '@tilewise/core';
 import type { Expr, ExprType, LoadExpr } from '@tilewise/core/expr';
 import { nodes } from '@tilewise/core/expr';
 import type { Primitive } from '@tilewise/core/primitive';
-import { exprType } from '../../ir/program/expr-type.ts';
+import { exprType } from '../../ir/program/expr.ts';
 import type { Program, ProgramValue } from '../../ir/program/program.ts';
 import {
   type Axis,

@@ -1,4 +1,24 @@
-import type { Expr } from '@tilewise/core';
+import { type DType, dtypeInfo, type Expr } from '@tilewise/core';
+import { type ExprType, nodes, operands } from '@tilewise/core/expr';
+
+/** The type of expressions that read elements of a dtype. */
+export function exprType(dtype: DType): ExprType {
+  const { kind } = dtypeInfo[dtype];
+  if (kind === 'float') return 'f32';
+  return kind === 'integer' ? 'i32' : 'bool';
+}
+
+/** The number of nodes of an expression written as a tree, without sharing. */
+export function exprCost(expr: Expr): number {
+  const costs = new Map<Expr, number>();
+  for (const e of nodes(expr)) {
+    costs.set(
+      e,
+      operands(e).reduce((sum, x) => sum + (costs.get(x) ?? 0), 1),
+    );
+  }
+  return costs.get(expr) ?? 0;
+}
 
 /**
  * An expression in which some nodes are replaced: `replace` gives the replacement of a node, or null to keep

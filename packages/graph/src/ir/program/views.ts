@@ -6,7 +6,7 @@ import {
   type TensorDesc,
 } from '@tilewise/core';
 import { input } from '@tilewise/core/primitive';
-import { exprType } from './expr-type.ts';
+import { exprType } from './expr.ts';
 import type { Lowering, Value } from './lowering.ts';
 
 /** The part of a lowering that views and copies need. */

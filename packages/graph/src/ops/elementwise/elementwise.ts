@@ -1,6 +1,6 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { input } from '@tilewise/core/primitive';
-import { exprType } from '../../ir/program/expr-type.ts';
+import { exprType } from '../../ir/program/expr.ts';
 import type { OperationRules } from '../../ir/schema/define.ts';
 import type { OperationCall } from '../../ir/schema/operation.ts';
 import type { OperationSchema } from '../../ir/schema/schema.ts';

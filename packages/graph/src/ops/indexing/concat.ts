@@ -1,7 +1,7 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { add, lt, select, sub } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
-import { exprType } from '../../ir/program/expr-type.ts';
+import { exprType } from '../../ir/program/expr.ts';
 import type { Value } from '../../ir/program/lowering.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';

@@ -1,6 +1,6 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { input } from '@tilewise/core/primitive';
-import { exprType } from '../../ir/program/expr-type.ts';
+import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { broadcastShapes } from '../../ir/tensor/shape.ts';

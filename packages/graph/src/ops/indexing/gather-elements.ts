@@ -1,7 +1,7 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { add, and, constant, eq, ge, lt, select } from '@tilewise/core/expr';
 import { coordinate, input, inputAt, reduced } from '@tilewise/core/primitive';
-import { exprType } from '../../ir/program/expr-type.ts';
+import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { checkedAxis, indexWith, withExtent } from './slice.ts';

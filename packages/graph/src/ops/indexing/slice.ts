@@ -1,7 +1,7 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { add, and, eq, floorDiv, ge, lt, mod, mul, type NumericExpr, select, sub } from '@tilewise/core/expr';
 import { coordinate, inputAt } from '@tilewise/core/primitive';
-import { exprType } from '../../ir/program/expr-type.ts';
+import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { axisOf } from '../../ir/tensor/shape.ts';

@@ -1,7 +1,7 @@
 import { elementCount } from '@tilewise/core';
 import { add, lt, select } from '@tilewise/core/expr';
 import { coordinate, inputAt } from '@tilewise/core/primitive';
-import { exprType } from '../../ir/program/expr-type.ts';
+import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';

@@ -1,7 +1,7 @@
 import { dtypeInfo, elementCount, InvalidShapeError } from '@tilewise/core';
 import { add, gt, lt, type NumericExpr, round, select, sub } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
-import { exprType } from '../../ir/program/expr-type.ts';
+import { exprType } from '../../ir/program/expr.ts';
 import { copyTo, permuted, reshaped } from '../../ir/program/views.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';

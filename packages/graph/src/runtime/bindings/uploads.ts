@@ -1,26 +1,35 @@
 import type { Tensor, TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 
-/** Host tensors that are uploaded once each for one execution. */
+/** Host tensors on an engine, each uploaded once. */
 export class Uploads<T extends TensorDesc> {
   readonly #engine: TensorEngine<T>;
-  readonly #tensors = new Map<Tensor, T>();
+  readonly #keyOf: (tensor: Tensor) => unknown;
+  readonly #tensors = new Map<unknown, { readonly given: TensorDesc; readonly tensor: T }>();
 
-  constructor(engine: TensorEngine<T>) {
+  /** @param keyOf what tensors that share an upload have in common: the tensor itself, or `contents`. */
+  constructor(engine: TensorEngine<T>, keyOf: (tensor: Tensor) => unknown = tensor => tensor) {
     this.#engine = engine;
+    this.#keyOf = keyOf;
   }
 
-  of(tensor: Tensor): T {
-    const known = this.#tensors.get(tensor) ?? this.#engine.upload(tensor);
-    this.#tensors.set(tensor, known);
-    return known;
+  of(given: Tensor): T {
+    const key = this.#keyOf(given);
+    const known = this.#tensors.get(key) ?? { given, tensor: this.#engine.upload(given) };
+    this.#tensors.set(key, known);
+    return known.tensor;
   }
 
   /** Frees the uploads, except tensors that a host engine uses as they are. */
   release(): void {
-    for (const [given, tensor] of this.#tensors) {
+    for (const { given, tensor } of this.#tensors.values()) {
       if ((tensor as TensorDesc) !== given) this.#engine.release(tensor);
     }
     this.#tensors.clear();
   }
+}
+
+/** The dtype, shape and numbers of a small tensor: recorded work keeps one upload for all equal tensors. */
+export function contents(tensor: Tensor): string {
+  return `${tensor.dtype} [${tensor.shape}] ${tensor.toFloat64().join()}`;
 }

@@ -1,7 +1,7 @@
 import type { TensorDesc } from '@tilewise/core';
 import { type NumericExpr, toF32 } from '@tilewise/core/expr';
 import { input, type TensorEngine } from '@tilewise/core/primitive';
-import { exprType } from '../../ir/program/expr-type.ts';
+import { exprType } from '../../ir/program/expr.ts';
 
 /** Copies a tensor to another of the same shape, converting to the dtype of the target. */
 export function copyInto<T extends TensorDesc>(engine: TensorEngine<T>, from: T, to: T): void {
