@@ -17,7 +17,7 @@ export function normaliseOnHost(
 }
 
 /**
- * `normaliseBackward`, likewise.
+ * `normaliseBackward` for an engine that reads its tensors on the host.
  * @throws as `normaliseOnHost`.
  */
 export function normaliseBackwardOnHost(

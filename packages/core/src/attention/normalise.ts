@@ -24,7 +24,7 @@ import {
   extentOf,
   lengthsKind,
 } from './options/sequences.ts';
-import { describeBlockMask, describeBroadcast } from './problem/describe.ts';
+import { blockMaskShape, describeBroadcast } from './problem/describe.ts';
 import type {
   AttentionProblem,
   BackwardOperands,
@@ -51,8 +51,7 @@ export function normalise<T extends TensorDesc>(
 }
 
 /**
- * The same, with lists that were given as numbers left as host arrays, for an engine that only passes them
- * on. `reading` may be null where neither `fp8` nor `mxfp8` is given.
+ * `normalise` that leaves lists of numbers as host arrays, for an engine that only passes them on. `reading` may be null where neither `fp8` nor `mxfp8` is given.
  * @throws as `normalise`.
  */
 export function normaliseCall<T extends TensorDesc>(
@@ -120,7 +119,7 @@ function describeCall<T extends TensorDesc>(
     alibi: lists.alibi !== undefined,
     mask: describeBroadcast('mask', options.mask, [B, Hq, Sq, Skv]),
     band: bandOf(options),
-    blockMask: describeBlockMask(options.blockMask, B, Hq, Sq, Skv),
+    blockMask: describeBroadcast('blockMask', options.blockMask, blockMaskShape({ B, Hq, Sq, Skv })),
     maskMod: options.maskMod?.expr ?? null,
     captures: Object.fromEntries(Object.entries(captures).map(([name, t]) => [name, plainDesc(t)])),
     sink: lists.sink !== undefined,
@@ -170,7 +169,7 @@ export function normaliseBackward<T extends TensorDesc>(
 }
 
 /**
- * The same, with lists as `normaliseCall` leaves them.
+ * `normaliseBackward` that leaves lists of numbers as host arrays.
  * @throws as `normalise`.
  */
 export function normaliseBackwardCall<T extends TensorDesc>(

@@ -37,8 +37,8 @@ export type SdpaGradients<T = Tensor, G extends GradientName = 'dq' | 'dk' | 'dv
   Record<G, T> &
     Partial<Record<GradientName | BackwardAmaxName, T>> & {
       /**
-       * Of the tensors that the score mod loads floats from, by name, each in its shape and dtype; absent
-       * without them.
+       * Gradients of the float tensors that the score mod loads, by name, each in its shape and dtype; absent
+       * where there are none.
        */
       dCaptures?: Readonly<Record<string, T>>;
     }

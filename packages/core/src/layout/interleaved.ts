@@ -6,8 +6,8 @@ const qkvLayouts = ['bs3hd', 'b3shd', 'b3hsd', 'bsh3d', 'sb3hd', 'sbh3d', 't3hd'
 const kvLayouts = ['bs2hd', 'b2shd', 'b2hsd', 'bsh2d', 'sb2hd', 'sbh2d', 't2hd', 'th2d'] as const;
 
 /**
- * How q, k and v lie in one tensor: its dimensions, with 3 for the one that chooses between them. Those with
- * `t` are packed: all sequences behind each other.
+ * How q, k and v lie in one tensor: its dimensions, with 3 for the dimension that chooses between q, k and v.
+ * Layouts with `t` are packed: the sequences lie behind each other.
  */
 export type QkvLayout = (typeof qkvLayouts)[number];
 

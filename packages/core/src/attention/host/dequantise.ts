@@ -6,9 +6,9 @@ import type { AttentionProblem, BackwardOperands, Operands } from '../problem/pr
 import { required } from './required.ts';
 
 /**
- * An MXFP8 problem with its operands in f32 (exact: 8 bits times a power of two), so that all that is left of
- * it is how P and dS are rounded; other problems as they are. Of the operands in `mxfp8` those that backward
- * takes stay there, in f32 too.
+ * Turns an MXFP8 problem into one with f32 operands (exact: 8 bits times a power of two), for which an engine
+ * still has to round P and dS. The roundings of q, k and dO that backward takes stay in `mxfp8`, in f32 too.
+ * Other problems are returned as they are.
  * @throws InvalidArgumentError when an operand that the problem needs is missing.
  */
 export function dequantised<O extends Operands<Tensor> | BackwardOperands<Tensor>>(

@@ -131,8 +131,8 @@ function checked<T extends TensorDesc>(
 }
 
 /**
- * What reads the options `fp8` and `mxfp8` of a call, and checks the problem that has them. Other calls need
- * none of it.
+ * The functions that read the options `fp8` and `mxfp8` of a call, and the rules of problems that have them.
+ * A bundle without these options leaves the functions out.
  */
 export interface Fp8Reading {
   readonly scalars: typeof fp8Scalars;

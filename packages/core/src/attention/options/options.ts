@@ -150,7 +150,7 @@ export interface SdpaOptions<T = Tensor> {
   readonly raggedOffsets?: RaggedOffsets<T> | undefined;
   /** Longest packed or ragged sequence. Taken from the lengths when they are known on the host. */
   readonly maxSeqLenQ?: number | undefined;
-  /** Likewise for keys; with page tables, the capacity that is addressed (default: pages × page size). */
+  /** Longest sequence of keys; with page tables, the capacity that is addressed (default: pages × page size). */
   readonly maxSeqLenKv?: number | undefined;
   /**
    * i32 (B, pages): k is (blocks, Hk, pageSize, Dqk) and position s of sequence b lies in block table[b, ⌊s /
@@ -202,7 +202,7 @@ export interface OutputSelection {
    */
   readonly amaxS?: boolean | undefined;
   readonly amaxO?: boolean | undefined;
-  /** Likewise of backward: the largest |dQ32|, |dK32|, |dV32| and |dS| before their scales. */
+  /** With `fp8`, f32 (1): the largest |dQ32|, |dK32|, |dV32| and |dS| of backward, before their scales. */
   readonly amaxDQ?: boolean | undefined;
   readonly amaxDK?: boolean | undefined;
   readonly amaxDV?: boolean | undefined;
@@ -212,7 +212,7 @@ export interface OutputSelection {
 /** Options of the forward call, and which gradients to compute. */
 export interface SdpaBackwardOptions<T = Tensor, G extends GradientName = GradientName>
   extends SdpaOptions<T> {
-  /** Of the forward call, and those of dO and the gradients. */
+  /** Offsets of the forward call, and of dO and the gradients. */
   readonly raggedOffsets?: RaggedOffsets<T, RaggedName> | undefined;
   /** Default: dq, dk, dv, and those of bias, sink and alibi slopes that were given as tensors (or arrays). */
   readonly gradients?: readonly G[] | undefined;

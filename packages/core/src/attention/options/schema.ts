@@ -56,7 +56,7 @@ const sdpaForms: OptionForms = /* @__PURE__ */ ((): Partial<
 /** Options of which null is the default, as cases in JSON have it. */
 const nullable: readonly string[] = ['scale', 'softcap', 'window', 'window.left', 'window.right'];
 
-/** The same form for each name. */
+/** Gives every name one form. */
 export function formsOf(names: readonly string[], form: OptionForm): OptionForms {
   return Object.fromEntries(names.map(name => [name, form]));
 }

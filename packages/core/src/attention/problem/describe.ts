@@ -72,27 +72,15 @@ export function describeBroadcast(
   return { dtype: t.dtype, strides, source: [...t.shape] };
 }
 
-/**
- * The block mask option as (B, Hq, tiles of queries, bytes of key tiles), broadcast over batch and heads
- * only: a bit stands for one tile.
- * @throws InvalidShapeError when it does not have exactly the tiles of the problem.
- */
-export function describeBlockMask(
-  t: TensorDesc | undefined,
-  B: number,
-  Hq: number,
-  Sq: number,
-  Skv: number,
-): BroadcastDesc | null {
-  const tiles = [Math.ceil(Sq / BLOCK_MASK_TILE), Math.ceil(Math.ceil(Skv / BLOCK_MASK_TILE) / 8)] as const;
-  const desc = describeBroadcast('blockMask', t, [B, Hq, ...tiles]);
-  if (desc && !tiles.every((n, d) => desc.source.at(d - 2) === n)) {
-    throw new InvalidShapeError(
-      'blockMask',
-      `must end in [${tiles}] (tiles, bytes), got shape [${desc.source}]`,
-    );
-  }
-  return desc;
+/** Shape of a block mask, a bit for each tile: (B, Hq, tiles of queries, bytes of key tiles). */
+export function blockMaskShape({
+  B,
+  Hq,
+  Sq,
+  Skv,
+}: Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | 'Skv'>): [number, number, number, number] {
+  const tiles = (S: number): number => Math.ceil(S / BLOCK_MASK_TILE);
+  return [B, Hq, tiles(Sq), Math.ceil(tiles(Skv) / 8)];
 }
 
 /** Shape in which the caller sees an operand: (B, H, S, D), or (T, H, D) when packed or ragged. */
@@ -100,7 +88,7 @@ export function callerShape({ shape: [b, h, s, d], starts }: OperandDesc): numbe
   return starts === 'strided' ? [b, h, s, d] : [s, h, d];
 }
 
-/** The same layout without gaps between its elements. */
+/** An operand in its layout, without gaps between its elements. */
 export function contiguousDesc(desc: OperandDesc): OperandDesc {
   const shape = callerShape(desc);
   const t = { dtype: desc.dtype, shape, strides: contiguousStrides(shape) };

@@ -26,7 +26,7 @@ export const mxfp8Operands: Readonly<Record<Mxfp8OperandName, Mxfp8Operand>> = {
 /** One of the quantised operands. */
 export type Mxfp8OperandName = 'q' | 'k' | 'v' | 'qT' | 'kT' | 'dO8' | 'dOT';
 
-/** Those that only backward takes. */
+/** The quantised operands that only backward takes. */
 export type Mxfp8RoundedName = 'qT' | 'kT' | 'dO8' | 'dOT';
 
 /** The scales of each. */

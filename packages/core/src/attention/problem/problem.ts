@@ -32,7 +32,7 @@ export type SequenceStarts = 'strided' | 'cumulative' | 'ragged';
  * - cumulative (packed): cuSeqLens[b]·ss, of the operand's side.
  * - ragged: the operand's own raggedOffsets[b].
  *
- * Of the last two, `shape` is (1, H, T, D) for T tokens, and sb = 0. A paged operand is strided: its `shape`
+ * A packed or ragged operand has the `shape` (1, H, T, D) for T tokens, and sb = 0. A paged operand is strided: its `shape`
  * is (blocks, H, pageSize, D), and `page` says how a position is found.
  */
 export interface OperandDesc {

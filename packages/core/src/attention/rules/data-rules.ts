@@ -33,7 +33,7 @@ export function validateOperands<T extends TensorDesc>(
 }
 
 /**
- * The same for a backward problem, where o is read.
+ * Checks what only the data of a backward problem can tell.
  * @throws InvalidArgumentError naming the option.
  */
 export function validateBackwardOperands<T extends TensorDesc>(

@@ -1,4 +1,6 @@
+import { sameShape } from '../../tensor/shape.ts';
 import { lengthsMissing } from '../options/sequences.ts';
+import { blockMaskShape } from '../problem/describe.ts';
 import type { AttentionProblem, OperandDesc } from '../problem/problem.ts';
 import { maxExtent, maxHeads } from '../problem/problem.ts';
 import { fp8ForwardRules } from './fp8-rules.ts';
@@ -81,6 +83,13 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
     p.dropout?.kind === 'mask' ? p.dropout.mask.dtype : undefined,
   ),
   dtypeRule('blockMask', 'blockMask', p => p.blockMask?.dtype),
+  shapeRule('blockMask', p => {
+    const tiles = blockMaskShape(p).slice(2);
+    return unless(
+      p.blockMask === null || sameShape(p.blockMask.source.slice(-2), tiles),
+      `must end in [${tiles}] (tiles, bytes), got shape [${p.blockMask?.source}]`,
+    );
+  }),
   extentRule('maxSeqLenQ', 'Sq'),
   extentRule('maxSeqLenKv', 'Skv'),
   ...pageRules('k', 'pageTableK'),

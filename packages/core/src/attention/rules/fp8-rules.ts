@@ -1,5 +1,5 @@
 import type { AttentionProblem } from '../problem/problem.ts';
-import type { Rule } from './rule.ts';
+import { argumentRule, type Rule, unless } from './rule.ts';
 
 /** What the FP8 contract demands of a forward problem that has it. */
 export const fp8ForwardRules: readonly Rule<AttentionProblem>[] = [
@@ -21,22 +21,16 @@ export const fp8ForwardRules: readonly Rule<AttentionProblem>[] = [
           : `must be f8e4m3 or f8e5m2 as q with mxfp8, got ${dtype}`,
     }),
   ),
-  {
-    argument: 'mxfp8',
-    kind: 'argument',
-    broken: p => {
-      const other = (['q', 'k', 'v'] as const).find(name => p[name].starts !== 'strided' || p[name].page);
-      return p.fp8?.kind !== 'blocks' || other === undefined
-        ? null
-        : `cannot be combined with a packed, ragged or paged ${other}: blocks would not start where sequences do`;
-    },
-  },
-  {
-    argument: 'outputs.amaxS',
-    kind: 'argument',
-    broken: ({ fp8, outputs }) =>
-      outputs.amaxS && fp8?.kind === 'blocks' ? 'is no result with mxfp8: P has a fixed scale' : null,
-  },
+  argumentRule('mxfp8', ({ fp8, ...p }) => {
+    const other = (['q', 'k', 'v'] as const).find(name => p[name].starts !== 'strided' || p[name].page);
+    return unless(
+      fp8?.kind !== 'blocks' || other === undefined,
+      `cannot be combined with a packed, ragged or paged ${other}: blocks would not start where sequences do`,
+    );
+  }),
+  argumentRule('outputs.amaxS', ({ fp8, outputs }) =>
+    unless(!outputs.amaxS || fp8?.kind !== 'blocks', 'is no result with mxfp8: P has a fixed scale'),
+  ),
 ];
 
 function isFp8(dtype: string): boolean {

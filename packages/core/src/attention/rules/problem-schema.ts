@@ -2,7 +2,8 @@ import { type DropoutSchemeName, dropoutRules } from '@tilewise/philox';
 import { checkObject, describeValue, InvalidArgumentError } from '../../errors.ts';
 import { blockScaleLayouts } from '../../mxfp8/block-scales.ts';
 import { dtypeTraits } from '../../tensor/dtype-traits.ts';
-import { formatPRange } from '../problem/fp8.ts';
+import { fp8Format } from '../options/fp8.ts';
+import type { FormatP } from '../problem/fp8.ts';
 import type { AttentionProblem, BackwardProblem, DropoutDesc, Fp8Desc } from '../problem/problem.ts';
 import { maxExtent } from '../problem/problem.ts';
 
@@ -115,15 +116,8 @@ const dropout = kindOf({
   }),
 } satisfies Record<DropoutDesc['kind'], Check>);
 
-const formatP: Check = (name, value) => {
-  if (value === undefined) return;
-  checkObject(name, value);
-  const { dtype: format, zeroPoint = 0 } = value as Record<string, unknown>;
-  oneOf(Object.keys(formatPRange))(`${name}.dtype`, format);
-  const [least, most] = formatPRange[format as keyof typeof formatPRange] ?? [0, 0];
-  if (!Number.isInteger(zeroPoint) || Number(zeroPoint) < least || Number(zeroPoint) > most)
-    fail(`${name}.zeroPoint`, `an integer in [${least}, ${most}] for ${format}`, zeroPoint);
-  checkNames(name, value as object, ['dtype', 'zeroPoint']);
+const formatP: Check = (_, value) => {
+  fp8Format({ formatP: value as FormatP | undefined });
 };
 
 const fp8 = kindOf({

@@ -3,14 +3,9 @@ import { checkCaptures, checkExpr } from '../../expr/check.ts';
 import type { Expr } from '../../expr/expr.ts';
 import { loads } from '../../expr/nodes.ts';
 import { sameShape } from '../../tensor/shape.ts';
-import {
-  type AttentionProblem,
-  type BackwardProblem,
-  BLOCK_MASK_TILE,
-  type BroadcastDesc,
-  type OperandDesc,
-} from '../problem/problem.ts';
-import type { Rule } from './rule.ts';
+import { blockMaskShape } from '../problem/describe.ts';
+import type { AttentionProblem, BackwardProblem, BroadcastDesc, OperandDesc } from '../problem/problem.ts';
+import { argumentRule, type Rule, shapeRule, unless } from './rule.ts';
 
 /**
  * What holds for every problem that `normalise` makes, and what a stored one must therefore keep: its
@@ -25,28 +20,12 @@ export const storedRules: readonly Rule<AttentionProblem>[] = [
   ...broadcastRules('mask', p => p.mask),
   ...broadcastRules('dropout.mask', p => (p.dropout?.kind === 'mask' ? p.dropout.mask : null)),
   ...broadcastRules('blockMask', p => p.blockMask, blockMaskShape),
-  {
-    argument: 'blockMask',
-    kind: 'shape',
-    broken: p => {
-      const tiles = blockMaskShape(p).slice(2);
-      return p.blockMask === null || sameShape(p.blockMask.source.slice(-2), tiles)
-        ? null
-        : `must end in [${tiles}] (tiles, bytes), got shape [${p.blockMask.source}]`;
-    },
-  },
 ];
 
 /** What holds for every problem that `normaliseBackward` makes, beside its forward part. */
 export const storedBackwardRules: readonly Rule<BackwardProblem>[] = (['dO', 'dq', 'dk', 'dv'] as const).map(
   name => stridesRule(name, p => p[name]),
 );
-
-/** Shape of a block mask, broadcast over batch and heads. */
-export function blockMaskShape({ B, Hq, Sq, Skv }: AttentionProblem): [number, number, number, number] {
-  const tiles = (S: number): number => Math.ceil(S / BLOCK_MASK_TILE);
-  return [B, Hq, tiles(Sq), Math.ceil(tiles(Skv) / 8)];
-}
 
 function operandRules(
   name: 'q' | 'k' | 'v' | 'o',
@@ -58,20 +37,15 @@ function operandRules(
     return starts === 'strided' ? [B, H, S, D] : [1, H, shape[2], D];
   };
   return [
-    {
-      argument: name,
-      kind: 'shape',
-      broken: p =>
-        sameShape(p[name].shape, expected(p, p[name]))
-          ? null
-          : `must have shape [${expected(p, p[name])}] as B, H, S, D, got [${p[name].shape}]`,
-    },
-    {
-      argument: name,
-      kind: 'argument',
-      broken: ({ [name]: { page, starts } }) =>
-        page && (starts !== 'strided' || name === 'q' || name === 'o') ? 'cannot be paged' : null,
-    },
+    shapeRule(name, p =>
+      unless(
+        sameShape(p[name].shape, expected(p, p[name])),
+        `must have shape [${expected(p, p[name])}] as B, H, S, D, got [${p[name].shape}]`,
+      ),
+    ),
+    argumentRule(name, ({ [name]: { page, starts } }) =>
+      unless(!page || (starts === 'strided' && (name === 'k' || name === 'v')), 'cannot be paged'),
+    ),
     stridesRule(name, p => p[name]),
   ];
 }
@@ -82,17 +56,14 @@ function broadcastRules(
   target: (problem: AttentionProblem) => readonly number[] = p => [p.B, p.Hq, p.Sq, p.Skv],
 ): Rule<AttentionProblem>[] {
   return [
-    {
-      argument,
-      kind: 'shape',
-      broken: p => {
-        const source = desc(p)?.source ?? [];
-        const extents = target(p).slice(4 - source.length);
-        return source.length <= 4 && source.every((n, d) => n === 1 || n === extents[d])
-          ? null
-          : `must be broadcastable to [${target(p)}], got shape [${source}]`;
-      },
-    },
+    shapeRule(argument, p => {
+      const source = desc(p)?.source ?? [];
+      const extents = target(p).slice(4 - source.length);
+      return unless(
+        source.length <= 4 && source.every((n, d) => n === 1 || n === extents[d]),
+        `must be broadcastable to [${target(p)}], got shape [${source}]`,
+      );
+    }),
     stridesRule(argument, p => {
       const given = desc(p);
       if (!given) return null;
@@ -107,16 +78,13 @@ function stridesRule<P>(
   argument: string,
   desc: (problem: P) => (Pick<OperandDesc, 'strides'> & { readonly shape: readonly number[] }) | null,
 ): Rule<P> {
-  return {
-    argument,
-    kind: 'shape',
-    broken: p => {
-      const { shape = [], strides = [] } = desc(p) ?? {};
-      return shape.every((n, d) => n !== 1 || strides[d] === 0)
-        ? null
-        : `must have stride 0 along dimensions of one element, got strides [${strides}] for [${shape}]`;
-    },
-  };
+  return shapeRule(argument, p => {
+    const { shape = [], strides = [] } = desc(p) ?? {};
+    return unless(
+      shape.every((n, d) => n !== 1 || strides[d] === 0),
+      `must have stride 0 along dimensions of one element, got strides [${strides}] for [${shape}]`,
+    );
+  });
 }
 
 /**
