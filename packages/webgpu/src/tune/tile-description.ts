@@ -6,7 +6,7 @@ import type { SubgroupTileShape } from '../attention/tiles/subgroup/shape.ts';
 import { subgroupKind } from '../attention/tiles/subgroup/subgroup-kind.ts';
 import { roleReason, type Tile, type TileRole, tileRoles } from '../attention/tiles/tile.ts';
 import { type TileSelector, unsuitedReason } from '../attention/tiles/tile-choice.ts';
-import { workgroupKind } from '../attention/tiles/workgroup/tuned-tile.ts';
+import { workgroupKind } from '../attention/tiles/workgroup/workgroup-kind.ts';
 import type { WorkgroupTileShape } from '../attention/tiles/workgroup/workgroup-tile.ts';
 import { brokenFieldRule, type TileKind } from '../codegen/tile-kind.ts';
 

@@ -4,7 +4,7 @@ import type { Capabilities } from '../../device/capabilities.ts';
 import type { SubgroupTileShape } from './subgroup/shape.ts';
 import { maxStationaryChannels, type Stationary, stationaryOf, type Tile } from './tile.ts';
 import { chosenTile, type TileTarget } from './tile-choice.ts';
-import { plainWorkgroupTile } from './workgroup/workgroup-kind.ts';
+import { plainWorkgroupTile } from './workgroup/plain-tile.ts';
 import type { WorkgroupTileSizes } from './workgroup/workgroup-tile.ts';
 
 /**

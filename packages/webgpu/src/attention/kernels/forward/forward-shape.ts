@@ -3,7 +3,7 @@ import { guaranteedCapabilities } from '../../../device/capabilities.ts';
 import { type Tile, tileCols, tileRows } from '../../tiles/tile.ts';
 import { chosenTile, type TileTarget } from '../../tiles/tile-choice.ts';
 import { forwardSizesFor, forwardTileFor, manyQueriesTile } from '../../tiles/tile-table.ts';
-import { plainWorkgroupTile } from '../../tiles/workgroup/workgroup-kind.ts';
+import { plainWorkgroupTile } from '../../tiles/workgroup/plain-tile.ts';
 import type { WorkgroupTileSizes } from '../../tiles/workgroup/workgroup-tile.ts';
 import { partialVectors } from './partials.ts';
 import { sharingHeads } from './query-rows.ts';

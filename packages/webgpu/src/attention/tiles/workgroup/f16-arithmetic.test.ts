@@ -6,7 +6,7 @@ import { normal } from '../../../../testing/attention-call.ts';
 import { sharedContext } from '../../../../testing/shared-context.ts';
 import { createContext, sdpa } from '../../../index.ts';
 import { toleranceOf } from '../../../tune/agreement.ts';
-import { workgroupTile } from './tuned-tile.ts';
+import { workgroupTile } from './workgroup-kind.ts';
 
 const tile = workgroupTile({ tx: 4, ty: 4, headDimChunk: 4, stagingDType: 'f16', arithmetic: 'f16' });
 const [S, D] = [70, 24];

@@ -4,7 +4,7 @@ import { normal } from '../../../../testing/attention-call.ts';
 import { sharedContext } from '../../../../testing/shared-context.ts';
 import { createContext, guaranteedCapabilities, sdpa } from '../../../index.ts';
 import { backwardTiles, defaultSizes, defaultTile } from '../tile-table.ts';
-import { workgroupTile } from './tuned-tile.ts';
+import { workgroupTile } from './workgroup-kind.ts';
 
 const call = {
   q: normal([1, 2, 70, 24], 1, 'f16'),

@@ -4,7 +4,7 @@ import { expectSameBits } from '../../../../testing/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/shared-context.ts';
 import { createContext } from '../../../index.ts';
 import { defaultSizes } from '../tile-table.ts';
-import { workgroupTile } from './tuned-tile.ts';
+import { workgroupTile } from './workgroup-kind.ts';
 import type { WorkgroupTileSizes } from './workgroup-tile.ts';
 
 const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([1, 2, 37, 36], seed));

@@ -5,7 +5,7 @@ import { normal } from '../../../../testing/attention-call.ts';
 import { expectAgreement } from '../../../../testing/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/shared-context.ts';
 import { createContext, sdpa } from '../../../index.ts';
-import { workgroupTile } from './tuned-tile.ts';
+import { workgroupTile } from './workgroup-kind.ts';
 
 const { device, capabilities } = await sharedContext();
 const { subgroupMinSize, subgroupMaxSize } = capabilities;

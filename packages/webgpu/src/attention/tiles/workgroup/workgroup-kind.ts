@@ -1,82 +1,54 @@
-import type { AttentionProblem } from '@tilewise/core';
-import { isCount } from '../../../codegen/tile-kind.ts';
-import type { Capabilities } from '../../../device/capabilities.ts';
-import {
-  brokenGridRule,
-  type LaneGrid,
-  memoryReason,
-  type Tile,
-  type TileRole,
-  tileCols,
-  tileRows,
-} from '../tile.ts';
-import { hasRoomForRows, resultVectors, workgroupTileMemory } from './memory.ts';
-import { workgroupRowReduction } from './row-reduction.ts';
-import { workgroupBackend } from './workgroup-backend.ts';
-import type { WorkgroupTile, WorkgroupTileSizes } from './workgroup-tile.ts';
+import type { TileKind } from '../../../codegen/tile-kind.ts';
+import { checkedTile } from '../checked-tile.ts';
+import type { Tile } from '../tile.ts';
+import { f16Arithmetic } from './f16-arithmetic.ts';
+import { brokenSizesRule, unsupportedReason } from './limits.ts';
+import { makeWorkgroupTile } from './plain-tile.ts';
+import { prefetch } from './prefetch.ts';
+import { subgroupRowReduction } from './subgroup-row-reduction.ts';
+import type { WorkgroupTileShape } from './workgroup-tile.ts';
 
-/** vec4s of results that a lane accumulates at most: all the registers that devices have. */
-const maxResultVectors = 64;
+const types: readonly unknown[] = ['f16', 'f32'];
+const reductions: readonly unknown[] = ['workgroup', 'subgroup'];
 
-/** What few tiles in workgroup memory do, as code: `workgroupTile` brings it. */
-type TileVariants = Partial<Pick<WorkgroupTile, 'arithmetic' | 'prefetch' | 'rowReduction'>>;
+/** Tiles in workgroup memory, with the code of all that they can do. */
+export const workgroupKind: TileKind<WorkgroupTileShape, Tile> = {
+  name: 'workgroup',
+  fields: [
+    ...['kind', 'tx', 'ty', 'rows', 'cols', 'headDimChunk', 'stagingDType'],
+    ...['arithmetic', 'prefetch', 'rowReduction'],
+  ],
+  brokenRule(shape) {
+    const { arithmetic = 'f32', prefetch = false, rowReduction = 'workgroup' } = shape;
+    if (!types.includes(arithmetic)) return `must have arithmetic f16 or f32, got ${arithmetic}`;
+    if (typeof prefetch !== 'boolean') return `must have prefetch true or false, got ${prefetch}`;
+    if (!reductions.includes(rowReduction))
+      return `must have rowReduction 'workgroup' or 'subgroup', got ${rowReduction}`;
+    return brokenSizesRule(shape);
+  },
+  tile(shape) {
+    const variants = {
+      arithmetic: shape.arithmetic === 'f16' ? f16Arithmetic : null,
+      prefetch: shape.prefetch ? prefetch : null,
+      ...(shape.rowReduction === 'subgroup' && { rowReduction: subgroupRowReduction }),
+    };
+    return makeWorkgroupTile(shape, variants, unsupportedReason);
+  },
+  describe({ tx, ty, headDimChunk, rows = 4, cols = 1, stagingDType, arithmetic, prefetch, rowReduction }) {
+    return [
+      `workgroup, ${tx}×${ty} lanes of ${rows}×${4 * cols}, chunks of ${headDimChunk}`,
+      ...(stagingDType === 'f16' ? ['staged in f16'] : []),
+      ...(arithmetic === 'f16' ? ['f16 arithmetic'] : []),
+      ...(rowReduction === 'subgroup' ? ['rows reduced in subgroups'] : []),
+      ...(prefetch ? ['prefetch'] : []),
+    ].join(', ');
+  },
+};
 
-/** The rule that sizes break, or null. */
-export function brokenSizesRule(sizes: WorkgroupTileSizes): string | null {
-  const { tx, ty, headDimChunk, rows = 4, cols = 1, stagingDType = 'f32' } = sizes;
-  if (![tx, ty, headDimChunk].every(isCount))
-    return `must have whole numbers of lanes and a headDimChunk of at least 1, got ${tx} × ${ty} and ${headDimChunk}`;
-  if (![4, 8].includes(rows) || ![1, 2].includes(cols))
-    return `must have lanes of 4 or 8 rows and 1 or 2 vectors of keys, got ${rows} and ${cols}`;
-  return ['f16', 'f32'].includes(stagingDType)
-    ? null
-    : `must have stagingDType f16 or f32, got ${stagingDType}`;
-}
-
-/** A tile that only has sizes. */
-export const plainWorkgroupTile = (sizes: WorkgroupTileSizes): Tile => makeWorkgroupTile(sizes, {});
-
-/** A tile of sizes that break no rule. */
-export function makeWorkgroupTile(shape: WorkgroupTileSizes, variants: TileVariants): Tile {
-  const { tx, ty, rows = 4, cols = 1, headDimChunk, stagingDType = 'f32' } = shape;
-  const grid: LaneGrid = { tx, ty, rows, cols };
-  const tile: WorkgroupTile = {
-    ...{ arithmetic: null, prefetch: null, rowReduction: workgroupRowReduction },
-    ...{ ...grid, headDimChunk, stagingDType, ...variants },
-  };
-  return {
-    ...{ shape, grid, backend: workgroupBackend(tile) },
-    ...{ operandType: 'f32', operandDType: stagingDType === 'f16' ? 'f16' : null, maxFusedChannels: 256 },
-    maxDropoutScale: tile.arithmetic?.weight.max ?? Infinity,
-    workgroupMemory: role => workgroupTileMemory(tile, role),
-    unsupported: (role, problem, capabilities) =>
-      brokenGridRule(grid) ?? unsupportedReason(role, tile, problem, capabilities),
-  };
-}
-
-function unsupportedReason(
-  role: TileRole,
-  tile: WorkgroupTile,
-  { Dqk, Dv }: AttentionProblem,
-  capabilities: Capabilities,
-): string | null {
-  const { features } = capabilities;
-  const { stagingDType, arithmetic, prefetch, rowReduction } = tile;
-  if (stagingDType === 'f16' && !features.includes('shader-f16')) return 'needs the feature shader-f16';
-  const unfit =
-    arithmetic?.reason(role, tile) ?? prefetch?.reason(tile) ?? rowReduction.reason(role, tile, capabilities);
-  if (unfit) return unfit;
-  const size = { grid: tile };
-  if (role === 'dkdv' && tileRows(size) !== tileCols(size)) return 'must have as many queries as keys';
-  const results = { forward: [Dv], decode: [Dv], dq: [Dqk], dkdv: [Dqk, Dv] }[role];
-  const wide = results.find(D => !hasRoomForRows(tile, D));
-  if (wide !== undefined) return `has no room for a row of ${wide} channels; use a larger headDimChunk`;
-  const held = Math.max(...results.map(D => resultVectors(D, tile)));
-  if (held > maxResultVectors)
-    return `needs ${4 * held} accumulators per lane (max ${4 * maxResultVectors}); use more lanes or fewer rows`;
-  return memoryReason(
-    workgroupTileMemory(tile, role),
-    capabilities,
-    'use fewer lanes or a smaller headDimChunk',
-  );
+/**
+ * A tile in workgroup memory, for the option `tiles` of `createContext`.
+ * @throws InvalidArgumentError for what describes no such tile.
+ */
+export function workgroupTile(shape: WorkgroupTileShape): Tile {
+  return checkedTile(workgroupKind, shape);
 }

@@ -1,0 +1,34 @@
+import type { LaneGrid, Tile } from '../tile.ts';
+import type { unsupportedReason } from './limits.ts';
+import { workgroupTileMemory } from './memory.ts';
+import { workgroupRowReduction } from './row-reduction.ts';
+import { workgroupBackend } from './workgroup-backend.ts';
+import type { WorkgroupTile, WorkgroupTileSizes } from './workgroup-tile.ts';
+
+/** What few tiles in workgroup memory do, as code: `workgroupTile` brings it. */
+type TileVariants = Partial<Pick<WorkgroupTile, 'arithmetic' | 'prefetch' | 'rowReduction'>>;
+
+/** A tile of the table, which only has sizes, and which every device computes. */
+export const plainWorkgroupTile = (sizes: WorkgroupTileSizes): Tile =>
+  makeWorkgroupTile(sizes, {}, () => null);
+
+/** A tile of sizes that break no rule; `unsupported` says what stands against it on a device. */
+export function makeWorkgroupTile(
+  shape: WorkgroupTileSizes,
+  variants: TileVariants,
+  unsupported: typeof unsupportedReason,
+): Tile {
+  const { tx, ty, rows = 4, cols = 1, headDimChunk, stagingDType = 'f32' } = shape;
+  const grid: LaneGrid = { tx, ty, rows, cols };
+  const tile: WorkgroupTile = {
+    ...{ arithmetic: null, prefetch: null, rowReduction: workgroupRowReduction },
+    ...{ ...grid, headDimChunk, stagingDType, ...variants },
+  };
+  return {
+    ...{ shape, grid, backend: workgroupBackend(tile) },
+    ...{ operandType: 'f32', operandDType: stagingDType === 'f16' ? 'f16' : null, maxFusedChannels: 256 },
+    maxDropoutScale: tile.arithmetic?.weight.max ?? Infinity,
+    workgroupMemory: role => workgroupTileMemory(tile, role),
+    unsupported: (role, problem, capabilities) => unsupported(role, tile, problem, capabilities),
+  };
+}
