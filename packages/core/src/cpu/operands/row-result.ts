@@ -5,7 +5,7 @@ import type { AttentionProblem, LengthsKind, OperandDesc } from '../../attention
 import type { DType } from '../../tensor/dtype.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, padded } from '../kernels/kernels.ts';
-import { createStoredRows } from './stored-rows.ts';
+import { createStoreRows } from './row-store.ts';
 
 /** A result under construction. */
 export interface RowResult {
@@ -51,30 +51,13 @@ export function createRowResult(
   const place = operandIndex(desc, side, raggedOffsets);
   const D = desc.shape[3];
   const width = padded(D);
-  const { data } = tensor;
-  const stored = createStoredRows(kernels, desc.dtype, width);
-
-  function storeSome(b: number, h: number, s0: number, count: number, at: number): void {
-    const first = stored.convert(at, count);
-    const values = stored.values();
-    const target = place(b, h, s0);
-    // Rows of a result are equally far apart.
-    if (width === D && place(b, h, s0 + count - 1) - target === (count - 1) * D) {
-      data.set(values.subarray(first, first + count * D), target);
-      return;
-    }
-    for (let r = 0; r < count; r++) {
-      const to = place(b, h, s0 + r);
-      for (let d = 0; d < D; d++) data[to + d] = values[first + r * width + d];
-    }
-  }
-
+  const storeRows = createStoreRows(kernels, tensor, 64 * width);
   return {
     tensor,
     store(b, h, s0, count, at) {
-      for (let s = 0; s < count; s += stored.atOnce) {
-        storeSome(b, h, s0 + s, Math.min(stored.atOnce, count - s), at + 4 * width * s);
-      }
+      const to = place(b, h, s0);
+      // Rows of a result are equally far apart.
+      storeRows(at, count, D, width, { at: to, rowStep: place(b, h, s0 + 1) - to, step: 1 });
     },
   };
 }

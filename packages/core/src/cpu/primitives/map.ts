@@ -1,7 +1,7 @@
 import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { Kernels, LineKernels } from '../kernels/kernels.ts';
-import { createStoredRows } from '../operands/stored-rows.ts';
+import { createStoreRows } from '../operands/row-store.ts';
 import { collapseDimensions } from './collapse-dimensions.ts';
 import { createLineProgram, LINE, type LinePlan } from './line-program.ts';
 
@@ -26,23 +26,9 @@ export function runMap(
   const rowSteps = strides.map(own => (last > 0 ? own[last - 1] : 0));
   const rowsAtOnce = Math.max(1, Math.floor(LINE / width));
   const program = createLineProgram(plan, kernels, lines, inputs);
-  const stored = createStoredRows(kernels, output.dtype, LINE, 1);
+  const store = createStoreRows(kernels, output, LINE);
   const from = inputs.map(() => 0);
-  const { data } = output;
   const [step, rowStep] = [steps[inputs.length], rowSteps[inputs.length]];
-
-  function store(count: number, width: number, to: number): void {
-    const first = stored.convert(program.at, 1);
-    const values = stored.values();
-    if (step === 1 && (count === 1 || rowStep === width)) {
-      data.set(values.subarray(first, first + count * width), to);
-      return;
-    }
-    for (let row = 0; row < count; row++) {
-      const [source, target] = [first + row * width, to + row * rowStep];
-      for (let n = 0; n < width; n++) data[target + n * step] = values[source + n];
-    }
-  }
 
   const starts = shape.map((extent, d) => (d < last - 1 ? extent : Math.min(extent, 1)));
   forEachIndex(starts, index => {
@@ -55,7 +41,8 @@ export function runMap(
           from[i] = offset + offsetOf(index, strides[i]) + row * rowSteps[i] + n * steps[i];
         });
         program.run(count, length, from, steps, rowSteps);
-        store(count, length, to + row * rowStep + n * step);
+        const at = to + row * rowStep + n * step;
+        store(program.at, count, length, length, { at, rowStep, step });
       }
     }
   });

@@ -2,7 +2,7 @@ import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/r
 import type { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, PANEL, PANEL_BYTES, padded, STRIP } from '../kernels/kernels.ts';
 import { createLoadLine } from '../operands/load-line.ts';
-import { createStoredRows } from '../operands/stored-rows.ts';
+import { createStoreRows } from '../operands/row-store.ts';
 
 /** Rows of A that are worked on at once, so that B is read from far away but once for so many. */
 const ROWS = 256;
@@ -49,7 +49,7 @@ export function runMatMul(kernels: Kernels, [a, b]: readonly Tensor[], c: Tensor
   const loadB = createLoadLine(kernels, b, Math.max(k, columnsHeld));
 
   const sums = memory.floats(rowsAtOnce * COLUMNS);
-  const stored = createStoredRows(kernels, c.dtype, COLUMNS);
+  const store = createStoreRows(kernels, c, 64 * COLUMNS);
 
   function loadRows(from: number, i0: number, rows: number): void {
     if (transposedA) for (let d = 0; d < k; d++) loadA(from + i0 + d * aColumn, 1, rows, rowsA + d * ldA);
@@ -98,20 +98,6 @@ export function runMatMul(kernels: Kernels, [a, b]: readonly Tensor[], c: Tensor
     }
   }
 
-  function store(to: number, rows: number, columns: number): void {
-    for (let i = 0; i < rows; i += stored.atOnce) {
-      const count = Math.min(stored.atOnce, rows - i);
-      const first = stored.convert(sums.at + 4 * COLUMNS * i, count);
-      const values = stored.values();
-      for (let r = 0; r < count; r++) {
-        const line = values.subarray(first + r * COLUMNS, first + r * COLUMNS + columns);
-        const at = to + (i + r) * cRow;
-        if (cColumn === 1) c.data.set(line, at);
-        else for (let j = 0; j < columns; j++) c.data[at + j * cColumn] = line[j];
-      }
-    }
-  }
-
   let packed = -1;
   forEachIndex(batch, index => {
     const fromA = a.offset + offsetOf(index, batchA);
@@ -128,7 +114,8 @@ export function runMatMul(kernels: Kernels, [a, b]: readonly Tensor[], c: Tensor
         for (let j = 0; j < held; j += COLUMNS) {
           const columns = Math.min(COLUMNS, held - j);
           multiply(rows, j, columns);
-          store(to + i0 * cRow + (j0 + j) * cColumn, rows, columns);
+          const at = to + i0 * cRow + (j0 + j) * cColumn;
+          store(sums.at, rows, columns, COLUMNS, { at, rowStep: cRow, step: cColumn });
         }
       }
     }

@@ -4,7 +4,7 @@ import { dtypeInfo } from '../../tensor/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, padded } from '../kernels/kernels.ts';
 import { createLoadLine } from '../operands/load-line.ts';
-import { createStoredRows } from '../operands/stored-rows.ts';
+import { createStoreRows } from '../operands/row-store.ts';
 
 /** Runs a softmax or its logarithm in f32, by the kernel of attention, its statistics in f64. */
 export function runSoftmax(
@@ -22,7 +22,7 @@ export function runSoftmax(
   const largest = memory.floats(1);
   const sum = memory.allocate(Float64Array, 1);
   const load = createLoadLine(kernels, source, width);
-  const stored = createStoredRows(kernels, output.dtype, padded(width), 1);
+  const store = createStoreRows(kernels, output, padded(width));
   const encodeStats = stats && dtypeInfo[stats.dtype].encode;
 
   /** Replaces the line by its softmax, and gives max + ln Σ e^(x − max); −∞ for a line of nothing else. */
@@ -46,11 +46,8 @@ export function runSoftmax(
       const total = normalise(source.offset + offsetOf(index, source.strides));
       const isDead = total === -Infinity;
       if (isDead) line.values.fill(mode === 'inf-as-zero' ? 0 : Number.NaN);
-      const first = stored.convert(line.at, 1);
-      const values = stored.values();
-      const to = output.offset + offsetOf(index, output.strides);
-      if (outStep === 1) output.data.set(values.subarray(first, first + width), to);
-      else for (let n = 0; n < width; n++) output.data[to + n * outStep] = values[first + n];
+      const at = output.offset + offsetOf(index, output.strides);
+      store(line.at, 1, width, width, { at, rowStep: 0, step: outStep });
       if (encodeStats) {
         const at = stats.offset + offsetOf(index, stats.strides);
         stats.data[at] = encodeStats(isDead ? (mode === 'inf-as-zero' ? 0 : Number.NaN) : total);

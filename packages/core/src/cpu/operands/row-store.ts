@@ -1,0 +1,92 @@
+import { bitEncoder } from '../../tensor/convert.ts';
+import type { TypedArray } from '../../tensor/dtype.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import { type Kernels, padded } from '../kernels/kernels.ts';
+
+/** Where rows go in the data of a tensor: element c of row r to `at + r·rowStep + c·step`. */
+export interface RowPlace {
+  readonly at: number;
+  readonly rowStep: number;
+  readonly step: number;
+}
+
+/**
+ * Rounds `rows` rows of `columns` f32 from an address on, `pitch` numbers apart, to the dtype of a tensor, and stores them there.
+ */
+export type StoreRows = (at: number, rows: number, columns: number, pitch: number, to: RowPlace) => void;
+
+/** How rows are stored in a tensor; at most `most` numbers, gaps included, are rounded at once. */
+export function createStoreRows(
+  kernels: Kernels,
+  { data, dtype }: Pick<Tensor, 'data' | 'dtype'>,
+  most: number,
+): StoreRows {
+  const encoder = createEncoder(kernels, dtype, most);
+  return (at, rows, columns, pitch, to) => {
+    const atOnce = Math.max(1, Math.floor(encoder.most / pitch));
+    for (let r = 0; r < rows; r += atOnce) {
+      const count = Math.min(atOnce, rows - r);
+      const first = encoder.encode(at + 4 * pitch * r, count * pitch);
+      const place = { ...to, at: to.at + r * to.rowStep };
+      copyRows(encoder.values(), first, count, columns, pitch, data, place);
+    }
+  };
+}
+
+function copyRows(
+  values: TypedArray,
+  first: number,
+  rows: number,
+  columns: number,
+  pitch: number,
+  data: TypedArray,
+  { at, rowStep, step }: RowPlace,
+): void {
+  const inLine = step === 1 && columns === pitch && (rows === 1 || rowStep === pitch);
+  if (inLine) data.set(values.subarray(first, first + rows * pitch), at);
+  else {
+    for (let r = 0; r < rows; r++) {
+      const [from, to] = [first + r * pitch, at + r * rowStep];
+      // A call of `set` costs more than copying a few elements.
+      if (step === 1 && columns >= 32) data.set(values.subarray(from, from + columns), to);
+      else for (let c = 0; c < columns; c++) data[to + c * step] = values[from + c];
+    }
+  }
+}
+
+/** Turns f32 into the elements of a dtype. */
+interface Encoder {
+  /** Numbers that are encoded at once. */
+  readonly most: number;
+  /** Encodes numbers from an address on; gives the index of the first one in `values`. */
+  encode(at: number, count: number): number;
+  values(): TypedArray;
+}
+
+function createEncoder(kernels: Kernels, dtype: Tensor['dtype'], most: number): Encoder {
+  const { memory } = kernels;
+  if (dtype === 'f32') return { most: Infinity, encode: at => at >> 2, values: () => memory.f32 };
+  if (dtype === 'f16' || dtype === 'bf16') {
+    const codes = memory.allocate(Uint16Array, padded(most));
+    const encode = dtype === 'f16' ? kernels.encodeF16 : kernels.encodeBf16;
+    return {
+      most,
+      encode(at, count) {
+        encode(padded(count), at, codes.at);
+        return 0;
+      },
+      values: () => codes.values,
+    };
+  }
+  const codes = new Uint8Array(most);
+  const encodeBits = bitEncoder(dtype);
+  return {
+    most,
+    encode(at, count) {
+      const { i32 } = memory;
+      for (let n = 0; n < count; n++) codes[n] = encodeBits(i32[(at >> 2) + n]);
+      return 0;
+    },
+    values: () => codes,
+  };
+}
