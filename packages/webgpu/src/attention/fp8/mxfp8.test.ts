@@ -62,10 +62,10 @@ test.each(Object.entries(cases))('MXFP8 agrees with the reference: %s', async (_
   );
   expect(Math.max(...errors(lse, exact.lse))).toBeLessThan(2e-5);
   /*
-   * P is rounded relative to the largest score so far instead of the row's: each of the two roundings has an
-   * error of half a unit in the last place, relative, and below the normal numbers half the smallest number, by
-   * 16. Their sums over a row are at most unit · Σ p|v| + Skv · smallest / 16 · |v|; but errors of either sign
-   * cancel, and most elements come much closer.
+   * P is rounded relative to the largest score so far instead of the row's: each of the two roundings has
+   * an error of half a unit in the last place, relative, and below the normal numbers half the smallest
+   * number, by 16. Their sums over a row are at most unit · Σ p|v| + Skv · smallest / 16 · |v|; but errors
+   * of either sign cancel, and most elements come much closer.
    */
   const [unit, smallest] = dtype === 'f8e4m3' ? [2 ** -3, 2 ** -9] : [2 ** -2, 2 ** -16];
   const z = 'dropout' in one.options ? 4 / 3 : 1;

@@ -12,8 +12,9 @@ export const block: number = 16;
 export const blocks = (D: number): number => Math.ceil(D / block);
 
 /*
- * Matrices are loaded from and stored to arrays of vec4s, so places and pitches are in vec4s. In an array of
- * numbers each number that a lane reads or writes would be an access of its own, with bounds that are checked.
+ * Matrices are loaded from and stored to arrays of vec4s, so places and pitches are in vec4s. In an array
+ * of numbers each number that a lane reads or writes would be an access of its own, with bounds that are
+ * checked.
  */
 
 /** vec4s in 16 bytes, by which rows are padded, so that they start in different banks. */

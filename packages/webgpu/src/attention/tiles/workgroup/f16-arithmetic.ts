@@ -20,23 +20,23 @@ const guard = (limit: number): string => `if (exceeds(x, ${limit}.0)) {
       }`;
 
 /**
- * Products of f16 in f16, two to an instruction where a device has such instructions: a few products are added
- * up in f16, and these short sums in f32. The error of f16 (11 bits, up to 65504; a unit u = 2⁻¹¹), for n
- * products to a short sum:
+ * Products of f16 in f16, two to an instruction where a device has such instructions: a few products are
+ * added up in f16, and these short sums in f32. The error of f16 (11 bits, up to 65504; a unit u = 2⁻¹¹),
+ * for n products to a short sum:
  *
- * - Nothing overflows. From the first chunk on with a q or k of more than 32, or a v of more than 16, NaN and
- *   infinity among them, a workgroup multiplies in f32. Until then a short sum is at most 32 · 32 · 32, or
- *   16 · 128 · 16, which is 2¹⁵.
- * - A score is that of q and k whose products are each changed by (n + 1)·u at most: by
- *   Σ|q·k| · scale · (n + 1)·u, and with the signs of real data by about √n·u instead. Of normal numbers, with
- *   n = 32 and D = 64 or 128, scores are right to 0.008, and o to about 0.002 of its largest value.
- * - Probabilities are at most 1, or 2 with dropout, and multiplied as 64·P, rounded. o is changed by
- *   (n + 2)·u · Σ P|v| / l at most.
- * - A device may flush what is below 2⁻¹⁴. Scores lose D · 2⁻¹⁴ · scale at most, and o
- *   2⁻²⁰ · (1 + max|v|) / l per key.
+ * - Nothing overflows. From the first chunk on with a q or k of more than 32, or a v of more than 16, NaN
+ *   and infinity among them, a workgroup multiplies in f32. Until then a short sum is at most 32 · 32 · 32,
+ *   or 16 · 128 · 16, which is 2¹⁵.
+ * - A score is that of q and k whose products are each changed by (n + 1)·u at most: by Σ|q·k| · scale · (n
+ *   + 1)·u, and with the signs of real data by about √n·u instead. Of normal numbers, with n = 32 and D =
+ *   64 or 128, scores are right to 0.008, and o to about 0.002 of its largest value.
+ * - Probabilities are at most 1, or 2 with dropout, and multiplied as 64·P, rounded. o is changed by (n +
+ *   2)·u · Σ P|v| / l at most.
+ * - A device may flush what is below 2⁻¹⁴. Scores lose D · 2⁻¹⁴ · scale at most, and o 2⁻²⁰ · (1 + max|v|)
+ *   / l per key.
  *
- * Gradients have no such scale: the gradients of a mean over many tokens are all below 2⁻¹⁴. Backward stays in
- * f32.
+ * Gradients have no such scale: the gradients of a mean over many tokens are all below 2⁻¹⁴. Backward stays
+ * in f32.
  */
 export const f16Arithmetic: TileArithmetic = {
   // `exceeds(x, limit)`: whether a component is larger, or NaN; told by the bits, as WGSL lets arithmetic
