@@ -10,18 +10,19 @@ export interface BindingBudget {
   readonly upTo?: number;
 }
 
-/** Room for any number of bindings: no tensor is gathered. */
+/** A budget of any number of bindings: no tensor is gathered. */
 export const unlimitedBudget: BindingBudget = { buffers: Infinity, spans: {} };
 
 /**
- * Bytes up to which all tensors cost the same to gather: a dispatch each. Among them the order of the bindings decides, so that
- * problems that differ in sizes only gather the same tensors and share their kernels.
+ * Bytes up to which all tensors cost the same to gather: a dispatch each. Among them the order of the
+ * bindings decides, so that problems that differ in sizes only gather the same tensors and share their
+ * kernels.
  */
 const equallyCheap = 4096;
 
 /**
- * The tensors that a kernel with more bindings than the budget does not bind: they are gathered in the workspace first and read
- * from there, all by one binding. The cheapest go first, and no more than must.
+ * The tensors that a kernel with more bindings than the budget does not bind: they are gathered in the
+ * workspace first and read from there, all by one binding. The cheapest are gathered first, and no more than needed.
  */
 export function tensorsToGather(
   bindings: readonly StorageBinding[],

@@ -2,7 +2,7 @@ import type { Capabilities } from '../device/capabilities.ts';
 import type { KernelGrid, KernelSpec } from './kernel-spec.ts';
 import { type StorageBinding, tensorOf } from './shader-part.ts';
 
-/** One dimension of a tensor: so many, so many elements apart. */
+/** One dimension of a tensor: how many entries it has, and how many elements apart they are. */
 export interface FootprintDim {
   readonly count: number;
   readonly stride: number;
@@ -17,7 +17,10 @@ export interface TensorFootprint {
   readonly inner: number;
 }
 
-/** A run of a kernel's workgroups that is dispatched by itself, with the elements [x, y) of each tensor that it touches. */
+/**
+ * A run of a kernel's workgroups that is dispatched by itself, with the elements [x, y) of each tensor that
+ * it touches.
+ */
 export interface DispatchSplit {
   readonly first: number;
   readonly end: number;
@@ -47,7 +50,10 @@ export function windowOf(footprint: TensorFootprint, grid: KernelGrid, first: nu
   ];
 }
 
-/** The heads of a tensor that belong to some of a grid's, of which one may stand for many of the tensor's or the other way round. */
+/**
+ * The heads of a tensor that belong to some of a grid's, of which one may stand for many of the tensor's or
+ * the other way round.
+ */
 function headsOf([h0, h1]: Range, heads: number, count: number): Range {
   if (count % heads === 0) return [h0 * (count / heads), (h1 + 1) * (count / heads) - 1];
   if (heads % count === 0) return [Math.floor(h0 / (heads / count)), Math.floor(h1 / (heads / count))];
@@ -77,8 +83,9 @@ export function bindingLimit(capabilities: Capabilities): BindingLimit {
 }
 
 /**
- * The fewest splits of one size in which a kernel binds no more of each tensor than it may: whole, or some batch entries, or some
- * heads of one, or some tiles of one head. Else the name of a binding of which even one tile needs more.
+ * The fewest splits of one size in which a kernel binds no more of each tensor than it may: whole, or some
+ * batch entries, or some heads of one, or some tiles of one head. Else the name of a binding of which even
+ * one tile needs more.
  */
 export function dispatchSplits(
   kernel: KernelSpec,

@@ -38,7 +38,10 @@ function wordsOf({ elementBytes }: StorageBinding, elements: number): number {
   return Math.ceil((elements * elementBytes) / 4) + (elementBytes < 4 && elements > 0 ? 1 : 0);
 }
 
-/** Copies a tensor's words, as they are, to word `to` of `workspace.gathered`; the last may lie behind the buffer. */
+/**
+ * Copies a tensor's words, as they are, to word `to` of `workspace.gathered`; the last may lie behind the
+ * buffer.
+ */
 function gatherKernel({ name, elementBytes }: StorageBinding, count: number, to: number): KernelSpec {
   return kernelSpec({
     name: 'gather',

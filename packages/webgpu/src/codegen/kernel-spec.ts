@@ -9,15 +9,18 @@ import {
 import { formatWgsl } from './text.ts';
 
 /**
- * How the workgroups of a kernel follow each other: for each batch entry its heads, for each head its tiles, for each tile
- * `each` workgroups.
+ * How the workgroups of a kernel follow each other: for each batch entry its heads, for each head its tiles,
+ * for each tile `each` workgroups.
  */
 export interface KernelGrid {
   readonly batches: number;
   readonly heads: number;
   readonly tiles: number;
   readonly each: number;
-  /** Rows of one tile (not always whole ones), and of which side they are; null where every workgroup looks at all rows. */
+  /**
+   * Rows of one tile (not always whole ones), and of which side they are; null where every workgroup looks at
+   * all rows.
+   */
   readonly side: 'q' | 'kv' | null;
   readonly rows: number;
   /** Whether the last tile comes first. */
@@ -31,14 +34,19 @@ export interface KernelSpec {
   readonly wgsl: string;
   /** `@binding(0)` is the `Params` uniform, storage bindings follow from 1 in this order. */
   readonly bindings: readonly StorageBinding[];
-  /** Tensors that it reads from the binding `workspace.gathered`, where a kernel before it has copied them. */
+  /**
+   * Tensors that it reads from the binding `workspace.gathered`, where a kernel before it has copied them.
+   */
   readonly gathered: readonly StorageBinding[];
   readonly uniforms: readonly UniformField[];
   /** Workgroups, however they are dispatched. */
   readonly groups: number;
   /** How they follow each other, where some of them may be dispatched by themselves. */
   readonly grid: KernelGrid | null;
-  /** Kernels that do the same one result at a time: they run instead where its results share bytes of a buffer. */
+  /**
+   * Kernels that do the same one result at a time: they run instead where its results share bytes of a
+   * buffer.
+   */
   readonly aliasFallback?: AliasFallback;
 }
 
@@ -56,8 +64,9 @@ export const withFallbacks = (kernels: readonly KernelSpec[]): readonly KernelSp
 const maxWorkgroupsPerDimension = 65535;
 
 /**
- * Assembles a kernel that runs `body` once per group of `workgroupSize` invocations. In `body`, `group` is the group's
- * number in 0..groups−1 (uniform: barriers may depend on it) and `lane` the invocation's number in its group (not uniform).
+ * Assembles a kernel that runs `body` once per group of `workgroupSize` invocations. In `body`, `group` is
+ * the group's number in 0..groups−1 (uniform: barriers may depend on it) and `lane` the invocation's number
+ * in its group (not uniform).
  */
 export function kernelSpec(kernel: {
   readonly name: string;
@@ -116,7 +125,10 @@ function withoutIdle(source: string): string {
   );
 }
 
-/** Spreads any number of workgroups over x and y, as one dimension holds 65,535; surplus groups return at once. */
+/**
+ * Spreads any number of workgroups over x and y, as one dimension holds 65,535; surplus groups return at
+ * once.
+ */
 export function dispatchSize(groups: number): [x: number, y: number] {
   const x = Math.min(groups, maxWorkgroupsPerDimension);
   return x === 0 ? [0, 1] : [x, Math.ceil(groups / x)];

@@ -14,11 +14,13 @@ export interface StorageBinding {
   /** Whether a kernel that writes to it also reads of it what was there before its plan ran. */
   readonly updates?: boolean;
   /**
-   * Read as `readElement` says, so that a kernel with more tensors than a device binds can find it in the workspace instead. It
-   * is read only, and its WGSL elements are words.
+   * Read as `readElement` says, so that a kernel with more tensors than a device binds can find it in the
+   * workspace instead. It is read only, and its WGSL elements are words.
    */
   readonly gatherable?: boolean;
-  /** Binds only some of the tensor: its `elements` from index · elements on, of what a dispatch needs of it. */
+  /**
+   * Binds only some of the tensor: its `elements` from index · elements on, of what a dispatch needs of it.
+   */
   readonly segment?: {
     readonly of: string;
     readonly index: number;
@@ -82,9 +84,9 @@ export interface ShaderPart {
 }
 
 /**
- * The declarations of all parts: `Params`, bindings in order, required pieces once, and each part's code. Parts may share a
- * binding or a uniform by its name. `tensorsToGather` says, of all bindings, which of the gatherable ones are not bound but read from
- * `workspace.gathered`.
+ * The declarations of all parts: `Params`, bindings in order, required pieces once, and each part's code.
+ * Parts may share a binding or a uniform by its name. `tensorsToGather` says, of all bindings, which of the
+ * gatherable ones are not bound but read from `workspace.gathered`.
  */
 export function declareParts(
   parts: readonly ShaderPart[],
@@ -124,7 +126,10 @@ function reader({ name, variable = name, element }: StorageBinding, isGathered: 
 }`;
 }
 
-/** Regions of the workspace are in one buffer, which a kernel that writes one of them may bind for writing only. */
+/**
+ * Regions of the workspace are in one buffer, which a kernel that writes one of them may bind for writing
+ * only.
+ */
 function withOneAccess(bindings: readonly StorageBinding[]): readonly StorageBinding[] {
   const writes = bindings.some(({ name, access }) => isInWorkspace(name) && access === 'read_write');
   return bindings.map(b => (writes && isInWorkspace(b.name) ? { ...b, access: 'read_write' } : b));

@@ -1,6 +1,6 @@
 /**
- * One way in which a workgroup computes a tile of its result, for attention and for matrix products alike. Shared code asks
- * a tile for what it needs, and never asks which kind the tile is of.
+ * One way in which a workgroup computes a tile of its result, for attention and for matrix products alike.
+ * Shared code asks a tile for what it needs, and never asks which kind the tile is of.
  *
  * `Shape` is plain data, which people write and which is kept as JSON. `Tile` is what kernels are made of.
  */
@@ -20,7 +20,10 @@ export interface TileKind<Shape, Tile> {
 /** Whether a size of a shape is a positive whole number. */
 export const isCount = (n: unknown): boolean => Number.isInteger(n) && Number(n) > 0;
 
-/** Checks that a shape has known fields only, and no values that plain data cannot hold. Returns the rule that it breaks, or null. */
+/**
+ * Checks that a shape has known fields only, and no values that plain data cannot hold. Returns the rule that
+ * it breaks, or null.
+ */
 export function brokenFieldRule(
   { fields }: { readonly fields: readonly string[] },
   shape: object,

@@ -4,9 +4,9 @@ import type { Capabilities } from './capabilities.ts';
 export const swiftShader = 'google swiftshader';
 
 /**
- * Adapters on which lanes do best when they broadcast what they read: CPUs, which gather what lanes read one by one. On lavapipe and on
- * SwiftShader a load takes as long as ten multiplications, from workgroup memory too, and barriers save all registers; a broadcast
- * takes no longer than a multiplication.
+ * Adapters on which lanes do best when they broadcast what they read: CPUs, which gather what lanes read one
+ * by one. On lavapipe and on SwiftShader a load takes as long as ten multiplications, from workgroup memory
+ * too, and barriers save all registers; a broadcast takes no longer than a multiplication.
  */
 const broadcasting: readonly string[] = ['mesa software', swiftShader];
 

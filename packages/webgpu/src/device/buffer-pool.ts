@@ -10,8 +10,8 @@ export interface MemoryUse {
 }
 
 /**
- * The buffers of a context. A buffer that is given back serves the next request of its size: GPU work is in order, so the
- * earlier use is over before the later one starts.
+ * The buffers of a context. A buffer that is given back serves the next request of its size: GPU work is in
+ * order, so the earlier use is over before the later one starts.
  */
 export class BufferPool {
   readonly #device: GPUDevice;
@@ -133,8 +133,8 @@ export class BufferPool {
 }
 
 /**
- * Buffers come in multiples of 16 bytes, and never empty: an empty tensor must be bindable too. Above 4 KiB in steps of an
- * eighth of their size, so that sequences of all lengths find a buffer that was given back.
+ * Buffers come in multiples of 16 bytes, and never empty: an empty tensor must be bindable too. Above 4 KiB
+ * in steps of an eighth of their size, so that sequences of all lengths find a buffer that was given back.
  */
 function sizeClass(bytes: number): number {
   const step = bytes <= 4096 ? 16 : 2 ** (Math.floor(Math.log2(bytes)) - 3);

@@ -9,7 +9,10 @@ export interface Capabilities {
   readonly maxStorageBufferBindingSize: number;
   readonly minStorageBufferOffsetAlignment: number;
   readonly features: readonly string[];
-  /** Vendor and architecture as the adapter gives them, such as 'nvidia ampere'; '' when it keeps them to itself. */
+  /**
+   * Vendor and architecture as the adapter gives them, such as 'nvidia ampere'; '' when it keeps them to
+   * itself.
+   */
   readonly adapter: string;
   /** Invocations that every subgroup has at least, and at most; 0 without the feature `subgroups`. */
   readonly subgroupMinSize: number;

@@ -20,7 +20,9 @@ export function checkKind(argument: string, value: unknown, kind: keyof typeof m
   throw new InvalidArgumentError(argument, `must be ${kind}, got ${describeValue(value)}`);
 }
 
-/** @throws InvalidArgumentError for what is no context, and for one that was destroyed or has lost its device. */
+/**
+ * @throws InvalidArgumentError for what is no context, and for one that was destroyed or has lost its device.
+ */
 export function checkContext(ctx: { checkAlive(): void }): void {
   checkKind('ctx', ctx, 'a GpuContext');
   ctx.checkAlive();

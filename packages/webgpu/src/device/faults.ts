@@ -20,7 +20,10 @@ export function deviceLost(info: GPUDeviceLostInfo): TilewiseError {
   return new TilewiseError('DEVICE_LOST', `the GPU device was lost (${info.reason}): ${info.message}`);
 }
 
-/** Runs synchronous GPU calls and gives what they returned with the first GPU error that they cause, once it is known. */
+/**
+ * Runs synchronous GPU calls and gives what they returned with the first GPU error that they cause, once it
+ * is known.
+ */
 export function withFaults<R>(
   device: GPUDevice,
   run: () => R,

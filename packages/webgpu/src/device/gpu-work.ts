@@ -2,9 +2,9 @@ import type { TilewiseError } from '@tilewise/core';
 import { type ByteRange, covers, overlap } from './byte-range.ts';
 import { withFaults } from './faults.ts';
 
-// The one rule for uploads, eager calls, plans, what an engine records, and downloads: what goes wrong on the GPU stays with the
-// bytes that were to be written, and goes on to whatever is computed from them. Whoever reads them is told, each time, until they
-// are written again.
+// The one rule for uploads, eager calls, plans, what an engine records, and downloads: what goes wrong on the
+// GPU stays with the bytes that were to be written, and goes on to whatever is computed from them. Whoever
+// reads them is told, each time, until they are written again.
 
 /** What went wrong, once it is known. */
 export type Fault = Promise<TilewiseError | undefined>;
@@ -35,8 +35,8 @@ const contents = new WeakMap<GPUBuffer, Content>();
 let touches: Touch[] | undefined;
 
 /**
- * Runs synchronous GPU calls as one piece of work, in which `touch` says what they read and write. Where `run` throws, it counts
- * as not done.
+ * Runs synchronous GPU calls as one piece of work, in which `touch` says what they read and write. Where
+ * `run` throws, it counts as not done.
  */
 export function gpuWork<R>(device: GPUDevice, run: () => R): { result: R; fault: Fault } {
   const outer = touches;
@@ -51,8 +51,8 @@ export function gpuWork<R>(device: GPUDevice, run: () => R): { result: R; fault:
 }
 
 /**
- * Says that the GPU reads these bytes, and then writes those. Outside of `gpuWork` that is recorded for the caller, to whom alone
- * the GPU tells what goes wrong with it; what was wrong before still goes on.
+ * Says that the GPU reads these bytes, and then writes those. Outside of `gpuWork` that is recorded for the
+ * caller, to whom alone the GPU tells what goes wrong with it; what was wrong before still goes on.
  */
 export function touch(read: readonly ByteRange[], written: readonly ByteRange[]): void {
   const own = [

@@ -9,8 +9,9 @@ export interface SubgroupMatrixConfig {
 }
 
 /**
- * Subgroup matrices with sums in f32 that a device multiplies, the largest first: those that its adapter names. Dawn's binding for Node names
- * them where one asks the adapter, but not where one asks the device; of a device that came alone they are those that it compiles.
+ * Subgroup matrices with sums in f32 that a device multiplies, the largest first: those that its adapter
+ * names. Dawn's binding for Node names them where one asks the adapter, but not where one asks the device; of
+ * a device that came alone they are those that it compiles.
  */
 export function subgroupMatrixConfigsOf(
   device: GPUDevice,

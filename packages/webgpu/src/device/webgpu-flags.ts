@@ -1,6 +1,6 @@
 /**
- * The flags of the WebGPU specification. Browsers have them as globals; Node has no globals for a device that the caller
- * brings, so kernels do not rely on them.
+ * The flags of the WebGPU specification. Browsers have them as globals; Node has no globals for a device that
+ * the caller brings, so kernels do not rely on them.
  */
 export const bufferUsage = {
   MAP_READ: 0x1,

@@ -10,8 +10,9 @@ const [B, Hq, Hk, S, D] = [1, 4, 2, 50, 16];
 const options: SdpaOptions = { causal: true, dropout: { p: 0.25, seed: 42n } };
 
 /**
- * What the kernels' own tests allow: scores of this problem stay below 80, whose rounding to f32 moves a probability by 5e-6 at
- * most, relative; a gradient has that twice. Results in f16 may be rounded to the neighbour: 2^-10 more.
+ * What the kernels' own tests allow: scores of this problem stay below 80, whose rounding to f32 moves a
+ * probability by 5e-6 at most, relative; a gradient has that twice. Results in f16 may be rounded to the
+ * neighbour: 2^-10 more.
  */
 const allowed = { forward: 1e-5, backward: 2e-5, f16: 2 ** -10 };
 
@@ -77,7 +78,9 @@ async function check(
   return { name, error, allowed: allowedError, milliseconds: performance.now() - started, failure };
 }
 
-/** The largest difference, by the largest exact value or 1. Anything that is not finite is infinitely wrong. */
+/**
+ * The largest difference, by the largest exact value or 1. Anything that is not finite is infinitely wrong.
+ */
 export function relativeError(got: Tensor, want: Tensor): number {
   const [actual, exact] = [got.toFloat64(), want.toFloat64()];
   let largest = 0;

@@ -5,7 +5,10 @@ import { missingWebGpu } from './verdict.ts';
 
 /** What the command has of its surroundings. */
 export interface CommandHost {
-  /** Loads the npm package webgpu (Dawn); undefined where it is not installed, an error where it does not load. */
+  /**
+   * Loads the npm package webgpu (Dawn); undefined where it is not installed, an error where it does not
+   * load.
+   */
   readonly loadGpu: () => Promise<GPU | undefined>;
   readonly print: (text: string) => void;
 }
@@ -15,7 +18,9 @@ const usage = `Usage: npx @tilewise/webgpu doctor [--json]
 Says which adapter, features and limits WebGPU has here, runs attention forward and backward against the float64 reference,
 and ends with a verdict. Exits with 0 when attention is right, else with 1. In a browser: diagnose() of @tilewise/webgpu/doctor.`;
 
-/** Runs the command on `navigator.gpu` where there is one, as in Deno, else on Dawn. Returns the exit code. */
+/**
+ * Runs the command on `navigator.gpu` where there is one, as in Deno, else on Dawn. Returns the exit code.
+ */
 export async function doctorCommand(
   args: readonly string[],
   { loadGpu, print }: CommandHost,

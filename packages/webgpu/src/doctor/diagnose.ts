@@ -25,8 +25,8 @@ const nothing: Omit<Diagnosis, 'status' | 'verdict' | 'source'> = {
 };
 
 /**
- * Looks for WebGPU, an adapter and a device, says what they have, and runs attention forward and backward against the float64
- * reference. What is wrong is in the result; it rejects with nothing but bugs of its own.
+ * Looks for WebGPU, an adapter and a device, says what they have, and runs attention forward and backward
+ * against the float64 reference. What is wrong is in the result; it rejects with nothing but bugs of its own.
  */
 export async function diagnose(options: DiagnoseOptions = {}): Promise<Diagnosis> {
   checkOptions('options', options, ['gpu', 'powerPreference', 'source']);

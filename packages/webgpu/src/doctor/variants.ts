@@ -8,7 +8,9 @@ const lse = Tensor.zeros([1, 2, 4]);
 const mask = Tensor.zeros([4, 4], { dtype: 'bool' });
 const bias = Tensor.zeros([4, 4]);
 
-/** Problems that need more storage buffers in a kernel than WebGPU guarantees, from the usual to the unusual. */
+/**
+ * Problems that need more storage buffers in a kernel than WebGPU guarantees, from the usual to the unusual.
+ */
 const variants: Readonly<Record<string, { readonly options: SdpaOptions; readonly backward: boolean }>> = {
   'forward and backward': { options: {}, backward: true },
   'mask and bias, forward': { options: { mask, bias }, backward: false },

@@ -3,7 +3,10 @@ import type { TensorFootprint } from '../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 
-/** What kernels of a primitive are made for. Its tensors are called x0, x1… and y0, y1… where a plan binds them. */
+/**
+ * What kernels of a primitive are made for. Its tensors are called x0, x1… and y0, y1… where a plan binds
+ * them.
+ */
 export interface PrimitiveTensors {
   readonly inputs: readonly TensorDesc[];
   readonly outputs: readonly TensorDesc[];

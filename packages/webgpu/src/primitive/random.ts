@@ -16,7 +16,8 @@ import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts'
 const lanes = 64;
 
 /**
- * Random numbers by the index of the element: an invocation draws one block, whose four words are four elements in a row.
+ * Random numbers by the index of the element: an invocation draws one block, whose four words are four
+ * elements in a row.
  */
 export function randomKernels(
   { distribution }: RandomPrimitive,
@@ -80,8 +81,9 @@ const uniform: ShaderPart = {
 };
 
 /**
- * A word is kept when it is above ⌊(2^32 − 1)·p⌋, which is what philox's `onednnRule` says. With p = m·2^(e − 150), m an integer of 24
- * bits, this is m·2^32 − m shifted down, in integers as a product in f32 would be rounded.
+ * A word is kept when it is above ⌊(2^32 − 1)·p⌋, which is what philox's `onednnRule` says. With p = m·2^(e −
+ * 150), m an integer of 24 bits, this is m·2^32 − m shifted down, in integers as a product in f32 would be
+ * rounded.
  */
 const bernoulli: ShaderPart = {
   code: `fn last_dropped(p: f32) -> u32 {

@@ -32,14 +32,17 @@ const operators: Readonly<Record<Operator, { start: number; join: (a: string, b:
 
 const partials = 'workspace.partials';
 
-/** Few long rows would leave most of a device idle: with fewer workgroups than this they are cut into parts. */
+/**
+ * Few long rows would leave most of a device idle: with fewer workgroups than this they are cut into parts.
+ */
 const enoughGroups = 128;
 /** Steps of an invocation that are worth a second kernel. */
 const longStrand = 32;
 
 /**
- * A reduction: strands of invocations go through the elements of each result side by side, and a tree joins what they find. Few long
- * rows are cut into parts, whose results a second kernel joins. In every run the order is the same.
+ * A reduction: strands of invocations go through the elements of each result side by side, and a tree joins
+ * what they find. Few long rows are cut into parts, whose results a second kernel joins. In every run the
+ * order is the same.
  */
 export function reduceKernels(primitive: ReducePrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
   const { inputs, outputs, unaligned } = tensors;

@@ -4,12 +4,14 @@ import { readPlaces, writePlaces } from './access/tensor-access.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 
 const lanes = 64;
-/** Rows of the output that a workgroup sums up: as many as fit into half of the memory that every device has. */
+/**
+ * Rows of the output that a workgroup sums up: as many as fit into half of the memory that every device has.
+ */
 const tileRows = 32;
 
 /**
- * The sums of a tile of rows and 64 columns in one workgroup, which goes through all indices in their order: an invocation has one
- * column, so nothing is added by two at once and every run gives the same bits.
+ * The sums of a tile of rows and 64 columns in one workgroup, which goes through all indices in their order:
+ * an invocation has one column, so nothing is added by two at once and every run gives the same bits.
  */
 export function scatterAddKernels({ inputs, outputs }: PrimitiveTensors): PrimitiveKernels {
   const [indices, updates] = inputs;

@@ -21,9 +21,9 @@ const notANumber = '0x7fc00000u';
 const lowest = '-0x1.fffffep+127f';
 
 /**
- * Softmax of the rows along an axis: strands of invocations go through a row side by side and keep its largest number and the sum of
- * the powers so far, a tree joins these, and a second time through the row gives the results. Several short rows share a
- * workgroup.
+ * Softmax of the rows along an axis: strands of invocations go through a row side by side and keep its
+ * largest number and the sum of the powers so far, a tree joins these, and a second time through the row
+ * gives the results. Several short rows share a workgroup.
  */
 export function softmaxKernels(
   { axis, log, mode }: SoftmaxPrimitive,
@@ -131,7 +131,10 @@ y0_store4(vec4u(y0_element(${at('i')})), ${four ? 4 : 1}u, bitcast<vec4f>(y));`)
   return { kernels: [kernel] };
 }
 
-/** `values_at(row…, i)`: four numbers of a row, or one and three that count for nothing; −Infinity as the least finite number. */
+/**
+ * `values_at(row…, i)`: four numbers of a row, or one and three that count for nothing; −Infinity as the
+ * least finite number.
+ */
 function sourceValues(four: boolean, rank: number): string {
   const indices = [...indexNames(rank), 'i'];
   const call = indices.join(', ');

@@ -24,7 +24,8 @@ export class GpuContext extends GpuMemory implements KernelTarget {
   }
 
   /**
-   * Kernels as a plan on this device. What makes plans is the context's, so that the functions that describe kernels do not hold it.
+   * Kernels as a plan on this device. What makes plans is the context's, so that the functions that describe
+   * kernels do not hold it.
    * @throws UnsupportedError when even one workgroup touches more of a tensor than the device binds.
    */
   plan<Options>(parts: PlanParts<Options>): KernelPlan<Options> {
@@ -36,20 +37,26 @@ export class GpuContext extends GpuMemory implements KernelTarget {
     return planReasons(parts, this.capabilities);
   }
 
-  /** A binding of which even one workgroup of the kernel needs more than this device binds, if there is one. */
+  /**
+   * A binding of which even one workgroup of the kernel needs more than this device binds, if there is one.
+   */
   tooLargeFor(kernel: KernelSpec, tensors: TensorSizes): string | undefined {
     return kernelTarget(this.capabilities).tooLargeFor(kernel, tensors);
   }
 
   /**
    * Runs a plan at once: allocates the results, uploads operands on the host, records and submits.
-   * @throws InvalidArgumentError or UnsupportedError for an operand that is no tensor of this context in the layout that it needs.
+   * @throws InvalidArgumentError or UnsupportedError for an operand that is no tensor of this context in the
+   * layout that it needs.
    */
   run<Options>(call: EagerCall<Options>): Record<string, GpuTensor> {
     return runCall(this, call);
   }
 
-  /** Compiles the kernels of a call in the background; undefined when all are compiled. Rejects as `warmUp` of a plan. */
+  /**
+   * Compiles the kernels of a call in the background; undefined when all are compiled. Rejects as `warmUp` of
+   * a plan.
+   */
   compile<Options>(call: EagerCall<Options>): Promise<void> | undefined {
     return compileCall(this, call);
   }

@@ -6,7 +6,10 @@ import { capabilitiesOf, deviceDescriptor } from '../device/capabilities.ts';
 import { checkKind } from '../device/check-kind.ts';
 import { GpuContext } from './context.ts';
 
-/** Where a context gets its device (the caller's own, one of the caller's adapter, or the browser's default), and its settings. */
+/**
+ * Where a context gets its device (the caller's own, one of the caller's adapter, or the browser's default),
+ * and its settings.
+ */
 export interface ContextOptions {
   /** Used as it is, with the limits and features it has; `ctx.destroy()` leaves it alive. */
   readonly device?: GPUDevice | undefined;
@@ -15,11 +18,14 @@ export interface ContextOptions {
   readonly powerPreference?: GPUPowerPreference | undefined;
   /** Bytes of buffers given back that are kept for reuse, at most. Default 256 MiB. */
   readonly maxIdleBytes?: number | undefined;
-  /** Tiles of attention kernels for problems where better tiles than the table's are known, such as `tune` finds. */
+  /**
+   * Tiles of attention kernels for problems where better tiles than the table's are known, such as `tune`
+   * finds.
+   */
   readonly tiles?: TileSelector | undefined;
   /**
-   * For development: called with a message when a tensor is collected as garbage that nobody destroyed. GPU memory is never freed
-   * for that reason. `console.warn` will do.
+   * For development: called with a message when a tensor is collected as garbage that nobody destroyed. GPU
+   * memory is never freed for that reason. `console.warn` will do.
    */
   readonly onLeak?: ((message: string) => void) | undefined;
 }
@@ -32,8 +38,8 @@ const defaultMaxIdleBytes = 256 * 1024 * 1024;
 
 /**
  * Makes a context on the caller's device or on one of its own.
- * @throws InvalidArgumentError for a wrong or unknown option; TilewiseError `NO_ADAPTER` when there is no WebGPU, no adapter, or no
- * device of the adapter.
+ * @throws InvalidArgumentError for a wrong or unknown option; TilewiseError `NO_ADAPTER` when there is no
+ * WebGPU, no adapter, or no device of the adapter.
  */
 export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
   checkOptions('options', options, optionNames);

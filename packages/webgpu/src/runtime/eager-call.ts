@@ -19,7 +19,10 @@ import { bytesOf, isUnaligned } from './tensor-storage.ts';
 /** A result that a call allocates. */
 export interface ResultDesc {
   readonly desc: TensorDesc;
-  /** The value of elements that kernels may leave unwritten, or null where kernels write all; other than 0 for f32 only. */
+  /**
+   * The value of elements that kernels may leave unwritten, or null where kernels write all; other than 0 for
+   * f32 only.
+   */
   readonly fill: number | null;
 }
 
@@ -65,8 +68,8 @@ const plans = new WeakMap<GpuMemory, PlanCache>();
 
 /**
  * Allocates the results, uploads host operands, records the plan and submits.
- * @throws InvalidArgumentError or UnsupportedError for an operand that is no tensor of this context, or is not contiguous where it
- * must be.
+ * @throws InvalidArgumentError or UnsupportedError for an operand that is no tensor of this context, or is
+ * not contiguous where it must be.
  */
 export function runCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): Record<string, GpuTensor> {
   const given = tensorsOnGpu(ctx, call);
@@ -95,8 +98,8 @@ export function runCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): Reco
 }
 
 /**
- * Compiles the kernels of a call in the background, so that `runCall` does not block; undefined when all are compiled.
- * Rejects as `warmUp` of a plan.
+ * Compiles the kernels of a call in the background, so that `runCall` does not block; undefined when all are
+ * compiled. Rejects as `warmUp` of a plan.
  */
 export function compileCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): Promise<void> | undefined {
   const plan = planOf(ctx, call, tensorsOnGpu(ctx, call));
@@ -159,7 +162,10 @@ function tensorsOnGpu<Options>(ctx: GpuMemory, { operands, inLine, list }: Eager
   return tensors;
 }
 
-/** The plan of a call. Tensors that are still to be uploaded start at the start of a buffer, so they are aligned. */
+/**
+ * The plan of a call. Tensors that are still to be uploaded start at the start of a buffer, so they are
+ * aligned.
+ */
 function planOf<Options>(
   ctx: GpuMemory,
   { key, plan }: EagerCall<Options>,
@@ -182,7 +188,10 @@ function contiguous(tensor: HostArray | Tensor): HostArray {
   return isDense ? tensor : tensor.contiguous();
 }
 
-/** Fills a result with what kernels may leave unwritten: zeros on the GPU, other values (of the small row results) from the host. */
+/**
+ * Fills a result with what kernels may leave unwritten: zeros on the GPU, other values (of the small row
+ * results) from the host.
+ */
 function fillUnwritten(
   ctx: GpuMemory,
   encoder: GPUCommandEncoder,

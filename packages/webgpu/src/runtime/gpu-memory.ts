@@ -132,9 +132,11 @@ export class GpuMemory implements TensorOwner {
   }
 
   /**
-   * The caller's buffer as a tensor, without a copy. The buffer needs the usage STORAGE (and COPY_SRC for `download`). When work
-   * that writes to these bytes goes wrong on the GPU, every `download` of them rejects until they are written again.
-   * @throws InvalidShapeError when the tensor does not fit into the buffer; InvalidArgumentError or InvalidDTypeError.
+   * The caller's buffer as a tensor, without a copy. The buffer needs the usage STORAGE (and COPY_SRC for
+   * `download`). When work that writes to these bytes goes wrong on the GPU, every `download` of them rejects
+   * until they are written again.
+   * @throws InvalidShapeError when the tensor does not fit into the buffer; InvalidArgumentError or
+   * InvalidDTypeError.
    */
   wrap(buffer: GPUBuffer, desc: WrapDesc): GpuTensor {
     this.checkAlive();
@@ -161,8 +163,8 @@ export class GpuMemory implements TensorOwner {
 
   /**
    * Another shape or other strides on the memory of a tensor, without a copy.
-   * @throws InvalidArgumentError for a tensor that was destroyed or is of another device; InvalidShapeError when an element would
-   * lie outside the tensor's buffer.
+   * @throws InvalidArgumentError for a tensor that was destroyed or is of another device; InvalidShapeError
+   * when an element would lie outside the tensor's buffer.
    */
   view(tensor: GpuTensor, desc: ViewDesc): GpuTensor {
     this.checkOwn('tensor', tensor);
@@ -184,8 +186,9 @@ export class GpuMemory implements TensorOwner {
   }
 
   /**
-   * Reads a tensor back to the host. Rejects with a TilewiseError when something went wrong on the GPU while the tensor, or what
-   * it was computed from, was computed; `OUT_OF_MEMORY` also when there is no memory for the copy.
+   * Reads a tensor back to the host. Rejects with a TilewiseError when something went wrong on the GPU while
+   * the tensor, or what it was computed from, was computed; `OUT_OF_MEMORY` also when there is no memory for
+   * the copy.
    */
   async download(tensor: GpuTensor): Promise<Tensor> {
     this.checkAlive();
@@ -227,7 +230,8 @@ export class GpuMemory implements TensorOwner {
   }
 
   /**
-   * Gives a tensor's memory back for reuse. No effect on wrapped buffers and views, and on tensors that were given back before.
+   * Gives a tensor's memory back for reuse. No effect on wrapped buffers and views, and on tensors that were
+   * given back before.
    * @throws InvalidArgumentError for what is no tensor, and for a tensor of another context.
    */
   release(tensor: GpuTensor): void {
@@ -247,7 +251,9 @@ export class GpuMemory implements TensorOwner {
     this.#pool.trim();
   }
 
-  /** Destroys every buffer of this context, and its device if the context made the device. Later calls throw. */
+  /**
+   * Destroys every buffer of this context, and its device if the context made the device. Later calls throw.
+   */
   destroy(): void {
     this.#ended ??= new InvalidArgumentError('ctx', 'was destroyed and can no longer be used');
     this.#pool.destroy();

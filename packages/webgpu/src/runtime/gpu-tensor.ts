@@ -17,7 +17,10 @@ export interface TensorOwner {
   release(tensor: GpuTensor): void;
 }
 
-/** A tensor in a GPU buffer: `byteOffset` bytes in, with strides in elements. Made by a context, never by hand. */
+/**
+ * A tensor in a GPU buffer: `byteOffset` bytes in, with strides in elements. Made by a context, never by
+ * hand.
+ */
 export class GpuTensor implements TensorDesc {
   readonly dtype: DType;
   readonly shape: Shape;
@@ -42,7 +45,10 @@ export class GpuTensor implements TensorDesc {
     this.strides = desc.strides;
   }
 
-  /** What went wrong on the GPU while what is in this tensor now was computed, once that is known; `download` rejects with it. */
+  /**
+   * What went wrong on the GPU while what is in this tensor now was computed, once that is known; `download`
+   * rejects with it.
+   */
   get fault(): Fault {
     return faultOfBytes(bytesOf(this));
   }
@@ -64,8 +70,9 @@ export class GpuTensor implements TensorDesc {
   }
 
   /**
-   * Gives the memory back to the context for reuse. A tensor that is not destroyed keeps its GPU memory until its context is
-   * destroyed, also when nothing refers to the tensor any more. No effect on a wrapped buffer and on a view.
+   * Gives the memory back to the context for reuse. A tensor that is not destroyed keeps its GPU memory until
+   * its context is destroyed, also when nothing refers to the tensor any more. No effect on a wrapped buffer
+   * and on a view.
    */
   destroy(): void {
     this.context.release(this);

@@ -1,6 +1,9 @@
 import type { KernelPlan } from './plan/kernel-plan.ts';
 
-/** More plans than a program normally has. Beyond that, the plan that was used longest ago is destroyed; its pipelines stay. */
+/**
+ * More plans than a program normally has. Beyond that, the plan that was used longest ago is destroyed; its
+ * pipelines stay.
+ */
 const maxPlans = 256;
 
 /** Plans by key, those used last at the end. */

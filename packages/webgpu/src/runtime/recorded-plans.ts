@@ -18,9 +18,10 @@ export interface RecordedPlans<Options> {
 }
 
 /**
- * Plans for the ways in which tensors may start: kernels may move elements in vectors where tensors start at one, which is known
- * when they are there.
- * @param planFor makes the plan for tensors of which these do not start where four of their elements could be one vector.
+ * Plans for the ways in which tensors may start: kernels may move elements in vectors where tensors start at
+ * one, which is known when they are there.
+ * @param planFor makes the plan for tensors of which these do not start where four of their elements could be
+ * one vector.
  */
 export function recordedPlans<Options>(
   recorder: Recorder,

@@ -9,7 +9,10 @@ interface OpenPass {
   readonly afterwards: (() => void)[] | null;
 }
 
-/** Records what an engine runs: in a pass of its own, which is submitted when the outermost `batch` ends, or in one of the caller. */
+/**
+ * Records what an engine runs: in a pass of its own, which is submitted when the outermost `batch` ends, or
+ * in one of the caller.
+ */
 export class Recorder {
   readonly #ctx: GpuMemory;
   #current: OpenPass | null = null;

@@ -33,7 +33,10 @@ export function checkFits(
   }
 }
 
-/** Bytes `start` to `start + length` of a typed array; writes to buffers come in whole words, so they end with zeros if need be. */
+/**
+ * Bytes `start` to `start + length` of a typed array; writes to buffers come in whole words, so they end with
+ * zeros if need be.
+ */
 export function wholeWords(data: ArrayBufferView, start: number, length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(data.buffer, data.byteOffset + start, length);
   // A shared buffer cannot be handed to the queue in every host.

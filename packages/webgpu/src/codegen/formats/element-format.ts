@@ -4,7 +4,9 @@ import type { WgslPiece } from '@tilewise/philox/wgsl';
 import { splitBytes } from './small-float.ts';
 import { type StorageFormat, storageFormats } from './storage-format.ts';
 
-/** How a dtype of any kind lies in storage buffers, and as what type of an expression its elements are read. */
+/**
+ * How a dtype of any kind lies in storage buffers, and as what type of an expression its elements are read.
+ */
 export interface ElementFormat {
   readonly bytes: 1 | 2 | 4;
   readonly type: ExprType;
@@ -15,7 +17,10 @@ export interface ElementFormat {
   readonly load: (word: (index: string) => string, at: string) => string;
   /** WGSL expression of the four values in the vector element at `index`. */
   readonly load4: (array: string, index: string) => string;
-  /** WGSL expression of four values of an expression as they are stored: codes (vec4u) where several share a word. */
+  /**
+   * WGSL expression of four values of an expression as they are stored: codes (vec4u) where several share a
+   * word.
+   */
   readonly encode4: (values: string, from: ExprType) => string;
   /** WGSL expression of the vector element that holds four encoded values. */
   readonly pack4: (codes: string) => string;

@@ -3,7 +3,9 @@ import type { ShaderPart } from '../shader-part.ts';
 import { storageFormat } from './storage-format.ts';
 import { storePart } from './store-part.ts';
 
-/** `NAME_store(at, x)`: one element of a contiguous float tensor, which is called `tensor` outside of WGSL. */
+/**
+ * `NAME_store(at, x)`: one element of a contiguous float tensor, which is called `tensor` outside of WGSL.
+ */
 export function elementStore(name: string, dtype: DType, tensor: string = name): ShaderPart {
   const format = storageFormat(dtype);
   const { encode4, bytes } = format;

@@ -11,7 +11,9 @@ export const encodeBf16: WgslPiece = {
 `,
 };
 
-/** Whether an f32 is −Infinity, told by its bits: WGSL lets arithmetic assume that there are no infinities. */
+/**
+ * Whether an f32 is −Infinity, told by its bits: WGSL lets arithmetic assume that there are no infinities.
+ */
 export const isNegativeInfinity: WgslPiece = {
   code: `fn is_negative_infinity(x: f32) -> bool {
   return bitcast<u32>(x) == 0xff800000u;

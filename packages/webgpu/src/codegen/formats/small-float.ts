@@ -2,10 +2,10 @@ import type { FloatLayout } from '@tilewise/core';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 
 /**
- * `NAME_bits(x: vec4f) -> vec4u`: f32 to the codes of a smaller float, to nearest, ties to even, with core's overflow. With
- * integers, as WGSL lets floats round either way, and without branches, which are dear on four values at once. A carry out of the
- * mantissa moves on into the exponent, as it should. Below the normal numbers the unit is fixed, and from half of it down the
- * shift takes everything away.
+ * `NAME_bits(x: vec4f) -> vec4u`: f32 to the codes of a smaller float, to nearest, ties to even, with core's
+ * overflow. With integers, as WGSL lets floats round either way, and without branches, which are dear on four
+ * values at once. A carry out of the mantissa moves on into the exponent, as it should. Below the normal
+ * numbers the unit is fixed, and from half of it down the shift takes everything away.
  */
 export function encodeSmallFloat(name: string, format: FloatLayout): WgslPiece {
   const { bits, mantissaBits, bias, maxCode, nan, overflow, overflowCode } = format;
@@ -33,7 +33,10 @@ export function encodeSmallFloat(name: string, format: FloatLayout): WgslPiece {
   };
 }
 
-/** `NAME_values(codes: vec4u) -> vec4f`: the values of codes of an 8-bit float, exact, NaN and infinity included. */
+/**
+ * `NAME_values(codes: vec4u) -> vec4f`: the values of codes of an 8-bit float, exact, NaN and infinity
+ * included.
+ */
 export function decodeSmallFloat(name: string, format: FloatLayout): WgslPiece {
   const { mantissaBits, bias, min, maxCode, overflowCode, nan } = format;
   const shift = 23 - mantissaBits;

@@ -66,7 +66,10 @@ test.each(eightBit)('all 256 codes of %s decode to their values', async dtype =>
   expect((await castOnGpu(codes, 'f32')).toFloat64()).toEqual(codes.toFloat64());
 });
 
-/** Every value of a format, the middle between neighbours and its own neighbours in f32, beyond the largest too. */
+/**
+ * Every value of a format, the middle between neighbours and its own neighbours in f32, beyond the largest
+ * too.
+ */
 function nearRounding(dtype: DType): Float32Array {
   const { decode, bytes } = dtypeInfo[dtype];
   const values = Array.from({ length: 2 ** (8 * bytes) }, (_, code) => decode(code)).filter(

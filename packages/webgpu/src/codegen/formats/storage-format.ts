@@ -10,15 +10,18 @@ import { encodeBf16 } from './float-bits.ts';
 import { decodeSmallFloat, encodeSmallFloat, splitBytes } from './small-float.ts';
 
 /**
- * How a float dtype lies in storage buffers and becomes f32. Core WebGPU has no smaller types, so f16, bf16 and f8 are read
- * out of u32 words; `shader-f16` is not needed.
+ * How a float dtype lies in storage buffers and becomes f32. Core WebGPU has no smaller types, so f16, bf16
+ * and f8 are read out of u32 words; `shader-f16` is not needed.
  */
 export interface StorageFormat {
   readonly bytes: 1 | 2 | 4;
   /** Array element that holds one value (or a word of them) and that holds four. */
   readonly scalarElement: string;
   readonly vectorElement: string;
-  /** WGSL expression of the value at element index `at`; `word` gives that of an array element, see `arrayElement`. */
+  /**
+   * WGSL expression of the value at element index `at`; `word` gives that of an array element, see
+   * `arrayElement`.
+   */
   readonly load: (word: (index: string) => string, at: string) => string;
   /** WGSL expression (vec4f) of the vector element at `index`. */
   readonly load4: (name: string, index: string) => string;

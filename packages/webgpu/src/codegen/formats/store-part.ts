@@ -1,6 +1,6 @@
 /**
- * `NAME_store_part(at, bits)`: replaces the two bytes, or the one, of element `at`; the rest of its word is somebody else's.
- * No other invocation writes this part, so the two steps need not be one.
+ * `NAME_store_part(at, bits)`: replaces the two bytes, or the one, of element `at`; the rest of its word is
+ * somebody else's. No other invocation writes this part, so the two steps need not be one.
  */
 export function storePart(name: string, bytes: 1 | 2): string {
   const perWord = 4 / bytes;

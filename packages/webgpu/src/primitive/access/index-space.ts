@@ -6,20 +6,25 @@ export interface IndexSpace {
   readonly extents: readonly number[];
   /** How far each tensor steps along each dimension, in elements. */
   readonly steps: Readonly<Record<string, readonly number[]>>;
-  /** By dimension of the shape that was asked for, the one here; null where dimensions are not what they were. */
+  /**
+   * By dimension of the shape that was asked for, the one here; null where dimensions are not what they were.
+   */
   readonly dimensions: readonly number[] | null;
 }
 
-/** Strides that show a tensor broadcast to `shape`, right-aligned: 0 where it has one element or no dimension. */
+/**
+ * Strides that show a tensor broadcast to `shape`, right-aligned: 0 where it has one element or no dimension.
+ */
 export function broadcastStrides({ shape: own, strides }: TensorDesc, shape: Shape): number[] {
   const lead = shape.length - own.length;
   return shape.map((_, d) => (d < lead || own[d - lead] === 1 ? 0 : strides[d - lead]));
 }
 
 /**
- * The space of a shape that some tensors step through, with as few dimensions as say the same: those of one place are left
- * out, and those that lie in line for all tensors become one. Dimensions are in the order of the steps of `first`, largest first,
- * so that threads in a row meet elements in a row; with no such tensor as they are.
+ * The space of a shape that some tensors step through, with as few dimensions as say the same: those of one
+ * place are left out, and those that lie in line for all tensors become one. Dimensions are in the order of
+ * the steps of `first`, largest first, so that threads in a row meet elements in a row; with no such tensor
+ * as they are.
  * @param keepsDimensions for kernels that look at the places themselves: nothing is left out or joined.
  */
 export function indexSpace(
@@ -60,8 +65,9 @@ export function extentUniforms(extents: readonly number[]): UniformField[] {
 }
 
 /**
- * Statements that declare the index along each of `rank` dimensions, `i0`, `i1`… from `from` on, of place number `place`; the last
- * dimension runs fastest. The extents are the uniforms `extent0`… of the same numbers.
+ * Statements that declare the index along each of `rank` dimensions, `i0`, `i1`… from `from` on, of place
+ * number `place`; the last dimension runs fastest. The extents are the uniforms `extent0`… of the same
+ * numbers.
  */
 export function splitPlace(place: string, rank: number, from = 0): string {
   const lines: string[] = [];

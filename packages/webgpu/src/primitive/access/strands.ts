@@ -7,11 +7,16 @@ export interface Strands {
   readonly along: 'joined' | 'kept';
   /** Statements that declare `column` and `strand`. */
   readonly declare: string;
-  /** Statements that join a variable over the strands of each column; the first strand then has the result in it. */
+  /**
+   * Statements that join a variable over the strands of each column; the first strand then has the result in
+   * it.
+   */
   readonly tree: (array: string, variable: string, join: (a: string, b: string) => string) => string;
 }
 
-/** What is to be shared out: so many results of so many elements each, which step so far from one to the next. */
+/**
+ * What is to be shared out: so many results of so many elements each, which step so far from one to the next.
+ */
 export interface Workload {
   readonly places: number;
   readonly depth: number;
@@ -25,8 +30,8 @@ const maxLanes = 256;
 const wideColumns = 64;
 
 /**
- * Invocations in a row should find elements in a row: along the elements of a result where these lie closest, else along the results.
- * A strand that would have fewer than four elements is left out.
+ * Invocations in a row should find elements in a row: along the elements of a result where these lie closest,
+ * else along the results. A strand that would have fewer than four elements is left out.
  */
 export function strandsOf({ places, depth, keptStep, joinedStep }: Workload): Strands {
   const along =

@@ -29,12 +29,14 @@ export function isVectorised(steps: readonly number[], isUnaligned: boolean): bo
   return !isUnaligned && steps.at(-1) === 1 && steps.slice(0, -1).every(step => step % 4 === 0);
 }
 
-/** How a kernel reads a tensor along its space: four at once as a vector, the same four times, or one by one. */
+/**
+ * How a kernel reads a tensor along its space: four at once as a vector, the same four times, or one by one.
+ */
 export type Reading = 'vector' | 'same' | 'each';
 
 /**
- * Whether a kernel has more tensors than a device binds: all but one of the small ones are then read from where they have been
- * gathered.
+ * Whether a kernel has more tensors than a device binds: all but one of the small ones are then read from
+ * where they have been gathered.
  */
 export function bindingPressureOf(
   tensors: readonly string[],
@@ -60,8 +62,8 @@ function wordsOf(
 const parameters = (indices: readonly string[]): string => indices.map(index => `${index}: u32`).join(', ');
 
 /**
- * `NAME_at(i0, i1…)`: the element at a place of the space, as the type of an expression that it is read as; and where `four` says how,
- * `NAME_at4(i0, i1…)`: that and the three behind it along the last dimension.
+ * `NAME_at(i0, i1…)`: the element at a place of the space, as the type of an expression that it is read as;
+ * and where `four` says how, `NAME_at4(i0, i1…)`: that and the three behind it along the last dimension.
  */
 export function readPlaces(
   name: string,
@@ -139,8 +141,9 @@ export function readAnywhere(
 }
 
 /**
- * How a kernel writes a tensor along its space: `vector`, four at once; `words`, four at once of a dense tensor wherever its rows
- * start, the last ones merged into what is there; `each`, one by one, only the part of a word that is the element's.
+ * How a kernel writes a tensor along its space: `vector`, four at once; `words`, four at once of a dense
+ * tensor wherever its rows start, the last ones merged into what is there; `each`, one by one, only the part
+ * of a word that is the element's.
  */
 export type Writing = 'vector' | 'words' | 'each';
 
@@ -159,8 +162,9 @@ export function writingOf(
 }
 
 /**
- * `NAME_element(i0, i1…) -> u32`: where the element of a place is. `NAME_store4(at, count, values)` writes `count` (1 to 4) values:
- * from the element `at.x` on, or, by `each`, to the elements `at`. `from` is the type of the values in an expression.
+ * `NAME_element(i0, i1…) -> u32`: where the element of a place is. `NAME_store4(at, count, values)` writes
+ * `count` (1 to 4) values: from the element `at.x` on, or, by `each`, to the elements `at`. `from` is the
+ * type of the values in an expression.
  */
 export function writePlaces(
   name: string,

@@ -18,8 +18,8 @@ import { transposedInput, transposingMap } from './transposing-map.ts';
 const lanes = 64;
 
 /**
- * A map in one kernel. An invocation computes four elements in a row, so that it owns every word that it writes; where rows are a
- * multiple of four long and start at one, it moves them as vectors.
+ * A map in one kernel. An invocation computes four elements in a row, so that it owns every word that it
+ * writes; where rows are a multiple of four long and start at one, it moves them as vectors.
  */
 export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
   const { inputs, outputs, unaligned } = tensors;

@@ -42,7 +42,9 @@ export interface PlacedExpression {
   readonly expr: Expr;
   readonly inputs: Readonly<Record<string, TensorDesc>>;
   readonly space: IndexSpace;
-  /** Whether four places along the last dimension are computed at once; it is then a multiple of four long. */
+  /**
+   * Whether four places along the last dimension are computed at once; it is then a multiple of four long.
+   */
   readonly four: boolean;
   readonly unaligned: ReadonlySet<string>;
   /** Whether there are more tensors than the device binds. */
@@ -50,8 +52,8 @@ export interface PlacedExpression {
 }
 
 /**
- * `value_at(i0, i1…)`: the value of an expression at a place; with `four`, `value_at4(i0, i1…)`: the values there and at the three
- * places behind it along the last dimension.
+ * `value_at(i0, i1…)`: the value of an expression at a place; with `four`, `value_at4(i0, i1…)`: the values
+ * there and at the three places behind it along the last dimension.
  */
 export function placedExpression(placed: PlacedExpression): ShaderPart[] {
   const { expr, inputs, space, four, isOverBudget } = placed;

@@ -17,8 +17,8 @@ export interface TransposedInput {
 }
 
 /**
- * The first input that lies transposed to the output, if both go far enough along their dimensions: read where the output's elements lie
- * in a row, each of its would come from another line of memory.
+ * The first input that lies transposed to the output, if both go far enough along their dimensions: read
+ * where the output's elements lie in a row, each of its would come from another line of memory.
  */
 export function transposedInput(
   { extents, steps }: IndexSpace,
@@ -34,7 +34,9 @@ export function transposedInput(
   return null;
 }
 
-/** A map that reads one of its inputs through a tile in workgroup memory: in its rows, and then across them. */
+/**
+ * A map that reads one of its inputs through a tile in workgroup memory: in its rows, and then across them.
+ */
 export function transposingMap(
   { value }: MapPrimitive,
   map: {

@@ -55,8 +55,9 @@ const largestOf = (t: Tensor): number => t.toFloat64().reduce((most, x) => Math.
 const magnitudes = (t: Tensor): Tensor => Tensor.from(t.toFloat32().map(Math.abs), t.shape);
 
 /**
- * Expects C of the host, which sums in f64. Each of the K additions in f32 is off by at most 2^-24 of the sum so far, which is at
- * most |A|·|B|; they err both ways, so √K of them, twice that to be safe, and one rounding to the dtype of C on top.
+ * Expects C of the host, which sums in f64. Each of the K additions in f32 is off by at most 2^-24 of the sum
+ * so far, which is at most |A|·|B|; they err both ways, so √K of them, twice that to be safe, and one
+ * rounding to the dtype of C on top.
  */
 async function expectHost(a: Tensor, b: Tensor, c: Tensor, ctx?: GpuContext): Promise<void> {
   const want = product(a, b, c.shape);

@@ -7,8 +7,8 @@ import { partialResults, sumPartsKernel } from './sum-parts.ts';
 import { chooseTile } from './tiles/tile-table.ts';
 
 /**
- * The kernels of C = A·B over the last two dimensions, the leading ones broadcast, with any strides and of any float dtypes. Products
- * are summed in f32, in an order that only the shapes decide.
+ * The kernels of C = A·B over the last two dimensions, the leading ones broadcast, with any strides and of
+ * any float dtypes. Products are summed in f32, in an order that only the shapes decide.
  */
 export function matmulKernels({
   inputs,
@@ -31,7 +31,9 @@ export function matmulKernels({
   };
 }
 
-/** What workgroups touch of each tensor, so that large ones may be bound in pieces: rows of A and C, all of B. */
+/**
+ * What workgroups touch of each tensor, so that large ones may be bound in pieces: rows of A and C, all of B.
+ */
 function footprintsOf({ M, N, K, batch, A, B, C }: MatMulProblem): Record<string, TensorFootprint> {
   if (batch.length > 2) return {};
   const footprint = (matrix: Matrix, rows: number, columns: number, side: 'q' | 'kv'): TensorFootprint => ({

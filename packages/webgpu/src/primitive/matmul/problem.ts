@@ -2,7 +2,10 @@ import type { DType, TensorDesc } from '@tilewise/core';
 import { inputName } from '@tilewise/core/primitive';
 import { outputName } from '../primitive-kernels.ts';
 
-/** One of the three matrices of a product, or of each of many: so many rows and columns, so many elements apart. */
+/**
+ * One of the three matrices of a product, or of each of many: so many rows and columns, so many elements
+ * apart.
+ */
 export interface Matrix {
   /** Of the tensor that holds it. */
   readonly name: string;
@@ -13,7 +16,10 @@ export interface Matrix {
   readonly batchStrides: readonly number[];
 }
 
-/** C (M × N) = A (M × K) · B (K × N), once for each index of `batch`; which of the tensors is A is the names' to say. */
+/**
+ * C (M × N) = A (M × K) · B (K × N), once for each index of `batch`; which of the tensors is A is the names'
+ * to say.
+ */
 export interface MatMulProblem {
   readonly M: number;
   readonly N: number;
@@ -25,8 +31,8 @@ export interface MatMulProblem {
 }
 
 /**
- * The problem of three tensors that fit: dimensions that can be walked as one are one, and a C whose columns lie together is
- * computed as Cᵀ = Bᵀ·Aᵀ, so that rows of results lie together wherever they can.
+ * The problem of three tensors that fit: dimensions that can be walked as one are one, and a C whose columns
+ * lie together is computed as Cᵀ = Bᵀ·Aᵀ, so that rows of results lie together wherever they can.
  */
 export function matmulProblem([a, b]: readonly TensorDesc[], c: TensorDesc): MatMulProblem {
   const batch = c.shape.slice(0, -2);
@@ -63,7 +69,10 @@ function transposed({ M, N, A, B, C, ...rest }: MatMulProblem): MatMulProblem {
   return { ...rest, M: N, N: M, A: flipped(B), B: flipped(A), C: flipped(C) };
 }
 
-/** Leaves out dimensions of one index, and makes one of neighbours that every matrix walks through in even steps. */
+/**
+ * Leaves out dimensions of one index, and makes one of neighbours that every matrix walks through in even
+ * steps.
+ */
 function joinBatch(problem: MatMulProblem): MatMulProblem {
   const all = [problem.A, problem.B, problem.C];
   const extents: number[] = [];

@@ -6,15 +6,18 @@ import type { MatMulProblem } from './problem.ts';
 import { resultRows } from './result-rows.ts';
 import type { MatMulTile } from './tiles/tile.ts';
 
-/** How the sum is shared out: over so many workgroups, each with `depth` steps of it (the last with what is left). */
+/**
+ * How the sum is shared out: over so many workgroups, each with `depth` steps of it (the last with what is
+ * left).
+ */
 export interface SumParts {
   readonly count: number;
   readonly depth: number;
 }
 
 /**
- * C = A·B in f32: a workgroup has one tile of C and walks along the sum. With more than one part, C is the partial results: one
- * matrix for each part, behind each other in the batch.
+ * C = A·B in f32: a workgroup has one tile of C and walks along the sum. With more than one part, C is the
+ * partial results: one matrix for each part, behind each other in the batch.
  *
  * No size is in the text: M, N, K and all strides are uniforms, so that problems share compiled kernels.
  */

@@ -5,7 +5,10 @@ import { resultRows } from './result-rows.ts';
 
 const lanes = 64;
 
-/** Partial results of a problem, f32: for each place in the batch one matrix per part, its rows padded to whole vectors. */
+/**
+ * Partial results of a problem, f32: for each place in the batch one matrix per part, its rows padded to
+ * whole vectors.
+ */
 export function partialResults({ M, N, batch }: MatMulProblem, parts: number): Matrix {
   const row = Math.ceil(N / 4) * 4;
   const step = (d: number): number => batch.slice(d + 1).reduce((n, extent) => n * extent, parts * M * row);

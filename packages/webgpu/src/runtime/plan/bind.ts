@@ -12,7 +12,9 @@ export interface BoundTensor {
   readonly resource: ByteRange;
 }
 
-/** The range to bind for a tensor of `bytes` bytes from `start` on: bindings start at multiples of `coarse`. */
+/**
+ * The range to bind for a tensor of `bytes` bytes from `start` on: bindings start at multiples of `coarse`.
+ */
 export function bindTensor(
   binding: StorageBinding,
   buffer: GPUBuffer,
@@ -45,7 +47,8 @@ export function shareResults(results: readonly BoundTensor[], { interleaved }: A
 }
 
 /**
- * WebGPU lets a kernel write to a buffer that it also reads, or twice, only through ranges apart from each other.
+ * WebGPU lets a kernel write to a buffer that it also reads, or twice, only through ranges apart from each
+ * other.
  * @throws InvalidArgumentError naming both tensors; the GPU itself would say it later, and to nobody.
  */
 export function checkAliasing({ name: kernel }: KernelSpec, tensors: readonly BoundTensor[]): void {

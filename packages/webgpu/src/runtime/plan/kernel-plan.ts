@@ -34,9 +34,9 @@ import {
 } from './plan-tensors.ts';
 
 /**
- * Kernels on one device, ready to be recorded any number of times. A plan submits nothing, maps nothing and allocates no tensor.
- * The parameters of a call lie in a small uniform buffer per dispatch, which is replaced only when a parameter changes.
- * `Options` are numbers that may change from one encode to the next.
+ * Kernels on one device, ready to be recorded any number of times. A plan submits nothing, maps nothing and
+ * allocates no tensor. The parameters of a call lie in a small uniform buffer per dispatch, which is replaced
+ * only when a parameter changes. `Options` are numbers that may change from one encode to the next.
  */
 export interface KernelPlan<Options> {
   /** What `encode` needs, by name, besides the workspace. */
@@ -45,12 +45,17 @@ export interface KernelPlan<Options> {
   readonly workspaceBytes: number;
   /** The kernels in order, with their source. Kernels that gather small tensors for others come first. */
   readonly kernels: readonly KernelSpec[];
-  /** Whether all kernels that are likely to run are compiled: `encode` then compiles nothing and does not block. */
+  /**
+   * Whether all kernels that are likely to run are compiled: `encode` then compiles nothing and does not
+   * block.
+   */
   readonly isCompiled: boolean;
   /**
-   * Records the work. Compiles the kernels that are not compiled yet, which may block for seconds: see `warmUp`.
-   * @throws InvalidArgumentError or InvalidShapeError naming a buffer that is missing, too small or misaligned, or an option
-   * that is out of range; for a GpuTensor also, or InvalidDTypeError, when it does not match the problem.
+   * Records the work. Compiles the kernels that are not compiled yet, which may block for seconds: see
+   * `warmUp`.
+   * @throws InvalidArgumentError or InvalidShapeError naming a buffer that is missing, too small or
+   * misaligned, or an option that is out of range; for a GpuTensor also, or InvalidDTypeError, when it does
+   * not match the problem.
    */
   encode(
     target: GPUCommandEncoder | GPUComputePassEncoder,
@@ -58,9 +63,10 @@ export interface KernelPlan<Options> {
     options?: Options,
   ): void;
   /**
-   * Compiles all kernels in parallel and in the background. Plans and eager calls on the same device share compiled kernels, so
-   * that the first eager call of the same problem does not compile any more.
-   * Rejects with a TilewiseError: `UNSUPPORTED` when the device does not compile a kernel, `DEVICE_LOST` when the device is lost.
+   * Compiles all kernels in parallel and in the background. Plans and eager calls on the same device share
+   * compiled kernels, so that the first eager call of the same problem does not compile any more. Rejects
+   * with a TilewiseError: `UNSUPPORTED` when the device does not compile a kernel, `DEVICE_LOST` when the
+   * device is lost.
    */
   warmUp(): Promise<void>;
   /** Frees the parameters of all recorded calls but the last. The calls must have been submitted. */
@@ -93,7 +99,8 @@ interface Call extends Step {
 }
 
 /**
- * Makes the plan of some kernels. Where a tensor is larger than one binding may be, its kernel is dispatched in splits.
+ * Makes the plan of some kernels. Where a tensor is larger than one binding may be, its kernel is dispatched
+ * in splits.
  * @throws UnsupportedError when even one workgroup touches more of a tensor than the device binds.
  */
 export function makeKernelPlan<Options>(memory: GpuMemory, parts: PlanParts<Options>): KernelPlan<Options> {
@@ -163,7 +170,9 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     this.#placeholders.clear();
   }
 
-  /** The kernels that run on most buffers: fallbacks among them only where results are made to share a buffer. */
+  /**
+   * The kernels that run on most buffers: fallbacks among them only where results are made to share a buffer.
+   */
   get #likely(): readonly KernelSpec[] {
     return this.kernels.flatMap(kernel =>
       kernel.aliasFallback?.interleaved ? withFallbacks([kernel]) : [kernel],
@@ -195,7 +204,10 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     );
   }
 
-  /** The dispatches on these buffers, in narrower splits where rounding makes a binding larger than the device allows. */
+  /**
+   * The dispatches on these buffers, in narrower splits where rounding makes a binding larger than the device
+   * allows.
+   */
   #callsOn(slices: Slices): readonly Call[] {
     const calls = this.#callsOf(slices, this.#steps);
     const { bytes, slack } = this.#limit;
@@ -240,7 +252,8 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     const given = isEmpty ? this.#placeholder(name) : sliceFor(slices, name);
     const region = (given.offset ?? 0) + (this.#layout.regions.get(name) ?? 0);
     const begin = isEmpty ? 0 : region + from * elementBytes;
-    // An empty segment, like an empty tensor, may start at the very end of its buffer, where nothing can be bound.
+    // An empty segment, like an empty tensor, may start at the very end of its buffer, where nothing can be
+    // bound.
     const canBind = begin < given.buffer.size || begin % alignment > 0;
     const { buffer } = canBind ? given : this.#placeholder(name);
     const start = canBind ? begin : 0;
@@ -288,7 +301,8 @@ class DevicePlan<Options> implements KernelPlan<Options> {
       const own = ownOf(name);
       return own ? own.skipped / own.binding.elementBytes : 0;
     }
-    // Gathering copies whole words, so the tensor starts as far into its first word as it does in its own buffer.
+    // Gathering copies whole words, so the tensor starts as far into its first word as it does in its own
+    // buffer.
     const first = (ownOf(gatheredTensor)?.skipped ?? 0) + 4 * (this.#layout.words.get(name) ?? 0);
     return (first + ((slices.get(name)?.offset ?? 0) % 4)) / gathered.elementBytes;
   }

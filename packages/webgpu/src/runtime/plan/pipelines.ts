@@ -19,7 +19,9 @@ function compiledOn(device: GPUDevice): Map<string, CompiledKernel> {
   return compiled;
 }
 
-/** The compiled kernel, compiled now if need be. A compile error surfaces in the device's current error scope. */
+/**
+ * The compiled kernel, compiled now if need be. A compile error surfaces in the device's current error scope.
+ */
 export function compile(device: GPUDevice, spec: KernelSpec): CompiledKernel {
   const compiled = compiledOn(device);
   let kernel = compiled.get(spec.wgsl);
@@ -36,7 +38,9 @@ export function isCompiled(device: GPUDevice, { wgsl }: KernelSpec): boolean {
   return compiledOn(device).has(wgsl);
 }
 
-/** Kernels that are being compiled in the background, by source: who asks for one again waits for the same. */
+/**
+ * Kernels that are being compiled in the background, by source: who asks for one again waits for the same.
+ */
 const compiling = new WeakMap<GPUDevice, Map<string, Promise<void>>>();
 
 /** Compiles in the background. Rejects with a TilewiseError when the device does not compile it. */

@@ -22,7 +22,10 @@ export interface BufferSlice {
   readonly offset?: number;
 }
 
-/** What may be passed for a tensor: a slice of a buffer, a whole buffer, or a tensor of this library on the same device. */
+/**
+ * What may be passed for a tensor: a slice of a buffer, a whole buffer, or a tensor of this library on the
+ * same device.
+ */
 export type PlanBuffer = GPUBuffer | BufferSlice | GpuTensor;
 
 /** A tensor that a plan binds. */
@@ -30,12 +33,17 @@ export interface PlanTensor {
   readonly name: string;
   /** Bytes from its first to its last element. */
   readonly bytes: number;
-  /** The offset of its slice must be a multiple of this: one element, or four where they are moved as vectors. */
+  /**
+   * The offset of its slice must be a multiple of this: one element, or four where they are moved as vectors.
+   */
   readonly alignment: number;
   readonly access: 'read' | 'read_write';
 }
 
-/** A tensor as a problem describes it: what a GpuTensor must be; of other buffers only the bytes can be checked. */
+/**
+ * A tensor as a problem describes it: what a GpuTensor must be; of other buffers only the bytes can be
+ * checked.
+ */
 export interface ExpectedTensor {
   readonly dtypes: readonly DType[];
   readonly shape: Shape;
@@ -49,7 +57,10 @@ export interface WorkspaceLayout {
   readonly bytes: number;
 }
 
-/** Regions behind each other; kernels write to one and read another, so their bindings must not meet when they are rounded. */
+/**
+ * Regions behind each other; kernels write to one and read another, so their bindings must not meet when they
+ * are rounded.
+ */
 export function layWorkspace(
   kernels: readonly KernelSpec[],
   bytesOf: (binding: StorageBinding) => number,
@@ -112,7 +123,10 @@ function planName(binding: StorageBinding): string {
   return isInWorkspace(binding.name) ? 'workspace' : tensorOf(binding);
 }
 
-/** The slice that was given for a tensor. Buffers may hold others than the plan's, so that two plans may share them. */
+/**
+ * The slice that was given for a tensor. Buffers may hold others than the plan's, so that two plans may share
+ * them.
+ */
 export function checkedSlice(
   ctx: GpuMemory,
   { name, bytes, alignment }: PlanTensor,
@@ -165,7 +179,10 @@ function sliceOf(
   return { buffer, offset: byteOffset };
 }
 
-/** @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError for another tensor than the plan was made for. */
+/**
+ * @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError for another tensor than the plan was
+ * made for.
+ */
 function checkTensor(argument: string, given: GpuTensor, { dtypes, shape, strides }: ExpectedTensor): void {
   if (!dtypes.includes(given.dtype))
     throw new InvalidDTypeError(argument, `must be ${dtypes.join(' or ')}, got ${given.dtype}`);

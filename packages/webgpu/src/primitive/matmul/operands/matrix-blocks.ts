@@ -2,7 +2,10 @@ import { arrayElement, storageFormat } from '../../../codegen/formats/storage-fo
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import type { Matrix } from '../problem.ts';
 
-/** An operand as the kernel walks through it: along the sum, and along the side of C that it gives (rows of A, columns of B). */
+/**
+ * An operand as the kernel walks through it: along the sum, and along the side of C that it gives (rows of A,
+ * columns of B).
+ */
 export interface Side {
   readonly matrix: Matrix;
   readonly sideStride: number;
@@ -67,9 +70,9 @@ const steps = (n: number, stride: string): string =>
   n === 0 ? '' : ` + ${n === 1 ? '' : `${n}u * `}${stride}`;
 
 /**
- * `NAME_block(start, x, k)`: the 4 × 4 elements at x…x+3 along the side and k…k+3 along the sum; column n of the result is the
- * vector at k + n. `NAME_block_at_edge` has 0 for what lies beyond the matrix, which it does not read. x and k are multiples
- * of 4; `start` is where the matrix starts.
+ * `NAME_block(start, x, k)`: the 4 × 4 elements at x…x+3 along the side and k…k+3 along the sum; column n of
+ * the result is the vector at k + n. `NAME_block_at_edge` has 0 for what lies beyond the matrix, which it
+ * does not read. x and k are multiples of 4; `start` is where the matrix starts.
  */
 export function matrixBlocks(of: Side): ShaderPart {
   const { matrix, extent, vectors } = of;

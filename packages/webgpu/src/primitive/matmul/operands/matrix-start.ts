@@ -1,7 +1,10 @@
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import type { Matrix } from '../problem.ts';
 
-/** `NAME_start(index)`: where a tensor's matrix for this place in the batch starts; the last batch dimension runs fastest. */
+/**
+ * `NAME_start(index)`: where a tensor's matrix for this place in the batch starts; the last batch dimension
+ * runs fastest.
+ */
 export function matrixStart({ name, batchStrides }: Matrix, batch: readonly number[]): ShaderPart {
   const steps = batch.map((_, n) => {
     const d = batch.length - 1 - n;

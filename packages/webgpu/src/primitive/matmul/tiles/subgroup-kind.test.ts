@@ -9,7 +9,10 @@ import { workgroupMatMulKind } from './workgroup-kind.ts';
 
 const matmul = { kind: 'matmul' } as const;
 
-/** A context on the tests' device that has these tiles, as lavapipe's own has; null where there are no subgroups. */
+/**
+ * A context on the tests' device that has these tiles, as lavapipe's own has; null where there are no
+ * subgroups.
+ */
 async function broadcasting(): Promise<GpuContext | null> {
   const { device, capabilities } = await sharedContext();
   if (capabilities.subgroupMinSize < 4) return null;

@@ -6,9 +6,9 @@ import { matrixVectors } from '../operands/matrix-vectors.ts';
 import type { MatMulBackend, MatMulTile } from './tile.ts';
 
 /**
- * Lanes below each other, each with a block of 4 × 4 in all of the `columns`. A lane reads its own rows of A, and of B one
- * in `group` of the vectors of four steps of the sum, which it broadcasts to its neighbours. Takes neither workgroup memory nor
- * barriers. Subgroups may have any size from `group` on.
+ * Lanes below each other, each with a block of 4 × 4 in all of the `columns`. A lane reads its own rows of A,
+ * and of B one in `group` of the vectors of four steps of the sum, which it broadcasts to its neighbours.
+ * Takes neither workgroup memory nor barriers. Subgroups may have any size from `group` on.
  */
 export interface SubgroupMatMulShape {
   readonly kind: 'subgroup';
@@ -34,8 +34,9 @@ export const subgroupMatMulKind: TileKind<SubgroupMatMulShape, MatMulTile> = {
 };
 
 /**
- * A subgroup takes four steps of the sum at a time. In them the columns of a tile have as many vectors along the sum as across them, so
- * that either way each lane reads the same number of them for its neighbours; those along the sum become vectors across where they are used.
+ * A subgroup takes four steps of the sum at a time. In them the columns of a tile have as many vectors along
+ * the sum as across them, so that either way each lane reads the same number of them for its neighbours;
+ * those along the sum become vectors across where they are used.
  */
 function subgroupBackend({ columns, group }: SubgroupMatMulShape, a: Side, b: Side): MatMulBackend {
   const vectors = 4 * columns;

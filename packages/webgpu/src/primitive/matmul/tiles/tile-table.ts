@@ -6,8 +6,8 @@ import type { MatMulTile } from './tile.ts';
 import { type WorkgroupMatMulShape, workgroupMatMulKind } from './workgroup-kind.ts';
 
 /**
- * Tiles, the first that C has room for: few rows or few columns get a tile as flat as they are. Where C is too small to give
- * every core one of the large tiles, it is cut into smaller ones.
+ * Tiles, the first that C has room for: few rows or few columns get a tile as flat as they are. Where C is
+ * too small to give every core one of the large tiles, it is cut into smaller ones.
  */
 const flatTiles: readonly {
   readonly upTo: { readonly M: number; readonly N: number };
@@ -22,15 +22,16 @@ const largeTile: WorkgroupMatMulShape = { tx: 8, ty: 8, rows: 2, columns: 2, dep
 const smallTile: WorkgroupMatMulShape = { tx: 8, ty: 8, rows: 1, columns: 1, depth: 32 };
 
 /**
- * 32 × 16 where lanes read for each other: 16 vec4s are what a lane of lavapipe accumulates fastest, and more lanes gain nothing.
- * Takes no longer to compile than the tiles above.
+ * 32 × 16 where lanes read for each other: 16 vec4s are what a lane of lavapipe accumulates fastest, and more
+ * lanes gain nothing. Takes no longer to compile than the tiles above.
  */
 const subgroupTile = (group: 4 | 8): MatMulTile =>
   subgroupMatMulKind.tile({ kind: 'subgroup', lanes: 8, columns: 4, group });
 
 /**
- * 64 × 64 on 32 lanes for SwiftShader, which takes ten times as long to read a vector as to multiply it, from workgroup memory too:
- * each is multiplied more often than on the tiles above. Takes longer to compile, which large matrices repay.
+ * 64 × 64 on 32 lanes for SwiftShader, which takes ten times as long to read a vector as to multiply it, from
+ * workgroup memory too: each is multiplied more often than on the tiles above. Takes longer to compile, which
+ * large matrices repay.
  */
 const swiftShaderTile: WorkgroupMatMulShape = { tx: 4, ty: 8, rows: 2, columns: 4, depth: 32 };
 const groupsWorthCompiling = 16;
@@ -53,8 +54,8 @@ const groupsOf = ({ M, N, count }: MatMulShape, tile: MatMulTile): number =>
   count * Math.ceil(M / tile.M) * Math.ceil(N / tile.N);
 
 /**
- * The tile for a shape on a device, and into how many parts its sum is cut: more than one only where C alone gives too few
- * workgroups.
+ * The tile for a shape on a device, and into how many parts its sum is cut: more than one only where C alone
+ * gives too few workgroups.
  */
 export function chooseTile(
   shape: MatMulShape,

@@ -25,8 +25,9 @@ export interface MatMulBackend {
   readonly row: (r: number) => string;
   readonly column: (c: number) => string;
   /**
-   * Statements that add the products of steps k_begin to k_end of the sum to `cR_C`, row R of a lane and its block C of columns.
-   * The tile starts at m0 and n0, the matrices at a_at and b_at; `inside` says that the matrices go on to the tile's end.
+   * Statements that add the products of steps k_begin to k_end of the sum to `cR_C`, row R of a lane and its
+   * block C of columns. The tile starts at m0 and n0, the matrices at a_at and b_at; `inside` says that the
+   * matrices go on to the tile's end.
    */
   readonly sum: string;
 }
