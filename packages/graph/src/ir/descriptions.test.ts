@@ -71,3 +71,14 @@ test('a constant of more elements than memory holds is refused', () => {
     /attribute 'shape' must have at most 268435456 elements/,
   );
 });
+
+test('an attribute of undefined is left out, and one of null refused', () => {
+  const g = new Graph();
+  const t = g.tensor({ dtype: 'f32' });
+  const attrs = { axis: undefined, mode: 'none' as const };
+  g.op('SoftMax', { attrs, inputs: [t], outputs: [g.tensor({ dtype: 'f32' })] });
+  expect(g.toJSON().graph[0].attrs).toEqual({ mode: { type: 'string', value: 'none' } });
+  expect(() =>
+    g.op('SoftMax', { attrs: { axis: null as never }, inputs: [t], outputs: [g.tensor({ dtype: 'f32' })] }),
+  ).toThrow("attribute 'axis' must be s64, got null");
+});

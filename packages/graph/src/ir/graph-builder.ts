@@ -3,6 +3,7 @@ import { InvalidGraphError, InvalidOperationError } from '../errors.ts';
 import { checkNames } from './check-names.ts';
 import { type Annotation, describeNode, type GraphNode } from './node.ts';
 import { checkOutputs } from './outputs.ts';
+import { stated } from './program/attention-call.ts';
 import type { Attributes } from './schema/attribute.ts';
 import { checkOperation } from './schema/check.ts';
 import type { Operation } from './schema/operation.ts';
@@ -146,7 +147,17 @@ export class GraphBuilder implements GraphWriter {
     this.#checkTensors(label, 'inputs', inputs);
     this.#checkTensors(label, 'outputs', outputs);
     const attributes = checkOperation(label, operation, attrs, inputs, outputs);
-    const added = { id, name, kind, operation, given: attrs, attributes, inputs, outputs, annotations };
+    const added = {
+      id,
+      name,
+      kind,
+      operation,
+      given: stated(attrs),
+      attributes,
+      inputs,
+      outputs,
+      annotations,
+    };
     this.#nodes.push(added);
     this.#nodeIds.add(id);
     for (const t of [...inputs, ...outputs]) this.#describe(t);

@@ -73,7 +73,7 @@ function checkAttributes(
 ): Attributes {
   const attributes: Record<string, AttributeValue> = {};
   for (const [name, { type, required, among, default: standard }] of Object.entries(schema)) {
-    const value = given[name] ?? standard;
+    const value = given[name] === undefined ? standard : given[name];
     if (value === undefined) {
       if (required) throw new InvalidOperationError(label, `needs the attribute '${name}'`);
       continue;
