@@ -1,5 +1,7 @@
-// Compiles the kernels of this folder, with and without relaxed SIMD, and writes them as base64 into the sources of the package.
-//   node assembly/compile.mjs     (in packages/core, after every change here; a test says when it was forgotten)
+// Compiles the kernels of this folder, with and without relaxed SIMD, and writes them as base64 into the
+// sources of the package.
+//   node assembly/compile.mjs     (in packages/core, after every change here; a test says when it was
+// forgotten)
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

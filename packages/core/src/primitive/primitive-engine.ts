@@ -52,7 +52,8 @@ export interface Primitives<T extends TensorDesc = TensorDesc> {
   /**
    * Where a tensor lies.
    * @param argument the name of the tensor in errors.
-   * @throws InvalidArgumentError for a tensor of another engine or one that was destroyed, where the engine can tell.
+   * @throws InvalidArgumentError for a tensor of another engine or one that was destroyed, where the engine
+   * can tell.
    */
   placeOf(tensor: T, argument?: string): Place;
 }

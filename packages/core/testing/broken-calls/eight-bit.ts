@@ -1,5 +1,19 @@
 import { Tensor } from '../../src/tensor/tensor.ts';
-import { B, type BrokenCall, cuSeqLens, D, dtype, f32, H, i32, packed, S, shape, typed, value } from './call.ts';
+import {
+  B,
+  type BrokenCall,
+  cuSeqLens,
+  D,
+  dtype,
+  f32,
+  H,
+  i32,
+  packed,
+  S,
+  shape,
+  typed,
+  value,
+} from './call.ts';
 
 /** q, k and v in MXFP8, and their scales. */
 const eightBit = {

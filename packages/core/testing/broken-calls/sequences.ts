@@ -1,5 +1,19 @@
 import { Tensor } from '../../src/tensor/tensor.ts';
-import { type BrokenCall, cuSeqLens, D, dtype, f32, H, i32, packed, paged, pages, shape, typed, value } from './call.ts';
+import {
+  type BrokenCall,
+  cuSeqLens,
+  D,
+  dtype,
+  f32,
+  H,
+  i32,
+  packed,
+  paged,
+  pages,
+  shape,
+  typed,
+  value,
+} from './call.ts';
 
 /** A tensor that is not on the host: all that is known is its description. */
 const elsewhere = (dtype: Tensor['dtype'], ...shape: number[]): Tensor => {

@@ -11,7 +11,8 @@ export interface RowPlace {
 }
 
 /**
- * Rounds `rows` rows of `columns` f32 from an address on, `pitch` numbers apart, to the dtype of a tensor, and stores them there.
+ * Rounds `rows` rows of `columns` f32 from an address on, `pitch` numbers apart, to the dtype of a tensor,
+ * and stores them there.
  */
 export type StoreRows = (at: number, rows: number, columns: number, pitch: number, to: RowPlace) => void;
 
