@@ -39,6 +39,7 @@ export const bundleBudgets = [
   { package: '@tilewise/graph', entry: "export { toOnnx } from '@tilewise/graph/onnx'", limit: 60 * KiB },
   { package: '@tilewise/nn', entry: "export * from '@tilewise/nn/checkpoint'", limit: 9 * KiB },
   { package: '@tilewise/nn', entry: "export * from '@tilewise/nn/hub'", limit: 3 * KiB },
-  // The graph with every operation is 86 of these, the tables of all architectures, generation, training and LoRA 14.
+  // The graph with every operation is 86 of these, the tables of all architectures, generation, training and
+  // LoRA 14.
   { package: '@tilewise/nn', entry: "export * from '@tilewise/nn'", limit: 104 * KiB },
 ];

@@ -8,7 +8,10 @@ const headers = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
-/** Gives the CPU engine the script of its workers, as the build of its package does: here it is taken from its sources. */
+/**
+ * Gives the CPU engine the script of its workers, as the build of its package does: here it is taken from its
+ * sources.
+ */
 const cpuWorkers: Plugin = {
   name: 'cpu-workers',
   async load(id) {

@@ -18,7 +18,10 @@ const commentLine = /^\s*(?:\/\/|\/\*|\*(?:\s|\/|$))/;
 /** A comment behind code: no quote follows it, so that it is not the inside of a string. */
 const trailingComment = /^(\s*)(.*?\S)\s+(\/\/ [^'"`]*)$/;
 
-const hasComment = line => commentLine.test(line) || trailingComment.test(line);
+/** Directives for the linter must stay in one line. */
+const directive = /biome-ignore/;
+
+const hasComment = line => (!directive.test(line) && commentLine.test(line)) || trailingComment.test(line);
 
 /**
  * The text with every comment that is too wide wrapped. Code stays as it is; a comment behind code moves
@@ -44,7 +47,7 @@ export function wrapComments(text, width = maxWidth) {
 function endOfComment(lines, start) {
   const isLine = line => /^\s*\/\/ /.test(line ?? '');
   let end = start + 1;
-  if (/^\s*\/\*\*/.test(lines[start])) {
+  if (/^\s*\/\*/.test(lines[start])) {
     while (!lines[end - 1].includes('*/') && end < lines.length) end++;
   } else if (isLine(lines[start])) {
     while (isLine(lines[end])) end++;
@@ -54,6 +57,7 @@ function endOfComment(lines, start) {
 
 function wrapComment(lines, width) {
   const indent = /^\s*/.exec(lines[0])[0];
+  if (lines.some(line => directive.test(line))) return lines;
   if (lines[0].trim().startsWith('//')) {
     return wrapText(
       lines.map(line => line.trim().slice(3)),
@@ -63,14 +67,15 @@ function wrapComment(lines, width) {
   if (!lines.at(-1).trimEnd().endsWith('*/')) return lines;
   const inside = lines.map(line =>
     line
-      .replace(/^\s*\/\*\*\s?/, '')
+      .replace(/^\s*\/\*\*?\s?/, '')
       .replace(/\s*\*\/\s*$/, '')
       .replace(/^\s*\*\s?/, ''),
   );
   while (inside.length > 0 && inside[0].trim() === '') inside.shift();
   while (inside.length > 0 && inside.at(-1).trim() === '') inside.pop();
   const wrapped = wrapText(inside, width - indent.length - 3);
-  return [`${indent}/**`, ...wrapped.map(line => `${indent} * ${line}`.trimEnd()), `${indent} */`];
+  const opener = lines[0].trim().startsWith('/**') ? '/**' : '/*';
+  return [`${indent}${opener}`, ...wrapped.map(line => `${indent} * ${line}`.trimEnd()), `${indent} */`];
 }
 
 /**

@@ -1,4 +1,5 @@
-// Puts the bundled script of the CPU engine's workers into the compiled package, in place of the null of its sources.
+// Puts the bundled script of the CPU engine's workers into the compiled package, in place of the null of its
+// sources.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -14,7 +14,8 @@ const hasBrowser =
 const committed = join(fixturesDir(), 'attention');
 const names = goldenCases(committed);
 const seed = runSeed();
-// Node runs every structure on the same kernels; here the golden cases show each option, and a few structures their mixtures.
+// Node runs every structure on the same kernels; here the golden cases show each option, and a few structures
+// their mixtures.
 const [structures, each] = [6, 5];
 
 // One page runs all of it, as kernels that are compiled stay with its device; the tests read what it found.

@@ -127,7 +127,10 @@ function thrown(call: () => unknown): unknown {
   }
 }
 
-/** @throws unless the call of a mutation is quick and throws nothing but errors of ours, and refuses unknown fields. */
+/**
+ * @throws unless the call of a mutation is quick and throws nothing but errors of ours, and refuses unknown
+ * fields.
+ */
 function check(
   name: string,
   base: unknown,
@@ -144,7 +147,10 @@ function check(
   expect(ms, told).toBeLessThan(2000);
 }
 
-/** Buffers of two plans may be shared; a tensor may have fields of its own; `mxfp8` is checked by the call that takes it. */
+/**
+ * Buffers of two plans may be shared; a tensor may have fields of its own; `mxfp8` is checked by the call
+ * that takes it.
+ */
 const mayHaveOthers = /^(encode buffers|upload|mxfp8)$/;
 
 const isPlain = (value: unknown): boolean =>

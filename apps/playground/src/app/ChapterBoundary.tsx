@@ -11,7 +11,10 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** Shows the reason when a chapter cannot be loaded or throws, and a way to try again. React offers this to classes only. */
+/**
+ * Shows the reason when a chapter cannot be loaded or throws, and a way to try again. React offers this to
+ * classes only.
+ */
 export class ChapterBoundary extends Component<Props, { readonly error: unknown }> {
   override state: { readonly error: unknown } = { error: null };
 

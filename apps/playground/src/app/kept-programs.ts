@@ -43,9 +43,9 @@ export interface ProgramOfExercise {
 }
 
 /**
- * The program of an exercise. The address has it, so that it can be shared; local storage keeps one for each exercise, so that neither
- * another exercise, nor another chapter, nor reloading loses it. A program that comes by a link replaces the kept one at its first edit,
- * and can be restored from then on.
+ * The program of an exercise. The address has it, so that it can be shared; local storage keeps one for each
+ * exercise, so that neither another exercise, nor another chapter, nor reloading loses it. A program that
+ * comes by a link replaces the kept one at its first edit, and can be restored from then on.
  */
 export function useProgram(exercise: string): ProgramOfExercise {
   const { state } = usePlace();

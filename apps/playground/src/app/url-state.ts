@@ -41,7 +41,9 @@ function show(hash: string): void {
   tell();
 }
 
-/** The visitor followed a link, or went back: what was about to be written belongs to the page that was left. */
+/**
+ * The visitor followed a link, or went back: what was about to be written belongs to the page that was left.
+ */
 function followAddress(): void {
   clearTimeout(writing);
   shown = null;
@@ -63,8 +65,8 @@ export function usePlace(): Place {
 }
 
 /**
- * One value of the chapter's state, kept in the URL so that what a visitor sees can be shared. The default is not written.
- * Changes replace the history entry: Back leaves the chapter.
+ * One value of the chapter's state, kept in the URL so that what a visitor sees can be shared. The default is
+ * not written. Changes replace the history entry: Back leaves the chapter.
  */
 export function useUrlState(name: string, initial: string): [string, (value: string) => void] {
   const { state } = usePlace();

@@ -29,7 +29,10 @@ export function cpuMachine(instead?: string): BenchMachine {
   };
 }
 
-/** Measures one sequence length on the CPU engine, forward and backward; one head is compared with the float64 reference. */
+/**
+ * Measures one sequence length on the CPU engine, forward and backward; one head is compared with the float64
+ * reference.
+ */
 export async function* benchOnCpu(config: BenchConfig, heads: number, S: number): AsyncGenerator<BenchRow> {
   const { causal, dtype } = config;
   const inputs = benchInputs(heads, S, config);

@@ -37,7 +37,9 @@ const wanted: ReadonlySet<string> = new Set([
   'subgroup-matrix',
 ]);
 
-/** Measures one sequence length: the flash kernels, then attention with stored scores, forward and backward. */
+/**
+ * Measures one sequence length: the flash kernels, then attention with stored scores, forward and backward.
+ */
 export async function* benchOnGpu(
   ctx: GpuContext,
   config: BenchConfig,
@@ -146,7 +148,10 @@ async function checkedRow(
   return { ...row, error, ms, tflops: flops / ms / 1e9 };
 }
 
-/** What results are compared with: those of the CPU engine for the last head, computed when they are first needed. */
+/**
+ * What results are compared with: those of the CPU engine for the last head, computed when they are first
+ * needed.
+ */
 interface Check {
   readonly inputs: Inputs;
   readonly exact: () => Readonly<Record<'o' | 'dq' | 'dk' | 'dv', Tensor>>;

@@ -43,7 +43,10 @@ export interface BenchRow {
   readonly tflops?: number;
   /** All buffers of the pass. */
   readonly bytes: number;
-  /** The largest difference from the CPU engine (of that, from the float64 reference), relative to the largest number. */
+  /**
+   * The largest difference from the CPU engine (of that, from the float64 reference), relative to the largest
+   * number.
+   */
   readonly error?: number;
   /** Why there is no time: the scores need more than a buffer may have, or the result was wrong. */
   readonly failure?: 'too large' | 'wrong';

@@ -3,7 +3,10 @@ import { median } from './bench.ts';
 /** Measures work on a GPU. */
 export interface GpuClock {
   readonly kind: 'timestamps' | 'wall clock';
-  /** Milliseconds that the recorded work takes: the median over rounds, in each of which it runs often enough to be seen. */
+  /**
+   * Milliseconds that the recorded work takes: the median over rounds, in each of which it runs often enough
+   * to be seen.
+   */
   time(encode: (pass: GPUComputePassEncoder) => void): Promise<number>;
   destroy(): void;
 }

@@ -28,7 +28,10 @@ export interface ElementTrace {
   readonly key: readonly [number, number];
   /** The block after 0, 1, … rounds. */
   readonly rounds: readonly U32x4[];
-  /** How many of the block's 128 bits would be others after 0, 1, … rounds, were the counter's lowest bit flipped. */
+  /**
+   * How many of the block's 128 bits would be others after 0, 1, … rounds, were the counter's lowest bit
+   * flipped.
+   */
   readonly avalanche: readonly number[];
   /** Which of the four words decides. */
   readonly lane: number;

@@ -53,7 +53,9 @@ async function gpuEngine(): Promise<PageEngine | RunsOn> {
   }
 }
 
-/** An engine whose tensors are uploaded for a call and downloaded after it: for the small figures of a page. */
+/**
+ * An engine whose tensors are uploaded for a call and downloaded after it: for the small figures of a page.
+ */
 function hostCalls<T extends TensorDesc>(engine: Engine<T>, runsOn: RunsOn): PageEngine {
   const download = async <R extends object>(results: R): Promise<Record<string, Tensor>> => {
     const named: [string, T][] = Object.entries(results);

@@ -1,4 +1,6 @@
-/** Whether an adapter is a CPU that plays a GPU. Not every such driver says so, so the known names count too. */
+/**
+ * Whether an adapter is a CPU that plays a GPU. Not every such driver says so, so the known names count too.
+ */
 export function isSoftware({ isFallbackAdapter, architecture, description }: GPUAdapterInfo): boolean {
   return (
     isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|basic render/i.test(`${architecture} ${description}`)

@@ -19,7 +19,10 @@ export interface OpenedEngine {
   readonly instead?: Instead;
 }
 
-/** Opens an engine, in a page or in a worker. Where the GPU cannot be had it is the CPU, and `instead` says why. */
+/**
+ * Opens an engine, in a page or in a worker. Where the GPU cannot be had it is the CPU, and `instead` says
+ * why.
+ */
 export async function openTensorEngine(choice: EngineChoice): Promise<OpenedEngine> {
   const gpu = choice === 'cpu' ? undefined : await openGpu(choice);
   if (gpu && 'engine' in gpu) return gpu;

@@ -41,7 +41,10 @@ export function tensorName({ id, name }: LogicalTensor, names: TensorNames): str
 
 export const [B, H, S, D] = [1, 4, 64, 32] as const;
 
-/** The graph of attention with some options, finalized. Shapes are (B, H, S, D), or (B, H/2, 2, S, D) where heads are grouped. */
+/**
+ * The graph of attention with some options, finalized. Shapes are (B, H, S, D), or (B, H/2, 2, S, D) where
+ * heads are grouped.
+ */
 export function attentionGraph(options: AttentionGraphOptions): AttentionGraph {
   const builder = new AttentionBuilder(options);
   const { q, k, v, o } = builder.attention();

@@ -41,7 +41,10 @@ function neighbours({ topology }: Graph, { inputs, outputs }: GraphNode): GraphN
   ];
 }
 
-/** The operations nearest to one, along the tensors between them, at most `most`; all of them in a smaller graph. */
+/**
+ * The operations nearest to one, along the tensors between them, at most `most`; all of them in a smaller
+ * graph.
+ */
 export function operationsAround(graph: Graph, focus: number, most: number = mostDrawn): ReadonlySet<number> {
   const { nodes, topology } = graph;
   if (nodes.length <= most) return new Set(nodes.map(({ id }) => id));
@@ -66,7 +69,10 @@ const operationKey = (id: number): string => `operation ${id}`;
 const partitionKey = (id: number): string => `partition ${id}`;
 const portKey = (leaves: boolean, tensor: number): string => `${leaves ? 'out' : 'in'} ${tensor}`;
 
-/** Draws the operations `shown` of a graph, in their partitions. Tensors from and to others enter and leave the drawing. */
+/**
+ * Draws the operations `shown` of a graph, in their partitions. Tensors from and to others enter and leave
+ * the drawing.
+ */
 export function drawGraph(
   graph: Graph,
   partitions: readonly Partition[],

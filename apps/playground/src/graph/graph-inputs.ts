@@ -13,8 +13,8 @@ export class OpenShape extends Error {
 }
 
 /**
- * Numbers that make sense for the inputs of any graph: normals for what is multiplied, and for scalars what their reader takes
- * them for.
+ * Numbers that make sense for the inputs of any graph: normals for what is multiplied, and for scalars what
+ * their reader takes them for.
  * @throws OpenShape when the graph does not say how large an input is.
  */
 export function graphInputs({ topology }: Graph): GraphInputs {

@@ -24,7 +24,10 @@ export interface DrawingPlan {
   readonly edges: readonly { readonly from: string; readonly to: string }[];
 }
 
-/** Where everything of a drawing lies, in pixels: nodes and groups by their keys, edges in the order of the plan. */
+/**
+ * Where everything of a drawing lies, in pixels: nodes and groups by their keys, edges in the order of the
+ * plan.
+ */
 export interface Placement {
   readonly width: number;
   readonly height: number;

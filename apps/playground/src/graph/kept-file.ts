@@ -15,7 +15,10 @@ export function keptGraphFile(): GraphFile | null {
   }
 }
 
-/** Keeps a file for the next visit; null forgets it. A file that storage has no room for is open for this visit only. */
+/**
+ * Keeps a file for the next visit; null forgets it. A file that storage has no room for is open for this
+ * visit only.
+ */
 export function keepGraphFile(file: GraphFile | null): void {
   try {
     localStorage.removeItem(key);

@@ -26,7 +26,8 @@ export interface GraphRun {
 const repeats = 3;
 
 /**
- * Runs partitions one after the other, each a few times, the best of which counts. A time ends when a result is on the host.
+ * Runs partitions one after the other, each a few times, the best of which counts. A time ends when a result
+ * is on the host.
  * @param inputs numbers of the graph's inputs, and results of another graph with the same ids.
  */
 export async function runGraph<T extends TensorDesc>(

@@ -2,7 +2,9 @@ import { type SdpaOptions, Tensor } from '@tilewise/core';
 import { PhiloxStream } from '@tilewise/philox';
 import type { PageEngine } from '../engine/engine.ts';
 
-/** What the lab shows of one head: S × S numbers each, row by row. NaN where the query does not see the key. */
+/**
+ * What the lab shows of one head: S × S numbers each, row by row. NaN where the query does not see the key.
+ */
 export interface HeatMaps {
   readonly scores: Float32Array;
   readonly probabilities: Float32Array;
@@ -58,8 +60,9 @@ async function probabilitiesOf(
 }
 
 /**
- * Scores, probabilities and score gradients under some options, all from the engine itself: with the identity for V the output is
- * P; the scores are ln P + lse; and the gradient of a bias of zeros is that of the scores.
+ * Scores, probabilities and score gradients under some options, all from the engine itself: with the identity
+ * for V the output is P; the scores are ln P + lse; and the gradient of a bias of zeros is that of the
+ * scores.
  */
 export async function heatMaps(engine: PageEngine, S: number, options: SdpaOptions): Promise<HeatMaps> {
   const { q, k, v, dO } = example(S);

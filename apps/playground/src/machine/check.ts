@@ -34,7 +34,10 @@ export interface HiddenInput<V> {
   readonly machine: Machine<V>;
 }
 
-/** An exercise on a machine, whose words are in the catalogue under its id. `V` is the machine's type of values. */
+/**
+ * An exercise on a machine, whose words are in the catalogue under its id. `V` is the machine's type of
+ * values.
+ */
 export interface Problem<V, Id extends string = string> {
   readonly id: Id;
   readonly registers: number;
@@ -43,7 +46,9 @@ export interface Problem<V, Id extends string = string> {
   /** Pieces of the solution, one beside each hint. */
   readonly pieces?: readonly string[];
   readonly criteria: (run: Run<V>) => readonly Criterion[];
-  /** Further inputs on which a solution must meet the criteria; a program that is right by luck fails on one. */
+  /**
+   * Further inputs on which a solution must meet the criteria; a program that is right by luck fails on one.
+   */
   readonly hidden?: readonly HiddenInput<V>[];
 }
 
@@ -66,7 +71,10 @@ export function assess<V>(problem: Problem<V>, source: string, machine: Machine<
   return { program, run, criteria, solved: right && criteria.every(({ met }) => met) };
 }
 
-/** Whether a program meets everything on the hidden inputs, if there are any; `null` is a program that was not tried. */
+/**
+ * Whether a program meets everything on the hidden inputs, if there are any; `null` is a program that was not
+ * tried.
+ */
 function hiddenCriterion<V>(problem: Problem<V>, source: string | null): Criterion[] {
   const { hidden = [] } = problem;
   if (hidden.length === 0) return [];

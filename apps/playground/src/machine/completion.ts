@@ -9,7 +9,9 @@ export interface Completion {
     | { readonly kind: 'for' | 'end' | 'wired' | 'cell' | 'register' };
 }
 
-/** What may follow `before`, the text of a line up to the cursor, and how much of it the completion replaces. */
+/**
+ * What may follow `before`, the text of a line up to the cursor, and how much of it the completion replaces.
+ */
 export function completionsFor<V>(
   before: string,
   machine: Machine<V>,

@@ -1,4 +1,6 @@
-/** What an instruction's operand may be. `fixed` operands are the registers that the compute unit is wired to. */
+/**
+ * What an instruction's operand may be. `fixed` operands are the registers that the compute unit is wired to.
+ */
 export type OperandKind =
   | { readonly kind: 'source' }
   | { readonly kind: 'target' }

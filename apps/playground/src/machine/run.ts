@@ -41,7 +41,9 @@ const maxSteps = 10_000;
 
 const none: Counts = { loads: 0, stores: 0, computes: 0, cycles: 0 };
 
-/** Runs a program without errors from the machine's initial state. What goes wrong in it is the run's `error`. */
+/**
+ * Runs a program without errors from the machine's initial state. What goes wrong in it is the run's `error`.
+ */
 export function runProgram<V>({ statements }: Program, machine: Machine<V>): Run<V> {
   const start: MachineState<V> = { registers: new Map(), memory: initialMemory(machine) };
   const steps: Step<V>[] = [];

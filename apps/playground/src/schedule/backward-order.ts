@@ -4,7 +4,10 @@ export type Gradient = 'dQ' | 'dK' | 'dV';
 /** Which way dS and P are walked: a row at a time (one query) or a column at a time (one key). */
 export type Walk = 'rows' | 'columns';
 
-/** How a gradient takes part in a walk: by inner products, a whole row is finished at each step; by outer products, all of it changes a little. */
+/**
+ * How a gradient takes part in a walk: by inner products, a whole row is finished at each step; by outer
+ * products, all of it changes a little.
+ */
 export type Style = 'inner' | 'outer';
 
 /** dQ = dS·K needs rows of dS; dK = dSᵀ·Q and dV = Pᵀ·dO need columns. */
@@ -13,7 +16,10 @@ export function styleOf(gradient: Gradient, walk: Walk): Style {
   return walk === finishedBy ? 'inner' : 'outer';
 }
 
-/** How far row `r` of a gradient is after `done` of the n steps of a walk: the share of its terms that have been added. */
+/**
+ * How far row `r` of a gradient is after `done` of the n steps of a walk: the share of its terms that have
+ * been added.
+ */
 export function progress(gradient: Gradient, walk: Walk, done: number, r: number, n: number): number {
   if (styleOf(gradient, walk) === 'inner') return r < done ? 1 : 0;
   return done / n;
@@ -28,8 +34,9 @@ export interface BlockVisit {
 }
 
 /**
- * A row-wise walk over n × n blocks. Without D = rowsum(dO ∘ O), D must come from P and dP, which takes the whole row first: K
- * and V are walked once for D, and again for dS and its products. With D, once is enough. Each visit loads one block of K and V.
+ * A row-wise walk over n × n blocks. Without D = rowsum(dO ∘ O), D must come from P and dP, which takes the
+ * whole row first: K and V are walked once for D, and again for dS and its products. With D, once is enough.
+ * Each visit loads one block of K and V.
  */
 export function blockVisits(n: number, knownD: boolean): BlockVisit[] {
   const purposes: readonly BlockVisit['purpose'][] = knownD ? ['gradients'] : ['rows', 'gradients'];
@@ -37,12 +44,15 @@ export function blockVisits(n: number, knownD: boolean): BlockVisit[] {
   return indices.flatMap(i => purposes.flatMap(purpose => indices.map(j => ({ i, j, purpose }))));
 }
 
-/** The two kernels of backward that walk over dS: one has a workgroup for each tile of keys, the other for each of queries. */
+/**
+ * The two kernels of backward that walk over dS: one has a workgroup for each tile of keys, the other for
+ * each of queries.
+ */
 export type BackwardKernel = 'dkdv' | 'dq';
 
 /**
- * Which tile a workgroup meets at a step: a query tile in `dkdv`, a key tile in `dq`; null when it has finished. With a causal
- * mask only the tiles that see each other are visited.
+ * Which tile a workgroup meets at a step: a query tile in `dkdv`, a key tile in `dq`; null when it has
+ * finished. With a causal mask only the tiles that see each other are visited.
  */
 export function visitedTile(
   kernel: BackwardKernel,

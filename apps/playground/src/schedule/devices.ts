@@ -1,8 +1,8 @@
 import type { Device } from './roofline.ts';
 
 /**
- * Some devices, by their makers' data sheets: dense 16-bit matrix arithmetic with 32-bit sums in TFLOP/s, memory in GB/s. The
- * laptop is a round number for graphics that share the main memory.
+ * Some devices, by their makers' data sheets: dense 16-bit matrix arithmetic with 32-bit sums in TFLOP/s,
+ * memory in GB/s. The laptop is a round number for graphics that share the main memory.
  */
 export const devices = {
   'H100 SXM': { peak: 989, bandwidth: 3350 },

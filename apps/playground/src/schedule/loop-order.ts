@@ -1,4 +1,6 @@
-/** Which loop is the outer one: over queries (FlashAttention-2) or over keys and values (FlashAttention-1). */
+/**
+ * Which loop is the outer one: over queries (FlashAttention-2) or over keys and values (FlashAttention-1).
+ */
 export type LoopOrder = 'inner-product' | 'outer-product';
 
 /** Tiles moved between slow and fast memory. */
@@ -9,7 +11,9 @@ export interface Traffic {
   readonly storesO: number;
 }
 
-/** One visit: query tile i meets key tile j; what that moved, and what has been moved with it since the start. */
+/**
+ * One visit: query tile i meets key tile j; what that moved, and what has been moved with it since the start.
+ */
 export interface Visit {
   readonly i: number;
   readonly j: number;
@@ -29,8 +33,8 @@ function sum(a: Traffic, b: Traffic): Traffic {
 }
 
 /**
- * The visits of n query tiles to n key tiles in order. `slots` query tiles keep their output in fast memory for the whole run of
- * the outer-product order; with all n the inner-product traffic for o is reached.
+ * The visits of n query tiles to n key tiles in order. `slots` query tiles keep their output in fast memory
+ * for the whole run of the outer-product order; with all n the inner-product traffic for o is reached.
  */
 export function visits(order: LoopOrder, n: number, slots = 0): Visit[] {
   const result: Visit[] = [];

@@ -8,7 +8,10 @@ export interface Device {
   readonly bandwidth: number;
 }
 
-/** Floating-point operations of n × n visits of tiles of `tile` rows with head size d: two matrix products each. */
+/**
+ * Floating-point operations of n × n visits of tiles of `tile` rows with head size d: two matrix products
+ * each.
+ */
 export function flops(n: number, tile: number, d: number): number {
   return n * n * 4 * tile * tile * d;
 }
@@ -20,8 +23,8 @@ export function bytesMoved(traffic: Traffic, tile: number, d: number, bytesPerEl
 }
 
 /**
- * Bytes of attention in three steps that store S and P, with the same tiles: S = QKᵀ loads Q once and K for every query tile;
- * the softmax reads S and writes P; O = PV reads P and V for every tile.
+ * Bytes of attention in three steps that store S and P, with the same tiles: S = QKᵀ loads Q once and K for
+ * every query tile; the softmax reads S and writes P; O = PV reads P and V for every tile.
  */
 export function naiveBytesMoved(n: number, tile: number, d: number, bytesPerElement: number): number {
   const narrow = n + n * n + n * n + n;
@@ -29,7 +32,10 @@ export function naiveBytesMoved(n: number, tile: number, d: number, bytesPerElem
   return (narrow * tile * d + square * tile * tile) * bytesPerElement;
 }
 
-/** Arithmetic intensity (FLOP per byte) and what a device reaches at it: TFLOP/s, limited by memory or by arithmetic. */
+/**
+ * Arithmetic intensity (FLOP per byte) and what a device reaches at it: TFLOP/s, limited by memory or by
+ * arithmetic.
+ */
 export function roofline(
   intensity: number,
   { peak, bandwidth }: Device,

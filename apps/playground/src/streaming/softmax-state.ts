@@ -30,7 +30,10 @@ export interface Merge {
   readonly factors: readonly [number, number];
 }
 
-/** m′ = max(m₁, m₂), d′ = d₁·e^{m₁−m′} + d₂·e^{m₂−m′}, and num′ likewise. Associative, and commutative up to rounding. */
+/**
+ * m′ = max(m₁, m₂), d′ = d₁·e^{m₁−m′} + d₂·e^{m₂−m′}, and num′ likewise. Associative, and commutative up to
+ * rounding.
+ */
 export function mergeStates(a: SoftmaxState, b: SoftmaxState): Merge {
   const m = Math.max(a.m, b.m);
   // −∞ − (−∞) is NaN: what has no keys has weight 0.

@@ -17,7 +17,10 @@ export interface PathStep {
 const f32 = Math.fround;
 const exp = (value: number): number => f32(Math.exp(f32(value)));
 
-/** The sum of exponents of `x`, once with the maximum known beforehand and once with a running one (Milakov & Gimelshein 2018). */
+/**
+ * The sum of exponents of `x`, once with the maximum known beforehand and once with a running one (Milakov &
+ * Gimelshein 2018).
+ */
 export function twoPaths(x: readonly number[], form: FactorForm): PathStep[] {
   const most = f32(Math.max(...x));
   const ratio = (a: number, b: number): number =>

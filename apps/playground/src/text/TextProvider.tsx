@@ -36,7 +36,9 @@ export async function firstWords(): Promise<Spoken> {
   }
 }
 
-/** Gives the page below it its text. The language is in the address, so that a link is read as it was written. */
+/**
+ * Gives the page below it its text. The language is in the address, so that a link is read as it was written.
+ */
 export function TextProvider({ first, children }: { readonly first: Spoken; readonly children: ReactNode }) {
   const [spoken, setSpoken] = useState(first);
   useEffect(() => {

@@ -12,8 +12,8 @@ export type Language = keyof typeof languages;
 const isLanguage = (code: string): code is Language => Object.hasOwn(languages, code);
 
 /**
- * The language to begin with: what the address says (`?lang=de`), what was chosen before, what the browser prefers, and
- * English if nothing of that is there.
+ * The language to begin with: what the address says (`?lang=de`), what was chosen before, what the browser
+ * prefers, and English if nothing of that is there.
  */
 export function initialLanguage(from: {
   readonly search: string;

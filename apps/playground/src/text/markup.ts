@@ -6,7 +6,10 @@ export interface Piece {
 
 const kinds = { '`': 'code', $: 'formula', '*': 'emphasis' } as const;
 
-/** Reads the catalogue's markup: `` `code` ``, `$TeX$`, `*emphasis*`. There is no more to it, so that a translator can see all of it. */
+/**
+ * Reads the catalogue's markup: `` `code` ``, `$TeX$`, `*emphasis*`. There is no more to it, so that a
+ * translator can see all of it.
+ */
 export function pieces(text: string): Piece[] {
   return text
     .split(/(`[^`]+`|\$[^$]+\$|\*[^*]+\*)/)

@@ -12,7 +12,10 @@ const style = {
   overflow: 'visible',
 };
 
-/** A chart by Observable Plot, described in words for those who do not see it. `options` must be stable between changes. */
+/**
+ * A chart by Observable Plot, described in words for those who do not see it. `options` must be stable
+ * between changes.
+ */
 export function Chart(props: { readonly label: string; readonly options: (plot: Plot) => PlotOptions }) {
   const { label, options } = props;
   const host = useRef<HTMLDivElement>(null);

@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
 
-/** Content that may be wider or taller than its place. It takes the focus, so that the keyboard can scroll it. */
+/**
+ * Content that may be wider or taller than its place. It takes the focus, so that the keyboard can scroll it.
+ */
 export function ScrollRegion(props: {
   readonly label: string;
   readonly className?: string;

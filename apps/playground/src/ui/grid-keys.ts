@@ -5,7 +5,10 @@ const steps: Readonly<Record<string, readonly [number, number]>> = {
   ArrowRight: [0, 1],
 };
 
-/** Where a key leads from a place of a grid of `rows` × `columns`: arrows step, with Shift by `stride`; null for other keys. */
+/**
+ * Where a key leads from a place of a grid of `rows` × `columns`: arrows step, with Shift by `stride`; null
+ * for other keys.
+ */
 export function keyStep(
   event: { readonly key: string; readonly shiftKey: boolean },
   [i, j]: readonly [number, number],

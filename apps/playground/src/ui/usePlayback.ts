@@ -11,8 +11,8 @@ export interface Playback {
 }
 
 /**
- * Plays `last` steps, one every `interval` milliseconds, and stops at the end. The position is in the URL under `name`; it is `initial` before anybody
- * has moved it, so that a figure shows something.
+ * Plays `last` steps, one every `interval` milliseconds, and stops at the end. The position is in the URL
+ * under `name`; it is `initial` before anybody has moved it, so that a figure shows something.
  */
 export function usePlayback(name: string, last: number, interval: number, initial = 0): Playback {
   const [at, setAt] = useUrlNumber(name, initial, { min: 0, max: Number.MAX_SAFE_INTEGER });

@@ -51,7 +51,8 @@ export function normalise<T extends TensorDesc>(
 }
 
 /**
- * `normalise` that leaves lists of numbers as host arrays, for an engine that only passes them on. `reading` may be null where neither `fp8` nor `mxfp8` is given.
+ * `normalise` that leaves lists of numbers as host arrays, for an engine that only passes them on. `reading`
+ * may be null where neither `fp8` nor `mxfp8` is given.
  * @throws as `normalise`.
  */
 export function normaliseCall<T extends TensorDesc>(

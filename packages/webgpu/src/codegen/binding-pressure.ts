@@ -22,7 +22,8 @@ const equallyCheap = 4096;
 
 /**
  * The tensors that a kernel with more bindings than the budget does not bind: they are gathered in the
- * workspace first and read from there, all by one binding. The cheapest are gathered first, and no more than needed.
+ * workspace first and read from there, all by one binding. The cheapest are gathered first, and no more than
+ * needed.
  */
 export function tensorsToGather(
   bindings: readonly StorageBinding[],

@@ -17,7 +17,10 @@ const values = { y: 282, cell: 22 };
 const height = values.y + 3 * values.cell + 6;
 const yOf = (score: number): number => scores.y + ((top - score) / (top - bottom)) * scores.height;
 
-/** Scores with the running maximum; below them what each key weighs against that maximum; below those the value vectors. */
+/**
+ * Scores with the running maximum; below them what each key weighs against that maximum; below those the
+ * value vectors.
+ */
 export function StreamBands({ step }: { readonly step: StreamStep | null }) {
   const { attention: text } = useText();
   const { fixed } = useNumbers();

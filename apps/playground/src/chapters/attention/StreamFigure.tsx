@@ -14,7 +14,9 @@ import './attention.css';
 const { x, v } = example;
 const channels = v[0].length;
 
-/** One query and its keys as they stream by, a tile at a time: the figure, and the running state in numbers. */
+/**
+ * One query and its keys as they stream by, a tile at a time: the figure, and the running state in numbers.
+ */
 export function StreamFigure({
   tile,
   onTile,

@@ -6,7 +6,9 @@ import { useText } from '../../text/TextProvider.tsx';
 import { FileButton } from '../../ui/FileButton.tsx';
 import { Rich } from '../../ui/Rich.tsx';
 
-/** Takes a graph in oneDNN's format, dropped anywhere on the page or chosen, and saves the one that is shown. */
+/**
+ * Takes a graph in oneDNN's format, dropped anywhere on the page or chosen, and saves the one that is shown.
+ */
 export function FileDrop(props: {
   readonly source: GraphSource;
   readonly graph: Graph | null;

@@ -21,8 +21,8 @@ interface FigureProps {
 }
 
 /**
- * The graph, its partitions boxed and coloured. Hovering or focusing an operation looks at it, choosing it keeps it. Of a large graph the
- * operations around the chosen one are drawn.
+ * The graph, its partitions boxed and coloured. Hovering or focusing an operation looks at it, choosing it
+ * keeps it. Of a large graph the operations around the chosen one are drawn.
  */
 export function GraphFigure(props: FigureProps) {
   const { graph, names, partitions, chosen } = props;
@@ -42,7 +42,9 @@ export function GraphFigure(props: FigureProps) {
   return <LaidOutGraph {...props} layout={layout} />;
 }
 
-/** The operations that are drawn: others only once the chosen one is not among them, or lies at their border. */
+/**
+ * The operations that are drawn: others only once the chosen one is not among them, or lies at their border.
+ */
 function useShownOperations(graph: Graph, chosen: number): ReadonlySet<number> {
   const [drawn, setDrawn] = useState(() => ({ graph, shown: operationsAround(graph, chosen) }));
   const isCurrent = drawn.graph === graph && isInside(graph, drawn.shown, chosen);

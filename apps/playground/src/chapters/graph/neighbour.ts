@@ -8,7 +8,9 @@ const directions: Readonly<Record<string, readonly [x: number, y: number]>> = {
   ArrowRight: [1, 0],
 };
 
-/** The box that an arrow key leads to from another: the nearest in that direction, sideways counting twice. */
+/**
+ * The box that an arrow key leads to from another: the nearest in that direction, sideways counting twice.
+ */
 export function neighbour<T extends Box>(boxes: readonly T[], from: Box, key: string): T | undefined {
   const direction = directions[key];
   if (!direction) return undefined;

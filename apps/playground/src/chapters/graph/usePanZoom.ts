@@ -18,8 +18,8 @@ const readable = 0.6;
 const margin = 40;
 
 /**
- * Dragging, pinching, and the wheel with Ctrl held move and scale a sheet: the plain wheel and one finger scroll the page, which the
- * window must not catch.
+ * Dragging, pinching, and the wheel with Ctrl held move and scale a sheet: the plain wheel and one finger
+ * scroll the page, which the window must not catch.
  */
 export function usePanZoom(
   view: RefObject<HTMLElement | null>,

@@ -4,8 +4,8 @@ import { useText } from '../../text/TextProvider.tsx';
 import { keyStep, pointedAt } from '../../ui/grid-keys.ts';
 
 /**
- * Red, green and blue of positive, negative and hidden numbers; how large a number is, is its opacity over the page. The exponent lets
- * small weights be told from none.
+ * Red, green and blue of positive, negative and hidden numbers; how large a number is, is its opacity over
+ * the page. The exponent lets small weights be told from none.
  */
 const positive = [58, 136, 246] as const;
 const negative = [236, 120, 40] as const;

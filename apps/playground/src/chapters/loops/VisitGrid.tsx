@@ -7,8 +7,9 @@ const gap = 8;
 const head = 22;
 
 /**
- * Pairs of tiles as a grid: those that have met are filled, the current one is lit. Around it the tiles in slow memory: K and V
- * above, Q on the left, O on the right; what the current visit loads or stores is lit there.
+ * Pairs of tiles as a grid: those that have met are filled, the current one is lit. Around it the tiles in
+ * slow memory: K and V above, Q on the left, O on the right; what the current visit loads or stores is lit
+ * there.
  */
 export function VisitGrid(props: {
   readonly n: number;

@@ -4,7 +4,9 @@ import type { Run } from '../../machine/run.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 
-/** The first `at` executed instructions, with the registers after each. A press on a step's number goes there. */
+/**
+ * The first `at` executed instructions, with the registers after each. A press on a step's number goes there.
+ */
 export function TraceTable<V>(props: {
   readonly label: string;
   readonly machine: Machine<V>;

@@ -27,7 +27,10 @@ interface WorkbenchProps<V> {
   readonly verdict: (run: Run<V>) => string;
 }
 
-/** An exercise: the task, a program to write, the machine that runs it step by step, and what is still missing. */
+/**
+ * An exercise: the task, a program to write, the machine that runs it step by step, and what is still
+ * missing.
+ */
 export function Workbench<V>({ machine, problem, kept, verdict }: WorkbenchProps<V>) {
   const source = kept.program;
   const { bench } = useText();

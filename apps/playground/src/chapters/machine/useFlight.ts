@@ -1,6 +1,9 @@
 import { type RefObject, useEffect } from 'react';
 
-/** A value that travels: from each place that was read to the one that was written. Places are marked by `data-place`. */
+/**
+ * A value that travels: from each place that was read to the one that was written. Places are marked by
+ * `data-place`.
+ */
 export interface Flight {
   readonly from: readonly { readonly place: string; readonly value: string }[];
   readonly to: string;
@@ -8,7 +11,10 @@ export interface Flight {
 
 const duration = 420;
 
-/** Shows an executed instruction as motion: what it read flies to where it wrote. Nothing moves for those who asked for that. */
+/**
+ * Shows an executed instruction as motion: what it read flies to where it wrote. Nothing moves for those who
+ * asked for that.
+ */
 export function useFlight(host: RefObject<HTMLElement | null>, flight: Flight | null): void {
   useEffect(() => {
     const stage = host.current;

@@ -33,8 +33,9 @@ const multipliers: Readonly<Record<Wiring, Multiplier>> = {
 };
 
 /**
- * The smallest machine that multiplies matrices: A, B and C (2 × 2) in DRAM, a few registers, and a multiplier that reads R0
- * and R1 only; the other registers can hold partial sums. With the wiring `any` it reads any two.
+ * The smallest machine that multiplies matrices: A, B and C (2 × 2) in DRAM, a few registers, and a
+ * multiplier that reads R0 and R1 only; the other registers can hold partial sums. With the wiring `any` it
+ * reads any two.
  */
 export function matrixMachine(registers: number, wiring: Wiring = 'fixed'): Machine<Polynomial> {
   const { operands, names, addend } = multipliers[wiring];

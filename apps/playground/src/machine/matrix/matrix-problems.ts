@@ -5,9 +5,9 @@ import { productCell, type Wiring, wiringOf } from './matrix-machine.ts';
 import { equal, formatPolynomial, type Polynomial } from './polynomial.ts';
 
 /**
- * Fewest cycles in which all four elements can be computed, by wiring of the multiplier and number of registers: found by an
- * exhaustive search over all programs of the machine, but for six registers of any wiring. There 20 is what no program can beat:
- * eight numbers to be loaded, eight products, four stores.
+ * Fewest cycles in which all four elements can be computed, by wiring of the multiplier and number of
+ * registers: found by an exhaustive search over all programs of the machine, but for six registers of any
+ * wiring. There 20 is what no program can beat: eight numbers to be loaded, eight products, four stores.
  */
 export const fewestCycles: Readonly<Record<Wiring, Readonly<Record<number, number>>>> = {
   fixed: { 3: 25, 4: 23, 5: 23, 6: 22 },

@@ -58,8 +58,9 @@ function traffic(run: Run<number>, reads: (n: number) => number, writes: (n: num
 }
 
 /**
- * Inputs that a program is tried on besides the visible one: a single number, large numbers (softmax without a maximum overflows),
- * and maxima that rise and fall (an online softmax that never rescales is right where they fall).
+ * Inputs that a program is tried on besides the visible one: a single number, large numbers (softmax without
+ * a maximum overflows), and maxima that rise and fall (an online softmax that never rescales is right where
+ * they fall).
  */
 const hiddenInputs: readonly (readonly number[])[] = [
   [0.5],

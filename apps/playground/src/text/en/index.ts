@@ -15,8 +15,9 @@ import { softmax } from './softmax.ts';
 import { train } from './train.ts';
 
 /**
- * The page in English. `code`, $TeX$ and *emphasis* are marked as in `markup.ts`; what depends on numbers is a function.
- * A translation has the same keys: copy this folder, translate what is quoted, name it in `languages.ts`.
+ * The page in English. `code`, $TeX$ and *emphasis* are marked as in `markup.ts`; what depends on numbers is
+ * a function. A translation has the same keys: copy this folder, translate what is quoted, name it in
+ * `languages.ts`.
  */
 export const en = {
   site,

@@ -150,7 +150,9 @@ export interface SdpaOptions<T = Tensor> {
   readonly raggedOffsets?: RaggedOffsets<T> | undefined;
   /** Longest packed or ragged sequence. Taken from the lengths when they are known on the host. */
   readonly maxSeqLenQ?: number | undefined;
-  /** Longest sequence of keys; with page tables, the capacity that is addressed (default: pages × page size). */
+  /**
+   * Longest sequence of keys; with page tables, the capacity that is addressed (default: pages × page size).
+   */
   readonly maxSeqLenKv?: number | undefined;
   /**
    * i32 (B, pages): k is (blocks, Hk, pageSize, Dqk) and position s of sequence b lies in block table[b, ⌊s /

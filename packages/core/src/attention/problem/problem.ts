@@ -32,8 +32,8 @@ export type SequenceStarts = 'strided' | 'cumulative' | 'ragged';
  * - cumulative (packed): cuSeqLens[b]·ss, of the operand's side.
  * - ragged: the operand's own raggedOffsets[b].
  *
- * A packed or ragged operand has the `shape` (1, H, T, D) for T tokens, and sb = 0. A paged operand is strided: its `shape`
- * is (blocks, H, pageSize, D), and `page` says how a position is found.
+ * A packed or ragged operand has the `shape` (1, H, T, D) for T tokens, and sb = 0. A paged operand is
+ * strided: its `shape` is (blocks, H, pageSize, D), and `page` says how a position is found.
  */
 export interface OperandDesc {
   readonly dtype: DType;

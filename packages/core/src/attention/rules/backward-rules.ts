@@ -57,7 +57,9 @@ const pagedRule = (name: 'k' | 'v', gradient: 'dk' | 'dv'): Rule<BackwardProblem
     ),
   );
 
-/** Largest values are results of the FP8 contract, and backward measures only the gradients that it computes. */
+/**
+ * Largest values are results of the FP8 contract, and backward measures only the gradients that it computes.
+ */
 const amaxRules = (name: BackwardAmaxName, ...sources: GradientName[]): Rule<BackwardProblem>[] => [
   argumentRule(`outputs.${name}`, ({ forward, outputs }) =>
     unless(!outputs[name] || forward.fp8 !== null, 'is a result of the FP8 contract: give fp8 too'),

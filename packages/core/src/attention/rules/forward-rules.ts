@@ -17,9 +17,9 @@ const positive = (n: number): boolean => Number.isInteger(n) && n >= 1;
 const isDense = ({ starts, page }: OperandDesc): boolean => starts === 'strided' && !page;
 
 /**
- * Every rule of a forward problem, in the order of the options. The rules follow from the mathematics or from how data lies
- * in memory. Limits of one machine belong to its engine, which tells them by `checkSupport`; the rules of FP8 are
- * `fp8ForwardRules`.
+ * Every rule of a forward problem, in the order of the options. The rules follow from the mathematics or from
+ * how data lies in memory. Limits of one machine belong to its engine, which tells them by `checkSupport`;
+ * the rules of FP8 are `fp8ForwardRules`.
  */
 export const forwardRules: readonly Rule<AttentionProblem>[] = [
   batchRule,

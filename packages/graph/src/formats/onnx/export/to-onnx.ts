@@ -40,7 +40,10 @@ export const translations: Translations = {
 export interface ToOnnxOptions {
   /** The name of the model's graph. Default `'tilewise'`. */
   readonly name?: string | undefined;
-  /** Tensors by the ids of inputs that the model is to hold, such as its weights, instead of taking them as inputs. */
+  /**
+   * Tensors by the ids of inputs that the model is to hold, such as its weights, instead of taking them as
+   * inputs.
+   */
   readonly values?: Readonly<Record<number, Tensor>> | undefined;
 }
 
