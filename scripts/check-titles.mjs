@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { changesetTitle, titleFaults } from './checks/titles.mjs';
 
 /** The last commit whose title is older than the rule. */
-const base = '6c08e7f29c99a8e8c9caa46609ca12fa5eaeed8c';
+const base = '9752a24aa31856a343bf7c845bb07eb83d223d1c';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' });
