@@ -18,7 +18,7 @@ export function usePlayback(name: string, last: number, interval: number, initia
   const [at, setAt] = useUrlNumber(name, initial, { min: 0, max: Number.MAX_SAFE_INTEGER });
   const [playing, setPlaying] = useState(false);
   const here = Math.min(at, last);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: setAt is a new function each time, and does the same.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: setAt is a new function at every render.
   useEffect(() => {
     if (!playing) return;
     if (here >= last) {

@@ -19,7 +19,7 @@ export function useGraphRun(source: GraphSource): {
     worker.current = null;
     setState({ kind: 'idle' });
   }, []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was found of one graph says nothing about another.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another graph ends the run.
   useEffect(() => stop, [source, stop]);
   const start = (engine: EngineChoice): void => {
     stop();

@@ -246,56 +246,5 @@ function masked(
   return hide(first, draft.op('Constant', [], { value: seen, shape: [B, 1, Sq, Skv] }, 'bool'));
 }
 
-/** Positions rotated by tables: the caches of the operator, or their rows by position. */
-const rotaryEmbedding: OnnxOperator = call => {
-  const x = call.input(0);
-  const isFlat = x.shape.length === 3;
-  const heads = isFlat
-    ? call.int('num_heads', 0) || call.fail("needs 'num_heads' for an input of three dimensions")
-    : 0;
-  const interleaved = call.flag('interleaved', false);
-  const { draft } = call;
-  const table = (n: number): LogicalTensor => {
-    const cache = call.input(n).tensor();
-    const positions = call.optional(3);
-    const rows = positions ? draft.op('Take', [cache, positions.tensor()], { axis: 0 }) : cache;
-    const [B = 1, S = 1, pairs = 1] = shapeOf(rows);
-    return reshape(draft, rows, [B, 1, S, pairs]);
-  };
-  return [
-    {
-      ...{ type: x.type, shape: x.shape },
-      emit: () => {
-        const tensor = isFlat ? withHeads(call, x.tensor(), heads) : x.tensor();
-        const rotated = draft.op('RotaryEmbedding', [tensor, table(1), table(2)], { interleaved });
-        return isFlat ? withoutHeads(call, rotated) : rotated;
-      },
-    },
-  ];
-};
-
-/** x · sigmoid(alpha · x). */
-const swish: OnnxOperator = call => {
-  const { type, shape, tensor } = call.input(0);
-  const alpha = call.float('alpha', 1);
-  const { draft } = call;
-  return [
-    {
-      ...{ type, shape },
-      emit: () => {
-        const x = tensor();
-        if (alpha === 1) return draft.op('SiLU', [x]);
-        const gate = draft.op('Sigmoid', [draft.op('Multiply', [x, scalar(draft, alpha, x.dtype)])]);
-        return draft.op('Multiply', [x, gate]);
-      },
-    },
-  ];
-};
-
-/** Attention, and what transformers have around it. */
-export const attentionOperators: Readonly<Record<string, OnnxOperator>> = {
-  Attention: attention,
-  QuickGelu: call => swish(call),
-  RotaryEmbedding: rotaryEmbedding,
-  Swish: swish,
-};
+/** Attention as one operator. */
+export const attentionOperators: Readonly<Record<string, OnnxOperator>> = { Attention: attention };

@@ -4,6 +4,7 @@ import type { Draft } from '../draft.ts';
 import { boolType, type ElementType, elementTypeOf, isInteger } from '../element-type.ts';
 import type { NodeCall, OnnxOperator } from '../node-call.ts';
 import { hostTensor, reader, staticNumbers } from '../value.ts';
+import { clip } from './clip.ts';
 import { cast, scalar, select } from './emit.ts';
 
 type Apply = (...numbers: readonly number[]) => number;
@@ -132,48 +133,6 @@ const power: Emit = (draft, [x, y], call) => {
   return draft.op('Power', [cast(draft, x, 'f32'), cast(draft, y, 'f32')]);
 };
 
-/** Integers between two bounds, by comparisons: the operations of bounds are for floats. */
-function clippedInteger(
-  { draft }: NodeCall,
-  x: LogicalTensor,
-  min: number | null,
-  max: number | null,
-): LogicalTensor {
-  const bounded = (tensor: LogicalTensor, kind: 'Less' | 'Greater', bound: number | null): LogicalTensor => {
-    if (bound === null) return tensor;
-    const limit = scalar(draft, bound, 'i32');
-    return select(draft, draft.op(kind, [tensor, limit], {}, 'bool'), limit, tensor);
-  };
-  return bounded(bounded(x, 'Less', min), 'Greater', max);
-}
-
-/** x between two bounds, each of which may be missing. */
-const clip: OnnxOperator = call => {
-  const { version } = call;
-  const bound = (n: number, name: string, standard: number): number => {
-    if (version < 11) return call.float(name, standard);
-    return call.has(n) ? (call.numbers(n)[0] ?? standard) : standard;
-  };
-  const [min, max] = [bound(1, 'min', Number.NEGATIVE_INFINITY), bound(2, 'max', Number.POSITIVE_INFINITY)];
-  const { type, shape, host } = call.input(0);
-  return [
-    {
-      ...{ type, shape },
-      ...(host && {
-        fold: () => ({ shape, values: Array.from(host().values, x => Math.min(max, Math.max(min, x))) }),
-      }),
-      emit: () => {
-        const x = call.input(0).tensor();
-        const [low, high] = [Number.isFinite(min), Number.isFinite(max)];
-        if (x.dtype === 'i32') return clippedInteger(call, x, low ? min : null, high ? max : null);
-        if (low && high) return call.draft.op('Clamp', [x], { min, max });
-        if (low) return call.draft.op('Maximum', [x, scalar(call.draft, min, x.dtype)]);
-        return high ? call.draft.op('Minimum', [x, scalar(call.draft, max, x.dtype)]) : x;
-      },
-    },
-  ];
-};
-
 /** Whether x is NaN: no number but NaN differs from itself. */
 const isNaNOperator: OnnxOperator = elementwise(
   () => x => Number(Number.isNaN(x)),
@@ -239,6 +198,24 @@ const parametric = (kind: string, defaults: Readonly<Record<string, number>>): O
         ),
     ),
   );
+
+/** x · sigmoid(alpha · x). */
+const swish: OnnxOperator = call => {
+  const { type, shape, tensor } = call.input(0);
+  const alpha = call.float('alpha', 1);
+  const { draft } = call;
+  return [
+    {
+      ...{ type, shape },
+      emit: () => {
+        const x = tensor();
+        if (alpha === 1) return draft.op('SiLU', [x]);
+        const gate = draft.op('Sigmoid', [draft.op('Multiply', [x, scalar(draft, alpha, x.dtype)])]);
+        return draft.op('Multiply', [x, gate]);
+      },
+    },
+  ];
+};
 
 /** Operators that compute each element by itself. */
 export const elementwiseOperators: Readonly<Record<string, OnnxOperator>> = {
@@ -307,6 +284,7 @@ export const elementwiseOperators: Readonly<Record<string, OnnxOperator>> = {
   IsNaN: isNaNOperator,
   Where: where,
   Clip: clip,
+  Swish: swish,
   Cast: castOperator(call => {
     const type = typeNumbered(call, call.int('to', 1));
     if (type.kind === 'float' && type.bits === 8 && !call.flag('saturate', true))

@@ -1,21 +1,27 @@
 import type { OnnxOperator } from '../node-call.ts';
 import { attentionOperators } from './attention.ts';
 import { elementwiseOperators } from './elementwise.ts';
-import { indexingOperators } from './indexing.ts';
 import { microsoftOperators } from './microsoft.ts';
+import { orderingOperators } from './ordering.ts';
+import { positionOperators } from './positions.ts';
 import { productOperators } from './products.ts';
 import { quantizationOperators } from './quantization.ts';
 import { reductionOperators } from './reductions.ts';
+import { scatteringOperators } from './scattering.ts';
+import { selectingOperators } from './selecting.ts';
 import { shapeOperators } from './shapes.ts';
 
 const standard: Readonly<Record<string, OnnxOperator>> = {
   ...shapeOperators,
   ...elementwiseOperators,
-  ...indexingOperators,
+  ...selectingOperators,
+  ...scatteringOperators,
+  ...orderingOperators,
   ...productOperators,
   ...quantizationOperators,
   ...reductionOperators,
   ...attentionOperators,
+  ...positionOperators,
 };
 
 /**

@@ -1,0 +1,245 @@
+import type { NodeResult, OnnxOperator } from '../node-call.ts';
+import { type HostTensor, hostTensor, reader, staticNumbers, type Value } from '../value.ts';
+import { reshape, slice } from './emit.ts';
+import { checkedIndices, fromStart, withExtent } from './indices.ts';
+
+/** A result whose element at an index is the element of one input at another index. */
+function moved(
+  { type, host, shape: from }: Value,
+  shape: readonly number[],
+  place: (index: readonly number[]) => readonly number[],
+  emit: NodeResult['emit'],
+): NodeResult {
+  return {
+    ...{ type, shape, emit },
+    ...(host && {
+      fold: (): HostTensor => {
+        const read = reader(host(), from);
+        return hostTensor(shape, index => read(place(index)));
+      },
+    }),
+  };
+}
+
+/** Where a slice along one axis begins, its step, and how many elements it has. */
+function sliceRange(
+  extent: number,
+  start: number,
+  end: number,
+  step: number,
+): { start: number; size: number } {
+  const clamp = (n: number, low: number, high: number): number =>
+    Math.min(high, Math.max(low, n < 0 ? n + extent : n));
+  if (step > 0) {
+    const first = clamp(start, 0, extent);
+    return { start: first, size: Math.max(0, Math.ceil((clamp(end, 0, extent) - first) / step)) };
+  }
+  const first = clamp(start, 0, extent - 1);
+  return { start: first, size: Math.max(0, Math.ceil((clamp(end, -1, extent - 1) - first) / step)) };
+}
+
+const sliceOperator: OnnxOperator = call => {
+  const value = call.input(0);
+  const list = (n: number, name: string): number[] | null => {
+    if (call.version < 10) return call.ints(name) ? [...(call.ints(name) ?? [])] : null;
+    return call.has(n) ? call.numbers(n) : null;
+  };
+  const starts = list(1, 'starts') ?? call.fail('needs starts');
+  const ends = list(2, 'ends') ?? call.fail('needs ends');
+  const axes = (list(3, 'axes') ?? starts.map((_, d) => d)).map(d => call.axis(d, value.shape.length));
+  const steps = list(4, 'steps') ?? starts.map(() => 1);
+  if ([ends, axes, steps].some(({ length }) => length !== starts.length))
+    call.fail(
+      `has ${starts.length} starts, ${ends.length} ends, ${axes.length} axes and ${steps.length} steps`,
+    );
+  const cuts = axes.map((axis, n) => {
+    const step = steps[n] ?? 1;
+    if (step === 0) call.fail('has a step of 0');
+    return { axis, step, ...sliceRange(value.shape[axis] ?? 0, starts[n] ?? 0, ends[n] ?? 0, step) };
+  });
+  const shape = cuts.reduce<readonly number[]>((s, { axis, size }) => withExtent(s, axis, size), value.shape);
+  const place = (index: readonly number[]): number[] =>
+    index.map((i, d) => {
+      const cut = cuts.find(({ axis }) => axis === d);
+      return cut ? cut.start + i * cut.step : i;
+    });
+  return [
+    moved(value, shape, place, () =>
+      cuts.reduce((tensor, cut) => slice(call.draft, tensor, cut), value.tensor()),
+    ),
+  ];
+};
+
+const gather: OnnxOperator = call => {
+  const [value, at] = [call.input(0), call.input(1)];
+  const axis = call.axis(call.int('axis', 0), value.shape.length);
+  const extent = value.shape[axis] ?? 0;
+  checkedIndices(call, 1, extent);
+  const shape = [...value.shape.slice(0, axis), ...at.shape, ...value.shape.slice(axis + 1)];
+  const rank = at.shape.length;
+  const { type, host } = value;
+  const emit: NodeResult['emit'] = () => {
+    // One known index, or several that follow each other, are a slice.
+    const indices = staticNumbers(at)?.map(i => (i < 0 ? i + extent : i));
+    if (indices && indices.length > 0 && indices.every((i, n) => i === (indices[0] ?? 0) + n)) {
+      const part = slice(call.draft, value.tensor(), { axis, start: indices[0] ?? 0, size: indices.length });
+      return reshape(call.draft, part, shape);
+    }
+    return call.draft.op('Take', [value.tensor(), at.tensor()], { axis });
+  };
+  return [
+    {
+      ...{ type, shape, emit },
+      ...(host &&
+        at.host && {
+          fold: () => {
+            const indices = reader(at.host?.() ?? { shape: [], values: [] }, at.shape);
+            const read = reader(host(), value.shape);
+            return hostTensor(shape, index => {
+              const i = indices(index.slice(axis, axis + rank));
+              return read([...index.slice(0, axis), i < 0 ? i + extent : i, ...index.slice(axis + rank)]);
+            });
+          },
+        }),
+    },
+  ];
+};
+
+const gatherElements: OnnxOperator = call => {
+  const [{ type, shape, tensor }, at] = [call.input(0), call.input(1)];
+  const axis = call.axis(call.int('axis', 0), shape.length);
+  const extent = shape[axis] ?? 0;
+  checkedIndices(call, 1, extent);
+  return [
+    {
+      ...{ type, shape: at.shape },
+      emit: () => call.draft.op('GatherElements', [tensor(), fromStart(call, at, extent)], { axis }),
+    },
+  ];
+};
+
+const concat: OnnxOperator = call => {
+  const values = call.inputs.flatMap(value => value ?? []);
+  const [first] = values;
+  if (!first) return call.fail('needs an input');
+  const axis = call.axis(call.int('axis', call.version < 4 ? 1 : 0), first.shape.length);
+  for (const { shape } of values) {
+    const fits =
+      shape.length === first.shape.length && shape.every((n, d) => d === axis || n === first.shape[d]);
+    if (!fits) call.fail(`cannot join [${first.shape}] and [${shape}] along axis ${axis}`);
+  }
+  const shape = withExtent(
+    first.shape,
+    axis,
+    values.reduce((n, value) => n + (value.shape[axis] ?? 0), 0),
+  );
+  const hosts = values.map(({ host }) => host);
+  const isKnown = hosts.every(host => host !== null);
+  return [
+    {
+      ...{ type: first.type, shape },
+      ...(isKnown && {
+        fold: () => {
+          const reads = values.map(({ host, shape: own }) => ({
+            extent: own[axis] ?? 0,
+            read: reader(host?.() ?? { shape: [], values: [] }, own),
+          }));
+          return hostTensor(shape, index => {
+            let at = index[axis] ?? 0;
+            for (const { extent, read } of reads) {
+              if (at < extent) return read(index.map((i, d) => (d === axis ? at : i)));
+              at -= extent;
+            }
+            return Number.NaN;
+          });
+        },
+      }),
+      emit: () => {
+        const parts = values.filter(value => value.shape[axis] !== 0).map(({ tensor }) => tensor());
+        const [only] = parts;
+        return parts.length === 1 && only ? only : call.draft.op('Concat', parts, { axis });
+      },
+    },
+  ];
+};
+
+const split: OnnxOperator = call => {
+  const value = call.input(0);
+  const axis = call.axis(call.int('axis', 0), value.shape.length);
+  const extent = value.shape[axis] ?? 0;
+  const count = call.node.outputs.length;
+  const each = Math.ceil(extent / call.int('num_outputs', count));
+  const attribute = call.ints('split');
+  const sizes = call.has(1)
+    ? call.numbers(1)
+    : (attribute ?? Array.from({ length: count }, (_, n) => Math.max(0, Math.min(each, extent - n * each))));
+  if (sizes.length !== count || sizes.reduce((a, b) => a + b, 0) !== extent)
+    call.fail(`cannot divide ${extent} elements into [${sizes}] for ${count} outputs`);
+  let start = 0;
+  return sizes.map(size => {
+    const first = start;
+    start += size;
+    const place = (index: readonly number[]): number[] => index.map((i, d) => (d === axis ? i + first : i));
+    return moved(value, withExtent(value.shape, axis, size), place, () =>
+      slice(call.draft, value.tensor(), { axis, start: first, size }),
+    );
+  });
+};
+
+const pad: OnnxOperator = call => {
+  const value = call.input(0);
+  const mode = call.text('mode', 'constant');
+  if (mode !== 'constant') call.refuse(`has the mode '${mode}'; only 'constant' is read`);
+  const { shape } = value;
+  const axes = call.has(3) ? call.numbers(3).map(d => call.axis(d, shape.length)) : shape.map((_, d) => d);
+  const given = call.version < 11 ? (call.ints('pads') ?? []) : call.numbers(1);
+  if (given.length !== 2 * axes.length) call.fail(`has ${given.length} pads for ${axes.length} axes`);
+  const count = (d: number, side: 0 | 1): number => {
+    const n = axes.indexOf(d);
+    return n < 0 ? 0 : (given[n + side * axes.length] ?? 0);
+  };
+  const [before, after] = [shape.map((_, d) => count(d, 0)), shape.map((_, d) => count(d, 1))];
+  const fill = call.version < 11 ? call.float('value', 0) : call.has(2) ? (call.numbers(2)[0] ?? 0) : 0;
+  const { draft } = call;
+  return [
+    {
+      ...{ type: value.type, shape: shape.map((n, d) => n + (before[d] ?? 0) + (after[d] ?? 0)) },
+      emit: () => {
+        // Negative pads take elements away.
+        const cut = shape.reduce((tensor, extent, axis) => {
+          const [low, high] = [Math.max(0, -(before[axis] ?? 0)), Math.max(0, -(after[axis] ?? 0))];
+          return slice(draft, tensor, { axis, start: low, size: extent - low - high });
+        }, value.tensor());
+        const grown = { before: before.map(n => Math.max(0, n)), after: after.map(n => Math.max(0, n)) };
+        if ([...grown.before, ...grown.after].every(n => n === 0)) return cut;
+        return draft.op('Pad', [cut], { ...grown, value: fill });
+      },
+    },
+  ];
+};
+
+const tile: OnnxOperator = call => {
+  const value = call.input(0);
+  const repeats = call.numbers(1);
+  const shape = value.shape.map((n, d) => n * (repeats[d] ?? 1));
+  const place = (index: readonly number[]): number[] => index.map((i, d) => i % (value.shape[d] || 1));
+  return [
+    moved(value, shape, place, () =>
+      value.shape.reduce((tensor, _, axis) => {
+        const times = repeats[axis] ?? 1;
+        return times === 1 ? tensor : call.draft.op('Concat', new Array(times).fill(tensor), { axis });
+      }, value.tensor()),
+    ),
+  ];
+};
+
+/** Operators that choose elements, and join tensors. */
+export const selectingOperators: Readonly<Record<string, OnnxOperator>> = {
+  Concat: concat,
+  Gather: gather,
+  GatherElements: gatherElements,
+  Pad: pad,
+  Slice: sliceOperator,
+  Split: split,
+  Tile: tile,
+};
