@@ -300,11 +300,13 @@ def save_safetensors(path, tensors, texts=None):
 
 
 def whole_state(model, optimizer):
-    """Parameters by name, and under adamw.first. and adamw.second. the moments of each, whole on every rank.
+    """Parameters by name, and the moments of each under adamw.first. and adamw.second.
+
+    All of them whole, on rank 0; PyTorch gives the other ranks nothing.
     """
     options = StateDictOptions(full_state_dict=True, cpu_offload=True)
     weights, moments = get_state_dict(model, optimizer, options=options)
     state = dict(weights)
-    for name, moment in moments["state"].items():
+    for name, moment in moments.get("state", {}).items():
         state[f"adamw.first.{name}"], state[f"adamw.second.{name}"] = moment["exp_avg"], moment["exp_avg_sq"]
     return state
