@@ -60,7 +60,7 @@ export function webgpuGenerator(runner: ComputeRunner): Generator {
   async function mask(request: MaskRequest): Promise<Uint8Array> {
     const { B, H, Sq, Skv } = request.shape;
     const count = B * H * Sq * Skv;
-    const kernel = dropoutMaskKernel(request);
+    const kernel = dropoutMaskKernel({ scheme: request.scheme });
     const words = await run(kernel, count, dropoutMaskUniformWords(request), Math.ceil(count / 4));
     return new Uint8Array(words.buffer, 0, count);
   }
