@@ -9,8 +9,9 @@ export const bundleBudgets = [
   { package: '@tilewise/philox', entry: "export { dropoutMask } from '@tilewise/philox'", limit: 4 * KiB },
   { package: '@tilewise/core', entry: "export { Tensor } from '@tilewise/core'", limit: 6 * KiB },
   // The kernels, twice as WebAssembly and once as TypeScript, are 9 KiB of this; the tables of all options
-  // and inputs, and what names the one that was meant, are 2.
-  { package: '@tilewise/core', entry: "export { sdpa } from '@tilewise/core/cpu'", limit: 38 * KiB },
+  // and inputs, and what names the one that was meant, are 2; what refuses tensors, options and expressions
+  // beyond their limits before any work, and evaluates shared expressions once, is 3.
+  { package: '@tilewise/core', entry: "export { sdpa } from '@tilewise/core/cpu'", limit: 41 * KiB },
   // What makes and runs plans is the context's. Mods, FP8, MXFP8, matrices, and f16 arithmetic, prefetch and
   // subgroup statistics of tiles bring their own code.
   { package: '@tilewise/webgpu', entry: "export { sdpa } from '@tilewise/webgpu'", limit: 32 * KiB },
@@ -31,17 +32,19 @@ export const bundleBudgets = [
   {
     package: '@tilewise/webgpu',
     entry: "export { createContext, webgpuEngine } from '@tilewise/webgpu'",
-    limit: 80 * KiB,
+    limit: 81 * KiB,
     dynamic: { 'subgroup-kind': 4 * KiB, 'subgroup-matrix-configs': 1 * KiB },
   },
   // Every operation, with its gradient and how it runs, and every pattern: a graph does not know beforehand
-  // which it will have.
+  // which it will have. The operations that published models and ONNX need (slices, gathers, convolution,
+  // rotary positions, comparisons, the largest elements: 25 of them) are 8 KiB, and the checks of stored
+  // graphs 2.
   {
     package: '@tilewise/graph',
     entry: "export { Graph, gradients } from '@tilewise/graph'",
-    limit: 69 * KiB,
+    limit: 80 * KiB,
   },
-  { package: '@tilewise/graph', entry: "export * from '@tilewise/graph/cudnn'", limit: 75 * KiB },
+  { package: '@tilewise/graph', entry: "export * from '@tilewise/graph/cudnn'", limit: 86 * KiB },
   { package: '@tilewise/graph', entry: "export { toOnnx } from '@tilewise/graph/onnx'", limit: 60 * KiB },
   { package: '@tilewise/nn', entry: "export * from '@tilewise/nn/checkpoint'", limit: 9 * KiB },
   { package: '@tilewise/nn', entry: "export * from '@tilewise/nn/hub'", limit: 3 * KiB },
