@@ -15,8 +15,6 @@ export type { Batch } from './model/batch.ts';
 export type { LoadOptions } from './model/model.ts';
 export { Model } from './model/model.ts';
 export type { WeightDType } from './model/weights.ts';
-export type { ExportTorchOptions } from './training/export-torch.ts';
-export { exportTorch } from './training/export-torch.ts';
 export type { OptimizerOptions } from './training/optimizer.ts';
 export type { SgdStep } from './training/sgd.ts';
 export { sgd } from './training/sgd.ts';

@@ -7,8 +7,8 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
 import { filesOf, tinyLlama } from '../../testing/tiny-model.ts';
 import { loadModel } from '../load-model.ts';
+import { createTrainer } from '../training/trainer.ts';
 import { exportTorch } from './export-torch.ts';
-import { createTrainer } from './trainer.ts';
 
 const standard = join(homedir(), '.cache/tilewise-venv/bin/python');
 /**

@@ -4,7 +4,7 @@ import { toTorch } from '@tilewise/graph/torch';
 import { batchTensors, targetTensors } from '../model/batch.ts';
 import { downloadAll } from '../model/download.ts';
 import { describeAll, type Model } from '../model/model.ts';
-import { type LabelledBatch, lossOf } from './trainer.ts';
+import { type LabelledBatch, lossOf } from '../training/trainer.ts';
 
 /** How a model's training is exported. */
 export interface ExportTorchOptions {

@@ -1,0 +1,2 @@
+export type { ExportTorchOptions } from './export-torch.ts';
+export { exportTorch } from './export-torch.ts';
