@@ -52,6 +52,11 @@ test.each<[call: string, run: (misspelt: object) => unknown]>([
   ['PhiloxStream', o => new PhiloxStream(1, o)],
   ['atPhiloxEngine', o => atPhiloxEngine(1, o)],
   ['NumpyPhilox', o => new NumpyPhilox({ seed: 1, ...o })],
+  [
+    'nativeDropoutMask',
+    o => nativeDropoutMask({ numel: 16, p: 0.5, seed: 1, offset: 0, vec: 4, grid: 1, ...o }),
+  ],
+  ['nativeDropoutIncrement', o => nativeDropoutIncrement({ numel: 16, vec: 4, grid: 1, ...o })],
   ['transformerEngineDropoutMask', o => transformerEngineDropoutMask({ numel: 16, p: 0.5, seed: 1, ...o })],
 ])('a misspelt option of %s is refused by name', (_, run) => {
   expect(() => run({})).not.toThrow();

@@ -6,7 +6,7 @@ import { B, type BrokenCall, D, dtype, f32, H, i32, S, shape, typed, value } fro
 /** What is done to scores and probabilities. */
 export const scoreCalls: readonly BrokenCall[] = [
   value('scale', /finite number, got NaN/, { options: { scale: NaN } }),
-  value('softcap', /finite number > 0, got -1/, { options: { softcap: -1 } }),
+  value('softcap', /number from 1e-30 to 1e30, got -1/, { options: { softcap: -1 } }),
   value('window.left', /integer ≥ 0.*got -2/, { options: { window: { left: -2 } } }),
   value('window.right', /integer ≥ 0.*got 0.5/, { options: { window: { right: 0.5 } } }),
   value('causal', /got left/, { options: { causal: 'left' } }),

@@ -1,5 +1,5 @@
 import { philox4x32Into } from '../block4x32.ts';
-import { checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
+import { checkOptions, describeValue, InvalidArgumentError } from '../errors.ts';
 import { checkProbability } from '../probability.ts';
 import { splitU64, toU64, toUint, type Uint } from '../u64.ts';
 import { firstWordAtLeast } from '../uniform.ts';
@@ -34,7 +34,7 @@ export interface NativeDropoutOptions {
  * @throws InvalidArgumentError when an option is out of its range.
  */
 export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array {
-  checkObject('options', options);
+  checkOptions('options', options, ['numel', 'p', 'seed', 'offset', 'vec', 'grid']);
   const { numel, vec } = options;
   const [k0, k1] = toU64(options.seed, 'seed');
   const offset = toUint(options.offset, 'offset', 64);
@@ -73,7 +73,7 @@ export function nativeDropoutScale(p: number): number {
 export function nativeDropoutIncrement(
   options: Pick<NativeDropoutOptions, 'numel' | 'grid' | 'vec'>,
 ): number {
-  checkObject('options', options);
+  checkOptions('options', options, ['numel', 'p', 'seed', 'offset', 'vec', 'grid']);
   const perTurn = 256 * checkGeometry(options) * 4;
   return (Math.floor((options.numel - 1) / perTurn) + 1) * 4;
 }

@@ -39,6 +39,10 @@ import { type CallTools, toolsOf } from './tools.ts';
  * packed (T, Hq, Dv) and (Hq, T). Tensors in the options may be on the host (they are uploaded for the call).
  * `fp8` and `mxfp8` are made by the functions of these names of `@tilewise/webgpu/fp8`, which bring their
  * kernels.
+ *
+ * The first call for a new structure of problem compiles its kernels. Browsers do that beside the page; Dawn
+ * in Node compiles before the call returns, which takes seconds on a software adapter. `warmUp` of a plan for
+ * the same problem compiles beforehand.
  * @throws InvalidArgumentError, InvalidShapeError, InvalidDTypeError or UnsupportedError before any work.
  * What goes wrong on the GPU rejects the `download` of the results.
  */
@@ -99,7 +103,7 @@ export function forwardCall(
  * Attention backward, enqueued at once: the gradients asked for, contiguous, each in the shape and dtype of
  * what it is the gradient of (dAlibi and dsink: f32). When the score mod loads floats, `dCaptures` has the
  * gradient of each such tensor. `o` and `lse` are those of `sdpa` with the same options; the dropout mask is
- * drawn again. Two runs give the same bits.
+ * drawn again. Two runs give the same bits. The first call compiles kernels, as that of `sdpa` does.
  * @throws as `sdpa`.
  */
 export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(

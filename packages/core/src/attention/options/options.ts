@@ -119,7 +119,7 @@ export interface SdpaOptions<T = Tensor> {
   readonly bias?: T | undefined;
   /** `true`: the standard slopes for any head count; else Hq slopes. Adds −slope[h]·|i + off − j|. */
   readonly alibi?: boolean | readonly number[] | T | undefined;
-  /** c > 0: score ← c·tanh(score / c). */
+  /** c from 1e-30 to 1e30: score ← c·tanh(score / c). */
   readonly softcap?: number | undefined;
   /** An expression of (score, b, h, q, kv) that replaces the score. */
   readonly scoreMod?: Mod<T> | undefined;

@@ -102,15 +102,19 @@ describe('scale, softcap, bias, ALiBi and sink', () => {
     ],
     'softcap is not zero': [
       { softcap: 0 },
-      'InvalidArgumentError: softcap must be a finite number > 0, got 0',
+      'InvalidArgumentError: softcap must be a number from 1e-30 to 1e30, got 0',
     ],
     'softcap is positive': [
       { softcap: -2 },
-      'InvalidArgumentError: softcap must be a finite number > 0, got -2',
+      'InvalidArgumentError: softcap must be a number from 1e-30 to 1e30, got -2',
+    ],
+    'softcap overflows no f32': [
+      { softcap: 1e39 },
+      'InvalidArgumentError: softcap must be a number from 1e-30 to 1e30, got 1e+39',
     ],
     'softcap is finite': [
       { softcap: Infinity },
-      'InvalidArgumentError: softcap must be a finite number > 0, got Infinity',
+      'InvalidArgumentError: softcap must be a number from 1e-30 to 1e30, got Infinity',
     ],
     'bias holds floats': [{ bias: bool(5, 7) }, 'InvalidDTypeError: bias must be a float dtype, got bool'],
     'bias broadcasts to the scores': [

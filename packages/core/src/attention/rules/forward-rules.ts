@@ -62,10 +62,13 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
   argumentRule('scale', ({ scale }) =>
     unless(Number.isFinite(Math.fround(scale)), `must be a finite number, got ${scale}`),
   ),
+  // Between these, score / softcap stays a normal number of f32 for every score that matters, and
+  // c·tanh(score / c) is a number of f32 too: beyond them GPUs flush the quotient to 0, or the product
+  // overflows.
   argumentRule('softcap', ({ softcap }) =>
     unless(
-      softcap === null || (softcap > 0 && Number.isFinite(softcap)),
-      `must be a finite number > 0, got ${softcap}`,
+      softcap === null || (softcap >= 1e-30 && softcap <= 1e30),
+      `must be a number from 1e-30 to 1e30, got ${softcap}`,
     ),
   ),
   ...(['left', 'right'] as const).map(side =>
