@@ -3,7 +3,8 @@ import { isKnown, type LogicalTensor } from '../src/ir/tensor/logical-tensor.ts'
 import { GraphBuilder } from './attention-graph.ts';
 import { attentionPatterns } from './attention-patterns.ts';
 import { Choices } from './choices.ts';
-import { functionStep, type Known, randomStep } from './random-steps.ts';
+import type { Known } from './random-known.ts';
+import { functionStep, randomStep } from './random-steps.ts';
 
 /**
  * A valid graph of up to some ten operations: attention with anything on its scores, and operations before,

@@ -2,36 +2,14 @@ import type { Attributes } from '../src/ir/schema/attribute.ts';
 import type { LogicalTensor } from '../src/ir/tensor/logical-tensor.ts';
 import type { GraphBuilder } from './attention-graph.ts';
 import type { Choices } from './choices.ts';
+import { indexSteps } from './random-index-steps.ts';
+import { bounded, type Known, like, positive, type Step, whereTo, whole, withShape } from './random-known.ts';
 
-/** An f32 tensor of rank 2 or more, and its extents. */
-export interface Known {
-  readonly tensor: LogicalTensor;
-  readonly shape: readonly number[];
-}
-
-/** Some operations that make another tensor of one. */
-type Step = (g: GraphBuilder, choose: Choices, from: Known) => Known;
-
-/** In (−1, 1), so that nothing overflows. */
-const bounded = (g: GraphBuilder, x: LogicalTensor): LogicalTensor => g.op('Tanh', [x]);
-/** In (1/e, e). */
-const positive = (g: GraphBuilder, x: LogicalTensor): LogicalTensor => g.op('Exp', [bounded(g, x)]);
-/**
- * Whole numbers in [−5, 5], which few bits hold: what two engines round differently is no difference between
- * graphs.
- */
-const whole = (g: GraphBuilder, x: LogicalTensor): LogicalTensor =>
-  g.op('Round', [g.op('Multiply', [bounded(g, x), g.scalar(5)])]);
-
-const like = (g: GraphBuilder, choose: Choices, shape: readonly number[]): LogicalTensor =>
-  g.input(shape.slice(choose.below(shape.length + 1)).map(n => (choose.below(2) ? n : 1)));
 const bits = (g: GraphBuilder, choose: Choices, shape: readonly number[]): LogicalTensor => {
   const extents = shape.slice(choose.below(shape.length)).map(n => (choose.below(3) ? n : 1));
   const values = Array.from({ length: extents.reduce((n, x) => n * x, 1) }, () => choose.below(2));
   return g.input(extents, { dtype: 'bool', values });
 };
-const whereTo = (g: GraphBuilder, choose: Choices, count: number, below: number): LogicalTensor =>
-  g.input([count], { dtype: 'i32', values: Array.from({ length: count }, () => choose.below(below)) });
 const stream = (g: GraphBuilder, choose: Choices): LogicalTensor[] => [
   g.scalar(BigInt(choose.below(1000)), 'i64'),
   g.scalar(1n, 'i64'),
@@ -39,7 +17,7 @@ const stream = (g: GraphBuilder, choose: Choices): LogicalTensor[] => [
 
 const functions: Readonly<Record<string, Attributes>> = {
   ...Object.fromEntries(
-    'Abs Exp GELU HardSwish Mish Neg ReLU Round SiLU Sigmoid SoftPlus Square Tanh'
+    'Abs Cos Erf Exp GELU HardSwish Mish Neg ReLU Round SiLU Sigmoid Sin SoftPlus Square Tanh'
       .split(' ')
       .map(kind => [kind, {}]),
   ),
@@ -52,10 +30,6 @@ const ofPositive: Readonly<Record<string, Attributes>> = {
   ...{ Log: {}, Sqrt: {}, Reciprocal: {} },
   Pow: { beta: 1.5 },
 };
-
-function withShape({ shape }: Known, tensor: LogicalTensor): Known {
-  return { tensor, shape };
-}
 
 /** Function number n of one tensor, or its gradient. */
 export function functionStep(g: GraphBuilder, n: number, x: Known): Known {
@@ -217,6 +191,7 @@ const steps: readonly Step[] = [
     g.graph.op('End', { inputs: [x.tensor], outputs: [] });
     return withShape(x, bounded(g, x.tensor));
   },
+  ...indexSteps,
 ];
 
 /** A random step behind a tensor. */
