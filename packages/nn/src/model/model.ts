@@ -50,7 +50,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
   async logits(batch: Batch): Promise<Tensor> {
     const tensors = batchTensors(batch);
     const specs = { ...describeAll(tensors), ...this.specs() };
-    const key = JSON.stringify([describeAll(tensors), this.adapter !== null]);
+    const key = JSON.stringify([specs, this.adapter?.config]);
     const adapter = this.adapter;
     const run =
       this.#compiled.get(key) ??

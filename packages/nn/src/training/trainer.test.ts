@@ -176,3 +176,26 @@ test.skipIf(!shared)(
       expect(ours.get(name)).toMatchObject({ shape: tensor.shape, data: tensor.data });
   },
 );
+
+test('a snapshot stays as it was when training goes on', async () => {
+  const trainer = createTrainer(await load(), { learningRate: 0.05, lora, seed: 1 });
+  await trainer.step(batch);
+  const { tensors } = await trainer.snapshot();
+  const before = new Map([...tensors].map(([name, tensor]) => [name, tensor.toFloat32()]));
+  for (let n = 0; n < 2; n++) await trainer.step(batch);
+  for (const [name, tensor] of tensors) expect(tensor.toFloat32()).toEqual(before.get(name));
+  trainer.release();
+});
+
+test('LoRA options that differ from the adapter of the model are refused, and its scale is part of what is compiled', async () => {
+  const model = await load();
+  createTrainer(model, { learningRate: 0.05, lora, seed: 1 }).release();
+  expect(() => createTrainer(model, { learningRate: 0.05, lora: { ...lora, rank: 3 } })).toThrow(
+    'options.lora.rank is 3, but the model has an adapter with 2',
+  );
+  const trainer = createTrainer(model, { learningRate: 0.5, lora });
+  await trainer.step(batch);
+  const first = (await model.logits(batch.inputs)).toFloat32();
+  if (model.adapter) model.adapter = { ...model.adapter, config: { ...lora, alpha: 40 } };
+  expect((await model.logits(batch.inputs)).toFloat32()).not.toEqual(first);
+});

@@ -96,7 +96,8 @@ const standardOptimizer: OptimizerOptions = {
 export function createTrainer<T extends TensorDesc>(model: Model<T>, options: TrainerOptions): Trainer<T> {
   const { engine } = model;
   const { lora, learningRate } = options;
-  if (lora && model.adapter === null) model.adapter = initialAdapter(model, lora, options.seed ?? 0);
+  if (lora && model.adapter) checkSameAdapter(lora, model.adapter.config);
+  else if (lora) model.adapter = initialAdapter(model, lora, options.seed ?? 0);
   const own = lora ? new Map(Object.entries(model.adapter?.tensors ?? {})) : model.weights;
   const trained = [...own.keys()];
   const { from } = options;
@@ -112,7 +113,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
     const draws = wanted.length === 0 ? {} : dropoutNumbers(model, options.seed ?? 0, steps);
     const scalars = Object.keys(draws).map(name => [name, { shape: [], dtype: 'i64' }] as const);
     const specs: Specs = { ...describeAll(tensors), ...model.specs(), ...Object.fromEntries(scalars) };
-    const key = JSON.stringify([describeAll(tensors), wanted.length]);
+    const key = JSON.stringify([specs, wanted, model.adapter?.config]);
     const loss = compiled.get(key) ?? compile(engine, inputs => lossOf(model, inputs, wanted), specs);
     compiled.set(key, loss);
     const results = await loss({ ...tensors, ...model.bindings(), ...draws });
@@ -156,6 +157,18 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
       optimizer.release();
     },
   };
+}
+
+/** An adapter that the model has already goes on as it is: options that say something else would be ignored. */
+function checkSameAdapter(wanted: LoraConfig, own: LoraConfig): void {
+  for (const name of Object.keys(wanted) as (keyof LoraConfig)[]) {
+    const [given, has] = [wanted[name], own[name]].map(value => JSON.stringify(value));
+    if (given !== has)
+      throw new InvalidArgumentError(
+        `options.lora.${name}`,
+        `is ${given}, but the model has an adapter with ${has}; take the adapter's, or load the model without one`,
+      );
+  }
 }
 
 /** What is trained as a state has it. The tensors that it takes the places of are released. */

@@ -1,4 +1,4 @@
-import { add, kv, load, mul, q, scoreMod, sub, toF32 } from '@tilewise/core/expr';
+import { add, flatten, kv, load, mul, q, scoreMod, sub, toF32 } from '@tilewise/core/expr';
 import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../../testing/attention-graph.ts';
 import { backwardOf } from '../../../testing/check-gradients.ts';
@@ -80,11 +80,11 @@ const calls: Readonly<Record<string, Call>> = {
     }),
   },
   'a score program with a capture': {
-    attrs: { score_mod: JSON.stringify(near.expr) },
+    attrs: { score_mod: JSON.stringify(flatten(near.expr)) },
     more: g => ({ 'captures.slope': g.input([1]) }),
   },
   'a score program that reads a table': {
-    attrs: { score_mod: JSON.stringify(shifted.expr) },
+    attrs: { score_mod: JSON.stringify(flatten(shifted.expr)) },
     more: g => ({ 'captures.shift': g.input([Skv, 2]) }),
   },
   'dropout that is drawn': { attrs: { p: 0.3 }, more: dropped, results: 'o dropoutMask' },

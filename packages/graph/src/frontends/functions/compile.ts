@@ -66,7 +66,7 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
 ): CompiledFunction<S, R, T> {
   const { trace, inputs, given } = traced(fn, specs);
   const names = Object.keys(specs);
-  const results = variablesOf(given).map(variable => ownResult(trace, variable));
+  const results = ownResults(trace, variablesOf(given));
   const graph = graphOf(trace, results);
   const compiled = graph.compile(engine);
   const read = new Set(graph.inputs.map(({ id }) => id));
@@ -121,7 +121,7 @@ export interface TracedGraph {
 /** Traces a function of named tensors, as `compile` does. */
 export function traceGraph<S extends Specs, R>(fn: Traceable<S, R>, specs: S): TracedGraph {
   const { trace, inputs, given } = traced(fn, specs);
-  const results = variablesOf(given).map(variable => ownResult(trace, variable));
+  const results = ownResults(trace, variablesOf(given));
   const graph = graphOf(trace, results);
   const read = new Set(graph.inputs.map(({ id }) => id));
   const own = Object.entries(inputs).filter(([, { tensor }]) => read.has(tensor.id));
@@ -186,11 +186,16 @@ function replaced(value: unknown, make: (variable: Variable) => unknown): unknow
   );
 }
 
-/** A result of its own: an input is copied, and so is what is a result already. */
-function ownResult(trace: Trace, variable: Variable): Variable {
-  const { id } = variable.tensor;
-  const isInput = !trace.graph.nodes.some(node => node.outputs.some(t => t.id === id));
-  return isInput ? trace.apply('Reorder', [variable], {})[0] : variable;
+/** Results that no other tensor is: an input is copied, and so is a variable that is given twice. */
+function ownResults(trace: Trace, variables: readonly Variable[]): Variable[] {
+  const taken = new Set<number>();
+  return variables.map(variable => {
+    const { id } = variable.tensor;
+    const isInput = !trace.graph.nodes.some(node => node.outputs.some(t => t.id === id));
+    const own = isInput || taken.has(id) ? trace.apply('Reorder', [variable], {})[0] : variable;
+    taken.add(own.tensor.id);
+    return own;
+  });
 }
 
 /** The operations that the results need, as a graph that gives these alone. */

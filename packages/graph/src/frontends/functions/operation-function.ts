@@ -62,5 +62,5 @@ export function operation<K extends OperationKind>(kind: K): OperationFunction<K
 }
 
 function isOptions(arg: unknown): arg is Parameters<typeof call>[2] {
-  return typeof arg === 'object' && !(arg instanceof Variable) && !(arg instanceof Tensor);
+  return typeof arg === 'object' && arg !== null && !(arg instanceof Variable) && !(arg instanceof Tensor);
 }

@@ -1,4 +1,4 @@
-import type { Tensor } from '@tilewise/core';
+import { type Tensor, TilewiseError } from '@tilewise/core';
 import { InvalidGraphError, UnsupportedOperationError } from '../../../errors.ts';
 import { Graph } from '../../../graph.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
@@ -66,7 +66,14 @@ export class GraphFromModel {
     for (const record of initializers) this.#define(this.#initializer(record));
     // Files of early versions list initializers among the inputs, too.
     for (const input of inputs) if (!this.#values.has(input.name)) this.#define(this.#input(input));
-    for (const node of nodes) this.#node(node);
+    const needed = nodesFor(
+      nodes,
+      outputs.map(({ name }) => name),
+    );
+    for (const node of nodes) {
+      this.#node(node);
+      if (needed.has(node)) this.#settle(node);
+    }
     const results = outputs.map(({ name }) => {
       const value = this.#values.get(name);
       if (!value) throw new InvalidGraphError(`ONNX file: no node gives the output '${name}'`, name);
@@ -120,8 +127,10 @@ export class GraphFromModel {
       const what = number === null ? 'no tensor' : `a tensor of ${elementTypeName(number)}`;
       throw new UnsupportedOperationError(`input '${name}'`, `is ${what}, which engines do not take`);
     }
-    const given = this.#given.values[name];
-    const shape = this.#given.shapes[name] ?? given?.shape ?? declared;
+    const own = <T>(all: Readonly<Record<string, T>>): T | undefined =>
+      Object.hasOwn(all, name) ? all[name] : undefined;
+    const given = own(this.#given.values);
+    const shape = own(this.#given.shapes) ?? given?.shape ?? declared;
     if (!shape || shape.some(extent => typeof extent !== 'number')) {
       const text = declared?.map(extent => extent ?? '?').join(', ') ?? '?';
       throw new InvalidGraphError(
@@ -167,6 +176,23 @@ export class GraphFromModel {
     const made = this.#draft.tensor(dtype, shape, name, 'constant');
     this.#constants.set(made.id, tensorOfNumbers(name || this.#draft.at, dtype, shape, numbers));
     return made;
+  }
+
+  /**
+   * Makes the outputs of a node as far as they can be made now, in the order of the file: what is made only when the outputs of the
+   * model ask for it asks node by node, one call within the other. What fails here fails again where it is really needed.
+   */
+  #settle({ outputs }: NodeRecord): void {
+    for (const name of outputs) {
+      const value = this.#values.get(name);
+      if (!value) continue;
+      try {
+        if (value.isStatic && !value.isWeight) value.host?.();
+        else value.tensor();
+      } catch (error) {
+        if (!(error instanceof TilewiseError)) throw error;
+      }
+    }
   }
 
   #node(node: NodeRecord): void {
@@ -221,6 +247,19 @@ export class GraphFromModel {
     });
     return { name, type, shape, host, tensor, isWeight, isStatic };
   }
+}
+
+/** The nodes that some outputs depend on. */
+function nodesFor(nodes: readonly NodeRecord[], outputs: readonly string[]): ReadonlySet<NodeRecord> {
+  const names = new Set(outputs);
+  const needed = new Set<NodeRecord>();
+  for (let n = nodes.length - 1; n >= 0; n--) {
+    const node = nodes[n] as NodeRecord;
+    if (!node.outputs.some(name => names.has(name))) continue;
+    needed.add(node);
+    for (const name of node.inputs) names.add(name);
+  }
+  return needed;
 }
 
 function once<T>(make: () => T): () => T {

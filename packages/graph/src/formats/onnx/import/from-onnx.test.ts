@@ -207,6 +207,114 @@ test('a model that was read is written again with its weights, and gives the sam
   );
 });
 
+/** A model of one node on x f32 [2, 3]. */
+const single = (
+  op: string,
+  inputs: readonly string[],
+  extra: readonly Uint8Array[] = [],
+  attributes: Uint8Array[] = [],
+) =>
+  model([
+    messageField(1, node(op, inputs, ['y'], attributes)),
+    ...extra,
+    messageField(11, value('x', 1, [2, 3])),
+    messageField(12, value('y', 1, [2, 3])),
+  ]);
+const integers = (name: string, values: readonly number[]) =>
+  messageField(5, [
+    integerField(1, values.length),
+    integerField(2, 7),
+    ...values.map(n => integerField(7, n)),
+    stringField(8, name),
+  ]);
+
+test('a chain of 5,000 nodes is read without recursion', async () => {
+  const nodes = Array.from({ length: 5000 }, (_, n) =>
+    messageField(1, node('Abs', [`v${n}`], [`v${n + 1}`])),
+  );
+  const chain = model([
+    ...nodes,
+    messageField(11, value('v0', 1, [2])),
+    messageField(12, value('v5000', 1, [2])),
+  ]);
+  expect((await fromOnnx(chain)).graph().graph.nodes).toHaveLength(5000);
+});
+
+test.each([
+  [
+    'Tile by a negative count',
+    single('Tile', ['x', 'r'], [integers('r', [-1, 1])]),
+    'cannot repeat [2,3] by [-1,1]',
+  ],
+  ['Tile by 0', single('Tile', ['x', 'r'], [integers('r', [0, 1])]), 'repeats by [0,1]'],
+  [
+    'Range beyond any memory',
+    model([
+      messageField(1, node('Range', ['a', 'b', 'c'], ['y'])),
+      messageField(5, [integerField(2, 7), integerField(7, 0), stringField(8, 'a')]),
+      messageField(5, [integerField(2, 7), integerField(7, 2 ** 40), stringField(8, 'b')]),
+      messageField(5, [integerField(2, 7), integerField(7, 1), stringField(8, 'c')]),
+      messageField(12, value('y', 7, ['n'])),
+    ]),
+    'more than the 16777216 that are computed while a model is read',
+  ],
+])('%s is refused', async (_, bytes, message) => {
+  const read = await fromOnnx(bytes);
+  expect(() => read.graph()).toThrow(message);
+  expect(() => read.graph()).toThrow(TilewiseError);
+});
+
+test('an input may be called constructor', async () => {
+  const odd = model([
+    messageField(1, node('Abs', ['constructor'], ['y'])),
+    messageField(11, value('constructor', 1, [2])),
+    messageField(12, value('y', 1, [2])),
+  ]);
+  const { y } = await (await fromOnnx(odd)).run(cpuEngine(), {
+    constructor: Tensor.from([-1, 2], [2]),
+  } as never);
+  expect(Array.from(y?.toFloat32() ?? [])).toEqual([1, 2]);
+});
+
+test('an output that is an input is a tensor of its own', async () => {
+  const x = Tensor.from([1, 2, 3, 4, 5, 6], [2, 3]);
+  const { y } = await (await fromOnnx(single('Identity', ['x']))).run(cpuEngine(), { x });
+  expect(y).not.toBe(x);
+  expect(y?.toFloat32()).toEqual(x.toFloat32());
+});
+
+test('truth values have an exclusive or, and integers products and quotients', async () => {
+  const bools = model([
+    messageField(1, node('Xor', ['a', 'b'], ['y'])),
+    messageField(11, value('a', 9, [4])),
+    messageField(11, value('b', 9, [4])),
+    messageField(12, value('y', 9, [4])),
+  ]);
+  const bool = (values: number[]) => Tensor.from(values, [4], { dtype: 'bool' });
+  const { y } = await (await fromOnnx(bools)).run(cpuEngine(), {
+    a: bool([0, 0, 1, 1]),
+    b: bool([0, 1, 0, 1]),
+  });
+  expect(Array.from(y?.toFloat32() ?? [])).toEqual([0, 1, 1, 0]);
+  for (const [op, expected] of [
+    ['Mul', [14, -14, 0]],
+    ['Div', [3, -3, 0]],
+  ] as const) {
+    const read = await fromOnnx(
+      model([
+        messageField(1, node(op, ['a', 'b'], ['y'])),
+        messageField(11, value('a', 7, [3])),
+        messageField(11, value('b', 7, [3])),
+        messageField(12, value('y', 7, [3])),
+      ]),
+    );
+    const i32 = (values: number[]) => Tensor.from(values, [3], { dtype: 'i32' });
+    const { y: result } = await read.run(cpuEngine(), { a: i32([7, -7, 0]), b: i32([2, 2, 5]) });
+    expect(result?.dtype).toBe('i32');
+    expect(Array.from(result?.toFloat32() ?? [])).toEqual(expected);
+  }
+});
+
 /** A generator of 32-bit numbers (mulberry32), so that a run can be repeated. */
 function generator(seed: number): () => number {
   let state = seed;

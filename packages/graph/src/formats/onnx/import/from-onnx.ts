@@ -3,10 +3,11 @@ import {
   checkObject,
   describeValue,
   InvalidArgumentError,
-  type Tensor,
+  Tensor,
   type TensorDesc,
 } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
+import { InvalidGraphError } from '../../../errors.ts';
 import type { CompiledGraph } from '../../../runtime/compiled-graph.ts';
 import { type GivenInputs, GraphFromModel, type OnnxGraph } from './build-graph.ts';
 import { type AttributeRecord, type ModelRecord, readModel, type ValueRecord } from './read-model.ts';
@@ -103,7 +104,10 @@ export class OnnxModel {
     for (const [name, tensor] of Object.entries(made.inputs)) bindings[tensor.id] = inputs[name] as Tensor;
     const results = await (compiled as CompiledGraph<T>).execute(bindings as never);
     return Object.fromEntries(
-      Object.entries(made.outputs).map(([name, { id }]) => [name, (results[id] ?? bindings[id]) as T]),
+      Object.entries(made.outputs).map(([name, { id }]) => [
+        name,
+        results[id] ?? passedOn(engine, bindings[id]),
+      ]),
     );
   }
 
@@ -125,6 +129,11 @@ export class OnnxModel {
     const made = this.graph({ shapes, values: inputs });
     const compiled = made.graph.compile(engine);
     const entry = { made, compiled: compiled as unknown as CompiledGraph };
+    const [oldest] = this.#compiled.keys();
+    if (oldest !== undefined && this.#compiled.size >= mostCompiled) {
+      this.#compiled.get(oldest)?.compiled.release();
+      this.#compiled.delete(oldest);
+    }
     this.#compiled.set(keyOf(shapeKey, made.specialised, inputs), entry);
     return entry;
   }
@@ -140,6 +149,17 @@ export class OnnxModel {
       );
     return file.subarray(offset, offset + length);
   }
+}
+
+/** Graphs that are kept for other shapes and numbers; the oldest makes room. */
+const mostCompiled = 16;
+
+/** An output that is an input or a weight, as a tensor of the caller's own. */
+function passedOn<T extends TensorDesc>(engine: TensorEngine<T>, tensor: Tensor | undefined): T {
+  if (!tensor) throw new InvalidGraphError('ONNX file: an output is given by no node');
+  return engine.upload(
+    Tensor.from(tensor.toFloat64(), tensor.shape, { dtype: tensor.dtype, overflow: 'ieee' }),
+  );
 }
 
 function keyOf(

@@ -1,6 +1,6 @@
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
-import type { Value } from '../value.ts';
+import { hostTensor, type Value } from '../value.ts';
 import { cast, reshape, scalar, select, shapeOf, transpose } from './emit.ts';
 
 /** (B, H, S, D) of a tensor that has its heads side by side, (B, S, H·D). */
@@ -234,15 +234,14 @@ function masked(
         : scores;
   const lengths = seqLensKv ? call.numbers(6) : new Array<number>(B).fill(Skv);
   if (align === undefined && !seqLensKv) return first;
-  const seen = lengths.flatMap(length => {
+  const { values } = hostTensor([B, 1, Sq, Skv], ([b = 0, , i = 0, j = 0]) => {
+    const length = lengths[b] ?? Skv;
     const offset = align === 'bottom-right' ? length - Sq : 0;
-    return Array.from({ length: Sq * Skv }, (_, n) => {
-      const [i, j] = [Math.floor(n / Skv), n % Skv];
-      const inBand =
-        (left === undefined || i + offset - j <= left) && (right === undefined || j - i - offset <= right);
-      return Number(j < length && (align === undefined || inBand));
-    });
+    const inBand =
+      (left === undefined || i + offset - j <= left) && (right === undefined || j - i - offset <= right);
+    return Number(j < length && (align === undefined || inBand));
   });
+  const seen = Array.from(values);
   return hide(first, draft.op('Constant', [], { value: seen, shape: [B, 1, Sq, Skv] }, 'bool'));
 }
 

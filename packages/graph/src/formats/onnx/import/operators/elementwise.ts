@@ -5,7 +5,7 @@ import { boolType, type ElementType, elementTypeOf, isInteger } from '../element
 import type { NodeCall, OnnxOperator } from '../node-call.ts';
 import { hostTensor, reader, staticNumbers } from '../value.ts';
 import { clip } from './clip.ts';
-import { cast, scalar, select } from './emit.ts';
+import { cast, scalar, select, shapeOf } from './emit.ts';
 
 type Apply = (...numbers: readonly number[]) => number;
 type Emit = (draft: Draft, tensors: readonly LogicalTensor[], call: NodeCall) => LogicalTensor;
@@ -51,22 +51,29 @@ export function elementwise(
       {
         ...{ type, shape },
         ...(isKnown && { fold }),
-        emit: () =>
-          emit(
-            call.draft,
-            call.inputs.flatMap(value => value?.tensor() ?? []),
-            call,
-          ),
+        emit: () => {
+          const tensors = call.inputs.flatMap(value => value?.tensor() ?? []);
+          const made = emit(call.draft, tensors, call);
+          // Operations with an attribute in place of an operand know nothing of its dimensions, and may compute in f32.
+          const typed = cast(call.draft, made, type.dtype);
+          return `${shapeOf(typed)}` === `${shape}` ? typed : call.draft.op('Expand', [typed], { shape });
+        },
       },
     ];
   };
 }
 
+/** Operations of the graph that are for floats: integers go by f32, which is exact up to 2^24. */
+const floatOnly: ReadonlySet<string> = new Set(['Multiply', 'Divide', 'Maximum', 'Minimum', 'Abs', 'Neg']);
+
 /** An operator with the meaning of one operation of the graph. */
 const same =
   (kind: string): Emit =>
   (draft, tensors) =>
-    draft.op(kind, tensors);
+    draft.op(
+      kind,
+      floatOnly.has(kind) ? tensors.map(t => (t.dtype === 'i32' ? cast(draft, t, 'f32') : t)) : tensors,
+    );
 
 /** A function of one number, as the operation of this kind. */
 const unary = (kind: string, apply: (x: number) => number): OnnxOperator =>
@@ -115,8 +122,8 @@ const divided = (a: number, b: number, type: ElementType): number =>
 /** A sum of more than two terms, pair by pair. */
 const folded =
   (kind: string): Emit =>
-  (draft, [first, ...others]) =>
-    others.reduce<LogicalTensor>((sum, next) => draft.op(kind, [sum, next]), first as LogicalTensor);
+  (draft, [first, ...others], call) =>
+    others.reduce<LogicalTensor>((sum, next) => same(kind)(draft, [sum, next], call), first as LogicalTensor);
 
 const most = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b));
 const least = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b));
@@ -280,7 +287,7 @@ export const elementwiseOperators: Readonly<Record<string, OnnxOperator>> = {
   GreaterOrEqual: compare('GreaterEqual', (a, b) => a >= b),
   And: logic('LogicalAnd', (a, b) => a && b),
   Or: logic('LogicalOr', (a, b) => a || b),
-  Xor: logic('NotEqual', (a, b) => a !== b),
+  Xor: compare('NotEqual', (a, b) => a !== b),
   IsNaN: isNaNOperator,
   Where: where,
   Clip: clip,

@@ -1,6 +1,6 @@
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
-import { type HostTensor, hostTensor, type Value } from '../value.ts';
+import type { HostTensor, Value } from '../value.ts';
 import { attend, withHeads, withoutHeads } from './attention.ts';
 import { cast, reshape, scalar, shapeOf, slice } from './emit.ts';
 import { layerNorm } from './reductions.ts';
@@ -29,7 +29,7 @@ function skipNorm(norm: (call: NodeCall, sum: LogicalTensor) => LogicalTensor, b
 const rmsNorm = (call: NodeCall, sum: LogicalTensor): LogicalTensor =>
   call.draft.op('RMSNorm', [sum, call.input(2).tensor()], {
     begin_norm_axis: shapeOf(sum).length - 1,
-    epsilon: call.float('epsilon', 1e-5),
+    epsilon: call.float('epsilon', 1e-12),
   });
 
 const centredNorm = (call: NodeCall, sum: LogicalTensor): LogicalTensor =>
@@ -37,7 +37,7 @@ const centredNorm = (call: NodeCall, sum: LogicalTensor): LogicalTensor =>
     gamma: call.input(2).tensor(),
     beta: call.optional(3)?.tensor() ?? null,
     axis: shapeOf(sum).length - 1,
-    epsilon: call.float('epsilon', 1e-5),
+    epsilon: call.float('epsilon', 1e-12),
   }).y;
 
 const biasGelu: OnnxOperator = call => {
@@ -73,7 +73,20 @@ function biased(call: NodeCall, value: Value, from: number, width: number): Logi
   return call.draft.op('Add', [x, slice(call.draft, bias.tensor(), { axis: 0, start: from, size: width })]);
 }
 
+/** Refuses inputs and attributes that would change the result. */
+function refuseExtras(
+  call: NodeCall,
+  inputs: Readonly<Record<number, string>>,
+  attributes: readonly string[],
+): void {
+  for (const [n, name] of Object.entries(inputs))
+    if (call.has(Number(n))) call.refuse(`has ${name}, which is not read`);
+  for (const name of attributes)
+    if (call.float(name, 0) !== 0) call.refuse(`has the attribute '${name}', which is not read`);
+}
+
 const multiHeadAttention: OnnxOperator = call => {
+  refuseExtras(call, { 8: 'past_sequence_length', 9: 'cache_indirection' }, []);
   const [q, k, v] = [call.input(0), call.input(1), call.input(2)];
   if (q.shape.length !== 3) call.refuse('has q, k and v in one tensor; only separate ones are read');
   const heads = call.int('num_heads', 0) || call.fail("needs 'num_heads'");
@@ -124,6 +137,8 @@ function keyLengths(call: NodeCall, n: number, B: number): LogicalTensor | undef
 }
 
 const groupQueryAttention: OnnxOperator = call => {
+  refuseExtras(call, { 9: 'position_ids', 10: 'attention_bias', 11: 'head_sink' }, []);
+  if (call.int('smooth_softmax', 0) > 0) call.refuse("has the attribute 'smooth_softmax', which is not read");
   const [q, k, v] = [call.input(0), call.input(1), call.input(2)];
   const [heads, kvHeads] = [call.int('num_heads', 0), call.int('kv_num_heads', 0)];
   if (heads < 1 || kvHeads < 1 || heads % kvHeads !== 0)
@@ -134,12 +149,14 @@ const groupQueryAttention: OnnxOperator = call => {
   const window = call.int('local_window_size', -1);
   const rotates = call.flag('do_rotary', false);
   const { draft } = call;
-  const lengths = call.optional(5);
-  /** Positions of the new tokens: they follow the cache, whose length is what is left of the whole. */
+  // The number of tokens of each entry, the cache and the new ones, less one.
+  const last = call.has(5) ? call.numbers(5) : null;
+  if (last && past > 0 && last.some(n => n + 1 !== past + Sq))
+    call.refuse(`has a cache of ${past} slots of which not all are used: lengths ${last.map(n => n + 1)}`);
+  /** Positions of the new tokens, which follow the cache. */
   const rotated = (tensor: LogicalTensor): LogicalTensor => {
     if (!rotates) return tensor;
-    const firsts = lengths ? call.numbers(5).map(last => last + 1 - Sq) : new Array<number>(B).fill(past);
-    const positions = firsts.flatMap(first => Array.from({ length: Sq }, (_, s) => Math.max(0, first + s)));
+    const positions = Array.from({ length: B * Sq }, (_, n) => past + (n % Sq));
     const at = draft.op('Constant', [], { value: positions, shape: [B, Sq] }, 'i32');
     const table = (n: number): LogicalTensor => {
       const rows = draft.op('Take', [call.input(n).tensor(), at], { axis: 0 });
@@ -167,9 +184,14 @@ const groupQueryAttention: OnnxOperator = call => {
           v: values(),
           scale: call.float('scale', 0) || 1 / Math.sqrt(D),
           softcap: softcap > 0 ? softcap : undefined,
+          // Prompts are padded on the right: their lengths hide the keys of the padding.
+          seqLensKv:
+            last && past === 0
+              ? draft.op('Constant', [], { value: last.map(n => n + 1), shape: [B] }, 'i32')
+              : undefined,
           left: window > 0 ? window - 1 : undefined,
           right: 0,
-          align: 'bottom-right',
+          align: past === 0 ? 'top-left' : 'bottom-right',
         });
         return withoutHeads(call, o);
       },
@@ -181,6 +203,8 @@ const groupQueryAttention: OnnxOperator = call => {
 
 /** Rotary embedding of com.microsoft: x, positions (one first position, or (B, S)), then the caches. */
 const rotaryEmbedding: OnnxOperator = call => {
+  if (call.int('is_packed_batching', 0) !== 0 || call.float('scale', 1) !== 1)
+    call.refuse('is packed or scaled, which is not read');
   const x = call.input(0);
   const { draft } = call;
   const cache = call.input(2);
@@ -220,7 +244,7 @@ const rotaryEmbedding: OnnxOperator = call => {
  * x times a matrix of 4 or 8 bits, stored as (N, groups, bytes) with a scale and a zero point for each group.
  */
 const matMulNBits: OnnxOperator = call => {
-  const [x, packed, scales] = [call.input(0), call.input(1), call.input(2)];
+  const [x, scales] = [call.input(0), call.input(2)];
   const [K, N] = [call.int('K', 0), call.int('N', 0)];
   const [bits, block] = [call.int('bits', 4), call.int('block_size', 32)];
   if (bits !== 4 && bits !== 8) call.refuse(`has weights of ${bits} bits; 4 and 8 are read`);
@@ -237,25 +261,30 @@ const matMulNBits: OnnxOperator = call => {
       call.fail(
         `has ${codes.length} bytes and ${factor.length} scales for ${N} × ${groups} groups of ${block}`,
       );
-    const part = (all: readonly number[], n: number): number =>
-      bits === 8 ? (all[n] ?? 0) : ((all[n >> 1] ?? 0) >> (4 * (n & 1))) & 15;
-    const points = call.optional(3)?.host?.();
+    const nibble = (all: ArrayLike<number>, n: number): number => ((all[n >> 1] ?? 0) >> (4 * (n & 1))) & 15;
+    const points = call.optional(3);
+    const zeros = points?.host?.().values;
+    // Zero points of 4 bits are packed by rows of groups, unless they are floats.
+    const isPacked = bits === 4 && points?.type.kind !== 'float';
+    const rowBytes = Math.ceil(groups / 2);
     const zero = (n: number, g: number): number => {
-      if (!points) return bits === 4 ? 8 : 128;
-      const all = Array.from(points.values);
-      if (all.length === N * groups) return all[n * groups + g] ?? 0;
-      const rowBytes = Math.ceil((groups * bits) / 8);
-      return part(all.slice(n * rowBytes, (n + 1) * rowBytes), g);
+      if (!zeros) return bits === 4 ? 8 : 128;
+      return isPacked ? nibble(zeros, 2 * n * rowBytes + g) : (zeros[n * groups + g] ?? 0);
     };
-    const matrix: HostTensor = hostTensor([N, K], ([n = 0, k = 0]) => {
-      const g = Math.floor(k / block);
-      const group = n * groups + g;
-      const code = part(codes.slice(group * bytesOfGroup, (group + 1) * bytesOfGroup), k % block);
-      return (code - zero(n, g)) * (factor[group] ?? 0);
-    });
+    const values = new Float32Array(N * K);
+    for (let n = 0; n < N; n++) {
+      for (let g = 0; g < groups; g++) {
+        const [center, scale] = [zero(n, g), factor[n * groups + g] ?? 0];
+        const first = (n * groups + g) * block;
+        for (let k = g * block; k < Math.min(K, (g + 1) * block); k++) {
+          const at = first + k - g * block;
+          values[n * K + k] = ((bits === 8 ? (codes[at] ?? 0) : nibble(codes, at)) - center) * scale;
+        }
+      }
+    }
+    const matrix: HostTensor = { shape: [N, K], values };
     return call.constant(matrix, scales.type);
   };
-  void packed;
   return [
     {
       ...{ type: x.type, shape: [...x.shape.slice(0, -1), N] },

@@ -20,7 +20,8 @@ function conversion(
 ): LogicalTensor {
   const { shape, tensor } = call.input(0);
   const [scales, zeros] = [call.input(1), call.optional(2)];
-  if (!quantizedTypes.includes(quantized.dtype)) call.refuse(`quantises to ${quantized.name}, not to 8 bits`);
+  if (quantized.bits !== 8 || !quantizedTypes.includes(quantized.dtype))
+    call.refuse(`quantises to ${quantized.name}, not to 8 bits`);
   if (scales.shape.length > 1 || call.int('block_size', 0) > 0)
     call.refuse(
       `has scales of shape [${scales.shape}]; one scale, or one for each element of an axis, is read`,

@@ -218,9 +218,16 @@ const pad: OnnxOperator = call => {
   ];
 };
 
+/** A tensor is repeated as so many operands of one operation at most. */
+const mostRepeats = 1024;
+
 const tile: OnnxOperator = call => {
   const value = call.input(0);
   const repeats = call.numbers(1);
+  if (repeats.length !== value.shape.length || repeats.some(n => !Number.isInteger(n) || n < 0))
+    call.fail(`cannot repeat [${value.shape}] by [${repeats}]`);
+  if (repeats.some(n => n < 1 || n > mostRepeats))
+    call.refuse(`repeats by [${repeats}]; 1 to ${mostRepeats} times are read`);
   const shape = value.shape.map((n, d) => n * (repeats[d] ?? 1));
   const place = (index: readonly number[]): number[] => index.map((i, d) => i % (value.shape[d] || 1));
   return [

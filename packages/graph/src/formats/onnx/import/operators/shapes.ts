@@ -153,6 +153,7 @@ const constantOfShape: OnnxOperator = call => {
   if (shape.some(n => n < 0)) call.fail(`cannot take the shape [${shape}]`);
   const record = call.tensorAttribute('value');
   const type = record?.type ?? floatType;
+  if (record && !(record.data instanceof Uint8Array)) call.refuse('has its value in another file');
   const value = record?.data instanceof Uint8Array ? (numbersOf(record, record.data)[0] ?? 0) : 0;
   return [
     {
@@ -168,10 +169,11 @@ const range: OnnxOperator = call => {
   const [start = 0, limit = 0, step = 1] = [0, 1, 2].map(n => call.numbers(n)[0] ?? 0);
   if (step === 0) call.fail('has a step of 0');
   const count = Math.max(0, Math.ceil((limit - start) / step));
-  return known(call.input(0).type, {
-    shape: [count],
-    values: Array.from({ length: count }, (_, n) => start + n * step),
-  });
+  if (!Number.isSafeInteger(count)) call.fail(`goes from ${start} to ${limit} by ${step}`);
+  return known(
+    call.input(0).type,
+    hostTensor([count], ([n = 0]) => start + n * step),
+  );
 };
 
 /** The lower or upper triangle of the last two dimensions. */
@@ -195,9 +197,8 @@ const trilu: OnnxOperator = call => {
       }),
       emit: () => {
         const src = tensor();
-        const triangle = Array.from({ length: rows * columns }, (_, n) =>
-          Number(keeps(Math.floor(n / columns), n % columns)),
-        );
+        const { values } = hostTensor([rows, columns], ([i = 0, j = 0]) => Number(keeps(i, j)));
+        const triangle = Array.from(values);
         const cond = call.draft.op('Constant', [], { value: triangle, shape: [rows, columns] }, 'bool');
         const whole = call.draft.op('Expand', [cond], { shape });
         return select(call.draft, whole, src, scalar(call.draft, 0, src.dtype));
