@@ -159,7 +159,9 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
   };
 }
 
-/** An adapter that the model has already goes on as it is: options that say something else would be ignored. */
+/**
+ * An adapter that the model has already goes on as it is: options that say something else would be ignored.
+ */
 function checkSameAdapter(wanted: LoraConfig, own: LoraConfig): void {
   for (const name of Object.keys(wanted) as (keyof LoraConfig)[]) {
     const [given, has] = [wanted[name], own[name]].map(value => JSON.stringify(value));

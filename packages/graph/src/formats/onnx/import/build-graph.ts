@@ -179,8 +179,9 @@ export class GraphFromModel {
   }
 
   /**
-   * Makes the outputs of a node as far as they can be made now, in the order of the file: what is made only when the outputs of the
-   * model ask for it asks node by node, one call within the other. What fails here fails again where it is really needed.
+   * Makes the outputs of a node as far as they can be made now, in the order of the file: what is made only
+   * when the outputs of the model ask for it asks node by node, one call within the other. What fails here
+   * fails again where it is really needed.
    */
   #settle({ outputs }: NodeRecord): void {
     for (const name of outputs) {

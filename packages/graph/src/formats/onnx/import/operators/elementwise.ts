@@ -54,7 +54,8 @@ export function elementwise(
         emit: () => {
           const tensors = call.inputs.flatMap(value => value?.tensor() ?? []);
           const made = emit(call.draft, tensors, call);
-          // Operations with an attribute in place of an operand know nothing of its dimensions, and may compute in f32.
+          // Operations with an attribute in place of an operand know nothing of its dimensions, and may
+          // compute in f32.
           const typed = cast(call.draft, made, type.dtype);
           return `${shapeOf(typed)}` === `${shape}` ? typed : call.draft.op('Expand', [typed], { shape });
         },
