@@ -61,7 +61,10 @@ describe('a visitor who computes', () => {
     await site.page.locator('.graph-drop').waitFor();
     await drop('mine.json', formatJson(graph));
     await site.page.getByRole('heading', { name: 'mine.json' }).waitFor();
-    expect(await site.page.locator('.graph-partition-kind').allTextContents()).toEqual(['sdpa-backward']);
+    // The picture follows when a worker has laid it out.
+    const kinds = site.page.locator('.graph-partition-kind');
+    await kinds.filter({ hasText: 'sdpa-backward' }).waitFor();
+    expect(await kinds.allTextContents()).toEqual(['sdpa-backward']);
     await site.page.getByRole('button', { name: 'Run the graph' }).click();
     await site.page.getByText('Both give the same').waitFor();
     await drop('broken.json', '{"graph": []}');

@@ -25,12 +25,13 @@ export const nativeDropout: Family = family<NativeRecord>({
   fields: ['numel', 'vec', 'grid', 'p', 'seed', 'offset', 'mask_hex'],
   onHost: true,
   check: record => {
-    const { seed, offset, ...geometry } = record;
-    const mask = nativeDropoutMask({ ...geometry, seed: integer(seed), offset: integer(offset) });
+    const { numel, vec, grid, p, seed, offset } = record;
+    const geometry = { numel, vec, grid };
+    const mask = nativeDropoutMask({ ...geometry, p, seed: integer(seed), offset: integer(offset) });
     const comparisons = bits(record, mask);
     const { generator_offset_increment: increment } = record;
     if (increment !== undefined) {
-      const got = [nativeDropoutIncrement(record)];
+      const got = [nativeDropoutIncrement(geometry)];
       comparisons.push({ what: 'generator_offset_increment', got, want: [increment] });
     }
     return comparisons;
