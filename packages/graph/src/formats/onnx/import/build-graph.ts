@@ -6,6 +6,7 @@ import { brokenScalarRule } from '../../../ir/tensor/scalar.ts';
 import { Draft } from './draft.ts';
 import { type ElementType, elementTypeName, elementTypeOf } from './element-type.ts';
 import { NodeCall, type NodeResult } from './node-call.ts';
+import { once } from './once.ts';
 import { onnxOperatorOf } from './operators/table.ts';
 import type { ModelRecord, NodeRecord, ValueRecord } from './read-model.ts';
 import { engineTensor, numbersOf, type TensorRecord, tensorOfNumbers } from './tensor-record.ts';
@@ -261,14 +262,6 @@ function nodesFor(nodes: readonly NodeRecord[], outputs: readonly string[]): Rea
     for (const name of node.inputs) names.add(name);
   }
   return needed;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 function checkShape(name: string, declared: ValueRecord['shape'], shape: readonly number[]): void {

@@ -2,6 +2,7 @@ import { Tensor, TilewiseError } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../../../testing/attention-graph.ts';
+import { Choices } from '../../../../testing/choices.ts';
 import { runOnnx } from '../../../../testing/onnx-session.ts';
 import { fromOnnx, tensorFromOnnx, toOnnx } from '../index.ts';
 import { bytesField, floatField, integerField, joined, messageField, stringField } from '../protobuf.ts';
@@ -315,17 +316,6 @@ test('truth values have an exclusive or, and integers products and quotients', a
   }
 });
 
-/** A generator of 32-bit numbers (mulberry32), so that a run can be repeated. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return (t ^ (t >>> 14)) >>> 0;
-  };
-}
-
 test('500 mutated files give a typed error or a graph, each within a second', async () => {
   const attention = new GraphBuilder();
   const [q, k, v] = [
@@ -340,7 +330,8 @@ test('500 mutated files give a typed error or a graph, each within a second', as
   attention.op('MatMul', [P, v]);
   const files = [dynamic, toOnnx(attention.graph)];
   const seed = Number(process.env.TILEWISE_SEED ?? 1);
-  const next = generator(seed);
+  const choose = new Choices(seed);
+  const next = (): number => choose.below(2 ** 31);
   let built = 0;
   for (let n = 0; n < 500; n++) {
     const original = files[n % files.length] ?? dynamic;

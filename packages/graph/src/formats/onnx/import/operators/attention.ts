@@ -1,5 +1,6 @@
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
+import { once } from '../once.ts';
 import { hostTensor, type Value } from '../value.ts';
 import { cast, reshape, scalar, select, shapeOf, transpose } from './emit.ts';
 
@@ -122,14 +123,6 @@ const attention: OnnxOperator = call => {
   ];
   return results;
 };
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
 
 function requestOf(
   call: NodeCall,

@@ -129,7 +129,7 @@ const folded =
 const most = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b));
 const least = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b));
 
-/** x^y: a whole exponent up to 3 by products, as the patterns of GELU are written. */
+/** x^y. A known exponent becomes an attribute; 2 and 0.5 have operations of their own. */
 const power: Emit = (draft, [x, y], call) => {
   const exponent = staticNumbers(call.input(1));
   const value = exponent?.length === 1 ? exponent[0] : undefined;
