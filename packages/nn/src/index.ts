@@ -2,6 +2,8 @@ export type { Architecture, ModelDefinition } from './architectures/architecture
 export { architectures, readModel } from './architectures/read-model.ts';
 export * from './checkpoint/index.ts';
 export { ConfigError } from './config/config-error.ts';
+export type { CreateOptions } from './create-model.ts';
+export { createModel } from './create-model.ts';
 export type { GenerateOptions } from './generation/generate.ts';
 export { generate, generateBatch } from './generation/generate.ts';
 export type { SamplingOptions } from './generation/sampling.ts';

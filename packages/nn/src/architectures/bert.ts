@@ -68,7 +68,7 @@ export const bert: Architecture = {
         const hidden = activations[activation](linear(scope, states, `${head}.transform.dense`, dim, stored));
         const normed = norm(scope, hidden, `${head}.transform.LayerNorm`, table.norm);
         const scores = matmul(normed, weight(scope, words, [vocabulary, dim]), { transposeB: true });
-        return add(scores, weight(scope, `${head}.bias`, [vocabulary]));
+        return add(scores, weight(scope, `${head}.bias`, [vocabulary], 0));
       },
       canonical: canonicalName({
         base: 'bert.',

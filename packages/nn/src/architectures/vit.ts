@@ -60,7 +60,7 @@ export const vit: Architecture = {
         const kernel = reshape(weight(scope, `${projection}.weight`, [dim, channels, p, p]), [dim, size]);
         const embedded = add(
           matmul(flat, kernel, { transposeB: true }),
-          weight(scope, `${projection}.bias`, [dim]),
+          weight(scope, `${projection}.bias`, [dim], 0),
         );
         // The same class token before the patches of every image.
         const token = add(Tensor.zeros([B, 1, dim]), weight(scope, `${embeddings}cls_token`, [1, 1, dim]));

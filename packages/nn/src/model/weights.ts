@@ -5,7 +5,7 @@ import type { ModelDefinition } from '../architectures/architecture.ts';
 import { CheckpointError } from '../checkpoint/checkpoint-error.ts';
 import type { ModelFiles } from '../checkpoint/model-files.ts';
 import { readCheckpoint } from '../checkpoint/read-checkpoint.ts';
-import type { LinearShape, Scope } from '../transformer/scope.ts';
+import type { InitialValue, LinearShape, Scope } from '../transformer/scope.ts';
 import { modelLogits } from './logits.ts';
 
 /** Storage of weights. */
@@ -17,16 +17,20 @@ export type Shapes = ReadonlyMap<string, readonly number[]>;
 /** What the graph of a model asks for: its weights and its linear layers, by name. */
 export interface ModelLayers {
   readonly weights: Shapes;
+  /** What each weight of a new model is filled with. */
+  readonly initial: ReadonlyMap<string, InitialValue>;
   readonly linear: ReadonlyMap<string, LinearShape>;
 }
 
 /** The weights and linear layers of a model, as its graph reads them: there is no second list of names. */
 export function layersOf(definition: ModelDefinition): ModelLayers {
   const weights = new Map<string, readonly number[]>();
+  const initial = new Map<string, InitialValue>();
   const linear = new Map<string, LinearShape>();
   const scope: Scope = {
-    parameter(name, shape) {
+    parameter(name, shape, value) {
       weights.set(name, shape);
+      initial.set(name, value);
       // A view of one number: only the shape is looked at.
       return constant(Tensor.zeros(shape.map(() => 1)).expand(shape));
     },
@@ -39,7 +43,7 @@ export function layersOf(definition: ModelDefinition): ModelLayers {
   const pixels =
     definition.kind === 'image' ? [1, definition.channels, definition.imageSize, definition.imageSize] : [1];
   evalShape(inputs => modelLogits(definition, scope, inputs), { tokens, pixels });
-  return { weights, linear };
+  return { weights, initial, linear };
 }
 
 /**

@@ -17,8 +17,8 @@ export function norm(
   { kind, epsilon, offset = 0 }: NormOptions,
 ): Variable {
   const dim = x.shape[x.shape.length - 1];
-  const stored = weight(scope, `${name}.weight`, [dim]);
+  const stored = weight(scope, `${name}.weight`, [dim], offset === 0 ? 1 : 0);
   const gamma = offset === 0 ? stored : add(stored, offset);
   if (kind === 'rms') return rmsNorm(x, gamma, { epsilon });
-  return layerNorm(x, gamma, weight(scope, `${name}.bias`, [dim]), { epsilon });
+  return layerNorm(x, gamma, weight(scope, `${name}.bias`, [dim], 0), { epsilon });
 }

@@ -1,10 +1,13 @@
 import type { GraphDType } from '@tilewise/graph';
 import { add, gather, matmul, multiply, type Operand, typeCast, type Variable } from '@tilewise/graph/ops';
 
+/** What a weight of a new model is filled with: one number, or random numbers. */
+export type InitialValue = 0 | 1 | 'random';
+
 /** Where a model finds its weights while it is written. */
 export interface Scope {
-  /** A weight by its published name. */
-  parameter(name: string, shape: readonly number[]): Variable;
+  /** A weight by its published name; `initial` is what a new model has there. */
+  parameter(name: string, shape: readonly number[], initial: InitialValue): Variable;
   /** The adapter of a linear layer by the layer's name, if there is one. */
   adapter(layer: string, shape: LinearShape): Adapter | null;
 }
@@ -37,8 +40,13 @@ export interface LinearOptions {
 }
 
 /** A weight in the dtype that is computed in. */
-export function weight(scope: Scope, name: string, shape: readonly number[]): Variable {
-  return inFloat32(scope.parameter(name, shape));
+export function weight(
+  scope: Scope,
+  name: string,
+  shape: readonly number[],
+  initial: InitialValue = 'random',
+): Variable {
+  return inFloat32(scope.parameter(name, shape, initial));
 }
 
 /** A variable as f32. */
@@ -48,7 +56,7 @@ export function inFloat32(x: Variable): Variable {
 
 /** Rows of a table by their indices. */
 export function embedding(scope: Scope, name: string, shape: readonly number[], indices: Operand): Variable {
-  return inFloat32(gather(scope.parameter(name, shape), indices));
+  return inFloat32(gather(scope.parameter(name, shape, 'random'), indices));
 }
 
 /** x·Wᵀ + b of `layer.weight` and `layer.bias`, and what an adapter adds. */
@@ -62,7 +70,7 @@ export function linear(
   const inputs = x.shape[x.shape.length - 1];
   const w = weight(scope, `${layer}.weight`, transposed ? [inputs, outputs] : [outputs, inputs]);
   const product = matmul(x, w, { transposeB: !transposed });
-  const sum = bias ? add(product, weight(scope, `${layer}.bias`, [outputs])) : product;
+  const sum = bias ? add(product, weight(scope, `${layer}.bias`, [outputs], 0)) : product;
   const adapter = scope.adapter(layer, { inputs, outputs, transposed });
   if (!adapter) return sum;
   const { a, b, scale, drop = given => given } = adapter;

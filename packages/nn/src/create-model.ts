@@ -1,0 +1,55 @@
+import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
+import { fillNormal } from '@tilewise/philox';
+import type { ModelDefinition } from './architectures/architecture.ts';
+import { LoadedModel } from './load-model.ts';
+import type { LoadOptions } from './model/model.ts';
+import { layersOf } from './model/weights.ts';
+
+/** How the weights of a new model are drawn. */
+export interface CreateOptions<T extends TensorDesc> extends LoadOptions<T> {
+  /** Chooses the random numbers: the same seed gives the same weights. Default 0. */
+  readonly seed?: number | bigint | undefined;
+  /**
+   * Standard deviation of the random weights, of all or by name and shape. Default 0.02, as most published
+   * models are initialised.
+   */
+  readonly deviation?: number | ((name: string, shape: readonly number[]) => number) | undefined;
+}
+
+/**
+ * A new model with random weights: norms begin at 1, biases at 0, and other weights are drawn from a normal
+ * distribution. The name of a weight chooses its random stream, so that the order of weights does not matter.
+ * @param definition `readModel(config)`, or a definition of one's own.
+ * @throws InvalidArgumentError for a deviation that is not finite or below 0.
+ */
+export function createModel<T extends TensorDesc>(
+  definition: ModelDefinition,
+  { engine, dtype = 'f32', seed = 0, deviation = 0.02 }: CreateOptions<T>,
+): LoadedModel<T> {
+  const layers = layersOf(definition);
+  const valuesOf = (name: string, shape: readonly number[]): Float32Array => {
+    const values = new Float32Array(shape.reduce((n, extent) => n * extent, 1));
+    const initial = layers.initial.get(name);
+    if (initial !== 'random') return values.fill(initial ?? 0);
+    const scale = typeof deviation === 'number' ? deviation : deviation(name, shape);
+    if (!(scale >= 0 && scale < Infinity))
+      throw new InvalidArgumentError(
+        'deviation',
+        `must be 0 or more, and finite, got ${scale} for '${name}'`,
+      );
+    return fillNormal(values, { seed, subsequence: BigInt(hash(name)) }).map(x => x * scale);
+  };
+  const weights = new Map<string, T>();
+  for (const [name, shape] of layers.weights) {
+    const tensor = Tensor.wrap(valuesOf(name, shape), { dtype: 'f32', shape });
+    weights.set(name, engine.upload(tensor.cast(dtype)));
+  }
+  return new LoadedModel(engine, definition, layers, weights);
+}
+
+/** The letters of a name as one number (FNV-1a). */
+function hash(name: string): number {
+  let sum = 0x811c9dc5;
+  for (const letter of name) sum = Math.imul(sum ^ letter.charCodeAt(0), 0x01000193);
+  return sum >>> 0;
+}
