@@ -142,6 +142,25 @@ describe('suites', () => {
     expect(errors[0]).toContain(message);
   });
 
+  test('train measures an engine on the cases that are asked for', async () => {
+    const args = ['train', '--engine', 'cpu', '--cases', 'demo', '--rounds', '1', '--json'];
+    const { code, out } = await run(args, ...suites);
+    expect(code).toBe(0);
+    const row = JSON.parse(out[0]);
+    expect(row).toMatchObject({ suite: 'train', case: 'demo', engine: 'cpu' });
+    expect(row['tokens/s']).toBeGreaterThan(0);
+  }, 60_000);
+
+  test.each([
+    ['--cases', 'huge', "--cases is one of demo, 4x256, not 'huge'."],
+    ['--rounds', '0', "--rounds takes a whole number of at least 1, not '0'."],
+    ['--python', '/nowhere', '--python: /nowhere has no PyTorch.'],
+  ])('train refuses %s %s', async (option, value, message) => {
+    const { code, errors } = await run(['train', '--engine', 'cpu', option, value], ...suites);
+    expect(code).toBe(2);
+    expect(errors[0]).toContain(message);
+  });
+
   test('tune refuses no time', async () => {
     const { code, errors } = await run(['tune', '--seconds', '0'], ...suites);
     expect(code).toBe(2);

@@ -1,0 +1,165 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { webgpuEngine } from '@tilewise/webgpu';
+import { parseChoices } from '../attention/attention-case.ts';
+import type { Row } from '../command/table.ts';
+import { countDispatches } from '../comparison/peer-environment.ts';
+import { openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
+import { summary } from '../timing/timing.ts';
+import { peerRun } from '../training/peer-run.ts';
+import { encodeCase, type TrainingCase, trainingCases } from '../training/training-case.ts';
+import { ownRun, type Steps, type TrainingRun } from '../training/training-run.ts';
+import { type Suite, type SuiteOptions, UsageError, WrongResult } from './suite.ts';
+
+const engines = ['cpu', 'webgpu'] as const;
+const caseNames = trainingCases.map(({ name }) => name);
+
+/** Steps that are not timed: their losses are compared. */
+const CHECKED_STEPS = 3;
+/** Sums of f32 products in another order, after two steps of AdamW. */
+const LOSS_TOLERANCE = 1e-3;
+
+/** Steps of training: forward, backward, clipping and AdamW. */
+export const train: Suite = {
+  name: 'train',
+  summary:
+    'milliseconds of a training step of a GPT-2 of 4 layers of width 256 on 1,024 tokens, and of the demo (2 layers of width 32, 768 tokens), ' +
+    'next to PyTorch on one thread (target: 2 times its processor time at most)',
+  options: {
+    engine: {
+      value: engines.join('|'),
+      meaning:
+        'only this engine, instead of both; a software adapter runs the large case only if it is named here',
+    },
+    cases: { value: caseNames.join(','), meaning: 'only these cases' },
+    rounds: { value: 'N', meaning: 'measure each N times in turn and take medians, instead of 5' },
+    python: {
+      value: 'FILE',
+      meaning: 'a Python with PyTorch, instead of that of .ci/release; without PyTorch, the row is missing',
+    },
+    ...toggleOption,
+  },
+  async *run(options, progress) {
+    const { cases = caseNames.join(','), engine = engines.join(',') } = options;
+    const rounds = Number(options.rounds ?? 5);
+    if (!Number.isSafeInteger(rounds) || rounds < 1)
+      throw new UsageError(`--rounds takes a whole number of at least 1, not '${options.rounds}'.`);
+    const chosen = parseChoices('cases', String(cases), caseNames);
+    const on = parseChoices('engine', String(engine), engines);
+    const hasAll = options.engine !== undefined;
+    for (const of of trainingCases.filter(({ name }) => chosen.includes(name)))
+      yield* measure(of, { on, hasAll, rounds, options, progress });
+  },
+};
+
+/** A run, and how many dispatches there have been so far; the count stays 0 off the GPU. */
+interface Entry {
+  readonly run: TrainingRun;
+  readonly dispatches: () => number;
+  readonly label: Row;
+}
+
+/** How cases are measured. */
+interface Settings {
+  readonly on: readonly (typeof engines)[number][];
+  /** Whether a software adapter runs the large case, a minute for each step. */
+  readonly hasAll: boolean;
+  readonly rounds: number;
+  readonly options: SuiteOptions;
+  readonly progress: (text: string) => void;
+}
+
+async function* measure(
+  of: TrainingCase,
+  { on, hasAll, rounds, options, progress }: Settings,
+): AsyncGenerator<Row> {
+  const folder = mkdtempSync(join(tmpdir(), 'tilewise-bench-'));
+  const entries: Entry[] = [];
+  const closing: (() => void)[] = [() => rmSync(folder, { recursive: true })];
+  const none = { dispatches: () => 0, label: {} };
+  try {
+    if (on.includes('cpu')) entries.push({ run: ownRun(cpuEngine({ threads: 1 }), of), ...none });
+    if (on.includes('webgpu')) {
+      const bench = await openWebGpu(options);
+      closing.push(() => bench.close());
+      const { label, kind } = bench;
+      if (hasAll || kind === 'hardware' || of === trainingCases[0])
+        entries.push({ run: ownRun(webgpuEngine(bench.ctx), of), dispatches: dispatchCount(), label });
+    }
+    const file = join(folder, 'case.safetensors');
+    writeFileSync(file, encodeCase(of));
+    const python = findPython(options.python);
+    if (python) {
+      const program = fileURLToPath(new URL('../../training/pytorch.py', import.meta.url));
+      entries.push({ run: await peerRun(python, [program, file]), ...none });
+    }
+    closing.push(
+      ...entries.map(
+        ({ run }) =>
+          () =>
+            run.close(),
+      ),
+    );
+
+    progress(`${of.name}: the first steps`);
+    const losses: number[] = [];
+    for (const { run } of entries) losses.push((await run.steps(CHECKED_STEPS)).loss);
+    const expected = losses[entries.length - 1];
+    for (const [n, { run }] of entries.entries()) {
+      const error = Math.abs(losses[n] - expected) / expected;
+      if (!(error <= LOSS_TOLERANCE))
+        throw new WrongResult(`${of.name} on ${run.name}: the loss is ${losses[n]}, not ${expected}`);
+    }
+    const steps = Math.max(1, Math.ceil(500 / (await entries[0].run.steps(1)).wall));
+    const all = entries.map(() => [] as Steps[]);
+    const dispatched = entries.map(() => 0);
+    for (let round = 0; round < rounds; round++) {
+      progress(`${of.name}: round ${round + 1} of ${rounds}`);
+      for (const [n, { run, dispatches }] of entries.entries()) {
+        const before = dispatches();
+        all[n].push(await run.steps(steps));
+        dispatched[n] = (dispatches() - before) / steps;
+      }
+    }
+    const medianOf = (n: number, of: (took: Steps, round: number) => number): number =>
+      summary(all[n].map(of)).median;
+    for (const [n, { run, label }] of entries.entries()) {
+      const wall = medianOf(n, took => took.wall / steps);
+      yield {
+        ...{
+          case: of.name,
+          engine: run.name,
+          'ms (cpu)': medianOf(n, took => took.cpu / steps),
+          'ms (wall)': wall,
+        },
+        'tokens/s': (1000 * of.batch * of.sequence) / wall,
+        '× the last': medianOf(n, ({ cpu }, round) => cpu / all[entries.length - 1][round].cpu),
+        ...{ dispatches: dispatched[n] || '', loss: losses[n], ...label },
+      };
+    }
+  } finally {
+    for (const close of closing.reverse()) close();
+  }
+}
+
+let counted: (() => number) | undefined;
+
+/** Counts from the first call on: the methods of WebGPU can be replaced once. */
+function dispatchCount(): () => number {
+  counted ??= countDispatches();
+  return counted;
+}
+
+/** A Python that has PyTorch; null where there is none. */
+function findPython(given: SuiteOptions[string]): string | null {
+  const python =
+    typeof given === 'string' ? given : join(homedir(), '.cache', 'tilewise-venv', 'bin', 'python');
+  const has = existsSync(python) && spawnSync(python, ['-c', 'import torch']).status === 0;
+  if (has) return python;
+  if (typeof given === 'string') throw new UsageError(`--python: ${python} has no PyTorch.`);
+  return null;
+}

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Steps, TrainingRun } from './training-run.ts';
+
+/**
+ * A program that trains a case in a process of its own: each line that it reads is a number of steps, and each
+ * line that it writes an answer in JSON, the first one with its name and version.
+ * @throws Error with what the program said, if it ends.
+ */
+export async function peerRun(command: string, args: readonly string[]): Promise<TrainingRun> {
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (text: Buffer) => {
+    said = (said + text).slice(-2000);
+  });
+  const ended = new Promise<never>((_, reject) => {
+    child.on('error', reject);
+    child.on('close', code =>
+      reject(new Error(`${command} ended with ${code}: ${said.trim().split('\n').at(-1)}`)),
+    );
+  });
+  ended.catch(() => {});
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const answer = async <A>(): Promise<A> => {
+    const { value, done } = await Promise.race([lines.next(), ended]);
+    return done ? ended : (JSON.parse(value) as A);
+  };
+  const { name, version } = await answer<{ readonly name: string; readonly version: string }>();
+  return {
+    name: `${name} ${version}`,
+    async steps(count) {
+      child.stdin.write(`${count}\n`);
+      return answer<Steps>();
+    },
+    close: () => child.kill(),
+  };
+}
