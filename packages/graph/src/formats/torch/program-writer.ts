@@ -14,6 +14,7 @@ import {
   localShape,
   sameAxis,
   wholeAxes,
+  wholeAxis,
 } from './axes.ts';
 import { ATOM, atom, literal, PRODUCT, type PythonExpr, pythonExpr, within } from './python-expr.ts';
 import { broadcastAxes, unviewed, viewed } from './views.ts';
@@ -224,13 +225,17 @@ export class ProgramWriter {
         if (tensor.value !== undefined) return literal(tensor.value, e.type);
         if (e.index.length === 0) {
           const lead = domain.length - tensor.axes.length;
-          for (const [d, axis] of tensor.axes.entries()) if (extentOf(axis) > 1) covered.add(lead + d);
+          for (const [d, axis] of tensor.axes.entries()) {
+            if (extentOf(axis) > 1 || domain[lead + d] === 1) covered.add(lead + d);
+          }
           return atom(loaded(this.aligned(tensor, axes).code, dtype), tensor.isShare);
         }
         return atom(loaded(this.#loadAt(e, inputs, domain, tensor, axes, covered, write), dtype));
       },
     });
-    const missing = domain.some((extent, d) => extent > 1 && !covered.has(d));
+    // Broadcasting leaves out extents of 1 only where no operand has them.
+    const first = Math.min(...covered);
+    const missing = domain.some((extent, d) => !covered.has(d) && (extent > 1 || d < first));
     const full =
       made.value !== undefined
         ? `torch.full(${tuple(axes.map(localExtent))}, ${made.code}, device=place.device)`
@@ -250,13 +255,15 @@ export class ProgramWriter {
     covered: Set<number>,
     write: (index: Expr) => PythonExpr,
   ): string {
-    const leads = e.index.every((index, d) => coordinateOf(index) === d);
-    const rest = axes.length - e.index.length;
-    if (leads) {
-      const padded = [...tensor.axes, ...new Array<Axis>(rest).fill([])];
-      for (const [d, axis] of tensor.axes.entries()) if (extentOf(axis) > 1) covered.add(d);
-      const code = rest === 0 ? tensor.code : `${tensor.code}.reshape(${localShape(padded)})`;
-      return this.aligned({ ...tensor, code, axes: padded }, axes).code;
+    const part = partOf(e, tensor, domain);
+    if (part) {
+      const rest = axes.length - e.index.length;
+      const padded = [...part.axes, ...new Array<Axis>(rest).fill([])];
+      for (const [d, extent] of domain.entries()) {
+        if (extent === 1 || extentOf(padded[d]) > 1) covered.add(d);
+      }
+      const code = rest === 0 ? part.code : `${part.code}.reshape(${localShape(padded)})`;
+      return this.aligned({ ...part, code, axes: padded }, axes).code;
     }
     const rows = this.#rowsAt(e, inputs, domain, tensor, covered);
     if (rows !== null) return rows;
@@ -289,7 +296,10 @@ export class ProgramWriter {
     const isRow = rest.every(
       (index, k) => coordinateOf(index) === lead + k && extentOf(axes[k + 1]) === domain[lead + k],
     );
-    const isFree = nodes(row).every(x => (coordinateOf(x) ?? -1) < lead);
+    // A load without an index is at the place of the result, which has the last dimensions too.
+    const isFree = nodes(row).every(
+      x => (coordinateOf(x) ?? -1) < lead && (x.kind !== 'load' || x.index.length > 0),
+    );
     if (lead < 1 || rest.length === 0 || !isRow || !isFree || axes.some(isCut)) return null;
     for (const d of domain.keys()) covered.add(d);
     return `take(${code}, ${this.#element(row, inputs, domain.slice(0, lead)).code})`;
@@ -409,6 +419,40 @@ function coordinateOf(e: Expr): number | null {
   if (e.kind !== 'load' || e.name !== 'coordinate') return null;
   const [d] = e.index;
   return d.kind === 'constant' ? Number(d.value) : null;
+}
+
+/** First and step of elements that lie along dimension d one after the other; null for other indices. */
+function runOf(e: Expr, d: number): { readonly first: number; readonly step: number } | null {
+  if (coordinateOf(e) === d) return { first: 0, step: 1 };
+  if (e.kind !== 'binary' || e.b.kind !== 'constant') return null;
+  const inner = runOf(e.a, d);
+  const by = Number(e.b.value);
+  if (!inner) return null;
+  if (e.op === 'add') return { ...inner, first: inner.first + by };
+  if (e.op === 'sub') return { ...inner, first: inner.first - by };
+  return e.op === 'mul' ? { first: inner.first * by, step: inner.step * by } : null;
+}
+
+/** Elements one after the other along the leading axes as a part of a tensor; null for other indices. */
+function partOf(e: LoadExpr, tensor: PyTensor, domain: Shape): PyTensor | null {
+  let { code } = tensor;
+  const axes = e.index.map((index, d): Axis | null => {
+    const own = tensor.axes[d];
+    const run = runOf(index, d);
+    if (domain[d] === 1 && extentOf(own) === 1) return own;
+    if (!run) return null;
+    const { first, step } = run;
+    if (first === 0 && step === 1 && domain[d] === extentOf(own)) return own;
+    const end = first + (domain[d] - 1) * step + 1;
+    if (isCut(own) || first < 0 || step < 1 || end > extentOf(own)) return null;
+    code =
+      step === 1
+        ? `${code}.narrow(${d}, ${first}, ${domain[d]})`
+        : `${code}[${':, '.repeat(d)}${first}:${end}:${step}]`;
+    return wholeAxis(domain[d]);
+  });
+  const found = axes.filter(axis => axis !== null);
+  return found.length < axes.length ? null : { ...tensor, code, axes: found };
 }
 
 /** A list as the d-th of so many dimensions. */

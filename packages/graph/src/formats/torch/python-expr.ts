@@ -74,7 +74,8 @@ export function within(e: PythonExpr, level: number): string {
 
 /** Whether an expression is operations that are short enough to be written once more. */
 function isSmall(e: Expr): boolean {
-  return e.kind === 'constant' || e.kind === 'variable' || (e.kind === 'load' && e.index.length === 0);
+  const isPlain = e.kind === 'load' && (e.index.length === 0 || e.name === 'coordinate');
+  return e.kind === 'constant' || e.kind === 'variable' || isPlain;
 }
 
 /** Writes an expression of elements as operations of PyTorch on tensors that broadcast. */
@@ -91,7 +92,7 @@ export function pythonExpr(root: Expr, reader: PythonReader): PythonExpr {
     const known = written.get(e);
     if (known) return known;
     let own = translate(e);
-    if ((uses.get(e) ?? 0) > 1 && !isSmall(e) && own.level < ATOM && own.value === undefined) {
+    if ((uses.get(e) ?? 0) > 1 && !isSmall(e) && !/^\w+$/.test(own.code) && own.value === undefined) {
       own = atom(reader.named(own.code), own.isShare);
     }
     written.set(e, own);

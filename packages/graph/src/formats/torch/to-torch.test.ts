@@ -43,6 +43,18 @@ test('a graph is a readable module: operations in order, attention as one call',
   await expect(files['small/model.py']).toMatchFileSnapshot('model.expected.py');
 });
 
+test('parts of a tensor are views, and rows that others are added to have all their dimensions', () => {
+  const g = new GraphBuilder();
+  const x = g.input([1, 4, 6]);
+  g.op('Slice', [x], { axis: 2, start: 1, size: 3 });
+  g.op('Slice', [x], { axis: 1, size: 2, step: 2 });
+  g.op('Take', [x, g.input([2], { dtype: 'i32', values: [3, 0] })], { axis: 1 });
+  const model = toTorch(g.graph)['exported/model.py'];
+  expect(model).toContain('t1 = t0.narrow(2, 1, 3)  # Slice');
+  expect(model).toContain('t2 = t0[:, 0:3:2]  # Slice');
+  expect(model).toContain('.expand(1, 2, 6)\n');
+});
+
 test('an export has all that it needs', () => {
   const { g, options } = attention();
   const names = Object.keys(toTorch(g.graph, options)).map(path => path.replace('small/', ''));
