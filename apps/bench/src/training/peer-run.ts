@@ -3,8 +3,8 @@ import { createInterface } from 'node:readline';
 import type { Steps, TrainingRun } from './training-run.ts';
 
 /**
- * A program that trains a case in a process of its own: each line that it reads is a number of steps, and each
- * line that it writes an answer in JSON, the first one with its name and version.
+ * A program that trains a case in a process of its own: each line that it reads is a number of steps, and
+ * each line that it writes an answer in JSON, the first one with its name and version.
  * @throws Error with what the program said, if it ends.
  */
 export async function peerRun(command: string, args: readonly string[]): Promise<TrainingRun> {
