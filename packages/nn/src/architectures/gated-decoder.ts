@@ -1,7 +1,7 @@
 import type { ConfigReader } from '../config/config-reader.ts';
-import { readRope } from '../config/rope.ts';
+import { type RopeRule, type RopeShape, readRope } from '../config/rope.ts';
 import type { DecoderTable } from '../transformer/decoder.ts';
-import { activationNames } from '../transformer/feed-forward.ts';
+import { type Activation, activationNames } from '../transformer/feed-forward.ts';
 import type { NormOptions } from '../transformer/norm.ts';
 import type { SelfAttentionOptions } from '../transformer/self-attention.ts';
 import { canonicalName, type ModelDefinition } from './architecture.ts';
@@ -10,7 +10,7 @@ import { canonicalName, type ModelDefinition } from './architecture.ts';
 export interface GatedDecoderOptions {
   /** Of the stored weight of a norm. */
   readonly normOffset?: number;
-  readonly activation?: string;
+  readonly activation?: Activation;
   readonly tied?: boolean;
   readonly inputBias?: boolean;
   readonly outputBias?: boolean;
@@ -21,8 +21,11 @@ export interface GatedDecoderOptions {
   readonly fused?: boolean;
   /** Norms of the results of both halves of a block too. */
   readonly outerNorms?: boolean;
+  /** What the library takes where a file says nothing. */
   readonly headDim?: number;
-  readonly theta?: number;
+  readonly kvHeads?: number;
+  readonly epsilon?: number;
+  readonly ropeAliases?: RopeShape['aliases'];
   readonly attention?: (layer: number) => Partial<SelfAttentionOptions>;
   readonly table?: Partial<DecoderTable>;
 }
@@ -34,21 +37,25 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
   const { fused = false, normOffset = 0, outerNorms = false } = options;
   const dim = config.integer('hidden_size');
   const heads = config.integer('num_attention_heads');
-  const kvHeads = config.integer('num_key_value_heads', heads);
+  const kvHeads = config.integerOrNull('num_key_value_heads', options.kvHeads ?? heads) ?? heads;
   const headDim = config.integer('head_dim', options.headDim ?? Math.floor(dim / heads));
   const maxPositions = config.integer('max_position_embeddings', 2048);
   if (heads % kvHeads !== 0)
     config.fail('num_key_value_heads', `must divide the ${heads} heads, got ${kvHeads}`);
-  const norm: NormOptions = { kind: 'rms', epsilon: config.number('rms_norm_eps', 1e-6), offset: normOffset };
+  const norm: NormOptions = {
+    kind: 'rms',
+    epsilon: config.number('rms_norm_eps', options.epsilon ?? 1e-6),
+    offset: normOffset,
+  };
   const tied = config.flag('tie_word_embeddings', options.tied ?? false);
-  const rope =
-    options.table?.rope === undefined ? readRope(config, { headDim, maxPositions }, options.theta) : null;
+  const shape = { headDim, maxPositions, aliases: options.ropeAliases };
+  const rope: (layer: number) => RopeRule = options.table?.rope ?? always(readRope(config, shape));
   const decoder: DecoderTable = {
     ...{ dim, norm },
     vocabulary: config.integer('vocab_size'),
     layers: config.integer('num_hidden_layers'),
     embedding: { name: 'model.embed_tokens.weight' },
-    rope: (_, length) => (rope ?? (() => ({ frequencies: [], factor: 1 })))(length),
+    rope,
     prefix: layer => `model.layers.${layer}.`,
     attention: layer => ({
       ...{ heads, kvHeads, headDim },
@@ -62,7 +69,7 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
     }),
     feedForward: {
       hidden: config.integer('intermediate_size'),
-      activation: config.oneOf(options.activation ?? 'hidden_act', activationNames, 'silu'),
+      activation: options.activation ?? config.oneOf('hidden_act', activationNames, 'silu'),
       gate: fused ? 'mlp.gate_up_proj' : 'mlp.gate_proj',
       up: fused ? 'mlp.gate_up_proj' : 'mlp.up_proj',
       down: 'mlp.down_proj',
@@ -87,6 +94,11 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
   });
   return { kind: 'causal', decoder, canonical };
 }
+
+const always =
+  <V>(value: V) =>
+  (): V =>
+    value;
 
 /** The layers whose window is limited, by `layer_types` or by a rule. */
 export function slidingLayers(

@@ -1,5 +1,6 @@
 import type { ConfigReader } from '../config/config-reader.ts';
-import { plainRope, type Rope, readRope, readRopeParameters } from '../config/rope.ts';
+import { plainRope, type RopeRule, readRope, readRopeParameters } from '../config/rope.ts';
+import { activationNames } from '../transformer/feed-forward.ts';
 import type { Architecture, ModelDefinition } from './architecture.ts';
 import { gatedDecoder, slidingLayers } from './gated-decoder.ts';
 
@@ -7,29 +8,27 @@ interface GemmaOptions {
   /** Whether a layer has a window where the configuration does not say. */
   readonly isSliding: (layer: number) => boolean;
   readonly headNorms: boolean;
-  readonly window: number;
-  rope?(isSliding: (layer: number) => boolean, headDim: number): (layer: number, length: number) => Rope;
+  /** The cap of the scores, and that of the logits where the configuration does not say. */
+  readonly softcap: number | undefined;
+  readonly logitSoftcap: number | undefined;
+  rope?(isSliding: (layer: number) => boolean, headDim: number): (layer: number) => RopeRule;
 }
 
 function gemma(
   config: ConfigReader,
-  { isSliding: standard, headNorms, window, rope }: GemmaOptions,
+  { isSliding: standard, headNorms, softcap, logitSoftcap, rope }: GemmaOptions,
 ): ModelDefinition {
   const layers = config.integer('num_hidden_layers');
   const isSliding = slidingLayers(config, layers, standard);
-  const size = config.integer('sliding_window', window);
+  const size = config.integer('sliding_window', 4096);
   const scale = config.number('query_pre_attn_scalar', 256) ** -0.5;
-  const softcap = config.has('attn_logit_softcapping') ? config.number('attn_logit_softcapping') : undefined;
-  const logitSoftcap = config.has('final_logit_softcapping')
-    ? config.number('final_logit_softcapping')
-    : undefined;
   const bias = config.flag('attention_bias', false);
   config.only('use_bidirectional_attention', false);
-  // Files may have both; the library reads the newer one.
-  const activation = config.has('hidden_activation') ? 'hidden_activation' : 'hidden_act';
+  // The library passes over the older name of the option.
   config.has('hidden_act');
+  const activation = config.oneOf('hidden_activation', activationNames, 'gelu_pytorch_tanh');
   return gatedDecoder(config, {
-    ...{ normOffset: 1, outerNorms: true, tied: true, headDim: 256, headNorms },
+    ...{ normOffset: 1, outerNorms: true, tied: true, headDim: 256, kvHeads: 4, headNorms },
     ...{ inputBias: bias, outputBias: bias },
     activation,
     attention: layer => ({ scale, softcap, window: isSliding(layer) ? size : undefined }),
@@ -47,7 +46,12 @@ function gemma(
  */
 export const gemma2: Architecture = {
   modelType: 'gemma2',
-  read: config => gemma(config, { isSliding: layer => layer % 2 === 0, headNorms: false, window: 4096 }),
+  read: config =>
+    gemma(config, {
+      ...{ isSliding: layer => layer % 2 === 0, headNorms: false },
+      softcap: config.numberOrNull('attn_logit_softcapping', 50),
+      logitSoftcap: config.numberOrNull('final_logit_softcapping', 30),
+    }),
 };
 
 /**
@@ -59,8 +63,13 @@ export const gemma3: Architecture = {
   read: config => {
     const pattern = config.integer('sliding_window_pattern', config.integer('_sliding_window_pattern', 6));
     const maxPositions = config.integer('max_position_embeddings', 131_072);
+    // The library has the option, and does not cap scores.
+    config.has('attn_logit_softcapping');
     return gemma(config, {
-      ...{ isSliding: layer => (layer + 1) % pattern !== 0, headNorms: true, window: 4096 },
+      ...{ isSliding: layer => (layer + 1) % pattern !== 0, headNorms: true, softcap: undefined },
+      logitSoftcap: config.has('final_logit_softcapping')
+        ? config.number('final_logit_softcapping')
+        : undefined,
       rope(isSliding, headDim) {
         const shape = { headDim, maxPositions };
         const nested = config.object('rope_parameters');
@@ -68,10 +77,12 @@ export const gemma3: Architecture = {
         const sliding = nested?.object('sliding_attention') ?? null;
         const full = nested?.object('full_attention') ?? null;
         const ropes = {
-          sliding: sliding ? readRopeParameters(sliding, shape, local) : plainRope(headDim, local),
-          full: full ? readRopeParameters(full, shape, 1_000_000) : readRope(config, shape, 1_000_000),
+          sliding: sliding ? readRopeParameters(sliding, shape, { theta: local }) : plainRope(headDim, local),
+          full: full
+            ? readRopeParameters(full, shape, { theta: 1_000_000 })
+            : readRope(config, shape, 1_000_000),
         };
-        return (layer, length) => ropes[isSliding(layer) ? 'sliding' : 'full'](length);
+        return layer => ropes[isSliding(layer) ? 'sliding' : 'full'];
       },
     });
   },

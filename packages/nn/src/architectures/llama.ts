@@ -5,6 +5,8 @@ import { gatedDecoder } from './gated-decoder.ts';
 export const llama: Architecture = {
   modelType: 'llama',
   read: config => {
+    // Pairs of a head's elements are a half apart.
+    config.only('rope_interleaved', false);
     const bias = config.flag('attention_bias', false);
     const feedForwardBias = config.flag('mlp_bias', false);
     return gatedDecoder(config, { inputBias: bias, outputBias: bias, feedForwardBias });

@@ -5,7 +5,7 @@ import { gatedDecoder } from './gated-decoder.ts';
 export const mistral: Architecture = {
   modelType: 'mistral',
   read: config => {
-    const window = config.has('sliding_window') ? config.integer('sliding_window') : undefined;
-    return gatedDecoder(config, { attention: () => ({ window }) });
+    const window = config.integerOrNull('sliding_window', 4096);
+    return gatedDecoder(config, { kvHeads: 8, attention: () => ({ window }) });
   },
 };

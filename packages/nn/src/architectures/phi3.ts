@@ -6,9 +6,12 @@ export const phi3: Architecture = {
   modelType: 'phi3',
   read: config => {
     const window = config.has('sliding_window') ? config.integer('sliding_window') : undefined;
-    config.only('attention_bias', false);
-    // What long contexts would be scaled from; read with the scaling.
-    config.integer('original_max_position_embeddings', 4096);
-    return gatedDecoder(config, { fused: true, attention: () => ({ window }) });
+    for (const name of ['attention_bias', 'mlp_bias', 'lm_head_bias']) config.only(name, false);
+    for (const name of ['full_attn_mod', 'interpolate_factor']) config.only(name, 1);
+    return gatedDecoder(config, {
+      ...{ fused: true, epsilon: 1e-5, attention: () => ({ window }) },
+      // Older names of LongRoPE.
+      ropeAliases: { su: 'longrope', yarn: 'longrope' },
+    });
   },
 };

@@ -5,13 +5,14 @@ import { gatedDecoder, slidingLayers } from './gated-decoder.ts';
 /** Qwen2 (arXiv:2407.10671): Llama with biases of q, k and v. */
 export const qwen2: Architecture = {
   modelType: 'qwen2',
-  read: config => gatedDecoder(config, { inputBias: true, attention: qwenWindow(config) }),
+  read: config => gatedDecoder(config, { inputBias: true, kvHeads: 32, attention: qwenWindow(config) }),
 };
 
 /** Qwen's window: of the layers from `max_window_layers` on, where it is used at all. */
 export function qwenWindow(config: ConfigReader): (layer: number) => { readonly window: number | undefined } {
   const used = config.flag('use_sliding_window', false);
-  const window = config.has('sliding_window') ? config.integer('sliding_window') : undefined;
+  const window = config.integerOrNull('sliding_window', 4096);
+  config.only('use_mrope', false);
   const first = config.integer('max_window_layers', 28, 0);
   const isSliding = slidingLayers(
     config,

@@ -8,7 +8,7 @@ export const qwen3: Architecture = {
   read: config => {
     const bias = config.flag('attention_bias', false);
     return gatedDecoder(config, {
-      ...{ inputBias: bias, outputBias: bias, headNorms: true, headDim: 128 },
+      ...{ inputBias: bias, outputBias: bias, headNorms: true, headDim: 128, kvHeads: 32 },
       attention: qwenWindow(config),
     });
   },

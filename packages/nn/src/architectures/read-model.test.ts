@@ -132,6 +132,35 @@ test('Gemma 2 caps scores and logits, scales embeddings and alternates windows',
   expect(decoder.norms.afterFeedForward).toBe('post_feedforward_layernorm');
 });
 
+test('Gemma 2 has its published caps where a file does not say, and none where it says null', () => {
+  const caps = (given: object) => {
+    const decoder = decoderOf({ ...sizes, model_type: 'gemma2', ...given });
+    return [decoder.attention(0).softcap, decoder.logitSoftcap, decoder.feedForward.activation];
+  };
+  expect(caps({})).toEqual([50, 30, 'gelu_pytorch_tanh']);
+  expect(caps({ attn_logit_softcapping: null, final_logit_softcapping: null })).toEqual([
+    ...[undefined, undefined, 'gelu_pytorch_tanh'],
+  ]);
+});
+
+test('Mistral has a window of 4096 where a file does not say, and none where it says null', () => {
+  const window = (given: object) =>
+    decoderOf({ ...sizes, model_type: 'mistral', ...given }).attention(0).window;
+  expect(window({})).toBe(4096);
+  expect(window({ sliding_window: null })).toBeUndefined();
+});
+
+test.each<readonly [string, Record<string, unknown>]>([
+  ['SmolLM2', { rope_interleaved: false, is_llama_config: true, 'transformers.js_config': {} }],
+  ['Qwen 2.5', { model_type: 'qwen2', use_mrope: false, use_sliding_window: false, sliding_window: 8 }],
+  ['Phi-4-mini', { model_type: 'phi3', full_attn_mod: 1, interpolate_factor: 1, lm_head_bias: false }],
+  ['DistilGPT-2', { model_type: 'gpt2', _num_labels: 1, n_special: 0, predict_special_tokens: true }],
+])('what published files of %s say beside is known', (_, given) => {
+  const published = { ...tinyLlama, ...given };
+  if (given.model_type !== 'gpt2') expect(() => readModel(published)).not.toThrow();
+  else expect(() => readModel(given)).not.toThrow();
+});
+
 test.each<readonly [string, Record<string, unknown>]>([
   ['older files', { rope_theta: 1_000_000, rope_local_base_freq: 10_000, sliding_window_pattern: 2 }],
   [
@@ -147,7 +176,7 @@ test.each<readonly [string, Record<string, unknown>]>([
 ])('Gemma 3 has a base for each kind of layer, in %s', (_, given) => {
   const decoder = decoderOf({ ...sizes, model_type: 'gemma3_text', ...given });
   expect([0, 1].map(layer => decoder.attention(layer).window)).toEqual([4096, undefined]);
-  const second = (layer: number) => decoder.rope?.(layer, 8).frequencies[1];
+  const second = (layer: number) => decoder.rope?.(layer).at(8).frequencies[1];
   expect(second(0)).toBeCloseTo(10_000 ** -0.5, 12);
   expect(second(1)).toBeCloseTo(1_000_000 ** -0.5, 12);
   expect(

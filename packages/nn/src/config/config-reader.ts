@@ -21,7 +21,8 @@ const ignoredOptions: ReadonlySet<string> = new Set(
     'chunk_size_feed_forward is_encoder_decoder remove_invalid_values tf_legacy_loss use_bfloat16 pruned_heads',
     'tie_encoder_decoder cross_attention_hidden_size use_return_dict suppress_tokens begin_suppress_tokens no_repeat_ngram_size length_penalty diversity_penalty num_beam_groups',
     'num_return_sequences output_scores return_dict_in_generate exponential_decay_length_penalty',
-    'original_max_position_embeddings_comment transformers.js_config unsloth_version unsloth_fixed',
+    'transformers.js_config unsloth_version unsloth_fixed _num_labels n_special predict_special_tokens output_past',
+    'directionality pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type',
   ].flatMap(line => line.split(' ')),
 );
 
@@ -69,6 +70,29 @@ export class ConfigReader {
 
   flag(name: string, standard?: boolean): boolean {
     return this.#checked(name, standard, 'true or false', value => typeof value === 'boolean');
+  }
+
+  /** A number, or what null stands for. */
+  numberOrNull(name: string, standard: number): number | undefined {
+    return this.#isNull(name) ? undefined : this.number(name, standard);
+  }
+
+  /** An integer of at least 1, or what null stands for. */
+  integerOrNull(name: string, standard: number): number | undefined {
+    return this.#isNull(name) ? undefined : this.integer(name, standard);
+  }
+
+  /** A list of so many numbers that are not 0. */
+  numbers(name: string, count: number): readonly number[] {
+    return this.#checked<readonly number[]>(
+      name,
+      undefined,
+      `an array of ${count} numbers that are not 0`,
+      (value): boolean =>
+        Array.isArray(value) &&
+        value.length === count &&
+        value.every(x => typeof x === 'number' && Number.isFinite(x) && x !== 0),
+    );
   }
 
   /** One of some texts. */
@@ -126,6 +150,11 @@ export class ConfigReader {
         this.#json[name] !== null,
     );
     if (strange !== undefined) this.fail(strange, 'is an option that is not known here');
+  }
+
+  #isNull(name: string): boolean {
+    this.#read.add(name);
+    return this.#json[name] === null;
   }
 
   #value(name: string): unknown {

@@ -5,7 +5,7 @@ import { readRope } from './rope.ts';
 const shape = { headDim: 8, maxPositions: 128 };
 const plain = [1, 0.1, 0.01, 0.001];
 const ropeOf = (json: Record<string, unknown>, length = 16) =>
-  readRope(new ConfigReader(json), shape)(length);
+  readRope(new ConfigReader(json), shape).at(length);
 
 function expectFrequencies(got: readonly number[], wanted: readonly number[]): void {
   expect(got).toHaveLength(wanted.length);
@@ -57,12 +57,30 @@ test('YaRN leaves what turns fast, divides what turns slowly, and scales attenti
   expect(ropeOf({ rope_scaling: { ...scaling, attention_factor: 1.5 } }).factor).toBe(1.5);
 });
 
+test('LongRoPE divides by one list within the trained length and by another beyond, and scales attention', () => {
+  const scaling = { type: 'longrope', short_factor: [1, 2, 2, 4], long_factor: [1, 4, 8, 16] };
+  const json = { original_max_position_embeddings: 32, rope_scaling: scaling };
+  expectFrequencies(ropeOf(json, 32).frequencies, [1, 0.05, 0.005, 0.00025]);
+  expectFrequencies(ropeOf(json, 33).frequencies, [1, 0.025, 0.00125, 0.0000625]);
+  expect(ropeOf(json).factor).toBeCloseTo(Math.sqrt(1 + Math.log(4) / Math.log(32)), 12);
+});
+
+test('the angles of dynamic scaling and of LongRoPE change with the length, others do not', () => {
+  const changes = (scaling: object) => readRope(new ConfigReader({ rope_scaling: scaling }), shape).changes;
+  expect(changes({ rope_type: 'dynamic', factor: 2 })).toBe(true);
+  expect(changes({ rope_type: 'linear', factor: 2 })).toBe(false);
+});
+
 test('a part of each head is rotated', () => {
   expectFrequencies(ropeOf({ partial_rotary_factor: 0.5 }).frequencies, [1, 0.01]);
 });
 
 test.each<readonly [Record<string, unknown>, string]>([
-  [{ rope_scaling: { rope_type: 'longrope', factor: 4 } }, 'rope_scaling.rope_type must be one of'],
+  [{ rope_scaling: { rope_type: 'ntk', factor: 4 } }, 'rope_scaling.rope_type must be one of'],
+  [
+    { rope_scaling: { rope_type: 'longrope', short_factor: [1, 1, 1], long_factor: [2, 2, 2, 2] } },
+    'rope_scaling.short_factor must be an array of 4 numbers that are not 0',
+  ],
   [{ rope_scaling: { rope_type: 'linear' } }, 'rope_scaling.factor is missing'],
   [{ rope_parameters: { rope_theta: 'big' } }, 'rope_parameters.rope_theta must be a number, got "big"'],
   [

@@ -8,94 +8,119 @@ export interface Rope {
   readonly factor: number;
 }
 
+/** How a model rotates positions. */
+export interface RopeRule {
+  /** Whether the angles of all positions change while a sequence grows, as those of dynamic scaling do. */
+  readonly changes: boolean;
+  /** The angles in a sequence of a length. */
+  at(length: number): Rope;
+}
+
 /** What the angles of a model depend on beside `rope_parameters`. */
 export interface RopeShape {
   readonly headDim: number;
   readonly maxPositions: number;
-  /** The length of the sequence, which dynamic scaling depends on. */
-  readonly length: number;
+  /** Other names of types. */
+  readonly aliases?: Readonly<Record<string, RopeType>> | undefined;
 }
 
-type RopeType = 'default' | 'linear' | 'dynamic' | 'llama3' | 'yarn';
-const ropeTypes: readonly RopeType[] = ['default', 'linear', 'dynamic', 'llama3', 'yarn'];
+type RopeType = 'default' | 'linear' | 'dynamic' | 'llama3' | 'yarn' | 'longrope';
 
 /**
  * How positions are rotated, with the scaling of `rope_parameters`, or of `rope_theta` and `rope_scaling` as
  * older files have it.
  */
-export function readRope(
-  config: ConfigReader,
-  shape: Omit<RopeShape, 'length'>,
-  standardTheta = 10_000,
-): (length: number) => Rope {
+export function readRope(config: ConfigReader, shape: RopeShape, standardTheta = 10_000): RopeRule {
   const parameters = config.object('rope_parameters') ?? config.object('rope_scaling');
   // Both may be given: newer files repeat the base beside the parameters.
   const outer = config.number('rope_theta', standardTheta);
-  if (parameters === null) return plainRope(shape.headDim, outer, config.number('partial_rotary_factor', 1));
-  return readRopeParameters(parameters, shape, outer, config.number('partial_rotary_factor', 1));
+  const part = config.number('partial_rotary_factor', 1);
+  // A length beside the parameters counts more than one among them.
+  const trained = config.has('original_max_position_embeddings')
+    ? config.integer('original_max_position_embeddings')
+    : undefined;
+  if (parameters === null) return plainRope(shape.headDim, outer, part);
+  return readRopeParameters(parameters, shape, { theta: outer, part, trained });
 }
 
-/** The same of one object of parameters. */
+interface OuterOptions {
+  readonly theta: number;
+  readonly part?: number | undefined;
+  /** The length that the model was trained on before its scaling. */
+  readonly trained?: number | undefined;
+}
+
+/** How positions are rotated, of one object of parameters and what is said beside it. */
 export function readRopeParameters(
   parameters: ConfigReader,
-  { headDim, maxPositions }: Omit<RopeShape, 'length'>,
-  standardTheta: number,
-  standardPart = 1,
-): (length: number) => Rope {
-  const type = parameters.oneOf('rope_type', ropeTypes, parameters.oneOf('type', ropeTypes, 'default'));
-  const theta = parameters.number('rope_theta', standardTheta);
-  const part = parameters.number('partial_rotary_factor', standardPart);
-  const plain = plainRope(headDim, theta, part);
-  const scaled = scalings[type](parameters, { headDim: headDim * part, maxPositions, theta });
+  { headDim, maxPositions, aliases = {} }: RopeShape,
+  outer: OuterOptions,
+): RopeRule {
+  const names = [...Object.keys(scalings), ...Object.keys(aliases)];
+  const name = parameters.oneOf('rope_type', names, parameters.oneOf('type', names, 'default'));
+  const theta = parameters.number('rope_theta', outer.theta);
+  const rotated = Math.floor(headDim * parameters.number('partial_rotary_factor', outer.part ?? 1));
+  const stated = parameters.integer('original_max_position_embeddings', maxPositions);
+  const trained = outer.trained ?? stated;
+  const scale = scalings[aliases[name] ?? (name as RopeType)];
+  const rule = scale(parameters, { rotated, theta, trained, maxPositions });
   parameters.finish();
-  return length => scaled(plain(length), length);
+  return rule;
 }
 
 /** θ^(−2i/R) for each pair i of the R elements of a head that are rotated. */
-export function plainRope(headDim: number, theta: number, part = 1): (length: number) => Rope {
-  const rotated = Math.floor(headDim * part);
-  const frequencies = Array.from({ length: rotated / 2 }, (_, i) => theta ** ((-2 * i) / rotated));
-  return () => ({ frequencies, factor: 1 });
+export function plainRope(headDim: number, theta: number, part = 1): RopeRule {
+  return fixed({ frequencies: plainFrequencies(Math.floor(headDim * part), theta), factor: 1 });
 }
+
+function plainFrequencies(rotated: number, theta: number): number[] {
+  return Array.from({ length: rotated / 2 }, (_, i) => theta ** ((-2 * i) / rotated));
+}
+
+const fixed = (rope: Rope): RopeRule => ({ changes: false, at: () => rope });
 
 interface Scaled {
-  readonly headDim: number;
-  readonly maxPositions: number;
+  /** Elements of a head that are rotated. */
+  readonly rotated: number;
   readonly theta: number;
+  /** The length that the model was trained on before its scaling. */
+  readonly trained: number;
+  readonly maxPositions: number;
 }
 
-type Scaling = (parameters: ConfigReader, shape: Scaled) => (rope: Rope, length: number) => Rope;
+type Scaling = (parameters: ConfigReader, shape: Scaled) => RopeRule;
 
 const scalings: Readonly<Record<RopeType, Scaling>> = {
-  default: parameters => {
+  default: (parameters, { rotated, theta }) => {
     // Some files say a factor of 1 beside.
-    parameters.only('factor', 1, 1.0);
-    return rope => rope;
+    parameters.only('factor', 1);
+    return plainRope(rotated, theta);
   },
-  linear: parameters => {
+  linear: (parameters, { rotated, theta }) => {
     const factor = parameters.number('factor');
-    return ({ frequencies }) => ({ frequencies: frequencies.map(f => f / factor), factor: 1 });
+    return fixed({ frequencies: plainFrequencies(rotated, theta).map(f => f / factor), factor: 1 });
   },
-  // "NTK-aware" with a base that grows with the length of the sequence.
-  dynamic: (parameters, { headDim, maxPositions, theta }) => {
+  // "NTK-aware" with a base that grows with the length of the sequence, beyond the positions of the model.
+  dynamic: (parameters, { rotated, theta, maxPositions }) => {
     const factor = parameters.number('factor');
-    const known = parameters.integer('original_max_position_embeddings', maxPositions);
-    return (rope, length) => {
-      if (length <= known) return rope;
-      const base = theta * ((factor * length) / known - (factor - 1)) ** (headDim / (headDim - 2));
-      return { frequencies: rope.frequencies.map((_, i) => base ** ((-2 * i) / headDim)), factor: 1 };
+    return {
+      changes: true,
+      at(length) {
+        const share = Math.max(length, maxPositions) / maxPositions;
+        const base = theta * (factor * share - (factor - 1)) ** (rotated / (rotated - 2));
+        return { frequencies: plainFrequencies(rotated, base), factor: 1 };
+      },
     };
   },
   // Llama 3.1: long wavelengths are slowed down, short ones are not, and in between they pass from one to the
   // other.
-  llama3: parameters => {
+  llama3: (parameters, { rotated, theta, trained }) => {
     const factor = parameters.number('factor');
     const low = parameters.number('low_freq_factor');
     const high = parameters.number('high_freq_factor');
-    const known = parameters.integer('original_max_position_embeddings');
-    return ({ frequencies }) => ({
-      frequencies: frequencies.map(f => {
-        const turns = (known * f) / (2 * Math.PI);
+    return fixed({
+      frequencies: plainFrequencies(rotated, theta).map(f => {
+        const turns = (trained * f) / (2 * Math.PI);
         if (turns > high) return f;
         if (turns < low) return f / factor;
         const share = (turns - low) / (high - low);
@@ -104,13 +129,27 @@ const scalings: Readonly<Record<RopeType, Scaling>> = {
       factor: 1,
     });
   },
-  yarn: (parameters, shape) => yarn(parameters, shape),
+  yarn: (parameters, shape) => fixed(yarn(parameters, shape)),
+  // LongRoPE (arXiv:2402.13753): a divisor for each pair, of one list up to the trained length, of another
+  // beyond.
+  longrope: (parameters, { rotated, theta, trained, maxPositions }) => {
+    const [short, long] = ['short_factor', 'long_factor'].map(name => parameters.numbers(name, rotated / 2));
+    const factor = parameters.number('factor', maxPositions / trained);
+    const standard = factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(trained));
+    const attentionFactor = parameters.number('attention_factor', standard);
+    const plain = plainFrequencies(rotated, theta);
+    const ropeOf = (divisors: readonly number[]): Rope => ({
+      frequencies: plain.map((f, i) => f / divisors[i]),
+      factor: attentionFactor,
+    });
+    const [within, beyond] = [ropeOf(short), ropeOf(long)];
+    return { changes: true, at: length => (length > trained ? beyond : within) };
+  },
 };
 
 /** YaRN (Peng et al. 2023, arXiv:2309.00071), equations 22, 23 and 25. */
-function yarn(parameters: ConfigReader, { headDim, maxPositions, theta }: Scaled): (rope: Rope) => Rope {
-  const known = parameters.integer('original_max_position_embeddings', maxPositions);
-  const factor = parameters.number('factor', maxPositions / known);
+function yarn(parameters: ConfigReader, { rotated, theta, trained, maxPositions }: Scaled): Rope {
+  const factor = parameters.number('factor', maxPositions / trained);
   const fast = parameters.number('beta_fast', 32);
   const slow = parameters.number('beta_slow', 1);
   const truncate = parameters.flag('truncate', true);
@@ -125,16 +164,16 @@ function yarn(parameters: ConfigReader, { headDim, maxPositions, theta }: Scaled
   const attentionFactor = parameters.number('attention_factor', standard);
   /** The pair that turns so often within the original length. */
   const pairOf = (turns: number): number =>
-    (headDim * Math.log(known / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
+    (rotated * Math.log(trained / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
   const [from, to] = [pairOf(fast), pairOf(slow)];
   const first = Math.max(truncate ? Math.floor(from) : from, 0);
-  const last = Math.min(truncate ? Math.ceil(to) : to, headDim - 1);
+  const last = Math.min(truncate ? Math.ceil(to) : to, rotated - 1);
   const width = Math.max(last - first, 0.001);
-  return ({ frequencies }) => ({
-    frequencies: frequencies.map((f, i) => {
+  return {
+    frequencies: plainFrequencies(rotated, theta).map((f, i) => {
       const share = Math.min(Math.max((i - first) / width, 0), 1);
       return (f / factor) * share + f * (1 - share);
     }),
     factor: attentionFactor,
-  });
+  };
 }

@@ -1,6 +1,6 @@
 import { Tensor } from '@tilewise/core';
 import { add, constant, divide, gather, multiply, reshape, tanh, type Variable } from '@tilewise/graph/ops';
-import type { Rope } from '../config/rope.ts';
+import type { Rope, RopeRule } from '../config/rope.ts';
 import { type FeedForwardOptions, feedForward } from './feed-forward.ts';
 import { type NormOptions, norm } from './norm.ts';
 import { embedding as embed, linear, type Scope } from './scope.ts';
@@ -15,8 +15,8 @@ export interface DecoderTable {
   readonly embedding: { readonly name: string; readonly scale?: number | undefined };
   /** Learned positions: their table and how many there are. */
   readonly positions?: { readonly name: string; readonly count: number } | undefined;
-  /** Rotary positions of a layer, in a sequence of a length. */
-  readonly rope?: ((layer: number, length: number) => Rope) | undefined;
+  /** Rotary positions of a layer. */
+  readonly rope?: ((layer: number) => RopeRule) | undefined;
   readonly norm: NormOptions;
   /** What the names of a layer's weights begin with. */
   prefix(layer: number): string;
@@ -69,7 +69,7 @@ export function decoderStates(
   const rotaries = new Map<string, Sequences['rotary']>();
   for (let n = 0; n < table.layers; n++) {
     const prefix = table.prefix(n);
-    const rope = table.rope?.(n, given?.length ?? S);
+    const rope = table.rope?.(n).at(given?.length ?? S);
     const key = JSON.stringify(rope ?? null);
     const rotary = rotaries.get(key) ?? (rope ? rotaryTables(rope, S, given) : null);
     rotaries.set(key, rotary);

@@ -1,17 +1,33 @@
-import { gelu, multiply, relu, silu, slice, tanh, type Variable } from '@tilewise/graph/ops';
+import { gelu, multiply, relu, sigmoid, silu, slice, square, tanh, type Variable } from '@tilewise/graph/ops';
 import { type LinearOptions, linear, type Scope } from './scope.ts';
 
 /** The names of activations in configurations. */
-export type Activation = 'gelu' | 'gelu_new' | 'gelu_pytorch_tanh' | 'relu' | 'silu' | 'swish' | 'tanh';
+export type Activation =
+  | 'gelu'
+  | 'gelu_python'
+  | 'gelu_new'
+  | 'gelu_fast'
+  | 'gelu_pytorch_tanh'
+  | 'quick_gelu'
+  | 'relu'
+  | 'relu2'
+  | 'silu'
+  | 'swish'
+  | 'tanh';
 
+const geluErf = (x: Variable): Variable => gelu(x, { mode: 'gelu_erf' });
 const geluTanh = (x: Variable): Variable => gelu(x, { mode: 'gelu_tanh' });
 
 /** Activations by their names. */
 export const activations: Readonly<Record<Activation, (x: Variable) => Variable>> = {
-  gelu: x => gelu(x, { mode: 'gelu_erf' }),
+  gelu: geluErf,
+  gelu_python: geluErf,
   gelu_new: geluTanh,
+  gelu_fast: geluTanh,
   gelu_pytorch_tanh: geluTanh,
+  quick_gelu: x => multiply(x, sigmoid(multiply(x, 1.702))),
   relu: x => relu(x),
+  relu2: x => square(relu(x)),
   silu: x => silu(x),
   swish: x => silu(x),
   tanh: x => tanh(x),
