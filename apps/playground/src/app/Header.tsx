@@ -42,7 +42,16 @@ export function Header({ current }: { readonly current: string | null }) {
         <ol ref={list}>
           {chapters.map(({ id }, n) => (
             <li key={id}>
-              <a href={`#/${id}`} aria-current={id === current ? 'page' : undefined}>
+              <a
+                href={`#/${id}`}
+                aria-current={id === current ? 'page' : undefined}
+                onClick={event => {
+                  // The link has no state: to follow it would lose what the visitor has set here.
+                  if (id !== current || event.ctrlKey || event.metaKey || event.shiftKey) return;
+                  event.preventDefault();
+                  window.scrollTo(0, 0);
+                }}
+              >
                 <span className="number">{n + 1}</span>
                 {text.chapters[id].title}
               </a>

@@ -141,7 +141,7 @@ describe('a visitor who computes', () => {
   it('trains, sees the loss fall, asks the model, and gets the same curve from the same seed', async () => {
     await site.visit('#/train?task=page&layers=1&heads=1&dim=16&engine=cpu');
     const stat = async (name: string): Promise<string> =>
-      (await site.page.locator('.stats div', { hasText: name }).locator('dd').textContent()) ?? '';
+      (await site.page.locator('.stats div', { hasText: name }).first().locator('dd').textContent()) ?? '';
     const tenSteps = async (until: number): Promise<number> => {
       await site.page.getByRole('button', { name: 'Ten steps' }).click();
       await site.page.locator('.stats dd', { hasText: new RegExp(`^${until}$`) }).waitFor();
@@ -156,6 +156,18 @@ describe('a visitor who computes', () => {
     await site.page.getByRole('button', { name: 'Start over' }).click();
     await tenSteps(10);
     await site.page.getByText('Same seed, same curve: all 10 steps').waitFor();
+    // Neither another seed, nor another chapter, nor reloading ends the run.
+    await site.page.getByRole('slider', { name: 'Seed' }).fill('7');
+    await site.page.getByText('The run below keeps the settings').waitFor();
+    expect(await stat('Step')).toBe('10');
+    await site.page.evaluate(`location.hash = '#/machine'`);
+    await site.page.getByRole('textbox').waitFor();
+    await site.page.goBack();
+    await site.page.getByRole('button', { name: 'Go on' }).waitFor();
+    expect(await stat('Step')).toBe('10');
+    await site.page.reload();
+    await site.page.getByText('This browser has kept a run of 10 steps').waitFor();
+    await tenSteps(20);
     expect(await brokenRules(site.page)).toEqual([]);
   }, 120_000);
 });

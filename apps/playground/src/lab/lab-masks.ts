@@ -29,6 +29,8 @@ export interface LabMask {
   readonly id: LabMaskId;
   /** Queries and keys that it is shown on. */
   readonly S: number;
+  /** Rows and columns of the tiles that are computed or left out as a whole, if the mask speaks of tiles. */
+  readonly tile?: number;
   readonly value?: LabValue;
   /** The options as one would write them. */
   readonly code: (value: number) => string;
@@ -100,6 +102,7 @@ export const labMasks: readonly LabMask[] = [
   {
     id: 'block',
     S: blockedS,
+    tile: 128,
     value: { min: 8, max: 256, initial: 48 },
     code: () => '{ maskMod, blockMask: blockMaskBits(createBlockMask(maskMod, { Sq, Skv })) }',
     options: reach => {

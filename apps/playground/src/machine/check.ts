@@ -8,6 +8,10 @@ export type Demand =
   | { readonly kind: 'stored'; readonly cell: string; readonly value: string }
   | { readonly kind: 'cycles'; readonly most: number }
   | { readonly kind: 'softmax' }
+  /** The results are those of a formula, which is written alike in every language. */
+  | { readonly kind: 'computes'; readonly formula: string }
+  /** Reads of some arrays alone. */
+  | { readonly kind: 'reads-of'; readonly arrays: string; readonly most: number }
   | { readonly kind: 'reads'; readonly most: number }
   | { readonly kind: 'writes'; readonly most: number }
   | { readonly kind: 'hidden'; readonly inputs: number };
@@ -43,8 +47,8 @@ export interface Problem<V, Id extends string = string> {
   readonly registers: number;
   /** A program that solves it, shown when asked for. */
   readonly solution: string;
-  /** Pieces of the solution, one beside each hint. */
-  readonly pieces?: readonly string[];
+  /** What `n` must be a multiple of; 1 where it is not said. */
+  readonly multipleOf?: number;
   readonly criteria: (run: Run<V>) => readonly Criterion[];
   /**
    * Further inputs on which a solution must meet the criteria; a program that is right by luck fails on one.

@@ -30,7 +30,7 @@ export interface Region<V> {
 
 /** A toy machine: DRAM, a register file, and a compute unit that works on registers alone. */
 export interface Machine<V> {
-  readonly id: 'matrix' | 'softmax';
+  readonly id: 'matrix' | 'softmax' | 'attention';
   readonly registers: readonly string[];
   readonly memory: readonly Region<V>[];
   readonly instructions: readonly InstructionDef<V>[];

@@ -28,7 +28,7 @@ interface OpenLoop {
 
 /**
  * Reads a program: one instruction a line, operands separated by commas, `;` or `#` before a comment, and
- * `FOR i = 1 TO n-1` … `END` around lines to repeat. Case does not matter. Each wrong line gives one error.
+ * `FOR i = 1 TO n-1` … `END` around lines to repeat (`STEP 2` moves i by two). Case does not matter. Each wrong line gives one error.
  */
 export function parseProgram<V>(text: string, machine: Machine<V>): Program {
   const errors: LineError[] = [];
@@ -73,17 +73,17 @@ function parseLoop<V>(
   code: string,
   machine: Machine<V>,
   open: readonly OpenLoop[],
-): { variable: string; from: IndexExpr; to: IndexExpr } {
-  const parts = /^\s*for\s+([a-z]\w*)\s*=\s*(.+?)\s+to\s+(.+?)\s*$/i.exec(code);
+): { variable: string; from: IndexExpr; to: IndexExpr; step: number } {
+  const parts = /^\s*for\s+([a-z]\w*)\s*=\s*(.+?)\s+to\s+(.+?)(?:\s+step\s+([1-9]\d?))?\s*$/i.exec(code);
   if (!parts) throw new LineFault(wordAt(code, /\S+/), { kind: 'no-loop' });
-  const [, variable = '', from = '', to = ''] = parts;
+  const [, variable = '', from = '', to = '', step = '1'] = parts;
   const name = variable.toLowerCase();
   const word = { text: variable, column: code.indexOf(variable, code.search(/for/i) + 3) + 1 };
   if (name === 'n' || variables(open).includes(name))
     throw new LineFault(word, { kind: 'variable-taken', written: variable });
   const bound = (text: string): IndexExpr =>
     parseIndex({ text, column: code.lastIndexOf(text) + 1 }, machine, open);
-  return { variable: name, from: bound(from), to: bound(to) };
+  return { variable: name, from: bound(from), to: bound(to), step: Number(step) };
 }
 
 const variables = (open: readonly OpenLoop[]): string[] => open.map(({ loop }) => loop.variable);

@@ -25,6 +25,8 @@ export type Statement =
       readonly variable: string;
       readonly from: IndexExpr;
       readonly to: IndexExpr;
+      /** How far the variable moves between two repetitions, at least 1. */
+      readonly step: number;
       readonly body: readonly Statement[];
     };
 

@@ -55,7 +55,7 @@ export function runProgram<V>({ statements }: Program, machine: Machine<V>): Run
   const execute = (statement: Statement): LineError | null => {
     if (statement.kind === 'loop') {
       const last = indexOf(statement.to);
-      for (let i = indexOf(statement.from); i <= last; i++) {
+      for (let i = indexOf(statement.from); i <= last; i += statement.step) {
         variables.set(statement.variable, i);
         const error = executeAll(statement.body);
         if (error) return error;

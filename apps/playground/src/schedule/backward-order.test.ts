@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blockVisits, type Gradient, progress, styleOf, visitedTile, type Walk } from './backward-order.ts';
+import { blockVisits, type Gradient, styleOf, termsAdded, visitedTile, type Walk } from './backward-order.ts';
 
 const gradients: readonly Gradient[] = ['dQ', 'dK', 'dV'];
 const inner = (walk: Walk) => gradients.filter(gradient => styleOf(gradient, walk) === 'inner');
@@ -14,8 +14,8 @@ describe('walking over dS', () => {
     for (const walk of ['rows', 'columns'] as const) {
       for (const gradient of gradients) {
         for (let r = 0; r < 5; r++) {
-          expect(progress(gradient, walk, 0, r, 5)).toBe(0);
-          expect(progress(gradient, walk, 5, r, 5)).toBe(1);
+          expect(termsAdded(gradient, walk, 0, r, 5)).toBe(0);
+          expect(termsAdded(gradient, walk, 5, r, 5)).toBe(5);
         }
       }
     }

@@ -17,12 +17,12 @@ export function styleOf(gradient: Gradient, walk: Walk): Style {
 }
 
 /**
- * How far row `r` of a gradient is after `done` of the n steps of a walk: the share of its terms that have
- * been added.
+ * How many of the n terms of row `r` of a gradient have been added after `done` steps of a walk. A row is
+ * finished when it has all of them: with inner products one row at a time, with outer products all at the end.
  */
-export function progress(gradient: Gradient, walk: Walk, done: number, r: number, n: number): number {
-  if (styleOf(gradient, walk) === 'inner') return r < done ? 1 : 0;
-  return done / n;
+export function termsAdded(gradient: Gradient, walk: Walk, done: number, r: number, n: number): number {
+  if (styleOf(gradient, walk) === 'inner') return r < done ? n : 0;
+  return done;
 }
 
 /** One block of a row-wise walk: where it is, and what K and V are loaded for. */

@@ -9,9 +9,15 @@ export interface Numbers {
   readonly significant: (value: number, digits: number) => string;
   /** As `significant`, with an exponent where the number is tiny or huge: `1.3e−7`. */
   readonly short: (value: number, digits: number) => string;
+  /** With so many digits after each point, in parentheses; the separator is no decimal mark. */
+  readonly vector: (values: readonly number[], digits: number) => string;
+  /** Bytes in the unit that they are read best in: `512 B`, `101.6 MiB`. */
+  readonly bytes: (count: number) => string;
   /** A share as a percentage: `12.5 %`. */
   readonly percent: (share: number, digits?: number) => string;
 }
+
+const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
 /** Numbers in a language: its decimal mark and groups, a true minus sign, and −∞ for what has no keys. */
 export function numbersIn(language: Language): Numbers {
@@ -22,6 +28,7 @@ export function numbersIn(language: Language): Numbers {
           .format(value)
           .replace('-', '−')
           .replace(/^−(0([.,]0*)?)$/, '$1');
+  const separator = write(0.5, {}).includes(',') ? '; ' : ', ';
   const fixed = (value: number, digits: number): string =>
     write(value, { minimumFractionDigits: digits, maximumFractionDigits: digits });
   const significant = (value: number, digits: number): string =>
@@ -35,6 +42,11 @@ export function numbersIn(language: Language): Numbers {
       if (readable(value)) return significant(value, digits);
       const [mantissa = '', exponent = ''] = value.toExponential(digits - 1).split('e');
       return `${significant(Number(mantissa), digits)}e${exponent.replace('+', '').replace('-', '−')}`;
+    },
+    vector: (values, digits) => `(${values.map(value => fixed(value, digits)).join(separator)})`,
+    bytes(count) {
+      const unit = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, count)) / 10));
+      return `${significant(count / 1024 ** unit, 4)} ${units[unit]}`;
     },
     percent: (share, digits = 0) => `${fixed(100 * share, digits)} %`,
   };

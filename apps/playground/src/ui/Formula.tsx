@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { useOverflowCue } from './useOverflowCue.ts';
 
 type Render = (tex: string, element: HTMLElement, displayMode: boolean) => void;
 
@@ -26,17 +27,7 @@ export function Formula({ tex, block = false }: { readonly tex: string; readonly
       current = false;
     };
   }, [tex, block]);
-  useEffect(() => {
-    const element = host.current;
-    if (!element || !block) return;
-    // One that is wider than its place scrolls: it takes the focus, so that the keyboard can scroll it.
-    const observer = new ResizeObserver(() => {
-      if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
-      else element.removeAttribute('tabindex');
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [block]);
+  useOverflowCue(host, { active: block, focusable: true });
   return (
     <span ref={host} className={block ? 'formula-block' : 'formula'}>
       {block ? ' ' : tex}

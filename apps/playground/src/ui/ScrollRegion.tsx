@@ -1,4 +1,5 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
+import { useOverflowCue } from './useOverflowCue.ts';
 
 /**
  * Content that may be wider or taller than its place. It takes the focus, so that the keyboard can scroll it.
@@ -9,8 +10,10 @@ export function ScrollRegion(props: {
   readonly children: ReactNode;
 }) {
   const { label, className = '', children } = props;
+  const host = useRef<HTMLElement>(null);
+  useOverflowCue(host);
   return (
-    <section className={`scroll-x ${className}`} tabIndex={0} aria-label={label}>
+    <section ref={host} className={`scroll-x ${className}`} tabIndex={0} aria-label={label}>
       {children}
     </section>
   );

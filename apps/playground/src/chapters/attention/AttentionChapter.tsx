@@ -4,6 +4,7 @@ import { Formula } from '../../ui/Formula.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/Rich.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+import { AttentionExercises } from '../../workbench/AttentionExercises.tsx';
 import { example } from './example.ts';
 import { MemoryMeter } from './MemoryMeter.tsx';
 import { MergeByHand } from './MergeByHand.tsx';
@@ -34,6 +35,7 @@ export default function AttentionChapter() {
         </p>
         <StreamFigure tile={tile} onTile={setTile} />
       </section>
+      <AttentionExercises ids={['stream', 'merge']} />
       <div className="stack tight">
         <Reveal summary={text.problem7}>
           <Paragraphs text={text.problem7Task} />

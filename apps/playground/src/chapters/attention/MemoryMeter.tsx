@@ -9,23 +9,17 @@ const headSize = 64;
 const tile = 32;
 const longest = 17;
 const bytesPerNumber = 4;
-const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
 /** Memory of the scores and probabilities beside that of the running state, in f32, for one head. */
 export function MemoryMeter() {
   const { attention: text } = useText();
-  const { fixed, significant } = useNumbers();
+  const { bytes, significant } = useNumbers();
   const [power, setPower] = useUrlNumber('keys', 12, { min: 6, max: longest });
   const use = memoryUse(2 ** power, headSize, tile);
   const rows = [
     [text.naive, bytesPerNumber * use.naive],
     [text.streaming, bytesPerNumber * use.streaming],
   ] as const;
-  const bytes = (count: number): string => {
-    const unit = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, count)) / 10));
-    const value = count / 1024 ** unit;
-    return `${fixed(value, value < 10 && unit > 0 ? 1 : 0)} ${units[unit]}`;
-  };
   const most = Math.log2(bytesPerNumber * memoryUse(2 ** longest, headSize, tile).naive);
   return (
     <div className="stack">

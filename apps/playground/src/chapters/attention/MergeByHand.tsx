@@ -27,14 +27,15 @@ const whole = output(tileState(example.x, example.v));
 /** Four tiles to be merged two by two, in any order. */
 export function MergeByHand() {
   const { attention: text } = useText();
-  const { fixed } = useNumbers();
+  const numbers = useNumbers();
+  const { fixed } = numbers;
   const [written, write] = useUrlState('merge', start);
   const [chosen, setChosen] = useState<number | null>(null);
   const merging = readMerging(written, tiles.length);
   const { groups, last } = merging;
   const merge = lastMerge(merging, tiles);
   const number = (value: number): string => fixed(value, 3);
-  const vector = (values: readonly number[]): string => `(${values.map(number).join('; ')})`;
+  const vector = (values: readonly number[]): string => numbers.vector(values, 3);
   const label = (group: Group): string =>
     group.map(t => text.keys(t * tileSize, (t + 1) * tileSize - 1)).join(' + ');
   const press = (g: number): void => {
@@ -61,6 +62,7 @@ export function MergeByHand() {
               type="button"
               className="tile"
               aria-pressed={g === chosen}
+              data-merged={group.length > 1}
               onClick={() => press(g)}
             >
               <strong>{label(group)}</strong>

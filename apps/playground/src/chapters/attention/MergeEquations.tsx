@@ -9,11 +9,12 @@ export function MergeEquations(props: {
   readonly merge: Merge;
 }) {
   const { a, b, merge } = props;
-  const { fixed } = useNumbers();
+  const { fixed, vector: written } = useNumbers();
   // A decimal comma is a separator to TeX, unless it stands in braces.
   const number = (value: number): string =>
     Number.isFinite(value) ? fixed(value, 3).replace(',', '{,}').replace('−', '-') : '-\\infty';
-  const vector = (values: readonly number[]): string => `(${values.map(number).join(';\\, ')})`;
+  const vector = (values: readonly number[]): string =>
+    `(${values.map(number).join(written([0, 0], 0).includes(';') ? ';\\, ' : ',\\, ')})`;
   const [fa, fb] = merge.factors.map(number);
   const { m, d, num } = merge.state;
   const lines = [

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react';
 import type { StreamStep } from '../../streaming/softmax-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
@@ -26,9 +27,20 @@ export function StreamBands({ step }: { readonly step: StreamStep | null }) {
   const { fixed } = useNumbers();
   const m = step?.merge.state.m ?? null;
   const seen = step?.end ?? 0;
+  const figure = useRef<SVGSVGElement>(null);
+  const first = step?.first ?? 0;
+  useEffect(() => {
+    const region = figure.current?.closest('section');
+    const svg = figure.current?.getBoundingClientRect();
+    if (!region || !svg) return;
+    const scale = svg.width / width;
+    // On a narrow screen the keys scroll: the current ones stay in the middle.
+    region.scrollLeft = (left + ((first + seen) / 2) * slot) * scale - region.clientWidth / 2;
+  }, [first, seen]);
   const weightOf = (score: number, j: number): number => (m === null || j >= seen ? 0 : Math.exp(score - m));
   return (
     <svg
+      ref={figure}
       className="stream"
       viewBox={`0 0 ${width} ${height}`}
       role="img"

@@ -25,7 +25,8 @@ export function StreamFigure({
   readonly onTile: (tile: number) => void;
 }) {
   const { attention: text } = useText();
-  const { fixed } = useNumbers();
+  const numbers = useNumbers();
+  const { fixed } = numbers;
   const steps = useMemo(() => streamRow(x, v, tile), [tile]);
   const playback = usePlayback('at', steps.length, 900, 3);
   const step = steps[playback.at - 1];
@@ -34,7 +35,7 @@ export function StreamFigure({
   const state = step?.merge.state;
   const result = state ? output(state) : null;
   const number = (value: number): string => fixed(value, 3);
-  const vector = (values: readonly number[]): string => `(${values.map(number).join('; ')})`;
+  const vector = (values: readonly number[]): string => numbers.vector(values, 3);
   return (
     <div className="stack">
       <div className="toolbar">

@@ -3,6 +3,7 @@ import { Formula } from '../../ui/Formula.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/Rich.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+import { AttentionExercises } from '../../workbench/AttentionExercises.tsx';
 import './backward.css';
 import { Derivation } from './Derivation.tsx';
 import { KnownD } from './KnownD.tsx';
@@ -53,6 +54,7 @@ export default function BackwardChapter() {
         </p>
         <KnownD />
       </section>
+      <AttentionExercises ids={['backward-row', 'backward-column']} />
       <section className="panel" aria-labelledby="kernels-title">
         <h2 id="kernels-title">{text.kernelsTitle}</h2>
         <p>
@@ -84,8 +86,9 @@ export default function BackwardChapter() {
         <p>{text.sevenProducts}</p>
       </section>
       <Reveal summary={text.further}>
-        <Paragraphs text={text.furtherAnswer} />
+        <Paragraphs text={text.furtherAnswer.slice(0, 1)} />
         <Formula block tex="dX = dS\,(K W_Q^\top) + dS^\top (Q W_K^\top) + P^\top (dO\, W_V^\top)" />
+        <Paragraphs text={text.furtherAnswer.slice(1)} />
       </Reveal>
     </div>
   );

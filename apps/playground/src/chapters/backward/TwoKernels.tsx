@@ -32,6 +32,7 @@ export function TwoKernels() {
         />
         <Player playback={playback} unit="tile" />
       </div>
+      <p className="note">{text.termsNote}</p>
       <div className="beside">
         {kernels.map(kernel => (
           <section key={kernel} className="schedule" aria-label={text.kernels[kernel].title}>
@@ -61,7 +62,7 @@ function KernelGrid(props: {
       {tiles.map(group => {
         const met = visits(group);
         const wanted = met.filter(tile => tile !== null).length;
-        const share = Math.min(at, wanted) / wanted;
+        const added = Math.min(at, wanted);
         const place = group * cell + 2;
         return (
           <g key={group}>
@@ -84,7 +85,6 @@ function KernelGrid(props: {
             })}
             <rect
               className="held"
-              data-whole={share === 1}
               x={byKey ? place : n * cell + gap}
               y={byKey ? n * cell + gap : place}
               width={byKey ? cell - 4 : strip}
@@ -93,13 +93,21 @@ function KernelGrid(props: {
             />
             <rect
               className="gradient-fill"
-              data-whole={share === 1}
+              data-whole={added === wanted}
+              style={{ '--share': added / wanted } as React.CSSProperties}
               x={byKey ? place : n * cell + gap}
-              y={byKey ? n * cell + gap + strip * (1 - share) : place}
-              width={byKey ? cell - 4 : strip * share}
-              height={byKey ? strip * share : cell - 4}
+              y={byKey ? n * cell + gap : place}
+              width={byKey ? cell - 4 : strip}
+              height={byKey ? strip : cell - 4}
               rx="4"
             />
+            <text
+              className="terms"
+              x={byKey ? place + cell / 2 - 2 : n * cell + gap + strip / 2}
+              y={byKey ? n * cell + gap + strip / 2 + 3 : place + cell / 2 + 2}
+            >
+              {added === wanted ? '✓' : added > 0 ? `${added}/${wanted}` : ''}
+            </text>
           </g>
         );
       })}

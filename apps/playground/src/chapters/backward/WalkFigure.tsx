@@ -1,5 +1,5 @@
 import { useUrlChoice } from '../../app/url-state.ts';
-import { type Gradient, progress, styleOf, type Walk } from '../../schedule/backward-order.ts';
+import { type Gradient, styleOf, termsAdded, type Walk } from '../../schedule/backward-order.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Player } from '../../ui/Player.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
@@ -65,7 +65,7 @@ export function WalkFigure() {
                 aria-label={`${gradient}: ${text.styles[style]}`}
               >
                 {rows.map(r => {
-                  const share = progress(gradient, walk, at, r, n);
+                  const terms = termsAdded(gradient, walk, at, r, n);
                   return (
                     <g key={r}>
                       <rect
@@ -78,13 +78,17 @@ export function WalkFigure() {
                       />
                       <rect
                         className="gradient-fill"
-                        data-whole={share === 1}
+                        data-whole={terms === n}
+                        style={{ '--share': terms / n } as React.CSSProperties}
                         x="1.5"
                         y={r * cell + 1.5}
-                        width={(3 * cell - 3) * share}
+                        width={3 * cell - 3}
                         height={cell - 3}
                         rx="3"
                       />
+                      <text className="terms" x={1.5 * cell} y={r * cell + cell / 2 + 4}>
+                        {terms === n ? '✓' : terms > 0 ? `${terms}/${n}` : ''}
+                      </text>
                     </g>
                   );
                 })}
@@ -94,6 +98,7 @@ export function WalkFigure() {
         })}
       </div>
       <p className="note">{text.walkNotes[walk]}</p>
+      <p className="note">{text.termsNote}</p>
     </div>
   );
 }

@@ -78,6 +78,11 @@ export default function BenchChapter() {
             <strong>{text.failed}</strong> <span lang="en">{state.failed}</span>
           </p>
         )}
+        {state && JSON.stringify(state.config) !== JSON.stringify({ engine, size, D, causal, dtype }) && (
+          <p className="note" role="status">
+            {text.otherSettings}
+          </p>
+        )}
         {state ? <Findings state={state} /> : <p className="note">{text.before}</p>}
       </section>
       <Reveal summary={text.howSummary}>

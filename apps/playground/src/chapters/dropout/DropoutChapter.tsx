@@ -26,7 +26,7 @@ export default function DropoutChapter() {
   const text = useText();
   const { dropout: words } = text;
   const { fixed, percent } = useNumbers();
-  const [seed, setSeed] = useUrlState('seed', '42');
+  const [seed, setSeed] = useUrlState('seed', '1');
   const [offset, setOffset] = useUrlState('offset', '1');
   const [dropped, setDropped] = useUrlNumber('p', 20, { min: 5, max: 90 });
   const [i, setI] = useUrlNumber('i', 3, { min: 0, max: size - 1 });

@@ -85,7 +85,7 @@ function GraphInPartitions(props: OpenedGraph & { readonly policy: 'fusion' | 'd
   const attention = partitions.filter(partition => toneOf(partition) === 'attention');
   const stored = graph.nodes.flatMap(({ outputs }) => outputs).reduce((sum, t) => sum + bytesOf(graph, t), 0);
   const saved = attention.reduce((sum, partition) => sum + inner(graph, partition).bytes, 0);
-  const kib = (bytes: number): string => `${numbers.significant(bytes / 1024, 3)} KiB`;
+  const { bytes } = numbers;
   return (
     <>
       <div className="graph-board">
@@ -114,8 +114,8 @@ function GraphInPartitions(props: OpenedGraph & { readonly policy: 'fusion' | 'd
           items={[
             [text.operations, graph.nodes.length],
             [text.partitions, partitions.length],
-            [text.computed, kib(stored)],
-            [text.stored, kib(stored - saved)],
+            [text.computed, bytes(stored)],
+            [text.stored, bytes(stored - saved)],
           ]}
         />
         <ul className="graph-legend">

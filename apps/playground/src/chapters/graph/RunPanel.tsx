@@ -45,7 +45,7 @@ function Outcome({ answer }: { readonly answer: RunAnswer & { readonly kind: 'do
   const numbers = useNumbers();
   const { report, opened } = answer;
   const ms = (time: number): string => `${numbers.significant(time, 3)} ms`;
-  const kib = (bytes: number): string => `${numbers.significant(bytes / 1024, 3)} KiB`;
+  const { bytes } = numbers;
   const { single, saved } = report;
   return (
     <div className="stack">
@@ -54,11 +54,11 @@ function Outcome({ answer }: { readonly answer: RunAnswer & { readonly kind: 'do
         items={[
           [text.partitionsTook(report.partitions.length), ms(report.ms)],
           ...(single ? [[text.singleTook, ms(single.ms)] as const] : []),
-          [text.neverStored(saved.count), kib(saved.bytes)],
+          [text.neverStored(saved.count), bytes(saved.bytes)],
         ]}
       />
       <p className="note">{single ? text.same(numbers.short(single.difference, 2)) : text.singleSkipped}</p>
-      <PartitionTable report={report} ms={ms} kib={kib} />
+      <PartitionTable report={report} ms={ms} bytes={bytes} />
       <ScrollRegion label={text.results}>
         <table className="numbers">
           <caption>{text.results}</caption>
@@ -93,9 +93,9 @@ function Outcome({ answer }: { readonly answer: RunAnswer & { readonly kind: 'do
 function PartitionTable(props: {
   readonly report: RunReport;
   readonly ms: (time: number) => string;
-  readonly kib: (bytes: number) => string;
+  readonly bytes: (bytes: number) => string;
 }) {
-  const { report, ms, kib } = props;
+  const { report, ms, bytes } = props;
   const text = useText().graph.run;
   return (
     <ScrollRegion label={text.partitions}>
@@ -123,7 +123,7 @@ function PartitionTable(props: {
                   {text.kernels[kernel]}
                   {reasons.length > 0 && <small lang="en"> ({reasons.join('; ')})</small>}
                 </td>
-                <td>{kib(workspaceBytes)}</td>
+                <td>{bytes(workspaceBytes)}</td>
                 <td>{ms(took)}</td>
               </tr>
             ))}

@@ -18,10 +18,13 @@ export function HeatMap(props: {
   readonly title: string;
   readonly values: Float32Array;
   readonly S: number;
+  /** Rows and columns of the tiles that a block mask speaks of; none are drawn without. */
+  readonly tile?: number | undefined;
   readonly at: readonly [i: number, j: number];
   readonly onChoose: (i: number, j: number) => void;
 }) {
-  const { title, values, S, at, onChoose } = props;
+  const { title, values, S, tile = S, at, onChoose } = props;
+  const borders = Array.from({ length: Math.ceil(S / tile) - 1 }, (_, t) => (t + 1) * tile);
   const { lab: text } = useText();
   const { fixed, significant } = useNumbers();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -64,6 +67,11 @@ export function HeatMap(props: {
       >
         <canvas ref={canvas} width={S} height={S} />
         <svg viewBox={`0 0 ${S} ${S}`} aria-hidden="true">
+          <path
+            className="tile-borders"
+            d={borders.map(at => `M${at} 0V${S}M0 ${at}H${S}`).join('')}
+            strokeWidth={S / 200}
+          />
           <path className="cross" d={`M${j + 0.5} 0V${S}M0 ${i + 0.5}H${S}`} strokeWidth={S / 300} />
           <rect className="cursor" x={j} y={i} width="1" height="1" strokeWidth={S / 120} />
         </svg>

@@ -105,6 +105,7 @@ export default function LabChapter() {
                 title={text[kind]}
                 values={done.maps[kind]}
                 S={done.S}
+                tile={mask.tile}
                 at={at}
                 onChoose={choose}
               />

@@ -2,6 +2,7 @@ import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/Rich.tsx';
+import { AttentionExercises } from '../../workbench/AttentionExercises.tsx';
 import './loops.css';
 import { Roofline } from './Roofline.tsx';
 import { Schedules } from './Schedules.tsx';
@@ -23,6 +24,7 @@ export default function LoopsChapter() {
         </p>
         <Schedules />
       </section>
+      <AttentionExercises ids={['queries-outside', 'keys-outside', 'two-queries']} />
       <div className="stack tight">
         <Reveal summary={text.whyNotAll}>
           <Paragraphs text={text.whyNotAllAnswer} />

@@ -8,10 +8,10 @@ import { Formula } from '../../ui/Formula.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/Rich.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
+import { InstructionTable } from '../../workbench/InstructionTable.tsx';
+import { Workbench } from '../../workbench/Workbench.tsx';
 import { FewestCycles } from './FewestCycles.tsx';
-import { InstructionTable } from './InstructionTable.tsx';
 import { ProductStyles } from './ProductStyles.tsx';
-import { Workbench } from './Workbench.tsx';
 
 const ids = matrixProblems.map(({ id }) => id);
 const wirings: readonly Wiring[] = ['fixed', 'any'];
@@ -76,7 +76,7 @@ export default function MachineChapter() {
           <Rich text={bench.problems[problem.id].task} />
         </p>
         <Workbench
-          key={`${problem.id} ${registers} ${wiring}`}
+          key={problem.id}
           machine={machine}
           problem={problem}
           kept={kept}

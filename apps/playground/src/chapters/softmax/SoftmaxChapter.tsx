@@ -9,8 +9,8 @@ import { Reveal } from '../../ui/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/Rich.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
 import { Slider } from '../../ui/Slider.tsx';
-import { InstructionTable } from '../machine/InstructionTable.tsx';
-import { Workbench } from '../machine/Workbench.tsx';
+import { InstructionTable } from '../../workbench/InstructionTable.tsx';
+import { Workbench } from '../../workbench/Workbench.tsx';
 import { PassCounts } from './PassCounts.tsx';
 import { TwoPaths } from './TwoPaths.tsx';
 import { Welford } from './Welford.tsx';
@@ -70,7 +70,7 @@ export default function SoftmaxChapter() {
           <Rich text={bench.problems[problem.id].task} />
         </p>
         <Workbench
-          key={`${problem.id} ${n} ${shift}`}
+          key={problem.id}
           machine={machine}
           problem={problem}
           kept={kept}

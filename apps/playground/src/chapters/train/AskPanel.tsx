@@ -2,15 +2,15 @@ import type { FormEvent } from 'react';
 import { useUrlNumber, useUrlState } from '../../app/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
+import type { Training } from '../../train/training-run.ts';
+import type { TrainingState } from '../../train/training-state.ts';
 import { Slider } from '../../ui/Slider.tsx';
-import type { TrainingState } from './training-state.ts';
-import type { useTraining } from './useTraining.ts';
 
 /** Lets the model go on with a text. */
 export function AskPanel(props: {
   readonly state: TrainingState;
   readonly recall: boolean;
-  readonly sample: ReturnType<typeof useTraining>['sample'];
+  readonly sample: Training['sample'];
 }) {
   const { state, recall, sample } = props;
   const text = useText().train;

@@ -3,6 +3,8 @@ import { EngineNote } from '../../engine/EngineNote.tsx';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { setupKey, type TrainSetup } from '../../train/training.ts';
+import type { PastRun } from '../../train/training-run.ts';
+import { stepsAlike, type TrainingState } from '../../train/training-state.ts';
 import { Paragraphs } from '../../ui/Rich.tsx';
 import { Stats } from '../../ui/Stats.tsx';
 import { AskPanel } from './AskPanel.tsx';
@@ -10,16 +12,15 @@ import { AttentionPanel } from './AttentionPanel.tsx';
 import { CurveChart } from './CurveChart.tsx';
 import { useTrainOptions } from './TrainControls.tsx';
 import './train.css';
-import { stepsAlike, type TrainingState } from './training-state.ts';
-import { type PastRun, useTraining } from './useTraining.ts';
+import { useTraining } from './useTraining.ts';
 
-/** Chapter 9: a small transformer, trained in the page. */
+/** Chapter 8: a small transformer, trained in the page. */
 export default function TrainChapter() {
   const text = useText().train;
   const { setup: chosen, controls } = useTrainOptions();
-  const key = setupKey(chosen);
-  const setup = useMemo<TrainSetup>(() => JSON.parse(key), [key]);
-  const { state, past, run, pause, startOver, sample } = useTraining(setup);
+  const { state, past, run, pause, startOver, sample } = useTraining();
+  const setup = state.setup ?? chosen;
+  const others = setupKey(chosen) !== setupKey(setup);
   const running = state.status === 'running';
   const begun = state.status !== 'idle';
   return (
@@ -35,7 +36,7 @@ export default function TrainChapter() {
             type="button"
             className="button primary"
             disabled={state.status === 'failed' || setup.text === ''}
-            onClick={() => (running ? pause() : run(Number.POSITIVE_INFINITY))}
+            onClick={() => (running ? pause() : run(chosen, Number.POSITIVE_INFINITY))}
           >
             {running ? text.pause : begun ? text.resume : text.start}
           </button>
@@ -43,7 +44,7 @@ export default function TrainChapter() {
             type="button"
             className="button"
             disabled={running || state.status === 'failed' || setup.text === ''}
-            onClick={() => run(10)}
+            onClick={() => run(chosen, 10)}
           >
             {text.tenSteps}
           </button>
@@ -51,6 +52,16 @@ export default function TrainChapter() {
             {text.startOver}
           </button>
         </div>
+        {others && (
+          <p className="note" role="status">
+            {text.otherSettings}
+          </p>
+        )}
+        {state.again > 0 && (
+          <p className="note" role="status">
+            {text.keptRun(state.losses.length, state.again)}
+          </p>
+        )}
         {state.failed && (
           <p className="failure" role="alert">
             <strong>{text.failed}</strong> <span lang="en">{state.failed}</span>
@@ -84,7 +95,6 @@ function Progress(props: {
     [heldOut],
   );
   const same = [...past].reverse().find(({ key }) => key === setupKey(setup));
-  if (!ready) return <p className="note">{text.starting}</p>;
   const recent = (values: readonly number[]): number => {
     const last = values.slice(-10);
     return last.reduce((sum, x) => sum + x, 0) / last.length;
@@ -97,7 +107,7 @@ function Progress(props: {
           [text.loss, losses.length > 0 ? numbers.fixed(recent(losses), 3) : '–'],
           [text.accuracy, accuracies.length > 0 ? numbers.percent(recent(accuracies)) : '–'],
           [text.perStep, `${numbers.significant(state.ms, 3)} ms`],
-          [text.parameters, numbers.significant(ready.parameters, 6)],
+          ...(ready ? [[text.parameters, numbers.significant(ready.parameters, 6)] as const] : []),
         ]}
       />
       <div className="train-curves">
@@ -120,7 +130,11 @@ function Progress(props: {
       <p className="note" role="status">
         {same && text.sameCurve(stepsAlike(losses, same.losses), Math.min(losses.length, same.losses.length))}
       </p>
-      <EngineNote opened={ready.opened} />
+      {ready ? (
+        <EngineNote opened={ready.opened} />
+      ) : (
+        state.status === 'running' && <p className="note">{text.starting}</p>
+      )}
     </>
   );
 }

@@ -26,6 +26,33 @@ const binary: readonly InstructionDef<number>[] = arithmetic.map(([name, meaning
 
 const copy = ([value = Number.NaN]: readonly number[]): number => value;
 
+/** What the machine does with numbers: each instruction takes one cycle and rounds to f32. */
+export const scalarInstructions: readonly InstructionDef<number>[] = [
+  {
+    name: 'LOAD',
+    signature: ['src', 'Rd'],
+    operands: [{ kind: 'load' }, target],
+    meaning: 'Rd = DRAM[src]',
+    apply: copy,
+  },
+  {
+    name: 'STORE',
+    signature: ['Rs', 'dst'],
+    operands: [source, { kind: 'store' }],
+    meaning: 'DRAM[dst] = Rs',
+    apply: copy,
+  },
+  ...binary,
+  {
+    name: 'EXP',
+    signature: ['Ra', 'Rd'],
+    operands: [source, target],
+    meaning: 'Rd = exp(Ra)',
+    apply: ([a = Number.NaN]) => Math.fround(Math.exp(a)),
+  },
+  { name: 'MOV', signature: ['Rs', 'Rd'], operands: [source, target], meaning: 'Rd = Rs', apply: copy },
+];
+
 /** The machine for softmax: x and out (n numbers each) in DRAM, an ALU, all arithmetic in f32. */
 export function softmaxMachine(registers: number, x: readonly number[]): Machine<number> {
   const shape = [x.length];
@@ -38,31 +65,7 @@ export function softmaxMachine(registers: number, x: readonly number[]): Machine
       { name: 'out', shape, initial: () => undefined },
     ],
     format: formatNumber,
-    instructions: [
-      {
-        name: 'LOAD',
-        signature: ['src', 'Rd'],
-        operands: [{ kind: 'load' }, target],
-        meaning: 'Rd = DRAM[src]',
-        apply: copy,
-      },
-      {
-        name: 'STORE',
-        signature: ['Rs', 'dst'],
-        operands: [source, { kind: 'store' }],
-        meaning: 'DRAM[dst] = Rs',
-        apply: copy,
-      },
-      ...binary,
-      {
-        name: 'EXP',
-        signature: ['Ra', 'Rd'],
-        operands: [source, target],
-        meaning: 'Rd = exp(Ra)',
-        apply: ([a = Number.NaN]) => Math.fround(Math.exp(a)),
-      },
-      { name: 'MOV', signature: ['Rs', 'Rd'], operands: [source, target], meaning: 'Rd = Rs', apply: copy },
-    ],
+    instructions: scalarInstructions,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Criterion, HiddenInput, Problem } from '../check.ts';
 import type { Run } from '../run.ts';
+import { withinBudget } from '../traffic.ts';
 import { formatNumber, softmaxMachine } from './softmax-machine.ts';
 
 export type SoftmaxProblemId = 'safe-softmax' | 'online-softmax';
@@ -45,17 +46,11 @@ function right(run: Run<number>): Criterion {
   return { demand, met: true };
 }
 
-/** A budget is met by a run that is right: a program that does nothing meets none. */
-function traffic(run: Run<number>, reads: (n: number) => number, writes: (n: number) => number): Criterion[] {
+/** What a solution may read and write, for the numbers that it was given. */
+const traffic = (run: Run<number>, reads: (n: number) => number): Criterion[] => {
   const n = inputs(run).length;
-  const { loads = 0, stores = 0 } = run.steps.at(-1)?.counts ?? {};
-  const atMost = (kind: 'reads' | 'writes', most: number, count: number): Criterion => ({
-    demand: { kind, most },
-    met: count <= most && stores > 0,
-    ...(count <= most ? {} : { found: { kind: 'count', count } }),
-  });
-  return [atMost('reads', reads(n), loads), atMost('writes', writes(n), stores)];
-}
+  return withinBudget(run, { reads: reads(n), writes: n });
+};
 
 /**
  * Inputs that a program is tried on besides the visible one: a single number, large numbers (softmax without
@@ -141,10 +136,9 @@ export const softmaxProblems: readonly SoftmaxProblem[] = [
     id: 'safe-softmax',
     registers: 3,
     solution: passes.join('\n'),
-    pieces: passes,
     reads: thrice,
     writes: once,
-    criteria: run => [right(run), ...traffic(run, thrice, once)],
+    criteria: run => [right(run), ...traffic(run, thrice)],
     hidden: hiddenOf(3),
   },
   {
@@ -153,7 +147,7 @@ export const softmaxProblems: readonly SoftmaxProblem[] = [
     solution: online,
     reads: twice,
     writes: once,
-    criteria: run => [right(run), ...traffic(run, twice, once)],
+    criteria: run => [right(run), ...traffic(run, twice)],
     hidden: hiddenOf(4),
   },
 ];

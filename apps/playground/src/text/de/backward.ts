@@ -72,6 +72,8 @@ export const backward: Text['backward'] = {
     columns:
       'Zwei innere, ein äußeres: besser verteilt. Jede Spalte beendet eine Zeile von dK und eine von dV; nur dQ bleibt bis zum Ende unfertig.',
   },
+  termsNote:
+    'In einem Gradienten heißt 3/8: Von jeder Summe sind drei der acht Summanden addiert; ✓ heißt: Sie ist vollständig.',
   worth: 'Was es wert ist, D vorher zu kennen',
   worthWhy:
     'dS braucht das D seiner Zeile. Aus P und dP ist D erst bekannt, wenn die ganze Zeile gesehen ist, und K und V müssen ein zweites Mal kommen. Aus dO und O vorab berechnet, genügt einmal: doppelt so viel Rechnen je Byte.',

@@ -6,13 +6,13 @@ import type { Text } from '../text.ts';
 const findings: Sentences<Finding> = {
   nothing: ({ cell }) => `in ${cell} steht nichts`,
   holds: ({ cell, value, wanted }) => `in ${cell} steht ${value}, nicht ${wanted}`,
-  count: ({ count }) => `es sind ${count}`,
+  count: ({ count }) => `das Programm braucht ${count}`,
   'on-input': ({ input, found }) =>
     `mit ${input}: ${found ? say(found, findings) : 'das Programm bricht mit einem Fehler ab'}`,
 };
 
 export const bench: Text['bench'] = {
-  machines: { matrix: 'Matrixmaschine', softmax: 'Softmaxmaschine' },
+  machines: { matrix: 'Matrixmaschine', softmax: 'Softmaxmaschine', attention: 'Attentionmaschine' },
   dram: 'DRAM',
   registers: 'Register',
   compute: 'Rechenwerk',
@@ -34,8 +34,27 @@ export const bench: Text['bench'] = {
   met: 'erfüllt',
   notMet: 'noch nicht erfüllt',
   solved: cycles => `Gelöst in ${cycles} Takten.`,
-  hint: n => `Hinweis ${n}`,
-  fullTrace: 'Der ganze Ablauf einer Lösung',
+  hint: (n, of) => `Hinweis ${n} von ${of} zeigen`,
+  showSolution: 'Eine Lösung zeigen',
+  fullTrace: 'Der ganze Ablauf dieses Programms',
+  traffic: (reads, writes) => `Es liest ${reads}-mal und schreibt ${writes}-mal.`,
+  bestKnown: (cycles, known) =>
+    cycles < known
+      ? `Das beste bekannte Programm braucht ${known}: Du hast es geschlagen.`
+      : cycles === known
+        ? 'Ein kürzeres Programm ist nicht bekannt.'
+        : `Das beste bekannte Programm braucht ${known}. Kommst du näher heran?`,
+  ownBest: cycles => `Dein bestes braucht ${cycles}.`,
+  vectors:
+    'Ein Register hält eine Zahl oder einen kleinen Vektor. Befehle wirken komponentenweise, und eine Zahl trifft jede Komponente eines Vektors. `DOT` multipliziert zwei Vektoren und summiert. `FOR i = 0 TO n-1` … `END` wiederholt die Zeilen dazwischen und kostet nichts; `STEP 2` nimmt jedes zweite i.',
+  sizes: {
+    stream: 'Keys (n)',
+    merge: 'Kacheln (n)',
+    queries: 'Queries und Keys (n)',
+    keys: 'Queries und Keys (n)',
+    row: 'Keys (n)',
+    column: 'Queries (n)',
+  },
   tryIt: 'Dieses Programm in den Editor übernehmen',
   replaces: 'Es ersetzt deines.',
   startOver: 'Von vorn beginnen',
@@ -87,10 +106,12 @@ export const bench: Text['bench'] = {
     stored: ({ cell, value }) => `${cell} = ${value}`,
     cycles: ({ most }) => `höchstens ${most} Takte`,
     softmax: () => 'out = softmax(x)',
-    reads: ({ most }) => `höchstens ${most} DRAM-Lesezugriffe`,
+    reads: ({ most }) => `höchstens ${most} ${most === 1 ? 'DRAM-Lesezugriff' : 'DRAM-Lesezugriffe'}`,
+    'reads-of': ({ arrays, most }) => `davon höchstens ${most} auf ${arrays}`,
+    computes: ({ formula }) => formula,
     hidden: ({ inputs }) =>
       `richtig auch für ${inputs} andere Eingaben: große Zahlen, andere Längen, steigende und fallende Maxima`,
-    writes: ({ most }) => `höchstens ${most} DRAM-Schreibzugriffe`,
+    writes: ({ most }) => `höchstens ${most} ${most === 1 ? 'DRAM-Schreibzugriff' : 'DRAM-Schreibzugriffe'}`,
   },
   findings,
   problems: {
@@ -114,28 +135,91 @@ export const bench: Text['bench'] = {
     },
     'outer-product': {
       title: 'Mehr Register: das äußere Produkt',
-      task: 'In sechs Register passen alle vier Summen zugleich. Lade je eine Spalte von A und eine Zeile von B: 22 Takte.',
+      task: 'In sechs Register passt mehr als eine Summe. Berechne alle vier Elemente in 22 Takten.',
       hints: [
-        'Lade für k = 0 a₀₀, a₁₀, b₀₀ und b₀₁ und benutze jedes Paar: viermal `MAC_Z`, nach `R2` bis `R5`.',
+        'Halte alle vier Summen zugleich, in `R2` bis `R5`. Eine Spalte von A und eine Zeile von B geben dann für jede ein Produkt: das äußere Produkt.',
         'Wechsle immer nur einen Operanden, im Kreis: c₀₀, c₀₁, c₁₁, c₁₀. Dann genügt je Schritt einmal Laden.',
         'Dann k = 1 mit `MAC` in dieselben vier Register, und am Ende viermal speichern.',
       ],
     },
     'safe-softmax': {
       title: 'Sicheres Softmax',
-      task: 'Berechne Softmax und ziehe zuerst das Maximum ab. Drei Register, drei Durchgänge durch x: 3n lesen, n schreiben.',
+      task: 'Berechne Softmax so, dass keine Zahl überläuft, was auch hineinkommt: höchstens 3n lesen und n schreiben.',
       hints: [
-        'Durchgang 1 hält das Maximum bisher in `r1` und braucht ein weiteres Register für die Zahl, die er gerade ansieht.',
+        'exp(x − m) läuft nie über, wenn m das Maximum ist, und m kürzt sich heraus. Finde also zuerst das Maximum, in einem eigenen Durchgang: `r1` hält das Maximum bisher.',
         'Durchgang 2 summiert exp(x − m) in `r2`. Die Exponentialfunktion wird sofort benutzt und nie ins DRAM geschrieben.',
         'Durchgang 3 berechnet sie noch einmal: Sie zu speichern kostete n Schreib- und n Lesezugriffe mehr.',
       ],
     },
+    stream: {
+      title: 'Attention in einem Durchgang',
+      task: 'Die Scores `x` und die Wertvektoren `v` einer Query stehen im DRAM. Schreibe softmax(x)·v nach `o[0]` und lies jeden Score und jeden Vektor nur einmal.',
+      hints: [
+        'Drei Dinge bleiben: das Maximum bisher, der Nenner und der Zähler, ein Vektor. Was macht ein neues Maximum mit den beiden anderen?',
+        'Der Faktor exp(m − m′) ist eine Zahl. Er multipliziert den Nenner und jede Komponente des Zählers.',
+        'Mit 1 beginnen, ohne eine Konstante zu haben: ein Register von sich selbst abziehen, dann `EXP`. Geteilt wird einmal, ganz am Ende.',
+      ],
+    },
+    merge: {
+      title: 'Zustände von Kacheln verschmelzen',
+      task: 'Jede von n Kacheln hat ihren Zustand im DRAM gelassen: das Maximum `m`, den Nenner `d`, den Zähler `num`. Verschmilz alle und schreibe das Ergebnis nach `o[0]`.',
+      hints: [
+        'Was beim Durchgang ein Key war, ist hier eine Kachel. Nur hat jetzt jede Seite ein Maximum, das vielleicht weichen muss.',
+        'Beide Seiten bekommen einen Faktor: exp(m₁ − m′) und exp(m₂ − m′). Einer von beiden ist 1.',
+        'Mit fünf Registern: drei für den laufenden Zustand, eines für das neue Maximum, eines zum Laden. Das Register des alten Maximums kann dessen Faktor halten.',
+      ],
+    },
+    'queries-outside': {
+      title: 'Die Kachelschleife, Queries außen',
+      task: 'Jetzt werden die Scores berechnet: q·k. Geh für jede Query durch alle Keys und schreibe `o`. K und V werden je Query einmal gelesen: n + 2n² lesen, n schreiben.',
+      hints: [
+        'Um den einen Durchgang kommt noch eine Schleife. Was wird je Query einmal geladen, und was bleibt in Registern, bis sie fertig ist?',
+        '`DOT` macht aus q und k den Score. Kein Score wird je ins DRAM geschrieben.',
+        'Der Zustand beginnt für jede Query neu: Beginne mit Key 0, dann FOR j = 1 TO n-1.',
+      ],
+    },
+    'keys-outside': {
+      title: 'Die Kachelschleife, Keys außen',
+      task: 'Vertausche die Schleifen: Lade jeden Key und jeden Wert einmal und bring ihn zu jeder Query. Was nicht in Register passt, wartet im DRAM, in `m`, `d` und `num`: höchstens 2n Lesezugriffe auf K und V.',
+      hints: [
+        'Der Zustand einer Query wird geladen, bevor ihr Key kommt, und danach gespeichert. Zähl nach, was das kostet.',
+        'Für Key 0 gibt es noch keinen Zustand zu laden: Eine eigene Schleife speichert m = q·k, d = 1 und num = v.',
+        'Die Division wartet, bis der letzte Key vorbei ist: Eine dritte Schleife liest num und d und schreibt o.',
+      ],
+    },
+    'two-queries': {
+      title: 'Zwei Queries auf einmal',
+      task: 'Zwischen den beiden Reihenfolgen liegt ein ganzer Bereich: Halte die Zustände von *zwei* Queries in Registern, und jeder Key dient beiden. n ist gerade. Halb so viele Lesezugriffe auf K und V: n + n² im Ganzen.',
+      hints: [
+        '`FOR i = 0 TO n-2 STEP 2` geht in Paaren; die zweite Query eines Paares ist `q[i+1]`.',
+        'Lade einen Key und seinen Wert einmal und benutze sie für beide Queries, bevor der nächste kommt.',
+        'Jede Query hat vier eigene Register: q, m, d und num. Vier bleiben für das, was durchläuft.',
+      ],
+    },
+    'backward-row': {
+      title: 'Rückwärts, eine Zeile von dQ',
+      task: 'Eine Query, mit ihrem Ergebnis `o`, dem Gradienten `dO` und ihrem `lse` von vorwärts. Berechne dQ = Σ dS·k mit dS = P·(dP − D) und lies K und V nur einmal.',
+      hints: [
+        'P kommt aus einer Zahl zurück: exp(q·k − lse). Auch dP ist ein Skalarprodukt: dO·v.',
+        'Das D der Zeile wird schon für das erste dS gebraucht. Es ist Σ P·dP, was einen ganzen Durchgang kostet, oder dO·o, was keinen kostet.',
+        'Eine Summe beginnt bei null: einen Vektor von sich selbst abziehen.',
+      ],
+    },
+    'backward-column': {
+      title: 'Rückwärts, eine Spalte: dK und dV',
+      task: 'Jetzt ein Key und sein Wert, und alle Queries ziehen vorbei mit ihrem `dO`, `lse` und `D`. Berechne dK = Σ dS·q und dV = Σ P·dO mit 4n + 2 Lesezugriffen.',
+      hints: [
+        'Softmax war eine Sache der Zeilen, aber `lse` und `D` sagen alles, was eine Spalte von jeder Zeile wissen muss.',
+        'Mach P einmal und benutze es zweimal: für dV und für dS.',
+        'Zwei Summen bleiben in Registern, bis die letzte Query vorbei ist; dann werden beide gespeichert.',
+      ],
+    },
     'online-softmax': {
       title: 'Online-Softmax',
-      task: 'Ein Register mehr: Finde Maximum und Summe im selben Durchgang. Zwei Durchgänge, 2n lesen, n schreiben.',
+      task: 'Ein Register mehr, ein Durchgang weniger: höchstens 2n lesen und n schreiben.',
       hints: [
-        'Kommt eine größere Zahl, war die Summe bisher am alten Maximum gemessen: Multipliziere sie mit exp(m − m′).',
-        'Dafür braucht es das alte und das neue Maximum: Rette das alte vor `MAX` nach `r3`.',
+        'Finde Maximum und Summe im selben Durchgang. Kommt eine größere Zahl, war die Summe bisher am alten Maximum gemessen: Welcher Faktor bringt das in Ordnung?',
+        'Der Faktor ist exp(m − m′), also braucht es das alte und das neue Maximum: Rette das alte vor `MAX` nach `r3`.',
         'Erst subtrahieren, dann `EXP`: exp(m) allein läuft über, exp(m − m′) ist höchstens 1.',
       ],
     },

@@ -28,7 +28,7 @@ export const chapters: Text['chapters'] = {
   graph: {
     title: 'Der Graph',
     blurb:
-      'Attention als ein Dutzend Operationen, und als der eine Kernel, den ein Compiler daraus machen kann.',
+      'Attention als ein Dutzend Operationen, und als die wenigen Kernel, die ein Compiler daraus machen kann.',
   },
   lab: {
     title: 'Attention-Labor',

@@ -2,7 +2,7 @@ import type { Text } from '../text.ts';
 
 export const graph: Text['graph'] = {
   intro: [
-    'Ein Framework sagt nicht „Attention“. Es sagt Produkt, Skalierung, Maske, Softmax, Produkt und hofft, dass es jemand merkt. `@tilewise/graph` merkt es: Es findet Attention in einem Graphen von Operationen, wie auch immer sie geschrieben ist, und führt das Gefundene als *einen* Flash-Kernel aus. Was es nicht erkennt, läuft Operation für Operation.',
+    'Ein Framework sagt nicht „Attention“. Es sagt Produkt, Skalierung, Maske, Softmax, Produkt und hofft, dass es jemand merkt. `@tilewise/graph` merkt es: Es findet Attention in einem Graphen von Operationen, wie auch immer sie geschrieben ist, und führt das Gefundene als Flash-Attention aus: *ein* Kernel vorwärts, drei rückwärts (für D, für dK und dV, für dQ), und in keiner Richtung eine n × n-Matrix. Was es nicht erkennt, läuft Operation für Operation.',
     'Dies ist der echte Partitionierer. Ändere den Graphen und sieh, was er daraus macht; der Gradientengraph ist aus dem Vorwärtsgraphen abgeleitet, und seine Attention wird wiedergefunden.',
   ],
   passTitles: {
@@ -23,7 +23,7 @@ export const graph: Text['graph'] = {
   policy: 'Partitionen',
   policies: { fusion: 'Verschmolzen', debug: 'Eine je Operation' },
   tones: {
-    attention: 'ein Flash-Kernel',
+    attention: 'Flash-Attention',
     fused: 'Operationen, die zusammen laufen',
     single: 'eine Operation',
   },
@@ -71,7 +71,7 @@ export const graph: Text['graph'] = {
     kind: 'Art',
     operations: 'Operationen',
     kernel: 'Läuft als',
-    kernels: { attention: 'ein Attention-Kernel', operations: 'seine Operationen' },
+    kernels: { attention: 'Flash-Attention', operations: 'seine Operationen' },
     workspace: 'Arbeitsspeicher',
     time: 'Zeit',
     results: 'Ergebnisse',

@@ -19,6 +19,7 @@ export const measure: Text['measure'] = {
   progress: 'Bisher gemessen',
   running: 'Es wird gemessen…',
   finished: n => `${n} Messungen.`,
+  otherSettings: 'Die Einstellungen sind inzwischen andere: Die Zahlen unten gehören zu den früheren.',
   failed: 'Es ließ sich nicht messen:',
   machine: 'Maschine',
   clock: 'Uhr',

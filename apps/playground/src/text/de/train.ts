@@ -2,8 +2,8 @@ import type { Text } from '../text.ts';
 
 export const train: Text['train'] = {
   intro: [
-    'Attention wird nicht geschrieben, sie wird gelernt. Hier beginnt ein kleiner Transformer mit zufälligen Gewichten und wird in dieser Seite trainiert: Jeder Schritt führt einen Vorwärtsgraphen aus, den daraus abgeleiteten Gradientengraphen und AdamW, mit der Attention aus Kapitel 7 als je einem Kernel in jede Richtung.',
-    'Die erste Aufgabe ist ohne Attention nicht zu lösen. Paare aus einem Buchstaben und einer Ziffer werden gezeigt, dann die Buchstaben noch einmal, in anderer Reihenfolge: Welche Ziffer gehört zu welchem? Sieh zu, wie der Verlust eine Weile stillsteht und dann fällt, wenn ein Kopf herausfindet, wohin er sehen muss.',
+    'Attention wird nicht geschrieben, sie wird gelernt. Hier beginnt ein kleiner Transformer mit zufälligen Gewichten und wird in dieser Seite trainiert: Jeder Schritt führt einen Vorwärtsgraphen aus, den daraus abgeleiteten Gradientengraphen und AdamW, mit Flash-Attention in beiden Richtungen: einem Kernel vorwärts, dreien rückwärts, wie im Kapitel *Rückwärts*.',
+    'Die erste Aufgabe ist ohne Attention nicht zu lösen. Paare aus einem Buchstaben und einer Ziffer werden gezeigt, dann die Buchstaben noch einmal, in anderer Reihenfolge: Welche Ziffer gehört zu welchem? Sieh dem Verlust zu: In etwa fünfzig Schritten fällt er auf den des Ratens, 2,3, und kriecht dann nur noch, bis ein Kopf herausfindet, wohin er sehen muss, und fällt auf beinahe nichts.',
   ],
   title: 'Einen Transformer trainieren',
   task: 'Lernen',
@@ -27,6 +27,12 @@ export const train: Text['train'] = {
   resume: 'Weiter',
   tenSteps: 'Zehn Schritte',
   startOver: 'Von vorn',
+  otherSettings:
+    'Der Lauf unten behält die Einstellungen, mit denen er begann. „Von vorn“ beginnt einen mit den Einstellungen oben.',
+  keptRun: (steps, again) =>
+    again === steps
+      ? `Dieser Browser hat einen Lauf von ${steps} Schritten behalten. „Weiter“ macht sie noch einmal, mit demselben Ergebnis, und fährt fort.`
+      : `Behaltene Schritte werden wiederholt: noch ${again} von ${steps}.`,
   starting: 'Wird vorbereitet…',
   failed: 'Es lässt sich nicht trainieren:',
   step: 'Schritt',

@@ -70,6 +70,8 @@ export const backward = {
     columns:
       'Two inner, one outer: the better balance. Each column finishes one row of dK and one of dV; only dQ is left unfinished until the end.',
   },
+  termsNote:
+    'In a gradient, 3/8 says that three of the eight terms of every sum have been added; ✓ that the sum is complete.',
   worth: 'What knowing D first is worth',
   worthWhy:
     'dS needs D of its row. Taken from P and dP, D is known only when the whole row has been seen, and K and V must come a second time. Taken from dO and O beforehand, once is enough: twice the arithmetic per byte.',

@@ -6,14 +6,16 @@ import { type Sentences, say } from '../say.ts';
 const findings: Sentences<Finding> = {
   nothing: ({ cell }) => `nothing is stored in ${cell}`,
   holds: ({ cell, value, wanted }) => `${cell} holds ${value}, not ${wanted}`,
-  count: ({ count }) => `there are ${count}`,
+  count: ({ count }) => `the program takes ${count}`,
   'on-input': ({ input, found }) =>
     `with ${input}, ${found ? say(found, findings) : 'the program stops with an error'}`,
 };
 
-/** The toy machines of chapters 1 and 2, and the bench on which they are programmed. */
+const counted = (n: number, one: string, many: string): string => `${n} ${n === 1 ? one : many}`;
+
+/** The toy machines, and the bench on which they are programmed. */
 export const bench = {
-  machines: { matrix: 'matrix machine', softmax: 'softmax machine' },
+  machines: { matrix: 'matrix machine', softmax: 'softmax machine', attention: 'attention machine' },
   dram: 'DRAM',
   registers: 'Registers',
   compute: 'Compute',
@@ -36,8 +38,28 @@ export const bench = {
   met: 'met',
   notMet: 'not met yet',
   solved: (cycles: number): string => `Solved in ${cycles} cycles.`,
-  hint: (n: number): string => `Hint ${n}`,
-  fullTrace: 'The full trace of a solution',
+  hint: (n: number, of: number): string => `Show hint ${n} of ${of}`,
+  showSolution: 'Show a solution',
+  fullTrace: 'The full trace of this program',
+  traffic: (reads: number, writes: number): string =>
+    `It moves ${counted(reads, 'read', 'reads')} and ${counted(writes, 'write', 'writes')}.`,
+  bestKnown: (cycles: number, known: number): string =>
+    cycles < known
+      ? `The best program that we know takes ${known}: you have beaten it.`
+      : cycles === known
+        ? 'No shorter program is known.'
+        : `The best program that we know takes ${known}. Can you come nearer?`,
+  ownBest: (cycles: number): string => `Your own best is ${cycles}.`,
+  vectors:
+    'A register holds a number or a small vector. Instructions work component by component, and a number meets every component of a vector. `DOT` multiplies two vectors and adds up. `FOR i = 0 TO n-1` … `END` repeats the lines between and costs nothing; `STEP 2` takes every other i.',
+  sizes: {
+    stream: 'Keys (n)',
+    merge: 'Tiles (n)',
+    queries: 'Queries and keys (n)',
+    keys: 'Queries and keys (n)',
+    row: 'Keys (n)',
+    column: 'Queries (n)',
+  },
   tryIt: 'Put this program into the editor',
   replaces: 'It replaces yours.',
   startOver: 'Start over',
@@ -86,10 +108,12 @@ export const bench = {
     stored: ({ cell, value }) => `${cell} = ${value}`,
     cycles: ({ most }) => `at most ${most} cycles`,
     softmax: () => 'out = softmax(x)',
-    reads: ({ most }) => `at most ${most} reads of DRAM`,
+    reads: ({ most }) => `at most ${counted(most, 'read', 'reads')} of DRAM`,
+    'reads-of': ({ arrays, most }) => `of these, at most ${most} of ${arrays}`,
+    computes: ({ formula }) => formula,
     hidden: ({ inputs }) =>
       `right on ${inputs} other inputs too: large numbers, other lengths, rising and falling maxima`,
-    writes: ({ most }) => `at most ${most} writes to DRAM`,
+    writes: ({ most }) => `at most ${counted(most, 'write', 'writes')} to DRAM`,
   } satisfies Sentences<Demand> as Sentences<Demand>,
   findings,
   problems: {
@@ -113,28 +137,91 @@ export const bench = {
     },
     'outer-product': {
       title: 'More registers: the outer product',
-      task: 'With six registers all four sums can be kept at once. Load one column of A and one row of B at a time: 22 cycles.',
+      task: 'Six registers hold more than one sum. Compute all four elements in 22 cycles.',
       hints: [
-        'For k = 0 load a₀₀, a₁₀, b₀₀ and b₀₁ and use every pair: four `MAC_Z` into `R2` to `R5`.',
+        'Keep all four sums at once, in `R2` to `R5`. One column of A and one row of B then give one product for each of them: this is the outer product.',
         'Change one operand at a time, in a circle: c₀₀, c₀₁, c₁₁, c₁₀. Each step then needs one load.',
         'Then k = 1 with `MAC` into the same four registers, and four stores at the end.',
       ],
     },
     'safe-softmax': {
       title: 'Safe softmax',
-      task: 'Compute softmax with the maximum subtracted first. Three registers, three passes over x: 3n reads, n writes.',
+      task: 'Compute softmax so that no number overflows, whatever the inputs: at most 3n reads and n writes.',
       hints: [
-        'Pass 1 keeps the maximum so far in `r1` and needs one more register for the number it looks at.',
+        'exp(x − m) never overflows when m is the maximum, and m cancels out. So find the maximum first, in a pass of its own: `r1` keeps the maximum so far.',
         'Pass 2 adds exp(x − m) up in `r2`. The exponent is used at once and never written to DRAM.',
         'Pass 3 computes each exponent again: to store them would cost n writes and n reads more.',
       ],
     },
+    stream: {
+      title: 'Attention in a single pass',
+      task: 'The scores `x` and the value vectors `v` of one query are in DRAM. Write softmax(x)·v to `o[0]`, and read each score and each vector once.',
+      hints: [
+        'Three things are kept: the maximum so far, the denominator and the numerator, which is a vector. What does a new maximum do to the other two?',
+        'The factor exp(m − m′) is a number. It multiplies the denominator and every component of the numerator alike.',
+        'To begin with 1 without a constant: subtract a register from itself, then `EXP`. Divide once, at the very end.',
+      ],
+    },
+    merge: {
+      title: 'Merge the states of tiles',
+      task: 'Each of n tiles has left its state in DRAM: the maximum `m`, the denominator `d`, the numerator `num`. Merge them all and write the output to `o[0]`.',
+      hints: [
+        'A tile is to the merge what a key was to the single pass. Only now both sides have a maximum that may have to give way.',
+        'Both sides get a factor: exp(m₁ − m′) and exp(m₂ − m′). One of the two is 1.',
+        'With five registers: the three of the running state, one for the new maximum, one that is loaded into. The old maximum’s register can hold its factor.',
+      ],
+    },
+    'queries-outside': {
+      title: 'The tile loop, queries outside',
+      task: 'Now the scores are computed: q·k. For every query, stream through all keys and write `o`. K and V are read once for each query: n + 2n² reads, n writes.',
+      hints: [
+        'Around the single pass goes one more loop. What of a query is loaded once, and what stays in registers until the query is done?',
+        '`DOT` makes the score from q and k. No score is ever written to DRAM.',
+        'The state begins anew for each query: begin with key 0, then FOR j = 1 TO n-1.',
+      ],
+    },
+    'keys-outside': {
+      title: 'The tile loop, keys outside',
+      task: 'Turn the loops around: load each key and value once, and bring it to every query. What does not fit into registers waits in DRAM, in `m`, `d` and `num`: at most 2n reads of K and V.',
+      hints: [
+        'The state of a query is loaded before its key comes and stored after it. Count what that costs.',
+        'For key 0 there is no state to load yet: a loop of its own stores m = q·k, d = 1 and num = v.',
+        'The division waits until the last key has passed: a third loop reads num and d and writes o.',
+      ],
+    },
+    'two-queries': {
+      title: 'Two queries at a time',
+      task: 'Between the two orders lies a whole range: keep the states of *two* queries in registers, and each key serves both. n is even. Half the reads of K and V: n + n² in all.',
+      hints: [
+        '`FOR i = 0 TO n-2 STEP 2` walks in pairs; the second query of a pair is `q[i+1]`.',
+        'Load a key and its value once, and use them for both queries before the next key comes.',
+        'Each query has four registers of its own: q, m, d and num. Four are left for what passes through.',
+      ],
+    },
+    'backward-row': {
+      title: 'Backward, a row of dQ',
+      task: 'One query, with its output `o`, the gradient `dO` and its `lse` from the forward pass. Compute dQ = Σ dS·k with dS = P·(dP − D), and read K and V once only.',
+      hints: [
+        'P comes back from one number: exp(q·k − lse). dP is a dot product, too: dO·v.',
+        'D of the row is needed for the first dS already. It is Σ P·dP, which takes a whole pass, or dO·o, which takes none.',
+        'A sum begins at zero: subtract a vector from itself.',
+      ],
+    },
+    'backward-column': {
+      title: 'Backward, a column: dK and dV',
+      task: 'Now one key and its value, and all queries stream past with their `dO`, `lse` and `D`. Compute dK = Σ dS·q and dV = Σ P·dO with 4n + 2 reads.',
+      hints: [
+        'Softmax was a matter of rows, but `lse` and `D` carry all that a column needs to know of each row.',
+        'Make P once, and use it twice: for dV, and for dS.',
+        'Two sums stay in registers until the last query has passed, then both are stored.',
+      ],
+    },
     'online-softmax': {
       title: 'Online softmax',
-      task: 'One more register: find the maximum and the sum in the same pass. Two passes, 2n reads, n writes.',
+      task: 'One more register, one pass less: at most 2n reads and n writes.',
       hints: [
-        'When a larger number comes, the sum so far was measured against the old maximum: multiply it by exp(m − m′).',
-        'Both the old and the new maximum are needed for that: save the old one in `r3` before `MAX`.',
+        'Find the maximum and the sum in the same pass. When a larger number comes, the sum so far was measured against the old maximum: what factor puts that right?',
+        'The factor is exp(m − m′), so both the old and the new maximum are needed: save the old one in `r3` before `MAX`.',
         'Subtract before `EXP`: exp(m) alone overflows, exp(m − m′) is at most 1.',
       ],
     },

@@ -19,7 +19,7 @@ export const chapters = {
   dropout: { title: 'Dropout', blurb: 'Random bits that are computed twice instead of stored once.' },
   graph: {
     title: 'The graph',
-    blurb: 'Attention as a dozen operations, and as the one kernel that a compiler can make of them.',
+    blurb: 'Attention as a dozen operations, and as the few kernels that a compiler can make of them.',
   },
   lab: { title: 'Attention lab', blurb: 'What masks do to scores, probabilities and gradients.' },
   train: {

@@ -1,6 +1,6 @@
 export const graph = {
   intro: [
-    'A framework does not say “attention”. It says product, scale, mask, softmax, product, and hopes that somebody notices. `@tilewise/graph` does: it finds attention in a graph of operations, however it is written, and runs what it found as *one* flash kernel. What it does not recognise runs operation by operation.',
+    'A framework does not say “attention”. It says product, scale, mask, softmax, product, and hopes that somebody notices. `@tilewise/graph` does: it finds attention in a graph of operations, however it is written, and runs what it found as flash attention: *one* kernel forward, three backward (for D, for dK and dV, for dQ), and no n × n matrix in either. What it does not recognise runs operation by operation.',
     'This is the real partitioner. Change the graph and see what it makes of it; the gradient graph is derived from the forward one, and its attention is found again.',
   ],
   passTitles: {
@@ -21,7 +21,7 @@ export const graph = {
   policy: 'Partitions',
   policies: { fusion: 'Fused', debug: 'One per operation' },
   tones: {
-    attention: 'one flash kernel',
+    attention: 'flash attention',
     fused: 'operations run together',
     single: 'one operation',
   },
@@ -70,7 +70,7 @@ export const graph = {
     kind: 'Kind',
     operations: 'Operations',
     kernel: 'Runs as',
-    kernels: { attention: 'one attention kernel', operations: 'its operations' },
+    kernels: { attention: 'flash attention', operations: 'its operations' },
     workspace: 'Workspace',
     time: 'Time',
     results: 'Results',

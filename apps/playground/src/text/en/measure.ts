@@ -16,6 +16,7 @@ export const measure = {
   progress: 'Measured so far',
   running: 'Measuring…',
   finished: (n: number): string => `${n} measurements.`,
+  otherSettings: 'The settings have changed since: the numbers below belong to the ones before.',
   failed: 'It could not be measured:',
   machine: 'Machine',
   clock: 'Clock',

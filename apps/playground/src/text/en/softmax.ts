@@ -5,7 +5,7 @@ export const softmax = {
   numbers: 'Numbers (n)',
   shift: 'Added to every number',
   verdict: (n: number, reads: number, writes: number): string =>
-    `For n = ${n}: ${reads} reads and ${writes} writes of DRAM.`,
+    `For n = ${n}: ${reads} ${reads === 1 ? 'read' : 'reads'} and ${writes} ${writes === 1 ? 'write' : 'writes'} of DRAM.`,
   paths: 'Two paths to the same sum',
   pathsWhy: [
     'The second column knows the maximum of all numbers beforehand; the last one has only the maximum so far, and corrects what it has summed whenever that rises. They differ on the way and meet at the end.',

@@ -1,9 +1,10 @@
 import { useMemo } from 'react';
-import type { Problem } from '../../machine/check.ts';
-import type { Machine } from '../../machine/machine.ts';
-import { parseProgram } from '../../machine/parse.ts';
-import { runProgram } from '../../machine/run.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import type { Problem } from '../machine/check.ts';
+import type { Machine } from '../machine/machine.ts';
+import { parseProgram } from '../machine/parse.ts';
+import { runProgram } from '../machine/run.ts';
+import { useText } from '../text/TextProvider.tsx';
+import { Reveal } from '../ui/Reveal.tsx';
 import { TraceTable } from './TraceTable.tsx';
 
 /** The program that solves an exercise, with its full trace; it can be put into the editor. */
@@ -20,7 +21,10 @@ export function Solution<V>(props: {
   if (program.errors.length > 0) return <p>{bench.needsRegisters(registers)}</p>;
   return (
     <>
-      <TraceTable label={bench.solutionTrace} machine={machine} run={run} at={run.steps.length} />
+      <pre className="program">{solution}</pre>
+      <Reveal summary={bench.fullTrace}>
+        <TraceTable label={bench.solutionTrace} machine={machine} run={run} at={run.steps.length} />
+      </Reveal>
       <div className="toolbar">
         <button type="button" className="button" onClick={() => onTake(solution)}>
           {bench.tryIt}

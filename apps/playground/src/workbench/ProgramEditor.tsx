@@ -11,7 +11,7 @@ import {
   placeholder as whenEmpty,
 } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
-import type { LineError } from '../../machine/program.ts';
+import type { LineError } from '../machine/program.ts';
 import './editor.css';
 
 const markLine = StateEffect.define<number | null>();

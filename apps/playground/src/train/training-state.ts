@@ -1,13 +1,21 @@
-import type { AttentionMoment, TrainEvent } from '../../train/training.ts';
+import type { KeptRun } from './kept-run.ts';
+import type { AttentionMoment, TrainEvent, TrainSetup } from './training.ts';
 
 /** A run, as far as the page has heard of it. */
 export interface TrainingState {
   readonly status: 'idle' | 'running' | 'paused' | 'failed';
+  /** What the run was begun with; null before one begins. */
+  readonly setup: TrainSetup | null;
   readonly ready: Extract<TrainEvent, { kind: 'ready' }> | null;
   readonly losses: readonly number[];
   readonly accuracies: readonly number[];
+  /**
+   * Steps that a run of before the page was reloaded has done and that the model has yet to do again; their
+   * losses are known already.
+   */
+  readonly again: number;
   /** On sequences that are not trained on. */
-  readonly heldOut: readonly { readonly step: number; readonly loss: number; readonly accuracy: number }[];
+  readonly heldOut: KeptRun['heldOut'];
   readonly moments: readonly AttentionMoment[];
   /** Of the latest step. */
   readonly ms: number;
@@ -19,9 +27,11 @@ export interface TrainingState {
 
 export const untrained: TrainingState = {
   status: 'idle',
+  setup: null,
   ready: null,
   losses: [],
   accuracies: [],
+  again: 0,
   heldOut: [],
   moments: [],
   ms: 0,
@@ -30,13 +40,24 @@ export const untrained: TrainingState = {
   failed: null,
 };
 
+/** The state of a run that this browser has kept: paused, with all its steps to be done again. */
+export const restored = (run: KeptRun): TrainingState => ({
+  ...untrained,
+  ...run,
+  status: 'paused',
+  again: run.losses.length,
+});
+
 /** The state after some events. */
 export function heard(state: TrainingState, events: readonly TrainEvent[]): TrainingState {
   const steps = events.filter(event => event.kind === 'step');
+  const repeated = Math.min(state.again, steps.length);
+  const added = steps.slice(repeated);
   const next = {
     ...state,
-    losses: [...state.losses, ...steps.map(({ loss }) => loss)],
-    accuracies: [...state.accuracies, ...steps.map(({ accuracy }) => accuracy)],
+    again: state.again - repeated,
+    losses: [...state.losses, ...added.map(({ loss }) => loss)],
+    accuracies: [...state.accuracies, ...added.map(({ accuracy }) => accuracy)],
     ms: steps.at(-1)?.ms ?? state.ms,
   };
   return events.reduce(withEvent, next);
@@ -51,7 +72,9 @@ function withEvent(state: TrainingState, event: TrainEvent): TrainingState {
     case 'maps':
       return { ...state, moments: [...state.moments, event.moment] };
     case 'held out':
-      return { ...state, heldOut: [...state.heldOut, event] };
+      return event.step <= (state.heldOut.at(-1)?.step ?? 0)
+        ? state
+        : { ...state, heldOut: [...state.heldOut, event] };
     case 'paused':
       return { ...state, status: 'paused' };
     case 'sampled':

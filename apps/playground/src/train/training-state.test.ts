@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
-import { heard, stepsAlike, untrained } from './training-state.ts';
+import { heard, restored, stepsAlike, untrained } from './training-state.ts';
 
 const step = (loss: number) => ({ kind: 'step', loss, accuracy: 0.5, ms: 3 }) as const;
+const setup = { engine: 'cpu', text: null, seed: 1, layers: 1, heads: 1, dim: 16, dropout: 0 } as const;
 
 it('keeps the losses in order, and the latest of everything else', () => {
   const state = heard({ ...untrained, status: 'running', losses: [5] }, [
@@ -19,6 +20,15 @@ it('a question that is refused does not end the run', () => {
   const state = heard({ ...untrained, status: 'running' }, [{ kind: 'refused', message: 'unknown' }]);
   expect(state.status).toBe('running');
   expect(state.refused).toBe('unknown');
+});
+
+it('does the steps of a kept run again without counting them twice', () => {
+  const held = { step: 2, loss: 4.5, accuracy: 0.1 };
+  const kept = restored({ setup, losses: [5, 4], accuracies: [0, 0], heldOut: [held] });
+  const state = heard(kept, [step(5), step(4), { kind: 'held out', ...held }, step(3)]);
+  expect(kept).toMatchObject({ status: 'paused', again: 2, setup });
+  expect(state).toMatchObject({ again: 0, losses: [5, 4, 3] });
+  expect(state.heldOut).toEqual([held]);
 });
 
 it('counts the steps that two runs have alike', () => {

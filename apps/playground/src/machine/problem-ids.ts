@@ -1,0 +1,6 @@
+import type { AttentionProblemId } from './attention/attention-problems.ts';
+import type { MatrixProblemId } from './matrix/matrix-problems.ts';
+import type { SoftmaxProblemId } from './softmax/softmax-problems.ts';
+
+/** The exercises of all machines, by the names under which their words, programs and marks are kept. */
+export type ProblemId = MatrixProblemId | SoftmaxProblemId | AttentionProblemId;

@@ -1,0 +1,37 @@
+import { type RefObject, useEffect } from 'react';
+
+/**
+ * Marks an element whose content is wider than its place: `data-more` says on which sides it goes on
+ * (`start`, `end`, `both`), and the style sheet fades these edges. With `focusable` it takes the focus while
+ * there is something to scroll, so that the keyboard can.
+ */
+export function useOverflowCue(
+  ref: RefObject<HTMLElement | null>,
+  { active = true, focusable = false }: { readonly active?: boolean; readonly focusable?: boolean } = {},
+): void {
+  useEffect(() => {
+    const element = ref.current;
+    if (!element || !active) return;
+    const mark = (): void => {
+      const beyond = element.scrollWidth - element.clientWidth;
+      const [before, after] = [element.scrollLeft > 1, element.scrollLeft < beyond - 1];
+      if (before || after) element.dataset.more = before && after ? 'both' : before ? 'start' : 'end';
+      else delete element.dataset.more;
+      if (focusable && beyond > 1) element.tabIndex = 0;
+      else if (focusable) element.removeAttribute('tabindex');
+    };
+    const sizes = new ResizeObserver(mark);
+    sizes.observe(element);
+    for (const child of element.children) sizes.observe(child);
+    // What is put into it later, such as a formula when KaTeX has come.
+    const contents = new MutationObserver(mark);
+    contents.observe(element, { childList: true, subtree: true });
+    element.addEventListener('scroll', mark, { passive: true });
+    mark();
+    return () => {
+      sizes.disconnect();
+      contents.disconnect();
+      element.removeEventListener('scroll', mark);
+    };
+  }, [ref, active, focusable]);
+}

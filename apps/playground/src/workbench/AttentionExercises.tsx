@@ -1,0 +1,94 @@
+import { useMemo } from 'react';
+import { useProgram } from '../app/kept-programs.ts';
+import { useUrlChoice, useUrlNumber } from '../app/url-state.ts';
+import {
+  type AttentionProblemId,
+  attentionProblems,
+  visibleMachine,
+} from '../machine/attention/attention-problems.ts';
+import { parseProgram } from '../machine/parse.ts';
+import { runProgram } from '../machine/run.ts';
+import { useText } from '../text/TextProvider.tsx';
+import { Reveal } from '../ui/Reveal.tsx';
+import { Rich } from '../ui/Rich.tsx';
+import { Segmented } from '../ui/Segmented.tsx';
+import { Slider } from '../ui/Slider.tsx';
+import { InstructionTable } from './InstructionTable.tsx';
+import { Workbench } from './Workbench.tsx';
+
+/** Problems 1 to 6 are those of the chapters before. */
+const firstNumber = 7;
+
+/** Some of the exercises on the attention machine, one at a time. */
+export function AttentionExercises({
+  ids,
+}: {
+  readonly ids: readonly [AttentionProblemId, ...AttentionProblemId[]];
+}) {
+  const { bench } = useText();
+  const [id, setId] = useUrlChoice('problem', ids[0], ids);
+  const kept = useProgram(id);
+  const problem = attentionProblems.find(p => p.id === id);
+  const step = problem?.multipleOf ?? 1;
+  const [wanted, setN] = useUrlNumber('n', 4, { min: 1, max: 6 });
+  const [, setRan] = useUrlNumber('ran', 0, { min: 0, max: 0 });
+  const n = Math.max(step, wanted - (wanted % step));
+  const machine = useMemo(() => problem && visibleMachine(problem, n), [problem, n]);
+  const bestKnown = useMemo(() => {
+    if (!machine || !problem) return 0;
+    return runProgram(parseProgram(problem.solution, machine), machine).steps.length;
+  }, [machine, problem]);
+  if (!problem || !machine) return null;
+  const words = bench.problems[problem.id];
+  return (
+    <section className="panel" id="exercise" aria-labelledby="exercise-title">
+      <div className="exercise-head">
+        {ids.length > 1 && (
+          <Segmented
+            label={bench.exercise}
+            value={problem.id}
+            options={ids.map(value => ({
+              value,
+              label: bench.problem(firstNumber + attentionProblems.findIndex(p => p.id === value)),
+            }))}
+            onChange={next => {
+              kept.open(next);
+              setRan(0);
+              setId(next);
+            }}
+          />
+        )}
+        <Slider
+          label={bench.sizes[problem.arrays]}
+          value={n}
+          min={step}
+          max={6}
+          step={step}
+          onChange={setN}
+        />
+      </div>
+      <h2 id="exercise-title">{words.title}</h2>
+      <p>
+        <Rich text={words.task} />
+      </p>
+      <Workbench
+        key={problem.id}
+        machine={machine}
+        problem={problem}
+        kept={kept}
+        at="ran"
+        bestKnown={bestKnown}
+        verdict={({ steps }) => {
+          const { loads = 0, stores = 0 } = steps.at(-1)?.counts ?? {};
+          return bench.traffic(loads, stores);
+        }}
+      />
+      <Reveal summary={bench.instructionSet}>
+        <InstructionTable machine={machine} />
+        <p>
+          <Rich text={bench.vectors} />
+        </p>
+      </Reveal>
+    </section>
+  );
+}

@@ -1,0 +1,23 @@
+import { useEffect } from 'react';
+import { noteDone, useProgress } from '../app/progress.ts';
+import { useText } from '../text/TextProvider.tsx';
+
+/** What is said of a program that solves an exercise: its score, the visitor's best, and the best known. */
+export function Verdict(props: {
+  readonly exercise: string;
+  readonly cycles: number;
+  /** Cycles of the best program known on this machine; null where the exercise's own words say it. */
+  readonly bestKnown: number | null;
+  readonly remark: string;
+}) {
+  const { exercise, cycles, bestKnown, remark } = props;
+  const { bench } = useText();
+  const best = useProgress()[exercise] ?? cycles;
+  useEffect(() => noteDone(exercise, cycles), [exercise, cycles]);
+  return (
+    <p className="solved" role="status">
+      {bench.solved(cycles)} {remark} {bestKnown !== null && bench.bestKnown(cycles, bestKnown)}{' '}
+      {best < cycles && bench.ownBest(best)}
+    </p>
+  );
+}

@@ -1,0 +1,146 @@
+import { useMemo } from 'react';
+import type { ProgramOfExercise } from '../app/kept-programs.ts';
+import { assess, type Problem } from '../machine/check.ts';
+import { completionsFor } from '../machine/completion.ts';
+import type { Machine } from '../machine/machine.ts';
+import type { ProblemId } from '../machine/problem-ids.ts';
+import type { Run } from '../machine/run.ts';
+import { say } from '../text/say.ts';
+import { useText } from '../text/TextProvider.tsx';
+import { Player } from '../ui/Player.tsx';
+import { Reveal } from '../ui/Reveal.tsx';
+import { Stats } from '../ui/Stats.tsx';
+import { usePlayback } from '../ui/usePlayback.ts';
+import { HintLadder } from './HintLadder.tsx';
+import { MachineView } from './MachineView.tsx';
+import { ProgramEditor } from './ProgramEditor.tsx';
+import { Solution } from './Solution.tsx';
+import { TraceTable } from './TraceTable.tsx';
+import { Verdict } from './Verdict.tsx';
+import './workbench.css';
+
+interface WorkbenchProps<V> {
+  readonly machine: Machine<V>;
+  readonly problem: Problem<V, ProblemId>;
+  readonly kept: ProgramOfExercise;
+  /** What is worth saying about a solution, e.g. how near it is to the optimum. */
+  readonly verdict: (run: Run<V>) => string;
+  /** Cycles of the best program known on this machine; null where the verdict says it. */
+  readonly bestKnown?: number | null;
+  /** Under which name the executed instruction is in the address. */
+  readonly at?: string;
+}
+
+/**
+ * An exercise: a program to write, what is still missing, and the machine that runs it step by step. The
+ * solution is the last rung of the hints.
+ */
+export function Workbench<V>(props: WorkbenchProps<V>) {
+  const { machine, problem, kept, verdict, bestKnown = null, at = 'at' } = props;
+  const source = kept.program;
+  const { bench } = useText();
+  const words = bench.problems[problem.id];
+  const { program, run, criteria, solved } = useMemo(
+    () => assess(problem, source, machine),
+    [problem, source, machine],
+  );
+  const errors = useMemo(() => {
+    const found = program.errors.length > 0 ? program.errors : run.error ? [run.error] : [];
+    return found.map(({ fault, ...where }) => ({ ...where, message: say(fault, bench.faults) }));
+  }, [program, run, bench]);
+  const playback = usePlayback(at, run.steps.length, 650);
+  const step = run.steps[playback.at - 1] ?? null;
+  const none = { loads: 0, stores: 0, computes: 0, cycles: 0 };
+  const total = run.steps.at(-1)?.counts ?? none;
+  // Before the first step the counts are those of the whole run: a program is judged by these.
+  const count = (name: keyof typeof none): string =>
+    step ? `${step.counts[name]} / ${total[name]}` : String(total[name]);
+  return (
+    <div className="workbench">
+      <div className="workbench-side">
+        <ProgramEditor
+          label={bench.program(words.title)}
+          placeholder={bench.placeholder}
+          value={source}
+          onChange={kept.edit}
+          errors={errors}
+          line={step?.line ?? null}
+          complete={before => {
+            const { replace, options } = completionsFor(before, machine);
+            return {
+              replace,
+              options: options.map(({ label, what }) => ({
+                label,
+                detail:
+                  what.kind === 'instruction'
+                    ? `${what.signature}: ${what.meaning}`
+                    : bench.completion[what.kind],
+              })),
+            };
+          }}
+        />
+        <Player playback={playback} unit="instruction" />
+        <Stats
+          items={[
+            [bench.loads, count('loads')],
+            [bench.computes, count('computes')],
+            [bench.stores, count('stores')],
+            [bench.cycles, count('cycles')],
+          ]}
+        />
+        <ul className="errors" role="alert">
+          {errors.map(({ line, message }) => (
+            <li key={line}>{bench.line(line, message)}</li>
+          ))}
+        </ul>
+        <ul className="criteria" aria-label={bench.mustDo}>
+          {criteria.map(({ demand, met, found }) => {
+            const label = say(demand, bench.demands);
+            return (
+              <li key={label} data-met={met}>
+                <span>
+                  {label}
+                  <span className="visually-hidden"> ({met ? bench.met : bench.notMet})</span>
+                  {found && source.trim() !== '' && <em> · {say(found, bench.findings)}</em>}
+                </span>
+              </li>
+            );
+          })}
+        </ul>
+        {solved && (
+          <Verdict exercise={problem.id} cycles={total.cycles} bestKnown={bestKnown} remark={verdict(run)} />
+        )}
+        <div className="toolbar">
+          <button
+            type="button"
+            className="button"
+            disabled={source.trim() === ''}
+            onClick={() => kept.replace('')}
+          >
+            {bench.startOver}
+          </button>
+          {kept.restore && (
+            <button type="button" className="button" onClick={kept.restore}>
+              {bench.restore}
+            </button>
+          )}
+        </div>
+      </div>
+      <div className="workbench-main">
+        <MachineView machine={machine} state={step?.state ?? run.start} step={step} />
+        <Reveal summary={bench.trace}>
+          <TraceTable
+            label={bench.trace}
+            machine={machine}
+            run={run}
+            at={playback.at}
+            onSeek={playback.seek}
+          />
+        </Reveal>
+        <HintLadder key={problem.id} hints={words.hints}>
+          <Solution machine={machine} problem={problem} onTake={kept.replace} />
+        </HintLadder>
+      </div>
+    </div>
+  );
+}
