@@ -28,7 +28,8 @@ interface OpenLoop {
 
 /**
  * Reads a program: one instruction a line, operands separated by commas, `;` or `#` before a comment, and
- * `FOR i = 1 TO n-1` … `END` around lines to repeat (`STEP 2` moves i by two). Case does not matter. Each wrong line gives one error.
+ * `FOR i = 1 TO n-1` … `END` around lines to repeat (`STEP 2` moves i by two). Case does not matter. Each
+ * wrong line gives one error.
  */
 export function parseProgram<V>(text: string, machine: Machine<V>): Program {
   const errors: LineError[] = [];

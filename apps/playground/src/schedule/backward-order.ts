@@ -18,7 +18,8 @@ export function styleOf(gradient: Gradient, walk: Walk): Style {
 
 /**
  * How many of the n terms of row `r` of a gradient have been added after `done` steps of a walk. A row is
- * finished when it has all of them: with inner products one row at a time, with outer products all at the end.
+ * finished when it has all of them: with inner products one row at a time, with outer products all at the
+ * end.
  */
 export function termsAdded(gradient: Gradient, walk: Walk, done: number, r: number, n: number): number {
   if (styleOf(gradient, walk) === 'inner') return r < done ? n : 0;

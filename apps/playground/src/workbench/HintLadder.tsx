@@ -2,7 +2,9 @@ import { type ReactNode, useState } from 'react';
 import { useText } from '../text/TextProvider.tsx';
 import { Rich } from '../ui/Rich.tsx';
 
-/** Hints that are asked for one by one, each saying more than the last; a solution comes after all of them. */
+/**
+ * Hints that are asked for one by one, each saying more than the last; a solution comes after all of them.
+ */
 export function HintLadder(props: { readonly hints: readonly string[]; readonly children: ReactNode }) {
   const { hints, children } = props;
   const { bench } = useText();

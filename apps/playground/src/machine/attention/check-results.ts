@@ -5,8 +5,8 @@ import { formatVector, type Vector } from './attention-machine.ts';
 
 /**
  * What f32 may differ by from f64: a score of up to 128 is rounded to 2⁻¹⁷ ≈ 8·10⁻⁶, and so is its
- * exponential in relation to itself; the sums of at most eight terms and the numbers that they multiply are of
- * order one to ten.
+ * exponential in relation to itself; the sums of at most eight terms and the numbers that they multiply are
+ * of order one to ten.
  */
 const tolerance = 1e-3;
 
