@@ -17,6 +17,8 @@ export type { Batch } from './model/batch.ts';
 export type { LoadOptions } from './model/model.ts';
 export { Model } from './model/model.ts';
 export type { WeightDType } from './model/weights.ts';
+export type { LoadOnnxOptions } from './onnx/load-onnx-model.ts';
+export { loadOnnxModel } from './onnx/load-onnx-model.ts';
 export type { OptimizerOptions } from './training/optimizer.ts';
 export type { SgdStep } from './training/sgd.ts';
 export { sgd } from './training/sgd.ts';

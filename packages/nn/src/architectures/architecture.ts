@@ -13,6 +13,22 @@ export interface TextInputs {
   readonly tokenTypes?: Variable | undefined;
 }
 
+/** What a model is called with: tokens (B, S) of texts, or pixels (B, channels, size, size). */
+export interface ModelInputs {
+  /** i32 (B, S) */
+  readonly tokens?: Variable | undefined;
+  /** i32 (B) */
+  readonly lengths?: Variable | undefined;
+  /** i32 (B, S) */
+  readonly tokenTypes?: Variable | undefined;
+  readonly pixels?: Variable | undefined;
+}
+
+/** Whether the logits of a token predict the token after it. */
+export function predictsNext(definition: ModelDefinition): boolean {
+  return definition.kind === 'causal' || (definition.kind === 'exported' && definition.labels === 'next');
+}
+
 /**
  * A model of an architecture and a configuration; `Weights` are its names and shapes as its graph asks for
  * them.
@@ -38,6 +54,13 @@ export type ModelDefinition = (
       readonly classes: number;
       /** @param pixels (B, channels, size, size); gives (B, classes) */
       logits(scope: Scope, pixels: Variable): Variable;
+    }
+  | {
+      /** A graph from elsewhere. */
+      readonly kind: 'exported';
+      /** What its labels are: each the token after the one whose logits predict it, or at its own place. */
+      readonly labels: 'next' | 'same';
+      logits(scope: Scope, inputs: ModelInputs): Variable;
     }
 ) & {
   /** The name of a weight here of one in a file; null for one that is not used. */

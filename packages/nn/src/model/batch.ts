@@ -1,5 +1,5 @@
 import { InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core';
-import type { ModelDefinition } from '../architectures/architecture.ts';
+import { type ModelDefinition, predictsNext } from '../architectures/architecture.ts';
 
 /** Texts of tokens, rows of one length with padding on the right, or images. */
 export type Batch =
@@ -47,11 +47,11 @@ function rowsOf(name: string, rows: readonly ArrayLike<number>[]): Tensor {
  * one token.
  */
 export function targetTensors(
-  kind: ModelDefinition['kind'],
+  definition: ModelDefinition,
   labels: readonly ArrayLike<number>[] | ArrayLike<number>,
 ): { readonly labels: Tensor; readonly counts: Tensor } {
   const lists = isRows(labels) ? labels.map(row => Array.from(row)) : [Array.from(labels)];
-  const moved = kind === 'causal' ? lists.map(row => [...row.slice(1), IGNORED]) : lists;
+  const moved = predictsNext(definition) ? lists.map(row => [...row.slice(1), IGNORED]) : lists;
   const all = moved.flat();
   const counted = all.filter(label => label !== IGNORED).length;
   if (counted === 0) throw new InvalidArgumentError('labels', `must have one that is not ${IGNORED}`);

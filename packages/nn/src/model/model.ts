@@ -19,7 +19,7 @@ export interface LoadOptions<T extends TensorDesc> {
 export class Model<T extends TensorDesc = TensorDesc> {
   readonly engine: TensorEngine<T>;
   readonly definition: ModelDefinition;
-  readonly layers: ModelLayers;
+  readonly layers: Omit<ModelLayers, 'initial'>;
   /** By name. A trainer puts others in their places. */
   readonly weights: Map<string, T>;
   /** An adapter that the model runs with. */
@@ -29,7 +29,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
   constructor(
     engine: TensorEngine<T>,
     definition: ModelDefinition,
-    layers: ModelLayers,
+    layers: Omit<ModelLayers, 'initial'>,
     weights: Map<string, T>,
   ) {
     this.engine = engine;

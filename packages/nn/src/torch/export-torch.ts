@@ -28,10 +28,7 @@ export async function exportTorch<T extends TensorDesc>(
 ): Promise<Record<string, string | Uint8Array>> {
   const steps = batches.map(({ inputs, labels }) => {
     if ('pixels' in inputs) throw new InvalidArgumentError('batches', 'must be of texts');
-    return { ...batchTensors(inputs), ...targetTensors(model.definition.kind, labels) } as Record<
-      string,
-      Tensor
-    >;
+    return { ...batchTensors(inputs), ...targetTensors(model.definition, labels) } as Record<string, Tensor>;
   });
   const [first] = steps;
   if (!first) throw new InvalidArgumentError('batches', 'must have one or more');

@@ -109,7 +109,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
   let steps = from?.steps ?? 0;
 
   async function run(batch: LabelledBatch, wanted: readonly string[]): Promise<LossAndGradients<T>> {
-    const tensors = { ...batchTensors(batch.inputs), ...targetTensors(model.definition.kind, batch.labels) };
+    const tensors = { ...batchTensors(batch.inputs), ...targetTensors(model.definition, batch.labels) };
     const draws = wanted.length === 0 ? {} : dropoutNumbers(model, options.seed ?? 0, steps);
     const scalars = Object.keys(draws).map(name => [name, { shape: [], dtype: 'i64' }] as const);
     const specs: Specs = { ...describeAll(tensors), ...model.specs(), ...Object.fromEntries(scalars) };

@@ -82,15 +82,7 @@ export const checks: Readonly<Record<string, Check>> = {
   },
   adamw: {
     needs: ['adamw_losses'],
-    run: context =>
-      withModel(context, async model => {
-        const trainer = createTrainer(model, { learningRate: 1e-3 });
-        const losses: number[] = [];
-        for (let n = 0; n < STEPS; n++) losses.push((await trainer.step(batchOf(context.expected))).loss);
-        trainer.release();
-        const wanted = context.expected.tensor('adamw_losses').toFloat32();
-        return within(difference(losses, wanted) / LOSSES, 'the worst loss');
-      }),
+    run: context => withModel(context, model => compareAdamW(context, model)),
   },
   greedy: {
     needs: ['prompt', 'greedy'],
@@ -128,6 +120,18 @@ export const checks: Readonly<Record<string, Check>> = {
   },
 };
 
+/** Trains all weights of a model: its losses. */
+export async function compareAdamW<T extends TensorDesc>(
+  { expected }: Pick<CheckContext<T>, 'expected'>,
+  model: Model<T>,
+): Promise<Outcome> {
+  const trainer = createTrainer(model, { learningRate: 1e-3 });
+  const losses: number[] = [];
+  for (let n = 0; n < STEPS; n++) losses.push((await trainer.step(batchOf(expected))).loss);
+  trainer.release();
+  return within(difference(losses, expected.tensor('adamw_losses').toFloat32()) / LOSSES, 'the worst loss');
+}
+
 async function compareGradients<T extends TensorDesc>(
   { engine, expected }: CheckContext<T>,
   model: Model<T>,
@@ -160,8 +164,8 @@ async function compareGradients<T extends TensorDesc>(
  * Trains an adapter from `lora-start`: its losses, its logits, and how far its elements are from those of
  * `lora-end`.
  */
-async function compareLora<T extends TensorDesc>(
-  { folder, engine, expected }: CheckContext<T>,
+export async function compareLora<T extends TensorDesc>(
+  { folder, engine, expected }: Omit<CheckContext<T>, 'dtype'>,
   model: Model<T>,
 ): Promise<Outcome> {
   const batch = batchOf(expected);

@@ -18,6 +18,8 @@ export interface ExportedModel {
   readonly expected: string;
   /** The safetensors files of the checkpoint; without them gradients are not compared. */
   readonly checkpoint: readonly string[];
+  /** The folder of the checkpoint; without one training is not compared. */
+  readonly folder?: string;
 }
 
 type Tensors = Readonly<Record<string, Tensor>>;
@@ -29,7 +31,8 @@ export function exportedModels(root: string): ExportedModel[] {
     const [model, expected] = ['exported.onnx', 'expected.safetensors'].map(file => join(root, name, file));
     if (!existsSync(model) || !existsSync(expected)) return [];
     const files = readdirSync(join(root, name)).filter(file => /^model.*\.safetensors$/.test(file));
-    return [{ name, model, expected, checkpoint: files.map(file => join(root, name, file)) }];
+    const folder = join(root, name);
+    return [{ name, model, expected, folder, checkpoint: files.map(file => join(folder, file)) }];
   });
   if (found.length === 0) throw new SetupError(`--models: no folder of ${root} has an exported.onnx.`);
   return found;
@@ -237,6 +240,10 @@ function sameValues(weight: Tensor, parameter: Tensor): boolean | null {
   return transposed(a, weight.shape).every((x, n) => x === b[n]) ? true : null;
 }
 
-function transposed(values: Float64Array, [rows, columns = 1]: readonly number[]): Float64Array {
-  return values.map((_, n) => values[(n % rows) * columns + Math.floor(n / rows)]);
+/** The values of a matrix of this shape, transposed. */
+export function transposed<V extends Float32Array | Float64Array>(
+  values: V,
+  [rows, columns = 1]: readonly number[],
+): V {
+  return values.map((_, n) => values[(n % rows) * columns + Math.floor(n / rows)]) as V;
 }

@@ -4,10 +4,11 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { fromOnnx } from '@tilewise/graph/onnx';
 import type { ConformanceCase, Outcome } from '../../case.ts';
 import { SetupError, type Suite } from '../../suite.ts';
-import { openTensorEngine, tensorEngineNames } from '../onednn/engines.ts';
+import { type OpenTensorEngine, openTensorEngine, tensorEngineNames } from '../onednn/engines.ts';
 import { caseFolders, dataSets, readModelFile } from './case-files.ts';
 import { compareTensors } from './compare.ts';
-import { exportedModels, runExported } from './exported-models.ts';
+import { type ExportedModel, exportedModels, runExported } from './exported-models.ts';
+import { runTraining, trainingChecksOf } from './exported-training.ts';
 
 /**
  * Models of ONNX: cases of ONNX's backend tests, which have one node each, and whole models that exporters
@@ -50,11 +51,29 @@ export const onnx: Suite = {
             run: () => engine.run(own => runExported(one, own)),
           }),
         ),
+        ...(await trainingCases(exported, engine)),
       ],
       close: () => engine.close(),
     };
   },
 };
+
+/** Training of the exported models that lie in the folder of a checkpoint. */
+async function trainingCases(
+  models: readonly ExportedModel[],
+  engine: OpenTensorEngine,
+): Promise<ConformanceCase[]> {
+  const cases: ConformanceCase[] = [];
+  for (const { name, model, folder } of models) {
+    if (folder === undefined) continue;
+    for (const [what, check] of await trainingChecksOf(folder))
+      cases.push({
+        name: `${name}/${what}`,
+        run: () => engine.run(own => runTraining(check, { model, folder }, own)),
+      });
+  }
+  return cases;
+}
 
 async function runCase<T extends TensorDesc>(folder: string, engine: TensorEngine<T>): Promise<Outcome> {
   try {

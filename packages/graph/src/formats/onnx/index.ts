@@ -4,6 +4,7 @@ export {
   type FromOnnxOptions,
   fromOnnx,
   type OnnxGraphOptions,
+  type OnnxInput,
   OnnxModel,
   tensorFromOnnx,
 } from './import/from-onnx.ts';

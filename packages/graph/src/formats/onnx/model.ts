@@ -48,9 +48,12 @@ export interface OnnxModel {
   readonly outputs: readonly OnnxValue[];
 }
 
-/** The first version of ONNX's operations with `Attention`, and that of the file format that came with it. */
-const opset = 23;
-const irVersion = 11;
+/**
+ * The version of ONNX's operations with windows of `Attention`, and that of the file format that came with
+ * it.
+ */
+const opset = 25;
+const irVersion = 13;
 
 /** A model as a file of ONNX: field numbers are those of onnx.proto. */
 export function encodeModel({ name, nodes, initializers, inputs, outputs }: OnnxModel): Uint8Array {

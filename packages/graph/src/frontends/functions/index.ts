@@ -1,5 +1,7 @@
 export type { AttentionOptions } from './attention.ts';
 export { attention } from './attention.ts';
+export type { AfterOperation } from './call-graph.ts';
+export { callGraph } from './call-graph.ts';
 export type { CompiledFunction, Results, Spec, Specs, Traceable, TracedGraph } from './compile.ts';
 export { compile, evalShape, traceGraph } from './compile.ts';
 export { grad, gradientsOf, valueAndGrad } from './gradients.ts';

@@ -78,8 +78,15 @@ export class Trace {
     attrs: Attributes,
     {
       dtype,
-      outputs: count,
-    }: { readonly dtype?: GraphDType | undefined; readonly outputs?: number | undefined } = {},
+      dtypes: given,
+      outputs: count = given?.length,
+    }: {
+      /** Of the first result. */
+      readonly dtype?: GraphDType | undefined;
+      /** Of all results. */
+      readonly dtypes?: readonly GraphDType[] | undefined;
+      readonly outputs?: number | undefined;
+    } = {},
   ): readonly Variable[] {
     const operation = operationOf(kind);
     if (!operation)
@@ -93,7 +100,8 @@ export class Trace {
       (_, n) => portOf(operation.outputs, n),
     );
     const dtypes = ports.map(({ type, among }, n) => {
-      if (n === 0 && dtype !== undefined) return dtype;
+      const own = given?.[n] ?? (n === 0 ? dtype : undefined);
+      if (own !== undefined) return own;
       const bound = letters.get(type) ?? inputs[0]?.dtype;
       return bound !== undefined && among.includes(bound) ? bound : among[0];
     });

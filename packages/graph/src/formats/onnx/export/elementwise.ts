@@ -62,6 +62,7 @@ export const elementwise: Translations = {
     const exponent = write.numbers([numberOf(attributes, 'beta')], src.dtype);
     write.give(dst, src.dtype, 'Pow', [write.name(src), exponent]);
   },
+  // Swish of version 24 has no kernel in onnxruntime 1.30.
   SiLU: ({ inputs: [src], outputs: [dst] }, write) => {
     const x = write.name(src);
     write.give(dst, src.dtype, 'Mul', [x, write.node('Sigmoid', [x])]);

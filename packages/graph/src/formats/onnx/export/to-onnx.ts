@@ -45,13 +45,15 @@ export interface ToOnnxOptions {
    * inputs.
    */
   readonly values?: Readonly<Record<number, Tensor>> | undefined;
+  /** Names of tensors by id, such as those of the model that the graph was made of. */
+  readonly names?: Readonly<Record<number, string>> | undefined;
 }
 
 /**
- * An inference graph as an ONNX model of operator set 23. Attention is the operation `Attention` where that
- * means the same; all else is plain operations. The tensor of id n is called `tn`, of inputs and outputs too;
- * strides are left out, and extents that are not known have names. Rounding to 16 bits is that of the
- * operations of ONNX.
+ * An inference graph as an ONNX model of operator set 25. Attention is the operation `Attention` where that
+ * means the same; all else is plain operations. The tensor of id n is called `tn` without a name in the
+ * options; strides are left out, and extents that are not known have names. Rounding to 16 bits is that of
+ * the operations of ONNX.
  * @param graph which is finalized, if it is not yet.
  * @returns the file: protobuf, the numbers of constants within.
  * @throws UnsupportedOperationError naming an operation that has no form in ONNX (random numbers, gradients,
@@ -61,10 +63,12 @@ export interface ToOnnxOptions {
 export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array {
   checkGraph('graph', graph);
   checkObject('options', options);
-  const { name = 'tilewise', values = {} } = options;
+  const { name = 'tilewise', values = {}, names = {} } = options;
   checkObject('options.values', values);
+  checkObject('options.names', names);
+  checkTensorNames(names);
   const { topology } = graph.finalize();
-  const write = new OnnxWriter(topology);
+  const write = new OnnxWriter(topology, names);
   const held = new Map(Object.entries(values).map(([id, tensor]) => [Number(id), tensor]));
   for (const [id, tensor] of held) {
     const input = topology.inputs.find(t => t.id === id);
@@ -97,6 +101,23 @@ function reached(write: OnnxWriter, needed: Set<string>): Pick<OnnxModel, 'nodes
     nodes: nodes.reverse(),
     initializers: write.initializers.filter(({ name }) => needed.has(name)),
   };
+}
+
+/** Names must differ from each other and from those that are made here: a letter or operator and a number. */
+function checkTensorNames(names: Readonly<Record<number, string>>): void {
+  const taken = new Set<string>();
+  for (const [id, name] of Object.entries(names)) {
+    const rule =
+      typeof name !== 'string' || name === ''
+        ? `must be a name, got ${describeValue(name)}`
+        : taken.has(name)
+          ? `is '${name}', as another tensor`
+          : /^([tc]|[A-Z]\w*_)\d+$/.test(name)
+            ? `is '${name}', which may be the name of a tensor without one`
+            : null;
+    if (rule !== null) throw new InvalidArgumentError(`options.names.${id}`, rule);
+    taken.add(name);
+  }
 }
 
 /** A tensor that an input is to be must have the input's dtype and, where it is known, shape. */

@@ -22,14 +22,17 @@ export class OnnxWriter {
   readonly nodes: OnnxNode[] = [];
   readonly initializers: OnnxInitializer[] = [];
   readonly #topology: Topology;
+  readonly #names: Readonly<Record<number, string>>;
 
-  constructor(topology: Topology) {
+  /** @param names of tensors by id, where they are not `tn`. */
+  constructor(topology: Topology, names: Readonly<Record<number, string>> = {}) {
     this.#topology = topology;
+    this.#names = names;
   }
 
   /** The name of a tensor of the graph. */
   name({ id }: LogicalTensor): string {
-    return `t${id}`;
+    return this.#names[id] ?? `t${id}`;
   }
 
   shapeOf({ id }: LogicalTensor): LogicalShape {
@@ -38,10 +41,23 @@ export class OnnxWriter {
 
   /** Adds a node with one output and returns the output's name. */
   node(op: string, inputs: readonly string[], attributes: NodeAttributes = {}, output?: string): string {
-    const name = `${op}_${this.nodes.length}`;
-    const result = output ?? name;
-    this.nodes.push({ op, name, inputs, outputs: [result], attributes });
+    const result = output ?? this.#newName(op);
+    this.several(op, inputs, attributes, [result]);
     return result;
+  }
+
+  /** Adds a node with outputs of these names. */
+  several(
+    op: string,
+    inputs: readonly string[],
+    attributes: NodeAttributes,
+    outputs: readonly string[],
+  ): void {
+    this.nodes.push({ op, name: this.#newName(op), inputs, outputs, attributes });
+  }
+
+  #newName(op: string): string {
+    return `${op}_${this.nodes.length}`;
   }
 
   /** Adds a node whose result, of dtype `dtype`, is a tensor of the graph. */

@@ -175,7 +175,7 @@ export class GraphFromModel {
     if (isPlain && stands && !inline.some(Number.isNaN))
       return this.#draft.op('Constant', [], { value: inline, shape }, dtype);
     const made = this.#draft.tensor(dtype, shape, name, 'constant');
-    this.#constants.set(made.id, tensorOfNumbers(name || this.#draft.at, dtype, shape, numbers));
+    this.#constants.set(made.id, tensorOfNumbers(name || this.#draft.at.label, dtype, shape, numbers));
     return made;
   }
 
@@ -216,7 +216,7 @@ export class GraphFromModel {
     if (!operator) call.refuse(domain ? `is of the operator set '${domain}' and is not read` : 'is not read');
     if (version === undefined)
       call.fail(`is of the operator set '${domain}', which the model does not import`);
-    this.#draft.at = call.label;
+    this.#draft.at = call;
     const results = operator?.(call) ?? [];
     const from = {
       isWeight: inputs.some(value => value?.isWeight),
@@ -242,7 +242,7 @@ export class GraphFromModel {
     const tensor = once(() => {
       if (host && (folds || !emit)) return this.#constant(host(), type, name);
       const before = this.#draft.at;
-      this.#draft.at = call.label;
+      this.#draft.at = call;
       const made = emit?.() ?? call.refuse('gives shapes only');
       this.#draft.at = before;
       return made;

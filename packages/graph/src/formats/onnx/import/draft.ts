@@ -21,8 +21,8 @@ interface DraftNode {
 export class Draft {
   readonly #nodes: DraftNode[] = [];
   #next = 0;
-  /** The node of the model that operations are written for, for errors and names. */
-  at = '';
+  /** The node of the model that operations are written for: its label for errors, and its name. */
+  at: { readonly label: string; readonly name: string } = { label: '', name: '' };
 
   tensor(
     dtype: GraphDType,
@@ -67,11 +67,11 @@ export class Draft {
     const operation = operationOf(kind);
     if (!operation) throw new InvalidGraphError(`there is no operation '${kind}'`);
     const open = dtypes.map(dtype => ({ ...this.tensor(dtype, []), shape: null }));
-    const label = `${kind} of ${this.at}`;
+    const label = `${kind} of ${this.at.label}`;
     const attributes = checkOperation(label, operation, given, inputs, open);
     const shapes = operation.infer({ attributes, inputs, outputs: open });
     const outputs = open.map((tensor, n) => ({ ...tensor, shape: shapes[n] ?? null }));
-    this.#nodes.push({ kind, name: this.at, given, inputs, outputs });
+    this.#nodes.push({ kind, name: this.at.name, given, inputs, outputs });
     return outputs;
   }
 

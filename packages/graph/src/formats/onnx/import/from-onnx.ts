@@ -1,6 +1,7 @@
 import {
   checkFunction,
   checkObject,
+  type DType,
   describeValue,
   InvalidArgumentError,
   Tensor,
@@ -10,6 +11,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../../../errors.ts';
 import type { CompiledGraph } from '../../../runtime/compiled-graph.ts';
 import { type GivenInputs, GraphFromModel, type OnnxGraph } from './build-graph.ts';
+import { elementTypeOf } from './element-type.ts';
 import { type AttributeRecord, type ModelRecord, readModel, type ValueRecord } from './read-model.ts';
 import { type ExternalData, engineTensor, readTensor, type TensorRecord } from './tensor-record.ts';
 import { Message } from './wire.ts';
@@ -33,6 +35,12 @@ export interface OnnxGraphOptions {
   readonly values?: Readonly<Record<string, Tensor>> | undefined;
 }
 
+/** An input of a model. */
+export interface OnnxInput extends Pick<ValueRecord, 'name' | 'shape'> {
+  /** What tensors for it must have; null for what engines do not take. */
+  readonly dtype: DType | null;
+}
+
 /** A model of ONNX, read: graphs are made of it for shapes of its inputs. */
 export class OnnxModel {
   readonly #model: ModelRecord;
@@ -46,12 +54,15 @@ export class OnnxModel {
     this.#files = files;
   }
 
-  /** Names and shapes of the inputs; an extent that is open is a name, or null. */
-  get inputs(): readonly Omit<ValueRecord, 'type'>[] {
+  /** The inputs that are no weights. */
+  get inputs(): readonly OnnxInput[] {
     const weights = new Set(this.#model.initializers.map(({ name }) => name));
     return this.#model.inputs
       .filter(({ name }) => !weights.has(name))
-      .map(({ name, shape }) => ({ name, shape }));
+      .map(({ name, shape, type }) => ({
+        ...{ name, shape },
+        dtype: type === null ? null : (elementTypeOf(type)?.dtype ?? null),
+      }));
   }
 
   /** Names of the outputs. */

@@ -47,6 +47,10 @@ export class NodeCall {
     this.inputs = inputs;
   }
 
+  get name(): string {
+    return this.node.name;
+  }
+
   /** The node for people. */
   get label(): string {
     const { op, name, outputs } = this.node;

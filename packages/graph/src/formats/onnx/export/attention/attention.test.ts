@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../../../../testing/attention-graph.ts';
 import { expectSameInOnnx, hasNode } from '../../../../../testing/expect-same-in-onnx.ts';
 import { sdpa } from '../../../../frontends/cudnn/index.ts';
+import type { Attributes } from '../../../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import { toOnnx } from '../../index.ts';
 
@@ -134,8 +135,36 @@ test('of an attention operation, what ONNX has not is named', () => {
   const [q, k, v] = [0, 1, 2].map(() => g.input([B, H, Sq, D]));
   sdpa(g.graph, { q, k, v, sinkToken: g.input([1, H, 1, 1]) });
   expect(() => toOnnx(g.graph)).toThrow('has sink, which Attention of ONNX has not');
-  const band = new GraphBuilder();
-  const [bq, bk, bv] = [0, 1, 2].map(() => band.input([B, H, Sq, D]));
-  sdpa(band.graph, { q: bq, k: bk, v: bv, diagonalBandLeftBound: 2 });
-  expect(() => toOnnx(band.graph)).toThrow('a band that is not causal');
+});
+
+const lengths = (g: GraphBuilder) => ({ seqLensKv: g.input([B], { dtype: 'i32', values: [7, 6] }) });
+const windows: Readonly<Record<string, { options: Attributes; extra?: typeof lengths; runs: boolean }>> = {
+  'causal to the last key': { options: { right: 0, align: 'bottom-right' }, runs: true },
+  lengths: { options: {}, extra: lengths, runs: true },
+  'lengths, causal to the last key': {
+    ...{ options: { right: 0, align: 'bottom-right' }, extra: lengths, runs: true },
+  },
+  // Onnxruntime 1.30 has Attention of version 24, without windows.
+  'a window': { options: { left: 2, right: 1 }, runs: false },
+  'a causal window to the last key': { options: { left: 2, right: 0, align: 'bottom-right' }, runs: false },
+};
+
+test.each(Object.entries(windows))('%s of an attention operation', async (_, { options, extra, runs }) => {
+  const g = new GraphBuilder();
+  const operands = {
+    ...{ q: g.input([B, H, Sq, D]), k: g.input([B, 2, Skv, D]), v: g.input([B, 2, Skv, Dv]) },
+    ...extra?.(g),
+  };
+  const attrs = { operands: Object.keys(operands).join(' '), results: 'o', ...options };
+  g.op('Sdpa', Object.values(operands), attrs);
+  await expectSameInOnnx(g, 1e-5, { inOnnxruntime: runs });
+});
+
+test('a band from the first key with lengths is named', () => {
+  const g = new GraphBuilder();
+  const operands = { q: g.input([B, H, Sq, D]), k: g.input([B, H, Skv, D]), v: g.input([B, H, Skv, Dv]) };
+  g.op('Sdpa', [...Object.values(operands), lengths(g).seqLensKv], {
+    ...{ operands: 'q k v seqLensKv', results: 'o', right: 0 },
+  });
+  expect(() => toOnnx(g.graph)).toThrow('has lengths with a band from the first key');
 });

@@ -66,6 +66,11 @@ export interface AttentionNames {
   readonly k: string;
   readonly v: string;
   readonly mask: string | null;
+  /** Keys and values before k and v. */
+  readonly pastK?: string | null;
+  readonly pastV?: string | null;
+  /** How many keys of each batch entry there are. */
+  readonly lengths?: string | null;
 }
 
 /** Writes the node, its operands being of a dtype. */
@@ -82,19 +87,28 @@ export function writeAttention(
 }
 
 function attentionNode(
-  { q, k, v, mask }: AttentionNames,
-  { scale, softcap, causal }: AttentionNumbers,
+  { q, k, v, mask, pastK, pastV, lengths }: AttentionNames,
+  { scale, softcap, left, right }: AttentionNumbers,
   write: OnnxWriter,
   output?: string,
 ): string {
   const attributes: Record<string, OnnxAttribute> = {
     ...(scale !== undefined && { scale: { float: scale } }),
     ...(softcap !== undefined && { softcap: { float: softcap } }),
-    ...(causal && { is_causal: { int: 1 } }),
+    ...(right === 0 && { is_causal: { int: 1 } }),
+    ...(left !== undefined && { left_window_size: { int: left } }),
+    ...(right !== undefined && right > 0 && { right_window_size: { int: right } }),
     // f32, whatever the operands are.
     softmax_precision: { int: 1 },
   };
-  return write.node('Attention', [q, k, v, ...(mask === null ? [] : [mask])], attributes, output);
+  const optional = [mask, pastK, pastV, lengths].map(name => name ?? '');
+  while (optional.at(-1) === '') optional.pop();
+  const inputs = [q, k, v, ...optional];
+  if (!pastK || !pastV) return write.node('Attention', inputs, attributes, output);
+  // A cache comes with its results, the keys and values with the new ones behind.
+  const result = output ?? `${pastK}_attended`;
+  write.several('Attention', inputs, attributes, [result, `${pastK}_present`, `${pastV}_present`]);
+  return result;
 }
 
 /** The product of probabilities and values, behind casts. */

@@ -7,9 +7,11 @@ import type { Mask } from './mask.ts';
 /** The numbers of `Attention`. */
 export interface AttentionNumbers {
   /** Undefined: 1/√D. */
-  readonly scale?: number;
-  readonly softcap?: number;
-  readonly causal: boolean;
+  readonly scale?: number | undefined;
+  readonly softcap?: number | undefined;
+  /** Keys that a query sees before and behind the diagonal key; all unless given. */
+  readonly left?: number | undefined;
+  readonly right?: number | undefined;
 }
 
 /** The attributes and masks of `Attention`. */
@@ -73,7 +75,7 @@ export function scoreForm(links: readonly Link[], rank: number, topology: Topolo
   const kinds = mask.map(({ kind }) => kind);
   if (new Set(kinds).size < kinds.length) return null;
   // c·tanh(s·x) caps at c what is scaled by s·c.
-  return { scale: scale * (softcap ?? 1), factors, mask, causal, ...(softcap !== undefined && { softcap }) };
+  return { scale: scale * (softcap ?? 1), factors, mask, softcap, right: causal ? 0 : undefined };
 }
 
 function isScalar({ id }: LogicalTensor, { shapeOf }: Topology): boolean {

@@ -1,5 +1,6 @@
 import { UnsupportedOperationError } from '../../../../errors.ts';
 import { describeNode } from '../../../../ir/node.ts';
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import { attentionNames } from '../../../../ops/attention/names.ts';
 import { settingsOf } from '../../../../ops/attention/sdpa.ts';
 import type { Translation } from '../translation.ts';
@@ -7,7 +8,7 @@ import { writeAttention } from './attention.ts';
 import { type Mask, writeMask } from './mask.ts';
 
 /** The operands of an attention operation that ONNX has. */
-const operandsOfOnnx: readonly string[] = ['q', 'k', 'v', 'bias', 'mask'];
+const operandsOfOnnx: readonly string[] = ['q', 'k', 'v', 'bias', 'mask', 'seqLensKv'];
 
 /** Attention as one operation, as far as ONNX's `Attention` can express it. */
 export const attentionOperation: Translation = (node, write) => {
@@ -19,12 +20,8 @@ export const attentionOperation: Translation = (node, write) => {
   const strange = [...operands.filter(name => !operandsOfOnnx.includes(name)), ...Object.keys(others)];
   if (strange.length > 0) refuse(strange.join(' and '));
   if (results.length !== 1 || results[0] !== 'o') refuse(`the results ${results.join(' and ')}`);
-  const causal = window?.right === 0;
-  if (window && !(causal && window.left === undefined && window.align !== 'bottom-right'))
-    refuse('a band that is not causal from the first key');
-
   const tensor = (name: string) => node.inputs[(operands as readonly string[]).indexOf(name)];
-  const [q, k, v, bias, mask] = operandsOfOnnx.map(tensor);
+  const [q, k, v, bias, mask, lengths] = operandsOfOnnx.map(tensor);
   const [[, , Sq = -1] = [], [, Hk, Skv = -1] = [], [, Hv] = []] = [q, k, v].map(t => write.shapeOf(t) ?? []);
   if (write.shapeOf(k)?.length !== 4 || Hk !== Hv) refuse('heads of k and v that may differ');
   const masks: Mask[] = [
@@ -35,14 +32,26 @@ export const attentionOperation: Translation = (node, write) => {
   const [o] = node.outputs;
   // As everywhere, scores are f32 whatever the operands are.
   const dtype = 'f32';
+  const isLast = window?.align === 'bottom-right';
+  // With lengths, ONNX aligns the last query of an entry with its last key; without, the diagonal begins
+  // behind the keys of the cache.
+  if (window && lengths && !isLast) refuse('lengths with a band from the first key');
+  if (isLast && (Sq < 0 || Skv < Sq))
+    refuse('a band from the last key for extents that are not known, or more queries');
+  const past = isLast && !lengths ? Skv - Sq : 0;
+  const cached = (tensor: LogicalTensor): { name: string; past: string | null } => {
+    const name = write.as(tensor, dtype);
+    const part = (start: number, end: number): string =>
+      write.node('Slice', [name, ...[start, end, 2].map(n => write.integers([n]))]);
+    return past === 0 ? { name, past: null } : { name: part(past, Skv), past: part(0, past) };
+  };
+  const [keys, values] = [cached(k), cached(v)];
   const names = {
-    ...{ q: write.as(q, dtype), k: write.as(k, dtype), v: write.as(v, dtype) },
+    ...{ q: write.as(q, dtype), k: keys.name, v: values.name },
     mask: writeMask(masks, dtype, { rank: 4, Hk, groups: 1, Sq, Skv }, write),
+    pastK: keys.past,
+    pastV: values.past,
+    lengths: lengths ? write.as(lengths, 'i64') : null,
   };
-  const numbers = {
-    ...(scale !== undefined && { scale }),
-    ...(softcap !== undefined && { softcap }),
-    causal,
-  };
-  writeAttention(o, dtype, names, numbers, write);
+  writeAttention(o, dtype, names, { scale, softcap, left: window?.left, right: window?.right }, write);
 };

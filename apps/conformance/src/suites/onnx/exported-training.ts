@@ -1,0 +1,131 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TensorDesc } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { fromOnnx } from '@tilewise/graph/onnx';
+import { createTrainer, type LabelledBatch, loadModel, loadOnnxModel, type Model } from '@tilewise/nn';
+import { folderFiles } from '@tilewise/nn/checkpoint';
+import type { Outcome } from '../../case.ts';
+import { compareAdamW, compareLora } from '../models/checks.ts';
+import { difference, largest, within } from '../models/compare.ts';
+import { batchOf, type Expected, readExpected } from '../models/expected.ts';
+import { transposed } from './exported-models.ts';
+
+/** An exported model in the folder of its checkpoint, on an engine. */
+interface TrainingContext<T extends TensorDesc> {
+  readonly folder: string;
+  readonly engine: TensorEngine<T>;
+  readonly expected: Expected;
+  readonly imported: Model<T>;
+}
+
+/** A check of the training of an exported model. */
+interface TrainingCheck {
+  /** Whether the folder has what the check compares with. */
+  fits(folder: string, expected: Expected): boolean;
+  run<T extends TensorDesc>(context: TrainingContext<T>): Promise<Outcome>;
+}
+
+/** What is checked of the training of an exported model, by name. */
+const trainingChecks: Readonly<Record<string, TrainingCheck>> = {
+  gradients: { fits: () => true, run: compareGradients },
+  // A model that was exported without its token types computes something else than what losses are stored of.
+  adamw: {
+    fits: (_, expected) => expected.has('adamw_losses') && !expected.has('token_type_ids'),
+    run: context => compareAdamW(context, context.imported),
+  },
+  lora: {
+    fits: (folder, expected) => expected.has('lora_losses') && existsSync(join(folder, 'lora-start')),
+    run: context => compareLora(context, context.imported),
+  },
+};
+
+/** The checks that fit a folder, by name. */
+export async function trainingChecksOf(
+  folder: string,
+): Promise<readonly (readonly [string, TrainingCheck])[]> {
+  const expected = await readExpected(folder);
+  return Object.entries(trainingChecks).filter(([, check]) => check.fits(folder, expected));
+}
+
+/** Runs a check on an exported model that is loaded for it. */
+export async function runTraining<T extends TensorDesc>(
+  check: TrainingCheck,
+  { model: file, folder }: { readonly model: string; readonly folder: string },
+  engine: TensorEngine<T>,
+): Promise<Outcome> {
+  const expected = await readExpected(folder);
+  const bytes = readFileSync(file);
+  const parameters = expected.names.flatMap(name => (name.startsWith('grad.') ? [name.slice(5)] : []));
+  const isCausal = expected.has('greedy');
+  const imported = await loadOnnxModel(bytes, {
+    engine,
+    labels: isCausal ? 'next' : 'same',
+    prefix: prefixOf(Object.keys((await fromOnnx(bytes)).graph().weights), parameters),
+  });
+  try {
+    return await check.run({ folder, engine, expected, imported });
+  } finally {
+    imported.release();
+  }
+}
+
+/** What an exporter put before the names of parameters. */
+function prefixOf(weights: readonly string[], parameters: readonly string[]): string {
+  for (const weight of weights) {
+    const parameter = parameters.find(name => weight.endsWith(`.${name}`));
+    if (parameter !== undefined) return weight.slice(0, weight.length - parameter.length);
+  }
+  return '';
+}
+
+/**
+ * Gradients by all weights beside those of the checkpoint, which the package runs by its own definition of
+ * the architecture: what was exported may lack an input, such as token types, that stored gradients depend
+ * on.
+ */
+async function compareGradients<T extends TensorDesc>({
+  folder,
+  engine,
+  expected,
+  imported,
+}: TrainingContext<T>): Promise<Outcome> {
+  const given = batchOf(expected);
+  const batch: LabelledBatch = { ...given, inputs: { ...given.inputs, tokenTypes: undefined } };
+  const gradientsOf = async (model: Model<T>): Promise<Map<string, Float32Array>> => {
+    const trainer = createTrainer(model, { learningRate: 1e-3 });
+    const { gradients } = await trainer.gradients(batch);
+    const values = new Map<string, Float32Array>();
+    for (const [name, gradient] of gradients) {
+      values.set(name, (await engine.download(gradient)).toFloat32());
+      engine.release(gradient);
+    }
+    trainer.release();
+    return values;
+  };
+  const published = await loadModel(folderFiles(folder), { engine });
+  const wanted = await gradientsOf(published);
+  const got = await gradientsOf(imported);
+  // As for the models themselves: 1e-3 of the largest, and the rounding of sums that are 0 by the
+  // mathematics.
+  const floor = 1e-6 * Math.max(...[...wanted.values()].map(values => largest(values)));
+  let worst = { error: 0, name: '' };
+  for (const [name, values] of wanted) {
+    const [one, other] = await Promise.all([published, imported].map(model => valuesOf(model, name)));
+    const isTurned = one.some((x, n) => x !== other[n]);
+    const own = got.get(name) ?? new Float32Array();
+    const inOrder = isTurned ? transposed(own, imported.weights.get(name)?.shape ?? []) : own;
+    const error = difference(inOrder, values) / (1e-3 * largest(values) + floor);
+    if (!(error <= worst.error)) worst = { error, name };
+  }
+  published.release();
+  return within(worst.error, `the gradient by '${worst.name}'`);
+}
+
+async function valuesOf<T extends TensorDesc>(
+  { weights, engine }: Model<T>,
+  name: string,
+): Promise<Float32Array> {
+  const weight = weights.get(name);
+  return weight ? (await engine.download(weight)).toFloat32() : new Float32Array();
+}

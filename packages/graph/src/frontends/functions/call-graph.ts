@@ -1,0 +1,47 @@
+import { InvalidArgumentError } from '@tilewise/core';
+import type { Graph } from '../../graph.ts';
+import type { GraphNode } from '../../ir/node.ts';
+import { traceOf } from './operation-call.ts';
+import { type Operand, Variable } from './trace.ts';
+
+/**
+ * Sees each operation of a graph that is called.
+ * @param inputs the operands of the operation, and `outputs` its results.
+ * @returns what takes the places of the results.
+ */
+export type AfterOperation = (
+  node: GraphNode,
+  inputs: readonly Variable[],
+  outputs: readonly Variable[],
+) => readonly Variable[];
+
+/**
+ * Writes the operations of a graph into the function that is traced, as if the function called the graph.
+ * @param inputs what the inputs of the graph are, by the ids of their tensors.
+ * @returns the tensors of the graph, by id.
+ * @throws InvalidArgumentError for an input that is missing; what operations throw whose operands do not fit.
+ */
+export function callGraph(
+  graph: Graph,
+  inputs: Readonly<Record<number, Operand>>,
+  after: AfterOperation = (_node, _inputs, outputs) => outputs,
+): ReadonlyMap<number, Variable> {
+  const trace = traceOf('callGraph', Object.values(inputs));
+  const values = new Map<number, Variable>();
+  for (const { id, name, dtype } of graph.inputs) {
+    const given = inputs[id];
+    if (given === undefined)
+      throw new InvalidArgumentError('inputs', `lacks tensor ${id}${name ? ` ('${name}')` : ''}`);
+    values.set(id, given instanceof Variable ? given : trace.constant(given, dtype));
+  }
+  for (const node of graph.nodes) {
+    if (node.outputs.length === 0) continue;
+    const operands = node.inputs.map(({ id }) => values.get(id) as Variable);
+    const dtypes = node.outputs.map(({ dtype }) => dtype);
+    const results = after(node, operands, trace.apply(node.kind, operands, node.given, { dtypes }));
+    node.outputs.forEach(({ id }, n) => {
+      values.set(id, results[n] as Variable);
+    });
+  }
+  return values;
+}

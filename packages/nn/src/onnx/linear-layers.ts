@@ -1,0 +1,62 @@
+import type { GraphNode, LogicalTensor } from '@tilewise/graph';
+import type { OnnxGraph } from '@tilewise/graph/onnx';
+import type { LinearShape } from '../transformer/scope.ts';
+
+/** A product of a graph with a weight of two dimensions. */
+export interface LinearLayer {
+  /** The name of the layer, as `model.layers.0.self_attn.q_proj`. */
+  readonly layer: string;
+  /** The name of the weight in the file. */
+  readonly weight: string;
+  readonly shape: LinearShape;
+}
+
+/**
+ * The linear layers of an imported graph, by the ids of their operations: x times a weight, which may be
+ * transposed or cast on its way. A layer has the name of its weight without `.weight`. Exporters rename the
+ * weights that they transpose; such a layer has the path of its node, which `/model/q_proj/MatMul` gives as
+ * `model.q_proj`, or the name of the weight where the node has no path.
+ */
+export function linearLayers({ graph, weights }: OnnxGraph): ReadonlyMap<number, LinearLayer> {
+  const named = new Map(Object.entries(weights).map(([name, { tensor }]) => [tensor.id, name]));
+  const taken = new Map<string, string>();
+  const layers = new Map<number, LinearLayer>();
+  for (const node of graph.nodes) {
+    if (node.kind !== 'MatMul' || node.attributes.transpose_a === true) continue;
+    const { source, isTransposed } = matrixSource(node.inputs[1] as LogicalTensor, graph.topology.producers);
+    const weight = named.get(source.id);
+    const [rows = 0, columns = 0] = source.shape ?? [];
+    if (weight === undefined || source.shape?.length !== 2) continue;
+    const isStoredInOut = isTransposed === (node.attributes.transpose_b === true);
+    const shape: LinearShape = {
+      ...(isStoredInOut ? { inputs: rows, outputs: columns } : { inputs: columns, outputs: rows }),
+      transposed: isStoredInOut,
+    };
+    const wanted = layerName(weight, node.name);
+    const layer = (taken.get(wanted) ?? weight) === weight ? wanted : weight;
+    taken.set(layer, weight);
+    layers.set(node.id, { layer, weight, shape });
+  }
+  return layers;
+}
+
+function layerName(weight: string, node: string): string {
+  if (weight.endsWith('.weight')) return weight.slice(0, -'.weight'.length);
+  const path = node.split('/').filter(part => part !== '');
+  return path.length > 1 ? path.slice(0, -1).join('.') : weight;
+}
+
+/** The tensor that an operand is but for casts, and whether its two dimensions are swapped. */
+function matrixSource(
+  operand: LogicalTensor,
+  producers: ReadonlyMap<number, GraphNode>,
+): { readonly source: LogicalTensor; readonly isTransposed: boolean } {
+  let [source, isTransposed] = [operand, false];
+  for (;;) {
+    const producer = producers.get(source.id);
+    if (producer?.kind !== 'TypeCast' && producer?.kind !== 'StaticTranspose')
+      return { source, isTransposed };
+    if (producer.kind === 'StaticTranspose') isTransposed = !isTransposed;
+    source = producer.inputs[0] as LogicalTensor;
+  }
+}

@@ -1,0 +1,133 @@
+import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
+import { type FromOnnxOptions, fromOnnx, type OnnxGraph, type OnnxModel } from '@tilewise/graph/onnx';
+import {
+  add,
+  callGraph,
+  constant,
+  matmul,
+  multiply,
+  type Operand,
+  transpose,
+  typeCast,
+  type Variable,
+} from '@tilewise/graph/ops';
+import type { ModelDefinition, ModelInputs } from '../architectures/architecture.ts';
+import { type LoadOptions, Model } from '../model/model.ts';
+import type { Adapter, LinearShape, Scope } from '../transformer/scope.ts';
+import { linearLayers } from './linear-layers.ts';
+import { onnxInputs } from './onnx-inputs.ts';
+import { tiedWeights } from './tied-weights.ts';
+
+/** How a model of ONNX is loaded. */
+export interface LoadOnnxOptions<T extends TensorDesc> extends LoadOptions<T>, FromOnnxOptions {
+  /**
+   * What the labels of a batch are: `next`, the tokens themselves, each of which is predicted from those
+   * before it, or `same`, what is predicted at each place.
+   */
+  readonly labels: 'next' | 'same';
+  /** What the exporter put before the names of weights and nodes, as `model.`; the names here are without. */
+  readonly prefix?: string | undefined;
+  /** Shapes of inputs, where the file leaves extents open, for which the model is read first. */
+  readonly shapes?: Readonly<Record<string, readonly number[]>> | undefined;
+  /** Whether a weight is trained, by its name here; the others stay constants. All unless given. */
+  readonly isTrained?: ((name: string) => boolean) | undefined;
+  /** The output that holds the logits; the first unless given. */
+  readonly output?: string | undefined;
+}
+
+/**
+ * Loads a model that was exported as ONNX, to be run and trained, all its weights or an adapter. Weights have
+ * the names of the file. A weight that the exporter renamed, as `onnx::MatMul_584`, has the name of its
+ * linear layer, which the node `/model/q_proj/MatMul` gives as `model.q_proj.weight`. Weights that the
+ * exporter wrote twice, a second time transposed, are trained as one. The inputs `input_ids`,
+ * `attention_mask`, `token_type_ids`, `position_ids` and `pixel_values` are made from a batch.
+ * @throws as `fromOnnx` and `OnnxModel.graph`; InvalidArgumentError for an input of another name.
+ */
+export async function loadOnnxModel<T extends TensorDesc>(
+  bytes: Uint8Array,
+  options: LoadOnnxOptions<T>,
+): Promise<Model<T>> {
+  const { engine, dtype, externalData, prefix = '', isTrained = () => true } = options;
+  const model = await fromOnnx(bytes, { externalData });
+  const output = options.output ?? (model.outputs[0] as string);
+  if (!model.outputs.includes(output))
+    throw new InvalidArgumentError('options.output', `must be one of ${model.outputs}, got '${output}'`);
+  const first = model.graph({ shapes: { ...firstShapes(model), ...options.shapes } });
+  const names = publicNames(first, prefix);
+  const named = Object.entries(first.weights).map(
+    ([name, { value }]) => [names.get(name) ?? name, value] as const,
+  );
+  const trained = new Map(named.filter(([name]) => isTrained(name)));
+  const tied = tiedWeights(trained);
+  const own = new Map([...trained].filter(([name]) => !tied.has(name)));
+  const linear = new Map<string, LinearShape>();
+  for (const { layer, shape } of linearLayers(first).values())
+    linear.set(withoutPrefix(layer, prefix), shape);
+
+  /** A weight of the file as a variable of the function that is traced; null for one that is not trained. */
+  function parameter(scope: Scope, name: string, shape: readonly number[]): Variable | null {
+    const known = names.get(name) ?? withoutPrefix(name, prefix);
+    const tie = tied.get(known);
+    if (tie?.isTransposed)
+      return transpose(scope.parameter(tie.weight, [...shape].reverse(), 'random'), [1, 0]);
+    return trained.has(known) ? scope.parameter(tie?.weight ?? known, shape, 'random') : null;
+  }
+
+  const definition: ModelDefinition = {
+    kind: 'exported',
+    labels: options.labels,
+    canonical: name => name,
+    logits(scope: Scope, inputs: ModelInputs): Variable {
+      const given = onnxInputs(model, inputs);
+      const shapes = Object.fromEntries(Object.entries(given).map(([name, { shape }]) => [name, shape]));
+      const made = model.graph({ shapes });
+      const operands: Record<number, Operand> = { ...made.bindings };
+      for (const [name, { id }] of Object.entries(made.inputs)) operands[id] = given[name] as Variable;
+      for (const [name, { tensor, value }] of Object.entries(made.weights)) {
+        const variable = parameter(scope, name, value.shape) ?? constant(value);
+        operands[tensor.id] =
+          variable.dtype === tensor.dtype ? variable : typeCast(variable, { dtype: tensor.dtype });
+      }
+      const layers = linearLayers(made);
+      const values = callGraph(made.graph, operands, ({ id }, [x], outputs) => {
+        const found = layers.get(id);
+        const adapter = found && scope.adapter(withoutPrefix(found.layer, prefix), found.shape);
+        return adapter ? [withAdapter(outputs[0] as Variable, x as Variable, adapter)] : outputs;
+      });
+      return values.get(made.outputs[output]?.id ?? -1) as Variable;
+    },
+  };
+  const shapesOf = new Map([...own].map(([name, { shape }]) => [name, shape] as const));
+  const uploaded = [...own].map(
+    ([name, value]) => [name, engine.upload(dtype ? value.cast(dtype) : value)] as const,
+  );
+  return new Model(engine, definition, { weights: shapesOf, linear }, new Map(uploaded));
+}
+
+/** y + scale·(x·Aᵀ)·Bᵀ, in the dtype of y. */
+function withAdapter(y: Variable, x: Variable, { a, b, scale, drop = given => given }: Adapter): Variable {
+  const inDType = (t: Variable): Variable => (t.dtype === y.dtype ? t : typeCast(t, { dtype: y.dtype }));
+  const low = matmul(drop(x), inDType(a), { transposeB: true });
+  return add(y, multiply(matmul(low, inDType(b), { transposeB: true }), scale));
+}
+
+/** Extents for which a model is read first: those of the file, a batch of 1, and 2 for the others. */
+function firstShapes({ inputs }: OnnxModel): Record<string, readonly number[]> {
+  return Object.fromEntries(
+    inputs.flatMap(({ name, shape }) =>
+      shape ? [[name, shape.map((n, d) => (typeof n === 'number' ? n : d === 0 ? 1 : 2))] as const] : [],
+    ),
+  );
+}
+
+/** The names of weights here, by those of the file. */
+function publicNames(made: OnnxGraph, prefix: string): ReadonlyMap<string, string> {
+  const names = new Map(Object.keys(made.weights).map(name => [name, withoutPrefix(name, prefix)] as const));
+  for (const { layer, weight } of linearLayers(made).values())
+    if (layer !== weight) names.set(weight, `${withoutPrefix(layer, prefix)}.weight`);
+  return names;
+}
+
+function withoutPrefix(name: string, prefix: string): string {
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name;
+}
