@@ -64,6 +64,42 @@ test('results are written to memory of the caller', async () => {
   f.release();
 });
 
+/** A chain of layers x ← x + tanh(x·w)²·v, and a sum of squares. */
+function chain(layers: number, wrap: (fn: () => Variable) => Variable) {
+  return (inputs: Readonly<Record<string, Variable>>): Variable => {
+    let x = inputs.x;
+    for (let n = 0; n < layers; n++) {
+      const before = x;
+      x = wrap(() => {
+        const hidden = ops.tanh(matmul(before, inputs[`w${n}`]));
+        return add(before, matmul(multiply(hidden, hidden), inputs[`v${n}`]));
+      });
+    }
+    return reduceSum(multiply(x, x), { axes: [0, 1] });
+  };
+}
+
+test('what is recomputed takes less memory, and the gradients are the same', async () => {
+  const values = (rows: number, columns: number): Tensor =>
+    Tensor.from(
+      Array.from({ length: rows * columns }, (_, n) => Math.sin(n * n + columns) / 8),
+      [rows, columns],
+    );
+  const layers = Array.from({ length: 8 }, (_, n) => n);
+  const weights = layers.flatMap(n => [[`w${n}`, values(8, 64)] as const, [`v${n}`, values(64, 8)] as const]);
+  const tensors: Record<string, Tensor> = { x: values(16, 8), ...Object.fromEntries(weights) };
+  const specs = Object.fromEntries(Object.entries(tensors).map(([name, { shape }]) => [name, shape]));
+  const kept = compile(engine, grad(chain(8, fn => fn())), specs);
+  const again = compile(engine, grad(chain(8, ops.recompute)), specs);
+  expect(again.workspaceBytes).toBeLessThan((2 / 3) * kept.workspaceBytes);
+  const [expected, given] = [await kept(tensors), await again(tensors)];
+  for (const name of Object.keys(tensors))
+    expect(given[name].toFloat32()).toEqual(expected[name].toFloat32());
+  kept.release();
+  again.release();
+  expect(() => ops.recompute(() => constant(1))).toThrow('is for functions that are compiled');
+});
+
 test('a value with its gradients, in one graph', async () => {
   const loss = ({ x, w }: { readonly x: Variable; readonly w: Variable }) => {
     const y = matmul(x, w);

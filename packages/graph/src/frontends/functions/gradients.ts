@@ -1,6 +1,8 @@
 import { InvalidShapeError } from '@tilewise/core';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import type { Topology } from '../../ir/topology.ts';
 import { differentiate } from '../../passes/gradient/differentiate.ts';
+import { traceOf } from './operation-call.ts';
 import { Variable } from './trace.ts';
 
 /** Named variables. */
@@ -57,7 +59,13 @@ export function gradientsOf(loss: Variable, by: readonly Variable[]): readonly V
   const results = new Map<number, LogicalTensor>();
   differentiate(
     topology,
-    { targets: [loss.tensor], withRespectTo: by.map(({ tensor }) => tensor), given: topology.tensors },
+    {
+      targets: [loss.tensor],
+      withRespectTo: by.map(({ tensor }) => tensor),
+      given: {
+        has: id => topology.tensors.has(id) && !trace.recomputed.has(id) && !isCastInput(topology, id),
+      },
+    },
     { target: trace.graph, seeds, results },
   );
   for (const seed of seeds.values()) trace.bindConstant(seed, 1);
@@ -66,4 +74,24 @@ export function gradientsOf(loss: Variable, by: readonly Variable[]): readonly V
     if (!gradient) throw new Error('differentiate gives every gradient that it is asked for');
     return new Variable(trace, gradient, shape);
   });
+}
+
+/** Whether a tensor is an input in another dtype: the weights of a model are not kept a second time. */
+function isCastInput(topology: Topology, id: number): boolean {
+  const producer = topology.producers.get(id);
+  return producer?.kind === 'TypeCast' && !topology.producers.has(producer.inputs[0].id);
+}
+
+/**
+ * Calls a function whose operations `gradientsOf` does not keep results of: the backward pass computes them
+ * again from what the function was given, so that they take memory only while the pass is there (Chen et al.
+ * 2016, Training Deep Nets with Sublinear Memory Cost). What the function returns is kept.
+ */
+export function recompute(fn: () => Variable): Variable {
+  const first = traceOf('recompute', []).graph.nodes.length;
+  const result = fn();
+  const { graph, recomputed } = result.trace;
+  for (const { outputs } of graph.nodes.slice(first))
+    for (const { id } of outputs) if (id !== result.tensor.id) recomputed.add(id);
+  return result;
 }

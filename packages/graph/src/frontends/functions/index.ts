@@ -4,7 +4,7 @@ export type { AfterOperation } from './call-graph.ts';
 export { callGraph } from './call-graph.ts';
 export type { CompiledFunction, Results, Spec, Specs, Traceable, TracedGraph } from './compile.ts';
 export { compile, evalShape, traceGraph } from './compile.ts';
-export { grad, gradientsOf, valueAndGrad } from './gradients.ts';
+export { grad, gradientsOf, recompute, valueAndGrad } from './gradients.ts';
 export type { OperationFunction, OptionsOf } from './operation-function.ts';
 export * from './operations.ts';
 export { concat, constant, reshape, split, transpose } from './shaping.ts';

@@ -41,6 +41,8 @@ export class Trace {
   readonly graph: Graph = new Graph();
   /** By the ids of their tensors. */
   readonly constants: Map<number, Tensor> = new Map();
+  /** Ids of tensors that a backward pass computes again. */
+  readonly recomputed: Set<number> = new Set();
   readonly #numbers = new Map<string, Variable>();
 
   /** An input of the graph. */
