@@ -13,6 +13,7 @@ const arity: Readonly<
   softmax: [1, [1, 2]],
   random: [null, [1]],
   'scatter-add': [2, [1]],
+  'tensor-scatter': [2, [1]],
 };
 
 /**
@@ -66,7 +67,10 @@ export function checkPrimitive(
       if (dtypeInfo[indices.dtype].kind !== 'integer') {
         throw new InvalidDTypeError('indices', `must be integers, got ${indices.dtype}`);
       }
+      return;
     }
+    case 'tensor-scatter':
+      checkTensorScatter(primitive.axis, inputs, output);
   }
 }
 
@@ -84,6 +88,21 @@ function checkMatMul([a, b]: readonly TensorDesc[], c: TensorDesc): void {
     throw new InvalidShapeError('B', `must have ${k} rows, as A has columns, got shape [${b.shape}]`);
   }
   requireShape('C', c.shape.slice(-2), [m, n]);
+}
+
+function checkTensorScatter(axis: number, [update, first]: readonly TensorDesc[], output: TensorDesc): void {
+  const count = update.shape[axis] ?? 0;
+  requireShape(
+    'update',
+    update.shape,
+    output.shape.map((n, d) => (d === axis ? Math.min(count, n) : n)),
+  );
+  requireShape('first', first.shape, output.shape.slice(0, 1));
+  if (axis < 1) throw new InvalidArgumentError('axis', `must be 1 or more, got ${axis}`);
+  if (update.dtype !== output.dtype)
+    throw new InvalidDTypeError('update', `must be ${output.dtype} as the output, got ${update.dtype}`);
+  if (dtypeInfo[first.dtype].kind !== 'integer')
+    throw new InvalidDTypeError('first', `must be integers, got ${first.dtype}`);
 }
 
 function requireShape(name: string, shape: Shape, expected: Shape): void {

@@ -11,8 +11,8 @@ export interface PreparedPrimitive<T> {
   /** Bytes of memory that a run needs beside its tensors; what is in it need not be kept. */
   readonly workspaceBytes: number;
   /**
-   * Reads the inputs and writes every element of the outputs, in place. Nothing is allocated. On a device an
-   * output must not be in the memory of an input.
+   * Reads the inputs and writes every element of the outputs, in place (`tensor-scatter` only a part of
+   * them). Nothing is allocated. On a device an output must not be in the memory of an input.
    * @param workspace a tensor of `workspaceBytes` or more, where that is not 0.
    */
   run(inputs: readonly T[], outputs: readonly T[], workspace?: T): void;

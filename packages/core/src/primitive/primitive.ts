@@ -68,6 +68,17 @@ export interface ScatterAddPrimitive {
 }
 
 /**
+ * Writes a part of a tensor where the tensor lies: `update`, an input of the output's dtype and of its shape
+ * but for fewer elements along `axis`, from element `first[b]` along the axis on, for each b of the first
+ * dimension. Inputs: update, first (B), an integer tensor. The other elements of the output stay as they are,
+ * and what would lie outside is left out.
+ */
+export interface TensorScatterPrimitive {
+  readonly kind: 'tensor-scatter';
+  readonly axis: number;
+}
+
+/**
  * The plain operations that everything else is made of: as data, without a tensor in it, so that an engine
  * can prepare, print and cache what it will run.
  */
@@ -77,4 +88,5 @@ export type Primitive =
   | MatMulPrimitive
   | SoftmaxPrimitive
   | RandomPrimitive
-  | ScatterAddPrimitive;
+  | ScatterAddPrimitive
+  | TensorScatterPrimitive;

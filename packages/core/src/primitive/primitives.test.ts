@@ -189,3 +189,15 @@ test('scatter-add sums the rows of equal indices and leaves out what lies outsid
     [7, 8, 4, 6, 0, 0],
   ]);
 });
+
+test('tensor-scatter writes a part from a place of each entry, and leaves out what lies outside', () => {
+  const update = Tensor.from([1, 2, 3, 4], [2, 2]);
+  const past = () => Tensor.from([9, 9, 9, 9, 9, 9], [2, 3]);
+  const at = (...first: number[]) => Tensor.from(first, [2], { dtype: 'i32' });
+  const primitive = { kind: 'tensor-scatter', axis: 1 } as const;
+  expect(run(primitive, [update, at(1, 0)], past())).toEqual([[9, 1, 2, 3, 4, 9]]);
+  expect(run(primitive, [update, at(2, -1)], past())).toEqual([[9, 9, 1, 4, 9, 9]]);
+  const rows = Tensor.from([1, 2, 3, 4], [1, 2, 2]);
+  const second = Tensor.from([1], [1], { dtype: 'i32' });
+  expect(run(primitive, [rows, second], Tensor.zeros([1, 3, 2]))).toEqual([[0, 0, 1, 2, 3, 4]]);
+});

@@ -13,6 +13,7 @@ import { expandOperations, type expandSchemas } from './indexing/expand.ts';
 import { gatherElementsOperations, type gatherElementsSchemas } from './indexing/gather-elements.ts';
 import { sliceOperations, type sliceSchemas } from './indexing/slice.ts';
 import { takeOperations, type takeSchemas } from './indexing/take.ts';
+import { tensorScatterOperations, type tensorScatterSchemas } from './indexing/tensor-scatter.ts';
 import { constantOperations, type constantSchemas } from './layout/constant.ts';
 import { gatherOperations, type gatherSchemas } from './layout/gather.ts';
 import { genIndexOperations, type genIndexSchemas } from './layout/gen-index.ts';
@@ -52,6 +53,7 @@ export type OperationSchemas = typeof attentionSchemas &
   typeof sliceSchemas &
   typeof orderSchemas &
   typeof takeSchemas &
+  typeof tensorScatterSchemas &
   typeof structureSchemas &
   typeof matmulSchemas &
   typeof quantizeSchemas &
@@ -100,6 +102,7 @@ export const operations: readonly Operation[] = [
   ...sliceOperations,
   ...orderOperations,
   ...takeOperations,
+  ...tensorScatterOperations,
   ...structureOperations,
 ];
 

@@ -1,6 +1,7 @@
 import { dtypeInfo, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { storageLength } from '../compile/memory-plan.ts';
+import { inPlaceOf } from '../ir/in-place.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { type KnownTensor, storageDesc } from '../ir/tensor/storage.ts';
 import type { Topology } from '../ir/topology.ts';
@@ -74,8 +75,9 @@ export function compileGraph<T extends TensorDesc>(
   const outputs = partitions.flatMap(({ outputs: all }) => all.filter(t => results.has(t.id)));
 
   const shaped = new Map(partitions.flatMap(partition => partition.inputs.map(t => [t.id, t] as const)));
+  const inPlace = inPlaceOf(topology.order);
   const own = { inputs: topology.inputs.map(t => shaped.get(t.id) ?? t), outputs };
-  const read = { inputs: topology.inputs.flatMap(({ id }) => shaped.get(id) ?? []), outputs };
+  const read = { inputs: topology.inputs.flatMap(({ id }) => shaped.get(id) ?? []), outputs, inPlace };
   const turns = new SerialQueue('graph');
 
   function bind(bindings: Bindings<Bindable<T>>): Map<number, Bindable<T>> {

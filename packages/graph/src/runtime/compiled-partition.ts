@@ -74,7 +74,8 @@ export function compiledPartition<T extends TensorDesc>(
   const executable = prepareProgram(engine, compiled.program);
   let operations: Executable<T> | undefined;
   const resolved = (t: LogicalTensor): LogicalTensor => compiled.tensors.get(t.id) ?? t;
-  const own = { inputs: inputs.map(resolved), outputs: outputs.map(resolved) };
+  const { inPlace } = compiled;
+  const own = { inputs: inputs.map(resolved), outputs: outputs.map(resolved), inPlace };
   const kept = new Uploads(engine, contents);
   const turns = new SerialQueue('partition');
 

@@ -2,6 +2,7 @@ import { dtypeInfo, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { denseDesc, resolveShapes, writeOperations } from '../compile/compile.ts';
 import { checkGraph } from '../ir/check-graph.ts';
+import { inPlaceOf } from '../ir/in-place.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../ir/topology.ts';
 import { type Bindable, knownTensor } from './bindings/bindable.ts';
@@ -36,7 +37,7 @@ export async function runInF32<T extends TensorDesc>(
   const program = writeOperations(group, tensors, inF32);
   const compiled = compiledPartition(
     engine,
-    { program, kernel: 'operations', reasons: [], tensors },
+    { program, kernel: 'operations', reasons: [], tensors, inPlace: inPlaceOf(topology.order) },
     group.inputs,
     group.outputs,
   );

@@ -6,6 +6,7 @@ import { randomKernels } from './random.ts';
 import { reduceKernels } from './reduce.ts';
 import { scatterAddKernels } from './scatter-add.ts';
 import { softmaxKernels } from './softmax.ts';
+import { tensorScatterKernels } from './tensor-scatter.ts';
 
 /** The kernels of a primitive on tensors that fit it. */
 export function kernelsOf(primitive: Primitive, tensors: PrimitiveTensors): PrimitiveKernels {
@@ -22,5 +23,7 @@ export function kernelsOf(primitive: Primitive, tensors: PrimitiveTensors): Prim
       return randomKernels(primitive, tensors);
     case 'scatter-add':
       return scatterAddKernels(tensors);
+    case 'tensor-scatter':
+      return tensorScatterKernels(primitive, tensors);
   }
 }

@@ -10,6 +10,7 @@ import { runRandom } from './random.ts';
 import { runReduce } from './reduce.ts';
 import { runScatterAdd } from './scatter-add.ts';
 import { runSoftmax } from './softmax.ts';
+import { runTensorScatter } from './tensor-scatter.ts';
 
 /** The plain operations on host tensors: everything in f64, each result rounded once to its dtype. */
 export const hostPrimitives: Primitives<Tensor> = {
@@ -52,5 +53,8 @@ function run(primitive: Primitive, inputs: readonly Tensor[], outputs: readonly 
       break;
     case 'scatter-add':
       runScatterAdd(inputs, outputs[0]);
+      break;
+    case 'tensor-scatter':
+      runTensorScatter(primitive, inputs, outputs[0]);
   }
 }

@@ -153,6 +153,12 @@ export class ProgramWriter {
         this.assign(output, { code: sums, axes: wholeAxes(shape) });
         break;
       }
+      case 'tensor-scatter': {
+        const [past, update, first] = [output, ...inputs].map(n => this.whole(n, 'writes a part'));
+        const code = `tensor_scatter(${past.code}, ${update.code}, ${first.code}, ${primitive.axis})`;
+        this.assign(output, { code, axes: wholeAxes(shape) });
+        break;
+      }
     }
   }
 

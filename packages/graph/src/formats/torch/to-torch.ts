@@ -18,7 +18,7 @@ import { safetensorsFile } from './safetensors.ts';
 const reserved: ReadonlySet<string> = new Set(
   `False None True and as assert async await break class continue def del elif else except finally for from global if import in is
   lambda nonlocal not or pass raise return try while with yield self place math torch b s attention saturated take product softmax least
-  greatest scatter_rows replace q k v`.split(/\s+/),
+  greatest scatter_rows tensor_scatter replace q k v`.split(/\s+/),
 );
 
 /** What a graph's tensor is called in Python. */
@@ -214,7 +214,16 @@ interface ModelParts {
 
 const importable: Readonly<Record<string, readonly string[]>> = {
   attention: ['Attention', 'attention', 'attention_gradients'],
-  operations: ['greatest', 'least', 'product', 'saturated', 'scatter_rows', 'softmax', 'take'],
+  operations: [
+    'greatest',
+    'least',
+    'product',
+    'saturated',
+    'scatter_rows',
+    'softmax',
+    'take',
+    'tensor_scatter',
+  ],
   philox: ['Dropout'],
 };
 

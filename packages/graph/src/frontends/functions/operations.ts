@@ -88,6 +88,7 @@ export const staticTranspose: OperationFunction<'StaticTranspose'> =
 export const subtract: OperationFunction<'Subtract'> = /* @__PURE__ */ operation('Subtract');
 export const take: OperationFunction<'Take'> = /* @__PURE__ */ operation('Take');
 export const tanh: OperationFunction<'Tanh'> = /* @__PURE__ */ operation('Tanh');
+export const tensorScatter: OperationFunction<'TensorScatter'> = /* @__PURE__ */ operation('TensorScatter');
 export const topK: OperationFunction<'TopK'> = /* @__PURE__ */ operation('TopK');
 export const typeCast: OperationFunction<'TypeCast'> = /* @__PURE__ */ operation('TypeCast');
 export const where: OperationFunction<'Where'> = /* @__PURE__ */ operation('Where');

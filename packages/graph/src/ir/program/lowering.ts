@@ -21,6 +21,7 @@ export interface Lowering {
   softmax(softmax: Omit<SoftmaxPrimitive, 'kind'>, input: Value, outputs: readonly Value[]): void;
   random(distribution: RandomPrimitive['distribution'], inputs: readonly Value[], output: Value): void;
   scatterAdd(indices: Value, updates: Value, output: Value): void;
+  tensorScatter(axis: number, update: Value, first: Value, output: Value): void;
   attentionCall(call: AttentionCallStep): void;
   temporary(shape: Shape, dtype?: DType): Value;
   constant(data: Tensor): Value;

@@ -92,6 +92,8 @@ export class ProgramBuilder {
       softmax: (softmax, from, to) => this.primitive({ kind: 'softmax', ...softmax }, [from], to),
       random: (distribution, from, to) => this.primitive({ kind: 'random', distribution }, from, [to]),
       scatterAdd: (indices, updates, to) => this.primitive({ kind: 'scatter-add' }, [indices, updates], [to]),
+      tensorScatter: (axis, update, first, to) =>
+        this.primitive({ kind: 'tensor-scatter', axis }, [update, first], [to]),
       attentionCall: call => this.attention(call),
       temporary: (shape, dtype) => this.temporary(shape, dtype),
       constant: data => this.constant(data),

@@ -99,6 +99,8 @@ export interface Operation<A = Attributes> {
    * others.
    */
   readonly firstOutput?: (attributes: A) => A;
+  /** Whether the output may lie in the memory of the first input, which then is overwritten. */
+  readonly inPlace?: boolean;
   /** Of an elementwise operation: an element of the output from elements of the inputs. */
   readonly element?: (inputs: readonly Expr[], attributes: A) => Expr;
 }

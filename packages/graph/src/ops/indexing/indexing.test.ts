@@ -86,6 +86,17 @@ test('Take takes slices along any axis, counted from the end where negative', as
   expect(await runOperation('Take', [a, ids([-1], [])], {})).toEqual([[4, 5, 6]]);
 });
 
+test('TensorScatter writes a part, from another place in each entry, and leaves out what lies outside', async () => {
+  const update = { values: [10, 20, 30, 40], shape: [2, 2] };
+  const run = (...first: number[]) =>
+    runOperation('TensorScatter', [a, update, ids(first, [2])], { axis: 1 });
+  expect(await run(1, 0)).toEqual([[1, 10, 20, 30, 40, 6]]);
+  expect(await run(2, -1)).toEqual([[1, 2, 10, 40, 5, 6]]);
+  await expect(runOperation('TensorScatter', [a, update, ids([0], [1])], { axis: 1 })).rejects.toThrow(
+    'cannot write [2,2] into [2,3] along axis 1 from [1] places',
+  );
+});
+
 test('Expand broadcasts', async () => {
   expect(await runOperation('Expand', [{ values: [1, 2], shape: [2, 1] }], { shape: [2, 1, 2] })).toEqual([
     [1, 1, 2, 2, 1, 1, 2, 2],
@@ -133,6 +144,14 @@ describe('gradients are those of difference quotients', () => {
         return g.op('ScatterElements', [x, at, g.op('Slice', [g.op('Square', [x])], { axis: 1, size: 1 })], {
           axis: 1,
         });
+      },
+    ],
+    [
+      'TensorScatter',
+      (g, x) => {
+        const at = g.input([3], { dtype: 'i32', values: [0, 1, 3] });
+        const update = g.op('Slice', [g.op('Square', [x])], { axis: 1, size: 1 });
+        return g.op('TensorScatter', [x, update, at], { axis: 1 });
       },
     ],
     [

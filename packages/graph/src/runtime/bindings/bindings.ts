@@ -1,10 +1,11 @@
 import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { hostPrimitives, type Primitives } from '@tilewise/core/primitive';
+import type { InPlace } from '../../ir/in-place.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { isScalarValue } from '../../ir/tensor/scalar.ts';
 import { scalarTensor, storageDesc } from '../../ir/tensor/storage.ts';
 import { type Bindable, checkBound } from './bindable.ts';
-import { overlap, type Placed } from './overlap.ts';
+import { isSamePlace, overlap, type Placed } from './overlap.ts';
 
 /** Tensors or numbers by the ids of logical tensors. */
 export type Bindings<V> = Readonly<Record<number, V>>;
@@ -13,6 +14,8 @@ export type Bindings<V> = Readonly<Record<number, V>>;
 export interface Ends {
   readonly inputs: readonly LogicalTensor[];
   readonly outputs: readonly LogicalTensor[];
+  /** Inputs that outputs may overwrite. */
+  readonly inPlace: InPlace;
 }
 
 /** Bindings that have been checked. */
@@ -32,7 +35,7 @@ export interface Checked<T> {
  */
 export function checkBindings<T extends TensorDesc>(
   primitives: Primitives<T>,
-  { inputs, outputs }: Ends,
+  { inputs, outputs, inPlace }: Ends,
   bindings: Bindings<Bindable<T>>,
 ): Checked<T> {
   const onHost = new Map<number, Tensor>();
@@ -57,17 +60,18 @@ export function checkBindings<T extends TensorDesc>(
     checkBound(t, given, storageDesc(t));
     onEngine.set(t.id, given as T);
   }
-  checkApart(primitives, outputs, onHost, onEngine);
+  checkApart(primitives, outputs, inPlace, onHost, onEngine);
   return { onHost, onEngine, unbound };
 }
 
 /**
  * An output may be written while inputs and other outputs are still read, so it must not share memory with
- * them.
+ * them, but for an input that its operation overwrites.
  */
 function checkApart<T extends TensorDesc>(
   primitives: Primitives<T>,
   outputs: readonly LogicalTensor[],
+  inPlace: InPlace,
   onHost: ReadonlyMap<number, Tensor>,
   onEngine: ReadonlyMap<number, T>,
 ): void {
@@ -85,6 +89,7 @@ function checkApart<T extends TensorDesc>(
       if (!output) continue;
       for (const [other, placed] of together) {
         if (other === id || !overlap(output, placed)) continue;
+        if (inPlace.get(id) === other && isSamePlace(output, placed)) continue;
         throw new InvalidArgumentError(
           `tensor ${id}`,
           `is an output and must not overlap tensor ${other} in memory`,

@@ -12,7 +12,7 @@ import type { Bindings, Ends } from './bindings.ts';
 export function checkIds(
   bindings: Bindings<unknown>,
   described: ReadonlyMap<number, LogicalTensor>,
-  ends: Ends,
+  ends: Pick<Ends, 'inputs' | 'outputs'>,
 ): void {
   checkObject('bindings', bindings);
   for (const [key, value] of Object.entries(bindings)) {

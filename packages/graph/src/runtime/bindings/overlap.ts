@@ -1,4 +1,4 @@
-import { dtypeInfo, elementCount, isContiguous, maxOffset, type TensorDesc } from '@tilewise/core';
+import { dtypeInfo, elementCount, isContiguous, maxOffset, sameShape, type TensorDesc } from '@tilewise/core';
 import type { Place } from '@tilewise/core/primitive';
 
 /** A tensor and its place in memory. */
@@ -24,6 +24,14 @@ export function overlap(a: Placed, b: Placed): boolean {
       if (taken[byte - start]) return true;
     return false;
   });
+}
+
+/** Whether two tensors of one memory have all of their elements at the same places. */
+export function isSamePlace(a: Placed, b: Placed): boolean {
+  const isStep = (step: number, d: number): boolean => a.desc.shape[d] < 2 || step === b.desc.strides[d];
+  return (
+    a.byteOffset === b.byteOffset && sameShape(a.desc.shape, b.desc.shape) && a.desc.strides.every(isStep)
+  );
 }
 
 function endOf({ desc: { dtype, shape, strides }, byteOffset }: Placed): number {

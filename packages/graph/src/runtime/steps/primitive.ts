@@ -1,5 +1,5 @@
 import type { TensorDesc } from '@tilewise/core';
-import type { TensorEngine } from '@tilewise/core/primitive';
+import type { Primitive, Primitives, TensorEngine } from '@tilewise/core/primitive';
 import type { PrimitiveStep, Program } from '../../ir/program/program.ts';
 import type { PreparedStep } from './prepared-step.ts';
 
@@ -17,9 +17,19 @@ export function preparePrimitive<T extends TensorDesc>(
     workspaceBytes,
     numbers: [],
     run({ tensor, scratch }) {
+      // An operation that writes in place has nothing to copy.
+      if (isCopy(primitive) && isOnePlace(primitives, tensor(inputs[0]), tensor(outputs[0]))) return true;
       prepared.run(inputs.map(tensor), outputs.map(tensor), scratch(workspaceBytes));
       return true;
     },
     release: () => prepared.release(),
   };
+}
+
+const isCopy = (primitive: Primitive): boolean =>
+  primitive.kind === 'map' && primitive.value.kind === 'load' && primitive.value.index.length === 0;
+
+function isOnePlace<T extends TensorDesc>(primitives: Primitives<T>, a: T, b: T): boolean {
+  const [from, to] = [primitives.placeOf(a), primitives.placeOf(b)];
+  return from.memory === to.memory && from.byteOffset === to.byteOffset;
 }

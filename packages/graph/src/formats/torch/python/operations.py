@@ -65,3 +65,17 @@ def scatter_rows(indices, updates, rows):
     """
     inside = (indices >= 0) & (indices < rows)
     return updates.new_zeros(rows, updates.shape[1]).index_add(0, indices[inside].long(), updates[inside])
+
+
+def tensor_scatter(x, update, first, axis):
+    """x with `update` from place first[b] on along `axis`, for each b of the first dimension; what would lie
+    outside is left out.
+    """
+    count, extent = update.shape[axis], x.shape[axis]
+    along = [count if d == axis else 1 for d in range(x.dim())]
+    own = torch.arange(count, device=x.device).reshape(along)
+    at = first.long().reshape(-1, *[1] * (x.dim() - 1)) + own
+    # One place more takes what lies outside.
+    at = torch.where((at >= 0) & (at < extent), at, extent).expand(update.shape)
+    padded = torch.cat([x, x.narrow(axis, 0, 1)], axis)
+    return padded.scatter(axis, at, update).narrow(axis, 0, extent)

@@ -1,0 +1,27 @@
+import type { Tensor } from '../../tensor/tensor.ts';
+import type { TensorScatterPrimitive } from '../primitive.ts';
+import { forEachIndex, offsetOf } from './reader.ts';
+
+/** Writes a part of a host tensor; bits are copied as they are. */
+export function runTensorScatter(
+  { axis }: TensorScatterPrimitive,
+  [update, first]: readonly Tensor[],
+  output: Tensor,
+): void {
+  const { shape, strides, data: from } = update;
+  const to = output.data;
+  const last = shape.length - 1;
+  const [step, toStep] = [strides[last], output.strides[last]];
+  forEachIndex(shape.slice(0, last), index => {
+    const begin = first.data[first.offset + index[0] * first.strides[0]];
+    const source = update.offset + offsetOf(index, strides);
+    const moved = begin * output.strides[axis];
+    const target = output.offset + offsetOf(index, output.strides) + moved;
+    const place = axis === last ? begin : begin + index[axis];
+    if (axis !== last && (place < 0 || place >= output.shape[axis])) return;
+    for (let d = 0; d < shape[last]; d++) {
+      if (axis === last && (place + d < 0 || place + d >= output.shape[last])) continue;
+      to[target + d * toStep] = from[source + d * step];
+    }
+  });
+}

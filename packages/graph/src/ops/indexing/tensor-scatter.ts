@@ -1,0 +1,63 @@
+import { InvalidShapeError } from '@tilewise/core';
+import { input } from '@tilewise/core/primitive';
+import { exprType } from '../../ir/program/expr.ts';
+import { defineOperations } from '../../ir/schema/define.ts';
+import type { Operation } from '../../ir/schema/operation.ts';
+import { checkedAxis, withExtent } from './slice.ts';
+
+export const tensorScatterSchemas = {
+  TensorScatter: {
+    inputs: 'past:T=floats|i32|u32|bool update:T=floats|i32|u32|bool first:I=i32|u32',
+    outputs: 'present:T=floats|i32|u32|bool',
+    attributes: { axis: { type: 's64', default: -2 } },
+  },
+} as const;
+
+/** Parts of tensors written where the tensors lie: new keys and values in a cache. */
+export const tensorScatterOperations: readonly Operation[] = defineOperations(tensorScatterSchemas, {
+  TensorScatter: {
+    summary:
+      'past with update in it, from element first[b] along an axis on, for each b of the first dimension; what would lie outside is left out. If present is bound to the memory of past, only update is written: a cache is appended to in place. ONNX has the operation under the same name; oneDNN has not.',
+    infer: ({ attributes: { axis }, inputs: [past, update, first] }) => {
+      const { shape } = past;
+      if (shape === null || update.shape === null || first.shape === null) return [shape];
+      const d = checkedAxis('TensorScatter', axis, shape);
+      const count = update.shape[d];
+      const fits =
+        d > 0 && `${update.shape}` === `${withExtent(shape, d, count)}` && `${first.shape}` === `${shape[0]}`;
+      if (!fits || count > shape[d]) {
+        throw new InvalidShapeError(
+          'TensorScatter',
+          `cannot write [${update.shape}] into [${shape}] along axis ${axis} from [${first.shape}] places`,
+        );
+      }
+      return [shape];
+    },
+    gradient: ({ builder, attributes: { axis }, inputs: [past, update, first], outputGradients: [dy] }) => {
+      if (!dy) return [];
+      const shape = builder.shapeOf(update);
+      const d = checkedAxis('TensorScatter', axis, builder.shapeOf(past));
+      const at = builder.forward(first);
+      const byPast = (): typeof dy => {
+        const zero = builder.op('Constant', [], { value: [0], shape }, { dtype: dy.dtype });
+        return builder.op('TensorScatter', [dy, zero, at], { axis });
+      };
+      const byUpdate = (): typeof dy => {
+        const own = builder.op('GenIndex', [builder.forward(update)], { axis: d }, { dtype: 'i32' });
+        const begin = builder.op('StaticReshape', [builder.cast(at, 'i32')], {
+          shape: shape.map((n, e) => (e === 0 ? n : 1)),
+          special_zero: false,
+        });
+        const places = builder.op('Add', [own, begin]);
+        return builder.op('GatherElements', [dy, places], { axis });
+      };
+      return [byPast, byUpdate, null];
+    },
+    inPlace: true,
+    lower: ({ map, tensorScatter, inputs: [past, update, first], outputs: [present] }, { attributes }) => {
+      const { shape, dtype } = past.desc;
+      map(input(0, exprType(dtype)), [past], present);
+      tensorScatter(checkedAxis('TensorScatter', attributes.axis, shape), update, first, present);
+    },
+  },
+});

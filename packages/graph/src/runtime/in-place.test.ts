@@ -1,0 +1,60 @@
+import { Tensor, type TensorDesc } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { describe, expect, test } from 'vitest';
+import { sharedGpu } from '../../testing/webgpu-engine.ts';
+import { compile, multiply, tensorScatter, type Variable } from '../frontends/functions/index.ts';
+
+const specs = { past: [2, 3, 2], update: [2, 1, 2], first: { shape: [2], dtype: 'i32' } } as const;
+const zeros = () => Tensor.zeros([2, 3, 2]);
+const update = Tensor.from([1, 2, 3, 4], [2, 1, 2]);
+const first = Tensor.from([2, 0], [2], { dtype: 'i32' });
+type Inputs = Readonly<Record<'past' | 'update' | 'first', Variable>>;
+const append = ({ past, update: added, first: at }: Inputs) => tensorScatter(past, added, at, { axis: 1 });
+
+/** Tests that run on both engines. */
+function inPlaceTests<T extends TensorDesc>(open: () => Promise<TensorEngine<T>>): void {
+  test('a cache is appended to where it lies, and nothing else of it is written', async () => {
+    const engine = await open();
+    const step = compile(engine, append, specs);
+    const past = engine.upload(
+      Tensor.from(
+        Array.from({ length: 12 }, (_, n) => 10 * n),
+        [2, 3, 2],
+      ),
+    );
+    const present = await step({ past, update, first }, [past]);
+    expect(present).toBe(past);
+    const expected = [0, 10, 20, 30, 1, 2, 3, 4, 80, 90, 100, 110];
+    expect([...(await engine.download(past)).toFloat32()]).toEqual(expected);
+    step.release();
+  });
+
+  test('an input that nothing overwrites stays as it is', async () => {
+    const engine = await open();
+    const step = compile(engine, append, specs);
+    const past = engine.upload(zeros());
+    const present = await step({ past, update, first });
+    expect([...(await engine.download(present)).toFloat32()]).toEqual([0, 0, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0]);
+    expect([...(await engine.download(past)).toFloat32()]).toEqual(new Array(12).fill(0));
+    step.release();
+  });
+}
+
+describe('on the CPU', () => inPlaceTests(async () => cpuEngine()));
+describe('on WebGPU', () => inPlaceTests(async () => (await sharedGpu()).engine));
+
+test('an input that another operation reads is not overwritten', async () => {
+  const engine = cpuEngine();
+  const twice = (inputs: Inputs) => [append(inputs), multiply(inputs.past, 2)];
+  const step = compile(engine, twice, specs);
+  const past = zeros();
+  await expect(step({ past, update, first }, [past])).rejects.toThrow('must not overlap');
+});
+
+test('an output that lies elsewhere in the memory of its input is refused', async () => {
+  const step = compile(cpuEngine(), append, specs);
+  const { data } = Tensor.zeros([14]);
+  const [past, present] = [0, 2].map(offset => Tensor.wrap(data, { dtype: 'f32', shape: [2, 3, 2], offset }));
+  await expect(step({ past, update, first }, [present])).rejects.toThrow('must not overlap');
+});

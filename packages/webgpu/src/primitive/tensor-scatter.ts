@@ -1,0 +1,52 @@
+import { elementCount } from '@tilewise/core';
+import type { TensorScatterPrimitive } from '@tilewise/core/primitive';
+import { elementFormat } from '../codegen/formats/element-format.ts';
+import { kernelSpec } from '../codegen/kernel-spec.ts';
+import { extentUniforms, indexNames, splitPlace } from './access/index-space.ts';
+import { readPlaces, writePlaces } from './access/tensor-access.ts';
+import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
+
+const lanes = 64;
+
+/** Writes a part of a tensor: an invocation has one element of the update. */
+export function tensorScatterKernels(
+  { axis }: TensorScatterPrimitive,
+  { inputs, outputs }: PrimitiveTensors,
+): PrimitiveKernels {
+  const [update, first] = inputs;
+  const [output] = outputs;
+  const { shape } = update;
+  const count = elementCount(shape);
+  const indices = indexNames(shape.length);
+  const target = indices.map((index, d) => (d === axis ? 'u32(at)' : index));
+  const kernel = kernelSpec({
+    name: 'tensor scatter',
+    groups: Math.ceil(count / lanes),
+    workgroupSize: lanes,
+    parts: [
+      {
+        uniforms: [
+          { name: 'count', type: 'u32', value: count },
+          { name: 'last', type: 'i32', value: output.shape[axis] - 1 },
+          ...extentUniforms(shape),
+        ],
+      },
+      readPlaces('x0', update, update.strides, null),
+      readPlaces('x1', first, first.strides, null),
+      writePlaces('y0', output, output.strides, 'each', elementFormat(update.dtype).type),
+    ],
+    body: `  let place = group * ${lanes}u + lane;
+  if (place < P.count) {
+    ${splitPlace('place', shape.length).replaceAll('\n', '\n    ')}
+    let at = i32(x1_at(i0)) + i32(${indices[axis]});
+    if (at >= 0i && at <= P.last) {
+      let value = x0_at(${indices.join(', ')});
+      y0_store4(vec4u(y0_element(${target.join(', ')})), 1u, ${vectorOf(elementFormat(update.dtype).type)}(value));
+    }
+  }`,
+  });
+  return { kernels: count > 0 ? [kernel] : [] };
+}
+
+const vectorOf = (type: ReturnType<typeof elementFormat>['type']): string =>
+  ({ f32: 'vec4f', i32: 'vec4i', bool: 'vec4<bool>' })[type];
