@@ -1,4 +1,5 @@
 import { useUrlNumber } from '../../app/url-state.ts';
+import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
@@ -35,29 +36,14 @@ export default function AttentionChapter() {
         </p>
         <StreamFigure tile={tile} onTile={setTile} />
       </section>
+      <Quiz id="numerator-rule">
+        <Formula
+          block
+          tex="\begin{aligned} m_{k+1} &= \max(m_k,\, x_k) \\ \mathbf{num}_{k+1} &= \mathbf{num}_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}}\, \mathbf{v}_k \\ d_{k+1} &= d_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}} \\ \mathbf{o} &= \mathbf{num}_n / d_n \end{aligned}"
+        />
+      </Quiz>
       <AttentionExercises ids={['stream', 'merge']} />
-      <div className="stack tight">
-        <Reveal summary={text.problem7}>
-          <Paragraphs text={text.problem7Task} />
-          <Reveal summary={text.problem7Hint}>
-            <p>
-              <Rich text={text.problem7HintAnswer} />
-            </p>
-          </Reveal>
-          <Reveal summary={text.problem7Rules}>
-            <Formula
-              block
-              tex="\begin{aligned} m_{k+1} &= \max(m_k,\, x_k) \\ \mathbf{num}_{k+1} &= \mathbf{num}_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}}\, \mathbf{v}_k \\ d_{k+1} &= d_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}} \\ \mathbf{o} &= \mathbf{num}_n / d_n \end{aligned}"
-            />
-            <p>
-              <Rich text={text.problem7State} />
-            </p>
-          </Reveal>
-        </Reveal>
-        <Reveal summary={text.onePass}>
-          <Paragraphs text={text.onePassAnswer} />
-        </Reveal>
-      </div>
+      <Quiz id="one-pass" />
       <section className="panel" aria-labelledby="merge-title">
         <h2 id="merge-title">{text.merge}</h2>
         <p>

@@ -1,3 +1,4 @@
+import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
@@ -18,9 +19,7 @@ export default function BackwardChapter() {
       <div className="prose">
         <Paragraphs text={text.intro} />
       </div>
-      <Reveal summary={text.ingredient}>
-        <Paragraphs text={text.ingredientAnswer} />
-      </Reveal>
+      <Quiz id="ingredient" />
       <section className="panel" aria-labelledby="derivation-title">
         <h2 id="derivation-title">{text.derivation}</h2>
         <Derivation />
@@ -33,13 +32,10 @@ export default function BackwardChapter() {
             tex="dA_{kl} = \sum_{ij} \frac{\partial L}{\partial C_{ij}}\, \frac{\partial C_{ij}}{\partial A_{kl}}"
           />
         </Reveal>
-        <Reveal summary={text.whyGradients}>
-          <Paragraphs text={text.whyGradientsAnswer} />
-        </Reveal>
-        <Reveal summary={text.howMuch}>
-          <Paragraphs text={text.howMuchAnswer} />
-        </Reveal>
       </div>
+      <Quiz id="why-gradients" />
+      <Quiz id="projection-cost" />
+      <Quiz id="walk-score" />
       <section className="panel" aria-labelledby="walk-title">
         <h2 id="walk-title">{text.byRowsOrColumns}</h2>
         <p>
@@ -47,6 +43,7 @@ export default function BackwardChapter() {
         </p>
         <WalkFigure />
       </section>
+      <Quiz id="known-d" />
       <section className="panel" aria-labelledby="d-title">
         <h2 id="d-title">{text.worth}</h2>
         <p>

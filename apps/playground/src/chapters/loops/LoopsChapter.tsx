@@ -1,3 +1,4 @@
+import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
@@ -40,13 +41,13 @@ export default function LoopsChapter() {
         </p>
         <Roofline />
       </section>
-      <Reveal summary={text.intensityQuiz}>
-        <Paragraphs text={text.intensityAnswer} />
+      <Quiz id="intensity-orders">
         <Formula
           block
           tex="I_{\text{inner}} \approx \frac{4 T^2 d}{2\,T d \cdot b} = \frac{2T}{b}, \qquad I_{\text{outer}} \approx \frac{4 T^2 d}{3\,T d \cdot b} = \frac{4T}{3b}"
         />
-      </Reveal>
+      </Quiz>
+      <Quiz id="intensity-flash" />
     </div>
   );
 }

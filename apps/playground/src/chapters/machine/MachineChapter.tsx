@@ -3,6 +3,7 @@ import { useProgram } from '../../app/kept-programs.ts';
 import { useUrlChoice, useUrlNumber } from '../../app/url-state.ts';
 import { matrixMachine, matrixRegisterCounts, type Wiring } from '../../machine/matrix/matrix-machine.ts';
 import { fewestFor, matrixProblems } from '../../machine/matrix/matrix-problems.ts';
+import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
@@ -87,6 +88,8 @@ export default function MachineChapter() {
           }}
         />
       </section>
+      <Quiz id="three-registers" />
+      <Quiz id="inner-six" />
       <div className="stack tight">
         <Reveal summary={text.canItBeFewer}>
           <Paragraphs text={text.fewest} />
@@ -97,12 +100,6 @@ export default function MachineChapter() {
           <p>
             <Rich text={text.stylesWhy} />
           </p>
-        </Reveal>
-        <Reveal summary={text.quiz}>
-          <Paragraphs text={text.quizAnswer} />
-        </Reveal>
-        <Reveal summary={text.whyThree}>
-          <p>{text.whyThreeAnswer}</p>
         </Reveal>
       </div>
     </div>

@@ -3,6 +3,7 @@ import { replaceKeptProgram, useProgram } from '../../app/kept-programs.ts';
 import { useUrlChoice, useUrlNumber } from '../../app/url-state.ts';
 import { softmaxMachine } from '../../machine/softmax/softmax-machine.ts';
 import { overflowingSolution, softmaxProblems } from '../../machine/softmax/softmax-problems.ts';
+import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
@@ -19,6 +20,12 @@ const ids = softmaxProblems.map(({ id }) => id);
 
 /** Inputs whose maximum rises several times on the way. */
 const example = [0.5, 1.9, -1.2, 3, 2.2, -0.4, 3.6, 1];
+
+/** From the difference of two sums of squares to the product of two distances. */
+const welfordDerivation = [
+  '\\begin{aligned} &\\sum_{i=1}^{N} (x_i - \\bar x_N)^2 - \\sum_{i=1}^{N-1} (x_i - \\bar x_{N-1})^2 \\\\ &= (x_N - \\bar x_N)^2 + \\sum_{i=1}^{N-1} (2x_i - \\bar x_N - \\bar x_{N-1})(\\bar x_{N-1} - \\bar x_N) \\\\ &= (x_N - \\bar x_N)^2 + (\\bar x_N - x_N)(\\bar x_{N-1} - \\bar x_N) \\\\ &= (x_N - \\bar x_N)(x_N - \\bar x_{N-1}) \\end{aligned}',
+  '\\delta = x - \\bar x, \\qquad \\bar x \\leftarrow \\bar x + \\tfrac{\\delta}{n}, \\qquad M_2 \\leftarrow M_2 + \\delta\\,(x - \\bar x_{\\text{new}}), \\qquad s^2 = \\tfrac{M_2}{n-1}',
+];
 
 /** Chapter 2: the softmax machine, in three passes and in two. */
 export default function SoftmaxChapter() {
@@ -108,29 +115,19 @@ export default function SoftmaxChapter() {
           </div>
         </TwoPaths>
       </section>
+      <Quiz id="safe-factor" />
       <section className="panel" aria-labelledby="passes-title">
         <h2 id="passes-title">{text.counts}</h2>
         <PassCounts />
       </section>
+      <Quiz id="running-tricks" />
+      <Quiz id="welford">
+        {welfordDerivation.map(tex => (
+          <Formula key={tex} block tex={tex} />
+        ))}
+        <Welford x={x} />
+      </Quiz>
       <div className="stack tight">
-        <Reveal summary={text.elsewhere}>
-          <p>{text.elsewhereIntro}</p>
-          <ul>
-            {text.examples.map(example => (
-              <li key={example}>
-                <Rich text={example} />
-              </li>
-            ))}
-          </ul>
-        </Reveal>
-        <Reveal summary={text.welfordQuiz}>
-          <Paragraphs text={text.welfordAnswer} />
-          <Formula
-            block
-            tex="\delta = x - \bar x, \qquad \bar x \leftarrow \bar x + \tfrac{\delta}{n}, \qquad M_2 \leftarrow M_2 + \delta\,(x - \bar x_{\text{new}}), \qquad s^2 = \tfrac{M_2}{n-1}"
-          />
-          <Welford x={x} />
-        </Reveal>
         <Reveal summary={text.nothingNew}>
           <Paragraphs text={text.nothingNewAnswer} />
         </Reveal>

@@ -24,20 +24,6 @@ export const attention: Text['attention'] = {
   kept: (here, naive) => `${here}; auf naive Art ${naive}`,
   allSeen: 'Alle Keys sind gesehen: o ist das Ergebnis der Attention. Es ist für jede Kachelgröße dasselbe.',
   rightSoFar: 'In jedem Augenblick ist o richtig für die Keys, die gesehen sind.',
-  problem7: 'Aufgabe 7: Leite die Regeln her',
-  problem7Task: [
-    'Das Ergebnis ist ein Quotient zweier Summen mit denselben Exponentialgewichten: oben ein Vektor, unten eine Zahl. Benutze das laufende Maximum aus Kapitel 2: Was ist der Zustand, und wie ändert er sich, wenn ein Key mit Score $x_k$ und Wertvektor $\\mathbf{v}_k$ kommt?',
-  ],
-  problem7Hint: 'Hinweis',
-  problem7HintAnswer:
-    'Der Faktor $e^{m_k - m_{k+1}}$ ist eine Zahl: Er multipliziert jede Komponente des Zählers. Der Nenner ändert sich wie bei Online-Softmax.',
-  problem7Rules: 'Die Regeln',
-  problem7State:
-    'Der Zustand sind zwei Zahlen und ein Vektor der Größe $d_v$ je Query, statt einer Zeile aus $n$ Gewichten.',
-  onePass: 'Warum Softmax allein zwei Durchgänge braucht und Attention einen',
-  onePassAnswer: [
-    'Softmax muss jedes Gewicht ausgeben, und jedes braucht das endgültige Maximum und die Summe: Also wird x noch einmal gelesen. Attention gibt ein gewichtetes Mittel aus, und das hält der laufende Zähler schon. Jedes Gewicht entsteht, wird benutzt und vergessen.',
-  ],
   merge: 'Jedes Element kann eine Kachel sein',
   mergeWhy:
     'Zwei Zustände verschmelzen nach derselben Regel, ob jeder für einen Key steht oder für tausend. Die Verschmelzung ist assoziativ; Kacheln lassen sich also irgendwo berechnen, in beliebiger Folge, und später zusammensetzen.',

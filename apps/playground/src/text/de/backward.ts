@@ -5,10 +5,6 @@ export const backward: Text['backward'] = {
     'Vorwärts wurde P weggeworfen. Rückwärts wird es wieder gebraucht, und zwei weitere, ebenso große Matrizen: dP und dS. Auch von ihnen wird keine gespeichert. Eine Zahl je Zeile, $\\mathrm{lse} = m + \\ln d$, holt jedes Gewicht bei Bedarf zurück: $P_{ij} = e^{S_{ij} - \\mathrm{lse}_i}$.',
     'Etwas noch einmal zu berechnen, statt es zu behalten, heißt *Activation Checkpointing*. Hier ist es billig: Maxima und Nenner sind vom ersten Mal bekannt.',
   ],
-  ingredient: 'Quiz: Was erlaubt es vorwärts, P nicht zu speichern? Online-Softmax ist es nicht.',
-  ingredientAnswer: [
-    'Online-Softmax kümmert sich um den Nenner. Was die Matrix selbst überflüssig macht, ist die *Kontraktion*: P kommt nur in der Summe $\\sum_j P_{ij} \\mathbf{v}_j$ vor, also kann jedes Element entstehen, benutzt und vergessen werden. Rückwärts muss man dasselbe Muster für dP und dS finden, obwohl ein Softmax dazwischen liegt.',
-  ],
   derivation: 'Die Herleitung',
   inIndices: 'In Indizes',
   stepBack: 'Einen Schritt zurück',
@@ -50,14 +46,6 @@ export const backward: Text['backward'] = {
   jacobian: 'Wo ist die Ableitung einer Matrix nach einer Matrix?',
   jacobianAnswer: [
     'Sie hat vier Indizes und wird nie gebaut. Sie wird sofort mit dem Gradienten kontrahiert, der von hinten kommt, und eine Matrix bleibt übrig: derselbe Trick wie bei P, ein Zwischenergebnis, das verbraucht wird, wo es entsteht.',
-  ],
-  whyGradients: 'Quiz: Warum überhaupt dQ, dK und dV berechnen?',
-  whyGradientsAnswer: [
-    'Q, K und V passt niemand an: Sie entstehen jedes Mal neu aus X. Aber die Gradienten der Projektionsgewichte und von X sind Produkte *mit* ihnen, also führt der Weg hindurch. Jede Zeile von dQ kann beiden dienen, $dX$ und $dW_Q$, und dann vergessen werden.',
-  ],
-  howMuch: 'Quiz: Wie viel Rechnen kosten die Projektionen?',
-  howMuchAnswer: [
-    'Jedes von $dW_Q$, $dW_K$, $dW_V$ ist ein Produkt einer $d \\times n$- mit einer $n \\times d$-Matrix: $2nd^2$ Rechenschritte, zusammen $6nd^2$. dX braucht drei Produkte von $n \\times d$ mit $d \\times d$: noch einmal $6nd^2$. Attention selbst braucht fünf Produkte zu $2n^2d$: Sie überwiegt, sobald $n$ größer ist als etwa $d$.',
   ],
   byRowsOrColumns: 'Zeilen oder Spalten',
   walkWhy:

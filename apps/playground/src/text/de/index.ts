@@ -11,6 +11,7 @@ import { loops } from './loops.ts';
 import { machine } from './machine.ts';
 import { measure } from './measure.ts';
 import { player } from './player.ts';
+import { quizzes } from './quizzes.ts';
 import { site } from './site.ts';
 import { softmax } from './softmax.ts';
 import { train } from './train.ts';
@@ -32,4 +33,5 @@ export const de: Text = {
   graph,
   measure,
   train,
+  quizzes,
 };

@@ -49,8 +49,4 @@ export const loops: Text['loops'] = {
   rowsPerTile: 'Zeilen je Kachel',
   rooflineNote: (sequence, headSize) =>
     `${sequence} Queries und Keys, Kopfgröße ${headSize}, 16-Bit-Zahlen; ohne Caches. Größere Kacheln benutzen jedes geladene Byte öfter.`,
-  intensityQuiz: 'Quiz: Welche arithmetische Intensität hat jede Reihenfolge?',
-  intensityAnswer: [
-    'Zähle eine Begegnung einer Kachel von $T$ Queries mit einer von $T$ Keys: zwei Matrixprodukte aus je $2T^2d$ Rechenschritten. Bewegt werden K und V, wenn die Queries außen liegen; Q, O und noch einmal O, wenn die Keys außen liegen. Mit $b$ Byte je Zahl:',
-  ],
 };

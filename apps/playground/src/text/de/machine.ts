@@ -21,12 +21,4 @@ export const machine: Text['machine'] = {
   cyclesInAll: 'Takte für ganz C',
   stylesWhy:
     'Das innere Produkt beendet eine Summe, bevor es die nächste beginnt. Das äußere hält alle Summen offen und lässt jede geladene Zahl ihre beiden Partner treffen. Dieselbe Wahl kehrt in Kapitel 4 wieder, mit Kacheln statt Zahlen.',
-  quiz: 'Quiz: das innere Produkt mit sechs Registern',
-  quizAnswer: [
-    'Solange nur `R0` und `R1` den Multiplizierer speisen, halten drei weitere Register nichts als Summen, und ein inneres Produkt hat immer nur eine: Es bleibt bei 25 Takten.',
-    'Darf jedes Register ihn speisen, halten die neuen Register Operanden. Behalte Zeile 0 von A, während c₀₀ und c₀₁ entstehen; dann sind beide Spalten von B da und bleiben für c₁₁ und c₁₀. Jede Zahl wird einmal geladen: achtmal laden, 20 Takte. Probier es aus: Stell oben die Verdrahtung um.',
-  ],
-  whyThree: 'Warum mindestens drei Register?',
-  whyThreeAnswer:
-    'Zwei speisen den Multiplizierer, und das nächste Paar überschreibt sie. Die Summe bisher braucht ein drittes. Auf neueren GPUs (NVIDIA Blackwell) hält die Matrixeinheit diesen Akkumulator in einem eigenen Speicher; das macht Register für Operanden frei.',
 };

@@ -27,20 +27,6 @@ export const softmax: Text['softmax'] = {
   reads: 'DRAM gelesen',
   writes: 'DRAM geschrieben',
   operations: 'Rechenschritte',
-  elsewhere: 'Aufgabe 6: Wo wird noch ein laufender Wert korrigiert?',
-  elsewhereIntro:
-    'Aus einer Abhängigkeit von etwas Globalem, dem Maximum, wurde ein laufender Zustand, der sich selbst korrigiert. So macht man es auch anderswo:',
-  examples: [
-    '*Cauchy-Folgen*: Glieder, die einander nahe kommen, sagen, dass es einen Grenzwert gibt; kennen muss ihn niemand.',
-    '*Partielle Summation* (Abel): Aus Gliedern werden Differenzen, und das Angesammelte wird zur Hauptsache.',
-    '*Kahan-Summation*: Eine zweite Zahl verfolgt den Rundungsfehler und korrigiert die Summe im Lauf.',
-    '*Welfords Varianz*: Mit jeder Zahl wandert der Mittelwert, und die Quadratsumme wird dafür korrigiert.',
-  ],
-  welfordQuiz: 'Quiz: die Varianz in einem einzigen Durchgang',
-  welfordAnswer: [
-    'Die Varianz braucht den Mittelwert aller Zahlen, so wie Softmax ihr Maximum braucht. Welcher Zustand wird gehalten, und wie wird er korrigiert, wenn eine Zahl kommt?',
-    'Gehalten werden die Anzahl, der Mittelwert bisher und die Summe $M_2$ der quadrierten Abstände von ihm. Eine neue Zahl verschiebt den Mittelwert; die Summe wird um ein Produkt zweier Abstände korrigiert, vom alten und vom neuen Mittelwert. Hier mit den Zahlen von oben:',
-  ],
   welford: 'Welfords Algorithmus',
   nothingNew: 'Nichts Neues unter der Sonne?',
   nothingNewAnswer: [

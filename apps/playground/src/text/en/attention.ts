@@ -22,20 +22,6 @@ export const attention = {
   kept: (here: number, naive: number): string => `${here}; by the naive way ${naive}`,
   allSeen: 'All keys are seen: o is the attention output. It is the same for every tile size.',
   rightSoFar: 'o is right for the keys seen so far at every moment.',
-  problem7: 'Problem 7: derive the update rules',
-  problem7Task: [
-    'The output is a quotient of two sums with the same exponential weights: a vector above, a number below. Use the running maximum of chapter 2: what is the state, and how does it change when a key with score $x_k$ and value vector $\\mathbf{v}_k$ comes?',
-  ],
-  problem7Hint: 'Hint',
-  problem7HintAnswer:
-    'The factor $e^{m_k - m_{k+1}}$ is a number: it multiplies every component of the numerator. The denominator is updated as in online softmax.',
-  problem7Rules: 'The rules',
-  problem7State:
-    'The state is two numbers and a vector of the head size $d_v$ for each query, instead of a row of $n$ weights.',
-  onePass: 'Why softmax alone takes two passes, and attention one',
-  onePassAnswer: [
-    'Softmax must put out every weight, and each needs the final maximum and sum: so x is read again. Attention puts out one weighted average, which the running numerator already holds. Each weight is made, used and forgotten.',
-  ],
   merge: 'Every element can be a tile',
   mergeWhy:
     'Two states merge by the same rule, whether each stands for one key or for a thousand. The merge is associative, so tiles can be computed anywhere, in any order, and put together later.',

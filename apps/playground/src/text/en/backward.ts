@@ -3,10 +3,6 @@ export const backward = {
     'Forward threw P away. Backward needs it again, and two more matrices as large: dP and dS. None of them is stored either. One number per row, $\\mathrm{lse} = m + \\ln d$, brings every weight back on demand: $P_{ij} = e^{S_{ij} - \\mathrm{lse}_i}$.',
     'To compute something again instead of keeping it is called *activation checkpointing*. Here it is cheap: maxima and denominators are known from the first time.',
   ],
-  ingredient: 'Quiz: what allows forward not to store P? It is not online softmax.',
-  ingredientAnswer: [
-    'Online softmax takes care of the denominator. What makes the matrix itself superfluous is *contraction*: P appears only inside the sum $\\sum_j P_{ij} \\mathbf{v}_j$, so each element can be made, used and forgotten. Backward has to find the same pattern for dP and dS, although there is a softmax between them.',
-  ],
   derivation: 'The derivation',
   inIndices: 'In indices',
   stepBack: 'One step back',
@@ -48,14 +44,6 @@ export const backward = {
   jacobian: 'Where is the derivative of a matrix by a matrix?',
   jacobianAnswer: [
     'It has four indices and is never built. It is contracted at once with the gradient that comes from behind, and a matrix is left: the same trick as with P, an intermediate that is consumed where it is made.',
-  ],
-  whyGradients: 'Quiz: why compute dQ, dK and dV at all?',
-  whyGradientsAnswer: [
-    'Nobody updates Q, K or V: they are made anew from X each time. But the gradients of the projection weights and of X are products *with* them, so they have to pass through. Each row of dQ can serve both, $dX$ and $dW_Q$, and be forgotten.',
-  ],
-  howMuch: 'Quiz: how much arithmetic do the projections take?',
-  howMuchAnswer: [
-    'Each of $dW_Q$, $dW_K$, $dW_V$ is a product of a $d \\times n$ by an $n \\times d$ matrix: $2nd^2$ operations, together $6nd^2$. dX takes three products of $n \\times d$ by $d \\times d$: again $6nd^2$. Attention itself takes five products of $2n^2d$: it dominates as soon as $n$ is larger than about $d$.',
   ],
   byRowsOrColumns: 'By rows or by columns',
   walkWhy:

@@ -47,8 +47,4 @@ export const loops = {
   rowsPerTile: 'Rows per tile',
   rooflineNote: (sequence: number, headSize: number): string =>
     `${sequence} queries and keys, head size ${headSize}, 16-bit numbers; caches are left out. Larger tiles use each loaded byte more often.`,
-  intensityQuiz: 'Quiz: what is the arithmetic intensity of each order?',
-  intensityAnswer: [
-    'Count one visit of a tile of $T$ queries to a tile of $T$ keys: two matrix products of $2T^2d$ operations. What it moves is K and V with queries outside; Q, O and O again with keys outside. With $b$ bytes for a number:',
-  ],
 };

@@ -21,12 +21,4 @@ export const machine = {
   cyclesInAll: 'Cycles for all of C',
   stylesWhy:
     'The inner product finishes one sum before it begins the next. The outer product keeps all sums open and lets every loaded number meet both of its partners. The same choice comes back in chapter 4, with tiles for numbers.',
-  quiz: 'Quiz: the inner product with six registers',
-  quizAnswer: [
-    'As long as only `R0` and `R1` feed the multiplier, three more registers hold nothing but sums, and an inner product has one sum at a time: it stays at 25 cycles.',
-    'Let any register feed it, and the new registers hold operands. Keep row 0 of A while c₀₀ and c₀₁ are made; by then both columns of B are there and stay for c₁₁ and c₁₀. Every number is loaded once: eight loads, 20 cycles. Try it: switch the wiring above.',
-  ],
-  whyThree: 'Why three registers at least?',
-  whyThreeAnswer:
-    'Two feed the multiplier, and loading the next pair overwrites them. The sum so far needs a third. On newer GPUs (NVIDIA Blackwell) the matrix unit keeps that accumulator in a memory of its own, which frees registers for operands.',
 };

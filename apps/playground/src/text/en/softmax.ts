@@ -26,20 +26,6 @@ export const softmax = {
   reads: 'DRAM reads',
   writes: 'DRAM writes',
   operations: 'Operations',
-  elsewhere: 'Problem 6: where else is a running value corrected?',
-  elsewhereIntro:
-    'A dependency on something global, the maximum, became a running state that corrects itself. The same is done elsewhere:',
-  examples: [
-    '*Cauchy sequences*: terms that come near each other say that there is a limit, which nobody needs to know.',
-    '*Summation by parts* (Abel): terms become differences, and what has been accumulated becomes the first-class thing.',
-    '*Kahan summation*: a second number tracks the rounding error and corrects the sum as it runs.',
-    '*Welford\u2019s variance*: the mean moves with every number, and the sum of squares is corrected for that.',
-  ],
-  welfordQuiz: 'Quiz: the variance in a single pass',
-  welfordAnswer: [
-    'The variance needs the mean of all numbers, as softmax needs their maximum. What state is kept, and how is it corrected when a number comes?',
-    'Kept are the count, the mean so far and the sum $M_2$ of squared distances from it. A new number moves the mean; the sum is corrected by a product of two distances, one from the old mean and one from the new. Here with the numbers from above:',
-  ],
   welford: 'Welford\u2019s algorithm',
   nothingNew: 'Nothing new under the sun?',
   nothingNewAnswer: [

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { fewestCycles } from '../machine/matrix/matrix-problems.ts';
+import { styleOf } from '../schedule/backward-order.ts';
+import { totalTraffic } from '../schedule/loop-order.ts';
+import { bytesMoved, flops } from '../schedule/roofline.ts';
+import { welford } from '../streaming/welford.ts';
+import { de } from '../text/de/index.ts';
+import { en } from '../text/en/index.ts';
+import { answers, isRight, type QuizId, readNumber } from './answers.ts';
+
+const ids = Object.keys(answers) as QuizId[];
+
+describe.each(ids)('the quiz %s', id => {
+  const answer = answers[id];
+  it('has its right options among those that are offered, in every language', () => {
+    for (const { quizzes } of [en, de]) {
+      const words = quizzes[id];
+      const options = 'options' in words ? words.options : [];
+      const right = answer.kind === 'number' ? [] : [answer.right].flat();
+      expect(answer.kind === 'number').toBe(options.length === 0);
+      for (const place of right) expect(options[place]).toBeTypeOf('string');
+      if (answer.kind !== 'number') expect(right.length).toBeLessThan(options.length);
+    }
+  });
+
+  it('accepts the right answer and no other', () => {
+    const words = en.quizzes[id];
+    const options = 'options' in words ? words.options : [];
+    const accepted = options.filter((_, place) => isRight(answer, { chosen: [place], written: '' }));
+    if (answer.kind === 'one') expect(accepted).toEqual([options[answer.right]]);
+    else expect(accepted).toEqual([]);
+    if (answer.kind === 'number') {
+      expect(isRight(answer, { chosen: [], written: String(answer.right) })).toBe(true);
+      expect(isRight(answer, { chosen: [], written: String(answer.right + 1) })).toBe(false);
+    }
+    expect(isRight(answer, { chosen: [], written: '' })).toBe(false);
+  });
+});
+
+describe('the numbers among the answers', () => {
+  it('are those that the page computes', () => {
+    const right = (id: QuizId): unknown => answers[id].right;
+    expect(right('inner-six')).toBe(fewestCycles.any[6]);
+    expect(right('walk-score')).toBe(
+      (['dQ', 'dK', 'dV'] as const).filter(gradient => styleOf(gradient, 'columns') === 'inner').length,
+    );
+    // Of many tiles, so that what is moved once for each row counts as nothing.
+    const n = 2000;
+    const intensity = (order: 'inner-product' | 'outer-product'): number =>
+      flops(n, 1, 8) / bytesMoved(totalTraffic(order, 100), 1, 8, 2);
+    expect(intensity('inner-product') / intensity('outer-product')).toBeCloseTo(
+      Number(right('intensity-orders')),
+      1,
+    );
+    // Of 0 and 2: one distance from the old mean, one from the new.
+    expect(welford([0, 2]).at(-1)?.m2).toBe((2 - 0) * (2 - 1));
+  });
+
+  it('are read with a comma, with a point and as fractions', () => {
+    expect([readNumber('1,5'), readNumber(' 1.5 '), readNumber('3/2'), readNumber('x')]).toEqual([
+      1.5,
+      1.5,
+      1.5,
+      null,
+    ]);
+  });
+});

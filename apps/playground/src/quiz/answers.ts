@@ -1,0 +1,56 @@
+import type { Text } from '../text/text.ts';
+
+/** Names of the quizzes; their words are in the catalogue. */
+export type QuizId = Exclude<keyof Text['quizzes'], 'words'>;
+
+/** What is right: one option, some options (by their places), or a number. */
+export type Answer =
+  | { readonly kind: 'one'; readonly right: number }
+  | { readonly kind: 'several'; readonly right: readonly number[] }
+  | { readonly kind: 'number'; readonly right: number };
+
+const one = (right: number): Answer => ({ kind: 'one', right });
+const number = (right: number): Answer => ({ kind: 'number', right });
+
+export const answers: Readonly<Record<QuizId, Answer>> = {
+  'square-memory': number(4),
+  'square-root': one(1),
+  'inner-six': number(20),
+  'three-registers': one(1),
+  'safe-factor': one(1),
+  'running-tricks': { kind: 'several', right: [0, 2, 4] },
+  welford: one(2),
+  'numerator-rule': one(1),
+  'one-pass': one(2),
+  'intensity-orders': number(1.5),
+  'intensity-flash': one(1),
+  ingredient: one(1),
+  'why-gradients': one(0),
+  'projection-cost': one(0),
+  'walk-score': number(2),
+  'known-d': one(1),
+};
+
+/** What a visitor has chosen or written: places of options, or a text. */
+export interface Given {
+  readonly chosen: readonly number[];
+  readonly written: string;
+}
+
+/** A number as people write it: with a point or a comma, or as a fraction. Null if it is none. */
+export function readNumber(text: string): number | null {
+  const parts = /^\s*([+-]?\d+(?:[.,]\d+)?)\s*(?:\/\s*(\d+(?:[.,]\d+)?))?\s*$/.exec(text);
+  if (!parts) return null;
+  const [above = Number.NaN, below = 1] = parts
+    .slice(1)
+    .filter(part => part !== undefined)
+    .map(part => Number(part.replace(',', '.')));
+  return above / below;
+}
+
+/** Whether what was given is the right answer. */
+export function isRight(answer: Answer, { chosen, written }: Given): boolean {
+  if (answer.kind === 'number') return readNumber(written) === answer.right;
+  const right = answer.kind === 'one' ? [answer.right] : answer.right;
+  return chosen.length === right.length && right.every(option => chosen.includes(option));
+}
