@@ -34,5 +34,8 @@ export async function jaxAttention(
   options: SdpaBackwardOptions<GpuTensor | Tensor, 'dq' | 'dk' | 'dv'> = {},
 ): Promise<SdpaVjp<'dq' | 'dk' | 'dv'>> {
   const [tq, tk, tv] = await Promise.all([q, k, v].map(array => tensorOf(ctx, array)));
-  return sdpaVjp(ctx, tq, tk, tv, options);
+  const results = sdpaVjp(ctx, tq, tk, tv, options);
+  // jax-js submits its own work, which must not overtake a call whose kernels are being compiled.
+  await ctx.submitted();
+  return results;
 }

@@ -9,6 +9,7 @@ export {
 export { planSdpa } from './api/plan-forward.ts';
 export { sdpa, sdpaBackward } from './api/sdpa.ts';
 export { type SdpaVjp, sdpaVjp } from './api/vjp.ts';
+export { warmUp } from './api/warm-up.ts';
 export { webgpuEngine } from './api/webgpu-engine.ts';
 export type { LaneGrid, Stationary, Tile, TileRole } from './attention/tiles/tile.ts';
 export type { TileBackend } from './attention/tiles/tile-backend.ts';

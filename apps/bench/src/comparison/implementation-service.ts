@@ -69,7 +69,11 @@ export function implementationService({
       if (isPeer(name)) openPeerEnvironment(bench);
       dispatches = countDispatches();
       const implementation = await loadImplementation(name, bench, folder);
-      loaded = { implementation, done: () => bench.device.queue.onSubmittedWorkDone() };
+      const done = async (): Promise<void> => {
+        await bench.ctx.submitted();
+        await bench.device.queue.onSubmittedWorkDone();
+      };
+      loaded = { implementation, done };
       return { name: implementation.name, note: implementation.note };
     },
     async open(...of) {

@@ -44,6 +44,7 @@ async function compare(bench: BenchGpu, size: number, progress: (text: string) =
   const timed = async (record: () => void): Promise<number> => {
     const start = performance.now();
     record();
+    await ctx.submitted();
     await device.queue.onSubmittedWorkDone();
     return (performance.now() - start) / times;
   };

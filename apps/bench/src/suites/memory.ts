@@ -162,6 +162,7 @@ async function measure(
   ctx.trim();
   count.restart();
   const tensors = step(ctx, [q, k, v, dO], seen);
+  await ctx.submitted();
   await ctx.device.queue.onSubmittedWorkDone();
   const held = count.peak;
   const names = ['o', 'lse', 'dq', 'dk', 'dv'] as const;

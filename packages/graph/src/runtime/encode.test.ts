@@ -150,6 +150,7 @@ describe('a compiled graph on WebGPU', () => {
   test('executed, it is submitted once, and takes no memory but for results', async () => {
     const { ctx, counts, compiled, bindings, expected, y } = await prepared();
     await compiled.execute(bindings);
+    await ctx.submitted();
     const before = { ...counts };
     await compiled.execute(bindings);
     expect(compiled.partitions.length).toBeGreaterThan(1);

@@ -75,17 +75,17 @@ export interface PendingCall<Results> {
   readonly resultsOf: (tensors: Record<string, GpuTensor>) => Results;
 }
 
-/** Runs a call at once. Kernels that are not compiled yet are compiled on the calling thread. */
+/** Runs a call as soon as its kernels are compiled; its results are there at once. */
 export function runNow<Results>(ctx: GpuContext, { call, resultsOf }: PendingCall<Results>): Results {
-  return resultsOf(ctx.run(call));
+  return resultsOf(ctx.run(call).tensors);
 }
 
-/** Runs a call as soon as its kernels are compiled, in the background; at once where they are. */
-export async function runCompiled<Results>(
+/** Runs a call, and resolves once it is submitted. Rejects when its kernels do not compile. */
+export async function runSubmitted<Results>(
   ctx: GpuContext,
   { call, resultsOf }: PendingCall<Results>,
 ): Promise<Results> {
-  const compiling = ctx.compile(call);
-  if (compiling) await compiling;
-  return resultsOf(ctx.run(call));
+  const { tensors, submitted } = ctx.run(call);
+  if (submitted) await submitted;
+  return resultsOf(tensors);
 }

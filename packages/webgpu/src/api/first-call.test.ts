@@ -1,7 +1,18 @@
 import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
-import { expect, test } from 'vitest';
+import * as reference from '@tilewise/core/reference';
+import { describe, expect, test, vi } from 'vitest';
+import { normal } from '../../testing/attention-call.ts';
 import { callersDevice } from '../../testing/device-buffers.ts';
-import { createContext, planSdpa, planSdpaBackward, sdpa, sdpaBackward, webgpuEngine } from '../index.ts';
+import { bitsOf } from '../../testing/expect-agreement.ts';
+import {
+  createContext,
+  planSdpa,
+  planSdpaBackward,
+  sdpa,
+  sdpaBackward,
+  warmUp,
+  webgpuEngine,
+} from '../index.ts';
 
 const host = Tensor.zeros([1, 1, 8, 8]);
 const lse = Tensor.zeros([1, 1, 8]);
@@ -33,6 +44,85 @@ test('the promises of an engine wait for the compiler without blocking', async (
   device.destroy();
 });
 
+describe('an eager call whose kernels are not compiled', () => {
+  const x = normal([1, 1, 40, 8], 1);
+
+  test('returns at once, and compiles in the background', async () => {
+    const { device, blocking } = await freshDevice();
+    const ctx = await createContext({ device });
+    const q = ctx.upload(x);
+    const { o, lse } = sdpa(ctx, q, q, q);
+    const { dq } = sdpaBackward(ctx, { q, k: q, v: q, o, lse, dO: q });
+    const first = bitsOf(await ctx.download(dq));
+    const again = sdpaBackward(ctx, { q, k: q, v: q, o, lse, dO: q });
+    expect(bitsOf(await ctx.download(again.dq))).toEqual(first);
+    expect(blocking).toEqual([]);
+    ctx.destroy();
+    device.destroy();
+  });
+
+  test('keeps its place before later calls, and its operands although they are destroyed', async () => {
+    const { device } = await freshDevice();
+    const ctx = await createContext({ device });
+    const q = ctx.upload(x);
+    const { o } = sdpa(ctx, q, q, q);
+    q.destroy();
+    const other = ctx.upload(Tensor.zeros([1, 1, 40, 8]));
+    const zeros = sdpa(ctx, other, other, other);
+    const copy = await ctx.download(o);
+    const expected = reference.sdpa(x, x, x).o;
+    expect(
+      Math.max(...copy.toFloat32().map((v, n) => Math.abs(v - (expected.toFloat32()[n] ?? 0)))),
+    ).toBeLessThan(1e-5);
+    expect(Math.max(...(await ctx.download(zeros.o)).toFloat32())).toBe(0);
+    const held = ctx.memory.current;
+    expect(sdpa(ctx, other, other, other).o.shape).toEqual([1, 1, 40, 8]);
+    expect(ctx.memory.current).toBeGreaterThan(held);
+    ctx.destroy();
+    device.destroy();
+  });
+
+  test('is known to plans that would overtake it', async () => {
+    const { device } = await freshDevice();
+    const ctx = await createContext({ device });
+    const q = ctx.upload(host);
+    const { o, lse } = sdpa(ctx, q, q, q);
+    const plan = planSdpa(ctx, normalise({ q: host, k: host, v: host }).problem);
+    const encode = () =>
+      plan.encode(device.createCommandEncoder(), { q: o, k: q, v: q, o: ctx.upload(host), lse });
+    expect(encode).toThrow('await ctx.submitted() first');
+    await ctx.submitted();
+    expect(encode).not.toThrow();
+    ctx.destroy();
+    device.destroy();
+  });
+
+  test('gives its results the error of the compiler, and later calls none', async () => {
+    const { device } = await freshDevice();
+    const ctx = await createContext({ device });
+    const compile = device.createComputePipelineAsync.bind(device);
+    device.createComputePipelineAsync = () => Promise.reject(new Error('no registers'));
+    const q = ctx.upload(host);
+    const { o } = sdpa(ctx, q, q, q);
+    await expect(webgpuEngine(ctx).sdpa(q, q, q)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    device.createComputePipelineAsync = compile;
+    await expect(ctx.download(o)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    expect((await ctx.download(sdpa(ctx, q, q, q).o)).shape).toEqual([1, 1, 8, 8]);
+    ctx.destroy();
+    device.destroy();
+  });
+
+  test('fails with its context', async () => {
+    const { device } = await freshDevice();
+    const ctx = await createContext({ device });
+    const q = ctx.upload(host);
+    sdpa(ctx, q, q, q);
+    ctx.destroy();
+    await ctx.submitted();
+    device.destroy();
+  });
+});
+
 test('an engine runs what is compiled at once, so that its inputs may be destroyed', async () => {
   const { device } = await freshDevice();
   const ctx = await createContext({ device });
@@ -42,6 +132,29 @@ test('an engine runs what is compiled at once, so that its inputs may be destroy
   const second = engine.sdpa(q, q, q);
   engine.release(q);
   expect((await engine.download((await second).o)).shape).toEqual([1, 1, 8, 8]);
+  ctx.destroy();
+  device.destroy();
+});
+
+test('problems that are warmed up together compile each kernel once', async () => {
+  const { device, blocking } = await freshDevice();
+  const ctx = await createContext({ device });
+  const asynchronous = vi.spyOn(device, 'createComputePipelineAsync');
+  const { problem } = normalise({ q: host, k: host, v: host });
+  const shorter = Tensor.zeros([1, 1, 7, 8]);
+  const other = normalise({ q: shorter, k: shorter, v: shorter }, { scale: 2 }).problem;
+  const backward = normaliseBackward({ q: host, k: host, v: host, o: host, lse, dO: host }).problem;
+  await warmUp(ctx, [problem, other, backward]);
+  expect(asynchronous.mock.calls.map(([{ label }]) => label).sort()).toEqual([
+    'attention delta',
+    'attention dk dv',
+    'attention dq',
+    'attention forward',
+  ]);
+  const q = ctx.upload(shorter);
+  sdpa(ctx, q, q, q);
+  await ctx.submitted();
+  expect([blocking.length, asynchronous.mock.calls.length]).toEqual([0, 4]);
   ctx.destroy();
   device.destroy();
 });

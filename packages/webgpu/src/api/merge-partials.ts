@@ -72,7 +72,7 @@ export function mergePartials(
     tools: noTools,
     plan: unaligned => planMerge(ctx, rows, layouts, new Set(unaligned)),
   });
-  const { o, lse } = ctx.run(call);
+  const { o, lse } = ctx.run(call).tensors;
   return { o, lse };
 }
 

@@ -40,9 +40,9 @@ import { type CallTools, toolsOf } from './tools.ts';
  * `fp8` and `mxfp8` are made by the functions of these names of `@tilewise/webgpu/fp8`, which bring their
  * kernels.
  *
- * The first call for a new structure of problem compiles its kernels. Browsers do that beside the page; Dawn
- * in Node compiles before the call returns, which takes seconds on a software adapter. `warmUp` of a plan for
- * the same problem compiles beforehand.
+ * The first call for a new structure of problem compiles its kernels in the background and returns at once.
+ * The call, and what is called on the device's contexts behind it, reaches the GPU when they are compiled:
+ * await `ctx.submitted()` before you submit work of your own on the results. `warmUp` compiles beforehand.
  * @throws InvalidArgumentError, InvalidShapeError, InvalidDTypeError or UnsupportedError before any work.
  * What goes wrong on the GPU rejects the `download` of the results.
  */

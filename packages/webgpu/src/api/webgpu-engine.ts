@@ -6,15 +6,15 @@ import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { Recorder } from '../runtime/recorder.ts';
 import { allTools } from './all-tools.ts';
-import { runCompiled } from './eager-attention.ts';
+import { runSubmitted } from './eager-attention.ts';
 import { checkSupport } from './plan-backward.ts';
 import { prepareAttention } from './prepared-attention.ts';
 import { backwardCall, forwardCall } from './sdpa.ts';
 
 /**
  * A context as an engine of attention and of plain operations. The promises of `sdpa` and `sdpaBackward`
- * resolve when the work is enqueued. Kernels that are not compiled yet are compiled in the background first:
- * keep the inputs until then.
+ * resolve when the GPU has been given the work. Kernels that are not compiled yet are compiled in the
+ * background first; what is called meanwhile waits behind.
  */
 export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
   checkKind('ctx', ctx, 'a GpuContext');
@@ -32,12 +32,12 @@ export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
     prepareAttention: problem => prepareAttention(ctx, recorder, problem),
     recording: { encode: (target, work) => recorder.encode(target, work) },
     sdpa: async (q, k, v, options) =>
-      runCompiled(
+      runSubmitted(
         ctx,
         forwardCall(() => allTools, ctx, { q, k, v }, options),
       ),
     sdpaBackward: async (inputs, options) =>
-      runCompiled(
+      runSubmitted(
         ctx,
         backwardCall(() => allTools, ctx, inputs, options),
       ),

@@ -1,4 +1,4 @@
-import type { TilewiseError } from '@tilewise/core';
+import { TilewiseError } from '@tilewise/core';
 import { type ByteRange, covers, overlap } from './byte-range.ts';
 import { withFaults } from './faults.ts';
 
@@ -77,6 +77,17 @@ export function forgetContent(buffer: GPUBuffer): void {
 /** What went wrong with the bytes as they are now. */
 export function faultOfBytes(range: ByteRange): Fault {
   return firstFault([...making(range), ...writing(range)]);
+}
+
+/** Says that work which was to write these bytes never reached the GPU. */
+export function noteFailure(written: readonly ByteRange[], error: unknown): void {
+  const fault =
+    error instanceof TilewiseError
+      ? error
+      : new TilewiseError('INVALID_ARGUMENT', `the work did not reach the GPU: ${String(error)}`, {
+          cause: error,
+        });
+  for (const range of written) overwrite(range, { fault: Promise.resolve(fault), isGood: false });
 }
 
 function settle(own: readonly Touch[], fault?: Fault): Fault {

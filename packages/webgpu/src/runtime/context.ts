@@ -2,9 +2,8 @@ import { type KernelTarget, kernelTarget, type TensorSizes } from '../attention/
 import type { LoadedTileKinds, TileSelector, TileTarget } from '../attention/tiles/tile-choice.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
-import { compileCall, type EagerCall, runCall } from './eager-call.ts';
+import { type EagerCall, type EagerRun, runCall } from './eager-call.ts';
 import { GpuMemory, type MemorySettings } from './gpu-memory.ts';
-import type { GpuTensor } from './gpu-tensor.ts';
 import { type KernelPlan, makeKernelPlan, type PlanParts } from './plan/kernel-plan.ts';
 import { type KernelParts, planReasons } from './plan/plan-layout.ts';
 
@@ -45,19 +44,12 @@ export class GpuContext extends GpuMemory implements KernelTarget {
   }
 
   /**
-   * Runs a plan at once: allocates the results, uploads operands on the host, records and submits.
+   * Runs a plan: allocates the results, uploads operands on the host, records and submits, once its kernels
+   * are compiled.
    * @throws InvalidArgumentError or UnsupportedError for an operand that is no tensor of this context in the
    * layout that it needs.
    */
-  run<Options>(call: EagerCall<Options>): Record<string, GpuTensor> {
+  run<Options>(call: EagerCall<Options>): EagerRun {
     return runCall(this, call);
-  }
-
-  /**
-   * Compiles the kernels of a call in the background; undefined when all are compiled. Rejects as `warmUp` of
-   * a plan.
-   */
-  compile<Options>(call: EagerCall<Options>): Promise<void> | undefined {
-    return compileCall(this, call);
   }
 }

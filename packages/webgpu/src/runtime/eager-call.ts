@@ -9,10 +9,13 @@ import {
   type TensorDesc,
   UnsupportedError,
 } from '@tilewise/core';
-import { gpuWork, touch } from '../device/gpu-work.ts';
+import type { ByteRange } from '../device/byte-range.ts';
+import { gpuWork, noteFailure, touch } from '../device/gpu-work.ts';
+import { workQueue } from '../device/work-queue.ts';
 import type { GpuMemory } from './gpu-memory.ts';
 import { GpuTensor } from './gpu-tensor.ts';
-import type { KernelPlan } from './plan/kernel-plan.ts';
+import type { KernelPlan, PlanRun } from './plan/kernel-plan.ts';
+import type { PlanBuffer } from './plan/plan-tensors.ts';
 import { PlanCache } from './plan-cache.ts';
 import { bytesOf, isUnaligned } from './tensor-storage.ts';
 
@@ -51,6 +54,8 @@ export interface EagerCall<Options> {
   readonly inLine: ReadonlySet<string>;
   readonly results: Readonly<Record<string, ResultDesc>>;
   readonly list: CallList | null;
+  /** What the call waits for before `plan` is called, such as the code of its kernels. */
+  readonly ready?: Promise<unknown> | undefined;
   /** The options of `encode`. */
   readonly options: Options;
   readonly plan: (unaligned: readonly string[]) => KernelPlan<Options>;
@@ -66,29 +71,47 @@ interface MadeResult {
 
 const plans = new WeakMap<GpuMemory, PlanCache>();
 
+/** The results of a call, and when the GPU is given the call. */
+export interface EagerRun {
+  readonly tensors: Record<string, GpuTensor>;
+  /**
+   * Undefined when the GPU has the call already. Rejects when the call fails before the GPU has it, as every
+   * `download` of its results then does; nobody needs to listen.
+   */
+  readonly submitted: Promise<void> | undefined;
+}
+
 /**
- * Allocates the results, uploads host operands, records the plan and submits.
+ * Allocates the results, uploads host operands, and submits the plan: at once where its kernels are compiled
+ * and no earlier call waits, else in its turn.
  * @throws InvalidArgumentError or UnsupportedError for an operand that is no tensor of this context, or is
  * not contiguous where it must be.
  */
-export function runCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): Record<string, GpuTensor> {
+export function runCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): EagerRun {
   const given = tensorsOnGpu(ctx, call);
-  const plan = planOf(ctx, call, given);
   const uploads: [string, GpuTensor][] = [];
   const made: MadeResult[] = [];
   try {
+    const plan = call.ready ? undefined : planOf(ctx, call, given);
     for (const [name, tensor] of call.operands) {
       if (!given.has(name)) uploads.push([name, upload(ctx, name, tensor, call.inLine)]);
     }
-    gpuWork(ctx.device, () => {
-      for (const [name, result] of Object.entries(call.results)) {
-        const { shape, dtype } = result.desc;
-        const buffer = ctx.takeBuffer(elementCount(shape) * dtypeTraits[dtype].bytes);
-        made.push({ name, result, buffer });
-      }
-      submit(ctx, call, plan, new Map([...given, ...uploads]), made);
-    });
-    return Object.fromEntries(made.map(({ name, result, buffer }) => [name, ctx.own(buffer, result.desc)]));
+    for (const [name, result] of Object.entries(call.results)) {
+      const { shape, dtype } = result.desc;
+      made.push({ name, result, buffer: ctx.takeBuffer(elementCount(shape) * dtypeTraits[dtype].bytes) });
+    }
+    const tensors = new Map([...given, ...uploads]);
+    const prepared = plan && prepareCall(ctx, call, plan, tensors, made);
+    const own = Object.fromEntries(
+      made.map(({ name, result, buffer }) => [name, ctx.own(buffer, result.desc)]),
+    );
+    if (prepared?.run.isCompiled && workQueue(ctx.device).isIdle) {
+      prepared.submit();
+      return { tensors: own, submitted: undefined };
+    }
+    const prepare = (): PreparedCall =>
+      prepared ?? prepareCall(ctx, call, planOf(ctx, call, given), tensors, made);
+    return { tensors: own, submitted: enqueue(ctx, call, prepare, tensors, made) };
   } catch (error) {
     for (const { buffer } of made) ctx.giveBuffer(buffer);
     throw error;
@@ -97,54 +120,99 @@ export function runCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): Reco
   }
 }
 
-/**
- * Compiles the kernels of a call in the background, so that `runCall` does not block; undefined when all are
- * compiled. Rejects as `warmUp` of a plan.
- */
-export function compileCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): Promise<void> | undefined {
-  const plan = planOf(ctx, call, tensorsOnGpu(ctx, call));
-  return plan.isCompiled ? undefined : plan.warmUp();
+/** Lets a call wait for what it needs and for the calls before it. */
+function enqueue<Options>(
+  ctx: GpuMemory,
+  { ready }: EagerCall<Options>,
+  prepare: () => PreparedCall,
+  tensors: Tensors,
+  made: readonly MadeResult[],
+): Promise<void> {
+  let prepared: PreparedCall | undefined;
+  const compiled = async (): Promise<void> => {
+    await ready;
+    prepared = prepare();
+    await prepared.run.compile();
+  };
+  return workQueue(ctx.device).add({
+    ready: compiled(),
+    buffers: [...[...tensors.values()].map(({ buffer }) => buffer), ...made.map(({ buffer }) => buffer)],
+    run() {
+      ctx.checkAlive();
+      prepared?.submit();
+    },
+    fail(error) {
+      prepared?.giveBack();
+      noteFailure(made.map(wholeBuffer), error);
+    },
+  });
 }
 
-/** Records and submits a call, with the workspace and the list in buffers that later calls use again. */
-function submit<Options>(
+/** A call whose arguments are checked, with its workspace. */
+interface PreparedCall {
+  readonly run: PlanRun;
+  submit(): void;
+  /** Gives the workspace back; `submit` does so too. */
+  giveBack(): void;
+}
+
+/** Checks a call, and takes its workspace and its list in buffers that later calls use again. */
+function prepareCall<Options>(
   ctx: GpuMemory,
   { list, options }: EagerCall<Options>,
   plan: KernelPlan<Options>,
   tensors: Tensors,
   results: readonly MadeResult[],
-): void {
+): PreparedCall {
   const boundList = list && plan.tensors.some(({ name }) => name === list.name) ? list : null;
-  const workspace = plan.workspaceBytes > 0 ? ctx.takeBuffer(plan.workspaceBytes) : null;
-  const listBuffer = boundList && ctx.takeBuffer(boundList.bytes);
+  const taken: GPUBuffer[] = [];
+  const take = (bytes: number): GPUBuffer => {
+    const buffer = ctx.takeBuffer(bytes);
+    taken.push(buffer);
+    return buffer;
+  };
+  const giveBack = (): void => {
+    for (const buffer of taken.splice(0)) ctx.giveBuffer(buffer);
+  };
+  const listBuffer = boundList && take(boundList.bytes);
+  const slices: Record<string, PlanBuffer> = {};
+  for (const [name, { buffer, byteOffset }] of tensors) slices[name] = { buffer, offset: byteOffset };
+  for (const { name, buffer } of results) slices[name] = { buffer };
+  if (plan.workspaceBytes > 0) slices.workspace = { buffer: take(plan.workspaceBytes) };
+  if (boundList && listBuffer) slices[boundList.name] = { buffer: listBuffer };
   try {
-    const encoder = ctx.device.createCommandEncoder({ label: 'tilewise' });
-    for (const { buffer, result } of results) fillUnwritten(ctx, encoder, buffer, result);
-    if (boundList && listBuffer) boundList.fill(encoder, listBuffer);
-    const slices = [...tensors].map(([name, { buffer, byteOffset }]) => [
-      name,
-      { buffer, offset: byteOffset },
-    ]);
-    const buffers = Object.fromEntries([
-      ...slices,
-      ...results.map(({ name, buffer }) => [name, { buffer }]),
-      ...(workspace ? [['workspace', { buffer: workspace }]] : []),
-      ...(boundList ? [[boundList.name, { buffer: listBuffer }]] : []),
-    ]);
-    plan.encode(encoder, buffers, options);
-    if (boundList && listBuffer) boundList.read(encoder, listBuffer, results);
-    ctx.device.queue.submit([encoder.finish()]);
-    // The plan says what its kernels read and write; the list is read, and results are filled, besides.
-    touch(
-      list ? list.sources.map(([, source]) => bytesOf(source)) : [],
-      results.map(({ buffer }) => ({ buffer, offset: 0, size: buffer.size })),
-    );
-    plan.retire();
-  } finally {
-    if (workspace) ctx.giveBuffer(workspace);
-    if (listBuffer) ctx.giveBuffer(listBuffer);
+    const run = plan.prepare(slices, options);
+    const submit = (): void => {
+      const encoder = ctx.device.createCommandEncoder({ label: 'tilewise' });
+      for (const { buffer, result } of results) fillUnwritten(ctx, encoder, buffer, result);
+      if (boundList && listBuffer) boundList.fill(encoder, listBuffer);
+      const pass = encoder.beginComputePass({ label: 'tilewise' });
+      run.encode(pass);
+      pass.end();
+      if (boundList && listBuffer) boundList.read(encoder, listBuffer, results);
+      ctx.device.queue.submit([encoder.finish()]);
+      // The plan says what its kernels read and write; the list is read, and results are filled, besides.
+      touch(list ? list.sources.map(([, source]) => bytesOf(source)) : [], results.map(wholeBuffer));
+      plan.retire();
+    };
+    return {
+      run,
+      giveBack,
+      submit() {
+        try {
+          gpuWork(ctx.device, submit);
+        } finally {
+          giveBack();
+        }
+      },
+    };
+  } catch (error) {
+    giveBack();
+    throw error;
   }
 }
+
+const wholeBuffer = ({ buffer }: MadeResult): ByteRange => ({ buffer, offset: 0, size: buffer.size });
 
 /** The operands and sources of a call that are on the GPU, by name. */
 function tensorsOnGpu<Options>(ctx: GpuMemory, { operands, inLine, list }: EagerCall<Options>): Tensors {

@@ -21,6 +21,7 @@ import { checkKind } from '../device/check-kind.ts';
 import { deviceLost } from '../device/faults.ts';
 import { gpuWork, touch } from '../device/gpu-work.ts';
 import { bufferUsage, mapModeRead } from '../device/webgpu-flags.ts';
+import { workQueue } from '../device/work-queue.ts';
 import { GpuTensor, type TensorOwner } from './gpu-tensor.ts';
 import { LeakWatch } from './leak-watch.ts';
 import { bytesOf, checkFits, wholeWords } from './tensor-storage.ts';
@@ -81,6 +82,15 @@ export class GpuMemory implements TensorOwner {
   /** Starts the measurement of `memory.peak` again. */
   resetPeakMemory(): void {
     this.#pool.resetPeak();
+  }
+
+  /**
+   * Resolves when the GPU has been given all calls so far, or they have failed. A call waits while its
+   * kernels are compiled, and later calls wait behind it. Await this before you submit work of your own, or
+   * encode a plan, on tensors of such calls.
+   */
+  submitted(): Promise<void> {
+    return workQueue(this.device).settled();
   }
 
   /** Throws if the context was destroyed or its device lost. */
@@ -200,19 +210,30 @@ export class GpuMemory implements TensorOwner {
     // Copies move whole words: start and end are rounded outwards.
     const start = Math.floor(byteOffset / 4) * 4;
     const size = Math.min(Math.ceil((byteOffset + elements * bytes) / 4) * 4, buffer.size) - start;
-    const { result, fault } = gpuWork(this.device, () => {
-      const staging = this.#pool.takeStaging(size);
-      const encoder = this.device.createCommandEncoder({ label: 'tilewise download' });
-      if (size > 0) encoder.copyBufferToBuffer(buffer, start, staging, 0, size);
-      this.device.queue.submit([encoder.finish()]);
-      touch([bytesOf(tensor)], []);
-      // Mapped here, so that the error of a buffer without memory stays with this work.
-      const mapped = staging.mapAsync(mapModeRead).then(
-        () => true,
-        () => false,
-      );
-      return { staging, mapped };
-    });
+    const copy = () =>
+      gpuWork(this.device, () => {
+        const staging = this.#pool.takeStaging(size);
+        const encoder = this.device.createCommandEncoder({ label: 'tilewise download' });
+        if (size > 0) encoder.copyBufferToBuffer(buffer, start, staging, 0, size);
+        this.device.queue.submit([encoder.finish()]);
+        touch([bytesOf(tensor)], []);
+        // Mapped here, so that the error of a buffer without memory stays with this work.
+        const mapped = staging.mapAsync(mapModeRead).then(
+          () => true,
+          () => false,
+        );
+        return { staging, mapped };
+      });
+    const queue = workQueue(this.device);
+    const { result, fault } = queue.isIdle
+      ? copy()
+      : await queue.add({
+          buffers: [buffer],
+          run: () => {
+            this.checkAlive();
+            return copy();
+          },
+        });
     const { staging, mapped } = result;
     try {
       const [isMapped, wrong] = await Promise.all([mapped, fault]);
@@ -243,7 +264,10 @@ export class GpuMemory implements TensorOwner {
     if (!tensor.owned || released.has(tensor)) return;
     released.add(tensor);
     this.#leaks?.forget(tensor);
-    this.#pool.give(tensor.buffer);
+    const queue = workQueue(this.device);
+    // Work that waits may still use the buffer.
+    if (queue.isIdle) this.#pool.give(tensor.buffer);
+    else queue.add({ run: () => this.#pool.give(tensor.buffer) });
   }
 
   /** Destroys the buffers that are kept for reuse. */

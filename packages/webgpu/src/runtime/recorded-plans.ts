@@ -50,12 +50,12 @@ export function recordedPlans<Options>(
       }
       const buffers: Record<string, PlanBuffer> = { ...tensors };
       if (workspace) buffers.workspace = { buffer: workspace.buffer, offset: workspace.byteOffset };
-      recorder.record(({ pass, afterwards }) => {
-        plan.encode(pass, buffers, options);
-        isCallersToo ||= afterwards === null;
-        afterwards?.push(() => {
+      isCallersToo ||= recorder.isCallers;
+      recorder.record({
+        run: plan.prepare(buffers, options),
+        afterwards() {
           if (!isCallersToo) plan.retire();
-        });
+        },
       });
     },
     release() {

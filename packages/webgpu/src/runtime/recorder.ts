@@ -1,35 +1,49 @@
 import { checkFunction, InvalidArgumentError } from '@tilewise/core';
-import { gpuWork } from '../device/gpu-work.ts';
+import { gpuWork, noteFailure } from '../device/gpu-work.ts';
+import { workQueue } from '../device/work-queue.ts';
 import type { GpuMemory } from './gpu-memory.ts';
+import type { PlanRun } from './plan/kernel-plan.ts';
 
-/** Where an engine records at the moment. */
-interface OpenPass {
-  readonly pass: GPUComputePassEncoder;
-  /** What is to be done once this is submitted; null where the caller submits it. */
-  readonly afterwards: (() => void)[] | null;
+/** What an engine records at once. */
+interface RecordedRun {
+  readonly run: PlanRun;
+  /** What is to be done once the run is submitted. */
+  afterwards(): void;
 }
 
+/** Where an engine records: in a pass of the caller, or in a list that it submits itself. */
+type Open = { readonly pass: GPUComputePassEncoder } | { readonly runs: RecordedRun[] };
+
 /**
- * Records what an engine runs: in a pass of its own, which is submitted when the outermost `batch` ends, or
- * in one of the caller.
+ * Records what an engine runs: in a pass of its own, which is submitted when the outermost `batch` ends and
+ * all kernels are compiled, or in one of the caller.
  */
 export class Recorder {
   readonly #ctx: GpuMemory;
-  #current: OpenPass | null = null;
+  #current: Open | null = null;
 
   constructor(ctx: GpuMemory) {
     this.#ctx = ctx;
   }
 
-  /** Lets `work` record, in the pass that is being recorded or in one of its own. */
-  record(work: (open: OpenPass) => void): void {
-    this.batch(() => {
-      if (this.#current) work(this.#current);
-    });
+  /** Whether the caller submits what is being recorded. */
+  get isCallers(): boolean {
+    return this.#current !== null && 'pass' in this.#current;
+  }
+
+  /** Records a run, in the batch that is open or in one of its own. */
+  record(recorded: RecordedRun): void {
+    const open = this.#current;
+    if (!open) this.#submit([recorded]);
+    else if ('runs' in open) open.runs.push(recorded);
+    else {
+      workQueue(this.#ctx.device).demandUnused(recorded.run.buffers);
+      recorded.run.encode(open.pass);
+    }
   }
 
   /**
-   * Submits at once what is recorded in `work`.
+   * Submits at once what is recorded in `work`, or in its turn where kernels are to be compiled first.
    * @throws InvalidArgumentError for what is no function.
    */
   batch(work: () => void): void {
@@ -39,14 +53,9 @@ export class Recorder {
       return;
     }
     this.#ctx.checkAlive();
-    const { device } = this.#ctx;
-    const afterwards: (() => void)[] = [];
-    gpuWork(device, () => {
-      const encoder = device.createCommandEncoder({ label: 'tilewise' });
-      this.#recordIn(encoder, afterwards, work);
-      device.queue.submit([encoder.finish()]);
-    });
-    for (const task of afterwards) task();
+    const runs: RecordedRun[] = [];
+    this.#recordIn({ runs }, work);
+    if (runs.length > 0) this.#submit(runs);
   }
 
   /**
@@ -56,26 +65,59 @@ export class Recorder {
   encode(target: object, work: () => void): void {
     checkFunction('work', work);
     this.#ctx.checkAlive();
-    if (!isEncoder(target) && !isPass(target)) {
+    if (isPass(target)) {
+      this.#recordIn({ pass: target }, work);
+    } else if (isEncoder(target)) {
+      const pass = target.beginComputePass({ label: 'tilewise' });
+      try {
+        this.#recordIn({ pass }, work);
+      } finally {
+        pass.end();
+      }
+    } else {
       throw new InvalidArgumentError('target', 'must be a GPUCommandEncoder or a GPUComputePassEncoder');
     }
-    this.#recordIn(target, null, work);
   }
 
-  #recordIn(
-    target: GPUCommandEncoder | GPUComputePassEncoder,
-    afterwards: OpenPass['afterwards'],
-    work: () => void,
-  ): void {
+  #recordIn(open: Open, work: () => void): void {
     const outer = this.#current;
-    const pass = isPass(target) ? target : target.beginComputePass({ label: 'tilewise' });
-    this.#current = { pass, afterwards };
+    this.#current = open;
     try {
       work();
     } finally {
       this.#current = outer;
-      if (pass !== target) pass.end();
     }
+  }
+
+  #submit(recorded: readonly RecordedRun[]): void {
+    const { device } = this.#ctx;
+    const run = (): void => {
+      this.#ctx.checkAlive();
+      gpuWork(device, () => {
+        const encoder = device.createCommandEncoder({ label: 'tilewise' });
+        const pass = encoder.beginComputePass({ label: 'tilewise' });
+        for (const each of recorded) each.run.encode(pass);
+        pass.end();
+        device.queue.submit([encoder.finish()]);
+      });
+      for (const each of recorded) each.afterwards();
+    };
+    const queue = workQueue(device);
+    const uncompiled = recorded.filter(each => !each.run.isCompiled);
+    if (uncompiled.length === 0 && queue.isIdle) {
+      run();
+      return;
+    }
+    queue.add({
+      ready: Promise.all(uncompiled.map(each => each.run.compile())),
+      buffers: recorded.flatMap(each => each.run.buffers),
+      run,
+      fail: error =>
+        noteFailure(
+          recorded.flatMap(each => each.run.written),
+          error,
+        ),
+    });
   }
 }
 

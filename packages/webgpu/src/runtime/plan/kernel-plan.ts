@@ -19,6 +19,7 @@ import {
 import type { ByteRange } from '../../device/byte-range.ts';
 import { checkKind } from '../../device/check-kind.ts';
 import { touch } from '../../device/gpu-work.ts';
+import { workQueue } from '../../device/work-queue.ts';
 import type { GpuMemory } from '../gpu-memory.ts';
 import { type BoundTensor, bindTensor, checkAliasing, shareResults } from './bind.ts';
 import { ParameterBuffers } from './parameter-buffers.ts';
@@ -62,6 +63,8 @@ export interface KernelPlan<Options> {
     buffers: Readonly<Record<string, PlanBuffer>>,
     options?: Options,
   ): void;
+  /** Checks the arguments of `encode` and keeps them, for a pass that is opened later. Throws as `encode`. */
+  prepare(buffers: Readonly<Record<string, PlanBuffer>>, options?: Options): PlanRun;
   /**
    * Compiles all kernels in parallel and in the background. Plans and eager calls on the same device share
    * compiled kernels, so that the first eager call of the same problem does not compile any more. Rejects
@@ -73,6 +76,19 @@ export interface KernelPlan<Options> {
   retire(): void;
   /** Frees the parameters of all recorded calls. The calls must have been submitted. */
   destroy(): void;
+}
+
+/** A run of a plan on tensors that were checked. */
+export interface PlanRun {
+  /** Whether `encode` compiles nothing. */
+  readonly isCompiled: boolean;
+  /** Compiles what `encode` needs, in the background; rejects as `warmUp` does. */
+  compile(): Promise<void>;
+  /** Buffers that the run reads or writes. */
+  readonly buffers: readonly GPUBuffer[];
+  /** Bytes that the run writes. */
+  readonly written: readonly ByteRange[];
+  encode(pass: GPUComputePassEncoder): void;
 }
 
 /** What a plan is made of. */
@@ -118,6 +134,7 @@ class DevicePlan<Options> implements KernelPlan<Options> {
   readonly #steps: readonly Step[];
   /** Dispatches for slices whose rounding makes a binding too large; made when such slices first come. */
   #narrowSteps: readonly Step[] | undefined;
+  #isDestroyed = false;
   readonly #placeholders = new Map<string, GPUBuffer>();
 
   constructor(memory: GpuMemory, parts: PlanParts<Options>) {
@@ -137,17 +154,36 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     buffers: Readonly<Record<string, PlanBuffer>>,
     options?: Options,
   ): void {
-    this.#memory.checkAlive();
     checkKind('target', target, 'a GPUCommandEncoder or GPUComputePassEncoder');
+    const run = this.prepare(buffers, options);
+    workQueue(this.#memory.device).demandUnused(run.buffers);
+    const pass = 'dispatchWorkgroups' in target ? target : target.beginComputePass({ label: 'tilewise' });
+    run.encode(pass);
+    if (pass !== target) pass.end();
+  }
+
+  prepare(buffers: Readonly<Record<string, PlanBuffer>>, options?: Options): PlanRun {
+    this.#memory.checkAlive();
     checkObject('buffers', buffers);
     if (options !== undefined) checkObject('options', options);
     const inputs = this.#parts.inputs?.(options) ?? {};
     const slices = this.#checkedSlices(buffers);
     const calls = this.#callsOn(slices);
-    const pass = 'dispatchWorkgroups' in target ? target : target.beginComputePass({ label: 'tilewise' });
-    for (const call of calls) this.#dispatch(pass, call, slices, inputs);
-    if (pass !== target) pass.end();
-    touch(rangesOf(this.#layout.read, slices), rangesOf(this.#layout.written, slices));
+    const { device } = this.#memory;
+    const read = rangesOf(this.#layout.read, slices);
+    const written = rangesOf(this.#layout.written, slices);
+    return {
+      isCompiled: calls.every(({ kernel }) => isCompiled(device, kernel)),
+      compile: async () => {
+        await Promise.all(calls.map(({ kernel }) => compileAsync(device, kernel)));
+      },
+      buffers: [...slices.values()].map(({ buffer }) => buffer),
+      written,
+      encode: pass => {
+        for (const call of calls) this.#dispatch(pass, call, slices, inputs);
+        touch(read, written);
+      },
+    };
   }
 
   get isCompiled(): boolean {
@@ -161,10 +197,13 @@ class DevicePlan<Options> implements KernelPlan<Options> {
   }
 
   retire(): void {
+    // A run that was prepared before the plan was destroyed may have been submitted since.
+    if (this.#isDestroyed) this.destroy();
     for (const { parameters } of this.#allSteps()) parameters.retire();
   }
 
   destroy(): void {
+    this.#isDestroyed = true;
     for (const { parameters } of this.#allSteps()) parameters.destroy();
     for (const buffer of this.#placeholders.values()) this.#memory.discard(buffer);
     this.#placeholders.clear();

@@ -1,0 +1,85 @@
+import { InvalidArgumentError } from '@tilewise/core';
+
+/** Something that is to be given to the GPU in its turn. */
+export interface QueuedWork<R> {
+  /** What the work waits for besides the work before it, such as the compilation of its kernels. */
+  readonly ready?: Promise<unknown> | undefined;
+  /** Buffers that the work reads or writes. */
+  readonly buffers?: Iterable<GPUBuffer>;
+  /** Gives the work to the GPU. */
+  run(): R;
+  /** Is told when `ready` rejects or `run` throws, before the work behind it runs. */
+  fail?(error: unknown): void;
+}
+
+/**
+ * Work of one device that waits until its kernels are compiled, and what was called behind it: all of it
+ * reaches the GPU in the order of the calls.
+ */
+export class WorkQueue {
+  /** Settles with the last work; undefined when nothing waits. Never rejects. */
+  #last: Promise<void> | undefined;
+  readonly #used = new Map<GPUBuffer, number>();
+
+  /** Whether nothing waits, so that work may run at once. */
+  get isIdle(): boolean {
+    return this.#last === undefined;
+  }
+
+  /**
+   * Checks buffers that the caller submits work on, which may reach the GPU before work that waits.
+   * @throws InvalidArgumentError when work that waits reads or writes one.
+   */
+  demandUnused(buffers: readonly GPUBuffer[]): void {
+    if (!buffers.some(buffer => this.#used.has(buffer))) return;
+    throw new InvalidArgumentError(
+      'buffers',
+      'has a buffer of a call whose kernels are being compiled: await ctx.submitted() first',
+    );
+  }
+
+  /** Resolves when all work so far has been given to the GPU, or has failed. */
+  settled(): Promise<void> {
+    return this.#last ?? Promise.resolve();
+  }
+
+  /** Runs work behind all that waits. Rejects with what the work failed by; nobody needs to listen. */
+  add<R>({ ready, buffers = [], run, fail }: QueuedWork<R>): Promise<R> {
+    const used = [...buffers];
+    for (const buffer of used) this.#used.set(buffer, (this.#used.get(buffer) ?? 0) + 1);
+    const before = this.#last;
+    // Looked at when its turn comes.
+    ready?.catch(() => {});
+    const turn = (async () => {
+      await before;
+      await ready;
+      return run();
+    })();
+    const last = turn
+      .then(
+        () => {},
+        (error: unknown) => fail?.(error),
+      )
+      .then(() => {
+        for (const buffer of used) this.#forget(buffer);
+        if (this.#last === last) this.#last = undefined;
+      });
+    this.#last = last;
+    return turn;
+  }
+
+  #forget(buffer: GPUBuffer): void {
+    const count = (this.#used.get(buffer) ?? 0) - 1;
+    if (count > 0) this.#used.set(buffer, count);
+    else this.#used.delete(buffer);
+  }
+}
+
+const queues = new WeakMap<GPUDevice, WorkQueue>();
+
+/** The queue of a device, which all contexts on the device share. */
+export function workQueue(device: GPUDevice): WorkQueue {
+  const queue = queues.get(device) ?? new WorkQueue();
+  queues.set(device, queue);
+  return queue;
+}
