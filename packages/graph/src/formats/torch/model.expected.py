@@ -3,8 +3,8 @@
 import torch
 
 from .attention import Attention, attention
-from .philox import Dropout
 from .module import GraphModule
+from .philox import Dropout
 
 # The whole batch and the whole sequence.
 EXTENTS = {"batch": 2, "sequence": 6}

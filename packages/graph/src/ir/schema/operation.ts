@@ -57,6 +57,17 @@ export interface GradientCall<A = Attributes> extends OperationCall<A> {
   rowSum(): LogicalTensor | null;
 }
 
+/**
+ * An operation as a call of a function that every export to Python has, in `operations.py`: of the first
+ * input and of others that broadcast to it. The result has the shape of the first input.
+ */
+export interface PythonCall {
+  readonly name: string;
+  /** Axes of the first input that no rank may have a part of. */
+  readonly whole: readonly number[];
+  readonly options: Readonly<Record<string, number | boolean>>;
+}
+
 /** Writes the gradient by one input. */
 export type InputGradient = () => LogicalTensor;
 
@@ -101,6 +112,11 @@ export interface Operation<A = Attributes> {
   readonly firstOutput?: (attributes: A) => A;
   /** Whether the output may lie in the memory of the first input, which then is overwritten. */
   readonly inPlace?: boolean;
+  /**
+   * The operation in Python, where a call says more than what `lower` makes; null for a call that has no such
+   * form. Operations without it are exported as what `lower` makes.
+   */
+  readonly python?: (call: OperationCall<A>) => PythonCall | null;
   /** Of an elementwise operation: an element of the output from elements of the inputs. */
   readonly element?: (inputs: readonly Expr[], attributes: A) => Expr;
 }

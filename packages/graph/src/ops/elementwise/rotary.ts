@@ -63,6 +63,9 @@ export const rotaryOperations: readonly Operation[] = defineOperations(rotarySch
         null,
       ];
     },
+    python: ({ attributes: { interleaved, inverse }, inputs: [{ shape }] }) => {
+      return shape && { name: 'rotary', whole: [shape.length - 1], options: { interleaved, inverse } };
+    },
     lower: ({ map, inputs: [src, cos, sin], outputs: [dst] }, { attributes: { interleaved, inverse } }) => {
       const rank = src.desc.shape.length;
       const pairs = cos.desc.shape[cos.desc.shape.length - 1];

@@ -107,7 +107,7 @@ type NormKind = 'LayerNorm' | 'RMSNorm';
 function norm(
   kind: NormKind,
   summary: string,
-): Pick<OperationRules<typeof normSchemas.RMSNorm>, 'summary' | 'infer' | 'gradient' | 'lower'> {
+): Pick<OperationRules<typeof normSchemas.RMSNorm>, 'summary' | 'infer' | 'gradient' | 'python' | 'lower'> {
   return {
     summary,
     infer: ({ attributes, inputs: [{ shape }], outputs }) => {
@@ -115,6 +115,12 @@ function norm(
       return outputs.map((_, n) => (n === 0 ? shape : rows));
     },
     gradient: call => normGradient(kind, call),
+    python: ({ attributes, inputs: [{ shape }], outputs }) => {
+      if (!shape || outputs.length > 1) return null;
+      const whole = normAxes(attributes, shape.length);
+      const name = kind === 'RMSNorm' ? 'rms_norm' : 'layer_norm';
+      return { name, whole, options: { axes: whole.length, epsilon: attributes.epsilon } };
+    },
     lower: (lowering, { attributes }) => {
       const [src, gamma, beta] = lowering.inputs;
       const [dst, ...rows] = lowering.outputs;

@@ -1,6 +1,7 @@
 """Operations that PyTorch does not have, or has with other edges."""
 
 import torch
+import torch.nn.functional as F
 
 
 def saturated(x, dtype):
@@ -47,6 +48,34 @@ def softmax(x, axis, *, zero_rows):
         return torch.softmax(x, axis), torch.where(dead, torch.nan, x.logsumexp(axis, keepdim=True))
     x = x.masked_fill(dead, 0)
     return torch.softmax(x, axis).masked_fill(dead, 0), x.logsumexp(axis, keepdim=True).masked_fill(dead, 0)
+
+
+def rms_norm(x, gamma=None, *, axes, epsilon):
+    """x / √(mean of x² + epsilon) over the last `axes` axes, times gamma."""
+    y = F.rms_norm(x, x.shape[-axes:], eps=epsilon)
+    return y if gamma is None else y * gamma
+
+
+def layer_norm(x, gamma=None, beta=None, *, axes, epsilon):
+    """(x - mean) / √(variance + epsilon) over the last `axes` axes, times gamma, plus beta."""
+    y = F.layer_norm(x, x.shape[-axes:], eps=epsilon)
+    y = y if gamma is None else y * gamma
+    return y if beta is None else y + beta
+
+
+def rotary(x, cos, sin, *, interleaved, inverse):
+    """Turns pairs (a, b) of the last axis to (a·cos - b·sin, b·cos + a·sin), or back with `inverse`.
+
+    Pairs are neighbours with `interleaved`, else element i and i + n, n being the last extent of the tables;
+    elements from 2·n on stay.
+    """
+    n = cos.shape[-1]
+    turned, rest = x[..., : 2 * n], x[..., 2 * n :]
+    a, b = (turned[..., 0::2], turned[..., 1::2]) if interleaved else turned.chunk(2, -1)
+    sin = -sin if inverse else sin
+    pairs = a * cos - b * sin, b * cos + a * sin
+    turned = torch.stack(pairs, -1).flatten(-2) if interleaved else torch.cat(pairs, -1)
+    return torch.cat([turned, rest], -1)
 
 
 def least(x, y):

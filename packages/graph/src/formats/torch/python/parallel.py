@@ -1,5 +1,4 @@
-"""Ranks: starting them, what part of a tensor each has, sums of gradients, checkpoints and files of weights.
-"""
+"""Ranks: starting them, the part of a tensor that each has, gradients, checkpoints and files of weights."""
 
 import ctypes
 import json
@@ -146,8 +145,7 @@ class Place:
         return extent
 
     def keep(self, dropout, axes):
-        """Which elements of a tensor of these axes are kept: bool, this rank's part of the mask of the whole.
-        """
+        """Which elements of a tensor of these axes are kept: bool, this rank's part of the whole's mask."""
         starts, run = self._starts(axes)
         return dropout.keep(starts, run) if run is not None else dropout.keep(starts, 1).squeeze(-1)
 
@@ -229,8 +227,7 @@ def save_checkpoint(folder, step, model, optimizer):
 
 
 def load_checkpoint(folder, model, optimizer):
-    """Loads the newest checkpoint that was finished; gives the number of steps done, 0 where there is none.
-    """
+    """Loads the newest finished checkpoint; gives the number of steps done, 0 where there is none."""
     saves = sorted(path.parent for path in Path(folder).glob("step-*/.metadata"))
     if not saves:
         return 0

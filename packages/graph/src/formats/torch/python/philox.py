@@ -97,8 +97,7 @@ class Dropout:
 
     @property
     def factor(self):
-        """What kept elements are multiplied by, 1 / (1 - p) rounded to f32 as the scheme rounds; 0 at p = 1.
-        """
+        """What kept elements are multiplied by: 1 / (1 - p), rounded to f32 as the scheme does; 0 at p = 1."""
         kept = 1 - _f32(self.p)
         if self.scheme != "torch-efficient":
             kept = _f32(kept)

@@ -6,8 +6,8 @@ Hq, Tq, Dv) and lse (B, Hq, Tq), the natural logarithm of the sum of e^score, -i
 key.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable, Optional
 
 import torch
 
@@ -26,11 +26,11 @@ class Attention:
     that of each sequence.
     """
 
-    scale: Optional[float] = None
-    score: Optional[Callable] = None
-    visible: Optional[Callable] = None
-    left: Optional[int] = None
-    right: Optional[int] = None
+    scale: float | None = None
+    score: Callable | None = None
+    visible: Callable | None = None
+    left: int | None = None
+    right: int | None = None
     bottom_right: bool = False
 
 
@@ -40,12 +40,12 @@ class Operands:
 
     extents: tuple  # (H, Sq, Skv)
     first: int = 0  # the global number of the first batch entry
-    dropout: Optional[Dropout] = None
+    dropout: Dropout | None = None
     # A given mask of kept probabilities, (B|1, H|1, local Sq|1, Skv); they are multiplied by keep_factor.
-    keep: Optional[torch.Tensor] = None
+    keep: torch.Tensor | None = None
     keep_factor: float = 1.0
-    lengths_q: Optional[torch.Tensor] = None  # (B)
-    lengths_kv: Optional[torch.Tensor] = None  # (B)
+    lengths_q: torch.Tensor | None = None  # (B)
+    lengths_kv: torch.Tensor | None = None  # (B)
 
 
 @dataclass(frozen=True)

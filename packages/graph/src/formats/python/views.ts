@@ -1,5 +1,6 @@
 import { contiguousStrides, type Shape, type TensorDesc } from '@tilewise/core';
 import { type Axis, CutError, dealt, isCut, joined, localShape, sameAxis } from './axes.ts';
+import type { Dialect } from './dialect.ts';
 
 /** A part of an axis of a dense tensor that a dimension of a view runs along. */
 interface Piece {
@@ -25,7 +26,7 @@ export interface Viewed {
 }
 
 /** A tensor seen through a view, as reshape, permute and expand. */
-export function viewed(root: Viewed, shape: Shape, view: TensorDesc): Viewed {
+export function viewed(root: Viewed, shape: Shape, view: TensorDesc, dialect: Dialect): Viewed {
   if (sameLayout(shape, view)) return root;
   if (isDense(shape, view)) return reshaped(root, view.shape);
   const { axes, dimensions } = plan(shape, view);
@@ -43,7 +44,7 @@ export function viewed(root: Viewed, shape: Shape, view: TensorDesc): Viewed {
   const order = dimensions.flatMap(pieces => pieces ?? []);
   const seen = dimensions.map(pieces => joined((pieces ?? []).flatMap(partOf)));
   const one = permutationOf(shape, view.shape, axes, dimensions);
-  if (one) return { code: permuted(root.code, one), axes: one.map(d => root.axes[d]) };
+  if (one) return { code: permuted(root.code, one, dialect), axes: one.map(d => root.axes[d]) };
   let { code } = root;
   const moved = order.some((piece, n) => piece !== fine[n]);
   if (moved) {
@@ -51,6 +52,7 @@ export function viewed(root: Viewed, shape: Shape, view: TensorDesc): Viewed {
     code = permuted(
       code,
       order.map(piece => fine.indexOf(piece)),
+      dialect,
     );
   }
   const target = localShape(seen);
@@ -59,11 +61,11 @@ export function viewed(root: Viewed, shape: Shape, view: TensorDesc): Viewed {
   const full = seen.map((axis, d) =>
     dimensions[d] === null ? [{ role: null, extent: view.shape[d] }] : axis,
   );
-  return spread ? { code: `${code}.expand(${localShape(full)})`, axes: full } : { code, axes: seen };
+  return spread ? { code: dialect.expand(code, localShape(full)), axes: full } : { code, axes: seen };
 }
 
 /** What a tensor is whose view has been computed. */
-export function unviewed(value: Viewed, shape: Shape, view: TensorDesc): Viewed {
+export function unviewed(value: Viewed, shape: Shape, view: TensorDesc, dialect: Dialect): Viewed {
   if (sameLayout(shape, view)) return value;
   if (isDense(shape, view)) return reshaped(value, shape);
   const { axes, dimensions } = plan(shape, view);
@@ -87,6 +89,7 @@ export function unviewed(value: Viewed, shape: Shape, view: TensorDesc): Viewed 
     code = permuted(
       code,
       order.map(piece => fine.indexOf(piece)),
+      dialect,
     );
   }
   const whole = axes.map(pieces => joined(pieces.flatMap(partOf)));
@@ -115,11 +118,11 @@ function reshaped({ code, axes }: Viewed, shape: Shape): Viewed {
   return { code: `${code}.reshape(${localShape(seen) || '()'})`, axes: seen };
 }
 
-function permuted(code: string, order: readonly number[]): string {
+function permuted(code: string, order: readonly number[], dialect: Dialect): string {
   if (order.every((d, n) => d === n)) return code;
   const last = order.length - 1;
   const swaps = order.every((d, n) => d === (n === last ? last - 1 : n === last - 1 ? last : n));
-  return swaps ? `${code}.mT` : `${code}.permute(${order.join(', ')})`;
+  return swaps ? `${code}.mT` : dialect.permute(code, order);
 }
 
 /** The order of a view that only moves axes; null where it does more. */
@@ -154,7 +157,7 @@ function plan(shape: Shape, view: TensorDesc): ViewPlan {
       const inner = stride / strides[axis];
       const own = Math.min(rest, axis < 0 ? 0 : shape[axis] / inner);
       if (!Number.isInteger(inner) || own < 2 || !Number.isInteger(own) || rest % own !== 0) {
-        throw new CutError('sees elements of a tensor in an order that PyTorch has no view for');
+        throw new CutError('sees elements of a tensor in an order that Python has no view for');
       }
       const piece = { axis, extent: own, stride };
       pieces.unshift(piece);

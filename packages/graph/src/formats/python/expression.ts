@@ -1,5 +1,6 @@
 import type { BinaryOp, Expr, LoadExpr, UnaryOp, VariableName } from '@tilewise/core/expr';
 import { CutError } from './axes.ts';
+import type { Dialect, ElementFunction } from './dialect.ts';
 
 /** An expression of Python. */
 export interface PythonExpr {
@@ -14,6 +15,7 @@ export interface PythonExpr {
 
 /** What an expression reads. */
 export interface PythonReader {
+  readonly dialect: Dialect;
   load(e: LoadExpr, write: (index: Expr) => PythonExpr): PythonExpr;
   variable(name: VariableName): PythonExpr;
   /** Names an expression that is used several times. */
@@ -35,7 +37,7 @@ export function atom(code: string, isShare = false): PythonExpr {
   return { code, level: ATOM, ...(isShare && { isShare }) };
 }
 
-/** A number in Python; an f32 is rounded to f32 by PyTorch, so that the shortest decimal does. */
+/** A number in Python; the library rounds an f32 to f32, so that the shortest decimal does. */
 export function literal(value: number, type: Expr['type'] = 'f32'): PythonExpr {
   if (type === 'bool') return { code: value ? 'True' : 'False', level: ATOM, value };
   if (Number.isNaN(value)) return { code: 'math.nan', level: ATOM, value };
@@ -55,9 +57,9 @@ function shortest(value: number): string {
   return /[.e]/.test(signed) ? signed.replace('e+', 'e') : `${signed}.0`;
 }
 
-const methods: Partial<Record<UnaryOp, string>> = {
+const elementFunctions: Partial<Record<UnaryOp, ElementFunction>> = {
   ...{ abs: 'abs', exp: 'exp', log: 'log', sqrt: 'sqrt', tanh: 'tanh', erf: 'erf', round: 'round' },
-  ...{ sin: 'sin', cos: 'cos', toF32: 'float' },
+  ...{ sin: 'sin', cos: 'cos' },
 };
 
 const operators: Partial<Record<BinaryOp, readonly [string, number]>> = {
@@ -78,8 +80,9 @@ function isSmall(e: Expr): boolean {
   return e.kind === 'constant' || e.kind === 'variable' || isPlain;
 }
 
-/** Writes an expression of elements as operations of PyTorch on tensors that broadcast. */
+/** Writes an expression of elements as operations on tensors that broadcast. */
 export function pythonExpr(root: Expr, reader: PythonReader): PythonExpr {
+  const { dialect } = reader;
   const uses = new Map<Expr, number>();
   const count = (e: Expr): void => {
     const seen = uses.get(e) ?? 0;
@@ -107,12 +110,14 @@ export function pythonExpr(root: Expr, reader: PythonReader): PythonExpr {
       case 'load':
         return reader.load(e, write);
       case 'unary':
-        return unary(e.op, write(e.a), e.type);
+        return unary(e.op, write(e.a), e.type, dialect);
       case 'select':
-        return select(write(e.condition), write(e.whenTrue), write(e.whenFalse));
+        return select(write(e.condition), write(e.whenTrue), write(e.whenFalse), dialect);
       case 'binary': {
         const inner = sigmoidOf(e);
-        return inner ? atom(`torch.sigmoid(${write(inner).code})`) : binary(e, write(e.a), write(e.b));
+        return inner
+          ? atom(dialect.element('sigmoid', within(write(inner), ATOM)))
+          : binary(e, write(e.a), write(e.b));
       }
     }
   };
@@ -137,22 +142,23 @@ function sigmoidOf(e: Expr): Expr | null {
   return power.a.kind === 'unary' && power.a.op === 'neg' ? power.a.a : null;
 }
 
-function unary(op: UnaryOp, a: PythonExpr, type: Expr['type']): PythonExpr {
+function unary(op: UnaryOp, a: PythonExpr, type: Expr['type'], dialect: Dialect): PythonExpr {
   if (op === 'neg') {
     if (a.value !== undefined) return literal(-a.value, type);
     return { code: `-${within(a, NEGATIVE)}`, level: NEGATIVE, ...(a.isShare && { isShare: true }) };
   }
   if (op === 'toF32') {
     if (a.value !== undefined) return literal(a.value, 'f32');
-    return { ...atom(`${within(a, ATOM)}.float()`), ...(a.isShare && { isShare: true }) };
+    return atom(dialect.cast(within(a, ATOM), 'f32'), a.isShare);
   }
   refuseShare(a, op);
   if (op === 'not') {
     if (a.value !== undefined) return literal(a.value === 0 ? 1 : 0, 'bool');
     return { code: `~${within(a, NEGATIVE)}`, level: NEGATIVE };
   }
-  const receiver = a.value === undefined ? within(a, ATOM) : `torch.tensor(${a.code})`;
-  return atom(`${receiver}.${methods[op]}()`);
+  const name = elementFunctions[op];
+  if (!name) throw new CutError(`computes '${op}', which ${dialect.library} has no function for`);
+  return atom(dialect.element(name, a.value === undefined ? within(a, ATOM) : dialect.number(a.code)));
 }
 
 function binary(e: Extract<Expr, { kind: 'binary' }>, a: PythonExpr, b: PythonExpr): PythonExpr {
@@ -240,8 +246,8 @@ function fold(op: BinaryOp, a: number, b: number): number | null {
   }
 }
 
-function select(condition: PythonExpr, a: PythonExpr, b: PythonExpr): PythonExpr {
+function select(condition: PythonExpr, a: PythonExpr, b: PythonExpr, { module }: Dialect): PythonExpr {
   if (condition.value !== undefined) return condition.value ? a : b;
   for (const part of [condition, a, b]) refuseShare(part, 'select');
-  return atom(`torch.where(${condition.code}, ${a.code}, ${b.code})`);
+  return atom(`${module}.where(${condition.code}, ${a.code}, ${b.code})`);
 }

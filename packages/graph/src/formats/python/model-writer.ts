@@ -5,13 +5,16 @@ import { InvalidGraphError, UnsupportedOperationError } from '../../errors.ts';
 import { describeNode, type GraphNode } from '../../ir/node.ts';
 import type { Program, ProgramValue } from '../../ir/program/program.ts';
 import { ProgramBuilder } from '../../ir/program/program-builder.ts';
+import { storageDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../ir/topology.ts';
 import { boundary } from '../../runtime/partition.ts';
 import { AttentionWriter } from './attention-writer.ts';
 import { CutError, wholeAxes } from './axes.ts';
-import { type ModelLines, ProgramWriter, type PyTensor } from './program-writer.ts';
-import { literal } from './python-expr.ts';
+import type { Dialect } from './dialect.ts';
+import { atom, literal } from './expression.ts';
+import { ProgramWriter } from './program-writer.ts';
+import { aligned, loaded, type ModelLines, type PyTensor, stored, tuple, wholeAlong } from './tensor.ts';
 
 /** Columns of a line of the model's body, which is indented by 8. */
 const LONGEST = 100;
@@ -26,6 +29,7 @@ export class ModelWriter implements ModelLines {
   readonly #tensors: Map<number, PyTensor>;
   readonly #topology: Topology;
   readonly #shaped: ReadonlyMap<number, LogicalTensor>;
+  readonly dialect: Dialect;
   #names = 0;
 
   /**
@@ -36,7 +40,9 @@ export class ModelWriter implements ModelLines {
     topology: Topology,
     shaped: ReadonlyMap<number, LogicalTensor>,
     given: ReadonlyMap<number, PyTensor>,
+    dialect: Dialect,
   ) {
+    this.dialect = dialect;
     this.#topology = topology;
     this.#shaped = shaped;
     this.#tensors = new Map(given);
@@ -77,12 +83,15 @@ export class ModelWriter implements ModelLines {
     const [first = 0] = values;
     const axes = wholeAxes(data.shape);
     if (values.every(x => Object.is(x, first))) {
-      const code = `torch.full((${data.shape.map(n => `${n}, `).join('')}), ${literal(first).code}, device=place.device)`;
-      return { code, axes, value: first };
+      return {
+        code: this.dialect.full(tuple(data.shape.map(String)), literal(first).code),
+        axes,
+        value: first,
+      };
     }
     const name = `constant_${this.constants.size}`;
     this.constants.set(name, data);
-    return { code: `self.${name}`, axes };
+    return { code: this.dialect.constant(name), axes };
   }
 
   #group({ nodes, match }: OperationGroup): void {
@@ -128,12 +137,35 @@ export class ModelWriter implements ModelLines {
 
   #operation(node: GraphNode): void {
     if (!node.operation.lower)
-      throw new CutError('has no form in PyTorch: it computes nothing that is known');
+      throw new CutError(`has no form in ${this.dialect.library}: it computes nothing that is known`);
+    if (this.#function(node)) return;
     const dense = (tensors: readonly LogicalTensor[]): LogicalTensor[] => [
       ...new Map(tensors.map(({ id }) => [id, this.#dense(id)])).values(),
     ];
     const group = { nodes: [node], inputs: dense(node.inputs), outputs: dense(node.outputs) };
     this.#program(writeOperations(group, this.#shaped), node);
+  }
+
+  /** Writes an operation as a call, where its row of the table has one. */
+  #function(node: GraphNode): boolean {
+    const [src, ...others] = node.inputs.map(({ id }) => this.#dense(id));
+    const [dst] = node.outputs.map(({ id }) => this.#dense(id));
+    const { attributes } = node;
+    const call = node.operation.python?.({ attributes, inputs: [src, ...others], outputs: node.outputs });
+    if (!call) return false;
+    const first = wholeAlong(this.tensor(src.id), 'normalises', call.whole);
+    const args = [src, ...others].map(({ id, dtype }) => {
+      const tensor = id === src.id ? first : aligned(this.tensor(id), first.axes);
+      return loaded(this.dialect, tensor.code, storageDType(dtype));
+    });
+    const options = Object.entries(call.options).map(([name, value]) => {
+      return `${name}=${typeof value === 'boolean' ? (value ? 'True' : 'False') : value}`;
+    });
+    const made = atom(`${call.name}(${[...args, ...options].join(', ')})`);
+    const { code } = stored(this.dialect, made, 'f32', storageDType(dst.dtype));
+    this.line(`t${dst.id} = ${code}${labelOf(node, node.kind)}`);
+    this.setTensor(dst.id, { code: `t${dst.id}`, axes: first.axes });
+    return true;
   }
 
   #program(program: Program, node: GraphNode): void {
@@ -150,8 +182,7 @@ export class ModelWriter implements ModelLines {
         throw new CutError('has a result without a form');
     }
     const isAttention = program.steps.some(({ kind }) => kind !== 'primitive');
-    const label = `${isAttention ? 'attention' : node.kind}${node.name ? ` ${node.name}` : ''}`;
-    if (this.lines.length > from) this.lines[from] += `  # ${label}`;
+    if (this.lines.length > from) this.lines[from] += labelOf(node, isAttention ? 'attention' : node.kind);
   }
 
   #attentionWriter(writer: ProgramWriter, node: GraphNode): AttentionWriter {
@@ -187,4 +218,9 @@ export class ModelWriter implements ModelLines {
   has(id: number): boolean {
     return this.#tensors.has(id);
   }
+}
+
+/** What a line computes, as a comment behind it. */
+function labelOf({ name }: GraphNode, what: string): string {
+  return `  # ${what}${name ? ` ${name}` : ''}`;
 }

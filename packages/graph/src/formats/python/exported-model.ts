@@ -1,0 +1,230 @@
+import { checkObject, InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core';
+import { resolveShapes } from '../../compile/compile.ts';
+import type { Graph } from '../../graph.ts';
+import { checkGraph } from '../../ir/check-graph.ts';
+import { type GraphDType, storageDType } from '../../ir/tensor/dtype.ts';
+import { isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import { withKnown } from '../../runtime/partition.ts';
+import { type Axis, type Factor, joined, wholeAxes } from './axes.ts';
+import type { Dialect } from './dialect.ts';
+import { literal } from './expression.ts';
+import { ModelWriter } from './model-writer.ts';
+import { inputNames } from './names.ts';
+import type { ExportOptions } from './options.ts';
+import { axesTuple, type PyTensor, tuple } from './tensor.ts';
+
+/** A graph in Python, without the text around it. */
+export interface ExportedModel {
+  /** Lines of `model.py` that say the whole's extents, inputs, results, parameters and constants. */
+  readonly tables: readonly string[];
+  /** Functions and descriptions of attention, which stand before the model. */
+  readonly definitions: readonly string[];
+  /** The lines of the function, and its results by name, as lines of a dict. */
+  readonly lines: readonly string[];
+  readonly results: readonly string[];
+  /** The names of inputs, which are arguments. */
+  readonly takes: readonly string[];
+  /** Imports of files of the export, and of modules of Python. */
+  readonly imports: readonly string[];
+  readonly modules: readonly string[];
+  /** Tensors that go along as a file. */
+  readonly constants: ReadonlyMap<string, Tensor>;
+  /** What an input, a parameter or a constant is called. */
+  nameOf(id: number): string;
+}
+
+/** What lines of a model import, by the file of the export. */
+const importable: Readonly<Record<string, readonly string[]>> = {
+  attention: ['Attention', 'attention', 'attention_gradients'],
+  operations: [
+    ...['greatest', 'layer_norm', 'least', 'product', 'rms_norm', 'rotary', 'saturated', 'scatter_rows'],
+    ...['softmax', 'take', 'tensor_scatter'],
+  ],
+  philox: ['Dropout'],
+};
+
+/**
+ * Writes a graph as Python of a library.
+ * @throws UnsupportedOperationError naming an operation that has no form, or that cannot be cut as the inputs
+ * are; InvalidShapeError where a shape is not known; InvalidArgumentError for other options.
+ */
+export function exportedModel(graph: Graph, options: ExportOptions, dialect: Dialect): ExportedModel {
+  checkGraph('graph', graph);
+  checkObject('options', options);
+  const { name = 'exported', parameters = {}, constants, loss } = options;
+  if (!/^[a-z]\w*$/i.test(name)) {
+    throw new InvalidArgumentError(
+      'options.name',
+      `must be a name of letters, digits and underscores, got '${name}'`,
+    );
+  }
+  const { topology } = graph.finalize();
+  const known = withKnown('options.inputs', topology.inputs, options.inputs);
+  const shaped = resolveShapes({ nodes: topology.order, inputs: known, outputs: topology.outputs });
+  const describe = (id: number): LogicalTensor => shaped.get(id) as LogicalTensor;
+  for (const { id } of topology.inputs) {
+    if (!isKnown(describe(id).shape)) throw new InvalidShapeError(`tensor ${id}`, 'must have a known shape');
+  }
+  checkIds(options, shaped);
+  const names = inputNames();
+  const parameterNames = new Map(Object.entries(parameters).map(([own, id]) => [id, own]));
+  const files = new Map<string, Tensor>();
+  const givenOf = (tensor: LogicalTensor): PyTensor => {
+    const { id, shape } = tensor;
+    const own = parameterNames.get(id);
+    if (own !== undefined) return { code: dialect.parameter(own), axes: wholeAxes(shape ?? []) };
+    const value = constants?.get(id);
+    if (value === undefined) return { code: names(tensor), axes: cutAxes(tensor, options) };
+    return givenConstant(tensor, value, dialect, files);
+  };
+  const given = new Map(topology.inputs.map(({ id }) => [id, givenOf(describe(id))]));
+  const writer = new ModelWriter(topology, shaped, given, dialect);
+  writer.write();
+
+  if (loss !== undefined && (!shaped.has(loss) || !writer.has(loss))) {
+    throw new InvalidArgumentError('options.loss', `must be a result of an operation, got tensor ${loss}`);
+  }
+  const others = topology.outputs.filter(({ id }) => id !== loss);
+  const results = [
+    ...(loss === undefined ? [] : [['loss', writer.result(loss)] as const]),
+    ...others.map(tensor => [names(tensor), writer.result(tensor.id)] as const),
+  ];
+  const returned = results.map(([key, { code, axes, isShare }]) => {
+    const scalar = key === 'loss' && axes.length > 0 ? `${code}.reshape(())` : code;
+    // Every rank has a whole loss: each gives its share of one.
+    return `    "${key}": ${key === 'loss' && !isShare ? `${scalar} / place.ranks` : scalar},`;
+  });
+  const body = writer.body(returned);
+  const text = [...body, ...returned].join('\n');
+  const uses = (word: string): boolean =>
+    new RegExp(`(?<![\\w.])${word}(?![\\w])`).test(`${text}\n${writer.definitions.join('\n')}`);
+  const reads = (word: string): boolean => new RegExp(`(?<![\\w."])${word}(?![\\w"])`).test(text);
+  const inputs = topology.inputs.filter(({ id }) => !parameterNames.has(id) && !constants?.has(id));
+  const takes = inputs.map(({ id }): [PyTensor, GraphDType] => [
+    given.get(id) as PyTensor,
+    describe(id).dtype,
+  ]);
+  const allConstants = new Map([...files, ...writer.constants]);
+  const shapes = Object.entries(parameters).map(([own, id]) => [own, describe(id)] as const);
+  return {
+    tables: tablesOf({ options, dialect, takes, results, shapes, constants: [...allConstants.keys()] }),
+    definitions: writer.definitions,
+    lines: [
+      ...(reads('b') ? ['b = place.batch'] : []),
+      ...(reads('s') ? ['s = place.sequence'] : []),
+      ...body,
+    ],
+    results: returned,
+    takes: takes.map(([{ code }]) => code),
+    imports: Object.entries(importable).flatMap(([file, all]) => {
+      const used = all.filter(uses);
+      return used.length > 0 ? [`from .${file} import ${used.join(', ')}`] : [];
+    }),
+    modules: [
+      ...(uses('math') ? ['import math'] : []),
+      ...(uses('replace') ? ['from dataclasses import replace'] : []),
+    ],
+    constants: allConstants,
+    nameOf: id => given.get(id)?.code ?? `t${id}`,
+  };
+}
+
+interface Tables {
+  readonly options: ExportOptions;
+  readonly dialect: Dialect;
+  readonly takes: readonly (readonly [PyTensor, GraphDType])[];
+  readonly results: readonly (readonly [string, PyTensor])[];
+  readonly shapes: readonly (readonly [string, LogicalTensor])[];
+  readonly constants: readonly string[];
+}
+
+/** What a model has, as tables of Python. */
+function tablesOf({ options, dialect, takes, results, shapes, constants }: Tables): string[] {
+  const extents = Object.entries(options.extents ?? {}).map(([role, n]) => `"${role}": ${n}`);
+  return [
+    '# The whole batch and the whole sequence.',
+    `EXTENTS = {${extents.join(', ')}}`,
+    '# Of each input its dtype and its axes, as factors.',
+    'INPUTS = {',
+    ...takes.map(([{ code, axes }, dtype]) => `    "${code}": ("${dtype}", ${axesTuple(axes)}),`),
+    '}',
+    '# Of each result its axes, and whether each rank has a share of which the sum is meant.',
+    'OUTPUTS = {',
+    ...results.map(([key, { axes, isShare }]) => {
+      return `    "${key}": (${key === 'loss' ? '()' : axesTuple(axes)}, ${isShare || key === 'loss' ? 'True' : 'False'}),`;
+    }),
+    '}',
+    ...(shapes.length === 0 ? ['PARAMETERS = {}'] : ['PARAMETERS = {']),
+    ...shapes.map(([own, { shape, dtype }]) => {
+      return `    "${own}": (${tuple((shape ?? []).map(String))}, ${dialect.dtype(storageDType(dtype))}),`;
+    }),
+    ...(shapes.length === 0 ? [] : ['}']),
+    `CONSTANTS = [${constants.map(own => `"${own}"`).join(', ')}]`,
+  ];
+}
+
+function checkIds(options: ExportOptions, tensors: ReadonlyMap<number, LogicalTensor>): void {
+  const lists = {
+    parameters: Object.values(options.parameters ?? {}),
+    shard: Object.keys(options.shard ?? {}).map(Number),
+    batches: [...(options.batches?.keys() ?? [])],
+  };
+  for (const [list, ids] of Object.entries(lists)) {
+    const strange = ids.find(id => !tensors.has(id));
+    if (strange === undefined) continue;
+    throw new InvalidArgumentError(`options.${list}`, `has tensor ${strange}, which the graph does not have`);
+  }
+}
+
+/** A constant: a number in the text, or a tensor of a file. */
+function givenConstant(
+  { id, dtype, shape }: LogicalTensor,
+  value: Tensor | number | bigint,
+  dialect: Dialect,
+  files: Map<string, Tensor>,
+): PyTensor {
+  if (dtype === 'i64' && !(value instanceof Tensor)) return { code: `${BigInt(value)}`, axes: [] };
+  const own = shape ?? [];
+  const numbers =
+    value instanceof Tensor ? value : Tensor.from([Number(value)], own, { dtype: storageDType(dtype) });
+  const axes = wholeAxes(own);
+  if (numbers.size === 1) {
+    const [first = 0] = numbers.toFloat64();
+    return { code: dialect.full(tuple(own.map(String)), literal(first).code), axes, value: first };
+  }
+  files.set(`t${id}`, numbers);
+  return { code: dialect.constant(`t${id}`), axes };
+}
+
+/** The axes of an input as the options cut them. */
+function cutAxes({ id, shape }: LogicalTensor, { shard = {}, extents = {} }: ExportOptions): Axis[] {
+  const cut = shard[id];
+  if (!cut) return wholeAxes(shape ?? []);
+  if (cut.length !== shape?.length) {
+    throw new InvalidArgumentError(
+      'options.shard',
+      `must say the ${shape?.length} axes of tensor ${id}, got ${cut.length}`,
+    );
+  }
+  return cut.map((factors, d) => {
+    const axis = factors.map((factor): Factor => {
+      if (typeof factor === 'number') return { role: null, extent: factor };
+      const extent = extents[factor];
+      if (extent === undefined) {
+        throw new InvalidArgumentError(
+          'options.extents',
+          `must say the extent of '${factor}', which tensor ${id} is cut by`,
+        );
+      }
+      return { role: extent === 1 ? null : factor, extent };
+    });
+    const product = axis.reduce((n, { extent }) => n * extent, 1);
+    if (factors.length > 0 && product !== shape[d]) {
+      throw new InvalidArgumentError(
+        'options.shard',
+        `makes axis ${d} of tensor ${id} ${product}, but it has ${shape[d]}`,
+      );
+    }
+    return factors.length === 0 ? wholeAxes([shape[d]])[0] : joined(axis);
+  });
+}
