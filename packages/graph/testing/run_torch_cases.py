@@ -25,6 +25,18 @@ runtime = {name: importlib.import_module(f"runtime.{name}") for name in RUNTIME}
 parallel = runtime["parallel"]
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "bool": torch.bool}
 
+# What a model that was written wrongly raises; other problems end the run.
+PROBLEMS = (
+    ArithmeticError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    NameError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+
 
 def load(path):
     package = f"case_{path.name}"
@@ -86,5 +98,5 @@ def run(path):
 for path in sorted((p for p in folder.iterdir() if p.name.isdigit()), key=lambda p: int(p.name)):
     try:
         print(json.dumps(run(path)), flush=True)
-    except Exception as problem:
+    except PROBLEMS as problem:
         print(json.dumps({"case": path.name, "problem": f"{type(problem).__name__}: {problem}"}), flush=True)

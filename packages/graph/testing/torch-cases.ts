@@ -35,6 +35,13 @@ export async function runPython(args: readonly string[], cwd: string): Promise<s
   return stdout;
 }
 
+/** Whether there is a Python that has a module. */
+export async function hasModule(name: string): Promise<boolean> {
+  if (python === undefined) return false;
+  const code = `import importlib.util as u; print(u.find_spec("${name}") is not None)`;
+  return (await runPython(['-c', code], tmpdir())).trim() === 'True';
+}
+
 /** What a case came to: relative errors, or what is wrong, of each result and gradient. */
 export interface TorchReport {
   readonly case: string;

@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { fullPython, python, runPython } from '../../../testing/torch-cases.ts';
+import { fullPython, hasModule, python, runPython } from '../../../testing/torch-cases.ts';
 
 const room = fileURLToPath(new URL('.', import.meta.url));
+const project = fileURLToPath(new URL('../../..', import.meta.url));
 const fixtures = fileURLToPath(new URL('../../../../../fixtures/philox', import.meta.url));
 const timeout = 600_000;
 
@@ -14,6 +15,11 @@ test.skipIf(python === undefined)(
     await runPython(['-m', 'python.test_philox', fixtures], room);
   },
 );
+
+test.skipIf(!(await hasModule('ruff')))('a linter finds nothing to say about the Python files', async () => {
+  await runPython(['-m', 'ruff', 'check', '.'], project);
+  await runPython(['-m', 'ruff', 'format', '--check', '.'], project);
+});
 
 test.skipIf(fullPython === undefined).each([1, 2, 3, 4, 8])(
   'attention on %i ranks is dense attention, with every option and in both orders',

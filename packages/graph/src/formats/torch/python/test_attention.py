@@ -172,7 +172,7 @@ def dense(case, given):
 def on_ranks(case, given, order, dtype):
     """The same from the parts of all ranks, put together on each."""
     rank, size = dist.get_rank(), dist.get_world_size()
-    (_, Hq, Sq, _), Skv = given["q"].shape, given["k"].shape[2]
+    (_, _, Sq, _), Skv = given["q"].shape, given["k"].shape[2]
     q_at, kv_at = Layout(Sq, size, order), Layout(Skv, size, order)
     rows, columns = q_at.positions(rank), kv_at.positions(rank)
 

@@ -80,8 +80,8 @@ def main():
         peaks[size] = max(peak for _, peak, _ in found)
         largest, n = max(most for _, _, most in found), -(-length // size)
         limit = max(B * Hq * tiles.TILE**2 * 8, 4 * B * Hq * n * D)
-        mebibytes = peaks[size] / 2**20, largest / 2**20
-        print("S %d, %d ranks: %.1f MiB at the peak, largest %.1f" % (length, size, *mebibytes))
+        peak, most = peaks[size] / 2**20, largest / 2**20
+        print(f"S {length}, {size} ranks: {peak:.1f} MiB at the peak, largest {most:.1f}")
         assert largest <= limit, f"a tensor has {largest} bytes, more than {limit}"
     ratios = [peaks[2] / peaks[1], peaks[4] / peaks[1]]
     print(f"relative to one rank: {ratios[0]:.2f} on 2, {ratios[1]:.2f} on 4")
