@@ -236,13 +236,17 @@ async function bundleSize(contents, project) {
 }
 
 /**
- * Type-checks the examples of the package's README, and those of the guide that import the package and
+ * Type-checks the examples of the package's README, and those of the site that import the package and
  * nothing that is not installed beside it, with the two TypeScripts and the settings of `module` that the
  * documentation names.
  */
 function checkExamples({ folder, name }, project) {
-  const guide = join(root, 'docs', 'guide');
-  const pages = readdirSync(guide).map(page => join(guide, page));
+  const docs = join(root, 'docs');
+  const pages = ['.', 'guide', 'start'].flatMap(part =>
+    readdirSync(join(docs, part))
+      .filter(page => page.endsWith('.md') && page !== 'extending.md')
+      .map(page => join(docs, part, page)),
+  );
   const isInstalled = other => existsSync(join(project, 'node_modules', other));
   const own = snippetsOf(readFileSync(join(root, 'packages', folder, 'README.md'), 'utf8'));
   const guides = pages

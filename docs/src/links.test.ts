@@ -14,12 +14,15 @@ function markdownIn(folder: string): string[] {
   });
 }
 
-/** The relative links of a page, as paths. Code blocks hold no links. */
+/**
+ * The relative links of a page, as paths. Code blocks hold no links, and the site's tests check links like
+ * `/api/`.
+ */
 function linksOf(page: string): string[] {
   const text = readFileSync(page, 'utf8').replace(/^```.*?^```/gms, '');
   return [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
     .map(([, link]) => link)
-    .filter(link => !/^[a-z]+:/.test(link))
+    .filter(link => !/^([a-z]+:|\/)/.test(link))
     .map(link => resolve(dirname(page), link));
 }
 

@@ -6,7 +6,7 @@
  */
 export function snippetsOf(page) {
   const snippets = [];
-  for (const [, continued, code] of page.matchAll(/^```ts( continued)?\n(.*?)^```$/gms))
+  for (const [, continued, code] of page.matchAll(/^```ts(?: live)?( continued)?\n(.*?)^```$/gms))
     snippets.push(continued ? `${snippets.at(-1) ?? ''}${code}` : code);
   return snippets.map(code => `${code}\nexport {};\n`);
 }

@@ -68,7 +68,10 @@ export function checkOptions(argument: string, options: unknown, names: readonly
     throw new InvalidArgumentError(unknown, `is no option; the options are ${names.join(', ')}`);
 }
 
-/** @throws InvalidArgumentError for what is no function. */
+/**
+ * Checks that an argument is a function.
+ * @throws InvalidArgumentError for what is no function.
+ */
 export function checkFunction(argument: string, value: unknown): void {
   if (typeof value !== 'function')
     throw new InvalidArgumentError(argument, `must be a function, got ${describeValue(value)}`);

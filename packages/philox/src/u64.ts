@@ -21,7 +21,7 @@ export function toUint(value: Uint, name: string, bits: number): bigint {
   return exact;
 }
 
-/** `value` as two 32-bit words. Throws like {@link toUint} with 64 bits. */
+/** `value` as two 32-bit words. Throws like `toUint` with 64 bits. */
 export function toU64(value: Uint, name: string): U64 {
   return splitU64(toUint(value, name, 64));
 }

@@ -8,7 +8,7 @@ import { logsOf, withExpectations } from './logs.ts';
 export interface ReadmeExamples {
   /**
    * The blocks of TypeScript and JavaScript, in order. A block with the language `ts continued` begins with
-   * the code of the block before it.
+   * the code of the block before it; a block `ts live` can also be run on the documentation site.
    */
   readonly examples: readonly string[];
   /**
@@ -52,7 +52,7 @@ export function readmeExamples(page: URL): ReadmeExamples {
 
 function examplesIn(text: string): string[] {
   const examples: string[] = [];
-  for (const [, continued, code] of text.matchAll(/^```(?:ts|js)( continued)?\n(.*?)^```$/gms))
+  for (const [, continued, code] of text.matchAll(/^```(?:ts|js)(?: live)?( continued)?\n(.*?)^```$/gms))
     examples.push(continued ? (examples.at(-1) ?? '') + code : code);
   return examples;
 }

@@ -6,6 +6,7 @@ export type ExprType = 'f32' | 'i32' | 'bool';
  */
 export type VariableName = 'score' | 'b' | 'h' | 'q' | 'kv';
 
+/** Functions of one number that an expression may apply. */
 export type UnaryOp =
   | 'neg'
   | 'abs'

@@ -4,6 +4,7 @@ import { checkRowStrides, checkScheme, checkShape, checkSource, type DropoutSour
 import type { DropoutSchemeName, DropoutShape, KeepDecider } from './scheme.ts';
 import { dropoutSchemes } from './schemes.ts';
 
+/** What `createDropout` takes: p, seed, offset, scheme and the extents of the scores. */
 export interface DropoutOptions extends DropoutSource {
   readonly shape: DropoutShape;
   /**
@@ -32,6 +33,7 @@ export function createDropout(options: DropoutOptions): Dropout {
   return { scale, ...dropoutSchemes[scheme].decider({ shape, rowStrides, seed, offset, threshold }) };
 }
 
+/** What `dropoutMask` takes: p, seed, offset, scheme and the shape of the whole mask. */
 export interface DropoutMaskOptions extends Omit<DropoutOptions, 'shape'> {
   readonly shape: readonly [B: number, H: number, Sq: number, Skv: number];
 }

@@ -12,6 +12,7 @@ import { u64Wgsl } from './u64.ts';
  */
 export type FillDistribution = 'u32' | 'uniform' | 'normal' | 'bernoulli';
 
+/** What `fillKernel` takes. */
 export interface FillKernelOptions {
   readonly distribution: FillDistribution;
   /** Invocations per workgroup, 64 by default. */

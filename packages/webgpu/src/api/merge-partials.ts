@@ -28,7 +28,7 @@ import { demandSupport, makePlan, type Plan } from './plan.ts';
 import { headSizeReasons, support } from './support.ts';
 
 /**
- * Attention over all keys from attention over disjoint parts of them, eagerCalld at once: o (B, Hq, Sq, Dv)
+ * Attention over all keys from attention over disjoint parts of them, enqueued at once: o (B, Hq, Sq, Dv)
  * in the dtype of the parts and lse f32 (B, Hq, Sq), contiguous; packed (T, Hq, Dv) and (Hq, T). The formula
  * is that of `mergePartials` of `@tilewise/core`: a part that saw no key (lse = −∞) changes nothing, and a
  * sink belongs to one part only.

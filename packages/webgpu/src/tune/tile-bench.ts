@@ -18,6 +18,7 @@ import { type ClockKind, type Encode, type GpuClock, gpuClock, runsPerPass } fro
 import { SyntheticTensors } from './synthetic-tensors.ts';
 import { describedTile, type TileDescription } from './tile-description.ts';
 
+/** How long a plan took with a tile. */
 export interface TileTiming {
   readonly role: TileRole;
   readonly tile: TileDescription;

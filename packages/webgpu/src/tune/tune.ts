@@ -16,6 +16,7 @@ import type { ClockKind } from './gpu-clock.ts';
 import { forwardOf, gradientsOf, TileBench, type TileTiming, type Work } from './tile-bench.ts';
 import { checkDescription, type TileDescription, type TileDescriptions } from './tile-description.ts';
 
+/** What `tune` takes besides a context and a problem. */
 export interface TuneOptions {
   /**
    * How long it may take, about. Half of it is for compiling, beyond which no further tile is tried. Default

@@ -141,6 +141,7 @@ export interface Fp8Reading {
   readonly rules: readonly Rule<AttentionProblem>[];
 }
 
+/** How the options `fp8` and `mxfp8` are read and checked, for `normaliseCall`. */
 export const fp8Reading: Fp8Reading = {
   scalars: fp8Scalars,
   format: fp8Format,

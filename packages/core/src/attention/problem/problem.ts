@@ -10,8 +10,9 @@ import type { Mxfp8Tensors } from './mxfp8.ts';
 /** Which corner of the Sq×Skv matrix the diagonal starts from; they differ when Sq ≠ Skv. */
 export type Alignment = 'top-left' | 'bottom-right';
 
-/** Largest magnitudes that forward and backward measure for the next choice of scales. */
+/** Largest magnitudes that forward measures, of the probabilities and of o, for the next choice of scales. */
 export type ForwardAmaxName = 'amaxS' | 'amaxO';
+/** Largest magnitudes that backward measures, of its gradients and of the gradient of the probabilities. */
 export type BackwardAmaxName = 'amaxDQ' | 'amaxDK' | 'amaxDV' | 'amaxDP';
 
 /** Results of backward. */

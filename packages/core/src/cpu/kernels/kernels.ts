@@ -14,6 +14,7 @@ export function padded(n: number): number {
 
 /** What kernels can be made of, from the fastest on. */
 export const variants = ['wasm-relaxed-simd', 'wasm-simd', 'typescript'] as const;
+/** One of the variants of the kernels: with relaxed SIMD, with SIMD, or in TypeScript. */
 export type Variant = (typeof variants)[number];
 
 /** For people. */

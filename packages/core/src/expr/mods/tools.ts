@@ -22,6 +22,7 @@ export interface ExprTools {
   readonly functionsWgsl: string;
 }
 
+/** The functions that engines need for score and mask mods, as one value. */
 export const exprTools: ExprTools = {
   checkMod,
   differentiate,

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
+import { withOperationComments } from '../../../testing/operation-comments.ts';
 import { operations } from '../../ops/table.ts';
 import * as ops from './index.ts';
 
@@ -31,6 +33,11 @@ test('there is a function for every operation of the table that computes somethi
     .filter(kind => !/Backward/.test(kind) && !others.includes(kind));
   const named = new Set(Object.keys(ops).map(name => name.toLowerCase()));
   expect(kinds.filter(kind => !named.has(kind.toLowerCase()))).toEqual([]);
+});
+
+test('the comment of each function is the summary of its operation (vitest -u writes the comments)', async () => {
+  const source = readFileSync(new URL('operations.ts', import.meta.url), 'utf8');
+  await expect(withOperationComments(source)).toMatchFileSnapshot('operations.ts');
 });
 
 test('a function of named tensors runs, with numbers and host tensors as constants', async () => {

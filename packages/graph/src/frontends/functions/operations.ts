@@ -1,94 +1,242 @@
 import { type OperationFunction, operation } from './operation-function.ts';
 
-// One function for each operation of the table; `OPERATIONS.md` says what each computes. A test compares this
-// list with the table.
+// One function for each operation of the table; `OPERATIONS.md` has inputs, attributes and dtypes.
+// Tests compare this list with the table, and write the comments from the table.
+
+/** |x|. */
 export const abs: OperationFunction<'Abs'> = /* @__PURE__ */ operation('Abs');
+/** src_0 + src_1. */
 export const add: OperationFunction<'Add'> = /* @__PURE__ */ operation('Add');
+/** The index of the largest element along an axis, the first of equal ones. Not an operation of oneDNN. */
 export const argmax: OperationFunction<'ArgMax'> = /* @__PURE__ */ operation('ArgMax');
+/** Adds one bias for each channel; channels are the last dimension for NXC and dimension 1 for NCX. */
 export const biasAdd: OperationFunction<'BiasAdd'> = /* @__PURE__ */ operation('BiasAdd');
+/** src / divisor, broadcast to the shape of like. Not an operation of oneDNN. */
 export const broadcastLike: OperationFunction<'BroadcastLike'> = /* @__PURE__ */ operation('BroadcastLike');
+/** x limited to [min, max]. */
 export const clamp: OperationFunction<'Clamp'> = /* @__PURE__ */ operation('Clamp');
+/** Cross-correlation of src (N, C, …) with weights (O, C / groups, …), plus a bias (O). */
 export const convolution: OperationFunction<'Convolution'> = /* @__PURE__ */ operation('Convolution');
+/** The cosine of x radians. Not an operation of oneDNN. */
 export const cos: OperationFunction<'Cos'> = /* @__PURE__ */ operation('Cos');
+/**
+ * −ln softmax(logits)[label] of each row, for logits (…, C) and labels (…): 0 for the label ignore_index, NaN
+ * for any other label outside [0, C). Not an operation of oneDNN.
+ */
 export const crossEntropy: OperationFunction<'CrossEntropy'> = /* @__PURE__ */ operation('CrossEntropy');
+/**
+ * Sums along an axis of the elements up to each, or with `reverse` from it on; without itself when
+ * `exclusive`. Takes n² additions. Not an operation of oneDNN.
+ */
 export const cumsum: OperationFunction<'CumSum'> = /* @__PURE__ */ operation('CumSum');
+/** (x − zero point)·scale. */
 export const dequantize: OperationFunction<'Dequantize'> = /* @__PURE__ */ operation('Dequantize');
+/** src_0 / src_1. */
 export const divide: OperationFunction<'Divide'> = /* @__PURE__ */ operation('Divide');
+/**
+ * src / (1 − p) with probability 1 − p, else 0, as Philox decides from the index of the element. p is the
+ * fourth input or the attribute.
+ */
 export const dropout: OperationFunction<'Dropout'> = /* @__PURE__ */ operation('Dropout');
+/**
+ * (x − zero point)·scale with scales and zero points from tensors: one, one per channel, or one per group.
+ */
 export const dynamicDequantize: OperationFunction<'DynamicDequantize'> =
   /* @__PURE__ */ operation('DynamicDequantize');
+/** x / scale + zero point with scales and zero points from tensors. */
 export const dynamicQuantize: OperationFunction<'DynamicQuantize'> =
   /* @__PURE__ */ operation('DynamicQuantize');
+/** x where x > 0, else alpha·(eˣ − 1). */
 export const elu: OperationFunction<'Elu'> = /* @__PURE__ */ operation('Elu');
+/** Whether src_0 = src_1. Not an operation of oneDNN. */
 export const equal: OperationFunction<'Equal'> = /* @__PURE__ */ operation('Equal');
+/** The error function 2/√π ∫₀ˣ e^(−t²) dt. Not an operation of oneDNN. */
 export const erf: OperationFunction<'Erf'> = /* @__PURE__ */ operation('Erf');
+/** eˣ. */
 export const exp: OperationFunction<'Exp'> = /* @__PURE__ */ operation('Exp');
+/** src, broadcast to what its shape and `shape` broadcast to. Not an operation of oneDNN. */
 export const expand: OperationFunction<'Expand'> = /* @__PURE__ */ operation('Expand');
+/**
+ * Row i of src, along the first dimension, for each i of indices; NaN for an index outside src. Not an
+ * operation of oneDNN.
+ */
 export const gather: OperationFunction<'Gather'> = /* @__PURE__ */ operation('Gather');
+/**
+ * Of src the element with index `indices` along an axis, for each element of indices; an index outside is
+ * that of the nearest element. Not an operation of oneDNN.
+ */
 export const gatherElements: OperationFunction<'GatherElements'> =
   /* @__PURE__ */ operation('GatherElements');
+/** x·Φ(x), where Φ is the normal distribution (gelu_erf) or the approximation by tanh (gelu_tanh). */
 export const gelu: OperationFunction<'GELU'> = /* @__PURE__ */ operation('GELU');
+/** The index of every element of src along an axis. The values of src are not read. */
 export const genIndex: OperationFunction<'GenIndex'> = /* @__PURE__ */ operation('GenIndex');
+/** Whether src_0 > src_1. Not an operation of oneDNN. */
 export const greater: OperationFunction<'Greater'> = /* @__PURE__ */ operation('Greater');
+/** Whether src_0 ≥ src_1. */
 export const greaterEqual: OperationFunction<'GreaterEqual'> = /* @__PURE__ */ operation('GreaterEqual');
+/** alpha·x + beta limited to [0, 1]. */
 export const hardSigmoid: OperationFunction<'HardSigmoid'> = /* @__PURE__ */ operation('HardSigmoid');
+/** x·min(max(x + 3, 0), 6) / 6. */
 export const hardSwish: OperationFunction<'HardSwish'> = /* @__PURE__ */ operation('HardSwish');
+/**
+ * (x − mean) / √(variance + epsilon)·gamma + beta over the dimensions from begin_norm_axis on. With
+ * keep_stats, mean and variance are results.
+ */
 export const layerNorm: OperationFunction<'LayerNorm'> = /* @__PURE__ */ operation('LayerNorm');
+/** x where x ≥ 0, else alpha·x. */
 export const leakyRelu: OperationFunction<'LeakyReLU'> = /* @__PURE__ */ operation('LeakyReLU');
+/** Whether src_0 < src_1. Not an operation of oneDNN. */
 export const less: OperationFunction<'Less'> = /* @__PURE__ */ operation('Less');
+/** Whether src_0 ≤ src_1. Not an operation of oneDNN. */
 export const lessEqual: OperationFunction<'LessEqual'> = /* @__PURE__ */ operation('LessEqual');
+/** The natural logarithm. */
 export const log: OperationFunction<'Log'> = /* @__PURE__ */ operation('Log');
+/** Whether both hold. Not an operation of oneDNN. */
 export const logicalAnd: OperationFunction<'LogicalAnd'> = /* @__PURE__ */ operation('LogicalAnd');
+/** Whether src does not hold. Not an operation of oneDNN. */
 export const logicalNot: OperationFunction<'LogicalNot'> = /* @__PURE__ */ operation('LogicalNot');
+/** Whether one of two holds. Not an operation of oneDNN. */
 export const logicalOr: OperationFunction<'LogicalOr'> = /* @__PURE__ */ operation('LogicalOr');
+/** The logarithm of the softmax along an axis. */
 export const logSoftmax: OperationFunction<'LogSoftmax'> = /* @__PURE__ */ operation('LogSoftmax');
+/** src where cond holds (with invert: where it does not), else 0. Not an operation of oneDNN. */
 export const mask: OperationFunction<'Mask'> = /* @__PURE__ */ operation('Mask');
+/**
+ * The matrix product over the last two dimensions; the others broadcast. A tensor of rank 1 is a row on the
+ * left and a column on the right.
+ */
 export const matmul: OperationFunction<'MatMul'> = /* @__PURE__ */ operation('MatMul');
+/** The larger of src_0 and src_1. */
 export const maximum: OperationFunction<'Maximum'> = /* @__PURE__ */ operation('Maximum');
+/** The smaller of src_0 and src_1. */
 export const minimum: OperationFunction<'Minimum'> = /* @__PURE__ */ operation('Minimum');
+/** x·tanh(ln(1 + eˣ)). */
 export const mish: OperationFunction<'Mish'> = /* @__PURE__ */ operation('Mish');
+/** src_0 · src_1. */
 export const multiply: OperationFunction<'Multiply'> = /* @__PURE__ */ operation('Multiply');
+/** −x. Not an operation of oneDNN. */
 export const neg: OperationFunction<'Neg'> = /* @__PURE__ */ operation('Neg');
+/** Whether src_0 ≠ src_1. Not an operation of oneDNN. */
 export const notEqual: OperationFunction<'NotEqual'> = /* @__PURE__ */ operation('NotEqual');
+/**
+ * src with `before` and `after` elements of a value around it along each dimension. Not an operation of
+ * oneDNN.
+ */
 export const pad: OperationFunction<'Pad'> = /* @__PURE__ */ operation('Pad');
+/** x to the power beta. */
 export const pow: OperationFunction<'Pow'> = /* @__PURE__ */ operation('Pow');
+/** src_0 to the power src_1; of a negative src_0 for whole exponents alone. Not an operation of oneDNN. */
 export const power: OperationFunction<'Power'> = /* @__PURE__ */ operation('Power');
+/** x / scale + zero point, rounded to nearest even and saturated. */
 export const quantize: OperationFunction<'Quantize'> = /* @__PURE__ */ operation('Quantize');
+/** 1 / x. */
 export const reciprocal: OperationFunction<'Reciprocal'> = /* @__PURE__ */ operation('Reciprocal');
+/** The sum of |x| over axes. */
 export const reduceL1: OperationFunction<'ReduceL1'> = /* @__PURE__ */ operation('ReduceL1');
+/** √Σx² over axes. */
 export const reduceL2: OperationFunction<'ReduceL2'> = /* @__PURE__ */ operation('ReduceL2');
+/** The largest element over axes. */
 export const reduceMax: OperationFunction<'ReduceMax'> = /* @__PURE__ */ operation('ReduceMax');
+/** The mean over axes. */
 export const reduceMean: OperationFunction<'ReduceMean'> = /* @__PURE__ */ operation('ReduceMean');
+/** The smallest element over axes. */
 export const reduceMin: OperationFunction<'ReduceMin'> = /* @__PURE__ */ operation('ReduceMin');
+/** The product over axes. */
 export const reduceProd: OperationFunction<'ReduceProd'> = /* @__PURE__ */ operation('ReduceProd');
+/** The sum over axes. */
 export const reduceSum: OperationFunction<'ReduceSum'> = /* @__PURE__ */ operation('ReduceSum');
+/** max(x, 0). */
 export const relu: OperationFunction<'ReLU'> = /* @__PURE__ */ operation('ReLU');
+/** The same tensor in the memory layout of the output. */
 export const reorder: OperationFunction<'Reorder'> = /* @__PURE__ */ operation('Reorder');
+/**
+ * x / √(mean of x² + epsilon)·gamma over the dimensions from begin_norm_axis on. Not an operation of oneDNN.
+ */
 export const rmsNorm: OperationFunction<'RMSNorm'> = /* @__PURE__ */ operation('RMSNorm');
+/**
+ * Random numbers in the shape of src. BERNOULLI: 1 with probability 1 − p, else 0. UNIFORM: uniform in (0,
+ * 1], as cuRAND. Not an operation of oneDNN.
+ */
 export const rng: OperationFunction<'RNG'> = /* @__PURE__ */ operation('RNG');
+/**
+ * Rotates pairs (a, b) of the last dimension to (a·cos − b·sin, b·cos + a·sin): pairs of neighbours with
+ * `interleaved`, else element i and i + R/2, where tables (…, R/2) broadcast to src. Elements from R on stay.
+ * `inverse` rotates back.
+ */
 export const rotaryEmbedding: OperationFunction<'RotaryEmbedding'> =
   /* @__PURE__ */ operation('RotaryEmbedding');
+/** The nearest integer; halves go to the even one. */
 export const round: OperationFunction<'Round'> = /* @__PURE__ */ operation('Round');
+/**
+ * src, to which each element of updates is added where its index along an axis says; with the reduction none,
+ * the last of them takes the place of the element. An index outside does nothing. Not an operation of oneDNN.
+ */
 export const scatterElements: OperationFunction<'ScatterElements'> =
   /* @__PURE__ */ operation('ScatterElements');
+/**
+ * src_0 where cond holds, else src_1. The shape is the one that src_0 and src_1 broadcast to; cond is
+ * broadcast to it.
+ */
 export const select: OperationFunction<'Select'> = /* @__PURE__ */ operation('Select');
+/** 1 / (1 + e^(−x)). */
 export const sigmoid: OperationFunction<'Sigmoid'> = /* @__PURE__ */ operation('Sigmoid');
+/** x / (1 + e^(−x)), also called swish. Not an operation of oneDNN. */
 export const silu: OperationFunction<'SiLU'> = /* @__PURE__ */ operation('SiLU');
+/** The sine of x radians. Not an operation of oneDNN. */
 export const sin: OperationFunction<'Sin'> = /* @__PURE__ */ operation('Sin');
+/** Elements start, start + step, … along an axis, `size` of them. Not an operation of oneDNN. */
 export const slice: OperationFunction<'Slice'> = /* @__PURE__ */ operation('Slice');
+/**
+ * e^(x − max) / Σ e^(x − max) along an axis; stats are max + ln Σ e^(x − max). A row of −∞ gives NaN, or with
+ * inf_as_zero 0 in both.
+ */
 export const softmax: OperationFunction<'SoftMax'> = /* @__PURE__ */ operation('SoftMax');
+/** ln(1 + e^(beta·x)) / beta. */
 export const softplus: OperationFunction<'SoftPlus'> = /* @__PURE__ */ operation('SoftPlus');
+/** √x. */
 export const sqrt: OperationFunction<'Sqrt'> = /* @__PURE__ */ operation('Sqrt');
+/** x². */
 export const square: OperationFunction<'Square'> = /* @__PURE__ */ operation('Square');
+/** (src_0 − src_1)². */
 export const squaredDifference: OperationFunction<'SquaredDifference'> =
   /* @__PURE__ */ operation('SquaredDifference');
+/**
+ * The same elements in row-major order under another shape. One extent may be −1; with special_zero, 0 keeps
+ * an extent of src.
+ */
 export const staticReshape: OperationFunction<'StaticReshape'> = /* @__PURE__ */ operation('StaticReshape');
+/**
+ * The dimensions in another order: dimension d of dst is dimension order[d] of src. An empty order reverses
+ * all dimensions.
+ */
 export const staticTranspose: OperationFunction<'StaticTranspose'> =
   /* @__PURE__ */ operation('StaticTranspose');
+/** src_0 − src_1. */
 export const subtract: OperationFunction<'Subtract'> = /* @__PURE__ */ operation('Subtract');
+/**
+ * The slices of src along an axis with the indices of `indices`, whose dimensions take the place of the axis.
+ * Negative indices count from the end; those outside are those of the nearest slice. Not an operation of
+ * oneDNN.
+ */
 export const take: OperationFunction<'Take'> = /* @__PURE__ */ operation('Take');
+/** The hyperbolic tangent. */
 export const tanh: OperationFunction<'Tanh'> = /* @__PURE__ */ operation('Tanh');
+/**
+ * past with update in it, from element first[b] along an axis on, for each b of the first dimension; what
+ * would lie outside is left out. If present is bound to the memory of past, only update is written: a cache
+ * is appended to in place. ONNX has the operation under the same name; oneDNN has not.
+ */
 export const tensorScatter: OperationFunction<'TensorScatter'> = /* @__PURE__ */ operation('TensorScatter');
+/**
+ * The k largest elements along an axis, the largest first, and their indices; of equal ones the first comes
+ * first. Takes k passes. Not an operation of oneDNN.
+ */
 export const topK: OperationFunction<'TopK'> = /* @__PURE__ */ operation('TopK');
+/**
+ * The same values in another dtype: rounded to nearest even as a float, towards 0 and saturating as an
+ * integer, 1 for all but 0 as a truth value.
+ */
 export const typeCast: OperationFunction<'TypeCast'> = /* @__PURE__ */ operation('TypeCast');
+/** src_0 where cond holds, else src_1, all three broadcast to each other. Not an operation of oneDNN. */
 export const where: OperationFunction<'Where'> = /* @__PURE__ */ operation('Where');

@@ -6,6 +6,7 @@ import type { TileBackend } from './tile-backend.ts';
 
 /** The large kernels, each of which has tiles of its own: `decode` is forward with at most 16 queries. */
 export const tileRoles = ['forward', 'decode', 'dq', 'dkdv'] as const;
+/** A kernel that has tiles of its own. */
 export type TileRole = (typeof tileRoles)[number];
 
 /** Whether a kernel is forward, which alone joins rows over lanes. */

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitepress';
+import { liveExamples, repositoryLinks } from '../src/site/markdown.ts';
+import { basePlaceholder, makeRelative } from '../src/site/relative-base.ts';
+import { sidebar } from '../src/site/sidebar.ts';
+
+const project = JSON.parse(readFileSync(new URL('../../../project.json', import.meta.url), 'utf8')) as {
+  readonly repository: string;
+};
+const pages = fileURLToPath(new URL('../../../docs', import.meta.url));
+
+export default defineConfig({
+  title: 'Tilewise',
+  description: 'Scaled dot-product attention for the web, for inference and training',
+  lang: 'en',
+  base: basePlaceholder,
+  srcDir: '../../docs',
+  srcExclude: ['node_modules/**', 'src/**'],
+  outDir: './dist',
+  cacheDir: './node_modules/.vitepress',
+  rewrites: { 'guide/README.md': 'guide/index.md' },
+  // The playground is put beside the pages after they are built.
+  ignoreDeadLinks: [/^\/playground\//],
+  buildEnd: ({ outDir }) => makeRelative(outDir),
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${basePlaceholder}icon.svg` }]],
+  markdown: {
+    theme: { light: 'github-light', dark: 'github-dark' },
+    config(md) {
+      md.use(repositoryLinks, { pages, repository: project.repository });
+      md.use(liveExamples);
+    },
+  },
+  vite: {
+    publicDir: fileURLToPath(new URL('../public', import.meta.url)),
+    build: { target: 'es2022', chunkSizeWarningLimit: 1500 },
+    // Pages lie outside the folder of the site: what they import is found from there.
+    resolve: { alias: { vue: fileURLToPath(new URL('../node_modules/vue', import.meta.url)) } },
+  },
+  themeConfig: {
+    logo: '/icon.svg',
+    nav: [
+      { text: 'Start', link: '/start/', activeMatch: '^/start/' },
+      { text: 'Guide', link: '/guide/', activeMatch: '^/guide/' },
+      { text: 'API', link: '/api/', activeMatch: '^/api/' },
+      { text: 'Playground', link: '/playground/index.html', target: '_self' },
+    ],
+    sidebar,
+    outline: { level: [2, 3] },
+    search: { provider: 'local' },
+    externalLinkIcon: true,
+  },
+});

@@ -1,0 +1,87 @@
+import type { ApiExport, ApiMember, ApiModule } from './read-api.ts';
+
+/** The file name of the page of an import path: `@tilewise/core/cpu` is `core-cpu`. */
+export function pageOf(path: string): string {
+  return path.replace('@tilewise/', '').replaceAll('/', '-');
+}
+
+/** The exports without documentation, as `path name`. */
+export function undocumented(api: readonly ApiModule[]): string[] {
+  return api.flatMap(({ path, exports }) =>
+    exports.filter(({ docs }) => docs.trim() === '').map(({ name }) => `${path} ${name}`),
+  );
+}
+
+const sections = [
+  ['function', 'Functions'],
+  ['class', 'Classes'],
+  ['interface', 'Interfaces'],
+  ['type', 'Types'],
+  ['constant', 'Constants'],
+  ['namespace', 'Namespaces'],
+] as const;
+
+/** The page of an import path, as Markdown. */
+export function apiPage({ path, exports }: ApiModule, api: readonly ApiModule[]): string {
+  const places = new Map(
+    api.flatMap(module =>
+      module.exports.map(({ name }) => [name, `./${pageOf(module.path)}#${anchor(name)}`]),
+    ),
+  );
+  for (const { name } of exports) places.set(name, `#${anchor(name)}`);
+  const parts = sections.flatMap(([kind, heading]) => {
+    const ofKind = exports.filter(one => one.kind === kind);
+    return ofKind.length === 0 ? [] : [`## ${heading}`, ...ofKind.map(one => section(one, places))];
+  });
+  return [`# ${path}`, `\`import { … } from '${path}'\``, ...parts].join('\n\n');
+}
+
+function section({ name, signature, docs, tags, members }: ApiExport, places: Links): string {
+  const prose = (text: string) => markdown(text, places);
+  const parameters = tags
+    .filter(tag => tag.name === 'param')
+    .map(({ text }) => {
+      const [, parameter, meaning] = /^(\S+)\s*-?\s*([\s\S]*)$/.exec(text) ?? [];
+      return `- \`${parameter}\`: ${prose(meaning ?? '')}`;
+    });
+  const rest = tags.flatMap(tag => {
+    const label = { throws: 'Throws', returns: 'Returns', defaultValue: 'Default' }[tag.name];
+    return label ? [`**${label}** ${prose(tag.text)}`] : [];
+  });
+  return [
+    `### ${name} {#${anchor(name)}}`,
+    prose(docs),
+    `\`\`\`ts\n${signature.trimEnd()}\n\`\`\``,
+    ...(parameters.length > 0 ? [parameters.join('\n')] : []),
+    ...(members.length > 0 ? [memberList(members, prose)] : []),
+    ...rest,
+  ].join('\n\n');
+}
+
+function memberList(members: readonly ApiMember[], prose: (text: string) => string): string {
+  return members.map(({ name, docs }) => `- \`${name}\`: ${prose(docs).replace(/\n/g, '\n  ')}`).join('\n');
+}
+
+type Links = ReadonlyMap<string, string>;
+
+/** Names that differ in case alone have anchors that differ. */
+const anchor = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+
+/** A doc comment as Markdown: links to symbols are resolved, and what is no code is kept from being HTML. */
+function markdown(text: string, places: Links): string {
+  return text
+    .split(/(```[\s\S]*?```|`[^`\n]*`|\{@link[^}]*\})/)
+    .map(part => {
+      const [, target, label] = /^\{@link\s+\*?\s*([\w.]+)\s*\|?\s*([^}]*)\}$/.exec(part) ?? [];
+      if (target !== undefined) {
+        const place = places.get(target.split('.')[0] ?? target);
+        return place ? `[\`${label || target}\`](${place})` : `\`${label || target}\``;
+      }
+      if (part.startsWith('`')) return part;
+      return part
+        .replace(/</g, '&lt;')
+        .replace(/\{\{/g, '&#123;&#123;')
+        .replace(/([*_[\]])/g, '\\$1');
+    })
+    .join('');
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { apiPage, undocumented } from './api-page.ts';
+import { readApi } from './read-api.ts';
+
+const api = readApi();
+
+test('every export of every import path has documentation', () => {
+  expect(undocumented(api)).toEqual([]);
+  expect(api.length).toBeGreaterThan(20);
+  expect(api.flatMap(({ exports }) => exports).length).toBeGreaterThan(700);
+});
+
+test('an export without documentation is named', () => {
+  const bare = { name: 'f', kind: 'function', signature: 'f()', docs: ' ', tags: [], members: [] } as const;
+  expect(undocumented([{ path: '@tilewise/x', exports: [bare] }])).toEqual(['@tilewise/x f']);
+});
+
+test('every link of a doc comment leads to an export', () => {
+  const names = new Set(api.flatMap(({ exports }) => exports.map(({ name }) => name)));
+  const dead = api.flatMap(({ path, exports }) =>
+    exports.flatMap(({ name, docs, tags, members }) =>
+      [docs, ...tags.map(({ text }) => text), ...members.map(member => member.docs)].flatMap(text =>
+        [...text.matchAll(/\{@link\s+\*?\s*(\w+)/g)]
+          .filter(([, target]) => !names.has(target))
+          .map(([, target]) => `${path} ${name}: ${target}`),
+      ),
+    ),
+  );
+  expect(dead).toEqual([]);
+});
+
+test('a page has the signature, the documentation and the members of an export', () => {
+  const core = api.find(({ path }) => path === '@tilewise/core');
+  const page = core ? apiPage(core, api) : '';
+  expect(page).toContain('### mergePartials');
+  expect(page).toContain('```ts\nfunction mergePartials(');
+  expect(page).toMatch(/- `causal`: \S/);
+});

@@ -1,0 +1,159 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript-5.9';
+
+const packages = fileURLToPath(new URL('../../../../packages', import.meta.url));
+
+/** A property, method or value of an exported interface, class or type, and its documentation. */
+export interface ApiMember {
+  readonly name: string;
+  readonly docs: string;
+}
+
+/** One exported name: its declarations as TypeScript, without comments, and its documentation as Markdown. */
+export interface ApiExport {
+  readonly name: string;
+  readonly kind: 'function' | 'class' | 'interface' | 'type' | 'constant' | 'namespace';
+  readonly signature: string;
+  readonly docs: string;
+  readonly tags: readonly { readonly name: string; readonly text: string }[];
+  readonly members: readonly ApiMember[];
+}
+
+/** What one import path exports. */
+export interface ApiModule {
+  /** What a program imports, such as `@tilewise/core/cpu`. */
+  readonly path: string;
+  readonly exports: readonly ApiExport[];
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly private?: boolean;
+  readonly exports: Record<string, { readonly types?: string } | string>;
+}
+
+/** The declaration files of all public import paths, in the order of the packages' names. */
+function entryPoints(): { readonly path: string; readonly file: string }[] {
+  return readdirSync(packages).flatMap(folder => {
+    const manifest = JSON.parse(readFileSync(join(packages, folder, 'package.json'), 'utf8')) as Manifest;
+    if (manifest.private) return [];
+    return Object.entries(manifest.exports).flatMap(([key, target]) =>
+      typeof target === 'object' && target.types
+        ? [{ path: manifest.name + key.slice(1), file: join(packages, folder, target.types) }]
+        : [],
+    );
+  });
+}
+
+/**
+ * Reads what every public import path exports, from the declaration files of the built packages.
+ * @throws Error where a declaration file is missing: build the packages first.
+ */
+export function readApi(): ApiModule[] {
+  const entries = entryPoints();
+  const program = ts.createProgram(
+    entries.map(({ file }) => file),
+    {
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      lib: ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+      types: [],
+      skipLibCheck: true,
+    },
+  );
+  const checker = program.getTypeChecker();
+  return entries.map(({ path, file }) => {
+    const source = program.getSourceFile(file);
+    const module = source && checker.getSymbolAtLocation(source);
+    if (!module) throw new Error(`${path}: ${file} is missing or exports nothing; build the packages first`);
+    const exports = checker
+      .getExportsOfModule(module)
+      .map(symbol => readExport(checker, symbol))
+      .sort((a, b) => a.name.localeCompare(b.name));
+    return { path, exports };
+  });
+}
+
+const printer: ts.Printer = ts.createPrinter({ removeComments: true });
+
+function readExport(checker: ts.TypeChecker, exported: ts.Symbol): ApiExport {
+  const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+  const declarations = (symbol.declarations ?? []).map(node =>
+    ts.isVariableDeclaration(node) ? node.parent.parent : node,
+  );
+  const docs = documentationOf(checker, symbol) || documentationOf(checker, exported);
+  return {
+    name: exported.name,
+    kind: kindOf(symbol),
+    signature: declarations.map(signatureOf).join('\n'),
+    docs,
+    tags: symbol
+      .getJsDocTags(checker)
+      .map(({ name, text }) => ({ name, text: ts.displayPartsToString(text) })),
+    members: declarations.flatMap(node => membersOf(checker, node)),
+  };
+}
+
+function documentationOf(checker: ts.TypeChecker, symbol: ts.Symbol): string {
+  return ts.displayPartsToString(symbol.getDocumentationComment(checker));
+}
+
+function kindOf({ flags }: ts.Symbol): ApiExport['kind'] {
+  if (flags & ts.SymbolFlags.Function) return 'function';
+  if (flags & ts.SymbolFlags.Class) return 'class';
+  if (flags & ts.SymbolFlags.Interface) return 'interface';
+  if (flags & ts.SymbolFlags.Variable) return 'constant';
+  return flags & ts.SymbolFlags.Module ? 'namespace' : 'type';
+}
+
+function signatureOf(node: ts.Node): string {
+  if (ts.isSourceFile(node)) return '';
+  return printer
+    .printNode(ts.EmitHint.Unspecified, node, node.getSourceFile())
+    .replace(/^export (declare )?/, '')
+    .replace(/^ +#private;\n/gm, '')
+    .replace(/^( {4})+/gm, indent => ' '.repeat(indent.length / 2))
+    .split('\n')
+    .map(line => (line.length > widest ? brokenAtCommas(line) : line))
+    .join('\n');
+}
+
+const widest = 80;
+
+/** A long signature with each parameter on a line of its own. */
+function brokenAtCommas(line: string): string {
+  const indent = /^ */.exec(line)?.[0] ?? '';
+  const open = line.indexOf('(');
+  let depth = 0;
+  let text = '';
+  for (const [n, letter] of [...line].entries()) {
+    // The > of an arrow closes nothing.
+    if ('([{<'.includes(letter)) depth++;
+    else if (')]}>'.includes(letter) && line[n - 1] !== '=') depth--;
+    const closes = letter === ')' && depth === 0;
+    if (open < 0 || n < open) text += letter;
+    else if (n === open) text += `(\n${indent}  `;
+    else if (letter === ',' && depth === 1) text += `,\n${indent} `;
+    else text += closes && !text.includes('\n)') ? `\n${indent})` : letter;
+  }
+  return text;
+}
+
+/** The documented members of an interface, a class, or a type that is written as an object. */
+function membersOf(checker: ts.TypeChecker, declaration: ts.Node): ApiMember[] {
+  const members: ApiMember[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertySignature(node) || ts.isMethodSignature(node) || ts.isClassElement(node)) {
+      const symbol = node.name && checker.getSymbolAtLocation(node.name);
+      const docs = symbol && documentationOf(checker, symbol);
+      if (docs && !members.some(member => member.name === symbol.name))
+        members.push({ name: symbol.name, docs });
+    }
+    if (!ts.isVariableStatement(node)) ts.forEachChild(node, visit);
+  };
+  visit(declaration);
+  return members;
+}

@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type BrowserHost, openBrowser } from '@tilewise/webgpu-host/browser';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { filesIn } from './relative-base.ts';
+import { type StaticServer, serveFolder } from './serve.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const site = join(root, 'node_modules', '.site-test');
+let server: StaticServer;
+let host: BrowserHost;
+const errors: string[] = [];
+
+beforeAll(async () => {
+  const vitepress = join(
+    dirname(createRequire(import.meta.url).resolve('vitepress/package.json')),
+    'bin',
+    'vitepress.js',
+  );
+  // A test runner says 'test', with which Vue's development build would be taken.
+  const env = { ...process.env, NODE_ENV: 'production' };
+  await promisify(execFile)(process.execPath, [vitepress, 'build', root, '--outDir', site], { env });
+  server = await serveFolder(site, '/some/path/');
+  host = await openBrowser();
+  host.page.on('pageerror', error => errors.push(error.message));
+  host.page.on('console', message => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+}, 300_000);
+afterAll(async () => {
+  await host?.close();
+  server?.close();
+  rmSync(site, { recursive: true, force: true });
+});
+
+const pages = (): string[] => filesIn(site).filter(file => file.endsWith('.html'));
+
+test('every link and anchor of every page is there', () => {
+  const anchors = new Map(
+    pages().map(page => [
+      page,
+      new Set([...readFileSync(page, 'utf8').matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)),
+    ]),
+  );
+  const dead = pages().flatMap(page =>
+    [...readFileSync(page, 'utf8').matchAll(/ (?:href|src)="([^"]+)"/g)]
+      .map(([, link]) => link.replaceAll('&amp;', '&'))
+      .filter(link => !/^(?:[a-z]+:|\/\/)/.test(link) && !link.includes('playground/'))
+      .filter(link => {
+        const [path, anchor] = link.split('#');
+        const target = path === '' ? page : resolve(dirname(page), path);
+        const file =
+          existsSync(target) && statSync(target).isDirectory() ? join(target, 'index.html') : target;
+        return (
+          !existsSync(file) ||
+          (anchor && anchors.has(file) && !anchors.get(file)?.has(decodeURIComponent(anchor)))
+        );
+      })
+      .map(link => `${relative(site, page)}: ${link}`),
+  );
+  expect(dead).toEqual([]);
+  expect(pages().length).toBeGreaterThan(50);
+});
+
+test('no page or script depends on the path that the site is served from', () => {
+  const absolute = filesIn(site)
+    .filter(file => /\.(html|js|css)$/.test(file))
+    .filter(file => /(?:href|src)="\/(?!\/)|url\(\/|"\/assets\//.test(readFileSync(file, 'utf8')));
+  expect(absolute.map(file => relative(site, file))).toEqual([]);
+});
+
+test('a page follows its links in the browser, and the search finds a page', async () => {
+  const { page } = host;
+  await page.goto(`${server.address}index.html`);
+  await page.getByRole('link', { name: 'Start here' }).click();
+  await page.waitForURL(`${server.address}start/**`);
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('Which page is for you');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByRole('searchbox').fill('paged cache');
+  await page.locator('.VPLocalSearchBox .result').first().click();
+  await page.waitForURL(`${server.address}guide/decoding.html**`);
+  expect(errors).toEqual([]);
+});
+
+test('live examples run in the page, edited too, and say what their comments say', {
+  timeout: 120_000,
+}, async () => {
+  const { page } = host;
+  const live = pages().filter(file => readFileSync(file, 'utf8').includes('class="live"'));
+  expect(live.length).toBeGreaterThan(3);
+  for (const file of live) {
+    await page.goto(`${server.address}${relative(site, file)}`);
+    const example = page.locator('.live').first();
+    await example.getByRole('button', { name: 'Run' }).click();
+    await page
+      .locator('.live[data-state=done], .live[data-state=failed]')
+      .first()
+      .waitFor({ timeout: 90_000 });
+    const output = await example.locator('.live-output').textContent();
+    expect(await example.getAttribute('data-state'), `${relative(site, file)}: ${output}`).toBe('done');
+  }
+  await page.goto(`${server.address}start/index.html`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByRole('textbox', { name: 'Example code' }).fill("console.log('edited', 6 * 7);");
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.locator('.live[data-state=done]').waitFor();
+  expect(await page.locator('.live-output').textContent()).toBe('edited 42');
+  expect(errors).toEqual([]);
+});
