@@ -1,2 +1,3 @@
+export { type Counts, countingDevice } from './counting-device.ts';
 export type { GpuHost, GpuHostKind, OpenGpuOptions } from './open-gpu.ts';
 export { openGpu } from './open-gpu.ts';

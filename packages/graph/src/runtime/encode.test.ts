@@ -1,9 +1,9 @@
 import { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { createContext, type GpuContext, type GpuTensor, webgpuEngine } from '@tilewise/webgpu';
+import { countingDevice } from '@tilewise/webgpu-host';
 import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../testing/attention-graph.ts';
-import { countingDevice } from '../../testing/counting-device.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 
 /**

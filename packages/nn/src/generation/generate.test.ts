@@ -1,5 +1,7 @@
 import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
+import { createContext, webgpuEngine } from '@tilewise/webgpu';
+import { countingDevice } from '@tilewise/webgpu-host';
 import { expect, test } from 'vitest';
 import { filesOf, tinyLlama } from '../../testing/tiny-model.ts';
 import type { ModelFiles } from '../checkpoint/model-files.ts';
@@ -31,9 +33,16 @@ async function greedy(model: Model<Tensor>, prompt: readonly number[], count: nu
   return text.slice(prompt.length);
 }
 
+const rope = (parameters: object) => ({ ...tinyLlama, max_position_embeddings: 8, rope_scaling: parameters });
+const dynamic = rope({ rope_type: 'dynamic', factor: 4 });
+const factors = { short_factor: [1, 2], long_factor: [3, 9] };
+const longrope = { ...rope({ rope_type: 'longrope', ...factors }), original_max_position_embeddings: 6 };
+
 test.each([
   ['all keys', tinyLlama],
   ['a window', window],
+  ['angles that change with the length', dynamic],
+  ['angles that change at a length', longrope],
 ])('with a cache and without, the text is the same: %s', async (_, config) => {
   const model = await load(config);
   expect(await textOf(model, [1, 2, 3], { maxNewTokens: 9 })).toEqual(await greedy(model, [1, 2, 3], 9));
@@ -54,6 +63,37 @@ test('in any batch, the text is the same', async () => {
         expect(texts[row]).toEqual(await greedy(model, prompt, 7));
     }
   }
+});
+
+test('a text does not depend on how many tokens may follow', async () => {
+  const model = await load(dynamic);
+  const long = await textOf(model, [1, 2, 3], { maxNewTokens: 20 });
+  expect(await textOf(model, [1, 2, 3], { maxNewTokens: 8 })).toEqual(long.slice(0, 8));
+});
+
+test('a prompt that is read in several parts gives the same text', async () => {
+  const model = await load({ ...tinyLlama, max_position_embeddings: 512 });
+  const prompt = Array.from({ length: 300 }, (_, n) => (n * n) % 11);
+  const texts: number[][] = [[], []];
+  const prompts = [prompt, [4, 5]];
+  for await (const tokens of generateBatch(model, prompts, { maxNewTokens: 4 }))
+    for (const [row, token] of tokens.entries()) if (token !== null) texts[row].push(token);
+  expect(texts).toEqual([await greedy(model, prompt, 4), await greedy(model, [4, 5], 4)]);
+});
+
+test('on a device a token takes one run of a graph, and no buffer', async () => {
+  const { device, counts } = await countingDevice();
+  const ctx = await createContext({ device });
+  const model = await loadModel(filesOf(tinyLlama), { engine: webgpuEngine(ctx) });
+  const tokens = generate(model, [1, 2, 3], { maxNewTokens: 8 });
+  for (let n = 0; n < 4; n++) await tokens.next();
+  const before = { ...counts };
+  for (let n = 0; n < 3; n++) await tokens.next();
+  // Each token: the graph, and the copy of its logits that the host reads.
+  expect(counts).toEqual({ ...before, submissions: before.submissions + 6, maps: before.maps + 3 });
+  await tokens.return();
+  model.release();
+  ctx.destroy();
 });
 
 test('a stop token ends its text alone', async () => {

@@ -47,22 +47,23 @@ export async function* generateBatch<T extends TensorDesc>(
     );
   const decoder = cachedDecoder(model, definition, { batch: prompts.length, length });
   try {
-    let logits = await decoder.prefill(prompts);
+    let logits = await decoder.read(prompts, signal);
     const ended = prompts.map(() => false);
     for (let step = 0; step < maxNewTokens; step++) {
       signal?.throwIfAborted();
-      const values = logits.toFloat32();
       const tokens = texts.map((text, row) => {
         if (ended[row]) return null;
-        const own = values.subarray(row * vocabulary, (row + 1) * vocabulary);
-        const token = chooseToken(own, text, options, { row, step });
+        const token = chooseToken(logits[row], text, options, { row, step });
         text.push(token);
         ended[row] = stopTokens.includes(token);
         return token;
       });
       yield tokens;
       if (ended.every(Boolean) || step + 1 === maxNewTokens) return;
-      logits = await decoder.decode(tokens.map(token => token ?? 0));
+      logits = await decoder.read(
+        tokens.map((token, row) => (token === null || ended[row] ? [] : [token])),
+        signal,
+      );
     }
   } finally {
     decoder.release();

@@ -4,6 +4,7 @@ import { type CompiledFunction, compile, type Specs, type Variable } from '@tile
 import type { ModelDefinition } from '../architectures/architecture.ts';
 import type { AdapterWeights } from '../lora/adapter.ts';
 import { adapterOf } from '../lora/adapter.ts';
+import type { Scope } from '../transformer/scope.ts';
 import { type Batch, batchTensors } from './batch.ts';
 import { modelLogits } from './logits.ts';
 import { type ModelLayers, type WeightDType, weightScope } from './weights.ts';
@@ -24,7 +25,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
   readonly weights: Map<string, T>;
   /** An adapter that the model runs with. */
   adapter: AdapterWeights<T> | null = null;
-  readonly #compiled = new Map<string, CompiledFunction<Specs, Variable, T>>();
+  readonly #held = new Map<string, { release(): void }>();
 
   constructor(
     engine: TensorEngine<T>,
@@ -49,21 +50,37 @@ export class Model<T extends TensorDesc = TensorDesc> {
   /** Logits of all tokens (B, S, vocabulary), or of the classes of images (B, classes), f32. */
   async logits(batch: Batch): Promise<Tensor> {
     const tensors = batchTensors(batch);
-    const specs = { ...describeAll(tensors), ...this.specs() };
-    const key = JSON.stringify([specs, this.adapter?.config]);
-    const adapter = this.adapter;
-    const run =
-      this.#compiled.get(key) ??
-      compile(
-        this.engine,
-        inputs => modelLogits(this.definition, weightScope(inputs, adapterOf(adapter, inputs)), inputs),
-        specs as Specs,
-      );
-    this.#compiled.set(key, run);
+    const run = this.compiled('logits', describeAll(tensors), (scope, inputs) =>
+      modelLogits(this.definition, scope, inputs),
+    );
     const result = await run({ ...tensors, ...this.bindings() });
     const logits = await this.engine.download(result as T);
     this.engine.release(result as T);
     return logits;
+  }
+
+  /**
+   * A function of some tensors, of the weights and of the adapter, compiled once for each name and for what
+   * the tensors look like; `release` of the model frees it.
+   */
+  compiled<R>(
+    name: string,
+    specs: Specs,
+    fn: (scope: Scope, inputs: Readonly<Record<string, Variable>>) => R,
+  ): CompiledFunction<Specs, R, T> {
+    const all = { ...specs, ...this.specs() };
+    const key = JSON.stringify([name, all, this.adapter?.config]);
+    const { adapter } = this;
+    return this.held(key, () =>
+      compile(this.engine, inputs => fn(weightScope(inputs, adapterOf(adapter, inputs)), inputs), all),
+    );
+  }
+
+  /** What was made for a key, or makes it; `release` of the model frees it. */
+  held<R extends { release(): void }>(key: string, make: () => R): R {
+    const known = (this.#held.get(key) as R | undefined) ?? make();
+    this.#held.set(key, known);
+    return known;
   }
 
   /** What the weights and the adapter look like, by the names of a function's arguments. */
@@ -78,7 +95,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
 
   /** Frees what it holds on the engine. */
   release(): void {
-    for (const compiled of this.#compiled.values()) compiled.release();
+    for (const held of this.#held.values()) held.release();
     for (const tensor of this.weights.values()) this.engine.release(tensor);
     for (const tensor of Object.values(this.adapter?.tensors ?? {})) this.engine.release(tensor);
   }

@@ -1,10 +1,16 @@
 import { Tensor } from '@tilewise/core';
-import { add, constant, divide, gather, multiply, reshape, tanh, type Variable } from '@tilewise/graph/ops';
+import { add, constant, divide, multiply, tanh, type Variable } from '@tilewise/graph/ops';
 import type { Rope, RopeRule } from '../config/rope.ts';
 import { type FeedForwardOptions, feedForward } from './feed-forward.ts';
 import { type NormOptions, norm } from './norm.ts';
 import { embedding as embed, linear, type Scope } from './scope.ts';
-import { type SelfAttentionOptions, type Sequences, selfAttention } from './self-attention.ts';
+import {
+  type LayerCache,
+  type RotaryTables,
+  type SelfAttentionOptions,
+  type Sequences,
+  selfAttention,
+} from './self-attention.ts';
 
 /** A decoder as a table: what it is made of, and how its weights are named. */
 export interface DecoderTable {
@@ -40,10 +46,18 @@ export interface DecoderTable {
 export interface DecoderInputs extends Pick<Sequences, 'lengths'> {
   /** i32 (B, S) */
   readonly tokens: Variable;
-  /** i32 (B, S): positions of the tokens up to a length; 0, 1, … unless given. */
-  readonly positions?: { readonly indices: Variable; readonly length: number } | undefined;
+  /** Where the tokens are in their sequences; 0, 1, … unless given. */
+  readonly positions?: Positions | undefined;
   /** Where a layer keeps keys and values. */
-  readonly cache?: ((layer: number) => NonNullable<Sequences['cache']>) | undefined;
+  readonly cache?: ((layer: number) => LayerCache) | undefined;
+}
+
+/** Positions of tokens. */
+export interface Positions {
+  /** i32 (B, S) */
+  readonly indices: Variable;
+  /** The angles of the positions by a rule. */
+  rotary(rule: RopeRule): RotaryTables;
 }
 
 /** Hidden states (B, S, dim) after the last norm. */
@@ -53,30 +67,23 @@ export function decoderStates(
   { tokens, lengths, positions: given, cache }: DecoderInputs,
 ): Variable {
   const { vocabulary, dim, embedding, positions, norms } = table;
-  const S = tokens.shape[1];
+  const places = given ?? firstPositions(tokens.shape[1]);
   const embedded = embed(scope, embedding.name, [vocabulary, dim], tokens);
   let x = embedding.scale === undefined ? embedded : multiply(embedded, embedding.scale);
-  if (positions) {
-    const places =
-      given?.indices ??
-      Tensor.from(
-        Array.from({ length: S }, (_, n) => n),
-        [S],
-        { dtype: 'i32' },
-      );
-    x = add(x, embed(scope, positions.name, [positions.count, dim], places));
-  }
-  const rotaries = new Map<string, Sequences['rotary']>();
+  if (positions) x = add(x, embed(scope, positions.name, [positions.count, dim], places.indices));
+  const rotaries = new Map<RopeRule, RotaryTables>();
+  const rotaryOf = (rule: RopeRule): RotaryTables => {
+    const tables = rotaries.get(rule) ?? places.rotary(rule);
+    rotaries.set(rule, tables);
+    return tables;
+  };
   for (let n = 0; n < table.layers; n++) {
     const prefix = table.prefix(n);
-    const rope = table.rope?.(n).at(given?.length ?? S);
-    const key = JSON.stringify(rope ?? null);
-    const rotary = rotaries.get(key) ?? (rope ? rotaryTables(rope, S, given) : null);
-    rotaries.set(key, rotary);
+    const rule = table.rope?.(n);
     const named = (of: Variable, name: string | undefined): Variable =>
       name === undefined ? of : norm(scope, of, prefix + name, table.norm);
     const attended = selfAttention(scope, named(x, norms.beforeAttention), prefix, table.attention(n), {
-      ...{ lengths, rotary },
+      ...{ lengths, rotary: rule ? rotaryOf(rule) : null },
       cache: cache?.(n),
     });
     x = add(x, named(attended, norms.afterAttention));
@@ -94,28 +101,26 @@ export function decoderLogits(scope: Scope, table: DecoderTable, states: Variabl
   return logitSoftcap === undefined ? logits : multiply(tanh(divide(logits, logitSoftcap)), logitSoftcap);
 }
 
-/** Cosine and sine of all positions up to a length, or those of the positions that are given. */
-function rotaryTables(
-  { frequencies, factor }: Rope,
-  S: number,
-  given: DecoderInputs['positions'],
-): NonNullable<Sequences['rotary']> {
-  const length = given?.length ?? S;
-  const pairs = frequencies.length;
-  const tableOf = (of: (angle: number) => number): Tensor =>
-    Tensor.from(
-      Float32Array.from(
-        { length: length * pairs },
-        (_, n) => factor * of(Math.floor(n / pairs) * frequencies[n % pairs]),
-      ),
-      [length, pairs],
-    );
-  const [cos, sin] = [tableOf(Math.cos), tableOf(Math.sin)];
-  return { cos: rows(cos, given), sin: rows(sin, given) };
+/** The positions 0 to S − 1, which are the same in each sequence. */
+function firstPositions(S: number): Positions {
+  const indices = Array.from({ length: S }, (_, n) => n);
+  return {
+    indices: constant(Tensor.from(indices, [S], { dtype: 'i32' })),
+    rotary: rule => {
+      const rope = rule.at(S);
+      const shape = [S, rope.frequencies.length];
+      const [cos, sin] = rotaryValues(rope, indices).map(values => constant(Tensor.from(values, shape)));
+      return { cos, sin };
+    },
+  };
 }
 
-function rows(table: Tensor, given: DecoderInputs['positions']): Variable {
-  if (!given) return constant(table);
-  const [B, S] = given.indices.shape;
-  return reshape(gather(table, given.indices), [B, 1, S, table.shape[1]]);
+/** Cosines and sines, one of each for each position and pair, times the factor. */
+export function rotaryValues(
+  { frequencies, factor }: Rope,
+  positions: readonly number[],
+): readonly [cos: Float32Array, sin: Float32Array] {
+  const angles = positions.flatMap(position => frequencies.map(f => position * f));
+  const of = (f: (angle: number) => number) => Float32Array.from(angles, angle => factor * f(angle));
+  return [of(Math.cos), of(Math.sin)];
 }

@@ -21,24 +21,27 @@ export interface SelfAttentionOptions {
   readonly headNorms?: { readonly q: string; readonly k: string; readonly norm: NormOptions } | undefined;
 }
 
-/** What attention knows of the sequences. */
-export interface Sequences {
-  /** i32 (B): tokens of each sequence; all of them unless given. */
-  readonly lengths?: Variable | undefined;
-  /** Cosine and sine of the angles, (S, R / 2) or (B, 1, S, R / 2); null without rotary embeddings. */
-  readonly rotary: { readonly cos: Variable; readonly sin: Variable } | null;
-  /**
-   * Keeps keys and values, and gives those that queries see: their own, or all of a cache, whose last ones
-   * they are.
-   */
-  readonly cache?: ((k: Variable, v: Variable) => SeenKeys) | undefined;
+/** Cosine and sine of the angles, (S, R / 2) or (B, 1, S, R / 2). */
+export interface RotaryTables {
+  readonly cos: Variable;
+  readonly sin: Variable;
 }
 
-/** Keys and values that queries see; `diagonal` says where their own are among them. */
-export interface SeenKeys {
-  readonly k: Variable;
-  readonly v: Variable;
-  readonly diagonal: 'top-left' | 'bottom-right';
+/** What attention knows of the sequences. */
+export interface Sequences {
+  /** i32 (B): tokens of each sequence, those of the cache among them; all of them unless given. */
+  readonly lengths?: Variable | undefined;
+  /** Null without rotary embeddings. */
+  readonly rotary: RotaryTables | null;
+  readonly cache?: LayerCache | undefined;
+}
+
+/** The keys and values of a layer, of all tokens so far. */
+export interface LayerCache {
+  /** Adds those of the new tokens, and gives all. */
+  append(k: Variable, v: Variable): { readonly k: Variable; readonly v: Variable };
+  /** i32 (B): how many tokens of each sequence are new; all of them unless given. */
+  readonly counts?: Variable | undefined;
 }
 
 /** Attention of x (B, S, dim) to itself. */
@@ -59,10 +62,11 @@ export function selfAttention(
     return rotary ? rotaryEmbedding(normed, rotary.cos, rotary.sin) : normed;
   };
   const own = { k: placed(k, 'k'), v };
-  const seen: SeenKeys = cache ? cache(own.k, own.v) : { ...own, diagonal: 'top-left' };
+  const seen = cache?.append(own.k, own.v) ?? own;
   const attended = attention(placed(q, 'q'), seen.k, seen.v, {
-    ...{ scale, softcap, seqLensKv: lengths },
-    ...(causal && { causal: seen.diagonal === 'bottom-right' ? seen.diagonal : true }),
+    ...{ scale, softcap, seqLensQ: cache?.counts, seqLensKv: lengths },
+    // New tokens are the last ones of a cache.
+    ...(causal && { causal: cache ? 'bottom-right' : true }),
     ...(window !== undefined && { left: window - 1 }),
   });
   const rows = reshape(transpose(attended, [0, 2, 1, 3]), [B, S, heads * headDim]);

@@ -19,8 +19,8 @@ export class BufferPool {
   #current = 0;
   #peak = 0;
   #idle = 0;
-  /** By size. Sizes and buffers are in the order in which they were given back. */
-  readonly #free = new Map<number, GPUBuffer[]>();
+  /** By usage and size. These and the buffers are in the order in which they were given back. */
+  readonly #free = new Map<string, GPUBuffer[]>();
   readonly #live = new Set<GPUBuffer>();
 
   /** Keeps `maxIdle` bytes for reuse at most. */
@@ -41,15 +41,12 @@ export class BufferPool {
   /** A storage buffer of at least `bytes`, with whatever content. */
   take(bytes: number): GPUBuffer {
     const size = sizeClass(bytes);
-    const free = this.#free.get(size);
-    for (let reused = free?.pop(); reused; reused = free?.pop()) {
-      this.#idle -= size;
-      // There may have been no memory for it.
-      if (!this.#live.has(reused)) continue;
+    const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
+    const reused = this.#takeFree({ size, usage });
+    if (reused) {
       forgetContent(reused);
       return reused;
     }
-    const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
     const { result: buffer, fault } = withFaults(this.#device, () =>
       this.#create({ size, usage, label: 'tilewise' }),
     );
@@ -68,7 +65,8 @@ export class BufferPool {
   /** A buffer to read from on the host. */
   takeStaging(bytes: number): GPUBuffer {
     const usage = bufferUsage.MAP_READ | bufferUsage.COPY_DST;
-    return this.#create({ size: sizeClass(bytes), usage, label: 'tilewise staging' });
+    const size = sizeClass(bytes);
+    return this.#takeFree({ size, usage }) ?? this.#create({ size, usage, label: 'tilewise staging' });
   }
 
   /** A uniform buffer with its content. */
@@ -81,21 +79,21 @@ export class BufferPool {
     return buffer;
   }
 
-  /** Takes a buffer of `take` back; once per `take`. */
+  /** Takes a buffer of `take` or `takeStaging` back, unmapped; once for each time that it was taken. */
   give(buffer: GPUBuffer): void {
     if (!this.#live.has(buffer)) return;
-    const { size } = buffer;
-    const free = this.#free.get(size) ?? [];
+    const key = keyOf(buffer);
+    const free = this.#free.get(key) ?? [];
     free.push(buffer);
-    // The size that was given back last comes last.
-    this.#free.delete(size);
-    this.#free.set(size, free);
-    this.#idle += size;
+    // The key that was given back last comes last.
+    this.#free.delete(key);
+    this.#free.set(key, free);
+    this.#idle += buffer.size;
     for (const [other, buffers] of this.#free) {
       while (this.#idle > this.#maxIdle) {
         const oldest = buffers.shift();
         if (!oldest) break;
-        this.#idle -= other;
+        this.#idle -= oldest.size;
         this.discard(oldest);
       }
       if (buffers.length === 0) this.#free.delete(other);
@@ -123,6 +121,16 @@ export class BufferPool {
     for (const buffer of [...this.#live]) this.discard(buffer);
   }
 
+  #takeFree(wanted: { readonly size: number; readonly usage: number }): GPUBuffer | undefined {
+    const free = this.#free.get(keyOf(wanted));
+    for (let found = free?.pop(); found; found = free?.pop()) {
+      this.#idle -= found.size;
+      // There may have been no memory for it.
+      if (this.#live.has(found)) return found;
+    }
+    return undefined;
+  }
+
   #create(descriptor: GPUBufferDescriptor): GPUBuffer {
     const buffer = this.#device.createBuffer(descriptor);
     this.#live.add(buffer);
@@ -131,6 +139,9 @@ export class BufferPool {
     return buffer;
   }
 }
+
+const keyOf = ({ size, usage }: { readonly size: number; readonly usage: number }): string =>
+  `${usage} ${size}`;
 
 /**
  * Buffers come in multiples of 16 bytes, and never empty: an empty tensor must be bindable too. Above 4 KiB

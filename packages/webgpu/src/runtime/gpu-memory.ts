@@ -244,8 +244,11 @@ export class GpuMemory implements TensorOwner {
       }
       const source = new Uint8Array(staging.getMappedRange(), byteOffset - start, elements * bytes);
       new Uint8Array(data.buffer).set(source);
-    } finally {
+      staging.unmap();
+      this.#pool.give(staging);
+    } catch (error) {
       this.#pool.discard(staging);
+      throw error;
     }
     return Tensor.wrap(data, { dtype, shape, strides });
   }

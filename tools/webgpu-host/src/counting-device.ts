@@ -1,4 +1,4 @@
-import { openGpu } from '@tilewise/webgpu-host';
+import { openGpu } from './open-gpu.ts';
 
 /** Counts what is asked of a device. */
 export interface Counts {

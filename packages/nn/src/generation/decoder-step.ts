@@ -1,0 +1,158 @@
+import { Tensor, type TensorDesc } from '@tilewise/core';
+import { add, constant, gather, reshape, tensorScatter, type Variable } from '@tilewise/graph/ops';
+import type { ModelDefinition } from '../architectures/architecture.ts';
+import type { RopeRule } from '../config/rope.ts';
+import { describeAll, type Model } from '../model/model.ts';
+import { type DecoderTable, decoderLogits, decoderStates, rotaryValues } from '../transformer/decoder.ts';
+
+export type Causal = Extract<ModelDefinition, { readonly kind: 'causal' }>;
+
+/** New tokens of some sequences, the rows padded to one length. */
+export interface NewTokens {
+  readonly tokens: readonly (readonly number[])[];
+  /** Tokens of each sequence that are in the cache. */
+  readonly first: readonly number[];
+  /** Tokens of each sequence that decide its angles: all that there are. */
+  readonly lengths: readonly number[];
+}
+
+/** Sizes of a cache and of what is added to it at once. */
+export interface StepShape {
+  readonly batch: number;
+  /** Tokens that the cache has room for. */
+  readonly capacity: number;
+  /** Tokens of each sequence that are new, padding among them. */
+  readonly size: number;
+}
+
+/** A decoder that reads new tokens of some sequences and adds their keys and values to a cache. */
+export interface DecoderStep<T extends TensorDesc> {
+  /**
+   * Reads new tokens, and writes f32 (B, vocabulary): the logits of the last one of each sequence.
+   * @param caches keys and values by the names of `cacheShapes`, which are added to where they lie.
+   */
+  run(added: NewTokens, caches: Readonly<Record<string, T>>, logits: T): Promise<void>;
+}
+
+/** The shapes of the cache of each layer, by name. */
+export function cacheShapes(
+  decoder: DecoderTable,
+  { batch, capacity }: Omit<StepShape, 'size'>,
+): Readonly<Record<string, readonly number[]>> {
+  const layers = Array.from({ length: decoder.layers }, (_, n) => n);
+  return Object.fromEntries(
+    layers.flatMap(layer => {
+      const { kvHeads, headDim } = decoder.attention(layer);
+      return ['k', 'v'].map(t => [`cache.${layer}.${t}`, [batch, kvHeads, capacity, headDim]] as const);
+    }),
+  );
+}
+
+/** The rules of rotation of a decoder, each once. */
+export function ropeRules({ rope, layers }: DecoderTable): readonly RopeRule[] {
+  if (!rope) return [];
+  return [...new Set(Array.from({ length: layers }, (_, layer) => rope(layer)))];
+}
+
+/**
+ * Readies a decoder for so many new tokens of so many sequences. Where the tokens are is data: one graph
+ * serves all places in the cache.
+ */
+export function decoderStep<T extends TensorDesc>(
+  model: Model<T>,
+  { decoder }: Causal,
+  shape: StepShape,
+): DecoderStep<T> {
+  const { batch, size } = shape;
+  const rules = ropeRules(decoder);
+  const inputs = stepInputs(rules, shape);
+  const caches = cacheShapes(decoder, shape);
+  const step = model.compiled(
+    `decoder step ${JSON.stringify(shape)}`,
+    { ...describeAll(inputs), ...caches },
+    (scope, given) => {
+      const kept: Variable[] = [];
+      const states = decoderStates(scope, decoder, {
+        tokens: given.tokens,
+        lengths: given.lengths,
+        positions: {
+          indices: given.positions,
+          rotary: rule => ({
+            cos: given[`cos.${rules.indexOf(rule)}`],
+            sin: given[`sin.${rules.indexOf(rule)}`],
+          }),
+        },
+        cache: layer => ({
+          append(...own) {
+            const [k, v] = own.map((t, n) => {
+              const name = `cache.${layer}.${n === 0 ? 'k' : 'v'}`;
+              return tensorScatter(given[name], t, given.first, { axis: 2 });
+            });
+            kept.push(k, v);
+            return { k, v };
+          },
+          counts: size === 1 ? undefined : given.counts,
+        }),
+      });
+      const dim = states.shape[2];
+      const last =
+        size === 1
+          ? reshape(states, [batch, dim])
+          : gather(reshape(states, [batch * size, dim]), add(rowEnds(batch, size), given.counts));
+      return { logits: decoderLogits(scope, decoder, last), kept };
+    },
+  );
+
+  return {
+    async run(added, held, logits) {
+      writeInputs(inputs, rules, added, shape);
+      await step({ ...inputs, ...model.bindings(), ...held }, [logits, ...Object.values(held)]);
+    },
+  };
+}
+
+/** The places before the first row of each sequence. */
+function rowEnds(batch: number, size: number): Variable {
+  const places = Array.from({ length: batch }, (_, b) => b * size - 1);
+  return constant(Tensor.from(places, [batch], { dtype: 'i32' }));
+}
+
+/** The tensors of a step beside weights and caches, which the steps of a text share. */
+function stepInputs(
+  rules: readonly RopeRule[],
+  { batch, size }: StepShape,
+): Readonly<Record<string, Tensor>> {
+  const integers = (...shape: number[]): Tensor => Tensor.zeros(shape, { dtype: 'i32' });
+  const tables = rules.flatMap((rule, n) => {
+    const shape = [batch, 1, size, rule.at(1).frequencies.length];
+    return ['cos', 'sin'].map(name => [`${name}.${n}`, Tensor.zeros(shape)] as const);
+  });
+  return {
+    ...{ tokens: integers(batch, size), positions: integers(batch, size) },
+    ...{ first: integers(batch), lengths: integers(batch) },
+    ...(size > 1 && { counts: integers(batch) }),
+    ...Object.fromEntries(tables),
+  };
+}
+
+function writeInputs(
+  inputs: Readonly<Record<string, Tensor>>,
+  rules: readonly RopeRule[],
+  { tokens, first, lengths }: NewTokens,
+  { size, capacity }: StepShape,
+): void {
+  tokens.forEach((row, b) => {
+    const places = Array.from({ length: size }, (_, n) => Math.min(first[b] + n, capacity - 1));
+    inputs.tokens.data.fill(0, b * size, (b + 1) * size);
+    inputs.tokens.data.set(row, b * size);
+    inputs.positions.data.set(places, b * size);
+    inputs.first.data[b] = first[b];
+    inputs.lengths.data[b] = first[b] + row.length;
+    if (size > 1) inputs.counts.data[b] = row.length;
+    rules.forEach((rule, n) => {
+      const [cos, sin] = rotaryValues(rule.at(lengths[b]), places);
+      inputs[`cos.${n}`].data.set(cos, b * cos.length);
+      inputs[`sin.${n}`].data.set(sin, b * sin.length);
+    });
+  });
+}
