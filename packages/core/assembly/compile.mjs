@@ -28,11 +28,15 @@ async function compile(features) {
   let binary;
   const options = ['index.ts', '--outFile', 'kernels.wasm', '-O3s', '--converge', '--noAssert'];
   const target = ['--runtime', 'stub', '--use', 'abort=', '--memoryBase', '64', '--enable', 'simd'];
-  const { error, stderr } = await asc.main([...options, ...target, ...features, '--baseDir', folder], {
-    writeFile: (_name, contents) => {
-      binary = contents;
+  const memory = ['--enable', 'threads', '--importMemory', '--sharedMemory', '--maximumMemory', '65536'];
+  const { error, stderr } = await asc.main(
+    [...options, ...target, ...memory, ...features, '--baseDir', folder],
+    {
+      writeFile: (_name, contents) => {
+        binary = contents;
+      },
     },
-  });
+  );
   if (error) throw new Error(`${error.message}\n${stderr}`);
   return Buffer.from(binary).toString('base64');
 }

@@ -1,7 +1,8 @@
 export * from './dropout';
-export * from './lines';
+export * from './lanes';
 export * from './multiply';
-export * from './pack';
+export { decodeBf16, decodeF16, encodeBf16, encodeF16, packColumns, packRows } from './pack';
 export * from './rows';
 export * from './scores';
+export * from './softcap';
 export * from './softmax';

@@ -88,7 +88,7 @@ export function decodeF16(count: i32, source: usize, target: usize): void {
 }
 
 /** Exponent and mantissa move up by 13 bits, and 2^112 makes up for the different bias, in subnormals too. */
-@inline function floatOfHalf(code: v128): v128 {
+@inline export function floatOfHalf(code: v128): v128 {
   const magnitude = v128.and(code, i32x4.splat(0x7fff));
   const sign = i32x4.shl(v128.and(code, i32x4.splat(0x8000)), 16);
   const value = f32x4.mul(i32x4.shl(magnitude, 13), f32x4.splat(5192296858534827628530496329220096.0));
@@ -107,7 +107,7 @@ export function encodeBf16(count: i32, source: usize, target: usize): void {
   }
 }
 
-@inline function bf16OfFloat(x: v128): v128 {
+@inline export function bf16OfFloat(x: v128): v128 {
   const odd = v128.and(i32x4.shr_u(x, 16), i32x4.splat(1));
   const rounded = i32x4.shr_u(i32x4.add(x, i32x4.add(odd, i32x4.splat(0x7fff))), 16);
   return v128.bitselect(rounded, i32x4.splat(0x7fc0), f32x4.eq(x, x));
@@ -122,7 +122,7 @@ export function encodeF16(count: i32, source: usize, target: usize): void {
   }
 }
 
-@inline function halfOfFloat(x: v128): v128 {
+@inline export function halfOfFloat(x: v128): v128 {
   const magnitude = v128.and(x, i32x4.splat(0x7fffffff));
   // A carry out of the mantissa moves on into the exponent, which is 112 less in f16.
   const odd = v128.and(i32x4.shr_u(magnitude, 13), i32x4.splat(1));

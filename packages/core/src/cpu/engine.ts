@@ -10,6 +10,7 @@ import type { SdpaResult } from '../engine/engine.ts';
 import { hostEngine } from '../engine/host-engine.ts';
 import { checkOptions, describeValue, InvalidArgumentError, UnsupportedError } from '../errors.ts';
 import type { TensorEngine } from '../primitive/primitive-engine.ts';
+import { checkHostTensor } from '../tensor/check-on-host.ts';
 import { checkStorage } from '../tensor/check-storage.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { type BackwardPlaces, type BackwardResults, backward } from './backward/backward.ts';
@@ -23,6 +24,7 @@ import {
   withKernels,
 } from './kernels/host-kernels.ts';
 import { type Variant, variantDescriptions, variants } from './kernels/kernels.ts';
+import { fromResident, releaseResident, toResident } from './kernels/resident-tensors.ts';
 import { preparedBackward, preparedForward } from './prepared-attention.ts';
 import { cpuPrimitives } from './primitives/cpu-primitives.ts';
 import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
@@ -51,9 +53,12 @@ const LARGEST_THREADS = 64;
 const WORTH_THREADS = 3e7;
 
 /**
- * The CPU as an engine: it runs every valid problem. Its tensors are host tensors; uploading them copies
- * nothing. Large problems are shared out to worker threads where the host has them (Node, and pages that are
- * cross-origin isolated); they start with the first such problem and do not keep a process alive.
+ * The CPU as an engine: it runs every valid problem. Its tensors are host tensors. Those that it uploads or
+ * allocates lie in the memory of its kernels, which is shared memory: they are there as long as somebody
+ * holds the tensor, a view of it or its `data`, and until they are released. What `download` and attention
+ * give lies in ordinary buffers. Large problems are shared out to worker threads where the host has them
+ * (Node, and pages that are cross-origin isolated); they start with the first such problem and do not keep a
+ * process alive.
  *
  * Attention reads its inputs when it is called: once the call has returned its promise, they may be written
  * to, or transferred, without a change to the result. Only storage in a SharedArrayBuffer, which is not
@@ -154,6 +159,18 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
       sdpaBackward,
     }),
     primitives: cpuPrimitives(variant),
+    upload(tensor) {
+      checkHostTensor('tensor', tensor);
+      return toResident(variant, tensor);
+    },
+    async download(tensor) {
+      checkHostTensor('tensor', tensor);
+      return fromResident(variant, tensor);
+    },
+    release(tensor) {
+      checkHostTensor('tensor', tensor);
+      releaseResident(tensor);
+    },
     async sdpa(q, k, v, callOptions) {
       const { problem, operands } = normaliseOnHost({ q, k, v }, callOptions);
       return runForward(problem, operands);

@@ -1,4 +1,5 @@
 import { type Kernels, MEMORY_KEPT, type Variant, variants } from './kernels.ts';
+import type { Memory } from './memory.ts';
 import { typescriptKernels } from './typescript.ts';
 import { type WasmVariant, wasmKernels } from './wasm.ts';
 import { isSupported, wasmBytes } from './wasm-sources.ts';
@@ -39,16 +40,30 @@ export function moduleOf(variant: Variant): WebAssembly.Module | undefined {
 }
 
 /**
- * Lends kernels to `work`, their memory empty. Where the host refuses to compile at once (old browsers on
- * their main thread, above 4 KiB) and nobody has compiled them yet, these are the TypeScript ones.
+ * Lends kernels to `work`, their memory empty but for tensors. Where the host refuses to compile at once (old
+ * browsers on their main thread, above 4 KiB) and nobody has compiled them yet, these are the TypeScript
+ * ones.
  */
 export function withKernels<R>(variant: Variant, work: (kernels: Kernels) => R): R {
   const kernels = idle.get(variant) ?? createKernels(variant);
   // Taken out, so that a call that throws leaves nothing half done behind.
   idle.delete(variant);
-  const result = work(kernels);
-  if (kernels.memory.bytes <= MEMORY_KEPT) idle.set(variant, kernels);
-  return result;
+  let isDone = false;
+  try {
+    const result = work(kernels);
+    isDone = true;
+    return result;
+  } finally {
+    const { bytes, isKept } = kernels.memory;
+    if (isKept || (isDone && bytes <= MEMORY_KEPT)) idle.set(variant, kernels);
+  }
+}
+
+/** The memory of the kernels that are lent. */
+export function residentMemory(variant: Variant): Memory {
+  const kernels = idle.get(variant) ?? createKernels(variant);
+  idle.set(variant, kernels);
+  return kernels.memory;
 }
 
 /** Kernels with a memory of their own. */

@@ -36,8 +36,12 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
   readonly memory: Memory;
   /** Dropout masks drawn by the kernels themselves; without it they are drawn by `@tilewise/philox`. */
   readonly draws?: DropoutKernels;
-  /** Operators on lines; without them what is made of lines is computed in TypeScript. */
-  readonly lines?: LineKernels;
+  /** Softcap of tiles; without it the score chain sees to softcap. */
+  readonly softcap?: SoftcapKernels;
+  /** Products of whole matrices; without them matrices are multiplied on the host. */
+  readonly matrices?: MatrixKernels;
+  /** What element-wise loops are linked with; without it they run in TypeScript. */
+  readonly loops?: LoopHost;
 
   /**
    * C = factor · A·B, for A (m × depth) row-major, B the panels of n columns, C row-major. Columns that no
@@ -196,37 +200,57 @@ export interface PackKernels {
   encodeBf16(count: number, source: number, target: number): void;
 }
 
-/** One operator from lines `a` and `b` to `out`, which may be one of them. */
-export type PairKernel = (count: number, a: number, b: number, out: number) => void;
-/** One operator from line `a` to `out`, which may be the same. */
-export type LineKernel = (count: number, a: number, out: number) => void;
-
 /**
- * Operators on lines of f32, for element-wise expressions and reductions. They read and write up to the next
- * multiple of 4. Truth values are 1 and 0.
+ * Functions of four lanes, which modules that are made at run time import; the host cannot call them. See
+ * `assembly/lanes.ts`.
  */
-export interface LineKernels {
-  readonly addLines: PairKernel;
-  readonly subLines: PairKernel;
-  readonly mulLines: PairKernel;
-  readonly divLines: PairKernel;
-  readonly minLines: PairKernel;
-  readonly maxLines: PairKernel;
-  readonly lessLines: PairKernel;
-  readonly lessEqualLines: PairKernel;
-  readonly equalLines: PairKernel;
-  /** `a` where the condition is not 0, else `b`. */
-  selectLines(count: number, condition: number, a: number, b: number, out: number): void;
-  readonly negLine: LineKernel;
-  readonly absLine: LineKernel;
-  readonly sqrtLine: LineKernel;
-  readonly expLine: LineKernel;
-  readonly tanhLine: LineKernel;
-  readonly erfLine: LineKernel;
-  /** The sum of exactly `count` numbers, in f64. */
-  sumLine(count: number, a: number): number;
-  /** Adds each number to its own f64 in `sums`. */
-  addToSums(count: number, a: number, sums: number): void;
+export type LaneFunctions = Readonly<Record<LaneFunction, WebAssembly.ExportValue>>;
+
+export type LaneFunction =
+  | 'expLanes'
+  | 'tanhLanes'
+  | 'erfLanes'
+  | 'logLanes'
+  | 'halfLanes'
+  | 'toHalfLanes'
+  | 'toBf16Lanes'
+  | 'floorDivLanes'
+  | 'modLanes';
+
+/** What a loop that is compiled at run time is linked with. */
+export interface LoopHost {
+  readonly memory: WebAssembly.Memory;
+  /** Whether the memory is shared: a module says so where it imports it. */
+  readonly shared: boolean;
+  readonly lanes: LaneFunctions;
+}
+
+/** Products of whole matrices. */
+export interface MatrixKernels {
+  /**
+   * C = A·B for A (m × k), of which element (i, d) is at `a + i·aRow + d·aStep` bytes and one of `aRow` and
+   * `aStep` is 4, the panels of B, and C row-major, whose n columns are a multiple of `PANEL`. Rows of A are
+   * read, and those of C written, up to a multiple of `STRIP`.
+   */
+  multiplyPanels(
+    m: number,
+    n: number,
+    k: number,
+    a: number,
+    aRow: number,
+    aStep: number,
+    b: number,
+    c: number,
+    ldc: number,
+  ): void;
+}
+
+/** Softcap of `count` scores, a multiple of 4. */
+export interface SoftcapKernels {
+  /** x becomes c·tanh(x / c); tanh(x / c) is kept at `kept`, unless that is 0. */
+  capScores(count: number, scores: number, kept: number, cap: number): void;
+  /** Multiplies ds by 1 − tanh², as kept; where ds is 0 it stays. */
+  uncapGradients(count: number, ds: number, kept: number): void;
 }
 
 /** Elements that a row of masks may be written before its first and behind its last column. */

@@ -1,8 +1,10 @@
 import { TilewiseError } from '../../errors.ts';
+import type { TypedArray } from '../../tensor/dtype.ts';
+import { createHeap } from './heap.ts';
 
 /** A stretch of the memory that kernels work on. */
 export interface Panel<A extends PanelArray = Float32Array> {
-  /** Address of its first byte, a multiple of 16. */
+  /** Address of its first byte, a multiple of 64. */
   readonly at: number;
   /** Its elements. Ask again after memory was allocated: growing it moves it. */
   readonly values: A;
@@ -15,7 +17,10 @@ interface PanelArrayType<A extends PanelArray> {
   new (buffer: ArrayBufferLike, at: number, length: number): A;
 }
 
-/** The memory of one set of kernels. A call takes panels from it and gives them all back at once. */
+/**
+ * The memory of one set of kernels. A call takes panels from it and gives them all back at once; tensors may
+ * lie in it too, where they stay until they are freed.
+ */
 export interface Memory {
   /** A panel of zeros. @throws TilewiseError with code `OUT_OF_MEMORY`. */
   allocate<A extends PanelArray>(type: PanelArrayType<A>, length: number): Panel<A>;
@@ -25,6 +30,15 @@ export interface Memory {
   scratch(length: number): Panel;
   /** Takes all panels back. */
   reset(): void;
+  /**
+   * Storage that stays until it is freed; what is in it is anything. Null where growing moves the memory, so
+   * that nothing can stay, and where there is no room for so many bytes.
+   */
+  keep(bytes: number): { readonly buffer: ArrayBufferLike; readonly at: number } | null;
+  /** Gives back storage of `keep`. */
+  free(at: number): void;
+  /** The address of the first element of an array that lies in this memory; −1 for any other. */
+  addressOf(array: TypedArray): number;
   /** All of it as f32 and as other types: the element at address n is `f32[n >> 2]`. */
   readonly f32: Float32Array;
   readonly f64: Float64Array;
@@ -33,37 +47,71 @@ export interface Memory {
   readonly u8: Uint8Array;
   /** Bytes that it holds, used or not. */
   readonly bytes: number;
+  /** Whether tensors lie in it. */
+  readonly isKept: boolean;
 }
 
-/** A buffer that can grow. What it holds survives; earlier views of it do not. */
+/** A buffer that can grow. What it holds survives; earlier views of it do not, unless it stays in place. */
 export interface GrowingBuffer {
   /** As it is at first. */
   readonly buffer: ArrayBufferLike;
   /** Adds at least so many bytes, and gives the buffer that there is then. Throws when there is no room. */
   grow(bytes: number): ArrayBufferLike;
+  /** Whether views of it survive growth. */
+  readonly staysInPlace: boolean;
 }
 
 const ALIGNMENT = 64;
+/** The least that panels take at once, in bytes. */
+const CHUNK = 2 ** 18;
 
 /** The part of a buffer from `base` on as a memory. */
-export function createMemory({ buffer: initial, grow }: GrowingBuffer, base: number): Memory {
+export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuffer, base: number): Memory {
   let buffer = initial;
   let views = viewsOf(buffer);
-  let top = base;
+  const buffers = new WeakSet<ArrayBufferLike>([buffer]);
+  const heap = createHeap(base, buffer.byteLength, bytes => {
+    buffer = grow(bytes);
+    buffers.add(buffer);
+    views = viewsOf(buffer);
+    return buffer.byteLength;
+  });
+  /** Blocks for panels, the last of them in use from `top` to `end`. */
+  let chunks: number[] = [];
+  let chunkBytes = 0;
+  let top = 0;
+  let end = 0;
+  let kept = 0;
+
+  function addChunk(bytes: number): void {
+    try {
+      top = heap.allocate(bytes);
+    } catch (cause) {
+      throw new TilewiseError('OUT_OF_MEMORY', `no memory for ${bytes} bytes of tiles`, { cause });
+    }
+    chunks.push(top);
+    chunkBytes += bytes;
+    end = top + bytes;
+  }
 
   function reserve(bytes: number): number {
-    const at = Math.ceil(top / ALIGNMENT) * ALIGNMENT;
-    const missing = at + bytes - buffer.byteLength;
-    if (missing > 0) {
-      try {
-        buffer = grow(missing);
-      } catch (cause) {
-        throw new TilewiseError('OUT_OF_MEMORY', `no memory for ${bytes} bytes of tiles`, { cause });
-      }
-      views = viewsOf(buffer);
-    }
-    top = at + bytes;
+    const room = Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+    if (top + room > end) addChunk(Math.max(room, CHUNK));
+    const at = top;
+    top += room;
     return at;
+  }
+
+  function reset(): void {
+    if (chunks.length > 1) {
+      // All in one from now on.
+      for (const chunk of chunks) heap.free(chunk);
+      chunks = [];
+      const bytes = chunkBytes;
+      chunkBytes = 0;
+      addChunk(bytes);
+    }
+    top = chunks[0] ?? 0;
   }
 
   function allocate<A extends PanelArray>(type: PanelArrayType<A>, length: number): Panel<A> {
@@ -92,9 +140,22 @@ export function createMemory({ buffer: initial, grow }: GrowingBuffer, base: num
     allocate,
     floats: length => allocate(Float32Array, length),
     scratch: length => panelOf(Float32Array, length),
-    reset() {
-      top = base;
+    reset,
+    keep(bytes) {
+      if (!staysInPlace) return null;
+      try {
+        const at = heap.allocate(bytes);
+        kept++;
+        return { buffer, at };
+      } catch {
+        return null;
+      }
     },
+    free(at) {
+      kept--;
+      heap.free(at);
+    },
+    addressOf: array => (buffers.has(array.buffer) ? array.byteOffset : -1),
     get f32() {
       return views.f32;
     },
@@ -112,6 +173,9 @@ export function createMemory({ buffer: initial, grow }: GrowingBuffer, base: num
     },
     get bytes() {
       return buffer.byteLength;
+    },
+    get isKept() {
+      return kept > 0;
     },
   };
 }

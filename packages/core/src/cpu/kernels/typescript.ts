@@ -12,6 +12,7 @@ export function typescriptKernels(): Kernels {
   const memory = createMemory(
     {
       buffer,
+      staysInPlace: false,
       grow(bytes) {
         const needed = Math.max(buffer.byteLength + bytes, 2 * buffer.byteLength, 2 ** 16);
         const larger = new ArrayBuffer(Math.ceil(needed / PANEL_BYTES) * PANEL_BYTES);

@@ -1,3 +1,4 @@
+import { sharesMemory } from './shared-memory.ts';
 import type { WasmVariant } from './wasm.ts';
 import { relaxedSimdBinary, simdBinary } from './wasm-binaries.ts';
 
@@ -38,7 +39,26 @@ export function isSupported(variant: WasmVariant): boolean {
   }
 }
 
+/**
+ * The memory that modules import, as their binaries name it: "env", "memory", and that it is a memory. Its
+ * flags are next.
+ */
+const MEMORY_IMPORT = [3, 0x65, 0x6e, 0x76, 6, 0x6d, 0x65, 0x6d, 0x6f, 0x72, 0x79, 2];
+/** Flags of a memory with a maximum. */
+const SHARED = 3;
+const UNSHARED = 1;
+
 /** The module of a variant as bytes. */
 export function wasmBytes(variant: WasmVariant): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(sources[variant].binary), c => c.charCodeAt(0));
+  const bytes = Uint8Array.from(atob(sources[variant].binary), c => c.charCodeAt(0));
+  const flags = memoryFlagsAt(bytes);
+  bytes[flags] = sharesMemory() ? SHARED : UNSHARED;
+  return bytes;
+}
+
+function memoryFlagsAt(bytes: Uint8Array): number {
+  for (let at = 0; at < bytes.length; at++) {
+    if (MEMORY_IMPORT.every((byte, n) => bytes[at + n] === byte)) return at + MEMORY_IMPORT.length;
+  }
+  throw new Error('the kernels import no memory');
 }

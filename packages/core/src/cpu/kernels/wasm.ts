@@ -1,21 +1,36 @@
-import type { DropoutKernels, Kernels, LineKernels, Variant } from './kernels.ts';
+import type {
+  DropoutKernels,
+  Kernels,
+  LaneFunctions,
+  MatrixKernels,
+  SoftcapKernels,
+  Variant,
+} from './kernels.ts';
 import { createMemory } from './memory.ts';
+import { sharesMemory } from './shared-memory.ts';
 
 /** The variants that are WebAssembly. */
 export type WasmVariant = Exclude<Variant, 'typescript'>;
 
-type WasmExports = Omit<Kernels, 'variant' | 'memory' | 'draws' | 'lines'> & DropoutKernels & LineKernels;
+type WasmExports = Omit<Kernels, 'variant' | 'memory' | 'draws' | 'softcap' | 'matrices' | 'loops'> &
+  DropoutKernels &
+  SoftcapKernels &
+  MatrixKernels &
+  LaneFunctions;
 
 /** The modules keep their constants below; address 0 stands for no ranges. */
 const MEMORY_BASE = 1024;
 const PAGE = 65_536;
-/** More than what is asked for, so that panel after panel does not move the memory each time. */
+/** More than what is asked for, so that panel after panel does not grow the memory each time. */
 const GROWTH = 16;
+/** What a memory may grow to, in pages: all that 32 bits address, or what a small host can reserve. */
+const LARGEST = [65_536, 16_384, 4096];
 
 /** Kernels of a compiled module, with a memory of their own. */
 export function wasmKernels(variant: WasmVariant, module: WebAssembly.Module): Kernels {
-  const { exports } = new WebAssembly.Instance(module);
-  const memory = exports.memory as WebAssembly.Memory;
+  const shared = sharesMemory();
+  const memory = newMemory(shared);
+  const { exports } = new WebAssembly.Instance(module, { env: { memory } });
   // The names and parameters of the exports are those of the interface; assembly/index.ts has them.
   const functions = exports as unknown as WasmExports;
   return {
@@ -23,10 +38,13 @@ export function wasmKernels(variant: WasmVariant, module: WebAssembly.Module): K
     packRows: (...rows) => Boolean(functions.packRows(...rows)),
     variant,
     draws: functions,
-    lines: functions,
+    softcap: functions,
+    matrices: functions,
+    loops: { memory, shared, lanes: functions },
     memory: createMemory(
       {
         buffer: memory.buffer,
+        staysInPlace: shared,
         grow(bytes) {
           memory.grow(Math.max(Math.ceil(bytes / PAGE), GROWTH));
           return memory.buffer;
@@ -35,4 +53,15 @@ export function wasmKernels(variant: WasmVariant, module: WebAssembly.Module): K
       MEMORY_BASE,
     ),
   };
+}
+
+function newMemory(shared: boolean): WebAssembly.Memory {
+  for (const maximum of LARGEST) {
+    try {
+      return new WebAssembly.Memory({ initial: 1, maximum, shared });
+    } catch (error) {
+      if (!(error instanceof RangeError) || maximum === LARGEST.at(-1)) throw error;
+    }
+  }
+  throw new TypeError('a memory has a largest size');
 }

@@ -1,49 +1,47 @@
-import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
-import type { Tensor } from '../../tensor/tensor.ts';
-import type { Kernels, LineKernels } from '../kernels/kernels.ts';
-import { createStoreRows } from '../operands/row-store.ts';
-import { collapseDimensions } from './collapse-dimensions.ts';
-import { createLineProgram, LINE, type LinePlan } from './line-program.ts';
+import { inputName } from '../../primitive/element.ts';
+import type { MapPrimitive } from '../../primitive/primitive.ts';
+import type { TensorDesc } from '../../tensor/tensor.ts';
+import { compiledLoop } from '../loops/compiled-loop.ts';
+import { formatOf } from '../loops/format.ts';
+import { type LoopPlan, loopInputs, planCopy, planLoop } from '../loops/plan-loop.ts';
+import { runLoop } from '../loops/run-loop.ts';
+import { copyBack, readable, writable } from '../operands/resident.ts';
+import type { RunOnKernels } from './run-on-kernels.ts';
 
-/** Runs a map in f32, some lines at a time, each result rounded to the dtype of the output: a float one. */
-export function runMap(
-  plan: LinePlan,
-  kernels: Kernels,
-  lines: LineKernels,
-  inputs: readonly Tensor[],
-  output: Tensor,
-): void {
-  kernels.memory.reset();
-  const { shape, strides } = collapseDimensions(output.shape, [
-    ...inputs.map(input => broadcastStrides(input, output.shape)),
-    output.strides,
-  ]);
-  const last = shape.length - 1;
-  const width = shape[last];
-  const steps = strides.map(own => own[last]);
-  // Short lines are computed several at once.
-  const rows = last > 0 ? shape[last - 1] : 1;
-  const rowSteps = strides.map(own => (last > 0 ? own[last - 1] : 0));
-  const rowsAtOnce = Math.max(1, Math.floor(LINE / width));
-  const program = createLineProgram(plan, kernels, lines, inputs);
-  const store = createStoreRows(kernels, output, LINE);
-  const from = inputs.map(() => 0);
-  const [step, rowStep] = [steps[inputs.length], rowSteps[inputs.length]];
+/** How a map runs as one loop in f32, each result rounded to the dtype of the output; null for the host's. */
+export function prepareMap(
+  primitive: MapPrimitive,
+  inputs: readonly TensorDesc[],
+  output: TensorDesc,
+): RunOnKernels | null {
+  const plan = planMap(primitive, inputs, output);
+  if (!plan) return null;
+  return (kernels, from, [to]) => {
+    const { memory, loops } = kernels;
+    const loop = loops && compiledLoop(plan.spec, plan.key, loops);
+    if (!loop) return false;
+    memory.reset();
+    const at = writable(memory, to);
+    runLoop(
+      plan,
+      loop,
+      kernels,
+      at,
+      from.map(tensor => readable(memory, tensor)),
+    );
+    copyBack(memory, to, at);
+    return true;
+  };
+}
 
-  const starts = shape.map((extent, d) => (d < last - 1 ? extent : Math.min(extent, 1)));
-  forEachIndex(starts, index => {
-    const to = output.offset + offsetOf(index, strides[inputs.length]);
-    for (let row = 0; row < rows; row += rowsAtOnce) {
-      const count = Math.min(rowsAtOnce, rows - row);
-      for (let n = 0; n < width; n += LINE) {
-        const length = Math.min(LINE, width - n);
-        inputs.forEach(({ offset }, i) => {
-          from[i] = offset + offsetOf(index, strides[i]) + row * rowSteps[i] + n * steps[i];
-        });
-        program.run(count, length, from, steps, rowSteps);
-        const at = to + row * rowStep + n * step;
-        store(program.at, count, length, length, { at, rowStep, step });
-      }
-    }
-  });
+function planMap(
+  { value }: MapPrimitive,
+  inputs: readonly TensorDesc[],
+  { dtype, shape, strides }: TensorDesc,
+): LoopPlan | null {
+  // A copy moves no numbers through f32.
+  const isCopy = value.kind === 'load' && value.name === inputName(0) && value.index.length === 0;
+  if (isCopy && inputs[0].dtype === dtype) return planCopy(inputs[0], shape, strides);
+  const format = formatOf(dtype);
+  return format && planLoop(value, loopInputs(inputs), shape, { kind: 'store', format, strides });
 }

@@ -1,123 +1,96 @@
 import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { type Kernels, PANEL, PANEL_BYTES, padded, STRIP } from '../kernels/kernels.ts';
-import { createLoadLine } from '../operands/load-line.ts';
+import {
+  type Kernels,
+  type LoopHost,
+  type MatrixKernels,
+  PANEL,
+  PANEL_BYTES,
+  padded,
+  STRIP,
+} from '../kernels/kernels.ts';
+import { copyBack, writable } from '../operands/resident.ts';
 import { createStoreRows } from '../operands/row-store.ts';
+import { createMatrixLines } from './matrix-lines.ts';
 
-/** Rows of A that are worked on at once, so that B is read from far away but once for so many. */
+/** Rows of A that are worked on at once. */
 const ROWS = 256;
-/** Columns and depth of the block of B that stays in the innermost cache meanwhile. */
-const COLUMNS = 64;
-const DEPTH = 128;
 /** Numbers of B that are held as panels at once, where it has more than `COLUMNS` columns. */
 const HELD = 2 ** 22;
-/** Lines of B that are packed at once. */
-const LINES = 64;
+const COLUMNS = 64;
+/** Columns whose results are rounded at once where C is not written in place. */
+const STORED = 2 ** 12;
 
 /**
- * C = A·B by the kernels of attention: A (…, M, K), B (…, K, N) and C (…, M, N) of any strides, the leading
- * dimensions of A and B broadcast to those of C. Operands that lie transposed are read along their lines,
- * too. Sums are made in f32.
+ * C = A·B in f32: A (…, M, K), B (…, K, N) and C (…, M, N) of any strides, the leading dimensions of A and B
+ * broadcast to those of C. What is f32, with elements in line, is used where it lies.
  */
-export function runMatMul(kernels: Kernels, [a, b]: readonly Tensor[], c: Tensor): void {
-  const { memory, addProduct, addTransposedProduct } = kernels;
+export function runMatMul(
+  kernels: Kernels,
+  host: LoopHost,
+  { multiplyPanels }: MatrixKernels,
+  [a, b]: readonly Tensor[],
+  c: Tensor,
+): void {
+  const { memory } = kernels;
   memory.reset();
   const [m, n] = c.shape.slice(-2);
   const k = a.shape[a.shape.length - 1];
   const batch = c.shape.slice(0, -2);
-  const batchA = broadcastStrides({ ...a, shape: a.shape.slice(0, -2) }, batch);
-  const batchB = broadcastStrides({ ...b, shape: b.shape.slice(0, -2) }, batch);
-  const [aRow, aColumn] = a.strides.slice(-2);
-  const [bRow, bColumn] = b.strides.slice(-2);
   const [cRow, cColumn] = c.strides.slice(-2);
+  const isDirect = c.dtype === 'f32' && cColumn === 1 && m % STRIP === 0 && n % PANEL === 0;
   const rowsAtOnce = Math.min(ROWS, Math.ceil(m / STRIP) * STRIP);
-  const columnsHeld = Math.min(
-    padded(n),
-    Math.max(COLUMNS, Math.floor(HELD / Math.max(k, 1) / COLUMNS) * COLUMNS),
-  );
-
-  const transposedA = aRow === 1 && aColumn !== 1;
-  const ldA = 4 * (transposedA ? padded(rowsAtOnce) : padded(k));
-  const rowsA = memory.scratch(padded(rowsAtOnce) * padded(k) + PANEL).at;
-  const loadA = createLoadLine(kernels, a, Math.max(k, rowsAtOnce));
-
-  const transposedB = bRow === 1 && bColumn !== 1;
-  const ldB = 4 * (transposedB ? padded(k) : columnsHeld);
-  const linesB = memory.scratch((LINES * ldB) / 4 + PANEL).at;
+  const fitting = Math.floor(HELD / Math.max(k, isDirect ? 1 : rowsAtOnce, 1) / COLUMNS) * COLUMNS;
+  const columnsHeld = Math.min(padded(n), Math.max(COLUMNS, fitting));
+  const rowsOfA = createMatrixLines(kernels, host, a, rowsAtOnce, k);
+  const linesOfB = createMatrixLines(kernels, host, b, k, columnsHeld);
   const panelBytes = k * PANEL_BYTES;
   const panels = memory.scratch(columnsHeld * k).at;
-  const loadB = createLoadLine(kernels, b, Math.max(k, columnsHeld));
+  const [aRow, aStep] = rowsOfA.isTransposed ? [4, rowsOfA.ld] : [rowsOfA.ld, 4];
+  const at = isDirect ? writable(memory, c) : memory.scratch(rowsAtOnce * columnsHeld).at;
+  const ldC = 4 * (isDirect ? cRow : columnsHeld);
+  const store = isDirect ? null : createStoreRows(kernels, c, Math.max(STORED, columnsHeld));
 
-  const sums = memory.floats(rowsAtOnce * COLUMNS);
-  const store = createStoreRows(kernels, c, 64 * COLUMNS);
-
-  function loadRows(from: number, i0: number, rows: number): void {
-    if (transposedA) for (let d = 0; d < k; d++) loadA(from + i0 + d * aColumn, 1, rows, rowsA + d * ldA);
-    else for (let i = 0; i < rows; i++) loadA(from + (i0 + i) * aRow, aColumn, k, rowsA + i * ldA);
-  }
-
-  function packColumns(from: number, j0: number, columns: number): void {
-    if (transposedB) {
-      for (let j = 0; j < columns; j += LINES) {
-        const lines = Math.min(LINES, columns - j);
-        for (let r = 0; r < lines; r++) loadB(from + (j0 + j + r) * bColumn, 1, k, linesB + r * ldB);
-        kernels.packColumns(padded(lines), k, linesB, ldB, panels + (j / PANEL) * panelBytes);
-      }
-      return;
-    }
-    for (let d = 0; d < k; d += LINES) {
-      const lines = Math.min(LINES, k - d);
-      for (let r = 0; r < lines; r++)
-        loadB(from + (d + r) * bRow + j0 * bColumn, bColumn, columns, linesB + r * ldB);
-      kernels.packRows(lines, padded(columns), linesB, ldB, panels + d * PANEL_BYTES, panelBytes);
+  function pack(offset: number, j0: number, columns: number): void {
+    if (linesOfB.isTransposed) {
+      const lines = linesOfB.load(offset, j0, columns, 0, k);
+      kernels.packColumns(padded(columns), k, lines, linesOfB.ld, panels);
+    } else {
+      const lines = linesOfB.load(offset, 0, k, j0, columns);
+      kernels.packRows(k, padded(columns), lines, linesOfB.ld, panels, panelBytes);
     }
   }
 
-  function multiply(rows: number, j: number, columns: number): void {
-    sums.values.fill(0);
-    for (let d = 0; d < k; d += DEPTH) {
-      const depth = Math.min(DEPTH, k - d);
-      const at = panels + (j / PANEL) * panelBytes + d * PANEL_BYTES;
-      const ldc = 4 * COLUMNS;
-      if (transposedA) {
-        addTransposedProduct(
-          rows,
-          columns,
-          depth,
-          rowsA + d * ldA,
-          ldA,
-          at,
-          panelBytes,
-          sums.at,
-          ldc,
-          0,
-          0,
-          false,
-        );
-      } else addProduct(rows, columns, depth, rowsA + 4 * d, ldA, at, panelBytes, sums.at, ldc, 0, 0, false);
-    }
+  function multiply(offset: number, i0: number, rows: number, columns: number, to: number): void {
+    const { isTransposed } = rowsOfA;
+    const from = isTransposed ? rowsOfA.load(offset, 0, k, i0, rows) : rowsOfA.load(offset, i0, rows, 0, k);
+    const out = isDirect ? at + 4 * to : at;
+    multiplyPanels(rows, padded(columns), k, from, aRow, aStep, panels, out, ldC);
+    store?.(at, rows, columns, columnsHeld, { at: c.offset + to, rowStep: cRow, step: cColumn });
   }
 
+  const stepsA = batchStrides(a, batch);
+  const stepsB = batchStrides(b, batch);
   let packed = -1;
-  forEachIndex(batch, index => {
-    const fromA = a.offset + offsetOf(index, batchA);
-    const fromB = b.offset + offsetOf(index, batchB);
-    const to = c.offset + offsetOf(index, c.strides);
-    for (let j0 = 0; j0 < n; j0 += columnsHeld) {
-      const held = Math.min(columnsHeld, n - j0);
-      // All of a B that several products share is packed once.
-      if (packed !== fromB || held < n) packColumns(fromB, j0, held);
-      packed = fromB;
-      for (let i0 = 0; i0 < m; i0 += rowsAtOnce) {
-        const rows = Math.min(rowsAtOnce, m - i0);
-        loadRows(fromA, i0, rows);
-        for (let j = 0; j < held; j += COLUMNS) {
-          const columns = Math.min(COLUMNS, held - j);
-          multiply(rows, j, columns);
-          const at = to + i0 * cRow + (j0 + j) * cColumn;
-          store(sums.at, rows, columns, COLUMNS, { at, rowStep: cRow, step: cColumn });
+  if (n > 0) {
+    forEachIndex(batch, index => {
+      const offsetB = offsetOf(index, stepsB);
+      for (let j0 = 0; j0 < n; j0 += columnsHeld) {
+        const columns = Math.min(columnsHeld, n - j0);
+        // All of a B that several products share is packed once.
+        if (packed !== offsetB || columns < n) pack(offsetB, j0, columns);
+        packed = offsetB;
+        for (let i0 = 0; i0 < m; i0 += rowsAtOnce) {
+          const to = offsetOf(index, c.strides) + i0 * cRow + j0 * cColumn;
+          multiply(offsetOf(index, stepsA), i0, Math.min(rowsAtOnce, m - i0), columns, to);
         }
       }
-    }
-  });
+    });
+  }
+  if (isDirect) copyBack(memory, c, at);
+}
+
+/** Strides that show the matrices of a tensor broadcast to a batch. */
+function batchStrides({ shape, strides }: Tensor, batch: readonly number[]): number[] {
+  return broadcastStrides({ shape: shape.slice(0, -2), strides: strides.slice(0, -2) }, batch);
 }

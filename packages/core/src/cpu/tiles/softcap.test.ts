@@ -36,6 +36,6 @@ describe.each(supportedVariants().filter(name => name !== 'typescript'))('%s', v
   });
 });
 
-test('without kernels for lines the chain sees to softcap', () => {
+test('without kernels for softcap the chain sees to it', () => {
   expect(createSoftcapTile(problem, createKernels('typescript'), size, true)).toBeNull();
 });

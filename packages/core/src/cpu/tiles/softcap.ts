@@ -16,32 +16,18 @@ export interface SoftcapTile {
 
 /**
  * Softcap by the kernels, for tiles whose rows lie in line. Null where the problem has none, and where the
- * score chain sees to it: after a score mod, and where there are no kernels for lines.
+ * score chain sees to it: after a score mod, and where the kernels have none.
  */
 export function createSoftcapTile(
   { scoreMod, softcap }: AttentionProblem,
-  { memory, lines, scaleRows }: Kernels,
+  { memory, softcap: kernels }: Kernels,
   { rows: maxRows, columns }: TileSize,
   keep: boolean,
 ): SoftcapTile | null {
-  if (softcap === null || scoreMod !== null || !lines) return null;
-  const size = keep ? Math.ceil(maxRows / STRIP) * STRIP * columns : 0;
-  const tanh = memory.floats(size);
-  const product = memory.floats(size);
-  const ld = 4 * columns;
+  if (softcap === null || scoreMod !== null || !kernels) return null;
+  const kept = keep ? memory.floats(Math.ceil(maxRows / STRIP) * STRIP * columns).at : 0;
   return {
-    cap(tile, rows) {
-      scaleRows(rows, columns, tile.at, ld, 1 / softcap);
-      lines.tanhLine(rows * columns, tile.at, tile.at);
-      if (keep) tanh.values.set(tile.values);
-      scaleRows(rows, columns, tile.at, ld, softcap);
-    },
-    differentiate(ds, rows) {
-      const count = rows * columns;
-      lines.mulLines(count, ds.at, tanh.at, product.at);
-      lines.mulLines(count, product.at, tanh.at, product.at);
-      lines.subLines(count, ds.at, product.at, product.at);
-      lines.selectLines(count, ds.at, product.at, ds.at, ds.at);
-    },
+    cap: (tile, rows) => kernels.capScores(rows * columns, tile.at, kept, softcap),
+    differentiate: (ds, rows) => kernels.uncapGradients(rows * columns, ds.at, kept),
   };
 }

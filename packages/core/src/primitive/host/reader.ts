@@ -20,7 +20,7 @@ export function reader({ data, dtype }: Tensor): Reader {
 /**
  * Strides that show a tensor broadcast to `shape`, right-aligned: 0 where it has one element or no dimension.
  */
-export function broadcastStrides(t: TensorDesc, shape: Shape): number[] {
+export function broadcastStrides(t: Pick<TensorDesc, 'shape' | 'strides'>, shape: Shape): number[] {
   const lead = shape.length - t.shape.length;
   return shape.map((_, d) => (d < lead || t.shape[d - lead] === 1 ? 0 : t.strides[d - lead]));
 }

@@ -7,34 +7,27 @@ export interface Collapsed {
   readonly shape: readonly number[];
   /** Those of each tensor. */
   readonly strides: readonly (readonly number[])[];
-  /** The group of each dimension. */
-  readonly groups: readonly number[];
 }
 
 /**
- * Joins neighbouring dimensions of `shape` that lie in line in all tensors and are of one group, and leaves
- * out those of one element.
+ * Joins neighbouring dimensions of `shape` that lie in line in all tensors, and leaves out those of one
+ * element.
  * @param strides of each tensor, 0 along dimensions in which it is broadcast.
  */
-export function collapseDimensions(
-  shape: Shape,
-  strides: readonly Strides[],
-  groups: readonly number[] = shape.map(() => 0),
-): Collapsed {
-  const kept: { extent: number; steps: number[]; group: number }[] = [];
+export function collapseDimensions(shape: Shape, strides: readonly Strides[]): Collapsed {
+  const kept: { extent: number; steps: number[] }[] = [];
   shape.forEach((extent, d) => {
     if (extent === 1) return;
     const steps = strides.map(own => own[d]);
     const outer = kept.at(-1);
-    if (outer?.group === groups[d] && outer.steps.every((step, n) => step === extent * steps[n])) {
+    if (outer?.steps.every((step, n) => step === extent * steps[n])) {
       outer.extent *= extent;
       outer.steps = steps;
-    } else kept.push({ extent, steps, group: groups[d] });
+    } else kept.push({ extent, steps });
   });
-  if (kept.length === 0) kept.push({ extent: 1, steps: strides.map(() => 0), group: 0 });
+  if (kept.length === 0) kept.push({ extent: 1, steps: strides.map(() => 0) });
   return {
     shape: kept.map(({ extent }) => extent),
     strides: strides.map((_, n) => kept.map(({ steps }) => steps[n])),
-    groups: kept.map(({ group }) => group),
   };
 }

@@ -1,0 +1,14 @@
+let shares: boolean | null = null;
+
+/** Whether WebAssembly can have shared memory here, which stays in place when it grows; found out once. */
+export function sharesMemory(): boolean {
+  if (shares === null) {
+    try {
+      const { buffer } = new WebAssembly.Memory({ initial: 0, maximum: 1, shared: true });
+      shares = !(buffer instanceof ArrayBuffer);
+    } catch {
+      shares = false;
+    }
+  }
+  return shares;
+}

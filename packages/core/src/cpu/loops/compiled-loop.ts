@@ -1,0 +1,45 @@
+import type { LoopHost } from '../kernels/kernels.ts';
+import type { LoopSpec } from './loop-spec.ts';
+import { writeLoop } from './loop-writer.ts';
+import { hostFunctions } from './operators.ts';
+
+/** Runs a loop on the numbers at an address. */
+export type CompiledLoop = (numbers: number) => void;
+
+/** Modules by what they are made of, null where the host refuses to compile. */
+const modules = new Map<string, WebAssembly.Module | null>();
+/** Loops on the memory of a host, by what they are made of. */
+const linked = new WeakMap<LoopHost, Map<string, CompiledLoop>>();
+/** Loops written alike are compiled once; so many are kept. */
+const MOST_MODULES = 1024;
+
+/** A loop on the memory of a host; null where the host compiles nothing at once. */
+export function compiledLoop(spec: LoopSpec, key: string, host: LoopHost): CompiledLoop | null {
+  const known = linked.get(host) ?? new Map<string, CompiledLoop>();
+  linked.set(host, known);
+  const found = known.get(key);
+  if (found) return found;
+  const module = moduleOf(spec, key, host.shared);
+  if (!module) return null;
+  const imports = { env: { memory: host.memory }, lanes: { ...host.lanes }, host: { ...hostFunctions } };
+  const { exports } = new WebAssembly.Instance(module, imports);
+  const run = exports.run as CompiledLoop;
+  if (known.size >= MOST_MODULES) known.clear();
+  known.set(key, run);
+  return run;
+}
+
+function moduleOf(spec: LoopSpec, key: string, shared: boolean): WebAssembly.Module | null {
+  const known = modules.get(key);
+  if (known !== undefined) return known;
+  let module: WebAssembly.Module | null = null;
+  try {
+    module = new WebAssembly.Module(writeLoop(spec, shared));
+  } catch (error) {
+    // Old browsers compile no large module at once on their main thread.
+    if (!(error instanceof RangeError)) throw error;
+  }
+  if (modules.size >= MOST_MODULES) modules.clear();
+  modules.set(key, module);
+  return module;
+}

@@ -1,0 +1,150 @@
+import { scalar, types, type ValueType, vector } from './opcodes.ts';
+
+/** A local variable of the function. */
+export type Local = number;
+
+/** A function that a module imports: its parameters, and one result. */
+export interface ImportedFunction {
+  readonly group: string;
+  readonly name: string;
+  readonly parameters: readonly ValueType[];
+  readonly result: ValueType;
+}
+
+const EMPTY_BLOCK = 0x40;
+
+/** Writes a module of one function, which takes one i32 and gives nothing. */
+export class FunctionWriter {
+  readonly #code: number[] = [];
+  readonly #locals: ValueType[] = [];
+  readonly #imports: ImportedFunction[] = [];
+
+  /** The parameter. */
+  readonly parameter: Local = 0;
+
+  local(type: ValueType): Local {
+    return this.#locals.push(type);
+  }
+
+  get(local: Local): void {
+    this.#code.push(scalar.localGet, ...unsigned(local));
+  }
+
+  set(local: Local): void {
+    this.#code.push(scalar.localSet, ...unsigned(local));
+  }
+
+  /** An instruction without operands of its own. */
+  scalar(name: keyof typeof scalar): void {
+    this.#code.push(scalar[name]);
+  }
+
+  /** A load or store, `offset` bytes after the address on the stack. */
+  memory(name: keyof typeof scalar, offset = 0): void {
+    this.#code.push(scalar[name], 0, ...unsigned(offset));
+  }
+
+  /** A vector instruction, and the number of a lane where it has one. */
+  vector(name: keyof typeof vector, ...lane: number[]): void {
+    this.#code.push(0xfd, ...unsigned(vector[name]), ...lane);
+  }
+
+  vectorMemory(name: keyof typeof vector, offset = 0, ...lane: number[]): void {
+    this.#code.push(0xfd, ...unsigned(vector[name]), 0, ...unsigned(offset), ...lane);
+  }
+
+  i32(value: number): void {
+    this.#code.push(0x41, ...signed(value));
+  }
+
+  /** Four lanes of one number, by the bytes that it is stored in. */
+  splat(bytes: Uint8Array): void {
+    this.vector('const', ...bytes, ...bytes, ...bytes, ...bytes);
+  }
+
+  f64Zero(): void {
+    this.#code.push(0x44, 0, 0, 0, 0, 0, 0, 0, 0);
+  }
+
+  call(of: ImportedFunction): void {
+    const known = this.#imports.findIndex(({ group, name }) => group === of.group && name === of.name);
+    const at = known >= 0 ? known : this.#imports.push(of) - 1;
+    this.#code.push(scalar.call, ...unsigned(at));
+  }
+
+  /** Repeats a body as long as a local, which counts down, is not 0; not at all where it is 0 at first. */
+  countDown(counter: Local, body: () => void): void {
+    this.get(counter);
+    this.#code.push(0x04, EMPTY_BLOCK, 0x03, EMPTY_BLOCK);
+    body();
+    this.get(counter);
+    this.i32(1);
+    this.scalar('i32Sub');
+    this.set(counter);
+    this.get(counter);
+    this.#code.push(0x0d, 0, 0x0b, 0x0b);
+  }
+
+  /** local += the number on the stack. */
+  increase(local: Local): void {
+    this.get(local);
+    this.scalar('i32Add');
+    this.set(local);
+  }
+
+  /** The module; it imports `env.memory` and exports the function as `run`. */
+  module(sharedMemory: boolean): Uint8Array<ArrayBuffer> {
+    const own = functionType(['i32'], []);
+    const signatures = this.#imports.map(f => functionType(f.parameters, [f.result]));
+    const imports = this.#imports.map((f, n) => [...text(f.group), ...text(f.name), 0, ...unsigned(n)]);
+    const limits = [sharedMemory ? 3 : 1, 0, ...unsigned(65_536)];
+    const memory = [...text('env'), ...text('memory'), 2, ...limits];
+    const locals = this.#locals.map(type => [1, types[type]]);
+    const body = [...list(locals), ...this.#code, 0x0b];
+    return Uint8Array.from([
+      ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+      ...section(1, [...signatures, own]),
+      ...section(2, [...imports, memory]),
+      ...section(3, [unsigned(imports.length)]),
+      ...section(7, [[...text('run'), 0, ...unsigned(imports.length)]]),
+      ...section(10, [[...unsigned(body.length), ...body]]),
+    ]);
+  }
+}
+
+function functionType(parameters: readonly ValueType[], results: readonly ValueType[]): number[] {
+  const codes = (of: readonly ValueType[]): number[] => [of.length, ...of.map(type => types[type])];
+  return [0x60, ...codes(parameters), ...codes(results)];
+}
+
+function section(id: number, entries: readonly (readonly number[])[]): number[] {
+  const content = list(entries);
+  return [id, ...unsigned(content.length), ...content];
+}
+
+function list(entries: readonly (readonly number[])[]): number[] {
+  return [...unsigned(entries.length), ...entries.flat()];
+}
+
+function text(of: string): number[] {
+  return [of.length, ...new TextEncoder().encode(of)];
+}
+
+/** A number in LEB128. */
+function unsigned(value: number): number[] {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest = Math.floor(rest / 128)) {
+    if (rest < 128) return [...bytes, rest];
+    bytes.push((rest % 128) + 128);
+  }
+}
+
+function signed(value: number): number[] {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>= 7) {
+    const low = rest & 0x7f;
+    const isLast = rest >> 6 === 0 || rest >> 6 === -1;
+    bytes.push(isLast ? low : low | 0x80);
+    if (isLast) return bytes;
+  }
+}

@@ -1,0 +1,66 @@
+import { dtypeInfo } from '../../tensor/dtype.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import { type Kernels, type LoopHost, PANEL, padded } from '../kernels/kernels.ts';
+import { convertLines } from '../loops/convert-lines.ts';
+import { formatOf } from '../loops/format.ts';
+import { readable } from '../operands/resident.ts';
+
+/**
+ * The matrices of a tensor as lines of f32: their rows, or their columns where the elements of these lie in
+ * line.
+ */
+export interface MatrixLines {
+  /** Whether the lines are columns. */
+  readonly isTransposed: boolean;
+  /** Bytes from one line to the next. */
+  readonly ld: number;
+  /**
+   * The address of `length` elements, from `start` on, of `count` lines, from `first` on, of the matrix
+   * `offset` elements after the first of the tensor. Lines may be read up to a multiple of `PANEL`, and as
+   * far beyond their end; what is there is anything.
+   */
+  load(offset: number, first: number, count: number, start: number, length: number): number;
+}
+
+/**
+ * How the matrices in the last two dimensions of a float tensor are read: where they lie, if they are f32,
+ * else from a copy of at most `rows` rows and `columns` columns at a time.
+ */
+export function createMatrixLines(
+  { memory }: Kernels,
+  host: LoopHost,
+  tensor: Tensor,
+  rows: number,
+  columns: number,
+): MatrixLines {
+  const { dtype, shape, strides } = tensor;
+  const { bytes } = dtypeInfo[dtype];
+  const [rowStep, columnStep] = strides.slice(-2);
+  const isTransposed = rowStep === 1 && columnStep !== 1;
+  const [lineStep, step] = isTransposed ? [columnStep, rowStep] : [rowStep, columnStep];
+  const at = readable(memory, tensor);
+  const [lines, length] = isTransposed ? [columns, rows] : [rows, columns];
+  const last = strides.reduce((sum, stride, d) => sum + stride * Math.max(shape[d] - 1, 0), 0);
+  // The last line and what may be read behind it.
+  const end = at + 4 * (last + (PANEL + 1) * Math.max(lineStep, 1) + length + PANEL);
+  if (dtype === 'f32' && step === 1 && end <= memory.bytes) {
+    return {
+      isTransposed,
+      ld: 4 * lineStep,
+      load: (offset, first, _count, start) => at + 4 * (offset + first * lineStep + start),
+    };
+  }
+  const ld = 4 * padded(length);
+  const copy = memory.scratch(padded(lines) * padded(length) + PANEL).at;
+  const format = formatOf(dtype) ?? 'f32';
+  return {
+    isTransposed,
+    ld,
+    load(offset, first, count, start, wanted) {
+      const from = at + bytes * (offset + first * lineStep + start * step);
+      const source = { format, at: from, lineBytes: bytes * lineStep, stepBytes: bytes * step };
+      convertLines(host, memory, source, count, wanted, copy, ld);
+      return copy;
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import type { Tensor } from '../../tensor/tensor.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+
+/**
+ * Runs a primitive on kernels whose memory it may use; false, and nothing is run, where these kernels cannot.
+ */
+export type RunOnKernels = (
+  kernels: Kernels,
+  inputs: readonly Tensor[],
+  outputs: readonly Tensor[],
+) => boolean;
