@@ -19,15 +19,21 @@ export { Model } from './model/model.ts';
 export type { WeightDType } from './model/weights.ts';
 export type { LoadOnnxOptions } from './onnx/load-onnx-model.ts';
 export { loadOnnxModel } from './onnx/load-onnx-model.ts';
-export type { OptimizerOptions } from './training/optimizer.ts';
+export type { ScheduleOptions } from './training/schedules.ts';
+export { cosineSchedule, linearSchedule } from './training/schedules.ts';
 export type { SgdStep } from './training/sgd.ts';
 export { sgd } from './training/sgd.ts';
+export { createTrainer } from './training/trainer.ts';
 export type {
+  Evaluation,
   LabelledBatch,
   LossAndGradients,
+  ParameterGroup,
+  Snapshot,
   StepReport,
   Trainer,
   TrainerOptions,
-} from './training/trainer.ts';
-export { createTrainer } from './training/trainer.ts';
+} from './training/trainer-options.ts';
+export type { SavedRun } from './training/training-checkpoint.ts';
 export { loadCheckpoint, saveCheckpoint } from './training/training-checkpoint.ts';
+export type { AdamWOptions, SgdOptions } from './training/update-rule.ts';

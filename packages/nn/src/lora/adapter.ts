@@ -39,11 +39,11 @@ export const loraNames = (layer: string): readonly [a: string, b: string] => [
 export function adapterOf(
   adapter: Pick<AdapterWeights<unknown>, 'config'> | null,
   inputs: Readonly<Record<string, Variable>>,
-  drop?: (x: Variable) => Variable,
 ): Scope['adapter'] {
   return layer => {
     if (adapter === null) return null;
     const [a, b] = loraNames(layer).map(name => inputs[name]);
-    return a && b ? { a, b, scale: loraScale(adapter.config), drop } : null;
+    const { dropout } = adapter.config;
+    return a && b ? { a, b, scale: loraScale(adapter.config), dropout } : null;
   };
 }

@@ -42,19 +42,32 @@ function rowsOf(name: string, rows: readonly ArrayLike<number>[]): Tensor {
   );
 }
 
+/** Labels of the tokens of a batch by row, or of its images. */
+export type Labels = readonly ArrayLike<number>[] | ArrayLike<number>;
+
+/** How many labels count. @throws InvalidArgumentError where none does. */
+export function labelCount(definition: ModelDefinition, labels: Labels): number {
+  const counted = placedLabels(definition, labels).filter(label => label !== IGNORED).length;
+  if (counted === 0) throw new InvalidArgumentError('labels', `must have one that is not ${IGNORED}`);
+  return counted;
+}
+
+/** Labels in one list, those of models of the next token moved by one. */
+function placedLabels(definition: ModelDefinition, labels: Labels): number[] {
+  const lists = isRows(labels) ? labels.map(row => Array.from(row)) : [Array.from(labels)];
+  return (predictsNext(definition) ? lists.map(row => [...row.slice(1), IGNORED]) : lists).flat();
+}
+
 /**
- * Labels (rows) i32 and how much each counts (rows) f32, which sum to 1; those of causal models are moved by
- * one token.
+ * Labels (rows) i32 and how much each counts (rows) f32.
+ * @param counted labels that count, of all batches over which a loss is the mean.
  */
 export function targetTensors(
   definition: ModelDefinition,
-  labels: readonly ArrayLike<number>[] | ArrayLike<number>,
+  labels: Labels,
+  counted: number = labelCount(definition, labels),
 ): { readonly labels: Tensor; readonly counts: Tensor } {
-  const lists = isRows(labels) ? labels.map(row => Array.from(row)) : [Array.from(labels)];
-  const moved = predictsNext(definition) ? lists.map(row => [...row.slice(1), IGNORED]) : lists;
-  const all = moved.flat();
-  const counted = all.filter(label => label !== IGNORED).length;
-  if (counted === 0) throw new InvalidArgumentError('labels', `must have one that is not ${IGNORED}`);
+  const all = placedLabels(definition, labels);
   return {
     labels: Tensor.from(
       all.map(label => (label === IGNORED ? 0 : label)),
@@ -68,8 +81,6 @@ export function targetTensors(
   };
 }
 
-function isRows(
-  labels: readonly ArrayLike<number>[] | ArrayLike<number>,
-): labels is readonly ArrayLike<number>[] {
+function isRows(labels: Labels): labels is readonly ArrayLike<number>[] {
   return typeof labels[0] === 'object';
 }

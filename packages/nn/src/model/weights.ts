@@ -28,7 +28,7 @@ export function layersOf(definition: ModelDefinition): ModelLayers {
   const initial = new Map<string, InitialValue>();
   const linear = new Map<string, LinearShape>();
   const scope: Scope = {
-    parameter(name, shape, value) {
+    parameter(name, shape, value = 'random') {
       weights.set(name, shape);
       initial.set(name, value);
       // A view of one number: only the shape is looked at.

@@ -13,7 +13,7 @@ import {
 } from '@tilewise/graph/ops';
 import type { ModelDefinition, ModelInputs } from '../architectures/architecture.ts';
 import { type LoadOptions, Model } from '../model/model.ts';
-import type { Adapter, LinearShape, Scope } from '../transformer/scope.ts';
+import { type Adapter, dropped, type LinearShape, type Scope } from '../transformer/scope.ts';
 import { linearLayers } from './linear-layers.ts';
 import { onnxInputs } from './onnx-inputs.ts';
 import { tiedWeights } from './tied-weights.ts';
@@ -92,7 +92,9 @@ export async function loadOnnxModel<T extends TensorDesc>(
       const values = callGraph(made.graph, operands, ({ id }, [x], outputs) => {
         const found = layers.get(id);
         const adapter = found && scope.adapter(withoutPrefix(found.layer, prefix), found.shape);
-        return adapter ? [withAdapter(outputs[0] as Variable, x as Variable, adapter)] : outputs;
+        return adapter
+          ? [withAdapter(outputs[0] as Variable, dropped(scope, x as Variable, adapter), adapter)]
+          : outputs;
       });
       return values.get(made.outputs[output]?.id ?? -1) as Variable;
     },
@@ -104,10 +106,10 @@ export async function loadOnnxModel<T extends TensorDesc>(
   return new Model(engine, definition, { weights: shapesOf, linear }, new Map(uploaded));
 }
 
-/** y + scale·(x·Aᵀ)·Bᵀ, in the dtype of y. */
-function withAdapter(y: Variable, x: Variable, { a, b, scale, drop = given => given }: Adapter): Variable {
+/** y + scale·(x·Aᵀ)·Bᵀ for x with what was dropped, in the dtype of y. */
+function withAdapter(y: Variable, kept: Variable, { a, b, scale }: Adapter): Variable {
   const inDType = (t: Variable): Variable => (t.dtype === y.dtype ? t : typeCast(t, { dtype: y.dtype }));
-  const low = matmul(drop(x), inDType(a), { transposeB: true });
+  const low = matmul(kept, inDType(a), { transposeB: true });
   return add(y, multiply(matmul(low, inDType(b), { transposeB: true }), scale));
 }
 

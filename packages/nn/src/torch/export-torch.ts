@@ -4,7 +4,8 @@ import { toTorch } from '@tilewise/graph/torch';
 import { batchTensors, targetTensors } from '../model/batch.ts';
 import { downloadAll } from '../model/download.ts';
 import { describeAll, type Model } from '../model/model.ts';
-import { type LabelledBatch, lossOf } from '../training/trainer.ts';
+import { meanLoss } from '../training/loss.ts';
+import type { LabelledBatch } from '../training/trainer-options.ts';
 
 /** How a model's training is exported. */
 export interface ExportTorchOptions {
@@ -37,7 +38,7 @@ export async function exportTorch<T extends TensorDesc>(
     throw new InvalidArgumentError('batches', 'must be of one shape');
   const [batch, sequence] = first.tokens.shape;
   const specs = { ...describeAll(first), ...model.specs() };
-  const { graph, inputs, constants, results } = traceGraph(own => lossOf(model, own, []).loss, specs);
+  const { graph, inputs, constants, results } = traceGraph(own => meanLoss(model, own).loss, specs);
   const weights = await downloadAll(model.engine, model.weights);
   const cuts: Readonly<Record<string, readonly (readonly ('batch' | 'sequence')[])[]>> = {
     tokens: [['batch'], ['sequence']],

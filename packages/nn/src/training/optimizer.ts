@@ -1,133 +1,157 @@
 import { Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import {
-  add,
   type CompiledFunction,
   compile,
-  divide,
-  maximum,
   multiply,
-  reduceSum,
   type Specs,
-  sqrt,
-  square,
+  typeCast,
   type Variable,
 } from '@tilewise/graph/ops';
-import { type AdamWOptions, adamw } from './adamw.ts';
-
-/** How parameters are moved. */
-export interface OptimizerOptions extends AdamWOptions {
-  readonly weightDecay: number;
-  /** The norm of all gradients as one vector is brought to at most this; null: as it is. */
-  readonly maxNorm: number | null;
-}
+import { inFloat32 } from '../transformer/scope.ts';
+import { bytesOf } from './bytes.ts';
+import type { UpdateRule } from './update-rule.ts';
 
 /** What moves the parameters of a run, with what it remembers of each. */
 export interface Optimizer<T> {
-  /** The parameters now, by name. */
+  /** The parameters now, by name, in the dtypes of the model. */
   readonly values: ReadonlyMap<string, T>;
-  /** The moments, by `first.NAME` and `second.NAME`. */
-  moments(): ReadonlyMap<string, T>;
-  /** Moves the parameters by their gradients. `step` counts from 1. */
-  step(
-    gradients: ReadonlyMap<string, T>,
-    numbers: { readonly step: number; readonly learningRate: number },
-  ): Promise<void>;
+  /** The parameters in f32 by name, and what is remembered of each by `STATE.NAME`. */
+  state(): Promise<ReadonlyMap<string, T>>;
+  /** Moves the parameters by their gradients. */
+  step(gradients: ReadonlyMap<string, T>, numbers: StepNumbers): Promise<void>;
+  /** Bytes beside those of the model's parameters. */
+  readonly bytes: number;
   release(): void;
 }
 
-type Role = 'value' | 'first' | 'second';
-const roles: readonly Role[] = ['value', 'first', 'second'];
+/** The numbers of a step. */
+export interface StepNumbers {
+  /** From 1. */
+  readonly step: number;
+  readonly learningRate: number;
+  /** What all gradients are multiplied by. */
+  readonly gradientScale: number;
+}
 
-/** As PyTorch's `clip_grad_norm_` adds to the norm. */
-const CLIP_EPSILON = 1e-6;
+/** How a parameter differs from others in a step. */
+export interface ParameterSettings {
+  /** What the learning rate is multiplied by. */
+  readonly rate: number;
+  readonly weightDecay: number;
+}
+
+/** What an optimizer begins with. */
+export interface OptimizerStart<T> {
+  /** In the dtypes of the model. The optimizer owns them from now on. */
+  readonly values: ReadonlyMap<string, T>;
+  settingsOf(name: string): ParameterSettings;
+  /** What `state` gave, to go on from; the values and zeros unless given. */
+  readonly from?: ReadonlyMap<string, Tensor> | undefined;
+}
 
 /**
- * AdamW for parameters on an engine. All of a step is one graph: the norm of the gradients, and each
- * parameter with its moments.
- * @param initial the parameters, f32; the optimizer owns them from now on.
- * @param moments those to go on from; 0 unless given.
+ * Readies parameters on an engine to be moved by a rule. All of a step is one graph. A parameter that is
+ * stored in 16 bits is moved in f32, and rounded after each step (Micikevicius et al. 2018, Mixed Precision
+ * Training).
  */
 export function createOptimizer<T extends TensorDesc>(
   engine: TensorEngine<T>,
-  initial: ReadonlyMap<string, T>,
-  options: OptimizerOptions,
-  moments: ReadonlyMap<string, Tensor> = new Map(),
+  rule: UpdateRule,
+  { values, settingsOf, from = new Map() }: OptimizerStart<T>,
 ): Optimizer<T> {
-  const names = [...initial.keys()];
-  const key = (role: Role | 'gradient', name: string): string => `${role}.${name}`;
-  const specs: Record<string, readonly number[]> = { rate: [], secondScale: [], decay: [] };
-  let current = new Map<string, T>();
-  let next: T[] = [];
-  for (const [name, value] of initial) {
-    const { shape } = value;
-    specs[key('gradient', name)] = shape;
-    for (const role of roles) {
-      specs[key(role, name)] = shape;
-      next.push(engine.primitives.allocate({ dtype: 'f32', shape }));
-      const kept = role === 'value' ? undefined : moments.get(key(role, name));
-      // A copy, as the host's own engines take tensors as they are.
-      current.set(
-        key(role, name),
-        role === 'value' ? value : engine.upload((kept ?? Tensor.zeros(shape)).cast('f32')),
-      );
+  const names = [...values.keys()];
+  const rounded = new Set(names.filter(name => values.get(name)?.dtype !== 'f32'));
+  const keysOf = (name: string): string[] => [name, ...rule.state.map(state => `${state}.${name}`)];
+  const groups = new Map(names.map(name => [JSON.stringify(settingsOf(name)), settingsOf(name)]));
+  /** Parameters of 16 bits, which a step writes where they lie. */
+  const stored = new Map([...values].filter(([name]) => rounded.has(name)));
+  /** The parameters in f32 and their state, by key. */
+  let current = new Map([...values].filter(([name]) => !rounded.has(name)));
+  /** Where a step writes these. */
+  let next = new Map<string, T>();
+  let update: CompiledFunction<Specs, unknown, T> | undefined;
+  /** Whether a tensor by its key is beside those of the model. */
+  const isOwn = (key: string): boolean => stored.has(key) || !values.has(key);
+
+  /** Allocates the state when it is first needed: a run that only evaluates has none. */
+  async function begin(): Promise<void> {
+    if (next.size > 0) return;
+    for (const name of names) {
+      const { shape } = values.get(name) as T;
+      for (const key of keysOf(name)) {
+        if (!current.has(key)) current.set(key, await initial(name, key, shape));
+        next.set(key, engine.primitives.allocate({ dtype: 'f32', shape }));
+      }
     }
   }
-  const update: CompiledFunction<Specs, readonly (readonly Variable[])[], T> = compile(
-    engine,
-    inputs => {
-      const of = (role: Role | 'gradient', name: string): Variable => inputs[key(role, name)] as Variable;
-      const factor = clipFactor(
-        names.map(name => of('gradient', name)),
-        options.maxNorm,
+
+  async function initial(name: string, key: string, shape: readonly number[]): Promise<T> {
+    const kept = from.get(key);
+    // A copy, as the host's own engines take tensors as they are.
+    if (kept || key !== name) return engine.upload((kept ?? Tensor.zeros(shape)).cast('f32'));
+    const { dtype } = stored.get(name) as T;
+    const widen = compile(engine, ({ x }) => inFloat32(x), { x: { shape, dtype } });
+    const tensor = (await widen({ x: stored.get(name) as T })) as T;
+    widen.release();
+    return tensor;
+  }
+
+  /** A step of all parameters: what each is in f32 afterwards, its state, and the parameter as it is stored. */
+  function traceUpdate(inputs: Readonly<Record<string, Variable>>): readonly (readonly Variable[])[] {
+    return names.map(name => {
+      const group = [...groups.keys()].indexOf(JSON.stringify(settingsOf(name)));
+      const numbers = Object.fromEntries(
+        Object.entries(inputs).flatMap(([key, x]) =>
+          key.startsWith(`number.${group}.`) ? [[key.split('.')[2], x]] : [],
+        ),
       );
-      return names.map(name => {
-        const before = { value: of('value', name), first: of('first', name), second: of('second', name) };
-        const gradient = of('gradient', name);
-        const clipped = factor ? multiply(gradient, factor) : gradient;
-        const { rate, secondScale, decay } = inputs as Record<string, Variable>;
-        const after = adamw(before, clipped, { rate, secondScale }, decay, options);
-        return roles.map(role => after[role]);
-      });
-    },
-    specs,
-  );
+      const gradient = multiply(inFloat32(inputs[`gradient.${name}`]), inputs.gradientScale);
+      const state = rule.state.map(role => [role, inputs[`${role}.${name}`]] as const);
+      const after = rule.update({ value: inputs[name], ...Object.fromEntries(state) }, gradient, numbers);
+      const written = ['value', ...rule.state].map(role => after[role]);
+      const kept = stored.get(name);
+      return kept ? [...written, typeCast(after.value, { dtype: kept.dtype })] : written;
+    });
+  }
 
   return {
     get values() {
-      return new Map(names.map(name => [name, current.get(key('value', name)) as T]));
+      return new Map(names.map(name => [name, (stored.get(name) ?? current.get(name)) as T]));
     },
-    moments: () => new Map([...current].filter(([name]) => !name.startsWith('value.'))),
-    async step(gradients, { step, learningRate }) {
-      const [beta1, beta2] = options.betas;
-      await update(
-        {
-          ...Object.fromEntries(current),
-          ...Object.fromEntries(names.map(name => [key('gradient', name), gradients.get(name) as T])),
-          rate: learningRate / (1 - beta1 ** step),
-          secondScale: 1 / Math.sqrt(1 - beta2 ** step),
-          decay: 1 - learningRate * options.weightDecay,
-        },
-        next,
-      );
-      const written = names.flatMap(name => roles.map(role => key(role, name)));
-      const before = written.map(name => current.get(name) as T);
-      current = new Map(written.map((name, n) => [name, next[n]]));
-      next = before;
+    async state() {
+      await begin();
+      return current;
+    },
+    async step(gradients, { step, learningRate, gradientScale }) {
+      await begin();
+      const numbers: Record<string, number> = { gradientScale };
+      [...groups.values()].forEach(({ rate, weightDecay }, n) => {
+        for (const [name, x] of Object.entries(rule.numbers(step, learningRate * rate, weightDecay)))
+          numbers[`number.${n}.${name}`] = x;
+      });
+      const bound = new Map([
+        ...current,
+        ...names.map(name => [`gradient.${name}`, gradients.get(name) as T] as const),
+      ]);
+      const specs = [...bound].map(([name, { shape, dtype }]) => [name, { shape, dtype }] as const);
+      const scalars = Object.keys(numbers).map(name => [name, []] as const);
+      update ??= compile(engine, traceUpdate, Object.fromEntries([...specs, ...scalars]) as Specs);
+      const outputs = names.flatMap(name => [
+        ...keysOf(name).map(key => next.get(key)),
+        ...(rounded.has(name) ? [stored.get(name)] : []),
+      ]);
+      await update({ ...Object.fromEntries(bound), ...numbers }, outputs);
+      [current, next] = [next, current];
+    },
+    get bytes() {
+      const tensors = [...next.values(), ...[...current].flatMap(([key, t]) => (isOwn(key) ? [t] : []))];
+      return bytesOf(tensors) + (update?.workspaceBytes ?? 0);
     },
     release() {
-      update.release();
-      for (const tensor of [...next, ...this.moments().values()]) engine.release(tensor);
+      update?.release();
+      for (const tensor of next.values()) engine.release(tensor);
+      for (const [key, tensor] of current) if (isOwn(key)) engine.release(tensor);
     },
   };
-}
-
-/** maxNorm / (norm + 1e-6), at most 1. */
-function clipFactor(gradients: readonly Variable[], maxNorm: number | null): Variable | null {
-  if (maxNorm === null) return null;
-  const squares = gradients.map(gradient =>
-    reduceSum(square(gradient), { axes: gradient.shape.map((_, d) => d) }),
-  );
-  const norm = sqrt(squares.reduce((sum, x) => add(sum, x)));
-  return divide(maxNorm, maximum(add(norm, CLIP_EPSILON), maxNorm));
 }

@@ -1,25 +1,51 @@
 import type { Tensor, TensorDesc } from '@tilewise/core';
 import { type ByteSource, CheckpointError, encodeSafetensors, readSafetensors } from '../checkpoint/index.ts';
-import type { Snapshot, Trainer } from './trainer.ts';
+import type { LossScale } from './loss-scale.ts';
+import type { Snapshot, Trainer } from './trainer-options.ts';
 
 const STEPS = 'tilewise.steps';
+/** The scale of the loss, and the steps since it changed. */
+const LOSS_SCALE = 'tilewise.loss_scale';
 
-/** A state of a run as a safetensors file. */
+/**
+ * A state of a run as a safetensors file.
+ * @param metadata texts of one's own to go with it.
+ */
 export async function saveCheckpoint<T extends TensorDesc>(
   trainer: Trainer<T>,
+  metadata: Readonly<Record<string, string>> = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { steps, tensors } = await trainer.snapshot();
-  return encodeSafetensors(tensors, { [STEPS]: `${steps}` });
+  const { steps, lossScale, tensors } = await trainer.snapshot();
+  const scale = lossScale && { [LOSS_SCALE]: `${lossScale.value} ${lossScale.steady}` };
+  return encodeSafetensors(tensors, { ...metadata, [STEPS]: `${steps}`, ...scale });
+}
+
+/** A state of a run, and the texts that were saved with it. */
+export interface SavedRun extends Snapshot {
+  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** Reads what `saveCheckpoint` wrote. @throws CheckpointError for another file. */
-export async function loadCheckpoint(source: ByteSource, file = 'the checkpoint'): Promise<Snapshot> {
+export async function loadCheckpoint(source: ByteSource, file = 'the checkpoint'): Promise<SavedRun> {
   const tensors = new Map<string, Tensor>();
-  let steps = Number.NaN;
-  const onHeader = ({ metadata }: { readonly metadata: Readonly<Record<string, string>> }): void => {
-    steps = Number(metadata[STEPS]);
+  let metadata: SavedRun['metadata'] = {};
+  const onHeader = (header: Pick<SavedRun, 'metadata'>): void => {
+    ({ metadata } = header);
   };
   for await (const [name, tensor] of readSafetensors(source, { file, onHeader })) tensors.set(name, tensor);
-  if (Number.isSafeInteger(steps) && steps >= 0) return { steps, tensors };
-  throw new CheckpointError({ file }, `is no state of a run: its metadata have no '${STEPS}'`);
+  const steps = Number(metadata[STEPS]);
+  if (!Number.isSafeInteger(steps) || steps < 0)
+    throw new CheckpointError({ file }, `is no state of a run: its metadata have no '${STEPS}'`);
+  const lossScale = lossScaleOf(metadata[LOSS_SCALE], file);
+  return { steps, tensors, metadata, ...(lossScale && { lossScale }) };
+}
+
+function lossScaleOf(text: string | undefined, file: string): LossScale | null {
+  if (text === undefined) return null;
+  const [value, steady] = text.split(' ').map(Number);
+  if (value >= 1 && value < Infinity && Number.isSafeInteger(steady) && steady >= 0) return { value, steady };
+  throw new CheckpointError(
+    { file },
+    `has the metadata '${LOSS_SCALE}', which must be two numbers, as ${text}`,
+  );
 }

@@ -3,7 +3,7 @@ import { add, constant, divide, multiply, tanh, type Variable } from '@tilewise/
 import type { Rope, RopeRule } from '../config/rope.ts';
 import { type FeedForwardOptions, feedForward } from './feed-forward.ts';
 import { type NormOptions, norm } from './norm.ts';
-import { embedding as embed, linear, type Scope } from './scope.ts';
+import { embedding as embed, linear, type Scope, scopedBlock } from './scope.ts';
 import {
   type LayerCache,
   type RotaryTables,
@@ -82,13 +82,17 @@ export function decoderStates(
     const rule = table.rope?.(n);
     const named = (of: Variable, name: string | undefined): Variable =>
       name === undefined ? of : norm(scope, of, prefix + name, table.norm);
-    const attended = selfAttention(scope, named(x, norms.beforeAttention), prefix, table.attention(n), {
-      ...{ lengths, rotary: rule ? rotaryOf(rule) : null },
-      cache: cache?.(n),
-    });
-    x = add(x, named(attended, norms.afterAttention));
-    const hidden = feedForward(scope, named(x, norms.beforeFeedForward), prefix, table.feedForward);
-    x = add(x, named(hidden, norms.afterFeedForward));
+    const block = (before: Variable): Variable => {
+      const normed = named(before, norms.beforeAttention);
+      const attended = selfAttention(scope, normed, prefix, table.attention(n), {
+        ...{ lengths, rotary: rule ? rotaryOf(rule) : null },
+        cache: cache?.(n),
+      });
+      const between = add(before, named(attended, norms.afterAttention));
+      const hidden = feedForward(scope, named(between, norms.beforeFeedForward), prefix, table.feedForward);
+      return add(between, named(hidden, norms.afterFeedForward));
+    };
+    x = scopedBlock(scope, block, x);
   }
   return norm(scope, x, table.finalNorm, table.norm);
 }

@@ -1,7 +1,7 @@
 import { add, type Variable } from '@tilewise/graph/ops';
 import { type FeedForwardOptions, feedForward } from './feed-forward.ts';
 import { type NormOptions, norm } from './norm.ts';
-import type { Scope } from './scope.ts';
+import { type Scope, scopedBlock } from './scope.ts';
 import { type SelfAttentionOptions, selfAttention } from './self-attention.ts';
 
 /** The blocks of an encoder as a table. */
@@ -27,10 +27,12 @@ export function encoderStates(scope: Scope, table: EncoderTable, x: Variable, le
       (of: Variable) => selfAttention(scope, of, prefix, attention, { lengths, rotary: null }),
       (of: Variable) => feedForward(scope, of, prefix, table.feedForward),
     ];
-    halves.forEach((half, place) => {
-      const normed = (of: Variable): Variable => norm(scope, of, prefix + norms[place], table.norm);
-      states = order === 'before' ? add(states, half(normed(states))) : normed(add(states, half(states)));
-    });
+    const block = (before: Variable): Variable =>
+      halves.reduce((x, half, place) => {
+        const normed = (of: Variable): Variable => norm(scope, of, prefix + norms[place], table.norm);
+        return order === 'before' ? add(x, half(normed(x))) : normed(add(x, half(x)));
+      }, before);
+    states = scopedBlock(scope, block, states);
   }
   return states;
 }

@@ -1,15 +1,36 @@
 import type { GraphDType } from '@tilewise/graph';
-import { add, gather, matmul, multiply, type Operand, typeCast, type Variable } from '@tilewise/graph/ops';
+import {
+  add,
+  dropout,
+  gather,
+  matmul,
+  multiply,
+  type Operand,
+  typeCast,
+  type Variable,
+} from '@tilewise/graph/ops';
 
 /** What a weight of a new model is filled with: one number, or random numbers. */
 export type InitialValue = 0 | 1 | 'random';
 
 /** Where a model finds its weights while it is written. */
 export interface Scope {
-  /** A weight by its published name; `initial` is what a new model has there. */
-  parameter(name: string, shape: readonly number[], initial: InitialValue): Variable;
+  /** A weight by its published name; `initial` is what a new model has there, `'random'` by default. */
+  parameter(name: string, shape: readonly number[], initial?: InitialValue): Variable;
   /** The adapter of a linear layer by the layer's name, if there is one. */
   adapter(layer: string, shape: LinearShape): Adapter | null;
+  /** What the next place that drops something draws from, in training; nothing is dropped unless given. */
+  readonly draw?: (() => DropoutDraw | null) | undefined;
+  /** Takes the softmax (B, H, Sq, Skv) of each attention. */
+  readonly observe?: ((probabilities: Variable) => void) | undefined;
+  /** Calls what writes a block, whose inside a backward pass may compute again. */
+  readonly block?: ((write: () => Variable) => Variable) | undefined;
+}
+
+/** The numbers that a dropout mask is drawn from, i64 (). */
+export interface DropoutDraw {
+  readonly seed: Variable;
+  readonly offset: Variable;
 }
 
 /**
@@ -28,8 +49,8 @@ export interface Adapter {
   /** (outputs, r) */
   readonly b: Variable;
   readonly scale: number;
-  /** What is done to x on its way to A: dropout in training. */
-  readonly drop?: ((x: Variable) => Variable) | undefined;
+  /** Probability that an element of x is dropped on its way to A, in training. */
+  readonly dropout: number;
 }
 
 /** How a linear layer is stored. */
@@ -73,7 +94,18 @@ export function linear(
   const sum = bias ? add(product, weight(scope, `${layer}.bias`, [outputs], 0)) : product;
   const adapter = scope.adapter(layer, { inputs, outputs, transposed });
   if (!adapter) return sum;
-  const { a, b, scale, drop = given => given } = adapter;
-  const low = matmul(drop(x), inFloat32(a), { transposeB: true });
+  const { a, b, scale } = adapter;
+  const low = matmul(dropped(scope, x, adapter), inFloat32(a), { transposeB: true });
   return add(sum, multiply(matmul(low, inFloat32(b), { transposeB: true }), scale));
+}
+
+/** What of x goes to the matrix A of an adapter: in training, elements are dropped. */
+export function dropped(scope: Scope, x: Variable, { dropout: p }: Pick<Adapter, 'dropout'>): Variable {
+  const draw = p > 0 ? scope.draw?.() : null;
+  return draw ? dropout(x, draw.seed, draw.offset, { p }) : x;
+}
+
+/** A block of x, whose inside a backward pass may compute again. */
+export function scopedBlock(scope: Scope, block: (x: Variable) => Variable, x: Variable): Variable {
+  return scope.block ? scope.block(() => block(x)) : block(x);
 }

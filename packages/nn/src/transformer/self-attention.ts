@@ -1,4 +1,13 @@
-import { attention, reshape, rotaryEmbedding, slice, transpose, type Variable } from '@tilewise/graph/ops';
+import { standardSlopes, Tensor } from '@tilewise/core';
+import {
+  attention,
+  concat,
+  reshape,
+  rotaryEmbedding,
+  slice,
+  transpose,
+  type Variable,
+} from '@tilewise/graph/ops';
 import { type NormOptions, norm } from './norm.ts';
 import { type LinearOptions, linear, type Scope } from './scope.ts';
 
@@ -12,6 +21,10 @@ export interface SelfAttentionOptions {
   readonly softcap?: number | undefined;
   /** How many keys each query sees, its own among them; all unless given. */
   readonly window?: number | undefined;
+  /** Adds slope·(j − i) to the score of query i and key j ≤ i, as ALiBi (Press et al. 2022). */
+  readonly alibi?: boolean | undefined;
+  /** Probability that an element of the softmax is dropped, in training. */
+  readonly dropout?: number | undefined;
   /** The layers of q, k and v, or one that gives them all. */
   readonly qkv: readonly [q: string, k: string, v: string] | string;
   readonly o: string;
@@ -53,6 +66,7 @@ export function selfAttention(
   { lengths, rotary, cache }: Sequences,
 ): Variable {
   const { heads, kvHeads, headDim, causal, scale, softcap, window, o, output, headNorms } = options;
+  const { alibi = false, dropout: p = 0 } = options;
   const [B, S, dim] = x.shape;
   const [q, k, v] = projections(scope, x, prefix, options).map((rows, n) =>
     transpose(reshape(rows, [B, S, n === 0 ? heads : kvHeads, headDim]), [0, 2, 1, 3]),
@@ -63,14 +77,50 @@ export function selfAttention(
   };
   const own = { k: placed(k, 'k'), v };
   const seen = cache?.append(own.k, own.v) ?? own;
-  const attended = attention(placed(q, 'q'), seen.k, seen.v, {
-    ...{ scale, softcap, seqLensQ: cache?.counts, seqLensKv: lengths },
-    // New tokens are the last ones of a cache.
-    ...(causal && { causal: cache ? 'bottom-right' : true }),
-    ...(window !== undefined && { left: window - 1 }),
-  });
+  const query = placed(q, 'q');
+  const draw = p > 0 ? scope.draw?.() : null;
+  const attend = (values: Variable | Tensor): Variable =>
+    attention(query, seen.k, values, {
+      ...{ scale, softcap, seqLensQ: cache?.counts, seqLensKv: lengths },
+      // New tokens are the last ones of a cache.
+      ...(causal && { causal: cache ? 'bottom-right' : true }),
+      ...(window !== undefined && { left: window - 1 }),
+      ...(alibi && { bias: alibiBias(heads, seen.k.shape[2]) }),
+      ...(draw && { dropout: { p, ...draw } }),
+    });
+  const attended = attend(seen.v);
+  scope.observe?.(probabilities(attend, seen.k.shape));
   const rows = reshape(transpose(attended, [0, 2, 1, 3]), [B, S, heads * headDim]);
   return linear(scope, rows, prefix + o, dim, output);
+}
+
+/**
+ * ALiBi as a bias (1, H, 1, Skv): slope·j for key j. Under a causal mask this is slope·(j − i), since what is
+ * the same for all keys of a row does not change its softmax.
+ */
+function alibiBias(heads: number, keys: number): Tensor {
+  const slopes = standardSlopes(heads);
+  const values = Float32Array.from(
+    { length: heads * keys },
+    (_, n) => slopes[Math.floor(n / keys)] * (n % keys),
+  );
+  return Tensor.from(values, [1, heads, 1, keys]);
+}
+
+/** The widest head that attention takes. */
+const MOST_COLUMNS = 256;
+
+/** The softmax (B, H, Sq, Skv), which is attention to the rows of the identity matrix. */
+function probabilities(attend: (values: Tensor) => Variable, [B, , keys]: readonly number[]): Variable {
+  const starts = Array.from({ length: Math.ceil(keys / MOST_COLUMNS) }, (_, n) => n * MOST_COLUMNS);
+  const parts = starts.map(start => {
+    const columns = Math.min(MOST_COLUMNS, keys - start);
+    const values = new Float32Array(B * keys * columns);
+    for (let b = 0; b < B; b++)
+      for (let c = 0; c < columns; c++) values[(b * keys + start + c) * columns + c] = 1;
+    return attend(Tensor.from(values, [B, 1, keys, columns]));
+  });
+  return parts.length === 1 ? parts[0] : concat(parts, { axis: -1 });
 }
 
 function projections(

@@ -71,7 +71,7 @@ export const checks: Readonly<Record<string, Check>> = {
     run: context =>
       withModel(context, async model => {
         const trainer = createTrainer(model, { learningRate: 1e-3 });
-        const loss = await trainer.evaluate(batchOf(context.expected));
+        const { loss } = await trainer.evaluate(batchOf(context.expected));
         trainer.release();
         return within(difference([loss], context.expected.tensor('loss').toFloat32()) / LOSS, 'the loss');
       }),

@@ -1,11 +1,15 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { and, eq, ge, lt, mul, type NumericExpr, neg, select, sub } from '@tilewise/core/expr';
-import { coordinate, input, inputAt } from '@tilewise/core/primitive';
+import { coordinate, input, inputAt, reduced } from '@tilewise/core/primitive';
+import { InvalidOperationError } from '../../errors.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { orNaN } from '../elementwise/numeric.ts';
 
-const attributes = { ignore_index: { type: 's64', default: -100 } } as const;
+const attributes = {
+  ignore_index: { type: 's64', default: -100 },
+  label_smoothing: { type: 'f32', default: 0 },
+} as const;
 
 export const crossEntropySchemas = {
   CrossEntropy: {
@@ -28,11 +32,21 @@ function byLabel(value: NumericExpr, classes: number, ignored: number): NumericE
   return select(eq(label, ignored), 0, orNaN(isClass, value));
 }
 
+/** ε and 1 − ε. @throws InvalidOperationError for a share outside of [0, 1]. */
+function smoothing({
+  label_smoothing: share,
+}: {
+  readonly label_smoothing: number;
+}): readonly [number, number] {
+  if (share >= 0 && share <= 1) return [share, 1 - share];
+  throw new InvalidOperationError('CrossEntropy', `needs a label_smoothing from 0 to 1, got ${share}`);
+}
+
 /** The loss of predicting classes. */
 export const crossEntropyOperations: readonly Operation[] = defineOperations(crossEntropySchemas, {
   CrossEntropy: {
     summary:
-      '−ln softmax(logits)[label] of each row, for logits (…, C) and labels (…): 0 for the label ignore_index, NaN for any other label outside [0, C). Not an operation of oneDNN.',
+      '−ln softmax(logits)[label] of each row, for logits (…, C) and labels (…): 0 for the label ignore_index, NaN for any other label outside [0, C). With label_smoothing ε it is (1 − ε) times this plus ε times the mean of −ln softmax(logits) over the classes, as in PyTorch. Not an operation of oneDNN.',
     infer: ({ inputs: [{ shape }, labels] }) => {
       if (shape && labels.shape && labels.shape.length !== shape.length - 1) {
         const rule = `needs labels of [${shape.slice(0, -1)}] for [${shape}], got [${labels.shape}]`;
@@ -53,13 +67,24 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
       const logarithms = lowering.temporary(shape);
       lowering.softmax({ axis, log: true, mode: 'none' }, logits, [logarithms]);
       const row = labels.desc.shape.map((_, d) => coordinate(d));
-      const loss = byLabel(neg(inputAt(0, [...row, label])), shape[axis], attributes.ignore_index);
-      lowering.map(loss, [logarithms, labels], lowering.outputs[0]);
+      const [share, rest] = smoothing(attributes);
+      const ofLabel = neg(inputAt(0, [...row, label]));
+      if (share === 0) {
+        const loss = byLabel(ofLabel, shape[axis], attributes.ignore_index);
+        lowering.map(loss, [logarithms, labels], lowering.outputs[0]);
+        return;
+      }
+      const sums = lowering.temporary([...shape.slice(0, -1), 1]);
+      const sum = { op: 'sum', axes: [axis], domain: shape, element: input(0), result: reduced } as const;
+      lowering.reduce(sum, [logarithms], sums);
+      const smooth = sub(mul(rest, ofLabel), mul(share / shape[axis], inputAt(2, [...row, 0])));
+      const loss = byLabel(smooth, shape[axis], attributes.ignore_index);
+      lowering.map(loss, [logarithms, labels, sums], lowering.outputs[0]);
     },
   },
   CrossEntropyBackward: {
     summary:
-      'The gradient by logits of CrossEntropy: (softmax(logits) − 1 at the label)·diff_loss of the row; 0 or NaN where the loss is not of a class.',
+      'The gradient by logits of CrossEntropy: (softmax(logits) − ε/C − (1 − ε at the label))·diff_loss of the row; 0 or NaN where the loss is not of a class.',
     infer: ({ inputs: [logits] }) => [logits.shape],
     lower: (lowering, { attributes }) => {
       const [logits, labels, dy] = lowering.inputs;
@@ -69,7 +94,9 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
       lowering.softmax({ axis, log: false, mode: 'none' }, logits, [p]);
       const column = (value: typeof labels): typeof labels =>
         lowering.view(value, [...value.desc.shape, 1], [...value.desc.strides, 0]);
-      const difference = sub(input(0), select(eq(coordinate(axis), label), 1, 0));
+      const [share, rest] = smoothing(attributes);
+      const even = share / shape[axis];
+      const difference = sub(input(0), select(eq(coordinate(axis), label), rest + even, even));
       const value = byLabel(mul(input(2), difference), shape[axis], attributes.ignore_index);
       lowering.map(value, [p, column(labels), column(dy)], lowering.outputs[0]);
     },

@@ -91,7 +91,18 @@ export const reductions: Translations = {
     const at = write.node('Unsqueeze', [index, last]);
     const found = write.node('GatherElements', [logarithms, at], { axis });
     const ofClass = write.node('Neg', [write.node('Squeeze', [found, last])]);
-    const checked = write.node('Where', [isInside, ofClass, write.numbers([NaN])]);
+    const share = numberOf(attributes, 'label_smoothing');
+    const ofClasses = write.node('Neg', [
+      write.node('ReduceMean', [logarithms, last], { keepdims: { int: 0 } }),
+    ]);
+    const smooth =
+      share === 0
+        ? ofClass
+        : write.node('Add', [
+            write.node('Mul', [ofClass, write.numbers([1 - share])]),
+            write.node('Mul', [ofClasses, write.numbers([share])]),
+          ]);
+    const checked = write.node('Where', [isInside, smooth, write.numbers([NaN])]);
     const isIgnored = write.node('Equal', [label, write.integers(numberOf(attributes, 'ignore_index'))]);
     write.give(loss, 'f32', 'Where', [isIgnored, write.numbers([0]), checked]);
   },

@@ -1,0 +1,19 @@
+/** What the loss is multiplied by, so that small gradients are not 0 in f16. */
+export interface LossScale {
+  readonly value: number;
+  /** Steps since the scale last changed. */
+  readonly steady: number;
+}
+
+/** Steps without an overflow after which the scale doubles, as in `torch.amp.GradScaler`. */
+const GROWTH_INTERVAL = 2000;
+const LARGEST = 2 ** 24;
+
+export const initialLossScale: LossScale = { value: 2 ** 16, steady: 0 };
+
+/** The scale after a step: half after gradients that overflowed, double after many that did not. */
+export function nextLossScale({ value, steady }: LossScale, hasFinite: boolean): LossScale {
+  if (!hasFinite) return { value: Math.max(1, value / 2), steady: 0 };
+  if (steady + 1 < GROWTH_INTERVAL) return { value, steady: steady + 1 };
+  return { value: Math.min(LARGEST, 2 * value), steady: 0 };
+}

@@ -1,0 +1,139 @@
+import type { TensorDesc } from '@tilewise/core';
+import {
+  add,
+  concat,
+  crossEntropy,
+  gradientsOf,
+  greaterEqual,
+  logSoftmax,
+  multiply,
+  neg,
+  recompute,
+  reduceMax,
+  reduceSum,
+  reshape,
+  square,
+  type Variable,
+  where,
+} from '@tilewise/graph/ops';
+import { adapterOf } from '../lora/adapter.ts';
+import { modelLogits } from '../model/logits.ts';
+import type { Model } from '../model/model.ts';
+import { weightScope } from '../model/weights.ts';
+import { inFloat32, type Scope } from '../transformer/scope.ts';
+
+/** Variables by name. */
+type Named = Readonly<Record<string, Variable>>;
+
+/** How the loss of a batch is computed. */
+export interface LossOptions {
+  /** Share of a label that all classes get in equal parts (Szegedy et al. 2016). Default 0. */
+  readonly labelSmoothing?: number | undefined;
+  /** Whether the backward pass computes the inside of each block again. Default false. */
+  readonly recomputation?: boolean | undefined;
+  /** Whether the share of labels that are the likeliest class is computed too. Default false. */
+  readonly accuracy?: boolean | undefined;
+}
+
+/** What is computed of a batch. */
+export interface LossWanted extends LossOptions {
+  /** The names of what the gradients are by. */
+  readonly by: readonly string[];
+  /** Whether gradients are in f32, and added to those of other batches, which are `total.NAME`. */
+  readonly sum?: 'first' | 'next' | undefined;
+}
+
+/** The loss of a batch and its gradients. */
+export interface LossResult {
+  /** (2) or (3): the loss, the squared norm of the gradients, and the accuracy. */
+  readonly summary: Variable;
+  readonly gradients: Named;
+}
+
+/** The dropout of a pass is drawn from these arguments: a seed, and an offset for each place. */
+const SEED = 'dropout.seed';
+const offsetName = (place: number): string => `dropout.${place}`;
+
+/** Places where a model drops something in training: each needs an offset of its own. */
+export function dropoutPlaces<T extends TensorDesc>({ definition, adapter }: Model<T>): number {
+  const ofAdapter = adapter && adapter.config.dropout > 0 ? Object.keys(adapter.tensors).length / 2 : 0;
+  if (definition.kind !== 'causal') return ofAdapter;
+  const { layers, attention } = definition.decoder;
+  const dropping = Array.from({ length: layers }, (_, n) => attention(n).dropout ?? 0).filter(p => p > 0);
+  return ofAdapter + dropping.length;
+}
+
+/** The numbers that a pass draws its dropout from; `pass` counts all passes of a run. */
+export function dropoutNumbers(
+  places: number,
+  seed: number | bigint,
+  pass: number,
+): Readonly<Record<string, bigint>> {
+  if (places === 0) return {};
+  const offsets = Array.from({ length: places }, (_, n) => {
+    // Far enough from each other for a place to draw one word for each element.
+    const offset = BigInt(pass * places + n) << 32n;
+    return [offsetName(n), offset] as const;
+  });
+  return { [SEED]: BigInt.asUintN(64, BigInt(seed)), ...Object.fromEntries(offsets) };
+}
+
+/** Mean cross-entropy over the labels that count. */
+export function meanLoss<T extends TensorDesc>(
+  model: Model<T>,
+  inputs: Named,
+  options: LossOptions = {},
+): { readonly loss: Variable; readonly accuracy?: Variable } {
+  let place = 0;
+  const draw: Scope['draw'] = () => {
+    const [seed, offset] = [SEED, offsetName(place++)].map(name => inputs[name]);
+    return seed && offset ? { seed, offset } : null;
+  };
+  const scope: Scope = {
+    ...weightScope(inputs, adapterOf(model.adapter, inputs)),
+    draw,
+    ...(options.recomputation && { block: recompute }),
+  };
+  const logits = modelLogits(model.definition, scope, inputs);
+  const classes = logits.shape[logits.shape.length - 1];
+  const { labels, counts } = inputs;
+  const flat = reshape(logits, [labels.shape[0], classes]);
+  const { labelSmoothing = 0 } = options;
+  const rows = crossEntropy(flat, labels, { labelSmoothing });
+  const loss = reduceSum(multiply(rows, counts), { axes: [0] });
+  if (!options.accuracy) return { loss };
+  const likeliest = reduceMax(logSoftmax(flat, { axis: -1 }), { axes: [-1] });
+  const own = labelSmoothing === 0 ? rows : crossEntropy(flat, labels);
+  const isRight = greaterEqual(neg(own), likeliest);
+  return { loss, accuracy: reduceSum(where(isRight, counts, 0), { axes: [0] }) };
+}
+
+/** The loss of a batch and its gradients, as a function that is traced. */
+export function lossAndGradients<T extends TensorDesc>(
+  model: Model<T>,
+  inputs: Named,
+  { by, sum, ...options }: LossWanted,
+): LossResult {
+  const { loss, accuracy } = meanLoss(model, inputs, options);
+  const { lossScale } = inputs;
+  const own = gradientsOf(
+    lossScale ? multiply(loss, lossScale) : loss,
+    by.map(name => inputs[name]),
+  );
+  const gradients = by.map((name, n) => {
+    if (sum === undefined) return own[n];
+    return sum === 'first' ? inFloat32(own[n]) : add(inputs[`total.${name}`], inFloat32(own[n]));
+  });
+  const squares = gradients.map(gradient =>
+    reduceSum(square(inFloat32(gradient)), { axes: gradient.shape.map((_, d) => d) }),
+  );
+  const norm = squares.length > 0 ? squares.reduce((total, x) => add(total, x)) : loss.trace.constant(0);
+  const numbers = [loss, norm, ...(accuracy ? [accuracy] : [])];
+  return {
+    summary: concat(
+      numbers.map(x => reshape(x, [1])),
+      { axis: 0 },
+    ),
+    gradients: Object.fromEntries(by.map((name, n) => [name, gradients[n]])),
+  };
+}

@@ -1,0 +1,180 @@
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { expect, test } from 'vitest';
+import { tinyLlama } from '../../testing/tiny-model.ts';
+import { readModel } from '../architectures/read-model.ts';
+import { createModel } from '../create-model.ts';
+import type { WeightDType } from '../model/weights.ts';
+import { initialLossScale, nextLossScale } from './loss-scale.ts';
+import { cosineSchedule, linearSchedule } from './schedules.ts';
+import { createTrainer } from './trainer.ts';
+import type { TrainerOptions } from './trainer-options.ts';
+import { loadCheckpoint, saveCheckpoint } from './training-checkpoint.ts';
+
+const engine = cpuEngine();
+const definition = readModel(tinyLlama);
+const create = (dtype: WeightDType = 'f32') => createModel(definition, { engine, dtype, deviation: 0.3 });
+const row = (...tokens: number[]) => ({ inputs: { tokens: [tokens] }, labels: [tokens] });
+const batch = row(1, 2, 3, 4, 5);
+
+async function losses(options: TrainerOptions, count = 4, dtype: WeightDType = 'f32'): Promise<number[]> {
+  const trainer = createTrainer(create(dtype), options);
+  const all: number[] = [];
+  for (let n = 0; n < count; n++) all.push((await trainer.step(batch)).loss);
+  trainer.release();
+  return all;
+}
+
+test('a step on several batches is a step on all of their labels at once', async () => {
+  const parts = [row(1, 2, 3, 4, 5), row(6, 7, 8, 9, 10), row(3, 1, 4, 1, 5)];
+  const together = {
+    inputs: { tokens: parts.flatMap(({ inputs }) => inputs.tokens) },
+    labels: parts.flatMap(({ labels }) => labels),
+  };
+  const [whole, split] = [together, parts].map(given => ({
+    given,
+    trainer: createTrainer(create(), { learningRate: 0.02, accuracy: true }),
+  }));
+  for (let n = 0; n < 3; n++) {
+    const [a, b] = [await whole.trainer.step(whole.given), await split.trainer.step(split.given)];
+    expect(b.loss).toBeCloseTo(a.loss, 5);
+    expect(b.gradientNorm).toBeCloseTo(a.gradientNorm, 4);
+    expect(b.accuracy).toBeCloseTo(a.accuracy ?? Number.NaN, 6);
+  }
+  const [a, b] = [await whole.trainer.snapshot(), await split.trainer.snapshot()];
+  for (const [name, tensor] of a.tensors)
+    for (const [n, x] of (b.tensors.get(name)?.toFloat32() ?? []).entries())
+      expect(Math.abs(x - tensor.toFloat32()[n])).toBeLessThan(1e-3);
+  expect(await split.trainer.evaluate(parts)).toMatchObject({
+    loss: expect.closeTo((await whole.trainer.evaluate(together)).loss, 3),
+  });
+});
+
+test('SGD moves a parameter by its gradient, and with momentum by the sum of gradients', async () => {
+  const model = create();
+  const name = 'model.layers.0.self_attn.q_proj.weight';
+  const options = { learningRate: 0.1, optimizer: { kind: 'sgd', momentum: 0.5, maxNorm: null } } as const;
+  const trainer = createTrainer(model, options);
+  let momentum = 0;
+  for (let n = 0; n < 3; n++) {
+    const before = model.weights.get(name)?.toFloat32()[3] ?? 0;
+    const { gradients } = await trainer.gradients(batch);
+    momentum = 0.5 * momentum + (gradients.get(name)?.toFloat32()[3] ?? 0);
+    await trainer.step(batch);
+    expect(model.weights.get(name)?.toFloat32()[3]).toBeCloseTo(before - 0.1 * momentum, 6);
+  }
+  expect([...(await trainer.snapshot()).tensors.keys()]).toContain(`momentum.${name}`);
+  expect(() => createTrainer(model, { learningRate: 1, optimizer: { kind: 'sgd', nesterov: true } })).toThrow(
+    'optimizer.nesterov',
+  );
+});
+
+test('parameters of a group have a rate and a decay of their own, and with a rate of 0 are left alone', async () => {
+  const model = create();
+  const before = new Map([...model.weights].map(([name, t]) => [name, t.toFloat32()]));
+  const groups = [
+    { names: /norm/, rate: 0 },
+    { names: /embed/, rate: 0.1 },
+  ];
+  const trainer = createTrainer(model, { learningRate: 0.01, optimizer: { weightDecay: 0 }, groups });
+  await trainer.step(batch);
+  expect(trainer.trained.filter(name => name.includes('norm'))).toEqual([]);
+  // The first step of AdamW is the learning rate, whatever the gradient.
+  const moved = (name: string): number => {
+    const [was, is] = [before.get(name) ?? [], model.weights.get(name)?.toFloat32() ?? []];
+    return Math.max(...[...is].map((x, n) => Math.abs(x - was[n])));
+  };
+  expect(moved('model.norm.weight')).toBe(0);
+  expect(moved('lm_head.weight')).toBeCloseTo(0.01, 4);
+  expect(moved('model.embed_tokens.weight')).toBeCloseTo(0.001, 5);
+  expect(() => createTrainer(model, { learningRate: 1, groups: [{ names: /./, rate: 0 }] })).toThrow(
+    'groups',
+  );
+});
+
+test.each(['f16', 'bf16'] as const)(
+  'parameters of %s learn in f32: steps that are smaller than their rounding add up',
+  async dtype => {
+    const model = create(dtype);
+    const name = 'lm_head.weight';
+    const before = model.weights.get(name)?.toFloat32() ?? new Float32Array();
+    const trainer = createTrainer(model, { learningRate: 1e-5, optimizer: { weightDecay: 0 } });
+    for (let n = 0; n < 25; n++) await trainer.step(batch);
+    expect(model.weights.get(name)?.dtype).toBe(dtype);
+    const learned = (await trainer.snapshot()).tensors.get(name);
+    expect(learned?.dtype).toBe('f32');
+    const moved = Math.max(...[...(learned?.toFloat32() ?? [])].map((x, n) => Math.abs(x - before[n])));
+    expect(moved).toBeGreaterThan(1.5e-4);
+    expect(model.weights.get(name)?.toFloat32()).toEqual(learned?.cast(dtype).toFloat32());
+  },
+);
+
+test('gradients that overflow f16 halve the scale of the loss and change nothing', async () => {
+  const model = create('f16');
+  const before = model.weights.get('lm_head.weight')?.toFloat32();
+  const from = { ...(await createTrainer(model, { learningRate: 1 }).snapshot()) };
+  const huge = createTrainer(model, {
+    learningRate: 0.1,
+    from: { ...from, lossScale: { value: 2 ** 24, steady: 5 } },
+  });
+  const { skipped, gradientNorm } = await huge.step(batch);
+  expect([skipped, Number.isFinite(gradientNorm)]).toEqual([true, false]);
+  expect(model.weights.get('lm_head.weight')?.toFloat32()).toEqual(before);
+  expect((await huge.snapshot()).lossScale).toEqual({ value: 2 ** 23, steady: 0 });
+  let last = true;
+  for (let n = 0; n < 16 && last; n++) last = (await huge.step(batch)).skipped;
+  expect(last).toBe(false);
+  expect(nextLossScale({ value: 8, steady: 1999 }, true)).toEqual({ value: 16, steady: 0 });
+  expect(nextLossScale(initialLossScale, true)).toEqual({ ...initialLossScale, steady: 1 });
+});
+
+test('a run of f16 that is saved goes on bit for bit, with its scale and metadata', async () => {
+  const options = { learningRate: 0.01 };
+  const whole = await losses(options, 6, 'f16');
+  const first = createTrainer(create('f16'), options);
+  for (let n = 0; n < 3; n++) await first.step(batch);
+  const saved = await loadCheckpoint(await saveCheckpoint(first, { note: 'mine' }));
+  expect(saved.metadata.note).toBe('mine');
+  expect(saved.lossScale).toEqual((await first.snapshot()).lossScale);
+  expect(saved.lossScale?.value).toBeLessThan(initialLossScale.value);
+  const second = createTrainer(create('f16'), { ...options, from: saved });
+  for (let n = 3; n < 6; n++) expect((await second.step(batch)).loss).toBe(whole[n]);
+});
+
+test('blocks that are recomputed give the same losses', async () => {
+  expect(await losses({ learningRate: 0.02, recomputation: true })).toEqual(
+    await losses({ learningRate: 0.02 }),
+  );
+});
+
+test('smoothed labels give the loss of their mixture, and its gradient', async () => {
+  const model = create();
+  const trainer = createTrainer(model, { learningRate: 0.01, labelSmoothing: 0.2 });
+  const logits = (await model.logits(batch.inputs)).toFloat64();
+  const V = 11;
+  const terms = batch.inputs.tokens[0].slice(1).map((label, n) => {
+    const own = [...logits.slice(n * V, (n + 1) * V)];
+    const total = Math.log(own.reduce((sum, x) => sum + Math.exp(x), 0));
+    const costs = own.map(x => total - x);
+    return 0.8 * costs[label] + (0.2 / V) * costs.reduce((sum, x) => sum + x, 0);
+  });
+  const { loss } = await trainer.evaluate(batch);
+  expect(loss).toBeCloseTo(terms.reduce((sum, x) => sum + x, 0) / terms.length, 5);
+  const { gradients } = await trainer.gradients(batch);
+  const weight = model.weights.get('lm_head.weight') as Tensor;
+  const moved = async (by: number): Promise<number> => {
+    const values = weight.toFloat64().map((x, n) => (n === 7 ? x + by : x));
+    model.weights.set('lm_head.weight', Tensor.from(values, weight.shape));
+    return (await trainer.evaluate(batch)).loss;
+  };
+  const slope = ((await moved(1e-2)) - (await moved(-1e-2))) / 2e-2;
+  expect(gradients.get('lm_head.weight')?.toFloat64()[7]).toBeCloseTo(slope, 3);
+});
+
+test('schedules rise to their peak and fall to their end', () => {
+  const linear = linearSchedule({ peak: 2, warmup: 4, steps: 10, fallsFrom: 8 });
+  expect([0, 1, 3, 7, 8, 9, 10].map(linear)).toEqual([0.5, 1, 2, 2, 2, 1, 0]);
+  const cosine = cosineSchedule({ peak: 1, steps: 4, end: 0.2 });
+  expect([0, 2, 4, 9].map(n => Number(cosine(n).toFixed(6)))).toEqual([1, 0.6, 0.2, 0.2]);
+  expect(() => linearSchedule({ peak: 1, warmup: 5, steps: 4 })).toThrow('steps');
+});

@@ -1,0 +1,47 @@
+import { InvalidArgumentError } from '@tilewise/core';
+
+/** A learning rate by the step, from 0. */
+export type Schedule = (step: number) => number;
+
+/** How a learning rate rises and falls. */
+export interface ScheduleOptions {
+  /** The largest rate. */
+  readonly peak: number;
+  /** Steps over which the rate rises from 0 to the peak. Default 0. */
+  readonly warmup?: number | undefined;
+  /** All steps of the run, of which the rate falls over the last ones. */
+  readonly steps: number;
+  /** The rate after the last step. Default 0. */
+  readonly end?: number | undefined;
+  /** The first step at which the rate falls. Default: the end of the warm-up. */
+  readonly fallsFrom?: number | undefined;
+}
+
+/** Rises linearly to the peak and falls linearly to the end. */
+export function linearSchedule(options: ScheduleOptions): Schedule {
+  return schedule(options, left => left);
+}
+
+/** Rises linearly to the peak and falls as half a cosine (Loshchilov and Hutter 2017, SGDR). */
+export function cosineSchedule(options: ScheduleOptions): Schedule {
+  return schedule(options, left => (1 - Math.cos(Math.PI * left)) / 2);
+}
+
+/** @param fall what is between the end and the peak, as a share, by the share of the fall that is left. */
+function schedule(
+  { peak, warmup = 0, steps, end = 0, fallsFrom = warmup }: ScheduleOptions,
+  fall: (left: number) => number,
+): Schedule {
+  const counts = { warmup, steps, fallsFrom };
+  for (const [name, value] of Object.entries(counts)) {
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new InvalidArgumentError(name, `must be a whole number of at least 0, got ${value}`);
+  }
+  if (warmup > steps || fallsFrom > steps)
+    throw new InvalidArgumentError('steps', `must be at least ${Math.max(warmup, fallsFrom)}, got ${steps}`);
+  return step => {
+    const rise = warmup === 0 ? 1 : (step + 1) / warmup;
+    const left = step < fallsFrom ? 1 : Math.max(0, (steps - step) / Math.max(1, steps - fallsFrom));
+    return Math.min(peak * rise, end + (peak - end) * fall(left));
+  };
+}
