@@ -97,7 +97,9 @@ export function createOptimizer<T extends TensorDesc>(
     return tensor;
   }
 
-  /** A step of all parameters: what each is in f32 afterwards, its state, and the parameter as it is stored. */
+  /**
+   * A step of all parameters: what each is in f32 afterwards, its state, and the parameter as it is stored.
+   */
   function traceUpdate(inputs: Readonly<Record<string, Variable>>): readonly (readonly Variable[])[] {
     return names.map(name => {
       const group = [...groups.keys()].indexOf(JSON.stringify(settingsOf(name)));

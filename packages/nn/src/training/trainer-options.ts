@@ -26,7 +26,9 @@ export interface ParameterGroup {
 
 /** What a run is. */
 export interface TrainerOptions extends LossOptions {
-  /** Default: AdamW. `maxNorm` is the largest norm of all gradients as one vector, 1 unless given; null: any. */
+  /**
+   * Default: AdamW. `maxNorm` is the largest norm of all gradients as one vector, 1 unless given; null: any.
+   */
   readonly optimizer?:
     | ((AdamWOptions | SgdOptions) & { readonly maxNorm?: number | null | undefined })
     | undefined;
@@ -102,7 +104,9 @@ export interface Trainer<T extends TensorDesc = TensorDesc> {
   release(): void;
 }
 
-/** The settings of a parameter by the groups. @throws InvalidArgumentError for numbers out of their ranges. */
+/**
+ * The settings of a parameter by the groups. @throws InvalidArgumentError for numbers out of their ranges.
+ */
 export function parameterSettings(
   groups: readonly ParameterGroup[],
   decay: number,
