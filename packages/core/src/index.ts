@@ -13,6 +13,7 @@ export { standardSlopes } from './attention/options/alibi.ts';
 export { type Fp8Reading, fp8Reading } from './attention/options/fp8.ts';
 export { nearestName } from './attention/options/nearest-name.ts';
 export type * from './attention/options/options.ts';
+export type { CallReading } from './attention/options/reading.ts';
 export {
   callerShape,
   contiguousDesc,
@@ -28,6 +29,7 @@ export { mxfp8Operands } from './attention/problem/mxfp8.ts';
 export type * from './attention/problem/problem.ts';
 export { BLOCK_MASK_TILE } from './attention/problem/problem.ts';
 export { backwardRules, validateBackward } from './attention/rules/backward-rules.ts';
+export { type DataChecks, dataChecks } from './attention/rules/data-rules.ts';
 export { forwardRules, validate } from './attention/rules/forward-rules.ts';
 export { fp8ForwardRules } from './attention/rules/fp8-rules.ts';
 export { checkBackwardProblem, checkForwardProblem, checkProblem } from './attention/rules/problem-schema.ts';

@@ -6,7 +6,7 @@ export { philox2x64, philox4x64 } from './block64.ts';
 export type { Dropout, DropoutMaskOptions, DropoutOptions } from './dropout/dropout.ts';
 export { createDropout, dropoutMask, dropoutOffsetIncrement } from './dropout/dropout.ts';
 export type { DropoutSource } from './dropout/options.ts';
-export { dropoutRules } from './dropout/rules.ts';
+export { checkSchemeProbability, dropoutRules, dropoutSchemeNames } from './dropout/rules.ts';
 export type {
   DropoutDraw,
   DropoutRule,

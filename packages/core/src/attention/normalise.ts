@@ -5,7 +5,7 @@ import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import { standardSlopes } from './options/alibi.ts';
 import { bandOf } from './options/band.ts';
 import { dropoutDesc } from './options/dropout.ts';
-import { type Fp8Reading, fp8Reading } from './options/fp8.ts';
+import type { Fp8Reading } from './options/fp8.ts';
 import { checkLists, checkPageCounts, listOperands } from './options/lists.ts';
 import { modCaptures } from './options/mods.ts';
 import type {
@@ -15,6 +15,7 @@ import type {
   SdpaBackwardOptions,
   SdpaOptions,
 } from './options/options.ts';
+import { type CallReading, completeReading } from './options/reading.ts';
 import { checkCall } from './options/schema.ts';
 import {
   batchSize,
@@ -33,7 +34,6 @@ import type {
   Operands,
 } from './problem/problem.ts';
 import { backwardRules, checkRows } from './rules/backward-rules.ts';
-import { validateBackwardOperands, validateOperands } from './rules/data-rules.ts';
 import { batchRule, forwardRules } from './rules/forward-rules.ts';
 import { checkRules } from './rules/rule.ts';
 
@@ -46,23 +46,23 @@ export function normalise<T extends TensorDesc>(
   inputs: ForwardInputs<T>,
   options: SdpaOptions<T> = {},
 ): { problem: AttentionProblem; operands: Operands<T | Tensor> } {
-  const { problem, operands } = normaliseCall(inputs, options, fp8Reading);
+  const { problem, operands } = normaliseCall(inputs, options, completeReading);
   return { problem, operands: withTensors<T, Operands<T | Tensor>>(operands) };
 }
 
 /**
- * `normalise` that leaves lists of numbers as host arrays, for an engine that only passes them on. `reading`
- * may be null where neither `fp8` nor `mxfp8` is given.
+ * `normalise` that leaves lists of numbers as host arrays, for an engine that only passes them on, and that
+ * reads options by what the engine has loaded.
  * @throws as `normalise`.
  */
 export function normaliseCall<T extends TensorDesc>(
   inputs: ForwardInputs<T>,
   options: SdpaOptions<T>,
-  reading: Fp8Reading | null,
+  reading: CallReading,
 ): { problem: AttentionProblem; operands: Operands<T | HostArray> } {
-  checkCall(inputs, options);
-  const call = describeCall(inputs, options, reading);
-  validateOperands(call.problem, call.operands);
+  checkCall(inputs, options, reading.nearestName);
+  const call = describeCall(inputs, options, reading.fp8);
+  reading.data?.validateOperands(call.problem, call.operands);
   return call;
 }
 
@@ -165,7 +165,7 @@ export function normaliseBackward<T extends TensorDesc>(
   inputs: BackwardInputs<T>,
   options: SdpaBackwardOptions<T> = {},
 ): { problem: BackwardProblem; operands: BackwardOperands<T | Tensor> } {
-  const { problem, operands } = normaliseBackwardCall(inputs, options, fp8Reading);
+  const { problem, operands } = normaliseBackwardCall(inputs, options, completeReading);
   return { problem, operands: withTensors<T, BackwardOperands<T | Tensor>>(operands) };
 }
 
@@ -176,11 +176,11 @@ export function normaliseBackward<T extends TensorDesc>(
 export function normaliseBackwardCall<T extends TensorDesc>(
   inputs: BackwardInputs<T>,
   options: SdpaBackwardOptions<T>,
-  reading: Fp8Reading | null,
+  reading: CallReading,
 ): { problem: BackwardProblem; operands: BackwardOperands<T | HostArray> } {
-  checkCall(inputs, options);
+  checkCall(inputs, options, reading.nearestName);
   const { o, lse, dO, dLse } = inputs;
-  const { problem: plain, operands } = describeCall(inputs, options, reading, { dO });
+  const { problem: plain, operands } = describeCall(inputs, options, reading.fp8, { dO });
   const { B, Sq, Skv, q, k, v } = plain;
   const gradDType = options.gradDType ?? (options.mxfp8 ? dO?.dtype : undefined);
   const forward: AttentionProblem = { ...plain, o: describeOperand('o', o, operands) };
@@ -197,7 +197,7 @@ export function normaliseBackwardCall<T extends TensorDesc>(
   checkRules(backwardRules, problem);
   checkRows('lse', lse, forward);
   if (dLse !== undefined) checkRows('dLse', dLse, forward);
-  validateBackwardOperands(problem, operands);
+  reading.data?.validateBackwardOperands(problem, operands);
   return { problem, operands: defined({ ...operands, o, lse, dO, dLse }) };
 }
 

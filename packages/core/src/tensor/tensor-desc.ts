@@ -58,7 +58,8 @@ function areCounts(list: unknown): boolean {
   );
 }
 
-function isList(list: unknown): list is ArrayLike<unknown> {
+/** Whether a value is an array or a typed array. */
+export function isList(list: unknown): list is ArrayLike<unknown> {
   return Array.isArray(list) || (ArrayBuffer.isView(list) && !(list instanceof DataView));
 }
 

@@ -31,12 +31,21 @@ export const flashAttention2: DropoutScheme = {
 };
 
 /** p as the keep threshold of a byte. */
-export function flashAttention2Rule(p: number, name = 'p'): DropoutRule {
-  const kept = Math.fround(1 - Math.fround(p));
-  if (kept === 0) {
-    throw new InvalidArgumentError(name, `must round to an f32 below 1 for flash-attention-2, got ${p}`);
-  }
+export function flashAttention2Rule(p: number): DropoutRule {
+  const kept = flashAttention2Kept(p, 'p');
   return { threshold: Math.floor(kept * 255) + 1, scale: Math.fround(1 / kept) };
+}
+
+/**
+ * 1 − p in f32.
+ *
+ * @param name of p in the error.
+ * @throws InvalidArgumentError when p rounds to 1.
+ */
+export function flashAttention2Kept(p: number, name: string): number {
+  const kept = Math.fround(1 - Math.fround(p));
+  if (kept > 0) return kept;
+  throw new InvalidArgumentError(name, `must round to an f32 below 1 for flash-attention-2, got ${p}`);
 }
 
 function flashAttention2Decider(draw: DropoutDraw): KeepDecider {

@@ -2,7 +2,7 @@ import { checkObject, checkOptions, describeValue, InvalidArgumentError } from '
 import { checkProbability } from '../probability.ts';
 import { toU64, type U64, type Uint } from '../u64.ts';
 import { elementCount } from './element-index.ts';
-import { dropoutRules } from './rules.ts';
+import { dropoutRules, dropoutSchemeNames } from './rules.ts';
 import type { DropoutRule, DropoutSchemeName, DropoutShape } from './scheme.ts';
 
 /** Which mask, without the shape that it is cut to. */
@@ -42,8 +42,8 @@ export function checkSource(
 
 /** `name` if there is such a scheme; throws InvalidArgumentError when there is none. */
 export function checkScheme(name: DropoutSchemeName): DropoutSchemeName {
-  if (Object.hasOwn(dropoutRules, name)) return name;
-  const known = Object.keys(dropoutRules).join(', ');
+  if (dropoutSchemeNames.includes(name)) return name;
+  const known = dropoutSchemeNames.join(', ');
   throw new InvalidArgumentError('scheme', `must be one of ${known}, got ${describeValue(name)}`);
 }
 

@@ -1,4 +1,4 @@
-import { flashAttention2Rule } from './flash-attention-2.ts';
+import { flashAttention2Kept, flashAttention2Rule } from './flash-attention-2.ts';
 import { onednnRule } from './onednn.ts';
 import type { DropoutScheme, DropoutSchemeName } from './scheme.ts';
 import { torchEfficientRule } from './torch-efficient.ts';
@@ -12,3 +12,20 @@ export const dropoutRules: Readonly<Record<DropoutSchemeName, DropoutScheme['rul
   'flash-attention-2': flashAttention2Rule,
   onednn: onednnRule,
 };
+
+/** The names of all conventions. */
+export const dropoutSchemeNames: readonly DropoutSchemeName[] = [
+  'torch-efficient',
+  'flash-attention-2',
+  'onednn',
+];
+
+/**
+ * Checks a probability that is a number in [0, 1] for one convention, without the code of its rule.
+ *
+ * @param name of p in the error.
+ * @throws InvalidArgumentError for a p that the convention has no mask for.
+ */
+export function checkSchemeProbability(scheme: DropoutSchemeName, p: number, name: string): void {
+  if (scheme === 'flash-attention-2') flashAttention2Kept(p, name);
+}

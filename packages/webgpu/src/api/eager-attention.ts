@@ -5,7 +5,7 @@ import {
   type HostArray,
   operandTable,
 } from '@tilewise/core';
-import { captureTensor } from '../attention/score/captures.ts';
+import { captureTensor } from '../attention/tensor-names.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { EagerCall, ResultDesc } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
@@ -19,7 +19,7 @@ export interface AttentionCall {
   readonly operands: object & { readonly fp8?: Fp8Scalars<GpuTensor | HostArray> };
   readonly results: Readonly<Record<string, ResultDesc>>;
   readonly dropout: DropoutDesc | null;
-  readonly tools: CallTools;
+  readonly tools: Pick<CallTools, 'list'>;
   readonly plan: (unaligned: readonly string[]) => Plan;
 }
 

@@ -69,7 +69,7 @@ export function mergePartials(
     operands,
     results,
     dropout: null,
-    tools: noTools,
+    tools: {},
     plan: unaligned => planMerge(ctx, rows, layouts, new Set(unaligned)),
   });
   const { o, lse } = ctx.run(call).tensors;

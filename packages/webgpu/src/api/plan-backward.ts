@@ -7,19 +7,14 @@ import {
 } from '@tilewise/core';
 import { checkOptions } from '@tilewise/philox/errors';
 import type { KernelTools } from '../attention/kernel-config.ts';
+import type { PlanOn } from '../attention/plan/attention-plan.ts';
 import { backwardPlan } from '../attention/plan/backward-plan.ts';
 import { choiceReasons } from '../attention/tiles/tile-choice.ts';
 import { checkContext, checkKind } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import { allTools } from './all-tools.ts';
-import {
-  checkResultLayout,
-  demandSupport,
-  makePlan,
-  type Plan,
-  type PlanOptions,
-  unalignedNames,
-} from './plan.ts';
+import { checkEncodeOptions, checkResultLayout, unalignedNames } from './check-plan-options.ts';
+import { demandSupport, type EncodeOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
 import { checkForwardSupport } from './plan-forward.ts';
 import { backwardReasons, support } from './support.ts';
 
@@ -80,20 +75,24 @@ export function planSdpaBackward(
   for (const name of ['dq', 'dk', 'dv'] as const) {
     if (gradients.includes(name)) checkResultLayout(`layouts.${name}`, planned[name], shapes[name]);
   }
-  return planBackward(ctx, planned, options, allTools);
+  return planBackward(
+    ctx,
+    planned,
+    { tools: allTools, unaligned: unalignedNames(options) },
+    checkEncodeOptions,
+  );
 }
 
-/** The plan of a problem that is known to be valid, with the tools that its options need. */
+/**
+ * The plan of a problem that is known to be valid, with the tools that its options need.
+ * @param check throws for wrong options of an `encode` by the caller.
+ */
 export function planBackward(
   ctx: GpuContext,
   problem: BackwardProblem,
-  options: PlanOptions,
-  tools: KernelTools,
+  on: Pick<PlanOn, 'tools' | 'unaligned'>,
+  check?: (options: EncodeOptions) => void,
 ): Plan {
   demandSupport(support(backwardReasons(problem)));
-  return makePlan(
-    ctx,
-    backwardPlan(problem, { target: ctx, tools, unaligned: unalignedNames(options) }),
-    problem.forward,
-  );
+  return makePlan(ctx, backwardPlan(problem, { target: ctx, ...on }), problem.forward, check);
 }

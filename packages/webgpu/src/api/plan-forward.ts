@@ -2,19 +2,14 @@ import { type AttentionProblem, type Support, validate } from '@tilewise/core';
 import { checkOptions } from '@tilewise/philox/errors';
 import type { KernelTools } from '../attention/kernel-config.ts';
 import { forwardRole } from '../attention/kernels/forward/forward-shape.ts';
+import type { PlanOn } from '../attention/plan/attention-plan.ts';
 import { forwardPlan } from '../attention/plan/forward-plan.ts';
 import { choiceReasons } from '../attention/tiles/tile-choice.ts';
 import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
-import { allTools } from './all-tools.ts';
-import {
-  checkResultLayout,
-  demandSupport,
-  makePlan,
-  type Plan,
-  type PlanOptions,
-  unalignedNames,
-} from './plan.ts';
+import { forwardTools } from './all-tools.ts';
+import { checkEncodeOptions, checkResultLayout, unalignedNames } from './check-plan-options.ts';
+import { demandSupport, type EncodeOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
 import { forwardReasons, support } from './support.ts';
 
 /** Whether this context can run a forward problem, and why not. */
@@ -41,20 +36,24 @@ export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: Pl
   validate(problem);
   const { B, Hq, Sq, Dv } = problem;
   checkResultLayout('o', problem.o, [B, Hq, Sq, Dv]);
-  return planForward(ctx, problem, options, allTools);
+  return planForward(
+    ctx,
+    problem,
+    { tools: forwardTools, unaligned: unalignedNames(options) },
+    checkEncodeOptions,
+  );
 }
 
-/** The plan of a problem that is known to be valid, with the tools that its options need. */
+/**
+ * The plan of a problem that is known to be valid, with the tools that its options need.
+ * @param check throws for wrong options of an `encode` by the caller.
+ */
 export function planForward(
   ctx: GpuContext,
   problem: AttentionProblem,
-  options: PlanOptions,
-  tools: KernelTools,
+  on: Pick<PlanOn, 'tools' | 'unaligned'>,
+  check?: (options: EncodeOptions) => void,
 ): Plan {
   demandSupport(support(forwardReasons(problem)));
-  return makePlan(
-    ctx,
-    forwardPlan(problem, { target: ctx, tools, unaligned: unalignedNames(options) }),
-    problem,
-  );
+  return makePlan(ctx, forwardPlan(problem, { target: ctx, ...on }), problem, check);
 }

@@ -23,8 +23,7 @@ import {
   type Tensor,
 } from '@tilewise/core';
 import { backwardAmaxes, forwardAmaxes } from '../attention/fp8-steps.ts';
-import { captureGradient } from '../attention/kernels/backward/capture-gradients.ts';
-import { dropoutMaskOutput } from '../attention/kernels/forward/dropout-mask.ts';
+import { captureGradient, dropoutMaskOutput } from '../attention/tensor-names.ts';
 import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { ResultDesc } from '../runtime/eager-call.ts';
@@ -32,7 +31,7 @@ import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { eagerCall, keyOfProblem, type PendingCall, runNow } from './eager-attention.ts';
 import { planBackward } from './plan-backward.ts';
 import { planForward } from './plan-forward.ts';
-import { type CallTools, toolsOf } from './tools.ts';
+import { type CallTools, checkLoaded, readingOf, toolsOf } from './tools.ts';
 
 /**
  * Attention forward, enqueued at once: o (B, Hq, Sq, Dv) in `outDType` and lse f32 (B, Hq, Sq), contiguous;
@@ -53,7 +52,10 @@ export function sdpa(
   v: GpuTensor,
   options: SdpaOptions<GpuTensor | Tensor> = {},
 ): SdpaResult<GpuTensor> {
-  return runNow(ctx, forwardCall(toolsOf, ctx, { q, k, v }, options));
+  return runNow(
+    ctx,
+    forwardCall(own => toolsOf(ctx, own), ctx, { q, k, v }, options),
+  );
 }
 
 /** The call of `sdpa`, with the tools for its kernels. */
@@ -66,11 +68,8 @@ export function forwardCall(
   checkContext(ctx);
   for (const [name, tensor] of Object.entries({ q, k, v })) ctx.checkOwn(name, tensor);
   const tools = toolsFor(options);
-  const { problem, operands } = normaliseCall<GpuTensor | Tensor>(
-    { q, k, v },
-    options,
-    tools.fp8?.reading ?? null,
-  );
+  const { problem, operands } = normaliseCall<GpuTensor | Tensor>({ q, k, v }, options, readingOf(tools));
+  checkLoaded(tools, problem);
   const { outputs, o, q: descQ } = problem;
   const rows = (value: number): ResultDesc =>
     contiguous('f32', rowShape(problem), hasUnusedTokens(descQ, problem, operands) ? value : null);
@@ -89,7 +88,7 @@ export function forwardCall(
     results,
     dropout: problem.dropout,
     tools,
-    plan: unaligned => planForward(ctx, problem, { unaligned }, tools),
+    plan: unaligned => planForward(ctx, problem, { unaligned: new Set(unaligned), tools }),
   });
   return {
     call,
@@ -111,7 +110,10 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   inputs: BackwardInputs<GpuTensor>,
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
 ): SdpaGradients<GpuTensor, G> {
-  return runNow(ctx, backwardCall(toolsOf, ctx, inputs, options));
+  return runNow(
+    ctx,
+    backwardCall(own => toolsOf(ctx, own), ctx, inputs, options),
+  );
 }
 
 /** The call of `sdpaBackward`, with the tools for its kernels. */
@@ -127,8 +129,9 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   const { problem: given, operands } = normaliseBackwardCall<GpuTensor | Tensor>(
     inputs,
     options,
-    tools.fp8?.reading ?? null,
+    readingOf(tools),
   );
+  checkLoaded(tools, given.forward, given.gradients);
   const { dq, dk, dv } = given;
   const problem = { ...given, dq: contiguousDesc(dq), dk: contiguousDesc(dk), dv: contiguousDesc(dv) };
   const { forward, gradients } = problem;
@@ -161,7 +164,7 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     results: { ...Object.fromEntries(wanted), ...captureResults, ...amaxes },
     dropout: forward.dropout,
     tools,
-    plan: unaligned => planBackward(ctx, problem, { unaligned }, tools),
+    plan: unaligned => planBackward(ctx, problem, { unaligned: new Set(unaligned), tools }),
   });
   return {
     call,

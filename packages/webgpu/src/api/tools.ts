@@ -1,9 +1,21 @@
-import { InvalidArgumentError, type SdpaOptions } from '@tilewise/core';
+import {
+  type AttentionProblem,
+  type CallReading,
+  type GradientName,
+  InvalidArgumentError,
+  type SdpaOptions,
+  UnsupportedError,
+} from '@tilewise/core';
+import type { ExprTools } from '@tilewise/core/expr';
 import { type KernelTools, noTools } from '../attention/kernel-config.ts';
+import type { GpuContext } from '../runtime/context.ts';
 import type { fp8List } from './fp8-list.ts';
 
 /** The tools for the kernels of a call, and what fills the list `fp8`, if it has one. */
 export interface CallTools extends KernelTools {
+  /** What reads the expressions of the mods of the call; null where it has none. */
+  readonly expr: ExprTools | null;
+  readonly checks: Pick<CallReading, 'data' | 'nearestName'>;
   readonly list?: typeof fp8List;
 }
 
@@ -16,13 +28,58 @@ export const broughtTools: unique symbol = /* @__PURE__ */ Symbol.for('@tilewise
 export type WithTools<Value> = Value & { readonly [broughtTools]: Partial<CallTools> };
 
 /**
- * The tools that the options of a call bring. What is no options at all, `normalise` refuses.
+ * The tools that the options of a call bring, and those that the context has loaded. What is no options at
+ * all, `normalise` refuses.
  * @throws InvalidArgumentError for a plain `fp8` or `mxfp8`, which brings none.
  */
-export function toolsOf(options: SdpaOptions<unknown>): CallTools {
+export function toolsOf({ modules }: GpuContext, options: SdpaOptions<unknown>): CallTools {
   const { scoreMod, maskMod, fp8, mxfp8 } = options ?? {};
   const expr = (scoreMod ?? maskMod)?.tools ?? null;
-  return { ...noTools, expr, ...brought('fp8', fp8), ...brought('mxfp8', mxfp8) };
+  const { mods, gradients, sequences } = modules;
+  return {
+    ...{ ...noTools, expr },
+    dropout: modules.dropout ?? null,
+    splitKv: modules.splitKv ?? null,
+    segments: modules.largeTensors ?? null,
+    pages: sequences?.pages ?? null,
+    inputGradients: gradients?.input ?? null,
+    ...(expr && { mods: mods?.(expr) ?? null, captureGradients: gradients?.capture(expr) ?? null }),
+    checks: { data: sequences?.checks ?? null, nearestName: modules.hints ?? null },
+    ...brought('fp8', fp8),
+    ...brought('mxfp8', mxfp8),
+  };
+}
+
+/** What reads the options of a call with these tools. */
+export const readingOf = ({ checks, fp8 }: CallTools): CallReading => ({
+  ...checks,
+  fp8: fp8?.reading ?? null,
+});
+
+/**
+ * @param gradients those that a backward call wants.
+ * @throws UnsupportedError for a problem whose code the context has not loaded.
+ */
+export function checkLoaded(
+  tools: CallTools,
+  { dropout, outputs, scoreMod, maskMod, captures, q, k, v, lengthsQ, lengthsKv }: AttentionProblem,
+  gradients?: readonly GradientName[],
+): void {
+  const summed = gradients?.some(name => name === 'dbias' || name === 'dAlibi' || name === 'dsink');
+  const captured = gradients && scoreMod && Object.keys(captures).length > 0;
+  const isDense = [q, k, v].every(({ starts, page }) => starts === 'strided' && page === null);
+  const isFull = isDense && lengthsQ === 'full' && lengthsKv === 'full';
+  const missing = [
+    ...((dropout || outputs.dropoutMask) && !tools.dropout ? ['dropout'] : []),
+    ...((scoreMod || maskMod) && !tools.mods ? ['mods'] : []),
+    ...(!isFull && !tools.checks.data ? ['sequences'] : []),
+    ...((summed || captured) && !tools.inputGradients ? ['gradients'] : []),
+  ];
+  if (missing.length === 0) return;
+  throw new UnsupportedError(
+    'webgpu',
+    missing.map(name => `the module '${name}' was not loaded: name it in createContext({ load })`),
+  );
 }
 
 function brought(name: string, value: object | undefined): Partial<CallTools> {

@@ -18,7 +18,7 @@ import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { backwardSupport } from './plan-backward.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
-import { toolsOf } from './tools.ts';
+import { readingOf, toolsOf } from './tools.ts';
 
 /**
  * Results of forward, and its gradients by any gradient of o: a vector-Jacobian product, as automatic
@@ -82,8 +82,8 @@ function checkBackward(
   v: GpuTensor,
   options: SdpaBackwardOptions<GpuTensor | Tensor>,
 ): void {
-  const tools = toolsOf(options);
-  const reading = tools.fp8?.reading ?? null;
+  const tools = toolsOf(ctx, options);
+  const reading = readingOf(tools);
   const { problem } = normaliseCall<GpuTensor | Tensor>({ q, k, v }, options, reading);
   const whole = (dtype: TensorDesc['dtype'], shape: readonly number[]): TensorDesc => {
     return { dtype, shape, strides: contiguousStrides(shape) };

@@ -1,10 +1,13 @@
 import type { AttentionProblem, BackwardProblem, Fp8Reading, OperandDesc, OperandRow } from '@tilewise/core';
-import type { ExprTools } from '@tilewise/core/expr';
 import type { BindingBudget } from '../codegen/binding-pressure.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../codegen/shader-part.ts';
 import type { AmaxName, Fp8Arithmetic } from './fp8-steps.ts';
 import type { OperandAccess } from './layout/operand.ts';
+import type { PagePart } from './layout/pages.ts';
+import type { WithSegments } from './layout/segments.ts';
+import type { KernelOperands } from './layout/sequence.ts';
+import type { ModStages } from './score/stage.ts';
 import type { LaneGrid, Tile } from './tiles/tile.ts';
 
 /** How kernels of one problem are made. */
@@ -20,19 +23,63 @@ export interface TileConfig extends KernelConfig {
 }
 
 /**
- * What makes the kernels of options that few programs use. In an eager call the values of these options bring
- * it along, so that a program without them does not hold it; plans and engines, which see options as plain
- * data, have all of it.
+ * What makes the kernels of options that few programs use. Plans and engines, which see options as plain
+ * data, have all of them. An eager call has those of its own options: values of FP8 bring them along, and
+ * others are loaded, so that a program without these options does not hold their kernels.
  */
 export interface KernelTools {
+  readonly dropout: DropoutTools | null;
   /** Writes score and mask mods as WGSL. */
-  readonly expr: ExprTools | null;
+  readonly mods: ModStages | null;
+  /** Makes the kernels of the gradients of the tensors that a score mod loads. */
+  readonly captureGradients: SumTools | null;
+  /** Makes the kernels of dbias, dAlibi and dsink. */
+  readonly inputGradients: SumTools | null;
+  /** Without it, keys are not shared among workgroups. */
+  readonly splitKv: SplitKvTools | null;
+  readonly pages: PagePart | null;
+  /** Without it, kernels bind the whole of every tensor. */
+  readonly segments: WithSegments | null;
   readonly fp8: Fp8Tools | null;
   /** Never without `fp8`. */
   readonly mxfp8: Mxfp8Tools | null;
 }
 
-export const noTools: KernelTools = { expr: null, fp8: null, mxfp8: null };
+export const noTools: KernelTools = {
+  ...{ dropout: null, mods: null, captureGradients: null, inputGradients: null, splitKv: null },
+  ...{ pages: null, segments: null, fp8: null, mxfp8: null },
+};
+
+/** What draws dropout masks. */
+export interface DropoutTools {
+  /** See `dropoutPart`. */
+  part(problem: AttentionProblem): ShaderPart | null;
+  /** The kernel that writes the mask as a result. */
+  maskKernel(problem: AttentionProblem): KernelSpec;
+}
+
+/** What makes the kernels of gradients that are sums over many scores or rows. */
+export interface SumTools {
+  kernels(problem: BackwardProblem, config: KernelConfig): KernelSpec[];
+  /** Vectors that these kernels take in the region `partialSums` of the workspace. */
+  vectors(problem: BackwardProblem): number;
+}
+
+/** The end of a forward kernel: what is stored of m, l and the accumulators, and the parts that this takes. */
+export interface ForwardFinish {
+  readonly code: string;
+  readonly operands: KernelOperands;
+  readonly parts: readonly ShaderPart[];
+}
+
+/** What makes the kernels of keys that several workgroups share (the split-KV of "Flash-Decoding", 2023). */
+export interface SplitKvTools {
+  /** The end of a kernel that leaves its part in the workspace. */
+  finish(problem: AttentionProblem, tile: Tile, parts: number): ForwardFinish;
+  /** WGSL of `part_of(keys, part)`, the range of keys of one part, in tiles of `cols` keys. */
+  range(cols: number): string;
+  mergeKernel(problem: AttentionProblem, parts: number, config: KernelConfig): KernelSpec;
+}
 
 /** What reads the options of 8 bits, and makes the kernels of FP8. */
 export interface Fp8Tools {

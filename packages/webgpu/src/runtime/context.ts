@@ -1,4 +1,5 @@
 import { type KernelTarget, kernelTarget, type TensorSizes } from '../attention/kernel-target.ts';
+import type { LoadedModules } from '../attention/load-modules.ts';
 import type { LoadedTileKinds, TileSelector, TileTarget } from '../attention/tiles/tile-choice.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
@@ -7,19 +8,20 @@ import { GpuMemory, type MemorySettings } from './gpu-memory.ts';
 import { type KernelPlan, makeKernelPlan, type PlanParts } from './plan/kernel-plan.ts';
 import { type KernelParts, planReasons } from './plan/plan-layout.ts';
 
+/** What a context has for kernels: the tiles that they take, and the modules that were loaded. */
+type ContextKernels = Pick<TileTarget, 'tiles' | 'tileKinds'> & { readonly modules?: LoadedModules };
+
 /** A GPU device with the tensors and compiled kernels of this library on it. Made by `createContext`. */
 export class GpuContext extends GpuMemory implements KernelTarget {
   readonly tiles: TileSelector | undefined;
   readonly tileKinds: LoadedTileKinds;
+  readonly modules: LoadedModules;
 
-  constructor(
-    device: GPUDevice,
-    capabilities: Capabilities,
-    settings: MemorySettings & Pick<TileTarget, 'tiles' | 'tileKinds'>,
-  ) {
+  constructor(device: GPUDevice, capabilities: Capabilities, settings: MemorySettings & ContextKernels) {
     super(device, capabilities, settings);
     this.tiles = settings.tiles;
     this.tileKinds = settings.tileKinds ?? {};
+    this.modules = settings.modules ?? {};
   }
 
   /**

@@ -1,5 +1,6 @@
-import { InvalidArgumentError, TilewiseError } from '@tilewise/core';
+import { InvalidArgumentError, listText, TilewiseError } from '@tilewise/core';
 import { checkFunction, checkOptions } from '@tilewise/philox/errors';
+import { type LoadedModuleName, loadedModuleNames, loadModules } from '../attention/load-modules.ts';
 import { loadTileKinds } from '../attention/tiles/load-tile-kinds.ts';
 import type { TileSelector } from '../attention/tiles/tile-choice.ts';
 import { capabilitiesOf, deviceDescriptor } from '../device/capabilities.ts';
@@ -24,13 +25,28 @@ export interface ContextOptions {
    */
   readonly tiles?: TileSelector | undefined;
   /**
+   * Code for options that many programs do without, in modules that are loaded while the device is made:
+   *
+   * - `'dropout'`: dropout masks;
+   * - `'mods'`: score and mask mods;
+   * - `'gradients'`: dbias, dAlibi, dsink, and the gradients of the tensors that a score mod loads;
+   * - `'splitKv'`: workgroups share the keys of few queries; without, decode is slower;
+   * - `'sequences'`: lengths, packed, ragged and paged tensors;
+   * - `'largeTensors'`: tensors of which a workgroup reads more than the device binds at once;
+   * - `'hints'`: errors name the option that was meant by a misspelt one.
+   *
+   * Default: all. An eager call that needs a module which was left out is unsupported. Plans and engines
+   * bring all of this code.
+   */
+  readonly load?: readonly LoadedModuleName[] | undefined;
+  /**
    * For development: called with a message when a tensor is collected as garbage that nobody destroyed. GPU
    * memory is never freed for that reason. `console.warn` will do.
    */
   readonly onLeak?: ((message: string) => void) | undefined;
 }
 
-const optionNames = ['device', 'adapter', 'powerPreference', 'maxIdleBytes', 'tiles', 'onLeak'];
+const optionNames = ['device', 'adapter', 'powerPreference', 'maxIdleBytes', 'tiles', 'load', 'onLeak'];
 
 const noAdapter = 'WebGPU found no GPU that it supports, or no driver for it';
 
@@ -43,21 +59,26 @@ const defaultMaxIdleBytes = 256 * 1024 * 1024;
  */
 export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
   checkOptions('options', options, optionNames);
-  const { maxIdleBytes = defaultMaxIdleBytes, tiles, onLeak, adapter } = options;
+  const { maxIdleBytes = defaultMaxIdleBytes, tiles, load = loadedModuleNames, onLeak, adapter } = options;
   if (!(maxIdleBytes >= 0)) {
     throw new InvalidArgumentError('maxIdleBytes', `must be a number of bytes ≥ 0, got ${maxIdleBytes}`);
   }
+  checkNames(load);
   if (onLeak !== undefined) checkFunction('onLeak', onLeak);
   // What requestAdapter() gives where it finds none, whatever the type says.
   if (adapter === null) throw new TilewiseError('NO_ADAPTER', `options.adapter is null: ${noAdapter}`);
   if (tiles !== undefined) checkFunction('tiles', tiles);
   if (adapter) checkKind('adapter', adapter, 'a GPUAdapter');
   if (options.device) checkKind('device', options.device, 'a GPUDevice');
+  const loading = loadModules(load);
+  // Where there is no device, nobody waits for the kernels.
+  loading.catch(() => {});
   const contextOn = async (device: GPUDevice, from: GPUAdapter | undefined): Promise<GpuContext> => {
     const capabilities = await capabilitiesOf(device, from);
     const tileKinds = await loadTileKinds(capabilities);
     const ownsDevice = !options.device;
-    return new GpuContext(device, capabilities, { maxIdleBytes, tiles, tileKinds, onLeak, ownsDevice });
+    const settings = { maxIdleBytes, tiles, tileKinds, onLeak, ownsDevice };
+    return new GpuContext(device, capabilities, { ...settings, modules: await loading });
   };
   if (options.device) return contextOn(options.device, adapter);
   const chosen = adapter ?? (await defaultAdapter(options.powerPreference));
@@ -66,6 +87,14 @@ export async function createContext(options: ContextOptions = {}): Promise<GpuCo
     throw new TilewiseError('NO_ADAPTER', `the adapter gave no device: ${String(cause)}`, { cause });
   });
   return contextOn(device, chosen);
+}
+
+function checkNames(load: readonly LoadedModuleName[]): void {
+  if (Array.isArray(load) && load.every(name => loadedModuleNames.includes(name))) return;
+  throw new InvalidArgumentError(
+    'load',
+    `must be an array with names among ${loadedModuleNames.join(', ')}, got ${listText(load)}`,
+  );
 }
 
 async function defaultAdapter(powerPreference: GPUPowerPreference = 'high-performance'): Promise<GPUAdapter> {

@@ -1,4 +1,4 @@
-import { type DropoutSchemeName, dropoutRules, toU64 } from '@tilewise/philox';
+import { checkSchemeProbability, type DropoutSchemeName, dropoutSchemeNames, toU64 } from '@tilewise/philox';
 import { InvalidArgumentError } from '../../errors.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { describeBroadcast } from '../problem/describe.ts';
@@ -60,11 +60,11 @@ function checkProbability(p: number): void {
 }
 
 function checkScheme(scheme: DropoutSchemeName, p: number): void {
-  if (!Object.hasOwn(dropoutRules, scheme)) {
+  if (!dropoutSchemeNames.includes(scheme)) {
     throw new InvalidArgumentError(
       'dropout.scheme',
-      `must be one of ${Object.keys(dropoutRules).join(', ')}, got ${String(scheme)}`,
+      `must be one of ${dropoutSchemeNames.join(', ')}, got ${String(scheme)}`,
     );
   }
-  dropoutRules[scheme](p, 'dropout.p');
+  checkSchemeProbability(scheme, p, 'dropout.p');
 }

@@ -16,6 +16,7 @@ import {
 import type { AttentionProblem } from '../problem/problem.ts';
 import { fp8ForwardRules } from '../rules/fp8-rules.ts';
 import type { Rule } from '../rules/rule.ts';
+import { nearestName } from './nearest-name.ts';
 import type { Fp8Options, Mxfp8Options } from './options.ts';
 import { checkForms, formsOf, type OptionForm } from './schema.ts';
 
@@ -24,7 +25,7 @@ import { checkForms, formsOf, type OptionForm } from './schema.ts';
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the scalar.
  */
 export function fp8Scalars<T extends TensorDesc>(given: Fp8Options<T>): Fp8Scalars<T | HostArray> {
-  checkForms('fp8', given, { ...formsOf(fp8ScalarNames, 'any'), formatP: 'object' });
+  checkForms('fp8', given, { ...formsOf(fp8ScalarNames, 'any'), formatP: 'object' }, nearestName);
   const scalars = fp8ScalarNames.map(name => [name, scalar(`fp8.${name}`, given[name] ?? 1)] as const);
   return Object.fromEntries(scalars) as Fp8Scalars<T | HostArray>;
 }
@@ -37,7 +38,7 @@ const formatPForms: Readonly<Record<keyof FormatP, OptionForm>> = { dtype: 'any'
  */
 export function fp8Format<T>({ formatP }: Fp8Options<T>): FormatP | undefined {
   if (formatP === undefined) return undefined;
-  checkForms('fp8.formatP', formatP, formatPForms);
+  checkForms('fp8.formatP', formatP, formatPForms, nearestName);
   const { dtype, zeroPoint = 0 } = formatP;
   if (!Object.hasOwn(formatPRange, dtype)) {
     const dtypes = Object.keys(formatPRange).join(', ');
@@ -94,7 +95,7 @@ export function mxfp8Tensors<T extends TensorDesc>(
   given: Mxfp8Options<T>,
   operands: Readonly<Partial<Record<'q' | 'k' | 'v' | 'dO', TensorDesc>>>,
 ): Mxfp8Tensors<T> {
-  checkForms('mxfp8', given, mxfp8Forms);
+  checkForms('mxfp8', given, mxfp8Forms, nearestName);
   const { layout = 'rows' } = given;
   if (layout !== 'rows' && layout !== 'F8_128x4')
     throw new InvalidArgumentError('mxfp8.layout', `must be 'rows' or 'F8_128x4', got ${String(layout)}`);

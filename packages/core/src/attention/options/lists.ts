@@ -2,6 +2,7 @@ import { describeValue, InvalidArgumentError, InvalidDTypeError, InvalidShapeErr
 import { checkTensor } from '../../tensor/check-tensor.ts';
 import { type HostArray, hostList } from '../../tensor/host-array.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
+import { isList } from '../../tensor/tensor-desc.ts';
 import { operandTable } from '../operands/table.ts';
 import type { AttentionProblem, ListName, OperandDesc } from '../problem/problem.ts';
 import type { SdpaOptions } from './options.ts';
@@ -26,7 +27,7 @@ export function listOperands<T extends TensorDesc>(options: SdpaOptions<T>): Lis
   for (const name of listNames) {
     const value = name.split('.').reduce<unknown>((at, key) => Object(at)[key], options);
     if (value === undefined || (name === 'alibi' && typeof value === 'boolean')) continue;
-    lists[name] = isNumberList(value) ? numbersOf(name, value) : (value as T);
+    lists[name] = isList(value) ? numbersOf(name, value as readonly number[]) : (value as T);
     checkTensor(name, lists[name]);
   }
   return lists;
@@ -43,10 +44,6 @@ function numbersOf(name: ListName, values: readonly number[]): HostArray {
 /** False of a bigint too, as a BigInt64Array holds them. */
 function isI32(x: number): boolean {
   return Number.isInteger(x) && (x | 0) === x;
-}
-
-function isNumberList(value: unknown): value is readonly number[] {
-  return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 }
 
 /**

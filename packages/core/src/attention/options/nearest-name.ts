@@ -1,3 +1,6 @@
+/** Finds the name that was meant: see `nearestName`. */
+export type NearestName = (wrong: string, known: readonly string[]) => string | undefined;
+
 /**
  * The known name that a wrong one probably stands for: one that is within it or that it is within
  * (`is_causal`, `softmax_scale`), or the same but for a slip (`causual`). Case and underscores do not count.

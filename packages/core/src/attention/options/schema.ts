@@ -2,7 +2,7 @@ import { checkObject, describeValue, InvalidArgumentError } from '../../errors.t
 import type { OperandName } from '../operands/operand.ts';
 import { operandTable, raggedNames } from '../operands/table.ts';
 import { fp8AmaxNames } from '../problem/fp8.ts';
-import { nearestName } from './nearest-name.ts';
+import type { NearestName } from './nearest-name.ts';
 import type { MaskDropout, PhiloxDropout, SdpaBackwardOptions, Window } from './options.ts';
 
 /**
@@ -67,10 +67,10 @@ export function formsOf(names: readonly string[], form: OptionForm): OptionForms
  * @throws InvalidArgumentError naming the input or option, and for an unknown one the name that was probably
  * meant.
  */
-export function checkCall(inputs: unknown, options: unknown): void {
+export function checkCall(inputs: unknown, options: unknown, nearestName: NearestName | null): void {
   checkObject('inputs', inputs);
-  for (const key of Object.keys(inputs as object)) checkName('input', key, inputNames, '');
-  checkForms('options', options, sdpaForms, '');
+  for (const key of Object.keys(inputs as object)) checkName('input', key, inputNames, '', nearestName);
+  checkForms('options', options, sdpaForms, nearestName, '');
 }
 
 /**
@@ -82,25 +82,32 @@ export function checkForms(
   argument: string,
   given: unknown,
   forms: OptionForms,
+  nearestName: NearestName | null,
   prefix = `${argument}.`,
 ): void {
   const names = Object.keys(forms);
   checkObject(argument, given, prefix === '' ? '' : ` of ${names.join(', ')}`);
   for (const [key, value] of Object.entries(given as object)) {
     const name = prefix + key;
-    checkName('option', key, names, prefix);
+    checkName('option', key, names, prefix, nearestName);
     const form = forms[key];
     if (value === undefined || (value === null && nullable.includes(name))) continue;
     if (value === null) throw new InvalidArgumentError(name, 'must not be null: leave it out');
-    if (typeof form === 'object') checkForms(name, value, form);
+    if (typeof form === 'object') checkForms(name, value, form, nearestName);
     else if (form === 'object') checkObject(name, value);
     else checkForm(name, value, form);
   }
 }
 
-function checkName(kind: 'input' | 'option', key: string, known: readonly string[], prefix: string): void {
+function checkName(
+  kind: 'input' | 'option',
+  key: string,
+  known: readonly string[],
+  prefix: string,
+  nearestName: NearestName | null,
+): void {
   if (known.includes(key)) return;
-  const meant = nearestName(key, known);
+  const meant = nearestName?.(key, known);
   const hint = meant === undefined ? '' : `; did you mean ${prefix}${meant}?`;
   throw new InvalidArgumentError(prefix + key, `is no ${kind}${hint}`);
 }

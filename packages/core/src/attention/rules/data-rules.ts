@@ -47,6 +47,14 @@ export function validateBackwardOperands<T extends TensorDesc>(
     checkRagged(name, desc, forward, operands, { written: true });
 }
 
+/** Checks what only the data of a call can tell. */
+export interface DataChecks {
+  readonly validateOperands: typeof validateOperands;
+  readonly validateBackwardOperands: typeof validateBackwardOperands;
+}
+
+export const dataChecks: DataChecks = { validateOperands, validateBackwardOperands };
+
 type Descs = Readonly<Partial<Record<RaggedName, OperandDesc>>>;
 
 function entries(descs: Descs): [RaggedName, OperandDesc][] {

@@ -1,4 +1,4 @@
-import { type DropoutSchemeName, dropoutRules } from '@tilewise/philox';
+import { checkSchemeProbability, type DropoutSchemeName, dropoutSchemeNames } from '@tilewise/philox';
 import { checkObject, describeValue, InvalidArgumentError } from '../../errors.ts';
 import { blockScaleLayouts } from '../../mxfp8/block-scales.ts';
 import { dtypeTraits } from '../../tensor/dtype-traits.ts';
@@ -105,7 +105,7 @@ const dropout = kindOf({
     kind: oneOf(['philox']),
     p: plain('a number in (0, 1)', p => typeof p === 'number' && p > 0 && p < 1),
     scale: plain('a finite number', Number.isFinite),
-    scheme: oneOf(Object.keys(dropoutRules)),
+    scheme: oneOf(dropoutSchemeNames),
     seed: words,
     offset: words,
   }),
@@ -218,5 +218,6 @@ export function checkProblem(problem: unknown): asserts problem is AttentionProb
 
 /** A scheme has masks for some probabilities only. */
 function checkDropout(given: DropoutDesc | null): void {
-  if (given?.kind === 'philox') dropoutRules[given.scheme as DropoutSchemeName](given.p, 'problem.dropout.p');
+  if (given?.kind === 'philox')
+    checkSchemeProbability(given.scheme as DropoutSchemeName, given.p, 'problem.dropout.p');
 }

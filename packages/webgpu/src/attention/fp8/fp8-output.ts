@@ -7,7 +7,6 @@ import { skipUnless } from '../kernels/workgroup-reads.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
 import { probabilitiesPart, rowAddressing, rowTensor } from '../layout/row-results.ts';
 import { sequencePart } from '../layout/sequence.ts';
-import { dropoutPart } from '../score/dropout.ts';
 import { scorePart } from '../score/score.ts';
 import { tileCols, tileLanes, tileRows } from '../tiles/tile.ts';
 import { storeRows } from '../tiles/tile-backend.ts';
@@ -27,8 +26,8 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
   const rows = tileRows(tile);
   const cols = tileCols(tile);
   const tiles = Math.ceil(Sq / rows);
-  const score = scorePart(problem, { tile, slope: 'none', tools: tools.expr });
-  const dropout = dropoutPart(problem);
+  const score = scorePart(problem, { tile, slope: 'none', mods: tools.mods });
+  const dropout = tools.dropout?.part(problem);
   const fp8 = fp8Kernel(tools.fp8?.arithmetic, problem, ['product', 'weight', 'o'], forwardAmaxes(problem));
   const { q, k, v } = tileOperands(problem);
   const o = tileResult('o', problem, problem.o);

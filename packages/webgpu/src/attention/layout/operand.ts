@@ -2,8 +2,8 @@ import { type OperandDesc, type SequenceStarts, sideOf as sides } from '@tilewis
 import { arrayElement, storageFormat } from '../../codegen/formats/storage-format.ts';
 import { storePart } from '../../codegen/formats/store-part.ts';
 import type { ShaderPart, StorageBinding, UniformField } from '../../codegen/shader-part.ts';
-import { pagePart } from './pages.ts';
-import { readSegment, type Segments, segmentBindings } from './segments.ts';
+import type { PagePart } from './pages.ts';
+import type { Segments } from './segments.ts';
 
 /** Which lengths a tensor's rows follow: queries or keys. */
 export type Side = 'q' | 'kv';
@@ -18,6 +18,8 @@ export interface OperandAccess {
   readonly unaligned: ReadonlySet<string>;
   /** Operands to read in segments. Default: none. */
   readonly segments?: Segments;
+  /** What reads paged keys and values. Default: nothing does. */
+  readonly tools?: { readonly pages: PagePart | null };
 }
 
 /**
@@ -37,7 +39,7 @@ interface OperandAddressing {
 }
 
 /** `NAME_row(seq, h, s)`: the only place that knows how an operand lies in memory. */
-function addressing(name: string, desc: OperandDesc): OperandAddressing {
+function addressing(name: string, desc: OperandDesc, { tools }: OperandAccess): OperandAddressing {
   const { shape, strides, page, starts } = desc;
   const field = (suffix: string, value: UniformField['value']): UniformField => ({
     name: `${name}_${suffix}`,
@@ -45,7 +47,7 @@ function addressing(name: string, desc: OperandDesc): OperandAddressing {
     value,
   });
   const [sb, sh, ss, sd] = strides;
-  const pages = page && isPageable(name) ? pagePart(name, page, shape[0]) : null;
+  const pages = page && isPageable(name) ? tools?.pages?.(name, page, shape[0]) : null;
   const block = pages ? `${name}_block(seq.b, s)` : 'seq.b';
   const row = pages ? `(s & P.${name}_page_mask)` : 's';
   const token: Readonly<Record<SequenceStarts, string>> = {
@@ -94,11 +96,12 @@ const vectorWord =
 export function readOperand(
   name: string,
   desc: OperandDesc,
-  { unaligned, segments }: OperandAccess,
+  access: OperandAccess,
   operandType: 'f32' | 'f16' = 'f32',
 ): ShaderPart {
+  const { unaligned, segments } = access;
   const format = storageFormat(desc.dtype);
-  const { bindings, uniforms, code } = addressing(name, desc);
+  const { bindings, uniforms, code } = addressing(name, desc, access);
   const vectorised = isVectorised(desc) && !unaligned.has(name);
   const isWhole = vectorised && desc.starts !== 'ragged';
   const reads = {
@@ -114,12 +117,12 @@ export function readOperand(
     alignment: vectorised ? 4 * format.bytes : format.bytes,
   };
   const count = segments?.counts.get(name) ?? 1;
-  const inSegments = segments && count > 1 ? segmentBindings(binding, count, segments.bytes) : null;
+  const inSegments = count > 1 ? segments?.bind(binding, count, segments.bytes) : null;
   const read = (kind: 'four' | 'one', at: string): string =>
     inSegments ? `${name}_read_${kind}(${at})` : reads[kind](name, at);
   const segmentReader = (kind: 'four' | 'one'): string => `
 fn ${name}_read_${kind}(at: u32) -> ${kind === 'four' ? 'vec4f' : 'f32'} {
-${readSegment(name, count, reads[kind])}
+${segments?.read(name, count, reads[kind])}
 }
 `;
   const kinds = [...(vectorised ? (['four'] as const) : []), ...(isWhole ? [] : (['one'] as const))];
@@ -153,10 +156,10 @@ ${load}
  * rows are not touched: where a 16-bit or 8-bit value shares its word with something else, its part alone is
  * replaced, atomically.
  */
-export function writeOperand(name: string, desc: OperandDesc, { unaligned }: OperandAccess): ShaderPart {
+export function writeOperand(name: string, desc: OperandDesc, access: OperandAccess): ShaderPart {
   const format = storageFormat(desc.dtype);
-  const { uniforms, code } = addressing(name, desc);
-  const vectorised = isVectorised(desc) && desc.starts !== 'ragged' && !unaligned.has(name);
+  const { uniforms, code } = addressing(name, desc, access);
+  const vectorised = isVectorised(desc) && desc.starts !== 'ragged' && !access.unaligned.has(name);
   const { encode4, bytes } = format;
   const at = `row + (d + c) * P.${name}_sd`;
   const part = bytes === 4 || vectorised ? '' : `${storePart(name, bytes)}\n\n`;

@@ -2,6 +2,9 @@ import type { PageDesc } from '@tilewise/core';
 import type { ShaderPart, UniformField } from '../../codegen/shader-part.ts';
 import { listElement, listPart, together } from './list.ts';
 
+/** Makes `NAME_block`: see `pagePart`. */
+export type PagePart = (name: 'k' | 'v', page: PageDesc, blocks: number) => ShaderPart;
+
 /**
  * `NAME_block(b, s) -> u32`: the block of a paged operand that holds position s of sequence b, and the
  * uniforms `NAME_page_shift` and `NAME_page_mask` that split a position into page and row. Tables on the GPU

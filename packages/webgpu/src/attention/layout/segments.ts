@@ -7,7 +7,12 @@ import type { KernelTarget, TensorSizes } from '../kernel-target.ts';
 export interface Segments {
   readonly counts: ReadonlyMap<string, number>;
   readonly bytes: number;
+  readonly bind: typeof segmentBindings;
+  readonly read: typeof readSegment;
 }
+
+/** Makes a kernel, in segments where that is needed. */
+export type WithSegments = (make: (segments: Segments) => KernelSpec, needs: SegmentNeeds) => KernelSpec;
 
 /** What decides whether a kernel needs segments. */
 export interface SegmentNeeds extends TensorSizes {
@@ -22,14 +27,15 @@ const maxSegments = 4;
  * segments, as few as will do; `make` gives the kernel with them. One that needs too many stays as it is, and
  * its plan says so.
  */
-export function withSegments(make: (segments: Segments) => KernelSpec, needs: SegmentNeeds): KernelSpec {
+export const withSegments: WithSegments = (make, needs) => {
   const { target } = needs;
   const { capabilities } = target;
   const limit = bindingLimit(capabilities);
   const coarse = capabilities.minStorageBufferOffsetAlignment;
   const bytes = Math.max(Math.floor((limit.bytes - limit.slack) / coarse), 1) * coarse;
   const counts = new Map<string, number>();
-  const first = make({ counts, bytes });
+  const segments: Segments = { counts, bytes, bind: segmentBindings, read: readSegment };
+  const first = make(segments);
   let kernel = first;
   for (;;) {
     const tooLarge = target.tooLargeFor(kernel, needs);
@@ -39,14 +45,14 @@ export function withSegments(make: (segments: Segments) => KernelSpec, needs: Se
     const count = (counts.get(name) ?? 1) + 1;
     if (count > maxSegments || binding?.access !== 'read') return first;
     counts.set(name, count);
-    const next = make({ counts, bytes });
+    const next = make(segments);
     if (next.bindings.length === kernel.bindings.length) return first;
     kernel = next;
   }
-}
+};
 
 /** The bindings of a tensor in segments, and the uniform `NAME_segment`: the elements of one. */
-export function segmentBindings(
+function segmentBindings(
   binding: StorageBinding,
   count: number,
   bytes: number,
@@ -67,11 +73,7 @@ export function segmentBindings(
 const segmentVariable = (name: string, index: number): string => (index === 0 ? name : `${name}_${index}`);
 
 /** Statements that return `read(array, at)` from the segment that element `at` lies in. */
-export function readSegment(
-  name: string,
-  count: number,
-  read: (array: string, at: string) => string,
-): string {
+function readSegment(name: string, count: number, read: (array: string, at: string) => string): string {
   const from = (index: number): string => `${index}u * P.${name}_segment`;
   return Array.from({ length: count }, (_, index) => {
     const value = `return ${read(segmentVariable(name, index), `(at - ${from(index)})`)};`;

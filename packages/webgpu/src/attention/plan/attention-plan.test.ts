@@ -1,6 +1,7 @@
 import { normalise, normaliseBackward, type SdpaBackwardOptions, Tensor } from '@tilewise/core';
 import { describe, expect, test } from 'vitest';
 import { kernelsOf, variants } from '../../../testing/variants.ts';
+import { allTools } from '../../api/all-tools.ts';
 import { dispatchSize } from '../../codegen/kernel-spec.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../../index.ts';
 import { planReasons } from '../../runtime/plan/plan-layout.ts';
@@ -36,8 +37,8 @@ function kernels(sizes?: Sizes, options?: SdpaBackwardOptions, limits: Partial<C
   const { q, k, v } = forward;
   const target = kernelTarget({ ...guaranteedCapabilities, ...limits });
   return [
-    ...forwardPlan(forward, { target }).kernels,
-    ...backwardPlan({ ...backward, dq: q, dk: k, dv: v }, { target }).kernels,
+    ...forwardPlan(forward, { target, tools: allTools }).kernels,
+    ...backwardPlan({ ...backward, dq: q, dk: k, dv: v }, { target, tools: allTools }).kernels,
   ];
 }
 
@@ -147,7 +148,7 @@ describe('limits that WebGPU guarantees', () => {
   test('what a device cannot bind in any case is said with the kernels that need it', () => {
     const { forward } = problems({}, crowded(40));
     const capabilities = { ...guaranteedCapabilities, maxStorageBuffersPerShaderStage: 7 };
-    const made = forwardPlan(forward, { target: kernelTarget(capabilities) });
+    const made = forwardPlan(forward, { target: kernelTarget(capabilities), tools: allTools });
     expect(planReasons(made, capabilities)).toEqual([
       "the kernel 'attention forward' needs 8 storage buffers, and this device allows 7",
     ]);

@@ -1,7 +1,6 @@
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
-import { type KernelConfig, type KernelTools, noTools } from '../kernel-config.ts';
+import type { KernelConfig, KernelTools } from '../kernel-config.ts';
 import type { KernelTarget } from '../kernel-target.ts';
-import { withSegments } from '../layout/segments.ts';
 import type { PlanTensors } from './tensors.ts';
 
 /**
@@ -17,8 +16,8 @@ export interface PlanOn {
   readonly target: KernelTarget;
   /** Tensors that do not start at a multiple of four elements. Default: none. */
   readonly unaligned?: ReadonlySet<string>;
-  /** What the options of the problem need. Default: nothing. */
-  readonly tools?: KernelTools;
+  /** What the options of the problem need. */
+  readonly tools: KernelTools;
 }
 
 /** Makes the kernels of a plan. */
@@ -29,14 +28,17 @@ export interface KernelMaker {
 }
 
 export function kernelMaker(
-  { target, unaligned = new Set(), tools = noTools }: PlanOn,
+  { target, unaligned = new Set(), tools }: PlanOn,
   tensors: PlanTensors,
 ): KernelMaker {
   const buffers = target.capabilities.maxStorageBuffersPerShaderStage;
   const config = { unaligned, tools, bindingBudget: { buffers, spans: tensors.spans } };
   return {
     config,
-    make: (kernel, changes) =>
-      withSegments(segments => kernel({ ...config, ...changes, segments }), { ...tensors, target }),
+    make(kernel, changes) {
+      const own = { ...config, ...changes };
+      if (!tools.segments) return kernel(own);
+      return tools.segments(segments => kernel({ ...own, segments }), { ...tensors, target });
+    },
   };
 }

@@ -1,13 +1,10 @@
 import { type BackwardProblem, elementCount, elementsSpanned, type OperandDesc } from '@tilewise/core';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import { backwardAmaxes } from '../fp8-steps.ts';
-import { type KernelConfig, noTools } from '../kernel-config.ts';
-import { captureGradientKernels } from '../kernels/backward/capture-gradients.ts';
-import { dAlibiKernels, dbiasKernels } from '../kernels/backward/dbias.ts';
+import type { KernelConfig } from '../kernel-config.ts';
 import { deltaKernel } from '../kernels/backward/delta.ts';
 import { dkdvKernel, type KeyGradients } from '../kernels/backward/dkdv.ts';
 import { dqKernel } from '../kernels/backward/dq.ts';
-import { dsinkKernel } from '../kernels/backward/dsink.ts';
 import { type BackwardTiles, backwardTiles, defaultTile } from '../tiles/tile-table.ts';
 import { type AttentionPlan, type KernelMaker, kernelMaker, type PlanOn } from './attention-plan.ts';
 import { backwardTensors } from './tensors.ts';
@@ -18,7 +15,7 @@ export function backwardPlan(
   on: PlanOn,
   tiles: BackwardTiles = backwardTiles(problem, on.target),
 ): AttentionPlan {
-  const { tools = noTools } = on;
+  const { tools } = on;
   const { fp8, mxfp8 } = tools;
   const tensors = backwardTensors(problem, tools);
   const maker = kernelMaker(on, tensors);
@@ -50,10 +47,9 @@ function gradientKernels(
   const wanted = new Set(problem.gradients);
   const kernels = keyGradientKernels(problem, { config, make }, tiles);
   if (wanted.has('dq')) kernels.push(make(own => dqKernel(problem, problem.dq, { ...own, tile: tiles.dq })));
-  if (wanted.has('dbias')) kernels.push(...dbiasKernels(problem, config));
-  if (wanted.has('dAlibi')) kernels.push(...dAlibiKernels(problem, config));
-  if (wanted.has('dsink')) kernels.push(dsinkKernel(problem, config));
-  kernels.push(...captureGradientKernels(problem, config));
+  const { inputGradients, captureGradients } = config.tools;
+  for (const tools of [inputGradients, captureGradients])
+    if (tools) kernels.push(...tools.kernels(problem, config));
   return kernels;
 }
 

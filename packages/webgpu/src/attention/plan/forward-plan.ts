@@ -1,11 +1,8 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import { forwardAmaxes } from '../fp8-steps.ts';
-import { noTools } from '../kernel-config.ts';
-import { dropoutMaskKernel } from '../kernels/forward/dropout-mask.ts';
 import { forwardKernel } from '../kernels/forward/forward.ts';
 import { type ForwardShape, forwardShape } from '../kernels/forward/forward-shape.ts';
-import { mergedRows, mergeKernel } from '../kernels/forward/merge.ts';
 import { type AttentionPlan, kernelMaker, type PlanOn } from './attention-plan.ts';
 import { forwardTensors, type PlanTensors } from './tensors.ts';
 
@@ -13,9 +10,9 @@ import { forwardTensors, type PlanTensors } from './tensors.ts';
 export function forwardPlan(
   problem: AttentionProblem,
   on: PlanOn,
-  shape: ForwardShape = forwardShape(problem, on.target),
+  shape: ForwardShape = plannedShape(problem, on),
 ): AttentionPlan {
-  const { tools = noTools } = on;
+  const { tools } = on;
   const tensors = forwardTensors(problem, shape, tools);
   const dequantised = tools.mxfp8?.dequantisedProblem(problem);
   if (!tools.mxfp8 || !dequantised)
@@ -32,6 +29,11 @@ export function forwardPlan(
   };
 }
 
+function plannedShape(problem: AttentionProblem, { target, tools }: PlanOn): ForwardShape {
+  const shape = forwardShape(problem, target);
+  return tools.splitKv ? shape : { ...shape, parts: 1 };
+}
+
 function forwardKernels(
   problem: AttentionProblem,
   on: PlanOn,
@@ -39,12 +41,12 @@ function forwardKernels(
   tensors: PlanTensors,
 ): KernelSpec[] {
   const { config, make } = kernelMaker(on, tensors);
-  const { fp8 } = config.tools;
+  const { dropout, fp8, splitKv } = config.tools;
   return [
     ...(fp8 ? fp8.clearAmaxKernels(forwardAmaxes(problem)) : []),
     make(own => forwardKernel(problem, shape, own)),
     ...(fp8 && problem.fp8?.kind === 'scaled' ? [make(own => fp8.outputKernel(problem, own))] : []),
-    ...(shape.parts > 1 ? [mergeKernel(mergedRows(problem), shape.parts, config)] : []),
-    ...(problem.outputs.dropoutMask ? [dropoutMaskKernel(problem)] : []),
+    ...(splitKv && shape.parts > 1 ? [splitKv.mergeKernel(problem, shape.parts, config)] : []),
+    ...(dropout && problem.outputs.dropoutMask ? [dropout.maskKernel(problem)] : []),
   ];
 }

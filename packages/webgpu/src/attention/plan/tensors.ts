@@ -12,11 +12,10 @@ import {
 import { fp8ListLength } from '../fp8-steps.ts';
 import type { KernelTools } from '../kernel-config.ts';
 import type { TensorSizes } from '../kernel-target.ts';
-import { captureGradient, captureTableVectors } from '../kernels/backward/capture-gradients.ts';
-import { scoreInputVectors } from '../kernels/backward/dbias.ts';
 import { partialSums } from '../kernels/backward/partial-sums.ts';
 import { type ForwardShape, workspaceVectors } from '../kernels/forward/forward-shape.ts';
 import { partialVectors } from '../kernels/forward/partials.ts';
+import { captureGradient } from '../tensor-names.ts';
 
 /** The tensors of a plan, by the names under which kernels bind them. */
 export interface PlanTensors extends TensorSizes {
@@ -83,7 +82,9 @@ export function backwardTensors(problem: BackwardProblem, tools: KernelTools): P
     tools,
     { span, footprint: rowsFootprint(forward) },
     {
-      [partialSums]: Math.max(captureTableVectors(problem), scoreInputVectors(problem)),
+      [partialSums]: Math.max(
+        ...[tools.captureGradients, tools.inputGradients].map(sums => sums?.vectors(problem) ?? 0),
+      ),
       ...Object.fromEntries(gradients),
     },
   );

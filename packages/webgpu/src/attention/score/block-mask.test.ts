@@ -5,6 +5,7 @@ import { exactResults, gpuResults, normal } from '../../../testing/attention-cal
 import { readBuffer, storageBuffer } from '../../../testing/device-buffers.ts';
 import { expectAgreement, expectSameBits } from '../../../testing/expect-agreement.ts';
 import { sharedContext } from '../../../testing/shared-context.ts';
+import { allTools } from '../../api/all-tools.ts';
 import type { GpuContext, KernelSpec } from '../../index.ts';
 import { makeKernelPlan } from '../../runtime/plan/kernel-plan.ts';
 import { kernelTarget } from '../kernel-target.ts';
@@ -125,9 +126,10 @@ test('tiles of hidden blocks are not computed, in any kernel', async () => {
   const own = { ...ctx.capabilities, adapter: '' };
   const backward = backwardPlan(problem, {
     target: kernelTarget({ ...own, maxStorageBuffersPerShaderStage: 9 }),
+    tools: allTools,
   });
   const kernels = [
-    ...forwardPlan(forward, { target: kernelTarget(own) }).kernels,
+    ...forwardPlan(forward, { target: kernelTarget(own), tools: allTools }).kernels,
     ...backward.kernels,
   ].filter(({ bindings, gathered }) => [...bindings, ...gathered].some(({ name }) => name === 'blockMask'));
   expect(kernels.length).toBeGreaterThanOrEqual(5);

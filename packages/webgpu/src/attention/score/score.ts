@@ -4,9 +4,7 @@ import type { ShaderPart } from '../../codegen/shader-part.ts';
 import { alibiStage } from './alibi.ts';
 import { biasStage } from './bias.ts';
 import { blockMaskStage } from './block-mask.ts';
-import { capturePart } from './captures.ts';
 import { maskStage } from './mask.ts';
-import { maskModStage, scoreModStage } from './mods.ts';
 import { descaleStage, scaleStage } from './scale.ts';
 import { softcapStage } from './softcap.ts';
 import type { ScoreStage, ScoreStageFactory, ScoreUse } from './stage.ts';
@@ -15,13 +13,13 @@ import type { ScoreStage, ScoreStageFactory, ScoreUse } from './stage.ts';
 const stages: readonly ScoreStageFactory[] = [
   descaleStage,
   scaleStage,
-  scoreModStage,
+  (problem, use) => use.mods?.score(problem, use) ?? null,
   softcapStage,
   biasStage,
   alibiStage,
   maskStage,
   blockMaskStage,
-  maskModStage,
+  (problem, use) => use.mods?.mask(problem, use) ?? null,
 ];
 
 /**
@@ -45,7 +43,9 @@ export function scorePart(
   const active = stages
     .map(stage => stage(problem, use))
     .filter((stage): stage is ScoreStage => stage !== null);
-  const captures = Object.entries(problem.captures).map(([name, desc]) => capturePart(name, desc));
+  const captures = Object.entries(problem.captures).flatMap(
+    ([name, desc]) => use.mods?.capture(name, desc) ?? [],
+  );
   const isVisibleTile = active.flatMap(stage => stage.isVisibleTile ?? []).join(' && ');
   const keepsUnmodified = use.slope === 'by the modified score';
   // Backward knows such rows by their lse.

@@ -1,5 +1,4 @@
-import type { AttentionProblem } from '@tilewise/core';
-import type { ExprTools } from '@tilewise/core/expr';
+import type { AttentionProblem, TensorDesc } from '@tilewise/core';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 import type { Tile } from '../tiles/tile.ts';
 
@@ -30,7 +29,15 @@ export interface ScoreUse {
   /** What `slope` is wanted for: nothing, ds/d(q·k), or ds by the score that the score mod gives. */
   readonly slope: 'none' | 'by q·k' | 'by the modified score';
   /** What writes the mods of the problem as WGSL; null where it has none. */
-  readonly tools: ExprTools | null;
+  readonly mods: ModStages | null;
+}
+
+/** The stages of score and mask mods. */
+export interface ModStages {
+  readonly score: ScoreStageFactory;
+  readonly mask: ScoreStageFactory;
+  /** Reads a captured tensor. */
+  capture(name: string, desc: TensorDesc): ShaderPart;
 }
 
 /** A stage for a problem, or null when the problem has no use for it. */

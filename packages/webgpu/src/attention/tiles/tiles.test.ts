@@ -4,6 +4,7 @@ import { exactResults, normal, type Results } from '../../../testing/attention-c
 import { expectAgreement } from '../../../testing/expect-agreement.ts';
 import { sharedContext } from '../../../testing/shared-context.ts';
 import { plainMatrixTile } from '../../../testing/tile-kinds.ts';
+import { allTools } from '../../api/all-tools.ts';
 import { makePlan } from '../../api/plan.ts';
 import {
   type SubgroupTileShape,
@@ -78,7 +79,7 @@ async function expectForward(
   shape: ForwardShape,
   rewritten: (wgsl: string) => string = wgsl => wgsl,
 ): Promise<void> {
-  const plan = forwardPlan(forward, { target: await sharedContext() }, shape);
+  const plan = forwardPlan(forward, { target: await sharedContext(), tools: allTools }, shape);
   const kernels = plan.kernels.map(kernel => ({ ...kernel, wgsl: rewritten(kernel.wgsl) }));
   const names = ['o', 'lse'];
   expectAgreement(await run({ ...plan, kernels }, names), only(names));
@@ -163,7 +164,7 @@ test.each<{ readonly dq: Sizes; readonly dkdv: Sizes }>([
 });
 
 async function expectBackward(tiles: BackwardTiles): Promise<void> {
-  const plan = backwardPlan(problem, { target: await sharedContext() }, tiles);
+  const plan = backwardPlan(problem, { target: await sharedContext(), tools: allTools }, tiles);
   const names = problem.gradients;
   expectAgreement(await run(plan, names), only(names), { distance: 90 });
 }

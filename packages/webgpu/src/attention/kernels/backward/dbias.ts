@@ -15,23 +15,19 @@ import { partialSumsPart } from './partial-sums.ts';
  * dS reaches it times `share`, a WGSL expression for the four keys j to j + 3 of query i.
  */
 interface ScoreInput {
-  readonly name: string;
+  readonly name: 'dbias' | 'dAlibi';
   readonly dtype: DType;
   readonly shape: readonly number[];
   readonly share: (i: string) => string | null;
 }
 
-/** dBias: dS summed over the dimensions along which the bias is broadcast. */
-export function dbiasKernels(problem: BackwardProblem, config: KernelConfig): KernelSpec[] {
+/**
+ * dBias: dS summed over the dimensions along which the bias is broadcast, and dAlibi[h]: Σ −|i + diagonal − j|
+ * · dS, those of them that are wanted.
+ */
+export function scoreInputGradientKernels(problem: BackwardProblem, config: KernelConfig): KernelSpec[] {
   return inputsOf(problem)
-    .filter(({ name }) => name === 'dbias')
-    .flatMap(input => scoreInputKernels(problem, config, input));
-}
-
-/** dAlibi[h]: Σ −|i + diagonal − j| · dS. */
-export function dAlibiKernels(problem: BackwardProblem, config: KernelConfig): KernelSpec[] {
-  return inputsOf(problem)
-    .filter(({ name }) => name === 'dAlibi')
+    .filter(({ name }) => problem.gradients.includes(name))
     .flatMap(input => scoreInputKernels(problem, config, input));
 }
 

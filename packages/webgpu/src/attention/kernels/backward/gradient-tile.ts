@@ -6,7 +6,6 @@ import type { KernelTools, TileConfig } from '../../kernel-config.ts';
 import { readOperand } from '../../layout/operand.ts';
 import { probabilitiesPart, rowAddressing, rowTensor } from '../../layout/row-results.ts';
 import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';
-import { dropoutPart } from '../../score/dropout.ts';
 import { scorePart } from '../../score/score.ts';
 import type { ScoreUse } from '../../score/stage.ts';
 import { perBlock, tileCols, tileRows } from '../../tiles/tile.ts';
@@ -73,8 +72,8 @@ export function gradientTile(
   const { tile, tools } = config;
   const { forward, dO } = problem;
   const operands = tileOperands(forward);
-  const score = scorePart(forward, { tile, slope: options.slope ?? 'by q·k', tools: tools.expr });
-  const dropout = dropoutPart(forward);
+  const score = scorePart(forward, { tile, slope: options.slope ?? 'by q·k', mods: tools.mods });
+  const dropout = tools.dropout?.part(forward);
   const reads = workgroupReads(options.writesWorkspace ?? false);
   const fp8 = fp8Gradient(problem, options, tools);
   const blockTools = forward.fp8?.kind === 'dequantised' ? tools.mxfp8 : null;

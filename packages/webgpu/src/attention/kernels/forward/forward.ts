@@ -1,9 +1,8 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import { type Fp8Kernel, forwardAmaxes, fp8Kernel } from '../../fp8-steps.ts';
-import type { KernelConfig } from '../../kernel-config.ts';
+import type { ForwardFinish, KernelConfig } from '../../kernel-config.ts';
 import { readOperand, writeOperand } from '../../layout/operand.ts';
 import {
   lowest,
@@ -13,8 +12,7 @@ import {
   softmaxEnd,
   writeRow,
 } from '../../layout/row-results.ts';
-import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';
-import { dropoutPart } from '../../score/dropout.ts';
+import { sequencePart } from '../../layout/sequence.ts';
 import { scorePart } from '../../score/score.ts';
 import { sinkPart } from '../../score/sink.ts';
 import { perBlock, type Tile, tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
@@ -22,7 +20,6 @@ import { type AccumulateGemm, storeRows } from '../../tiles/tile-backend.ts';
 import { headGroups, keyHeads, tileOperands, tileResult } from '../../tiles/tile-operands.ts';
 import { workgroupReads } from '../workgroup-reads.ts';
 import type { ForwardShape } from './forward-shape.ts';
-import { partialsPart } from './partials.ts';
 import { type QueryRows, queryRows } from './query-rows.ts';
 
 /**
@@ -52,10 +49,10 @@ export function forwardKernel(
   const score = scorePart(problem, {
     tile: heads === 1 ? tile : null,
     slope: 'none',
-    tools: config.tools.expr,
+    mods: config.tools.mods,
   });
   const hasValues = problem.fp8?.kind !== 'scaled';
-  const dropout = hasValues ? dropoutPart(problem) : null;
+  const dropout = hasValues ? config.tools.dropout?.part(problem) : null;
   const { q, k, v } = tileOperands(problem);
   // m is then within 8 of the row's maximum, which l and O are as right with.
   const isLazy = backend.isSlowToRescale && !problem.outputs.max && !problem.outputs.sumExp;
@@ -63,10 +60,10 @@ export function forwardKernel(
   const fp8 = hasValues
     ? fp8Kernel(config.tools.fp8?.arithmetic, problem, ['weight', 'o'], forwardAmaxes(problem))
     : fp8Kernel(config.tools.fp8?.arithmetic, problem, ['product']);
-  const finish =
-    parts === 1 ? wholeResult(problem, tile, rows, config, fp8) : partialResult(problem, tile, parts);
+  const split = parts > 1 ? config.tools.splitKv : null;
+  const finish = split ? split.finish(problem, tile, parts) : wholeResult(problem, tile, rows, config, fp8);
 
-  const reads = workgroupReads(parts > 1);
+  const reads = workgroupReads(split !== null);
   const values: AccumulateGemm = {
     ...{ into: 'acc', operand: v, over: 'keys' },
     weight: b => fp8.apply('weight', dropout ? `weight${b}` : `p${b}`),
@@ -77,10 +74,10 @@ export function forwardKernel(
 
   // At the end each lane has summed its own keys: the row's sum is over all its lanes.
   const body = `
-  // This workgroup has one tile of queries of head h${parts === 1 ? '' : ', and one part of their keys'}.
+  // This workgroup has one tile of queries of head h${split ? ', and one part of their keys' : ''}.
   // Large tiles of causal masks come first.
-  ${parts === 1 ? '' : 'let part = group % P.parts;'}
-  let place = ${parts === 1 ? 'group' : 'group / P.parts'};
+  ${split ? 'let part = group % P.parts;' : ''}
+  let place = ${split ? 'group / P.parts' : 'group'};
   let tile = P.tiles - 1u - place % P.tiles;
   let h = (place / P.tiles) % P.head_groups${heads === 1 ? '' : ' * P.row_heads'};
   ${keyHeads}
@@ -95,7 +92,7 @@ export function forwardKernel(
   ${hasValues ? backend.accumulators('acc', Dv) : ''}
 
   ${backend.loadStationary([scores], summed)}
-  let keys = ${parts === 1 ? 'key_range(seq, i0, i1)' : `part_of(key_range(seq, i0, i1), part)`};
+  let keys = ${split ? 'part_of(key_range(seq, i0, i1), part)' : 'key_range(seq, i0, i1)'};
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${reads.skip(score.isVisibleTile)}
     // S = Q·Kᵀ
@@ -149,7 +146,7 @@ export function forwardKernel(
   ${fp8.finish}`;
 
   return kernelSpec({
-    name: parts === 1 ? 'attention forward' : 'attention forward part',
+    name: split ? 'attention forward part' : 'attention forward',
     groups: {
       ...{ batches: B, heads: Hq / heads, tiles, each: parts },
       ...{ side: 'q', rows: tileRows(tile) / heads, reversed: true },
@@ -181,7 +178,7 @@ export function forwardKernel(
       ...(dropout ? [dropout] : []),
       ...finish.parts,
     ],
-    declarations: `${rowFunctions}\n\n${parts === 1 ? '' : partOf(cols)}`,
+    declarations: `${rowFunctions}\n\n${split?.range(cols) ?? ''}`,
     body,
     bindingBudget: config.bindingBudget,
   });
@@ -198,13 +195,6 @@ fn sum4(x: vec4f) -> f32 {
   return dot(x, vec4f(1.0));
 }`;
 
-/** The end of the kernel: what is stored of m, l and the accumulators, and the parts that this takes. */
-interface Finish {
-  readonly code: string;
-  readonly operands: KernelOperands;
-  readonly parts: readonly ShaderPart[];
-}
-
 /** o, but in FP8, lse and what else was asked for. */
 function wholeResult(
   problem: AttentionProblem,
@@ -212,7 +202,7 @@ function wholeResult(
   rows: QueryRows,
   config: KernelConfig,
   fp8: Fp8Kernel,
-): Finish {
+): ForwardFinish {
   const outputs = rowOutputsOf(problem);
   const hasValues = problem.fp8?.kind !== 'scaled';
   const { backend } = tile;
@@ -255,43 +245,4 @@ function wholeResult(
       problem.sink ? sinkPart() : {},
     ],
   };
-}
-
-/** The results of one part of the keys. */
-function partialResult({ Dv }: AttentionProblem, tile: Tile, parts: number): Finish {
-  const { backend } = tile;
-  return {
-    code: `// m, l and O of this part, for the merge
-  ${backend.results('acc', Dv)}
-  ${repeat(
-    tile.grid.rows,
-    r => `if (query${r} < seq.length_q) {
-    let first = partial_at(row_at(seq, head${r}, query${r}), part);
-    if (tx == 0u) {
-      workspace[first] = vec4f(m${r}, l${r}, 0.0, 0.0);
-    }
-    ${repeat(
-      backend.vectors(Dv),
-      n => `if (${backend.vector(n)} < P.partial_vectors - 1u) {
-      workspace[first + 1u + ${backend.vector(n)}] = acc${r}_${n};
-    }`,
-      '\n    ',
-    )}
-  }`,
-    '\n  ',
-  )}`,
-    operands: {},
-    parts: [partialsPart(Dv, parts, 'read_write')],
-  };
-}
-
-/** `part_of(keys, part)`: the range of one part, of as many whole tiles as any other but the last. */
-function partOf(cols: number): string {
-  return `fn part_of(keys: vec2u, part: u32) -> vec2u {
-  let first = keys.x / ${cols}u;
-  let end = max(first, (keys.y + ${cols - 1}u) / ${cols}u);
-  let each = (end - first + P.parts - 1u) / P.parts;
-  let begin = first + part * each;
-  return vec2u(begin * ${cols}u, min(keys.y, (begin + each) * ${cols}u));
-}`;
 }

@@ -1,19 +1,17 @@
 import { type BackwardProblem, dtypeTraits, elementCount, type TensorDesc } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
-import { elementStore } from '../../../codegen/formats/element-store.ts';
-import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import { repeat } from '../../../codegen/text.ts';
-import type { KernelConfig } from '../../kernel-config.ts';
-import { exprFunction, placeArguments, placeParameters } from '../../score/mods.ts';
-import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
-import { keyHeads } from '../../tiles/tile-operands.ts';
-import { defaultTile } from '../../tiles/tile-table.ts';
-import { gradientTile } from './gradient-tile.ts';
-import { partialSumsPart } from './partial-sums.ts';
-
-/** The name of a captured tensor's gradient among a plan's tensors. */
-export const captureGradient = (name: string): string => `dCaptures.${name}`;
+import { elementStore } from '../../codegen/formats/element-store.ts';
+import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { repeat } from '../../codegen/text.ts';
+import type { KernelConfig } from '../kernel-config.ts';
+import { gradientTile } from '../kernels/backward/gradient-tile.ts';
+import { partialSumsPart } from '../kernels/backward/partial-sums.ts';
+import { captureGradient } from '../tensor-names.ts';
+import { tileCols, tileLanes, tileRows } from '../tiles/tile.ts';
+import { keyHeads } from '../tiles/tile-operands.ts';
+import { defaultTile } from '../tiles/tile-table.ts';
+import { exprFunction, placeArguments, placeParameters } from './score-mods.ts';
 
 /**
  * The captured floats of a problem in one table, row-major one after the other; a vector of it has two of
@@ -100,16 +98,19 @@ const names = 'score, b, h, q, kv';
  * over all of them in order and adds those that are its own. The tables are summed in a second kernel, one
  * for each tensor.
  */
-export function captureGradientKernels(problem: BackwardProblem, config: KernelConfig): KernelSpec[] {
+export function captureGradientKernels(
+  problem: BackwardProblem,
+  config: KernelConfig,
+  expr: ExprTools,
+): KernelSpec[] {
   const tile = defaultTile;
-  const tools = config.tools.expr;
   const { forward } = problem;
   const { scoreMod, B, Hq, Sq } = forward;
-  if (!scoreMod || !tools) return [];
-  const wanted = tools.floatCaptures(scoreMod);
+  if (!scoreMod) return [];
+  const wanted = expr.floatCaptures(scoreMod);
   if (wanted.length === 0) return [];
   const table = tableOf(problem);
-  const sites = sitesOf(problem, tools, table);
+  const sites = sitesOf(problem, expr, table);
   const gradient = gradientTile(
     problem,
     { ...config, tile },

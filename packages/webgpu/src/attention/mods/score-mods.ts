@@ -2,8 +2,8 @@ import type { Expr } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 import { isNegativeInfinity } from '../../codegen/formats/float-bits.ts';
+import type { ScoreStageFactory } from '../score/stage.ts';
 import { captureBits, captureLoad } from './captures.ts';
-import type { ScoreStageFactory } from './stage.ts';
 
 /** The parameters of functions of a score and its place. */
 export const placeParameters = 'score: f32, b: i32, h: i32, q: i32, kv: i32';
@@ -39,43 +39,47 @@ const isMasked = (expr: Expr): Expr => ({
  * s ← mod(s, place). A score of −∞ hides its key unless a softcap bounds it; so does one that is below what
  * f32 holds, which is told by its bits.
  */
-export const scoreModStage: ScoreStageFactory = ({ scoreMod, softcap }, { tools, slope }) => {
-  if (!scoreMod || !tools) return null;
-  const masks = softcap === null;
-  const slopes = {
-    none: '',
-    'by q·k': `slope[c] *= score_mod_slope(unmodified[c], ${placeArguments});`,
-    'by the modified score': 'slope[c] = 1.0;',
-  };
-  return {
-    requires: [...exprPieces(tools), isNegativeInfinity],
-    code: [
-      exprFunction(tools, 'score_mod', 'f32', scoreMod),
-      exprFunction(tools, 'score_mod_masks', 'bool', isMasked(scoreMod)),
-      ...(slope === 'by q·k'
-        ? [exprFunction(tools, 'score_mod_slope', 'f32', tools.differentiate(scoreMod))]
-        : []),
-    ].join('\n\n'),
-    apply: `let unmodified = s;
+export const scoreModStage =
+  (tools: ExprTools): ScoreStageFactory =>
+  ({ scoreMod, softcap }, { slope }) => {
+    if (!scoreMod) return null;
+    const masks = softcap === null;
+    const slopes = {
+      none: '',
+      'by q·k': `slope[c] *= score_mod_slope(unmodified[c], ${placeArguments});`,
+      'by the modified score': 'slope[c] = 1.0;',
+    };
+    return {
+      requires: [...exprPieces(tools), isNegativeInfinity],
+      code: [
+        exprFunction(tools, 'score_mod', 'f32', scoreMod),
+        exprFunction(tools, 'score_mod_masks', 'bool', isMasked(scoreMod)),
+        ...(slope === 'by q·k'
+          ? [exprFunction(tools, 'score_mod_slope', 'f32', tools.differentiate(scoreMod))]
+          : []),
+      ].join('\n\n'),
+      apply: `let unmodified = s;
   for (var c = 0u; c < 4u; c++) {
     s[c] = score_mod(unmodified[c], ${placeArguments});
     ${slopes[slope]}
     let masked = score_mod_masks(unmodified[c], ${placeArguments});
     ${masks ? 'visible[c] = visible[c] && !(masked || is_negative_infinity(s[c]));' : 's[c] = select(s[c], -0x1.fffffep+127f, masked);'}
   }`,
-    masks,
+      masks,
+    };
   };
-};
 
 /** Hides the keys for which the mask mod does not hold. */
-export const maskModStage: ScoreStageFactory = ({ maskMod }, { tools }) => {
-  if (!maskMod || !tools) return null;
-  return {
-    requires: exprPieces(tools),
-    code: exprFunction(tools, 'mask_mod', 'bool', maskMod),
-    apply: `for (var c = 0u; c < 4u; c++) {
+export const maskModStage =
+  (tools: ExprTools): ScoreStageFactory =>
+  ({ maskMod }) => {
+    if (!maskMod) return null;
+    return {
+      requires: exprPieces(tools),
+      code: exprFunction(tools, 'mask_mod', 'bool', maskMod),
+      apply: `for (var c = 0u; c < 4u; c++) {
     visible[c] = visible[c] && mask_mod(0.0, ${placeArguments});
   }`,
-    masks: true,
+      masks: true,
+    };
   };
-};

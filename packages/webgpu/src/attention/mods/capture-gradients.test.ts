@@ -1,13 +1,13 @@
 import { type DType, normaliseBackward, Tensor } from '@tilewise/core';
 import * as e from '@tilewise/core/expr';
 import { describe, expect, test } from 'vitest';
-import { type AttentionCall, exactResults, gpuResults, normal } from '../../../../testing/attention-call.ts';
-import { callersDevice } from '../../../../testing/device-buffers.ts';
-import { expectAgreement, expectSameBits } from '../../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../../testing/shared-context.ts';
-import { checkSupport, createContext, sdpaVjp } from '../../../index.ts';
-import { noTools } from '../../kernel-config.ts';
-import { backwardTensors } from '../../plan/tensors.ts';
+import { type AttentionCall, exactResults, gpuResults, normal } from '../../../testing/attention-call.ts';
+import { callersDevice } from '../../../testing/device-buffers.ts';
+import { expectAgreement, expectSameBits } from '../../../testing/expect-agreement.ts';
+import { sharedContext } from '../../../testing/shared-context.ts';
+import { allTools } from '../../api/all-tools.ts';
+import { checkSupport, createContext, sdpaVjp } from '../../index.ts';
+import { backwardTensors } from '../plan/tensors.ts';
 
 const { add, load, mul, sub } = e;
 const [B, H, S, D] = [2, 4, 70, 8];
@@ -145,7 +145,7 @@ describe('the tables in which they are summed', () => {
   test('take a bounded workspace, whatever their size', () => {
     const bytes = (elements: number): number => {
       const problem = planned(elements);
-      return 8 * backwardTensors(problem, noTools).spans['workspace.sums'];
+      return 8 * backwardTensors(problem, allTools).spans['workspace.sums'];
     };
     expect(bytes(2)).toBe(256 * 8);
     expect(bytes(2 ** 20)).toBe(2 ** 25);

@@ -1,10 +1,8 @@
 import type { AttentionProblem } from '@tilewise/core';
-import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import { sequencePart } from '../../layout/sequence.ts';
-import { dropoutPart } from '../../score/dropout.ts';
-
-/** The mask among a plan's tensors: `dropoutMask` is the one that is given. */
-export const dropoutMaskOutput = 'outputs.dropoutMask';
+import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { sequencePart } from '../layout/sequence.ts';
+import { dropoutMaskOutput } from '../tensor-names.ts';
+import { dropoutPart } from './dropout.ts';
 
 const lanes = 64;
 

@@ -2,6 +2,7 @@ import { type DType, dtypeTraits, type TensorDesc } from '@tilewise/core';
 import { isNegativeInfinity } from '../../codegen/formats/float-bits.ts';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import { readElement, type ShaderPart } from '../../codegen/shader-part.ts';
+import { captureTensor } from '../tensor-names.ts';
 
 const byte = 'captured_word >> ((at & 3u) * 8u)';
 
@@ -18,9 +19,6 @@ const wholeFormats: Readonly<Partial<Record<DType, readonly [element: string, lo
 };
 
 const wholeTypes = { float: 'f32', integer: 'i32', boolean: 'bool' } as const;
-
-/** The name of a captured tensor among a plan's tensors. */
-export const captureTensor = (name: string): string => `captures.${name}`;
 
 /** The function that reads it, see `capturePart`. */
 export const captureLoad = (name: string): string => `capture_${name}`;

@@ -1,0 +1,19 @@
+import { type DataChecks, dataChecks } from '../rules/data-rules.ts';
+import { type Fp8Reading, fp8Reading } from './fp8.ts';
+import { type NearestName, nearestName } from './nearest-name.ts';
+
+/**
+ * What reads and checks the options that few calls have. An engine that bundles less says first what of it is
+ * missing for a call.
+ */
+export interface CallReading {
+  /** Reads the options `fp8` and `mxfp8`. */
+  readonly fp8: Fp8Reading | null;
+  /** Checks lengths, offsets and page tables that are on the host. */
+  readonly data: DataChecks | null;
+  /** Finds the name that was meant by a misspelt one. */
+  readonly nearestName: NearestName | null;
+}
+
+/** Reads every option. */
+export const completeReading: CallReading = { fp8: fp8Reading, data: dataChecks, nearestName };

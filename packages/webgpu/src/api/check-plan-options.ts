@@ -1,0 +1,99 @@
+import {
+  dtypeTraits,
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+  listText,
+  type OperandDesc,
+  operandTable,
+  type U64Words,
+} from '@tilewise/core';
+import { checkOptions, describeValue } from '@tilewise/philox/errors';
+import type { EncodeOptions, PlanOptions } from './plan.ts';
+
+/**
+ * Names of tensors that are not operands of every problem: what mods load, its gradients, and the tensors of
+ * MXFP8.
+ */
+const furtherTensors = /^(d?[cC]aptures|mxfp8)\../;
+
+/**
+ * The tensors that may start at any element.
+ * @throws InvalidArgumentError for what is no list of names of tensors.
+ */
+export function unalignedNames({ unaligned = [] }: PlanOptions): ReadonlySet<string> {
+  if (typeof unaligned !== 'object' || !unaligned || !(Symbol.iterator in unaligned)) {
+    throw new InvalidArgumentError(
+      'options.unaligned',
+      `must be an array of names of tensors, got ${describeValue(unaligned)}`,
+    );
+  }
+  const names = new Set(unaligned);
+  for (const name of names) {
+    if (Object.hasOwn(operandTable, name) || (typeof name === 'string' && furtherTensors.test(name)))
+      continue;
+    throw new InvalidArgumentError(
+      'options.unaligned',
+      `must hold names of tensors of a plan such as q, k and o, got ${describeValue(name)}`,
+    );
+  }
+  return names;
+}
+
+/**
+ * A result has the shape of what it is (packed and ragged ones any number of tokens), and a place for each
+ * element.
+ */
+export function checkResultLayout(argument: string, desc: OperandDesc, dense: OperandDesc['shape']): void {
+  const [, H, , D] = dense;
+  const shape = desc.starts === 'strided' ? dense : ([1, H, desc.shape[2], D] as const);
+  if (dtypeTraits[desc.dtype]?.kind !== 'float') {
+    throw new InvalidDTypeError(argument, `must be a float dtype, got ${desc.dtype}`);
+  }
+  if (desc.shape.some((n, d) => n !== shape[d])) {
+    throw new InvalidShapeError(argument, `must have shape [${shape}], got [${desc.shape}]`);
+  }
+  if (overlapsItself(desc)) {
+    throw new InvalidArgumentError(
+      argument,
+      `must have a place for each element, got strides [${desc.strides}] for shape [${shape}]`,
+    );
+  }
+}
+
+/**
+ * Whether two elements of a layout may lie in one place: some dimension steps by less than the dimensions
+ * inside it span.
+ */
+function overlapsItself({ shape, strides }: OperandDesc): boolean {
+  if (shape.includes(0)) return false;
+  const dims = shape
+    .map((extent, d) => ({ extent, stride: strides[d] ?? 0 }))
+    .filter(({ extent }) => extent > 1);
+  let span = 1;
+  for (const { extent, stride } of dims.sort((a, b) => a.stride - b.stride)) {
+    if (stride < span) return true;
+    span += (extent - 1) * stride;
+  }
+  return false;
+}
+
+/**
+ * Checks the options of an `encode`.
+ * @throws InvalidArgumentError naming the option.
+ */
+export function checkEncodeOptions(options: EncodeOptions): void {
+  checkOptions('options', options, ['seed', 'offset', 'scale']);
+  const { seed, offset, scale } = options;
+  if (seed !== undefined) checkWords('options.seed', seed);
+  if (offset !== undefined) checkWords('options.offset', offset);
+  if (scale === undefined || (typeof scale === 'number' && Number.isFinite(Math.fround(scale)))) return;
+  throw new InvalidArgumentError('options.scale', `must be a finite number, got ${describeValue(scale)}`);
+}
+
+function checkWords(argument: string, words: U64Words): void {
+  const isWord = (n: unknown): boolean => Number.isInteger(n) && Number(n) >= 0 && Number(n) < 2 ** 32;
+  if (Array.isArray(words) && words.length === 2 && words.every(isWord)) return;
+  const rule = `must be two integers in [0, 2^32), low and high, got ${listText(words)}`;
+  throw new InvalidArgumentError(argument, rule);
+}

@@ -1,0 +1,8 @@
+/** The name of a captured tensor among a plan's tensors. */
+export const captureTensor = (name: string): string => `captures.${name}`;
+
+/** The name of a captured tensor's gradient among a plan's tensors. */
+export const captureGradient = (name: string): string => `dCaptures.${name}`;
+
+/** The dropout mask that a plan writes; `dropoutMask` is the one that it reads. */
+export const dropoutMaskOutput = 'outputs.dropoutMask';
