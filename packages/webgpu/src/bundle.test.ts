@@ -49,6 +49,16 @@ test('kernels alone carry nothing that makes plans', async () => {
   expect(await bundleOf('createContext')).toMatch(made);
 });
 
+test('a page starts without the code that a context loads beside the device', async () => {
+  expect(await bundleOf('createContext', 'sdpa', 'sdpaBackward')).not.toMatch(
+    /attention (merge|dropout mask|dbias)/,
+  );
+  for (const text of ['philox4x32', 'dCaptures.', 'must hold blocks in']) {
+    expect(await bundleOf('createContext', 'sdpa')).not.toContain(text);
+    expect(await bundleOf('planSdpaBackward')).toContain(text);
+  }
+});
+
 test('calls without 8-bit arithmetic carry none of it', async () => {
   const fp8 = /attention (dequantise|fp8 output|amax clear)|block_rounded|fp8_base/;
   expect(await bundleOf('createContext', 'sdpa', 'sdpaBackward', 'sdpaVjp')).not.toMatch(fp8);

@@ -17,6 +17,7 @@ import { checkEncodeOptions, checkResultLayout, unalignedNames } from './check-p
 import { demandSupport, type EncodeOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
 import { checkForwardSupport } from './plan-forward.ts';
 import { backwardReasons, support } from './support.ts';
+import { missingModules } from './tools.ts';
 
 /** Layouts of the gradients by q, k and v. */
 export type GradientDescs = Pick<BackwardProblem, 'dq' | 'dk' | 'dv'>;
@@ -32,18 +33,31 @@ export interface BackwardPlanOptions extends PlanOptions {
 
 /** Whether this context can run a problem, and why not. */
 export function checkSupport(ctx: GpuContext, problem: AttentionProblem | BackwardProblem): Support {
+  return supportWith(ctx, problem, allTools);
+}
+
+/** `checkSupport` with the tools that an engine has. */
+export function supportWith(
+  ctx: GpuContext,
+  problem: AttentionProblem | BackwardProblem,
+  tools: KernelTools,
+): Support {
   checkKind('ctx', ctx, 'a GpuContext');
   checkProblem(problem);
   return 'forward' in problem
-    ? backwardSupport(ctx, problem, allTools)
-    : checkForwardSupport(ctx, problem, allTools);
+    ? backwardSupport(ctx, problem, tools)
+    : checkForwardSupport(ctx, problem, tools);
 }
 
 /** Whether this context can run a backward problem, with the tools that its options need. */
 export function backwardSupport(ctx: GpuContext, problem: BackwardProblem, tools: KernelTools): Support {
   const { forward, dO } = problem;
   const operands = [forward.q, forward.k, forward.v, dO];
-  const reasons = [...backwardReasons(problem), ...choiceReasons(['dq', 'dkdv'], forward, operands, ctx)];
+  const reasons = [
+    ...backwardReasons(problem),
+    ...missingModules(tools, forward, problem.gradients),
+    ...choiceReasons(['dq', 'dkdv'], forward, operands, ctx),
+  ];
   if (reasons.length > 0) return support(reasons);
   return support(ctx.planReasons(backwardPlan(problem, { target: ctx, tools })));
 }
@@ -61,6 +75,16 @@ export function planSdpaBackward(
   problem: BackwardProblem,
   options: BackwardPlanOptions = {},
 ): Plan {
+  return planCheckedBackward(ctx, problem, options, allTools);
+}
+
+/** `planSdpaBackward` with the tools that an engine has. */
+export function planCheckedBackward(
+  ctx: GpuContext,
+  problem: BackwardProblem,
+  options: BackwardPlanOptions,
+  tools: KernelTools,
+): Plan {
   checkContext(ctx);
   checkOptions('options', options, ['layouts', 'unaligned']);
   checkProblem(problem);
@@ -75,12 +99,7 @@ export function planSdpaBackward(
   for (const name of ['dq', 'dk', 'dv'] as const) {
     if (gradients.includes(name)) checkResultLayout(`layouts.${name}`, planned[name], shapes[name]);
   }
-  return planBackward(
-    ctx,
-    planned,
-    { tools: allTools, unaligned: unalignedNames(options) },
-    checkEncodeOptions,
-  );
+  return planBackward(ctx, planned, { tools, unaligned: unalignedNames(options) }, checkEncodeOptions);
 }
 
 /**
@@ -93,6 +112,7 @@ export function planBackward(
   on: Pick<PlanOn, 'tools' | 'unaligned'>,
   check?: (options: EncodeOptions) => void,
 ): Plan {
-  demandSupport(support(backwardReasons(problem)));
+  const missing = missingModules(on.tools, problem.forward, problem.gradients);
+  demandSupport(support([...backwardReasons(problem), ...missing]));
   return makePlan(ctx, backwardPlan(problem, { target: ctx, ...on }), problem.forward, check);
 }

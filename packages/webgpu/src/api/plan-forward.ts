@@ -11,12 +11,14 @@ import { forwardTools } from './all-tools.ts';
 import { checkEncodeOptions, checkResultLayout, unalignedNames } from './check-plan-options.ts';
 import { demandSupport, type EncodeOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
 import { forwardReasons, support } from './support.ts';
+import { missingModules } from './tools.ts';
 
 /** Whether this context can run a forward problem, and why not. */
 export function checkForwardSupport(ctx: GpuContext, problem: AttentionProblem, tools: KernelTools): Support {
   const operands = [problem.q, problem.k, problem.v];
   const reasons = [
     ...forwardReasons(problem),
+    ...missingModules(tools, problem),
     ...choiceReasons([forwardRole(problem)], problem, operands, ctx),
   ];
   if (reasons.length > 0) return support(reasons);
@@ -31,17 +33,22 @@ export function checkForwardSupport(ctx: GpuContext, problem: AttentionProblem, 
  * @throws UnsupportedError when `checkSupport` has reasons; else as `validate`.
  */
 export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: PlanOptions = {}): Plan {
+  return planCheckedForward(ctx, problem, options, forwardTools);
+}
+
+/** `planSdpa` with the tools that an engine has. */
+export function planCheckedForward(
+  ctx: GpuContext,
+  problem: AttentionProblem,
+  options: PlanOptions,
+  tools: KernelTools,
+): Plan {
   checkContext(ctx);
   checkOptions('options', options, ['unaligned']);
   validate(problem);
   const { B, Hq, Sq, Dv } = problem;
   checkResultLayout('o', problem.o, [B, Hq, Sq, Dv]);
-  return planForward(
-    ctx,
-    problem,
-    { tools: forwardTools, unaligned: unalignedNames(options) },
-    checkEncodeOptions,
-  );
+  return planForward(ctx, problem, { tools, unaligned: unalignedNames(options) }, checkEncodeOptions);
 }
 
 /**
@@ -54,6 +61,6 @@ export function planForward(
   on: Pick<PlanOn, 'tools' | 'unaligned'>,
   check?: (options: EncodeOptions) => void,
 ): Plan {
-  demandSupport(support(forwardReasons(problem)));
+  demandSupport(support([...forwardReasons(problem), ...missingModules(on.tools, problem)]));
   return makePlan(ctx, forwardPlan(problem, { target: ctx, ...on }), problem, check);
 }

@@ -29,9 +29,11 @@ import type { GpuContext } from '../runtime/context.ts';
 import type { ResultDesc } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { eagerCall, keyOfProblem, type PendingCall, runNow } from './eager-attention.ts';
+import { demandSupport } from './plan.ts';
 import { planBackward } from './plan-backward.ts';
 import { planForward } from './plan-forward.ts';
-import { type CallTools, checkLoaded, readingOf, toolsOf } from './tools.ts';
+import { support } from './support.ts';
+import { type CallTools, missingModules, readingOf, toolsOf } from './tools.ts';
 
 /**
  * Attention forward, enqueued at once: o (B, Hq, Sq, Dv) in `outDType` and lse f32 (B, Hq, Sq), contiguous;
@@ -69,7 +71,7 @@ export function forwardCall(
   for (const [name, tensor] of Object.entries({ q, k, v })) ctx.checkOwn(name, tensor);
   const tools = toolsFor(options);
   const { problem, operands } = normaliseCall<GpuTensor | Tensor>({ q, k, v }, options, readingOf(tools));
-  checkLoaded(tools, problem);
+  demandSupport(support(missingModules(tools, problem)));
   const { outputs, o, q: descQ } = problem;
   const rows = (value: number): ResultDesc =>
     contiguous('f32', rowShape(problem), hasUnusedTokens(descQ, problem, operands) ? value : null);
@@ -131,7 +133,7 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     options,
     readingOf(tools),
   );
-  checkLoaded(tools, given.forward, given.gradients);
+  demandSupport(support(missingModules(tools, given.forward, given.gradients)));
   const { dq, dk, dv } = given;
   const problem = { ...given, dq: contiguousDesc(dq), dk: contiguousDesc(dk), dv: contiguousDesc(dv) };
   const { forward, gradients } = problem;

@@ -4,7 +4,6 @@ import {
   type GradientName,
   InvalidArgumentError,
   type SdpaOptions,
-  UnsupportedError,
 } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import { type KernelTools, noTools } from '../attention/kernel-config.ts';
@@ -32,9 +31,14 @@ export type WithTools<Value> = Value & { readonly [broughtTools]: Partial<CallTo
  * all, `normalise` refuses.
  * @throws InvalidArgumentError for a plain `fp8` or `mxfp8`, which brings none.
  */
-export function toolsOf({ modules }: GpuContext, options: SdpaOptions<unknown>): CallTools {
+export function toolsOf(ctx: GpuContext, options: SdpaOptions<unknown>): CallTools {
   const { scoreMod, maskMod, fp8, mxfp8 } = options ?? {};
   const expr = (scoreMod ?? maskMod)?.tools ?? null;
+  return { ...loadedTools(ctx, expr), ...brought('fp8', fp8), ...brought('mxfp8', mxfp8) };
+}
+
+/** The tools that the context has loaded. */
+export function loadedTools({ modules }: GpuContext, expr: ExprTools | null): CallTools {
   const { mods, gradients, sequences } = modules;
   return {
     ...{ ...noTools, expr },
@@ -45,8 +49,6 @@ export function toolsOf({ modules }: GpuContext, options: SdpaOptions<unknown>):
     inputGradients: gradients?.input ?? null,
     ...(expr && { mods: mods?.(expr) ?? null, captureGradients: gradients?.capture(expr) ?? null }),
     checks: { data: sequences?.checks ?? null, nearestName: modules.hints ?? null },
-    ...brought('fp8', fp8),
-    ...brought('mxfp8', mxfp8),
   };
 }
 
@@ -57,29 +59,26 @@ export const readingOf = ({ checks, fp8 }: CallTools): CallReading => ({
 });
 
 /**
- * @param gradients those that a backward call wants.
- * @throws UnsupportedError for a problem whose code the context has not loaded.
+ * Why the tools do not suffice for a problem: modules that the context has not loaded.
+ * @param gradients those that a backward problem wants.
  */
-export function checkLoaded(
-  tools: CallTools,
-  { dropout, outputs, scoreMod, maskMod, captures, q, k, v, lengthsQ, lengthsKv }: AttentionProblem,
+export function missingModules(
+  { dropout, mods, inputGradients, pages }: KernelTools,
+  problem: AttentionProblem,
   gradients?: readonly GradientName[],
-): void {
+): string[] {
+  const { scoreMod, maskMod, captures, q, k, v } = problem;
+  const isDense = [q, k, v].every(({ starts, page }) => starts === 'strided' && page === null);
+  const isFull = isDense && problem.lengthsQ === 'full' && problem.lengthsKv === 'full';
   const summed = gradients?.some(name => name === 'dbias' || name === 'dAlibi' || name === 'dsink');
   const captured = gradients && scoreMod && Object.keys(captures).length > 0;
-  const isDense = [q, k, v].every(({ starts, page }) => starts === 'strided' && page === null);
-  const isFull = isDense && lengthsQ === 'full' && lengthsKv === 'full';
   const missing = [
-    ...((dropout || outputs.dropoutMask) && !tools.dropout ? ['dropout'] : []),
-    ...((scoreMod || maskMod) && !tools.mods ? ['mods'] : []),
-    ...(!isFull && !tools.checks.data ? ['sequences'] : []),
-    ...((summed || captured) && !tools.inputGradients ? ['gradients'] : []),
+    ...((problem.dropout || problem.outputs.dropoutMask) && !dropout ? ['dropout'] : []),
+    ...((scoreMod || maskMod) && !mods ? ['mods'] : []),
+    ...(!isFull && !pages ? ['sequences'] : []),
+    ...((summed || captured) && !inputGradients ? ['gradients'] : []),
   ];
-  if (missing.length === 0) return;
-  throw new UnsupportedError(
-    'webgpu',
-    missing.map(name => `the module '${name}' was not loaded: name it in createContext({ load })`),
-  );
+  return missing.map(name => `the module '${name}' was not loaded: name it in createContext({ load })`);
 }
 
 function brought(name: string, value: object | undefined): Partial<CallTools> {

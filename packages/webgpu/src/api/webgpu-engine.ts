@@ -5,9 +5,9 @@ import { gpuPrimitives } from '../primitive/gpu-primitives.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { Recorder } from '../runtime/recorder.ts';
-import { allTools } from './all-tools.ts';
 import { runSubmitted } from './eager-attention.ts';
-import { checkSupport } from './plan-backward.ts';
+import { engineTools } from './engine-tools.ts';
+import { supportWith } from './plan-backward.ts';
 import { prepareAttention } from './prepared-attention.ts';
 import { backwardCall, forwardCall } from './sdpa.ts';
 
@@ -20,26 +20,27 @@ export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
   checkKind('ctx', ctx, 'a GpuContext');
   const { vendor, architecture, description } = ctx.device.adapterInfo ?? {};
   const recorder = new Recorder(ctx);
+  const tools = engineTools(ctx);
   return {
     name: 'webgpu',
     description: description || [vendor, architecture].filter(Boolean).join(' ') || 'WebGPU',
-    checkSupport: problem => checkSupport(ctx, problem),
+    checkSupport: problem => supportWith(ctx, problem, tools),
     upload: (tensor: Tensor) => ctx.upload(tensor),
     download: tensor => ctx.download(tensor),
     release: tensor => ctx.release(tensor),
     primitives: gpuPrimitives(ctx, recorder),
     batch: work => recorder.batch(work),
-    prepareAttention: problem => prepareAttention(ctx, recorder, problem),
+    prepareAttention: problem => prepareAttention(ctx, recorder, tools, problem),
     recording: { encode: (target, work) => recorder.encode(target, work) },
     sdpa: async (q, k, v, options) =>
       runSubmitted(
         ctx,
-        forwardCall(() => allTools, ctx, { q, k, v }, options),
+        forwardCall(() => tools, ctx, { q, k, v }, options),
       ),
     sdpaBackward: async (inputs, options) =>
       runSubmitted(
         ctx,
-        backwardCall(() => allTools, ctx, inputs, options),
+        backwardCall(() => tools, ctx, inputs, options),
       ),
   };
 }

@@ -35,8 +35,8 @@ export interface ContextOptions {
    * - `'largeTensors'`: tensors of which a workgroup reads more than the device binds at once;
    * - `'hints'`: errors name the option that was meant by a misspelt one.
    *
-   * Default: all. An eager call that needs a module which was left out is unsupported. Plans and engines
-   * bring all of this code.
+   * Default: all. An eager call that needs a module which was left out is unsupported, also of
+   * an engine on the context. Plans bring all of this code.
    */
   readonly load?: readonly LoadedModuleName[] | undefined;
   /**
