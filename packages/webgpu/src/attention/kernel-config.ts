@@ -65,7 +65,9 @@ export interface SumTools {
   vectors(problem: BackwardProblem): number;
 }
 
-/** The end of a forward kernel: what is stored of m, l and the accumulators, and the parts that this takes. */
+/**
+ * The end of a forward kernel: what is stored of m, l and the accumulators, and the parts that this takes.
+ */
 export interface ForwardFinish {
   readonly code: string;
   readonly operands: KernelOperands;

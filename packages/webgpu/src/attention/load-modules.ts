@@ -6,8 +6,8 @@ import type { ModStages } from './score/stage.ts';
 import type { SequenceTools } from './sequence-tools.ts';
 
 /**
- * What is loaded when a context is made, so that it is no part of the bundle that a page starts with: code for
- * options that many programs do without.
+ * What is loaded when a context is made, so that it is no part of the bundle that a page starts with: code
+ * for options that many programs do without.
  */
 export interface LoadedModules {
   /** The kernels of the options `dropout` and `outputs.dropoutMask`. */

@@ -22,8 +22,8 @@ interface ScoreInput {
 }
 
 /**
- * dBias: dS summed over the dimensions along which the bias is broadcast, and dAlibi[h]: Σ −|i + diagonal − j|
- * · dS, those of them that are wanted.
+ * dBias: dS summed over the dimensions along which the bias is broadcast, and dAlibi[h]: Σ −|i + diagonal −
+ * j| · dS, those of them that are wanted.
  */
 export function scoreInputGradientKernels(problem: BackwardProblem, config: KernelConfig): KernelSpec[] {
   return inputsOf(problem)
