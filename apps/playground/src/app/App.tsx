@@ -1,11 +1,13 @@
 import { type ComponentType, lazy, Suspense, useEffect } from 'react';
-import { useText } from '../text/TextProvider.tsx';
+import { useFirstText, WholeText } from '../text/TextProvider.tsx';
 import './app.css';
 import { ChapterBoundary, ChapterLoadError } from './ChapterBoundary.tsx';
-import { Contents } from './Contents.tsx';
-import { chapters } from './chapters.ts';
+import { chapterNumber, chapters } from './chapters.ts';
 import { Header } from './Header.tsx';
+import { Home } from './Home.tsx';
+import { NextChapter } from './NextChapter.tsx';
 import { usePlace } from './url-state.ts';
+import { useAnchor } from './useAnchor.ts';
 
 const pages: Readonly<Record<string, ComponentType>> = Object.fromEntries(
   chapters.map(({ id, load }) => [
@@ -18,15 +20,14 @@ const pages: Readonly<Record<string, ComponentType>> = Object.fromEntries(
   ]),
 );
 
-/** The page: header, the chapter that the URL names (or the contents), and the way on. */
+/** The page: header, the chapter that the URL names (or the first page), and the way on. */
 export function App() {
-  const text = useText();
+  const text = useFirstText();
   const { chapter: id } = usePlace();
-  const at = chapters.findIndex(chapter => chapter.id === id);
-  const chapter = chapters[at];
+  const chapter = chapters.find(one => one.id === id);
   const words = chapter && text.chapters[chapter.id];
   const Page = chapter && pages[chapter.id];
-  const next = chapters[at + 1];
+  const number = chapterNumber(id);
   const title = words?.title;
 
   useEffect(() => {
@@ -44,7 +45,13 @@ export function App() {
   }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another chapter begins at its top.
   useEffect(() => window.scrollTo(0, 0), [id]);
+  useAnchor();
 
+  const loading = words && (
+    <p className="loading" role="status">
+      {text.site.loading(words.title)}
+    </p>
+  );
   return (
     <>
       <button type="button" className="skip" onClick={() => document.getElementById('main')?.focus()}>
@@ -54,32 +61,22 @@ export function App() {
       <main id="main" tabIndex={-1}>
         {Page && words ? (
           <ChapterBoundary key={id} {...text.site.boundary}>
-            <Suspense
-              fallback={
-                <p className="loading" role="status">
-                  {text.site.loading(words.title)}
-                </p>
-              }
-            >
-              <header className="chapter-head">
-                <p className="chapter-number">{text.site.chapter(at + 1)}</p>
-                <h1>{words.title}</h1>
-                <p className="chapter-blurb">{words.blurb}</p>
-              </header>
-              <Page />
-              {next && (
-                <nav className="next" aria-label={text.site.nextChapter}>
-                  <a href={`#/${next.id}`}>
-                    <span>{text.site.next}</span>
-                    <strong>{text.chapters[next.id].title}</strong>
-                    <span>{text.chapters[next.id].blurb}</span>
-                  </a>
-                </nav>
-              )}
-            </Suspense>
+            <header className="chapter-head">
+              <p className="chapter-number">
+                {number === null ? text.site.evaluators : text.site.chapter(number)}
+              </p>
+              <h1>{words.title}</h1>
+              <p className="chapter-blurb">{words.blurb}</p>
+            </header>
+            <WholeText fallback={loading} failure={message => new ChapterLoadError(message)}>
+              <Suspense fallback={loading}>
+                <Page />
+                <NextChapter after={id} />
+              </Suspense>
+            </WholeText>
           </ChapterBoundary>
         ) : (
-          <Contents />
+          <Home />
         )}
       </main>
     </>

@@ -1,26 +1,28 @@
-import { useText } from '../text/TextProvider.tsx';
-import { chapters } from './chapters.ts';
+import { useFirstText } from '../text/TextProvider.tsx';
+import { type Chapter, chapterNumber, chapters } from './chapters.ts';
+import { useProgress } from './progress.ts';
 
-/** The first page: what this is, and the chapters. */
-export function Contents() {
-  const text = useText();
+/** The chapters for some readers, with how much of each the visitor has done. */
+export function Contents({ readers }: { readonly readers: Chapter['readers'] }) {
+  const text = useFirstText();
+  const progress = useProgress();
   return (
-    <>
-      <header className="chapter-head">
-        <h1>{text.site.heading}</h1>
-        <p className="chapter-blurb">{text.site.blurb}</p>
-      </header>
-      <ol className="contents">
-        {chapters.map(({ id }, n) => (
-          <li key={id}>
-            <a href={`#/${id}`}>
-              <span className="number">{n + 1}</span>
-              <strong>{text.chapters[id].title}</strong>
-              <span>{text.chapters[id].blurb}</span>
-            </a>
-          </li>
-        ))}
-      </ol>
-    </>
+    <ol className="contents">
+      {chapters
+        .filter(chapter => chapter.readers === readers)
+        .map(({ id, tasks }) => {
+          const done = tasks.filter(task => progress[task] !== undefined).length;
+          return (
+            <li key={id}>
+              <a href={`#/${id}`}>
+                <span className="number">{chapterNumber(id)}</span>
+                <strong>{text.chapters[id].title}</strong>
+                <span>{text.chapters[id].blurb}</span>
+                {done > 0 && <span className="done">{text.site.tasksDone(done, tasks.length)}</span>}
+              </a>
+            </li>
+          );
+        })}
+    </ol>
   );
 }

@@ -1,12 +1,19 @@
 import { useEffect, useRef } from 'react';
-import { useText } from '../text/TextProvider.tsx';
-import { chapters } from './chapters.ts';
+import { useFirstText } from '../text/TextProvider.tsx';
+import { Brand } from './Brand.tsx';
+import { type Chapter, chapterNumber, chapters } from './chapters.ts';
 import { LanguageSwitch } from './LanguageSwitch.tsx';
+import { type Progress, useProgress } from './progress.ts';
 import { ThemeToggle } from './ThemeToggle.tsx';
+
+/** Whether everything that can be done in a chapter has been done. */
+export const isDone = ({ tasks }: Chapter, progress: Progress): boolean =>
+  tasks.length > 0 && tasks.every(task => progress[task] !== undefined);
 
 /** Name, chapters, language and theme, always in reach. */
 export function Header({ current }: { readonly current: string | null }) {
-  const text = useText();
+  const text = useFirstText();
+  const progress = useProgress();
   const list = useRef<HTMLOListElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another chapter is another link.
   useEffect(() => {
@@ -18,45 +25,32 @@ export function Header({ current }: { readonly current: string | null }) {
   }, [current]);
   return (
     <header className="site-head">
-      <a className="brand" href="#/">
-        <svg viewBox="0 0 20 20" aria-hidden="true">
-          {[0, 1, 2].flatMap(row =>
-            [0, 1, 2]
-              .filter(col => col <= row)
-              .map(col => (
-                <rect
-                  key={`${row}${col}`}
-                  x={col * 7}
-                  y={row * 7}
-                  width="5.5"
-                  height="5.5"
-                  rx="1.2"
-                  opacity={1 - 0.25 * (row - col)}
-                />
-              )),
-          )}
-        </svg>
-        Tilewise
-      </a>
+      <Brand />
       <nav className="chapters" aria-label={text.site.chapters}>
         <ol ref={list}>
-          {chapters.map(({ id }, n) => (
-            <li key={id}>
-              <a
-                href={`#/${id}`}
-                aria-current={id === current ? 'page' : undefined}
-                onClick={event => {
-                  // The link has no state: to follow it would lose what the visitor has set here.
-                  if (id !== current || event.ctrlKey || event.metaKey || event.shiftKey) return;
-                  event.preventDefault();
-                  window.scrollTo(0, 0);
-                }}
-              >
-                <span className="number">{n + 1}</span>
-                {text.chapters[id].title}
-              </a>
-            </li>
-          ))}
+          {chapters.map(chapter => {
+            const { id, readers } = chapter;
+            const done = isDone(chapter, progress);
+            return (
+              <li key={id} data-readers={readers}>
+                <a
+                  href={`#/${id}`}
+                  title={text.chapters[id].title}
+                  aria-current={id === current ? 'page' : undefined}
+                  onClick={event => {
+                    // The link has no state: to follow it would lose what the visitor has set here.
+                    if (id !== current || event.ctrlKey || event.metaKey || event.shiftKey) return;
+                    event.preventDefault();
+                    window.scrollTo(0, 0);
+                  }}
+                >
+                  <span className="number">{done ? '✓' : chapterNumber(id)}</span>
+                  {text.chapters[id].short}
+                  {done && <span className="visually-hidden"> ({text.site.done})</span>}
+                </a>
+              </li>
+            );
+          })}
         </ol>
       </nav>
       <LanguageSwitch />

@@ -1,11 +1,11 @@
 import { type Language, languages } from '../text/languages.ts';
-import { useLanguage, useText } from '../text/TextProvider.tsx';
+import { useFirstText, useLanguage } from '../text/TextProvider.tsx';
 
 const codes = Object.keys(languages) as Language[];
 
 /** Chooses the language of the page. Each is offered by its own name. */
 export function LanguageSwitch() {
-  const text = useText();
+  const text = useFirstText();
   const [language, choose] = useLanguage();
   return (
     <select

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useText } from '../text/TextProvider.tsx';
+import { useFirstText } from '../text/TextProvider.tsx';
 
 type Theme = 'light' | 'dark';
 
@@ -11,7 +11,7 @@ function currentTheme(): Theme {
 
 /** Switches between light and dark; without a choice, the system's is used. */
 export function ThemeToggle() {
-  const text = useText();
+  const text = useFirstText();
   const [theme, setTheme] = useState(currentTheme);
   const other: Theme = theme === 'dark' ? 'light' : 'dark';
   const change = (): void => {

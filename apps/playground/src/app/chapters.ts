@@ -1,25 +1,105 @@
 import type { ComponentType } from 'react';
-import type { Text } from '../text/text.ts';
+import type { FirstText } from '../text/text.ts';
 
 /** Names of the chapters; what they are called is in the catalogue. */
-export type ChapterId = keyof Text['chapters'];
+export type ChapterId = keyof FirstText['chapters'];
 
-/** A chapter: its name in the address, and how its page is loaded. */
+/** A chapter: its name in the address, whom it is for, and how its page is loaded. */
 export interface Chapter {
   readonly id: ChapterId;
+  /** Learners read from number 0 on; evaluators look up what they need. */
+  readonly readers: 'learners' | 'evaluators';
+  /** What can be done in it, by the names under which it is marked as done. */
+  readonly tasks: readonly string[];
   readonly load: () => Promise<{ readonly default: ComponentType }>;
 }
 
-/** The chapters in reading order. */
+/** The chapters in reading order. The names are in links that people have shared: they stay. */
 export const chapters: readonly Chapter[] = [
-  { id: 'machine', load: () => import('../chapters/machine/MachineChapter.tsx') },
-  { id: 'softmax', load: () => import('../chapters/softmax/SoftmaxChapter.tsx') },
-  { id: 'attention', load: () => import('../chapters/attention/AttentionChapter.tsx') },
-  { id: 'loops', load: () => import('../chapters/loops/LoopsChapter.tsx') },
-  { id: 'backward', load: () => import('../chapters/backward/BackwardChapter.tsx') },
-  { id: 'dropout', load: () => import('../chapters/dropout/DropoutChapter.tsx') },
-  { id: 'graph', load: () => import('../chapters/graph/GraphChapter.tsx') },
-  { id: 'lab', load: () => import('../chapters/lab/LabChapter.tsx') },
-  { id: 'train', load: () => import('../chapters/train/TrainChapter.tsx') },
-  { id: 'bench', load: () => import('../chapters/bench/BenchChapter.tsx') },
+  {
+    id: 'overview',
+    readers: 'learners',
+    tasks: ['quiz.square-memory', 'quiz.square-root'],
+    load: () => import('../chapters/overview/OverviewChapter.tsx'),
+  },
+  {
+    id: 'machine',
+    readers: 'learners',
+    tasks: ['one-element', 'inner-product', 'outer-product', 'quiz.three-registers', 'quiz.inner-six'],
+    load: () => import('../chapters/machine/MachineChapter.tsx'),
+  },
+  {
+    id: 'softmax',
+    readers: 'learners',
+    tasks: ['safe-softmax', 'online-softmax', 'quiz.safe-factor', 'quiz.running-tricks', 'quiz.welford'],
+    load: () => import('../chapters/softmax/SoftmaxChapter.tsx'),
+  },
+  {
+    id: 'attention',
+    readers: 'learners',
+    tasks: ['stream', 'merge', 'quiz.numerator-rule', 'quiz.one-pass'],
+    load: () => import('../chapters/attention/AttentionChapter.tsx'),
+  },
+  {
+    id: 'loops',
+    readers: 'learners',
+    tasks: [
+      'queries-outside',
+      'keys-outside',
+      'two-queries',
+      'quiz.intensity-orders',
+      'quiz.intensity-flash',
+    ],
+    load: () => import('../chapters/loops/LoopsChapter.tsx'),
+  },
+  {
+    id: 'backward',
+    readers: 'learners',
+    tasks: [
+      'backward-row',
+      'backward-column',
+      'quiz.ingredient',
+      'quiz.why-gradients',
+      'quiz.projection-cost',
+      'quiz.walk-score',
+      'quiz.known-d',
+    ],
+    load: () => import('../chapters/backward/BackwardChapter.tsx'),
+  },
+  {
+    id: 'lab',
+    readers: 'learners',
+    tasks: [],
+    load: () => import('../chapters/lab/LabChapter.tsx'),
+  },
+  {
+    id: 'dropout',
+    readers: 'learners',
+    tasks: [],
+    load: () => import('../chapters/dropout/DropoutChapter.tsx'),
+  },
+  {
+    id: 'train',
+    readers: 'learners',
+    tasks: [],
+    load: () => import('../chapters/train/TrainChapter.tsx'),
+  },
+  {
+    id: 'graph',
+    readers: 'evaluators',
+    tasks: [],
+    load: () => import('../chapters/graph/GraphChapter.tsx'),
+  },
+  {
+    id: 'bench',
+    readers: 'evaluators',
+    tasks: [],
+    load: () => import('../chapters/bench/BenchChapter.tsx'),
+  },
 ];
+
+/** The number of a chapter, from 0; chapters for evaluators have none. */
+export function chapterNumber(id: string): number | null {
+  const at = chapters.findIndex(chapter => chapter.id === id);
+  return chapters[at]?.readers === 'learners' ? at : null;
+}

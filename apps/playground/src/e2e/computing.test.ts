@@ -161,7 +161,7 @@ describe('a visitor who computes', () => {
     await site.page.getByText('The run below keeps the settings').waitFor();
     expect(await stat('Step')).toBe('10');
     await site.page.evaluate(`location.hash = '#/machine'`);
-    await site.page.getByRole('textbox').waitFor();
+    await site.page.locator('.cm-content').waitFor();
     await site.page.goBack();
     await site.page.getByRole('button', { name: 'Go on' }).waitFor();
     expect(await stat('Step')).toBe('10');

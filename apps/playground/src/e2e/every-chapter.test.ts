@@ -54,6 +54,25 @@ describe.each(chapters)('the chapter $id', ({ id }) => {
   }, 90_000);
 });
 
+describe('the first page', () => {
+  it('shows memory that grows and a model that learns, is accessible, and leads to the chapters', async () => {
+    const { page } = site;
+    site.errors.length = 0;
+    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' });
+    await page.setViewportSize(wide);
+    await site.visit('?lang=en#/');
+    await page.getByText(/For n = 4,096 this page has just allocated 128 MiB/).waitFor();
+    await page.getByText(/Step [1-9]\d* · Right \d+ %/).waitFor();
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    expect(await brokenRules(page)).toEqual([]);
+    await page.setViewportSize(narrow);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    expect(site.errors).toEqual([]);
+    await page.getByRole('link', { name: /^Learn Nine chapters/ }).click();
+    await heading(en.chapters.overview.title);
+  }, 60_000);
+});
+
 describe('the page', () => {
   it('loads less than 300 KB of gzipped JavaScript until its first chapter is there', async () => {
     const { page } = site;
@@ -63,7 +82,7 @@ describe('the page', () => {
     };
     page.on('request', note);
     await site.visit('?lang=en#/machine');
-    await page.getByRole('textbox').waitFor();
+    await page.locator('.cm-content').waitFor();
     await page.waitForLoadState('networkidle');
     page.off('request', note);
     // What the browser has cached counts too: a first visitor has to load it.
@@ -115,7 +134,7 @@ describe('the page', () => {
     const { page } = site;
     await page.setViewportSize(wide);
     await site.visit('?lang=en#/machine');
-    await heading(en.chapters.machine.title);
+    await page.getByText(en.bench.instructionSet).waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('main');

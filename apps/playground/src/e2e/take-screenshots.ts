@@ -6,8 +6,8 @@ import { openSite } from './site.ts';
 
 /** What a chapter is shown in. */
 const looks = [
-  { name: 'light', colorScheme: 'light', width: 1280, height: 900 },
-  { name: 'dark', colorScheme: 'dark', width: 1280, height: 900 },
+  { name: 'light', colorScheme: 'light', width: 1440, height: 900 },
+  { name: 'dark', colorScheme: 'dark', width: 1440, height: 900 },
   { name: 'narrow', colorScheme: 'light', width: 390, height: 844 },
 ] as const;
 

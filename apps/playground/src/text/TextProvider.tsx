@@ -1,21 +1,37 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
-import { en } from './en/index.ts';
+import { firstEn } from './en/first.ts';
 import { initialLanguage, type Language, languages } from './languages.ts';
-import type { Text } from './text.ts';
+import type { FirstText, Text } from './text.ts';
 
 interface Spoken {
   readonly language: Language;
-  readonly text: Text;
+  readonly first: FirstText;
 }
 
 interface Speech extends Spoken {
+  /** All that is said in this language; null while it is not loaded, an error when it cannot be. */
+  readonly text: Text | Error | null;
+  readonly want: () => void;
   readonly choose: (language: Language) => void;
 }
 
-const Speaking = createContext<Speech>({ language: 'en', text: en, choose: () => {} });
+const Speaking = createContext<Speech>({
+  language: 'en',
+  first: firstEn,
+  text: null,
+  want: () => {},
+  choose: () => {},
+});
 
-/** What the page says, in the visitor's language. */
-export const useText = (): Text => useContext(Speaking).text;
+/** What the first page and the frame of every page say, in the visitor's language. */
+export const useFirstText = (): FirstText => useContext(Speaking).first;
+
+/** What chapters say. Only for what is inside `WholeText`. */
+export function useText(): Text {
+  const { text } = useContext(Speaking);
+  if (text === null || text instanceof Error) throw new Error('This is outside WholeText.');
+  return text;
+}
 
 /** The visitor's language, and how to change it. */
 export function useLanguage(): [Language, (language: Language) => void] {
@@ -23,16 +39,30 @@ export function useLanguage(): [Language, (language: Language) => void] {
   return [language, choose];
 }
 
+/** Shows its children when the text of the chapters is there. */
+export function WholeText(props: {
+  readonly fallback: ReactNode;
+  /** Makes what is thrown when the text cannot be loaded. */
+  readonly failure: (message: string) => Error;
+  readonly children: ReactNode;
+}) {
+  const { fallback, failure, children } = props;
+  const { text, want } = useContext(Speaking);
+  useEffect(want, [want]);
+  if (text instanceof Error) throw failure(text.message);
+  return text === null ? fallback : children;
+}
+
 const storageKey = 'language';
 
-/** The language to begin with, and its catalogue. When that cannot be loaded, English is there. */
+/** The language to begin with, and what the first page says. When that cannot be loaded, English is there. */
 export async function firstWords(): Promise<Spoken> {
   const { search } = window.location;
   const language = initialLanguage({ search, stored: stored(), preferred: navigator.languages });
   try {
-    return { language, text: await languages[language].load() };
+    return { language, first: await languages[language].first() };
   } catch {
-    return { language: 'en', text: en };
+    return { language: 'en', first: firstEn };
   }
 }
 
@@ -41,22 +71,34 @@ export async function firstWords(): Promise<Spoken> {
  */
 export function TextProvider({ first, children }: { readonly first: Spoken; readonly children: ReactNode }) {
   const [spoken, setSpoken] = useState(first);
+  const [loaded, setLoaded] = useState<{ readonly language: Language; readonly text: Text | Error } | null>(
+    null,
+  );
   useEffect(() => {
     document.documentElement.lang = spoken.language;
   }, [spoken]);
-  const speech = useMemo(
-    () => ({
+  const speech = useMemo(() => {
+    const load = (language: Language): Promise<Text | Error> =>
+      languages[language]
+        .load()
+        .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+    return {
       ...spoken,
+      text: loaded && loaded.language === spoken.language ? loaded.text : null,
+      want: (): void => {
+        const { language } = spoken;
+        if (loaded?.language !== language) load(language).then(text => setLoaded({ language, text }));
+      },
       choose: async (language: Language): Promise<void> => {
-        const text = await languages[language].load();
+        const [words, text] = await Promise.all([languages[language].first(), load(language)]);
         store(language);
         const { pathname, hash } = window.location;
         window.history.replaceState(null, '', `${pathname}?lang=${language}${hash}`);
-        setSpoken({ language, text });
+        setLoaded({ language, text });
+        setSpoken({ language, first: words });
       },
-    }),
-    [spoken],
-  );
+    };
+  }, [spoken, loaded]);
   return <Speaking value={speech}>{children}</Speaking>;
 }
 

@@ -1,10 +1,21 @@
-import { en } from './en/index.ts';
-import type { Text } from './text.ts';
+import { firstEn } from './en/first.ts';
+import type { FirstText, Text } from './text.ts';
 
-/** The languages of the page. English comes with it; the others are loaded when they are chosen. */
+/**
+ * The languages of the page. What the first page says in English comes with it; the rest, and the other
+ * languages, are loaded when they are asked for.
+ */
 export const languages = {
-  en: { name: 'English', load: async (): Promise<Text> => en },
-  de: { name: 'Deutsch', load: async (): Promise<Text> => (await import('./de/index.ts')).de },
+  en: {
+    name: 'English',
+    first: async (): Promise<FirstText> => firstEn,
+    load: async (): Promise<Text> => (await import('./en/index.ts')).en,
+  },
+  de: {
+    name: 'Deutsch',
+    first: async (): Promise<FirstText> => (await import('./de/first.ts')).firstDe,
+    load: async (): Promise<Text> => (await import('./de/index.ts')).de,
+  },
 } as const;
 
 export type Language = keyof typeof languages;

@@ -46,7 +46,7 @@ export function numbersIn(language: Language): Numbers {
     vector: (values, digits) => `(${values.map(value => fixed(value, digits)).join(separator)})`,
     bytes(count) {
       const unit = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, count)) / 10));
-      return `${significant(count / 1024 ** unit, 4)} ${units[unit]}`;
+      return `${significant(count / 1024 ** unit, 3)} ${units[unit]}`;
     },
     percent: (share, digits = 0) => `${fixed(100 * share, digits)} %`,
   };

@@ -1,3 +1,4 @@
+import type { firstEn } from './en/first.ts';
 import type { en } from './en/index.ts';
 
 /**
@@ -5,3 +6,6 @@ import type { en } from './en/index.ts';
  * same keys.
  */
 export type Text = typeof en;
+
+/** The part that the first page needs; the rest comes with the first chapter. */
+export type FirstText = typeof firstEn;

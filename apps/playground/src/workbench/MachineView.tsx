@@ -33,7 +33,7 @@ export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
   const opcode = step?.text.split(' ')[0];
   const computes = opcode !== undefined && opcode !== 'LOAD' && opcode !== 'STORE';
   return (
-    <section className="machine" ref={stage} aria-label={text.machines[machine.id]}>
+    <section className="machine" data-machine={machine.id} ref={stage} aria-label={text.machines[machine.id]}>
       <section className="dram" aria-label={text.dram}>
         <h3>{text.dram}</h3>
         <div className="regions">

@@ -2,9 +2,11 @@ import { useUrlNumber } from '../../app/url-state.ts';
 import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
+import { References } from '../../ui/References.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/Rich.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+import { Section } from '../../ui/Section.tsx';
 import { AttentionExercises } from '../../workbench/AttentionExercises.tsx';
 import { example } from './example.ts';
 import { MemoryMeter } from './MemoryMeter.tsx';
@@ -29,13 +31,12 @@ export default function AttentionChapter() {
           <Rich text={text.threeThings} />
         </p>
       </div>
-      <section className="panel" aria-labelledby="stream-title">
-        <h2 id="stream-title">{text.stream}</h2>
+      <Section id="stream" title={text.stream}>
         <p>
           <Rich text={text.streamWhy} />
         </p>
         <StreamFigure tile={tile} onTile={setTile} />
-      </section>
+      </Section>
       <Quiz id="numerator-rule">
         <Formula
           block
@@ -44,8 +45,7 @@ export default function AttentionChapter() {
       </Quiz>
       <AttentionExercises ids={['stream', 'merge']} />
       <Quiz id="one-pass" />
-      <section className="panel" aria-labelledby="merge-title">
-        <h2 id="merge-title">{text.merge}</h2>
+      <Section id="merge" title={text.merge}>
         <p>
           <Rich text={text.mergeWhy} />
         </p>
@@ -54,11 +54,10 @@ export default function AttentionChapter() {
           tex="m' = \max(m_1, m_2), \quad d' = d_1 e^{m_1 - m'} + d_2 e^{m_2 - m'}, \quad \mathbf{num}' = \mathbf{num}_1 e^{m_1 - m'} + \mathbf{num}_2 e^{m_2 - m'}"
         />
         <MergeByHand />
-      </section>
-      <section className="panel" aria-labelledby="memory-title">
-        <h2 id="memory-title">{text.memory}</h2>
+      </Section>
+      <Section id="memory" title={text.memory}>
         <MemoryMeter />
-      </section>
+      </Section>
       <div className="stack tight">
         <Reveal summary={text.elimination}>
           <Paragraphs text={text.eliminationAnswer} />
@@ -87,6 +86,7 @@ export default function AttentionChapter() {
           </ScrollRegion>
         </Reveal>
       </div>
+      <References ids={['rabe', 'dao', 'milakov']} />
     </div>
   );
 }

@@ -15,7 +15,8 @@ const top = Math.max(...x) + 0.6;
 const scores = { y: 8, height: 150 };
 const weights = { y: 182, height: 84 };
 const values = { y: 282, cell: 22 };
-const height = values.y + 3 * values.cell + 6;
+const wordsAt = values.y + 3 * values.cell + 14;
+const height = wordsAt + 8;
 const yOf = (score: number): number => scores.y + ((top - score) / (top - bottom)) * scores.height;
 
 /**
@@ -105,6 +106,9 @@ export function StreamBands({ step }: { readonly step: StreamStep | null }) {
               rx="3"
               style={{ transform: `scaleY(${weight})` }}
             />
+            <text className="word" x={at + slot / 2} y={wordsAt}>
+              {example.words[j]}
+            </text>
             {vector.map((value, c) => (
               <rect
                 // A channel is its place in the vector.

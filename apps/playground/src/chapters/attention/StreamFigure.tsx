@@ -2,17 +2,17 @@ import { useMemo } from 'react';
 import { emptyState, output, streamRow } from '../../streaming/softmax-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
+import { TileRow } from '../../tiles/TileRow.tsx';
 import { Player } from '../../ui/Player.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 import { Slider } from '../../ui/Slider.tsx';
 import { usePlayback } from '../../ui/usePlayback.ts';
-import { example } from './example.ts';
+import { channels, example } from './example.ts';
 import { MergeEquations } from './MergeEquations.tsx';
 import { StreamBands } from './StreamBands.tsx';
 import './attention.css';
 
 const { x, v } = example;
-const channels = v[0].length;
 
 /**
  * One query and its keys as they stream by, a tile at a time: the figure, and the running state in numbers.
@@ -62,6 +62,7 @@ export function StreamFigure({
       <ScrollRegion label={text.stream}>
         <StreamBands step={step ?? null} />
       </ScrollRegion>
+      <TileRow tiles={steps.length} at={playback.at} />
       <dl className="running">
         <div>
           <dt>{text.maximum}</dt>

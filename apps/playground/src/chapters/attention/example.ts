@@ -1,26 +1,13 @@
-type Value = readonly [number, number, number];
+import { scoresOf, sentence, words } from '../../streaming/sentence.ts';
 
-/** Scores of one query and the value vectors of its keys. */
-export interface Example {
-  readonly x: readonly number[];
-  readonly v: readonly [Value, ...Value[]];
-}
+/** The query of the chapter: the last word, which asks who was tired. */
+const query = words.length - 1;
 
-/** Twelve keys: the maximum rises three times on the way, so that rescaling is seen. */
-export const example: Example = {
-  x: [0.4, -0.6, 1.1, 0.2, -1.2, 0.7, 2.3, 0.9, -0.3, 1.6, 2.9, 0.1],
-  v: [
-    [0.9, 0.1, 0.2],
-    [0.2, 0.8, 0.1],
-    [0.1, 0.3, 0.9],
-    [0.7, 0.6, 0.1],
-    [0.3, 0.2, 0.5],
-    [0.5, 0.9, 0.4],
-    [0.8, 0.4, 0.7],
-    [0.1, 0.7, 0.3],
-    [0.6, 0.1, 0.8],
-    [0.4, 0.5, 0.2],
-    [0.2, 0.9, 0.6],
-    [0.9, 0.6, 0.5],
-  ],
-};
+/**
+ * Scores of one query and the value vectors of its keys, from the sentence of the chapter before. The maximum
+ * rises three times on the way, so that rescaling is seen.
+ */
+export const example = { x: scoresOf(query), v: sentence.v, words, query: words[query] ?? '' } as const;
+
+/** Components of a value vector. */
+export const channels: number = sentence.v[0]?.length ?? 0;

@@ -1,13 +1,16 @@
 import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
+import { References } from '../../ui/References.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/Rich.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+import { Section } from '../../ui/Section.tsx';
 import { AttentionExercises } from '../../workbench/AttentionExercises.tsx';
 import './backward.css';
 import { Derivation } from './Derivation.tsx';
 import { KnownD } from './KnownD.tsx';
+import { LiveNumbers } from './LiveNumbers.tsx';
 import { TwoKernels } from './TwoKernels.tsx';
 import { WalkFigure } from './WalkFigure.tsx';
 
@@ -20,40 +23,33 @@ export default function BackwardChapter() {
         <Paragraphs text={text.intro} />
       </div>
       <Quiz id="ingredient" />
-      <section className="panel" aria-labelledby="derivation-title">
-        <h2 id="derivation-title">{text.derivation}</h2>
+      <Section id="derivation" title={text.derivation}>
         <Derivation />
-      </section>
-      <div className="stack tight">
-        <Reveal summary={text.jacobian}>
-          <Paragraphs text={text.jacobianAnswer} />
-          <Formula
-            block
-            tex="dA_{kl} = \sum_{ij} \frac{\partial L}{\partial C_{ij}}\, \frac{\partial C_{ij}}{\partial A_{kl}}"
-          />
-        </Reveal>
-      </div>
+      </Section>
+      <Section id="numbers" title={text.numbers}>
+        <p>
+          <Rich text={text.numbersWhy} />
+        </p>
+        <LiveNumbers />
+      </Section>
       <Quiz id="why-gradients" />
       <Quiz id="projection-cost" />
       <Quiz id="walk-score" />
-      <section className="panel" aria-labelledby="walk-title">
-        <h2 id="walk-title">{text.byRowsOrColumns}</h2>
+      <Section id="walk" title={text.byRowsOrColumns}>
         <p>
           <Rich text={text.walkWhy} />
         </p>
         <WalkFigure />
-      </section>
+      </Section>
       <Quiz id="known-d" />
-      <section className="panel" aria-labelledby="d-title">
-        <h2 id="d-title">{text.worth}</h2>
+      <Section id="d" title={text.worth}>
         <p>
           <Rich text={text.worthWhy} />
         </p>
         <KnownD />
-      </section>
+      </Section>
       <AttentionExercises ids={['backward-row', 'backward-column']} />
-      <section className="panel" aria-labelledby="kernels-title">
-        <h2 id="kernels-title">{text.kernelsTitle}</h2>
+      <Section id="kernels" title={text.kernelsTitle}>
         <p>
           <Rich text={text.kernelsWhy} />
         </p>
@@ -81,12 +77,13 @@ export default function BackwardChapter() {
           </table>
         </ScrollRegion>
         <p>{text.sevenProducts}</p>
-      </section>
+      </Section>
       <Reveal summary={text.further}>
         <Paragraphs text={text.furtherAnswer.slice(0, 1)} />
         <Formula block tex="dX = dS\,(K W_Q^\top) + dS^\top (Q W_K^\top) + P^\top (dO\, W_V^\top)" />
         <Paragraphs text={text.furtherAnswer.slice(1)} />
       </Reveal>
+      <References ids={['dao', 'dao2', 'rabe']} />
     </div>
   );
 }

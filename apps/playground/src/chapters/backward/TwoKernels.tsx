@@ -1,12 +1,13 @@
 import { useUrlChoice } from '../../app/url-state.ts';
 import { type BackwardKernel, visitedTile } from '../../schedule/backward-order.ts';
 import { useText } from '../../text/TextProvider.tsx';
+import { TileCells, tileSize } from '../../tiles/TileCells.tsx';
 import { Player } from '../../ui/Player.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
 import { usePlayback } from '../../ui/usePlayback.ts';
 
 const n = 8;
-const cell = 26;
+const cell = tileSize;
 const strip = 22;
 const gap = 8;
 const kernels: readonly BackwardKernel[] = ['dkdv', 'dq'];
@@ -59,6 +60,14 @@ function KernelGrid(props: {
   const size = n * cell + gap + strip;
   return (
     <svg className="kernel" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={text.kernelFigure(at, n)}>
+      <TileCells
+        rows={n}
+        columns={n}
+        state={(i, j) => {
+          const step = visits(byKey ? j : i).indexOf(byKey ? i : j);
+          return step < 0 ? 'hidden' : step === at - 1 ? 'now' : step < at ? 'met' : 'open';
+        }}
+      />
       {tiles.map(group => {
         const met = visits(group);
         const wanted = met.filter(tile => tile !== null).length;
@@ -66,23 +75,6 @@ function KernelGrid(props: {
         const place = group * cell + 2;
         return (
           <g key={group}>
-            {tiles.map(tile => {
-              const step = met.indexOf(tile);
-              const [i, j] = byKey ? [tile, group] : [group, tile];
-              const state = step < 0 ? 'hidden' : step === at - 1 ? 'now' : step < at ? 'done' : 'open';
-              return (
-                <rect
-                  key={tile}
-                  className="pair"
-                  data-state={state}
-                  x={j * cell + 2}
-                  y={i * cell + 2}
-                  width={cell - 4}
-                  height={cell - 4}
-                  rx="4"
-                />
-              );
-            })}
             <rect
               className="held"
               x={byKey ? place : n * cell + gap}

@@ -6,6 +6,7 @@ import { Choice } from '../../ui/Choice.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/Rich.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+import { Section } from '../../ui/Section.tsx';
 import { Stats } from '../../ui/Stats.tsx';
 import { Toggle } from '../../ui/Toggle.tsx';
 import { BenchChart } from './BenchChart.tsx';
@@ -29,8 +30,7 @@ export default function BenchChapter() {
       <div className="prose">
         <Paragraphs text={text.intro} />
       </div>
-      <section className="panel" aria-labelledby="bench-title">
-        <h2 id="bench-title">{text.title}</h2>
+      <Section id="bench" title={text.title}>
         <div className="bench-controls">
           <Choice label={text.engine} value={engine} options={text.engines} onChange={setEngine} />
           <Choice label={text.size} value={size} options={text.sizes} onChange={setSize} />
@@ -84,7 +84,7 @@ export default function BenchChapter() {
           </p>
         )}
         {state ? <Findings state={state} /> : <p className="note">{text.before}</p>}
-      </section>
+      </Section>
       <Reveal summary={text.howSummary}>
         <Paragraphs text={text.how} />
       </Reveal>

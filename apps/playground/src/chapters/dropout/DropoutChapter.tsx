@@ -7,8 +7,10 @@ import { traceElement } from '../../dropout-trace/trace-element.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { say } from '../../text/say.ts';
 import { useText } from '../../text/TextProvider.tsx';
+import { References } from '../../ui/References.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/Rich.tsx';
+import { Section } from '../../ui/Section.tsx';
 import { Slider } from '../../ui/Slider.tsx';
 import { Stats } from '../../ui/Stats.tsx';
 import './dropout.css';
@@ -66,8 +68,7 @@ export default function DropoutChapter() {
           <Rich text={words.intro} />
         </p>
       </div>
-      <section className="panel" aria-labelledby="masks-title">
-        <h2 id="masks-title">{words.oneSeed}</h2>
+      <Section id="masks" title={words.oneSeed}>
         <div className="toolbar">
           <label className="field">
             {words.seed}
@@ -142,9 +143,8 @@ export default function DropoutChapter() {
           {drawn === null ? '' : typeof drawn === 'string' ? drawn : say(drawn.runsOn, words.comparedWith)}
         </p>
         <p className="note">{words.note}</p>
-      </section>
-      <section className="panel" aria-labelledby="element-title">
-        <h2 id="element-title">{words.element(i, j, words.schemes[scheme].title)}</h2>
+      </Section>
+      <Section id="element" title={words.element(i, j, words.schemes[scheme].title)}>
         <div className="inspect">
           <div className="stack tight">
             {chosen && <Neighbourhood element={element} mask={chosen.mask} onChoose={choose} />}
@@ -155,7 +155,7 @@ export default function DropoutChapter() {
         <p>
           <Rich text={words.schemes[scheme].how} />
         </p>
-      </section>
+      </Section>
       <div className="stack tight">
         <Reveal summary={words.why}>
           <Paragraphs text={words.whyAnswer} />
@@ -164,6 +164,7 @@ export default function DropoutChapter() {
           <Paragraphs text={words.keepMaskAnswer} />
         </Reveal>
       </div>
+      <References ids={['salmon']} />
     </div>
   );
 }

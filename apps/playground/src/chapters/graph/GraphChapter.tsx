@@ -10,6 +10,7 @@ import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Choice } from '../../ui/Choice.tsx';
 import { Paragraphs } from '../../ui/Rich.tsx';
+import { Section } from '../../ui/Section.tsx';
 import { Stats } from '../../ui/Stats.tsx';
 import { FileDrop } from './FileDrop.tsx';
 import { GraphControls, useAttentionOptions } from './GraphControls.tsx';
@@ -45,8 +46,7 @@ export default function GraphChapter() {
       <div className="prose">
         <Paragraphs text={text.intro} />
       </div>
-      <section className="panel" aria-labelledby="graph-title">
-        <h2 id="graph-title">{file ? file.name : text.passTitles[options.value.pass]}</h2>
+      <Section id="graph" title={file ? file.name : text.passTitles[options.value.pass]}>
         {file === null && <GraphControls options={options} />}
         <Choice label={text.policy} value={policy} options={text.policies} onChange={setPolicy} />
         {'error' in opened ? (
@@ -66,7 +66,7 @@ export default function GraphChapter() {
             setFile(next);
           }}
         />
-      </section>
+      </Section>
       {graph && <RunPanel source={source} />}
     </div>
   );

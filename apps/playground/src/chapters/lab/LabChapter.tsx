@@ -6,6 +6,7 @@ import { labMasks } from '../../lab/lab-masks.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { say } from '../../text/say.ts';
 import { useText } from '../../text/TextProvider.tsx';
+import { MaskTiles } from '../../tiles/MaskTiles.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
 import { Slider } from '../../ui/Slider.tsx';
 import { HeatMap } from './HeatMap.tsx';
@@ -111,6 +112,7 @@ export default function LabChapter() {
               />
             ))}
         </div>
+        {done && <MaskTiles scores={done.maps.scores} S={done.S} tile={mask.tile ?? 8} />}
         <p className="note" role="status">
           {done
             ? `${text.pair(...at)}. ${text.seen(percent(seen, 1))} ${say(done.runsOn, engineText.runsOn)}`

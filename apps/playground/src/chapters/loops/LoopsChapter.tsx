@@ -1,16 +1,22 @@
+import { lazy, Suspense } from 'react';
 import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
+import { References } from '../../ui/References.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/Rich.tsx';
+import { Section } from '../../ui/Section.tsx';
 import { AttentionExercises } from '../../workbench/AttentionExercises.tsx';
 import './loops.css';
 import { Roofline } from './Roofline.tsx';
 import { Schedules } from './Schedules.tsx';
 
+const KernelWalk = lazy(() => import('../../tiles/KernelWalk.tsx'));
+
 /** Chapter 4: what travels between slow and fast memory, by which loop is outside. */
 export default function LoopsChapter() {
-  const { loops: text } = useText();
+  const all = useText();
+  const { loops: text } = all;
   return (
     <div className="stack">
       <div className="prose">
@@ -18,13 +24,12 @@ export default function LoopsChapter() {
           <Rich text={text.intro} />
         </p>
       </div>
-      <section className="panel" aria-labelledby="schedules-title">
-        <h2 id="schedules-title">{text.side}</h2>
+      <Section id="schedules" title={text.side}>
         <p>
           <Rich text={text.sideWhy} />
         </p>
         <Schedules />
-      </section>
+      </Section>
       <AttentionExercises ids={['queries-outside', 'keys-outside', 'two-queries']} />
       <div className="stack tight">
         <Reveal summary={text.whyNotAll}>
@@ -34,13 +39,22 @@ export default function LoopsChapter() {
           <Paragraphs text={text.whyTwoAnswer} />
         </Reveal>
       </div>
-      <section className="panel" aria-labelledby="roofline-title">
-        <h2 id="roofline-title">{text.roofline}</h2>
+      <Section id="kernel" title={all.tiles.title}>
+        <p>
+          <Rich text={all.tiles.intro} />
+        </p>
+        <div className="kernel-place">
+          <Suspense>
+            <KernelWalk />
+          </Suspense>
+        </div>
+      </Section>
+      <Section id="roofline" title={text.roofline}>
         <p>
           <Rich text={text.rooflineWhy} />
         </p>
         <Roofline />
-      </section>
+      </Section>
       <Quiz id="intensity-orders">
         <Formula
           block
@@ -48,6 +62,7 @@ export default function LoopsChapter() {
         />
       </Quiz>
       <Quiz id="intensity-flash" />
+      <References ids={['dao', 'dao2', 'williams']} />
     </div>
   );
 }

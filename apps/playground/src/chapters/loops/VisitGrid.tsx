@@ -1,7 +1,8 @@
 import type { LoopOrder, Visit } from '../../schedule/loop-order.ts';
 import { useText } from '../../text/TextProvider.tsx';
+import { TileCells, tileSize } from '../../tiles/TileCells.tsx';
 
-const cell = 30;
+const cell = tileSize;
 const strip = 26;
 const gap = 8;
 const head = 22;
@@ -83,24 +84,16 @@ export function VisitGrid(props: {
           />
         </g>
       ))}
-      {lines.flatMap(i =>
-        lines.map(j => {
+      <TileCells
+        rows={n}
+        columns={n}
+        x={left}
+        y={above}
+        state={(i, j) => {
           const position = positions.get(`${i},${j}`) ?? 0;
-          return (
-            <rect
-              key={`${i},${j}`}
-              className="pair"
-              data-met={position < at}
-              data-current={position === at - 1}
-              x={left + j * cell + 2}
-              y={above + i * cell + 2}
-              width={cell - 4}
-              height={cell - 4}
-              rx="5"
-            />
-          );
-        }),
-      )}
+          return position === at - 1 ? 'now' : position < at ? 'met' : 'open';
+        }}
+      />
     </svg>
   );
 }

@@ -6,8 +6,10 @@ import { overflowingSolution, softmaxProblems } from '../../machine/softmax/soft
 import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
+import { References } from '../../ui/References.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/Rich.tsx';
+import { Section } from '../../ui/Section.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
 import { Slider } from '../../ui/Slider.tsx';
 import { InstructionTable } from '../../workbench/InstructionTable.tsx';
@@ -87,8 +89,7 @@ export default function SoftmaxChapter() {
           }}
         />
       </section>
-      <section className="panel" aria-labelledby="paths-title">
-        <h2 id="paths-title">{text.paths}</h2>
+      <Section id="paths" title={text.paths}>
         <Paragraphs text={text.pathsWhy} />
         <Formula
           block
@@ -114,12 +115,11 @@ export default function SoftmaxChapter() {
             </button>
           </div>
         </TwoPaths>
-      </section>
+      </Section>
       <Quiz id="safe-factor" />
-      <section className="panel" aria-labelledby="passes-title">
-        <h2 id="passes-title">{text.counts}</h2>
+      <Section id="passes" title={text.counts}>
         <PassCounts />
-      </section>
+      </Section>
       <Quiz id="running-tricks" />
       <Quiz id="welford">
         {welfordDerivation.map(tex => (
@@ -132,6 +132,7 @@ export default function SoftmaxChapter() {
           <Paragraphs text={text.nothingNewAnswer} />
         </Reveal>
       </div>
+      <References ids={['milakov', 'welford']} />
     </div>
   );
 }

@@ -5,7 +5,9 @@ import { useText } from '../../text/TextProvider.tsx';
 import { setupKey, type TrainSetup } from '../../train/training.ts';
 import type { PastRun } from '../../train/training-run.ts';
 import { stepsAlike, type TrainingState } from '../../train/training-state.ts';
+import { References } from '../../ui/References.tsx';
 import { Paragraphs } from '../../ui/Rich.tsx';
+import { Section } from '../../ui/Section.tsx';
 import { Stats } from '../../ui/Stats.tsx';
 import { AskPanel } from './AskPanel.tsx';
 import { AttentionPanel } from './AttentionPanel.tsx';
@@ -28,8 +30,7 @@ export default function TrainChapter() {
       <div className="prose">
         <Paragraphs text={text.intro} />
       </div>
-      <section className="panel" aria-labelledby="train-title">
-        <h2 id="train-title">{text.title}</h2>
+      <Section id="train" title={text.title}>
         {controls}
         <div className="toolbar">
           <button
@@ -68,13 +69,14 @@ export default function TrainChapter() {
           </p>
         )}
         {begun && !state.failed && <Progress state={state} past={past} setup={setup} />}
-      </section>
+      </Section>
       {state.ready && (
         <>
           <AttentionPanel moments={state.moments} probe={state.ready.probe} />
           <AskPanel state={state} recall={setup.text === null} sample={sample} />
         </>
       )}
+      <References ids={['olsson', 'vaswani']} />
     </div>
   );
 }

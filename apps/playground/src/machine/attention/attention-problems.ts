@@ -1,9 +1,9 @@
+import { attentionNumbers, inner } from '../../gradients/attention-numbers.ts';
 import type { HiddenInput, Problem } from '../check.ts';
 import type { Machine } from '../machine.ts';
 import type { Run } from '../run.ts';
 import { type Budget, withinBudget } from '../traffic.ts';
 import type { Vector } from './attention-machine.ts';
-import { attentionNumbers, inner } from './attention-numbers.ts';
 import { given, results } from './check-results.ts';
 import { type arraysOf, machineFor, scoreSets } from './inputs.ts';
 import * as solutions from './solutions.ts';

@@ -1,6 +1,6 @@
+import { attentionNumbers, type Tokens } from '../../gradients/attention-numbers.ts';
 import type { Machine } from '../machine.ts';
 import { type Arrays, attentionMachine, type Vector } from './attention-machine.ts';
-import { attentionNumbers, type Tokens } from './attention-numbers.ts';
 
 const values: readonly Vector[] = [
   [0.9, 0.1],

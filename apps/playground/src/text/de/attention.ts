@@ -7,7 +7,7 @@ export const attention: Text['attention'] = {
     "Drei Dinge bleiben je Query: das Maximum $m$ bisher, der Nenner $d$ und der Zähler, ein Vektor. Steigt das Maximum mit einem neuen Key, werden beide Summen mit $e^{m-m'}$ multipliziert. Geteilt wird zuletzt: ein Durchgang.",
   stream: 'Eine Query, alle ihre Keys',
   streamWhy:
-    'Geh durch zwölf Keys, einzeln oder kachelweise. Steigt das Maximum, schrumpft das Gewicht von allem, was vorher kam, um denselben Faktor.',
+    'Die Query ist das letzte Wort unseres Satzes, „tired“: Sie fragt, wer. Geh durch ihre zwölf Keys, einzeln oder kachelweise. Steigt das Maximum, schrumpft das Gewicht von allem, was vorher kam, um denselben Faktor.',
   keysPerTile: 'Keys je Kachel',
   position: 'Stelle',
   scores: 'Scores',

@@ -14,9 +14,21 @@ export const backward: Text['backward'] = {
       title: 'Vorwärts, vom Ende her aufzulösen',
       why: 'Gegeben ist dO, der Gradient des Verlusts nach O. Jeder Schritt geht durch eine dieser Gleichungen zurück. Alle d… sind Gradienten des Verlusts: dX hat die Form von X.',
     },
+    indices: {
+      title: 'Die Sprache: Indizes',
+      why: 'Über einen Index, der oben und unten steht, wird summiert, wie in einsum. Die Ableitung einer Matrix nach sich selbst ist 1, wo Zeile und Spalte übereinstimmen, sonst 0: zwei Kronecker-Deltas. Ein Index im Nenner wechselt die Seite, kontrahiert also mit einem, der dort steht, wo er vorher stand.',
+    },
+    product: {
+      title: 'Die Ableitung eines Produkts',
+      why: 'Zeile $i$ von C hängt nur von Zeile $i$ von A ab: Das sagt das Delta. Ausgeschrieben hat dieses Objekt vier Indizes, $m \\cdot n \\cdot p \\cdot q$ Zahlen.',
+    },
+    chain: {
+      title: 'Die Kettenregel: aus vier Indizes werden zwei',
+      why: 'Niemand baut das Objekt mit vier Indizes. Es wird sofort mit dem Gradienten kontrahiert, der von hinten kommt, und eine Matrix bleibt übrig (ein Vektor-Jacobi-Produkt): derselbe Trick wie bei P. Ein Produkt reicht seinen Gradienten an jeden Faktor weiter, multipliziert mit dem anderen Faktor, transponiert.',
+    },
     dV: {
       title: 'Durch O = P V, zu V',
-      why: 'Ein Matrixprodukt reicht seinen Gradienten an jeden Faktor weiter, multipliziert mit dem anderen Faktor, transponiert.',
+      why: 'Die Regel des Produkts, für seinen zweiten Faktor.',
     },
     dP: {
       title: 'Durch O = P V, zu P',
@@ -34,6 +46,14 @@ export const backward: Text['backward'] = {
       title: 'Durch S = Q Kᵀ',
       why: 'Wieder ein Produkt. Sind die Scores skaliert, werden beide mit dem Faktor multipliziert.',
     },
+    columns: {
+      title: 'Jedes Element, jederzeit',
+      why: 'Softmax geht zeilenweise, aber alles, was eine Spalte von Zeile $i$ wissen muss, sind die zwei Zahlen lse und D, und die sind gespeichert. Also können P und dS auch Spalte für Spalte entstehen.',
+    },
+    rankOne: {
+      title: 'Rang-1-Änderungen',
+      why: 'Zeilenweise beendet eine Zeile von dS eine Zeile von dQ, während dK und dV eine Rang-1-Änderung bekommen: Jede ihrer Zeilen ändert sich ein wenig. Eine fertige Zeile von dQ kann dX und dem Gewichtsgradienten zugleich dienen und dann vergessen werden.',
+    },
     dX: {
       title: 'Durch die Projektionen, zu X',
       why: 'Q, K und V entstehen alle aus demselben X, also ist sein Gradient eine Summe aus dreien. Ein Attention-Kernel hört vorher auf und überlässt das gewöhnlichen Produkten.',
@@ -43,10 +63,21 @@ export const backward: Text['backward'] = {
       why: 'Danach hat der Optimierer gefragt. Nichts hier ist so groß wie P.',
     },
   },
-  jacobian: 'Wo ist die Ableitung einer Matrix nach einer Matrix?',
-  jacobianAnswer: [
-    'Sie hat vier Indizes und wird nie gebaut. Sie wird sofort mit dem Gradienten kontrahiert, der von hinten kommt, und eine Matrix bleibt übrig: derselbe Trick wie bei P, ein Zwischenergebnis, das verbraucht wird, wo es entsteht.',
-  ],
+  numbers: 'Alles in Zahlen',
+  numbersWhy:
+    'Vier Wörter mit je zwei Kanälen. Zeig auf ein Element oder geh mit den Pfeiltasten: Die Glieder seiner Summe stehen ausgeschrieben da, und die Zahlen, aus denen es entsteht, sind umrandet.',
+  given: 'Dieses ist gegeben, nicht berechnet.',
+  check: 'Stimmt der Gradient?',
+  checkWhy:
+    'Wähle ein Element von Q, K oder V oder von seinem Gradienten. Bewege die Zahl und sieh, wie alles folgt. Der Gradient sagt, wie schnell sich der Verlust ändert; der Quotient sagt es auch, und er weiß nichts von den Formeln oben. Je kleiner h, desto besser stimmen sie überein.',
+  move: name => `${name} bewegen um`,
+  stepSize: 'Schritt h',
+  apart: difference => `Quotient und Formel unterscheiden sich um ${difference}.`,
+  twoD: 'D, auf beide Arten',
+  readsFor: n => `Gelesene Zahlen für alle ${n} Zeilen`,
+  readsFormula: 'Mit n Zeilen, in Kacheln zu T',
+  readsNote:
+    'Die Summe über dO und O liest zwei kurze Zeilen je Query. Die Summe über P und dP braucht K und V noch einmal für jede Kachel aus T Queries; hier ist T = 1. Mit 4.096 Zeilen und Kacheln zu 64 ist das 64-mal so viel.',
   byRowsOrColumns: 'Zeilen oder Spalten',
   walkWhy:
     'Softmax geht zeilenweise, also scheint dS Zeilen zu wollen. Aber sind lse und D je Zeile bekannt, kann jedes Element jederzeit entstehen.',

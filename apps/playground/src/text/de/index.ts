@@ -2,24 +2,25 @@ import type { Text } from '../text.ts';
 import { attention } from './attention.ts';
 import { backward } from './backward.ts';
 import { bench } from './bench.ts';
-import { chapters } from './chapters.ts';
 import { dropout } from './dropout.ts';
 import { engine } from './engine.ts';
+import { firstDe } from './first.ts';
 import { graph } from './graph.ts';
 import { lab } from './lab.ts';
 import { loops } from './loops.ts';
 import { machine } from './machine.ts';
 import { measure } from './measure.ts';
+import { overview } from './overview.ts';
 import { player } from './player.ts';
 import { quizzes } from './quizzes.ts';
-import { site } from './site.ts';
+import { references } from './references.ts';
 import { softmax } from './softmax.ts';
+import { tiles } from './tiles.ts';
 import { train } from './train.ts';
 
 /** Die Seite auf Deutsch. */
 export const de: Text = {
-  site,
-  chapters,
+  ...firstDe,
   player,
   bench,
   machine,
@@ -34,4 +35,7 @@ export const de: Text = {
   measure,
   train,
   quizzes,
+  tiles,
+  overview,
+  references,
 };

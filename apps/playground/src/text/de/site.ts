@@ -2,12 +2,14 @@ import type { Text } from '../text.ts';
 
 export const site: Text['site'] = {
   title: 'Tilewise: Flash-Attention, auseinandergenommen',
-  heading: 'Flash-Attention, auseinandergenommen',
-  blurb:
-    'Programmiere eine Maschine mit drei Registern und komm in kleinen Schritten bei den Kernels an, die auf deiner eigenen GPU laufen: vorwärts, rückwärts, mit Dropout und allem.',
   skip: 'Zum Inhalt springen',
   chapters: 'Kapitel',
   chapter: n => `Kapitel ${n}`,
+  evaluators: 'Zum Beurteilen',
+  done: 'alles gelöst',
+  tasksDone: (done, of) => `${done} von ${of} gelöst`,
+  copyLink: 'Link zu diesem Abschnitt kopieren',
+  copied: 'Kopiert',
   next: 'Weiter',
   nextChapter: 'Nächstes Kapitel',
   loading: title => `${title} wird geladen …`,

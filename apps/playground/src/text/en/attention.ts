@@ -5,7 +5,7 @@ export const attention = {
     "Three things are kept for a query: the maximum $m$ so far, the denominator $d$, and the numerator, a vector. When the maximum rises by a new key, both sums are multiplied by $e^{m-m'}$. The division comes last: one pass.",
   stream: 'One query, all its keys',
   streamWhy:
-    'Scrub through twelve keys, one at a time or a tile at a time. When the maximum rises, the weight of everything seen before shrinks by the same factor.',
+    'The query is the last word of our sentence, “tired”: it asks who. Scrub through its twelve keys, one at a time or a tile at a time. When the maximum rises, the weight of everything seen before shrinks by the same factor.',
   keysPerTile: 'Keys per tile',
   position: 'Position',
   scores: 'Scores',

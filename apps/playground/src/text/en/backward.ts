@@ -12,9 +12,21 @@ export const backward = {
       title: 'Forward, to be undone from the end',
       why: 'The gradient of the loss by O, dO, is given. Each step goes through one of these equations backwards. All d… are gradients of the loss: dX has the shape of X.',
     },
+    indices: {
+      title: 'The language: indices',
+      why: 'An index above and the same index below are summed over, as in einsum. The derivative of a matrix by itself is 1 where row and column agree and 0 elsewhere: two Kronecker deltas. An index in the denominator changes sides, so it contracts with one that stands on the side where it stood before.',
+    },
+    product: {
+      title: 'The derivative of a product',
+      why: 'Row $i$ of C depends on row $i$ of A alone: that is what the delta says. In full this is an object with four indices, $m \\cdot n \\cdot p \\cdot q$ numbers.',
+    },
+    chain: {
+      title: 'The chain rule: four indices collapse to two',
+      why: 'Nobody builds the object with four indices. It is contracted at once with the gradient that comes from behind, and a matrix is left (a vector–Jacobian product): the same trick as with P. A product hands its gradient to each factor, multiplied by the other factor, transposed.',
+    },
     dV: {
       title: 'Through O = P V, to V',
-      why: 'A matrix product hands its gradient to each factor, multiplied by the other factor, transposed.',
+      why: 'The rule of the product, for its second factor.',
     },
     dP: {
       title: 'Through O = P V, to P',
@@ -32,6 +44,14 @@ export const backward = {
       title: 'Through S = Q Kᵀ',
       why: 'Again a product. With a scale on the scores, both are multiplied by it.',
     },
+    columns: {
+      title: 'Any element, at any time',
+      why: 'Softmax is row-wise, but all that a column needs to know of row $i$ are the two numbers lse and D, which are stored. So P and dS can be made column by column as well.',
+    },
+    rankOne: {
+      title: 'Rank-1 updates',
+      why: 'Walk by rows, and one row of dS finishes a row of dQ, while dK and dV get a rank-1 update: every row of them changes a little. A finished row of dQ can serve dX and the weight gradient at once, and be forgotten.',
+    },
     dX: {
       title: 'Through the projections, to X',
       why: 'Q, K and V are all made from the same X, so its gradient is a sum of three. An attention kernel stops before this and leaves it to ordinary products.',
@@ -41,10 +61,21 @@ export const backward = {
       why: 'This is what the optimiser asked for. Nothing here is as large as P.',
     },
   },
-  jacobian: 'Where is the derivative of a matrix by a matrix?',
-  jacobianAnswer: [
-    'It has four indices and is never built. It is contracted at once with the gradient that comes from behind, and a matrix is left: the same trick as with P, an intermediate that is consumed where it is made.',
-  ],
+  numbers: 'All of it in numbers',
+  numbersWhy:
+    'Four words with two channels each. Point at an element, or walk with the arrow keys: the terms of its sum are written out, and the numbers that it is made of are outlined.',
+  given: 'This one is given, not computed.',
+  check: 'Is the gradient right?',
+  checkWhy:
+    'Choose an element of Q, K or V, or of its gradient. Move the number and see everything follow. The gradient says how fast the loss changes; so does the quotient, which knows nothing of the formulas above. The smaller h, the better they agree.',
+  move: (name: string): string => `Move ${name} by`,
+  stepSize: 'Step h',
+  apart: (difference: string): string => `The quotient and the formula differ by ${difference}.`,
+  twoD: 'D, both ways',
+  readsFor: (n: number): string => `Numbers read for all ${n} rows`,
+  readsFormula: 'With n rows, in tiles of T',
+  readsNote:
+    'The sum over dO and O reads two short rows for each query. The sum over P and dP needs K and V once more for every tile of T queries; here T = 1. With 4,096 rows and tiles of 64 that is 64 times as much.',
   byRowsOrColumns: 'By rows or by columns',
   walkWhy:
     'Softmax is row-wise, so dS seems to want rows. But with lse and D known for each row, any element can be made at any time.',

@@ -1,18 +1,20 @@
 import { attention } from './attention.ts';
 import { backward } from './backward.ts';
 import { bench } from './bench.ts';
-import { chapters } from './chapters.ts';
 import { dropout } from './dropout.ts';
 import { engine } from './engine.ts';
+import { firstEn } from './first.ts';
 import { graph } from './graph.ts';
 import { lab } from './lab.ts';
 import { loops } from './loops.ts';
 import { machine } from './machine.ts';
 import { measure } from './measure.ts';
+import { overview } from './overview.ts';
 import { player } from './player.ts';
 import { quizzes } from './quizzes.ts';
-import { site } from './site.ts';
+import { references } from './references.ts';
 import { softmax } from './softmax.ts';
+import { tiles } from './tiles.ts';
 import { train } from './train.ts';
 
 /**
@@ -21,8 +23,7 @@ import { train } from './train.ts';
  * `languages.ts`.
  */
 export const en = {
-  site,
-  chapters,
+  ...firstEn,
   player,
   bench,
   machine,
@@ -37,4 +38,7 @@ export const en = {
   measure,
   train,
   quizzes,
+  tiles,
+  overview,
+  references,
 };

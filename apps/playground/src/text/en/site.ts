@@ -1,11 +1,13 @@
 export const site = {
   title: 'Tilewise: flash attention, taken apart',
-  heading: 'Flash attention, taken apart',
-  blurb:
-    'Program a machine with three registers, and by small steps arrive at the kernels that run on your own GPU: forward, backward, dropout and all.',
   skip: 'Skip to the content',
   chapters: 'Chapters',
   chapter: (n: number): string => `Chapter ${n}`,
+  evaluators: 'For evaluators',
+  done: 'all done',
+  tasksDone: (done: number, of: number): string => `${done} of ${of} done`,
+  copyLink: 'Copy the link to this section',
+  copied: 'Copied',
   next: 'Next',
   nextChapter: 'Next chapter',
   loading: (title: string): string => `Loading ${title}…`,

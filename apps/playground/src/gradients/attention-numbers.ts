@@ -1,4 +1,5 @@
-import type { Vector } from './attention-machine.ts';
+/** A row of a matrix. */
+export type Vector = readonly number[];
 
 /** Queries, keys, values and the gradient of the outputs, a vector for each token. */
 export interface Tokens {

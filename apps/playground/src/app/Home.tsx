@@ -1,0 +1,71 @@
+import { lazy, Suspense } from 'react';
+import { useFirstText } from '../text/TextProvider.tsx';
+import { ScrollRegion } from '../ui/ScrollRegion.tsx';
+import { Contents } from './Contents.tsx';
+import './home.css';
+import { links } from './links.ts';
+
+/** The demonstrations come after the page: nobody waits for them to read or to go on. */
+const Opening = lazy(() => import('../home/Opening.tsx'));
+
+const install = 'npm install @tilewise/core @tilewise/webgpu';
+const code = `import { Tensor } from '@tilewise/core';
+import { createContext, sdpa } from '@tilewise/webgpu';
+
+const ctx = await createContext(); // or { device } of your own
+const q = ctx.upload(Tensor.zeros([1, 8, 1024, 64])); // (B, H, S, D)
+const { o } = sdpa(ctx, q, q, q, { causal: true });`;
+
+/** The first page: what this is, shown at once; two doors; the chapters; the library. */
+export function Home() {
+  const { home: text } = useFirstText();
+  const show = (id: string) => (): void => document.getElementById(id)?.scrollIntoView();
+  return (
+    <>
+      <header className="hero">
+        <h1>{text.heading}</h1>
+        <p className="chapter-blurb">{text.blurb}</p>
+        <div className="doors">
+          <a className="door primary" href="#/overview">
+            <strong>{text.doors.learn}</strong>
+            <span>{text.doors.learnWhy}</span>
+          </a>
+          <button type="button" className="door" onClick={show('use')}>
+            <strong>{text.doors.use}</strong>
+            <span>{text.doors.useWhy}</span>
+          </button>
+        </div>
+      </header>
+      <div className="opening">
+        <Suspense>
+          <Opening />
+        </Suspense>
+      </div>
+      <section className="home-part" aria-labelledby="learn-title">
+        <h2 id="learn-title">{text.learn}</h2>
+        <Contents readers="learners" />
+      </section>
+      <section className="home-part" id="use" aria-labelledby="use-title">
+        <h2 id="use-title">{text.use}</h2>
+        <p>{text.useIntro}</p>
+        <ScrollRegion label={text.install}>
+          <pre className="program">{install}</pre>
+        </ScrollRegion>
+        <ScrollRegion label={text.code}>
+          <pre className="program">{code}</pre>
+        </ScrollRegion>
+        {(links.docs ?? links.repository) && (
+          <p className="toolbar">
+            {links.docs && <a href={links.docs}>{text.docs}</a>}
+            {links.repository && <a href={links.repository}>{text.repository}</a>}
+          </p>
+        )}
+      </section>
+      <section className="home-part" aria-labelledby="evaluate-title">
+        <h2 id="evaluate-title">{text.evaluate}</h2>
+        <p>{text.evaluateWhy}</p>
+        <Contents readers="evaluators" />
+      </section>
+    </>
+  );
+}

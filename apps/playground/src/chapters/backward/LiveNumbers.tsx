@@ -1,0 +1,230 @@
+import { type KeyboardEvent, useMemo } from 'react';
+import { useUrlNumber, useUrlState } from '../../app/url-state.ts';
+import { attentionNumbers, type Tokens } from '../../gradients/attention-numbers.ts';
+import { finiteDifference, type InputName, loss, moved } from '../../gradients/finite-difference.ts';
+import { type Element, type MatrixName, makingOf, matricesOf } from '../../gradients/terms.ts';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { keyStep } from '../../ui/grid-keys.ts';
+import { Rich } from '../../ui/Rich.tsx';
+import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+import { Slider } from '../../ui/Slider.tsx';
+import './numbers.css';
+
+/** Four words of the sentence, with two channels. */
+const words = ['cat', 'slept', 'it', 'tired'] as const;
+const start: Tokens = {
+  q: [
+    [1, 0.5],
+    [0.5, 1.5],
+    [1.5, 0],
+    [-0.5, 2],
+  ],
+  k: [
+    [1.5, 0],
+    [0, 1],
+    [1, 1],
+    [0.5, -1],
+  ],
+  v: [
+    [1, 0],
+    [0, 1],
+    [0.5, 0.5],
+    [-1, 1],
+  ],
+  dO: [
+    [1, -0.5],
+    [0.5, 1],
+    [-1, 0.5],
+    [0, 1],
+  ],
+};
+
+/** As they are laid out: forward, backward, gradients. */
+const layout: readonly (readonly MatrixName[])[] = [
+  ['Q', 'K', 'V', 'dO'],
+  ['S', 'P', 'O'],
+  ['dP', 'D', 'dS'],
+  ['dQ', 'dK', 'dV'],
+];
+const names = layout.flat();
+const movable: Partial<Record<MatrixName, InputName>> = { Q: 'q', K: 'k', V: 'v', dQ: 'q', dK: 'k', dV: 'v' };
+
+/** The element that the address names, such as `dS12`. */
+function readElement(text: string): Element {
+  const parts = /^([A-Za-z]+)(\d)(\d)$/.exec(text);
+  const matrix = names.find(name => name === parts?.[1]);
+  return matrix ? { matrix, i: Number(parts?.[2]), j: Number(parts?.[3]) } : { matrix: 'dS', i: 1, j: 2 };
+}
+
+const idOf = ({ matrix, i, j }: Element): string => `element-${matrix}${i}${j}`;
+const same = (a: Element, b: Element): boolean => idOf(a) === idOf(b);
+
+/** All matrices of attention and its backward pass for four words, in numbers that the visitor moves. */
+export function LiveNumbers() {
+  const { backward: text } = useText();
+  const { fixed, short } = useNumbers();
+  const [written, write] = useUrlState('element', 'dS12');
+  const [tenths, setTenths] = useUrlNumber('moved', 0, { min: -30, max: 30 });
+  const [power, setPower] = useUrlNumber('h', 2, { min: 0, max: 6 });
+  const chosen = readElement(written);
+  const input = movable[chosen.matrix] ?? 'q';
+  const [i, c] = movable[chosen.matrix] ? [chosen.i, chosen.j] : [chosen.i, 0];
+  const tokens = useMemo(() => moved(start, input, i, c, tenths / 10), [input, i, c, tenths]);
+  const numbers = useMemo(() => attentionNumbers(tokens), [tokens]);
+  const matrices = useMemo(() => matricesOf(tokens, numbers), [tokens, numbers]);
+  const number = (value: number): string => fixed(value, 2);
+  const making = makingOf(chosen, matrices, number);
+  const used = new Set(making?.used.map(idOf));
+  const h = 10 ** -power;
+  const gradient = { q: numbers.dQ, k: numbers.dK, v: numbers.dV }[input][i]?.[c] ?? 0;
+  const difference = finiteDifference(tokens, input, i, c, h);
+  const choose = (element: Element): void => write(`${element.matrix}${element.i}${element.j}`);
+  const press = (event: KeyboardEvent, at: Element): void => {
+    const rows = matrices[at.matrix];
+    const to = keyStep(event, [at.i, at.j], [rows.length, rows[0]?.length ?? 1]);
+    if (!to) return;
+    event.preventDefault();
+    const next = { matrix: at.matrix, i: to[0], j: to[1] };
+    choose(next);
+    document.getElementById(idOf(next))?.focus();
+  };
+  return (
+    <div className="stack">
+      <p className="making" role="status">
+        {making ? (
+          <>
+            <span className="mono">{making.rule}</span>
+            <span className="mono">= {making.terms}</span>
+          </>
+        ) : (
+          <Rich text={text.given} />
+        )}
+      </p>
+      <ScrollRegion label={text.numbers}>
+        {layout.map(row => (
+          <div className="matrices" key={row.join()}>
+            {row.map(name => (
+              <table
+                key={name}
+                className="matrix"
+                data-kind={name.startsWith('d') || name === 'D' ? 'back' : 'forth'}
+              >
+                <caption>{name}</caption>
+                <tbody>
+                  {matrices[name].map((values, r) => (
+                    // A row is its word.
+                    <tr key={words[r]}>
+                      {values.map((value, s) => {
+                        const element = { matrix: name, i: r, j: s };
+                        const current = same(element, chosen);
+                        const first = r === 0 && s === 0 && chosen.matrix !== name;
+                        return (
+                          <td key={idOf(element)}>
+                            <button
+                              type="button"
+                              id={idOf(element)}
+                              tabIndex={current || first ? 0 : -1}
+                              aria-pressed={current}
+                              aria-label={`${name}[${r},${s}] = ${number(value)}`}
+                              data-used={used.has(idOf(element))}
+                              onPointerEnter={() => choose(element)}
+                              onFocus={() => choose(element)}
+                              onKeyDown={event => press(event, element)}
+                            >
+                              {number(value)}
+                            </button>
+                          </td>
+                        );
+                      })}
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            ))}
+          </div>
+        ))}
+      </ScrollRegion>
+      <div className="beside">
+        <div className="stack">
+          <h3>{text.check}</h3>
+          <p>
+            <Rich text={text.checkWhy} />
+          </p>
+          <Slider
+            label={text.move(`${input.toUpperCase()}[${i},${c}]`)}
+            value={tenths}
+            min={-30}
+            max={30}
+            format={value => `${value >= 0 ? '+' : ''}${fixed(value / 10, 1)}`}
+            onChange={setTenths}
+          />
+          <Slider
+            label={text.stepSize}
+            value={power}
+            min={0}
+            max={6}
+            format={p => short(10 ** -p, 1)}
+            onChange={setPower}
+          />
+          <table className="numbers">
+            <tbody>
+              <tr>
+                <th scope="row">L = Σ dO ∘ O</th>
+                <td>{fixed(loss(tokens), 6)}</td>
+              </tr>
+              <tr>
+                <th scope="row">(L(x + h) − L(x − h)) / 2h</th>
+                <td>{fixed(difference, 6)}</td>
+              </tr>
+              <tr>
+                <th scope="row">{`d${input.toUpperCase()}[${i},${c}]`}</th>
+                <td>{fixed(gradient, 6)}</td>
+              </tr>
+            </tbody>
+          </table>
+          <p className={Math.abs(difference - gradient) < 1e-3 ? 'solved' : 'broken'} role="status">
+            {text.apart(short(Math.abs(difference - gradient), 2))}
+          </p>
+        </div>
+        <div className="stack">
+          <h3>{text.twoD}</h3>
+          <table className="numbers">
+            <thead>
+              <tr>
+                <td />
+                <th scope="col">Σ dO ∘ O</th>
+                <th scope="col">Σ P ∘ dP</th>
+              </tr>
+            </thead>
+            <tbody>
+              {words.map((word, r) => (
+                <tr key={word}>
+                  <th scope="row">{word}</th>
+                  <td>{fixed(numbers.D[r] ?? 0, 6)}</td>
+                  <td>
+                    {fixed(
+                      numbers.P[r]?.reduce((sum, p, j) => sum + p * (numbers.dP[r]?.[j] ?? 0), 0) ?? 0,
+                      6,
+                    )}
+                  </td>
+                </tr>
+              ))}
+              <tr>
+                <th scope="row">{text.readsFor(words.length)}</th>
+                <td>{2 * words.length * 2}</td>
+                <td>{words.length * 2 * words.length * 2}</td>
+              </tr>
+              <tr>
+                <th scope="row">{text.readsFormula}</th>
+                <td>2nd</td>
+                <td>2n²d / T</td>
+              </tr>
+            </tbody>
+          </table>
+          <p className="note">{text.readsNote}</p>
+        </div>
+      </div>
+    </div>
+  );
+}

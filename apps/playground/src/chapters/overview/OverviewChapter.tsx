@@ -1,0 +1,41 @@
+import { Quiz } from '../../quiz/Quiz.tsx';
+import { useText } from '../../text/TextProvider.tsx';
+import { Formula } from '../../ui/Formula.tsx';
+import { Paragraphs } from '../../ui/Rich.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { OneWord } from './OneWord.tsx';
+import './overview.css';
+import { References } from '../../ui/References.tsx';
+import { Square } from './Square.tsx';
+import { WhyScale } from './WhyScale.tsx';
+
+/** Chapter 0: what attention computes, on the sentence that the chapters share. */
+export default function OverviewChapter() {
+  const { overview: text } = useText();
+  return (
+    <div className="stack">
+      <div className="prose">
+        <Paragraphs text={text.intro} />
+        <Formula
+          block
+          tex="\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right) V"
+        />
+      </div>
+      <Section id="word" title={text.word}>
+        <Paragraphs text={text.wordWhy} />
+        <OneWord />
+      </Section>
+      <Section id="scale" title={text.scale}>
+        <Paragraphs text={text.scaleWhy} />
+        <WhyScale />
+      </Section>
+      <Quiz id="square-root" />
+      <Section id="square" title={text.square}>
+        <Paragraphs text={text.squareWhy} />
+        <Square />
+      </Section>
+      <Quiz id="square-memory" />
+      <References ids={['vaswani', 'rabe', 'dao']} />
+    </div>
+  );
+}

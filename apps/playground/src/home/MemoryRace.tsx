@@ -1,0 +1,81 @@
+import { useCallback, useEffect, useState } from 'react';
+import { useNumbers } from '../text/numbers.ts';
+import { useFirstText } from '../text/TextProvider.tsx';
+import type { RaceResult } from './attention-race.ts';
+
+const frame = { left: 8, right: 312, top: 18, bottom: 168 };
+const longest = 4096;
+
+/** Memory of both ways against n, as they are computed one length after the other in a worker. */
+export function MemoryRace() {
+  const { race: text } = useFirstText().home;
+  const { bytes, significant } = useNumbers();
+  const [points, setPoints] = useState<readonly RaceResult[]>([]);
+  const [round, setRound] = useState(0);
+  const [done, setDone] = useState(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another round is another worker.
+  useEffect(() => {
+    const worker = new Worker(new URL('./race-worker.ts', import.meta.url), { type: 'module' });
+    setPoints([]);
+    setDone(false);
+    worker.addEventListener('message', ({ data }: MessageEvent<RaceResult | null>) => {
+      if (data) setPoints(before => [...before, data]);
+      else setDone(true);
+    });
+    worker.postMessage('begin');
+    return () => worker.terminate();
+  }, [round]);
+  const last = points.at(-1);
+  const most = Math.max(1, last?.naiveBytes ?? 1);
+  const place = useCallback(
+    (n: number, value: number): string =>
+      `${frame.left + (n / longest) * (frame.right - frame.left)} ${frame.bottom - (value / most) * (frame.bottom - frame.top)}`,
+    [most],
+  );
+  const line = (value: (point: RaceResult) => number): string =>
+    points.length === 0
+      ? ''
+      : `M${[place(0, 0), ...points.map(point => place(point.n, value(point)))].join('L')}`;
+  const described = points.map(({ n, naiveBytes, streamingBytes }) =>
+    text.point(significant(n, 9), bytes(naiveBytes), bytes(streamingBytes)),
+  );
+  return (
+    <section className="opening-demo" aria-labelledby="race-title">
+      <h2 id="race-title">{text.title}</h2>
+      <svg className="race" viewBox="0 0 320 190" role="img" aria-label={text.label(described)}>
+        <path className="axis" d={`M${frame.left} ${frame.top}V${frame.bottom}H${frame.right}`} />
+        <path
+          className="race-area"
+          d={points.length === 0 ? '' : `${line(point => point.naiveBytes)}V${frame.bottom}Z`}
+        />
+        <path className="race-line" data-way="naive" d={line(point => point.naiveBytes)} />
+        <path className="race-line" data-way="streaming" d={line(point => point.streamingBytes)} />
+        <text x={frame.left + 6} y={frame.top - 2} data-way="naive">
+          {text.naive}
+          {last && ` · ${bytes(last.naiveBytes)}`}
+        </text>
+        <text x={frame.left + 6} y={frame.bottom + 16} data-way="streaming">
+          {text.streaming}
+          {last && ` · ${bytes(last.streamingBytes)}`}
+        </text>
+        <text className="axis-name" x={frame.right} y={frame.bottom + 16} textAnchor="end">
+          {text.axisX}
+          {last && ` = ${significant(last.n, 9)}`}
+        </text>
+      </svg>
+      <p className="opening-note" role="status">
+        {done && last
+          ? text.result(
+              significant(last.n, 9),
+              bytes(last.naiveBytes),
+              bytes(last.streamingBytes),
+              significant(last.naiveBytes / last.streamingBytes, 3),
+            )
+          : text.running(last ? last.n * 2 : 256)}
+      </p>
+      <button type="button" className="button" disabled={!done} onClick={() => setRound(round + 1)}>
+        {text.start}
+      </button>
+    </section>
+  );
+}

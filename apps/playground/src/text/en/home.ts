@@ -1,0 +1,49 @@
+export const home = {
+  heading: 'Flash attention, taken apart',
+  blurb:
+    'Attention compares every word of a text with every other: n words, n² scores. Flash attention computes all of them and stores none. Here you find out how, by writing it: on a toy machine first, at last on your own GPU.',
+  doors: {
+    learn: 'Learn',
+    learnWhy: 'Nine chapters, from three registers to a transformer that trains in this page.',
+    use: 'Use it',
+    useWhy: 'Attention for WebGPU, forward and backward, as a small TypeScript library.',
+  },
+  race: {
+    title: 'Memory, on your machine, now',
+    start: 'Run it again',
+    naive: 'scores stored: n²',
+    streaming: 'streamed: n',
+    axisX: 'words n',
+    axisY: 'memory',
+    running: (n: number): string => `Both ways are computing ${n} queries and keys …`,
+    result: (n: string, naive: string, streaming: string, times: string): string =>
+      `For n = ${n} this page has just allocated ${naive} for scores and weights, and ${streaming} to stream: ${times} times less. Both results agree.`,
+    label: (points: readonly string[]): string => `Memory against the number of words. ${points.join('; ')}`,
+    point: (n: string, naive: string, streaming: string): string =>
+      `${n}: ${naive} stored, ${streaming} streamed`,
+  },
+  model: {
+    title: 'A model that learns to look',
+    about:
+      'It sees letters with digits, then a letter again, and must find the digit. At first it guesses: 10 % right.',
+    start: 'Let it learn',
+    pause: 'Pause',
+    resume: 'Go on',
+    step: 'Step',
+    right: 'Right',
+    loading: 'Getting ready…',
+    more: 'Train one of your own',
+    map: (step: number): string => `What a head looks at after ${step} steps: a row for each token`,
+    curve: (share: string): string => `Share of right answers so far; now ${share}`,
+  },
+  learn: 'Learn it',
+  use: 'Use it',
+  useIntro:
+    'Five lines, on your own GPU device if you have one. No build step, no dependency but its own packages; dropout masks equal those of PyTorch bit for bit.',
+  install: 'Install',
+  code: 'Attention, forward',
+  docs: 'Documentation',
+  repository: 'Source',
+  evaluate: 'Judge it',
+  evaluateWhy: 'What the compiler finds in a graph, and how fast the kernels are on the machine before you.',
+};

@@ -1,0 +1,38 @@
+/** The picture of tiles that the chapters share. */
+export const tiles = {
+  row: 'The same as tiles: one row of the grid that the next chapter completes.',
+  rowLabel: (at: number, tiles: number): string => `${at} of ${tiles} tiles of keys have been met`,
+  masked: (tile: number, skipped: number, tested: number, whole: number): string =>
+    `Tiles of ${tile} × ${tile}: ${skipped} are left out (dashed), ${tested} are tested pair by pair (light), ${whole} need no test (dark).`,
+  title: 'The same loop, on the GPU',
+  intro:
+    'Here the picture ends where it was going: in the kernel. A row of the grid is a *workgroup*; all rows run at the same time, each with its own tile of 32 queries, and walk over the tiles of keys. The text on the right is what the library makes for 32-bit floats without options; a test keeps it so. Play, and see which lines the grid is at.',
+  walkLabel: (j: number | null): string =>
+    j === null ? 'No tile of keys is being visited' : `Every workgroup visits the tile of keys ${j}`,
+  source: 'WGSL of the forward kernel',
+  phases: {
+    tile: {
+      title: 'Which tile',
+      what: 'The number of the workgroup says which queries of which head are its own.',
+    },
+    state: {
+      title: 'The state',
+      what: 'Maximum m, denominator l and numerator acc of each row, in registers.',
+    },
+    loop: { title: 'The next keys', what: 'The loop over tiles of keys: your inner `FOR`.' },
+    scores: {
+      title: 'Scores',
+      what: 'Q and K go through workgroup memory; each lane makes a 4 × 4 block of S.',
+    },
+    mask: { title: 'Scale and mask', what: 'A tile that is fully visible skips the tests.' },
+    maximum: { title: 'The maximum', what: '`MAX`, across the lanes that share a row.' },
+    weights: { title: 'The weights', what: '`SUB` and `EXP`: at most 1, never an overflow.' },
+    sum: { title: 'The denominator', what: 'Rescaled by exp(m − m′), then the new weights are added.' },
+    output: {
+      title: 'The numerator',
+      what: 'Rescaled by the same factor, then P·V is added. P is gone after this.',
+    },
+    lanes: { title: 'One sum per row', what: 'The lanes of a row add up their denominators.' },
+    store: { title: 'Divide and store', what: 'One division, one STORE: O, and lse for backward.' },
+  },
+};

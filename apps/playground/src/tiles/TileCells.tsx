@@ -1,0 +1,43 @@
+import './tiles.css';
+
+/**
+ * What has become of a pair of tiles: `open` before they meet, `now` while they do, `met` afterwards;
+ * `hidden` if a mask keeps them apart.
+ */
+export type TileState = 'open' | 'now' | 'met' | 'hidden';
+
+/** Side of a tile in every picture of tiles. */
+export const tileSize = 30;
+
+const gap = 4;
+
+/**
+ * The picture of tiles that the chapters share: query tiles downwards, key tiles to the right, one cell for
+ * each pair. Drawn at (x, y) of a figure.
+ */
+export function TileCells(props: {
+  readonly rows: number;
+  readonly columns: number;
+  readonly state: (i: number, j: number) => TileState;
+  readonly x?: number;
+  readonly y?: number;
+}) {
+  const { rows, columns, state, x = 0, y = 0 } = props;
+  return Array.from({ length: rows * columns }, (_, n) => {
+    const [i, j] = [Math.floor(n / columns), n % columns];
+    return (
+      <rect
+        // A pair of tiles is its place.
+        // biome-ignore lint/suspicious/noArrayIndexKey: tiles never move.
+        key={n}
+        className="tile-cell"
+        data-state={state(i, j)}
+        x={x + j * tileSize + gap / 2}
+        y={y + i * tileSize + gap / 2}
+        width={tileSize - gap}
+        height={tileSize - gap}
+        rx="5"
+      />
+    );
+  });
+}
