@@ -37,16 +37,21 @@ const sameFloats = {
   outputs: 'dst:T',
   attributes: attributes as typeof autoBroadcast,
 } as const;
+const sameNumbers = {
+  inputs: 'src_0:T=numbers src_1:T=numbers',
+  outputs: 'dst:T=numbers',
+  attributes: attributes as typeof autoBroadcast,
+} as const;
 /** The gradient by one operand of Maximum or Minimum. */
 const choiceBackward = { inputs: 'src:T other:T diff_dst:T', outputs: 'diff_src:T', attributes: {} } as const;
 
 export const binarySchemas = {
   Add: mixedNumbers as typeof mixedNumbers,
   Subtract: mixedNumbers as typeof mixedNumbers,
-  Multiply: mixedFloats as typeof mixedFloats,
+  Multiply: mixedNumbers as typeof mixedNumbers,
   Divide: mixedFloats as typeof mixedFloats,
-  Maximum: sameFloats as typeof sameFloats,
-  Minimum: sameFloats as typeof sameFloats,
+  Maximum: sameNumbers as typeof sameNumbers,
+  Minimum: sameNumbers as typeof sameNumbers,
   Power: sameFloats as typeof sameFloats,
   SquaredDifference: sameFloats as typeof sameFloats,
   GreaterEqual: {

@@ -45,11 +45,10 @@ export function probabilitiesOf(tensor: number, topology: Topology): Probabiliti
     if (!use || more.length > 0) return null;
     const { node } = use;
     if (node.kind === 'MatMul' && node.inputs.length === 2) {
-      const side = rearranged ? use.input : transposed ? 1 : 0;
-      if (use.input !== side || flagOf(node.attributes, side === 1 ? 'transpose_b' : 'transpose_a')) {
-        return null;
-      }
-      return { nodes, dropout, rounding, matmul: node, transposed: side === 1, rearranged };
+      const isSecond = use.input === 1;
+      const isTurned = transposed !== flagOf(node.attributes, isSecond ? 'transpose_b' : 'transpose_a');
+      if (!rearranged && isSecond !== isTurned) return null;
+      return { nodes, dropout, rounding, matmul: node, transposed: isSecond, rearranged };
     }
     if (node.kind === 'StaticTranspose' && !transposed && swapsLastTwo(node)) transposed = true;
     else if (node.kind === 'StaticTranspose' || node.kind === 'StaticReshape') rearranged = true;

@@ -5,8 +5,10 @@ import { checkOperation } from '../../../ir/schema/check.ts';
 import type { GraphDType } from '../../../ir/tensor/dtype.ts';
 import type { LogicalTensor, TensorProperty } from '../../../ir/tensor/logical-tensor.ts';
 import { operationOf } from '../../../ops/table.ts';
+import { splitOperands } from './merged-heads.ts';
 
-interface DraftNode {
+/** An operation on its way into a graph. */
+export interface DraftNode {
   readonly kind: string;
   readonly name: string;
   readonly given: Attributes;
@@ -20,6 +22,7 @@ interface DraftNode {
  */
 export class Draft {
   readonly #nodes: DraftNode[] = [];
+  readonly #producers = new Map<number, DraftNode>();
   #next = 0;
   /** The node of the model that operations are written for: its label for errors, and its name. */
   at: { readonly label: string; readonly name: string } = { label: '', name: '' };
@@ -64,6 +67,21 @@ export class Draft {
     given: Attributes,
     dtypes: readonly GraphDType[],
   ): LogicalTensor[] {
+    const split = splitOperands(this, kind, inputs, given);
+    if (!split) return this.#add(kind, inputs, given, dtypes);
+    const [B, H] = split.heads;
+    return this.#add(kind, split.inputs, split.given, dtypes).map(tensor => {
+      const shape = [B * H, ...(tensor.shape ?? []).slice(2)];
+      return this.op('StaticReshape', [tensor], { shape, special_zero: false });
+    });
+  }
+
+  #add(
+    kind: string,
+    inputs: readonly LogicalTensor[],
+    given: Attributes,
+    dtypes: readonly GraphDType[],
+  ): LogicalTensor[] {
     const operation = operationOf(kind);
     if (!operation) throw new InvalidGraphError(`there is no operation '${kind}'`);
     const open = dtypes.map(dtype => ({ ...this.tensor(dtype, []), shape: null }));
@@ -71,8 +89,15 @@ export class Draft {
     const attributes = checkOperation(label, operation, given, inputs, open);
     const shapes = operation.infer({ attributes, inputs, outputs: open });
     const outputs = open.map((tensor, n) => ({ ...tensor, shape: shapes[n] ?? null }));
-    this.#nodes.push({ kind, name: this.at.name, given, inputs, outputs });
+    const node = { kind, name: this.at.name, given, inputs, outputs };
+    this.#nodes.push(node);
+    for (const { id } of outputs) this.#producers.set(id, node);
     return outputs;
+  }
+
+  /** The operation that gives a tensor; undefined for an input. */
+  producerOf({ id }: LogicalTensor): DraftNode | undefined {
+    return this.#producers.get(id);
   }
 
   /**

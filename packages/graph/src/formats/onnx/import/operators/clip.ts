@@ -1,6 +1,6 @@
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import type { NodeCall, OnnxOperator } from '../node-call.ts';
-import { scalar, select } from './emit.ts';
+import { cast, scalar, select } from './emit.ts';
 
 /** Integers between two bounds, by comparisons: the operations of bounds are for floats. */
 function clippedInteger(
@@ -35,7 +35,11 @@ export const clip: OnnxOperator = call => {
       emit: () => {
         const x = call.input(0).tensor();
         const [low, high] = [Number.isFinite(min), Number.isFinite(max)];
-        if (x.dtype === 'i32') return clippedInteger(call, x, low ? min : null, high ? max : null);
+        if (!['f32', 'f16', 'bf16'].includes(x.dtype)) {
+          const integers = cast(call.draft, x, 'i32');
+          const clipped = clippedInteger(call, integers, low ? min : null, high ? max : null);
+          return cast(call.draft, clipped, x.dtype);
+        }
         if (low && high) return call.draft.op('Clamp', [x], { min, max });
         if (low) return call.draft.op('Maximum', [x, scalar(call.draft, min, x.dtype)]);
         return high ? call.draft.op('Minimum', [x, scalar(call.draft, max, x.dtype)]) : x;

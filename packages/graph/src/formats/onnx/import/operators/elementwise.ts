@@ -5,7 +5,9 @@ import { boolType, type ElementType, elementTypeOf, isInteger } from '../element
 import type { NodeCall, OnnxOperator } from '../node-call.ts';
 import { hostTensor, reader, staticNumbers } from '../value.ts';
 import { clip } from './clip.ts';
-import { cast, scalar, select, shapeOf } from './emit.ts';
+import { divideIntegers } from './divide-integers.ts';
+import { arithmetic, cast, scalar, select, shapeOf } from './emit.ts';
+import { both, guardedSoftmax, isInfinite } from './softmax-guards.ts';
 
 type Apply = (...numbers: readonly number[]) => number;
 type Emit = (draft: Draft, tensors: readonly LogicalTensor[], call: NodeCall) => LogicalTensor;
@@ -36,10 +38,11 @@ export function elementwise(
   apply: (call: NodeCall, type: ElementType) => Apply,
   emit: Emit,
   result: (call: NodeCall) => ElementType = call => call.input(0).type,
+  shapeFrom: (call: NodeCall) => readonly number[] = broadcastShape,
 ): OnnxOperator {
   return call => {
     const type = result(call);
-    const shape = broadcastShape(call);
+    const shape = shapeFrom(call);
     const hosts = call.inputs.map(value => value?.host ?? null);
     const isKnown = hosts.every(host => host !== null);
     const fold = () => {
@@ -64,17 +67,11 @@ export function elementwise(
   };
 }
 
-/** Operations of the graph that are for floats: integers go by f32, which is exact up to 2^24. */
-const floatOnly: ReadonlySet<string> = new Set(['Multiply', 'Divide', 'Maximum', 'Minimum', 'Abs', 'Neg']);
-
 /** An operator with the meaning of one operation of the graph. */
 const same =
   (kind: string): Emit =>
   (draft, tensors) =>
-    draft.op(
-      kind,
-      floatOnly.has(kind) ? tensors.map(t => (t.dtype === 'i32' ? cast(draft, t, 'f32') : t)) : tensors,
-    );
+    arithmetic(draft, kind, tensors);
 
 /** A function of one number, as the operation of this kind. */
 const unary = (kind: string, apply: (x: number) => number): OnnxOperator =>
@@ -107,18 +104,50 @@ function comparable(draft: Draft, tensors: readonly LogicalTensor[]): LogicalTen
   );
 }
 
-const logic = (kind: string, apply: (a: boolean, b: boolean) => boolean): OnnxOperator =>
+/** The nearest integer, less or plus one where it lies beyond x. */
+const rounded =
+  (beyond: 'Greater' | 'Less', correct: 'Subtract' | 'Add'): Emit =>
+  (draft, [x], call) => {
+    if (!x) return call.fail('takes one input');
+    const nearest = draft.op('Round', [x]);
+    return draft.op(correct, [nearest, cast(draft, draft.op(beyond, [nearest, x], {}, 'bool'), x.dtype)]);
+  };
+
+const logic = (emit: Emit, apply: (a: boolean, b: boolean) => boolean): OnnxOperator =>
   elementwise(
     () =>
       (a = 0, b = 0) =>
         Number(apply(a !== 0, b !== 0)),
-    (draft, tensors) => draft.op(kind, tensors, {}, 'bool'),
+    emit,
     () => boolType,
   );
 
 /** Integers are divided towards 0, as ONNX has it. */
 const divided = (a: number, b: number, type: ElementType): number =>
   isInteger(type) ? Math.trunc(a / b) : a / b;
+
+const quotient: Emit = (draft, [a, b], call) => {
+  if (!a || !b) return call.fail('takes two inputs');
+  if (!isInteger(call.input(0).type)) return draft.op('Divide', [a, b]);
+  return cast(draft, divideIntegers(draft, a, b).quotient, a.dtype);
+};
+
+/** a − b·q, where q is a / b towards 0 with `fmod`, else downwards. */
+const modulo: Emit = (draft, [a, b], call) => {
+  if (!a || !b) return call.fail('takes two inputs');
+  const towardsZero = call.flag('fmod', false);
+  if (isInteger(call.input(0).type)) {
+    const { remainder, floorRemainder } = divideIntegers(draft, a, b);
+    return cast(draft, towardsZero ? remainder : floorRemainder, a.dtype);
+  }
+  const [x, y] = [cast(draft, a, 'f32'), cast(draft, b, 'f32')];
+  const ratio = draft.op('Divide', [x, y]);
+  const down = rounded('Greater', 'Subtract')(draft, [ratio], call);
+  const up = rounded('Less', 'Add')(draft, [ratio], call);
+  const isNegative = draft.op('Less', [ratio, scalar(draft, 0, 'f32')], {}, 'bool');
+  const whole = towardsZero ? select(draft, isNegative, up, down) : down;
+  return cast(draft, draft.op('Subtract', [x, draft.op('Multiply', [whole, y])]), a.dtype);
+};
 
 /** A sum of more than two terms, pair by pair. */
 const folded =
@@ -148,6 +177,19 @@ const isNaNOperator: OnnxOperator = elementwise(
   () => boolType,
 );
 
+const isInfOperator: OnnxOperator = elementwise(
+  call => {
+    const [high, low] = [call.flag('detect_positive', true), call.flag('detect_negative', true)];
+    return x => Number((high && x === Infinity) || (low && x === -Infinity));
+  },
+  (draft, [x], call) =>
+    isInfinite(draft, x as LogicalTensor, {
+      positive: call.flag('detect_positive', true),
+      negative: call.flag('detect_negative', true),
+    }),
+  () => boolType,
+);
+
 /** A type of the model by its number. */
 function typeNumbered(call: NodeCall, number: number): ElementType {
   return (
@@ -160,6 +202,8 @@ const castOperator = (target: (call: NodeCall) => ElementType): OnnxOperator =>
     () => x => x ?? Number.NaN,
     (draft, [x], call) => cast(draft, x as LogicalTensor, target(call).dtype),
     target,
+    // CastLike has a second input, of which only the type counts.
+    call => call.shape(0),
   );
 
 const identity: OnnxOperator = call => {
@@ -172,7 +216,8 @@ const where = elementwise(
   () =>
     (condition = 0, a = Number.NaN, b = Number.NaN) =>
       condition !== 0 ? a : b,
-  (draft, [condition, a, b]) =>
+  (draft, [condition, a, b], call) =>
+    guardedSoftmax(draft, [condition, a, b] as LogicalTensor[], call) ??
     select(draft, condition as LogicalTensor, a as LogicalTensor, b as LogicalTensor),
   call => call.input(1).type,
 );
@@ -240,8 +285,8 @@ export const elementwiseOperators: Readonly<Record<string, OnnxOperator>> = {
   Sigmoid: unary('Sigmoid', x => 1 / (1 + Math.exp(-x))),
   Relu: unary('ReLU', x => Math.max(0, x)),
   Softplus: unary('SoftPlus', x => Math.log1p(Math.exp(x))),
-  Floor: unary('Floor', Math.floor),
-  Ceil: unary('Ceil', Math.ceil),
+  Floor: elementwise(() => x => Math.floor(x ?? Number.NaN), rounded('Greater', 'Subtract')),
+  Ceil: elementwise(() => x => Math.ceil(x ?? Number.NaN), rounded('Less', 'Add')),
   Round: unary('Round', x => (Math.abs(x - Math.trunc(x)) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x))),
   Not: elementwise(
     () => x => Number(x === 0),
@@ -250,12 +295,12 @@ export const elementwiseOperators: Readonly<Record<string, OnnxOperator>> = {
   Add: binary('Add', (a, b) => a + b),
   Sub: binary('Subtract', (a, b) => a - b),
   Mul: binary('Multiply', (a, b) => a * b),
-  Div: binary('Divide', divided),
+  Div: binary(quotient, divided),
   Mod: elementwise(
     call =>
       (a = 0, b = 1) =>
         call.flag('fmod', false) ? a % b : a - b * Math.floor(a / b),
-    (_, __, call) => call.refuse('is computed for shapes only'),
+    modulo,
   ),
   Pow: elementwise(
     () =>
@@ -286,9 +331,13 @@ export const elementwiseOperators: Readonly<Record<string, OnnxOperator>> = {
   LessOrEqual: compare('LessEqual', (a, b) => a <= b),
   Greater: compare('Greater', (a, b) => a > b),
   GreaterOrEqual: compare('GreaterEqual', (a, b) => a >= b),
-  And: logic('LogicalAnd', (a, b) => a && b),
-  Or: logic('LogicalOr', (a, b) => a || b),
+  And: logic(both, (a, b) => a && b),
+  Or: logic(
+    (draft, tensors) => draft.op('LogicalOr', tensors, {}, 'bool'),
+    (a, b) => a || b,
+  ),
   Xor: compare('NotEqual', (a, b) => a !== b),
+  IsInf: isInfOperator,
   IsNaN: isNaNOperator,
   Where: where,
   Clip: clip,

@@ -14,6 +14,9 @@ export function scalar(draft: Draft, value: number, dtype: GraphDType): LogicalT
 /** The same elements in row-major order under another shape. */
 export function reshape(draft: Draft, tensor: LogicalTensor, shape: readonly number[]): LogicalTensor {
   if (`${shapeOf(tensor)}` === `${shape}`) return tensor;
+  const before = draft.producerOf(tensor);
+  const [source] = before?.kind === 'StaticReshape' ? before.inputs : [];
+  if (source) return reshape(draft, source, shape);
   return draft.op('StaticReshape', [tensor], { shape, special_zero: false });
 }
 
@@ -42,6 +45,15 @@ export function select(
 ): LogicalTensor {
   const shape = broadcastShapes('Where', shapeOf(a), shapeOf(b)) ?? [];
   const whole = broadcastShapes('Where', shape, shapeOf(condition)) ?? [];
+  // Where is for 32 bits and floats; bytes go by i32.
+  if (a.dtype === 'i8' || a.dtype === 'u8') {
+    const [x, y] = [a, b].map(t => cast(draft, t, 'i32'));
+    return cast(
+      draft,
+      draft.op('Where', [condition, x as LogicalTensor, y as LogicalTensor], {}, 'i32'),
+      a.dtype,
+    );
+  }
   // Masks of attention are recognised by the operation of oneDNN, which broadcasts the condition alone, and
   // is for floats.
   const isSelect = `${shape}` === `${whole}` && ['f32', 'f16', 'bf16'].includes(a.dtype);
@@ -62,3 +74,24 @@ export function cast(draft: Draft, tensor: LogicalTensor, dtype: GraphDType): Lo
     return cast(draft, draft.op('TypeCast', [tensor], {}, 'f32'), dtype);
   return draft.op('TypeCast', [tensor], {}, dtype);
 }
+
+/**
+ * Arithmetic in a dtype that the operation takes: integers of 8 bits, u32 and bool go by i32, and operations
+ * for floats alone by f32, which is exact up to 2^24.
+ */
+export function arithmetic(draft: Draft, kind: string, tensors: readonly LogicalTensor[]): LogicalTensor {
+  const [first] = tensors;
+  if (!first || ['f32', 'f16', 'bf16'].includes(first.dtype)) return draft.op(kind, tensors);
+  const dtype = ofIntegers.has(kind) ? 'i32' : 'f32';
+  return cast(
+    draft,
+    draft.op(
+      kind,
+      tensors.map(t => cast(draft, t, dtype)),
+    ),
+    first.dtype,
+  );
+}
+
+/** Operations that are exact for i32. */
+const ofIntegers: ReadonlySet<string> = new Set(['Add', 'Subtract', 'Multiply', 'Maximum', 'Minimum']);

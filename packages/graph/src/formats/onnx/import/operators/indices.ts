@@ -1,7 +1,8 @@
+import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import type { NodeCall } from '../node-call.ts';
 import { staticNumbers, type Value } from '../value.ts';
-import { select } from './emit.ts';
+import { scalar, select, slice } from './emit.ts';
 
 /** A shape with another extent along an axis. */
 export const withExtent = (shape: readonly number[], axis: number, extent: number): number[] =>
@@ -25,4 +26,45 @@ export function fromStart(call: NodeCall, value: Value, extent: number): Logical
   const end = draft.op('Constant', [], { value: [extent] }, 'i32');
   const isNegative = draft.op('Less', [indices, zero], {}, 'bool');
   return select(draft, isNegative, draft.op('Add', [indices, end]), indices);
+}
+
+/**
+ * The rows that indices (…, depth) of the first dimensions stand for, in row-major order of these dimensions;
+ * null where they are not known before the graph runs.
+ * @param numbers those of the indices, where they are known.
+ */
+export function staticRows(
+  call: NodeCall,
+  at: Value,
+  outer: readonly number[],
+  numbers: readonly number[] | null = staticNumbers(at),
+): number[] | null {
+  if (!numbers) return null;
+  const places = elementCount(at.shape.slice(0, -1));
+  return Array.from({ length: places }, (_, n) =>
+    outer.reduce((row, extent, d) => {
+      const i = numbers[n * outer.length + d] ?? 0;
+      if (i < -extent || i >= extent) call.fail(`has index ${i} of ${extent} elements`);
+      return row * extent + (i < 0 ? i + extent : i);
+    }, 0),
+  );
+}
+
+/** As `staticRows`, when the graph runs: i32 (…). */
+export function rowsOf(call: NodeCall, at: Value, outer: readonly number[]): LogicalTensor {
+  const { draft } = call;
+  const last = at.shape.length - 1;
+  const indices = at.tensor();
+  const zero = scalar(draft, 0, 'i32');
+  const own = outer.map((extent, d) => {
+    const column = slice(draft, indices, { axis: last, start: d, size: 1 });
+    const isNegative = draft.op('Less', [column, zero], {}, 'bool');
+    return select(draft, isNegative, draft.op('Add', [column, scalar(draft, extent, 'i32')]), column);
+  });
+  const rows = own.reduce<LogicalTensor | null>((row, column, d) => {
+    if (!row) return column;
+    const scaled = draft.op('Multiply', [row, scalar(draft, outer[d] ?? 1, 'i32')]);
+    return draft.op('Add', [scaled, column]);
+  }, null);
+  return rows ?? call.refuse('has indices of no dimensions');
 }

@@ -1,8 +1,10 @@
+import type { Attributes } from '../../../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
 import type { HostTensor, Value } from '../value.ts';
 import { attend, withHeads, withoutHeads } from './attention.ts';
 import { cast, reshape, scalar, shapeOf, slice } from './emit.ts';
+import { productOperators } from './products.ts';
 import { layerNorm } from './reductions.ts';
 
 /** The same elements, shape and type as an input, made by operations. */
@@ -299,10 +301,43 @@ const matMulNBits: OnnxOperator = call => {
   ];
 };
 
+/** The activations that onnxruntime fuses with a product, by their names: operators of ONNX. */
+const activations = ['Relu', 'Sigmoid', 'Tanh', 'LeakyRelu', 'HardSigmoid', 'Elu', 'Softplus', 'Erf'];
+
+/** A product of matrices and a function of it. */
+const fusedGemm: OnnxOperator = call => {
+  const [result] = productOperators.Gemm?.(call) ?? [];
+  const name = call.text('activation', 'Relu');
+  const kinds: Readonly<Record<string, string>> = {
+    Relu: 'ReLU',
+    LeakyRelu: 'LeakyReLU',
+    Softplus: 'SoftPlus',
+  };
+  if (!result || !activations.includes(name)) return call.refuse(`has the activation '${name}'`);
+  const [alpha, beta] = [call.float('activation_alpha', 0.01), call.float('activation_beta', 0.5)];
+  const attributes: Readonly<Record<string, Attributes>> = {
+    LeakyRelu: { alpha },
+    Elu: { alpha },
+    HardSigmoid: { alpha, beta },
+  };
+  return [
+    {
+      ...result,
+      emit: () =>
+        call.draft.op(
+          kinds[name] ?? name,
+          [result.emit?.() ?? call.refuse('has no product')],
+          attributes[name] ?? {},
+        ),
+    },
+  ];
+};
+
 /** Operators of com.microsoft, as optimised transformers have them. */
 export const microsoftOperators: Readonly<Record<string, OnnxOperator>> = {
   BiasGelu: biasGelu,
   FastGelu: biasGelu,
+  FusedGemm: fusedGemm,
   Gelu: biasGelu,
   GroupQueryAttention: groupQueryAttention,
   MatMulNBits: matMulNBits,

@@ -3,6 +3,7 @@ import type { OnnxOperator } from '../node-call.ts';
 import { hostTensor, reader } from '../value.ts';
 import { cast, slice } from './emit.ts';
 import { withExtent } from './indices.ts';
+import { integerSum } from './integer-sums.ts';
 
 const argMax: OnnxOperator = call => {
   const { shape, tensor } = call.input(0);
@@ -74,13 +75,8 @@ const cumSum: OnnxOperator = call => {
       }),
       emit: () => {
         const x = tensor();
-        const isInteger = x.dtype === 'i32';
-        const sum = call.draft.op('CumSum', [isInteger ? cast(call.draft, x, 'f32') : x], {
-          axis,
-          exclusive,
-          reverse,
-        });
-        return isInteger ? cast(call.draft, sum, 'i32') : sum;
+        const sum = (t: typeof x): typeof x => call.draft.op('CumSum', [t], { axis, exclusive, reverse });
+        return x.dtype === 'i32' ? integerSum(call.draft, x, shape[axis] ?? 1, sum) : sum(x);
       },
     },
   ];

@@ -1,6 +1,7 @@
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes } from '../../../../ir/tensor/shape.ts';
 import type { NodeCall, OnnxOperator } from '../node-call.ts';
+import { einsum } from './einsum.ts';
 import { scalar } from './emit.ts';
 
 /** The shape of a matrix product, as NumPy has it. */
@@ -127,6 +128,7 @@ const conv: OnnxOperator = call => {
 /** Products, of matrices and of images with kernels. */
 export const productOperators: Readonly<Record<string, OnnxOperator>> = {
   Conv: conv,
+  Einsum: einsum,
   FusedMatMul: fusedMatMul,
   Gemm: gemm,
   MatMul: matmul,

@@ -3,6 +3,7 @@ import { floatType } from '../element-type.ts';
 import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
 import { hostTensor, reader } from '../value.ts';
 import { cast, reshape, scalar } from './emit.ts';
+import { integerExtreme, integerSum } from './integer-sums.ts';
 
 type Join = (a: number, b: number) => number;
 
@@ -42,18 +43,26 @@ function reduction(
           },
         }),
         emit: () => {
-          const x = tensor();
-          // Sums of integers go by f32, which is exact up to 2^24.
-          const isInteger = x.dtype === 'i32';
-          const operand = isInteger ? cast(call.draft, x, 'f32') : x;
-          const joined =
-            axes.length === 0 ? operand : call.draft.op(kind, [operand], { axes, keep_dims: keeps });
-          return isInteger ? cast(call.draft, joined, 'i32') : joined;
+          const { draft } = call;
+          const own = tensor();
+          const [x, along] = axes.length > 0 ? [own, axes] : [reshape(draft, own, [1]), [0]];
+          const joined = (t: LogicalTensor): LogicalTensor =>
+            draft.op(kind, [t], { axes: along, keep_dims: true });
+          if (isFloat(x))
+            return axes.length > 0
+              ? draft.op(kind, [x], { axes, keep_dims: keeps })
+              : reshape(draft, joined(x), to);
+          if (kind === 'ReduceSum') return reshape(draft, integerSum(draft, x, count, joined), to);
+          if (kind === 'ReduceMax' || kind === 'ReduceMin')
+            return reshape(draft, integerExtreme(draft, kind, x, joined), to);
+          return reshape(draft, cast(draft, joined(cast(draft, x, 'f32')), x.dtype), to);
         },
       },
     ];
   };
 }
+
+const isFloat = ({ dtype }: LogicalTensor): boolean => ['f32', 'f16', 'bf16'].includes(dtype);
 
 /** Softmax; before version 13 over all dimensions from the axis on. */
 function softmax(kind: 'SoftMax' | 'LogSoftmax'): OnnxOperator {

@@ -1,24 +1,45 @@
+import { elementCount } from '@tilewise/core';
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import { boolType, type ElementType, int64Type } from '../element-type.ts';
 import type { NodeCall, OnnxOperator } from '../node-call.ts';
-import { reshape, slice } from './emit.ts';
-import { checkedIndices, fromStart } from './indices.ts';
+import { hostTensor } from '../value.ts';
+import { arithmetic, reshape, select, shapeOf, slice } from './emit.ts';
+import { checkedIndices, fromStart, rowsOf, staticRows } from './indices.ts';
 
 const scatterElements: OnnxOperator = call => {
   const [{ type, shape, tensor }, at, updates] = [call.input(0), call.input(1), call.input(2)];
   const axis = call.axis(call.int('axis', 0), shape.length);
   const extent = shape[axis] ?? 0;
   const reduction = call.text('reduction', 'none');
-  if (reduction !== 'none' && reduction !== 'add') call.refuse(`has the reduction '${reduction}'`);
   checkedIndices(call, 1, extent);
+  const { draft } = call;
   return [
     {
       ...{ type, shape },
       emit: () => {
-        const operands = [tensor(), fromStart(call, at, extent), updates.tensor()];
-        return call.draft.op('ScatterElements', operands, { axis, reduction });
+        if (isDirect(type, reduction)) {
+          const operands = [tensor(), fromStart(call, at, extent), updates.tensor()];
+          return draft.op('ScatterElements', operands, { axis, reduction });
+        }
+        const indices = call.numbers(1);
+        const steps = shape.map((_, d) => elementCount(shape.slice(d + 1)));
+        let n = 0;
+        const { values: rows } = hostTensor(at.shape, index => {
+          const i = indices[n++] ?? 0;
+          const place = index.map((own, d) => (d === axis ? (i < 0 ? i + extent : i) : own));
+          return place.reduce((row, own, d) => row + own * (steps[d] ?? 1), 0);
+        });
+        const flat = reshape(draft, tensor(), [elementCount(shape), 1]);
+        const parts = reshape(draft, updates.tensor(), [elementCount(at.shape), 1]);
+        return reshape(draft, scatteredRows(call, flat, Array.from(rows), parts, reduction), shape);
       },
     },
   ];
 };
+
+/** Whether an operation of the graph scatters so, at places that only the run of the graph gives. */
+const isDirect = ({ dtype }: ElementType, reduction: string): boolean =>
+  ['f32', 'f16', 'bf16'].includes(dtype) && ['none', 'add'].includes(reduction);
 
 /** Updates at places of a tensor; each place is an index of its first dimensions. */
 const scatterND: OnnxOperator = call => {
@@ -26,43 +47,71 @@ const scatterND: OnnxOperator = call => {
   const reduction = call.text('reduction', 'none');
   const { shape, type } = data;
   const depth = at.shape.at(-1) ?? 0;
-  const inner = shape.slice(depth).reduce((n, extent) => n * extent, 1);
-  const places = at.shape.slice(0, -1).reduce((n, extent) => n * extent, 1);
-  const outer = shape.slice(0, depth);
   if (depth > shape.length) call.fail(`has indices of ${depth} dimensions for a tensor of ${shape.length}`);
+  const outer = shape.slice(0, depth);
+  const [count, inner] = [elementCount(outer), elementCount(shape.slice(depth))];
+  const places = elementCount(at.shape.slice(0, -1));
   const { draft } = call;
   return [
     {
       ...{ type, shape },
       emit: () => {
-        const numbers = call.numbers(1);
-        const rows = Array.from({ length: places }, (_, n) =>
-          outer.reduce((row, extent, d) => {
-            const i = numbers[n * depth + d] ?? 0;
-            if (i < -extent || i >= extent) call.fail(`writes index ${i} of ${extent} elements`);
-            return row * extent + (i < 0 ? i + extent : i);
-          }, 0),
-        );
-        const count = outer.reduce((n, extent) => n * extent, 1);
         const flat = reshape(draft, data.tensor(), [count, inner]);
         const parts = reshape(draft, updates.tensor(), [places, inner]);
-        const written = rows.reduce((tensor, row, n) => {
-          const update = slice(draft, parts, { axis: 0, start: n, size: 1 });
-          const old = slice(draft, tensor, { axis: 0, start: row, size: 1 });
-          const pieces = [
-            ...(row > 0 ? [slice(draft, tensor, { axis: 0, start: 0, size: row })] : []),
-            reduction === 'none' ? update : draft.op(reductionKind(call, reduction), [old, update]),
-            ...(row + 1 < count
-              ? [slice(draft, tensor, { axis: 0, start: row + 1, size: count - row - 1 })]
-              : []),
-          ];
-          return pieces.length === 1 && pieces[0] ? pieces[0] : draft.op('Concat', pieces, { axis: 0 });
-        }, flat);
-        return reshape(draft, written, shape);
+        const rows = staticRows(call, at, outer, isDirect(type, reduction) ? undefined : call.numbers(1));
+        if (rows) return reshape(draft, scatteredRows(call, flat, rows, parts, reduction), shape);
+        const column = reshape(draft, rowsOf(call, at, outer), [places, 1]);
+        const indices = draft.op('Expand', [column], { shape: [places, inner] });
+        return reshape(
+          draft,
+          draft.op('ScatterElements', [flat, indices, parts], { axis: 0, reduction }),
+          shape,
+        );
       },
     },
   ];
 };
+
+/**
+ * Rows of updates at rows (count, inner) of a tensor. A row that is written several times takes one update in
+ * each round: a gather from the tensor and the updates behind it.
+ */
+function scatteredRows(
+  call: NodeCall,
+  data: LogicalTensor,
+  rows: readonly number[],
+  updates: LogicalTensor,
+  reduction: string,
+): LogicalTensor {
+  const { draft } = call;
+  const [count = 0] = shapeOf(data);
+  const indices = (values: readonly number[]): LogicalTensor =>
+    call.constant({ shape: [values.length], values }, int64Type);
+  const rounds: Map<number, number>[] = [];
+  for (const [n, row] of rows.entries()) {
+    const free = reduction === 'none' ? 0 : rounds.findIndex(round => !round.has(row));
+    const round = rounds[free] ?? new Map<number, number>();
+    if (!rounds.includes(round)) rounds.push(round);
+    round.set(row, n);
+  }
+  return rounds.reduce((before, round) => {
+    const chosen = Array.from({ length: count }, (_, row) => {
+      const n = round.get(row);
+      return n === undefined ? row : count + n;
+    });
+    const both = draft.op('Concat', [before, updates], { axis: 0 });
+    const taken = draft.op('Take', [both, indices(chosen)], { axis: 0 });
+    if (reduction === 'none') return taken;
+    const written = chosen.map(index => Number(index >= count));
+    const isWritten = call.constant({ shape: [count, 1], values: written }, boolType);
+    return select(
+      draft,
+      isWritten,
+      arithmetic(draft, reductionKind(call, reduction), [before, taken]),
+      before,
+    );
+  }, data);
+}
 
 function reductionKind(call: NodeCall, reduction: string): string {
   const kinds: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import type { NodeResult, OnnxOperator } from '../node-call.ts';
 import { type HostTensor, hostTensor, reader, staticNumbers, type Value } from '../value.ts';
 import { reshape, slice } from './emit.ts';
+import { gatherND } from './gather-nd.ts';
 import { checkedIndices, fromStart, withExtent } from './indices.ts';
 
 /** A result whose element at an index is the element of one input at another index. */
@@ -245,6 +246,7 @@ export const selectingOperators: Readonly<Record<string, OnnxOperator>> = {
   Concat: concat,
   Gather: gather,
   GatherElements: gatherElements,
+  GatherND: gatherND,
   Pad: pad,
   Slice: sliceOperator,
   Split: split,

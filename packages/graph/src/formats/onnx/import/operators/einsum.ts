@@ -1,0 +1,171 @@
+import { elementCount } from '@tilewise/core';
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import type { NodeCall, OnnxOperator } from '../node-call.ts';
+import { arithmetic, cast, reshape, shapeOf, transpose } from './emit.ts';
+
+/** An operand with a letter for each of its dimensions. */
+interface Term {
+  readonly tensor: () => LogicalTensor;
+  readonly letters: readonly string[];
+}
+
+/**
+ * Letters of each operand and of the result. `...` stands for the dimensions that the other letters leave;
+ * they are aligned at their end and have names of their own.
+ */
+function parse(call: NodeCall, equation: string): { terms: string[][]; result: string[] } {
+  const [left = '', right] = equation.replace(/\s/g, '').split('->');
+  const texts = left.split(',');
+  if (texts.length !== call.inputs.length) call.fail(`has ${call.inputs.length} inputs for '${equation}'`);
+  let most = 0;
+  const lettersOf = (text: string, rest: number): string[] => {
+    const [before = '', after] = text.split('...');
+    if (after === undefined) return [...before];
+    most = Math.max(most, rest);
+    return [...before, ...Array.from({ length: rest }, (_, d) => `.${rest - d}`), ...after];
+  };
+  const terms = texts.map((text, n) => {
+    const { length } = call.shape(n);
+    const letters = lettersOf(text, length - text.replace('...', '').length);
+    if (letters.length !== length) call.fail(`has ${length} dimensions for '${text}' of '${equation}'`);
+    return letters;
+  });
+  if (right !== undefined) return { terms, result: lettersOf(right, most) };
+  const all = terms.flat();
+  const open = Array.from({ length: most }, (_, d) => `.${most - d}`);
+  const once = [...new Set(all)].filter(
+    letter => !letter.startsWith('.') && all.filter(own => own === letter).length === 1,
+  );
+  return { terms, result: [...open, ...once.sort()] };
+}
+
+/** Einstein's sums: each pair of operands is a product of matrices with batches. */
+export const einsum: OnnxOperator = call => {
+  const { terms, result } = parse(call, call.text('equation', ''));
+  const extents = new Map<string, number>();
+  for (const [n, letters] of terms.entries()) {
+    for (const [d, letter] of letters.entries()) {
+      const extent = call.shape(n)[d] ?? 1;
+      const known = extents.get(letter) ?? 1;
+      if (known !== 1 && extent !== 1 && known !== extent)
+        call.fail(`has ${known} and ${extent} elements along '${letter}'`);
+      extents.set(letter, Math.max(known, extent));
+    }
+    if (new Set(letters).size !== letters.length) call.refuse('takes a diagonal, which is not read');
+  }
+  const extentsOf = (letters: readonly string[]): number[] => letters.map(letter => extents.get(letter) ?? 1);
+  return [
+    {
+      ...{ type: call.input(0).type, shape: extentsOf(result) },
+      emit: () => {
+        const own: Term[] = terms.map((letters, n) => ({ tensor: call.input(n).tensor, letters }));
+        const [first, ...others] = own;
+        if (!first) return call.fail('needs an input');
+        const joined = others.reduce<Term>((a, b, n) => {
+          const later = new Set([...result, ...others.slice(n + 1).flatMap(({ letters }) => letters)]);
+          return product(call, a, b, later, extents);
+        }, first);
+        return ordered(call, summed(call, joined, new Set(result), extents), result, extents);
+      },
+    },
+  ];
+};
+
+/** A term without the dimensions that nothing needs. */
+function summed(
+  call: NodeCall,
+  { tensor, letters }: Term,
+  needed: ReadonlySet<string>,
+  extents: ReadonlyMap<string, number>,
+): Term {
+  const axes = letters.flatMap((letter, d) => (needed.has(letter) ? [] : [d]));
+  if (axes.length === 0) return { tensor, letters };
+  const kept = letters.filter(letter => needed.has(letter));
+  return {
+    letters: kept,
+    tensor: () => {
+      const shape = letters.map(letter => extents.get(letter) ?? 1);
+      const x = tensor();
+      const whole = `${shapeOf(x)}` === `${shape}` ? x : call.draft.op('Expand', [x], { shape });
+      return cast(
+        call.draft,
+        call.draft.op('ReduceSum', [cast(call.draft, whole, 'f32')], { axes, keep_dims: false }),
+        x.dtype,
+      );
+    },
+  };
+}
+
+/** A term with its dimensions in this order, each in full. */
+function ordered(
+  { draft }: NodeCall,
+  { tensor, letters }: Term,
+  wanted: readonly string[],
+  extents: ReadonlyMap<string, number>,
+): LogicalTensor {
+  const x = transpose(
+    draft,
+    tensor(),
+    wanted.flatMap(letter => (letters.includes(letter) ? [letters.indexOf(letter)] : [])),
+  );
+  const own = shapeOf(x);
+  let at = 0;
+  const aligned = reshape(
+    draft,
+    x,
+    wanted.map(letter => (letters.includes(letter) ? (own[at++] ?? 1) : 1)),
+  );
+  const shape = wanted.map(letter => extents.get(letter) ?? 1);
+  return `${shapeOf(aligned)}` === `${shape}` ? aligned : draft.op('Expand', [aligned], { shape });
+}
+
+/** Two terms as a product of matrices: batches are what both have and the result needs. */
+function product(
+  call: NodeCall,
+  left: Term,
+  right: Term,
+  needed: ReadonlySet<string>,
+  extents: ReadonlyMap<string, number>,
+): Term {
+  const { draft } = call;
+  const [a, b] = [
+    summed(call, left, new Set([...needed, ...right.letters]), extents),
+    summed(call, right, new Set([...needed, ...left.letters]), extents),
+  ];
+  const shared = a.letters.filter(letter => b.letters.includes(letter));
+  const batch = shared.filter(letter => needed.has(letter));
+  const inner = shared.filter(letter => !needed.has(letter));
+  const rows = a.letters.filter(letter => !shared.includes(letter));
+  const columns = b.letters.filter(letter => !shared.includes(letter));
+  const letters = [...batch, ...rows, ...columns];
+  const count = (of: readonly string[]): number => elementCount(of.map(letter => extents.get(letter) ?? 1));
+  const shape = (of: readonly string[]): number[] => of.map(letter => extents.get(letter) ?? 1);
+  if (inner.length === 0) {
+    const spread = (term: Term): LogicalTensor =>
+      reshape(
+        draft,
+        ordered(
+          call,
+          term,
+          letters.filter(letter => term.letters.includes(letter)),
+          extents,
+        ),
+        letters.map(letter => (term.letters.includes(letter) ? (extents.get(letter) ?? 1) : 1)),
+      );
+    return { letters, tensor: () => arithmetic(draft, 'Multiply', [spread(a), spread(b)]) };
+  }
+  return {
+    letters,
+    tensor: () => {
+      const x = reshape(draft, ordered(call, a, [...batch, ...rows, ...inner], extents), [
+        ...shape(batch),
+        ...[count(rows), count(inner)],
+      ]);
+      const y = reshape(draft, ordered(call, b, [...batch, ...inner, ...columns], extents), [
+        ...shape(batch),
+        ...[count(inner), count(columns)],
+      ]);
+      return reshape(draft, draft.op('MatMul', [x, y]), shape(letters));
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { elementCount } from '@tilewise/core';
+import { int64Type } from '../element-type.ts';
+import type { OnnxOperator } from '../node-call.ts';
+import { hostTensor, reader } from '../value.ts';
+import { reshape } from './emit.ts';
+import { rowsOf, staticRows } from './indices.ts';
+
+/** Slices by indices of the first dimensions, behind `batch_dims` that both inputs have. */
+export const gatherND: OnnxOperator = call => {
+  const [data, at] = [call.input(0), call.input(1)];
+  const lead = call.int('batch_dims', 0);
+  const depth = at.shape.at(-1) ?? 0;
+  const batch = data.shape.slice(0, lead);
+  if (lead + depth > data.shape.length || `${at.shape.slice(0, lead)}` !== `${batch}`)
+    call.fail(`cannot index [${data.shape}] by [${at.shape}] behind ${lead} dimensions`);
+  const outer = data.shape.slice(lead, lead + depth);
+  const inner = data.shape.slice(lead + depth);
+  const shape = [...at.shape.slice(0, -1), ...inner];
+  const rows = elementCount(outer);
+  const places = elementCount(at.shape.slice(0, -1));
+  const placesOfEach = elementCount(at.shape.slice(lead, -1));
+  const { draft } = call;
+  /** The first row of the batch entry of a place. */
+  const first = (n: number): number => Math.floor(n / (placesOfEach || 1)) * rows;
+  const known = (): number[] | null => staticRows(call, at, outer)?.map((row, n) => row + first(n)) ?? null;
+  return [
+    {
+      ...{ type: data.type, shape },
+      ...(data.host &&
+        at.host && {
+          fold: () => {
+            const width = elementCount(inner);
+            const read = reader(
+              { shape: [elementCount(data.shape)], values: data.host?.().values ?? [] },
+              [0],
+            );
+            const chosen = known() ?? call.refuse('has indices that depend on its inputs');
+            let n = 0;
+            return hostTensor(shape, () => {
+              const at = n++;
+              return read([(chosen[Math.floor(at / width)] ?? 0) * width + (at % width)]);
+            });
+          },
+        }),
+      emit: () => {
+        const flat = reshape(draft, data.tensor(), [elementCount(batch) * rows, elementCount(inner)]);
+        const chosen = known();
+        const own = chosen
+          ? call.constant({ shape: [places], values: chosen }, int64Type)
+          : reshape(draft, rowsOf(call, at, outer), [places]);
+        const isBatched = !chosen && lead > 0;
+        const firsts = Array.from({ length: places }, (_, n) => first(n));
+        const indices = isBatched
+          ? draft.op('Add', [own, call.constant({ shape: [places], values: firsts }, int64Type)])
+          : own;
+        return reshape(draft, draft.op('Take', [flat, indices], { axis: 0 }), shape);
+      },
+    },
+  ];
+};

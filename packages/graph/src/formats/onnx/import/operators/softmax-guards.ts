@@ -1,0 +1,108 @@
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import { broadcastShapes } from '../../../../ir/tensor/shape.ts';
+import type { Draft, DraftNode } from '../draft.ts';
+import type { NodeCall } from '../node-call.ts';
+import type { Value } from '../value.ts';
+import { cast, scalar, select, shapeOf } from './emit.ts';
+
+/** The largest number of f32. */
+const LARGEST = 3.4028234663852886e38;
+
+const isConstant = (node: DraftNode | undefined, value: number): boolean =>
+  node?.kind === 'Constant' && `${node.given.value}` === `${value}`;
+
+/** The softmax that gives a tensor; undefined for another tensor. */
+function softmaxOf(draft: Draft, tensor: LogicalTensor): DraftNode | undefined {
+  const node = draft.producerOf(tensor);
+  return node?.kind === 'SoftMax' ? node : undefined;
+}
+
+/** A number that a tensor holds everywhere; NaN for any other tensor. */
+function uniform(draft: Draft, tensor: LogicalTensor, value: Value): number {
+  const node = draft.producerOf(tensor);
+  if (node?.kind === 'Constant') return Number(node.given.value);
+  const { values } = value.host?.() ?? { values: [] };
+  const [first = Number.NaN] = Array.from(values);
+  return Array.from(values).every(x => x === first) ? first : Number.NaN;
+}
+
+/** An operation that chooses: its condition, and the values that are kept or put in by the side they are on. */
+function choice(
+  { inputs: [condition, a, b] }: Pick<DraftNode, 'inputs'>,
+  isKept: (tensor: LogicalTensor) => boolean,
+): {
+  readonly condition: number;
+  readonly keeps: 1 | 2;
+  readonly kept: LogicalTensor;
+  readonly other: LogicalTensor;
+} | null {
+  if (!condition || !a || !b || isKept(a) === isKept(b)) return null;
+  return isKept(a)
+    ? { condition: condition.id, keeps: 1, kept: a, other: b }
+    : { condition: condition.id, keeps: 2, kept: b, other: a };
+}
+
+/**
+ * Where(condition, a, b) with the probabilities p of a softmax on one side, as exporters of attention guard
+ * rows that see nothing. Null for anything else.
+ *
+ *     Where(IsNaN(p), 0, p)         is a softmax that gives 0 for such rows, with gradients of 0
+ *     Where(mask, 0, p)             is so, too, where the scores of p are Where(mask, −large, s)
+ *     Where(false, a, p)            is p
+ */
+export function guardedSoftmax(
+  draft: Draft,
+  inputs: readonly LogicalTensor[],
+  call: NodeCall,
+): LogicalTensor | null {
+  const outer = choice({ inputs }, tensor => softmaxOf(draft, tensor) !== undefined);
+  const softmax = outer && softmaxOf(draft, outer.kept);
+  const [scores] = softmax?.inputs ?? [];
+  const [condition] = inputs;
+  if (!outer || !softmax || !scores || !condition) return null;
+  const { kept: p } = outer;
+  const test = draft.producerOf(condition);
+  const isWhole = `${shapeOf(p)}` === `${shapeOf(condition)}`;
+  if (isWhole && outer.keeps === 2 && isConstant(test, 0)) return p;
+  if (uniform(draft, outer.other, call.input(outer.keeps === 1 ? 2 : 1)) !== 0) return null;
+  const guarded = (of: LogicalTensor): LogicalTensor =>
+    draft.op('SoftMax', [of], { ...softmax.given, mode: 'inf_as_zero' }, p.dtype);
+  const isOfNaN = test?.kind === 'NotEqual' && test.inputs.every(({ id }) => id === p.id);
+  if (isOfNaN && outer.keeps === 2) return guarded(scores);
+  const masked = draft.producerOf(scores);
+  if (masked?.kind !== 'Select' && masked?.kind !== 'Where') return null;
+  const isFill = (tensor: LogicalTensor): boolean => {
+    const node = draft.producerOf(tensor);
+    return node?.kind === 'Constant' && Number(node.given.value) < -1e4;
+  };
+  const inner = choice(masked, tensor => !isFill(tensor));
+  if (inner?.condition !== outer.condition || inner.keeps !== outer.keeps) return null;
+  const none = scalar(draft, Number.NEGATIVE_INFINITY, scores.dtype);
+  const [a, b] = inner.keeps === 1 ? [inner.kept, none] : [none, inner.kept];
+  return guarded(select(draft, condition, a, b));
+}
+
+/** a ∧ b, where an operand that holds nowhere is the result. */
+export function both(draft: Draft, tensors: readonly LogicalTensor[]): LogicalTensor {
+  const whole = broadcastShapes('And', ...(tensors.map(shapeOf) as [readonly number[], readonly number[]]));
+  const never = tensors.find(
+    tensor => isConstant(draft.producerOf(tensor), 0) && `${shapeOf(tensor)}` === `${whole}`,
+  );
+  return never ?? draft.op('LogicalAnd', tensors, {}, 'bool');
+}
+
+/** Whether x is an infinity; probabilities never are. */
+export function isInfinite(
+  draft: Draft,
+  x: LogicalTensor,
+  { positive, negative }: { readonly positive: boolean; readonly negative: boolean },
+): LogicalTensor {
+  if (softmaxOf(draft, x) || !(positive || negative))
+    return draft.op('Constant', [], { value: [0], shape: shapeOf(x) }, 'bool');
+  const wide = cast(draft, x, 'f32');
+  const compare = (kind: 'Greater' | 'Less', bound: number): LogicalTensor =>
+    draft.op(kind, [wide, scalar(draft, bound, 'f32')], {}, 'bool');
+  if (!negative) return compare('Greater', LARGEST);
+  const isLow = compare('Less', -LARGEST);
+  return positive ? draft.op('LogicalOr', [compare('Greater', LARGEST), isLow], {}, 'bool') : isLow;
+}
