@@ -12,6 +12,7 @@ import {
 import { copyBack, writable } from '../operands/resident.ts';
 import { createStoreRows } from '../operands/row-store.ts';
 import { createMatrixLines } from './matrix-lines.ts';
+import { hasFewRows, runMatVec } from './matvec.ts';
 
 /** Rows of A that are worked on at once. */
 const ROWS = 256;
@@ -28,10 +29,15 @@ const STORED = 2 ** 12;
 export function runMatMul(
   kernels: Kernels,
   host: LoopHost,
-  { multiplyPanels }: MatrixKernels,
+  matrices: MatrixKernels,
   [a, b]: readonly Tensor[],
   c: Tensor,
 ): void {
+  if (hasFewRows([a, b], c)) {
+    runMatVec(kernels, matrices, [a, b], c);
+    return;
+  }
+  const { multiplyPanels } = matrices;
   const { memory } = kernels;
   memory.reset();
   const [m, n] = c.shape.slice(-2);

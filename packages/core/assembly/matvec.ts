@@ -1,0 +1,150 @@
+// Products of few rows with a large matrix, which is read once and in line: what decoding a text does.
+import { floatOfHalf } from './pack';
+import { multiplyAdd, sumOfLanes } from './vector';
+
+/**
+ * C = X·Wᵀ for rows X (m × depth) f32 and lines W (n × depth), whose numbers are `T`: f32, u16 for f16, or
+ * i16 for bf16. Distances between rows are bytes.
+ */
+@inline function linesByRows<T>(
+  m: i32, n: i32, depth: i32, x: usize, ldx: usize, w: usize, ldw: usize, c: usize, ldc: usize,
+): void {
+  let j = 0;
+  for (; j + 4 <= n; j += 4) {
+    const line = w + <usize>j * ldw;
+    for (let i = 0; i < m; i++) {
+      const row = x + <usize>i * ldx;
+      const to = c + <usize>i * ldc + (<usize>j << 2);
+      let s0 = f32x4.splat(0);
+      let s1 = f32x4.splat(0);
+      let s2 = f32x4.splat(0);
+      let s3 = f32x4.splat(0);
+      let t0 = f32x4.splat(0);
+      let t1 = f32x4.splat(0);
+      let t2 = f32x4.splat(0);
+      let t3 = f32x4.splat(0);
+      let d = 0;
+      for (; d + 8 <= depth; d += 8) {
+        const a = v128.load(row + (<usize>d << 2));
+        const b = v128.load(row + (<usize>d << 2), 16);
+        const at = line + <usize>d * sizeof<T>();
+        s0 = multiplyAdd(s0, a, four<T>(at));
+        s1 = multiplyAdd(s1, a, four<T>(at + ldw));
+        s2 = multiplyAdd(s2, a, four<T>(at + 2 * ldw));
+        s3 = multiplyAdd(s3, a, four<T>(at + 3 * ldw));
+        t0 = multiplyAdd(t0, b, four<T>(at + 4 * sizeof<T>()));
+        t1 = multiplyAdd(t1, b, four<T>(at + ldw + 4 * sizeof<T>()));
+        t2 = multiplyAdd(t2, b, four<T>(at + 2 * ldw + 4 * sizeof<T>()));
+        t3 = multiplyAdd(t3, b, four<T>(at + 3 * ldw + 4 * sizeof<T>()));
+      }
+      f32.store(to, <f32>(sumOfLanes(f32x4.add(s0, t0)) + rest<T>(row, line, d, depth)));
+      f32.store(to, <f32>(sumOfLanes(f32x4.add(s1, t1)) + rest<T>(row, line + ldw, d, depth)), 4);
+      f32.store(to, <f32>(sumOfLanes(f32x4.add(s2, t2)) + rest<T>(row, line + 2 * ldw, d, depth)), 8);
+      f32.store(to, <f32>(sumOfLanes(f32x4.add(s3, t3)) + rest<T>(row, line + 3 * ldw, d, depth)), 12);
+    }
+  }
+  for (; j < n; j++) {
+    const line = w + <usize>j * ldw;
+    for (let i = 0; i < m; i++) {
+      const row = x + <usize>i * ldx;
+      let s = f32x4.splat(0);
+      let t = f32x4.splat(0);
+      let d = 0;
+      for (; d + 8 <= depth; d += 8) {
+        const at = line + <usize>d * sizeof<T>();
+        s = multiplyAdd(s, v128.load(row + (<usize>d << 2)), four<T>(at));
+        t = multiplyAdd(t, v128.load(row + (<usize>d << 2), 16), four<T>(at + 4 * sizeof<T>()));
+      }
+      f32.store(
+        c + <usize>i * ldc + (<usize>j << 2),
+        <f32>(sumOfLanes(f32x4.add(s, t)) + rest<T>(row, line, d, depth)),
+      );
+    }
+  }
+}
+
+/** The products from element d on. */
+@inline function rest<T>(row: usize, line: usize, d: i32, depth: i32): f64 {
+  let sum: f64 = 0;
+  for (; d < depth; d++) {
+    sum += <f64>f32.load(row + (<usize>d << 2)) * <f64>one<T>(line + <usize>d * sizeof<T>());
+  }
+  return sum;
+}
+
+/** C += X·W for rows X (m × depth) f32 and lines W (depth × n) of numbers `T`. */
+@inline function addLinesByRows<T>(
+  m: i32, n: i32, depth: i32, x: usize, ldx: usize, w: usize, ldw: usize, c: usize, ldc: usize,
+): void {
+  let d = 0;
+  for (; d + 4 <= depth; d += 4) {
+    const line = w + <usize>d * ldw;
+    for (let i = 0; i < m; i++) {
+      const row = x + <usize>i * ldx + (<usize>d << 2);
+      const to = c + <usize>i * ldc;
+      const a0 = v128.load32_splat(row);
+      const a1 = v128.load32_splat(row, 4);
+      const a2 = v128.load32_splat(row, 8);
+      const a3 = v128.load32_splat(row, 12);
+      let j = 0;
+      for (; j + 4 <= n; j += 4) {
+        const at = line + <usize>j * sizeof<T>();
+        let sum = v128.load(to + (<usize>j << 2));
+        sum = multiplyAdd(sum, a0, four<T>(at));
+        sum = multiplyAdd(sum, a1, four<T>(at + ldw));
+        sum = multiplyAdd(sum, a2, four<T>(at + 2 * ldw));
+        sum = multiplyAdd(sum, a3, four<T>(at + 3 * ldw));
+        v128.store(to + (<usize>j << 2), sum);
+      }
+      for (; j < n; j++) {
+        const at = line + <usize>j * sizeof<T>();
+        const sum = f32.load(to + (<usize>j << 2)) +
+          f32.load(row) * one<T>(at) + f32.load(row, 4) * one<T>(at + ldw) +
+          f32.load(row, 8) * one<T>(at + 2 * ldw) + f32.load(row, 12) * one<T>(at + 3 * ldw);
+        f32.store(to + (<usize>j << 2), sum);
+      }
+    }
+  }
+  for (; d < depth; d++) {
+    const line = w + <usize>d * ldw;
+    for (let i = 0; i < m; i++) {
+      const a = f32.load(x + <usize>i * ldx + (<usize>d << 2));
+      for (let j = 0; j < n; j++) {
+        const to = c + <usize>i * ldc + (<usize>j << 2);
+        f32.store(to, f32.load(to) + a * one<T>(line + <usize>j * sizeof<T>()));
+      }
+    }
+  }
+}
+
+/** Four stored numbers as f32. */
+@inline function four<T>(at: usize): v128 {
+  if (sizeof<T>() == 4) return v128.load(at);
+  const codes = v128.load_ext<u16>(at);
+  return isSigned<T>() ? i32x4.shl(codes, 16) : floatOfHalf(codes);
+}
+
+/** One stored number as f32. */
+@inline function one<T>(at: usize): f32 {
+  if (sizeof<T>() == 4) return f32.load(at);
+  const code = i32x4.splat(<i32>load<u16>(at));
+  return f32x4.extract_lane(isSigned<T>() ? i32x4.shl(code, 16) : floatOfHalf(code), 0);
+}
+
+/** `linesByRows` by the code of the dtype of W: 0 for f32, 1 for f16, 2 for bf16. */
+export function multiplyLines(
+  dtype: i32, m: i32, n: i32, depth: i32, x: usize, ldx: usize, w: usize, ldw: usize, c: usize, ldc: usize,
+): void {
+  if (dtype == 0) linesByRows<f32>(m, n, depth, x, ldx, w, ldw, c, ldc);
+  else if (dtype == 1) linesByRows<u16>(m, n, depth, x, ldx, w, ldw, c, ldc);
+  else linesByRows<i16>(m, n, depth, x, ldx, w, ldw, c, ldc);
+}
+
+/** `addLinesByRows` by the code of the dtype of W. */
+export function addLineProducts(
+  dtype: i32, m: i32, n: i32, depth: i32, x: usize, ldx: usize, w: usize, ldw: usize, c: usize, ldc: usize,
+): void {
+  if (dtype == 0) addLinesByRows<f32>(m, n, depth, x, ldx, w, ldw, c, ldc);
+  else if (dtype == 1) addLinesByRows<u16>(m, n, depth, x, ldx, w, ldw, c, ldc);
+  else addLinesByRows<i16>(m, n, depth, x, ldx, w, ldw, c, ldc);
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { hostPrimitives } from '../../primitive/host/host-primitives.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import { variants } from '../kernels/kernels.ts';
+import { cpuPrimitives } from './cpu-primitives.ts';
+
+/** Numbers in [−1, 1) that look random. */
+function numbers(shape: readonly number[], seed: number, dtype: Tensor['dtype'] = 'f32'): Tensor {
+  const count = shape.reduce((product, extent) => product * extent, 1);
+  const value = (n: number) => ((n * 2654435761 + seed * 40503) % 4294967296) / 2147483648 - 1;
+  return Tensor.from(
+    Array.from({ length: count }, (_, n) => value(n)),
+    shape,
+    { dtype },
+  );
+}
+
+/** The largest distance from the product in f64, in units of K·2⁻²⁴ and of the rounding of C. */
+function errorOf(variant: (typeof variants)[number], a: Tensor, b: Tensor, c: Tensor): number {
+  const exact = Tensor.zeros(c.shape);
+  hostPrimitives.prepare({ kind: 'matmul' }, [a, b], [exact]).run([a, b], [exact]);
+  const { run } = cpuPrimitives(variant).prepare({ kind: 'matmul' }, [a, b], [c]);
+  run([a, b], [c]);
+  const K = b.shape[0];
+  const unit = K * 2 ** -24 * 2 + (c.dtype === 'f32' ? 0 : 2 ** -8);
+  const wanted = exact.toFloat64();
+  return Math.max(
+    ...Array.from(c.toFloat64(), (x, n) => Math.abs(x - wanted[n]) / (unit * (1 + Math.abs(wanted[n])))),
+  );
+}
+
+describe.each(variants)('few rows on %s', variant => {
+  test.each([
+    [1, 64, 128],
+    [1, 67, 33],
+    [3, 7, 5],
+    [8, 130, 70],
+    [1, 3, 1000],
+    [2, 20000, 9],
+  ])('%i rows of %i by %i columns, of every storage, transposed or not', (m, k, n) => {
+    for (const dtype of ['f32', 'f16', 'bf16'] as const) {
+      const a = numbers([m, k], 1);
+      expect(errorOf(variant, a, numbers([k, n], 2, dtype), Tensor.zeros([m, n]))).toBeLessThan(1);
+      const transposed = numbers([n, k], 3, dtype).permute(1, 0);
+      expect(errorOf(variant, a, transposed, Tensor.zeros([m, n]))).toBeLessThan(1);
+    }
+  });
+
+  test('rows of a batch, gaps between lines, and rounded results', () => {
+    const a = numbers([2, 3, 24], 1, 'bf16');
+    const lines = Tensor.wrap(numbers([900], 2).data, {
+      dtype: 'f32',
+      shape: [20, 24],
+      strides: [30, 1],
+      offset: 3,
+    });
+    expect(errorOf(variant, a, lines.permute(1, 0), Tensor.zeros([2, 3, 20], { dtype: 'f16' }))).toBeLessThan(
+      1,
+    );
+    const rows = Tensor.wrap(numbers([900], 2).data, {
+      dtype: 'f32',
+      shape: [24, 20],
+      strides: [30, 1],
+      offset: 3,
+    });
+    expect(errorOf(variant, a, rows, Tensor.zeros([2, 3, 20]))).toBeLessThan(1);
+  });
+
+  test('a matrix in the memory of the kernels, with gaps between lines', () => {
+    const { allocate, view } = cpuPrimitives(variant);
+    const stored = allocate({ dtype: 'bf16', shape: [20, 30] });
+    stored.data.set(numbers([20, 30], 4, 'bf16').data);
+    const b = view(stored, { shape: [24, 20], strides: [1, 30], offset: 3 });
+    expect(errorOf(variant, numbers([2, 24], 1), b, Tensor.zeros([2, 20]))).toBeLessThan(1);
+  });
+
+  test('infinities and NaN of 16 bits stay what they are', () => {
+    const b = Tensor.from([Infinity, -Infinity, NaN, 2], [4, 1], { dtype: 'f16' }).permute(1, 0);
+    const c = Tensor.zeros([1, 4]);
+    cpuPrimitives(variant)
+      .prepare({ kind: 'matmul' }, [Tensor.from([3], [1, 1]), b], [c])
+      .run([Tensor.from([3], [1, 1]), b], [c]);
+    expect([...c.toFloat32()]).toEqual([Infinity, -Infinity, NaN, 6]);
+  });
+});
