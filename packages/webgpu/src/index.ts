@@ -1,12 +1,12 @@
 export { mergePartials } from './api/merge-partials.ts';
-export type { EncodeOptions, Plan, PlanOptions } from './api/plan.ts';
+export type { EncodeOptions, Plan, PlanOptions } from './api/plan/plan.ts';
 export {
   type BackwardPlanOptions,
   checkSupport,
   type GradientDescs,
   planSdpaBackward,
-} from './api/plan-backward.ts';
-export { planSdpa } from './api/plan-forward.ts';
+} from './api/plan/plan-backward.ts';
+export { planSdpa } from './api/plan/plan-forward.ts';
 export { sdpa, sdpaBackward } from './api/sdpa.ts';
 export { type SdpaVjp, sdpaVjp } from './api/vjp.ts';
 export { warmUp } from './api/warm-up.ts';

@@ -1,5 +1,5 @@
 import { nodes } from '../expr/nodes.ts';
-import { dtypeInfo } from '../tensor/dtype.ts';
+import { dtypeInfo } from '../tensor/dtype/dtype.ts';
 import { elementCount } from '../tensor/shape.ts';
 import { createLengths, type SequenceSide } from './host/sequences.ts';
 import { createVisibility, type Visibility, type VisibilityOperands } from './host/visibility.ts';

@@ -5,9 +5,9 @@ import {
   InvalidDTypeError,
   InvalidShapeError,
 } from '../errors.ts';
-import { checkHostTensor } from '../tensor/check-on-host.ts';
-import { checkTensor } from '../tensor/check-tensor.ts';
-import { dtypeInfo } from '../tensor/dtype.ts';
+import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
+import { checkTensor } from '../tensor/checks/check-tensor.ts';
+import { dtypeInfo } from '../tensor/dtype/dtype.ts';
 import { elementCount, type Shape, sameShape } from '../tensor/shape.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 

@@ -1,4 +1,4 @@
-import { checkOnHost } from '../tensor/check-on-host.ts';
+import { checkOnHost } from '../tensor/checks/check-on-host.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { normalise, normaliseBackward } from './normalise.ts';
 import type { BackwardInputs, ForwardInputs, SdpaBackwardOptions, SdpaOptions } from './options/options.ts';

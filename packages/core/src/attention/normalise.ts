@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts';
-import { checkStorage } from '../tensor/check-storage.ts';
+import { checkStorage } from '../tensor/checks/check-storage.ts';
 import { type HostArray, hostList, isHostArray } from '../tensor/host-array.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import { standardSlopes } from './options/alibi.ts';

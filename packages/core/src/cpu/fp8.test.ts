@@ -5,7 +5,7 @@ import { normalise, normaliseBackward } from '../attention/normalise.ts';
 import type { SdpaBackwardOptions } from '../attention/options/options.ts';
 import { toPages } from '../layout/paged.ts';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../reference/sdpa.ts';
-import type { DType } from '../tensor/dtype.ts';
+import type { DType } from '../tensor/dtype/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { backward } from './backward/backward.ts';
 import { forward } from './forward/forward.ts';

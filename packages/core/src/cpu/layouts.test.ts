@@ -1,6 +1,6 @@
 import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
-import type { DType } from '../tensor/dtype.ts';
+import type { DType } from '../tensor/dtype/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
 

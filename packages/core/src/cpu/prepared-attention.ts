@@ -7,7 +7,7 @@ import type {
 } from '../attention/problem/problem.ts';
 import type { SdpaResult } from '../engine/engine.ts';
 import type { AttentionRun, PreparedAttention } from '../primitive/prepared-attention.ts';
-import { checkStorage } from '../tensor/check-storage.ts';
+import { checkStorage } from '../tensor/checks/check-storage.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import {
   type AllocateBytes,

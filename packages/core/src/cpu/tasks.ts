@@ -1,5 +1,5 @@
 import type { AttentionProblem, BackwardProblem } from '../attention/problem/problem.ts';
-import { dtypeInfo } from '../tensor/dtype.ts';
+import { dtypeInfo } from '../tensor/dtype/dtype.ts';
 import type { TileSize } from './tiles/tile-size.ts';
 
 /**

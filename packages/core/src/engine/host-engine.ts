@@ -4,7 +4,7 @@ import { checkProblem } from '../attention/rules/problem-schema.ts';
 import { checkFunction } from '../errors.ts';
 import { hostPrimitives } from '../primitive/host/host-primitives.ts';
 import type { TensorEngine } from '../primitive/primitive-engine.ts';
-import { checkHostTensor } from '../tensor/check-on-host.ts';
+import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { SdpaGradients, SdpaResult } from './engine.ts';
 

@@ -1,6 +1,6 @@
 import { checkObject, describeValue, InvalidArgumentError, InvalidDTypeError } from '../errors.ts';
-import { checkTensor } from '../tensor/check-tensor.ts';
-import { dtypeTraits, isDType } from '../tensor/dtype-traits.ts';
+import { checkTensor } from '../tensor/checks/check-tensor.ts';
+import { dtypeTraits, isDType } from '../tensor/dtype/dtype-traits.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import type { Expr, ExprType, ModExpr } from './expr.ts';
 import { isCaptureName } from './node.ts';

@@ -1,5 +1,5 @@
 import { describeValue, InvalidArgumentError, InvalidShapeError } from '../errors.ts';
-import { checkHostTensor } from '../tensor/check-on-host.ts';
+import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { describeValue, InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
-import { dtypeTraits } from '../tensor/dtype-traits.ts';
+import { dtypeTraits } from '../tensor/dtype/dtype-traits.ts';
 import { type HostArray, isHostArray, numbersOf } from '../tensor/host-array.ts';
 
 /** Most entries of a list of lengths. */

@@ -1,4 +1,4 @@
-import type { FloatFormat } from '../tensor/float-format.ts';
+import type { FloatFormat } from '../tensor/dtype/float-format.ts';
 
 /** Elements that share a scale. */
 export const MXFP8_BLOCK = 32;

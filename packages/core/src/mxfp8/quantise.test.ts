@@ -1,6 +1,6 @@
 import { fillNormal } from '@tilewise/philox';
 import { expect, test } from 'vitest';
-import { float8e4m3, float8e5m2 } from '../tensor/float-format.ts';
+import { float8e4m3, float8e5m2 } from '../tensor/dtype/float-format.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { blockScaleCode, blockScaleIndex, blockScaleShape, e8m0Value } from './block-scales.ts';
 import { dequantiseMxfp8, quantiseMxfp8 } from './quantise.ts';

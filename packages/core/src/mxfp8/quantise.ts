@@ -6,10 +6,10 @@ import {
   InvalidDTypeError,
   InvalidShapeError,
 } from '../errors.ts';
-import { checkHostTensor } from '../tensor/check-on-host.ts';
-import { rounder } from '../tensor/convert.ts';
-import { dtypeInfo } from '../tensor/dtype.ts';
-import { type FloatFormat, float8e4m3, float8e5m2 } from '../tensor/float-format.ts';
+import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
+import { rounder } from '../tensor/dtype/convert.ts';
+import { dtypeInfo } from '../tensor/dtype/dtype.ts';
+import { type FloatFormat, float8e4m3, float8e5m2 } from '../tensor/dtype/float-format.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import {
   type BlockAxis,

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
-import { dtypeInfo } from '../tensor/dtype.ts';
+import { dtypeInfo } from '../tensor/dtype/dtype.ts';
 import { type Shape, sameShape } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import type { Primitive } from './primitive.ts';

@@ -1,5 +1,5 @@
 import type { Engine, Support } from '../engine/engine.ts';
-import type { DType } from '../tensor/dtype.ts';
+import type { DType } from '../tensor/dtype/dtype.ts';
 import type { Shape, Strides } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import type { PrepareAttention } from './prepared-attention.ts';

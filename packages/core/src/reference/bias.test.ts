@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { DType } from '../tensor/dtype.ts';
-import type { Overflow } from '../tensor/float-layout.ts';
+import type { DType } from '../tensor/dtype/dtype.ts';
+import type { Overflow } from '../tensor/dtype/float-layout.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
 

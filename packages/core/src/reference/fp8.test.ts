@@ -2,7 +2,7 @@ import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
 import type { SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
 import type { FormatP } from '../attention/problem/fp8.ts';
-import type { DType } from '../tensor/dtype.ts';
+import type { DType } from '../tensor/dtype/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
 

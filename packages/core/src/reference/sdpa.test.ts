@@ -2,7 +2,7 @@ import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
 import { add, h, load, score } from '../expr/build.ts';
 import { scoreMod } from '../expr/mods/mod.ts';
-import type { DType } from '../tensor/dtype.ts';
+import type { DType } from '../tensor/dtype/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { referenceEngine } from './engine.ts';
 import { sdpaFloat64 } from './forward.ts';

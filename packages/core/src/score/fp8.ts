@@ -2,8 +2,8 @@ import { required } from '../attention/host/required.ts';
 import type { Fp8ScalarName } from '../attention/problem/fp8.ts';
 import { formatPRange, fp8ScalarNames } from '../attention/problem/fp8.ts';
 import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
-import { rounder } from '../tensor/convert.ts';
-import { roundHalfEven } from '../tensor/round.ts';
+import { rounder } from '../tensor/dtype/convert.ts';
+import { roundHalfEven } from '../tensor/dtype/round.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** A pass of attention: P is rounded with another scale in each. */

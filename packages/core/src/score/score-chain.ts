@@ -1,7 +1,7 @@
 import { required } from '../attention/host/required.ts';
 import type { Visibility } from '../attention/host/visibility.ts';
 import type { AttentionProblem, BroadcastDesc, Operands } from '../attention/problem/problem.ts';
-import { valueDecoder } from '../tensor/convert.ts';
+import { valueDecoder } from '../tensor/dtype/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { type CaptureDerivative, createScoreMod } from './score-mod.ts';
 

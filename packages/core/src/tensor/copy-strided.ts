@@ -1,4 +1,4 @@
-import type { TypedArray } from './dtype.ts';
+import type { TypedArray } from './dtype/dtype.ts';
 import type { Shape, Strides } from './shape.ts';
 
 /** Storage with a place for every index of a shape: `offset + Σ index[d]·strides[d]`. */

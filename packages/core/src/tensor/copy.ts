@@ -1,6 +1,6 @@
 import { InvalidDTypeError, InvalidShapeError } from '../errors.ts';
-import { checkHostTensor } from './check-on-host.ts';
-import { checkStorage } from './check-storage.ts';
+import { checkHostTensor } from './checks/check-on-host.ts';
+import { checkStorage } from './checks/check-storage.ts';
 import { copyStrided } from './copy-strided.ts';
 import { sameShape } from './shape.ts';
 import type { Tensor } from './tensor.ts';

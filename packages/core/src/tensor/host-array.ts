@@ -1,4 +1,4 @@
-import type { TypedArray } from './dtype.ts';
+import type { TypedArray } from './dtype/dtype.ts';
 import type { TensorDesc } from './tensor-desc.ts';
 
 /**

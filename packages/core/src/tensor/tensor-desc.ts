@@ -1,5 +1,5 @@
 import { describeValue, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
-import { type DType, dtypeTraits, isDType } from './dtype-traits.ts';
+import { type DType, dtypeTraits, isDType } from './dtype/dtype-traits.ts';
 import { contiguousStrides, elementCount, maxOffset, type Shape, type Strides } from './shape.ts';
 
 /** Shape, dtype and memory layout of a tensor, without its data. Strides and offset are in elements. */

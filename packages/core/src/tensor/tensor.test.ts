@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
 import { copyTensor } from './copy.ts';
-import type { DType } from './dtype.ts';
+import type { DType } from './dtype/dtype.ts';
 import { Tensor } from './tensor.ts';
 
 const iota = (count: number) => Array.from({ length: count }, (_, n) => n);

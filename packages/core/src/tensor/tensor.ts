@@ -6,12 +6,12 @@ import {
   InvalidShapeError,
   TilewiseError,
 } from '../errors.ts';
-import { checkTensorStorage } from './check-storage.ts';
-import { checkValues } from './check-values.ts';
-import { decodeArray, encodeArray } from './convert.ts';
+import { checkTensorStorage } from './checks/check-storage.ts';
+import { checkValues } from './checks/check-values.ts';
 import { copyStrided } from './copy-strided.ts';
-import { type DType, dtypeInfo, type TypedArray } from './dtype.ts';
-import type { Overflow } from './float-layout.ts';
+import { decodeArray, encodeArray } from './dtype/convert.ts';
+import { type DType, dtypeInfo, type TypedArray } from './dtype/dtype.ts';
+import type { Overflow } from './dtype/float-layout.ts';
 import { reshapedStrides } from './reshape.ts';
 import {
   contiguousStrides,

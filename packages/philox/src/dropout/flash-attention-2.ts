@@ -1,4 +1,4 @@
-import { philox4x32Into } from '../block4x32.ts';
+import { philox4x32Into } from '../block/block4x32.ts';
 import { InvalidArgumentError } from '../errors.ts';
 import { laneWgsl, philox4x32Wgsl } from '../wgsl/block.ts';
 import { dropoutTypesWgsl } from '../wgsl/dropout-types.ts';

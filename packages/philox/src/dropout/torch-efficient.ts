@@ -1,5 +1,5 @@
-import { fillBlocks } from '../fill-blocks.ts';
-import { firstWordAbove } from '../uniform.ts';
+import { fillBlocks } from '../stream/fill-blocks.ts';
+import { firstWordAbove } from '../stream/uniform.ts';
 import { laneWgsl, philox4x32Wgsl } from '../wgsl/block.ts';
 import { dropoutTypesWgsl } from '../wgsl/dropout-types.ts';
 import type { WgslPiece } from '../wgsl/piece.ts';

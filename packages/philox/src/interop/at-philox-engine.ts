@@ -1,5 +1,5 @@
 import { checkOptions } from '../errors.ts';
-import { PhiloxStream } from '../stream.ts';
+import { PhiloxStream } from '../stream/stream.ts';
 import { toUint, type Uint } from '../u64.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { philox4x32, type U32x2 } from '../block4x32.ts';
+import { philox4x32, type U32x2 } from '../block/block4x32.ts';
 import { splitU64, toU64, toUint, type Uint } from '../u64.ts';
 
 /*

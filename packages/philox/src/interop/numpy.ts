@@ -1,4 +1,4 @@
-import { philox4x64 } from '../block64.ts';
+import { philox4x64 } from '../block/block64.ts';
 import { checkOptions } from '../errors.ts';
 import { toUint, type Uint } from '../u64.ts';
 import { seedSequenceState } from './numpy-seed-sequence.ts';

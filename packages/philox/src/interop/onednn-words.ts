@@ -1,4 +1,4 @@
-import { philox4x32 } from '../block4x32.ts';
+import { philox4x32 } from '../block/block4x32.ts';
 import { toU64, toUint, type Uint } from '../u64.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { philox4x32Into } from '../block4x32.ts';
+import { philox4x32Into } from '../block/block4x32.ts';
 import { checkOptions, describeValue, InvalidArgumentError } from '../errors.ts';
 import { checkProbability } from '../probability.ts';
+import { firstWordAtLeast } from '../stream/uniform.ts';
 import { splitU64, toU64, toUint, type Uint } from '../u64.ts';
-import { firstWordAtLeast } from '../uniform.ts';
 
 /**
  * A call of `torch.native_dropout` (`F.dropout`) on CUDA, with the launch geometry that its mask depends on.

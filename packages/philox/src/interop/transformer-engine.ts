@@ -1,6 +1,6 @@
 import { checkOptions, describeValue, InvalidArgumentError } from '../errors.ts';
-import { fillU32 } from '../fill.ts';
 import { checkProbability } from '../probability.ts';
+import { fillU32 } from '../stream/fill.ts';
 import type { Uint } from '../u64.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { philox4x32, type U32x4 } from '../block4x32.ts';
+import { philox4x32, type U32x4 } from '../block/block4x32.ts';
 import { toU64, type Uint } from '../u64.ts';
 
 /**

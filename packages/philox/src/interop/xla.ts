@@ -1,5 +1,5 @@
 import { describeValue, InvalidArgumentError } from '../errors.ts';
-import { fillBlocks } from '../fill-blocks.ts';
+import { fillBlocks } from '../stream/fill-blocks.ts';
 import { splitU64, toUint, type Uint } from '../u64.ts';
 
 /**

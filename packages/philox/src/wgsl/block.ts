@@ -1,4 +1,4 @@
-import { checkRounds } from '../rounds.ts';
+import { checkRounds } from '../block/rounds.ts';
 import type { WgslPiece } from './piece.ts';
 import { mulhiWgsl } from './u64.ts';
 

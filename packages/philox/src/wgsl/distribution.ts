@@ -1,5 +1,5 @@
 import { checkProbability } from '../probability.ts';
-import { firstWordAbove } from '../uniform.ts';
+import { firstWordAbove } from '../stream/uniform.ts';
 import type { WgslPiece } from './piece.ts';
 
 /**

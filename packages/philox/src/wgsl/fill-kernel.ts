@@ -1,5 +1,5 @@
 import { checkOptions, describeValue, InvalidArgumentError } from '../errors.ts';
-import { type StreamOptions, streamAddress } from '../stream-address.ts';
+import { type StreamOptions, streamAddress } from '../stream/stream-address.ts';
 import { toUint } from '../u64.ts';
 import { laneWgsl, philox4x32Wgsl } from './block.ts';
 import { bernoulliUniforms, bernoulliWgsl, normalWgsl, uniformWgsl } from './distribution.ts';

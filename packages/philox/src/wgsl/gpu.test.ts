@@ -1,13 +1,13 @@
 import { loadPhilox } from '@tilewise/test-data';
 import { openGpu } from '@tilewise/webgpu-host';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { philox2x32 } from '../block2x32.ts';
-import { philox4x32 } from '../block4x32.ts';
+import { philox2x32 } from '../block/block2x32.ts';
+import { philox4x32 } from '../block/block4x32.ts';
 import { createDropout, dropoutMask } from '../dropout/dropout.ts';
 import type { DropoutSchemeName } from '../dropout/scheme.ts';
-import { fillBernoulli, fillNormal, fillU32, fillUniform } from '../fill.ts';
+import { fillBernoulli, fillNormal, fillU32, fillUniform } from '../stream/fill.ts';
+import { uniformFromWord } from '../stream/uniform.ts';
 import { joinU64, splitU64 } from '../u64.ts';
-import { uniformFromWord } from '../uniform.ts';
 import { philox2x32Wgsl, philox4x32Wgsl } from './block.ts';
 import { uniformWgsl } from './distribution.ts';
 import { dropoutUniforms, dropoutUniformWords, dropoutWgsl } from './dropout.ts';

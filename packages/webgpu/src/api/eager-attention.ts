@@ -9,8 +9,8 @@ import { captureTensor } from '../attention/tensor-names.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { EagerCall, ResultDesc } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
-import type { EncodeOptions, Plan } from './plan.ts';
-import type { CallTools } from './tools.ts';
+import type { EncodeOptions, Plan } from './plan/plan.ts';
+import type { CallTools } from './tools/tools.ts';
 
 /** One eager call of attention: the plan of a problem, and the tensors that it runs on. */
 export interface AttentionCall {

@@ -24,8 +24,8 @@ import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { eagerCall } from './eager-attention.ts';
-import { demandSupport, makePlan, type Plan } from './plan.ts';
-import { headSizeReasons, support } from './support.ts';
+import { demandSupport, makePlan, type Plan } from './plan/plan.ts';
+import { headSizeReasons, support } from './plan/support.ts';
 
 /**
  * Attention over all keys from attention over disjoint parts of them, enqueued at once: o (B, Hq, Sq, Dv)

@@ -29,11 +29,11 @@ import type { GpuContext } from '../runtime/context.ts';
 import type { ResultDesc } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { eagerCall, keyOfProblem, type PendingCall, runNow } from './eager-attention.ts';
-import { demandSupport } from './plan.ts';
-import { planBackward } from './plan-backward.ts';
-import { planForward } from './plan-forward.ts';
-import { support } from './support.ts';
-import { type CallTools, missingModules, readingOf, toolsOf } from './tools.ts';
+import { demandSupport } from './plan/plan.ts';
+import { planBackward } from './plan/plan-backward.ts';
+import { planForward } from './plan/plan-forward.ts';
+import { support } from './plan/support.ts';
+import { type CallTools, missingModules, readingOf, toolsOf } from './tools/tools.ts';
 
 /**
  * Attention forward, enqueued at once: o (B, Hq, Sq, Dv) in `outDType` and lse f32 (B, Hq, Sq), contiguous;

@@ -16,9 +16,9 @@ import {
 import { checkContext } from '../device/check-kind.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
-import { backwardSupport } from './plan-backward.ts';
+import { backwardSupport } from './plan/plan-backward.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
-import { readingOf, toolsOf } from './tools.ts';
+import { readingOf, toolsOf } from './tools/tools.ts';
 
 /**
  * Results of forward, and its gradients by any gradient of o: a vector-Jacobian product, as automatic

@@ -1,7 +1,7 @@
 import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
 import type { GpuContext } from '../runtime/context.ts';
-import { planSdpaBackward } from './plan-backward.ts';
-import { planSdpa } from './plan-forward.ts';
+import { planSdpaBackward } from './plan/plan-backward.ts';
+import { planSdpa } from './plan/plan-forward.ts';
 
 /**
  * Compiles the kernels of problems, each kernel once, in parallel and in the background, so that the first

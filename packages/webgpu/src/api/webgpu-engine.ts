@@ -6,10 +6,10 @@ import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import { Recorder } from '../runtime/recorder.ts';
 import { runSubmitted } from './eager-attention.ts';
-import { engineTools } from './engine-tools.ts';
-import { supportWith } from './plan-backward.ts';
-import { prepareAttention } from './prepared-attention.ts';
+import { supportWith } from './plan/plan-backward.ts';
+import { prepareAttention } from './plan/prepared-attention.ts';
 import { backwardCall, forwardCall } from './sdpa.ts';
+import { engineTools } from './tools/engine-tools.ts';
 
 /**
  * A context as an engine of attention and of plain operations. The promises of `sdpa` and `sdpaBackward`

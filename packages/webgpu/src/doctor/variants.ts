@@ -1,5 +1,5 @@
 import { normalise, normaliseBackward, type SdpaOptions, Tensor } from '@tilewise/core';
-import { checkSupport } from '../api/plan-backward.ts';
+import { checkSupport } from '../api/plan/plan-backward.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { VariantReport } from './diagnosis.ts';
 

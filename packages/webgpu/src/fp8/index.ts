@@ -1,12 +1,12 @@
 import type { Fp8Options, Mxfp8Options, Tensor } from '@tilewise/core';
 import { checkObject } from '@tilewise/philox/errors';
-import { fp8List } from '../api/fp8-list.ts';
-import { broughtTools, type WithTools } from '../api/tools.ts';
+import { fp8List } from '../api/tools/fp8-list.ts';
+import { broughtTools, type WithTools } from '../api/tools/tools.ts';
 import { fp8Tools } from '../attention/fp8/fp8-tools.ts';
 import { mxfp8Tools } from '../attention/fp8/mxfp8-tools.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 
-export type { WithTools } from '../api/tools.ts';
+export type { WithTools } from '../api/tools/tools.ts';
 
 /**
  * The option `fp8` of an eager call: the scalars of `Fp8Options` (numbers, or f32 tensors of one element;

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, listText, TilewiseError } from '@tilewise/core';
 import { checkFunction, checkOptions } from '@tilewise/philox/errors';
-import { type LoadedModuleName, loadedModuleNames, loadModules } from '../attention/load-modules.ts';
+import { type LoadedModuleName, loadedModuleNames, loadModules } from '../attention/modules/load-modules.ts';
 import { loadTileKinds } from '../attention/tiles/load-tile-kinds.ts';
 import type { TileSelector } from '../attention/tiles/tile-choice.ts';
 import { capabilitiesOf, deviceDescriptor } from '../device/capabilities.ts';

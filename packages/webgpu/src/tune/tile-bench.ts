@@ -6,9 +6,9 @@ import {
   type OperandDesc,
   TilewiseError,
 } from '@tilewise/core';
-import type { Plan } from '../api/plan.ts';
-import { planSdpaBackward } from '../api/plan-backward.ts';
-import { planSdpa } from '../api/plan-forward.ts';
+import type { Plan } from '../api/plan/plan.ts';
+import { planSdpaBackward } from '../api/plan/plan-backward.ts';
+import { planSdpa } from '../api/plan/plan-forward.ts';
 import { isForward, type TileRole } from '../attention/tiles/tile.ts';
 import { unsuitedReason } from '../attention/tiles/tile-choice.ts';
 import type { GpuContext } from '../runtime/context.ts';

@@ -6,10 +6,10 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { CaseResult, Counts } from '../../case.ts';
 import { conformance } from '../../conformance.ts';
 import { suites } from '../index.ts';
-import { parseCase } from './case-format.ts';
-import { concreteCalls } from './concrete.ts';
-import { gflop } from './gflop.ts';
-import { tinyCase } from './tiny-case.ts';
+import { concreteCalls } from './concrete/concrete.ts';
+import { gflop } from './concrete/gflop.ts';
+import { parseCase } from './format/case-format.ts';
+import { tinyCase } from './format/tiny-case.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tilewise-cudnn-'));
 afterAll(() => rmSync(folder, { recursive: true }));

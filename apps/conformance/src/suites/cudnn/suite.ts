@@ -2,13 +2,13 @@ import type { ConformanceCase, Outcome } from '../../case.ts';
 import type { Suite } from '../../suite.ts';
 import { skippedBySize, workOptions } from '../../work-range.ts';
 import { engineNames } from '../attention/engines.ts';
-import { type RawCase, readCases } from './case-file.ts';
-import { type CudnnCase, parseCase } from './case-format.ts';
-import { concreteCalls } from './concrete.ts';
-import { gflop } from './gflop.ts';
-import { openRunner } from './open-runner.ts';
-import { runCase } from './run-case.ts';
-import type { Runner } from './runner.ts';
+import { concreteCalls } from './concrete/concrete.ts';
+import { gflop } from './concrete/gflop.ts';
+import { type RawCase, readCases } from './format/case-file.ts';
+import { type CudnnCase, parseCase } from './format/case-format.ts';
+import { runCase } from './outcome/run-case.ts';
+import { openRunner } from './runners/open-runner.ts';
+import type { Runner } from './runners/runner.ts';
 
 /** cuDNN's own test cases of attention, against the reference. */
 export const cudnn: Suite = {

@@ -4,7 +4,7 @@ import type { WeightDType } from '@tilewise/nn';
 import type { ConformanceCase } from '../../case.ts';
 import { requireFolder } from '../../data-folder.ts';
 import { SetupError, type Suite } from '../../suite.ts';
-import { openTensorEngine, tensorEngineNames } from '../onednn/engines.ts';
+import { openTensorEngine, tensorEngineNames } from '../onednn/run/engines.ts';
 import { checks } from './checks.ts';
 import { type Expected, isModelFolder, readExpected } from './expected.ts';
 

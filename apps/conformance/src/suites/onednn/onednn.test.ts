@@ -5,9 +5,9 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import { Graph } from '@tilewise/graph';
 import { sharedDir } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
-import { caseName, type GraphCase, readCases, readGraph, storedCases } from './case-file.ts';
-import { rewrite } from './rewrite.ts';
-import { runGraphCase } from './run-graph-case.ts';
+import { caseName, type GraphCase, readCases, readGraph, storedCases } from './rewrite/case-file.ts';
+import { rewrite } from './rewrite/rewrite.ts';
+import { runGraphCase } from './run/run-graph-case.ts';
 import { onednn } from './suite.ts';
 
 /**

@@ -2,11 +2,18 @@ import { Graph } from '@tilewise/graph';
 import type { ConformanceCase } from '../../case.ts';
 import { SetupError, type Suite } from '../../suite.ts';
 import { skippedBySize, workOptions } from '../../work-range.ts';
-import { caseName, type GraphCase, hasGraph, readCases, readGraph, storedCases } from './case-file.ts';
-import { type OpenTensorEngine, openTensorEngine, tensorEngineNames } from './engines.ts';
-import { graphGflop } from './gflop.ts';
-import { rewrite } from './rewrite.ts';
-import { runGraphCase } from './run-graph-case.ts';
+import {
+  caseName,
+  type GraphCase,
+  hasGraph,
+  readCases,
+  readGraph,
+  storedCases,
+} from './rewrite/case-file.ts';
+import { rewrite } from './rewrite/rewrite.ts';
+import { type OpenTensorEngine, openTensorEngine, tensorEngineNames } from './run/engines.ts';
+import { graphGflop } from './run/gflop.ts';
+import { runGraphCase } from './run/run-graph-case.ts';
 
 /**
  * oneDNN's graphs with benchdnn's cases: partitioned, run, and compared with the graph run operation by

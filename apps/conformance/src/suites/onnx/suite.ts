@@ -4,7 +4,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { fromOnnx } from '@tilewise/graph/onnx';
 import type { ConformanceCase, Outcome } from '../../case.ts';
 import { SetupError, type Suite } from '../../suite.ts';
-import { type OpenTensorEngine, openTensorEngine, tensorEngineNames } from '../onednn/engines.ts';
+import { type OpenTensorEngine, openTensorEngine, tensorEngineNames } from '../onednn/run/engines.ts';
 import { caseFolders, dataSets, readModelFile } from './case-files.ts';
 import { compareTensors } from './compare.ts';
 import { type ExportedModel, exportedModels, runExported } from './exported-models.ts';

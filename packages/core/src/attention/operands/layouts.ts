@@ -1,4 +1,4 @@
-import type { DType } from '../../tensor/dtype.ts';
+import type { DType } from '../../tensor/dtype/dtype.ts';
 import { contiguousStrides, elementsSpanned, type Shape } from '../../tensor/shape.ts';
 import { callerShape, rowShape } from '../problem/describe.ts';
 import type { AttentionProblem, BroadcastDesc, OperandDesc } from '../problem/problem.ts';

@@ -1,4 +1,4 @@
-import type { DType } from '../../tensor/dtype.ts';
+import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { Shape, Strides } from '../../tensor/shape.ts';
 import type {
   AttentionProblem,

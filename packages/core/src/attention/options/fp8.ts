@@ -1,6 +1,6 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
 import { blockScaleShape } from '../../mxfp8/block-scales.ts';
-import { checkTensor } from '../../tensor/check-tensor.ts';
+import { checkTensor } from '../../tensor/checks/check-tensor.ts';
 import { type HostArray, hostList } from '../../tensor/host-array.ts';
 import { contiguousStrides, elementCount, isContiguous, sameShape } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';

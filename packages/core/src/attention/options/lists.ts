@@ -1,5 +1,5 @@
 import { describeValue, InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
-import { checkTensor } from '../../tensor/check-tensor.ts';
+import { checkTensor } from '../../tensor/checks/check-tensor.ts';
 import { type HostArray, hostList } from '../../tensor/host-array.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { isList } from '../../tensor/tensor-desc.ts';

@@ -1,7 +1,7 @@
 import type { DropoutSchemeName } from '@tilewise/philox';
 import type { Mod } from '../../expr/mods/mod.ts';
 import type { BlockScaleLayout } from '../../mxfp8/block-scales.ts';
-import type { DType } from '../../tensor/dtype.ts';
+import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { FormatP, Fp8ScalarName } from '../problem/fp8.ts';
 import type { Alignment, GradientName, RaggedName } from '../problem/problem.ts';

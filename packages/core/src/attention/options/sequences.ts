@@ -1,6 +1,6 @@
 import { InvalidArgumentError, InvalidShapeError } from '../../errors.ts';
 import { lengthsFromCumulative } from '../../layout/cumulative-lengths.ts';
-import type { DType } from '../../tensor/dtype.ts';
+import type { DType } from '../../tensor/dtype/dtype.ts';
 import { isHostArray, numbersOf } from '../../tensor/host-array.ts';
 import { contiguousStrides } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';

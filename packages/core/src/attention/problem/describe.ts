@@ -1,5 +1,5 @@
 import { InvalidShapeError } from '../../errors.ts';
-import { checkTensor } from '../../tensor/check-tensor.ts';
+import { checkTensor } from '../../tensor/checks/check-tensor.ts';
 import type { Shape, Strides } from '../../tensor/shape.ts';
 import { contiguousStrides } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';

@@ -2,7 +2,7 @@ import type { DropoutSchemeName, U64 } from '@tilewise/philox';
 import type { Expr } from '../../expr/expr.ts';
 import type { BlockScaleLayout } from '../../mxfp8/block-scales.ts';
 import type { Mxfp8DType } from '../../mxfp8/quantise.ts';
-import type { DType } from '../../tensor/dtype.ts';
+import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import type { FormatP, Fp8Scalars } from './fp8.ts';
 import type { Mxfp8Tensors } from './mxfp8.ts';

@@ -1,5 +1,5 @@
 import { InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
-import { checkTensor } from '../../tensor/check-tensor.ts';
+import { checkTensor } from '../../tensor/checks/check-tensor.ts';
 import { sameShape } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { rowShape } from '../problem/describe.ts';

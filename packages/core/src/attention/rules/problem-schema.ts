@@ -1,7 +1,7 @@
 import { checkSchemeProbability, type DropoutSchemeName, dropoutSchemeNames } from '@tilewise/philox';
 import { checkObject, describeValue, InvalidArgumentError } from '../../errors.ts';
 import { blockScaleLayouts } from '../../mxfp8/block-scales.ts';
-import { dtypeTraits } from '../../tensor/dtype-traits.ts';
+import { dtypeTraits } from '../../tensor/dtype/dtype-traits.ts';
 import { fp8Format } from '../options/fp8.ts';
 import type { FormatP } from '../problem/fp8.ts';
 import type { AttentionProblem, BackwardProblem, DropoutDesc, Fp8Desc } from '../problem/problem.ts';

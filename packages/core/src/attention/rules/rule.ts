@@ -1,5 +1,5 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
-import type { DType } from '../../tensor/dtype-traits.ts';
+import type { DType } from '../../tensor/dtype/dtype-traits.ts';
 import type { OperandName } from '../operands/operand.ts';
 import { operandTable } from '../operands/table.ts';
 

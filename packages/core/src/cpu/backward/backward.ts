@@ -5,7 +5,7 @@ import type {
   GradientName,
   LengthsKind,
 } from '../../attention/problem/problem.ts';
-import { encodeArray } from '../../tensor/convert.ts';
+import { encodeArray } from '../../tensor/dtype/convert.ts';
 import { elementCount } from '../../tensor/shape.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { type AllocateTensor, allocateIn, allocateRows, allocateTensor } from '../operands/row-result.ts';

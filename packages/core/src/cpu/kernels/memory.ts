@@ -1,5 +1,5 @@
 import { TilewiseError } from '../../errors.ts';
-import type { TypedArray } from '../../tensor/dtype.ts';
+import type { TypedArray } from '../../tensor/dtype/dtype.ts';
 import { createHeap } from './heap.ts';
 
 /** A stretch of the memory that kernels work on. */

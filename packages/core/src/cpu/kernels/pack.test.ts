@@ -1,7 +1,7 @@
 import { fillU32 } from '@tilewise/philox';
 import { expect, test } from 'vitest';
-import { bitEncoder } from '../../tensor/convert.ts';
-import { decodeTable } from '../../tensor/decode-table.ts';
+import { bitEncoder } from '../../tensor/dtype/convert.ts';
+import { decodeTable } from '../../tensor/dtype/decode-table.ts';
 import { createKernels, supportedVariants } from './host-kernels.ts';
 
 const all = supportedVariants().map(createKernels);

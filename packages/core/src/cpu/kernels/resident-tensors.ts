@@ -1,4 +1,4 @@
-import { type DType, dtypeInfo, type TypedArray } from '../../tensor/dtype.ts';
+import { type DType, dtypeInfo, type TypedArray } from '../../tensor/dtype/dtype.ts';
 import { contiguousStrides, elementCount, maxOffset, type Shape, type Strides } from '../../tensor/shape.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { residentMemory } from './host-kernels.ts';

@@ -1,5 +1,5 @@
-import { bitEncoder } from '../../tensor/convert.ts';
-import { decodeTable } from '../../tensor/decode-table.ts';
+import { bitEncoder } from '../../tensor/dtype/convert.ts';
+import { decodeTable } from '../../tensor/dtype/decode-table.ts';
 import { type Kernels, PANEL, PANEL_BYTES, type PackKernels, type RowKernels } from './kernels.ts';
 import { createMemory, type Memory } from './memory.ts';
 import { typescriptProducts } from './typescript-products.ts';

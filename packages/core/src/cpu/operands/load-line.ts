@@ -1,5 +1,5 @@
-import { decodeTable } from '../../tensor/decode-table.ts';
-import { dtypeInfo } from '../../tensor/dtype.ts';
+import { decodeTable } from '../../tensor/dtype/decode-table.ts';
+import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, padded } from '../kernels/kernels.ts';
 

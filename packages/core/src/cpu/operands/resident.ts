@@ -1,4 +1,4 @@
-import { dtypeInfo } from '../../tensor/dtype.ts';
+import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import { elementCount, maxOffset } from '../../tensor/shape.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { Memory } from '../kernels/memory.ts';

@@ -2,7 +2,7 @@ import { operandIndex, rowIndex } from '../../attention/host/result-index.ts';
 import type { SequenceSide } from '../../attention/host/sequences.ts';
 import { callerShape, rowShape } from '../../attention/problem/describe.ts';
 import type { AttentionProblem, LengthsKind, OperandDesc } from '../../attention/problem/problem.ts';
-import type { DType } from '../../tensor/dtype.ts';
+import type { DType } from '../../tensor/dtype/dtype.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, padded } from '../kernels/kernels.ts';
 import { createStoreRows } from './row-store.ts';

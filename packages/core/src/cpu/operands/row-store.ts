@@ -1,5 +1,5 @@
-import { bitEncoder } from '../../tensor/convert.ts';
-import type { TypedArray } from '../../tensor/dtype.ts';
+import { bitEncoder } from '../../tensor/dtype/convert.ts';
+import type { TypedArray } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, padded } from '../kernels/kernels.ts';
 

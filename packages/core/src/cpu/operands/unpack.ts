@@ -1,6 +1,6 @@
 import type { Addressing } from '../../attention/host/addressing.ts';
-import { decodeTable } from '../../tensor/decode-table.ts';
-import type { DType } from '../../tensor/dtype.ts';
+import { decodeTable } from '../../tensor/dtype/decode-table.ts';
+import type { DType } from '../../tensor/dtype/dtype.ts';
 import { type Kernels, padded } from '../kernels/kernels.ts';
 
 /**

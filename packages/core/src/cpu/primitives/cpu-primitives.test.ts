@@ -20,7 +20,7 @@ import {
   toF32,
 } from '../../expr/index.ts';
 import { coordinate, hostPrimitives, input, type Primitive, reduced } from '../../primitive/index.ts';
-import type { DType } from '../../tensor/dtype.ts';
+import type { DType } from '../../tensor/dtype/dtype.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { supportedVariants } from '../kernels/host-kernels.ts';
 import { cpuPrimitives } from './cpu-primitives.ts';

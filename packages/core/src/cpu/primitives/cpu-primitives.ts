@@ -1,7 +1,7 @@
 import { hostPrimitives } from '../../primitive/host/host-primitives.ts';
 import type { Primitive } from '../../primitive/primitive.ts';
 import type { Primitives } from '../../primitive/primitive-engine.ts';
-import type { DType } from '../../tensor/dtype.ts';
+import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
 import { withKernels } from '../kernels/host-kernels.ts';
 import type { Kernels, Variant } from '../kernels/kernels.ts';

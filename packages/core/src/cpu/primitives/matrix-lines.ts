@@ -1,4 +1,4 @@
-import { dtypeInfo } from '../../tensor/dtype.ts';
+import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, type LoopHost, PANEL, padded } from '../kernels/kernels.ts';
 import { convertLines } from '../loops/convert-lines.ts';

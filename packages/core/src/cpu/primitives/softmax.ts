@@ -1,6 +1,6 @@
 import { forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
 import type { SoftmaxPrimitive } from '../../primitive/primitive.ts';
-import { dtypeInfo } from '../../tensor/dtype.ts';
+import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, padded } from '../kernels/kernels.ts';
 import { createLoadLine } from '../operands/load-line.ts';

@@ -5,7 +5,7 @@ import type {
   Operands,
 } from '../../attention/problem/problem.ts';
 import type { SdpaResult } from '../../engine/engine.ts';
-import { checkStorage } from '../../tensor/check-storage.ts';
+import { checkStorage } from '../../tensor/checks/check-storage.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import {
   allocateBackward,

@@ -6,7 +6,7 @@ import type { SdpaBackwardOptions } from '../../attention/options/options.ts';
 import type { AttentionProblem, BackwardOperands, Operands } from '../../attention/problem/problem.ts';
 import type { SdpaResult } from '../../engine/engine.ts';
 import { add, mul, scoreMod, sub } from '../../expr/index.ts';
-import type { DType } from '../../tensor/dtype.ts';
+import type { DType } from '../../tensor/dtype/dtype.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { backward } from '../backward/backward.ts';
 import { cpuEngine } from '../engine.ts';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../../errors.ts';
-import { checkHostTensor } from '../../tensor/check-on-host.ts';
-import { dtypeInfo } from '../../tensor/dtype.ts';
+import { checkHostTensor } from '../../tensor/checks/check-on-host.ts';
+import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { Loaders } from './evaluate.ts';
 

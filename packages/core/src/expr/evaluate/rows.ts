@@ -1,4 +1,4 @@
-import { dtypeInfo } from '../../tensor/dtype.ts';
+import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { checkedNodes } from '../check.ts';
 import type { Expr } from '../expr.ts';

@@ -5,7 +5,7 @@ import {
   InvalidArgumentError,
   TilewiseError,
 } from '../../errors.ts';
-import { checkHostTensor } from '../../tensor/check-on-host.ts';
+import { checkHostTensor } from '../../tensor/checks/check-on-host.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { checkMod } from '../check.ts';
 import { compileRows, type EvaluateRow } from '../evaluate/rows.ts';

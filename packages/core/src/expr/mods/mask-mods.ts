@@ -1,5 +1,5 @@
 import { checkObject, InvalidArgumentError, InvalidShapeError } from '../../errors.ts';
-import { checkTensor } from '../../tensor/check-tensor.ts';
+import { checkTensor } from '../../tensor/checks/check-tensor.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { abs, and, eq, ge, le, load, lt, mod, or, sub } from '../build.ts';
 import type { BoolExpr, Expr, NumericExpr } from '../expr.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, InvalidShapeError } from '../../errors.ts';
-import { checkTensor } from '../../tensor/check-tensor.ts';
+import { checkTensor } from '../../tensor/checks/check-tensor.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { abs, add, div, load, max, min, mul, sub, tanh } from '../build.ts';
 import { type Mod, scoreMod } from './mod.ts';

@@ -1,4 +1,4 @@
-import { checkOnHost } from '../../tensor/check-on-host.ts';
+import { checkOnHost } from '../../tensor/checks/check-on-host.ts';
 import { contiguousStrides } from '../../tensor/shape.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { checkPrimitive } from '../check.ts';

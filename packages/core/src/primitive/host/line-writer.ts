@@ -1,6 +1,6 @@
-import { valueEncoder } from '../../tensor/convert.ts';
-import { type DType, dtypeInfo } from '../../tensor/dtype.ts';
-import { roundHalfEven } from '../../tensor/round.ts';
+import { valueEncoder } from '../../tensor/dtype/convert.ts';
+import { type DType, dtypeInfo } from '../../tensor/dtype/dtype.ts';
+import { roundHalfEven } from '../../tensor/dtype/round.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 
 /**

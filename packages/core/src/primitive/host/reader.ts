@@ -1,5 +1,5 @@
-import { decodeTable } from '../../tensor/decode-table.ts';
-import { dtypeInfo } from '../../tensor/dtype.ts';
+import { decodeTable } from '../../tensor/dtype/decode-table.ts';
+import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import type { Shape } from '../../tensor/shape.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
 

@@ -5,7 +5,7 @@ import { type AttentionCall, exactResults, gpuResults, normal } from '../../../t
 import { callersDevice } from '../../../testing/device-buffers.ts';
 import { expectAgreement, expectSameBits } from '../../../testing/expect-agreement.ts';
 import { sharedContext } from '../../../testing/shared-context.ts';
-import { allTools } from '../../api/all-tools.ts';
+import { allTools } from '../../api/tools/all-tools.ts';
 import { checkSupport, createContext, sdpaVjp } from '../../index.ts';
 import { backwardTensors } from '../plan/tensors.ts';
 

@@ -1,7 +1,7 @@
 import { normalise, normaliseBackward, type SdpaBackwardOptions, Tensor } from '@tilewise/core';
 import { describe, expect, test } from 'vitest';
 import { kernelsOf, variants } from '../../../testing/variants.ts';
-import { allTools } from '../../api/all-tools.ts';
+import { allTools } from '../../api/tools/all-tools.ts';
 import { dispatchSize } from '../../codegen/kernel-spec.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../../index.ts';
 import { planReasons } from '../../runtime/plan/plan-layout.ts';

@@ -1,7 +1,7 @@
 import { normalise, normaliseBackward, type SdpaBackwardOptions, Tensor } from '@tilewise/core';
 import { add, mul, scoreMod, sub } from '@tilewise/core/expr';
 import { expect, test } from 'vitest';
-import { allTools } from '../../api/all-tools.ts';
+import { allTools } from '../../api/tools/all-tools.ts';
 import { guaranteedCapabilities, type KernelSpec, type TileSelector } from '../../index.ts';
 import { matrixTile } from '../../matrix/index.ts';
 import { subgroupTile } from '../../tiles/index.ts';

@@ -5,7 +5,7 @@ import { exactResults, gpuResults, normal } from '../../../testing/attention-cal
 import { readBuffer, storageBuffer } from '../../../testing/device-buffers.ts';
 import { expectAgreement, expectSameBits } from '../../../testing/expect-agreement.ts';
 import { sharedContext } from '../../../testing/shared-context.ts';
-import { allTools } from '../../api/all-tools.ts';
+import { allTools } from '../../api/tools/all-tools.ts';
 import type { GpuContext, KernelSpec } from '../../index.ts';
 import { makeKernelPlan } from '../../runtime/plan/kernel-plan.ts';
 import { kernelTarget } from '../kernel-target.ts';

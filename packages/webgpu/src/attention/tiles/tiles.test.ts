@@ -4,8 +4,8 @@ import { exactResults, normal, type Results } from '../../../testing/attention-c
 import { expectAgreement } from '../../../testing/expect-agreement.ts';
 import { sharedContext } from '../../../testing/shared-context.ts';
 import { plainMatrixTile } from '../../../testing/tile-kinds.ts';
-import { allTools } from '../../api/all-tools.ts';
-import { makePlan } from '../../api/plan.ts';
+import { makePlan } from '../../api/plan/plan.ts';
+import { allTools } from '../../api/tools/all-tools.ts';
 import {
   type SubgroupTileShape,
   subgroupTile,

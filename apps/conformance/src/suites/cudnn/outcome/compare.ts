@@ -1,0 +1,122 @@
+import type { Tensor } from '@tilewise/core';
+import type { TensorError } from '../../attention/worst-error.ts';
+import type { Concrete } from '../concrete/concrete.ts';
+import { extent } from '../concrete/layouts.ts';
+import type { Tolerance } from '../format/case-format.ts';
+import { storedScale } from '../tensors/fp8.ts';
+import { cumulative } from '../tensors/storage.ts';
+import type { Expected } from './expected.ts';
+
+/** The tensor whose layout and extent a result has. */
+const shapedLike: Readonly<Record<string, 'q' | 'k' | 'v' | 'o'>> = { o: 'o', dq: 'q', dk: 'k', dv: 'v' };
+
+/**
+ * Compares a result, wherever its rows lie, with what is expected: |a − e| ≤ absolute + relative·|e|, an
+ * infinity only where one is expected, and exactly 0 where nothing contributes: in rows that see no key, and
+ * for keys that nobody sees. The rows of a packed result that belong to no sequence are not looked at. A
+ * result that is stored by a scale is compared without it.
+ */
+export function compareResult(
+  c: Concrete,
+  name: string,
+  actual: Tensor,
+  expected: Expected,
+  allowed: Tolerance,
+): TensorError {
+  const values = expected.forward[name] ?? expected.backward[name];
+  const unit = storedScale(name, expected.fp8);
+  const { lse } = expected.forward;
+  const like = shapedLike[name];
+  const got = actual.toFloat64();
+  const found = (rows: Iterable<Row>, isZero: (row: Row) => boolean): TensorError =>
+    worst(name, rows, got, values, unit, allowed, isZero);
+  if (!like) {
+    const isPerRow = name === 'lse' || name === 'max' || name === 'sumExp';
+    const rows = isPerRow && actual.shape.length === 2 ? packedStatistics(c, actual) : [whole(got.length)];
+    return found(rows, () => false);
+  }
+  const [H, S] = extent(like, c.dims);
+  return found(operandRows(c, like), ({ b, h, s }) =>
+    like === 'q' || like === 'o' ? lse[(b * H + h) * S + s] === -Infinity : expected.isUnseen(b, s),
+  );
+}
+
+/**
+ * Neighbouring elements of a result: where they are among its elements, and where among the expected values.
+ */
+interface Row {
+  readonly at: number;
+  readonly index: number;
+  readonly count: number;
+  readonly b: number;
+  readonly h: number;
+  readonly s: number;
+}
+
+function worst(
+  tensor: string,
+  rows: Iterable<Row>,
+  got: Float64Array,
+  expected: Float64Array,
+  unit: number,
+  [absolute, relative]: Tolerance,
+  isZero: (row: Row) => boolean,
+): TensorError {
+  let error: TensorError = { tensor, ratio: 0, text: 'is exact' };
+  for (const row of rows) {
+    const zero = isZero(row);
+    for (let n = 0; n < row.count; n++) {
+      const want = expected[row.index + n];
+      const value = got[row.at + n] / unit;
+      if (value === want) continue;
+      const off = Math.abs(value - want);
+      const limit = absolute + relative * Math.abs(want);
+      const ratio = limit === 0 ? Infinity : off / limit;
+      if (!zero && ratio <= error.ratio) continue;
+      const where = `at [${[row.b, row.h, row.s]}] (element ${row.index + n})`;
+      if (zero) {
+        return { tensor, ratio: Infinity, text: `holds ${value} ${where}, where nothing contributes` };
+      }
+      if (!Number.isFinite(off)) {
+        return { tensor, ratio: Infinity, text: `holds ${value} ${where}, where ${want} is expected` };
+      }
+      const text = `is off by ${off.toExponential(2)} ${where}, where ${limit.toExponential(2)} is allowed`;
+      error = { tensor, ratio, text };
+    }
+  }
+  return error;
+}
+
+/** The rows that exist of a result laid out like an operand: (B, H, S, D), or (T, H, D) when packed. */
+function* operandRows(c: Concrete, like: 'q' | 'k' | 'v' | 'o'): Generator<Row> {
+  const { B } = c.dims;
+  const [H, S, D] = extent(like, c.dims);
+  const { packed } = c.layouts[like];
+  const lengths = (like === 'q' || like === 'o' ? c.lengths.q : c.lengths.kv) ?? new Array<number>(B).fill(S);
+  const starts = cumulative(lengths);
+  for (let b = 0; b < B; b++) {
+    for (let h = 0; h < H; h++) {
+      for (let s = 0; s < (packed ? lengths[b] : S); s++) {
+        const index = ((b * H + h) * S + s) * D;
+        const at = packed ? ((starts[b] + s) * H + h) * D : index;
+        yield { at, index, count: D, b, h, s };
+      }
+    }
+  }
+}
+
+/** Of (Hq, T). */
+function* packedStatistics({ dims, lengths }: Concrete, { shape: [, T] }: Tensor): Generator<Row> {
+  const { B, Hq, Sq } = dims;
+  const each = lengths.q ?? new Array<number>(B).fill(Sq);
+  const starts = cumulative(each);
+  for (let b = 0; b < B; b++) {
+    for (let h = 0; h < Hq; h++) {
+      yield { at: h * T + starts[b], index: (b * Hq + h) * Sq, count: each[b], b, h, s: 0 };
+    }
+  }
+}
+
+function whole(count: number): Row {
+  return { at: 0, index: 0, count, b: 0, h: 0, s: 0 };
+}

@@ -1,0 +1,122 @@
+import { normalise, type SdpaOptions, Tensor } from '@tilewise/core';
+import { createProblemDropout, createVisibility } from '@tilewise/core/engine';
+import { type ForwardFloat64, sdpaBackwardFloat64, sdpaFloat64 } from '@tilewise/core/reference';
+import type { Call } from '../tensors/call.ts';
+import { type Fp8Numbers, fp8Scale } from '../tensors/fp8.ts';
+import { backwardOptions } from '../tensors/options.ts';
+
+/**
+ * What a call must give, by the name of the result: float64, unrounded, row-major (B, H, S, D) or (B, Hq,
+ * Sq).
+ */
+export interface Expected {
+  readonly forward: Readonly<Record<string, Float64Array>>;
+  readonly backward: Readonly<Record<string, Float64Array>>;
+  /**
+   * All scalars of a call by the FP8 contract, those of its results too; what is expected is before those
+   * scales.
+   */
+  readonly fp8: Fp8Numbers | null;
+  /** Whether nobody sees key j of sequence b by lengths and band: then its gradients are exactly 0. */
+  isUnseen(b: number, j: number): boolean;
+}
+
+/** Attention and its gradients by their definition. */
+export function expectedResults(call: Call): Expected {
+  const { concrete, exact } = call;
+  const { q, k, v } = exact;
+  const options = { ...exact.options, ...drawnMask(call) };
+  const results = sdpaFloat64(q, k, v, options);
+  const { dropoutMask, ...values } = results;
+  const forward: Record<string, Float64Array> = {};
+  for (const [name, { values: exactly }] of Object.entries(values)) {
+    const asked = name === 'o' || name === 'lse' || options.outputs?.[name as 'max'];
+    if (asked) forward[name] = exactly;
+  }
+  if (dropoutMask) forward.dropoutMask = dropoutMask.toFloat64();
+
+  const scales = call.fp8 ? outputScales(call, forward) : {};
+  const backward = concrete.backward ? gradients(call, options, results, scales) : { results: {}, fp8: {} };
+  const { problem, operands } = normalise({ q, k, v }, options);
+  const { queryRange } = createVisibility(problem, operands);
+  return {
+    forward,
+    backward: backward.results,
+    fp8: call.fp8 && { ...call.fp8, ...scales, ...backward.fp8 },
+    isUnseen: (b, j) => {
+      const [from, to] = queryRange(b, j);
+      return from === to;
+    },
+  };
+}
+
+interface Gradients {
+  readonly results: Readonly<Record<string, Float64Array>>;
+  readonly fp8: Fp8Numbers;
+}
+
+/**
+ * The gradients from o as it is stored: an input of backward like the others. By the FP8 contract, dS is
+ * rounded with a scale for its own largest value, so that is measured first.
+ */
+function gradients(
+  call: Call,
+  options: SdpaOptions<Tensor>,
+  { o, lse }: ForwardFloat64,
+  { scaleO = 1, descaleO = 1 }: Fp8Numbers,
+): Gradients {
+  const { concrete, exact } = call;
+  const { q, k, v, dO } = exact;
+  const fp8 = call.fp8 && { ...call.fp8, descaleO };
+  const asked = { ...options, ...(fp8 && { fp8 }), ...backwardOptions(concrete) };
+  const stored = o.values.map(x => x * scaleO);
+  const inputs = { q, k, v, o: Tensor.from(stored, o.shape, { dtype: concrete.outDType }), lse, dO };
+  const run = (more: SdpaOptions<Tensor> = {}): Record<string, Float64Array> => {
+    const { dCaptures: _, ...results } = sdpaBackwardFloat64(inputs, { ...asked, ...more });
+    return Object.fromEntries(Object.entries(results).map(([name, { values }]) => [name, values]));
+  };
+  if (!fp8) return { results: run(), fp8: {} };
+  const [amaxDP] = run().amaxDP;
+  const scaleDP = fp8Scale(concrete.dtype, amaxDP);
+  const rounded = { scaleDP, descaleDP: 1 / scaleDP };
+  const results = run({ fp8: { ...fp8, ...rounded } });
+  const { outDType } = concrete;
+  return {
+    results,
+    fp8: {
+      ...rounded,
+      scaleDQ: fp8Scale(outDType, results.amaxDQ[0]),
+      scaleDK: fp8Scale(outDType, results.amaxDK[0]),
+      scaleDV: fp8Scale(outDType, results.amaxDV[0]),
+    },
+  };
+}
+
+function outputScales({ concrete }: Call, forward: Readonly<Record<string, Float64Array>>): Fp8Numbers {
+  const scaleO = concrete.flags.scale_o ?? fp8Scale(concrete.outDType, forward.amaxO[0]);
+  return { scaleO, descaleO: 1 / scaleO };
+}
+
+/**
+ * The mask that a drawn dropout means for the layout of the case, as a given one: what is drawn for a packed
+ * sequence depends on its length, so that the same sequence lying dense gets another mask.
+ */
+function drawnMask({ concrete, laidOut }: Call): Pick<SdpaOptions<Tensor>, 'dropout'> {
+  const { q, k, v, options } = laidOut;
+  const { layouts, lengths, dims } = concrete;
+  const isPacked = layouts.q.packed || layouts.k.packed;
+  if (!isPacked || !options.dropout || !('seed' in options.dropout)) return {};
+  const { B, Hq, Sq, Skv } = dims;
+  const { problem, operands } = normalise({ q, k, v }, options);
+  const { keepRow } = createProblemDropout(problem, operands);
+  const data = new Uint8Array(B * Hq * Sq * Skv);
+  for (let b = 0; b < B; b++) {
+    const rows = lengths.q?.[b] ?? Sq;
+    const keys = lengths.kv?.[b] ?? Skv;
+    for (let h = 0; h < Hq; h++) {
+      for (let i = 0; i < rows; i++) keepRow(b, h, i, 0, keys, data, ((b * Hq + h) * Sq + i) * Skv);
+    }
+  }
+  const mask = Tensor.wrap(data, { dtype: 'bool', shape: [B, Hq, Sq, Skv] });
+  return { dropout: { mask, scale: 1 / (1 - options.dropout.p) } };
+}

@@ -1,0 +1,259 @@
+import { Tensor } from '@tilewise/core';
+import type { Inputs } from '../tensors/call.ts';
+
+/**
+ * What a call becomes when a case about a rule does not itself say how the rule is broken. Options may be of
+ * any type.
+ */
+export type BrokenInputs = Omit<Inputs, 'options'> & { readonly options: Readonly<Record<string, unknown>> };
+
+/** What one of cuDNN's refusals is about. */
+export interface Rule {
+  readonly says: RegExp;
+  /**
+   * `vendor-only`: about a chip, a version, a kernel or the form of one API. Attention has a meaning for it,
+   * so it is computed. `ill-formed`: the mathematics or the data contradict themselves, so it must be
+   * refused, with a typed error.
+   */
+  readonly kind: 'vendor-only' | 'ill-formed';
+  /** Why it is of that kind, continuing "cuDNN refuses it, but" or "cuDNN refuses it because". */
+  readonly reason: string;
+  /** Breaks the rule in a call that keeps it. Without it, the case itself breaks the rule. */
+  readonly breaks?: (inputs: Inputs, message: string) => BrokenInputs;
+}
+
+const vendorOnly = (says: RegExp, reason: string): Rule => ({ says, kind: 'vendor-only', reason });
+const illFormed = (says: RegExp, reason: string, breaks?: Rule['breaks']): Rule => ({
+  says,
+  kind: 'ill-formed',
+  reason,
+  ...(breaks && { breaks }),
+});
+
+/** A change of the options alone. */
+const withOptions =
+  (change: (inputs: Inputs, message: string) => Readonly<Record<string, unknown>>): Rule['breaks'] =>
+  (inputs, message) => ({ ...inputs, options: { ...inputs.options, ...change(inputs, message) } });
+
+/** A change of the block scales that a message names. */
+const withScales = (change: (scales: Tensor) => Tensor): Rule['breaks'] =>
+  withOptions(({ options }, message) => {
+    const [, port = ''] = /Descale_(\w+)/.exec(message) ?? [];
+    const name = `descale${port.replace('_', '').replace('dO', 'DO')}` as 'descaleQ';
+    const scales = options.mxfp8?.[name];
+    return { mxfp8: { ...options.mxfp8, [name]: scales && change(scales) } };
+  });
+
+const lengthsOf = ({ q }: Inputs, length: number): number[] => new Array<number>(q.shape[0]).fill(length);
+
+/**
+ * Every refusal of cuDNN, the first row that matches; messages are those of
+ * `conformance/cudnn/validation-rules.json`.
+ */
+export const rules: readonly Rule[] = [
+  // Contradictions in the mathematics or the data.
+  illFormed(
+    /number of heads for key and query must be a factor of number of heads for query/,
+    'a group of query heads would share a fraction of a head',
+  ),
+  illFormed(
+    /^attn_scale with tensor and value cannot be set/,
+    'two factors are given where there is one',
+    withOptions(({ options }) => ({ scale: [Tensor.from([1], [1]), options.scale] })),
+  ),
+  illFormed(/^Bias mask data type cannot be boolean/, 'truth values cannot be added to scores'),
+  illFormed(
+    /^Padding mask requires seq_len_q and seq_len_kv/,
+    'padding begins where a length says',
+    withOptions(() => ({ seqLensQ: null, seqLensKv: null })),
+  ),
+  illFormed(
+    /^Using both, custom dropout mask and internal-mask generation/,
+    'two masks are given where there is one',
+  ),
+  illFormed(/^Dropout probability cannot be 1/, 'what is kept would be scaled by 1/0'),
+  illFormed(/^Right bound needs to be larger than or equal to zero/, 'a bound counts keys'),
+  illFormed(
+    /^Left bound \(Sliding window length\) should be/,
+    'a window that holds not even its own key is none',
+  ),
+  illFormed(
+    /^Paged caches can only be used in combination with padding mask/,
+    'a page table does not say how long a sequence is',
+  ),
+  illFormed(
+    /^When not using paged attention, there is no need to explicitly set max kv sequence length/,
+    'the tensors have another number of keys than the one that is stated',
+  ),
+  illFormed(
+    /incompatible with the sequence length of the bias/,
+    'the bias is for another number of keys',
+    withOptions(inputs => ({
+      ...pagedLengths(inputs),
+      bias: Tensor.zeros([1, 1, inputs.q.shape[2], (inputs.options.maxSeqLenKv ?? 0) + 1], { dtype: 'f16' }),
+    })),
+  ),
+  illFormed(
+    /^Paged cache load: block table size must equal/,
+    'the table has too few pages for the keys',
+    withOptions(inputs => ({ ...pagedLengths(inputs), pageTableK: shorter(inputs.options.pageTableK) })),
+  ),
+  illFormed(
+    /^If dsink is set, sink also needs to be set|^If dSink_token output is requested/,
+    'nothing has no gradient',
+  ),
+  illFormed(
+    /^use_causal_mask and use_causal_mask_bottom_right cannot both be true/,
+    'the diagonal starts in two corners',
+    withOptions(() => ({ causal: true, window: { align: 'bottom-right' } })),
+  ),
+  illFormed(/^The dim for .* is invalid/, 'attention is of four dimensions', inputs => ({
+    ...inputs,
+    options: { ...inputs.options },
+    q: inputs.q.reshape(inputs.q.shape.slice(1)),
+  })),
+  illFormed(/^The stride for .* is invalid/, 'each dimension has one stride', ({ q, ...others }) => ({
+    ...others,
+    options: { ...others.options },
+    q: Tensor.wrap(q.data, { dtype: q.dtype, shape: q.shape, strides: q.strides.slice(1), offset: q.offset }),
+  })),
+  illFormed(
+    /^attn_scale must be a cudnn_tensor or float/,
+    'the factor is no number',
+    withOptions(() => ({ scale: 'one' })),
+  ),
+  illFormed(
+    /^diagonal_band_left_bound must be an int/,
+    'a bound counts keys',
+    withOptions(() => ({ window: { left: 1.5 } })),
+  ),
+  illFormed(
+    /^diagonal_band_right_bound must be an int/,
+    'a bound counts keys',
+    withOptions(() => ({ window: { right: 1.5 } })),
+  ),
+  illFormed(
+    /^paged_attention_max_seq_len_kv must be an int/,
+    'it counts keys',
+    withOptions(() => ({ maxSeqLenKv: 1.5 })),
+  ),
+  illFormed(
+    /^dropout must be a tuple of/,
+    'it says neither what to keep nor how to draw it',
+    withOptions(() => ({ dropout: 0.1 })),
+  ),
+  illFormed(
+    /^dropout mask must be a cudnn_tensor/,
+    'a number is no mask',
+    withOptions(() => ({ dropout: { mask: 1 } })),
+  ),
+  illFormed(
+    /cu_seq_len.*\(B ?\+ ?1/,
+    'cumulative lengths have one entry more than there are sequences',
+    withOptions(inputs => ({ cuSeqLensQ: [0, 1], seqLensQ: lengthsOf(inputs, 1).concat(1, 1) })),
+  ),
+  illFormed(
+    /^MXFP8 SDPA requires .* to have FP8_E8M0/,
+    'block scales are powers of two',
+    withScales(scales => scales.cast('f32')),
+  ),
+  illFormed(
+    /^MXFP8 SDPA: .* must match/,
+    'block scales belong to other heads than the data',
+    withScales(scales =>
+      Tensor.zeros([...scales.shape.slice(0, 1), scales.shape[1] + 1, ...scales.shape.slice(2)], {
+        dtype: 'u8',
+      }),
+    ),
+  ),
+  illFormed(
+    /^MXFP8 SDPA: .* d_scale dimension too small/,
+    'some blocks have no scale',
+    withScales(scales => scales.slice(3, 0, scales.shape[3] - 1).contiguous()),
+  ),
+  illFormed(
+    /^MXFP8 SDPA: .* s_scale dimension too small/,
+    'some blocks have no scale',
+    withScales(scales => scales.slice(2, 0, scales.shape[2] - 1).contiguous()),
+  ),
+
+  // What one chip, version, kernel or API wants.
+  vendorOnly(/only if padding mask is enabled/, 'here lengths are the padding mask'),
+  vendorOnly(
+    /^Ragged offsets are only supported with padding mask|is_ragged==True is only allowed/,
+    'cumulative lengths are lengths',
+  ),
+  vendorOnly(/^Bottom right causal mask does not support/, 'the first queries see no key and give zeros'),
+  vendorOnly(/^Bottom right causal mask is only supported/, 'an aligned band goes with everything else'),
+  vendorOnly(
+    /^Sliding window attention is only supported with max_s_q <= max_s_kv/,
+    'queries beyond the keys see fewer of them, or none',
+  ),
+  vendorOnly(/^Left and right bounds are only supported/, 'a band goes with everything else'),
+  vendorOnly(/^When alibi mask is used/, 'the distance |i − j| has no sign to care for'),
+  vendorOnly(/hidden_dim|head_dim/, 'head sizes have any value'),
+  vendorOnly(/^SDPA FP8 does not support bias/, 'a bias is added to any score'),
+  vendorOnly(/^Attention score mod enabled/, 'a score mod goes with masks'),
+  vendorOnly(/^decode only mode/, 'one query is attention too'),
+  vendorOnly(/^s_q = s_kv = 1 is not supported/, 'one query and one key are attention too'),
+  vendorOnly(
+    /^max_total_seq_len_(q|kv) is only supported with packed layout/,
+    'the extent of a tensor is in its shape',
+  ),
+  vendorOnly(
+    /F8_128x4 reordering|contiguous [ds]_scale dimension/,
+    'the order of scales in memory is a matter of the chip',
+  ),
+  vendorOnly(
+    /^Paged caches are not supported in combination with ragged/,
+    'queries may be packed while keys are paged',
+  ),
+  vendorOnly(/stride for the last dimension/, 'channels may lie apart'),
+  vendorOnly(/^Intermediate tensor data type|compute_data_type/, 'sums are f32 here, always'),
+  vendorOnly(/^Deterministic algorithm|^FP8 deterministic algorithm/, 'every backward pass is deterministic'),
+  vendorOnly(
+    /incompatible with the sequence length of the RNG_DUMP/,
+    'the engine makes the tensor for the mask',
+  ),
+  vendorOnly(/only output certain combinations of stats, max and sum_exp/, 'each result can be had alone'),
+  vendorOnly(
+    /cannot be set at the same time|cannot both be set/,
+    'two names for one bound, or two bounds, mean both',
+  ),
+  vendorOnly(/length are both required/, 'a side without lengths is used whole'),
+  vendorOnly(/^generate_stats must be|^Exactly one of \{generate_stats/, 'lse is always returned'),
+  vendorOnly(/^dropout (seed|offset|scale) must be a cudnn_tensor/, 'numbers will do'),
+  vendorOnly(
+    /Block_mask|block_mask|[Uu]nified|[Cc]omposite|FROST|No suitable implementation|DiagonalBandMaskNode/,
+    'it is about one of cuDNN\u2019s implementations',
+  ),
+  vendorOnly(
+    /^Unsupported (mma|MMA) core mode|CUDNN_FRONTEND_ATTN_DP_WORKSPACE_LIMIT/,
+    'it is about cuDNN\u2019s own settings',
+  ),
+  vendorOnly(/stats_use_log2|softmax_precision|prefolded/, 'it is about numerics of cuDNN\u2019s kernels'),
+  vendorOnly(
+    /[Vv]ersion|cu[Dd][Nn][Nn]|SM ?\d|SM[89X]|SM Major|Hopper|Blackwell|Ampere|sm120|before 9\.|newer/,
+    'it is about a chip or a version',
+  ),
+];
+
+/**
+ * The row for what a case says of cuDNN: `CODE: message`.
+ * @throws Error when the table has none: then nobody has decided.
+ */
+export function ruleOf(vendorRule: string): Rule {
+  const message = vendorRule.replace(/^\w+: /, '');
+  const rule = rules.find(({ says }) => says.test(message));
+  if (!rule) throw new Error(`no rule in the table of this suite matches '${message}'`);
+  return rule;
+}
+
+function pagedLengths(inputs: Inputs): Readonly<Record<string, number[]>> {
+  const { maxSeqLenKv = 0 } = inputs.options;
+  return { seqLensQ: lengthsOf(inputs, inputs.q.shape[2]), seqLensKv: lengthsOf(inputs, maxSeqLenKv) };
+}
+
+function shorter(table: Tensor | undefined): Tensor | undefined {
+  return table?.slice(1, 0, table.shape[1] - 1);
+}

@@ -1,0 +1,34 @@
+import { SetupError } from '../../../suite.ts';
+import { hostRunner } from './host-runner.ts';
+import type { Runner } from './runner.ts';
+
+/** A runner, and what frees its device. */
+export interface OpenRunner {
+  readonly runner: Runner;
+  close(): void;
+}
+
+const onHost = (runner: Runner): OpenRunner => ({ runner, close: () => {} });
+
+// Loaded on demand: a run on the CPU needs no GPU.
+const openers: Readonly<Record<string, () => Promise<OpenRunner>>> = {
+  reference: async () => onHost(hostRunner((await import('@tilewise/core/reference')).referenceEngine())),
+  cpu: async () => onHost(hostRunner((await import('@tilewise/core/cpu')).cpuEngine())),
+  webgpu: async () => {
+    const [{ openContext }, { webgpuRunner }] = await Promise.all([
+      import('../../../gpu-context.ts'),
+      import('./webgpu-runner.ts'),
+    ]);
+    const context = await openContext();
+    return { runner: webgpuRunner(context), close: () => context.destroy() };
+  },
+};
+
+/** @throws SetupError when the engine cannot be had on this machine. */
+export async function openRunner(engine: string): Promise<OpenRunner> {
+  try {
+    return await openers[engine]();
+  } catch (error) {
+    throw new SetupError(`--engine ${engine}: ${error instanceof Error ? error.message : error}`);
+  }
+}

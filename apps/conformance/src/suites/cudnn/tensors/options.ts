@@ -1,0 +1,116 @@
+import {
+  type GradientName,
+  type MaskDropout,
+  type PhiloxDropout,
+  type SdpaBackwardOptions,
+  type SdpaOptions,
+  Tensor,
+} from '@tilewise/core';
+import { cudnnOptions } from '@tilewise/graph/cudnn';
+import type { Concrete } from '../concrete/concrete.ts';
+import { drawBits, drawBytes, drawTensor } from './data.ts';
+import { scoreProgram } from './score-programs.ts';
+
+/** cuDNN's tests draw every dropout mask from here. */
+const usualSeed = 123456n;
+const usualOffset = 789n;
+
+/** How many probabilities a given mask keeps. */
+const kept = 0.9;
+
+/** The options of a call that do not depend on where its tensors lie. */
+export function commonOptions(c: Concrete): SdpaOptions<Tensor> {
+  const { flags, band, scale, outDType, precision } = c;
+  const { Hq } = c.dims;
+  const mod = scoreProgram(c);
+  const bias = biasOf(c);
+  const dropout = dropoutOf(c);
+  return {
+    ...cudnnOptions<Tensor, number>({
+      attnScale: scale,
+      useAlibiMask: flags.alibi ?? false,
+      ...(bias && { bias }),
+      ...(flags.block_mask && { blockMask: blockMaskOf(c) }),
+      ...(flags.sink_token && { sinkToken: drawTensor(c, 'sink', [Hq], 'f32') }),
+    }),
+    outDType,
+    ...(band && { window: band }),
+    ...(flags.softcap !== undefined && flags.score_mod === undefined && { softcap: flags.softcap }),
+    ...(mod && { scoreMod: mod }),
+    ...(dropout && { dropout }),
+    outputs: {
+      max: flags.score_max ?? false,
+      sumExp: flags.score_sum_exp ?? false,
+      dropoutMask: flags.rng_dump ?? false,
+      // cuDNN's FP8 nodes always measure these.
+      amaxS: precision === 'fp8',
+      amaxO: precision !== 'float',
+    },
+  };
+}
+
+/** What backward is asked for beside the options of forward. */
+export function backwardOptions(c: Concrete): SdpaBackwardOptions<Tensor> {
+  const { precision, outDType } = c;
+  return {
+    gradients: wantedGradients(c),
+    ...(precision !== 'float' && {
+      gradDType: outDType,
+      outputs: { amaxDQ: true, amaxDK: true, amaxDV: true, amaxDP: precision === 'fp8' },
+    }),
+  };
+}
+
+/** The gradients that a call is compared in. */
+export function wantedGradients({ flags }: Concrete): GradientName[] {
+  const wanted: GradientName[] = ['dq', 'dk', 'dv'];
+  if (flags.bias) wanted.push('dbias');
+  if (flags.sink_token || flags.dSink) wanted.push('dsink');
+  return wanted;
+}
+
+/** The shape is the case's, else one for all batch entries. */
+function biasOf(c: Concrete): Tensor | null {
+  const { bias, bias_dtype } = c.flags;
+  if (!bias && bias_dtype === undefined) return null;
+  const { Hq, Sq, Skv } = c.dims;
+  const listed = typeof bias === 'string' ? (bias.match(/\d+/g) ?? []).map(Number) : bias;
+  const shape = Array.isArray(listed) ? listed : [1, Hq, Sq, Skv];
+  const dtype =
+    bias_dtype === 'bool'
+      ? 'bool'
+      : bias_dtype === 'fp32'
+        ? 'f32'
+        : c.precision === 'float'
+          ? c.dtype
+          : 'f16';
+  return drawTensor(c, 'bias', shape, dtype);
+}
+
+function blockMaskOf(c: Concrete): Tensor {
+  const { B, Hq, Sq, Skv } = c.dims;
+  const tile = (n: number): number => Math.ceil(n / 128);
+  const { block_mask } = c.flags;
+  const shape = Array.isArray(block_mask) ? block_mask : [B, Hq, tile(Sq), Math.ceil(tile(Skv) / 8)];
+  const count = shape.reduce((product, n) => product * n, 1);
+  return Tensor.from(drawBytes(c, 'blockMask', count), shape, { dtype: 'u8' });
+}
+
+function dropoutOf(c: Concrete): PhiloxDropout | MaskDropout<Tensor> | null {
+  const { dropout, seed = usualSeed, offset = usualOffset } = c.flags;
+  if (dropout === undefined) return null;
+  if (typeof dropout === 'number') return philoxDropout(dropout, seed, offset);
+  const { B, Sq, Skv } = c.dims;
+  const keep = Tensor.from(drawBits(c, 'dropoutMask', kept, B * Sq * Skv), [B, 1, Sq, Skv], {
+    dtype: 'bool',
+  });
+  const given = cudnnOptions<Tensor, number>({ dropout: [keep, 1 / kept] }).dropout ?? null;
+  // A case about having both: the types of our options do not let a caller say it.
+  const both: object = { ...given, p: 1 - kept, seed, offset };
+  return Array.isArray(dropout) ? (both as MaskDropout<Tensor>) : given;
+}
+
+function philoxDropout(p: number, seed: bigint, offset: bigint): PhiloxDropout | null {
+  const { dropout } = cudnnOptions<Tensor, bigint>({ dropout: [p, seed, offset] });
+  return dropout && 'seed' in dropout ? dropout : null;
+}

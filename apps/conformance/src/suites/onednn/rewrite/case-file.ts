@@ -1,0 +1,152 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OneDnnGraph } from '@tilewise/graph';
+import { jsonFiles, readJson, requireFolder } from '../../../data-folder.ts';
+import { SetupError } from '../../../suite.ts';
+
+/** A tensor of a case, as the list of cases has resolved it. */
+export interface ResolvedTensor {
+  readonly id: number;
+  readonly shape: readonly number[];
+  readonly stride?: readonly number[];
+  readonly property?: string;
+}
+
+/**
+ * A case of benchdnn: a graph, and what is changed in it. Options are spelled and written as on its command
+ * line.
+ */
+export interface GraphCase {
+  /** The graph's file, below the folder of graphs. */
+  readonly case: string;
+  readonly 'in-shapes'?: string;
+  readonly 'op-attrs'?: string;
+  readonly 'op-kind'?: string;
+  readonly 'tensor-property'?: string;
+  readonly dt?: string;
+  readonly mb?: string;
+  readonly 'attr-fpmath'?: string;
+  readonly 'expected-n-partitions'?: string;
+  readonly matmul_gflop?: number;
+  readonly inputs?: readonly ResolvedTensor[];
+  /** What of the case is not understood; such a case fails. */
+  readonly strange?: string;
+}
+
+const optionNames = ['in-shapes', 'op-attrs', 'op-kind', 'dt', 'tensor-property', 'mb'] as const;
+const otherOptionNames = ['attr-fpmath', 'expected-n-partitions'] as const;
+
+/** What a list says of a case beside what is to be done. */
+const descriptions = [
+  ...[
+    'n',
+    'id',
+    'note',
+    'source',
+    'harness',
+    'category',
+    'q_dtype',
+    'kv_dtype',
+    'score_dtype',
+    'mask',
+    'scale',
+  ],
+  ...['dropout', 'softcap', 'dmask', 'rank', 'reshape4d_gqa', 'out_transpose', 'softmax_mode', 'dims', 'gqa'],
+  ...['score_elems', 'outputs', 'ops'],
+];
+const knownKeys: ReadonlySet<string> = new Set([
+  ...['case', 'inputs', 'matmul_gflop', ...optionNames, ...otherOptionNames, ...descriptions],
+]);
+
+/**
+ * Reads a case. An option may be a number, and is absent where it is null. What is not known is passed over
+ * nowhere: it is `strange`.
+ */
+export function parseGraphCase(
+  raw: Readonly<Record<string, unknown>> & { readonly case: string },
+): GraphCase {
+  const unknown = Object.keys(raw).filter(key => !knownKeys.has(key));
+  if (unknown.length > 0) return { case: raw.case, strange: `the key ${unknown.join(', ')} is not known` };
+  const options: Record<string, string> = {};
+  for (const name of [...optionNames, ...otherOptionNames]) {
+    const value = raw[name] ?? '';
+    if (typeof value !== 'string' && !Number.isInteger(value))
+      return { case: raw.case, strange: `${name} must be text, got ${JSON.stringify(value)}` };
+    if (value !== '') options[name] = String(value);
+  }
+  const { 'expected-n-partitions': count = '1' } = options;
+  if (!/^\d+$/.test(count))
+    return { case: raw.case, strange: `expected-n-partitions is a whole number from 0 on, not '${count}'` };
+  const { inputs, matmul_gflop: gflop } = raw;
+  if (!(inputs === undefined || inputs === null || (Array.isArray(inputs) && inputs.every(isResolvedTensor))))
+    return { case: raw.case, strange: 'inputs must be a list of { id, shape, stride }' };
+  return {
+    ...{ case: raw.case, ...options },
+    ...(inputs ? { inputs } : {}),
+    ...(typeof gflop === 'number' ? { matmul_gflop: gflop } : {}),
+  };
+}
+
+function isResolvedTensor(value: unknown): value is ResolvedTensor {
+  const { id, shape, stride } = Object(value);
+  const areExtents = (list: unknown) => Array.isArray(list) && list.every(Number.isInteger);
+  return Number.isInteger(id) && areExtents(shape) && (stride === undefined || areExtents(stride));
+}
+
+/** A name that says what a case is. */
+export function caseName(graphCase: GraphCase): string {
+  const file = graphCase.case.replace(/\.json$/, '').replace(/^complex_fusion\/mha\//, '');
+  const options = optionNames.flatMap(name => {
+    const value = graphCase[name];
+    return value === undefined || value === '' ? [] : [`--${name}=${value}`];
+  });
+  return [file, ...options].join(' ');
+}
+
+/**
+ * The cases of a file.
+ * @throws SetupError when there is no such file, or it holds something else.
+ */
+export function readCases(graphs: string, file: string): GraphCase[] {
+  requireFolder('graphs', graphs);
+  const list = readJson(file);
+  if (!Array.isArray(list) || !list.some(namesGraph))
+    throw new SetupError(`--cases: ${file} is no list of cases.`);
+  return list.map((entry: unknown, index) =>
+    namesGraph(entry)
+      ? parseGraphCase(entry)
+      : { case: `#${index}`, strange: 'it names no graph as its case' },
+  );
+}
+
+function namesGraph(entry: unknown): entry is { readonly case: string } {
+  return typeof Object(entry).case === 'string';
+}
+
+/** Whether the graph of a case is in the folder. */
+export function hasGraph(graphs: string, { case: file }: GraphCase): boolean {
+  return existsSync(join(graphs, file));
+}
+
+/**
+ * Every graph of a folder as it is stored. Nobody says how many partitions each is, so they are not counted.
+ * @throws SetupError when the folder is not there.
+ */
+export function storedCases(graphs: string): GraphCase[] {
+  requireFolder('graphs', graphs);
+  return jsonFiles(graphs).map(file => ({ case: file, 'expected-n-partitions': '0' }));
+}
+
+/**
+ * The graph of a case, as it is stored.
+ * @throws Error when the file holds something else.
+ */
+export function readGraph(graphs: string, { case: file }: GraphCase): OneDnnGraph {
+  const stored = readJson(join(graphs, file)) as OneDnnGraph;
+  const ops = Object(stored).graph;
+  const isGraph =
+    Array.isArray(ops) && ops.every(op => Array.isArray(op?.inputs) && Array.isArray(op?.outputs));
+  if (!isGraph)
+    throw new Error(`${file} holds no graph: it has no list of operations with inputs and outputs`);
+  return stored;
+}

@@ -1,0 +1,35 @@
+import { describeValue, InvalidArgumentError } from '../../errors.ts';
+import { isHostArray } from '../host-array.ts';
+
+/**
+ * @throws InvalidArgumentError for a value that is no `Tensor`, of this or another copy of the package, on
+ * this host.
+ */
+export function checkHostTensor(argument: string, t: unknown): void {
+  if (isHostArray(t) && 'toFloat64' in t) return;
+  const isElsewhere = typeof t === 'object' && t !== null && 'shape' in t && !('data' in t);
+  throw new InvalidArgumentError(
+    argument,
+    `must be a Tensor on this host${isElsewhere ? ': download it first' : `, got ${describeValue(t)}`}`,
+  );
+}
+
+/** Records of a call lie at most so deep in each other, as `captures` in `scoreMod`. */
+export const DEEPEST_RECORD = 4;
+
+/**
+ * Checks that the tensors of a record, and of records in it, have their elements on this host. Numbers and
+ * lists of numbers pass, and so does a value that is no tensor at all: what an argument must be is its own
+ * rule.
+ * @throws InvalidArgumentError naming the first that has not, as `raggedOffsets.q` within `raggedOffsets`.
+ */
+export function checkOnHost(values: object, within = '', depth: number = DEEPEST_RECORD): void {
+  for (const [key, value] of Object.entries(values)) {
+    const name = within + key;
+    if (typeof value !== 'object' || value === null) continue;
+    if (isHostArray(value) || Array.isArray(value) || ArrayBuffer.isView(value)) continue;
+    if (!('shape' in value)) {
+      if (depth > 0) checkOnHost(value, `${name}.`, depth - 1);
+    } else throw new InvalidArgumentError(name, 'must be a Tensor on this host: download it first');
+  }
+}

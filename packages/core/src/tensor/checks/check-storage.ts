@@ -1,0 +1,34 @@
+import { describeValue, InvalidArgumentError } from '../../errors.ts';
+import { type HostArray, isHostArray } from '../host-array.ts';
+import { elementCount, maxOffset } from '../shape.ts';
+import { DEEPEST_RECORD } from './check-on-host.ts';
+
+/**
+ * Checks that the tensors of a record, and of records in it, still have their storage: a buffer that is
+ * transferred to another thread, or shrunk, is lost to the tensors over it.
+ * @throws InvalidArgumentError naming the first that has not, as `captures.NAME` within `captures`.
+ */
+export function checkStorage(tensors: object, within = '', depth: number = DEEPEST_RECORD): void {
+  for (const [key, value] of Object.entries(tensors)) {
+    const name = within + key;
+    if (isHostArray(value)) checkTensorStorage(name, value);
+    else if (depth > 0 && isGroup(value)) checkStorage(value, `${name}.`, depth - 1);
+  }
+}
+
+/** @throws InvalidArgumentError naming a tensor that no longer has its storage. */
+export function checkTensorStorage(name: string, { data, offset, shape, strides }: HostArray): void {
+  if (!Number.isInteger(offset) || offset < 0)
+    throw new InvalidArgumentError(name, `must have an offset ≥ 0 in elements, got ${describeValue(offset)}`);
+  const needed = elementCount(shape) === 0 ? 0 : offset + maxOffset(shape, strides) + 1;
+  if (data.length >= needed) return;
+  throw new InvalidArgumentError(
+    name,
+    `must have ${needed} elements of storage, has ${data.length}; its buffer has been transferred or has shrunk`,
+  );
+}
+
+/** A record of tensors, and no tensor whose storage is elsewhere. */
+function isGroup(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !('shape' in value);
+}

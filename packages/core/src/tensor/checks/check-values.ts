@@ -1,0 +1,16 @@
+import { describeValue, InvalidArgumentError } from '../../errors.ts';
+
+/**
+ * Checks that values are numbers in an array, or something that is indexed like one. Those of a typed array
+ * need no look at each.
+ * @throws InvalidArgumentError naming what is none.
+ */
+export function checkValues(values: ArrayLike<unknown>): void {
+  if (typeof values !== 'object' || values === null || !Number.isSafeInteger(values.length))
+    throw new InvalidArgumentError('values', `must be an array of numbers, got ${describeValue(values)}`);
+  const looked = ArrayBuffer.isView(values) ? Math.min(1, values.length) : values.length;
+  for (let n = 0; n < looked; n++) {
+    if (typeof values[n] !== 'number')
+      throw new InvalidArgumentError('values', `must be numbers, got ${describeValue(values[n])} at ${n}`);
+  }
+}

@@ -1,0 +1,113 @@
+import { InvalidArgumentError } from '../errors.ts';
+import { checkProbability } from '../probability.ts';
+import { splitU64 } from '../u64.ts';
+import { fillBlocks } from './fill-blocks.ts';
+import { normalPairFromWords } from './normal.ts';
+import { joinCounter, type StreamAddress, type StreamOptions, streamAddress } from './stream-address.ts';
+import { firstWordAbove, uniformFromWord } from './uniform.ts';
+
+/** Words drawn at a time where the destination cannot hold them. */
+const CHUNK = 1024;
+
+/**
+ * Fills `out` with the words of a Philox4x32 stream, `out[i]` being the word at `offset + i` (cuRAND's
+ * order). Returns `out`.
+ *
+ * @throws InvalidArgumentError when an option is out of its range or `out` is not a Uint32Array.
+ */
+export function fillU32(out: Uint32Array, options: StreamOptions): Uint32Array {
+  if (!(out instanceof Uint32Array)) throw wrongArray('a Uint32Array');
+  fillWords(out, streamAddress(options));
+  return out;
+}
+
+/**
+ * Fills `out` with f32 uniforms in [2^-33, 1], bit-equal to cuRAND's (see `uniformFromWord`): `out[i]` comes
+ * from the word at `offset + i`. Returns `out`.
+ *
+ * @throws InvalidArgumentError when an option is out of its range or `out` is not a Float32Array.
+ */
+export function fillUniform(out: Float32Array, options: StreamOptions): Float32Array {
+  const words = wordsUnder(out);
+  fillWords(words, streamAddress(options));
+  for (let i = 0; i < words.length; i++) out[i] = uniformFromWord(words[i] ?? 0);
+  return out;
+}
+
+/**
+ * Fills `out` with standard normals in f32, in the order of `curand_normal4`: elements 2k and 2k+1 come from
+ * the words at `offset + 2k` and `offset + 2k + 1`. Returns `out`. Not bit-portable: see
+ * `normalPairFromWords`.
+ *
+ * @throws InvalidArgumentError when an option is out of its range or `out` is not a Float32Array.
+ */
+export function fillNormal(out: Float32Array, options: StreamOptions): Float32Array {
+  const words = wordsUnder(out);
+  const address = streamAddress(options);
+  fillWords(words, address);
+  const even = words.length & ~1;
+  for (let i = 0; i < even; i += 2) {
+    const [sine, cosine] = normalPairFromWords(words[i] ?? 0, words[i + 1] ?? 0);
+    out[i] = sine;
+    out[i + 1] = cosine;
+  }
+  if (even < words.length) {
+    const last = fillWords(new Uint32Array(2), advance(address, even));
+    out[even] = normalPairFromWords(last[0] ?? 0, last[1] ?? 0)[0];
+  }
+  return out;
+}
+
+/**
+ * Fills `out` with Bernoulli draws, 1 with probability `p` and 0 otherwise, decided on the integer word:
+ * `out[i]` is 1 iff the uniform of the word at `offset + i` is at most `p` rounded to f32 (PyTorch's rule on
+ * CUDA). Returns `out`.
+ *
+ * @throws InvalidArgumentError when an option or `p` is out of its range or `out` is not a Uint8Array.
+ */
+export function fillBernoulli(out: Uint8Array, options: StreamOptions & { readonly p: number }): Uint8Array {
+  if (!(out instanceof Uint8Array)) throw wrongArray('a Uint8Array');
+  const address = streamAddress(options, ['p']);
+  const end = firstWordAbove(checkProbability(options.p, 'p'));
+  const words = new Uint32Array(Math.min(CHUNK, out.length));
+  for (let done = 0; done < out.length; done += CHUNK) {
+    const drawn = fillWords(words.subarray(0, out.length - done), advance(address, done));
+    for (let i = 0; i < drawn.length; i++) out[done + i] = (drawn[i] ?? 0) < end ? 1 : 0;
+  }
+  return out;
+}
+
+/** Both element types are four bytes wide, so the words can be drawn where their floats will be. */
+function wordsUnder(out: Float32Array): Uint32Array {
+  if (!(out instanceof Float32Array)) throw wrongArray('a Float32Array');
+  return new Uint32Array(out.buffer, out.byteOffset, out.length);
+}
+
+function wrongArray(wanted: string): InvalidArgumentError {
+  return new InvalidArgumentError('out', `must be ${wanted}`);
+}
+
+/** The address of the word that lies `words` further on; the counter wraps at 128 bits. */
+function advance(address: StreamAddress, words: number): StreamAddress {
+  const place = address.lane + words;
+  const counter = joinCounter(address.counter) + BigInt(Math.floor(place / 4));
+  return { ...address, counter: [...splitU64(counter), ...splitU64(counter >> 64n)], lane: place % 4 };
+}
+
+function fillWords(out: Uint32Array, address: StreamAddress): Uint32Array {
+  const { key, rounds, lane } = address;
+  const head = lane === 0 ? 0 : Math.min(out.length, 4 - lane);
+  if (head > 0) copyBlockPart(out, 0, head, address);
+  const blocks = Math.floor((out.length - head) / 4);
+  const body = head === 0 ? address : advance(address, head);
+  fillBlocks(out, head, blocks, body.counter, key, rounds);
+  const done = head + 4 * blocks;
+  if (done < out.length) copyBlockPart(out, done, out.length - done, advance(address, done));
+  return out;
+}
+
+function copyBlockPart(out: Uint32Array, at: number, count: number, address: StreamAddress): void {
+  const block = new Uint32Array(4);
+  fillBlocks(block, 0, 1, address.counter, address.key, address.rounds);
+  out.set(block.subarray(address.lane, address.lane + count), at);
+}

@@ -1,0 +1,118 @@
+import {
+  type AttentionProblem,
+  type BackwardProblem,
+  checkProblem,
+  type Support,
+  validateBackward,
+} from '@tilewise/core';
+import { checkOptions } from '@tilewise/philox/errors';
+import type { KernelTools } from '../../attention/kernel-config.ts';
+import type { PlanOn } from '../../attention/plan/attention-plan.ts';
+import { backwardPlan } from '../../attention/plan/backward-plan.ts';
+import { choiceReasons } from '../../attention/tiles/tile-choice.ts';
+import { checkContext, checkKind } from '../../device/check-kind.ts';
+import type { GpuContext } from '../../runtime/context.ts';
+import { allTools } from '../tools/all-tools.ts';
+import { missingModules } from '../tools/tools.ts';
+import { checkEncodeOptions, checkResultLayout, unalignedNames } from './check-plan-options.ts';
+import { demandSupport, type EncodeOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
+import { checkForwardSupport } from './plan-forward.ts';
+import { backwardReasons, support } from './support.ts';
+
+/** Layouts of the gradients by q, k and v. */
+export type GradientDescs = Pick<BackwardProblem, 'dq' | 'dk' | 'dv'>;
+
+/** What `planSdpaBackward` takes besides a context and a problem. */
+export interface BackwardPlanOptions extends PlanOptions {
+  /**
+   * Layouts of the gradients. Default: those of the problem, which are those of q, k and v where they are not
+   * ragged.
+   */
+  readonly layouts?: Partial<GradientDescs> | undefined;
+}
+
+/** Whether this context can run a problem, and why not. */
+export function checkSupport(ctx: GpuContext, problem: AttentionProblem | BackwardProblem): Support {
+  return supportWith(ctx, problem, allTools);
+}
+
+/** `checkSupport` with the tools that an engine has. */
+export function supportWith(
+  ctx: GpuContext,
+  problem: AttentionProblem | BackwardProblem,
+  tools: KernelTools,
+): Support {
+  checkKind('ctx', ctx, 'a GpuContext');
+  checkProblem(problem);
+  return 'forward' in problem
+    ? backwardSupport(ctx, problem, tools)
+    : checkForwardSupport(ctx, problem, tools);
+}
+
+/** Whether this context can run a backward problem, with the tools that its options need. */
+export function backwardSupport(ctx: GpuContext, problem: BackwardProblem, tools: KernelTools): Support {
+  const { forward, dO } = problem;
+  const operands = [forward.q, forward.k, forward.v, dO];
+  const reasons = [
+    ...backwardReasons(problem),
+    ...missingModules(tools, forward, problem.gradients),
+    ...choiceReasons(['dq', 'dkdv'], forward, operands, ctx),
+  ];
+  if (reasons.length > 0) return support(reasons);
+  return support(ctx.planReasons(backwardPlan(problem, { target: ctx, tools })));
+}
+
+/**
+ * A plan for the gradients in `problem.gradients` from q, k, v, o, lse, dO, dLse and the tensors of the
+ * options. dq, dk and dv are laid out as the problem says (like q, k and v) unless `layouts` says otherwise;
+ * dbias is contiguous in the bias's own shape, dAlibi and dsink are f32 (Hq). They are the same bits in every
+ * run.
+ * @throws UnsupportedError when `checkSupport` has reasons; InvalidArgumentError when a gradient's layout has
+ * two elements in one place, as that of an expanded q, k or v has; else as `validateBackward`.
+ */
+export function planSdpaBackward(
+  ctx: GpuContext,
+  problem: BackwardProblem,
+  options: BackwardPlanOptions = {},
+): Plan {
+  return planCheckedBackward(ctx, problem, options, allTools);
+}
+
+/** `planSdpaBackward` with the tools that an engine has. */
+export function planCheckedBackward(
+  ctx: GpuContext,
+  problem: BackwardProblem,
+  options: BackwardPlanOptions,
+  tools: KernelTools,
+): Plan {
+  checkContext(ctx);
+  checkOptions('options', options, ['layouts', 'unaligned']);
+  checkProblem(problem);
+  const { layouts = {} } = options;
+  checkOptions('options.layouts', layouts, ['dq', 'dk', 'dv']);
+  const { dq = problem.dq, dk = problem.dk, dv = problem.dv } = layouts;
+  const planned: BackwardProblem = { ...problem, dq, dk, dv };
+  validateBackward(planned);
+  const { forward, gradients } = planned;
+  const { B, Hq, Hk, Hv, Sq, Skv, Dqk, Dv } = forward;
+  const shapes = { dq: [B, Hq, Sq, Dqk], dk: [B, Hk, Skv, Dqk], dv: [B, Hv, Skv, Dv] } as const;
+  for (const name of ['dq', 'dk', 'dv'] as const) {
+    if (gradients.includes(name)) checkResultLayout(`layouts.${name}`, planned[name], shapes[name]);
+  }
+  return planBackward(ctx, planned, { tools, unaligned: unalignedNames(options) }, checkEncodeOptions);
+}
+
+/**
+ * The plan of a problem that is known to be valid, with the tools that its options need.
+ * @param check throws for wrong options of an `encode` by the caller.
+ */
+export function planBackward(
+  ctx: GpuContext,
+  problem: BackwardProblem,
+  on: Pick<PlanOn, 'tools' | 'unaligned'>,
+  check?: (options: EncodeOptions) => void,
+): Plan {
+  const missing = missingModules(on.tools, problem.forward, problem.gradients);
+  demandSupport(support([...backwardReasons(problem), ...missing]));
+  return makePlan(ctx, backwardPlan(problem, { target: ctx, ...on }), problem.forward, check);
+}

@@ -1,0 +1,55 @@
+import { type AttentionProblem, type Support, type U64Words, UnsupportedError } from '@tilewise/core';
+import type { AttentionPlan } from '../../attention/plan/attention-plan.ts';
+import type { GpuContext } from '../../runtime/context.ts';
+import type { KernelPlan } from '../../runtime/plan/kernel-plan.ts';
+import type { KernelParts } from '../../runtime/plan/plan-layout.ts';
+import { support } from './support.ts';
+
+/** Numbers that may change from one encode to the next without a new plan. */
+export interface EncodeOptions {
+  /** 64-bit words of the dropout seed and offset. Default: those of the problem. */
+  readonly seed?: U64Words | undefined;
+  readonly offset?: U64Words | undefined;
+  /** Default: that of the problem. */
+  readonly scale?: number | undefined;
+}
+
+/** Attention on one device, ready to be recorded any number of times. */
+export type Plan = KernelPlan<EncodeOptions>;
+
+/** Choices of a plan that the problem does not hold. */
+export interface PlanOptions {
+  /**
+   * Tensors whose slices may start at any element. Others must start at a multiple of four elements (see
+   * `tensors`), so that they can be moved in vectors.
+   */
+  readonly unaligned?: Iterable<string> | undefined;
+}
+
+/** @throws UnsupportedError with the reasons. */
+export function demandSupport({ supported, reasons }: Support): void {
+  if (!supported) throw new UnsupportedError('webgpu', reasons);
+}
+
+/**
+ * The plan of some kernels of a problem, with its scale and its dropout.
+ * @param check throws for wrong options of an `encode` by the caller.
+ */
+export function makePlan(
+  ctx: GpuContext,
+  { layouts, ...parts }: KernelParts & Partial<Pick<AttentionPlan, 'layouts'>>,
+  { dropout, scale: own }: Pick<AttentionProblem, 'dropout' | 'scale'>,
+  check: (options: EncodeOptions) => void = () => {},
+): Plan {
+  demandSupport(support(ctx.planReasons(parts)));
+  const drawn = dropout?.kind === 'philox' ? dropout : { seed: [0, 0] as const, offset: [0, 0] as const };
+  return ctx.plan<EncodeOptions>({
+    ...parts,
+    ...(layouts && { expected: layouts }),
+    inputs(options = {}) {
+      check(options);
+      const { seed = drawn.seed, offset = drawn.offset, scale = own } = options;
+      return { scale, seedLow: seed[0], seedHigh: seed[1], offsetLow: offset[0], offsetHigh: offset[1] };
+    },
+  });
+}

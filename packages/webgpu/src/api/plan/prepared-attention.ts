@@ -1,0 +1,29 @@
+import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
+import type { PreparedAttention } from '@tilewise/core/primitive';
+import type { KernelTools } from '../../attention/kernel-config.ts';
+import type { GpuContext } from '../../runtime/context.ts';
+import type { GpuTensor } from '../../runtime/gpu-tensor.ts';
+import { recordedPlans } from '../../runtime/recorded-plans.ts';
+import type { Recorder } from '../../runtime/recorder.ts';
+import type { EncodeOptions } from './plan.ts';
+import { planCheckedBackward } from './plan-backward.ts';
+import { planCheckedForward } from './plan-forward.ts';
+
+/** Attention on a context's device, recorded with whatever else its engine runs. */
+export function prepareAttention(
+  ctx: GpuContext,
+  recorder: Recorder,
+  tools: KernelTools,
+  problem: AttentionProblem | BackwardProblem,
+): PreparedAttention<GpuTensor> {
+  const plans = recordedPlans<EncodeOptions>(recorder, unaligned =>
+    'forward' in problem
+      ? planCheckedBackward(ctx, problem, { unaligned }, tools)
+      : planCheckedForward(ctx, problem, { unaligned }, tools),
+  );
+  return {
+    workspaceBytes: plans.workspaceBytes,
+    run: (tensors, { workspace, ...numbers } = {}) => plans.run(tensors, workspace, numbers),
+    release: () => plans.release(),
+  };
+}

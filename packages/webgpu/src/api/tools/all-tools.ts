@@ -1,0 +1,28 @@
+import { dataChecks, nearestName } from '@tilewise/core';
+import { exprTools } from '@tilewise/core/expr';
+import { dropoutTools } from '../../attention/dropout/dropout-tools.ts';
+import { fp8Tools } from '../../attention/fp8/fp8-tools.ts';
+import { mxfp8Tools } from '../../attention/fp8/mxfp8-tools.ts';
+import { noTools } from '../../attention/kernel-config.ts';
+import { inputGradientTools } from '../../attention/kernels/backward/input-gradients.ts';
+import { splitKvTools } from '../../attention/kernels/forward/split-kv.ts';
+import { pagePart } from '../../attention/layout/pages.ts';
+import { withSegments } from '../../attention/layout/segments.ts';
+import { captureGradientTools } from '../../attention/mods/capture-gradient-tools.ts';
+import { modStages } from '../../attention/mods/mod-stages.ts';
+import { fp8List } from './fp8-list.ts';
+import type { CallTools } from './tools.ts';
+
+/** For whatever option a forward problem has. */
+export const forwardTools: CallTools = /* @__PURE__ */ ((): CallTools => ({
+  ...noTools,
+  ...{ dropout: dropoutTools, splitKv: splitKvTools, mods: modStages(exprTools), expr: exprTools },
+  ...{ fp8: fp8Tools, mxfp8: mxfp8Tools, list: fp8List, segments: withSegments, pages: pagePart },
+  checks: { data: dataChecks, nearestName },
+}))();
+
+/** For whatever option a problem has. */
+export const allTools: CallTools = /* @__PURE__ */ ((): CallTools => ({
+  ...forwardTools,
+  ...{ captureGradients: captureGradientTools(exprTools), inputGradients: inputGradientTools },
+}))();

@@ -1,0 +1,55 @@
+import {
+  type Fp8Scalars,
+  fp8ScalarNames,
+  type HostArray,
+  InvalidArgumentError,
+  isHostArray,
+  numberAt,
+} from '@tilewise/core';
+import { type AmaxName, amaxNames, amaxPlace, fp8ListLength } from '../../attention/fp8-steps.ts';
+import { bufferUsage } from '../../device/webgpu-flags.ts';
+import type { GpuContext } from '../../runtime/context.ts';
+import type { CallList } from '../../runtime/eager-call.ts';
+import type { GpuTensor } from '../../runtime/gpu-tensor.ts';
+
+/**
+ * The list `fp8` of a call, filled with its scalars, from which largest values go to the results of their
+ * names. Without scalars, as in MXFP8, it has their places all the same.
+ * @throws InvalidArgumentError for a scalar on the GPU that cannot be copied from.
+ */
+export function fp8List(ctx: GpuContext, scalars: Fp8Scalars<GpuTensor | HostArray> | undefined): CallList {
+  return {
+    name: 'fp8',
+    bytes: 4 * fp8ListLength,
+    sources: scalars ? scalarsOnGpu(ctx, scalars) : [],
+    fill(encoder, list) {
+      const values = new Float32Array(fp8ListLength);
+      if (scalars)
+        for (const [n, name] of fp8ScalarNames.entries()) {
+          const scalar = scalars[name];
+          if (isHostArray(scalar)) values[n] = numberAt(scalar);
+          else encoder.copyBufferToBuffer(scalar.buffer, scalar.byteOffset, list, 4 * n, 4);
+        }
+      ctx.device.queue.writeBuffer(list, 0, values);
+    },
+    read(encoder, list, results) {
+      for (const { name, buffer } of results) {
+        if (isAmax(name)) encoder.copyBufferToBuffer(list, 4 * amaxPlace(name), buffer, 0, 4);
+      }
+    },
+  };
+}
+
+const isAmax = (name: string): name is AmaxName => (amaxNames as readonly string[]).includes(name);
+
+/** The scalars that are on the GPU, checked, by the names of their options. */
+function scalarsOnGpu(ctx: GpuContext, scalars: Fp8Scalars<GpuTensor | HostArray>): [string, GpuTensor][] {
+  return fp8ScalarNames.flatMap(name => {
+    const scalar = scalars[name];
+    if (isHostArray(scalar)) return [];
+    const argument = `fp8.${name}`;
+    if (!(ctx.checkOwn(argument, scalar).buffer.usage & bufferUsage.COPY_SRC))
+      throw new InvalidArgumentError(argument, 'must be in a buffer with the usage COPY_SRC');
+    return [[argument, scalar]];
+  });
+}

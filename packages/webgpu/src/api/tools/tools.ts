@@ -1,0 +1,91 @@
+import {
+  type AttentionProblem,
+  type CallReading,
+  type GradientName,
+  InvalidArgumentError,
+  type SdpaOptions,
+} from '@tilewise/core';
+import type { ExprTools } from '@tilewise/core/expr';
+import { type KernelTools, noTools } from '../../attention/kernel-config.ts';
+import type { GpuContext } from '../../runtime/context.ts';
+import type { fp8List } from './fp8-list.ts';
+
+/** The tools for the kernels of a call, and what fills the list `fp8`, if it has one. */
+export interface CallTools extends KernelTools {
+  /** What reads the expressions of the mods of the call; null where it has none. */
+  readonly expr: ExprTools | null;
+  readonly checks: Pick<CallReading, 'data' | 'nearestName'>;
+  readonly list?: typeof fp8List;
+}
+
+/**
+ * The key of the tools in the value of an option. Other engines, and whoever lists its names, do not see it.
+ */
+export const broughtTools: unique symbol = /* @__PURE__ */ Symbol.for('@tilewise/webgpu tools');
+
+/** The value of an option with the tools that it brings. */
+export type WithTools<Value> = Value & { readonly [broughtTools]: Partial<CallTools> };
+
+/**
+ * The tools that the options of a call bring, and those that the context has loaded. What is no options at
+ * all, `normalise` refuses.
+ * @throws InvalidArgumentError for a plain `fp8` or `mxfp8`, which brings none.
+ */
+export function toolsOf(ctx: GpuContext, options: SdpaOptions<unknown>): CallTools {
+  const { scoreMod, maskMod, fp8, mxfp8 } = options ?? {};
+  const expr = (scoreMod ?? maskMod)?.tools ?? null;
+  return { ...loadedTools(ctx, expr), ...brought('fp8', fp8), ...brought('mxfp8', mxfp8) };
+}
+
+/** The tools that the context has loaded. */
+export function loadedTools({ modules }: GpuContext, expr: ExprTools | null): CallTools {
+  const { mods, gradients, sequences } = modules;
+  return {
+    ...{ ...noTools, expr },
+    dropout: modules.dropout ?? null,
+    splitKv: modules.splitKv ?? null,
+    segments: modules.largeTensors ?? null,
+    pages: sequences?.pages ?? null,
+    inputGradients: gradients?.input ?? null,
+    ...(expr && { mods: mods?.(expr) ?? null, captureGradients: gradients?.capture(expr) ?? null }),
+    checks: { data: sequences?.checks ?? null, nearestName: modules.hints ?? null },
+  };
+}
+
+/** What reads the options of a call with these tools. */
+export const readingOf = ({ checks, fp8 }: CallTools): CallReading => ({
+  ...checks,
+  fp8: fp8?.reading ?? null,
+});
+
+/**
+ * Why the tools do not suffice for a problem: modules that the context has not loaded.
+ * @param gradients those that a backward problem wants.
+ */
+export function missingModules(
+  { dropout, mods, inputGradients, pages }: KernelTools,
+  problem: AttentionProblem,
+  gradients?: readonly GradientName[],
+): string[] {
+  const { scoreMod, maskMod, captures, q, k, v } = problem;
+  const isDense = [q, k, v].every(({ starts, page }) => starts === 'strided' && page === null);
+  const isFull = isDense && problem.lengthsQ === 'full' && problem.lengthsKv === 'full';
+  const summed = gradients?.some(name => name === 'dbias' || name === 'dAlibi' || name === 'dsink');
+  const captured = gradients && scoreMod && Object.keys(captures).length > 0;
+  const missing = [
+    ...((problem.dropout || problem.outputs.dropoutMask) && !dropout ? ['dropout'] : []),
+    ...((scoreMod || maskMod) && !mods ? ['mods'] : []),
+    ...(!isFull && !pages ? ['sequences'] : []),
+    ...((summed || captured) && !inputGradients ? ['gradients'] : []),
+  ];
+  return missing.map(name => `the module '${name}' was not loaded: name it in createContext({ load })`);
+}
+
+function brought(name: string, value: object | undefined): Partial<CallTools> {
+  if (!value) return {};
+  if (typeof value === 'object' && broughtTools in value) return (value as WithTools<object>)[broughtTools];
+  throw new InvalidArgumentError(
+    name,
+    `must be made by ${name}() of '@tilewise/webgpu/fp8', which brings its kernels`,
+  );
+}

@@ -1,0 +1,89 @@
+import { Tensor, UnsupportedError } from '@tilewise/core';
+import * as e from '@tilewise/core/expr';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { normal } from '../../../testing/attention-call.ts';
+import { callersDevice } from '../../../testing/device-buffers.ts';
+import { expectAgreement } from '../../../testing/expect-agreement.ts';
+import {
+  checkSupport,
+  createContext,
+  type GpuContext,
+  sdpa,
+  sdpaBackward,
+  webgpuEngine,
+} from '../../index.ts';
+
+// What a program does without need not be loaded, and what it then asks for all the same is said.
+
+const [q, k, v] = [1, 2, 3].map(seed => normal([1, 2, 3, 8], seed));
+
+let bare: GpuContext;
+beforeAll(async () => {
+  bare = await createContext({ device: await callersDevice(), load: [] });
+});
+afterAll(() => bare.destroy());
+
+test.each<[string, object]>([
+  ['dropout', { dropout: { p: 0.5, seed: 1 } }],
+  ['dropout', { outputs: { dropoutMask: true } }],
+  ['mods', { scoreMod: e.scoreMod(({ score }) => e.mul(score, 2)) }],
+  ['mods', { maskMod: e.maskMod(({ q: i, kv }) => e.ge(i, kv)) }],
+  ['sequences', { seqLensKv: [2] }],
+])('a call that needs the module %s is unsupported without it', (name, options) => {
+  const tensors = [q, k, v].map(t => bare.upload(t));
+  expect(() => sdpa(bare, tensors[0], tensors[1], tensors[2], options)).toThrow(UnsupportedError);
+  expect(() => sdpa(bare, tensors[0], tensors[1], tensors[2], options)).toThrow(
+    `the module '${name}' was not loaded: name it in createContext({ load })`,
+  );
+});
+
+test('the gradient of a bias needs the module gradients, others do not', async () => {
+  const [Q, K, V] = [q, k, v].map(t => bare.upload(t));
+  const bias = Tensor.zeros([3, 3]);
+  const { o, lse } = sdpa(bare, Q, K, V, { bias });
+  const inputs = { q: Q, k: K, v: V, o, lse, dO: o };
+  expect(() => sdpaBackward(bare, inputs, { bias })).toThrow("the module 'gradients' was not loaded");
+  expect(() => sdpaBackward(bare, inputs, { bias, gradients: ['dq'] })).not.toThrow();
+  await bare.submitted();
+});
+
+test('an engine has the modules of its context, and a plan brings what it needs', async () => {
+  const engine = webgpuEngine(bare);
+  const { problem } = (await import('@tilewise/core')).normalise(
+    { q, k, v },
+    { dropout: { p: 0.5, seed: 1 } },
+  );
+  expect(engine.checkSupport(problem)).toEqual({
+    supported: false,
+    reasons: ["the module 'dropout' was not loaded: name it in createContext({ load })"],
+  });
+  expect(checkSupport(bare, problem).supported).toBe(true);
+});
+
+test('few queries against many keys are right without the module splitKv', async () => {
+  const [few, keys, values] = [
+    [1, 2, 1, 8],
+    [1, 2, 3000, 8],
+    [1, 2, 3000, 8],
+  ].map((shape, n) => normal(shape, n));
+  const whole = await createContext({ device: await callersDevice(), load: ['splitKv'] });
+  const resultOf = async (ctx: GpuContext): Promise<Record<string, Tensor>> => {
+    const { o, lse } = sdpa(ctx, ctx.upload(few), ctx.upload(keys), ctx.upload(values));
+    return { o: await ctx.download(o), lse: await ctx.download(lse) };
+  };
+  expectAgreement(await resultOf(bare), await resultOf(whole), { distance: 8 });
+  whole.destroy();
+});
+
+test('a misspelt option is refused with a hint where the module hints is loaded', async () => {
+  const [Q, K, V] = [q, k, v].map(t => bare.upload(t));
+  const misspelt = { causual: true } as object;
+  expect(() => sdpa(bare, Q, K, V, misspelt)).toThrow(/^causual is no option$/);
+});
+
+test('names that no module has are refused', async () => {
+  const device = await callersDevice();
+  await expect(createContext({ device, load: ['dropouts'] as never })).rejects.toThrow(
+    'load must be an array with names among dropout, mods, splitKv, gradients, largeTensors, sequences, hints, got ["dropouts"]',
+  );
+});

@@ -1,0 +1,61 @@
+import { type CallReading, TilewiseError } from '@tilewise/core';
+import type { ExprTools } from '@tilewise/core/expr';
+import type { DropoutTools, SplitKvTools, SumTools } from '../kernel-config.ts';
+import type { WithSegments } from '../layout/segments.ts';
+import type { ModStages } from '../score/stage.ts';
+import type { SequenceTools } from './sequence-tools.ts';
+
+/**
+ * What is loaded when a context is made, so that it is no part of the bundle that a page starts with: code
+ * for options that many programs do without.
+ */
+export interface LoadedModules {
+  /** The kernels of the options `dropout` and `outputs.dropoutMask`. */
+  readonly dropout?: DropoutTools;
+  /** The kernels of the options `scoreMod` and `maskMod`. */
+  readonly mods?: (expr: ExprTools) => ModStages;
+  /** The kernels that share the keys of few queries among workgroups. */
+  readonly splitKv?: SplitKvTools;
+  /** The kernels of `dbias`, `dAlibi` and `dsink`, and of the gradients of tensors that a score mod loads. */
+  readonly gradients?: {
+    readonly input: SumTools;
+    readonly capture: (expr: ExprTools) => SumTools;
+  };
+  /** What reads tensors that are larger than a device binds at once. */
+  readonly largeTensors?: WithSegments;
+  /** What reads pages, and the checks of lengths, offsets and page tables that are on the host. */
+  readonly sequences?: SequenceTools;
+  /** What finds the name that was meant by a misspelt one. */
+  readonly hints?: CallReading['nearestName'];
+}
+
+/** The name of a module that is loaded when a context is made. */
+export type LoadedModuleName = keyof LoadedModules;
+
+/** What loads each of them. */
+const modules: { readonly [N in LoadedModuleName]-?: () => Promise<Required<LoadedModules>[N]> } = {
+  dropout: async () => (await import('../dropout/dropout-tools.ts')).dropoutTools,
+  mods: async () => (await import('../mods/mod-stages.ts')).modStages,
+  splitKv: async () => (await import('../kernels/forward/split-kv.ts')).splitKvTools,
+  gradients: async () => (await import('./optional-gradients.ts')).optionalGradients,
+  largeTensors: async () => (await import('../layout/segments.ts')).withSegments,
+  sequences: async () => (await import('./sequence-tools.ts')).sequenceTools,
+  hints: async () => (await import('./nearest-name.ts')).nearestName,
+};
+
+/** The names of all modules. */
+export const loadedModuleNames = /* @__PURE__ */ Object.keys(modules) as readonly LoadedModuleName[];
+
+/**
+ * Loads these modules in parallel.
+ * @throws TilewiseError `UNSUPPORTED` when one cannot be loaded.
+ */
+export async function loadModules(names: readonly LoadedModuleName[]): Promise<LoadedModules> {
+  const loading = names.map(async name => [name, await modules[name]()] as const);
+  const loaded = await Promise.all(loading).catch((cause: unknown) => {
+    throw new TilewiseError('UNSUPPORTED', `the code of the context could not be loaded: ${String(cause)}`, {
+      cause,
+    });
+  });
+  return Object.fromEntries(loaded);
+}

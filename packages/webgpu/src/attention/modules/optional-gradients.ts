@@ -1,0 +1,8 @@
+import { inputGradientTools } from '../kernels/backward/input-gradients.ts';
+import { captureGradientTools } from '../mods/capture-gradient-tools.ts';
+
+/** The kernels of gradients that many backward calls do without. */
+export const optionalGradients: {
+  readonly input: typeof inputGradientTools;
+  readonly capture: typeof captureGradientTools;
+} = { input: inputGradientTools, capture: captureGradientTools };
