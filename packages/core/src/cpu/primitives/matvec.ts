@@ -1,5 +1,5 @@
 import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
-import type { DType } from '../../tensor/dtype.ts';
+import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, type LineProductKernels, padded } from '../kernels/kernels.ts';
 import { createLoadLine } from '../operands/load-line.ts';
