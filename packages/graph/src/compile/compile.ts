@@ -16,6 +16,7 @@ import { lowerBackward } from './lower/attention-backward.ts';
 import { lowerForward } from './lower/attention-forward.ts';
 import type { Lowered, MatchLowering } from './lower/match-lowering.ts';
 import { lowerAround } from './lower/surroundings.ts';
+import { readStored } from './read-stored.ts';
 
 /** Operations to compile in order, with their inputs and outputs. */
 export interface Operations {
@@ -62,16 +63,21 @@ export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): Co
       const program = builder.build();
       reasons.push(...unsupported(program, engine));
       if (reasons.length === 0) {
-        const asOperations = () => fuseMaps(writeOperations(group, tensors));
-        return { program: fuseMaps(program), kernel: 'attention', reasons, tensors, inPlace, asOperations };
+        const asOperations = () => optimised(writeOperations(group, tensors));
+        return { program: optimised(program), kernel: 'attention', reasons, tensors, inPlace, asOperations };
       }
     }
   }
-  const program = fuseMaps(writeOperations(group, tensors));
+  const program = optimised(writeOperations(group, tensors));
   const refused = unsupported(program, engine);
   // `Sdpa` and `SdpaBackward` have no other form.
   if (refused.length > 0) throw new UnsupportedError(engine.name, refused);
   return { program, kernel: 'operations', reasons, tensors, inPlace };
+}
+
+/** The same program with fewer steps. */
+function optimised(program: Program): Program {
+  return readStored(fuseMaps(program));
 }
 
 /** All tensors of a group with their shapes. */

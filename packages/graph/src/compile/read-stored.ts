@@ -1,0 +1,60 @@
+import { type DType, isContiguous } from '@tilewise/core';
+import type { PrimitiveStep, Program, ProgramValue, Step } from '../ir/program/program.ts';
+import { touched } from './memory-plan.ts';
+
+/** Floats that f32 holds exactly. */
+const widened: readonly DType[] = ['f16', 'bf16'];
+
+/**
+ * Lets matmuls read weights of 16 bits as they are stored. A cast of such a tensor to f32 that only matmuls
+ * read, through views or not, is left out: engines widen numbers on their way to the product.
+ */
+export function readStored({ values, steps }: Program): Program {
+  const casts = new Map<number, PrimitiveStep>();
+  for (const step of steps) if (isWidening(step, values)) casts.set(step.outputs[0], step);
+  if (casts.size === 0) return { values, steps };
+  const owner = (value: number): number => {
+    const own = values[value];
+    return own.kind === 'view' ? own.of : value;
+  };
+  for (const step of steps) {
+    const isProduct = step.kind === 'primitive' && step.primitive.kind === 'matmul';
+    const read = isProduct ? step.outputs : touched(step);
+    for (const value of read) if (casts.get(owner(value)) !== step) casts.delete(owner(value));
+  }
+  const all = [...values];
+  const stored = (value: number): number => {
+    const cast = casts.get(owner(value));
+    if (!cast) return value;
+    const [source] = cast.inputs;
+    if (owner(value) === value) return source;
+    const { shape, strides } = values[value].desc;
+    const { dtype } = values[source].desc;
+    return all.push({ kind: 'view', of: owner(source), desc: { dtype, shape, strides } }) - 1;
+  };
+  const left = steps.filter(step => step.kind !== 'primitive' || casts.get(step.outputs[0]) !== step);
+  return {
+    values: all,
+    steps: left.map(step =>
+      step.kind === 'primitive' && step.primitive.kind === 'matmul'
+        ? { ...step, inputs: step.inputs.map(stored) }
+        : step,
+    ),
+  };
+}
+
+/** Whether a step casts a dense tensor of 16-bit floats to a dense f32 temporary of the same shape. */
+function isWidening(step: Step, values: readonly ProgramValue[]): step is PrimitiveStep {
+  if (step.kind !== 'primitive' || step.primitive.kind !== 'map') return false;
+  const { value } = step.primitive;
+  const [from, to] = [values[step.inputs[0]], values[step.outputs[0]]];
+  return (
+    value.kind === 'load' &&
+    value.index.length === 0 &&
+    to.kind === 'temporary' &&
+    to.desc.dtype === 'f32' &&
+    widened.includes(from.desc.dtype) &&
+    `${from.desc.shape}` === `${to.desc.shape}` &&
+    [from, to].every(({ desc: { shape, strides } }) => isContiguous(shape, strides))
+  );
+}
