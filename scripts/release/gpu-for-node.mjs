@@ -1,4 +1,5 @@
-// Gives a program in Node the `navigator.gpu` that a browser has, on this machine's GPU or on a software adapter.
+// Gives a program in Node the `navigator.gpu` that a browser has, on this machine's GPU or on a software
+// adapter.
 import { openGpu } from '../../tools/webgpu-host/dist/index.js';
 
 const { gpu } = await openGpu();

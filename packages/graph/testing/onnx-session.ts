@@ -13,10 +13,14 @@ const types: Readonly<Partial<Record<DType, ort.Tensor.Type>>> = {
 };
 const dtypes = Object.fromEntries(Object.entries(types).map(([dtype, type]) => [type, dtype as DType]));
 
-/** Runs an ONNX model in onnxruntime on the CPU; gives its outputs by name. */
+/**
+ * Runs an ONNX model in onnxruntime on the CPU; gives its outputs by name.
+ * @param options.int64 the inputs that are fed as 64-bit integers.
+ */
 export async function runOnnx(
   model: Uint8Array,
   feeds: Readonly<Record<string, Tensor>>,
+  { int64 = [] }: { readonly int64?: readonly string[] } = {},
 ): Promise<Readonly<Record<string, Tensor>>> {
   const session = await ort.InferenceSession.create(model, { logSeverityLevel: 3 });
   try {
@@ -24,6 +28,11 @@ export async function runOnnx(
       const type = types[t.dtype];
       if (type === undefined) throw new Error(`onnxruntime is not fed with ${t.dtype}`);
       const { data } = t.contiguous();
+      if (int64.includes(name))
+        return [
+          name,
+          new ort.Tensor('int64', BigInt64Array.from(data as Int32Array, BigInt), t.shape),
+        ] as const;
       return [name, new ort.Tensor(type as 'float32', data as Float32Array, t.shape)] as const;
     });
     const results = await session.run(Object.fromEntries(given));

@@ -42,6 +42,8 @@ export interface OnnxValue {
 /** A model of one graph. */
 export interface OnnxModel {
   readonly name: string;
+  /** The version of ONNX's operations; the newest that is written unless given. */
+  readonly opset?: number;
   readonly nodes: readonly OnnxNode[];
   readonly initializers: readonly OnnxInitializer[];
   readonly inputs: readonly OnnxValue[];
@@ -52,11 +54,18 @@ export interface OnnxModel {
  * The version of ONNX's operations with windows of `Attention`, and that of the file format that came with
  * it.
  */
-const opset = 25;
+const newestOpset = 25;
 const irVersion = 13;
 
 /** A model as a file of ONNX: field numbers are those of onnx.proto. */
-export function encodeModel({ name, nodes, initializers, inputs, outputs }: OnnxModel): Uint8Array {
+export function encodeModel({
+  name,
+  opset = newestOpset,
+  nodes,
+  initializers,
+  inputs,
+  outputs,
+}: OnnxModel): Uint8Array {
   const graph = [
     ...nodes.map(node => messageField(1, encodeNode(node))),
     stringField(2, name),

@@ -38,7 +38,9 @@ export const attentionOperation: Translation = (node, write) => {
   if (window && lengths && !isLast) refuse('lengths with a band from the first key');
   if (isLast && (Sq < 0 || Skv < Sq))
     refuse('a band from the last key for extents that are not known, or more queries');
-  const past = isLast && !lengths ? Skv - Sq : 0;
+  // A band that is open to the left begins behind a cache, too, which onnxruntime runs.
+  const isOpen = window?.left === undefined && !isLast && !lengths && (window?.right ?? 0) < Skv;
+  const past = isLast && !lengths ? Skv - Sq : isOpen ? (window?.right ?? 0) : 0;
   const cached = (tensor: LogicalTensor): { name: string; past: string | null } => {
     const name = write.as(tensor, dtype);
     const part = (start: number, end: number): string =>
@@ -53,5 +55,11 @@ export const attentionOperation: Translation = (node, write) => {
     pastV: values.past,
     lengths: lengths ? write.as(lengths, 'i64') : null,
   };
-  writeAttention(o, dtype, names, { scale, softcap, left: window?.left, right: window?.right }, write);
+  writeAttention(
+    o,
+    dtype,
+    names,
+    { scale, softcap, left: window?.left, right: isOpen && window?.right ? 0 : window?.right },
+    write,
+  );
 };

@@ -3,8 +3,8 @@ import type { Draft } from '../draft.ts';
 import { cast, scalar, select } from './emit.ts';
 
 /**
- * Quotient and remainder of integers, exact: f32 gives a quotient that is off by a part of 2^-24, what is left
- * is divided once more, and the remainder is corrected by one divisor at most.
+ * Quotient and remainder of integers, exact: f32 gives a quotient that is off by a part of 2^-24, what is
+ * left is divided once more, and the remainder is corrected by one divisor at most.
  * @returns i32: the quotient towards 0, its remainder, and the remainder that has the sign of b.
  */
 export function divideIntegers(

@@ -4,8 +4,8 @@ import { divideIntegers } from './divide-integers.ts';
 import { cast, scalar, select } from './emit.ts';
 
 /**
- * The sum of integers, exact where it is less than 2^31: sums are f32, which is exact up to 2^24, so that each
- * digit of `bits` bits is summed on its own.
+ * The sum of integers, exact where it is less than 2^31: sums are f32, which is exact up to 2^24, so that
+ * each digit of `bits` bits is summed on its own.
  */
 export function integerSum(
   draft: Draft,

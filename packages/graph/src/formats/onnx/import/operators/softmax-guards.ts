@@ -26,7 +26,9 @@ function uniform(draft: Draft, tensor: LogicalTensor, value: Value): number {
   return Array.from(values).every(x => x === first) ? first : Number.NaN;
 }
 
-/** An operation that chooses: its condition, and the values that are kept or put in by the side they are on. */
+/**
+ * An operation that chooses: its condition, and the values that are kept or put in by the side they are on.
+ */
 function choice(
   { inputs: [condition, a, b] }: Pick<DraftNode, 'inputs'>,
   isKept: (tensor: LogicalTensor) => boolean,

@@ -1,0 +1,68 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { sharedDir } from '@tilewise/test-data';
+import { describe, expect, test } from 'vitest';
+import { exportedAttention, exportedInputs, ModelWriter } from '../../../../testing/exported-attention.ts';
+import { runOnnx } from '../../../../testing/onnx-session.ts';
+import { fromOnnx, toOnnx } from '../index.ts';
+
+/** Expects numbers to be the same to within a share of the largest. */
+function expectClose(got: Tensor | undefined, wanted: Tensor | undefined, share = 1e-5): void {
+  const values = wanted?.toFloat64() ?? new Float64Array();
+  const largest = values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  expect(got?.shape).toEqual(wanted?.shape);
+  const own = got?.toFloat64() ?? new Float64Array();
+  const worst = values.reduce((most, x, n) => Math.max(most, Math.abs(x - (own[n] ?? Number.NaN))), 0);
+  expect(worst).toBeLessThan(share * largest);
+}
+
+const engine = cpuEngine();
+const opsets = [14, 18];
+
+describe.each(opsets)('attention as exporters of operator set %i decompose it', opset => {
+  test.each(Object.entries(exportedAttention))('%s is one partition, and right', async (_, write) => {
+    const writer = new ModelWriter(opset);
+    const output = write(writer);
+    const bytes = writer.model(output);
+    const inputs = exportedInputs();
+    const model = await fromOnnx(bytes);
+    const { graph } = model.graph();
+    expect(graph.partitions().filter(({ kind }) => kind.startsWith('sdpa'))).toHaveLength(1);
+    const left = new Set(graph.partitions().flatMap(({ kind, ops }) => (kind.startsWith('sdpa') ? [] : ops)));
+    const kinds = graph.nodes.filter(({ id }) => left.has(id)).map(({ kind }) => kind);
+    expect(kinds.filter(kind => ['MatMul', 'SoftMax', 'Exp'].includes(kind))).toEqual([]);
+    const results = await model.run(engine, inputs);
+    const fed = await runOnnx(bytes, inputs, { int64: ['mask'] });
+    expectClose(results[output] as Tensor, fed[output]);
+    model.release();
+  });
+});
+
+const models = join(sharedDir() ?? '', 'vectors/models');
+
+describe.skipIf(!existsSync(models))('an exported model that is written again', () => {
+  test.each(['gpt2', 'llama', 'bert', 'vit'])('gives the same logits in onnxruntime: %s', async name => {
+    const model = await fromOnnx(readFileSync(join(models, name, 'exported.onnx')));
+    const feeds = Object.fromEntries(
+      model.inputs.map(({ name: input, shape, dtype }) => {
+        const extents = shape as readonly number[];
+        const count = extents.reduce((n, extent) => n * extent, 1);
+        const value = (n: number): number =>
+          input === 'attention_mask' ? Number(n % 24 < 20) : dtype === 'f32' ? Math.sin(n) : (7 * n) % 160;
+        const numbers = Array.from({ length: count }, (_, n) => value(n));
+        return [input, Tensor.from(numbers, extents, { dtype: dtype === 'f32' ? 'f32' : 'i32' })] as const;
+      }),
+    );
+    const { graph, inputs, outputs, bindings } = model.graph();
+    const named = [...Object.entries(inputs), ...Object.entries(outputs)];
+    const names = Object.fromEntries(named.map(([own, { id }]) => [id, own]));
+    const written = toOnnx(graph, { values: bindings, names });
+    expect(new TextDecoder('latin1').decode(written).split('Attention_').length).toBeGreaterThan(2);
+    const { logits } = await model.run(engine, feeds);
+    const again = await runOnnx(written, feeds);
+    expectClose(logits as Tensor, again.logits, 1e-4);
+    model.release();
+  });
+});
