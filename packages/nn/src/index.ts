@@ -17,6 +17,7 @@ export type { Batch } from './model/batch.ts';
 export type { LoadOptions } from './model/model.ts';
 export { Model } from './model/model.ts';
 export type { WeightDType } from './model/weights.ts';
+export { parameterShapes } from './model/weights.ts';
 export type { LoadOnnxOptions } from './onnx/load-onnx-model.ts';
 export { loadOnnxModel } from './onnx/load-onnx-model.ts';
 export type { ScheduleOptions } from './training/schedules.ts';

@@ -1,10 +1,10 @@
 import type { TensorEngine } from '@tilewise/core/primitive';
 import {
-  createTrainer,
+  createRun,
   type Dataset,
+  type Run,
   randomStream,
   recallDataset,
-  type Trainer,
   textDataset,
 } from '@tilewise/example-train';
 import {
@@ -41,7 +41,7 @@ export function beginSession(
   const { seed, layers, heads, dim, dropout } = setup;
   const data = setup.text === null ? recallDataset() : textDataset(setup.text);
   const config = { layers, heads, dim, dropout, context, ...(setup.text !== null && textConfig) };
-  const trainer = createTrainer({ engine, data, config, seed });
+  const trainer = createRun({ engine, data, config, seed });
   const tokens = probeTokens(data, seed);
   const probe = [...data.vocabulary.decode(tokens)];
   let left = 0;
@@ -92,20 +92,25 @@ export function beginSession(
 const textConfig = { batch: 16, warmup: 5 };
 
 /** The sequence whose attention is looked at: one that is not trained on. */
-function probeTokens(data: Dataset, seed: number): Int32Array {
-  return data.draw(randomStream(seed, 'picture'), 1, context, 'held out').tokens;
+function probeTokens(data: Dataset, seed: number): readonly number[] {
+  return data.draw(randomStream(seed, 'picture'), 1, context, 'held out').tokens[0];
 }
 
-async function step(trainer: Trainer, tokens: Int32Array, tell: (event: TrainEvent) => void): Promise<void> {
+async function step(
+  trainer: Run,
+  tokens: readonly number[],
+  tell: (event: TrainEvent) => void,
+): Promise<void> {
   const start = performance.now();
-  const { loss, accuracy } = await trainer.step();
+  const { loss, accuracy = 0 } = await trainer.step();
   tell({ kind: 'step', loss, accuracy, ms: performance.now() - start });
   if (trainer.steps % lookEvery !== 0) return;
   tell(await moment(trainer, tokens));
-  tell({ kind: 'held out', step: trainer.steps, ...(await trainer.evaluate(1)) });
+  const { loss: heldLoss, accuracy: held = 0 } = await trainer.evaluate(1);
+  tell({ kind: 'held out', step: trainer.steps, loss: heldLoss, accuracy: held });
 }
 
-async function moment(trainer: Trainer, tokens: Int32Array): Promise<TrainEvent> {
+async function moment(trainer: Run, tokens: readonly number[]): Promise<TrainEvent> {
   const maps = await trainer.attentionMaps(tokens);
   const layers = maps.map(map => {
     const [heads = 1, S = 1] = map.shape;
@@ -116,7 +121,7 @@ async function moment(trainer: Trainer, tokens: Int32Array): Promise<TrainEvent>
 }
 
 async function answer(
-  trainer: Trainer,
+  trainer: Run,
   { prompt, count, temperature }: Extract<TrainRequest, { kind: 'sample' }>,
   tell: (event: TrainEvent) => void,
 ): Promise<void> {

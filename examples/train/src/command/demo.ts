@@ -1,13 +1,13 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { decodeCheckpoint, encodeCheckpoint } from '../checkpoint/checkpoint.ts';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Checkpoint, decodeCheckpoint } from '../checkpoint.ts';
 import type { TrainConfig } from '../config.ts';
-import type { Dataset, Task } from '../data/dataset.ts';
+import type { Dataset } from '../data/dataset.ts';
 import { recallDataset } from '../data/recall.ts';
 import { textDataset, vocabularyDataset } from '../data/text.ts';
 import { vocabularyOf } from '../data/vocabulary.ts';
-import type { Snapshot, Trainer } from '../training/trainer.ts';
+import type { Run } from '../run.ts';
 import type { ChosenEngine } from './engine-choice.ts';
-import { exportRun, writeFolder } from './export-torch.ts';
 import { type CommandOptions, UsageError } from './options.ts';
 import { createProgress, type ProgressOutput } from './progress.ts';
 import { describeHeads } from './recall-report.ts';
@@ -34,7 +34,10 @@ export interface DemoOutputs {
 
 /** What each task is trained with, unless something else is asked for. */
 const taskDefaults: Readonly<
-  Record<Task, { readonly steps: number; readonly length: number; readonly config: Partial<TrainConfig> }>
+  Record<
+    Dataset['task'],
+    { readonly steps: number; readonly length: number; readonly config: Partial<TrainConfig> }
+  >
 > = {
   recall: { steps: 400, length: 1, config: {} },
   text: { steps: 500, length: 200, config: { dim: 64, context: 64, batch: 16 } },
@@ -51,38 +54,44 @@ export async function runDemo(
   const tell = (text: string): void => {
     if (!options.json) outputs.out.write(`${text}\n`);
   };
-  const loaded = options.load === undefined ? null : decodeCheckpoint(await readFile(options.load));
+  const loaded = options.load === undefined ? null : await decodeCheckpoint(await readFile(options.load));
   const data = await chooseData(options, loaded);
   const defaults = taskDefaults[data.task];
   const steps = options.steps ?? (loaded ? 0 : defaults.steps);
-  const begin = loaded?.step ?? 0;
-  const trainer = engine.createTrainer({
+  const end = Math.max((loaded?.steps ?? 0) + steps, 1);
+  const run = engine.createRun({
     data,
     seed: loaded?.seed ?? options.seed ?? 0,
-    config: { ...(loaded?.config ?? defaults.config), ...options.config, steps: Math.max(begin + steps, 1) },
+    config: { ...(loaded?.config ?? defaults.config), ...options.config, steps: end },
     ...(loaded && { from: loaded }),
   });
   try {
-    const { layers, heads, dim, context } = trainer.config;
+    const { layers, heads, dim, context } = run.config;
+    const parameters = run.parameterCount.toLocaleString('en');
     tell(`Engine: ${engine.name} on ${engine.adapter}, ${engine.reason}.`);
     tell(`Task: ${data.description}`);
     tell(
-      `Model: ${layers} layers of ${heads} heads, width ${dim}, context ${context}; ${trainer.parameterCount.toLocaleString('en')} parameters.\n`,
+      `Model: ${layers} layers of ${heads} heads, width ${dim}, context ${context}; ${parameters} parameters.\n`,
     );
-    const trained = await train(trainer, steps, outputs.progress);
-    if (steps > 0) {
+    const { losses, seconds } = await train(run, steps, outputs.progress);
+    const [lossFirst, lossLast] = [losses[0] ?? null, losses[losses.length - 1] ?? null];
+    if (steps > 0)
       tell(
-        `Trained ${steps} steps in ${trained.seconds.toFixed(1)} s: loss ${trained.lossFirst?.toFixed(3)} → ${trained.lossLast?.toFixed(3)}.`,
+        `Trained ${steps} steps in ${seconds.toFixed(1)} s: loss ${lossFirst?.toFixed(3)} → ${lossLast?.toFixed(3)}.`,
       );
-    }
-    const accuracy = await tellAccuracy(trainer, tell);
-    if (!options.json) await show(trainer, options, outputs);
+    const held = data.hasSequences ? await run.evaluate(EVALUATION_BATCHES) : null;
+    const accuracy = held?.accuracy ?? null;
+    if (held)
+      tell(
+        `On sequences that it was not trained on: loss ${held.loss.toFixed(3)}, ${(100 * (accuracy ?? 0)).toFixed(1)}% of what counts is right.\n`,
+      );
+    if (!options.json) await show(run, options, outputs);
     if (options.save !== undefined) {
-      await writeFile(options.save, encodeCheckpoint(await trainer.snapshot()));
+      await writeFile(options.save, await run.save());
       tell(`\nSaved to ${options.save}.`);
     }
     if (options.exportTorch !== undefined) {
-      await writeFolder(options.exportTorch, exportRun(await trainer.snapshot(), data));
+      await writeFolder(options.exportTorch, await run.exportTorch());
       tell(`\nExported to ${options.exportTorch}: its README says how PyTorch goes on.`);
     }
     const { name, adapter } = engine;
@@ -90,19 +99,19 @@ export async function runDemo(
       engine: name,
       adapter,
       steps,
-      ...trained,
+      lossFirst,
+      lossLast,
       accuracy,
-      seconds: Number(trained.seconds.toFixed(3)),
+      seconds: Number(seconds.toFixed(3)),
     };
   } finally {
-    trainer.release();
+    run.release();
   }
 }
 
-async function chooseData({ text, steps }: CommandOptions, loaded: Snapshot | null): Promise<Dataset> {
-  if (loaded?.task === 'recall' && text !== undefined) {
+async function chooseData({ text, steps }: CommandOptions, loaded: Checkpoint | null): Promise<Dataset> {
+  if (loaded?.task === 'recall' && text !== undefined)
     throw new UsageError('--text is given, but the file of --load has learned associative recall');
-  }
   const vocabulary = loaded ? vocabularyOf(loaded.characters) : undefined;
   if (text !== undefined) return textDataset(await readFile(text, 'utf8'), vocabulary);
   if (loaded?.task !== 'text' || !vocabulary) return recallDataset();
@@ -111,49 +120,49 @@ async function chooseData({ text, steps }: CommandOptions, loaded: Snapshot | nu
 }
 
 async function train(
-  trainer: Trainer,
+  run: Run,
   steps: number,
   output: ProgressOutput,
-): Promise<Pick<DemoResult, 'lossFirst' | 'lossLast' | 'seconds'>> {
+): Promise<{ readonly losses: readonly number[]; readonly seconds: number }> {
   const progress = createProgress(output, steps);
   const losses: number[] = [];
   const start = performance.now();
-  for (let n = 0; n < steps; n++) {
-    const { loss, accuracy } = await trainer.step();
+  for (let step = 0; step < steps; step++) {
+    const { loss, accuracy } = await run.step();
     losses.push(loss);
-    progress.report({ step: n, loss, accuracy });
+    progress.report({ step, loss, accuracy });
   }
   if (steps > 0) progress.finish();
-  const seconds = (performance.now() - start) / 1000;
-  return { lossFirst: losses[0] ?? null, lossLast: losses[losses.length - 1] ?? null, seconds };
-}
-
-async function tellAccuracy(trainer: Trainer, tell: (text: string) => void): Promise<number | null> {
-  if (!trainer.data.hasSequences) return null;
-  const { loss, accuracy } = await trainer.evaluate(EVALUATION_BATCHES);
-  tell(
-    `On sequences that it was not trained on: loss ${loss.toFixed(3)}, ${(100 * accuracy).toFixed(1)}% of what counts is right.\n`,
-  );
-  return accuracy;
+  return { losses, seconds: (performance.now() - start) / 1000 };
 }
 
 /** A continued text, if one is asked for or it is texts that the model has learned; else its heads. */
 async function show(
-  trainer: Trainer,
+  run: Run,
   { sample, length, temperature, topK, seed }: CommandOptions,
   { out, colour }: DemoOutputs,
 ): Promise<void> {
-  const { task, vocabulary } = trainer.data;
+  const { task, vocabulary } = run.data;
   if (sample === undefined && task === 'recall') {
-    out.write(`${await describeHeads(trainer, colour)}\n`);
+    out.write(`${await describeHeads(run, colour)}\n`);
     return;
   }
   const [first] = vocabulary.characters;
   const prompt = sample ?? (vocabulary.characters.includes('\n') ? '\n' : first);
   const count = length ?? taskDefaults[task].length;
   out.write(prompt.trimStart());
-  for await (const character of trainer.generate(prompt, { count, temperature, topK, seed })) {
+  for await (const character of run.generate(prompt, { count, temperature, topK, seed }))
     out.write(character);
-  }
   out.write('\n');
+}
+
+/** Writes files into a folder, which is made. */
+export async function writeFolder(
+  folder: string,
+  files: Readonly<Record<string, string | Uint8Array>>,
+): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
 }

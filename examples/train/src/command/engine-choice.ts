@@ -3,7 +3,7 @@ import type { TensorDesc } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { referenceEngine } from '@tilewise/core/reference';
-import { createTrainer, type Trainer, type TrainerOptions } from '../training/trainer.ts';
+import { createRun, type Run, type RunOptions } from '../run.ts';
 
 export const engineNames = ['reference', 'cpu', 'webgpu'] as const;
 export type EngineName = (typeof engineNames)[number];
@@ -15,8 +15,8 @@ export interface ChosenEngine {
   readonly adapter: string;
   /** The end of a sentence that starts with the engine's name. */
   readonly reason: string;
-  /** `createTrainer` on this engine. */
-  createTrainer(options: Omit<TrainerOptions<TensorDesc>, 'engine'>): Trainer;
+  /** `createRun` on this engine. */
+  createRun(options: Omit<RunOptions<TensorDesc>, 'engine'>): Run;
   close(): void;
 }
 
@@ -43,7 +43,7 @@ function chosen<T extends TensorDesc>(
     name: engine.name,
     adapter,
     reason,
-    createTrainer: options => createTrainer({ ...options, engine }),
+    createRun: options => createRun({ ...options, engine }),
     close,
   };
 }

@@ -3,13 +3,16 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
+import { loadCheckpoint, type SavedRun } from '@tilewise/nn';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { decodeSafetensors } from '../checkpoint/safetensors.ts';
 import { recallDataset } from '../data/recall.ts';
-import type { NamedTensors } from '../training/parameter-set.ts';
-import { createTrainer } from '../training/trainer.ts';
-import { exportRun, writeFolder } from './export-torch.ts';
+import { createRun } from '../run.ts';
+import { writeFolder } from './demo.ts';
+
+type NamedTensors = ReadonlyMap<string, Tensor>;
+const load = (name: string): Promise<SavedRun> => loadCheckpoint(readFileSync(join(folder, name)));
 
 const standard = join(homedir(), '.cache/tilewise-venv/bin/python');
 /** A Python that has PyTorch; without one these tests are reported as skipped. */
@@ -71,28 +74,27 @@ function distance(found: NamedTensors, wanted: NamedTensors): number {
 describe.skipIf(python === undefined)('a run that goes on in PyTorch', { timeout: 600_000 }, () => {
   beforeAll(async () => {
     const data = recallDataset();
-    const trainer = createTrainer({ engine: cpuEngine(), data, config, seed: 5 });
-    for (let n = 0; n < BEFORE; n++) await trainer.step();
-    await writeFolder(folder, exportRun(await trainer.snapshot(), data, STEPS));
-    for (let n = 0; n < STEPS; n++) losses.push((await trainer.step()).loss);
-    after = (await trainer.snapshot()).tensors;
-    next = (await trainer.step()).loss;
-    trainer.release();
+    const here = createRun({ engine: cpuEngine(), data, config, seed: 5 });
+    for (let n = 0; n < BEFORE; n++) await here.step();
+    await writeFolder(folder, await here.exportTorch(STEPS));
+    for (let n = 0; n < STEPS; n++) losses.push((await here.step()).loss);
+    after = (await loadCheckpoint(await here.save())).tensors;
+    next = (await here.step()).loss;
+    here.release();
   }, 120_000);
 
   test('has the losses that it has here, with dropout, the moments of AdamW and clipping', async () => {
     expectClose(await lossesAlone(), losses, 1e-4);
-    const { tensors, metadata } = decodeSafetensors(readFileSync(join(folder, 'end.safetensors')));
-    expect(metadata.step).toBe(`${BEFORE + STEPS}`);
+    const { tensors, steps } = await load('end.safetensors');
+    expect(steps).toBe(BEFORE + STEPS);
     // The means of the gradients of all steps, as they are here.
     expect(distance(tensors, after)).toBeLessThanOrEqual(1e-4);
   });
 
   test('comes back: what PyTorch saves is a run that goes on here', async () => {
     await lossesAlone();
-    const { tensors } = decodeSafetensors(readFileSync(join(folder, 'end.safetensors')));
-    const from = { step: BEFORE + STEPS, tensors };
-    const back = createTrainer({ engine: cpuEngine(), data: recallDataset(), config, seed: 5, from });
+    const from = await load('end.safetensors');
+    const back = createRun({ engine: cpuEngine(), data: recallDataset(), config, seed: 5, from });
     expect(Math.abs((await back.step()).loss - next)).toBeLessThanOrEqual(1e-4);
     back.release();
   });
@@ -112,9 +114,9 @@ describe.skipIf(python === undefined)('a run that goes on in PyTorch', { timeout
 
   test.skipIf(!isFull)('the gradients of a step are those of one process', async () => {
     const moments = async (ranks: number, ...args: readonly string[]): Promise<NamedTensors> => {
-      const file = join(folder, `step-${ranks}.safetensors`);
-      await train(ranks, '--steps', `${BEFORE + 1}`, '--save', file, ...args);
-      return decodeSafetensors(readFileSync(file)).tensors;
+      const file = `step-${ranks}.safetensors`;
+      await train(ranks, '--steps', `${BEFORE + 1}`, '--save', join(folder, file), ...args);
+      return (await load(file)).tensors;
     };
     // A step adds a tenth of its gradients.
     expect(distance(await moments(4, '--mesh', '2x2'), await moments(1))).toBeLessThanOrEqual(1e-6);

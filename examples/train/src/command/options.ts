@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
 import { TilewiseError } from '@tilewise/core';
 import { type TrainConfig, trainConfig } from '../config.ts';
-import { checkSampling } from '../prediction/choose-token.ts';
 import { type EngineName, engineNames } from './engine-choice.ts';
 
 export interface CommandOptions {
@@ -19,9 +18,8 @@ export interface CommandOptions {
   readonly seed?: number;
   /** What was given of the configuration. */
   readonly config: Partial<TrainConfig>;
-  /** Text to continue. */
+  /** Text to continue, and by how many characters. */
   readonly sample?: string;
-  /** Characters to add to it. */
   readonly length?: number;
   readonly temperature: number;
   readonly topK?: number;
@@ -59,20 +57,20 @@ export class UsageError extends Error {
   override readonly name: string = 'UsageError';
 }
 
-const strings = ['engine', 'text', 'load', 'save', 'export-torch', 'sample'] as const;
-/** Whole numbers and the least that each may be. */
-const wholeNumbers = {
-  steps: 1,
-  seed: 0,
-  layers: 1,
-  heads: 1,
-  dim: 1,
-  context: 1,
-  batch: 1,
-  length: 1,
-  'top-k': 1,
+type Kind = 'text' | 'engine' | 'whole' | 'index' | 'number' | 'flag';
+/** Each option on the command line: what it takes, and its name here; those of the configuration are in `config`. */
+const table: Readonly<Record<string, readonly [kind: Kind, name: string]>> = {
+  ...{ engine: ['engine', 'engine'], text: ['text', 'text'], load: ['text', 'load'], save: ['text', 'save'] },
+  ...{ 'export-torch': ['text', 'exportTorch'], steps: ['whole', 'steps'], seed: ['index', 'seed'] },
+  ...{ layers: ['whole', 'config.layers'], heads: ['whole', 'config.heads'], dim: ['whole', 'config.dim'] },
+  ...{ context: ['whole', 'config.context'], batch: ['whole', 'config.batch'] },
+  ...{ lr: ['number', 'config.learningRate'], dropout: ['number', 'config.dropout'] },
+  ...{ sample: ['text', 'sample'], length: ['whole', 'length'], temperature: ['number', 'temperature'] },
+  ...{ 'top-k': ['whole', 'topK'], json: ['flag', 'json'], help: ['flag', 'help'] },
 };
-const numbers = ['lr', 'dropout', 'temperature'] as const;
+
+/** What the file of --load says. */
+const fixed = ['layers', 'heads', 'dim', 'context', 'seed'];
 
 /**
  * Options from command line arguments.
@@ -81,96 +79,52 @@ const numbers = ['lr', 'dropout', 'temperature'] as const;
 export function parseOptions(args: readonly string[]): CommandOptions {
   // `pnpm demo -- --json` hands the two dashes on.
   const given = parse(args[0] === '--' ? args.slice(1) : args);
-  const text = (name: string): string | undefined => {
-    const value = given[name];
-    return typeof value === 'string' ? value : undefined;
-  };
-  const whole = (name: keyof typeof wholeNumbers): number | undefined => wholeNumber(name, text(name));
-  const real = (name: (typeof numbers)[number]): number | undefined => realNumber(name, text(name));
-  const config = withoutUndefined({
-    layers: whole('layers'),
-    heads: whole('heads'),
-    dim: whole('dim'),
-    context: whole('context'),
-    batch: whole('batch'),
-    learningRate: real('lr'),
-    dropout: real('dropout'),
-  });
-  const options = {
-    engine: engineName(text('engine')),
-    text: text('text'),
-    load: text('load'),
-    save: text('save'),
-    exportTorch: text('export-torch'),
-    steps: whole('steps'),
-    seed: whole('seed'),
-    config,
-    sample: text('sample'),
-    length: whole('length'),
-    temperature: real('temperature') ?? 0.8,
-    topK: whole('top-k'),
-    json: given.json === true,
-    help: given.help === true,
-  };
-  check(options);
-  return withoutUndefined(options) as CommandOptions;
-}
-
-/** What makes no sense together, or never. */
-function check({ load, config, ...sampling }: CommandOptions): void {
-  const fixed = (['layers', 'heads', 'dim', 'context'] as const).find(name => config[name] !== undefined);
-  if (load !== undefined && fixed) throw new UsageError(`--${fixed} is what the file of --load says`);
-  if (load !== undefined && sampling.seed !== undefined)
-    throw new UsageError('--seed is what the file of --load says');
+  const [options, config]: Record<string, unknown>[] = [{ temperature: 0.8, json: false, help: false }, {}];
+  for (const [option, text] of Object.entries(given)) {
+    const [kind, name] = table[option];
+    if (given.load !== undefined && fixed.includes(option))
+      throw new UsageError(`--${option} is what the file of --load says`);
+    const [place, key] = name.startsWith('config.') ? [config, name.slice(7)] : [options, name];
+    place[key] = readValue(option, kind, text);
+  }
+  const parsed = { ...options, config } as unknown as CommandOptions;
+  if (parsed.temperature < 0)
+    throw new UsageError(`--temperature must be 0 or more, got ${parsed.temperature}`);
   try {
-    trainConfig(config);
-    checkSampling(sampling);
+    trainConfig(parsed.config);
   } catch (error) {
     throw error instanceof TilewiseError ? new UsageError(error.message) : error;
   }
+  return parsed;
 }
 
-function parse(args: readonly string[]): Readonly<Record<string, string | boolean | undefined>> {
-  const valued = [...strings, ...Object.keys(wholeNumbers), ...numbers];
+function parse(args: readonly string[]): Readonly<Record<string, string | boolean>> {
+  const types = Object.entries(table).map(([name, [kind]]) => {
+    const type = kind === 'flag' ? ('boolean' as const) : ('string' as const);
+    return [name, { type, ...(name === 'help' && { short: 'h' }) }] as const;
+  });
   try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        ...Object.fromEntries(valued.map(name => [name, { type: 'string' } as const])),
-        json: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    }).values as Record<string, string | boolean | undefined>;
+    return { ...parseArgs({ args: [...args], options: Object.fromEntries(types) }).values } as Record<
+      string,
+      string | boolean
+    >;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }
 
-function engineName(value: string | undefined): EngineName | undefined {
-  const found = engineNames.find(name => name === value);
-  if (found === undefined && value !== undefined) {
-    throw new UsageError(`--engine must be one of ${engineNames.join(', ')}, got '${value}'`);
+function readValue(name: string, kind: Kind, given: string | boolean): unknown {
+  if (kind === 'flag' || kind === 'text') return given;
+  const text = String(given);
+  if (kind === 'engine') {
+    if (engineNames.some(known => known === text)) return text;
+    throw new UsageError(`--engine must be one of ${engineNames.join(', ')}, got '${text}'`);
   }
-  return found;
-}
-
-function wholeNumber(name: keyof typeof wholeNumbers, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const least = wholeNumbers[name];
-  const n = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-  if (!Number.isSafeInteger(n) || n < least) {
-    throw new UsageError(`--${name} must be a whole number of at least ${least}, got '${value}'`);
-  }
-  return n;
-}
-
-function realNumber(name: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const x = value.trim() === '' ? Number.NaN : Number(value);
-  if (!Number.isFinite(x)) throw new UsageError(`--${name} must be a number, got '${value}'`);
-  return x;
-}
-
-function withoutUndefined<T extends object>(values: T): T {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
+  const value =
+    kind === 'number' ? Number(text.trim() || Number.NaN) : Number(/^\d+$/.test(text) ? text : Number.NaN);
+  if (kind === 'number' && Number.isFinite(value)) return value;
+  const least = kind === 'index' ? 0 : 1;
+  if (kind !== 'number' && Number.isSafeInteger(value) && value >= least) return value;
+  const rule = kind === 'number' ? 'a number' : `a whole number of at least ${least}`;
+  throw new UsageError(`--${name} must be ${rule}, got '${text}'`);
 }

@@ -1,4 +1,4 @@
-import type { StepReport } from '../training/trainer.ts';
+import type { StepReport } from '@tilewise/nn';
 
 /** Where progress is written: a terminal, where a line can be drawn again, or a file or pipe. */
 export interface ProgressOutput {
@@ -40,7 +40,7 @@ export function createProgress(
   }
 
   return {
-    report({ step, loss, accuracy }) {
+    report({ step, loss, accuracy = 0 }) {
       const done = step + 1;
       mean = mean
         ? { loss: 0.9 * mean.loss + 0.1 * loss, accuracy: 0.9 * mean.accuracy + 0.1 * accuracy }

@@ -1,21 +1,16 @@
+import type { LabelledBatch } from '@tilewise/nn';
 import type { PhiloxStream } from '@tilewise/philox';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** Sequences to predict: each list is (count·context), sequence by sequence. */
-export interface Batch {
-  readonly tokens: Int32Array;
-  /** What is right at each token. */
-  readonly labels: Int32Array;
-  /** How much each token counts; they sum to 1. */
-  readonly weights: Float32Array;
+/** Sequences to predict: rows of tokens, and the same tokens where they are to be predicted, −100 elsewhere. */
+export interface Sequences {
+  readonly tokens: readonly number[][];
+  readonly labels: readonly number[][];
 }
-
-/** The kinds of things to learn. */
-export type Task = 'recall' | 'text';
 
 /** Something to learn. */
 export interface Dataset {
-  readonly task: Task;
+  readonly task: 'recall' | 'text';
   /** What it is, as a sentence. */
   readonly description: string;
   readonly vocabulary: Vocabulary;
@@ -26,5 +21,7 @@ export interface Dataset {
    * for training.
    * @throws InvalidArgumentError when it has no sequences of this length.
    */
-  draw(random: PhiloxStream, count: number, context: number, part: 'training' | 'held out'): Batch;
+  draw(random: PhiloxStream, count: number, context: number, part: 'training' | 'held out'): Sequences;
 }
+
+export const batchOf = ({ tokens, labels }: Sequences): LabelledBatch => ({ inputs: { tokens }, labels });

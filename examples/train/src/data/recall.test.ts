@@ -4,11 +4,10 @@ import { drawRecall, KEYS, recallVocabulary } from './recall.ts';
 
 const [count, context] = [50, 24];
 const batch = drawRecall(new PhiloxStream(3), count, context);
-const { tokens, labels, weights, questions, sources } = batch;
+const { tokens, labels, questions } = batch;
 
 test('a sequence shows each pair twice, keys and values in turn', () => {
-  for (let n = 0; n < count; n++) {
-    const sequence = [...tokens.subarray(n * context, (n + 1) * context)];
+  for (const sequence of tokens) {
     sequence.forEach((token, at) => {
       expect(token < KEYS).toBe(at % 2 === 0);
       expect(token).toBeLessThan(recallVocabulary.characters.length);
@@ -19,19 +18,22 @@ test('a sequence shows each pair twice, keys and values in turn', () => {
   }
 });
 
-test('a question is a key that comes again; its source holds the answer', () => {
-  questions.forEach((at, n) => {
-    expect(tokens[sources[n]]).toBe(labels[at]);
-    expect(tokens[sources[n] - 1]).toBe(tokens[at]);
-    expect(tokens[at + 1]).toBe(labels[at]);
-    expect(Math.floor(sources[n] / context)).toBe(Math.floor(at / context));
+test('a question is a key that comes again; the answer stood behind the key, and follows', () => {
+  questions.forEach((all, n) => {
+    expect(all).toHaveLength(6);
+    for (const { from, to } of all) {
+      expect(tokens[n][to - 1]).toBe(tokens[n][from]);
+      expect(tokens[n][from + 1]).toBe(tokens[n][to]);
+    }
   });
 });
 
-test('questions count, equally, and nothing else does', () => {
-  const counted = [...weights.keys()].filter(at => weights[at] > 0);
-  expect(counted).toEqual([...questions].sort((a, b) => a - b));
-  expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 5);
+test('answers are predicted, and nothing else is', () => {
+  labels.forEach((row, n) => {
+    const counted = [...row.keys()].filter(at => row[at] !== -100);
+    expect(counted).toEqual(questions[n].map(({ from }) => from + 1).sort((a, b) => a - b));
+    for (const at of counted) expect(row[at]).toBe(tokens[n][at]);
+  });
 });
 
 test('equal streams give equal batches, and a stream goes on to new ones', () => {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '@tilewise/core';
 import type { PhiloxStream } from '@tilewise/philox';
-import type { Batch, Dataset } from './dataset.ts';
-import { below, permutation } from './draw.ts';
+import { below, permutation } from '../random.ts';
+import type { Dataset, Sequences } from './dataset.ts';
 import { type Vocabulary, vocabularyOf } from './vocabulary.ts';
 
 /** Tokens 0 ≤ t < KEYS are keys, letters; the other ones are values, digits. */
@@ -11,14 +11,15 @@ export const VALUES = 10;
 /** What associative recall is written in. */
 export const recallVocabulary: Vocabulary = vocabularyOf([...'ABCDEFGHIJKLMNOP0123456789']);
 
-/** Sequences of the associative recall task, and where to look in them. */
-export interface RecallBatch extends Batch {
-  /** Key-value pairs per sequence. */
-  readonly pairs: number;
-  /** Where in `tokens` keys come again: `pairs` per sequence. */
-  readonly questions: Int32Array;
-  /** Where in `tokens` the answers stood the first time. */
-  readonly sources: Int32Array;
+/** A key that comes again, and where its value stood the first time. */
+export interface Question {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Sequences of the associative recall task, and what is asked in each. */
+export interface RecallSequences extends Sequences {
+  readonly questions: readonly Question[][];
 }
 
 /**
@@ -32,44 +33,36 @@ export interface RecallBatch extends Batch {
  * A context of 4 tokens per pair is full; what is left of it counts nothing.
  */
 export function recallDataset(): Dataset {
-  return {
-    task: 'recall',
-    description: 'pairs of a letter and a digit, then each letter again: which digit followed it?',
-    vocabulary: recallVocabulary,
-    hasSequences: true,
-    draw: (random, count, context) => drawRecall(random, count, context),
-  };
+  const description = 'pairs of a letter and a digit, then each letter again: which digit followed it?';
+  return { task: 'recall', description, vocabulary: recallVocabulary, hasSequences: true, draw: drawRecall };
 }
 
 /**
  * Sequences with what there is to know about them.
  * @throws InvalidArgumentError for a context that holds no pair, or more than there are keys.
  */
-export function drawRecall(random: PhiloxStream, count: number, context: number): RecallBatch {
+export function drawRecall(random: PhiloxStream, count: number, context: number): RecallSequences {
   const pairs = Math.floor(context / 4);
-  if (pairs < 1 || pairs > KEYS) {
+  if (pairs < 1 || pairs > KEYS)
     throw new InvalidArgumentError('context', `must be 4 to ${4 * KEYS + 3} for this task, got ${context}`);
-  }
-  const tokens = new Int32Array(count * context);
-  const labels = new Int32Array(count * context);
-  const weights = new Float32Array(count * context);
-  const questions = new Int32Array(count * pairs);
-  const sources = new Int32Array(count * pairs);
-  for (let n = 0; n < count; n++) {
-    const start = n * context;
+  const rows = Array.from({ length: count }, () => {
+    const tokens = new Array<number>(context).fill(0);
+    const labels = new Array<number>(context).fill(-100);
     const keys = permutation(random, KEYS).slice(0, pairs);
-    const values = keys.map(() => KEYS + below(random, VALUES));
     keys.forEach((key, pair) => {
-      tokens.set([key, values[pair]], start + 2 * pair);
+      tokens.splice(2 * pair, 2, key, KEYS + below(random, VALUES));
     });
-    permutation(random, pairs).forEach((pair, question) => {
-      const at = start + 2 * (pairs + question);
-      tokens.set([keys[pair], values[pair]], at);
-      labels[at] = values[pair];
-      weights[at] = 1 / (count * pairs);
-      questions[n * pairs + question] = at;
-      sources[n * pairs + question] = start + 2 * pair + 1;
+    const questions = permutation(random, pairs).map((pair, n): Question => {
+      const [from, to] = [2 * (pairs + n), 2 * pair + 1];
+      tokens.splice(from, 2, keys[pair], tokens[to]);
+      labels[from + 1] = tokens[to];
+      return { from, to };
     });
-  }
-  return { tokens, labels, weights, pairs, questions, sources };
+    return { tokens, labels, questions };
+  });
+  return {
+    tokens: rows.map(({ tokens }) => tokens),
+    labels: rows.map(({ labels }) => labels),
+    questions: rows.map(({ questions }) => questions),
+  };
 }

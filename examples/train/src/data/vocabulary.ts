@@ -5,7 +5,7 @@ export interface Vocabulary {
   /** The character (a code point) of each token. */
   readonly characters: readonly string[];
   /** @throws InvalidArgumentError for a character that no token stands for. */
-  encode(text: string): Int32Array;
+  encode(text: string): number[];
   decode(tokens: Iterable<number>): string;
 }
 
@@ -15,7 +15,7 @@ export function vocabularyOf(characters: readonly string[]): Vocabulary {
   return {
     characters,
     encode: text =>
-      Int32Array.from(Array.from(text), character => {
+      Array.from(text, character => {
         const token = tokenOf.get(character);
         if (token !== undefined) return token;
         throw new InvalidArgumentError(

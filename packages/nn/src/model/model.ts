@@ -83,6 +83,27 @@ export class Model<T extends TensorDesc = TensorDesc> {
     return known;
   }
 
+  /**
+   * What each attention does with the tokens of a batch: for each layer the softmax (B, H, S, S), f32, whose
+   * row i is the distribution of token i over all tokens. A flash kernel never holds the softmax, so it is
+   * attention to the rows of the identity matrix.
+   */
+  async attentionProbabilities(batch: Batch): Promise<Tensor[]> {
+    const tensors = batchTensors(batch);
+    const run = this.compiled('attention', describeAll(tensors), (scope, inputs) => {
+      const layers: Variable[] = [];
+      modelLogits(this.definition, { ...scope, observe: softmax => layers.push(softmax) }, inputs);
+      return layers;
+    });
+    const layers = (await run({ ...tensors, ...this.bindings() })) as readonly T[];
+    const maps: Tensor[] = [];
+    for (const layer of layers) {
+      maps.push(await this.engine.download(layer));
+      this.engine.release(layer);
+    }
+    return maps;
+  }
+
   /** What the weights and the adapter look like, by the names of a function's arguments. */
   specs(): Specs {
     return describeAll(this.bindings()) as Specs;

@@ -46,6 +46,11 @@ export function layersOf(definition: ModelDefinition): ModelLayers {
   return { weights, initial, linear };
 }
 
+/** The shapes of a model's weights by name. */
+export function parameterShapes(definition: ModelDefinition): Shapes {
+  return layersOf(definition).weights;
+}
+
 /**
  * Loads the weights of a model to an engine, each on its own and none a second time.
  * @throws CheckpointError for a tensor that is missing, superfluous or of another shape, and for damaged

@@ -1,11 +1,12 @@
 import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
-import { traceGraph } from '@tilewise/graph/ops';
+import { type Specs, traceGraph } from '@tilewise/graph/ops';
 import { toTorch } from '@tilewise/graph/torch';
+import { splitU64 } from '@tilewise/philox';
 import { batchTensors, targetTensors } from '../model/batch.ts';
 import { downloadAll } from '../model/download.ts';
 import { describeAll, type Model } from '../model/model.ts';
-import { meanLoss } from '../training/loss.ts';
-import type { LabelledBatch } from '../training/trainer-options.ts';
+import { dropoutNumbers, dropoutPlaces, meanLoss } from '../training/loss.ts';
+import type { LabelledBatch, Snapshot } from '../training/trainer-options.ts';
 
 /** How a model's training is exported. */
 export interface ExportTorchOptions {
@@ -13,6 +14,13 @@ export interface ExportTorchOptions {
   readonly name?: string | undefined;
   /** Defaults of the command line of the exported training, as `{ lr: 1e-3, clip: 1 }`. */
   readonly training?: Readonly<Record<string, number | string>> | undefined;
+  /**
+   * A state of a run with AdamW, which PyTorch goes on from: the batches are those of the steps after it.
+   * Without it, training begins with the weights of the model.
+   */
+  readonly from?: Snapshot | undefined;
+  /** The seed of the run's dropout. Default 0. */
+  readonly seed?: number | bigint | undefined;
 }
 
 /**
@@ -37,9 +45,13 @@ export async function exportTorch<T extends TensorDesc>(
   if (steps.some(step => JSON.stringify(describeAll(step)) !== described))
     throw new InvalidArgumentError('batches', 'must be of one shape');
   const [batch, sequence] = first.tokens.shape;
-  const specs = { ...describeAll(first), ...model.specs() };
+  const { from, seed = 0 } = options;
+  const begin = from?.steps ?? 0;
+  const draws = steps.map((_, n) => dropoutNumbers(dropoutPlaces(model), seed, begin + n));
+  const scalars = Object.keys(draws[0]).map(name => [name, { shape: [], dtype: 'i64' }] as const);
+  const specs: Specs = { ...describeAll(first), ...model.specs(), ...Object.fromEntries(scalars) };
   const { graph, inputs, constants, results } = traceGraph(own => meanLoss(model, own).loss, specs);
-  const weights = await downloadAll(model.engine, model.weights);
+  const weights = from?.tensors ?? (await downloadAll(model.engine, model.weights));
   const cuts: Readonly<Record<string, readonly (readonly ('batch' | 'sequence')[])[]>> = {
     tokens: [['batch'], ['sequence']],
     tokenTypes: [['batch'], ['sequence']],
@@ -55,9 +67,18 @@ export async function exportTorch<T extends TensorDesc>(
     ),
     weights,
     shard: Object.fromEntries(read.map(name => [inputs[name].id, cuts[name]])),
-    batches: new Map(read.map(name => [inputs[name].id, stacked(steps.map(step => step[name]))])),
+    ...(from && { metadata: { step: `${begin}` } }),
+    batches: new Map([
+      ...read.map(name => [inputs[name].id, stacked(steps.map(step => step[name]))] as const),
+      ...scalars.map(([name]) => [inputs[name].id, stacked(draws.map(draw => words(draw[name])))] as const),
+    ]),
     training: options.training,
   });
+}
+
+/** The words of a 64-bit number, the low one first. */
+function words(x: bigint): Tensor {
+  return Tensor.from([...splitU64(x)], [2], { dtype: 'u32' });
 }
 
 /** Tensors of one shape as one, along a first axis. */

@@ -1,10 +1,12 @@
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
+import { compile } from '@tilewise/graph/ops';
 import { expect, test } from 'vitest';
 import { tinyLlama } from '../../testing/tiny-model.ts';
 import { readModel } from '../architectures/read-model.ts';
 import { createModel } from '../create-model.ts';
 import type { WeightDType } from '../model/weights.ts';
+import { dropoutNumbers, dropoutPlaces, lossAndGradients } from './loss.ts';
 import { initialLossScale, nextLossScale } from './loss-scale.ts';
 import { cosineSchedule, linearSchedule } from './schedules.ts';
 import { createTrainer } from './trainer.ts';
@@ -63,7 +65,7 @@ test('SGD moves a parameter by its gradient, and with momentum by the sum of gra
     await trainer.step(batch);
     expect(model.weights.get(name)?.toFloat32()[3]).toBeCloseTo(before - 0.1 * momentum, 6);
   }
-  expect([...(await trainer.snapshot()).tensors.keys()]).toContain(`momentum.${name}`);
+  expect([...(await trainer.snapshot()).tensors.keys()]).toContain(`sgd.momentum.${name}`);
   expect(() => createTrainer(model, { learningRate: 1, optimizer: { kind: 'sgd', nesterov: true } })).toThrow(
     'optimizer.nesterov',
   );
@@ -176,5 +178,57 @@ test('schedules rise to their peak and fall to their end', () => {
   expect([0, 1, 3, 7, 8, 9, 10].map(linear)).toEqual([0.5, 1, 2, 2, 2, 1, 0]);
   const cosine = cosineSchedule({ peak: 1, steps: 4, end: 0.2 });
   expect([0, 2, 4, 9].map(n => Number(cosine(n).toFixed(6)))).toEqual([1, 0.6, 0.2, 0.2]);
-  expect(() => linearSchedule({ peak: 1, warmup: 5, steps: 4 })).toThrow('steps');
+  expect(() => linearSchedule({ peak: 1, fallsFrom: 5, steps: 4 })).toThrow('fallsFrom');
+});
+
+test('attention probabilities are distributions over the tokens that a token sees', async () => {
+  const [layer, ...more] = await create().attentionProbabilities(batch.inputs);
+  expect([layer.shape, more.length]).toEqual([[1, 2, 5, 5], 1]);
+  for (let head = 0; head < 2; head++) {
+    for (let i = 0; i < 5; i++) {
+      const seen = Array.from({ length: 5 }, (_, j) => layer.get(0, head, i, j));
+      expect(seen.reduce((sum, p) => sum + p, 0)).toBeCloseTo(1, 5);
+      expect(seen.slice(i + 1).every(p => p === 0)).toBe(true);
+    }
+  }
+});
+
+test('with ALiBi and dropout in attention, gradients are the slopes of the loss of the same draw', async () => {
+  const base = definition.kind === 'causal' ? definition.decoder : null;
+  if (!base) throw new Error('a Llama is causal');
+  const attention = (layer: number) => ({ ...base.attention(layer), alibi: true, dropout: 0.4 });
+  const model = createModel(
+    { ...definition, kind: 'causal', decoder: { ...base, attention } },
+    { engine, deviation: 0.3 },
+  );
+  const by = 'model.layers.0.self_attn.k_proj.weight';
+  const targets = {
+    labels: Tensor.from([2, 3, 4, 5, 6], [5], { dtype: 'i32' }),
+    counts: Tensor.from([0.2, 0.2, 0.2, 0.2, 0.2], [5]),
+  };
+  const inputs = { tokens: Tensor.from([1, 2, 3, 4, 5], [1, 5], { dtype: 'i32' }), ...targets };
+  const specs = Object.fromEntries(
+    Object.entries(inputs).map(([name, { shape, dtype }]) => [name, { shape, dtype }]),
+  );
+  const draw = dropoutNumbers(dropoutPlaces(model), 3, 7);
+  const scalars = Object.fromEntries(
+    Object.keys(draw).map(name => [name, { shape: [], dtype: 'i64' as const }]),
+  );
+  const all = { ...specs, ...scalars, ...model.specs() };
+  const pass = compile(engine, own => lossAndGradients(model, own, { by: [by] }), all);
+  const lossWith = async (weight: Tensor): Promise<number> =>
+    (await pass({ ...inputs, ...draw, ...model.bindings(), [by]: weight })).summary.toFloat64()[0];
+  const weight = model.weights.get(by) as Tensor;
+  const { gradients } = await pass({ ...inputs, ...draw, ...model.bindings() });
+  for (const at of [0, 13, 27]) {
+    const moved = (by: number): Tensor =>
+      Tensor.from(
+        weight.toFloat64().map((x, n) => (n === at ? x + by : x)),
+        weight.shape,
+      );
+    const slope = ((await lossWith(moved(1e-2))) - (await lossWith(moved(-1e-2)))) / 2e-2;
+    expect(gradients[by].toFloat64()[at]).toBeCloseTo(slope, 3);
+  }
+  const kinds = pass.graph.partitions().map(({ kind }) => kind);
+  expect(kinds.filter(kind => kind.includes('sdpa'))).toHaveLength(4);
 });

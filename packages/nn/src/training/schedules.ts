@@ -29,7 +29,7 @@ export function cosineSchedule(options: ScheduleOptions): Schedule {
 
 /** @param fall what is between the end and the peak, as a share, by the share of the fall that is left. */
 function schedule(
-  { peak, warmup = 0, steps, end = 0, fallsFrom = warmup }: ScheduleOptions,
+  { peak, warmup = 0, steps, end = 0, fallsFrom = Math.min(warmup, steps) }: ScheduleOptions,
   fall: (left: number) => number,
 ): Schedule {
   const counts = { warmup, steps, fallsFrom };
@@ -37,8 +37,8 @@ function schedule(
     if (!Number.isSafeInteger(value) || value < 0)
       throw new InvalidArgumentError(name, `must be a whole number of at least 0, got ${value}`);
   }
-  if (warmup > steps || fallsFrom > steps)
-    throw new InvalidArgumentError('steps', `must be at least ${Math.max(warmup, fallsFrom)}, got ${steps}`);
+  if (fallsFrom > steps)
+    throw new InvalidArgumentError('fallsFrom', `must be at most ${steps}, the steps, got ${fallsFrom}`);
   return step => {
     const rise = warmup === 0 ? 1 : (step + 1) / warmup;
     const left = step < fallsFrom ? 1 : Math.max(0, (steps - step) / Math.max(1, steps - fallsFrom));

@@ -37,7 +37,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
   if (own.size === 0) throw new InvalidArgumentError('groups', 'must leave a parameter to train');
   const trained = [...own.keys()];
   const optimizer = createOptimizer(engine, rule, {
-    values: from ? restored(engine, own, from) : own,
+    values: from ? restored(engine, own, from, rule.state) : own,
     settingsOf,
     from: from?.tensors,
   });
@@ -120,16 +120,32 @@ function checkSameAdapter(wanted: LoraConfig, own: LoraConfig): void {
   }
 }
 
-/** What is trained as a state has it. The tensors that it takes the places of are released. */
+/**
+ * What is trained as a state has it. The tensors that it takes the places of are released.
+ * @throws InvalidArgumentError for tensors of another run, or in another dtype.
+ */
 function restored<T extends TensorDesc>(
   engine: Model<T>['engine'],
   own: ReadonlyMap<string, T>,
   { tensors }: Snapshot,
+  state: readonly string[],
 ): Map<string, T> {
+  const shapes = new Map(
+    [...own].flatMap(([name, { shape }]) =>
+      [name, ...state.map(role => `${role}.${name}`)].map(key => [key, shape] as const),
+    ),
+  );
+  for (const [name, { shape, dtype }] of tensors) {
+    const wanted = shapes.get(name);
+    if (!wanted || !sameShape(wanted, shape) || dtype !== 'f32') {
+      const rule = wanted ? `must be f32 of shape [${wanted}] here` : 'is of no parameter here';
+      throw new InvalidArgumentError('from', `has '${name}', ${dtype} of [${shape}], which ${rule}`);
+    }
+  }
   const found = new Map<string, Tensor>();
   for (const [name, { shape, dtype }] of own) {
     const tensor = tensors.get(name);
-    if (!tensor || !sameShape(tensor.shape, shape))
+    if (!tensor)
       throw new InvalidArgumentError(
         'from',
         `has no '${name}' of shape [${shape}]: it is a state of another run`,

@@ -3,9 +3,10 @@ import { type ByteSource, CheckpointError, encodeSafetensors, readSafetensors } 
 import type { LossScale } from './loss-scale.ts';
 import type { Snapshot, Trainer } from './trainer-options.ts';
 
-const STEPS = 'tilewise.steps';
+/** Steps done; the packages that `exportTorch` writes read and write the same entry. */
+const STEPS = 'step';
 /** The scale of the loss, and the steps since it changed. */
-const LOSS_SCALE = 'tilewise.loss_scale';
+const LOSS_SCALE = 'loss_scale';
 
 /**
  * A state of a run as a safetensors file.

@@ -48,7 +48,7 @@ function adamwRule({ betas = [0.9, 0.999], epsilon = 1e-8, weightDecay = 0.01 }:
   checkRange('epsilon', epsilon >= 0, 'must be 0 or more', epsilon);
   checkDecay(weightDecay);
   return {
-    state: ['first', 'second'],
+    state: ['adamw.first', 'adamw.second'],
     weightDecay,
     // The places of the scales are those of PyTorch.
     numbers: (step, learningRate, decay) => ({
@@ -56,12 +56,12 @@ function adamwRule({ betas = [0.9, 0.999], epsilon = 1e-8, weightDecay = 0.01 }:
       secondScale: 1 / Math.sqrt(1 - beta2 ** step),
       decay: 1 - learningRate * decay,
     }),
-    update({ value, first, second }, gradient, { rate, secondScale, decay }) {
+    update({ value, 'adamw.first': first, 'adamw.second': second }, gradient, { rate, secondScale, decay }) {
       const mean = add(multiply(first, beta1), multiply(gradient, 1 - beta1));
       const meanSquare = add(multiply(second, beta2), multiply(square(gradient), 1 - beta2));
       const root = add(multiply(sqrt(meanSquare), secondScale), epsilon);
       const moved = subtract(multiply(value, decay), multiply(divide(mean, root), rate));
-      return { value: moved, first: mean, second: meanSquare };
+      return { value: moved, 'adamw.first': mean, 'adamw.second': meanSquare };
     },
   };
 }
@@ -71,15 +71,15 @@ function sgdRule({ momentum = 0, nesterov = false, weightDecay = 0 }: SgdOptions
   checkRange('nesterov', !nesterov || momentum > 0, 'needs a momentum above 0', nesterov);
   checkDecay(weightDecay);
   return {
-    state: momentum === 0 ? [] : ['momentum'],
+    state: momentum === 0 ? [] : ['sgd.momentum'],
     weightDecay,
     numbers: (_, rate, decay) => ({ rate, decay }),
-    update({ value, momentum: before }, given, { rate, decay }): Named {
+    update({ value, 'sgd.momentum': before }, given, { rate, decay }): Named {
       const gradient = add(given, multiply(value, decay));
       if (!before) return { value: subtract(value, multiply(gradient, rate)) };
       const sum = add(multiply(before, momentum), gradient);
       const direction = nesterov ? add(gradient, multiply(sum, momentum)) : sum;
-      return { value: subtract(value, multiply(direction, rate)), momentum: sum };
+      return { value: subtract(value, multiply(direction, rate)), 'sgd.momentum': sum };
     },
   };
 }

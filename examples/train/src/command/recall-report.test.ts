@@ -1,6 +1,6 @@
 import { Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { strongestHead } from './head-mass.ts';
+import { strongestHead } from './recall-report.ts';
 
 /**
  * Two layers of two heads over 4 tokens; one of them looks from 3 at 1 and from 2 at 0 with some of its

@@ -1,17 +1,18 @@
 import type { TensorDesc } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import type { TensorEngine } from '@tilewise/core/primitive';
+import type { StepReport } from '@tilewise/nn';
 import { createContext, webgpuEngine } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
 import { expect, test } from 'vitest';
-import { recallDataset } from '../data/recall.ts';
-import { createTrainer, type StepReport } from './trainer.ts';
+import { recallDataset } from './data/recall.ts';
+import { createRun } from './run.ts';
 
 const config = { layers: 1, heads: 2, dim: 8, context: 8, batch: 2, dropout: 0.25, warmup: 0 };
 
 async function steps<T extends TensorDesc>(engine: TensorEngine<T>): Promise<StepReport[]> {
-  const trainer = createTrainer({ engine, data: recallDataset(), config, seed: 4 });
-  const reports = [];
+  const trainer = createRun({ engine, data: recallDataset(), config, seed: 4 });
+  const reports: StepReport[] = [];
   for (let n = 0; n < 2; n++) reports.push(await trainer.step());
   trainer.release();
   return reports;

@@ -1,0 +1,57 @@
+import { InvalidArgumentError, sameShape } from '@tilewise/core';
+import { loadCheckpoint, parameterShapes, type SavedRun } from '@tilewise/nn';
+import { type TrainConfig, trainConfig } from './config.ts';
+import type { Dataset } from './data/dataset.ts';
+import { decoderOf } from './model.ts';
+
+/** A run that was saved. */
+export interface Checkpoint extends SavedRun {
+  readonly task: Dataset['task'];
+  readonly config: TrainConfig;
+  readonly characters: readonly string[];
+  readonly seed: bigint;
+}
+
+/**
+ * Reads a file that `save` of a run made. The file may come from a stranger: every field is checked, and the
+ * weights must be those of the configuration.
+ * @throws InvalidArgumentError or CheckpointError naming the field or tensor and its rule.
+ */
+export async function decodeCheckpoint(file: Uint8Array): Promise<Checkpoint> {
+  const saved = await loadCheckpoint(file, 'file');
+  const { metadata, tensors } = saved;
+  const { task } = metadata;
+  if (task !== 'recall' && task !== 'text')
+    throw new InvalidArgumentError('file', 'was not written by this program: its metadata say no task');
+  const config = trainConfig(parsed('config', metadata.config) as object);
+  const characters = parsed('characters', metadata.characters);
+  if (!areCharacters(characters))
+    throw new InvalidArgumentError('characters', 'must be a list of different characters');
+  // Every layer has weights, so that more layers than tensors cannot be right, and need no list of names.
+  const listed = { ...config, layers: Math.min(config.layers, tensors.size) };
+  for (const [name, shape] of parameterShapes(decoderOf(listed, characters.length))) {
+    const tensor = tensors.get(name);
+    if (!tensor || !sameShape(tensor.shape, shape) || tensor.dtype !== 'f32')
+      throw new InvalidArgumentError('file', `must have '${name}', f32 of [${shape}]`);
+  }
+  return { ...saved, task, config, characters, seed: seedOf(metadata.seed) };
+}
+
+/** The value of a metadata entry in JSON. */
+function parsed(name: string, text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch (cause) {
+    throw new InvalidArgumentError('file', `has metadata that cannot be read: ${name} is no JSON`, { cause });
+  }
+}
+
+function areCharacters(value: unknown): value is string[] {
+  if (!Array.isArray(value) || new Set(value).size !== value.length || value.length === 0) return false;
+  return value.every(one => typeof one === 'string' && [...one].length === 1);
+}
+
+function seedOf(text = ''): bigint {
+  if (/^\d{1,20}$/.test(text) && BigInt(text) < 2n ** 64n) return BigInt(text);
+  throw new InvalidArgumentError('seed', `must be a whole number below 2^64, got ${text}`);
+}

@@ -1,0 +1,28 @@
+import { PhiloxStream } from '@tilewise/philox';
+
+/** What is random in a run beside its weights and its dropout; each purpose has random streams of its own. */
+const purposes = ['evaluation', 'picture', 'training'] as const;
+
+/** Stream n, below 2^48, of a purpose: what a step draws depends on the number of the step alone. */
+export function randomStream(
+  seed: number | bigint,
+  purpose: (typeof purposes)[number],
+  n: number | bigint = 0n,
+): PhiloxStream {
+  return new PhiloxStream(seed, { subsequence: (BigInt(1 + purposes.indexOf(purpose)) << 48n) + BigInt(n) });
+}
+
+/** An integer in [0, n): the upper word of u32 · n. Its bias, below n / 2^32, does not matter here. */
+export function below(random: PhiloxStream, n: number): number {
+  return Math.floor((random.nextU32() * n) / 2 ** 32);
+}
+
+/** The numbers 0 … n − 1 in random order (Fisher and Yates). */
+export function permutation(random: PhiloxStream, n: number): number[] {
+  const order = Array.from({ length: n }, (_, i) => i);
+  for (let i = n - 1; i > 0; i--) {
+    const j = below(random, i + 1);
+    [order[i], order[j]] = [order[j], order[i]];
+  }
+  return order;
+}
