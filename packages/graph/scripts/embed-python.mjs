@@ -1,18 +1,20 @@
-// Writes the Python files of an export into src/formats/torch/runtime-files.ts, as text that a bundle holds.
+// Writes the Python files of exports into src/formats/*/runtime-files.ts, as text that a bundle holds.
 // Run it after a change to one of them; a test compares the two.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-const room = new URL('../src/formats/torch/', import.meta.url);
-const names = readdirSync(new URL('python/', room)).filter(name => /^(?!test_|__)\w+\.py$/.test(name));
-const entries = names.sort().map(name => {
-  const text = JSON.stringify(readFileSync(new URL(`python/${name}`, room), 'utf8'));
-  // Single quotes, as the formatter has them where a text holds more of the others.
-  return `  '${name}':\n    '${text.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}',`;
-});
-const module = `// Written by scripts/embed-python.mjs from the files in python/.
+for (const library of ['torch', 'jax']) {
+  const room = new URL(`../src/formats/${library}/`, import.meta.url);
+  const names = readdirSync(new URL('python/', room)).filter(name => /^(?!test_|__)\w+\.py$/.test(name));
+  const entries = names.sort().map(name => {
+    const text = JSON.stringify(readFileSync(new URL(`python/${name}`, room), 'utf8'));
+    // Single quotes, as the formatter has them where a text holds more of the others.
+    return `  '${name}':\n    '${text.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}',`;
+  });
+  const module = `// Written by scripts/embed-python.mjs from the files in python/.
 /** The Python files that every export has, by name. */
 export const runtimeFiles: Readonly<Record<string, string>> = {
 ${entries.join('\n')}
 };
 `;
-writeFileSync(new URL('runtime-files.ts', room), module);
+  writeFileSync(new URL('runtime-files.ts', room), module);
+}

@@ -20,7 +20,7 @@ import torch
 torch.set_num_threads(1)
 folder = Path(sys.argv[1])
 sys.path.insert(0, str(folder))
-RUNTIME = ["layout", "philox", "tiles", "attention", "operations", "parallel", "module"]
+RUNTIME = ["layout", "philox", "kernels", "tiles", "attention", "operations", "parallel", "module"]
 runtime = {name: importlib.import_module(f"runtime.{name}") for name in RUNTIME}
 parallel = runtime["parallel"]
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "bool": torch.bool}

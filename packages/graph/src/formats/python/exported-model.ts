@@ -37,7 +37,17 @@ export interface ExportedModel {
 const importable: Readonly<Record<string, readonly string[]>> = {
   attention: ['Attention', 'attention', 'attention_gradients'],
   operations: [
-    ...['greatest', 'layer_norm', 'least', 'product', 'rms_norm', 'rotary', 'saturated', 'scatter_rows'],
+    ...[
+      'absolute',
+      'greatest',
+      'layer_norm',
+      'least',
+      'product',
+      'rms_norm',
+      'rotary',
+      'saturated',
+      'scatter_rows',
+    ],
     ...['softmax', 'take', 'tensor_scatter'],
   ],
   philox: ['Dropout'],

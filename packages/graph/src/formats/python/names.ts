@@ -4,7 +4,7 @@ import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 const reserved: readonly string[] =
   `False None True and as assert async await break class continue def del elif else except finally for from global if import in is
   lambda nonlocal not or pass raise return try while with yield self place math torch jnp replace parameters constants b s q k v
-  attention Attention attention_gradients Dropout greatest layer_norm least product rms_norm rotary saturated scatter_rows softmax
+  absolute attention Attention attention_gradients Dropout greatest layer_norm least product rms_norm rotary saturated scatter_rows softmax
   take tensor_scatter`.split(/\s+/);
 
 /** A function that gives each tensor a name of its own in Python. */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { fullPython, hasModule, python, runPython } from '../../../testing/torch-cases.ts';
+import { fullPython, hasModule, python, runPython } from '../../../testing/python-cases.ts';
 
 const room = fileURLToPath(new URL('.', import.meta.url));
 const project = fileURLToPath(new URL('../../..', import.meta.url));
@@ -13,6 +13,14 @@ test.skipIf(python === undefined)(
   async () => {
     await runPython(['-m', 'compileall', '-q', 'python'], room);
     await runPython(['-m', 'python.test_philox', fixtures], room);
+  },
+);
+
+test.skipIf(python === undefined)(
+  'a block gets the best kernel of its device, and those of CUDA what their schemas say',
+  { timeout },
+  async () => {
+    await runPython(['-m', 'python.test_kernels'], room);
   },
 );
 

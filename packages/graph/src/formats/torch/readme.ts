@@ -38,6 +38,7 @@ results = model(Place(EXTENTS), ...)                            # inputs by name
 |---|---|
 | \`model.py\` | the graph: one or a few lines for each operation |
 | \`attention.py\`, \`tiles.py\` | attention over a sequence that is cut over ranks: keys and values go round a ring |
+| \`kernels.py\` | PyTorch's kernels of attention by device, the best first, and what each takes |
 | \`philox.py\` | dropout masks from the index of an element in the whole tensor, so that no sharding changes them |
 | \`parallel.py\`, \`layout.py\` | ranks: what part of a tensor each has, sums of gradients, checkpoints, safetensors |
 | \`operations.py\`, \`module.py\`, \`train.py\` | what PyTorch lacks, the module's parameters and constants, training |

@@ -60,6 +60,7 @@ test('an export has all that it needs', () => {
   const names = Object.keys(toTorch(g.graph, options)).map(path => path.replace('small/', ''));
   const files = [
     'attention',
+    'kernels',
     'layout',
     'model',
     'module',

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import torch
 
+from .kernels import kernel_of
 from .philox import Dropout
 
 TILE = 512
@@ -200,7 +201,7 @@ def block_forward(call, operands, q, k, v, captures, row0, i0, j0, o, lse):
         return
     kernel = kernel_for(call, operands, q, k, v, i0, j0, kind)
     if kernel is not None:
-        part_o, part_lse = kernel.forward(q, k, v, kernel_is_causal(kind), scale_of(call, q))
+        part_o, part_lse = kernel.attend(q, k, v, kernel_is_causal(kind), scale_of(call, q))
         return merge(o, lse, part_o, part_lse)
     dtype = lse.dtype
     for r, nr in tiles_of(q.shape[2]):
@@ -232,7 +233,7 @@ def block_backward(call, operands, q, k, v, captures, row0, i0, j0, o, lse, dO, 
     dq, dk, dv, by_captures = sums
     kernel = kernel_for(call, operands, q, k, v, i0, j0, kind)
     if kernel is not None and delta is None:
-        parts = kernel.backward(dO, q, k, v, o, lse, kernel_is_causal(kind), scale_of(call, q))
+        parts = kernel.differentiate(dO, q, k, v, o, lse, kernel_is_causal(kind), scale_of(call, q))
         for total, part in zip((dq, dk, dv), parts):
             total.add_(part)
         return
@@ -279,37 +280,6 @@ def scale_of(call, q):
     return q.shape[-1] ** -0.5 if call.scale is None else call.scale
 
 
-def with_dense_rows(x):
-    """x with the numbers of a row one after the other: for others the kernel gives wrong results without a
-    word.
-    """
-    return x if x.stride(-1) == 1 else x.contiguous()
-
-
-class CpuKernel:
-    """PyTorch's flash attention on the CPU, which gives lse and takes the final o and lse in its backward
-    pass.
-    """
-
-    _forward = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
-    _backward = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu_backward", None)
-    dtypes = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
-    exists = _forward is not None and _backward is not None
-
-    @classmethod
-    def forward(cls, q, k, v, causal, scale):
-        q, k, v = (with_dense_rows(x) for x in (q, k, v))
-        return cls._forward(q, k, v, 0.0, causal, scale=scale)
-
-    @classmethod
-    def backward(cls, dO, q, k, v, o, lse, causal, scale):
-        q, k, v, dO, o = (with_dense_rows(x) for x in (q, k, v, dO.to(q.dtype), o.to(q.dtype)))
-        return cls._backward(dO, q, k, v, o, lse, 0.0, causal, scale=scale)
-
-
-KERNELS = {"cpu": CpuKernel}
-
-
 def kernel_is_causal(kind):
     return kind == "some"
 
@@ -320,14 +290,11 @@ def kernel_for(call, operands, q, k, v, i0, j0, kind):
     A kernel takes blocks that are wholly visible and squares on the causal diagonal. It never gets a query
     that sees nothing: what kernels say of such rows differs from device to device.
     """
-    kernel = KERNELS.get(q.device.type)
-    if kernel is None or not kernel.exists or q.dtype not in kernel.dtypes:
-        return None
     lengths = operands.lengths_q, operands.lengths_kv
     more = (call.score, call.visible, operands.dropout, operands.keep, *lengths)
     if any(x is not None for x in more) or q.shape[-1] != v.shape[-1] or k.shape[1] != v.shape[1]:
         return None
-    if kind == "all":
-        return kernel
     square = q.shape[2] == k.shape[2] and i0 + diagonal_of(call, operands) == j0
-    return kernel if square and call.right == 0 and call.left is None else None
+    if kind == "some" and not (square and call.right == 0 and call.left is None):
+        return None
+    return kernel_of(q)

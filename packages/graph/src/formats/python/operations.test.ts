@@ -3,15 +3,24 @@ import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../../testing/attention-graph.ts';
 import { attentionPatterns } from '../../../testing/attention-patterns.ts';
 import { backwardOf } from '../../../testing/check-gradients.ts';
+import { type CaseReport, fullPython, hasModule, PythonCases } from '../../../testing/python-cases.ts';
 import { randomGraph } from '../../../testing/random-graph.ts';
-import { fullPython, TorchCases, type TorchReport } from '../../../testing/torch-cases.ts';
+import { UnsupportedOperationError } from '../../errors.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 
-// Without a Python that has PyTorch, and without `TILEWISE_TORCH=full`, these are reported as skipped.
-const withPython = test.skipIf(fullPython === undefined);
-const timeout = 300_000;
+// Without a Python that has the library, and without `TILEWISE_TORCH=full`, these are reported as skipped.
+const libraries = (['torch', 'jax'] as const).map(library => ({ library }));
+const missing = new Map<string, boolean>();
+for (const { library } of libraries) missing.set(library, !(await hasModule(library, fullPython)));
+const timeout = 600_000;
 
-function expectWithin(reports: ReadonlyMap<string, TorchReport>, limit: number): void {
+function withPython(name: string, run: (library: 'torch' | 'jax') => Promise<void>): void {
+  for (const { library } of libraries) {
+    test.skipIf(missing.get(library))(`${library}: ${name}`, { timeout }, () => run(library));
+  }
+}
+
+function expectWithin(reports: ReadonlyMap<string, CaseReport>, limit: number): void {
   const wrong = [...reports].flatMap(([label, { problem, outputs = [], gradients = [] }]) =>
     problem !== undefined || [...outputs, ...gradients].some(x => typeof x === 'string' || x > limit)
       ? [`${label}: ${problem ?? `${outputs} | ${gradients}`}`]
@@ -22,9 +31,8 @@ function expectWithin(reports: ReadonlyMap<string, TorchReport>, limit: number):
 
 withPython(
   'attention in each way to write it gives what the reference gives, and its gradients',
-  { timeout },
-  async () => {
-    const cases = new TorchCases();
+  async library => {
+    const cases = new PythonCases(library);
     for (const [label, build] of Object.entries(attentionPatterns)) {
       const g = new GraphBuilder();
       const { o, inputs } = build(g);
@@ -36,8 +44,8 @@ withPython(
   },
 );
 
-withPython('the graphs of gradients give what the reference gives', { timeout }, async () => {
-  const cases = new TorchCases();
+withPython('the graphs of gradients give what the reference gives', async library => {
+  const cases = new PythonCases(library);
   for (const [label, build] of Object.entries(attentionPatterns)) {
     const g = new GraphBuilder();
     const { o, inputs } = build(g);
@@ -47,12 +55,21 @@ withPython('the graphs of gradients give what the reference gives', { timeout },
   expectWithin(await cases.run(), 5e-6);
 });
 
-withPython('100 random graphs give what the reference gives', { timeout }, async () => {
-  const cases = new TorchCases();
-  for (let n = 0; n < 100; n++) {
+withPython('random graphs give what the reference gives, or are refused by name', async library => {
+  const cases = new PythonCases(library);
+  // JAX compiles each graph, which takes a second.
+  const count = library === 'torch' ? 100 : 25;
+  let refused = 0;
+  for (let n = 0; n < count; n++) {
     const seed = ((runSeed() % 1e6) + n) | 0;
-    await cases.add(`graph ${seed}`, randomGraph(seed));
+    try {
+      await cases.add(`graph ${seed}`, randomGraph(seed));
+    } catch (error) {
+      expect(error).toBeInstanceOf(UnsupportedOperationError);
+      refused++;
+    }
   }
+  expect(refused).toBeLessThan(count / 10);
   // What f32 makes of up to some twenty operations after each other, as between the engines.
   expectWithin(await cases.run(), 2e-5);
 });
@@ -184,9 +201,8 @@ const withGradients: readonly Case[] = [
 
 withPython(
   'operations give what the reference gives, and their gradients, where they have kinks too',
-  { timeout },
-  async () => {
-    const cases = new TorchCases();
+  async library => {
+    const cases = new PythonCases(library);
     for (const [label, build] of withGradients) {
       const g = new GraphBuilder();
       await cases.add(label, g, build(g));
@@ -252,8 +268,8 @@ const exact: readonly Case[] = [
   ],
 ];
 
-withPython('masks, random numbers, rounding to 16 and 8 bits are equal', { timeout }, async () => {
-  const cases = new TorchCases();
+withPython('masks, random numbers, rounding to 16 and 8 bits are equal', async library => {
+  const cases = new PythonCases(library);
   for (const [label, build] of exact) {
     const g = new GraphBuilder();
     build(g);

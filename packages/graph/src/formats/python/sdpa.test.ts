@@ -2,10 +2,10 @@ import { add, flatten, kv, load, mul, q, scoreMod, sub, toF32 } from '@tilewise/
 import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../../testing/attention-graph.ts';
 import { backwardOf } from '../../../testing/check-gradients.ts';
-import { python, TorchCases } from '../../../testing/torch-cases.ts';
+import { fullPython, hasModule, PythonCases } from '../../../testing/python-cases.ts';
 import type { Attributes } from '../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { toTorch } from './index.ts';
+import { toTorch } from '../torch/index.ts';
 
 const [B, Hq, Hk, Sq, Skv, D] = [2, 4, 2, 5, 7, 3];
 
@@ -95,11 +95,17 @@ const calls: Readonly<Record<string, Call>> = {
   },
 };
 
-test.skipIf(python === undefined)(
-  'Sdpa gives what the reference gives with each option, and its gradients',
-  { timeout: 300_000 },
-  async () => {
-    const cases = new TorchCases();
+const hasLibrary = {
+  torch: await hasModule('torch'),
+  jax: await hasModule('jax', fullPython),
+};
+
+test.for(['torch', 'jax'] as const)(
+  '%s: Sdpa gives what the reference gives with each option, and its gradients',
+  { timeout: 600_000 },
+  async (library, { skip }) => {
+    skip(!hasLibrary[library]);
+    const cases = new PythonCases(library);
     for (const [label, call] of Object.entries(calls)) {
       const g = new GraphBuilder();
       await cases.add(label, g, sdpa(g, call));

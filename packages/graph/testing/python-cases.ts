@@ -6,9 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
+import { toJax } from '../src/formats/jax/index.ts';
+import { runtimeFiles as jaxFiles } from '../src/formats/jax/runtime-files.ts';
 import { safetensorsFile } from '../src/formats/python/safetensors.ts';
 import { toTorch } from '../src/formats/torch/index.ts';
-import { runtimeFiles } from '../src/formats/torch/runtime-files.ts';
+import { runtimeFiles as torchFiles } from '../src/formats/torch/runtime-files.ts';
 import { gradients } from '../src/gradients.ts';
 import type { LogicalTensor } from '../src/ir/tensor/logical-tensor.ts';
 import type { GraphBuilder } from './attention-graph.ts';
@@ -35,15 +37,15 @@ export async function runPython(args: readonly string[], cwd: string): Promise<s
   return stdout;
 }
 
-/** Whether there is a Python that has a module. */
-export async function hasModule(name: string): Promise<boolean> {
-  if (python === undefined) return false;
+/** Whether a Python has a module. */
+export async function hasModule(name: string, by: string | undefined = python): Promise<boolean> {
+  if (by === undefined) return false;
   const code = `import importlib.util as u; print(u.find_spec("${name}") is not None)`;
   return (await runPython(['-c', code], tmpdir())).trim() === 'True';
 }
 
 /** What a case came to: relative errors, or what is wrong, of each result and gradient. */
-export interface TorchReport {
+export interface CaseReport {
   readonly case: string;
   readonly outputs?: readonly (number | string)[];
   readonly gradients?: readonly (number | string)[];
@@ -58,19 +60,26 @@ export function writeFiles(folder: string, files: Readonly<Record<string, string
   }
 }
 
-/** Graphs that are exported and run by one process of Python, against the reference engine. */
-export class TorchCases {
-  readonly folder: string = mkdtempSync(join(tmpdir(), 'tilewise-torch-'));
-  readonly labels: string[] = [];
+const libraries = {
+  torch: { write: toTorch, files: torchFiles },
+  jax: { write: toJax, files: jaxFiles },
+};
 
-  constructor() {
-    writeFiles(join(this.folder, 'runtime'), { '__init__.py': '', ...runtimeFiles });
+/** Graphs that are exported and run by one process of Python, against the reference engine. */
+export class PythonCases {
+  readonly folder: string = mkdtempSync(join(tmpdir(), 'tilewise-python-'));
+  readonly labels: string[] = [];
+  readonly #library: keyof typeof libraries;
+
+  constructor(library: keyof typeof libraries) {
+    this.#library = library;
+    writeFiles(join(this.folder, 'runtime'), { '__init__.py': '', ...libraries[library].files });
   }
 
   /**
    * Exports a graph and computes what is expected of it.
    * @param by inputs of which gradients of the first output are compared, too.
-   * @throws what `toTorch` throws.
+   * @throws what the export throws.
    */
   async add(
     label: string,
@@ -83,7 +92,7 @@ export class TorchCases {
         ? [[id, { shape: t.shape }] as const]
         : [],
     );
-    const files = toTorch(graph, { inputs: Object.fromEntries(known) });
+    const files = libraries[this.#library].write(graph, { inputs: Object.fromEntries(known) });
     const results = await graph.run(referenceEngine(), bindings);
     const given = new Map<string, Tensor>();
     const inputs = graph.inputs.map(({ id }, n) => {
@@ -124,8 +133,8 @@ export class TorchCases {
   }
 
   /** Runs all cases; gives their reports by label. */
-  async run(): Promise<Map<string, TorchReport>> {
-    const script = fileURLToPath(new URL('run_torch_cases.py', import.meta.url));
+  async run(): Promise<Map<string, CaseReport>> {
+    const script = fileURLToPath(new URL(`run_${this.#library}_cases.py`, import.meta.url));
     const lines = (await runPython([script, this.folder], this.folder)).trim().split('\n');
     return new Map(
       lines.map((line, n) => [this.labels[n], JSON.parse(line.replaceAll('Infinity', '1e999'))]),

@@ -1,0 +1,154 @@
+"""PyTorch's kernels of attention for a block: those that give lse, and whose backward pass takes the final o
+and lse of all keys. Each device has a list, the best first.
+
+The operators are internal to PyTorch: each is looked up once, and where one is missing the next or the tiles
+do its work. Those for CUDA were checked against PyTorch's schemas and with stand-ins for the operators; they
+were never run on CUDA.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+
+HALVES = (torch.float16, torch.bfloat16)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """An operator with what it takes.
+
+    forward(operator, q, k, v, causal, scale) gives o and lse (B, H, Sq) or with more rows behind.
+    backward(operator, dO, q, k, v, o, lse, causal, scale) gives dq, dk and dv.
+    """
+
+    name: str  # of the operator in torch.ops.aten; that of the backward pass ends with _backward
+    dtypes: tuple
+    forward: Callable
+    backward: Callable
+    multiple: int = 1  # of head sizes
+    largest: int = 2**30  # head size
+    grouped: bool = True  # whether heads of q may share heads of k and v
+    capability: tuple = (0, 0)  # of a CUDA device
+
+    @property
+    def operators(self):
+        return [getattr(torch.ops.aten, self.name + end, None) for end in ("", "_backward")]
+
+    def takes(self, q):
+        if q.dtype not in self.dtypes or q.shape[-1] % self.multiple != 0 or q.shape[-1] > self.largest:
+            return False
+        if q.is_cuda and torch.cuda.get_device_capability(q.device) < self.capability:
+            return False
+        return None not in self.operators
+
+    def attend(self, q, k, v, causal, scale):
+        """o and lse (B, H, Sq) of a block."""
+        q, k, v = (with_dense_rows(x) for x in (q, self.all_heads(k, q), self.all_heads(v, q)))
+        o, lse = self.forward(self.operators[0], q, k, v, causal, scale)
+        return o, lse.reshape(*q.shape[:2], -1)[..., : q.shape[2]]
+
+    def differentiate(self, dO, q, k, v, o, lse, causal, scale):
+        """dq, dk and dv of a block, from the final o and lse."""
+        shared = [self.all_heads(x, q) for x in (k, v)]
+        q, k_all, v_all, dO, o = (with_dense_rows(x) for x in (q, *shared, dO.to(q.dtype), o.to(q.dtype)))
+        given = self.backward(self.operators[1], dO, q, k_all, v_all, o, lse.contiguous(), causal, scale)
+        dq, *rest = given
+        return dq, *(dx.reshape(*x.shape[:2], -1, *x.shape[2:]).sum(2) for dx, x in zip(rest, (k, v)))
+
+    def all_heads(self, x, q):
+        """k or v with as many heads as q, where the operator does not share them."""
+        return x if self.grouped else x.repeat_interleave(q.shape[1] // x.shape[1], 1)
+
+
+def with_dense_rows(x):
+    """x with the numbers of a row one after the other: for others kernels give wrong results without a word."""
+    return x if x.stride(-1) == 1 else x.contiguous()
+
+
+def _unused(q):
+    """The state of random numbers where nothing is dropped."""
+    return torch.zeros((), dtype=torch.int64, device=q.device)
+
+
+def _cpu(operator, q, k, v, causal, scale):
+    return operator(q, k, v, 0.0, causal, scale=scale)
+
+
+def _cpu_backward(operator, dO, q, k, v, o, lse, causal, scale):
+    return operator(dO, q, k, v, o, lse, 0.0, causal, scale=scale)
+
+
+def _flash(operator, q, k, v, causal, scale):
+    return operator(q, k, v, 0.0, causal, False, scale=scale)[:2]
+
+
+def _flash_backward(operator, dO, q, k, v, o, lse, causal, scale):
+    at = None, None, q.shape[2], k.shape[2]  # of sequences that are not packed
+    return operator(dO, q, k, v, o, lse, *at, 0.0, causal, _unused(q), _unused(q), scale=scale)
+
+
+def _efficient(operator, q, k, v, causal, scale):
+    return operator(q, k, v, None, True, 0.0, causal, scale=scale)[:2]
+
+
+def _efficient_backward(operator, dO, q, k, v, o, lse, causal, scale):
+    # The kernel keeps lse in rows of 32.
+    lse = F.pad(lse, (0, -lse.shape[-1] % 32), value=torch.inf)
+    wanted = [True, True, True, False]
+    state = _unused(q), _unused(q), 0.0
+    return operator(dO, q, k, v, None, o, lse, *state, wanted, causal, scale=scale)[:3]
+
+
+def _cudnn(operator, q, k, v, causal, scale):
+    return operator(q, k, v, None, True, 0.0, causal, False, scale=scale)[:2]
+
+
+def _cudnn_backward(operator, dO, q, k, v, o, lse, causal, scale):
+    at = None, None, q.shape[2], k.shape[2]
+    state = _unused(q), _unused(q), None
+    return operator(dO, q, k, v, o, lse.unsqueeze(-1), *state, *at, 0.0, causal, scale=scale)
+
+
+CPU_FLASH = Kernel(
+    "_scaled_dot_product_flash_attention_for_cpu",
+    (torch.float32, torch.float64, *HALVES),
+    _cpu,
+    _cpu_backward,
+)
+FLASH = Kernel(
+    "_scaled_dot_product_flash_attention",
+    HALVES,
+    _flash,
+    _flash_backward,
+    multiple=8,
+    largest=256,
+    capability=(8, 0),
+)
+CUDNN = Kernel(
+    "_scaled_dot_product_cudnn_attention",
+    HALVES,
+    _cudnn,
+    _cudnn_backward,
+    multiple=8,
+    largest=128,
+    capability=(9, 0),
+)
+EFFICIENT = Kernel(
+    "_scaled_dot_product_efficient_attention",
+    (torch.float32, *HALVES),
+    _efficient,
+    _efficient_backward,
+    multiple=8,
+    grouped=False,
+    capability=(5, 0),
+)
+
+# Of a device's type, the best first.
+KERNELS = {"cpu": [CPU_FLASH], "cuda": [CUDNN, FLASH, EFFICIENT]}
+
+
+def kernel_of(q):
+    """The kernel for a block of queries; None where there is none."""
+    return next((kernel for kernel in KERNELS.get(q.device.type, []) if kernel.takes(q)), None)
