@@ -2,8 +2,8 @@ import type { ModelDefinition } from '@tilewise/nn';
 import type { TrainConfig } from './config.ts';
 
 /**
- * A decoder: embeddings of tokens and positions, and in each layer causal attention with ALiBi and an MLP with
- * GELU, each behind an RMSNorm. Matrices are (in, out).
+ * A decoder: embeddings of tokens and positions, and in each layer causal attention with ALiBi and an MLP
+ * with GELU, each behind an RMSNorm. Matrices are (in, out).
  */
 export function decoderOf(
   { layers, heads, dim, context, dropout }: TrainConfig,

@@ -58,7 +58,10 @@ export class UsageError extends Error {
 }
 
 type Kind = 'text' | 'engine' | 'whole' | 'index' | 'number' | 'flag';
-/** Each option on the command line: what it takes, and its name here; those of the configuration are in `config`. */
+/**
+ * Each option on the command line: what it takes, and its name here; those of the configuration are in
+ * `config`.
+ */
 const table: Readonly<Record<string, readonly [kind: Kind, name: string]>> = {
   ...{ engine: ['engine', 'engine'], text: ['text', 'text'], load: ['text', 'load'], save: ['text', 'save'] },
   ...{ 'export-torch': ['text', 'exportTorch'], steps: ['whole', 'steps'], seed: ['index', 'seed'] },

@@ -16,7 +16,9 @@ export interface HeadMass {
 /** Attention maps of a sequence: of each layer (heads, S, S). */
 export type AttentionMaps = readonly { readonly shape: readonly number[]; get(...index: number[]): number }[];
 
-/** The head of all layers that attends most to the given places, over some sequences and the places in each. */
+/**
+ * The head of all layers that attends most to the given places, over some sequences and the places in each.
+ */
 export function strongestHead(
   maps: readonly AttentionMaps[],
   places: readonly (readonly Question[])[],

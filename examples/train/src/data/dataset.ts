@@ -2,7 +2,9 @@ import type { LabelledBatch } from '@tilewise/nn';
 import type { PhiloxStream } from '@tilewise/philox';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** Sequences to predict: rows of tokens, and the same tokens where they are to be predicted, −100 elsewhere. */
+/**
+ * Sequences to predict: rows of tokens, and the same tokens where they are to be predicted, −100 elsewhere.
+ */
 export interface Sequences {
   readonly tokens: readonly number[][];
   readonly labels: readonly number[][];

@@ -10,7 +10,8 @@ import { runtimeFiles } from './runtime-files.ts';
  * A graph as a Python package that needs JAX alone: a function that computes what the graph computes, to be
  * differentiated by JAX, on one device or, by `shard_map`, on a mesh of batch × sequence with ring attention
  * and with dropout masks that no sharding changes. All ranks have equal parts: the extents must divide.
- * @param graph a forward graph; JAX makes its gradients. One that `gradients` made is exported for one device.
+ * @param graph a forward graph; JAX makes its gradients. One that `gradients` made is exported for one
+ * device.
  * @returns files by their paths inside a folder.
  * @throws UnsupportedOperationError naming an operation that has no form, or that cannot be cut as the inputs
  * are; InvalidShapeError where a shape is not known; InvalidArgumentError for other options.
