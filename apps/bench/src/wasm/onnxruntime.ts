@@ -6,25 +6,29 @@ import { findPeer } from '../comparison/peer-module.ts';
 import { UsageError } from '../suites/suite.ts';
 import { onnxModel } from './onnx-model.ts';
 
-interface OnnxTensor {
+export interface OnnxTensor {
   readonly data: Float32Array;
 }
 
-interface Session {
+export interface OnnxSession {
   run(feeds: Readonly<Record<string, OnnxTensor>>): Promise<Readonly<Record<string, OnnxTensor>>>;
   release(): Promise<void>;
 }
 
 /** The part of onnxruntime-web that is used. */
-interface OnnxRuntime {
+export interface OnnxRuntime {
   readonly env: {
     logLevel?: string;
     readonly wasm: Record<string, unknown>;
     readonly versions: { web?: string };
   };
-  readonly Tensor: new (type: 'float32', data: Float32Array, shape: readonly number[]) => OnnxTensor;
+  readonly Tensor: new (
+    type: 'float32' | 'int32',
+    data: Float32Array | Int32Array,
+    shape: readonly number[],
+  ) => OnnxTensor;
   readonly InferenceSession: {
-    create(model: Uint8Array, options: Readonly<Record<string, unknown>>): Promise<Session>;
+    create(model: Uint8Array, options: Readonly<Record<string, unknown>>): Promise<OnnxSession>;
   };
 }
 
@@ -45,7 +49,7 @@ export interface OnnxAttention {
  * @throws UsageError when it is not installed there.
  */
 export async function loadOnnxRuntime(folder: string): Promise<OnnxAttention> {
-  const runtime = await load(folder);
+  const runtime = await openOnnxRuntime(folder);
   return {
     version: runtime.env.versions.web ?? '',
     async open(q, k, v, causal) {
@@ -73,7 +77,11 @@ const attentionModel = (shape: readonly number[], causal: boolean): Uint8Array =
     outputs: [{ name: 'Y', type: 'float32', shape }],
   });
 
-async function load(folder: string): Promise<OnnxRuntime> {
+/**
+ * The module of onnxruntime-web, set to one thread.
+ * @throws UsageError when it is not installed in the folder.
+ */
+export async function openOnnxRuntime(folder: string): Promise<OnnxRuntime> {
   const found = findPeer(folder, 'onnxruntime-web');
   if (!found) throw new UsageError(`--onnxruntime: onnxruntime-web is not installed in ${folder}`);
   const dist = join(found.root, 'dist');

@@ -1,0 +1,87 @@
+import { fileURLToPath } from 'node:url';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { webgpuEngine } from '@tilewise/webgpu';
+import { parseChoices } from '../attention/attention-case.ts';
+import type { Row } from '../command/table.ts';
+import { findPeer } from '../comparison/peer-module.ts';
+import { openWebGpu } from '../gpu/open-webgpu.ts';
+import { type SuiteOptions, UsageError, WrongResult } from '../suites/suite.ts';
+import type { Took } from '../timing/stopwatch.ts';
+import { summary } from '../timing/timing.ts';
+import { decoderSizes, promptOf } from './decoder-case.ts';
+import { type DecodingRun, onnxDecoding, ownDecoding, weightsOf } from './decoding-run.ts';
+
+const dtypes = ['f32', 'f16', 'bf16'] as const;
+/** Where a clone has onnxruntime-web, for tests. */
+const installed = fileURLToPath(new URL('../../../../packages/graph', import.meta.url));
+const TOKENS = 8;
+
+/** Options of the rows that continue a text. */
+export const generationOptions = {
+  engine: {
+    value: 'cpu|webgpu',
+    meaning: 'a text on this engine alone, instead of a text on the cpu engine and attention on WebGPU',
+  },
+  context: { value: 'N', meaning: 'tokens of the text, instead of 1000' },
+  rounds: { value: 'N', meaning: 'measure N times in turn and take medians, instead of 5' },
+  onnxruntime: { value: 'DIR', meaning: 'where onnxruntime-web is installed, instead of in this clone' },
+} as const;
+
+/**
+ * Tokens a second of a Llama with 28 million random weights, behind a text, one thread, next to
+ * onnxruntime-web.
+ */
+export async function* continueTexts(
+  options: SuiteOptions,
+  progress: (text: string) => void,
+): AsyncGenerator<Row> {
+  const { context = '1000', rounds = '5', engine = 'cpu', onnxruntime } = options;
+  const [length, times] = [Number(context), Number(rounds)];
+  for (const [name, n] of Object.entries({ context: length, rounds: times }))
+    if (!Number.isSafeInteger(n) || n < 2)
+      throw new UsageError(`--${name} takes a whole number of at least 2.`);
+  const [on] = parseChoices('engine', String(engine), ['cpu', 'webgpu'] as const);
+  const prompt = promptOf(decoderSizes, length + 1);
+  const runs: DecodingRun[] = [];
+  const closing: (() => void)[] = [];
+  try {
+    progress('reading the text');
+    if (on === 'webgpu') {
+      const bench = await openWebGpu(options);
+      closing.push(() => bench.close());
+      for (const dtype of dtypes)
+        runs.push(await ownDecoding(webgpuEngine(bench.ctx), decoderSizes, prompt, dtype));
+    } else {
+      for (const dtype of dtypes)
+        runs.push(await ownDecoding(cpuEngine({ threads: 1 }), decoderSizes, prompt, dtype));
+    }
+    const folder = typeof onnxruntime === 'string' ? onnxruntime : installed;
+    if (typeof onnxruntime === 'string' || findPeer(folder, 'onnxruntime-web')) {
+      progress('reading the text in onnxruntime-web');
+      const weights = await weightsOf(cpuEngine({ threads: 1 }), decoderSizes);
+      runs.push(await onnxDecoding(folder, decoderSizes, weights, prompt));
+      if (runs[0].first !== runs[runs.length - 1].first)
+        throw new WrongResult(
+          `the next token is ${runs[0].first}, and of onnxruntime-web ${runs.at(-1)?.first}`,
+        );
+    }
+    const all = runs.map(() => [] as Took[]);
+    for (let round = 0; round < times; round++) {
+      progress(`round ${round + 1} of ${times}`);
+      for (const [n, run] of runs.entries()) all[n].push(await run.tokens(TOKENS));
+    }
+    const last = all[all.length - 1];
+    for (const [n, { name }] of runs.entries()) {
+      const median = (of: (took: Took, round: number) => number): number => summary(all[n].map(of)).median;
+      yield {
+        ...{ context: length, engine: name },
+        'tokens/s': median(({ wall }) => (1000 * TOKENS) / wall),
+        'ms (cpu)': median(({ cpu }) => cpu / TOKENS),
+        '× the last': median(({ cpu }, round) => last[round].cpu / cpu),
+      };
+    }
+  } finally {
+    for (const run of runs) await run.close();
+    for (const close of closing) close();
+  }
+}
