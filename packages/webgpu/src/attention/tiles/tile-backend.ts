@@ -95,10 +95,10 @@ export interface TileResults extends LaneResults {
   /** Statements that declare a result as the vec4s `NAMEr_n`, if they are not that already. */
   results(name: string, D: number): string;
   /**
-   * Statements that do something with each vec4 of the row `NAMEr` of a result that the operand has channels
-   * of: `text` has WGSL expressions of its first channel and of the vec4. Default: one after the other.
+   * Whether a loop stores the rows of a result, through an array: for drivers that take long to compile a
+   * store.
    */
-  eachVector?(row: string, operand: TileOperand, text: (d: string, x: string) => string): string;
+  readonly storesInLoop: boolean;
 }
 
 /** Which rows of a result a lane has, and which vec4s of them. */
@@ -118,6 +118,7 @@ const eachVector = (own: LaneResults, D: number, text: (r: number, n: number) =>
 export const resultsOfLanes = (own: LaneResults): TileResults => ({
   ...own,
   isSlowToRescale: false,
+  storesInLoop: false,
   accumulators: (name, D) => eachVector(own, D, (r, n) => `var ${name}${r}_${n} = vec4f();`),
   results: () => '',
 });
@@ -125,18 +126,6 @@ export const resultsOfLanes = (own: LaneResults): TileResults => ({
 /** Statements that multiply such a result before more is added to it. */
 export const rescaleOfLanes = (own: LaneResults, { into, operand, rescale }: AccumulateGemm): string =>
   rescale ? eachVector(own, operand.D, (r, n) => `${into}${r}_${n} *= ${rescale(r)};`) : '';
-
-/** Text for one vec4 after the other. */
-const eachOf =
-  ({ vectors, vector }: TileResults): NonNullable<TileResults['eachVector']> =>
-  (row, { channels, D }, text) =>
-    repeat(
-      vectors(D),
-      n => `if (4u * (${vector(n)}) < ${channels}) {
-      ${text(`4u * (${vector(n)})`, `${row}_${n}`)}
-    }`,
-      '\n    ',
-    );
 
 /**
  * Stores `value(r, x)` of every vec4 x of the rows r of the result `into` to a tensor's rows from `first` on,
@@ -148,15 +137,33 @@ export function storeRows(
   operand: TileOperand,
   value: (r: number, x: string) => string,
 ): string {
-  const { name, row, first, end, D } = operand;
-  const { results, resultRows, resultPlace, eachVector: each = eachOf(backend) } = backend;
-  const at = (r: number): string => `${first} + ${resultPlace} * ${resultRows}u + ${r}u`;
+  const { name, row, first, end, channels, D } = operand;
+  const { results, resultRows, resultPlace, vectors, vector, storesInLoop } = backend;
+  const at = (r: string): string => `${first} + ${resultPlace} * ${resultRows}u + ${r}`;
+  const stored = (r: number, n: number): string => value(r, `${into}${r}_${n}`);
+  if (storesInLoop) {
+    const count = vectors(D);
+    return `${results(into, D)}
+  let ${into}_stored = array<vec4f, ${resultRows * count}>(${repeat(resultRows, r => repeat(count, n => stored(r, n), ', '), ', ')});
+  for (var r = 0u; r < min(${resultRows}u, max(${end}, ${at('0u')}) - (${at('0u')})); r++) {
+    let row = ${row(`(${at('r')})`)};
+    for (var d = 0u; d < ${channels}; d += 4u) {
+      ${name}_store4(row, d, ${into}_stored[r * ${count}u + d / 4u]);
+    }
+  }`;
+  }
+  const storeVector = (r: number, n: number): string => {
+    const d = `4u * (${vector(n)})`;
+    return `if (${d} < ${channels}) {
+      ${name}_store4(row, ${d}, ${stored(r, n)});
+    }`;
+  };
   return `${results(into, D)}
   ${repeat(
     resultRows,
-    r => `if (${at(r)} < ${end}) {
-    let row = ${row(`(${at(r)})`)};
-    ${each(`${into}${r}`, operand, (d, x) => `${name}_store4(row, ${d}, ${value(r, x)});`)}
+    r => `if (${at(`${r}u`)} < ${end}) {
+    let row = ${row(`(${at(`${r}u`)})`)};
+    ${repeat(vectors(D), n => storeVector(r, n), '\n    ')}
   }`,
     '\n  ',
   )}`;

@@ -112,6 +112,7 @@ function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet
 const resultsInArrays: Omit<TileResults, 'resultRows' | 'resultPlace' | 'vectors' | 'vector'> = {
   accumulators: (name, D) => `var ${name} = array<vec4f, ${quadRows * vectorsOf(D)}>();`,
   isSlowToRescale: false,
+  storesInLoop: true,
   results: (name, D) =>
     perStationary(
       r => repeat(vectorsOf(D), n => `let ${name}${r}_${n} = ${name}[${r * vectorsOf(D) + n}];`, '\n  '),

@@ -237,16 +237,8 @@ function rescale(tile: SubgroupTile, sum: AccumulateGemm): string {
     }`;
 }
 
-/** A loop stores the vectors of a row, through an array. */
 const results = (tile: SubgroupTile): TileResults => ({
   ...resultsOfLanes(laneResults(tile)),
   isSlowToRescale: true,
-  eachVector: (
-    row,
-    { channels, D },
-    text,
-  ) => `let vectors = array<vec4f, ${vectorsOf(D)}>(${repeat(vectorsOf(D), n => `${row}_${n}`, ', ')});
-    for (var d = 0u; d < ${channels}; d += 4u) {
-      ${text('d', 'vectors[d / 4u]')}
-    }`,
+  storesInLoop: true,
 });
