@@ -54,9 +54,13 @@ export function sdpa(
   v: GpuTensor,
   options: SdpaOptions<GpuTensor | Tensor> = {},
 ): SdpaResult<GpuTensor> {
+  checkContext(ctx);
+  const inputs = { q, k, v };
   return runNow(
     ctx,
-    forwardCall(own => toolsOf(ctx, own), ctx, { q, k, v }, options),
+    ctx.remembered('forward', inputs, options, () =>
+      forwardCall(own => toolsOf(ctx, own), ctx, inputs, options),
+    ),
   );
 }
 
@@ -112,9 +116,12 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   inputs: BackwardInputs<GpuTensor>,
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
 ): SdpaGradients<GpuTensor, G> {
+  checkContext(ctx);
   return runNow(
     ctx,
-    backwardCall(own => toolsOf(ctx, own), ctx, inputs, options),
+    ctx.remembered('backward', inputs, options, () =>
+      backwardCall(own => toolsOf(ctx, own), ctx, inputs, options),
+    ),
   );
 }
 

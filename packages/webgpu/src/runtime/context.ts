@@ -3,6 +3,7 @@ import type { LoadedModules } from '../attention/modules/load-modules.ts';
 import type { LoadedTileKinds, TileSelector, TileTarget } from '../attention/tiles/tile-choice.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
+import { CallMemo } from './call-memo.ts';
 import { type EagerCall, type EagerRun, runCall } from './eager-call.ts';
 import { GpuMemory, type MemorySettings } from './gpu-memory.ts';
 import { type KernelPlan, makeKernelPlan, type PlanParts } from './plan/kernel-plan.ts';
@@ -16,6 +17,7 @@ export class GpuContext extends GpuMemory implements KernelTarget {
   readonly tiles: TileSelector | undefined;
   readonly tileKinds: LoadedTileKinds;
   readonly modules: LoadedModules;
+  readonly #calls = new CallMemo();
 
   constructor(device: GPUDevice, capabilities: Capabilities, settings: MemorySettings & ContextKernels) {
     super(device, capabilities, settings);
@@ -53,5 +55,15 @@ export class GpuContext extends GpuMemory implements KernelTarget {
    */
   run<Options>(call: EagerCall<Options>): EagerRun {
     return runCall(this, call);
+  }
+
+  /** A call that `make` checks and makes, or an earlier one like it on these tensors: see `CallMemo`. */
+  remembered<Options, Call extends { readonly call: EagerCall<Options> }>(
+    kind: string,
+    tensors: object,
+    options: object,
+    make: () => Call,
+  ): Call {
+    return this.#calls.get(kind, tensors, options, make);
   }
 }

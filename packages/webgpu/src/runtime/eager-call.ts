@@ -54,8 +54,6 @@ export interface EagerCall<Options> {
   readonly inLine: ReadonlySet<string>;
   readonly results: Readonly<Record<string, ResultDesc>>;
   readonly list: CallList | null;
-  /** What the call waits for before `plan` is called, such as the code of its kernels. */
-  readonly ready?: Promise<unknown> | undefined;
   /** The options of `encode`. */
   readonly options: Options;
   readonly plan: (unaligned: readonly string[]) => KernelPlan<Options>;
@@ -92,7 +90,7 @@ export function runCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): Eage
   const uploads: [string, GpuTensor][] = [];
   const made: MadeResult[] = [];
   try {
-    const plan = call.ready ? undefined : planOf(ctx, call, given);
+    const plan = planOf(ctx, call, given);
     for (const [name, tensor] of call.operands) {
       if (!given.has(name)) uploads.push([name, upload(ctx, name, tensor, call.inLine)]);
     }
@@ -101,51 +99,34 @@ export function runCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): Eage
       made.push({ name, result, buffer: ctx.takeBuffer(elementCount(shape) * dtypeTraits[dtype].bytes) });
     }
     const tensors = new Map([...given, ...uploads]);
-    const prepared = plan && prepareCall(ctx, call, plan, tensors, made);
+    const prepared = prepareCall(ctx, call, plan, tensors, made);
     const own = Object.fromEntries(
       made.map(({ name, result, buffer }) => [name, ctx.own(buffer, result.desc)]),
     );
-    if (prepared?.run.isCompiled && workQueue(ctx.device).isIdle) {
+    const queue = workQueue(ctx.device);
+    if (prepared.run.isCompiled && queue.isIdle) {
       prepared.submit();
       return { tensors: own, submitted: undefined };
     }
-    const prepare = (): PreparedCall =>
-      prepared ?? prepareCall(ctx, call, planOf(ctx, call, given), tensors, made);
-    return { tensors: own, submitted: enqueue(ctx, call, prepare, tensors, made) };
+    const submitted = queue.add({
+      ready: prepared.run.compile(),
+      buffers: prepared.run.buffers,
+      run() {
+        ctx.checkAlive();
+        prepared.submit();
+      },
+      fail(error) {
+        prepared.giveBack();
+        noteFailure(made.map(wholeBuffer), error);
+      },
+    });
+    return { tensors: own, submitted };
   } catch (error) {
     for (const { buffer } of made) ctx.giveBuffer(buffer);
     throw error;
   } finally {
     for (const [, tensor] of uploads) ctx.release(tensor);
   }
-}
-
-/** Lets a call wait for what it needs and for the calls before it. */
-function enqueue<Options>(
-  ctx: GpuMemory,
-  { ready }: EagerCall<Options>,
-  prepare: () => PreparedCall,
-  tensors: Tensors,
-  made: readonly MadeResult[],
-): Promise<void> {
-  let prepared: PreparedCall | undefined;
-  const compiled = async (): Promise<void> => {
-    await ready;
-    prepared = prepare();
-    await prepared.run.compile();
-  };
-  return workQueue(ctx.device).add({
-    ready: compiled(),
-    buffers: [...[...tensors.values()].map(({ buffer }) => buffer), ...made.map(({ buffer }) => buffer)],
-    run() {
-      ctx.checkAlive();
-      prepared?.submit();
-    },
-    fail(error) {
-      prepared?.giveBack();
-      noteFailure(made.map(wholeBuffer), error);
-    },
-  });
 }
 
 /** A call whose arguments are checked, with its workspace. */
@@ -242,7 +223,7 @@ function planOf<Options>(
   const cache = plans.get(ctx) ?? new PlanCache();
   plans.set(ctx, cache);
   const unaligned = [...given].filter(([, tensor]) => isUnaligned(tensor)).map(([name]) => name);
-  return cache.get(JSON.stringify([key, unaligned]), () => plan(unaligned));
+  return cache.get(unaligned.length === 0 ? key : `${key} ${unaligned}`, () => plan(unaligned));
 }
 
 function upload(ctx: GpuMemory, name: string, tensor: unknown, inLine: ReadonlySet<string>): GpuTensor {

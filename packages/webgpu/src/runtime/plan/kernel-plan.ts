@@ -112,7 +112,21 @@ interface Step {
 interface Call extends Step {
   /** `skipped` counts from the start of the tensor: it is negative where a split starts further on. */
   readonly bound: readonly BoundTensor[];
+  /** The bind group of the last encode, and its parameters. */
+  last?: { readonly parameters: GPUBufferBinding; readonly group: GPUBindGroup };
 }
+
+/** Slices on which a plan ran, and its dispatches on them. */
+interface Prepared {
+  readonly slices: Slices;
+  readonly calls: readonly Call[];
+  readonly buffers: readonly GPUBuffer[];
+  readonly read: readonly ByteRange[];
+  readonly written: readonly ByteRange[];
+}
+
+/** How many sets of buffers a plan remembers: pools hand the same buffers out in turn. */
+const maxPrepared = 4;
 
 /**
  * Makes the plan of some kernels. Where a tensor is larger than one binding may be, its kernel is dispatched
@@ -135,6 +149,8 @@ class DevicePlan<Options> implements KernelPlan<Options> {
   /** Dispatches for slices whose rounding makes a binding too large; made when such slices first come. */
   #narrowSteps: readonly Step[] | undefined;
   #isDestroyed = false;
+  /** The slices of the last runs, the newest first. */
+  readonly #prepared: Prepared[] = [];
   readonly #placeholders = new Map<string, GPUBuffer>();
 
   constructor(memory: GpuMemory, parts: PlanParts<Options>) {
@@ -167,18 +183,15 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     checkObject('buffers', buffers);
     if (options !== undefined) checkObject('options', options);
     const inputs = this.#parts.inputs?.(options) ?? {};
-    const slices = this.#checkedSlices(buffers);
-    const calls = this.#callsOn(slices);
+    const { slices, calls, read, ...prepared } = this.#preparedOn(this.#checkedSlices(buffers));
+    const { written } = prepared;
     const { device } = this.#memory;
-    const read = rangesOf(this.#layout.read, slices);
-    const written = rangesOf(this.#layout.written, slices);
     return {
+      ...prepared,
       isCompiled: calls.every(({ kernel }) => isCompiled(device, kernel)),
       compile: async () => {
         await Promise.all(calls.map(({ kernel }) => compileAsync(device, kernel)));
       },
-      buffers: [...slices.values()].map(({ buffer }) => buffer),
-      written,
       encode: pass => {
         for (const call of calls) this.#dispatch(pass, call, slices, inputs);
         touch(read, written);
@@ -207,6 +220,7 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     for (const { parameters } of this.#allSteps()) parameters.destroy();
     for (const buffer of this.#placeholders.values()) this.#memory.discard(buffer);
     this.#placeholders.clear();
+    this.#prepared.length = 0;
   }
 
   /**
@@ -241,6 +255,24 @@ class DevicePlan<Options> implements KernelPlan<Options> {
         return [tensor.name, checkedSlice(this.#memory, tensor, buffers, tensors, expected)];
       }),
     );
+  }
+
+  /** The dispatches on these slices, those of an earlier run on the same slices if they are remembered. */
+  #preparedOn(slices: Slices): Prepared {
+    const known = this.#prepared.findIndex(each => sameSlices(each.slices, slices));
+    const prepared =
+      known >= 0
+        ? this.#prepared.splice(known, 1)[0]
+        : {
+            slices,
+            calls: this.#callsOn(slices),
+            buffers: [...slices.values()].map(({ buffer }) => buffer),
+            read: rangesOf(this.#layout.read, slices),
+            written: rangesOf(this.#layout.written, slices),
+          };
+    this.#prepared.unshift(prepared);
+    this.#prepared.length = Math.min(this.#prepared.length, maxPrepared);
+    return prepared;
   }
 
   /**
@@ -316,10 +348,15 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     const { kernel, split, parameters, bound } = call;
     const { pipeline, layout } = compile(device, kernel);
     const uniforms = packUniforms(kernel.uniforms, value => this.#resolve(value, call, slices, inputs));
-    const resources = [parameters.get(uniforms), ...bound.map(({ resource }) => resource)];
-    const entries = resources.map((resource, binding) => ({ binding, resource }));
+    const own = parameters.get(uniforms);
+    if (call.last?.parameters !== own) {
+      const resources = [own, ...bound.map(({ resource }) => resource)];
+      const entries = resources.map((resource, binding) => ({ binding, resource }));
+      const group = device.createBindGroup({ label: kernel.name, layout, entries });
+      call.last = { parameters: own, group };
+    }
     pass.setPipeline(pipeline);
-    pass.setBindGroup(0, device.createBindGroup({ label: kernel.name, layout, entries }));
+    pass.setBindGroup(0, call.last.group);
     pass.dispatchWorkgroups(...dispatchSize(split.end - split.first));
   }
 
@@ -345,6 +382,14 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     const first = (ownOf(gatheredTensor)?.skipped ?? 0) + 4 * (this.#layout.words.get(name) ?? 0);
     return (first + ((slices.get(name)?.offset ?? 0) % 4)) / gathered.elementBytes;
   }
+}
+
+function sameSlices(a: Slices, b: Slices): boolean {
+  for (const [name, { buffer, offset = 0 }] of a) {
+    const other = b.get(name);
+    if (other?.buffer !== buffer || (other.offset ?? 0) !== offset) return false;
+  }
+  return true;
 }
 
 function rangesOf(tensors: readonly PlanTensor[], slices: Slices): ByteRange[] {

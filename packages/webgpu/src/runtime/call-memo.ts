@@ -1,0 +1,59 @@
+import type { EagerCall } from './eager-call.ts';
+import { GpuTensor } from './gpu-tensor.ts';
+
+/** A call that is checked, and what its caller gets. */
+interface CheckedCall<Options> {
+  readonly call: EagerCall<Options>;
+}
+
+/** How many calls a context remembers. */
+const maxCalls = 256;
+
+/** Calls that were checked, by their kind, the descriptions of their tensors and their options. */
+export class CallMemo {
+  readonly #calls = new Map<string, CheckedCall<unknown>>();
+
+  /**
+   * The call that `make` makes, or an earlier one of the same key, for which the same rules hold. Calls with
+   * options other than numbers, strings and booleans are not remembered.
+   */
+  get<Options, Call extends CheckedCall<Options>>(
+    kind: string,
+    tensors: object,
+    options: object,
+    make: () => Call,
+  ): Call {
+    const key = keyOf(kind, tensors, options);
+    if (key === null) return make();
+    const given = tensors as Readonly<Record<string, unknown>>;
+    const known = this.#calls.get(key) as Call | undefined;
+    const made = known ?? make();
+    const { operands } = made.call;
+    const on = (of: Readonly<Record<string, unknown>>): Call => ({
+      ...made,
+      call: { ...made.call, key, operands: operands.map(([name]) => [name, of[name]]) },
+    });
+    if (!known) {
+      if (!operands.every(([name, tensor]) => given[name] === tensor)) return made;
+      if (this.#calls.size >= maxCalls) this.#calls.clear();
+      // Without the tensors, which would live as long.
+      this.#calls.set(key, on({}));
+    }
+    return on(given);
+  }
+}
+
+function keyOf(kind: string, tensors: object, options: object): string | null {
+  let key = kind;
+  for (const [name, value] of Object.entries(options ?? { given: null })) {
+    if (value === undefined) continue;
+    if (typeof value !== 'boolean' && typeof value !== 'string' && !Number.isFinite(value)) return null;
+    key += `;${name}=${typeof value}:${value}`;
+  }
+  for (const [name, tensor] of Object.entries(tensors ?? {})) {
+    if (tensor === undefined) continue;
+    if (!(tensor instanceof GpuTensor)) return null;
+    key += `|${name}:${tensor.dtype}:${tensor.shape}:${tensor.strides}`;
+  }
+  return key;
+}
