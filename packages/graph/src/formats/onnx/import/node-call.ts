@@ -47,6 +47,19 @@ export class NodeCall {
     this.inputs = inputs;
   }
 
+  /** The same call with another input. */
+  withInput(n: number, value: Value): NodeCall {
+    const inputs = this.inputs.map((own, m) => (m === n ? value : own));
+    return new NodeCall(this.node, this.version, this, inputs);
+  }
+
+  /** The same call with another attribute. */
+  withFlag(name: string, value: boolean): NodeCall {
+    const attribute: AttributeRecord = { kind: 'int', value: Number(value) };
+    const attributes = new Map([...this.node.attributes, [name, attribute]]);
+    return new NodeCall({ ...this.node, attributes }, this.version, this, this.inputs);
+  }
+
   get name(): string {
     return this.node.name;
   }

@@ -3,18 +3,38 @@ import { broadcastShapes } from '../../../../ir/tensor/shape.ts';
 import type { Draft } from '../draft.ts';
 import { boolType, type ElementType, elementTypeOf, isInteger } from '../element-type.ts';
 import type { NodeCall, OnnxOperator } from '../node-call.ts';
-import { hostTensor, reader, staticNumbers } from '../value.ts';
+import { hostTensor, reader, staticNumbers, type Value } from '../value.ts';
 import { clip } from './clip.ts';
 import { divideIntegers } from './divide-integers.ts';
-import { arithmetic, cast, scalar, select, shapeOf } from './emit.ts';
+import { arithmetic, cast, reshape, scalar, select, shapeOf } from './emit.ts';
 import { both, guardedSoftmax, isInfinite } from './softmax-guards.ts';
 
 type Apply = (...numbers: readonly number[]) => number;
 type Emit = (draft: Draft, tensors: readonly LogicalTensor[], call: NodeCall) => LogicalTensor;
 
+/**
+ * The inputs of a node, to be broadcast as NumPy does. Before version 7, the attribute `axis` says which
+ * dimension of the first input is the first of the second one.
+ */
+function alignedInputs(call: NodeCall): readonly (Value | null)[] {
+  const [first, second, ...others] = call.inputs;
+  const axis = call.version < 7 && first && second ? call.optionalNumber('axis', 'int') : null;
+  if (axis === null || !first || !second || others.length > 0) return call.inputs;
+  const { shape: own, host, tensor } = second;
+  const behind = first.shape.length - call.axis(axis, first.shape.length) - own.length;
+  if (behind < 0) call.fail(`cannot align [${own}] with [${first.shape}] from axis ${axis}`);
+  const shape = [...own, ...new Array<number>(behind).fill(1)];
+  const aligned: Value = {
+    ...{ ...second, shape },
+    host: host && (() => ({ shape, values: host().values })),
+    tensor: () => reshape(call.draft, tensor(), shape),
+  };
+  return [first, aligned];
+}
+
 /** The shape that all inputs of a node are broadcast to. */
 export function broadcastShape(call: NodeCall): readonly number[] {
-  return call.inputs.reduce<readonly number[]>(
+  return alignedInputs(call).reduce<readonly number[]>(
     (shape, value) => (value ? (broadcastShapes(call.label, shape, value.shape) ?? []) : shape),
     [],
   );
@@ -43,7 +63,8 @@ export function elementwise(
   return call => {
     const type = result(call);
     const shape = shapeFrom(call);
-    const hosts = call.inputs.map(value => value?.host ?? null);
+    const inputs = alignedInputs(call);
+    const hosts = inputs.map(value => value?.host ?? null);
     const isKnown = hosts.every(host => host !== null);
     const fold = () => {
       const compute = apply(call, call.input(0).type);
@@ -55,7 +76,7 @@ export function elementwise(
         ...{ type, shape },
         ...(isKnown && { fold }),
         emit: () => {
-          const tensors = call.inputs.flatMap(value => value?.tensor() ?? []);
+          const tensors = inputs.flatMap(value => value?.tensor() ?? []);
           const made = emit(call.draft, tensors, call);
           // Operations with an attribute in place of an operand know nothing of its dimensions, and may
           // compute in f32.
@@ -211,6 +232,18 @@ const identity: OnnxOperator = call => {
   return [{ ...{ type, shape }, ...(host && { fold: host }), emit: tensor }];
 };
 
+/** Dropout of inference drops nothing. */
+const dropout: OnnxOperator = call => {
+  const isTraining =
+    call.version >= 12 ? call.has(2) && call.numbers(2)[0] !== 0 : call.int('is_test', 1) === 0;
+  const ratio = call.version < 12 ? call.float('ratio', 0.5) : call.has(1) ? call.numbers(1)[0] : 0.5;
+  if (isTraining && ratio !== 0) call.refuse('drops elements at random: export the model for inference');
+  const { shape } = call.input(0);
+  const type = call.version < 10 ? call.input(0).type : boolType;
+  const emit = (): LogicalTensor => call.draft.op('Constant', [], { value: [1], shape }, type.dtype);
+  return [...identity(call), { type, shape, emit }];
+};
+
 /** condition ? a : b, all broadcast to one shape. */
 const where = elementwise(
   () =>
@@ -314,6 +347,16 @@ export const elementwiseOperators: Readonly<Record<string, OnnxOperator>> = {
         all.reduce((a, b) => a + b),
     folded('Add'),
   ),
+  Mean: elementwise(
+    () =>
+      (...all) =>
+        all.reduce((a, b) => a + b) / all.length,
+    (draft, tensors, call) =>
+      arithmetic(draft, 'Divide', [
+        folded('Add')(draft, tensors, call),
+        scalar(draft, tensors.length, call.input(0).type.dtype),
+      ]),
+  ),
   Max: elementwise(
     () =>
       (...all) =>
@@ -349,6 +392,7 @@ export const elementwiseOperators: Readonly<Record<string, OnnxOperator>> = {
     return type;
   }),
   CastLike: castOperator(call => call.input(1).type),
+  Dropout: dropout,
   Identity: identity,
   Elu: parametric('Elu', { alpha: 1 }),
   HardSigmoid: parametric('HardSigmoid', { alpha: 0.2, beta: 0.5 }),

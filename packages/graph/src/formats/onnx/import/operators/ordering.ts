@@ -5,28 +5,35 @@ import { cast, slice } from './emit.ts';
 import { withExtent } from './indices.ts';
 import { integerSum } from './integer-sums.ts';
 
-const argMax: OnnxOperator = call => {
-  const { shape, tensor } = call.input(0);
-  const axis = call.axis(call.int('axis', 0), shape.length);
-  const keeps = call.flag('keepdims', true);
-  const last = call.flag('select_last_index', false);
-  const extent = shape[axis] ?? 0;
-  const { draft } = call;
-  return [
-    {
-      type: int64Type,
-      shape: keeps ? withExtent(shape, axis, 1) : shape.filter((_, d) => d !== axis),
-      emit: () => {
-        if (!last) return draft.op('ArgMax', [tensor()], { axis, keep_dims: keeps }, 'i32');
-        // The last of equal ones is the first from the end.
-        const reversed = slice(draft, tensor(), { axis, start: extent - 1, size: extent, step: -1 });
-        const fromEnd = draft.op('ArgMax', [reversed], { axis, keep_dims: keeps }, 'i32');
-        const end = draft.op('Constant', [], { value: [extent - 1] }, 'i32');
-        return draft.op('Subtract', [end, fromEnd]);
+/** The first of the largest elements along an axis, or of the smallest. */
+const argExtreme =
+  (isLargest: boolean): OnnxOperator =>
+  call => {
+    const { shape, tensor } = call.input(0);
+    const axis = call.axis(call.int('axis', 0), shape.length);
+    const keeps = call.flag('keepdims', true);
+    const last = call.flag('select_last_index', false);
+    const extent = shape[axis] ?? 0;
+    const { draft } = call;
+    return [
+      {
+        type: int64Type,
+        shape: keeps ? withExtent(shape, axis, 1) : shape.filter((_, d) => d !== axis),
+        emit: () => {
+          const own = tensor();
+          // Integers go by f32, which is exact up to 2^24.
+          const x = ['f32', 'f16', 'bf16'].includes(own.dtype) ? own : cast(draft, own, 'f32');
+          const signed = isLargest ? x : draft.op('Neg', [x]);
+          if (!last) return draft.op('ArgMax', [signed], { axis, keep_dims: keeps }, 'i32');
+          // The last of equal ones is the first from the end.
+          const reversed = slice(draft, signed, { axis, start: extent - 1, size: extent, step: -1 });
+          const fromEnd = draft.op('ArgMax', [reversed], { axis, keep_dims: keeps }, 'i32');
+          const end = draft.op('Constant', [], { value: [extent - 1] }, 'i32');
+          return draft.op('Subtract', [end, fromEnd]);
+        },
       },
-    },
-  ];
-};
+    ];
+  };
 
 const topK: OnnxOperator = call => {
   const { type, shape, tensor } = call.input(0);
@@ -84,7 +91,8 @@ const cumSum: OnnxOperator = call => {
 
 /** Operators that go along an axis in order: the largest elements, and running sums. */
 export const orderingOperators: Readonly<Record<string, OnnxOperator>> = {
-  ArgMax: argMax,
+  ArgMax: argExtreme(true),
+  ArgMin: argExtreme(false),
   CumSum: cumSum,
   TopK: topK,
 };

@@ -5,7 +5,7 @@ import { einsum } from './einsum.ts';
 import { scalar } from './emit.ts';
 
 /** The shape of a matrix product, as NumPy has it. */
-function productShape(call: NodeCall, a: readonly number[], b: readonly number[]): number[] {
+export function productShape(call: NodeCall, a: readonly number[], b: readonly number[]): number[] {
   const [rows, inner] = a.length === 1 ? [1, a[0]] : a.slice(-2);
   const [depth, columns] = b.length === 1 ? [b[0], 1] : b.slice(-2);
   if (a.length === 0 || b.length === 0 || inner !== depth) call.fail(`cannot multiply [${a}] by [${b}]`);

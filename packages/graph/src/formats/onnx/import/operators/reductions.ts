@@ -1,6 +1,7 @@
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import { floatType } from '../element-type.ts';
 import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
+import { once } from '../once.ts';
 import { hostTensor, reader } from '../value.ts';
 import { cast, reshape, scalar } from './emit.ts';
 import { integerExtreme, integerSum } from './integer-sums.ts';
@@ -63,6 +64,52 @@ function reduction(
 }
 
 const isFloat = ({ dtype }: LogicalTensor): boolean => ['f32', 'f16', 'bf16'].includes(dtype);
+
+const sum = reduction('ReduceSum', 0, (a, b) => a + b);
+
+/** A reduction of a function of the elements, and a function of what comes out. */
+function composed(of: OnnxOperator, before: string | null, after: string | null): OnnxOperator {
+  return call => {
+    const { draft } = call;
+    const value = call.input(0);
+    const float = (x: LogicalTensor): LogicalTensor => (isFloat(x) ? x : cast(draft, x, 'f32'));
+    const apply = (kind: string | null, x: LogicalTensor): LogicalTensor =>
+      kind === null ? x : cast(draft, draft.op(kind, [float(x)]), x.dtype);
+    const inner = call.withInput(0, { ...value, host: null, tensor: () => apply(before, value.tensor()) });
+    return of(inner).map(({ emit, type, shape }) => ({
+      ...{ type, shape },
+      emit: () => apply(after, emit?.() ?? call.refuse('has no result')),
+    }));
+  };
+}
+
+/** max + ln Σ e^(x − max), the maximum being finite. */
+const logSumExp: OnnxOperator = call => {
+  const { draft } = call;
+  const value = call.input(0);
+  const [most] = reduction('ReduceMax', 0, Math.max)(call);
+  const kept = call.withFlag('keepdims', true);
+  const peak = once(() => {
+    const x = reduction('ReduceMax', 0, Math.max)(kept)[0]?.emit?.() ?? call.refuse('has no maximum');
+    return draft.op('Clamp', [x], { min: -3.4e38, max: 3.4e38 });
+  });
+  const distance = (): LogicalTensor => draft.op('Exp', [draft.op('Subtract', [value.tensor(), peak()])]);
+  const sum = reduction(
+    'ReduceSum',
+    0,
+    (a, b) => a + b,
+  )(call.withInput(0, { ...value, host: null, tensor: distance }))[0];
+  if (!most || !sum) return call.refuse('has no result');
+  return [
+    {
+      ...{ type: most.type, shape: most.shape },
+      emit: () => {
+        const logarithm = draft.op('Log', [sum.emit?.() ?? call.refuse('has no sum')]);
+        return draft.op('Add', [logarithm, reshape(draft, peak(), most.shape)]);
+      },
+    },
+  ];
+};
 
 /** Softmax; before version 13 over all dimensions from the axis on. */
 function softmax(kind: 'SoftMax' | 'LogSoftmax'): OnnxOperator {
@@ -157,6 +204,8 @@ export const reductionOperators: Readonly<Record<string, OnnxOperator>> = {
   LogSoftmax: softmax('LogSoftmax'),
   ReduceL1: reduction('ReduceL1', 0, (a, b) => a + Math.abs(b)),
   ReduceL2: reduction('ReduceL2', 0, (a, b) => a + b * b, Math.sqrt),
+  ReduceLogSum: composed(sum, null, 'Log'),
+  ReduceLogSumExp: logSumExp,
   ReduceMax: reduction('ReduceMax', Number.NEGATIVE_INFINITY, Math.max),
   ReduceMean: reduction(
     'ReduceMean',
@@ -166,7 +215,8 @@ export const reductionOperators: Readonly<Record<string, OnnxOperator>> = {
   ),
   ReduceMin: reduction('ReduceMin', Number.POSITIVE_INFINITY, Math.min),
   ReduceProd: reduction('ReduceProd', 1, (a, b) => a * b),
-  ReduceSum: reduction('ReduceSum', 0, (a, b) => a + b),
+  ReduceSum: sum,
+  ReduceSumSquare: composed(sum, 'Square', null),
   RMSNormalization: rmsNormalization,
   SimplifiedLayerNormalization: rmsNormalization,
   Softmax: softmax('SoftMax'),

@@ -178,6 +178,7 @@ function runs<T>(
 
 /** Operators that write elements into a tensor. */
 export const scatteringOperators: Readonly<Record<string, OnnxOperator>> = {
+  Scatter: scatterElements,
   ScatterElements: scatterElements,
   ScatterND: scatterND,
   TensorScatter: tensorScatter,

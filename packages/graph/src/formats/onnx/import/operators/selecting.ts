@@ -1,6 +1,8 @@
-import type { NodeResult, OnnxOperator } from '../node-call.ts';
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import { int64Type } from '../element-type.ts';
+import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
 import { type HostTensor, hostTensor, reader, staticNumbers, type Value } from '../value.ts';
-import { reshape, slice } from './emit.ts';
+import { cast, reshape, select, slice } from './emit.ts';
 import { gatherND } from './gather-nd.ts';
 import { checkedIndices, fromStart, withExtent } from './indices.ts';
 
@@ -187,13 +189,33 @@ const split: OnnxOperator = call => {
   });
 };
 
+/** The element that stands at a place outside of a dimension, by the mode of a pad. */
+function paddedFrom(call: NodeCall, mode: string): (i: number, extent: number) => number {
+  const wrapped = (i: number, extent: number): number => ((i % extent) + extent) % extent;
+  switch (mode) {
+    case 'edge':
+      return (i, extent) => Math.min(extent - 1, Math.max(0, i));
+    case 'wrap':
+      return wrapped;
+    case 'reflect':
+      return (i, extent) => {
+        const period = Math.max(1, 2 * (extent - 1));
+        const at = wrapped(i, period);
+        return Math.min(at, period - at);
+      };
+    default:
+      return call.fail(`has the mode '${mode}'`);
+  }
+}
+
 const pad: OnnxOperator = call => {
   const value = call.input(0);
   const mode = call.text('mode', 'constant');
-  if (mode !== 'constant') call.refuse(`has the mode '${mode}'; only 'constant' is read`);
   const { shape } = value;
   const axes = call.has(3) ? call.numbers(3).map(d => call.axis(d, shape.length)) : shape.map((_, d) => d);
-  const given = call.version < 11 ? (call.ints('pads') ?? []) : call.numbers(1);
+  // The attribute has another name in the first version.
+  const attribute = call.version < 2 ? 'paddings' : 'pads';
+  const given = call.version < 11 ? (call.ints(attribute) ?? []) : call.numbers(1);
   if (given.length !== 2 * axes.length) call.fail(`has ${given.length} pads for ${axes.length} axes`);
   const count = (d: number, side: 0 | 1): number => {
     const n = axes.indexOf(d);
@@ -202,6 +224,28 @@ const pad: OnnxOperator = call => {
   const [before, after] = [shape.map((_, d) => count(d, 0)), shape.map((_, d) => count(d, 1))];
   const fill = call.version < 11 ? call.float('value', 0) : call.has(2) ? (call.numbers(2)[0] ?? 0) : 0;
   const { draft } = call;
+  if (mode !== 'constant') {
+    const source = paddedFrom(call, mode);
+    const sources = shape.map((extent, d) =>
+      Array.from({ length: extent + (before[d] ?? 0) + (after[d] ?? 0) }, (_, i) =>
+        source(i - (before[d] ?? 0), extent),
+      ),
+    );
+    const to = sources.map(({ length }) => length);
+    return [
+      moved(
+        value,
+        to,
+        index => index.map((i, d) => sources[d]?.[i] ?? 0),
+        () =>
+          sources.reduce((tensor, indices, axis) => {
+            if (indices.length === shape[axis] && indices.every((i, n) => i === n)) return tensor;
+            const at = call.constant({ shape: [indices.length], values: indices }, int64Type);
+            return draft.op('Take', [tensor, at], { axis });
+          }, value.tensor()),
+      ),
+    ];
+  }
   return [
     {
       ...{ type: value.type, shape: shape.map((n, d) => n + (before[d] ?? 0) + (after[d] ?? 0)) },
@@ -224,7 +268,9 @@ const mostRepeats = 1024;
 
 const tile: OnnxOperator = call => {
   const value = call.input(0);
-  const repeats = call.numbers(1);
+  // In the first version, one number of repetitions along one axis.
+  const [single = 1, axis = 0] = call.version < 6 ? [1, 2].map(n => call.numbers(n)[0] ?? 0) : [];
+  const repeats = call.version < 6 ? value.shape.map((_, d) => (d === axis ? single : 1)) : call.numbers(1);
   if (repeats.length !== value.shape.length || repeats.some(n => !Number.isInteger(n) || n < 0))
     call.fail(`cannot repeat [${value.shape}] by [${repeats}]`);
   if (repeats.some(n => n < 1 || n > mostRepeats))
@@ -241,12 +287,45 @@ const tile: OnnxOperator = call => {
   ];
 };
 
+/** 1 (or another number) at an index along a new axis, else 0. */
+const oneHot: OnnxOperator = call => {
+  const [at, both] = [call.input(0), call.input(2)];
+  const [depth = 0] = call.numbers(1);
+  const rank = at.shape.length + 1;
+  const axis = call.axis(call.int('axis', -1), rank);
+  const shape = [...at.shape.slice(0, axis), depth, ...at.shape.slice(axis)];
+  const { draft } = call;
+  return [
+    {
+      ...{ type: both.type, shape },
+      emit: () => {
+        const indices = fromStart(call, { ...at, tensor: () => cast(draft, at.tensor(), 'i32') }, depth);
+        const column = reshape(draft, indices, withExtent(shape, axis, 1));
+        const places = Array.from({ length: depth }, (_, n) => n);
+        const line = shape.map((_, d) => (d === axis ? depth : 1));
+        const own = call.constant({ shape: line, values: places }, int64Type);
+        const values = both.tensor();
+        const [off, on] = [0, 1].map(n =>
+          reshape(draft, slice(draft, values, { axis: 0, start: n, size: 1 }), []),
+        );
+        return select(
+          draft,
+          draft.op('Equal', [column, own], {}, 'bool'),
+          on as LogicalTensor,
+          off as LogicalTensor,
+        );
+      },
+    },
+  ];
+};
+
 /** Operators that choose elements, and join tensors. */
 export const selectingOperators: Readonly<Record<string, OnnxOperator>> = {
   Concat: concat,
   Gather: gather,
   GatherElements: gatherElements,
   GatherND: gatherND,
+  OneHot: oneHot,
   Pad: pad,
   Slice: sliceOperator,
   Split: split,

@@ -1,6 +1,6 @@
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes } from '../../../../ir/tensor/shape.ts';
-import { floatType, int64Type } from '../element-type.ts';
+import { elementTypeOf, floatType, int64Type } from '../element-type.ts';
 import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
 import { numbersOf, type TensorRecord } from '../tensor-record.ts';
 import { type HostTensor, hostTensor, reader, type Value } from '../value.ts';
@@ -207,6 +207,18 @@ const trilu: OnnxOperator = call => {
   ];
 };
 
+/** 1 on a diagonal, else 0. */
+const eyeLike: OnnxOperator = call => {
+  const { shape, type: own } = call.input(0);
+  const number = call.int('dtype', 0);
+  const type = number === 0 ? own : (elementTypeOf(number) ?? call.refuse(`has the element type ${number}`));
+  const k = call.int('k', 0);
+  return known(
+    type,
+    hostTensor(shape, ([i = 0, j = 0]) => Number(j - i === k)),
+  );
+};
+
 const size: OnnxOperator = call =>
   known(int64Type, { shape: [], values: [call.input(0).shape.reduce((n, extent) => n * extent, 1)] });
 
@@ -215,6 +227,7 @@ export const shapeOperators: Readonly<Record<string, OnnxOperator>> = {
   Constant: constant,
   ConstantOfShape: constantOfShape,
   Expand: expand,
+  EyeLike: eyeLike,
   Flatten: flatten,
   Range: range,
   Reshape: reshapeOperator,

@@ -1,7 +1,10 @@
 import type { OnnxOperator } from '../node-call.ts';
+import { activationOperators } from './activations.ts';
 import { attentionOperators } from './attention.ts';
 import { elementwiseOperators } from './elementwise.ts';
+import { integerProductOperators } from './integer-products.ts';
 import { microsoftOperators } from './microsoft.ts';
+import { normalizationOperators } from './normalization.ts';
 import { orderingOperators } from './ordering.ts';
 import { positionOperators } from './positions.ts';
 import { productOperators } from './products.ts';
@@ -14,12 +17,15 @@ import { shapeOperators } from './shapes.ts';
 const standard: Readonly<Record<string, OnnxOperator>> = {
   ...shapeOperators,
   ...elementwiseOperators,
+  ...activationOperators,
   ...selectingOperators,
   ...scatteringOperators,
   ...orderingOperators,
   ...productOperators,
+  ...integerProductOperators,
   ...quantizationOperators,
   ...reductionOperators,
+  ...normalizationOperators,
   ...attentionOperators,
   ...positionOperators,
 };

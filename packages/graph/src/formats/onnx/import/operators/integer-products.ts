@@ -1,0 +1,85 @@
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import { elementTypeOf, floatType } from '../element-type.ts';
+import type { NodeCall, OnnxOperator } from '../node-call.ts';
+import { once } from '../once.ts';
+import { cast, reshape, scalar, shapeOf, slice } from './emit.ts';
+import { productShape } from './products.ts';
+
+/** Products of bytes whose sum is exact in f32: 255 · 255 · 258 < 2^24. */
+const mostExact = 258;
+
+/** Bytes without their zero point, f32. A zero point is one number, or one for each row or column. */
+function centred(call: NodeCall, n: number, pointAt: number, isColumn: boolean): LogicalTensor {
+  const { draft } = call;
+  const x = cast(draft, call.input(n).tensor(), 'f32');
+  const point = call.optional(pointAt);
+  if (!point) return x;
+  const zero = cast(draft, point.tensor(), 'f32');
+  const [count = 1] = point.shape;
+  const aligned = isColumn && point.shape.length === 1 ? reshape(draft, zero, [count, 1]) : zero;
+  return draft.op('Subtract', [x, aligned]);
+}
+
+/** The product of matrices of bytes as i32, exact: f32 sums parts of the rows, i32 the parts. */
+const matMulInteger: OnnxOperator = call => {
+  const [a, b] = [call.input(0), call.input(1)];
+  const { draft } = call;
+  return [
+    {
+      type: elementTypeOf(6) ?? a.type,
+      shape: productShape(call, a.shape, b.shape),
+      emit: () => {
+        const [x, y] = [centred(call, 0, 2, true), centred(call, 1, 3, false)];
+        const axes = [shapeOf(x).length - 1, Math.max(0, shapeOf(y).length - 2)] as const;
+        const inner = shapeOf(x)[axes[0]] ?? 1;
+        const parts: LogicalTensor[] = [];
+        for (let start = 0; start < inner; start += mostExact) {
+          const size = Math.min(mostExact, inner - start);
+          const [left, right] = [
+            slice(draft, x, { axis: axes[0], start, size }),
+            slice(draft, y, { axis: axes[1], start, size }),
+          ];
+          parts.push(cast(draft, draft.op('MatMul', [left, right]), 'i32'));
+        }
+        return parts.reduce((sum, part) => draft.op('Add', [sum, part], {}, 'i32'));
+      },
+    },
+  ];
+};
+
+/** x in u8 with one scale and one zero point, by its largest and smallest number and 0. */
+const dynamicQuantizeLinear: OnnxOperator = call => {
+  const { shape, tensor } = call.input(0);
+  const { draft } = call;
+  const u8 = elementTypeOf(2) ?? floatType;
+  const number = (value: number): LogicalTensor => scalar(draft, value, 'f32');
+  const bytes = (x: LogicalTensor): LogicalTensor =>
+    draft.op('Clamp', [draft.op('Round', [x])], { min: 0, max: 255 });
+  const parameters = once(() => {
+    const x = tensor();
+    const axes = shape.map((_, d) => d);
+    const extreme = (kind: 'Max' | 'Min'): LogicalTensor =>
+      draft.op(`${kind}imum`, [draft.op(`Reduce${kind}`, [x], { axes, keep_dims: false }), number(0)]);
+    const least = extreme('Min');
+    const scale = draft.op('Divide', [draft.op('Subtract', [extreme('Max'), least]), number(255)]);
+    return { scale, zero: bytes(draft.op('Divide', [draft.op('Neg', [least]), scale])) };
+  });
+  return [
+    {
+      ...{ type: u8, shape },
+      emit: () => {
+        const { scale, zero } = parameters();
+        const steps = draft.op('Round', [draft.op('Divide', [tensor(), scale])]);
+        return cast(draft, bytes(draft.op('Add', [steps, zero])), 'u8');
+      },
+    },
+    { type: floatType, shape: [], emit: () => parameters().scale },
+    { type: u8, shape: [], emit: () => cast(draft, parameters().zero, 'u8') },
+  ];
+};
+
+/** Products of bytes, as quantised transformers have them. */
+export const integerProductOperators: Readonly<Record<string, OnnxOperator>> = {
+  DynamicQuantizeLinear: dynamicQuantizeLinear,
+  MatMulInteger: matMulInteger,
+};

@@ -1,0 +1,67 @@
+import { elementCount } from '@tilewise/core';
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import type { NodeCall, OnnxOperator } from '../node-call.ts';
+import { reshape, scalar, shapeOf } from './emit.ts';
+
+/** A list of one number for each channel, to broadcast to (B, C, …). */
+const column = ({ draft }: NodeCall, list: LogicalTensor, rank: number): LogicalTensor =>
+  reshape(draft, list, [1, elementCount(shapeOf(list)), ...new Array<number>(rank - 2).fill(1)]);
+
+/** (x − mean) / √(variance + ε) · scale + bias, with the numbers of each channel as they were learned. */
+const batchNormalization: OnnxOperator = call => {
+  const { type, shape, tensor } = call.input(0);
+  if (call.flag('training_mode', false)) call.refuse('is in training mode');
+  const { draft } = call;
+  return [
+    {
+      ...{ type, shape },
+      emit: () => {
+        const [scale, bias, mean, variance] = [1, 2, 3, 4].map(n =>
+          column(call, call.input(n).tensor(), shape.length),
+        ) as [LogicalTensor, LogicalTensor, LogicalTensor, LogicalTensor];
+        const epsilon = scalar(draft, call.float('epsilon', 1e-5), variance.dtype);
+        const rate = draft.op('Pow', [draft.op('Add', [variance, epsilon])], { beta: -0.5 });
+        const centred = draft.op('Subtract', [tensor(), mean]);
+        const scaled = draft.op('Multiply', [centred, draft.op('Multiply', [rate, scale])]);
+        return draft.op('Add', [scaled, bias]);
+      },
+    },
+  ];
+};
+
+/** Norm of the channels of each group, then scale and bias: a group is a row of a layer norm. */
+const groupNorm =
+  (groupsOf: (call: NodeCall, channels: number) => number): OnnxOperator =>
+  call => {
+    const { type, shape, tensor } = call.input(0);
+    const [B = 1, C = 1, ...image] = shape;
+    const groups = groupsOf(call, C);
+    if (groups < 1 || C % groups !== 0) call.fail(`cannot divide ${C} channels into ${groups} groups`);
+    const { draft } = call;
+    const affine = (n: number): LogicalTensor => {
+      const own = call.input(n).tensor();
+      const count = elementCount(shapeOf(own));
+      // Before version 21, scale and bias have one number for each group.
+      if (count === C) return column(call, own, shape.length);
+      const wide = draft.op('Expand', [reshape(draft, own, [count, 1])], { shape: [count, C / count] });
+      return column(call, reshape(draft, wide, [C]), shape.length);
+    };
+    return [
+      {
+        ...{ type, shape },
+        emit: () => {
+          const rows = reshape(draft, tensor(), [B, groups, (C / groups) * elementCount(image)]);
+          const attributes = { begin_norm_axis: 2, epsilon: call.float('epsilon', 1e-5) };
+          const normal = reshape(draft, draft.op('LayerNorm', [rows], attributes), shape);
+          return draft.op('Add', [draft.op('Multiply', [normal, affine(1)]), affine(2)]);
+        },
+      },
+    ];
+  };
+
+/** Norms of the channels of images. */
+export const normalizationOperators: Readonly<Record<string, OnnxOperator>> = {
+  BatchNormalization: batchNormalization,
+  GroupNormalization: groupNorm(call => call.int('num_groups', 0)),
+  InstanceNormalization: groupNorm((_, channels) => channels),
+};
