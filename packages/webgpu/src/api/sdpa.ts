@@ -71,7 +71,6 @@ export function forwardCall(
   { q, k, v }: ForwardInputs<GpuTensor>,
   options: SdpaOptions<GpuTensor | Tensor> = {},
 ): PendingCall<SdpaResult<GpuTensor>> {
-  checkContext(ctx);
   for (const [name, tensor] of Object.entries({ q, k, v })) ctx.checkOwn(name, tensor);
   const tools = toolsFor(options);
   const { problem, operands } = normaliseCall<GpuTensor | Tensor>({ q, k, v }, options, readingOf(tools));
@@ -132,7 +131,6 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   inputs: BackwardInputs<GpuTensor>,
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
 ): PendingCall<SdpaGradients<GpuTensor, G>> {
-  checkContext(ctx);
   for (const [name, tensor] of Object.entries(inputs ?? {})) if (tensor) ctx.checkOwn(name, tensor);
   const tools = toolsFor(options);
   const { problem: given, operands } = normaliseBackwardCall<GpuTensor | Tensor>(

@@ -5,11 +5,11 @@ export interface QueuedWork<R> {
   /** What the work waits for besides the work before it, such as the compilation of its kernels. */
   readonly ready?: Promise<unknown> | undefined;
   /** Buffers that the work reads or writes. */
-  readonly buffers?: Iterable<GPUBuffer>;
+  readonly buffers?: readonly GPUBuffer[];
   /** Gives the work to the GPU. */
   run(): R;
   /** Is told when `ready` rejects or `run` throws, before the work behind it runs. */
-  fail?(error: unknown): void;
+  readonly fail?: (error: unknown) => void;
 }
 
 /**
@@ -19,11 +19,12 @@ export interface QueuedWork<R> {
 export class WorkQueue {
   /** Settles with the last work; undefined when nothing waits. Never rejects. */
   #last: Promise<void> | undefined;
-  readonly #used = new Map<GPUBuffer, number>();
+  /** The buffers of each work that waits. */
+  readonly #used = new Set<readonly GPUBuffer[]>();
 
   /** Whether nothing waits, so that work may run at once. */
   get isIdle(): boolean {
-    return this.#last === undefined;
+    return !this.#last;
   }
 
   /**
@@ -31,22 +32,24 @@ export class WorkQueue {
    * @throws InvalidArgumentError when work that waits reads or writes one.
    */
   demandUnused(buffers: readonly GPUBuffer[]): void {
-    if (!buffers.some(buffer => this.#used.has(buffer))) return;
-    throw new InvalidArgumentError(
-      'buffers',
-      'has a buffer of a call whose kernels are being compiled: await ctx.submitted() first',
-    );
+    for (const used of this.#used) {
+      if (used.some(buffer => buffers.includes(buffer)))
+        throw new InvalidArgumentError(
+          'buffers',
+          'has a buffer of a call whose kernels are being compiled: await ctx.submitted() first',
+        );
+    }
   }
 
   /** Resolves when all work so far has been given to the GPU, or has failed. */
-  settled(): Promise<void> {
-    return this.#last ?? Promise.resolve();
+  async settled(): Promise<void> {
+    await this.#last;
   }
 
   /** Runs work behind all that waits. Rejects with what the work failed by; nobody needs to listen. */
   add<R>({ ready, buffers = [], run, fail }: QueuedWork<R>): Promise<R> {
     const used = [...buffers];
-    for (const buffer of used) this.#used.set(buffer, (this.#used.get(buffer) ?? 0) + 1);
+    this.#used.add(used);
     const before = this.#last;
     // Looked at when its turn comes.
     ready?.catch(() => {});
@@ -56,22 +59,13 @@ export class WorkQueue {
       return run();
     })();
     const last = turn
-      .then(
-        () => {},
-        (error: unknown) => fail?.(error),
-      )
+      .then(() => {}, fail)
       .then(() => {
-        for (const buffer of used) this.#forget(buffer);
+        this.#used.delete(used);
         if (this.#last === last) this.#last = undefined;
       });
     this.#last = last;
     return turn;
-  }
-
-  #forget(buffer: GPUBuffer): void {
-    const count = (this.#used.get(buffer) ?? 0) - 1;
-    if (count > 0) this.#used.set(buffer, count);
-    else this.#used.delete(buffer);
   }
 }
 
