@@ -24,27 +24,27 @@ export interface ExportTorchOptions {
 }
 
 /**
- * The training of a text model as a package of PyTorch, on one process or many: the loss as a module, the
- * weights, and batches of one shape, which training goes through again and again. The batch and the sequence
- * can be cut over ranks.
+ * The training of a model as a package of PyTorch, on one process or many: the loss as a module, the weights,
+ * and batches of one shape, which training goes through again and again. The batch and the sequence of texts
+ * can be cut over ranks, of images the batch.
  * @returns files by their paths inside a folder.
- * @throws InvalidArgumentError for batches that are no texts of one shape; what `toTorch` throws.
+ * @throws InvalidArgumentError for batches that are not of one shape; what `toTorch` throws.
  */
 export async function exportTorch<T extends TensorDesc>(
   model: Model<T>,
   batches: readonly LabelledBatch[],
   options: ExportTorchOptions = {},
 ): Promise<Record<string, string | Uint8Array>> {
-  const steps = batches.map(({ inputs, labels }) => {
-    if ('pixels' in inputs) throw new InvalidArgumentError('batches', 'must be of texts');
-    return { ...batchTensors(inputs), ...targetTensors(model.definition, labels) } as Record<string, Tensor>;
+  const steps = batches.map(({ inputs, labels }): Record<string, Tensor> => {
+    return { ...batchTensors(inputs), ...targetTensors(model.definition, labels) };
   });
   const [first] = steps;
   if (!first) throw new InvalidArgumentError('batches', 'must have one or more');
   const described = JSON.stringify(describeAll(first));
   if (steps.some(step => JSON.stringify(describeAll(step)) !== described))
     throw new InvalidArgumentError('batches', 'must be of one shape');
-  const [batch, sequence] = first.tokens.shape;
+  const isText = first.tokens !== undefined;
+  const [batch, sequence] = isText ? first.tokens.shape : [first.labels.size, 1];
   const { from, seed = 0 } = options;
   const begin = from?.steps ?? 0;
   const draws = steps.map((_, n) => dropoutNumbers(dropoutPlaces(model), seed, begin + n));
@@ -56,8 +56,9 @@ export async function exportTorch<T extends TensorDesc>(
     tokens: [['batch'], ['sequence']],
     tokenTypes: [['batch'], ['sequence']],
     lengths: [['batch']],
-    labels: [['batch', 'sequence']],
-    counts: [['batch', 'sequence']],
+    pixels: [['batch'], [], [], []],
+    labels: [isText ? ['batch', 'sequence'] : ['batch']],
+    counts: [isText ? ['batch', 'sequence'] : ['batch']],
   };
   const read = Object.keys(first).filter(name => inputs[name]);
   return toTorch(graph, {
