@@ -14,7 +14,8 @@ import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
 import { checkStorage } from '../tensor/checks/check-storage.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { type BackwardPlaces, type BackwardResults, backward } from './backward/backward.ts';
-import { type ForwardResults, forward } from './forward/forward.ts';
+import { forward } from './forward/forward.ts';
+import type { ForwardResults } from './forward/forward-results.ts';
 import {
   areCompiled,
   bestVariant,

@@ -15,7 +15,7 @@ import {
   type BackwardResults,
   sumBytes,
 } from './backward/backward.ts';
-import type { ForwardResults } from './forward/forward.ts';
+import type { ForwardResults } from './forward/forward-results.ts';
 
 type Tensors = Readonly<Record<string, Tensor>>;
 

@@ -4,15 +4,7 @@ import type { SdpaResult } from '../../engine/engine.ts';
 import { dropoutMaskOf } from '../../score/dropout-mask.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { padded, STRIP } from '../kernels/kernels.ts';
-import {
-  type AllocateTensor,
-  allocateIn,
-  allocateRows,
-  allocateStatistic,
-  allocateTensor,
-  createRowResult,
-  createStatistic,
-} from '../operands/row-result.ts';
+import { allocateTensor, createRowResult, createStatistic } from '../operands/row-result.ts';
 import { createScaledResult } from '../operands/scaled-result.ts';
 import type { PassContext } from '../pass-context.ts';
 import { type Claim, forwardTasks, inOrder } from '../tasks.ts';
@@ -20,35 +12,9 @@ import { roundTile } from '../tiles/fp8.ts';
 import type { QueryTile, ScoreTile } from '../tiles/score-tile.ts';
 import { createScoreTiles } from '../tiles/score-tiles.ts';
 import { tileSizeOf } from '../tiles/tile-size.ts';
+import { allocateForward, type ForwardResults } from './forward-results.ts';
+import { hasOneQuery, runOneQuery } from './one-query.ts';
 import { createRunningSoftmax } from './running-softmax.ts';
-
-/** The tensors that forward writes. */
-export interface ForwardResults {
-  readonly o: Tensor;
-  readonly lse: Tensor;
-  readonly max: Tensor | null;
-  readonly sumExp: Tensor | null;
-}
-
-/**
- * These as they are before any row has been computed: dead rows; `into` are those that are there to be
- * written to.
- */
-export function allocateForward(
-  problem: AttentionProblem,
-  allocate: AllocateTensor,
-  into: Partial<ForwardResults> = {},
-): ForwardResults {
-  const { max, sumExp } = problem.outputs;
-  const rows = (name: 'lse' | 'max' | 'sumExp', value: number): Tensor =>
-    allocateStatistic(problem, value, allocateIn(into[name], allocate));
-  return {
-    o: allocateRows(problem.o, problem.lengthsQ, allocateIn(into.o, allocate)),
-    lse: rows('lse', -Infinity),
-    max: max ? rows('max', -Infinity) : null,
-    sumExp: sumExp ? rows('sumExp', 0) : null,
-  };
-}
 
 /** The forward results of a problem; `into` are those that are there to be written to, contiguous. */
 export function forward(
@@ -99,6 +65,10 @@ export function runForward(
   results: ForwardResults,
   claim: Claim,
 ): ForwardAmax {
+  if (kernels.matrices && hasOneQuery(asked)) {
+    runOneQuery(asked, given, kernels, kernels.matrices, { kernels, threads, awaitHeads }, results, claim);
+    return { amaxS: 0, amaxO: 0 };
+  }
   const { problem, operands } = dequantised(asked, given);
   // P is normalised before it is rounded, unless operands have block scales.
   const twoPasses = problem.fp8?.kind === 'scaled';

@@ -1,18 +1,12 @@
 import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
-import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { type Kernels, type LineProductKernels, padded } from '../kernels/kernels.ts';
 import { createLoadLine } from '../operands/load-line.ts';
 import { createStoreRows } from '../operands/row-store.ts';
+import { createStoredLines, storageCodes } from '../operands/stored-lines.ts';
 
 /** The most rows of A for which B is better read in line than packed. */
 const MOST_ROWS = 8;
-/** Bytes of B that are brought to the kernels at once: they stay in a near cache meanwhile. */
-const STAGED = 2 ** 16;
-
-/** The codes of dtypes in the kernels. */
-const codes: Readonly<Partial<Record<DType, number>>> = { f32: 0, f16: 1, bf16: 2 };
-
 /** Where a row of A lies, and where that of C. */
 interface RowPair {
   readonly from: number;
@@ -28,7 +22,11 @@ export function hasFewRows([a, b]: readonly Tensor[], c: Tensor): boolean {
   const isOne = b.shape.slice(0, -2).every(extent => extent === 1);
   const rows = c.shape.slice(0, -1).reduce((product, extent) => product * extent, 1);
   return (
-    isOne && rows <= MOST_ROWS && (bRow === 1 || bColumn === 1) && codes[b.dtype] !== undefined && a.size > 0
+    isOne &&
+    rows <= MOST_ROWS &&
+    (bRow === 1 || bColumn === 1) &&
+    storageCodes[b.dtype] !== undefined &&
+    a.size > 0
   );
 }
 
@@ -44,7 +42,7 @@ export function runMatVec(
   const [k, n] = b.shape.slice(-2);
   const [bRow, bColumn] = b.strides.slice(-2);
   const rows = rowPairs(a, c);
-  const code = codes[b.dtype] ?? 0;
+  const code = storageCodes[b.dtype] ?? 0;
   const ldx = 4 * padded(k);
   const x = memory.scratch(rows.length * padded(k) + 8).at;
   const ldc = 4 * padded(n);
@@ -54,10 +52,10 @@ export function runMatVec(
 
   const isTransposed = bRow === 1 && bColumn !== 1;
   const [count, width, distance] = isTransposed ? [n, k, bColumn] : [k, n, bRow];
-  const lines = lineReader(kernels, b, { count, width, distance });
+  const lines = createStoredLines(kernels, b, { count, width, distance });
   for (let first = 0; first < count; first += lines.atOnce) {
     const some = Math.min(lines.atOnce, count - first);
-    const w = lines.at(first, some);
+    const w = lines.at(b.offset + first * distance, some);
     if (isTransposed)
       multiplyLines(code, rows.length, some, k, x, ldx, w, lines.ld, sums.at + 4 * first, ldc);
     else addLineProducts(code, rows.length, n, some, x + 4 * first, ldx, w, lines.ld, sums.at, ldc);
@@ -78,40 +76,4 @@ function rowPairs(a: Tensor, c: Tensor): RowPair[] {
     pairs.push({ from: a.offset + offsetOf(index, steps), to: c.offset + offsetOf(index, c.strides) });
   });
   return pairs;
-}
-
-/** Lines of a matrix in the memory of the kernels, as they are stored. */
-interface Lines {
-  readonly atOnce: number;
-  /** Bytes from one line to the next. */
-  readonly ld: number;
-  /** The address of some lines; those of the call before are gone. */
-  at(first: number, count: number): number;
-}
-
-function lineReader(
-  { memory }: Kernels,
-  { data, offset }: Tensor,
-  { count, width, distance }: { readonly count: number; readonly width: number; readonly distance: number },
-): Lines {
-  const bytes = data.BYTES_PER_ELEMENT;
-  const own = memory.addressOf(data);
-  if (own >= 0) {
-    const ld = distance * bytes;
-    return { atOnce: count, ld, at: first => own + offset * bytes + first * ld };
-  }
-  const atOnce = Math.min(count, Math.max(4, Math.floor(STAGED / Math.max(width * bytes, 1) / 4) * 4));
-  const ld = width * bytes;
-  const staged = memory.allocate(Uint8Array, atOnce * ld + 16).at;
-  const stored = (from: number, length: number): Uint8Array =>
-    new Uint8Array(data.buffer, data.byteOffset + (offset + from) * bytes, length * bytes);
-  return {
-    ...{ atOnce, ld },
-    at(first, some) {
-      const { u8 } = memory;
-      if (distance === width) u8.set(stored(first * width, some * width), staged);
-      else for (let r = 0; r < some; r++) u8.set(stored((first + r) * distance, width), staged + r * ld);
-      return staged;
-    },
-  };
 }

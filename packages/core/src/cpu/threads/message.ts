@@ -7,7 +7,7 @@ import type {
 import { type FlatNode, flatten, unflatten } from '../../expr/canonical.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { BackwardSums } from '../backward/sums.ts';
-import type { ForwardResults } from '../forward/forward.ts';
+import type { ForwardResults } from '../forward/forward-results.ts';
 import type { Variant } from '../kernels/kernels.ts';
 import type { TileSize } from '../tiles/tile-size.ts';
 import type { Amax } from './amax.ts';

@@ -14,7 +14,8 @@ import {
   finishBackward,
 } from '../backward/backward.ts';
 import type { PartsOfDq } from '../backward/sums.ts';
-import { allocateForward, type ForwardResults, forwardResult } from '../forward/forward.ts';
+import { forwardResult } from '../forward/forward.ts';
+import { allocateForward, type ForwardResults } from '../forward/forward-results.ts';
 import { padded } from '../kernels/kernels.ts';
 import { backwardTasks, headGroups, headsThatShare } from '../tasks.ts';
 import { type TileSize, tileSizeOf } from '../tiles/tile-size.ts';
