@@ -1,6 +1,6 @@
 // Publishes the packages, or does everything up to that.
 //   pnpm release             publishes what `changeset version` has given a new version
-//   pnpm release --dry-run   versions a copy, packs it, publishes to a registry on this machine, installs from
+//   pnpm release --dry-run   versions and packs a copy, publishes it to a local registry, installs from
 //                            there as a user does, and runs the examples of the READMEs
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

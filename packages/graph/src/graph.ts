@@ -1,4 +1,5 @@
 import { checkObject, type TensorDesc } from '@tilewise/core';
+import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { PartitionPolicy } from './compile/partition.ts';
 import type { GraphHeader, OneDnnGraph } from './formats/json/format.ts';
@@ -81,6 +82,7 @@ export class Graph extends GraphBuilder {
    * Finalizes (if needed), partitions and compiles the graph for repeated runs. The result belongs to the
    * caller and is not in the engine's cache.
    * @param options.inputs shapes (and strides) of inputs by id, where the graph does not declare them.
+   * @param options.trace is told which partition runs, as `<kind> <id>`.
    * @throws what `finalize` throws; InvalidShapeError when shapes are unknown or do not fit; UnsupportedError
    * when an operation cannot run.
    */
@@ -89,13 +91,14 @@ export class Graph extends GraphBuilder {
     options: {
       readonly inputs?: Readonly<Record<number, KnownTensor>> | undefined;
       readonly policy?: PartitionPolicy | undefined;
+      readonly trace?: WorkTrace | undefined;
     } = {},
   ): CompiledGraph<T> {
-    checkNames('options', options, ['inputs', 'policy']);
-    const { inputs = {}, policy } = options;
+    checkNames('options', options, ['inputs', 'policy', 'trace']);
+    const { inputs = {}, policy, trace } = options;
     checkObject('options.inputs', inputs);
     this.finalize();
-    return compileGraph(this.topology, this.partitions({ policy }), engine, inputs, { cached: false });
+    return compileGraph(this.topology, this.partitions({ policy }), engine, inputs, { cached: false }, trace);
   }
 
   /**

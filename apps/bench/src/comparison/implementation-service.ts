@@ -111,7 +111,7 @@ export function implementationService({
       return { ms: summary(times).median, dispatches: dispatched };
     },
     async close() {
-      opened?.close();
+      await opened?.close();
       opened = undefined;
     },
   };

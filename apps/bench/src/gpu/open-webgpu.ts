@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs';
 import { createContext, type GpuContext } from '@tilewise/webgpu';
 import { matrixTiles } from '@tilewise/webgpu/matrix';
+import { createTrace, formatTrace, takeTrace } from '@tilewise/webgpu/trace';
 import { type GpuHostKind, openGpu } from '@tilewise/webgpu-host';
 import { parseChoices } from '../attention/attention-case.ts';
 import type { SubgroupMatrix } from '../peak/subgroup-matrix-matmul.ts';
@@ -22,7 +24,8 @@ export interface BenchGpu {
    * set.
    */
   readonly label: { readonly adapter: string; readonly features: string; readonly toggles: string };
-  close(): void;
+  /** Ends the use of the device, and writes the trace. */
+  close(): Promise<void>;
 }
 
 const features = [
@@ -45,12 +48,17 @@ const limits = [
   'maxComputeWorkgroupSizeZ',
 ] as const;
 
-/** The option of every suite that runs on WebGPU. */
-export const toggleOption: Readonly<Record<'toggles', SuiteOption>> = {
+/** The options of every suite that runs on WebGPU. */
+export const toggleOption: Readonly<Record<'toggles' | 'trace', SuiteOption>> = {
   toggles: {
     value: 'NAME,…',
     meaning:
       "Dawn's toggles to set, such as vulkan_enable_f16_on_nvidia,allow_unsafe_apis; each row names them",
+  },
+  trace: {
+    value: 'FILE',
+    meaning:
+      'write the times of all kernels to FILE, for chrome://tracing or ui.perfetto.dev, and as a table to FILE.txt; tracing slows the run down',
   },
 };
 
@@ -69,7 +77,11 @@ export const tilesOption: Readonly<Record<'tiles', SuiteOption>> = {
 export const deviceOptions = ({ toggles, tiles }: SuiteOptions): SuiteOptions => ({ toggles, tiles });
 
 /** WebGPU on the adapter of this machine, with all that it has. */
-export async function openWebGpu({ toggles: given, tiles = 'matrix' }: SuiteOptions = {}): Promise<BenchGpu> {
+export async function openWebGpu({
+  toggles: given,
+  tiles = 'matrix',
+  trace: file,
+}: SuiteOptions = {}): Promise<BenchGpu> {
   const [choice] = parseChoices('tiles', String(tiles), tileChoices);
   const asked = typeof given === 'string' ? given.split(',').map(name => name.trim()) : undefined;
   if (asked?.some(name => !/^\w+$/.test(name))) {
@@ -81,7 +93,13 @@ export async function openWebGpu({ toggles: given, tiles = 'matrix' }: SuiteOpti
     requiredFeatures: features.filter(name => adapter.features.has(name)) as GPUFeatureName[],
     requiredLimits: Object.fromEntries(limits.map(name => [name, adapter.limits[name]])),
   });
-  const ctx = await createContext({ device, adapter, ...(choice === 'matrix' && { tiles: matrixTiles }) });
+  const trace = typeof file === 'string' ? createTrace() : undefined;
+  const ctx = await createContext({
+    device,
+    adapter,
+    trace,
+    ...(choice === 'matrix' && { tiles: matrixTiles }),
+  });
   const { subgroupMatrixConfigs: matrices, subgroupMaxSize } = ctx.capabilities;
   if (kind === 'software') giveWayToAdapter();
   return {
@@ -93,7 +111,12 @@ export async function openWebGpu({ toggles: given, tiles = 'matrix' }: SuiteOpti
       features: features.filter(name => device.features.has(name)).join(' '),
       toggles: toggles.join(' '),
     },
-    close() {
+    async close() {
+      if (trace && typeof file === 'string') {
+        const taken = await takeTrace(trace);
+        writeFileSync(file, JSON.stringify(taken));
+        writeFileSync(`${file}.txt`, `${formatTrace(taken.traceEvents)}\n`);
+      }
       ctx.destroy();
       device.destroy();
     },

@@ -165,7 +165,7 @@ async function* measureGpu(options: SuiteOptions, progress: Progress): AsyncGene
     peak.destroy();
   } finally {
     comparison.end();
-    bench.close();
+    await bench.close();
   }
 }
 

@@ -46,7 +46,7 @@ export const decode: Suite = {
       }
       clock.destroy();
     } finally {
-      bench.close();
+      await bench.close();
     }
   },
 };

@@ -26,7 +26,7 @@ export const matmul: Suite = {
     try {
       return await compare(bench, size, progress);
     } finally {
-      bench.close();
+      await bench.close();
     }
   },
 };

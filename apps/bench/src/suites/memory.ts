@@ -65,7 +65,7 @@ export const memory: Suite = {
       progress('counting');
       yield* await counted(ctx, seen);
     } finally {
-      close();
+      await close();
     }
   },
 };

@@ -29,7 +29,7 @@ export const peak: Suite = {
         },
       ];
     } finally {
-      bench.close();
+      await bench.close();
     }
   },
 };

@@ -79,7 +79,7 @@ async function* measure(
 ): AsyncGenerator<Row> {
   const folder = mkdtempSync(join(tmpdir(), 'tilewise-bench-'));
   const entries: Entry[] = [];
-  const closing: (() => void)[] = [() => rmSync(folder, { recursive: true })];
+  const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true })];
   const none = { dispatches: () => 0, label: {} };
   try {
     if (on.includes('cpu')) entries.push({ run: ownRun(cpuEngine({ threads: 1 }), of), ...none });
@@ -88,7 +88,11 @@ async function* measure(
       closing.push(() => bench.close());
       const { label, kind } = bench;
       if (hasAll || kind === 'hardware' || of === trainingCases[0])
-        entries.push({ run: ownRun(webgpuEngine(bench.ctx), of), dispatches: dispatchCount(), label });
+        entries.push({
+          run: ownRun(webgpuEngine(bench.ctx), of),
+          dispatches: dispatchCount(),
+          label,
+        });
     }
     const file = join(folder, 'case.safetensors');
     writeFileSync(file, encodeCase(of));
@@ -142,7 +146,7 @@ async function* measure(
       };
     }
   } finally {
-    for (const close of closing.reverse()) close();
+    for (const close of closing.reverse()) await close();
   }
 }
 

@@ -56,7 +56,7 @@ export const tuneTiles: Suite = {
         }
       }
     } finally {
-      bench.close();
+      await bench.close();
     }
   },
 };

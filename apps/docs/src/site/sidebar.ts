@@ -36,6 +36,7 @@ export const sidebar: DefaultTheme.Sidebar = [
       { text: 'Plans on your own device', link: '/guide/webgpu-plans' },
       { text: 'Tiles and tuning', link: '/guide/webgpu-tiles' },
       { text: 'Limits of a device', link: '/guide/webgpu-limits' },
+      { text: 'Seeing what the GPU does', link: '/guide/tracing' },
       { text: 'With other libraries', link: '/guide/neighbours' },
     ],
   },

@@ -12,3 +12,4 @@ export type { CaptureDerivative } from '../score/score-mod.ts';
 export type * from './engine.ts';
 export type { HostAttention } from './host-engine.ts';
 export { hostEngine } from './host-engine.ts';
+export type { WorkTrace } from './work-trace.ts';

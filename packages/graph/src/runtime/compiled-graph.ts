@@ -1,4 +1,5 @@
 import { dtypeInfo, type TensorDesc } from '@tilewise/core';
+import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { storageLength } from '../compile/memory-plan.ts';
 import { inPlaceOf } from '../ir/in-place.ts';
@@ -47,6 +48,7 @@ export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
 /**
  * Compiles the partitions of a graph for an engine; holds nothing where it throws.
  * @param sharing whose they are: those of `compile` of a partition.
+ * @param trace is told which partition runs.
  */
 export function compileGraph<T extends TensorDesc>(
   topology: Topology,
@@ -54,11 +56,13 @@ export function compileGraph<T extends TensorDesc>(
   engine: TensorEngine<T>,
   inputs: Readonly<Record<number, KnownTensor>>,
   sharing: Pick<CompileOptions, 'cached' | 'kept'>,
+  trace?: WorkTrace,
 ): CompiledGraph<T> {
   const known = new Map(Object.entries(inputs).map(([id, tensor]) => [Number(id), tensor]));
   const results = new Set(topology.outputs.map(t => t.id));
   const isBetween = (id: number): boolean => topology.producers.has(id) && !results.has(id);
   const partitions: CompiledPartition<T>[] = [];
+  const names: string[] = [];
   let between: Between<T>;
   try {
     for (const partition of parts) {
@@ -66,6 +70,7 @@ export function compileGraph<T extends TensorDesc>(
       const compiled = partition.compile(engine, { ...sharing, inputs: picked(known, partition.inputs) });
       for (const t of compiled.outputs) known.set(t.id, knownOf(t));
       partitions.push(compiled);
+      names.push(nameOf(topology, partition));
     }
     between = allocateBetween(engine, partitions, isBetween);
   } catch (error) {
@@ -102,7 +107,14 @@ export function compileGraph<T extends TensorDesc>(
         tensors.set(t.id, tensor);
       }
       if (!runAtOnce(tensors, uploads)) {
-        for (const partition of partitions) await partition.execute(ends(partition, tensors));
+        for (const [n, partition] of partitions.entries()) {
+          const leave = trace?.enter(names[n]);
+          try {
+            await partition.execute(ends(partition, tensors));
+          } finally {
+            leave?.();
+          }
+        }
       }
     } catch (error) {
       for (const tensor of allocated) engine.release(tensor);
@@ -126,7 +138,11 @@ export function compileGraph<T extends TensorDesc>(
       works.push(work);
     }
     engine.batch(() => {
-      for (const work of works) work();
+      works.forEach((work, n) => {
+        const leave = trace?.enter(names[n]);
+        work();
+        leave?.();
+      });
     });
     return true;
   }
@@ -141,7 +157,11 @@ export function compileGraph<T extends TensorDesc>(
       const tensors = bind(bindings);
       const records = partitions.map(partition => partition.prepareEncode(ends(partition, tensors)));
       checkBindings(engine.primitives, read, bindings);
-      for (const record of records) record(target);
+      records.forEach((record, n) => {
+        const leave = trace?.enter(names[n]);
+        record(target);
+        leave?.();
+      });
     },
     async execute(bindings) {
       const tensors = bind(bindings);
@@ -155,6 +175,12 @@ export function compileGraph<T extends TensorDesc>(
       });
     },
   };
+}
+
+/** The name of a partition in traces: what it is, and its number. */
+function nameOf({ order }: Topology, { id, kind, ops }: Partition): string {
+  const own = kind === 'operation' ? order.find(node => node.id === ops[0])?.kind : kind;
+  return `${own ?? kind} ${id}`;
 }
 
 /** The tensors that a partition reads and writes, by id. */

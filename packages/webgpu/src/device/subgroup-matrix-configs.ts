@@ -96,8 +96,9 @@ fn main() {
 }`;
   // A module that does not compile must not reach the page's handler of errors.
   device.pushErrorScope('validation');
-  const compute = { module: device.createShaderModule({ code }), entryPoint: 'main' };
-  const made = device.createComputePipelineAsync({ layout: 'auto', compute }).then(
+  const label = 'tilewise subgroup matrices';
+  const compute = { module: device.createShaderModule({ label, code }), entryPoint: 'main' };
+  const made = device.createComputePipelineAsync({ label, layout: 'auto', compute }).then(
     () => true,
     () => false,
   );

@@ -5,6 +5,7 @@ import { loadTileKinds } from '../attention/tiles/load-tile-kinds.ts';
 import type { TileSelector } from '../attention/tiles/tile-choice.ts';
 import { capabilitiesOf, deviceDescriptor } from '../device/capabilities.ts';
 import { checkKind } from '../device/check-kind.ts';
+import type { GpuTrace } from '../trace/gpu-trace.ts';
 import { GpuContext } from './context.ts';
 
 /**
@@ -44,9 +45,20 @@ export interface ContextOptions {
    * memory is never freed for that reason. `console.warn` will do.
    */
   readonly onLeak?: ((message: string) => void) | undefined;
+  /** Times each kernel: a trace of `createTrace` of `@tilewise/webgpu/trace`. */
+  readonly trace?: GpuTrace | undefined;
 }
 
-const optionNames = ['device', 'adapter', 'powerPreference', 'maxIdleBytes', 'tiles', 'load', 'onLeak'];
+const optionNames = [
+  'device',
+  'adapter',
+  'powerPreference',
+  'maxIdleBytes',
+  'tiles',
+  'load',
+  'onLeak',
+  'trace',
+];
 
 const noAdapter = 'WebGPU found no GPU that it supports, or no driver for it';
 
@@ -59,12 +71,20 @@ const defaultMaxIdleBytes = 256 * 1024 * 1024;
  */
 export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
   checkOptions('options', options, optionNames);
-  const { maxIdleBytes = defaultMaxIdleBytes, tiles, load = loadedModuleNames, onLeak, adapter } = options;
+  const {
+    maxIdleBytes = defaultMaxIdleBytes,
+    tiles,
+    load = loadedModuleNames,
+    onLeak,
+    trace,
+    adapter,
+  } = options;
   if (!(maxIdleBytes >= 0)) {
     throw new InvalidArgumentError('maxIdleBytes', `must be a number of bytes ≥ 0, got ${maxIdleBytes}`);
   }
   checkNames(load);
   if (onLeak !== undefined) checkFunction('onLeak', onLeak);
+  if (trace !== undefined) checkFunction('trace.attach', trace.attach);
   // What requestAdapter() gives where it finds none, whatever the type says.
   if (adapter === null) throw new TilewiseError('NO_ADAPTER', `options.adapter is null: ${noAdapter}`);
   if (tiles !== undefined) checkFunction('tiles', tiles);
@@ -77,7 +97,7 @@ export async function createContext(options: ContextOptions = {}): Promise<GpuCo
     const capabilities = await capabilitiesOf(device, from);
     const tileKinds = await loadTileKinds(capabilities);
     const ownsDevice = !options.device;
-    const settings = { maxIdleBytes, tiles, tileKinds, onLeak, ownsDevice };
+    const settings = { maxIdleBytes, tiles, tileKinds, onLeak, trace, ownsDevice };
     return new GpuContext(device, capabilities, { ...settings, modules: await loading });
   };
   if (options.device) return contextOn(options.device, adapter);

@@ -10,6 +10,7 @@ import {
   UnsupportedError,
 } from '@tilewise/core';
 import type { ByteRange } from '../device/byte-range.ts';
+import { beginPass } from '../device/compute-pass.ts';
 import { gpuWork, noteFailure, touch } from '../device/gpu-work.ts';
 import { workQueue } from '../device/work-queue.ts';
 import type { GpuMemory } from './gpu-memory.ts';
@@ -167,7 +168,7 @@ function prepareCall<Options>(
       const encoder = ctx.device.createCommandEncoder({ label: 'tilewise' });
       for (const { buffer, result } of results) fillUnwritten(ctx, encoder, buffer, result);
       if (boundList && listBuffer) boundList.fill(encoder, listBuffer);
-      const pass = encoder.beginComputePass({ label: 'tilewise' });
+      const pass = beginPass(encoder, ctx.trace);
       run.encode(pass);
       pass.end();
       if (boundList && listBuffer) boundList.read(encoder, listBuffer, results);

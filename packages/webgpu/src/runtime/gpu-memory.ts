@@ -18,6 +18,7 @@ import { checkOptions, describeValue } from '@tilewise/philox/errors';
 import { BufferPool, type MemoryUse } from '../device/buffer-pool.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import { checkKind } from '../device/check-kind.ts';
+import type { PassTrace } from '../device/compute-pass.ts';
 import { deviceLost } from '../device/faults.ts';
 import { gpuWork, touch } from '../device/gpu-work.ts';
 import { bufferUsage, mapModeRead } from '../device/webgpu-flags.ts';
@@ -46,6 +47,7 @@ export interface MemorySettings {
   readonly ownsDevice: boolean;
   readonly maxIdleBytes: number;
   readonly onLeak: ((message: string) => void) | undefined;
+  readonly trace?: PassTrace | undefined;
 }
 
 /** Tensors that were given back. */
@@ -58,6 +60,8 @@ const viewed = new WeakMap<GpuTensor, GpuTensor>();
 export class GpuMemory implements TensorOwner {
   readonly device: GPUDevice;
   readonly capabilities: Capabilities;
+  /** Times the kernels of this context, if it was made with a trace. */
+  readonly trace: PassTrace | undefined;
   readonly #ownsDevice: boolean;
   readonly #pool: BufferPool;
   readonly #leaks: LeakWatch | undefined;
@@ -66,6 +70,8 @@ export class GpuMemory implements TensorOwner {
   constructor(device: GPUDevice, capabilities: Capabilities, settings: MemorySettings) {
     this.device = device;
     this.capabilities = capabilities;
+    this.trace = settings.trace;
+    settings.trace?.attach(device);
     this.#ownsDevice = settings.ownsDevice;
     this.#pool = new BufferPool(device, settings.maxIdleBytes);
     this.#leaks = settings.onLeak && new LeakWatch(settings.onLeak);

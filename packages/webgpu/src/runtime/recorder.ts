@@ -1,4 +1,5 @@
 import { checkFunction, InvalidArgumentError } from '@tilewise/core';
+import { beginPass, type ComputePass } from '../device/compute-pass.ts';
 import { gpuWork, noteFailure } from '../device/gpu-work.ts';
 import { workQueue } from '../device/work-queue.ts';
 import type { GpuMemory } from './gpu-memory.ts';
@@ -12,7 +13,7 @@ interface RecordedRun {
 }
 
 /** Where an engine records: in a pass of the caller, or in a list that it submits itself. */
-type Open = { readonly pass: GPUComputePassEncoder } | { readonly runs: RecordedRun[] };
+type Open = { readonly pass: ComputePass } | { readonly runs: RecordedRun[] };
 
 /**
  * Records what an engine runs: in a pass of its own, which is submitted when the outermost `batch` ends and
@@ -32,8 +33,10 @@ export class Recorder {
   }
 
   /** Records a run, in the batch that is open or in one of its own. */
-  record(recorded: RecordedRun): void {
+  record({ run, afterwards }: RecordedRun): void {
     const open = this.#current;
+    const { trace } = this.#ctx;
+    const recorded = { run: trace ? { ...run, encode: trace.bound(run.encode) } : run, afterwards };
     if (!open) this.#submit([recorded]);
     else if ('runs' in open) open.runs.push(recorded);
     else {
@@ -68,7 +71,7 @@ export class Recorder {
     if (isPass(target)) {
       this.#recordIn({ pass: target }, work);
     } else if (isEncoder(target)) {
-      const pass = target.beginComputePass({ label: 'tilewise' });
+      const pass = beginPass(target, this.#ctx.trace);
       try {
         this.#recordIn({ pass }, work);
       } finally {
@@ -95,7 +98,7 @@ export class Recorder {
       this.#ctx.checkAlive();
       gpuWork(device, () => {
         const encoder = device.createCommandEncoder({ label: 'tilewise' });
-        const pass = encoder.beginComputePass({ label: 'tilewise' });
+        const pass = beginPass(encoder, this.#ctx.trace);
         for (const each of recorded) each.run.encode(pass);
         pass.end();
         device.queue.submit([encoder.finish()]);

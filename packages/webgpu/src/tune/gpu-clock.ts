@@ -43,8 +43,8 @@ function wallClock(device: GPUDevice): GpuClock {
   return {
     kind: 'wall clock',
     async once(encode, round, count = 1) {
-      const encoder = device.createCommandEncoder();
-      recordRuns(encoder.beginComputePass(), encode, round, count);
+      const encoder = device.createCommandEncoder({ label: 'tilewise clock' });
+      recordRuns(encoder.beginComputePass({ label: 'tilewise clock' }), encode, round, count);
       const commands = encoder.finish();
       const start = performance.now();
       device.queue.submit([commands]);
@@ -62,9 +62,9 @@ function timestampClock(device: GPUDevice): GpuClock {
   const resolved = device.createBuffer({ label, size: 16, usage: QUERY_RESOLVE | COPY_SRC });
   const staging = device.createBuffer({ label, size: 16, usage: MAP_READ | COPY_DST });
   const timestamps = async (encode: Encode, round: number, count: number): Promise<BigUint64Array> => {
-    const encoder = device.createCommandEncoder();
+    const encoder = device.createCommandEncoder({ label: 'tilewise clock' });
     const timestampWrites = { querySet, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 };
-    recordRuns(encoder.beginComputePass({ timestampWrites }), encode, round, count);
+    recordRuns(encoder.beginComputePass({ label, timestampWrites }), encode, round, count);
     encoder.resolveQuerySet(querySet, 0, 2, resolved, 0);
     encoder.copyBufferToBuffer(resolved, 0, staging, 0, 16);
     device.queue.submit([encoder.finish()]);

@@ -48,7 +48,7 @@ export class SyntheticTensors {
   /** Sets all of a result to 0, so that nothing is left of what wrote it last. */
   clear(name: string): void {
     const { device } = this.#ctx;
-    const encoder = device.createCommandEncoder();
+    const encoder = device.createCommandEncoder({ label: 'tilewise tune' });
     encoder.clearBuffer(this.#of(name).buffer);
     device.queue.submit([encoder.finish()]);
   }

@@ -6,8 +6,10 @@ import {
   type Tensor,
   type TensorDesc,
 } from '@tilewise/core';
+import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { Graph } from '../../graph.ts';
+import { checkNames } from '../../ir/check-names.ts';
 import type { GraphNode } from '../../ir/node.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
@@ -56,6 +58,7 @@ export interface CompiledFunction<S extends Specs, R, T extends TensorDesc> {
  * Traces a function of named tensors and compiles its graph for an engine. The function is called once, with
  * variables; what it gives (a variable, or arrays and objects of variables) is what the compiled function
  * gives, with the engine's tensors in their places.
+ * @param options.trace is told which partition runs: see `createTrace` of `@tilewise/webgpu/trace`.
  * @throws what the operations throw, from the line of the function that is wrong; UnsupportedError for what
  * the engine cannot run.
  */
@@ -63,12 +66,14 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
   engine: TensorEngine<T>,
   fn: Traceable<S, R>,
   specs: S,
+  options: { readonly trace?: WorkTrace | undefined } = {},
 ): CompiledFunction<S, R, T> {
+  checkNames('options', options, ['trace']);
   const { trace, inputs, given } = traced(fn, specs);
   const names = Object.keys(specs);
   const results = ownResults(trace, variablesOf(given));
   const graph = graphOf(trace, results);
-  const compiled = graph.compile(engine);
+  const compiled = graph.compile(engine, options);
   const read = new Set(graph.inputs.map(({ id }) => id));
   const constants = [...trace.constants].filter(([id]) => read.has(id));
   const fixed = constants.map(([id, value]) => [id, engine.upload(value)] as const);

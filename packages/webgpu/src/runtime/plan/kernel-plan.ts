@@ -18,6 +18,7 @@ import {
 } from '../../codegen/shader-part.ts';
 import type { ByteRange } from '../../device/byte-range.ts';
 import { checkKind } from '../../device/check-kind.ts';
+import { beginPass, type ComputePass } from '../../device/compute-pass.ts';
 import { touch } from '../../device/gpu-work.ts';
 import { workQueue } from '../../device/work-queue.ts';
 import type { GpuMemory } from '../gpu-memory.ts';
@@ -88,7 +89,7 @@ export interface PlanRun {
   readonly buffers: readonly GPUBuffer[];
   /** Bytes that the run writes. */
   readonly written: readonly ByteRange[];
-  encode(pass: GPUComputePassEncoder): void;
+  encode(pass: ComputePass): void;
 }
 
 /** What a plan is made of. */
@@ -173,7 +174,7 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     checkKind('target', target, 'a GPUCommandEncoder or GPUComputePassEncoder');
     const run = this.prepare(buffers, options);
     workQueue(this.#memory.device).demandUnused(run.buffers);
-    const pass = 'dispatchWorkgroups' in target ? target : target.beginComputePass({ label: 'tilewise' });
+    const pass = 'dispatchWorkgroups' in target ? target : beginPass(target, this.#memory.trace);
     run.encode(pass);
     if (pass !== target) pass.end();
   }
@@ -338,12 +339,7 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     return { buffer };
   }
 
-  #dispatch(
-    pass: GPUComputePassEncoder,
-    call: Call,
-    slices: Slices,
-    inputs: Readonly<Record<string, number>>,
-  ): void {
+  #dispatch(pass: ComputePass, call: Call, slices: Slices, inputs: Readonly<Record<string, number>>): void {
     const { device } = this.#memory;
     const { kernel, split, parameters, bound } = call;
     const { pipeline, layout } = compile(device, kernel);

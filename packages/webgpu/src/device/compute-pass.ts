@@ -1,0 +1,22 @@
+/** What kernels need of a compute pass. */
+export interface ComputePass {
+  setPipeline(pipeline: GPUComputePipeline): void;
+  setBindGroup(index: number, group: GPUBindGroup): void;
+  dispatchWorkgroups(x: number, y?: number, z?: number): void;
+  end(): void;
+}
+
+/** What a context asks of the trace that it was given. */
+export interface PassTrace {
+  /** Readies the trace for the device of the context. */
+  attach(device: GPUDevice): void;
+  /** A pass whose kernels are timed one by one. */
+  beginPass(encoder: GPUCommandEncoder): ComputePass;
+  /** `work` with the names of the parts that are recorded now, for when it is done later. */
+  bound<A>(work: (argument: A) => void): (argument: A) => void;
+}
+
+/** Begins a pass, with a trace where there is one. */
+export function beginPass(encoder: GPUCommandEncoder, trace: PassTrace | undefined): ComputePass {
+  return trace ? trace.beginPass(encoder) : encoder.beginComputePass({ label: 'tilewise' });
+}

@@ -1,0 +1,169 @@
+import { InvalidArgumentError, UnsupportedError } from '@tilewise/core';
+import type { WorkTrace } from '@tilewise/core/engine';
+import type { ComputePass, PassTrace } from '../device/compute-pass.ts';
+import { bufferUsage, mapModeRead } from '../device/webgpu-flags.ts';
+import { workQueue } from '../device/work-queue.ts';
+import type { TraceRecord } from './trace-events.ts';
+
+/** Kernels that one query set times; WebGPU allows 4096 queries in a set, two per kernel. */
+const kernelsPerSet = 2048;
+
+interface TimedKernel {
+  readonly name: string;
+  readonly parts: readonly string[];
+  readonly pass: number;
+  readonly workgroups: number;
+}
+
+interface TimedSet {
+  readonly queries: GPUQuerySet;
+  readonly kernels: TimedKernel[];
+}
+
+/**
+ * Times the kernels of a context with the timestamps of its GPU, and the parts of graphs with the clock of
+ * this thread. Each kernel gets a pass of its own, with the kernel's name.
+ */
+export class GpuTrace implements WorkTrace, PassTrace {
+  #device: GPUDevice | undefined;
+  #sets: TimedSet[] = [];
+  #host: TraceRecord[] = [];
+  #parts: readonly string[] = [];
+  #passes = 0;
+
+  /**
+   * Readies the trace for a device; a context does so.
+   * @throws UnsupportedError for a device without the feature `timestamp-query`; InvalidArgumentError for a
+   * second device.
+   */
+  attach(device: GPUDevice): void {
+    if (!device.features.has('timestamp-query')) {
+      const reason =
+        "the device lacks the feature 'timestamp-query', which a trace needs: request the feature";
+      throw new UnsupportedError('webgpu', [reason]);
+    }
+    if (this.#device && this.#device !== device)
+      throw new InvalidArgumentError('trace', 'times another device already: make one trace for each device');
+    this.#device = device;
+  }
+
+  enter(part: string): () => void {
+    const outer = this.#parts;
+    const parts = [...outer, part];
+    this.#parts = parts;
+    const start = performance.now();
+    return () => {
+      this.#parts = outer;
+      const ms = performance.now() - start;
+      this.#host.push({
+        name: part,
+        where: 'host',
+        start: 1e6 * start,
+        end: 1e6 * (start + ms),
+        parts: outer,
+        pass: 0,
+        workgroups: 0,
+      });
+    };
+  }
+
+  bound<A>(work: (argument: A) => void): (argument: A) => void {
+    const parts = this.#parts;
+    return argument => {
+      const outer = this.#parts;
+      this.#parts = parts;
+      try {
+        work(argument);
+      } finally {
+        this.#parts = outer;
+      }
+    };
+  }
+
+  beginPass(encoder: GPUCommandEncoder): ComputePass {
+    const pass = this.#passes++;
+    let pipeline: GPUComputePipeline | undefined;
+    const groups = new Map<number, GPUBindGroup>();
+    return {
+      setPipeline(given) {
+        pipeline = given;
+      },
+      setBindGroup(index, group) {
+        groups.set(index, group);
+      },
+      dispatchWorkgroups: (x, y = 1, z = 1) => {
+        if (!pipeline) return;
+        const label = pipeline.label || 'tilewise';
+        const timestampWrites = this.#queriesFor({
+          name: label,
+          parts: this.#parts,
+          pass,
+          workgroups: x * y * z,
+        });
+        const own = encoder.beginComputePass({ label, timestampWrites });
+        own.setPipeline(pipeline);
+        for (const [index, group] of groups) own.setBindGroup(index, group);
+        own.dispatchWorkgroups(x, y, z);
+        own.end();
+      },
+      end() {},
+    };
+  }
+
+  #queriesFor(kernel: TimedKernel): GPUComputePassTimestampWrites {
+    let set = this.#sets.at(-1);
+    if (!set || set.kernels.length === kernelsPerSet) {
+      if (!this.#device) throw new InvalidArgumentError('trace', 'is not attached to a context');
+      set = {
+        queries: this.#device.createQuerySet({
+          label: 'tilewise trace',
+          type: 'timestamp',
+          count: 2 * kernelsPerSet,
+        }),
+        kernels: [],
+      };
+      this.#sets.push(set);
+    }
+    const first = 2 * set.kernels.push(kernel) - 2;
+    return { querySet: set.queries, beginningOfPassWriteIndex: first, endOfPassWriteIndex: first + 1 };
+  }
+
+  /**
+   * What was timed since the last call, in the order of recording; times are in nanoseconds. Waits for the
+   * GPU. Kernels of an encoder that the caller has not submitted are left out.
+   */
+  async take(): Promise<TraceRecord[]> {
+    const device = this.#device;
+    if (device) await workQueue(device).settled();
+    const sets = this.#sets;
+    const host = this.#host;
+    this.#sets = [];
+    this.#host = [];
+    if (!device) return host;
+    const timed = await Promise.all(sets.map(set => readSet(device, set)));
+    return [...host, ...timed.flat()];
+  }
+}
+
+async function readSet(device: GPUDevice, { queries, kernels }: TimedSet): Promise<TraceRecord[]> {
+  const label = 'tilewise trace';
+  const { QUERY_RESOLVE, COPY_SRC, COPY_DST, MAP_READ } = bufferUsage;
+  const size = 16 * kernels.length;
+  const resolved = device.createBuffer({ label, size, usage: QUERY_RESOLVE | COPY_SRC });
+  const staging = device.createBuffer({ label, size, usage: COPY_DST | MAP_READ });
+  const encoder = device.createCommandEncoder({ label });
+  encoder.resolveQuerySet(queries, 0, 2 * kernels.length, resolved, 0);
+  encoder.copyBufferToBuffer(resolved, 0, staging, 0, size);
+  device.queue.submit([encoder.finish()]);
+  try {
+    await staging.mapAsync(mapModeRead);
+    const times = new BigUint64Array(staging.getMappedRange());
+    return kernels.flatMap((kernel, n) => {
+      const [start, end] = [Number(times[2 * n]), Number(times[2 * n + 1])];
+      return end === 0 ? [] : [{ ...kernel, where: 'gpu' as const, start, end: Math.max(start, end) }];
+    });
+  } finally {
+    for (const buffer of [resolved, staging]) buffer.destroy();
+    queries.destroy();
+  }
+}

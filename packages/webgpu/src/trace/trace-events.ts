@@ -1,0 +1,102 @@
+/** Something that was timed: a kernel by the GPU's clock, or a part of a graph by the clock of the thread. */
+export interface TraceRecord {
+  readonly name: string;
+  readonly where: 'gpu' | 'host';
+  /** Nanoseconds of the clock. */
+  readonly start: number;
+  readonly end: number;
+  /** The parts that it belongs to, the outermost first. */
+  readonly parts: readonly string[];
+  /** Which pass of the library a kernel belongs to. */
+  readonly pass: number;
+  readonly workgroups: number;
+}
+
+/** One event of the trace event format that Chrome and Perfetto read. */
+export interface TraceEvent {
+  readonly name: string;
+  /** `kernel`, `partition` or `pass`; metadata has none. */
+  readonly cat?: string;
+  /** `X` for what lasted, `M` for the name of a process or thread. */
+  readonly ph: 'X' | 'M';
+  /** Microseconds since the first event of its clock. */
+  readonly ts?: number;
+  /** Microseconds. */
+  readonly dur?: number;
+  readonly pid: number;
+  readonly tid: number;
+  readonly args?: Readonly<Record<string, string | number>>;
+}
+
+const gpu = 1;
+const host = 2;
+const threads = [
+  { pid: gpu, tid: 1, cat: 'pass', name: 'passes' },
+  { pid: gpu, tid: 2, cat: 'partition', name: 'partitions' },
+  { pid: gpu, tid: 3, cat: 'kernel', name: 'kernels' },
+  { pid: host, tid: 1, cat: 'partition', name: 'recording' },
+] as const;
+
+/**
+ * Records as events: on the GPU a row each of passes, partitions and kernels; on the host the recording (or,
+ * on an engine of the host, the running) of partitions. The two clocks have no common origin, so each begins
+ * at 0.
+ */
+export function traceEvents(records: readonly TraceRecord[]): TraceEvent[] {
+  const kernels = records.filter(({ where }) => where === 'gpu');
+  const parts = records.filter(({ where }) => where === 'host');
+  return [
+    ...[gpu, host].map(pid => metadata('process_name', pid, 0, pid === gpu ? 'GPU' : 'this thread')),
+    ...threads.map(({ pid, tid, name }) => metadata('thread_name', pid, tid, name)),
+    ...lasting(
+      threads[0],
+      runsOf(kernels, ({ pass }) => `pass ${pass}`),
+    ),
+    ...lasting(
+      threads[1],
+      runsOf(kernels, ({ pass, parts: own }) => (own.length > 0 ? `${own.join(' / ')}\n${pass}` : undefined)),
+    ),
+    ...lasting(threads[2], kernels),
+    ...lasting(threads[3], parts),
+  ];
+}
+
+function metadata(name: string, pid: number, tid: number, value: string): TraceEvent {
+  return { name, ph: 'M', pid, tid, args: { name: value } };
+}
+
+/** The stretches of kernels, one behind the other, that have the same key. */
+function runsOf(
+  kernels: readonly TraceRecord[],
+  keyOf: (kernel: TraceRecord) => string | undefined,
+): TraceRecord[] {
+  const runs: TraceRecord[] = [];
+  let last: string | undefined;
+  for (const kernel of kernels) {
+    const key = keyOf(kernel);
+    const open = runs.at(-1);
+    if (key !== undefined && key === last && open) {
+      runs[runs.length - 1] = {
+        ...open,
+        end: Math.max(open.end, kernel.end),
+        workgroups: open.workgroups + kernel.workgroups,
+      };
+    } else if (key !== undefined) runs.push({ ...kernel, name: key.split('\n')[0] });
+    last = key;
+  }
+  return runs;
+}
+
+function lasting({ pid, tid, cat }: (typeof threads)[number], records: readonly TraceRecord[]): TraceEvent[] {
+  const origin = records.reduce((least, { start }) => Math.min(least, start), Number.POSITIVE_INFINITY);
+  return records.map(({ name, start, end, parts, workgroups }) => ({
+    name,
+    cat,
+    ph: 'X',
+    ts: (start - origin) / 1000,
+    dur: (end - start) / 1000,
+    pid,
+    tid,
+    args: { ...(parts.length > 0 && { partition: parts.join(' / ') }), ...(pid === gpu && { workgroups }) },
+  }));
+}
