@@ -1,0 +1,88 @@
+import { cpuEngine } from '@tilewise/core/cpu';
+import { createModel, encodeSafetensors, givenFiles, loadAdapter, loadModel, readModel } from '@tilewise/nn';
+import { expect, test } from 'vitest';
+import { fineTune } from './fine-tune.ts';
+import { memoryOfLora } from './memory-of-lora.ts';
+import { textBatches } from './text-batches.ts';
+
+const engine = cpuEngine({ threads: 1 });
+const words = ['the', 'cat', 'sat', 'on', 'a', 'mat', 'and', 'dog', 'ran', 'off', '[UNK]'];
+const config = {
+  ...{ model_type: 'llama', vocab_size: words.length, hidden_size: 16, intermediate_size: 24 },
+  ...{ num_hidden_layers: 2, num_attention_heads: 2, num_key_value_heads: 1, tie_word_embeddings: false },
+};
+const tokenizer = {
+  ...{
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    added_tokens: [],
+    normalizer: null,
+    post_processor: null,
+  },
+  pre_tokenizer: { type: 'Whitespace' },
+  decoder: null,
+  model: {
+    type: 'WordLevel',
+    vocab: Object.fromEntries(words.map((word, n) => [word, n])),
+    unk_token: '[UNK]',
+  },
+};
+const text = 'the cat sat on a mat and the dog ran off '.repeat(4);
+const { weights } = createModel(readModel(config), { engine, deviation: 0.3 });
+
+function files(names: readonly string[] = ['config.json', 'model.safetensors', 'tokenizer.json']) {
+  const contents: Record<string, BlobPart> = {
+    'config.json': JSON.stringify(config),
+    'model.safetensors': encodeSafetensors(weights),
+    'tokenizer.json': JSON.stringify(tokenizer),
+  };
+  return givenFiles(names.map(name => new File([contents[name]], name)));
+}
+
+test('an adapter makes the model continue the text, and is read again', async () => {
+  const losses: number[] = [];
+  const { before, after, adapter, memory } = await fineTune({
+    ...{ engine, files: files(), text, prompt: 'the cat sat', steps: 60, context: 22, learningRate: 0.03 },
+    onStep: ({ loss }) => losses.push(loss),
+  });
+  expect(losses[59]).toBeLessThan(losses[0] / 2);
+  expect(after).not.toBe(before);
+  expect(after.startsWith('the cat sat on a mat')).toBe(true);
+  const model = await loadModel(files(), { engine });
+  const given = Object.entries(adapter).map(([name, bytes]) => new File([bytes], name));
+  model.adapter = await loadAdapter(givenFiles(given), model.layers.linear, engine);
+  const config = JSON.parse(new TextDecoder().decode(adapter['adapter_config.json']));
+  expect(config).toMatchObject({
+    peft_type: 'LORA',
+    r: 8,
+    lora_alpha: 16,
+    target_modules: ['q_proj', 'v_proj'],
+  });
+  expect(memory.adapter).toBe(4 * 2 * (8 * (16 + 16) + 8 * (16 + 8)));
+});
+
+test('a folder without a tokenizer, and a run that is stopped, are refused', async () => {
+  await expect(fineTune({ engine, files: files(['config.json']), text })).rejects.toThrow(
+    'has no tokenizer.json',
+  );
+  const signal = AbortSignal.abort(new Error('stopped'));
+  await expect(fineTune({ engine, files: files(), text, signal })).rejects.toThrow('stopped');
+});
+
+test('LoRA holds no gradients of the weights', async () => {
+  const wide = { ...config, vocab_size: 64, hidden_size: 128, intermediate_size: 384, num_hidden_layers: 6 };
+  const { weights, parameters, training } = await memoryOfLora(engine, {
+    ...{ config: wide, sequence: 8, recomputation: false },
+  });
+  expect(weights).toBe(2 * parameters);
+  // Gradients alone would be 4 bytes for each parameter, and the moments of AdamW 8.
+  expect(training).toBeLessThan(1.5 * parameters);
+});
+
+test('batches go through the text, and again', () => {
+  const batches = textBatches([1, 2, 3, 4, 5], 2);
+  const rows = Array.from({ length: 3 }, () => batches.next().value.labels);
+  expect(rows).toEqual([[[1, 2]], [[3, 4]], [[1, 2]]]);
+  expect(() => textBatches([1], 4).next()).toThrow('must have two tokens');
+});

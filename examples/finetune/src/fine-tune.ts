@@ -1,0 +1,110 @@
+import { Tokenizer } from '@huggingface/tokenizers';
+import type { TensorDesc } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import {
+  CheckpointError,
+  cosineSchedule,
+  createTrainer,
+  type LoraConfig,
+  loadModel,
+  type Model,
+  type ModelFiles,
+  readJson,
+  type StepReport,
+  saveAdapter,
+} from '@tilewise/nn';
+import { countingEngine } from './engine-memory.ts';
+import { textBatches } from './text-batches.ts';
+
+/** What is trained, and how. */
+export interface FineTuneOptions<T extends TensorDesc> {
+  readonly engine: TensorEngine<T>;
+  /** `config.json`, the weights and `tokenizer.json`. */
+  readonly files: ModelFiles;
+  readonly text: string;
+  /** What the samples begin with. Default: the first words of the text. */
+  readonly prompt?: string | undefined;
+  readonly steps?: number | undefined;
+  /** Tokens of a sequence. */
+  readonly context?: number | undefined;
+  readonly rank?: number | undefined;
+  readonly learningRate?: number | undefined;
+  /** Computes the inside of each block again in the backward pass: less memory, more time. */
+  readonly recomputation?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  onSample?(when: 'before' | 'after', text: string): void;
+  onStep?(report: StepReport): void;
+}
+
+/** What it came to. */
+export interface FineTuned {
+  readonly before: string;
+  readonly after: string;
+  /** `adapter_config.json` and `adapter_model.safetensors`, which peft reads. */
+  readonly adapter: Readonly<Record<string, Uint8Array<ArrayBuffer>>>;
+  readonly memory: MemoryReport;
+}
+
+/** Bytes on the engine. */
+export interface MemoryReport {
+  readonly weights: number;
+  readonly adapter: number;
+  /** The gradients and the state of AdamW, which are of the adapter alone, and what a step holds at most. */
+  readonly training: number;
+}
+
+/** The linear layers of attention that have an adapter, by what architectures call them. */
+const targetNames = ['q_proj', 'v_proj', 'qkv_proj', 'c_attn', 'query', 'value'];
+
+/**
+ * Fine-tunes a model on a text with LoRA: loads, samples, trains an adapter, samples again.
+ * @throws what `loadModel` throws; CheckpointError without a tokenizer; the reason of the signal.
+ */
+export async function fineTune<T extends TensorDesc>(options: FineTuneOptions<T>): Promise<FineTuned> {
+  const { files, text, steps = 100, context = 128, learningRate = 1e-3, signal, recomputation } = options;
+  const { engine, memory } = countingEngine(options.engine);
+  const json = await readJson(files, 'tokenizer.json');
+  if (!json) throw new CheckpointError({ file: files.name }, 'has no tokenizer.json');
+  const tokenizer = new Tokenizer(json, (await readJson(files, 'tokenizer_config.json')) ?? {});
+  const tokens = tokenizer.encode(text, { add_special_tokens: false }).ids;
+  const prompt = options.prompt ?? tokenizer.decode(tokens.slice(0, 4));
+  const model = await loadModel(files, { engine });
+  try {
+    const weights = memory.bytes;
+    const sample = async (when: 'before' | 'after'): Promise<string> => {
+      const ids = tokenizer.encode(prompt).ids;
+      for await (const token of model.generate([...ids], { maxNewTokens: 24, temperature: 0, signal }))
+        ids.push(token);
+      const said = tokenizer.decode(ids, { skip_special_tokens: true });
+      options.onSample?.(when, said);
+      return said;
+    };
+    const before = await sample('before');
+    const loaded = memory.bytes;
+    const trainer = createTrainer(model, {
+      lora: loraOf(model, options.rank ?? 8),
+      learningRate: cosineSchedule({ peak: learningRate, warmup: Math.ceil(steps / 20), steps }),
+      recomputation,
+    });
+    const adapter = memory.bytes - loaded;
+    const batches = textBatches(tokens, context);
+    memory.peak();
+    for (let n = 0; n < steps; n++) {
+      signal?.throwIfAborted();
+      options.onStep?.(await trainer.step(batches.next().value));
+    }
+    const training = memory.peak() - loaded - adapter;
+    trainer.release();
+    const after = await sample('after');
+    return { before, after, adapter: await saveAdapter(model), memory: { weights, adapter, training } };
+  } finally {
+    model.release();
+  }
+}
+
+/** LoRA beside the attention of a model, whatever its layers are called. */
+export function loraOf(model: Pick<Model, 'layers'>, rank: number): LoraConfig {
+  const ends = new Set([...model.layers.linear.keys()].map(name => name.slice(name.lastIndexOf('.') + 1)));
+  const targets = targetNames.filter(name => ends.has(name));
+  return { rank, alpha: 2 * rank, dropout: 0, targets, rankStabilised: false };
+}
