@@ -41,6 +41,13 @@ test('one file, or the shards of an index', async () => {
   expect(await namesOf(filesOf(shards))).toEqual(['1.safetensors:a', '2.safetensors:b']);
 });
 
+test('an index of many tensors is read in a time that grows with their number', async () => {
+  const map = Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`t${n}`, '1.safetensors']));
+  const files = filesOf({ 'model.safetensors.index.json': index(map), '1.safetensors': one('a') });
+  // Copying the list of a shard for each tensor took minutes.
+  await expect(namesOf(files)).rejects.toThrow("'t0' is missing");
+}, 30_000);
+
 test('a shard of which nothing is wanted is not opened', async () => {
   const { '1.safetensors': _, ...rest } = shards;
   expect(await namesOf(filesOf(rest), name => name === 'b')).toEqual(['2.safetensors:b']);

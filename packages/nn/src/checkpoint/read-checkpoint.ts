@@ -55,7 +55,9 @@ function shardsOf({ weight_map: map }: Readonly<Record<string, unknown>>): Reado
         `is in ${JSON.stringify(file)}, which is no file beside the index`,
       );
     }
-    shards.set(file, [...(shards.get(file) ?? []), tensor]);
+    const names = shards.get(file);
+    if (names) names.push(tensor);
+    else shards.set(file, [tensor]);
   }
   return shards;
 }

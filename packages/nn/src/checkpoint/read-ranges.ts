@@ -38,10 +38,11 @@ export async function openSafetensors(open: OpenRange, file = 'the file'): Promi
   const length = headerLength(file, await load(0, LENGTH_BYTES));
   const header = parseHeader(file, await load(LENGTH_BYTES, length));
   const data = LENGTH_BYTES + length;
+  const byName = new Map(header.tensors.map(stored => [stored.name, stored]));
   return {
     header,
     async read(name) {
-      const tensor = header.tensors.find(stored => stored.name === name);
+      const tensor = byName.get(name);
       if (!tensor) throw new CheckpointError({ file, tensor: name }, 'is not in the file');
       return readStoredTensor(file, tensor, await part(data + tensor.begin, data + tensor.end));
     },

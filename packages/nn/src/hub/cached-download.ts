@@ -40,7 +40,10 @@ export async function throughCache(download: Download): Promise<AsyncIterable<Ui
   const held = cache ? await readManifest(cache, url) : null;
   if (cache && held?.complete) return counted(partsOf(cache, url, held.parts), tell, held.total);
   const begin = (held?.parts ?? 0) * PART_BYTES;
+  if (cache && held?.total === begin) return allParts(cache, download, held, begin);
   const response = await request(url, held ? { range: `bytes=${begin}-`, 'if-range': held.etag } : {});
+  // The server has no byte behind those that are held.
+  if (cache && held && response.status === 416) return allParts(cache, download, held, begin);
   if (response.status === 404) return null;
   if (!response.ok) {
     const isClosed = response.status === 401 || response.status === 403;
@@ -54,6 +57,17 @@ export async function throughCache(download: Download): Promise<AsyncIterable<Ui
   const total = length === null ? null : length + (resumed ? begin : 0);
   if (!cache) return counted(chunksOf(response), tell, total);
   return counted(keep(cache, download, response, resumed ? held : null, total), tell, total);
+}
+
+/** The parts of a download that was cut off behind its last byte, which the cache holds from now on. */
+async function allParts(
+  cache: PartCache,
+  { url, tell }: Download,
+  held: Manifest,
+  total: number,
+): Promise<AsyncIterable<Uint8Array>> {
+  await writeManifest(cache, url, { ...held, total, complete: true });
+  return counted(partsOf(cache, url, held.parts), tell, total);
 }
 
 /**

@@ -4,10 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chunksOf } from '../checkpoint/byte-stream.ts';
 import { type DownloadProgress, HubError, hubFiles, type PartCache } from './index.ts';
 
-const bytes = Uint8Array.from({ length: (9 << 20) + 5 }, (_, n) => (n * 31) >> 3);
+const data = Uint8Array.from({ length: (9 << 20) + 5 }, (_, n) => (n * 31) >> 3);
+let bytes = data;
 const requests: { readonly url?: string; readonly range?: string; readonly authorization?: string }[] = [];
 /** What the server calls the file, and after how many bytes it hangs up. */
-const state = { etag: '"one"', cutAfter: Number.POSITIVE_INFINITY };
+const state = { etag: '"one"', cutAfter: Number.POSITIVE_INFINITY, tellsLength: true };
 let server: Server;
 let baseUrl: string;
 
@@ -20,7 +21,9 @@ beforeAll(async () => {
       return response.writeHead(401).end();
     const resumed = range !== undefined && request.headers['if-range'] === state.etag;
     const begin = resumed ? Number(/\d+/.exec(range)?.[0]) : 0;
-    response.writeHead(resumed ? 206 : 200, { etag: state.etag, 'content-length': bytes.length - begin });
+    if (begin === bytes.length) return response.writeHead(416).end();
+    const length = state.tellsLength && { 'content-length': bytes.length - begin };
+    response.writeHead(resumed ? 206 : 200, { etag: state.etag, ...length });
     if (state.cutAfter === Number.POSITIVE_INFINITY) return response.end(bytes.subarray(begin));
     return response.write(bytes.subarray(begin, state.cutAfter), () =>
       setTimeout(() => response.destroy(), 500),
@@ -103,6 +106,31 @@ test('a download that was cut off goes on from its last whole part', async () =>
   expect((await load(files)).equals(bytes)).toBe(true);
   expect(requests.map(({ range }) => range)).toEqual([`bytes=${4 << 20}-`]);
 });
+
+test.each([true, false])(
+  'a download that was cut off behind its last byte is whole: length told %s',
+  async told => {
+    bytes = data.subarray(0, 8 << 20);
+    Object.assign(state, { cutAfter: Number.POSITIVE_INFINITY, tellsLength: told });
+    const held = memoryCache();
+    const put = held.put;
+    // The page is closed before the cache learns that the file is complete.
+    held.put = async (url, response) => {
+      const text = url.includes('?part=') ? '' : await response.clone().text();
+      if (text.includes('"complete":true')) throw new Error('closed');
+      return put(url, response);
+    };
+    const open = (cache: PartCache) => hubFiles({ id: 'owner/open', baseUrl, cache });
+    await expect(load(open(held))).rejects.toThrow('closed');
+    const cache = { ...held, put };
+    expect((await load(open(cache))).equals(bytes)).toBe(true);
+    requests.length = 0;
+    expect((await load(open(cache))).equals(bytes)).toBe(true);
+    expect(requests).toEqual([]);
+    bytes = data;
+    state.tellsLength = true;
+  },
+);
 
 test('where the server has another file by then, it is loaded from its start', async () => {
   const cache = memoryCache();
