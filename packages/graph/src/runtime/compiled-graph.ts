@@ -1,10 +1,11 @@
-import { dtypeInfo, type TensorDesc } from '@tilewise/core';
+import { dtypeInfo, Tensor, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { storageLength } from '../compile/memory-plan.ts';
 import { inPlaceOf } from '../ir/in-place.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
-import { type KnownTensor, storageDesc } from '../ir/tensor/storage.ts';
+import { isScalarValue } from '../ir/tensor/scalar.ts';
+import { type KnownTensor, scalarTensor, storageDesc } from '../ir/tensor/storage.ts';
 import type { Topology } from '../ir/topology.ts';
 import type { Bindable } from './bindings/bindable.ts';
 import { type Bindings, checkBindings } from './bindings/bindings.ts';
@@ -13,6 +14,7 @@ import { Uploads } from './bindings/uploads.ts';
 import type { CompiledPartition } from './compiled-partition.ts';
 import type { CompileOptions, Partition } from './partition.ts';
 import { SerialQueue } from './serial-queue.ts';
+import type { BoundTensors } from './steps/executable.ts';
 
 /** A graph with known shapes that is ready for repeated runs on an engine. */
 export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
@@ -83,6 +85,9 @@ export function compileGraph<T extends TensorDesc>(
   const inPlace = inPlaceOf(topology.order);
   const own = { inputs: topology.inputs.map(t => shaped.get(t.id) ?? t), outputs };
   const read = { inputs: topology.inputs.flatMap(({ id }) => shaped.get(id) ?? []), outputs, inPlace };
+  const scalars = new Map(read.inputs.map(t => [t.id, t] as const));
+  /** Tensors that the partitions write. */
+  const written = new Set(partitions.flatMap(partition => partition.outputs.map(({ id }) => id)));
   const turns = new SerialQueue('graph');
 
   function bind(bindings: Bindings<Bindable<T>>): Map<number, Bindable<T>> {
@@ -107,10 +112,12 @@ export function compileGraph<T extends TensorDesc>(
         tensors.set(t.id, tensor);
       }
       if (!runAtOnce(tensors, uploads)) {
+        const bound = boundTo(tensors, uploads);
         for (const [n, partition] of partitions.entries()) {
           const leave = trace?.enter(names[n]);
           try {
-            await partition.execute(ends(partition, tensors));
+            const waiting = partition.runBound(bound);
+            if (waiting) await waiting;
           } finally {
             leave?.();
           }
@@ -123,6 +130,24 @@ export function compileGraph<T extends TensorDesc>(
       uploads.release();
     }
     return Object.fromEntries(outputs.map(({ id }) => [id, tensors.get(id) as T]));
+  }
+
+  /** What partitions read and write, of bindings that have been checked. */
+  function boundTo(tensors: ReadonlyMap<number, Bindable<T>>, uploads: Uploads<T>): BoundTensors<T> {
+    const host = (id: number): Tensor | undefined => {
+      const given = tensors.get(id);
+      if (given instanceof Tensor) return given;
+      const logical = scalars.get(id);
+      return logical && isScalarValue(given) ? scalarTensor(logical, given) : undefined;
+    };
+    return {
+      host,
+      tensor(id) {
+        const given = host(id);
+        if (given === undefined) return tensors.get(id) as T;
+        return written.has(id) ? (given as TensorDesc as T) : uploads.of(given);
+      },
+    };
   }
 
   /**

@@ -58,6 +58,12 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
    */
   prepareRun(bindings: Bindings<Bindable<T>>, upload: (tensor: Tensor) => T): (() => void) | null;
   /**
+   * The part of `execute` behind the checks, on tensors of a graph that has checked them; its outputs are
+   * among them.
+   * @returns a promise where it is not done at once.
+   */
+  runBound(bound: BoundTensors<T>): Promise<void> | void;
+  /**
    * Frees its memory, unless another has compiled the same and not released it, once what was asked for has
    * run. What was encoded must have been submitted. Afterwards nothing runs.
    */
@@ -90,8 +96,7 @@ export function compiledPartition<T extends TensorDesc>(
     const allocated: Record<number, T> = {};
     try {
       for (const t of checked.unbound) allocated[t.id] = engine.primitives.allocate(storageDesc(t));
-      const bound = boundTensors(checked, t => uploads.of(t), allocated);
-      if (!(await executable.run(bound))) await fallback().run(bound);
+      await runProgram(boundTensors(checked, t => uploads.of(t), allocated));
     } catch (error) {
       for (const tensor of Object.values(allocated)) engine.release(tensor);
       throw error;
@@ -103,6 +108,15 @@ export function compiledPartition<T extends TensorDesc>(
       return tensor ? [[id, tensor] as const] : [];
     });
     return { ...allocated, ...Object.fromEntries(given) };
+  }
+
+  /** Runs the program, or its operations one by one. */
+  function runProgram(bound: BoundTensors<T>): Promise<void> | void {
+    const isDone = executable.run(bound);
+    if (isDone === true) return;
+    return (async () => {
+      if (!(await isDone)) await fallback().run(bound);
+    })();
   }
 
   /** Readies the program, or its operations one by one. */
@@ -152,6 +166,12 @@ export function compiledPartition<T extends TensorDesc>(
     },
     prepareEncode,
     prepareRun,
+    runBound(bound) {
+      turns.check();
+      if (turns.isTaken) return turns.run(async () => runProgram(bound));
+      const waiting = runProgram(bound);
+      return waiting && turns.run(() => waiting);
+    },
     release() {
       turns.release(() => {
         executable.release();

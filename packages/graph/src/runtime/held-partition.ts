@@ -41,6 +41,12 @@ export function heldPartition<T extends TensorDesc>(
       check(bindings);
       return turns.isTaken ? null : shared.prepareRun(bindings, upload);
     },
+    runBound(bound) {
+      turns.check();
+      if (turns.isTaken) return turns.run(async () => shared.runBound(bound));
+      const waiting = shared.runBound(bound);
+      return waiting && turns.run(() => waiting);
+    },
     release: () => turns.release(letGo),
   };
 }

@@ -5,7 +5,7 @@ import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { isScalarValue } from '../../ir/tensor/scalar.ts';
 import { scalarTensor, storageDesc } from '../../ir/tensor/storage.ts';
 import { type Bindable, checkBound } from './bindable.ts';
-import { isSamePlace, overlap, type Placed } from './overlap.ts';
+import { endOf, isSamePlace, overlap, type Placed } from './overlap.ts';
 
 /** Tensors or numbers by the ids of logical tensors. */
 export type Bindings<V> = Readonly<Record<number, V>>;
@@ -75,28 +75,43 @@ function checkApart<T extends TensorDesc>(
   onHost: ReadonlyMap<number, Tensor>,
   onEngine: ReadonlyMap<number, T>,
 ): void {
-  const byMemory = new Map<object, Map<number, Placed>>();
+  const isOutput = new Set(outputs.map(({ id }) => id));
+  const byMemory = new Map<object, Stretch[]>();
   const add = (id: number, placed: Placed): void => {
-    const others = byMemory.get(placed.memory) ?? new Map<number, Placed>();
-    byMemory.set(placed.memory, others.set(id, placed));
+    const others = byMemory.get(placed.memory);
+    const stretch = { id, placed, end: endOf(placed), isOutput: isOutput.has(id) };
+    if (others) others.push(stretch);
+    else byMemory.set(placed.memory, [stretch]);
   };
   for (const [id, desc] of onEngine) add(id, { ...primitives.placeOf(desc, `tensor ${id}`), desc });
   for (const [id, desc] of onHost) add(id, { ...hostPrimitives.placeOf(desc), desc });
   for (const together of byMemory.values()) {
-    if (together.size === 1) continue;
-    for (const { id } of outputs) {
-      const output = together.get(id);
-      if (!output) continue;
-      for (const [other, placed] of together) {
-        if (other === id || !overlap(output, placed)) continue;
-        if (inPlace.get(id) === other && isSamePlace(output, placed)) continue;
+    // By where they begin, only neighbours can overlap: those that have not ended.
+    together.sort((a, b) => a.placed.byteOffset - b.placed.byteOffset);
+    let open: Stretch[] = [];
+    for (const stretch of together) {
+      open = open.filter(({ end }) => end > stretch.placed.byteOffset);
+      for (const other of open) {
+        if (stretch.id === other.id || !(stretch.isOutput || other.isOutput)) continue;
+        if (!overlap(stretch.placed, other.placed)) continue;
+        const [output, tensor] = stretch.isOutput ? [stretch, other] : [other, stretch];
+        if (inPlace.get(output.id) === tensor.id && isSamePlace(output.placed, tensor.placed)) continue;
         throw new InvalidArgumentError(
-          `tensor ${id}`,
-          `is an output and must not overlap tensor ${other} in memory`,
+          `tensor ${output.id}`,
+          `is an output and must not overlap tensor ${tensor.id} in memory`,
         );
       }
+      open.push(stretch);
     }
   }
+}
+
+/** A bound tensor from its first byte to its end. */
+interface Stretch {
+  readonly id: number;
+  readonly placed: Placed;
+  readonly end: number;
+  readonly isOutput: boolean;
 }
 
 /**

@@ -34,7 +34,8 @@ export function isSamePlace(a: Placed, b: Placed): boolean {
   );
 }
 
-function endOf({ desc: { dtype, shape, strides }, byteOffset }: Placed): number {
+/** The byte behind the last one of a tensor. */
+export function endOf({ desc: { dtype, shape, strides }, byteOffset }: Placed): number {
   return byteOffset + (maxOffset(shape, strides) + 1) * dtypeInfo[dtype].bytes;
 }
 

@@ -23,8 +23,9 @@ export interface Executable<T extends TensorDesc> {
    * Runs the program. Numbers that an attention call needs (scale, seed…) and the host does not know are read
    * back from the engine.
    * @returns false when the numbers make something else of an attention call: then the results are not whole.
+   * A promise where a step takes longer than the call, or a number is read back.
    */
-  run(bound: BoundTensors<T>): Promise<boolean>;
+  run(bound: BoundTensors<T>): Promise<boolean> | boolean;
   /**
    * Whether all steps can be recorded at once: no step is asynchronous, and the host knows all numbers that
    * attention needs.
@@ -54,7 +55,7 @@ export function prepareProgram<T extends TensorDesc>(
   const constants = new Map<number, T>();
   const steps: PreparedStep<T>[] = [];
   const scratch = new Scratch(engine);
-  let fixed: Map<number, T>;
+  let fixed: (T | undefined)[];
 
   function release(): void {
     for (const step of steps) step.release();
@@ -77,23 +78,27 @@ export function prepareProgram<T extends TensorDesc>(
     throw error;
   }
 
+  const views = new RecentViews(engine, program.values);
+  const hostNumbers = createHostNumbers(program);
+
   /** The context of steps; `read` are numbers that were read back. */
   function contextOf(
     bound: BoundTensors<T>,
-    read: ReadonlyMap<number, Float64Array> = new Map(),
+    read: ReadonlyMap<number, Float64Array> = noNumbers,
   ): StepContext<T> {
-    const tensors = new Map(fixed);
+    const tensors = fixed.slice();
     const tensor = (n: number): T => {
-      const known = tensors.get(n);
+      const known = tensors[n];
       if (known) return known;
-      const made = bind(engine, program.values[n], bound, tensor);
-      tensors.set(n, made);
+      const value = program.values[n];
+      const made = value.kind === 'view' ? views.of(n, tensor(value.of)) : boundTo(value, bound);
+      tensors[n] = made;
       return made;
     };
     return {
       tensor,
       numbers(n) {
-        const known = read.get(n) ?? hostNumbers(program, n, bound);
+        const known = read.get(n) ?? hostNumbers(n, bound);
         if (known) return known;
         const { kind } = program.values[n];
         throw new InvalidArgumentError(
@@ -106,8 +111,24 @@ export function prepareProgram<T extends TensorDesc>(
   }
 
   const needed = steps.flatMap(step => step.numbers);
+  const areRecorded = steps.every(step => step.isRecorded);
   const isOne = (bound: BoundTensors<T>): boolean =>
-    steps.every(step => step.isRecorded) && needed.every(n => hostNumbers(program, n, bound));
+    areRecorded && needed.every(n => hostNumbers(n, bound) !== undefined);
+
+  /** Runs step by step, waiting for those that take longer. */
+  async function runInTurn(bound: BoundTensors<T>): Promise<boolean> {
+    const read = new Map<number, Float64Array>();
+    const context = contextOf(bound, read);
+    for (const step of steps) {
+      for (const n of step.numbers) {
+        if (!read.has(n) && !hostNumbers(n, bound)) {
+          read.set(n, (await engine.download(context.tensor(n))).toFloat64());
+        }
+      }
+      if (!(await step.run(context))) return false;
+    }
+    return true;
+  }
 
   function prepare(bound: BoundTensors<T>, isKept: boolean): (() => void) | null {
     const context = contextOf(bound);
@@ -124,23 +145,11 @@ export function prepareProgram<T extends TensorDesc>(
     },
     isOne,
     prepare,
-    async run(bound) {
-      if (isOne(bound)) {
-        const work = prepare(bound, false);
-        if (work) engine.batch(work);
-        return work !== null;
-      }
-      const read = new Map<number, Float64Array>();
-      const context = contextOf(bound, read);
-      for (const step of steps) {
-        for (const n of step.numbers) {
-          if (!read.has(n) && !hostNumbers(program, n, bound)) {
-            read.set(n, (await engine.download(context.tensor(n))).toFloat64());
-          }
-        }
-        if (!(await step.run(context))) return false;
-      }
-      return true;
+    run(bound) {
+      if (!isOne(bound)) return runInTurn(bound);
+      const work = prepare(bound, false);
+      if (work) engine.batch(work);
+      return work !== null;
     },
     release,
   };
@@ -185,51 +194,71 @@ class Scratch<T extends TensorDesc> {
   }
 }
 
-/** Temporaries, constants and their views, which are the same in every run. */
+/** Temporaries, constants and their views, which are the same in every run, by index of the value. */
 function fixedTensors<T extends TensorDesc>(
   engine: TensorEngine<T>,
   { values }: Program,
   plan: MemoryPlan,
   slots: readonly T[],
   constants: ReadonlyMap<number, T>,
-): Map<number, T> {
-  const fixed = new Map(constants);
+): (T | undefined)[] {
+  const fixed: (T | undefined)[] = [];
   values.forEach((value, n) => {
     const { shape, strides } = value.desc;
     const slot = plan.slotOf.get(n);
-    const base = value.kind === 'view' ? fixed.get(value.of) : slot === undefined ? undefined : slots[slot];
-    if (base !== undefined && (value.kind === 'view' || value.kind === 'temporary')) {
-      fixed.set(n, engine.primitives.view(base, { shape, strides }));
-    }
+    const base = value.kind === 'view' ? fixed[value.of] : slot === undefined ? undefined : slots[slot];
+    const isPlaced = base !== undefined && (value.kind === 'view' || value.kind === 'temporary');
+    fixed[n] = isPlaced ? engine.primitives.view(base, { shape, strides }) : constants.get(n);
   });
   return fixed;
 }
 
-function bind<T extends TensorDesc>(
-  engine: TensorEngine<T>,
-  value: ProgramValue,
-  bound: BoundTensors<T>,
-  tensor: (n: number) => T,
-): T {
-  if (value.kind === 'view') {
-    const { shape, strides } = value.desc;
-    return engine.primitives.view(tensor(value.of), { shape, strides });
-  }
+function boundTo<T>(value: ProgramValue, bound: BoundTensors<T>): T {
   if (value.kind === 'input' || value.kind === 'output') return bound.tensor(value.tensor);
   throw new Error(`no tensor for a ${value.kind} of the program`);
 }
 
-/** The numbers of a value, where the host knows them. */
-function hostNumbers<T>(
-  { values }: Program,
-  n: number,
-  bound: Pick<BoundTensors<T>, 'host'>,
-): Float64Array | undefined {
-  const value = values[n];
-  if (value.kind === 'constant') return value.data.toFloat64();
-  if (value.kind === 'input') return bound.host(value.tensor)?.toFloat64();
-  if (value.kind !== 'view') return undefined;
-  // A view of the same elements.
-  const isWhole = elementCount(values[value.of].desc.shape) === elementCount(value.desc.shape);
-  return isWhole ? hostNumbers({ values, steps: [] }, value.of, bound) : undefined;
+/** Views of the tensors that were bound last: the same tensors mostly come again. */
+class RecentViews<T extends TensorDesc> {
+  readonly #engine: TensorEngine<T>;
+  readonly #values: readonly ProgramValue[];
+  readonly #made: ({ readonly of: T; readonly view: T } | undefined)[] = [];
+
+  constructor(engine: TensorEngine<T>, values: readonly ProgramValue[]) {
+    this.#engine = engine;
+    this.#values = values;
+  }
+
+  /** The view of a tensor that a value of the program is. */
+  of(n: number, of: T): T {
+    const known = this.#made[n];
+    if (known?.of === of) return known.view;
+    const { shape, strides } = this.#values[n].desc;
+    const view = this.#engine.primitives.view(of, { shape, strides });
+    this.#made[n] = { of, view };
+    return view;
+  }
+}
+
+const noNumbers: ReadonlyMap<number, Float64Array> = new Map();
+
+/** Gives the numbers of a value, where the host knows them. */
+type HostNumbers = (n: number, bound: Pick<BoundTensors<unknown>, 'host'>) => Float64Array | undefined;
+
+function createHostNumbers({ values }: Program): HostNumbers {
+  const constants = new Map<number, Float64Array>();
+  const numbersOf: HostNumbers = (n, bound) => {
+    const value = values[n];
+    if (value.kind === 'constant') {
+      const known = constants.get(n) ?? value.data.toFloat64();
+      constants.set(n, known);
+      return known;
+    }
+    if (value.kind === 'input') return bound.host(value.tensor)?.toFloat64();
+    if (value.kind !== 'view') return undefined;
+    // A view of the same elements.
+    const isWhole = elementCount(values[value.of].desc.shape) === elementCount(value.desc.shape);
+    return isWhole ? numbersOf(value.of, bound) : undefined;
+  };
+  return numbersOf;
 }
