@@ -24,6 +24,8 @@ export type { ScheduleOptions } from './training/schedules.ts';
 export { cosineSchedule, linearSchedule } from './training/schedules.ts';
 export type { SgdStep } from './training/sgd.ts';
 export { sgd } from './training/sgd.ts';
+export type { TrainOptions } from './training/train.ts';
+export { train } from './training/train.ts';
 export { createTrainer } from './training/trainer.ts';
 export type {
   Evaluation,

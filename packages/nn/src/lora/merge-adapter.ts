@@ -14,23 +14,36 @@ import { isTarget, loraNames, loraScale } from './adapter.ts';
 
 /**
  * Adds an adapter to the weights that it is beside, W + scale·B·A, and takes it away: the model computes what
- * it did, without the products of the adapter. Weights of 16 bits are rounded.
+ * it did, without the products of the adapter. Weights of 16 bits are rounded. The new weights are all there
+ * before one takes the place of another: after an error the model is as it was.
  * @throws InvalidArgumentError for a model without an adapter.
  */
 export async function mergeAdapter<T extends TensorDesc>(model: Model<T>): Promise<void> {
   const { engine, adapter, weights, layers } = model;
   if (!adapter) throw new InvalidArgumentError('model', 'has no adapter');
   const scale = loraScale(adapter.config);
-  for (const [layer, { transposed }] of layers.linear) {
-    const name = `${layer}.weight`;
-    const before = weights.get(name);
-    const [a, b] = loraNames(layer).map(own => adapter.tensors[own]);
-    if (!before || !a || !b || !isTarget(adapter.config, layer)) continue;
-    const tensors = { weight: before, a, b };
-    const merge = compile(engine, own => mergedWeight(own, scale, transposed), describeAll(tensors));
-    weights.set(name, (await merge(tensors)) as T);
-    merge.release();
-    engine.release(before);
+  const merged = new Map<string, T>();
+  try {
+    for (const [layer, { transposed }] of layers.linear) {
+      const name = `${layer}.weight`;
+      const weight = weights.get(name);
+      const [a, b] = loraNames(layer).map(own => adapter.tensors[own]);
+      if (!weight || !a || !b || !isTarget(adapter.config, layer)) continue;
+      const tensors = { weight, a, b };
+      const merge = compile(engine, own => mergedWeight(own, scale, transposed), describeAll(tensors));
+      try {
+        merged.set(name, (await merge(tensors)) as T);
+      } finally {
+        merge.release();
+      }
+    }
+  } catch (error) {
+    for (const tensor of merged.values()) engine.release(tensor);
+    throw error;
+  }
+  for (const [name, tensor] of merged) {
+    engine.release(weights.get(name) as T);
+    weights.set(name, tensor);
   }
   for (const tensor of Object.values(adapter.tensors)) engine.release(tensor);
   model.adapter = null;

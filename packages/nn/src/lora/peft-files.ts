@@ -35,6 +35,9 @@ const writtenOptions: Readonly<Record<string, unknown>> = {
   ...{ layers_pattern: null, revision: null, task_type: 'CAUSAL_LM', rank_pattern: {}, alpha_pattern: {} },
 };
 
+/** First values of A and B that leave the weights of the model as they are. */
+const plainInitialisations: readonly unknown[] = [true, false, null, 'gaussian', 'orthogonal'];
+
 /** Reads what peft says of an adapter. */
 export function readLoraConfig(json: Readonly<Record<string, unknown>>): LoraConfig {
   for (const [name, value] of Object.entries(plainOptions)) {
@@ -49,6 +52,13 @@ export function readLoraConfig(json: Readonly<Record<string, unknown>>): LoraCon
   for (const name of ['rank_pattern', 'alpha_pattern']) {
     if (Object.keys(json[name] ?? {}).length > 0)
       throw new CheckpointError({ file: configFile }, `has a ${name}, which is not supported`);
+  }
+  const initial = json.init_lora_weights ?? null;
+  if (!plainInitialisations.includes(initial)) {
+    const rule = `has init_lora_weights: ${JSON.stringify(initial)}, which changes the weights of the model`;
+    const advice =
+      'convert the adapter with save_pretrained(…, path_initial_model_for_weight_conversion=…) of peft';
+    throw new CheckpointError({ file: configFile }, `${rule}; ${advice}`);
   }
   const config = new ConfigReader(json);
   const targets = config.texts('target_modules');

@@ -5,6 +5,8 @@ import { expect, test } from 'vitest';
 import { tinyLlama } from '../../testing/tiny-model.ts';
 import { readModel } from '../architectures/read-model.ts';
 import { createModel } from '../create-model.ts';
+import { mergeAdapter } from '../lora/merge-adapter.ts';
+import { readLoraConfig } from '../lora/peft-files.ts';
 import type { WeightDType } from '../model/weights.ts';
 import { dropoutNumbers, dropoutPlaces, lossAndGradients } from './loss.ts';
 import { initialLossScale, nextLossScale } from './loss-scale.ts';
@@ -231,4 +233,34 @@ test('with ALiBi and dropout in attention, gradients are the slopes of the loss 
   }
   const kinds = pass.graph.partitions().map(({ kind }) => kind);
   expect(kinds.filter(kind => kind.includes('sdpa'))).toHaveLength(4);
+});
+
+test('a merge that fails leaves the model as it was', async () => {
+  const lora = { rank: 2, alpha: 4, dropout: 0, targets: ['q_proj', 'down_proj'], rankStabilised: false };
+  let left = Number.POSITIVE_INFINITY;
+  const failing: typeof engine = {
+    ...engine,
+    primitives: {
+      ...engine.primitives,
+      allocate(desc) {
+        if (desc.shape.length === 2 && left-- <= 0) throw new Error('no memory');
+        return engine.primitives.allocate(desc);
+      },
+    },
+  };
+  const model = createModel(definition, { engine: failing, deviation: 0.3 });
+  const trainer = createTrainer(model, { learningRate: 0.1, lora });
+  for (let n = 0; n < 2; n++) await trainer.step(batch);
+  const before = (await model.logits(batch.inputs)).toFloat32();
+  left = 2;
+  await expect(mergeAdapter(model)).rejects.toThrow('no memory');
+  left = Number.POSITIVE_INFINITY;
+  expect((await model.logits(batch.inputs)).toFloat32()).toEqual(before);
+  expect(model.adapter).not.toBeNull();
+});
+
+test.each(['pissa', 'olora', 'corda'])('an adapter that %s initialised is refused by name', kind => {
+  const json = { r: 2, lora_alpha: 4, target_modules: ['q_proj'], init_lora_weights: kind };
+  expect(() => readLoraConfig(json)).toThrow(`has init_lora_weights: "${kind}", which changes the weights`);
+  expect(readLoraConfig({ ...json, init_lora_weights: 'gaussian' }).rank).toBe(2);
 });

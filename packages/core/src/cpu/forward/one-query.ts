@@ -37,7 +37,9 @@ export function hasOneQuery(problem: AttentionProblem): boolean {
   );
 }
 
-/** Computes the tasks that are claimed of such a problem: p = softmax(scale·q·kᵀ) and o = p·v, head by head. */
+/**
+ * Computes the tasks that are claimed of such a problem: p = softmax(scale·q·kᵀ) and o = p·v, head by head.
+ */
 export function runOneQuery(
   problem: AttentionProblem,
   operands: Operands<Tensor>,

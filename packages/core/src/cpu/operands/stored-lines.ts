@@ -13,11 +13,15 @@ export interface StoredLines {
   readonly atOnce: number;
   /** Bytes from one line to the next. */
   readonly ld: number;
-  /** The address of `count` lines from an element of the tensor's data on; those of the call before are gone. */
+  /**
+   * The address of `count` lines from an element of the tensor's data on; those of the call before are gone.
+   */
   at(from: number, count: number): number;
 }
 
-/** At most `count` lines of `width` elements, `distance` apart: where they lie, or copies of some at a time. */
+/**
+ * At most `count` lines of `width` elements, `distance` apart: where they lie, or copies of some at a time.
+ */
 export function createStoredLines(
   { memory }: Kernels,
   { data }: Pick<Tensor, 'data'>,

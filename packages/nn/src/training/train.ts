@@ -1,0 +1,51 @@
+import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
+import type { Evaluation, LabelledBatch, StepReport, Trainer } from './trainer-options.ts';
+
+/** The course of a run. */
+export interface TrainOptions {
+  /** The run ends when the trainer has done as many steps. */
+  readonly steps: number;
+  /** Batches whose gradients are added up for a step. Default 1. */
+  readonly accumulate?: number | undefined;
+  /** Ends the run before the next step. */
+  readonly signal?: AbortSignal | undefined;
+  /** What is evaluated after every `every` steps and after the last one. */
+  readonly evaluation?: { readonly batches: readonly LabelledBatch[]; readonly every: number } | undefined;
+  /** Called after each step; the next one waits. A checkpoint can be saved here. */
+  onStep?(report: StepReport): void | Promise<void>;
+  onEvaluation?(report: Evaluation & { readonly steps: number }): void | Promise<void>;
+}
+
+/**
+ * Trains until a number of steps is done, or the batches end.
+ * @param batches of which each step takes the next: those that the trainer has not seen, when a run goes on.
+ * @returns whether all steps were done.
+ * @throws the reason of the signal; what the batches and the callbacks throw; InvalidArgumentError for
+ * numbers that are not whole or below 1.
+ */
+export async function train<T extends TensorDesc>(
+  trainer: Trainer<T>,
+  batches: Iterable<LabelledBatch> | AsyncIterable<LabelledBatch>,
+  { steps, accumulate = 1, signal, evaluation, onStep, onEvaluation }: TrainOptions,
+): Promise<boolean> {
+  for (const [name, value] of Object.entries({ steps, accumulate, every: evaluation?.every ?? 1 })) {
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new InvalidArgumentError(name, `must be a whole number of at least 1, got ${value}`);
+  }
+  signal?.throwIfAborted();
+  let collected: LabelledBatch[] = [];
+  if (trainer.steps >= steps) return true;
+  for await (const batch of batches) {
+    signal?.throwIfAborted();
+    collected.push(batch);
+    if (collected.length < accumulate) continue;
+    const report = await trainer.step(collected);
+    collected = [];
+    await onStep?.(report);
+    const isLast = trainer.steps >= steps;
+    if (evaluation && (isLast || trainer.steps % evaluation.every === 0))
+      await onEvaluation?.({ steps: trainer.steps, ...(await trainer.evaluate(evaluation.batches)) });
+    if (isLast) return true;
+  }
+  return false;
+}
