@@ -69,6 +69,11 @@ export const indexSteps: readonly Step[] = [
     const values = Array.from({ length: count }, () => choose.below(shape[axis]));
     const indices = g.input(shape, { dtype: 'i32', values });
     if (choose.below(2)) return { tensor: g.op('GatherElements', [tensor, indices], { axis }), shape };
+    if (axis > 0 && choose.below(2)) {
+      const update = g.input(withExtent(shape, axis, 1 + choose.below(shape[axis])));
+      const first = g.input([shape[0]], { dtype: 'i32', values: values.slice(0, shape[0]) });
+      return { tensor: g.op('TensorScatter', [tensor, update, first], { axis }), shape };
+    }
     const scattered = g.op('ScatterElements', [tensor, indices, g.input(shape)], { axis, reduction: 'add' });
     return { tensor: scattered, shape };
   },

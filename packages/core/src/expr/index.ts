@@ -5,6 +5,7 @@ export * from './differentiate.ts';
 export { compile, type Evaluate, type Loaders } from './evaluate/evaluate.ts';
 export * from './evaluate/host-loaders.ts';
 export type * from './expr.ts';
+export { checkedMod } from './mods/checked-mod.ts';
 export * from './mods/create-block-mask.ts';
 export * from './mods/mask-mods.ts';
 export * from './mods/mod.ts';

@@ -4,9 +4,9 @@ import type { BoolExpr, Expr, ModExpr, NumericExpr } from '../expr.ts';
 import { constant, unary } from '../node.ts';
 import { type ExprTools, exprTools } from './tools.ts';
 
-/** A score or mask modification, as `scoreMod`, `maskMod` and `modOf` make it. */
+/** A score or mask modification, as `scoreMod`, `maskMod`, `modOf` and `checkedMod` make it. */
 export interface Mod<T> extends ModExpr<T> {
-  readonly tools: ExprTools;
+  readonly tools: Pick<ExprTools, 'checkMod'> & Partial<ExprTools>;
 }
 
 /**

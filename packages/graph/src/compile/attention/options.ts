@@ -1,5 +1,5 @@
 import { type Alignment, type Fp8Options, type SdpaOptions, Tensor, type TensorDesc } from '@tilewise/core';
-import { add, and, type Expr, ge, kv, type Mod, maskMod, modOf, q } from '@tilewise/core/expr';
+import { add, and, checkedMod, type Expr, ge, kv, type Mod, q } from '@tilewise/core/expr';
 import type {
   ScalarProduct,
   ScoreOptions,
@@ -124,8 +124,8 @@ function implicitMask<T extends TensorDesc>(
   }
   const causal: Alignment | null = offset === 0 ? 'top-left' : offset === Skv - Sq ? 'bottom-right' : null;
   if (diagonal && causal === null) {
-    const hides = maskMod(() => ge(add(q, offset | 0), kv)).expr;
-    return { maskMod: mod ? joined(stepMod(mod, source), hides) : modOf(hides) };
+    const hides = ge(add(q, offset | 0), kv);
+    return { maskMod: mod ? joined(stepMod(mod, source), hides) : checkedMod(hides) };
   }
   return {
     ...(diagonal && causal && { causal }),
@@ -139,7 +139,7 @@ function joined<T>(mod: Mod<T>, other: Expr): Mod<T> {
 
 function stepMod<T>({ expr, captures }: StepMod, source: OptionSource<T>): Mod<T> {
   const tensors = Object.entries(captures).map(([name, value]) => [name, source.tensor(value)] as const);
-  return tensors.length === 0 ? modOf(expr) : modOf(expr, Object.fromEntries(tensors));
+  return tensors.length === 0 ? checkedMod(expr) : checkedMod(expr, Object.fromEntries(tensors));
 }
 
 function product({ factors }: ScalarProduct, numbers: Numbers): number {

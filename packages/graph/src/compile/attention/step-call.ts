@@ -11,7 +11,7 @@ import {
   type SdpaOptions,
   type TensorDesc,
 } from '@tilewise/core';
-import { modOf } from '@tilewise/core/expr';
+import { checkedMod } from '@tilewise/core/expr';
 import {
   type AttentionCallStep,
   type AttentionPass,
@@ -209,6 +209,8 @@ function callOptions<O extends TensorDesc>(
   const { captures, ...others } = groups;
   return {
     ...{ ...options, ...others },
-    ...(scoreMod && { scoreMod: modOf<O>(scoreMod, captures as Readonly<Record<string, O>> | undefined) }),
+    ...(scoreMod && {
+      scoreMod: checkedMod<O>(scoreMod, captures as Readonly<Record<string, O>> | undefined),
+    }),
   };
 }

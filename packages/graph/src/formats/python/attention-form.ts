@@ -1,5 +1,5 @@
 import type { SdpaOptions, TensorDesc } from '@tilewise/core';
-import { modOf } from '@tilewise/core/expr';
+import { checkedMod } from '@tilewise/core/expr';
 import { attentionOptions } from '../../compile/attention/options.ts';
 import type { AttentionCallStep } from '../../ir/program/attention-call.ts';
 import type { AttentionStep } from '../../ir/program/attention-step.ts';
@@ -82,7 +82,7 @@ export function formOfCall(writer: ProgramWriter, { operands, settings }: Attent
   const options: SdpaOptions<Operand> = {
     ...others,
     ...given,
-    ...(scoreMod && { scoreMod: modOf(scoreMod, captures) }),
+    ...(scoreMod && { scoreMod: checkedMod(scoreMod, captures) }),
   };
   const strange = Object.entries(options).find(
     ([name, value]) => value !== undefined && !supported.has(name),

@@ -33,9 +33,13 @@ export type WithTools<Value> = Value & { readonly [broughtTools]: Partial<CallTo
  */
 export function toolsOf(ctx: GpuContext, options: SdpaOptions<unknown>): CallTools {
   const { scoreMod, maskMod, fp8, mxfp8 } = options ?? {};
-  const expr = (scoreMod ?? maskMod)?.tools ?? null;
+  const { tools } = scoreMod ?? maskMod ?? {};
+  const expr = tools && isComplete(tools) ? tools : null;
   return { ...loadedTools(ctx, expr), ...brought('fp8', fp8), ...brought('mxfp8', mxfp8) };
 }
+
+/** False for the tools of `checkedMod`, which is for engines. */
+const isComplete = (tools: Partial<ExprTools>): tools is ExprTools => 'writeWgsl' in tools;
 
 /** The tools that the context has loaded. */
 export function loadedTools({ modules }: GpuContext, expr: ExprTools | null): CallTools {

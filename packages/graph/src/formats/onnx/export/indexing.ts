@@ -86,6 +86,15 @@ export const indexing: Translations = {
     const operands = [write.name(src), write.as(indices, 'i64'), write.name(updates)];
     write.node('ScatterElements', operands, options, write.name(dst));
   },
+  TensorScatter: ({ inputs: [past, update, first], outputs: [present], attributes }, write) => {
+    const operands = [write.name(past), write.name(update), write.as(first, 'i64')];
+    write.node(
+      'TensorScatter',
+      operands,
+      { axis: { int: numberOf(attributes, 'axis') } },
+      write.name(present),
+    );
+  },
   RotaryEmbedding: (node, write) => {
     const {
       inputs: [src, cos, sin],

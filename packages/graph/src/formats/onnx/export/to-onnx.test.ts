@@ -98,6 +98,10 @@ const cases: Readonly<Record<string, Make>> = {
       g.op('ScatterElements', [g.input([2, 3]), at(), g.input([2, 2])], { axis: 1, reduction });
     }
   },
+  TensorScatter: g => {
+    const first = g.input([2], { dtype: 'i32', values: [1, 0] });
+    g.op('TensorScatter', [g.input([2, 3, 4]), g.input([2, 2, 4]), first], { axis: 1 });
+  },
   ArgMax: g => {
     g.op('ArgMax', [x(g)], { axis: 1 }, 'i32');
     g.op('ArgMax', [x(g)], { axis: -1, keep_dims: true }, 'i32');
