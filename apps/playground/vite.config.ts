@@ -1,6 +1,8 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { workerText } from '../../packages/core/scripts/worker-text.mjs';
+import { offline } from './build/offline.ts';
+import { staticPages } from './build/static-pages.ts';
 
 /** With these a page is cross-origin isolated, which is what threads that share memory ask for. */
 const headers = {
@@ -24,7 +26,7 @@ const cpuWorkers: Plugin = {
 export default defineConfig({
   // Relative, so that a build works from any sub-path.
   base: './',
-  plugins: [react(), cpuWorkers],
+  plugins: [react(), cpuWorkers, staticPages, offline],
   resolve: { conditions: ['@tilewise/source', 'browser', 'module', 'import', 'default'] },
   // Workers load parts on demand, as the page does.
   worker: { format: 'es', plugins: () => [cpuWorkers] },

@@ -1,5 +1,4 @@
-import '@fontsource-variable/inter/wght.css';
-import '@fontsource-variable/jetbrains-mono/wght.css';
+import './ui/fonts.css';
 import './ui/tokens.css';
 import './ui/base.css';
 import './ui/layout.css';
@@ -8,7 +7,10 @@ import './ui/readings.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/App.tsx';
+import { keepForOffline } from './app/offline.ts';
 import { firstWords, TextProvider } from './text/TextProvider.tsx';
+
+keepForOffline();
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no #root.');

@@ -1,5 +1,6 @@
 import { type ComponentType, lazy, Suspense, useEffect } from 'react';
 import { useFirstText, WholeText } from '../text/TextProvider.tsx';
+import { SectionLink } from '../ui/SectionLink.tsx';
 import './app.css';
 import { ChapterBoundary, ChapterLoadError } from './ChapterBoundary.tsx';
 import { chapterNumber, chapters } from './chapters.ts';
@@ -65,7 +66,10 @@ export function App() {
               <p className="chapter-number">
                 {number === null ? text.site.evaluators : text.site.chapter(number)}
               </p>
-              <h1>{words.title}</h1>
+              <div className="section-title">
+                <h1>{words.title}</h1>
+                <SectionLink />
+              </div>
               <p className="chapter-blurb">{words.blurb}</p>
             </header>
             <WholeText fallback={loading} failure={message => new ChapterLoadError(message)}>

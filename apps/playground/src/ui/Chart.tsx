@@ -1,5 +1,6 @@
 import type { PlotOptions } from '@observablehq/plot';
 import { useEffect, useRef, useState } from 'react';
+import { useNear } from './useNear.ts';
 
 /** What a chart is made with: the charting library, which comes with the first chart. */
 export type Plot = typeof import('@observablehq/plot');
@@ -20,6 +21,7 @@ export function Chart(props: { readonly label: string; readonly options: (plot: 
   const { label, options } = props;
   const host = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
+  const near = useNear(host);
   useEffect(() => {
     const element = host.current;
     if (!element) return;
@@ -28,7 +30,7 @@ export function Chart(props: { readonly label: string; readonly options: (plot: 
     return () => observer.disconnect();
   }, []);
   useEffect(() => {
-    if (width === 0) return;
+    if (width === 0 || !near) return;
     let current = true;
     import('@observablehq/plot').then(plot => {
       if (!current) return;
@@ -40,6 +42,6 @@ export function Chart(props: { readonly label: string; readonly options: (plot: 
     return () => {
       current = false;
     };
-  }, [options, width]);
+  }, [options, width, near]);
   return <div ref={host} className="chart" role="img" aria-label={label} />;
 }

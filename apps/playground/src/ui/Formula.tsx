@@ -15,6 +15,11 @@ function loadKatex(): Promise<Render> {
   return loading;
 }
 
+/** Resolves when the formulas that have been asked for so far are shown, or cannot be. */
+export const formulasShown = async (): Promise<void> => {
+  await loading?.catch(() => {});
+};
+
 /** A formula in TeX; until KaTeX is there, its source. */
 export function Formula({ tex, block = false }: { readonly tex: string; readonly block?: boolean }) {
   const host = useRef<HTMLSpanElement>(null);

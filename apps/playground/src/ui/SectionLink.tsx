@@ -2,23 +2,35 @@ import { useState } from 'react';
 import { parsePlace, placeHash, usePlace } from '../app/url-state.ts';
 import { useFirstText } from '../text/TextProvider.tsx';
 
-/** Copies the address of a section, with what is set in the chapter. */
-export function SectionLink({ id }: { readonly id: string }) {
+/**
+ * Copies the address of a section, with what is set in the chapter. Without a section it is that of the
+ * chapter, by the page that other sites show a preview of.
+ */
+export function SectionLink({ id = null }: { readonly id?: string | null }) {
   const { site } = useFirstText();
   const place = usePlace();
   const [copied, setCopied] = useState(false);
-  const hash = placeHash({ ...place, state: { ...place.state, section: id } });
+  const hash = placeHash({ ...place, state: id === null ? place.state : { ...place.state, section: id } });
+  const shared = id === null && import.meta.env.PROD ? `share/${place.chapter}/` : null;
   const copy = (): void => {
     const { origin, pathname, search } = window.location;
-    navigator.clipboard.writeText(`${origin}${pathname}${search}${hash}`).then(
-      () => setCopied(true),
-      // Without a clipboard the address itself can be copied.
-      () => window.history.replaceState(null, '', placeHash(parsePlace(hash))),
-    );
+    const folder = pathname.replace(/[^/]*$/, '');
+    navigator.clipboard
+      .writeText(shared ? `${origin}${folder}${shared}` : `${origin}${pathname}${search}${hash}`)
+      .then(
+        () => setCopied(true),
+        // Without a clipboard the address itself can be copied.
+        () => window.history.replaceState(null, '', placeHash(parsePlace(hash))),
+      );
     setTimeout(() => setCopied(false), 2000);
   };
   return (
-    <button type="button" className="section-link" aria-label={site.copyLink} onClick={copy}>
+    <button
+      type="button"
+      className="section-link"
+      aria-label={id === null ? site.copyChapterLink : site.copyLink}
+      onClick={copy}
+    >
       <span aria-hidden="true">#</span>
       <span role="status">{copied && site.copied}</span>
     </button>

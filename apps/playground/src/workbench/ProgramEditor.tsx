@@ -1,116 +1,67 @@
-import { autocompletion, type CompletionContext, completionKeymap } from '@codemirror/autocomplete';
-import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
-import { EditorState, StateEffect, StateField } from '@codemirror/state';
-import {
-  Decoration,
-  type DecorationSet,
-  EditorView,
-  keymap,
-  lineNumbers,
-  placeholder as whenEmpty,
-} from '@codemirror/view';
-import { useEffect, useRef } from 'react';
-import type { LineError } from '../machine/program.ts';
+import { type ComponentType, useLayoutEffect, useRef, useState } from 'react';
+import { formulasShown } from '../ui/Formula.tsx';
+import { useNear } from '../ui/useNear.ts';
+import type { EditorProps } from './CodeEditor.tsx';
 import './editor.css';
 
-const markLine = StateEffect.define<number | null>();
+type Editor = ComponentType<EditorProps & { readonly cursor: number | null }>;
 
-/** The line that the machine has just executed. */
-const executedLine = StateField.define<DecorationSet>({
-  create: () => Decoration.none,
-  update(marks, { effects, docChanged, state }) {
-    for (const effect of effects) {
-      if (!effect.is(markLine)) continue;
-      const { value } = effect;
-      if (value === null || value > state.doc.lines) return Decoration.none;
-      return Decoration.set([Decoration.line({ class: 'executed' }).range(state.doc.line(value).from)]);
-    }
-    return docChanged ? Decoration.none : marks;
-  },
-  provide: field => EditorView.decorations.from(field),
-});
+let loading: Promise<Editor> | null = null;
 
-interface ProgramEditorProps {
-  readonly label: string;
-  /** What is shown while nothing is written. */
-  readonly placeholder: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-  readonly errors: readonly (Omit<LineError, 'fault'> & { readonly message: string })[];
-  /** Line that was executed last, from 1. */
-  readonly line: number | null;
-  readonly complete: (before: string) => {
-    readonly replace: number;
-    readonly options: readonly { readonly label: string; readonly detail: string }[];
-  };
+/** The editor proper comes when what there is to read is there, so that nobody waits for it. */
+function loadEditor(): Promise<Editor> {
+  loading ??= (async () => {
+    await formulasShown();
+    // With the formulas their fonts are asked for.
+    await new Promise(resolve => requestAnimationFrame(resolve));
+    await document.fonts.ready;
+    return (await import('./CodeEditor.tsx')).default;
+  })();
+  return loading;
 }
 
-/** Where a program is written: completion, errors at their place, the executed line marked. */
-export function ProgramEditor(props: ProgramEditorProps) {
-  const { label, placeholder, value, errors, line } = props;
+/**
+ * Where a program is written. At first it is a plain text field, in which one can write already; the editor
+ * takes its place, with what was written and with the cursor.
+ */
+export function ProgramEditor(props: EditorProps) {
+  const { label, placeholder, value, onChange } = props;
   const host = useRef<HTMLDivElement>(null);
-  const view = useRef<EditorView | null>(null);
-  const latest = useRef(props);
-  latest.current = props;
-
-  useEffect(() => {
-    if (!host.current) return;
-    const offer = (context: CompletionContext) => {
-      const { from, text } = context.state.doc.lineAt(context.pos);
-      const { replace, options } = latest.current.complete(text.slice(0, context.pos - from));
-      if (options.length === 0 || (replace === 0 && !context.explicit)) return null;
-      return {
-        from: context.pos - replace,
-        options: options.map(option => ({ ...option, type: 'keyword' })),
-      };
+  const field = useRef<HTMLTextAreaElement>(null);
+  const near = useNear(host);
+  const [loaded, setLoaded] = useState<{ readonly editor: Editor; readonly cursor: number | null } | null>(
+    null,
+  );
+  useLayoutEffect(() => {
+    if (!near) return;
+    let current = true;
+    loadEditor().then(
+      editor => {
+        const writing = document.activeElement === field.current;
+        if (current) setLoaded({ editor, cursor: writing ? (field.current?.selectionStart ?? null) : null });
+      },
+      // Without the network the plain field does it.
+      () => {},
+    );
+    return () => {
+      current = false;
     };
-    const editor = new EditorView({
-      parent: host.current,
-      state: EditorState.create({
-        doc: latest.current.value,
-        extensions: [
-          lineNumbers(),
-          history(),
-          lintGutter(),
-          whenEmpty(placeholder),
-          executedLine,
-          autocompletion({ override: [offer], icons: false }),
-          keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
-          EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
-          EditorView.updateListener.of(update => {
-            if (update.docChanged) latest.current.onChange(update.state.doc.toString());
-          }),
-        ],
-      }),
-    });
-    view.current = editor;
-    return () => editor.destroy();
-  }, [label, placeholder]);
-
-  useEffect(() => {
-    const editor = view.current;
-    if (!editor || editor.state.doc.toString() === value) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
-  }, [value]);
-
-  useEffect(() => {
-    const editor = view.current;
-    if (!editor) return;
-    const { doc } = editor.state;
-    const diagnostics = errors
-      .filter(error => error.line <= doc.lines)
-      .map(({ line: at, column, length, message }): Diagnostic => {
-        const { from, to } = doc.line(at);
-        const start = Math.min(from + column - 1, to);
-        return { from: start, to: Math.min(start + length, to), severity: 'error', message };
-      });
-    editor.dispatch(setDiagnostics(editor.state, diagnostics));
-  }, [errors]);
-
-  useEffect(() => {
-    view.current?.dispatch({ effects: markLine.of(line) });
-  }, [line]);
-
-  return <div className="editor" ref={host} />;
+  }, [near]);
+  return (
+    <div ref={host}>
+      {loaded ? (
+        <loaded.editor {...props} cursor={loaded.cursor} />
+      ) : (
+        <textarea
+          ref={field}
+          className="plain-editor"
+          aria-label={label}
+          placeholder={placeholder}
+          spellCheck={false}
+          value={value}
+          onChange={event => onChange(event.currentTarget.value)}
+        />
+      )}
+    </div>
+  );
 }

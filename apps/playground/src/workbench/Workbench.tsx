@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 import type { ProgramOfExercise } from '../app/kept-programs.ts';
 import { assess, type Problem } from '../machine/check.ts';
 import { completionsFor } from '../machine/completion.ts';
@@ -37,6 +37,7 @@ interface WorkbenchProps<V> {
  */
 export function Workbench<V>(props: WorkbenchProps<V>) {
   const { machine, problem, kept, verdict, bestKnown = null, at = 'at' } = props;
+  const side = useRef<HTMLDivElement>(null);
   const source = kept.program;
   const { bench } = useText();
   const words = bench.problems[problem.id];
@@ -57,7 +58,7 @@ export function Workbench<V>(props: WorkbenchProps<V>) {
     step ? `${step.counts[name]} / ${total[name]}` : String(total[name]);
   return (
     <div className="workbench">
-      <div className="workbench-side">
+      <div className="workbench-side" ref={side}>
         <ProgramEditor
           label={bench.program(words.title)}
           placeholder={bench.placeholder}
@@ -115,7 +116,11 @@ export function Workbench<V>(props: WorkbenchProps<V>) {
             type="button"
             className="button"
             disabled={source.trim() === ''}
-            onClick={() => kept.replace('')}
+            onClick={() => {
+              kept.replace('');
+              // The button has nothing left to do: what was focused goes on in the editor.
+              side.current?.querySelector<HTMLElement>('.cm-content, textarea')?.focus();
+            }}
           >
             {bench.startOver}
           </button>

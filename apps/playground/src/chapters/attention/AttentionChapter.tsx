@@ -40,7 +40,7 @@ export default function AttentionChapter() {
       <Quiz id="numerator-rule">
         <Formula
           block
-          tex="\begin{aligned} m_{k+1} &= \max(m_k,\, x_k) \\ \mathbf{num}_{k+1} &= \mathbf{num}_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}}\, \mathbf{v}_k \\ d_{k+1} &= d_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}} \\ \mathbf{o} &= \mathbf{num}_n / d_n \end{aligned}"
+          tex="\begin{aligned} m_{k+1} &= \max(m_k,\, x_k) \\ \mathrm{num}_{k+1} &= \mathrm{num}_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}}\, v_k \\ d_{k+1} &= d_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}} \\ o &= \mathrm{num}_n / d_n \end{aligned}"
         />
       </Quiz>
       <AttentionExercises ids={['stream', 'merge']} />
@@ -51,7 +51,7 @@ export default function AttentionChapter() {
         </p>
         <Formula
           block
-          tex="m' = \max(m_1, m_2), \quad d' = d_1 e^{m_1 - m'} + d_2 e^{m_2 - m'}, \quad \mathbf{num}' = \mathbf{num}_1 e^{m_1 - m'} + \mathbf{num}_2 e^{m_2 - m'}"
+          tex="m' = \max(m_1, m_2), \quad d' = d_1 e^{m_1 - m'} + d_2 e^{m_2 - m'}, \quad \mathrm{num}' = \mathrm{num}_1 e^{m_1 - m'} + \mathrm{num}_2 e^{m_2 - m'}"
         />
         <MergeByHand />
       </Section>

@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react';
+import { lazy } from 'react';
 import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
 import { Formula } from '../../ui/Formula.tsx';
@@ -6,6 +6,7 @@ import { References } from '../../ui/References.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/Rich.tsx';
 import { Section } from '../../ui/Section.tsx';
+import { WhenNear } from '../../ui/WhenNear.tsx';
 import { AttentionExercises } from '../../workbench/AttentionExercises.tsx';
 import './loops.css';
 import { Roofline } from './Roofline.tsx';
@@ -43,11 +44,9 @@ export default function LoopsChapter() {
         <p>
           <Rich text={all.tiles.intro} />
         </p>
-        <div className="kernel-place">
-          <Suspense>
-            <KernelWalk />
-          </Suspense>
-        </div>
+        <WhenNear className="kernel-place">
+          <KernelWalk />
+        </WhenNear>
       </Section>
       <Section id="roofline" title={text.roofline}>
         <p>

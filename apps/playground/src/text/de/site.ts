@@ -2,12 +2,15 @@ import type { Text } from '../text.ts';
 
 export const site: Text['site'] = {
   title: 'Tilewise: Flash-Attention, auseinandergenommen',
+  needsScript:
+    'Alles auf dieser Seite wird in deinem Browser berechnet, und dafür braucht es JavaScript; nichts wird irgendwohin geschickt. Bitte erlaube es, um weiterzugehen.',
   skip: 'Zum Inhalt springen',
   chapters: 'Kapitel',
   chapter: n => `Kapitel ${n}`,
   evaluators: 'Zum Beurteilen',
   done: 'alles gelöst',
   tasksDone: (done, of) => `${done} von ${of} gelöst`,
+  copyChapterLink: 'Link zu diesem Kapitel kopieren',
   copyLink: 'Link zu diesem Abschnitt kopieren',
   copied: 'Kopiert',
   next: 'Weiter',

@@ -1,11 +1,14 @@
 export const site = {
   title: 'Tilewise: flash attention, taken apart',
+  needsScript:
+    'Everything on this page is computed in your browser, which takes JavaScript; nothing is sent anywhere. Please allow it to go on.',
   skip: 'Skip to the content',
   chapters: 'Chapters',
   chapter: (n: number): string => `Chapter ${n}`,
   evaluators: 'For evaluators',
   done: 'all done',
   tasksDone: (done: number, of: number): string => `${done} of ${of} done`,
+  copyChapterLink: 'Copy the link to this chapter',
   copyLink: 'Copy the link to this section',
   copied: 'Copied',
   next: 'Next',

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { placeHash } from '../app/url-state.ts';
+import { matrixProblems } from '../machine/matrix/matrix-problems.ts';
+import { openSite, type Site } from './site.ts';
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+}, 120_000);
+afterAll(() => site?.close());
+
+const phone = { width: 390, height: 844 };
+
+/** Where an element is in the window. */
+const boxOf = async (selector: string): Promise<{ x: number; y: number; width: number; height: number }> => {
+  const box = await site.page.locator(selector).first().boundingBox();
+  if (!box) throw new Error(`There is no ${selector}.`);
+  return box;
+};
+
+describe('on a phone', () => {
+  beforeAll(() => site.page.setViewportSize(phone));
+
+  it('formulas that go on beyond the edge fade there, and scroll', async () => {
+    await site.visit('?lang=en#/backward?step=4');
+    await site.page.locator('.formula-block[data-more] .katex').first().waitFor();
+    const cut = await site.page.evaluate(`[...document.querySelectorAll('.formula-block')]
+      .filter(one => one.offsetParent && one.scrollWidth > one.clientWidth + 1)
+      .map(one => ({ cue: getComputedStyle(one).maskImage !== 'none', focus: one.tabIndex }))`);
+    expect((cut as unknown[]).length).toBeGreaterThan(0);
+    for (const one of cut as unknown[]) expect(one).toEqual({ cue: true, focus: 0 });
+  }, 60_000);
+
+  it('the key that is streamed is in sight at every step', async () => {
+    await site.visit('?lang=en#/attention');
+    await site.page.getByRole('button', { name: 'To the end' }).first().click();
+    await site.page.waitForFunction(`{
+      const { left, right } = document.querySelector('.stream .current').getBoundingClientRect();
+      left >= 0 && right <= innerWidth }`);
+  }, 60_000);
+
+  it('the controls of the machine are next to the program', async () => {
+    await site.visit('?lang=en#/machine');
+    await site.page.locator('.cm-content').waitFor();
+    const [editor, player] = [await boxOf('.editor'), await boxOf('.player')];
+    expect(player.y).toBeGreaterThan(editor.y);
+    expect(player.y - (editor.y + editor.height)).toBeLessThan(40);
+  }, 60_000);
+
+  it('what is pressed or dragged is large enough for a finger', async () => {
+    const brand = await boxOf('.brand');
+    expect(Math.min(brand.width, brand.height)).toBeGreaterThanOrEqual(44);
+    await site.visit('?lang=en#/loops');
+    await site.page.getByRole('slider').first().waitFor();
+    expect((await boxOf('input[type=range]')).height).toBeGreaterThanOrEqual(24);
+  }, 60_000);
+});
+
+describe('on a desktop of 1440 × 900', () => {
+  beforeAll(() => site.page.setViewportSize({ width: 1440, height: 900 }));
+
+  it('the header shows every chapter in full', async () => {
+    await site.visit('?lang=de#/');
+    await site.page.locator('.chapters a').last().waitFor();
+    const beyond = await site.page.evaluate(
+      `{ const bar = document.querySelector('.chapters'); bar.scrollWidth - bar.clientWidth }`,
+    );
+    expect(beyond).toBeLessThanOrEqual(0);
+  }, 60_000);
+
+  it.each([
+    ['machine', 'outer-product'],
+    ['softmax', 'online-softmax'],
+    ['attention', 'merge'],
+    ['loops', 'keys-outside'],
+    ['backward', 'backward-column'],
+  ])(
+    'an exercise of %s is on the screen from its task to the verdict',
+    async (chapter, problem) => {
+      await site.visit(`?lang=en${placeHash({ chapter, state: { problem } })}`);
+      await site.page.locator('.workbench').waitFor();
+      await site.page.evaluate("document.querySelector('.workbench').scrollIntoView()");
+      await site.page.locator('.cm-content').waitFor();
+      for (const hint of [1, 2, 3])
+        await site.page.getByRole('button', { name: `Show hint ${hint} of 3` }).click();
+      await site.page.getByRole('button', { name: 'Show a solution' }).click();
+      await site.page.getByRole('button', { name: 'Put this program into the editor' }).click();
+      await site.page.locator('.workbench .solved').waitFor();
+      const parts = ['#exercise-title', '.editor', '.machine', '.workbench .player', '.workbench .solved'];
+      await site.page.locator('#exercise-title').evaluate('one => one.scrollIntoView()');
+      const boxes = await Promise.all(parts.map(boxOf));
+      const top = Math.min(...boxes.map(({ y }) => y));
+      const bottom = Math.max(...boxes.map(({ y, height }) => y + height));
+      // The header takes 56 pixels of the window.
+      expect(bottom - top).toBeLessThan(900 - 56);
+    },
+    60_000,
+  );
+
+  it('the counts beside a solved program are its own, and zero beside none', async () => {
+    const [problem] = matrixProblems;
+    await site.visit(
+      `?lang=en${placeHash({ chapter: 'machine', state: { program: problem?.solution ?? '' } })}`,
+    );
+    await site.page.getByText('Solved in 7 cycles.').waitFor();
+    const cycles = site.page.locator('.stats div', { hasText: 'Cycles' }).locator('dd');
+    expect(await cycles.textContent()).toBe('7');
+    await site.page.getByRole('button', { name: 'Start over' }).click();
+    await site.page.getByText('Solved in 7 cycles.').waitFor({ state: 'detached' });
+    expect(await cycles.textContent()).toBe('0');
+  }, 60_000);
+
+  it('a sum that is not complete does not look like finished columns', async () => {
+    await site.visit('?lang=en#/backward?walked=3');
+    const dK = site.page.locator('.walk figure', { hasText: 'dK' });
+    await dK.waitFor();
+    expect(await dK.locator('.terms').allTextContents()).toEqual(Array.from({ length: 8 }, () => '3/8'));
+    const dQ = site.page.locator('.walk figure', { hasText: 'dQ' });
+    expect(await dQ.locator('.gradient-fill[data-whole=true]').count()).toBe(3);
+  }, 60_000);
+
+  it('a merged tile does not look selected', async () => {
+    await site.visit('?lang=en#/attention');
+    const tiles = site.page.locator('button.tile');
+    await tiles.nth(0).click();
+    await tiles.nth(1).click();
+    await site.page.locator('.tile[data-merged=true]').waitFor();
+    expect(await site.page.locator('.tile[aria-pressed=true]').count()).toBe(0);
+    const styles = await tiles.evaluateAll(all => all.map(one => getComputedStyle(one).backgroundColor));
+    expect(new Set(styles).size).toBe(1);
+  }, 60_000);
+
+  it('the borders of 128-tiles are drawn on the block mask alone', async () => {
+    await site.visit('?lang=en#/lab?mask=block');
+    const borders = site.page.locator('.tile-borders').first();
+    await borders.waitFor({ state: 'attached' });
+    expect(await borders.getAttribute('d')).toContain('M128 0V512M0 128H512');
+    await site.visit('?lang=en#/lab?mask=causal');
+    await borders.waitFor({ state: 'attached' });
+    expect(await borders.getAttribute('d')).toBe('');
+  }, 60_000);
+
+  it('says that results of the bench belong to other settings', async () => {
+    await site.visit('?lang=en#/bench?engine=cpu&size=small&d=32');
+    await site.page.getByRole('button', { name: 'Measure' }).click();
+    await site.page.getByText(/^\d+ measurements\.$/).waitFor({ state: 'attached' });
+    await site.page.getByText('bf16', { exact: true }).click();
+    await site.page.getByText('The settings have changed since').waitFor();
+  }, 60_000);
+});

@@ -1,0 +1,20 @@
+import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
+import { createContext, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
+import { openGpu } from '@tilewise/webgpu-host';
+import { expect, it } from 'vitest';
+import { de } from '../text/de/index.ts';
+import { en } from '../text/en/index.ts';
+
+it('are one kernel forward and three backward, as the chapters say', async () => {
+  const gpu = await openGpu();
+  const ctx = await createContext({ adapter: gpu.adapter });
+  const [q, lse] = [Tensor.zeros([1, 2, 128, 64]), Tensor.zeros([1, 2, 128])];
+  const forward = planSdpa(ctx, normalise({ q, k: q, v: q }, {}).problem);
+  const backward = planSdpaBackward(ctx, normaliseBackward({ q, k: q, v: q, o: q, lse, dO: q }, {}).problem);
+  expect(forward.kernels).toHaveLength(1);
+  expect(backward.kernels).toHaveLength(3);
+  for (const { backward: words } of [en, de]) expect(words.kernelRows).toHaveLength(backward.kernels.length);
+  expect(en.graph.intro.join()).toContain('*one* kernel forward, three backward');
+  expect(en.train.intro.join()).toContain('one kernel forward, three backward');
+  ctx.destroy();
+});
