@@ -37,10 +37,11 @@ export async function runOnnx(
     });
     const results = await session.run(Object.fromEntries(given));
     return Object.fromEntries(
-      Object.entries(results).map(([name, { data, dims, type }]) => [
-        name,
-        Tensor.wrap(asStored(data, dtypes[type]), { dtype: dtypes[type], shape: dims }),
-      ]),
+      Object.entries(results).map(([name, { data, dims, type }]) => {
+        // 64-bit integers as i32, as a model that is read has them.
+        const dtype = type === 'int64' ? 'i32' : dtypes[type];
+        return [name, Tensor.wrap(asStored(data, dtype), { dtype, shape: dims })];
+      }),
     );
   } finally {
     await session.release();
@@ -49,6 +50,7 @@ export async function runOnnx(
 
 /** Node 24 has a Float16Array, which onnxruntime gives there. */
 function asStored(data: unknown, dtype: DType): TypedArray {
+  if (data instanceof BigInt64Array) return Int32Array.from(data, Number);
   const view = data as TypedArray;
   return dtype === 'f16' ? new Uint16Array(view.buffer, view.byteOffset, view.length) : view;
 }

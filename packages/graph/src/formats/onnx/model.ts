@@ -18,6 +18,8 @@ export type OnnxAttribute =
 /** A node: an operation of ONNX on tensors by their names; '' for an optional one that is left out. */
 export interface OnnxNode {
   readonly op: string;
+  /** The operator set; ONNX's own unless given. */
+  readonly domain?: string | undefined;
   readonly name: string;
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
@@ -66,6 +68,7 @@ export function encodeModel({
   inputs,
   outputs,
 }: OnnxModel): Uint8Array {
+  const others = new Set(nodes.flatMap(({ domain }) => domain ?? []));
   const graph = [
     ...nodes.map(node => messageField(1, encodeNode(node))),
     stringField(2, name),
@@ -78,15 +81,17 @@ export function encodeModel({
     stringField(2, 'tilewise'),
     messageField(7, graph),
     messageField(8, [stringField(1, ''), integerField(2, opset)]),
+    ...[...others].map(domain => messageField(8, [stringField(1, domain), integerField(2, 1)])),
   ]);
 }
 
-function encodeNode({ op, name, inputs, outputs, attributes }: OnnxNode): Fields {
+function encodeNode({ op, domain, name, inputs, outputs, attributes }: OnnxNode): Fields {
   return [
     ...inputs.map(input => stringField(1, input)),
     ...outputs.map(output => stringField(2, output)),
     stringField(3, name),
     stringField(4, op),
+    ...(domain === undefined ? [] : [stringField(7, domain)]),
     ...Object.entries(attributes).map(([key, value]) =>
       messageField(5, [stringField(1, key), ...encodeAttribute(value)]),
     ),

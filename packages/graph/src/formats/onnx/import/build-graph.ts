@@ -3,6 +3,7 @@ import { InvalidGraphError, UnsupportedOperationError } from '../../../errors.ts
 import { Graph } from '../../../graph.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import { brokenScalarRule } from '../../../ir/tensor/scalar.ts';
+import { readsOf, renamedBranch } from './branches.ts';
 import { Draft } from './draft.ts';
 import { type ElementType, elementTypeName, elementTypeOf } from './element-type.ts';
 import { NodeCall, type NodeResult } from './node-call.ts';
@@ -213,10 +214,15 @@ export class GraphFromModel {
     const version = this.#model.opsets.get(domain);
     const constant = (host: HostTensor, type: ElementType): LogicalTensor => this.#constant(host, type);
     const call = new NodeCall(node, version ?? 1, { draft: this.#draft, constant }, inputs);
-    if (!operator) call.refuse(domain ? `is of the operator set '${domain}' and is not read` : 'is not read');
+    if (!operator && op !== 'If')
+      call.refuse(domain ? `is of the operator set '${domain}' and is not read` : 'is not read');
     if (version === undefined)
       call.fail(`is of the operator set '${domain}', which the model does not import`);
     this.#draft.at = call;
+    if (domain === '' && op === 'If') {
+      this.#branch(call);
+      return;
+    }
     const results = operator?.(call) ?? [];
     const from = {
       isWeight: inputs.some(value => value?.isWeight),
@@ -225,6 +231,28 @@ export class GraphFromModel {
     for (const [n, name] of outputs.entries()) {
       if (name !== '')
         this.#define(this.#value(name, results[n] ?? call.fail(`has no output ${n}`), call, from));
+    }
+  }
+
+  /** The nodes of the branch that a condition chooses, as nodes of the model. */
+  #branch(call: NodeCall): void {
+    const { node } = call;
+    const condition = call.input(0);
+    if (!condition.host)
+      call.refuse(`chooses a branch by '${condition.name}', which only the run of the graph gives`);
+    const name = call.numbers(0)[0] ? 'then_branch' : 'else_branch';
+    const branch = renamedBranch(call.graphAttribute(name), node.name || (node.outputs[0] ?? 'If'));
+    if (branch.inputs.length > 0 || branch.outputs.length !== node.outputs.length)
+      call.fail(`has a branch with ${branch.inputs.length} inputs and ${branch.outputs.length} outputs`);
+    for (const record of branch.initializers) this.#define(this.#initializer(record));
+    for (const one of branch.nodes) {
+      this.#node(one);
+      this.#settle(one);
+    }
+    for (const [n, output] of node.outputs.entries()) {
+      const value = this.#values.get(branch.outputs[n]?.name ?? '');
+      if (!value) call.fail(`has a branch in which no node gives the output ${n}`);
+      else if (output !== '') this.#define({ ...value, name: output });
     }
   }
 
@@ -259,7 +287,7 @@ function nodesFor(nodes: readonly NodeRecord[], outputs: readonly string[]): Rea
     const node = nodes[n] as NodeRecord;
     if (!node.outputs.some(name => names.has(name))) continue;
     needed.add(node);
-    for (const name of node.inputs) names.add(name);
+    for (const name of readsOf(node)) names.add(name);
   }
   return needed;
 }

@@ -10,9 +10,10 @@ import {
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../../../errors.ts';
 import type { CompiledGraph } from '../../../runtime/compiled-graph.ts';
+import { tensorsOf } from './branches.ts';
 import { type GivenInputs, GraphFromModel, type OnnxGraph } from './build-graph.ts';
 import { elementTypeOf } from './element-type.ts';
-import { type AttributeRecord, type ModelRecord, readModel, type ValueRecord } from './read-model.ts';
+import { type ModelRecord, readModel, type ValueRecord } from './read-model.ts';
 import { type ExternalData, engineTensor, readTensor, type TensorRecord } from './tensor-record.ts';
 import { Message } from './wire.ts';
 
@@ -199,11 +200,7 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions = {})
   const { externalData } = options;
   if (externalData !== undefined) checkFunction('options.externalData', externalData);
   const model = readModel(bytes);
-  const locations = new Set(
-    [...model.initializers, ...attributesOf(model)].flatMap(({ data }) =>
-      isExternal(data) ? data.location : [],
-    ),
-  );
+  const locations = new Set(tensorsOf(model).flatMap(({ data }) => (isExternal(data) ? data.location : [])));
   const files = new Map<string, Uint8Array>();
   for (const location of locations) {
     if (!externalData)
@@ -214,11 +211,6 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions = {})
 }
 
 const isExternal = (data: TensorRecord['data']): data is ExternalData => !(data instanceof Uint8Array);
-
-function attributesOf({ nodes }: ModelRecord): TensorRecord[] {
-  const attributes = nodes.flatMap<AttributeRecord>(node => [...node.attributes.values()]);
-  return attributes.flatMap(attribute => (attribute.kind === 'tensor' ? attribute.value : []));
-}
 
 /**
  * A tensor of a file that holds one alone (`TensorProto`), as ONNX's tests store inputs and outputs.

@@ -2,7 +2,7 @@ import { InvalidOperationError, UnsupportedOperationError } from '../../../error
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import type { Draft } from './draft.ts';
 import type { ElementType } from './element-type.ts';
-import type { AttributeRecord, NodeRecord } from './read-model.ts';
+import type { AttributeRecord, GraphRecord, NodeRecord } from './read-model.ts';
 import type { TensorRecord } from './tensor-record.ts';
 import type { HostTensor, Value } from './value.ts';
 
@@ -154,6 +154,11 @@ export class NodeCall {
   tensorAttribute(name: string): TensorRecord | null {
     const attribute = this.#attribute(name, 'tensor');
     return attribute?.kind === 'tensor' ? attribute.value : null;
+  }
+
+  graphAttribute(name: string): GraphRecord {
+    const attribute = this.#attribute(name, 'graph');
+    return attribute?.kind === 'graph' ? attribute.value : this.fail(`needs the graph '${name}'`);
   }
 
   /** An axis of a tensor of this rank, counted from its start. */

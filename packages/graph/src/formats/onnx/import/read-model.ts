@@ -2,8 +2,8 @@ import { readTensor, type TensorRecord } from './tensor-record.ts';
 import { type Message, Message as OnnxMessage } from './wire.ts';
 
 /**
- * The value of a node's attribute. Subgraphs and sparse tensors are kept as what they are, to be refused by
- * name.
+ * The value of a node's attribute. Lists of graphs and sparse tensors are kept as what they are, to be refused
+ * by name.
  */
 export type AttributeRecord =
   | { readonly kind: 'float' | 'int'; readonly value: number }
@@ -11,6 +11,7 @@ export type AttributeRecord =
   | { readonly kind: 'floats' | 'ints'; readonly value: readonly number[] }
   | { readonly kind: 'strings'; readonly value: readonly string[] }
   | { readonly kind: 'tensor'; readonly value: TensorRecord }
+  | { readonly kind: 'graph'; readonly value: GraphRecord }
   | { readonly kind: 'other'; readonly value: string };
 
 /** A node of the file: an operator on values by their names; '' for an optional one that is left out. */
@@ -35,14 +36,18 @@ export interface ValueRecord {
   readonly shape: readonly (number | string | null)[] | null;
 }
 
-/** A file of ONNX, as far as it is read. */
-export interface ModelRecord {
-  /** The version of each operator set that the nodes are of, by domain. */
-  readonly opsets: ReadonlyMap<string, number>;
+/** A graph: that of the file, or a branch of a node. */
+export interface GraphRecord {
   readonly nodes: readonly NodeRecord[];
   readonly initializers: readonly TensorRecord[];
   readonly inputs: readonly ValueRecord[];
   readonly outputs: readonly ValueRecord[];
+}
+
+/** A file of ONNX, as far as it is read. */
+export interface ModelRecord extends GraphRecord {
+  /** The version of each operator set that the nodes are of, by domain. */
+  readonly opsets: ReadonlyMap<string, number>;
   /** Names of functions that the file defines: operators that are made of others. */
   readonly functions: readonly string[];
 }
@@ -58,22 +63,32 @@ export function readModel(bytes: Uint8Array): ModelRecord {
   const opsets = model
     .messages(8, 'opset_import', n => `operator set ${n}`)
     .map(set => [normalDomain(set.text(1, 'domain')), set.integer(2, 'version')] as const);
+  return {
+    opsets: new Map(opsets),
+    ...readGraph(graph, 0),
+    functions: model.messages(25, 'functions', n => `function ${n}`).map(message => message.text(1, 'name')),
+  };
+}
+
+/** Branches within branches are read up to so many levels. */
+const deepest = 16;
+
+function readGraph(graph: Message, depth: number): GraphRecord {
+  if (depth > deepest) graph.fail(`lies within more than ${deepest} others`);
   if (graph.has(15))
     graph.fail('has sparse initializers, which are not supported: store them as dense tensors');
   return {
-    opsets: new Map(opsets),
-    nodes: graph.messages(1, 'node', n => `node ${n}`).map(readNode),
+    nodes: graph.messages(1, 'node', n => `node ${n}`).map(node => readNode(node, depth)),
     initializers: graph.messages(5, 'initializer', n => `initializer ${n}`).map(readTensor),
     inputs: graph.messages(11, 'input', n => `input ${n}`).map(readValue),
     outputs: graph.messages(12, 'output', n => `output ${n}`).map(readValue),
-    functions: model.messages(25, 'functions', n => `function ${n}`).map(message => message.text(1, 'name')),
   };
 }
 
 /** 'ai.onnx' is another name of the operators of ONNX itself. */
 const normalDomain = (domain: string): string => (domain === 'ai.onnx' ? '' : domain);
 
-function readNode(node: Message): NodeRecord {
+function readNode(node: Message, depth: number): NodeRecord {
   const attributes = node.messages(5, 'attribute', n => `attribute ${n} of node '${node.text(3, 'name')}'`);
   return {
     op: node.text(4, 'op_type'),
@@ -81,7 +96,7 @@ function readNode(node: Message): NodeRecord {
     name: node.text(3, 'name'),
     inputs: node.texts(1, 'input'),
     outputs: node.texts(2, 'output'),
-    attributes: new Map(attributes.map(message => [message.text(1, 'name'), readAttribute(message)])),
+    attributes: new Map(attributes.map(message => [message.text(1, 'name'), readAttribute(message, depth)])),
   };
 }
 
@@ -89,7 +104,7 @@ function readNode(node: Message): NodeRecord {
  * AttributeProto.AttributeType, as far as operators of tensors use it. Files of early versions leave the type
  * out.
  */
-function readAttribute(message: Message): AttributeRecord {
+function readAttribute(message: Message, depth: number): AttributeRecord {
   const type = message.integer(20, 'type') || guessedType(message);
   switch (type) {
     case 1:
@@ -102,6 +117,10 @@ function readAttribute(message: Message): AttributeRecord {
       const tensor = message.message(5, 't');
       return tensor ? { kind: 'tensor', value: readTensor(tensor) } : message.fail('has no tensor');
     }
+    case 5: {
+      const graph = message.message(6, 'g');
+      return graph ? { kind: 'graph', value: readGraph(graph, depth + 1) } : message.fail('has no graph');
+    }
     case 6:
       return { kind: 'floats', value: message.floats(7, 'floats', 4) };
     case 7:
@@ -109,7 +128,7 @@ function readAttribute(message: Message): AttributeRecord {
     case 8:
       return { kind: 'strings', value: message.texts(9, 'strings') };
     default:
-      return { kind: 'other', value: type === 5 || type === 10 ? 'a subgraph' : `of type ${type}` };
+      return { kind: 'other', value: type === 10 ? 'a list of graphs' : `of type ${type}` };
   }
 }
 

@@ -4,6 +4,7 @@ import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
 import type { HostTensor, Value } from '../value.ts';
 import { attend, withHeads, withoutHeads } from './attention.ts';
 import { cast, reshape, scalar, shapeOf, slice } from './emit.ts';
+import { groupQueryAttention, refuseExtras } from './group-query-attention.ts';
 import { productOperators } from './products.ts';
 import { layerNorm } from './reductions.ts';
 
@@ -75,18 +76,6 @@ function biased(call: NodeCall, value: Value, from: number, width: number): Logi
   return call.draft.op('Add', [x, slice(call.draft, bias.tensor(), { axis: 0, start: from, size: width })]);
 }
 
-/** Refuses inputs and attributes that would change the result. */
-function refuseExtras(
-  call: NodeCall,
-  inputs: Readonly<Record<number, string>>,
-  attributes: readonly string[],
-): void {
-  for (const [n, name] of Object.entries(inputs))
-    if (call.has(Number(n))) call.refuse(`has ${name}, which is not read`);
-  for (const name of attributes)
-    if (call.float(name, 0) !== 0) call.refuse(`has the attribute '${name}', which is not read`);
-}
-
 const multiHeadAttention: OnnxOperator = call => {
   refuseExtras(call, { 8: 'past_sequence_length', 9: 'cache_indirection' }, []);
   const [q, k, v] = [call.input(0), call.input(1), call.input(2)];
@@ -137,71 +126,6 @@ function keyLengths(call: NodeCall, n: number, B: number): LogicalTensor | undef
     `has a key mask of shape [${mask.shape}]; lengths [${B}] are read, or a bias of the scores`,
   );
 }
-
-const groupQueryAttention: OnnxOperator = call => {
-  refuseExtras(call, { 9: 'position_ids', 10: 'attention_bias', 11: 'head_sink' }, []);
-  if (call.int('smooth_softmax', 0) > 0) call.refuse("has the attribute 'smooth_softmax', which is not read");
-  const [q, k, v] = [call.input(0), call.input(1), call.input(2)];
-  const [heads, kvHeads] = [call.int('num_heads', 0), call.int('kv_num_heads', 0)];
-  if (heads < 1 || kvHeads < 1 || heads % kvHeads !== 0)
-    call.fail(`has ${heads} heads in groups of ${kvHeads}`);
-  const [B = 1, Sq = 1, width = 1] = q.shape;
-  const D = width / heads;
-  const past = call.optional(3)?.shape[2] ?? 0;
-  const window = call.int('local_window_size', -1);
-  const rotates = call.flag('do_rotary', false);
-  const { draft } = call;
-  // The number of tokens of each entry, the cache and the new ones, less one.
-  const last = call.has(5) ? call.numbers(5) : null;
-  if (last && past > 0 && last.some(n => n + 1 !== past + Sq))
-    call.refuse(`has a cache of ${past} slots of which not all are used: lengths ${last.map(n => n + 1)}`);
-  /** Positions of the new tokens, which follow the cache. */
-  const rotated = (tensor: LogicalTensor): LogicalTensor => {
-    if (!rotates) return tensor;
-    const positions = Array.from({ length: B * Sq }, (_, n) => past + (n % Sq));
-    const at = draft.op('Constant', [], { value: positions, shape: [B, Sq] }, 'i32');
-    const table = (n: number): LogicalTensor => {
-      const rows = draft.op('Take', [call.input(n).tensor(), at], { axis: 0 });
-      const [, , pairs = 1] = shapeOf(rows);
-      return reshape(draft, rows, [B, 1, Sq, pairs]);
-    };
-    const interleaved = call.flag('rotary_interleaved', false);
-    return draft.op('RotaryEmbedding', [tensor, table(7), table(8)], { interleaved });
-  };
-  const cached = (fresh: LogicalTensor, cache: number): LogicalTensor => {
-    const old = call.optional(cache);
-    return old && past > 0 ? draft.op('Concat', [old.tensor(), fresh], { axis: 2 }) : fresh;
-  };
-  const keys = (): LogicalTensor => cached(rotated(withHeads(call, k.tensor(), kvHeads)), 3);
-  const values = (): LogicalTensor => cached(withHeads(call, v.tensor(), kvHeads), 4);
-  const softcap = call.float('softcap', 0);
-  const Skv = past + (k.shape[1] ?? 0);
-  return [
-    {
-      ...{ type: q.type, shape: q.shape },
-      emit: () => {
-        const o = attend(call, {
-          q: rotated(withHeads(call, q.tensor(), heads)),
-          k: keys(),
-          v: values(),
-          scale: call.float('scale', 0) || 1 / Math.sqrt(D),
-          softcap: softcap > 0 ? softcap : undefined,
-          // Prompts are padded on the right: their lengths hide the keys of the padding.
-          seqLensKv:
-            last && past === 0
-              ? draft.op('Constant', [], { value: last.map(n => n + 1), shape: [B] }, 'i32')
-              : undefined,
-          left: window > 0 ? window - 1 : undefined,
-          right: 0,
-          align: past === 0 ? 'top-left' : 'bottom-right',
-        });
-        return withoutHeads(call, o);
-      },
-    },
-    { type: k.type, shape: [B, kvHeads, Skv, D], emit: keys },
-    { type: v.type, shape: [B, kvHeads, Skv, D], emit: values },
-  ];
-};
 
 /** Rotary embedding of com.microsoft: x, positions (one first position, or (B, S)), then the caches. */
 const rotaryEmbedding: OnnxOperator = call => {

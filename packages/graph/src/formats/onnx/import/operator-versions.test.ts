@@ -1,0 +1,246 @@
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { expect, test } from 'vitest';
+import { runOnnx } from '../../../../testing/onnx-session.ts';
+import { fromOnnx } from '../index.ts';
+import { encodeModel, type OnnxAttribute, type OnnxInitializer } from '../model.ts';
+
+/** The shape of an input of f32, or a tensor that the model holds. */
+type Given = readonly number[] | OnnxInitializer;
+
+interface Case {
+  readonly op: string;
+  readonly opset: number;
+  readonly inputs: readonly Given[];
+  readonly attributes?: Readonly<Record<string, OnnxAttribute>>;
+  /** The element types of the outputs; one of f32 unless given. */
+  readonly types?: readonly number[];
+  readonly domain?: string;
+}
+
+/** Element types of ONNX. */
+const [F32, U8, I32, I64, BOOL] = [1, 2, 6, 7, 9];
+const bytesOf = ({ buffer }: { buffer: ArrayBuffer }): Uint8Array => new Uint8Array(buffer);
+const held = (type: number, shape: readonly number[], data: { buffer: ArrayBuffer }): OnnxInitializer => ({
+  ...{ name: '', type, shape },
+  data: bytesOf(data),
+});
+const i64 = (list: readonly number[], shape: readonly number[] = [list.length]): OnnxInitializer =>
+  held(I64, shape, BigInt64Array.from(list, BigInt));
+const f32 = (list: readonly number[], shape: readonly number[] = [list.length]): OnnxInitializer =>
+  held(F32, shape, Float32Array.from(list));
+const u8 = (list: readonly number[], shape: readonly number[] = [list.length]): OnnxInitializer =>
+  held(U8, shape, Uint8Array.from(list));
+const ints = (...list: number[]): OnnxAttribute => ({ ints: list });
+const int = (value: number): OnnxAttribute => ({ int: value });
+const float = (value: number): OnnxAttribute => ({ float: value });
+const text = (string: string): OnnxAttribute => ({ string });
+
+/** Operators in the forms of their versions: attributes that became inputs, and defaults that changed. */
+const cases: readonly Case[] = [
+  ...[11, 12, 13, 18].map(opset => ({ op: 'Softmax', opset, inputs: [[2, 3, 4]] })),
+  ...[11, 13].map(opset => ({ op: 'LogSoftmax', opset, inputs: [[2, 3, 4]], attributes: { axis: int(1) } })),
+  { op: 'Softmax', opset: 11, inputs: [[2, 3, 4]], attributes: { axis: int(-2) } },
+  ...[
+    'ReduceSum',
+    'ReduceMean',
+    'ReduceMax',
+    'ReduceMin',
+    'ReduceL1',
+    'ReduceL2',
+    'ReduceProd',
+    'ReduceSumSquare',
+    'ReduceLogSumExp',
+  ].flatMap(op => [
+    { op, opset: 11, inputs: [[2, 3, 4]], attributes: { axes: ints(1, -1) } },
+    { op, opset: 11, inputs: [[2, 3, 4]], attributes: { keepdims: int(0) } },
+    { op, opset: 18, inputs: [[2, 3, 4], i64([-2])] },
+    { op, opset: 18, inputs: [[2, 3, 4]], attributes: { noop_with_empty_axes: int(0) } },
+  ]),
+  { op: 'ReduceSum', opset: 13, inputs: [[2, 3, 4], i64([0])] },
+  { op: 'ReduceMean', opset: 13, inputs: [[2, 3, 4]], attributes: { axes: ints(-1) } },
+  { op: 'Squeeze', opset: 11, inputs: [[1, 3, 1]], attributes: { axes: ints(0) } },
+  { op: 'Squeeze', opset: 13, inputs: [[1, 3, 1], i64([-1])] },
+  { op: 'Squeeze', opset: 13, inputs: [[1, 3, 1]] },
+  { op: 'Unsqueeze', opset: 11, inputs: [[3, 4]], attributes: { axes: ints(0, 3) } },
+  { op: 'Unsqueeze', opset: 13, inputs: [[3, 4], i64([-1, 1])] },
+  { op: 'Clip', opset: 6, inputs: [[2, 3]], attributes: { min: float(-0.2), max: float(0.3) } },
+  { op: 'Clip', opset: 11, inputs: [[2, 3], f32([-0.2], [])] },
+  { op: 'Dropout', opset: 7, inputs: [[2, 3]], attributes: { ratio: float(0.4) } },
+  { op: 'Dropout', opset: 13, inputs: [[2, 3]], types: [F32, BOOL] },
+  { op: 'Pad', opset: 2, inputs: [[2, 3]], attributes: { pads: ints(0, 1, 2, 0), value: float(2) } },
+  { op: 'Pad', opset: 11, inputs: [[2, 3], i64([1, -1, 0, 2]), f32([0.5], [])] },
+  { op: 'Pad', opset: 18, inputs: [[2, 3], i64([1, 2]), f32([0.5], []), i64([-1])] },
+  { op: 'Pad', opset: 13, inputs: [[3, 4], i64([1, 2, 0, 1])], attributes: { mode: text('reflect') } },
+  { op: 'Pad', opset: 13, inputs: [[3, 4], i64([1, 2, 0, 1])], attributes: { mode: text('edge') } },
+  { op: 'Slice', opset: 9, inputs: [[4, 5]], attributes: { starts: ints(1, -3), ends: ints(9, -1) } },
+  { op: 'Slice', opset: 9, inputs: [[4, 5]], attributes: { starts: ints(1), ends: ints(3), axes: ints(1) } },
+  { op: 'Slice', opset: 13, inputs: [[4, 5], i64([-1, 4]), i64([-9, 0]), i64([0, 1]), i64([-1, -2])] },
+  { op: 'TopK', opset: 9, inputs: [[3, 5]], attributes: { k: int(2) }, types: [F32, I64] },
+  {
+    op: 'TopK',
+    opset: 11,
+    inputs: [[3, 5], i64([2])],
+    attributes: { largest: int(0), axis: int(0) },
+    types: [F32, I64],
+  },
+  {
+    op: 'Split',
+    opset: 11,
+    inputs: [[4, 6]],
+    attributes: { axis: int(1), split: ints(2, 4) },
+    types: [F32, F32],
+  },
+  { op: 'Split', opset: 13, inputs: [[4, 6], i64([1, 3])], types: [F32, F32] },
+  { op: 'Split', opset: 18, inputs: [[5, 6]], attributes: { num_outputs: int(2) }, types: [F32, F32] },
+  { op: 'Reshape', opset: 5, inputs: [[2, 6], i64([0, -1, 3])] },
+  { op: 'Reshape', opset: 14, inputs: [[0, 3], i64([3, 0])], attributes: { allowzero: int(1) } },
+  {
+    op: 'Gemm',
+    opset: 7,
+    inputs: [[3, 2], [3, 4], [4]],
+    attributes: { transA: int(1), alpha: float(0.5), beta: float(2) },
+  },
+  {
+    op: 'Gemm',
+    opset: 13,
+    inputs: [
+      [2, 3],
+      [4, 3],
+    ],
+    attributes: { transB: int(1) },
+  },
+  { op: 'Flatten', opset: 11, inputs: [[2, 3, 4]], attributes: { axis: int(-1) } },
+  {
+    op: 'Concat',
+    opset: 11,
+    inputs: [
+      [2, 3],
+      [2, 1],
+    ],
+    attributes: { axis: int(-1) },
+  },
+  { op: 'Gather', opset: 11, inputs: [[4, 3], i64([-1, 0])], attributes: { axis: int(0) } },
+  { op: 'GatherND', opset: 12, inputs: [[2, 3, 4], i64([1, -1])], attributes: { batch_dims: int(0) } },
+  {
+    op: 'ArgMax',
+    opset: 12,
+    inputs: [[3, 4]],
+    attributes: { axis: int(-1), select_last_index: int(1) },
+    types: [I64],
+  },
+  { op: 'ArgMin', opset: 13, inputs: [[3, 4]], attributes: { keepdims: int(0) }, types: [I64] },
+  {
+    op: 'CumSum',
+    opset: 14,
+    inputs: [[3, 4], i64([1], [])],
+    attributes: { exclusive: int(1), reverse: int(1) },
+  },
+  {
+    op: 'BatchNormalization',
+    opset: 9,
+    inputs: [[2, 3, 4], f32([1, 2, 3]), f32([0, 1, 2]), f32([0.1, 0.2, 0.3]), f32([1, 2, 3])],
+  },
+  { op: 'InstanceNormalization', opset: 6, inputs: [[2, 3, 4], f32([1, 2, 3]), f32([0, 1, 2])] },
+  { op: 'LayerNormalization', opset: 17, inputs: [[2, 3, 4], f32([1, 2, 3, 4])] },
+  ...[
+    'Selu',
+    'Celu',
+    'Softsign',
+    'ThresholdedRelu',
+    'Sign',
+    'Elu',
+    'HardSigmoid',
+    'LeakyRelu',
+    'Floor',
+    'Ceil',
+    'Round',
+    'Erf',
+  ].map(op => ({ op, opset: 13, inputs: [[3, 4]] })),
+  { op: 'PRelu', opset: 9, inputs: [[2, 3], f32([0.1, 0.2, 0.3])] },
+  {
+    op: 'Mod',
+    opset: 13,
+    inputs: [
+      [3, 4],
+      [3, 4],
+    ],
+    attributes: { fmod: int(1) },
+  },
+  {
+    op: 'Einsum',
+    opset: 12,
+    inputs: [
+      [2, 3, 4],
+      [5, 4],
+    ],
+    attributes: { equation: text('...d,ed->...e') },
+  },
+  { op: 'Einsum', opset: 12, inputs: [[3, 4], [4]], attributes: { equation: text('ij,j') } },
+  { op: 'Einsum', opset: 12, inputs: [[3, 4]], attributes: { equation: text('ij->j') } },
+  {
+    op: 'ScatterElements',
+    opset: 16,
+    inputs: [[3, 3], i64([1, 0, 2], [1, 3]), f32([1, 2, 3], [1, 3])],
+    attributes: { reduction: text('add') },
+  },
+  { op: 'OneHot', opset: 11, inputs: [i64([1, -1, 0]), i64([3], []), f32([2, 5])] },
+  { op: 'Trilu', opset: 14, inputs: [[3, 4], i64([1], [])], attributes: { upper: int(0) } },
+  {
+    op: 'MatMulInteger',
+    opset: 10,
+    inputs: [u8([1, 2, 3, 250, 5, 6], [2, 3]), u8([7, 8, 9, 10, 11, 255], [3, 2]), u8([3], [])],
+    types: [I32],
+  },
+  { op: 'DynamicQuantizeLinear', opset: 11, inputs: [[3, 4]], types: [U8, F32, U8] },
+  {
+    op: 'FusedGemm',
+    opset: 13,
+    domain: 'com.microsoft',
+    inputs: [[2, 3], [3, 4], [4]],
+    attributes: { activation: text('Relu') },
+  },
+];
+
+const isShape = (given: Given): given is readonly number[] => Array.isArray(given);
+
+function modelOf({ op, opset, inputs, attributes = {}, types = [F32], domain }: Case): Uint8Array {
+  const names = inputs.map((_, n) => `x${n}`);
+  const outputs = types.map((type, n) => ({ name: `y${n}`, type, shape: null }));
+  return encodeModel({
+    ...{ name: op, opset },
+    nodes: [{ op, domain, name: op, inputs: names, outputs: outputs.map(({ name }) => name), attributes }],
+    initializers: inputs.flatMap((given, n) => (isShape(given) ? [] : [{ ...given, name: `x${n}` }])),
+    inputs: inputs.flatMap((given, n) =>
+      isShape(given) ? [{ name: `x${n}`, type: F32, shape: given }] : [],
+    ),
+    outputs,
+  });
+}
+
+test.each(cases.map((one, n) => [`${one.op} ${one.opset}, case ${n}`, one] as const))(
+  '%s is as in onnxruntime',
+  async (_, one) => {
+    const feeds = Object.fromEntries(
+      one.inputs.flatMap((given, n) => {
+        if (!isShape(given)) return [];
+        const count = given.reduce((product, extent) => product * extent, 1);
+        const values = Float32Array.from({ length: count }, (_, i) => 1.5 * Math.sin(1.3 * i * i + n + 1));
+        return [[`x${n}`, Tensor.from(values, given)] as const];
+      }),
+    );
+    const bytes = modelOf(one);
+    const expected = await runOnnx(bytes, feeds);
+    const model = await fromOnnx(bytes);
+    const results = await model.run(cpuEngine(), feeds);
+    for (const [name, wanted] of Object.entries(expected)) {
+      const got = results[name] as Tensor;
+      expect(got.shape).toEqual([...wanted.shape]);
+      const values = got.toFloat64();
+      wanted.toFloat64().forEach((x, n) => {
+        expect(values[n], `${name}[${n}]`).toBeCloseTo(x, 4);
+      });
+    }
+    model.release();
+  },
+);

@@ -1,0 +1,142 @@
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import type { NodeCall, OnnxOperator } from '../node-call.ts';
+import { once } from '../once.ts';
+import { attend, withHeads, withoutHeads } from './attention.ts';
+import { reshape, shapeOf, slice } from './emit.ts';
+
+/** Refuses inputs and attributes that would change the result. */
+export function refuseExtras(
+  call: NodeCall,
+  inputs: Readonly<Record<number, string>>,
+  attributes: readonly string[],
+): void {
+  for (const [n, name] of Object.entries(inputs))
+    if (call.has(Number(n))) call.refuse(`has ${name}, which is not read`);
+  for (const name of attributes)
+    if (call.float(name, 0) !== 0) call.refuse(`has the attribute '${name}', which is not read`);
+}
+
+/** Where the tokens of a call stand in the cache. */
+interface Places {
+  /** Slots of the cache after the call. */
+  readonly slots: number;
+  /** Tokens of each batch entry before the new ones. */
+  readonly starts: readonly number[];
+  /** Tokens of each entry that are seen, the new ones too; null where all slots are. */
+  readonly lengths: readonly number[] | null;
+}
+
+/** The places of the new tokens, by the lengths that the node is given. */
+function placesOf(call: NodeCall, B: number, Sq: number, past: number): Places {
+  // The number of tokens of each entry, in the cache and new, less one.
+  const lengths = call.has(5) ? call.numbers(5).map(n => n + 1) : new Array<number>(B).fill(past + Sq);
+  const total = (call.has(6) ? call.numbers(6)[0] : undefined) ?? Math.max(...lengths);
+  // A prompt begins an empty cache, and is padded on the right.
+  const isPrompt = past === 0 || Sq === total;
+  const starts = lengths.map(length => (isPrompt ? 0 : length - Sq));
+  const slots = Math.max(past, total);
+  const wrong = lengths.find(
+    (length, b) => length > slots || (starts[b] ?? 0) < 0 || (starts[b] ?? 0) > past,
+  );
+  if (lengths.length !== B || wrong !== undefined)
+    call.fail(`has lengths [${lengths}] for ${B} entries, ${Sq} new tokens and a cache of ${past}`);
+  return { slots, starts, lengths: lengths.every(length => length === slots) ? null : lengths };
+}
+
+/** The cache with new keys or values (B, H, Sq, D) at the places of each entry. */
+function cached(
+  { draft }: NodeCall,
+  old: LogicalTensor | null,
+  fresh: LogicalTensor,
+  { slots, starts }: Places,
+): LogicalTensor {
+  const [B = 1, H = 1, Sq = 1, D = 1] = shapeOf(fresh);
+  const part = (tensor: LogicalTensor, from: number, to: number): LogicalTensor[] =>
+    from < to ? [slice(draft, tensor, { axis: 2, start: from, size: to - from })] : [];
+  const rows = (
+    entry: LogicalTensor | null,
+    own: LogicalTensor,
+    start: number,
+    entries: number,
+  ): LogicalTensor => {
+    const end = start + Sq;
+    // Slots behind the new tokens are cleared.
+    const empty = slots - end;
+    const parts = [
+      ...(entry ? part(entry, 0, start) : []),
+      ...part(own, 0, Math.min(Sq, slots - start)),
+      ...(empty > 0
+        ? [draft.op('Constant', [], { value: [0], shape: [entries, H, empty, D] }, own.dtype)]
+        : []),
+    ];
+    const [only] = parts;
+    return parts.length === 1 && only ? only : draft.op('Concat', parts, { axis: 2 });
+  };
+  const [first = 0] = starts;
+  if (starts.every(start => start === first)) return rows(old, fresh, first, B);
+  const entry = (tensor: LogicalTensor, b: number): LogicalTensor =>
+    slice(draft, tensor, { axis: 0, start: b, size: 1 });
+  const entries = starts.map((start, b) => rows(old && entry(old, b), entry(fresh, b), start, 1));
+  return draft.op('Concat', entries, { axis: 0 });
+}
+
+/** Grouped attention with a cache, of com.microsoft. Slots of the cache that are not used yet are not seen. */
+export const groupQueryAttention: OnnxOperator = call => {
+  refuseExtras(call, { 9: 'position_ids', 10: 'attention_bias', 11: 'head_sink' }, []);
+  if (call.int('smooth_softmax', 0) > 0) call.refuse("has the attribute 'smooth_softmax', which is not read");
+  const [heads, kvHeads] = [call.int('num_heads', 0), call.int('kv_num_heads', 0)];
+  if (heads < 1 || kvHeads < 1 || heads % kvHeads !== 0)
+    call.fail(`has ${heads} heads in groups of ${kvHeads}`);
+  const q = call.input(0);
+  const [B = 1, Sq = 1, width = 1] = q.shape;
+  const isPacked = !call.has(1);
+  const D = width / (isPacked ? heads + 2 * kvHeads : heads);
+  const past = call.optional(3)?.shape[2] ?? 0;
+  const window = call.int('local_window_size', -1);
+  const places = placesOf(call, B, Sq, past);
+  const { draft } = call;
+  /** The heads of q, k or v: an input of its own, or a part of the first one. */
+  const headsOf = (n: 0 | 1 | 2): LogicalTensor => {
+    const count = n === 0 ? heads : kvHeads;
+    if (!isPacked) return withHeads(call, call.input(n).tensor(), count);
+    const start = D * (n === 0 ? 0 : heads + (n - 1) * kvHeads);
+    return withHeads(call, slice(draft, q.tensor(), { axis: 2, start, size: D * count }), count);
+  };
+  const rotated = (tensor: LogicalTensor): LogicalTensor => {
+    if (!call.flag('do_rotary', false)) return tensor;
+    const value = places.starts.flatMap(start => Array.from({ length: Sq }, (_, n) => start + n));
+    const at = draft.op('Constant', [], { value, shape: [B, Sq] }, 'i32');
+    const table = (n: number): LogicalTensor => {
+      const rows = draft.op('Take', [call.input(n).tensor(), at], { axis: 0 });
+      const [, , pairs = 1] = shapeOf(rows);
+      return reshape(draft, rows, [B, 1, Sq, pairs]);
+    };
+    const interleaved = call.flag('rotary_interleaved', false);
+    return draft.op('RotaryEmbedding', [tensor, table(7), table(8)], { interleaved });
+  };
+  const keys = once(() => cached(call, call.optional(3)?.tensor() ?? null, rotated(headsOf(1)), places));
+  const values = once(() => cached(call, call.optional(4)?.tensor() ?? null, headsOf(2), places));
+  const softcap = call.float('softcap', 0);
+  const isFirst = places.starts.every(start => start === 0);
+  const present = [B, kvHeads, places.slots, D];
+  return [
+    {
+      ...{ type: q.type, shape: [B, Sq, heads * D] },
+      emit: () => {
+        const { lengths } = places;
+        const o = attend(call, {
+          ...{ q: rotated(headsOf(0)), k: keys(), v: values() },
+          scale: call.float('scale', 0) || 1 / Math.sqrt(D),
+          softcap: softcap > 0 ? softcap : undefined,
+          seqLensKv: lengths ? draft.op('Constant', [], { value: lengths, shape: [B] }, 'i32') : undefined,
+          left: window > 0 ? window - 1 : undefined,
+          right: 0,
+          align: isFirst ? 'top-left' : 'bottom-right',
+        });
+        return withoutHeads(call, o);
+      },
+    },
+    { type: q.type, shape: present, emit: keys },
+    { type: q.type, shape: present, emit: values },
+  ];
+};
