@@ -21,7 +21,8 @@ export const convolution: OperationFunction<'Convolution'> = /* @__PURE__ */ ope
 export const cos: OperationFunction<'Cos'> = /* @__PURE__ */ operation('Cos');
 /**
  * −ln softmax(logits)[label] of each row, for logits (…, C) and labels (…): 0 for the label ignore_index, NaN
- * for any other label outside [0, C). Not an operation of oneDNN.
+ * for any other label outside [0, C). With label_smoothing ε it is (1 − ε) times this plus ε times the mean
+ * of −ln softmax(logits) over the classes, as in PyTorch. Not an operation of oneDNN.
  */
 export const crossEntropy: OperationFunction<'CrossEntropy'> = /* @__PURE__ */ operation('CrossEntropy');
 /**
