@@ -41,7 +41,7 @@ export async function loadModel<T extends TensorDesc>(
   if (json === null) throw new CheckpointError({ file: files.name }, 'has no config.json');
   const definition = readModel(json);
   const layers = layersOf(definition);
-  const generationDefaults = await readGenerationConfig(files);
+  const generationDefaults = await readGenerationConfig(files, json);
   const weights = await loadWeights(files, definition, layers.weights, engine, dtype);
   const model = new LoadedModel(engine, definition, layers, weights);
   model.generationDefaults = generationDefaults;

@@ -158,6 +158,8 @@ test('generation_config.json gives the defaults, and options go before them', as
   ).toEqual({
     ...{ temperature: 0.6, topK: 50, topP: 0.9, stopTokens: [2, 3], maxNewTokens: 7 },
   });
+  const ending = await loadModel(filesOf({ ...tinyLlama, eos_token_id: [4, 5] }), { engine: cpuEngine() });
+  expect(ending.generationDefaults).toEqual({ stopTokens: [4, 5] });
   await expect(defaultsOf({ do_sample: 'yes' })).rejects.toThrow(
     'generation_config.json: do_sample must be true or false',
   );

@@ -7,13 +7,15 @@ const drawn = { temperature: 1, topK: 50, topP: 1 } as const;
 
 /**
  * The defaults of generation of a model by its `generation_config.json`: how tokens are drawn, which end a
- * text, and how many there are at most. Empty for a model without the file. Other fields, as those of beam
- * search, are not read.
+ * text, and how many there are at most. Without the file, `config.json` says which tokens end a text. Other
+ * fields, as those of beam search, are not read.
  * @throws ConfigError for a field that is wrong.
  */
-export async function readGenerationConfig(files: ModelFiles): Promise<Partial<GenerateOptions>> {
-  const json = await readJson(files, 'generation_config.json');
-  if (json === null) return {};
+export async function readGenerationConfig(
+  files: ModelFiles,
+  { eos_token_id }: Readonly<Record<string, unknown>>,
+): Promise<Partial<GenerateOptions>> {
+  const json = (await readJson(files, 'generation_config.json')) ?? { eos_token_id };
   const config = new ConfigReader(json, '', 'generation_config.json');
   const isDrawn = config.flag('do_sample', false);
   const stop = Array.isArray(json.eos_token_id) ? json.eos_token_id : [json.eos_token_id ?? []].flat();

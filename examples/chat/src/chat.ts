@@ -1,0 +1,57 @@
+import type { TensorDesc } from '@tilewise/core';
+import { type LoadOptions, loadModel, type ModelFiles, type SamplingOptions } from '@tilewise/nn';
+import { type ChatMessage, loadTokenizer } from '@tilewise/nn/tokenizer';
+
+/** How answers are made. */
+export interface ChatOptions extends SamplingOptions {
+  /** What the model is told before the conversation. */
+  readonly system?: string | undefined;
+  /** The most tokens of an answer; 512 unless given. */
+  readonly maxNewTokens?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A conversation with a model. */
+export interface Chat {
+  readonly messages: readonly ChatMessage[];
+  /** Says something, and gives the answer in parts as they come. */
+  say(text: string): AsyncGenerator<string, void, undefined>;
+  /** Continues a text without a chat template, in parts as they come. */
+  complete(text: string): AsyncGenerator<string, void, undefined>;
+  release(): void;
+}
+
+/** Opens a model for a conversation: a folder with config.json, weights and tokenizer.json. */
+export async function openChat<T extends TensorDesc>(
+  files: ModelFiles,
+  load: LoadOptions<T>,
+  { system, maxNewTokens = 512, ...options }: ChatOptions = {},
+): Promise<Chat> {
+  const tokenizer = await loadTokenizer(files);
+  const model = await loadModel(files, load);
+  const messages: ChatMessage[] = system === undefined ? [] : [{ role: 'system', content: system }];
+
+  async function* answer(prompt: readonly number[]): AsyncGenerator<string, void, undefined> {
+    const stream = tokenizer.stream();
+    const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+    for await (const token of model.generate(prompt, { maxNewTokens, ...given })) {
+      const part = stream.push(token);
+      if (part !== '') yield part;
+    }
+  }
+
+  return {
+    messages,
+    async *say(text) {
+      messages.push({ role: 'user', content: text });
+      let content = '';
+      for await (const part of answer(tokenizer.chat(messages))) {
+        content += part;
+        yield part;
+      }
+      messages.push({ role: 'assistant', content });
+    },
+    complete: text => answer(tokenizer.encode(text)),
+    release: () => model.release(),
+  };
+}

@@ -1,0 +1,67 @@
+import { Template } from '@huggingface/jinja';
+import { UnsupportedError } from '@tilewise/core';
+import { ConfigError } from '../config/config-error.ts';
+
+/** What somebody says in a conversation. */
+export interface ChatMessage {
+  readonly role: 'system' | 'user' | 'assistant' | (string & {});
+  readonly content: string;
+}
+
+/** Writes a conversation as the text that a model was trained on. */
+export type ChatTemplate = (messages: readonly ChatMessage[], addGenerationPrompt: boolean) => string;
+
+const file = 'tokenizer_config.json';
+const special = ['bos_token', 'eos_token', 'pad_token', 'unk_token'] as const;
+
+/**
+ * The template of `tokenizer_config.json`: `chat_template`, a text or a list of named ones, of which
+ * 'default' is taken; or of a file of its own.
+ * @throws ConfigError for a template that is none. The function throws UnsupportedError without a template,
+ * and for messages that the template refuses.
+ */
+export function chatTemplateOf(
+  config: Readonly<Record<string, unknown>>,
+  ownFile: string | null,
+): ChatTemplate {
+  const text = ownFile ?? templateText(config.chat_template);
+  if (text === null) {
+    return () => {
+      throw new UnsupportedError('chat', ['the tokenizer has no chat_template']);
+    };
+  }
+  const template = parsed(text);
+  const tokens = Object.fromEntries(special.map(name => [name, tokenText(config[name])]));
+  return (messages, addGenerationPrompt) => {
+    try {
+      return template.render({ ...tokens, messages, add_generation_prompt: addGenerationPrompt });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new UnsupportedError('chat', [`the template of the model refuses the messages: ${reason}`]);
+    }
+  };
+}
+
+function parsed(text: string): Template {
+  try {
+    return new Template(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError('chat_template', `is no template of Jinja: ${reason}`, file);
+  }
+}
+
+function templateText(given: unknown): string | null {
+  if (given === undefined || given === null) return null;
+  if (typeof given === 'string') return given;
+  const named = Array.isArray(given) ? given.find(entry => entry?.name === 'default') : undefined;
+  if (typeof named?.template === 'string') return named.template;
+  throw new ConfigError('chat_template', "must be a text, or a list with one named 'default'", file);
+}
+
+/** Special tokens are texts, or objects with their text. */
+function tokenText(token: unknown): string {
+  if (typeof token === 'string') return token;
+  const isObject = typeof token === 'object' && token !== null && 'content' in token;
+  return isObject && typeof token.content === 'string' ? token.content : '';
+}

@@ -1,0 +1,3 @@
+export type { ChatMessage } from './chat-template.ts';
+export type { EncodeOptions, TextStream, TextTokenizer } from './tokenizer.ts';
+export { loadTokenizer } from './tokenizer.ts';

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { TINY_VOCABULARY, tinyTokenizer, tinyTokenizerConfig } from '../../testing/tiny-tokenizer.ts';
+import { givenFiles } from '../checkpoint/model-files.ts';
+import { type ChatMessage, loadTokenizer } from './index.ts';
+
+const filesOf = (files: Readonly<Record<string, unknown>>) =>
+  givenFiles(
+    Object.entries(files).map(
+      ([name, content]) => new File([typeof content === 'string' ? content : JSON.stringify(content)], name),
+    ),
+    'the model',
+  );
+const load = (config: object = tinyTokenizerConfig) =>
+  loadTokenizer(filesOf({ 'tokenizer.json': tinyTokenizer(), 'tokenizer_config.json': config }));
+
+test('a text becomes tokens, and tokens the text again', async () => {
+  const tokenizer = await load();
+  expect(tokenizer.encode('hello!')).toEqual([259, 33]);
+  for (const text of ['hello, hell\nheld', 'Grüße 🙂', ''])
+    expect(tokenizer.decode(tokenizer.encode(text))).toBe(text);
+  expect(tokenizer.encode('hello<|im_end|>')).toEqual([259, TINY_VOCABULARY - 1]);
+  expect(tokenizer.decode([259, TINY_VOCABULARY - 1])).toBe('hello');
+});
+
+test('a conversation is written by the template of the model', async () => {
+  const messages: ChatMessage[] = [{ role: 'user', content: 'hello' }];
+  const tokenizer = await load();
+  const expected = '<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n';
+  expect(tokenizer.chat(messages)).toEqual(tokenizer.encode(expected, { addSpecialTokens: false }));
+  const listed = await load({ chat_template: [{ name: 'default', template: '{{ messages[0].content }}' }] });
+  expect(listed.decode(listed.chat(messages))).toBe('hello');
+  const own = await loadTokenizer(
+    filesOf({ 'tokenizer.json': tinyTokenizer(), 'chat_template.jinja': '{{ messages[0].role }}' }),
+  );
+  expect(own.decode(own.chat(messages))).toBe('user');
+});
+
+test('tokens that come one by one become whole characters', async () => {
+  const tokenizer = await load();
+  const text = 'hello\n🙂 ü';
+  const stream = tokenizer.stream();
+  const parts = tokenizer.encode(text).map(token => stream.push(token));
+  expect(parts.join('')).toBe(text);
+  expect(parts.filter(part => part.includes('\ufffd'))).toEqual([]);
+  expect(parts).toContain('🙂');
+});
+
+test('what is missing or wrong is an error that names the file', async () => {
+  await expect(loadTokenizer(filesOf({}))).rejects.toThrow('the model has no tokenizer.json');
+  await expect(loadTokenizer(filesOf({ 'tokenizer.json': {} }))).rejects.toThrow('tokenizer.json');
+  await expect(load({ chat_template: '{% for %}' })).rejects.toThrow('chat_template is no template of Jinja');
+  await expect(load({ chat_template: 3 })).rejects.toThrow('tokenizer_config.json: chat_template must be');
+  const without = await load({});
+  expect(() => without.chat([{ role: 'user', content: 'a' }])).toThrow('has no chat_template');
+  const strict = await load({ chat_template: "{{ raise_exception('roles must alternate') }}" });
+  expect(() => strict.chat([])).toThrow('roles must alternate');
+});
