@@ -54,10 +54,16 @@ forward:   n ≥ (Hk/Hq) · e · F / (2·c·R)
 backward:  n ≥ (Hk/Hq) · (e + 4) · F / (5·c·R)
 \`\`\`
 
-Batch size and head size cancel. From public figures, not measured: causal attention in bf16 on H100 (650 TFLOP/s forward, 550 backward) is bound by
-computing from n = 2,900 over NVLink (450 GB/s) and n = 26,400 over InfiniBand NDR (50 GB/s), a quarter of that with groups of four
-heads. A rank keeps e·B·n·D·(2·Hq + 2·Hk) + 4·B·Hq·n bytes of a layer for its backward pass. A bias with an axis of queries costs n·S
-and is the first thing that does not scale.
+Batch size and head size cancel. From public figures, not measured, causal attention in bf16 on H100 (650 TFLOP/s forward, 550 backward)
+is bound by computing from these positions per rank on:
+
+| link, one direction | Hk = Hq | Hk = Hq / 4 | example |
+|---|---|---|---|
+| NVLink 4, 450 GB/s | 2,900 | 730 | 8 GPUs: S ≥ 24 k, or 6 k with groups of 4 heads |
+| InfiniBand NDR, 50 GB/s per GPU | 26,400 | 6,600 | 64 GPUs: S ≥ 1.7 M, or 420 k with groups of 4 heads |
+
+Beyond that use fewer ranks per sequence and more along the batch. A rank keeps e·B·n·D·(2·Hq + 2·Hk) + 4·B·Hq·n bytes of a layer for its
+backward pass. A bias with an axis of queries costs n·S and is the first thing that does not scale.
 
 The package was run on the CPU with gloo, on one to eight processes; it was not run on CUDA.
 `;
