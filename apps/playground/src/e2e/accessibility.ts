@@ -4,11 +4,11 @@ import type { Site } from './site.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Rules of WCAG that the page breaks as it stands, with the elements that do. */
+/** Rules of WCAG and of good practice that the page breaks as it stands, with the elements that do. */
 export async function brokenRules(page: Site['page']): Promise<string[]> {
   await page.evaluate(axeSource);
   const found = await page.evaluate(
-    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }).then(({ violations }) =>
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(({ violations }) =>
       violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' ')).join(', ')))`,
   );
   return found as string[];

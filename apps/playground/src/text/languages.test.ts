@@ -1,3 +1,4 @@
+import katex from 'katex';
 import { describe, expect, it } from 'vitest';
 import { initialLanguage, languages } from './languages.ts';
 
@@ -24,6 +25,18 @@ function entries(node: unknown, path: string): [string, unknown][] {
   if (typeof node !== 'object' || node === null) return [[path, node]];
   return Object.entries(node).flatMap(([key, child]) => entries(child, `${path}.${key}`));
 }
+
+describe.each(['en', 'de'] as const)('the formulas of the catalogue %s', language => {
+  it('are ones that KaTeX knows, without stray characters', async () => {
+    for (const [path, value] of entries(await languages[language].load(), 'text')) {
+      if (typeof value !== 'string') continue;
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: a backslash too few makes one.
+      expect(value, path).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+      for (const [, tex = ''] of value.matchAll(/\$([^$]+)\$/g))
+        expect(() => katex.renderToString(tex, { throwOnError: true }), `${path}: ${tex}`).not.toThrow();
+    }
+  });
+});
 
 describe('the German catalogue', () => {
   it('leaves nothing empty, and uses the formulas and code of the English one', async () => {

@@ -99,7 +99,7 @@ export const quizzes: Text['quizzes'] = {
   },
   'numerator-rule': {
     question:
-      'Aufgabe 7. Ein Key mit Score $x$ und Wertvektor $\v$ trifft ein, und das Maximum geht von m auf m′. Was wird aus dem Zähler?',
+      'Aufgabe 7. Ein Key mit Score $x$ und Wertvektor $v$ trifft ein, und das Maximum geht von m auf m′. Was wird aus dem Zähler?',
     options: [
       'num + exp(x − m′) · v',
       'num · exp(m − m′) + exp(x − m′) · v',
@@ -156,7 +156,7 @@ export const quizzes: Text['quizzes'] = {
     ],
     nudge: 'Wo steht P in der Formel für O, und wie oft wird jedes Element davon benutzt?',
     why: [
-      'Es ist die *Kontraktion*: P kommt nur in $\\sum_j P_{ij} \v_j$ vor. Jedes Element entsteht, wird multipliziert, addiert und vergessen. Rückwärts muss man dasselbe Muster für dP und dS finden, obwohl ein Softmax dazwischen liegt.',
+      'Es ist die *Kontraktion*: P kommt nur in $\\sum_j P_{ij} v_j$ vor. Jedes Element entsteht, wird multipliziert, addiert und vergessen. Rückwärts muss man dasselbe Muster für dP und dS finden, obwohl ein Softmax dazwischen liegt.',
     ],
   },
   'why-gradients': {

@@ -100,7 +100,7 @@ export const quizzes = {
   },
   'numerator-rule': {
     question:
-      'Problem 7. A key with score $x$ and value vector $\v$ arrives, and the maximum goes from m to m′. What becomes of the numerator?',
+      'Problem 7. A key with score $x$ and value vector $v$ arrives, and the maximum goes from m to m′. What becomes of the numerator?',
     options: [
       'num + exp(x − m′) · v',
       'num · exp(m − m′) + exp(x − m′) · v',
@@ -156,7 +156,7 @@ export const quizzes = {
     ],
     nudge: 'Where does P stand in the formula of O, and how often is each element of it used?',
     why: [
-      'It is *contraction*: P appears only inside $\\sum_j P_{ij} \v_j$. Each element is made, multiplied, added and forgotten. Backward has to find the same pattern for dP and dS, although there is a softmax between them.',
+      'It is *contraction*: P appears only inside $\\sum_j P_{ij} v_j$. Each element is made, multiplied, added and forgotten. Backward has to find the same pattern for dP and dS, although there is a softmax between them.',
     ],
   },
   'why-gradients': {
