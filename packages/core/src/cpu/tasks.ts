@@ -125,11 +125,12 @@ export function backwardTasks(
   const tiles = Math.ceil(Skv / columns);
   const sections = keySections(problem.forward, tiles);
   const whole = threads === 1 ? groups : groups - Math.max(1, groups % threads);
+  const uncut = cut(sections, tiles);
   const tasks: KeysTask[] = [];
   let slots = 0;
   for (let group = 0; group < groups; group++) {
-    const share = group < whole ? tiles : Math.ceil(((groups - group) * tiles) / (2 * threads));
-    const ranges = cut(sections, share);
+    const share = Math.ceil(((groups - group) * tiles) / (2 * threads));
+    const ranges = group < whole ? uncut : cut(sections, share);
     const b = Math.floor((group * heads) / Hq);
     const first = (group * heads) % Hq;
     const end = slots + ranges.length;

@@ -13,7 +13,7 @@ import {
 } from './format.ts';
 import { FunctionWriter, type Local } from './function-writer.ts';
 import { type LoopSpec, runNumbers, type Table } from './loop-spec.ts';
-import { type Value, writeOperator } from './operators.ts';
+import { isSimplePower, type Value, writeOperator, writePower } from './operators.ts';
 import { createSink, type Pointer } from './sink.ts';
 
 /** How many elements the code at hand computes: four, one in the first lane, or one in all lanes. */
@@ -59,13 +59,20 @@ export function writeLoop(spec: LoopSpec, sharedMemory: boolean): Uint8Array<Arr
       for (const local of [whenTrue, whenFalse, condition]) w.get(local);
       w.vector('bitselect');
     } else if (kind === 'load') writeLoad(n, String(detail), operands, mode);
-    else
+    else if (detail === 'pow' && isSimplePower(constantAt(operands[1]))) {
+      writePower(w, values[operands[0]].local, constantAt(operands[1]));
+    } else
       writeOperator(
         w,
         detail as UnaryOp | BinaryOp,
         operands.map(at => values[at]),
       );
     w.set(values[n].local);
+  }
+
+  /** The value of a constant; NaN for any other node. */
+  function constantAt(n: number): number {
+    return nodes[n][0] === 'constant' ? Number(nodes[n][2]) : Number.NaN;
   }
 
   function writeLoad(n: number, name: string, index: readonly number[], mode: Mode): void {

@@ -1,6 +1,6 @@
 import type { BinaryOp, ExprType, UnaryOp } from '../../expr/expr.ts';
 import { binaryFunction, unaryFunction } from '../../expr/operators.ts';
-import { convert, laneFunction } from './format.ts';
+import { convert, floatBytes, laneFunction } from './format.ts';
 import type { FunctionWriter, ImportedFunction, Local } from './function-writer.ts';
 import type { vector } from './opcodes.ts';
 
@@ -73,6 +73,23 @@ export function writeOperator(w: FunctionWriter, op: Operator, operands: readonl
   else if (typeof instruction === 'object') w.call(instruction);
   else if (instruction) w.vector(instruction);
   else throw new TypeError(`'${op}' takes no ${type}`);
+}
+
+/** Whether x to this power is a product, a quotient or a root, within two roundings. */
+export function isSimplePower(exponent: number): boolean {
+  return [2, 0.5, -0.5, -1].includes(exponent);
+}
+
+/** Leaves x to a power that `isSimplePower` accepts on the stack. */
+export function writePower(w: FunctionWriter, x: Local, exponent: number): void {
+  if (exponent < 0) w.splat(floatBytes(1));
+  w.get(x);
+  if (exponent === 2) {
+    w.get(x);
+    w.vector('f32x4Mul');
+  }
+  if (Math.abs(exponent) === 0.5) w.vector('f32x4Sqrt');
+  if (exponent < 0) w.vector('f32x4Div');
 }
 
 function callByLane(w: FunctionWriter, of: ImportedFunction, operands: readonly Value[]): void {
