@@ -1,4 +1,4 @@
-// Compiles the kernels of this folder, with and without relaxed SIMD, and writes them as base64 into the
+// Compiles the kernels of this folder, with and without relaxed SIMD, and writes them as hexadecimal into the
 // sources of the package.
 //   node assembly/compile.mjs     (in packages/core, after every change here; a test says when it was
 // forgotten)
@@ -38,7 +38,7 @@ async function compile(features) {
     },
   );
   if (error) throw new Error(`${error.message}\n${stderr}`);
-  return Buffer.from(binary).toString('base64');
+  return Buffer.from(binary).toString('hex');
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(generated, await compileKernels());

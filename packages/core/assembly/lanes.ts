@@ -64,7 +64,7 @@ export function logLanes(x: v128): v128 {
  * ln x of x = m·2^e with m from √½ to √2: e·ln 2 + 2·artanh(s) with s = (m − 1) / (m + 1), |s| < 0.172. Of
  * the series of artanh the first term left out is s^15 / 15, 3e-12 of the result.
  */
-@inline function logPair(x: v128): v128 {
+function logPair(x: v128): v128 {
   const one = f64x2.splat(1);
   const mantissa = v128.or(v128.and(x, i64x2.splat(0xfffffffffffff)), one);
   const isHigh = f64x2.gt(mantissa, f64x2.splat(1.4142135623730951));

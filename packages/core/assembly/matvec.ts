@@ -10,7 +10,9 @@ import { multiplyAdd, sumOfLanes } from './vector';
   m: i32, n: i32, depth: i32, x: usize, ldx: usize, w: usize, ldw: usize, c: usize, ldc: usize,
 ): void {
   let j = 0;
-  for (; j + 4 <= n; j += 4) {
+  // The last block computes some columns again, rather than fewer.
+  for (; j < n && n >= 4; j += 4) {
+    j = min(j, n - 4);
     const line = w + <usize>j * ldw;
     for (let i = 0; i < m; i++) {
       const row = x + <usize>i * ldx;
@@ -44,27 +46,15 @@ import { multiplyAdd, sumOfLanes } from './vector';
     }
   }
   for (; j < n; j++) {
-    const line = w + <usize>j * ldw;
     for (let i = 0; i < m; i++) {
-      const row = x + <usize>i * ldx;
-      let s = f32x4.splat(0);
-      let t = f32x4.splat(0);
-      let d = 0;
-      for (; d + 8 <= depth; d += 8) {
-        const at = line + <usize>d * sizeof<T>();
-        s = multiplyAdd(s, v128.load(row + (<usize>d << 2)), four<T>(at));
-        t = multiplyAdd(t, v128.load(row + (<usize>d << 2), 16), four<T>(at + 4 * sizeof<T>()));
-      }
-      f32.store(
-        c + <usize>i * ldc + (<usize>j << 2),
-        <f32>(sumOfLanes(f32x4.add(s, t)) + rest<T>(row, line, d, depth)),
-      );
+      const sum = rest<T>(x + <usize>i * ldx, w + <usize>j * ldw, 0, depth);
+      f32.store(c + <usize>i * ldc + (<usize>j << 2), <f32>sum);
     }
   }
 }
 
 /** The products from element d on. */
-@inline function rest<T>(row: usize, line: usize, d: i32, depth: i32): f64 {
+function rest<T>(row: usize, line: usize, d: i32, depth: i32): f64 {
   let sum: f64 = 0;
   for (; d < depth; d++) {
     sum += <f64>f32.load(row + (<usize>d << 2)) * <f64>one<T>(line + <usize>d * sizeof<T>());
@@ -125,7 +115,7 @@ import { multiplyAdd, sumOfLanes } from './vector';
 }
 
 /** One stored number as f32. */
-@inline function one<T>(at: usize): f32 {
+function one<T>(at: usize): f32 {
   if (sizeof<T>() == 4) return f32.load(at);
   const code = i32x4.splat(<i32>load<u16>(at));
   return f32x4.extract_lane(isSigned<T>() ? i32x4.shl(code, 16) : floatOfHalf(code), 0);

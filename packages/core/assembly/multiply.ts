@@ -11,11 +11,14 @@ import { stripEnd, stripRowsEnd, stripRowsStart, stripStart } from './ranges';
  * rounding.
  */
 
-/** What a block of results becomes: the product times a factor, or what was there plus the product. */
+/**
+ * What a block of results becomes: the product times a factor, or, with `add`, what was there plus the
+ * product; the factor is then a mask of what was there.
+ */
 @inline function storeRow(c: usize, x: v128, y: v128, factor: v128, add: bool): void {
   if (add) {
-    v128.store(c, f32x4.add(v128.load(c), x));
-    v128.store(c, f32x4.add(v128.load(c, 16), y), 16);
+    v128.store(c, f32x4.add(v128.and(v128.load(c), factor), x));
+    v128.store(c, f32x4.add(v128.and(v128.load(c, 16), factor), y), 16);
   } else {
     v128.store(c, f32x4.mul(x, factor));
     v128.store(c, f32x4.mul(y, factor), 16);
@@ -134,7 +137,7 @@ export function addProduct(
   j0: i32,
   guarded: bool,
 ): void {
-  const none = f32x4.splat(0);
+  const all = i32x4.splat(-1);
   for (let i = 0; i < m; i += STRIP) {
     const from = ranges ? stripStart(ranges, i, m, j0, depth) : 0;
     const to = ranges ? stripEnd(ranges, i, m, j0, depth) : depth;
@@ -144,8 +147,8 @@ export function addProduct(
     let bd = b + <usize>from * PANEL_BYTES;
     let cd = c + <usize>i * ldc;
     for (const end = cd + <usize>n * 4; cd < end; cd += PANEL_BYTES) {
-      if (guarded) block(ai, lda, 4, bd, bd + depthBytes, cd, ldc, none, false, true, true);
-      else block(ai, lda, 4, bd, bd + depthBytes, cd, ldc, none, false, false, true);
+      if (guarded) block(ai, lda, 4, bd, bd + depthBytes, cd, ldc, all, false, true, true);
+      else block(ai, lda, 4, bd, bd + depthBytes, cd, ldc, all, false, false, true);
       bd += panelBytes;
     }
   }
@@ -169,7 +172,7 @@ export function addTransposedProduct(
   j0: i32,
   guarded: bool,
 ): void {
-  const none = f32x4.splat(0);
+  const all = i32x4.splat(-1);
   for (let j = 0; j < m; j += STRIP) {
     const from = ranges ? stripRowsStart(ranges, depth, j0 + j) : 0;
     const to = ranges ? stripRowsEnd(ranges, depth, j0 + j) : depth;
@@ -179,8 +182,8 @@ export function addTransposedProduct(
     let bd = b + <usize>from * PANEL_BYTES;
     let cd = c + <usize>j * ldc;
     for (const end = cd + <usize>n * 4; cd < end; cd += PANEL_BYTES) {
-      if (guarded) block(aj, 4, lda, bd, bd + depthBytes, cd, ldc, none, true, true, true);
-      else block(aj, 4, lda, bd, bd + depthBytes, cd, ldc, none, true, false, true);
+      if (guarded) block(aj, 4, lda, bd, bd + depthBytes, cd, ldc, all, true, true, true);
+      else block(aj, 4, lda, bd, bd + depthBytes, cd, ldc, all, true, false, true);
       bd += panelBytes;
     }
   }
@@ -206,7 +209,6 @@ export function multiplyPanels(
   c: usize,
   ldc: usize,
 ): void {
-  const one = f32x4.splat(1);
   const panelBytes = <usize>k * PANEL_BYTES;
   for (let j0 = 0; j0 < n; j0 += COLUMNS) {
     const width = <usize>min(COLUMNS, n - j0) * 4;
@@ -217,19 +219,16 @@ export function multiplyPanels(
       const depthBytes = <usize>min(DEPTH, k - d) * PANEL_BYTES;
       const bd = bj + <usize>d * PANEL_BYTES;
       const ad = a + <usize>d * aStep;
+      // The first stretch is added to nothing.
+      const before = i32x4.splat(d ? -1 : 0);
       for (let i = 0; i < m; i += STRIP) {
         const ai = ad + <usize>i * aRow;
         let from = bd;
         let to = cj + <usize>i * ldc;
         for (const end = to + width; to < end; to += PANEL_BYTES) {
           const last = from + depthBytes;
-          if (aStep == 4) {
-            if (d) block(ai, aRow, 4, from, last, to, ldc, one, false, false, true);
-            else block(ai, aRow, 4, from, last, to, ldc, one, false, false, false);
-          } else {
-            if (d) block(ai, 4, aStep, from, last, to, ldc, one, true, false, true);
-            else block(ai, 4, aStep, from, last, to, ldc, one, true, false, false);
-          }
+          if (aStep == 4) block(ai, aRow, 4, from, last, to, ldc, before, false, false, true);
+          else block(ai, 4, aStep, from, last, to, ldc, before, true, false, true);
           from += panelBytes;
         }
       }

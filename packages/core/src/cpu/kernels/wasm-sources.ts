@@ -3,6 +3,7 @@ import type { WasmVariant } from './wasm.ts';
 import { relaxedSimdBinary, simdBinary } from './wasm-binaries.ts';
 
 interface WasmSource {
+  /** Two digits for each byte: compressed texts are smaller than with base64. */
   readonly binary: string;
   /** A module that is valid where the kernels are: one function with one instruction of the feature. */
   readonly probe: readonly number[];
@@ -50,7 +51,9 @@ const UNSHARED = 1;
 
 /** The module of a variant as bytes. */
 export function wasmBytes(variant: WasmVariant): Uint8Array<ArrayBuffer> {
-  const bytes = Uint8Array.from(atob(sources[variant].binary), c => c.charCodeAt(0));
+  const { binary } = sources[variant];
+  const bytes = new Uint8Array(binary.length / 2);
+  for (let n = 0; n < bytes.length; n++) bytes[n] = Number.parseInt(binary.slice(2 * n, 2 * n + 2), 16);
   const flags = memoryFlagsAt(bytes);
   bytes[flags] = sharesMemory() ? SHARED : UNSHARED;
   return bytes;
