@@ -11,6 +11,7 @@ import { storageDesc } from '../ir/tensor/storage.ts';
 import type { Topology } from '../ir/topology.ts';
 import type { AttentionForm, Match } from '../passes/match.ts';
 import { syntheticProblem } from './attention/step-call.ts';
+import { elideCopies } from './elide-copies.ts';
 import { fuseMaps } from './fuse-maps.ts';
 import { lowerBackward } from './lower/attention-backward.ts';
 import { lowerForward } from './lower/attention-forward.ts';
@@ -77,7 +78,7 @@ export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): Co
 
 /** The same program with fewer steps. */
 function optimised(program: Program): Program {
-  return readStored(fuseMaps(program));
+  return readStored(fuseMaps(elideCopies(program)));
 }
 
 /** All tensors of a group with their shapes. */

@@ -2,10 +2,12 @@ import type { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../testing/attention-graph.ts';
-import { expectSame } from '../../testing/expect-same.ts';
+import { expectClose, expectSame } from '../../testing/expect-same.ts';
 
-/** How many primitives of each kind the partitions of a graph are, and their results. */
-async function primitivesOf({ graph, bindings }: GraphBuilder): Promise<Record<string, number>> {
+/** How many primitives of each kind `run` prepares on an engine. */
+async function counted(
+  run: (engine: ReturnType<typeof referenceEngine>) => unknown,
+): Promise<Record<string, number>> {
   const engine = referenceEngine();
   const counts: Record<string, number> = {};
   const counting = {
@@ -18,9 +20,22 @@ async function primitivesOf({ graph, bindings }: GraphBuilder): Promise<Record<s
       },
     },
   };
-  await graph.run(counting, bindings as Record<number, Tensor>);
+  await run(counting);
   return counts;
 }
+
+/** How many primitives of each kind the partitions of a graph are. */
+const primitivesOf = ({ graph, bindings }: GraphBuilder): Promise<Record<string, number>> =>
+  counted(engine => graph.run(engine, bindings as Record<number, Tensor>));
+
+/** How many primitives of each kind a compiled graph is, whose results are checked. */
+const compiledPrimitivesOf = ({ graph, bindings }: GraphBuilder): Promise<Record<string, number>> =>
+  counted(async engine => {
+    const compiled = graph.compile(engine);
+    const results = await compiled.execute(bindings);
+    const expected = await graph.run(referenceEngine(), bindings, { policy: 'debug' });
+    expectClose(results as Record<number, Tensor>, expected, 2e-6, 'reference');
+  });
 
 describe('a chain of elementwise operations is one map', () => {
   test('behind a product, with operands that are broadcast', async () => {
@@ -101,5 +116,29 @@ describe('what lies between two operations is stored', () => {
     g.op('Add', [g.op('Exp', [g.input([3])]), g.input([4, 3])]);
     await expectSame(g.graph, g.bindings);
     expect(await primitivesOf(g)).toEqual({ map: 2 });
+  });
+});
+
+describe('a compiled graph', () => {
+  test('fuses maps of neighbouring partitions, and computes a small one for each of its readers', async () => {
+    const g = new GraphBuilder();
+    const scaled = g.op('Multiply', [g.input([2, 3]), g.scalar(0.5)]);
+    const mean = g.op('Add', [scaled, g.input([2, 3])]);
+    const square = g.op('Add', [g.op('Square', [scaled]), g.input([2, 3])]);
+    for (const t of [mean, square]) g.graph.op('End', { inputs: [t], outputs: [] });
+    g.op('Divide', [mean, g.op('Sqrt', [g.op('Abs', [square])])]);
+    expect(await compiledPrimitivesOf(g)).toEqual({ map: 3 });
+  });
+
+  test('reads reshaped tensors where they lie, and copies only what is in another order', async () => {
+    const g = new GraphBuilder();
+    const heads = g.op('StaticReshape', [g.op('Exp', [g.input([2, 6])])], {
+      shape: [2, 3, 2],
+      special_zero: false,
+    });
+    const turned = g.op('StaticTranspose', [heads], { order: [1, 0, 2] });
+    const rows = g.op('StaticReshape', [turned], { shape: [3, 4], special_zero: false });
+    g.op('MatMul', [rows, g.input([4, 2])]);
+    expect(await compiledPrimitivesOf(g)).toEqual({ map: 2, matmul: 1 });
   });
 });

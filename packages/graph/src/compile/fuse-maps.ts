@@ -15,15 +15,25 @@ const MOST_INPUTS = 7;
 /** The most nodes of a fused expression: longer ones gain nothing and compile slowly. */
 const MOST_NODES = 256;
 
+/** The most nodes of an expression that several readers compute again, which takes less than to store it. */
+const MOST_SHARED_NODES = 8;
+
+/** A map that is not written until it is known whether all its readers compute it themselves. */
+interface Waiting {
+  readonly step: MapStep;
+  /** Readers to come. */
+  readers: number;
+}
+
 /**
- * Fuses chains of maps. A map that one other map alone reads, element by element, becomes part of the
- * expression of its reader, and its result is not stored. Results of 16 bits are stored, since they are
- * rounded.
+ * Fuses chains of maps. A map that other maps alone read, element by element, becomes part of the expressions
+ * of its readers, and its result is not stored; an expression of several readers must be small. Results of 16
+ * bits are stored, since they are rounded.
  */
 export function fuseMaps(program: Program): Program {
   const { values } = program;
   const uses = usesOf(program);
-  const waiting = new Map<number, MapStep>();
+  const waiting = new Map<number, Waiting>();
   const steps: Step[] = [];
   for (const step of program.steps) {
     if (!isMap(step)) {
@@ -33,7 +43,8 @@ export function fuseMaps(program: Program): Program {
     const { fused, left } = withProducers(step, waiting);
     steps.push(...left);
     const [output] = fused.outputs;
-    if (isPassedOn(output, fused, values, uses)) waiting.set(output, fused);
+    const readers = readersOf(output, fused, values, uses);
+    if (readers > 0) waiting.set(output, { step: fused, readers });
     else steps.push(fused);
   }
   return { values, steps };
@@ -48,20 +59,24 @@ function isMap(step: Step): step is MapStep {
  */
 function withProducers(
   step: MapStep,
-  waiting: Map<number, MapStep>,
+  waiting: Map<number, Waiting>,
 ): { readonly fused: MapStep; readonly left: readonly MapStep[] } {
   const producers = new Map<number, MapStep>();
   const left: MapStep[] = [];
   const inputs = new Set(step.inputs);
   let size = sizeOf(step);
   for (const value of step.inputs) {
-    const producer = waiting.get(value);
-    if (!producer) continue;
-    waiting.delete(value);
+    const known = waiting.get(value);
+    if (!known) continue;
+    const producer = known.step;
+    known.readers--;
     const all = new Set([...inputs, ...producer.inputs]);
     const grown = size + sizeOf(producer);
-    if (all.size - 1 > MOST_INPUTS || grown > MOST_NODES) left.push(producer);
-    else {
+    if (all.size - 1 > MOST_INPUTS || grown > MOST_NODES) {
+      left.push(producer);
+      waiting.delete(value);
+    } else {
+      if (known.readers === 0) waiting.delete(value);
       size = grown;
       inputs.delete(value);
       for (const input of producer.inputs) inputs.add(input);
@@ -123,25 +138,31 @@ function usesOf({ values, steps }: Program): Uses {
   return { of, viewed: new Set(values.flatMap(value => (value.kind === 'view' ? [value.of] : []))) };
 }
 
-/** Whether one other map alone reads a result, element by element, and storing it would not round it. */
-function isPassedOn(
+/**
+ * How many maps compute a result themselves: all its readers, if they read it element by element and storing
+ * it would not round it; else 0.
+ */
+function readersOf(
   output: number,
   { primitive: { value } }: MapStep,
   values: readonly ProgramValue[],
   uses: Uses,
-): boolean {
+): number {
   const { kind, desc } = values[output];
-  const [, reader, ...more] = uses.of.get(output) ?? [];
-  if (kind !== 'temporary' || uses.viewed.has(output) || !reader || more.length > 0 || !isMap(reader)) {
-    return false;
-  }
+  const [, ...readers] = uses.of.get(output) ?? [];
+  if (kind !== 'temporary' || uses.viewed.has(output)) return 0;
+  if (readers.length > 1 && nodes(value).length > MOST_SHARED_NODES) return 0;
   const isExact = desc.dtype === 'f32' || desc.dtype === 'i32' || desc.dtype === 'bool';
-  return (
+  const isFused =
     isExact &&
     value.type === exprType(desc.dtype) &&
-    sameShape(desc.shape, values[reader.outputs[0]].desc.shape) &&
-    readsInPlace(reader, output)
-  );
+    readers.every(
+      reader =>
+        isMap(reader) &&
+        sameShape(desc.shape, values[reader.outputs[0]].desc.shape) &&
+        readsInPlace(reader, output),
+    );
+  return isFused ? readers.length : 0;
 }
 
 /** Whether a map reads a value only at the element that it computes. */

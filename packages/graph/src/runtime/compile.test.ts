@@ -105,7 +105,7 @@ test('what is wrong with any binding is said before anything runs', async () => 
   const g = new GraphBuilder();
   const [a, b] = [g.input([2]), g.input([2])];
   const [first, last] = [g.op('Exp', [a]), g.op('ReduceSum', [b], { axes: [0], keep_dims: true })];
-  const compiled = g.graph.compile(referenceEngine());
+  const compiled = g.graph.compile(referenceEngine(), { policy: 'debug' });
   expect(compiled.partitions.length).toBe(2);
   const own = Tensor.zeros([2]);
   const bindings = { ...g.bindings, [first.id]: own };

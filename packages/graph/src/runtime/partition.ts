@@ -8,7 +8,7 @@ import {
 } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { compileGroup } from '../compile/compile.ts';
-import { groupOperations, type PartitionPolicy } from '../compile/partition.ts';
+import { groupOperations, type OperationGroup, type PartitionPolicy } from '../compile/partition.ts';
 import { checkNames } from '../ir/check-names.ts';
 import { describeNode, type GraphNode } from '../ir/node.ts';
 import { exactJson } from '../ir/schema/exact-json.ts';
@@ -42,7 +42,10 @@ export interface CompileOptions {
 /** Operations that run as one. */
 export interface Partition {
   readonly id: number;
-  /** `operation` for a single operation; else the name of the pattern. */
+  /**
+   * `operation` for a single operation, `operations` for several without attention; else the name of the
+   * pattern.
+   */
   readonly kind: string;
   /** The ids of the operations in topological order. */
   readonly ops: readonly number[];
@@ -79,6 +82,35 @@ export function partitionGraph(topology: Topology, policy: PartitionPolicy): Par
   return groupOperations(topology, policy).map(({ nodes, match }, id) =>
     createPartition(id, match?.kind ?? 'operation', nodes, topology, match),
   );
+}
+
+/**
+ * The partitions that a whole graph runs as: neighbours that are no attention become one, so that maps fuse
+ * over their borders and intermediate results share memory. Operations that write in place stay on their own.
+ */
+export function partitionsToRun(topology: Topology, policy: PartitionPolicy): Partition[] {
+  if (policy !== 'fusion') return partitionGraph(topology, policy);
+  const runs: OperationGroup[][] = [];
+  const isPlain = ({ nodes, match }: OperationGroup): boolean =>
+    !match?.form &&
+    nodes.every(({ kind, operation }) => kind === 'End' || (operation.lower && !operation.inPlace));
+  for (const group of groupOperations(topology, policy)) {
+    const last = runs.at(-1);
+    if (last && isPlain(group) && last.every(isPlain)) last.push(group);
+    else runs.push([group]);
+  }
+  return runs.map((groups, id) => {
+    const [{ match }, ...more] = groups;
+    const own = more.length === 0 ? match : null;
+    const kind = more.length === 0 ? (match?.kind ?? 'operation') : 'operations';
+    return createPartition(
+      id,
+      kind,
+      groups.flatMap(({ nodes }) => nodes),
+      topology,
+      own,
+    );
+  });
 }
 
 /** A partition of operations that are in order. */

@@ -1,0 +1,47 @@
+import { isContiguous, sameShape } from '@tilewise/core';
+import type { PrimitiveStep, Program, ProgramValue } from '../ir/program/program.ts';
+
+/**
+ * Leaves out copies of contiguous tensors, as a reshape makes: what reads the copy reads the tensor. Both must
+ * be temporaries, which nothing writes again.
+ */
+export function elideCopies(program: Program): Program {
+  const values = [...program.values];
+  const steps: PrimitiveStep[] = [];
+  const elided = new Map<number, number>();
+  for (const step of program.steps) {
+    // Attention names its values; operations in place write a value twice.
+    if (step.kind !== 'primitive' || step.primitive.kind === 'tensor-scatter') return program;
+    const read = { ...step, inputs: step.inputs.map(value => throughCopies(value, values, elided)) };
+    if (isCopy(read, values)) elided.set(step.outputs[0], ownerOf(read.inputs[0], values));
+    else steps.push(read);
+  }
+  return { values, steps };
+}
+
+const ownerOf = (value: number, values: readonly ProgramValue[]): number => {
+  const own = values[value];
+  return own.kind === 'view' ? own.of : value;
+};
+
+/** A value in the memory that its copy was made from, where the copy is left out. */
+function throughCopies(value: number, values: ProgramValue[], elided: ReadonlyMap<number, number>): number {
+  const from = elided.get(ownerOf(value, values));
+  return from === undefined ? value : values.push({ kind: 'view', of: from, desc: values[value].desc }) - 1;
+}
+
+function isCopy({ primitive, inputs, outputs }: PrimitiveStep, values: readonly ProgramValue[]): boolean {
+  if (primitive.kind !== 'map' || inputs.length !== 1) return false;
+  const { value } = primitive;
+  const [from, to] = [values[inputs[0]], values[outputs[0]]];
+  return (
+    value.kind === 'load' &&
+    value.index.length === 0 &&
+    to.kind === 'temporary' &&
+    values[ownerOf(inputs[0], values)].kind === 'temporary' &&
+    from.desc.dtype === to.desc.dtype &&
+    sameShape(from.desc.shape, to.desc.shape) &&
+    isContiguous(from.desc.shape, from.desc.strides) &&
+    isContiguous(to.desc.shape, to.desc.strides)
+  );
+}
