@@ -80,6 +80,12 @@ test('LoRA holds no gradients of the weights', async () => {
   expect(training).toBeLessThan(1.5 * parameters);
 });
 
+test('a step holds less where blocks are computed again', async () => {
+  const deep = { ...config, hidden_size: 32, intermediate_size: 128, num_hidden_layers: 8 };
+  const of = (recomputation: boolean) => memoryOfLora(engine, { config: deep, sequence: 96, recomputation });
+  expect((await of(true)).training).toBeLessThan((2 / 3) * (await of(false)).training);
+});
+
 test('batches go through the text, and again', () => {
   const batches = textBatches([1, 2, 3, 4, 5], 2);
   const rows = Array.from({ length: 3 }, () => batches.next().value.labels);

@@ -7,6 +7,7 @@ import { prepareAttentionCall } from './attention-call.ts';
 import { prepareAttentionInPlace } from './attention-in-place.ts';
 import type { PreparedStep, StepContext } from './prepared-step.ts';
 import { preparePrimitive } from './primitive.ts';
+import { allocateSlots, type Slots } from './shared-slots.ts';
 
 /** The tensors of a program, by the ids of logical tensors. */
 export interface BoundTensors<T> {
@@ -48,10 +49,10 @@ export function prepareProgram<T extends TensorDesc>(
   engine: TensorEngine<T>,
   written: Program,
 ): Executable<T> {
-  const { primitives, recording } = engine;
+  const { recording } = engine;
   const program = engine.prepareAttention ? stageAttention(written, recording !== undefined) : written;
   const plan = planMemory(program);
-  const slots: T[] = [];
+  let slots: Slots<T> | undefined;
   const constants = new Map<number, T>();
   const steps: PreparedStep<T>[] = [];
   const scratch = new Scratch(engine);
@@ -59,20 +60,20 @@ export function prepareProgram<T extends TensorDesc>(
 
   function release(): void {
     for (const step of steps) step.release();
-    for (const t of [...slots, ...constants.values()]) engine.release(t);
+    slots?.release();
+    for (const t of constants.values()) engine.release(t);
     scratch.release();
   }
 
   try {
-    for (const { dtype, length } of plan.slots) {
-      slots.push(primitives.allocate({ dtype, shape: [Math.max(length, 1)] }));
-    }
     program.values.forEach((value, n) => {
       if (value.kind === 'constant') constants.set(n, engine.upload(value.data));
     });
     for (const step of program.steps) steps.push(prepareStep(engine, program, step));
     scratch.atLeast(steps.reduce((most, { workspaceBytes }) => Math.max(most, workspaceBytes), 0));
-    fixed = fixedTensors(engine, program, plan, slots, constants);
+    const isShared = steps.every(({ isRecorded, numbers }) => isRecorded && numbers.length === 0);
+    slots = allocateSlots(engine, plan.slots, isShared);
+    fixed = fixedTensors(engine, program, plan, slots.tensors, constants);
   } catch (error) {
     release();
     throw error;
