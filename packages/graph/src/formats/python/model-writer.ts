@@ -153,7 +153,7 @@ export class ModelWriter implements ModelLines {
     const { attributes } = node;
     const call = node.operation.python?.({ attributes, inputs: [src, ...others], outputs: node.outputs });
     if (!call) return false;
-    const first = wholeAlong(this.tensor(src.id), 'normalises', call.whole);
+    const first = wholeAlong(this.tensor(src.id), 'computes', call.whole);
     const args = [src, ...others].map(({ id, dtype }) => {
       const tensor = id === src.id ? first : aligned(this.tensor(id), first.axes);
       return loaded(this.dialect, tensor.code, storageDType(dtype));

@@ -127,6 +127,11 @@ const refusals: readonly (readonly [string, Build, RegExp])[] = [
     /^operation Exp 1: computes 'exp' of a sum over ranks/,
   ],
   [
+    'a norm of the sequence',
+    (g, x) => g.op('RMSNorm', [x], { begin_norm_axis: 0 }),
+    /^operation RMSNorm 0: computes along axis 0, which is cut: "batch", "sequence"$/,
+  ],
+  [
     'half of a sequence',
     (g, x) => g.op('StaticReshape', [x], { shape: [2, 3, 2, 4], special_zero: false }),
     /^operation StaticReshape 0: splits the sequence of 6 by 3$/,
