@@ -77,7 +77,7 @@ export function OneWord() {
             <tfoot>
               <tr>
                 <th scope="row" colSpan={4}>
-                  <Rich text={text.output} />
+                  {text.output}
                 </th>
                 <td>{vector(o, 2)}</td>
               </tr>

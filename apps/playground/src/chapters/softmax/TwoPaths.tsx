@@ -3,7 +3,6 @@ import { useUrlChoice } from '../../app/url-state.ts';
 import { type FactorForm, twoPaths } from '../../streaming/two-paths.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { Formula } from '../../ui/Formula.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
 import { Slider } from '../../ui/Slider.tsx';
@@ -46,23 +45,11 @@ export function TwoPaths(props: {
         <table className="numbers">
           <thead>
             <tr>
-              <th scope="col">
-                <Formula tex="x_k" />
-              </th>
-              <th scope="col">
-                <Formula tex="s_k = \textstyle\sum e^{x_j - m}" />
-              </th>
-              <th scope="col">
-                <Formula tex="m_k" />
-              </th>
-              <th scope="col">
-                <Formula
-                  tex={form === 'difference' ? 'e^{m_{k-1} - m_k}' : 'e^{m_{k-1}} \\mathbin{/} e^{m_k}'}
-                />
-              </th>
-              <th scope="col">
-                <Formula tex="s_k = \textstyle\sum e^{x_j - m_k}" />
-              </th>
+              <th scope="col">xₖ</th>
+              <th scope="col">sₖ = Σ exp(xⱼ − m)</th>
+              <th scope="col">mₖ</th>
+              <th scope="col">{form === 'difference' ? 'exp(mₖ₋₁ − mₖ)' : 'exp(mₖ₋₁) / exp(mₖ)'}</th>
+              <th scope="col">sₖ = Σ exp(xⱼ − mₖ)</th>
             </tr>
           </thead>
           <tbody>

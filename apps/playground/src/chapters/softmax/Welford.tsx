@@ -1,7 +1,6 @@
 import { welford } from '../../streaming/welford.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { Formula } from '../../ui/Formula.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 
 /** The variance in one pass over the chapter's numbers. */
@@ -14,9 +13,9 @@ export function Welford({ x }: { readonly x: readonly number[] }) {
       <table className="numbers">
         <thead>
           <tr>
-            {['x', '\\delta', '\\bar x', 'M_2', 's^2 = M_2 / (n - 1)'].map(tex => (
-              <th key={tex} scope="col">
-                <Formula tex={tex} />
+            {['x', 'δ', 'x̄', 'M₂', 's² = M₂ / (n − 1)'].map(name => (
+              <th key={name} scope="col">
+                {name}
               </th>
             ))}
           </tr>

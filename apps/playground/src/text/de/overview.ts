@@ -14,7 +14,7 @@ export const overview: Text['overview'] = {
   table: 'Scores, Gewichte und Werte',
   query: (word, q) => `q von „${word}“ = ${q}`,
   key: 'Key',
-  output: '$o = \\sum_j p_j v_j$',
+  output: 'o = Σⱼ pⱼ · vⱼ',
   all: 'P: jedes Wort (hinab) fragt jedes Wort (quer)',
   allLabel: n => `${n} mal ${n} Gewichte; die Zeile des gewählten Wortes ist umrandet`,
   scale: 'Warum durch √d teilen?',

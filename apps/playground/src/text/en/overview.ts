@@ -13,7 +13,7 @@ export const overview = {
   table: 'Scores, weights and values',
   query: (word: string, q: string): string => `q of “${word}” = ${q}`,
   key: 'Key',
-  output: '$o = \\sum_j p_j v_j$',
+  output: 'o = Σⱼ pⱼ · vⱼ',
   all: 'P: every word (down) asks every word (across)',
   allLabel: (n: number): string => `${n} times ${n} weights; the row of the chosen word is outlined`,
   scale: 'Why divide by √d?',

@@ -2,8 +2,8 @@ import { readTensor, type TensorRecord } from './tensor-record.ts';
 import { type Message, Message as OnnxMessage } from './wire.ts';
 
 /**
- * The value of a node's attribute. Lists of graphs and sparse tensors are kept as what they are, to be refused
- * by name.
+ * The value of a node's attribute. Lists of graphs and sparse tensors are kept as what they are, to be
+ * refused by name.
  */
 export type AttributeRecord =
   | { readonly kind: 'float' | 'int'; readonly value: number }

@@ -80,7 +80,9 @@ function cached(
   return draft.op('Concat', entries, { axis: 0 });
 }
 
-/** Grouped attention with a cache, of com.microsoft. Slots of the cache that are not used yet are not seen. */
+/**
+ * Grouped attention with a cache, of com.microsoft. Slots of the cache that are not used yet are not seen.
+ */
 export const groupQueryAttention: OnnxOperator = call => {
   refuseExtras(call, { 9: 'position_ids', 10: 'attention_bias', 11: 'head_sink' }, []);
   if (call.int('smooth_softmax', 0) > 0) call.refuse("has the attribute 'smooth_softmax', which is not read");
