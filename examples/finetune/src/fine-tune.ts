@@ -1,18 +1,16 @@
-import { Tokenizer } from '@huggingface/tokenizers';
 import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import {
-  CheckpointError,
   cosineSchedule,
   createTrainer,
   type LoraConfig,
   loadModel,
   type Model,
   type ModelFiles,
-  readJson,
   type StepReport,
   saveAdapter,
 } from '@tilewise/nn';
+import { loadTokenizer } from '@tilewise/nn/tokenizer';
 import { countingEngine } from './engine-memory.ts';
 import { textBatches } from './text-batches.ts';
 
@@ -63,19 +61,17 @@ const targetNames = ['q_proj', 'v_proj', 'qkv_proj', 'c_attn', 'query', 'value']
 export async function fineTune<T extends TensorDesc>(options: FineTuneOptions<T>): Promise<FineTuned> {
   const { files, text, steps = 100, context = 128, learningRate = 1e-3, signal, recomputation } = options;
   const { engine, memory } = countingEngine(options.engine);
-  const json = await readJson(files, 'tokenizer.json');
-  if (!json) throw new CheckpointError({ file: files.name }, 'has no tokenizer.json');
-  const tokenizer = new Tokenizer(json, (await readJson(files, 'tokenizer_config.json')) ?? {});
-  const tokens = tokenizer.encode(text, { add_special_tokens: false }).ids;
+  const tokenizer = await loadTokenizer(files);
+  const tokens = tokenizer.encode(text, { addSpecialTokens: false });
   const prompt = options.prompt ?? tokenizer.decode(tokens.slice(0, 4));
   const model = await loadModel(files, { engine });
   try {
     const weights = memory.bytes;
     const sample = async (when: 'before' | 'after'): Promise<string> => {
-      const ids = tokenizer.encode(prompt).ids;
+      const ids = tokenizer.encode(prompt);
       for await (const token of model.generate([...ids], { maxNewTokens: 24, temperature: 0, signal }))
         ids.push(token);
-      const said = tokenizer.decode(ids, { skip_special_tokens: true });
+      const said = tokenizer.decode(ids);
       options.onSample?.(when, said);
       return said;
     };
