@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
+import { InvalidArgumentError, type Tensor, type TensorDesc } from '@tilewise/core';
 import { type FromOnnxOptions, fromOnnx, type OnnxGraph, type OnnxModel } from '@tilewise/graph/onnx';
 import {
   add,
@@ -29,7 +29,11 @@ export interface LoadOnnxOptions<T extends TensorDesc> extends LoadOptions<T>, F
   readonly prefix?: string | undefined;
   /** Shapes of inputs, where the file leaves extents open, for which the model is read first. */
   readonly shapes?: Readonly<Record<string, readonly number[]>> | undefined;
-  /** Whether a weight is trained, by its name here; the others stay constants. All unless given. */
+  /**
+   * Whether a weight is trained, by its name here; the others stay constants. Unless given, weights of linear
+   * layers are trained, and those whose names have a dot, as parameters of modules have. Folded constants,
+   * masks and rotary frequencies are not.
+   */
   readonly isTrained?: ((name: string) => boolean) | undefined;
   /** The output that holds the logits; the first unless given. */
   readonly output?: string | undefined;
@@ -47,7 +51,7 @@ export async function loadOnnxModel<T extends TensorDesc>(
   bytes: Uint8Array,
   options: LoadOnnxOptions<T>,
 ): Promise<Model<T>> {
-  const { engine, dtype, externalData, prefix = '', isTrained = () => true } = options;
+  const { engine, dtype, externalData, prefix = '' } = options;
   const model = await fromOnnx(bytes, { externalData });
   const output = options.output ?? (model.outputs[0] as string);
   if (!model.outputs.includes(output))
@@ -57,7 +61,13 @@ export async function loadOnnxModel<T extends TensorDesc>(
   const named = Object.entries(first.weights).map(
     ([name, { value }]) => [names.get(name) ?? name, value] as const,
   );
-  const trained = new Map(named.filter(([name]) => isTrained(name)));
+  const layers = new Set([...linearLayers(first).values()].map(({ weight }) => names.get(weight)));
+  const isParameter = (name: string, value: Tensor): boolean =>
+    layers.has(name) || (name.includes('.') && !/inv_freq$/.test(name) && !isMask(value));
+  const { isTrained } = options;
+  const trained = new Map(
+    named.filter(([name, value]) => (isTrained ? isTrained(name) : isParameter(name, value))),
+  );
   const tied = tiedWeights(trained);
   const own = new Map([...trained].filter(([name]) => !tied.has(name)));
   const linear = new Map<string, LinearShape>();
@@ -104,6 +114,11 @@ export async function loadOnnxModel<T extends TensorDesc>(
     ([name, value]) => [name, engine.upload(dtype ? value.cast(dtype) : value)] as const,
   );
   return new Model(engine, definition, { weights: shapesOf, linear }, new Map(uploaded));
+}
+
+/** Whether numbers are added to scores to hide keys. */
+function isMask(value: Tensor): boolean {
+  return value.toFloat64().some(x => !(x > -1e4));
 }
 
 /** y + scale·(x·Aᵀ)·Bᵀ for x with what was dropped, in the dtype of y. */

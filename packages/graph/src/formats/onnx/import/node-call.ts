@@ -60,8 +60,10 @@ export class NodeCall {
     return new NodeCall({ ...this.node, attributes }, this.version, this, this.inputs);
   }
 
+  /** The name of the operations that are made of the node, behind that of its module. */
   get name(): string {
-    return this.node.name;
+    const { scope, name } = this.node;
+    return scope === '' ? name : `${scope}/${name}`;
   }
 
   /** The node for people. */

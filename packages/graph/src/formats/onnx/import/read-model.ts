@@ -20,6 +20,10 @@ export interface NodeRecord {
   /** The operator set that the operator is of: '' for ONNX's own. */
   readonly domain: string;
   readonly name: string;
+  /**
+   * The module of PyTorch that the node is of, as `model.layers.0.mlp`, where the exporter says so; else ''.
+   */
+  readonly scope: string;
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   readonly attributes: ReadonlyMap<string, AttributeRecord>;
@@ -94,10 +98,19 @@ function readNode(node: Message, depth: number): NodeRecord {
     op: node.text(4, 'op_type'),
     domain: normalDomain(node.text(7, 'domain')),
     name: node.text(3, 'name'),
+    scope: scopeOf(node),
     inputs: node.texts(1, 'input'),
     outputs: node.texts(2, 'output'),
     attributes: new Map(attributes.map(message => [message.text(1, 'name'), readAttribute(message, depth)])),
   };
+}
+
+/** The last module of PyTorch's list of name scopes, which ends with the name of the operation. */
+function scopeOf(node: Message): string {
+  const properties = node.messages(9, 'metadata', n => `entry ${n} of the metadata of a node`);
+  const scopes = properties.find(entry => entry.text(1, 'key') === 'pkg.torch.onnx.name_scopes');
+  const names = scopes?.text(2, 'value').match(/[^'", [\]]+/g) ?? [];
+  return names.at(-2) ?? '';
 }
 
 /**

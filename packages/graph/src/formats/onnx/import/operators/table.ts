@@ -34,7 +34,7 @@ const standard: Readonly<Record<string, OnnxOperator>> = {
  * The operators that are read, by the domain of their operator set. A new operator is a function in its file
  * and a line there.
  */
-const domains: Readonly<Record<string, Readonly<Record<string, OnnxOperator>>>> = {
+export const onnxOperators: Readonly<Record<string, Readonly<Record<string, OnnxOperator>>>> = {
   '': standard,
   'com.microsoft': { ...pick('FusedMatMul', 'SimplifiedLayerNormalization'), ...microsoftOperators },
 };
@@ -45,6 +45,6 @@ function pick(...names: readonly string[]): Record<string, OnnxOperator> {
 
 /** The operator of a node; undefined for one that is not read. */
 export function onnxOperatorOf(domain: string, op: string): OnnxOperator | undefined {
-  const operators = Object.hasOwn(domains, domain) ? domains[domain] : undefined;
+  const operators = Object.hasOwn(onnxOperators, domain) ? onnxOperators[domain] : undefined;
   return operators && Object.hasOwn(operators, op) ? operators[op] : undefined;
 }

@@ -1,0 +1,13 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { onnxOperators } from './table.ts';
+
+test('the page of ONNX operators is up to date', async () => {
+  const sections = Object.entries(onnxOperators).map(([domain, operators]) => {
+    // A branch is chosen while the graph is made: If is no row of the table.
+    const names = [...Object.keys(operators), ...(domain === '' ? ['If'] : [])].sort();
+    return `## ${domain || 'ai.onnx'}\n\n${names.map(name => `- ${name}`).join('\n')}\n`;
+  });
+  const page = `# ONNX operators that are read\n\nGenerated from the table of operators; \`docs/guide/onnx.md\` says how they are read.\n\n${sections.join('\n')}`;
+  await expect(page).toMatchFileSnapshot(fileURLToPath(new URL('../../../../../ONNX.md', import.meta.url)));
+});
