@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../../testing/attention-graph.ts';
 import { checkGradients } from '../../../testing/check-gradients.ts';
 import { runOperation } from '../../../testing/run-operation.ts';
+import { gradients } from '../../gradients.ts';
 
 const [S, D, R] = [3, 6, 4];
 const angles = Array.from({ length: (S * R) / 2 }, (_, n) => 0.3 * n + 0.1);
@@ -47,4 +48,12 @@ test.each([false, true])('its gradient, with interleaved %s', async interleaved 
   const x = g.input([2, S, D]);
   const [cos, sin] = [Math.cos, Math.sin].map(of => g.input([S, R / 2], { values: angles.map(of) }));
   await checkGradients(g, g.op('RotaryEmbedding', [x, cos, sin], { interleaved }), [x]);
+});
+
+test('a gradient by the tables is refused', () => {
+  const g = new GraphBuilder();
+  const [x, cos, sin] = [g.input([2, S, D]), g.input([S, R / 2]), g.input([S, R / 2])];
+  const y = g.op('RotaryEmbedding', [x, cos, sin], {});
+  g.graph.finalize();
+  expect(() => gradients(g.graph, { of: y, withRespectTo: [x, cos] })).toThrow('no gradient by cos and sin');
 });

@@ -1,6 +1,7 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { add, floorDiv, lt, mod, mul, type NumericExpr, select, sub } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
+import { InvalidGraphError } from '../../errors.ts';
 import type { Value } from '../../ir/program/lowering.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
@@ -31,6 +32,13 @@ function tableEntry(n: number, table: Value, rank: number, pair: NumericExpr): N
   return inputAt(n, index);
 }
 
+/** Refuses a gradient that nobody would compute: angles are not learned. */
+function noGradientByTable(): never {
+  throw new InvalidGraphError(
+    'RotaryEmbedding has no gradient by cos and sin; write the rotation with Multiply and Add to learn angles',
+  );
+}
+
 /** Rotary position embedding (Su et al. 2021, RoFormer, equation 34). */
 export const rotaryOperations: readonly Operation[] = defineOperations(rotarySchemas, {
   RotaryEmbedding: {
@@ -59,8 +67,8 @@ export const rotaryOperations: readonly Operation[] = defineOperations(rotarySch
       const tables = [builder.forward(cos), builder.forward(sin)];
       return [
         () => builder.op('RotaryEmbedding', [dy, ...tables], { interleaved, inverse: !inverse }),
-        null,
-        null,
+        noGradientByTable,
+        noGradientByTable,
       ];
     },
     python: ({ attributes: { interleaved, inverse }, inputs: [{ shape }] }) => {
