@@ -1,2 +1,2 @@
-/** The text of the generated source file. */
-export function compileKernels(): Promise<string>;
+/** The texts of the generated source files of kernels, by name. */
+export function compileKernels(): Promise<Readonly<Record<string, string>>>;

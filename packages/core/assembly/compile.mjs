@@ -8,26 +8,48 @@ import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
-const generated = join(folder, '../src/cpu/kernels/wasm-binaries.ts');
+/**
+ * The generated source files: the modules of attention, and of the plain operations, which have their
+ * constants in the memory of attention's, behind these.
+ */
+const generated = [
+  { file: 'wasm-binaries.ts', entry: 'index.ts', constantsAt: 64 },
+  { file: 'operation-binaries.ts', entry: 'operations.ts', constantsAt: 1024 },
+];
 
-/** The text of the generated source file. */
+/** The texts of the generated source files, by name. */
 export async function compileKernels() {
+  const texts = {};
+  for (const module of generated) texts[module.file] = await textOf(module);
+  return texts;
+}
+
+async function textOf(module) {
   return `// Made by assembly/compile.mjs from the sources beside it.
 
 /** The kernels for hosts with relaxed SIMD, which may fuse multiply-add. */
 export const relaxedSimdBinary: string =
-  '${await compile(['--enable', 'relaxed-simd'])}';
+  '${await compile(module, ['--enable', 'relaxed-simd'])}';
 
 /** The kernels for hosts with SIMD. */
 export const simdBinary: string =
-  '${await compile([])}';
+  '${await compile(module, [])}';
 `;
 }
 
-async function compile(features) {
+async function compile({ entry, constantsAt }, features) {
   let binary;
-  const options = ['index.ts', '--outFile', 'kernels.wasm', '-O3s', '--converge', '--noAssert'];
-  const target = ['--runtime', 'stub', '--use', 'abort=', '--memoryBase', '64', '--enable', 'simd'];
+  const options = [entry, '--outFile', 'kernels.wasm', '-O3s', '--converge', '--noAssert'];
+  const target = [
+    '--runtime',
+    'stub',
+    '--use',
+    'abort=',
+    '--memoryBase',
+    `${constantsAt}`,
+    '--enable',
+    'simd',
+  ];
   const memory = ['--enable', 'threads', '--importMemory', '--sharedMemory', '--maximumMemory', '65536'];
   const { error, stderr } = await asc.main(
     [...options, ...target, ...memory, ...features, '--baseDir', folder],
@@ -41,4 +63,8 @@ async function compile(features) {
   return Buffer.from(binary).toString('hex');
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(generated, await compileKernels());
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const [file, text] of Object.entries(await compileKernels())) {
+    writeFileSync(join(folder, '../src/cpu/kernels', file), text);
+  }
+}

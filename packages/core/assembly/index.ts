@@ -1,7 +1,5 @@
 export * from './dropout';
-export * from './lanes';
-export { addLineProducts, multiplyLines } from './matvec';
-export * from './multiply';
+export { addProduct, addTransposedProduct, multiplyScores } from './multiply';
 export { decodeBf16, decodeF16, encodeBf16, encodeF16, packColumns, packRows } from './pack';
 export * from './rows';
 export * from './scores';

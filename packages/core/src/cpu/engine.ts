@@ -16,14 +16,8 @@ import type { Tensor } from '../tensor/tensor.ts';
 import { type BackwardPlaces, type BackwardResults, backward } from './backward/backward.ts';
 import { forward } from './forward/forward.ts';
 import type { ForwardResults } from './forward/forward-results.ts';
-import {
-  areCompiled,
-  bestVariant,
-  compileKernels,
-  moduleOf,
-  supportedVariants,
-  withKernels,
-} from './kernels/host-kernels.ts';
+import { compileEngineKernels, engineKernels } from './kernels/engine-kernels.ts';
+import { areCompiled, bestVariant, moduleOf, supportedVariants } from './kernels/host-kernels.ts';
 import { type Variant, variantDescriptions, variants } from './kernels/kernels.ts';
 import { fromResident, releaseResident, toResident } from './kernels/resident-tensors.ts';
 import { preparedBackward, preparedForward } from './prepared-attention.ts';
@@ -79,7 +73,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   let starting: Promise<Pool | null> | null = null;
 
   async function startedPool(): Promise<Pool | null> {
-    starting ??= compileKernels(variant).then(() => startPool(threads, variant));
+    starting ??= compileEngineKernels(variant).then(() => startPool(threads, variant));
     const started = await starting;
     // Unless it has been given up meanwhile.
     if (pool === undefined) pool = started;
@@ -101,7 +95,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
       if (areCompiled(variant)) return here(operands);
       const { tensors, copies } = moved(operands, bytes => new ArrayBuffer(bytes));
       for (const copy of copies) copyPart(copy, 0, 1);
-      await compileKernels(variant);
+      await compileEngineKernels(variant);
       return here(tensors);
     }
     const taken = takeOperands(problem, operands);
@@ -134,7 +128,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
       (workers, taken) => forwardOnThreads(problem, taken, workers, undefined, into),
       operands => {
         checkStorage(into);
-        return withKernels(variant, kernels => forward(problem, operands, { kernels }, into));
+        return engineKernels.withKernels(variant, kernels => forward(problem, operands, { kernels }, into));
       },
     );
 
@@ -150,7 +144,9 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
       (workers, taken) => backwardOnThreads(problem, taken, workers, undefined, places.into),
       operands => {
         checkStorage(places.into ?? {});
-        return withKernels(variant, kernels => backward(problem, operands, { kernels }, places));
+        return engineKernels.withKernels(variant, kernels =>
+          backward(problem, operands, { kernels }, places),
+        );
       },
     );
 

@@ -4,14 +4,15 @@ import { normalise, normaliseBackward } from '../attention/normalise.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { backward } from './backward/backward.ts';
 import { forward } from './forward/forward.ts';
-import { createKernels, supportedVariants } from './kernels/host-kernels.ts';
+import { createEngineKernels } from './kernels/engine-kernels.ts';
+import { supportedVariants } from './kernels/host-kernels.ts';
 
 const storages: readonly StorageDType[] = ['f32', 'f16', 'bf16'];
 
 const calls = supportedVariants().flatMap(variant => storages.map(storage => ({ variant, storage })));
 
 describe.each(calls)('golden cases stored as $storage on $variant', ({ variant, storage }) => {
-  const kernels = createKernels(variant);
+  const kernels = createEngineKernels(variant);
 
   test.each(goldenCases())('%s', name => {
     const golden = loadGolden(name);

@@ -17,7 +17,8 @@ import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../referen
 import { Tensor } from '../tensor/tensor.ts';
 import { backward } from './backward/backward.ts';
 import { forward } from './forward/forward.ts';
-import { createKernels, supportedVariants } from './kernels/host-kernels.ts';
+import { createEngineKernels } from './kernels/engine-kernels.ts';
+import { supportedVariants } from './kernels/host-kernels.ts';
 
 /** Every tensor of a result, those of captures too. */
 function tensorsOf(results: object): Map<string, Tensor> {
@@ -43,7 +44,7 @@ function expectAgreement(got: object, exact: object, problem: RandomProblem): vo
   }
 }
 
-const allKernels = supportedVariants().map(createKernels);
+const allKernels = supportedVariants().map(createEngineKernels);
 
 /** Forward and backward, on kernels and in tiles of a size that the problem's number decides. */
 function check(problem: RandomProblem): void {

@@ -1,12 +1,11 @@
-import { type Kernels, MEMORY_KEPT, type Variant, variants } from './kernels.ts';
-import type { Memory } from './memory.ts';
+import { createKernelLender, type KernelLender } from './kernel-lender.ts';
+import { type Kernels, type Variant, variants } from './kernels.ts';
 import { typescriptKernels } from './typescript.ts';
 import { type WasmVariant, wasmKernels } from './wasm.ts';
 import { isSupported, wasmBytes } from './wasm-sources.ts';
 
 let best: Variant | null = null;
 const modules = new Map<WasmVariant, WebAssembly.Module>();
-const idle = new Map<Variant, Kernels>();
 
 /** The variants that this host has the instructions for and may compile, the fastest first. */
 export function supportedVariants(): Variant[] {
@@ -40,30 +39,14 @@ export function moduleOf(variant: Variant): WebAssembly.Module | undefined {
 }
 
 /**
- * Lends kernels to `work`, their memory empty but for tensors. Where the host refuses to compile at once (old
- * browsers on their main thread, above 4 KiB) and nobody has compiled them yet, these are the TypeScript
- * ones.
+ * The kernels of attention. Where the host refuses to compile at once (old browsers on their main thread,
+ * above 4 KiB) and nobody has compiled them yet, these are the TypeScript ones.
  */
-export function withKernels<R>(variant: Variant, work: (kernels: Kernels) => R): R {
-  const kernels = idle.get(variant) ?? createKernels(variant);
-  // Taken out, so that a call that throws leaves nothing half done behind.
-  idle.delete(variant);
-  let isDone = false;
-  try {
-    const result = work(kernels);
-    isDone = true;
-    return result;
-  } finally {
-    const { bytes, isKept } = kernels.memory;
-    if (isKept || (isDone && bytes <= MEMORY_KEPT)) idle.set(variant, kernels);
-  }
-}
+const lender: KernelLender = /* @__PURE__ */ createKernelLender(createKernels);
 
-/** The memory of the kernels that are lent. */
-export function residentMemory(variant: Variant): Memory {
-  const kernels = idle.get(variant) ?? createKernels(variant);
-  idle.set(variant, kernels);
-  return kernels.memory;
+/** Lends kernels of attention to `work`, their memory empty. */
+export function withKernels<R>(variant: Variant, work: (kernels: Kernels) => R): R {
+  return lender.withKernels(variant, work);
 }
 
 /** Kernels with a memory of their own. */

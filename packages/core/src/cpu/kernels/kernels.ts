@@ -38,6 +38,8 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
   readonly draws?: DropoutKernels;
   /** Softcap of tiles; without it the score chain sees to softcap. */
   readonly softcap?: SoftcapKernels;
+  /** Of kernels that are WebAssembly. */
+  readonly wasm?: WasmHost;
   /** Products of whole matrices; without them matrices are multiplied on the host. */
   readonly matrices?: MatrixKernels;
   /** What element-wise loops are linked with; without it they run in TypeScript. */
@@ -217,11 +219,15 @@ export type LaneFunction =
   | 'floorDivLanes'
   | 'modLanes';
 
-/** What a loop that is compiled at run time is linked with. */
-export interface LoopHost {
+/** What other modules that work on the memory of kernels are linked with. */
+export interface WasmHost {
   readonly memory: WebAssembly.Memory;
   /** Whether the memory is shared: a module says so where it imports it. */
   readonly shared: boolean;
+}
+
+/** What a loop that is compiled at run time is linked with. */
+export interface LoopHost extends WasmHost {
   readonly lanes: LaneFunctions;
 }
 

@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 import { input } from '../../primitive/index.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { cpuEngine } from '../engine.ts';
-import { residentMemory } from './host-kernels.ts';
+import { engineKernels } from './engine-kernels.ts';
 
 const variant = 'wasm-simd';
 const engine = cpuEngine({ variant, threads: 1 });
-const memory = residentMemory(variant);
+const memory = engineKernels.residentMemory(variant);
 const values = Float32Array.from({ length: 1000 }, (_, n) => n);
 
 test('an uploaded tensor lies in the memory of the kernels, an uploaded view of it too', () => {

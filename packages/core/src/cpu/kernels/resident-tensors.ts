@@ -1,7 +1,7 @@
 import { type DType, dtypeInfo, type TypedArray } from '../../tensor/dtype/dtype.ts';
 import { contiguousStrides, elementCount, maxOffset, type Shape, type Strides } from '../../tensor/shape.ts';
 import { Tensor } from '../../tensor/tensor.ts';
-import { residentMemory } from './host-kernels.ts';
+import { engineKernels } from './engine-kernels.ts';
 import type { Variant } from './kernels.ts';
 import type { Memory } from './memory.ts';
 
@@ -26,7 +26,7 @@ export function allocateResident(
   const { dtype, shape, strides = contiguousStrides(shape) } = desc;
   const { bytes, allocate } = dtypeInfo[dtype];
   const length = elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
-  const memory = residentMemory(variant);
+  const memory = engineKernels.residentMemory(variant);
   const storage = memory.keep(length * bytes);
   if (!storage) return Tensor.zeros(shape, { dtype, strides });
   const { buffer, at } = storage;
@@ -40,7 +40,7 @@ export function allocateResident(
 
 /** The elements of a tensor in the memory of the kernels of a variant; the tensor itself if it is there. */
 export function toResident(variant: Variant, tensor: Tensor): Tensor {
-  if (residentMemory(variant).addressOf(tensor.data) >= 0) return tensor;
+  if (engineKernels.residentMemory(variant).addressOf(tensor.data) >= 0) return tensor;
   const { data, offset } = tensor;
   const made = allocateResident(variant, tensor);
   made.data.set(data.subarray(offset, offset + made.data.length));
@@ -49,7 +49,7 @@ export function toResident(variant: Variant, tensor: Tensor): Tensor {
 
 /** The elements of a tensor in an ordinary buffer of its own, if it is in the memory of kernels. */
 export function fromResident(variant: Variant, tensor: Tensor): Tensor {
-  if (residentMemory(variant).addressOf(tensor.data) < 0) return tensor;
+  if (engineKernels.residentMemory(variant).addressOf(tensor.data) < 0) return tensor;
   const { data, offset, dtype, shape, strides } = tensor;
   const made = Tensor.zeros(shape, { dtype, strides });
   made.data.set(data.subarray(offset, offset + made.data.length));

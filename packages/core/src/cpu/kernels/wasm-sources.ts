@@ -51,11 +51,14 @@ const UNSHARED = 1;
 
 /** The module of a variant as bytes. */
 export function wasmBytes(variant: WasmVariant): Uint8Array<ArrayBuffer> {
-  const { binary } = sources[variant];
+  return bytesOfModule(sources[variant].binary);
+}
+
+/** The bytes of a module from the text of its binary, for the kind of memory that there is here. */
+export function bytesOfModule(binary: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(binary.length / 2);
   for (let n = 0; n < bytes.length; n++) bytes[n] = Number.parseInt(binary.slice(2 * n, 2 * n + 2), 16);
-  const flags = memoryFlagsAt(bytes);
-  bytes[flags] = sharesMemory() ? SHARED : UNSHARED;
+  bytes[memoryFlagsAt(bytes)] = sharesMemory() ? SHARED : UNSHARED;
   return bytes;
 }
 

@@ -1,25 +1,18 @@
-import type {
-  DropoutKernels,
-  Kernels,
-  LaneFunctions,
-  MatrixKernels,
-  SoftcapKernels,
-  Variant,
-} from './kernels.ts';
+import type { DropoutKernels, Kernels, SoftcapKernels, Variant } from './kernels.ts';
 import { createMemory } from './memory.ts';
 import { sharesMemory } from './shared-memory.ts';
 
 /** The variants that are WebAssembly. */
 export type WasmVariant = Exclude<Variant, 'typescript'>;
 
-type WasmExports = Omit<Kernels, 'variant' | 'memory' | 'draws' | 'softcap' | 'matrices' | 'loops'> &
+type WasmExports = Omit<Kernels, 'variant' | 'memory' | 'draws' | 'softcap' | 'wasm' | 'matrices' | 'loops'> &
   DropoutKernels &
-  SoftcapKernels &
-  MatrixKernels &
-  LaneFunctions;
+  SoftcapKernels;
 
-/** The modules keep their constants below; address 0 stands for no ranges. */
-const MEMORY_BASE = 1024;
+/**
+ * The modules, those of the plain operations too, keep their constants below; address 0 stands for no ranges.
+ */
+const MEMORY_BASE = 2048;
 const PAGE = 65_536;
 /** More than what is asked for, so that panel after panel does not grow the memory each time. */
 const GROWTH = 16;
@@ -39,8 +32,7 @@ export function wasmKernels(variant: WasmVariant, module: WebAssembly.Module): K
     variant,
     draws: functions,
     softcap: functions,
-    matrices: functions,
-    loops: { memory, shared, lanes: functions },
+    wasm: { memory, shared },
     memory: createMemory(
       {
         buffer: memory.buffer,

@@ -3,7 +3,7 @@ import type { Primitive } from '../../primitive/primitive.ts';
 import type { Primitives } from '../../primitive/primitive-engine.ts';
 import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
-import { withKernels } from '../kernels/host-kernels.ts';
+import { engineKernels } from '../kernels/engine-kernels.ts';
 import type { Kernels, Variant } from '../kernels/kernels.ts';
 import { allocateResident } from '../kernels/resident-tensors.ts';
 import { prepareMap } from './map.ts';
@@ -27,7 +27,7 @@ export function cpuPrimitives(variant: Variant): Primitives<Tensor> {
       return {
         ...onHost,
         run(from, to) {
-          if (!withKernels(variant, kernels => run(kernels, from, to))) onHost.run(from, to);
+          if (!engineKernels.withKernels(variant, kernels => run(kernels, from, to))) onHost.run(from, to);
         },
       };
     },

@@ -11,7 +11,8 @@ import { Tensor } from '../../tensor/tensor.ts';
 import { backward } from '../backward/backward.ts';
 import { cpuEngine } from '../engine.ts';
 import { forward } from '../forward/forward.ts';
-import { compileKernels, createKernels, moduleOf, supportedVariants } from '../kernels/host-kernels.ts';
+import { createEngineKernels } from '../kernels/engine-kernels.ts';
+import { compileKernels, moduleOf, supportedVariants } from '../kernels/host-kernels.ts';
 import { announcePart } from './arrivals.ts';
 import { createPool, type Pool } from './pool.ts';
 import { copyPart, moved } from './shared-tensors.ts';
@@ -75,7 +76,7 @@ const options: Readonly<Record<string, SdpaBackwardOptions<Tensor>>> = {
 };
 
 describe.each(supportedVariants())('%s', variant => {
-  const kernels = createKernels(variant);
+  const kernels = createEngineKernels(variant);
   const pools: Pool[] = [];
   beforeAll(async () => {
     await compileKernels(variant);
@@ -148,7 +149,7 @@ describe.each(supportedVariants())('%s', variant => {
 
 test('workers wait for the part of the operands that their task reads', async () => {
   const variant = 'typescript';
-  const context = { kernels: createKernels(variant) };
+  const context = { kernels: createEngineKernels(variant) };
   const pool = createPool(2, workerSource, { kind: 'set-up', variant, module: undefined });
   const heads = 4;
   const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([2, heads / 2, 40, 16], seed));

@@ -1,6 +1,7 @@
 import { runBackward } from '../backward/backward-pass.ts';
 import { runForward } from '../forward/forward.ts';
 import { type Kernels, MEMORY_KEPT } from '../kernels/kernels.ts';
+import { withOperations } from '../kernels/operation-kernels.ts';
 import { typescriptKernels } from '../kernels/typescript.ts';
 import { wasmKernels } from '../kernels/wasm.ts';
 import type { PassContext } from '../pass-context.ts';
@@ -81,7 +82,9 @@ function runBackwardPass(
 function createKernels(): Kernels {
   if (!setUp) throw new Error('a worker was not set up');
   const { variant, module } = setUp;
-  return variant !== 'typescript' && module ? wasmKernels(variant, module) : typescriptKernels();
+  return variant !== 'typescript' && module
+    ? withOperations(wasmKernels(variant, module))
+    : typescriptKernels();
 }
 
 if (port.on) port.on('message', handle);

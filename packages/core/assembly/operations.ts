@@ -1,0 +1,3 @@
+export * from './lanes';
+export { addLineProducts, multiplyLines } from './matvec';
+export * from './panels';

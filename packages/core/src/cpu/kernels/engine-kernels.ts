@@ -1,0 +1,17 @@
+import { compileKernels, createKernels } from './host-kernels.ts';
+import { createKernelLender, type KernelLender } from './kernel-lender.ts';
+import type { Kernels, Variant } from './kernels.ts';
+import { compileOperations, withOperations } from './operation-kernels.ts';
+
+/** The kernels of engines, with those of the plain operations; tensors of engines lie in their memory. */
+export const engineKernels: KernelLender = /* @__PURE__ */ createKernelLender(createEngineKernels);
+
+/** Kernels with those of the plain operations, and a memory of their own. */
+export function createEngineKernels(variant: Variant): Kernels {
+  return withOperations(createKernels(variant));
+}
+
+/** Compiles the kernels of engines without blocking. */
+export async function compileEngineKernels(variant: Variant): Promise<void> {
+  await Promise.all([compileKernels(variant), compileOperations(variant)]);
+}

@@ -1,0 +1,36 @@
+import { type Kernels, MEMORY_KEPT, type Variant } from './kernels.ts';
+import type { Memory } from './memory.ts';
+
+/** Kernels that calls take turns with. */
+export interface KernelLender {
+  /** Lends kernels to `work`, their memory empty but for tensors. */
+  withKernels<R>(variant: Variant, work: (kernels: Kernels) => R): R;
+  /** The memory of the kernels that are lent. */
+  residentMemory(variant: Variant): Memory;
+}
+
+/** Lends kernels that `make` makes when there are none. */
+export function createKernelLender(make: (variant: Variant) => Kernels): KernelLender {
+  const idle = new Map<Variant, Kernels>();
+  return {
+    withKernels(variant, work) {
+      const kernels = idle.get(variant) ?? make(variant);
+      // Taken out, so that a call that throws leaves nothing half done behind.
+      idle.delete(variant);
+      let isDone = false;
+      try {
+        const result = work(kernels);
+        isDone = true;
+        return result;
+      } finally {
+        const { bytes, isKept } = kernels.memory;
+        if (isKept || (isDone && bytes <= MEMORY_KEPT)) idle.set(variant, kernels);
+      }
+    },
+    residentMemory(variant) {
+      const kernels = idle.get(variant) ?? make(variant);
+      idle.set(variant, kernels);
+      return kernels.memory;
+    },
+  };
+}
