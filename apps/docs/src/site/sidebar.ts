@@ -54,6 +54,7 @@ export const sidebar: DefaultTheme.Sidebar = [
     text: 'Facts',
     items: [
       { text: 'Limits, said plainly', link: '/limits' },
+      { text: 'Where it runs', link: '/runtimes' },
       { text: 'Comparison', link: '/comparison' },
       { text: 'Performance', link: '/performance' },
       { text: 'Support and versions', link: '/support' },

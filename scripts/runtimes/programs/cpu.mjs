@@ -1,0 +1,3 @@
+import { smokeCpu } from './smoke.mjs';
+
+console.log(await smokeCpu());

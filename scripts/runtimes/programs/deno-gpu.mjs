@@ -1,0 +1,4 @@
+import { smokeGpu } from './smoke.mjs';
+
+const adapter = await navigator.gpu?.requestAdapter();
+console.log(adapter ? await smokeGpu() : 'no adapter on this machine');
