@@ -2,8 +2,8 @@ import { isContiguous, sameShape } from '@tilewise/core';
 import type { PrimitiveStep, Program, ProgramValue } from '../ir/program/program.ts';
 
 /**
- * Leaves out copies of contiguous tensors, as a reshape makes: what reads the copy reads the tensor. Both must
- * be temporaries, which nothing writes again.
+ * Leaves out copies of contiguous tensors, as a reshape makes: what reads the copy reads the tensor. Both
+ * must be temporaries, which nothing writes again.
  */
 export function elideCopies(program: Program): Program {
   const values = [...program.values];
