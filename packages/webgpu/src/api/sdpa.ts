@@ -58,9 +58,7 @@ export function sdpa(
   const inputs = { q, k, v };
   return runNow(
     ctx,
-    ctx.remembered('forward', inputs, options, () =>
-      forwardCall(own => toolsOf(ctx, own), ctx, inputs, options),
-    ),
+    ctx.remembered(inputs, options, () => forwardCall(own => toolsOf(ctx, own), ctx, inputs, options)),
   );
 }
 
@@ -118,9 +116,7 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   checkContext(ctx);
   return runNow(
     ctx,
-    ctx.remembered('backward', inputs, options, () =>
-      backwardCall(own => toolsOf(ctx, own), ctx, inputs, options),
-    ),
+    ctx.remembered(inputs, options, () => backwardCall(own => toolsOf(ctx, own), ctx, inputs, options)),
   );
 }
 

@@ -1,4 +1,4 @@
-import { TilewiseError } from '@tilewise/core';
+import type { TilewiseError } from '@tilewise/core';
 import { type ByteRange, covers, overlap } from './byte-range.ts';
 import { withFaults } from './faults.ts';
 
@@ -79,15 +79,10 @@ export function faultOfBytes(range: ByteRange): Fault {
   return firstFault([...making(range), ...writing(range)]);
 }
 
-/** Says that work which was to write these bytes never reached the GPU. */
+/** Says that work which was to write these bytes failed before it reached the GPU. */
 export function noteFailure(written: readonly ByteRange[], error: unknown): void {
-  const fault =
-    error instanceof TilewiseError
-      ? error
-      : new TilewiseError('INVALID_ARGUMENT', `the work did not reach the GPU: ${String(error)}`, {
-          cause: error,
-        });
-  for (const range of written) overwrite(range, { fault: Promise.resolve(fault), isGood: false });
+  const fault = Promise.resolve(error as TilewiseError);
+  for (const range of written) overwrite(range, { fault, isGood: false });
 }
 
 function settle(own: readonly Touch[], fault?: Fault): Fault {

@@ -36,7 +36,7 @@ export class WorkQueue {
       if (used.some(buffer => buffers.includes(buffer)))
         throw new InvalidArgumentError(
           'buffers',
-          'has a buffer of a call whose kernels are being compiled: await ctx.submitted() first',
+          'is used by a call that waits for its kernels: await ctx.submitted() first',
         );
     }
   }

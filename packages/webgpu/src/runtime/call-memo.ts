@@ -9,7 +9,7 @@ interface CheckedCall<Options> {
 /** How many calls a context remembers. */
 const maxCalls = 256;
 
-/** Calls that were checked, by their kind, the descriptions of their tensors and their options. */
+/** Calls that were checked, by the names and descriptions of their tensors and by their options. */
 export class CallMemo {
   readonly #calls = new Map<string, CheckedCall<unknown>>();
 
@@ -17,13 +17,8 @@ export class CallMemo {
    * The call that `make` makes, or an earlier one of the same key, for which the same rules hold. Calls with
    * options other than numbers, strings and booleans are not remembered.
    */
-  get<Options, Call extends CheckedCall<Options>>(
-    kind: string,
-    tensors: object,
-    options: object,
-    make: () => Call,
-  ): Call {
-    const key = keyOf(kind, tensors, options);
+  get<Options, Call extends CheckedCall<Options>>(tensors: object, options: object, make: () => Call): Call {
+    const key = keyOf(tensors, options);
     if (key === null) return make();
     const given = tensors as Readonly<Record<string, unknown>>;
     const known = this.#calls.get(key) as Call | undefined;
@@ -43,8 +38,8 @@ export class CallMemo {
   }
 }
 
-function keyOf(kind: string, tensors: object, options: object): string | null {
-  let key = kind;
+function keyOf(tensors: object, options: object): string | null {
+  let key = '';
   for (const [name, value] of Object.entries(options ?? { given: null })) {
     if (value === undefined) continue;
     if (typeof value !== 'boolean' && typeof value !== 'string' && !Number.isFinite(value)) return null;

@@ -59,11 +59,10 @@ export class GpuContext extends GpuMemory implements KernelTarget {
 
   /** A call that `make` checks and makes, or an earlier one like it on these tensors: see `CallMemo`. */
   remembered<Options, Call extends { readonly call: EagerCall<Options> }>(
-    kind: string,
     tensors: object,
     options: object,
     make: () => Call,
   ): Call {
-    return this.#calls.get(kind, tensors, options, make);
+    return this.#calls.get(tensors, options, make);
   }
 }

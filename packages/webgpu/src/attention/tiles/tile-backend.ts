@@ -82,6 +82,9 @@ export interface TileBackend extends TileResults {
   accumulate(gemms: readonly ScoreGemm[], ...sums: readonly AccumulateGemm[]): string;
 }
 
+/** WGSL expression of what is stored for the vec4 x of a result's row r. */
+export type StoredValue = (r: number, x: string) => string;
+
 /** Names of the operands that products read rows of. */
 export const rowsRead = (gemms: readonly ScoreGemm[]): ReadonlySet<string> =>
   new Set(gemms.flatMap(({ a, b }) => [a.name, b.name]));
@@ -94,11 +97,8 @@ export interface TileResults extends LaneResults {
   readonly isSlowToRescale: boolean;
   /** Statements that declare a result as the vec4s `NAMEr_n`, if they are not that already. */
   results(name: string, D: number): string;
-  /**
-   * Whether a loop stores the rows of a result, through an array: for drivers that take long to compile a
-   * store.
-   */
-  readonly storesInLoop: boolean;
+  /** `storeRows` in another way. Default: one vec4 after the other. */
+  storeRows?(into: string, operand: TileOperand, value: StoredValue): string;
 }
 
 /** Which rows of a result a lane has, and which vec4s of them. */
@@ -118,7 +118,6 @@ const eachVector = (own: LaneResults, D: number, text: (r: number, n: number) =>
 export const resultsOfLanes = (own: LaneResults): TileResults => ({
   ...own,
   isSlowToRescale: false,
-  storesInLoop: false,
   accumulators: (name, D) => eachVector(own, D, (r, n) => `var ${name}${r}_${n} = vec4f();`),
   results: () => '',
 });
@@ -135,34 +134,23 @@ export function storeRows(
   backend: TileResults,
   into: string,
   operand: TileOperand,
-  value: (r: number, x: string) => string,
+  value: StoredValue,
 ): string {
+  if (backend.storeRows) return backend.storeRows(into, operand, value);
   const { name, row, first, end, channels, D } = operand;
-  const { results, resultRows, resultPlace, vectors, vector, storesInLoop } = backend;
-  const at = (r: string): string => `${first} + ${resultPlace} * ${resultRows}u + ${r}`;
-  const stored = (r: number, n: number): string => value(r, `${into}${r}_${n}`);
-  if (storesInLoop) {
-    const count = vectors(D);
-    return `${results(into, D)}
-  let ${into}_stored = array<vec4f, ${resultRows * count}>(${repeat(resultRows, r => repeat(count, n => stored(r, n), ', '), ', ')});
-  for (var r = 0u; r < min(${resultRows}u, max(${end}, ${at('0u')}) - (${at('0u')})); r++) {
-    let row = ${row(`(${at('r')})`)};
-    for (var d = 0u; d < ${channels}; d += 4u) {
-      ${name}_store4(row, d, ${into}_stored[r * ${count}u + d / 4u]);
-    }
-  }`;
-  }
+  const { results, resultRows, resultPlace, vectors, vector } = backend;
+  const at = (r: number): string => `${first} + ${resultPlace} * ${resultRows}u + ${r}u`;
   const storeVector = (r: number, n: number): string => {
     const d = `4u * (${vector(n)})`;
     return `if (${d} < ${channels}) {
-      ${name}_store4(row, ${d}, ${stored(r, n)});
+      ${name}_store4(row, ${d}, ${value(r, `${into}${r}_${n}`)});
     }`;
   };
   return `${results(into, D)}
   ${repeat(
     resultRows,
-    r => `if (${at(`${r}u`)} < ${end}) {
-    let row = ${row(`(${at(`${r}u`)})`)};
+    r => `if (${at(r)} < ${end}) {
+    let row = ${row(`(${at(r)})`)};
     ${repeat(vectors(D), n => storeVector(r, n), '\n    ')}
   }`,
     '\n  ',

@@ -184,7 +184,6 @@ export function results(tile: MatrixTile): TileResults {
         perMatrix(tile, d, (n, r) => `var ${resultMatrix(name, n, r)} = ${tile.spelling.zero};`),
       ),
     isSlowToRescale: true,
-    storesInLoop: false,
     results: (name, D) =>
       perBlock(
         D,

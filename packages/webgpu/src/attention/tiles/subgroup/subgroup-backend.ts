@@ -8,6 +8,7 @@ import {
   resultsOfLanes,
   rowsRead,
   type ScoreGemm,
+  type StoredValue,
   type TileBackend,
   type TileOperand,
   type TileResults,
@@ -240,5 +241,24 @@ function rescale(tile: SubgroupTile, sum: AccumulateGemm): string {
 const results = (tile: SubgroupTile): TileResults => ({
   ...resultsOfLanes(laneResults(tile)),
   isSlowToRescale: true,
-  storesInLoop: true,
+  storeRows: (into, operand, value) => storeInLoop(tile, into, operand, value),
 });
+
+/** A loop stores rows through an array, because drivers take long to compile a store. */
+export function storeInLoop(
+  { rows }: SubgroupTile,
+  into: string,
+  { name, row, first, end, channels, D }: TileOperand,
+  value: StoredValue,
+): string {
+  const vectors = vectorsOf(D);
+  const each = repeat(rows, r => repeat(vectors, n => value(r, `${into}${r}_${n}`), ', '), ', ');
+  const at = `${first} + lane * ${rows}u`;
+  return `let ${into}_stored = array<vec4f, ${rows * vectors}>(${each});
+  for (var r = 0u; r < min(${rows}u, max(${end}, ${at}) - (${at})); r++) {
+    let row = ${row(`(${at} + r)`)};
+    for (var d = 0u; d < ${channels}; d += 4u) {
+      ${name}_store4(row, d, ${into}_stored[r * ${vectors}u + d / 4u]);
+    }
+  }`;
+}
