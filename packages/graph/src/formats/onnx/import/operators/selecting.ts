@@ -1,28 +1,12 @@
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import { int64Type } from '../element-type.ts';
-import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
-import { type HostTensor, hostTensor, reader, staticNumbers, type Value } from '../value.ts';
+import type { NodeResult, OnnxOperator } from '../node-call.ts';
+import { hostTensor, reader, staticNumbers } from '../value.ts';
 import { cast, reshape, select, slice } from './emit.ts';
 import { gatherND } from './gather-nd.ts';
 import { checkedIndices, fromStart, withExtent } from './indices.ts';
-
-/** A result whose element at an index is the element of one input at another index. */
-function moved(
-  { type, host, shape: from }: Value,
-  shape: readonly number[],
-  place: (index: readonly number[]) => readonly number[],
-  emit: NodeResult['emit'],
-): NodeResult {
-  return {
-    ...{ type, shape, emit },
-    ...(host && {
-      fold: (): HostTensor => {
-        const read = reader(host(), from);
-        return hostTensor(shape, index => read(place(index)));
-      },
-    }),
-  };
-}
+import { moved } from './moved.ts';
+import { pad } from './pad.ts';
 
 /** Where a slice along one axis begins, its step, and how many elements it has. */
 function sliceRange(
@@ -187,80 +171,6 @@ const split: OnnxOperator = call => {
       slice(call.draft, value.tensor(), { axis, start: first, size }),
     );
   });
-};
-
-/** The element that stands at a place outside of a dimension, by the mode of a pad. */
-function paddedFrom(call: NodeCall, mode: string): (i: number, extent: number) => number {
-  const wrapped = (i: number, extent: number): number => ((i % extent) + extent) % extent;
-  switch (mode) {
-    case 'edge':
-      return (i, extent) => Math.min(extent - 1, Math.max(0, i));
-    case 'wrap':
-      return wrapped;
-    case 'reflect':
-      return (i, extent) => {
-        const period = Math.max(1, 2 * (extent - 1));
-        const at = wrapped(i, period);
-        return Math.min(at, period - at);
-      };
-    default:
-      return call.fail(`has the mode '${mode}'`);
-  }
-}
-
-const pad: OnnxOperator = call => {
-  const value = call.input(0);
-  const mode = call.text('mode', 'constant');
-  const { shape } = value;
-  const axes = call.has(3) ? call.numbers(3).map(d => call.axis(d, shape.length)) : shape.map((_, d) => d);
-  // The attribute has another name in the first version.
-  const attribute = call.version < 2 ? 'paddings' : 'pads';
-  const given = call.version < 11 ? (call.ints(attribute) ?? []) : call.numbers(1);
-  if (given.length !== 2 * axes.length) call.fail(`has ${given.length} pads for ${axes.length} axes`);
-  const count = (d: number, side: 0 | 1): number => {
-    const n = axes.indexOf(d);
-    return n < 0 ? 0 : (given[n + side * axes.length] ?? 0);
-  };
-  const [before, after] = [shape.map((_, d) => count(d, 0)), shape.map((_, d) => count(d, 1))];
-  const fill = call.version < 11 ? call.float('value', 0) : call.has(2) ? (call.numbers(2)[0] ?? 0) : 0;
-  const { draft } = call;
-  if (mode !== 'constant') {
-    const source = paddedFrom(call, mode);
-    const sources = shape.map((extent, d) =>
-      Array.from({ length: extent + (before[d] ?? 0) + (after[d] ?? 0) }, (_, i) =>
-        source(i - (before[d] ?? 0), extent),
-      ),
-    );
-    const to = sources.map(({ length }) => length);
-    return [
-      moved(
-        value,
-        to,
-        index => index.map((i, d) => sources[d]?.[i] ?? 0),
-        () =>
-          sources.reduce((tensor, indices, axis) => {
-            if (indices.length === shape[axis] && indices.every((i, n) => i === n)) return tensor;
-            const at = call.constant({ shape: [indices.length], values: indices }, int64Type);
-            return draft.op('Take', [tensor, at], { axis });
-          }, value.tensor()),
-      ),
-    ];
-  }
-  return [
-    {
-      ...{ type: value.type, shape: shape.map((n, d) => n + (before[d] ?? 0) + (after[d] ?? 0)) },
-      emit: () => {
-        // Negative pads take elements away.
-        const cut = shape.reduce((tensor, extent, axis) => {
-          const [low, high] = [Math.max(0, -(before[axis] ?? 0)), Math.max(0, -(after[axis] ?? 0))];
-          return slice(draft, tensor, { axis, start: low, size: extent - low - high });
-        }, value.tensor());
-        const grown = { before: before.map(n => Math.max(0, n)), after: after.map(n => Math.max(0, n)) };
-        if ([...grown.before, ...grown.after].every(n => n === 0)) return cut;
-        return draft.op('Pad', [cut], { ...grown, value: fill });
-      },
-    },
-  ];
 };
 
 /** A tensor is repeated as so many operands of one operation at most. */
