@@ -18,7 +18,7 @@ import {
   lineNumbers,
   placeholder as whenEmpty,
 } from '@codemirror/view';
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 import type { LineError } from '../machine/program.ts';
 
 /** Whole lines: of the editor's keys those that a program of single instructions needs. */
@@ -72,7 +72,7 @@ export default function CodeEditor(props: EditorProps & { readonly cursor: numbe
   const latest = useRef(props);
   latest.current = props;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!host.current) return;
     const offer = (context: CompletionContext) => {
       const { from, text } = context.state.doc.lineAt(context.pos);

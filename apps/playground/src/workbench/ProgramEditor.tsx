@@ -1,4 +1,5 @@
 import { type ComponentType, useLayoutEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { formulasShown } from '../ui/Formula.tsx';
 import { useNear } from '../ui/useNear.ts';
 import type { EditorProps } from './CodeEditor.tsx';
@@ -37,8 +38,11 @@ export function ProgramEditor(props: EditorProps) {
     let current = true;
     loadEditor().then(
       editor => {
+        if (!current) return;
         const writing = document.activeElement === field.current;
-        if (current) setLoaded({ editor, cursor: writing ? (field.current?.selectionStart ?? null) : null });
+        const cursor = writing ? (field.current?.selectionStart ?? null) : null;
+        // At once: a key that comes in between would be written before the cursor that was read.
+        flushSync(() => setLoaded({ editor, cursor }));
       },
       // Without the network the plain field does it.
       () => {},
