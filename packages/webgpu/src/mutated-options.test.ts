@@ -149,9 +149,9 @@ function check(
 
 /**
  * Buffers of two plans may be shared; a tensor may have fields of its own; `mxfp8` is checked by the call
- * that takes it.
+ * that takes it; a part may be a result of `sdpa` with more outputs than o and lse.
  */
-const mayHaveOthers = /^(encode buffers|upload|mxfp8)$/;
+const mayHaveOthers = /^(encode buffers|upload|mxfp8|mergePartials)$/;
 
 const isPlain = (value: unknown): boolean =>
   value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype;
