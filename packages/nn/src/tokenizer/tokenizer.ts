@@ -4,6 +4,7 @@ import { CheckpointError } from '../checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson } from '../checkpoint/model-files.ts';
 import { type ChatMessage, chatTemplateOf } from './chat-template.ts';
 
+/** How a text is encoded. */
 export interface EncodeOptions {
   /** Whether the tokens are added that the tokenizer begins or ends a text with. Default: true. */
   readonly addSpecialTokens?: boolean | undefined;

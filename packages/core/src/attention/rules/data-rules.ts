@@ -53,6 +53,7 @@ export interface DataChecks {
   readonly validateBackwardOperands: typeof validateBackwardOperands;
 }
 
+/** The checks of the values of lists and tables, for engines that are given host tensors. */
 export const dataChecks: DataChecks = { validateOperands, validateBackwardOperands };
 
 type Descs = Readonly<Partial<Record<RaggedName, OperandDesc>>>;
