@@ -49,6 +49,18 @@ describe('a chain of elementwise operations is one map', () => {
     expect(await primitivesOf(g)).toEqual({ matmul: 1, map: 2 });
   });
 
+  test('and a map that one of its readers reads twice is computed again by each reader', async () => {
+    const g = new GraphBuilder();
+    const x = g.input([2, 3]);
+    const t = g.op('Neg', [x]);
+    const [square, sum, difference] = ['Multiply', 'Add', 'Subtract'].map(kind =>
+      g.op(kind, [t, kind === 'Multiply' ? t : x]),
+    );
+    for (const y of [square, sum, difference]) g.op('MatMul', [y, g.input([3, 2])]);
+    await expectSame(g.graph, g.bindings);
+    expect(await compiledPrimitivesOf(g)).toEqual({ map: 3, matmul: 3 });
+  });
+
   test('that reads one of its tensors twice; what it joins is another', async () => {
     const g = new GraphBuilder();
     const x = g.input([2, 3]);

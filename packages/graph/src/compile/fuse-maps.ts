@@ -65,7 +65,7 @@ function withProducers(
   const left: MapStep[] = [];
   const inputs = new Set(step.inputs);
   let size = sizeOf(step);
-  for (const value of step.inputs) {
+  for (const value of new Set(step.inputs)) {
     const known = waiting.get(value);
     if (!known) continue;
     const producer = known.step;
