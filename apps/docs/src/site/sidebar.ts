@@ -46,6 +46,8 @@ export const sidebar: DefaultTheme.Sidebar = [
       { text: 'Graphs', link: '/guide/graphs' },
       { text: 'Gradients of graphs', link: '/guide/graph-gradients' },
       { text: "cuDNN's attention nodes", link: '/guide/cudnn' },
+      { text: 'Models: generation and training', link: '/guide/models' },
+      { text: 'Checkpoints', link: '/guide/checkpoints' },
       { text: 'ONNX', link: '/guide/onnx' },
       { text: 'Export to PyTorch', link: '/guide/pytorch' },
     ],

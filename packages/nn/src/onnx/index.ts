@@ -1,0 +1,2 @@
+export type { LoadOnnxOptions } from './load-onnx-model.ts';
+export { loadOnnxModel } from './load-onnx-model.ts';
