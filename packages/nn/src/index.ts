@@ -1,6 +1,14 @@
 export type { Architecture, ModelDefinition } from './architectures/architecture.ts';
 export { architectures, readModel } from './architectures/read-model.ts';
-export * from './checkpoint/index.ts';
+export {
+  CheckpointError,
+  type CheckpointPlace,
+  encodeSafetensors,
+  folderFiles,
+  givenFiles,
+  type ModelFiles,
+  readSafetensors,
+} from './checkpoint/index.ts';
 export { ConfigError } from './config/config-error.ts';
 export type { CreateOptions } from './create-model.ts';
 export { createModel } from './create-model.ts';
