@@ -136,7 +136,8 @@ function install(pkg, project, packages) {
   const manifest = {
     private: true,
     type: 'module',
-    dependencies: { [pkg.name]: tarballOf(pkg) },
+    // Subpaths that need an optional peer are imported and bundled with the peer.
+    dependencies: { [pkg.name]: tarballOf(pkg), ...pkg.manifest.peerDependencies },
     overrides: Object.fromEntries(below.map(other => [other.name, tarballOf(other)])),
   };
   writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));

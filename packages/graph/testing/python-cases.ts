@@ -37,8 +37,8 @@ export async function runPython(args: readonly string[], cwd: string): Promise<s
   return stdout;
 }
 
-/** Whether a Python has a module. */
-export async function hasModule(name: string, by: string | undefined = python): Promise<boolean> {
+/** Whether a Python has a module; false where there is none. */
+export async function hasModule(name: string, by: string | undefined): Promise<boolean> {
   if (by === undefined) return false;
   const code = `import importlib.util as u; print(u.find_spec("${name}") is not None)`;
   return (await runPython(['-c', code], tmpdir())).trim() === 'True';

@@ -61,6 +61,16 @@ export interface EditorProps {
   };
 }
 
+/** The part of a text that is other than in a later one, without what both begin and end with. */
+function changeOf(before: string, after: string): { from: number; to: number; insert: string } {
+  const most = Math.min(before.length, after.length);
+  let from = 0;
+  while (from < most && before[from] === after[from]) from++;
+  let end = 0;
+  while (end < most - from && before.at(-1 - end) === after.at(-1 - end)) end++;
+  return { from, to: before.length - end, insert: after.slice(from, after.length - end) };
+}
+
 /**
  * Where a program is written: completion, errors at their place, the executed line marked.
  * @param cursor where the visitor was writing when this took the place of a plain field; null if nowhere.
@@ -113,8 +123,13 @@ export default function CodeEditor(props: EditorProps & { readonly cursor: numbe
 
   useEffect(() => {
     const editor = view.current;
-    if (!editor || editor.state.doc.toString() === value) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    const written = editor?.state.doc.toString() ?? value;
+    if (!editor || written === value) return;
+    const { from, to, insert } = changeOf(written, value);
+    // The cursor stays behind what it was behind: the plain field may have got keys that come here late.
+    const { head } = editor.state.selection.main;
+    const anchor = head < from ? head : Math.max(from, head + value.length - written.length);
+    editor.dispatch({ changes: { from, to, insert }, selection: { anchor } });
   }, [value]);
 
   useEffect(() => {

@@ -24,10 +24,13 @@ test.skipIf(python === undefined)(
   },
 );
 
-test.skipIf(!(await hasModule('ruff')))('a linter finds nothing to say about the Python files', async () => {
-  await runPython(['-m', 'ruff', 'check', '.'], project);
-  await runPython(['-m', 'ruff', 'format', '--check', '.'], project);
-});
+test.skipIf(!(await hasModule('ruff', python)))(
+  'a linter finds nothing to say about the Python files',
+  async () => {
+    await runPython(['-m', 'ruff', 'check', '.'], project);
+    await runPython(['-m', 'ruff', 'format', '--check', '.'], project);
+  },
+);
 
 test.skipIf(fullPython === undefined).each([1, 2, 3, 4, 8])(
   'attention on %i ranks is dense attention, with every option and in both orders',
