@@ -38,7 +38,8 @@ describe('a visitor of the machine', () => {
 
   it('writes a program, breaks it, and is told the line', async () => {
     await site.visit('#/machine');
-    await site.page.getByRole('textbox', { name: 'Program: One element' }).click();
+    // The editor, which takes the place of a plain field.
+    await site.page.locator('.cm-content').click();
     await site.page.keyboard.type('LOAD a[0][0], R0\n', { delay: 5 });
     await site.page.keyboard.type('MAC_Z R1, R0, R2');
     await text('Line 2: the multiplier reads R0 here');
