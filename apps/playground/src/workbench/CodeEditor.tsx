@@ -81,6 +81,8 @@ export default function CodeEditor(props: EditorProps & { readonly cursor: numbe
   const view = useRef<EditorView | null>(null);
   const latest = useRef(props);
   latest.current = props;
+  // Where the visitor is writing when an editor is made: in the plain field, or in the editor before.
+  const writing = useRef(props.cursor);
 
   useLayoutEffect(() => {
     if (!host.current) return;
@@ -113,12 +115,14 @@ export default function CodeEditor(props: EditorProps & { readonly cursor: numbe
       }),
     });
     view.current = editor;
-    const { cursor } = latest.current;
-    if (cursor !== null) {
-      editor.dispatch({ selection: { anchor: Math.min(cursor, editor.state.doc.length) } });
+    if (writing.current !== null) {
+      editor.dispatch({ selection: { anchor: Math.min(writing.current, editor.state.doc.length) } });
       editor.focus();
     }
-    return () => editor.destroy();
+    return () => {
+      writing.current = editor.hasFocus ? editor.state.selection.main.head : null;
+      editor.destroy();
+    };
   }, [label, placeholder]);
 
   useEffect(() => {
