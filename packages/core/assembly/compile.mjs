@@ -13,7 +13,7 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
  * constants in the memory of attention's, behind these.
  */
 const generated = [
-  { file: 'wasm-binaries.ts', entry: 'index.ts', constantsAt: 64 },
+  { file: 'kernel-binaries.ts', entry: 'index.ts', constantsAt: 64 },
   { file: 'operation-binaries.ts', entry: 'operations.ts', constantsAt: 1024 },
 ];
 
@@ -65,6 +65,6 @@ async function compile({ entry, constantsAt }, features) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const [file, text] of Object.entries(await compileKernels())) {
-    writeFileSync(join(folder, '../src/cpu/kernels', file), text);
+    writeFileSync(join(folder, '../src/cpu/kernels/wasm', file), text);
   }
 }

@@ -1,4 +1,4 @@
-import type { Kernels } from './kernels/kernels.ts';
+import type { Kernels } from './kernels/interface/kernels.ts';
 import type { TileSize } from './tiles/tile-size.ts';
 
 /** What a pass runs on: who computes, and how the score matrix is cut up where the default is not wanted. */

@@ -1,5 +1,6 @@
-import { type Kernels, padded, STRIP } from '../kernels/kernels.ts';
-import type { Panel } from '../kernels/memory.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import { padded, STRIP } from '../kernels/interface/panel.ts';
+import type { Panel } from '../kernels/memory/memory.ts';
 import type { RowPanel } from '../operands/row-panel.ts';
 import type { RowResult } from '../operands/row-result.ts';
 import type { ScoreTile } from '../tiles/score-tile.ts';

@@ -1,7 +1,7 @@
 import type { BackwardOperands, BackwardProblem } from '../../attention/problem/problem.ts';
 import { createFp8, type Fp8Arithmetic } from '../../score/fp8.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import type { Kernels } from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
 import type { HeadPanels } from '../operands/head-panels.ts';
 import type { RowPanel } from '../operands/row-panel.ts';
 import { createScoreTiles, type ScoreTiles } from '../tiles/score-tiles.ts';

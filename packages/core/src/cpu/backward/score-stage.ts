@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '../../attention/problem/problem.ts';
-import { STRIP } from '../kernels/kernels.ts';
-import type { Panel } from '../kernels/memory.ts';
+import { STRIP } from '../kernels/interface/panel.ts';
+import type { Panel } from '../kernels/memory/memory.ts';
 import { roundTile } from '../tiles/fp8.ts';
 import type { ScoreTile } from '../tiles/score-tile.ts';
 import type { HeadGradient } from './head-gradient.ts';

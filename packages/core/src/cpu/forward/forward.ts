@@ -3,7 +3,7 @@ import type { AttentionProblem, ForwardAmaxName, Operands } from '../../attentio
 import type { SdpaResult } from '../../engine/engine.ts';
 import { dropoutMaskOf } from '../../score/dropout-mask.ts';
 import { Tensor } from '../../tensor/tensor.ts';
-import { padded, STRIP } from '../kernels/kernels.ts';
+import { padded, STRIP } from '../kernels/interface/panel.ts';
 import { allocateTensor, createRowResult, createStatistic } from '../operands/row-result.ts';
 import { createScaledResult } from '../operands/scaled-result.ts';
 import type { PassContext } from '../pass-context.ts';

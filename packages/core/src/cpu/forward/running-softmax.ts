@@ -1,4 +1,4 @@
-import type { Memory, Panel } from '../kernels/memory.ts';
+import type { Memory, Panel } from '../kernels/memory/memory.ts';
 
 /** The running softmax of a query tile: of the scores so far, each row's largest m and l = Σ e^(s − m). */
 export interface RunningSoftmax {

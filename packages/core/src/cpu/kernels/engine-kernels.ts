@@ -1,7 +1,8 @@
 import { compileKernels, createKernels } from './host-kernels.ts';
+import type { Kernels } from './interface/kernels.ts';
+import type { Variant } from './interface/variant.ts';
 import { createKernelLender, type KernelLender } from './kernel-lender.ts';
-import type { Kernels, Variant } from './kernels.ts';
-import { compileOperations, withOperations } from './operation-kernels.ts';
+import { compileOperations, withOperations } from './wasm/operation-kernels.ts';
 
 /** The kernels of engines, with those of the plain operations; tensors of engines lie in their memory. */
 export const engineKernels: KernelLender = /* @__PURE__ */ createKernelLender(createEngineKernels);

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
 import { compileKernels as compileSources } from '../../../assembly/compile.mjs';
 import { bestVariant, createKernels, supportedVariants, withKernels } from './host-kernels.ts';
-import type { Kernels } from './kernels.ts';
+import type { Kernels } from './interface/kernels.ts';
 
 test('the binaries are what the AssemblyScript sources compile to', { timeout: 60_000 }, async () => {
   for (const [file, text] of Object.entries(await compileSources())) {
-    expect(await readFile(new URL(`./${file}`, import.meta.url), 'utf8'), file).toBe(text);
+    expect(await readFile(new URL(`./wasm/${file}`, import.meta.url), 'utf8'), file).toBe(text);
   }
 });
 

@@ -1,8 +1,9 @@
+import type { Kernels } from './interface/kernels.ts';
+import { type Variant, variants } from './interface/variant.ts';
 import { createKernelLender, type KernelLender } from './kernel-lender.ts';
-import { type Kernels, type Variant, variants } from './kernels.ts';
-import { typescriptKernels } from './typescript.ts';
-import { type WasmVariant, wasmKernels } from './wasm.ts';
-import { isSupported, wasmBytes } from './wasm-sources.ts';
+import { typescriptKernels } from './typescript/typescript-kernels.ts';
+import { isSupported, wasmBytes } from './wasm/module-sources.ts';
+import { type WasmVariant, wasmKernels } from './wasm/wasm-kernels.ts';
 
 let best: Variant | null = null;
 const modules = new Map<WasmVariant, WebAssembly.Module>();

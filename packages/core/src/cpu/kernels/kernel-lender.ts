@@ -1,5 +1,7 @@
-import { type Kernels, MEMORY_KEPT, type Variant } from './kernels.ts';
-import type { Memory } from './memory.ts';
+import type { Kernels } from './interface/kernels.ts';
+import type { Variant } from './interface/variant.ts';
+import type { Memory } from './memory/memory.ts';
+import { MEMORY_KEPT } from './memory/memory.ts';
 
 /** Kernels that calls take turns with. */
 export interface KernelLender {

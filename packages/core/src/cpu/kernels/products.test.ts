@@ -1,7 +1,8 @@
 import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
 import { createKernels, supportedVariants } from './host-kernels.ts';
-import { type Kernels, PANEL_BYTES, padded, STRIP } from './kernels.ts';
+import type { Kernels } from './interface/kernels.ts';
+import { PANEL_BYTES, padded, STRIP } from './interface/panel.ts';
 
 const normal = (count: number, seed: number) => fillNormal(new Float32Array(count), { seed });
 const sizes = [

@@ -1,4 +1,4 @@
-import type { LoopHost } from '../kernels/kernels.ts';
+import type { LoopHost } from '../kernels/interface/module-host.ts';
 import type { LoopSpec } from './loop-spec.ts';
 import { writeLoop } from './loop-writer.ts';
 import { hostFunctions } from './operators.ts';

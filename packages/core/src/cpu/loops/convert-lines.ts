@@ -1,5 +1,5 @@
-import type { LoopHost } from '../kernels/kernels.ts';
-import type { Memory } from '../kernels/memory.ts';
+import type { LoopHost } from '../kernels/interface/module-host.ts';
+import type { Memory } from '../kernels/memory/memory.ts';
 import { compiledLoop } from './compiled-loop.ts';
 import { type Format, formatBytes } from './format.ts';
 import { type LoopSpec, runNumbers } from './loop-spec.ts';

@@ -1,6 +1,6 @@
 import type { ExprType } from '../../expr/expr.ts';
 import type { DType } from '../../tensor/dtype/dtype.ts';
-import type { LaneFunction } from '../kernels/kernels.ts';
+import type { LaneFunction } from '../kernels/interface/module-host.ts';
 import type { FunctionWriter, ImportedFunction, Local } from './function-writer.ts';
 import type { ValueType } from './opcodes.ts';
 

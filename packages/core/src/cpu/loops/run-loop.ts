@@ -1,4 +1,4 @@
-import type { Kernels } from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
 import type { CompiledLoop } from './compiled-loop.ts';
 import { runNumbers } from './loop-spec.ts';
 import type { LoopPlan } from './plan-loop.ts';

@@ -1,4 +1,5 @@
-import { type Kernels, PANEL_BYTES, padded } from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import { PANEL_BYTES, padded } from '../kernels/interface/panel.ts';
 import type { Unpack } from './unpack.ts';
 
 /**

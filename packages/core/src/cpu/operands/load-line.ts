@@ -1,7 +1,8 @@
 import { decodeTable } from '../../tensor/dtype/decode-table.ts';
 import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { type Kernels, padded } from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import { padded } from '../kernels/interface/panel.ts';
 
 /**
  * Copies `count` stored elements, from index `source` on and `step` apart, to f32 in line at an address. Up

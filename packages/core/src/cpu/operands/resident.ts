@@ -1,7 +1,7 @@
 import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import { elementCount, maxOffset } from '../../tensor/shape.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import type { Memory } from '../kernels/memory.ts';
+import type { Memory } from '../kernels/memory/memory.ts';
 
 /**
  * The address of the first element of a tensor to read: where it lies if that is in the kernels' memory, else

@@ -1,4 +1,5 @@
-import { type Kernels, PANEL_BYTES, padded, STRIP } from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import { PANEL_BYTES, padded, STRIP } from '../kernels/interface/panel.ts';
 import type { QueryTile } from '../tiles/score-tile.ts';
 import type { Unpack } from './unpack.ts';
 

@@ -4,7 +4,8 @@ import { callerShape, rowShape } from '../../attention/problem/describe.ts';
 import type { AttentionProblem, LengthsKind, OperandDesc } from '../../attention/problem/problem.ts';
 import type { DType } from '../../tensor/dtype/dtype.ts';
 import { Tensor } from '../../tensor/tensor.ts';
-import { type Kernels, padded } from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import { padded } from '../kernels/interface/panel.ts';
 import { createStoreRows } from './row-store.ts';
 
 /** A result under construction. */

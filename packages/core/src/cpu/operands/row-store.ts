@@ -1,7 +1,8 @@
 import { bitEncoder } from '../../tensor/dtype/convert.ts';
 import type { TypedArray } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { type Kernels, padded } from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import { padded } from '../kernels/interface/panel.ts';
 
 /** Where rows go in the data of a tensor: element c of row r to `at + r·rowStep + c·step`. */
 export interface RowPlace {

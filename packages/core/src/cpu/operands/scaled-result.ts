@@ -1,4 +1,5 @@
-import { type Kernels, padded } from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import { padded } from '../kernels/interface/panel.ts';
 import type { RowResult } from './row-result.ts';
 
 /** A result whose sums are stored times a scale. */

@@ -1,6 +1,6 @@
 import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import type { Kernels } from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
 
 /** The codes of dtypes in `LineProductKernels`. */
 export const storageCodes: Readonly<Partial<Record<DType, number>>> = { f32: 0, f16: 1, bf16: 2 };

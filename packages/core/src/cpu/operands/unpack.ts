@@ -1,7 +1,8 @@
 import type { Addressing } from '../../attention/host/addressing.ts';
 import { decodeTable } from '../../tensor/dtype/decode-table.ts';
 import type { DType } from '../../tensor/dtype/dtype.ts';
-import { type Kernels, padded } from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import { padded } from '../kernels/interface/panel.ts';
 
 /**
  * Copies positions `from` to `to` (exclusive) of head (b, h) to row-major f32 at an address, rows `padded(D)`

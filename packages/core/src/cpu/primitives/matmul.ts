@@ -1,14 +1,9 @@
 import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import {
-  type Kernels,
-  type LoopHost,
-  type MatrixKernels,
-  PANEL,
-  PANEL_BYTES,
-  padded,
-  STRIP,
-} from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
+import type { LoopHost } from '../kernels/interface/module-host.ts';
+import { PANEL, PANEL_BYTES, padded, STRIP } from '../kernels/interface/panel.ts';
 import { copyBack, writable } from '../operands/resident.ts';
 import { createStoreRows } from '../operands/row-store.ts';
 import { createMatrixLines } from './matrix-lines.ts';

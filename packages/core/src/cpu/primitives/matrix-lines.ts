@@ -1,6 +1,8 @@
 import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { type Kernels, type LoopHost, PANEL, padded } from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import type { LoopHost } from '../kernels/interface/module-host.ts';
+import { PANEL, padded } from '../kernels/interface/panel.ts';
 import { convertLines } from '../loops/convert-lines.ts';
 import { formatOf } from '../loops/format.ts';
 import { readable } from '../operands/resident.ts';

@@ -1,6 +1,8 @@
 import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { type Kernels, type LineProductKernels, padded } from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import type { LineProductKernels } from '../kernels/interface/matrix-kernels.ts';
+import { padded } from '../kernels/interface/panel.ts';
 import { createLoadLine } from '../operands/load-line.ts';
 import { createStoreRows } from '../operands/row-store.ts';
 import { createStoredLines, storageCodes } from '../operands/stored-lines.ts';

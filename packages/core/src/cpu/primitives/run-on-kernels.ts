@@ -1,5 +1,5 @@
 import type { Tensor } from '../../tensor/tensor.ts';
-import type { Kernels } from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
 
 /**
  * Runs a primitive on kernels whose memory it may use; false, and nothing is run, where these kernels cannot.

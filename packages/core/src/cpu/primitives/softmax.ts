@@ -2,7 +2,8 @@ import { forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
 import type { SoftmaxPrimitive } from '../../primitive/primitive.ts';
 import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { type Kernels, padded } from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import { padded } from '../kernels/interface/panel.ts';
 import { createLoadLine } from '../operands/load-line.ts';
 import { createStoreRows } from '../operands/row-store.ts';
 

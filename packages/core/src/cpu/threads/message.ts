@@ -8,7 +8,7 @@ import { type FlatNode, flatten, unflatten } from '../../expr/canonical.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { BackwardSums } from '../backward/sums.ts';
 import type { ForwardResults } from '../forward/forward-results.ts';
-import type { Variant } from '../kernels/kernels.ts';
+import type { Variant } from '../kernels/interface/variant.ts';
 import type { TileSize } from '../tiles/tile-size.ts';
 import type { Amax } from './amax.ts';
 import type { Arrivals } from './arrivals.ts';

@@ -16,7 +16,7 @@ import {
 import type { PartsOfDq } from '../backward/sums.ts';
 import { forwardResult } from '../forward/forward.ts';
 import { allocateForward, type ForwardResults } from '../forward/forward-results.ts';
-import { padded } from '../kernels/kernels.ts';
+import { padded } from '../kernels/interface/panel.ts';
 import { backwardTasks, headGroups, headsThatShare } from '../tasks.ts';
 import { type TileSize, tileSizeOf } from '../tiles/tile-size.ts';
 import { type Amax, joinAmax } from './amax.ts';

@@ -1,9 +1,10 @@
 import { runBackward } from '../backward/backward-pass.ts';
 import { runForward } from '../forward/forward.ts';
-import { type Kernels, MEMORY_KEPT } from '../kernels/kernels.ts';
-import { withOperations } from '../kernels/operation-kernels.ts';
-import { typescriptKernels } from '../kernels/typescript.ts';
-import { wasmKernels } from '../kernels/wasm.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import { MEMORY_KEPT } from '../kernels/memory/memory.ts';
+import { typescriptKernels } from '../kernels/typescript/typescript-kernels.ts';
+import { withOperations } from '../kernels/wasm/operation-kernels.ts';
+import { wasmKernels } from '../kernels/wasm/wasm-kernels.ts';
 import type { PassContext } from '../pass-context.ts';
 import type { Claim } from '../tasks.ts';
 import type { Amax } from './amax.ts';

@@ -1,5 +1,5 @@
 import type { Visibility } from '../../attention/host/visibility.ts';
-import type { Memory } from '../kernels/memory.ts';
+import type { Memory } from '../kernels/memory/memory.ts';
 
 /** How much of a tile of the score matrix is seen. */
 export type Seen = 'none' | 'some' | 'all';

@@ -5,8 +5,9 @@ import type { AttentionProblem, Operands } from '../../attention/problem/problem
 import { createFp8, type Fp8Arithmetic } from '../../score/fp8.ts';
 import { createScoreChain, type ScoreChain } from '../../score/score-chain.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { type Kernels, STRIP } from '../kernels/kernels.ts';
-import type { Panel } from '../kernels/memory.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import { STRIP } from '../kernels/interface/panel.ts';
+import type { Panel } from '../kernels/memory/memory.ts';
 import { createHeadPanels, type HeadPanels } from '../operands/head-panels.ts';
 import { createRowPanel, type RowPanel } from '../operands/row-panel.ts';
 import { createUnpack } from '../operands/unpack.ts';

@@ -1,6 +1,7 @@
 import type { AttentionProblem } from '../../attention/problem/problem.ts';
-import { type Kernels, STRIP } from '../kernels/kernels.ts';
-import type { Panel } from '../kernels/memory.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import { STRIP } from '../kernels/interface/panel.ts';
+import type { Panel } from '../kernels/memory/memory.ts';
 import type { TileSize } from './tile-size.ts';
 
 /** Softcap of one tile of scaled q·k at a time: x becomes c·tanh(x / c). */

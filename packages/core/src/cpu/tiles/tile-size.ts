@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '../../attention/problem/problem.ts';
 import { MXFP8_BLOCK } from '../../mxfp8/block-scales.ts';
-import { padded } from '../kernels/kernels.ts';
+import { padded } from '../kernels/interface/panel.ts';
 
 /** Queries and keys that are worked on at once; `columns` is a multiple of `PANEL`. */
 export interface TileSize {

@@ -1,6 +1,9 @@
-import type { Kernels, LaneFunctions, MatrixKernels, Variant } from './kernels.ts';
+import type { Kernels } from '../interface/kernels.ts';
+import type { MatrixKernels } from '../interface/matrix-kernels.ts';
+import type { LaneFunctions } from '../interface/module-host.ts';
+import type { Variant } from '../interface/variant.ts';
+import { bytesOfModule } from './module-sources.ts';
 import { relaxedSimdBinary, simdBinary } from './operation-binaries.ts';
-import { bytesOfModule } from './wasm-sources.ts';
 
 type WasmVariant = Exclude<Variant, 'typescript'>;
 

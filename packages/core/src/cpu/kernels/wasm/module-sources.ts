@@ -1,6 +1,6 @@
-import { sharesMemory } from './shared-memory.ts';
-import type { WasmVariant } from './wasm.ts';
-import { relaxedSimdBinary, simdBinary } from './wasm-binaries.ts';
+import { sharesMemory } from '../memory/shared-memory.ts';
+import { relaxedSimdBinary, simdBinary } from './kernel-binaries.ts';
+import type { WasmVariant } from './wasm-kernels.ts';
 
 interface WasmSource {
   /** Two digits for each byte: compressed texts are smaller than with base64. */

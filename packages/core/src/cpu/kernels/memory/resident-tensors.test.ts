@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { input } from '../../primitive/index.ts';
-import { Tensor } from '../../tensor/tensor.ts';
-import { cpuEngine } from '../engine.ts';
-import { engineKernels } from './engine-kernels.ts';
+import { input } from '../../../primitive/index.ts';
+import { Tensor } from '../../../tensor/tensor.ts';
+import { cpuEngine } from '../../engine.ts';
+import { engineKernels } from '../engine-kernels.ts';
 
 const variant = 'wasm-simd';
 const engine = cpuEngine({ variant, threads: 1 });

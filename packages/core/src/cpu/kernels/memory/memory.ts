@@ -1,5 +1,5 @@
-import { TilewiseError } from '../../errors.ts';
-import type { TypedArray } from '../../tensor/dtype/dtype.ts';
+import { TilewiseError } from '../../../errors.ts';
+import type { TypedArray } from '../../../tensor/dtype/dtype.ts';
 import { createHeap } from './heap.ts';
 
 /** A stretch of the memory that kernels work on. */
@@ -64,6 +64,11 @@ export interface GrowingBuffer {
 const ALIGNMENT = 64;
 /** The least that panels take at once, in bytes. */
 const CHUNK = 2 ** 18;
+
+/**
+ * Kernels that hold more bytes than this are not kept for the next pass: WebAssembly cannot give memory back.
+ */
+export const MEMORY_KEPT: number = 128 * 2 ** 20;
 
 /** The part of a buffer from `base` on as a memory. */
 export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuffer, base: number): Memory {

@@ -1,8 +1,14 @@
-import { type DType, dtypeInfo, type TypedArray } from '../../tensor/dtype/dtype.ts';
-import { contiguousStrides, elementCount, maxOffset, type Shape, type Strides } from '../../tensor/shape.ts';
-import { Tensor } from '../../tensor/tensor.ts';
-import { engineKernels } from './engine-kernels.ts';
-import type { Variant } from './kernels.ts';
+import { type DType, dtypeInfo, type TypedArray } from '../../../tensor/dtype/dtype.ts';
+import {
+  contiguousStrides,
+  elementCount,
+  maxOffset,
+  type Shape,
+  type Strides,
+} from '../../../tensor/shape.ts';
+import { Tensor } from '../../../tensor/tensor.ts';
+import { engineKernels } from '../engine-kernels.ts';
+import type { Variant } from '../interface/variant.ts';
 import type { Memory } from './memory.ts';
 
 interface Block {

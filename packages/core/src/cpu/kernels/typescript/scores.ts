@@ -1,5 +1,5 @@
-import type { ScoreKernels } from './kernels.ts';
-import type { Memory } from './memory.ts';
+import type { ScoreKernels } from '../interface/tile-kernels.ts';
+import type { Memory } from '../memory/memory.ts';
 
 /** What happens to a tile between the product and the softmax, in plain TypeScript. */
 export function typescriptScores(memory: Memory): ScoreKernels {

@@ -1,6 +1,6 @@
+import type { Kernels } from '../interface/kernels.ts';
+import type { Memory } from '../memory/memory.ts';
 import { exp } from './exp.ts';
-import type { Kernels } from './kernels.ts';
-import type { Memory } from './memory.ts';
 
 /**
  * The softmax of tiles and its gradient in plain TypeScript (Milakov and Gimelshein 2018 for the running

@@ -1,5 +1,6 @@
-import { type Kernels, PANEL, PANEL_BYTES } from './kernels.ts';
-import type { Memory } from './memory.ts';
+import type { Kernels } from '../interface/kernels.ts';
+import { PANEL, PANEL_BYTES } from '../interface/panel.ts';
+import type { Memory } from '../memory/memory.ts';
 
 /** What becomes of a block of products: `factor` times it, or, with `add`, what was there plus it. */
 type Store = (c: Float32Array, at: number, x0: number, x1: number, x2: number, x3: number) => void;

@@ -1,10 +1,12 @@
-import { bitEncoder } from '../../tensor/dtype/convert.ts';
-import { decodeTable } from '../../tensor/dtype/decode-table.ts';
-import { type Kernels, PANEL, PANEL_BYTES, type PackKernels, type RowKernels } from './kernels.ts';
-import { createMemory, type Memory } from './memory.ts';
-import { typescriptProducts } from './typescript-products.ts';
-import { typescriptScores } from './typescript-scores.ts';
-import { typescriptSoftmax } from './typescript-softmax.ts';
+import { bitEncoder } from '../../../tensor/dtype/convert.ts';
+import { decodeTable } from '../../../tensor/dtype/decode-table.ts';
+import type { Kernels } from '../interface/kernels.ts';
+import { PANEL, PANEL_BYTES } from '../interface/panel.ts';
+import type { PackKernels, RowKernels } from '../interface/tile-kernels.ts';
+import { createMemory, type Memory } from '../memory/memory.ts';
+import { typescriptProducts } from './products.ts';
+import { typescriptScores } from './scores.ts';
+import { typescriptSoftmax } from './softmax.ts';
 
 /** Kernels for hosts without SIMD, with a memory of their own. Sums are made in f64. */
 export function typescriptKernels(): Kernels {

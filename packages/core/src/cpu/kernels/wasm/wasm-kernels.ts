@@ -1,6 +1,9 @@
-import type { DropoutKernels, Kernels, SoftcapKernels, Variant } from './kernels.ts';
-import { createMemory } from './memory.ts';
-import { sharesMemory } from './shared-memory.ts';
+import type { DropoutKernels } from '../interface/dropout-kernels.ts';
+import type { Kernels } from '../interface/kernels.ts';
+import type { SoftcapKernels } from '../interface/tile-kernels.ts';
+import type { Variant } from '../interface/variant.ts';
+import { createMemory } from '../memory/memory.ts';
+import { sharesMemory } from '../memory/shared-memory.ts';
 
 /** The variants that are WebAssembly. */
 export type WasmVariant = Exclude<Variant, 'typescript'>;

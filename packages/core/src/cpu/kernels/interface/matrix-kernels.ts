@@ -1,0 +1,41 @@
+/** Products of whole matrices. */
+export interface MatrixKernels extends LineProductKernels {
+  /**
+   * C = A·B for A (m × k), of which element (i, d) is at `a + i·aRow + d·aStep` bytes and one of `aRow` and
+   * `aStep` is 4, the panels of B, and C row-major, whose n columns are a multiple of `PANEL`. Rows of A are
+   * read, and those of C written, up to a multiple of `STRIP`.
+   */
+  multiplyPanels(
+    m: number,
+    n: number,
+    k: number,
+    a: number,
+    aRow: number,
+    aStep: number,
+    b: number,
+    c: number,
+    ldc: number,
+  ): void;
+}
+
+/**
+ * Products of few rows A (m × depth), f32, with a large matrix that is read once, in line and as it is
+ * stored: its dtype is 0 for f32, 1 for f16, 2 for bf16. Distances between rows are bytes.
+ */
+export interface LineProductKernels {
+  /** C = A·Bᵀ for n lines of B, each `depth` numbers. */
+  multiplyLines(
+    dtype: number,
+    m: number,
+    n: number,
+    depth: number,
+    a: number,
+    lda: number,
+    b: number,
+    ldb: number,
+    c: number,
+    ldc: number,
+  ): void;
+  /** C += A·B for `depth` lines of B, each n numbers. */
+  addLineProducts: LineProductKernels['multiplyLines'];
+}

@@ -1,0 +1,64 @@
+/**
+ * What happens to a tile of scores (m × n) between the product and the softmax. Rows of scores are `ld` bytes
+ * apart, those of what is added or looked at `ldBias`, `ldSeen` or `ldBytes`, 0 where one serves all; all are
+ * read and written up to a multiple of 4.
+ */
+export interface ScoreKernels {
+  /** Adds an f32 bias. One of −∞ is a mask, also of a product that is NaN. */
+  addBias(m: number, n: number, scores: number, ld: number, bias: number, ldBias: number): void;
+  /**
+   * Subtracts slope · |distance|: `distance` is that of the first pair, one more in the next row, one less in
+   * the next column.
+   */
+  addAlibi(m: number, n: number, scores: number, ld: number, slope: number, distance: number): void;
+  /** Sets the scores of pairs whose byte in `seen` is 0 to −∞. */
+  hideUnseen(m: number, n: number, scores: number, ld: number, seen: number, ldSeen: number): void;
+  /** How many pairs within the ranges have a byte that is not 0. */
+  countSeen(m: number, n: number, seen: number, ldSeen: number, ranges: number, j0: number): number;
+  /** Dropout masks (see `dropWeights`) of bytes that are 0 where a weight is dropped. */
+  widenMasks(m: number, n: number, bytes: number, ldBytes: number, masks: number, ld: number): void;
+}
+
+/** What is done to rows of a panel. */
+export interface RowKernels {
+  /** Divides each of m rows (`width` f32) by its f64 divisor; rows with 0 stay. */
+  divideRows(m: number, width: number, rows: number, ld: number, divisors: number): void;
+  /** Multiplies each of m rows by a factor. */
+  scaleRows(m: number, width: number, rows: number, ld: number, factor: number): void;
+  /** Adds each of m rows to its row at `sums`. */
+  addRows(m: number, width: number, rows: number, sums: number, ld: number): void;
+  /** The scalar product of each row of a with that of b, as f64. */
+  dotRows(m: number, width: number, a: number, b: number, ld: number, out: number): void;
+}
+
+/** How operands come into panels, and results out of them. */
+export interface PackKernels {
+  /**
+   * Row-major rows as panels whose depth is the rows, `panelBytes` apart; `width` is a multiple of `PANEL`.
+   * Gives whether all of them are finite.
+   */
+  packRows(
+    count: number,
+    width: number,
+    source: number,
+    ld: number,
+    target: number,
+    panelBytes: number,
+  ): boolean;
+  /** Row-major rows as panels whose depth is the head size; `count` is a multiple of `PANEL`. */
+  packColumns(count: number, depth: number, source: number, ld: number, target: number): void;
+  /** Widens `count` bit patterns (a multiple of 8) to f32. */
+  decodeF16(count: number, source: number, target: number): void;
+  decodeBf16(count: number, source: number, target: number): void;
+  /** Rounds `count` f32 (a multiple of 8) to bit patterns, to nearest even. */
+  encodeF16(count: number, source: number, target: number): void;
+  encodeBf16(count: number, source: number, target: number): void;
+}
+
+/** Softcap of `count` scores, a multiple of 4. */
+export interface SoftcapKernels {
+  /** x becomes c·tanh(x / c); tanh(x / c) is kept at `kept`, unless that is 0. */
+  capScores(count: number, scores: number, kept: number, cap: number): void;
+  /** Multiplies ds by 1 − tanh², as kept; where ds is 0 it stays. */
+  uncapGradients(count: number, ds: number, kept: number): void;
+}

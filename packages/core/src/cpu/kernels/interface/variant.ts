@@ -1,0 +1,11 @@
+/** What kernels can be made of, from the fastest on. */
+export const variants = ['wasm-relaxed-simd', 'wasm-simd', 'typescript'] as const;
+/** One of the variants of the kernels: with relaxed SIMD, with SIMD, or in TypeScript. */
+export type Variant = (typeof variants)[number];
+
+/** For people. */
+export const variantDescriptions: Readonly<Record<Variant, string>> = {
+  'wasm-relaxed-simd': 'WebAssembly with relaxed SIMD',
+  'wasm-simd': 'WebAssembly with SIMD',
+  typescript: 'TypeScript',
+};
